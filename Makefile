@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# A short front door: CMake builds, CTest tests. `make help` lists the targets.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: all setup run test test-full format clean help
+
+all: ## build into build/ and leave build/volta
+	@scripts/configure.sh build
+	@cmake --build build -j $(JOBS)
+
+setup: ## install what building needs (Debian, Ubuntu); VOLTA_SETUP=no skips it
+	@scripts/setup.sh run
+
+run: ## set up, build, then run an example on every backend and compare the bits
+	@scripts/setup.sh run
+	@$(MAKE) --no-print-directory all
+	@scripts/run.sh
+
+test: ## build with gcc and clang (sanitizers), run every test; about ten minutes on two cores
+	@scripts/setup.sh test
+	@scripts/test.sh
+
+test-full: ## the same with long forms, a plain clang build and the thread sanitizer
+	@scripts/setup.sh test
+	@scripts/test.sh --full
+
+format: ## format the C sources in place
+	@tools/check_format.sh --fix
+
+clean: ## remove every build folder
+	rm -rf build build-*/
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 12

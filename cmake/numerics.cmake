@@ -1,0 +1,10 @@
+# Flags that change results are refused when configuring, not discovered when digests differ.
+string(JOIN " " volta_all_flags "${CMAKE_C_FLAGS}" "${CMAKE_C_FLAGS_DEBUG}"
+  "${CMAKE_C_FLAGS_RELEASE}" "${CMAKE_C_FLAGS_RELWITHDEBINFO}" "$ENV{CFLAGS}")
+string(REGEX MATCH
+  "-Ofast|-ffast-math|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffinite-math-only|-fno-signed-zeros|-ffp-contract=(fast|on)|-mdaz-ftz|-ffp-model=fast"
+  volta_bad_flag "${volta_all_flags}")
+if(volta_bad_flag)
+  message(FATAL_ERROR "Volta does not build with ${volta_bad_flag}: it changes results. "
+    "Acceleration is allowed. Approximation is not.")
+endif()

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * run_model.c - a model from text to bits in C, on the public header alone.
+ *   run_model [MODEL.vt [BACKEND]]      prints the digest of a run with seeded weights and inputs
+ */
+#include <stdio.h>
+#include <volta/volta.h>
+
+static const char text[] =
+    "volta 1\n"
+    "model tiny {\n"
+    "  dim B\n"
+    "  input x: f32[B, 8]\n"
+    "  param w: f32[8, 4] = he_normal(stream=1)\n"
+    "  output y = softmax(matmul(x, w))\n"
+    "}\n";
+
+static vt_status run(vt_program *p, uint8_t digest[32], vt_diag *d) {
+  VT_TRY(vt_program_init_params(p, 0, d));
+  VT_TRY(vt_program_random_inputs(p, 7, d));
+  VT_TRY(vt_program_run(p, d));
+  return vt_program_digest(p, digest, d);
+}
+
+int main(int argc, char **argv) {
+  const vt_binding bind[] = {{"B", 2}, {"T", 16}};
+  vt_diag d = {0};
+  vt_model *model = NULL;
+  vt_program *program = NULL;
+  uint8_t digest[32];
+  vt_status s = argc > 1 ? vt_model_read(argv[1], NULL, &model, &d)
+                         : vt_model_parse(text, sizeof text - 1, NULL, &model, &d);
+  if (s == VT_OK) {
+    vt_options o = {.size = sizeof o, .bind = bind, .n_bind = vt_model_dims(model)};
+    o.backend = argc > 2 ? argv[2] : NULL;
+    s = vt_program_new(model, &o, &program, &d);
+  }
+  if (s == VT_OK) s = run(program, digest, &d);
+  if (s == VT_OK) {
+    for (int i = 0; i < 32; i++) printf("%02x", digest[i]);
+    printf("  %s on %s\n", vt_model_name(model), vt_program_backend(program));
+  } else {
+    fprintf(stderr, "error: %s\n", d.text);
+  }
+  vt_program_free(program);
+  vt_model_free(model);
+  return vt_status_exit(s);
+}

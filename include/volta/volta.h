@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * volta.h - the core API: a model is text, a program is a model bound, planned and opened on a
+ * backend, a run gives the same bits everywhere.
+ *
+ *   vt_model_read -> vt_program_new -> vt_program_init_params -> vt_program_set_input
+ *                 -> vt_program_run -> vt_program_output
+ *
+ * Rules: every fallible call returns vt_status and takes a vt_diag last (may be NULL). Outputs are
+ * written only on success. Objects are freed by their own *_free; NULL is fine there. Strings
+ * handed out live as long as the object they came from. Nothing here prints, exits or aborts.
+ * A model may be shared by threads; a program serves one thread at a time. */
+#ifndef VOLTA_H
+#define VOLTA_H
+#include <stddef.h>
+#include <stdint.h>
+#include "volta_ops.h"
+#include "volta_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VT_VERSION "0.1.0"
+#define VT_NUMERICS_VERSION 1u
+
+/* Host allocator (realloc shape: new_size 0 frees, ptr NULL allocates). NULL functions mean the
+ * C library's. */
+typedef struct vt_alloc {
+  void *user;
+  void *(*resize)(void *user, void *ptr, size_t old_size, size_t new_size);
+} vt_alloc;
+
+/* A dense row-major tensor that somebody else owns. */
+typedef struct vt_tensor {
+  uint32_t dtype, rank; /* VT_DTYPE_*, 0..VT_MAX_RANK */
+  int64_t dim[VT_MAX_RANK];
+  void *data;
+} vt_tensor;
+
+VT_API const char *vt_version(void); /* "0.1.0 (numerics 1, gcc 12.2.0)" */
+VT_API const char *vt_dtype_name(uint32_t dtype);  /* "f32", or NULL */
+VT_API uint32_t vt_dtype_find(const char *name);   /* 0 when there is none */
+VT_API uint64_t vt_dtype_bytes(uint32_t dtype);    /* 0 when there is none */
+/* Number of elements and bytes; VT_LIMIT when they overflow. */
+VT_API vt_status vt_tensor_bytes(const vt_tensor *t, uint64_t *out_count, uint64_t *out_bytes,
+                                 vt_diag *d) VT_NODISCARD;
+
+/* ---- models ------------------------------------------------------------------------------- */
+
+typedef struct vt_model vt_model;
+
+/* Parses and verifies a model in the .vt text form. `alloc` may be NULL. */
+VT_API vt_status vt_model_parse(const char *text, size_t n, const vt_alloc *alloc,
+                                vt_model **out_model, vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_model_read(const char *path, const vt_alloc *alloc, vt_model **out_model,
+                               vt_diag *d) VT_NODISCARD;
+VT_API void vt_model_free(vt_model *m);
+
+VT_API const char *vt_model_name(const vt_model *m);
+/* The model in its printed form, one op a line; owned by the model. */
+VT_API const char *vt_model_text(const vt_model *m);
+/* Content hash of the graph: names of inner values do not enter. */
+VT_API void vt_model_hash(const vt_model *m, uint8_t out[32]);
+
+/* What a model declares. */
+enum { VT_PORT_INPUT = 1, VT_PORT_PARAM = 2, VT_PORT_OUTPUT = 3 };
+typedef struct vt_port_info {
+  uint32_t kind, dtype, rank;
+  const char *name;
+  const char *type;  /* "f32[B, 784]" */
+  const char *extra; /* "in 0..95", "= normal(std=0.02)", or "" */
+} vt_port_info;
+VT_API uint32_t vt_model_ports(const vt_model *m);
+VT_API vt_status vt_model_port(const vt_model *m, uint32_t i, vt_port_info *out) VT_NODISCARD;
+VT_API uint32_t vt_model_dims(const vt_model *m);
+VT_API const char *vt_model_dim(const vt_model *m, uint32_t i); /* NULL past the end */
+VT_API uint32_t vt_model_nodes(const vt_model *m);
+
+/* ---- programs ----------------------------------------------------------------------------- */
+
+typedef struct vt_program vt_program;
+
+typedef struct vt_binding {
+  const char *name;
+  int64_t value;
+} vt_binding;
+
+/* Zero-initialise, set `size`, then what differs from the default. */
+typedef struct vt_options {
+  uint32_t size;        /* sizeof(vt_options) */
+  uint32_t n_bind;
+  const vt_binding *bind;
+  const char *backend;  /* "reference", "reference:1"; NULL: VOLTA_BACKEND, else "reference" */
+  const vt_alloc *alloc;
+} vt_options;
+
+/* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */
+VT_API vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
+                                vt_diag *d) VT_NODISCARD;
+VT_API void vt_program_free(vt_program *p);
+
+/* Parameters: all from their initialisers and a seed, or one by one. A run needs all of them. */
+VT_API vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_program_set_param(vt_program *p, const char *name, const vt_tensor *t,
+                                      vt_diag *d) VT_NODISCARD;
+/* Called with out->data NULL it only says type and shape; otherwise it fills the caller's memory. */
+VT_API vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out,
+                                      vt_diag *d) VT_NODISCARD;
+/* Inputs are copied in, with NaN made canonical. Random ones: floats uniform in [-1, 1), integers
+ * uniform in the range the model declares, bools fair; drawn by Philox from `seed`, so the same
+ * everywhere. An input that already has a value keeps it. */
+VT_API vt_status vt_program_set_input(vt_program *p, const char *name, const vt_tensor *t,
+                                      vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag *d) VT_NODISCARD;
+
+/* Runs once. On failure no output is published: the ones of an earlier run are gone too. */
+VT_API vt_status vt_program_run(vt_program *p, vt_diag *d) VT_NODISCARD;
+/* Outputs in ascending byte order of their names; the data lives until the next run or free. */
+VT_API uint32_t vt_program_outputs(const vt_program *p);
+VT_API vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name,
+                                   vt_tensor *out, vt_diag *d) VT_NODISCARD;
+/* digest(run): over the names and digests of all outputs. */
+VT_API vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) VT_NODISCARD;
+
+/* The plan as text and its digests; owned by the program. */
+VT_API const char *vt_program_plan(const vt_program *p);
+VT_API void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32], uint8_t out_target[32]);
+/* The graph after `pass` ("bind", "lower"), printed; NULL for an unknown pass. */
+VT_API const char *vt_program_pass_text(const vt_program *p, const char *pass);
+VT_API const char *vt_program_backend(const vt_program *p); /* "reference:0" */
+
+/* What the last run cost; read-only observations. */
+typedef struct vt_run_info {
+  uint32_t size;
+  uint32_t steps;
+  uint64_t wall_ns;
+  uint64_t bytes_input, bytes_param, bytes_temp, bytes_output;
+} vt_run_info;
+VT_API void vt_program_info(const vt_program *p, vt_run_info *out);
+
+/* ---- digests ------------------------------------------------------------------------------ */
+
+/* BLAKE2b-256 over type, shape and canonical content; defined to the byte in docs/numerics.md. */
+VT_API vt_status vt_tensor_digest(const vt_tensor *t, uint8_t out[32], vt_diag *d) VT_NODISCARD;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * volta_backend.h - the plug-in ABI. Stands alone: includes nothing of the project.
+ *
+ * Rules of this header (checked by a layout test):
+ *  1. Only fixed-width integers, pointers and structs of them. No enum, bool, long, bit-field or
+ *     struct passed by value.
+ *  2. Every struct starts with `size`; fields are appended, never moved. A reader looks at a field
+ *     only if it lies within the writer's `size`.
+ *  3. Whoever allocates frees. Strings passed in live for the call, strings passed out live as long
+ *     as the object that returned them.
+ *  4. A backend never aborts, prints, or changes the floating-point mode of the host. It is called
+ *     with round-to-nearest and subnormals kept; threads of its own set this themselves.
+ *  5. Status values are those of status.def: 0 is success. */
+#ifndef VOLTA_BACKEND_H
+#define VOLTA_BACKEND_H
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VT_BK_ABI_MAJOR 1u /* change = incompatible */
+#define VT_BK_SYMBOL "vt_backend_query"
+
+typedef struct vt_bk_device vt_bk_device;   /* opaque, owned by the backend */
+typedef struct vt_bk_program vt_bk_program; /* opaque, owned by the backend */
+
+/* Where a value lies and what it looks like. */
+typedef struct vt_bk_tensor {
+  uint32_t size, dtype, rank, arena; /* dtype: volta_ops.h; arena: index into run's buffers */
+  int64_t dim[8], stride[8];         /* elements; unused entries are 0 */
+  uint64_t offset;                   /* bytes into the arena */
+} vt_bk_tensor;
+
+/* One step of a plan: plain data, no pointers into the graph, everything needed to decide whether
+ * it can run and then to run it. */
+typedef struct vt_bk_step {
+  uint32_t size;
+  uint32_t op; /* explicit number of a row of ops.def */
+  uint32_t n_in, n_out;
+  uint32_t group, region; /* fusion group; nested step list; 0 = none */
+  const vt_bk_tensor *in, *out;
+  const void *attrs; /* layout given by volta_ops.h; NULL for an op without attributes */
+  uint64_t attrs_size;
+  uint32_t work_arena, reserved; /* where the bytes asked for by `workspace` lie */
+  uint64_t work_offset, work_bytes;
+} vt_bk_step;
+
+/* What the host offers to the backend. */
+typedef struct vt_bk_host {
+  uint32_t size, abi_major;
+  void *user;
+  void *(*resize)(void *user, void *ptr, uint64_t old_size, uint64_t new_size);
+  /* The reason behind a status that is about to be returned. */
+  void (*diag)(void *user, int32_t status, const char *text);
+} vt_bk_host;
+
+/* What a device can do; filled up to the caller's `size`. */
+typedef struct vt_bk_caps {
+  uint32_t size;
+  uint32_t alignment; /* of every tensor's offset, in bytes; a power of two */
+  uint32_t dense_only;
+  uint32_t reserved;
+  const char *about;       /* one sentence */
+  const char *fingerprint; /* changes whenever a plan for this device might change */
+} vt_bk_caps;
+
+/* The first error of a run: lowest step, then lowest position. */
+typedef struct vt_bk_error {
+  uint32_t size;
+  int32_t status;    /* 0: none */
+  uint64_t step;     /* index into the program's steps */
+  uint64_t position; /* row-major position in the operand at fault */
+  int64_t value;     /* the index met there */
+} vt_bk_error;
+
+/* What the backend offers to the host. */
+typedef struct vt_bk_api {
+  uint32_t size, abi_major;
+  const char *name; /* "reference", "cpu", "cuda" */
+  int32_t (*device_count)(const vt_bk_host *host, uint32_t *out_count);
+  int32_t (*device_open)(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev);
+  void (*device_close)(vt_bk_device *dev);
+  int32_t (*capabilities)(vt_bk_device *dev, vt_bk_caps *out_caps);
+  /* 1 when the device has a kernel for op `op` (for a composition: wants it whole). */
+  int32_t (*op_listed)(vt_bk_device *dev, uint32_t op);
+  /* VT_OK or VT_UNSUPPORTED. Must be decided here, never while running; the default is no. */
+  int32_t (*step_check)(vt_bk_device *dev, const vt_bk_step *step);
+  int32_t (*workspace)(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes);
+  int32_t (*program_build)(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n_steps,
+                           vt_bk_program **out_prog);
+  void (*program_free)(vt_bk_program *prog);
+  int32_t (*buffer_new)(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle);
+  void (*buffer_free)(vt_bk_device *dev, uint64_t handle);
+  int32_t (*copy)(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
+                  uint32_t to_device);
+  int32_t (*run)(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buffers);
+  int32_t (*wait)(vt_bk_program *prog, vt_bk_error *out_error);
+} vt_bk_api;
+
+/* The one exported symbol. Returns NULL when it cannot serve `host->abi_major`. */
+typedef const vt_bk_api *vt_backend_query_fn(const vt_bk_host *host);
+
+#define VT_BK_HAS(p, type, field) \
+  ((p)->size >= offsetof(type, field) + sizeof((p)->field) && (p)->field != NULL)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

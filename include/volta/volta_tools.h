@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * volta_tools.h - what tools around a run need: tensor files, comparison of results, the op table,
+ * the backends and the state of this installation. The rules of volta.h hold. */
+#ifndef VOLTA_TOOLS_H
+#define VOLTA_TOOLS_H
+#include "volta.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- tensor files: npy and safetensors ------------------------------------------------------ */
+
+/* A file read and checked whole: named tensors, in file order (npy: one, with an empty name).
+ * NaN is canonical after reading. Tensors live as long as the archive. */
+typedef struct vt_archive vt_archive;
+/* The format is told by content, not by the name of the file. */
+VT_API vt_status vt_archive_read(const char *path, const vt_alloc *alloc, vt_archive **out,
+                                 vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc,
+                                  vt_archive **out, vt_diag *d) VT_NODISCARD;
+VT_API void vt_archive_free(vt_archive *a);
+VT_API const char *vt_archive_format(const vt_archive *a); /* "npy", "safetensors" */
+VT_API uint32_t vt_archive_count(const vt_archive *a);
+VT_API vt_status vt_archive_tensor(const vt_archive *a, uint32_t i, const char **out_name,
+                                   vt_tensor *out) VT_NODISCARD;
+VT_API vt_status vt_archive_find(const vt_archive *a, const char *name, vt_tensor *out,
+                                 vt_diag *d) VT_NODISCARD;
+
+/* Written to a temporary name and renamed. bf16 has no npy form: VT_UNSUPPORTED. */
+VT_API vt_status vt_npy_write(const char *path, const vt_tensor *t, vt_diag *d) VT_NODISCARD;
+/* Names are written in ascending byte order; duplicates are VT_NAME. */
+VT_API vt_status vt_safetensors_write(const char *path, uint32_t n, const char *const *names,
+                                      const vt_tensor *tensors, vt_diag *d) VT_NODISCARD;
+
+/* ---- comparison ----------------------------------------------------------------------------- */
+
+/* Two tensors of one type and shape, bit for bit, every NaN being one value. */
+typedef struct vt_compare {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t compared, differing;
+  uint64_t first;           /* row-major index of the first differing element */
+  uint64_t first_a, first_b; /* its bit patterns */
+  uint64_t largest;         /* largest distance, in representable values (integers: difference) */
+} vt_compare;
+VT_API vt_status vt_tensor_compare(const vt_tensor *a, const vt_tensor *b, vt_compare *out,
+                                   vt_diag *d) VT_NODISCARD;
+
+/* ---- the op table --------------------------------------------------------------------------- */
+
+typedef struct vt_op_row {
+  uint32_t number, min_in, max_in;
+  uint32_t prim; /* 1: a backend owes it; 0: a composition, decomposed unless listed as fused */
+  const char *name;
+  char signature[160];   /* "softmax(x, axis=-1)" */
+  const char *numerics;  /* "exact", "rounded", "ordered", "move", "random", "composed" */
+  const char *help;      /* one sentence */
+} vt_op_row;
+VT_API uint32_t vt_op_count(void);
+VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascending number */
+/* 1 if `backend` ("reference:1") runs op `number` itself, 0 if not. */
+VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_diag *d)
+    VT_NODISCARD;
+
+/* ---- backends and this installation ------------------------------------------------------------ */
+
+typedef struct vt_backend_row {
+  char name[80];      /* "reference:0" */
+  char about[160];    /* one sentence, or why the device does not open */
+  int available;      /* the device opens */
+  int complete;       /* runs every prim: can run any model */
+  uint32_t prims, comps;
+} vt_backend_row;
+VT_API uint32_t vt_backend_count(void);
+VT_API vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) VT_NODISCARD;
+
+/* Facts about this build and machine, as key and value; NULL past the end. The facts whose key
+ * starts with "check." have a value that starts with "ok" or "FAILED". */
+VT_API const char *vt_doctor_key(uint32_t i);
+VT_API const char *vt_doctor_value(uint32_t i, char *buffer, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

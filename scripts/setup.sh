@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# setup.sh [run|test] - installs what building (run) or building and testing (test) needs on
+# Debian 12 and Ubuntu 24.04. Elsewhere it says what is needed and goes on. VOLTA_SETUP=no skips it.
+# apt is called only when something needed is missing.
+set -euo pipefail
+
+tier=${1:-run}
+case $tier in
+  run | test) ;;
+  *)
+    echo "usage: setup.sh [run|test]" >&2
+    exit 2
+    ;;
+esac
+[[ ${VOLTA_SETUP-} != no ]] || exit 0
+
+# package, tier, reason, and the probe that finds it where no Debian package brought it.
+# An optional package is used by one test, which is skipped without it.
+needs() {
+  cat <<'ROWS'
+gcc             run      compiler     command -v gcc
+libc6-dev       run      headers      has_header stdlib.h
+make            run      build        command -v make
+cmake           run      build        command -v cmake
+libsodium-dev   run      hashing      has_header sodium.h
+libjansson-dev  run      JSON         has_header jansson.h
+ninja-build     test     build        command -v ninja
+python3         test     checks       command -v python3
+clang           test     compiler     command -v clang
+clang-runtime   test     sanitizers   has_sanitizers
+clang-format-14 optional formatting   command -v clang-format-14
+mandoc          optional manual       command -v mandoc
+ROWS
+}
+
+has_header() { echo "#include <$1>" | cc -E -x c - || echo "#include <$1>" | gcc -E -x c -; }
+has_sanitizers() { echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c - -o /dev/null; }
+
+# The version of clang in use or, where there is none yet, of the one apt would install.
+clang_version() {
+  if command -v clang >/dev/null; then
+    clang -dumpversion
+  else
+    apt-cache policy clang 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*:\)\{0,1\}\([0-9]\)/\2/p'
+  fi
+}
+package_name() {
+  local version
+  if [[ $1 != clang-runtime ]]; then
+    echo "$1"
+    return
+  fi
+  version=$(clang_version)
+  if [[ -n $version ]]; then echo "libclang-rt-${version%%.*}-dev"; else echo libclang-rt-dev; fi
+}
+installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+apt_offers() { apt-cache policy "$1" 2>/dev/null | grep -q '^ *Candidate: [^(]'; }
+
+missing=() reasons=() optional=()
+while read -r package when reason probe; do
+  if [[ $tier == run && $when != run ]]; then continue; fi
+  # A probe is a fixed command of the table above.
+  if installed "$(package_name "$package")" || eval "$probe" >/dev/null 2>&1; then continue; fi
+  if [[ $when == optional ]]; then
+    optional+=("$package")
+  else
+    missing+=("$package")
+    reasons+=("$reason")
+  fi
+done < <(needs)
+
+if [[ ${#missing[@]} == 0 ]]; then
+  echo "setup: all there${optional[*]:+, but for the optional ${optional[*]}}"
+  exit 0
+fi
+
+list() {
+  local i
+  for i in "${!missing[@]}"; do printf '  %-20s %s\n' "$(package_name "${missing[i]}")" "${reasons[i]}"; done
+}
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "setup: this is neither Debian nor Ubuntu; what their packages below hold is needed:"
+  list
+  exit 0
+fi
+
+# env is there so that the expansion is a command even when no sudo is needed.
+as_root=(env)
+if [[ $(id -u) != 0 ]]; then as_root=(sudo -n env); fi
+can_install() { "${as_root[@]}" true 2>/dev/null; }
+
+if can_install; then
+  "${as_root[@]}" apt-get update -qq || echo "setup: apt-get update failed; trying with what apt knows" >&2
+fi
+echo "setup: missing"
+list
+names=()
+for package in "${missing[@]}"; do names+=("$(package_name "$package")"); done
+for package in "${optional[@]}"; do
+  if apt_offers "$package"; then names+=("$package"); fi
+done
+command=(apt-get install -y --no-install-recommends "${names[@]}")
+if ! can_install; then
+  echo "setup: not root, and sudo asks for a password; please run"
+  echo "  sudo apt-get update && sudo ${command[*]}"
+  exit 1
+fi
+echo "setup: ${command[*]}"
+"${as_root[@]}" DEBIAN_FRONTEND=noninteractive "${command[@]}"

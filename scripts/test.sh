@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test.sh [--full] - every lane, then one closing line: N passed, N failed, N skipped.
+#   gcc    build/        all tests
+#   asan   build-asan/   clang with the address and undefined-behaviour sanitizers: unit, corpus
+#   clang  build-clang/  --full: all tests but those that look at sources or build by themselves
+#   tsan   build-tsan/   --full: clang with the thread sanitizer: unit
+# A lane that cannot run here is skipped and says why, unless VOLTA_REQUIRE (a comma list of gcc,
+# clang, tsan) names what it lacks: then it fails. --full sets VOLTA_TEST_FULL=1, by which a test
+# chooses its long form.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+full=no
+case ${1-} in
+  '') ;;
+  --full)
+    full=yes
+    export VOLTA_TEST_FULL=1
+    ;;
+  *)
+    echo "usage: test.sh [--full]" >&2
+    exit 2
+    ;;
+esac
+
+jobs=${VOLTA_JOBS:-$(nproc)}
+failed_lanes=() skipped_lanes=() reports=()
+
+required() { [[ ,${VOLTA_REQUIRE-}, == *,$1,* ]]; }
+
+# without NEED LANE WHY: the lane is skipped, or fails where the need is required.
+without() {
+  if required "$1"; then
+    echo "FAILED: lane $2: $3, and VOLTA_REQUIRE names $1"
+    failed_lanes+=("$2")
+  else
+    echo "SKIPPED: lane $2: $3"
+    skipped_lanes+=("$2")
+  fi
+}
+
+# lane NAME FOLDER COMPILER CTEST-SELECTION [CMake arguments]
+lane() {
+  local name=$1 folder=$2 compiler=$3 selection
+  read -ra selection <<<"$4"
+  shift 4
+  echo "== $name: $folder"
+  rm -f "$folder/junit.xml"
+  if ! scripts/configure.sh "$folder" -c "$compiler" -DVOLTA_WERROR=ON -DVOLTA_TESTS=ON "$@" ||
+    ! cmake --build "$folder" -j "$jobs"; then
+    echo "FAILED: lane $name does not build"
+    failed_lanes+=("$name")
+    return
+  fi
+  reports+=("$name=$folder/junit.xml")
+  # CTest's verdict is read from its report, where a test that never started is told from a skip.
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error --timeout 900 -j "$jobs" \
+    --output-junit junit.xml "${selection[@]}" || true
+}
+
+# A sanitizer's runtime may be missing, or refuse the kernel it runs on.
+sanitizer_works() {
+  local probe status=0
+  probe=$(mktemp)
+  echo 'int main(void) { return 0; }' | clang "-fsanitize=$1" -x c - -o "$probe" 2>/dev/null &&
+    "$probe" 2>/dev/null || status=1
+  rm -f "$probe"
+  return $status
+}
+
+# sanitizer_lane NAME NEED SANITIZERS CTEST-SELECTION
+sanitizer_lane() {
+  if ! command -v clang >/dev/null; then
+    without clang "$1" "no clang"
+  elif ! sanitizer_works "$3"; then
+    without "$2" "$1" "clang's $3 sanitizer does not run here"
+  else
+    lane "$1" "build-$1" clang "$4" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O1 "-DVOLTA_SANITIZE=$3"
+  fi
+}
+
+export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:detect_stack_use_after_return=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
+
+if command -v gcc >/dev/null; then
+  lane gcc build gcc ""
+else
+  without gcc gcc "no gcc"
+fi
+sanitizer_lane asan clang address,undefined "-L ^(unit|corpus)$"
+if [[ $full == yes ]]; then
+  if command -v clang >/dev/null; then
+    lane clang build-clang clang "-LE ^(tools|build)$"
+  else
+    without clang clang "no clang"
+  fi
+  sanitizer_lane tsan tsan thread "-L ^unit$"
+fi
+
+echo
+python3 -B tools/sum_tests.py --failed-lanes "${failed_lanes[*]-}" --skipped-lanes "${skipped_lanes[*]-}" \
+  "${reports[@]}"

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pipeline.c - graph -> passes -> plan -> gateway. There is no other way to run anything. */
+#include <string.h>
+#include "pipeline.h"
+
+static vt_status fill(vt_pipeline *p, const vt_graph *g, const vt_pass_options *o, vt_device *dev,
+                      vt_diag *d) {
+  VT_TRY(vt_graph_verify(g, d));
+  for (uint32_t i = 0; i < vt_pass_total(); i++) {
+    VT_TRY(vt_pass_run(i, g, o, &p->after[i], d));
+    g = p->after[p->n_passes++];
+  }
+  const vt_target target = vt_device_target(dev);
+  VT_TRY(vt_plan_build(g, &target, o->alloc, &p->plan, d));
+  return vt_exec_new(dev, p->plan, o->alloc, &p->exec, d);
+}
+
+vt_status vt_pipeline_build(vt_pipeline *p, const vt_graph *g, const vt_pass_options *o,
+                            vt_device *dev, vt_diag *d) {
+  memset(p, 0, sizeof *p);
+  const vt_status s = vt_pass_total() > VT_PIPELINE_PASSES
+                          ? VT_FAIL(d, VT_INTERNAL, "more passes than a pipeline holds")
+                          : fill(p, g, o, dev, d);
+  if (s != VT_OK) vt_pipeline_done(p);
+  return s;
+}
+
+void vt_pipeline_done(vt_pipeline *p) {
+  vt_exec_free(p->exec);
+  vt_plan_free(p->plan);
+  for (uint32_t i = p->n_passes; i-- > 0;) vt_graph_free(p->after[i]);
+  memset(p, 0, sizeof *p);
+}
+
+const vt_graph *vt_pipeline_graph(const vt_pipeline *p) { return p->after[p->n_passes - 1]; }

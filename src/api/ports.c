@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ports.c - giving a program its inputs and parameters: from the caller, from initialisers run
+ * through the pipeline, or drawn at random. */
+#include <string.h>
+#include "program.h"
+#include "vt_fpenv.h"
+#include "vt_num.h"
+
+static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
+
+static vt_status find_port(const vt_program *p, uint32_t kind, const char *name, uint32_t *out,
+                           vt_diag *d) {
+  for (uint32_t i = 0; i < p->g->n_ports; i++)
+    if (p->g->ports[i].kind == kind && strcmp(p->g->ports[i].name, name) == 0) {
+      *out = i;
+      return VT_OK;
+    }
+  return VT_FAIL(d, VT_NAME, "the model has no %s '%.100s'",
+                 kind == VT_PORT_INPUT ? "input" : "param", name);
+}
+
+static vt_status check_shape(const vt_program *p, uint32_t port, const vt_tensor *t, vt_diag *d) {
+  const vt_type *want = &p->g->values[p->g->ports[port].value].type;
+  vt_type have = {.dtype = t->dtype, .rank = t->rank};
+  char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+  if (t->rank <= VT_MAX_RANK) memcpy(have.dim, t->dim, t->rank * sizeof *t->dim);
+  if (t->rank <= VT_MAX_RANK && vt_type_equal(&have, want)) return VT_OK;
+  have.rank = t->rank <= VT_MAX_RANK ? t->rank : 0;
+  return VT_FAIL(d, VT_TENSOR, "'%s' is %s, the model declares %s", p->g->ports[port].name,
+                 vt_type_text(&p->g->dims, &have, x), vt_type_text(&p->g->dims, want, y));
+}
+
+/* An input with a range is checked against it, so that a bad index is named before it is used. */
+static vt_status check_range(const vt_program *p, uint32_t port, const vt_tensor *t, uint64_t n,
+                             vt_diag *d) {
+  const vt_port *x = &p->g->ports[port];
+  if (!x->has_range) return VT_OK;
+  for (uint64_t i = 0; i < n; i++) {
+    int64_t v;
+    vt_cast((const char *)t->data + i * vt_dtype_bytes(t->dtype), 1, t->dtype, &v, 1, VT_DTYPE_I64,
+            1);
+    if (v < x->lo || v > x->hi)
+      return VT_FAIL(d, VT_RANGE, "input '%s' holds %lld at position %llu, outside %lld..%lld",
+                     x->name, (long long)v, (unsigned long long)i, (long long)x->lo,
+                     (long long)x->hi);
+  }
+  return VT_OK;
+}
+
+vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t, vt_diag *d) {
+  uint64_t count, bytes;
+  VT_TRY(check_shape(p, port, t, d));
+  VT_TRY(vt_tensor_bytes(t, &count, &bytes, d));
+  VT_TRY(check_range(p, port, t, count, d));
+  if (bytes > SIZE_MAX - 1) return out_of_memory(d);
+  void *copy = vt_alloc_new(p->a, (size_t)bytes + 1);
+  if (copy == NULL) return out_of_memory(d);
+  if (bytes > 0) memcpy(copy, t->data, (size_t)bytes);
+  vt_canonical(copy, t->dtype, count);
+  const vt_status s = vt_exec_write(p->line.exec, p->g->ports[port].value, copy, d);
+  vt_alloc_free(p->a, copy, (size_t)bytes + 1);
+  if (s == VT_OK) p->given[port] = 1;
+  return s;
+}
+
+vt_status vt_program_set_input(vt_program *p, const char *name, const vt_tensor *t, vt_diag *d) {
+  uint32_t port;
+  VT_TRY(find_port(p, VT_PORT_INPUT, name, &port, d));
+  return vt_program_write(p, port, t, d);
+}
+
+vt_status vt_program_set_param(vt_program *p, const char *name, const vt_tensor *t, vt_diag *d) {
+  uint32_t port;
+  VT_TRY(find_port(p, VT_PORT_PARAM, name, &port, d));
+  return vt_program_write(p, port, t, d);
+}
+
+vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out, vt_diag *d) {
+  uint32_t port;
+  VT_TRY(find_port(p, VT_PORT_PARAM, name, &port, d));
+  const uint32_t value = p->g->ports[port].value;
+  if (!p->given[port]) return VT_FAIL(d, VT_NAME, "the param '%s' has no value", name);
+  if (out->data == NULL) {
+    *out = vt_tensor_like(&p->g->values[value].type);
+    return VT_OK;
+  }
+  VT_TRY(check_shape(p, port, out, d));
+  return vt_exec_read(p->line.exec, value, out->data, d);
+}
+
+/* ---- initialisers ---- */
+
+/* One param from the pipeline of initialisers to the program's own memory. */
+static vt_status move_param(vt_program *p, vt_pipeline *init, const vt_result *r, vt_diag *d) {
+  uint32_t port;
+  VT_TRY(find_port(p, VT_PORT_PARAM, r->name, &port, d));
+  const uint64_t bytes = init->plan->buffers[r->value].bytes;
+  if (bytes > SIZE_MAX - 1) return out_of_memory(d);
+  vt_tensor t = vt_tensor_like(&p->g->values[p->g->ports[port].value].type);
+  t.data = vt_alloc_new(p->a, (size_t)bytes + 1);
+  if (t.data == NULL) return out_of_memory(d);
+  vt_status s = vt_exec_read(init->exec, r->value, t.data, d);
+  if (s == VT_OK) s = vt_program_write(p, port, &t, d);
+  vt_alloc_free(p->a, t.data, (size_t)bytes + 1);
+  return s;
+}
+
+static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t seed, vt_diag *d) {
+  const vt_graph *g = vt_pipeline_graph(init);
+  const uint64_t step = 0;
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    VT_TRY(vt_exec_write(init->exec, g->ports[i].value,
+                         strcmp(g->ports[i].name, "seed") == 0 ? &seed : &step, d));
+  VT_TRY(vt_exec_run(init->exec, d));
+  for (uint32_t i = 0; i < g->n_results; i++) VT_TRY(move_param(p, init, &g->results[i], d));
+  return VT_OK;
+}
+
+vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
+  const vt_pass_options o = {.listed = vt_device_lists, .target = p->dev, .alloc = p->a};
+  vt_graph *g = NULL;
+  vt_pipeline init;
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
+  vt_status s = vt_pass_init(p->g, &o, &g, d);
+  if (s == VT_OK && g != NULL) {
+    s = vt_pipeline_build(&init, g, &o, p->dev, d);
+    if (s == VT_OK) {
+      s = run_initialisers(p, &init, seed, d);
+      vt_pipeline_done(&init);
+    }
+    vt_graph_free(g);
+  }
+  vt_fpenv_leave(&saved);
+  return s;
+}
+
+/* ---- random inputs ---- */
+
+static void draw_floats(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream) {
+  uint32_t words[4];
+  for (uint64_t i = 0; i < n; i++) {
+    if (i % 4 == 0) vt_philox(seed, stream, 0, i / 4, words);
+    const float x = -1.0f + vt_philox_uniform(words, i) * 2.0f; /* a + u*(b - a) */
+    vt_cast(&x, 1, VT_DTYPE_F32, (char *)t->data + i * vt_dtype_bytes(t->dtype), 1, t->dtype, 1);
+  }
+}
+
+/* lo + floor(word * count / 2^32), exact in 64 bits for count <= 2^32. */
+static void draw_integers(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream, int64_t lo,
+                          uint64_t count) {
+  uint32_t words[4];
+  for (uint64_t i = 0; i < n; i++) {
+    if (i % 4 == 0) vt_philox(seed, stream, 0, i / 4, words);
+    const int64_t x = lo + (int64_t)(words[i % 4] * count >> 32);
+    vt_cast(&x, 1, VT_DTYPE_I64, (char *)t->data + i * vt_dtype_bytes(t->dtype), 1, t->dtype, 1);
+  }
+}
+
+static vt_status draw(const vt_port *x, vt_tensor *t, uint64_t n, uint64_t seed, vt_diag *d) {
+  const uint32_t stream = vt_stream_of(x->name);
+  const int whole = t->dtype == VT_DTYPE_I8 || t->dtype == VT_DTYPE_U8 ||
+                    t->dtype == VT_DTYPE_I32 || t->dtype == VT_DTYPE_I64;
+  if (t->dtype == VT_DTYPE_BOOL) {
+    draw_integers(t, n, seed, stream, 0, 2);
+  } else if (!whole) {
+    draw_floats(t, n, seed, stream);
+  } else if (!x->has_range) {
+    return VT_FAIL(d, VT_USAGE, "the input '%s' is of integers and declares no range to draw from",
+                   x->name);
+  } else {
+    const uint64_t count = (uint64_t)x->hi - (uint64_t)x->lo + 1;
+    if (x->lo > x->hi || count == 0 || count > (uint64_t)1 << 32)
+      return VT_FAIL(d, VT_USAGE, "the range %lld..%lld of '%s' cannot be drawn from",
+                     (long long)x->lo, (long long)x->hi, x->name);
+    draw_integers(t, n, seed, stream, x->lo, count);
+  }
+  return VT_OK;
+}
+
+static vt_status draw_port(vt_program *p, uint32_t port, uint64_t seed, vt_diag *d) {
+  vt_tensor t = vt_tensor_like(&p->g->values[p->g->ports[port].value].type);
+  uint64_t count, bytes;
+  VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
+  if (bytes > SIZE_MAX - 1) return out_of_memory(d);
+  t.data = vt_alloc_new(p->a, (size_t)bytes + 1);
+  if (t.data == NULL) return out_of_memory(d);
+  vt_status s = draw(&p->g->ports[port], &t, count, seed, d);
+  if (s == VT_OK) s = vt_program_write(p, port, &t, d);
+  vt_alloc_free(p->a, t.data, (size_t)bytes + 1);
+  return s;
+}
+
+vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag *d) {
+  vt_fpenv saved;
+  vt_status s = VT_OK;
+  vt_fpenv_enter(&saved);
+  for (uint32_t i = 0; s == VT_OK && i < p->g->n_ports; i++)
+    if (p->g->ports[i].kind == VT_PORT_INPUT && !p->given[i]) s = draw_port(p, i, seed, d);
+  vt_fpenv_leave(&saved);
+  return s;
+}

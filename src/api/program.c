@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * program.c - a model bound, planned and opened on a backend: from vt_options to digests. */
+#include <stdio.h>
+#include <string.h>
+#include "digest.h"
+#include "environment.h"
+#include "model.h"
+#include "program.h"
+#include "vt_fpenv.h"
+#include "vt_num.h"
+#include "vt_sort.h"
+
+static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
+
+vt_tensor vt_tensor_like(const vt_type *t) {
+  vt_tensor x = {.dtype = t->dtype, .rank = t->rank};
+  memcpy(x.dim, t->dim, sizeof x.dim);
+  return x;
+}
+
+/* ---- making ---- */
+
+static int by_name(const void *a, const void *b, const void *context) {
+  const vt_graph *g = context;
+  return strcmp(g->results[*(const uint32_t *)a].name, g->results[*(const uint32_t *)b].name);
+}
+
+/* Results are read back into these after each run: no allocation later. */
+static vt_status take_results(vt_program *p, vt_diag *d) {
+  const vt_graph *g = p->g;
+  p->given = VT_NEW_N(&p->arena, uint8_t, g->n_ports);
+  p->order = VT_NEW_N(&p->arena, uint32_t, g->n_results);
+  p->results = VT_NEW_N(&p->arena, vt_tensor, g->n_results);
+  if (vt_arena_status(&p->arena) != VT_OK) return out_of_memory(d);
+  for (uint32_t i = 0; i < g->n_results; i++) p->order[i] = i;
+  if (vt_sort(p->order, g->n_results, sizeof *p->order, by_name, g, p->a) != VT_OK)
+    return out_of_memory(d);
+  for (uint32_t i = 0; i < g->n_results; i++) {
+    const uint32_t value = g->results[p->order[i]].value;
+    p->results[i] = vt_tensor_like(&g->values[value].type);
+    p->results[i].data = vt_arena_array(&p->arena, (size_t)p->line.plan->buffers[value].bytes, 1);
+    if (p->results[i].data == NULL) return out_of_memory(d);
+  }
+  return VT_OK;
+}
+
+static const char *keep(vt_program *p, vt_text *t) {
+  const char *s = vt_text_status(t) == VT_OK ? vt_arena_string(&p->arena, t->s, t->n) : NULL;
+  vt_text_done(t);
+  return s;
+}
+
+static vt_status print_stages(vt_program *p, vt_diag *d) {
+  vt_text t;
+  int ok = 1;
+  for (uint32_t i = 0; ok && i < p->line.n_passes; i++) {
+    vt_text_init(&t, p->a);
+    vt_graph_print(p->line.after[i], 0, &t);
+    p->pass_text[i] = keep(p, &t);
+    ok = p->pass_text[i] != NULL;
+  }
+  vt_text_init(&t, p->a);
+  vt_plan_print(p->line.plan, 1, &t);
+  p->plan_text = keep(p, &t);
+  return ok && p->plan_text != NULL ? VT_OK : out_of_memory(d);
+}
+
+static vt_pass_options pass_options(const vt_program *p, const vt_options *o) {
+  return (vt_pass_options){.bind = o->bind,
+                           .n_bind = o->n_bind,
+                           .listed = vt_device_lists,
+                           .target = p->dev,
+                           .alloc = p->a};
+}
+
+static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, vt_diag *d) {
+  const char *broken = vt_num_self_test();
+  if (broken != NULL)
+    return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
+  const char *backend = o->backend != NULL ? o->backend : vt_environment_backend();
+  VT_TRY(vt_device_open(backend, p->a, &p->dev, d));
+  const vt_pass_options passes = pass_options(p, o);
+  VT_TRY(vt_pipeline_build(&p->line, m->g, &passes, p->dev, d));
+  p->g = vt_pipeline_graph(&p->line);
+  VT_TRY(take_results(p, d));
+  return print_stages(p, d);
+}
+
+vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
+                         vt_diag *d) {
+  vt_options options = {0};
+  if (o != NULL) memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
+  const vt_alloc a =
+      options.alloc != NULL && options.alloc->resize != NULL ? *options.alloc : vt_alloc_default();
+  vt_program *p = vt_alloc_new(a, sizeof *p);
+  if (p == NULL) return out_of_memory(d);
+  p->a = a;
+  vt_arena_init(&p->arena, a);
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved); /* coefficients are rounded while lowering */
+  const vt_status s = fill(p, m, &options, d);
+  vt_fpenv_leave(&saved);
+  if (s == VT_OK) {
+    *out_program = p;
+  } else {
+    vt_program_free(p);
+  }
+  return s;
+}
+
+void vt_program_free(vt_program *p) {
+  if (p == NULL) return;
+  const vt_alloc a = p->a;
+  vt_pipeline_done(&p->line);
+  vt_device_close(p->dev);
+  vt_arena_done(&p->arena);
+  vt_alloc_free(a, p, sizeof *p);
+}
+
+/* ---- running ---- */
+
+static vt_status check_given(const vt_program *p, vt_diag *d) {
+  for (uint32_t i = 0; i < p->g->n_ports; i++) {
+    const vt_port *port = &p->g->ports[i];
+    if (p->given[i]) continue;
+    const int input = port->kind == VT_PORT_INPUT;
+    const vt_status s =
+        VT_FAIL(d, VT_NAME, "the %s '%s' has no value", input ? "input" : "param", port->name);
+    if (d != NULL && input && d->hint[0] == 0)
+      snprintf(d->hint, sizeof d->hint, "give --in %.80s=FILE.npy or --random-inputs SEED",
+               port->name);
+    return s;
+  }
+  return VT_OK;
+}
+
+static vt_status publish(vt_program *p, vt_diag *d) {
+  for (uint32_t i = 0; i < p->g->n_results; i++) {
+    const uint32_t value = p->g->results[p->order[i]].value;
+    uint64_t count, bytes;
+    VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
+    VT_TRY(vt_tensor_bytes(&p->results[i], &count, &bytes, d));
+    vt_canonical(p->results[i].data, p->results[i].dtype, count);
+  }
+  p->published = 1;
+  return VT_OK;
+}
+
+vt_status vt_program_run(vt_program *p, vt_diag *d) {
+  p->published = 0;
+  VT_TRY(check_given(p, d));
+  VT_TRY(vt_exec_run(p->line.exec, d));
+  return publish(p, d);
+}
+
+uint32_t vt_program_outputs(const vt_program *p) { return p->g->n_results; }
+
+vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name, vt_tensor *out,
+                            vt_diag *d) {
+  if (i >= p->g->n_results) return VT_FAIL(d, VT_NAME, "there is no output number %u", i);
+  if (!p->published) return VT_FAIL(d, VT_NAME, "no run has published outputs");
+  *out_name = p->g->results[p->order[i]].name;
+  *out = p->results[i];
+  return VT_OK;
+}
+
+vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
+  const uint32_t n = p->g->n_results;
+  vt_arena scratch;
+  vt_arena_init(&scratch, p->a);
+  const char **names = VT_NEW_N(&scratch, const char *, n);
+  vt_hash256 *digests = VT_NEW_N(&scratch, vt_hash256, n);
+  vt_status s = names == NULL || digests == NULL ? out_of_memory(d) : VT_OK;
+  for (uint32_t i = 0; s == VT_OK && i < n; i++) {
+    vt_tensor t;
+    s = vt_program_output(p, i, &names[i], &t, d);
+    if (s == VT_OK) s = vt_tensor_digest(&t, digests[i].b, d);
+  }
+  if (s == VT_OK) s = vt_run_digest(n, names, digests, out);
+  vt_arena_done(&scratch);
+  return s;
+}
+
+/* ---- looking ---- */
+
+const char *vt_program_plan(const vt_program *p) { return p->plan_text; }
+const char *vt_program_backend(const vt_program *p) { return vt_device_name(p->dev); }
+
+void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32], uint8_t out_target[32]) {
+  memcpy(out_core, p->line.plan->core.b, 32);
+  memcpy(out_target, p->line.plan->target.b, 32);
+}
+
+const char *vt_program_pass_text(const vt_program *p, const char *pass) {
+  for (uint32_t i = 0; i < p->line.n_passes; i++)
+    if (strcmp(vt_pass_at(i)->name, pass) == 0) return p->pass_text[i];
+  return NULL;
+}
+
+void vt_program_info(const vt_program *p, vt_run_info *out) {
+  const vt_plan *plan = p->line.plan;
+  const vt_run_info info = {
+      .size = out->size,
+      .steps = plan->n_steps,
+      .wall_ns = vt_exec_wall_ns(p->line.exec),
+      .bytes_input = plan->class_bytes[VT_CLASS_INPUT],
+      .bytes_param = plan->class_bytes[VT_CLASS_PARAM],
+      .bytes_temp = plan->class_bytes[VT_CLASS_TEMP] + plan->class_bytes[VT_CLASS_WORK],
+      .bytes_output = plan->class_bytes[VT_CLASS_OUTPUT]};
+  memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * program.h - what a program holds; private to the api. */
+#ifndef VT_PROGRAM_H
+#define VT_PROGRAM_H
+#include "pipeline.h"
+
+struct vt_program {
+  vt_alloc a;
+  vt_arena arena;
+  vt_device *dev;
+  vt_pipeline line;
+  const vt_graph *g;  /* the one that runs */
+  uint8_t *given;     /* a port has its value; by port index */
+  uint32_t *order;    /* results in ascending byte order of their names */
+  vt_tensor *results; /* host copies, in that order; NULL data when empty */
+  int published;      /* the last run succeeded */
+  const char *plan_text;
+  const char *pass_text[VT_PIPELINE_PASSES];
+};
+
+/* The tensor a port or result declares, without data. */
+vt_tensor vt_tensor_like(const vt_type *t);
+/* A host copy of `t` with canonical NaN, written to the device; VT_TENSOR when it does not fit. */
+vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t,
+                           vt_diag *d) VT_NODISCARD;
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tools.c - the op table, the backends and this installation, as volta_tools.h shows them. */
+#include <stdio.h>
+#include <string.h>
+#include "volta/volta_tools.h"
+#include "environment.h"
+#include "vt_cpu.h"
+#include "vt_fpenv.h"
+#include "vt_gate.h"
+#include "vt_num.h"
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "an unknown compiler"
+#endif
+
+const char *vt_version(void) { return VT_VERSION " (numerics 1, " COMPILER ")"; }
+
+/* ---- ops ---- */
+
+uint32_t vt_op_count(void) { return vt_op_total(); }
+
+/* "softmax(x, axis=-1)": a required attribute shows its name alone. */
+static void sign(const vt_op_info *op, vt_text *t) {
+  vt_arena none;
+  vt_dims dims;
+  vt_arena_init(&none, vt_alloc_default());
+  vt_dims_init(&dims, &none);
+  vt_text_add(t, "%s(%s%s", op->name, op->operands,
+              op->operands[0] != 0 && op->attrs->n_fields > 0 ? ", " : "");
+  for (uint32_t i = 0; i < op->attrs->n_fields; i++) {
+    const vt_attr_field *f = &op->attrs->fields[i];
+    const vt_attr_group one = {op->attrs->name, op->attrs->size, op->attrs->defaults, 1, f};
+    vt_text_add(t, "%s", i == 0 ? "" : ", ");
+    if (f->required) {
+      vt_text_add(t, "%s", f->name);
+    } else {
+      vt_attr_print(&one, op->attrs->defaults, &dims, t);
+    }
+  }
+  vt_text_add(t, ")");
+}
+
+vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
+  const vt_op_info *op = vt_op_at(i);
+  if (op == NULL) return VT_RANGE;
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  sign(op, &t);
+  const vt_status s = vt_text_status(&t);
+  if (s == VT_OK) {
+    *out = (vt_op_row){.number = op->number,
+                       .min_in = op->min_in,
+                       .max_in = op->max_in,
+                       .prim = op->prim,
+                       .name = op->name,
+                       .numerics = op->numerics,
+                       .help = op->help};
+    snprintf(out->signature, sizeof out->signature, "%s", t.s);
+  }
+  vt_text_done(&t);
+  return s;
+}
+
+vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_diag *d) {
+  vt_device *dev;
+  VT_TRY(vt_device_open(backend, vt_alloc_default(), &dev, d));
+  *out = vt_device_lists(dev, number);
+  vt_device_close(dev);
+  return VT_OK;
+}
+
+/* ---- backends ---- */
+
+/* Device number `i` counted over all backends; 0 when there are not so many. */
+static int find_device(uint32_t i, char *name, size_t n) {
+  for (uint32_t b = 0; b < vt_registry_total(); b++) {
+    const char *backend;
+    uint32_t devices;
+    if (vt_registry_at(b, &backend, &devices, NULL) != VT_OK) continue;
+    if (i < devices) {
+      snprintf(name, n, "%s:%u", backend, i);
+      return 1;
+    }
+    i -= devices;
+  }
+  return 0;
+}
+
+uint32_t vt_backend_count(void) {
+  char name[80];
+  uint32_t n = 0;
+  while (find_device(n, name, sizeof name)) n++;
+  return n;
+}
+
+static void count_ops(const vt_device *dev, vt_backend_row *row) {
+  uint32_t owed = 0;
+  for (uint32_t i = 0; i < vt_op_total(); i++) {
+    const vt_op_info *op = vt_op_at(i);
+    const uint32_t has = vt_device_lists(dev, op->number) != 0;
+    owed += op->prim;
+    *(op->prim ? &row->prims : &row->comps) += has;
+  }
+  row->complete = row->prims == owed;
+}
+
+vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) {
+  vt_backend_row row = {0};
+  vt_diag why = {0};
+  vt_device *dev;
+  if (!find_device(i, row.name, sizeof row.name))
+    return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
+  if (vt_device_open(row.name, vt_alloc_default(), &dev, &why) == VT_OK) {
+    row.available = 1;
+    snprintf(row.about, sizeof row.about, "%s", vt_device_caps(dev)->about);
+    count_ops(dev, &row);
+    vt_device_close(dev);
+  } else {
+    snprintf(row.about, sizeof row.about, "%.150s", why.text);
+  }
+  *out = row;
+  return VT_OK;
+}
+
+/* ---- doctor ---- */
+
+static void say_self_test(char *out, size_t n) {
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
+  const char *broken = vt_num_self_test();
+  vt_fpenv_leave(&saved);
+  snprintf(
+      out, n, "%s%s",
+      broken == NULL ? "ok: no contraction, no reassociation, no flushing" : "FAILED: this build ",
+      broken == NULL ? "" : broken);
+}
+
+static void say_backends(char *out, size_t n) {
+  vt_backend_row row;
+  size_t used = 0;
+  out[0] = 0;
+  for (uint32_t i = 0; vt_backend_row_at(i, &row, NULL) == VT_OK && used < n; i++)
+    used += (size_t)snprintf(out + used, n - used, "%s%s", i == 0 ? "" : " ", row.name);
+}
+
+static void say_reference(char *out, size_t n) {
+  vt_backend_row row = {0};
+  const int ok = vt_backend_row_at(0, &row, NULL) == VT_OK && row.available && row.complete;
+  snprintf(out, n, "%s",
+           ok ? "ok: the reference runs every prim" : "FAILED: the reference is incomplete");
+}
+
+static void say_version(char *out, size_t n) { snprintf(out, n, "%s", VT_VERSION); }
+static void say_numerics(char *out, size_t n) { snprintf(out, n, "%u", VT_NUMERICS_VERSION); }
+static void say_compiler(char *out, size_t n) { snprintf(out, n, "%s", COMPILER); }
+static void say_cpu(char *out, size_t n) { vt_cpu_describe(out, n); }
+static void say_cores(char *out, size_t n) { snprintf(out, n, "%u", vt_cpu_get()->cores); }
+static void say_chosen(char *out, size_t n) { snprintf(out, n, "%s", vt_environment_backend()); }
+static void say_fma(char *out, size_t n) {
+  snprintf(out, n, "%s", vt_cpu_get()->fma ? "hardware" : "software (same bits, slower)");
+}
+
+static const struct {
+  const char *key;
+  void (*say)(char *out, size_t n);
+} facts[] = {
+    {"version", say_version},
+    {"numerics", say_numerics},
+    {"compiler", say_compiler},
+    {"cpu", say_cpu},
+    {"cores", say_cores},
+    {"fma", say_fma},
+    {"backends", say_backends},
+    {"backend.default", say_chosen},
+    {"check.numerics", say_self_test},
+    {"check.reference", say_reference},
+};
+enum { N_FACTS = sizeof facts / sizeof *facts };
+
+const char *vt_doctor_key(uint32_t i) { return i < N_FACTS ? facts[i].key : NULL; }
+
+const char *vt_doctor_value(uint32_t i, char *buffer, size_t n) {
+  if (i >= N_FACTS || n == 0) return NULL;
+  facts[i].say(buffer, n);
+  return buffer;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * alloc.c - the default allocator, the two wrappers around any allocator, and checked sizes. */
+#include "vt_alloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void *libc_resize(void *user, void *ptr, size_t old_size, size_t new_size) {
+  (void)user;
+  (void)old_size;
+  if (new_size != 0) return realloc(ptr, new_size);
+  free(ptr);
+  return NULL;
+}
+
+vt_alloc vt_alloc_default(void) { return (vt_alloc){.resize = libc_resize}; }
+
+static vt_alloc or_default(vt_alloc a) { return a.resize != NULL ? a : vt_alloc_default(); }
+
+/* Size 0 would read as "free" to the allocator, so at least one byte is asked for. */
+static size_t at_least_one(size_t bytes) { return bytes != 0 ? bytes : 1; }
+
+void *vt_alloc_new(vt_alloc a, size_t bytes) {
+  const vt_alloc use = or_default(a);
+  void *p = use.resize(use.user, NULL, 0, at_least_one(bytes));
+  if (p != NULL) memset(p, 0, at_least_one(bytes));
+  return p;
+}
+
+void vt_alloc_free(vt_alloc a, void *p, size_t bytes) {
+  if (p == NULL) return;
+  const vt_alloc use = or_default(a);
+  use.resize(use.user, p, at_least_one(bytes), 0);
+}
+
+int vt_size_mul(uint64_t a, uint64_t b, uint64_t *out) {
+  if (b != 0 && a > UINT64_MAX / b) return 0;
+  *out = a * b;
+  return 1;
+}
+
+int vt_size_add(uint64_t a, uint64_t b, uint64_t *out) {
+  if (a > UINT64_MAX - b) return 0;
+  *out = a + b;
+  return 1;
+}
+
+/* The magnitudes are multiplied as unsigned numbers; INT64_MIN has one more of them than
+ * INT64_MAX, so the limit depends on the sign of the result. */
+int vt_i64_mul(int64_t a, int64_t b, int64_t *out) {
+  const uint64_t ua = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+  const uint64_t ub = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+  const int negative = (a < 0) != (b < 0);
+  uint64_t u;
+  if (!vt_size_mul(ua, ub, &u) || u > (uint64_t)INT64_MAX + (uint64_t)negative) return 0;
+  if (!negative)
+    *out = (int64_t)u;
+  else
+    *out = u == 0 ? 0 : -(int64_t)(u - 1) - 1;
+  return 1;
+}
+
+int vt_i64_add(int64_t a, int64_t b, int64_t *out) {
+  if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return 0;
+  *out = a + b;
+  return 1;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * alloc_test.c - the allocator wrappers, and sizes at the edge of their type. */
+#include "vt_alloc.h"
+#include <string.h>
+#include "vt_test.h"
+
+static int all_zero(const unsigned char *p, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (p[i] != 0) return 0;
+  return 1;
+}
+
+static void test_new_is_zeroed(vt_alloc a) {
+  for (int round = 0; round < 3; round++) { /* memory that comes back dirty is zeroed again */
+    unsigned char *p = vt_alloc_new(a, 1000);
+    CHECK(p != NULL && all_zero(p, 1000));
+    if (p != NULL) memset(p, 0xa5, 1000);
+    vt_alloc_free(a, p, 1000);
+  }
+  void *p = vt_alloc_new(a, 0), *q = vt_alloc_new(a, 0);
+  CHECK(p != NULL && q != NULL && p != q);
+  vt_alloc_free(a, p, 0);
+  vt_alloc_free(a, q, 0);
+  vt_alloc_free(a, NULL, 0);
+}
+
+static void test_failure_is_null(void) {
+  vt_fault f = {.left = 1};
+  CHECK(vt_alloc_new(vt_fault_alloc(&f), 8) == NULL);
+  CHECK(f.asked == 1 && f.live == 0);
+}
+
+/* What the allocator is told: the old size must be the one that was asked for. */
+static size_t told_old, told_new;
+static void *spy_resize(void *user, void *p, size_t old_size, size_t new_size) {
+  (void)user;
+  told_old = old_size;
+  told_new = new_size;
+  if (new_size != 0) return realloc(p, new_size);
+  free(p);
+  return NULL;
+}
+
+static void test_sizes_are_told(void) {
+  const vt_alloc a = {NULL, spy_resize};
+  void *p = vt_alloc_new(a, 24);
+  CHECK(told_old == 0 && told_new == 24);
+  vt_alloc_free(a, p, 24);
+  CHECK(told_old == 24 && told_new == 0);
+  p = vt_alloc_new(a, 0);
+  CHECK(told_new != 0); /* 0 would mean "free" */
+  vt_alloc_free(a, p, 0);
+}
+
+static void test_unsigned_sizes(void) {
+  uint64_t u = 7;
+  CHECK(vt_size_mul(0, UINT64_MAX, &u) && u == 0);
+  CHECK(vt_size_mul(UINT64_MAX, 0, &u) && u == 0);
+  CHECK(vt_size_mul(UINT64_MAX, 1, &u) && u == UINT64_MAX);
+  CHECK(vt_size_mul(1u << 31, (uint64_t)1 << 32, &u) && u == (uint64_t)1 << 63);
+  u = 7;
+  CHECK(!vt_size_mul((uint64_t)1 << 32, (uint64_t)1 << 32, &u) && u == 7);
+  CHECK(!vt_size_mul(UINT64_MAX / 3 + 1, 3, &u) && u == 7);
+  CHECK(vt_size_mul(UINT64_MAX / 3, 3, &u) && u == UINT64_MAX);
+  CHECK(vt_size_add(UINT64_MAX, 0, &u) && u == UINT64_MAX);
+  u = 7;
+  CHECK(!vt_size_add(UINT64_MAX, 1, &u) && !vt_size_add(1, UINT64_MAX, &u) && u == 7);
+}
+
+/* Against the compiler's own overflow checks, over every pair of a list of edges. */
+static void test_signed_sizes(void) {
+  static const int64_t edge[] = {
+      INT64_MIN,  INT64_MIN + 1, INT64_MIN / 2, -4294967296,   -3,       -2, -1, 0, 1, 2, 3,
+      4294967296, INT64_MAX / 2, INT64_MAX / 3, INT64_MAX - 1, INT64_MAX};
+  const size_t n = sizeof edge / sizeof edge[0];
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++) {
+      int64_t want, got = 7;
+      const int fits = !__builtin_mul_overflow(edge[i], edge[j], &want);
+      CHECK(vt_i64_mul(edge[i], edge[j], &got) == fits && got == (fits ? want : 7));
+      got = 7;
+      const int sum_fits = !__builtin_add_overflow(edge[i], edge[j], &want);
+      CHECK(vt_i64_add(edge[i], edge[j], &got) == sum_fits && got == (sum_fits ? want : 7));
+    }
+}
+
+int main(void) {
+  vt_fault f = {0};
+  test_new_is_zeroed(vt_fault_alloc(&f));
+  CHECK(f.live == 0);
+  test_new_is_zeroed(vt_alloc_default());
+  test_new_is_zeroed((vt_alloc){NULL, NULL}); /* means the default */
+  test_failure_is_null();
+  test_sizes_are_told();
+  test_unsigned_sizes();
+  test_signed_sizes();
+  TEST_DONE();
+}

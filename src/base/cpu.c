@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu.c - asks the processor what it has and the operating system what it saves. This is one of
+ * the two files of the project that ask which machine they are compiled for. */
+#include "vt_cpu.h"
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static vt_cpu found;
+static pthread_once_t found_once = PTHREAD_ONCE_INIT;
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+enum {
+  LEAF1_ECX_FMA = 1 << 12,
+  LEAF1_ECX_OSXSAVE = 1 << 27,
+  LEAF1_ECX_AVX = 1 << 28,
+  LEAF7_EBX_AVX2 = 1 << 5,
+  LEAF7_EBX_AVX512F = 1 << 16,
+  LEAF7_EBX_AVX512DQ = 1 << 17,
+  LEAF7_EBX_AVX512BW = 1 << 30,
+  LEAF7_ECX_VNNI = 1 << 11,
+  XCR0_YMM = 0x06, /* xmm and the upper halves of ymm */
+  XCR0_ZMM = 0xe6  /* and the mask registers, the upper halves of zmm, and zmm16..31 */
+};
+static const unsigned LEAF7_EBX_AVX512VL = 1u << 31; /* does not fit an enumerator */
+
+static unsigned xcr0(void) {
+  unsigned low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+static int has(unsigned word, unsigned mask) { return (word & mask) == mask; }
+
+/* A feature counts only if the operating system saves the registers it needs: without that the
+ * first interrupt would destroy them. */
+static void detect(vt_cpu *c) {
+  unsigned a, b, c1 = 0, d, b7 = 0, c7 = 0;
+  c->sse2 = 1; /* part of the architecture */
+  if (!__get_cpuid(1, &a, &b, &c1, &d) || !has(c1, LEAF1_ECX_OSXSAVE)) return;
+  if (!__get_cpuid_count(7, 0, &a, &b7, &c7, &d)) b7 = c7 = 0;
+  const unsigned saved = xcr0();
+  const int avx = has(c1, LEAF1_ECX_AVX) && has(saved, XCR0_YMM);
+  const unsigned skylake =
+      LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512DQ | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL;
+  c->fma = avx && has(c1, LEAF1_ECX_FMA);
+  c->avx2 = avx && has(b7, LEAF7_EBX_AVX2);
+  c->avx512 = c->avx2 && c->fma && has(b7, skylake) && has(saved, XCR0_ZMM);
+  c->vnni = c->avx512 && has(c7, LEAF7_ECX_VNNI);
+}
+
+#elif defined(__aarch64__)
+static void detect(vt_cpu *c) { c->neon = c->fma = 1; /* both are part of the architecture */ }
+#else
+static void detect(vt_cpu *c) { (void)c; }
+#endif
+
+static void detect_once(void) {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  found.cores = cores > 0 ? (unsigned)cores : 1;
+  detect(&found);
+}
+
+const vt_cpu *vt_cpu_get(void) {
+  pthread_once(&found_once, detect_once);
+  return &found;
+}
+
+void vt_cpu_describe(char *out, size_t n) {
+  const vt_cpu *c = vt_cpu_get();
+  const struct {
+    const char *name;
+    int has;
+  } all[] = {{"sse2", c->sse2},     {"fma", c->fma},   {"avx2", c->avx2},
+             {"avx512", c->avx512}, {"vnni", c->vnni}, {"neon", c->neon}};
+  size_t used = 0;
+  if (n != 0) out[0] = 0;
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    const size_t room = strlen(all[i].name) + 2;
+    if (!all[i].has || used + room > n) continue;
+    used += (size_t)snprintf(out + used, n - used, "%s%s", used != 0 ? " " : "", all[i].name);
+  }
+}

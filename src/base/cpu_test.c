@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_test.c - what we detect against what the kernel says, where it says it. */
+#include "vt_cpu.h"
+#include <string.h>
+#include "vt_test.h"
+
+static void test_consistent(void) {
+  const vt_cpu *c = vt_cpu_get();
+  CHECK(c == vt_cpu_get());
+  CHECK(c->cores >= 1);
+  CHECK(!c->vnni || c->avx512);
+  CHECK(!c->avx512 || (c->avx2 && c->fma));
+  CHECK(!(c->sse2 && c->neon));
+}
+
+static int has_word(const char *text, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *p = strstr(text, word); p != NULL; p = strstr(p + 1, word))
+    if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == 0)) return 1;
+  return 0;
+}
+
+static void test_description(void) {
+  const vt_cpu *c = vt_cpu_get();
+  char text[64], small[64];
+  vt_cpu_describe(text, sizeof text);
+  CHECK(has_word(text, "sse2") == c->sse2 && has_word(text, "fma") == c->fma);
+  CHECK(has_word(text, "avx2") == c->avx2 && has_word(text, "avx512") == c->avx512);
+  CHECK(has_word(text, "vnni") == c->vnni && has_word(text, "neon") == c->neon);
+  for (size_t n = 0; n < sizeof small; n++) { /* whole words only, and never past the end */
+    memset(small, '#', sizeof small);
+    vt_cpu_describe(small, n);
+    for (size_t i = n; i < sizeof small; i++) CHECK(small[i] == '#');
+    if (n == 0) continue;
+    CHECK(strlen(small) < n && (small[0] == 0 || has_word(text, small) || strchr(small, ' ')));
+  }
+}
+
+/* The kernel lists a flag only if it also saves the registers, which is our rule too. */
+static void test_kernel_agrees(void) {
+  static char line[16384];
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  if (f == NULL) return;
+  while (fgets(line, sizeof line, f) != NULL)
+    if (strncmp(line, "flags", 5) == 0) break;
+  fclose(f);
+  if (strncmp(line, "flags", 5) != 0) return;
+  const vt_cpu *c = vt_cpu_get();
+  CHECK(has_word(line, "sse2") == c->sse2);
+  CHECK(has_word(line, "fma") == c->fma);
+  CHECK(has_word(line, "avx2") == c->avx2);
+  CHECK((has_word(line, "avx512f") && has_word(line, "avx512bw") && has_word(line, "avx512dq") &&
+         has_word(line, "avx512vl")) == c->avx512);
+  CHECK(!c->vnni || has_word(line, "avx512_vnni"));
+}
+
+int main(void) {
+  test_consistent();
+  test_description();
+  test_kernel_agrees();
+  TEST_DONE();
+}

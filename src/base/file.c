@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * file.c - reading a whole file that may be hostile, and writing one that is complete or absent.
+ * Every message names the path and what the operating system said. */
+#include "vt_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* strerror is not safe with threads; strerror_r of POSIX fills our own buffer. */
+static vt_status system_failed(const char *what, const char *path, int error, vt_diag *d) {
+  char reason[128];
+  if (strerror_r(error, reason, sizeof reason) != 0)
+    (void)snprintf(reason, sizeof reason, "error %d", error);
+  return VT_FAIL(d, VT_IO, "cannot %s %s: %s", what, path, reason);
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+/* A file larger than the address space is over the limit whatever the limit says. One byte is
+ * kept for the terminating 0. */
+static vt_status check_size(int fd, const char *path, uint64_t limit, size_t *out_size,
+                            vt_diag *d) {
+  struct stat st;
+  if (fstat(fd, &st) != 0) return system_failed("read", path, errno, d);
+  if (!S_ISREG(st.st_mode)) return VT_FAIL(d, VT_IO, "%s is not a regular file", path);
+  const uint64_t size = (uint64_t)st.st_size;
+  if (size > limit || size > SIZE_MAX / 2)
+    return VT_FAIL(d, VT_LIMIT, "%s has %llu bytes, more than the %llu accepted here", path,
+                   (unsigned long long)size, (unsigned long long)limit);
+  *out_size = (size_t)size;
+  return VT_OK;
+}
+
+/* Reads up to `n` bytes; *out_got is less only at the end of the file. */
+static vt_status read_full(int fd, const char *path, uint8_t *p, size_t n, size_t *out_got,
+                           vt_diag *d) {
+  size_t got = 0;
+  while (got < n) {
+    const ssize_t r = read(fd, p + got, n - got);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) return system_failed("read", path, errno, d);
+    if (r == 0) break;
+    got += (size_t)r;
+  }
+  *out_got = got;
+  return VT_OK;
+}
+
+/* The size was decided before any memory was taken; a file that has another size by now was
+ * being written while we read it, and what we hold may be neither the old nor the new one. The
+ * byte kept for the terminating 0 is where a file that grew shows it. */
+static vt_status read_exactly(int fd, const char *path, uint8_t *p, size_t size, vt_diag *d) {
+  size_t got = 0;
+  VT_TRY(read_full(fd, path, p, size + 1, &got, d));
+  if (got != size) return VT_FAIL(d, VT_IO, "%s changed its size while it was read", path);
+  p[size] = 0;
+  return VT_OK;
+}
+
+static vt_status read_open(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
+                           vt_diag *d) {
+  size_t size = 0;
+  VT_TRY(check_size(fd, path, limit, &size, d));
+  uint8_t *data = vt_alloc_new(a, size + 1);
+  if (data == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the %zu bytes of %s", size, path);
+  const vt_status s = read_exactly(fd, path, data, size, d);
+  if (s != VT_OK) {
+    vt_alloc_free(a, data, size + 1);
+    return s;
+  }
+  *out = (vt_file){.a = a, .data = data, .size = size};
+  return VT_OK;
+}
+
+/* Without O_NONBLOCK, opening a fifo would wait for a writer that may never come. */
+vt_status vt_file_read(const char *path, uint64_t limit, vt_alloc a, vt_file *out, vt_diag *d) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return system_failed("open", path, errno, d);
+  const vt_status s = read_open(fd, path, limit, a, out, d);
+  (void)close(fd); /* nothing was written, so nothing can be lost here */
+  return s;
+}
+
+void vt_file_done(vt_file *f) {
+  vt_alloc_free(f->a, f->data, f->size + 1);
+  *f = (vt_file){.a = f->a};
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+enum { TEMP_TRIES = 100 };
+
+/* Renaming onto a device or a fifo would replace it by a file, which nobody who names one wants.
+ * A symbolic link to a regular file is replaced, not followed. */
+static vt_status check_target(const char *path, vt_diag *d) {
+  struct stat st;
+  if (path[0] == 0) return VT_FAIL(d, VT_IO, "cannot write a file without a name");
+  if (stat(path, &st) != 0) return errno == ENOENT ? VT_OK : system_failed("write", path, errno, d);
+  if (S_ISREG(st.st_mode)) return VT_OK;
+  return VT_FAIL(d, VT_IO, "%s exists and is not a regular file: it will not be replaced", path);
+}
+
+/* "folder/.volta-PID-COUNTER": in the same folder, because a rename cannot leave its file
+ * system. Returns 0 when it does not fit. */
+static int make_temp_name(vt_file_writer *w) {
+  static atomic_uint counter;
+  const char *slash = strrchr(w->path, '/');
+  const int folder = slash != NULL ? (int)(slash - w->path) + 1 : 0;
+  const int n = snprintf(w->temp, sizeof w->temp, "%.*s.volta-%ld-%u", folder, w->path,
+                         (long)getpid(), atomic_fetch_add(&counter, 1));
+  return n > 0 && (size_t)n < sizeof w->temp;
+}
+
+/* O_EXCL: a file or link that is there already is somebody else's. It may be left over from a
+ * process of the same number that was killed, so the next name is tried. */
+static vt_status open_temp(vt_file_writer *w, vt_diag *d) {
+  int error = EEXIST;
+  for (int i = 0; i < TEMP_TRIES && error == EEXIST; i++) {
+    if (!make_temp_name(w)) return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", w->path);
+    w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (w->fd >= 0) return VT_OK;
+    error = errno;
+  }
+  return system_failed("write", w->path, error, d);
+}
+
+/* A writer that could not be created is left closed, so that aborting it does nothing. */
+vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) {
+  w->fd = -1;
+  w->temp[0] = w->path[0] = 0;
+  const size_t n = strlen(path);
+  if (n >= sizeof w->path) return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
+  VT_TRY(check_target(path, d));
+  memcpy(w->path, path, n + 1);
+  const vt_status s = open_temp(w, d);
+  if (s != VT_OK) w->temp[0] = 0;
+  return s;
+}
+
+/* Everything that fails after creation comes through here: the temporary file goes. */
+static vt_status write_failed(vt_file_writer *w, int error, vt_diag *d) {
+  vt_file_abort(w);
+  return system_failed("write", w->path, error, d);
+}
+
+vt_status vt_file_put(vt_file_writer *w, const void *p, size_t n, vt_diag *d) {
+  const uint8_t *from = p;
+  if (w->temp[0] == 0) return VT_FAIL(d, VT_INTERNAL, "a file was written after it was closed");
+  while (n != 0) {
+    const ssize_t r = write(w->fd, from, n);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) return write_failed(w, errno, d);
+    from += r;
+    n -= (size_t)r;
+  }
+  return VT_OK;
+}
+
+/* Linux has closed the descriptor even when close was interrupted, so it is never tried twice. */
+static int close_once(vt_file_writer *w) {
+  const int r = close(w->fd);
+  w->fd = -1;
+  return r == 0 || errno == EINTR;
+}
+
+vt_status vt_file_commit(vt_file_writer *w, vt_diag *d) {
+  if (w->temp[0] == 0) return VT_FAIL(d, VT_INTERNAL, "a file was committed after it was closed");
+  while (fsync(w->fd) != 0)
+    if (errno != EINTR) return write_failed(w, errno, d);
+  if (!close_once(w)) return write_failed(w, errno, d);
+  if (rename(w->temp, w->path) != 0) return write_failed(w, errno, d);
+  w->temp[0] = 0;
+  return VT_OK;
+}
+
+void vt_file_abort(vt_file_writer *w) {
+  if (w->temp[0] == 0) return;
+  if (w->fd >= 0) (void)close_once(w);
+  (void)unlink(w->temp);
+  w->temp[0] = 0;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * file_test.c - whole files or none, in both directions. */
+#include "vt_file.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "vt_test.h"
+
+static char folder[256];
+
+/* "folder/name", in one of a few buffers used in turn. */
+static const char *in_folder(const char *name) {
+  static char path[4][512];
+  static int turn;
+  turn = (turn + 1) % 4;
+  (void)snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+  return path[turn];
+}
+
+static int entries(void) {
+  int n = 0;
+  DIR *dir = opendir(folder);
+  if (dir == NULL) return -1;
+  for (struct dirent *e; (e = readdir(dir)) != NULL;)
+    n += e->d_name[0] != '.' || e->d_name[1] == 'v';
+  closedir(dir);
+  return n;
+}
+
+static vt_status write_all(const char *path, const void *p, size_t n, vt_diag *d) {
+  vt_file_writer w;
+  VT_TRY(vt_file_create(path, &w, d));
+  VT_TRY(vt_file_put(&w, p, n / 2, d));
+  VT_TRY(vt_file_put(&w, (const char *)p + n / 2, n - n / 2, d));
+  return vt_file_commit(&w, d);
+}
+
+static int holds(const char *path, const void *p, size_t n) {
+  vt_fault f = {0};
+  vt_diag d = {0};
+  vt_file file;
+  if (vt_file_read(path, 1u << 30, vt_fault_alloc(&f), &file, &d) != VT_OK) return 0;
+  const int same = file.size == n && memcmp(file.data, p, n) == 0 && file.data[n] == 0;
+  vt_file_done(&file);
+  return same && f.live == 0;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static vt_status read_status(const char *path, uint64_t limit, vt_diag *d) {
+  vt_fault f = {0};
+  vt_file file = {.size = 4711};
+  *d = (vt_diag){0};
+  const vt_status s = vt_file_read(path, limit, vt_fault_alloc(&f), &file, d);
+  if (s == VT_OK)
+    vt_file_done(&file);
+  else
+    CHECK(file.size == 4711 && file.data == NULL); /* untouched */
+  CHECK(f.live == 0 && d->code == s);
+  return s;
+}
+
+static void test_limits(void) {
+  vt_diag d = {0};
+  const char *path = in_folder("ten");
+  CHECK(write_all(path, "0123456789", 10, &d) == VT_OK);
+  CHECK(read_status(path, 10, &d) == VT_OK);
+  CHECK(read_status(path, 9, &d) == VT_LIMIT && strstr(d.text, path) != NULL);
+  CHECK(read_status(path, UINT64_MAX, &d) == VT_OK);
+  const char *empty = in_folder("empty");
+  CHECK(write_all(empty, "", 0, &d) == VT_OK);
+  CHECK(read_status(empty, 0, &d) == VT_OK && holds(empty, "", 0));
+}
+
+/* A file that claims to be enormous is refused before memory is taken. */
+static void test_sparse_giant(void) {
+  vt_diag d = {0};
+  const char *path = in_folder("giant");
+  const int fd = open(path, O_CREAT | O_WRONLY, 0600);
+  const int made = fd >= 0 && ftruncate(fd, (off_t)1 << 40) == 0;
+  if (fd >= 0) close(fd);
+  if (made) {
+    vt_fault f = {0};
+    vt_file file;
+    CHECK(vt_file_read(path, 1u << 20, vt_fault_alloc(&f), &file, &d) == VT_LIMIT);
+    CHECK(f.asked == 0);
+  }
+  (void)unlink(path);
+}
+
+static void test_not_regular(void) {
+  vt_diag d;
+  const char *fifo = in_folder("fifo");
+  CHECK(mkfifo(fifo, 0600) == 0);
+  alarm(20); /* a hang is a failure, not a stuck build */
+  CHECK(read_status(fifo, 100, &d) == VT_IO && strstr(d.text, "regular") != NULL);
+  alarm(0);
+  CHECK(unlink(fifo) == 0);
+  CHECK(read_status(folder, 100, &d) == VT_IO);
+  CHECK(read_status("/dev/zero", 100, &d) == VT_IO);
+  CHECK(read_status(in_folder("absent"), 100, &d) == VT_IO);
+  CHECK(strstr(d.text, "absent") != NULL && strstr(d.text, "No such file") != NULL);
+  CHECK(read_status("", 100, &d) == VT_IO);
+}
+
+/* Files of the kernel have sizes that lie: procfs says 0 and holds more, sysfs says a page and
+ * holds less. They stand for files that grow or shrink while they are read. */
+static void test_size_that_changes(void) {
+  static const char *const lying[] = {"/proc/self/status",
+                                      "/sys/kernel/mm/transparent_hugepage/enabled"};
+  for (int i = 0; i < 2; i++) {
+    vt_diag d;
+    if (access(lying[i], R_OK) != 0) continue;
+    CHECK(read_status(lying[i], 1u << 20, &d) == VT_IO);
+    CHECK(strstr(d.text, "changed its size") != NULL);
+  }
+}
+
+static void test_no_memory(void) {
+  vt_diag d = {0};
+  vt_file file;
+  vt_fault f = {.left = 1};
+  const char *path = in_folder("ten");
+  CHECK(vt_file_read(path, 100, vt_fault_alloc(&f), &file, &d) == VT_NOMEM);
+  CHECK(f.live == 0 && f.asked == 1);
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+static void test_round_trip(void) {
+  vt_diag d = {0};
+  const char *path = in_folder("big");
+  enum { N = 3000001 };
+  unsigned char *p = malloc(N);
+  for (size_t i = 0; i < N; i++) p[i] = (unsigned char)(i * 7 + i / 251);
+  CHECK(write_all(path, p, N, &d) == VT_OK);
+  CHECK(holds(path, p, N));
+  free(p);
+  CHECK(unlink(path) == 0);
+}
+
+/* The old content is there until commit, the new one after it, and nothing else is left. */
+static void test_replace(void) {
+  vt_diag d = {0};
+  vt_file_writer w;
+  const char *path = in_folder("target");
+  CHECK(write_all(path, "old", 3, &d) == VT_OK);
+  const int before = entries();
+  CHECK(vt_file_create(path, &w, &d) == VT_OK);
+  CHECK(vt_file_put(&w, "newer", 5, &d) == VT_OK);
+  CHECK(holds(path, "old", 3) && entries() == before + 1);
+  CHECK(vt_file_commit(&w, &d) == VT_OK);
+  CHECK(holds(path, "newer", 5) && entries() == before);
+  vt_file_abort(&w); /* nothing to do */
+  CHECK(holds(path, "newer", 5));
+  CHECK(vt_file_put(&w, "x", 1, &d) == VT_INTERNAL && d.code == VT_INTERNAL);
+}
+
+static void test_abort(void) {
+  vt_diag d = {0};
+  vt_file_writer w;
+  const char *path = in_folder("aborted");
+  const int before = entries();
+  CHECK(vt_file_create(path, &w, &d) == VT_OK);
+  CHECK(vt_file_put(&w, "half", 4, &d) == VT_OK);
+  vt_file_abort(&w);
+  vt_file_abort(&w);
+  CHECK(access(path, F_OK) != 0 && entries() == before);
+  CHECK(vt_file_commit(&w, &d) == VT_INTERNAL);
+}
+
+/* Two writers of one target do not meet in one temporary file. */
+static void test_two_writers(void) {
+  vt_diag d = {0};
+  vt_file_writer a, b;
+  const char *path = in_folder("shared");
+  CHECK(vt_file_create(path, &a, &d) == VT_OK && vt_file_create(path, &b, &d) == VT_OK);
+  CHECK(strcmp(a.temp, b.temp) != 0);
+  CHECK(vt_file_put(&a, "first", 5, &d) == VT_OK && vt_file_put(&b, "2nd", 3, &d) == VT_OK);
+  CHECK(vt_file_commit(&a, &d) == VT_OK && holds(path, "first", 5));
+  CHECK(vt_file_commit(&b, &d) == VT_OK && holds(path, "2nd", 3));
+}
+
+static void create_fails(const char *path, vt_status want) {
+  vt_diag d = {0};
+  vt_file_writer w;
+  const int before = entries();
+  memset(&w, 0, sizeof w); /* what an earlier use may have left: a descriptor and a file */
+  w.fd = dup(1);
+  (void)snprintf(w.temp, sizeof w.temp, "%s", in_folder("ten"));
+  const int innocent = w.fd;
+  CHECK(vt_file_create(path, &w, &d) == want && d.code == want && d.text[0] != 0);
+  CHECK(w.temp[0] == 0 && w.fd == -1);
+  vt_file_abort(&w); /* does nothing */
+  CHECK(entries() == before && close(innocent) == 0);
+}
+
+static void test_refused_targets(void) {
+  static char longer[5000];
+  memset(longer, 'x', sizeof longer - 1);
+  create_fails(longer, VT_LIMIT);
+  longer[4090] = 0; /* fits, but leaves no room: here the name alone is too long for the system */
+  create_fails(longer, VT_IO);
+  for (int i = 0; i < 4090; i += 2) longer[i] = '.', longer[i + 1] = '/';
+  longer[4088] = 'f', longer[4089] = 0; /* ./././f: the temporary name does not fit any more */
+  create_fails(longer, VT_LIMIT);
+  create_fails("", VT_IO);
+  create_fails("/dev/null", VT_IO);
+  create_fails(folder, VT_IO);
+  create_fails(in_folder("no/such/folder"), VT_IO);
+  const char *fifo = in_folder("pipe");
+  CHECK(mkfifo(fifo, 0600) == 0);
+  create_fails(fifo, VT_IO);
+  struct stat st;
+  CHECK(stat(fifo, &st) == 0 && S_ISFIFO(st.st_mode)); /* still there */
+  CHECK(unlink(fifo) == 0);
+}
+
+/* A disk that is full in the middle of a write: a limit on the size of files stands for it. */
+static void test_write_fails(void) {
+  struct rlimit before, small;
+  vt_diag d = {0};
+  vt_file_writer w;
+  static char block[100000];
+  const char *path = in_folder("cut");
+  CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  small = before;
+  small.rlim_cur = 65536;
+  (void)signal(SIGXFSZ, SIG_IGN);
+  const int was = entries();
+  CHECK(vt_file_create(path, &w, &d) == VT_OK);
+  CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  CHECK(vt_file_put(&w, block, sizeof block, &d) == VT_IO);
+  CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK(strstr(d.text, path) != NULL && entries() == was && access(path, F_OK) != 0);
+}
+
+static void on_alarm(int signal_number) { (void)signal_number; }
+
+/* The child's side of the pipe: slow, and 0 if every byte came in its place. */
+static int receive(int fd, size_t n) {
+  const struct timespec pause = {0, 2000000};
+  static unsigned char block[65536];
+  size_t at = 0;
+  for (ssize_t r; (r = read(fd, block, sizeof block)) > 0;) {
+    for (ssize_t i = 0; i < r; i++, at++)
+      if (block[i] != (unsigned char)(at * 11 + at / 1000)) return 1;
+    (void)nanosleep(&pause, NULL);
+  }
+  return at == n ? 0 : 1;
+}
+
+/* Writes that are interrupted or taken in part: a slow pipe in the place of the file, and a timer
+ * whose signal does not restart calls. */
+static void test_interrupted_writes(void) {
+  enum { N = 4000000 };
+  static unsigned char p[N];
+  int ends[2], status = 1;
+  vt_diag d = {0};
+  vt_file_writer w;
+  for (size_t i = 0; i < N; i++) p[i] = (unsigned char)(i * 11 + i / 1000);
+  CHECK(vt_file_create(in_folder("slow"), &w, &d) == VT_OK && pipe(ends) == 0);
+  CHECK(dup2(ends[1], w.fd) == w.fd && close(ends[1]) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)close(w.fd);
+    _exit(receive(ends[0], N));
+  }
+  (void)close(ends[0]);
+  const struct sigaction act = {.sa_handler = on_alarm};
+  const struct itimerval often = {{0, 700}, {0, 700}}, off = {{0, 0}, {0, 0}};
+  CHECK(sigaction(SIGALRM, &act, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+  CHECK(vt_file_put(&w, p, N, &d) == VT_OK);
+  CHECK(setitimer(ITIMER_REAL, &off, NULL) == 0);
+  vt_file_abort(&w);
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+/* The target becomes a folder between create and commit: the rename fails and cleans up. */
+static void test_commit_fails(void) {
+  vt_diag d = {0};
+  vt_file_writer w;
+  const char *path = in_folder("late");
+  CHECK(vt_file_create(path, &w, &d) == VT_OK);
+  CHECK(mkdir(path, 0700) == 0);
+  CHECK(vt_file_put(&w, "x", 1, &d) == VT_OK);
+  CHECK(vt_file_commit(&w, &d) == VT_IO);
+  CHECK(access(w.temp[0] != 0 ? w.temp : path, F_OK) == 0 && w.temp[0] == 0);
+  CHECK(rmdir(path) == 0);
+}
+
+static void test_mode(void) {
+  vt_diag d = {0};
+  struct stat st;
+  const char *path = in_folder("mode");
+  const mode_t before = umask(027);
+  CHECK(write_all(path, "x", 1, &d) == VT_OK);
+  (void)umask(before);
+  CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640);
+}
+
+static void remove_folder(void) {
+  static const char *const names[] = {"ten", "empty", "target", "shared", "mode"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) (void)unlink(in_folder(names[i]));
+  CHECK(rmdir(folder) == 0); /* fails if any temporary file was left behind */
+}
+
+int main(void) {
+  const char *root = getenv("TMPDIR");
+  (void)snprintf(folder, sizeof folder, "%.200s/volta-file-test-XXXXXX",
+                 root != NULL ? root : "/tmp");
+  if (mkdtemp(folder) == NULL) return fprintf(stderr, "file_test: SKIPPED: no folder\n"), 77;
+  test_limits();
+  test_sparse_giant();
+  test_not_regular();
+  test_size_that_changes();
+  test_no_memory();
+  test_round_trip();
+  test_replace();
+  test_abort();
+  test_two_writers();
+  test_refused_targets();
+  test_write_fails();
+  test_interrupted_writes();
+  test_commit_fails();
+  test_mode();
+  remove_folder();
+  TEST_DONE();
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fpenv.c - the control registers of the floating-point unit, machine by machine. This is one of
+ * the two files of the project that ask which machine they are compiled for. */
+#include "vt_fpenv.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+/* Both units hold a control word: SSE computes, but long double goes through the x87. */
+enum { MXCSR_NUMERICS = 0x1f80, X87_NUMERICS = 0x037f };
+
+static uint16_t x87_get(void) {
+  uint16_t word;
+  __asm__ volatile("fnstcw %0" : "=m"(word));
+  return word;
+}
+
+static void x87_set(uint16_t word) { __asm__ volatile("fldcw %0" : : "m"(word)); }
+
+void vt_fpenv_enter(vt_fpenv *saved) {
+  saved->control = _mm_getcsr();
+  saved->legacy = x87_get();
+  _mm_setcsr(MXCSR_NUMERICS);
+  x87_set(X87_NUMERICS);
+}
+
+void vt_fpenv_leave(const vt_fpenv *saved) {
+  _mm_setcsr((unsigned)saved->control);
+  x87_set((uint16_t)saved->legacy);
+}
+
+#elif defined(__aarch64__)
+
+void vt_fpenv_enter(vt_fpenv *saved) {
+  uint64_t fpcr, fpsr;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+  __asm__ volatile("mrs %0, fpsr" : "=r"(fpsr));
+  *saved = (vt_fpenv){.control = fpcr, .legacy = fpsr};
+  __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+}
+
+void vt_fpenv_leave(const vt_fpenv *saved) {
+  __asm__ volatile("msr fpcr, %0" : : "r"(saved->control));
+  __asm__ volatile("msr fpsr, %0" : : "r"(saved->legacy));
+}
+
+#else
+#include <fenv.h>
+
+/* The rounding direction and the exception flags are all that can be reached portably. */
+void vt_fpenv_enter(vt_fpenv *saved) {
+  saved->control = (uint64_t)fegetround();
+  saved->legacy = (uint64_t)fetestexcept(FE_ALL_EXCEPT);
+  (void)fesetround(FE_TONEAREST);
+}
+
+void vt_fpenv_leave(const vt_fpenv *saved) {
+  (void)fesetround((int)saved->control);
+  (void)feclearexcept(FE_ALL_EXCEPT & ~(int)saved->legacy);
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sort_test.c - ordered, stable, for every small length; and clean when memory runs out. */
+#include "vt_sort.h"
+#include <string.h>
+#include "vt_test.h"
+
+typedef struct item {
+  uint32_t key, place;
+  char pad[5]; /* an odd size, so that nothing relies on words */
+} item;
+
+static int by_key(const void *a, const void *b, const void *context) {
+  const uint32_t ka = ((const item *)a)->key, kb = ((const item *)b)->key;
+  const int sign = *(const int *)context;
+  return ka < kb ? -sign : ka > kb ? sign : 0;
+}
+
+static uint32_t next_random(uint32_t *s) { return *s = *s * 1664525u + 1013904223u, *s >> 16; }
+
+static void fill(item *v, size_t n, uint32_t keys, uint32_t *seed) {
+  memset(v, 0, n * sizeof *v);
+  for (size_t i = 0; i < n; i++) {
+    v[i].key = next_random(seed) % keys;
+    v[i].place = (uint32_t)i;
+    memset(v[i].pad, (int)i, sizeof v[i].pad);
+  }
+}
+
+/* Ordered by key, then by where it was; every item once and whole. */
+static int is_right(const item *v, size_t n, uint32_t keys, uint32_t seed, int sign) {
+  static item was[5000];
+  static char seen[5000];
+  fill(was, n, keys, &seed);
+  memset(seen, 0, sizeof seen);
+  for (size_t i = 0; i < n; i++) {
+    if (v[i].place >= n || seen[v[i].place]++) return 0;
+    if (memcmp(&v[i], &was[v[i].place], sizeof v[i]) != 0) return 0;
+    if (i == 0) continue;
+    const int order = by_key(&v[i - 1], &v[i], &sign);
+    if (order > 0 || (order == 0 && v[i - 1].place > v[i].place)) return 0;
+  }
+  return 1;
+}
+
+static void test_sorted_and_stable(void) {
+  static item v[5000];
+  vt_fault f = {0};
+  uint32_t seed = 1;
+  for (size_t n = 0; n <= 5000; n += n < 70 ? 1 : 493)
+    for (uint32_t keys = 1; keys <= 1000; keys *= 10) {
+      const int sign = n % 2 != 0 ? 1 : -1;
+      const uint32_t start = seed;
+      fill(v, n, keys, &seed);
+      CHECK(vt_sort(v, n, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_OK);
+      CHECK(is_right(v, n, keys, start, sign));
+    }
+  CHECK(f.live == 0 && f.asked > 0);
+}
+
+static void test_nothing_to_do_takes_nothing(void) {
+  vt_fault f = {.left = 1};
+  item one = {.key = 1};
+  const int sign = 1;
+  CHECK(vt_sort(&one, 1, sizeof one, by_key, &sign, vt_fault_alloc(&f)) == VT_OK);
+  CHECK(vt_sort(NULL, 0, sizeof one, by_key, &sign, vt_fault_alloc(&f)) == VT_OK);
+  CHECK(f.asked == 0);
+}
+
+static void test_failure_leaves_the_items(void) {
+  item v[3] = {{.key = 3}, {.key = 2}, {.key = 1}};
+  const int sign = 1;
+  vt_fault f = {.left = 1};
+  CHECK(vt_sort(v, 3, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_NOMEM);
+  CHECK(v[0].key == 3 && v[1].key == 2 && v[2].key == 1 && f.live == 0);
+  CHECK(vt_sort(v, SIZE_MAX / 2, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_LIMIT);
+  CHECK(f.asked == 1); /* the size was refused before the allocator was asked */
+}
+
+int main(void) {
+  test_sorted_and_stable();
+  test_nothing_to_do_takes_nothing();
+  test_failure_leaves_the_items();
+  TEST_DONE();
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * text_test.c - growth, embedded zeros, sticky failure, and the edit distance. */
+#include "vt_text.h"
+#include <string.h>
+#include "vt_test.h"
+
+static void test_grows(void) {
+  vt_fault f = {0};
+  vt_text t;
+  vt_text_init(&t, vt_fault_alloc(&f));
+  CHECK(t.s == NULL && t.n == 0);
+  for (int i = 0; i < 1000; i++) vt_text_add(&t, "%d,%s;", i, "ab");
+  CHECK(vt_text_status(&t) == VT_OK);
+  CHECK(t.n == 10 * 5 + 90 * 6 + 900 * 7 && strlen(t.s) == t.n);
+  CHECK(strncmp(t.s, "0,ab;1,ab;", 10) == 0);
+  CHECK(strcmp(t.s + t.n - 14, "998,ab;999,ab;") == 0);
+  CHECK(f.asked < 12); /* doubles */
+  vt_text_done(&t);
+  CHECK(f.live == 0 && t.s == NULL && t.n == 0);
+}
+
+static void test_bytes(void) {
+  vt_text t;
+  vt_text_init(&t, (vt_alloc){NULL, NULL});
+  vt_text_bytes(&t, "a\0b", 3);
+  vt_text_bytes(&t, NULL, 0);
+  vt_text_add(&t, "%s", "");
+  vt_text_add(&t, "%c", 'c');
+  CHECK(t.n == 4 && memcmp(t.s, "a\0bc", 5) == 0);
+  vt_text_done(&t);
+  vt_text_init(&t, (vt_alloc){NULL, NULL});
+  vt_text_add(&t, "%s", "");
+  CHECK(t.s != NULL && t.s[0] == 0 && t.n == 0); /* empty, but a string */
+  vt_text_done(&t);
+  vt_text zero = {{NULL, NULL}, NULL, 0, 0, 0};
+  vt_text_add(&zero, "%d", 5);
+  CHECK(strcmp(zero.s, "5") == 0);
+  vt_text_done(&zero);
+}
+
+/* Lengths around the capacities, so that the terminating 0 never falls outside. */
+static void test_every_length(void) {
+  char want[300];
+  memset(want, 'q', sizeof want);
+  for (int n = 0; n < 300; n++) {
+    vt_text t;
+    vt_text_init(&t, (vt_alloc){NULL, NULL});
+    vt_text_add(&t, "%.*s", n, want);
+    CHECK(t.n == (size_t)n && t.s[n] == 0 && memcmp(t.s, want, (size_t)n) == 0);
+    CHECK(t.cap > t.n);
+    vt_text_done(&t);
+  }
+}
+
+static vt_status build(vt_alloc a) {
+  vt_text t;
+  vt_text_init(&t, a);
+  for (int i = 0; i < 2000; i++) vt_text_add(&t, "line %d\n", i);
+  const vt_status s = vt_text_status(&t);
+  vt_text_done(&t);
+  return s;
+}
+
+static void test_every_allocation_failure(void) {
+  long fails = 0;
+  for (long k = 1;; k++) {
+    vt_fault f = {.left = k};
+    const vt_status s = build(vt_fault_alloc(&f));
+    CHECK(f.live == 0);
+    if (s == VT_OK) break;
+    CHECK(s == VT_NOMEM && f.asked == k);
+    fails++;
+  }
+  CHECK(fails > 5);
+}
+
+static void test_too_long_is_refused(void) {
+  vt_fault f = {0};
+  vt_text t;
+  vt_text_init(&t, vt_fault_alloc(&f));
+  vt_text_add(&t, "kept");
+  const long asked = f.asked;
+  vt_text_bytes(&t, "x", SIZE_MAX - 2); /* never read: the size is refused first */
+  CHECK(vt_text_status(&t) == VT_NOMEM && f.asked == asked);
+  CHECK(strcmp(t.s, "kept") == 0);
+  vt_text_add(&t, "more");
+  CHECK(strcmp(t.s, "kept") == 0);
+  vt_text_done(&t);
+  CHECK(f.live == 0 && vt_text_status(&t) == VT_OK);
+}
+
+static void test_distance(void) {
+  static const struct {
+    const char *a, *b;
+    unsigned want;
+  } rows[] = {{"", "", 0},          {"relu", "relu", 0},      {"relu", "rely", 1},
+              {"relu", "reu", 1},   {"relu", "rellu", 1},     {"matmul", "matmlu", 2},
+              {"", "abc", 3},       {"", "abcd", 99},         {"softmax", "softplus", 99},
+              {"sum", "cumsum", 3}, {"kitten", "sitting", 3}, {"abcdef", "ghijkl", 99},
+              {"a", "b", 1},        {"ab", "ba", 2},          {"reshape", "rehsape", 2}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    CHECK(vt_text_distance(rows[i].a, rows[i].b) == rows[i].want);
+    CHECK(vt_text_distance(rows[i].b, rows[i].a) == rows[i].want);
+  }
+  char a[66], b[66];
+  memset(a, 'x', sizeof a), memset(b, 'x', sizeof b);
+  a[64] = b[64] = 0;
+  CHECK(vt_text_distance(a, b) == 0);
+  a[64] = b[64] = 'x', a[65] = b[65] = 0;
+  CHECK(vt_text_distance(a, b) == 99); /* equal, but longer than what is looked at */
+}
+
+int main(void) {
+  test_grows();
+  test_bytes();
+  test_every_length();
+  test_every_allocation_failure();
+  test_too_long_is_refused();
+  test_distance();
+  TEST_DONE();
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_clock.h - monotonic time, for reports only: nothing that computes or decides reads it. */
+#ifndef VT_CLOCK_H
+#define VT_CLOCK_H
+#include <stdint.h>
+uint64_t vt_clock_ns(void);
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_cpu.h - what this processor has. Decides how fast, never what. */
+#ifndef VT_CPU_H
+#define VT_CPU_H
+#include <stddef.h>
+
+typedef struct vt_cpu {
+  int sse2, fma, avx2, avx512, vnni, neon; /* usable: the operating system saves the registers */
+  unsigned cores;                          /* online logical processors */
+} vt_cpu;
+const vt_cpu *vt_cpu_get(void); /* detected once, thread-safe */
+/* "sse2 fma avx2 avx512 vnni" */
+void vt_cpu_describe(char *out, size_t n);
+#endif

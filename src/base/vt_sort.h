@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_sort.h - a stable merge sort. `order` must end in an id where equal keys matter. */
+#ifndef VT_SORT_H
+#define VT_SORT_H
+#include "vt_alloc.h"
+
+typedef int vt_order_fn(const void *a, const void *b, const void *context);
+/* Sorts `n` items of `size` bytes in place; takes n*size bytes of scratch from `a`. */
+vt_status vt_sort(void *items, size_t n, size_t size, vt_order_fn *order, const void *context,
+                  vt_alloc a) VT_NODISCARD;
+#endif

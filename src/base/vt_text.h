@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_text.h - a growing byte string with sticky failure; what every printer writes into. */
+#ifndef VT_TEXT_H
+#define VT_TEXT_H
+#include "vt_alloc.h"
+
+typedef struct vt_text {
+  vt_alloc a;
+  char *s; /* always 0-terminated once anything was added; NULL before */
+  size_t n, cap;
+  int failed;
+} vt_text;
+
+void vt_text_init(vt_text *t, vt_alloc a);
+void vt_text_done(vt_text *t);
+vt_status vt_text_status(const vt_text *t) VT_NODISCARD; /* VT_OK or VT_NOMEM */
+void vt_text_add(vt_text *t, const char *fmt, ...) VT_PRINTF(2, 3);
+void vt_text_bytes(vt_text *t, const void *p, size_t n);
+
+/* Edit distance for suggestions, bounded: anything over 3, or names over 64 bytes, gives 99. */
+unsigned vt_text_distance(const char *a, const char *b);
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_bind.c - --bind B=4,T=128. */
+#include "cli_bind.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli_json.h"
+
+/* All values of the flag, each behind a comma, as one text. */
+static char *gather(const cli_args *a) {
+  size_t n = 1;
+  const char *v;
+  for (uint32_t i = 0; (v = cli_value_at(a, "bind", i)) != NULL; i++) n += strlen(v) + 1;
+  char *text = malloc(n);
+  if (text == NULL) return NULL;
+  text[0] = '\0';
+  for (uint32_t i = 0, at = 0; (v = cli_value_at(a, "bind", i)) != NULL; i++)
+    at += (uint32_t)snprintf(text + at, n - at, "%s%s", i == 0 ? "" : ",", v);
+  return text;
+}
+
+static uint32_t count_items(const char *text) {
+  uint32_t n = 1;
+  for (const char *p = text; *p != '\0'; p++) n += *p == ',';
+  return n;
+}
+
+static vt_status parse_item(char *item, vt_binding *out, cli_error *e) {
+  char *equals = strchr(item, '=');
+  if (equals == NULL || equals == item)
+    return VT_FAIL(&e->diag, VT_USAGE, "--bind takes NAME=N,..., not '%s'", item);
+  const char *number = equals + 1;
+  char *end = NULL;
+  errno = 0;
+  const long long v = strtoll(number, &end, 10);
+  const int digit = number[0] >= '0' && number[0] <= '9';
+  if ((!digit && number[0] != '-') || *end != '\0' || errno != 0)
+    return VT_FAIL(&e->diag, VT_BIND, "--bind %s: the size must be a whole number", item);
+  *equals = '\0';
+  *out = (vt_binding){.name = item, .value = v};
+  return VT_OK;
+}
+
+/* Keeps the rows ascending by name; there are few. */
+static vt_status insert(cli_bind *b, vt_binding v, cli_error *e) {
+  uint32_t at = b->n;
+  while (at > 0 && strcmp(b->row[at - 1].name, v.name) > 0) at--;
+  if (at > 0 && strcmp(b->row[at - 1].name, v.name) == 0)
+    return VT_FAIL(&e->diag, VT_USAGE, "--bind gives '%s' twice", v.name);
+  memmove(&b->row[at + 1], &b->row[at], (b->n - at) * sizeof v);
+  b->row[at] = v;
+  b->n++;
+  return VT_OK;
+}
+
+static vt_status parse_items(cli_bind *b, cli_error *e) {
+  for (char *item = b->text, *next; item != NULL; item = next) {
+    next = strchr(item, ',');
+    if (next != NULL) *next++ = '\0';
+    vt_binding v = {0};
+    VT_TRY(parse_item(item, &v, e));
+    VT_TRY(insert(b, v, e));
+  }
+  return VT_OK;
+}
+
+vt_status cli_bind_parse(const cli_args *a, cli_bind *out, cli_error *e) {
+  cli_bind b = {0};
+  if (cli_value(a, "bind") != NULL) {
+    b.text = gather(a);
+    b.row = b.text != NULL ? calloc(count_items(b.text), sizeof *b.row) : NULL;
+    const vt_status s = b.row != NULL ? parse_items(&b, e) : cli_no_memory(e);
+    if (s != VT_OK) {
+      cli_bind_free(&b);
+      return s;
+    }
+  }
+  *out = b;
+  return VT_OK;
+}
+
+void cli_bind_free(cli_bind *b) {
+  free(b->row);
+  free(b->text);
+  *b = (cli_bind){0};
+}
+
+const vt_binding *cli_bind_find(const cli_bind *b, const char *name, size_t n) {
+  for (uint32_t i = 0; i < b->n; i++)
+    if (strncmp(b->row[i].name, name, n) == 0 && b->row[i].name[n] == '\0') return &b->row[i];
+  return NULL;
+}
+
+json_t *cli_bind_json(const cli_bind *b) {
+  json_t *o = json_object();
+  for (uint32_t i = 0; i < b->n; i++)
+    cli_json_set(o, b->row[i].name, json_integer(b->row[i].value));
+  return o;
+}
+
+int cli_bind_matches(const cli_bind *b, const char *text) {
+  if (strcmp(text, "-") == 0) return b->n == 0;
+  if (count_items(text) != b->n) return 0;
+  for (uint32_t i = 0; i < b->n; i++) {
+    char item[96];
+    const int n = snprintf(item, sizeof item, "%s=%" PRId64, b->row[i].name, b->row[i].value);
+    const char *at = text;
+    while (at != NULL && !(strncmp(at, item, (size_t)n) == 0 && (at[n] == ',' || at[n] == '\0')))
+      at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL;
+    if (at == NULL || n >= (int)sizeof item) return 0;
+  }
+  return 1;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_main.c - from the arguments to a verb and from its status to the exit code. */
+#include <stdio.h>
+#include <string.h>
+#include "cli.h"
+
+typedef vt_status verb_fn(const cli_args *a, cli_error *e);
+
+static verb_fn *verb_function(const char *name) {
+  static const struct {
+    const char *name;
+    verb_fn *run;
+  } row[] = {
+#define CLI_FLAG(verb, name, letter, argument, complete, repeat, help)
+#define CLI_VERB(name, least, most, operands, complete, summary, example) {#name, verb_##name},
+#include "options.def"
+#undef CLI_VERB
+#undef CLI_FLAG
+  };
+  for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+    if (strcmp(row[i].name, name) == 0) return row[i].run;
+  return NULL;
+}
+
+static vt_status dispatch(const cli_args *a, cli_error *e) {
+  cli_verbosity(a);
+  if (cli_wants_version(a)) return cli_version(e);
+  if (a->verb == NULL) {
+    cli_help_all();
+    return VT_OK;
+  }
+  if (cli_value(a, "help") != NULL) {
+    cli_help_verb(a->verb);
+    return VT_OK;
+  }
+  return verb_function(a->verb->name)(a, e);
+}
+
+int main(int argc, char **argv) {
+  cli_signals_init();
+  cli_error e = {0};
+  cli_args a = {0};
+  vt_status s = cli_args_parse(argc, argv, &a, &e);
+  if (s == VT_OK) s = dispatch(&a, &e);
+  if (s != VT_OK) cli_error_print(&e, s);
+  cli_args_free(&a);
+  return cli_finish(s);
+}

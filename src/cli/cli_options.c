@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_options.c - reads the arguments by the rows of options.def. --name=value and --name value are
+ * the same, -o value and -ovalue too, and -- ends the flags. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+/* ---- the nearest name ---------------------------------------------------------------------------
+ */
+
+enum { WORD_MAX = 32 };
+
+static unsigned least3(unsigned a, unsigned b, unsigned c) {
+  const unsigned m = a < b ? a : b;
+  return m < c ? m : c;
+}
+
+/* Edits that turn `a` into `b`; names longer than any of ours are as far away as can be. */
+static unsigned distance(const char *a, const char *b) {
+  const size_t n = strlen(a), m = strlen(b);
+  if (n >= WORD_MAX || m >= WORD_MAX) return WORD_MAX;
+  unsigned row[WORD_MAX];
+  for (unsigned j = 0; j <= m; j++) row[j] = j;
+  for (unsigned i = 1; i <= n; i++) {
+    unsigned diagonal = row[0];
+    row[0] = i;
+    for (unsigned j = 1; j <= m; j++) {
+      const unsigned above = row[j];
+      row[j] = least3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+      diagonal = above;
+    }
+  }
+  return row[m];
+}
+
+const char *cli_nearest(const char *word, const char *(*next)(uint32_t i, const void *context),
+                        const void *context) {
+  const char *best = NULL;
+  unsigned least = 3; /* three edits make another word of most names */
+  const char *name;
+  for (uint32_t i = 0; (name = next(i, context)) != NULL; i++) {
+    const unsigned far = distance(word, name);
+    if (far >= least || far >= strlen(name)) continue;
+    least = far;
+    best = name;
+  }
+  return best;
+}
+
+static const char *next_verb(uint32_t i, const void *context) {
+  (void)context;
+  return cli_verbs[i].name;
+}
+
+/* The flags of one verb; the others read as "", which is near to nothing. */
+static const char *next_flag(uint32_t i, const void *verb) {
+  const cli_flag *f = &cli_flags[i];
+  return f->name == NULL || cli_flag_fits(f, verb) ? f->name : "";
+}
+
+vt_status cli_unknown_verb(const char *word, cli_error *e) {
+  const vt_status s = VT_FAIL(&e->diag, VT_USAGE, "there is no verb '%s'", word);
+  const char *near = cli_nearest(word, next_verb, NULL);
+  if (near != NULL) cli_hint(e, "did you mean `%s`?", near);
+  if (near == NULL) cli_hint(e, "`volta --help` lists the verbs");
+  return s;
+}
+
+static vt_status unknown_flag(const cli_verb *verb, const char *word, cli_error *e) {
+  const char *space = verb == NULL ? "" : " ", *name = verb == NULL ? "" : verb->name;
+  const vt_status s =
+      VT_FAIL(&e->diag, VT_USAGE, "`volta%s%s` has no flag '%s'", space, name, word);
+  char plain[WORD_MAX] = "";
+  const size_t n = strcspn(word + strspn(word, "-"), "=");
+  if (n < sizeof plain) memcpy(plain, word + strspn(word, "-"), n);
+  const char *near = plain[0] == '\0' ? NULL : cli_nearest(plain, next_flag, verb);
+  if (near != NULL) cli_hint(e, "did you mean `--%s`?", near);
+  if (near == NULL) cli_hint(e, "`volta%s%s --help` lists the flags", space, name);
+  return s;
+}
+
+/* ---- parsing
+ * ------------------------------------------------------------------------------------- */
+
+typedef struct cursor {
+  int argc, at;
+  char **argv;
+  cli_args *out;
+  cli_error *e;
+} cursor;
+
+static const cli_flag *flag_named(const cli_verb *verb, const char *name, size_t n) {
+  for (const cli_flag *f = cli_flags; f->name != NULL; f++)
+    if (cli_flag_fits(f, verb) && strncmp(f->name, name, n) == 0 && f->name[n] == '\0') return f;
+  return NULL;
+}
+
+static const cli_flag *flag_lettered(const cli_verb *verb, char letter) {
+  for (const cli_flag *f = cli_flags; f->name != NULL; f++)
+    if (cli_flag_fits(f, verb) && f->letter == letter) return f;
+  return NULL;
+}
+
+static vt_status give(cursor *c, const cli_flag *flag, const char *value) {
+  for (uint32_t i = 0; i < c->out->n_given && !flag->repeat; i++)
+    if (c->out->given[i].flag == flag)
+      return VT_FAIL(&c->e->diag, VT_USAGE, "--%s is given twice", flag->name);
+  c->out->given[c->out->n_given++] = (cli_given){flag, value};
+  return VT_OK;
+}
+
+/* The argument of a flag that has none attached: the next word, unless that is a flag itself. */
+static vt_status take_next(cursor *c, const cli_flag *flag) {
+  if (c->at + 1 >= c->argc || strncmp(c->argv[c->at + 1], "--", 2) == 0)
+    return VT_FAIL(&c->e->diag, VT_USAGE, "--%s needs a value: --%s %s", flag->name, flag->name,
+                   flag->argument);
+  return give(c, flag, c->argv[++c->at]);
+}
+
+static vt_status parse_long(cursor *c, const char *word) {
+  const char *name = word + 2;
+  const size_t n = strcspn(name, "=");
+  const cli_flag *flag = flag_named(c->out->verb, name, n);
+  if (flag == NULL) return unknown_flag(c->out->verb, word, c->e);
+  if (flag->argument == NULL && name[n] == '=')
+    return VT_FAIL(&c->e->diag, VT_USAGE, "--%s takes no value", flag->name);
+  if (flag->argument == NULL) return give(c, flag, "");
+  return name[n] == '=' ? give(c, flag, name + n + 1) : take_next(c, flag);
+}
+
+static vt_status parse_short(cursor *c, const char *word) {
+  for (const char *p = word + 1; *p != '\0'; p++) {
+    const cli_flag *flag = flag_lettered(c->out->verb, *p);
+    if (flag == NULL) return unknown_flag(c->out->verb, word, c->e);
+    if (flag->argument != NULL) return p[1] != '\0' ? give(c, flag, p + 1) : take_next(c, flag);
+    VT_TRY(give(c, flag, ""));
+  }
+  return VT_OK;
+}
+
+static vt_status parse_plain(cursor *c, const char *word) {
+  if (c->out->verb == NULL) {
+    c->out->verb = cli_verb_find(word);
+    return c->out->verb == NULL ? cli_unknown_verb(word, c->e) : VT_OK;
+  }
+  c->out->operands[c->out->n_operands++] = word;
+  return VT_OK;
+}
+
+static vt_status parse_words(cursor *c) {
+  int flags_end = 0;
+  for (; c->at < c->argc; c->at++) {
+    const char *word = c->argv[c->at];
+    if (!flags_end && strcmp(word, "--") == 0)
+      flags_end = 1;
+    else if (!flags_end && strncmp(word, "--", 2) == 0)
+      VT_TRY(parse_long(c, word));
+    else if (!flags_end && word[0] == '-' && word[1] != '\0')
+      VT_TRY(parse_short(c, word));
+    else
+      VT_TRY(parse_plain(c, word));
+  }
+  return VT_OK;
+}
+
+int cli_wants_version(const cli_args *a) {
+  for (uint32_t i = 0; i < a->n_given; i++)
+    if (strcmp(a->given[i].flag->verb, "top") == 0) return 1;
+  return 0;
+}
+
+static vt_status check_operands(const cli_args *a, cli_error *e) {
+  const cli_verb *v = a->verb;
+  if (cli_value(a, "help") != NULL || cli_wants_version(a)) return VT_OK;
+  if (v == NULL) {
+    const vt_status s = VT_FAIL(&e->diag, VT_USAGE, "a verb is needed: volta VERB ...");
+    cli_hint(e, "`volta --help` lists the verbs");
+    return s;
+  }
+  VT_TRY(cli_contradict(a, "quiet", "verbose", e));
+  if (a->n_operands >= v->least && a->n_operands <= v->most) return VT_OK;
+  const vt_status s =
+      a->n_operands < v->least
+          ? VT_FAIL(&e->diag, VT_USAGE, "`volta %s` needs %s", v->name, v->operands)
+          : VT_FAIL(&e->diag, VT_USAGE, "'%s' is one operand too many", a->operands[v->most]);
+  cli_hint(e, "`volta %s --help` shows what it takes", v->name);
+  return s;
+}
+
+/* Every word gives one flag, or several letters, none of which may come twice. */
+static size_t most_flags(size_t words) {
+  size_t n = words;
+  for (const cli_flag *f = cli_flags; f->name != NULL; f++) n++;
+  return n;
+}
+
+vt_status cli_args_parse(int argc, char **argv, cli_args *out, cli_error *e) {
+  const size_t n = argc > 0 ? (size_t)argc : 1;
+  *out = (cli_args){.operands = calloc(n, sizeof(char *)),
+                    .given = calloc(most_flags(n), sizeof(cli_given))};
+  if (out->operands == NULL || out->given == NULL) return cli_no_memory(e);
+  cursor c = {.argc = argc, .at = 1, .argv = argv, .out = out, .e = e};
+  VT_TRY(parse_words(&c));
+  return check_operands(out, e);
+}
+
+void cli_args_free(cli_args *a) {
+  free(a->operands);
+  free(a->given);
+  *a = (cli_args){0};
+}
+
+/* ---- reading what was given
+ * ---------------------------------------------------------------------- */
+
+const char *cli_value_at(const cli_args *a, const char *name, uint32_t i) {
+  assert(flag_named(a->verb, name, strlen(name)) != NULL);
+  for (uint32_t k = 0; k < a->n_given; k++)
+    if (strcmp(a->given[k].flag->name, name) == 0 && i-- == 0) return a->given[k].value;
+  return NULL;
+}
+
+const char *cli_value(const cli_args *a, const char *name) { return cli_value_at(a, name, 0); }
+
+vt_status cli_value_u64(const cli_args *a, const char *name, uint64_t otherwise, uint64_t *out,
+                        cli_error *e) {
+  const char *text = cli_value(a, name);
+  if (text == NULL) {
+    *out = otherwise;
+    return VT_OK;
+  }
+  char *end = NULL;
+  errno = 0;
+  const unsigned long long v = strtoull(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
+    return VT_FAIL(&e->diag, VT_USAGE, "--%s takes a whole number from 0 to 2^64-1, not '%s'", name,
+                   text);
+  *out = v;
+  return VT_OK;
+}
+
+vt_status cli_contradict(const cli_args *a, const char *x, const char *y, cli_error *e) {
+  if (cli_value(a, x) == NULL || cli_value(a, y) == NULL) return VT_OK;
+  return VT_FAIL(&e->diag, VT_USAGE, "--%s and --%s contradict each other", x, y);
+}

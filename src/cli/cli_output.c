@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_output.c - what the command line says: data on standard output, gathered and written whole;
+ * narration and errors on standard error. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cli.h"
+
+/* ---- standard output
+ * ------------------------------------------------------------------------------ */
+
+static struct {
+  char *bytes;
+  size_t n, room;
+  int no_memory;
+  int failed; /* errno of the first write that failed; the rest is dropped */
+} out;
+
+static int reserve(size_t more) {
+  if (more <= out.room - out.n) return 1;
+  const size_t want = out.n + more > 2 * out.room ? out.n + more : 2 * out.room;
+  char *p = more < SIZE_MAX / 4 && want < SIZE_MAX / 2 ? realloc(out.bytes, want) : NULL;
+  out.no_memory |= p == NULL;
+  if (p == NULL) return 0;
+  out.bytes = p;
+  out.room = want;
+  return 1;
+}
+
+void cli_write(const char *bytes, size_t n) {
+  if (n == 0 || !reserve(n)) return;
+  memcpy(out.bytes + out.n, bytes, n);
+  out.n += n;
+}
+
+void cli_print(const char *format, ...) {
+  va_list ap, again;
+  va_start(ap, format);
+  va_copy(again, ap);
+  const int n = vsnprintf(NULL, 0, format, ap);
+  if (n >= 0 && reserve((size_t)n + 1)) {
+    vsnprintf(out.bytes + out.n, (size_t)n + 1, format, again);
+    out.n += (size_t)n;
+  }
+  va_end(again);
+  va_end(ap);
+}
+
+void cli_print_count(uint64_t n, const char *noun) {
+  cli_print("%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+}
+
+static int is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
+
+void cli_print_name(const char *name) {
+  for (const char *p = name; *p != '\0'; p++) {
+    if (is_control(*p))
+      cli_print("\\x%02x", (unsigned char)*p);
+    else
+      cli_write(p, 1);
+  }
+}
+
+void cli_flush(void) {
+  for (size_t at = 0; at < out.n && out.failed == 0;) {
+    const ssize_t n = write(STDOUT_FILENO, out.bytes + at, out.n - at);
+    if (n >= 0) at += (size_t)n;
+    if (n < 0 && errno != EINTR) out.failed = errno;
+  }
+  out.n = 0;
+}
+
+static vt_status output_status(cli_error *e) {
+  if (out.no_memory) return cli_no_memory(e);
+  if (out.failed == 0 || out.failed == EPIPE) return VT_OK;
+  return VT_FAIL(&e->diag, VT_IO, "standard output cannot be written: %s", strerror(out.failed));
+}
+
+int cli_finish(vt_status s) {
+  cli_flush();
+  cli_error e = {0};
+  const vt_status o = output_status(&e);
+  if (o != VT_OK) cli_error_print(&e, o);
+  free(out.bytes);
+  out.bytes = NULL;
+  out.room = 0;
+  return vt_status_exit(o != VT_OK ? o : s);
+}
+
+/* ---- narration
+ * -------------------------------------------------------------------------------------- */
+
+static int verbosity; /* -1: -q, 0, 1: -v */
+
+void cli_verbosity(const cli_args *a) {
+  verbosity = (cli_value(a, "verbose") != NULL) - (cli_value(a, "quiet") != NULL);
+}
+
+void cli_narrate(const char *format, ...) {
+  if (verbosity < 0) return;
+  va_list ap;
+  va_start(ap, format);
+  vfprintf(stderr, format, ap);
+  va_end(ap);
+}
+
+void cli_detail(const char *format, ...) {
+  if (verbosity < 1) return;
+  va_list ap;
+  va_start(ap, format);
+  vfprintf(stderr, format, ap);
+  va_end(ap);
+}
+
+/* ---- errors
+ * ------------------------------------------------------------------------------------------- */
+
+void cli_hint(cli_error *e, const char *format, ...) {
+  va_list ap;
+  va_start(ap, format);
+  vsnprintf(e->diag.hint, sizeof e->diag.hint, format, ap);
+  va_end(ap);
+}
+
+static int colour(void) {
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  if (no != NULL && no[0] != '\0') return 0;
+  return isatty(STDERR_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+/* Names and lines come from files: nothing in them may steer the terminal. */
+static void put_plain(const char *text) {
+  for (const char *p = text; *p != '\0'; p++) putc(is_control(*p) && *p != '\t' ? '?' : *p, stderr);
+}
+
+/* `column` counts bytes from 1. Tabs stay tabs, and a character of several bytes is one wide, so
+ * that the caret stands under its character. */
+static void put_caret(const char *source, uint32_t column) {
+  if (column == 0 || column > strlen(source) + 1) return;
+  for (uint32_t i = 0; i + 1 < column; i++) {
+    if (((unsigned char)source[i] & 0xc0) == 0x80) continue;
+    putc(source[i] == '\t' ? '\t' : ' ', stderr);
+  }
+  fputs("^\n", stderr);
+}
+
+/* 1 when `path` stands in `text` as a word: messages of the system name their file themselves. */
+static int names_path(const char *text, const char *path) {
+  const size_t n = strlen(path);
+  for (const char *p = strstr(text, path); p != NULL && n > 0; p = strstr(p + 1, path))
+    if ((p == text || p[-1] == ' ') && strchr(" :,", p[n]) != NULL) return 1;
+  return 0;
+}
+
+static void put_place(const cli_error *e) {
+  const vt_diag *d = &e->diag;
+  if (e->path == NULL || (d->line == 0 && names_path(d->text, e->path))) {
+    fputs("volta: ", stderr);
+    return;
+  }
+  put_plain(e->path);
+  if (d->line != 0) fprintf(stderr, ":%u:%u", d->line, d->column);
+  fputs(": ", stderr);
+}
+
+void cli_error_print(const cli_error *e, vt_status s) {
+  if (e->reported) return;
+  const vt_diag *d = &e->diag;
+  cli_flush();
+  put_place(e);
+  fputs(colour() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
+  put_plain(d->text[0] != '\0' ? d->text : vt_status_text(s));
+  fprintf(stderr, " [%s]\n", vt_status_name(s));
+  if (d->source[0] != '\0') {
+    put_plain(d->source);
+    putc('\n', stderr);
+    put_caret(d->source, d->column);
+  }
+  if (d->hint[0] == '\0') return;
+  fputs("  help: ", stderr);
+  put_plain(d->hint);
+  putc('\n', stderr);
+}

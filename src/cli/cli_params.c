@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_params.c - from flags to a program with its parameters and inputs. */
+#include "cli_params.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading
+ * ------------------------------------------------------------------------------------------ */
+
+/* The one tensor of a npy file, or the one called so in an archive. */
+static vt_status pick_tensor(cli_input *in, cli_error *e) {
+  const char *name;
+  if (strcmp(vt_archive_format(in->archive), "npy") == 0)
+    return vt_archive_tensor(in->archive, 0, &name, &in->tensor);
+  return vt_archive_find(in->archive, in->name, &in->tensor, &e->diag);
+}
+
+static vt_status open_input(const char *text, cli_input *out, cli_error *e) {
+  const char *equals = strchr(text, '=');
+  if (equals == NULL || equals == text || equals[1] == '\0')
+    return VT_FAIL(&e->diag, VT_USAGE, "--in takes NAME=FILE, not '%s'", text);
+  out->name = cli_text_copy(text, (size_t)(equals - text));
+  out->path = equals + 1;
+  if (out->name == NULL) return cli_no_memory(e);
+  e->path = out->path;
+  VT_TRY(vt_archive_read(out->path, NULL, &out->archive, &e->diag));
+  VT_TRY(pick_tensor(out, e));
+  e->path = NULL;
+  return VT_OK;
+}
+
+static vt_status refuse_twice(const cli_job *j, cli_error *e) {
+  const cli_input *last = &j->inputs[j->n_inputs - 1];
+  for (const cli_input *in = j->inputs; in < last; in++)
+    if (strcmp(in->name, last->name) == 0)
+      return VT_FAIL(&e->diag, VT_USAGE, "--in gives '%s' twice", in->name);
+  return VT_OK;
+}
+
+static vt_status open_inputs(const cli_args *a, cli_job *j, cli_error *e) {
+  uint32_t n = 0;
+  while (cli_value_at(a, "in", n) != NULL) n++;
+  if (n == 0) return VT_OK;
+  j->inputs = calloc(n, sizeof *j->inputs);
+  if (j->inputs == NULL) return cli_no_memory(e);
+  while (j->n_inputs < n) {
+    const uint32_t i = j->n_inputs++;
+    VT_TRY(open_input(cli_value_at(a, "in", i), &j->inputs[i], e));
+    VT_TRY(refuse_twice(j, e));
+  }
+  return VT_OK;
+}
+
+/* ---- parameters of the model against those of the file
+ * -------------------------------------------------- */
+
+static int is_param(const vt_model *m, const char *name) {
+  vt_port_info p;
+  for (uint32_t i = 0; i < vt_model_ports(m); i++)
+    if (vt_model_port(m, i, &p) == VT_OK && p.kind == VT_PORT_PARAM && strcmp(p.name, name) == 0)
+      return 1;
+  return 0;
+}
+
+static vt_status check_params_known(const cli_job *j, cli_error *e) {
+  for (uint32_t i = 0; i < vt_archive_count(j->params); i++) {
+    const char *name;
+    vt_tensor t;
+    VT_TRY(vt_archive_tensor(j->params, i, &name, &t));
+    if (!is_param(j->model, name))
+      return VT_FAIL(&e->diag, VT_NAME, "tensor '%s' is not a parameter of model %s", name,
+                     vt_model_name(j->model));
+  }
+  return VT_OK;
+}
+
+static vt_status check_params_there(const cli_job *j, cli_error *e) {
+  for (uint32_t i = 0; i < vt_model_ports(j->model); i++) {
+    vt_port_info p;
+    vt_tensor t;
+    VT_TRY(vt_model_port(j->model, i, &p));
+    if (p.kind == VT_PORT_PARAM && vt_archive_find(j->params, p.name, &t, NULL) != VT_OK)
+      return VT_FAIL(&e->diag, VT_NAME, "parameter '%s' of model %s is missing", p.name,
+                     vt_model_name(j->model));
+  }
+  return VT_OK;
+}
+
+static vt_status open_params(const cli_args *a, cli_job *j, cli_error *e) {
+  j->params_path = cli_value(a, "params");
+  if (j->params_path == NULL) return VT_OK;
+  VT_TRY(cli_contradict(a, "params", "seed", e));
+  e->path = j->params_path;
+  VT_TRY(vt_archive_read(j->params_path, NULL, &j->params, &e->diag));
+  VT_TRY(check_params_there(j, e));
+  VT_TRY(check_params_known(j, e));
+  e->path = NULL;
+  return VT_OK;
+}
+
+vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) {
+  *out = (cli_job){.path = a->operands[0], .random = cli_value(a, "random-inputs") != NULL};
+  VT_TRY(cli_bind_parse(a, &out->bind, e));
+  VT_TRY(cli_value_u64(a, "seed", 0, &out->seed, e));
+  VT_TRY(cli_value_u64(a, "random-inputs", 0, &out->inputs_seed, e));
+  e->path = out->path;
+  VT_TRY(vt_model_read(out->path, NULL, &out->model, &e->diag));
+  e->path = NULL;
+  VT_TRY(open_params(a, out, e));
+  return open_inputs(a, out, e);
+}
+
+void cli_job_close(cli_job *j) {
+  for (uint32_t i = 0; i < j->n_inputs; i++) {
+    vt_archive_free(j->inputs[i].archive);
+    free(j->inputs[i].name);
+  }
+  free(j->inputs);
+  vt_archive_free(j->params);
+  cli_bind_free(&j->bind);
+  vt_model_free(j->model);
+  *j = (cli_job){0};
+}
+
+/* ---- programs
+ * ------------------------------------------------------------------------------------------- */
+
+static vt_status set_params(const cli_job *j, vt_program *p, cli_error *e) {
+  if (j->params == NULL) return vt_program_init_params(p, j->seed, &e->diag);
+  e->path = j->params_path;
+  for (uint32_t i = 0; i < vt_archive_count(j->params); i++) {
+    const char *name;
+    vt_tensor t;
+    VT_TRY(vt_archive_tensor(j->params, i, &name, &t));
+    VT_TRY(vt_program_set_param(p, name, &t, &e->diag));
+  }
+  e->path = NULL;
+  return VT_OK;
+}
+
+static vt_status set_inputs(const cli_job *j, vt_program *p, cli_error *e) {
+  for (uint32_t i = 0; i < j->n_inputs; i++) {
+    const cli_input *in = &j->inputs[i];
+    const vt_status s = vt_program_set_input(p, in->name, &in->tensor, &e->diag);
+    if (s == VT_TENSOR) e->path = in->path; /* a wrong name is not the file's fault */
+    VT_TRY(s);
+  }
+  return j->random ? vt_program_random_inputs(p, j->inputs_seed, &e->diag) : VT_OK;
+}
+
+/* A failure is the model's where it has a place in it; otherwise it is about the flags. */
+static vt_status new_program(const cli_job *j, const vt_options *o, vt_program **out,
+                             cli_error *e) {
+  const vt_status s = vt_program_new(j->model, o, out, &e->diag);
+  if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
+  return s;
+}
+
+vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **out, cli_error *e) {
+  const vt_options o = {
+      .size = sizeof o, .n_bind = j->bind.n, .bind = j->bind.row, .backend = backend};
+  vt_program *p = NULL;
+  VT_TRY(new_program(j, &o, &p, e));
+  vt_status s = set_params(j, p, e);
+  if (s == VT_OK) s = set_inputs(j, p, e);
+  if (s != VT_OK) {
+    vt_program_free(p);
+    return s;
+  }
+  *out = p;
+  return VT_OK;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_params.h - what `run` and `parity` share: a model with its binding, parameters and inputs as
+ * the flags gave them, ready to be made into a program on any backend. */
+#ifndef CLI_PARAMS_H
+#define CLI_PARAMS_H
+#include "cli_bind.h"
+
+typedef struct cli_input {
+  char *name;
+  const char *path;
+  vt_archive *archive;
+  vt_tensor tensor;
+} cli_input;
+
+typedef struct cli_job {
+  const char *path, *params_path;
+  vt_model *model;
+  cli_bind bind;
+  vt_archive *params; /* NULL: from the seed */
+  cli_input *inputs;
+  uint32_t n_inputs;
+  int random; /* inputs without a file are drawn */
+  uint64_t seed, inputs_seed;
+} cli_job;
+
+/* Reads every file that the flags name. On failure, too, cli_job_close releases what was read. */
+vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) VT_NODISCARD;
+void cli_job_close(cli_job *j);
+/* A program with parameters and inputs set. `backend` may be NULL. */
+vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **out,
+                          cli_error *e) VT_NODISCARD;
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_values.c - digests, types and elements as text. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+void cli_hex(const uint8_t digest[32], char out[CLI_HEX_SIZE]) {
+  for (int i = 0; i < 32; i++) snprintf(out + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* "[1, 2, 3]" behind what `out` holds already. */
+static void append_list(const int64_t *v, uint32_t n, char out[CLI_TYPE_SIZE]) {
+  size_t at = strlen(out);
+  at += (size_t)snprintf(out + at, CLI_TYPE_SIZE - at, "[");
+  for (uint32_t i = 0; i < n && at < CLI_TYPE_SIZE; i++)
+    at += (size_t)snprintf(out + at, CLI_TYPE_SIZE - at, "%s%" PRId64, i == 0 ? "" : ", ", v[i]);
+  if (at < CLI_TYPE_SIZE) snprintf(out + at, CLI_TYPE_SIZE - at, "]");
+}
+
+void cli_type_text(const vt_tensor *t, char out[CLI_TYPE_SIZE]) {
+  const char *name = vt_dtype_name(t->dtype);
+  snprintf(out, CLI_TYPE_SIZE, "%s", name != NULL ? name : "?");
+  append_list(t->dim, t->rank, out);
+}
+
+void cli_index_text(const vt_tensor *t, uint64_t i, char out[CLI_TYPE_SIZE]) {
+  int64_t at[VT_MAX_RANK] = {0};
+  for (uint32_t a = t->rank; a-- > 0;) {
+    const uint64_t size = t->dim[a] > 0 ? (uint64_t)t->dim[a] : 1;
+    at[a] = (int64_t)(i % size);
+    i /= size;
+  }
+  out[0] = '\0';
+  append_list(at, t->rank, out);
+}
+
+int cli_dtype_is_float(uint32_t dtype) {
+  return dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64 || dtype == VT_DTYPE_F16 ||
+         dtype == VT_DTYPE_BF16;
+}
+
+int cli_is_nan(double v) { return v != v; }
+
+int cli_is_inf(double v) { return v == v && v - v != 0; }
+
+static uint64_t element_bits(const vt_tensor *t, uint64_t i) {
+  const uint64_t size = vt_dtype_bytes(t->dtype);
+  const char *p = (const char *)t->data + i * size;
+  uint8_t b8;
+  uint16_t b16;
+  uint32_t b32;
+  uint64_t b64;
+  if (size == 1) return memcpy(&b8, p, 1), b8;
+  if (size == 2) return memcpy(&b16, p, 2), b16;
+  if (size == 4) return memcpy(&b32, p, 4), b32;
+  return memcpy(&b64, p, 8), b64;
+}
+
+static double f32_number(uint64_t bits) {
+  const uint32_t low = (uint32_t)bits;
+  float f;
+  memcpy(&f, &low, sizeof f);
+  return (double)f;
+}
+
+/* Every f16 is an f32 with a wider exponent, but for the subnormal ones. */
+static double f16_number(uint64_t bits) {
+  const uint64_t sign = bits >> 15 & 1, exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (exponent == 0) return (sign != 0 ? -0x1p-24 : 0x1p-24) * (double)fraction;
+  const uint64_t wide = exponent == 31 ? 255 : exponent + 112;
+  return f32_number(sign << 31 | wide << 23 | fraction << 13);
+}
+
+static double float_number(uint32_t dtype, uint64_t bits) {
+  double d;
+  if (dtype == VT_DTYPE_F32) return f32_number(bits);
+  if (dtype == VT_DTYPE_BF16) return f32_number(bits << 16);
+  if (dtype == VT_DTYPE_F16) return f16_number(bits);
+  return memcpy(&d, &bits, sizeof d), d;
+}
+
+static int64_t integer_number(uint32_t dtype, uint64_t bits) {
+  if (dtype == VT_DTYPE_I8) return (int8_t)(uint8_t)bits;
+  if (dtype == VT_DTYPE_I32) return (int32_t)(uint32_t)bits;
+  return (int64_t)bits;
+}
+
+/* A float narrower than f64 reads back to its bits from fewer digits than the f64 that holds it. */
+static int reads_back(uint32_t dtype, double value, const char *text) {
+  if (dtype == VT_DTYPE_F64) return strtod(text, NULL) == value;
+  return strtof(text, NULL) == (float)value;
+}
+
+static void float_text(uint32_t dtype, double value, char out[CLI_VALUE_SIZE]) {
+  if (cli_is_nan(value)) {
+    snprintf(out, CLI_VALUE_SIZE, "nan");
+    return;
+  }
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(out, CLI_VALUE_SIZE, "%.*g", digits, value);
+    if (reads_back(dtype, value, out)) return;
+  }
+}
+
+void cli_bits_text(uint32_t dtype, uint64_t bits, char out[CLI_VALUE_SIZE]) {
+  if (cli_dtype_is_float(dtype))
+    float_text(dtype, float_number(dtype, bits), out);
+  else if (dtype == VT_DTYPE_BOOL)
+    snprintf(out, CLI_VALUE_SIZE, "%s", bits != 0 ? "true" : "false");
+  else
+    snprintf(out, CLI_VALUE_SIZE, "%" PRId64, integer_number(dtype, bits));
+}
+
+void cli_element_text(const vt_tensor *t, uint64_t i, char out[CLI_VALUE_SIZE]) {
+  cli_bits_text(t->dtype, element_bits(t, i), out);
+}
+
+double cli_element_number(const vt_tensor *t, uint64_t i) {
+  const uint64_t bits = element_bits(t, i);
+  if (cli_dtype_is_float(t->dtype)) return float_number(t->dtype, bits);
+  return (double)integer_number(t->dtype, bits);
+}
+
+void cli_print_elements(const vt_tensor *t, uint64_t count) {
+  for (uint64_t i = 0; i < count && i < CLI_FIRST_VALUES; i++) {
+    char text[CLI_VALUE_SIZE];
+    cli_element_text(t, i, text);
+    cli_print("%s%s", i == 0 ? "" : " ", text);
+  }
+  if (count > CLI_FIRST_VALUES) cli_print(" ...");
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verb_doctor.c - volta doctor and volta --version: facts about this build and machine. */
+#include <string.h>
+#include "cli_json.h"
+
+enum { VALUE_SIZE = 512 };
+
+static const char *fact(uint32_t i, char buffer[VALUE_SIZE]) {
+  const char *value = vt_doctor_value(i, buffer, VALUE_SIZE);
+  return value != NULL ? value : "";
+}
+
+static int is_failure(const char *key, const char *value) {
+  return strncmp(key, "check.", 6) == 0 && strncmp(value, "FAILED", 6) == 0;
+}
+
+/* The number of checks that failed. */
+static int report(json_t *facts) {
+  int failed = 0;
+  const char *key;
+  for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
+    char buffer[VALUE_SIZE];
+    const char *value = fact(i, buffer);
+    failed += is_failure(key, value);
+    if (facts != NULL) cli_json_set(facts, key, cli_json_text(value));
+    if (facts == NULL) cli_print("%-20s  %s\n", key, value);
+  }
+  return failed;
+}
+
+vt_status verb_doctor(const cli_args *a, cli_error *e) {
+  const int as_json = cli_value(a, "json") != NULL;
+  json_t *facts = as_json ? json_object() : NULL;
+  const int failed = report(facts);
+  if (as_json)
+    VT_TRY(cli_json_print(json_pack("{s:b, s:o}", "ok", failed == 0, "facts", facts), e));
+  if (failed == 0) return VT_OK;
+  const vt_status s =
+      VT_FAIL(&e->diag, VT_DIFFERS, "%d check%s failed", failed, failed == 1 ? "" : "s");
+  cli_hint(e, "results of this build or machine cannot be trusted");
+  return s;
+}
+
+static void print_fact(const char *wanted) {
+  const char *key;
+  for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
+    char buffer[VALUE_SIZE];
+    if (strcmp(key, wanted) == 0) cli_print("%s %s\n", wanted, fact(i, buffer));
+  }
+}
+
+vt_status cli_version(cli_error *e) {
+  cli_print("volta %s\nnumerics %u\n", vt_version(), VT_NUMERICS_VERSION);
+  print_fact("cpu");
+  cli_print("backends");
+  for (uint32_t i = 0; i < vt_backend_count(); i++) {
+    vt_backend_row r;
+    VT_TRY(vt_backend_row_at(i, &r, &e->diag));
+    if (r.available) cli_print(" %s", r.name);
+  }
+  cli_print("\n");
+  return VT_OK;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verb_info.c - volta info MODEL: what a model declares. Types are shown with the bound dims put in
+ * where every dim of a type has a value, and as declared otherwise. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli_info.h"
+#include "cli_json.h"
+
+/* ---- dims as numbers
+ * --------------------------------------------------------------------------------- */
+
+/* A dim of a port is printed as a sum of products, "2*B*T - 1". `ok` falls to 0 at the first thing
+ * that has no value. */
+typedef struct reader {
+  const char *at;
+  const cli_bind *bind;
+  int ok;
+} reader;
+
+static int next_is(reader *r, char c) {
+  r->at += strspn(r->at, " ");
+  if (*r->at != c) return 0;
+  r->at++;
+  return 1;
+}
+
+static int64_t read_factor(reader *r) {
+  r->at += strspn(r->at, " ");
+  const size_t n = strcspn(r->at, " +-*,]");
+  const char *start = r->at;
+  r->at += n;
+  if (*start >= '0' && *start <= '9') return strtoll(start, NULL, 10);
+  const vt_binding *b = n > 0 ? cli_bind_find(r->bind, start, n) : NULL;
+  r->ok &= b != NULL;
+  return b != NULL ? b->value : 0;
+}
+
+static int64_t read_product(reader *r) {
+  int64_t v = read_factor(r);
+  while (r->ok && next_is(r, '*')) r->ok &= !__builtin_mul_overflow(v, read_factor(r), &v);
+  return v;
+}
+
+static int64_t read_sum(reader *r) {
+  int64_t v = 0;
+  int minus = next_is(r, '-'), more = 1;
+  while (more) {
+    const int64_t p = read_product(r);
+    r->ok &= minus ? !__builtin_sub_overflow(v, p, &v) : !__builtin_add_overflow(v, p, &v);
+    minus = next_is(r, '-');
+    more = r->ok && (minus || next_is(r, '+'));
+  }
+  return v;
+}
+
+/* The type of a port as a tensor without data; 0 when a dim has no value. */
+static int port_tensor(const vt_port_info *p, const cli_bind *bind, vt_tensor *out) {
+  vt_tensor t = {.dtype = p->dtype, .rank = p->rank};
+  const char *open = strchr(p->type, '[');
+  reader r = {.at = open != NULL ? open + 1 : "", .bind = bind, .ok = p->rank <= VT_MAX_RANK};
+  for (uint32_t i = 0; i < p->rank && r.ok; i++) {
+    t.dim[i] = read_sum(&r);
+    r.ok &= t.dim[i] >= 0 && next_is(&r, i + 1 < p->rank ? ',' : ']');
+  }
+  if (r.ok) *out = t;
+  return r.ok;
+}
+
+/* ---- the report
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct view {
+  const vt_model *m;
+  const cli_bind *bind;
+  uint32_t params;
+  uint64_t elements, bytes; /* of all parameters */
+  int counted;              /* 0: some dim has no value */
+} view;
+
+static const char *const kind_name[] = {"", "input", "param", "output"};
+
+static void port_type(const view *v, const vt_port_info *p, char out[CLI_TYPE_SIZE]) {
+  vt_tensor t;
+  if (port_tensor(p, v->bind, &t))
+    cli_type_text(&t, out);
+  else
+    snprintf(out, CLI_TYPE_SIZE, "%s", p->type);
+}
+
+static vt_status count_params(view *v, cli_error *e) {
+  v->counted = 1;
+  for (uint32_t i = 0; i < vt_model_ports(v->m); i++) {
+    vt_port_info p;
+    vt_tensor t;
+    uint64_t n, bytes;
+    VT_TRY(vt_model_port(v->m, i, &p));
+    if (p.kind != VT_PORT_PARAM) continue;
+    v->params++;
+    v->counted &= port_tensor(&p, v->bind, &t);
+    if (!v->counted) continue;
+    VT_TRY(vt_tensor_bytes(&t, &n, &bytes, &e->diag));
+    if (__builtin_add_overflow(v->elements, n, &v->elements) ||
+        __builtin_add_overflow(v->bytes, bytes, &v->bytes))
+      return VT_FAIL(&e->diag, VT_LIMIT, "the parameters are more than can be counted");
+  }
+  return VT_OK;
+}
+
+static vt_status check_names(const view *v, cli_error *e) {
+  for (uint32_t i = 0; i < v->bind->n; i++) {
+    int known = 0;
+    for (uint32_t k = 0; k < vt_model_dims(v->m); k++)
+      known |= strcmp(vt_model_dim(v->m, k), v->bind->row[i].name) == 0;
+    if (!known)
+      return VT_FAIL(&e->diag, VT_BIND, "model %s has no dim '%s'", vt_model_name(v->m),
+                     v->bind->row[i].name);
+  }
+  return VT_OK;
+}
+
+static void print_dims(const view *v) {
+  if (vt_model_dims(v->m) == 0) return;
+  cli_print("dims");
+  for (uint32_t i = 0; i < vt_model_dims(v->m); i++) {
+    const char *name = vt_model_dim(v->m, i);
+    const vt_binding *b = cli_bind_find(v->bind, name, strlen(name));
+    cli_print(" %s", name);
+    if (b != NULL) cli_print("=%" PRId64, b->value);
+  }
+  cli_print("\n");
+}
+
+static vt_status print_ports(const view *v) {
+  for (uint32_t i = 0; i < vt_model_ports(v->m); i++) {
+    vt_port_info p;
+    char type[CLI_TYPE_SIZE];
+    VT_TRY(vt_model_port(v->m, i, &p));
+    port_type(v, &p, type);
+    cli_print("%-6s %s: %s%s%s\n", kind_name[p.kind], p.name, type, p.extra[0] != '\0' ? " " : "",
+              p.extra);
+  }
+  return VT_OK;
+}
+
+static vt_status print_text(const view *v) {
+  uint8_t hash[32];
+  char hex[CLI_HEX_SIZE];
+  vt_model_hash(v->m, hash);
+  cli_hex(hash, hex);
+  cli_print("model %s\nhash %s\nnodes %u\n", vt_model_name(v->m), hex, vt_model_nodes(v->m));
+  print_dims(v);
+  VT_TRY(print_ports(v));
+  cli_print("parameters: ");
+  cli_print_count(v->params, "tensor");
+  if (v->counted) {
+    cli_print(", ");
+    cli_print_count(v->elements, "element");
+    cli_print(", ");
+    cli_print_count(v->bytes, "byte");
+  }
+  if (!v->counted) cli_print("; --bind the dims to count their elements");
+  cli_print("\n");
+  return VT_OK;
+}
+
+static json_t *json_dims(const view *v) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < vt_model_dims(v->m); i++) {
+    const char *name = vt_model_dim(v->m, i);
+    const vt_binding *b = cli_bind_find(v->bind, name, strlen(name));
+    cli_json_append(list, json_pack("{s:s, s:o}", "name", name, "value",
+                                    b != NULL ? json_integer(b->value) : json_null()));
+  }
+  return list;
+}
+
+static json_t *json_ports(const view *v) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < vt_model_ports(v->m); i++) {
+    vt_port_info p;
+    char type[CLI_TYPE_SIZE];
+    if (vt_model_port(v->m, i, &p) != VT_OK) continue;
+    port_type(v, &p, type);
+    cli_json_append(list, json_pack("{s:s, s:s, s:s, s:s}", "kind", kind_name[p.kind], "name",
+                                    p.name, "type", type, "extra", p.extra));
+  }
+  return list;
+}
+
+static vt_status print_json(const view *v, cli_error *e) {
+  uint8_t hash[32];
+  vt_model_hash(v->m, hash);
+  json_t *params =
+      json_pack("{s:i, s:o, s:o}", "tensors", (int)v->params, "elements",
+                v->counted ? json_integer((json_int_t)v->elements) : json_null(), "bytes",
+                v->counted ? json_integer((json_int_t)v->bytes) : json_null());
+  return cli_json_print(
+      json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "model", vt_model_name(v->m), "hash",
+                cli_json_hex(hash), "nodes", (int)vt_model_nodes(v->m), "dims", json_dims(v),
+                "ports", json_ports(v), "parameters", params),
+      e);
+}
+
+static vt_status report(view *v, int as_json, cli_error *e) {
+  VT_TRY(check_names(v, e));
+  VT_TRY(count_params(v, e));
+  return as_json ? print_json(v, e) : print_text(v);
+}
+
+vt_status cli_info_report(const char *path, const cli_bind *bind, int as_json, cli_error *e) {
+  vt_model *m = NULL;
+  e->path = path;
+  VT_TRY(vt_model_read(path, NULL, &m, &e->diag));
+  view v = {.m = m, .bind = bind};
+  const vt_status s = report(&v, as_json, e);
+  vt_model_free(m);
+  return s;
+}
+
+vt_status verb_info(const cli_args *a, cli_error *e) {
+  cli_bind bind;
+  VT_TRY(cli_bind_parse(a, &bind, e));
+  const vt_status s = cli_info_report(a->operands[0], &bind, cli_value(a, "json") != NULL, e);
+  cli_bind_free(&bind);
+  return s;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verb_parity.c - volta parity MODEL: the same run on several backends, held to the first of them
+ * bit for bit, and to a published digest. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli_json.h"
+#include "cli_published.h"
+
+/* One backend and how its outputs stand to those of the first. */
+typedef struct lane {
+  char *wanted;        /* as the user wrote it */
+  vt_program *program; /* kept for the first only */
+  char *name;          /* "reference:0" */
+  char hex[CLI_HEX_SIZE];
+  uint64_t compared, differing, largest;
+  char *output; /* holding the first element that differs, NULL when none does */
+  uint32_t dtype;
+  uint64_t first_a, first_b;
+  char index[CLI_TYPE_SIZE];
+} lane;
+
+typedef struct contest {
+  lane *lanes;
+  uint32_t n;
+  char published[CLI_HEX_SIZE];
+} contest;
+
+/* ---- which backends
+ * ------------------------------------------------------------------------------------- */
+
+static vt_status add_lane(contest *c, const char *name, size_t n, cli_error *e) {
+  char *wanted = cli_text_copy(name, n);
+  if (wanted == NULL) return cli_no_memory(e);
+  c->lanes[c->n++].wanted = wanted;
+  return VT_OK;
+}
+
+static vt_status list_all(contest *c, cli_error *e) {
+  for (uint32_t i = 0; i < vt_backend_count(); i++) {
+    vt_backend_row r;
+    VT_TRY(vt_backend_row_at(i, &r, &e->diag));
+    if (r.available && r.complete) VT_TRY(add_lane(c, r.name, strlen(r.name), e));
+  }
+  return VT_OK;
+}
+
+static vt_status list_given(contest *c, const char *given, cli_error *e) {
+  for (const char *at = given, *next; at != NULL; at = next) {
+    const size_t n = strcspn(at, ",");
+    next = at[n] == ',' ? at + n + 1 : NULL;
+    if (n == 0)
+      return VT_FAIL(&e->diag, VT_USAGE, "--backends takes A,B,..., and one of them is empty");
+    VT_TRY(add_lane(c, at, n, e));
+  }
+  return VT_OK;
+}
+
+static vt_status choose(const cli_args *a, contest *c, cli_error *e) {
+  const char *given = cli_value(a, "backends");
+  const size_t room = given != NULL ? strlen(given) + 1 : vt_backend_count() + 1;
+  c->lanes = calloc(room, sizeof *c->lanes);
+  if (c->lanes == NULL) return cli_no_memory(e);
+  VT_TRY(given != NULL ? list_given(c, given, e) : list_all(c, e));
+  if (c->n >= 2 || (c->n == 1 && cli_value(a, "published") != NULL)) return VT_OK;
+  return VT_FAIL(&e->diag, VT_USAGE, "parity needs two backends, or one and --published");
+}
+
+/* ---- running and comparing
+ * ------------------------------------------------------------------------------- */
+
+static vt_status keep_first(lane *x, const char *name, const vt_tensor *t, const vt_compare *v,
+                            cli_error *e) {
+  x->output = cli_text_copy(name, strlen(name));
+  if (x->output == NULL) return cli_no_memory(e);
+  x->dtype = t->dtype;
+  x->first_a = v->first_a;
+  x->first_b = v->first_b;
+  cli_index_text(t, v->first, x->index);
+  return VT_OK;
+}
+
+static vt_status compare_output(lane *x, vt_program *first, vt_program *p, uint32_t i,
+                                cli_error *e) {
+  const char *name_a, *name_b;
+  vt_tensor a, b;
+  vt_compare v = {.size = sizeof v};
+  VT_TRY(vt_program_output(first, i, &name_a, &a, &e->diag));
+  VT_TRY(vt_program_output(p, i, &name_b, &b, &e->diag));
+  VT_TRY(vt_tensor_compare(&a, &b, &v, &e->diag));
+  x->compared += v.compared;
+  x->differing += v.differing;
+  if (v.largest > x->largest) x->largest = v.largest;
+  return v.differing != 0 && x->output == NULL ? keep_first(x, name_a, &a, &v, e) : VT_OK;
+}
+
+static vt_status compare(lane *x, vt_program *first, vt_program *p, cli_error *e) {
+  for (uint32_t i = 0; i < vt_program_outputs(p); i++) VT_TRY(compare_output(x, first, p, i, e));
+  return VT_OK;
+}
+
+static vt_status run_program(lane *x, vt_program *p, vt_program *first, cli_error *e) {
+  uint8_t digest[32];
+  x->name = cli_text_copy(vt_program_backend(p), strlen(vt_program_backend(p)));
+  if (x->name == NULL) return cli_no_memory(e);
+  cli_detail("running on %s\n", x->name);
+  VT_TRY(vt_program_run(p, &e->diag));
+  VT_TRY(vt_program_digest(p, digest, &e->diag));
+  cli_hex(digest, x->hex);
+  return first != NULL ? compare(x, first, p, e) : VT_OK;
+}
+
+static vt_status run_lane(const cli_job *j, contest *c, uint32_t i, cli_error *e) {
+  vt_program *p = NULL;
+  VT_TRY(cli_job_program(j, c->lanes[i].wanted, &p, e));
+  const vt_status s = run_program(&c->lanes[i], p, c->lanes[0].program, e);
+  if (i == 0) c->lanes[0].program = p;
+  if (i != 0) vt_program_free(p);
+  return s;
+}
+
+/* A digest says it alone; the elements say where. Either of them is enough to fail. */
+static int differs(const contest *c, uint32_t i) {
+  return c->lanes[i].differing != 0 || strcmp(c->lanes[i].hex, c->lanes[0].hex) != 0;
+}
+
+static int any_differs(const contest *c) {
+  int any = 0;
+  for (uint32_t i = 1; i < c->n; i++) any |= differs(c, i);
+  return any;
+}
+
+static int agrees_published(const contest *c) { return strcmp(c->published, c->lanes[0].hex) == 0; }
+
+/* ---- reports
+ * --------------------------------------------------------------------------------------------- */
+
+static void print_first(const contest *c, const lane *x) {
+  const int digits = (int)(2 * vt_dtype_bytes(x->dtype));
+  char a[CLI_VALUE_SIZE], b[CLI_VALUE_SIZE];
+  cli_bits_text(x->dtype, x->first_a, a);
+  cli_bits_text(x->dtype, x->first_b, b);
+  cli_print("  first ");
+  cli_print_name(x->output);
+  cli_print("%s: %s has %0*" PRIx64 " (%s), %s has %0*" PRIx64 " (%s)\n", x->index,
+            c->lanes[0].name, digits, x->first_a, a, x->name, digits, x->first_b, b);
+}
+
+static void print_lane(const contest *c, uint32_t i) {
+  const lane *x = &c->lanes[i];
+  cli_print("%s  %s", x->hex, x->name);
+  if (i != 0) {
+    cli_print("  ");
+    cli_print_count(x->compared, "element");
+    cli_print(" compared, %" PRIu64 " differ", x->differing);
+  }
+  if (x->differing != 0) cli_print(", largest distance %" PRIu64, x->largest);
+  cli_print("\n");
+  if (x->output != NULL) print_first(c, x);
+}
+
+static void print_verdict(const contest *c) {
+  cli_print("%s", c->lanes[0].name);
+  for (uint32_t i = 1; i < c->n; i++)
+    cli_print(" %s %s", differs(c, i) ? "!=" : "=", c->lanes[i].name);
+  cli_print(": %s", c->lanes[0].hex);
+  if (c->published[0] != '\0')
+    cli_print("; published: %s: %s", c->published, agrees_published(c) ? "AGREES" : "DIFFERS");
+  cli_print("\n");
+}
+
+static vt_status report_text(const contest *c) {
+  for (uint32_t i = 0; i < c->n; i++) print_lane(c, i);
+  print_verdict(c);
+  return VT_OK;
+}
+
+static json_t *json_lane(const contest *c, uint32_t i) {
+  const lane *x = &c->lanes[i];
+  json_t *o = json_pack("{s:s, s:s}", "backend", x->name, "digest", x->hex);
+  if (i == 0) return o;
+  cli_json_set(o, "agrees", json_boolean(!differs(c, i)));
+  cli_json_set(o, "compared", json_integer((json_int_t)x->compared));
+  cli_json_set(o, "differing", json_integer((json_int_t)x->differing));
+  cli_json_set(o, "largest", cli_json_u64(x->largest));
+  if (x->output != NULL)
+    cli_json_set(o, "first",
+                 json_pack("{s:o, s:s, s:o, s:o}", "output", cli_json_text(x->output), "index",
+                           x->index, "expected", cli_json_bits(x->dtype, x->first_a), "found",
+                           cli_json_bits(x->dtype, x->first_b)));
+  return o;
+}
+
+static vt_status report_json(const cli_job *j, const contest *c, cli_error *e) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < c->n; i++) cli_json_append(list, json_lane(c, i));
+  json_t *root = json_pack("{s:s, s:o, s:o, s:b}", "model", vt_model_name(j->model), "bind",
+                           cli_bind_json(&j->bind), "backends", list, "agree", !any_differs(c));
+  if (c->published[0] != '\0')
+    cli_json_set(root, "published",
+                 json_pack("{s:s, s:b}", "digest", c->published, "agrees", agrees_published(c)));
+  return cli_json_print(root, e);
+}
+
+/* ---- the verb
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static vt_status verdict(const contest *c, cli_error *e) {
+  if (any_differs(c))
+    return VT_FAIL(&e->diag, VT_DIFFERS,
+                   "Accelerated backend diverges from CPU semantics. This is forbidden.");
+  if (c->published[0] == '\0' || agrees_published(c)) return VT_OK;
+  return VT_FAIL(&e->diag, VT_DIFFERS, "the run does not have the published digest");
+}
+
+static vt_status contend(const cli_args *a, const cli_job *j, contest *c, cli_error *e) {
+  const char *published = cli_value(a, "published");
+  VT_TRY(choose(a, c, e));
+  if (published != NULL) VT_TRY(cli_published_find(published, j, c->published, e));
+  for (uint32_t i = 0; i < c->n; i++) VT_TRY(run_lane(j, c, i, e));
+  VT_TRY(cli_value(a, "json") != NULL ? report_json(j, c, e) : report_text(c));
+  return verdict(c, e);
+}
+
+static void contest_free(contest *c) {
+  for (uint32_t i = 0; i < c->n; i++) {
+    vt_program_free(c->lanes[i].program);
+    free(c->lanes[i].wanted);
+    free(c->lanes[i].name);
+    free(c->lanes[i].output);
+  }
+  free(c->lanes);
+}
+
+vt_status verb_parity(const cli_args *a, cli_error *e) {
+  /* A published digest is of a run that anybody can repeat from two seeds. */
+  VT_TRY(cli_contradict(a, "published", "params", e));
+  VT_TRY(cli_contradict(a, "published", "in", e));
+  cli_job j;
+  contest c = {0};
+  vt_status s = cli_job_open(a, &j, e);
+  if (s == VT_OK) s = contend(a, &j, &c, e);
+  contest_free(&c);
+  cli_job_close(&j);
+  return s;
+}

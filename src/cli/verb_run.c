@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verb_run.c - volta run MODEL: one run, its outputs shown, written or summed up in a digest. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli_json.h"
+#include "cli_params.h"
+
+typedef struct output {
+  const char *name;
+  vt_tensor t;
+  uint64_t count, bytes;
+  uint8_t digest[32];
+} output;
+
+static vt_status output_at(vt_program *p, uint32_t i, output *out, cli_error *e) {
+  output o = {0};
+  VT_TRY(vt_program_output(p, i, &o.name, &o.t, &e->diag));
+  VT_TRY(vt_tensor_bytes(&o.t, &o.count, &o.bytes, &e->diag));
+  VT_TRY(vt_tensor_digest(&o.t, o.digest, &e->diag));
+  *out = o;
+  return VT_OK;
+}
+
+/* ---- files
+ * -------------------------------------------------------------------------------------------- */
+
+static vt_status dump_text(const char *folder, const char *name, const char *text, cli_error *e) {
+  char *path = cli_path_join(folder, name, ".vt");
+  if (path == NULL) return cli_no_memory(e);
+  const vt_status s = text != NULL
+                          ? cli_file_write(path, text, strlen(text), e)
+                          : VT_FAIL(&e->diag, VT_INTERNAL, "there is no text of pass '%s'", name);
+  free(path);
+  return s;
+}
+
+static vt_status dump_passes(const cli_job *j, const vt_program *p, const char *folder,
+                             cli_error *e) {
+  VT_TRY(cli_folder_make(folder, e));
+  VT_TRY(dump_text(folder, "00-source", vt_model_text(j->model), e));
+  VT_TRY(dump_text(folder, "01-bind", vt_program_pass_text(p, "bind"), e));
+  return dump_text(folder, "02-lower", vt_program_pass_text(p, "lower"), e);
+}
+
+static vt_status dump_plan(const vt_program *p, const char *path, cli_error *e) {
+  const char *text = vt_program_plan(p);
+  if (strcmp(path, "-") != 0) return cli_file_write(path, text, strlen(text), e);
+  cli_write(text, strlen(text));
+  return VT_OK;
+}
+
+/* What is known before the run is written before it, so that it is there when the run fails. */
+static vt_status dump(const cli_args *a, const cli_job *j, const vt_program *p, cli_error *e) {
+  const char *folder = cli_value(a, "dump-passes"), *plan = cli_value(a, "dump-plan");
+  if (folder != NULL) VT_TRY(dump_passes(j, p, folder, e));
+  return plan != NULL ? dump_plan(p, plan, e) : VT_OK;
+}
+
+static vt_status write_output(const output *o, const char *folder, cli_error *e) {
+  char *path = cli_path_join(folder, o->name, ".npy");
+  if (path == NULL) return cli_no_memory(e);
+  cli_critical_begin();
+  const vt_status s = vt_npy_write(path, &o->t, &e->diag);
+  cli_critical_end();
+  if (s == VT_OK) cli_narrate("wrote %s\n", path);
+  free(path);
+  return s;
+}
+
+static vt_status write_outputs(vt_program *p, const char *folder, cli_error *e) {
+  VT_TRY(cli_folder_make(folder, e));
+  for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
+    output o;
+    VT_TRY(output_at(p, i, &o, e));
+    VT_TRY(write_output(&o, folder, e));
+  }
+  return VT_OK;
+}
+
+/* ---- reports
+ * --------------------------------------------------------------------------------------------- */
+
+static vt_status print_digest(vt_program *p, const char *head, cli_error *e) {
+  uint8_t digest[32];
+  char hex[CLI_HEX_SIZE];
+  VT_TRY(vt_program_digest(p, digest, &e->diag));
+  cli_hex(digest, hex);
+  cli_print("%s%s\n", head, hex);
+  return VT_OK;
+}
+
+static void print_output(const output *o) {
+  char type[CLI_TYPE_SIZE], hex[CLI_HEX_SIZE];
+  cli_type_text(&o->t, type);
+  cli_hex(o->digest, hex);
+  cli_print_name(o->name);
+  cli_print(" %s %s\n", type, hex);
+  if (o->count == 0) return;
+  cli_print("  ");
+  cli_print_elements(&o->t, o->count);
+  cli_print("\n");
+}
+
+static vt_status report_text(vt_program *p, cli_error *e) {
+  for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
+    output o;
+    VT_TRY(output_at(p, i, &o, e));
+    print_output(&o);
+  }
+  return print_digest(p, "run ", e);
+}
+
+static json_t *json_output(const output *o, const char *folder) {
+  json_t *j = json_pack("{s:o, s:s, s:o, s:o, s:o}", "name", cli_json_text(o->name), "dtype",
+                        vt_dtype_name(o->t.dtype), "shape", cli_json_shape(&o->t), "digest",
+                        cli_json_hex(o->digest), "values", cli_json_elements(&o->t, o->count));
+  char *path = folder != NULL ? cli_path_join(folder, o->name, ".npy") : NULL;
+  if (folder != NULL) cli_json_set(j, "file", path != NULL ? cli_json_text(path) : NULL);
+  free(path);
+  return j;
+}
+
+static vt_status fill_outputs(vt_program *p, const char *folder, json_t *list, cli_error *e) {
+  for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
+    output o;
+    VT_TRY(output_at(p, i, &o, e));
+    cli_json_append(list, json_output(&o, folder));
+  }
+  return VT_OK;
+}
+
+static json_t *json_plan(const vt_program *p) {
+  uint8_t core[32], target[32];
+  vt_program_plan_digest(p, core, target);
+  return json_pack("{s:o, s:o}", "core", cli_json_hex(core), "target", cli_json_hex(target));
+}
+
+static json_t *json_cost(const vt_program *p) {
+  vt_run_info c = {.size = sizeof c};
+  vt_program_info(p, &c);
+  return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I}", "steps", (int)c.steps, "wall_ns",
+                   (json_int_t)c.wall_ns, "bytes_input", (json_int_t)c.bytes_input, "bytes_param",
+                   (json_int_t)c.bytes_param, "bytes_temp", (json_int_t)c.bytes_temp,
+                   "bytes_output", (json_int_t)c.bytes_output);
+}
+
+/* Where the parameters and inputs came from. */
+static json_t *json_source(int random, uint64_t seed, const char *path) {
+  if (path != NULL) return json_pack("{s:o}", "file", cli_json_text(path));
+  return random ? json_pack("{s:o}", "seed", cli_json_u64(seed)) : json_null();
+}
+
+static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t digest[32],
+                        json_t *outputs) {
+  uint8_t hash[32];
+  vt_model_hash(j->model, hash);
+  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+                   vt_model_name(j->model), "hash", cli_json_hex(hash), "backend",
+                   vt_program_backend(p), "bind", cli_bind_json(&j->bind), "parameters",
+                   json_source(1, j->seed, j->params_path), "random_inputs",
+                   json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(p), "cost",
+                   json_cost(p), "outputs", outputs, "digest", cli_json_hex(digest));
+}
+
+static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
+  uint8_t digest[32];
+  VT_TRY(vt_program_digest(p, digest, &e->diag));
+  json_t *outputs = json_array();
+  const vt_status s = fill_outputs(p, cli_value(a, "out"), outputs, e);
+  if (s == VT_OK) return cli_json_print(json_run(j, p, digest, outputs), e);
+  json_decref(outputs);
+  return s;
+}
+
+static void tell_cost(const vt_program *p) {
+  vt_run_info c = {.size = sizeof c};
+  vt_program_info(p, &c);
+  cli_detail("%s: %u steps in %.3f ms\n", vt_program_backend(p), c.steps, (double)c.wall_ns / 1e6);
+  cli_detail("bytes: inputs %" PRIu64 ", parameters %" PRIu64 ", temporaries %" PRIu64
+             ", outputs %" PRIu64 "\n",
+             c.bytes_input, c.bytes_param, c.bytes_temp, c.bytes_output);
+}
+
+static vt_status report(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
+  const char *folder = cli_value(a, "out");
+  if (folder != NULL) VT_TRY(write_outputs(p, folder, e));
+  if (cli_value(a, "json") != NULL) return report_json(a, j, p, e);
+  if (cli_value(a, "digest") != NULL) return print_digest(p, "", e);
+  return folder == NULL ? report_text(p, e) : VT_OK;
+}
+
+/* ---- the verb
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static vt_status check_flags(const cli_args *a, cli_error *e) {
+  const char *plan = cli_value(a, "dump-plan");
+  VT_TRY(cli_contradict(a, "json", "digest", e));
+  if (plan == NULL || strcmp(plan, "-") != 0) return VT_OK;
+  VT_TRY(cli_contradict(a, "dump-plan", "json", e));
+  return cli_contradict(a, "dump-plan", "digest", e);
+}
+
+static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
+  vt_program *p = NULL;
+  VT_TRY(cli_job_program(j, cli_value(a, "backend"), &p, e));
+  vt_status s = dump(a, j, p, e);
+  if (s == VT_OK) s = vt_program_run(p, &e->diag);
+  if (s == VT_OK) tell_cost(p);
+  if (s == VT_OK) s = report(a, j, p, e);
+  vt_program_free(p);
+  return s;
+}
+
+vt_status verb_run(const cli_args *a, cli_error *e) {
+  VT_TRY(check_flags(a, e));
+  cli_job j;
+  vt_status s = cli_job_open(a, &j, e);
+  if (s == VT_OK) s = run_job(a, &j, e);
+  cli_job_close(&j);
+  return s;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * archive.c - tensor files of either format as one list of named tensors.
+ * Owns: the list, telling the formats apart, and what both formats agree on. */
+#include "archive.h"
+#include <stdio.h>
+#include <string.h>
+#include "vt_num.h"
+
+/* ---- text from outside ---- */
+
+static int continues(uint8_t c) { return (c & 0xc0) == 0x80; }
+
+/* Bytes of the UTF-8 sequence at s, 0 when there is none: overlong forms, surrogates and code
+ * points above 10ffff are none. */
+static size_t utf8_length(const uint8_t *s, size_t n) {
+  if (n >= 1 && s[0] < 0x80) return 1;
+  if (n >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && continues(s[1])) return 2;
+  if (n >= 3 && (s[0] & 0xf0) == 0xe0 && continues(s[1]) && continues(s[2])) {
+    const unsigned code = (s[0] & 15u) << 12 | (s[1] & 63u) << 6 | (s[2] & 63u);
+    return code >= 0x800 && (code < 0xd800 || code > 0xdfff) ? 3 : 0;
+  }
+  if (n >= 4 && (s[0] & 0xf8) == 0xf0 && continues(s[1]) && continues(s[2]) && continues(s[3])) {
+    const unsigned code = (s[0] & 7u) << 18 | (s[1] & 63u) << 12 | (s[2] & 63u) << 6 | (s[3] & 63u);
+    return code >= 0x10000 && code <= 0x10ffff ? 4 : 0;
+  }
+  return 0;
+}
+
+/* C0, DEL and C1. */
+static int is_control(const uint8_t *s, size_t length) {
+  if (length == 1) return s[0] < 0x20 || s[0] == 0x7f;
+  return length == 2 && s[0] == 0xc2 && s[1] < 0xa0;
+}
+
+int vt_archive_name_ok(const char *name) {
+  const uint8_t *s = (const uint8_t *)name;
+  const size_t n = strlen(name);
+  for (size_t i = 0; i < n;) {
+    const size_t length = utf8_length(s + i, n - i);
+    if (length == 0 || is_control(s + i, length)) return 0;
+    i += length;
+  }
+  return n != 0;
+}
+
+const char *vt_archive_quote(const char *s, size_t n, char out[VT_QUOTE_MAX]) {
+  enum { STEP = 4, TAIL = 4 }; /* the most bytes one round adds; "..." and the 0 */
+  const uint8_t *u = (const uint8_t *)s;
+  size_t at = 0, i = 0;
+  while (i < n && at + STEP + TAIL <= VT_QUOTE_MAX) {
+    const size_t length = utf8_length(u + i, n - i);
+    if (length == 0 || is_control(u + i, length)) {
+      at += (size_t)snprintf(out + at, STEP + 1, "\\x%02x", u[i]);
+      i++;
+      continue;
+    }
+    memcpy(out + at, u + i, length);
+    at += length;
+    i += length;
+  }
+  snprintf(out + at, TAIL, "%s", i < n ? "..." : "");
+  return out;
+}
+
+/* ---- the list ---- */
+
+static vt_status archive_new(const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
+  const vt_alloc a = alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default();
+  vt_archive *ar = vt_alloc_new(a, sizeof *ar);
+  if (ar == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for a tensor file");
+  ar->a = a;
+  vt_arena_init(&ar->arena, a);
+  *out = ar;
+  return VT_OK;
+}
+
+void vt_archive_free(vt_archive *ar) {
+  if (ar == NULL) return;
+  for (uint32_t i = 0; i < ar->count; i++)
+    vt_alloc_free(ar->a, ar->entries[i].tensor.data, ar->entries[i].held);
+  vt_arena_done(&ar->arena);
+  vt_alloc_free(ar->a, ar, sizeof *ar);
+}
+
+vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like, void **out_data,
+                         vt_diag *d) {
+  vt_entry e = {.tensor = *like};
+  uint64_t bytes;
+  VT_TRY(vt_tensor_bytes(like, &e.count, &bytes, d));
+  vt_entry *list = vt_arena_grow(&ar->arena, ar->entries, ar->count, &ar->cap, sizeof e);
+  e.name = vt_arena_string(&ar->arena, name, strlen(name));
+  if (vt_arena_status(&ar->arena) != VT_OK)
+    return VT_FAIL(d, VT_NOMEM, "no memory for the list of tensors");
+  ar->entries = list;
+  e.held = bytes != 0 ? (size_t)bytes : 1; /* an empty tensor has an address too */
+  /* Not vt_alloc_new: every byte is about to be written, zeroes would be a pass for nothing. */
+  e.tensor.data = ar->a.resize(ar->a.user, NULL, 0, e.held);
+  if (e.tensor.data == NULL)
+    return VT_FAIL(d, VT_NOMEM, "no memory for a tensor of %llu bytes", (unsigned long long)bytes);
+  *out_data = e.tensor.data;
+  list[ar->count++] = e;
+  return VT_OK;
+}
+
+vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t at, vt_diag *d) {
+  for (uint64_t i = 0; i < n; i++)
+    if (p[i] > 1)
+      return VT_FAIL(d, VT_FORMAT, "byte %llu is %u, and a bool is 0 or 1",
+                     (unsigned long long)(at + i), p[i]);
+  return VT_OK;
+}
+
+/* ---- writing ---- */
+
+vt_status vt_archive_check(const vt_tensor *t, const char *name, uint64_t *out_bytes, vt_diag *d) {
+  char q[VT_QUOTE_MAX];
+  uint64_t bytes;
+  vt_archive_quote(name, strlen(name), q);
+  const vt_status s = vt_tensor_bytes(t, NULL, &bytes, NULL);
+  if (s != VT_OK) return VT_FAIL(d, s, "tensor '%s' has an impossible type or shape", q);
+  if (bytes != 0 && t->data == NULL) return VT_FAIL(d, VT_TENSOR, "tensor '%s' has no data", q);
+  *out_bytes = bytes;
+  return VT_OK;
+}
+
+vt_status vt_archive_put(vt_file_writer *w, const vt_tensor *t, uint64_t bytes, vt_diag *d) {
+  enum { PIECE = 16 * 1024 }; /* a whole number of elements of any type */
+  _Alignas(64) uint8_t piece[PIECE];
+  const uint8_t *p = t->data;
+  for (uint64_t at = 0; at < bytes; at += PIECE) {
+    const size_t n = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
+    memcpy(piece, p + at, n);
+    vt_canonical(piece, t->dtype, n / vt_dtype_bytes(t->dtype));
+    VT_TRY(vt_file_put(w, piece, n, d));
+  }
+  return VT_OK;
+}
+
+/* ---- reading ---- */
+
+static vt_status parse(vt_archive *ar, const uint8_t *p, size_t n, vt_diag *d) {
+  if (n >= 6 && memcmp(p, "\x93NUMPY", 6) == 0) return vt_npy_parse(ar, p, n, d);
+  /* The length in the first 8 bytes is judged by the reader, which can say what is wrong with it.
+   */
+  if (n > 8 && p[8] == '{') return vt_safetensors_parse(ar, p, n, d);
+  return VT_FAIL(d, VT_FORMAT, "the file is neither npy nor safetensors");
+}
+
+vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc, vt_archive **out,
+                           vt_diag *d) {
+  vt_archive *ar = NULL;
+  VT_TRY(archive_new(alloc, &ar, d));
+  const vt_status s = parse(ar, bytes, n, d);
+  if (s != VT_OK) {
+    vt_archive_free(ar);
+    return s;
+  }
+  for (uint32_t i = 0; i < ar->count; i++) {
+    const vt_entry *e = &ar->entries[i];
+    vt_canonical(e->tensor.data, e->tensor.dtype, e->count);
+  }
+  *out = ar;
+  return VT_OK;
+}
+
+vt_status vt_archive_read(const char *path, const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
+  const vt_alloc a = alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default();
+  vt_file f;
+  VT_TRY(vt_file_read(path, VT_ARCHIVE_FILE_LIMIT, a, &f, d));
+  const vt_status s = vt_archive_parse(f.data, f.size, &a, out, d);
+  vt_file_done(&f);
+  return s;
+}
+
+/* ---- looking ---- */
+
+const char *vt_archive_format(const vt_archive *ar) { return ar->format; }
+
+uint32_t vt_archive_count(const vt_archive *ar) { return ar->count; }
+
+vt_status vt_archive_tensor(const vt_archive *ar, uint32_t i, const char **out_name,
+                            vt_tensor *out) {
+  if (i >= ar->count) return VT_RANGE;
+  *out_name = ar->entries[i].name;
+  *out = ar->entries[i].tensor;
+  return VT_OK;
+}
+
+vt_status vt_archive_find(const vt_archive *ar, const char *name, vt_tensor *out, vt_diag *d) {
+  char q[VT_QUOTE_MAX];
+  for (uint32_t i = 0; i < ar->count; i++) {
+    if (strcmp(ar->entries[i].name, name) != 0) continue;
+    *out = ar->entries[i].tensor;
+    return VT_OK;
+  }
+  return VT_FAIL(d, VT_NAME, "the file has no tensor '%s'",
+                 vt_archive_quote(name, strlen(name), q));
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * archive_test.h - what the tests of the two tensor formats share: files made in memory, and the
+ * checks that hold for any bytes at all. */
+#ifndef VT_ARCHIVE_TEST_H
+#define VT_ARCHIVE_TEST_H
+#include <string.h>
+#include <unistd.h>
+#include "volta/volta_tools.h"
+#include "vt_test.h"
+
+typedef struct bytes {
+  uint8_t p[4096];
+  size_t n;
+} bytes;
+
+static inline void add(bytes *b, const void *p, size_t n) {
+  if (n > sizeof b->p - b->n) abort();
+  if (n != 0) memcpy(b->p + b->n, p, n);
+  b->n += n;
+}
+
+static inline void add_number(bytes *b, uint64_t v, size_t size) {
+  for (size_t i = 0; i < size; i++) b->p[b->n++] = (uint8_t)(v >> (8 * i));
+}
+
+/* Parses a copy of exactly `n` bytes, so that a sanitizer sees the first one read beyond. A refusal
+ * must publish nothing, say why in one line, and leave nothing behind. */
+static inline vt_status parse_exactly(const uint8_t *p, size_t n, long fail_at, vt_archive **out,
+                                      vt_fault *f, vt_diag *d) {
+  uint8_t *copy = malloc(n != 0 ? n : 1);
+  if (copy == NULL) abort();
+  memcpy(copy, p, n);
+  *f = (vt_fault){.left = fail_at};
+  *d = (vt_diag){.code = VT_OK};
+  *out = NULL;
+  const vt_alloc a = vt_fault_alloc(f);
+  const vt_status s = vt_archive_parse(copy, n, &a, out, d);
+  free(copy);
+  CHECK((s == VT_OK) == (*out != NULL));
+  CHECK(s == d->code);
+  CHECK(s == VT_OK || (f->live == 0 && d->text[0] != '\0'));
+  for (const char *c = d->text; *c != '\0'; c++) CHECK((uint8_t)*c >= 0x20 && *c != 0x7f);
+  return s;
+}
+
+/* The status alone; whatever was read is freed, and nothing may stay behind. */
+static inline vt_status judge(const uint8_t *p, size_t n, vt_diag *d) {
+  vt_archive *ar;
+  vt_fault f;
+  const vt_status s = parse_exactly(p, n, 0, &ar, &f, d);
+  vt_archive_free(ar);
+  CHECK(f.live == 0);
+  return s;
+}
+
+/* Every proper prefix is refused. */
+static inline void check_truncated(const bytes *b) {
+  vt_diag d;
+  CHECK(judge(b->p, b->n, &d) == VT_OK);
+  for (size_t n = 0; n < b->n; n++) CHECK(judge(b->p, n, &d) == VT_FORMAT);
+}
+
+/* Every byte takes every value: the answer may be yes or no, and must come without harm. */
+static inline void check_mutated(const bytes *b) {
+  bytes m = *b;
+  vt_diag d;
+  for (size_t i = 0; i < m.n; i++) {
+    for (int v = 0; v < 256; v++) {
+      m.p[i] = (uint8_t)v;
+      const vt_status s = judge(m.p, m.n, &d);
+      CHECK(s == VT_OK || s == VT_FORMAT || s == VT_LIMIT || s == VT_UNSUPPORTED);
+    }
+    m.p[i] = b->p[i];
+  }
+}
+
+/* Every allocation fails in turn, until none is left to fail. */
+static inline void check_no_memory(const bytes *b, long least) {
+  vt_archive *ar;
+  vt_fault f;
+  vt_diag d;
+  long k = 1;
+  while (parse_exactly(b->p, b->n, k, &ar, &f, &d) == VT_NOMEM) k++;
+  CHECK(d.code == VT_OK && ar != NULL && k > least);
+  vt_archive_free(ar);
+  CHECK(f.live == 0);
+}
+
+/* A folder of our own for the files written. */
+static char test_folder[] = "/tmp/volta_test_XXXXXX";
+
+static inline const char *test_path(const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", test_folder, name);
+  return path;
+}
+
+static inline bytes slurp(const char *path) {
+  bytes b = {.n = 0};
+  FILE *f = fopen(path, "rb");
+  CHECK(f != NULL);
+  if (f == NULL) return b;
+  b.n = fread(b.p, 1, sizeof b.p, f);
+  CHECK(feof(f));
+  fclose(f);
+  return b;
+}
+
+static inline int same(const bytes *a, const bytes *b) {
+  return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
+}
+#endif

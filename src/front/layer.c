@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * layer.c - the layer vocabulary: layers.def as structs and tables, the parser of a layer call,
+ * and one small function a layer that declares its parameters and emits its ops. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include "parse_state.h"
+
+/* A layer call with its arguments read. */
+typedef struct layer_call {
+  vt_parser *p;
+  vt_token at;      /* the layer's kind */
+  const char *name; /* the layer's own name, without scopes */
+  uint32_t x;
+  vt_type type;     /* of x */
+  const void *args; /* the row's struct */
+} layer_call;
+typedef vt_status layer_fn(const layer_call *c, uint32_t *out);
+
+/* ---- the table ---- */
+
+typedef enum arg_kind { ARG_DIM, ARG_COUNT, ARG_FLAG, ARG_REAL, ARG_INIT } arg_kind;
+typedef struct layer_arg {
+  const char *name;
+  arg_kind kind;
+  int required;
+  size_t offset;
+} layer_arg;
+
+#define VT_C_DIM int64_t
+#define VT_C_COUNT int64_t
+#define VT_C_FLAG int64_t
+#define VT_C_REAL double
+#define VT_C_INIT vt_init_spec
+
+#define VT_NEED(layer, kind, field) VT_C_##kind field;
+#define VT_MAY(layer, kind, field, ...) VT_C_##kind field;
+#define VT_LAYER(layer, fields) \
+  typedef struct layer##_args { \
+    fields                      \
+  } layer##_args;               \
+  static layer_fn build_##layer;
+#include "layers.def"
+#undef VT_LAYER
+#undef VT_MAY
+#undef VT_NEED
+
+#define VT_NEED(layer, kind, field)
+#define VT_MAY(layer, kind, field, ...) .field = __VA_ARGS__,
+#define VT_LAYER(layer, fields) static const layer##_args layer##_defaults = {fields};
+#include "layers.def"
+#undef VT_LAYER
+#undef VT_MAY
+#undef VT_NEED
+
+#define VT_NEED(layer, kind, field) {#field, ARG_##kind, 1, offsetof(layer##_args, field)},
+#define VT_MAY(layer, kind, field, ...) {#field, ARG_##kind, 0, offsetof(layer##_args, field)},
+#define VT_LAYER(layer, fields) static const layer_arg layer##_list[] = {fields};
+#include "layers.def"
+#undef VT_LAYER
+#undef VT_MAY
+#undef VT_NEED
+
+/* Room for the arguments of any layer. */
+typedef union any_args {
+#define VT_LAYER(layer, fields) layer##_args layer;
+#include "layers.def"
+#undef VT_LAYER
+} any_args;
+
+typedef struct layer_info {
+  const char *name;
+  layer_fn *build;
+  const layer_arg *args;
+  uint32_t n_args;
+  const void *defaults;
+  size_t size;
+} layer_info;
+
+static const layer_info layers[] = {
+#define VT_LAYER(layer, fields)             \
+  {#layer,                                  \
+   build_##layer,                           \
+   layer##_list,                            \
+   sizeof layer##_list / sizeof(layer_arg), \
+   &layer##_defaults,                       \
+   sizeof(layer##_args)},
+#include "layers.def"
+#undef VT_LAYER
+};
+enum { N_LAYERS = sizeof layers / sizeof layers[0] };
+
+static const layer_info *find_layer(const char *name) {
+  for (size_t i = 0; i < N_LAYERS; i++)
+    if (strcmp(layers[i].name, name) == 0) return &layers[i];
+  return NULL;
+}
+
+static const layer_arg *find_arg(const layer_info *l, const char *name) {
+  for (uint32_t i = 0; i < l->n_args; i++)
+    if (strcmp(l->args[i].name, name) == 0) return &l->args[i];
+  return NULL;
+}
+
+int vt_layer_exists(const char *kind) { return find_layer(kind) != NULL; }
+
+int vt_layer_takes(const char *kind, const char *arg) {
+  const layer_info *l = find_layer(kind);
+  return l != NULL && find_arg(l, arg) != NULL;
+}
+
+/* ---- reading a call ---- */
+
+static vt_status unknown_layer(vt_parser *p, const char *name) {
+  vt_suggestion s = {.wanted = name};
+  for (size_t i = 0; i < N_LAYERS; i++) vt_suggestion_try(&s, layers[i].name);
+  const vt_status status = VT_FAIL_AT(p, &p->tok, VT_NAME, "unknown layer '%s'", name);
+  vt_parse_suggest(p, &s);
+  if (vt_op_find(name) != NULL) vt_parse_hint(p, "'%s' is an op: it has no name of its own", name);
+  return status;
+}
+
+static vt_status unknown_arg(vt_parser *p, const layer_info *l, const char *name) {
+  vt_suggestion s = {.wanted = name};
+  for (uint32_t i = 0; i < l->n_args; i++) vt_suggestion_try(&s, l->args[i].name);
+  const vt_status status =
+      VT_FAIL_AT(p, &p->tok, VT_NAME, "the layer '%s' has no argument '%s'", l->name, name);
+  vt_parse_suggest(p, &s);
+  return status;
+}
+
+static vt_status parse_count(vt_parser *p, int64_t *out) {
+  const vt_token at = p->tok;
+  int64_t v = 0;
+  VT_TRY(vt_parse_whole(p, &v));
+  if (v < 1 || v > VT_DIM_MAX)
+    return VT_FAIL_AT(p, &at, VT_VERIFY, "a number from 1 to 2^40 is needed here, not %lld",
+                      (long long)v);
+  *out = v;
+  return VT_OK;
+}
+
+static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *args) {
+  void *place = (unsigned char *)args + a->offset;
+  switch (a->kind) {
+    case ARG_DIM:
+      return vt_parse_dim(p, place);
+    case ARG_COUNT:
+      return parse_count(p, place);
+    case ARG_FLAG:
+      return vt_parse_flag(p, place);
+    case ARG_REAL:
+      return vt_parse_real(p, place);
+    case ARG_INIT:
+      return vt_parse_init(p, place);
+  }
+  return VT_FAIL_AT(p, &p->tok, VT_INTERNAL, "an argument of no kind");
+}
+
+static vt_status parse_arg(vt_parser *p, const layer_info *l, any_args *args, uint32_t *seen) {
+  char name[VT_NAME_MAX + 1];
+  if (p->tok.kind != VT_TOKEN_NAME || p->next.kind != '=')
+    return VT_FAIL_AT(p, &p->tok, VT_SYNTAX,
+                      "expected an argument as name=value: '%s' has one operand", l->name);
+  vt_parse_text(&p->tok, name);
+  const layer_arg *a = find_arg(l, name);
+  if (a == NULL) return unknown_arg(p, l, name);
+  const uint32_t bit = (uint32_t)1 << (a - l->args);
+  if ((*seen & bit) != 0)
+    return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the argument '%s' is given twice", name);
+  *seen |= bit;
+  VT_TRY(vt_parse_advance(p));
+  VT_TRY(vt_parse_advance(p));
+  return parse_arg_value(p, a, args);
+}
+
+/* "x, argument=..., ...)" with the opening mark already read. */
+static vt_status parse_inside(vt_parser *p, const layer_info *l, layer_call *c, any_args *args) {
+  char close[VT_NAME_MAX + 64];
+  uint32_t seen = 0;
+  vt_operand x;
+  int more = 1;
+  if (p->tok.kind == ')' || (p->tok.kind == VT_TOKEN_NAME && p->next.kind == '='))
+    return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' needs an operand before its arguments", l->name);
+  VT_TRY(vt_parse_value(p, 0, &x));
+  snprintf(close, sizeof close, "')' to close the layer '%s'", c->name);
+  VT_TRY(vt_parse_more(p, &c->at, ')', close, &more));
+  while (more) {
+    VT_TRY(parse_arg(p, l, args, &seen));
+    VT_TRY(vt_parse_more(p, &c->at, ')', close, &more));
+  }
+  for (uint32_t i = 0; i < l->n_args; i++)
+    if (l->args[i].required && (seen >> i & 1) == 0)
+      return VT_FAIL_AT(p, &c->at, VT_VERIFY, "'%s' needs the argument '%s'", l->name,
+                        l->args[i].name);
+  c->x = x.value;
+  c->type = *p->gb.b.type(&p->gb.b, x.value);
+  return VT_OK;
+}
+
+vt_status vt_parse_layer(vt_parser *p, uint32_t *out) {
+  char kind[VT_NAME_MAX + 1], name[VT_NAME_MAX + 1];
+  any_args args;
+  layer_call c = {.p = p, .at = p->tok, .name = name, .args = &args};
+  vt_parse_text(&p->tok, kind);
+  vt_parse_text(&p->next, name);
+  const layer_info *l = find_layer(kind);
+  if (l == NULL) return unknown_layer(p, kind);
+  memcpy(&args, l->defaults, l->size);
+  VT_TRY(vt_parse_advance(p));
+  VT_TRY(vt_parse_advance(p));
+  VT_TRY(vt_parse_expect(p, '(', "'(' after the name of the layer"));
+  VT_TRY(parse_inside(p, l, &c, &args));
+  return l->build(&c, out);
+}
+
+/* ---- building ---- */
+
+static vt_status add_node(const layer_call *c, uint32_t op, const uint32_t *in, uint32_t n_in,
+                          const void *attrs, uint32_t *out) {
+  vt_parser *p = c->p;
+  p->gb.line = c->at.line;
+  p->gb.column = c->at.column;
+  const uint32_t v = p->gb.b.node(&p->gb.b, op, in, n_in, attrs);
+  VT_TRY(vt_parse_built(p, &c->at));
+  *out = v;
+  return VT_OK;
+}
+
+/* A parameter f32[rows, columns] or, with rank 1, f32[rows], called NAME + part. */
+static vt_status add_param(const layer_call *c, const char *part, uint32_t rank, int64_t rows,
+                           int64_t columns, const vt_init_spec *init, uint32_t *out) {
+  char full[VT_NAME_MAX + 1];
+  vt_type t = {.dtype = VT_DTYPE_F32, .rank = rank, .dim = {rows, rank > 1 ? columns : 0}};
+  for (uint32_t i = 0; i < rank; i++)
+    if (!vt_dim_is_symbolic(t.dim[i]) && (t.dim[i] < 0 || t.dim[i] > VT_DIM_MAX))
+      return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the layer '%s' would need a dimension of %lld",
+                        c->name, (long long)t.dim[i]);
+  VT_TRY(vt_scope_join(c->p, &c->at, c->name, part, full));
+  return vt_parse_param(c->p, &c->at, full, &t, init, out);
+}
+
+static vt_init_spec plain_init(const char *name) {
+  const vt_init_info *info = vt_init_find(name);
+  return (vt_init_spec){info, info->attrs->defaults};
+}
+
+static vt_init_spec weight_init(const vt_init_spec *given) {
+  static const vt_attr_normal small = {.size = sizeof small, .std = 0.02, .stream = -1};
+  return given->info != NULL ? *given : (vt_init_spec){vt_init_find("normal"), &small};
+}
+
+static vt_status last_dim(const layer_call *c, int64_t *out) {
+  if (c->type.rank == 0)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the layer '%s' needs an operand with an axis",
+                      c->name);
+  *out = c->type.dim[c->type.rank - 1];
+  return VT_OK;
+}
+
+/* x @ weight + bias, with `part` ("" or ".q") before the names of the two. */
+typedef struct projection {
+  const char *part;
+  int64_t in, out;
+  int64_t bias;
+  const vt_init_spec *init;
+} projection;
+static vt_status project(const layer_call *c, const projection *j, uint32_t x, uint32_t *out) {
+  char weight[32], bias[32];
+  const vt_init_spec normal = weight_init(j->init), zeros = plain_init("zeros");
+  uint32_t in[3] = {x};
+  snprintf(weight, sizeof weight, "%s.weight", j->part);
+  snprintf(bias, sizeof bias, "%s.bias", j->part);
+  VT_TRY(add_param(c, weight, 2, j->in, j->out, &normal, &in[1]));
+  if (j->bias) VT_TRY(add_param(c, bias, 1, j->out, 0, &zeros, &in[2]));
+  return add_node(c, VT_OP_linear, in, j->bias ? 3 : 2, NULL, out);
+}
+
+static vt_status build_linear(const layer_call *c, uint32_t *out) {
+  const linear_args *a = c->args;
+  projection j = {.part = "", .out = a->out, .bias = a->bias, .init = &a->init};
+  VT_TRY(last_dim(c, &j.in));
+  return project(c, &j, c->x, out);
+}
+
+static vt_status build_embedding(const layer_call *c, uint32_t *out) {
+  const embedding_args *a = c->args;
+  const vt_init_spec init = weight_init(&a->init);
+  uint32_t in[2] = {0, c->x};
+  VT_TRY(add_param(c, ".weight", 2, a->rows, a->width, &init, &in[0]));
+  return add_node(c, VT_OP_embedding, in, 2, NULL, out);
+}
+
+static vt_status norm(const layer_call *c, uint32_t op, double eps, int shifted, uint32_t *out) {
+  const vt_init_spec ones = plain_init("ones"), zeros = plain_init("zeros");
+  vt_attr_norm attrs = {.size = sizeof attrs, .eps = eps};
+  uint32_t in[3] = {c->x};
+  int64_t n = 0;
+  VT_TRY(last_dim(c, &n));
+  VT_TRY(add_param(c, ".gamma", 1, n, 0, &ones, &in[1]));
+  if (shifted) VT_TRY(add_param(c, ".beta", 1, n, 0, &zeros, &in[2]));
+  return add_node(c, op, in, shifted ? 3 : 2, &attrs, out);
+}
+
+static vt_status build_layer_norm(const layer_call *c, uint32_t *out) {
+  return norm(c, VT_OP_layer_norm, ((const layer_norm_args *)c->args)->eps, 1, out);
+}
+
+static vt_status build_rms_norm(const layer_call *c, uint32_t *out) {
+  return norm(c, VT_OP_rms_norm, ((const rms_norm_args *)c->args)->eps, 0, out);
+}
+
+/* ---- attention ---- */
+
+static vt_status reshape(const layer_call *c, uint32_t x, const int64_t *dim, int64_t rank,
+                         uint32_t *out) {
+  vt_attr_shape attrs = {.size = sizeof attrs, .shape = {.n = rank}};
+  memcpy(attrs.shape.v, dim, (size_t)rank * sizeof *dim);
+  return add_node(c, VT_OP_reshape, &x, 1, &attrs, out);
+}
+
+static vt_status swap_middle(const layer_call *c, uint32_t x, uint32_t *out) {
+  const vt_attr_perm attrs = {.size = sizeof attrs, .perm = {.n = 4, .v = {0, 2, 1, 3}}};
+  return add_node(c, VT_OP_transpose, &x, 1, &attrs, out);
+}
+
+/* (B, T, heads*d) -> (B, heads, T, d), after the projection that makes it. */
+static vt_status project_heads(const layer_call *c, const projection *j, int64_t heads, int64_t d,
+                               uint32_t *out) {
+  const int64_t split[4] = {c->type.dim[0], c->type.dim[1], heads, d};
+  uint32_t x = c->x;
+  VT_TRY(project(c, j, x, &x));
+  VT_TRY(reshape(c, x, split, 4, &x));
+  return swap_middle(c, x, out);
+}
+
+/* The widths of a head and of all key heads together. */
+static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_heads, int64_t *out_d,
+                             int64_t *out_kv) {
+  vt_parser *p = c->p;
+  char type[VT_TYPE_TEXT];
+  if (c->type.rank != 3)
+    return VT_FAIL_AT(p, &c->at, VT_VERIFY,
+                      "attention needs an operand of rank 3 [B, T, C], not %s",
+                      vt_type_text(p->gb.b.dims, &c->type, type));
+  if (heads % kv_heads != 0)
+    return VT_FAIL_AT(p, &c->at, VT_VERIFY, "kv_heads=%lld does not divide heads=%lld",
+                      (long long)kv_heads, (long long)heads);
+  const int64_t width = c->type.dim[2];
+  if (!vt_dim_is_symbolic(width) && width % heads != 0)
+    return VT_FAIL_AT(p, &c->at, VT_VERIFY, "heads=%lld does not divide the width %lld",
+                      (long long)heads, (long long)width);
+  int64_t d = 0;
+  VT_TRY(vt_parse_at(p, &c->at, vt_dim_div(p->gb.b.dims, width, heads, &d, &p->diag)));
+  VT_TRY(vt_parse_at(p, &c->at, vt_dim_mul(p->gb.b.dims, d, kv_heads, out_kv, &p->diag)));
+  *out_d = d;
+  return VT_OK;
+}
+
+/* (B, heads, T, d) -> (B, T, C), then the projection on the way out. */
+static vt_status merge_heads(const layer_call *c, uint32_t x, uint32_t *out) {
+  const attention_args *a = c->args;
+  const int64_t width = c->type.dim[2];
+  const vt_init_spec *init = a->out_init.info != NULL ? &a->out_init : &a->init;
+  const projection o = {".o", width, width, a->bias, init};
+  VT_TRY(swap_middle(c, x, &x));
+  VT_TRY(reshape(c, x, c->type.dim, 3, &x));
+  return project(c, &o, x, out);
+}
+
+static vt_status build_attention(const layer_call *c, uint32_t *out) {
+  const attention_args *a = c->args;
+  const int64_t kv_heads = a->kv_heads > 0 ? a->kv_heads : a->heads;
+  int64_t d = 0, kv = 0;
+  VT_TRY(head_widths(c, a->heads, kv_heads, &d, &kv));
+  const int64_t width = c->type.dim[2];
+  const projection q = {".q", width, width, a->bias, &a->init};
+  const projection k = {".k", width, kv, a->bias, &a->init};
+  const projection v = {".v", width, kv, a->bias, &a->init};
+  vt_attr_attention attrs = {.size = sizeof attrs, .causal = a->causal, .order = VT_ORDER_FMA256};
+  uint32_t in[3], x = 0;
+  VT_TRY(project_heads(c, &q, a->heads, d, &in[0]));
+  VT_TRY(project_heads(c, &k, kv_heads, d, &in[1]));
+  VT_TRY(project_heads(c, &v, kv_heads, d, &in[2]));
+  VT_TRY(add_node(c, VT_OP_attention, in, 3, &attrs, &x));
+  return merge_heads(c, x, out);
+}

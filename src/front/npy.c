@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * npy.c - NumPy's format for one array.
+ *
+ *   0  "\x93NUMPY"   6  major, minor   8  length of the header: u16 LE (version 1), u32 LE (2, 3)
+ *   then the header, a Python dict {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *   padded with spaces and ended by a newline; then the elements and nothing else.
+ *
+ * The header is read by a parser of its own for just that dict: three keys in any order, each
+ * once. Every size is checked against the file before memory is taken. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include "archive.h"
+
+/* Kind and width as NumPy spells them, without the byte order. */
+static const struct {
+  char code[3];
+  uint32_t dtype;
+} codes[] = {
+    {"f4", VT_DTYPE_F32}, {"f8", VT_DTYPE_F64}, {"i1", VT_DTYPE_I8},   {"u1", VT_DTYPE_U8},
+    {"i4", VT_DTYPE_I32}, {"i8", VT_DTYPE_I64}, {"b1", VT_DTYPE_BOOL}, {"f2", VT_DTYPE_F16},
+};
+enum { CODES = sizeof codes / sizeof codes[0] };
+
+/* ---- the header as text ---- */
+
+/* `at` counts from the start of the file, so that it can be shown as it is. */
+typedef struct cursor {
+  const uint8_t *p;
+  size_t at, end;
+  vt_diag *d;
+} cursor;
+
+typedef struct header {
+  vt_tensor type;
+  int seen_descr, seen_order, seen_shape;
+  int big, fortran;
+} header;
+
+static void skip_space(cursor *c) {
+  while (c->at < c->end && (c->p[c->at] == ' ' || (c->p[c->at] >= '\t' && c->p[c->at] <= '\r')))
+    c->at++;
+}
+
+static int peek(const cursor *c) { return c->at < c->end ? c->p[c->at] : -1; }
+
+static vt_status expected(const cursor *c, const char *what) {
+  return VT_FAIL(c->d, VT_FORMAT, "the npy header has no %s at byte %zu", what, c->at);
+}
+
+/* One character with the space around it. */
+static vt_status take(cursor *c, char ch, const char *what) {
+  skip_space(c);
+  if (peek(c) != ch) return expected(c, what);
+  c->at++;
+  skip_space(c);
+  return VT_OK;
+}
+
+/* A string in either quotes; one with a backslash is none that NumPy writes here. */
+static vt_status take_string(cursor *c, const char **out, size_t *out_n) {
+  const int quote = peek(c);
+  if (quote != '\'' && quote != '"') return expected(c, "string");
+  const size_t start = c->at + 1;
+  size_t i = start;
+  while (i < c->end && c->p[i] != quote && c->p[i] != '\\' && c->p[i] != '\n') i++;
+  if (i == c->end || c->p[i] != quote)
+    return VT_FAIL(c->d, VT_FORMAT, "the string at byte %zu of the npy header does not end", c->at);
+  *out = (const char *)c->p + start;
+  *out_n = i - start;
+  c->at = i + 1;
+  return VT_OK;
+}
+
+static int equals(const char *s, size_t n, const char *word) {
+  return n == strlen(word) && memcmp(s, word, n) == 0;
+}
+
+static vt_status unsupported(const cursor *c, size_t at, const char *s, size_t n) {
+  char q[VT_QUOTE_MAX];
+  return VT_FAIL(c->d, VT_UNSUPPORTED, "the npy type '%s' at byte %zu is not supported",
+                 vt_archive_quote(s, n, q), at);
+}
+
+/* '<f4' and its like. A width of one byte has no order and takes any mark; the others need one. */
+static vt_status take_descr(cursor *c, header *h) {
+  const size_t at = c->at;
+  const char *s;
+  size_t n;
+  if (peek(c) == '[' || peek(c) == '(') /* a record */
+    return unsupported(c, at, (const char *)c->p + at, c->end - at);
+  VT_TRY(take_string(c, &s, &n));
+  uint32_t dtype = 0;
+  for (size_t i = 0; i < CODES; i++)
+    if (n == 3 && memcmp(s + 1, codes[i].code, 2) == 0) dtype = codes[i].dtype;
+  const int wide = vt_dtype_bytes(dtype) > 1;
+  if (dtype == 0 || strchr(wide ? "<>=" : "<>=|", s[0]) == NULL || s[0] == '\0')
+    return unsupported(c, at, s, n);
+  h->type.dtype = dtype;
+  h->big = wide && s[0] == '>';
+  return VT_OK;
+}
+
+static vt_status take_bool(cursor *c, int *out) {
+  const char *s = (const char *)c->p + c->at;
+  const size_t n = c->end - c->at;
+  const int yes = n >= 4 && memcmp(s, "True", 4) == 0;
+  if (!yes && (n < 5 || memcmp(s, "False", 5) != 0)) return expected(c, "True or False");
+  c->at += yes ? 4 : 5;
+  *out = yes;
+  return VT_OK;
+}
+
+static vt_status take_dim(cursor *c, header *h) {
+  const size_t start = c->at;
+  int64_t v = 0;
+  for (; peek(c) >= '0' && peek(c) <= '9'; c->at++)
+    if (!vt_i64_mul(v, 10, &v) || !vt_i64_add(v, peek(c) - '0', &v))
+      return VT_FAIL(c->d, VT_LIMIT, "the npy dimension at byte %zu is too large", start);
+  if (c->at == start) return expected(c, "whole number");
+  if (h->type.rank == VT_MAX_RANK)
+    return VT_FAIL(c->d, VT_LIMIT, "the npy array has more than %d dimensions (byte %zu)",
+                   VT_MAX_RANK, start);
+  h->type.dim[h->type.rank++] = v;
+  return VT_OK;
+}
+
+/* A tuple: (), (3,), (3, 4) or (3, 4,). A single number needs the comma, as in Python. */
+static vt_status take_shape(cursor *c, header *h) {
+  VT_TRY(take(c, '(', "'('"));
+  int comma = 1;
+  while (peek(c) != ')') {
+    if (!comma) return expected(c, "',' or ')'");
+    VT_TRY(take_dim(c, h));
+    skip_space(c);
+    comma = peek(c) == ',';
+    c->at += (size_t)comma;
+    skip_space(c);
+  }
+  if (h->type.rank == 1 && !comma) return expected(c, "',' after a single dimension");
+  c->at++;
+  return VT_OK;
+}
+
+static vt_status once(const cursor *c, size_t at, int *seen) {
+  if ((*seen)++ == 0) return VT_OK;
+  return VT_FAIL(c->d, VT_FORMAT, "the npy header has a second key of one name at byte %zu", at);
+}
+
+static vt_status take_item(cursor *c, header *h) {
+  const size_t at = c->at;
+  char q[VT_QUOTE_MAX];
+  const char *key;
+  size_t n;
+  VT_TRY(take_string(c, &key, &n));
+  VT_TRY(take(c, ':', "':'"));
+  if (equals(key, n, "descr")) {
+    VT_TRY(once(c, at, &h->seen_descr));
+    return take_descr(c, h);
+  }
+  if (equals(key, n, "fortran_order")) {
+    VT_TRY(once(c, at, &h->seen_order));
+    return take_bool(c, &h->fortran);
+  }
+  if (equals(key, n, "shape")) {
+    VT_TRY(once(c, at, &h->seen_shape));
+    return take_shape(c, h);
+  }
+  return VT_FAIL(c->d, VT_FORMAT, "the npy header has an unknown key '%s' at byte %zu",
+                 vt_archive_quote(key, n, q), at);
+}
+
+static vt_status parse_header(cursor *c, header *h) {
+  VT_TRY(take(c, '{', "'{'"));
+  int comma = 1;
+  while (peek(c) != '}') {
+    if (!comma) return expected(c, "',' or '}'");
+    VT_TRY(take_item(c, h));
+    skip_space(c);
+    comma = peek(c) == ',';
+    c->at += (size_t)comma;
+    skip_space(c);
+  }
+  c->at++;
+  skip_space(c);
+  if (c->at != c->end)
+    return VT_FAIL(c->d, VT_FORMAT, "the npy header goes on after its dict at byte %zu", c->at);
+  if (!h->seen_descr || !h->seen_order || !h->seen_shape)
+    return VT_FAIL(c->d, VT_FORMAT, "the npy header that ends at byte %zu lacks '%s'", c->end,
+                   !h->seen_descr   ? "descr"
+                   : !h->seen_order ? "fortran_order"
+                                    : "shape");
+  return VT_OK;
+}
+
+/* ---- the elements ---- */
+
+static void copy_swapped(uint8_t *to, const uint8_t *from, size_t size) {
+  for (size_t i = 0; i < size; i++) to[i] = from[size - 1 - i];
+}
+
+static void copy_element(uint8_t *to, const uint8_t *from, size_t size, int big) {
+  if (big)
+    copy_swapped(to, from, size);
+  else
+    memcpy(to, from, size);
+}
+
+/* Walks the elements in row-major order with the index of each; in the file the first index runs
+ * fastest. */
+static void copy_fortran(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
+  const vt_tensor *t = &h->type;
+  const size_t size = (size_t)vt_dtype_bytes(t->dtype);
+  int64_t index[VT_MAX_RANK] = {0};
+  size_t stride[VT_MAX_RANK], source = 0, step = size;
+  for (uint32_t k = 0; k < t->rank; k++) {
+    stride[k] = step;
+    step *= (size_t)t->dim[k];
+  }
+  for (uint64_t i = 0; i < count; i++) {
+    copy_element(to + i * size, from + source, size, h->big);
+    for (uint32_t k = t->rank; k-- > 0;) {
+      source += stride[k];
+      if (++index[k] < t->dim[k]) break;
+      source -= stride[k] * (size_t)t->dim[k];
+      index[k] = 0;
+    }
+  }
+}
+
+static void copy_data(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
+  const size_t size = (size_t)vt_dtype_bytes(h->type.dtype);
+  if (h->fortran) {
+    copy_fortran(to, from, h, count);
+  } else if (h->big) {
+    for (uint64_t i = 0; i < count; i++) copy_swapped(to + i * size, from + i * size, size);
+  } else {
+    memcpy(to, from, (size_t)count * size);
+  }
+}
+
+/* ---- the file ---- */
+
+/* Where the header begins and ends. */
+static vt_status frame(const uint8_t *p, size_t n, size_t *out_begin, size_t *out_end, vt_diag *d) {
+  if (n < 10) return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", n);
+  if (p[6] < 1 || p[6] > 3 || p[7] != 0)
+    return VT_FAIL(d, VT_UNSUPPORTED, "npy version %u.%u is not supported (byte 6)", p[6], p[7]);
+  const size_t begin = p[6] == 1 ? 10 : 12;
+  if (n < begin) return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", n);
+  size_t length = p[8] | (size_t)p[9] << 8;
+  if (begin == 12) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+  if (length > n - begin)
+    return VT_FAIL(d, VT_FORMAT,
+                   "the npy header at byte %zu is said to be %zu bytes long, but %zu are left",
+                   begin, length, n - begin);
+  *out_begin = begin;
+  *out_end = begin + length;
+  return VT_OK;
+}
+
+static vt_status check_size(const header *h, size_t n, size_t begin, uint64_t *out_count,
+                            vt_diag *d) {
+  uint64_t bytes;
+  if (vt_tensor_bytes(&h->type, out_count, &bytes, NULL) != VT_OK)
+    return VT_FAIL(d, VT_LIMIT, "the shape before byte %zu needs more bytes than can be addressed",
+                   begin);
+  const uint64_t left = n - begin;
+  if (left < bytes)
+    return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, %llu bytes short of its shape", n,
+                   (unsigned long long)(bytes - left));
+  if (left > bytes)
+    return VT_FAIL(d, VT_FORMAT, "the npy file goes on after its data at byte %llu",
+                   (unsigned long long)(begin + bytes));
+  return VT_OK;
+}
+
+vt_status vt_npy_parse(vt_archive *ar, const uint8_t *p, size_t n, vt_diag *d) {
+  cursor c = {.p = p, .d = d};
+  header h = {.big = 0};
+  uint64_t count;
+  void *data;
+  VT_TRY(frame(p, n, &c.at, &c.end, d));
+  VT_TRY(parse_header(&c, &h));
+  VT_TRY(check_size(&h, n, c.end, &count, d));
+  if (h.type.dtype == VT_DTYPE_BOOL) VT_TRY(vt_archive_check_bools(p + c.end, count, c.end, d));
+  VT_TRY(vt_archive_add(ar, "", &h.type, &data, d));
+  copy_data(data, p + c.end, &h, count);
+  ar->format = "npy";
+  return VT_OK;
+}
+
+/* ---- writing ---- */
+
+/* NumPy leaves room in the header for the first dimension to grow to 21 digits and then pads with
+ * spaces and a newline to a multiple of 64. Eight dimensions whose product can be addressed have at
+ * most 26 digits: so that is always 128 bytes with the 10 before the header, and version 1.0. */
+enum { HEAD = 128, BEFORE = 10 };
+
+static void print_shape(const vt_tensor *t, char *out, size_t n) {
+  int at = snprintf(out, n, "(");
+  for (uint32_t i = 0; i < t->rank; i++)
+    at += snprintf(out + at, n - (size_t)at, "%s%lld", i > 0 ? ", " : "", (long long)t->dim[i]);
+  snprintf(out + at, n - (size_t)at, t->rank == 1 ? ",)" : ")");
+}
+
+/* The bytes before the data, exactly as NumPy writes them. */
+static void print_head(const vt_tensor *t, const char *code, uint8_t out[HEAD]) {
+  char shape[VT_MAX_RANK * 24], text[HEAD];
+  const char order = vt_dtype_bytes(t->dtype) > 1 ? '<' : '|';
+  print_shape(t, shape, sizeof shape);
+  const int n =
+      snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order,
+               code, shape);
+  assert(n > 0 && n < HEAD - BEFORE);
+  memset(out, ' ', HEAD);
+  memcpy(out, "\x93NUMPY\x01\x00", 8);
+  out[8] = HEAD - BEFORE;
+  out[9] = 0;
+  memcpy(out + BEFORE, text, (size_t)n);
+  out[HEAD - 1] = '\n';
+}
+
+vt_status vt_npy_write(const char *path, const vt_tensor *t, vt_diag *d) {
+  const char *code = NULL;
+  uint8_t head[HEAD];
+  uint64_t bytes;
+  VT_TRY(vt_archive_check(t, "", &bytes, d));
+  for (size_t i = 0; i < CODES; i++)
+    if (codes[i].dtype == t->dtype) code = codes[i].code;
+  if (code == NULL)
+    return VT_FAIL(d, VT_UNSUPPORTED, "a tensor of %s has no npy form", vt_dtype_name(t->dtype));
+  print_head(t, code, head);
+  vt_file_writer w;
+  VT_TRY(vt_file_create(path, &w, d));
+  vt_status s = vt_file_put(&w, head, HEAD, d);
+  if (s == VT_OK) s = vt_archive_put(&w, t, bytes, d);
+  if (s == VT_OK) s = vt_file_commit(&w, d);
+  vt_file_abort(&w);
+  return s;
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * parse.c - statements: the file, the model, declarations, assignments, repeats, outputs; and the
+ * entry point, which is the one place where a failure gets the line it happened on. */
+#include "vt_parse.h"
+#include <stdio.h>
+#include <string.h>
+#include "parse_state.h"
+
+static vt_status parse_block(vt_parser *p);
+
+/* ---- declarations ---- */
+
+static vt_status expect_name(vt_parser *p, const char *what, vt_token *at,
+                             char out[VT_NAME_MAX + 1]) {
+  *at = p->tok;
+  VT_TRY(vt_parse_expect(p, VT_TOKEN_NAME, what));
+  vt_parse_text(at, out);
+  return VT_OK;
+}
+
+/* dim B, T        dim V = 96 */
+static vt_status parse_one_dim(vt_parser *p) {
+  char name[VT_NAME_MAX + 1];
+  vt_token at;
+  vt_entry *e = NULL;
+  int64_t dim = 0;
+  VT_TRY(expect_name(p, "the name of a dimension", &at, name));
+  if (strchr(name, '.') != NULL)
+    return VT_FAIL_AT(p, &at, VT_SYNTAX, "the name of a dimension has no '.'");
+  const int constant = p->tok.kind == '=';
+  if (constant) {
+    VT_TRY(vt_parse_advance(p));
+    VT_TRY(vt_parse_dim(p, &dim));
+  }
+  if (vt_names_find(&p->results, name) != NULL)
+    return VT_FAIL_AT(p, &at, VT_VERIFY, "'%s' is already an output", name);
+  VT_TRY(vt_scope_declare(p, &at, name, &e));
+  if (!constant) VT_TRY(vt_parse_at(p, &at, vt_dim_declare(p->gb.b.dims, name, &dim, &p->diag)));
+  e->kind = constant ? VT_ENTRY_CONSTANT : VT_ENTRY_SYMBOL;
+  e->dim = dim;
+  return VT_OK;
+}
+
+static vt_status parse_dims(vt_parser *p) {
+  VT_TRY(parse_one_dim(p));
+  while (p->tok.kind == ',') {
+    VT_TRY(vt_parse_advance(p));
+    VT_TRY(parse_one_dim(p));
+  }
+  return VT_OK;
+}
+
+/* Ports enter the graph here and nowhere else; `e` is the entry declared for one. */
+static vt_status add_port(vt_parser *p, const vt_token *at, const vt_port *port,
+                          const vt_type *type, vt_entry *e) {
+  p->gb.line = at->line;
+  p->gb.column = at->column;
+  const uint32_t value = vt_graph_add_port(&p->gb, port, type);
+  VT_TRY(vt_parse_built(p, at));
+  e->kind = VT_ENTRY_PORT;
+  e->value = value;
+  return VT_OK;
+}
+
+/* The least and the greatest value of an integer type, as far as a range can name them; 0 for
+ * other types. */
+static int integer_bounds(uint32_t dtype, int64_t *lo, int64_t *hi) {
+  const uint64_t bits = 8 * vt_dtype_bytes(dtype);
+  if (dtype != VT_DTYPE_I8 && dtype != VT_DTYPE_U8 && dtype != VT_DTYPE_I32 &&
+      dtype != VT_DTYPE_I64)
+    return 0;
+  *hi = dtype == VT_DTYPE_U8 ? UINT8_MAX : bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
+  *lo = dtype == VT_DTYPE_U8 ? 0 : -*hi - 1;
+  return 1;
+}
+
+static vt_status check_range(vt_parser *p, const vt_token *at, uint32_t dtype, int64_t lo,
+                             int64_t hi) {
+  int64_t least = 0, most = 0;
+  const int known = !vt_dim_is_symbolic(lo) && !vt_dim_is_symbolic(hi);
+  if (known && lo > hi)
+    return VT_FAIL_AT(p, at, VT_VERIFY, "the range %lld..%lld is empty", (long long)lo,
+                      (long long)hi);
+  (void)integer_bounds(dtype, &least, &most);
+  if ((!vt_dim_is_symbolic(lo) && lo < least) || (!vt_dim_is_symbolic(hi) && hi > most))
+    return VT_FAIL_AT(p, at, VT_VERIFY, "the range goes beyond %s, %lld..%lld",
+                      vt_dtype_name(dtype), (long long)least, (long long)most);
+  return VT_OK;
+}
+
+/* in lo..hi */
+static vt_status parse_range(vt_parser *p, uint32_t dtype, vt_port *port) {
+  const vt_token at = p->tok;
+  int64_t least, most;
+  if (!integer_bounds(dtype, &least, &most))
+    return VT_FAIL_AT(p, &at, VT_VERIFY, "a range is for integers, not for %s",
+                      vt_dtype_name(dtype));
+  VT_TRY(vt_parse_advance(p));
+  VT_TRY(vt_parse_dim(p, &port->lo));
+  VT_TRY(vt_parse_expect(p, VT_TOKEN_RANGE, "'..' in the range"));
+  VT_TRY(vt_parse_dim(p, &port->hi));
+  port->has_range = 1;
+  return check_range(p, &at, dtype, port->lo, port->hi);
+}
+
+/* input tokens: i32[B, T] in 0..V-1 */
+static vt_status parse_input(vt_parser *p) {
+  char name[VT_NAME_MAX + 1];
+  vt_token at;
+  vt_type type;
+  vt_entry *e = NULL;
+  vt_port port = {.name = name, .kind = VT_PORT_INPUT};
+  VT_TRY(expect_name(p, "the name of an input", &at, name));
+  VT_TRY(vt_parse_expect(p, ':', "':' and the type of the input"));
+  VT_TRY(vt_parse_type(p, &type));
+  if (vt_token_is(&p->tok, "in")) VT_TRY(parse_range(p, type.dtype, &port));
+  VT_TRY(vt_scope_declare(p, &at, name, &e));
+  return add_port(p, &at, &port, &type, e);
+}
+
+/* Into p->attrs. A stream that was not given comes from the name; two parameters never share one,
+ * because they would then start with the same numbers. */
+static vt_status settle_stream(vt_parser *p, const vt_token *at, const char *name,
+                               const vt_init_spec *init) {
+  const vt_attr_field *f = vt_attr_find(init->info->attrs, "stream");
+  char key[24];
+  if (f == NULL) return VT_OK;
+  int64_t *stream = vt_attr_int(p->attrs, f);
+  if (*stream == -1) *stream = vt_stream_of(name);
+  if (*stream < 0 || *stream > UINT32_MAX)
+    return VT_FAIL_AT(p, at, VT_VERIFY, "stream=%lld: a stream lies in 0..4294967295",
+                      (long long)*stream);
+  snprintf(key, sizeof key, "%lld", (long long)*stream);
+  const vt_entry *other = vt_names_find(&p->streams, key);
+  if (other != NULL) {
+    const vt_status s = VT_FAIL_AT(p, at, VT_VERIFY, "'%s' and '%s' would both draw from stream %s",
+                                   p->gb.g->ports[other->value].name, name, key);
+    vt_parse_hint(p, "give one of them another stream=...");
+    return s;
+  }
+  vt_entry *e = vt_names_add(&p->streams, key);
+  if (e == NULL) return vt_parse_nomem(p);
+  e->value = p->gb.g->n_ports;
+  return VT_OK;
+}
+
+vt_status vt_parse_param(vt_parser *p, const vt_token *at, const char *name, const vt_type *type,
+                         const vt_init_spec *init, uint32_t *out) {
+  vt_entry *e = NULL;
+  VT_TRY(vt_scope_declare(p, at, name, &e));
+  VT_TRY(vt_parse_load(p, init->info->attrs, init->attrs));
+  VT_TRY(settle_stream(p, at, name, init));
+  if (vt_attr_find(init->info->attrs, "stream") != NULL && type->dtype != VT_DTYPE_F32)
+    return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is %s, and %s draws f32", name,
+                      vt_dtype_name(type->dtype), init->info->name);
+  const vt_port port = {
+      .name = name, .kind = VT_PORT_PARAM, .init = init->info->number, .init_attrs = p->attrs};
+  VT_TRY(add_port(p, at, &port, type, e));
+  *out = e->value;
+  return VT_OK;
+}
+
+/* param w1: f32[784, 256] = he_normal(stream=1) */
+static vt_status parse_param(vt_parser *p) {
+  char name[VT_NAME_MAX + 1], full[VT_NAME_MAX + 1];
+  vt_token at;
+  vt_type type;
+  vt_init_spec init;
+  uint32_t value;
+  VT_TRY(expect_name(p, "the name of a parameter", &at, name));
+  VT_TRY(vt_parse_expect(p, ':', "':' and the type of the parameter"));
+  VT_TRY(vt_parse_type(p, &type));
+  VT_TRY(vt_parse_expect(p, '=', "'=' and the initialiser of the parameter"));
+  VT_TRY(vt_parse_init(p, &init));
+  VT_TRY(vt_scope_join(p, &at, name, "", full));
+  return vt_parse_param(p, &at, full, &type, &init, &value);
+}
+
+/* ---- outputs and assignments ---- */
+
+/* Gives a value its name unless it has one. `times` counts the values that were called so: the
+ * suffix is found here, because the graph would look for a free one from .1 on, every time. A
+ * name that cannot be read back, for being too long with its suffix, is dropped again. */
+static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t *times) {
+  char text[VT_NAME_MAX + 16];
+  const char *had = p->gb.g->values[value].name;
+  if (had != NULL || vt_scope_is_unnamed(name)) return;
+  if (*times == 0)
+    snprintf(text, sizeof text, "%s", name);
+  else
+    snprintf(text, sizeof text, "%s.%u", name, *times);
+  vt_graph_name(&p->gb, value, text);
+  const char **given = &p->gb.g->values[value].name;
+  if (*given != NULL && strlen(*given) > VT_NAME_MAX) *given = NULL;
+  ++*times;
+}
+
+/* An output's name lives apart from the others, but it may become the name of a value in the
+ * printed form, and so it cannot be that of a dimension. */
+static vt_status declare_output(vt_parser *p, const vt_token *at, const char *name) {
+  const vt_entry *e = vt_names_find(&p->names, name);
+  if (!vt_scope_may_name(name))
+    return VT_FAIL_AT(p, at, VT_SYNTAX, "an output cannot be called '%s'", name);
+  if (e != NULL && (e->kind == VT_ENTRY_SYMBOL || e->kind == VT_ENTRY_CONSTANT))
+    return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is a dimension, not a value", name);
+  if (vt_names_find(&p->results, name) != NULL)
+    return VT_FAIL_AT(p, at, VT_VERIFY, "the output '%s' is declared twice", name);
+  if (p->results.n == VT_OUTPUTS_MAX)
+    return VT_FAIL_AT(p, at, VT_LIMIT, "more than %d outputs", VT_OUTPUTS_MAX);
+  return vt_names_add(&p->results, name) != NULL ? VT_OK : vt_parse_nomem(p);
+}
+
+/* output logits        output loss = mean(y) */
+static vt_status parse_output(vt_parser *p) {
+  char name[VT_NAME_MAX + 1];
+  vt_token at;
+  uint32_t value = VT_NO_VALUE, times = 0;
+  VT_TRY(expect_name(p, "the name of an output", &at, name));
+  VT_TRY(declare_output(p, &at, name));
+  if (p->tok.kind == '=') {
+    vt_operand o;
+    VT_TRY(vt_parse_advance(p));
+    VT_TRY(vt_parse_value(p, 0, &o));
+    value = o.value;
+    if (!o.is_name) name_value(p, value, name, &times);
+  } else {
+    const vt_entry *e = vt_names_find(&p->names, name);
+    if (e == NULL) return vt_scope_unknown(p, &at, name);
+    value = e->value;
+  }
+  p->gb.line = at.line;
+  p->gb.column = at.column;
+  vt_graph_add_result(&p->gb, name, value);
+  return vt_parse_built(p, &at);
+}
+
+static vt_status check_annotation(vt_parser *p, const vt_token *at, const char *name,
+                                  const vt_type *declared, uint32_t value) {
+  char have[VT_TYPE_TEXT], want[VT_TYPE_TEXT];
+  const vt_type *type = p->gb.b.type(&p->gb.b, value);
+  if (type == NULL || vt_type_equal(type, declared)) return VT_OK;
+  return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is %s, declared as %s", name,
+                    vt_type_text(p->gb.b.dims, type, have),
+                    vt_type_text(p->gb.b.dims, declared, want));
+}
+
+/* The entry to be assigned; declarations are not variables. */
+static vt_status bind_target(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
+  vt_entry *e = vt_scope_find(p, name);
+  if (e != NULL && e->kind != VT_ENTRY_VALUE)
+    return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is declared on line %u and cannot be assigned", name,
+                      e->line);
+  if (e == NULL && !vt_scope_may_name(name) && !vt_scope_is_unnamed(name))
+    return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is a reserved word", name);
+  if (e == NULL) e = vt_names_add(&p->names, name);
+  if (e == NULL) return vt_parse_nomem(p);
+  *out = e;
+  return VT_OK;
+}
+
+/* h = relu(x)        t: f32[B, 10] = matmul(h, w2)
+ * A name such as _12 binds the value and leaves it unnamed, as it was when it was printed. */
+static vt_status parse_assignment(vt_parser *p) {
+  char name[VT_NAME_MAX + 1];
+  vt_token at;
+  vt_type type = {0};
+  vt_operand o;
+  vt_entry *e = NULL;
+  VT_TRY(expect_name(p, "a name", &at, name));
+  const int annotated = p->tok.kind == ':';
+  if (annotated) {
+    VT_TRY(vt_parse_advance(p));
+    VT_TRY(vt_parse_type(p, &type));
+  }
+  VT_TRY(vt_parse_expect(p, '=', "'=' and a value"));
+  VT_TRY(vt_parse_value(p, type.dtype, &o));
+  if (annotated) VT_TRY(check_annotation(p, &at, name, &type, o.value));
+  VT_TRY(bind_target(p, &at, name, &e));
+  e->kind = VT_ENTRY_VALUE;
+  e->line = at.line;
+  e->value = o.value;
+  name_value(p, o.value, name, &e->times);
+  return vt_parse_built(p, &at);
+}
+
+/* ---- repeats ---- */
+
+/* A place in the text to which a repeat goes back. */
+typedef struct place {
+  vt_lexer lex;
+  vt_token tok, next;
+} place;
+
+static place save(const vt_parser *p) { return (place){p->lex, p->tok, p->next}; }
+
+static void go_back(vt_parser *p, const place *to) {
+  p->rewound += p->lex.at - to->lex.at;
+  p->lex = to->lex;
+  p->tok = to->tok;
+  p->next = to->next;
+}
+
+/* What an iteration adds each time; a name assigned in it is new only once. */
+static uint64_t recurring(const vt_parser *p) {
+  return p->iterations + p->gb.g->n_nodes + p->gb.g->n_ports;
+}
+
+/* After the first iteration the cost of one is known, and the rest is refused before it is built.
+ * Both factors are below 2^28, so the products fit. */
+static vt_status check_rest(vt_parser *p, const vt_token *at, uint64_t before, const place *start,
+                            uint64_t rest) {
+  const uint64_t each = recurring(p) - before, bytes = p->lex.at - start->lex.at;
+  if (vt_parse_size(p) + each * rest > VT_EXPANSION_MAX ||
+      p->lex.n + p->rewound + bytes * rest > VT_TEXT_MAX)
+    return vt_parse_too_large(p, at);
+  return VT_OK;
+}
+
+/* The body once, under the scope of iteration i. */
+static vt_status parse_iteration(vt_parser *p, const vt_token *at, const char *name, int64_t i) {
+  const size_t outer = p->scope != NULL ? p->scope->n : 0;
+  const size_t room = sizeof p->prefix - outer;
+  const int n = snprintf(p->prefix + outer, room, "%s.%lld.", name, (long long)i);
+  if (n < 0 || (size_t)n >= room)
+    return VT_FAIL_AT(p, at, VT_LIMIT, "the names of nested repeats are over %d bytes together",
+                      VT_NAME_MAX);
+  const vt_scope scope = {.up = p->scope, .n = outer + (size_t)n};
+  p->scope = &scope;
+  p->iterations++;
+  const vt_status s = parse_block(p);
+  p->scope = scope.up;
+  p->prefix[outer] = 0;
+  if (s != VT_OK && i > 0)
+    vt_parse_hint(p, "in iteration %.80s.%lld of the repeat on line %u", name, (long long)i,
+                  at->line);
+  return s;
+}
+
+static vt_status parse_iterations(vt_parser *p, const vt_token *at, const char *name, int64_t n) {
+  const uint64_t before = recurring(p);
+  const place start = save(p);
+  for (int64_t i = 0; i < n; i++) {
+    if (i == 1) VT_TRY(check_rest(p, at, before, &start, (uint64_t)n - 1));
+    if (i > 0) go_back(p, &start);
+    VT_TRY(parse_iteration(p, at, name, i));
+  }
+  return VT_OK;
+}
+
+/* repeat 12 as h { ... } */
+static vt_status parse_repeat(vt_parser *p) {
+  char name[VT_NAME_MAX + 1];
+  vt_token at = p->tok, as;
+  char found[VT_TOKEN_TEXT];
+  int64_t n = 0;
+  VT_TRY(vt_parse_whole(p, &n));
+  if (n < 1)
+    return VT_FAIL_AT(p, &at, VT_VERIFY, "a repeat of %lld: at least 1 is needed", (long long)n);
+  if (n > VT_EXPANSION_MAX) return vt_parse_too_large(p, &at);
+  if (!vt_token_is(&p->tok, "as")) {
+    const vt_status s =
+        VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected 'as' and a name for the repeat, found %s",
+                   vt_token_describe(&p->tok, found));
+    vt_parse_hint(p, "write repeat %lld as h { ... }", (long long)n);
+    return s;
+  }
+  VT_TRY(vt_parse_advance(p));
+  VT_TRY(expect_name(p, "a name for the repeat", &as, name));
+  VT_TRY(vt_parse_expect(p, '{', "'{' to open the repeat"));
+  VT_TRY(vt_parse_enter(p));
+  VT_TRY(parse_iterations(p, &at, name, n));
+  vt_parse_leave(p);
+  return vt_parse_expect(p, '}', "'}' to close the repeat");
+}
+
+/* ---- statements ---- */
+
+/* The words that open a statement. They are words only there: a value may be called `input`. */
+typedef struct statement {
+  const char *word;
+  vt_status (*parse)(vt_parser *p);
+  int repeatable; /* may stand inside a repeat */
+} statement;
+static const statement statements[] = {
+    {"dim", parse_dims, 0},      {"input", parse_input, 0},   {"param", parse_param, 1},
+    {"repeat", parse_repeat, 1}, {"output", parse_output, 0},
+};
+enum { N_STATEMENTS = sizeof statements / sizeof statements[0] };
+
+static vt_status no_statement(vt_parser *p) {
+  char name[VT_NAME_MAX + 1], found[VT_TOKEN_TEXT];
+  if (p->tok.kind != VT_TOKEN_NAME)
+    return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a statement or '}', found %s",
+                      vt_token_describe(&p->tok, found));
+  vt_parse_text(&p->tok, name);
+  if (p->next.kind == '(' || vt_layer_exists(name)) {
+    const vt_status s = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the result of '%s' is not used", name);
+    vt_parse_hint(p, "write y = %s ...", name);
+    return s;
+  }
+  vt_suggestion g = {.wanted = name};
+  for (size_t i = 0; i < N_STATEMENTS; i++) vt_suggestion_try(&g, statements[i].word);
+  const vt_status s = VT_FAIL_AT(p, &p->next, VT_SYNTAX, "expected '=' after '%s', found %s", name,
+                                 vt_token_describe(&p->next, found));
+  vt_parse_suggest(p, &g);
+  return s;
+}
+
+static vt_status parse_statement(vt_parser *p) {
+  if (p->tok.kind == VT_TOKEN_NAME && (p->next.kind == '=' || p->next.kind == ':'))
+    return parse_assignment(p);
+  for (size_t i = 0; i < N_STATEMENTS; i++) {
+    const statement *s = &statements[i];
+    if (!vt_token_is(&p->tok, s->word)) continue;
+    if (p->scope != NULL && !s->repeatable)
+      return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' cannot stand inside a repeat", s->word);
+    VT_TRY(vt_parse_advance(p));
+    return s->parse(p);
+  }
+  return no_statement(p);
+}
+
+static vt_status skip_lines(vt_parser *p) {
+  while (p->tok.kind == VT_TOKEN_LINE) VT_TRY(vt_parse_advance(p));
+  return VT_OK;
+}
+
+/* Statements up to the closing brace, which is left to be read. */
+static vt_status parse_block(vt_parser *p) {
+  VT_TRY(skip_lines(p));
+  while (p->tok.kind != '}') {
+    const vt_token at = p->tok;
+    if (at.kind == VT_TOKEN_END) return vt_parse_expect(p, '}', "'}' to close the block");
+    VT_TRY(parse_statement(p));
+    VT_TRY(vt_parse_bounded(p, &at));
+    if (p->tok.kind != '}' && p->tok.kind != VT_TOKEN_END)
+      VT_TRY(vt_parse_expect(p, VT_TOKEN_LINE, "the end of the line"));
+    VT_TRY(skip_lines(p));
+  }
+  return VT_OK;
+}
+
+/* ---- the file ---- */
+
+static vt_status expect_word(vt_parser *p, const char *word, const char *what) {
+  char found[VT_TOKEN_TEXT];
+  if (vt_token_is(&p->tok, word)) return vt_parse_advance(p);
+  return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected %s, found %s", what,
+                    vt_token_describe(&p->tok, found));
+}
+
+/* volta 1 */
+static vt_status parse_version(vt_parser *p) {
+  VT_TRY(skip_lines(p));
+  VT_TRY(expect_word(p, "volta", "'volta 1', the version of the text form"));
+  if (p->tok.kind == VT_TOKEN_INT && !(p->tok.n == 1 && p->tok.s[0] == '1')) {
+    const vt_status s =
+        VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "version %.*s of the text form is unknown",
+                   p->tok.n > 20 ? 20 : (int)p->tok.n, p->tok.s);
+    vt_parse_hint(p, "this build reads version 1");
+    return s;
+  }
+  VT_TRY(vt_parse_expect(p, VT_TOKEN_INT, "the version 1"));
+  VT_TRY(vt_parse_expect(p, VT_TOKEN_LINE, "the end of the line"));
+  return skip_lines(p);
+}
+
+static vt_status parse_model(vt_parser *p) {
+  char name[VT_NAME_MAX + 1];
+  vt_token at;
+  VT_TRY(expect_word(p, "model", "'model'"));
+  VT_TRY(expect_name(p, "the name of the model", &at, name));
+  VT_TRY(vt_parse_expect(p, '{', "'{' to open the model"));
+  VT_TRY(vt_graph_begin(&p->gb, name, p->arena.a, &p->diag));
+  p->begun = 1;
+  VT_TRY(parse_block(p));
+  if (p->gb.g->n_results == 0) return VT_FAIL_AT(p, &p->tok, VT_VERIFY, "the model has no output");
+  return vt_parse_expect(p, '}', "'}' to close the model");
+}
+
+static vt_status parse_file(vt_parser *p) {
+  VT_TRY(vt_parse_advance(p));
+  VT_TRY(vt_parse_advance(p));
+  VT_TRY(parse_version(p));
+  VT_TRY(parse_model(p));
+  VT_TRY(skip_lines(p));
+  return vt_parse_expect(p, VT_TOKEN_END, "nothing after the model");
+}
+
+/* The line the failure points at, if it fits; columns stay right because bytes stay in place. */
+static void quote_line(vt_parser *p) {
+  const char *text = p->lex.text, *end = text + p->lex.n;
+  for (uint32_t line = 1; line < p->diag.line && text != NULL; line++) {
+    text = memchr(text, '\n', (size_t)(end - text));
+    if (text != NULL) text++;
+  }
+  if (p->diag.line == 0 || text == NULL) return;
+  const char *stop = memchr(text, '\n', (size_t)(end - text));
+  const size_t n = (size_t)((stop != NULL ? stop : end) - text);
+  if (n >= sizeof p->diag.source) return;
+  const int readable = vt_utf8_valid(text, n);
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char c = (unsigned char)text[i];
+    p->diag.source[i] = c < 32 || c == 127 ? ' ' : c > 127 && !readable ? '?' : text[i];
+  }
+}
+
+static vt_status publish(vt_parser *p, vt_status s, vt_diag *d) {
+  if (p->diag.code == VT_OK) s = VT_FAIL(&p->diag, s, "%s", vt_status_text(s));
+  quote_line(p);
+  if (d != NULL && d->code == VT_OK) *d = p->diag;
+  return s;
+}
+
+vt_status vt_parse(const char *text, size_t n, vt_alloc a, vt_graph **out, vt_diag *d) {
+  if (n > VT_TEXT_MAX)
+    return VT_FAIL(d, VT_LIMIT, "a text of %zu bytes; at most %d MiB are accepted", n,
+                   VT_TEXT_MAX / (1024 * 1024));
+  vt_parser p = {0};
+  vt_graph *g = NULL;
+  vt_lex_init(&p.lex, n > 0 ? text : "", n);
+  vt_arena_init(&p.arena, a);
+  p.names.arena = p.streams.arena = p.results.arena = &p.arena;
+  p.attrs = vt_arena_array(&p.arena, VT_ATTRS_MAX, 1);
+  vt_status s = p.attrs != NULL ? parse_file(&p) : vt_parse_nomem(&p);
+  if (s == VT_OK)
+    s = vt_graph_freeze(&p.gb, &g);
+  else if (p.begun)
+    vt_graph_drop(&p.gb);
+  if (s == VT_OK)
+    *out = g;
+  else
+    s = publish(&p, s, d);
+  vt_arena_done(&p.arena);
+  return s;
+}

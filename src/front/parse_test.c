@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * parse_test.c - what goldens cannot show: statuses, quoted lines, positions of nodes, limits,
+ * memory that runs out, texts cut anywhere, and the sizes the examples promise. Runs in the
+ * root. */
+#include <string.h>
+#include "vt_file.h"
+#include "vt_parse.h"
+#include "vt_test.h"
+
+/* Parses with a counting allocator; whatever happens, nothing may be left. */
+static vt_status parse_n(const char *text, size_t n, vt_diag *d) {
+  vt_fault fault = {0};
+  vt_graph *g = NULL;
+  const vt_status s = vt_parse(text, n, vt_fault_alloc(&fault), &g, d);
+  CHECK((s == VT_OK) == (g != NULL));
+  vt_graph_free(g);
+  CHECK(fault.live == 0);
+  return s;
+}
+
+/* A model around one or more lines that need x: f32[2, 2] and give y. */
+static vt_status parse_lines(const char *lines, vt_diag *d) {
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_text_add(&t, "volta 1\nmodel m {\ninput x: f32[2, 2]\n%s\noutput y\n}\n", lines);
+  memset(d, 0, sizeof *d);
+  const vt_status s = parse_n(t.s, t.n, d);
+  vt_text_done(&t);
+  return s;
+}
+
+/* ---- statuses ---- */
+
+static void test_status(void) {
+  static const struct {
+    const char *lines;
+    vt_status want;
+  } cases[] = {
+      {"y = relu(x)", VT_OK},
+      {"y = relu(x", VT_SYNTAX},
+      {"y = rleu(x)", VT_NAME},
+      {"y = relu(z)", VT_NAME},
+      {"y = softmax(x, axes=1)", VT_NAME},
+      {"y = relu(x, x)", VT_VERIFY},
+      {"y = cast(x)", VT_VERIFY},
+      {"y = x + f64(1)", VT_VERIFY},
+      {"y: f32[2] = x", VT_VERIFY},
+      {"x = relu(x)", VT_VERIFY},
+      {"input z: f32[1,1,1,1,1,1,1,1,1]", VT_LIMIT},
+      {"y = x * ((((0.5))))", VT_OK},
+      {"repeat 2000000 as h { }", VT_LIMIT},
+      {"y = x * 1e", VT_SYNTAX},
+      {"dim a, b, c, d, e, f, g, h, i", VT_LIMIT},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    vt_diag d;
+    const vt_status s = parse_lines(cases[i].lines, &d);
+    if (s != cases[i].want)
+      fprintf(stderr, "%s: %s: %s\n", cases[i].lines, vt_status_name(s), d.text);
+    CHECK(s == cases[i].want);
+    CHECK(s == d.code && (s == VT_OK) == (d.line == 0));
+  }
+}
+
+/* ---- diagnostics ---- */
+
+static void test_quoted_line(void) {
+  vt_diag d;
+  CHECK(parse_lines("\ty = rleu(x)\r", &d) == VT_NAME);
+  CHECK(d.line == 4 && d.column == 6);
+  CHECK(strcmp(d.source, " y = rleu(x) ") == 0); /* one byte for one byte: the caret fits */
+  CHECK(strcmp(d.hint, "did you mean 'relu'?") == 0);
+  CHECK(parse_lines("y = rleu(x) # \xc3\xa4", &d) == VT_NAME);
+  CHECK(strcmp(d.source, "y = rleu(x) # \xc3\xa4") == 0);
+  CHECK(parse_lines("y = \xff", &d) == VT_SYNTAX);
+  CHECK(strcmp(d.source, "y = ?") == 0);
+}
+
+static void test_long_line(void) {
+  char line[400] = "y = rleu(x) #";
+  vt_diag d;
+  memset(line + 13, '.', 239 - 13);
+  line[239] = 0;
+  CHECK(parse_lines(line, &d) == VT_NAME && strcmp(d.source, line) == 0);
+  line[239] = '.';
+  line[240] = 0;
+  CHECK(parse_lines(line, &d) == VT_NAME && d.source[0] == 0);
+}
+
+static void test_diag_contract(void) {
+  vt_graph *g = (vt_graph *)&g; /* any pointer: it must not be touched */
+  CHECK(vt_parse("nonsense", 8, vt_alloc_default(), &g, NULL) == VT_SYNTAX);
+  CHECK(g == (vt_graph *)&g);
+  vt_diag d = {.code = VT_IO, .text = "earlier"};
+  CHECK(vt_parse("nonsense", 8, vt_alloc_default(), &g, &d) == VT_SYNTAX);
+  CHECK(d.code == VT_IO && strcmp(d.text, "earlier") == 0); /* the first error wins */
+  d = (vt_diag){0};
+  CHECK(parse_n(NULL, 0, &d) == VT_SYNTAX && d.line == 1 && d.column == 1);
+}
+
+/* Every node knows the place of its call, operator or literal. */
+static void test_node_positions(void) {
+  const char *text =
+      "volta 1\nmodel m {\n  input x: f32[2]\n  y = relu(x +\n    0.5)\n  output y\n}";
+  static const uint32_t want[][2] = {{5, 5}, {4, 14}, {4, 7}};
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  CHECK(vt_parse(text, strlen(text), vt_alloc_default(), &g, &d) == VT_OK);
+  CHECK(g != NULL && g->n_nodes == 3);
+  for (uint32_t i = 0; g != NULL && i < g->n_nodes; i++)
+    CHECK(g->nodes[i].line == want[i][0] && g->nodes[i].column == want[i][1]);
+  vt_graph_free(g);
+}
+
+/* ---- limits ---- */
+
+/* `times` copies of `piece` between `head` and `tail`. */
+static vt_status parse_many(const char *head, const char *piece, size_t times, const char *tail,
+                            vt_diag *d) {
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_text_add(&t, "volta 1\nmodel m {\ninput x: f32[2, 2]\n%s", head);
+  for (size_t i = 0; i < times; i++) vt_text_bytes(&t, piece, strlen(piece));
+  vt_text_add(&t, "%s\noutput y\n}\n", tail);
+  memset(d, 0, sizeof *d);
+  const vt_status s = parse_n(t.s, t.n, d);
+  vt_text_done(&t);
+  return s;
+}
+
+static void test_nesting(void) {
+  char close[101] = "x";
+  vt_diag d;
+  memset(close + 1, ')', 99);
+  CHECK(parse_many("y = ", "-(", 99, close, &d) == VT_OK); /* 2 * 99 and x itself */
+  CHECK(parse_many("y = --", "-(", 99, close, &d) == VT_LIMIT);
+  CHECK(parse_many("y = ", "(", 199, "x", &d) == VT_SYNTAX);
+  CHECK(parse_many("y = ", "(", 1000000, "x", &d) == VT_LIMIT);
+  CHECK(parse_many("y = ", "-", 1000000, "x", &d) == VT_LIMIT);
+  CHECK(parse_many("y = ", "relu(", 1000000, "x", &d) == VT_LIMIT);
+  CHECK(parse_many("y = ", "linear a(", 100000, "x", &d) == VT_LIMIT);
+  CHECK(parse_many("input z: f32[", "(", 1000000, "1", &d) == VT_LIMIT);
+  CHECK(parse_many("input z: f32[", "-", 1000000, "1", &d) == VT_LIMIT);
+  CHECK(parse_many("y = x\n", "repeat 1 as h {\n", 100000, "", &d) == VT_LIMIT);
+}
+
+/* What is long without being deep is read in one go. */
+static void test_long(void) {
+  vt_diag d;
+  CHECK(parse_many("y = x", " + x", 100000, "", &d) == VT_OK);
+  CHECK(parse_many("y = x * 1", "0", 1000000, "", &d) == VT_OK); /* infinite, once rounded */
+  CHECK(parse_many("y = x * 0.", "0", 1000000, "1e1000000", &d) == VT_OK);
+  CHECK(parse_many("y = f16(1.00048828125", "0", 1000000, "1)", &d) == VT_OK);
+  CHECK(parse_many("y = i64(", "9", 1000000, ")", &d) == VT_VERIFY);
+  CHECK(parse_many("input z: f32[", "9", 1000000, "]", &d) == VT_LIMIT);
+  CHECK(parse_many("y = x # ", "\xc3\xa4", 1000000, "", &d) == VT_OK);
+  CHECK(parse_many("y = concat(x", ", x", 4000, ", axis=0)", &d) == VT_OK);
+  CHECK(parse_many("y = concat(x", ", x", 100000, ", axis=0)", &d) == VT_LIMIT);
+  CHECK(parse_many("y = x", "\n", 1000000, "", &d) == VT_OK);
+  CHECK(parse_many("y = x", " + x", 1100000, "", &d) == VT_LIMIT);
+  CHECK(parse_many("y = x\nrepeat 50 as h {", "y = x\n", 100000, "}", &d) == VT_LIMIT);
+}
+
+/* The cost of a repeat is known after its first iteration. */
+static void test_repeats(void) {
+  vt_diag d;
+  CHECK(parse_lines("y = x\nrepeat 200000 as h { y = relu(y) }", &d) == VT_OK);
+  CHECK(parse_lines("repeat 340000 as h { y = relu(x) }", &d) == VT_OK); /* one name, used often */
+  CHECK(parse_lines("y = x\nrepeat 600000 as h { y = relu(y) }", &d) == VT_LIMIT);
+  CHECK(d.line == 5 && d.column == 8);
+  CHECK(parse_lines("y = x\nrepeat 1000 as a {\nrepeat 1000 as b { }\n}", &d) == VT_LIMIT);
+  CHECK(parse_lines("y = x\nrepeat 700000 as a { }", &d) == VT_OK);
+  CHECK(parse_lines("y = x\nrepeat 600000 as a { param w: f32[] = zeros\n }", &d) == VT_LIMIT);
+  CHECK(parse_many("y = x\nrepeat 1000 as a {\ny = x\ny = x #", "long", 100000, "\ny = x\n}", &d) ==
+        VT_LIMIT);
+  CHECK(parse_lines("dim B\nz = iota(shape=[B])\ny = z\nrepeat 10500 as a { y = concat(y, z) }",
+                    &d) == VT_LIMIT);
+}
+
+/* Different dimensions and outputs are looked up one by one, so their number is bounded. */
+static void test_counts(void) {
+  vt_text t;
+  vt_diag d = {0};
+  vt_text_init(&t, vt_alloc_default());
+  vt_text_add(&t, "volta 1\nmodel m {\ndim B\ninput x: f32[B]\n");
+  for (int i = 0; i < 10001; i++) vt_text_add(&t, "output o%d = x\n", i);
+  vt_text_add(&t, "}\n");
+  CHECK(parse_n(t.s, t.n, &d) == VT_LIMIT);
+  t.n = 0;
+  d = (vt_diag){0};
+  vt_text_add(&t, "volta 1\nmodel m {\ndim B\n");
+  for (int i = 0; i < 11000; i++) vt_text_add(&t, "input x%d: f32[B + %d]\n", i, i);
+  vt_text_add(&t, "output x0\n}\n");
+  CHECK(parse_n(t.s, t.n, &d) == VT_LIMIT);
+  vt_text_done(&t);
+  d = (vt_diag){0};
+  CHECK(parse_n("", ((size_t)64 << 20) + 1, &d) == VT_LIMIT); /* refused unread */
+}
+
+/* A name of full length that is assigned again has no room for a suffix: it is printed as _N. */
+static void test_long_name_again(void) {
+  char name[201], text[1200];
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  memset(name, 'n', 200);
+  name[200] = 0;
+  snprintf(text, sizeof text,
+           "volta 1\nmodel m {\ninput x: f32[]\n%s = x * x\n%s = x * %s\noutput %s\n}", name, name,
+           name, name);
+  CHECK(vt_parse(text, strlen(text), vt_alloc_default(), &g, &d) == VT_OK);
+  CHECK(g != NULL && strcmp(g->values[1].name, name) == 0 && g->values[2].name == NULL);
+  vt_graph_free(g);
+}
+
+/* ---- examples ---- */
+
+static int read_example(const char *path, vt_file *f) {
+  vt_diag d = {0};
+  const vt_status s = vt_file_read(path, 1 << 20, vt_alloc_default(), f, &d);
+  if (s != VT_OK) fprintf(stderr, "%s\n", d.text);
+  CHECK(s == VT_OK);
+  return s == VT_OK;
+}
+
+static void expect_params(const char *path, uint64_t want) {
+  vt_file f;
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  uint64_t total = 0, count = 0, bytes = 0;
+  if (!read_example(path, &f)) return;
+  CHECK(vt_parse((const char *)f.data, f.size, vt_alloc_default(), &g, &d) == VT_OK);
+  for (uint32_t i = 0; g != NULL && i < g->n_ports; i++) {
+    if (g->ports[i].kind != VT_PORT_PARAM) continue;
+    CHECK(vt_type_size(&g->values[g->ports[i].value].type, &count, &bytes, &d) == VT_OK);
+    total += count;
+  }
+  if (total != want) fprintf(stderr, "%s: %llu parameters\n", path, (unsigned long long)total);
+  CHECK(total == want);
+  vt_graph_free(g);
+  vt_file_done(&f);
+}
+
+/* Any text may end early: the copy has exactly the bytes of the prefix, so that reading beyond
+ * them is seen by the sanitizer. Only blanks and comments may follow a whole model. */
+static void cut_everywhere(const char *path) {
+  vt_file f;
+  if (!read_example(path, &f)) return;
+  const char *text = (const char *)f.data;
+  const size_t whole = (size_t)(strrchr(text, '}') - text) + 1;
+  for (size_t n = 0; n <= f.size; n++) {
+    char *part = malloc(n > 0 ? n : 1);
+    vt_diag d = {0};
+    CHECK(part != NULL);
+    if (part == NULL) break;
+    memcpy(part, text, n);
+    const vt_status s = parse_n(part, n, &d);
+    CHECK((s == VT_OK) == (n >= whole));
+    CHECK(s == VT_OK || (d.code == s && d.line > 0 && d.column > 0 && d.text[0] != 0));
+    free(part);
+  }
+  vt_file_done(&f);
+}
+
+/* One byte changed to each of a few that matter: parses or fails, and leaves nothing behind. */
+static void change_everywhere(const char *path) {
+  static const char bytes[] = "({[)]},=.-# \n9_\xff";
+  vt_file f;
+  if (!read_example(path, &f)) return;
+  for (size_t i = 0; i < f.size; i++) {
+    const uint8_t old = f.data[i];
+    for (size_t k = 0; k < sizeof bytes; k++) { /* the last one is 0 */
+      vt_diag d = {0};
+      f.data[i] = (uint8_t)bytes[k];
+      const vt_status s = parse_n((const char *)f.data, f.size, &d);
+      CHECK(s == d.code);
+    }
+    f.data[i] = old;
+  }
+  vt_file_done(&f);
+}
+
+/* Every allocation fails in turn. */
+static void test_no_memory(const char *path) {
+  vt_file f;
+  long k = 1;
+  vt_status s = VT_NOMEM;
+  if (!read_example(path, &f)) return;
+  for (; s != VT_OK && k < 100000; k++) {
+    vt_fault fault = {.left = k};
+    vt_graph *g = NULL;
+    vt_diag d = {0};
+    s = vt_parse((const char *)f.data, f.size, vt_fault_alloc(&fault), &g, &d);
+    CHECK(s == VT_OK || (s == VT_NOMEM && d.code == VT_NOMEM && g == NULL));
+    vt_graph_free(g);
+    CHECK(fault.live == 0);
+    if (s != VT_OK && s != VT_NOMEM) break;
+  }
+  CHECK(s == VT_OK && k > 10);
+  vt_file_done(&f);
+}
+
+int main(void) {
+  test_status();
+  test_quoted_line();
+  test_long_line();
+  test_diag_contract();
+  test_node_positions();
+  test_nesting();
+  test_long();
+  test_repeats();
+  test_counts();
+  test_long_name_again();
+  expect_params("examples/mlp.vt", 784 * 256 + 256 + 256 * 10);
+  expect_params("examples/tiny_transformer.vt", 128768);
+  expect_params("examples/gpt2_124m.vt", 124439808);
+  cut_everywhere("examples/mlp.vt");
+  cut_everywhere("examples/tiny_transformer.vt");
+  cut_everywhere("examples/gpt2_124m.vt");
+  change_everywhere("examples/mlp.vt");
+  test_no_memory("examples/tiny_transformer.vt");
+  TEST_DONE();
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * safetensors_test.c - safetensors files, good and hostile, and back. */
+#include "archive_test.h"
+
+static bytes make(const char *header, const void *data, size_t n) {
+  bytes b = {.n = 0};
+  add_number(&b, strlen(header), 8);
+  add(&b, header, strlen(header));
+  add(&b, data, n);
+  return b;
+}
+
+static vt_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
+  vt_tensor t = {.dtype = dtype, .rank = rank, .data = data};
+  for (uint32_t i = 0; i < rank && i < VT_MAX_RANK; i++) t.dim[i] = dim[i];
+  return t;
+}
+
+/* ---- reading ---- */
+
+/* Out of order in the header, empty ones, at odd offsets, with notes, a name that needs escapes. */
+static const char mixed[] =
+    "{\"__metadata__\":{\"by\":\"hand\"},"
+    "\"b.w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[3,11]},"
+    "\"e\":{\"shape\":[4,0],\"data_offsets\":[3,3],\"dtype\":\"I64\"},"
+    "\"\\u00e4 \\\"q\\\"\":{\"dtype\":\"BOOL\",\"shape\":[3,1],\"data_offsets\":[0,3]},"
+    "\"s\":{\"dtype\":\"BF16\",\"shape\":[],\"data_offsets\":[11,13]}}  ";
+
+static const uint8_t mixed_data[13] = {1, 0, 1, 0, 0, 0x80, 0x3f, 1, 0, 0xc0, 0xff, 0x80, 0x3f};
+
+static void test_reading(void) {
+  static const char *const names[4] = {"\xc3\xa4 \"q\"", "e", "b.w", "s"};
+  const uint32_t types[4] = {VT_DTYPE_BOOL, VT_DTYPE_I64, VT_DTYPE_F32, VT_DTYPE_BF16};
+  const bytes b = make(mixed, mixed_data, sizeof mixed_data);
+  vt_archive *ar;
+  vt_fault f;
+  vt_diag d;
+  vt_tensor t[4];
+  CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+  if (ar == NULL) return;
+  CHECK(strcmp(vt_archive_format(ar), "safetensors") == 0 && vt_archive_count(ar) == 4);
+  for (uint32_t i = 0; i < 4; i++) {
+    const char *name = "";
+    CHECK(vt_archive_tensor(ar, i, &name, &t[i]) == VT_OK && strcmp(name, names[i]) == 0);
+    CHECK(t[i].dtype == types[i] && t[i].data != NULL);
+  }
+  CHECK(t[0].rank == 2 && t[0].dim[0] == 3 && t[0].dim[1] == 1);
+  CHECK(t[1].rank == 2 && t[1].dim[0] == 4 && t[1].dim[1] == 0);
+  CHECK(t[2].rank == 1 && t[2].dim[0] == 2 && t[3].rank == 0);
+  CHECK(memcmp(t[0].data, "\1\0\1", 3) == 0);
+  CHECK(memcmp(t[2].data, "\0\0\x80\x3f\0\0\xc0\x7f", 8) == 0); /* the NaN became canonical */
+  CHECK(memcmp(t[3].data, "\x80\x3f", 2) == 0);
+  CHECK(vt_archive_find(ar, "b.w", &t[0], &d) == VT_OK && t[0].data == t[2].data);
+  CHECK(vt_archive_find(ar, "b", &t[0], &d) == VT_NAME);
+  vt_archive_free(ar);
+  CHECK(f.live == 0);
+}
+
+static void test_every_type(void) {
+  static const char *const names[] = {"F32", "F64",  "I8",  "U8",  "I32",
+                                      "I64", "BOOL", "F16", "BF16"};
+  static const uint8_t data[8];
+  for (uint32_t i = 0; i < 9; i++) {
+    char header[128];
+    const unsigned size = (unsigned)vt_dtype_bytes(i + 1);
+    snprintf(header, sizeof header,
+             "{\"x\":{\"dtype\":\"%s\",\"shape\":[1],\"data_offsets\":[0,%u]}}", names[i], size);
+    const bytes b = make(header, data, size);
+    vt_archive *ar;
+    vt_fault f;
+    vt_diag d;
+    vt_tensor t;
+    CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+    if (ar == NULL) continue;
+    CHECK(vt_archive_find(ar, "x", &t, &d) == VT_OK && t.dtype == i + 1);
+    vt_archive_free(ar);
+  }
+}
+
+static void test_empty_file(void) {
+  vt_archive *ar;
+  vt_fault f;
+  vt_diag d;
+  const bytes b = make("{}", "", 0);
+  CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+  CHECK(ar != NULL && vt_archive_count(ar) == 0);
+  vt_archive_free(ar);
+}
+
+/* ---- refused ---- */
+
+static const struct {
+  const char *header;
+  size_t data;
+  vt_status status;
+} refused[] = {
+    {"{", 0, VT_FORMAT},
+    {"{} x", 0, VT_FORMAT},
+    {"{}", 1, VT_FORMAT},
+    {"{\"x\":1}", 0, VT_FORMAT},
+    {"{\"x\":{}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":1}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":1}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":\"1\"}}", 1, VT_FORMAT},
+    /* duplicates, unknown and missing members */
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+     "\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
+     2, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
+     VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"more\":0}}", 1, VT_FORMAT},
+    {"{\"x\":{\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1]}}", 1, VT_FORMAT},
+    /* members of the wrong kind */
+    {"{\"x\":{\"dtype\":1,\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":1,\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1.0],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[-1,-1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1,2]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[-1,0]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,\"1\"]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U16\",\"shape\":[1],\"data_offsets\":[0,2]}}", 2, VT_UNSUPPORTED},
+    {"{\"x\":{\"dtype\":\"f32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, VT_UNSUPPORTED},
+    /* offsets that lie */
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[5,5]}}", 0, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[9223372036854775806,"
+     "9223372036854775807]}}",
+     1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+     "\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}",
+     3, VT_FORMAT}, /* overlap */
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+     "\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}",
+     2, VT_FORMAT}, /* twice the same bytes */
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
+     "\"y\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[1,1]}}",
+     3, VT_FORMAT}, /* an empty one inside another */
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+     "\"y\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,3]}}",
+     3, VT_FORMAT}, /* hole */
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", 2, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 2, VT_FORMAT},
+    /* absurd sizes */
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[9223372036854775808],\"data_offsets\":[0,1]}}", 1,
+     VT_LIMIT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,18446744073709551617]}}", 1,
+     VT_LIMIT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}", 0,
+     VT_LIMIT},
+    {"{\"x\":{\"dtype\":\"F64\",\"shape\":[2305843009213693952],\"data_offsets\":[0,0]}}", 0,
+     VT_LIMIT},
+    {"{\"x\":{\"dtype\":\"F64\",\"shape\":[0,2305843009213693952],\"data_offsets\":[0,0]}}", 0,
+     VT_LIMIT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", 1,
+     VT_LIMIT},
+    /* names */
+    {"{\"\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"\\u0007\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"\\u007f\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"\\u009b2J\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"a\\u0000b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"\xff\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"\\ud800\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+};
+
+static void test_refused(void) {
+  static const uint8_t data[16];
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    const bytes b = make(refused[i].header, data, refused[i].data);
+    vt_diag d;
+    const vt_status s = judge(b.p, b.n, &d);
+    CHECK(s == refused[i].status);
+    if (s != refused[i].status) fprintf(stderr, "  %s: %s\n", refused[i].header, d.text);
+  }
+}
+
+static void check_says(const bytes *b, vt_status s, const char *text) {
+  vt_diag d;
+  CHECK(judge(b->p, b->n, &d) == s);
+  CHECK(strcmp(d.text, text) == 0);
+  if (strcmp(d.text, text) != 0) fprintf(stderr, "  %s\n", d.text);
+}
+
+static void test_messages(void) {
+  bytes b = make("{\"x\":{\"dtype\":\"BOOL\",\"shape\":[2],\"data_offsets\":[0,2]}}", "\1\3", 2);
+  check_says(&b, VT_FORMAT, "byte 64 is 3, and a bool is 0 or 1");
+  b = make("{\"\\u001b[2J\":{\"dtype\":\"\\n\"}}", "", 0);
+  check_says(&b, VT_FORMAT, "'\\x1b[2J' cannot be a tensor's name");
+  b = make("{\"\\u00e4\":{\"dtype\":\"C64\",\"shape\":[2],\"data_offsets\":[0,2]}}", "", 0);
+  check_says(&b, VT_UNSUPPORTED, "the dtype 'C64' of tensor '\xc3\xa4' is not supported");
+  b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", "ab", 2);
+  check_says(&b, VT_FORMAT,
+             "there is a hole before tensor 'x': the data before it ends at byte 0 and it begins "
+             "at 1");
+  b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,1]}}", "ab", 2);
+  check_says(&b, VT_FORMAT, "tensor 'x' lies at bytes 2 to 1, outside the 2 bytes of data");
+  b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}", "ab", 2);
+  check_says(&b, VT_FORMAT, "tensor 'x' lies at bytes 0 to 3, outside the 2 bytes of data");
+  b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", "a",
+           1);
+  check_says(&b, VT_LIMIT, "tensor 'x' has rank 9, more than 8");
+  b = make("{}", "", 0);
+  b.p[0] = 3;
+  check_says(&b, VT_FORMAT,
+             "the safetensors header at byte 8 is said to be 3 bytes long, but 2 are left");
+  b = make("{\"x\" 1}", "", 0);
+  check_says(&b, VT_FORMAT, "the safetensors header is wrong at byte 14: ':' expected near '1'");
+}
+
+/* The first eight bytes say how long the header is; no lie may lead outside the file. */
+static void test_lengths_that_lie(void) {
+  static const uint64_t lies[] = {0,          1,          3,          60,
+                                  UINT32_MAX, INT64_MAX,  UINT64_MAX, UINT64_MAX - 7,
+                                  1u << 31,   100u << 20, 101u << 20, UINT64_C(1) << 63};
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    bytes b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", "a", 1);
+    const size_t n = b.n;
+    vt_diag d;
+    b.n = 0;
+    add_number(&b, lies[i], 8);
+    b.n = n;
+    CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+  }
+}
+
+/* A header of more than 100 MiB that is really there. */
+static void test_header_limit(void) {
+  const size_t length = (100u << 20) + 1, n = 8 + length;
+  uint8_t *p = malloc(n);
+  if (p == NULL) return;
+  memset(p, ' ', n);
+  for (int i = 0; i < 8; i++) p[i] = (uint8_t)((uint64_t)length >> (8 * i));
+  memcpy(p + 8, "{}", 2);
+  vt_archive *ar = NULL;
+  CHECK(vt_archive_parse(p, n, NULL, &ar, NULL) == VT_LIMIT && ar == NULL);
+  p[0]--; /* exactly the limit, and one byte of data that nobody owns */
+  CHECK(vt_archive_parse(p, n, NULL, &ar, NULL) == VT_FORMAT && ar == NULL);
+  CHECK(vt_archive_parse(p, n - 1, NULL, &ar, NULL) == VT_OK && ar != NULL);
+  vt_archive_free(ar);
+  free(p);
+}
+
+/* ---- writing ---- */
+
+static void test_writing(void) {
+  uint32_t w[2] = {0x3f800000u, 0xffffffffu};
+  uint8_t yes[3] = {0, 7, 1};
+  int64_t none[1] = {0};
+  const char *const names[3] = {"w", "q\"\\\xc3\xa4", "W.0"};
+  const vt_tensor t[3] = {tensor(VT_DTYPE_F32, 1, (const int64_t[]){2}, w),
+                          tensor(VT_DTYPE_BOOL, 2, (const int64_t[]){3, 1}, yes),
+                          tensor(VT_DTYPE_I64, 2, (const int64_t[]){0, 2}, none)};
+  static const char header[] =
+      "{\"W.0\":{\"dtype\":\"I64\",\"shape\":[0,2],\"data_offsets\":[0,0]},"
+      "\"q\\\"\\\\\xc3\xa4\":{\"dtype\":\"BOOL\",\"shape\":[3,1],\"data_offsets\":[0,3]},"
+      "\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[3,11]}}  ";
+  const bytes want = make(header, "\0\1\1\0\0\x80\x3f\0\0\xc0\x7f", 11);
+  CHECK(strlen(header) % 8 == 0);
+  vt_diag d = {.code = VT_OK};
+  CHECK(vt_safetensors_write(test_path("a"), 3, names, t, &d) == VT_OK);
+  const bytes got = slurp(test_path("a"));
+  CHECK(same(&got, &want));
+  CHECK(w[1] == 0xffffffffu && yes[1] == 7); /* the caller's data stayed as it was */
+  vt_archive *ar = NULL;
+  vt_tensor back;
+  CHECK(vt_archive_read(test_path("a"), NULL, &ar, &d) == VT_OK);
+  if (ar == NULL) return;
+  CHECK(vt_archive_find(ar, names[1], &back, &d) == VT_OK && back.dtype == VT_DTYPE_BOOL);
+  vt_archive_free(ar);
+}
+
+/* Reading what was written and writing it again gives the same bytes, also when the data is
+ * longer than one piece of the writer. */
+static void test_round_trip(void) {
+  enum { N = 20000 };
+  static uint16_t big[N];
+  for (int i = 0; i < N; i++) big[i] = (uint16_t)(i & 0x7bff); /* no NaN */
+  big[N - 1] = 0xffff;
+  const char *const name = "x";
+  const vt_tensor t = tensor(VT_DTYPE_F16, 1, (const int64_t[]){N}, big);
+  vt_archive *ar = NULL;
+  vt_tensor back = {.data = NULL};
+  CHECK(vt_safetensors_write(test_path("r"), 1, &name, &t, NULL) == VT_OK);
+  CHECK(vt_archive_read(test_path("r"), NULL, &ar, NULL) == VT_OK);
+  if (ar == NULL) return;
+  CHECK(vt_archive_find(ar, name, &back, NULL) == VT_OK && back.dim[0] == N);
+  CHECK(memcmp(back.data, big, sizeof big - 2) == 0);
+  CHECK(memcmp((const uint8_t *)back.data + sizeof big - 2, "\x00\x7e", 2) == 0);
+  vt_archive_free(ar);
+  CHECK(vt_safetensors_write(test_path("none"), 0, NULL, NULL, NULL) == VT_OK);
+  const bytes none = slurp(test_path("none")), want = make("{}      ", "", 0);
+  CHECK(same(&none, &want));
+}
+
+static void test_write_refused(void) {
+  static const char *const bad[] = {"",
+                                    "\n",
+                                    "\x7f",
+                                    "__metadata__",
+                                    "\xc3",
+                                    "\xc0\x80",
+                                    "\xed\xa0\x80",
+                                    "\xf4\x90\x80\x80",
+                                    "\xe0\x80\x80",
+                                    "\xc2\x9b"};
+  float x[1] = {0};
+  vt_tensor t[2] = {tensor(VT_DTYPE_F32, 0, NULL, x), tensor(VT_DTYPE_F32, 0, NULL, x)};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    CHECK(vt_safetensors_write(test_path("x"), 1, &bad[i], t, NULL) == VT_NAME);
+  const char *const twice[2] = {"a", "a"};
+  vt_diag d = {.code = VT_OK};
+  CHECK(vt_safetensors_write(test_path("x"), 2, twice, t, &d) == VT_NAME);
+  CHECK(strcmp(d.text, "two tensors have the name 'a'") == 0);
+  t[0].data = NULL;
+  CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_TENSOR);
+  t[0].rank = 9;
+  CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
+  t[0] = tensor(VT_DTYPE_F32, 1, (const int64_t[]){INT64_C(1) << 40}, x);
+  CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
+  CHECK(access(test_path("x"), F_OK) != 0);
+}
+
+int main(void) {
+  if (mkdtemp(test_folder) == NULL) return 77;
+  const bytes b = make(mixed, mixed_data, sizeof mixed_data);
+  test_reading();
+  test_every_type();
+  test_empty_file();
+  test_refused();
+  test_messages();
+  test_lengths_that_lie();
+  test_header_limit();
+  test_writing();
+  test_round_trip();
+  test_write_refused();
+  check_truncated(&b);
+  check_mutated(&b);
+  check_no_memory(&b, 6);
+  unlink(test_path("a"));
+  unlink(test_path("r"));
+  unlink(test_path("none"));
+  CHECK(rmdir(test_folder) == 0); /* nothing half-written was left behind */
+  TEST_DONE();
+}

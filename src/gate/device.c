@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device.c - opening a backend's device: name, ABI, completeness and capabilities are checked here,
+ * so that the rest of the gateway can rely on the table. */
+#include <stdio.h>
+#include <string.h>
+#include "registry.h"
+
+/* ---- what the host offers ---- */
+
+static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
+  const vt_device *dev = user;
+  if (new_size > SIZE_MAX || old_size > SIZE_MAX) return NULL;
+  return dev->a.resize(dev->a.user, p, (size_t)old_size, (size_t)new_size);
+}
+
+static void host_diag(void *user, int32_t status, const char *text) {
+  vt_device *dev = user;
+  (void)status;
+  snprintf(dev->reason, sizeof dev->reason, "%s", text);
+}
+
+vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_diag *d) {
+  const vt_status s = vt_status_exit((vt_status)status) == 70 ? VT_INTERNAL : (vt_status)status;
+  return VT_FAIL(d, s, "backend '%s' cannot %s: %s", dev->name, what,
+                 dev->reason[0] != 0 ? dev->reason : vt_status_text(s));
+}
+
+static void host_init(vt_device *dev, vt_alloc a) {
+  dev->a = a.resize != NULL ? a : vt_alloc_default();
+  dev->host = (vt_bk_host){.size = sizeof dev->host,
+                           .abi_major = VT_BK_ABI_MAJOR,
+                           .user = dev,
+                           .resize = host_resize,
+                           .diag = host_diag};
+}
+
+/* ---- finding and checking ---- */
+
+/* Every function of version 1 is owed; a NULL or a short table is refused before it is called. */
+static int is_complete(const vt_bk_api *api) {
+  return VT_BK_HAS(api, vt_bk_api, name) && VT_BK_HAS(api, vt_bk_api, device_count) &&
+         VT_BK_HAS(api, vt_bk_api, device_open) && VT_BK_HAS(api, vt_bk_api, device_close) &&
+         VT_BK_HAS(api, vt_bk_api, capabilities) && VT_BK_HAS(api, vt_bk_api, op_listed) &&
+         VT_BK_HAS(api, vt_bk_api, step_check) && VT_BK_HAS(api, vt_bk_api, workspace) &&
+         VT_BK_HAS(api, vt_bk_api, program_build) && VT_BK_HAS(api, vt_bk_api, program_free) &&
+         VT_BK_HAS(api, vt_bk_api, buffer_new) && VT_BK_HAS(api, vt_bk_api, buffer_free) &&
+         VT_BK_HAS(api, vt_bk_api, copy) && VT_BK_HAS(api, vt_bk_api, run) &&
+         VT_BK_HAS(api, vt_bk_api, wait);
+}
+
+static vt_status query(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
+  const vt_bk_api *api = row->query(&dev->host);
+  if (api == NULL || api->abi_major != VT_BK_ABI_MAJOR || !is_complete(api))
+    return VT_FAIL(d, VT_ABI, "backend '%s' does not offer the whole of ABI version %u", row->name,
+                   VT_BK_ABI_MAJOR);
+  dev->api = api;
+  return VT_OK;
+}
+
+vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices, vt_diag *d) {
+  const vt_registry_row *row = vt_registry_row_at(i);
+  vt_device probe = {0};
+  uint32_t devices = 0;
+  if (row == NULL) return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
+  host_init(&probe, vt_alloc_default());
+  snprintf(probe.name, sizeof probe.name, "%s", row->name);
+  VT_TRY(query(&probe, row, d));
+  const int32_t s = probe.api->device_count(&probe.host, &devices);
+  if (s != VT_OK) return vt_device_fail(&probe, s, "count its devices", d);
+  *out_name = row->name;
+  *out_devices = devices;
+  return VT_OK;
+}
+
+static vt_status unknown(const char *name, vt_diag *d) {
+  char known[120] = "";
+  for (uint32_t i = 0; i < vt_registry_total(); i++) {
+    const size_t n = strlen(known);
+    snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", vt_registry_row_at(i)->name);
+  }
+  return VT_FAIL(d, VT_BACKEND, "there is no backend '%.60s'; there are: %s", name, known);
+}
+
+/* "name" or "name:ordinal" */
+static const vt_registry_row *parse_name(const char *name, uint32_t *out_ordinal) {
+  const char *colon = strchr(name, ':');
+  const size_t n = colon == NULL ? strlen(name) : (size_t)(colon - name);
+  uint32_t ordinal = 0;
+  if (colon != NULL) {
+    const size_t digits = strspn(colon + 1, "0123456789");
+    if (digits == 0 || digits > 4 || colon[1 + digits] != 0) return NULL;
+    for (size_t i = 1; i <= digits; i++) ordinal = ordinal * 10 + (uint32_t)(colon[i] - '0');
+  }
+  *out_ordinal = ordinal;
+  for (uint32_t i = 0; i < vt_registry_total(); i++) {
+    const vt_registry_row *row = vt_registry_row_at(i);
+    if (strlen(row->name) == n && memcmp(row->name, name, n) == 0) return row;
+  }
+  return NULL;
+}
+
+static vt_status read_caps(vt_device *dev, vt_diag *d) {
+  vt_bk_caps caps = {.size = sizeof caps};
+  const int32_t s = dev->api->capabilities(dev->dev, &caps);
+  if (s != VT_OK) return vt_device_fail(dev, s, "state its capabilities", d);
+  if (caps.alignment == 0 || (caps.alignment & (caps.alignment - 1)) != 0 ||
+      caps.alignment > VT_PLAN_ALIGNMENT || caps.fingerprint == NULL || caps.about == NULL)
+    return VT_FAIL(d, VT_ABI, "backend '%s' states impossible capabilities", dev->name);
+  dev->caps = caps;
+  return VT_OK;
+}
+
+static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_t ordinal,
+                             vt_diag *d) {
+  uint32_t devices = 0;
+  snprintf(dev->name, sizeof dev->name, "%s:%u", row->name, ordinal);
+  VT_TRY(query(dev, row, d));
+  int32_t s = dev->api->device_count(&dev->host, &devices);
+  if (s != VT_OK) return vt_device_fail(dev, s, "count its devices", d);
+  if (ordinal >= devices)
+    return VT_FAIL(d, VT_BACKEND, "backend '%s' has %u device%s, there is no number %u", row->name,
+                   devices, devices == 1 ? "" : "s", ordinal);
+  s = dev->api->device_open(&dev->host, ordinal, &dev->dev);
+  if (s != VT_OK) return vt_device_fail(dev, s, "open its device", d);
+  return read_caps(dev, d);
+}
+
+vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) {
+  uint32_t ordinal;
+  const vt_registry_row *row = parse_name(name, &ordinal);
+  if (row == NULL) return unknown(name, d);
+  vt_device *dev = vt_alloc_new(a, sizeof *dev);
+  if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  host_init(dev, a);
+  const vt_status s = open_device(dev, row, ordinal, d);
+  if (s == VT_OK) {
+    *out = dev;
+  } else {
+    vt_device_close(dev);
+  }
+  return s;
+}
+
+void vt_device_close(vt_device *dev) {
+  if (dev == NULL) return;
+  const vt_alloc a = dev->a;
+  if (dev->dev != NULL) dev->api->device_close(dev->dev);
+  vt_alloc_free(a, dev, sizeof *dev);
+}
+
+const char *vt_device_name(const vt_device *dev) { return dev->name; }
+
+const vt_bk_caps *vt_device_caps(const vt_device *dev) { return &dev->caps; }
+
+int vt_device_lists(const void *dev, uint32_t op) {
+  const vt_device *x = dev;
+  return x->api->op_listed(x->dev, op) == 1;
+}
+
+static vt_status target_workspace(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+  vt_device *dev = self;
+  const int32_t s = dev->api->workspace(dev->dev, step, out);
+  return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "size its scratch", d);
+}
+
+vt_target vt_device_target(vt_device *dev) {
+  return (vt_target){
+      .fingerprint = dev->caps.fingerprint, .self = dev, .workspace = target_workspace};
+}

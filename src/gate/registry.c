@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * registry.c - which backends exist. The only object that refers to a backend's query function. */
+#include "registry.h"
+
+#define VT_BACKEND(name, query) vt_backend_query_fn query;
+#include "backends.def"
+#undef VT_BACKEND
+
+static const vt_registry_row rows[] = {
+#define VT_BACKEND(name, query) {#name, query},
+#include "backends.def"
+#undef VT_BACKEND
+};
+
+uint32_t vt_registry_total(void) { return sizeof rows / sizeof *rows; }
+
+const vt_registry_row *vt_registry_row_at(uint32_t i) {
+  return i < vt_registry_total() ? &rows[i] : NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_gate.h - the runtime gateway: the only caller of backends. Owns the registry, devices opened
+ * through the ABI, and executions of plans. Sets the floating-point environment around everything
+ * that computes, turns a backend's answers into diagnostics, and counts what it does. */
+#ifndef VT_GATE_H
+#define VT_GATE_H
+#include "vt_plan.h"
+
+/* ---- registry ---- */
+uint32_t vt_registry_total(void);
+/* "reference" with its number of devices; VT_BACKEND when it cannot say. */
+vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices,
+                         vt_diag *d) VT_NODISCARD;
+
+/* ---- devices ---- */
+typedef struct vt_device vt_device;
+/* `name` is "reference" or "reference:1". */
+vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) VT_NODISCARD;
+void vt_device_close(vt_device *dev);
+const char *vt_device_name(const vt_device *dev); /* "reference:0" */
+const vt_bk_caps *vt_device_caps(const vt_device *dev);
+/* 1 when the device has a kernel for op number `op`. The shape fits vt_pass_options.listed. */
+int vt_device_lists(const void *dev, uint32_t op);
+/* The device as the planner sees it; valid as long as the device. */
+vt_target vt_device_target(vt_device *dev);
+
+/* ---- executions: a plan on a device, with its memory ---- */
+typedef struct vt_exec vt_exec;
+/* Checks every step (VT_UNSUPPORTED names op and types), builds the program, takes all memory. */
+vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out,
+                      vt_diag *d) VT_NODISCARD;
+void vt_exec_free(vt_exec *x);
+/* Between host memory and the buffer of a value. */
+vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) VT_NODISCARD;
+vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NODISCARD;
+vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
+uint64_t vt_exec_wall_ns(const vt_exec *x); /* of the last run */
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * graph_build.c - growing a graph: every node is inferred and checked as it is added, so a mistake
+ * is reported where it was written. Failure is sticky. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "vt_graph.h"
+
+void vt_graph_free(vt_graph *g) {
+  if (g == NULL) return;
+  const vt_alloc a = g->arena.a;
+  vt_arena_done(&g->arena);
+  vt_alloc_free(a, g, sizeof *g);
+}
+
+static vt_status stamp(vt_graph_builder *gb, vt_status s) {
+  if (gb->status != VT_OK) return gb->status;
+  gb->status = s;
+  if (gb->d != NULL && gb->d->line == 0 && gb->d->code == s) {
+    gb->d->line = gb->line;
+    gb->d->column = gb->column;
+  }
+  return s;
+}
+
+vt_status vt_graph_fail(vt_graph_builder *gb, vt_status s, const char *fmt, ...) {
+  char text[400];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  if (gb->status == VT_OK) (void)VT_FAIL(gb->d, s, "%s", text);
+  return stamp(gb, s);
+}
+
+static uint32_t fail_node(vt_graph_builder *gb, const vt_op_info *op, vt_status s,
+                          const vt_diag *why) {
+  if (gb->label == NULL) {
+    (void)vt_graph_fail(gb, s, "%s: %s", op->name, why->text);
+  } else {
+    (void)vt_graph_fail(gb, s, "'%s' = %s: %s", gb->label, op->name, why->text);
+  }
+  return VT_NO_VALUE;
+}
+
+static uint32_t no_memory(vt_graph_builder *gb) {
+  (void)vt_graph_fail(gb, VT_NOMEM, "out of memory");
+  return VT_NO_VALUE;
+}
+
+static uint32_t add_value(vt_graph_builder *gb, const vt_type *type, uint32_t node,
+                          uint32_t index) {
+  vt_graph *g = gb->g;
+  vt_value *values =
+      vt_arena_grow(&g->arena, g->values, g->n_values, &gb->cap_values, sizeof *values);
+  if (values == NULL) return no_memory(gb);
+  g->values = values;
+  values[g->n_values] = (vt_value){.type = *type, .node = node, .index = index};
+  return g->n_values++;
+}
+
+/* Types of the operands, or a failure naming the operand that is no value. */
+static vt_status operand_types(vt_graph_builder *gb, const vt_op_info *op, const uint32_t *in,
+                               uint32_t n, vt_type *out) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (in[i] >= gb->g->n_values)
+      return vt_graph_fail(gb, VT_INTERNAL, "%s: operand %u is no value of the graph", op->name,
+                           i + 1);
+    out[i] = gb->g->values[in[i]].type;
+  }
+  return VT_OK;
+}
+
+static int append(vt_graph_builder *gb, const vt_node *node, const uint32_t *in) {
+  vt_graph *g = gb->g;
+  vt_node *nodes = vt_arena_grow(&g->arena, g->nodes, g->n_nodes, &gb->cap_nodes, sizeof *nodes);
+  if (nodes == NULL) return 0;
+  g->nodes = nodes;
+  for (uint32_t i = 0; i < node->n_in; i++) {
+    uint32_t *operands =
+        vt_arena_grow(&g->arena, g->operands, g->n_operands, &gb->cap_operands, sizeof *operands);
+    if (operands == NULL) return 0;
+    g->operands = operands;
+    operands[g->n_operands++] = in[i];
+  }
+  nodes[g->n_nodes++] = *node;
+  return 1;
+}
+
+static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
+                         const void *attrs) {
+  vt_graph_builder *gb = (vt_graph_builder *)b; /* `b` is its first member */
+  vt_graph *g = gb->g;
+  if (gb->status != VT_OK) return VT_NO_VALUE;
+  const vt_op_info *op = vt_op_get(number);
+  if (op == NULL || n > 4096 || g->n_nodes > UINT32_MAX / 2) {
+    (void)vt_graph_fail(gb, op == NULL ? VT_INTERNAL : VT_LIMIT, "op %u with %u operands", number,
+                        n);
+    return VT_NO_VALUE;
+  }
+  vt_type *types = VT_NEW_N(&g->arena, vt_type, n), out;
+  const void *copy =
+      vt_arena_copy(&g->arena, attrs == NULL ? op->attrs->defaults : attrs, op->attrs->size);
+  if (types == NULL || copy == NULL) return no_memory(gb);
+  if (operand_types(gb, op, in, n, types) != VT_OK) return VT_NO_VALUE;
+  vt_diag why = {0};
+  const vt_rule rule = {&g->dims, types, n, copy};
+  const vt_status s = vt_op_infer(op, &rule, &out, &why);
+  if (s != VT_OK) return fail_node(gb, op, s, &why);
+  const vt_node node = {.op = number,
+                        .n_in = n,
+                        .first_in = g->n_operands,
+                        .n_out = 1,
+                        .first_out = g->n_values,
+                        .line = gb->line,
+                        .column = gb->column,
+                        .attrs = copy};
+  const uint32_t index = g->n_nodes;
+  if (!append(gb, &node, in)) return no_memory(gb);
+  return add_value(gb, &out, index, 0);
+}
+
+static const vt_type *value_type(const vt_builder *b, uint32_t value) {
+  const vt_graph *g = ((const vt_graph_builder *)b)->g;
+  return value < g->n_values ? &g->values[value].type : NULL;
+}
+
+vt_status vt_graph_begin(vt_graph_builder *gb, const char *name, vt_alloc a, vt_diag *d) {
+  memset(gb, 0, sizeof *gb);
+  gb->d = d;
+  gb->g = vt_alloc_new(a, sizeof *gb->g);
+  if (gb->g == NULL) return gb->status = VT_FAIL(d, VT_NOMEM, "out of memory");
+  vt_arena_init(&gb->g->arena, a);
+  vt_dims_init(&gb->g->dims, &gb->g->arena);
+  gb->g->name = vt_arena_string(&gb->g->arena, name, strlen(name));
+  gb->b = (vt_builder){.self = gb, .dims = &gb->g->dims, .node = add_node, .type = value_type};
+  if (gb->g->name != NULL) return VT_OK;
+  vt_graph_drop(gb);
+  return gb->status = VT_FAIL(d, VT_NOMEM, "out of memory");
+}
+
+void vt_graph_use_dims(vt_graph_builder *gb, const vt_dims *dims) {
+  vt_dims_copy(&gb->g->dims, dims, &gb->g->arena);
+}
+
+/* ---- names: an open-addressed set, looked up and never iterated ---- */
+
+static uint32_t name_slot(const vt_graph_builder *gb, const char *name) {
+  uint32_t h = 2166136261u;
+  for (const char *p = name; *p != 0; p++) h = (h ^ (unsigned char)*p) * 16777619u;
+  uint32_t i = h & (gb->cap_names - 1);
+  while (gb->names[i] != NULL && strcmp(gb->names[i], name) != 0) i = (i + 1) & (gb->cap_names - 1);
+  return i;
+}
+
+static int grow_names(vt_graph_builder *gb) {
+  const char **old = gb->names;
+  const uint32_t n = gb->cap_names;
+  if (2 * (gb->n_names + 1) <= n) return 1;
+  const char **names = VT_NEW_N(&gb->g->arena, const char *, n == 0 ? 64 : 2 * (size_t)n);
+  if (names == NULL) return 0;
+  gb->names = names;
+  gb->cap_names = n == 0 ? 64 : 2 * n;
+  for (uint32_t i = 0; i < n; i++)
+    if (old[i] != NULL) gb->names[name_slot(gb, old[i])] = old[i];
+  return 1;
+}
+
+/* The arena's copy of `name` when it was free, NULL when it is taken or memory is out. */
+static const char *claim_name(vt_graph_builder *gb, const char *name) {
+  if (!grow_names(gb)) return NULL;
+  const uint32_t i = name_slot(gb, name);
+  if (gb->names[i] != NULL) return NULL;
+  gb->names[i] = vt_arena_string(&gb->g->arena, name, strlen(name));
+  if (gb->names[i] != NULL) gb->n_names++;
+  return gb->names[i];
+}
+
+/* "_" and digits: the form in which values without a name are printed. */
+static int is_automatic(const char *name) {
+  return name[0] == '_' && name[1] != 0 && strspn(name + 1, "0123456789") == strlen(name + 1);
+}
+
+void vt_graph_name(vt_graph_builder *gb, uint32_t value, const char *name) {
+  vt_graph *g = gb->g;
+  char automatic[16], text[256];
+  if (gb->status != VT_OK || value >= g->n_values || g->values[value].name != NULL) return;
+  if (is_automatic(name)) {
+    if (strcmp(vt_value_name(g, value, automatic), name) == 0) return;
+  } else {
+    g->values[value].name = claim_name(gb, name);
+  }
+  for (uint32_t i = 1; g->values[value].name == NULL && !g->arena.failed; i++) {
+    snprintf(text, sizeof text, "%.230s.%u", name, i);
+    g->values[value].name = claim_name(gb, text);
+  }
+  if (g->arena.failed) (void)no_memory(gb);
+}
+
+/* ---- ports and results ---- */
+
+uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_type *type) {
+  vt_graph *g = gb->g;
+  if (gb->status != VT_OK) return VT_NO_VALUE;
+  vt_port *ports = vt_arena_grow(&g->arena, g->ports, g->n_ports, &gb->cap_ports, sizeof *ports);
+  if (ports == NULL) return no_memory(gb);
+  g->ports = ports;
+  const char *name = is_automatic(port->name) ? NULL : claim_name(gb, port->name);
+  if (name == NULL) {
+    (void)vt_graph_fail(gb, g->arena.failed ? VT_NOMEM : VT_VERIFY, "the name '%s' is taken",
+                        port->name);
+    return VT_NO_VALUE;
+  }
+  const uint32_t value = add_value(gb, type, VT_NO_NODE, g->n_ports);
+  if (value == VT_NO_VALUE) return value;
+  g->values[value].name = name;
+  vt_port *p = &ports[g->n_ports++];
+  *p = *port;
+  p->name = name;
+  p->value = value;
+  const vt_init_info *init = vt_init_get(port->init);
+  if (init != NULL && port->init_attrs != NULL)
+    p->init_attrs = vt_arena_copy(&g->arena, port->init_attrs, init->attrs->size);
+  return g->arena.failed ? no_memory(gb) : value;
+}
+
+void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value) {
+  vt_graph *g = gb->g;
+  if (gb->status != VT_OK) return;
+  for (uint32_t i = 0; i < g->n_results; i++)
+    if (strcmp(g->results[i].name, name) == 0) {
+      (void)vt_graph_fail(gb, VT_VERIFY, "the output '%s' is declared twice", name);
+      return;
+    }
+  vt_result *results =
+      vt_arena_grow(&g->arena, g->results, g->n_results, &gb->cap_results, sizeof *results);
+  const char *copy = vt_arena_string(&g->arena, name, strlen(name));
+  if (results == NULL || copy == NULL) {
+    (void)no_memory(gb);
+    return;
+  }
+  g->results = results;
+  results[g->n_results++] = (vt_result){copy, value};
+}
+
+vt_status vt_graph_freeze(vt_graph_builder *gb, vt_graph **out) {
+  vt_status s = gb->status;
+  if (s == VT_OK && vt_arena_status(&gb->g->arena) != VT_OK)
+    s = vt_graph_fail(gb, VT_NOMEM, "out of memory");
+  if (s == VT_OK) s = vt_graph_verify(gb->g, gb->d);
+  if (s != VT_OK) {
+    vt_graph_drop(gb);
+    return s;
+  }
+  *out = gb->g;
+  gb->g = NULL;
+  return VT_OK;
+}
+
+void vt_graph_drop(vt_graph_builder *gb) {
+  vt_graph_free(gb->g);
+  gb->g = NULL;
+}

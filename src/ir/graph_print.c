@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * graph_print.c - the printed form of a graph, which the text form reads back, and its hash. */
+#include <stdio.h>
+#include <string.h>
+#include "vt_graph.h"
+
+const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]) {
+  const vt_value *v = &g->values[value];
+  if (v->name != NULL) return v->name;
+  snprintf(buffer, 16, "_%u", v->node);
+  return buffer;
+}
+
+static void print_name(const vt_graph *g, uint32_t value, int canonical, vt_text *out) {
+  char buffer[16];
+  const vt_value *v = &g->values[value];
+  if (canonical && v->node != VT_NO_NODE) {
+    vt_text_add(out, "_%u", v->node);
+  } else {
+    vt_text_add(out, "%s", vt_value_name(g, value, buffer));
+  }
+}
+
+void vt_port_print_extra(const vt_graph *g, const vt_port *p, vt_text *out) {
+  const vt_init_info *init = vt_init_get(p->init);
+  if (p->has_range) {
+    vt_text_add(out, "in ");
+    vt_dim_print(&g->dims, p->lo, out);
+    vt_text_add(out, "..");
+    vt_dim_print(&g->dims, p->hi, out);
+  }
+  if (init == NULL) return;
+  vt_text_add(out, "= %s%s", init->name, init->attrs->n_fields > 0 ? "(" : "");
+  vt_attr_print(init->attrs, p->init_attrs, &g->dims, out);
+  vt_text_add(out, "%s", init->attrs->n_fields > 0 ? ")" : "");
+}
+
+static void print_port(const vt_graph *g, const vt_port *p, vt_text *out) {
+  vt_text_add(out, "  %s %s: ", p->kind == VT_PORT_INPUT ? "input" : "param", p->name);
+  vt_type_print(&g->dims, &g->values[p->value].type, out);
+  vt_text_add(out, "%s", p->has_range || p->init != 0 ? " " : "");
+  vt_port_print_extra(g, p, out);
+  vt_text_add(out, "\n");
+}
+
+static void print_literal(const vt_node *n, vt_text *out) {
+  const vt_attr_literal *a = n->attrs;
+  vt_text_add(out, "%s(", vt_dtype_name((uint32_t)a->dtype));
+  vt_literal_print((uint32_t)a->dtype, a->bits, out);
+  vt_text_add(out, ")\n");
+}
+
+static void print_node(const vt_graph *g, const vt_node *n, int canonical, vt_text *out) {
+  const vt_op_info *op = vt_op_get(n->op);
+  vt_text_add(out, "  ");
+  print_name(g, n->first_out, canonical, out);
+  vt_text_add(out, ": ");
+  vt_type_print(&g->dims, &g->values[n->first_out].type, out);
+  vt_text_add(out, " = ");
+  if (n->op == VT_OP_literal) {
+    print_literal(n, out);
+    return;
+  }
+  vt_text_add(out, "%s(", op->name);
+  for (uint32_t i = 0; i < n->n_in; i++) {
+    vt_text_add(out, "%s", i == 0 ? "" : ", ");
+    print_name(g, g->operands[n->first_in + i], canonical, out);
+  }
+  vt_text_add(out, "%s", n->n_in > 0 && op->attrs->n_fields > 0 ? ", " : "");
+  vt_attr_print(op->attrs, n->attrs, &g->dims, out);
+  vt_text_add(out, ")\n");
+}
+
+static void print_result(const vt_graph *g, const vt_result *r, int canonical, vt_text *out) {
+  const char *name = g->values[r->value].name;
+  vt_text_add(out, "  output %s", r->name);
+  if (canonical || name == NULL || strcmp(name, r->name) != 0) {
+    vt_text_add(out, " = ");
+    print_name(g, r->value, canonical, out);
+  }
+  vt_text_add(out, "\n");
+}
+
+void vt_graph_print(const vt_graph *g, int canonical, vt_text *out) {
+  vt_text_add(out, "volta 1\nmodel %s {\n", g->name);
+  for (uint32_t i = 0; i < g->dims.n_symbols; i++)
+    vt_text_add(out, "  dim %s\n", g->dims.symbol[i]);
+  for (uint32_t i = 0; i < g->n_ports; i++) print_port(g, &g->ports[i], out);
+  for (uint32_t i = 0; i < g->n_nodes; i++) print_node(g, &g->nodes[i], canonical, out);
+  for (uint32_t i = 0; i < g->n_results; i++) print_result(g, &g->results[i], canonical, out);
+  vt_text_add(out, "}\n");
+}
+
+vt_status vt_graph_hash(const vt_graph *g, vt_hash256 *out) {
+  vt_text text;
+  vt_text_init(&text, g->arena.a);
+  vt_graph_print(g, 1, &text);
+  const vt_status s = vt_text_status(&text);
+  if (s == VT_OK) *out = vt_hash_bytes(text.s, text.n);
+  vt_text_done(&text);
+  return s;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * graph_verify.c - everything about a graph again, from the outside: it trusts no builder.
+ * Runs before any lowering, scheduling or allocation, and after every pass. */
+#include <string.h>
+#include "vt_graph.h"
+
+static vt_status verify_dims(const vt_graph *g, const vt_type *t, const char *who, vt_diag *d) {
+  if (vt_dtype_name(t->dtype) == NULL || t->rank > VT_MAX_RANK)
+    return VT_FAIL(d, VT_VERIFY, "'%s' has type number %u and rank %u", who, t->dtype, t->rank);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    const int64_t dim = t->dim[i];
+    const uint64_t poly = (uint64_t)dim - (uint64_t)INT64_MIN;
+    const int known =
+        vt_dim_is_symbolic(dim) ? poly < g->dims.n_polys : dim >= 0 && dim <= VT_DIM_MAX;
+    if (!known)
+      return VT_FAIL(d, VT_VERIFY, "'%s' has dimension %lld on axis %u: it must lie in 0..2^40",
+                     who, (long long)dim, i);
+  }
+  return VT_OK;
+}
+
+static int is_random(const vt_init_info *init) {
+  return vt_attr_find(init->attrs, "stream") != NULL;
+}
+
+static vt_status verify_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
+  const vt_init_info *init = vt_init_get(p->init);
+  const uint32_t dtype = g->values[p->value].type.dtype;
+  if (init == NULL || p->init_attrs == NULL)
+    return VT_FAIL(d, VT_VERIFY, "the param '%s' has no initialiser", p->name);
+  if (is_random(init) && dtype != VT_DTYPE_F32)
+    return VT_FAIL(d, VT_VERIFY, "the param '%s' is %s: %s makes f32", p->name,
+                   vt_dtype_name(dtype), init->name);
+  if (!is_random(init)) return VT_OK;
+  int64_t stream;
+  memcpy(&stream, (const char *)p->init_attrs + vt_attr_find(init->attrs, "stream")->offset,
+         sizeof stream);
+  if (stream >= 0 && stream <= UINT32_MAX) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "the param '%s' has stream %lld, outside 0..2^32-1", p->name,
+                 (long long)stream);
+}
+
+static vt_status verify_range(const vt_graph *g, const vt_port *p, vt_diag *d) {
+  const uint32_t dtype = g->values[p->value].type.dtype;
+  if (!p->has_range) return VT_OK;
+  if (p->kind != VT_PORT_INPUT || dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64 ||
+      dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16 || dtype == VT_DTYPE_BOOL)
+    return VT_FAIL(d, VT_VERIFY, "'%s' is %s: only an input of integers has a range", p->name,
+                   vt_dtype_name(dtype));
+  if (!vt_dim_is_symbolic(p->lo) && !vt_dim_is_symbolic(p->hi) && p->lo > p->hi)
+    return VT_FAIL(d, VT_VERIFY, "the range %lld..%lld of '%s' is empty", (long long)p->lo,
+                   (long long)p->hi, p->name);
+  return VT_OK;
+}
+
+static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
+  const vt_port *p = &g->ports[i];
+  if (p->value >= g->n_values || g->values[p->value].node != VT_NO_NODE ||
+      g->values[p->value].index != i || g->values[p->value].name == NULL)
+    return VT_FAIL(d, VT_VERIFY, "the port '%s' does not own its value", p->name);
+  if (p->kind != VT_PORT_INPUT && p->kind != VT_PORT_PARAM)
+    return VT_FAIL(d, VT_VERIFY, "the port '%s' is of no kind", p->name);
+  VT_TRY(verify_dims(g, &g->values[p->value].type, p->name, d));
+  VT_TRY(verify_range(g, p, d));
+  return p->kind == VT_PORT_PARAM ? verify_init(g, p, d) : VT_OK;
+}
+
+/* Operands are ports or come from earlier nodes: defined before use, assigned once. */
+static vt_status verify_operands(const vt_graph *g, uint32_t index, vt_diag *d) {
+  const vt_node *n = &g->nodes[index];
+  if (n->first_in > g->n_operands || n->n_in > g->n_operands - n->first_in || n->n_out != 1 ||
+      n->first_out >= g->n_values || g->values[n->first_out].node != index ||
+      g->values[n->first_out].index != 0)
+    return VT_FAIL(d, VT_VERIFY, "node %u is not in single-assignment form", index);
+  for (uint32_t i = 0; i < n->n_in; i++) {
+    const uint32_t v = g->operands[n->first_in + i];
+    if (v >= g->n_values || (g->values[v].node != VT_NO_NODE && g->values[v].node >= index))
+      return VT_FAIL(d, VT_VERIFY, "operand %u of node %u is used before it is defined", i + 1,
+                     index);
+  }
+  return VT_OK;
+}
+
+static vt_status verify_type(const vt_graph *g, uint32_t index, vt_dims *dims, vt_arena *scratch,
+                             vt_diag *d) {
+  const vt_node *n = &g->nodes[index];
+  const vt_op_info *op = vt_op_get(n->op);
+  char name[16], have[VT_TYPE_TEXT], want[VT_TYPE_TEXT];
+  if (op == NULL) return VT_FAIL(d, VT_VERIFY, "node %u has op number %u", index, n->op);
+  vt_type *in = VT_NEW_N(scratch, vt_type, n->n_in), out;
+  if (in == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < n->n_in; i++) in[i] = g->values[g->operands[n->first_in + i]].type;
+  uint64_t size;
+  memcpy(&size, n->attrs, sizeof size);
+  if (size != op->attrs->size)
+    return VT_FAIL(d, VT_VERIFY, "node %u carries attributes of another op", index);
+  const vt_rule rule = {dims, in, n->n_in, n->attrs};
+  vt_diag why = {0};
+  const vt_status s = vt_op_infer(op, &rule, &out, &why);
+  if (s != VT_OK)
+    return VT_FAIL(d, s, "'%s' = %s: %s", vt_value_name(g, n->first_out, name), op->name, why.text);
+  if (vt_type_equal(&out, &g->values[n->first_out].type)) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "'%s' is %s where %s gives %s", vt_value_name(g, n->first_out, name),
+                 vt_type_text(dims, &g->values[n->first_out].type, have), op->name,
+                 vt_type_text(dims, &out, want));
+}
+
+static vt_status verify_results(const vt_graph *g, vt_diag *d) {
+  if (g->n_results == 0) return VT_FAIL(d, VT_VERIFY, "the model has no output");
+  for (uint32_t i = 0; i < g->n_results; i++) {
+    if (g->results[i].value >= g->n_values)
+      return VT_FAIL(d, VT_VERIFY, "the output '%s' is no value", g->results[i].name);
+    for (uint32_t k = 0; k < i; k++)
+      if (strcmp(g->results[i].name, g->results[k].name) == 0)
+        return VT_FAIL(d, VT_VERIFY, "the output '%s' is declared twice", g->results[i].name);
+  }
+  return VT_OK;
+}
+
+static vt_status verify_nodes(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
+  vt_dims dims; /* rules may intern products; the graph's own table stays as it is */
+  vt_dims_copy(&dims, &g->dims, scratch);
+  VT_TRY(vt_arena_status(scratch));
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    VT_TRY(verify_operands(g, i, d));
+    VT_TRY(verify_type(g, i, &dims, scratch, d));
+  }
+  return VT_OK;
+}
+
+vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) {
+  for (uint32_t i = 0; i < g->n_ports; i++) VT_TRY(verify_port(g, i, d));
+  vt_arena scratch;
+  vt_arena_init(&scratch, g->arena.a);
+  const vt_status s = verify_nodes(g, &scratch, d);
+  vt_arena_done(&scratch);
+  VT_TRY(s);
+  return verify_results(g, d);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_graph.h - the graph: SSA nodes in arrays, uint32_t ids, frozen after build.
+ * Owns every value, node, port and name of a model. Produced by a vt_graph_builder, which verifies
+ * as it goes and once more on freezing; consumed as const by passes, plans and printers. */
+#ifndef VT_GRAPH_H
+#define VT_GRAPH_H
+#include "vt_builder.h"
+#include "vt_hash.h"
+
+#define VT_NO_NODE UINT32_MAX
+
+typedef struct vt_value {
+  vt_type type;
+  const char *name; /* NULL: printed as _N after its node */
+  uint32_t node;    /* VT_NO_NODE: a port */
+  uint32_t index;   /* which output of the node; which port */
+} vt_value;
+
+typedef struct vt_node {
+  uint32_t op;               /* number of ops.def */
+  uint32_t n_in, first_in;   /* operand[first_in .. first_in + n_in) */
+  uint32_t n_out, first_out; /* values first_out .. first_out + n_out */
+  uint32_t line, column;     /* where it was written; 0 = nowhere */
+  const void *attrs;         /* a struct of the op's group */
+} vt_node;
+
+typedef struct vt_port {
+  const char *name;
+  uint32_t kind; /* VT_PORT_INPUT, VT_PORT_PARAM */
+  uint32_t value;
+  uint32_t has_range; /* integers of an input lie in lo..hi (may be symbolic) */
+  uint32_t init;      /* number of inits.def; params only, never 0 there */
+  int64_t lo, hi;
+  const void *init_attrs;
+} vt_port;
+
+typedef struct vt_result { /* an output */
+  const char *name;
+  uint32_t value;
+} vt_result;
+
+typedef struct vt_graph {
+  vt_arena arena;
+  const char *name;
+  vt_dims dims;
+  uint32_t n_values, n_nodes, n_operands, n_ports, n_results;
+  vt_value *values;
+  vt_node *nodes;
+  uint32_t *operands;
+  vt_port *ports;     /* in order of declaration */
+  vt_result *results; /* in order of declaration */
+} vt_graph;
+
+void vt_graph_free(vt_graph *g);
+/* Everything again from the outside: ids, single assignment, order of definition, types against
+ * the op table, names unique, initialisers. Runs before any lowering and after every pass. */
+vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) VT_NODISCARD;
+/* The printed form: one op a line with its type. With `canonical`, inner values lose their names.
+ */
+void vt_graph_print(const vt_graph *g, int canonical, vt_text *out);
+vt_status vt_graph_hash(const vt_graph *g, vt_hash256 *out) VT_NODISCARD;
+/* What follows a port's type: "in 0..95", "= normal(std=0.02, stream=7)", or nothing. */
+void vt_port_print_extra(const vt_graph *g, const vt_port *p, vt_text *out);
+/* "x", or "_12" written into `buffer` for a value without a name. */
+const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]);
+
+/* ---- building ---- */
+typedef struct vt_graph_builder {
+  vt_builder b; /* first: decompositions see this part only */
+  vt_graph *g;
+  uint32_t cap_values, cap_nodes, cap_operands, cap_ports, cap_results;
+  uint32_t line, column; /* stamped on the nodes to come */
+  const char *label;     /* what a failing node is called in the diagnostic; may be NULL */
+  uint32_t n_names, cap_names;
+  const char **names; /* open-addressed set of the names in use; never iterated */
+  vt_status status;
+  vt_diag *d;
+} vt_graph_builder;
+
+/* `d` receives the first failure of anything the builder does until it is frozen or dropped. */
+vt_status vt_graph_begin(vt_graph_builder *gb, const char *name, vt_alloc a,
+                         vt_diag *d) VT_NODISCARD;
+/* Copies the symbols of another graph, so that its handles mean the same here. */
+void vt_graph_use_dims(vt_graph_builder *gb, const vt_dims *dims);
+/* Declares a port (name, kind, range, init, init_attrs are copied; value is set) and returns its
+ * value. A second port or output of the same name is VT_VERIFY. */
+uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_type *type);
+/* Names a value that has none; keeps the old name otherwise. A name that is taken gets the first
+ * free suffix .1, .2, ... so that values stay unique. */
+void vt_graph_name(vt_graph_builder *gb, uint32_t value, const char *name);
+void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value);
+/* Records a failure found by the caller, unless there is one already. */
+vt_status vt_graph_fail(vt_graph_builder *gb, vt_status s, const char *fmt, ...) VT_PRINTF(3, 4);
+/* Verifies and hands the graph over; on failure everything is freed. The builder is spent. */
+vt_status vt_graph_freeze(vt_graph_builder *gb, vt_graph **out) VT_NODISCARD;
+void vt_graph_drop(vt_graph_builder *gb);
+#endif

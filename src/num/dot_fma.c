@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * dot_fma.c - the contraction with the processor's fused multiply-add.
+ * On x86-64 this is the only object compiled with -mavx2 -mfma: nothing in it may run before the
+ * processor was asked. On aarch64 the instruction is always there. Elsewhere (or when the flags
+ * are missing) the table still compiles, says that it is never to be used, and holds the software
+ * fma. The built-in function becomes one instruction here, never a call of the C library. */
+#include <stddef.h>
+#include "vt_dot.h"
+#include "vt_num.h"
+
+#if defined(__FMA__) && defined(__AVX2__)
+enum { USABLE = VT_FMA_IF_CPU_SAYS };
+#define FMA_F32(a, b, c) __builtin_fmaf((a), (b), (c))
+#define FMA_F64(a, b, c) __builtin_fma((a), (b), (c))
+#elif defined(__aarch64__)
+enum { USABLE = VT_FMA_ALWAYS };
+#define FMA_F32(a, b, c) __builtin_fmaf((a), (b), (c))
+#define FMA_F64(a, b, c) __builtin_fma((a), (b), (c))
+#else
+enum { USABLE = VT_FMA_NEVER };
+#define FMA_F32(a, b, c) vt_f32_fma_soft((a), (b), (c))
+#define FMA_F64(a, b, c) vt_f64_fma_soft((a), (b), (c))
+#endif
+
+#define REAL float
+#define NAME(x) x##_f32
+#define FMA FMA_F32
+#define WIDTH 64
+#include "dot.inc"
+
+#define REAL double
+#define NAME(x) x##_f64
+#define FMA FMA_F64
+#define WIDTH 32
+#include "dot.inc"
+
+static float fma_f32(float a, float b, float c) { return FMA_F32(a, b, c); }
+static double fma_f64(double a, double b, double c) { return FMA_F64(a, b, c); }
+
+const vt_dot_kernels vt_dot_fma = {.usable = USABLE,
+                                   .fma_f32 = fma_f32,
+                                   .fma_f64 = fma_f64,
+                                   .dot_f32 = dot_f32,
+                                   .dot_f64 = dot_f64,
+                                   .row_f32 = row_f32,
+                                   .row_f64 = row_f64};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * dot_test.c - the kernels equal the definition of D, for every n, in software and with the
+ * processor's fma, alone and in rows. The definition is restated here on whole arrays, recursively,
+ * in the test's own words and with the C library's fma. */
+#include <math.h>
+#include <string.h>
+#include "num_test.h"
+#include "vt_dot.h"
+
+enum { LONGEST = 1024 * 1024 + 2, EVERY = 3000 };
+
+static const vt_dot_kernels *tables[2] = {&vt_dot_soft, NULL}; /* the second, where it can run */
+static float *a32, *b32;
+static double *a64, *b64;
+static uint8_t *present;
+
+/* ---- the definition ---- */
+
+static float plain_t_f32(const float *p, int64_t m) {
+  if (m <= 8) {
+    float t = 0.0f;
+    for (int64_t c = 0; c < m; c++) t += p[c];
+    return t;
+  }
+  const int64_t groups = (m + 7) / 8;
+  float *q = malloc((size_t)groups * sizeof *q);
+  for (int64_t g = 0; g < groups; g++) q[g] = plain_t_f32(p + 8 * g, m - 8 * g < 8 ? m - 8 * g : 8);
+  const float t = plain_t_f32(q, groups);
+  free(q);
+  return t;
+}
+
+static double plain_t_f64(const double *p, int64_t m) {
+  if (m <= 8) {
+    double t = 0.0;
+    for (int64_t c = 0; c < m; c++) t += p[c];
+    return t;
+  }
+  const int64_t groups = (m + 7) / 8;
+  double *q = malloc((size_t)groups * sizeof *q);
+  for (int64_t g = 0; g < groups; g++) q[g] = plain_t_f64(p + 8 * g, m - 8 * g < 8 ? m - 8 * g : 8);
+  const double t = plain_t_f64(q, groups);
+  free(q);
+  return t;
+}
+
+static float plain_f32(const float *a, int64_t sa, const float *b, int64_t sb, const uint8_t *on,
+                       int64_t n) {
+  const int64_t blocks = (n + 255) / 256;
+  float *p = calloc((size_t)blocks + 1, sizeof *p);
+  for (int64_t k = 0; k < n; k++)
+    if (on == NULL || on[k]) p[k / 256] = fmaf(a[k * sa], b[k * sb], p[k / 256]);
+  const float d = plain_t_f32(p, blocks);
+  free(p);
+  return d;
+}
+
+static double plain_f64(const double *a, int64_t sa, const double *b, int64_t sb, const uint8_t *on,
+                        int64_t n) {
+  const int64_t blocks = (n + 255) / 256;
+  double *p = calloc((size_t)blocks + 1, sizeof *p);
+  for (int64_t k = 0; k < n; k++)
+    if (on == NULL || on[k]) p[k / 256] = fma(a[k * sa], b[k * sb], p[k / 256]);
+  const double d = plain_t_f64(p, blocks);
+  free(p);
+  return d;
+}
+
+/* ---- the tests ---- */
+
+/* One n, dense, with and without absent k, for every table and for the public functions. */
+static int agree(int64_t n) {
+  int ok = 1;
+  for (int masked = 0; masked < 2; masked++) {
+    const uint8_t *on = masked ? present : NULL;
+    const float want = plain_f32(a32, 1, b32, 1, on, n);
+    const double want64 = plain_f64(a64, 1, b64, 1, on, n);
+    for (int t = 0; t < 2 && tables[t] != NULL; t++)
+      ok &= same_f32(tables[t]->dot_f32(a32, 1, b32, 1, on, 1, n), want) &&
+            same_f64(tables[t]->dot_f64(a64, 1, b64, 1, on, 1, n), want64);
+    ok &= same_f32(vt_dot_f32(a32, 1, b32, 1, on, 1, n), want) &&
+          same_f64(vt_dot_f64(a64, 1, b64, 1, on, 1, n), want64);
+  }
+  return ok;
+}
+
+static void fill(uint64_t seed) {
+  for (int i = 0; i < LONGEST; i++) {
+    a32[i] = ordinary_f32(&seed), b32[i] = ordinary_f32(&seed);
+    a64[i] = ordinary_f64(&seed), b64[i] = ordinary_f64(&seed);
+    present[i] = random_u64(&seed) % 4 != 0;
+  }
+}
+
+static void test_lengths(int64_t step) {
+  int bad = 0;
+  for (int64_t n = 0; n <= EVERY; n += step) bad += !agree(n);
+  CHECK(bad == 0);
+}
+
+static void test_long(void) { /* 64, 512 and 4096 blocks */
+  static const int64_t around[] = {16384, 131072, 131072 + 2048, 1024 * 1024};
+  for (int i = 0; i < 4; i++)
+    for (int64_t n = around[i] - 2; n <= around[i] + 2; n++) CHECK(agree(n));
+}
+
+/* A row is m outputs: the same bits as one by one, whatever the strides and the tile. */
+static void row_agrees(const vt_dot_kernels *t, int64_t n, int64_t m, int64_t sa, int64_t sbk,
+                       int64_t sbj, const uint8_t *on) {
+  enum { SY = 3 };
+  float y[SY * 200];
+  double y64[SY * 200];
+  memset(y, 0x55, sizeof y), memset(y64, 0x55, sizeof y64);
+  t->row_f32(y, SY, a32, sa, b32, sbk, sbj, on, 1, n, m);
+  t->row_f64(y64, SY, a64, sa, b64, sbk, sbj, on, 1, n, m);
+  int bad = 0;
+  for (int64_t j = 0; j < m; j++) {
+    bad += !same_f32(y[SY * j], plain_f32(a32, sa, b32 + j * sbj, sbk, on, n));
+    bad += !same_f64(y64[SY * j], plain_f64(a64, sa, b64 + j * sbj, sbk, on, n));
+  }
+  for (int64_t i = 0; i < SY * 200; i++) /* nothing is written between or beyond */
+    if (i % SY != 0 || i >= SY * m) bad += vt_f32_bits(y[i]) != 0x55555555u;
+  CHECK(bad == 0);
+}
+
+static void test_rows(void) {
+  static const int64_t ms[] = {0, 1, 4, 7, 8, 33, 64, 65, 107};
+  static const int64_t ns[] = {0, 1, 5, 256, 257, 2049};
+  for (int t = 0; t < 2 && tables[t] != NULL; t++)
+    for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++)
+      for (size_t j = 0; j < sizeof ms / sizeof ms[0]; j++) {
+        const uint8_t *on = (i + j) % 2 ? present : NULL;
+        row_agrees(tables[t], ns[i], ms[j], 1, ms[j] + 1, 1, on); /* rows of b */
+        row_agrees(tables[t], ns[i], ms[j], 3, 1, ns[i] + 1, on); /* columns of b */
+        row_agrees(tables[t], ns[i], ms[j], 0, 2 * ms[j] + 1, 2,
+                   on); /* gaps, and one a for all k */
+      }
+}
+
+static void test_strides(void) {
+  const int64_t n = 700;
+  for (int t = 0; t < 2 && tables[t] != NULL; t++) {
+    const float want = plain_f32(a32 + 2 * n, -2, b32, 3, NULL, n);
+    CHECK(same_f32(tables[t]->dot_f32(a32 + 2 * n, -2, b32, 3, NULL, 0, n), want));
+    uint8_t sparse[2 * 700];
+    for (int64_t k = 0; k < n; k++) sparse[2 * k] = present[k], sparse[2 * k + 1] = 1;
+    const double masked = plain_f64(a64, 5, b64, 1, present, n);
+    CHECK(same_f64(tables[t]->dot_f64(a64, 5, b64, 1, sparse, 2, n), masked));
+  }
+}
+
+/* Known results: the order is seen, not only agreed upon. */
+static void test_known(void) {
+  for (int t = 0; t < 2 && tables[t] != NULL; t++) {
+    const vt_dot_kernels *d = tables[t];
+    CHECK(same_f32(d->dot_f32(NULL, 1, NULL, 1, NULL, 0, 0), 0.0f)); /* of nothing */
+    const float tiny = 0x1p-100f, minus = -0x1p-100f, zero = 0.0f, inf = INFINITY;
+    CHECK(same_f32(d->dot_f32(&tiny, 1, &minus, 1, NULL, 0, 1), 0.0f)); /* a block of -0 */
+    CHECK(same_f32(d->dot_f32(&zero, 1, &inf, 1, NULL, 0, 1), NAN));
+    const uint8_t absent = 0;
+    CHECK(same_f32(d->dot_f32(&zero, 1, &inf, 1, &absent, 1, 1), 0.0f)); /* no fma, no NaN */
+    /* 2^24 + 1 is lost inside a block, and kept when the next block begins in between. */
+    float a[258] = {0}, ones[258];
+    for (int i = 0; i < 258; i++) ones[i] = 1.0f;
+    a[0] = 0x1p24f, a[1] = 1.0f, a[2] = 1.0f;
+    CHECK(same_f32(d->dot_f32(a, 1, ones, 1, NULL, 0, 258), 0x1p24f));
+    a[1] = a[2] = 0.0f, a[256] = a[257] = 1.0f;
+    CHECK(same_f32(d->dot_f32(a, 1, ones, 1, NULL, 0, 258), 0x1p24f + 2.0f));
+    /* The product is not rounded: (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24. */
+    const float h[2] = {1.0f + 0x1p-12f, -(1.0f + 0x1p-11f)}, g[2] = {1.0f, 1.0f + 0x1p-12f};
+    const float x[2] = {h[1], h[0]};
+    CHECK(same_f32(d->dot_f32(x, 1, g, 1, NULL, 0, 2), 0x1p-24f));
+  }
+}
+
+/* Trailing zeros in both operands never change a bit. */
+static void test_padding(void) {
+  static const int64_t ns[] = {1, 200, 256, 300, 2048, 2100};
+  float a[2800] = {0}, b[2800] = {0};
+  for (int t = 0; t < 2 && tables[t] != NULL; t++)
+    for (int i = 0; i < 6; i++) {
+      memset(a, 0, sizeof a), memset(b, 0, sizeof b);
+      memcpy(a, a32, (size_t)ns[i] * sizeof *a), memcpy(b, b32, (size_t)ns[i] * sizeof *b);
+      const float want = plain_f32(a, 1, b, 1, NULL, ns[i]);
+      for (int64_t n = ns[i]; n <= 2800; n += 100)
+        CHECK(same_f32(tables[t]->dot_f32(a, 1, b, 1, NULL, 0, n), want));
+    }
+}
+
+static void plant(int at, float a, float b) {
+  a32[at] = a, b32[at] = b;
+  a64[at] = (double)a, b64[at] = (double)b;
+}
+
+static void test_special(void) {
+  plant(3, -0.0f, 1.0f), plant(300, INFINITY, 2.0f);
+  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(agree(n));
+  plant(2100, -INFINITY, 1.0f); /* inf - inf: NaN from here on */
+  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(agree(n));
+  plant(300, 0.0f, INFINITY);
+  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(agree(n));
+  uint64_t seed = 5; /* products that underflow, and chains of subnormals */
+  for (int i = 0; i < EVERY; i++) {
+    a32[i] = ordinary_f32(&seed) * 0x1p-70f, b32[i] = ordinary_f32(&seed) * 0x1p-74f;
+    a64[i] = ordinary_f64(&seed) * 0x1p-530, b64[i] = ordinary_f64(&seed) * 0x1p-535;
+  }
+  test_lengths(7);
+}
+
+int main(void) {
+  if (vt_dot_kernels_here() == &vt_dot_fma) tables[1] = &vt_dot_fma;
+  printf("dot: fma of this processor: %s\n", tables[1] != NULL ? "tested" : "none");
+  a32 = malloc(LONGEST * sizeof *a32), b32 = malloc(LONGEST * sizeof *b32);
+  a64 = malloc(LONGEST * sizeof *a64), b64 = malloc(LONGEST * sizeof *b64);
+  present = malloc(LONGEST);
+  fill(3);
+  test_known();
+  test_lengths(1);
+  test_long();
+  test_rows();
+  test_strides();
+  test_padding();
+  test_special();
+  free(a32), free(b32), free(a64), free(b64), free(present);
+  TEST_DONE();
+}

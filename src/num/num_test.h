@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * num_test.h - what the tests of this room share: comparison of bits in which NaN is one value, and
+ * random patterns of every class from a fixed seed. */
+#ifndef VT_NUM_TEST_H
+#define VT_NUM_TEST_H
+#include <stdint.h>
+#include "vt_num.h"
+#include "vt_test.h"
+
+static inline int same_f32(float a, float b) {
+  return (a != a && b != b) || vt_f32_bits(a) == vt_f32_bits(b);
+}
+static inline int same_f64(double a, double b) {
+  return (a != a && b != b) || vt_f64_bits(a) == vt_f64_bits(b);
+}
+
+/* splitmix64 */
+static inline uint64_t random_u64(uint64_t *state) {
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+/* About 1, so that sums and products of several stay finite and round. */
+static inline float ordinary_f32(uint64_t *state) {
+  const uint64_t r = random_u64(state);
+  const uint32_t sign = (uint32_t)(r >> 63) << 31, exponent = 120 + (uint32_t)(r >> 40) % 12;
+  return vt_f32_from_bits(sign | exponent << 23 | ((uint32_t)r & 0x7fffff));
+}
+static inline double ordinary_f64(uint64_t *state) {
+  const uint64_t r = random_u64(state), e = 1016 + random_u64(state) % 12;
+  return vt_f64_from_bits((r & UINT64_C(0x800fffffffffffff)) | e << 52);
+}
+
+/* Every class of pattern: plain bits, sparse fractions (ties), zeros, subnormals, inf, NaN. */
+static inline float any_f32(uint64_t *state) {
+  const uint64_t r = random_u64(state);
+  const uint32_t u = (uint32_t)(r >> 32), sign = u & 0x80000000u;
+  switch (r % 16) {
+    case 0:
+      return vt_f32_from_bits(sign);
+    case 1:
+      return vt_f32_from_bits(sign | (u & 0x7fffff));
+    case 2:
+      return vt_f32_from_bits(sign | 0x7f800000u);
+    case 3:
+      return vt_f32_from_bits(u | 0x7fc00000u);
+    case 4:
+    case 5:
+    case 6:
+      return vt_f32_from_bits(u & 0xff801001u);
+    default:
+      return vt_f32_from_bits(u);
+  }
+}
+static inline double any_f64(uint64_t *state) {
+  const uint64_t r = random_u64(state), u = random_u64(state), sign = u & UINT64_C(1) << 63;
+  switch (r % 16) {
+    case 0:
+      return vt_f64_from_bits(sign);
+    case 1:
+      return vt_f64_from_bits(sign | (u & UINT64_C(0xfffffffffffff)));
+    case 2:
+      return vt_f64_from_bits(sign | UINT64_C(0x7ff0000000000000));
+    case 3:
+      return vt_f64_from_bits(u | UINT64_C(0x7ff8000000000000));
+    case 4:
+    case 5:
+    case 6:
+      return vt_f64_from_bits(u & UINT64_C(0xfff0000004000001));
+    default:
+      return vt_f64_from_bits(u);
+  }
+}
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * order_test.c - the one order of values, and the canonical patterns. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "num_test.h"
+#include "volta/volta_ops.h"
+
+/* Ascending: every pair of the list has one answer. */
+static const float line[] = {-INFINITY, -FLT_MAX,     -1.0f,   -FLT_MIN, -FLT_TRUE_MIN, -0.0f,
+                             0.0f,      FLT_TRUE_MIN, FLT_MIN, 1.0f,     FLT_MAX,       INFINITY};
+static const double line64[] = {-INFINITY,    -DBL_MAX, -1.0, -DBL_MIN, -DBL_TRUE_MIN, -0.0, 0.0,
+                                DBL_TRUE_MIN, DBL_MIN,  1.0,  DBL_MAX,  INFINITY};
+enum { N = sizeof line / sizeof line[0] };
+_Static_assert(N == sizeof line64 / sizeof line64[0], "one walk for both lists");
+
+static void test_pairs(void) {
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      const int hi = i > j ? i : j, lo = i > j ? j : i;
+      CHECK(vt_f32_above(line[i], line[j]) == (i > j));
+      CHECK(vt_f64_above(line64[i], line64[j]) == (i > j));
+      CHECK(same_f32(vt_f32_max(line[i], line[j]), line[hi]));
+      CHECK(same_f32(vt_f32_min(line[i], line[j]), line[lo]));
+      CHECK(same_f64(vt_f64_max(line64[i], line64[j]), line64[hi]));
+      CHECK(same_f64(vt_f64_min(line64[i], line64[j]), line64[lo]));
+    }
+}
+
+static void test_nan(void) {
+  static const uint32_t pattern[] = {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff800001u,
+                                     UINT32_MAX};
+  for (int p = 0; p < 5; p++) {
+    const float nan = vt_f32_from_bits(pattern[p]);
+    const double nan64 = (double)nan;
+    CHECK(!vt_f32_above(nan, NAN) && !vt_f32_above(NAN, nan)); /* one value */
+    CHECK(!vt_f64_above(nan64, (double)NAN) && !vt_f64_above((double)NAN, nan64));
+    for (int i = 0; i < N; i++) {
+      CHECK(vt_f32_above(nan, line[i]) && !vt_f32_above(line[i], nan));
+      CHECK(vt_f64_above(nan64, line64[i]) && !vt_f64_above(line64[i], nan64));
+      CHECK(isnan(vt_f32_max(nan, line[i])) && isnan(vt_f32_max(line[i], nan)));
+      CHECK(isnan(vt_f32_min(nan, line[i])) && isnan(vt_f32_min(line[i], nan)));
+      CHECK(isnan(vt_f64_max(nan64, line64[i])) && isnan(vt_f64_max(line64[i], nan64)));
+      CHECK(isnan(vt_f64_min(nan64, line64[i])) && isnan(vt_f64_min(line64[i], nan64)));
+    }
+  }
+}
+
+static void test_bits(void) {
+  CHECK(vt_f32_bits(1.0f) == 0x3f800000u && vt_f32_bits(-0.0f) == 0x80000000u);
+  CHECK(vt_f64_bits(1.0) == UINT64_C(0x3ff0000000000000));
+  CHECK(vt_f32_from_bits(0x40c90fdbu) == 0x1.921fb6p+2f);
+  CHECK(vt_f64_from_bits(1) == DBL_TRUE_MIN);
+}
+
+/* Every 16-bit pattern: a NaN becomes the one NaN, all else stays. */
+static void test_canonical_16(uint32_t dtype, uint16_t infinity, uint16_t nan) {
+  static uint16_t h[65536];
+  for (int i = 0; i < 65536; i++) h[i] = (uint16_t)i;
+  vt_canonical(h, dtype, 65536);
+  int bad = 0;
+  for (int i = 0; i < 65536; i++) bad += h[i] != ((i & 0x7fff) > infinity ? nan : i);
+  CHECK(bad == 0);
+}
+
+static void test_canonical(void) {
+  uint32_t u[] = {0x7f800001u, 0xffc00000u, UINT32_MAX, 0x7f800000u, 0xff800000u, 0x80000000u, 1};
+  const uint32_t want[] = {
+      0x7fc00000u, 0x7fc00000u, 0x7fc00000u, 0x7f800000u, 0xff800000u, 0x80000000u, 1};
+  uint64_t v[] = {UINT64_C(0x7ff0000000000001), UINT64_MAX, UINT64_C(0xfff0000000000000), 1};
+  const uint64_t want64[] = {UINT64_C(0x7ff8000000000000), UINT64_C(0x7ff8000000000000),
+                             UINT64_C(0xfff0000000000000), 1};
+  unsigned char bytes[1 + sizeof u]; /* at an odd address, too */
+  memcpy(bytes + 1, u, sizeof u);
+  vt_canonical(bytes + 1, VT_DTYPE_F32, 7);
+  CHECK(memcmp(bytes + 1, want, sizeof u) == 0);
+  vt_canonical(v, VT_DTYPE_F64, 4);
+  CHECK(memcmp(v, want64, sizeof v) == 0);
+  uint8_t truth[4] = {0, 1, 2, 255};
+  vt_canonical(truth, VT_DTYPE_I8, 4);
+  CHECK(truth[2] == 2 && truth[3] == 255); /* an integer has nothing to settle */
+  vt_canonical(truth, VT_DTYPE_BOOL, 4);
+  CHECK(truth[0] == 0 && truth[1] == 1 && truth[2] == 1 && truth[3] == 1);
+  int64_t wide = -1;
+  vt_canonical(&wide, VT_DTYPE_I64, 1);
+  CHECK(wide == -1);
+}
+
+int main(void) {
+  test_pairs();
+  test_nan();
+  test_bits();
+  test_canonical_16(VT_DTYPE_F16, 0x7c00, 0x7e00);
+  test_canonical_16(VT_DTYPE_BF16, 0x7f80, 0x7fc0);
+  test_canonical();
+  TEST_DONE();
+}

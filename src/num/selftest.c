@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * selftest.c - does this object code, in this environment, keep the numerics?
+ * A flag that changes results may reach a build unseen, and a host program may have switched the
+ * processor to flush subnormals. Each check is a short computation whose result is one bit pattern
+ * under the rules and another one when the rule is broken. Inputs are volatile, so that the
+ * compiler emits the code that it would emit for real data instead of folding it. This file leans
+ * on no other: it can be compiled and linked alone. */
+#include <float.h>
+#include <stddef.h>
+#include "vt_num.h"
+
+_Static_assert(FLT_EVAL_METHOD == 0, "f32 and f64 must be computed without excess precision");
+_Static_assert(FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53, "float and double must be IEEE 754's");
+
+/* (1 + h)^2 - (1 + 2h): the square rounds to 1 + 2h, unless the product is fused into the sum. */
+static int contracts(void) {
+  volatile float a = 1.0f + 0x1p-12f, b = -(1.0f + 0x1p-11f);
+  volatile double c = 1.0 + 0x1p-27, d = -(1.0 + 0x1p-26);
+  const float x = a, y = b;
+  const double z = c, w = d;
+  const float plus = x * x + y, minus = x * x - -y;
+  const double plus64 = z * z + w, minus64 = z * z - -w;
+  return plus != 0.0f || minus != 0.0f || plus64 != 0.0 || minus64 != 0.0;
+}
+
+/* (1 + tiny) - 1 is 0 in the order written, and tiny in another; so is a sum that a compiler might
+ * split over lanes: 1 + 2^24 + ... loses the 1, -2^24 at the end leaves 0. */
+static int reassociates(void) {
+  volatile float a = 1.0f, b = 0x1p-30f;
+  volatile double c = 1.0, d = 0x1p-60;
+  volatile float element[8] = {0x1p24f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, -0x1p24f};
+  const float x = a, y = b;
+  const double z = c, w = d;
+  float s = 0.0f, e[8];
+  for (int i = 0; i < 8; i++) e[i] = element[i];
+  for (int i = 0; i < 8; i++) s += e[i];
+  return (x + y) - x != 0.0f || (z + w) - z != 0.0 || s != 0.0f;
+}
+
+/* 5 * (1/3), with 1/3 rounded, is not the f32 or f64 nearest 5/3. A constant divisor, and several
+ * quotients by one divisor, invite a compiler to take the reciprocal. */
+static int divides_by_multiplying(void) {
+  volatile float three = 3.0f, dividend[3] = {5.0f, 7.0f, 11.0f};
+  volatile double three64 = 3.0, dividend64[3] = {5.0, 7.0, 11.0};
+  const float y = three, third = dividend[0] / 3.0f, want = 0x1.aaaaaap+0f;
+  const double w = three64, third64 = dividend64[0] / 3.0, want64 = 0x1.aaaaaaaaaaaabp+0;
+  volatile float quotient[3] = {dividend[0] / y, dividend[1] / y, dividend[2] / y};
+  volatile double quotient64[3] = {dividend64[0] / w, dividend64[1] / w, dividend64[2] / w};
+  return third != want || quotient[0] != want || third64 != want64 || quotient64[0] != want64;
+}
+
+/* -0 + 0 is +0, and 1/+0 is +inf. */
+static int loses_signs_of_zero(void) {
+  volatile float a = -0.0f, one = 1.0f;
+  volatile double c = -0.0, one64 = 1.0;
+  const float x = a;
+  const double z = c;
+  return !(one / (x + 0.0f) > 0.0f) || !(one64 / (z + 0.0) > 0.0);
+}
+
+static int loses_nan(void) {
+  volatile float zero = 0.0f;
+  volatile double zero64 = 0.0;
+  const float x = zero / zero;
+  const double z = zero64 / zero64;
+  return x == x || z == z;
+}
+
+/* The largest subnormals times 2^30: 0 when an operand is taken for 0. */
+static int ignores_subnormal_inputs(void) {
+  volatile float a = FLT_MIN - FLT_TRUE_MIN, scale = 0x1p30f;
+  volatile double c = DBL_MIN - DBL_TRUE_MIN, scale64 = 0x1p30;
+  return a * scale == 0.0f || c * scale64 == 0.0;
+}
+
+/* Half of the smallest normal, made large again only by an exact operation on its bits. */
+static int flushes_subnormal_results(void) {
+  volatile float a = FLT_MIN, half = 0.5f;
+  volatile double c = DBL_MIN, half64 = 0.5;
+  volatile float x = a * half;
+  volatile double z = c * half64;
+  return x + x != FLT_MIN || z + z != DBL_MIN;
+}
+
+/* Nearest, ties to even, on both sides of zero: 1 + 1/2 place stays, 1 + 1 1/2 places go to 2,
+ * 1 + 3/4 place goes to 1. */
+static int rounds_otherwise(void) {
+  volatile float one = 1.0f, half = 0x1p-24f, more = 0x1.8p-24f, odd = 1.0f + 0x1p-23f;
+  volatile double one64 = 1.0, half64 = 0x1p-53, more64 = 0x1.8p-53, odd64 = 1.0 + 0x1p-52;
+  const float even = 1.0f + 0x1p-22f;
+  const double even64 = 1.0 + 0x1p-51;
+  const int f32 = one + half == 1.0f && -one - half == -1.0f && odd + half == even &&
+                  -odd - half == -even && one + more == odd && -one - more == -odd;
+  const int f64 = one64 + half64 == 1.0 && -one64 - half64 == -1.0 && odd64 + half64 == even64 &&
+                  -odd64 - half64 == -even64 && one64 + more64 == odd64 &&
+                  -one64 - more64 == -odd64;
+  return !f32 || !f64;
+}
+
+const char *vt_num_self_test(void) {
+  static const struct {
+    int (*broken)(void);
+    const char *what;
+  } check[] = {
+      {rounds_otherwise, "does not round to nearest even"},
+      {ignores_subnormal_inputs, "takes subnormal operands for zero"},
+      {flushes_subnormal_results, "flushes subnormal results to zero"},
+      {contracts, "contracts a*b+c"},
+      {reassociates, "reassociates sums"},
+      {divides_by_multiplying, "replaces a division by a multiplication"},
+      {loses_signs_of_zero, "loses the sign of zero"},
+      {loses_nan, "assumes that there is no NaN"},
+  };
+  for (size_t i = 0; i < sizeof check / sizeof check[0]; i++)
+    if (check[i].broken()) return check[i].what;
+  return NULL;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * selftest_test.c - the self-test is silent here, and speaks when the environment is wrong. That it
+ * speaks when the compiler flags are wrong is tested by building it with them. */
+#include <fenv.h>
+#include <string.h>
+#include "num_test.h"
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+static int says(const char *text, const char *word) {
+  return text != NULL && strstr(text, word) != NULL;
+}
+
+static void test_rounding_modes(void) {
+  static const int mode[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  for (int i = 0; i < 3; i++) {
+    CHECK(fesetround(mode[i]) == 0);
+    const char *text = vt_num_self_test();
+    fesetround(FE_TONEAREST);
+    CHECK(says(text, "nearest"));
+  }
+}
+
+static void test_subnormals(void) {
+#if defined(__SSE2__)
+  enum { DAZ = 0x0040, FTZ = 0x8000 };
+  const unsigned saved = _mm_getcsr();
+  _mm_setcsr(saved | FTZ);
+  const char *flush = vt_num_self_test();
+  _mm_setcsr(saved | DAZ);
+  const char *ignore = vt_num_self_test();
+  _mm_setcsr(saved);
+  CHECK(says(flush, "flushes"));
+  CHECK(says(ignore, "operands"));
+#endif
+}
+
+int main(void) {
+  const char *text = vt_num_self_test();
+  if (text != NULL) fprintf(stderr, "self-test: this binary %s\n", text);
+  CHECK(text == NULL);
+  test_rounding_modes();
+  test_subnormals();
+  CHECK(vt_num_self_test() == NULL);
+  TEST_DONE();
+}

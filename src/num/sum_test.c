@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sum_test.c - the stream equals the definition of S, for every n. The definition is restated here
+ * on whole arrays, recursively, in the test's own words. */
+#include <math.h>
+#include <string.h>
+#include "num_test.h"
+
+enum { LONGEST = 1024 * 1025 + 2 };
+
+static float plain_f32(const float *x, int64_t n) {
+  if (n > 1024) {
+    const int64_t chunks = (n + 1023) / 1024;
+    float *p = malloc((size_t)chunks * sizeof *p);
+    for (int64_t c = 0; c < chunks; c++)
+      p[c] = plain_f32(x + 1024 * c, n - 1024 * c < 1024 ? n - 1024 * c : 1024);
+    const float r = plain_f32(p, chunks);
+    free(p);
+    return r;
+  }
+  float s[32] = {0};
+  for (int64_t i = 0; i < n; i++) s[i % 32] += x[i];
+  for (int h = 16; h >= 1; h /= 2)
+    for (int l = 0; l < h; l++) s[l] += s[l + h];
+  return s[0];
+}
+
+static double plain_f64(const double *x, int64_t n) {
+  if (n > 1024) {
+    const int64_t chunks = (n + 1023) / 1024;
+    double *p = malloc((size_t)chunks * sizeof *p);
+    for (int64_t c = 0; c < chunks; c++)
+      p[c] = plain_f64(x + 1024 * c, n - 1024 * c < 1024 ? n - 1024 * c : 1024);
+    const double r = plain_f64(p, chunks);
+    free(p);
+    return r;
+  }
+  double s[32] = {0};
+  for (int64_t i = 0; i < n; i++) s[i % 32] += x[i];
+  for (int h = 16; h >= 1; h /= 2)
+    for (int l = 0; l < h; l++) s[l] += s[l + h];
+  return s[0];
+}
+
+static float stream_f32(const float *x, int64_t n) {
+  vt_sum_f32 s;
+  memset(&s, 0xff, sizeof s); /* init owes nothing to what was there */
+  vt_sum_f32_init(&s);
+  for (int64_t i = 0; i < n; i++) vt_sum_f32_add(&s, x[i]);
+  return vt_sum_f32_done(&s);
+}
+
+static double stream_f64(const double *x, int64_t n) {
+  vt_sum_f64 s;
+  memset(&s, 0xff, sizeof s);
+  vt_sum_f64_init(&s);
+  for (int64_t i = 0; i < n; i++) vt_sum_f64_add(&s, x[i]);
+  return vt_sum_f64_done(&s);
+}
+
+static int agree(const float *x, const double *z, int64_t n) {
+  return same_f32(stream_f32(x, n), plain_f32(x, n)) && same_f64(stream_f64(z, n), plain_f64(z, n));
+}
+
+static void test_every_length(const float *x, const double *z) {
+  int bad = 0;
+  for (int64_t n = 0; n <= 3000; n++) bad += !agree(x, z, n);
+  CHECK(bad == 0);
+}
+
+static void test_long(const float *x, const double *z) {
+  static const int64_t around[] = {1024 * 32, 1024 * 1023, 1024 * 1024, 1024 * 1025};
+  for (int i = 0; i < 4; i++)
+    for (int64_t n = around[i] - 2; n <= around[i] + 2; n++) CHECK(agree(x, z, n));
+}
+
+/* Known results: the order is seen, not only agreed upon. */
+static void test_known(void) {
+  float x[1025] = {0};
+  CHECK(same_f32(stream_f32(x, 0), 0.0f));
+  for (int i = 0; i < 1025; i++) x[i] = -0.0f;
+  for (int n = 0; n <= 1025; n++) CHECK(same_f32(stream_f32(x, n), 0.0f)); /* never -0 */
+  /* Lane 0 holds 2^24 and loses the 1 at place 32; the 1 at place 1 waits in its own lane, and the
+   * two lanes meet last. */
+  memset(x, 0, sizeof x);
+  x[0] = 0x1p24f, x[32] = 1.0f;
+  CHECK(same_f32(stream_f32(x, 64), 0x1p24f));
+  x[16] = 1.0f, x[1] = 1.0f, x[17] = 1.0f; /* 1 + 1 in lane 1; lane 16 is lost in lane 0 */
+  CHECK(same_f32(stream_f32(x, 64), 0x1p24f + 2.0f));
+  /* A second chunk is summed by itself before it meets the first. */
+  memset(x, 0, sizeof x);
+  x[0] = 0x1p24f, x[1023] = -0x1p24f, x[1024] = 1.0f;
+  CHECK(same_f32(stream_f32(x, 1025), 1.0f));
+}
+
+static void test_special(float *x, double *z) {
+  static const struct {
+    int at;
+    float value;
+  } plant[] = {{5, INFINITY}, {2900, -INFINITY}, {1024, NAN}, {7, -0.0f}};
+  for (int i = 0; i < 4; i++) {
+    const float keep = x[plant[i].at];
+    const double keep64 = z[plant[i].at];
+    x[plant[i].at] = plant[i].value, z[plant[i].at] = (double)plant[i].value;
+    for (int64_t n = 1; n <= 3000; n += n < 1020 || n > 1030 ? 53 : 1) CHECK(agree(x, z, n));
+    CHECK(agree(x, z, 3000));
+    x[plant[i].at] = keep, z[plant[i].at] = keep64;
+  }
+}
+
+int main(void) {
+  float *x = malloc(LONGEST * sizeof *x);
+  double *z = malloc(LONGEST * sizeof *z);
+  uint64_t seed = 2;
+  for (int i = 0; i < LONGEST; i++) x[i] = ordinary_f32(&seed), z[i] = ordinary_f64(&seed);
+  test_known();
+  test_every_length(x, z);
+  test_long(x, z);
+  test_special(x, z);
+  for (int i = 0; i < 3000; i++) { /* subnormals, whose sums become normal */
+    x[i] = vt_f32_from_bits((uint32_t)random_u64(&seed) & 0x80ffffffu);
+    z[i] = vt_f64_from_bits(random_u64(&seed) & UINT64_C(0x801fffffffffffff));
+  }
+  test_every_length(x, z);
+  for (int i = 0; i < 3000; i++) x[i] = any_f32(&seed), z[i] = any_f64(&seed);
+  for (int from = 0; from < 2000; from += 7) CHECK(agree(x + from, z + from, from % 40 + 1));
+  free(x);
+  free(z);
+  TEST_DONE();
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * build.c - short ways to write nodes through a vt_builder. */
+#include <string.h>
+#include "vt_builder.h"
+#include "vt_num.h"
+
+uint32_t vt_build1(vt_builder *b, uint32_t op, uint32_t x) { return b->node(b, op, &x, 1, NULL); }
+
+uint32_t vt_build2(vt_builder *b, uint32_t op, uint32_t x, uint32_t y) {
+  const uint32_t in[2] = {x, y};
+  return b->node(b, op, in, 2, NULL);
+}
+
+uint32_t vt_build3(vt_builder *b, uint32_t op, uint32_t x, uint32_t y, uint32_t z) {
+  const uint32_t in[3] = {x, y, z};
+  return b->node(b, op, in, 3, NULL);
+}
+
+uint32_t vt_build_bits(vt_builder *b, uint32_t dtype, uint64_t bits) {
+  const vt_attr_literal a = {.size = sizeof a, .dtype = dtype, .bits = bits};
+  return b->node(b, VT_OP_literal, NULL, 0, &a);
+}
+
+/* The cast is the one rounding; the bits travel zero-extended in a u64. */
+static uint32_t build_from(vt_builder *b, uint32_t dtype, const void *value, uint32_t from) {
+  uint64_t bits = 0;
+  vt_cast(value, 1, from, &bits, 1, dtype, 1);
+  return vt_build_bits(b, dtype, bits);
+}
+
+uint32_t vt_build_number(vt_builder *b, uint32_t dtype, double x) {
+  return build_from(b, dtype, &x, VT_DTYPE_F64);
+}
+
+uint32_t vt_build_int(vt_builder *b, uint32_t dtype, int64_t x) {
+  return build_from(b, dtype, &x, VT_DTYPE_I64);
+}
+
+uint32_t vt_build_reduce(vt_builder *b, uint32_t op, uint32_t x, uint32_t axis, int keep) {
+  const vt_attr_reduce a = {.size = sizeof a, .axes = {.n = 1, .v = {axis}}, .keep = keep};
+  return b->node(b, op, &x, 1, &a);
+}
+
+static uint32_t build_shaped(vt_builder *b, uint32_t op, uint32_t x, uint32_t rank,
+                             const int64_t *dim) {
+  vt_attr_shape a = {.size = sizeof a, .shape = {.n = rank}};
+  memcpy(a.shape.v, dim, rank * sizeof *dim);
+  return b->node(b, op, &x, 1, &a);
+}
+
+uint32_t vt_build_reshape(vt_builder *b, uint32_t x, uint32_t rank, const int64_t *dim) {
+  return build_shaped(b, VT_OP_reshape, x, rank, dim);
+}
+
+uint32_t vt_build_broadcast(vt_builder *b, uint32_t x, uint32_t rank, const int64_t *dim) {
+  return build_shaped(b, VT_OP_broadcast, x, rank, dim);
+}
+
+uint32_t vt_build_cast(vt_builder *b, uint32_t x, uint32_t dtype) {
+  const vt_attr_cast a = {.size = sizeof a, .dtype = dtype};
+  return b->node(b, VT_OP_cast, &x, 1, &a);
+}

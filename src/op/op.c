@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op.c - ops.def and inits.def as tables. A row naming a missing function fails to link, one with
+ * the wrong signature fails to compile. */
+#include <string.h>
+#include "op_rows.h"
+#include "vt_builder.h"
+#include "vt_hash.h"
+
+#define VT_CLASS_PRIM 1
+#define VT_CLASS_COMP 0
+static const vt_op_info ops[] = {
+#define VT_OP(name, no, class, lo, hi, operands, attrs, num, verify, shape, lower, kernel, work, \
+              help)                                                                              \
+  {#name, no,    VT_CLASS_##class, lo,   hi,  operands, &vt_attr_group_##attrs, #num, verify,    \
+   shape, lower, kernel,           work, help},
+#define none NULL
+#include "ops.def"
+#undef none
+#undef VT_OP
+};
+enum { N_OPS = sizeof ops / sizeof *ops };
+
+uint32_t vt_op_total(void) { return N_OPS; }
+
+const vt_op_info *vt_op_at(uint32_t i) { return i < N_OPS ? &ops[i] : NULL; }
+
+const vt_op_info *vt_op_get(uint32_t number) {
+  uint32_t lo = 0, hi = N_OPS;
+  while (lo < hi) {
+    const uint32_t mid = (lo + hi) / 2;
+    if (ops[mid].number < number) {
+      lo = mid + 1;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo < N_OPS && ops[lo].number == number ? &ops[lo] : NULL;
+}
+
+const vt_op_info *vt_op_find(const char *name) {
+  for (uint32_t i = 0; i < N_OPS; i++)
+    if (strcmp(ops[i].name, name) == 0) return &ops[i];
+  return NULL;
+}
+
+static vt_status check_arity(const vt_op_info *op, uint32_t n, vt_diag *d) {
+  if (n >= op->min_in && (n <= op->max_in || op->max_in == VT_OP_ANY_IN)) return VT_OK;
+  if (op->max_in == VT_OP_ANY_IN)
+    return VT_FAIL(d, VT_VERIFY, "'%s' takes at least %u operand%s, got %u", op->name, op->min_in,
+                   op->min_in == 1 ? "" : "s", n);
+  if (op->min_in == op->max_in)
+    return VT_FAIL(d, VT_VERIFY, "'%s' takes %u operand%s (%s), got %u", op->name, op->min_in,
+                   op->min_in == 1 ? "" : "s", op->operands, n);
+  return VT_FAIL(d, VT_VERIFY, "'%s' takes %u to %u operands (%s), got %u", op->name, op->min_in,
+                 op->max_in, op->operands, n);
+}
+
+vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, vt_diag *d) {
+  VT_TRY(check_arity(op, r->n_in, d));
+  VT_TRY(op->check(r, d));
+  vt_type type = {0};
+  VT_TRY(op->shape(r, &type, d));
+  for (uint32_t i = 0; i < type.rank; i++)
+    if (!vt_dim_is_symbolic(type.dim[i]) && (type.dim[i] < 0 || type.dim[i] > VT_DIM_MAX))
+      return VT_FAIL(d, VT_VERIFY, "'%s' would have dimension %lld on axis %u", op->name,
+                     (long long)type.dim[i], i);
+  *out = type;
+  return VT_OK;
+}
+
+static const vt_init_info inits[] = {
+#define VT_INIT(name, no, attrs, build, formula) \
+  {#name, no, &vt_attr_group_##attrs, build, formula},
+#include "inits.def"
+#undef VT_INIT
+};
+enum { N_INITS = sizeof inits / sizeof *inits };
+
+uint32_t vt_init_total(void) { return N_INITS; }
+
+const vt_init_info *vt_init_at(uint32_t i) { return i < N_INITS ? &inits[i] : NULL; }
+
+const vt_init_info *vt_init_get(uint32_t number) {
+  for (uint32_t i = 0; i < N_INITS; i++)
+    if (inits[i].number == number) return &inits[i];
+  return NULL;
+}
+
+const vt_init_info *vt_init_find(const char *name) {
+  for (uint32_t i = 0; i < N_INITS; i++)
+    if (strcmp(inits[i].name, name) == 0) return &inits[i];
+  return NULL;
+}
+
+uint32_t vt_stream_of(const char *name) {
+  const vt_hash256 h = vt_hash_bytes(name, strlen(name));
+  return (uint32_t)h.b[0] | (uint32_t)h.b[1] << 8 | (uint32_t)h.b[2] << 16 | (uint32_t)h.b[3] << 24;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_check.c - verify rules: which element types an op accepts. Nothing is promoted. */
+#include "op_rows.h"
+
+enum { F = 1, I = 2, B = 4, S = 8 }; /* classes of dtypes.def */
+
+static unsigned class_of(uint32_t dtype) {
+  switch (dtype) {
+#define VT_DTYPE(name, NAME, number, bytes, class) \
+  case number:                                     \
+    return class;
+#include "dtypes.def"
+#undef VT_DTYPE
+  }
+  return 0;
+}
+
+static vt_status same(const vt_rule *r, uint32_t from, uint32_t n, vt_diag *d) {
+  for (uint32_t i = from + 1; i < n; i++)
+    if (r->in[i].dtype != r->in[from].dtype)
+      return VT_FAIL(d, VT_VERIFY, "operand %u is %s where operand %u is %s: write a cast", i + 1,
+                     vt_dtype_name(r->in[i].dtype), from + 1, vt_dtype_name(r->in[from].dtype));
+  return VT_OK;
+}
+
+static vt_status classed(const vt_rule *r, unsigned classes, const char *what, vt_diag *d) {
+  VT_TRY(same(r, 0, r->n_in, d));
+  for (uint32_t i = 0; i < r->n_in; i++)
+    if ((class_of(r->in[i].dtype) & classes) == 0)
+      return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected %s", i + 1,
+                     vt_dtype_name(r->in[i].dtype), what);
+  return VT_OK;
+}
+
+static vt_status one(const vt_rule *r, uint32_t i, uint32_t dtype, vt_diag *d) {
+  if (r->in[i].dtype == dtype) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected %s", i + 1,
+                 vt_dtype_name(r->in[i].dtype), vt_dtype_name(dtype));
+}
+
+static vt_status index_type(const vt_rule *r, uint32_t i, vt_diag *d) {
+  if (r->in[i].dtype == VT_DTYPE_I32 || r->in[i].dtype == VT_DTYPE_I64) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected an index of i32 or i64", i + 1,
+                 vt_dtype_name(r->in[i].dtype));
+}
+
+vt_status check_any(const vt_rule *r, vt_diag *d) { return classed(r, F | I | B | S, "a type", d); }
+vt_status check_same(const vt_rule *r, vt_diag *d) { return same(r, 0, r->n_in, d); }
+vt_status check_float(const vt_rule *r, vt_diag *d) { return classed(r, F, "f32 or f64", d); }
+vt_status check_integer(const vt_rule *r, vt_diag *d) { return classed(r, I, "an integer", d); }
+vt_status check_bool(const vt_rule *r, vt_diag *d) { return classed(r, B, "bool", d); }
+vt_status check_compute(const vt_rule *r, vt_diag *d) {
+  return classed(r, F | I | B, "f32, f64, an integer or bool", d);
+}
+vt_status check_number(const vt_rule *r, vt_diag *d) {
+  return classed(r, F | I, "f32, f64 or an integer", d);
+}
+
+vt_status check_f32(const vt_rule *r, vt_diag *d) {
+  for (uint32_t i = 0; i < r->n_in; i++) VT_TRY(one(r, i, VT_DTYPE_F32, d));
+  return VT_OK;
+}
+
+vt_status check_select(const vt_rule *r, vt_diag *d) {
+  VT_TRY(one(r, 0, VT_DTYPE_BOOL, d));
+  return same(r, 1, 3, d);
+}
+
+vt_status check_masked(const vt_rule *r, vt_diag *d) {
+  const vt_rule pair = {r->dims, r->in, 2, r->attrs};
+  VT_TRY(check_float(&pair, d));
+  return one(r, 2, VT_DTYPE_BOOL, d);
+}
+
+vt_status check_gather(const vt_rule *r, vt_diag *d) { return index_type(r, 1, d); }
+
+vt_status check_seed(const vt_rule *r, vt_diag *d) {
+  for (uint32_t i = 0; i < 2; i++) {
+    VT_TRY(one(r, i, VT_DTYPE_I64, d));
+    if (r->in[i].rank != 0)
+      return VT_FAIL(d, VT_VERIFY, "operand %u has rank %u, expected a scalar", i + 1,
+                     r->in[i].rank);
+  }
+  return VT_OK;
+}
+
+vt_status check_entropy(const vt_rule *r, vt_diag *d) {
+  VT_TRY(one(r, 0, VT_DTYPE_F32, d));
+  return index_type(r, 1, d);
+}

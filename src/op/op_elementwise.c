@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_elementwise.c - ops that look at one element of each operand: shape rules and kernels.
+ * Every kernel is one loop over three scalar functions: f32, f64, and integers as int64_t, which
+ * wrap to their width when stored. No multiply-add is contracted unless the graph says fma. */
+#include "op_rows.h"
+#include "vt_num.h"
+
+/* ---- shapes ---- */
+
+vt_status shape_same(const vt_rule *r, vt_type *out, vt_diag *d) {
+  (void)d;
+  *out = r->in[0];
+  return VT_OK;
+}
+
+static vt_status join_dims(const vt_rule *r, const vt_type *all, uint32_t n, int64_t a, int64_t b,
+                           int64_t *out, vt_diag *d) {
+  if (a == b || b == 1) {
+    *out = a;
+  } else if (a == 1) {
+    *out = b;
+  } else if (vt_dim_is_symbolic(a) && !vt_dim_is_symbolic(b)) {
+    *out = b; /* the symbol must turn out to be b or 1, which is checked when it is bound */
+  } else if (vt_dim_is_symbolic(b) && !vt_dim_is_symbolic(a)) {
+    *out = a;
+  } else {
+    char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+    return VT_FAIL(d, VT_VERIFY, "shapes %s and %s do not broadcast: axes must be equal or 1",
+                   vt_type_text(r->dims, &all[0], x), vt_type_text(r->dims, &all[n], y));
+  }
+  return VT_OK;
+}
+
+vt_status vt_broadcast_shapes(const vt_rule *r, const vt_type *in, uint32_t n, vt_type *out,
+                              vt_diag *d) {
+  vt_type joined = in[0];
+  for (uint32_t i = 1; i < n; i++) {
+    const vt_type *x = &in[i];
+    vt_type wide = joined.rank >= x->rank ? joined : *x;
+    wide.dtype = joined.dtype;
+    const uint32_t common = joined.rank < x->rank ? joined.rank : x->rank;
+    for (uint32_t k = 1; k <= common; k++)
+      VT_TRY(join_dims(r, in, i, joined.dim[joined.rank - k], x->dim[x->rank - k],
+                       &wide.dim[wide.rank - k], d));
+    joined = wide;
+  }
+  *out = joined;
+  return VT_OK;
+}
+
+vt_status shape_broadcast(const vt_rule *r, vt_type *out, vt_diag *d) {
+  return vt_broadcast_shapes(r, r->in, r->n_in, out, d);
+}
+
+vt_status shape_compare(const vt_rule *r, vt_type *out, vt_diag *d) {
+  VT_TRY(shape_broadcast(r, out, d));
+  out->dtype = VT_DTYPE_BOOL;
+  return VT_OK;
+}
+
+vt_status shape_select(const vt_rule *r, vt_type *out, vt_diag *d) {
+  VT_TRY(shape_broadcast(r, out, d));
+  out->dtype = r->in[1].dtype;
+  return VT_OK;
+}
+
+vt_status shape_cast(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_cast *a = r->attrs;
+  if (vt_dtype_name((uint32_t)a->dtype) == NULL)
+    return VT_FAIL(d, VT_VERIFY, "a cast to type number %lld", (long long)a->dtype);
+  *out = r->in[0];
+  out->dtype = (uint32_t)a->dtype;
+  return VT_OK;
+}
+
+/* ---- the loop ---- */
+
+typedef float f32_fn(float a, float b, float c);
+typedef double f64_fn(double a, double b, double c);
+typedef int64_t int_fn(int64_t a, int64_t b, int64_t c);
+typedef struct ew {
+  f32_fn *f32;
+  f64_fn *f64;
+  int_fn *whole;
+} ew;
+
+static vt_walk walk_operands(const vt_kernel *k) {
+  vt_walk w;
+  vt_walk_init(&w, k->out->rank, k->out->dim);
+  vt_walk_view(&w, k->out);
+  for (uint32_t i = 0; i < 3; i++) vt_walk_view(&w, &k->in[i < k->n_in ? i : 0]);
+  return w;
+}
+
+static vt_status ew_run(const vt_kernel *k, const ew *f) {
+  vt_walk w = walk_operands(k);
+  void *y = k->out->data;
+  const void *a = k->in[0].data;
+  const void *b = k->in[k->n_in > 1 ? 1 : 0].data, *c = k->in[k->n_in > 2 ? 2 : 0].data;
+  const uint32_t dtype = k->in[0].dtype;
+  if (dtype == VT_DTYPE_F32 && f->f32 != NULL) {
+    for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
+      ((float *)y)[w.at[0]] = f->f32(((const float *)a)[w.at[1]], ((const float *)b)[w.at[2]],
+                                     ((const float *)c)[w.at[3]]);
+  } else if (dtype == VT_DTYPE_F64 && f->f64 != NULL) {
+    for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
+      ((double *)y)[w.at[0]] = f->f64(((const double *)a)[w.at[1]], ((const double *)b)[w.at[2]],
+                                      ((const double *)c)[w.at[3]]);
+  } else if (dtype != VT_DTYPE_F32 && dtype != VT_DTYPE_F64 && f->whole != NULL) {
+    for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
+      vt_store_int(y, dtype, w.at[0],
+                   f->whole(vt_load_int(a, dtype, w.at[1]), vt_load_int(b, dtype, w.at[2]),
+                            vt_load_int(c, dtype, w.at[3])));
+  } else {
+    return VT_UNSUPPORTED;
+  }
+  return VT_OK;
+}
+
+/* ---- the ops, a line each; `_` marks a type that the verifier has ruled out ---- */
+
+static int64_t int_abs(int64_t a) { return a < 0 ? vt_i64_wrap_sub(0, a) : a; }
+
+#define F32(name, formula)                             \
+  static float name##_f32(float a, float b, float c) { \
+    (void)a, (void)b, (void)c;                         \
+    return formula;                                    \
+  }
+#define F64(name, formula)                                 \
+  static double name##_f64(double a, double b, double c) { \
+    (void)a, (void)b, (void)c;                             \
+    return formula;                                        \
+  }
+#define INT(name, formula)                                       \
+  static int64_t name##_whole(int64_t a, int64_t b, int64_t c) { \
+    (void)a, (void)b, (void)c;                                   \
+    return formula;                                              \
+  }
+#define KERNEL(name, f, g, h)             \
+  vt_status kernel_##name(vt_kernel *k) { \
+    static const ew rows = {f, g, h};     \
+    return ew_run(k, &rows);              \
+  }
+#define EW_F32(name, f) F32(name, f) KERNEL(name, name##_f32, NULL, NULL)
+#define EW_FLOAT(name, f, g) F32(name, f) F64(name, g) KERNEL(name, name##_f32, name##_f64, NULL)
+#define EW_INT(name, h) INT(name, h) KERNEL(name, NULL, NULL, name##_whole)
+#define EW(name, f, g, h) \
+  F32(name, f) F64(name, g) INT(name, h) KERNEL(name, name##_f32, name##_f64, name##_whole)
+
+EW(neg, -a, -a, vt_i64_wrap_sub(0, a))
+EW(abs, vt_f32_from_bits(vt_f32_bits(a) & 0x7fffffffu),
+   vt_f64_from_bits(vt_f64_bits(a) & 0x7fffffffffffffffu), int_abs(a))
+EW(add, a + b, a + b, vt_i64_wrap_add(a, b))
+EW(sub, a - b, a - b, vt_i64_wrap_sub(a, b))
+EW(mul, a *b, a *b, vt_i64_wrap_mul(a, b))
+EW(div, a / b, a / b, vt_i64_div(a, b))
+EW(maximum, vt_f32_max(a, b), vt_f64_max(a, b), a > b ? a : b)
+EW(minimum, vt_f32_min(a, b), vt_f64_min(a, b), a < b ? a : b)
+EW_FLOAT(sqrt, vt_f32_sqrt(a), vt_f64_sqrt(a))
+EW_FLOAT(fma, vt_f32_fma(a, b, c), vt_f64_fma(a, b, c))
+EW_F32(rsqrt, vt_f32_rsqrt(a))
+EW_F32(exp, vt_f32_exp(a))
+EW_F32(log, vt_f32_log(a))
+EW_F32(sin, vt_f32_sin(a))
+EW_F32(cos, vt_f32_cos(a))
+EW_F32(tanh, vt_f32_tanh(a))
+EW_F32(erf, vt_f32_erf(a))
+EW_F32(sigmoid, vt_f32_sigmoid(a))
+EW_F32(pow, vt_f32_pow(a, b))
+EW_INT(mod, vt_i64_mod(a, b))
+EW_INT(and, (a != 0) & (b != 0))
+EW_INT(or, (a != 0) | (b != 0))
+EW_INT(not, a == 0)
+
+/* ---- comparisons: operands of one type, result bool ---- */
+
+typedef struct compare {
+  int (*f32)(float a, float b);
+  int (*f64)(double a, double b);
+  int (*whole)(int64_t a, int64_t b);
+} compare;
+
+static vt_status compare_run(const vt_kernel *k, const compare *f) {
+  vt_walk w = walk_operands(k);
+  uint8_t *y = k->out->data;
+  const void *a = k->in[0].data, *b = k->in[1].data;
+  const uint32_t dtype = k->in[0].dtype;
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const int64_t p = w.at[1], q = w.at[2];
+    int yes;
+    if (dtype == VT_DTYPE_F32) {
+      yes = f->f32(((const float *)a)[p], ((const float *)b)[q]);
+    } else if (dtype == VT_DTYPE_F64) {
+      yes = f->f64(((const double *)a)[p], ((const double *)b)[q]);
+    } else {
+      yes = f->whole(vt_load_int(a, dtype, p), vt_load_int(b, dtype, q));
+    }
+    y[w.at[0]] = (uint8_t)yes;
+  }
+  return VT_OK;
+}
+
+#define COMPARE(name, op)                                               \
+  static int name##_f32(float a, float b) { return a op b; }            \
+  static int name##_f64(double a, double b) { return a op b; }          \
+  static int name##_whole(int64_t a, int64_t b) { return a op b; }      \
+  vt_status kernel_##name(vt_kernel *k) {                               \
+    static const compare rows = {name##_f32, name##_f64, name##_whole}; \
+    return compare_run(k, &rows);                                       \
+  }
+
+COMPARE(eq, ==)
+COMPARE(ne, !=)
+COMPARE(lt, <)
+COMPARE(le, <=)
+COMPARE(gt, >)
+COMPARE(ge, >=)
+
+/* ---- select and cast ---- */
+
+vt_status kernel_select(vt_kernel *k) {
+  vt_walk w = walk_operands(k);
+  const size_t size = vt_dtype_bytes(k->out->dtype);
+  const uint8_t *which = k->in[0].data;
+  char *y = k->out->data;
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const int first = which[w.at[1]] != 0;
+    const char *from = k->in[first ? 1 : 2].data;
+    const int64_t at = w.at[first ? 2 : 3];
+    for (size_t j = 0; j < size; j++)
+      y[w.at[0] * (int64_t)size + (int64_t)j] = from[at * (int64_t)size + (int64_t)j];
+  }
+  return VT_OK;
+}
+
+vt_status kernel_cast(vt_kernel *k) {
+  const vt_view *x = &k->in[0], *y = k->out;
+  const int64_t xs = (int64_t)vt_dtype_bytes(x->dtype), ys = (int64_t)vt_dtype_bytes(y->dtype);
+  vt_walk w;
+  vt_walk_init(&w, y->rank, y->dim);
+  vt_walk_view(&w, y);
+  vt_walk_view(&w, x);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
+    vt_cast((const char *)x->data + w.at[1] * xs, 1, x->dtype, (char *)y->data + w.at[0] * ys, 1,
+            y->dtype, 1);
+  return VT_OK;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_move.c - ops that copy elements without computing: literal and iota make them, the others
+ * choose where they come from. Each movement is one strided copy of a view. */
+#include <string.h>
+#include "op_rows.h"
+#include "vt_num.h"
+
+/* ---- shapes ---- */
+
+static vt_status shape_from_list(const vt_attr_list *list, vt_type *out, vt_diag *d) {
+  if (list->n < 0 || list->n > VT_MAX_RANK)
+    return VT_FAIL(d, VT_LIMIT, "a shape of rank %lld: at most %d", (long long)list->n,
+                   VT_MAX_RANK);
+  out->rank = (uint32_t)list->n;
+  memcpy(out->dim, list->v, (size_t)list->n * sizeof *out->dim);
+  return VT_OK;
+}
+
+vt_status shape_literal(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_literal *a = r->attrs;
+  if (vt_dtype_name((uint32_t)a->dtype) == NULL)
+    return VT_FAIL(d, VT_VERIFY, "a literal of type number %lld", (long long)a->dtype);
+  out->dtype = (uint32_t)a->dtype;
+  return VT_OK;
+}
+
+vt_status shape_iota(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_iota *a = r->attrs;
+  VT_TRY(shape_from_list(&a->shape, out, d));
+  if (a->axis < 0 || a->axis >= a->shape.n)
+    return VT_FAIL(d, VT_VERIFY, "axis %lld of iota does not exist: its shape has rank %lld",
+                   (long long)a->axis, (long long)a->shape.n);
+  const int64_t type = a->dtype;
+  if (type != VT_DTYPE_I32 && type != VT_DTYPE_I64 && type != VT_DTYPE_F32 && type != VT_DTYPE_F64)
+    return VT_FAIL(d, VT_VERIFY, "iota makes i32, i64, f32 or f64");
+  out->dtype = (uint32_t)type;
+  return VT_OK;
+}
+
+vt_status shape_random(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_random *a = r->attrs;
+  if (a->stream < 0 || a->stream > UINT32_MAX)
+    return VT_FAIL(d, VT_VERIFY, "stream %lld is outside 0..2^32-1", (long long)a->stream);
+  out->dtype = VT_DTYPE_F32;
+  return shape_from_list(&a->shape, out, d);
+}
+
+static vt_status count_of(vt_dims *dims, const vt_type *t, int64_t *out, vt_diag *d) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < t->rank; i++) VT_TRY(vt_dim_mul(dims, n, t->dim[i], &n, d));
+  *out = n;
+  return VT_OK;
+}
+
+vt_status shape_reshape(const vt_rule *r, vt_type *out, vt_diag *d) {
+  char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+  int64_t before, after;
+  out->dtype = r->in[0].dtype;
+  VT_TRY(shape_from_list(&((const vt_attr_shape *)r->attrs)->shape, out, d));
+  VT_TRY(count_of(r->dims, &r->in[0], &before, d));
+  VT_TRY(count_of(r->dims, out, &after, d));
+  if (before == after) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "%s does not have as many elements as %s",
+                 vt_type_text(r->dims, &r->in[0], x), vt_type_text(r->dims, out, y));
+}
+
+vt_status shape_expand(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_type *x = &r->in[0];
+  char before[VT_TYPE_TEXT], after[VT_TYPE_TEXT];
+  out->dtype = x->dtype;
+  VT_TRY(shape_from_list(&((const vt_attr_shape *)r->attrs)->shape, out, d));
+  int fits = out->rank >= x->rank;
+  for (uint32_t i = 1; fits && i <= x->rank; i++) {
+    const int64_t have = x->dim[x->rank - i];
+    fits = have == 1 || have == out->dim[out->rank - i];
+  }
+  if (fits) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "%s does not broadcast to %s", vt_type_text(r->dims, x, before),
+                 vt_type_text(r->dims, out, after));
+}
+
+vt_status shape_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_list *perm = &((const vt_attr_perm *)r->attrs)->perm;
+  const vt_type *x = &r->in[0];
+  unsigned seen = 0;
+  if (perm->n != (int64_t)x->rank)
+    return VT_FAIL(d, VT_VERIFY, "perm has %lld axes, the operand has rank %u", (long long)perm->n,
+                   x->rank);
+  *out = *x;
+  for (uint32_t i = 0; i < x->rank; i++) {
+    if (perm->v[i] < 0 || perm->v[i] >= (int64_t)x->rank || seen >> perm->v[i] & 1)
+      return VT_FAIL(d, VT_VERIFY, "perm is not a permutation of 0..%u", x->rank - 1);
+    seen |= 1u << perm->v[i];
+    out->dim[i] = x->dim[perm->v[i]];
+  }
+  return VT_OK;
+}
+
+static vt_status slice_axis(const vt_rule *r, uint32_t i, int64_t step, int64_t *out, vt_diag *d) {
+  const vt_attr_slice *a = r->attrs;
+  const int64_t start = a->start.v[i], stop = a->stop.v[i], dim = r->in[0].dim[i];
+  const int known = !vt_dim_is_symbolic(start) && !vt_dim_is_symbolic(stop);
+  if (step < 1)
+    return VT_FAIL(d, VT_VERIFY, "step %lld of axis %u: at least 1", (long long)step, i);
+  if (!vt_dim_is_symbolic(start) && start < 0)
+    return VT_FAIL(d, VT_VERIFY, "start %lld of axis %u: at least 0", (long long)start, i);
+  if (known && start > stop)
+    return VT_FAIL(d, VT_VERIFY, "axis %u is sliced from %lld to %lld", i, (long long)start,
+                   (long long)stop);
+  if (!vt_dim_is_symbolic(stop) && !vt_dim_is_symbolic(dim) && stop > dim)
+    return VT_FAIL(d, VT_VERIFY, "axis %u is sliced up to %lld, its length is %lld", i,
+                   (long long)stop, (long long)dim);
+  if (!known && step != 1)
+    return VT_FAIL(d, VT_VERIFY, "axis %u: a symbolic slice needs step 1", i);
+  VT_TRY(vt_dim_sub(r->dims, stop, start, out, d));
+  if (known) *out = (*out + step - 1) / step;
+  return VT_OK;
+}
+
+vt_status shape_slice(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_slice *a = r->attrs;
+  const int64_t rank = r->in[0].rank;
+  if (a->start.n != rank || a->stop.n != rank || (a->step.n != 0 && a->step.n != rank))
+    return VT_FAIL(d, VT_VERIFY, "start, stop and step need one entry for each of %lld axes",
+                   (long long)rank);
+  *out = r->in[0];
+  for (uint32_t i = 0; i < out->rank; i++)
+    VT_TRY(slice_axis(r, i, a->step.n == 0 ? 1 : a->step.v[i], &out->dim[i], d));
+  return VT_OK;
+}
+
+vt_status shape_pad(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_pad *a = r->attrs;
+  *out = r->in[0];
+  if (r->in[1].rank != 0) return VT_FAIL(d, VT_VERIFY, "the padding value must be a scalar");
+  if (a->low.n != (int64_t)out->rank || a->high.n != (int64_t)out->rank)
+    return VT_FAIL(d, VT_VERIFY, "low and high need one entry for each of %u axes", out->rank);
+  for (uint32_t i = 0; i < out->rank; i++) {
+    if (a->low.v[i] < 0 || a->high.v[i] < 0 || a->low.v[i] > VT_DIM_MAX ||
+        a->high.v[i] > VT_DIM_MAX)
+      return VT_FAIL(d, VT_VERIFY, "axis %u: padding must lie in 0..2^40", i);
+    VT_TRY(vt_dim_add(r->dims, out->dim[i], a->low.v[i] + a->high.v[i], &out->dim[i], d));
+  }
+  return VT_OK;
+}
+
+vt_status shape_concat(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const int64_t axis = ((const vt_attr_axis *)r->attrs)->axis;
+  char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+  *out = r->in[0];
+  if (axis < 0 || axis >= (int64_t)out->rank)
+    return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist: the operands have rank %u",
+                   (long long)axis, out->rank);
+  for (uint32_t i = 1; i < r->n_in; i++) {
+    int fits = r->in[i].rank == out->rank;
+    for (uint32_t k = 0; fits && k < out->rank; k++)
+      fits = k == axis || r->in[i].dim[k] == r->in[0].dim[k];
+    if (!fits)
+      return VT_FAIL(d, VT_VERIFY, "%s and %s may differ on axis %lld only",
+                     vt_type_text(r->dims, &r->in[0], x), vt_type_text(r->dims, &r->in[i], y),
+                     (long long)axis);
+    VT_TRY(vt_dim_add(r->dims, out->dim[axis], r->in[i].dim[axis], &out->dim[axis], d));
+  }
+  return VT_OK;
+}
+
+vt_status shape_gather(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_gather *a = r->attrs;
+  const vt_type *x = &r->in[0], *index = &r->in[1];
+  char tx[VT_TYPE_TEXT], ti[VT_TYPE_TEXT];
+  if (a->axis < 0 || a->axis >= (int64_t)x->rank || a->batch < 0 || a->batch > a->axis ||
+      a->batch > (int64_t)index->rank)
+    return VT_FAIL(d, VT_VERIFY, "gather along axis %lld with %lld batch axes from %s by %s",
+                   (long long)a->axis, (long long)a->batch, vt_type_text(r->dims, x, tx),
+                   vt_type_text(r->dims, index, ti));
+  for (int64_t i = 0; i < a->batch; i++)
+    if (x->dim[i] != index->dim[i])
+      return VT_FAIL(d, VT_VERIFY, "batch axis %lld differs between %s and %s", (long long)i,
+                     vt_type_text(r->dims, x, tx), vt_type_text(r->dims, index, ti));
+  if (x->rank - 1 + index->rank - (uint32_t)a->batch > VT_MAX_RANK)
+    return VT_FAIL(d, VT_LIMIT, "the result of gather would have a rank over %d", VT_MAX_RANK);
+  out->dtype = x->dtype;
+  for (int64_t i = 0; i < a->axis; i++) out->dim[out->rank++] = x->dim[i];
+  for (uint32_t i = (uint32_t)a->batch; i < index->rank; i++) out->dim[out->rank++] = index->dim[i];
+  for (uint32_t i = (uint32_t)a->axis + 1; i < x->rank; i++) out->dim[out->rank++] = x->dim[i];
+  return VT_OK;
+}
+
+vt_status shape_embedding(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_rule gather = {r->dims, r->in, 2, vt_attr_group_gather.defaults};
+  char text[VT_TYPE_TEXT];
+  if (r->in[0].rank != 2)
+    return VT_FAIL(d, VT_VERIFY, "the table is %s, expected rank 2",
+                   vt_type_text(r->dims, &r->in[0], text));
+  return shape_gather(&gather, out, d);
+}
+
+/* ---- kernels ---- */
+
+/* dst[i] = src[i] over the shape of dst; src may have axes of length 1 or stride 0. */
+static void copy_view(const vt_view *dst, const vt_view *src) {
+  const int64_t size = (int64_t)vt_dtype_bytes(dst->dtype);
+  vt_walk w;
+  vt_walk_init(&w, dst->rank, dst->dim);
+  vt_walk_view(&w, dst);
+  vt_walk_view(&w, src);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
+    memcpy((char *)dst->data + w.at[0] * size, (const char *)src->data + w.at[1] * size,
+           (size_t)size);
+}
+
+/* The part of `v` that starts at `offset` on `axis`. */
+static vt_view part_of(const vt_view *v, uint32_t axis, int64_t offset, int64_t length) {
+  vt_view part = *v;
+  part.dim[axis] = length;
+  part.data = (char *)v->data + offset * v->stride[axis] * (int64_t)vt_dtype_bytes(v->dtype);
+  return part;
+}
+
+vt_status kernel_literal(vt_kernel *k) {
+  const vt_attr_literal *a = k->attrs;
+  memcpy(k->out->data, &a->bits, vt_dtype_bytes(k->out->dtype)); /* little-endian, as all we are */
+  return VT_OK;
+}
+
+vt_status kernel_iota(vt_kernel *k) {
+  const int64_t axis = ((const vt_attr_iota *)k->attrs)->axis;
+  const int64_t size = (int64_t)vt_dtype_bytes(k->out->dtype);
+  vt_walk w;
+  vt_walk_init(&w, k->out->rank, k->out->dim);
+  vt_walk_view(&w, k->out);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
+    vt_cast(&w.index[axis], 1, VT_DTYPE_I64, (char *)k->out->data + w.at[0] * size, 1,
+            k->out->dtype, 1);
+  return VT_OK;
+}
+
+vt_status kernel_reshape(vt_kernel *k) {
+  const vt_view *x = &k->in[0], *y = k->out;
+  const int64_t size = (int64_t)vt_dtype_bytes(y->dtype);
+  vt_walk from, to; /* two odometers of different shapes and equal length */
+  vt_walk_init(&from, x->rank, x->dim);
+  vt_walk_view(&from, x);
+  vt_walk_init(&to, y->rank, y->dim);
+  vt_walk_view(&to, y);
+  for (int64_t i = 0; i < to.count; i++, vt_walk_next(&from), vt_walk_next(&to))
+    memcpy((char *)y->data + to.at[0] * size, (const char *)x->data + from.at[0] * size,
+           (size_t)size);
+  return VT_OK;
+}
+
+vt_status kernel_transpose(vt_kernel *k) {
+  const vt_attr_list *perm = &((const vt_attr_perm *)k->attrs)->perm;
+  vt_view turned = k->in[0];
+  for (uint32_t i = 0; i < turned.rank; i++) {
+    turned.dim[i] = k->in[0].dim[perm->v[i]];
+    turned.stride[i] = k->in[0].stride[perm->v[i]];
+  }
+  copy_view(k->out, &turned);
+  return VT_OK;
+}
+
+vt_status kernel_broadcast(vt_kernel *k) {
+  copy_view(k->out, &k->in[0]);
+  return VT_OK;
+}
+
+vt_status kernel_slice(vt_kernel *k) {
+  const vt_attr_slice *a = k->attrs;
+  vt_view part = k->in[0];
+  if (vt_view_count(k->out) == 0) return VT_OK;
+  for (uint32_t i = 0; i < part.rank; i++) {
+    part = part_of(&part, i, a->start.v[i], k->out->dim[i]);
+    part.stride[i] *= a->step.n == 0 ? 1 : a->step.v[i];
+  }
+  copy_view(k->out, &part);
+  return VT_OK;
+}
+
+vt_status kernel_pad(vt_kernel *k) {
+  const vt_attr_pad *a = k->attrs;
+  vt_view middle = *k->out;
+  copy_view(k->out, &k->in[1]); /* the scalar broadcasts everywhere, then x covers its place */
+  if (vt_view_count(&k->in[0]) == 0) return VT_OK;
+  for (uint32_t i = 0; i < middle.rank; i++)
+    middle = part_of(&middle, i, a->low.v[i], k->in[0].dim[i]);
+  copy_view(&middle, &k->in[0]);
+  return VT_OK;
+}
+
+vt_status kernel_concat(vt_kernel *k) {
+  const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
+  int64_t at = 0;
+  for (uint32_t i = 0; i < k->n_in; i++) {
+    const int64_t length = k->in[i].dim[axis];
+    if (vt_view_count(&k->in[i]) > 0) {
+      const vt_view part = part_of(k->out, axis, at, length);
+      copy_view(&part, &k->in[i]);
+    }
+    at += length;
+  }
+  return VT_OK;
+}
+
+/* Every index is checked before anything is moved: the first bad one in row-major order is named.
+ */
+static vt_status check_indices(vt_kernel *k, int64_t limit) {
+  const vt_view *index = &k->in[1];
+  vt_walk w;
+  vt_walk_init(&w, index->rank, index->dim);
+  vt_walk_view(&w, index);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const int64_t v = vt_load_int(index->data, index->dtype, w.at[0]);
+    if (v >= 0 && v < limit) continue;
+    k->position = (uint64_t)i;
+    k->value = v;
+    return VT_RANGE;
+  }
+  return VT_OK;
+}
+
+/* Axes of the result: x before `axis`, the index past its batch axes, x after `axis`. */
+static vt_status gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
+  const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
+  const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
+  const uint32_t inner = index->rank - batch; /* axes of the result that come from the index */
+  VT_TRY(check_indices(k, x->dim[axis]));
+  vt_walk w;
+  vt_walk_init(&w, y->rank, y->dim);
+  vt_walk_view(&w, y);
+  for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
+    int64_t where = 0, from = 0;
+    for (uint32_t i = 0; i < index->rank; i++)
+      where += w.index[i < batch ? i : axis + i - batch] * index->stride[i];
+    for (uint32_t i = 0; i < x->rank; i++)
+      if (i != axis) from += w.index[i < axis ? i : i + inner - 1] * x->stride[i];
+    from += vt_load_int(index->data, index->dtype, where) * x->stride[axis];
+    memcpy((char *)y->data + w.at[0] * size, (const char *)x->data + from * size, (size_t)size);
+  }
+  return VT_OK;
+}
+
+vt_status kernel_gather(vt_kernel *k) {
+  const vt_attr_gather *a = k->attrs;
+  return gather(k, (uint32_t)a->axis, (uint32_t)a->batch);
+}
+
+/* ---- embedding: gather of rows ---- */
+
+uint32_t lower_embedding(const vt_lowering *l) {
+  return vt_build2(l->b, VT_OP_gather, l->in[0], l->in[1]);
+}
+
+/* Second implementation: one row at a time. */
+vt_status kernel_embedding(vt_kernel *k) {
+  const vt_view *table = &k->in[0], *index = &k->in[1];
+  const int64_t size = (int64_t)vt_dtype_bytes(table->dtype), width = table->dim[1];
+  VT_TRY(check_indices(k, table->dim[0]));
+  const vt_view rows = vt_view_drop(k->out, k->out->rank - 1);
+  vt_walk w;
+  vt_walk_init(&w, rows.rank, rows.dim);
+  vt_walk_view(&w, &rows);
+  vt_walk_view(&w, index);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const int64_t row = vt_load_int(index->data, index->dtype, w.at[1]);
+    for (int64_t j = 0; j < width; j++)
+      memcpy((char *)k->out->data + (w.at[0] + j * k->out->stride[rows.rank]) * size,
+             (const char *)table->data + (row * table->stride[0] + j * table->stride[1]) * size,
+             (size_t)size);
+  }
+  return VT_OK;
+}
+
+/* ---- Philox: element i of the logical tensor can be drawn alone ---- */
+
+static vt_status draw(vt_kernel *k, float (*element)(const uint32_t *, uint64_t)) {
+  const uint32_t stream = (uint32_t)((const vt_attr_random *)k->attrs)->stream;
+  const uint64_t seed = *(const uint64_t *)k->in[0].data;
+  const uint32_t step = (uint32_t)*(const uint64_t *)k->in[1].data;
+  uint32_t words[4] = {0};
+  vt_walk w;
+  vt_walk_init(&w, k->out->rank, k->out->dim);
+  vt_walk_view(&w, k->out);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    if (i % 4 == 0) vt_philox(seed, stream, step, (uint64_t)i / 4, words);
+    ((float *)k->out->data)[w.at[0]] = element(words, (uint64_t)i);
+  }
+  return VT_OK;
+}
+
+vt_status kernel_random_uniform(vt_kernel *k) { return draw(k, vt_philox_uniform); }
+vt_status kernel_random_normal(vt_kernel *k) { return draw(k, vt_philox_normal); }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_attr.h - attributes as data: the groups of attrs.def with their fields, so that printing,
+ * parsing, binding and hashing are one loop each. */
+#ifndef VT_ATTR_H
+#define VT_ATTR_H
+#include <stddef.h>
+#include "volta/volta_ops.h"
+#include "vt_dim.h"
+
+typedef enum vt_attr_kind {
+  VT_ATTR_FLAG,
+  VT_ATTR_INT,
+  VT_ATTR_REAL,
+  VT_ATTR_DTYPE,
+  VT_ATTR_AXIS,
+  VT_ATTR_AXES,
+  VT_ATTR_INTS,
+  VT_ATTR_DIMS,
+  VT_ATTR_BITS,
+  VT_ATTR_ORDER,
+} vt_attr_kind;
+
+typedef struct vt_attr_field {
+  const char *name;
+  vt_attr_kind kind;
+  uint32_t required;
+  size_t offset; /* of an int64_t, a double or a vt_attr_list */
+} vt_attr_field;
+
+typedef struct vt_attr_group {
+  const char *name;
+  size_t size;
+  const void *defaults; /* a struct with every optional field set, `size` included */
+  uint32_t n_fields;
+  const vt_attr_field *fields;
+} vt_attr_group;
+
+#define VT_NOTHING
+#define VT_ATTRS(group, fields) extern const vt_attr_group vt_attr_group_##group;
+#include "attrs.def"
+#undef VT_ATTRS
+#undef VT_NOTHING
+
+/* The field's place inside a struct of its group. */
+int64_t *vt_attr_int(void *attrs, const vt_attr_field *f);
+double *vt_attr_real(void *attrs, const vt_attr_field *f);
+vt_attr_list *vt_attr_ints(void *attrs, const vt_attr_field *f);
+const vt_attr_field *vt_attr_find(const vt_attr_group *g, const char *name);
+
+/* "axis=1, keep=true": every field, in order, each in the form the text form reads. BITS need the
+ * group's dtype and are printed by the literal itself. */
+void vt_attr_print(const vt_attr_group *g, const void *attrs, const vt_dims *dims, vt_text *out);
+/* A literal's value as text: "0.5", "-3", "true". */
+void vt_literal_print(uint32_t dtype, uint64_t bits, vt_text *out);
+/* A copy of `attrs` in `ar` with every dimension replaced by its value. */
+vt_status vt_attr_bind(const vt_attr_group *g, const void *attrs, const vt_dims *dims,
+                       const int64_t *value, vt_arena *ar, void **out, vt_diag *d) VT_NODISCARD;
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_op.h - the op table as data. Everything that asks "what is this op?" asks here. */
+#ifndef VT_OP_H
+#define VT_OP_H
+#include "volta/volta_ops.h"
+#include "vt_attr.h"
+#include "vt_dim.h"
+
+typedef struct vt_builder vt_builder;
+
+typedef struct vt_type {
+  uint32_t dtype, rank;
+  int64_t dim[VT_MAX_RANK]; /* unused entries are 0 */
+} vt_type;
+
+/* "f32[B, 16]" */
+void vt_type_print(const vt_dims *dims, const vt_type *t, vt_text *out);
+/* The same into a fixed buffer, for diagnostics; returns `out`. */
+enum { VT_TYPE_TEXT = 160 };
+const char *vt_type_text(const vt_dims *dims, const vt_type *t, char out[VT_TYPE_TEXT]);
+int vt_type_equal(const vt_type *a, const vt_type *b);
+/* Elements and bytes of a type without symbols; VT_LIMIT beyond 2^48 bytes. */
+vt_status vt_type_size(const vt_type *t, uint64_t *out_count, uint64_t *out_bytes,
+                       vt_diag *d) VT_NODISCARD;
+
+/* ---- what a row's functions see ---- */
+
+/* Type rules: operands and attributes of a node to be. Symbolic dimensions are compared by
+ * handle; what depends on their values is checked again once they are bound. */
+typedef struct vt_rule {
+  vt_dims *dims;
+  const vt_type *in;
+  uint32_t n_in;
+  const void *attrs; /* a struct of the row's group */
+} vt_rule;
+typedef vt_status vt_check_fn(const vt_rule *r, vt_diag *d);
+typedef vt_status vt_shape_fn(const vt_rule *r, vt_type *out, vt_diag *d);
+
+/* Decomposition: writes nodes through `b`, returns the value that replaces the composition.
+ * Only called when every dimension is bound. */
+typedef struct vt_lowering {
+  vt_builder *b;
+  const uint32_t *in; /* value ids */
+  uint32_t n_in;
+  const void *attrs;
+} vt_lowering;
+typedef uint32_t vt_lower_fn(const vt_lowering *l);
+
+/* Reference kernel: operands as strided views. An index out of range is reported by VT_RANGE with
+ * its row-major position and value. */
+typedef struct vt_view {
+  uint32_t dtype, rank;
+  int64_t dim[VT_MAX_RANK], stride[VT_MAX_RANK]; /* elements */
+  void *data;
+} vt_view;
+typedef struct vt_kernel {
+  const vt_view *in;
+  uint32_t n_in;
+  const vt_view *out;
+  const void *attrs;
+  void *work;        /* as many bytes as the row's `work` asks for, 64-byte aligned; or NULL */
+  uint64_t position; /* set with VT_RANGE */
+  int64_t value;
+} vt_kernel;
+typedef vt_status vt_kernel_fn(vt_kernel *k);
+typedef uint64_t vt_work_fn(const vt_view *in, uint32_t n_in); /* `data` is not looked at */
+
+typedef struct vt_op_info {
+  const char *name;
+  uint32_t number, prim, min_in, max_in;
+  const char *operands; /* "x, w, b?" */
+  const vt_attr_group *attrs;
+  const char *numerics;
+  vt_check_fn *check;
+  vt_shape_fn *shape;
+  vt_lower_fn *lower; /* NULL for a prim */
+  vt_kernel_fn *kernel;
+  vt_work_fn *work; /* NULL: none needed */
+  const char *help;
+} vt_op_info;
+enum { VT_OP_ANY_IN = 99 };
+
+uint32_t vt_op_total(void);
+const vt_op_info *vt_op_at(uint32_t i);         /* ascending number */
+const vt_op_info *vt_op_get(uint32_t number);   /* NULL when there is none */
+const vt_op_info *vt_op_find(const char *name); /* NULL when there is none */
+/* Arity, types and shape of one node; the whole of what the verifier knows about an op. */
+vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out,
+                      vt_diag *d) VT_NODISCARD;
+
+/* ---- initialisers ---- */
+typedef struct vt_init_args {
+  vt_builder *b;
+  const vt_type *type; /* bound */
+  const void *attrs;
+  uint32_t seed, step; /* value ids, i64[] */
+} vt_init_args;
+typedef uint32_t vt_init_fn(const vt_init_args *a);
+typedef struct vt_init_info {
+  const char *name;
+  uint32_t number;
+  const vt_attr_group *attrs;
+  vt_init_fn *build;
+  const char *formula;
+} vt_init_info;
+uint32_t vt_init_total(void);
+const vt_init_info *vt_init_at(uint32_t i);
+const vt_init_info *vt_init_get(uint32_t number);
+const vt_init_info *vt_init_find(const char *name);
+/* The stream a name stands for: the first four bytes, little-endian, of its BLAKE2b-256. */
+uint32_t vt_stream_of(const char *name);
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_pass.h - graph in, graph out. Owns the pipeline of passes.def. */
+#ifndef VT_PASS_H
+#define VT_PASS_H
+#include "vt_graph.h"
+
+typedef struct vt_pass_options {
+  const vt_binding *bind;
+  uint32_t n_bind;
+  /* 1 when the target runs composition `op` whole; NULL means none. */
+  int (*listed)(const void *target, uint32_t op);
+  const void *target;
+  vt_alloc alloc;
+} vt_pass_options;
+
+typedef vt_status vt_pass_fn(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
+                             vt_diag *d);
+typedef struct vt_pass_info {
+  const char *name;
+  vt_pass_fn *run;
+  const char *help;
+} vt_pass_info;
+
+#define VT_PASS(name, function, help) vt_pass_fn function;
+#include "passes.def"
+#undef VT_PASS
+
+uint32_t vt_pass_total(void);
+const vt_pass_info *vt_pass_at(uint32_t i);
+/* Runs pass i. out is a new graph, already verified. */
+vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, vt_graph **out,
+                      vt_diag *d) VT_NODISCARD;
+
+/* The graph that computes the first values of all params of a bound graph from the inputs `seed`
+ * and `step` (i64 scalars): one output a param, of its name. Another way from graph to graph, not
+ * a stage of the pipeline. A graph without params gives *out = NULL. */
+vt_status vt_pass_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
+                       vt_diag *d) VT_NODISCARD;
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fuzz_parse.c - any bytes parse or fail cleanly, and what parses prints to a text that parses
+ * again and prints the same.
+ *   clang -fsanitize=fuzzer,address,undefined ... && ./fuzz_parse examples tests/golden */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "vt_parse.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The printed form is as long as the graph is large; beyond what the parser reads there is
+ * nothing to compare. */
+enum { TEXT_MAX = 64 * 1024 * 1024 };
+
+static void check_failure(vt_status s, const vt_diag *d) {
+  if (d->code != s || d->text[0] == 0) abort();
+  if (d->line == 0 && s != VT_NOMEM && s != VT_LIMIT) abort();
+}
+
+static vt_text print(const vt_graph *g) {
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_graph_print(g, 0, &t);
+  if (vt_text_status(&t) != VT_OK) exit(1);
+  return t;
+}
+
+static void check_again(const vt_text *first) {
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  if (vt_parse(first->s, first->n, vt_alloc_default(), &g, &d) != VT_OK) abort();
+  vt_text second = print(g);
+  if (second.n != first->n || memcmp(second.s, first->s, first->n) != 0) abort();
+  vt_text_done(&second);
+  vt_graph_free(g);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  const vt_status s = vt_parse((const char *)data, size, vt_alloc_default(), &g, &d);
+  if (s != VT_OK) {
+    check_failure(s, &d);
+    return 0;
+  }
+  vt_text first = print(g);
+  vt_graph_free(g);
+  if (first.n <= TEXT_MAX) check_again(&first);
+  vt_text_done(&first);
+  return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_test.h - the whole test framework. One *_test.c = one program. */
+#ifndef VT_TEST_H
+#define VT_TEST_H
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "volta/volta.h"
+
+static int vt_test_failed;
+#define CHECK(x)                                                     \
+  do {                                                               \
+    if (!(x)) {                                                      \
+      vt_test_failed++;                                              \
+      fprintf(stderr, "%s:%d: CHECK(%s)\n", __FILE__, __LINE__, #x); \
+    }                                                                \
+  } while (0)
+#define TEST_DONE() return vt_test_failed != 0
+
+/* Counting allocator: fails the k-th request (left = k; 0 = never) and every one after it. */
+typedef struct vt_fault {
+  long left, live, asked;
+} vt_fault;
+static inline void *vt_fault_resize(void *user, void *p, size_t old_size, size_t new_size) {
+  vt_fault *f = (vt_fault *)user;
+  (void)old_size;
+  if (new_size == 0) {
+    f->live -= p != NULL;
+    free(p);
+    return NULL;
+  }
+  f->asked++;
+  if (f->left > 0 && f->asked >= f->left) return NULL;
+  void *q = realloc(p, new_size);
+  if (q != NULL && p == NULL) f->live++;
+  return q;
+}
+static inline vt_alloc vt_fault_alloc(vt_fault *f) {
+  vt_alloc a;
+  a.user = f;
+  a.resize = vt_fault_resize;
+  return a;
+}
+#endif

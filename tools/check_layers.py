@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_layers.py [ROOT] - who may see whom, and what library code may not call.
+
+Data flows one way through the rooms; an include against the flow fails, and so do a folder
+without a row here, two files of one name, an outside header in the wrong room, and library code
+that prints, exits or reads the environment. Tests may include and call anything.
+"""
+import pathlib
+import re
+import sys
+
+import c_source
+
+CORE = {"include", "base"}
+MAY_SEE = {  # room: the rooms whose headers it may include, besides its own
+    "include": set(),
+    "src/base": {"include"},
+    "src/num": CORE,
+    "src/op": CORE | {"num"},
+    "src/ir": CORE | {"op"},
+    "src/front": CORE | {"op", "ir"},
+    "src/pass": CORE | {"op", "ir"},
+    "src/plan": CORE | {"op", "ir"},
+    "src/gate": CORE | {"plan"},
+    "src/api": CORE | {"num", "op", "ir", "front", "pass", "plan", "gate", "emit"},
+    "src/emit": CORE | {"num", "op"},
+    "src/back/*": CORE | {"num", "op", "emit"},  # never ir, pass, plan, or another backend
+    "src/train": CORE | {"num", "front", "ir", "op", "pass", "plan", "gate", "api"},
+    "src/cli": {"include"},
+    "examples": {"include"},
+    "bench": {"include"},
+    "python": {"include"},
+    "tools": {"op"},  # the generator reads the op tables
+}
+STANDS_ALONE = {"volta_backend.h"}  # a plug-in author copies this one file
+GENERATED = {"volta_ops.h": "include", "attr_fields.inc": "op"}
+
+# Headers from outside. A room named here may include the header; None stands for every room.
+C11 = """assert ctype errno fenv float inttypes iso646 limits locale setjmp signal stdalign stdarg
+    stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string threads time"""
+POSIX = """dirent dlfcn fcntl pthread sched strings unistd sys/mman sys/resource sys/stat sys/time
+    sys/types sys/wait"""
+EXTERNAL = {f"{name}.h": None for name in (C11 + " " + POSIX).split()}
+EXTERNAL.update({
+    "sodium.h": {"base"},
+    "sodium/crypto_generichash_blake2b.h": {"base"},
+    "jansson.h": {"front", "api", "cli"},
+    "cpuid.h": {"base"},
+    "immintrin.h": {"base", "num", "back"},
+    "xmmintrin.h": {"base", "num", "back"},
+    "sys/ioctl.h": {"cli"},
+})
+ONLY_IN_FILE = {"math.h": "src/num/interim.c"}  # no other kernel may reach the C library's functions
+
+# What the rooms of the library leave alone: pattern, who may after all, and the sentence printed.
+CALL = r"(?<![\w.])(?<!->)(?:{})\s*\("
+FORBIDDEN = [
+    (CALL.format(r"v?(?:f|d|s)?printf|puts|putchar|perror"), {"cli"}, "library code prints"),
+    (r"\b(?:stdout|stderr)\b", {"cli"}, "library code prints"),
+    (CALL.format("_?exit|_Exit|quick_exit|abort"), {"cli"}, "library code ends the process"),
+    (CALL.format("(?:secure_)?getenv") + r"|\benviron\b", {"api"}, "only api/ reads the environment"),
+    (CALL.format("s?rand(?:om|48)?|setlocale"), set(), "library code has hidden state"),
+]
+FORBIDDEN = [(re.compile(pattern), rooms, why) for pattern, rooms, why in FORBIDDEN]
+INCLUDE = re.compile(r'\s*#\s*include\b\s*(?:(["<])([^">]+)[">])?')
+
+
+def folder_of(path):
+    """The row of MAY_SEE that a file falls under, or the folder itself where there is none."""
+    if path.parts[0] != "src":
+        return path.parts[0]
+    if path.parts[1] == "back" and len(path.parts) == 4:
+        return "src/back/*"
+    return path.parent.as_posix()
+
+
+def room_of(path):
+    """The name other rooms know a file's room by: op, back/null, include, tests."""
+    return path.parent.relative_to("src").as_posix() if path.parts[0] == "src" else path.parts[0]
+
+
+def kind(room):
+    return "back" if room.startswith("back/") else room
+
+
+class Check:
+    def __init__(self, top):
+        self.top = pathlib.Path(top)
+        self.files = c_source.find(self.top)
+        self.rooms = dict(GENERATED)  # file name: its room
+        self.found = []
+
+    def report(self, path, line, message):
+        self.found.append(f"{path.as_posix()}:{line}: {message}")
+
+    def names(self):
+        first = {}
+        for path in self.files:
+            if path.name in first or path.name in GENERATED:
+                other = first.get(path.name, "the build folder")
+                self.report(path, 1, f"a file of this name is already in {other}")
+            first.setdefault(path.name, path.parent.as_posix() + "/")
+            self.rooms.setdefault(path.name, room_of(path))
+
+    def include(self, path, line, form, header):
+        """One #include of a file that is no test."""
+        room, owner = room_of(path), self.rooms.get(pathlib.PurePosixPath(header).name)
+        if form == "<" and (header in EXTERNAL or header in ONLY_IN_FILE):
+            allowed = EXTERNAL.get(header)
+            if header in ONLY_IN_FILE and path.as_posix() != ONLY_IN_FILE[header]:
+                if path.parts[0] == "src":
+                    self.report(path, line, f"<{header}> is for {ONLY_IN_FILE[header]} alone")
+            elif allowed is not None and kind(room) not in allowed:
+                self.report(path, line, f"{room}/ may not include <{header}>")
+        elif owner is None:
+            self.report(path, line, f"{header} is neither in the tree nor a header listed in this check")
+        elif path.name in STANDS_ALONE:
+            self.report(path, line, f"{path.name} stands alone and may not include {header}")
+        elif owner != room and kind(owner) not in MAY_SEE[folder_of(path)]:
+            self.report(path, line, f"{room}/ may not see {owner}/ ({header})")
+
+    def includes(self, path, text):
+        for line, content in enumerate(c_source.without_comments(text).splitlines(), 1):
+            match = INCLUDE.match(content)
+            if match and match[2] is None:
+                self.report(path, line, "an include names its file outright")
+            elif match:
+                self.include(path, line, match[1], match[2])
+
+    def calls(self, path, text):
+        room = kind(room_of(path))
+        for line, content in enumerate(c_source.code_only(text).splitlines(), 1):
+            for pattern, rooms, why in FORBIDDEN:
+                match = pattern.search(content)
+                if match and room not in rooms:
+                    self.report(path, line, f"{why}: {match[0].strip(' (')}")
+
+    def run(self):
+        self.names()
+        for path in self.files:
+            if path.parts[0] != "tests" and folder_of(path) not in MAY_SEE:
+                self.report(path, 1, f"the folder {path.parent.as_posix()}/ has no row in this check")
+            elif not c_source.is_test(path):
+                text = (self.top / path).read_text(encoding="utf-8", errors="replace")
+                self.includes(path, text)
+                if path.parts[0] in ("src", "include"):
+                    self.calls(path, text)
+        return self.found
+
+
+def main(arguments):
+    check = Check(arguments[0] if arguments else pathlib.Path(__file__).resolve().parent.parent)
+    found = check.run()
+    print("\n".join(found) if found else f"layers: {len(check.files)} files, each in its place")
+    return 1 if found or not check.files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

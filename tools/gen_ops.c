@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gen_ops.c - writes two files from the op tables, at build time.
+ *   gen_ops header  volta/volta_ops.h: what a plug-in needs to read a step
+ *   gen_ops fields  attr_fields.inc: the fields of every attribute group, with their offsets */
+#include <stdio.h>
+#include <string.h>
+
+static void head(void) {
+  puts("/* SPDX-License-Identifier: Apache-2.0");
+  puts(
+      " * volta_ops.h - GENERATED from dtypes.def, attrs.def and ops.def: element types, op "
+      "numbers and");
+  puts(
+      " * attribute layouts. Numbers and layouts are ABI: they are appended to, never changed. */");
+  puts("#ifndef VOLTA_OPS_H\n#define VOLTA_OPS_H\n#include <stdint.h>\n");
+  puts("#define VT_MAX_RANK 8\n");
+}
+
+static void dtypes(void) {
+  puts("/* Element types. */");
+#define VT_DTYPE(name, NAME, number, bytes, class) \
+  printf("#define VT_DTYPE_%s %du /* %s, %d bytes */\n", #NAME, number, #name, bytes);
+#include "dtypes.def"
+#undef VT_DTYPE
+  puts("\n/* Orders of a contraction. */\n#define VT_ORDER_FMA256 1\n");
+}
+
+static void attrs(void) {
+  puts("/* Lists inside attributes: n entries of v are used, the others are 0. */");
+  puts("typedef struct vt_attr_list {\n  int64_t n, v[8];\n} vt_attr_list;\n");
+#define VT_C_FLAG "int64_t"
+#define VT_C_INT "int64_t"
+#define VT_C_REAL "double"
+#define VT_C_DTYPE "int64_t"
+#define VT_C_AXIS "int64_t"
+#define VT_C_AXES "vt_attr_list"
+#define VT_C_INTS "vt_attr_list"
+#define VT_C_DIMS "vt_attr_list"
+#define VT_C_BITS "uint64_t"
+#define VT_C_ORDER "int64_t"
+#define VT_NOTHING
+#define VT_R(kind, field) printf("  %s %s;\n", VT_C_##kind, #field);
+#define VT_F(kind, field, value) VT_R(kind, field)
+#define VT_ATTRS(group, fields)                  \
+  puts("typedef struct vt_attr_" #group " {");   \
+  puts("  uint64_t size; /* of this struct */"); \
+  fields puts("} vt_attr_" #group ";\n");
+#include "attrs.def"
+#undef VT_ATTRS
+#undef VT_F
+#undef VT_R
+}
+
+/* A row cannot name its own struct inside a macro argument, so the offsets are written out here. */
+static void fields(void) {
+  puts("/* attr_fields.inc - GENERATED from attrs.def. */");
+  const char *group = "";
+#define VT_FIELD(kind, field, required)                                                      \
+  printf("    {\"%s\", VT_ATTR_%s, %d, offsetof(vt_attr_%s, %s)},\n", field, kind, required, \
+         group, field);
+#define VT_R(kind, field) VT_FIELD(#kind, #field, 1)
+#define VT_F(kind, field, value) VT_FIELD(#kind, #field, 0)
+#define VT_ATTRS(name, list)                                     \
+  group = #name;                                                 \
+  printf("static const vt_attr_field fields_%s[] = {\n", group); \
+  list puts("    {0},\n};");
+#include "attrs.def"
+#undef VT_ATTRS
+#undef VT_F
+#undef VT_R
+}
+
+static void ops(void) {
+  puts("/* Op numbers; the attributes an op carries are named beside it. */");
+#define VT_OP(name, no, class, lo, hi, operands, attrs, num, verify, shape, lower, kernel, work, help) \
+  printf("#define VT_OP_%s %du /* %s, vt_attr_%s */\n", #name, no, #class, #attrs);
+#include "ops.def"
+#undef VT_OP
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "fields") == 0) {
+    fields();
+  } else {
+    head();
+    dtypes();
+    attrs();
+    ops();
+    puts("\n#endif");
+  }
+  return ferror(stdout) || fflush(stdout) != 0;
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""generated_docs.py - the files that programs write and that are committed: compares them with what
+the programs write now, or with --write brings them up to date."""
+import argparse
+import pathlib
+import subprocess
+import sys
+
+FILES = {  # file -> (program, arguments)
+    "docs/volta.1": ("gen", ["man"]),
+    "completions/volta.bash": ("gen", ["bash"]),
+    "completions/volta.zsh": ("gen", ["zsh"]),
+    "completions/volta.fish": ("gen", ["fish"]),
+    "docs/ops.md": ("volta", ["ops", "--markdown"]),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gen", required=True, help="path of gen_cli_docs")
+    parser.add_argument("--volta", required=True, help="path of volta")
+    parser.add_argument("--write", action="store_true", help="write instead of comparing")
+    args = parser.parse_args()
+    root = pathlib.Path(__file__).resolve().parent.parent
+    stale = 0
+    for name, (program, arguments) in FILES.items():
+        command = [getattr(args, program), *arguments]
+        now = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+        path = root / name
+        if path.is_file() and path.read_bytes() == now:
+            continue
+        if args.write:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(now)
+            print(f"{name}: written")
+        else:
+            stale += 1
+            print(f"{name}: differs from what `{' '.join([pathlib.Path(command[0]).name, *arguments])}` "
+                  "prints; `make docs` writes it")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
