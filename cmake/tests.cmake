@@ -23,6 +23,13 @@ room_tests(back_reference back/reference)
 room_tests(gate gate)
 room_tests(api api)
 
+# Fuzz targets, replayed over the files we have: the fuzzers find inputs, this keeps them found.
+file(GLOB models CONFIGURE_DEPENDS tests/golden/*.vt examples/*.vt)
+add_executable(fuzz_parse_replay tests/fuzz/fuzz_parse.c tests/fuzz/replay.c)
+target_link_libraries(fuzz_parse_replay PRIVATE vt_front vt_flags)
+add_test(NAME corpus/parse COMMAND fuzz_parse_replay ${models})
+set_tests_properties(corpus/parse PROPERTIES LABELS corpus)
+
 # script_test(<name> <label> <command>): a script that looks at the sources or builds by itself.
 function(script_test name label)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

@@ -92,20 +92,20 @@ for variant in "${variants[@]}"; do
 done
 
 # ---- the published digests ----
+# Lines of five words: DIGEST MODEL BIND seed=S inputs=S. The large model waits for the long form.
 count=0
-if [[ -f $published ]]; then
-  while read -r digest rest; do
-    if [[ -z $digest || $digest == '#'* ]]; then continue; fi
-    if [[ ! $digest =~ ^[0-9a-f]{64}$ ]]; then fail "$published: no digest of 64 digits: $digest"; fi
-    count=$((count + 1))
-    read -ra arguments <<<"$rest"
-    for variant in "${variants[@]}"; do
-      if ! "$variant/volta" "${arguments[@]}" </dev/null 2>/dev/null | grep -w -- "$digest" >/dev/null; then
-        fail "$variant: volta $rest does not give the published $digest"
-      fi
-    done
-  done <"$published"
-fi
+while read -r digest model bind seed inputs; do
+  if [[ -z $digest || $digest == '#'* ]]; then continue; fi
+  if [[ $model == gpt2* && -z ${VOLTA_TEST_FULL-} ]]; then continue; fi
+  count=$((count + 1))
+  arguments=(run "examples/$model" --bind "$bind" --seed "${seed#seed=}"
+    --random-inputs "${inputs#inputs=}" --digest)
+  for variant in "${variants[@]}"; do
+    if [[ $("$variant/volta" "${arguments[@]}" 2>/dev/null) != "$digest" ]]; then
+      fail "$variant: volta ${arguments[*]} does not give the published $digest"
+    fi
+  done
+done < <(cat "$published")
 if [[ $count == 0 ]]; then fail "$published holds no digest"; fi
 
 if [[ $failed != 0 ]]; then exit 1; fi

@@ -72,7 +72,8 @@ static void fields(void) {
 
 static void ops(void) {
   puts("/* Op numbers; the attributes an op carries are named beside it. */");
-#define VT_OP(name, no, class, lo, hi, operands, attrs, num, verify, shape, lower, kernel, work, help) \
+#define VT_OP(name, no, class, lo, hi, operands, attrs, num, verify, shape, lower, kernel, work, \
+              help)                                                                              \
   printf("#define VT_OP_%s %du /* %s, vt_attr_%s */\n", #name, no, #class, #attrs);
 #include "ops.def"
 #undef VT_OP

@@ -36,10 +36,10 @@ typedef struct vt_tensor {
   void *data;
 } vt_tensor;
 
-VT_API const char *vt_version(void); /* "0.1.0 (numerics 1, gcc 12.2.0)" */
-VT_API const char *vt_dtype_name(uint32_t dtype);  /* "f32", or NULL */
-VT_API uint32_t vt_dtype_find(const char *name);   /* 0 when there is none */
-VT_API uint64_t vt_dtype_bytes(uint32_t dtype);    /* 0 when there is none */
+VT_API const char *vt_version(void);              /* "0.1.0 (numerics 1, gcc 12.2.0)" */
+VT_API const char *vt_dtype_name(uint32_t dtype); /* "f32", or NULL */
+VT_API uint32_t vt_dtype_find(const char *name);  /* 0 when there is none */
+VT_API uint64_t vt_dtype_bytes(uint32_t dtype);   /* 0 when there is none */
 /* Number of elements and bytes; VT_LIMIT when they overflow. */
 VT_API vt_status vt_tensor_bytes(const vt_tensor *t, uint64_t *out_count, uint64_t *out_bytes,
                                  vt_diag *d) VT_NODISCARD;
@@ -86,10 +86,10 @@ typedef struct vt_binding {
 
 /* Zero-initialise, set `size`, then what differs from the default. */
 typedef struct vt_options {
-  uint32_t size;        /* sizeof(vt_options) */
+  uint32_t size; /* sizeof(vt_options) */
   uint32_t n_bind;
   const vt_binding *bind;
-  const char *backend;  /* "reference", "reference:1"; NULL: VOLTA_BACKEND, else "reference" */
+  const char *backend; /* "reference", "reference:1"; NULL: VOLTA_BACKEND, else "reference" */
   const vt_alloc *alloc;
 } vt_options;
 
@@ -102,7 +102,8 @@ VT_API void vt_program_free(vt_program *p);
 VT_API vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) VT_NODISCARD;
 VT_API vt_status vt_program_set_param(vt_program *p, const char *name, const vt_tensor *t,
                                       vt_diag *d) VT_NODISCARD;
-/* Called with out->data NULL it only says type and shape; otherwise it fills the caller's memory. */
+/* Called with out->data NULL it only says type and shape; otherwise it fills the caller's memory.
+ */
 VT_API vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out,
                                       vt_diag *d) VT_NODISCARD;
 /* Inputs are copied in, with NaN made canonical. Random ones: floats uniform in [-1, 1), integers
@@ -116,14 +117,15 @@ VT_API vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag 
 VT_API vt_status vt_program_run(vt_program *p, vt_diag *d) VT_NODISCARD;
 /* Outputs in ascending byte order of their names; the data lives until the next run or free. */
 VT_API uint32_t vt_program_outputs(const vt_program *p);
-VT_API vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name,
-                                   vt_tensor *out, vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name, vt_tensor *out,
+                                   vt_diag *d) VT_NODISCARD;
 /* digest(run): over the names and digests of all outputs. */
 VT_API vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) VT_NODISCARD;
 
 /* The plan as text and its digests; owned by the program. */
 VT_API const char *vt_program_plan(const vt_program *p);
-VT_API void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32], uint8_t out_target[32]);
+VT_API void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32],
+                                   uint8_t out_target[32]);
 /* The graph after `pass` ("bind", "lower"), printed; NULL for an unknown pass. */
 VT_API const char *vt_program_pass_text(const vt_program *p, const char *pass);
 VT_API const char *vt_program_backend(const vt_program *p); /* "reference:0" */

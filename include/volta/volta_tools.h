@@ -39,9 +39,9 @@ typedef struct vt_compare {
   uint32_t size;
   uint32_t reserved;
   uint64_t compared, differing;
-  uint64_t first;           /* row-major index of the first differing element */
+  uint64_t first;            /* row-major index of the first differing element */
   uint64_t first_a, first_b; /* its bit patterns */
-  uint64_t largest;         /* largest distance, in representable values (integers: difference) */
+  uint64_t largest;          /* largest distance, in representable values (integers: difference) */
 } vt_compare;
 VT_API vt_status vt_tensor_compare(const vt_tensor *a, const vt_tensor *b, vt_compare *out,
                                    vt_diag *d) VT_NODISCARD;
@@ -52,23 +52,24 @@ typedef struct vt_op_row {
   uint32_t number, min_in, max_in;
   uint32_t prim; /* 1: a backend owes it; 0: a composition, decomposed unless listed as fused */
   const char *name;
-  char signature[160];   /* "softmax(x, axis=-1)" */
-  const char *numerics;  /* "exact", "rounded", "ordered", "move", "random", "composed" */
-  const char *help;      /* one sentence */
+  char signature[160];  /* "softmax(x, axis=-1)" */
+  const char *numerics; /* "exact", "rounded", "ordered", "move", "random", "composed" */
+  const char *help;     /* one sentence */
 } vt_op_row;
 VT_API uint32_t vt_op_count(void);
 VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascending number */
 /* 1 if `backend` ("reference:1") runs op `number` itself, 0 if not. */
-VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_diag *d)
-    VT_NODISCARD;
+VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out,
+                                 vt_diag *d) VT_NODISCARD;
 
-/* ---- backends and this installation ------------------------------------------------------------ */
+/* ---- backends and this installation ------------------------------------------------------------
+ */
 
 typedef struct vt_backend_row {
-  char name[80];      /* "reference:0" */
-  char about[160];    /* one sentence, or why the device does not open */
-  int available;      /* the device opens */
-  int complete;       /* runs every prim: can run any model */
+  char name[80];   /* "reference:0" */
+  char about[160]; /* one sentence, or why the device does not open */
+  int available;   /* the device opens */
+  int complete;    /* runs every prim: can run any model */
   uint32_t prims, comps;
 } vt_backend_row;
 VT_API uint32_t vt_backend_count(void);

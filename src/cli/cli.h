@@ -94,6 +94,8 @@ void cli_critical_end(void);
 vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_error *e) VT_NODISCARD;
 /* 1 when the file holds exactly `text`. */
 vt_status cli_file_equals(const char *path, const char *text, int *out, cli_error *e) VT_NODISCARD;
+/* Line number `line` (from 1) of a file, cut to `room`; "" when it cannot be read. */
+void cli_file_line(const char *path, uint32_t line, char *out, size_t room);
 vt_status cli_folder_make(const char *path, cli_error *e) VT_NODISCARD;
 /* "folder/name" with `suffix`, the name made safe; free it. NULL: no memory. */
 char *cli_path_join(const char *folder, const char *name, const char *suffix);

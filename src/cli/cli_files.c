@@ -140,6 +140,20 @@ vt_status cli_file_equals(const char *path, const char *text, int *out, cli_erro
   return s;
 }
 
+void cli_file_line(const char *path, uint32_t line, char *out, size_t room) {
+  out[0] = '\0';
+  FILE *f = fopen(path, "rb");
+  if (f == NULL) return;
+  size_t n = 0;
+  int c;
+  while (line > 0 && (c = getc(f)) != EOF) {
+    if (c == '\n') line--;
+    if (line == 1 && c != '\n' && n + 1 < room) out[n++] = (char)c;
+  }
+  out[n] = '\0';
+  fclose(f);
+}
+
 /* ---- names of outputs as names of files
  * -------------------------------------------------------------- */
 

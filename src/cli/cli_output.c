@@ -167,6 +167,18 @@ static void put_place(const cli_error *e) {
   fputs(": ", stderr);
 }
 
+/* A failure found after parsing knows its place but not the line; the file still has it. */
+static void put_source(const cli_error *e) {
+  char line[sizeof e->diag.source];
+  snprintf(line, sizeof line, "%s", e->diag.source);
+  if (line[0] == '\0' && e->path != NULL && e->diag.line != 0)
+    cli_file_line(e->path, e->diag.line, line, sizeof line);
+  if (line[0] == '\0') return;
+  put_plain(line);
+  putc('\n', stderr);
+  put_caret(line, e->diag.column);
+}
+
 void cli_error_print(const cli_error *e, vt_status s) {
   if (e->reported) return;
   const vt_diag *d = &e->diag;
@@ -175,11 +187,7 @@ void cli_error_print(const cli_error *e, vt_status s) {
   fputs(colour() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
   put_plain(d->text[0] != '\0' ? d->text : vt_status_text(s));
   fprintf(stderr, " [%s]\n", vt_status_name(s));
-  if (d->source[0] != '\0') {
-    put_plain(d->source);
-    putc('\n', stderr);
-    put_caret(d->source, d->column);
-  }
+  put_source(e);
   if (d->hint[0] == '\0') return;
   fputs("  help: ", stderr);
   put_plain(d->hint);

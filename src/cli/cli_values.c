@@ -93,12 +93,15 @@ static int reads_back(uint32_t dtype, double value, const char *text) {
   return strtof(text, NULL) == (float)value;
 }
 
+/* The fewest digits that read back; whole numbers below 10^9 without an exponent. */
 static void float_text(uint32_t dtype, double value, char out[CLI_VALUE_SIZE]) {
-  if (cli_is_nan(value)) {
-    snprintf(out, CLI_VALUE_SIZE, "nan");
+  const double size = value < 0 ? -value : value;
+  if (size < 1e9 && size == (double)(int64_t)size && size != 0) {
+    snprintf(out, CLI_VALUE_SIZE, "%.0f", value);
     return;
   }
-  for (int digits = 1; digits <= 17; digits++) {
+  snprintf(out, CLI_VALUE_SIZE, "%s", "nan");
+  for (int digits = 1; digits <= 17 && !cli_is_nan(value); digits++) {
     snprintf(out, CLI_VALUE_SIZE, "%.*g", digits, value);
     if (reads_back(dtype, value, out)) return;
   }

@@ -41,17 +41,17 @@ vt_status verb_doctor(const cli_args *a, cli_error *e) {
   return s;
 }
 
-static void print_fact(const char *wanted) {
+static void print_fact(const char *label, const char *wanted) {
   const char *key;
   for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
     char buffer[VALUE_SIZE];
-    if (strcmp(key, wanted) == 0) cli_print("%s %s\n", wanted, fact(i, buffer));
+    if (strcmp(key, wanted) == 0) cli_print("%s %s\n", label, fact(i, buffer));
   }
 }
 
 vt_status cli_version(cli_error *e) {
   cli_print("volta %s\nnumerics %u\n", vt_version(), VT_NUMERICS_VERSION);
-  print_fact("cpu");
+  print_fact("isa", "cpu");
   cli_print("backends");
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r;

@@ -108,14 +108,23 @@ static vt_status count_params(view *v, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status check_names(const view *v, cli_error *e) {
+static int has_dim(const vt_model *m, const char *name) {
+  for (uint32_t i = 0; i < vt_model_dims(m); i++)
+    if (strcmp(vt_model_dim(m, i), name) == 0) return 1;
+  return 0;
+}
+
+/* What a program would refuse is not described either. */
+static vt_status check_bind(const view *v, cli_error *e) {
+  const int64_t most = (int64_t)1 << 40;
   for (uint32_t i = 0; i < v->bind->n; i++) {
-    int known = 0;
-    for (uint32_t k = 0; k < vt_model_dims(v->m); k++)
-      known |= strcmp(vt_model_dim(v->m, k), v->bind->row[i].name) == 0;
-    if (!known)
-      return VT_FAIL(&e->diag, VT_BIND, "model %s has no dim '%s'", vt_model_name(v->m),
-                     v->bind->row[i].name);
+    const vt_binding *b = &v->bind->row[i];
+    if (!has_dim(v->m, b->name))
+      return VT_FAIL(&e->diag, VT_BIND, "the model has no symbolic dimension '%s'", b->name);
+    if (b->value < 0 || b->value > most)
+      return VT_FAIL(&e->diag, VT_BIND,
+                     "the dimension '%s' is bound to %" PRId64 ", outside 0..2^40", b->name,
+                     b->value);
   }
   return VT_OK;
 }
@@ -204,7 +213,7 @@ static vt_status print_json(const view *v, cli_error *e) {
 }
 
 static vt_status report(view *v, int as_json, cli_error *e) {
-  VT_TRY(check_names(v, e));
+  VT_TRY(check_bind(v, e));
   VT_TRY(count_params(v, e));
   return as_json ? print_json(v, e) : print_text(v);
 }

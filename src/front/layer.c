@@ -114,7 +114,7 @@ int vt_layer_takes(const char *kind, const char *arg) {
 static vt_status unknown_layer(vt_parser *p, const char *name) {
   vt_suggestion s = {.wanted = name};
   for (size_t i = 0; i < N_LAYERS; i++) vt_suggestion_try(&s, layers[i].name);
-  const vt_status status = VT_FAIL_AT(p, &p->tok, VT_NAME, "unknown layer '%s'", name);
+  const vt_status status = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "unknown layer '%s'", name);
   vt_parse_suggest(p, &s);
   if (vt_op_find(name) != NULL) vt_parse_hint(p, "'%s' is an op: it has no name of its own", name);
   return status;
@@ -124,7 +124,7 @@ static vt_status unknown_arg(vt_parser *p, const layer_info *l, const char *name
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < l->n_args; i++) vt_suggestion_try(&s, l->args[i].name);
   const vt_status status =
-      VT_FAIL_AT(p, &p->tok, VT_NAME, "the layer '%s' has no argument '%s'", l->name, name);
+      VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the layer '%s' has no argument '%s'", l->name, name);
   vt_parse_suggest(p, &s);
   return status;
 }

@@ -203,7 +203,7 @@ static vt_status parse_dtype(vt_parser *p, uint32_t *out) {
   if (dtype == 0) {
     vt_suggestion s = {.wanted = name};
     for (uint32_t i = 1; vt_dtype_name(i) != NULL; i++) vt_suggestion_try(&s, vt_dtype_name(i));
-    const vt_status status = VT_FAIL_AT(p, &at, VT_NAME, "unknown type '%s'", name);
+    const vt_status status = VT_FAIL_AT(p, &at, VT_SYNTAX, "unknown type '%s'", name);
     vt_parse_suggest(p, &s);
     return status;
   }
@@ -356,7 +356,7 @@ static vt_status unknown_attr(vt_parser *p, const vt_attr_group *g, const vt_tok
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < g->n_fields; i++) vt_suggestion_try(&s, g->fields[i].name);
   const vt_status status =
-      VT_FAIL_AT(p, &p->tok, VT_NAME, "'%s' has no attribute '%s'", owner, name);
+      VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' has no attribute '%s'", owner, name);
   vt_parse_suggest(p, &s);
   if (vt_layer_takes(owner, name))
     vt_parse_hint(p, "the layer takes it: write %s NAME(..., %s=...)", owner, name);
@@ -425,7 +425,7 @@ vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *o
 static vt_status unknown_init(vt_parser *p, const char *name) {
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < vt_init_total(); i++) vt_suggestion_try(&s, vt_init_at(i)->name);
-  const vt_status status = VT_FAIL_AT(p, &p->tok, VT_NAME, "unknown initialiser '%s'", name);
+  const vt_status status = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "unknown initialiser '%s'", name);
   vt_parse_suggest(p, &s);
   return status;
 }

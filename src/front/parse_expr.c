@@ -65,7 +65,7 @@ static vt_status binary(vt_parser *p, const vt_token *at, uint32_t op, vt_operan
 static vt_status unknown_op(vt_parser *p, const vt_token *at, const char *name) {
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < vt_op_total(); i++) vt_suggestion_try(&s, vt_op_at(i)->name);
-  const vt_status status = VT_FAIL_AT(p, at, VT_NAME, "unknown op '%s'", name);
+  const vt_status status = VT_FAIL_AT(p, at, VT_SYNTAX, "unknown op '%s'", name);
   if (vt_layer_exists(name)) vt_parse_hint(p, "a layer has a name of its own: %s NAME(...)", name);
   vt_parse_suggest(p, &s);
   return status;

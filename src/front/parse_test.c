@@ -38,9 +38,9 @@ static void test_status(void) {
   } cases[] = {
       {"y = relu(x)", VT_OK},
       {"y = relu(x", VT_SYNTAX},
-      {"y = rleu(x)", VT_NAME},
-      {"y = relu(z)", VT_NAME},
-      {"y = softmax(x, axes=1)", VT_NAME},
+      {"y = rleu(x)", VT_SYNTAX},
+      {"y = relu(z)", VT_SYNTAX},
+      {"y = softmax(x, axes=1)", VT_SYNTAX},
       {"y = relu(x, x)", VT_VERIFY},
       {"y = cast(x)", VT_VERIFY},
       {"y = x + f64(1)", VT_VERIFY},
@@ -66,11 +66,11 @@ static void test_status(void) {
 
 static void test_quoted_line(void) {
   vt_diag d;
-  CHECK(parse_lines("\ty = rleu(x)\r", &d) == VT_NAME);
+  CHECK(parse_lines("\ty = rleu(x)\r", &d) == VT_SYNTAX);
   CHECK(d.line == 4 && d.column == 6);
   CHECK(strcmp(d.source, " y = rleu(x) ") == 0); /* one byte for one byte: the caret fits */
   CHECK(strcmp(d.hint, "did you mean 'relu'?") == 0);
-  CHECK(parse_lines("y = rleu(x) # \xc3\xa4", &d) == VT_NAME);
+  CHECK(parse_lines("y = rleu(x) # \xc3\xa4", &d) == VT_SYNTAX);
   CHECK(strcmp(d.source, "y = rleu(x) # \xc3\xa4") == 0);
   CHECK(parse_lines("y = \xff", &d) == VT_SYNTAX);
   CHECK(strcmp(d.source, "y = ?") == 0);
@@ -81,10 +81,10 @@ static void test_long_line(void) {
   vt_diag d;
   memset(line + 13, '.', 239 - 13);
   line[239] = 0;
-  CHECK(parse_lines(line, &d) == VT_NAME && strcmp(d.source, line) == 0);
+  CHECK(parse_lines(line, &d) == VT_SYNTAX && strcmp(d.source, line) == 0);
   line[239] = '.';
   line[240] = 0;
-  CHECK(parse_lines(line, &d) == VT_NAME && d.source[0] == 0);
+  CHECK(parse_lines(line, &d) == VT_SYNTAX && d.source[0] == 0);
 }
 
 static void test_diag_contract(void) {

@@ -174,7 +174,7 @@ vt_status vt_scope_unknown(vt_parser *p, const vt_token *at, const char *name) {
   vt_suggestion s = {.wanted = name};
   const uint32_t first = p->names.n > LATEST ? p->names.n - LATEST : 0;
   for (uint32_t i = first; i < p->names.n; i++) vt_suggestion_try(&s, p->names.entry[i].name);
-  const vt_status status = VT_FAIL_AT(p, at, VT_NAME, "nothing is called '%s' here", name);
+  const vt_status status = VT_FAIL_AT(p, at, VT_SYNTAX, "nothing is called '%s' here", name);
   vt_parse_suggest(p, &s);
   return status;
 }

@@ -146,9 +146,7 @@ void vt_graph_use_dims(vt_graph_builder *gb, const vt_dims *dims) {
 /* ---- names: an open-addressed set, looked up and never iterated ---- */
 
 static uint32_t name_slot(const vt_graph_builder *gb, const char *name) {
-  uint32_t h = 2166136261u;
-  for (const char *p = name; *p != 0; p++) h = (h ^ (unsigned char)*p) * 16777619u;
-  uint32_t i = h & (gb->cap_names - 1);
+  uint32_t i = vt_stream_of(name) & (gb->cap_names - 1); /* a strong hash: files are hostile */
   while (gb->names[i] != NULL && strcmp(gb->names[i], name) != 0) i = (i + 1) & (gb->cap_names - 1);
   return i;
 }

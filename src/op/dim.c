@@ -18,6 +18,8 @@ void vt_dims_copy(vt_dims *t, const vt_dims *from, vt_arena *arena) {
   if (t->poly != NULL) t->n_polys = t->cap_polys = from->n_polys;
 }
 
+#define MAX_NUMBER ((int64_t)1 << 62)
+
 static int64_t handle(uint32_t i) { return INT64_MIN + (int64_t)i; }
 
 static vt_poly expand(const vt_dims *t, int64_t dim) {
@@ -39,7 +41,10 @@ static int is_constant(const vt_poly *p) {
 /* Equal polynomials get equal handles, because the normal form leaves one way to write each. */
 static vt_status intern(vt_dims *t, const vt_poly *p, int64_t *out, vt_diag *d) {
   if (is_constant(p)) {
-    *out = p->n == 0 ? 0 : p->term[0].coef;
+    const int64_t value = p->n == 0 ? 0 : p->term[0].coef;
+    if (value > MAX_NUMBER || value < -MAX_NUMBER) /* lower ones would read as handles */
+      return VT_FAIL(d, VT_LIMIT, "a dimension overflows");
+    *out = value;
     return VT_OK;
   }
   for (uint32_t i = 0; i < t->n_polys; i++) {

@@ -44,15 +44,16 @@ const vt_op_info *vt_op_find(const char *name) {
 }
 
 static vt_status check_arity(const vt_op_info *op, uint32_t n, vt_diag *d) {
+  const char *plural = op->min_in == 1 ? "" : "s";
   if (n >= op->min_in && (n <= op->max_in || op->max_in == VT_OP_ANY_IN)) return VT_OK;
   if (op->max_in == VT_OP_ANY_IN)
-    return VT_FAIL(d, VT_VERIFY, "'%s' takes at least %u operand%s, got %u", op->name, op->min_in,
-                   op->min_in == 1 ? "" : "s", n);
+    return VT_FAIL(d, VT_VERIFY, "takes at least %u operand%s, got %u", op->min_in, plural, n);
+  if (op->max_in == 0) return VT_FAIL(d, VT_VERIFY, "takes no operands, got %u", n);
   if (op->min_in == op->max_in)
-    return VT_FAIL(d, VT_VERIFY, "'%s' takes %u operand%s (%s), got %u", op->name, op->min_in,
-                   op->min_in == 1 ? "" : "s", op->operands, n);
-  return VT_FAIL(d, VT_VERIFY, "'%s' takes %u to %u operands (%s), got %u", op->name, op->min_in,
-                 op->max_in, op->operands, n);
+    return VT_FAIL(d, VT_VERIFY, "takes %u operand%s (%s), got %u", op->min_in, plural,
+                   op->operands, n);
+  return VT_FAIL(d, VT_VERIFY, "takes %u to %u operands (%s), got %u", op->min_in, op->max_in,
+                 op->operands, n);
 }
 
 vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, vt_diag *d) {

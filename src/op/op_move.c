@@ -376,7 +376,7 @@ vt_status kernel_embedding(vt_kernel *k) {
 static vt_status draw(vt_kernel *k, float (*element)(const uint32_t *, uint64_t)) {
   const uint32_t stream = (uint32_t)((const vt_attr_random *)k->attrs)->stream;
   const uint64_t seed = *(const uint64_t *)k->in[0].data;
-  const uint32_t step = (uint32_t)*(const uint64_t *)k->in[1].data;
+  const uint32_t step = (uint32_t) * (const uint64_t *)k->in[1].data;
   uint32_t words[4] = {0};
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);

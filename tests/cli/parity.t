@@ -1,36 +1,178 @@
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,reference:1
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference:0
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference:1  40 elements compared, 0 differ
+reference:0 = reference:1: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
 $ volta parity examples/tiny_transformer.vt --bind B=2,T=16 --random-inputs 7 --backends reference:1,reference:0
+23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b  reference:1
+23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b  reference:0  3072 elements compared, 0 differ
+reference:1 = reference:0: 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1,reference:0 --json
+{
+  "model": "small",
+  "bind": {
+    "B": 2
+  },
+  "backends": [
+    {
+      "backend": "reference:0",
+      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3"
+    },
+    {
+      "backend": "reference:1",
+      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "agrees": true,
+      "compared": 8,
+      "differing": 0,
+      "largest": "0"
+    },
+    {
+      "backend": "reference:0",
+      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "agrees": true,
+      "compared": 8,
+      "differing": 0,
+      "largest": "0"
+    }
+  ],
+  "agree": true
+}
 # Without --backends every complete device takes part, so the last line begins so.
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 | tail -n 1 | grep -o '^reference:0 = reference:1'
+reference:0 = reference:1
 
 # A wrong bit in the last element of the first output is found and named.
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:0
+5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:1  8 elements compared, 1 differ, largest distance 1
+  first a[1, 1]: reference:0 has 00000000 (0), reference:1 has 00000001 (1e-45)
+reference:0 != reference:1: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1 --json
+{
+  "model": "small",
+  "bind": {
+    "B": 2
+  },
+  "backends": [
+    {
+      "backend": "reference:0",
+      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3"
+    },
+    {
+      "backend": "reference:1",
+      "digest": "5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "agrees": false,
+      "compared": 8,
+      "differing": 1,
+      "largest": "1",
+      "first": {
+        "output": "a",
+        "index": "[1, 1]",
+        "expected": "00000000",
+        "found": "00000001"
+      }
+    }
+  ],
+  "agree": false
+}
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
 $ volta-diverging parity tests/cli/models/rows.vt --bind N=3 --random-inputs 1 --backends reference:0,reference:1 -q
+9cdcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae  reference:0
+9ddcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae  reference:1  6 elements compared, 1 differ, largest distance 1
+  first row[2, 1]: reference:0 has 3dadede0 (0.08492637), reference:1 has 3dadede1 (0.084926374)
+reference:0 != reference:1: 9cdcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
 
 # Published digests.
 $ printf '# digests\n\n%s  mlp.vt B=4 seed=0 inputs=7\n' $(volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest) > $TMP/published
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,reference:1 --published $TMP/published
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference:0
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference:1  40 elements compared, 0 differ
+reference:0 = reference:1: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2; published: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2: AGREES
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:1 --published $TMP/published
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference:1
+reference:1: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2; published: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2: AGREES
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:1 --published $TMP/published --json
+{
+  "model": "mlp",
+  "bind": {
+    "B": 4
+  },
+  "backends": [
+    {
+      "backend": "reference:1",
+      "digest": "e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2"
+    }
+  ],
+  "agree": true,
+  "published": {
+    "digest": "e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2",
+    "agrees": true
+  }
+}
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 8 --published $TMP/published
+! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=0 and inputs=8 [name]
+!   help: give the --bind, --seed and --random-inputs of a line of the file
+? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --seed 1 --published $TMP/published
+! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=1 and inputs=7 [name]
+!   help: give the --bind, --seed and --random-inputs of a line of the file
+? 2
 $ volta parity examples/mlp.vt --bind B=5 --random-inputs 7 --published $TMP/published
+! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=0 and inputs=7 [name]
+!   help: give the --bind, --seed and --random-inputs of a line of the file
+? 2
 $ volta parity examples/mlp.vt --bind B=4 --published $TMP/published
+! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=0 and inputs=- [name]
+!   help: give the --bind, --seed and --random-inputs of a line of the file
+? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --published $TMP/missing
+! $TMP/missing: error: cannot be read: No such file or directory [io]
+? 3
 $ sed 's/  mlp/0  mlp/; s/^.\([0-9a-f]\{63\}\)/\1/' $TMP/published > $TMP/wrong; volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,reference:1 --published $TMP/wrong
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference:0
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference:1  40 elements compared, 0 differ
+reference:0 = reference:1: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2; published: 263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede20: DIFFERS
+! volta: error: the run does not have the published digest [differs]
+? 1
 $ cat $TMP/published $TMP/wrong > $TMP/both; volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --published $TMP/both
+! $TMP/both:6:1: error: a second digest is published for the same run [format]
+! 263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede20  mlp.vt B=4 seed=0 inputs=7
+! ^
+? 3
 $ printf 'abc mlp.vt B=4 seed=0 inputs=7\n' > $TMP/malformed; volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --published $TMP/malformed
+! $TMP/malformed:1:1: error: the line is not a published digest [format]
+! abc mlp.vt B=4 seed=0 inputs=7
+! ^
+!   help: a line is: DIGEST MODEL BIND seed=S inputs=S
+? 3
 # The binding of a line may be in any order, and a file without one has a dash.
 $ printf '%s tiny_transformer.vt T=16,B=2 seed=3 inputs=7\n%s fixed.vt - seed=0 inputs=1\n' $(volta run examples/tiny_transformer.vt --bind B=2,T=16 --seed 3 --random-inputs 7 --digest) $(volta run tests/cli/models/fixed.vt --random-inputs 1 --digest) > $TMP/two
 $ volta parity examples/tiny_transformer.vt --bind B=2,T=16 --random-inputs 7 --seed 3 --backends reference --published $TMP/two | grep -o 'AGREES$'
+AGREES
 $ volta parity tests/cli/models/fixed.vt --random-inputs 1 --backends reference --published $TMP/two | grep -o 'AGREES$'
+AGREES
 
 # What cannot be compared.
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
+! volta: error: parity needs two backends, or one and --published [usage]
+? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,nonesuch
+! volta: error: there is no backend 'nonesuch'; there are: reference, null [backend]
+? 5
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,
+! volta: error: --backends takes A,B,..., and one of them is empty [usage]
+? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,null:0
+! volta: error: backend 'null:0' does not run '_0' = matmul giving f32[4, 256]: this backend has no kernels [unsupported]
+? 4
 $ volta parity examples/mlp.vt --bind B=4 --backends reference:0,reference:1
+! volta: error: the input 'x' has no value [name]
+!   help: give --in x=FILE.npy or --random-inputs SEED
+? 2
 $ volta parity examples/mlp.vt --bind B=4 --published $TMP/published --params $TMP/p
+! volta: error: --published and --params contradict each other [usage]
+? 2

@@ -119,6 +119,9 @@ def main() -> int:
     programs = {"volta": args.volta}
     if args.diverging:
         programs["volta-diverging"] = args.diverging
+    for path in programs.values():
+        if not os.access(path, os.X_OK):
+            sys.exit(f"{path}: no such program")
     failed = total = 0
     with tempfile.TemporaryDirectory(prefix="volta-bin-") as folder:
         env = environment(programs, folder)

@@ -81,7 +81,7 @@ $ volta inspect $TMP/all.safetensors
 \$TMP/all.safetensors: safetensors, 6 tensors
 b  i64[2]  2 elements, 16 bytes
   -9223372036854775808 9223372036854775807
-a  f64[]  1 elements, 8 bytes, 0 nan, 0 inf
+a  f64[]  1 element, 8 bytes, 0 nan, 0 inf
   0.1
 c  u8[0]  0 elements, 0 bytes
 h  f16[5]  5 elements, 10 bytes, 0 nan, 1 inf
@@ -94,26 +94,27 @@ i  i32[2, 1, 2]  4 elements, 16 bytes
 $ python3 tests/cli/make_tensors.py $TMP/y.safetensors y=f32[2,4]:1,nan,-inf,0.1,-0,1e-45,3.4e38,inf; volta digest $TMP/y.safetensors
 556c07efaa3bd175577706f0b5e8b95dab68fd666af94043922c6b6e85d23ecf  y  f32[2, 4]
 $ volta digest examples/mlp.vt
-abababababababababababababababababababababababababababababababab  mlp  model
+4842ad81fc72106d357be29d4ce23e168545be4c724294fade6cd456705d3fa8  mlp  model
 $ volta digest --json examples/mlp.vt
 {
   "file": "examples/mlp.vt",
   "digests": [
     {
-      "digest": "abababababababababababababababababababababababababababababababab",
+      "digest": "4842ad81fc72106d357be29d4ce23e168545be4c724294fade6cd456705d3fa8",
       "name": "mlp",
       "type": "model"
     }
   ]
 }
 $ volta inspect tests/cli/models/small.vt
-model mlp
-hash abababababababababababababababababababababababababababababababab
-nodes 1
+model small
+hash a8f53b1d818e783ea519495f6d652cb108c5bf58e4673397f8634657a1901c59
+nodes 2
 dims B
 input  x: f32[B, 3]
-param  w: f32[3, 2] = zeros
-output logits: f32[2*B - 1, 2]
+param  w: f32[3, 2] = uniform(low=-1.0, high=1.0, stream=3101895931)
+output y: f32[B, 2]
+output a: f32[B, 2]
 parameters: 1 tensor, 6 elements, 24 bytes
 $ volta digest $TMP/missing.npy
 ! volta: error: cannot open $TMP/missing.npy: No such file or directory [io]

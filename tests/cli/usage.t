@@ -78,38 +78,6 @@ flags:
 example:
   volta run examples/mlp.vt --bind B=4 --random-inputs 1
 $ volta run --help | diff - <(volta help run)
-usage: volta run [FLAGS] MODEL
-\
-Run a model once and show its outputs.
-\
-flags:
-      --backend BACKEND     Where to run, as in reference or reference:1.
-                            Without it VOLTA_BACKEND says, else reference.
-      --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given
-                            more than once.
-      --seed SEED           Initialise the parameters from this seed; 0 unless
-                            given.
-      --params FILE         Take every parameter from this safetensors file
-                            instead.
-      --in NAME=FILE        Take an input from a npy file, or from the tensor of
-                            that name in a safetensors file. May be given more
-                            than once.
-      --random-inputs SEED  Draw the inputs that have no --in: floats in [-1,
-                            1), integers in the range the model declares.
-  -o, --out DIR             Write each output to DIR/NAME.npy. In a name, every
-                            byte but letters, digits and _ - . is
-                            percent-encoded, and so is a dot at its start.
-      --digest              Print the digest of the run and nothing else.
-      --dump-passes DIR     Write the graph before and after each pass:
-                            00-source.vt, 01-bind.vt, 02-lower.vt.
-      --dump-plan FILE      Write the plan as text; - is standard output.
-      --json                Print the report as JSON.
-  -h, --help                Print this help.
-  -q, --quiet               Say nothing on standard error but errors.
-  -v, --verbose             Say more on standard error.
-\
-example:
-  volta run examples/mlp.vt --bind B=4 --random-inputs 1
 $ volta help parity
 usage: volta parity [FLAGS] MODEL
 \
@@ -133,8 +101,8 @@ flags:
       --published FILE      Compare with a published digest too. The file has
                             lines of five words: DIGEST MODEL BIND seed=S
                             inputs=S, where MODEL is the name of the file
-                            without folders, BIND is as for --bind (- when there
-                            is none, in any order) and inputs is the seed of
+                            without folders, BIND is as for --bind in any order
+                            (- when there is none) and inputs is the seed of
                             --random-inputs (- without it). Empty lines and
                             lines that start with # are skipped.
       --json                Print the report as JSON.
@@ -238,5 +206,5 @@ $ volta fmt --check -o $TMP/x examples/mlp.vt
 ? 2
 # After -- everything is an operand.
 $ volta check -- --json
-! volta: error: --json: cannot open [io]
+! volta: error: cannot open --json: No such file or directory [io]
 ? 3
