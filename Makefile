@@ -2,7 +2,7 @@
 # A short front door: CMake builds, CTest tests. `make help` lists the targets.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all setup run test test-full format clean help
+.PHONY: all setup run test test-full docs format clean help
 
 all: ## build into build/ and leave build/volta
 	@scripts/configure.sh build
@@ -13,7 +13,8 @@ setup: ## install what building needs (Debian, Ubuntu); VOLTA_SETUP=no skips it
 
 run: ## set up, build, then run an example on every backend and compare the bits
 	@scripts/setup.sh run
-	@$(MAKE) --no-print-directory all
+	@scripts/configure.sh build
+	@cmake --build build -j $(JOBS) --target volta
 	@scripts/run.sh
 
 test: ## build with gcc and clang (sanitizers), run every test; about ten minutes on two cores
@@ -23,6 +24,10 @@ test: ## build with gcc and clang (sanitizers), run every test; about ten minute
 test-full: ## the same with long forms, a plain clang build and the thread sanitizer
 	@scripts/setup.sh test
 	@scripts/test.sh --full
+
+docs: all ## write the generated pages again: manual, completions, docs/ops.md
+	@cmake --build build --target cli_docs
+	@build/volta ops --markdown > docs/ops.md
 
 format: ## format the C sources in place
 	@tools/check_format.sh --fix

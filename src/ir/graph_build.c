@@ -204,9 +204,9 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
   if (ports == NULL) return no_memory(gb);
   g->ports = ports;
   const char *name = is_automatic(port->name) ? NULL : claim_name(gb, port->name);
+  if (g->arena.failed) return no_memory(gb);
   if (name == NULL) {
-    (void)vt_graph_fail(gb, g->arena.failed ? VT_NOMEM : VT_VERIFY, "the name '%s' is taken",
-                        port->name);
+    (void)vt_graph_fail(gb, VT_VERIFY, "the name '%s' is taken", port->name);
     return VT_NO_VALUE;
   }
   const uint32_t value = add_value(gb, type, VT_NO_NODE, g->n_ports);

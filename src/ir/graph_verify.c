@@ -3,6 +3,7 @@
  * Runs before any lowering, scheduling or allocation, and after every pass. */
 #include <string.h>
 #include "vt_graph.h"
+#include "vt_sort.h"
 
 static vt_status verify_dims(const vt_graph *g, const vt_type *t, const char *who, vt_diag *d) {
   if (vt_dtype_name(t->dtype) == NULL || t->rank > VT_MAX_RANK)
@@ -40,29 +41,55 @@ static vt_status verify_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
                  (long long)stream);
 }
 
+/* The integers an element type holds: 0 for a type that is none of integers. */
+static int limits_of(uint32_t dtype, int64_t *lo, int64_t *hi) {
+  const uint64_t bits = 8 * vt_dtype_bytes(dtype);
+  const int whole = dtype == VT_DTYPE_I8 || dtype == VT_DTYPE_U8 || dtype == VT_DTYPE_I32 ||
+                    dtype == VT_DTYPE_I64;
+  if (!whole) return 0;
+  *hi = dtype == VT_DTYPE_U8 ? UINT8_MAX : INT64_MAX >> (64 - bits);
+  *lo = dtype == VT_DTYPE_U8 ? 0 : -*hi - 1;
+  return 1;
+}
+
 static vt_status verify_range(const vt_graph *g, const vt_port *p, vt_diag *d) {
   const uint32_t dtype = g->values[p->value].type.dtype;
+  int64_t lo, hi;
   if (!p->has_range) return VT_OK;
-  if (p->kind != VT_PORT_INPUT || dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64 ||
-      dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16 || dtype == VT_DTYPE_BOOL)
+  if (p->kind != VT_PORT_INPUT || !limits_of(dtype, &lo, &hi))
     return VT_FAIL(d, VT_VERIFY, "'%s' is %s: only an input of integers has a range", p->name,
                    vt_dtype_name(dtype));
-  if (!vt_dim_is_symbolic(p->lo) && !vt_dim_is_symbolic(p->hi) && p->lo > p->hi)
+  if (vt_dim_is_symbolic(p->lo) || vt_dim_is_symbolic(p->hi)) return VT_OK; /* known once bound */
+  if (p->lo > p->hi)
     return VT_FAIL(d, VT_VERIFY, "the range %lld..%lld of '%s' is empty", (long long)p->lo,
                    (long long)p->hi, p->name);
+  if (p->lo < lo || p->hi > hi)
+    return VT_FAIL(d, VT_VERIFY, "the range %lld..%lld of '%s' goes beyond %s", (long long)p->lo,
+                   (long long)p->hi, p->name, vt_dtype_name(dtype));
   return VT_OK;
 }
 
 static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
   const vt_port *p = &g->ports[i];
   if (p->value >= g->n_values || g->values[p->value].node != VT_NO_NODE ||
-      g->values[p->value].index != i || g->values[p->value].name == NULL)
+      g->values[p->value].index != i || g->values[p->value].name == NULL ||
+      strcmp(g->values[p->value].name, p->name) != 0)
     return VT_FAIL(d, VT_VERIFY, "the port '%s' does not own its value", p->name);
   if (p->kind != VT_PORT_INPUT && p->kind != VT_PORT_PARAM)
     return VT_FAIL(d, VT_VERIFY, "the port '%s' is of no kind", p->name);
   VT_TRY(verify_dims(g, &g->values[p->value].type, p->name, d));
   VT_TRY(verify_range(g, p, d));
   return p->kind == VT_PORT_PARAM ? verify_init(g, p, d) : VT_OK;
+}
+
+/* Every value is owned once, by the port or the node that it names: so whatever an operand names
+ * is written by somebody. */
+static vt_status verify_owner(const vt_graph *g, uint32_t value, vt_diag *d) {
+  const vt_value *v = &g->values[value];
+  const int owned = v->node == VT_NO_NODE
+                        ? v->index < g->n_ports && g->ports[v->index].value == value
+                        : v->node < g->n_nodes && g->nodes[v->node].first_out == value;
+  return owned ? VT_OK : VT_FAIL(d, VT_VERIFY, "value %u belongs to nobody", value);
 }
 
 /* Operands are ports or come from earlier nodes: defined before use, assigned once. */
@@ -90,8 +117,8 @@ static vt_status verify_type(const vt_graph *g, uint32_t index, vt_dims *dims, v
   vt_type *in = VT_NEW_N(scratch, vt_type, n->n_in), out;
   if (in == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; i < n->n_in; i++) in[i] = g->values[g->operands[n->first_in + i]].type;
-  uint64_t size;
-  memcpy(&size, n->attrs, sizeof size);
+  uint64_t size = 0;
+  if (n->attrs != NULL) memcpy(&size, n->attrs, sizeof size);
   if (size != op->attrs->size)
     return VT_FAIL(d, VT_VERIFY, "node %u carries attributes of another op", index);
   const vt_rule rule = {dims, in, n->n_in, n->attrs};
@@ -117,10 +144,30 @@ static vt_status verify_results(const vt_graph *g, vt_diag *d) {
   return VT_OK;
 }
 
+static int by_name(const void *a, const void *b, const void *context) {
+  const vt_value *values = context;
+  return strcmp(values[*(const uint32_t *)a].name, values[*(const uint32_t *)b].name);
+}
+
+/* Two values of one name could not be told apart in the printed form. */
+static vt_status verify_names(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
+  uint32_t *named = VT_NEW_N(scratch, uint32_t, g->n_values), n = 0;
+  if (named == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < g->n_values; i++)
+    if (g->values[i].name != NULL) named[n++] = i;
+  if (vt_sort(named, n, sizeof *named, by_name, g->values, g->arena.a) != VT_OK)
+    return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 1; i < n; i++)
+    if (strcmp(g->values[named[i - 1]].name, g->values[named[i]].name) == 0)
+      return VT_FAIL(d, VT_VERIFY, "two values are called '%s'", g->values[named[i]].name);
+  return VT_OK;
+}
+
 static vt_status verify_nodes(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
   vt_dims dims; /* rules may intern products; the graph's own table stays as it is */
   vt_dims_copy(&dims, &g->dims, scratch);
-  VT_TRY(vt_arena_status(scratch));
+  if (vt_arena_status(scratch) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < g->n_values; i++) VT_TRY(verify_owner(g, i, d));
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     VT_TRY(verify_operands(g, i, d));
     VT_TRY(verify_type(g, i, &dims, scratch, d));
@@ -132,7 +179,8 @@ vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) {
   for (uint32_t i = 0; i < g->n_ports; i++) VT_TRY(verify_port(g, i, d));
   vt_arena scratch;
   vt_arena_init(&scratch, g->arena.a);
-  const vt_status s = verify_nodes(g, &scratch, d);
+  vt_status s = verify_nodes(g, &scratch, d);
+  if (s == VT_OK) s = verify_names(g, &scratch, d);
   vt_arena_done(&scratch);
   VT_TRY(s);
   return verify_results(g, d);

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * graph_test.c - building, naming, freezing and hashing of graphs, and a verifier that notices
+ * every single field of a good graph that is changed behind the builder's back. */
+#include <string.h>
+#include "vt_graph.h"
+#include "vt_test.h"
+
+/* ---- a small good graph ----
+ *   value  0 x, 1 i, 2 w, 3 b (ports)   4 h, 5 t, 6 y, 7 without a name (nodes 0..3)   8 the
+ * literal node   0 matmul, 1 add, 2 relu, 3 sum, 4 literal */
+enum { X, I, W, BIAS, H, T, Y, SUM, HALF, N_VALUES };
+
+static vt_type type1(uint32_t dtype, int64_t n) {
+  return (vt_type){.dtype = dtype, .rank = 1, .dim = {n}};
+}
+static vt_type type2(uint32_t dtype, int64_t n, int64_t m) {
+  return (vt_type){.dtype = dtype, .rank = 2, .dim = {n, m}};
+}
+
+static uint32_t input(vt_graph_builder *gb, const char *name, vt_type type) {
+  const vt_port p = {.name = name, .kind = VT_PORT_INPUT};
+  return vt_graph_add_port(gb, &p, &type);
+}
+
+static uint32_t param(vt_graph_builder *gb, const char *name, const char *init, const void *attrs,
+                      vt_type type) {
+  const vt_init_info *info = vt_init_find(init);
+  const vt_port p = {.name = name,
+                     .kind = VT_PORT_PARAM,
+                     .init = info->number,
+                     .init_attrs = attrs == NULL ? info->attrs->defaults : attrs};
+  return vt_graph_add_port(gb, &p, &type);
+}
+
+/* What a variant of the good graph changes; zero means the usual. */
+typedef struct variant {
+  const char *model, *x, *h, *y_out, *dim;
+  uint32_t activation, dtype, keep, stream, half;
+  int64_t rows, hi;
+  double std;
+  uint32_t extra_output;
+} variant;
+
+static const char *or_text(const char *s, const char *usual) { return s != NULL ? s : usual; }
+static uint32_t or_number(uint32_t n, uint32_t usual) { return n != 0 ? n : usual; }
+
+static void add_ports(vt_graph_builder *gb, const variant *v, int64_t rows) {
+  const vt_attr_normal normal = {
+      .size = sizeof normal, .std = v->std != 0 ? v->std : 0.02, .stream = or_number(v->stream, 7)};
+  const vt_type codes = type1(VT_DTYPE_I32, rows);
+  const vt_port i = {
+      .name = "i", .kind = VT_PORT_INPUT, .has_range = 1, .lo = 0, .hi = v->hi != 0 ? v->hi : 3};
+  input(gb, or_text(v->x, "x"), type2(VT_DTYPE_F32, rows, 4));
+  vt_graph_add_port(gb, &i, &codes);
+  param(gb, "w", "normal", &normal, type2(VT_DTYPE_F32, 4, 3));
+  param(gb, "b", "zeros", NULL, type1(VT_DTYPE_F32, 3));
+}
+
+static vt_status build(const variant *v, vt_alloc a, vt_graph **out, vt_diag *d) {
+  vt_graph_builder gb;
+  int64_t rows = v->rows;
+  VT_TRY(vt_graph_begin(&gb, or_text(v->model, "good"), a, d));
+  if (rows == 0) {
+    const vt_status s = vt_dim_declare(&gb.g->dims, or_text(v->dim, "B"), &rows, d);
+    if (s != VT_OK) (void)vt_graph_fail(&gb, s, "no symbol");
+  }
+  add_ports(&gb, v, rows);
+  const vt_attr_reduce last = {
+      .size = sizeof last, .axes = {.n = 1, .v = {1}}, .keep = (int64_t)v->keep};
+  const uint32_t y = Y;
+  vt_build2(&gb.b, VT_OP_matmul, X, W);
+  vt_build2(&gb.b, VT_OP_add, H, BIAS);
+  vt_build1(&gb.b, or_number(v->activation, VT_OP_relu), T);
+  gb.b.node(&gb.b, VT_OP_sum, &y, 1, &last);
+  vt_build_bits(&gb.b, or_number(v->dtype, VT_DTYPE_F32), or_number(v->half, 0x3f000000));
+  vt_graph_name(&gb, H, or_text(v->h, "h"));
+  vt_graph_name(&gb, T, "t");
+  vt_graph_name(&gb, Y, "y");
+  vt_graph_add_result(&gb, or_text(v->y_out, "y"), Y);
+  vt_graph_add_result(&gb, "s", SUM);
+  if (v->extra_output) vt_graph_add_result(&gb, "t", T);
+  return vt_graph_freeze(&gb, out);
+}
+
+static vt_graph *good(void) {
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  CHECK(build(&(variant){0}, vt_alloc_default(), &g, &d) == VT_OK);
+  if (g == NULL) exit(1); /* nothing below makes sense */
+  return g;
+}
+
+static void test_good_graph(void) {
+  static const char *const names[N_VALUES] = {"x", "i", "w", "b", "h", "t", "y", "_3", "_4"};
+  vt_graph *g = good();
+  vt_diag d = {0};
+  CHECK(vt_graph_verify(g, &d) == VT_OK);
+  CHECK(d.code == VT_OK);
+  CHECK(g->n_values == N_VALUES && g->n_nodes == 5 && g->n_ports == 4 && g->n_results == 2);
+  for (uint32_t v = 0; v < N_VALUES; v++) {
+    char name[16];
+    CHECK(strcmp(vt_value_name(g, v, name), names[v]) == 0);
+  }
+  CHECK(g->values[Y].type.rank == 2 && g->values[Y].type.dim[1] == 3);
+  CHECK(g->values[Y].type.dim[0] == g->values[X].type.dim[0]); /* the symbol went through */
+  vt_graph_free(g);
+}
+
+static void test_print(void) {
+  static const char want[] =
+      "volta 1\n"
+      "model good {\n"
+      "  dim B\n"
+      "  input x: f32[B, 4]\n"
+      "  input i: i32[B] in 0..3\n"
+      "  param w: f32[4, 3] = normal(std=0.02, stream=7)\n"
+      "  param b: f32[3] = zeros\n"
+      "  h: f32[B, 3] = matmul(x, w, transpose_a=false, transpose_b=false, order=fma256)\n"
+      "  t: f32[B, 3] = add(h, b)\n"
+      "  y: f32[B, 3] = relu(t)\n"
+      "  _3: f32[B] = sum(y, axes=[1], keep=false)\n"
+      "  _4: f32[] = f32(0.5)\n"
+      "  output y\n"
+      "  output s = _3\n"
+      "}\n";
+  vt_graph *g = good();
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_graph_print(g, 0, &t);
+  CHECK(vt_text_status(&t) == VT_OK && strcmp(t.s, want) == 0);
+  if (t.s != NULL && strcmp(t.s, want) != 0) fprintf(stderr, "%s", t.s);
+  vt_text_done(&t);
+  vt_graph_free(g);
+}
+
+/* ---- corruption: each one alone must be noticed ---- */
+
+static void operand_beyond(vt_graph *g) { g->operands[0] = g->n_values; }
+static void operand_is_itself(vt_graph *g) { g->operands[g->nodes[2].first_in] = Y; }
+static void operand_is_later(vt_graph *g) { g->operands[g->nodes[1].first_in] = Y; }
+static void first_operand_beyond(vt_graph *g) { g->nodes[0].first_in = g->n_operands + 1; }
+static void operands_beyond(vt_graph *g) { g->nodes[3].n_in = g->n_operands; }
+static void operand_missing(vt_graph *g) { g->nodes[1].n_in = 1; }
+static void two_results(vt_graph *g) { g->nodes[0].n_out = 2; }
+static void no_result(vt_graph *g) { g->nodes[0].n_out = 0; }
+static void result_beyond(vt_graph *g) { g->nodes[0].first_out = g->n_values; }
+static void result_of_another(vt_graph *g) { g->nodes[0].first_out = T; }
+static void value_of_another(vt_graph *g) { g->values[T].node = 0; }
+static void value_of_none(vt_graph *g) { g->values[SUM].node = 99; }
+static void value_is_a_port(vt_graph *g) { g->values[H].node = VT_NO_NODE; }
+static void value_is_second(vt_graph *g) { g->values[H].index = 1; }
+static void port_is_a_node(vt_graph *g) { g->values[X].node = 0; }
+static void orphan_of_node(vt_graph *g) { /* an operand that nobody writes */
+  g->values[HALF].node = 0;
+  g->values[HALF].type = g->values[H].type;
+  g->operands[g->nodes[1].first_in] = HALF;
+  g->n_nodes--;
+}
+static void orphan_port(vt_graph *g) { g->n_ports--; }
+
+static void type_changed(vt_graph *g) { g->values[H].type.dtype = VT_DTYPE_F64; }
+static void shape_changed(vt_graph *g) { g->values[T].type.dim[1] = 4; }
+static void rank_changed(vt_graph *g) { g->values[SUM].type.rank = 0; }
+static void port_type_changed(vt_graph *g) { g->values[W].type.dim[0] = 5; }
+static void dtype_none(vt_graph *g) { g->values[X].type.dtype = 0; }
+static void dtype_unknown(vt_graph *g) { g->values[I].type.dtype = 99; }
+static void node_dtype_none(vt_graph *g) { g->values[HALF].type.dtype = 0; }
+static void rank_nine(vt_graph *g) { g->values[I].type.rank = 9; }
+static void node_rank_nine(vt_graph *g) { g->values[T].type.rank = 9; }
+static void dim_negative(vt_graph *g) { g->values[I].type.dim[0] = -1; }
+static void dim_huge(vt_graph *g) { g->values[I].type.dim[0] = VT_DIM_MAX + 1; }
+static void dim_unknown_symbol(vt_graph *g) { g->values[I].type.dim[0] = INT64_MIN + 77; }
+
+static void op_none(vt_graph *g) { g->nodes[1].op = 0; }
+static void op_unknown(vt_graph *g) { g->nodes[1].op = 999; }
+static void op_other(vt_graph *g) { g->nodes[2].op = VT_OP_not; }
+static void attrs_none(vt_graph *g) { g->nodes[3].attrs = NULL; }
+static void attrs_of_another(vt_graph *g) { g->nodes[3].attrs = g->nodes[2].attrs; }
+static vt_attr_reduce *own_attrs(vt_graph *g) {
+  static vt_attr_reduce a;
+  memcpy(&a, g->nodes[3].attrs, sizeof a);
+  g->nodes[3].attrs = &a;
+  return &a;
+}
+static void attrs_short(vt_graph *g) { own_attrs(g)->size = 8; }
+static void attrs_long(vt_graph *g) { own_attrs(g)->size += 8; }
+static void axis_beyond(vt_graph *g) { own_attrs(g)->axes.v[0] = 2; }
+static void axis_negative(vt_graph *g) { own_attrs(g)->axes.v[0] = -1; }
+static void axes_too_many(vt_graph *g) { own_attrs(g)->axes.n = 9; }
+static void axes_less_than_none(vt_graph *g) { own_attrs(g)->axes.n = -1; }
+static void axes_other(vt_graph *g) { own_attrs(g)->axes.v[0] = 0; }
+static void keep_other(vt_graph *g) { own_attrs(g)->keep = 1; }
+
+static void port_kind_none(vt_graph *g) { g->ports[0].kind = 0; }
+static void port_kind_output(vt_graph *g) { g->ports[0].kind = VT_PORT_OUTPUT; }
+static void port_value_beyond(vt_graph *g) { g->ports[0].value = g->n_values; }
+static void port_value_of_another(vt_graph *g) { g->ports[0].value = I; }
+static void port_value_of_node(vt_graph *g) { g->ports[0].value = H; }
+static void port_index(vt_graph *g) { g->values[X].index = 1; }
+static void port_unnamed(vt_graph *g) { g->values[X].name = NULL; }
+static void port_renamed(vt_graph *g) { g->ports[0].name = "z"; }
+static void init_missing(vt_graph *g) { g->ports[2].init = 0; }
+static void init_unknown(vt_graph *g) { g->ports[2].init = 99; }
+static void init_attrs_missing(vt_graph *g) { g->ports[2].init_attrs = NULL; }
+static void init_random_of_integers(vt_graph *g) { /* b is used by nobody else once t is relu(x) */
+  g->values[BIAS].type.dtype = VT_DTYPE_I32;
+  g->ports[3].init = vt_init_find("normal")->number;
+  g->ports[3].init_attrs = g->ports[2].init_attrs;
+}
+static vt_attr_normal *own_init(vt_graph *g) {
+  static vt_attr_normal a;
+  memcpy(&a, g->ports[2].init_attrs, sizeof a);
+  g->ports[2].init_attrs = &a;
+  return &a;
+}
+static void stream_negative(vt_graph *g) { own_init(g)->stream = -1; }
+static void stream_huge(vt_graph *g) { own_init(g)->stream = (int64_t)UINT32_MAX + 1; }
+static void init_size(vt_graph *g) { own_init(g)->size = 8; }
+static void range_empty(vt_graph *g) { g->ports[1].lo = 4; }
+static void range_beyond_type(vt_graph *g) { g->ports[1].hi = (int64_t)1 << 31; }
+static void range_of_floats(vt_graph *g) { g->ports[0].has_range = 1; }
+static void range_of_param(vt_graph *g) { g->ports[2].has_range = 1; }
+static void range_of_param_of_integers(vt_graph *g) {
+  g->values[BIAS].type.dtype = VT_DTYPE_I32;
+  g->ports[3].has_range = 1;
+}
+
+static void output_beyond(vt_graph *g) { g->results[1].value = g->n_values; }
+static void output_none(vt_graph *g) { g->results[0].value = VT_NO_VALUE; }
+static void output_twice(vt_graph *g) { g->results[1].name = "y"; }
+static void outputs_gone(vt_graph *g) { g->n_results = 0; }
+static void name_twice(vt_graph *g) { g->values[H].name = "t"; }
+static void name_of_a_port(vt_graph *g) { g->values[H].name = "x"; }
+
+typedef void corrupt_fn(vt_graph *g);
+#define FAULT(f) \
+  { #f, f }
+static const struct {
+  const char *name;
+  corrupt_fn *corrupt;
+} faults[] = {
+    FAULT(operand_beyond),     FAULT(operand_is_itself),
+    FAULT(operand_is_later),   FAULT(first_operand_beyond),
+    FAULT(operands_beyond),    FAULT(operand_missing),
+    FAULT(two_results),        FAULT(no_result),
+    FAULT(result_beyond),      FAULT(result_of_another),
+    FAULT(value_of_another),   FAULT(value_of_none),
+    FAULT(value_is_a_port),    FAULT(value_is_second),
+    FAULT(port_is_a_node),     FAULT(orphan_of_node),
+    FAULT(orphan_port),        FAULT(type_changed),
+    FAULT(shape_changed),      FAULT(rank_changed),
+    FAULT(port_type_changed),  FAULT(dtype_none),
+    FAULT(dtype_unknown),      FAULT(node_dtype_none),
+    FAULT(rank_nine),          FAULT(node_rank_nine),
+    FAULT(dim_negative),       FAULT(dim_huge),
+    FAULT(dim_unknown_symbol), FAULT(op_none),
+    FAULT(op_unknown),         FAULT(op_other),
+    FAULT(attrs_none),         FAULT(attrs_of_another),
+    FAULT(attrs_short),        FAULT(attrs_long),
+    FAULT(axis_beyond),        FAULT(axis_negative),
+    FAULT(axes_too_many),      FAULT(axes_less_than_none),
+    FAULT(axes_other),         FAULT(keep_other),
+    FAULT(port_kind_none),     FAULT(port_kind_output),
+    FAULT(port_value_beyond),  FAULT(port_value_of_another),
+    FAULT(port_value_of_node), FAULT(port_index),
+    FAULT(port_unnamed),       FAULT(port_renamed),
+    FAULT(init_missing),       FAULT(init_unknown),
+    FAULT(init_attrs_missing), FAULT(init_random_of_integers),
+    FAULT(stream_negative),    FAULT(stream_huge),
+    FAULT(init_size),          FAULT(range_empty),
+    FAULT(range_beyond_type),  FAULT(range_of_floats),
+    FAULT(range_of_param),     FAULT(range_of_param_of_integers),
+    FAULT(output_beyond),      FAULT(output_none),
+    FAULT(output_twice),       FAULT(outputs_gone),
+    FAULT(name_twice),         FAULT(name_of_a_port),
+};
+
+static void test_verify_notices(void) {
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    vt_graph *g = good();
+    vt_diag d = {0};
+    faults[i].corrupt(g);
+    const vt_status s = vt_graph_verify(g, &d);
+    CHECK(s == VT_VERIFY && d.code == VT_VERIFY && d.text[0] != 0);
+    if (s != VT_VERIFY) fprintf(stderr, "  %s gives %s\n", faults[i].name, vt_status_name(s));
+    CHECK(vt_graph_verify(g, NULL) == s);
+    vt_graph_free(g);
+  }
+}
+
+/* ---- the hash ---- */
+
+static vt_hash256 hash_of(const variant *v) {
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  vt_hash256 h = {{0}};
+  CHECK(build(v, vt_alloc_default(), &g, &d) == VT_OK);
+  if (g == NULL) fprintf(stderr, "  %s\n", d.text);
+  if (g != NULL) CHECK(vt_graph_hash(g, &h) == VT_OK);
+  vt_graph_free(g);
+  return h;
+}
+
+static void test_hash(void) {
+  static const variant other[] = {
+      {.model = "other"},
+      {.x = "z"},
+      {.y_out = "z"},
+      {.dim = "N"},
+      {.activation = VT_OP_silu},
+      {.dtype = VT_DTYPE_I32},
+      {.keep = 1},
+      {.stream = 8},
+      {.half = 0x3f000001},
+      {.rows = 4},
+      {.hi = 4},
+      {.std = 0.03},
+      {.extra_output = 1},
+      {.activation = VT_OP_neg},
+  };
+  enum { N = sizeof other / sizeof *other };
+  vt_hash256 all[N + 1];
+  all[N] = hash_of(&(variant){0});
+  for (size_t i = 0; i < N; i++) {
+    all[i] = hash_of(&other[i]);
+    for (size_t k = 0; k < i; k++) CHECK(memcmp(&all[i], &all[k], sizeof all[i]) != 0);
+    CHECK(memcmp(&all[i], &all[N], sizeof all[i]) != 0);
+    if (memcmp(&all[i], &all[N], sizeof all[i]) == 0) fprintf(stderr, "  variant %zu\n", i);
+  }
+  const vt_hash256 renamed = hash_of(&(variant){.h = "quite_another_name"});
+  CHECK(memcmp(&renamed, &all[N], sizeof renamed) == 0);
+}
+
+/* ---- names ---- */
+
+typedef struct fixture {
+  vt_graph_builder gb;
+  vt_diag d;
+} fixture;
+
+static void begin(fixture *f) {
+  memset(f, 0, sizeof *f);
+  CHECK(vt_graph_begin(&f->gb, "names", vt_alloc_default(), &f->d) == VT_OK);
+  CHECK(input(&f->gb, "x", type1(VT_DTYPE_F32, 4)) == 0);
+}
+
+static const char *name_of(fixture *f, uint32_t value) {
+  static char buffer[16];
+  return vt_value_name(f->gb.g, value, buffer);
+}
+
+static void test_names(void) {
+  fixture f;
+  begin(&f);
+  const uint32_t a = vt_build1(&f.gb.b, VT_OP_neg, 0), b = vt_build1(&f.gb.b, VT_OP_neg, 0);
+  const uint32_t c = vt_build1(&f.gb.b, VT_OP_neg, 0), e = vt_build1(&f.gb.b, VT_OP_neg, 0);
+  vt_graph_name(&f.gb, a, "x"); /* taken by the port */
+  vt_graph_name(&f.gb, b, "x");
+  vt_graph_name(&f.gb, c, "x.1"); /* taken by a's suffix */
+  CHECK(strcmp(name_of(&f, a), "x.1") == 0);
+  CHECK(strcmp(name_of(&f, b), "x.2") == 0);
+  CHECK(strcmp(name_of(&f, c), "x.1.1") == 0);
+  vt_graph_name(&f.gb, b, "later"); /* a name stays */
+  CHECK(strcmp(name_of(&f, b), "x.2") == 0);
+  CHECK(strcmp(name_of(&f, e), "_3") == 0);
+  vt_graph_name(&f.gb, e, "_3"); /* its own automatic name: stays without one */
+  CHECK(f.gb.g->values[e].name == NULL);
+  vt_graph_name(&f.gb, e, "_0"); /* another one's: told apart */
+  CHECK(strcmp(name_of(&f, e), "_0.1") == 0);
+  vt_graph_name(&f.gb, 999, "nobody"); /* no such value: nothing happens */
+  CHECK(f.gb.status == VT_OK);
+  vt_graph_drop(&f.gb);
+}
+
+/* More names than the set starts with, so that it grows; all stay apart. */
+static void test_many_names(void) {
+  fixture f;
+  begin(&f);
+  enum { N = 1000 };
+  for (uint32_t i = 0; i < N; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "v%u", i % 500);
+    vt_graph_name(&f.gb, vt_build1(&f.gb.b, VT_OP_neg, 0), name);
+  }
+  CHECK(strcmp(name_of(&f, 1), "v0") == 0);
+  CHECK(strcmp(name_of(&f, 501), "v0.1") == 0);
+  CHECK(strcmp(name_of(&f, 1000), "v499.1") == 0);
+  vt_graph_add_result(&f.gb, "y", 1);
+  vt_graph *g = NULL;
+  CHECK(vt_graph_freeze(&f.gb, &g) == VT_OK); /* the verifier finds them unique too */
+  vt_graph_free(g);
+}
+
+/* ---- failures of the builder ---- */
+
+static void test_port_names(void) {
+  fixture f;
+  begin(&f);
+  CHECK(input(&f.gb, "x", type1(VT_DTYPE_F32, 1)) == VT_NO_VALUE);
+  CHECK(f.gb.status == VT_VERIFY && strstr(f.d.text, "'x'") != NULL);
+  vt_graph_drop(&f.gb);
+  begin(&f);
+  CHECK(input(&f.gb, "_12", type1(VT_DTYPE_F32, 1)) == VT_NO_VALUE);
+  CHECK(f.gb.status == VT_VERIFY && strstr(f.d.text, "'_12'") != NULL);
+  vt_graph_drop(&f.gb);
+}
+
+static void test_failure_is_sticky(void) {
+  fixture f;
+  vt_graph *g = NULL;
+  begin(&f);
+  const uint32_t i = input(&f.gb, "i", type1(VT_DTYPE_I32, 4));
+  f.gb.line = 12;
+  f.gb.column = 3;
+  f.gb.label = "mix";
+  CHECK(vt_build2(&f.gb.b, VT_OP_add, 0, i) == VT_NO_VALUE); /* f32 + i32 */
+  CHECK(f.gb.status == VT_VERIFY && f.d.line == 12 && f.d.column == 3);
+  CHECK(strncmp(f.d.text, "'mix' = add: ", 13) == 0);
+  const uint32_t nodes = f.gb.g->n_nodes, ports = f.gb.g->n_ports;
+  CHECK(vt_build1(&f.gb.b, VT_OP_neg, 0) == VT_NO_VALUE); /* fine by itself, but too late */
+  CHECK(input(&f.gb, "z", type1(VT_DTYPE_F32, 1)) == VT_NO_VALUE);
+  vt_graph_add_result(&f.gb, "y", 0);
+  CHECK(f.gb.g->n_nodes == nodes && f.gb.g->n_ports == ports && f.gb.g->n_results == 0);
+  CHECK(vt_graph_fail(&f.gb, VT_LIMIT, "second") == VT_VERIFY); /* the first one wins */
+  CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL && f.gb.g == NULL);
+}
+
+static void test_wrong_calls(void) {
+  fixture f;
+  begin(&f);
+  CHECK(vt_build1(&f.gb.b, 999, 0) == VT_NO_VALUE); /* no such op */
+  CHECK(f.gb.status == VT_INTERNAL);
+  vt_graph_drop(&f.gb);
+  begin(&f);
+  CHECK(vt_build1(&f.gb.b, VT_OP_neg, 7) == VT_NO_VALUE); /* no such value */
+  CHECK(f.gb.status == VT_INTERNAL);
+  CHECK(f.gb.b.type(&f.gb.b, 7) == NULL && f.gb.b.type(&f.gb.b, 0)->rank == 1);
+  vt_graph_drop(&f.gb);
+  begin(&f);
+  CHECK(vt_build2(&f.gb.b, VT_OP_neg, 0, 0) == VT_NO_VALUE); /* one operand too many */
+  CHECK(f.gb.status == VT_VERIFY && strncmp(f.d.text, "neg: ", 5) == 0);
+  vt_graph_drop(&f.gb);
+}
+
+static void test_results(void) {
+  fixture f;
+  vt_graph *g = NULL;
+  begin(&f);
+  vt_graph_add_result(&f.gb, "y", 0);
+  vt_graph_add_result(&f.gb, "y", 0);
+  CHECK(f.gb.status == VT_VERIFY && strstr(f.d.text, "'y'") != NULL);
+  vt_graph_drop(&f.gb);
+  begin(&f); /* without any output */
+  CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL);
+  begin(&f); /* an output that is an input, twice under different names */
+  vt_graph_add_result(&f.gb, "y", 0);
+  vt_graph_add_result(&f.gb, "x", 0);
+  CHECK(vt_graph_freeze(&f.gb, &g) == VT_OK && g != NULL);
+  vt_graph_free(g);
+  begin(&f); /* an output that is no value is found when freezing */
+  vt_graph_add_result(&f.gb, "y", 99);
+  g = NULL;
+  CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL);
+}
+
+/* The caller's memory is not needed any more once it was handed in. */
+static void test_copies(void) {
+  fixture f;
+  char name[] = "w", label[] = "y";
+  vt_attr_fill fill = {.size = sizeof fill, .value = 2.5};
+  vt_graph *g = NULL;
+  begin(&f);
+  const uint32_t w = param(&f.gb, name, "constant", &fill, type1(VT_DTYPE_F32, 4));
+  const uint32_t y = vt_build2(&f.gb.b, VT_OP_add, 0, w);
+  vt_graph_name(&f.gb, y, label);
+  vt_graph_add_result(&f.gb, label, y);
+  fill.value = 0;
+  name[0] = label[0] = '!';
+  CHECK(vt_graph_freeze(&f.gb, &g) == VT_OK);
+  CHECK(strcmp(g->ports[1].name, "w") == 0 && strcmp(g->values[y].name, "y") == 0);
+  CHECK(strcmp(g->results[0].name, "y") == 0);
+  CHECK(((const vt_attr_fill *)g->ports[1].init_attrs)->value == 2.5);
+  vt_graph_free(g);
+  vt_graph_free(NULL);
+}
+
+/* Every allocation failing in turn: said so, nothing kept. */
+static void test_out_of_memory(void) {
+  long asked = 0;
+  for (long left = 0; left <= asked; left++) {
+    vt_fault fault = {.left = left};
+    vt_graph *g = NULL;
+    vt_diag d = {0};
+    const vt_status s = build(&(variant){0}, vt_fault_alloc(&fault), &g, &d);
+    if (left == 0) asked = fault.asked;
+    CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && d.code == s);
+    CHECK((s == VT_OK) == (d.text[0] == 0));
+    vt_graph_free(g);
+    CHECK(fault.live == 0);
+  }
+  CHECK(asked > 3);
+}
+
+int main(void) {
+  test_good_graph();
+  test_print();
+  test_verify_notices();
+  test_hash();
+  test_names();
+  test_many_names();
+  test_port_names();
+  test_failure_is_sticky();
+  test_wrong_calls();
+  test_results();
+  test_copies();
+  test_out_of_memory();
+  TEST_DONE();
+}
