@@ -27,7 +27,6 @@ test-full: ## the same with long forms, a plain clang build and the thread sanit
 
 docs: all ## write the generated pages again: manual, completions, docs/ops.md
 	@cmake --build build --target cli_docs
-	@build/volta ops --markdown > docs/ops.md
 
 format: ## format the C sources in place
 	@tools/check_format.sh --fix

@@ -91,6 +91,9 @@ typedef struct vt_options {
   const vt_binding *bind;
   const char *backend; /* "reference", "reference:1"; NULL: VOLTA_BACKEND, else "reference" */
   const vt_alloc *alloc;
+  /* Hears how far long work has come: "parameters" or "run", `done` of `total`. May be NULL. */
+  void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
+  void *progress_user;
 } vt_options;
 
 /* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */

@@ -53,6 +53,9 @@ typedef struct vt_bk_host {
   void *(*resize)(void *user, void *ptr, uint64_t old_size, uint64_t new_size);
   /* The reason behind a status that is about to be returned. */
   void (*diag)(void *user, int32_t status, const char *text);
+  /* Step `step` of the run under way is finished: for reports alone, and only from the thread that
+   * called `run`. A backend may leave it out; VT_BK_HAS says whether the host has it. */
+  void (*progress)(void *user, uint64_t step);
 } vt_bk_host;
 
 /* What a device can do; filled up to the caller's `size`. */

@@ -111,6 +111,8 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
   for (uint32_t i = 0; i < g->n_ports; i++)
     VT_TRY(vt_exec_write(init->exec, g->ports[i].value,
                          strcmp(g->ports[i].name, "seed") == 0 ? &seed : &step, d));
+  vt_watch watch = {p, "parameters"};
+  vt_program_watch(&watch, init->exec);
   VT_TRY(vt_exec_run(init->exec, d));
   for (uint32_t i = 0; i < g->n_results; i++) VT_TRY(move_param(p, init, &g->results[i], d));
   return VT_OK;

@@ -95,6 +95,8 @@ vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **ou
   vt_program *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return out_of_memory(d);
   p->a = a;
+  p->progress = options.progress;
+  p->progress_user = options.progress_user;
   vt_arena_init(&p->arena, a);
   vt_fpenv saved;
   vt_fpenv_enter(&saved); /* coefficients are rounded while lowering */
@@ -118,6 +120,15 @@ void vt_program_free(vt_program *p) {
 }
 
 /* ---- running ---- */
+
+static void report(void *user, uint64_t done, uint64_t total) {
+  const vt_watch *w = user;
+  w->p->progress(w->p->progress_user, w->what, done, total);
+}
+
+void vt_program_watch(vt_watch *w, vt_exec *x) {
+  if (w->p->progress != NULL) vt_exec_watch(x, report, w);
+}
 
 static vt_status check_given(const vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_ports; i++) {
@@ -147,10 +158,13 @@ static vt_status publish(vt_program *p, vt_diag *d) {
 }
 
 vt_status vt_program_run(vt_program *p, vt_diag *d) {
+  vt_watch watch = {p, "run"};
   p->published = 0;
   VT_TRY(check_given(p, d));
-  VT_TRY(vt_exec_run(p->line.exec, d));
-  return publish(p, d);
+  vt_program_watch(&watch, p->line.exec);
+  const vt_status s = vt_exec_run(p->line.exec, d);
+  vt_exec_watch(p->line.exec, NULL, NULL); /* `watch` ends here */
+  return s == VT_OK ? publish(p, d) : s;
 }
 
 uint32_t vt_program_outputs(const vt_program *p) { return p->g->n_results; }

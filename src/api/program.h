@@ -14,9 +14,18 @@ struct vt_program {
   uint32_t *order;    /* results in ascending byte order of their names */
   vt_tensor *results; /* host copies, in that order; NULL data when empty */
   int published;      /* the last run succeeded */
+  void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
+  void *progress_user;
   const char *plan_text;
   const char *pass_text[VT_PIPELINE_PASSES];
 };
+
+/* Reports of the execution of `line`, under the name `what`, reach the caller of the program. */
+typedef struct vt_watch {
+  vt_program *p;
+  const char *what;
+} vt_watch;
+void vt_program_watch(vt_watch *w, vt_exec *x);
 
 /* The tensor a port or result declares, without data. */
 vt_tensor vt_tensor_like(const vt_type *t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_params.c - from flags to a program with its parameters and inputs. */
 #include "cli_params.h"
+#include "cli_progress.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,11 +158,12 @@ static vt_status new_program(const cli_job *j, const vt_options *o, vt_program *
 }
 
 vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **out, cli_error *e) {
-  const vt_options o = {
-      .size = sizeof o, .n_bind = j->bind.n, .bind = j->bind.row, .backend = backend};
+  vt_options o = {.size = sizeof o, .n_bind = j->bind.n, .bind = j->bind.row, .backend = backend};
   vt_program *p = NULL;
+  cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));
   vt_status s = set_params(j, p, e);
+  cli_progress_clear();
   if (s == VT_OK) s = set_inputs(j, p, e);
   if (s != VT_OK) {
     vt_program_free(p);
@@ -169,4 +171,10 @@ vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **ou
   }
   *out = p;
   return VT_OK;
+}
+
+vt_status cli_job_run(vt_program *p, cli_error *e) {
+  const vt_status s = vt_program_run(p, &e->diag);
+  cli_progress_clear();
+  return s;
 }

@@ -104,7 +104,7 @@ static vt_status run_program(lane *x, vt_program *p, vt_program *first, cli_erro
   x->name = cli_text_copy(vt_program_backend(p), strlen(vt_program_backend(p)));
   if (x->name == NULL) return cli_no_memory(e);
   cli_detail("running on %s\n", x->name);
-  VT_TRY(vt_program_run(p, &e->diag));
+  VT_TRY(cli_job_run(p, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   cli_hex(digest, x->hex);
   return first != NULL ? compare(x, first, p, e) : VT_OK;

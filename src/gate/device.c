@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device.c - opening a backend's device: name, ABI, completeness and capabilities are checked here,
- * so that the rest of the gateway can rely on the table. */
+ * so that the rest of the gateway can rely on the table. A backend is promised the numerics
+ * environment in every call, whatever mode the host program is in. */
 #include <stdio.h>
 #include <string.h>
 #include "registry.h"
+#include "vt_fpenv.h"
 
 /* ---- what the host offers ---- */
 
@@ -16,13 +18,20 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
 static void host_diag(void *user, int32_t status, const char *text) {
   vt_device *dev = user;
   (void)status;
-  snprintf(dev->reason, sizeof dev->reason, "%s", text);
+  snprintf(dev->reason, sizeof dev->reason, "%s", text != NULL ? text : "");
+}
+
+static void host_progress(void *user, uint64_t step) {
+  const vt_device *dev = user;
+  if (dev->running != NULL) vt_exec_note(dev->running, step);
 }
 
 vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_diag *d) {
   const vt_status s = vt_status_exit((vt_status)status) == 70 ? VT_INTERNAL : (vt_status)status;
-  return VT_FAIL(d, s, "backend '%s' cannot %s: %s", dev->name, what,
-                 dev->reason[0] != 0 ? dev->reason : vt_status_text(s));
+  (void)VT_FAIL(d, s, "backend '%s' cannot %s: %s", dev->name, what,
+                dev->reason[0] != 0 ? dev->reason : vt_status_text(s));
+  dev->reason[0] = 0; /* it belonged to this failure alone */
+  return s;
 }
 
 static void host_init(vt_device *dev, vt_alloc a) {
@@ -31,7 +40,8 @@ static void host_init(vt_device *dev, vt_alloc a) {
                            .abi_major = VT_BK_ABI_MAJOR,
                            .user = dev,
                            .resize = host_resize,
-                           .diag = host_diag};
+                           .diag = host_diag,
+                           .progress = host_progress};
 }
 
 /* ---- finding and checking ---- */
@@ -57,6 +67,14 @@ static vt_status query(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
   return VT_OK;
 }
 
+static vt_status count_devices(vt_device *dev, uint32_t *out, vt_diag *d) {
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
+  const int32_t s = dev->api->device_count(&dev->host, out);
+  vt_fpenv_leave(&saved);
+  return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "count its devices", d);
+}
+
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices, vt_diag *d) {
   const vt_registry_row *row = vt_registry_row_at(i);
   vt_device probe = {0};
@@ -65,8 +83,7 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
   host_init(&probe, vt_alloc_default());
   snprintf(probe.name, sizeof probe.name, "%s", row->name);
   VT_TRY(query(&probe, row, d));
-  const int32_t s = probe.api->device_count(&probe.host, &devices);
-  if (s != VT_OK) return vt_device_fail(&probe, s, "count its devices", d);
+  VT_TRY(count_devices(&probe, &devices, d));
   *out_name = row->name;
   *out_devices = devices;
   return VT_OK;
@@ -115,13 +132,16 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   uint32_t devices = 0;
   snprintf(dev->name, sizeof dev->name, "%s:%u", row->name, ordinal);
   VT_TRY(query(dev, row, d));
-  int32_t s = dev->api->device_count(&dev->host, &devices);
-  if (s != VT_OK) return vt_device_fail(dev, s, "count its devices", d);
+  VT_TRY(count_devices(dev, &devices, d));
   if (ordinal >= devices)
     return VT_FAIL(d, VT_BACKEND, "backend '%s' has %u device%s, there is no number %u", row->name,
                    devices, devices == 1 ? "" : "s", ordinal);
-  s = dev->api->device_open(&dev->host, ordinal, &dev->dev);
+  vt_bk_device *opened = NULL; /* what a failed call leaves here is not looked at */
+  const int32_t s = dev->api->device_open(&dev->host, ordinal, &opened);
   if (s != VT_OK) return vt_device_fail(dev, s, "open its device", d);
+  if (opened == NULL)
+    return VT_FAIL(d, VT_ABI, "backend '%s' opens a device and does not give it", dev->name);
+  dev->dev = opened;
   return read_caps(dev, d);
 }
 
@@ -132,7 +152,10 @@ vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag 
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   host_init(dev, a);
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
   const vt_status s = open_device(dev, row, ordinal, d);
+  vt_fpenv_leave(&saved);
   if (s == VT_OK) {
     *out = dev;
   } else {
@@ -144,7 +167,10 @@ vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag 
 void vt_device_close(vt_device *dev) {
   if (dev == NULL) return;
   const vt_alloc a = dev->a;
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
   if (dev->dev != NULL) dev->api->device_close(dev->dev);
+  vt_fpenv_leave(&saved);
   vt_alloc_free(a, dev, sizeof *dev);
 }
 
@@ -154,12 +180,19 @@ const vt_bk_caps *vt_device_caps(const vt_device *dev) { return &dev->caps; }
 
 int vt_device_lists(const void *dev, uint32_t op) {
   const vt_device *x = dev;
-  return x->api->op_listed(x->dev, op) == 1;
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
+  const int32_t listed = x->api->op_listed(x->dev, op);
+  vt_fpenv_leave(&saved);
+  return listed == 1;
 }
 
 static vt_status target_workspace(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   vt_device *dev = self;
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
   const int32_t s = dev->api->workspace(dev->dev, step, out);
+  vt_fpenv_leave(&saved);
   return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "size its scratch", d);
 }
 

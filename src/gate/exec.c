@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exec.c - a plan on a device: steps checked before anything is taken, all memory taken before the
  * first run, every run inside the numerics environment, its first error named. */
+#include <stdio.h>
 #include <string.h>
 #include "registry.h"
 #include "vt_clock.h"
@@ -14,6 +15,9 @@ struct vt_exec {
   uint64_t buffer[VT_CLASS_COUNT];
   int taken[VT_CLASS_COUNT];
   uint64_t wall_ns;
+  vt_exec_report *report;
+  void *report_user;
+  uint64_t work_done, work_total;
 };
 
 static const char *node_name(const vt_plan *p, uint64_t step, char buffer[16]) {
@@ -28,10 +32,12 @@ static vt_status check_steps(vt_exec *x, vt_diag *d) {
     x->dev->reason[0] = 0;
     if (x->dev->api->step_check(x->dev->dev, step) == VT_OK) continue;
     const uint32_t value = x->p->g->nodes[x->p->step_node[i]].first_out;
-    return VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' does not run '%s' = %s giving %s%s%s",
-                   x->dev->name, node_name(x->p, i, name), vt_op_get(step->op)->name,
-                   vt_type_text(&x->p->g->dims, &x->p->g->values[value].type, type),
-                   x->dev->reason[0] != 0 ? ": " : "", x->dev->reason);
+    (void)VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' does not run '%s' = %s giving %s%s%s",
+                  x->dev->name, node_name(x->p, i, name), vt_op_get(step->op)->name,
+                  vt_type_text(&x->p->g->dims, &x->p->g->values[value].type, type),
+                  x->dev->reason[0] != 0 ? ": " : "", x->dev->reason);
+    x->dev->reason[0] = 0;
+    return VT_UNSUPPORTED;
   }
   return VT_OK;
 }
@@ -51,8 +57,12 @@ static vt_status take_memory(vt_exec *x, vt_diag *d) {
 
 static vt_status fill(vt_exec *x, vt_diag *d) {
   VT_TRY(check_steps(x, d));
-  const int32_t s = x->dev->api->program_build(x->dev->dev, x->p->steps, x->p->n_steps, &x->prog);
+  vt_bk_program *built = NULL; /* what a failed call leaves here is not looked at */
+  const int32_t s = x->dev->api->program_build(x->dev->dev, x->p->steps, x->p->n_steps, &built);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "build the program", d);
+  if (built == NULL)
+    return VT_FAIL(d, VT_ABI, "backend '%s' builds a program and does not give it", x->dev->name);
+  x->prog = built;
   return take_memory(x, d);
 }
 
@@ -63,7 +73,10 @@ vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **ou
   x->a = a;
   x->dev = dev;
   x->p = p;
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
   const vt_status s = fill(x, d);
+  vt_fpenv_leave(&saved);
   if (s == VT_OK) {
     *out = x;
   } else {
@@ -75,17 +88,23 @@ vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **ou
 void vt_exec_free(vt_exec *x) {
   if (x == NULL) return;
   const vt_alloc a = x->a;
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (x->taken[c]) x->dev->api->buffer_free(x->dev->dev, x->buffer[c]);
   if (x->prog != NULL) x->dev->api->program_free(x->prog);
+  vt_fpenv_leave(&saved);
   vt_alloc_free(a, x, sizeof *x);
 }
 
 static vt_status transfer(vt_exec *x, uint32_t value, void *host, uint32_t to_device, vt_diag *d) {
   const vt_buffer *b = &x->p->buffers[value];
   if (b->bytes == 0) return VT_OK;
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
   const int32_t s =
       x->dev->api->copy(x->dev->dev, host, x->buffer[b->class], b->offset, b->bytes, to_device);
+  vt_fpenv_leave(&saved);
   return s == VT_OK ? VT_OK : vt_device_fail(x->dev, s, "copy a tensor", d);
 }
 
@@ -100,24 +119,56 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
 }
 
 /* The first error of a run, by name: node, position, index. */
-static vt_status report(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
-  char name[16];
+static vt_status name_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
+  char name[16], what[240];
   const char *node = node_name(x->p, e->step, name);
   if (e->status == VT_RANGE)
     return VT_FAIL(d, VT_RANGE, "'%s' = %s: index %lld at position %llu is out of range", node,
                    e->step < x->p->n_steps ? vt_op_get(x->p->steps[e->step].op)->name : "?",
                    (long long)e->value, (unsigned long long)e->position);
-  return VT_FAIL(d, (vt_status)e->status, "backend '%s' failed at '%s': %s", x->dev->name, node,
-                 vt_status_text((vt_status)e->status));
+  snprintf(what, sizeof what, "run '%s'", node);
+  return vt_device_fail(x->dev, e->status, what, d);
 }
+
+/* ---- progress ---- */
+
+/* Elements of the result, times the length of the contraction where there is one. */
+static uint64_t work_of(const vt_bk_step *s) {
+  uint64_t n = 1, depth = 1;
+  for (uint32_t i = 0; i < s->out[0].rank; i++) n *= (uint64_t)s->out[0].dim[i];
+  if (s->n_in > 1 && s->in[0].rank > 0 && strcmp(vt_op_get(s->op)->numerics, "ordered") == 0)
+    depth = (uint64_t)s->in[0].dim[s->in[0].rank - 1];
+  return n / 16 * depth + 1; /* scaled so that no sum over a plan overflows */
+}
+
+void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user) {
+  x->report = report;
+  x->report_user = user;
+  x->work_total = 0;
+  for (uint32_t i = 0; i < x->p->n_steps; i++) x->work_total += work_of(&x->p->steps[i]);
+}
+
+void vt_exec_note(vt_exec *x, uint64_t step) {
+  if (x->report == NULL || step >= x->p->n_steps) return;
+  vt_fpenv saved;
+  x->work_done += work_of(&x->p->steps[step]);
+  vt_fpenv_enter(&saved);
+  x->report(x->report_user, x->work_done, x->work_total);
+  vt_fpenv_leave(&saved); /* whatever mode the listener leaves behind */
+}
+
+/* ---- runs ---- */
 
 static vt_status run_guarded(vt_exec *x, vt_diag *d) {
   vt_bk_error e = {.size = sizeof e};
   x->dev->reason[0] = 0;
+  x->dev->running = x;
+  x->work_done = 0;
   int32_t s = x->dev->api->run(x->prog, x->buffer, VT_CLASS_COUNT);
   if (s == VT_OK) s = x->dev->api->wait(x->prog, &e);
+  x->dev->running = NULL;
   if (s != VT_OK) return vt_device_fail(x->dev, s, "run", d);
-  return e.status == VT_OK ? VT_OK : report(x, &e, d);
+  return e.status == VT_OK ? VT_OK : name_error(x, &e, d);
 }
 
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) {

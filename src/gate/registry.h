@@ -19,7 +19,10 @@ struct vt_device {
   vt_bk_caps caps;
   char name[80];
   char reason[240]; /* what the backend said last through host.diag */
+  vt_exec *running; /* the execution under way, for reports of progress */
 };
+/* Step `step` of an execution is finished. */
+void vt_exec_note(vt_exec *x, uint64_t step);
 /* A backend's status as a diagnostic; `what` says what was asked of it. */
 vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_diag *d);
 #endif

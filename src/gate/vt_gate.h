@@ -34,5 +34,9 @@ void vt_exec_free(vt_exec *x);
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
+/* `report` hears of the steps of later runs: how much of the work is done, in units that grow with
+ * the multiplications of a step. It cannot change anything. */
+typedef void vt_exec_report(void *user, uint64_t done, uint64_t total);
+void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user);
 uint64_t vt_exec_wall_ns(const vt_exec *x); /* of the last run */
 #endif

@@ -163,7 +163,10 @@ static void shape_changed(vt_graph *g) { g->values[T].type.dim[1] = 4; }
 static void rank_changed(vt_graph *g) { g->values[SUM].type.rank = 0; }
 static void port_type_changed(vt_graph *g) { g->values[W].type.dim[0] = 5; }
 static void dtype_none(vt_graph *g) { g->values[X].type.dtype = 0; }
-static void dtype_unknown(vt_graph *g) { g->values[I].type.dtype = 99; }
+static void dtype_unknown(vt_graph *g) { /* of a port that no node and no range looks at */
+  g->ports[1].has_range = 0;
+  g->values[I].type.dtype = 99;
+}
 static void node_dtype_none(vt_graph *g) { g->values[HALF].type.dtype = 0; }
 static void rank_nine(vt_graph *g) { g->values[I].type.rank = 9; }
 static void node_rank_nine(vt_graph *g) { g->values[T].type.rank = 9; }
@@ -202,7 +205,8 @@ static void port_renamed(vt_graph *g) { g->ports[0].name = "z"; }
 static void init_missing(vt_graph *g) { g->ports[2].init = 0; }
 static void init_unknown(vt_graph *g) { g->ports[2].init = 99; }
 static void init_attrs_missing(vt_graph *g) { g->ports[2].init_attrs = NULL; }
-static void init_random_of_integers(vt_graph *g) { /* b is used by nobody else once t is relu(x) */
+static void init_random_of_integers(vt_graph *g) { /* of a param that no node uses */
+  g->operands[g->nodes[1].first_in + 1] = H;
   g->values[BIAS].type.dtype = VT_DTYPE_I32;
   g->ports[3].init = vt_init_find("normal")->number;
   g->ports[3].init_attrs = g->ports[2].init_attrs;

@@ -29,6 +29,11 @@ static vt_status verify_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
   const uint32_t dtype = g->values[p->value].type.dtype;
   if (init == NULL || p->init_attrs == NULL)
     return VT_FAIL(d, VT_VERIFY, "the param '%s' has no initialiser", p->name);
+  uint64_t size;
+  memcpy(&size, p->init_attrs, sizeof size);
+  if (size != init->attrs->size)
+    return VT_FAIL(d, VT_VERIFY, "the param '%s' carries attributes of another initialiser",
+                   p->name);
   if (is_random(init) && dtype != VT_DTYPE_F32)
     return VT_FAIL(d, VT_VERIFY, "the param '%s' is %s: %s makes f32", p->name,
                    vt_dtype_name(dtype), init->name);

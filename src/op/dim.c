@@ -38,6 +38,11 @@ static int is_constant(const vt_poly *p) {
   return p->n == 0 || (p->n == 1 && memcmp(p->term[0].power, none, sizeof none) == 0);
 }
 
+/* Without the padding that a struct may have between its members. */
+static int same_poly(const vt_poly *a, const vt_poly *b) {
+  return a->n == b->n && memcmp(a->term, b->term, sizeof a->term) == 0;
+}
+
 /* Equal polynomials get equal handles, because the normal form leaves one way to write each. */
 static vt_status intern(vt_dims *t, const vt_poly *p, int64_t *out, vt_diag *d) {
   if (is_constant(p)) {
@@ -48,7 +53,7 @@ static vt_status intern(vt_dims *t, const vt_poly *p, int64_t *out, vt_diag *d) 
     return VT_OK;
   }
   for (uint32_t i = 0; i < t->n_polys; i++) {
-    if (memcmp(&t->poly[i], p, sizeof *p) != 0) continue;
+    if (!same_poly(&t->poly[i], p)) continue;
     *out = handle(i);
     return VT_OK;
   }
@@ -102,7 +107,7 @@ int vt_dim_find(const vt_dims *t, const char *name, int64_t *out) {
     p.term[0].coef = 1;
     p.term[0].power[s] = 1;
     for (uint32_t i = 0; i < t->n_polys; i++) {
-      if (memcmp(&t->poly[i], &p, sizeof p) != 0) continue;
+      if (!same_poly(&t->poly[i], &p)) continue;
       *out = handle(i);
       return 1;
     }
@@ -177,6 +182,7 @@ vt_status vt_dim_bind(const vt_dims *t, const int64_t *value, int64_t dim, int64
           return VT_FAIL(d, VT_BIND, "a dimension made of '%s' overflows", t->symbol[s]);
     if (!vt_i64_add(sum, term, &sum)) return VT_FAIL(d, VT_BIND, "a dimension overflows");
   }
+  if (sum > MAX_NUMBER || sum < -MAX_NUMBER) return VT_FAIL(d, VT_BIND, "a dimension overflows");
   *out = sum;
   return VT_OK;
 }

@@ -14,8 +14,10 @@ static const vt_op_info ops[] = {
   {#name, no,    VT_CLASS_##class, lo,   hi,  operands, &vt_attr_group_##attrs, #num, verify,    \
    shape, lower, kernel,           work, help},
 #define none NULL
+#define no_work NULL
 #include "ops.def"
 #undef none
+#undef no_work
 #undef VT_OP
 };
 enum { N_OPS = sizeof ops / sizeof *ops };

@@ -13,8 +13,10 @@ vt_status shape_same(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status join_dims(const vt_rule *r, const vt_type *all, uint32_t n, int64_t a, int64_t b,
+/* Axis k from the end of x and y. */
+static vt_status join_dims(const vt_rule *r, const vt_type *x, const vt_type *y, uint32_t k,
                            int64_t *out, vt_diag *d) {
+  const int64_t a = x->dim[x->rank - k], b = y->dim[y->rank - k];
   if (a == b || b == 1) {
     *out = a;
   } else if (a == 1) {
@@ -24,9 +26,9 @@ static vt_status join_dims(const vt_rule *r, const vt_type *all, uint32_t n, int
   } else if (vt_dim_is_symbolic(b) && !vt_dim_is_symbolic(a)) {
     *out = a;
   } else {
-    char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+    char tx[VT_TYPE_TEXT], ty[VT_TYPE_TEXT];
     return VT_FAIL(d, VT_VERIFY, "shapes %s and %s do not broadcast: axes must be equal or 1",
-                   vt_type_text(r->dims, &all[0], x), vt_type_text(r->dims, &all[n], y));
+                   vt_type_text(r->dims, x, tx), vt_type_text(r->dims, y, ty));
   }
   return VT_OK;
 }
@@ -37,11 +39,9 @@ vt_status vt_broadcast_shapes(const vt_rule *r, const vt_type *in, uint32_t n, v
   for (uint32_t i = 1; i < n; i++) {
     const vt_type *x = &in[i];
     vt_type wide = joined.rank >= x->rank ? joined : *x;
-    wide.dtype = joined.dtype;
     const uint32_t common = joined.rank < x->rank ? joined.rank : x->rank;
     for (uint32_t k = 1; k <= common; k++)
-      VT_TRY(join_dims(r, in, i, joined.dim[joined.rank - k], x->dim[x->rank - k],
-                       &wide.dim[wide.rank - k], d));
+      VT_TRY(join_dims(r, &joined, x, k, &wide.dim[wide.rank - k], d));
     joined = wide;
   }
   *out = joined;
@@ -66,7 +66,7 @@ vt_status shape_select(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 vt_status shape_cast(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_cast *a = r->attrs;
-  if (vt_dtype_name((uint32_t)a->dtype) == NULL)
+  if (a->dtype < 0 || a->dtype > UINT32_MAX || vt_dtype_name((uint32_t)a->dtype) == NULL)
     return VT_FAIL(d, VT_VERIFY, "a cast to type number %lld", (long long)a->dtype);
   *out = r->in[0];
   out->dtype = (uint32_t)a->dtype;

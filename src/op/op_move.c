@@ -18,7 +18,7 @@ static vt_status shape_from_list(const vt_attr_list *list, vt_type *out, vt_diag
 
 vt_status shape_literal(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_literal *a = r->attrs;
-  if (vt_dtype_name((uint32_t)a->dtype) == NULL)
+  if (a->dtype < 0 || a->dtype > UINT32_MAX || vt_dtype_name((uint32_t)a->dtype) == NULL)
     return VT_FAIL(d, VT_VERIFY, "a literal of type number %lld", (long long)a->dtype);
   out->dtype = (uint32_t)a->dtype;
   return VT_OK;
@@ -113,7 +113,7 @@ static vt_status slice_axis(const vt_rule *r, uint32_t i, int64_t step, int64_t 
   if (!known && step != 1)
     return VT_FAIL(d, VT_VERIFY, "axis %u: a symbolic slice needs step 1", i);
   VT_TRY(vt_dim_sub(r->dims, stop, start, out, d));
-  if (known) *out = (*out + step - 1) / step;
+  if (known) *out = *out / step + (*out % step != 0);
   return VT_OK;
 }
 
@@ -271,7 +271,8 @@ vt_status kernel_slice(vt_kernel *k) {
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
     part = part_of(&part, i, a->start.v[i], k->out->dim[i]);
-    part.stride[i] *= a->step.n == 0 ? 1 : a->step.v[i];
+    if (k->out->dim[i] > 1) /* a step that is never taken may be too large to multiply */
+      part.stride[i] *= a->step.n == 0 ? 1 : a->step.v[i];
   }
   copy_view(k->out, &part);
   return VT_OK;

@@ -227,7 +227,9 @@ uint32_t lower_mean(const vt_lowering *l) {
   int64_t count = 1;
   unsigned mask = 0;
   if (axes_mask(&a->axes, x->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
-  for (uint32_t i = 0; i < x->rank; i++) count *= mask >> i & 1 ? x->dim[i] : 1;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if ((mask >> i & 1) && !vt_i64_mul(count, x->dim[i], &count))
+      count = INT64_MAX; /* an empty tensor whose sizes the plan will refuse */
   const uint32_t sum = l->b->node(l->b, VT_OP_sum, l->in, 1, a);
   return vt_build2(l->b, VT_OP_div, sum, vt_build_int(l->b, dtype, count));
 }

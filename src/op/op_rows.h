@@ -6,21 +6,19 @@
 #include "vt_builder.h"
 #include "vt_op.h"
 
-/* `none` in the lower column declares a name that is never defined; the table turns it into NULL.
- */
+/* `none` and `no_work` are declared too and never defined: the table turns them into NULL. */
 #define VT_OP(name, no, class, lo, hi, operands, attrs, num, verify, shape, lower, kernel, work, \
               help)                                                                              \
   vt_check_fn verify;                                                                            \
   vt_shape_fn shape;                                                                             \
   vt_lower_fn lower;                                                                             \
-  vt_kernel_fn kernel;
-
+  vt_kernel_fn kernel;                                                                           \
+  vt_work_fn work;
 #include "ops.def"
 #undef VT_OP
 #define VT_INIT(name, no, attrs, build, formula) vt_init_fn build;
 #include "inits.def"
 #undef VT_INIT
-vt_work_fn work_attention;
 
 /* Several operands broadcast to one shape, as NumPy does; the result is in out->rank, out->dim. */
 vt_status vt_broadcast_shapes(const vt_rule *r, const vt_type *in, uint32_t n, vt_type *out,

@@ -29,16 +29,17 @@ int vt_type_equal(const vt_type *a, const vt_type *b) {
 }
 
 vt_status vt_type_size(const vt_type *t, uint64_t *out_count, uint64_t *out_bytes, vt_diag *d) {
-  uint64_t count = 1, bytes;
-  for (uint32_t i = 0; i < t->rank; i++) /* a 0 anywhere makes the product 0 without overflow */
-    if (t->dim[i] == 0) count = 0;
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (t->dim[i] < 0 || !vt_size_mul(count, (uint64_t)t->dim[i], &count))
+  uint64_t count = 1, bytes; /* zeros left out: strides are such products in an empty tensor too */
+  int empty = 0;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    empty |= t->dim[i] == 0;
+    if (t->dim[i] < 0 || !vt_size_mul(count, (uint64_t)(t->dim[i] == 0 ? 1 : t->dim[i]), &count))
       return VT_FAIL(d, VT_LIMIT, "a tensor has more elements than can be counted");
+  }
   if (!vt_size_mul(count, vt_dtype_bytes(t->dtype), &bytes) || bytes > (uint64_t)1 << 48)
     return VT_FAIL(d, VT_LIMIT, "a tensor of %llu elements is beyond 2^48 bytes",
                    (unsigned long long)count);
-  *out_count = count;
-  *out_bytes = bytes;
+  *out_count = empty ? 0 : count;
+  *out_bytes = empty ? 0 : bytes;
   return VT_OK;
 }

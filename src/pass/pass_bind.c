@@ -49,16 +49,22 @@ static vt_status bind_type(const vt_graph *g, const int64_t *value, vt_type *t, 
   return VT_OK;
 }
 
+static vt_status bind_port(const vt_graph *g, const int64_t *value, vt_port *p, vt_type *t,
+                           vt_diag *d) {
+  VT_TRY(bind_type(g, value, t, d));
+  if (!p->has_range) return VT_OK;
+  VT_TRY(vt_dim_bind(&g->dims, value, p->lo, &p->lo, d));
+  return vt_dim_bind(&g->dims, value, p->hi, &p->hi, d);
+}
+
 static vt_status bind_ports(const vt_graph *g, const int64_t *value, vt_graph_builder *gb,
                             uint32_t *map, vt_diag *d) {
   for (uint32_t i = 0; i < g->n_ports; i++) {
     vt_port p = g->ports[i];
     vt_type t = g->values[p.value].type;
-    VT_TRY(bind_type(g, value, &t, d));
-    if (p.has_range) {
-      VT_TRY(vt_dim_bind(&g->dims, value, p.lo, &p.lo, d));
-      VT_TRY(vt_dim_bind(&g->dims, value, p.hi, &p.hi, d));
-    }
+    vt_diag why = {0};
+    const vt_status s = bind_port(g, value, &p, &t, &why);
+    if (s != VT_OK) return VT_FAIL(d, s, "'%s': %s", p.name, why.text);
     map[g->ports[i].value] = vt_graph_add_port(gb, &p, &t);
     if (gb->status != VT_OK) return gb->status;
   }
@@ -71,13 +77,16 @@ static vt_status bind_nodes(const vt_graph *g, const int64_t *value, vt_graph_bu
     const vt_node *n = &g->nodes[i];
     char name[16];
     void *attrs;
+    vt_diag why = {0};
     uint32_t *in = VT_NEW_N(scratch, uint32_t, n->n_in);
     if (in == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = map[g->operands[n->first_in + k]];
-    VT_TRY(vt_attr_bind(vt_op_get(n->op)->attrs, n->attrs, &g->dims, value, scratch, &attrs, d));
     gb->line = n->line;
     gb->column = n->column;
     gb->label = vt_value_name(g, n->first_out, name);
+    const vt_status s =
+        vt_attr_bind(vt_op_get(n->op)->attrs, n->attrs, &g->dims, value, scratch, &attrs, &why);
+    if (s != VT_OK) return vt_graph_fail(gb, s, "'%s': %s", gb->label, why.text);
     map[n->first_out] = gb->b.node(&gb->b, n->op, in, n->n_in, attrs);
     if (gb->status != VT_OK) return gb->status;
     if (g->values[n->first_out].name != NULL)

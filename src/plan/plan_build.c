@@ -35,12 +35,24 @@ static void class_results(vt_plan *p) {
   }
 }
 
+/* An axis of length 0 leaves no bytes, but the other axes still have strides and products of their
+ * own: those must be within the limit too. */
+static vt_status size_value(const vt_graph *g, uint32_t v, uint64_t *out_bytes, vt_diag *d) {
+  vt_type solid = g->values[v].type;
+  vt_diag why = {0};
+  char name[16];
+  uint64_t count, ignored;
+  for (uint32_t i = 0; i < solid.rank; i++) solid.dim[i] += solid.dim[i] == 0;
+  vt_status s = vt_type_size(&solid, &count, &ignored, &why);
+  if (s == VT_OK) s = vt_type_size(&g->values[v].type, &count, out_bytes, &why);
+  return s == VT_OK ? VT_OK : VT_FAIL(d, s, "'%s': %s", vt_value_name(g, v, name), why.text);
+}
+
 static vt_status set_lifetimes(vt_plan *p, vt_diag *d) {
   const vt_graph *g = p->g;
   for (uint32_t v = 0; v < g->n_values; v++) {
-    uint64_t count;
     p->buffers[v] = (vt_buffer){.value = v, .class = VT_CLASS_TEMP};
-    VT_TRY(vt_type_size(&g->values[v].type, &count, &p->buffers[v].bytes, d));
+    VT_TRY(size_value(g, v, &p->buffers[v].bytes, d));
   }
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
@@ -159,6 +171,8 @@ static vt_status ask_workspace(vt_plan *p, const vt_target *t, vt_diag *d) {
   for (uint32_t i = 0; i < p->n_steps; i++) {
     uint64_t bytes = 0;
     VT_TRY(t->workspace(t->self, &p->steps[i], &bytes, d));
+    if (bytes > (uint64_t)1 << 48)
+      return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", i);
     p->steps[i].work_bytes = bytes;
     if (rounded(bytes) > p->class_bytes[VT_CLASS_WORK])
       p->class_bytes[VT_CLASS_WORK] = rounded(bytes);

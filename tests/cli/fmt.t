@@ -48,8 +48,8 @@ $ mkdir $TMP/d; ln -s real.vt $TMP/d/link.vt; printf 'old' > $TMP/d/real.vt; vol
 link.vt
 real.vt
 real.vt
-# A device is written, not replaced.
-$ volta fmt examples/mlp.vt -o /dev/null; test -c /dev/null && echo still a device
-still a device
+# A pipe is written, not replaced.
+$ mkfifo $TMP/pipe; timeout 10 cat $TMP/pipe > $TMP/read & volta fmt examples/mlp.vt -o $TMP/pipe; wait; volta fmt examples/mlp.vt | cmp - $TMP/read; test -p $TMP/pipe && echo still a pipe
+still a pipe
 $ volta fmt examples/mlp.vt -o - | head -n 1
 volta 1

@@ -20,6 +20,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,10 +67,16 @@ def parse(path: pathlib.Path):
 
 def run(case: Case, tmp: str, env: dict) -> list[str]:
     command = case.command.replace("$TMP", tmp)
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=env,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S)
-    out, err = (b.decode("utf-8", "backslashreplace").replace(tmp, "$TMP") for b in (done.stdout, done.stderr))
-    code = [f"? {done.returncode}"] if done.returncode else []
+    child = subprocess.Popen(["bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=env, start_new_session=True,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        streams = child.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)  # the command and all that it started
+        child.communicate()
+        return [f"? no end after {TIMEOUT_S} s"]
+    out, err = (b.decode("utf-8", "backslashreplace").replace(tmp, "$TMP") for b in streams)
+    code = [f"? {child.returncode}"] if child.returncode else []
     return quote(out) + quote(err, "!") + code
 
 

@@ -82,7 +82,9 @@ static void program_free(vt_bk_program *prog) {
 
 /* A buffer is its size followed by its bytes; a handle is the address of the size. */
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
-  uint64_t *p = dev->host->resize(dev->host->user, NULL, 0, bytes + sizeof *p);
+  uint64_t *p = NULL;
+  if (bytes <= UINT64_MAX - sizeof *p)
+    p = dev->host->resize(dev->host->user, NULL, 0, bytes + sizeof *p);
   if (p == NULL) return VT_NOMEM;
   *p = bytes;
   *out_handle = (uint64_t)(uintptr_t)p;

@@ -207,13 +207,17 @@ static vt_status run_step(const bound_step *b, vt_view *views, const uint64_t *b
 }
 
 static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buffers) {
+  const vt_bk_host *host = prog->dev->host;
   (void)n_buffers;
   prog->error = (vt_bk_error){.size = sizeof prog->error};
   for (uint64_t i = 0; i < prog->n_steps; i++) {
     vt_kernel k;
     const vt_status s = run_step(&prog->steps[i], prog->views, buffers, &k);
-    if (s == VT_OK) continue;
-    prog->error.status = s;
+    if (s == VT_OK) {
+      if (VT_BK_HAS(host, vt_bk_host, progress)) host->progress(host->user, i);
+      continue;
+    }
+    prog->error.status = (int32_t)s;
     prog->error.step = i;
     prog->error.position = k.position;
     prog->error.value = k.value;

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * abi_test.c - the plug-in interface is locked: every field of volta_backend.h and of the attribute
+ * structs lies where version 1 put it, and a table that is not the whole of version 1 is refused
+ * before any of it is called. A row here is appended to, never changed. */
+#include <string.h>
+#include "registry.h"
+#include "vt_test.h"
+
+/* ---- layout, in bytes on a machine of 64 bits ---- */
+
+typedef struct place {
+  const char *what;
+  size_t offset, bytes, want_offset, want_bytes;
+} place;
+#define WHOLE(type, want) \
+  { #type, 0, sizeof(type), 0, want }
+#define FIELD(type, field, want_offset, want) \
+  { #type "." #field, offsetof(type, field), sizeof(((type *)0)->field), want_offset, want }
+
+static const place layout[] = {
+    WHOLE(vt_bk_tensor, 152),
+    FIELD(vt_bk_tensor, size, 0, 4),
+    FIELD(vt_bk_tensor, dtype, 4, 4),
+    FIELD(vt_bk_tensor, rank, 8, 4),
+    FIELD(vt_bk_tensor, arena, 12, 4),
+    FIELD(vt_bk_tensor, dim, 16, 64),
+    FIELD(vt_bk_tensor, stride, 80, 64),
+    FIELD(vt_bk_tensor, offset, 144, 8),
+    WHOLE(vt_bk_step, 80),
+    FIELD(vt_bk_step, size, 0, 4),
+    FIELD(vt_bk_step, op, 4, 4),
+    FIELD(vt_bk_step, n_in, 8, 4),
+    FIELD(vt_bk_step, n_out, 12, 4),
+    FIELD(vt_bk_step, group, 16, 4),
+    FIELD(vt_bk_step, region, 20, 4),
+    FIELD(vt_bk_step, in, 24, 8),
+    FIELD(vt_bk_step, out, 32, 8),
+    FIELD(vt_bk_step, attrs, 40, 8),
+    FIELD(vt_bk_step, attrs_size, 48, 8),
+    FIELD(vt_bk_step, work_arena, 56, 4),
+    FIELD(vt_bk_step, reserved, 60, 4),
+    FIELD(vt_bk_step, work_offset, 64, 8),
+    FIELD(vt_bk_step, work_bytes, 72, 8),
+    WHOLE(vt_bk_host, 40),
+    FIELD(vt_bk_host, size, 0, 4),
+    FIELD(vt_bk_host, abi_major, 4, 4),
+    FIELD(vt_bk_host, user, 8, 8),
+    FIELD(vt_bk_host, resize, 16, 8),
+    FIELD(vt_bk_host, diag, 24, 8),
+    FIELD(vt_bk_host, progress, 32, 8),
+    WHOLE(vt_bk_caps, 32),
+    FIELD(vt_bk_caps, size, 0, 4),
+    FIELD(vt_bk_caps, alignment, 4, 4),
+    FIELD(vt_bk_caps, dense_only, 8, 4),
+    FIELD(vt_bk_caps, reserved, 12, 4),
+    FIELD(vt_bk_caps, about, 16, 8),
+    FIELD(vt_bk_caps, fingerprint, 24, 8),
+    WHOLE(vt_bk_error, 32),
+    FIELD(vt_bk_error, size, 0, 4),
+    FIELD(vt_bk_error, status, 4, 4),
+    FIELD(vt_bk_error, step, 8, 8),
+    FIELD(vt_bk_error, position, 16, 8),
+    FIELD(vt_bk_error, value, 24, 8),
+    WHOLE(vt_bk_api, 128),
+    FIELD(vt_bk_api, size, 0, 4),
+    FIELD(vt_bk_api, abi_major, 4, 4),
+    FIELD(vt_bk_api, name, 8, 8),
+    FIELD(vt_bk_api, device_count, 16, 8),
+    FIELD(vt_bk_api, device_open, 24, 8),
+    FIELD(vt_bk_api, device_close, 32, 8),
+    FIELD(vt_bk_api, capabilities, 40, 8),
+    FIELD(vt_bk_api, op_listed, 48, 8),
+    FIELD(vt_bk_api, step_check, 56, 8),
+    FIELD(vt_bk_api, workspace, 64, 8),
+    FIELD(vt_bk_api, program_build, 72, 8),
+    FIELD(vt_bk_api, program_free, 80, 8),
+    FIELD(vt_bk_api, buffer_new, 88, 8),
+    FIELD(vt_bk_api, buffer_free, 96, 8),
+    FIELD(vt_bk_api, copy, 104, 8),
+    FIELD(vt_bk_api, run, 112, 8),
+    FIELD(vt_bk_api, wait, 120, 8),
+    /* The attributes a step points to. */
+    WHOLE(vt_attr_list, 72),
+    FIELD(vt_attr_list, n, 0, 8),
+    FIELD(vt_attr_list, v, 8, 64),
+    WHOLE(vt_attr_none, 8),
+    FIELD(vt_attr_none, size, 0, 8),
+    WHOLE(vt_attr_literal, 24),
+    FIELD(vt_attr_literal, dtype, 8, 8),
+    FIELD(vt_attr_literal, bits, 16, 8),
+    WHOLE(vt_attr_iota, 96),
+    FIELD(vt_attr_iota, shape, 8, 72),
+    FIELD(vt_attr_iota, axis, 80, 8),
+    FIELD(vt_attr_iota, dtype, 88, 8),
+    WHOLE(vt_attr_cast, 16),
+    FIELD(vt_attr_cast, dtype, 8, 8),
+    WHOLE(vt_attr_reduce, 88),
+    FIELD(vt_attr_reduce, axes, 8, 72),
+    FIELD(vt_attr_reduce, keep, 80, 8),
+    WHOLE(vt_attr_axis, 16),
+    FIELD(vt_attr_axis, axis, 8, 8),
+    WHOLE(vt_attr_matmul, 32),
+    FIELD(vt_attr_matmul, transpose_a, 8, 8),
+    FIELD(vt_attr_matmul, transpose_b, 16, 8),
+    FIELD(vt_attr_matmul, order, 24, 8),
+    WHOLE(vt_attr_gather, 24),
+    FIELD(vt_attr_gather, axis, 8, 8),
+    FIELD(vt_attr_gather, batch, 16, 8),
+    WHOLE(vt_attr_slice, 224),
+    FIELD(vt_attr_slice, start, 8, 72),
+    FIELD(vt_attr_slice, stop, 80, 72),
+    FIELD(vt_attr_slice, step, 152, 72),
+    WHOLE(vt_attr_pad, 152),
+    FIELD(vt_attr_pad, low, 8, 72),
+    FIELD(vt_attr_pad, high, 80, 72),
+    WHOLE(vt_attr_shape, 80),
+    FIELD(vt_attr_shape, shape, 8, 72),
+    WHOLE(vt_attr_perm, 80),
+    FIELD(vt_attr_perm, perm, 8, 72),
+    WHOLE(vt_attr_random, 88),
+    FIELD(vt_attr_random, shape, 8, 72),
+    FIELD(vt_attr_random, stream, 80, 8),
+    WHOLE(vt_attr_norm, 16),
+    FIELD(vt_attr_norm, eps, 8, 8),
+    WHOLE(vt_attr_attention, 32),
+    FIELD(vt_attr_attention, causal, 8, 8),
+    FIELD(vt_attr_attention, scale, 16, 8),
+    FIELD(vt_attr_attention, order, 24, 8),
+    WHOLE(vt_attr_entropy, 16),
+    FIELD(vt_attr_entropy, ignore, 8, 8),
+};
+
+static void test_layout(void) {
+  for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
+    const place *p = &layout[i];
+    const int same = p->offset == p->want_offset && p->bytes == p->want_bytes;
+    CHECK(same);
+    if (!same) fprintf(stderr, "  %s: %zu bytes at %zu\n", p->what, p->bytes, p->offset);
+  }
+  CHECK(VT_BK_ABI_MAJOR == 1 && strcmp(VT_BK_SYMBOL, "vt_backend_query") == 0);
+  CHECK(VT_OK == 0 && VT_RANGE == 10 && VT_UNSUPPORTED == 12 && VT_NOMEM == 15);
+}
+
+/* ---- tables: this program's registry has one backend, which offers what a test puts here ---- */
+
+static const vt_bk_api *offered;
+static uint32_t calls; /* of anything in the table */
+
+static const vt_bk_api *query(const vt_bk_host *host) {
+  CHECK(host->size == sizeof *host && host->abi_major == VT_BK_ABI_MAJOR);
+  return offered;
+}
+
+uint32_t vt_registry_total(void) { return 1; }
+const vt_registry_row *vt_registry_row_at(uint32_t i) {
+  static const vt_registry_row row = {"other", query};
+  return i == 0 ? &row : NULL;
+}
+
+static int32_t device_count(const vt_bk_host *host, uint32_t *out) {
+  (void)host;
+  calls++;
+  *out = 1;
+  return VT_OK;
+}
+static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
+  static int device;
+  (void)host, (void)ordinal;
+  calls++;
+  *out = (vt_bk_device *)(void *)&device;
+  return VT_OK;
+}
+static void device_close(vt_bk_device *dev) { (void)dev, calls++; }
+static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
+  (void)dev;
+  calls++;
+  *out =
+      (vt_bk_caps){.size = sizeof *out, .alignment = 1, .about = "a table", .fingerprint = "table"};
+  return VT_OK;
+}
+/* What opening does not call. */
+static int32_t op_listed(vt_bk_device *dev, uint32_t op) { return (void)dev, (void)op, 0; }
+static int32_t step_check(vt_bk_device *dev, const vt_bk_step *s) { return (void)dev, (void)s, 0; }
+static int32_t workspace(vt_bk_device *dev, const vt_bk_step *s, uint64_t *out) {
+  return (void)dev, (void)s, *out = 0, 0;
+}
+static int32_t program_build(vt_bk_device *dev, const vt_bk_step *s, uint64_t n,
+                             vt_bk_program **out) {
+  return (void)dev, (void)s, (void)n, *out = NULL, VT_UNSUPPORTED;
+}
+static void program_free(vt_bk_program *prog) { (void)prog; }
+static int32_t buffer_new(vt_bk_device *dev, uint64_t n, uint64_t *out) {
+  return (void)dev, (void)n, *out = 0, VT_NOMEM;
+}
+static void buffer_free(vt_bk_device *dev, uint64_t handle) { (void)dev, (void)handle; }
+static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
+                    uint32_t to_device) {
+  return (void)dev, (void)host, (void)handle, (void)offset, (void)bytes, (void)to_device, 0;
+}
+static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n) {
+  return (void)prog, (void)buffers, (void)n, 0;
+}
+static int32_t wait(vt_bk_program *prog, vt_bk_error *out) { return (void)prog, (void)out, 0; }
+
+static const vt_bk_api whole = {.size = sizeof whole,
+                                .abi_major = VT_BK_ABI_MAJOR,
+                                .name = "other",
+                                .device_count = device_count,
+                                .device_open = device_open,
+                                .device_close = device_close,
+                                .capabilities = capabilities,
+                                .op_listed = op_listed,
+                                .step_check = step_check,
+                                .workspace = workspace,
+                                .program_build = program_build,
+                                .program_free = program_free,
+                                .buffer_new = buffer_new,
+                                .buffer_free = buffer_free,
+                                .copy = copy,
+                                .run = run,
+                                .wait = wait};
+
+static vt_status open_offered(const vt_bk_api *api) {
+  vt_fault fault = {0};
+  vt_device *dev = NULL;
+  vt_diag d = {0};
+  offered = api;
+  calls = 0;
+  const vt_status s = vt_device_open("other", vt_fault_alloc(&fault), &dev, &d);
+  CHECK((s == VT_OK) == (dev != NULL) && d.code == s);
+  if (s != VT_OK) CHECK(calls == 0 && strstr(d.text, "'other'") != NULL);
+  const char *name = NULL;
+  uint32_t devices = 0;
+  CHECK(vt_registry_at(0, &name, &devices, NULL) == s && (name != NULL) == (s == VT_OK));
+  vt_device_close(dev);
+  CHECK(fault.live == 0);
+  return s;
+}
+
+/* The same as `whole`, with the 8 bytes of one pointer cleared. */
+static vt_bk_api without(size_t offset) {
+  static const unsigned char none[8];
+  vt_bk_api api = whole;
+  memcpy((char *)&api + offset, none, sizeof none);
+  return api;
+}
+
+static void test_tables(void) {
+  CHECK(open_offered(&whole) == VT_OK && calls > 0);
+  CHECK(open_offered(NULL) == VT_ABI);
+  for (size_t at = offsetof(vt_bk_api, name); at < sizeof whole; at += 8) {
+    const vt_bk_api holed = without(at);
+    CHECK(open_offered(&holed) == VT_ABI);
+  }
+}
+
+/* A table that ends early is not read beyond its end: there is no memory there. */
+static void test_short_tables(void) {
+  for (uint32_t size = 0; size < sizeof whole; size += 4) {
+    const size_t there = size < 8 ? 8 : size; /* size and version are always there */
+    void *memory = malloc(there);
+    if (memory == NULL) exit(1);
+    memcpy(memory, &whole, there);
+    memcpy(memory, &size, sizeof size);
+    CHECK(open_offered(memory) == VT_ABI);
+    free(memory);
+  }
+  struct {
+    vt_bk_api api;
+    uint64_t more[4];
+  } longer = {.api = whole};
+  longer.api.size = sizeof longer; /* a later minor version: its additions are not looked at */
+  CHECK(open_offered(&longer.api) == VT_OK);
+}
+
+static void test_other_version(void) {
+  const uint32_t versions[] = {0, 2, UINT32_MAX};
+  for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+    vt_bk_api api = whole;
+    api.abi_major = versions[i];
+    CHECK(open_offered(&api) == VT_ABI);
+  }
+}
+
+int main(void) {
+  test_layout();
+  test_tables();
+  test_short_tables();
+  test_other_version();
+  TEST_DONE();
+}

@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gate_test.c - the gateway against a backend that misbehaves on request: every failure becomes the
+ * right status with a message that names the backend, nothing leaks, and every call arrives in the
+ * numerics environment. The registry of this program is its own. */
+#include <string.h>
+#include "hostile_fpenv.h"
+#include "registry.h"
+#include "vt_test.h"
+
+/* ---- the fake ---- */
+
+enum {
+  COUNT,
+  OPEN,
+  CLOSE,
+  CAPS,
+  LISTED,
+  CHECK_STEP,
+  SCRATCH,
+  BUILD,
+  FREE,
+  NEW,
+  DROP,
+  COPY,
+  RUN,
+  WAIT,
+  N_CALLS
+};
+
+static struct fake {
+  int fails;        /* which call fails; -1: none */
+  uint32_t after;   /* after so many that succeed */
+  int32_t status;   /* with this */
+  const char *why;  /* and this reason, or NULL */
+  int forgets;      /* OPEN or BUILD: says it is done and gives nothing */
+  uint32_t refuses; /* step_check says no to this op */
+  uint64_t scratch;
+  vt_bk_caps caps;
+  vt_bk_error error;
+  uint32_t calls[N_CALLS];
+  uint32_t bad_modes, outside; /* calls in another mode; calls while nobody called the gateway */
+  int inside;
+  long devices, programs, buffers;
+  uint64_t copied, built_steps, run_buffers;
+} fake;
+
+static const vt_bk_host *fake_host;
+
+static void reset(void) {
+  fake = (struct fake){.fails = -1,
+                       .forgets = -1,
+                       .caps = {.size = sizeof(vt_bk_caps),
+                                .alignment = 64,
+                                .about = "does as it is told",
+                                .fingerprint = "fake-1"},
+                       .error = {.size = sizeof(vt_bk_error)}};
+}
+
+static int32_t enter(int call) {
+  const int fails = fake.fails == call && fake.calls[call] >= fake.after;
+  fake.calls[call]++;
+  fake.bad_modes += !hostile_same(hostile_read(), hostile_numerics());
+  fake.outside += !fake.inside;
+  if (fails && fake.why != NULL) fake_host->diag(fake_host->user, fake.status, fake.why);
+  return fails ? fake.status : VT_OK;
+}
+
+static int32_t device_count(const vt_bk_host *host, uint32_t *out) {
+  fake_host = host;
+  *out = 2;
+  return enter(COUNT);
+}
+static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
+  static int device;
+  (void)ordinal;
+  fake_host = host;
+  const int32_t s = enter(OPEN);
+  *out = fake.forgets == OPEN ? NULL : (vt_bk_device *)(void *)&device; /* even when it fails */
+  fake.devices += s == VT_OK && fake.forgets != OPEN;
+  return s;
+}
+static void device_close(vt_bk_device *dev) {
+  (void)dev;
+  (void)enter(CLOSE);
+  fake.devices--;
+}
+static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
+  (void)dev;
+  *out = fake.caps;
+  return enter(CAPS);
+}
+static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
+  (void)dev;
+  (void)enter(LISTED);
+  return op == VT_OP_softmax ? 1 : op == VT_OP_gelu ? 2 : -1; /* only 1 means yes */
+}
+static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
+  (void)dev;
+  const int32_t s = enter(CHECK_STEP);
+  return step->op == fake.refuses ? VT_UNSUPPORTED : s;
+}
+static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out) {
+  (void)dev, (void)step;
+  *out = fake.scratch;
+  return enter(SCRATCH);
+}
+static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                             vt_bk_program **out) {
+  static int program;
+  (void)dev, (void)steps;
+  const int32_t s = enter(BUILD);
+  fake.built_steps = n;
+  *out = fake.forgets == BUILD ? NULL : (vt_bk_program *)(void *)&program;
+  fake.programs += s == VT_OK && fake.forgets != BUILD;
+  return s;
+}
+static void program_free(vt_bk_program *prog) {
+  (void)prog;
+  (void)enter(FREE);
+  fake.programs--;
+}
+static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
+  (void)dev;
+  const int32_t s = enter(NEW);
+  *out = s == VT_OK ? (uint64_t)(uintptr_t)calloc(1, (size_t)bytes + 1) : 7;
+  fake.buffers += s == VT_OK;
+  return s;
+}
+static void buffer_free(vt_bk_device *dev, uint64_t handle) {
+  (void)dev;
+  (void)enter(DROP);
+  free((void *)(uintptr_t)handle);
+  fake.buffers--;
+}
+static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
+                    uint32_t to_device) {
+  char *at = (char *)(uintptr_t)handle + offset;
+  (void)dev;
+  const int32_t s = enter(COPY);
+  if (s != VT_OK) return s;
+  memcpy(to_device ? at : host, to_device ? host : at, (size_t)bytes);
+  fake.copied += bytes;
+  return VT_OK;
+}
+static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n) {
+  (void)prog, (void)buffers;
+  fake.run_buffers = n;
+  for (uint64_t i = 0; i < fake.built_steps; i++) fake_host->progress(fake_host->user, i);
+  fake_host->progress(fake_host->user, 99); /* no such step: not listened to */
+  return enter(RUN);
+}
+static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {
+  (void)prog;
+  *out = fake.error;
+  return enter(WAIT);
+}
+
+static const vt_bk_api *fake_query(const vt_bk_host *host) {
+  static const vt_bk_api api = {.size = sizeof api,
+                                .abi_major = VT_BK_ABI_MAJOR,
+                                .name = "fake",
+                                .device_count = device_count,
+                                .device_open = device_open,
+                                .device_close = device_close,
+                                .capabilities = capabilities,
+                                .op_listed = op_listed,
+                                .step_check = step_check,
+                                .workspace = workspace,
+                                .program_build = program_build,
+                                .program_free = program_free,
+                                .buffer_new = buffer_new,
+                                .buffer_free = buffer_free,
+                                .copy = copy,
+                                .run = run,
+                                .wait = wait};
+  (void)host;
+  return &api;
+}
+
+/* ---- the registry of this program: it stands in for the gateway's own ---- */
+
+vt_backend_query_fn vt_null_query, vt_reference_query;
+static const vt_registry_row rows[] = {
+    {"fake", fake_query}, {"null", vt_null_query}, {"reference", vt_reference_query}};
+
+uint32_t vt_registry_total(void) { return sizeof rows / sizeof *rows; }
+const vt_registry_row *vt_registry_row_at(uint32_t i) {
+  return i < vt_registry_total() ? &rows[i] : NULL;
+}
+
+/* ---- a graph: h = matmul(x, w), y = gather(h, index) ---- */
+
+enum { X, W, INDEX, H, Y };
+
+static vt_graph *sample(void) {
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  const vt_type x = {VT_DTYPE_F32, 2, {4, 6}}, index = {VT_DTYPE_I64, 1, {3}};
+  const vt_type w = {VT_DTYPE_F32, 2, {6, 5}};
+  const vt_init_info *zeros = vt_init_find("zeros");
+  CHECK(vt_graph_begin(&gb, "sample", vt_alloc_default(), NULL) == VT_OK);
+  vt_graph_add_port(&gb, &(vt_port){.name = "x", .kind = VT_PORT_INPUT}, &x);
+  vt_graph_add_port(&gb,
+                    &(vt_port){.name = "w",
+                               .kind = VT_PORT_PARAM,
+                               .init = zeros->number,
+                               .init_attrs = zeros->attrs->defaults},
+                    &w);
+  vt_graph_add_port(&gb, &(vt_port){.name = "index", .kind = VT_PORT_INPUT}, &index);
+  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
+  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_gather, H, INDEX), "y");
+  vt_graph_add_result(&gb, "y", Y);
+  CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
+  if (g == NULL) exit(1); /* nothing below makes sense */
+  return g;
+}
+
+/* ---- one life from opening to closing, stopping at the first failure ---- */
+
+typedef struct life {
+  vt_status status;
+  vt_diag d;
+  uint64_t wall_ns;
+  float y[15];
+  vt_exec_report *report;
+  void *user;
+} life;
+
+static vt_status use(vt_exec *x, life *l) {
+  static float in[30];
+  VT_TRY(vt_exec_write(x, X, in, &l->d));
+  VT_TRY(vt_exec_write(x, W, in, &l->d));
+  VT_TRY(vt_exec_write(x, INDEX, in, &l->d));
+  if (l->report != NULL) vt_exec_watch(x, l->report, l->user);
+  VT_TRY(vt_exec_run(x, &l->d));
+  l->wall_ns = vt_exec_wall_ns(x);
+  return vt_exec_read(x, Y, l->y, &l->d);
+}
+
+static vt_status execute(vt_device *dev, const vt_graph *g, vt_alloc a, life *l) {
+  const vt_target target = vt_device_target(dev);
+  vt_plan *p = NULL;
+  vt_exec *x = NULL;
+  vt_status s = vt_plan_build(g, &target, a, &p, &l->d);
+  if (s == VT_OK) s = vt_exec_new(dev, p, a, &x, &l->d);
+  if (s == VT_OK) s = use(x, l);
+  vt_exec_free(x);
+  vt_plan_free(p);
+  return s;
+}
+
+static void live(life *l) {
+  vt_fault fault = {0};
+  const vt_alloc a = vt_fault_alloc(&fault);
+  vt_graph *g = sample();
+  vt_device *dev = NULL;
+  memset(&l->d, 0, sizeof l->d);
+  fake.inside = 1;
+  l->status = vt_device_open("fake", a, &dev, &l->d);
+  if (l->status == VT_OK) l->status = execute(dev, g, a, l);
+  vt_device_close(dev);
+  fake.inside = 0;
+  vt_graph_free(g);
+  CHECK(fault.live == 0 && fake.devices == 0 && fake.programs == 0 && fake.buffers == 0);
+  CHECK(fake.bad_modes == 0 && fake.outside == 0);
+  CHECK(l->d.code == l->status && (l->status == VT_OK) == (l->d.text[0] == 0));
+}
+
+static void expect_text(const life *l, const char *text) {
+  CHECK(strstr(l->d.text, text) != NULL);
+  if (strstr(l->d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", l->d.text, text);
+}
+
+/* The caller is in the worst mode; the backend never sees it, and the caller keeps it. */
+static void test_good_life(void) {
+  static const uint32_t want[N_CALLS] = {
+      [COUNT] = 1,   [OPEN] = 1,  [CLOSE] = 1, [CAPS] = 1, [CHECK_STEP] = 2,
+      [SCRATCH] = 2, [BUILD] = 1, [FREE] = 1,  [NEW] = 5,  [DROP] = 5,
+      [COPY] = 4,    [RUN] = 1,   [WAIT] = 1};
+  const hostile_words mine = hostile_read();
+  life l = {0};
+  reset();
+  hostile_write(hostile_worst());
+  live(&l);
+  const hostile_words after = hostile_read();
+  hostile_write(mine);
+  CHECK(hostile_same(after, hostile_worst()));
+  CHECK(l.status == VT_OK && memcmp(fake.calls, want, sizeof want) == 0);
+  CHECK(fake.copied == 96 + 120 + 24 + 60 && fake.built_steps == 2 && fake.run_buffers == 5);
+  reset(); /* and the test can tell: a call from outside is in the caller's mode */
+  hostile_write(hostile_worst());
+  (void)capabilities(NULL, &(vt_bk_caps){0});
+  hostile_write(mine);
+  CHECK(fake.bad_modes == 1 && fake.outside == 1);
+}
+
+/* ---- failures ---- */
+
+static const struct {
+  int call;
+  uint32_t after;
+  const char *what;
+} points[] = {
+    {COUNT, 0, "count its devices"},
+    {OPEN, 0, "open its device"},
+    {CAPS, 0, "state its capabilities"},
+    {SCRATCH, 0, "size its scratch"},
+    {SCRATCH, 1, "size its scratch"},
+    {BUILD, 0, "build the program"},
+    {NEW, 0, "take memory"},
+    {NEW, 4, "take memory"},
+    {COPY, 0, "copy a tensor"},
+    {COPY, 3, "copy a tensor"},
+    {RUN, 0, "run"},
+    {WAIT, 0, "run"},
+};
+
+static void test_each_call_fails(void) {
+  static const struct {
+    int32_t given;
+    vt_status want;
+  } statuses[] = {{VT_BACKEND, VT_BACKEND},   {VT_LIMIT, VT_LIMIT},
+                  {VT_INTERNAL, VT_INTERNAL}, {VT_NUMERICS, VT_INTERNAL},
+                  {9999, VT_INTERNAL},        {-1, VT_INTERNAL},
+                  {INT32_MIN, VT_INTERNAL},   {VT_UNSUPPORTED, VT_UNSUPPORTED}};
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+    for (size_t k = 0; k < 2 * sizeof statuses / sizeof *statuses; k++) {
+      life l = {0};
+      reset();
+      fake.fails = points[i].call;
+      fake.after = points[i].after;
+      fake.status = statuses[k / 2].given;
+      fake.why = k % 2 ? "the cat sat on it" : NULL;
+      live(&l);
+      CHECK(l.status == statuses[k / 2].want);
+      expect_text(&l, "'fake:0'");
+      expect_text(&l, points[i].what);
+      expect_text(&l, k % 2 ? "the cat sat on it" : vt_status_text(statuses[k / 2].want));
+    }
+}
+
+static void test_device_memory(void) {
+  static const char *const classes[5] = {"input", "param", "temp", "output", "work"};
+  for (uint32_t c = 0; c < 5; c++) {
+    life l = {0};
+    char text[80];
+    reset();
+    fake.fails = NEW;
+    fake.after = c;
+    fake.status = VT_NOMEM;
+    live(&l);
+    CHECK(l.status == VT_NOMEM && fake.calls[NEW] == c + 1 && fake.calls[DROP] == c);
+    snprintf(text, sizeof text, "bytes for the %s tensors", classes[c]);
+    expect_text(&l, "'fake:0'");
+    expect_text(&l, text);
+  }
+}
+
+static void test_refused_step(void) {
+  life l = {0};
+  reset();
+  fake.refuses = VT_OP_gather;
+  live(&l);
+  CHECK(l.status == VT_UNSUPPORTED && fake.calls[BUILD] == 0 && fake.calls[NEW] == 0);
+  CHECK(strcmp(l.d.text, "backend 'fake:0' does not run 'y' = gather giving f32[3, 5]") == 0);
+  reset();
+  fake.fails = CHECK_STEP; /* whatever it says, a step that is not accepted is refused */
+  fake.status = VT_NOMEM;
+  fake.why = "too wide";
+  live(&l);
+  CHECK(l.status == VT_UNSUPPORTED && fake.calls[CHECK_STEP] == 1);
+  CHECK(strcmp(l.d.text, "backend 'fake:0' does not run 'h' = matmul giving f32[4, 5]: too wide") ==
+        0);
+}
+
+static void test_run_errors(void) {
+  life l = {0};
+  reset();
+  fake.error.status = VT_RANGE;
+  fake.error.step = 1;
+  fake.error.position = 2;
+  fake.error.value = -7;
+  live(&l);
+  CHECK(l.status == VT_RANGE && fake.calls[COPY] == 3); /* nothing is read back */
+  CHECK(strcmp(l.d.text, "'y' = gather: index -7 at position 2 is out of range") == 0);
+  reset();
+  fake.error.status = VT_NOMEM;
+  live(&l);
+  CHECK(l.status == VT_NOMEM);
+  CHECK(strcmp(l.d.text, "backend 'fake:0' cannot run 'h': out of memory") == 0);
+  reset();
+  fake.error.status = 9999; /* no status of ours */
+  fake.error.step = UINT64_MAX;
+  live(&l);
+  CHECK(l.status == VT_INTERNAL);
+  expect_text(&l, "backend 'fake:0' cannot run '?'");
+  reset();
+  fake.error.status = VT_RANGE;
+  fake.error.step = UINT64_MAX; /* no step of ours */
+  live(&l);
+  CHECK(l.status == VT_RANGE);
+  expect_text(&l, "'?' = ?: index 0 at position 0");
+}
+
+static void test_capabilities(void) {
+  static const vt_bk_caps wrong[] = {
+      {.size = sizeof *wrong, .alignment = 0, .about = "a", .fingerprint = "f"},
+      {.size = sizeof *wrong, .alignment = 3, .about = "a", .fingerprint = "f"},
+      {.size = sizeof *wrong, .alignment = 96, .about = "a", .fingerprint = "f"},
+      {.size = sizeof *wrong, .alignment = 512, .about = "a", .fingerprint = "f"},
+      {.size = sizeof *wrong, .alignment = 0x80000000u, .about = "a", .fingerprint = "f"},
+      {.size = sizeof *wrong, .alignment = 64, .fingerprint = "f"},
+      {.size = sizeof *wrong, .alignment = 64, .about = "a"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    life l = {0};
+    reset();
+    fake.caps = wrong[i];
+    live(&l);
+    CHECK(l.status == VT_ABI && fake.calls[CLOSE] == 1);
+    CHECK(strcmp(l.d.text, "backend 'fake:0' states impossible capabilities") == 0);
+  }
+  for (uint32_t alignment = 1; alignment <= VT_PLAN_ALIGNMENT; alignment *= 2) {
+    life l = {0};
+    reset();
+    fake.caps.alignment = alignment;
+    live(&l);
+    CHECK(l.status == VT_OK);
+  }
+}
+
+static void test_gives_nothing(void) {
+  for (int call = OPEN; call <= BUILD; call += BUILD - OPEN) {
+    life l = {0};
+    reset();
+    fake.forgets = call;
+    live(&l);
+    CHECK(l.status == VT_ABI && fake.calls[RUN] == 0);
+    CHECK(fake.calls[CLOSE] == (call == BUILD) && fake.calls[FREE] == 0);
+    expect_text(&l, "'fake:0'");
+  }
+}
+
+static void test_scratch(void) {
+  life l = {0};
+  reset();
+  fake.scratch = 1000;
+  live(&l);
+  CHECK(l.status == VT_OK);
+  reset();
+  fake.scratch = UINT64_MAX;
+  live(&l);
+  CHECK(l.status == VT_LIMIT && fake.calls[BUILD] == 0);
+}
+
+/* A reason is told once: a later failure that gives none does not inherit it. */
+static void test_reasons_do_not_linger(void) {
+  vt_graph *g = sample();
+  vt_device *dev = NULL;
+  vt_plan *p = NULL;
+  vt_exec *x = NULL;
+  float data[30] = {0};
+  vt_diag first = {0}, second = {0};
+  reset();
+  CHECK(vt_device_open("fake:1", vt_alloc_default(), &dev, NULL) == VT_OK);
+  const vt_target target = vt_device_target(dev);
+  CHECK(vt_plan_build(g, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+  CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_OK);
+  fake.fails = COPY;
+  fake.status = VT_BACKEND;
+  fake.why = "the cat sat on it";
+  CHECK(vt_exec_write(x, X, data, &first) == VT_BACKEND);
+  fake.why = NULL;
+  CHECK(vt_exec_write(x, X, data, &second) == VT_BACKEND);
+  CHECK(strcmp(first.text, "backend 'fake:1' cannot copy a tensor: the cat sat on it") == 0);
+  CHECK(strcmp(second.text, "backend 'fake:1' cannot copy a tensor: backend unavailable") == 0);
+  vt_exec_free(x);
+  vt_plan_free(p);
+  vt_device_close(dev);
+  vt_graph_free(g);
+}
+
+/* A plan that does not verify never reaches the backend. */
+static void test_broken_plan(void) {
+  vt_graph *g = sample();
+  vt_device *dev = NULL;
+  vt_plan *p = NULL;
+  vt_exec *x = NULL;
+  reset();
+  CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
+  const vt_target target = vt_device_target(dev);
+  CHECK(vt_plan_build(g, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+  p->buffers[H].offset = p->class_bytes[VT_CLASS_TEMP];
+  CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_INTERNAL && x == NULL);
+  CHECK(fake.calls[CHECK_STEP] == 0 && fake.calls[BUILD] == 0);
+  vt_plan_free(p);
+  vt_device_close(dev);
+  vt_graph_free(g);
+}
+
+/* ---- progress ---- */
+
+typedef struct heard {
+  uint32_t n;
+  uint64_t done[4], total;
+} heard;
+
+static void hear(void *user, uint64_t done, uint64_t total) {
+  heard *h = user;
+  if (h->n < 4) h->done[h->n] = done;
+  h->n++;
+  h->total = total;
+  hostile_write(hostile_worst()); /* a listener cannot change what follows */
+}
+
+static void test_progress(void) {
+  const hostile_words mine = hostile_read();
+  heard h = {0};
+  life l = {.report = hear, .user = &h};
+  reset();
+  live(&l); /* checks the mode of every later call */
+  CHECK(hostile_same(hostile_read(), mine));
+  CHECK(l.status == VT_OK && h.n == 2 && h.done[0] < h.done[1] && h.done[1] == h.total);
+}
+
+/* ---- names and the registry ---- */
+
+static void expect_name(const char *name, vt_status want, const char *opened) {
+  vt_device *dev = NULL;
+  vt_diag d = {0};
+  reset();
+  CHECK(vt_device_open(name, vt_alloc_default(), &dev, &d) == want);
+  CHECK((dev != NULL) == (want == VT_OK));
+  if (dev != NULL) CHECK(strcmp(vt_device_name(dev), opened) == 0);
+  if (want != VT_OK) CHECK(strstr(d.text, opened) != NULL);
+  if (want != VT_OK && strstr(d.text, opened) == NULL) fprintf(stderr, "  %s\n", d.text);
+  vt_device_close(dev);
+}
+
+static void test_names(void) {
+  expect_name("fake", VT_OK, "fake:0");
+  expect_name("fake:0", VT_OK, "fake:0");
+  expect_name("fake:1", VT_OK, "fake:1");
+  expect_name("null", VT_OK, "null:0");
+  expect_name("reference:1", VT_OK, "reference:1");
+  expect_name("fake:2", VT_BACKEND, "'fake' has 2 devices, there is no number 2");
+  expect_name("null:1", VT_BACKEND, "'null' has 1 device, there is no number 1");
+  expect_name("nobody", VT_BACKEND, "no backend 'nobody'; there are: fake, null, reference");
+  expect_name("", VT_BACKEND, "no backend ''");
+  expect_name("fake:", VT_BACKEND, "no backend 'fake:'");
+  expect_name("fake:x", VT_BACKEND, "no backend 'fake:x'");
+  expect_name("fake:1x", VT_BACKEND, "no backend 'fake:1x'");
+  expect_name("fake:-1", VT_BACKEND, "no backend 'fake:-1'");
+  expect_name("fake:00000", VT_BACKEND, "no backend 'fake:00000'");
+  expect_name("fak", VT_BACKEND, "no backend 'fak'");
+  expect_name("FAKE", VT_BACKEND, "no backend 'FAKE'");
+}
+
+static void test_registry(void) {
+  const char *name = NULL;
+  uint32_t devices = 0;
+  vt_diag d = {0};
+  reset();
+  CHECK(vt_registry_at(0, &name, &devices, &d) == VT_OK);
+  CHECK(strcmp(name, "fake") == 0 && devices == 2);
+  CHECK(vt_registry_at(3, &name, &devices, &d) == VT_BACKEND && d.code == VT_BACKEND);
+  CHECK(strcmp(name, "fake") == 0 && devices == 2); /* outputs are written on success alone */
+  fake.fails = COUNT;
+  fake.status = VT_BACKEND;
+  memset(&d, 0, sizeof d);
+  CHECK(vt_registry_at(0, &name, &devices, &d) == VT_BACKEND && d.text[0] != 0);
+}
+
+static void test_listed(void) {
+  vt_device *dev = NULL;
+  reset();
+  CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
+  CHECK(vt_device_lists(dev, VT_OP_softmax) == 1);
+  CHECK(vt_device_lists(dev, VT_OP_gelu) == 0 && vt_device_lists(dev, VT_OP_relu) == 0);
+  CHECK(strcmp(vt_device_caps(dev)->about, "does as it is told") == 0);
+  vt_device_close(dev);
+}
+
+/* ---- plans of the real backends: one core, a target each ---- */
+
+static void digests(const char *name, const vt_graph *g, vt_hash256 *core, vt_hash256 *target) {
+  vt_device *dev = NULL;
+  vt_plan *p = NULL;
+  CHECK(vt_device_open(name, vt_alloc_default(), &dev, NULL) == VT_OK);
+  if (dev == NULL) exit(1);
+  const vt_target t = vt_device_target(dev);
+  CHECK(vt_plan_build(g, &t, vt_alloc_default(), &p, NULL) == VT_OK);
+  *core = p->core;
+  *target = p->target;
+  vt_plan_free(p);
+  vt_device_close(dev);
+}
+
+static void test_plan_digests(void) {
+  static const char *const names[] = {"null", "reference:0", "reference:1", "fake"};
+  enum { N = sizeof names / sizeof *names };
+  vt_hash256 core[N], target[N];
+  vt_graph *g = sample();
+  reset();
+  for (int i = 0; i < N; i++) {
+    digests(names[i], g, &core[i], &target[i]);
+    CHECK(memcmp(&core[i], &core[0], sizeof *core) == 0);
+    for (int k = 0; k < i; k++) CHECK(memcmp(&target[i], &target[k], sizeof *target) != 0);
+  }
+  vt_graph_free(g);
+}
+
+/* Every allocation failing in turn: said so, nothing kept. */
+static void test_out_of_memory(void) {
+  vt_graph *g = sample();
+  long asked = 0;
+  for (long left = 0; left <= asked; left++) {
+    vt_fault fault = {.left = left};
+    const vt_alloc a = vt_fault_alloc(&fault);
+    life l = {0};
+    vt_device *dev = NULL;
+    reset();
+    vt_status s = vt_device_open("reference", a, &dev, &l.d);
+    if (s == VT_OK) s = execute(dev, g, a, &l);
+    vt_device_close(dev);
+    if (left == 0) asked = fault.asked;
+    CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && l.d.code == s && fault.live == 0);
+    CHECK((s == VT_OK) == (l.d.text[0] == 0));
+  }
+  CHECK(asked > 10);
+  vt_graph_free(g);
+}
+
+int main(void) {
+  test_good_life();
+  test_each_call_fails();
+  test_device_memory();
+  test_refused_step();
+  test_run_errors();
+  test_capabilities();
+  test_gives_nothing();
+  test_scratch();
+  test_reasons_do_not_linger();
+  test_broken_plan();
+  test_progress();
+  test_names();
+  test_registry();
+  test_listed();
+  test_plan_digests();
+  test_out_of_memory();
+  TEST_DONE();
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * contract_test.c - matmul and matmul_masked against D, restated: every output element by itself,
+ * for every depth around the blocks and groups, transposes, broadcast batches and layouts; and the
+ * type rules of everything that contracts. */
+#include "op_test.h"
+
+enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+typedef struct problem {
+  uint32_t dtype;
+  int64_t m, k, n;
+  int ta, tb, masked, layout, any;
+  uint32_t lead_a, lead_b, lead_p; /* leading axes of the operands */
+  int64_t batch_a[6], batch_b[6], batch_p[6];
+} problem;
+
+static vt_view operand(uint32_t dtype, uint32_t lead, const int64_t *batch, int64_t rows,
+                       int64_t columns, int transposed, int layout) {
+  int64_t dim[8];
+  memcpy(dim, batch, lead * sizeof *dim);
+  dim[lead] = transposed ? columns : rows;
+  dim[lead + 1] = transposed ? rows : columns;
+  return view_new(dtype, lead + 2, dim, layout);
+}
+
+/* Which matrix of x takes part in matrix number `i` of y: leading axes broadcast. */
+static int64_t matrix_of(const vt_view *x, const vt_view *y, int64_t i) {
+  int64_t at = 0, step = 1;
+  for (uint32_t k = 3; k <= y->rank; k++) {
+    const int64_t index = i % y->dim[y->rank - k];
+    i /= y->dim[y->rank - k];
+    if (k > x->rank) continue;
+    const int64_t dim = x->dim[x->rank - k];
+    at += (dim == 1 ? 0 : index) * step;
+    step *= dim;
+  }
+  return at;
+}
+
+/* Element [row, column] of matrix number i of x, seen after its transpose. */
+static uint64_t entry(const vt_view *x, int64_t i, int transposed, int64_t row, int64_t column) {
+  const int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1];
+  const int64_t r = transposed ? column : row, c = transposed ? row : column;
+  return get_bits(x, (i * rows + r) * columns + c);
+}
+
+static uint64_t expected(const problem *p, const vt_view *in, const vt_view *y, int64_t i,
+                         int64_t row, int64_t column) {
+  static float a[40000], b[40000];
+  static double c[40000], d[40000];
+  static uint8_t present[40000];
+  const int64_t ia = matrix_of(&in[0], y, i), ib = matrix_of(&in[1], y, i);
+  const int64_t ip = p->masked ? matrix_of(&in[2], y, i) : 0;
+  for (int64_t k = 0; k < p->k; k++) {
+    const uint64_t u = entry(&in[0], ia, p->ta, row, k), v = entry(&in[1], ib, p->tb, k, column);
+    a[k] = vt_f32_from_bits((uint32_t)u);
+    b[k] = vt_f32_from_bits((uint32_t)v);
+    c[k] = vt_f64_from_bits(u);
+    d[k] = vt_f64_from_bits(v);
+    present[k] = !p->masked || entry(&in[2], ip, 0, row, k) != 0;
+  }
+  return p->dtype == F32 ? vt_f32_bits(d_f32(a, b, present, p->k))
+                         : vt_f64_bits(d_f64(c, d, present, p->k));
+}
+
+static void check_product(const problem *p, const vt_view *in, const ran *r) {
+  const char *name = p->masked ? "matmul_masked" : "matmul";
+  const vt_view *y = &r->out;
+  CHECK(r->status == VT_OK && y->dtype == p->dtype);
+  if (r->status != VT_OK) return;
+  CHECK(y->dim[y->rank - 2] == p->m && y->dim[y->rank - 1] == p->n);
+  const int64_t total = count_of_view(y);
+  for (int64_t e = 0; e < total; e++) {
+    const int64_t column = e % p->n, row = e / p->n % p->m, i = e / p->n / p->m;
+    if (!expect_bits(name, y, e, expected(p, in, y, i, row, column))) return;
+  }
+}
+
+static vt_view filled(vt_view v, int any, uint64_t *state) {
+  return any ? fill_any(v, state) : fill_ordinary(v, state);
+}
+
+static void run_problem(const problem *p, uint64_t *state) {
+  const vt_attr_matmul a = {
+      .size = sizeof a, .transpose_a = p->ta, .transpose_b = p->tb, .order = VT_ORDER_FMA256};
+  test_seed = *state;
+  vt_view in[3];
+  in[0] =
+      filled(operand(p->dtype, p->lead_a, p->batch_a, p->m, p->k, p->ta, p->layout), p->any, state);
+  in[1] =
+      filled(operand(p->dtype, p->lead_b, p->batch_b, p->k, p->n, p->tb, (p->layout + 1) % LAYOUTS),
+             p->any, state);
+  in[2] = fill_any(operand(VT_DTYPE_BOOL, p->lead_p, p->batch_p, p->m, p->k, 0, p->layout), state);
+  const ran r = run_op(p->masked ? VT_OP_matmul_masked : VT_OP_matmul, &a, in, p->masked ? 3 : 2,
+                       (p->layout + 2) % LAYOUTS);
+  check_product(p, in, &r);
+  drop_all();
+}
+
+/* ---- depths around blocks of 256 and groups of 8 blocks ---- */
+
+static const int64_t depths[] = {0,    1,    2,    7,    8,    9,    15,   16,    17,   31,
+                                 32,   33,   255,  256,  257,  511,  512,  513,   1023, 1024,
+                                 1025, 2047, 2048, 2049, 2304, 2305, 4097, 16385, 33000};
+
+static void test_depths(void) {
+  uint64_t state = 4711;
+  for (int64_t i = 0; i < COUNT(depths); i++)
+    for (int bits = 0; bits < 16; bits++) {
+      const problem p = {.dtype = bits & 1 ? F64 : F32,
+                         .m = 2,
+                         .k = depths[i],
+                         .n = 3,
+                         .ta = bits >> 1 & 1,
+                         .tb = bits >> 2 & 1,
+                         .masked = bits >> 3 & 1,
+                         .layout = bits % LAYOUTS};
+      if (depths[i] > 5000 && p.ta != p.tb) continue;
+      run_problem(&p, &state);
+    }
+}
+
+/* Numbers of every class: NaN, infinities, subnormals, zeros of both signs. */
+static void test_specials(void) {
+  uint64_t state = 815;
+  for (int round = 0; round < 48; round++) {
+    const problem p = {.dtype = round & 1 ? F64 : F32,
+                       .m = 3,
+                       .k = round % 6,
+                       .n = 17,
+                       .ta = round >> 1 & 1,
+                       .tb = round >> 2 & 1,
+                       .masked = round >> 3 & 1,
+                       .layout = round % LAYOUTS,
+                       .any = 1};
+    run_problem(&p, &state);
+  }
+}
+
+/* Rows are computed several columns at a time: every width around those. */
+static void test_widths(void) {
+  static const int64_t widths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65};
+  uint64_t state = 99;
+  for (int64_t w = 0; w < COUNT(widths); w++)
+    for (int bits = 0; bits < 12; bits++) {
+      const problem p = {.dtype = bits & 1 ? F64 : F32,
+                         .m = bits % 3,
+                         .k = bits & 4 ? 257 : 5,
+                         .n = widths[w],
+                         .tb = bits >> 1 & 1,
+                         .masked = bits >> 3,
+                         .layout = bits % LAYOUTS};
+      run_problem(&p, &state);
+    }
+}
+
+static void test_batches(void) {
+  static const problem shapes[] = {
+      {.lead_a = 1, .batch_a = {3}, .lead_b = 1, .batch_b = {3}, .lead_p = 1, .batch_p = {3}},
+      {.lead_a = 1, .batch_a = {3}, .lead_b = 0, .lead_p = 1, .batch_p = {1}},
+      {.lead_a = 0, .lead_b = 2, .batch_b = {2, 3}, .lead_p = 1, .batch_p = {3}},
+      {.lead_a = 2, .batch_a = {2, 1}, .lead_b = 2, .batch_b = {1, 3}, .lead_p = 0},
+      {.lead_a = 1, .batch_a = {1}, .lead_b = 1, .batch_b = {1}, .lead_p = 2, .batch_p = {1, 1}},
+      {.lead_a = 2, .batch_a = {0, 2}, .lead_b = 1, .batch_b = {2}, .lead_p = 0},
+      {.lead_a = 6, .batch_a = {1, 2, 1, 2, 1, 2}, .lead_b = 6, .batch_b = {2, 1, 2, 1, 2, 1}},
+      {.lead_a = 1,
+       .batch_a = {2},
+       .lead_b = 6,
+       .batch_b = {1, 2, 1, 1, 3, 1},
+       .lead_p = 6,
+       .batch_p = {1, 1, 1, 1, 3, 2}}};
+  uint64_t state = 3;
+  for (int64_t s = 0; s < COUNT(shapes); s++)
+    for (int bits = 0; bits < 16; bits++) {
+      problem p = shapes[s];
+      p.dtype = bits & 1 ? F64 : F32;
+      p.ta = bits >> 1 & 1;
+      p.tb = bits >> 2 & 1;
+      p.masked = bits >> 3;
+      p.layout = bits % LAYOUTS;
+      p.m = 2, p.k = 9, p.n = 5;
+      run_problem(&p, &state);
+    }
+}
+
+/* An absent product is not formed, whatever it would have been. */
+static void test_absent_is_absent(void) {
+  const int64_t row[2] = {1, 3}, column[2] = {3, 1};
+  const vt_view in[3] = {view_new(F32, 2, row, DENSE), view_new(F32, 2, column, DENSE),
+                         view_new(VT_DTYPE_BOOL, 2, row, DENSE)};
+  const float a[3] = {2, NAN, INFINITY}, b[3] = {5, 1, 0};
+  const uint8_t some[3] = {1, 0, 0}, no[3] = {0, 0, 0};
+  memcpy(in[0].data, a, sizeof a);
+  memcpy(in[1].data, b, sizeof b);
+  memcpy(in[2].data, some, sizeof some);
+  const ran r = run_op(VT_OP_matmul_masked, NULL, in, 3, DENSE);
+  CHECK(r.status == VT_OK && get_f32(&r.out, 0) == 10.0f);
+  memcpy(in[2].data, no, sizeof no);
+  const ran q = run_op(VT_OP_matmul_masked, NULL, in, 3, DENSE);
+  CHECK(q.status == VT_OK && get_bits(&q.out, 0) == 0);
+  drop_all();
+}
+
+/* A block that underflows to -0 still gives +0: the addition to +0 is part of D. */
+static void test_never_negative_zero(void) {
+  const int64_t one[2] = {1, 1};
+  const vt_view in[2] = {view_new(F32, 2, one, DENSE), view_new(F32, 2, one, DENSE)};
+  put_bits(&in[0], 0, 0x80000001u);
+  put_bits(&in[1], 0, 0x00000001u);
+  const ran r = run_op(VT_OP_matmul, NULL, in, 2, DENSE);
+  CHECK(r.status == VT_OK && get_bits(&r.out, 0) == 0);
+  drop_all();
+}
+
+/* ---- type rules ---- */
+
+static const vt_attr_matmul turn_a = {.size = sizeof turn_a, .transpose_a = 1, .order = 1};
+static const vt_attr_matmul turn_b = {.size = sizeof turn_b, .transpose_b = 1, .order = 1};
+static const vt_attr_matmul no_order = {.size = sizeof no_order, .order = 2};
+static const vt_attr_attention other_order = {.size = sizeof other_order, .order = 0};
+
+static void test_rules(void) {
+  static const rule_case cases[] = {
+      {VT_OP_matmul, NULL, "f32[B, 3]; f32[3, T]", "f32[B, T]"},
+      {VT_OP_matmul, &turn_a, "f32[3, B]; f32[3, T]", "f32[B, T]"},
+      {VT_OP_matmul, &turn_b, "f64[B, 3]; f64[T, 3]", "f64[B, T]"},
+      {VT_OP_matmul, NULL, "f32[2, 0]; f32[0, 3]", "f32[2, 3]"},
+      {VT_OP_matmul, NULL, "f32[B, 1, 2, 3]; f32[T, 3, 4]", "f32[B, T, 2, 4]"},
+      {VT_OP_matmul, NULL, "f32[1, 1, 1, 1, 1, 1, 2, 3]; f32[2, 2, 2, 2, 2, 2, 3, 4]",
+       "f32[2, 2, 2, 2, 2, 2, 2, 4]"}, /* six leading axes and two: 8 at most */
+      {VT_OP_matmul, NULL, "f32[2, 3]; f32[2, 2, 2, 2, 2, 2, 3, 4]", "f32[2, 2, 2, 2, 2, 2, 2, 4]"},
+      {VT_OP_matmul, NULL, "f32[2, 3]; f32[4, 5]",
+       "!verify: f32[2, 3] times f32[4, 5]: the contracted axes differ"},
+      {VT_OP_matmul, &turn_a, "f32[2, 3]; f32[3, 5]",
+       "!verify: f32[2, 3] transposed times f32[3, 5]: the contracted axes differ"},
+      {VT_OP_matmul, &turn_b, "f32[2, 3]; f32[3, 5]", "!verify: times f32[3, 5] transposed"},
+      {VT_OP_matmul, NULL, "f32[2, B]; f32[T, 5]", "!verify: f32[2, B] times f32[T, 5]"},
+      {VT_OP_matmul, NULL, "f32[2, B]; f32[3, 5]", "!verify: the contracted axes differ"},
+      {VT_OP_matmul, NULL, "f32[3]; f32[3, 5]",
+       "!verify: operand 1 is f32[3], expected at least rank 2"},
+      {VT_OP_matmul, NULL, "f32[2, 3]; f32[]", "!verify: operand 2 is f32[], expected at least"},
+      {VT_OP_matmul, NULL, "f32[2, 2, 3]; f32[4, 3, 5]", "!verify: do not broadcast"},
+      {VT_OP_matmul, NULL, "f32[2, 3]; f64[3, 5]", "!verify: operand 2 is f64 where operand 1 is"},
+      {VT_OP_matmul, NULL, "i32[2, 3]; i32[3, 5]", "!verify: operand 1 is i32, expected f32 or"},
+      {VT_OP_matmul, &no_order, "f32[2, 3]; f32[3, 5]", "!verify: order 2 of a contraction does"},
+      {VT_OP_matmul_masked, NULL, "f32[B, 3]; f32[3, T]; bool[B, 3]", "f32[B, T]"},
+      {VT_OP_matmul_masked, &turn_a, "f64[3, 2]; f64[3, 4]; bool[5, 2, 3]", "f64[5, 2, 4]"},
+      {VT_OP_matmul_masked, NULL, "f32[2, 3]; f32[3, 4]; bool[3, 2]",
+       "!verify: operand 3 is bool[3, 2], expected a mask of rows by contracted axis"},
+      {VT_OP_matmul_masked, NULL, "f32[2, 3]; f32[3, 4]; bool[1, 3]", "!verify: bool[1, 3]"},
+      {VT_OP_matmul_masked, NULL, "f32[2, 3]; f32[3, 4]; bool[3]", "!verify: at least rank 2"},
+      {VT_OP_matmul_masked, NULL, "f32[2, 3]; f32[3, 4]; f32[2, 3]",
+       "!verify: operand 3 is f32, expected bool"},
+      {VT_OP_matmul_masked, NULL, "f32[2, 3]; f64[3, 4]; bool[2, 3]", "!verify: write a cast"},
+      {VT_OP_matmul_masked, NULL, "bool[2, 3]; bool[3, 4]; bool[2, 3]", "!verify: f32 or f64"},
+      {VT_OP_matmul_masked, &no_order, "f32[2, 3]; f32[3, 4]; bool[2, 3]", "!verify: order 2"},
+      {VT_OP_matmul_masked, NULL, "f32[6, 2, 3]; f32[3, 4]; bool[5, 2, 3]",
+       "!verify: do not broadcast"},
+      {VT_OP_linear, NULL, "f32[B, T, 3]; f32[3, 4]; f32[4]", "f32[B, T, 4]"},
+      {VT_OP_linear, NULL, "f64[B, 3]; f64[3, 4]", "f64[B, 4]"},
+      {VT_OP_linear, NULL, "f32[2, 3]; f32[2, 3, 4]", "!verify: the weight is f32[2, 3, 4]"},
+      {VT_OP_linear, NULL, "f32[2, 3]; f32[3, 4]; f32[3]", "!verify: the bias is f32[3], expected"},
+      {VT_OP_linear, NULL, "f32[2, 3]; f32[3, 4]; f32[1, 4]", "!verify: the bias is f32[1, 4]"},
+      {VT_OP_linear, NULL, "f32[2, 3]; f32[4, 3]", "!verify: f32[2, 3] times f32[4, 3]"},
+      {VT_OP_linear, NULL, "f32[3]; f32[3, 4]", "!verify: operand 1 is f32[3]"},
+      {VT_OP_linear, NULL, "f32[2, 3]", "!verify: takes 2 to 3 operands (x, w, b?), got 1"},
+      {VT_OP_attention, NULL, "f32[B, 4, T, 8]; f32[B, 2, V, 8]; f32[B, 2, V, 5]",
+       "f32[B, 4, T, 5]"},
+      {VT_OP_attention, NULL, "f32[1, 0, 2, 8]; f32[1, 3, 2, 8]; f32[1, 3, 2, 8]",
+       "f32[1, 0, 2, 8]"},
+      {VT_OP_attention, NULL, "f32[1, 4, 2, 8]; f32[1, 3, 2, 8]; f32[1, 3, 2, 8]",
+       "!verify: attention of q f32[1, 4, 2, 8], k f32[1, 3, 2, 8], v f32[1, 3, 2, 8]"},
+      {VT_OP_attention, NULL, "f32[1, 4, 2, 8]; f32[1, 0, 2, 8]; f32[1, 0, 2, 8]", "!verify: H a"},
+      {VT_OP_attention, NULL, "f32[1, B, 2, 8]; f32[1, B, 2, 8]; f32[1, B, 2, 8]", "!verify: H a"},
+      {VT_OP_attention, NULL, "f32[1, 4, 2, 8]; f32[1, 2, 3, 8]; f32[1, 2, 2, 8]", "!verify: Tk"},
+      {VT_OP_attention, NULL, "f32[1, 4, 2, 7]; f32[1, 2, 3, 8]; f32[1, 2, 3, 8]", "!verify: Tk"},
+      {VT_OP_attention, NULL, "f32[2, 4, 2, 8]; f32[1, 2, 3, 8]; f32[1, 2, 3, 8]", "!verify: Tk"},
+      {VT_OP_attention, NULL, "f32[4, 2, 8]; f32[4, 2, 8]; f32[4, 2, 8]", "!verify: f32[4, 2, 8]"},
+      {VT_OP_attention, &other_order, "f32[1, 1, 1, 1]; f32[1, 1, 1, 1]; f32[1, 1, 1, 1]",
+       "!verify: order of a contraction does not exist"},
+      {VT_OP_attention, NULL, "f64[1, 1, 1, 1]; f64[1, 1, 1, 1]; f64[1, 1, 1, 1]",
+       "!verify: operand 1 is f64, expected f32"},
+  };
+  CHECK_RULES(cases);
+}
+
+int main(void) {
+  test_depths();
+  test_specials();
+  test_widths();
+  test_batches();
+  test_absent_is_absent();
+  test_never_negative_zero();
+  test_rules();
+  TEST_DONE();
+}

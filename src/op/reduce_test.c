@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * reduce_test.c - sum, max, min and argmax over every set of axes, type and layout, and the type
+ * rules of reductions. The elements of each result are gathered into an array here, in row-major
+ * order of the reduced axes, and reduced by the definitions. */
+#include "op_test.h"
+
+enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
+#define NUMBERS "f32 f64 i8 u8 i32 i64 "
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* ---- the definitions, on arrays of bits ---- */
+
+static uint64_t sum_of(uint32_t dtype, const uint64_t *x, int64_t n) {
+  uint64_t total = 0;
+  float *f = malloc(((size_t)n + 1) * sizeof *f);
+  double *g = malloc(((size_t)n + 1) * sizeof *g);
+  for (int64_t i = 0; i < n; i++) {
+    f[i] = vt_f32_from_bits((uint32_t)x[i]);
+    g[i] = vt_f64_from_bits(x[i]);
+    total += (uint64_t)whole_of(dtype, x[i]);
+  }
+  if (dtype == F32) total = vt_f32_bits(s_f32(f, n));
+  if (dtype == F64) total = vt_f64_bits(s_f64(g, n));
+  free(f);
+  free(g);
+  return cut_to(dtype, total);
+}
+
+/* a comes above b in the one order of its type. */
+static int above(uint32_t dtype, uint64_t a, uint64_t b) {
+  if (dtype == F64) return comes_above(vt_f64_from_bits(a), vt_f64_from_bits(b));
+  if (dtype == F32)
+    return comes_above((double)vt_f32_from_bits((uint32_t)a),
+                       (double)vt_f32_from_bits((uint32_t)b));
+  return whole_of(dtype, a) > whole_of(dtype, b);
+}
+
+static int is_nan(uint32_t dtype, uint64_t x) {
+  if (dtype == F64) return isnan(vt_f64_from_bits(x));
+  return dtype == F32 && isnan(vt_f32_from_bits((uint32_t)x));
+}
+
+/* The first index that nothing comes above. */
+static int64_t first_greatest(uint32_t dtype, const uint64_t *x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    int beaten = 0;
+    for (int64_t j = 0; j < n && !beaten; j++) beaten = above(dtype, x[j], x[i]);
+    if (!beaten) return i;
+  }
+  return -1;
+}
+
+static uint64_t least_of(uint32_t dtype, const uint64_t *x, int64_t n) {
+  uint64_t least = x[0];
+  for (int64_t i = 0; i < n; i++) {
+    if (is_nan(dtype, x[i])) return x[i];
+    if (above(dtype, least, x[i])) least = x[i];
+  }
+  return least;
+}
+
+static uint64_t reduced(uint32_t op, uint32_t dtype, const uint64_t *x, int64_t n) {
+  if (op == VT_OP_sum) return sum_of(dtype, x, n);
+  if (op == VT_OP_min) return least_of(dtype, x, n);
+  if (op == VT_OP_max) return x[first_greatest(dtype, x, n)];
+  return (uint64_t)first_greatest(dtype, x, n);
+}
+
+/* ---- which elements make one result ---- */
+
+/* The elements of x whose index on the kept axes is that of result number `r`. */
+static int64_t gather_reduced(const vt_view *x, unsigned mask, int64_t r, uint64_t *out) {
+  int64_t n = 0;
+  const int64_t total = count_of_view(x);
+  for (int64_t i = 0; i < total; i++) {
+    int64_t kept = 0, step = 1, rest = i;
+    for (uint32_t axis = x->rank; axis-- > 0; rest /= x->dim[axis]) {
+      if (mask >> axis & 1) continue;
+      kept += rest % x->dim[axis] * step;
+      step *= x->dim[axis];
+    }
+    if (kept == r) out[n++] = get_bits(x, i);
+  }
+  return n;
+}
+
+static void check_reduction(uint32_t op, const vt_view *x, unsigned mask, const ran *r) {
+  const char *name = vt_op_get(op)->name;
+  CHECK(r->status == VT_OK);
+  if (r->status != VT_OK) return;
+  uint64_t *part = malloc(((size_t)count_of_view(x) + 1) * sizeof *part);
+  const int64_t results = count_of_view(&r->out);
+  for (int64_t i = 0; i < results; i++) {
+    const int64_t n = gather_reduced(x, mask, i, part);
+    if (!expect_bits(name, &r->out, i, reduced(op, x->dtype, part, n))) break;
+  }
+  free(part);
+}
+
+/* `backwards` names the axes last to first: the order of the names means nothing. */
+static vt_attr_reduce axes_of(unsigned mask, int keep, int backwards) {
+  vt_attr_reduce a = {.size = sizeof a, .keep = keep};
+  for (int n = 0; n < VT_MAX_RANK; n++) {
+    const int axis = backwards ? VT_MAX_RANK - 1 - n : n;
+    if (mask >> axis & 1) a.axes.v[a.axes.n++] = axis;
+  }
+  return a;
+}
+
+/* ---- every set of axes ---- */
+
+static const struct {
+  uint32_t rank;
+  int64_t dim[8];
+} shapes[] = {{0, {0}},       {1, {1}},          {1, {9}},
+              {2, {3, 5}},    {2, {1, 33}},      {3, {3, 4, 5}},
+              {3, {2, 1, 3}}, {4, {2, 3, 2, 3}}, {8, {2, 1, 2, 1, 3, 1, 2, 2}},
+              {3, {0, 2, 3}}, {3, {2, 0, 3}}};
+
+static int has_empty(const vt_view *x, unsigned mask) {
+  for (uint32_t i = 0; i < x->rank; i++)
+    if ((mask >> i & 1) && x->dim[i] == 0) return 1;
+  return 0;
+}
+
+static void test_axes(uint32_t op, const vt_view *x, unsigned mask, int layout) {
+  const int empty = has_empty(x, mask);
+  for (int keep = 0; keep < 2; keep++) {
+    const vt_attr_reduce a = axes_of(mask, keep, layout == GAPS);
+    const ran r = run_op(op, &a, x, 1, layout);
+    if (empty && op != VT_OP_sum) {
+      CHECK(r.status == VT_VERIFY);
+    } else {
+      check_reduction(op, x, mask, &r);
+      CHECK(!keep || r.out.rank == x->rank);
+    }
+  }
+}
+
+static void test_all_axes(uint32_t op, uint64_t seed) {
+  uint64_t state = seed;
+  for (int64_t s = 0; s < COUNT(shapes); s++)
+    for (uint32_t dtype = 1; dtype <= 6; dtype++)
+      for (int layout = 0; layout < LAYOUTS; layout++) {
+        const unsigned all = (1u << shapes[s].rank) - 1;
+        const unsigned step = shapes[s].rank == 8 ? 11 : 1; /* 24 of the 255 sets */
+        for (unsigned mask = all; mask > 0 && mask <= all; mask -= step) {
+          test_seed = state;
+          const vt_view x = fill_any(
+              view_new(dtype, shapes[s].rank, shapes[s].dim, (layout + 1) % LAYOUTS), &state);
+          test_axes(op, &x, mask, layout);
+          drop_all();
+          if (mask < step) break;
+        }
+      }
+}
+
+/* No names at all means every axis; a scalar has none and is its own reduction. */
+static void test_no_axes(uint32_t op) {
+  uint64_t state = 5;
+  for (int64_t s = 0; s < COUNT(shapes) - 2; s++) {
+    test_seed = state;
+    const vt_view x = fill_any(view_new(F32, shapes[s].rank, shapes[s].dim, TURNED), &state);
+    const ran r = run_op(op, NULL, &x, 1, DENSE);
+    CHECK(r.status == VT_OK && r.out.rank == 0);
+    check_reduction(op, &x, (1u << shapes[s].rank) - 1, &r);
+    drop_all();
+  }
+}
+
+/* ---- lengths around the lanes and chunks of S ---- */
+
+static const int64_t lengths[] = {0,   1,    2,    7,    8,    9,    15,   16,   17,   31,
+                                  32,  33,   63,   64,   65,   255,  256,  257,  511,  513,
+                                  992, 1023, 1024, 1025, 1056, 2047, 2048, 2049, 3072, 33797};
+
+static void test_length(uint32_t op, uint32_t dtype, int64_t n, int any, uint64_t *state) {
+  const int64_t dim[2] = {n, 2};
+  const vt_attr_reduce a = axes_of(1, 0, 0);
+  test_seed = *state;
+  vt_view x = view_new(dtype, 2, dim, n % 2 ? TURNED : DENSE);
+  x = any ? fill_any(x, state) : fill_ordinary(x, state);
+  const ran r = run_op(op, &a, &x, 1, DENSE);
+  check_reduction(op, &x, 1, &r);
+  drop_all();
+}
+
+static void test_lengths(void) {
+  uint64_t state = 1234;
+  for (int64_t i = 0; i < COUNT(lengths); i++)
+    for (uint32_t dtype = 1; dtype <= 6; dtype++) {
+      test_length(VT_OP_sum, dtype, lengths[i], 0, &state);
+      if (lengths[i] > 3000) continue;
+      test_length(VT_OP_sum, dtype, lengths[i], 1, &state);
+      if (lengths[i] == 0) continue;
+      test_length(VT_OP_max, dtype, lengths[i], 1, &state);
+      test_length(VT_OP_min, dtype, lengths[i], 0, &state);
+    }
+}
+
+/* More than 1024 chunks, so that the chunks' own sums are reduced in chunks. */
+static void test_long(void) {
+  const int64_t dim[1] = {1024 * 1024 + 1025};
+  uint64_t state = 8;
+  test_seed = state;
+  const vt_view x = fill_ordinary(view_new(F32, 1, dim, DENSE), &state);
+  const ran r = run_op(VT_OP_sum, NULL, &x, 1, DENSE);
+  CHECK(r.status == VT_OK && expect_bits("sum", &r.out, 0, vt_f32_bits(s_f32(x.data, dim[0]))));
+  drop_all();
+}
+
+/* Several reduced axes are one axis in row-major order, however they lie in memory. */
+static void test_axes_are_one(void) {
+  const int64_t dim[3] = {33, 4, 40}, flat[1] = {33 * 4 * 40};
+  uint64_t state = 17;
+  for (int layout = 0; layout < LAYOUTS; layout++) {
+    test_seed = state;
+    const vt_view x = fill_ordinary(view_new(F32, 3, dim, layout), &state);
+    const vt_view y = view_new(F32, 1, flat, DENSE);
+    for (int64_t i = 0; i < flat[0]; i++) put_bits(&y, i, get_bits(&x, i));
+    const ran r = run_op(VT_OP_sum, NULL, &x, 1, DENSE), q = run_op(VT_OP_sum, NULL, &y, 1, DENSE);
+    CHECK(r.status == VT_OK && q.status == VT_OK);
+    CHECK(get_bits(&r.out, 0) == get_bits(&q.out, 0));
+    drop_all();
+  }
+}
+
+/* The sum of nothing and of zeros of either sign is +0; integers wrap to their width. */
+static void test_small_sums(void) {
+  const int64_t dim[1] = {3};
+  const vt_view zeros = view_new(F32, 1, dim, DENSE), bytes = view_new(VT_DTYPE_I8, 1, dim, DENSE);
+  for (int64_t i = 0; i < 3; i++) {
+    put_bits(&zeros, i, 0x80000000u);
+    put_bits(&bytes, i, 100);
+  }
+  const ran r = run_op(VT_OP_sum, NULL, &zeros, 1, DENSE);
+  const ran q = run_op(VT_OP_sum, NULL, &bytes, 1, DENSE);
+  CHECK(r.status == VT_OK && get_bits(&r.out, 0) == 0);
+  CHECK(q.status == VT_OK && get_bits(&q.out, 0) == 300 % 256);
+  drop_all();
+}
+
+/* ---- argmax ---- */
+
+static void test_argmax(void) {
+  uint64_t state = 77;
+  for (int64_t s = 1; s < COUNT(shapes); s++)
+    for (uint32_t axis = 0; axis < shapes[s].rank; axis++)
+      for (uint32_t dtype = 1; dtype <= 6; dtype++) {
+        const vt_attr_axis a = {.size = sizeof a, .axis = axis};
+        const int layout = (int)(dtype + axis) % LAYOUTS;
+        test_seed = state;
+        const vt_view x = fill_any(view_new(dtype, shapes[s].rank, shapes[s].dim, layout), &state);
+        const ran r = run_op(VT_OP_argmax, &a, &x, 1, (layout + 1) % LAYOUTS);
+        if (shapes[s].dim[axis] == 0) {
+          CHECK(r.status == VT_VERIFY);
+        } else {
+          CHECK(r.status == VT_OK && r.out.dtype == VT_DTYPE_I64 && r.out.rank == x.rank - 1);
+          check_reduction(VT_OP_argmax, &x, 1u << axis, &r);
+        }
+        drop_all();
+      }
+}
+
+/* Written by hand: ties go to the first, a NaN wins, +0 is above -0. */
+static void test_argmax_rows(void) {
+  static const struct {
+    float x[4];
+    int64_t want;
+  } rows[] = {{{1, 3, 3, 2}, 1},
+              {{-0.0f, 0.0f, -0.0f, 0.0f}, 1},
+              {{1, NAN, INFINITY, NAN}, 1},
+              {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}, 0},
+              {{0, -1, -2, 0x1p-149f}, 3}};
+  const vt_attr_axis a = {.size = sizeof a, .axis = 0};
+  const int64_t dim[1] = {4};
+  for (int64_t i = 0; i < COUNT(rows); i++) {
+    const vt_view x = view_new(F32, 1, dim, DENSE);
+    memcpy(x.data, rows[i].x, sizeof rows[i].x);
+    const ran r = run_op(VT_OP_argmax, &a, &x, 1, DENSE);
+    CHECK(r.status == VT_OK && (int64_t)get_bits(&r.out, 0) == rows[i].want);
+    drop_all();
+  }
+}
+
+/* ---- type rules ---- */
+
+static const vt_attr_reduce axes_01 = {.size = sizeof axes_01, .axes = {2, {0, 1}}};
+static const vt_attr_reduce axes_1_keep = {.size = sizeof axes_1_keep, .axes = {1, {1}}, .keep = 1};
+static const vt_attr_reduce axis_2 = {.size = sizeof axis_2, .axes = {1, {2}}};
+static const vt_attr_reduce axis_before = {.size = sizeof axis_before, .axes = {1, {-1}}};
+static const vt_attr_reduce axis_twice = {.size = sizeof axis_twice, .axes = {2, {1, 1}}};
+static const vt_attr_axis along_0 = {.size = sizeof along_0, .axis = 0};
+static const vt_attr_axis along_1 = {.size = sizeof along_1, .axis = 1};
+static const vt_attr_axis along_before = {.size = sizeof along_before, .axis = -1};
+
+static void test_rules(void) {
+  static const rule_case cases[] = {
+      {VT_OP_sum, NULL, "f32[B, 3]", "f32[]"},
+      {VT_OP_sum, &axes_01, "i8[B, 3, T]", "i8[T]"},
+      {VT_OP_sum, &axes_1_keep, "f64[B, 3, T]", "f64[B, 1, T]"},
+      {VT_OP_sum, &axes_1_keep, "f32[2, 0]", "f32[2, 1]"},
+      {VT_OP_sum, &axis_2, "f32[2, 3]", "!verify: axis 2 does not exist: the operand has rank 2"},
+      {VT_OP_sum, &axis_before, "f32[2, 3]", "!verify: axis -1 does not exist"},
+      {VT_OP_sum, &axis_twice, "f32[2, 3]", "!verify: axis 1 is named twice"},
+      {VT_OP_sum, &axes_01, "f32[2]", "!verify: axis 1 does not exist: the operand has rank 1"},
+      {VT_OP_max, &axis_2, "f32[2, 3, T]", "f32[2, 3]"}, /* T may turn out to be 0: asked again */
+      {VT_OP_max, &axis_2, "f32[2, 0, 3]", "f32[2, 0]"},
+      {VT_OP_max, &axes_01, "f32[2, 0]", "!verify: of nothing: axis 1 of f32[2, 0] is empty"},
+      {VT_OP_min, NULL, "f32[0]", "!verify: axis 0 of f32[0] is empty"},
+      {VT_OP_min, &axis_twice, "f32[2, 3]", "!verify: axis 1 is named twice"},
+      {VT_OP_argmax, &along_1, "f32[B, 3]", "i64[B]"},
+      {VT_OP_argmax, &along_0, "u8[B]", "i64[]"},
+      {VT_OP_argmax, &along_1, "f32[3]", "!verify: axis 1 does not exist: the operand has rank 1"},
+      {VT_OP_argmax, &along_before, "f32[3]", "!verify: axis -1 does not exist"},
+      {VT_OP_argmax, &along_0, "f32[0, 3]", "!verify: axis 0 of f32[0, 3] is empty"},
+      {VT_OP_argmax, &along_0, "f32[]", "!verify: axis 0 does not exist: the operand has rank 0"},
+      {VT_OP_mean, &axes_1_keep, "f32[B, 3]", "f32[B, 1]"},
+      {VT_OP_mean, &axes_1_keep, "f32[B, 0]", "f32[B, 1]"}, /* 0/0 */
+      {VT_OP_mean, NULL, "i32[2]", "!verify: operand 1 is i32, expected f32 or f64"},
+      {VT_OP_softmax, &along_1, "f32[B, T]", "f32[B, T]"},
+      {VT_OP_softmax, &along_1, "f32[2, 0]", "!verify: axis 1 of f32[2, 0] is empty"},
+      {VT_OP_softmax, &along_1, "f32[0, 2]", "f32[0, 2]"},
+      {VT_OP_log_softmax, &along_1, "f32[2]", "!verify: axis 1 does not exist"},
+      {VT_OP_log_softmax, &along_0, "f64[2]", "!verify: operand 1 is f64, expected f32"},
+  };
+  CHECK_RULES(cases);
+}
+
+static void test_types(void) {
+  check_types(VT_OP_sum, 1, NULL, NUMBERS);
+  check_types(VT_OP_max, 1, NULL, NUMBERS);
+  check_types(VT_OP_min, 1, NULL, NUMBERS);
+  check_types(VT_OP_argmax, 1, &along_0, NUMBERS);
+  check_types(VT_OP_mean, 1, NULL, "f32 f64 ");
+  check_types(VT_OP_softmax, 1, &along_0, "f32 ");
+  check_types(VT_OP_log_softmax, 1, &along_0, "f32 ");
+}
+
+int main(void) {
+  test_all_axes(VT_OP_sum, 101);
+  test_all_axes(VT_OP_max, 102);
+  test_all_axes(VT_OP_min, 103);
+  test_no_axes(VT_OP_sum);
+  test_no_axes(VT_OP_max);
+  test_lengths();
+  test_long();
+  test_axes_are_one();
+  test_small_sums();
+  test_argmax();
+  test_argmax_rows();
+  test_rules();
+  test_types();
+  TEST_DONE();
+}
