@@ -51,6 +51,8 @@ vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t, vt_
   uint64_t count, bytes;
   VT_TRY(check_shape(p, port, t, d));
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, d));
+  if (bytes > 0 && t->data == NULL)
+    return VT_FAIL(d, VT_TENSOR, "'%s' is given without data", p->g->ports[port].name);
   VT_TRY(check_range(p, port, t, count, d));
   if (bytes > SIZE_MAX - 1) return out_of_memory(d);
   void *copy = vt_alloc_new(p->a, (size_t)bytes + 1);
@@ -79,11 +81,11 @@ vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out, 
   uint32_t port;
   VT_TRY(find_port(p, VT_PORT_PARAM, name, &port, d));
   const uint32_t value = p->g->ports[port].value;
-  if (!p->given[port]) return VT_FAIL(d, VT_NAME, "the param '%s' has no value", name);
   if (out->data == NULL) {
     *out = vt_tensor_like(&p->g->values[value].type);
     return VT_OK;
   }
+  if (!p->given[port]) return VT_FAIL(d, VT_NAME, "the param '%s' has no value", name);
   VT_TRY(check_shape(p, port, out, d));
   return vt_exec_read(p->line.exec, value, out->data, d);
 }

@@ -190,7 +190,8 @@ vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
     s = vt_program_output(p, i, &names[i], &t, d);
     if (s == VT_OK) s = vt_tensor_digest(&t, digests[i].b, d);
   }
-  if (s == VT_OK) s = vt_run_digest(n, names, digests, out);
+  if (s == VT_OK && vt_run_digest(n, names, digests, out) != VT_OK)
+    s = VT_FAIL(d, VT_INTERNAL, "the outputs are not in order");
   vt_arena_done(&scratch);
   return s;
 }

@@ -131,6 +131,7 @@ static vt_status verify_type(const vt_graph *g, uint32_t index, vt_dims *dims, v
   const vt_status s = vt_op_infer(op, &rule, &out, &why);
   if (s != VT_OK)
     return VT_FAIL(d, s, "'%s' = %s: %s", vt_value_name(g, n->first_out, name), op->name, why.text);
+  VT_TRY(verify_dims(g, &g->values[n->first_out].type, vt_value_name(g, n->first_out, name), d));
   if (vt_type_equal(&out, &g->values[n->first_out].type)) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "'%s' is %s where %s gives %s", vt_value_name(g, n->first_out, name),
                  vt_type_text(dims, &g->values[n->first_out].type, have), op->name,

@@ -262,6 +262,8 @@ static void test_rules(void) {
       {VT_OP_linear, NULL, "f32[2, 3]; f32[2, 3, 4]", "!verify: the weight is f32[2, 3, 4]"},
       {VT_OP_linear, NULL, "f32[2, 3]; f32[3, 4]; f32[3]", "!verify: the bias is f32[3], expected"},
       {VT_OP_linear, NULL, "f32[2, 3]; f32[3, 4]; f32[1, 4]", "!verify: the bias is f32[1, 4]"},
+      {VT_OP_linear, NULL, "f32[2, 3]; f32[3, 4]; f32[4, 1]", "!verify: the bias is f32[4, 1]"},
+      {VT_OP_linear, NULL, "f32[2, 3]; f32[3, 0]; f32[]", "!verify: the bias is f32[], expected"},
       {VT_OP_linear, NULL, "f32[2, 3]; f32[4, 3]", "!verify: f32[2, 3] times f32[4, 3]"},
       {VT_OP_linear, NULL, "f32[3]; f32[3, 4]", "!verify: operand 1 is f32[3]"},
       {VT_OP_linear, NULL, "f32[2, 3]", "!verify: takes 2 to 3 operands (x, w, b?), got 1"},

@@ -464,6 +464,30 @@ static void test_part_rules(void) {
   CHECK_RULES(cases);
 }
 
+/* Handles are given in order of declaration: B is the first symbol of a rule, T the second. */
+static void test_symbolic_rules(void) {
+  const int64_t b = INT64_MIN, t = INT64_MIN + 1;
+  const vt_attr_slice up_to_t = {.size = sizeof up_to_t, .start = {1, {0}}, .stop = {1, {t}}};
+  const vt_attr_slice b_to_t = {.size = sizeof b_to_t, .start = {1, {b}}, .stop = {1, {t}}};
+  const vt_attr_slice stepped = {
+      .size = sizeof stepped, .start = {1, {0}}, .stop = {1, {t}}, .step = {1, {2}}};
+  const vt_attr_shape b_3 = {.size = sizeof b_3, .shape = {2, {b, 3}}};
+  const vt_attr_iota iota = {.size = sizeof iota, .shape = {2, {t, b}}, .dtype = I64};
+  const rule_case cases[] = {
+      {VT_OP_slice, &up_to_t, "f32[256]", "f32[T]"},
+      {VT_OP_slice, &up_to_t, "f32[T]", "f32[T]"},
+      {VT_OP_slice, &b_to_t, "f32[T]", "f32[-B + T]"},
+      {VT_OP_slice, &stepped, "f32[T]", "!verify: axis 0: a symbolic slice needs step 1"},
+      {VT_OP_reshape, &b_3, "f32[3*B]", "f32[B, 3]"},
+      {VT_OP_reshape, &b_3, "f32[3*T]",
+       "!verify: f32[3*T] does not have as many elements as f32[B"},
+      {VT_OP_broadcast, &b_3, "f32[3]", "f32[B, 3]"},
+      {VT_OP_broadcast, &b_3, "f32[T, 3]", "!verify: f32[T, 3] does not broadcast to f32[B, 3]"},
+      {VT_OP_iota, &iota, "", "i64[T, B]"},
+  };
+  CHECK_RULES(cases);
+}
+
 static void test_gather_rules(void) {
   static const vt_attr_gather axis_1 = {.size = sizeof axis_1, .axis = 1};
   static const vt_attr_gather batch_1 = {.size = sizeof batch_1, .axis = 1, .batch = 1};
@@ -530,6 +554,7 @@ static void test_making_rules(void) {
 int main(void) {
   test_shape_rules();
   test_part_rules();
+  test_symbolic_rules();
   test_gather_rules();
   test_making_rules();
   test_literal();

@@ -431,7 +431,7 @@ static inline double d_f64(const double *a, const double *b, const uint8_t *pres
   return t_f64(p, (n + 255) / 256);
 }
 
-/* Copies one type to the other end of the one order: NaN above all, -0 below +0. */
+/* a comes above b in the one order: NaN above all, +0 above -0. */
 static inline int comes_above(double a, double b) {
   if (isnan(a) || isnan(b)) return isnan(a) && !isnan(b);
   if (a == 0 && b == 0) return signbit(b) && !signbit(a);

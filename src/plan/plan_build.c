@@ -35,16 +35,11 @@ static void class_results(vt_plan *p) {
   }
 }
 
-/* An axis of length 0 leaves no bytes, but the other axes still have strides and products of their
- * own: those must be within the limit too. */
 static vt_status size_value(const vt_graph *g, uint32_t v, uint64_t *out_bytes, vt_diag *d) {
-  vt_type solid = g->values[v].type;
   vt_diag why = {0};
   char name[16];
-  uint64_t count, ignored;
-  for (uint32_t i = 0; i < solid.rank; i++) solid.dim[i] += solid.dim[i] == 0;
-  vt_status s = vt_type_size(&solid, &count, &ignored, &why);
-  if (s == VT_OK) s = vt_type_size(&g->values[v].type, &count, out_bytes, &why);
+  uint64_t count;
+  const vt_status s = vt_type_size(&g->values[v].type, &count, out_bytes, &why);
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "'%s': %s", vt_value_name(g, v, name), why.text);
 }
 

@@ -142,8 +142,7 @@ static void test_chain(void) {
   vt_graph_free(g);
 }
 
-/* First fit: a gap that is large enough is taken before new ground, a smaller one is not.
- *   1 big (512)   2 small (256)   3 keeps small   4..: big is dead, a middle one goes there */
+/* First fit: a gap that is large enough is taken before new ground, a smaller one is not. */
 static void test_first_fit(void) {
   vt_graph_builder gb;
   begin(&gb, "gaps");
@@ -291,19 +290,27 @@ static vt_bk_tensor *out_of(vt_plan *p, uint32_t step) {
 }
 
 /* The buffer and the tensors of every step that names it, so that only the place is at fault. */
-static void move_to(vt_plan *p, uint32_t value, uint64_t offset) {
+static void place_at(vt_plan *p, uint32_t value, uint32_t class, uint64_t offset) {
   static vt_bk_tensor copies[8][3];
+  p->buffers[value].class = class;
   p->buffers[value].offset = offset;
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *n = &p->g->nodes[i];
     memcpy(copies[i], p->steps[i].in, n->n_in * sizeof *copies[i]);
     copies[i][2] = p->steps[i].out[0];
-    for (uint32_t k = 0; k < n->n_in; k++)
-      if (p->g->operands[n->first_in + k] == value) copies[i][k].offset = offset;
-    if (n->first_out == value) copies[i][2].offset = offset;
+    for (uint32_t k = 0; k < 3; k++) {
+      const uint32_t named = k == 2 ? n->first_out : p->g->operands[n->first_in + k];
+      if ((k < 2 && k >= n->n_in) || named != value) continue;
+      copies[i][k].arena = class;
+      copies[i][k].offset = offset;
+    }
     p->steps[i].in = copies[i];
     p->steps[i].out = &copies[i][2];
   }
+}
+
+static void move_to(vt_plan *p, uint32_t value, uint64_t offset) {
+  place_at(p, value, p->buffers[value].class, offset);
 }
 
 static void overlap_temp(vt_plan *p) { move_to(p, B, 0); }
@@ -330,6 +337,10 @@ static void class_output(vt_plan *p) { p->buffers[A].class = VT_CLASS_OUTPUT; }
 static void class_of_output(vt_plan *p) { p->buffers[F].class = VT_CLASS_TEMP; }
 static void class_of_param(vt_plan *p) { p->buffers[W].class = VT_CLASS_INPUT; }
 static void class_work(vt_plan *p) { p->buffers[A].class = VT_CLASS_WORK; }
+static void temp_among_outputs(vt_plan *p) { /* where there is room for it */
+  p->class_bytes[VT_CLASS_OUTPUT] = 1536;
+  place_at(p, A, VT_CLASS_OUTPUT, 1024);
+}
 static void class_unknown(vt_plan *p) { p->buffers[A].class = 77; }
 static void fewer_buffers(vt_plan *p) { p->n_buffers--; }
 static void fewer_steps(vt_plan *p) { p->n_steps--; }
@@ -345,12 +356,14 @@ static void step_attrs_gone(vt_plan *p) { p->steps[2].attrs = NULL; }
 static void step_attrs_size(vt_plan *p) { p->steps[2].attrs_size++; }
 static void step_of_another(vt_plan *p) { p->step_node[1] = 2; }
 static void step_of_none(vt_plan *p) { p->step_node[1] = 99; }
-static void steps_swapped(vt_plan *p) { /* b before a */
+static void steps_swapped(vt_plan *p) { /* b before a, and all the rest says so too */
   const vt_bk_step s = p->steps[0];
   p->steps[0] = p->steps[1];
   p->steps[1] = s;
   p->step_node[0] = 1;
   p->step_node[1] = 0;
+  p->buffers[A].first = 1;
+  p->buffers[B].first = 0;
 }
 static void work_bytes(vt_plan *p) { p->steps[2].work_bytes = 1025; }
 static void work_offset(vt_plan *p) { p->steps[2].work_offset = 256; }
@@ -380,25 +393,64 @@ static const struct {
   const char *name;
   corrupt_fn *corrupt;
 } faults[] = {
-    FAULT(overlap_temp),    FAULT(overlap_partly),   FAULT(overlap_output),
-    FAULT(beyond_the_end),  FAULT(far_beyond),       FAULT(not_aligned),
-    FAULT(arena_too_small), FAULT(arena_gone),       FAULT(first_early),
-    FAULT(first_late),      FAULT(last_early),       FAULT(last_late),
-    FAULT(output_dies),     FAULT(input_dies),       FAULT(lifetime_backwards),
-    FAULT(bytes_less),      FAULT(bytes_more),       FAULT(bytes_none),
-    FAULT(value_other),     FAULT(class_output),     FAULT(class_of_output),
-    FAULT(class_of_param),  FAULT(class_work),       FAULT(class_unknown),
-    FAULT(fewer_buffers),   FAULT(fewer_steps),      FAULT(step_size),
-    FAULT(step_op),         FAULT(step_n_in),        FAULT(step_n_out),
-    FAULT(step_group),      FAULT(step_region),      FAULT(step_attrs),
-    FAULT(step_attrs_gone), FAULT(step_attrs_size),  FAULT(step_of_another),
-    FAULT(step_of_none),    FAULT(steps_swapped),    FAULT(work_bytes),
-    FAULT(work_offset),     FAULT(work_offset_huge), FAULT(work_arena),
-    FAULT(work_gone),       FAULT(in_dtype),         FAULT(in_rank),
-    FAULT(in_rank_nine),    FAULT(in_dim),           FAULT(in_dim_unused),
-    FAULT(in_stride),       FAULT(in_stride_unused), FAULT(in_offset),
-    FAULT(in_arena),        FAULT(in_size),          FAULT(out_dim),
-    FAULT(out_stride),      FAULT(out_offset),       FAULT(out_arena),
+    FAULT(overlap_temp),
+    FAULT(overlap_partly),
+    FAULT(overlap_output),
+    FAULT(beyond_the_end),
+    FAULT(far_beyond),
+    FAULT(not_aligned),
+    FAULT(arena_too_small),
+    FAULT(arena_gone),
+    FAULT(first_early),
+    FAULT(first_late),
+    FAULT(last_early),
+    FAULT(last_late),
+    FAULT(output_dies),
+    FAULT(input_dies),
+    FAULT(lifetime_backwards),
+    FAULT(bytes_less),
+    FAULT(bytes_more),
+    FAULT(bytes_none),
+    FAULT(value_other),
+    FAULT(class_output),
+    FAULT(class_of_output),
+    FAULT(class_of_param),
+    FAULT(class_work),
+    FAULT(class_unknown),
+    FAULT(temp_among_outputs),
+    FAULT(fewer_buffers),
+    FAULT(fewer_steps),
+    FAULT(step_size),
+    FAULT(step_op),
+    FAULT(step_n_in),
+    FAULT(step_n_out),
+    FAULT(step_group),
+    FAULT(step_region),
+    FAULT(step_attrs),
+    FAULT(step_attrs_gone),
+    FAULT(step_attrs_size),
+    FAULT(step_of_another),
+    FAULT(step_of_none),
+    FAULT(steps_swapped),
+    FAULT(work_bytes),
+    FAULT(work_offset),
+    FAULT(work_offset_huge),
+    FAULT(work_arena),
+    FAULT(work_gone),
+    FAULT(in_dtype),
+    FAULT(in_rank),
+    FAULT(in_rank_nine),
+    FAULT(in_dim),
+    FAULT(in_dim_unused),
+    FAULT(in_stride),
+    FAULT(in_stride_unused),
+    FAULT(in_offset),
+    FAULT(in_arena),
+    FAULT(in_size),
+    FAULT(out_dim),
+    FAULT(out_stride),
+    FAULT(out_offset),
+    FAULT(out_arena),
 };
 
 static void test_verify_notices(void) {
@@ -441,7 +493,7 @@ static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size)
   return vt_fault_resize(&m->fault, p, old_size, new_size);
 }
 
-/* Plans y = neg(x), and reshape(y) where that is asked for, for a type that is too large. */
+/* Plans y = neg(x0) beside as many ports of a type as it takes to be too large. */
 static void expect_limit(vt_type type, uint32_t copies, uint32_t kind, const char *text) {
   vt_graph_builder gb;
   asker a = {0};

@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * comp_test.c - every composition has two implementations: the ops that define it (reference:0) and
+ * its own kernel (reference:1). Both run here on the same inputs, through the whole library, and
+ * must agree to the last bit; a few are also compared with a third, plain form in this file.
+ * comp_test NAME... runs the named compositions only. */
+#include <stdarg.h>
+#include "op_test.h"
+#include "volta/volta_tools.h"
+
+enum { MOST_INPUTS = 3, F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* What the floats of the inputs are like. */
+enum { ORDINARY, TINY, WIDE, SPARSE, ANY, FLAT, ZEROS, MIXES };
+
+typedef struct trial {
+  const char *comp;
+  char text[400]; /* the model */
+  int mix;
+  int64_t below;  /* integers lie in 0 .. below-1 ... */
+  int64_t ignore; /* ... or are this, in `ignored` of 8 cases */
+  unsigned ignored;
+  int64_t bad, bad_at; /* an integer put where it is out of range; bad 0: none */
+  /* filled by running: */
+  uint32_t n_in;
+  vt_tensor in[MOST_INPUTS], out;
+  vt_status status;
+  vt_diag diag;
+} trial;
+
+static uint64_t state = 20240229;
+
+static void report(const trial *t, const char *what) {
+  vt_test_failed++;
+  fprintf(stderr, "%s, mix %d, seed %llu: %s\n%s", t->comp, t->mix, (unsigned long long)test_seed,
+          what, t->text);
+}
+
+/* ---- inputs ---- */
+
+static float some_f32(int mix) {
+  const uint64_t r = random_u64(&state);
+  const uint32_t u = (uint32_t)r;
+  switch (mix) {
+    case TINY:
+      return vt_f32_from_bits(u & 0x80ffffffu); /* subnormals and the least normals */
+    case WIDE:
+      return vt_f32_from_bits((u & 0x807fffffu) | (uint32_t)((r >> 32) % 255) << 23);
+    case SPARSE:
+      return r >> 58 == 0 ? any_f32(&state) : ordinary_f32(&state);
+    case ANY:
+      return any_f32(&state);
+    case FLAT:
+      return 0.1f;
+    case ZEROS:
+      return vt_f32_from_bits(u & 0x80000000u);
+    default:
+      return ordinary_f32(&state);
+  }
+}
+
+static double some_f64(int mix) {
+  const uint64_t r = random_u64(&state);
+  switch (mix) {
+    case TINY:
+      return vt_f64_from_bits(r & UINT64_C(0x801fffffffffffff));
+    case SPARSE:
+      return r >> 58 == 0 ? any_f64(&state) : ordinary_f64(&state);
+    case WIDE:
+    case ANY:
+      return any_f64(&state);
+    case FLAT:
+      return 0.1;
+    case ZEROS:
+      return vt_f64_from_bits(r & UINT64_C(1) << 63);
+    default:
+      return ordinary_f64(&state);
+  }
+}
+
+static uint64_t some_bits(const trial *t, uint32_t dtype) {
+  const uint64_t r = random_u64(&state);
+  if (dtype == F32) return vt_f32_bits(some_f32(t->mix));
+  if (dtype == F64) return vt_f64_bits(some_f64(t->mix));
+  if (t->below == 0) return any_bits(dtype, &state);
+  if (r >> 61 < t->ignored) return (uint64_t)t->ignore;
+  return r % (uint64_t)t->below;
+}
+
+/* The dimensions of "f32[2, 3]". */
+static vt_tensor tensor_like(const vt_port_info *port) {
+  vt_tensor x = {.dtype = port->dtype, .rank = port->rank};
+  const char *s = strchr(port->type, '[') + 1;
+  for (uint32_t i = 0; i < port->rank; i++) {
+    char *rest;
+    x.dim[i] = strtoll(s, &rest, 10);
+    s = rest + 2;
+  }
+  return x;
+}
+
+static vt_tensor make_input(const trial *t, const vt_port_info *port) {
+  vt_tensor x = tensor_like(port);
+  uint64_t n = 0, bytes = 0;
+  CHECK(vt_tensor_bytes(&x, &n, &bytes, NULL) == VT_OK);
+  x.data = malloc((size_t)bytes + 1);
+  const size_t size = vt_dtype_bytes(x.dtype);
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t bits = some_bits(t, x.dtype);
+    if (t->bad != 0 && x.dtype != F32 && i == (uint64_t)t->bad_at) bits = (uint64_t)t->bad;
+    memcpy((char *)x.data + i * size, &bits, size);
+  }
+  return x;
+}
+
+/* ---- running ---- */
+
+static vt_status run_program(trial *t, vt_program *p) {
+  for (uint32_t i = 0; i < t->n_in; i++) {
+    static const char *const names[MOST_INPUTS] = {"x", "y", "z"};
+    VT_TRY(vt_program_set_input(p, names[i], &t->in[i], &t->diag));
+  }
+  return vt_program_run(p, &t->diag);
+}
+
+/* Device 0 must have taken the composition apart, device 1 must have kept it. */
+static void check_lowering(const trial *t, const vt_program *p, int whole) {
+  char call[40];
+  snprintf(call, sizeof call, " = %s(", t->comp);
+  const int kept = strstr(vt_program_pass_text(p, "lower"), call) != NULL;
+  if (kept != whole) report(t, whole ? "was decomposed on device 1" : "was kept on device 0");
+}
+
+static vt_program *open_on(trial *t, const vt_model *m, int whole) {
+  const vt_options o = {.size = sizeof o, .backend = whole ? "reference:1" : "reference:0"};
+  vt_program *p = NULL;
+  t->diag = (vt_diag){0};
+  if (vt_program_new(m, &o, &p, &t->diag) != VT_OK) report(t, t->diag.text);
+  if (p != NULL) check_lowering(t, p, whole);
+  return p;
+}
+
+static vt_tensor output_of(trial *t, vt_program *p) {
+  const char *name;
+  vt_tensor out = {0};
+  if (vt_program_output(p, 0, &name, &out, &t->diag) != VT_OK) report(t, t->diag.text);
+  return out;
+}
+
+static void compare_outputs(trial *t, vt_program *p, vt_program *q) {
+  const vt_tensor a = output_of(t, p), b = output_of(t, q);
+  vt_compare c = {.size = sizeof c};
+  uint64_t n = 0, bytes = 0;
+  if (vt_tensor_compare(&a, &b, &c, &t->diag) != VT_OK) report(t, t->diag.text);
+  if (c.differing != 0) {
+    char what[120];
+    snprintf(what, sizeof what, "%llu of %llu differ, element %llu: %llx and %llx",
+             (unsigned long long)c.differing, (unsigned long long)c.compared,
+             (unsigned long long)c.first, (unsigned long long)c.first_a,
+             (unsigned long long)c.first_b);
+    report(t, what);
+  }
+  CHECK(vt_tensor_bytes(&a, &n, &bytes, NULL) == VT_OK && c.compared == n);
+  t->out = a;
+  t->out.data = malloc((size_t)bytes + 1);
+  if (bytes > 0) memcpy(t->out.data, a.data, (size_t)bytes);
+}
+
+/* The same failure on both, with the same index at the same position. */
+static void compare_failures(trial *t, vt_status s, const vt_diag *d) {
+  char words[80];
+  snprintf(words, sizeof words, "index %lld at position %lld is out of range", (long long)t->bad,
+           (long long)t->bad_at);
+  if (s != t->status || s != VT_RANGE || strstr(d->text, words) == NULL ||
+      strstr(t->diag.text, words) == NULL)
+    report(t, t->diag.text);
+}
+
+static void run_both(trial *t, const vt_model *m) {
+  vt_program *p = open_on(t, m, 0), *q = open_on(t, m, 1);
+  if (p != NULL && q != NULL) {
+    const vt_status s = run_program(t, p);
+    const vt_diag d = t->diag;
+    t->diag = (vt_diag){0};
+    t->status = run_program(t, q);
+    if (t->bad == 0 && s == VT_OK && t->status == VT_OK) {
+      compare_outputs(t, p, q);
+    } else if (t->bad != 0) {
+      compare_failures(t, s, &d);
+    } else {
+      report(t, s == VT_OK ? t->diag.text : d.text);
+    }
+  }
+  vt_program_free(p);
+  vt_program_free(q);
+}
+
+static void run_trial(trial *t) {
+  vt_model *m = NULL;
+  vt_port_info port;
+  test_seed = state;
+  if (vt_model_parse(t->text, strlen(t->text), NULL, &m, &t->diag) != VT_OK) {
+    report(t, t->diag.text);
+    return;
+  }
+  for (uint32_t i = 0; vt_model_port(m, i, &port) == VT_OK; i++)
+    if (port.kind == VT_PORT_INPUT) t->in[t->n_in++] = make_input(t, &port);
+  run_both(t, m);
+  vt_model_free(m);
+}
+
+static void drop_trial(trial *t) {
+  for (uint32_t i = 0; i < t->n_in; i++) free(t->in[i].data);
+  free(t->out.data);
+}
+
+/* The model around a format like "input x: f32[%d]\noutput r = relu(x)". */
+static trial VT_PRINTF(3, 4) trial_of(const char *comp, int mix, const char *format, ...) {
+  trial t = {.comp = comp, .mix = mix};
+  va_list ap;
+  size_t at = (size_t)snprintf(t.text, sizeof t.text, "volta 1\nmodel m {\n");
+  va_start(ap, format);
+  at += (size_t)vsnprintf(t.text + at, sizeof t.text - at, format, ap);
+  va_end(ap);
+  snprintf(t.text + at, sizeof t.text - at, "\n}\n");
+  return t;
+}
+
+static void run(trial t) {
+  run_trial(&t);
+  drop_trial(&t);
+}
+
+/* ---- the third form: element i must be `want` ---- */
+
+static int third(const trial *t, int64_t i, float want) {
+  const float got = ((const float *)t->out.data)[i];
+  if (same_f32(got, want)) return 1;
+  char what[120];
+  snprintf(what, sizeof what, "element %lld is %08x, the plain form gives %08x", (long long)i,
+           (unsigned)vt_f32_bits(got), (unsigned)vt_f32_bits(want));
+  report(t, what);
+  return 0;
+}
+
+/* ---- activations ---- */
+
+static const char *const shapes[] = {
+    "", "1", "7", "0", "257", "3, 5", "2, 0, 3", "2, 3, 4, 5", "2, 1, 2, 1, 2, 1, 2, 2", "2048"};
+
+static void test_activation(const char *name, int f64_too) {
+  for (size_t s = 0; s < COUNT(shapes); s++)
+    for (int mix = 0; mix < MIXES; mix++) {
+      run(trial_of(name, mix, "input x: f32[%s]\noutput r = %s(x)", shapes[s], name));
+      if (f64_too) run(trial_of(name, mix, "input x: f64[%s]\noutput r = %s(x)", shapes[s], name));
+    }
+}
+
+static void test_relu(void) { test_activation("relu", 1); }
+static void test_silu(void) { test_activation("silu", 0); }
+static void test_gelu_tanh(void) { test_activation("gelu_tanh", 0); }
+
+static void test_gelu(void) {
+  test_activation("gelu", 0);
+  for (int mix = 0; mix < MIXES; mix++) {
+    trial t = trial_of("gelu", mix, "input x: f32[500]\noutput r = gelu(x)");
+    run_trial(&t);
+    const float *x = t.in[0].data;
+    for (int64_t i = 0; t.out.data != NULL && i < 500; i++) {
+      const float inner = vt_f32_erf(x[i] * 0x1.6a09e6p-1f); /* sqrt(1/2) */
+      if (!third(&t, i, (0.5f * x[i]) * (1.0f + inner))) break;
+    }
+    drop_trial(&t);
+  }
+}
+
+/* ---- along one axis ---- */
+
+static const int lengths[] = {1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025};
+
+static void test_axis(const char *name) {
+  for (size_t i = 0; i < COUNT(lengths); i++) {
+    const int n = lengths[i];
+    for (int mix = 0; mix < MIXES; mix++)
+      run(trial_of(name, mix, "input x: f32[2, %d]\noutput r = %s(x)", n, name));
+    run(trial_of(name, SPARSE, "input x: f32[%d]\noutput r = %s(x, axis=0)", n, name));
+    run(trial_of(name, WIDE, "input x: f32[%d, 3]\noutput r = %s(x, axis=0)", n, name));
+    run(trial_of(name, ORDINARY, "input x: f32[2, %d, 2]\noutput r = %s(x, axis=1)", n, name));
+  }
+  for (int axis = 0; axis < 4; axis++)
+    run(trial_of(name, ANY, "input x: f32[2, 3, 4, 5]\noutput r = %s(x, axis=%d)", name, axis));
+  run(trial_of(name, ANY, "input x: f32[0, 3]\noutput r = %s(x)", name));
+  run(trial_of(name, ANY, "input x: f32[3, 0, 2]\noutput r = %s(x, axis=0)", name));
+}
+
+static float greatest(const float *x, int64_t n) {
+  float m = x[0];
+  for (int64_t i = 1; i < n; i++)
+    if (comes_above((double)x[i], (double)m)) m = x[i];
+  return m;
+}
+
+static void plain_softmax(const trial *t, int64_t rows, int64_t n) {
+  float e[1100];
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)t->in[0].data + r * n;
+    const float m = greatest(x, n);
+    for (int64_t i = 0; i < n; i++) e[i] = vt_f32_exp(x[i] - m);
+    const float sum = s_f32(e, n);
+    for (int64_t i = 0; i < n; i++)
+      if (!third(t, r * n + i, e[i] / sum)) return;
+  }
+}
+
+static void test_softmax(void) {
+  test_axis("softmax");
+  for (size_t i = 0; i < COUNT(lengths); i++)
+    for (int mix = 0; mix < MIXES; mix++) {
+      trial t = trial_of("softmax", mix, "input x: f32[3, %d]\noutput r = softmax(x)", lengths[i]);
+      run_trial(&t);
+      if (t.out.data != NULL) plain_softmax(&t, 3, lengths[i]);
+      drop_trial(&t);
+    }
+}
+
+static void test_log_softmax(void) { test_axis("log_softmax"); }
+
+/* ---- mean ---- */
+
+static void test_mean(void) {
+  static const char *const axes[] = {"",
+                                     ", axes=0",
+                                     ", axes=-1",
+                                     ", axes=[0, 2]",
+                                     ", axes=[1, 2]",
+                                     ", axes=[2, 0, 1]",
+                                     ", axes=[0, 2], keep=true",
+                                     ", axes=1, keep=true",
+                                     ", keep=true"};
+  static const char *const sizes[] = {"3, 4, 5", "2, 33, 32", "1, 1, 1",
+                                      "0, 2, 3", "2, 3, 0",   "3, 5, 1025"};
+  for (size_t a = 0; a < COUNT(axes); a++)
+    for (size_t s = 0; s < COUNT(sizes); s++)
+      for (int mix = 0; mix < SPARSE + 1; mix++) {
+        run(trial_of("mean", mix, "input x: f32[%s]\noutput r = mean(x%s)", sizes[s], axes[a]));
+        run(trial_of("mean", mix, "input x: f64[%s]\noutput r = mean(x%s)", sizes[s], axes[a]));
+      }
+  for (size_t i = 0; i < COUNT(lengths); i++)
+    run(trial_of("mean", ORDINARY, "input x: f32[%d, 2]\noutput r = mean(x, axes=0)", lengths[i]));
+  run(trial_of("mean", ORDINARY, "input x: f32[]\noutput r = mean(x)"));
+  run(trial_of("mean", ORDINARY, "input x: f32[0]\noutput r = mean(x)"));
+}
+
+/* ---- norms ---- */
+
+static trial norm_of(const char *name, int mix, const char *type, const char *lead, int n,
+                     const char *eps) {
+  if (strcmp(name, "rms_norm") == 0)
+    return trial_of(name, mix,
+                    "input x: %s[%s%d]\ninput y: %s[%d]\noutput r = rms_norm(x, y, eps=%s)", type,
+                    lead, n, type, n, eps);
+  return trial_of(name, mix,
+                  "input x: %s[%s%d]\ninput y: %s[%d]\ninput z: %s[%d]\n"
+                  "output r = layer_norm(x, y, z, eps=%s)",
+                  type, lead, n, type, n, type, n, eps);
+}
+
+static void test_norm(const char *name) {
+  static const char *const eps[] = {"1e-5", "0", "0.5", "1e-45", "1e30", "-1", "0.1"};
+  for (size_t i = 0; i < COUNT(lengths); i++)
+    for (int mix = 0; mix < MIXES; mix++)
+      run(norm_of(name, mix, i % 2 ? "f64" : "f32", "2, ", lengths[i], "1e-5"));
+  for (size_t e = 0; e < COUNT(eps); e++)
+    for (int mix = 0; mix < MIXES; mix++) {
+      run(norm_of(name, mix, "f32", "2, 3, ", 33, eps[e]));
+      run(norm_of(name, mix, "f64", "", 33, eps[e]));
+    }
+  run(norm_of(name, ORDINARY, "f32", "2, 1, 3, ", 5, "1e-5"));
+  run(norm_of(name, ORDINARY, "f32", "0, ", 5, "1e-5"));
+  run(norm_of(name, ORDINARY, "f32", "2, ", 0, "1e-5"));
+}
+
+static void plain_layer_norm(const trial *t, int64_t rows, int64_t n, float eps) {
+  const float *gamma = t->in[1].data, *beta = t->in[2].data;
+  float d[1100], square[1100];
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)t->in[0].data + r * n;
+    const float u = s_f32(x, n) / (float)n;
+    for (int64_t i = 0; i < n; i++) d[i] = x[i] - u;
+    for (int64_t i = 0; i < n; i++) square[i] = d[i] * d[i];
+    const float v = s_f32(square, n) / (float)n;
+    const float scale = 1.0f / (float)sqrt((double)(v + eps));
+    for (int64_t i = 0; i < n; i++)
+      if (!third(t, r * n + i, ((d[i] * scale) * gamma[i]) + beta[i])) return;
+  }
+}
+
+static void test_layer_norm(void) {
+  test_norm("layer_norm");
+  for (size_t i = 0; i < COUNT(lengths); i++)
+    for (int mix = 0; mix < MIXES; mix++) {
+      trial t = norm_of("layer_norm", mix, "f32", "3, ", lengths[i], "0.1");
+      run_trial(&t);
+      if (t.out.data != NULL) plain_layer_norm(&t, 3, lengths[i], 0.1f);
+      drop_trial(&t);
+    }
+}
+
+static void test_rms_norm(void) { test_norm("rms_norm"); }
+
+/* ---- linear and embedding ---- */
+
+static void test_linear(void) {
+  static const int depths[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2305};
+  for (size_t i = 0; i < COUNT(depths); i++)
+    for (int mix = 0; mix < MIXES; mix++) {
+      const char *type = (i + (size_t)mix) % 2 ? "f64" : "f32";
+      run(trial_of("linear", mix,
+                   "input x: %s[3, %d]\ninput y: %s[%d, 9]\ninput z: %s[9]\n"
+                   "output r = linear(x, y, z)",
+                   type, depths[i], type, depths[i], type));
+      run(trial_of("linear", mix,
+                   "input x: f32[2, 1, %d]\ninput y: f32[%d, 2]\noutput r = linear(x, y)",
+                   depths[i], depths[i]));
+    }
+  static const char *const odd[] = {
+      "input x: f32[0, 3]\ninput y: f32[3, 2]\ninput z: f32[2]\noutput r = linear(x, y, z)",
+      "input x: f32[2, 3]\ninput y: f32[3, 0]\ninput z: f32[0]\noutput r = linear(x, y, z)",
+      "input x: f64[2, 2, 2, 3]\ninput y: f64[3, 1]\ninput z: f64[1]\noutput r = linear(x, y, z)"};
+  for (size_t i = 0; i < COUNT(odd); i++) run(trial_of("linear", ANY, "%s", odd[i]));
+}
+
+static void embed(const char *type, const char *rows, const char *index, int64_t below, int64_t bad,
+                  int64_t bad_at) {
+  trial t = trial_of("embedding", ANY, "input x: %s[%s]\ninput y: %s\noutput r = embedding(x, y)",
+                     type, rows, index);
+  t.below = below;
+  t.bad = bad;
+  t.bad_at = bad_at;
+  run(t);
+}
+
+static void test_embedding(void) {
+  static const char *const types[] = {"f32", "f64", "f16", "bf16", "i8", "bool"};
+  static const char *const indices[] = {"i32[]", "i64[7]", "i32[2, 3]", "i64[2, 1, 4]", "i32[0]"};
+  for (size_t t = 0; t < COUNT(types); t++)
+    for (size_t i = 0; i < COUNT(indices); i++) {
+      embed(types[t], "5, 3", indices[i], 5, 0, 0);
+      embed(types[t], "1, 33", indices[i], 1, 0, 0);
+    }
+  embed("f32", "0, 3", "i32[0]", 1, 0, 0);
+  embed("f32", "4, 0", "i64[3]", 4, 0, 0);
+  embed("f32", "4, 0", "i64[3]", 4, 9, 1); /* nothing would be moved, and still it is refused */
+  embed("f32", "4, 2", "i32[2, 3]", 4, -1, 0);
+  embed("f32", "4, 2", "i32[2, 3]", 4, 4, 5);
+  embed("f32", "4, 2", "i64[2, 3]", 4, INT64_MIN, 3);
+}
+
+/* ---- attention ---- */
+
+typedef struct heads {
+  int b, h, g, tq, tk, d, e;
+} heads;
+
+static trial attention_of(const heads *s, int mix, const char *rest) {
+  return trial_of("attention", mix,
+                  "input x: f32[%d, %d, %d, %d]\ninput y: f32[%d, %d, %d, %d]\n"
+                  "input z: f32[%d, %d, %d, %d]\noutput r = attention(x, y, z%s)",
+                  s->b, s->h, s->tq, s->d, s->b, s->g, s->tk, s->d, s->b, s->g, s->tk, s->e, rest);
+}
+
+/* One query: keys it may not see are absent from the maximum, +0 in S, skipped in D. */
+static int plain_query(const trial *t, const heads *s, int64_t b, int64_t h, int64_t i,
+                       float scale) {
+  const int64_t group = b * s->g + h * s->g / s->h, head = b * s->h + h;
+  const float *q = (const float *)t->in[0].data + (head * s->tq + i) * s->d;
+  const float *k = (const float *)t->in[1].data + group * s->tk * s->d;
+  const float *v = (const float *)t->in[2].data + group * s->tk * s->e;
+  float score[300], e[300] = {0}, column[300];
+  uint8_t seen[300] = {0};
+  int64_t n = 0;
+  for (int64_t j = 0; j < s->tk; j++) {
+    seen[j] = j <= i + s->tk - s->tq;
+    if (seen[j]) score[n++] = d_f32(q, k + j * s->d, NULL, s->d) * scale;
+  }
+  for (int64_t j = 0; j < n; j++) e[j] = vt_f32_exp(score[j] - greatest(score, n));
+  const float sum = s_f32(e, s->tk);
+  for (int64_t c = 0; c < s->e; c++) {
+    for (int64_t j = 0; j < s->tk; j++) column[j] = v[j * s->e + c];
+    const float o = n == 0 ? 0.0f : d_f32(e, column, seen, s->tk) / sum;
+    if (!third(t, (head * s->tq + i) * s->e + c, o)) return 0;
+  }
+  return 1;
+}
+
+static void plain_attention(const trial *t, const heads *s, float scale) {
+  for (int64_t b = 0; b < s->b; b++)
+    for (int64_t h = 0; h < s->h; h++)
+      for (int64_t i = 0; i < s->tq; i++)
+        if (!plain_query(t, s, b, h, i, scale)) return;
+}
+
+static const heads attentions[] = {
+    {1, 1, 1, 1, 1, 1, 1},   {2, 4, 4, 5, 5, 8, 8},    {1, 6, 2, 3, 3, 4, 5},
+    {2, 4, 1, 2, 2, 3, 1},   {1, 2, 2, 2, 7, 4, 4},    {1, 2, 1, 7, 2, 4, 4},
+    {2, 2, 2, 3, 0, 4, 4},   {1, 2, 2, 0, 3, 4, 4},    {0, 2, 1, 3, 3, 4, 4},
+    {1, 0, 1, 3, 3, 4, 4},   {1, 2, 2, 3, 3, 0, 4},    {1, 2, 2, 3, 3, 4, 0},
+    {1, 1, 1, 2, 31, 8, 2},  {1, 1, 1, 33, 33, 33, 3}, {1, 2, 1, 2, 256, 4, 2},
+    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}};
+
+static void test_attention(void) {
+  static const char *const rest[] = {"", ", causal=true", ", causal=true, scale=0.3", ", scale=-2"};
+  for (size_t s = 0; s < COUNT(attentions); s++)
+    for (int mix = 0; mix < MIXES; mix++) {
+      for (size_t r = 0; r < COUNT(rest); r++) run(attention_of(&attentions[s], mix, rest[r]));
+      trial t = attention_of(&attentions[s], mix, ", causal=true");
+      run_trial(&t);
+      const float scale = 1.0f / (float)sqrt((double)attentions[s].d);
+      if (t.out.data != NULL) plain_attention(&t, &attentions[s], scale);
+      drop_trial(&t);
+    }
+}
+
+/* What v holds where no query looks must not reach the result. */
+static void test_attention_leaks(void) {
+  const heads s = {1, 1, 1, 3, 3, 2, 2};
+  trial t = attention_of(&s, ORDINARY, ", causal=true");
+  vt_model *m = NULL;
+  CHECK(vt_model_parse(t.text, strlen(t.text), NULL, &m, NULL) == VT_OK);
+  for (int i = 0; i < 3; i++) {
+    t.in[i] = (vt_tensor){F32, 4, {1, 1, 3, 2}, malloc(6 * sizeof(float))};
+    for (int j = 0; j < 6; j++) ((float *)t.in[i].data)[j] = ordinary_f32(&state);
+  }
+  t.n_in = 3;
+  for (int j = 2; j < 6; j++) ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* rows 1, 2 */
+  ((float *)t.in[1].data)[4] = NAN;                                                /* key 2 */
+  run_both(&t, m);
+  const float *o = t.out.data;
+  CHECK(o != NULL && o[0] == ((float *)t.in[2].data)[0] && o[1] == ((float *)t.in[2].data)[1]);
+  CHECK(o != NULL && isnan(o[2]) && isinf(o[3]) && isnan(o[4]) && isnan(o[5]));
+  vt_model_free(m);
+  drop_trial(&t);
+}
+
+/* Queries before the first key give +0, not -0 and not NaN. */
+static void test_attention_keyless(void) {
+  const heads s = {1, 2, 2, 5, 2, 3, 4};
+  trial t = attention_of(&s, ANY, ", causal=true");
+  run_trial(&t);
+  for (int h = 0; t.out.data != NULL && h < 2; h++)
+    for (int i = 0; i < 3 * 4; i++) CHECK(vt_f32_bits(((float *)t.out.data)[h * 20 + i]) == 0);
+  drop_trial(&t);
+}
+
+static void test_attentions(void) {
+  test_attention();
+  test_attention_leaks();
+  test_attention_keyless();
+}
+
+/* ---- cross_entropy ---- */
+
+static trial entropy_of(int mix, const char *logits, const char *targets, int64_t classes,
+                        int64_t ignore, unsigned ignored) {
+  trial t = trial_of("cross_entropy", mix,
+                     "input x: f32[%s]\ninput y: %s\noutput r = cross_entropy(x, y, ignore=%lld)",
+                     logits, targets, (long long)ignore);
+  t.below = classes;
+  t.ignore = ignore;
+  t.ignored = ignored;
+  return t;
+}
+
+static void test_cross_entropy(void) {
+  static const struct {
+    const char *logits, *targets;
+    int64_t classes;
+  } rows[] = {{"5", "i32[]", 5},
+              {"4, 7", "i64[4]", 7},
+              {"2, 3, 33", "i32[2, 3]", 33},
+              {"1, 1", "i32[1]", 1},
+              {"0, 5", "i64[0]", 5},
+              {"40, 32", "i32[40]", 32},
+              {"2, 1, 2, 9", "i64[2, 1, 2]", 9},
+              {"3, 257", "i32[3]", 257},
+              {"2, 1025", "i64[2]", 1025},
+              {"1030, 2", "i32[1030]", 2}};
+  for (size_t i = 0; i < COUNT(rows); i++)
+    for (int mix = 0; mix < MIXES; mix++)
+      for (unsigned ignored = 0; ignored <= 8; ignored += 4) { /* none, half, all */
+        run(entropy_of(mix, rows[i].logits, rows[i].targets, rows[i].classes, -100, ignored));
+        run(entropy_of(mix, rows[i].logits, rows[i].targets, rows[i].classes, 0, ignored));
+      }
+}
+
+static void test_entropy_range(void) {
+  static const int64_t bad[] = {-1, 7, -101, INT32_MAX, INT32_MIN};
+  for (size_t i = 0; i < COUNT(bad); i++) {
+    trial t = entropy_of(ORDINARY, "2, 5, 7", "i32[2, 5]", 7, -100, 2);
+    t.bad = bad[i];
+    t.bad_at = (int64_t)i * 2;
+    run(t);
+  }
+}
+
+/* By hand: two equal logits give log 2, whichever is the target. */
+static void test_entropy_value(void) {
+  trial t = entropy_of(FLAT, "2, 2", "i32[2]", 2, -100, 0);
+  run_trial(&t);
+  if (t.out.data != NULL) third(&t, 0, vt_f32_log(2.0f));
+  drop_trial(&t);
+}
+
+static void test_entropies(void) {
+  test_cross_entropy();
+  test_entropy_range();
+  test_entropy_value();
+}
+
+/* ---- */
+
+static const struct {
+  const char *name;
+  void (*test)(void);
+} comps[] = {{"relu", test_relu},
+             {"silu", test_silu},
+             {"gelu", test_gelu},
+             {"gelu_tanh", test_gelu_tanh},
+             {"mean", test_mean},
+             {"softmax", test_softmax},
+             {"log_softmax", test_log_softmax},
+             {"layer_norm", test_layer_norm},
+             {"rms_norm", test_rms_norm},
+             {"linear", test_linear},
+             {"embedding", test_embedding},
+             {"attention", test_attentions},
+             {"cross_entropy", test_entropies}};
+
+static int wanted(const char *name, int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], name) == 0) return 1;
+  return argc < 2;
+}
+
+/* A composition that joins the table must join this test. */
+static void test_complete(void) {
+  for (uint32_t i = 0; i < vt_op_total(); i++) {
+    int found = vt_op_at(i)->prim != 0;
+    for (size_t k = 0; k < COUNT(comps); k++)
+      found |= strcmp(comps[k].name, vt_op_at(i)->name) == 0;
+    if (!found) complain(vt_op_at(i)->name, "is a composition without a test here");
+  }
+}
+
+int main(int argc, char **argv) {
+  test_complete();
+  for (size_t i = 0; i < COUNT(comps); i++)
+    if (wanted(comps[i].name, argc, argv)) comps[i].test();
+  TEST_DONE();
+}

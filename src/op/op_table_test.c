@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_table_test.c - the tables themselves: numbers, names, arity and columns of every op and
+ * initialiser, what initialisers build, and the type rules of the norms and the loss. */
+#include <ctype.h>
+#include "op_test.h"
+#include "vt_builder.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Numbers are serialised: said a second time, so that a renumbering is heard. */
+static const struct {
+  const char *name;
+  uint32_t number;
+} published[] = {{"literal", 1},
+                 {"iota", 2},
+                 {"neg", 3},
+                 {"abs", 4},
+                 {"sqrt", 5},
+                 {"rsqrt", 6},
+                 {"exp", 7},
+                 {"log", 8},
+                 {"sin", 9},
+                 {"cos", 10},
+                 {"tanh", 11},
+                 {"erf", 12},
+                 {"sigmoid", 13},
+                 {"add", 14},
+                 {"sub", 15},
+                 {"mul", 16},
+                 {"div", 17},
+                 {"mod", 18},
+                 {"pow", 19},
+                 {"maximum", 20},
+                 {"minimum", 21},
+                 {"eq", 22},
+                 {"ne", 23},
+                 {"lt", 24},
+                 {"le", 25},
+                 {"gt", 26},
+                 {"ge", 27},
+                 {"and", 28},
+                 {"or", 29},
+                 {"not", 30},
+                 {"select", 31},
+                 {"cast", 32},
+                 {"fma", 33},
+                 {"sum", 34},
+                 {"max", 35},
+                 {"min", 36},
+                 {"argmax", 37},
+                 {"matmul", 38},
+                 {"matmul_masked", 39},
+                 {"gather", 40},
+                 {"concat", 41},
+                 {"slice", 42},
+                 {"pad", 43},
+                 {"reshape", 44},
+                 {"transpose", 45},
+                 {"broadcast", 46},
+                 {"random_uniform", 47},
+                 {"random_normal", 48},
+                 {"relu", 1000},
+                 {"silu", 1001},
+                 {"gelu", 1002},
+                 {"gelu_tanh", 1003},
+                 {"mean", 1004},
+                 {"softmax", 1005},
+                 {"log_softmax", 1006},
+                 {"layer_norm", 1007},
+                 {"rms_norm", 1008},
+                 {"linear", 1009},
+                 {"embedding", 1010},
+                 {"attention", 1011},
+                 {"cross_entropy", 1012}};
+
+static int is_name(const char *s) {
+  if (!islower((unsigned char)*s)) return 0;
+  for (; *s != 0; s++)
+    if (!islower((unsigned char)*s) && !isdigit((unsigned char)*s) && *s != '_') return 0;
+  return 1;
+}
+
+/* ---- ops ---- */
+
+static void test_published(void) {
+  for (size_t i = 0; i < COUNT(published); i++) {
+    const vt_op_info *op = vt_op_find(published[i].name);
+    CHECK(op != NULL && op->number == published[i].number);
+  }
+  CHECK(vt_op_total() >= COUNT(published));
+}
+
+static void test_order(void) {
+  for (uint32_t i = 0; i < vt_op_total(); i++) {
+    const vt_op_info *op = vt_op_at(i);
+    CHECK(op != NULL && op->number > 0);
+    CHECK(i == 0 || vt_op_at(i - 1)->number < op->number);
+    CHECK(vt_op_get(op->number) == op && vt_op_find(op->name) == op);
+    for (uint32_t k = 0; k < i; k++) CHECK(strcmp(vt_op_at(k)->name, op->name) != 0);
+  }
+  CHECK(vt_op_at(vt_op_total()) == NULL && vt_op_at(UINT32_MAX) == NULL);
+  CHECK(vt_op_get(0) == NULL && vt_op_get(49) == NULL && vt_op_get(999) == NULL);
+  CHECK(vt_op_get(UINT32_MAX) == NULL &&
+        vt_op_get(vt_op_at(vt_op_total() - 1)->number + 1) == NULL);
+  CHECK(vt_op_find("") == NULL && vt_op_find("Add") == NULL && vt_op_find("add ") == NULL);
+}
+
+/* "x, w, b?" names as many operands as are taken; a trailing ? is one that may be left out. */
+static void check_operands(const vt_op_info *op) {
+  uint32_t names = 0, optional = 0, any = 0;
+  for (const char *s = op->operands; *s != 0;) {
+    const size_t n = strcspn(s, ",");
+    names++;
+    optional += s[n - 1] == '?';
+    any += n > 3 && memcmp(s + n - 3, "...", 3) == 0;
+    s += n;
+    s += strspn(s, ", ");
+  }
+  CHECK(any ? op->max_in == VT_OP_ANY_IN : op->max_in == names);
+  CHECK(op->min_in == names - optional);
+}
+
+static void test_columns(void) {
+  static const char *const numerics[] = {"exact", "rounded", "ordered",
+                                         "move",  "random",  "composed"};
+  for (uint32_t i = 0; i < vt_op_total(); i++) {
+    const vt_op_info *op = vt_op_at(i);
+    int known = 0;
+    for (size_t k = 0; k < COUNT(numerics); k++) known |= strcmp(op->numerics, numerics[k]) == 0;
+    CHECK(known && is_name(op->name));
+    CHECK(op->prim == (op->number < 1000));
+    CHECK(op->prim == (strcmp(op->numerics, "composed") != 0));
+    CHECK((op->lower == NULL) == (op->prim != 0));
+    CHECK(op->check != NULL && op->shape != NULL && op->kernel != NULL && op->attrs != NULL);
+    CHECK(strlen(op->help) > 4 && op->help[strlen(op->help) - 1] == '.');
+    CHECK(op->min_in <= op->max_in);
+    check_operands(op);
+  }
+}
+
+static void test_arity(void) {
+  for (uint32_t i = 0; i < vt_op_total(); i++) {
+    const vt_op_info *op = vt_op_at(i);
+    const vt_type in[6] = {{0}};
+    vt_dims dims = {0};
+    for (uint32_t n = 0; n <= 5; n++) {
+      const vt_rule r = {&dims, in, n, op->attrs->defaults};
+      vt_type out;
+      vt_diag d = {0};
+      if (n >= op->min_in && n <= op->max_in) continue;
+      CHECK(vt_op_infer(op, &r, &out, &d) == VT_VERIFY && strstr(d.text, "takes ") != NULL);
+    }
+  }
+}
+
+/* ---- initialisers ---- */
+
+static void test_inits(void) {
+  static const char *const names[] = {"zeros",      "ones",          "constant",
+                                      "normal",     "uniform",       "he_normal",
+                                      "he_uniform", "xavier_normal", "xavier_uniform"};
+  CHECK(vt_init_total() >= COUNT(names));
+  for (uint32_t i = 0; i < vt_init_total(); i++) {
+    const vt_init_info *init = vt_init_at(i);
+    CHECK(init != NULL && (i == 0 ? init->number > 0 : vt_init_at(i - 1)->number < init->number));
+    CHECK(vt_init_get(init->number) == init && vt_init_find(init->name) == init);
+    CHECK(is_name(init->name) && init->formula[0] != 0 && init->build != NULL);
+    CHECK(init->attrs != NULL);
+    for (uint32_t k = 0; k < i; k++) CHECK(strcmp(vt_init_at(k)->name, init->name) != 0);
+  }
+  for (uint32_t i = 0; i < COUNT(names); i++) {
+    const vt_init_info *init = vt_init_find(names[i]);
+    CHECK(init != NULL && init->number == i + 1);
+  }
+  CHECK(vt_init_at(vt_init_total()) == NULL && vt_init_get(0) == NULL && vt_init_get(99) == NULL);
+  CHECK(vt_init_find("") == NULL && vt_init_find("Zeros") == NULL);
+}
+
+/* BLAKE2b-256 of the name, as any other tool computes it; the first four bytes. */
+static void test_stream(void) {
+  CHECK(vt_stream_of("") == 0xc051570eu); /* 0e5751c0... */
+  CHECK(vt_stream_of("w") != vt_stream_of("b") && vt_stream_of("w") == vt_stream_of("w"));
+}
+
+/* A builder that writes down what it is told, one line a node: "7: mul(5, 6)". */
+typedef struct recorder {
+  vt_builder b;
+  uint32_t next;
+  char text[800];
+} recorder;
+
+static uint32_t record(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t n,
+                       const void *attrs) {
+  recorder *r = b->self;
+  size_t at = strlen(r->text);
+  at +=
+      (size_t)snprintf(r->text + at, sizeof r->text - at, "%u: %s(", r->next, vt_op_get(op)->name);
+  for (uint32_t i = 0; i < n; i++)
+    at += (size_t)snprintf(r->text + at, sizeof r->text - at, "%s%u", i == 0 ? "" : ", ", in[i]);
+  if (op == VT_OP_literal)
+    at += (size_t)snprintf(r->text + at, sizeof r->text - at, "%llx",
+                           (unsigned long long)((const vt_attr_literal *)attrs)->bits);
+  if (op == VT_OP_random_normal || op == VT_OP_random_uniform)
+    at += (size_t)snprintf(r->text + at, sizeof r->text - at, " rank %d stream %d",
+                           (int)((const vt_attr_random *)attrs)->shape.n,
+                           (int)((const vt_attr_random *)attrs)->stream);
+  (void)snprintf(r->text + at, sizeof r->text - at, ")\n");
+  return r->next++;
+}
+
+static const char *built(recorder *r, const char *name, const void *attrs, const vt_type *type) {
+  *r = (recorder){.next = 2};
+  r->b = (vt_builder){.self = r, .node = record};
+  const vt_init_args a = {&r->b, type, attrs, 0, 1};
+  (void)vt_init_find(name)->build(&a);
+  return r->text;
+}
+
+static void expect_init(const char *name, const void *attrs, const vt_type *type,
+                        const char *want) {
+  recorder r;
+  const char *got = built(&r, name, attrs, type);
+  if (strcmp(got, want) != 0) complain(name, got);
+}
+
+/* Coefficients by their bits: sqrt(2/6) = 3f13cd3a, sqrt(6/6) = 1, sqrt(2/(6+3)), sqrt(6/9). */
+static void test_init_graphs(void) {
+  static const vt_type matrix = {VT_DTYPE_F32, 2, {6, 3}}, bytes = {VT_DTYPE_I8, 1, {4}};
+  static const vt_type kernel = {VT_DTYPE_F32, 3, {5, 2, 3}}, empty = {VT_DTYPE_F32, 2, {0, 0}};
+  static const vt_attr_none none = {.size = sizeof none};
+  static const vt_attr_fill fill = {.size = sizeof fill, .value = 0.1};
+  static const vt_attr_normal normal = {.size = sizeof normal, .std = 0.02, .stream = 7};
+  static const vt_attr_uniform span = {.size = sizeof span, .low = -0.5, .high = 1, .stream = 8};
+  static const vt_attr_fan fan = {.size = sizeof fan, .stream = 9};
+  static const vt_attr_fan fan_8 = {.size = sizeof fan_8, .fan_in = 8, .fan_out = 24, .stream = 9};
+  static const char z_times[] =
+      "2: random_normal(0, 1 rank 2 stream 9)\n3: literal(%s)\n"
+      "4: mul(2, 3)\n";
+  char want[200];
+  expect_init("zeros", &none, &matrix, "2: literal(0)\n3: broadcast(2)\n");
+  expect_init("ones", &none, &bytes, "2: literal(1)\n3: broadcast(2)\n");
+  expect_init("constant", &fill, &matrix, "2: literal(3dcccccd)\n3: broadcast(2)\n");
+  expect_init("normal", &normal, &matrix,
+              "2: random_normal(0, 1 rank 2 stream 7)\n3: literal(3ca3d70a)\n4: mul(2, 3)\n");
+  expect_init("uniform", &span, &matrix,
+              "2: random_uniform(0, 1 rank 2 stream 8)\n3: literal(3fc00000)\n4: mul(2, 3)\n"
+              "5: literal(bf000000)\n6: add(5, 4)\n");
+  expect_init("he_uniform", &fan, &matrix,
+              "2: random_uniform(0, 1 rank 2 stream 9)\n3: literal(40000000)\n4: mul(2, 3)\n"
+              "5: literal(bf800000)\n6: add(5, 4)\n");
+  expect_init("xavier_uniform", &fan_8, &matrix,
+              "2: random_uniform(0, 1 rank 2 stream 9)\n3: literal(3f5db3d7)\n4: mul(2, 3)\n"
+              "5: literal(beddb3d7)\n6: add(5, 4)\n");
+  snprintf(want, sizeof want, z_times, "3f13cd3a");
+  expect_init("he_normal", &fan, &matrix, want);
+  snprintf(want, sizeof want, z_times, "3ef15bef"); /* sqrt(2/9) */
+  expect_init("xavier_normal", &fan, &matrix, want);
+  snprintf(want, sizeof want, z_times, "3f000000"); /* fan_in=8 */
+  expect_init("he_normal", &fan_8, &matrix, want);
+  snprintf(want, sizeof want, z_times, "3fb504f3"); /* never below a fan of 1 */
+  expect_init("he_normal", &fan, &empty, want);
+  expect_init("he_normal", &fan, &kernel, /* [out, in, kernel]: fan_in = 2*3 */
+              "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3f13cd3a)\n4: mul(2, 3)\n");
+  expect_init("xavier_normal", &fan, &kernel, /* fan_out = 5*3: sqrt(2/21) */
+              "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3e9e01b3)\n4: mul(2, 3)\n");
+}
+
+/* ---- type rules of what has no family of its own ---- */
+
+static void test_rules(void) {
+  static const vt_attr_entropy far = {.size = sizeof far, .ignore = INT64_C(1) << 31};
+  static const vt_attr_entropy low = {.size = sizeof low, .ignore = INT32_MIN};
+  static const rule_case cases[] = {
+      {VT_OP_relu, NULL, "f64[B]", "f64[B]"},
+      {VT_OP_relu, NULL, "i32[B]", "!verify: operand 1 is i32, expected f32 or f64"},
+      {VT_OP_gelu, NULL, "f64[B]", "!verify: operand 1 is f64, expected f32"},
+      {VT_OP_layer_norm, NULL, "f32[B, 3]; f32[3]; f32[3]", "f32[B, 3]"},
+      {VT_OP_layer_norm, NULL, "f64[B, V]; f64[V]; f64[V]", "f64[B, V]"},
+      {VT_OP_layer_norm, NULL, "f32[B, 0]; f32[0]; f32[0]", "f32[B, 0]"},
+      {VT_OP_layer_norm, NULL, "f32[B, 3]; f32[3]; f32[2]",
+       "!verify: operand 3 is f32[2], expected one number along the last axis of f32[B, 3]"},
+      {VT_OP_layer_norm, NULL, "f32[B, V]; f32[T]; f32[V]", "!verify: operand 2 is f32[T]"},
+      {VT_OP_layer_norm, NULL, "f32[2, 3]; f32[1, 3]; f32[3]", "!verify: operand 2 is f32[1, 3]"},
+      {VT_OP_layer_norm, NULL, "f32[2, 3]; f32[3]; f32[3, 1]", "!verify: operand 3 is f32[3, 1]"},
+      {VT_OP_layer_norm, NULL, "f32[2, 0]; f32[]; f32[0]", "!verify: operand 2 is f32[], expected"},
+      {VT_OP_layer_norm, NULL, "f32[]; f32[]; f32[]", "!verify: a norm needs an axis"},
+      {VT_OP_layer_norm, NULL, "f32[3]; f64[3]; f32[3]", "!verify: operand 2 is f64 where"},
+      {VT_OP_layer_norm, NULL, "f32[3]; f32[3]", "!verify: takes 3 operands (x, gamma, beta), got"},
+      {VT_OP_rms_norm, NULL, "f32[3]; f32[3]", "f32[3]"},
+      {VT_OP_rms_norm, NULL, "i32[3]; i32[3]", "!verify: operand 1 is i32, expected f32 or f64"},
+      {VT_OP_rms_norm, NULL, "f32[3]; f32[1]", "!verify: operand 2 is f32[1], expected one number"},
+      {VT_OP_cross_entropy, NULL, "f32[B, T, V]; i32[B, T]", "f32[]"},
+      {VT_OP_cross_entropy, NULL, "f32[9]; i64[]", "f32[]"},
+      {VT_OP_cross_entropy, NULL, "f32[0, 9]; i64[0]", "f32[]"},
+      {VT_OP_cross_entropy, &far, "f32[2, 9]; i64[2]", "f32[]"},
+      {VT_OP_cross_entropy, &low, "f32[2, 9]; i32[2]", "f32[]"},
+      {VT_OP_cross_entropy, &far, "f32[2, 9]; i32[2]",
+       "!verify: ignore=2147483648 does not fit i32"},
+      {VT_OP_cross_entropy, NULL, "f32[2, 9]; i32[3]",
+       "!verify: logits f32[2, 9] and targets i32[3]: expected [..., V] and [...], V > 0"},
+      {VT_OP_cross_entropy, NULL, "f32[B, 9]; i32[T]", "!verify: logits f32[B, 9] and targets"},
+      {VT_OP_cross_entropy, NULL, "f32[2, 9]; i32[2, 9]", "!verify: logits f32[2, 9] and targets"},
+      {VT_OP_cross_entropy, NULL, "f32[]; i32[]", "!verify: logits f32[] and targets i32[]"},
+      {VT_OP_cross_entropy, NULL, "f32[2, 0]; i32[2]", "!verify: V > 0"},
+      {VT_OP_cross_entropy, NULL, "f64[2, 9]; i32[2]", "!verify: operand 1 is f64, expected f32"},
+      {VT_OP_cross_entropy, NULL, "f32[2, 9]; i8[2]",
+       "!verify: operand 2 is i8, expected an index"},
+  };
+  CHECK_RULES(cases);
+  check_types(VT_OP_relu, 1, NULL, "f32 f64 ");
+  check_types(VT_OP_silu, 1, NULL, "f32 ");
+  check_types(VT_OP_gelu, 1, NULL, "f32 ");
+  check_types(VT_OP_gelu_tanh, 1, NULL, "f32 ");
+  check_types(VT_OP_layer_norm, 3, NULL, "f32 f64 ");
+  check_types(VT_OP_rms_norm, 2, NULL, "f32 f64 ");
+}
+
+int main(void) {
+  test_published();
+  test_order();
+  test_columns();
+  test_arity();
+  test_inits();
+  test_stream();
+  test_init_graphs();
+  test_rules();
+  TEST_DONE();
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# check_truth_path.sh BUILD - there is one way to run anything, seen in the built objects of BUILD:
+# backends are reached through the registry, kernels through the op table and the reference backend,
+# verifiers lean on no builder, and the binary needs the C library only. The header for plug-ins
+# compiles alone. Needs the libraries and the binary of BUILD.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:?usage: check_truth_path.sh BUILD}
+
+for tool in nm readelf; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "SKIPPED: no $tool here (binutils)"
+    exit 77
+  fi
+done
+
+failed=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+
+# ---- every symbol of the library and the binary: OBJECT LETTER NAME, one a line ----
+shopt -s nullglob globstar
+parts=("$build"/libvt_*.a "$build"/CMakeFiles/volta.dir/**/*.o)
+if ((${#parts[@]} < 2)) || [[ ! -x $build/volta ]]; then
+  echo "FAILED: $build holds no built volta"
+  exit 1
+fi
+nm -A "${parts[@]}" 2>/dev/null | sed -E 's/^(.*)\.o:([0-9a-f]+)? *([A-Za-z]) /\1.o \3 /' |
+  sed -E "s|^[^ ]*[/:]([^/: ]+\.o) |\1 |" | LC_ALL=C sort -u >"$temporary/symbols"
+
+objects_that_define() { awk -v s="$1" '$3 ~ "^(" s ")$" && $2 ~ /[TDRBV]/ { print $1 }' "$temporary/symbols" | sort -u; }
+objects_that_need() { awk -v s="$1" '$3 ~ "^(" s ")$" && $2 == "U" { print $1 }' "$temporary/symbols" | sort -u; }
+needs_of() { awk -v o="$1" '$1 ~ "^(" o ")$" && $2 == "U" { print $3 }' "$temporary/symbols" | sort -u; }
+defined_in() { awk -v o="$1" '$1 ~ "^(" o ")$" && $2 ~ /[TDRBV]/ { print $3 }' "$temporary/symbols" | sort -u; }
+one_line() { tr '\n' ' ' | sed 's/ $//'; }
+
+# needed_only_by SYMBOLS OBJECTS WHY: patterns; at least one object must need them.
+needed_only_by() {
+  local symbols=$1 allowed=$2 why=$3 who
+  who=$(objects_that_need "$symbols" | one_line)
+  if [[ -z $who ]]; then fail "nobody refers to $symbols: this check looks at the wrong names"; fi
+  for object in $who; do
+    if [[ ! $object =~ ^($allowed)$ ]]; then fail "$object refers to $symbols: $why"; fi
+  done
+}
+
+# independent OBJECT OF: no symbol that the objects OF define is needed by OBJECT.
+independent() {
+  local shared
+  if [[ -z $(defined_in "$2") || -z $(needs_of "$1") ]]; then
+    fail "no symbols of $1 or $2: this check looks at the wrong names"
+  fi
+  shared=$(comm -12 <(needs_of "$1") <(defined_in "$2") | one_line)
+  if [[ -n $shared ]]; then fail "$1 refers to $shared of $2"; fi
+}
+
+# ---- backends: their query functions are known to the registry alone ----
+queries=$(sed -nE 's/^VT_BACKEND\([^,]+, *([a-z_0-9]+)\)/\1/p' src/gate/backends.def)
+if [[ -z $queries ]]; then fail "backends.def has no rows"; fi
+for query in $queries; do
+  if [[ $(objects_that_define "$query" | wc -l) -ne 1 ]]; then fail "$query is not defined once"; fi
+  needed_only_by "$query" 'registry\.c\.o' "only the registry names a backend"
+done
+needed_only_by 'vt_registry_row_at' 'device\.c\.o' "only the gateway reads the registry"
+needed_only_by 'vt_exec_run' 'program\.c\.o|ports\.c\.o' "only a program runs a plan"
+needed_only_by 'vt_plan_build|vt_exec_new' 'pipeline\.c\.o' "there is one pipeline"
+
+# A backend sees the op table, numbers and memory: nothing of graphs, plans or the gateway.
+backend_objects=$(for library in "$build"/libvt_back_*.a; do nm -A "$library" 2>/dev/null; done |
+  sed -nE 's|^[^:]*:([^:]+\.o):.*|\1|p' | sort -u)
+host_objects='(graph|pass|plan)(_[a-z]+)?\.c\.o|device\.c\.o|exec\.c\.o|registry\.c\.o|program\.c\.o|pipeline\.c\.o|ports\.c\.o|model\.c\.o|parse(_[a-z]+)?\.c\.o'
+for object in $backend_objects; do independent "${object//./\\.}" "$host_objects"; done
+
+# The tables themselves are handled by the gateway and by the backends that fill them.
+while IFS= read -r line; do fail "a backend's table outside the gateway: $line"; done < <(
+  grep -rnE '\bvt_bk_api\b|->api->' src --include='*.[ch]' --include='*.inc' |
+    grep -vE '^src/(gate|back)/|_test\.c:' || true)
+
+# ---- kernels: named by the op table, called by the reference backend ----
+needed_only_by 'kernel_[a-z0-9_]+' 'op\.c\.o' "a kernel is reached through the op table"
+calls=$(grep -rnE '(->|\.)kernel\b' src --include='*.[ch]' --include='*.inc' | grep -v '_test\.[ch]:' || true)
+if ! grep -q '^src/back/reference/' <<<"$calls"; then fail "the reference backend calls no kernel"; fi
+while IFS= read -r line; do fail "a kernel called past the backend: $line"; done < <(
+  grep -v '^src/back/reference/' <<<"$calls" || true)
+
+# ---- verifiers share nothing with the builders they check ----
+independent 'plan_verify\.c\.o' 'plan_build\.c\.o'
+independent 'graph_verify\.c\.o' 'graph_build\.c\.o'
+
+# ---- what the binary needs from the system ----
+if grep -q '^VOLTA_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
+  echo "a sanitizer's build brings its own libraries: they are not looked at"
+else
+  while IFS= read -r library; do
+    case $library in
+      libc.so.* | libm.so.* | libpthread.so.* | ld-linux*.so.*) ;;
+      *) fail "the binary needs $library" ;;
+    esac
+  done < <(readelf -d "$build/volta" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p')
+  if ! readelf -d "$build/volta" | grep -q 'NEEDED.*libc\.so'; then fail "the binary names no C library"; fi
+fi
+
+# ---- headers: the one for plug-ins stands alone, all of them serve C and C++ ----
+cp include/volta/volta_backend.h "$temporary/alone.h"
+mkdir "$temporary/installed"
+cp include/volta/* "$build/include/volta/volta_ops.h" "$temporary/installed"
+warnings=(-Wall -Wextra -Wpedantic -Werror -fsyntax-only)
+check_header() { # COMPILER HEADER FLAGS...
+  local compiler=$1 header=$2
+  shift 2
+  echo "#include \"$header\"" >"$temporary/user"
+  if ! "$compiler" "${warnings[@]}" "$@" "$temporary/user" 2>"$temporary/log"; then
+    fail "$header does not compile with $compiler $*: $(head -3 "$temporary/log" | one_line)"
+  fi
+}
+compilers=0
+for pair in "gcc -x c -std=c11" "clang -x c -std=c11" "g++ -x c++ -std=c++11" "clang++ -x c++ -std=c++11"; do
+  read -ra words <<<"$pair"
+  if ! command -v "${words[0]}" >/dev/null; then continue; fi
+  compilers=$((compilers + 1))
+  check_header "${words[0]}" "$temporary/alone.h" "${words[@]:1}"
+  for header in "$temporary"/installed/*.h; do check_header "${words[0]}" "$header" "${words[@]:1}"; done
+done
+if ((compilers == 0)); then fail "no compiler to try the headers with"; fi
+
+if ((failed)); then exit 1; fi
+echo "one way to run: $(wc -l <"$temporary/symbols") symbols of ${#parts[@]} parts, headers with $compilers compilers"

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# poison_comps.sh - comp_test notices when either implementation of a composition is wrong.
+# A copy of the sources gets one small fault at a time, in the decomposition (lower) or in the
+# kernel of a composition; comp_test is built again and must fail on that composition. By default
+# six faults; VOLTA_TEST_FULL=1 plants all of them, two for every composition.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if ! command -v cmake >/dev/null || ! command -v cc >/dev/null; then
+  echo "SKIPPED: cmake and cc are needed to build the faults"
+  exit 77
+fi
+jobs=${VOLTA_JOBS:-2}
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+tree=$temporary/tree
+mkdir "$tree"
+cp -r CMakeLists.txt cmake examples include src tests tools "$tree"
+
+# ---- the faults ----
+# fault COMP SIDE FILE FUNCTION SED [quick]: SED is applied between the head of FUNCTION and the
+# next line that starts with a closing brace.
+faults=()
+fault() { faults+=("$(printf '%s\x1f' "$@")"); }
+
+fault relu lower op_activation.c lower_relu 's/0\.0)/-0.0)/' quick
+fault relu kernel op_activation.c relu 's/vt_f32_max(x, 0.0f)/x > 0.0f ? x : 0.0f/'
+fault silu lower op_activation.c lower_silu 's/VT_OP_sigmoid/VT_OP_tanh/'
+fault silu kernel op_activation.c silu 's|vt_f32_sigmoid(x)|(1.0f / (1.0f + vt_f32_exp(-x)))|'
+fault gelu lower op_activation.c lower_gelu 's/HALF_ROOT/0x3f3504f4u/'
+fault gelu kernel op_activation.c gelu 's/HALF_ROOT/0x3f3504f2u/' quick
+fault gelu_tanh lower op_activation.c lower_gelu_tanh 's/CUBIC/0x3d372714u/'
+fault gelu_tanh kernel op_activation.c gelu_tanh 's/ROOT_2_PI/0x3f4c422bu/'
+fault mean lower op_reduce.c lower_mean 's/dtype, count)/dtype, count + 1)/'
+fault mean kernel op_reduce.c mean_f32 's|\*y /= (float)w.count|*y *= 1.0f / (float)w.count|'
+fault softmax lower op_norm.c lower_softmax 's/vt_build2(b, VT_OP_sub, l->in\[0\], m)/l->in[0]/'
+fault softmax kernel op_norm.c softmax_row 's| / sum;| * (1.0f / sum);|' quick
+fault log_softmax lower op_norm.c lower_log_softmax \
+  's/shifted, vt_build1(b, VT_OP_log, sum)/l->in[0], vt_build2(b, VT_OP_add, m, vt_build1(b, VT_OP_log, sum))/'
+fault log_softmax kernel op_norm.c log_softmax_row 's/(\(r->x\[i \* r->xs\]\) - m) - log_sum/\1 - (m + log_sum)/'
+fault layer_norm lower op_norm.c lower_layer_norm \
+  's/vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_mul, dev, r), l->in\[1\])/vt_build2(b, VT_OP_mul, dev, vt_build2(b, VT_OP_mul, r, l->in[1]))/' quick
+fault layer_norm kernel norm.inc 'NAME(norm)' \
+  's/((x\[j \* xs\] - mean) \* r) \* \(gamma.*\);/(x[j * xs] - mean) * (r * \1);/'
+fault rms_norm lower op_norm.c lower_rms_norm 's/->eps)/->eps * 1.5)/'
+fault rms_norm kernel norm.inc 'NAME(norm)' 's/centred ? NAME(mean_of)(x, xs, n, 0, 0) : 0;/NAME(mean_of)(x, xs, n, 0, 0);/'
+fault linear lower op_contract.c lower_linear 's/VT_OP_add, y/VT_OP_sub, y/'
+fault linear kernel op_contract.c kernel_linear 's/v + ((const float/v - ((const float/'
+fault embedding lower op_move.c lower_embedding \
+  's/l->in\[1\])/vt_build2(l->b, VT_OP_minimum, l->in[1], vt_build_int(l->b, l->b->type(l->b, l->in[1])->dtype, 3)))/'
+fault embedding kernel op_move.c kernel_embedding 's/row \* table->stride\[0\]/(row - (row == 3)) * table->stride[0]/'
+fault attention lower op_attention.c causal_mask 's/VT_OP_le/VT_OP_lt/'
+fault attention kernel op_attention.c keys_seen 's/i + 1 + tk - tq/i + tk - tq/' quick
+fault cross_entropy lower op_loss.c count_rows 's/ignored, zero, one/ignored, one, one/' quick
+fault cross_entropy kernel op_loss.c row_loss 's/- (x\[target \* stride\] - m)/+ m - x[target * stride]/'
+
+# ---- build ----
+build() { cmake --build "$temporary/build" --target comp_test -j "$jobs" >"$temporary/log" 2>&1; }
+generator=()
+if command -v ninja >/dev/null; then generator=(-G Ninja); fi
+if ! cmake -S "$tree" -B "$temporary/build" "${generator[@]}" -DVOLTA_TESTS=ON \
+  -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O0 >"$temporary/log" 2>&1 || ! build; then
+  echo "FAILED: the sources without a fault do not build:"
+  tail -n 20 "$temporary/log"
+  exit 1
+fi
+test=$temporary/build/comp_test
+if ! (cd "$tree" && "$test"); then
+  echo "FAILED: comp_test fails without any fault"
+  exit 1
+fi
+
+# ---- plant, build, look ----
+failed=0 planted=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+# try COMP SIDE FILE FUNCTION SED
+try() {
+  local where=$tree/src/op/$3 status=0
+  sed "/^[a-z].*[ *]$4(/,/^}/ { $5 }" "src/op/$3" >"$where.poisoned"
+  if cmp -s "$where.poisoned" "src/op/$3"; then
+    fail "$1, $2: the fault does not fit $3 any more"
+  else
+    mv "$where.poisoned" "$where"
+    if ! build; then
+      fail "$1, $2: the fault does not compile:"
+      grep -m 3 error "$temporary/log" || true
+    else
+      (cd "$tree" && "$test" "$1") >"$temporary/said" 2>&1 || status=$?
+      if [[ $status == 1 ]] && grep -q "^$1, " "$temporary/said"; then
+        echo "ok: $1, $2"
+      else
+        fail "$1, $2: not noticed (status $status)"
+      fi
+    fi
+    cp "src/op/$3" "$where"
+  fi
+  rm -f "$where.poisoned"
+}
+for entry in "${faults[@]}"; do
+  IFS=$'\x1f' read -r -d '' comp side file function expression quick _ <<<"$entry"$'\x1f' || true
+  if [[ -z ${VOLTA_TEST_FULL-} && $quick != quick ]]; then continue; fi
+  planted=$((planted + 1))
+  try "$comp" "$side" "$file" "$function" "$expression"
+done
+
+if [[ $planted -lt 6 ]]; then fail "only $planted faults were planted"; fi
+if [[ $failed == 0 ]]; then echo "$planted faults, each noticed"; fi
+exit $failed
