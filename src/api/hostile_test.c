@@ -143,11 +143,11 @@ static void test_can_fail(void) {
   uint32_t half[4], third[4];
   hostile_write(hostile_worst());
   for (int i = 0; i < 4; i++) {
-    volatile float x, y, three = 3.0f, two = 0.5f;
+    volatile float x, y, three = 3.0f, point_five = 0.5f;
     float z;
     memcpy(&z, &given[i], sizeof z);
     x = z;
-    y = x * two;
+    y = x * point_five;
     z = y;
     memcpy(&half[i], &z, sizeof z);
     y = x / three;

@@ -514,22 +514,6 @@ static void test_empty(void) {
   CHECK(same(digest[0], digest[1]));
 }
 
-/* A 0 does not excuse the other axes: what cannot be strided is refused, not computed with. */
-static void test_hollow(void) {
-  static const char text[] =
-      "volta 1\n"
-      "model hollow {\n"
-      "  dim N\n"
-      "  input x: f32[N, N, 0]\n"
-      "  output y = -x\n"
-      "}\n";
-  const vt_binding n = {"N", (int64_t)1 << 40};
-  const vt_options o = {.size = sizeof o, .n_bind = 1, .bind = &n};
-  vt_program *p;
-  vt_diag d = {0};
-  CHECK(try_open(text, &o, &p, &d) == VT_LIMIT && p == NULL && d.code == VT_LIMIT);
-}
-
 /* ---- NaN is one value ---- */
 
 static void test_nan_from_outside(void) {
@@ -701,7 +685,6 @@ int main(void) {
   test_output_order();
   test_output_is_input();
   test_empty();
-  test_hollow();
   test_nan_from_outside();
   test_nan_in_params();
   test_nan_from_inside();
