@@ -92,7 +92,8 @@ for variant in "${variants[@]}"; do
 done
 
 # ---- the published digests ----
-# Lines of five words: DIGEST MODEL BIND seed=S inputs=S. The large model waits for the long form.
+# Lines of five words: DIGEST MODEL BIND seed=S inputs=S. The large model waits for the long form,
+# and for optimised builds.
 count=0
 while read -r digest model bind seed inputs; do
   if [[ -z $digest || $digest == '#'* ]]; then continue; fi
@@ -101,6 +102,7 @@ while read -r digest model bind seed inputs; do
   arguments=(run "examples/$model" --bind "$bind" --seed "${seed#seed=}"
     --random-inputs "${inputs#inputs=}" --digest)
   for variant in "${variants[@]}"; do
+    if [[ $model == gpt2* && $variant != *-O3 ]]; then continue; fi
     if [[ $("$variant/volta" "${arguments[@]}" 2>/dev/null) != "$digest" ]]; then
       fail "$variant: volta ${arguments[*]} does not give the published $digest"
     fi
