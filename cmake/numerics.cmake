@@ -1,6 +1,8 @@
 # Flags that change results are refused when configuring, not discovered when digests differ.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" volta_build_type)
 string(JOIN " " volta_all_flags "${CMAKE_C_FLAGS}" "${CMAKE_C_FLAGS_DEBUG}"
-  "${CMAKE_C_FLAGS_RELEASE}" "${CMAKE_C_FLAGS_RELWITHDEBINFO}" "$ENV{CFLAGS}")
+  "${CMAKE_C_FLAGS_RELEASE}" "${CMAKE_C_FLAGS_RELWITHDEBINFO}" "${CMAKE_C_FLAGS_MINSIZEREL}"
+  "${CMAKE_C_FLAGS_${volta_build_type}}" "$ENV{CFLAGS}")
 string(REGEX MATCH
   "-Ofast|-ffast-math|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffinite-math-only|-fno-signed-zeros|-ffp-contract=(fast|on)|-mdaz-ftz|-ffp-model=fast"
   volta_bad_flag "${volta_all_flags}")

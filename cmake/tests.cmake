@@ -5,7 +5,7 @@ function(room_tests room folder)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
     target_include_directories(${name} PRIVATE tests)
-    target_link_libraries(${name} PRIVATE vt_${room} ${ARGN} vt_flags)
+    target_link_libraries(${name} PRIVATE vt_${room} ${ARGN} vt_flags m) # m: for tests alone
     add_test(NAME unit/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(unit/${name} PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
   endforeach()
@@ -22,6 +22,18 @@ room_tests(back_null back/null)
 room_tests(back_reference back/reference)
 room_tests(gate gate)
 room_tests(api api)
+
+# Every function on all 2^32 inputs; `make exhaustive` runs it. A test sees that it can fail.
+find_library(VOLTA_MPFR mpfr)
+find_library(VOLTA_GMP gmp)
+find_path(VOLTA_MPFR_INCLUDE mpfr.h)
+if(VOLTA_MPFR AND VOLTA_GMP AND VOLTA_MPFR_INCLUDE)
+  add_executable(exhaustive tests/exhaustive/exhaustive.c)
+  target_link_libraries(exhaustive PRIVATE vt_num ${VOLTA_MPFR} ${VOLTA_GMP} m vt_flags)
+  add_test(NAME num/exhaustive_catches COMMAND
+    ${CMAKE_SOURCE_DIR}/tests/exhaustive/catches.sh $<TARGET_FILE:exhaustive>)
+  set_tests_properties(num/exhaustive_catches PROPERTIES LABELS num)
+endif()
 
 # Fuzz targets, replayed over the files we have: the fuzzers find inputs, this keeps them found.
 file(GLOB models CONFIGURE_DEPENDS tests/golden/*.vt examples/*.vt)

@@ -22,7 +22,7 @@ static vt_status run(vt_program *p, uint8_t digest[32], vt_diag *d) {
 }
 
 int main(int argc, char **argv) {
-  const vt_binding bind[] = {{"B", 2}, {"T", 16}};
+  vt_binding bind[8];
   vt_diag d = {0};
   vt_model *model = NULL;
   vt_program *program = NULL;
@@ -31,6 +31,10 @@ int main(int argc, char **argv) {
                          : vt_model_parse(text, sizeof text - 1, NULL, &model, &d);
   if (s == VT_OK) {
     vt_options o = {.size = sizeof o, .bind = bind, .n_bind = vt_model_dims(model)};
+    for (uint32_t i = 0; i < o.n_bind; i++) { /* at most 8: batches of 2, all else 16 */
+      const char *name = vt_model_dim(model, i);
+      bind[i] = (vt_binding){name, name[0] == 'B' ? 2 : 16};
+    }
     o.backend = argc > 2 ? argv[2] : NULL;
     s = vt_program_new(model, &o, &program, &d);
   }

@@ -30,6 +30,7 @@ python3         test     checks       command -v python3
 clang           test     compiler     command -v clang
 clang-runtime   test     sanitizers   has_sanitizers
 clang-format-14 optional formatting   command -v clang-format-14
+libmpfr-dev     optional judge        has_header mpfr.h
 mandoc          optional manual       command -v mandoc
 ROWS
 }

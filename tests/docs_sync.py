@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs_sync.py BINARY [--update | --self-check] [--root DIR] - the pages say what the program does.
 
-  commands   `$ volta ...` in sh and console blocks runs; in console blocks its output is as shown
+  commands   `$ volta ...` in sh and console blocks runs; in console blocks its output is as shown;
+             no line there looks like a call of volta and is not run
   models     every vt block passes `volta check`
   python     the restatements in docs/numerics.md give the bits of the program
   ops        docs/ops.md is what `volta ops --markdown` prints (--update writes it)
@@ -29,6 +30,8 @@ import tempfile
 TIMEOUT_S = 120
 FENCE = re.compile(r"^ {0,3}(`{3,})\s*(\S*)\s*$")
 COMMAND = re.compile(r"^\$ (?:build/)?volta(?: |$)")
+CALL = re.compile(r"^(?:\$ )?(?:build/)?volta ")
+SHELL = ("sh", "console")
 WORDS = re.compile("|".join((r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bX" r"XX\b")))  # not to be found in this file
 
 
@@ -138,6 +141,17 @@ def cases(block):
     return found
 
 
+def left_out(page, block, run):
+    """Lines that look like a call of volta and are neither run nor compared with an output."""
+    checked = set()
+    for first, command, expected in cases(block) if run else ():
+        end = first + command.count("\n") + 1
+        checked.update(range(first, end + len(expected) if block.tag == "console" else end))
+    for n, line in enumerate(block.lines, block.line):
+        if CALL.match(line) and n not in checked:
+            yield f"{page.name}:{n}: this is not run; write `$ ` before it, or tag the block text: {line}"
+
+
 def is_shown(expected, output):
     pattern = "".join("(?:.*\n)*" if line == "..." else re.escape(line) + "\n" for line in expected)
     return re.fullmatch(pattern, output) is not None
@@ -162,11 +176,15 @@ def run_case(page, block, case, folder):
 
 
 def check_commands(tree):
-    for page in tree.documents():
+    documents = tree.documents()
+    for page in tree.pages:
+        for block in page.blocks:
+            yield from left_out(page, block, page in documents) if block.tag in SHELL else ()
+    for page in documents:
         with tempfile.TemporaryDirectory(prefix="volta-docs-") as folder:
             prepare(tree, folder)
             for block in page.blocks:
-                for case in cases(block) if block.tag in ("sh", "console") else ():
+                for case in cases(block) if block.tag in SHELL else ():
                     yield from run_case(page, block, case, folder)
 
 
@@ -397,6 +415,10 @@ PLANTS = [  # check, file, what is there (empty: the end of the file), what is p
     ("commands", "README.md", "", "\n```console\n$ build/volta check examples/mlp.vt\n```\n", "another output"),
     ("commands", "README.md", "", "\n```console\n$ volta ops\n...\n 1014  none\n```\n", "another output"),
     ("commands", "README.md", "", "\n```console\n$ make run\n```\n", "cannot be checked"),
+    ("commands", "README.md", "", "\n```sh\nbuild/volta check nothing.vt\n```\n", "this is not run"),
+    ("commands", "README.md", "", "\n```sh\n$ volta ops\nvolta check nothing.vt\n```\n", "this is not run"),
+    ("commands", "docs/README.md", "", "\n```console\nvolta ops\n```\n", "this is not run"),
+    ("commands", "CONTRIBUTING.md", "", "\n```sh\n$ volta check nothing.vt\n```\n", "this is not run"),
     ("commands", "examples/published.digests", "\n23af", "\n33af", "exit code 1"),
     ("models", "README.md", "gelu(linear", "gelo(linear", "unknown op"),
     ("models", "docs/text-form.md", "relu(matmul(x, w1) + b1)", "relu(matmul(x, w2) + b1)", "volta check"),
@@ -423,7 +445,7 @@ PLANTS = [  # check, file, what is there (empty: the end of the file), what is p
     ("verbs", "README.md", "| `inspect` |", "| `inspects` |", "verb inspects does not exist"),
     ("links", "README.md", "](docs/numerics.md)", "](docs/numbers.md)", "leads nowhere"),
     ("links", "docs/tensor-files.md", "numerics.md#values", "numerics.md#value", "no such heading"),
-    ("links", "docs/numerics.md", "`src/num/interim.c`", "`src/num/interims.c`", "there is no src/num/interims.c"),
+    ("links", "docs/numerics.md", "`src/num/functions.c`", "`src/num/function.c`", "there is no src/num/function.c"),
     ("words", "CONTRIBUTING.md", "", "\nTO" "DO: say more\n", "a note to ourselves"),
     ("words", "docs/README.md", "", "\nFIX" "ME\n", "a note to ourselves"),
 ]
@@ -485,7 +507,7 @@ def main():
     for problem in problems:
         print(problem.rstrip("\n"))
     blocks = [b for page in tree.documents() for b in page.blocks]
-    commands = sum(COMMAND.match(c[1]) is not None for b in blocks if b.tag in ("sh", "console") for c in cases(b))
+    commands = sum(COMMAND.match(c[1]) is not None for b in blocks if b.tag in SHELL for c in cases(b))
     models = sum(b.tag == "vt" for b in blocks)
     print(f"{len(tree.pages)} pages, {commands} commands, {models} models: {len(problems)} problems")
     return 1 if problems or commands == 0 or models == 0 else 0

@@ -3,7 +3,7 @@
 # poison_comps.sh - comp_test notices when either implementation of a composition is wrong.
 # A copy of the sources gets one small fault at a time, in the decomposition (lower) or in the
 # kernel of a composition; comp_test is built again and must fail on that composition. By default
-# six faults; VOLTA_TEST_FULL=1 plants all of them, two for every composition.
+# six faults; VOLTA_TEST_FULL=1 plants all of them, at least two for every composition.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,10 +28,12 @@ fault relu lower op_activation.c lower_relu 's/0\.0)/-0.0)/' quick
 fault relu kernel op_activation.c relu 's/vt_f32_max(x, 0.0f)/x > 0.0f ? x : 0.0f/'
 fault silu lower op_activation.c lower_silu 's/VT_OP_sigmoid/VT_OP_tanh/'
 fault silu kernel op_activation.c silu 's|vt_f32_sigmoid(x)|(1.0f / (1.0f + vt_f32_exp(-x)))|'
-fault gelu lower op_activation.c lower_gelu 's/HALF_ROOT/0x3f3504f4u/'
-fault gelu kernel op_activation.c gelu 's/HALF_ROOT/0x3f3504f2u/' quick
-fault gelu_tanh lower op_activation.c lower_gelu_tanh 's/CUBIC/0x3d372714u/'
-fault gelu_tanh kernel op_activation.c gelu_tanh 's/ROOT_2_PI/0x3f4c422bu/'
+fault gelu lower op_activation.c lower_gelu 's/0x3f3504f3u/0x3f3504f4u/'
+fault gelu kernel op_activation.c gelu 's/0x1.6a09e6p-1f/0x1.6a09e4p-1f/' quick
+fault gelu_tanh lower op_activation.c lower_gelu_tanh 's/0x3d372713u/0x3d372714u/'
+fault gelu_tanh lower op_activation.c lower_gelu_tanh 's/0x3f4c422au/0x3f4c4229u/'
+fault gelu_tanh kernel op_activation.c gelu_tanh 's/0x1.6e4e26p-5f/0x1.6e4e28p-5f/'
+fault gelu_tanh kernel op_activation.c gelu_tanh 's/0x1.988454p-1f/0x1.988456p-1f/'
 fault mean lower op_reduce.c lower_mean 's/dtype, count)/dtype, count + 1)/'
 fault mean kernel op_reduce.c mean_f32 's|\*y /= (float)w.count|*y *= 1.0f / (float)w.count|'
 fault softmax lower op_norm.c lower_softmax 's/vt_build2(b, VT_OP_sub, l->in\[0\], m)/l->in[0]/'
@@ -51,6 +53,10 @@ fault embedding lower op_move.c lower_embedding \
   's/l->in\[1\])/vt_build2(l->b, VT_OP_minimum, l->in[1], vt_build_int(l->b, l->b->type(l->b, l->in[1])->dtype, 3)))/'
 fault embedding kernel op_move.c kernel_embedding 's/row \* table->stride\[0\]/(row - (row == 3)) * table->stride[0]/'
 fault attention lower op_attention.c causal_mask 's/VT_OP_le/VT_OP_lt/'
+fault attention lower op_attention.c scale_of 's|1.0f / vt_f32_sqrt((float)d)|(float)(1.0 / vt_f64_sqrt((double)d))|'
+fault attention lower op_attention.c scale_of 's|: a->scale|: a->scale * (1 + 0x1p-23)|'
+fault attention kernel op_attention.c kernel_attention 's|1.0f / root|(float)(1.0 / vt_f64_sqrt((double)q->dim[3]))|'
+fault attention kernel op_attention.c kernel_attention 's|= (float)a->scale|= (float)(a->scale * (1 + 0x1p-23))|'
 fault attention kernel op_attention.c keys_seen 's/i + 1 + tk - tq/i + tk - tq/' quick
 fault cross_entropy lower op_loss.c count_rows 's/ignored, zero, one/ignored, one, one/' quick
 fault cross_entropy kernel op_loss.c row_loss 's/- (x\[target \* stride\] - m)/+ m - x[target * stride]/'

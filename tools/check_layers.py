@@ -51,7 +51,7 @@ EXTERNAL.update({
     "xmmintrin.h": {"base", "num", "back"},
     "sys/ioctl.h": {"cli"},
 })
-ONLY_IN_FILE = {"math.h": "src/num/interim.c"}  # no other kernel may reach the C library's functions
+FOR_TESTS = {"math.h"}  # no kernel may reach the C library's functions
 
 # What the rooms of the library leave alone: pattern, who may after all, and the sentence printed.
 CALL = r"(?<![\w.])(?<!->)(?:{})\s*\("
@@ -106,11 +106,11 @@ class Check:
     def include(self, path, line, form, header):
         """One #include of a file that is no test."""
         room, owner = room_of(path), self.rooms.get(pathlib.PurePosixPath(header).name)
-        if form == "<" and (header in EXTERNAL or header in ONLY_IN_FILE):
+        if form == "<" and (header in EXTERNAL or header in FOR_TESTS):
             allowed = EXTERNAL.get(header)
-            if header in ONLY_IN_FILE and path.as_posix() != ONLY_IN_FILE[header]:
+            if header in FOR_TESTS:
                 if path.parts[0] == "src":
-                    self.report(path, line, f"<{header}> is for {ONLY_IN_FILE[header]} alone")
+                    self.report(path, line, f"<{header}> is for tests alone")
             elif allowed is not None and kind(room) not in allowed:
                 self.report(path, line, f"{room}/ may not include <{header}>")
         elif owner is None:

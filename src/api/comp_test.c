@@ -258,21 +258,31 @@ static void test_activation(const char *name, int f64_too) {
 
 static void test_relu(void) { test_activation("relu", 1); }
 static void test_silu(void) { test_activation("silu", 0); }
-static void test_gelu_tanh(void) { test_activation("gelu_tanh", 0); }
 
-static void test_gelu(void) {
-  test_activation("gelu", 0);
+/* The constants by their digits, which round to the bits of the definition. */
+static float plain_gelu(float x) {
+  return (0.5f * x) * (1.0f + vt_f32_erf(x * 0.70710678118654752f));
+}
+
+static float plain_gelu_tanh(float x) {
+  const float bent = 0.044715f * ((x * x) * x);
+  return (0.5f * x) * (1.0f + vt_f32_tanh(0.7978845608028654f * (x + bent)));
+}
+
+static void test_plain(const char *name, float (*plain)(float)) {
+  test_activation(name, 0);
   for (int mix = 0; mix < MIXES; mix++) {
-    trial t = trial_of("gelu", mix, "input x: f32[500]\noutput r = gelu(x)");
+    trial t = trial_of(name, mix, "input x: f32[500]\noutput r = %s(x)", name);
     run_trial(&t);
     const float *x = t.in[0].data;
-    for (int64_t i = 0; t.out.data != NULL && i < 500; i++) {
-      const float inner = vt_f32_erf(x[i] * 0x1.6a09e6p-1f); /* sqrt(1/2) */
-      if (!third(&t, i, (0.5f * x[i]) * (1.0f + inner))) break;
-    }
+    for (int64_t i = 0; t.out.data != NULL && i < 500; i++)
+      if (!third(&t, i, plain(x[i]))) break;
     drop_trial(&t);
   }
 }
+
+static void test_gelu(void) { test_plain("gelu", plain_gelu); }
+static void test_gelu_tanh(void) { test_plain("gelu_tanh", plain_gelu_tanh); }
 
 /* ---- along one axis ---- */
 
@@ -506,18 +516,25 @@ static const heads attentions[] = {
     {2, 2, 2, 3, 0, 4, 4},   {1, 2, 2, 0, 3, 4, 4},    {0, 2, 1, 3, 3, 4, 4},
     {1, 0, 1, 3, 3, 4, 4},   {1, 2, 2, 3, 3, 0, 4},    {1, 2, 2, 3, 3, 4, 0},
     {1, 1, 1, 2, 31, 8, 2},  {1, 1, 1, 33, 33, 33, 3}, {1, 2, 1, 2, 256, 4, 2},
-    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}};
+    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}, /* 6, 7, 17: two roundings are not one: */
+    {1, 2, 2, 9, 9, 6, 3},   {1, 2, 1, 9, 9, 7, 3},    {1, 1, 1, 9, 9, 17, 3}};
+
+static void test_plain_attention(const heads *s, int mix, const char *rest, float scale) {
+  trial t = attention_of(s, mix, rest);
+  run_trial(&t);
+  if (t.out.data != NULL) plain_attention(&t, s, scale);
+  drop_trial(&t);
+}
 
 static void test_attention(void) {
   static const char *const rest[] = {"", ", causal=true", ", causal=true, scale=0.3", ", scale=-2"};
-  for (size_t s = 0; s < COUNT(attentions); s++)
+  for (size_t i = 0; i < COUNT(attentions); i++)
     for (int mix = 0; mix < MIXES; mix++) {
-      for (size_t r = 0; r < COUNT(rest); r++) run(attention_of(&attentions[s], mix, rest[r]));
-      trial t = attention_of(&attentions[s], mix, ", causal=true");
-      run_trial(&t);
-      const float scale = 1.0f / (float)sqrt((double)attentions[s].d);
-      if (t.out.data != NULL) plain_attention(&t, &attentions[s], scale);
-      drop_trial(&t);
+      const heads *s = &attentions[i];
+      const float root = (float)sqrt((double)s->d); /* rounded here, and 1 / root again */
+      for (size_t r = 0; r < COUNT(rest); r++) run(attention_of(s, mix, rest[r]));
+      test_plain_attention(s, mix, ", causal=true", 1.0f / root);
+      test_plain_attention(s, mix, ", causal=true, scale=0.3", 0.3f);
     }
 }
 

@@ -31,14 +31,14 @@ static vt_status check_shape(const vt_program *p, uint32_t port, const vt_tensor
 }
 
 /* An input with a range is checked against it, so that a bad index is named before it is used. */
-static vt_status check_range(const vt_program *p, uint32_t port, const vt_tensor *t, uint64_t n,
+static vt_status check_range(const vt_program *p, uint32_t port, const void *data, uint64_t n,
                              vt_diag *d) {
   const vt_port *x = &p->g->ports[port];
+  const uint32_t dtype = p->g->values[x->value].type.dtype;
   if (!x->has_range) return VT_OK;
   for (uint64_t i = 0; i < n; i++) {
     int64_t v;
-    vt_cast((const char *)t->data + i * vt_dtype_bytes(t->dtype), 1, t->dtype, &v, 1, VT_DTYPE_I64,
-            1);
+    vt_cast((const char *)data + i * vt_dtype_bytes(dtype), 1, dtype, &v, 1, VT_DTYPE_I64, 1);
     if (v < x->lo || v > x->hi)
       return VT_FAIL(d, VT_RANGE, "input '%s' holds %lld at position %llu, outside %lld..%lld",
                      x->name, (long long)v, (unsigned long long)i, (long long)x->lo,
@@ -53,13 +53,13 @@ vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t, vt_
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, d));
   if (bytes > 0 && t->data == NULL)
     return VT_FAIL(d, VT_TENSOR, "'%s' is given without data", p->g->ports[port].name);
-  VT_TRY(check_range(p, port, t, count, d));
   if (bytes > SIZE_MAX - 1) return out_of_memory(d);
   void *copy = vt_alloc_new(p->a, (size_t)bytes + 1);
   if (copy == NULL) return out_of_memory(d);
   if (bytes > 0) memcpy(copy, t->data, (size_t)bytes);
   vt_canonical(copy, t->dtype, count);
-  const vt_status s = vt_exec_write(p->line.exec, p->g->ports[port].value, copy, d);
+  vt_status s = check_range(p, port, copy, count, d);
+  if (s == VT_OK) s = vt_exec_write(p->line.exec, p->g->ports[port].value, copy, d);
   vt_alloc_free(p->a, copy, (size_t)bytes + 1);
   if (s == VT_OK) p->given[port] = 1;
   return s;
@@ -93,9 +93,8 @@ vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out, 
 /* ---- initialisers ---- */
 
 /* One param from the pipeline of initialisers to the program's own memory. */
-static vt_status move_param(vt_program *p, vt_pipeline *init, const vt_result *r, vt_diag *d) {
-  uint32_t port;
-  VT_TRY(find_port(p, VT_PORT_PARAM, r->name, &port, d));
+static vt_status move_param(vt_program *p, vt_pipeline *init, const vt_result *r, uint32_t port,
+                            vt_diag *d) {
   const uint64_t bytes = init->plan->buffers[r->value].bytes;
   if (bytes > SIZE_MAX - 1) return out_of_memory(d);
   vt_tensor t = vt_tensor_like(&p->g->values[p->g->ports[port].value].type);
@@ -116,7 +115,13 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
   vt_watch watch = {p, "parameters"};
   vt_program_watch(&watch, init->exec);
   VT_TRY(vt_exec_run(init->exec, d));
-  for (uint32_t i = 0; i < g->n_results; i++) VT_TRY(move_param(p, init, &g->results[i], d));
+  uint32_t port = 0; /* the results come in the order of the params */
+  for (uint32_t i = 0; i < g->n_results; i++, port++) {
+    while (port < p->g->n_ports && p->g->ports[port].kind != VT_PORT_PARAM) port++;
+    if (port == p->g->n_ports || strcmp(p->g->ports[port].name, g->results[i].name) != 0)
+      return VT_FAIL(d, VT_INTERNAL, "the initialisers do not follow the params");
+    VT_TRY(move_param(p, init, &g->results[i], port, d));
+  }
   return VT_OK;
 }
 

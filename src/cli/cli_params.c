@@ -173,8 +173,9 @@ vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **ou
   return VT_OK;
 }
 
-vt_status cli_job_run(vt_program *p, cli_error *e) {
+vt_status cli_job_run(const cli_job *j, vt_program *p, cli_error *e) {
   const vt_status s = vt_program_run(p, &e->diag);
   cli_progress_clear();
+  if (e->diag.line != 0) e->path = j->path;
   return s;
 }

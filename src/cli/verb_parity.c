@@ -99,12 +99,13 @@ static vt_status compare(lane *x, vt_program *first, vt_program *p, cli_error *e
   return VT_OK;
 }
 
-static vt_status run_program(lane *x, vt_program *p, vt_program *first, cli_error *e) {
+static vt_status run_program(const cli_job *j, lane *x, vt_program *p, vt_program *first,
+                             cli_error *e) {
   uint8_t digest[32];
   x->name = cli_text_copy(vt_program_backend(p), strlen(vt_program_backend(p)));
   if (x->name == NULL) return cli_no_memory(e);
   cli_detail("running on %s\n", x->name);
-  VT_TRY(cli_job_run(p, e));
+  VT_TRY(cli_job_run(j, p, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   cli_hex(digest, x->hex);
   return first != NULL ? compare(x, first, p, e) : VT_OK;
@@ -113,7 +114,7 @@ static vt_status run_program(lane *x, vt_program *p, vt_program *first, cli_erro
 static vt_status run_lane(const cli_job *j, contest *c, uint32_t i, cli_error *e) {
   vt_program *p = NULL;
   VT_TRY(cli_job_program(j, c->lanes[i].wanted, &p, e));
-  const vt_status s = run_program(&c->lanes[i], p, c->lanes[0].program, e);
+  const vt_status s = run_program(j, &c->lanes[i], p, c->lanes[0].program, e);
   if (i == 0) c->lanes[0].program = p;
   if (i != 0) vt_program_free(p);
   return s;

@@ -206,7 +206,7 @@ static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_program *p = NULL;
   VT_TRY(cli_job_program(j, cli_value(a, "backend"), &p, e));
   vt_status s = dump(a, j, p, e);
-  if (s == VT_OK) s = cli_job_run(p, e);
+  if (s == VT_OK) s = cli_job_run(j, p, e);
   if (s == VT_OK) tell_cost(p);
   if (s == VT_OK) s = report(a, j, p, e);
   vt_program_free(p);

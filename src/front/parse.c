@@ -210,6 +210,14 @@ static vt_status declare_output(vt_parser *p, const vt_token *at, const char *na
   return vt_names_add(&p->results, name) != NULL ? VT_OK : vt_parse_nomem(p);
 }
 
+/* The expression to the right of `name =`; a rule that refuses one of its nodes says the name. */
+static vt_status parse_named(vt_parser *p, const char *name, uint32_t dtype, vt_operand *out) {
+  p->gb.label = name;
+  const vt_status s = vt_parse_value(p, dtype, out);
+  p->gb.label = NULL;
+  return s;
+}
+
 /* output logits        output loss = mean(y) */
 static vt_status parse_output(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
@@ -220,7 +228,7 @@ static vt_status parse_output(vt_parser *p) {
   if (p->tok.kind == '=') {
     vt_operand o;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(vt_parse_value(p, 0, &o));
+    VT_TRY(parse_named(p, name, 0, &o));
     value = o.value;
     if (!o.is_name) name_value(p, value, name, &times);
   } else {
@@ -273,7 +281,7 @@ static vt_status parse_assignment(vt_parser *p) {
     VT_TRY(vt_parse_type(p, &type));
   }
   VT_TRY(vt_parse_expect(p, '=', "'=' and a value"));
-  VT_TRY(vt_parse_value(p, type.dtype, &o));
+  VT_TRY(parse_named(p, name, type.dtype, &o));
   if (annotated) VT_TRY(check_annotation(p, &at, name, &type, o.value));
   VT_TRY(bind_target(p, &at, name, &e));
   e->kind = VT_ENTRY_VALUE;

@@ -118,14 +118,25 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
   return transfer(x, value, data, 0, d);
 }
 
+/* An index out of range is the fault of what the model was given: it gets the node's place. */
+static vt_status range_error(const vt_plan *p, const char *node, const vt_bk_error *e, vt_diag *d) {
+  const int known = e->step < p->n_steps, first = d != NULL && d->code == VT_OK;
+  (void)VT_FAIL(d, VT_RANGE, "'%s' = %s: index %lld at position %llu is out of range", node,
+                known ? vt_op_get(p->steps[e->step].op)->name : "?", (long long)e->value,
+                (unsigned long long)e->position);
+  if (known && first) {
+    const vt_node *n = &p->g->nodes[p->step_node[e->step]];
+    d->line = n->line;
+    d->column = n->column;
+  }
+  return VT_RANGE;
+}
+
 /* The first error of a run, by name: node, position, index. */
 static vt_status name_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
   char name[16], what[240];
   const char *node = node_name(x->p, e->step, name);
-  if (e->status == VT_RANGE)
-    return VT_FAIL(d, VT_RANGE, "'%s' = %s: index %lld at position %llu is out of range", node,
-                   e->step < x->p->n_steps ? vt_op_get(x->p->steps[e->step].op)->name : "?",
-                   (long long)e->value, (unsigned long long)e->position);
+  if (e->status == VT_RANGE) return range_error(x->p, node, e, d);
   snprintf(what, sizeof what, "run '%s'", node);
   return vt_device_fail(x->dev, e->status, what, d);
 }

@@ -225,11 +225,13 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
 void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value) {
   vt_graph *g = gb->g;
   if (gb->status != VT_OK) return;
-  for (uint32_t i = 0; i < g->n_results; i++)
-    if (strcmp(g->results[i].name, name) == 0) {
-      (void)vt_graph_fail(gb, VT_VERIFY, "the output '%s' is declared twice", name);
-      return;
-    }
+  char key[256]; /* no name of a value starts so */
+  snprintf(key, sizeof key, "=%.250s", name);
+  if (claim_name(gb, key) == NULL) {
+    (void)vt_graph_fail(gb, g->arena.failed ? VT_NOMEM : VT_VERIFY,
+                        "the output '%s' is declared twice", name);
+    return;
+  }
   vt_result *results =
       vt_arena_grow(&g->arena, g->results, g->n_results, &gb->cap_results, sizeof *results);
   const char *copy = vt_arena_string(&g->arena, name, strlen(name));

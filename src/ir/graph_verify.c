@@ -138,15 +138,23 @@ static vt_status verify_type(const vt_graph *g, uint32_t index, vt_dims *dims, v
                  vt_type_text(dims, &out, want));
 }
 
-static vt_status verify_results(const vt_graph *g, vt_diag *d) {
+static int by_result_name(const void *a, const void *b, const void *context) {
+  (void)context;
+  return strcmp(((const vt_result *)a)->name, ((const vt_result *)b)->name);
+}
+
+static vt_status verify_results(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
   if (g->n_results == 0) return VT_FAIL(d, VT_VERIFY, "the model has no output");
-  for (uint32_t i = 0; i < g->n_results; i++) {
+  for (uint32_t i = 0; i < g->n_results; i++)
     if (g->results[i].value >= g->n_values)
       return VT_FAIL(d, VT_VERIFY, "the output '%s' is no value", g->results[i].name);
-    for (uint32_t k = 0; k < i; k++)
-      if (strcmp(g->results[i].name, g->results[k].name) == 0)
-        return VT_FAIL(d, VT_VERIFY, "the output '%s' is declared twice", g->results[i].name);
-  }
+  vt_result *sorted = vt_arena_copy(scratch, g->results, g->n_results * sizeof *sorted);
+  if (sorted == NULL ||
+      vt_sort(sorted, g->n_results, sizeof *sorted, by_result_name, NULL, g->arena.a) != VT_OK)
+    return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 1; i < g->n_results; i++)
+    if (strcmp(sorted[i - 1].name, sorted[i].name) == 0)
+      return VT_FAIL(d, VT_VERIFY, "the output '%s' is declared twice", sorted[i].name);
   return VT_OK;
 }
 
@@ -187,7 +195,7 @@ vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) {
   vt_arena_init(&scratch, g->arena.a);
   vt_status s = verify_nodes(g, &scratch, d);
   if (s == VT_OK) s = verify_names(g, &scratch, d);
+  if (s == VT_OK) s = verify_results(g, &scratch, d);
   vt_arena_done(&scratch);
-  VT_TRY(s);
-  return verify_results(g, d);
+  return s;
 }

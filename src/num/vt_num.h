@@ -14,10 +14,24 @@
 
 /* ---- functions (f32), NaN in, NaN out; results correctly rounded ---- */
 float vt_f32_exp(float x);
+float vt_f32_exp2(float x);
+float vt_f32_expm1(float x);
 float vt_f32_log(float x);
+float vt_f32_log2(float x);
+float vt_f32_log10(float x);
+float vt_f32_log1p(float x);
 float vt_f32_sin(float x);
 float vt_f32_cos(float x);
+float vt_f32_tan(float x);
+float vt_f32_asin(float x);
+float vt_f32_acos(float x);
+float vt_f32_atan(float x);
+float vt_f32_sinh(float x);
+float vt_f32_cosh(float x);
 float vt_f32_tanh(float x);
+float vt_f32_asinh(float x);
+float vt_f32_acosh(float x);
+float vt_f32_atanh(float x);
 float vt_f32_erf(float x);
 float vt_f32_sigmoid(float x);
 float vt_f32_rsqrt(float x);

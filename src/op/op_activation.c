@@ -4,12 +4,7 @@
 #include "op_rows.h"
 #include "vt_num.h"
 
-/* Constants of gelu, by their bits: sqrt(1/2), sqrt(2/pi), 0.044715. */
-#define HALF_ROOT 0x3f3504f3u
-#define ROOT_2_PI 0x3f4c422au
-#define CUBIC 0x3d372713u
-
-/* ---- as ops ---- */
+/* ---- as ops: the constants of gelu by their bits ---- */
 
 static uint32_t number_like(vt_builder *b, uint32_t x, double value) {
   const vt_type *t = b->type(b, x);
@@ -33,33 +28,38 @@ static uint32_t half_times(vt_builder *b, uint32_t x, uint32_t inner) {
 
 uint32_t lower_gelu(const vt_lowering *l) {
   vt_builder *b = l->b;
-  const uint32_t x = l->in[0], c = vt_build_bits(b, VT_DTYPE_F32, HALF_ROOT);
-  return half_times(b, x, vt_build1(b, VT_OP_erf, vt_build2(b, VT_OP_mul, x, c)));
+  const uint32_t x = l->in[0];
+  const uint32_t root = vt_build_bits(b, VT_DTYPE_F32, 0x3f3504f3u); /* sqrt(1/2) */
+  return half_times(b, x, vt_build1(b, VT_OP_erf, vt_build2(b, VT_OP_mul, x, root)));
 }
 
 uint32_t lower_gelu_tanh(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0];
   const uint32_t cube = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_mul, x, x), x);
-  const uint32_t bent = vt_build2(b, VT_OP_mul, vt_build_bits(b, VT_DTYPE_F32, CUBIC), cube);
-  const uint32_t sum = vt_build2(b, VT_OP_add, x, bent);
-  const uint32_t angle = vt_build2(b, VT_OP_mul, vt_build_bits(b, VT_DTYPE_F32, ROOT_2_PI), sum);
+  const uint32_t cubic = vt_build_bits(b, VT_DTYPE_F32, 0x3d372713u); /* 0.044715 */
+  const uint32_t sum = vt_build2(b, VT_OP_add, x, vt_build2(b, VT_OP_mul, cubic, cube));
+  const uint32_t root = vt_build_bits(b, VT_DTYPE_F32, 0x3f4c422au); /* sqrt(2/pi) */
+  const uint32_t angle = vt_build2(b, VT_OP_mul, root, sum);
   return half_times(b, x, vt_build1(b, VT_OP_tanh, angle));
 }
 
-/* ---- as functions ---- */
+/* ---- as functions: the same constants spelled again, so that neither side can mislead both ----
+ */
 
 static float relu(float x) { return vt_f32_max(x, 0.0f); }
 
 static float silu(float x) { return x * vt_f32_sigmoid(x); }
 
 static float gelu(float x) {
-  return (0.5f * x) * (1.0f + vt_f32_erf(x * vt_f32_from_bits(HALF_ROOT)));
+  const float half_root = 0x1.6a09e6p-1f;
+  return (0.5f * x) * (1.0f + vt_f32_erf(x * half_root));
 }
 
 static float gelu_tanh(float x) {
+  const float root_2_pi = 0x1.988454p-1f, cubic = 0x1.6e4e26p-5f;
   const float cube = (x * x) * x;
-  const float angle = vt_f32_from_bits(ROOT_2_PI) * (x + vt_f32_from_bits(CUBIC) * cube);
+  const float angle = root_2_pi * (x + cubic * cube);
   return (0.5f * x) * (1.0f + vt_f32_tanh(angle));
 }
 

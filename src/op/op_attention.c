@@ -8,9 +8,14 @@
 
 /* ---- shape ---- */
 
+/* Whether one symbolic number of heads divides another cannot be told, unless they are the same. */
+static int heads_known(const vt_type *q, const vt_type *k) {
+  return !vt_dim_is_symbolic(q->dim[1]) && !vt_dim_is_symbolic(k->dim[1]);
+}
+
 static int heads_fit(const vt_type *q, const vt_type *k) {
-  return !vt_dim_is_symbolic(q->dim[1]) && !vt_dim_is_symbolic(k->dim[1]) && k->dim[1] > 0 &&
-         q->dim[1] % k->dim[1] == 0;
+  if (!heads_known(q, k)) return q->dim[1] == k->dim[1];
+  return k->dim[1] > 0 && q->dim[1] % k->dim[1] == 0;
 }
 
 vt_status shape_attention(const vt_rule *r, vt_type *out, vt_diag *d) {
@@ -18,10 +23,13 @@ vt_status shape_attention(const vt_rule *r, vt_type *out, vt_diag *d) {
   char tq[VT_TYPE_TEXT], tk[VT_TYPE_TEXT], tv[VT_TYPE_TEXT];
   int fits = q->rank == 4 && k->rank == 4 && v->rank == 4;
   for (uint32_t i = 0; fits && i < 3; i++) fits = k->dim[i] == v->dim[i];
-  fits = fits && q->dim[0] == k->dim[0] && q->dim[3] == k->dim[3] && heads_fit(q, k);
+  fits = fits && q->dim[0] == k->dim[0] && q->dim[3] == k->dim[3];
   if (((const vt_attr_attention *)r->attrs)->order != VT_ORDER_FMA256)
     return VT_FAIL(d, VT_VERIFY, "this order of a contraction does not exist");
-  if (!fits)
+  if (fits && !heads_known(q, k) && !heads_fit(q, k))
+    return VT_FAIL(d, VT_VERIFY, "attention of q %s, k %s: head counts that differ must be numbers",
+                   vt_type_text(r->dims, q, tq), vt_type_text(r->dims, k, tk));
+  if (!fits || !heads_fit(q, k))
     return VT_FAIL(d, VT_VERIFY,
                    "attention of q %s, k %s, v %s: expected [B, H, Tq, d], [B, G, Tk, d], "
                    "[B, G, Tk, e] with H a multiple of G",
@@ -30,11 +38,6 @@ vt_status shape_attention(const vt_rule *r, vt_type *out, vt_diag *d) {
   *out = *q;
   out->dim[3] = v->dim[3];
   return VT_OK;
-}
-
-/* Default: 1 / sqrt(f32(d)), each operation rounded once. */
-static float scale_of(const vt_attr_attention *a, int64_t d) {
-  return a->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)d) : (float)a->scale;
 }
 
 /* ---- as ops ---- */
@@ -82,6 +85,12 @@ static uint32_t weigh(vt_builder *b, uint32_t s, uint32_t present, uint32_t *out
   return e;
 }
 
+/* The default is 1 / sqrt(f32(d)), each operation rounded once. */
+static uint32_t scale_of(vt_builder *b, const vt_attr_attention *a, int64_t d) {
+  const float usual = 1.0f / vt_f32_sqrt((float)d);
+  return vt_build_number(b, VT_DTYPE_F32, a->scale == 0.0 ? (double)usual : a->scale);
+}
+
 uint32_t lower_attention(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_attention *a = l->attrs;
@@ -89,7 +98,7 @@ uint32_t lower_attention(const vt_lowering *l) {
   if (tq == NULL || tv == NULL) return VT_NO_VALUE;
   const int64_t groups = tv->dim[1], queries = tq->dim[2], keys = tv->dim[2];
   const int64_t dim[4] = {tq->dim[0], tq->dim[1], queries, tv->dim[3]};
-  const uint32_t scale = vt_build_number(b, VT_DTYPE_F32, (double)scale_of(a, tq->dim[3]));
+  const uint32_t scale = scale_of(b, a, tq->dim[3]);
   const uint32_t zero = vt_build_number(b, VT_DTYPE_F32, 0.0);
   if (keys == 0) return vt_build_broadcast(b, zero, 4, dim); /* no query has a key */
   const uint32_t q = grouped(b, l->in[0], groups), k = grouped(b, l->in[1], groups),
@@ -147,6 +156,7 @@ static int64_t keys_seen(const vt_kernel *k, int64_t i) {
 }
 
 vt_status kernel_attention(vt_kernel *k) {
+  const vt_attr_attention *a = k->attrs;
   const vt_view *q = &k->in[0], *key = &k->in[1], *v = &k->in[2], *o = k->out;
   const int64_t per_group = q->dim[1] / key->dim[1];
   query x = {.e = k->work,
@@ -158,7 +168,11 @@ vt_status kernel_attention(vt_kernel *k) {
              .vt = v->stride[2],
              .width = v->dim[3],
              .os = o->stride[3],
-             .scale = scale_of(k->attrs, q->dim[3])};
+             .scale = (float)a->scale};
+  if (a->scale == 0.0) { /* the default, worked out apart from the decomposition */
+    const float root = vt_f32_sqrt((float)q->dim[3]);
+    x.scale = 1.0f / root;
+  }
   for (int64_t b = 0; b < q->dim[0]; b++)
     for (int64_t h = 0; h < q->dim[1]; h++)
       for (int64_t i = 0; i < q->dim[2]; i++) {

@@ -15,33 +15,37 @@ static unsigned class_of(uint32_t dtype) {
   return 0;
 }
 
+static vt_status refuse(const vt_rule *r, uint32_t i, const char *expected, vt_diag *d) {
+  char type[VT_TYPE_TEXT];
+  return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected %s", i + 1,
+                 vt_type_text(r->dims, &r->in[i], type), expected);
+}
+
 static vt_status same(const vt_rule *r, uint32_t from, uint32_t n, vt_diag *d) {
+  char other[VT_TYPE_TEXT], first[VT_TYPE_TEXT];
   for (uint32_t i = from + 1; i < n; i++)
     if (r->in[i].dtype != r->in[from].dtype)
       return VT_FAIL(d, VT_VERIFY, "operand %u is %s where operand %u is %s: write a cast", i + 1,
-                     vt_dtype_name(r->in[i].dtype), from + 1, vt_dtype_name(r->in[from].dtype));
+                     vt_type_text(r->dims, &r->in[i], other), from + 1,
+                     vt_type_text(r->dims, &r->in[from], first));
   return VT_OK;
 }
 
 static vt_status classed(const vt_rule *r, unsigned classes, const char *what, vt_diag *d) {
   VT_TRY(same(r, 0, r->n_in, d));
   for (uint32_t i = 0; i < r->n_in; i++)
-    if ((class_of(r->in[i].dtype) & classes) == 0)
-      return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected %s", i + 1,
-                     vt_dtype_name(r->in[i].dtype), what);
+    if ((class_of(r->in[i].dtype) & classes) == 0) return refuse(r, i, what, d);
   return VT_OK;
 }
 
 static vt_status one(const vt_rule *r, uint32_t i, uint32_t dtype, vt_diag *d) {
   if (r->in[i].dtype == dtype) return VT_OK;
-  return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected %s", i + 1,
-                 vt_dtype_name(r->in[i].dtype), vt_dtype_name(dtype));
+  return refuse(r, i, vt_dtype_name(dtype), d);
 }
 
 static vt_status index_type(const vt_rule *r, uint32_t i, vt_diag *d) {
   if (r->in[i].dtype == VT_DTYPE_I32 || r->in[i].dtype == VT_DTYPE_I64) return VT_OK;
-  return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected an index of i32 or i64", i + 1,
-                 vt_dtype_name(r->in[i].dtype));
+  return refuse(r, i, "an index of i32 or i64", d);
 }
 
 vt_status check_any(const vt_rule *r, vt_diag *d) { return classed(r, F | I | B | S, "a type", d); }
@@ -77,9 +81,7 @@ vt_status check_gather(const vt_rule *r, vt_diag *d) { return index_type(r, 1, d
 vt_status check_seed(const vt_rule *r, vt_diag *d) {
   for (uint32_t i = 0; i < 2; i++) {
     VT_TRY(one(r, i, VT_DTYPE_I64, d));
-    if (r->in[i].rank != 0)
-      return VT_FAIL(d, VT_VERIFY, "operand %u has rank %u, expected a scalar", i + 1,
-                     r->in[i].rank);
+    if (r->in[i].rank != 0) return refuse(r, i, "a scalar", d);
   }
   return VT_OK;
 }

@@ -100,18 +100,22 @@ static vt_status slice_axis(const vt_rule *r, uint32_t i, int64_t step, int64_t 
   const vt_attr_slice *a = r->attrs;
   const int64_t start = a->start.v[i], stop = a->stop.v[i], dim = r->in[0].dim[i];
   const int known = !vt_dim_is_symbolic(start) && !vt_dim_is_symbolic(stop);
+  char type[VT_TYPE_TEXT];
   if (step < 1)
-    return VT_FAIL(d, VT_VERIFY, "step %lld of axis %u: at least 1", (long long)step, i);
+    return VT_FAIL(d, VT_VERIFY, "step %lld of axis %u of %s: at least 1", (long long)step, i,
+                   vt_type_text(r->dims, &r->in[0], type));
   if (!vt_dim_is_symbolic(start) && start < 0)
-    return VT_FAIL(d, VT_VERIFY, "start %lld of axis %u: at least 0", (long long)start, i);
+    return VT_FAIL(d, VT_VERIFY, "start %lld of axis %u of %s: at least 0", (long long)start, i,
+                   vt_type_text(r->dims, &r->in[0], type));
   if (known && start > stop)
-    return VT_FAIL(d, VT_VERIFY, "axis %u is sliced from %lld to %lld", i, (long long)start,
-                   (long long)stop);
+    return VT_FAIL(d, VT_VERIFY, "axis %u of %s is sliced from %lld to %lld", i,
+                   vt_type_text(r->dims, &r->in[0], type), (long long)start, (long long)stop);
   if (!vt_dim_is_symbolic(stop) && !vt_dim_is_symbolic(dim) && stop > dim)
-    return VT_FAIL(d, VT_VERIFY, "axis %u is sliced up to %lld, its length is %lld", i,
-                   (long long)stop, (long long)dim);
+    return VT_FAIL(d, VT_VERIFY, "axis %u of %s is sliced up to %lld, its length is %lld", i,
+                   vt_type_text(r->dims, &r->in[0], type), (long long)stop, (long long)dim);
   if (!known && step != 1)
-    return VT_FAIL(d, VT_VERIFY, "axis %u: a symbolic slice needs step 1", i);
+    return VT_FAIL(d, VT_VERIFY, "axis %u of %s: a symbolic slice needs step 1", i,
+                   vt_type_text(r->dims, &r->in[0], type));
   VT_TRY(vt_dim_sub(r->dims, stop, start, out, d));
   if (known) *out = *out / step + (*out % step != 0);
   return VT_OK;

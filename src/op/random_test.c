@@ -132,10 +132,12 @@ static void test_rules(void) {
       {VT_OP_random_uniform, &under, "i64[]; i64[]", "!verify: stream -1 is outside"},
       {VT_OP_random_uniform, &negative, "i64[]; i64[]", "!verify: dimension -4 on axis 0"},
       {VT_OP_random_uniform, &nine, "i64[]; i64[]", "!limit: rank 9: at most 8"},
-      {VT_OP_random_uniform, &plain, "i32[]; i64[]", "!verify: operand 1 is i32, expected i64"},
-      {VT_OP_random_uniform, &plain, "i64[]; f32[]", "!verify: operand 2 is f32, expected i64"},
-      {VT_OP_random_normal, &plain, "i64[1]; i64[]", "!verify: operand 1 has rank 1, expected a"},
-      {VT_OP_random_normal, &plain, "i64[]; i64[1]", "!verify: operand 2 has rank 1, expected a"},
+      {VT_OP_random_uniform, &plain, "i32[]; i64[]", "!verify: operand 1 is i32[], expected i64"},
+      {VT_OP_random_uniform, &plain, "i64[]; f32[]", "!verify: operand 2 is f32[], expected i64"},
+      {VT_OP_random_normal, &plain, "i64[1]; i64[]",
+       "!verify: operand 1 is i64[1], expected a scalar"},
+      {VT_OP_random_normal, &plain, "i64[]; i64[1]",
+       "!verify: operand 2 is i64[1], expected a scalar"},
       {VT_OP_random_normal, &plain, "i64[]", "!verify: takes 2 operands (seed, step), got 1"},
   };
   CHECK_RULES(cases);

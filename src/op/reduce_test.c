@@ -317,12 +317,12 @@ static void test_rules(void) {
       {VT_OP_argmax, &along_0, "f32[]", "!verify: axis 0 does not exist: the operand has rank 0"},
       {VT_OP_mean, &axes_1_keep, "f32[B, 3]", "f32[B, 1]"},
       {VT_OP_mean, &axes_1_keep, "f32[B, 0]", "f32[B, 1]"}, /* 0/0 */
-      {VT_OP_mean, NULL, "i32[2]", "!verify: operand 1 is i32, expected f32 or f64"},
+      {VT_OP_mean, NULL, "i32[2]", "!verify: operand 1 is i32[2], expected f32 or f64"},
       {VT_OP_softmax, &along_1, "f32[B, T]", "f32[B, T]"},
       {VT_OP_softmax, &along_1, "f32[2, 0]", "!verify: axis 1 of f32[2, 0] is empty"},
       {VT_OP_softmax, &along_1, "f32[0, 2]", "f32[0, 2]"},
       {VT_OP_log_softmax, &along_1, "f32[2]", "!verify: axis 1 does not exist"},
-      {VT_OP_log_softmax, &along_0, "f64[2]", "!verify: operand 1 is f64, expected f32"},
+      {VT_OP_log_softmax, &along_0, "f64[2]", "!verify: operand 1 is f64[2], expected f32"},
   };
   CHECK_RULES(cases);
 }

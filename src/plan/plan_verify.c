@@ -127,7 +127,7 @@ static vt_status sweep(const vt_plan *p, const uint32_t *order, uint32_t *alive,
     const vt_buffer *b = &p->buffers[order[i]];
     uint32_t kept = 0;
     char x[16], y[16];
-    if (b->bytes == 0) continue;
+    if (b->bytes == 0 || b->class != VT_CLASS_TEMP) continue;
     for (uint32_t k = 0; k < n; k++) {
       const vt_buffer *other = &p->buffers[alive[k]];
       if (other->last < b->first) continue;
@@ -142,11 +142,37 @@ static vt_status sweep(const vt_plan *p, const uint32_t *order, uint32_t *alive,
   return VT_OK;
 }
 
+/* What is kept to the end shares nothing with its neighbours in memory, whenever it was born. */
+static int by_place(const void *a, const void *b, const void *context) {
+  const vt_buffer *x = &((const vt_buffer *)context)[*(const uint32_t *)a];
+  const vt_buffer *y = &((const vt_buffer *)context)[*(const uint32_t *)b];
+  if (x->class != y->class) return x->class < y->class ? -1 : 1;
+  if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
+  return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static vt_status verify_kept(const vt_plan *p, const uint32_t *order, vt_diag *d) {
+  const vt_buffer *a = NULL; /* the last one that has bytes */
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    const vt_buffer *b = &p->buffers[order[i]];
+    char x[16], y[16];
+    if (b->class == VT_CLASS_TEMP || b->bytes == 0) continue;
+    if (a != NULL && overlap(a, b))
+      return VT_FAIL(d, VT_INTERNAL, "the plan lets '%s' and '%s' overlap",
+                     vt_value_name(p->g, a->value, x), vt_value_name(p->g, b->value, y));
+    a = b;
+  }
+  return VT_OK;
+}
+
 static vt_status verify_overlap(const vt_plan *p, vt_arena *scratch, vt_diag *d) {
   uint32_t *order = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *alive = VT_NEW_N(scratch, uint32_t, (size_t)p->n_buffers + 1);
   if (order == NULL || alive == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; i < p->n_buffers; i++) order[i] = i;
+  if (vt_sort(order, p->n_buffers, sizeof *order, by_place, p->buffers, p->arena.a) != VT_OK)
+    return VT_FAIL(d, VT_NOMEM, "out of memory");
+  VT_TRY(verify_kept(p, order, d));
   if (vt_sort(order, p->n_buffers, sizeof *order, by_birth, p->buffers, p->arena.a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "out of memory");
   return sweep(p, order, alive, d);

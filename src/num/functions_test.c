@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * interim_test.c - special values of the functions, the hard cases of sigmoid, and rsqrt on every
+ * functions_test.c - special values of the functions, the hard cases of sigmoid, and rsqrt on every
  * significand. */
 #include <float.h>
 #include <math.h>

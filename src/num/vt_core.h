@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_core.h - what the functions are written in, for any width.
+ * The functions themselves (fn_*.inc) use the operators + - * / on vt_d, + - * & | << >> on vt_i,
+ * and the words here and in a vt_words*.h; nothing else: no library, no errno, no state, no fma. So
+ * the same text compiles as scalar C (vt_words.h), over vector types
+ * (vt_words_vector.h) and as device code (vt_words_cuda.h). A core function takes an f32 value as
+ * vt_d and returns a vt_d that rounds to the correctly rounded f32: conversion to f32 is the last
+ * step and belongs to the caller. */
+#ifndef VT_CORE_H
+#define VT_CORE_H
+#ifndef VT_WORDS_H /* the includer may have chosen another width */
+#include "vt_words.h"
+#endif
+
+/* ---- words made of words: the same for every width ---- */
+
+/* The nearest integer of |x| < 2^50, ties to even, and the same as an integer. */
+#define VT_MAGIC 0x1.8p52
+VT_FN vt_d vt_nearest(vt_d x) { return (x + VT_MAGIC) - VT_MAGIC; }
+VT_FN vt_i vt_to_int(vt_d x) { return vt_bits_of(x + VT_MAGIC) - vt_bits_of(vt_num(VT_MAGIC)); }
+/* 2^n for -1022 <= n <= 1023. */
+VT_FN vt_d vt_power(vt_i n) { return vt_of_bits((n + 1023) << 52); }
+
+/* A pair hi + lo stands for a real number to about 2^-60 of itself, |lo| well below |hi|. */
+typedef struct vt_pair {
+  vt_d hi, lo;
+} vt_pair;
+
+/* a + b exactly, when |a| >= |b| or a == 0. */
+VT_FN vt_pair vt_fast_sum(vt_d a, vt_d b) {
+  const vt_d s = a + b;
+  const vt_pair p = {s, b - (s - a)};
+  return p;
+}
+/* a + b exactly. */
+VT_FN vt_pair vt_sum(vt_d a, vt_d b) {
+  const vt_d s = a + b, t = s - a;
+  const vt_pair p = {s, (a - (s - t)) + (b - t)};
+  return p;
+}
+/* a * b exactly (Dekker), for |a|, |b| below 2^996 and a product that does not underflow. */
+VT_FN vt_pair vt_product(vt_d a, vt_d b) {
+  const vt_d ca = 0x1p27 * a + a, cb = 0x1p27 * b + b;
+  const vt_d ah = ca - (ca - a), bh = cb - (cb - b), al = a - ah, bl = b - bh;
+  const vt_d p = a * b;
+  const vt_pair r = {p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
+  return r;
+}
+/* n / d to about 2^-100. */
+VT_FN vt_pair vt_quotient(vt_pair n, vt_pair d) {
+  const vt_d q = n.hi / d.hi;
+  const vt_pair p = vt_product(q, d.hi);
+  const vt_d rest = (((n.hi - p.hi) - p.lo) + n.lo) - q * d.lo;
+  return vt_fast_sum(q, rest / d.hi);
+}
+
+/* The f64 that rounds to the f32 nearest to hi + lo, as if the sum were exact. The sum is rounded
+ * to f64 "to odd": when inexact, to the neighbour whose last bit is 1. An odd f64 is never the
+ * middle of two f32 and never on the wrong side of one, so the rounding that follows decides as if
+ * it saw the exact sum. |hi| >= |lo|, or hi == 0; neither is NaN or infinite. */
+VT_FN vt_d vt_settle(vt_pair x) {
+  const vt_pair s = vt_fast_sum(x.hi, x.lo);
+  const vt_i u = vt_bits_of(s.hi);
+  /* lost > 0 with s > 0, or lost < 0 with s < 0: the magnitude is above |s|. */
+  const vt_m outward = vt_lt(vt_num(0), s.lo * vt_sign_of(vt_num(1), s.hi));
+  const vt_i odd = vt_sel_i(outward, u | 1, (u - 1) | 1);
+  return vt_of_bits(vt_sel_i(vt_eq(s.lo, vt_num(0)), u, odd));
+}
+#endif
