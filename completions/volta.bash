@@ -24,7 +24,7 @@ _volta() {
       check) flags="--help -h --quiet -q --verbose -v --json" ;;
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --in --random-inputs --out -o --digest --dump-passes --dump-plan --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --digest --dump-passes --dump-plan --json" ;;
       parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --published --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
@@ -44,6 +44,7 @@ _volta() {
     run:--bind) COMPREPLY=() ;;
     run:--seed) COMPREPLY=() ;;
     run:--params) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    run:--save-params) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--in) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--random-inputs) COMPREPLY=() ;;
     run:--out | run:-o) COMPREPLY=($(compgen -d -- "$cur")) ;;

@@ -36,6 +36,7 @@ complete -c volta -n '__fish_seen_subcommand_from run' -l backend -r -f -a '(vol
 complete -c volta -n '__fish_seen_subcommand_from run' -l bind -r -f -d 'Give dims their sizes, as in B=4,T=128'
 complete -c volta -n '__fish_seen_subcommand_from run' -l seed -r -f -d 'Initialise the parameters from this seed; 0 unless given'
 complete -c volta -n '__fish_seen_subcommand_from run' -l params -r -F -d 'Take every parameter from this safetensors file instead'
+complete -c volta -n '__fish_seen_subcommand_from run' -l save-params -r -F -d 'Write every parameter to this safetensors file, as --params reads it'
 complete -c volta -n '__fish_seen_subcommand_from run' -l in -r -F -d 'Take an input from a npy file, or from the tensor of that name in a safetensors file'
 complete -c volta -n '__fish_seen_subcommand_from run' -l random-inputs -r -f -d 'Draw the inputs that have no --in: floats in [-1, 1), integers in the range the model declares'
 complete -c volta -n '__fish_seen_subcommand_from run' -l out -s o -r -f -a '(__fish_complete_directories)' -d 'Write each output to DIR/NAME.npy'

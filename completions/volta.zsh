@@ -81,6 +81,7 @@ _volta() {
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
         '--params=[Take every parameter from this safetensors file instead]:FILE:_files' \
+        '--save-params=[Write every parameter to this safetensors file, as --params reads it]:FILE:_files' \
         '*--in=[Take an input from a npy file, or from the tensor of that name in a safetensors file]:NAME=FILE:_files' \
         '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
         '--out=[Write each output to DIR/NAME.npy]:DIR:_files -/' \

@@ -179,3 +179,46 @@ vt_status cli_job_run(const cli_job *j, vt_program *p, cli_error *e) {
   if (e->diag.line != 0) e->path = j->path;
   return s;
 }
+
+/* ---- saving
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct saved {
+  uint32_t n;
+  const char **names;
+  vt_tensor *tensors;
+} saved;
+
+static vt_status take_param(vt_program *p, const char *name, saved *s, cli_error *e) {
+  vt_tensor *t = &s->tensors[s->n];
+  uint64_t count, bytes;
+  VT_TRY(vt_program_get_param(p, name, t, &e->diag)); /* its type and shape */
+  VT_TRY(vt_tensor_bytes(t, &count, &bytes, &e->diag));
+  t->data = malloc((size_t)bytes + 1);
+  if (t->data == NULL) return cli_no_memory(e);
+  s->names[s->n++] = name;
+  return vt_program_get_param(p, name, t, &e->diag);
+}
+
+static vt_status take_params(const cli_job *j, vt_program *p, saved *s, cli_error *e) {
+  const uint32_t most = vt_model_ports(j->model) + 1;
+  vt_port_info port;
+  s->names = calloc(most, sizeof *s->names);
+  s->tensors = calloc(most, sizeof *s->tensors);
+  if (s->names == NULL || s->tensors == NULL) return cli_no_memory(e);
+  for (uint32_t i = 0; vt_model_port(j->model, i, &port) == VT_OK; i++)
+    if (port.kind == VT_PORT_PARAM) VT_TRY(take_param(p, port.name, s, e));
+  return VT_OK;
+}
+
+vt_status cli_params_save(const cli_job *j, vt_program *p, const char *path, cli_error *e) {
+  saved all = {0};
+  if (path == NULL) return VT_OK;
+  vt_status s = take_params(j, p, &all, e);
+  if (s == VT_OK) s = vt_safetensors_write(path, all.n, all.names, all.tensors, &e->diag);
+  if (s == VT_OK) cli_narrate("wrote %s\n", path);
+  for (uint32_t i = 0; i < all.n; i++) free(all.tensors[i].data);
+  free(all.names);
+  free(all.tensors);
+  return s;
+}

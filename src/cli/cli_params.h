@@ -29,6 +29,9 @@ void cli_job_close(cli_job *j);
 /* A program with parameters and inputs set. `backend` may be NULL. */
 vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **out,
                           cli_error *e) VT_NODISCARD;
+/* Writes every parameter to a safetensors file; does nothing when `path` is NULL. */
+vt_status cli_params_save(const cli_job *j, vt_program *p, const char *path,
+                          cli_error *e) VT_NODISCARD;
 vt_status cli_job_run(const cli_job *j, vt_program *p, cli_error *e) VT_NODISCARD;
 
 #endif

@@ -202,10 +202,23 @@ static vt_status check_flags(const cli_args *a, cli_error *e) {
   return cli_contradict(a, "dump-plan", "digest", e);
 }
 
+/* Decided before the run, so that no folder is left half-filled. */
+static vt_status check_outputs(const cli_args *a, const cli_job *j, cli_error *e) {
+  vt_port_info port;
+  if (cli_value(a, "out") == NULL) return VT_OK;
+  for (uint32_t i = 0; vt_model_port(j->model, i, &port) == VT_OK; i++)
+    if (port.kind == VT_PORT_OUTPUT && port.dtype == VT_DTYPE_BF16)
+      return VT_FAIL(&e->diag, VT_UNSUPPORTED, "the output '%s' is bf16, which has no npy form",
+                     port.name);
+  return VT_OK;
+}
+
 static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_program *p = NULL;
+  VT_TRY(check_outputs(a, j, e));
   VT_TRY(cli_job_program(j, cli_value(a, "backend"), &p, e));
   vt_status s = dump(a, j, p, e);
+  if (s == VT_OK) s = cli_params_save(j, p, cli_value(a, "save-params"), e);
   if (s == VT_OK) s = cli_job_run(j, p, e);
   if (s == VT_OK) tell_cost(p);
   if (s == VT_OK) s = report(a, j, p, e);

@@ -400,6 +400,7 @@ static void test_run_errors(void) {
   live(&l);
   CHECK(l.status == VT_RANGE);
   expect_text(&l, "'?' = ?: index 0 at position 0");
+  CHECK(l.d.line == 0);
 }
 
 static void test_capabilities(void) {

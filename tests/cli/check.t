@@ -30,7 +30,7 @@ $ volta check tests/cli/models/syntax.vt
 ? 3
 # A tab before the caret keeps it under its column.
 $ volta check tests/cli/models/shapes.vt
-! tests/cli/models/shapes.vt:5:6: error: matmul: f32[2, 3] times f32[4, 5]: the contracted axes differ [verify]
+! tests/cli/models/shapes.vt:5:6: error: 'y' = matmul: f32[2, 3] times f32[4, 5]: the contracted axes differ [verify]
 !  y = matmul(a, b)
 !      ^
 ? 3

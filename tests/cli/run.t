@@ -174,4 +174,6 @@ $ python3 tests/cli/make_tensors.py $TMP/index.npy index=i32[1]:9; volta run tes
 01-bind.vt
 02-lower.vt
 plan.txt
-! volta: error: 'row' = gather: index 9 at position 0 is out of range [range]
+! tests/cli/models/anyrows.vt:6:9: error: 'row' = gather: index 9 at position 0 is out of range [range]
+!   row = gather(table, index)
+!         ^

@@ -38,7 +38,7 @@ $ volta run examples/tiny_transformer.vt --bind B=2 --random-inputs 1
 !   help: add --bind T=VALUE
 ? 2
 $ volta run examples/tiny_transformer.vt --bind B=2,T=1000 --random-inputs 1
-! examples/tiny_transformer.vt:15:12: error: 'places' = slice: axis 0 is sliced up to 1000, its length is 256 [bind]
+! examples/tiny_transformer.vt:15:12: error: 'places' = slice: axis 0 of f32[256, 64] is sliced up to 1000, its length is 256 [bind]
 !   places = slice(wpe, start=[0, 0], stop=[T, C])
 !            ^
 ? 2
@@ -100,10 +100,14 @@ $ volta run tests/cli/models/rows.vt --bind N=3 --in index=$TMP/index.npy
 ! volta: error: input 'index' holds 7 at position 1, outside 0..3 [range]
 ? 3
 $ volta run tests/cli/models/anyrows.vt --bind N=3 --in index=$TMP/index.npy
-! volta: error: 'row' = gather: index 7 at position 1 is out of range [range]
+! tests/cli/models/anyrows.vt:6:9: error: 'row' = gather: index 7 at position 1 is out of range [range]
+!   row = gather(table, index)
+!         ^
 ? 3
 $ volta run tests/cli/models/anyrows.vt --bind N=3 --in index=$TMP/index.npy --out $TMP/none; ls $TMP/none
-! volta: error: 'row' = gather: index 7 at position 1 is out of range [range]
+! tests/cli/models/anyrows.vt:6:9: error: 'row' = gather: index 7 at position 1 is out of range [range]
+!   row = gather(table, index)
+!         ^
 ! ls: cannot access '$TMP/none': No such file or directory
 ? 2
 

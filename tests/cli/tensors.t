@@ -131,3 +131,10 @@ $ printf 'hello' > $TMP/text.bin; volta digest $TMP/text.bin
 $ printf '' > $TMP/empty.npy; volta inspect $TMP/empty.npy
 ! $TMP/empty.npy: error: the file is neither npy nor safetensors [format]
 ? 3
+
+# Parameters saved are the ones the seed gives: read back, they give the same run.
+$ volta run examples/mlp.vt --bind B=3 --random-inputs 7 --save-params $TMP/mlp.safetensors --digest
+b3fb28236a9da60c4723d73b29a58816c990febb94ae4a710fd70bebeafc8e96
+! wrote $TMP/mlp.safetensors
+$ volta run examples/mlp.vt --bind B=3 --random-inputs 7 --params $TMP/mlp.safetensors --digest
+b3fb28236a9da60c4723d73b29a58816c990febb94ae4a710fd70bebeafc8e96

@@ -58,6 +58,8 @@ flags:
                             given.
       --params FILE         Take every parameter from this safetensors file
                             instead.
+      --save-params FILE    Write every parameter to this safetensors file, as
+                            --params reads it.
       --in NAME=FILE        Take an input from a npy file, or from the tensor of
                             that name in a safetensors file. May be given more
                             than once.
