@@ -60,10 +60,11 @@ VT_FN vt_pair vt_quotient(vt_pair n, vt_pair d) {
  * it saw the exact sum. |hi| >= |lo|, or hi == 0; neither is NaN or infinite. */
 VT_FN vt_d vt_settle(vt_pair x) {
   const vt_pair s = vt_fast_sum(x.hi, x.lo);
-  const vt_i u = vt_bits_of(s.hi);
+  const vt_i size = vt_bits_of(vt_abs(s.hi)); /* without the sign, size - 1 cannot overflow */
   /* lost > 0 with s > 0, or lost < 0 with s < 0: the magnitude is above |s|. */
   const vt_m outward = vt_lt(vt_num(0), s.lo * vt_sign_of(vt_num(1), s.hi));
-  const vt_i odd = vt_sel_i(outward, u | 1, (u - 1) | 1);
-  return vt_of_bits(vt_sel_i(vt_eq(s.lo, vt_num(0)), u, odd));
+  const vt_i odd = vt_sel_i(outward, size | 1, (size - 1) | 1);
+  const vt_i settled = vt_sel_i(vt_eq(s.lo, vt_num(0)), size, odd);
+  return vt_sign_of(vt_of_bits(settled), s.hi);
 }
 #endif
