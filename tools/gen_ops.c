@@ -23,6 +23,11 @@ static void dtypes(void) {
 #include "dtypes.def"
 #undef VT_DTYPE
   puts("\n/* Orders of a contraction. */\n#define VT_ORDER_FMA256 1\n");
+  puts("/* Words of attributes. */");
+#define VT_WORD(word, number) printf("#define VT_WORD_%s %d\n", #word, number);
+#include "words.def"
+#undef VT_WORD
+  puts("");
 }
 
 static void attrs(void) {
@@ -38,6 +43,8 @@ static void attrs(void) {
 #define VT_C_DIMS "vt_attr_list"
 #define VT_C_BITS "uint64_t"
 #define VT_C_ORDER "int64_t"
+#define VT_C_DIM "int64_t"
+#define VT_C_WORD "int64_t"
 #define VT_NOTHING
 #define VT_R(kind, field) printf("  %s %s;\n", VT_C_##kind, #field);
 #define VT_F(kind, field, value) VT_R(kind, field)
@@ -72,8 +79,8 @@ static void fields(void) {
 
 static void ops(void) {
   puts("/* Op numbers; the attributes an op carries are named beside it. */");
-#define VT_OP(name, no, class, lo, hi, operands, attrs, num, verify, shape, lower, kernel, work, \
-              help)                                                                              \
+#define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
+              gradient, lower, kernel, work, help)                                          \
   printf("#define VT_OP_%s %du /* %s, vt_attr_%s */\n", #name, no, #class, #attrs);
 #include "ops.def"
 #undef VT_OP

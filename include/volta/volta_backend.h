@@ -32,6 +32,18 @@ typedef struct vt_bk_tensor {
   uint64_t offset;                   /* bytes into the arena */
 } vt_bk_tensor;
 
+struct vt_bk_step;
+
+/* A body of a region step (loop, cond): a list of steps of its own. Arguments and results have
+ * places like any tensor; an argument may lie where an operand or a result of the step lies, and
+ * is then not copied. What runs when is said by the op. */
+typedef struct vt_bk_body {
+  uint32_t size, n_in, n_out, reserved;
+  const vt_bk_tensor *in, *out;
+  uint64_t n_steps;
+  const struct vt_bk_step *steps;
+} vt_bk_body;
+
 /* One step of a plan: plain data, no pointers into the graph, everything needed to decide whether
  * it can run and then to run it. */
 typedef struct vt_bk_step {
@@ -44,6 +56,8 @@ typedef struct vt_bk_step {
   uint64_t attrs_size;
   uint32_t work_arena, reserved; /* where the bytes asked for by `workspace` lie */
   uint64_t work_offset, work_bytes;
+  uint32_t n_body, reserved_2;
+  const vt_bk_body *body;
 } vt_bk_step;
 
 /* What the host offers to the backend. */
@@ -72,7 +86,7 @@ typedef struct vt_bk_caps {
 typedef struct vt_bk_error {
   uint32_t size;
   int32_t status;    /* 0: none */
-  uint64_t step;     /* index into the program's steps */
+  uint64_t step;     /* steps are counted as they are written: one, then those of its bodies */
   uint64_t position; /* row-major position in the operand at fault */
   int64_t value;     /* the index met there */
 } vt_bk_error;

@@ -194,7 +194,7 @@ static vt_status parse_inside(vt_parser *p, const layer_info *l, layer_call *c, 
       return VT_FAIL_AT(p, &c->at, VT_VERIFY, "'%s' needs the argument '%s'", l->name,
                         l->args[i].name);
   c->x = x.value;
-  c->type = *p->gb.b.type(&p->gb.b, x.value);
+  c->type = *p->gb->b.type(&p->gb->b, x.value);
   return VT_OK;
 }
 
@@ -219,9 +219,9 @@ vt_status vt_parse_layer(vt_parser *p, uint32_t *out) {
 static vt_status add_node(const layer_call *c, uint32_t op, const uint32_t *in, uint32_t n_in,
                           const void *attrs, uint32_t *out) {
   vt_parser *p = c->p;
-  p->gb.line = c->at.line;
-  p->gb.column = c->at.column;
-  const uint32_t v = p->gb.b.node(&p->gb.b, op, in, n_in, attrs);
+  p->gb->line = c->at.line;
+  p->gb->column = c->at.column;
+  const uint32_t v = p->gb->b.node(&p->gb->b, op, in, n_in, attrs);
   VT_TRY(vt_parse_built(p, &c->at));
   *out = v;
   return VT_OK;
@@ -342,7 +342,7 @@ static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_head
   if (c->type.rank != 3)
     return VT_FAIL_AT(p, &c->at, VT_VERIFY,
                       "attention needs an operand of rank 3 [B, T, C], not %s",
-                      vt_type_text(p->gb.b.dims, &c->type, type));
+                      vt_type_text(p->gb->b.dims, &c->type, type));
   if (heads % kv_heads != 0)
     return VT_FAIL_AT(p, &c->at, VT_VERIFY, "kv_heads=%lld does not divide heads=%lld",
                       (long long)kv_heads, (long long)heads);
@@ -351,8 +351,8 @@ static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_head
     return VT_FAIL_AT(p, &c->at, VT_VERIFY, "heads=%lld does not divide the width %lld",
                       (long long)heads, (long long)width);
   int64_t d = 0;
-  VT_TRY(vt_parse_at(p, &c->at, vt_dim_div(p->gb.b.dims, width, heads, &d, &p->diag)));
-  VT_TRY(vt_parse_at(p, &c->at, vt_dim_mul(p->gb.b.dims, d, kv_heads, out_kv, &p->diag)));
+  VT_TRY(vt_parse_at(p, &c->at, vt_dim_div(p->gb->b.dims, width, heads, &d, &p->diag)));
+  VT_TRY(vt_parse_at(p, &c->at, vt_dim_mul(p->gb->b.dims, d, kv_heads, out_kv, &p->diag)));
   *out_d = d;
   return VT_OK;
 }

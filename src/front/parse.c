@@ -6,12 +6,9 @@
 #include <string.h>
 #include "parse_state.h"
 
-static vt_status parse_block(vt_parser *p);
-
 /* ---- declarations ---- */
 
-static vt_status expect_name(vt_parser *p, const char *what, vt_token *at,
-                             char out[VT_NAME_MAX + 1]) {
+vt_status vt_parse_name(vt_parser *p, const char *what, vt_token *at, char out[VT_NAME_MAX + 1]) {
   *at = p->tok;
   VT_TRY(vt_parse_expect(p, VT_TOKEN_NAME, what));
   vt_parse_text(at, out);
@@ -24,7 +21,7 @@ static vt_status parse_one_dim(vt_parser *p) {
   vt_token at;
   vt_entry *e = NULL;
   int64_t dim = 0;
-  VT_TRY(expect_name(p, "the name of a dimension", &at, name));
+  VT_TRY(vt_parse_name(p, "the name of a dimension", &at, name));
   if (strchr(name, '.') != NULL)
     return VT_FAIL_AT(p, &at, VT_SYNTAX, "the name of a dimension has no '.'");
   const int constant = p->tok.kind == '=';
@@ -35,7 +32,7 @@ static vt_status parse_one_dim(vt_parser *p) {
   if (vt_names_find(&p->results, name) != NULL)
     return VT_FAIL_AT(p, &at, VT_VERIFY, "'%s' is already an output", name);
   VT_TRY(vt_scope_declare(p, &at, name, &e));
-  if (!constant) VT_TRY(vt_parse_at(p, &at, vt_dim_declare(p->gb.b.dims, name, &dim, &p->diag)));
+  if (!constant) VT_TRY(vt_parse_at(p, &at, vt_dim_declare(p->gb->b.dims, name, &dim, &p->diag)));
   e->kind = constant ? VT_ENTRY_CONSTANT : VT_ENTRY_SYMBOL;
   e->dim = dim;
   return VT_OK;
@@ -50,12 +47,14 @@ static vt_status parse_dims(vt_parser *p) {
   return VT_OK;
 }
 
-/* Ports enter the graph here and nowhere else; `e` is the entry declared for one. */
+/* Ports enter the graph here and nowhere else; `e` is the entry declared for one. They belong to
+ * the model, wherever they are written. */
 static vt_status add_port(vt_parser *p, const vt_token *at, const vt_port *port,
                           const vt_type *type, vt_entry *e) {
-  p->gb.line = at->line;
-  p->gb.column = at->column;
-  const uint32_t value = vt_graph_add_port(&p->gb, port, type);
+  p->root.line = at->line;
+  p->root.column = at->column;
+  const uint32_t value = vt_graph_add_port(&p->root, port, type);
+  VT_TRY(vt_parse_at(p, at, p->root.status));
   VT_TRY(vt_parse_built(p, at));
   e->kind = VT_ENTRY_PORT;
   e->value = value;
@@ -110,7 +109,7 @@ static vt_status parse_input(vt_parser *p) {
   vt_type type;
   vt_entry *e = NULL;
   vt_port port = {.name = name, .kind = VT_PORT_INPUT};
-  VT_TRY(expect_name(p, "the name of an input", &at, name));
+  VT_TRY(vt_parse_name(p, "the name of an input", &at, name));
   VT_TRY(vt_parse_expect(p, ':', "':' and the type of the input"));
   VT_TRY(vt_parse_type(p, &type));
   if (vt_token_is(&p->tok, "in")) VT_TRY(parse_range(p, type.dtype, &port));
@@ -134,20 +133,29 @@ static vt_status settle_stream(vt_parser *p, const vt_token *at, const char *nam
   const vt_entry *other = vt_names_find(&p->streams, key);
   if (other != NULL) {
     const vt_status s = VT_FAIL_AT(p, at, VT_VERIFY, "'%s' and '%s' would both draw from stream %s",
-                                   p->gb.g->ports[other->value].name, name, key);
+                                   p->gb->g->ports[other->value].name, name, key);
     vt_parse_hint(p, "give one of them another stream=...");
     return s;
   }
   vt_entry *e = vt_names_add(&p->streams, key);
   if (e == NULL) return vt_parse_nomem(p);
-  e->value = p->gb.g->n_ports;
+  e->value = p->gb->g->n_ports;
   return VT_OK;
+}
+
+/* A parameter belongs to the model, also when it is written in a body. */
+static vt_status declare_param(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
+  vt_names *here = p->names;
+  p->names = &p->root_names;
+  const vt_status s = vt_scope_declare(p, at, name, out);
+  p->names = here;
+  return s;
 }
 
 vt_status vt_parse_param(vt_parser *p, const vt_token *at, const char *name, const vt_type *type,
                          const vt_init_spec *init, uint32_t *out) {
   vt_entry *e = NULL;
-  VT_TRY(vt_scope_declare(p, at, name, &e));
+  VT_TRY(declare_param(p, at, name, &e));
   VT_TRY(vt_parse_load(p, init->info->attrs, init->attrs));
   VT_TRY(settle_stream(p, at, name, init));
   if (vt_attr_find(init->info->attrs, "stream") != NULL && type->dtype != VT_DTYPE_F32)
@@ -157,7 +165,7 @@ vt_status vt_parse_param(vt_parser *p, const vt_token *at, const char *name, con
       .name = name, .kind = VT_PORT_PARAM, .init = init->info->number, .init_attrs = p->attrs};
   VT_TRY(add_port(p, at, &port, type, e));
   *out = e->value;
-  return VT_OK;
+  return p->frame == NULL ? VT_OK : vt_parse_value_of(p, at, name, out);
 }
 
 /* param w1: f32[784, 256] = he_normal(stream=1) */
@@ -167,7 +175,7 @@ static vt_status parse_param(vt_parser *p) {
   vt_type type;
   vt_init_spec init;
   uint32_t value;
-  VT_TRY(expect_name(p, "the name of a parameter", &at, name));
+  VT_TRY(vt_parse_name(p, "the name of a parameter", &at, name));
   VT_TRY(vt_parse_expect(p, ':', "':' and the type of the parameter"));
   VT_TRY(vt_parse_type(p, &type));
   VT_TRY(vt_parse_expect(p, '=', "'=' and the initialiser of the parameter"));
@@ -183,14 +191,14 @@ static vt_status parse_param(vt_parser *p) {
  * name that cannot be read back, for being too long with its suffix, is dropped again. */
 static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t *times) {
   char text[VT_NAME_MAX + 16];
-  const char *had = p->gb.g->values[value].name;
+  const char *had = p->gb->g->values[value].name;
   if (had != NULL || vt_scope_is_unnamed(name)) return;
   if (*times == 0)
     snprintf(text, sizeof text, "%s", name);
   else
     snprintf(text, sizeof text, "%s.%u", name, *times);
-  vt_graph_name(&p->gb, value, text);
-  const char **given = &p->gb.g->values[value].name;
+  vt_graph_name(p->gb, value, text);
+  const char **given = &p->gb->g->values[value].name;
   if (*given != NULL && strlen(*given) > VT_NAME_MAX) *given = NULL;
   ++*times;
 }
@@ -198,7 +206,7 @@ static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t 
 /* An output's name lives apart from the others, but it may become the name of a value in the
  * printed form, and so it cannot be that of a dimension. */
 static vt_status declare_output(vt_parser *p, const vt_token *at, const char *name) {
-  const vt_entry *e = vt_names_find(&p->names, name);
+  const vt_entry *e = vt_names_find(p->names, name);
   if (!vt_scope_may_name(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "an output cannot be called '%s'", name);
   if (e != NULL && (e->kind == VT_ENTRY_SYMBOL || e->kind == VT_ENTRY_CONSTANT))
@@ -212,9 +220,9 @@ static vt_status declare_output(vt_parser *p, const vt_token *at, const char *na
 
 /* The expression to the right of `name =`; a rule that refuses one of its nodes says the name. */
 static vt_status parse_named(vt_parser *p, const char *name, uint32_t dtype, vt_operand *out) {
-  p->gb.label = name;
+  p->gb->label = name;
   const vt_status s = vt_parse_value(p, dtype, out);
-  p->gb.label = NULL;
+  p->gb->label = NULL;
   return s;
 }
 
@@ -223,7 +231,7 @@ static vt_status parse_output(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at;
   uint32_t value = VT_NO_VALUE, times = 0;
-  VT_TRY(expect_name(p, "the name of an output", &at, name));
+  VT_TRY(vt_parse_name(p, "the name of an output", &at, name));
   VT_TRY(declare_output(p, &at, name));
   if (p->tok.kind == '=') {
     vt_operand o;
@@ -232,63 +240,101 @@ static vt_status parse_output(vt_parser *p) {
     value = o.value;
     if (!o.is_name) name_value(p, value, name, &times);
   } else {
-    const vt_entry *e = vt_names_find(&p->names, name);
+    const vt_entry *e = vt_names_find(p->names, name);
     if (e == NULL) return vt_scope_unknown(p, &at, name);
     value = e->value;
   }
-  p->gb.line = at.line;
-  p->gb.column = at.column;
-  vt_graph_add_result(&p->gb, name, value);
+  p->gb->line = at.line;
+  p->gb->column = at.column;
+  vt_graph_add_result(p->gb, name, value);
   return vt_parse_built(p, &at);
 }
 
 static vt_status check_annotation(vt_parser *p, const vt_token *at, const char *name,
                                   const vt_type *declared, uint32_t value) {
   char have[VT_TYPE_TEXT], want[VT_TYPE_TEXT];
-  const vt_type *type = p->gb.b.type(&p->gb.b, value);
+  const vt_type *type = p->gb->b.type(&p->gb->b, value);
   if (type == NULL || vt_type_equal(type, declared)) return VT_OK;
   return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is %s, declared as %s", name,
-                    vt_type_text(p->gb.b.dims, type, have),
-                    vt_type_text(p->gb.b.dims, declared, want));
+                    vt_type_text(p->gb->b.dims, type, have),
+                    vt_type_text(p->gb->b.dims, declared, want));
 }
 
-/* The entry to be assigned; declarations are not variables. */
+/* The entry to be assigned; declarations are not variables. In a body a name from outside may be
+ * given to a value of the body. */
 static vt_status bind_target(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
-  vt_entry *e = vt_scope_find(p, name);
-  if (e != NULL && e->kind != VT_ENTRY_VALUE)
+  vt_entry *e = p->frame == NULL ? vt_scope_find(p, name) : vt_names_find(p->names, name);
+  const vt_entry *outside = e == NULL ? vt_scope_find(p, name) : e;
+  if (outside != NULL && outside->kind != VT_ENTRY_VALUE &&
+      (e != NULL || outside->kind != VT_ENTRY_PORT))
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is declared on line %u and cannot be assigned", name,
-                      e->line);
+                      outside->line);
   if (e == NULL && !vt_scope_may_name(name) && !vt_scope_is_unnamed(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is a reserved word", name);
-  if (e == NULL) e = vt_names_add(&p->names, name);
+  if (e == NULL) e = vt_names_add(p->names, name);
   if (e == NULL) return vt_parse_nomem(p);
   *out = e;
   return VT_OK;
 }
 
-/* h = relu(x)        t: f32[B, 10] = matmul(h, w2)
- * A name such as _12 binds the value and leaves it unnamed, as it was when it was printed. */
-static vt_status parse_assignment(vt_parser *p) {
+/* One name to the left of an assignment. */
+typedef struct target {
   char name[VT_NAME_MAX + 1];
   vt_token at;
-  vt_type type = {0};
-  vt_operand o;
+  vt_type type;
+  int annotated;
+} target;
+
+static vt_status parse_target(vt_parser *p, target *t) {
+  VT_TRY(vt_parse_name(p, "a name", &t->at, t->name));
+  t->annotated = p->tok.kind == ':';
+  if (!t->annotated) return VT_OK;
+  VT_TRY(vt_parse_advance(p));
+  return vt_parse_type(p, &t->type);
+}
+
+/* _ takes a value that is not needed. */
+static vt_status assign(vt_parser *p, const target *t, uint32_t value) {
   vt_entry *e = NULL;
-  VT_TRY(expect_name(p, "a name", &at, name));
-  const int annotated = p->tok.kind == ':';
-  if (annotated) {
+  if (t->annotated) VT_TRY(check_annotation(p, &t->at, t->name, &t->type, value));
+  if (strcmp(t->name, "_") == 0) return VT_OK;
+  VT_TRY(bind_target(p, &t->at, t->name, &e));
+  e->kind = VT_ENTRY_VALUE;
+  e->line = t->at.line;
+  e->value = value;
+  name_value(p, value, t->name, &e->times);
+  return vt_parse_built(p, &t->at);
+}
+
+/* h = relu(x)        t: f32[B, 10] = matmul(h, w2)        v, i = top_k(x, k=5)
+ * A name such as _12 binds the value and leaves it unnamed, as it was when it was printed. */
+static vt_status parse_assignment(vt_parser *p) {
+  target one, *all = &one;
+  uint32_t n = 1;
+  vt_operand o;
+  VT_TRY(parse_target(p, &one));
+  for (; p->tok.kind == ','; n++) {
+    if (n == VT_MAX_RESULTS)
+      return VT_FAIL_AT(p, &p->tok, VT_LIMIT, "more than %d names", VT_MAX_RESULTS);
+    if (n == 1) {
+      all = VT_NEW_N(&p->arena, target, VT_MAX_RESULTS);
+      if (all == NULL) return vt_parse_nomem(p);
+      all[0] = one;
+    }
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(vt_parse_type(p, &type));
+    VT_TRY(parse_target(p, &all[n]));
   }
   VT_TRY(vt_parse_expect(p, '=', "'=' and a value"));
-  VT_TRY(parse_named(p, name, type.dtype, &o));
-  if (annotated) VT_TRY(check_annotation(p, &at, name, &type, o.value));
-  VT_TRY(bind_target(p, &at, name, &e));
-  e->kind = VT_ENTRY_VALUE;
-  e->line = at.line;
-  e->value = o.value;
-  name_value(p, o.value, name, &e->times);
-  return vt_parse_built(p, &at);
+  const vt_token at = p->tok;
+  p->targets = n;
+  const vt_status s = parse_named(p, all[0].name, n == 1 ? all[0].type.dtype : 0, &o);
+  p->targets = 1;
+  VT_TRY(s);
+  const vt_value *v = &p->gb->g->values[o.value];
+  if (n > 1 && (v->node == VT_NO_NODE || p->gb->g->nodes[v->node].n_out != n || v->index != 0))
+    return VT_FAIL_AT(p, &at, VT_VERIFY, "%u names for one value", n);
+  for (uint32_t i = 0; i < n; i++) VT_TRY(assign(p, &all[i], o.value + i));
+  return VT_OK;
 }
 
 /* ---- repeats ---- */
@@ -310,7 +356,7 @@ static void go_back(vt_parser *p, const place *to) {
 
 /* What an iteration adds each time; a name assigned in it is new only once. */
 static uint64_t recurring(const vt_parser *p) {
-  return p->iterations + p->gb.g->n_nodes + p->gb.g->n_ports;
+  return p->iterations + p->gb->g->n_nodes + p->gb->g->n_ports;
 }
 
 /* After the first iteration the cost of one is known, and the rest is refused before it is built.
@@ -335,7 +381,7 @@ static vt_status parse_iteration(vt_parser *p, const vt_token *at, const char *n
   const vt_scope scope = {.up = p->scope, .n = outer + (size_t)n};
   p->scope = &scope;
   p->iterations++;
-  const vt_status s = parse_block(p);
+  const vt_status s = vt_parse_block(p);
   p->scope = scope.up;
   p->prefix[outer] = 0;
   if (s != VT_OK && i > 0)
@@ -373,7 +419,7 @@ static vt_status parse_repeat(vt_parser *p) {
     return s;
   }
   VT_TRY(vt_parse_advance(p));
-  VT_TRY(expect_name(p, "a name for the repeat", &as, name));
+  VT_TRY(vt_parse_name(p, "a name for the repeat", &as, name));
   VT_TRY(vt_parse_expect(p, '{', "'{' to open the repeat"));
   VT_TRY(vt_parse_enter(p));
   VT_TRY(parse_iterations(p, &at, name, n));
@@ -415,35 +461,43 @@ static vt_status no_statement(vt_parser *p) {
 }
 
 static vt_status parse_statement(vt_parser *p) {
-  if (p->tok.kind == VT_TOKEN_NAME && (p->next.kind == '=' || p->next.kind == ':'))
+  if (p->tok.kind == VT_TOKEN_NAME &&
+      (p->next.kind == '=' || p->next.kind == ':' || p->next.kind == ','))
     return parse_assignment(p);
   for (size_t i = 0; i < N_STATEMENTS; i++) {
     const statement *s = &statements[i];
     if (!vt_token_is(&p->tok, s->word)) continue;
-    if (p->scope != NULL && !s->repeatable)
-      return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' cannot stand inside a repeat", s->word);
+    if ((p->scope != NULL || p->frame != NULL) && !s->repeatable)
+      return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' cannot stand inside a %s", s->word,
+                        p->frame != NULL ? "body" : "repeat");
     VT_TRY(vt_parse_advance(p));
     return s->parse(p);
   }
   return no_statement(p);
 }
 
-static vt_status skip_lines(vt_parser *p) {
+vt_status vt_parse_skip_lines(vt_parser *p) {
   while (p->tok.kind == VT_TOKEN_LINE) VT_TRY(vt_parse_advance(p));
   return VT_OK;
 }
 
+/* `give` is a word only there, as the others are. */
+static int ends_body(const vt_parser *p) {
+  return p->frame != NULL && vt_token_is(&p->tok, "give") && p->next.kind != '=' &&
+         p->next.kind != ':' && p->next.kind != ',';
+}
+
 /* Statements up to the closing brace, which is left to be read. */
-static vt_status parse_block(vt_parser *p) {
-  VT_TRY(skip_lines(p));
-  while (p->tok.kind != '}') {
+vt_status vt_parse_block(vt_parser *p) {
+  VT_TRY(vt_parse_skip_lines(p));
+  while (p->tok.kind != '}' && !ends_body(p)) {
     const vt_token at = p->tok;
     if (at.kind == VT_TOKEN_END) return vt_parse_expect(p, '}', "'}' to close the block");
     VT_TRY(parse_statement(p));
     VT_TRY(vt_parse_bounded(p, &at));
     if (p->tok.kind != '}' && p->tok.kind != VT_TOKEN_END)
       VT_TRY(vt_parse_expect(p, VT_TOKEN_LINE, "the end of the line"));
-    VT_TRY(skip_lines(p));
+    VT_TRY(vt_parse_skip_lines(p));
   }
   return VT_OK;
 }
@@ -459,7 +513,7 @@ static vt_status expect_word(vt_parser *p, const char *word, const char *what) {
 
 /* volta 1 */
 static vt_status parse_version(vt_parser *p) {
-  VT_TRY(skip_lines(p));
+  VT_TRY(vt_parse_skip_lines(p));
   VT_TRY(expect_word(p, "volta", "'volta 1', the version of the text form"));
   if (p->tok.kind == VT_TOKEN_INT && !(p->tok.n == 1 && p->tok.s[0] == '1')) {
     const vt_status s =
@@ -470,19 +524,19 @@ static vt_status parse_version(vt_parser *p) {
   }
   VT_TRY(vt_parse_expect(p, VT_TOKEN_INT, "the version 1"));
   VT_TRY(vt_parse_expect(p, VT_TOKEN_LINE, "the end of the line"));
-  return skip_lines(p);
+  return vt_parse_skip_lines(p);
 }
 
 static vt_status parse_model(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at;
   VT_TRY(expect_word(p, "model", "'model'"));
-  VT_TRY(expect_name(p, "the name of the model", &at, name));
+  VT_TRY(vt_parse_name(p, "the name of the model", &at, name));
   VT_TRY(vt_parse_expect(p, '{', "'{' to open the model"));
-  VT_TRY(vt_graph_begin(&p->gb, name, p->arena.a, &p->diag));
+  VT_TRY(vt_graph_begin(p->gb, name, p->arena.a, &p->diag));
   p->begun = 1;
-  VT_TRY(parse_block(p));
-  if (p->gb.g->n_results == 0) return VT_FAIL_AT(p, &p->tok, VT_VERIFY, "the model has no output");
+  VT_TRY(vt_parse_block(p));
+  if (p->gb->g->n_results == 0) return VT_FAIL_AT(p, &p->tok, VT_VERIFY, "the model has no output");
   return vt_parse_expect(p, '}', "'}' to close the model");
 }
 
@@ -491,7 +545,7 @@ static vt_status parse_file(vt_parser *p) {
   VT_TRY(vt_parse_advance(p));
   VT_TRY(parse_version(p));
   VT_TRY(parse_model(p));
-  VT_TRY(skip_lines(p));
+  VT_TRY(vt_parse_skip_lines(p));
   return vt_parse_expect(p, VT_TOKEN_END, "nothing after the model");
 }
 
@@ -528,13 +582,16 @@ vt_status vt_parse(const char *text, size_t n, vt_alloc a, vt_graph **out, vt_di
   vt_graph *g = NULL;
   vt_lex_init(&p.lex, n > 0 ? text : "", n);
   vt_arena_init(&p.arena, a);
-  p.names.arena = p.streams.arena = p.results.arena = &p.arena;
+  p.gb = &p.root;
+  p.names = &p.root_names;
+  p.targets = 1;
+  p.root_names.arena = p.streams.arena = p.results.arena = &p.arena;
   p.attrs = vt_arena_array(&p.arena, VT_ATTRS_MAX, 1);
   vt_status s = p.attrs != NULL ? parse_file(&p) : vt_parse_nomem(&p);
   if (s == VT_OK)
-    s = vt_graph_freeze(&p.gb, &g);
+    s = vt_graph_freeze(&p.root, &g);
   else if (p.begun)
-    vt_graph_drop(&p.gb);
+    vt_graph_drop(&p.root);
   if (s == VT_OK)
     *out = g;
   else

@@ -25,7 +25,7 @@ static vt_status divide(vt_parser *p, const vt_token *at, int64_t a, int64_t b, 
   if (vt_dim_is_symbolic(b) || b <= 0)
     return VT_FAIL_AT(p, at, VT_VERIFY, "a dimension is divided by a whole number above 0 only");
   if (vt_dim_is_symbolic(a))
-    return vt_parse_at(p, at, vt_dim_div(p->gb.b.dims, a, b, out, &p->diag));
+    return vt_parse_at(p, at, vt_dim_div(p->gb->b.dims, a, b, out, &p->diag));
   if (a % b != 0)
     return VT_FAIL_AT(p, at, VT_VERIFY, "%lld is not a multiple of %lld", (long long)a,
                       (long long)b);
@@ -42,14 +42,14 @@ static vt_status constant_op(vt_parser *p, const vt_token *op, int64_t a, int64_
 
 /* The same for the coefficients of a polynomial. */
 static vt_status keep_small_terms(vt_parser *p, const vt_token *at, int64_t dim) {
-  const vt_poly *q = &p->gb.b.dims->poly[(uint64_t)dim - (uint64_t)INT64_MIN];
+  const vt_poly *q = &p->gb->b.dims->poly[(uint64_t)dim - (uint64_t)INT64_MIN];
   int64_t v;
   for (uint32_t i = 0; i < q->n; i++) VT_TRY(keep_small(p, at, 1, q->term[i].coef, &v));
   return vt_parse_built(p, at);
 }
 
 static vt_status symbolic_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b, int64_t *out) {
-  vt_dims *t = p->gb.b.dims;
+  vt_dims *t = p->gb->b.dims;
   int64_t v = 0;
   vt_status s;
   if (op->kind == '+')
@@ -306,7 +306,7 @@ static vt_status settle_axis(vt_parser *p, const vt_token *at, const vt_type *fi
   }
   if (first == NULL) return VT_FAIL_AT(p, at, VT_VERIFY, "an axis without an operand");
   return VT_FAIL_AT(p, at, VT_VERIFY, "axis %lld is out of range for %s", (long long)*axis,
-                    vt_type_text(p->gb.b.dims, first, type));
+                    vt_type_text(p->gb->b.dims, first, type));
 }
 
 static vt_status settle_axes(vt_parser *p, const vt_token *at, const vt_type *first,
@@ -316,6 +316,17 @@ static vt_status settle_axes(vt_parser *p, const vt_token *at, const vt_type *fi
   vt_attr_list *list = vt_attr_ints(attrs, f);
   for (int64_t i = 0; i < list->n; i++) VT_TRY(settle_axis(p, at, first, &list->v[i]));
   return VT_OK;
+}
+
+static vt_status parse_word(vt_parser *p, int64_t *out) {
+  char found[VT_TOKEN_TEXT], name[VT_NAME_MAX + 1] = "";
+  if (p->tok.kind == VT_TOKEN_NAME) vt_parse_text(&p->tok, name);
+  const int64_t word = vt_word_find(name);
+  if (word < 0)
+    return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a word such as 'mean' or 'nearest', found %s",
+                      vt_token_describe(&p->tok, found));
+  *out = word;
+  return vt_parse_advance(p);
 }
 
 static vt_status parse_dtype_attr(vt_parser *p, int64_t *out) {
@@ -343,6 +354,10 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
       return parse_list(p, vt_parse_dim, vt_attr_ints(attrs, f));
     case VT_ATTR_ORDER:
       return parse_order(p, vt_attr_int(attrs, f));
+    case VT_ATTR_DIM:
+      return vt_parse_dim(p, vt_attr_int(attrs, f));
+    case VT_ATTR_WORD:
+      return parse_word(p, vt_attr_int(attrs, f));
     case VT_ATTR_BITS:
       break;
   }

@@ -23,7 +23,7 @@ static uint32_t literal_type(vt_parser *p, const vt_operand *o, uint32_t n) {
       if (o[i].at.kind == VT_TOKEN_REAL) fallback = VT_DTYPE_F32;
       continue;
     }
-    const vt_type *t = p->gb.b.type(&p->gb.b, o[i].value);
+    const vt_type *t = p->gb->b.type(&p->gb->b, o[i].value);
     if (t != NULL && t->dtype != VT_DTYPE_BOOL) return t->dtype;
   }
   return fallback;
@@ -43,9 +43,9 @@ static vt_status settle(vt_parser *p, vt_operand *o, uint32_t n) {
 
 static vt_status add_node(vt_parser *p, const vt_token *at, uint32_t op, const uint32_t *in,
                           uint32_t n_in, const void *attrs, uint32_t *out) {
-  p->gb.line = at->line;
-  p->gb.column = at->column;
-  const uint32_t v = p->gb.b.node(&p->gb.b, op, in, n_in, attrs);
+  p->gb->line = at->line;
+  p->gb->column = at->column;
+  const uint32_t v = p->gb->b.node(&p->gb->b, op, in, n_in, attrs);
   VT_TRY(vt_parse_built(p, at));
   *out = v;
   return VT_OK;
@@ -111,15 +111,32 @@ static vt_status finish_call(vt_parser *p, const vt_token *of, const vt_op_info 
   if (in == NULL) return vt_parse_nomem(p);
   for (uint32_t i = 0; i < n; i++) in[i] = p->stack[base + i].value;
   vt_type first = {0};
-  if (n > 0) first = *p->gb.b.type(&p->gb.b, in[0]);
+  if (n > 0) first = *p->gb->b.type(&p->gb->b, in[0]);
   VT_TRY(vt_parse_attrs(p, op->attrs, of, n > 0 ? &first : NULL));
-  return add_node(p, of, op->number, in, n, p->attrs, out);
+  if (vt_op_bodies(op) == 0) return add_node(p, of, op->number, in, n, p->attrs, out);
+  uint32_t with = n; /* the operands that the bodies take from outside included */
+  void *attrs = vt_arena_copy(&p->arena, p->attrs, op->attrs->size);
+  if (attrs == NULL) return vt_parse_nomem(p);
+  VT_TRY(vt_parse_bodies(p, op, of, attrs, &in, &with));
+  return add_node(p, of, op->number, in, with, attrs, out);
+}
+
+/* A call gives as many values as there are names to its left; inside an expression, one. */
+static vt_status check_targets(vt_parser *p, const vt_token *of, uint32_t value, uint32_t want) {
+  const vt_graph *g = p->gb->g;
+  const uint32_t have = g->nodes[g->values[value].node].n_out;
+  if (have == want) return VT_OK;
+  const vt_status s = VT_FAIL_AT(p, of, VT_VERIFY, "'%.*s' gives %u values where %u %s wanted",
+                                 (int)of->n, of->s, have, want, want == 1 ? "is" : "are");
+  if (have > 1) vt_parse_hint(p, "name all of them: a, b = ...; _ takes one that is not needed");
+  return s;
 }
 
 static vt_status parse_call(vt_parser *p, uint32_t *out) {
   char name[VT_NAME_MAX + 1];
   const vt_token of = p->tok;
-  const uint32_t base = p->n_stack;
+  const uint32_t base = p->n_stack, targets = p->targets;
+  p->targets = 1;
   vt_parse_text(&of, name);
   const vt_op_info *op = vt_op_find(name);
   if (op == NULL) return unknown_op(p, &of, name);
@@ -130,7 +147,7 @@ static vt_status parse_call(vt_parser *p, uint32_t *out) {
   VT_TRY(parse_operands(p, &of));
   VT_TRY(finish_call(p, &of, op, base, out));
   p->n_stack = base;
-  return VT_OK;
+  return check_targets(p, &of, *out, targets);
 }
 
 /* f64(0.5): a literal that brings its type. */
@@ -158,14 +175,7 @@ static vt_status parse_typed(vt_parser *p, uint32_t dtype, uint32_t *out) {
 }
 
 static vt_status parse_name(vt_parser *p, const char *name, uint32_t *out) {
-  const vt_entry *e = vt_scope_find(p, name);
-  if (e == NULL) return vt_scope_unknown(p, &p->tok, name);
-  if (e->kind == VT_ENTRY_SYMBOL || e->kind == VT_ENTRY_CONSTANT) {
-    const vt_status s = VT_FAIL_AT(p, &p->tok, VT_VERIFY, "'%s' is a dimension", name);
-    vt_parse_hint(p, "a dimension is not a value");
-    return s;
-  }
-  *out = e->value;
+  VT_TRY(vt_parse_value_of(p, &p->tok, name, out));
   return vt_parse_advance(p);
 }
 

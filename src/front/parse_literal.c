@@ -133,7 +133,7 @@ static vt_status half_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
                       vt_dtype_name(dtype));
   const int digits_only = !hex && t->s[0] >= '0' && t->s[0] <= '9';
   if (digits_only && x > 0x1p-160 && x < 0x1p160) x = move_towards(t, x);
-  *out = vt_build_number(&p->gb.b, dtype, o->negative && x == x ? -x : x);
+  *out = vt_build_number(&p->gb->b, dtype, o->negative && x == x ? -x : x);
   return vt_parse_built(p, t);
 }
 
@@ -150,7 +150,7 @@ static vt_status float_literal(vt_parser *p, const vt_operand *o, uint32_t dtype
   uint32_t narrow;
   memcpy(&bits, &x, sizeof x);
   memcpy(&narrow, &y, sizeof y);
-  *out = vt_build_bits(&p->gb.b, dtype, wide ? bits : narrow);
+  *out = vt_build_bits(&p->gb->b, dtype, wide ? bits : narrow);
   return vt_parse_built(p, t);
 }
 
@@ -187,13 +187,13 @@ static vt_status int_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, 
     v = v * 10 + digit;
   }
   const int64_t value = o->negative ? -(int64_t)(v - (v != 0)) - (v != 0) : (int64_t)v;
-  *out = vt_build_int(&p->gb.b, dtype, value);
+  *out = vt_build_int(&p->gb->b, dtype, value);
   return vt_parse_built(p, t);
 }
 
 static vt_status bool_literal(vt_parser *p, const vt_operand *o, uint32_t *out) {
   if (o->negative) return VT_FAIL_AT(p, &o->at, VT_VERIFY, "a truth value has no sign");
-  *out = vt_build_bits(&p->gb.b, VT_DTYPE_BOOL, (uint64_t)vt_token_is(&o->at, "true"));
+  *out = vt_build_bits(&p->gb->b, VT_DTYPE_BOOL, (uint64_t)vt_token_is(&o->at, "true"));
   return vt_parse_built(p, &o->at);
 }
 
@@ -203,8 +203,8 @@ vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, ui
   if (truth != (dtype == VT_DTYPE_BOOL))
     return VT_FAIL_AT(p, &o->at, VT_VERIFY, "%s cannot be of type %s", shown_as(o, shown),
                       vt_dtype_name(dtype));
-  p->gb.line = o->at.line;
-  p->gb.column = o->at.column;
+  p->gb->line = o->at.line;
+  p->gb->column = o->at.column;
   if (truth) return bool_literal(p, o, out);
   if (dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64) return float_literal(p, o, dtype, out);
   if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) return half_literal(p, o, dtype, out);

@@ -67,6 +67,16 @@ typedef struct vt_suggestion {
 } vt_suggestion;
 void vt_suggestion_try(vt_suggestion *s, const char *candidate);
 
+/* A body being read. What it uses from outside becomes an argument of its own, in order of first
+ * use, and an operand of the op it belongs to. */
+typedef struct vt_frame {
+  struct vt_frame *up;
+  vt_graph_builder *gb, *outer_gb;
+  vt_names names, *outer_names;
+  uint32_t *captured; /* values outside */
+  uint32_t n_captured, cap_captured;
+} vt_frame;
+
 /* ---- the parser ---- */
 
 /* An expression on its way. A literal has no type until it meets the operand beside it. */
@@ -85,9 +95,12 @@ typedef struct vt_init_spec {
 typedef struct vt_parser {
   vt_lexer lex;
   vt_token tok, next; /* the one to be read now, and the one after */
-  vt_graph_builder gb;
+  vt_graph_builder root, *gb; /* the model's, and the one written now: a body's inside a body */
   vt_arena arena;
-  vt_names names, streams, results;
+  vt_names *names; /* what is called how, where the parser is */
+  vt_names root_names, streams, results;
+  struct vt_frame *frame; /* the body being read; NULL: none */
+  uint32_t targets;       /* names to the left of the call to be read */
   vt_operand *stack; /* operands of the calls being read, innermost on top */
   uint32_t n_stack, cap_stack;
   const vt_scope *scope;
@@ -95,6 +108,7 @@ typedef struct vt_parser {
   void *attrs; /* VT_ATTRS_MAX bytes of the arena, for the attributes being read or changed */
   uint32_t depth;
   uint64_t lookups, iterations, rewound; /* names looked for; of repeats; bytes read again */
+  uint64_t closed;                       /* nodes and names of bodies that are finished */
   int begun;                             /* the graph was */
   vt_diag diag;
 } vt_parser;
@@ -129,8 +143,10 @@ void vt_parse_leave(vt_parser *p);
 void vt_parse_text(const vt_token *t, char out[VT_NAME_MAX + 1]); /* a name as a string */
 
 /* ---- scopes (scope.c) ---- */
-/* What a name means here: scopes from the innermost outwards, then the name itself. */
+/* What a name means here: bodies from the innermost outwards, then the model. */
 vt_entry *vt_scope_find(vt_parser *p, const char *name);
+/* In the model: scopes of repeats from the innermost outwards, then the name itself. */
+vt_entry *vt_scope_find_root(vt_parser *p, const char *name);
 /* The failure for a name that means nothing. */
 vt_status vt_scope_unknown(vt_parser *p, const vt_token *at, const char *name);
 /* "h.0." + name + part, which must fit into a name. */
@@ -165,6 +181,20 @@ vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
                            uint32_t *out) VT_NODISCARD;
 int vt_literal_is_bool(const vt_token *t);
 int vt_literal_starts(const vt_token *t); /* a number, true or false */
+
+/* parse_region.c: the bodies of a call whose operands and attributes are read; operands that they
+ * take from outside are added to *in. */
+vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of, void *attrs,
+                          uint32_t **in, uint32_t *n) VT_NODISCARD;
+/* The value that a name means here; one from outside a body is taken into it. */
+vt_status vt_parse_value_of(vt_parser *p, const vt_token *at, const char *name,
+                            uint32_t *out) VT_NODISCARD;
+
+/* parse.c: statements up to the closing brace, which is left to be read. */
+vt_status vt_parse_block(vt_parser *p) VT_NODISCARD;
+vt_status vt_parse_skip_lines(vt_parser *p) VT_NODISCARD;
+vt_status vt_parse_name(vt_parser *p, const char *what, vt_token *at,
+                        char out[VT_NAME_MAX + 1]) VT_NODISCARD;
 
 /* parse_expr.c */
 vt_status vt_parse_expr(vt_parser *p, vt_operand *out) VT_NODISCARD;

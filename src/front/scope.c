@@ -74,7 +74,11 @@ void vt_parse_hint(vt_parser *p, const char *fmt, ...) {
 
 vt_status vt_parse_nomem(vt_parser *p) { return VT_FAIL(&p->diag, VT_NOMEM, "out of memory"); }
 
-uint64_t vt_parse_size(const vt_parser *p) { return p->iterations + p->names.n + p->gb.g->n_nodes; }
+uint64_t vt_parse_size(const vt_parser *p) {
+  uint64_t n = p->iterations + p->closed + p->root_names.n + p->root.g->n_nodes;
+  for (const vt_frame *f = p->frame; f != NULL; f = f->up) n += f->names.n + f->gb->g->n_nodes;
+  return n;
+}
 
 vt_status vt_parse_too_large(vt_parser *p, const vt_token *at) {
   return VT_FAIL_AT(p, at, VT_LIMIT,
@@ -86,13 +90,13 @@ vt_status vt_parse_bounded(vt_parser *p, const vt_token *at) {
   if (vt_parse_size(p) > VT_EXPANSION_MAX) return vt_parse_too_large(p, at);
   if (p->lookups > VT_LOOKUPS_MAX)
     return VT_FAIL_AT(p, at, VT_LIMIT, "names are used more than %d times", VT_LOOKUPS_MAX);
-  if (p->gb.g->dims.n_polys <= VT_POLYS_MAX) return VT_OK;
+  if (p->gb->b.dims->n_polys <= VT_POLYS_MAX) return VT_OK;
   return VT_FAIL_AT(p, at, VT_LIMIT, "more than %d different dimensions made of symbols",
                     VT_POLYS_MAX);
 }
 
 vt_status vt_parse_built(vt_parser *p, const vt_token *at) {
-  VT_TRY(vt_parse_at(p, at, p->gb.status));
+  VT_TRY(vt_parse_at(p, at, p->gb->status));
   return vt_parse_bounded(p, at);
 }
 
@@ -154,6 +158,15 @@ void vt_parse_text(const vt_token *t, char out[VT_NAME_MAX + 1]) {
 /* ---- scopes ---- */
 
 vt_entry *vt_scope_find(vt_parser *p, const char *name) {
+  for (const vt_frame *f = p->frame; f != NULL; f = f->up) {
+    p->lookups++;
+    vt_entry *e = vt_names_find(&f->names, name);
+    if (e != NULL) return e;
+  }
+  return vt_scope_find_root(p, name);
+}
+
+vt_entry *vt_scope_find_root(vt_parser *p, const char *name) {
   const size_t n = strlen(name);
   char full[VT_NAME_MAX + 1];
   for (const vt_scope *s = p->scope; s != NULL; s = s->up) {
@@ -161,19 +174,19 @@ vt_entry *vt_scope_find(vt_parser *p, const char *name) {
     if (s->n + n > VT_NAME_MAX) continue;
     memcpy(full, p->prefix, s->n);
     memcpy(full + s->n, name, n + 1);
-    vt_entry *e = vt_names_find(&p->names, full);
+    vt_entry *e = vt_names_find(&p->root_names, full);
     if (e != NULL && e->kind == VT_ENTRY_PORT) return e; /* only parameters have scopes */
   }
   p->lookups++;
-  return vt_names_find(&p->names, name);
+  return vt_names_find(&p->root_names, name);
 }
 
 /* Only the latest names are compared, so that a hostile file cannot make an error expensive. */
 vt_status vt_scope_unknown(vt_parser *p, const vt_token *at, const char *name) {
   enum { LATEST = 10000 };
   vt_suggestion s = {.wanted = name};
-  const uint32_t first = p->names.n > LATEST ? p->names.n - LATEST : 0;
-  for (uint32_t i = first; i < p->names.n; i++) vt_suggestion_try(&s, p->names.entry[i].name);
+  const uint32_t first = p->names->n > LATEST ? p->names->n - LATEST : 0;
+  for (uint32_t i = first; i < p->names->n; i++) vt_suggestion_try(&s, p->names->entry[i].name);
   const vt_status status = VT_FAIL_AT(p, at, VT_SYNTAX, "nothing is called '%s' here", name);
   vt_parse_suggest(p, &s);
   return status;
@@ -189,8 +202,7 @@ vt_status vt_scope_join(vt_parser *p, const vt_token *at, const char *name, cons
 }
 
 int vt_scope_is_unnamed(const char *name) {
-  const size_t digits = name[0] == '_' ? strspn(name + 1, "0123456789") : 0;
-  return digits > 0 && name[digits + 1] == 0;
+  return vt_name_is_automatic(name);
 }
 
 int vt_scope_may_name(const char *name) {
@@ -206,10 +218,10 @@ static vt_status refuse_name(vt_parser *p, const vt_token *at, const char *name)
 
 vt_status vt_scope_declare(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
   if (!vt_scope_may_name(name)) return refuse_name(p, at, name);
-  const vt_entry *old = vt_names_find(&p->names, name);
+  const vt_entry *old = vt_names_find(p->names, name);
   if (old != NULL)
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is already taken: see line %u", name, old->line);
-  vt_entry *e = vt_names_add(&p->names, name);
+  vt_entry *e = vt_names_add(p->names, name);
   if (e == NULL) return vt_parse_nomem(p);
   e->line = at->line;
   *out = e;

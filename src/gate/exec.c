@@ -20,21 +20,36 @@ struct vt_exec {
   uint64_t work_done, work_total;
 };
 
-static const char *node_name(const vt_plan *p, uint64_t step, char buffer[16]) {
-  if (step >= p->n_steps) return "?";
+/* Steps are counted as they are written: one, then those of its bodies. Finds the plan and the
+ * step that a number means; 0 when there is none. `number` is counted down. */
+static int find_step(const vt_plan *p, uint64_t *number, const vt_plan **out, uint32_t *out_step) {
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    if ((*number)-- == 0) {
+      *out = p;
+      *out_step = i;
+      return 1;
+    }
+    for (uint32_t k = 0; k < p->nested[i].n; k++)
+      if (find_step(p->nested[i].plan[k], number, out, out_step)) return 1;
+  }
+  return 0;
+}
+
+static const char *node_name(const vt_plan *p, uint32_t step, char buffer[16]) {
   return vt_value_name(p->g, p->g->nodes[p->step_node[step]].first_out, buffer);
 }
 
-static vt_status check_steps(vt_exec *x, vt_diag *d) {
-  for (uint32_t i = 0; i < x->p->n_steps; i++) {
-    const vt_bk_step *step = &x->p->steps[i];
+static vt_status check_steps(vt_exec *x, const vt_plan *p, vt_diag *d) {
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    const vt_bk_step *step = &p->steps[i];
     char name[16], type[VT_TYPE_TEXT];
+    for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(check_steps(x, p->nested[i].plan[k], d));
     x->dev->reason[0] = 0;
     if (x->dev->api->step_check(x->dev->dev, step) == VT_OK) continue;
-    const uint32_t value = x->p->g->nodes[x->p->step_node[i]].first_out;
+    const uint32_t value = p->g->nodes[p->step_node[i]].first_out;
     (void)VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' does not run '%s' = %s giving %s%s%s",
-                  x->dev->name, node_name(x->p, i, name), vt_op_get(step->op)->name,
-                  vt_type_text(&x->p->g->dims, &x->p->g->values[value].type, type),
+                  x->dev->name, node_name(p, i, name), vt_op_get(step->op)->name,
+                  vt_type_text(&p->g->dims, &p->g->values[value].type, type),
                   x->dev->reason[0] != 0 ? ": " : "", x->dev->reason);
     x->dev->reason[0] = 0;
     return VT_UNSUPPORTED;
@@ -56,7 +71,7 @@ static vt_status take_memory(vt_exec *x, vt_diag *d) {
 }
 
 static vt_status fill(vt_exec *x, vt_diag *d) {
-  VT_TRY(check_steps(x, d));
+  VT_TRY(check_steps(x, x->p, d));
   vt_bk_program *built = NULL; /* what a failed call leaves here is not looked at */
   const int32_t s = x->dev->api->program_build(x->dev->dev, x->p->steps, x->p->n_steps, &built);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "build the program", d);
@@ -119,13 +134,14 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
 }
 
 /* An index out of range is the fault of what the model was given: it gets the node's place. */
-static vt_status range_error(const vt_plan *p, const char *node, const vt_bk_error *e, vt_diag *d) {
-  const int known = e->step < p->n_steps, first = d != NULL && d->code == VT_OK;
-  (void)VT_FAIL(d, VT_RANGE, "'%s' = %s: index %lld at position %llu is out of range", node,
-                known ? vt_op_get(p->steps[e->step].op)->name : "?", (long long)e->value,
+static vt_status range_error(const vt_plan *p, uint32_t step, const vt_bk_error *e, vt_diag *d) {
+  const int first = d != NULL && d->code == VT_OK;
+  const vt_node *n = &p->g->nodes[p->step_node[step]];
+  char name[16];
+  (void)VT_FAIL(d, VT_RANGE, "'%s' = %s: index %lld at position %llu is out of range",
+                node_name(p, step, name), vt_op_get(n->op)->name, (long long)e->value,
                 (unsigned long long)e->position);
-  if (known && first) {
-    const vt_node *n = &p->g->nodes[p->step_node[e->step]];
+  if (first) {
     d->line = n->line;
     d->column = n->column;
   }
@@ -135,21 +151,28 @@ static vt_status range_error(const vt_plan *p, const char *node, const vt_bk_err
 /* The first error of a run, by name: node, position, index. */
 static vt_status name_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
   char name[16], what[240];
-  const char *node = node_name(x->p, e->step, name);
-  if (e->status == VT_RANGE) return range_error(x->p, node, e, d);
-  snprintf(what, sizeof what, "run '%s'", node);
+  const vt_plan *p = NULL;
+  uint64_t number = e->step;
+  uint32_t step = 0;
+  const int known = find_step(x->p, &number, &p, &step);
+  if (e->status == VT_RANGE && known) return range_error(p, step, e, d);
+  snprintf(what, sizeof what, "run '%s'", known ? node_name(p, step, name) : "?");
   return vt_device_fail(x->dev, e->status, what, d);
 }
 
 /* ---- progress ---- */
 
-/* Elements of the result, times the length of the contraction where there is one. */
+/* Elements of the result, times the length of the contraction where there is one; of a loop, what
+ * its body does so many times. */
 static uint64_t work_of(const vt_bk_step *s) {
-  uint64_t n = 1, depth = 1;
+  uint64_t n = 1, depth = 1, inner = 0;
+  for (uint32_t k = 0; k < s->n_body; k++)
+    for (uint64_t i = 0; i < s->body[k].n_steps; i++) inner += work_of(&s->body[k].steps[i]);
+  if (s->op == VT_OP_loop) return (uint64_t)((const vt_attr_loop *)s->attrs)->count * inner + 1;
   for (uint32_t i = 0; i < s->out[0].rank; i++) n *= (uint64_t)s->out[0].dim[i];
   if (s->n_in > 1 && s->in[0].rank > 0 && strcmp(vt_op_get(s->op)->numerics, "ordered") == 0)
     depth = (uint64_t)s->in[0].dim[s->in[0].rank - 1];
-  return n / 16 * depth + 1; /* scaled so that no sum over a plan overflows */
+  return n / 16 * depth + inner + 1; /* scaled so that no sum over a plan overflows */
 }
 
 void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user) {
@@ -160,9 +183,11 @@ void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user) {
 }
 
 void vt_exec_note(vt_exec *x, uint64_t step) {
-  if (x->report == NULL || step >= x->p->n_steps) return;
+  const vt_plan *p = NULL;
+  uint32_t index = 0;
+  if (x->report == NULL || !find_step(x->p, &step, &p, &index) || p != x->p) return;
   vt_fpenv saved;
-  x->work_done += work_of(&x->p->steps[step]);
+  x->work_done += work_of(&p->steps[index]);
   vt_fpenv_enter(&saved);
   x->report(x->report_user, x->work_done, x->work_total);
   vt_fpenv_leave(&saved); /* whatever mode the listener leaves behind */

@@ -6,9 +6,13 @@
 #include <string.h>
 #include "vt_graph.h"
 
+enum { MOST_NESTED = 16 };
+
 void vt_graph_free(vt_graph *g) {
   if (g == NULL) return;
   const vt_alloc a = g->arena.a;
+  for (uint32_t i = 0; i < g->n_nodes; i++)
+    for (uint32_t k = 0; k < g->nodes[i].n_body; k++) vt_graph_free(g->nodes[i].body[k]);
   vt_arena_done(&g->arena);
   vt_alloc_free(a, g, sizeof *g);
 }
@@ -71,11 +75,15 @@ static vt_status operand_types(vt_graph_builder *gb, const vt_op_info *op, const
   return VT_OK;
 }
 
-static int append(vt_graph_builder *gb, const vt_node *node, const uint32_t *in) {
+static int make_room(vt_graph_builder *gb) {
   vt_graph *g = gb->g;
   vt_node *nodes = vt_arena_grow(&g->arena, g->nodes, g->n_nodes, &gb->cap_nodes, sizeof *nodes);
-  if (nodes == NULL) return 0;
-  g->nodes = nodes;
+  if (nodes != NULL) g->nodes = nodes;
+  return nodes != NULL;
+}
+
+static int append_operands(vt_graph_builder *gb, const vt_node *node, const uint32_t *in) {
+  vt_graph *g = gb->g;
   for (uint32_t i = 0; i < node->n_in; i++) {
     uint32_t *operands =
         vt_arena_grow(&g->arena, g->operands, g->n_operands, &gb->cap_operands, sizeof *operands);
@@ -83,7 +91,37 @@ static int append(vt_graph_builder *gb, const vt_node *node, const uint32_t *in)
     g->operands = operands;
     operands[g->n_operands++] = in[i];
   }
-  nodes[g->n_nodes++] = *node;
+  return 1;
+}
+
+/* ---- bodies ---- */
+
+void vt_body_type_of(const vt_graph *body, vt_type *in, vt_type *out, vt_body_type *t) {
+  for (uint32_t i = 0; i < body->n_ports; i++) in[i] = body->values[body->ports[i].value].type;
+  for (uint32_t i = 0; i < body->n_results; i++)
+    out[i] = body->values[body->results[i].value].type;
+  *t = (vt_body_type){body->n_ports, body->n_results, in, out};
+}
+
+/* The bodies that wait, described for the op's rules; 0 when memory is out. */
+static int describe_bodies(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
+  for (uint32_t i = 0; i < gb->n_body; i++) {
+    const vt_graph *body = gb->body[i];
+    vt_type *in = VT_NEW_N(&gb->g->arena, vt_type, body->n_ports);
+    vt_type *out = VT_NEW_N(&gb->g->arena, vt_type, body->n_results);
+    if (in == NULL || out == NULL) return 0;
+    vt_body_type_of(body, in, out, &t[i]);
+  }
+  return 1;
+}
+
+/* The waiting bodies become the node's; on failure they wait on, to be freed with the builder. */
+static int take_bodies(vt_graph_builder *gb, vt_node *node) {
+  if (gb->n_body == 0) return 1;
+  node->body = vt_arena_copy(&gb->g->arena, gb->body, gb->n_body * sizeof *gb->body);
+  if (node->body == NULL) return 0;
+  node->n_body = gb->n_body;
+  gb->n_body = 0;
   return 1;
 }
 
@@ -98,31 +136,54 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
                         n);
     return VT_NO_VALUE;
   }
-  vt_type *types = VT_NEW_N(&g->arena, vt_type, n), out;
+  vt_type *types = VT_NEW_N(&g->arena, vt_type, n), out[VT_MAX_RESULTS];
+  vt_body_type body[VT_MAX_BODIES];
+  uint32_t n_out = 0;
   const void *copy =
       vt_arena_copy(&g->arena, attrs == NULL ? op->attrs->defaults : attrs, op->attrs->size);
-  if (types == NULL || copy == NULL) return no_memory(gb);
+  if (types == NULL || copy == NULL || !describe_bodies(gb, body)) return no_memory(gb);
   if (operand_types(gb, op, in, n, types) != VT_OK) return VT_NO_VALUE;
   vt_diag why = {0};
-  const vt_rule rule = {&g->dims, types, n, copy};
-  const vt_status s = vt_op_infer(op, &rule, &out, &why);
+  const vt_rule rule = {gb->b.dims, types, n, copy, gb->n_body, body};
+  const vt_status s = vt_op_infer(op, &rule, out, &n_out, &why);
   if (s != VT_OK) return fail_node(gb, op, s, &why);
-  const vt_node node = {.op = number,
-                        .n_in = n,
-                        .first_in = g->n_operands,
-                        .n_out = 1,
-                        .first_out = g->n_values,
-                        .line = gb->line,
-                        .column = gb->column,
-                        .attrs = copy};
+  vt_node node = {.op = number,
+                  .n_in = n,
+                  .first_in = g->n_operands,
+                  .n_out = n_out,
+                  .first_out = g->n_values,
+                  .line = gb->line,
+                  .column = gb->column,
+                  .attrs = copy};
   const uint32_t index = g->n_nodes;
-  if (!append(gb, &node, in)) return no_memory(gb);
-  return add_value(gb, &out, index, 0);
+  if (!make_room(gb) || !append_operands(gb, &node, in) || !take_bodies(gb, &node))
+    return no_memory(gb);
+  g->nodes[g->n_nodes++] = node;
+  for (uint32_t i = 0; i < n_out; i++)
+    if (add_value(gb, &out[i], index, i) == VT_NO_VALUE) return VT_NO_VALUE;
+  return node.first_out;
 }
 
 static const vt_type *value_type(const vt_builder *b, uint32_t value) {
   const vt_graph *g = ((const vt_graph_builder *)b)->g;
   return value < g->n_values ? &g->values[value].type : NULL;
+}
+
+static vt_builder *open_body(vt_builder *b, const vt_type *in, uint32_t n) {
+  vt_graph_builder *gb = b->self;
+  const char **names = VT_NEW_N(&gb->g->arena, const char *, n);
+  char text[16];
+  for (uint32_t i = 0; names != NULL && i < n; i++) {
+    snprintf(text, sizeof text, "a%u", i);
+    names[i] = vt_arena_string(&gb->g->arena, text, strlen(text));
+  }
+  if (gb->g->arena.failed) (void)no_memory(gb);
+  vt_graph_builder *body = gb->status == VT_OK ? vt_graph_open(gb, names, in, n) : NULL;
+  return body == NULL ? NULL : &body->b;
+}
+
+static void close_body(vt_builder *body, const uint32_t *out, uint32_t n) {
+  vt_graph_close(body->self, out, n);
 }
 
 vt_status vt_graph_begin(vt_graph_builder *gb, const char *name, vt_alloc a, vt_diag *d) {
@@ -133,7 +194,12 @@ vt_status vt_graph_begin(vt_graph_builder *gb, const char *name, vt_alloc a, vt_
   vt_arena_init(&gb->g->arena, a);
   vt_dims_init(&gb->g->dims, &gb->g->arena);
   gb->g->name = vt_arena_string(&gb->g->arena, name, strlen(name));
-  gb->b = (vt_builder){.self = gb, .dims = &gb->g->dims, .node = add_node, .type = value_type};
+  gb->b = (vt_builder){.self = gb,
+                       .dims = &gb->g->dims,
+                       .node = add_node,
+                       .type = value_type,
+                       .open = open_body,
+                       .close = close_body};
   if (gb->g->name != NULL) return VT_OK;
   vt_graph_drop(gb);
   return gb->status = VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -174,16 +240,25 @@ static const char *claim_name(vt_graph_builder *gb, const char *name) {
   return gb->names[i];
 }
 
-/* "_" and digits: the form in which values without a name are printed. */
-static int is_automatic(const char *name) {
-  return name[0] == '_' && name[1] != 0 && strspn(name + 1, "0123456789") == strlen(name + 1);
+/* "_12", "_12.1": the form in which values without a name are printed. */
+int vt_name_is_automatic(const char *name) {
+  static const char digits[] = "0123456789";
+  const size_t node = name[0] == '_' ? strspn(name + 1, digits) : 0;
+  const char *rest = name + 1 + node;
+  if (node == 0 || *rest == 0) return node > 0;
+  const size_t index = *rest == '.' ? strspn(rest + 1, digits) : 0;
+  return index > 0 && rest[1 + index] == 0;
+}
+
+int vt_graph_has_name(const vt_graph_builder *gb, const char *name) {
+  return gb->cap_names > 0 && gb->names[name_slot(gb, name)] != NULL;
 }
 
 void vt_graph_name(vt_graph_builder *gb, uint32_t value, const char *name) {
   vt_graph *g = gb->g;
   char automatic[16], text[256];
   if (gb->status != VT_OK || value >= g->n_values || g->values[value].name != NULL) return;
-  if (is_automatic(name)) {
+  if (vt_name_is_automatic(name)) {
     if (strcmp(vt_value_name(g, value, automatic), name) == 0) return;
   } else {
     g->values[value].name = claim_name(gb, name);
@@ -203,7 +278,7 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
   vt_port *ports = vt_arena_grow(&g->arena, g->ports, g->n_ports, &gb->cap_ports, sizeof *ports);
   if (ports == NULL) return no_memory(gb);
   g->ports = ports;
-  const char *name = is_automatic(port->name) ? NULL : claim_name(gb, port->name);
+  const char *name = vt_name_is_automatic(port->name) ? NULL : claim_name(gb, port->name);
   if (g->arena.failed) return no_memory(gb);
   if (name == NULL) {
     (void)vt_graph_fail(gb, VT_VERIFY, "the name '%s' is taken", port->name);
@@ -247,6 +322,8 @@ vt_status vt_graph_freeze(vt_graph_builder *gb, vt_graph **out) {
   vt_status s = gb->status;
   if (s == VT_OK && vt_arena_status(&gb->g->arena) != VT_OK)
     s = vt_graph_fail(gb, VT_NOMEM, "out of memory");
+  if (s == VT_OK && (gb->n_body > 0 || gb->inner != NULL))
+    s = vt_graph_fail(gb, VT_INTERNAL, "a body belongs to no node");
   if (s == VT_OK) s = vt_graph_verify(gb->g, gb->d);
   if (s != VT_OK) {
     vt_graph_drop(gb);
@@ -258,6 +335,71 @@ vt_status vt_graph_freeze(vt_graph_builder *gb, vt_graph **out) {
 }
 
 void vt_graph_drop(vt_graph_builder *gb) {
+  for (uint32_t i = 0; i < gb->n_body; i++) vt_graph_free(gb->body[i]);
+  gb->n_body = 0;
+  if (gb->g != NULL && gb->inner != NULL) vt_graph_drop(gb->inner);
   vt_graph_free(gb->g);
   gb->g = NULL;
+}
+
+/* ---- opening and closing bodies ---- */
+
+/* The body shares the symbols of the graph around it while both grow, so that a handle means the
+ * same in both. */
+vt_graph_builder *vt_graph_open(vt_graph_builder *gb, const char *const *names,
+                                const vt_type *types, uint32_t n) {
+  if (gb->status != VT_OK) return NULL;
+  if (gb->n_body == VT_MAX_BODIES || gb->depth == MOST_NESTED || gb->inner != NULL) {
+    (void)vt_graph_fail(gb, VT_LIMIT, "bodies are nested more than %d deep", MOST_NESTED);
+    return NULL;
+  }
+  vt_graph_builder *body = VT_NEW(&gb->g->arena, vt_graph_builder);
+  if (body == NULL || vt_graph_begin(body, "body", gb->g->arena.a, gb->d) != VT_OK) {
+    (void)no_memory(gb);
+    return NULL;
+  }
+  body->b.dims = gb->b.dims;
+  body->outer = gb;
+  body->depth = gb->depth + 1;
+  body->line = gb->line;
+  body->column = gb->column;
+  gb->inner = body;
+  for (uint32_t i = 0; i < n; i++) {
+    const vt_port port = {.name = names[i], .kind = VT_PORT_INPUT};
+    (void)vt_graph_add_port(body, &port, &types[i]);
+  }
+  return body;
+}
+
+/* A copy of a value: the same shape again. */
+static uint32_t copy_of(vt_graph_builder *gb, uint32_t value) {
+  const vt_type *t = value_type(&gb->b, value);
+  if (t == NULL) return VT_NO_VALUE;
+  const vt_type type = *t;
+  return vt_build_reshape(&gb->b, value, type.rank, type.dim);
+}
+
+static void give(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
+  for (uint32_t i = 0; i < n && body->status == VT_OK; i++) {
+    char name[16];
+    const int known = out[i] < body->g->n_values;
+    int own = known && body->g->values[out[i]].node != VT_NO_NODE;
+    for (uint32_t k = 0; own && k < i; k++) own = body->g->results[k].value != out[i];
+    snprintf(name, sizeof name, "%u", i);
+    vt_graph_add_result(body, name, own ? out[i] : copy_of(body, out[i]));
+  }
+}
+
+void vt_graph_close(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
+  vt_graph_builder *gb = body->outer;
+  vt_graph *made = NULL;
+  give(body, out, n);
+  gb->inner = NULL;
+  if (body->status == VT_OK) vt_graph_use_dims(body, gb->b.dims);
+  const vt_status s = vt_graph_freeze(body, &made);
+  if (s != VT_OK) {
+    (void)stamp(gb, s);
+    return;
+  }
+  gb->body[gb->n_body++] = made;
 }

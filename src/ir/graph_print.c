@@ -4,21 +4,21 @@
 #include <string.h>
 #include "vt_graph.h"
 
-const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]) {
-  const vt_value *v = &g->values[value];
+static const char *name_of(const vt_value *v, char buffer[16]) {
   if (v->name != NULL) return v->name;
-  snprintf(buffer, 16, "_%u", v->node);
+  snprintf(buffer, 16, v->index == 0 ? "_%u" : "_%u.%u", v->node, v->index);
   return buffer;
+}
+
+const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]) {
+  return name_of(&g->values[value], buffer);
 }
 
 static void print_name(const vt_graph *g, uint32_t value, int canonical, vt_text *out) {
   char buffer[16];
-  const vt_value *v = &g->values[value];
-  if (canonical && v->node != VT_NO_NODE) {
-    vt_text_add(out, "_%u", v->node);
-  } else {
-    vt_text_add(out, "%s", vt_value_name(g, value, buffer));
-  }
+  vt_value v = g->values[value];
+  if (canonical && v.node != VT_NO_NODE) v.name = NULL;
+  vt_text_add(out, "%s", name_of(&v, buffer));
 }
 
 void vt_port_print_extra(const vt_graph *g, const vt_port *p, vt_text *out) {
@@ -50,13 +50,47 @@ static void print_literal(const vt_node *n, vt_text *out) {
   vt_text_add(out, ")\n");
 }
 
-static void print_node(const vt_graph *g, const vt_node *n, int canonical, vt_text *out) {
-  const vt_op_info *op = vt_op_get(n->op);
-  vt_text_add(out, "  ");
-  print_name(g, n->first_out, canonical, out);
-  vt_text_add(out, ": ");
-  vt_type_print(&g->dims, &g->values[n->first_out].type, out);
+static void print_targets(const vt_graph *g, const vt_node *n, int canonical, vt_text *out) {
+  for (uint32_t i = 0; i < n->n_out; i++) {
+    vt_text_add(out, "%s", i == 0 ? "" : ", ");
+    print_name(g, n->first_out + i, canonical, out);
+    vt_text_add(out, ": ");
+    vt_type_print(&g->dims, &g->values[n->first_out + i].type, out);
+  }
   vt_text_add(out, " = ");
+}
+
+static void print_nodes(const vt_graph *g, int canonical, uint32_t depth, vt_text *out);
+
+static void indent(uint32_t depth, vt_text *out) {
+  for (uint32_t i = 0; i < depth; i++) vt_text_add(out, "  ");
+}
+
+/* (a: f32[2, 3], b: i64[]) { ... give x, y } */
+static void print_body(const vt_graph *body, int canonical, uint32_t depth, vt_text *out) {
+  vt_text_add(out, " (");
+  for (uint32_t i = 0; i < body->n_ports; i++) {
+    vt_text_add(out, "%s%s: ", i == 0 ? "" : ", ", body->ports[i].name);
+    vt_type_print(&body->dims, &body->values[body->ports[i].value].type, out);
+  }
+  vt_text_add(out, ") {\n");
+  print_nodes(body, canonical, depth + 1, out);
+  indent(depth + 1, out);
+  vt_text_add(out, "give ");
+  for (uint32_t i = 0; i < body->n_results; i++) {
+    vt_text_add(out, "%s", i == 0 ? "" : ", ");
+    print_name(body, body->results[i].value, canonical, out);
+  }
+  vt_text_add(out, "\n");
+  indent(depth, out);
+  vt_text_add(out, "}");
+}
+
+static void print_node(const vt_graph *g, const vt_node *n, int canonical, uint32_t depth,
+                       vt_text *out) {
+  const vt_op_info *op = vt_op_get(n->op);
+  indent(depth, out);
+  print_targets(g, n, canonical, out);
   if (n->op == VT_OP_literal) {
     print_literal(n, out);
     return;
@@ -68,7 +102,16 @@ static void print_node(const vt_graph *g, const vt_node *n, int canonical, vt_te
   }
   vt_text_add(out, "%s", n->n_in > 0 && op->attrs->n_fields > 0 ? ", " : "");
   vt_attr_print(op->attrs, n->attrs, &g->dims, out);
-  vt_text_add(out, ")\n");
+  vt_text_add(out, ")");
+  for (uint32_t i = 0; i < n->n_body; i++) {
+    vt_text_add(out, "%s", i == 0 ? "" : " else");
+    print_body(n->body[i], canonical, depth, out);
+  }
+  vt_text_add(out, "\n");
+}
+
+static void print_nodes(const vt_graph *g, int canonical, uint32_t depth, vt_text *out) {
+  for (uint32_t i = 0; i < g->n_nodes; i++) print_node(g, &g->nodes[i], canonical, depth, out);
 }
 
 static void print_result(const vt_graph *g, const vt_result *r, int canonical, vt_text *out) {
@@ -86,7 +129,7 @@ void vt_graph_print(const vt_graph *g, int canonical, vt_text *out) {
   for (uint32_t i = 0; i < g->dims.n_symbols; i++)
     vt_text_add(out, "  dim %s\n", g->dims.symbol[i]);
   for (uint32_t i = 0; i < g->n_ports; i++) print_port(g, &g->ports[i], out);
-  for (uint32_t i = 0; i < g->n_nodes; i++) print_node(g, &g->nodes[i], canonical, out);
+  print_nodes(g, canonical, 1, out);
   for (uint32_t i = 0; i < g->n_results; i++) print_result(g, &g->results[i], canonical, out);
   vt_text_add(out, "}\n");
 }

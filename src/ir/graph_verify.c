@@ -93,17 +93,20 @@ static vt_status verify_owner(const vt_graph *g, uint32_t value, vt_diag *d) {
   const vt_value *v = &g->values[value];
   const int owned = v->node == VT_NO_NODE
                         ? v->index < g->n_ports && g->ports[v->index].value == value
-                        : v->node < g->n_nodes && g->nodes[v->node].first_out == value;
+                        : v->node < g->n_nodes && v->index < g->nodes[v->node].n_out &&
+                              g->nodes[v->node].first_out + v->index == value;
   return owned ? VT_OK : VT_FAIL(d, VT_VERIFY, "value %u belongs to nobody", value);
 }
 
 /* Operands are ports or come from earlier nodes: defined before use, assigned once. */
 static vt_status verify_operands(const vt_graph *g, uint32_t index, vt_diag *d) {
   const vt_node *n = &g->nodes[index];
-  if (n->first_in > g->n_operands || n->n_in > g->n_operands - n->first_in || n->n_out != 1 ||
-      n->first_out >= g->n_values || g->values[n->first_out].node != index ||
-      g->values[n->first_out].index != 0)
-    return VT_FAIL(d, VT_VERIFY, "node %u is not in single-assignment form", index);
+  int owned = n->first_in <= g->n_operands && n->n_in <= g->n_operands - n->first_in &&
+              n->n_out >= 1 && n->n_out <= VT_MAX_RESULTS && n->first_out < g->n_values &&
+              n->n_out <= g->n_values - n->first_out;
+  for (uint32_t i = 0; owned && i < n->n_out; i++)
+    owned = g->values[n->first_out + i].node == index && g->values[n->first_out + i].index == i;
+  if (!owned) return VT_FAIL(d, VT_VERIFY, "node %u is not in single-assignment form", index);
   for (uint32_t i = 0; i < n->n_in; i++) {
     const uint32_t v = g->operands[n->first_in + i];
     if (v >= g->n_values || (g->values[v].node != VT_NO_NODE && g->values[v].node >= index))
@@ -113,29 +116,91 @@ static vt_status verify_operands(const vt_graph *g, uint32_t index, vt_diag *d) 
   return VT_OK;
 }
 
+/* ---- bodies ---- */
+
+/* A handle must mean the same inside and outside: the body's table is the start of the other. */
+static int same_dims(const vt_dims *inner, const vt_dims *outer) {
+  int same = inner->n_symbols <= outer->n_symbols && inner->n_polys <= outer->n_polys;
+  for (uint32_t i = 0; same && i < inner->n_symbols; i++)
+    same = strcmp(inner->symbol[i], outer->symbol[i]) == 0;
+  for (uint32_t i = 0; same && i < inner->n_polys; i++) {
+    const vt_poly *a = &inner->poly[i], *b = &outer->poly[i];
+    same = a->n == b->n && memcmp(a->term, b->term, a->n * sizeof *a->term) == 0;
+  }
+  return same;
+}
+
+/* Closed, and every result has a place of its own. */
+static vt_status verify_body(const vt_graph *g, const vt_graph *body, vt_diag *d) {
+  if (!same_dims(&body->dims, &g->dims))
+    return VT_FAIL(d, VT_VERIFY, "a body has other dimensions than the graph around it");
+  for (uint32_t i = 0; i < body->n_ports; i++)
+    if (body->ports[i].kind != VT_PORT_INPUT)
+      return VT_FAIL(d, VT_VERIFY, "'%s' is a param of a body", body->ports[i].name);
+  VT_TRY(vt_graph_verify(body, d));
+  for (uint32_t i = 0; i < body->n_results; i++) {
+    int own = body->values[body->results[i].value].node != VT_NO_NODE;
+    for (uint32_t k = 0; own && k < i; k++)
+      own = body->results[k].value != body->results[i].value;
+    if (!own) return VT_FAIL(d, VT_VERIFY, "result %u of a body has no place of its own", i);
+  }
+  return VT_OK;
+}
+
+static vt_status verify_bodies(const vt_graph *g, const vt_node *n, vt_arena *scratch,
+                               vt_body_type *out, vt_diag *d) {
+  if (n->n_body > VT_MAX_BODIES) return VT_FAIL(d, VT_VERIFY, "a node has %u bodies", n->n_body);
+  for (uint32_t i = 0; i < n->n_body; i++) {
+    const vt_graph *body = n->body[i];
+    VT_TRY(verify_body(g, body, d));
+    vt_type *in = VT_NEW_N(scratch, vt_type, body->n_ports);
+    vt_type *given = VT_NEW_N(scratch, vt_type, body->n_results);
+    if (in == NULL || given == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+    vt_body_type_of(body, in, given, &out[i]);
+  }
+  return VT_OK;
+}
+
+static vt_status verify_results_of(const vt_graph *g, const vt_node *n, const vt_op_info *op,
+                                   const vt_type *want, uint32_t n_want, vt_dims *dims,
+                                   vt_diag *d) {
+  char name[16], x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+  if (n->n_out != n_want)
+    return VT_FAIL(d, VT_VERIFY, "'%s' has %u results where %s gives %u",
+                   vt_value_name(g, n->first_out, name), n->n_out, op->name, n_want);
+  for (uint32_t i = 0; i < n_want; i++) {
+    const vt_type *have = &g->values[n->first_out + i].type;
+    VT_TRY(verify_dims(g, have, vt_value_name(g, n->first_out + i, name), d));
+    if (!vt_type_equal(&want[i], have))
+      return VT_FAIL(d, VT_VERIFY, "'%s' is %s where %s gives %s",
+                     vt_value_name(g, n->first_out + i, name), vt_type_text(dims, have, x),
+                     op->name, vt_type_text(dims, &want[i], y));
+  }
+  return VT_OK;
+}
+
 static vt_status verify_type(const vt_graph *g, uint32_t index, vt_dims *dims, vt_arena *scratch,
                              vt_diag *d) {
   const vt_node *n = &g->nodes[index];
   const vt_op_info *op = vt_op_get(n->op);
-  char name[16], have[VT_TYPE_TEXT], want[VT_TYPE_TEXT];
+  char name[16];
+  vt_body_type body[VT_MAX_BODIES];
+  uint32_t n_out;
   if (op == NULL) return VT_FAIL(d, VT_VERIFY, "node %u has op number %u", index, n->op);
-  vt_type *in = VT_NEW_N(scratch, vt_type, n->n_in), out;
+  vt_type *in = VT_NEW_N(scratch, vt_type, n->n_in), out[VT_MAX_RESULTS];
   if (in == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; i < n->n_in; i++) in[i] = g->values[g->operands[n->first_in + i]].type;
   uint64_t size = 0;
   if (n->attrs != NULL) memcpy(&size, n->attrs, sizeof size);
   if (size != op->attrs->size)
     return VT_FAIL(d, VT_VERIFY, "node %u carries attributes of another op", index);
-  const vt_rule rule = {dims, in, n->n_in, n->attrs};
+  VT_TRY(verify_bodies(g, n, scratch, body, d));
+  const vt_rule rule = {dims, in, n->n_in, n->attrs, n->n_body, body};
   vt_diag why = {0};
-  const vt_status s = vt_op_infer(op, &rule, &out, &why);
+  const vt_status s = vt_op_infer(op, &rule, out, &n_out, &why);
   if (s != VT_OK)
     return VT_FAIL(d, s, "'%s' = %s: %s", vt_value_name(g, n->first_out, name), op->name, why.text);
-  VT_TRY(verify_dims(g, &g->values[n->first_out].type, vt_value_name(g, n->first_out, name), d));
-  if (vt_type_equal(&out, &g->values[n->first_out].type)) return VT_OK;
-  return VT_FAIL(d, VT_VERIFY, "'%s' is %s where %s gives %s", vt_value_name(g, n->first_out, name),
-                 vt_type_text(dims, &g->values[n->first_out].type, have), op->name,
-                 vt_type_text(dims, &out, want));
+  return verify_results_of(g, n, op, out, n_out, dims, d);
 }
 
 static int by_result_name(const void *a, const void *b, const void *context) {

@@ -17,6 +17,8 @@
 #define VT_SET_DIMS(field, value) .field = {.n = (value)},
 #define VT_SET_BITS(field, value) .field = (value),
 #define VT_SET_ORDER(field, value) .field = (value),
+#define VT_SET_DIM(field, value) .field = (value),
+#define VT_SET_WORD(field, value) .field = (value),
 #define VT_NOTHING
 #define VT_R(kind, field) VT_SET_##kind(field, 0)
 #define VT_F(kind, field, value) VT_SET_##kind(field, value)
@@ -35,6 +37,28 @@
                                                fields_##group};
 #include "attrs.def"
 #undef VT_ATTRS
+
+static const struct {
+  const char *text;
+  int64_t number;
+} words[] = {
+#define VT_WORD(word, number) {#word, number},
+#include "words.def"
+#undef VT_WORD
+};
+enum { N_WORDS = sizeof words / sizeof *words };
+
+const char *vt_word_text(int64_t number) {
+  for (uint32_t i = 0; i < N_WORDS; i++)
+    if (words[i].number == number) return words[i].text;
+  return NULL;
+}
+
+int64_t vt_word_find(const char *text) {
+  for (uint32_t i = 0; i < N_WORDS; i++)
+    if (strcmp(words[i].text, text) == 0) return words[i].number;
+  return -1;
+}
 
 int64_t *vt_attr_int(void *attrs, const vt_attr_field *f) {
   return (int64_t *)(void *)((char *)attrs + f->offset);
@@ -96,6 +120,12 @@ static void print_field(const vt_attr_field *f, const char *place, const vt_dims
     case VT_ATTR_ORDER:
       vt_text_add(out, "fma256");
       return;
+    case VT_ATTR_DIM:
+      vt_dim_print(dims, whole, out);
+      return;
+    case VT_ATTR_WORD:
+      vt_text_add(out, "%s", vt_word_text(whole) != NULL ? vt_word_text(whole) : "?");
+      return;
     case VT_ATTR_AXES:
     case VT_ATTR_INTS:
     case VT_ATTR_DIMS:
@@ -151,6 +181,8 @@ vt_status vt_attr_bind(const vt_attr_group *g, const void *attrs, const vt_dims 
   void *copy = vt_arena_copy(ar, attrs, g->size);
   if (copy == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; i < g->n_fields; i++) {
+    int64_t *one = vt_attr_int(copy, &g->fields[i]);
+    if (g->fields[i].kind == VT_ATTR_DIM) VT_TRY(vt_dim_bind(dims, value, *one, one, d));
     if (g->fields[i].kind != VT_ATTR_DIMS) continue;
     vt_attr_list *list = vt_attr_ints(copy, &g->fields[i]);
     for (int64_t k = 0; k < list->n; k++)

@@ -9,16 +9,20 @@
 #define VT_CLASS_PRIM 1
 #define VT_CLASS_COMP 0
 static const vt_op_info ops[] = {
-#define VT_OP(name, no, class, lo, hi, operands, attrs, num, verify, shape, lower, kernel, work, \
-              help)                                                                              \
-  {#name, no,    VT_CLASS_##class, lo,   hi,  operands, &vt_attr_group_##attrs, #num, verify,    \
-   shape, lower, kernel,           work, help},
 #define none NULL
 #define no_work NULL
+#define grad(function) function, NULL
+#define flat(why) NULL, why
+#define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
+              gradient, lower, kernel, work, help)                                          \
+  {#name, no,     VT_CLASS_##class, lo,    hi,       operands, results, &vt_attr_group_##attrs, \
+   #num,  VT_NEEDS_##needs, verify, shape, gradient, lower,    kernel,  work, help},
 #include "ops.def"
-#undef none
-#undef no_work
 #undef VT_OP
+#undef flat
+#undef grad
+#undef no_work
+#undef none
 };
 enum { N_OPS = sizeof ops / sizeof *ops };
 
@@ -58,16 +62,43 @@ static vt_status check_arity(const vt_op_info *op, uint32_t n, vt_diag *d) {
                  op->operands, n);
 }
 
-vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, vt_diag *d) {
-  VT_TRY(check_arity(op, r->n_in, d));
-  VT_TRY(op->check(r, d));
-  vt_type type = {0};
-  VT_TRY(op->shape(r, &type, d));
-  for (uint32_t i = 0; i < type.rank; i++)
-    if (!vt_dim_is_symbolic(type.dim[i]) && (type.dim[i] < 0 || type.dim[i] > VT_DIM_MAX))
+/* "values, indices" */
+static uint32_t count_names(const char *list) {
+  uint32_t n = 1;
+  for (const char *c = list; *c != 0; c++) n += *c == ',';
+  return n;
+}
+
+const char *vt_needs_name(uint32_t needs) {
+  static const char *const names[] = {"plain", "reductions", "int8", "regions"};
+  return needs < sizeof names / sizeof *names ? names[needs] : "?";
+}
+
+int vt_op_results_vary(const vt_op_info *op) { return strstr(op->results, "...") != NULL; }
+
+static vt_status check_dims(const vt_op_info *op, const vt_type *type, vt_diag *d) {
+  for (uint32_t i = 0; i < type->rank; i++)
+    if (!vt_dim_is_symbolic(type->dim[i]) && (type->dim[i] < 0 || type->dim[i] > VT_DIM_MAX))
       return VT_FAIL(d, VT_VERIFY, "'%s' would have dimension %lld on axis %u", op->name,
-                     (long long)type.dim[i], i);
-  *out = type;
+                     (long long)type->dim[i], i);
+  return VT_OK;
+}
+
+/* Shape rules write as many types as there are results; what they leave at 0 is none. */
+vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint32_t *out_n,
+                      vt_diag *d) {
+  vt_type type[VT_MAX_RESULTS] = {{0}};
+  uint32_t n = 0;
+  VT_TRY(check_arity(op, r->n_in, d));
+  if (r->n_body > 0 && op->needs != VT_NEEDS_regions)
+    return VT_FAIL(d, VT_INTERNAL, "'%s' takes no body", op->name);
+  VT_TRY(op->check(r, d));
+  VT_TRY(op->shape(r, type, d));
+  for (; n < VT_MAX_RESULTS && type[n].dtype != 0; n++) VT_TRY(check_dims(op, &type[n], d));
+  if (n == 0 || (!vt_op_results_vary(op) && n != count_names(op->results)))
+    return VT_FAIL(d, VT_INTERNAL, "'%s' gives %u results", op->name, n);
+  memcpy(out, type, n * sizeof *out);
+  *out_n = n;
   return VT_OK;
 }
 

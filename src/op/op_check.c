@@ -71,7 +71,7 @@ vt_status check_select(const vt_rule *r, vt_diag *d) {
 }
 
 vt_status check_masked(const vt_rule *r, vt_diag *d) {
-  const vt_rule pair = {r->dims, r->in, 2, r->attrs};
+  const vt_rule pair = {.dims = r->dims, .in = r->in, .n_in = 2, .attrs = r->attrs};
   VT_TRY(check_float(&pair, d));
   return one(r, 2, VT_DTYPE_BOOL, d);
 }

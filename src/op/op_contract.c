@@ -67,7 +67,8 @@ vt_status shape_matmul_masked(const vt_rule *r, vt_type *out, vt_diag *d) {
 }
 
 vt_status shape_linear(const vt_rule *r, vt_type *out, vt_diag *d) {
-  const vt_rule product = {r->dims, r->in, 2, vt_attr_group_matmul.defaults};
+  const vt_rule product = {
+      .dims = r->dims, .in = r->in, .n_in = 2, .attrs = vt_attr_group_matmul.defaults};
   char text[VT_TYPE_TEXT];
   VT_TRY(product_shape(&product, 2, out, d));
   if (r->in[1].rank != 2)

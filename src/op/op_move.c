@@ -191,7 +191,8 @@ vt_status shape_gather(const vt_rule *r, vt_type *out, vt_diag *d) {
 }
 
 vt_status shape_embedding(const vt_rule *r, vt_type *out, vt_diag *d) {
-  const vt_rule gather = {r->dims, r->in, 2, vt_attr_group_gather.defaults};
+  const vt_rule gather = {
+      .dims = r->dims, .in = r->in, .n_in = 2, .attrs = vt_attr_group_gather.defaults};
   char text[VT_TYPE_TEXT];
   if (r->in[0].rank != 2)
     return VT_FAIL(d, VT_VERIFY, "the table is %s, expected rank 2",

@@ -146,11 +146,12 @@ static void test_arity(void) {
     const vt_type in[6] = {{0}};
     vt_dims dims = {0};
     for (uint32_t n = 0; n <= 5; n++) {
-      const vt_rule r = {&dims, in, n, op->attrs->defaults};
-      vt_type out;
+      const vt_rule r = {.dims = &dims, .in = in, .n_in = n, .attrs = op->attrs->defaults};
+      vt_type out[VT_MAX_RESULTS];
+      uint32_t n_out;
       vt_diag d = {0};
       if (n >= op->min_in && n <= op->max_in) continue;
-      CHECK(vt_op_infer(op, &r, &out, &d) == VT_VERIFY && strstr(d.text, "takes ") != NULL);
+      CHECK(vt_op_infer(op, &r, out, &n_out, &d) == VT_VERIFY && strstr(d.text, "takes ") != NULL);
     }
   }
 }

@@ -212,8 +212,11 @@ static inline vt_status infer_views(const vt_op_info *op, const void *attrs, con
   vt_arena_init(&arena, vt_alloc_default());
   vt_dims_init(&dims, &arena);
   for (uint32_t i = 0; i < n; i++) types[i] = type_of_view(&in[i]);
-  const vt_rule r = {&dims, types, n, attrs};
-  const vt_status s = vt_op_infer(op, &r, out, &d);
+  const vt_rule r = {.dims = &dims, .in = types, .n_in = n, .attrs = attrs};
+  vt_type all[VT_MAX_RESULTS];
+  uint32_t n_out;
+  const vt_status s = vt_op_infer(op, &r, all, &n_out, &d);
+  if (s == VT_OK) *out = all[0];
   vt_arena_done(&arena);
   return s;
 }
@@ -309,10 +312,15 @@ static inline vt_status infer_text(const rule_case *c, char got[VT_TYPE_TEXT], v
   CHECK(vt_dim_declare(&dims, "B", &unused, NULL) == VT_OK);
   CHECK(vt_dim_declare(&dims, "T", &unused, NULL) == VT_OK);
   CHECK(vt_dim_declare(&dims, "V", &unused, NULL) == VT_OK);
-  const vt_rule r = {&dims, in, parse_types(&dims, c->in, in),
-                     c->attrs == NULL ? op->attrs->defaults : c->attrs};
-  memset(&out, 0x5a, sizeof out);
-  const vt_status s = vt_op_infer(op, &r, &out, d);
+  const vt_rule r = {.dims = &dims,
+                     .in = in,
+                     .n_in = parse_types(&dims, c->in, in),
+                     .attrs = c->attrs == NULL ? op->attrs->defaults : c->attrs};
+  vt_type all[VT_MAX_RESULTS];
+  uint32_t n_out;
+  memset(all, 0x5a, sizeof all);
+  const vt_status s = vt_op_infer(op, &r, all, &n_out, d);
+  out = all[0];
   if (s == VT_OK) {
     vt_type_text(&dims, &out, got);
     for (uint32_t i = out.rank; i < VT_MAX_RANK; i++) CHECK(out.dim[i] == 0);

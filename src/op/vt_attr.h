@@ -18,6 +18,8 @@ typedef enum vt_attr_kind {
   VT_ATTR_DIMS,
   VT_ATTR_BITS,
   VT_ATTR_ORDER,
+  VT_ATTR_DIM,
+  VT_ATTR_WORD,
 } vt_attr_kind;
 
 typedef struct vt_attr_field {
@@ -40,6 +42,10 @@ typedef struct vt_attr_group {
 #include "attrs.def"
 #undef VT_ATTRS
 #undef VT_NOTHING
+
+/* The words of words.def: NULL and -1 for what is none. */
+const char *vt_word_text(int64_t number);
+int64_t vt_word_find(const char *text);
 
 /* The field's place inside a struct of its group. */
 int64_t *vt_attr_int(void *attrs, const vt_attr_field *f);

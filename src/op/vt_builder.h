@@ -11,11 +11,17 @@
 struct vt_builder {
   void *self;
   vt_dims *dims;
-  /* Appends a node and returns its value. `attrs` is copied; NULL means the group's defaults. */
+  /* Appends a node and returns its value; further results follow it as value + 1, + 2, ...
+   * `attrs` is copied; NULL means the group's defaults. */
   uint32_t (*node)(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t n_in,
                    const void *attrs);
   /* Valid until the next node is added; NULL for VT_NO_VALUE. */
   const vt_type *(*type)(const vt_builder *b, uint32_t value);
+  /* Opens a body for the next node, whose op takes bodies, and returns what writes it: the values
+   * 0 .. n - 1 there are its arguments. NULL after a failure. */
+  vt_builder *(*open)(vt_builder *b, const vt_type *in, uint32_t n);
+  /* Ends the body with the values it gives. */
+  void (*close)(vt_builder *body, const uint32_t *out, uint32_t n);
 };
 
 uint32_t vt_build1(vt_builder *b, uint32_t op, uint32_t x);

@@ -27,24 +27,47 @@ vt_status vt_type_size(const vt_type *t, uint64_t *out_count, uint64_t *out_byte
 
 /* Type rules: operands and attributes of a node to be. Symbolic dimensions are compared by
  * handle; what depends on their values is checked again once they are bound. */
+enum { VT_MAX_RESULTS = 64, VT_MAX_BODIES = 2 };
+typedef struct vt_body_type { /* what goes into a body and what comes out */
+  uint32_t n_in, n_out;
+  const vt_type *in, *out;
+} vt_body_type;
 typedef struct vt_rule {
   vt_dims *dims;
   const vt_type *in;
   uint32_t n_in;
   const void *attrs; /* a struct of the row's group */
+  uint32_t n_body;
+  const vt_body_type *body;
 } vt_rule;
 typedef vt_status vt_check_fn(const vt_rule *r, vt_diag *d);
+/* `out` has room for VT_MAX_RESULTS types, all 0; most ops set the first alone. */
 typedef vt_status vt_shape_fn(const vt_rule *r, vt_type *out, vt_diag *d);
 
-/* Decomposition: writes nodes through `b`, returns the value that replaces the composition.
+/* Decomposition: writes nodes through `b`, returns the value that replaces the composition. One
+ * with several results puts the others into out[1], out[2], ...
  * Only called when every dimension is bound. */
 typedef struct vt_lowering {
   vt_builder *b;
   const uint32_t *in; /* value ids */
   uint32_t n_in;
   const void *attrs;
+  uint32_t *out;
 } vt_lowering;
 typedef uint32_t vt_lower_fn(const vt_lowering *l);
+
+/* Gradient: writes the nodes that give d_in from d_out. What no gradient flows into or out of is
+ * VT_NO_VALUE, and every d_in is that before the call. Only called when every dimension is bound
+ * and some d_out is there. */
+typedef struct vt_gradient {
+  vt_builder *b;
+  const uint32_t *in, *out; /* operands and results of the node */
+  uint32_t n_in, n_out;
+  const void *attrs;
+  const uint32_t *d_out;
+  uint32_t *d_in;
+} vt_gradient;
+typedef void vt_grad_fn(const vt_gradient *g);
 
 /* Reference kernel: operands as strided views. An index out of range is reported by VT_RANGE with
  * its row-major position and value. */
@@ -53,26 +76,46 @@ typedef struct vt_view {
   int64_t dim[VT_MAX_RANK], stride[VT_MAX_RANK]; /* elements */
   void *data;
 } vt_view;
-typedef struct vt_kernel {
+typedef struct vt_kernel vt_kernel;
+typedef struct vt_kernel_body { /* a body of a region op, ready to run */
+  const vt_view *in, *out;
+  uint32_t n_in, n_out;
+  vt_status (*run)(vt_kernel *k, uint32_t body); /* from `in` to `out` */
+} vt_kernel_body;
+struct vt_kernel {
   const vt_view *in;
-  uint32_t n_in;
+  uint32_t n_in, n_out, n_body;
   const vt_view *out;
+  const vt_kernel_body *body;
+  void *runner; /* of whoever runs the kernel, for `run` */
   const void *attrs;
   void *work;        /* as many bytes as the row's `work` asks for, 64-byte aligned; or NULL */
   uint64_t position; /* set with VT_RANGE */
   int64_t value;
-} vt_kernel;
+};
 typedef vt_status vt_kernel_fn(vt_kernel *k);
 typedef uint64_t vt_work_fn(const vt_view *in, uint32_t n_in); /* `data` is not looked at */
+
+/* What a backend must be capable of to run an op. */
+typedef enum vt_needs {
+  VT_NEEDS_plain,
+  VT_NEEDS_reductions,
+  VT_NEEDS_int8,
+  VT_NEEDS_regions,
+} vt_needs;
 
 typedef struct vt_op_info {
   const char *name;
   uint32_t number, prim, min_in, max_in;
   const char *operands; /* "x, w, b?" */
+  const char *results;  /* "y", "values, indices", "y..." */
   const vt_attr_group *attrs;
   const char *numerics;
+  vt_needs needs;
   vt_check_fn *check;
   vt_shape_fn *shape;
+  vt_grad_fn *grad;
+  const char *flat;   /* why there is no gradient; NULL where there is one */
   vt_lower_fn *lower; /* NULL for a prim */
   vt_kernel_fn *kernel;
   vt_work_fn *work; /* NULL: none needed */
@@ -85,8 +128,23 @@ const vt_op_info *vt_op_at(uint32_t i);         /* ascending number */
 const vt_op_info *vt_op_get(uint32_t number);   /* NULL when there is none */
 const vt_op_info *vt_op_find(const char *name); /* NULL when there is none */
 /* Arity, types and shape of one node; the whole of what the verifier knows about an op. */
-vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out,
-                      vt_diag *d) VT_NODISCARD;
+vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint32_t *out_n,
+                      vt_diag *d) VT_NODISCARD; /* room for VT_MAX_RESULTS */
+/* How many bodies a node of this op has, and what each of them takes. `out` has room for
+ * VT_MAX_REGION_ARGS types. */
+enum { VT_MAX_REGION_ARGS = 256 };
+uint32_t vt_op_bodies(const vt_op_info *op);
+vt_status vt_op_body_takes(const vt_op_info *op, const vt_rule *r, uint32_t body, vt_type *out,
+                           uint32_t *out_n, vt_diag *d) VT_NODISCARD;
+/* The operand behind the last one of a body, and what the attributes say once there are n more. */
+uint32_t vt_op_body_end(const vt_op_info *op, const void *attrs, uint32_t n_in, uint32_t body);
+void vt_op_body_grow(const vt_op_info *op, void *attrs, uint32_t body, uint32_t n);
+/* Where an argument of a body may live without being copied. */
+typedef enum vt_arg_place { VT_ARG_OWN, VT_ARG_OPERAND, VT_ARG_RESULT } vt_arg_place;
+vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
+                              uint32_t *out_index);
+int vt_op_results_vary(const vt_op_info *op);
+const char *vt_needs_name(uint32_t needs);
 
 /* ---- initialisers ---- */
 typedef struct vt_init_args {

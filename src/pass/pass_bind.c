@@ -71,6 +71,9 @@ static vt_status bind_ports(const vt_graph *g, const int64_t *value, vt_graph_bu
   return VT_OK;
 }
 
+static vt_status bind_body(const vt_graph *g, const int64_t *value, vt_graph_builder *gb,
+                           vt_arena *scratch, vt_diag *d);
+
 static vt_status bind_nodes(const vt_graph *g, const int64_t *value, vt_graph_builder *gb,
                             uint32_t *map, vt_arena *scratch, vt_diag *d) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -87,12 +90,31 @@ static vt_status bind_nodes(const vt_graph *g, const int64_t *value, vt_graph_bu
     const vt_status s =
         vt_attr_bind(vt_op_get(n->op)->attrs, n->attrs, &g->dims, value, scratch, &attrs, &why);
     if (s != VT_OK) return vt_graph_fail(gb, s, "'%s': %s", gb->label, why.text);
-    map[n->first_out] = gb->b.node(&gb->b, n->op, in, n->n_in, attrs);
+    for (uint32_t k = 0; k < n->n_body; k++)
+      VT_TRY(bind_body(n->body[k], value, gb, scratch, d));
+    const uint32_t made = gb->b.node(&gb->b, n->op, in, n->n_in, attrs);
     if (gb->status != VT_OK) return gb->status;
-    if (g->values[n->first_out].name != NULL)
-      vt_graph_name(gb, map[n->first_out], g->values[n->first_out].name);
+    for (uint32_t k = 0; k < n->n_out; k++) {
+      map[n->first_out + k] = made + k;
+      if (g->values[n->first_out + k].name != NULL)
+        vt_graph_name(gb, made + k, g->values[n->first_out + k].name);
+    }
   }
   return VT_OK;
+}
+
+static vt_status bind_body(const vt_graph *g, const int64_t *value, vt_graph_builder *gb,
+                           vt_arena *scratch, vt_diag *d) {
+  uint32_t *map = VT_NEW_N(scratch, uint32_t, g->n_values);
+  uint32_t *out = VT_NEW_N(scratch, uint32_t, g->n_results);
+  if (map == NULL || out == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  vt_graph_builder *body = vt_graph_open(gb, NULL, NULL, 0);
+  if (body == NULL) return gb->status;
+  VT_TRY(bind_ports(g, value, body, map, d));
+  VT_TRY(bind_nodes(g, value, body, map, scratch, d));
+  for (uint32_t i = 0; i < g->n_results; i++) out[i] = map[g->results[i].value];
+  vt_graph_close(body, out, g->n_results);
+  return gb->status;
 }
 
 static vt_status rebuild(const vt_graph *g, const int64_t *value, vt_graph_builder *gb,

@@ -38,17 +38,27 @@ typedef struct vt_buffer { /* one value that has memory */
   uint64_t offset, bytes;
 } vt_buffer;
 
-typedef struct vt_plan {
+typedef struct vt_plan vt_plan;
+
+/* The bodies of a step: plans of their own whose temporaries share one stretch of this plan's. */
+typedef struct vt_nested {
+  uint32_t n;
+  vt_plan *plan[VT_MAX_BODIES];
+  uint64_t offset, bytes;
+} vt_nested;
+
+struct vt_plan {
   vt_arena arena;
   const vt_graph *g;           /* kept alive by the owner of the plan */
   uint32_t n_steps, n_buffers; /* one step a node, one buffer a value */
   vt_bk_step *steps;           /* attributes point into the graph */
   uint32_t *step_node;         /* the node each step came from */
   vt_buffer *buffers;          /* one a value, by value id */
+  vt_nested *nested;           /* one a step; most have no body */
   uint64_t class_bytes[VT_CLASS_COUNT];
   const char *fingerprint;
   vt_hash256 core, target;
-} vt_plan;
+};
 
 vt_status vt_plan_build(const vt_graph *g, const vt_target *t, vt_alloc a, vt_plan **out,
                         vt_diag *d) VT_NODISCARD;
