@@ -53,8 +53,11 @@ typedef struct vt_op_row {
   uint32_t prim; /* 1: a backend owes it; 0: a composition, decomposed unless listed as fused */
   const char *name;
   char signature[160];  /* "softmax(x, axis=-1)" */
-  const char *numerics; /* "exact", "rounded", "ordered", "move", "random", "composed" */
+  const char *numerics; /* "exact", "rounded", "ordered", "move", "random", "bodies", "composed" */
   const char *help;     /* one sentence */
+  const char *results;  /* "y", "values, indices"; "..." where their number is not fixed */
+  const char *needs;    /* of a backend: "plain", "reductions", "int8", "regions" */
+  const char *flat;     /* why it has no gradient; NULL where it has one */
 } vt_op_row;
 VT_API uint32_t vt_op_count(void);
 VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascending number */

@@ -58,7 +58,10 @@ vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
                        .prim = op->prim,
                        .name = op->name,
                        .numerics = op->numerics,
-                       .help = op->help};
+                       .help = op->help,
+                       .results = op->results,
+                       .needs = vt_needs_name(op->needs),
+                       .flat = op->flat};
     snprintf(out->signature, sizeof out->signature, "%s", t.s);
   }
   vt_text_done(&t);

@@ -60,10 +60,12 @@ static vt_status print_table(const char *backend, cli_error *e) {
  */
 
 static json_t *json_entry(const entry *x) {
-  json_t *o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "number", (int)x->op.number,
-                        "name", x->op.name, "class", class_name(x), "numerics", x->op.numerics,
-                        "signature", x->op.signature, "min_in", (int)x->op.min_in, "max_in",
-                        (int)x->op.max_in, "help", x->op.help);
+  json_t *o =
+      json_pack("{s:i, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:b, s:s*, s:s}", "number",
+                (int)x->op.number, "name", x->op.name, "class", class_name(x), "numerics",
+                x->op.numerics, "signature", x->op.signature, "min_in", (int)x->op.min_in, "max_in",
+                (int)x->op.max_in, "results", x->op.results, "needs", x->op.needs, "differentiable",
+                x->op.flat == NULL, "because", x->op.flat, "help", x->op.help);
   if (x->backend != NULL) cli_json_set(o, "support", json_string(answer(x)));
   return o;
 }
@@ -105,6 +107,7 @@ static const char page_head[] =
     "| ordered | a sum or contraction, in the one order that its length gives |\n"
     "| move | bits are copied |\n"
     "| random | drawn by Philox from seed, stream and position |\n"
+    "| bodies | what its bodies do |\n"
     "| composed | the ops it is made of |\n";
 
 /* A bar would end the cell. */

@@ -309,7 +309,7 @@ static vt_status assign(vt_parser *p, const target *t, uint32_t value) {
 /* h = relu(x)        t: f32[B, 10] = matmul(h, w2)        v, i = top_k(x, k=5)
  * A name such as _12 binds the value and leaves it unnamed, as it was when it was printed. */
 static vt_status parse_assignment(vt_parser *p) {
-  target one, *all = &one;
+  target one = {0}, *all = &one;
   uint32_t n = 1;
   vt_operand o;
   VT_TRY(parse_target(p, &one));

@@ -323,7 +323,8 @@ static vt_status parse_word(vt_parser *p, int64_t *out) {
   if (p->tok.kind == VT_TOKEN_NAME) vt_parse_text(&p->tok, name);
   const int64_t word = vt_word_find(name);
   if (word < 0)
-    return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a word such as 'mean' or 'nearest', found %s",
+    return VT_FAIL_AT(p, &p->tok, VT_SYNTAX,
+                      "expected a word such as 'mean' or 'nearest', found %s",
                       vt_token_describe(&p->tok, found));
   *out = word;
   return vt_parse_advance(p);

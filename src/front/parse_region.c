@@ -12,7 +12,9 @@
 
 /* ---- values from outside ---- */
 
-static vt_names *names_of(vt_parser *p, vt_frame *f) { return f != NULL ? &f->names : &p->root_names; }
+static vt_names *names_of(vt_parser *p, vt_frame *f) {
+  return f != NULL ? &f->names : &p->root_names;
+}
 static vt_graph_builder *builder_of(vt_parser *p, vt_frame *f) {
   return f != NULL ? f->gb : &p->root;
 }
@@ -45,8 +47,7 @@ static vt_status capture(vt_parser *p, vt_frame *f, const char *name, uint32_t o
 
 static vt_status value_in(vt_parser *p, vt_frame *f, const vt_token *at, const char *name,
                           uint32_t *out) {
-  const vt_entry *e =
-      f == NULL ? vt_scope_find_root(p, name) : vt_names_find(names_of(p, f), name);
+  const vt_entry *e = f == NULL ? vt_scope_find_root(p, name) : vt_names_find(names_of(p, f), name);
   uint32_t outer;
   if (e == NULL && f == NULL) return vt_scope_unknown(p, at, name);
   if (e != NULL && (e->kind == VT_ENTRY_SYMBOL || e->kind == VT_ENTRY_CONSTANT)) {

@@ -94,14 +94,14 @@ typedef struct vt_init_spec {
 
 typedef struct vt_parser {
   vt_lexer lex;
-  vt_token tok, next; /* the one to be read now, and the one after */
+  vt_token tok, next;         /* the one to be read now, and the one after */
   vt_graph_builder root, *gb; /* the model's, and the one written now: a body's inside a body */
   vt_arena arena;
   vt_names *names; /* what is called how, where the parser is */
   vt_names root_names, streams, results;
   struct vt_frame *frame; /* the body being read; NULL: none */
   uint32_t targets;       /* names to the left of the call to be read */
-  vt_operand *stack; /* operands of the calls being read, innermost on top */
+  vt_operand *stack;      /* operands of the calls being read, innermost on top */
   uint32_t n_stack, cap_stack;
   const vt_scope *scope;
   char prefix[VT_NAME_MAX + 1];

@@ -201,9 +201,7 @@ vt_status vt_scope_join(vt_parser *p, const vt_token *at, const char *name, cons
                     VT_NAME_MAX);
 }
 
-int vt_scope_is_unnamed(const char *name) {
-  return vt_name_is_automatic(name);
-}
+int vt_scope_is_unnamed(const char *name) { return vt_name_is_automatic(name); }
 
 int vt_scope_may_name(const char *name) {
   return vt_dtype_find(name) == 0 && strcmp(name, "true") != 0 && strcmp(name, "false") != 0 &&

@@ -156,6 +156,9 @@ static vt_status name_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
   uint32_t step = 0;
   const int known = find_step(x->p, &number, &p, &step);
   if (e->status == VT_RANGE && known) return range_error(p, step, e, d);
+  if (e->status == VT_RANGE)
+    return VT_FAIL(d, VT_RANGE, "'?' = ?: index %lld at position %llu is out of range",
+                   (long long)e->value, (unsigned long long)e->position);
   snprintf(what, sizeof what, "run '%s'", known ? node_name(p, step, name) : "?");
   return vt_device_fail(x->dev, e->status, what, d);
 }

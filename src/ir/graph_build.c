@@ -96,13 +96,6 @@ static int append_operands(vt_graph_builder *gb, const vt_node *node, const uint
 
 /* ---- bodies ---- */
 
-void vt_body_type_of(const vt_graph *body, vt_type *in, vt_type *out, vt_body_type *t) {
-  for (uint32_t i = 0; i < body->n_ports; i++) in[i] = body->values[body->ports[i].value].type;
-  for (uint32_t i = 0; i < body->n_results; i++)
-    out[i] = body->values[body->results[i].value].type;
-  *t = (vt_body_type){body->n_ports, body->n_results, in, out};
-}
-
 /* The bodies that wait, described for the op's rules; 0 when memory is out. */
 static int describe_bodies(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
   for (uint32_t i = 0; i < gb->n_body; i++) {

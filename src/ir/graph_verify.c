@@ -140,8 +140,7 @@ static vt_status verify_body(const vt_graph *g, const vt_graph *body, vt_diag *d
   VT_TRY(vt_graph_verify(body, d));
   for (uint32_t i = 0; i < body->n_results; i++) {
     int own = body->values[body->results[i].value].node != VT_NO_NODE;
-    for (uint32_t k = 0; own && k < i; k++)
-      own = body->results[k].value != body->results[i].value;
+    for (uint32_t k = 0; own && k < i; k++) own = body->results[k].value != body->results[i].value;
     if (!own) return VT_FAIL(d, VT_VERIFY, "result %u of a body has no place of its own", i);
   }
   return VT_OK;

@@ -65,7 +65,12 @@ vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) VT_NODISCARD;
  */
 void vt_graph_print(const vt_graph *g, int canonical, vt_text *out);
 /* What a body takes and gives; `in` and `out` have room for it. */
-void vt_body_type_of(const vt_graph *body, vt_type *in, vt_type *out, vt_body_type *t);
+static inline void vt_body_type_of(const vt_graph *body, vt_type *in, vt_type *out,
+                                   vt_body_type *t) {
+  for (uint32_t i = 0; i < body->n_ports; i++) in[i] = body->values[body->ports[i].value].type;
+  for (uint32_t i = 0; i < body->n_results; i++) out[i] = body->values[body->results[i].value].type;
+  *t = (vt_body_type){body->n_ports, body->n_results, in, out};
+}
 /* 1 for the form in which values without a name are printed. */
 int vt_name_is_automatic(const char *name);
 vt_status vt_graph_hash(const vt_graph *g, vt_hash256 *out) VT_NODISCARD;
@@ -84,7 +89,7 @@ typedef struct vt_graph_builder {
   uint32_t n_names, cap_names;
   const char **names; /* open-addressed set of the names in use; never iterated */
   struct vt_graph_builder *outer, *inner; /* whose body this is; its body that is open; or NULL */
-  uint32_t depth, n_body;         /* bodies around it; bodies ready for the next node */
+  uint32_t depth, n_body;                 /* bodies around it; bodies ready for the next node */
   vt_graph *body[VT_MAX_BODIES];
   vt_status status;
   vt_diag *d;

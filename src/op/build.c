@@ -60,3 +60,20 @@ uint32_t vt_build_cast(vt_builder *b, uint32_t x, uint32_t dtype) {
   const vt_attr_cast a = {.size = sizeof a, .dtype = dtype};
   return b->node(b, VT_OP_cast, &x, 1, &a);
 }
+
+uint32_t vt_build_like(vt_builder *b, uint32_t x, double value) {
+  const vt_type *t = b->type(b, x);
+  return t == NULL ? VT_NO_VALUE : vt_build_number(b, t->dtype, value);
+}
+
+uint32_t vt_build_sum_to(vt_builder *b, uint32_t dy, uint32_t x) {
+  const vt_type *t = b->type(b, x), *s = b->type(b, dy);
+  if (t == NULL || s == NULL) return VT_NO_VALUE;
+  const vt_type to = *t, from = *s;
+  vt_attr_reduce a = {.size = sizeof a};
+  const uint32_t lead = from.rank - to.rank;
+  for (uint32_t i = 0; i < from.rank; i++)
+    if (i < lead || to.dim[i - lead] != from.dim[i]) a.axes.v[a.axes.n++] = i;
+  if (a.axes.n > 0) dy = b->node(b, VT_OP_sum, &dy, 1, &a);
+  return from.rank == to.rank && a.axes.n == 0 ? dy : vt_build_reshape(b, dy, to.rank, to.dim);
+}

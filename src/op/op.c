@@ -15,8 +15,23 @@ static const vt_op_info ops[] = {
 #define flat(why) NULL, why
 #define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
               gradient, lower, kernel, work, help)                                          \
-  {#name, no,     VT_CLASS_##class, lo,    hi,       operands, results, &vt_attr_group_##attrs, \
-   #num,  VT_NEEDS_##needs, verify, shape, gradient, lower,    kernel,  work, help},
+  {#name,                                                                                   \
+   no,                                                                                      \
+   VT_CLASS_##class,                                                                        \
+   lo,                                                                                      \
+   hi,                                                                                      \
+   operands,                                                                                \
+   results,                                                                                 \
+   &vt_attr_group_##attrs,                                                                  \
+   #num,                                                                                    \
+   VT_NEEDS_##needs,                                                                        \
+   verify,                                                                                  \
+   shape,                                                                                   \
+   gradient,                                                                                \
+   lower,                                                                                   \
+   kernel,                                                                                  \
+   work,                                                                                    \
+   help},
 #include "ops.def"
 #undef VT_OP
 #undef flat
@@ -74,7 +89,9 @@ const char *vt_needs_name(uint32_t needs) {
   return needs < sizeof names / sizeof *names ? names[needs] : "?";
 }
 
-int vt_op_results_vary(const vt_op_info *op) { return strstr(op->results, "...") != NULL; }
+uint32_t vt_op_results(const vt_op_info *op) {
+  return strstr(op->results, "...") != NULL ? 0 : count_names(op->results);
+}
 
 static vt_status check_dims(const vt_op_info *op, const vt_type *type, vt_diag *d) {
   for (uint32_t i = 0; i < type->rank; i++)
@@ -95,7 +112,7 @@ vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint
   VT_TRY(op->check(r, d));
   VT_TRY(op->shape(r, type, d));
   for (; n < VT_MAX_RESULTS && type[n].dtype != 0; n++) VT_TRY(check_dims(op, &type[n], d));
-  if (n == 0 || (!vt_op_results_vary(op) && n != count_names(op->results)))
+  if (n == 0 || (vt_op_results(op) != 0 && n != vt_op_results(op)))
     return VT_FAIL(d, VT_INTERNAL, "'%s' gives %u results", op->name, n);
   memcpy(out, type, n * sizeof *out);
   *out_n = n;

@@ -6,13 +6,8 @@
 
 /* ---- as ops: the constants of gelu by their bits ---- */
 
-static uint32_t number_like(vt_builder *b, uint32_t x, double value) {
-  const vt_type *t = b->type(b, x);
-  return t == NULL ? VT_NO_VALUE : vt_build_number(b, t->dtype, value);
-}
-
 uint32_t lower_relu(const vt_lowering *l) {
-  return vt_build2(l->b, VT_OP_maximum, l->in[0], number_like(l->b, l->in[0], 0.0));
+  return vt_build2(l->b, VT_OP_maximum, l->in[0], vt_build_like(l->b, l->in[0], 0.0));
 }
 
 uint32_t lower_silu(const vt_lowering *l) {

@@ -113,8 +113,9 @@ static void check_operands(const vt_op_info *op) {
   for (const char *s = op->operands; *s != 0;) {
     const size_t n = strcspn(s, ",");
     names++;
-    optional += s[n - 1] == '?';
-    any += n > 3 && memcmp(s + n - 3, "...", 3) == 0;
+    const int many = n > 3 && memcmp(s + n - 3, "...", 3) == 0;
+    any += (uint32_t)many;
+    optional += s[n - 1] == '?' || (many && op->needs == VT_NEEDS_regions);
     s += n;
     s += strspn(s, ", ");
   }
@@ -123,8 +124,8 @@ static void check_operands(const vt_op_info *op) {
 }
 
 static void test_columns(void) {
-  static const char *const numerics[] = {"exact", "rounded", "ordered",
-                                         "move",  "random",  "composed"};
+  static const char *const numerics[] = {"exact",  "rounded", "ordered", "move",
+                                         "random", "bodies",  "composed"};
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
     int known = 0;

@@ -143,7 +143,8 @@ void vt_op_body_grow(const vt_op_info *op, void *attrs, uint32_t body, uint32_t 
 typedef enum vt_arg_place { VT_ARG_OWN, VT_ARG_OPERAND, VT_ARG_RESULT } vt_arg_place;
 vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
                               uint32_t *out_index);
-int vt_op_results_vary(const vt_op_info *op);
+/* How many results a node of this op has; 0 when that depends on attributes or bodies. */
+uint32_t vt_op_results(const vt_op_info *op);
 const char *vt_needs_name(uint32_t needs);
 
 /* ---- initialisers ---- */

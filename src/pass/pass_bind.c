@@ -90,8 +90,7 @@ static vt_status bind_nodes(const vt_graph *g, const int64_t *value, vt_graph_bu
     const vt_status s =
         vt_attr_bind(vt_op_get(n->op)->attrs, n->attrs, &g->dims, value, scratch, &attrs, &why);
     if (s != VT_OK) return vt_graph_fail(gb, s, "'%s': %s", gb->label, why.text);
-    for (uint32_t k = 0; k < n->n_body; k++)
-      VT_TRY(bind_body(n->body[k], value, gb, scratch, d));
+    for (uint32_t k = 0; k < n->n_body; k++) VT_TRY(bind_body(n->body[k], value, gb, scratch, d));
     const uint32_t made = gb->b.node(&gb->b, n->op, in, n->n_in, attrs);
     if (gb->status != VT_OK) return gb->status;
     for (uint32_t k = 0; k < n->n_out; k++) {

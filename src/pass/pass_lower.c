@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pass_lower.c - compositions become the ops that define them, unless the target runs them whole:
  * the same bits either way. */
-#include <string.h>
 #include "vt_pass.h"
 
 /* A builder in front of the graph's own: it takes compositions apart as they are written, so that
@@ -38,7 +37,7 @@ static uint32_t lower_node(vt_builder *b, uint32_t number, const uint32_t *in, u
   const lowering_builder *lb = b->self;
   const vt_op_info *op = vt_op_get(number);
   uint32_t out[VT_MAX_RESULTS];
-  if (op != NULL && !op->prim && strcmp(op->results, "y") != 0) {
+  if (op != NULL && !op->prim && vt_op_results(op) != 1) {
     (void)vt_graph_fail(lb->gb, VT_INTERNAL, "a decomposition uses '%s'", op->name);
     return VT_NO_VALUE;
   }

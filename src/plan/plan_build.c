@@ -304,8 +304,9 @@ static void settle_body(const vt_plan *p, const vt_node *n, uint32_t which, vt_p
     uint32_t index;
     const vt_arg_place place = vt_op_body_place(n->op, n->attrs, which, i, &index);
     if (place == VT_ARG_OWN) continue;
-    const vt_buffer *from = &p->buffers[place == VT_ARG_RESULT ? n->first_out + index
-                                                               : p->g->operands[n->first_in + index]];
+    const vt_buffer *from =
+        &p->buffers[place == VT_ARG_RESULT ? n->first_out + index
+                                           : p->g->operands[n->first_in + index]];
     b->class = from->class;
     b->offset = from->offset;
   }

@@ -142,8 +142,8 @@ static int is_node(uint64_t room, const vt_bk_step *s, const vt_node *n) {
          s->group == 0 && s->region == 0 && s->attrs == n->attrs &&
          s->attrs_size == vt_op_get(n->op)->attrs->size && s->work_arena == VT_CLASS_WORK &&
          s->work_offset % VT_PLAN_ALIGNMENT == 0 && s->work_bytes <= room &&
-         s->work_offset <= room - s->work_bytes && s->n_body == n->n_body &&
-         s->reserved == 0 && s->reserved_2 == 0;
+         s->work_offset <= room - s->work_bytes && s->n_body == n->n_body && s->reserved == 0 &&
+         s->reserved_2 == 0;
 }
 
 static int is_body(const vt_plan *body, const vt_bk_body *b) {
@@ -164,8 +164,7 @@ static vt_status verify_step(const vt_plan *p, uint64_t room, uint32_t i, vt_dia
   if (!is_node(room, s, n) || nested->n != n->n_body)
     return VT_FAIL(d, VT_INTERNAL, "step %u of the plan is not its node", i);
   int same = 1;
-  for (uint32_t k = 0; same && k < s->n_out; k++)
-    same = is_tensor(p, n->first_out + k, &s->out[k]);
+  for (uint32_t k = 0; same && k < s->n_out; k++) same = is_tensor(p, n->first_out + k, &s->out[k]);
   for (uint32_t k = 0; same && k < s->n_in; k++)
     same = is_tensor(p, p->g->operands[n->first_in + k], &s->in[k]);
   for (uint32_t k = 0; same && k < s->n_body; k++)

@@ -80,8 +80,10 @@ static vt_view view_of(const vt_bk_tensor *t) {
 /* The kernels take every type and layout that the verifier lets through. */
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   const vt_op_info *op = vt_op_get(step->op);
-  if (op == NULL || !op_listed(dev, step->op) || step->group != 0 ||
-      step->region != 0 || step->n_body != vt_op_bodies(op) || step->attrs_size != op->attrs->size)
+  if (op == NULL || !op_listed(dev, step->op) || step->group != 0 || step->region != 0 ||
+      step->n_body != vt_op_bodies(op) || step->n_out == 0 ||
+      (vt_op_results(op) != 0 && step->n_out != vt_op_results(op)) ||
+      step->attrs_size != op->attrs->size)
     return VT_UNSUPPORTED;
   return VT_OK;
 }
@@ -148,8 +150,7 @@ static void bind_steps(vt_bk_program *prog, const vt_bk_step *steps, uint64_t n)
       add_views(prog, s->body[k].out, s->body[k].n_out);
     }
     const uint64_t before = prog->n_steps;
-    for (uint32_t k = 0; k < s->n_body; k++)
-      bind_steps(prog, s->body[k].steps, s->body[k].n_steps);
+    for (uint32_t k = 0; k < s->n_body; k++) bind_steps(prog, s->body[k].steps, s->body[k].n_steps);
     b->n_inner = (uint32_t)(prog->n_steps - before);
   }
 }
@@ -229,8 +230,8 @@ static void place(const runner *r, vt_view *v, const vt_bk_tensor *t, uint32_t n
     v[i].data = (char *)(uintptr_t)r->buffers[t[i].arena] + t[i].offset;
 }
 
-static vt_status run_steps(vt_bk_program *prog, const uint64_t *buffers, uint64_t first,
-                           uint64_t n, int top);
+static vt_status run_steps(vt_bk_program *prog, const uint64_t *buffers, uint64_t first, uint64_t n,
+                           int top);
 
 /* Body 0 follows its step, body 1 follows body 0. */
 static vt_status run_body(vt_kernel *k, uint32_t which) {
@@ -282,8 +283,8 @@ static void note_error(vt_bk_program *prog, vt_status s, uint64_t step, const vt
   prog->error.value = k->value;
 }
 
-static vt_status run_steps(vt_bk_program *prog, const uint64_t *buffers, uint64_t first,
-                           uint64_t n, int top) {
+static vt_status run_steps(vt_bk_program *prog, const uint64_t *buffers, uint64_t first, uint64_t n,
+                           int top) {
   const vt_bk_host *host = prog->dev->host;
   for (uint64_t i = first; i < first + n; i += 1 + prog->steps[i].n_inner) {
     vt_kernel k;
