@@ -142,6 +142,8 @@ static vt_status parse_body(vt_parser *p, const vt_token *of, vt_frame *f, const
                             uint32_t n) {
   VT_TRY(vt_parse_enter(p));
   const uint32_t targets = p->targets;
+  p->gb->line = of->line;
+  p->gb->column = of->column;
   f->gb = vt_graph_open(p->gb, NULL, NULL, 0);
   if (f->gb == NULL) return vt_parse_at(p, of, p->gb->status);
   p->frame = f;
