@@ -433,6 +433,19 @@ static void test_rules(void) {
   check_types(VT_OP_where, 3, NULL, "bool ");
 }
 
+/* Numbers are serialised: said a second time, so that a renumbering is heard. */
+static void test_published(void) {
+  static const char *const names[] = {
+      "clamp",    "square",      "reciprocal", "leaky_relu", "prelu",       "relu6",     "elu",
+      "celu",     "selu",        "softplus",   "mish",       "hardsigmoid", "hardswish", "hardtanh",
+      "softsign", "log_sigmoid", "softshrink", "hardshrink", "tanhshrink",  "threshold", "glu",
+      "swiglu",   "geglu",       "is_nan",     "is_inf",     "is_finite",   "where"};
+  for (uint32_t i = 0; i < COUNT(names); i++) {
+    const vt_op_info *op = vt_op_find(names[i]);
+    CHECK(op != NULL && op->number == 1013 + i);
+  }
+}
+
 int main(void) {
   uint64_t state = 41;
   for (int64_t i = 0; i < COUNT(formulas); i++) {
@@ -447,5 +460,6 @@ int main(void) {
   for (uint32_t dtype = 1; dtype <= 9; dtype++) test_where(dtype, &state);
   for (uint32_t dtype = 1; dtype <= 2; dtype++) test_questions(dtype, &state);
   test_rules();
+  test_published();
   TEST_DONE();
 }

@@ -548,6 +548,17 @@ static void test_types(void) {
   check_types(VT_OP_select, 3, NULL, "bool ");
 }
 
+/* Numbers are serialised: said a second time, so that a renumbering is heard. */
+static void test_published(void) {
+  static const char *const names[] = {
+      "exp2",  "expm1", "log2",  "log10", "log1p", "tan",  "asin",  "acos",  "atan", "sinh", "cosh",
+      "asinh", "acosh", "atanh", "sign",  "floor", "ceil", "trunc", "round", "xor",  "shl",  "shr"};
+  for (uint32_t i = 0; i < COUNT(names); i++) {
+    const vt_op_info *op = vt_op_find(names[i]);
+    CHECK(op != NULL && op->number == 51 + i);
+  }
+}
+
 int main(void) {
   for (int64_t i = 0; i < COUNT(meanings); i++) {
     test_specials(&meanings[i]);
@@ -559,5 +570,6 @@ int main(void) {
   test_casts();
   test_rules();
   test_types();
+  test_published();
   TEST_DONE();
 }
