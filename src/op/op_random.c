@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_random.c - numbers drawn by Philox: a function of seed, stream, step and the row-major index,
  * so that every element can be drawn alone; and what is chosen by them. */
-#include <math.h>
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -35,9 +34,11 @@ vt_status shape_random_bits(const vt_rule *r, vt_type *out, vt_diag *d) {
   return shape_drawn(VT_DTYPE_I64, &a->shape, a->stream, out, d);
 }
 
+static int is_finite(double x) { return x - x == 0; }
+
 vt_status shape_uniform(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_random_uniform_range *a = r->attrs;
-  if (!isfinite(a->low) || !isfinite(a->high))
+  if (!is_finite(a->low) || !is_finite(a->high))
     return VT_FAIL(d, VT_VERIFY, "uniform needs a finite low and a finite high");
   return shape_drawn(VT_DTYPE_F32, &a->shape, a->stream, out, d);
 }
