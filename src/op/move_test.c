@@ -59,13 +59,14 @@ static void test_iota(void) {
       {2, {1, 257}}};
   for (int64_t s = 0; s < COUNT(shapes); s++)
     for (int64_t t = 0; t < COUNT(types); t++)
-      for (int64_t axis = 0; axis < shapes[s].n; axis++) {
+      for (int64_t axis = -shapes[s].n; axis < shapes[s].n; axis++) {
         const vt_attr_iota a = {
             .size = sizeof a, .shape = shapes[s], .axis = axis, .dtype = types[t]};
-        const ran r = run_op(VT_OP_iota, &a, NULL, 0, (int)(axis + t) % LAYOUTS);
+        const int64_t from_start = axis < 0 ? axis + shapes[s].n : axis;
+        const ran r = run_op(VT_OP_iota, &a, NULL, 0, (int)(from_start + t) % LAYOUTS);
         CHECK(r.status == VT_OK && r.out.dtype == types[t]);
         for (int64_t i = 0; i < count_of_view(&r.out); i++)
-          check_moved("iota", &r.out, i, number_bits(types[t], index_of(&r.out, i).at[axis]));
+          check_moved("iota", &r.out, i, number_bits(types[t], index_of(&r.out, i).at[from_start]));
         drop_all();
       }
 }
@@ -531,6 +532,8 @@ static void test_making_rules(void) {
   static const vt_attr_iota past = {
       .size = sizeof past, .shape = {1, {3}}, .axis = 1, .dtype = I64};
   static const vt_attr_iota none = {.size = sizeof none, .dtype = I64};
+  static const vt_attr_iota before = {
+      .size = sizeof before, .shape = {1, {3}}, .axis = -2, .dtype = I64};
   static const vt_attr_iota bytes = {.size = sizeof bytes, .shape = {1, {3}}, .dtype = 3};
   static const vt_attr_iota nine = {.size = sizeof nine, .shape = {9, {1}}, .dtype = I64};
   static const vt_attr_iota large = {
@@ -541,6 +544,7 @@ static void test_making_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_iota, &plain, "", "f32[3, 4]"},
       {VT_OP_iota, &past, "", "!verify: axis 1 of iota does not exist: its shape has rank 1"},
+      {VT_OP_iota, &before, "", "!verify: axis -2 of iota does not exist: its shape has rank 1"},
       {VT_OP_iota, &none, "", "!verify: axis 0 of iota does not exist: its shape has rank 0"},
       {VT_OP_iota, &bytes, "", "!verify: iota makes i32, i64, f32 or f64"},
       {VT_OP_iota, &nine, "", "!limit: a shape of rank 9: at most 8"},

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_move.c - ops that copy elements without computing: literal and iota make them, the others
- * choose where they come from. Each movement is one strided copy of a view. */
+ * op_move.c - the prims that copy elements without computing: literal and iota make them, the
+ * others choose where they come from. Each movement is one strided copy of a view. Their gradients
+ * are movements themselves. */
 #include <string.h>
-#include "op_rows.h"
+#include "op_move.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */
+
+int vt_axis_settle(int64_t axis, int64_t rank, uint32_t *out) {
+  if (axis < -rank || axis >= rank) return 0;
+  *out = (uint32_t)(axis < 0 ? axis + rank : axis);
+  return 1;
+}
 
 static vt_status shape_from_list(const vt_attr_list *list, vt_type *out, vt_diag *d) {
   if (list->n < 0 || list->n > VT_MAX_RANK)
@@ -27,7 +34,8 @@ vt_status shape_literal(const vt_rule *r, vt_type *out, vt_diag *d) {
 vt_status shape_iota(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_iota *a = r->attrs;
   VT_TRY(shape_from_list(&a->shape, out, d));
-  if (a->axis < 0 || a->axis >= a->shape.n)
+  uint32_t axis;
+  if (!vt_axis_settle(a->axis, a->shape.n, &axis))
     return VT_FAIL(d, VT_VERIFY, "axis %lld of iota does not exist: its shape has rank %lld",
                    (long long)a->axis, (long long)a->shape.n);
   const int64_t type = a->dtype;
@@ -35,14 +43,6 @@ vt_status shape_iota(const vt_rule *r, vt_type *out, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "iota makes i32, i64, f32 or f64");
   out->dtype = (uint32_t)type;
   return VT_OK;
-}
-
-vt_status shape_random(const vt_rule *r, vt_type *out, vt_diag *d) {
-  const vt_attr_random *a = r->attrs;
-  if (a->stream < 0 || a->stream > UINT32_MAX)
-    return VT_FAIL(d, VT_VERIFY, "stream %lld is outside 0..2^32-1", (long long)a->stream);
-  out->dtype = VT_DTYPE_F32;
-  return shape_from_list(&a->shape, out, d);
 }
 
 static vt_status count_of(vt_dims *dims, const vt_type *t, int64_t *out, vt_diag *d) {
@@ -202,8 +202,7 @@ vt_status shape_embedding(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- kernels ---- */
 
-/* dst[i] = src[i] over the shape of dst; src may have axes of length 1 or stride 0. */
-static void copy_view(const vt_view *dst, const vt_view *src) {
+void vt_view_copy(const vt_view *dst, const vt_view *src) {
   const int64_t size = (int64_t)vt_dtype_bytes(dst->dtype);
   vt_walk w;
   vt_walk_init(&w, dst->rank, dst->dim);
@@ -214,12 +213,18 @@ static void copy_view(const vt_view *dst, const vt_view *src) {
            (size_t)size);
 }
 
-/* The part of `v` that starts at `offset` on `axis`. */
-static vt_view part_of(const vt_view *v, uint32_t axis, int64_t offset, int64_t length) {
+vt_view vt_view_part(const vt_view *v, uint32_t axis, int64_t offset, int64_t length) {
   vt_view part = *v;
   part.dim[axis] = length;
   part.data = (char *)v->data + offset * v->stride[axis] * (int64_t)vt_dtype_bytes(v->dtype);
   return part;
+}
+
+vt_view vt_view_pick(const vt_view *v, unsigned mask) {
+  vt_view r = *v;
+  for (uint32_t i = v->rank; i-- > 0;)
+    if (!(mask >> i & 1)) r = vt_view_drop(&r, i);
+  return r;
 }
 
 vt_status kernel_literal(vt_kernel *k) {
@@ -229,9 +234,10 @@ vt_status kernel_literal(vt_kernel *k) {
 }
 
 vt_status kernel_iota(vt_kernel *k) {
-  const int64_t axis = ((const vt_attr_iota *)k->attrs)->axis;
   const int64_t size = (int64_t)vt_dtype_bytes(k->out->dtype);
+  uint32_t axis = 0;
   vt_walk w;
+  (void)vt_axis_settle(((const vt_attr_iota *)k->attrs)->axis, k->out->rank, &axis);
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
@@ -261,12 +267,12 @@ vt_status kernel_transpose(vt_kernel *k) {
     turned.dim[i] = k->in[0].dim[perm->v[i]];
     turned.stride[i] = k->in[0].stride[perm->v[i]];
   }
-  copy_view(k->out, &turned);
+  vt_view_copy(k->out, &turned);
   return VT_OK;
 }
 
 vt_status kernel_broadcast(vt_kernel *k) {
-  copy_view(k->out, &k->in[0]);
+  vt_view_copy(k->out, &k->in[0]);
   return VT_OK;
 }
 
@@ -275,22 +281,22 @@ vt_status kernel_slice(vt_kernel *k) {
   vt_view part = k->in[0];
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
-    part = part_of(&part, i, a->start.v[i], k->out->dim[i]);
+    part = vt_view_part(&part, i, a->start.v[i], k->out->dim[i]);
     if (k->out->dim[i] > 1) /* a step that is never taken may be too large to multiply */
       part.stride[i] *= a->step.n == 0 ? 1 : a->step.v[i];
   }
-  copy_view(k->out, &part);
+  vt_view_copy(k->out, &part);
   return VT_OK;
 }
 
 vt_status kernel_pad(vt_kernel *k) {
   const vt_attr_pad *a = k->attrs;
   vt_view middle = *k->out;
-  copy_view(k->out, &k->in[1]); /* the scalar broadcasts everywhere, then x covers its place */
+  vt_view_copy(k->out, &k->in[1]); /* the scalar broadcasts everywhere, then x covers its place */
   if (vt_view_count(&k->in[0]) == 0) return VT_OK;
   for (uint32_t i = 0; i < middle.rank; i++)
-    middle = part_of(&middle, i, a->low.v[i], k->in[0].dim[i]);
-  copy_view(&middle, &k->in[0]);
+    middle = vt_view_part(&middle, i, a->low.v[i], k->in[0].dim[i]);
+  vt_view_copy(&middle, &k->in[0]);
   return VT_OK;
 }
 
@@ -300,8 +306,8 @@ vt_status kernel_concat(vt_kernel *k) {
   for (uint32_t i = 0; i < k->n_in; i++) {
     const int64_t length = k->in[i].dim[axis];
     if (vt_view_count(&k->in[i]) > 0) {
-      const vt_view part = part_of(k->out, axis, at, length);
-      copy_view(&part, &k->in[i]);
+      const vt_view part = vt_view_part(k->out, axis, at, length);
+      vt_view_copy(&part, &k->in[i]);
     }
     at += length;
   }
@@ -310,7 +316,7 @@ vt_status kernel_concat(vt_kernel *k) {
 
 /* Every index is checked before anything is moved: the first bad one in row-major order is named.
  */
-static vt_status check_indices(vt_kernel *k, int64_t limit) {
+vt_status vt_index_check(vt_kernel *k, int64_t limit) {
   const vt_view *index = &k->in[1];
   vt_walk w;
   vt_walk_init(&w, index->rank, index->dim);
@@ -330,7 +336,7 @@ static vt_status gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
   const uint32_t inner = index->rank - batch; /* axes of the result that come from the index */
-  VT_TRY(check_indices(k, x->dim[axis]));
+  VT_TRY(vt_index_check(k, x->dim[axis]));
   vt_walk w;
   vt_walk_init(&w, y->rank, y->dim);
   vt_walk_view(&w, y);
@@ -361,7 +367,7 @@ uint32_t lower_embedding(const vt_lowering *l) {
 vt_status kernel_embedding(vt_kernel *k) {
   const vt_view *table = &k->in[0], *index = &k->in[1];
   const int64_t size = (int64_t)vt_dtype_bytes(table->dtype), width = table->dim[1];
-  VT_TRY(check_indices(k, table->dim[0]));
+  VT_TRY(vt_index_check(k, table->dim[0]));
   const vt_view rows = vt_view_drop(k->out, k->out->rank - 1);
   vt_walk w;
   vt_walk_init(&w, rows.rank, rows.dim);
@@ -377,22 +383,100 @@ vt_status kernel_embedding(vt_kernel *k) {
   return VT_OK;
 }
 
-/* ---- Philox: element i of the logical tensor can be drawn alone ---- */
+/* ---- gradients ---- */
 
-static vt_status draw(vt_kernel *k, float (*element)(const uint32_t *, uint64_t)) {
-  const uint32_t stream = (uint32_t)((const vt_attr_random *)k->attrs)->stream;
-  const uint64_t seed = *(const uint64_t *)k->in[0].data;
-  const uint32_t step = (uint32_t) * (const uint64_t *)k->in[1].data;
-  uint32_t words[4] = {0};
-  vt_walk w;
-  vt_walk_init(&w, k->out->rank, k->out->dim);
-  vt_walk_view(&w, k->out);
-  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    if (i % 4 == 0) vt_philox(seed, stream, step, (uint64_t)i / 4, words);
-    ((float *)k->out->data)[w.at[0]] = element(words, (uint64_t)i);
-  }
-  return VT_OK;
+/* Also of squeeze, unsqueeze and flatten. */
+void grad_reshape(const vt_gradient *g) {
+  vt_type x;
+  if (vt_build_type(g->b, g->in[0], &x))
+    g->d_in[0] = vt_build_reshape(g->b, g->d_out[0], x.rank, x.dim);
 }
 
-vt_status kernel_random_uniform(vt_kernel *k) { return draw(k, vt_philox_uniform); }
-vt_status kernel_random_normal(vt_kernel *k) { return draw(k, vt_philox_normal); }
+void grad_transpose(const vt_gradient *g) {
+  const vt_attr_list *perm = &((const vt_attr_perm *)g->attrs)->perm;
+  uint32_t back[VT_MAX_RANK];
+  for (int64_t i = 0; i < perm->n; i++) back[perm->v[i]] = (uint32_t)i;
+  g->d_in[0] = vt_build_transpose(g->b, g->d_out[0], back, (uint32_t)perm->n);
+}
+
+void grad_broadcast(const vt_gradient *g) {
+  g->d_in[0] = vt_build_sum_to(g->b, g->d_out[0], g->in[0]);
+}
+
+/* dy spread along one axis of length `dim`: its elements at start, start + step, ...; +0 elsewhere.
+ */
+static uint32_t spread_axis(vt_builder *b, uint32_t dy, uint32_t axis, int64_t dim, int64_t start,
+                            int64_t step) {
+  vt_type t;
+  if (!vt_build_type(b, dy, &t)) return VT_NO_VALUE;
+  const uint32_t count = vt_build_count(b, 1, 0, t.dim[axis]);
+  const uint32_t apart = vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
+  const uint32_t at = vt_build2(b, VT_OP_add, apart, vt_build_int(b, VT_DTYPE_I64, start));
+  t.dim[axis] = dim;
+  const vt_attr_gather a = {.size = sizeof a, .axis = axis};
+  const uint32_t in[3] = {vt_build_full(b, t.dtype, 0.0, &t), at, dy};
+  return b->node(b, VT_OP_scatter, in, 3, &a);
+}
+
+/* Axes without a step are padded all at once, those with one are spread. */
+void grad_slice(const vt_gradient *g) {
+  const vt_attr_slice *a = g->attrs;
+  uint32_t dy = g->d_out[0];
+  vt_type x, y;
+  vt_attr_pad pad = {.size = sizeof pad};
+  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, dy, &y)) return;
+  pad.low.n = pad.high.n = x.rank;
+  for (uint32_t i = 0; i < x.rank; i++) {
+    const int64_t step = a->step.n == 0 || y.dim[i] < 2 ? 1 : a->step.v[i];
+    if (step > 1) {
+      dy = spread_axis(g->b, dy, i, x.dim[i], a->start.v[i], step);
+      continue;
+    }
+    pad.low.v[i] = a->start.v[i];
+    pad.high.v[i] = x.dim[i] - a->start.v[i] - y.dim[i];
+  }
+  const uint32_t in[2] = {dy, vt_build_like(g->b, dy, 0.0)};
+  g->d_in[0] = g->b->node(g->b, VT_OP_pad, in, 2, &pad);
+}
+
+/* x gets its part of dy; the value gets S over the whole of dy in which that part is absent. */
+void grad_pad(const vt_gradient *g) {
+  const vt_attr_pad *a = g->attrs;
+  vt_builder *b = g->b;
+  vt_attr_slice middle = {.size = sizeof middle, .start = a->low, .stop = a->low};
+  vt_type x;
+  if (!vt_build_type(b, g->in[0], &x)) return;
+  for (uint32_t i = 0; i < x.rank; i++) middle.stop.v[i] += x.dim[i];
+  g->d_in[0] = b->node(b, VT_OP_slice, &g->d_out[0], 1, &middle);
+  const uint32_t mask[2] = {vt_build_full(b, VT_DTYPE_BOOL, 1.0, &x),
+                            vt_build_number(b, VT_DTYPE_BOOL, 0.0)};
+  const uint32_t inside = b->node(b, VT_OP_pad, mask, 2, a);
+  const uint32_t zero = vt_build_like(b, g->d_out[0], 0.0);
+  const uint32_t rest = vt_build3(b, VT_OP_select, inside, zero, g->d_out[0]);
+  g->d_in[1] = vt_build1(b, VT_OP_sum, rest);
+}
+
+void grad_concat(const vt_gradient *g) {
+  const uint32_t axis = (uint32_t)((const vt_attr_axis *)g->attrs)->axis;
+  int64_t at = 0;
+  for (uint32_t i = 0; i < g->n_in; i++) {
+    vt_type x;
+    if (!vt_build_type(g->b, g->in[i], &x)) return;
+    g->d_in[i] = vt_build_part(g->b, g->d_out[0], axis, at, at + x.dim[axis]);
+    at += x.dim[axis];
+  }
+}
+
+/* What was read several times gets S of what comes back, in ascending position. */
+void grad_gather(const vt_gradient *g) {
+  vt_type x, y;
+  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, g->d_out[0], &y)) return;
+  const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->in[1], g->d_out[0]};
+  g->d_in[0] = g->b->node(g->b, VT_OP_scatter_add, in, 3, g->attrs);
+}
+
+void grad_embedding(const vt_gradient *g) {
+  vt_gradient rows = *g;
+  rows.attrs = vt_attr_group_gather.defaults;
+  grad_gather(&rows);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * random_test.c - random_uniform and random_normal: Philox restated word by word, the numbers made
- * of its words, and that an element depends on its row-major index alone. */
+ * random_test.c - Philox restated word by word, the numbers made of its words, that an element
+ * depends on its row-major index alone, and what is chosen by them: uniform, random_integer,
+ * bernoulli, dropout, categorical, shuffle. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, I64 = VT_DTYPE_I64 };
@@ -55,13 +56,16 @@ static ran run_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int l
 static void test_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int layout) {
   test_seed = (uint64_t)d->seed;
   const ran r = run_draw(op, d, shape, layout);
-  CHECK(r.status == VT_OK && r.out.dtype == F32 && r.out.rank == (uint32_t)shape->n);
+  CHECK(r.status == VT_OK && r.out.rank == (uint32_t)shape->n);
+  CHECK(r.out.dtype == (op == VT_OP_random_bits ? I64 : F32));
   const int64_t n = count_of_view(&r.out);
   for (int64_t i = 0; i < n; i++) {
     uint32_t w[4];
     philox((uint64_t)d->seed, (uint32_t)d->stream, (uint32_t)d->step, (uint64_t)i / 4, w);
-    const float want = op == VT_OP_random_uniform ? uniform(w, i) : normal(w, i);
-    if (!expect_bits(vt_op_get(op)->name, &r.out, i, vt_f32_bits(want))) break;
+    const uint64_t want = op == VT_OP_random_bits      ? w[i % 4]
+                          : op == VT_OP_random_uniform ? vt_f32_bits(uniform(w, i))
+                                                       : vt_f32_bits(normal(w, i));
+    if (!expect_bits(vt_op_get(op)->name, &r.out, i, want)) break;
   }
   drop_all();
 }
@@ -85,6 +89,7 @@ static void test_draws(void) {
       for (int layout = 0; layout < LAYOUTS; layout++) {
         test_draw(VT_OP_random_uniform, &draws[d], &shapes[s], layout);
         test_draw(VT_OP_random_normal, &draws[d], &shapes[s], layout);
+        test_draw(VT_OP_random_bits, &draws[d], &shapes[s], layout);
       }
 }
 
@@ -115,6 +120,168 @@ static void test_index_alone(void) {
   }
 }
 
+/* ---- what is made of the words ---- */
+
+static uint32_t word(const draw *d, int64_t i) {
+  uint32_t w[4];
+  philox((uint64_t)d->seed, (uint32_t)d->stream, (uint32_t)d->step, (uint64_t)i / 4, w);
+  return w[i % 4];
+}
+
+static float fraction(const draw *d, int64_t i) { return (float)(word(d, i) / 256) / 16777216.0f; }
+
+static void test_uniform(void) {
+  static const struct {
+    double low, high;
+  } spans[] = {{0, 1}, {0.1, 0.3}, {-1e300, 1e300}, {1, -1}, {3, 3}};
+  for (int64_t d = 0; d < COUNT(draws); d++)
+    for (int64_t s = 0; s < COUNT(spans); s++) {
+      const vt_attr_random_uniform_range a = {.size = sizeof a,
+                                              .shape = {2, {5, 7}},
+                                              .low = spans[s].low,
+                                              .high = spans[s].high,
+                                              .stream = draws[d].stream};
+      const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
+      const ran r = run_op(VT_OP_uniform, &a, in, 2, (int)s % LAYOUTS);
+      const float low = (float)a.low, span = (float)(a.high - a.low);
+      CHECK(r.status == VT_OK);
+      for (int64_t i = 0; i < 35; i++) {
+        const float part = fraction(&draws[d], i) * span;
+        expect_bits("uniform", &r.out, i, vt_f32_bits(low + part));
+      }
+      drop_all();
+    }
+}
+
+static void test_integer(void) {
+  static const int64_t spans[][2] = {{0, 1},
+                                     {-5, 5},
+                                     {7, 7},
+                                     {0, 0xffffffff},
+                                     {INT64_MIN, INT64_MIN + 0xffffffff},
+                                     {INT64_MAX - 2, INT64_MAX}};
+  for (int64_t d = 0; d < COUNT(draws); d++)
+    for (int64_t s = 0; s < COUNT(spans); s++) {
+      const vt_attr_random_integer a = {.size = sizeof a,
+                                        .shape = {2, {5, 7}},
+                                        .low = spans[s][0],
+                                        .high = spans[s][1],
+                                        .stream = draws[d].stream};
+      const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
+      const ran r = run_op(VT_OP_random_integer, &a, in, 2, (int)s % LAYOUTS);
+      const uint64_t count = (uint64_t)a.high - (uint64_t)a.low + 1;
+      CHECK(r.status == VT_OK && r.out.dtype == I64);
+      for (int64_t i = 0; i < 35; i++) /* w * count / 2^32, a bit of the word at a time */
+      {
+        uint64_t whole = 0, part = 0; /* of w * count: the part above 2^32, and below */
+        for (int b = 31; b >= 0; b--) {
+          whole = whole * 2 + part / 0x80000000u;
+          part = part * 2 % 0x100000000u;
+          part += (word(&draws[d], i) >> b & 1) * (count % 0x100000000u);
+          whole += part / 0x100000000u + (word(&draws[d], i) >> b & 1) * (count / 0x100000000u);
+          part %= 0x100000000u;
+        }
+        expect_bits("random_integer", &r.out, i, (uint64_t)a.low + whole);
+      }
+      drop_all();
+    }
+}
+
+/* p, or x: every class of number. */
+static vt_view drawn_for(const int64_t dim[3], int layout, uint64_t *state) {
+  vt_view x = fill_any(view_new(F32, 3, dim, layout), state);
+  for (int64_t i = 0; i < count_of_view(&x); i += 2)
+    put_bits(&x, i, vt_f32_bits((float)(random_u64(state) >> 40) * 0x1p-24f));
+  return x;
+}
+
+static void test_chosen(void) {
+  static const int64_t dim[3] = {4, 3, 5};
+  static const double ps[] = {0.5, 0, 1, 0.1, 0.99999999999};
+  uint64_t state = 41;
+  for (int64_t d = 0; d < COUNT(draws); d++)
+    for (int64_t n = 0; n < COUNT(ps); n++) {
+      const int layout = (int)(d + n) % LAYOUTS;
+      const vt_view in[3] = {drawn_for(dim, layout, &state), scalar(draws[d].seed),
+                             scalar(draws[d].step)};
+      const vt_attr_stream a = {.size = sizeof a, .stream = draws[d].stream};
+      const vt_attr_dropout b = {.size = sizeof b, .p = ps[n], .stream = draws[d].stream};
+      const ran r = run_op(VT_OP_bernoulli, &a, in, 3, (layout + 1) % LAYOUTS);
+      const ran s = run_op(VT_OP_dropout, &b, in, 3, (layout + 1) % LAYOUTS);
+      CHECK(r.status == VT_OK && s.status == VT_OK && r.out.dtype == VT_DTYPE_BOOL);
+      for (int64_t i = 0; i < 60; i++) {
+        const float u = fraction(&draws[d], i), x = get_f32(&in[0], i);
+        const float kept = x * (float)(1 / (1 - ps[n]));
+        expect_bits("bernoulli", &r.out, i, u < x);
+        expect_bits("dropout", &s.out, i, u >= (float)ps[n] ? vt_f32_bits(kept) : 0);
+      }
+      drop_all();
+    }
+}
+
+/* x - log(-log(v)) with v in the middle of one of 2^23 parts of (0, 1). */
+static float perturbed(const draw *d, const vt_view *x, int64_t i) {
+  const float v = ((float)(word(d, i) / 512) + 0.5f) / 8388608.0f;
+  return get_f32(x, i) - vt_f32_log(-vt_f32_log(v));
+}
+
+/* The place of element j of the line of three that starts at element i. */
+static int64_t place(const draw *d, const vt_view *x, int64_t i, int64_t step, int64_t n,
+                     int64_t j) {
+  const float own = perturbed(d, x, i + j * step);
+  int64_t before = 0;
+  for (int64_t k = 0; k < n; k++) {
+    const float other = perturbed(d, x, i + k * step);
+    before += comes_above((double)other, (double)own) ||
+              (k < j && !comes_above((double)own, (double)other));
+  }
+  return before;
+}
+
+static void test_categorical(void) {
+  static const int64_t dim[3] = {4, 6, 5};
+  uint64_t state = 42;
+  for (int64_t d = 0; d < COUNT(draws); d++)
+    for (int64_t k = 0; k < 7; k += 2) {
+      const vt_attr_categorical a = {
+          .size = sizeof a, .axis = 1, .k = k, .stream = draws[d].stream};
+      const vt_view in[3] = {drawn_for(dim, (int)d % LAYOUTS, &state), scalar(draws[d].seed),
+                             scalar(draws[d].step)};
+      const ran r = run_op(VT_OP_categorical, &a, in, 3, (int)(d + k) % LAYOUTS);
+      CHECK(r.status == VT_OK && r.out.dtype == I64 && r.out.rank == (k == 0 ? 2 : 3));
+      for (int64_t line = 0; line < 20; line++)
+        for (int64_t j = 0; j < 6; j++) {
+          const int64_t at = place(&draws[d], &in[0], line / 5 * 30 + line % 5, 5, 6, j);
+          if (at < k || at == 0)
+            expect_bits("categorical", &r.out, k == 0 ? line : line / 5 * 5 * k + at * 5 + line % 5,
+                        (uint64_t)j);
+        }
+      drop_all();
+    }
+}
+
+static void test_shuffle(void) {
+  static const int64_t sizes[] = {0, 1, 2, 3, 33, 257};
+  for (int64_t d = 0; d < COUNT(draws); d++)
+    for (int64_t s = 0; s < COUNT(sizes); s++) {
+      const int64_t n = sizes[s];
+      const vt_attr_shuffle a = {.size = sizeof a, .n = n, .stream = draws[d].stream};
+      const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
+      const ran r = run_op(VT_OP_shuffle, &a, in, 2, (int)s % LAYOUTS);
+      CHECK(r.status == VT_OK && r.out.dtype == I64 && r.out.dim[0] == n);
+      for (int64_t i = 0; i < n; i++) {
+        int64_t before = 0;
+        for (int64_t j = 0; j < n; j++) {
+          const uint64_t p = (uint64_t)word(&draws[d], 4 * j) << 32 | word(&draws[d], 4 * j + 1);
+          const uint64_t q = (uint64_t)word(&draws[d], 4 * i) << 32 | word(&draws[d], 4 * i + 1);
+          before += p < q || (p == q && j < i);
+        }
+        expect_bits("shuffle", &r.out, before, (uint64_t)i);
+      }
+      drop_all();
+    }
+}
+
 /* ---- type rules ---- */
 
 static void test_rules(void) {
@@ -143,10 +310,72 @@ static void test_rules(void) {
   CHECK_RULES(cases);
 }
 
+static void test_chosen_rules(void) {
+  const int64_t b = INT64_MIN;
+  const vt_attr_random_uniform_range span = {.size = sizeof span, .shape = {1, {b}}, .high = 1};
+  const vt_attr_random_uniform_range wide = {.size = sizeof wide, .high = INFINITY};
+  const vt_attr_random_uniform_range odd = {.size = sizeof odd, .low = NAN, .high = 1};
+  const vt_attr_random_integer die = {
+      .size = sizeof die, .shape = {2, {3, b}}, .low = 1, .high = 6};
+  const vt_attr_random_integer none = {.size = sizeof none, .low = 1, .high = 0};
+  const vt_attr_random_integer many = {.size = sizeof many, .low = 0, .high = INT64_C(1) << 32};
+  const vt_attr_random_integer all = {.size = sizeof all, .low = INT64_MIN, .high = INT64_MAX};
+  const vt_attr_stream over = {.size = sizeof over, .stream = INT64_C(1) << 32};
+  const vt_attr_dropout minus = {.size = sizeof minus, .p = -0.1},
+                        nan = {.size = sizeof nan, .p = NAN};
+  const vt_attr_dropout under = {.size = sizeof under, .p = 0.5, .stream = -1};
+  const vt_attr_categorical first = {.size = sizeof first};
+  const vt_attr_categorical two = {.size = sizeof two, .axis = 1, .k = 2};
+  const vt_attr_categorical less = {.size = sizeof less, .k = -1};
+  const vt_attr_categorical off = {.size = sizeof off, .axis = 2};
+  const vt_attr_shuffle cards = {.size = sizeof cards, .n = b},
+                        far = {.size = sizeof far, .n = INT64_C(1) << 39};
+  const vt_attr_shuffle below = {.size = sizeof below, .n = -1};
+  const rule_case cases[] = {
+      {VT_OP_uniform, &span, "i64[]; i64[]", "f32[B]"},
+      {VT_OP_uniform, &wide, "i64[]; i64[]", "!verify: uniform needs a finite low"},
+      {VT_OP_uniform, &odd, "i64[]; i64[]", "!verify: uniform needs a finite low"},
+      {VT_OP_random_integer, &die, "i64[]; i64[]", "i64[3, B]"},
+      {VT_OP_random_integer, &none, "i64[]; i64[]", "!verify: the range 1..0 holds no integer or"},
+      {VT_OP_random_integer, &many, "i64[]; i64[]", "!verify: more than 2^32"},
+      {VT_OP_random_integer, &all, "i64[]; i64[]", "!verify: more than 2^32"},
+      {VT_OP_bernoulli, NULL, "f32[B, 3]; i64[]; i64[]", "bool[B, 3]"},
+      {VT_OP_bernoulli, &over, "f32[B, 3]; i64[]; i64[]", "!verify: stream 4294967296 is outside"},
+      {VT_OP_bernoulli, NULL, "f64[B, 3]; i64[]; i64[]",
+       "!verify: operand 1 is f64[B, 3], expected f32"},
+      {VT_OP_bernoulli, NULL, "f32[3]; i64[1]; i64[]",
+       "!verify: operand 2 is i64[1], expected i64[]"},
+      {VT_OP_bernoulli, NULL, "f32[3]; i64[]; i32[]",
+       "!verify: operand 3 is i32[], expected i64[]"},
+      {VT_OP_dropout, NULL, "f32[B, 3]; i64[]; i64[]", "f32[B, 3]"},
+      {VT_OP_dropout, &minus, "f32[3]; i64[]; i64[]", "!verify: p must lie in 0..1"},
+      {VT_OP_dropout, &nan, "f32[3]; i64[]; i64[]", "!verify: p must lie in 0..1"},
+      {VT_OP_dropout, &under, "f32[3]; i64[]; i64[]", "!verify: stream -1 is outside"},
+      {VT_OP_categorical, &first, "f32[3, B]; i64[]; i64[]", "i64[B]"},
+      {VT_OP_categorical, &two, "f32[3, B]; i64[]; i64[]", "i64[3, 2]"},
+      {VT_OP_categorical, &two, "f32[3, 1]; i64[]; i64[]", "!verify: k=2 of axis 1 of f32[3, 1]"},
+      {VT_OP_categorical, &less, "f32[3]; i64[]; i64[]", "!verify: k=-1 of axis 0"},
+      {VT_OP_categorical, &off, "f32[3]; i64[]; i64[]",
+       "!verify: nothing to draw from along axis 2"},
+      {VT_OP_categorical, &first, "f32[0, 3]; i64[]; i64[]", "!verify: nothing to draw from along"},
+      {VT_OP_shuffle, &cards, "i64[]; i64[]", "i64[B]"},
+      {VT_OP_shuffle, &far, "i64[]; i64[]", "!verify: n=549755813888 is outside 0..2^38"},
+      {VT_OP_shuffle, &below, "i64[]; i64[]", "!verify: n=-1 is outside"},
+      {VT_OP_shuffle, &cards, "i32[]; i64[]", "!verify: operand 1 is i32[], expected i64"},
+  };
+  CHECK_RULES(cases);
+}
+
 int main(void) {
   test_draws();
   test_known();
   test_index_alone();
+  test_uniform();
+  test_integer();
+  test_chosen();
+  test_categorical();
+  test_shuffle();
   test_rules();
+  test_chosen_rules();
   TEST_DONE();
 }

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * move_grad_test.c - gradients of movement, indexing and sorting to the last bit: the rule of the
+ * last op of a model writes a graph, the graph runs on both reference devices, and what it gives is
+ * compared with the rule restated here. dy holds zeros of both signs, infinities and NaN, so that a
+ * multiplication where a selection is meant would show. */
+#include "op_test.h"
+#include "volta/volta_tools.h"
+#include "vt_graph.h"
+#include "vt_parse.h"
+
+enum { MOST = 4096, INPUTS = 6, RESULTS = 3 };
+
+typedef struct trial {
+  char text[300]; /* the model; its last op is the one that is differentiated */
+  char *gradient; /* the graph that its rule writes, as a model */
+  vt_model *model;
+  vt_tensor in[INPUTS];
+  char name[INPUTS][8];
+  uint32_t n_in;
+  float *d[RESULTS]; /* the gradient by operand i, or NULL */
+} trial;
+
+static uint64_t state = 77;
+
+/* ---- the graph ---- */
+
+static int is_float(const vt_type *t) { return t->dtype == VT_DTYPE_F32; }
+
+/* The model's ports and nodes again, dy, and what the rule makes of them. */
+static void write_gradient(const vt_graph *g, vt_graph_builder *gb) {
+  uint32_t map[64], in[8], out[8], dy[8], d_in[8];
+  const vt_node *last = &g->nodes[g->n_nodes - 1];
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    map[g->ports[i].value] =
+        vt_graph_add_port(gb, &g->ports[i], &g->values[g->ports[i].value].type);
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = map[g->operands[n->first_in + k]];
+    const uint32_t first = gb->b.node(&gb->b, n->op, in, n->n_in, n->attrs);
+    for (uint32_t k = 0; k < n->n_out; k++) map[n->first_out + k] = out[k] = first + k;
+  }
+  for (uint32_t k = 0; k < last->n_out; k++) {
+    char name[8];
+    snprintf(name, sizeof name, "dy%u", k);
+    const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
+    const vt_type *t = &g->values[last->first_out + k].type;
+    dy[k] = is_float(t) ? vt_graph_add_port(gb, &port, t) : VT_NO_VALUE;
+  }
+  for (uint32_t k = 0; k < 8; k++) d_in[k] = VT_NO_VALUE;
+  const vt_gradient grad = {.b = &gb->b,
+                            .in = in,
+                            .out = out,
+                            .n_in = last->n_in,
+                            .n_out = last->n_out,
+                            .attrs = last->attrs,
+                            .d_out = dy,
+                            .d_in = d_in};
+  vt_op_get(last->op)->grad(&grad);
+  for (uint32_t k = 0; k < last->n_in; k++) {
+    char name[8];
+    snprintf(name, sizeof name, "d%u", k);
+    if (d_in[k] != VT_NO_VALUE) vt_graph_add_result(gb, name, d_in[k]);
+  }
+}
+
+static char *print(const vt_graph *g) {
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_graph_print(g, 1, &t);
+  char *copy = malloc(t.n + 1);
+  memcpy(copy, t.s, t.n + 1);
+  vt_text_done(&t);
+  return copy;
+}
+
+static void differentiate(trial *t) {
+  vt_graph *g = NULL, *made = NULL;
+  vt_graph_builder gb;
+  vt_diag d = {0};
+  CHECK(vt_parse(t->text, strlen(t->text), vt_alloc_default(), &g, &d) == VT_OK);
+  CHECK(g != NULL && vt_graph_begin(&gb, "gradient", vt_alloc_default(), &d) == VT_OK);
+  if (g != NULL) write_gradient(g, &gb);
+  if (g == NULL || vt_graph_freeze(&gb, &made) != VT_OK) {
+    complain(t->text, d.text);
+    exit(1);
+  }
+  t->gradient = print(made);
+  vt_graph_free(made);
+  vt_graph_free(g);
+}
+
+/* ---- running ---- */
+
+static trial trial_of(const char *body) {
+  trial t = {.n_in = 0};
+  vt_diag d = {0};
+  test_seed = state;
+  snprintf(t.text, sizeof t.text, "volta 1\nmodel m {\n%s\n}\n", body);
+  differentiate(&t);
+  if (vt_model_parse(t.gradient, strlen(t.gradient), NULL, &t.model, &d) != VT_OK) {
+    complain(t.gradient, d.text);
+    exit(1);
+  }
+  return t;
+}
+
+/* An input by its name, as many numbers as its type says. */
+static void give(trial *t, const char *name, const void *data, uint32_t dtype) {
+  vt_port_info port;
+  vt_tensor *x = &t->in[t->n_in];
+  for (uint32_t i = 0; vt_model_port(t->model, i, &port) == VT_OK; i++) {
+    if (strcmp(port.name, name) != 0) continue;
+    const char *s = strchr(port.type, '[') + 1;
+    *x = (vt_tensor){.dtype = dtype, .rank = port.rank};
+    for (uint32_t k = 0; k < port.rank; k++) {
+      char *rest;
+      x->dim[k] = strtoll(s, &rest, 10);
+      s = rest + 2;
+    }
+    uint64_t n = 0, bytes = 0;
+    CHECK(vt_tensor_bytes(x, &n, &bytes, NULL) == VT_OK);
+    x->data = malloc(bytes + 1);
+    memcpy(x->data, data, bytes);
+    snprintf(t->name[t->n_in++], sizeof *t->name, "%s", name);
+    return;
+  }
+  complain(name, "no such input");
+}
+
+static void run_on(trial *t, const char *backend, float *d[RESULTS]) {
+  const vt_options o = {.size = sizeof o, .backend = backend};
+  vt_program *p = NULL;
+  vt_diag why = {0};
+  vt_status s = vt_program_new(t->model, &o, &p, &why);
+  for (uint32_t i = 0; s == VT_OK && i < t->n_in; i++)
+    s = vt_program_set_input(p, t->name[i], &t->in[i], &why);
+  if (s == VT_OK) s = vt_program_run(p, &why);
+  if (s != VT_OK) complain(t->gradient, why.text);
+  for (uint32_t i = 0; s == VT_OK && i < vt_program_outputs(p); i++) {
+    const char *name;
+    vt_tensor out;
+    uint64_t n = 0, bytes = 0;
+    CHECK(vt_program_output(p, i, &name, &out, NULL) == VT_OK);
+    CHECK(vt_tensor_bytes(&out, &n, &bytes, NULL) == VT_OK && out.dtype == VT_DTYPE_F32);
+    float **to = &d[name[1] - '0'];
+    *to = calloc(n + 1, sizeof **to);
+    memcpy(*to, out.data, bytes);
+  }
+  vt_program_free(p);
+}
+
+static void run(trial *t) { run_on(t, "reference:0", t->d); }
+
+/* The same bits on the other device, then against `want`. */
+static void expect(trial *t, uint32_t operand, const float *want, int64_t n) {
+  float *other[RESULTS] = {0};
+  run_on(t, "reference:1", other);
+  if (t->d[operand] == NULL || other[operand] == NULL) complain(t->text, "no such gradient");
+  for (int64_t i = 0; t->d[operand] != NULL && other[operand] != NULL && i < n; i++) {
+    const float got = t->d[operand][i];
+    char what[160];
+    if (same_f32(got, want[i]) && same_f32(other[operand][i], want[i])) continue;
+    snprintf(what, sizeof what, "d%u[%lld] is %08x and %08x, expected %08x", operand, (long long)i,
+             (unsigned)vt_f32_bits(got), (unsigned)vt_f32_bits(other[operand][i]),
+             (unsigned)vt_f32_bits(want[i]));
+    complain(t->text, what);
+    break;
+  }
+  for (int i = 0; i < RESULTS; i++) free(other[i]);
+}
+
+static void done(trial *t) {
+  for (uint32_t i = 0; i < t->n_in; i++) free(t->in[i].data);
+  for (uint32_t i = 0; i < RESULTS; i++) free(t->d[i]);
+  free(t->gradient);
+  vt_model_free(t->model);
+}
+
+static const float *any(float *x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) x[i] = any_f32(&state);
+  return x;
+}
+
+static const float *plain(float *x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) x[i] = ordinary_f32(&state);
+  return x;
+}
+
+static float x[MOST], dy[MOST], want[MOST], list[MOST];
+static int64_t at[MOST];
+
+/* ---- sums of what comes back ---- */
+
+/* Row r of x is read at the positions p with at[p] == r. */
+static void test_rows(const char *op, int special) {
+  enum { N = 1100 };
+  char body[200];
+  snprintf(body, sizeof body, "input x: f32[4, 2]\ninput i: i64[1100] in 0..3\noutput y = %s(x, i)",
+           op);
+  trial t = trial_of(body);
+  for (int64_t p = 0; p < N; p++) at[p] = p % 9 == 0 ? 0 : 2;
+  at[5] = 3;
+  give(&t, "x", any(x, 8), VT_DTYPE_F32);
+  give(&t, "i", at, VT_DTYPE_I64);
+  give(&t, "dy0", special ? any(dy, 2 * N) : plain(dy, 2 * N), VT_DTYPE_F32);
+  dy[10] = -0.0f;
+  memcpy(t.in[2].data, dy, 2 * N * sizeof *dy);
+  for (int64_t r = 0; r < 4; r++)
+    for (int64_t c = 0; c < 2; c++) {
+      int64_t n = 0;
+      for (int64_t p = 0; p < N; p++)
+        if (at[p] == r) list[n++] = dy[2 * p + c];
+      want[2 * r + c] = 0.0f + s_f32(list, n);
+    }
+  run(&t);
+  expect(&t, 0, want, 8);
+  done(&t);
+}
+
+static void test_broadcast(void) {
+  trial t = trial_of("input x: f32[2, 1]\noutput y = broadcast(x, shape=[30, 2, 37])");
+  give(&t, "x", any(x, 2), VT_DTYPE_F32);
+  give(&t, "dy0", plain(dy, 2220), VT_DTYPE_F32);
+  for (int64_t i = 0; i < 2; i++) {
+    for (int64_t n = 0; n < 1110; n++) list[n] = dy[n / 37 * 74 + i * 37 + n % 37];
+    want[i] = s_f32(list, 1110);
+  }
+  run(&t);
+  expect(&t, 0, want, 2);
+  done(&t);
+}
+
+/* The repeats of both axes are one axis. */
+static void test_tile(void) {
+  trial t = trial_of("input x: f32[2, 3]\noutput y = tile(x, repeats=[11, 13])");
+  give(&t, "x", any(x, 6), VT_DTYPE_F32);
+  give(&t, "dy0", plain(dy, 858), VT_DTYPE_F32);
+  for (int64_t i = 0; i < 6; i++) {
+    for (int64_t n = 0; n < 143; n++) list[n] = dy[(n / 13 * 2 + i / 3) * 39 + n % 13 * 3 + i % 3];
+    want[i] = s_f32(list, 143);
+  }
+  run(&t);
+  expect(&t, 0, want, 6);
+  done(&t);
+}
+
+/* The value gets S over all of dy; where x lies, the number is absent and keeps its place. */
+static void test_pad(void) {
+  trial t = trial_of(
+      "input x: f32[20, 3]\ninput v: f32[]\n"
+      "output y = pad(x, v, low=[3, 1], high=[2, 40])");
+  give(&t, "x", any(x, 60), VT_DTYPE_F32);
+  give(&t, "v", any(x, 1), VT_DTYPE_F32);
+  give(&t, "dy0", plain(dy, 25 * 44), VT_DTYPE_F32);
+  dy[3 * 44 + 1] = INFINITY; /* of x[0, 0]: it must not reach the value */
+  memcpy(t.in[2].data, dy, 25 * 44 * sizeof *dy);
+  for (int64_t i = 0; i < 25 * 44; i++) {
+    const int64_t r = i / 44 - 3, c = i % 44 - 1;
+    const int inside = r >= 0 && r < 20 && c >= 0 && c < 3;
+    list[i] = inside ? 0.0f : dy[i];
+    if (inside) want[r * 3 + c] = dy[i];
+  }
+  run(&t);
+  expect(&t, 0, want, 60);
+  want[0] = s_f32(list, 25 * 44);
+  expect(&t, 1, want, 1);
+  done(&t);
+}
+
+/* ---- selections ---- */
+
+static void test_slice(void) {
+  trial t = trial_of(
+      "input x: f32[9, 7]\n"
+      "output y = slice(x, start=[1, 2], stop=[9, 6], step=[3, 1])");
+  give(&t, "x", any(x, 63), VT_DTYPE_F32);
+  give(&t, "dy0", any(dy, 12), VT_DTYPE_F32);
+  memset(want, 0, sizeof want);
+  for (int64_t i = 0; i < 12; i++) want[(1 + i / 4 * 3) * 7 + 2 + i % 4] = dy[i];
+  run(&t);
+  expect(&t, 0, want, 63);
+  done(&t);
+}
+
+/* The last update of a place takes the gradient; base and the earlier ones get +0. */
+static void test_scatter(void) {
+  static const int64_t to[6] = {2, 0, 2, 4, 0, 2};
+  static const int last[6] = {0, 0, 0, 1, 1, 1};
+  trial t = trial_of(
+      "input x: f32[5]\ninput i: i64[6] in 0..4\ninput u: f32[6]\n"
+      "output y = scatter(x, i, u)");
+  give(&t, "x", any(x, 5), VT_DTYPE_F32);
+  give(&t, "i", to, VT_DTYPE_I64);
+  give(&t, "u", any(x, 6), VT_DTYPE_F32);
+  give(&t, "dy0", any(dy, 5), VT_DTYPE_F32);
+  run(&t);
+  for (int64_t i = 0; i < 5; i++) want[i] = i == 1 || i == 3 ? dy[i] : 0.0f;
+  expect(&t, 0, want, 5);
+  for (int64_t i = 0; i < 6; i++) want[i] = last[i] ? dy[to[i]] : 0.0f;
+  expect(&t, 2, want, 6);
+  done(&t);
+}
+
+/* dy goes to the first that holds the result in the one order: -0 is below +0, NaN is one value,
+ * and base comes before the updates. */
+static void test_extreme(const char *op, const float *base, const float *u, const int *first,
+                         const int *base_first) {
+  static const int64_t to[8] = {0, 1, 2, 3, 0, 1, 2, 3};
+  char body[200];
+  snprintf(body, sizeof body,
+           "input x: f32[5]\ninput i: i64[8] in 0..4\ninput u: f32[8]\noutput y = %s(x, i, u)", op);
+  trial t = trial_of(body);
+  give(&t, "x", base, VT_DTYPE_F32);
+  give(&t, "i", to, VT_DTYPE_I64);
+  give(&t, "u", u, VT_DTYPE_F32);
+  give(&t, "dy0", plain(dy, 5), VT_DTYPE_F32);
+  run(&t);
+  for (int64_t i = 0; i < 5; i++) want[i] = base_first[i] ? dy[i] : 0.0f;
+  expect(&t, 0, want, 5);
+  for (int64_t i = 0; i < 8; i++) want[i] = first[i] ? dy[to[i]] : 0.0f;
+  expect(&t, 2, want, 8);
+  done(&t);
+}
+
+static void test_extremes(void) {
+  static const float base[5] = {-0.0f, 1.0f, NAN, 2.0f, 3.0f};
+  static const float u[8] = {0.0f, NAN, NAN, 5.0f, 0.0f, NAN, 7.0f, 5.0f};
+  static const int first[8] = {1, 1, 0, 1, 0, 0, 0, 0}, base_first[5] = {0, 0, 1, 0, 1};
+  test_extreme("scatter_max", base, u, first, base_first);
+  static const float low[5] = {0.0f, 1.0f, 4.0f, NAN, 3.0f};
+  static const float v[8] = {-0.0f, 1.0f, NAN, 5.0f, -0.0f, 1.0f, NAN, -INFINITY};
+  static const int least[8] = {1, 0, 1, 0, 0, 0, 0, 0}, base_least[5] = {0, 1, 0, 1, 1};
+  test_extreme("scatter_min", low, v, least, base_least);
+}
+
+static void test_sort(void) {
+  static const float given[6] = {1.0f, NAN, -0.0f, 1.0f, 0.0f, -INFINITY};
+  static const int64_t up[6] = {5, 2, 4, 0, 3, 1}, down[3] = {1, 0, 3};
+  trial t = trial_of("input x: f32[6]\nv, i = sort(x)\noutput v");
+  give(&t, "x", given, VT_DTYPE_F32);
+  give(&t, "dy0", any(dy, 6), VT_DTYPE_F32);
+  for (int64_t i = 0; i < 6; i++) want[up[i]] = dy[i];
+  run(&t);
+  expect(&t, 0, want, 6);
+  done(&t);
+  trial k = trial_of("input x: f32[6]\nv, i = top_k(x, k=3)\noutput v");
+  give(&k, "x", given, VT_DTYPE_F32);
+  give(&k, "dy0", any(dy, 3), VT_DTYPE_F32);
+  memset(want, 0, sizeof want);
+  for (int64_t i = 0; i < 3; i++) want[down[i]] = dy[i];
+  run(&k);
+  expect(&k, 0, want, 6);
+  done(&k);
+}
+
+/* Drawn again from the same seed, step and stream. */
+static void test_dropout(void) {
+  static const int64_t seed = 99, step = 3;
+  trial t = trial_of(
+      "input x: f32[300]\ninput s: i64[]\ninput t: i64[]\n"
+      "output y = dropout(x, s, t, p=0.3, stream=7)");
+  give(&t, "x", any(x, 300), VT_DTYPE_F32);
+  give(&t, "s", &seed, VT_DTYPE_I64);
+  give(&t, "t", &step, VT_DTYPE_I64);
+  give(&t, "dy0", any(dy, 300), VT_DTYPE_F32);
+  for (int64_t i = 0; i < 300; i++) {
+    uint32_t words[4];
+    vt_philox(99, 7, 3, (uint64_t)i / 4, words);
+    want[i] = vt_philox_uniform(words, (uint64_t)i) >= 0.3f ? dy[i] * (float)(1 / (1 - 0.3)) : 0.0f;
+  }
+  run(&t);
+  expect(&t, 0, want, 300);
+  done(&t);
+}
+
+/* what was turned, rolled or masked comes back as it went, bit for bit */
+static void test_turned(void) {
+  static const struct {
+    const char *call;
+    int64_t back[6]; /* element of dy that is dx[i]; -1: +0 */
+  } rows[] = {
+      {"flip(x, axes=1)", {2, 1, 0, 5, 4, 3}},           {"roll(x, shift=-1)", {2, 0, 1, 5, 3, 4}},
+      {"triu(x, k=1)", {-1, 1, 2, -1, -1, 5}},           {"tril(x)", {0, -1, -1, 3, 4, -1}},
+      {"transpose(x, perm=[1, 0])", {0, 2, 4, 1, 3, 5}}, {"flatten(x)", {0, 1, 2, 3, 4, 5}},
+      {"stack(x, axis=1)", {0, 1, 2, 3, 4, 5}},          {"concat(x, axis=0)", {0, 1, 2, 3, 4, 5}}};
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    char body[100];
+    snprintf(body, sizeof body, "input x: f32[2, 3]\noutput y = %s", rows[r].call);
+    trial t = trial_of(body);
+    give(&t, "x", any(x, 6), VT_DTYPE_F32);
+    give(&t, "dy0", any(dy, 6), VT_DTYPE_F32);
+    for (int64_t i = 0; i < 6; i++) want[i] = rows[r].back[i] < 0 ? 0.0f : dy[rows[r].back[i]];
+    run(&t);
+    expect(&t, 0, want, 6);
+    done(&t);
+  }
+}
+
+int main(void) {
+  for (int special = 0; special < 2; special++) {
+    test_rows("gather", special);
+    test_rows("embedding", special);
+  }
+  test_broadcast();
+  test_tile();
+  test_pad();
+  test_slice();
+  test_scatter();
+  test_extremes();
+  test_sort();
+  test_dropout();
+  test_turned();
+  TEST_DONE();
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * arrange_test.c - the composed movements by their kernels: tile, flip, roll, triu, tril, where,
+ * stack, split, squeeze, unsqueeze, flatten. Bits are copied as they are, for every type. */
+#include "move_check.h"
+
+static const struct {
+  uint32_t rank;
+  int64_t dim[8];
+} shapes[] = {{0, {0}},
+              {1, {1}},
+              {1, {7}},
+              {1, {0}},
+              {2, {3, 5}},
+              {2, {1, 4}},
+              {3, {2, 3, 4}},
+              {3, {2, 0, 3}},
+              {3, {1, 2, 1}},
+              {2, {2, 257}},
+              {8, {1, 2, 3, 1, 2, 1, 2, 2}}};
+
+/* Runs an op of one operand over all shapes, types and layouts; `from` says which element of x the
+ * element `to` of the result is, or gives 0 where it is +0. */
+typedef int from_fn(const vt_view *x, const index *to, const void *attrs, index *from);
+typedef int make_fn(const vt_view *x, int64_t variant, void *attrs); /* 0: no such variant */
+
+static void test_moves(uint32_t op, make_fn *make, from_fn *from_of) {
+  uint64_t state = op;
+  _Alignas(16) unsigned char attrs[512];
+  for (int64_t s = 0; s < COUNT(shapes); s++)
+    for (uint32_t dtype = 1; dtype <= TYPES; dtype++)
+      for (int64_t variant = 0; variant < 12; variant++) {
+        const vt_view x =
+            some(dtype, shapes[s].rank, shapes[s].dim, (int)(dtype + variant) % LAYOUTS, &state);
+        if (make(&x, variant, attrs)) {
+          const ran r = run_op(op, attrs, &x, 1, (int)(s + dtype) % LAYOUTS);
+          CHECK(r.status == VT_OK && r.out.dtype == dtype);
+          for (int64_t i = 0; r.status == VT_OK && i < count_of_view(&r.out); i++) {
+            const index to = index_of(&r.out, i);
+            index from = to;
+            const int there = from_of(&x, &to, attrs, &from);
+            check_moved(vt_op_get(op)->name, &r.out, i, there ? at_index(&x, from.at) : 0);
+          }
+        }
+        drop_all();
+      }
+}
+
+/* ---- tile, flip, roll ---- */
+
+static int make_tile(const vt_view *x, int64_t variant, void *attrs) {
+  vt_attr_tile a = {.size = sizeof a, .repeats = {.n = x->rank}};
+  for (uint32_t i = 0; i < x->rank; i++)
+    a.repeats.v[i] = (variant + i) % 4 == 3 ? 0 : 1 + (variant >> (i % 4)) % 2;
+  if (variant == 4)
+    for (uint32_t i = 0; i < x->rank; i++) a.repeats.v[i] = 2;
+  memcpy(attrs, &a, sizeof a);
+  return variant < 5;
+}
+
+static int from_tile(const vt_view *x, const index *to, const void *attrs, index *from) {
+  (void)attrs;
+  for (uint32_t i = 0; i < x->rank; i++) from->at[i] = to->at[i] % x->dim[i];
+  return 1;
+}
+
+static int make_flip(const vt_view *x, int64_t variant, void *attrs) {
+  vt_attr_axes a = {.size = sizeof a};
+  for (uint32_t i = x->rank; i-- > 0;)
+    if (variant == 1 ? i == 0 : (variant >> i % 3 & 1) != 0) a.axes.v[a.axes.n++] = i;
+  memcpy(attrs, &a, sizeof a);
+  return variant < 8;
+}
+
+static int from_flip(const vt_view *x, const index *to, const void *attrs, index *from) {
+  const vt_attr_list *axes = &((const vt_attr_axes *)attrs)->axes;
+  for (int64_t i = 0; i < axes->n; i++)
+    from->at[axes->v[i]] = x->dim[axes->v[i]] - 1 - to->at[axes->v[i]];
+  for (uint32_t i = 0; axes->n == 0 && i < x->rank; i++) from->at[i] = x->dim[i] - 1 - to->at[i];
+  return 1;
+}
+
+static int make_roll(const vt_view *x, int64_t variant, void *attrs) {
+  static const int64_t shifts[] = {0, 1, -1, 5, -9, INT64_MAX, INT64_MIN};
+  vt_attr_roll a = {.size = sizeof a, .shift = shifts[variant % COUNT(shifts)]};
+  if (x->rank > 0) a.axis = variant % x->rank;
+  memcpy(attrs, &a, sizeof a);
+  return x->rank > 0;
+}
+
+/* One step at a time, as often as the shift says modulo the length. */
+static int from_roll(const vt_view *x, const index *to, const void *attrs, index *from) {
+  const vt_attr_roll *a = attrs;
+  const int64_t d = x->dim[a->axis];
+  for (int64_t n = a->shift % d; n > 0; n--)
+    from->at[a->axis] = from->at[a->axis] == 0 ? d - 1 : from->at[a->axis] - 1;
+  for (int64_t n = a->shift % d; n < 0; n++)
+    from->at[a->axis] = from->at[a->axis] == d - 1 ? 0 : from->at[a->axis] + 1;
+  (void)to;
+  return 1;
+}
+
+/* ---- triangles ---- */
+
+static int make_diagonal(const vt_view *x, int64_t variant, void *attrs) {
+  static const int64_t ks[] = {0, 1, -1, 3, -2, INT64_MAX, INT64_MIN, 100, -100};
+  const vt_attr_diagonal a = {.size = sizeof a, .k = ks[variant % COUNT(ks)]};
+  memcpy(attrs, &a, sizeof a);
+  return x->rank >= 2 && variant < COUNT(ks);
+}
+
+static int from_triu(const vt_view *x, const index *to, const void *attrs, index *from) {
+  (void)from;
+  return to->at[x->rank - 1] - to->at[x->rank - 2] >= ((const vt_attr_diagonal *)attrs)->k;
+}
+
+static int from_tril(const vt_view *x, const index *to, const void *attrs, index *from) {
+  (void)from;
+  return to->at[x->rank - 1] - to->at[x->rank - 2] <= ((const vt_attr_diagonal *)attrs)->k;
+}
+
+/* ---- shapes with other axes: the row-major sequence stays ---- */
+
+static void check_sequence(uint32_t op, const void *attrs, const vt_view *x, const char *want,
+                           int layout) {
+  const ran r = run_op(op, attrs, x, 1, layout);
+  char type[VT_TYPE_TEXT] = "";
+  const vt_type t = type_of_view(&r.out);
+  const vt_dims none = {0};
+  CHECK(r.status == VT_OK);
+  if (r.status != VT_OK) return;
+  if (strcmp(vt_type_text(&none, &t, type), want) != 0) complain(vt_op_get(op)->name, type);
+  for (int64_t i = 0; i < count_of_view(&r.out); i++)
+    check_moved(vt_op_get(op)->name, &r.out, i, get_bits(x, i));
+}
+
+static void test_axes(void) {
+  static const vt_attr_axes all = {.size = sizeof all};
+  static const vt_attr_axes first = {.size = sizeof first, .axes = {1, {0}}};
+  static const vt_attr_axes both = {.size = sizeof both, .axes = {2, {3, 0}}};
+  static const vt_attr_unsqueeze ends = {.size = sizeof ends, .axes = {3, {-1, 0, 3}}};
+  static const vt_attr_unsqueeze none = {.size = sizeof none};
+  static const vt_attr_flatten whole = {.size = sizeof whole, .end = -1};
+  static const vt_attr_flatten inner = {.size = sizeof inner, .start = 1, .end = 2};
+  static const vt_attr_flatten last = {.size = sizeof last, .start = -2, .end = -1};
+  static const int64_t ones[4] = {1, 3, 2, 1};
+  uint64_t state = 5;
+  for (int layout = 0; layout < LAYOUTS; layout++) {
+    const vt_view x = some(F32, 4, ones, layout, &state), s = some(F32, 0, NULL, layout, &state);
+    const int to = (layout + 1) % LAYOUTS;
+    check_sequence(VT_OP_squeeze, &all, &x, "f32[3, 2]", to);
+    check_sequence(VT_OP_squeeze, &first, &x, "f32[3, 2, 1]", to);
+    check_sequence(VT_OP_squeeze, &both, &x, "f32[3, 2]", to);
+    check_sequence(VT_OP_squeeze, &all, &s, "f32[]", to);
+    check_sequence(VT_OP_unsqueeze, &ends, &x, "f32[1, 1, 3, 1, 2, 1, 1]", to);
+    check_sequence(VT_OP_unsqueeze, &none, &x, "f32[1, 3, 2, 1]", to);
+    check_sequence(VT_OP_flatten, &whole, &x, "f32[6]", to);
+    check_sequence(VT_OP_flatten, &inner, &x, "f32[1, 6, 1]", to);
+    check_sequence(VT_OP_flatten, &last, &x, "f32[1, 3, 2]", to);
+    check_sequence(VT_OP_flatten, &whole, &s, "f32[1]", to);
+    drop_all();
+  }
+}
+
+/* ---- stack and split ---- */
+
+static void test_stack(void) {
+  static const int64_t dim[2] = {2, 3};
+  uint64_t state = 6;
+  for (uint32_t dtype = 1; dtype <= TYPES; dtype++)
+    for (int64_t axis = -3; axis < 3; axis++) {
+      const vt_attr_stack a = {.size = sizeof a, .axis = axis};
+      const vt_view in[3] = {some(dtype, 2, dim, DENSE, &state), some(dtype, 2, dim, GAPS, &state),
+                             some(dtype, 2, dim, TURNED, &state)};
+      const ran r = run_op(VT_OP_stack, &a, in, 3, (int)(axis + 3) % LAYOUTS);
+      const uint32_t at = (uint32_t)(axis < 0 ? axis + 3 : axis);
+      CHECK(r.status == VT_OK && r.out.rank == 3 && r.out.dim[at] == 3);
+      for (int64_t i = 0; i < count_of_view(&r.out); i++) {
+        const index to = index_of(&r.out, i);
+        index from = {{0}};
+        for (uint32_t k = 0, n = 0; k < 3; k++)
+          if (k != at) from.at[n++] = to.at[k];
+        check_moved("stack", &r.out, i, at_index(&in[to.at[at]], from.at));
+      }
+      drop_all();
+    }
+}
+
+static void check_split(const vt_attr_split *a, const vt_view *x, const int64_t *sizes, uint32_t n,
+                        int layout) {
+  const ran_all r = run_all(VT_OP_split, a, x, 1, layout);
+  int64_t before = 0;
+  CHECK(r.status == VT_OK && r.n == n);
+  for (uint32_t p = 0; r.status == VT_OK && p < r.n; before += sizes[p++]) {
+    CHECK(r.out[p].dim[a->axis] == sizes[p]);
+    for (int64_t i = 0; i < count_of_view(&r.out[p]); i++) {
+      index from = index_of(&r.out[p], i);
+      from.at[a->axis] += before;
+      check_moved("split", &r.out[p], i, at_index(x, from.at));
+    }
+  }
+}
+
+static void test_split(void) {
+  static const int64_t dim[3] = {4, 6, 2}, empty[2] = {0, 6}, halves[6] = {3, 3, 3, 3},
+                       sizes[3] = {1, 0, 5}, ones[6] = {1, 1, 1, 1, 1, 1};
+  uint64_t state = 7;
+  for (uint32_t dtype = 1; dtype <= TYPES; dtype++)
+    for (int layout = 0; layout < LAYOUTS; layout++) {
+      const vt_view x = some(dtype, 3, dim, layout, &state),
+                    e = some(dtype, 2, empty, layout, &state);
+      const vt_attr_split two = {.size = sizeof two, .axis = 1, .parts = 2};
+      const vt_attr_split six = {.size = sizeof six, .axis = 1, .parts = 6};
+      const vt_attr_split listed = {.size = sizeof listed, .axis = 1, .sizes = {3, {1, 0, 5}}};
+      check_split(&two, &x, halves, 2, (layout + 1) % LAYOUTS);
+      check_split(&six, &x, ones, 6, (layout + 1) % LAYOUTS);
+      check_split(&listed, &x, sizes, 3, (layout + 2) % LAYOUTS);
+      check_split(&listed, &e, sizes, 3, DENSE);
+      drop_all();
+    }
+}
+
+/* ---- where ---- */
+
+static void test_where(void) {
+  static const int64_t row[2] = {3, 1}, line[1] = {4}, full[2] = {3, 4};
+  uint64_t state = 8;
+  for (uint32_t dtype = 1; dtype <= TYPES; dtype++)
+    for (int layout = 0; layout < LAYOUTS; layout++) {
+      const vt_view in[3] = {some(VT_DTYPE_BOOL, 2, row, layout, &state),
+                             some(dtype, 1, line, layout, &state),
+                             some(dtype, 2, full, (layout + 1) % LAYOUTS, &state)};
+      const ran r = run_op(VT_OP_where, NULL, in, 3, (layout + 2) % LAYOUTS);
+      CHECK(r.status == VT_OK);
+      for (int64_t i = 0; i < 12; i++)
+        check_moved("where", &r.out, i,
+                    spread_bits(&in[spread_bits(&in[0], &r.out, i) ? 1 : 2], &r.out, i));
+      drop_all();
+    }
+}
+
+/* ---- type rules ---- */
+
+static void test_rules(void) {
+  const int64_t b = INT64_MIN; /* the handle of B */
+  const vt_attr_tile twice = {.size = sizeof twice, .repeats = {2, {2, b}}};
+  const vt_attr_tile less = {.size = sizeof less, .repeats = {1, {-1}}};
+  const vt_attr_tile huge = {.size = sizeof huge, .repeats = {1, {INT64_C(1) << 40}}};
+  const vt_attr_tile far = {.size = sizeof far, .repeats = {1, {INT64_MAX}}};
+  const vt_attr_axes past = {.size = sizeof past, .axes = {1, {2}}};
+  const vt_attr_axes again = {.size = sizeof again, .axes = {2, {1, 1}}};
+  const vt_attr_axes nine = {.size = sizeof nine, .axes = {9, {0}}};
+  const vt_attr_axes minus = {.size = sizeof minus, .axes = {-1, {0}}};
+  const vt_attr_axes one = {.size = sizeof one, .axes = {1, {1}}};
+  const vt_attr_roll roll = {.size = sizeof roll, .shift = 1, .axis = 1};
+  const vt_attr_roll away = {.size = sizeof away, .shift = 1, .axis = -1};
+  const rule_case cases[] = {
+      {VT_OP_tile, &twice, "f16[B, 3]", "f16[2*B, 3*B]"},
+      {VT_OP_tile, &twice, "f32[3]", "!verify: repeats has 2 entries, the operand has rank 1"},
+      {VT_OP_tile, &less, "f32[3]", "!verify: axis 0: -1 repeats"},
+      {VT_OP_tile, &far, "f32[3]", "!verify: axis 0: 9223372036854775807 repeats"},
+      {VT_OP_tile, &huge, "f32[2]", "!verify: dimension 2199023255552 on axis 0"},
+      {VT_OP_flip, NULL, "i8[B, 3]", "i8[B, 3]"},
+      {VT_OP_flip, &past, "f32[2, 3]", "!verify: axis 2 does not exist in f32[2, 3]"},
+      {VT_OP_flip, &again, "f32[2, 3]", "!verify: axis 1 is named twice"},
+      {VT_OP_flip, &nine, "f32[2, 3]", "!limit: 9 axes: at most 8"},
+      {VT_OP_flip, &minus, "f32[2, 3]", "!limit: -1 axes: at most 8"},
+      {VT_OP_roll, &roll, "bool[2, B]", "bool[2, B]"},
+      {VT_OP_roll, &roll, "f32[2]", "!verify: axis 1 does not exist in f32[2]"},
+      {VT_OP_roll, &away, "f32[2]", "!verify: axis -1 does not exist"},
+      {VT_OP_triu, NULL, "f32[B, T]", "f32[B, T]"},
+      {VT_OP_tril, NULL, "f32[B]", "!verify: f32[B] has no matrices"},
+      {VT_OP_where, NULL, "bool[B, 1]; f32[3]; f32[]", "f32[B, 3]"},
+      {VT_OP_where, NULL, "f32[3]; f32[3]; f32[]", "!verify: operand 1 is f32[3], expected bool"},
+      {VT_OP_squeeze, NULL, "f32[1, 3, 1]", "f32[3]"},
+      {VT_OP_squeeze, NULL, "f32[1, B]", "!verify: name the axes: whether axis 1 of f32[1, B]"},
+      {VT_OP_squeeze, &one, "f32[B, 1]", "f32[B]"},
+      {VT_OP_squeeze, &one, "f32[1, 3]", "!verify: axis 1 of f32[1, 3] is not of length 1"},
+      {VT_OP_squeeze, &one, "f32[1, B]", "!verify: axis 1 of f32[1, B] is not of length 1"},
+      {VT_OP_squeeze, &past, "f32[1, 1]", "!verify: axis 2 does not exist"},
+  };
+  CHECK_RULES(cases);
+}
+
+static void test_axes_rules(void) {
+  const int64_t b = INT64_MIN;
+  const vt_attr_stack last = {.size = sizeof last, .axis = -1},
+                      past = {.size = sizeof past, .axis = 3};
+  const vt_attr_split halves = {.size = sizeof halves, .parts = 2};
+  const vt_attr_split none = {.size = sizeof none}, many = {.size = sizeof many, .parts = 65};
+  const vt_attr_split minus = {.size = sizeof minus, .parts = -2};
+  const vt_attr_split both = {.size = sizeof both, .parts = 2, .sizes = {1, {4}}};
+  const vt_attr_split sizes = {.size = sizeof sizes, .sizes = {2, {b, 0}}};
+  const vt_attr_split wrong = {.size = sizeof wrong, .sizes = {2, {-1, 5}}};
+  const vt_attr_split nine = {.size = sizeof nine, .sizes = {9, {1}}};
+  const vt_attr_split off = {.size = sizeof off, .axis = 1, .parts = 2};
+  const vt_attr_unsqueeze ends = {.size = sizeof ends, .axes = {2, {0, -1}}};
+  const vt_attr_unsqueeze same = {.size = sizeof same, .axes = {2, {0, -4}}};
+  const vt_attr_unsqueeze out = {.size = sizeof out, .axes = {1, {5}}};
+  const vt_attr_unsqueeze minus_n = {.size = sizeof minus_n, .axes = {-1, {0}}};
+  const vt_attr_flatten tail = {.size = sizeof tail, .start = 1, .end = -1};
+  const vt_attr_flatten back = {.size = sizeof back, .start = 1, .end = 0};
+  const rule_case cases[] = {
+      {VT_OP_stack, &last, "f32[B, 3]; f32[B, 3]", "f32[B, 3, 2]"},
+      {VT_OP_stack, &past, "f32[B, 3]; f32[B, 3]", "!verify: axis 3 does not exist in a result of"},
+      {VT_OP_stack, NULL, "f32[3]; f32[4]",
+       "!verify: operand 2 is f32[4] where operand 1 is f32[3]"},
+      {VT_OP_stack, NULL, "f32[B]; f32[T]", "!verify: operand 2 is f32[T] where"},
+      {VT_OP_stack, NULL, "f32[3]; i32[3]", "!verify: operand 2 is i32[3] where operand 1 is"},
+      {VT_OP_stack, NULL, "f32[1, 1, 1, 1, 1, 1, 1, 1]", "!limit: a rank over 8"},
+      {VT_OP_split, &halves, "f32[4*B, 3]", "f32[2*B, 3]"},
+      {VT_OP_split, &halves, "f32[B]", "!verify: axis 0 of f32[B] cannot be cut into 2 parts"},
+      {VT_OP_split, &halves, "f32[5]", "!verify: axis 0 of f32[5] cannot be cut into 2 parts"},
+      {VT_OP_split, &none, "f32[4]", "!verify: split into 0 parts: 1 to 64, or sizes instead"},
+      {VT_OP_split, &many, "f32[65]", "!verify: split into 65 parts"},
+      {VT_OP_split, &minus, "f32[4]", "!verify: split into -2 parts"},
+      {VT_OP_split, &both, "f32[4]", "!verify: split takes parts or sizes, not both"},
+      {VT_OP_split, &sizes, "f32[B]", "f32[B]"},
+      {VT_OP_split, &sizes, "f32[T]", "!verify: the sizes do not add up to axis 0 of f32[T]"},
+      {VT_OP_split, &wrong, "f32[4]", "!verify: part 0 has length -1"},
+      {VT_OP_split, &nine, "f32[1]", "!limit: 9 sizes: at most 8"},
+      {VT_OP_split, &off, "f32[4]", "!verify: axis 1 does not exist in f32[4]"},
+      {VT_OP_unsqueeze, &ends, "f32[B, 3]", "f32[1, B, 3, 1]"},
+      {VT_OP_unsqueeze, &same, "f32[B, 3]", "!verify: axis 0 is named twice"},
+      {VT_OP_unsqueeze, &out, "f32[B, 3]", "!verify: axis 5 does not exist in a result of rank 3"},
+      {VT_OP_unsqueeze, &minus_n, "f32[3]", "!limit: -1 axes more than 1"},
+      {VT_OP_unsqueeze, &ends, "f32[1, 1, 1, 1, 1, 1, 1]", "!limit: 2 axes more than 7"},
+      {VT_OP_flatten, &tail, "f32[B, T, 3]", "f32[B, 3*T]"},
+      {VT_OP_flatten, &back, "f32[B, T, 3]", "!verify: axes 1 to 0 of f32[B, T, 3]"},
+      {VT_OP_flatten, &tail, "f32[3]", "!verify: axes 1 to -1 of f32[3]"},
+      {VT_OP_flatten, NULL, "f32[]", "f32[1]"},
+      {VT_OP_flatten, NULL, "f32[1099511627776, 1099511627776]", "!limit: overflows"},
+  };
+  CHECK_RULES(cases);
+}
+
+int main(void) {
+  test_moves(VT_OP_tile, make_tile, from_tile);
+  test_moves(VT_OP_flip, make_flip, from_flip);
+  test_moves(VT_OP_roll, make_roll, from_roll);
+  test_moves(VT_OP_triu, make_diagonal, from_triu);
+  test_moves(VT_OP_tril, make_diagonal, from_tril);
+  test_axes();
+  test_stack();
+  test_split();
+  test_where();
+  test_rules();
+  test_axes_rules();
+  TEST_DONE();
+}

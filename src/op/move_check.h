@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * move_check.h - what the tests of movement share on top of op_test.h: coordinates of elements,
+ * bits that must have been copied, and running an op with several results. */
+#ifndef VT_MOVE_CHECK_H
+#define VT_MOVE_CHECK_H
+#include "op_test.h"
+
+enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, I32 = VT_DTYPE_I32, I64 = VT_DTYPE_I64, TYPES = 9 };
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+typedef struct index {
+  int64_t at[VT_MAX_RANK];
+} index;
+
+static inline index index_of(const vt_view *v, int64_t i) {
+  index x = {{0}};
+  for (uint32_t axis = v->rank; axis-- > 0; i /= v->dim[axis]) x.at[axis] = i % v->dim[axis];
+  return x;
+}
+
+static inline int64_t number_of(const vt_view *v, const int64_t *at) {
+  int64_t i = 0;
+  for (uint32_t axis = 0; axis < v->rank; axis++) i = i * v->dim[axis] + at[axis];
+  return i;
+}
+
+static inline uint64_t at_index(const vt_view *v, const int64_t *at) {
+  return get_bits(v, number_of(v, at));
+}
+
+static inline vt_view some(uint32_t dtype, uint32_t rank, const int64_t *dim, int layout,
+                           uint64_t *state) {
+  test_seed = *state;
+  return fill_any(view_new(dtype, rank, dim, layout), state);
+}
+
+/* Integers in 0 .. limit-1. */
+static inline vt_view some_below(uint32_t dtype, uint32_t rank, const int64_t *dim, int64_t limit,
+                                 int layout, uint64_t *state) {
+  const vt_view v = view_new(dtype, rank, dim, layout);
+  for (int64_t i = 0; i < count_of_view(&v); i++)
+    put_bits(&v, i, (random_u64(state) >> 8) % (uint64_t)limit);
+  return v;
+}
+
+/* The payload of a NaN as well. */
+static inline void check_moved(const char *name, const vt_view *y, int64_t i, uint64_t want) {
+  if (get_bits(y, i) != want) (void)expect_bits(name, y, i, want);
+  CHECK(get_bits(y, i) == want);
+}
+
+/* An op with several results, each in `layout`. */
+typedef struct ran_all {
+  vt_status status;
+  uint32_t n;
+  vt_view out[VT_MAX_RESULTS];
+  uint64_t position;
+  int64_t value;
+} ran_all;
+
+static inline ran_all run_all(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
+                              int layout) {
+  const vt_op_info *op = vt_op_get(number);
+  ran_all r = {.n = 0};
+  vt_type types[8], out[VT_MAX_RESULTS];
+  vt_arena arena;
+  vt_dims dims;
+  vt_arena_init(&arena, vt_alloc_default());
+  vt_dims_init(&dims, &arena);
+  for (uint32_t i = 0; i < n; i++) types[i] = type_of_view(&in[i]);
+  const void *a = attrs == NULL ? op->attrs->defaults : attrs;
+  const vt_rule rule = {.dims = &dims, .in = types, .n_in = n, .attrs = a};
+  r.status = vt_op_infer(op, &rule, out, &r.n, NULL);
+  vt_arena_done(&arena);
+  if (r.status != VT_OK) return r;
+  for (uint32_t i = 0; i < r.n; i++)
+    r.out[i] = view_new(out[i].dtype, out[i].rank, out[i].dim, layout);
+  vt_kernel k = {.in = in, .n_in = n, .out = r.out, .n_out = r.n, .attrs = a};
+  if (op->work != NULL) k.work = hold((size_t)op->work(in, n) + 1);
+  r.status = op->kernel(&k);
+  r.position = k.position;
+  r.value = k.value;
+  for (uint32_t i = 0; i < r.n; i++) check_gaps(op->name, &r.out[i]);
+  return r;
+}
+#endif

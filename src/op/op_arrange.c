@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_arrange.c - movements composed of the prims of op_move.c: repeating, turning round, cutting,
+ * joining, and shapes with other axes. */
+#include <string.h>
+#include "op_move.h"
+#include "vt_num.h"
+
+/* ---- tile: y[i] = x[i mod d] ---- */
+
+vt_status shape_tile(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_list *repeats = &((const vt_attr_tile *)r->attrs)->repeats;
+  if (repeats->n != (int64_t)r->in[0].rank)
+    return VT_FAIL(d, VT_VERIFY, "repeats has %lld entries, the operand has rank %u",
+                   (long long)repeats->n, r->in[0].rank);
+  *out = r->in[0];
+  for (uint32_t i = 0; i < out->rank; i++) {
+    const int64_t n = repeats->v[i];
+    if (!vt_dim_is_symbolic(n) && (n < 0 || n > VT_DIM_MAX))
+      return VT_FAIL(d, VT_VERIFY, "axis %u: %lld repeats", i, (long long)n);
+    VT_TRY(vt_dim_mul(r->dims, out->dim[i], n, &out->dim[i], d));
+  }
+  return VT_OK;
+}
+
+/* Along one axis: 0 .. d-1, over and over, looked up. */
+uint32_t lower_tile(const vt_lowering *l) {
+  const vt_attr_list *repeats = &((const vt_attr_tile *)l->attrs)->repeats;
+  vt_builder *b = l->b;
+  vt_type x;
+  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  uint32_t y = vt_build_reshape(b, l->in[0], x.rank, x.dim);
+  for (uint32_t i = 0; i < x.rank; i++) {
+    if (repeats->v[i] == 1) continue;
+    const vt_attr_gather a = {.size = sizeof a, .axis = i};
+    const uint32_t count = vt_build_count(b, 1, 0, x.dim[i] * repeats->v[i]);
+    const uint32_t in[2] = {
+        y, vt_build2(b, VT_OP_mod, count, vt_build_int(b, VT_DTYPE_I64, x.dim[i]))};
+    y = b->node(b, VT_OP_gather, in, 2, &a);
+  }
+  return y;
+}
+
+/* Second implementation: element by element. */
+vt_status kernel_tile(vt_kernel *k) {
+  const vt_view *x = &k->in[0];
+  const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
+  vt_walk w;
+  vt_walk_init(&w, k->out->rank, k->out->dim);
+  vt_walk_view(&w, k->out);
+  for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
+    int64_t from = 0;
+    for (uint32_t i = 0; i < x->rank; i++) from += w.index[i] % x->dim[i] * x->stride[i];
+    memcpy((char *)k->out->data + w.at[0] * size, (const char *)x->data + from * size,
+           (size_t)size);
+  }
+  return VT_OK;
+}
+
+/* S over all repeats as one axis. dy is (r0, d0, r1, d1, ...); one axis of repeats after the other
+ * is brought behind those that are in front already, so that four axes are enough at a time. */
+void grad_tile(const vt_gradient *g) {
+  const vt_attr_list *repeats = &((const vt_attr_tile *)g->attrs)->repeats;
+  static const uint32_t forward[4] = {0, 2, 1, 3};
+  vt_builder *b = g->b;
+  vt_type x;
+  if (!vt_build_type(b, g->in[0], &x)) return;
+  uint32_t dy = g->d_out[0];
+  int64_t front = 1; /* the repeats in front */
+  for (uint32_t i = 0; i < x.rank; i++) {
+    if (repeats->v[i] == 1) continue;
+    const int64_t behind = vt_count_of(x.dim + i, x.rank - i);
+    const int64_t later = vt_count_of(repeats->v + i + 1, x.rank - i - 1);
+    const int64_t dim[4] = {front, vt_count_of(x.dim, i), repeats->v[i],
+                            vt_count_of((int64_t[]){behind, later}, 2)};
+    dy = vt_build_transpose(b, vt_build_reshape(b, dy, 4, dim), forward, 4);
+    front = vt_count_of((int64_t[]){front, repeats->v[i]}, 2);
+  }
+  if (front != 1) {
+    dy = vt_build_reshape(b, dy, 2, (int64_t[]){front, vt_count_of(x.dim, x.rank)});
+    dy = vt_build_reduce(b, VT_OP_sum, dy, 0, 0);
+  }
+  g->d_in[0] = vt_build_reshape(b, dy, x.rank, x.dim);
+}
+
+/* ---- flip: y[i] = x[d-1-i] ---- */
+
+static unsigned mask_of(const vt_attr_list *axes, uint32_t rank) {
+  unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
+  for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
+  return mask;
+}
+
+static vt_status check_axes(const vt_rule *r, const vt_attr_list *axes, vt_diag *d) {
+  char x[VT_TYPE_TEXT];
+  unsigned seen = 0;
+  if (axes->n < 0 || axes->n > VT_MAX_RANK)
+    return VT_FAIL(d, VT_LIMIT, "%lld axes: at most %d", (long long)axes->n, VT_MAX_RANK);
+  for (int64_t i = 0; i < axes->n; i++) {
+    if (axes->v[i] < 0 || axes->v[i] >= (int64_t)r->in[0].rank)
+      return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist in %s", (long long)axes->v[i],
+                     vt_type_text(r->dims, &r->in[0], x));
+    if (seen >> axes->v[i] & 1)
+      return VT_FAIL(d, VT_VERIFY, "axis %lld is named twice", (long long)axes->v[i]);
+    seen |= 1u << axes->v[i];
+  }
+  return VT_OK;
+}
+
+vt_status shape_flip(const vt_rule *r, vt_type *out, vt_diag *d) {
+  VT_TRY(check_axes(r, &((const vt_attr_axes *)r->attrs)->axes, d));
+  *out = r->in[0];
+  return VT_OK;
+}
+
+uint32_t lower_flip(const vt_lowering *l) {
+  vt_builder *b = l->b;
+  vt_type x;
+  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  const unsigned mask = mask_of(&((const vt_attr_axes *)l->attrs)->axes, x.rank);
+  uint32_t y = vt_build_reshape(b, l->in[0], x.rank, x.dim);
+  for (uint32_t i = 0; i < x.rank; i++) {
+    if (!(mask >> i & 1)) continue;
+    const vt_attr_gather a = {.size = sizeof a, .axis = i};
+    const uint32_t last = vt_build_int(b, VT_DTYPE_I64, x.dim[i] - 1);
+    const uint32_t in[2] = {y, vt_build2(b, VT_OP_sub, last, vt_build_count(b, 1, 0, x.dim[i]))};
+    y = b->node(b, VT_OP_gather, in, 2, &a);
+  }
+  return y;
+}
+
+/* Second implementation: strides that run backwards. */
+vt_status kernel_flip(vt_kernel *k) {
+  const unsigned mask = mask_of(&((const vt_attr_axes *)k->attrs)->axes, k->out->rank);
+  vt_view turned = k->in[0];
+  if (vt_view_count(k->out) == 0) return VT_OK;
+  for (uint32_t i = 0; i < turned.rank; i++)
+    if (mask >> i & 1) {
+      turned = vt_view_part(&turned, i, turned.dim[i] - 1, turned.dim[i]);
+      turned.stride[i] = -turned.stride[i];
+    }
+  vt_view_copy(k->out, &turned);
+  return VT_OK;
+}
+
+void grad_flip(const vt_gradient *g) {
+  g->d_in[0] = g->b->node(g->b, VT_OP_flip, g->d_out, 1, g->attrs);
+}
+
+/* ---- roll: y[i] = x[(i - shift) mod d] ---- */
+
+/* The shift within 0 .. d-1. */
+static int64_t shift_of(int64_t shift, int64_t d) {
+  if (d == 0) return 0;
+  return shift % d < 0 ? shift % d + d : shift % d;
+}
+
+vt_status shape_roll(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const int64_t axis = ((const vt_attr_roll *)r->attrs)->axis;
+  const vt_attr_list axes = {.n = 1, .v = {axis}};
+  VT_TRY(check_axes(r, &axes, d));
+  *out = r->in[0];
+  return VT_OK;
+}
+
+uint32_t lower_roll(const vt_lowering *l) {
+  const vt_attr_roll *a = l->attrs;
+  const uint32_t axis = (uint32_t)a->axis;
+  const vt_attr_axis along = {.size = sizeof along, .axis = a->axis};
+  vt_type x;
+  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  const int64_t d = x.dim[axis], cut = d - shift_of(a->shift, d);
+  const uint32_t in[2] = {vt_build_part(l->b, l->in[0], axis, cut, d),
+                          vt_build_part(l->b, l->in[0], axis, 0, cut)};
+  return l->b->node(l->b, VT_OP_concat, in, 2, &along);
+}
+
+/* Second implementation: element by element. */
+vt_status kernel_roll(vt_kernel *k) {
+  const vt_attr_roll *a = k->attrs;
+  const vt_view *x = &k->in[0];
+  const int64_t size = (int64_t)vt_dtype_bytes(x->dtype), d = x->dim[a->axis];
+  vt_walk w;
+  vt_walk_init(&w, x->rank, x->dim);
+  vt_walk_view(&w, x);
+  for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
+    int64_t to = 0;
+    for (uint32_t i = 0; i < x->rank; i++) {
+      const int64_t at = i == a->axis ? (w.index[i] + a->shift % d + d) % d : w.index[i];
+      to += at * k->out->stride[i];
+    }
+    memcpy((char *)k->out->data + to * size, (const char *)x->data + w.at[0] * size, (size_t)size);
+  }
+  return VT_OK;
+}
+
+void grad_roll(const vt_gradient *g) {
+  vt_attr_roll back = *(const vt_attr_roll *)g->attrs;
+  vt_type x;
+  if (!vt_build_type(g->b, g->in[0], &x)) return;
+  back.shift = -shift_of(back.shift, x.dim[back.axis]);
+  g->d_in[0] = g->b->node(g->b, VT_OP_roll, g->d_out, 1, &back);
+}
+
+/* ---- triu and tril ---- */
+
+vt_status shape_diagonal(const vt_rule *r, vt_type *out, vt_diag *d) {
+  char x[VT_TYPE_TEXT];
+  if (r->in[0].rank < 2)
+    return VT_FAIL(d, VT_VERIFY, "%s has no matrices", vt_type_text(r->dims, &r->in[0], x));
+  *out = r->in[0];
+  return VT_OK;
+}
+
+/* `compare` of j - i and k: both are far from overflowing. */
+static uint32_t lower_triangle(const vt_lowering *l, uint32_t compare) {
+  vt_builder *b = l->b;
+  vt_type x;
+  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  const uint32_t j = vt_build_count(b, 2, 1, x.dim[x.rank - 1]);
+  const uint32_t i = vt_build_count(b, 2, 0, x.dim[x.rank - 2]);
+  const uint32_t k = vt_build_int(b, VT_DTYPE_I64, ((const vt_attr_diagonal *)l->attrs)->k);
+  const uint32_t kept = vt_build2(b, compare, vt_build2(b, VT_OP_sub, j, i), k);
+  return vt_build3(b, VT_OP_select, kept, l->in[0], vt_build_like(b, l->in[0], 0.0));
+}
+
+uint32_t lower_triu(const vt_lowering *l) { return lower_triangle(l, VT_OP_ge); }
+uint32_t lower_tril(const vt_lowering *l) { return lower_triangle(l, VT_OP_le); }
+
+/* Second implementation: all bits 0 is +0 in every type. */
+static vt_status triangle(vt_kernel *k, int upper) {
+  const int64_t diagonal = ((const vt_attr_diagonal *)k->attrs)->k;
+  const int64_t size = (int64_t)vt_dtype_bytes(k->out->dtype);
+  const uint32_t last = k->out->rank - 1;
+  vt_walk w;
+  vt_walk_init(&w, k->out->rank, k->out->dim);
+  vt_walk_view(&w, k->out);
+  vt_walk_view(&w, &k->in[0]);
+  for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
+    const int64_t off = w.index[last] - w.index[last - 1];
+    char *y = (char *)k->out->data + w.at[0] * size;
+    if (upper ? off >= diagonal : off <= diagonal) {
+      memcpy(y, (const char *)k->in[0].data + w.at[1] * size, (size_t)size);
+    } else {
+      memset(y, 0, (size_t)size);
+    }
+  }
+  return VT_OK;
+}
+
+vt_status kernel_triu(vt_kernel *k) { return triangle(k, 1); }
+vt_status kernel_tril(vt_kernel *k) { return triangle(k, 0); }
+
+void grad_triu(const vt_gradient *g) {
+  g->d_in[0] = g->b->node(g->b, VT_OP_triu, g->d_out, 1, g->attrs);
+}
+
+void grad_tril(const vt_gradient *g) {
+  g->d_in[0] = g->b->node(g->b, VT_OP_tril, g->d_out, 1, g->attrs);
+}
+
+/* ---- where ---- */
+
+uint32_t lower_where(const vt_lowering *l) {
+  return vt_build3(l->b, VT_OP_select, l->in[0], l->in[1], l->in[2]);
+}
+
+vt_status kernel_where(vt_kernel *k) {
+  const int64_t size = (int64_t)vt_dtype_bytes(k->out->dtype);
+  vt_walk w;
+  vt_walk_init(&w, k->out->rank, k->out->dim);
+  vt_walk_view(&w, k->out);
+  for (uint32_t i = 0; i < 3; i++) vt_walk_view(&w, &k->in[i]);
+  for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
+    const uint32_t which = ((const uint8_t *)k->in[0].data)[w.at[1]] ? 1 : 2;
+    memcpy((char *)k->out->data + w.at[0] * size,
+           (const char *)k->in[which].data + w.at[1 + which] * size, (size_t)size);
+  }
+  return VT_OK;
+}
+
+void grad_where(const vt_gradient *g) {
+  const uint32_t zero = vt_build_like(g->b, g->d_out[0], 0.0);
+  const uint32_t a = vt_build3(g->b, VT_OP_select, g->in[0], g->d_out[0], zero);
+  const uint32_t b = vt_build3(g->b, VT_OP_select, g->in[0], zero, g->d_out[0]);
+  g->d_in[1] = vt_build_sum_to(g->b, a, g->in[1]);
+  g->d_in[2] = vt_build_sum_to(g->b, b, g->in[2]);
+}
