@@ -175,19 +175,22 @@ static field field_of(const vt_view *x, const vt_window_lists *l, const int64_t 
   return f;
 }
 
-/* Where output `p` meets tap `k`, in elements; -1 for padding. */
-static int64_t met_at(const field *f, const int64_t *p, const int64_t *k) {
+/* Whether output `p` meets the input with tap `k` and not padding; where, in elements. */
+static int met_at(const field *f, const int64_t *p, const int64_t *k, int64_t *out_at) {
   int64_t at = 0;
   for (uint32_t i = 0; i < f->axes; i++) {
     const int64_t x = p[i] * f->w[i].stride + k[i] * f->w[i].dilation - f->w[i].low;
-    if (x < 0 || x >= f->dim[i]) return -1;
+    if (x < 0 || x >= f->dim[i]) return 0;
     at += x * f->stride[i];
   }
-  return at;
+  *out_at = at;
+  return 1;
 }
 
-/* Where output `j` of a transposed convolution meets tap `k`: 0 where the tap is not numbered. */
-static int meets_back(const field *f, const int64_t *j, const int64_t *k, int64_t *out_at) {
+/* Whether output `j` of a transposed convolution meets tap `k` at all: then the tap is numbered.
+ * `out_inside` says whether that is on the input. */
+static int meets_back(const field *f, const int64_t *j, const int64_t *k, int *out_inside,
+                      int64_t *out_at) {
   int64_t at = 0;
   int inside = 1;
   for (uint32_t i = 0; i < f->axes; i++) {
@@ -196,13 +199,14 @@ static int meets_back(const field *f, const int64_t *j, const int64_t *k, int64_
     inside &= x >= 0 && x / f->w[i].stride < f->dim[i];
     at += inside ? x / f->w[i].stride * f->stride[i] : 0;
   }
-  *out_at = inside ? at : -1;
+  *out_inside = inside;
+  *out_at = at;
   return 1;
 }
 
-/* Element `at` of `from`, or +0, which is 0 in every type. */
-static void take(char *to, const char *from, int64_t at, uint32_t size) {
-  if (at < 0) {
+/* Element `at` of `from`, or +0, whose bits are 0 in every type. */
+static void take(char *to, const char *from, int inside, int64_t at, uint32_t size) {
+  if (!inside) {
     memset(to, 0, size);
   } else {
     memcpy(to, from + at * (int64_t)size, size);
@@ -227,7 +231,7 @@ static void pack(const vt_view *v, char *to) {
   vt_walk_init(&w, v->rank, v->dim);
   vt_walk_view(&w, v);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
-    take(to + i * (int64_t)size, v->data, w.at[0], size);
+    take(to + i * (int64_t)size, v->data, 1, w.at[0], size);
 }
 
 /* + b[o], one addition, where there is a bias. */
@@ -249,20 +253,25 @@ static void add_bias(const vt_kernel *k) {
 
 /* ---- conv ---- */
 
-/* The weight, row by row, and what one output position meets. */
+/* The weight, row by row, and what one output position meets. No scratch here is of 0 bytes, so
+ * that there is a pointer to count from. */
 uint64_t work_conv(const vt_view *in, uint32_t n_in) {
+  if (n_in < 2) return 0;
   const int64_t row = in[1].dim[1] * taps_of(in[1].dim + 2, in[1].rank - 2);
-  return n_in < 2 ? 0 : (uint64_t)(in[1].dim[0] + 1) * (uint64_t)row * vt_dtype_bytes(in[1].dtype);
+  return (uint64_t)(in[1].dim[0] + 1) * (uint64_t)row * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
 /* x of the channels first .. first+depth-1 where position `p` meets them, (c, k...). */
 static void patch(const field *f, const vt_view *x, int64_t n, int64_t first, int64_t depth,
                   const int64_t *p, const int64_t *kernel, char *to) {
+  int64_t at = 0;
   vt_walk k;
   for (int64_t c = first; c < first + depth; c++) {
     vt_walk_init(&k, f->axes, kernel);
-    for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k), to += f->size)
-      take(to, element(x, n, c), met_at(f, p, k.index), f->size);
+    for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k), to += f->size) {
+      const int inside = met_at(f, p, k.index, &at);
+      take(to, element(x, n, c), inside, at, f->size);
+    }
   }
 }
 
@@ -306,8 +315,9 @@ vt_status kernel_conv(vt_kernel *k) {
 
 /* Both sides of the longest contraction. */
 uint64_t work_conv_transpose(const vt_view *in, uint32_t n_in) {
+  if (n_in < 2) return 0;
   const int64_t most = in[1].dim[0] * taps_of(in[1].dim + 2, in[1].rank - 2);
-  return n_in < 2 ? 0 : 2 * (uint64_t)most * vt_dtype_bytes(in[1].dtype);
+  return 2 * (uint64_t)most * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
 static void dot(const vt_view *y, int64_t at, const void *a, const void *b, int64_t n) {
@@ -322,7 +332,8 @@ static void dot(const vt_view *y, int64_t at, const void *a, const void *b, int6
 static int64_t back_taps(const field *f, const vt_view *x, const vt_view *w, const int64_t *index,
                          int64_t groups, char *a, char *b) {
   const int64_t depth = w->dim[0] / groups, first = index[1] / w->dim[1] * depth;
-  int64_t n = 0, at;
+  int64_t n = 0, at = 0;
+  int inside = 0;
   vt_walk k;
   for (int64_t c = first; c < first + depth; c++) {
     vt_view kernel = vt_view_drop(w, 0);
@@ -330,9 +341,9 @@ static int64_t back_taps(const field *f, const vt_view *x, const vt_view *w, con
     vt_walk_init(&k, f->axes, kernel.dim);
     vt_walk_view(&k, &kernel);
     for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k)) {
-      if (!meets_back(f, index + 2, k.index, &at)) continue;
-      take(a + n * f->size, element(x, index[0], c), at, f->size);
-      take(b + n * f->size, element(w, c, index[1] % w->dim[1]), k.at[0], f->size);
+      if (!meets_back(f, index + 2, k.index, &inside, &at)) continue;
+      take(a + n * f->size, element(x, index[0], c), inside, at, f->size);
+      take(b + n * f->size, element(w, c, index[1] % w->dim[1]), 1, k.at[0], f->size);
       n++;
     }
   }
@@ -360,8 +371,9 @@ vt_status kernel_conv_transpose(vt_kernel *k) {
 
 /* One channel of dy over (n, positions...), and what it meets. */
 uint64_t work_conv_weight_grad(const vt_view *in, uint32_t n_in) {
+  if (n_in < 2) return 0;
   const int64_t length = in[1].dim[0] * taps_of(in[1].dim + 2, in[1].rank - 2);
-  return n_in < 2 ? 0 : 2 * (uint64_t)length * vt_dtype_bytes(in[1].dtype);
+  return 2 * (uint64_t)length * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
 vt_status kernel_conv_weight_grad(vt_kernel *k) {
@@ -373,6 +385,7 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
   const vt_view one = vt_view_drop(dy, 1);        /* [N, positions...] */
   const int64_t length = vt_view_count(&one);
   char *from_dy = k->work, *from_x = from_dy + length * f.size;
+  int64_t met = 0;
   vt_walk at, p;
   vt_walk_init(&at, y->rank, y->dim);
   vt_walk_view(&at, y);
@@ -381,9 +394,9 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
     vt_walk_init(&p, one.rank, one.dim);
     vt_walk_view(&p, &one);
     for (int64_t j = 0; j < p.count; j++, vt_walk_next(&p)) {
-      take(from_dy + j * f.size, element(dy, 0, o), p.at[0], f.size);
-      take(from_x + j * f.size, element(x, p.index[0], c), met_at(&f, p.index + 1, at.index + 2),
-           f.size);
+      const int inside = met_at(&f, p.index + 1, at.index + 2, &met);
+      take(from_dy + j * f.size, element(dy, 0, o), 1, p.at[0], f.size);
+      take(from_x + j * f.size, element(x, p.index[0], c), inside, met, f.size);
     }
     dot(y, at.at[0], from_dy, from_x, length);
   }
@@ -576,13 +589,12 @@ static int64_t whole_dot(const vt_kernel *k, const field *f, const int64_t *inde
   const vt_view *x = &k->in[0], *w = &k->in[1];
   const int64_t o = index[1], zx = number_for(k, 2, 0), zw = number_for(k, 3, o);
   vt_view row = vt_view_drop(w, 0); /* [C/groups, kernel...] */
-  int64_t sum = 0;
+  int64_t sum = 0, at = 0;
   vt_walk t;
   vt_walk_init(&t, row.rank, row.dim);
   vt_walk_view(&t, &row);
   for (int64_t i = 0; i < t.count; i++, vt_walk_next(&t)) {
-    const int64_t at = met_at(f, index + 2, t.index + 1);
-    if (at < 0) continue;
+    if (!met_at(f, index + 2, t.index + 1, &at)) continue;
     const int64_t a = vt_load_int(element(x, index[0], first + t.index[0]), x->dtype, at);
     const int64_t b = vt_load_int(element(w, o, 0), w->dtype, t.at[0]);
     sum += (a - zx) * (b - zw);

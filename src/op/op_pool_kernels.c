@@ -73,12 +73,14 @@ static int above(const vt_view *x, int64_t a, int64_t b) {
  * has an element. */
 static int64_t best_of(const sweep *s, const vt_view *x, int64_t base, const int64_t *p,
                        int64_t *out_flat) {
-  int64_t best = -1, at, flat;
+  int64_t best = base, at, flat;
+  int any = 0;
   vt_walk k;
   vt_walk_init(&k, s->axes, s->kernel);
   for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k)) {
     if (!tap_of(s, p, k.index, &at, &flat)) continue;
-    if (best >= 0 && !above(x, base + at, best)) continue;
+    if (any && !above(x, base + at, best)) continue;
+    any = 1;
     best = base + at;
     *out_flat = flat;
   }
@@ -232,7 +234,7 @@ vt_status kernel_avg_pool_grad(vt_kernel *k) {
 uint64_t work_max_pool_grad(const vt_view *in, uint32_t n_in) {
   uint64_t n = n_in < 2 ? 0 : sizeof(int64_t);
   for (uint32_t i = 2; n_in >= 2 && i < in[1].rank; i++) n *= (uint64_t)in[1].dim[i];
-  return n;
+  return n + 1; /* never 0: `best` is what tells the two gradients apart */
 }
 
 vt_status kernel_max_pool_grad(vt_kernel *k) {

@@ -77,7 +77,7 @@ end
 case conv empty
 over T = f32 | f64
 over N = 0 | 2
-over I = 0 | 2 | 5
+over I = 1 | 2 | 5
 over O = 0 | 3
 mix ordinary
   input x: $T[$N, 2, $I]
