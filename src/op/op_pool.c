@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_pool.c - pools over one to three spatial axes and their gradients. As ops a pool pads, gathers
+ * its windows along a new axis and reduces that; the kernels walk each window instead. */
+#include <string.h>
+#include "op_pool.h"
+#include "op_rows.h"
+
+/* ---- shapes ---- */
+
+static vt_status pooled(const vt_rule *r, const vt_pooling *p, vt_type *out, vt_diag *d) {
+  int64_t kernel[VT_SPATIAL_MAX];
+  VT_TRY(vt_window_check_rank(r, 0, d));
+  const uint32_t axes = r->in[0].rank - 2;
+  if (p->l.kernel->n == 0) return VT_FAIL(d, VT_VERIFY, "kernel has no entries");
+  VT_TRY(vt_window_check_list(p->l.kernel, "kernel", axes, 1, d));
+  for (uint32_t i = 0; i < axes; i++) kernel[i] = vt_window_entry(p->l.kernel, i, 1);
+  VT_TRY(vt_window_check(&p->l, kernel, axes, d));
+  *out = r->in[0];
+  for (uint32_t i = 0; i < axes; i++) {
+    const vt_window w = vt_pooling_axis(p, i);
+    VT_TRY(vt_window_count(r, i, &w, p->ceil, &out->dim[2 + i], d));
+  }
+  return VT_OK;
+}
+
+/* A window that starts before the axis has an element exactly if its first tap at or after 0 lies
+ * inside; with a dilation beyond the axis it may step over it. */
+static int has_element(const vt_window *w, int64_t start, int64_t length) {
+  if (start >= 0) return start < length;
+  const int64_t first = (start % w->dilation + w->dilation) % w->dilation;
+  return start + vt_window_extent(w) - 1 >= first && first < length;
+}
+
+/* Starts ascend, so only windows before the axis need to be looked at one by one, and those only
+ * where a step over the axis is possible. */
+static vt_status no_empty_window(const vt_rule *r, uint32_t i, const vt_window *w, int64_t count,
+                                 vt_diag *d) {
+  enum { MOST = 1 << 20 };
+  char text[VT_TYPE_TEXT];
+  const int64_t length = r->in[0].dim[2 + i];
+  if (vt_dim_is_symbolic(length) || count == 0) return VT_OK;
+  int full =
+      has_element(w, -w->low, length) && has_element(w, (count - 1) * w->stride - w->low, length);
+  if (full && w->dilation > length && w->low / w->stride > MOST)
+    return VT_FAIL(d, VT_LIMIT, "axis %u of %s: too much padding for its dilation", i + 2,
+                   vt_type_text(r->dims, &r->in[0], text));
+  for (int64_t p = 0; full && w->dilation > length && p < count && p * w->stride < w->low; p++)
+    full = has_element(w, p * w->stride - w->low, length);
+  if (full) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY,
+                 "a window along axis %u of %s has no element: its maximum is of nothing", i + 2,
+                 vt_type_text(r->dims, &r->in[0], text));
+}
+
+vt_status shape_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_pooling p = vt_pooling_max(r->attrs);
+  VT_TRY(pooled(r, &p, out, d));
+  for (uint32_t i = 0; i + 2 < out->rank; i++) {
+    const vt_window w = vt_pooling_axis(&p, i);
+    VT_TRY(no_empty_window(r, i, &w, out->dim[2 + i], d));
+  }
+  return VT_OK;
+}
+
+vt_status shape_max_pool_index(const vt_rule *r, vt_type *out, vt_diag *d) {
+  VT_TRY(shape_max_pool(r, out, d));
+  out->dtype = VT_DTYPE_I64;
+  return VT_OK;
+}
+
+vt_status shape_avg_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_pooling p = vt_pooling_avg(r->attrs);
+  return pooled(r, &p, out, d);
+}
+
+static vt_status expect_pooled(const vt_rule *r, const vt_type *dy, const vt_type *want,
+                               vt_diag *d) {
+  char have[VT_TYPE_TEXT], expected[VT_TYPE_TEXT];
+  if (vt_type_equal(dy, want)) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "dy is %s where the pool gives %s", vt_type_text(r->dims, dy, have),
+                 vt_type_text(r->dims, want, expected));
+}
+
+vt_status shape_max_pool_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
+  vt_type y = {0};
+  VT_TRY(shape_max_pool(r, &y, d));
+  VT_TRY(expect_pooled(r, &r->in[1], &y, d));
+  *out = r->in[0];
+  return VT_OK;
+}
+
+vt_status shape_avg_pool_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_avg_pool_grad *a = r->attrs;
+  const vt_pooling p = vt_pooling_avg_grad(a);
+  vt_type x = r->in[0], y;
+  VT_TRY(vt_window_check_rank(r, 0, d));
+  if (a->from.n != (int64_t)x.rank - 2)
+    return VT_FAIL(d, VT_VERIFY, "from has %lld sizes, expected one for each of %u spatial axes",
+                   (long long)a->from.n, x.rank - 2);
+  for (uint32_t i = 0; i + 2 < x.rank; i++) {
+    x.dim[2 + i] = a->from.v[i];
+    if (!vt_dim_is_symbolic(x.dim[2 + i]) && (x.dim[2 + i] < 0 || x.dim[2 + i] > VT_DIM_MAX))
+      return VT_FAIL(d, VT_VERIFY, "from=%lld: expected 0..2^40", (long long)x.dim[2 + i]);
+  }
+  const vt_rule forward = {.dims = r->dims, .in = &x, .n_in = 1};
+  VT_TRY(pooled(&forward, &p, &y, d));
+  VT_TRY(expect_pooled(r, &r->in[0], &y, d));
+  *out = x;
+  return VT_OK;
+}
+
+static vt_status need_spatial(const vt_rule *r, vt_type *out, vt_diag *d) {
+  char text[VT_TYPE_TEXT];
+  if (r->in[0].rank < 3)
+    return VT_FAIL(d, VT_VERIFY, "operand 1 is %s, expected [N, C, ...] with a spatial axis",
+                   vt_type_text(r->dims, &r->in[0], text));
+  *out = r->in[0];
+  for (uint32_t i = 2; i < out->rank; i++) out->dim[i] = 1;
+  return VT_OK;
+}
+
+vt_status shape_global_avg_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
+  return need_spatial(r, out, d);
+}
+
+vt_status shape_global_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
+  char text[VT_TYPE_TEXT];
+  VT_TRY(need_spatial(r, out, d));
+  for (uint32_t i = 2; i < r->in[0].rank; i++)
+    if (r->in[0].dim[i] == 0)
+      return VT_FAIL(d, VT_VERIFY, "a maximum of nothing: axis %u of %s is empty", i,
+                     vt_type_text(r->dims, &r->in[0], text));
+  return VT_OK;
+}
+
+/* ---- as ops ---- */
+
+/* Sizes of a pool whose dimensions are known: of x, of x with its padding, and of the result. */
+typedef struct frame {
+  uint32_t axes, dtype;
+  vt_window w[VT_SPATIAL_MAX];
+  int64_t n, c, in[VT_SPATIAL_MAX], padded[VT_SPATIAL_MAX], out[VT_SPATIAL_MAX];
+} frame;
+
+static int64_t product(const int64_t *v, uint32_t n) {
+  int64_t all = 1;
+  for (uint32_t i = 0; i < n; i++) all *= v[i];
+  return all;
+}
+
+/* The padding reaches as far as the last window, which `ceil` can put beyond `high`. */
+static frame frame_of(const vt_pooling *p, const vt_type *x, const vt_type *y) {
+  frame f = {.axes = x->rank - 2, .dtype = x->dtype, .n = x->dim[0], .c = x->dim[1]};
+  for (uint32_t i = 0; i < f.axes; i++) {
+    f.w[i] = vt_pooling_axis(p, i);
+    f.in[i] = x->dim[2 + i];
+    f.out[i] = y->dim[2 + i];
+    const int64_t least = f.in[i] + f.w[i].low + f.w[i].high;
+    const int64_t reach = (f.out[i] - 1) * f.w[i].stride + vt_window_extent(&f.w[i]);
+    f.padded[i] = reach > least ? reach : least;
+  }
+  return f;
+}
+
+/* x with `value` around its spatial axes: `low` before, and up to the padded sizes after. */
+static uint32_t pad_to(vt_builder *b, const frame *f, uint32_t x, uint32_t value, int whole) {
+  const uint32_t in[2] = {x, value};
+  vt_attr_pad a = {.size = sizeof a, .low = {.n = f->axes + 2}, .high = {.n = f->axes + 2}};
+  int any = 0;
+  for (uint32_t i = 0; i < f->axes; i++) {
+    const int64_t covered = f->in[i] + f->w[i].low + (whole ? f->w[i].high : 0);
+    a.low.v[2 + i] = whole ? 0 : f->w[i].low;
+    a.high.v[2 + i] = f->padded[i] - covered;
+    any |= a.low.v[2 + i] > 0 || a.high.v[2 + i] > 0;
+  }
+  return any ? b->node(b, VT_OP_pad, in, 2, &a) : x;
+}
+
+/* 0 .. n-1 along axis `axis` of `rank` axes, times `step`. */
+static uint32_t ramp(vt_builder *b, uint32_t rank, uint32_t axis, int64_t n, int64_t step) {
+  vt_attr_iota a = {.size = sizeof a, .shape = {.n = rank}, .axis = axis, .dtype = VT_DTYPE_I64};
+  for (uint32_t i = 0; i < rank; i++) a.shape.v[i] = i == axis ? n : 1;
+  return vt_build2(b, VT_OP_mul, b->node(b, VT_OP_iota, NULL, 0, &a),
+                   vt_build_int(b, VT_DTYPE_I64, step));
+}
+
+/* [positions, taps]: which element of the padded spatial axes, as one axis, each tap reads. */
+static uint32_t taps(vt_builder *b, const frame *f) {
+  const uint32_t rank = 2 * f->axes;
+  int64_t kernel[VT_SPATIAL_MAX];
+  uint32_t sum = VT_NO_VALUE;
+  for (uint32_t i = 0; i < f->axes; i++) {
+    const int64_t step = product(f->padded + i + 1, f->axes - i - 1);
+    const uint32_t p = ramp(b, rank, i, f->out[i], f->w[i].stride * step);
+    const uint32_t k = ramp(b, rank, f->axes + i, f->w[i].kernel, f->w[i].dilation * step);
+    const uint32_t at = vt_build2(b, VT_OP_add, p, k);
+    sum = i == 0 ? at : vt_build2(b, VT_OP_add, sum, at);
+    kernel[i] = f->w[i].kernel;
+  }
+  const int64_t dim[2] = {product(f->out, f->axes), product(kernel, f->axes)};
+  return vt_build_reshape(b, sum, 2, dim);
+}
+
+/* [n, c, positions, taps] of a padded x. */
+static uint32_t windows(vt_builder *b, const frame *f, uint32_t padded, uint32_t index, int64_t n,
+                        int64_t c) {
+  const int64_t dim[3] = {n, c, product(f->padded, f->axes)};
+  const uint32_t in[2] = {vt_build_reshape(b, padded, 3, dim), index};
+  const vt_attr_gather a = {.size = sizeof a, .axis = 2};
+  return b->node(b, VT_OP_gather, in, 2, &a);
+}
+
+/* [n, c, positions...] */
+static uint32_t spread(vt_builder *b, const frame *f, uint32_t x) {
+  int64_t dim[2 + VT_SPATIAL_MAX] = {f->n, f->c};
+  memcpy(dim + 2, f->out, f->axes * sizeof *dim);
+  return vt_build_reshape(b, x, f->axes + 2, dim);
+}
+
+/* The least value of a type in the one order that is no NaN. */
+static uint32_t least_of(vt_builder *b, uint32_t dtype) {
+  static const uint64_t bits[] = {
+      [VT_DTYPE_F32] = 0xff800000, [VT_DTYPE_F64] = UINT64_C(0xfff0000000000000),
+      [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
+      [VT_DTYPE_I32] = 0x80000000, [VT_DTYPE_I64] = UINT64_C(1) << 63};
+  return vt_build_bits(b, dtype, bits[dtype]);
+}
+
+static int max_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
+  const vt_type *t = b->type(b, x);
+  const vt_pooling p = vt_pooling_max(attrs);
+  if (t == NULL) return 0;
+  const vt_type tx = *t;
+  vt_type y = {0};
+  const vt_rule r = {.dims = b->dims, .in = &tx, .n_in = 1, .attrs = attrs};
+  if (shape_max_pool(&r, &y, NULL) != VT_OK) return 0;
+  *out = frame_of(&p, &tx, &y);
+  return 1;
+}
+
+uint32_t lower_max_pool(const vt_lowering *l) {
+  frame f;
+  if (!max_frame(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  const uint32_t padded = pad_to(l->b, &f, l->in[0], least_of(l->b, f.dtype), 0);
+  const uint32_t w = windows(l->b, &f, padded, taps(l->b, &f), f.n, f.c);
+  return spread(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
+}
+
+/* 1 where a tap lies on x, 0 on padding: [1, 1, positions, taps]. With `whole` padding is counted,
+ * and only what lies beyond it is 0. */
+static uint32_t presence(vt_builder *b, const frame *f, uint32_t index, int whole) {
+  int64_t dim[2 + VT_SPATIAL_MAX] = {1, 1};
+  for (uint32_t i = 0; i < f->axes; i++)
+    dim[2 + i] = f->in[i] + (whole ? f->w[i].low + f->w[i].high : 0);
+  const uint32_t ones = vt_build_broadcast(b, vt_build_int(b, VT_DTYPE_I64, 1), f->axes + 2, dim);
+  const uint32_t padded = pad_to(b, f, ones, vt_build_int(b, VT_DTYPE_I64, 0), whole);
+  return windows(b, f, padded, index, 1, 1);
+}
+
+/* Tap number to row-major index in the spatial axes of x; `tap` is [n, c, positions...]. */
+static uint32_t unravel(vt_builder *b, const frame *f, uint32_t tap) {
+  uint32_t flat = VT_NO_VALUE;
+  int64_t inner = 1;
+  for (uint32_t i = f->axes; i-- > 0;) { /* the last axis first: it is the innermost */
+    const int64_t step = product(f->in + i + 1, f->axes - i - 1);
+    const vt_window *w = &f->w[i];
+    uint32_t k = vt_build2(b, VT_OP_div, tap, vt_build_int(b, VT_DTYPE_I64, inner));
+    k = vt_build2(b, VT_OP_mod, k, vt_build_int(b, VT_DTYPE_I64, w->kernel));
+    k = vt_build2(b, VT_OP_mul, k, vt_build_int(b, VT_DTYPE_I64, w->dilation));
+    const uint32_t p = ramp(b, f->axes + 2, i + 2, f->out[i], w->stride);
+    uint32_t at = vt_build2(b, VT_OP_add, k, p);
+    at = vt_build2(b, VT_OP_sub, at, vt_build_int(b, VT_DTYPE_I64, w->low));
+    at = vt_build2(b, VT_OP_mul, at, vt_build_int(b, VT_DTYPE_I64, step));
+    flat = i + 1 == f->axes ? at : vt_build2(b, VT_OP_add, flat, at);
+    inner *= w->kernel;
+  }
+  return flat;
+}
+
+/* Padding is the least value, so it can be the first to hold the result only where that is the
+ * least value too; then all elements hold it, and the first one present is meant. */
+uint32_t lower_max_pool_index(const vt_lowering *l) {
+  vt_builder *b = l->b;
+  const vt_attr_axis last = {.size = sizeof last, .axis = 3};
+  frame f;
+  if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  const uint32_t least = least_of(b, f.dtype), index = taps(b, &f);
+  const uint32_t w = windows(b, &f, pad_to(b, &f, l->in[0], least, 0), index, f.n, f.c);
+  const uint32_t there = presence(b, &f, index, 0);
+  const uint32_t first = b->node(b, VT_OP_argmax, &there, 1, &last);
+  const uint32_t best = b->node(b, VT_OP_argmax, &w, 1, &last);
+  const uint32_t lowest = vt_build2(b, VT_OP_eq, vt_build_reduce(b, VT_OP_max, w, 3, 0), least);
+  return unravel(b, &f, spread(b, &f, vt_build3(b, VT_OP_select, lowest, first, best)));
+}
+
+/* f32(count) of each window: [1, 1, positions]. */
+static uint32_t counts(vt_builder *b, const frame *f, uint32_t index, int count_padding) {
+  const uint32_t there = presence(b, f, index, count_padding);
+  return vt_build_cast(b, vt_build_reduce(b, VT_OP_sum, there, 3, 0), f->dtype);
+}
+
+uint32_t lower_avg_pool(const vt_lowering *l) {
+  vt_builder *b = l->b;
+  const vt_pooling p = vt_pooling_avg(l->attrs);
+  const vt_type *t = b->type(b, l->in[0]);
+  if (t == NULL) return VT_NO_VALUE;
+  const vt_type tx = *t;
+  const vt_rule r = {.dims = b->dims, .in = &tx, .n_in = 1, .attrs = l->attrs};
+  vt_type y = {0};
+  if (shape_avg_pool(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
+  const frame f = frame_of(&p, &tx, &y);
+  const uint32_t index = taps(b, &f);
+  const uint32_t padded = pad_to(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0), 0);
+  const uint32_t sum = vt_build_reduce(b, VT_OP_sum, windows(b, &f, padded, index, f.n, f.c), 3, 0);
+  return spread(b, &f, vt_build2(b, VT_OP_div, sum, counts(b, &f, index, p.count_padding)));
+}
+
+static uint32_t reduce_spatial(const vt_lowering *l, uint32_t op) {
+  const vt_type *t = l->b->type(l->b, l->in[0]);
+  if (t == NULL) return VT_NO_VALUE;
+  vt_attr_reduce a = {.size = sizeof a, .axes = {.n = t->rank - 2}, .keep = 1};
+  for (uint32_t i = 2; i < t->rank; i++) a.axes.v[i - 2] = i;
+  return l->b->node(l->b, op, l->in, 1, &a);
+}
+
+uint32_t lower_global_max_pool(const vt_lowering *l) { return reduce_spatial(l, VT_OP_max); }
+uint32_t lower_global_avg_pool(const vt_lowering *l) { return reduce_spatial(l, VT_OP_mean); }
+
+/* ---- gradients as ops: what arrives at an element is added by scatter_add ---- */
+
+/* base + S(updates), base being +0: [rows..., length] along `axis`. */
+static uint32_t arrive(vt_builder *b, uint32_t index, uint32_t updates, uint32_t rank,
+                       const int64_t *dim, uint32_t axis, uint32_t batch) {
+  const vt_attr_gather a = {.size = sizeof a, .axis = axis, .batch = batch};
+  const uint32_t zeros = vt_build_broadcast(b, vt_build_like(b, updates, 0.0), rank, dim);
+  const uint32_t in[3] = {zeros, index, updates};
+  return b->node(b, VT_OP_scatter_add, in, 3, &a);
+}
+
+uint32_t lower_max_pool_grad(const vt_lowering *l) {
+  vt_builder *b = l->b;
+  frame f;
+  if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  const int64_t rows[2] = {f.n * f.c, product(f.out, f.axes)};
+  const int64_t flat[2] = {f.n * f.c, product(f.in, f.axes)};
+  int64_t dim[2 + VT_SPATIAL_MAX] = {f.n, f.c};
+  memcpy(dim + 2, f.in, f.axes * sizeof *dim);
+  const uint32_t where = b->node(b, VT_OP_max_pool_index, l->in, 1, l->attrs);
+  const uint32_t index = vt_build_reshape(b, where, 2, rows);
+  const uint32_t dy = vt_build_reshape(b, l->in[1], 2, rows);
+  return vt_build_reshape(b, arrive(b, index, dy, 2, flat, 1, 1), f.axes + 2, dim);
+}
+
+/* The part of the padded axes that x is. */
+static uint32_t cut_out(vt_builder *b, const frame *f, uint32_t padded) {
+  const uint32_t rank = f->axes + 2;
+  int64_t dim[2 + VT_SPATIAL_MAX] = {f->n, f->c};
+  vt_attr_slice a = {.size = sizeof a, .start = {.n = rank}, .stop = {.n = rank}};
+  memcpy(dim + 2, f->padded, f->axes * sizeof *dim);
+  memcpy(a.stop.v, dim, 2 * sizeof *dim);
+  for (uint32_t i = 0; i < f->axes; i++) {
+    a.start.v[2 + i] = f->w[i].low;
+    a.stop.v[2 + i] = f->w[i].low + f->in[i];
+  }
+  const uint32_t shaped = vt_build_reshape(b, padded, rank, dim);
+  return b->node(b, VT_OP_slice, &shaped, 1, &a);
+}
+
+/* Every window hands its quotient to all its taps; what falls on padding is cut off. */
+uint32_t lower_avg_pool_grad(const vt_lowering *l) {
+  vt_builder *b = l->b;
+  const vt_attr_avg_pool_grad *a = l->attrs;
+  const vt_pooling p = vt_pooling_avg_grad(a);
+  const vt_type *t = b->type(b, l->in[0]);
+  if (t == NULL) return VT_NO_VALUE;
+  const vt_type y = *t;
+  vt_type x = y;
+  memcpy(x.dim + 2, a->from.v, (x.rank - 2) * sizeof *x.dim);
+  const frame f = frame_of(&p, &x, &y);
+  const uint32_t index = taps(b, &f);
+  const vt_type *ti = b->type(b, index);
+  if (ti == NULL) return VT_NO_VALUE;
+  const int64_t n_out = ti->dim[0], n_taps = ti->dim[1], total = n_out * n_taps;
+  const int64_t column[4] = {f.n, f.c, n_out, 1}, all[4] = {f.n, f.c, n_out, n_taps};
+  const int64_t line[3] = {f.n, f.c, total}, flat[3] = {f.n, f.c, product(f.padded, f.axes)};
+  const int64_t divisor[4] = {1, 1, n_out, 1};
+  const uint32_t count = vt_build_reshape(b, counts(b, &f, index, p.count_padding), 4, divisor);
+  const uint32_t q = vt_build2(b, VT_OP_div, vt_build_reshape(b, l->in[0], 4, column), count);
+  const uint32_t updates = vt_build_reshape(b, vt_build_broadcast(b, q, 4, all), 3, line);
+  const uint32_t places = vt_build_reshape(b, index, 1, &total);
+  return cut_out(b, &f, arrive(b, places, updates, 3, flat, 2, 0));
+}
+
+/* ---- gradients ---- */
+
+void grad_max_pool(const vt_gradient *g) {
+  const uint32_t in[2] = {g->in[0], g->d_out[0]};
+  g->d_in[0] = g->b->node(g->b, VT_OP_max_pool_grad, in, 2, g->attrs);
+}
+
+/* The gradient is a selection of dy, and its gradient the same selection of what comes back. */
+void grad_max_pool_grad(const vt_gradient *g) {
+  vt_builder *b = g->b;
+  const vt_attr_gather along = {.size = sizeof along, .axis = 1, .batch = 1};
+  frame f;
+  if (!max_frame(b, g->in[0], g->attrs, &f)) return;
+  const int64_t rows[2] = {f.n * f.c, product(f.out, f.axes)};
+  const int64_t flat[2] = {f.n * f.c, product(f.in, f.axes)};
+  const uint32_t where = b->node(b, VT_OP_max_pool_index, g->in, 1, g->attrs);
+  const uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat),
+                          vt_build_reshape(b, where, 2, rows)};
+  g->d_in[1] = spread(b, &f, b->node(b, VT_OP_gather, in, 2, &along));
+}
+
+void grad_avg_pool(const vt_gradient *g) {
+  const vt_attr_avg_pool *a = g->attrs;
+  const vt_type *x = g->b->type(g->b, g->in[0]);
+  if (x == NULL) return;
+  vt_attr_avg_pool_grad back = {.size = sizeof back,
+                                .kernel = a->kernel,
+                                .stride = a->stride,
+                                .dilation = a->dilation,
+                                .low = a->low,
+                                .high = a->high,
+                                .ceil = a->ceil,
+                                .count_padding = a->count_padding,
+                                .from = {.n = x->rank - 2}};
+  memcpy(back.from.v, x->dim + 2, (x->rank - 2) * sizeof *x->dim);
+  g->d_in[0] = g->b->node(g->b, VT_OP_avg_pool_grad, g->d_out, 1, &back);
+}
+
+void grad_avg_pool_grad(const vt_gradient *g) {
+  const vt_attr_avg_pool_grad *a = g->attrs;
+  const vt_attr_avg_pool forward = {.size = sizeof forward,
+                                    .kernel = a->kernel,
+                                    .stride = a->stride,
+                                    .dilation = a->dilation,
+                                    .low = a->low,
+                                    .high = a->high,
+                                    .ceil = a->ceil,
+                                    .count_padding = a->count_padding};
+  g->d_in[0] = g->b->node(g->b, VT_OP_avg_pool, g->d_out, 1, &forward);
+}
+
+/* The spatial axes as one, whose only window is all of it. */
+void grad_global_max_pool(const vt_gradient *g) {
+  const vt_type *t = g->b->type(g->b, g->in[0]);
+  if (t == NULL) return;
+  const vt_type x = *t;
+  const int64_t length = product(x.dim + 2, x.rank - 2);
+  const int64_t flat[3] = {x.dim[0], x.dim[1], length}, one[3] = {x.dim[0], x.dim[1], 1};
+  const vt_attr_max_pool a = {.size = sizeof a, .kernel = {.n = 1, .v = {length}}};
+  const uint32_t in[2] = {vt_build_reshape(g->b, g->in[0], 3, flat),
+                          vt_build_reshape(g->b, g->d_out[0], 3, one)};
+  const uint32_t dx = g->b->node(g->b, VT_OP_max_pool_grad, in, 2, &a);
+  g->d_in[0] = vt_build_reshape(g->b, dx, x.rank, x.dim);
+}
+
+/* dy/n, then repeated. */
+void grad_global_avg_pool(const vt_gradient *g) {
+  const vt_type *t = g->b->type(g->b, g->in[0]);
+  if (t == NULL) return;
+  const vt_type x = *t;
+  const uint32_t n = vt_build_int(g->b, x.dtype, product(x.dim + 2, x.rank - 2));
+  const uint32_t q = vt_build2(g->b, VT_OP_div, g->d_out[0], n);
+  g->d_in[0] = vt_build_broadcast(g->b, q, x.rank, x.dim);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_pool.h - the attributes of pools in one form: their groups differ, their meaning does not. */
+#ifndef VT_OP_POOL_H
+#define VT_OP_POOL_H
+#include "vt_window.h"
+
+typedef struct vt_pooling {
+  vt_window_lists l;
+  int ceil, count_padding;
+} vt_pooling;
+
+static inline vt_pooling vt_pooling_max(const vt_attr_max_pool *a) {
+  return (vt_pooling){{&a->kernel, &a->stride, &a->dilation, &a->low, &a->high}, a->ceil != 0, 0};
+}
+
+static inline vt_pooling vt_pooling_avg(const vt_attr_avg_pool *a) {
+  return (vt_pooling){{&a->kernel, &a->stride, &a->dilation, &a->low, &a->high},
+                      a->ceil != 0,
+                      a->count_padding != 0};
+}
+
+static inline vt_pooling vt_pooling_avg_grad(const vt_attr_avg_pool_grad *a) {
+  return (vt_pooling){{&a->kernel, &a->stride, &a->dilation, &a->low, &a->high},
+                      a->ceil != 0,
+                      a->count_padding != 0};
+}
+
+/* Windows stand side by side unless a stride is given. */
+static inline vt_window vt_pooling_axis(const vt_pooling *p, uint32_t i) {
+  const int64_t kernel = vt_window_entry(p->l.kernel, i, 1);
+  return vt_window_axis(&p->l, i, kernel, kernel);
+}
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_pool_kernels.c - pools and their gradients one window or one element at a time: the second
+ * implementation of what op_pool.c says in ops. */
+#include <string.h>
+#include "op_float.h"
+#include "op_pool.h"
+#include "op_rows.h"
+
+/* ---- windows over the spatial axes of a view ---- */
+
+typedef struct sweep {
+  uint32_t axes;
+  vt_window w[VT_SPATIAL_MAX];
+  int64_t kernel[VT_SPATIAL_MAX], dim[VT_SPATIAL_MAX], stride[VT_SPATIAL_MAX];
+} sweep;
+
+static sweep sweep_of(const vt_pooling *p, const vt_view *x) {
+  sweep s = {.axes = x->rank - 2};
+  for (uint32_t i = 0; i < s.axes; i++) {
+    s.w[i] = vt_pooling_axis(p, i);
+    s.kernel[i] = s.w[i].kernel;
+    s.dim[i] = x->dim[2 + i];
+    s.stride[i] = x->stride[2 + i];
+  }
+  return s;
+}
+
+/* Whether tap k of window p lies on x; where in memory and where in row-major order. */
+static int tap_of(const sweep *s, const int64_t *p, const int64_t *k, int64_t *at, int64_t *flat) {
+  *at = *flat = 0;
+  for (uint32_t i = 0; i < s->axes; i++) {
+    const int64_t x = p[i] * s->w[i].stride + k[i] * s->w[i].dilation - s->w[i].low;
+    if (x < 0 || x >= s->dim[i]) return 0;
+    *at += x * s->stride[i];
+    *flat = *flat * s->dim[i] + x;
+  }
+  return 1;
+}
+
+/* Taps of window p along axis i that count: those on x, or on x and its padding. */
+static int64_t counted(const sweep *s, const vt_pooling *pool, const int64_t *p) {
+  int64_t all = 1;
+  for (uint32_t i = 0; i < s->axes; i++) {
+    const vt_window *w = &s->w[i];
+    const int64_t from = pool->count_padding ? -w->low : 0;
+    const int64_t to = s->dim[i] + (pool->count_padding ? w->high : 0);
+    int64_t n = 0;
+    for (int64_t k = 0; k < w->kernel; k++) {
+      const int64_t x = p[i] * w->stride + k * w->dilation - w->low;
+      n += x >= from && x < to;
+    }
+    all *= n;
+  }
+  return all;
+}
+
+static int64_t plane(const vt_view *v, int64_t n, int64_t c) {
+  return n * v->stride[0] + c * v->stride[1];
+}
+
+/* ---- max ---- */
+
+/* Element a comes above element b in the one order, NaN being the highest. */
+static int above(const vt_view *x, int64_t a, int64_t b) {
+  if (x->dtype == VT_DTYPE_F32)
+    return vt_f32_above(((const float *)x->data)[a], ((const float *)x->data)[b]);
+  if (x->dtype == VT_DTYPE_F64)
+    return vt_f64_above(((const double *)x->data)[a], ((const double *)x->data)[b]);
+  return vt_load_int(x->data, x->dtype, a) > vt_load_int(x->data, x->dtype, b);
+}
+
+/* The first element of window p that holds its maximum; its place in row-major order. Every window
+ * has an element. */
+static int64_t best_of(const sweep *s, const vt_view *x, int64_t base, const int64_t *p,
+                       int64_t *out_flat) {
+  int64_t best = base, at, flat;
+  int any = 0;
+  vt_walk k;
+  vt_walk_init(&k, s->axes, s->kernel);
+  for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k)) {
+    if (!tap_of(s, p, k.index, &at, &flat)) continue;
+    if (any && !above(x, base + at, best)) continue;
+    any = 1;
+    best = base + at;
+    *out_flat = flat;
+  }
+  return best;
+}
+
+vt_status kernel_max_pool(vt_kernel *k) {
+  const vt_pooling p = vt_pooling_max(k->attrs);
+  const vt_view *x = &k->in[0], *y = k->out;
+  const sweep s = sweep_of(&p, x);
+  const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
+  int64_t flat = 0;
+  vt_walk w;
+  vt_walk_init(&w, y->rank, y->dim);
+  vt_walk_view(&w, y);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const int64_t from = best_of(&s, x, plane(x, w.index[0], w.index[1]), w.index + 2, &flat);
+    memcpy((char *)y->data + w.at[0] * size, (const char *)x->data + from * size, (size_t)size);
+  }
+  return VT_OK;
+}
+
+vt_status kernel_max_pool_index(vt_kernel *k) {
+  const vt_pooling p = vt_pooling_max(k->attrs);
+  const vt_view *x = &k->in[0], *y = k->out;
+  const sweep s = sweep_of(&p, x);
+  int64_t flat = 0;
+  vt_walk w;
+  vt_walk_init(&w, y->rank, y->dim);
+  vt_walk_view(&w, y);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    (void)best_of(&s, x, plane(x, w.index[0], w.index[1]), w.index + 2, &flat);
+    ((int64_t *)y->data)[w.at[0]] = flat;
+  }
+  return VT_OK;
+}
+
+/* ---- avg ---- */
+
+vt_status kernel_avg_pool(vt_kernel *k) {
+  const vt_pooling p = vt_pooling_avg(k->attrs);
+  const vt_view *x = &k->in[0], *y = k->out;
+  const sweep s = sweep_of(&p, x);
+  int64_t at, flat;
+  vt_walk w, t;
+  vt_walk_init(&w, y->rank, y->dim);
+  vt_walk_view(&w, y);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const int64_t base = plane(x, w.index[0], w.index[1]);
+    vt_float_sum sum;
+    vt_float_sum_init(&sum, x->dtype);
+    vt_walk_init(&t, s.axes, s.kernel);
+    for (int64_t j = 0; j < t.count; j++, vt_walk_next(&t)) /* an absent tap keeps its number */
+      vt_float_sum_add(
+          &sum, tap_of(&s, w.index + 2, t.index, &at, &flat) ? vt_float_load(x, base + at) : 0.0);
+    vt_float_store(
+        y, w.at[0],
+        vt_float_divide(x->dtype, vt_float_sum_done(&sum), counted(&s, &p, w.index + 2)));
+  }
+  return VT_OK;
+}
+
+/* ---- gradients: each element of x asks the windows that hold it, in ascending order ---- */
+
+/* Windows first .. first+n-1 of each axis may hold element `e`: those that start at or before it
+ * and end at or after it. */
+typedef struct span {
+  int64_t first[VT_SPATIAL_MAX], n[VT_SPATIAL_MAX];
+} span;
+
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+static span span_of(const sweep *s, const int64_t *e, const int64_t *windows) {
+  span r = {0};
+  for (uint32_t i = 0; i < s->axes; i++) {
+    const int64_t end = e[i] + s->w[i].low, start = end - vt_window_extent(&s->w[i]) + 1;
+    int64_t first = floor_div(start + s->w[i].stride - 1, s->w[i].stride);
+    int64_t last = floor_div(end, s->w[i].stride);
+    if (first < 0) first = 0;
+    if (last > windows[i] - 1) last = windows[i] - 1;
+    r.first[i] = first;
+    r.n[i] = last < first ? 0 : last - first + 1;
+  }
+  return r;
+}
+
+/* With a dilation a window may reach over an element without holding it. */
+static int holds(const sweep *s, const int64_t *p, const int64_t *e) {
+  for (uint32_t i = 0; i < s->axes; i++)
+    if ((e[i] + s->w[i].low - p[i] * s->w[i].stride) % s->w[i].dilation != 0) return 0;
+  return 1;
+}
+
+typedef struct asked { /* one element of dx, and one plane of dy */
+  const sweep *s;
+  const vt_pooling *p;
+  const vt_view *dy;
+  int64_t base, flat;  /* of the plane in dy; of the element in row-major order */
+  const int64_t *best; /* of each window; NULL: every window that holds the element counts */
+} asked;
+
+static double arriving(const asked *a, const int64_t *e) {
+  const int64_t *windows = a->dy->dim + 2;
+  const span near = span_of(a->s, e, windows);
+  vt_float_sum sum;
+  vt_walk w;
+  vt_float_sum_init(&sum, a->dy->dtype);
+  vt_walk_init(&w, a->s->axes, near.n);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    int64_t p[VT_SPATIAL_MAX], at = a->base, flat = 0;
+    for (uint32_t j = 0; j < a->s->axes; j++) {
+      p[j] = near.first[j] + w.index[j];
+      at += p[j] * a->dy->stride[2 + j];
+      flat = flat * windows[j] + p[j];
+    }
+    if (a->best != NULL && a->best[flat] == a->flat)
+      vt_float_sum_add(&sum, vt_float_load(a->dy, at));
+    if (a->best == NULL && holds(a->s, p, e))
+      vt_float_sum_add(
+          &sum, vt_float_divide(a->dy->dtype, vt_float_load(a->dy, at), counted(a->s, a->p, p)));
+  }
+  return vt_float_sum_done(&sum);
+}
+
+/* One plane [n, c] of dx. */
+static void gather_plane(asked *a, const vt_view *dx, int64_t base) {
+  vt_walk e;
+  vt_view spatial = vt_view_drop(dx, 0);
+  spatial = vt_view_drop(&spatial, 0);
+  vt_walk_init(&e, spatial.rank, spatial.dim);
+  vt_walk_view(&e, &spatial);
+  for (int64_t i = 0; i < e.count; i++, vt_walk_next(&e)) {
+    a->flat = i;
+    vt_float_store(dx, base + e.at[0], arriving(a, e.index));
+  }
+}
+
+vt_status kernel_avg_pool_grad(vt_kernel *k) {
+  const vt_pooling p = vt_pooling_avg_grad(k->attrs);
+  const vt_view *dy = &k->in[0], *dx = k->out;
+  const sweep s = sweep_of(&p, dx);
+  for (int64_t n = 0; n < dx->dim[0]; n++)
+    for (int64_t c = 0; c < dx->dim[1]; c++) {
+      asked a = {.s = &s, .p = &p, .dy = dy, .base = plane(dy, n, c)};
+      gather_plane(&a, dx, plane(dx, n, c));
+    }
+  return VT_OK;
+}
+
+/* The best element of each window of a plane. */
+uint64_t work_max_pool_grad(const vt_view *in, uint32_t n_in) {
+  uint64_t n = n_in < 2 ? 0 : sizeof(int64_t);
+  for (uint32_t i = 2; n_in >= 2 && i < in[1].rank; i++) n *= (uint64_t)in[1].dim[i];
+  return n + 1; /* never 0: `best` is what tells the two gradients apart */
+}
+
+vt_status kernel_max_pool_grad(vt_kernel *k) {
+  const vt_pooling p = vt_pooling_max(k->attrs);
+  const vt_view *x = &k->in[0], *dy = &k->in[1], *dx = k->out;
+  const sweep s = sweep_of(&p, x);
+  int64_t *best = k->work;
+  vt_walk w;
+  for (int64_t n = 0; n < x->dim[0]; n++)
+    for (int64_t c = 0; c < x->dim[1]; c++) {
+      vt_walk_init(&w, s.axes, dy->dim + 2);
+      for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
+        (void)best_of(&s, x, plane(x, n, c), w.index, &best[i]);
+      asked a = {.s = &s, .p = &p, .dy = dy, .base = plane(dy, n, c), .best = best};
+      gather_plane(&a, dx, plane(dx, n, c));
+    }
+  return VT_OK;
+}
+
+/* ---- global ---- */
+
+/* The spatial axes of a plane. */
+static vt_view spatial_of(const vt_view *x) {
+  const vt_view c = vt_view_drop(x, 0);
+  return vt_view_drop(&c, 0);
+}
+
+vt_status kernel_global_max_pool(vt_kernel *k) {
+  const vt_view *x = &k->in[0], *y = k->out, inner = spatial_of(x);
+  const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
+  vt_walk w, e;
+  vt_walk_init(&w, 2, y->dim);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const int64_t base = plane(x, w.index[0], w.index[1]);
+    int64_t best = base;
+    vt_walk_init(&e, inner.rank, inner.dim);
+    vt_walk_view(&e, &inner);
+    for (int64_t j = 0; j < e.count; j++, vt_walk_next(&e))
+      if (above(x, base + e.at[0], best)) best = base + e.at[0];
+    memcpy((char *)y->data + plane(y, w.index[0], w.index[1]) * size,
+           (const char *)x->data + best * size, (size_t)size);
+  }
+  return VT_OK;
+}
+
+vt_status kernel_global_avg_pool(vt_kernel *k) {
+  const vt_view *x = &k->in[0], *y = k->out, inner = spatial_of(x);
+  vt_walk w, e;
+  vt_walk_init(&w, 2, y->dim);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const int64_t base = plane(x, w.index[0], w.index[1]);
+    vt_float_sum sum;
+    vt_float_sum_init(&sum, x->dtype);
+    vt_walk_init(&e, inner.rank, inner.dim);
+    vt_walk_view(&e, &inner);
+    for (int64_t j = 0; j < e.count; j++, vt_walk_next(&e))
+      vt_float_sum_add(&sum, vt_float_load(x, base + e.at[0]));
+    vt_float_store(y, plane(y, w.index[0], w.index[1]),
+                   vt_float_divide(x->dtype, vt_float_sum_done(&sum), e.count));
+  }
+  return VT_OK;
+}

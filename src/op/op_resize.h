@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_resize.h - the attributes of resize and of its gradient in one form. */
+#ifndef VT_OP_RESIZE_H
+#define VT_OP_RESIZE_H
+#include "vt_op.h"
+
+typedef struct vt_resizing {
+  int64_t mode, coordinates, rounding;
+  double a, scale; /* scale: 0 where sizes are given instead */
+} vt_resizing;
+
+static inline vt_resizing vt_resizing_of(const vt_attr_resize *a) {
+  return (vt_resizing){a->mode, a->coordinates, a->rounding, a->a, a->scale};
+}
+
+static inline vt_resizing vt_resizing_back(const vt_attr_resize_grad *a) {
+  return (vt_resizing){a->mode, a->coordinates, a->rounding, a->a, a->scale};
+}
+#endif

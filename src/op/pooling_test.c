@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pooling_test.c - pools against their definitions, restated one window at a time; their gradients
+ * one element at a time, with every window asked; kernels against decompositions; type rules. */
+#include "trace_test.h"
+
+enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 5000 };
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+typedef struct problem {
+  uint32_t axes;
+  int64_t n, c, in[3], kernel[3], stride[3], dilation[3], low[3], high[3];
+  int ceil;
+  int64_t windows[3]; /* counted by hand */
+  int hollow;         /* some window has no element, so it has no maximum */
+} problem;
+
+static const problem problems[] = {
+    {1, 2, 3, {7}, {3}, {1}, {1}, {0}, {0}, 0, {5}, 0},
+    {1, 1, 2, {8}, {3}, {2}, {1}, {1}, {1}, 0, {4}, 0},
+    {1, 1, 2, {8}, {3}, {2}, {1}, {1}, {1}, 1, {5}, 0},
+    {1, 1, 1, {5}, {2}, {3}, {1}, {0}, {1}, 1, {2}, 0},
+    {1, 1, 1, {4}, {1}, {3}, {1}, {0}, {0}, 1, {2}, 0},
+    {1, 1, 1, {6}, {1}, {3}, {1}, {0}, {0}, 1, {2}, 0},
+    {1, 1, 1, {5}, {1}, {3}, {1}, {0}, {0}, 1, {2}, 0}, /* a third would start beyond the end */
+    {1, 1, 1, {3}, {2}, {2}, {2}, {1}, {1}, 0, {2}, 0},
+    {1, 1, 1, {1}, {2}, {1}, {3}, {2}, {1}, 0, {1}, 1}, /* steps over the only element */
+    {1, 1, 1, {2}, {2}, {1}, {1}, {3}, {2}, 0, {6}, 1}, /* windows of padding alone */
+    {1, 1, 1, {1100}, {1030}, {35}, {1}, {0}, {0}, 0, {3}, 0},
+    {1, 2, 2, {0}, {1}, {1}, {1}, {0}, {0}, 0, {0}, 0},
+    {1, 0, 2, {4}, {2}, {2}, {1}, {0}, {0}, 0, {2}, 0},
+    {1, 1, 1, {0}, {2}, {1}, {1}, {1}, {1}, 0, {1}, 1},
+    {2, 2, 2, {5, 6}, {3, 2}, {1, 2}, {1, 1}, {1, 0}, {1, 1}, 0, {5, 3}, 0},
+    {2, 1, 3, {7, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, 1, {4, 4}, 0},
+    {2, 1, 1, {6, 9}, {7, 6}, {1, 1}, {1, 1}, {3, 3}, {3, 3}, 0, {6, 10}, 0}, /* 42 taps */
+    {3, 1, 2, {3, 4, 5}, {2, 2, 3}, {1, 2, 2}, {1, 1, 2}, {1, 0, 2}, {0, 1, 2}, 0, {3, 2, 3}, 0},
+};
+
+static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+  vt_attr_list l = {.n = n};
+  memcpy(l.v, v, n * sizeof *v);
+  return l;
+}
+
+static vt_attr_max_pool max_of(const problem *p) {
+  return (vt_attr_max_pool){.size = sizeof(vt_attr_max_pool),
+                            .kernel = list_of(p->kernel, p->axes),
+                            .stride = list_of(p->stride, p->axes),
+                            .dilation = list_of(p->dilation, p->axes),
+                            .low = list_of(p->low, p->axes),
+                            .high = list_of(p->high, p->axes),
+                            .ceil = p->ceil};
+}
+
+static vt_attr_avg_pool avg_of(const problem *p, int count_padding) {
+  const vt_attr_max_pool m = max_of(p);
+  return (vt_attr_avg_pool){.size = sizeof(vt_attr_avg_pool),
+                            .kernel = m.kernel,
+                            .stride = m.stride,
+                            .dilation = m.dilation,
+                            .low = m.low,
+                            .high = m.high,
+                            .ceil = m.ceil,
+                            .count_padding = count_padding};
+}
+
+static vt_view tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+  int64_t dim[5] = {p->n, p->c};
+  memcpy(dim + 2, spatial, p->axes * sizeof *dim);
+  return view_new(dtype, p->axes + 2, dim, layout);
+}
+
+static void unfold(int64_t e, uint32_t n, const int64_t *dim, int64_t *out) {
+  for (uint32_t i = n; i-- > 0; e /= dim[i]) out[i] = e % dim[i];
+}
+
+static int64_t product_of(const int64_t *dim, uint32_t n) {
+  int64_t all = 1;
+  for (uint32_t i = 0; i < n; i++) all *= dim[i];
+  return all;
+}
+
+/* Tap t of window w of a plane: which element of the plane, -1 for padding, -2 beyond it. */
+static int64_t tap_at(const problem *p, int64_t w, int64_t t) {
+  int64_t window[3], tap[3], place = 0;
+  int padding = 0, beyond = 0;
+  unfold(w, p->axes, p->windows, window);
+  unfold(t, p->axes, p->kernel, tap);
+  for (uint32_t i = 0; i < p->axes; i++) {
+    const int64_t x = window[i] * p->stride[i] + tap[i] * p->dilation[i] - p->low[i];
+    padding |= x < 0 || x >= p->in[i];
+    beyond |= x >= p->in[i] + p->high[i];
+    place = place * p->in[i] + x;
+  }
+  return beyond ? -2 : padding ? -1 : place;
+}
+
+/* The value of an element for comparing, of any type. */
+static double rank_of(const vt_view *v, int64_t i) {
+  if (v->dtype == F32 || v->dtype == F64) return number_at(v, i);
+  return (double)whole_of(v->dtype, get_bits(v, i));
+}
+
+static int64_t best_of(const problem *p, const vt_view *x, int64_t base, int64_t w) {
+  int64_t best = -1;
+  for (int64_t t = 0; t < product_of(p->kernel, p->axes); t++) {
+    const int64_t e = tap_at(p, w, t);
+    if (e < 0) continue;
+    if (best < 0 || comes_above(rank_of(x, base + e), rank_of(x, base + best))) best = e;
+  }
+  return best;
+}
+
+static double summed(uint32_t dtype, const double *x, int64_t n) {
+  static float narrow[MOST];
+  if (dtype == F64) return s_f64(x, n);
+  for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
+  return (double)s_f32(narrow, n);
+}
+
+static double quotient(uint32_t dtype, double x, int64_t n) {
+  return dtype == F64 ? x / (double)n : (double)((float)x / (float)n);
+}
+
+static int64_t count_at(const problem *p, int64_t w, int count_padding) {
+  int64_t n = 0;
+  for (int64_t t = 0; t < product_of(p->kernel, p->axes); t++)
+    n += tap_at(p, w, t) >= (count_padding ? -1 : 0);
+  return n;
+}
+
+static double avg_at(const problem *p, const vt_view *x, int64_t base, int64_t w, int padding) {
+  double tap[MOST];
+  const int64_t taps = product_of(p->kernel, p->axes);
+  for (int64_t t = 0; t < taps; t++) {
+    const int64_t e = tap_at(p, w, t);
+    tap[t] = e < 0 ? 0.0 : number_at(x, base + e);
+  }
+  return quotient(x->dtype, summed(x->dtype, tap, taps), count_at(p, w, padding));
+}
+
+static uint64_t bits_of(uint32_t dtype, double x) {
+  return dtype == F64 ? vt_f64_bits(x) : vt_f32_bits((float)x);
+}
+
+static void check_avg(const problem *p, const vt_view *x, const vt_view *y, int padding) {
+  const int64_t windows = product_of(p->windows, p->axes), plane = product_of(p->in, p->axes);
+  for (int64_t e = 0; e < count_of_view(y); e++) {
+    const double want = avg_at(p, x, e / windows * plane, e % windows, padding);
+    if (!expect_bits("avg_pool", y, e, bits_of(x->dtype, want))) return;
+  }
+}
+
+static void check_max(const problem *p, const vt_view *x, const vt_view *y, const vt_view *index) {
+  const int64_t windows = product_of(p->windows, p->axes), plane = product_of(p->in, p->axes);
+  for (int64_t e = 0; e < count_of_view(y); e++) {
+    const int64_t base = e / windows * plane, best = best_of(p, x, base, e % windows);
+    if (!expect_bits("max_pool", y, e, get_bits(x, base + best))) return;
+    if (!expect_bits("max_pool_index", index, e, (uint64_t)best)) return;
+  }
+}
+
+/* What arrives at an element, from the first window to the last. */
+static double arriving(const problem *p, const vt_view *x, const vt_view *dy, int64_t plane,
+                       int64_t e, int padding) {
+  double part[MOST];
+  int64_t n = 0;
+  const int64_t windows = product_of(p->windows, p->axes), size = product_of(p->in, p->axes);
+  for (int64_t w = 0; w < windows; w++) {
+    const double g = number_at(dy, plane * windows + w);
+    int inside = 0;
+    if (x != NULL && best_of(p, x, plane * size, w) == e) part[n++] = g;
+    for (int64_t t = 0; x == NULL && t < product_of(p->kernel, p->axes); t++)
+      inside |= tap_at(p, w, t) == e;
+    if (inside) part[n++] = quotient(dy->dtype, g, count_at(p, w, padding));
+  }
+  return summed(dy->dtype, part, n);
+}
+
+static void check_back(const char *name, const problem *p, const vt_view *x, const vt_view *dy,
+                       const vt_view *dx, int padding) {
+  const int64_t size = product_of(p->in, p->axes);
+  for (int64_t e = 0; e < count_of_view(dx); e++) {
+    const double want = arriving(p, x, dy, e / size, e % size, padding);
+    if (!expect_bits(name, dx, e, bits_of(dx->dtype, want))) return;
+  }
+}
+
+static int has_windows(const problem *p, const vt_view *y) {
+  return memcmp(y->dim + 2, p->windows, p->axes * sizeof *p->windows) == 0;
+}
+
+static void run_max(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
+  const vt_attr_max_pool a = max_of(p);
+  const vt_view x = fill_any(tensor(dtype, p, p->in, layout), state);
+  const ran y = run_op(VT_OP_max_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
+  CHECK(y.status == (p->hollow ? VT_VERIFY : VT_OK));
+  if (y.status != VT_OK) return;
+  CHECK(has_windows(p, &y.out));
+  if (!has_windows(p, &y.out)) return;
+  const ran index = run_op(VT_OP_max_pool_index, &a, &x, 1, (layout + 2) % LAYOUTS);
+  CHECK(index.status == VT_OK);
+  check_max(p, &x, &y.out, &index.out);
+  check_lowering(VT_OP_max_pool, &a, &x, 1);
+  check_lowering(VT_OP_max_pool_index, &a, &x, 1);
+  if (dtype != F32 && dtype != F64) return;
+  const vt_view in[2] = {x, fill_any(tensor(dtype, p, p->windows, layout), state)};
+  const ran dx = run_op(VT_OP_max_pool_grad, &a, in, 2, (layout + 1) % LAYOUTS);
+  CHECK(dx.status == VT_OK);
+  if (dx.status == VT_OK) check_back("max_pool_grad", p, &x, &in[1], &dx.out, 0);
+  check_lowering(VT_OP_max_pool_grad, &a, in, 2);
+}
+
+static void test_max(void) {
+  uint64_t state = 30;
+  for (int64_t i = 0; i < COUNT(problems); i++)
+    for (uint32_t dtype = F32; dtype <= VT_DTYPE_I64; dtype++)
+      for (int layout = 0; layout < LAYOUTS; layout++) {
+        test_seed = state;
+        run_max(&problems[i], dtype, layout, &state);
+        drop_all();
+      }
+}
+
+/* Few values, so that many elements hold the result: the first one counts, padding never. */
+static void test_ties(void) {
+  static const uint32_t values[] = {0xff800000, 0x80000000, 0, 0x7fc00000};
+  uint64_t state = 31;
+  for (int64_t i = 0; i < COUNT(problems); i++)
+    for (unsigned few = 1; few <= 4; few++) {
+      const problem *p = &problems[i];
+      const vt_attr_max_pool a = max_of(p);
+      vt_view x = tensor(F32, p, p->in, DENSE);
+      for (int64_t e = 0; e < count_of_view(&x); e++)
+        put_bits(&x, e, values[random_u64(&state) % few]);
+      const ran y = run_op(VT_OP_max_pool, &a, &x, 1, DENSE);
+      if (!p->hollow) {
+        const ran index = run_op(VT_OP_max_pool_index, &a, &x, 1, DENSE);
+        check_max(p, &x, &y.out, &index.out);
+        check_lowering(VT_OP_max_pool_index, &a, &x, 1);
+        check_lowering(VT_OP_max_pool, &a, &x, 1);
+      }
+      drop_all();
+    }
+}
+
+static void run_avg(const problem *p, uint32_t dtype, int layout, int padding, int any,
+                    uint64_t *state) {
+  const vt_attr_avg_pool a = avg_of(p, padding);
+  const vt_attr_avg_pool_grad back = {.size = sizeof back,
+                                      .kernel = a.kernel,
+                                      .stride = a.stride,
+                                      .dilation = a.dilation,
+                                      .low = a.low,
+                                      .high = a.high,
+                                      .ceil = a.ceil,
+                                      .count_padding = padding,
+                                      .from = list_of(p->in, p->axes)};
+  vt_view x = tensor(dtype, p, p->in, layout), dy = tensor(dtype, p, p->windows, layout);
+  x = any ? fill_any(x, state) : fill_ordinary(x, state);
+  dy = any ? fill_any(dy, state) : fill_ordinary(dy, state);
+  const ran y = run_op(VT_OP_avg_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
+  CHECK(y.status == VT_OK);
+  if (y.status != VT_OK) return;
+  CHECK(has_windows(p, &y.out));
+  if (!has_windows(p, &y.out)) return;
+  check_avg(p, &x, &y.out, padding);
+  check_lowering(VT_OP_avg_pool, &a, &x, 1);
+  const ran dx = run_op(VT_OP_avg_pool_grad, &back, &dy, 1, (layout + 2) % LAYOUTS);
+  CHECK(dx.status == VT_OK);
+  if (dx.status == VT_OK) check_back("avg_pool_grad", p, NULL, &dy, &dx.out, padding);
+  check_lowering(VT_OP_avg_pool_grad, &back, &dy, 1);
+}
+
+static void test_avg(void) {
+  uint64_t state = 32;
+  for (int64_t i = 0; i < COUNT(problems); i++)
+    for (int bits = 0; bits < 12; bits++) {
+      test_seed = state;
+      run_avg(&problems[i], bits & 1 ? F64 : F32, bits % LAYOUTS, bits >> 1 & 1, bits >= 8, &state);
+      drop_all();
+    }
+}
+
+/* ---- global ---- */
+
+static void test_global(void) {
+  static const int64_t shapes[][8] = {{3, 2, 3, 7},    {5, 1, 2, 4, 5, 3}, {8, 2, 1, 2, 1, 2, 1, 2},
+                                      {3, 2, 2, 1025}, {4, 0, 2, 3, 3},    {4, 2, 0, 3, 3},
+                                      {3, 1, 1, 1}};
+  uint64_t state = 33;
+  for (int64_t i = 0; i < COUNT(shapes); i++)
+    for (int bits = 0; bits < 6; bits++) {
+      const int64_t dim[8] = {shapes[i][1], shapes[i][2], shapes[i][3], shapes[i][4],
+                              shapes[i][5], shapes[i][6], shapes[i][7], 3};
+      const uint32_t rank = (uint32_t)shapes[i][0], dtype = bits & 1 ? F64 : F32;
+      test_seed = state;
+      const vt_view x = fill_any(view_new(dtype, rank, dim, bits % LAYOUTS), &state);
+      const ran max = run_op(VT_OP_global_max_pool, NULL, &x, 1, DENSE);
+      const ran avg = run_op(VT_OP_global_avg_pool, NULL, &x, 1, GAPS);
+      CHECK(max.status == VT_OK && avg.status == VT_OK && max.out.rank == rank);
+      const int64_t size = product_of(dim + 2, rank - 2);
+      for (int64_t e = 0; e < dim[0] * dim[1]; e++) {
+        double all[MOST];
+        int64_t best = e * size;
+        for (int64_t j = 0; j < size; j++) {
+          all[j] = number_at(&x, e * size + j);
+          if (comes_above(all[j], number_at(&x, best))) best = e * size + j;
+        }
+        expect_bits("global_max_pool", &max.out, e, get_bits(&x, best));
+        expect_bits("global_avg_pool", &avg.out, e,
+                    bits_of(dtype, quotient(dtype, summed(dtype, all, size), size)));
+      }
+      check_lowering(VT_OP_global_max_pool, NULL, &x, 1);
+      check_lowering(VT_OP_global_avg_pool, NULL, &x, 1);
+      drop_all();
+    }
+}
+
+/* ---- gradients ---- */
+
+static vt_view on_grid(vt_view v, uint64_t *state) {
+  for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, between(state));
+  return v;
+}
+
+/* All different, and further apart than a step moves them. */
+static vt_view apart(vt_view v, uint64_t *state) {
+  const int64_t n = count_of_view(&v);
+  for (int64_t i = 0; i < n; i++) put_number(&v, i, (double)i);
+  for (int64_t i = n; i > 1; i--) {
+    const int64_t j = (int64_t)(random_u64(state) % (uint64_t)i);
+    const uint64_t a = get_bits(&v, i - 1);
+    put_bits(&v, i - 1, get_bits(&v, j));
+    put_bits(&v, j, a);
+  }
+  return v;
+}
+
+static void test_gradients(void) {
+  uint64_t state = 34;
+  for (int64_t i = 0; i < COUNT(problems); i++)
+    for (int bits = 0; bits < 4; bits++) {
+      const problem *p = &problems[i];
+      const uint32_t dtype = bits & 1 ? F64 : F32;
+      const double bound = bits & 1 ? 1e-12 : 1e-4;
+      const vt_attr_max_pool m = max_of(p);
+      const vt_attr_avg_pool a = avg_of(p, bits >> 1);
+      const vt_view x = apart(tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view flat = on_grid(tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view pair[2] = {x, on_grid(tensor(dtype, p, p->windows, DENSE), &state)};
+      const vt_attr_avg_pool_grad back = {sizeof back, a.kernel,        a.stride,
+                                          a.dilation,  a.low,           a.high,
+                                          a.ceil,      a.count_padding, list_of(p->in, p->axes)};
+      if (!p->hollow) {
+        check_gradient(VT_OP_max_pool, &m, &x, 1, 0, 0.25, bound, &state);
+        check_gradient(VT_OP_max_pool_grad, &m, pair, 2, 1, 0.25, bound, &state);
+        check_gradient(VT_OP_avg_pool, &a, &flat, 1, 0, 0.25, bound, &state);
+        check_gradient(VT_OP_avg_pool_grad, &back, &pair[1], 1, 0, 0.25, bound, &state);
+      }
+      if (product_of(p->in, p->axes) > 0) {
+        check_gradient(VT_OP_global_max_pool, NULL, &x, 1, 0, 0.25, bound, &state);
+        check_gradient(VT_OP_global_avg_pool, NULL, &flat, 1, 0, 0.25, bound, &state);
+      }
+      drop_all();
+    }
+}
+
+/* ---- type rules ---- */
+
+static void test_rules(void) {
+  static const vt_attr_max_pool k3 = {.size = sizeof k3, .kernel = {1, {3}}},
+                                none = {.size = sizeof none},
+                                k0 = {.size = sizeof k0, .kernel = {1, {0}}},
+                                s1 = {.size = sizeof s1, .kernel = {1, {3}}, .stride = {1, {1}}},
+                                up = {.size = sizeof up, .kernel = {1, {3}}, .ceil = 1},
+                                late = {.size = sizeof late, .kernel = {1, {2}}, .low = {1, {2}}},
+                                huge = {.size = sizeof huge,
+                                        .kernel = {1, {2}},
+                                        .dilation = {1, {INT64_C(1) << 39}},
+                                        .stride = {1, {1}},
+                                        .low = {1, {INT64_C(1) << 39}}};
+  static const vt_attr_avg_pool_grad g7 = {.size = sizeof g7, .kernel = {1, {3}}, .from = {1, {7}}},
+                                     g2 = {.size = sizeof g2,
+                                           .kernel = {1, {3}},
+                                           .from = {2, {7, 7}}},
+                                     gn = {
+                                         .size = sizeof gn, .kernel = {1, {3}}, .from = {1, {-7}}};
+  static const rule_case cases[] = {
+      {VT_OP_max_pool, &k3, "f32[B, V, 9, 7]", "f32[B, V, 3, 2]"},
+      {VT_OP_max_pool, &k3, "u8[B, V, 9]", "u8[B, V, 3]"},
+      {VT_OP_max_pool, &k3, "f32[B, V, 3*T]", "f32[B, V, T]"},
+      {VT_OP_max_pool, &k3, "f32[B, V, T]", "!verify: axis 2 of f32[B, V, T] must be known"},
+      {VT_OP_max_pool, &s1, "f32[B, V, T]", "f32[B, V, T - 2]"},
+      {VT_OP_max_pool, &up, "f32[B, 2, 10, 7]", "f32[B, 2, 4, 3]"},
+      {VT_OP_max_pool, &up, "f32[B, 2, 3*T]", "f32[B, 2, T]"},
+      {VT_OP_max_pool_index, &k3, "f64[B, V, 9, 7]", "i64[B, V, 3, 2]"},
+      {VT_OP_max_pool, &none, "f32[1, 1, 9]", "!verify: kernel has no entries"},
+      {VT_OP_max_pool, &k0, "f32[1, 1, 9]", "!verify: kernel=0: expected 1..2^40"},
+      {VT_OP_max_pool, &k3, "f32[1, 9]", "!verify: 1 to 3 spatial axes"},
+      {VT_OP_max_pool, &late, "f32[1, 1, 9]",
+       "!verify: a window along axis 2 of f32[1, 1, 9] has no"},
+      {VT_OP_max_pool, &huge, "f32[1, 1, 9]", "!limit: too much padding for its dilation"},
+      {VT_OP_max_pool, &k3, "bool[1, 1, 9]", "!verify: expected f32, f64 or an integer"},
+      {VT_OP_max_pool_grad, &k3, "f32[B, 2, 9]; f32[B, 2, 3]", "f32[B, 2, 9]"},
+      {VT_OP_max_pool_grad, &k3, "f32[B, 2, 9]; f32[B, 2, 4]",
+       "!verify: dy is f32[B, 2, 4] where the pool gives f32[B, 2, 3]"},
+      {VT_OP_avg_pool_grad, &g7, "f32[B, 2, 2]", "f32[B, 2, 7]"},
+      {VT_OP_avg_pool_grad, &g7, "f32[B, 2, 3]", "!verify: where the pool gives f32[B, 2, 2]"},
+      {VT_OP_avg_pool_grad, &g2, "f32[B, 2, 2]", "!verify: from has 2 sizes"},
+      {VT_OP_avg_pool_grad, &gn, "f32[B, 2, 2]", "!verify: from=-7"},
+      {VT_OP_global_max_pool, NULL, "f32[B, V, T, 4, 4, 4]", "f32[B, V, 1, 1, 1, 1]"},
+      {VT_OP_global_max_pool, NULL, "f32[B, V, 0]", "!verify: a maximum of nothing"},
+      {VT_OP_global_avg_pool, NULL, "f32[B, V, 0]", "f32[B, V, 1]"},
+      {VT_OP_global_avg_pool, NULL, "f32[B, V]", "!verify: with a spatial axis"},
+  };
+  CHECK_RULES(cases);
+}
+
+int main(void) {
+  test_max();
+  test_ties();
+  test_avg();
+  test_global();
+  test_gradients();
+  test_rules();
+  TEST_DONE();
+}
