@@ -125,6 +125,18 @@ static void explain(const trial *t, vt_program *p, const char *backend, cts_outc
 
 /* ---- a case ---- */
 
+/* The two devices of the reference stand for two implementations only if each really runs its own:
+ * device 0 takes compositions apart, device 1 keeps them. */
+static void check_lowering(const cts_case *c, const vt_program *p, const char *backend,
+                           cts_outcome *out) {
+  const int whole = strcmp(backend, "reference:1") == 0;
+  char call[64];
+  if (c->gradient || c->model->block->op->prim || strncmp(backend, "reference:", 10) != 0) return;
+  snprintf(call, sizeof call, " = %s(", c->model->block->op->name);
+  if ((strstr(vt_program_pass_text(p, "lower"), call) != NULL) != whole)
+    say(out, whole ? "was taken apart" : "was not taken apart");
+}
+
 static void take_digest(const cts_case *c, vt_program *p, vt_status s, vt_diag *d,
                         cts_outcome *out) {
   const char *words = range_words(s, d);
@@ -145,6 +157,7 @@ void cts_run(const cts_case *c, const char *backend, const uint8_t *stored, cts_
   *out = (cts_outcome){0};
   if (!begin(c, &t, out)) return;
   vt_program *p = open_and_run(&t, backend, &s, &d);
+  if (p != NULL) check_lowering(c, p, backend, out);
   take_digest(c, p, s, &d, out);
   if (!out->failed && stored != NULL && memcmp(out->digest, stored, 8) != 0) {
     if (s == VT_OK) explain(&t, p, backend, out);
