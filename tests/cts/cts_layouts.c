@@ -16,10 +16,11 @@ static const char *const layout_name[] = {"dense", "spaced", "turned", "reversed
 
 /* ---- views over memory of their own ---- */
 
+enum { GUARD = 1024 }; /* bytes before and behind, for kernels that miss */
 typedef struct block {
   vt_view v;
   uint8_t *base;
-  size_t bytes;
+  size_t bytes; /* guards included */
 } block;
 
 static size_t size_of(const vt_view *v) { return (size_t)vt_dtype_bytes(v->dtype); }
@@ -60,11 +61,11 @@ static block block_new(uint32_t dtype, uint32_t rank, const int64_t *dim, int la
   block b = {.v = {.dtype = dtype, .rank = rank}};
   int64_t first;
   memcpy(b.v.dim, dim, rank * sizeof *dim);
-  b.bytes = (size_t)lay_out(&b.v, layout, &first) * size_of(&b.v);
+  b.bytes = (size_t)lay_out(&b.v, layout, &first) * size_of(&b.v) + 2 * GUARD;
   b.base = aligned_alloc(64, (b.bytes + 64) / 64 * 64);
   if (b.base == NULL) cts_die("out of memory");
   memset(b.base, 0xa5, b.bytes);
-  b.v.data = b.base + (size_t)first * size_of(&b.v);
+  b.v.data = b.base + GUARD + (size_t)first * size_of(&b.v);
   return b;
 }
 
@@ -159,7 +160,7 @@ static void compare(const node_run *r, const kernel_run *dense, const kernel_run
       return;
     }
     if (wrote_between(&other->out[k]))
-      snprintf(r->said, 300, "%s, %s: wrote between the elements of its result", r->op->name, what);
+      snprintf(r->said, 300, "%s, %s: wrote beside the elements of its result", r->op->name, what);
   }
 }
 
