@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# poison_comps.sh - comp_test notices when either implementation of a composition is wrong.
-# A copy of the sources gets one small fault at a time, in the decomposition (lower) or in the
-# kernel of a composition; comp_test is built again and must fail on that composition. By default
-# six faults; VOLTA_TEST_FULL=1 plants all of them, at least two for every composition.
+# poison_comps.sh - the conformance suite notices when either implementation of a composition is
+# wrong. A copy of the sources gets one small fault at a time, in the decomposition (lower) or in
+# the kernel of a composition; cts is built again and must fail on that composition, on the device
+# that runs it. By default six faults; VOLTA_TEST_FULL=1 plants all of them, at least two for every
+# composition that was there when this was written.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -62,7 +63,7 @@ fault cross_entropy lower op_loss.c count_rows 's/ignored, zero, one/ignored, on
 fault cross_entropy kernel op_loss.c row_loss 's/- (x\[target \* stride\] - m)/+ m - x[target * stride]/'
 
 # ---- build ----
-build() { cmake --build "$temporary/build" --target comp_test -j "$jobs" >"$temporary/log" 2>&1; }
+build() { cmake --build "$temporary/build" --target cts -j "$jobs" >"$temporary/log" 2>&1; }
 generator=()
 if command -v ninja >/dev/null; then generator=(-G Ninja); fi
 if ! cmake -S "$tree" -B "$temporary/build" "${generator[@]}" -DVOLTA_TESTS=ON \
@@ -71,9 +72,9 @@ if ! cmake -S "$tree" -B "$temporary/build" "${generator[@]}" -DVOLTA_TESTS=ON \
   tail -n 20 "$temporary/log"
   exit 1
 fi
-test=$temporary/build/comp_test
-if ! (cd "$tree" && "$test"); then
-  echo "FAILED: comp_test fails without any fault"
+test=$temporary/build/cts
+if ! (cd "$tree" && "$test" --short); then
+  echo "FAILED: cts fails without any fault"
   exit 1
 fi
 
@@ -85,7 +86,8 @@ fail() {
 }
 # try COMP SIDE FILE FUNCTION SED
 try() {
-  local where=$tree/src/op/$3 status=0
+  local where=$tree/src/op/$3 status=0 device=0
+  if [[ $2 == kernel ]]; then device=1; fi
   sed "/^[a-z].*[ *]$4(/,/^}/ { $5 }" "src/op/$3" >"$where.poisoned"
   if cmp -s "$where.poisoned" "src/op/$3"; then
     fail "$1, $2: the fault does not fit $3 any more"
@@ -95,8 +97,9 @@ try() {
       fail "$1, $2: the fault does not compile:"
       grep -m 3 error "$temporary/log" || true
     else
-      (cd "$tree" && "$test" "$1") >"$temporary/said" 2>&1 || status=$?
-      if [[ $status == 1 ]] && grep -q "^$1, " "$temporary/said"; then
+      (cd "$tree" && "$test" --only "$1") >"$temporary/said" 2>&1 || status=$?
+      if [[ $status == 1 ]] && grep -q "^FAILED $1: .* on reference:$device\$" "$temporary/said" &&
+        ! grep -q "on reference:$((1 - device))\$" "$temporary/said"; then
         echo "ok: $1, $2"
       else
         fail "$1, $2: not noticed (status $status)"

@@ -1,0 +1,33 @@
+# The conformance suite: tests/cts/*.cts on every backend, against stored digests.
+file(GLOB cts_sources CONFIGURE_DEPENDS tests/cts/*.c)
+add_executable(cts ${cts_sources})
+target_link_libraries(cts PRIVATE vt_include vt_api vt_flags)
+target_include_directories(cts PRIVATE tests/cts)
+
+# A cts whose backend reference:1 is wrong in one bit: it must be told.
+add_executable(cts_diverging ${cts_sources} tests/cli/diverge.c)
+target_link_libraries(cts_diverging PRIVATE vt_include vt_api vt_flags)
+target_include_directories(cts_diverging PRIVATE tests/cts)
+target_link_options(cts_diverging PRIVATE
+  -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
+
+# cts_test(<name> <label> <arguments>): short forms, unless VOLTA_TEST_FULL is set.
+function(cts_test name label)
+  add_test(NAME cts/${name} COMMAND cts --cases ${CMAKE_SOURCE_DIR}/tests/cts ${ARGN})
+  set_tests_properties(cts/${name} PROPERTIES LABELS ${label} TIMEOUT 1800)
+endfunction()
+
+cts_test(complete cts --complete --least 8000)
+cts_test(digests cts --short=env --jobs 2)
+cts_test(layouts cts --short=env --jobs 2 --layouts)
+cts_test(gradients cts --short=env --jobs 2 --grad)
+set_tests_properties(cts/digests cts/layouts cts/gradients PROPERTIES PROCESSORS 2)
+# A part of each goes through the sanitizers too.
+cts_test(digests_part corpus --short --part 1/8 --jobs 1)
+cts_test(layouts_part corpus --short --part 2/8 --jobs 1 --layouts)
+cts_test(gradients_part corpus --short --part 3/8 --jobs 1 --grad)
+
+script_test(cts/catches cts ${CMAKE_SOURCE_DIR}/tests/cts/cts_catches.sh $<TARGET_FILE:cts>
+  $<TARGET_FILE:cts_diverging>)
+script_test(cts/peers cts python3 -B ${CMAKE_SOURCE_DIR}/tests/cts/peers.py --binary
+  $<TARGET_FILE:cts> --short=env)

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# cts_catches.sh CTS DIVERGING - the conformance suite fails when it should: on a wrong bit,
+# a digest that is changed, missing or left over, an op or a type without a case, a broken case file.
+# DIVERGING is a cts whose backend reference:1 is wrong in one bit.
+set -euo pipefail
+cts=${1:?usage: cts_catches.sh CTS DIVERGING}
+diverging=${2:?usage: cts_catches.sh CTS DIVERGING}
+here=$(cd "$(dirname "$0")" && pwd)
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+cases=$temporary/cases
+failed=0
+
+fresh() {
+  rm -rf "$cases"
+  mkdir "$cases"
+  cp "$here"/*.cts "$here"/cts.digests "$cases"
+}
+
+# expect STATUS WORDS WHAT COMMAND...: the command ends so and says these words.
+expect() {
+  local want=$1 words=$2 what=$3 status=0
+  shift 3
+  "$@" >"$temporary/said" 2>&1 || status=$?
+  if [[ $status == "$want" ]] && [[ -z $words || $(<"$temporary/said") == *"$words"* ]]; then
+    echo "ok: $what"
+  else
+    echo "FAILED: $what: status $status, expected $want and '$words'"
+    head -n 5 "$temporary/said"
+    failed=1
+  fi
+}
+run() { "$cts" --cases "$cases" "$@"; }
+one='relu/T=f32/S=7/ordinary'
+
+fresh
+expect 0 "0 runs failed" "as stored" run --only relu
+expect 1 "FAILED relu: $one on reference:1" "a wrong bit" "$diverging" --cases "$cases" --only "$one"
+expect 1 "[6] is" "where it is" "$diverging" --cases "$cases" --only "$one"
+expect 1 '"failed": 1' "a wrong bit in JSON" "$diverging" --cases "$cases" --only "$one" --json
+expect 1 "FAILED" "devices that part, when writing" "$diverging" --cases "$cases" --write
+expect 0 "" "nothing was written" cmp "$cases/cts.digests" "$here/cts.digests"
+expect 0 "--backend" "help" run --help
+expect 2 "no case is chosen" "an --only that fits nothing" run --only nothing
+expect 1 "there is no backend" "an unknown backend" run --only "$one" --backend nowhere
+
+sed -i "s|^[0-9a-f]* $one\$|0123456789abcdef $one|" "$cases/cts.digests"
+expect 1 "FAILED relu: $one on reference:0" "a digest that is changed" run --only relu
+expect 1 "what is stored is of something else" "who agrees" run --only "$one"
+fresh
+sed -i "\| $one\$|d" "$cases/cts.digests"
+expect 1 "no digest is stored" "a digest that is missing" run --only "$one"
+expect 0 "0 runs failed" "other cases are not concerned" run --only relu/T=f64/S=7/ordinary
+fresh
+sed -i '/^case relu$/,/^end/d' "$cases/base_comp.cts"
+expect 1 "a digest is stored for no case" "a digest that is left over" run --only exp
+fresh
+rm "$cases/base_region.cts"
+expect 1 "FAILED loop: no case" "an op without a case" run --complete --least 1
+fresh
+sed -i '/^case relu$/,/^end/ s/f32 | f64/f32/; /^case relu gradient/,/^end/ s/f32 | f64/f32/' "$cases/base_comp.cts"
+expect 1 "relu: takes f64, and no case has it" "a type without a case" run --complete --least 1
+expect 1 "at least 1000000 are asked for" "too few cases" run --complete --least 1000000
+fresh
+printf 'case relu\n  input x: f32[3]\n  output y = tanh(x)\nend\n' >"$cases/zz.cts"
+expect 1 "does not use 'relu'" "a case of another op" run --only "relu/ordinary"
+printf 'case relu\nover T = f32 | f64\nover S = 7\n  input x: $T[$S]\n  output y = relu(x)\nend\n' >"$cases/zz.cts"
+expect 2 "two cases are called relu/T=f32/S=7" "a name used twice" run
+printf 'case nothing\n' >"$cases/zz.cts"
+expect 2 "zz.cts:1: no op is called 'nothing'" "an unknown op" run
+printf 'case relu\n  output y = relu($Q)\nend\n' >"$cases/zz.cts"
+expect 2 "no variable fits" "an unknown variable" run
+printf 'case gather zz\n  input x: f32[2]\n  input i: i32[9] in 2..3\n  output y = gather(x, i)\nend\n' >"$cases/zz.cts"
+expect 1 "out of range [range]" "an index out of range that is not expected" run --only gather.zz/ordinary
+fresh
+
+# Where there are gradients: a step function's differences do not fit its gradient.
+printf 'case cast zz\n  input x: f32[5]\n  output y = cast(cast(x * 0.7, dtype=f16), dtype=f32)\ngrad x\nend\n' >"$cases/zz.cts"
+if [[ -n $("$cts" --cases "$cases" --list --only 'cast.zz/gradient.*' 2>/dev/null) ]]; then
+  expect 1 "the gradient says" "a wrong gradient" run --grad --only cast
+fi
+fresh
+
+# The parts make up the whole, each case once.
+run --list --only softmax >"$temporary/whole"
+for part in 1/3 2/3 3/3; do run --list --only softmax --part $part; done | LC_ALL=C sort >"$temporary/parts"
+expect 0 "" "parts" cmp "$temporary/parts" <(LC_ALL=C sort "$temporary/whole")
+
+if python3 -c 'import numpy' 2>/dev/null; then
+  for op in exp add matmul softmax argmax; do
+    expect 1 "FAILED $op" "$op spoiled, against NumPy" \
+      python3 -B "$here/peers.py" --binary "$cts" --short --only "$op" --break "$op"
+  done
+fi
+exit $failed

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cts_complete.c - whether the suite covers the op table: a case for every op, for every type that
+ * the op takes, a derivative checked for every gradient, and enough cases in all. */
+#include <stdlib.h>
+#include <string.h>
+#include "cts.h"
+#include "vt_parse.h"
+
+enum { TYPES = 32, MOST_OPS = 2000 };
+
+typedef struct coverage {
+  uint32_t cases, grads;
+  uint32_t seen, taken; /* element types of the first operand: met in a case; accepted by the op */
+} coverage;
+
+static uint32_t index_of(uint32_t number) {
+  uint32_t i = 0;
+  while (i < vt_op_total() && vt_op_at(i)->number != number) i++;
+  return i;
+}
+
+/* Which types would do in place of operand 0's, wherever it stands. */
+static uint32_t types_taken(const vt_graph *g, const vt_node *n) {
+  vt_type in[VT_OP_ANY_IN], out[VT_MAX_RESULTS];
+  uint32_t taken = 0, n_out;
+  for (uint32_t t = 1; vt_dtype_name(t) != NULL; t++) {
+    for (uint32_t k = 0; k < n->n_in; k++) {
+      in[k] = g->values[g->operands[n->first_in + k]].type;
+      if (in[k].dtype == g->values[g->operands[n->first_in]].type.dtype) in[k].dtype = t;
+    }
+    const vt_rule r = {.dims = NULL, .in = in, .n_in = n->n_in, .attrs = n->attrs};
+    vt_rule rule = r;
+    vt_dims dims = g->dims;
+    rule.dims = &dims;
+    if (vt_op_infer(vt_op_get(n->op), &rule, out, &n_out, NULL) == VT_OK) taken |= 1u << t;
+  }
+  return taken;
+}
+
+static void note_nodes(const vt_graph *g, coverage *all) {
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    coverage *c = &all[index_of(n->op)];
+    if (n->n_in == 0 || n->n_body > 0 || n->n_in > VT_OP_ANY_IN) continue;
+    c->seen |= 1u << g->values[g->operands[n->first_in]].type.dtype;
+    c->taken |= types_taken(g, n);
+  }
+}
+
+static unsigned note_models(const cts_suite *s, coverage *all) {
+  unsigned failed = 0;
+  for (uint32_t i = 0; i < s->n_models; i++) {
+    const cts_model *m = s->model[i];
+    vt_graph *g = NULL;
+    vt_diag d = {0};
+    if (vt_parse(m->text, strlen(m->text), vt_alloc_default(), &g, &d) != VT_OK) {
+      printf("FAILED %s:%u: %s: %s\n", m->block->file, m->block->line, m->name, d.text);
+      failed++;
+      continue;
+    }
+    note_nodes(g, all);
+    vt_graph_free(g);
+  }
+  return failed;
+}
+
+static void note_blocks(const cts_suite *s, coverage *all) {
+  for (uint32_t i = 0; i < s->n_cases; i++)
+    all[index_of(s->cases[i].model->block->op->number)].cases++;
+  for (uint32_t i = 0; i < s->n_blocks; i++)
+    for (uint32_t k = 0; k < s->block[i]->n_domains; k++)
+      all[index_of(s->block[i]->op->number)].grads += s->block[i]->domain[k].wanted != 0;
+}
+
+static unsigned judge(const vt_op_info *op, const coverage *c, int gradients_required) {
+  unsigned failed = 0;
+  if (c->cases == 0) failed += printf("FAILED %s: no case\n", op->name) > 0;
+  for (uint32_t t = 1; t < TYPES; t++)
+    if (c->taken >> t & ~(c->seen >> t) & 1)
+      failed += printf("FAILED %s: takes %s, and no case has it\n", op->name, vt_dtype_name(t)) > 0;
+  if (op->grad != NULL && c->grads == 0)
+    failed += printf("FAILED %s: has a gradient, and no case has a grad line\n", op->name) > 0;
+  if (op->grad == NULL && op->flat[0] == 0 && gradients_required)
+    failed += printf("FAILED %s: has no gradient and does not say why\n", op->name) > 0;
+  return failed;
+}
+
+unsigned cts_check_complete(const cts_suite *s, uint32_t least, int gradients_required) {
+  coverage *all = calloc(MOST_OPS, sizeof *all);
+  if (all == NULL || vt_op_total() >= MOST_OPS) cts_die("out of memory");
+  note_blocks(s, all);
+  unsigned failed = note_models(s, all);
+  for (uint32_t i = 0; i < vt_op_total(); i++)
+    failed += judge(vt_op_at(i), &all[i], gradients_required);
+  if (s->n_cases < least)
+    failed += printf("FAILED %u cases, at least %u are asked for\n", s->n_cases, least) > 0;
+  printf("complete: %u ops, %u models, %u cases, %u gaps\n", vt_op_total(), s->n_models, s->n_cases,
+         failed);
+  free(all);
+  return failed;
+}

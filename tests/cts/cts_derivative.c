@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cts_derivative.c - gradients against the derivative itself. For the inputs that `grad` lines name
+ * the change of the weighted sum of all float outputs between x - h*v and x + h*v is compared with
+ * sum(dx * 2hv), for single elements and for directions v through all of them.
+ *
+ * Bound, for one of several h:  |difference - sum(dx * step)| <=
+ *     relative * sum|dx * step|  +  16 * eps * sum|weight * y| over the outputs that changed
+ * with relative = 2e-3 where any f32 takes part and 1e-6 in f64 alone. The step is what rounding
+ * left of 2hv. Where a function bends within the steps no h fits, so a point that fails is drawn
+ * anew, at most twice. */
+#include <stdlib.h>
+#include <string.h>
+#include "cts.h"
+#include "vt_pool.h"
+
+enum { POINTS = 3, SINGLES = 6, ALL = 2, STEPS = 4 };
+
+typedef struct checker {
+  const cts_model *model;
+  vt_model *m, *dm;
+  vt_program *f, *df;
+  cts_inputs in, moved, d_in; /* of the model; of the gradient */
+  int f32;
+  char *said;
+} checker;
+
+/* A result copied out of a program. */
+static int same_name(const char *prefix, const char *name, const char *full) {
+  return strncmp(full, prefix, strlen(prefix)) == 0 && strcmp(full + strlen(prefix), name) == 0;
+}
+
+static cts_port *port_called(cts_inputs *in, const char *prefix, const char *name) {
+  for (uint32_t i = 0; i < in->n; i++)
+    if (same_name(prefix, name, in->port[i].info.name)) return &in->port[i];
+  return NULL;
+}
+
+static vt_status run_at(const cts_inputs *in, vt_program *p, vt_diag *d) {
+  VT_TRY(cts_inputs_give(in, p, d));
+  return vt_program_run(p, d);
+}
+
+static int is_float(uint32_t dtype) { return dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64; }
+
+/* ---- one direction ---- */
+
+typedef struct change {
+  double difference, expected, size, noise;
+} change;
+
+/* v: one element of one input, or every element of it. */
+typedef struct direction {
+  const char *input;
+  uint64_t element; /* UINT64_MAX: all */
+  uint64_t seed;
+} direction;
+
+static double part_of(const direction *v, uint64_t i) {
+  if (v->element != UINT64_MAX) return i == v->element ? 1 : 0;
+  uint64_t state = v->seed + i;
+  return 2 * cts_uniform(&state) - 1;
+}
+
+/* moved = in + h*v; the other side with -h. */
+static void move(checker *c, const direction *v, double h) {
+  for (uint32_t k = 0; k < c->in.n; k++) {
+    const cts_port *from = &c->in.port[k];
+    cts_port *to = &c->moved.port[k];
+    const uint64_t n = cts_count(&from->t);
+    memcpy(to->t.data, from->t.data, (size_t)(n * vt_dtype_bytes(from->t.dtype)));
+    if (strcmp(from->info.name, v->input) != 0) continue;
+    for (uint64_t i = 0; i < n; i++)
+      cts_store(&to->t, i, cts_load(&from->t, i) + h * part_of(v, i));
+  }
+}
+
+/* All float outputs in one list. */
+static vt_status read_outputs(vt_program *p, double **out, uint64_t *out_n, vt_diag *d) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
+    const char *name;
+    vt_tensor t;
+    VT_TRY(vt_program_output(p, i, &name, &t, d));
+    if (!is_float(t.dtype)) continue;
+    const uint64_t count = cts_count(&t);
+    double *more = realloc(*out, (size_t)(n + count + 1) * sizeof *more);
+    if (more == NULL) cts_die("out of memory");
+    *out = more;
+    for (uint64_t k = 0; k < count; k++) more[n++] = cts_load(&t, k);
+  }
+  *out_n = n;
+  return VT_OK;
+}
+
+/* The weights of the same list: what the gradient was given as dy. */
+static double *read_weights(checker *c) {
+  double *w = NULL;
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < vt_program_outputs(c->f); i++) {
+    const char *name;
+    vt_tensor t;
+    if (vt_program_output(c->f, i, &name, &t, NULL) != VT_OK || !is_float(t.dtype)) continue;
+    const cts_port *dy = port_called(&c->d_in, "dy.", name);
+    double *more = realloc(w, (size_t)(n + cts_count(&t) + 1) * sizeof *more);
+    if (more == NULL) cts_die("out of memory");
+    w = more;
+    for (uint64_t k = 0; k < cts_count(&t); k++) w[n++] = dy == NULL ? 0 : cts_load(&dy->t, k);
+  }
+  return w;
+}
+
+static double magnitude(double x) { return x < 0 ? -x : x; }
+
+static void sum_outputs(const checker *c, const double *w, const double *up, const double *down,
+                        uint64_t n, change *out) {
+  const double eps = c->f32 ? 0x1p-24 : 0x1p-53;
+  for (uint64_t i = 0; i < n; i++) {
+    if (up[i] == down[i]) continue;
+    out->difference += w[i] * (up[i] - down[i]);
+    out->noise += 16 * eps * magnitude(w[i]) * (magnitude(up[i]) + magnitude(down[i])) / 2;
+  }
+}
+
+static void sum_inputs(checker *c, const direction *v, const vt_tensor *dx, double h, change *out) {
+  const cts_port *p = port_called(&c->moved, "", v->input);
+  const uint64_t n = cts_count(&p->t);
+  double *up = malloc((size_t)n * sizeof *up + 1);
+  if (up == NULL) cts_die("out of memory");
+  move(c, v, h);
+  for (uint64_t i = 0; i < n; i++) up[i] = cts_load(&p->t, i);
+  move(c, v, -h);
+  for (uint64_t i = 0; i < n; i++) {
+    const double part = cts_load(dx, i) * (up[i] - cts_load(&p->t, i));
+    out->expected += part;
+    out->size += magnitude(part);
+  }
+  free(up);
+}
+
+static vt_status measure(checker *c, const direction *v, const vt_tensor *dx, double h, change *out,
+                         vt_diag *d) {
+  double *up = NULL, *down = NULL, *w = NULL;
+  uint64_t n = 0;
+  *out = (change){0};
+  move(c, v, h);
+  vt_status s = run_at(&c->moved, c->f, d);
+  if (s == VT_OK) s = read_outputs(c->f, &up, &n, d);
+  move(c, v, -h);
+  if (s == VT_OK) s = run_at(&c->moved, c->f, d);
+  if (s == VT_OK) s = read_outputs(c->f, &down, &n, d);
+  if (s == VT_OK) {
+    w = read_weights(c);
+    sum_outputs(c, w, up, down, n, out);
+    sum_inputs(c, v, dx, h, out);
+  }
+  free(up);
+  free(down);
+  free(w);
+  return s;
+}
+
+/* 1 when the gradient fits for some step. NaN never fits. */
+static int fits(checker *c, const direction *v, const vt_tensor *dx, double width, vt_diag *d) {
+  static const double steps[2][STEPS] = {{0x1p-8, 0x1p-12, 0x1p-16, 0x1p-20},
+                                         {0x1p-8, 0x1p-9, 0x1p-10, 0x1p-11}};
+  const double relative = c->f32 ? 2e-3 : 1e-6;
+  change last = {0};
+  for (int i = 0; i < STEPS; i++) {
+    if (measure(c, v, dx, steps[c->f32][i] * width, &last, d) != VT_OK) return 0;
+    if (magnitude(last.difference - last.expected) <= relative * last.size + last.noise) return 1;
+  }
+  (void)VT_FAIL(d, VT_DIFFERS, "by %s[%lld]: the outputs change by %.9g, the gradient says %.9g",
+                v->input, v->element == UINT64_MAX ? -1LL : (long long)v->element, last.difference,
+                last.expected);
+  return 0;
+}
+
+/* ---- one point ---- */
+
+static int check_input(checker *c, const cts_domain *dom, const vt_tensor *dx, uint64_t seed,
+                       vt_diag *d) {
+  uint64_t state = seed;
+  const uint64_t n = cts_count(dx);
+  for (uint64_t i = 0; i < SINGLES + ALL; i++) {
+    direction v = {dom->input, i < SINGLES ? i : UINT64_MAX, cts_random(&state)};
+    if (i < SINGLES && n > SINGLES) v.element = v.seed % n;
+    if (n == 0 || (i < SINGLES && v.element >= n)) continue;
+    if (!fits(c, &v, dx, dom->hi - dom->lo, d)) return 0;
+  }
+  return 1;
+}
+
+/* The inputs of the gradient: those of the model, and weights away from 0. */
+static void take_point(checker *c, uint64_t seed) {
+  cts_inputs_spread(&c->in, c->model->block, seed);
+  for (uint32_t i = 0; i < c->d_in.n; i++) {
+    cts_port *p = &c->d_in.port[i];
+    const cts_port *same = port_called(&c->in, "", p->info.name);
+    const uint64_t n = cts_count(&p->t);
+    if (same != NULL) memcpy(p->t.data, same->t.data, (size_t)(n * vt_dtype_bytes(p->t.dtype)));
+    uint64_t state = seed ^ cts_seed(p->info.name);
+    for (uint64_t k = 0; same == NULL && k < n; k++) {
+      const double u = cts_uniform(&state);
+      cts_store(&p->t, k, u < 0.5 ? u - 1.25 : u + 0.25);
+    }
+  }
+}
+
+static vt_status check_point(checker *c, uint64_t seed, vt_diag *d) {
+  const cts_block *b = c->model->block;
+  take_point(c, seed);
+  VT_TRY(run_at(&c->in, c->f, d));
+  VT_TRY(run_at(&c->d_in, c->df, d));
+  for (uint32_t i = 0; i < b->n_domains; i++)
+    for (uint32_t k = 0; b->domain[i].wanted && k < vt_program_outputs(c->df); k++) {
+      const char *name;
+      vt_tensor dx;
+      VT_TRY(vt_program_output(c->df, k, &name, &dx, d));
+      if (same_name("dx.", b->domain[i].input, name) &&
+          !check_input(c, &b->domain[i], &dx, seed + i, d))
+        return VT_DIFFERS;
+    }
+  return VT_OK;
+}
+
+/* ---- one model ---- */
+
+static vt_status open_all(checker *c, const char *text, vt_diag *d) {
+  const vt_options o = {.size = sizeof o, .backend = "reference:0"};
+  VT_TRY(vt_model_parse(c->model->text, strlen(c->model->text), NULL, &c->m, d));
+  VT_TRY(vt_model_parse(text, strlen(text), NULL, &c->dm, d));
+  VT_TRY(vt_program_new(c->m, &o, &c->f, d));
+  VT_TRY(vt_program_new(c->dm, &o, &c->df, d));
+  cts_inputs_new(&c->in, c->m);
+  cts_inputs_new(&c->moved, c->m);
+  cts_inputs_new(&c->d_in, c->dm);
+  c->f32 = strstr(vt_model_text(c->m), "f32[") != NULL;
+  return VT_OK;
+}
+
+static vt_status check_points(checker *c, const char *text, vt_diag *d) {
+  VT_TRY(open_all(c, text, d));
+  vt_status s = VT_OK;
+  for (int i = 0; i < POINTS; i++) {
+    *d = (vt_diag){0};
+    s = check_point(c, cts_seed(c->model->name) + (uint64_t)i, d);
+    if (s != VT_DIFFERS) return s;
+  }
+  return s;
+}
+
+static void check_model(const cts_model *m, const char *text, char *said) {
+  checker c = {.model = m};
+  vt_diag d = {0};
+  if (check_points(&c, text, &d) != VT_OK) snprintf(said, 700, "%s", d.text);
+  vt_program_free(c.f);
+  vt_program_free(c.df);
+  vt_model_free(c.m);
+  vt_model_free(c.dm);
+  cts_inputs_free(&c.in);
+  cts_inputs_free(&c.moved);
+  cts_inputs_free(&c.d_in);
+}
+
+/* ---- all of them ---- */
+
+typedef struct verdict {
+  const cts_model *model;
+  char said[700]; /* what is wrong, or empty */
+} verdict;
+
+static void job(void *context, uint64_t i) {
+  verdict *v = &((verdict *)context)[i];
+  char why[200];
+  char *text = cts_gradient_text(v->model, why);
+  if (text == NULL) snprintf(v->said, sizeof v->said, "%s", why);
+  if (text != NULL) check_model(v->model, text, v->said);
+  free(text);
+}
+
+/* The models of the chosen cases that ask for their gradient, each once. */
+static uint32_t choose(const cts_selection *s, verdict *out) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->suite->n_cases; i++) {
+    const cts_case *c = &s->suite->cases[i];
+    if (s->chosen[i] && c->gradient && (n == 0 || out[n - 1].model != c->model))
+      out[n++].model = c->model;
+  }
+  return n;
+}
+
+/* Blocks with a grad line whose op says that it is flat, or says nothing yet. */
+static uint32_t count_flat(const cts_suite *s) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->n_blocks; i++) {
+    const cts_block *b = s->block[i];
+    n += b->op->grad == NULL && b->n_domains > 0;
+  }
+  return n;
+}
+
+unsigned cts_check_gradients(const cts_selection *s) {
+  verdict *v = calloc(s->suite->n_cases + 1, sizeof *v);
+  vt_pool *pool = NULL;
+  vt_diag d = {0};
+  unsigned failed = 0;
+  if (v == NULL || vt_pool_new(s->jobs, vt_alloc_default(), &pool, &d) != VT_OK)
+    cts_die("out of memory");
+  const uint32_t n = choose(s, v);
+  vt_pool_run(pool, n, job, v);
+  for (uint32_t i = 0; i < n; i++) {
+    if (v[i].said[0] == 0) continue;
+    failed++;
+    printf("FAILED %s (gradient)\n  %s\n  repeat: cts --grad --only '%s/*'\n", v[i].model->name,
+           v[i].said, v[i].model->name);
+  }
+  printf("gradients: %u models checked, %u failed, %u cases skipped: their op has no gradient\n", n,
+         failed, count_flat(s->suite));
+  vt_pool_free(pool);
+  free(v);
+  return failed;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cts_dump.c - cases as files, for other programs to compare with: a folder for each, with the
+ * case's name, the model in its printed form, and in.NAME.npy and out.NAME.npy. bf16 has no npy
+ * form and is written as its bytes, one axis more, in NAME.bf16.npy. A gradient's folder also has
+ * the model it is the gradient of. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cts.h"
+
+static void make_folder(const char *path) {
+  if (mkdir(path, 0777) != 0 && errno != EEXIST) cts_die("%s cannot be made", path);
+}
+
+static void write_text(const char *folder, const char *name, const char *text) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *f = fopen(path, "w");
+  if (f == NULL) cts_die("%s cannot be written", path);
+  const int bad = fputs(text, f) < 0;
+  if (fclose(f) != 0 || bad) cts_die("%s cannot be written", path);
+}
+
+static void write_tensor(const char *folder, const char *kind, const char *name,
+                         const vt_tensor *t) {
+  char path[4096];
+  vt_diag d = {0};
+  vt_tensor x = *t;
+  const int raw = t->dtype == VT_DTYPE_BF16;
+  if (raw && t->rank == VT_MAX_RANK) return;
+  if (raw) {
+    x.dtype = VT_DTYPE_U8;
+    x.dim[x.rank++] = 2;
+  }
+  snprintf(path, sizeof path, "%s/%s.%s%s.npy", folder, kind, name, raw ? ".bf16" : "");
+  if (vt_npy_write(path, &x, &d) != VT_OK) cts_die("%s: %s", path, d.text);
+}
+
+static vt_status write_outputs(vt_program *p, const char *folder, vt_diag *d) {
+  for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
+    const char *name;
+    vt_tensor t;
+    VT_TRY(vt_program_output(p, i, &name, &t, d));
+    write_tensor(folder, "out", name, &t);
+  }
+  return VT_OK;
+}
+
+static vt_status dump_run(const cts_case *c, const char *text, const char *folder, vt_diag *d) {
+  const vt_options o = {.size = sizeof o, .backend = "reference:0"};
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  cts_inputs in = {0};
+  VT_TRY(vt_model_parse(text, strlen(text), NULL, &m, d));
+  cts_inputs_new(&in, m);
+  cts_inputs_draw(&in, c->mix, cts_seed(c->name));
+  write_text(folder, "model.vt", vt_model_text(m));
+  for (uint32_t i = 0; i < in.n; i++)
+    write_tensor(folder, "in", in.port[i].info.name, &in.port[i].t);
+  vt_status s = vt_program_new(m, &o, &p, d);
+  if (s == VT_OK) s = cts_inputs_give(&in, p, d);
+  if (s == VT_OK) s = vt_program_run(p, d);
+  if (s == VT_OK) s = write_outputs(p, folder, d);
+  vt_program_free(p);
+  cts_inputs_free(&in);
+  vt_model_free(m);
+  return s;
+}
+
+static void dump_forward(const cts_case *c, const char *folder) {
+  vt_model *m = NULL;
+  if (vt_model_parse(c->model->text, strlen(c->model->text), NULL, &m, NULL) == VT_OK)
+    write_text(folder, "forward.vt", vt_model_text(m));
+  vt_model_free(m);
+}
+
+/* 1 when it failed; an index out of range leaves no outputs and is no failure here. */
+static unsigned dump_case(const cts_case *c, const char *folder) {
+  char why[200];
+  vt_diag d = {0};
+  make_folder(folder);
+  write_text(folder, "name", c->name);
+  write_text(folder, "mix", cts_mix_name[c->mix]);
+  if (c->gradient) dump_forward(c, folder);
+  char *text = cts_case_text(c, why);
+  const vt_status s = text == NULL ? VT_UNSUPPORTED : dump_run(c, text, folder, &d);
+  free(text);
+  if (s == VT_OK || (s == VT_RANGE && c->model->block->may_fail)) return 0;
+  printf("FAILED %s: %s\n", c->name, text == NULL ? why : d.text);
+  return 1;
+}
+
+unsigned cts_dump(const cts_selection *s, const char *folder) {
+  unsigned failed = 0, n = 0;
+  make_folder(folder);
+  for (uint32_t i = 0; i < s->suite->n_cases; i++) {
+    char path[4096];
+    if (!s->chosen[i]) continue;
+    snprintf(path, sizeof path, "%s/%06u", folder, i);
+    failed += dump_case(&s->suite->cases[i], path);
+    n++;
+  }
+  printf("dumped %u cases, %u failed\n", n, failed);
+  return failed;
+}

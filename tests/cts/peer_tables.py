@@ -1,0 +1,535 @@
+# SPDX-License-Identifier: Apache-2.0
+"""peer_tables.py - op -> the function of NumPy or PyTorch that means the same.
+
+A NumPy entry is (bound, function(operands, attributes, context)); operands keep the types of the
+model, and bf16 comes as its bits. A function may give its result and a limit of the error, which is
+the bound for `sum` and is added to the bound for `close`. A PyTorch entry is the function alone: floats come as f64, and autograd goes through it.
+"""
+import math
+from fractions import Fraction
+
+import numpy as np
+
+
+class Context:
+    def __init__(self, types, shapes):
+        self.types, self.shapes = types, shapes  # of the operands and the first result; results
+
+    @property
+    def dtype(self):
+        return self.types[-1]
+
+
+NP = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "u8": np.uint8, "i32": np.int32,
+      "i64": np.int64, "bool": np.bool_, "f16": np.float16}
+EPS = {"f32": 2.0**-23, "f64": 2.0**-52}
+
+
+def up(x):
+    return x.astype(np.longdouble if x.dtype == np.float64 else np.float64)
+
+
+def plain(function):
+    return "bits", lambda x, a, c: function(*x)
+
+
+def smooth(function):
+    """A function computed in a wider type."""
+    return "ulp", lambda x, a, c: function(*map(up, x))
+
+
+# ---- element by element ----
+
+def np_erf(x):
+    return np.vectorize(math.erf, otypes=[np.float64])(x) if x.size else x
+
+
+def np_sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def greater(a, b):
+    """The one order: NaN if either is, -0 < +0."""
+    if a.dtype.kind != "f":
+        return np.maximum(a, b)
+    both = (a == 0) & (b == 0)
+    return np.where(both, np.where(np.signbit(a) & np.signbit(b), a, np.abs(a)), np.maximum(a, b))
+
+
+def lesser(a, b):
+    if a.dtype.kind != "f":
+        return np.minimum(a, b)
+    both = (a == 0) & (b == 0)
+    return np.where(both, np.where(np.signbit(a) | np.signbit(b), -np.abs(a), a), np.minimum(a, b))
+
+
+def np_div(a, b):
+    if a.dtype.kind == "f":
+        return a / b
+    safe = np.where(b == 0, np.ones_like(b), b)
+    low = np.iinfo(a.dtype).min
+    edge = (a == low) & (b == -1) if low < 0 else np.zeros(np.broadcast(a, b).shape, bool)
+    safe = np.where(edge, np.ones_like(b), safe)
+    quotient = (a - np.fmod(a, safe)) // safe
+    return np.where(b == 0, np.zeros_like(a), np.where(edge, np.full_like(a, low), quotient)).astype(a.dtype)
+
+
+def np_mod(a, b):
+    safe = np.where((b == 0) | (b == -1 if a.dtype.kind == "i" else False), np.ones_like(b), b)
+    return np.where(b == 0, a, np.fmod(a, safe)).astype(a.dtype)
+
+
+def np_fma(a, b, c):
+    """Products of f32 are exact in f64; those of f64 are formed as rational numbers."""
+    wide = up(a) * up(b) + up(c)
+    if a.dtype != np.float64:
+        return wide
+    a, b, c = np.broadcast_arrays(a, b, c)
+    wide = np.asarray(wide)
+    out = wide.copy()
+    for i in np.ndindex(out.shape):
+        if np.isfinite(a[i]) and np.isfinite(b[i]) and np.isfinite(c[i]):
+            try:
+                exact = float(Fraction(a[i]) * Fraction(b[i]) + Fraction(c[i]))
+                out[i] = exact if exact else wide[i]  # the sign of a zero
+            except OverflowError:
+                pass
+    return out
+
+
+def to_float(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def to_bf16(x):
+    """f32 bits to nearest even."""
+    bits = np.ascontiguousarray(x.astype(np.float32)).view(np.uint32).reshape(x.shape)
+    rounded = ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(x), np.uint16(0x7fc0), rounded)
+
+
+def np_cast(x, a, c):
+    x = x[0]
+    if c.types[0] == "bf16":
+        x = to_float(x)
+    if c.dtype == "bf16":
+        if x.dtype in (np.float64, np.int32, np.int64):
+            raise_skip("bf16 from a type wider than f32")
+        return to_bf16(x.astype(np.float32))
+    if c.dtype == "bool":
+        return x != 0
+    if x.dtype.kind == "f" and c.dtype in ("i8", "u8", "i32", "i64"):
+        info = np.iinfo(NP[c.dtype])
+        whole = np.trunc(np.where(np.isnan(x), 0, x).astype(np.float64))
+        inside = np.clip(whole, info.min, math.nextafter(float(info.max) + 1, 0))
+        return np.where(whole > info.max, info.max, inside.astype(np.int64)).astype(NP[c.dtype])
+    return x.astype(NP[c.dtype])
+
+
+def raise_skip(why):
+    import __main__
+    raise __main__.Skip(why)
+
+
+def np_literal(x, a, c):
+    v = a["value"]
+    if c.dtype == "bf16":
+        raise_skip("bf16 literal")
+    return np.array(v).astype(NP[c.dtype])
+
+
+def np_iota(x, a, c):
+    shape = [1] * len(a["shape"])
+    if shape:
+        shape[a["axis"]] = -1
+        line = np.arange(a["shape"][a["axis"]]).reshape(shape)
+    return np.broadcast_to(line, a["shape"]).astype(NP[c.dtype])
+
+
+def shift(x, n, left):
+    width = x.dtype.itemsize * 8
+    inside = (n >= 0) & (n < width)
+    m = np.where(inside, n, 0)
+    moved = np.left_shift(x, m) if left else np.right_shift(x, m)
+    beyond = np.where(x < 0, -1, 0) if not left and x.dtype.kind == "i" else np.zeros_like(x)
+    return np.where(inside, moved, beyond).astype(x.dtype)
+
+
+# ---- reductions ----
+
+def finite_size(x):
+    """Magnitudes, infinities and NaN left out."""
+    return np.where(np.isfinite(x), np.abs(up(x)), 0)
+
+
+def sum_limit(size, chain, dtype):
+    """Infinite, and so not compared, where a sum on the way may overflow."""
+    room = np.finfo(NP[dtype]).max / 4
+    return np.where(size < room, (chain + 40) * EPS[dtype] * size, np.inf)
+
+
+def axes_of(x, a):
+    return tuple(a.get("axes") or range(x.ndim)) if not isinstance(a.get("axes"), int) else (a["axes"],)
+
+
+def np_sum(x, a, c):
+    x, axes, keep = x[0], axes_of(x[0], a), a.get("keep", False)
+    if x.dtype.kind != "f":
+        return np.sum(x, axis=axes, keepdims=keep, dtype=x.dtype)
+    n = math.prod(x.shape[i] for i in axes)
+    size = np.sum(finite_size(x), axis=axes, keepdims=keep)
+    limit = sum_limit(size, min(n, 32), c.types[0])
+    return np.sum(up(x), axis=axes, keepdims=keep), limit
+
+
+def np_extreme(function):
+    def reduce(x, a, c):
+        x, axes, keep = x[0], axes_of(x[0], a), a.get("keep", False)
+        if x.dtype.kind != "f":
+            pick = np.max if function is greater else np.min
+            return pick(x, axis=axes, keepdims=keep)
+        rest = [i for i in range(x.ndim) if i not in axes]
+        rows = np.transpose(x, rest + list(axes)).reshape(
+            [x.shape[i] for i in rest] + [math.prod(x.shape[i] for i in axes)])
+        best = rows[..., 0]
+        for i in range(1, rows.shape[-1]):
+            best = function(best, rows[..., i])
+        return best.reshape([1 if i in axes else d for i, d in enumerate(x.shape)]) if keep else best
+    return "bits", reduce
+
+
+def order_key(x):
+    """Integers that ascend in the one order."""
+    if x.dtype.kind != "f":
+        return x
+    bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}").astype(np.int64).reshape(x.shape)
+    top = np.int64(1) << (x.dtype.itemsize * 8 - 1) if x.dtype.itemsize < 8 else None
+    low = np.where(bits < 0, (-(bits + top) - 1 - top) if top is not None else np.iinfo(np.int64).min - bits - 1, bits)
+    return np.where(np.isnan(x), np.iinfo(np.int64).max, low)
+
+
+def np_mean(x, a, c):
+    total = np_sum(x, a, c)
+    n = math.prod(x[0].shape[i] for i in axes_of(x[0], a))
+    count = np.float64(n)
+    return total[0] / count, (total[1] + np.abs(total[0]) * EPS[c.types[0]]) / max(n, 1)
+
+
+# ---- contractions ----
+
+def turned(x, flag):
+    return np.swapaxes(x, -1, -2) if flag else x
+
+
+def product(a, b, dtype):
+    size = np.matmul(finite_size(a), finite_size(b))
+    return np.matmul(up(a), up(b)), sum_limit(size, min(a.shape[-1], 256), dtype)
+
+
+def np_matmul(x, a, c):
+    return product(turned(x[0], a["transpose_a"]), turned(x[1], a["transpose_b"]), c.types[0])
+
+
+def np_linear(x, a, c):
+    y, limit = product(x[0], x[1], c.types[0])
+    if len(x) == 3:
+        limit = limit + EPS[c.types[0]] * (np.abs(y) + np.abs(up(x[2])))
+        y = y + up(x[2])
+    return y, limit
+
+
+# ---- movement ----
+
+def np_gather(x, a, c):
+    x, index, axis, batch = x[0], x[1], a.get("axis", 0), a.get("batch", 0)
+    if batch == 0:
+        return np.take(x, index, axis=axis)
+    rows = x.reshape((-1,) + x.shape[batch:])
+    picks = index.reshape((-1,) + index.shape[batch:])
+    out = [np.take(r, i, axis=axis - batch) for r, i in zip(rows, picks)]
+    return np.stack(out).reshape(x.shape[:batch] + out[0].shape)
+
+
+def np_slice(x, a, c):
+    steps = a.get("step") or [1] * x[0].ndim
+    return x[0][tuple(slice(*p) for p in zip(a["start"], a["stop"], steps))]
+
+
+def np_pad(x, a, c):
+    return np.pad(x[0], list(zip(a["low"], a["high"])), constant_values=x[1]) if x[0].ndim else x[0]
+
+
+# ---- compositions, in a wider type ----
+
+def close(function):
+    return "close", lambda x, a, c: function(*[up(v) if v.dtype.kind == "f" else v for v in x], a)
+
+
+def softmax(x, axis):
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+def log_softmax(x, axis):
+    d = x - np.max(x, axis=axis, keepdims=True)
+    return d - np.log(np.sum(np.exp(d), axis=axis, keepdims=True))
+
+
+def eps_of(x, a):
+    """Operands of f32 come as f64, those of f64 wider still."""
+    return np.float32(a["eps"]) if x.dtype == np.float64 else a["eps"]
+
+
+def layer_norm(x, g, b, a):
+    d = x - x.mean(axis=-1, keepdims=True)
+    v = (d * d).mean(axis=-1, keepdims=True) + eps_of(x, a)
+    if np.any(np.abs(v) < 1e-6 * np.max(x * x, axis=-1, keepdims=True, initial=0)):
+        raise_skip("a variance of nothing but rounding")
+    return d / np.sqrt(v) * g + b
+
+
+def rms_norm(x, g, a):
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps_of(x, a)) * g
+
+
+def attention(q, k, v, a):
+    group = q.shape[1] // k.shape[1] if k.shape[1] else 1
+    k, v = np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)
+    tq, tk = q.shape[2], k.shape[2]
+    scale = a["scale"] or 1 / np.sqrt(np.float64(q.shape[3]))
+    s = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
+    if a["causal"]:
+        s = np.where(np.arange(tk)[None, :] <= np.arange(tq)[:, None] + tk - tq, s, -np.inf)
+    if tk == 0 or s.size == 0:
+        return np.zeros(q.shape[:3] + v.shape[3:]), 0
+    m = np.max(s, axis=-1, keepdims=True)
+    e = np.exp(s - np.where(np.isfinite(m), m, 0))
+    l = np.sum(e, axis=-1, keepdims=True)
+    y = np.where(l == 0, 0, np.matmul(e, v) / np.where(l == 0, 1, l))
+    # An error of the scores is one of the logarithm of e.
+    size = np.max(np.matmul(np.abs(q), np.swapaxes(np.abs(k), -1, -2)), initial=0) * abs(scale)
+    return y, 2 * EPS["f32"] * size * np.max(np.abs(v), initial=0)
+
+
+def cross_entropy(x, t, a):
+    rows, targets = log_softmax(x, -1).reshape(-1, x.shape[-1]), t.reshape(-1)
+    kept = targets != a["ignore"]
+    picked = rows[np.arange(len(targets)), np.where(kept, targets, 0)]
+    return np.asarray(-np.sum(picked[kept]) / np.float64(np.sum(kept)))
+
+
+def with_axis(function):
+    return "close", lambda x, a, c: function(up(x[0]), a["axis"])
+
+
+SQRT1_2 = 0.7071067811865476
+NUMPY = {
+    "literal": ("bits", np_literal), "iota": ("bits", np_iota), "cast": ("bits", np_cast),
+    "neg": plain(np.negative), "abs": plain(np.abs), "sqrt": plain(np.sqrt),
+    "add": plain(np.add), "sub": plain(np.subtract), "mul": plain(np.multiply),
+    "div": plain(np_div), "mod": plain(np_mod), "maximum": plain(greater), "minimum": plain(lesser),
+    "eq": plain(np.equal), "ne": plain(np.not_equal), "lt": plain(np.less),
+    "le": plain(np.less_equal), "gt": plain(np.greater), "ge": plain(np.greater_equal),
+    "and": plain(np.logical_and), "or": plain(np.logical_or), "xor": plain(np.logical_xor),
+    "not": plain(np.logical_not), "select": plain(np.where), "where": plain(np.where),
+    "shl": plain(lambda x, n: shift(x, n, True)), "shr": plain(lambda x, n: shift(x, n, False)),
+    "floor": plain(np.floor), "ceil": plain(np.ceil), "trunc": plain(np.trunc),
+    "round": plain(np.round), "is_nan": plain(np.isnan), "is_inf": plain(np.isinf),
+    "is_finite": plain(np.isfinite), "square": plain(np.square),
+    "relu": plain(lambda x: greater(x, np.zeros_like(x))),
+    "fma": ("ulp", lambda x, a, c: np_fma(*x)),
+    "rsqrt": smooth(lambda x: 1 / np.sqrt(x)), "exp": smooth(np.exp), "log": smooth(np.log),
+    "sin": smooth(np.sin), "cos": smooth(np.cos), "tanh": smooth(np.tanh), "erf": smooth(np_erf),
+    "sigmoid": smooth(np_sigmoid), "pow": smooth(np.power), "exp2": smooth(np.exp2),
+    "expm1": smooth(np.expm1), "log2": smooth(np.log2), "log10": smooth(np.log10),
+    "log1p": smooth(np.log1p), "tan": smooth(np.tan), "asin": smooth(np.arcsin),
+    "acos": smooth(np.arccos), "atan": smooth(np.arctan), "sinh": smooth(np.sinh),
+    "cosh": smooth(np.cosh), "asinh": smooth(np.arcsinh), "acosh": smooth(np.arccosh),
+    "atanh": smooth(np.arctanh),
+    "sum": ("sum", np_sum), "mean": ("sum", np_mean), "max": np_extreme(greater),
+    "min": np_extreme(lesser),
+    "argmax": ("bits", lambda x, a, c: np.argmax(order_key(x[0]), axis=a["axis"])),
+    "matmul": ("sum", np_matmul), "linear": ("sum", np_linear),
+    "gather": ("bits", np_gather), "embedding": ("bits", np_gather),
+    "gather_elements": ("bits", lambda x, a, c: np.take_along_axis(x[0], x[1], a["axis"])),
+    "concat": ("bits", lambda x, a, c: np.concatenate(x, axis=a["axis"])),
+    "stack": ("bits", lambda x, a, c: np.stack(x, axis=a["axis"])),
+    "slice": ("bits", np_slice), "pad": ("bits", np_pad),
+    "reshape": ("bits", lambda x, a, c: x[0].reshape(a["shape"])),
+    "transpose": ("bits", lambda x, a, c: np.transpose(x[0], a["perm"])),
+    "broadcast": ("bits", lambda x, a, c: np.broadcast_to(x[0], a["shape"])),
+    "squeeze": ("bits", lambda x, a, c: x[0].reshape(c.shapes[0])),
+    "unsqueeze": ("bits", lambda x, a, c: x[0].reshape(c.shapes[0])),
+    "flatten": ("bits", lambda x, a, c: x[0].reshape(c.shapes[0])),
+    "tile": ("bits", lambda x, a, c: np.tile(x[0], a["repeats"])),
+    "flip": ("bits", lambda x, a, c: np.flip(x[0], axes_of(x[0], a))),
+    "roll": ("bits", lambda x, a, c: np.roll(x[0], a["shift"], a["axis"])),
+    "triu": ("bits", lambda x, a, c: np.triu(x[0], a["k"])),
+    "tril": ("bits", lambda x, a, c: np.tril(x[0], a["k"])),
+    "silu": close(lambda x, a: x * np_sigmoid(x)),
+    "gelu": close(lambda x, a: 0.5 * x * (1 + np_erf(x * SQRT1_2))),
+    "gelu_tanh": close(lambda x, a: 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))),
+    "softmax": with_axis(softmax), "log_softmax": with_axis(log_softmax),
+    "layer_norm": close(layer_norm),
+    "rms_norm": close(rms_norm),
+    "attention": close(attention), "cross_entropy": close(cross_entropy),
+    "clamp": close(lambda x, a: np.clip(x, a["lo"], a["hi"])),
+    "hardtanh": close(lambda x, a: np.clip(x, a["lo"], a["hi"])),
+    "relu6": close(lambda x, a: np.clip(x, 0, 6)), "reciprocal": close(lambda x, a: 1 / x),
+    "leaky_relu": close(lambda x, a: np.where(x > 0, x, a["slope"] * x)),
+    "elu": close(lambda x, a: np.where(x > 0, x, a["alpha"] * np.expm1(x))),
+    "softplus": close(lambda x, a: np.logaddexp(x, 0)),
+    "softsign": close(lambda x, a: x / (1 + np.abs(x))),
+    "log_sigmoid": close(lambda x, a: -np.logaddexp(-x, 0)),
+    "swiglu": close(lambda x, y, a: x * np_sigmoid(x) * y),
+    "mish": close(lambda x, a: x * np.tanh(np.logaddexp(x, 0))),
+}
+
+
+# ---- PyTorch ----
+
+def torch_table():
+    try:
+        import torch
+        import torch.nn.functional as F
+    except ImportError:
+        return None
+    kind = {"f32": torch.float64, "f64": torch.float64, "i8": torch.int8, "u8": torch.uint8,
+            "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}
+
+    def one(f):
+        return lambda x, a, c: f(*x)
+
+    def dims(x, a):
+        axes = a.get("axes")
+        return [axes] if isinstance(axes, int) else list(axes or range(x.dim()))
+
+    def reduced(f):
+        def run(x, a, c):
+            if not x[0].dtype.is_floating_point:
+                raise_skip("integers (PyTorch)")
+            axes = dims(x[0], a)
+            return f(x[0], axes, a.get("keep", False)) if axes else x[0]
+        return run
+
+    def extreme(f):
+        return reduced(lambda x, axes, keep: f(x, dim=axes, keepdim=keep))
+
+    def attend(x, a, c):
+        q, k, v = x
+        if min(q.numel(), k.numel(), v.numel()) == 0:
+            raise_skip("empty attention (PyTorch)")
+        k, v = (t.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for t in (k, v))
+        tq, tk = q.shape[2], k.shape[2]
+        seen = torch.arange(tk)[None, :] <= torch.arange(tq)[:, None] + tk - tq
+        if a["causal"] and not bool(seen.any(dim=1).all()):
+            raise_skip("queries without keys (PyTorch)")
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen if a["causal"] else None,
+                                              scale=a["scale"] or None)
+
+    def entropy(x, a, c):
+        return F.cross_entropy(x[0].reshape(-1, x[0].shape[-1]), x[1].reshape(-1).long(),
+                               ignore_index=a["ignore"])
+
+    def turn(x, flag):
+        return x.transpose(-1, -2) if flag else x
+
+    def gather(x, a, c):
+        if a.get("batch", 0):
+            raise_skip("gather with batch axes (PyTorch)")
+        axis, index = a.get("axis", 0), x[1]
+        flat = torch.index_select(x[0], axis, index.reshape(-1).long())
+        return flat.reshape(x[0].shape[:axis] + index.shape + x[0].shape[axis + 1:])
+
+    def cut(x, a, c):
+        steps = a.get("step") or [1] * x[0].dim()
+        return x[0][tuple(slice(*p) for p in zip(a["start"], a["stop"], steps))]
+
+    def pad(x, a, c):
+        y = x[1].expand(c.shapes[0]).clone()
+        y[tuple(slice(l, l + n) for l, n in zip(a["low"], x[0].shape))] = x[0]
+        return y
+
+    def literal(x, a, c):
+        return torch.tensor(a["value"], dtype=kind[c.dtype])
+
+    def cast(x, a, c):
+        if c.dtype not in ("f32", "f64") or not x[0].dtype.is_floating_point:
+            raise_skip("casts of integers (PyTorch)")
+        return x[0]
+
+    def conv(x, a, c, back=False):
+        n = x[0].dim() - 2
+        low, high = a.get("low") or [0] * n, a.get("high") or [0] * n
+        if back and low != high:
+            raise_skip("uneven padding (PyTorch)")
+        f = [F.conv1d, F.conv2d, F.conv3d][n - 1] if not back else \
+            [F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d][n - 1]
+        named = {"stride": a.get("stride") or 1, "dilation": a.get("dilation") or 1,
+                 "groups": a.get("groups", 1)}
+        if back:
+            named.update(padding=low, output_padding=a.get("extra") or 0)
+            return f(*x, **named)
+        around = [p for pair in zip(reversed(low), reversed(high)) for p in pair]
+        return f(F.pad(x[0], around), *x[1:], **named)
+
+    def floats(f):
+        def run(x, a, c):
+            if not all(v.dtype.is_floating_point for v in x):
+                raise_skip("integers (PyTorch)")
+            return f(x, a, c)
+        return run
+
+    unary = """neg abs sqrt rsqrt exp log sin cos tanh erf sigmoid exp2 expm1 log2 log10 log1p tan asin acos
+        atan sinh cosh asinh acosh atanh floor ceil trunc round sign relu square reciprocal"""
+    table = {name: floats(one(getattr(torch, name))) for name in unary.split()}
+    table.update({name: floats(one(f)) for name, f in {
+        "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "pow": torch.pow,
+        "maximum": torch.maximum, "minimum": torch.minimum, "fma": lambda a, b, c: a * b + c,
+        "silu": F.silu, "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+        "relu6": F.relu6, "selu": F.selu, "softplus": F.softplus, "mish": F.mish,
+        "hardswish": F.hardswish, "softsign": F.softsign, "log_sigmoid": F.logsigmoid,
+        "tanhshrink": F.tanhshrink, "swiglu": lambda a, b: F.silu(a) * b,
+        "geglu": lambda a, b: F.gelu(a) * b}.items()})
+    table.update({name: one(getattr(torch, name)) for name in "eq ne lt le gt ge".split()})
+    table.update({
+        "and": one(torch.logical_and), "or": one(torch.logical_or), "not": one(torch.logical_not),
+        "select": one(torch.where), "where": one(torch.where), "literal": literal, "cast": cast,
+        "sum": reduced(lambda x, axes, keep: x.sum(dim=axes, keepdim=keep)),
+        "mean": reduced(lambda x, axes, keep: x.mean(dim=axes, keepdim=keep)),
+        "max": extreme(torch.amax), "min": extreme(torch.amin),
+        "argmax": floats(lambda x, a, c: torch.argmax(x[0], dim=a["axis"])),
+        "matmul": lambda x, a, c: turn(x[0], a["transpose_a"]) @ turn(x[1], a["transpose_b"]),
+        "matmul_masked": lambda x, a, c: torch.where(x[2], x[0], 0.0) @ turn(x[1], a["transpose_b"]),
+        "linear": lambda x, a, c: x[0] @ x[1] + (x[2] if len(x) == 3 else 0),
+        "gather": gather, "embedding": gather, "slice": cut, "pad": pad,
+        "concat": lambda x, a, c: torch.cat(x, dim=a["axis"]),
+        "stack": lambda x, a, c: torch.stack(x, dim=a["axis"]),
+        "reshape": lambda x, a, c: x[0].reshape(a["shape"]),
+        "squeeze": lambda x, a, c: x[0].reshape(c.shapes[0]),
+        "unsqueeze": lambda x, a, c: x[0].reshape(c.shapes[0]),
+        "flatten": lambda x, a, c: x[0].reshape(c.shapes[0]),
+        "transpose": lambda x, a, c: x[0].permute(a["perm"]),
+        "broadcast": lambda x, a, c: x[0].broadcast_to(a["shape"]),
+        "tile": lambda x, a, c: x[0].repeat(a["repeats"]),
+        "flip": lambda x, a, c: torch.flip(x[0], dims(x[0], a)),
+        "roll": lambda x, a, c: torch.roll(x[0], a["shift"], a["axis"]),
+        "triu": lambda x, a, c: torch.triu(x[0], a["k"]),
+        "tril": lambda x, a, c: torch.tril(x[0], a["k"]),
+        "softmax": lambda x, a, c: torch.softmax(x[0], a["axis"]),
+        "log_softmax": lambda x, a, c: torch.log_softmax(x[0], a["axis"]),
+        "layer_norm": lambda x, a, c: F.layer_norm(x[0], x[0].shape[-1:], x[1], x[2], eps=a["eps"]),
+        "rms_norm": lambda x, a, c: x[0] * torch.rsqrt((x[0] ** 2).mean(-1, keepdim=True) + a["eps"]) * x[1],
+        "attention": attend, "cross_entropy": entropy,
+        "clamp": lambda x, a, c: torch.clamp(x[0], a["lo"], a["hi"]),
+        "hardtanh": lambda x, a, c: F.hardtanh(x[0], a["lo"], a["hi"]),
+        "leaky_relu": lambda x, a, c: F.leaky_relu(x[0], a["slope"]),
+        "elu": lambda x, a, c: F.elu(x[0], a["alpha"]),
+        "celu": lambda x, a, c: F.celu(x[0], a["alpha"]),
+        "softshrink": lambda x, a, c: F.softshrink(x[0], a["l"]),
+        "hardshrink": lambda x, a, c: F.hardshrink(x[0], a["l"]),
+        "threshold": lambda x, a, c: F.threshold(x[0], a["l"], a["value"]),
+        "glu": lambda x, a, c: F.glu(x[0], a["axis"]),
+        "conv": conv, "conv_transpose": lambda x, a, c: conv(x, a, c, back=True),
+    })
+    return table
