@@ -257,31 +257,3 @@ void grad_triu(const vt_gradient *g) {
 void grad_tril(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_tril, g->d_out, 1, g->attrs);
 }
-
-/* ---- where ---- */
-
-uint32_t lower_where(const vt_lowering *l) {
-  return vt_build3(l->b, VT_OP_select, l->in[0], l->in[1], l->in[2]);
-}
-
-vt_status kernel_where(vt_kernel *k) {
-  const int64_t size = (int64_t)vt_dtype_bytes(k->out->dtype);
-  vt_walk w;
-  vt_walk_init(&w, k->out->rank, k->out->dim);
-  vt_walk_view(&w, k->out);
-  for (uint32_t i = 0; i < 3; i++) vt_walk_view(&w, &k->in[i]);
-  for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
-    const uint32_t which = ((const uint8_t *)k->in[0].data)[w.at[1]] ? 1 : 2;
-    memcpy((char *)k->out->data + w.at[0] * size,
-           (const char *)k->in[which].data + w.at[1 + which] * size, (size_t)size);
-  }
-  return VT_OK;
-}
-
-void grad_where(const vt_gradient *g) {
-  const uint32_t zero = vt_build_like(g->b, g->d_out[0], 0.0);
-  const uint32_t a = vt_build3(g->b, VT_OP_select, g->in[0], g->d_out[0], zero);
-  const uint32_t b = vt_build3(g->b, VT_OP_select, g->in[0], zero, g->d_out[0]);
-  g->d_in[1] = vt_build_sum_to(g->b, a, g->in[1]);
-  g->d_in[2] = vt_build_sum_to(g->b, b, g->in[2]);
-}

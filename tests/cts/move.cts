@@ -229,24 +229,3 @@ mix ordinary
   output y = flatten(x$R)
 grad x
 end
-
-case where
-over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
-over W & A & B = & & | 5 & 5 & 5 | & 5 & | 2, 1 & 3 & 2, 3 | 3 & & 2, 3 | 0 & 1 & | 257 & & 257 | 2, 1, 2, 1, 2, 1, 2, 1 & 2 & 1, 2, 1
-mix ordinary special
-  input w: bool[$W]
-  input a: $T[$A]
-  input b: $T[$B]
-  output y = where(w, a, b)
-end
-
-case where gradient
-over T = f32 | f64
-over W & A & B = & & | 5 & 5 & 5 | & 5 & | 2, 1 & 3 & 2, 3 | 3 & & 2, 3 | 0 & 1 & | 33, 2 & 2 & 33, 1
-mix ordinary
-  input w: bool[$W]
-  input a: $T[$A]
-  input b: $T[$B]
-  output y = where(w, a, b)
-grad a b
-end
