@@ -85,3 +85,11 @@ mix ordinary special few
   input t: i64[]
   output y = shuffle(s, t, n=$N, stream=$K)
 end
+
+# So many that first words are equal and the second ones decide.
+case shuffle many
+mix ordinary
+  input s: i64[]
+  input t: i64[]
+  output y = shuffle(s, t, n=200000)
+end
