@@ -373,7 +373,18 @@ static void test_dropout(void) {
   done(&t);
 }
 
-/* what was turned, rolled or masked comes back as it went, bit for bit */
+/* Axis i of the result is axis perm[i] of x; no axis stays and no two are as long. */
+static void test_transpose(void) {
+  trial t = trial_of("input x: f32[2, 3, 4]\noutput y = transpose(x, perm=[1, 2, 0])");
+  give(&t, "x", any(x, 24), VT_DTYPE_F32);
+  give(&t, "dy0", any(dy, 24), VT_DTYPE_F32);
+  for (int64_t i = 0; i < 24; i++) want[i] = dy[i / 4 % 3 * 8 + i % 4 * 2 + i / 12];
+  run(&t);
+  expect(&t, 0, want, 24);
+  done(&t);
+}
+
+/* What was turned, rolled or masked comes back as it went, bit for bit. */
 static void test_turned(void) {
   static const struct {
     const char *call;
@@ -409,6 +420,7 @@ int main(void) {
   test_extremes();
   test_sort();
   test_dropout();
+  test_transpose();
   test_turned();
   TEST_DONE();
 }

@@ -142,10 +142,12 @@ static void test_axes(void) {
   static const vt_attr_flatten whole = {.size = sizeof whole, .end = -1};
   static const vt_attr_flatten inner = {.size = sizeof inner, .start = 1, .end = 2};
   static const vt_attr_flatten last = {.size = sizeof last, .start = -2, .end = -1};
-  static const int64_t ones[4] = {1, 3, 2, 1};
+  static const vt_attr_flatten three = {.size = sizeof three, .end = 2};
+  static const int64_t ones[4] = {1, 3, 2, 1}, four[4] = {2, 3, 2, 4};
   uint64_t state = 5;
   for (int layout = 0; layout < LAYOUTS; layout++) {
     const vt_view x = some(F32, 4, ones, layout, &state), s = some(F32, 0, NULL, layout, &state);
+    const vt_view y = some(F32, 4, four, layout, &state);
     const int to = (layout + 1) % LAYOUTS;
     check_sequence(VT_OP_squeeze, &all, &x, "f32[3, 2]", to);
     check_sequence(VT_OP_squeeze, &first, &x, "f32[3, 2, 1]", to);
@@ -157,6 +159,8 @@ static void test_axes(void) {
     check_sequence(VT_OP_flatten, &inner, &x, "f32[1, 6, 1]", to);
     check_sequence(VT_OP_flatten, &last, &x, "f32[1, 3, 2]", to);
     check_sequence(VT_OP_flatten, &whole, &s, "f32[1]", to);
+    check_sequence(VT_OP_flatten, &three, &y, "f32[12, 4]", to);
+    check_sequence(VT_OP_flatten, &inner, &y, "f32[2, 6, 4]", to);
     drop_all();
   }
 }

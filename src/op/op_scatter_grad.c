@@ -62,10 +62,10 @@ static uint32_t holds(vt_builder *b, uint32_t x, uint32_t y) {
 static uint32_t candidates(const vt_gradient *g, const way *w, uint32_t base_holds,
                            const vt_type *updates) {
   vt_builder *b = g->b;
-  const uint32_t free = vt_build1(b, VT_OP_not, read_at(g, w, base_holds));
+  const uint32_t open = vt_build1(b, VT_OP_not, read_at(g, w, base_holds));
   const uint32_t held = holds(b, g->in[2], read_at(g, w, g->out[0]));
   const int64_t n = vt_count_of(updates->dim, updates->rank);
-  return vt_build3(b, VT_OP_select, vt_build2(b, VT_OP_and, free, held),
+  return vt_build3(b, VT_OP_select, vt_build2(b, VT_OP_and, open, held),
                    vt_build_positions(b, updates), vt_build_int(b, VT_DTYPE_I64, n));
 }
 

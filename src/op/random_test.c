@@ -260,6 +260,52 @@ static void test_categorical(void) {
     }
 }
 
+/* Pairs of numbers that are as near to each other as x can bring them: every bit of v counts. */
+static void test_categorical_near(void) {
+  static const int64_t dim[2] = {300, 2};
+  const vt_attr_categorical a = {.size = sizeof a, .axis = 1, .stream = draws[5].stream};
+  const vt_view in[3] = {view_new(F32, 2, dim, DENSE), scalar(draws[5].seed),
+                         scalar(draws[5].step)};
+  for (int64_t i = 0; i < 600; i++) put_bits(&in[0], i, 0);
+  for (int64_t i = 1; i < 600; i += 2) {
+    const float apart = perturbed(&draws[5], &in[0], i - 1) - perturbed(&draws[5], &in[0], i);
+    put_bits(&in[0], i, vt_f32_bits(apart));
+  }
+  const ran r = run_op(VT_OP_categorical, &a, in, 3, DENSE);
+  CHECK(r.status == VT_OK);
+  for (int64_t i = 0; i < 300; i++) {
+    const float p = perturbed(&draws[5], &in[0], 2 * i);
+    const float q = perturbed(&draws[5], &in[0], 2 * i + 1);
+    expect_bits("categorical", &r.out, i, comes_above((double)q, (double)p) ? 1 : 0);
+  }
+  drop_all();
+}
+
+/* So many that the first words of some are equal, and the second decide. */
+static void test_shuffle_many(void) {
+  enum { N = 200000 };
+  const vt_attr_shuffle a = {.size = sizeof a, .n = N};
+  const vt_view in[2] = {scalar(0), scalar(0)};
+  const ran r = run_op(VT_OP_shuffle, &a, in, 2, DENSE);
+  uint8_t *seen = calloc(N, 1);
+  int64_t equal = 0, turned = 0;
+  CHECK(r.status == VT_OK && seen != NULL);
+  for (int64_t i = 0; i < N; i++) {
+    const int64_t q = (int64_t)get_bits(&r.out, i),
+                  p = i == 0 ? q : (int64_t)get_bits(&r.out, i - 1);
+    CHECK(q >= 0 && q < N && !seen[q]);
+    seen[q] = 1;
+    if (i == 0) continue;
+    const uint32_t p0 = word(&draws[0], 4 * p), q0 = word(&draws[0], 4 * q);
+    CHECK(p0 < q0 || (p0 == q0 && word(&draws[0], 4 * p + 1) <= word(&draws[0], 4 * q + 1)));
+    equal += p0 == q0;
+    turned += p0 == q0 && p > q;
+  }
+  CHECK(equal > 0 && turned > 0);
+  free(seen);
+  drop_all();
+}
+
 static void test_shuffle(void) {
   static const int64_t sizes[] = {0, 1, 2, 3, 33, 257};
   for (int64_t d = 0; d < COUNT(draws); d++)
@@ -374,7 +420,9 @@ int main(void) {
   test_integer();
   test_chosen();
   test_categorical();
+  test_categorical_near();
   test_shuffle();
+  test_shuffle_many();
   test_rules();
   test_chosen_rules();
   TEST_DONE();

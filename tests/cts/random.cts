@@ -85,3 +85,24 @@ mix ordinary special few
   input t: i64[]
   output y = shuffle(s, t, n=$N, stream=$K)
 end
+
+# So many that first words are equal and the second ones decide.
+case shuffle many
+mix ordinary
+  input s: i64[]
+  input t: i64[]
+  output y = shuffle(s, t, n=200000)
+end
+
+# Numbers that are all equal exactly if every bit of v is right: the first is chosen everywhere.
+case categorical level
+over S = 300, 2 | 40, 33
+mix ordinary special few
+  input s: i64[]
+  input t: i64[]
+  w = random_bits(s, t, shape=[$S])
+  v = (cast(w / 512, dtype=f32) + 0.5) * 0x1p-23
+  g = log(-log(v))
+  output y = categorical(g, s, t)
+  output z = categorical(g, s, t, k=2)
+end
