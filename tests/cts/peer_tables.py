@@ -3,7 +3,8 @@
 
 A NumPy entry is (bound, function(operands, attributes, context)); operands keep the types of the
 model, and bf16 comes as its bits. A function may give its result and a limit of the error, which is
-the bound for `sum` and is added to the bound for `close`. A PyTorch entry is the function alone: floats come as f64, and autograd goes through it.
+the bound for `sum` and is added to the bound for `close`. A PyTorch entry is the function alone:
+floats come as f64, and autograd goes through it.
 """
 import math
 from fractions import Fraction

@@ -275,6 +275,8 @@ class Peers:
                     self.numpy(folder, name, mix, model)
             except Skip as why:
                 self.skip(str(why))
+            except (ValueError, IndexError, KeyError, TypeError, RuntimeError) as problem:
+                self.failed.append(f"{name}: {peer}: {type(problem).__name__}: {problem}")
 
     def report(self):
         for line in self.failed[:40]:
