@@ -314,7 +314,9 @@ void cts_suite_read(cts_suite *s, const char *folder) {
     cts_die("out of memory");
   for (uint32_t i = 1; i < s->n_cases; i++)
     if (strcmp(s->cases[i - 1].name, s->cases[i].name) == 0)
-      cts_die("two cases are called %s", s->cases[i].name);
+      cts_die("two cases are called %s (%s:%u, %s:%u)", s->cases[i].name,
+              s->cases[i - 1].model->block->file, s->cases[i - 1].model->block->line,
+              s->cases[i].model->block->file, s->cases[i].model->block->line);
 }
 
 void cts_suite_done(cts_suite *s) { vt_arena_done(&s->arena); }

@@ -224,7 +224,7 @@ class Peers:
             key = port.name[3:].removesuffix(".npy")
             if key.endswith(".bf16"):
                 raise Skip("bf16")
-            x = torch.from_numpy(np.ascontiguousarray(load(folder, "in", key)))
+            x = torch.tensor(load(folder, "in", key))
             env[key] = x.double().requires_grad_() if x.dtype.is_floating_point else x
         for node in model.nodes:
             if node.op not in self.torch:
@@ -235,6 +235,8 @@ class Peers:
             result = self.torch[node.op]([env[o] for o in node.operands], node.attrs,
                                          peer_tables.Context(types, node.shapes))
             results = result if isinstance(result, (list, tuple)) else [result]
+            if model.types[node.targets[0]] == "f32" and node is not model.nodes[-1]:
+                results = [r.float().double() for r in results]  # what the next node is given
             env.update(zip(node.targets, results))
         if gradient:
             self.torch_gradient(folder, name, model, env)
@@ -251,7 +253,7 @@ class Peers:
         loss = 0
         for output, source in model.outputs.items():
             if (folder / f"in.dy.{output}.npy").exists():
-                loss = loss + (env[source] * torch.from_numpy(load(folder, "in", f"dy.{output}"))).sum()
+                loss = loss + (env[source] * torch.tensor(load(folder, "in", f"dy.{output}"))).sum()
         wanted = [p.name[7:-4] for p in sorted(folder.glob("out.dx.*.npy"))]
         for key, dx in zip(wanted, torch.autograd.grad(loss, [env[k] for k in wanted], allow_unused=True)):
             got = self.spoil(model, load(folder, "out", f"dx.{key}"))
@@ -273,6 +275,8 @@ class Peers:
                     self.numpy(folder, name, mix, model)
             except Skip as why:
                 self.skip(str(why))
+            except (ValueError, IndexError, KeyError, TypeError, RuntimeError) as problem:
+                self.failed.append(f"{name}: {peer}: {type(problem).__name__}: {problem}")
 
     def report(self):
         for line in self.failed[:40]:
