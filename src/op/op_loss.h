@@ -2,7 +2,7 @@
  * op_loss.h - what losses share: how rows or elements become the result. Private to src/op. */
 #ifndef VT_OP_LOSS_H
 #define VT_OP_LOSS_H
-#include "op_axes.h"
+#include "op_reducing.h"
 #include "vt_num.h"
 
 /* Refuses a reduction that is none of none, mean, sum and, where `batch` says so, batch. */

@@ -3,7 +3,7 @@
  * src/op. */
 #ifndef VT_OP_NORM_H
 #define VT_OP_NORM_H
-#include "op_axes.h"
+#include "op_reducing.h"
 
 /* ---- as ops ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_reduce.c - sum, prod, max, min, argmax, argmin, cumsum, and mean. Several reduced axes are one
  * axis in row-major order; a float sum has the order S, which depends on the length alone. */
-#include "op_axes.h"
+#include "op_reducing.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_reduce_grad.c - gradients of the ops of op_reduce.c. */
-#include "op_axes.h"
+#include "op_reducing.h"
 
 /* The axes of a node whose attributes are the group `reduce`; 0 after a failure. */
 static int mask_of(const vt_gradient *g, unsigned *mask) {
@@ -10,7 +10,7 @@ static int mask_of(const vt_gradient *g, unsigned *mask) {
 }
 
 /* dy repeated */
-void grad_sum(const vt_gradient *g) {
+void grad_sum_over(const vt_gradient *g) {
   unsigned mask;
   if (!mask_of(g, &mask)) return;
   const uint32_t dy = vt_build_kept(g->b, g->d_out[0], g->in[0], mask);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_axes.c - sets of axes, nodes over them, and the walks of kernels that reduce. */
-#include "op_axes.h"
+ * op_reducing.c - sets of axes, nodes over them, and the walks of kernels that reduce. */
+#include "op_reducing.h"
 #include "vt_alloc.h"
 
 vt_status vt_axes_mask(const vt_attr_list *axes, uint32_t rank, unsigned *out, vt_diag *d) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_axes.h - what reductions, norms and losses share: sets of axes as bit masks, how nodes over
+ * op_reducing.h - what reductions, norms and losses share: sets of axes as bit masks, how nodes over
  * them are written, and the two nested walks of a kernel that reduces. Private to src/op. */
-#ifndef VT_OP_AXES_H
-#define VT_OP_AXES_H
+#ifndef VT_OP_REDUCING_H
+#define VT_OP_REDUCING_H
 #include "op_rows.h"
 
 /* The axes as a bit mask; an empty list means all of them. */
