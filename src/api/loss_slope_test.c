@@ -50,6 +50,22 @@ static void say_kl_div(element *e) {
   e->dx = e->t == 0 ? 0.0 : -times(e->t, e->w);
 }
 
+static double log1p_of(double a) { return (double)vt_f32_log1p((float)a); }
+static double most(double a, double b) { return (double)vt_f32_max((float)a, (float)b); }
+
+static void say_bce(element *e) {
+  const double no = most(log1p_of(-e->x), -100), yes = most(log_of(e->x), -100);
+  e->y = minus(times(minus(e->t, 1), no), times(e->t, yes));
+  e->dx = over(times(e->w, minus(e->x, e->t)),
+               most(times(minus(1, e->x), e->x), (double)vt_f32_from_bits(0x2b8cbccc)));
+}
+
+static void say_bce_with_logits(element *e) {
+  const double line = minus(most(e->x, 0), times(e->x, e->t));
+  e->y = plus(line, log1p_of(exp_of(-fabs(e->x))));
+  e->dx = times(minus((double)vt_f32_sigmoid((float)e->x), e->t), e->w);
+}
+
 typedef struct loss {
   const char *name, *rest;
   say_fn *say;
@@ -64,7 +80,9 @@ static const loss losses[] = {{"mse", "", say_mse, 0, 1, 0, 0},
                               {"smooth_l1", "", say_smooth_l1, 0, 1, 0, 1},
                               {"smooth_l1", ", beta=0.7", say_smooth_l1, 0, 1, 0, 0.7},
                               {"smooth_l1", ", beta=0", say_smooth_l1, 0, 1, 0, 0},
-                              {"kl_div", "", say_kl_div, 1, 0, 1, 0}};
+                              {"kl_div", "", say_kl_div, 1, 0, 1, 0},
+                              {"bce", "", say_bce, 1, 0, 0, 0},
+                              {"bce_with_logits", "", say_bce_with_logits, 1, 0, 0, 0}};
 
 static double reduced(int how, const double *each, int64_t n, int64_t first) {
   const double sum = slope_sum(kind, each, n, 1);

@@ -55,6 +55,8 @@ static const layout_case layouts[] = {
     {VT_OP_huber, 2, NULL, {{2, {3, 5}}, {2, {3, 5}}}, 0},
     {VT_OP_smooth_l1, 2, NULL, {{2, {3, 5}}, {2, {3, 5}}}, 0},
     {VT_OP_kl_div, 2, &each, {{2, {3, 5}}, {2, {3, 5}}}, 1},
+    {VT_OP_bce, 2, &each, {{2, {3, 5}}, {2, {3, 5}}}, 1},
+    {VT_OP_bce_with_logits, 2, NULL, {{2, {3, 5}}, {2, {3, 5}}}, 1},
     {VT_OP_nll, 3, &each_row, {{3, {2, 3, 4}}, {2, {2, 3}}, {1, {4}}}, 0},
     {VT_OP_nll, 2, &mean_row, {{3, {2, 3, 4}}, {2, {2, 3}}}, 0},
     {VT_OP_cross_entropy, 2, &entropy, {{3, {2, 3, 4}}, {2, {2, 3}}}, 1},
@@ -246,6 +248,8 @@ static void test_loss_rules(void) {
       {VT_OP_kl_div, &batch, "f32[]; f32[]", "!verify: it has no first dimension"},
       {VT_OP_kl_div, &nearest, "f32[3]; f32[3]", "!verify: expected none, mean, sum or batch"},
       {VT_OP_kl_div, NULL, "f64[3]; f64[3]", "!verify: operand 1 is f64[3], expected f32"},
+      {VT_OP_bce, &batch, "f32[3]; f32[3]", "!verify: reduction=batch, expected none, mean or sum"},
+      {VT_OP_bce_with_logits, NULL, "f32[3]; f32[4]", "!verify: expected one shape"},
       {VT_OP_huber, &flat, "f32[3]; f32[3]", "!verify: delta=0: expected a finite number above 0"},
       {VT_OP_huber, &endless, "f32[3]; f32[3]", "!verify: delta=inf: expected a finite number"},
       {VT_OP_smooth_l1, &below, "f32[3]; f32[3]", "!verify: beta=-1: expected a finite number"},
@@ -272,6 +276,8 @@ static void test_loss_rules(void) {
   check_types(VT_OP_mse, 2, NULL, "f32 f64 ");
   check_types(VT_OP_l1, 2, NULL, "f32 f64 ");
   check_types(VT_OP_kl_div, 2, NULL, "f32 ");
+  check_types(VT_OP_bce, 2, NULL, "f32 ");
+  check_types(VT_OP_bce_with_logits, 2, NULL, "f32 ");
 }
 
 int main(void) {

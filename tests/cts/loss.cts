@@ -244,3 +244,47 @@ mix ordinary
   output y = kl_div(x, abs(t), reduction=$R)
 grad x
 end
+
+case bce
+over S = | 0 | 7 | 8 | 33 | 3, 4 | 2, 0, 3 | 257 | 1023 | 1025 | 1, 2, 1, 2, 1, 2, 1, 3
+over R = none | sum | mean
+  input x: f32[$S]
+  input t: f32[$S]
+  output y = bce(x, t, reduction=$R)
+end
+
+case bce inside
+over S = 7 | 33 | 3, 257
+mix ordinary tiny
+  input x: f32[$S]
+  input t: f32[$S]
+  output y = bce(sigmoid(x), sigmoid(t), reduction=none)
+end
+
+case bce gradient
+over S = | 7 | 3, 4 | 0
+over R = none | sum | mean
+mix ordinary
+  input x: f32[$S]
+  input t: f32[$S]
+  output y = bce(x, sigmoid(t), reduction=$R)
+grad x in 0.125..0.875
+end
+
+case bce_with_logits
+over S = | 0 | 7 | 8 | 33 | 3, 4 | 2, 0, 3 | 257 | 1023 | 1025 | 1, 2, 1, 2, 1, 2, 1, 3
+over R = none | sum | mean
+  input x: f32[$S]
+  input t: f32[$S]
+  output y = bce_with_logits(x, t, reduction=$R)
+end
+
+case bce_with_logits gradient
+over S = | 7 | 3, 4 | 0
+over R = none | sum | mean
+mix ordinary
+  input x: f32[$S]
+  input t: f32[$S]
+  output y = bce_with_logits(x, sigmoid(t), reduction=$R)
+grad x
+end
