@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_reducing.h - what reductions, norms and losses share: sets of axes as bit masks, how nodes over
- * them are written, and the two nested walks of a kernel that reduces. Private to src/op. */
+ * op_reducing.h - what reductions, norms and losses share: sets of axes as bit masks, how nodes
+ * over them are written, and the two nested walks of a kernel that reduces. Private to src/op. */
 #ifndef VT_OP_REDUCING_H
 #define VT_OP_REDUCING_H
 #include "op_rows.h"

@@ -280,7 +280,43 @@ static void test_loss_rules(void) {
   check_types(VT_OP_bce_with_logits, 2, NULL, "f32 ");
 }
 
+/* Numbers are serialised: said a second time, so that a renumbering is heard. */
+static void test_numbers(void) {
+  static const struct {
+    const char *name;
+    uint32_t number;
+  } rows[] = {{"prod", 80},
+              {"argmin", 81},
+              {"cumsum", 82},
+              {"logsumexp", 1050},
+              {"var", 1051},
+              {"std", 1052},
+              {"sum_square", 1053},
+              {"norm_l1", 1054},
+              {"norm_l2", 1055},
+              {"any", 1056},
+              {"all", 1057},
+              {"group_norm", 1058},
+              {"instance_norm", 1059},
+              {"batch_norm", 1060},
+              {"batch_norm_inference", 1061},
+              {"nll", 1062},
+              {"mse", 1063},
+              {"l1", 1064},
+              {"huber", 1065},
+              {"smooth_l1", 1066},
+              {"bce", 1067},
+              {"bce_with_logits", 1068},
+              {"kl_div", 1069}};
+  for (int64_t i = 0; i < COUNT(rows); i++) {
+    const vt_op_info *op = vt_op_find(rows[i].name);
+    CHECK(op != NULL && op->number == rows[i].number);
+  }
+  CHECK(vt_word_find("batch") == 80);
+}
+
 int main(void) {
+  test_numbers();
   test_layouts();
   test_range();
   test_reduction_rules();
