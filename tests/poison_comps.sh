@@ -42,12 +42,10 @@ fault softmax kernel op_norm.c softmax_row 's| / sum;| * (1.0f / sum);|' quick
 fault log_softmax lower op_norm.c lower_log_softmax \
   's/shifted, vt_build1(b, VT_OP_log, sum)/l->in[0], vt_build2(b, VT_OP_add, m, vt_build1(b, VT_OP_log, sum))/'
 fault log_softmax kernel op_norm.c log_softmax_row 's/(\(r->x\[i \* r->xs\]\) - m) - log_sum/\1 - (m + log_sum)/'
-fault layer_norm lower op_norm.c lower_layer_norm \
-  's/vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_mul, dev, r), l->in\[1\])/vt_build2(b, VT_OP_mul, dev, vt_build2(b, VT_OP_mul, r, l->in[1]))/' quick
-fault layer_norm kernel norm.inc 'NAME(norm)' \
-  's/((x\[j \* xs\] - mean) \* r) \* \(gamma.*\);/(x[j * xs] - mean) * (r * \1);/'
-fault rms_norm lower op_norm.c lower_rms_norm 's/->eps)/->eps * 1.5)/'
-fault rms_norm kernel norm.inc 'NAME(norm)' 's/centred ? NAME(mean_of)(x, xs, n, 0, 0) : 0;/NAME(mean_of)(x, xs, n, 0, 0);/'
+fault layer_norm lower op_norm.c lower_last 's/VT_OP_add, y/VT_OP_sub, y/' quick
+fault layer_norm kernel norm.inc 'NAME(norm)' 's|/ ROOT(squares / n|/ ROOT(squares * (1 / n)|'
+fault rms_norm lower op_norm.c lower_last 's/, eps, centred)/, eps * 1.5, centred)/'
+fault rms_norm kernel norm.inc 'NAME(norm)' 's|s->centred ? NAME(sum_of)(w, x, 0, 0) / n : 0;|NAME(sum_of)(w, x, 0, 0) / n;|'
 fault linear lower op_contract.c lower_linear 's/VT_OP_add, y/VT_OP_sub, y/'
 fault linear kernel op_contract.c kernel_linear 's/v + ((const float/v - ((const float/'
 fault embedding lower op_move.c lower_embedding \
@@ -60,7 +58,7 @@ fault attention kernel op_attention.c kernel_attention 's|1.0f / root|(float)(1.
 fault attention kernel op_attention.c kernel_attention 's|= (float)a->scale|= (float)(a->scale * (1 + 0x1p-23))|'
 fault attention kernel op_attention.c keys_seen 's/i + 1 + tk - tq/i + tk - tq/' quick
 fault cross_entropy lower op_loss.c count_rows 's/ignored, zero, one/ignored, one, one/' quick
-fault cross_entropy kernel op_loss.c row_loss 's/- (x\[target \* stride\] - m)/+ m - x[target * stride]/'
+fault cross_entropy kernel op_loss.c row_loss 's/- (x\[r->target \* r->stride\] - m)/+ m - x[r->target * r->stride]/'
 
 # ---- build ----
 build() { cmake --build "$temporary/build" --target cts -j "$jobs" >"$temporary/log" 2>&1; }

@@ -138,8 +138,10 @@ static const place layout[] = {
     FIELD(vt_attr_attention, causal, 8, 8),
     FIELD(vt_attr_attention, scale, 16, 8),
     FIELD(vt_attr_attention, order, 24, 8),
-    WHOLE(vt_attr_entropy, 16),
+    WHOLE(vt_attr_entropy, 32),
     FIELD(vt_attr_entropy, ignore, 8, 8),
+    FIELD(vt_attr_entropy, reduction, 16, 8),
+    FIELD(vt_attr_entropy, smoothing, 24, 8),
 };
 
 static void test_layout(void) {

@@ -29,7 +29,7 @@ static const struct {
     {&vt_attr_group_random, 88, "shape=[], stream=0"},
     {&vt_attr_group_norm, 16, "eps=1e-05"},
     {&vt_attr_group_attention, 32, "causal=false, scale=0.0, order=fma256"},
-    {&vt_attr_group_entropy, 16, "ignore=-100"},
+    {&vt_attr_group_entropy, 32, "ignore=-100, reduction=mean, smoothing=0.0"},
     {&vt_attr_group_fill, 16, "value=0.0"},
     {&vt_attr_group_normal, 24, "std=1.0, stream=-1"},
     {&vt_attr_group_uniform, 32, "low=-1.0, high=1.0, stream=-1"},
@@ -131,7 +131,8 @@ static void test_print(void) {
   CHECK(attrs_print(&vt_attr_group_cast, &c, &no_dims, "dtype=bf16"));
   CHECK(
       attrs_print(&vt_attr_group_attention, &t, &no_dims, "causal=true, scale=0.1, order=fma256"));
-  CHECK(attrs_print(&vt_attr_group_entropy, &e, &no_dims, "ignore=-9223372036854775808"));
+  CHECK(attrs_print(&vt_attr_group_entropy, &e, &no_dims,
+                    "ignore=-9223372036854775808, reduction=none, smoothing=0.0"));
   CHECK(attrs_print(&vt_attr_group_literal, &l, &no_dims, "dtype=f64, bits=0xffffffffffffffff"));
   CHECK(attrs_print(&vt_attr_group_pad, &p, &no_dims, "low=[3], high=[-4]"));
 }

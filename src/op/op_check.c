@@ -92,5 +92,12 @@ vt_status check_seed(const vt_rule *r, vt_diag *d) {
 
 vt_status check_entropy(const vt_rule *r, vt_diag *d) {
   VT_TRY(one(r, 0, VT_DTYPE_F32, d));
-  return index_type(r, 1, d);
+  VT_TRY(index_type(r, 1, d));
+  return r->n_in > 2 ? one(r, 2, VT_DTYPE_F32, d) : VT_OK;
+}
+
+vt_status check_nll(const vt_rule *r, vt_diag *d) {
+  if ((class_of(r->in[0].dtype) & F) == 0) return refuse(r, 0, "f32 or f64", d);
+  VT_TRY(index_type(r, 1, d));
+  return r->n_in > 2 ? one(r, 2, r->in[0].dtype, d) : VT_OK;
 }

@@ -1,91 +1,342 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_loss.c - cross_entropy: logits (..., V) and targets (...) give one number.
- * A row whose target equals `ignore` is absent: it keeps its place in S as +0 and is not counted.
+ * op_loss.c - losses of classes: x (..., V) and targets (...), a number or, with reduction none,
+ * one for each row. cross_entropy and nll. A row whose target equals `ignore` is absent: it keeps
+ * its place in S as +0 and is not counted.
  */
-#include "op_rows.h"
-#include "vt_num.h"
+#include "op_loss.h"
 
-vt_status shape_entropy(const vt_rule *r, vt_type *out, vt_diag *d) {
+/* ---- shapes ---- */
+
+static vt_status fits_classes(const vt_rule *r, int64_t ignore, int64_t reduction, vt_type *out,
+                              vt_diag *d) {
   const vt_type *x = &r->in[0], *t = &r->in[1];
-  const int64_t ignore = ((const vt_attr_entropy *)r->attrs)->ignore;
   char tx[VT_TYPE_TEXT], tt[VT_TYPE_TEXT];
   int fits = x->rank == t->rank + 1 && x->dim[x->rank - 1] != 0;
   for (uint32_t i = 0; fits && i < t->rank; i++) fits = x->dim[i] == t->dim[i];
   if (!fits)
     return VT_FAIL(d, VT_VERIFY, "logits %s and targets %s: expected [..., V] and [...], V > 0",
                    vt_type_text(r->dims, x, tx), vt_type_text(r->dims, t, tt));
+  if (r->n_in > 2 && (r->in[2].rank != 1 || r->in[2].dim[0] != x->dim[x->rank - 1]))
+    return VT_FAIL(d, VT_VERIFY, "weights %s: expected one number for each class of %s",
+                   vt_type_text(r->dims, &r->in[2], tt), vt_type_text(r->dims, x, tx));
   if (t->dtype == VT_DTYPE_I32 && (ignore < INT32_MIN || ignore > INT32_MAX))
     return VT_FAIL(d, VT_VERIFY, "ignore=%lld does not fit i32", (long long)ignore);
-  out->dtype = VT_DTYPE_F32;
+  VT_TRY(vt_loss_reduction(reduction, 0, d));
+  if (reduction == VT_WORD_none) *out = *t;
+  out->dtype = x->dtype;
   return VT_OK;
+}
+
+vt_status shape_entropy(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_entropy *a = r->attrs;
+  VT_TRY(fits_classes(r, a->ignore, a->reduction, out, d));
+  if (!(a->smoothing >= 0.0 && a->smoothing <= 1.0))
+    return VT_FAIL(d, VT_VERIFY, "smoothing=%g is not in 0..1", a->smoothing);
+  if (a->smoothing != 0.0 && r->n_in > 2)
+    return VT_FAIL(d, VT_VERIFY, "smoothing and weights of classes do not go together");
+  return VT_OK;
+}
+
+vt_status shape_nll(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_attr_nll *a = r->attrs;
+  return fits_classes(r, a->ignore, a->reduction, out, d);
 }
 
 /* ---- as ops ---- */
 
-/* f32(number of rows that are not ignored) */
-static uint32_t count_rows(vt_builder *b, uint32_t ignored) {
+typedef struct classes {
+  vt_builder *b;
+  uint32_t x, dtype, axis; /* axis: that of the classes */
+  int64_t n;               /* how many there are */
+  uint32_t ignored;        /* bool, for each row */
+  uint32_t target;         /* 0 where the row is ignored */
+  uint32_t weight;         /* c[target], or VT_NO_VALUE */
+} classes;
+
+static int classes_of(classes *c, vt_builder *b, const uint32_t *in, uint32_t n_in,
+                      int64_t ignore) {
+  const vt_type *x = b->type(b, in[0]), *t = b->type(b, in[1]);
+  if (x == NULL || t == NULL) return 0;
+  const uint32_t index = t->dtype;
+  *c = (classes){.b = b, .x = in[0], .dtype = x->dtype, .axis = t->rank, .n = x->dim[t->rank]};
+  c->ignored = vt_build2(b, VT_OP_eq, in[1], vt_build_int(b, index, ignore));
+  c->target = vt_build3(b, VT_OP_select, c->ignored, vt_build_int(b, index, 0), in[1]);
+  c->weight = VT_NO_VALUE;
+  if (n_in > 2) c->weight = vt_build2(b, VT_OP_gather, in[2], c->target);
+  return 1;
+}
+
+static uint32_t pick_target(const classes *c, uint32_t x) {
+  const vt_attr_gather pick = {.size = sizeof pick, .axis = c->axis, .batch = c->axis};
+  const uint32_t in[2] = {x, c->target};
+  return c->b->node(c->b, VT_OP_gather, in, 2, &pick);
+}
+
+/* +0 where a row is ignored */
+static uint32_t present_only(const classes *c, uint32_t row) {
+  return vt_build3(c->b, VT_OP_select, c->ignored, vt_build_number(c->b, c->dtype, 0.0), row);
+}
+
+/* The number of rows that are not ignored, as a float. */
+static uint32_t count_rows(vt_builder *b, uint32_t ignored, uint32_t dtype) {
   const uint32_t zero = vt_build_int(b, VT_DTYPE_I64, 0), one = vt_build_int(b, VT_DTYPE_I64, 1);
   const uint32_t each = vt_build3(b, VT_OP_select, ignored, zero, one);
-  return vt_build_cast(b, vt_build1(b, VT_OP_sum, each), VT_DTYPE_F32);
+  return vt_build_cast(b, vt_build1(b, VT_OP_sum, each), dtype);
+}
+
+/* What S(rows) is divided by in a mean: the rows that count, or their weights. */
+static uint32_t mean_over(const classes *c) {
+  if (c->weight == VT_NO_VALUE) return count_rows(c->b, c->ignored, c->dtype);
+  return vt_build1(c->b, VT_OP_sum, present_only(c, c->weight));
+}
+
+static uint32_t reduce_rows(const classes *c, uint32_t row, int64_t reduction) {
+  vt_builder *b = c->b;
+  if (c->weight != VT_NO_VALUE) row = vt_build2(b, VT_OP_mul, c->weight, row);
+  const uint32_t rows = present_only(c, row);
+  if (reduction == VT_WORD_none) return rows;
+  const uint32_t sum = vt_build1(b, VT_OP_sum, rows);
+  return reduction == VT_WORD_sum ? sum : vt_build2(b, VT_OP_div, sum, mean_over(c));
+}
+
+/* (f32(1-a) * plain) + (f32(a) * (S_j(b - (x[j] - m)) / f32(V))) */
+static uint32_t smoothed(const classes *c, uint32_t plain, uint32_t shifted, uint32_t log_sum,
+                         double a) {
+  vt_builder *b = c->b;
+  const uint32_t every =
+      vt_build2(b, VT_OP_sub, vt_build_kept(b, log_sum, c->x, 1u << c->axis), shifted);
+  const uint32_t sum = vt_build_reduce(b, VT_OP_sum, every, c->axis, 0);
+  const uint32_t mean = vt_build2(b, VT_OP_div, sum, vt_build_int(b, c->dtype, c->n));
+  const uint32_t share = vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, a), mean);
+  const uint32_t rest = vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, 1.0 - a), plain);
+  return vt_build2(b, VT_OP_add, rest, share);
 }
 
 uint32_t lower_cross_entropy(const vt_lowering *l) {
   vt_builder *b = l->b;
-  const vt_type *t = b->type(b, l->in[1]);
+  const vt_attr_entropy *a = l->attrs;
+  classes c;
+  if (!classes_of(&c, b, l->in, l->n_in, a->ignore)) return VT_NO_VALUE;
+  const uint32_t m = vt_build_reduce(b, VT_OP_max, c.x, c.axis, 1);
+  const uint32_t shifted = vt_build2(b, VT_OP_sub, c.x, m);
+  const uint32_t e = vt_build1(b, VT_OP_exp, shifted);
+  const uint32_t log_sum = vt_build1(b, VT_OP_log, vt_build_reduce(b, VT_OP_sum, e, c.axis, 0));
+  uint32_t row = vt_build2(b, VT_OP_sub, log_sum, pick_target(&c, shifted));
+  if (a->smoothing != 0.0) row = smoothed(&c, row, shifted, log_sum, a->smoothing);
+  return reduce_rows(&c, row, a->reduction);
+}
+
+uint32_t lower_nll(const vt_lowering *l) {
+  const vt_attr_nll *a = l->attrs;
+  classes c;
+  if (!classes_of(&c, l->b, l->in, l->n_in, a->ignore)) return VT_NO_VALUE;
+  const uint32_t row = vt_build1(l->b, VT_OP_neg, pick_target(&c, c.x));
+  return reduce_rows(&c, row, a->reduction);
+}
+
+/* ---- gradients ---- */
+
+/* Something for each row, standing along the axis of the classes. */
+static uint32_t along_row(const classes *c, uint32_t row) {
+  return vt_build_kept(c->b, row, c->x, 1u << c->axis);
+}
+
+/* w: what the gradient of a row is multiplied with; a number or one for each row. */
+static uint32_t row_weight(const classes *c, uint32_t dy, int64_t reduction) {
+  vt_builder *b = c->b;
+  uint32_t w = dy;
+  if (c->weight != VT_NO_VALUE) w = vt_build2(b, VT_OP_mul, dy, c->weight);
+  if (reduction == VT_WORD_mean) w = vt_build2(b, VT_OP_div, w, mean_over(c));
+  return reduction == VT_WORD_none || c->weight != VT_NO_VALUE ? along_row(c, w) : w;
+}
+
+/* Whether class j is the target of its row. */
+static uint32_t is_target(const classes *c) {
+  vt_builder *b = c->b;
+  const vt_type *t = b->type(b, c->target);
   if (t == NULL) return VT_NO_VALUE;
-  const uint32_t axis = t->rank, dtype = t->dtype;
-  const int64_t ignore = ((const vt_attr_entropy *)l->attrs)->ignore;
-  const vt_attr_gather pick = {.size = sizeof pick, .axis = axis, .batch = axis};
-  const uint32_t m = vt_build_reduce(b, VT_OP_max, l->in[0], axis, 1);
-  const uint32_t shifted = vt_build2(b, VT_OP_sub, l->in[0], m);
-  const uint32_t sum = vt_build_reduce(b, VT_OP_sum, vt_build1(b, VT_OP_exp, shifted), axis, 0);
-  const uint32_t ignored = vt_build2(b, VT_OP_eq, l->in[1], vt_build_int(b, dtype, ignore));
-  const uint32_t target = vt_build3(b, VT_OP_select, ignored, vt_build_int(b, dtype, 0), l->in[1]);
-  const uint32_t in[2] = {shifted, target};
-  const uint32_t row =
-      vt_build2(b, VT_OP_sub, vt_build1(b, VT_OP_log, sum), b->node(b, VT_OP_gather, in, 2, &pick));
-  const uint32_t zero = vt_build_number(b, VT_DTYPE_F32, 0.0);
-  const uint32_t rows = vt_build3(b, VT_OP_select, ignored, zero, row);
-  return vt_build2(b, VT_OP_div, vt_build1(b, VT_OP_sum, rows), count_rows(b, ignored));
+  const vt_attr_iota a = {.size = sizeof a, .shape = {1, {c->n}}, .dtype = t->dtype};
+  const uint32_t each = b->node(b, VT_OP_iota, NULL, 0, &a);
+  return vt_build2(b, VT_OP_eq, each, along_row(c, c->target));
+}
+
+/* which ? p - 1 : p, or p - q with smoothing */
+static uint32_t row_slope(const classes *c, uint32_t p, double a) {
+  vt_builder *b = c->b;
+  const uint32_t which = is_target(c);
+  if (a == 0.0) {
+    const uint32_t less = vt_build2(b, VT_OP_sub, p, vt_build_like(b, p, 1.0));
+    return vt_build3(b, VT_OP_select, which, less, p);
+  }
+  const double share = a / (double)c->n;
+  const uint32_t hit = vt_build_like(b, p, (1.0 - a) + share), miss = vt_build_like(b, p, share);
+  return vt_build2(b, VT_OP_sub, p, vt_build3(b, VT_OP_select, which, hit, miss));
+}
+
+void grad_cross_entropy(const vt_gradient *g) {
+  vt_builder *b = g->b;
+  const vt_attr_entropy *a = g->attrs;
+  classes c;
+  if (!classes_of(&c, b, g->in, g->n_in, a->ignore)) return;
+  const uint32_t m = vt_build_reduce(b, VT_OP_max, c.x, c.axis, 1);
+  const uint32_t e = vt_build1(b, VT_OP_exp, vt_build2(b, VT_OP_sub, c.x, m));
+  const uint32_t p = vt_build2(b, VT_OP_div, e, vt_build_reduce(b, VT_OP_sum, e, c.axis, 1));
+  const uint32_t slope = row_slope(&c, p, a->smoothing);
+  const uint32_t w = row_weight(&c, g->d_out[0], a->reduction);
+  const uint32_t dx = vt_build2(b, VT_OP_mul, slope, w), absent = along_row(&c, c.ignored);
+  g->d_in[0] = vt_build3(b, VT_OP_select, absent, vt_build_like(b, dx, 0.0), dx);
+}
+
+/* -w at the target, +0 elsewhere */
+void grad_nll(const vt_gradient *g) {
+  vt_builder *b = g->b;
+  const vt_attr_nll *a = g->attrs;
+  classes c;
+  if (!classes_of(&c, b, g->in, g->n_in, a->ignore)) return;
+  const uint32_t less = vt_build1(b, VT_OP_neg, row_weight(&c, g->d_out[0], a->reduction));
+  const uint32_t present = vt_build1(b, VT_OP_not, along_row(&c, c.ignored));
+  const uint32_t here = vt_build2(b, VT_OP_and, present, is_target(&c));
+  g->d_in[0] = vt_build3(b, VT_OP_select, here, less, vt_build_like(b, less, 0.0));
 }
 
 /* ---- second implementation: row by row ---- */
 
-static float row_loss(const float *x, int64_t stride, int64_t n, int64_t target) {
-  vt_sum_f32 s;
-  float m = x[0];
-  for (int64_t i = 1; i < n; i++) m = vt_f32_max(m, x[i * stride]);
-  vt_sum_f32_init(&s);
-  for (int64_t i = 0; i < n; i++) vt_sum_f32_add(&s, vt_f32_exp(x[i * stride] - m));
-  return vt_f32_log(vt_sum_f32_done(&s)) - (x[target * stride] - m);
+/* A row of classes; numbers of f32 travel exactly in doubles. */
+typedef struct class_row {
+  const vt_kernel *k;
+  int64_t at, stride, n, target;
+} class_row;
+
+static double number_at(const vt_view *v, int64_t at) {
+  if (v->dtype == VT_DTYPE_F32) return (double)((const float *)v->data)[at];
+  return ((const double *)v->data)[at];
 }
 
-vt_status kernel_cross_entropy(vt_kernel *k) {
-  const vt_view *x = &k->in[0], *t = &k->in[1];
-  const int64_t ignore = ((const vt_attr_entropy *)k->attrs)->ignore;
-  const vt_view rows = vt_view_drop(x, x->rank - 1);
-  const int64_t n = x->dim[x->rank - 1], stride = x->stride[x->rank - 1];
-  int64_t counted = 0;
+static double row_loss(const class_row *r) {
+  const vt_attr_entropy *a = r->k->attrs;
+  const float *x = (const float *)r->k->in[0].data + r->at;
   vt_sum_f32 s;
+  float m = x[0];
+  for (int64_t i = 1; i < r->n; i++) m = vt_f32_max(m, x[i * r->stride]);
+  vt_sum_f32_init(&s);
+  for (int64_t i = 0; i < r->n; i++) vt_sum_f32_add(&s, vt_f32_exp(x[i * r->stride] - m));
+  const float log_sum = vt_f32_log(vt_sum_f32_done(&s));
+  const float plain = log_sum - (x[r->target * r->stride] - m);
+  if (a->smoothing == 0.0) return (double)plain;
+  vt_sum_f32_init(&s);
+  for (int64_t i = 0; i < r->n; i++) vt_sum_f32_add(&s, log_sum - (x[i * r->stride] - m));
+  const float even = vt_sum_f32_done(&s) / (float)r->n;
+  return (double)(((float)(1.0 - a->smoothing) * plain) + ((float)a->smoothing * even));
+}
+
+static double row_nll(const class_row *r) {
+  return -number_at(&r->k->in[0], r->at + r->target * r->stride);
+}
+
+/* S in the type of the loss. */
+typedef struct total {
+  int wide;
+  vt_sum_f32 narrow_sum;
+  vt_sum_f64 wide_sum;
+} total;
+
+static void total_init(total *t, uint32_t dtype) {
+  t->wide = dtype == VT_DTYPE_F64;
+  vt_sum_f32_init(&t->narrow_sum);
+  vt_sum_f64_init(&t->wide_sum);
+}
+
+static void total_add(total *t, double x) {
+  if (t->wide) {
+    vt_sum_f64_add(&t->wide_sum, x);
+  } else {
+    vt_sum_f32_add(&t->narrow_sum, (float)x);
+  }
+}
+
+static double total_done(total *t) {
+  return t->wide ? vt_sum_f64_done(&t->wide_sum) : (double)vt_sum_f32_done(&t->narrow_sum);
+}
+
+static void put_number(const vt_view *y, int64_t at, double x) {
+  if (y->dtype == VT_DTYPE_F32) {
+    ((float *)y->data)[at] = (float)x;
+  } else {
+    ((double *)y->data)[at] = x;
+  }
+}
+
+typedef struct class_loss { /* what a kernel collects over its rows */
+  vt_kernel *k;
+  double (*row)(const class_row *);
+  int64_t ignore, reduction, counted;
+  total rows, weights;
+} class_loss;
+
+/* A product of two f32 is exact in a double, so that rounding it once more is the first time. */
+static void take_row(class_loss *c, const class_row *r, int64_t out_at) {
+  const vt_kernel *k = c->k;
+  const int absent = r->target == c->ignore;
+  double row = absent ? 0.0 : c->row(r), weight = 0.0;
+  if (k->n_in > 2 && !absent) {
+    weight = number_at(&k->in[2], r->target * k->in[2].stride[0]);
+    row = row * weight;
+    if (k->out->dtype == VT_DTYPE_F32) row = (double)(float)row;
+  }
+  c->counted += !absent;
+  total_add(&c->rows, row);
+  total_add(&c->weights, weight);
+  if (c->reduction == VT_WORD_none) put_number(k->out, out_at, row);
+}
+
+static void finish_rows(class_loss *c) {
+  const vt_view *y = c->k->out;
+  const double sum = total_done(&c->rows), weights = total_done(&c->weights);
+  const double by = c->k->n_in > 2 ? weights : (double)c->counted;
+  if (c->reduction == VT_WORD_none) return;
+  if (c->reduction == VT_WORD_sum) {
+    put_number(y, 0, sum);
+  } else if (y->dtype == VT_DTYPE_F32) {
+    put_number(y, 0, (double)((float)sum / (float)by));
+  } else {
+    put_number(y, 0, sum / by);
+  }
+}
+
+static vt_status run_rows(class_loss *c) {
+  vt_kernel *k = c->k;
+  const vt_view *x = &k->in[0], *t = &k->in[1];
+  const vt_view rows = vt_view_drop(x, x->rank - 1);
+  class_row r = {.k = k, .stride = x->stride[x->rank - 1], .n = x->dim[x->rank - 1]};
   vt_walk w;
   vt_walk_init(&w, rows.rank, rows.dim);
   vt_walk_view(&w, &rows);
   vt_walk_view(&w, t);
-  vt_sum_f32_init(&s);
+  vt_walk_view(&w, k->out);
+  total_init(&c->rows, x->dtype);
+  total_init(&c->weights, x->dtype);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const int64_t target = vt_load_int(t->data, t->dtype, w.at[1]);
-    if (target == ignore) {
-      vt_sum_f32_add(&s, 0.0f);
-      continue;
-    }
-    if (target < 0 || target >= n) {
+    r.at = w.at[0];
+    r.target = vt_load_int(t->data, t->dtype, w.at[1]);
+    if (r.target != c->ignore && (r.target < 0 || r.target >= r.n)) {
       k->position = (uint64_t)i;
-      k->value = target;
+      k->value = r.target;
       return VT_RANGE;
     }
-    vt_sum_f32_add(&s, row_loss((const float *)x->data + w.at[0], stride, n, target));
-    counted++;
+    take_row(c, &r, w.at[2]);
   }
-  *(float *)k->out->data = vt_sum_f32_done(&s) / (float)counted;
+  finish_rows(c);
   return VT_OK;
+}
+
+vt_status kernel_cross_entropy(vt_kernel *k) {
+  const vt_attr_entropy *a = k->attrs;
+  class_loss c = {.k = k, .row = row_loss, .ignore = a->ignore, .reduction = a->reduction};
+  return run_rows(&c);
+}
+
+vt_status kernel_nll(vt_kernel *k) {
+  const vt_attr_nll *a = k->attrs;
+  class_loss c = {.k = k, .row = row_nll, .ignore = a->ignore, .reduction = a->reduction};
+  return run_rows(&c);
 }

@@ -1,21 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_norm.c - compositions along one axis: softmax, log_softmax, layer_norm, rms_norm.
  * Each is written twice: as ops (the meaning) and row by row (the second implementation). */
-#include "op_rows.h"
+#include "op_norm.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */
 
-vt_status shape_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
-  const vt_type *x = &r->in[0];
+static vt_status refuse(const vt_rule *r, uint32_t i, const char *expected, vt_diag *d) {
   char tx[VT_TYPE_TEXT], tg[VT_TYPE_TEXT];
-  if (x->rank == 0) return VT_FAIL(d, VT_VERIFY, "a norm needs an axis, its operand is a scalar");
-  for (uint32_t i = 1; i < r->n_in; i++)
-    if (r->in[i].rank != 1 || r->in[i].dim[0] != x->dim[x->rank - 1])
-      return VT_FAIL(d, VT_VERIFY,
-                     "operand %u is %s, expected one number along the last axis of %s", i + 1,
-                     vt_type_text(r->dims, &r->in[i], tg), vt_type_text(r->dims, x, tx));
-  *out = *x;
+  return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected %s of %s", i + 1,
+                 vt_type_text(r->dims, &r->in[i], tg), expected,
+                 vt_type_text(r->dims, &r->in[0], tx));
+}
+
+/* How many of the last axes are one index set: those that gamma has. */
+static uint32_t set_rank(uint32_t n_in, const vt_type *in) { return n_in > 1 ? in[1].rank : 1; }
+
+static vt_status fits_axes(const vt_rule *r, uint32_t rank, const char *expected, vt_diag *d) {
+  const vt_type *x = &r->in[0];
+  for (uint32_t i = 1; i < r->n_in; i++) {
+    int fits = r->in[i].rank == rank && rank > 0 && rank <= x->rank;
+    for (uint32_t k = 0; fits && k < rank; k++)
+      fits = r->in[i].dim[k] == x->dim[x->rank - rank + k];
+    if (!fits) return refuse(r, i, expected, d);
+  }
+  return VT_OK;
+}
+
+static vt_status has_axis(const vt_rule *r, vt_diag *d) {
+  if (r->in[0].rank > 0) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "a norm needs an axis, its operand is a scalar");
+}
+
+vt_status shape_layer_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const uint32_t rank = set_rank(r->n_in, r->in);
+  VT_TRY(has_axis(r, d));
+  VT_TRY(fits_axes(r, rank,
+                   rank < 2 ? "one number along the last axis" : "the shape of the last axes", d));
+  *out = r->in[0];
+  return VT_OK;
+}
+
+vt_status shape_rms_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
+  VT_TRY(has_axis(r, d));
+  VT_TRY(fits_axes(r, 1, "one number along the last axis", d));
+  *out = r->in[0];
   return VT_OK;
 }
 
@@ -38,40 +67,104 @@ uint32_t lower_log_softmax(const vt_lowering *l) {
   return vt_build2(b, VT_OP_sub, shifted, vt_build1(b, VT_OP_log, sum));
 }
 
-/* S(x)/n along the last axis */
-static uint32_t mean_last(vt_builder *b, uint32_t x) {
+vt_norm_parts vt_build_norm(vt_builder *b, uint32_t x, unsigned mask, double eps, int centred) {
+  vt_norm_parts p = {.u = VT_NO_VALUE, .d = x};
   const vt_type *t = b->type(b, x);
-  if (t == NULL) return VT_NO_VALUE;
-  const uint32_t axis = t->rank - 1, dtype = t->dtype;
-  const int64_t n = t->dim[axis];
-  const uint32_t sum = vt_build_reduce(b, VT_OP_sum, x, axis, 1);
-  return vt_build2(b, VT_OP_div, sum, vt_build_int(b, dtype, n));
-}
-
-/* 1 / sqrt(S(x*x)/n + eps) */
-static uint32_t inverse_spread(vt_builder *b, uint32_t x, double eps) {
-  const vt_type *t = b->type(b, x);
-  if (t == NULL) return VT_NO_VALUE;
+  if (t == NULL) return (vt_norm_parts){VT_NO_VALUE, VT_NO_VALUE, VT_NO_VALUE, VT_NO_VALUE};
   const uint32_t dtype = t->dtype;
-  const uint32_t v = mean_last(b, vt_build2(b, VT_OP_mul, x, x));
+  const int64_t n = vt_axes_count(t->rank, t->dim, mask);
+  if (centred) {
+    p.u = vt_build_mean(b, x, mask);
+    p.d = vt_build2(b, VT_OP_sub, x, p.u);
+  }
+  p.squares = vt_build_over(b, VT_OP_sum, vt_build2(b, VT_OP_mul, p.d, p.d), mask);
+  const uint32_t v = vt_build2(b, VT_OP_div, p.squares, vt_build_int(b, dtype, n));
   const uint32_t shifted = vt_build2(b, VT_OP_add, v, vt_build_number(b, dtype, eps));
   const uint32_t root = vt_build1(b, VT_OP_sqrt, shifted);
-  return vt_build2(b, VT_OP_div, vt_build_number(b, dtype, 1.0), root);
+  p.r = vt_build2(b, VT_OP_div, vt_build_number(b, dtype, 1.0), root);
+  return p;
 }
 
-uint32_t lower_layer_norm(const vt_lowering *l) {
-  vt_builder *b = l->b;
-  const uint32_t dev = vt_build2(b, VT_OP_sub, l->in[0], mean_last(b, l->in[0]));
-  const uint32_t r = inverse_spread(b, dev, ((const vt_attr_norm *)l->attrs)->eps);
-  const uint32_t scaled = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_mul, dev, r), l->in[1]);
-  return vt_build2(b, VT_OP_add, scaled, l->in[2]);
+/* The axes of one index set of a layer_norm or rms_norm; 0 after a failure. */
+static unsigned last_axes(const vt_builder *b, const uint32_t *in, uint32_t n_in) {
+  const vt_type *x = b->type(b, in[0]), *gamma = n_in > 1 ? b->type(b, in[1]) : NULL;
+  if (x == NULL || (n_in > 1 && gamma == NULL)) return 0;
+  const uint32_t lead = x->rank - (gamma == NULL ? 1 : gamma->rank);
+  return ((1u << x->rank) - 1) & ~((1u << lead) - 1);
 }
 
-uint32_t lower_rms_norm(const vt_lowering *l) {
+static uint32_t lower_last(const vt_lowering *l, int centred) {
   vt_builder *b = l->b;
-  const uint32_t r = inverse_spread(b, l->in[0], ((const vt_attr_norm *)l->attrs)->eps);
-  return vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_mul, l->in[0], r), l->in[1]);
+  const double eps = ((const vt_attr_norm *)l->attrs)->eps;
+  const unsigned mask = last_axes(b, l->in, l->n_in);
+  const vt_norm_parts p = vt_build_norm(b, l->in[0], mask, eps, centred);
+  uint32_t y = vt_build2(b, VT_OP_mul, p.d, p.r);
+  if (l->n_in > 1) y = vt_build2(b, VT_OP_mul, y, l->in[1]);
+  return l->n_in > 2 ? vt_build2(b, VT_OP_add, y, l->in[2]) : y;
 }
+
+uint32_t lower_layer_norm(const vt_lowering *l) { return lower_last(l, 1); }
+uint32_t lower_rms_norm(const vt_lowering *l) { return lower_last(l, 0); }
+
+/* ---- gradients ---- */
+
+/* dx = y * (dy - S(dy*y)) */
+void grad_softmax(const vt_gradient *g) {
+  vt_builder *b = g->b;
+  const uint32_t axis = (uint32_t)((const vt_attr_axis *)g->attrs)->axis, y = g->out[0];
+  const uint32_t each = vt_build2(b, VT_OP_mul, g->d_out[0], y);
+  const uint32_t sum = vt_build_reduce(b, VT_OP_sum, each, axis, 1);
+  g->d_in[0] = vt_build2(b, VT_OP_mul, y, vt_build2(b, VT_OP_sub, g->d_out[0], sum));
+}
+
+/* dx = dy - exp(y)*S(dy) */
+void grad_log_softmax(const vt_gradient *g) {
+  vt_builder *b = g->b;
+  const uint32_t axis = (uint32_t)((const vt_attr_axis *)g->attrs)->axis;
+  const uint32_t share = vt_build1(b, VT_OP_exp, g->out[0]);
+  const uint32_t sum = vt_build_reduce(b, VT_OP_sum, g->d_out[0], axis, 1);
+  g->d_in[0] = vt_build2(b, VT_OP_sub, g->d_out[0], vt_build2(b, VT_OP_mul, share, sum));
+}
+
+uint32_t vt_build_norm_slope(vt_builder *b, const vt_norm_parts *p, uint32_t a, unsigned mask,
+                             int centred) {
+  const uint32_t h = vt_build2(b, VT_OP_mul, p->d, p->r);
+  const uint32_t level = centred ? vt_build2(b, VT_OP_sub, a, vt_build_mean(b, a, mask)) : a;
+  const uint32_t tilt = vt_build_mean(b, vt_build2(b, VT_OP_mul, a, h), mask);
+  const uint32_t flat = vt_build2(b, VT_OP_sub, level, vt_build2(b, VT_OP_mul, h, tilt));
+  return vt_build2(b, VT_OP_mul, flat, p->r);
+}
+
+/* S over all rows, in the shape of one of them: there is one row at least, so that S is taken even
+ * where x has no other axes. */
+static uint32_t over_rows(vt_builder *b, uint32_t each, uint32_t one) {
+  const vt_type *x = b->type(b, each), *t = b->type(b, one);
+  if (x == NULL || t == NULL) return VT_NO_VALUE;
+  const vt_type like = *t;
+  const unsigned lead = (1u << (x->rank - like.rank)) - 1;
+  const int64_t dim[2] = {vt_axes_count(x->rank, x->dim, lead),
+                          vt_axes_count(like.rank, like.dim, ~0u)};
+  const uint32_t rows = vt_build_reshape(b, each, 2, dim);
+  return vt_build_reshape(b, vt_build_reduce(b, VT_OP_sum, rows, 0, 0), like.rank, like.dim);
+}
+
+static void grad_last(const vt_gradient *g, int centred) {
+  vt_builder *b = g->b;
+  const double eps = ((const vt_attr_norm *)g->attrs)->eps;
+  const unsigned mask = last_axes(b, g->in, g->n_in);
+  const uint32_t dy = g->d_out[0];
+  const vt_norm_parts p = vt_build_norm(b, g->in[0], mask, eps, centred);
+  const uint32_t a = g->n_in > 1 ? vt_build2(b, VT_OP_mul, dy, g->in[1]) : dy;
+  g->d_in[0] = vt_build_norm_slope(b, &p, a, mask, centred);
+  if (g->n_in > 1) {
+    const uint32_t h = vt_build2(b, VT_OP_mul, p.d, p.r);
+    g->d_in[1] = over_rows(b, vt_build2(b, VT_OP_mul, dy, h), g->in[1]);
+  }
+  if (g->n_in > 2) g->d_in[2] = over_rows(b, dy, g->in[2]);
+}
+
+void grad_layer_norm(const vt_gradient *g) { grad_last(g, 1); }
+void grad_rms_norm(const vt_gradient *g) { grad_last(g, 0); }
 
 /* ---- row by row ---- */
 
@@ -141,20 +234,46 @@ vt_status kernel_log_softmax(vt_kernel *k) { return each_row(k, log_softmax_row)
 #define NAME(name) name##_f64
 #include "norm.inc"
 
-vt_status kernel_layer_norm(vt_kernel *k) {
-  if (k->out->dtype == VT_DTYPE_F32) {
-    norm_f32(k, 1);
+void vt_norm_run(vt_norm_set *s, uint32_t dtype) {
+  if (dtype == VT_DTYPE_F32) {
+    norm_f32(s);
   } else {
-    norm_f64(k, 1);
+    norm_f64(s);
+  }
+}
+
+/* The axes of a view from `first` on. */
+static vt_view tail(const vt_view *v, uint32_t first) {
+  vt_view t = *v;
+  for (uint32_t i = 0; i < first; i++) t = vt_view_drop(&t, 0);
+  return t;
+}
+
+static vt_status last_run(const vt_kernel *k, int centred) {
+  const vt_view *x = &k->in[0], *y = k->out;
+  const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
+  const uint32_t lead = x->rank - (k->n_in > 1 ? k->in[1].rank : 1);
+  const vt_view set_y = tail(y, lead), set_x = tail(x, lead);
+  vt_view rows_y = *y, rows_x = *x;
+  vt_norm_set s = {.eps = ((const vt_attr_norm *)k->attrs)->eps, .centred = centred};
+  vt_walk w;
+  rows_y.rank = rows_x.rank = lead;
+  vt_walk_init(&w, lead, x->dim);
+  vt_walk_view(&w, &rows_y);
+  vt_walk_view(&w, &rows_x);
+  vt_walk_init(&s.walk, set_x.rank, set_x.dim);
+  vt_walk_view(&s.walk, &set_y);
+  vt_walk_view(&s.walk, &set_x);
+  for (uint32_t i = 1; i < k->n_in; i++) vt_walk_view(&s.walk, &k->in[i]);
+  s.gamma = k->n_in > 1 ? k->in[1].data : NULL;
+  s.beta = k->n_in > 2 ? k->in[2].data : NULL;
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    s.y = (char *)y->data + w.at[0] * size;
+    s.x = (const char *)x->data + w.at[1] * size;
+    vt_norm_run(&s, x->dtype);
   }
   return VT_OK;
 }
 
-vt_status kernel_rms_norm(vt_kernel *k) {
-  if (k->out->dtype == VT_DTYPE_F32) {
-    norm_f32(k, 0);
-  } else {
-    norm_f64(k, 0);
-  }
-  return VT_OK;
-}
+vt_status kernel_layer_norm(vt_kernel *k) { return last_run(k, 1); }
+vt_status kernel_rms_norm(vt_kernel *k) { return last_run(k, 0); }

@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_reduce.c - sum, max, min, argmax, and mean over them. Several reduced axes are one axis in
- * row-major order; a float sum has the order S, which depends on the length alone. */
-#include "op_rows.h"
+ * op_reduce.c - sum, prod, max, min, argmax, argmin, cumsum, and mean. Several reduced axes are one
+ * axis in row-major order; a float sum has the order S, which depends on the length alone. */
+#include "op_reducing.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */
-
-/* The axes as a bit mask; an empty list means all of them. */
-static vt_status axes_mask(const vt_attr_list *axes, uint32_t rank, unsigned *out, vt_diag *d) {
-  unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
-  for (int64_t i = 0; i < axes->n; i++) {
-    if (axes->v[i] < 0 || axes->v[i] >= (int64_t)rank)
-      return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist: the operand has rank %u",
-                     (long long)axes->v[i], rank);
-    if (mask >> axes->v[i] & 1)
-      return VT_FAIL(d, VT_VERIFY, "axis %lld is named twice", (long long)axes->v[i]);
-    mask |= 1u << axes->v[i];
-  }
-  *out = mask;
-  return VT_OK;
-}
 
 vt_status shape_reduce(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_reduce *a = r->attrs;
   const vt_type *x = &r->in[0];
   unsigned mask;
-  VT_TRY(axes_mask(&a->axes, x->rank, &mask, d));
+  VT_TRY(vt_axes_mask(&a->axes, x->rank, &mask, d));
   out->dtype = x->dtype;
   for (uint32_t i = 0; i < x->rank; i++) {
     if (!(mask >> i & 1)) out->dim[out->rank++] = x->dim[i];
@@ -45,16 +30,20 @@ static vt_status not_empty(const vt_rule *r, unsigned mask, vt_diag *d) {
 
 vt_status shape_reduce_some(const vt_rule *r, vt_type *out, vt_diag *d) {
   unsigned mask;
-  VT_TRY(axes_mask(&((const vt_attr_reduce *)r->attrs)->axes, r->in[0].rank, &mask, d));
+  VT_TRY(vt_axes_mask(&((const vt_attr_reduce *)r->attrs)->axes, r->in[0].rank, &mask, d));
   VT_TRY(not_empty(r, mask, d));
   return shape_reduce(r, out, d);
 }
 
+static vt_status axis_exists(const vt_rule *r, int64_t axis, vt_diag *d) {
+  if (axis >= 0 && axis < (int64_t)r->in[0].rank) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist: the operand has rank %u", (long long)axis,
+                 r->in[0].rank);
+}
+
 vt_status shape_axis_some(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_axis *a = r->attrs;
-  if (a->axis < 0 || a->axis >= (int64_t)r->in[0].rank)
-    return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist: the operand has rank %u",
-                   (long long)a->axis, r->in[0].rank);
+  VT_TRY(axis_exists(r, a->axis, d));
   VT_TRY(not_empty(r, 1u << a->axis, d));
   *out = r->in[0];
   return VT_OK;
@@ -69,62 +58,24 @@ vt_status shape_arg(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* ---- kernels ---- */
-
-/* x seen as two nested loops: `kept` walks beside the result, `inner` the reduced axes. */
-typedef struct split {
-  vt_view kept, inner, out;
-} split;
-
-static split split_axes(const vt_kernel *k, unsigned mask) {
-  const vt_view *x = &k->in[0];
-  split s = {*x, *x, *k->out};
-  s.kept.rank = s.inner.rank = 0;
-  for (uint32_t i = 0; i < x->rank; i++) {
-    vt_view *part = mask >> i & 1 ? &s.inner : &s.kept;
-    part->dim[part->rank] = x->dim[i];
-    part->stride[part->rank++] = x->stride[i];
-  }
-  if (s.out.rank == x->rank) /* keep=true: the axes of length 1 take no part in the walk */
-    for (uint32_t i = x->rank; i-- > 0;)
-      if (mask >> i & 1) s.out = vt_view_drop(&s.out, i);
-  return s;
-}
-
-typedef struct reduction { /* one result from the inner walk; `x` points at its first element */
-  void (*f32)(vt_walk inner, const float *x, float *y);
-  void (*f64)(vt_walk inner, const double *x, double *y);
-  int64_t (*whole)(vt_walk inner, const void *x, uint32_t dtype);
-} reduction;
-
-static vt_status reduce_run(const vt_kernel *k, unsigned mask, const reduction *f) {
-  const split s = split_axes(k, mask);
-  const uint32_t dtype = k->in[0].dtype;
-  const int64_t size = (int64_t)vt_dtype_bytes(dtype);
-  vt_walk outer, inner;
-  vt_walk_init(&outer, s.kept.rank, s.kept.dim);
-  vt_walk_view(&outer, &s.out);
-  vt_walk_view(&outer, &s.kept);
-  vt_walk_init(&inner, s.inner.rank, s.inner.dim);
-  vt_walk_view(&inner, &s.inner);
-  for (int64_t i = 0; i < outer.count; i++, vt_walk_next(&outer)) {
-    const char *x = (const char *)s.kept.data + outer.at[1] * size;
-    if (dtype == VT_DTYPE_F32) {
-      f->f32(inner, (const float *)(const void *)x, (float *)s.out.data + outer.at[0]);
-    } else if (dtype == VT_DTYPE_F64) {
-      f->f64(inner, (const double *)(const void *)x, (double *)s.out.data + outer.at[0]);
-    } else {
-      vt_store_int(s.out.data, dtype, outer.at[0], f->whole(inner, x, dtype));
-    }
-  }
+vt_status shape_cumsum(const vt_rule *r, vt_type *out, vt_diag *d) {
+  VT_TRY(axis_exists(r, ((const vt_attr_cumsum *)r->attrs)->axis, d));
+  *out = r->in[0];
   return VT_OK;
 }
 
-static unsigned reduce_mask(const vt_kernel *k) {
-  const vt_attr_reduce *a = k->attrs;
-  unsigned mask = 0;
-  /* The list was checked by the shape rule. */
-  return axes_mask(&a->axes, k->in[0].rank, &mask, NULL) == VT_OK ? mask : 0;
+/* ---- kernels ---- */
+
+/* A line of elements, `xs` and `ys` apart. */
+typedef struct line {
+  const void *x;
+  void *y;
+  int64_t n, xs, ys;
+  int exclusive;
+} line;
+
+static const vt_attr_list *axes_of(const vt_kernel *k) {
+  return &((const vt_attr_reduce *)k->attrs)->axes;
 }
 
 static void sum_f32(vt_walk w, const float *x, float *y) {
@@ -149,8 +100,8 @@ static int64_t sum_whole(vt_walk w, const void *x, uint32_t dtype) {
 }
 
 vt_status kernel_sum(vt_kernel *k) {
-  static const reduction f = {sum_f32, sum_f64, sum_whole};
-  return reduce_run(k, reduce_mask(k), &f);
+  static const vt_reduction f = {sum_f32, sum_f64, sum_whole};
+  return vt_reduce_run(k, axes_of(k), &f);
 }
 
 /* max and min fold from the first element: they have no neutral one, and the order of a fold of
@@ -182,13 +133,13 @@ static void min_f64(vt_walk w, const double *x, double *y) { fold_f64(w, x, y, v
 static int64_t min_whole(vt_walk w, const void *x, uint32_t t) { return fold_whole(w, x, t, 0); }
 
 vt_status kernel_max(vt_kernel *k) {
-  static const reduction f = {max_f32, max_f64, max_whole};
-  return reduce_run(k, reduce_mask(k), &f);
+  static const vt_reduction f = {max_f32, max_f64, max_whole};
+  return vt_reduce_run(k, axes_of(k), &f);
 }
 
 vt_status kernel_min(vt_kernel *k) {
-  static const reduction f = {min_f32, min_f64, min_whole};
-  return reduce_run(k, reduce_mask(k), &f);
+  static const vt_reduction f = {min_f32, min_f64, min_whole};
+  return vt_reduce_run(k, axes_of(k), &f);
 }
 
 /* 1 when element `p` comes above element `q` in the one order, in which NaN is highest. */
@@ -200,7 +151,20 @@ static int above(const vt_view *x, int64_t p, int64_t q) {
   return vt_load_int(x->data, x->dtype, p) > vt_load_int(x->data, x->dtype, q);
 }
 
-vt_status kernel_argmax(vt_kernel *k) {
+static int is_nan(const vt_view *x, int64_t p) {
+  if (x->dtype == VT_DTYPE_F32) return ((const float *)x->data)[p] != ((const float *)x->data)[p];
+  if (x->dtype == VT_DTYPE_F64) return ((const double *)x->data)[p] != ((const double *)x->data)[p];
+  return 0;
+}
+
+/* 1 when element `p` comes before `q` in what a minimum is: a NaN, otherwise the lesser. */
+static int below(const vt_view *x, int64_t p, int64_t q) {
+  if (is_nan(x, p) || is_nan(x, q)) return is_nan(x, p) && !is_nan(x, q);
+  return above(x, q, p);
+}
+
+/* The first index that no other one is better than. */
+static vt_status arg_run(const vt_kernel *k, int (*better)(const vt_view *, int64_t, int64_t)) {
   const vt_view *x = &k->in[0];
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
   const vt_view kept = vt_view_drop(x, axis);
@@ -211,8 +175,82 @@ vt_status kernel_argmax(vt_kernel *k) {
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     int64_t best = 0;
     for (int64_t j = 1; j < x->dim[axis]; j++)
-      if (above(x, w.at[1] + j * x->stride[axis], w.at[1] + best * x->stride[axis])) best = j;
+      if (better(x, w.at[1] + j * x->stride[axis], w.at[1] + best * x->stride[axis])) best = j;
     ((int64_t *)k->out->data)[w.at[0]] = best;
+  }
+  return VT_OK;
+}
+
+vt_status kernel_argmax(vt_kernel *k) { return arg_run(k, above); }
+vt_status kernel_argmin(vt_kernel *k) { return arg_run(k, below); }
+
+/* ---- prod and cumsum: the same text for f32 and f64 ---- */
+
+#define T float
+#define NAME(name) name##_f32
+#include "product.inc"
+#undef T
+#undef NAME
+#define T double
+#define NAME(name) name##_f64
+#include "product.inc"
+#undef T
+#undef NAME
+
+static int64_t prod_whole(vt_walk w, const void *x, uint32_t dtype) {
+  int64_t y = 1;
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
+    y = vt_i64_wrap_mul(y, vt_load_int(x, dtype, w.at[0]));
+  return y;
+}
+
+vt_status kernel_prod(vt_kernel *k) {
+  static const vt_reduction f = {prod_f32, prod_f64, prod_whole};
+  return vt_reduce_run(k, axes_of(k), &f);
+}
+
+static void cumsum_whole(const line *l, uint32_t dtype) {
+  int64_t sum = 0;
+  for (int64_t i = 0; i < l->n; i++) {
+    const int64_t before = sum;
+    sum = vt_i64_wrap_add(sum, vt_load_int(l->x, dtype, i * l->xs));
+    vt_store_int(l->y, dtype, i * l->ys, l->exclusive ? before : sum);
+  }
+}
+
+/* Backwards is the same line with its last element first. */
+static line line_at(const vt_kernel *k, int64_t x_at, int64_t y_at) {
+  const vt_attr_cumsum *a = k->attrs;
+  const vt_view *x = &k->in[0], *y = k->out;
+  const int64_t size = (int64_t)vt_dtype_bytes(x->dtype), n = x->dim[a->axis];
+  line l = {NULL, NULL, n, x->stride[a->axis], y->stride[a->axis], a->exclusive != 0};
+  if (a->reverse && n > 0) {
+    x_at += (n - 1) * l.xs;
+    y_at += (n - 1) * l.ys;
+    l.xs = -l.xs;
+    l.ys = -l.ys;
+  }
+  l.x = (const char *)x->data + x_at * size;
+  l.y = (char *)y->data + y_at * size;
+  return l;
+}
+
+vt_status kernel_cumsum(vt_kernel *k) {
+  const uint32_t axis = (uint32_t)((const vt_attr_cumsum *)k->attrs)->axis;
+  const vt_view y = vt_view_drop(k->out, axis), x = vt_view_drop(&k->in[0], axis);
+  vt_walk w;
+  vt_walk_init(&w, y.rank, y.dim);
+  vt_walk_view(&w, &y);
+  vt_walk_view(&w, &x);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    const line l = line_at(k, w.at[1], w.at[0]);
+    if (x.dtype == VT_DTYPE_F32) {
+      cumsum_f32(&l);
+    } else if (x.dtype == VT_DTYPE_F64) {
+      cumsum_f64(&l);
+    } else {
+      cumsum_whole(&l, x.dtype);
+    }
   }
   return VT_OK;
 }
@@ -224,12 +262,9 @@ uint32_t lower_mean(const vt_lowering *l) {
   if (x == NULL) return VT_NO_VALUE;
   const vt_attr_reduce *a = l->attrs;
   const uint32_t dtype = x->dtype;
-  int64_t count = 1;
   unsigned mask = 0;
-  if (axes_mask(&a->axes, x->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
-  for (uint32_t i = 0; i < x->rank; i++)
-    if ((mask >> i & 1) && !vt_i64_mul(count, x->dim[i], &count))
-      count = INT64_MAX; /* an empty tensor whose sizes the plan will refuse */
+  if (vt_axes_mask(&a->axes, x->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
+  const int64_t count = vt_axes_count(x->rank, x->dim, mask);
   const uint32_t sum = l->b->node(l->b, VT_OP_sum, l->in, 1, a);
   return vt_build2(l->b, VT_OP_div, sum, vt_build_int(l->b, dtype, count));
 }
@@ -245,6 +280,6 @@ static void mean_f64(vt_walk w, const double *x, double *y) {
 }
 
 vt_status kernel_mean(vt_kernel *k) {
-  static const reduction f = {mean_f32, mean_f64, sum_whole};
-  return reduce_run(k, reduce_mask(k), &f);
+  static const vt_reduction f = {mean_f32, mean_f64, sum_whole};
+  return vt_reduce_run(k, axes_of(k), &f);
 }

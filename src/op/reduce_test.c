@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * reduce_test.c - sum, max, min and argmax over every set of axes, type and layout, and the type
- * rules of reductions. The elements of each result are gathered into an array here, in row-major
- * order of the reduced axes, and reduced by the definitions. */
+ * reduce_test.c - sum, prod, max, min, argmax, argmin and cumsum over every set of axes, type and
+ * layout, and the type rules of reductions. The elements of each result are gathered into an array
+ * here, in row-major order of the reduced axes, and reduced by the definitions. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -22,6 +22,36 @@ static uint64_t sum_of(uint32_t dtype, const uint64_t *x, int64_t n) {
   if (dtype == F32) total = vt_f32_bits(s_f32(f, n));
   if (dtype == F64) total = vt_f64_bits(s_f64(g, n));
   free(f);
+  free(g);
+  return cut_to(dtype, total);
+}
+
+/* The scheme of S, with products from 1. */
+static double product_of(uint32_t dtype, const double *x, int64_t n) {
+  double s[32], *p = n > 1024 ? malloc((size_t)n * sizeof *p) : NULL;
+  for (int64_t c = 0; n > 1024 && c < n; c += 1024)
+    p[c / 1024] = product_of(dtype, x + c, n - c < 1024 ? n - c : 1024);
+  const double *from = n > 1024 ? p : x;
+  const int64_t m = n > 1024 ? (n + 1023) / 1024 : n;
+  for (int l = 0; l < 32; l++) s[l] = 1;
+  for (int64_t i = 0; i < m; i++)
+    s[i % 32] = dtype == F32 ? (double)(float)(s[i % 32] * from[i]) : s[i % 32] * from[i];
+  for (int h = 16; h > 0; h /= 2)
+    for (int l = 0; l < h; l++)
+      s[l] = dtype == F32 ? (double)(float)(s[l] * s[l + h]) : s[l] * s[l + h];
+  free(p);
+  return s[0];
+}
+
+static uint64_t prod_of(uint32_t dtype, const uint64_t *x, int64_t n) {
+  uint64_t total = 1;
+  double *g = malloc(((size_t)n + 1) * sizeof *g);
+  for (int64_t i = 0; i < n; i++) {
+    g[i] = dtype == F32 ? (double)vt_f32_from_bits((uint32_t)x[i]) : vt_f64_from_bits(x[i]);
+    total *= (uint64_t)whole_of(dtype, x[i]);
+  }
+  if (dtype == F32) total = vt_f32_bits((float)product_of(F32, g, n));
+  if (dtype == F64) total = vt_f64_bits(product_of(F64, g, n));
   free(g);
   return cut_to(dtype, total);
 }
@@ -59,10 +89,20 @@ static uint64_t least_of(uint32_t dtype, const uint64_t *x, int64_t n) {
   return least;
 }
 
+/* The first index that holds the value of min. */
+static int64_t first_least(uint32_t dtype, const uint64_t *x, int64_t n) {
+  const uint64_t least = least_of(dtype, x, n);
+  for (int64_t i = 0; i < n; i++)
+    if (is_nan(dtype, least) ? is_nan(dtype, x[i]) : x[i] == least) return i;
+  return -1;
+}
+
 static uint64_t reduced(uint32_t op, uint32_t dtype, const uint64_t *x, int64_t n) {
   if (op == VT_OP_sum) return sum_of(dtype, x, n);
   if (op == VT_OP_min) return least_of(dtype, x, n);
   if (op == VT_OP_max) return x[first_greatest(dtype, x, n)];
+  if (op == VT_OP_prod) return prod_of(dtype, x, n);
+  if (op == VT_OP_argmin) return (uint64_t)first_least(dtype, x, n);
   return (uint64_t)first_greatest(dtype, x, n);
 }
 
@@ -128,7 +168,7 @@ static void test_axes(uint32_t op, const vt_view *x, unsigned mask, int layout) 
   for (int keep = 0; keep < 2; keep++) {
     const vt_attr_reduce a = axes_of(mask, keep, layout == GAPS);
     const ran r = run_op(op, &a, x, 1, layout);
-    if (empty && op != VT_OP_sum) {
+    if (empty && op != VT_OP_sum && op != VT_OP_prod) {
       CHECK(r.status == VT_VERIFY);
     } else {
       check_reduction(op, x, mask, &r);
@@ -192,6 +232,8 @@ static void test_lengths(void) {
       test_length(VT_OP_sum, dtype, lengths[i], 0, &state);
       if (lengths[i] > 3000) continue;
       test_length(VT_OP_sum, dtype, lengths[i], 1, &state);
+      test_length(VT_OP_prod, dtype, lengths[i], 0, &state);
+      test_length(VT_OP_prod, dtype, lengths[i], 1, &state);
       if (lengths[i] == 0) continue;
       test_length(VT_OP_max, dtype, lengths[i], 1, &state);
       test_length(VT_OP_min, dtype, lengths[i], 0, &state);
@@ -206,6 +248,28 @@ static void test_long(void) {
   const vt_view x = fill_ordinary(view_new(F32, 1, dim, DENSE), &state);
   const ran r = run_op(VT_OP_sum, NULL, &x, 1, DENSE);
   CHECK(r.status == VT_OK && expect_bits("sum", &r.out, 0, vt_f32_bits(s_f32(x.data, dim[0]))));
+  drop_all();
+}
+
+/* So is a product of more than 1024 chunks; its factors lie around 1. */
+static void test_long_product(void) {
+  const int64_t n = 1024 * 1024 + 1025;
+  uint64_t state = 9;
+  test_seed = state;
+  const vt_view x = view_new(F32, 1, &n, DENSE);
+  double *p = malloc(1026 * sizeof *p), *part = malloc(1024 * sizeof *part);
+  for (int64_t i = 0; i < n; i++)
+    ((float *)x.data)[i] = 1.0f + (float)(int64_t)(random_u64(&state) >> 50) * 0x1p-24f - 0x1p-11f;
+  for (int64_t c = 0; c < 1026; c++) {
+    const int64_t length = c == 1025 ? 1 : 1024;
+    for (int64_t i = 0; i < length; i++) part[i] = (double)((float *)x.data)[1024 * c + i];
+    p[c] = product_of(F32, part, length);
+  }
+  const ran r = run_op(VT_OP_prod, NULL, &x, 1, DENSE);
+  const float want = (float)product_of(F32, p, 1026);
+  CHECK(r.status == VT_OK && expect_bits("prod", &r.out, 0, vt_f32_bits(want)) && want != 1);
+  free(p);
+  free(part);
   drop_all();
 }
 
@@ -240,9 +304,9 @@ static void test_small_sums(void) {
   drop_all();
 }
 
-/* ---- argmax ---- */
+/* ---- argmax and argmin ---- */
 
-static void test_argmax(void) {
+static void test_arg(uint32_t op) {
   uint64_t state = 77;
   for (int64_t s = 1; s < COUNT(shapes); s++)
     for (uint32_t axis = 0; axis < shapes[s].rank; axis++)
@@ -251,36 +315,108 @@ static void test_argmax(void) {
         const int layout = (int)(dtype + axis) % LAYOUTS;
         test_seed = state;
         const vt_view x = fill_any(view_new(dtype, shapes[s].rank, shapes[s].dim, layout), &state);
-        const ran r = run_op(VT_OP_argmax, &a, &x, 1, (layout + 1) % LAYOUTS);
+        const ran r = run_op(op, &a, &x, 1, (layout + 1) % LAYOUTS);
         if (shapes[s].dim[axis] == 0) {
           CHECK(r.status == VT_VERIFY);
         } else {
           CHECK(r.status == VT_OK && r.out.dtype == VT_DTYPE_I64 && r.out.rank == x.rank - 1);
-          check_reduction(VT_OP_argmax, &x, 1u << axis, &r);
+          check_reduction(op, &x, 1u << axis, &r);
         }
         drop_all();
       }
 }
 
 /* Written by hand: ties go to the first, a NaN wins, +0 is above -0. */
-static void test_argmax_rows(void) {
+static void test_arg_rows(void) {
   static const struct {
     float x[4];
-    int64_t want;
-  } rows[] = {{{1, 3, 3, 2}, 1},
-              {{-0.0f, 0.0f, -0.0f, 0.0f}, 1},
-              {{1, NAN, INFINITY, NAN}, 1},
-              {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}, 0},
-              {{0, -1, -2, 0x1p-149f}, 3}};
+    int64_t most, least;
+  } rows[] = {{{1, 3, 3, 2}, 1, 0},
+              {{0.0f, 0.0f, -0.0f, -0.0f}, 0, 2},
+              {{-0.0f, 0.0f, -0.0f, 0.0f}, 1, 0},
+              {{1, NAN, INFINITY, NAN}, 1, 1},
+              {{1, -INFINITY, 5, NAN}, 3, 3},
+              {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}, 0, 0},
+              {{0, -1, -2, 0x1p-149f}, 3, 2}};
   const vt_attr_axis a = {.size = sizeof a, .axis = 0};
   const int64_t dim[1] = {4};
   for (int64_t i = 0; i < COUNT(rows); i++) {
     const vt_view x = view_new(F32, 1, dim, DENSE);
     memcpy(x.data, rows[i].x, sizeof rows[i].x);
     const ran r = run_op(VT_OP_argmax, &a, &x, 1, DENSE);
-    CHECK(r.status == VT_OK && (int64_t)get_bits(&r.out, 0) == rows[i].want);
+    CHECK(r.status == VT_OK && (int64_t)get_bits(&r.out, 0) == rows[i].most);
+    const ran q = run_op(VT_OP_argmin, &a, &x, 1, DENSE);
+    CHECK(q.status == VT_OK && (int64_t)get_bits(&q.out, 0) == rows[i].least);
     drop_all();
   }
+}
+
+/* ---- cumsum ---- */
+
+static double add_in(uint32_t dtype, double a, double b) {
+  return dtype == F32 ? (double)(float)(a + b) : a + b;
+}
+
+/* The line of `n` patterns, in place. */
+static void running_sums(uint32_t dtype, uint64_t *x, int64_t n, int exclusive) {
+  double a = 0, b = 0, z = 0, carry = 0, last = 0;
+  uint64_t whole = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const double v =
+        dtype == F32 ? (double)vt_f32_from_bits((uint32_t)x[i]) : vt_f64_from_bits(x[i]);
+    const uint64_t before = whole;
+    whole += (uint64_t)whole_of(dtype, x[i]);
+    if (i % 1024 == 0) b = 0;
+    if (i % 32 == 0) a = 0;
+    a = add_in(dtype, a, v);
+    z = add_in(dtype, b, a);
+    const double y = add_in(dtype, carry, z), put = exclusive ? last : y;
+    last = y;
+    if (i % 32 == 31) b = z;
+    if (i % 1024 == 1023) carry = y;
+    x[i] = cut_to(dtype, exclusive ? before : whole);
+    if (dtype == F32) x[i] = vt_f32_bits((float)put);
+    if (dtype == F64) x[i] = vt_f64_bits(put);
+  }
+}
+
+static void check_cumsum(const vt_view *x, const vt_view *y, const vt_attr_cumsum *a) {
+  const int64_t n = x->dim[a->axis], total = count_of_view(x);
+  int64_t step = 1;
+  uint64_t *line = malloc(((size_t)n + 1) * sizeof *line);
+  for (uint32_t i = (uint32_t)a->axis + 1; i < x->rank; i++) step *= x->dim[i];
+  for (int64_t from = 0; from < total; from++) {
+    if (from / step % n != 0) continue; /* the first element of each line */
+    for (int64_t i = 0; i < n; i++)
+      line[i] = get_bits(x, from + (a->reverse ? n - 1 - i : i) * step);
+    running_sums(x->dtype, line, n, (int)a->exclusive);
+    for (int64_t i = 0; i < n; i++)
+      if (!expect_bits("cumsum", y, from + (a->reverse ? n - 1 - i : i) * step, line[i])) break;
+  }
+  free(line);
+}
+
+static void test_cumsum(uint32_t rank, const int64_t *dim, uint64_t *state) {
+  for (uint32_t axis = 0; axis < rank; axis++)
+    for (uint32_t dtype = 1; dtype <= 6; dtype++)
+      for (int way = 0; way < 8; way++) {
+        const vt_attr_cumsum a = {
+            .size = sizeof a, .axis = axis, .exclusive = way & 1, .reverse = way >> 1 & 1};
+        const int layout = way % LAYOUTS;
+        test_seed = *state;
+        vt_view x = view_new(dtype, rank, dim, layout);
+        x = way < 4 ? fill_any(x, state) : fill_ordinary(x, state);
+        const ran r = run_op(VT_OP_cumsum, &a, &x, 1, (layout + 1) % LAYOUTS);
+        CHECK(r.status == VT_OK);
+        if (r.status == VT_OK) check_cumsum(&x, &r.out, &a);
+        drop_all();
+      }
+}
+
+static void test_cumsums(void) {
+  uint64_t state = 31;
+  for (int64_t s = 1; s < COUNT(shapes); s++) test_cumsum(shapes[s].rank, shapes[s].dim, &state);
+  for (int64_t i = 0; i < COUNT(lengths) - 1; i++) test_cumsum(1, &lengths[i], &state);
 }
 
 /* ---- type rules ---- */
@@ -292,6 +428,9 @@ static const vt_attr_reduce axis_before = {.size = sizeof axis_before, .axes = {
 static const vt_attr_reduce axis_twice = {.size = sizeof axis_twice, .axes = {2, {1, 1}}};
 static const vt_attr_axis along_0 = {.size = sizeof along_0, .axis = 0};
 static const vt_attr_axis along_1 = {.size = sizeof along_1, .axis = 1};
+static const vt_attr_cumsum cumsum_0 = {.size = sizeof cumsum_0};
+static const vt_attr_cumsum cumsum_1 = {.size = sizeof cumsum_1, .axis = 1};
+static const vt_attr_cumsum cumsum_before = {.size = sizeof cumsum_before, .axis = -1};
 static const vt_attr_axis along_before = {.size = sizeof along_before, .axis = -1};
 
 static void test_rules(void) {
@@ -315,6 +454,15 @@ static void test_rules(void) {
       {VT_OP_argmax, &along_before, "f32[3]", "!verify: axis -1 does not exist"},
       {VT_OP_argmax, &along_0, "f32[0, 3]", "!verify: axis 0 of f32[0, 3] is empty"},
       {VT_OP_argmax, &along_0, "f32[]", "!verify: axis 0 does not exist: the operand has rank 0"},
+      {VT_OP_argmin, &along_1, "i8[B, 3]", "i64[B]"},
+      {VT_OP_argmin, &along_0, "f32[0, 3]", "!verify: axis 0 of f32[0, 3] is empty"},
+      {VT_OP_prod, NULL, "f32[B, 0]", "f32[]"},
+      {VT_OP_prod, &axis_2, "f32[2, 3]", "!verify: axis 2 does not exist"},
+      {VT_OP_cumsum, &cumsum_1, "u8[B, T]", "u8[B, T]"},
+      {VT_OP_cumsum, &cumsum_1, "f32[2, 0]", "f32[2, 0]"},
+      {VT_OP_cumsum, &cumsum_1, "f32[2]", "!verify: axis 1 does not exist: the operand has rank 1"},
+      {VT_OP_cumsum, &cumsum_before, "f32[2]", "!verify: axis -1 does not exist"},
+      {VT_OP_cumsum, NULL, "f32[]", "!verify: does not exist: the operand has rank 0"},
       {VT_OP_mean, &axes_1_keep, "f32[B, 3]", "f32[B, 1]"},
       {VT_OP_mean, &axes_1_keep, "f32[B, 0]", "f32[B, 1]"}, /* 0/0 */
       {VT_OP_mean, NULL, "i32[2]", "!verify: operand 1 is i32[2], expected f32 or f64"},
@@ -332,6 +480,9 @@ static void test_types(void) {
   check_types(VT_OP_max, 1, NULL, NUMBERS);
   check_types(VT_OP_min, 1, NULL, NUMBERS);
   check_types(VT_OP_argmax, 1, &along_0, NUMBERS);
+  check_types(VT_OP_prod, 1, NULL, NUMBERS);
+  check_types(VT_OP_argmin, 1, &along_0, NUMBERS);
+  check_types(VT_OP_cumsum, 1, &cumsum_0, NUMBERS);
   check_types(VT_OP_mean, 1, NULL, "f32 f64 ");
   check_types(VT_OP_softmax, 1, &along_0, "f32 ");
   check_types(VT_OP_log_softmax, 1, &along_0, "f32 ");
@@ -341,14 +492,19 @@ int main(void) {
   test_all_axes(VT_OP_sum, 101);
   test_all_axes(VT_OP_max, 102);
   test_all_axes(VT_OP_min, 103);
+  test_all_axes(VT_OP_prod, 104);
   test_no_axes(VT_OP_sum);
+  test_no_axes(VT_OP_prod);
   test_no_axes(VT_OP_max);
   test_lengths();
   test_long();
+  test_long_product();
   test_axes_are_one();
   test_small_sums();
-  test_argmax();
-  test_argmax_rows();
+  test_arg(VT_OP_argmax);
+  test_arg(VT_OP_argmin);
+  test_arg_rows();
+  test_cumsums();
   test_rules();
   test_types();
   TEST_DONE();
