@@ -5,6 +5,7 @@
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, BOOL = VT_DTYPE_BOOL };
 #define NUMBERS "f32 f64 i8 u8 i32 i64 "
+#define BITS "i8 u8 i32 i64 bool "
 
 /* What an op gives on one element of each operand: three kinds of arithmetic. Integers are wide
  * enough before they are cut to their width. */
@@ -36,6 +37,18 @@ static uint64_t quotient(int64_t a, int64_t b) {
   return (a < 0) != (b < 0) ? -q : q;
 }
 
+/* One bit at a time: 64 times are enough for every width, and a count below 0 is like a large one.
+ */
+static uint64_t doubled(int64_t a, int64_t n) {
+  uint64_t x = (uint64_t)a;
+  for (int64_t i = n < 0 || n > 64 ? 64 : n; i > 0; i--) x += x;
+  return x;
+}
+static uint64_t halved(int64_t a, int64_t n) { /* towards -infinity */
+  for (int64_t i = n < 0 || n > 64 ? 64 : n; i > 0; i--) a = a / 2 - (a < 0 && a % 2 != 0);
+  return (uint64_t)a;
+}
+
 BOTH(neg, -a)
 WHOLE(neg, -(uint64_t)a)
 BOTH(abs, a == 0 ? 0 : a < 0 ? -a : a)
@@ -50,6 +63,20 @@ ONE_F32(cos, vt_f32_cos(a))
 ONE_F32(tanh, vt_f32_tanh(a))
 ONE_F32(erf, vt_f32_erf(a))
 ONE_F32(sigmoid, vt_f32_sigmoid(a))
+ONE_F32(exp2, vt_f32_exp2(a))
+ONE_F32(expm1, vt_f32_expm1(a))
+ONE_F32(log2, vt_f32_log2(a))
+ONE_F32(log10, vt_f32_log10(a))
+ONE_F32(log1p, vt_f32_log1p(a))
+ONE_F32(tan, vt_f32_tan(a))
+ONE_F32(asin, vt_f32_asin(a))
+ONE_F32(acos, vt_f32_acos(a))
+ONE_F32(atan, vt_f32_atan(a))
+ONE_F32(sinh, vt_f32_sinh(a))
+ONE_F32(cosh, vt_f32_cosh(a))
+ONE_F32(asinh, vt_f32_asinh(a))
+ONE_F32(acosh, vt_f32_acosh(a))
+ONE_F32(atanh, vt_f32_atanh(a))
 ONE_F32(pow, vt_f32_pow(a, b))
 BOTH(add, a + b)
 WHOLE(add, (uint64_t)a + (uint64_t)b)
@@ -64,9 +91,22 @@ BOTH(maximum, isnan(a) || isnan(b) ? NAN : comes_above((double)a, (double)b) ? a
 WHOLE(maximum, (uint64_t)(a < b ? b : a))
 BOTH(minimum, isnan(a) || isnan(b) ? NAN : comes_above((double)a, (double)b) ? b : a)
 WHOLE(minimum, (uint64_t)(a < b ? a : b))
-WHOLE(and, a != 0 && b != 0)
-WHOLE(or, a != 0 || b != 0)
-WHOLE(not, a == 0)
+WHOLE(and, (uint64_t)a &(uint64_t)b)
+WHOLE(or, (uint64_t)a | (uint64_t)b)
+WHOLE(xor, (uint64_t)a ^ (uint64_t)b)
+WHOLE(not, ~(uint64_t)a) /* of a bool, its one bit */
+WHOLE(shl, doubled(a, b))
+WHOLE(shr, halved(a, b))
+BOTH(sign, isnan(a) ? a : a > 0 ? 1 : a < 0 ? -1 : 0)
+WHOLE(sign, (uint64_t)(a > 0 ? 1 : a < 0 ? -1 : 0))
+GIVES(floor, float, float, floorf(a))
+GIVES(floor, double, double, floor(a))
+GIVES(ceil, float, float, ceilf(a))
+GIVES(ceil, double, double, ceil(a))
+GIVES(trunc, float, float, truncf(a))
+GIVES(trunc, double, double, trunc(a))
+GIVES(round, float, float, rintf(a))
+GIVES(round, double, double, rint(a))
 GIVES(fma, float, float, fmaf(a, b, c))
 GIVES(fma, double, double, fma(a, b, c))
 
@@ -86,6 +126,25 @@ static const meaning meanings[] = {
     FUNCTION(tanh),
     FUNCTION(erf),
     FUNCTION(sigmoid),
+    FUNCTION(exp2),
+    FUNCTION(expm1),
+    FUNCTION(log2),
+    FUNCTION(log10),
+    FUNCTION(log1p),
+    FUNCTION(tan),
+    FUNCTION(asin),
+    FUNCTION(acos),
+    FUNCTION(atan),
+    FUNCTION(sinh),
+    FUNCTION(cosh),
+    FUNCTION(asinh),
+    FUNCTION(acosh),
+    FUNCTION(atanh),
+    NUMBER(sign, 1),
+    ROW(floor, 1, "f32 f64 ", floor_float, floor_double, NULL),
+    ROW(ceil, 1, "f32 f64 ", ceil_float, ceil_double, NULL),
+    ROW(trunc, 1, "f32 f64 ", trunc_float, trunc_double, NULL),
+    ROW(round, 1, "f32 f64 ", round_float, round_double, NULL),
     NUMBER(add, 2),
     NUMBER(sub, 2),
     NUMBER(mul, 2),
@@ -94,9 +153,12 @@ static const meaning meanings[] = {
     ROW(pow, 2, "f32 ", pow_float, NULL, NULL),
     NUMBER(maximum, 2),
     NUMBER(minimum, 2),
-    ROW(and, 2, "bool ", NULL, NULL, and_whole),
-    ROW(or, 2, "bool ", NULL, NULL, or_whole),
-    ROW(not, 1, "bool ", NULL, NULL, not_whole),
+    ROW(and, 2, BITS, NULL, NULL, and_whole),
+    ROW(or, 2, BITS, NULL, NULL, or_whole),
+    ROW(xor, 2, BITS, NULL, NULL, xor_whole),
+    ROW(not, 1, BITS, NULL, NULL, not_whole),
+    ROW(shl, 2, "i8 u8 i32 i64 ", NULL, NULL, shl_whole),
+    ROW(shr, 2, "i8 u8 i32 i64 ", NULL, NULL, shr_whole),
     ROW(fma, 3, "f32 f64 ", fma_float, fma_double, NULL),
 };
 
@@ -107,8 +169,9 @@ static uint64_t give(const meaning *m, uint32_t dtype, const uint64_t x[3]) {
   if (dtype == F64)
     return vt_f64_bits(
         m->f64(vt_f64_from_bits(x[0]), vt_f64_from_bits(x[1]), vt_f64_from_bits(x[2])));
-  return cut_to(dtype,
-                m->whole(whole_of(dtype, x[0]), whole_of(dtype, x[1]), whole_of(dtype, x[2])));
+  const uint64_t bits =
+      m->whole(whole_of(dtype, x[0]), whole_of(dtype, x[1]), whole_of(dtype, x[2]));
+  return dtype == BOOL ? bits & 1 : cut_to(dtype, bits);
 }
 
 /* -1, 0, 1: how IEEE compares; 2: not at all. */
@@ -131,11 +194,12 @@ static const struct {
 
 /* ---- special values against each other ---- */
 
-static const uint32_t special_f32[] = {0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff,
-                                       0x00800000, 0x80800000, 0x3f000000, 0x3f800000, 0xbf800000,
-                                       0x40000000, 0x40490fdb, 0xc0490fdb, 0x42b17218, 0xc2cff1b5,
-                                       0x4b800001, 0xcb000001, 0x5f000000, 0x7f7fffff, 0xff7fffff,
-                                       0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f800001};
+static const uint32_t special_f32[] = {
+    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x3f000000,
+    0x3f800000, 0xbf800000, 0x40000000, 0x40490fdb, 0xc0490fdb, 0x42b17218, 0xc2cff1b5, 0x4b800001,
+    0xcb000001, 0x5f000000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345,
+    0x7f800001, 0xbf000000, 0x3fc00000, 0xbfc00000, 0x40200000, 0xc0200000, 0x3effffff, 0x3f000001,
+    0xbf7fffff, 0x4affffff, 0xcaffffff, 0x4b000000, 0x4afffffd};
 static const uint64_t special_f64[] = {0,
                                        UINT64_C(0x8000000000000000),
                                        1,
@@ -153,10 +217,19 @@ static const uint64_t special_f64[] = {0,
                                        UINT64_C(0x7ff0000000000000),
                                        UINT64_C(0xfff0000000000000),
                                        UINT64_C(0x7ff8000000000000),
-                                       UINT64_C(0xfff0000000000001)};
+                                       UINT64_C(0xfff0000000000001),
+                                       UINT64_C(0xbfe0000000000000),
+                                       UINT64_C(0x3ff8000000000000),
+                                       UINT64_C(0xc004000000000000),
+                                       UINT64_C(0x3fdfffffffffffff),
+                                       UINT64_C(0xbfefffffffffffff),
+                                       UINT64_C(0x432fffffffffffff),
+                                       UINT64_C(0xc32fffffffffffff),
+                                       UINT64_C(0x4330000000000000)};
 static const int64_t special_whole[] = {
     0,   1,         2,         3,         -1,        -2,    -7,         7,          127,    -128,
-    255, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 46341, 3037000500, 0x55555555, -65536, 100};
+    255, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 46341, 3037000500, 0x55555555, -65536, 100,
+    8,   31,        32,        63,        64,        6,     33,         4,          5,      9};
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 static int64_t special_count(uint32_t dtype) {
@@ -455,6 +528,11 @@ static void test_rules(void) {
       {VT_OP_cast, &to_far, "f32[]", "!verify: a cast to type number 4294967297"},
       {VT_OP_cast, &to_negative, "f32[]", "!verify: a cast to type number -1"},
       {VT_OP_pow, NULL, "f64[2]; f64[2]", "!verify: operand 1 is f64[2], expected f32"},
+      {VT_OP_exp2, NULL, "f64[2]", "!verify: operand 1 is f64[2], expected f32"},
+      {VT_OP_xor, NULL, "bool[2, 1]; bool[3]", "bool[2, 3]"},
+      {VT_OP_not, NULL, "f32[2]", "!verify: operand 1 is f32[2], expected an integer or bool"},
+      {VT_OP_shl, NULL, "i32[2]; i64[2]", "!verify: operand 2 is i64[2] where operand 1 is i32[2]"},
+      {VT_OP_shr, NULL, "bool[2]; bool[2]", "!verify: operand 1 is bool[2], expected an integer"},
       {VT_OP_mod, NULL, "f32[2]; f32[2]", "!verify: operand 1 is f32[2], expected an integer"},
   };
   CHECK_RULES(cases);
@@ -470,6 +548,17 @@ static void test_types(void) {
   check_types(VT_OP_select, 3, NULL, "bool ");
 }
 
+/* Numbers are serialised: said a second time, so that a renumbering is heard. */
+static void test_published(void) {
+  static const char *const names[] = {
+      "exp2",  "expm1", "log2",  "log10", "log1p", "tan",  "asin",  "acos",  "atan", "sinh", "cosh",
+      "asinh", "acosh", "atanh", "sign",  "floor", "ceil", "trunc", "round", "xor",  "shl",  "shr"};
+  for (uint32_t i = 0; i < COUNT(names); i++) {
+    const vt_op_info *op = vt_op_find(names[i]);
+    CHECK(op != NULL && op->number == 51 + i);
+  }
+}
+
 int main(void) {
   for (int64_t i = 0; i < COUNT(meanings); i++) {
     test_specials(&meanings[i]);
@@ -481,5 +570,6 @@ int main(void) {
   test_casts();
   test_rules();
   test_types();
+  test_published();
   TEST_DONE();
 }

@@ -52,7 +52,11 @@ vt_status check_any(const vt_rule *r, vt_diag *d) { return classed(r, F | I | B 
 vt_status check_same(const vt_rule *r, vt_diag *d) { return same(r, 0, r->n_in, d); }
 vt_status check_float(const vt_rule *r, vt_diag *d) { return classed(r, F, "f32 or f64", d); }
 vt_status check_integer(const vt_rule *r, vt_diag *d) { return classed(r, I, "an integer", d); }
+vt_check_fn check_bool; /* of reductions to a truth value; here it needs no row to be there */
 vt_status check_bool(const vt_rule *r, vt_diag *d) { return classed(r, B, "bool", d); }
+vt_status check_bits(const vt_rule *r, vt_diag *d) {
+  return classed(r, I | B, "an integer or bool", d);
+}
 vt_status check_compute(const vt_rule *r, vt_diag *d) {
   return classed(r, F | I | B, "f32, f64, an integer or bool", d);
 }

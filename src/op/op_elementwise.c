@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_elementwise.c - ops that look at one element of each operand: shape rules and kernels.
+ * op_elementwise.c - ops that look at one element of each operand: shape rules and kernels. Their
+ * gradients are in op_derivative.c.
  * Every kernel is one loop over three scalar functions: f32, f64, and integers as int64_t, which
  * wrap to their width when stored. No multiply-add is contracted unless the graph says fma. */
 #include "op_rows.h"
@@ -121,15 +122,55 @@ static vt_status ew_run(const vt_kernel *k, const ew *f) {
 
 static int64_t int_abs(int64_t a) { return a < 0 ? vt_i64_wrap_sub(0, a) : a; }
 
-#define F32(name, formula)                             \
-  static float name##_f32(float a, float b, float c) { \
-    (void)a, (void)b, (void)c;                         \
-    return formula;                                    \
+/* Narrow integers are seen with their sign, so bits beyond their width repeat it and those above
+ * it are cut off when stored: only the 64 bits of the widest need a limit here. */
+static int64_t int_shl(int64_t a, int64_t n) {
+  return n < 0 || n > 63 ? 0 : (int64_t)((uint64_t)a << n);
+}
+static int64_t int_shr(int64_t a, int64_t n) {
+  if (n < 0 || n > 63) return a < 0 ? -1 : 0;
+  return a < 0 ? ~(~a >> n) : a >> n;
+}
+
+static float abs_f32(float a) { return vt_f32_from_bits(vt_f32_bits(a) & 0x7fffffffu); }
+static double abs_f64(double a) { return vt_f64_from_bits(vt_f64_bits(a) & 0x7fffffffffffffffu); }
+/* A result that may have lost the sign of a zero, with the sign of x. */
+static float like_f32(float result, float x) { return vt_f32_bits(x) >> 31 ? -result : result; }
+static double like_f64(double result, double x) { return vt_f64_bits(x) >> 63 ? -result : result; }
+
+/* From 2^23, 2^52 on every number is whole; NaN is not below either. */
+static float trunc_f32(float x) {
+  const float size = abs_f32(x);
+  return size < 0x1p23f ? like_f32((float)(int32_t)size, x) : x;
+}
+static double trunc_f64(double x) {
+  const double size = abs_f64(x);
+  return size < 0x1p52 ? like_f64((double)(int64_t)size, x) : x;
+}
+/* The addition rounds to a whole number, ties to even, and the subtraction is exact. */
+static float round_f32(float x) {
+  const float size = abs_f32(x);
+  return size < 0x1p23f ? like_f32((size + 0x1p23f) - 0x1p23f, x) : x;
+}
+static double round_f64(double x) {
+  const double size = abs_f64(x);
+  return size < 0x1p52 ? like_f64((size + 0x1p52) - 0x1p52, x) : x;
+}
+/* A step from the truncated number never meets a zero that has a sign to keep. */
+static float floor_f32(float x) { return trunc_f32(x) > x ? trunc_f32(x) - 1.0f : trunc_f32(x); }
+static double floor_f64(double x) { return trunc_f64(x) > x ? trunc_f64(x) - 1.0 : trunc_f64(x); }
+static float ceil_f32(float x) { return trunc_f32(x) < x ? trunc_f32(x) + 1.0f : trunc_f32(x); }
+static double ceil_f64(double x) { return trunc_f64(x) < x ? trunc_f64(x) + 1.0 : trunc_f64(x); }
+
+#define F32(name, formula)                                \
+  static float name##_of_f32(float a, float b, float c) { \
+    (void)a, (void)b, (void)c;                            \
+    return formula;                                       \
   }
-#define F64(name, formula)                                 \
-  static double name##_f64(double a, double b, double c) { \
-    (void)a, (void)b, (void)c;                             \
-    return formula;                                        \
+#define F64(name, formula)                                    \
+  static double name##_of_f64(double a, double b, double c) { \
+    (void)a, (void)b, (void)c;                                \
+    return formula;                                           \
   }
 #define INT(name, formula)                                       \
   static int64_t name##_whole(int64_t a, int64_t b, int64_t c) { \
@@ -141,15 +182,29 @@ static int64_t int_abs(int64_t a) { return a < 0 ? vt_i64_wrap_sub(0, a) : a; }
     static const ew rows = {f, g, h};     \
     return ew_run(k, &rows);              \
   }
-#define EW_F32(name, f) F32(name, f) KERNEL(name, name##_f32, NULL, NULL)
-#define EW_FLOAT(name, f, g) F32(name, f) F64(name, g) KERNEL(name, name##_f32, name##_f64, NULL)
+#define EW_F32(name, f) F32(name, f) KERNEL(name, name##_of_f32, NULL, NULL)
+#define EW_FLOAT(name, f, g) \
+  F32(name, f) F64(name, g) KERNEL(name, name##_of_f32, name##_of_f64, NULL)
 #define EW_INT(name, h) INT(name, h) KERNEL(name, NULL, NULL, name##_whole)
 #define EW(name, f, g, h) \
-  F32(name, f) F64(name, g) INT(name, h) KERNEL(name, name##_f32, name##_f64, name##_whole)
+  F32(name, f) F64(name, g) INT(name, h) KERNEL(name, name##_of_f32, name##_of_f64, name##_whole)
 
 EW(neg, -a, -a, vt_i64_wrap_sub(0, a))
-EW(abs, vt_f32_from_bits(vt_f32_bits(a) & 0x7fffffffu),
-   vt_f64_from_bits(vt_f64_bits(a) & 0x7fffffffffffffffu), int_abs(a))
+EW(abs, abs_f32(a), abs_f64(a), int_abs(a))
+EW(sign,
+   a > 0    ? 1.0f
+   : a < 0  ? -1.0f
+   : a == 0 ? 0.0f
+            : a,
+   a > 0    ? 1.0
+   : a < 0  ? -1.0
+   : a == 0 ? 0.0
+            : a,
+   (a > 0) - (a < 0))
+EW_FLOAT(floor, floor_f32(a), floor_f64(a))
+EW_FLOAT(ceil, ceil_f32(a), ceil_f64(a))
+EW_FLOAT(trunc, trunc_f32(a), trunc_f64(a))
+EW_FLOAT(round, round_f32(a), round_f64(a))
 EW(add, a + b, a + b, vt_i64_wrap_add(a, b))
 EW(sub, a - b, a - b, vt_i64_wrap_sub(a, b))
 EW(mul, a *b, a *b, vt_i64_wrap_mul(a, b))
@@ -166,11 +221,35 @@ EW_F32(cos, vt_f32_cos(a))
 EW_F32(tanh, vt_f32_tanh(a))
 EW_F32(erf, vt_f32_erf(a))
 EW_F32(sigmoid, vt_f32_sigmoid(a))
+EW_F32(exp2, vt_f32_exp2(a))
+EW_F32(expm1, vt_f32_expm1(a))
+EW_F32(log2, vt_f32_log2(a))
+EW_F32(log10, vt_f32_log10(a))
+EW_F32(log1p, vt_f32_log1p(a))
+EW_F32(tan, vt_f32_tan(a))
+EW_F32(asin, vt_f32_asin(a))
+EW_F32(acos, vt_f32_acos(a))
+EW_F32(atan, vt_f32_atan(a))
+EW_F32(sinh, vt_f32_sinh(a))
+EW_F32(cosh, vt_f32_cosh(a))
+EW_F32(asinh, vt_f32_asinh(a))
+EW_F32(acosh, vt_f32_acosh(a))
+EW_F32(atanh, vt_f32_atanh(a))
 EW_F32(pow, vt_f32_pow(a, b))
 EW_INT(mod, vt_i64_mod(a, b))
-EW_INT(and, (a != 0) & (b != 0))
-EW_INT(or, (a != 0) | (b != 0))
-EW_INT(not, a == 0)
+EW_INT(shl, int_shl(a, b))
+EW_INT(shr, int_shr(a, b))
+EW_INT(and, a &b)
+EW_INT(or, a | b)
+EW_INT(xor, a ^ b)
+INT(not_truth, a == 0)
+INT(not_bits, ~a)
+
+/* A truth value is 0 or 1, which the other three keep by themselves. */
+vt_status kernel_not(vt_kernel *k) {
+  static const ew truth = {NULL, NULL, not_truth_whole}, bits = {NULL, NULL, not_bits_whole};
+  return ew_run(k, k->in[0].dtype == VT_DTYPE_BOOL ? &truth : &bits);
+}
 
 /* ---- comparisons: operands of one type, result bool ---- */
 

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * eager_test.h - a builder that runs each node as it is written, so that tests of this room see
+ * what a decomposition or a gradient gives; and checks of both against formulas said again, bit
+ * for bit, and against differences. */
+#ifndef VT_EAGER_TEST_H
+#define VT_EAGER_TEST_H
+#include "op_test.h"
+#include "vt_builder.h"
+
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+enum { MOST_EAGER = 64 };
+typedef struct eager {
+  vt_builder b;
+  uint32_t n;
+  vt_view value[MOST_EAGER];
+  vt_type type[MOST_EAGER];
+} eager;
+
+static inline uint32_t eager_add(eager *e, vt_view v) {
+  if (e->n == MOST_EAGER) exit(1);
+  e->value[e->n] = v;
+  e->type[e->n] = type_of_view(&v);
+  return e->n++;
+}
+
+static inline uint32_t eager_node(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t n,
+                                  const void *attrs) {
+  eager *e = b->self;
+  vt_view views[8];
+  for (uint32_t i = 0; i < n; i++) {
+    if (in[i] >= e->n) return VT_NO_VALUE;
+    views[i] = e->value[in[i]];
+  }
+  const ran r = run_op(op, attrs, views, n, DENSE);
+  if (r.status != VT_OK) complain(vt_op_get(op)->name, "does not run");
+  return r.status == VT_OK ? eager_add(e, r.out) : VT_NO_VALUE;
+}
+
+static inline const vt_type *eager_type(const vt_builder *b, uint32_t value) {
+  const eager *e = b->self;
+  return value < e->n ? &e->type[value] : NULL;
+}
+
+static inline void eager_begin(eager *e, const vt_view *in, uint32_t n) {
+  *e = (eager){.b = {.self = e, .node = eager_node, .type = eager_type}};
+  for (uint32_t i = 0; i < n; i++) (void)eager_add(e, in[i]);
+}
+
+/* What the decomposition of an op gives; data is NULL where it fails. */
+static inline vt_view lowered(uint32_t op, const void *attrs, const vt_view *in, uint32_t n) {
+  static const uint32_t ids[3] = {0, 1, 2};
+  static eager e;
+  const vt_op_info *info = vt_op_get(op);
+  eager_begin(&e, in, n);
+  const vt_lowering l = {&e.b, ids, n, attrs == NULL ? info->attrs->defaults : attrs, NULL};
+  const uint32_t y = info->lower(&l);
+  return y < e.n ? e.value[y] : (vt_view){0};
+}
+
+/* The gradients of the operands; data is NULL where nothing flows. */
+static inline void differentiate(uint32_t op, const void *attrs, const vt_view *in, uint32_t n,
+                                 vt_view y, vt_view dy, vt_view *out) {
+  static const uint32_t ids[3] = {0, 1, 2};
+  static eager e;
+  const vt_op_info *info = vt_op_get(op);
+  uint32_t d_in[3] = {VT_NO_VALUE, VT_NO_VALUE, VT_NO_VALUE};
+  eager_begin(&e, in, n);
+  const uint32_t at_y = eager_add(&e, y), at_dy = eager_add(&e, dy);
+  const vt_gradient g = {&e.b,   ids, &at_y, n, 1, attrs == NULL ? info->attrs->defaults : attrs,
+                         &at_dy, d_in};
+  info->grad(&g);
+  for (uint32_t i = 0; i < n; i++) out[i] = d_in[i] < e.n ? e.value[d_in[i]] : (vt_view){0};
+}
+
+/* ---- formulas said again ---- */
+
+/* On one element of each operand: the value of a composition, and the gradient of each operand
+ * from the operands, the result and its gradient d. */
+typedef struct formula {
+  uint32_t op, n_in;
+  const void *attrs;
+  float (*y_float)(float a, float b, float c);
+  double (*y_double)(double a, double b, double c); /* NULL: f32 alone */
+  float (*d_float[3])(float a, float b, float c, float y, float d);
+  double (*d_double[3])(double a, double b, double c, double y, double d);
+  double lo, hi; /* where differences are taken; those of operand 2 in lo2 .. hi2, if not empty */
+  double lo2, hi2;
+} formula;
+
+static inline uint64_t formula_slope(const formula *f, uint32_t k, uint32_t dtype,
+                                     const uint64_t x[5]) {
+  if (dtype == VT_DTYPE_F64)
+    return vt_f64_bits(f->d_double[k](vt_f64_from_bits(x[0]), vt_f64_from_bits(x[1]),
+                                      vt_f64_from_bits(x[2]), vt_f64_from_bits(x[3]),
+                                      vt_f64_from_bits(x[4])));
+  return vt_f32_bits(
+      f->d_float[k](vt_f32_from_bits((uint32_t)x[0]), vt_f32_from_bits((uint32_t)x[1]),
+                    vt_f32_from_bits((uint32_t)x[2]), vt_f32_from_bits((uint32_t)x[3]),
+                    vt_f32_from_bits((uint32_t)x[4])));
+}
+
+static inline uint64_t formula_value(const formula *f, uint32_t dtype, const uint64_t x[3]) {
+  if (dtype == VT_DTYPE_F64)
+    return vt_f64_bits(
+        f->y_double(vt_f64_from_bits(x[0]), vt_f64_from_bits(x[1]), vt_f64_from_bits(x[2])));
+  return vt_f32_bits(f->y_float(vt_f32_from_bits((uint32_t)x[0]), vt_f32_from_bits((uint32_t)x[1]),
+                                vt_f32_from_bits((uint32_t)x[2])));
+}
+
+/* The sum of what reached element j of an operand, in the order of the result's elements. */
+static inline uint64_t summed(uint32_t dtype, const uint64_t *bits, int64_t n) {
+  static float x[4096];
+  static double z[4096];
+  for (int64_t i = 0; i < n; i++) x[i] = vt_f32_from_bits((uint32_t)bits[i]);
+  for (int64_t i = 0; i < n; i++) z[i] = vt_f64_from_bits(bits[i]);
+  return dtype == VT_DTYPE_F32 ? vt_f32_bits(s_f32(x, n)) : vt_f64_bits(s_f64(z, n));
+}
+
+/* Which element of x broadcasting puts at element i of y. */
+static inline int64_t spread_index(const vt_view *x, const vt_view *y, int64_t i) {
+  int64_t at = 0, step = 1;
+  for (uint32_t k = 1; k <= y->rank; k++) {
+    const int64_t index = i % y->dim[y->rank - k];
+    i /= y->dim[y->rank - k];
+    if (k > x->rank) continue;
+    at += (x->dim[x->rank - k] == 1 ? 0 : index) * step;
+    step *= x->dim[x->rank - k];
+  }
+  return at;
+}
+
+static inline void check_slope(const formula *f, uint32_t k, const vt_view *in, const vt_view *y,
+                               const vt_view *dy, const vt_view *got) {
+  static uint64_t part[4096];
+  const char *name = vt_op_get(f->op)->name;
+  const int64_t n = count_of_view(y), m = count_of_view(&in[k]);
+  if (got->data == NULL || count_of_view(got) != m || got->rank != in[k].rank) {
+    complain(name, "has a gradient of another shape, or none");
+    return;
+  }
+  for (int64_t j = 0; j < m; j++) {
+    int64_t parts = 0;
+    for (int64_t i = 0; i < n; i++) {
+      uint64_t x[5] = {0, 0, 0, get_bits(y, i), get_bits(dy, i)};
+      if (spread_index(&in[k], y, i) != j) continue;
+      for (uint32_t p = 0; p < f->n_in; p++) x[p] = spread_bits(&in[p], y, i);
+      part[parts++] = formula_slope(f, k, y->dtype, x);
+    }
+    const uint64_t want = n == m ? part[0] : summed(y->dtype, part, parts);
+    if (!expect_bits(name, got, j, want)) return;
+  }
+}
+
+/* Operands of the given shapes and layouts against the formulas. */
+static inline void check_slopes(const formula *f, const vt_view *in, uint64_t *state) {
+  vt_view got[3];
+  const ran r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
+  CHECK(r.status == VT_OK);
+  if (r.status != VT_OK) return;
+  const vt_view dy = fill_any(view_new(r.out.dtype, r.out.rank, r.out.dim, DENSE), state);
+  for (int64_t i = 0; i < count_of_view(&dy); i += 2)
+    put_bits(&dy, i, ordinary_bits(dy.dtype, state));
+  differentiate(f->op, f->attrs, in, f->n_in, r.out, dy, got);
+  for (uint32_t k = 0; k < f->n_in; k++) check_slope(f, k, in, &r.out, &dy, &got[k]);
+}
+
+static const struct {
+  uint32_t rank[3];
+  int64_t dim[3][8];
+} grad_shapes[] = {
+    {{1, 1, 1}, {{331}, {331}, {331}}},
+    {{0, 0, 0}, {{0}}},
+    {{0, 1, 1}, {{0}, {5}, {1}}},
+    {{2, 1, 2}, {{4, 9}, {9}, {1, 9}}},
+    {{2, 2, 0}, {{33, 1}, {33, 2}, {0}}},
+    {{1, 2, 3}, {{1}, {3, 0}, {2, 1, 1}}},
+    {{3, 3, 3}, {{2, 1, 5}, {1, 3, 1}, {2, 3, 5}}},
+};
+
+static inline void test_slopes(const formula *f) {
+  uint64_t state = 4000 + f->op;
+  for (int64_t s = 0; s < COUNT(grad_shapes); s++)
+    for (uint32_t mix = 0; mix < 8; mix++) {
+      const uint32_t dtype = mix % 2 == 1 && f->d_double[0] != NULL ? VT_DTYPE_F64 : VT_DTYPE_F32;
+      vt_view in[3];
+      test_seed = state;
+      for (uint32_t i = 0; i < f->n_in; i++) {
+        in[i] = view_new(dtype, grad_shapes[s].rank[i], grad_shapes[s].dim[i],
+                         (int)(mix + i) % LAYOUTS);
+        in[i] = mix < 4 ? fill_any(in[i], &state) : fill_ordinary(in[i], &state);
+      }
+      check_slopes(f, in, &state);
+      drop_all();
+    }
+}
+
+/* ---- differences ---- */
+
+enum { STEPS = 8 };
+
+static inline float probe(const formula *f, uint32_t k, int64_t j) {
+  const double lo = k == 1 && f->lo2 < f->hi2 ? f->lo2 : f->lo;
+  const double hi = k == 1 && f->lo2 < f->hi2 ? f->hi2 : f->hi;
+  const double at = ((double)(k == 0 ? j : STEPS - 1 - j) + 0.37) / STEPS;
+  return (float)(lo + (hi - lo) * at);
+}
+
+static inline double value_near(const formula *f, int64_t j, uint32_t moved, float by) {
+  const int64_t one = 1;
+  vt_view in[3];
+  for (uint32_t k = 0; k < f->n_in; k++) {
+    in[k] = view_new(VT_DTYPE_F32, 1, &one, DENSE);
+    *(float *)in[k].data = probe(f, k, j) + (k == moved ? by : 0.0f);
+  }
+  const ran r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
+  const double y = (double)get_f32(&r.out, 0);
+  drop_all();
+  return y;
+}
+
+static inline double slope_at(const formula *f, int64_t j, uint32_t k) {
+  const int64_t one = 1;
+  vt_view in[3], got[3], dy = view_new(VT_DTYPE_F32, 1, &one, DENSE);
+  *(float *)dy.data = 1.0f;
+  for (uint32_t i = 0; i < f->n_in; i++) {
+    in[i] = view_new(VT_DTYPE_F32, 1, &one, DENSE);
+    *(float *)in[i].data = probe(f, i, j);
+  }
+  const ran r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
+  differentiate(f->op, f->attrs, in, f->n_in, r.out, dy, got);
+  const double d = got[k].data == NULL ? 1e9 : (double)get_f32(&got[k], 0);
+  drop_all();
+  return d;
+}
+
+/* With h = 2^-8 the difference errs by h*h/6 of the third derivative, and by 2^-24 of the value
+ * over h: below 2^-9 in all that is asked here. */
+static inline void test_differences(const formula *f) {
+  const float h = 0x1p-8f;
+  for (int64_t j = 0; j < STEPS; j++)
+    for (uint32_t k = 0; k < f->n_in; k++) {
+      const double up = value_near(f, j, k, h), down = value_near(f, j, k, -h);
+      const double want = (up - down) / (2 * (double)h), got = slope_at(f, j, k);
+      if (fabs(got - want) <= 0x1p-9 * (1 + fabs(want))) continue;
+      char what[160];
+      snprintf(what, sizeof what, "operand %u at %g: slope %g, difference %g", k + 1,
+               (double)probe(f, k, j), got, want);
+      complain(vt_op_get(f->op)->name, what);
+    }
+}
+#endif

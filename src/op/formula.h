@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * formula.h - words in which decompositions and gradients read like their formulas.
+ * C leaves the order of arguments open, and nodes are numbered as they are written: so that every
+ * compiler writes the same graph, at most one argument of a call may write nodes. */
+#ifndef VT_FORMULA_H
+#define VT_FORMULA_H
+#include "vt_builder.h"
+
+static inline uint32_t plus(vt_builder *b, uint32_t x, uint32_t y) {
+  return vt_build2(b, VT_OP_add, x, y);
+}
+static inline uint32_t minus(vt_builder *b, uint32_t x, uint32_t y) {
+  return vt_build2(b, VT_OP_sub, x, y);
+}
+static inline uint32_t times(vt_builder *b, uint32_t x, uint32_t y) {
+  return vt_build2(b, VT_OP_mul, x, y);
+}
+static inline uint32_t over(vt_builder *b, uint32_t x, uint32_t y) {
+  return vt_build2(b, VT_OP_div, x, y);
+}
+static inline uint32_t negative(vt_builder *b, uint32_t x) { return vt_build1(b, VT_OP_neg, x); }
+static inline uint32_t square_root(vt_builder *b, uint32_t x) {
+  return vt_build1(b, VT_OP_sqrt, x);
+}
+
+/* With a number, rounded once to the type of x, or given as the bits of an f32. */
+static inline uint32_t scaled(vt_builder *b, uint32_t x, double by) {
+  return times(b, vt_build_like(b, x, by), x);
+}
+static inline uint32_t scaled_bits(vt_builder *b, uint32_t x, uint32_t bits) {
+  return times(b, x, vt_build_bits(b, VT_DTYPE_F32, bits));
+}
+static inline uint32_t one_plus(vt_builder *b, uint32_t x) {
+  return plus(b, vt_build_like(b, x, 1.0), x);
+}
+static inline uint32_t one_minus(vt_builder *b, uint32_t x) {
+  return minus(b, vt_build_like(b, x, 1.0), x);
+}
+static inline uint32_t at_least(vt_builder *b, uint32_t x, double bound) {
+  return vt_build2(b, VT_OP_maximum, x, vt_build_like(b, x, bound));
+}
+static inline uint32_t at_most(vt_builder *b, uint32_t x, double bound) {
+  return vt_build2(b, VT_OP_minimum, x, vt_build_like(b, x, bound));
+}
+
+/* Comparisons with a number, by the ops eq, lt, le, gt, ge. */
+static inline uint32_t compared(vt_builder *b, uint32_t op, uint32_t x, double with) {
+  return vt_build2(b, op, x, vt_build_like(b, x, with));
+}
+static inline uint32_t is_positive(vt_builder *b, uint32_t x) {
+  return compared(b, VT_OP_gt, x, 0.0);
+}
+/* lo <= x <= hi, or with the ops gt and lt what lies between. */
+static inline uint32_t within(vt_builder *b, uint32_t x, uint32_t op, double lo, uint32_t op_hi,
+                              double hi) {
+  const uint32_t low = compared(b, op, x, lo);
+  return vt_build2(b, VT_OP_and, low, compared(b, op_hi, x, hi));
+}
+
+/* which ? x : y, and with +0 on one side */
+static inline uint32_t choose(vt_builder *b, uint32_t which, uint32_t x, uint32_t y) {
+  return vt_build3(b, VT_OP_select, which, x, y);
+}
+static inline uint32_t or_zero(vt_builder *b, uint32_t which, uint32_t x) {
+  return choose(b, which, x, vt_build_like(b, x, 0.0));
+}
+static inline uint32_t zero_or(vt_builder *b, uint32_t which, uint32_t x) {
+  return choose(b, which, vt_build_like(b, x, 0.0), x);
+}
+
+/* The derivatives of silu and gelu at x, which gates use as well. */
+uint32_t vt_silu_slope(vt_builder *b, uint32_t x);
+uint32_t vt_gelu_slope(vt_builder *b, uint32_t x);
+#endif
