@@ -134,10 +134,11 @@ static const place layout[] = {
     FIELD(vt_attr_random, stream, 80, 8),
     WHOLE(vt_attr_norm, 16),
     FIELD(vt_attr_norm, eps, 8, 8),
-    WHOLE(vt_attr_attention, 32),
+    WHOLE(vt_attr_attention, 40),
     FIELD(vt_attr_attention, causal, 8, 8),
     FIELD(vt_attr_attention, scale, 16, 8),
     FIELD(vt_attr_attention, order, 24, 8),
+    FIELD(vt_attr_attention, window, 32, 8),
     WHOLE(vt_attr_entropy, 16),
     FIELD(vt_attr_entropy, ignore, 8, 8),
 };
