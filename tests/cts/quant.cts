@@ -68,7 +68,10 @@ end
 case dynamic_quantize
 over S = 1 | 7 | 33 | 257 | 1025 | 3, 5 | 1, 1, 1, 1, 1, 1, 2, 3
   input x: f32[$S]
-  output y, s, z = dynamic_quantize(x)
+  y, s, z = dynamic_quantize(x)
+  output y
+  output s
+  output z
 end
 
 case requantize
