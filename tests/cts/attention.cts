@@ -90,7 +90,7 @@ grad q k v
 end
 
 case attention gradient biased
-over M = 2, 4, 5, 6 | 5, 6 | 2, 1, 1, 6 | 4, 1, 6 | 1
+over M = 2, 4, 5, 6 | 5, 6 | 2, 1, 1, 6 | 4, 1, 6
 mix ordinary
   input q: f32[2, 4, 5, 3]
   input k: f32[2, 2, 6, 3]
