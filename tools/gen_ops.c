@@ -48,12 +48,14 @@ static void attrs(void) {
 #define VT_NOTHING
 #define VT_R(kind, field) printf("  %s %s;\n", VT_C_##kind, #field);
 #define VT_F(kind, field, value) VT_R(kind, field)
+#define VT_L(kind, field, value) VT_R(kind, field)
 #define VT_ATTRS(group, fields)                  \
   puts("typedef struct vt_attr_" #group " {");   \
   puts("  uint64_t size; /* of this struct */"); \
   fields puts("} vt_attr_" #group ";\n");
 #include "attrs.def"
 #undef VT_ATTRS
+#undef VT_L
 #undef VT_F
 #undef VT_R
 }
@@ -62,17 +64,19 @@ static void attrs(void) {
 static void fields(void) {
   puts("/* attr_fields.inc - GENERATED from attrs.def. */");
   const char *group = "";
-#define VT_FIELD(kind, field, required)                                                      \
-  printf("    {\"%s\", VT_ATTR_%s, %d, offsetof(vt_attr_%s, %s)},\n", field, kind, required, \
-         group, field);
-#define VT_R(kind, field) VT_FIELD(#kind, #field, 1)
-#define VT_F(kind, field, value) VT_FIELD(#kind, #field, 0)
+#define VT_FIELD(kind, field, required, late)                                                    \
+  printf("    {\"%s\", VT_ATTR_%s, %d, %d, offsetof(vt_attr_%s, %s)},\n", field, kind, required, \
+         late, group, field);
+#define VT_R(kind, field) VT_FIELD(#kind, #field, 1, 0)
+#define VT_F(kind, field, value) VT_FIELD(#kind, #field, 0, 0)
+#define VT_L(kind, field, value) VT_FIELD(#kind, #field, 0, 1)
 #define VT_ATTRS(name, list)                                     \
   group = #name;                                                 \
   printf("static const vt_attr_field fields_%s[] = {\n", group); \
   list puts("    {0},\n};");
 #include "attrs.def"
 #undef VT_ATTRS
+#undef VT_L
 #undef VT_F
 #undef VT_R
 }

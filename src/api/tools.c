@@ -32,8 +32,10 @@ static void sign(const vt_op_info *op, vt_text *t) {
   vt_text_add(t, "%s(%s%s", op->name, op->operands,
               op->operands[0] != 0 && op->attrs->n_fields > 0 ? ", " : "");
   for (uint32_t i = 0; i < op->attrs->n_fields; i++) {
-    const vt_attr_field *f = &op->attrs->fields[i];
+    vt_attr_field field = op->attrs->fields[i];
+    const vt_attr_field *f = &field;
     const vt_attr_group one = {op->attrs->name, op->attrs->size, op->attrs->defaults, 1, f};
+    field.late = 0; /* shown here all the same */
     vt_text_add(t, "%s", i == 0 ? "" : ", ");
     if (f->required) {
       vt_text_add(t, "%s", f->name);

@@ -385,3 +385,55 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
   VT_TRY(add_node(c, VT_OP_attention, in, 3, &attrs, &x));
   return merge_heads(c, x, out);
 }
+
+/* ---- recurrent cells: x [T, B, I] gives the states of every step, [T, B, hidden] ---- */
+
+typedef struct cell {
+  uint32_t op;
+  int64_t gates, hidden, bias;
+  const vt_init_spec *init;
+  const void *attrs;
+} cell;
+
+static vt_status build_cell(const layer_call *c, const cell *k, uint32_t *out) {
+  const vt_init_spec init = weight_init(k->init), zeros = plain_init("zeros");
+  uint32_t in[5] = {c->x};
+  int64_t width = 0;
+  VT_TRY(last_dim(c, &width));
+  if (k->hidden > VT_DIM_MAX / k->gates)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "hidden=%lld is too wide", (long long)k->hidden);
+  const int64_t wide = k->gates * k->hidden;
+  VT_TRY(add_param(c, ".weight", 2, width, wide, &init, &in[1]));
+  VT_TRY(add_param(c, ".state_weight", 2, k->hidden, wide, &init, &in[2]));
+  if (k->bias) {
+    VT_TRY(add_param(c, ".bias", 1, wide, 0, &zeros, &in[3]));
+    VT_TRY(add_param(c, ".state_bias", 1, wide, 0, &zeros, &in[4]));
+  }
+  return add_node(c, k->op, in, k->bias ? 5 : 3, k->attrs, out);
+}
+
+static int64_t direction_word(int64_t reverse) {
+  return reverse ? VT_WORD_reverse : VT_WORD_forward;
+}
+
+static vt_status build_rnn(const layer_call *c, uint32_t *out) {
+  const rnn_args *a = c->args;
+  const vt_attr_rnn attrs = {
+      .size = sizeof attrs, .direction = direction_word(a->reverse), .activation = VT_WORD_tanh};
+  const cell k = {VT_OP_rnn, 1, a->hidden, a->bias, &a->init, &attrs};
+  return build_cell(c, &k, out);
+}
+
+static vt_status build_lstm(const layer_call *c, uint32_t *out) {
+  const lstm_args *a = c->args;
+  const vt_attr_lstm attrs = {.size = sizeof attrs, .direction = direction_word(a->reverse)};
+  const cell k = {VT_OP_lstm, 4, a->hidden, a->bias, &a->init, &attrs};
+  return build_cell(c, &k, out);
+}
+
+static vt_status build_gru(const layer_call *c, uint32_t *out) {
+  const gru_args *a = c->args;
+  const vt_attr_gru attrs = {.size = sizeof attrs, .direction = direction_word(a->reverse)};
+  const cell k = {VT_OP_gru, 3, a->hidden, a->bias, &a->init, &attrs};
+  return build_cell(c, &k, out);
+}

@@ -22,10 +22,12 @@
 #define VT_NOTHING
 #define VT_R(kind, field) VT_SET_##kind(field, 0)
 #define VT_F(kind, field, value) VT_SET_##kind(field, value)
+#define VT_L(kind, field, value) VT_SET_##kind(field, value)
 #define VT_ATTRS(group, fields) \
   static const vt_attr_##group default_##group = {.size = sizeof(vt_attr_##group), fields};
 #include "attrs.def"
 #undef VT_ATTRS
+#undef VT_L
 #undef VT_F
 #undef VT_R
 
@@ -135,8 +137,15 @@ static void print_field(const vt_attr_field *f, const char *place, const vt_dims
   }
 }
 
+/* Late fields are single numbers. */
+static int left_out(const vt_attr_group *g, const vt_attr_field *f, const void *attrs) {
+  return f->late && memcmp((const char *)attrs + f->offset, (const char *)g->defaults + f->offset,
+                           sizeof(int64_t)) == 0;
+}
+
 void vt_attr_print(const vt_attr_group *g, const void *attrs, const vt_dims *dims, vt_text *out) {
   for (uint32_t i = 0; i < g->n_fields; i++) {
+    if (left_out(g, &g->fields[i], attrs)) continue;
     vt_text_add(out, "%s%s=", i == 0 ? "" : ", ", g->fields[i].name);
     print_field(&g->fields[i], (const char *)attrs + g->fields[i].offset, dims, out);
   }

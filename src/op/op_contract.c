@@ -173,3 +173,230 @@ vt_status kernel_linear(vt_kernel *k) {
     }
   return VT_OK;
 }
+
+/* ---- gradients: contractions of their own. Batch axes along which an operand was repeated are
+ * contracted with its rows or columns as one index, the batch axes outermost. ---- */
+
+typedef struct side { /* a factor as [rows, contracted], or turned: [contracted, rows] */
+  uint32_t value;
+  int turned;
+} side;
+
+/* Dimension i of the batch axes that `x` has among those of `full`. */
+static int64_t batch_dim(const vt_type *x, const vt_type *full, uint32_t i) {
+  const uint32_t missing = full->rank - x->rank;
+  return i < missing ? 1 : x->dim[i - missing];
+}
+
+/* The batch axes of `full` along which `x` was repeated, as bits. */
+static uint32_t repeated_axes(const vt_type *x, const vt_type *full) {
+  uint32_t axes = 0;
+  for (uint32_t i = 0; i + 2 < full->rank; i++)
+    if (batch_dim(x, full, i) != full->dim[i]) axes |= 1u << i;
+  return axes;
+}
+
+static uint32_t transposed(vt_builder *b, uint32_t x, uint32_t rank, const uint32_t *perm) {
+  vt_attr_perm a = {.size = sizeof a, .perm = {.n = rank}};
+  for (uint32_t i = 0; i < rank; i++) a.perm.v[i] = perm[i];
+  return b->node(b, VT_OP_transpose, &x, 1, &a);
+}
+
+/* With all batch axes of `full`, repeated along those of `over`. */
+static uint32_t spread_batch(vt_builder *b, uint32_t x, const vt_type *full, uint32_t over) {
+  const vt_type *t = b->type(b, x);
+  if (t == NULL) return VT_NO_VALUE;
+  vt_type to = *full;
+  for (uint32_t i = 0; i + 2 < full->rank; i++) to.dim[i] = batch_dim(t, full, i);
+  for (uint32_t i = 1; i <= 2; i++) to.dim[to.rank - i] = t->dim[t->rank - i];
+  x = vt_build_reshape(b, x, to.rank, to.dim);
+  for (uint32_t i = 0; i + 2 < full->rank; i++)
+    if (over >> i & 1) to.dim[i] = full->dim[i];
+  return vt_build_broadcast(b, x, to.rank, to.dim);
+}
+
+/* [kept..., rows, (axes of `over`..., contracted) as one] */
+static uint32_t fold(vt_builder *b, side s, const vt_type *full, uint32_t over) {
+  const uint32_t x = spread_batch(b, s.value, full, over), rank = full->rank;
+  const vt_type *t = b->type(b, x);
+  if (t == NULL) return VT_NO_VALUE;
+  vt_type to = {.rank = 0};
+  uint32_t perm[VT_MAX_RANK], n = 0;
+  for (uint32_t i = 0; i + 2 < rank; i++)
+    if ((over >> i & 1) == 0) perm[n++] = i, to.dim[to.rank++] = t->dim[i];
+  const uint32_t row = s.turned ? rank - 1 : rank - 2, column = s.turned ? rank - 2 : rank - 1;
+  perm[n++] = row, to.dim[to.rank++] = t->dim[row];
+  int64_t length = t->dim[column];
+  for (uint32_t i = 0; i + 2 < rank; i++)
+    if (over >> i & 1) perm[n++] = i, length *= t->dim[i];
+  perm[n++] = column, to.dim[to.rank++] = length;
+  return vt_build_reshape(b, transposed(b, x, rank, perm), to.rank, to.dim);
+}
+
+/* Rows of the first by rows of the second; `present` is like the first, or VT_NO_VALUE. */
+static uint32_t contract(vt_builder *b, side x, side y, side present, const vt_type *full,
+                         uint32_t over) {
+  vt_attr_matmul a = {.size = sizeof a,
+                      .transpose_a = x.turned,
+                      .transpose_b = !y.turned,
+                      .order = VT_ORDER_FMA256};
+  const int masked = present.value != VT_NO_VALUE;
+  uint32_t in[3] = {x.value, y.value, present.value};
+  if (over != 0) {
+    in[0] = fold(b, x, full, over);
+    in[1] = fold(b, y, full, over);
+    a.transpose_a = 0, a.transpose_b = 1;
+  }
+  if (masked && (over != 0 || present.turned)) in[2] = fold(b, present, full, over);
+  return b->node(b, masked ? VT_OP_matmul_masked : VT_OP_matmul, in, masked ? 3 : 2, &a);
+}
+
+static uint32_t shaped_like(vt_builder *b, uint32_t x, uint32_t like) {
+  const vt_type *t = b->type(b, like), *now = b->type(b, x);
+  if (t == NULL || now == NULL) return VT_NO_VALUE;
+  const vt_type to = *t;
+  int same = now->rank == to.rank;
+  for (uint32_t i = 0; same && i < to.rank; i++) same = now->dim[i] == to.dim[i];
+  return same ? x : vt_build_reshape(b, x, to.rank, to.dim);
+}
+
+static const side nothing = {VT_NO_VALUE, 0};
+
+void grad_matmul(const vt_gradient *g) {
+  const vt_attr_matmul *a = g->attrs;
+  vt_builder *b = g->b;
+  const vt_type *ta = b->type(b, g->in[0]), *tb = b->type(b, g->in[1]), *ty = b->type(b, g->out[0]);
+  if (ta == NULL || tb == NULL || ty == NULL) return;
+  const vt_type full = *ty;
+  const uint32_t over_a = repeated_axes(ta, ty), over_b = repeated_axes(tb, ty);
+  const side by_m = {g->d_out[0], 0}, by_n = {g->d_out[0], 1};
+  const side of_b = {g->in[1], a->transpose_b != 0}, of_a = {g->in[0], a->transpose_a == 0};
+  const uint32_t da = a->transpose_a ? contract(b, of_b, by_m, nothing, &full, over_a)
+                                     : contract(b, by_m, of_b, nothing, &full, over_a);
+  g->d_in[0] = shaped_like(b, da, g->in[0]);
+  const uint32_t db = a->transpose_b ? contract(b, by_n, of_a, nothing, &full, over_b)
+                                     : contract(b, of_a, by_n, nothing, &full, over_b);
+  g->d_in[1] = shaped_like(b, db, g->in[1]);
+}
+
+/* ---- with a mask ---- */
+
+static uint32_t swapped(vt_builder *b, uint32_t x) {
+  const vt_type *t = b->type(b, x);
+  uint32_t perm[VT_MAX_RANK];
+  if (t == NULL) return VT_NO_VALUE;
+  const uint32_t rank = t->rank;
+  for (uint32_t i = 0; i < rank; i++) perm[i] = i;
+  perm[rank - 1] = rank - 2, perm[rank - 2] = rank - 1;
+  return transposed(b, x, rank, perm);
+}
+
+/* Axes of length 1 that are contracted away are dropped from the mask. */
+static uint32_t without_axes(vt_builder *b, uint32_t present, const vt_type *full, uint32_t over) {
+  const vt_type *t = b->type(b, present);
+  if (t == NULL) return VT_NO_VALUE;
+  vt_type to = {.rank = 0};
+  for (uint32_t i = 0; i + 2 < full->rank; i++)
+    if ((over >> i & 1) == 0) to.dim[to.rank++] = batch_dim(t, full, i);
+  to.dim[to.rank++] = t->dim[t->rank - 2];
+  to.dim[to.rank++] = t->dim[t->rank - 1];
+  return vt_build_reshape(b, present, to.rank, to.dim);
+}
+
+/* [kept..., k, m, (over..., n)] from a mask [batch..., m, k] that differs along `over`. */
+static uint32_t mask_for_each_k(vt_builder *b, uint32_t present, const vt_type *full, uint32_t over,
+                                int64_t n) {
+  const uint32_t x = spread_batch(b, present, full, over), rank = full->rank;
+  const vt_type *t = b->type(b, x);
+  if (t == NULL) return VT_NO_VALUE;
+  vt_type to = {.rank = 0};
+  uint32_t perm[VT_MAX_RANK], at = 0;
+  int64_t outer = 1, inner = 1;
+  for (uint32_t i = 0; i + 2 < rank; i++)
+    if ((over >> i & 1) == 0) perm[at++] = i, to.dim[to.rank++] = t->dim[i];
+  perm[at++] = rank - 1, to.dim[to.rank++] = t->dim[rank - 1];
+  perm[at++] = rank - 2, to.dim[to.rank++] = t->dim[rank - 2];
+  for (uint32_t i = 0; i < to.rank; i++) outer *= to.dim[i];
+  for (uint32_t i = 0; i + 2 < rank; i++)
+    if (over >> i & 1) perm[at++] = i, inner *= t->dim[i];
+  const int64_t flat[3] = {outer, inner, 1}, wide[3] = {outer, inner, n};
+  to.dim[to.rank++] = inner * n;
+  const uint32_t turned = transposed(b, x, rank, perm);
+  const uint32_t spread = vt_build_broadcast(b, vt_build_reshape(b, turned, 3, flat), 3, wide);
+  return vt_build_reshape(b, spread, to.rank, to.dim);
+}
+
+/* da[m, k] where the mask differs along the axes that are contracted: each k by itself. */
+static uint32_t each_k(const vt_gradient *g, side of_b, const vt_type *full, uint32_t over) {
+  vt_builder *b = g->b;
+  const side by_m = {g->d_out[0], 0};
+  uint32_t in[3] = {fold(b, by_m, full, over), VT_NO_VALUE, VT_NO_VALUE};
+  in[1] = fold(b, of_b, full, over);
+  const vt_type *t = b->type(b, in[0]), *s = b->type(b, in[1]);
+  if (t == NULL || s == NULL) return VT_NO_VALUE;
+  vt_type rows = *t, columns = *s;
+  const uint32_t last = rows.rank++;
+  rows.dim[last] = rows.dim[last - 1], rows.dim[last - 1] = rows.dim[last - 2];
+  rows.dim[last - 2] = 1;
+  columns.dim[columns.rank++] = 1;
+  in[0] = vt_build_reshape(b, in[0], rows.rank, rows.dim);
+  in[1] = vt_build_reshape(b, in[1], columns.rank, columns.dim);
+  in[2] = mask_for_each_k(b, g->in[2], full, over, full->dim[full->rank - 1]);
+  const uint32_t y = b->node(b, VT_OP_matmul_masked, in, 3, NULL); /* [kept..., k, m, 1] */
+  const vt_type *made = b->type(b, y);
+  if (made == NULL) return VT_NO_VALUE;
+  const vt_type flat = *made;
+  return swapped(b, vt_build_reshape(b, y, flat.rank - 1, flat.dim));
+}
+
+static uint32_t masked_left(const vt_gradient *g, const vt_type *full, uint32_t over,
+                            uint32_t differs) {
+  const vt_attr_matmul *a = g->attrs;
+  vt_builder *b = g->b;
+  const side by_m = {g->d_out[0], 0}, of_b = {g->in[1], a->transpose_b != 0};
+  uint32_t da;
+  if ((over & differs) != 0) {
+    da = each_k(g, of_b, full, over);
+  } else {
+    const uint32_t sum = contract(b, by_m, of_b, nothing, full, over);
+    const uint32_t present = without_axes(b, g->in[2], full, over);
+    da = vt_build3(b, VT_OP_select, present, sum, vt_build_like(b, sum, 0.0));
+  }
+  if (a->transpose_a) da = swapped(b, da);
+  return shaped_like(b, da, g->in[0]);
+}
+
+/* An absent pair is absent from both gradients. */
+void grad_matmul_masked(const vt_gradient *g) {
+  const vt_attr_matmul *a = g->attrs;
+  vt_builder *b = g->b;
+  const vt_type *ta = b->type(b, g->in[0]), *tb = b->type(b, g->in[1]);
+  const vt_type *tp = b->type(b, g->in[2]), *ty = b->type(b, g->out[0]);
+  if (ta == NULL || tb == NULL || tp == NULL || ty == NULL) return;
+  const vt_type full = *ty;
+  const uint32_t over_a = repeated_axes(ta, ty), over_b = repeated_axes(tb, ty);
+  const uint32_t same = repeated_axes(tp, ty);
+  g->d_in[0] = masked_left(g, &full, over_a, ~same);
+  const side by_n = {g->d_out[0], 1}, of_a = {g->in[0], a->transpose_a == 0};
+  uint32_t db = contract(b, of_a, by_n, (side){g->in[2], 1}, &full, over_b);
+  if (a->transpose_b) db = swapped(b, db);
+  g->d_in[1] = shaped_like(b, db, g->in[1]);
+}
+
+/* dw contracts all leading axes of x as one. */
+void grad_linear(const vt_gradient *g) {
+  vt_builder *b = g->b;
+  const vt_attr_matmul with_w = {.size = sizeof with_w, .transpose_b = 1, .order = VT_ORDER_FMA256};
+  const vt_attr_matmul with_x = {.size = sizeof with_x, .transpose_a = 1, .order = VT_ORDER_FMA256};
+  const vt_type *tx = b->type(b, g->in[0]), *tw = b->type(b, g->in[1]);
+  if (tx == NULL || tw == NULL) return;
+  int64_t rows[2] = {1, tx->dim[tx->rank - 1]}, columns[2] = {1, tw->dim[1]};
+  for (uint32_t i = 0; i + 1 < tx->rank; i++) rows[0] *= tx->dim[i];
+  columns[0] = rows[0];
+  const uint32_t for_x[2] = {g->d_out[0], g->in[1]};
+  g->d_in[0] = b->node(b, VT_OP_matmul, for_x, 2, &with_w);
+  uint32_t for_w[2] = {vt_build_reshape(b, g->in[0], 2, rows), VT_NO_VALUE};
+  for_w[1] = vt_build_reshape(b, g->d_out[0], 2, columns);
+  g->d_in[1] = b->node(b, VT_OP_matmul, for_w, 2, &with_x);
+  if (g->n_in == 3) g->d_in[2] = vt_build_sum_to(b, g->d_out[0], g->in[2]);
+}

@@ -26,6 +26,7 @@ typedef struct vt_attr_field {
   const char *name;
   vt_attr_kind kind;
   uint32_t required;
+  uint32_t late; /* not printed where it has its default */
   size_t offset; /* of an int64_t, a double or a vt_attr_list */
 } vt_attr_field;
 
