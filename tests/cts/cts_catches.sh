@@ -39,8 +39,12 @@ expect 0 "0 runs failed" "as stored" run --only relu
 expect 1 "FAILED relu: $one on reference:1" "a wrong bit" "$diverging" --cases "$cases" --only "$one"
 expect 1 "[6] is" "where it is" "$diverging" --cases "$cases" --only "$one"
 expect 1 '"failed": 1' "a wrong bit in JSON" "$diverging" --cases "$cases" --only "$one" --json
-expect 1 "FAILED" "devices that part, when writing" "$diverging" --cases "$cases" --write
-expect 0 "" "nothing was written" cmp "$cases/cts.digests" "$here/cts.digests"
+mkdir "$temporary/few"
+cp "$here/base_region.cts" "$temporary/few"
+expect 1 "FAILED" "devices that part, when writing" "$diverging" --cases "$temporary/few" --write
+expect 1 "" "nothing was written" test -e "$temporary/few/cts.digests"
+expect 0 "0 runs failed" "devices that agree, when writing" "$cts" --cases "$temporary/few" --write
+expect 0 "0 runs failed" "and run again" "$cts" --cases "$temporary/few"
 expect 0 "--backend" "help" run --help
 expect 2 "no case is chosen" "an --only that fits nothing" run --only nothing
 expect 1 "there is no backend" "an unknown backend" run --only "$one" --backend nowhere

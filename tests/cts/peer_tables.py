@@ -216,6 +216,22 @@ def np_mean(x, a, c):
     return total[0] / count, (total[1] + np.abs(total[0]) * EPS[c.types[0]]) / max(n, 1)
 
 
+def np_argsort(x, a, c):
+    key = order_key(x[0]).astype(np.int64)
+    return np.argsort(~key if a.get("descending") else key, axis=a["axis"], kind="stable")
+
+
+def np_sort(x, a, c):
+    index = np_argsort(x, a, c)
+    return [np.take_along_axis(x[0], index, a["axis"]), index]
+
+
+def np_top_k(x, a, c):
+    values, index = np_sort(x, {"axis": a["axis"], "descending": not a["least"]}, c)
+    head = tuple(slice(0, d) for d in c.shapes[0])
+    return [values[head], index[head]]
+
+
 # ---- contractions ----
 
 def turned(x, flag):
@@ -251,6 +267,33 @@ def np_gather(x, a, c):
     return np.stack(out).reshape(x.shape[:batch] + out[0].shape)
 
 
+def np_gather_elements(x, a, c):
+    x, index, axis = x[0], x[1], a["axis"]
+    part = tuple(slice(None) if i == axis % x.ndim else slice(0, d) for i, d in enumerate(index.shape))
+    return np.take_along_axis(x[part], index, axis)
+
+
+def np_gather_nd(x, a, c):
+    x, index, batch = x[0], x[1], a.get("batch", 0)
+    if batch or index.shape[-1] == 0:
+        raise_skip("gather_nd with batch axes, or of whole tensors")
+    return x[tuple(np.moveaxis(index, -1, 0))]
+
+
+def np_split(x, a, c):
+    ends = np.cumsum([s[a["axis"]] for s in c.shapes])[:-1]
+    return np.split(x[0], ends, axis=a["axis"])
+
+
+def np_one_hot(x, a, c):
+    if c.dtype == "bf16":
+        raise_skip("bf16")
+    if c.dtype not in ("f16", "f32", "f64") and (a["on"], a["off"]) != (1, 0):
+        raise_skip("one_hot of other integers")
+    hit = x[0][..., None] == np.arange(a["depth"])
+    return np.where(hit, a["on"], a["off"]).astype(NP[c.dtype])
+
+
 def np_slice(x, a, c):
     steps = a.get("step") or [1] * x[0].ndim
     return x[0][tuple(slice(*p) for p in zip(a["start"], a["stop"], steps))]
@@ -276,21 +319,26 @@ def log_softmax(x, axis):
     return d - np.log(np.sum(np.exp(d), axis=axis, keepdims=True))
 
 
-def eps_of(x, a):
-    """Operands of f32 come as f64, those of f64 wider still."""
-    return np.float32(a["eps"]) if x.dtype == np.float64 else a["eps"]
+def real(x, a, name):
+    """An attribute in the type of the op: operands of f32 come as f64, those of f64 wider still."""
+    return np.float64(np.float32(a[name])) if x.dtype == np.float64 else np.longdouble(a[name])
+
+
+def per_channel(x, s):
+    """A slope for each channel, axis 1, or one for all."""
+    return s.reshape((-1,) + (1,) * (x.ndim - 2)) if s.ndim == 1 and x.ndim > 2 else s
 
 
 def layer_norm(x, g, b, a):
     d = x - x.mean(axis=-1, keepdims=True)
-    v = (d * d).mean(axis=-1, keepdims=True) + eps_of(x, a)
+    v = (d * d).mean(axis=-1, keepdims=True) + real(x, a, "eps")
     if np.any(np.abs(v) < 1e-6 * np.max(x * x, axis=-1, keepdims=True, initial=0)):
         raise_skip("a variance of nothing but rounding")
     return d / np.sqrt(v) * g + b
 
 
 def rms_norm(x, g, a):
-    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps_of(x, a)) * g
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + real(x, a, "eps")) * g
 
 
 def attention(q, k, v, a):
@@ -331,8 +379,8 @@ NUMPY = {
     "div": plain(np_div), "mod": plain(np_mod), "maximum": plain(greater), "minimum": plain(lesser),
     "eq": plain(np.equal), "ne": plain(np.not_equal), "lt": plain(np.less),
     "le": plain(np.less_equal), "gt": plain(np.greater), "ge": plain(np.greater_equal),
-    "and": plain(np.logical_and), "or": plain(np.logical_or), "xor": plain(np.logical_xor),
-    "not": plain(np.logical_not), "select": plain(np.where), "where": plain(np.where),
+    "and": plain(np.bitwise_and), "or": plain(np.bitwise_or), "xor": plain(np.bitwise_xor),
+    "not": plain(np.invert), "select": plain(np.where), "where": plain(np.where),
     "shl": plain(lambda x, n: shift(x, n, True)), "shr": plain(lambda x, n: shift(x, n, False)),
     "floor": plain(np.floor), "ceil": plain(np.ceil), "trunc": plain(np.trunc),
     "round": plain(np.round), "is_nan": plain(np.isnan), "is_inf": plain(np.isinf),
@@ -350,15 +398,18 @@ NUMPY = {
     "sum": ("sum", np_sum), "mean": ("sum", np_mean), "max": np_extreme(greater),
     "min": np_extreme(lesser),
     "argmax": ("bits", lambda x, a, c: np.argmax(order_key(x[0]), axis=a["axis"])),
+    "sign": plain(lambda x: np.sign(x) + np.zeros_like(x)),
     "matmul": ("sum", np_matmul), "linear": ("sum", np_linear),
     "gather": ("bits", np_gather), "embedding": ("bits", np_gather),
-    "gather_elements": ("bits", lambda x, a, c: np.take_along_axis(x[0], x[1], a["axis"])),
+    "gather_elements": ("bits", np_gather_elements),
     "concat": ("bits", lambda x, a, c: np.concatenate(x, axis=a["axis"])),
     "stack": ("bits", lambda x, a, c: np.stack(x, axis=a["axis"])),
     "slice": ("bits", np_slice), "pad": ("bits", np_pad),
     "reshape": ("bits", lambda x, a, c: x[0].reshape(a["shape"])),
     "transpose": ("bits", lambda x, a, c: np.transpose(x[0], a["perm"])),
     "broadcast": ("bits", lambda x, a, c: np.broadcast_to(x[0], a["shape"])),
+    "sort": ("bits", np_sort), "argsort": ("bits", np_argsort), "top_k": ("bits", np_top_k),
+    "gather_nd": ("bits", np_gather_nd), "split": ("bits", np_split), "one_hot": ("bits", np_one_hot),
     "squeeze": ("bits", lambda x, a, c: x[0].reshape(c.shapes[0])),
     "unsqueeze": ("bits", lambda x, a, c: x[0].reshape(c.shapes[0])),
     "flatten": ("bits", lambda x, a, c: x[0].reshape(c.shapes[0])),
@@ -374,20 +425,32 @@ NUMPY = {
     "layer_norm": close(layer_norm),
     "rms_norm": close(rms_norm),
     "attention": close(attention), "cross_entropy": close(cross_entropy),
-    "clamp": close(lambda x, a: np.clip(x, a["lo"], a["hi"])),
-    "hardtanh": close(lambda x, a: np.clip(x, a["lo"], a["hi"])),
+    "clamp": close(lambda x, a: np.clip(x, real(x, a, "lo"), real(x, a, "hi"))),
+    "hardtanh": close(lambda x, a: np.clip(x, real(x, a, "lo"), real(x, a, "hi"))),
     "relu6": close(lambda x, a: np.clip(x, 0, 6)), "reciprocal": close(lambda x, a: 1 / x),
-    "leaky_relu": close(lambda x, a: np.where(x > 0, x, a["slope"] * x)),
-    "elu": close(lambda x, a: np.where(x > 0, x, a["alpha"] * np.expm1(x))),
+    "leaky_relu": close(lambda x, a: np.where(x > 0, x, real(x, a, "slope") * x)),
+    "elu": close(lambda x, a: np.where(x > 0, x, real(x, a, "alpha") * np.expm1(x))),
     "softplus": close(lambda x, a: np.logaddexp(x, 0)),
     "softsign": close(lambda x, a: x / (1 + np.abs(x))),
     "log_sigmoid": close(lambda x, a: -np.logaddexp(-x, 0)),
     "swiglu": close(lambda x, y, a: x * np_sigmoid(x) * y),
+    "celu": close(lambda x, a: np.where(x > 0, x, real(x, a, "alpha") * np.expm1(x / real(x, a, "alpha")))),
+    "prelu": close(lambda x, s, a: np.where(x > 0, x, per_channel(x, s) * x)),
+    "tanhshrink": close(lambda x, a: x - np.tanh(x)),
+    "hardshrink": close(lambda x, a: np.where(np.abs(x) <= real(x, a, "l"), 0, x)),
+    "threshold": close(lambda x, a: np.where(x > real(x, a, "l"), x, real(x, a, "value"))),
     "mish": close(lambda x, a: x * np.tanh(np.logaddexp(x, 0))),
 }
 
 
 # ---- PyTorch ----
+
+def each(values, n, default):
+    """One number for every axis: none means the default, one number goes for all."""
+    values = [values] if isinstance(values, int) else list(values or [default])
+    return values * n if len(values) == 1 else values
+
+
 
 def torch_table():
     try:
@@ -469,18 +532,41 @@ def torch_table():
 
     def conv(x, a, c, back=False):
         n = x[0].dim() - 2
-        low, high = a.get("low") or [0] * n, a.get("high") or [0] * n
+        if min(v.numel() for v in x) == 0 or 0 in c.shapes[0]:
+            raise_skip("convolutions of nothing (PyTorch)")
+        low, high = each(a.get("low"), n, 0), each(a.get("high"), n, 0)
         if back and low != high:
             raise_skip("uneven padding (PyTorch)")
         f = [F.conv1d, F.conv2d, F.conv3d][n - 1] if not back else \
             [F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d][n - 1]
-        named = {"stride": a.get("stride") or 1, "dilation": a.get("dilation") or 1,
+        named = {"stride": each(a.get("stride"), n, 1), "dilation": each(a.get("dilation"), n, 1),
                  "groups": a.get("groups", 1)}
         if back:
-            named.update(padding=low, output_padding=a.get("extra") or 0)
+            named.update(padding=low, output_padding=each(a.get("extra"), n, 0))
             return f(*x, **named)
         around = [p for pair in zip(reversed(low), reversed(high)) for p in pair]
         return f(F.pad(x[0], around), *x[1:], **named)
+
+    def pool(x, a, c, largest):
+        n = x[0].dim() - 2
+        low, high = each(a.get("low"), n, 0), each(a.get("high"), n, 0)
+        kernel, dilation = each(a["kernel"], n, 1), each(a.get("dilation"), n, 1)
+        if low != high or a.get("ceil") or any(2 * l > k for l, k in zip(low, kernel)) or x[0].numel() == 0:
+            raise_skip("a window PyTorch does not have")
+        if not x[0].dtype.is_floating_point:
+            raise_skip("integers (PyTorch)")
+        stride = each(a.get("stride") or kernel, n, 1)
+        if largest:
+            f = [F.max_pool1d, F.max_pool2d, F.max_pool3d][n - 1]
+            return f(x[0], kernel, stride, low, dilation)
+        if dilation != [1] * n:
+            raise_skip("a window PyTorch does not have")
+        f = [F.avg_pool1d, F.avg_pool2d, F.avg_pool3d][n - 1]
+        return f(x[0], kernel, stride, low, False, a.get("count_padding", False))
+
+    def sort(x, a, c):
+        values, indices = torch.sort(x[0], dim=a["axis"], descending=a["descending"], stable=True)
+        return [values, indices]
 
     def floats(f):
         def run(x, a, c):
@@ -502,7 +588,8 @@ def torch_table():
         "geglu": lambda a, b: F.gelu(a) * b}.items()})
     table.update({name: one(getattr(torch, name)) for name in "eq ne lt le gt ge".split()})
     table.update({
-        "fma": fma, "and": one(torch.logical_and), "or": one(torch.logical_or), "not": one(torch.logical_not),
+        "fma": fma, "and": one(torch.bitwise_and), "or": one(torch.bitwise_or), "not": one(torch.bitwise_not),
+        "xor": one(torch.bitwise_xor),
         "select": one(torch.where), "where": one(torch.where), "literal": literal, "cast": cast,
         "sum": reduced(lambda x, axes, keep: x.sum(dim=axes, keepdim=keep)),
         "mean": reduced(lambda x, axes, keep: x.mean(dim=axes, keepdim=keep)),
@@ -539,6 +626,11 @@ def torch_table():
         "hardshrink": lambda x, a, c: F.hardshrink(x[0], a["l"]),
         "threshold": lambda x, a, c: F.threshold(x[0], a["l"], a["value"]),
         "glu": lambda x, a, c: F.glu(x[0], a["axis"]),
+        "max_pool": lambda x, a, c: pool(x, a, c, True),
+        "avg_pool": lambda x, a, c: pool(x, a, c, False),
+        "gather_elements": lambda x, a, c: torch.gather(x[0], a["axis"], x[1].long()),
+        "sort": sort, "argsort": lambda x, a, c: sort(x, a, c)[1],
+        "prelu": lambda x, a, c: torch.where(x[0] > 0, x[0], per_channel(*x) * x[0]),
         "conv": conv, "conv_transpose": lambda x, a, c: conv(x, a, c, back=True),
     })
     return table
