@@ -17,7 +17,7 @@ function(cts_test name label)
   set_tests_properties(cts/${name} PROPERTIES LABELS ${label} TIMEOUT 1800)
 endfunction()
 
-cts_test(complete cts --complete --least 8000)
+cts_test(complete cts --complete --least 20000 --gradients-required)
 cts_test(digests cts --short=env --jobs 2)
 cts_test(layouts cts --short=env --jobs 2 --layouts)
 cts_test(gradients cts --short=env --jobs 2 --grad)

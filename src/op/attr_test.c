@@ -28,8 +28,8 @@ static const struct {
     {&vt_attr_group_perm, 80, "perm=[]"},
     {&vt_attr_group_random, 88, "shape=[], stream=0"},
     {&vt_attr_group_norm, 16, "eps=1e-05"},
-    {&vt_attr_group_attention, 32, "causal=false, scale=0.0, order=fma256"},
-    {&vt_attr_group_entropy, 32, "ignore=-100, reduction=mean, smoothing=0.0"},
+    {&vt_attr_group_attention, 40, "causal=false, scale=0.0, order=fma256"},
+    {&vt_attr_group_entropy, 32, "ignore=-100"},
     {&vt_attr_group_fill, 16, "value=0.0"},
     {&vt_attr_group_normal, 24, "std=1.0, stream=-1"},
     {&vt_attr_group_uniform, 32, "low=-1.0, high=1.0, stream=-1"},
@@ -124,6 +124,7 @@ static void test_print(void) {
   const vt_attr_reduce r = {.size = sizeof r, .axes = {2, {0, 2}}, .keep = 1};
   const vt_attr_cast c = {.size = sizeof c, .dtype = VT_DTYPE_BF16};
   const vt_attr_attention t = {.size = sizeof t, .causal = 1, .scale = 0.1, .order = 1};
+  const vt_attr_attention late = {.size = sizeof late, .order = 1, .window = 7};
   const vt_attr_entropy e = {.size = sizeof e, .ignore = INT64_MIN};
   const vt_attr_literal l = {.size = sizeof l, .dtype = VT_DTYPE_F64, .bits = UINT64_MAX};
   const vt_attr_pad p = {.size = sizeof p, .low = {1, {3}}, .high = {1, {-4}}};
@@ -131,8 +132,10 @@ static void test_print(void) {
   CHECK(attrs_print(&vt_attr_group_cast, &c, &no_dims, "dtype=bf16"));
   CHECK(
       attrs_print(&vt_attr_group_attention, &t, &no_dims, "causal=true, scale=0.1, order=fma256"));
+  CHECK(attrs_print(&vt_attr_group_attention, &late, &no_dims,
+                    "causal=false, scale=0.0, order=fma256, window=7"));
   CHECK(attrs_print(&vt_attr_group_entropy, &e, &no_dims,
-                    "ignore=-9223372036854775808, reduction=none, smoothing=0.0"));
+                    "ignore=-9223372036854775808, reduction=none"));
   CHECK(attrs_print(&vt_attr_group_literal, &l, &no_dims, "dtype=f64, bits=0xffffffffffffffff"));
   CHECK(attrs_print(&vt_attr_group_pad, &p, &no_dims, "low=[3], high=[-4]"));
 }

@@ -73,7 +73,7 @@ uint32_t vt_build_sum_to(vt_builder *b, uint32_t dy, uint32_t x) {
   vt_attr_reduce a = {.size = sizeof a};
   const uint32_t lead = from.rank - to.rank;
   for (uint32_t i = 0; i < from.rank; i++)
-    if (i < lead || to.dim[i - lead] != from.dim[i]) a.axes.v[a.axes.n++] = i;
+    if (i < lead ? from.dim[i] != 1 : to.dim[i - lead] != from.dim[i]) a.axes.v[a.axes.n++] = i;
   if (a.axes.n > 0) dy = b->node(b, VT_OP_sum, &dy, 1, &a);
   return from.rank == to.rank && a.axes.n == 0 ? dy : vt_build_reshape(b, dy, to.rank, to.dim);
 }

@@ -2,10 +2,9 @@
  * contract_test.c - matmul and matmul_masked against D, restated: every output element by itself,
  * for every depth around the blocks and groups, transposes, broadcast batches and layouts; and the
  * type rules of everything that contracts. */
-#include "op_test.h"
+#include "eager_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
-#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
 typedef struct problem {
   uint32_t dtype;
@@ -220,6 +219,88 @@ static const vt_attr_matmul turn_b = {.size = sizeof turn_b, .transpose_b = 1, .
 static const vt_attr_matmul no_order = {.size = sizeof no_order, .order = 2};
 static const vt_attr_attention other_order = {.size = sizeof other_order, .order = 0};
 
+static const vt_attr_attention below_window = {
+    .size = sizeof below_window, .order = 1, .window = -1};
+
+/* ---- gradients: D over the repeated batch axes and the other side as one index ---- */
+
+/* a [m, k] is repeated over a batch of 3, b [3, k, n] is not; `present` [p, m, k] or none. */
+typedef struct slope_case {
+  uint32_t dtype;
+  int64_t m, k, n;
+  int masked;
+  int64_t p; /* length of the mask's batch axis */
+} slope_case;
+
+static double at(const vt_view *v, int64_t i) {
+  return v->dtype == F32 ? (double)get_f32(v, i) : get_f64(v, i);
+}
+
+static uint64_t dot_bits(uint32_t dtype, const double *x, const double *y, const uint8_t *present,
+                         int64_t n) {
+  static float fx[512], fy[512];
+  for (int64_t i = 0; i < n; i++) fx[i] = (float)x[i], fy[i] = (float)y[i];
+  return dtype == F32 ? vt_f32_bits(d_f32(fx, fy, present, n))
+                      : vt_f64_bits(d_f64(x, y, present, n));
+}
+
+static void check_left(const slope_case *c, const vt_view *in, const vt_view *dy,
+                       const vt_view *got) {
+  double x[512], y[512];
+  uint8_t here[512];
+  for (int64_t m = 0; m < c->m; m++)
+    for (int64_t k = 0; k < c->k; k++) {
+      int64_t length = 0;
+      for (int64_t b = 0; b < 3; b++)
+        for (int64_t n = 0; n < c->n; n++, length++) {
+          x[length] = at(dy, (b * c->m + m) * c->n + n);
+          y[length] = at(&in[1], (b * c->k + k) * c->n + n);
+          here[length] =
+              !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
+        }
+      expect_bits("da", got, m * c->k + k, dot_bits(c->dtype, x, y, here, length));
+    }
+}
+
+static void check_right(const slope_case *c, const vt_view *in, const vt_view *dy,
+                        const vt_view *got) {
+  double x[512], y[512];
+  uint8_t here[512];
+  for (int64_t i = 0; i < 3 * c->k * c->n; i++) {
+    const int64_t b = i / (c->k * c->n), k = i / c->n % c->k, n = i % c->n;
+    for (int64_t m = 0; m < c->m; m++) {
+      x[m] = at(&in[0], m * c->k + k);
+      y[m] = at(dy, (b * c->m + m) * c->n + n);
+      here[m] = !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
+    }
+    expect_bits("db", got, i, dot_bits(c->dtype, x, y, here, c->m));
+  }
+}
+
+static void test_slopes_of_products(void) {
+  static const slope_case cases[] = {
+      {F32, 4, 3, 5, 0, 0}, {F64, 4, 3, 5, 0, 0}, {F32, 2, 2, 100, 0, 0}, {F32, 300, 2, 1, 0, 0},
+      {F32, 4, 3, 5, 1, 1}, {F32, 4, 3, 5, 1, 3}, {F64, 4, 3, 90, 1, 3},  {F32, 260, 2, 1, 1, 3}};
+  uint64_t state = 77;
+  for (int64_t i = 0; i < COUNT(cases); i++) {
+    const slope_case *c = &cases[i];
+    const int64_t a[2] = {c->m, c->k}, b[3] = {3, c->k, c->n}, p[3] = {c->p, c->m, c->k};
+    const int64_t y[3] = {3, c->m, c->n};
+    const uint32_t op = c->masked ? VT_OP_matmul_masked : VT_OP_matmul;
+    vt_view in[3] = {fill_ordinary(view_new(c->dtype, 2, a, TURNED), &state),
+                     fill_ordinary(view_new(c->dtype, 3, b, GAPS), &state)},
+            got[3];
+    if (c->masked) in[2] = fill_any(view_new(VT_DTYPE_BOOL, 3, p, DENSE), &state);
+    for (int64_t k = 0; c->masked && k < c->m; k += 3) put_bits(&in[0], k * c->k, 0x7f800000);
+    const vt_view dy = fill_ordinary(view_new(c->dtype, 3, y, DENSE), &state);
+    differentiate(op, NULL, in, c->masked ? 3 : 2, dy, dy, got);
+    CHECK(got[0].data != NULL && got[1].data != NULL && got[0].rank == 2 && got[1].rank == 3);
+    if (got[0].data != NULL) check_left(c, in, &dy, &got[0]);
+    if (got[1].data != NULL) check_right(c, in, &dy, &got[1]);
+    drop_all();
+  }
+}
+
 static void test_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_matmul, NULL, "f32[B, 3]; f32[3, T]", "f32[B, T]"},
@@ -288,6 +369,23 @@ static void test_rules(void) {
       {VT_OP_attention, NULL, "f32[4, 2, 8]; f32[4, 2, 8]; f32[4, 2, 8]", "!verify: f32[4, 2, 8]"},
       {VT_OP_attention, &other_order, "f32[1, 1, 1, 1]; f32[1, 1, 1, 1]; f32[1, 1, 1, 1]",
        "!verify: order of a contraction does not exist"},
+      {VT_OP_attention, NULL,
+       "f32[B, 4, T, 8]; f32[B, 2, V, 8]; f32[B, 2, V, 5]; bool[T, V]; f32[4, 1, V]; i32[B]",
+       "f32[B, 4, T, 5]"},
+      {VT_OP_attention, NULL, "f32[B, 4, T, 8]; f32[B, 2, V, 8]; f32[B, 2, V, 5]; i64[B]",
+       "f32[B, 4, T, 5]"},
+      {VT_OP_attention, NULL, "f32[B, 4, T, 8]; f32[B, 2, V, 8]; f32[B, 2, V, 5]; bool[V, T]",
+       "!verify: does not broadcast to [B, H, Tq, Tk]"},
+      {VT_OP_attention, NULL, "f32[B, 4, T, 8]; f32[B, 2, V, 8]; f32[B, 2, V, 5]; f32[2, T, V]",
+       "!verify: operand 4 is f32[2, T, V], which does not broadcast"},
+      {VT_OP_attention, NULL, "f32[B, 4, T, 8]; f32[B, 2, V, 8]; f32[B, 2, V, 5]; i64[T]",
+       "!verify: the lengths are i64[T]"},
+      {VT_OP_attention, NULL, "f32[B, 4, T, 8]; f32[B, 2, V, 8]; f32[B, 2, V, 5]; f32[1]; bool[1]",
+       "!verify: operand 5 is bool[1], expected a mask of bool, a bias"},
+      {VT_OP_attention, NULL, "f32[B, 4, T, 8]; f32[B, 2, V, 8]; f32[B, 2, V, 5]; u8[1]",
+       "!verify: operand 4 is u8[1]"},
+      {VT_OP_attention, &below_window, "f32[1, 1, 1, 1]; f32[1, 1, 1, 1]; f32[1, 1, 1, 1]",
+       "!verify: window=-1"},
       {VT_OP_attention, NULL, "f64[1, 1, 1, 1]; f64[1, 1, 1, 1]; f64[1, 1, 1, 1]",
        "!verify: operand 1 is f64[1, 1, 1, 1], expected f32"},
   };
@@ -301,6 +399,7 @@ int main(void) {
   test_batches();
   test_absent_is_absent();
   test_never_negative_zero();
+  test_slopes_of_products();
   test_rules();
   TEST_DONE();
 }

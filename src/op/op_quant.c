@@ -47,6 +47,12 @@ vt_status check_requantize(const vt_rule *r, vt_diag *d) {
 
 /* ---- shapes ---- */
 
+/* A scalar has no axis and needs none, so the axis is counted from the end here. */
+static int64_t axis_in(const void *attrs, uint32_t rank) {
+  const int64_t axis = ((const vt_attr_quant *)attrs)->axis;
+  return axis < 0 && axis >= -(int64_t)rank ? axis + (int64_t)rank : axis;
+}
+
 /* One number, or one for each index along the axis. */
 static vt_status along_axis(const vt_rule *r, uint32_t i, int64_t axis, vt_diag *d) {
   const vt_type *x = &r->in[0], *t = &r->in[i];
@@ -57,8 +63,8 @@ static vt_status along_axis(const vt_rule *r, uint32_t i, int64_t axis, vt_diag 
 }
 
 static vt_status scaled_shape(const vt_rule *r, uint32_t dtype, vt_type *out, vt_diag *d) {
-  const vt_attr_quant *a = r->attrs;
-  for (uint32_t i = 1; i < r->n_in; i++) VT_TRY(along_axis(r, i, a->axis, d));
+  const int64_t axis = axis_in(r->attrs, r->in[0].rank);
+  for (uint32_t i = 1; i < r->n_in; i++) VT_TRY(along_axis(r, i, axis, d));
   *out = r->in[0];
   out->dtype = dtype;
   return VT_OK;
@@ -90,12 +96,12 @@ vt_status shape_dynamic_quantize(const vt_rule *r, vt_type *out, vt_diag *d) {
 /* ---- as ops ---- */
 
 /* A number for each index along an axis of x, with axes of 1 behind it. */
-static uint32_t along(vt_builder *b, uint32_t s, uint32_t x, int64_t axis) {
+static uint32_t along(vt_builder *b, uint32_t s, uint32_t x, const void *attrs) {
   const vt_type *t = b->type(b, s), *tx = b->type(b, x);
   int64_t dim[VT_MAX_RANK];
   if (t == NULL || tx == NULL) return VT_NO_VALUE;
   if (t->rank == 0) return s;
-  const uint32_t rank = tx->rank - (uint32_t)axis;
+  const uint32_t rank = tx->rank - (uint32_t)axis_in(attrs, tx->rank);
   dim[0] = t->dim[0];
   for (uint32_t i = 1; i < rank; i++) dim[i] = 1;
   return rank == 1 ? s : vt_build_reshape(b, s, rank, dim);
@@ -129,27 +135,23 @@ static uint32_t dequantized(vt_builder *b, uint32_t q, uint32_t scale, uint32_t 
 }
 
 uint32_t lower_quantize(const vt_lowering *l) {
-  const int64_t axis = ((const vt_attr_quant *)l->attrs)->axis;
-  const uint32_t scale = along(l->b, l->in[1], l->in[0], axis);
-  return quantized(l->b, l->in[0], scale, along(l->b, l->in[2], l->in[0], axis));
+  const uint32_t scale = along(l->b, l->in[1], l->in[0], l->attrs);
+  return quantized(l->b, l->in[0], scale, along(l->b, l->in[2], l->in[0], l->attrs));
 }
 
 uint32_t lower_dequantize(const vt_lowering *l) {
-  const int64_t axis = ((const vt_attr_quant *)l->attrs)->axis;
-  const uint32_t scale = along(l->b, l->in[1], l->in[0], axis);
-  return dequantized(l->b, l->in[0], scale, along(l->b, l->in[2], l->in[0], axis));
+  const uint32_t scale = along(l->b, l->in[1], l->in[0], l->attrs);
+  return dequantized(l->b, l->in[0], scale, along(l->b, l->in[2], l->in[0], l->attrs));
 }
 
 uint32_t lower_fake_quantize(const vt_lowering *l) {
-  const int64_t axis = ((const vt_attr_quant *)l->attrs)->axis;
-  const uint32_t scale = along(l->b, l->in[1], l->in[0], axis);
-  const uint32_t zero = along(l->b, l->in[2], l->in[0], axis);
+  const uint32_t scale = along(l->b, l->in[1], l->in[0], l->attrs);
+  const uint32_t zero = along(l->b, l->in[2], l->in[0], l->attrs);
   return dequantized(l->b, quantized(l->b, l->in[0], scale, zero), scale, zero);
 }
 
 uint32_t lower_requantize(const vt_lowering *l) {
-  const int64_t axis = ((const vt_attr_quant *)l->attrs)->axis;
-  const uint32_t columns = along(l->b, l->in[2], l->in[0], axis);
+  const uint32_t columns = along(l->b, l->in[2], l->in[0], l->attrs);
   const uint32_t scale = times(l->b, l->in[1], columns);
   const uint32_t x = times(l->b, vt_build_cast(l->b, l->in[0], VT_DTYPE_F32), scale);
   return quantized(l->b, x, l->in[3], l->in[4]);
@@ -171,10 +173,9 @@ uint32_t lower_dynamic_quantize(const vt_lowering *l) {
 /* The steps count as straight, as far as the range goes. */
 void grad_fake_quantize(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const int64_t axis = ((const vt_attr_quant *)g->attrs)->axis;
   const int is_signed = dtype_of(b, g->in[2]) == VT_DTYPE_I8;
-  const uint32_t scale = along(b, g->in[1], g->in[0], axis);
-  const uint32_t level = levels(b, g->in[0], scale, along(b, g->in[2], g->in[0], axis));
+  const uint32_t scale = along(b, g->in[1], g->in[0], g->attrs);
+  const uint32_t level = levels(b, g->in[0], scale, along(b, g->in[2], g->in[0], g->attrs));
   const uint32_t inside =
       within(b, level, VT_OP_ge, is_signed ? -128.0 : 0.0, VT_OP_le, is_signed ? 127.0 : 255.0);
   g->d_in[0] = or_zero(b, inside, g->d_out[0]);
@@ -223,7 +224,7 @@ static vt_view stretched(const vt_view *v, const vt_view *x, int64_t axis) {
 typedef void element_fn(const vt_kernel *k, const int64_t *at);
 
 static vt_status each_element(const vt_kernel *k, uint32_t scale, uint32_t zero, element_fn *f) {
-  const int64_t axis = ((const vt_attr_quant *)k->attrs)->axis;
+  const int64_t axis = axis_in(k->attrs, k->in[0].rank);
   const vt_view s = stretched(&k->in[scale], &k->in[0], axis);
   const vt_view z = stretched(&k->in[zero], &k->in[0], axis);
   vt_walk w;

@@ -141,6 +141,9 @@ static void test_largest(void) {
   drop_all();
 }
 
+static const vt_attr_quant far_axis = {.size = sizeof far_axis, .axis = INT64_MIN};
+static const vt_attr_quant low_axis = {.size = sizeof low_axis, .axis = -2};
+
 static void test_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_matmul_int, NULL, "i8[B, 131071]; i8[131071, T]", "i32[B, T]"},
@@ -158,6 +161,10 @@ static void test_rules(void) {
       {VT_OP_matmul_int, NULL, "i32[2, 4]; i8[4, 3]", "!verify: expected i8 or u8"},
       {VT_OP_matmul_int, NULL, "i8[2, 4]; i8[5, 3]", "!verify: the contracted axes differ"},
       {VT_OP_quantize, NULL, "f32[B, 3]; f32[]; u8[]", "u8[B, 3]"},
+      {VT_OP_quantize, NULL, "f32[]; f32[]; u8[]", "u8[]"},
+      {VT_OP_quantize, NULL, "f32[]; f32[1]; u8[]", "!verify: along the axis"},
+      {VT_OP_quantize, &far_axis, "f32[B, 3]; f32[3]; u8[]", "!verify: along the axis"},
+      {VT_OP_quantize, &low_axis, "f32[B, 3]; f32[B]; u8[B]", "u8[B, 3]"},
       {VT_OP_quantize, NULL, "f32[B, 3]; f32[]; i32[]", "!verify: expected i8 or u8"},
       {VT_OP_quantize, NULL, "f64[B, 3]; f64[]; i8[]", "!verify: expected f32"},
       {VT_OP_quantize, NULL, "f32[B, 3]; f32[3, 1]; i8[]", "!verify: along the axis"},

@@ -34,8 +34,8 @@ uint32_t vt_build_bits(vt_builder *b, uint32_t dtype, uint64_t bits);
 uint32_t vt_build_reduce(vt_builder *b, uint32_t op, uint32_t x, uint32_t axis, int keep);
 uint32_t vt_build_reshape(vt_builder *b, uint32_t x, uint32_t rank, const int64_t *dim);
 uint32_t vt_build_broadcast(vt_builder *b, uint32_t x, uint32_t rank, const int64_t *dim);
-/* `dy` summed over the axes along which an operand like `x` was broadcast, as one axis in row-major
- * order, in the shape of x: the gradient of a broadcast. */
+/* `dy` summed over the axes along which an operand like `x` was repeated, as one axis in row-major
+ * order, in the shape of x: the gradient of a broadcast. An axis of 1 was not repeated. */
 uint32_t vt_build_sum_to(vt_builder *b, uint32_t dy, uint32_t x);
 /* A scalar of the type of `x`. */
 uint32_t vt_build_like(vt_builder *b, uint32_t x, double value);

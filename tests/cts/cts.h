@@ -37,6 +37,7 @@ typedef struct cts_block {
   uint32_t n_over, n_domains, cap_over, cap_domains;
   cts_over *over;
   cts_domain *domain;
+  int straight; /* `straight x`: a gradient that is by definition not the slope */
   int may_fail; /* `expect range`: an index may be out of range */
 } cts_block;
 

@@ -5,6 +5,8 @@
  *
  * Bound, for one of several h:  |difference - sum(dx * step)| <=
  *     relative * sum|dx * step|  +  16 * eps * sum|weight * y| over the outputs that changed
+ *     +  16 * eps * max|step| * sum|weight * y| over all of them
+ * (the last is what rounding leaves of a slope that is 0),
  * with relative = 2e-3 where any f32 takes part and 1e-6 in f64 alone. The step is what rounding
  * left of 2hv. Where a function bends within the steps no h fits, so a point that fails is drawn
  * anew, at most twice. */
@@ -45,7 +47,7 @@ static int is_float(uint32_t dtype) { return dtype == VT_DTYPE_F32 || dtype == V
 /* ---- one direction ---- */
 
 typedef struct change {
-  double difference, expected, size, noise;
+  double difference, expected, size, noise, weight, step;
 } change;
 
 /* v: one element of one input, or every element of it. */
@@ -115,6 +117,7 @@ static void sum_outputs(const checker *c, const double *w, const double *up, con
                         uint64_t n, change *out) {
   const double eps = c->f32 ? 0x1p-24 : 0x1p-53;
   for (uint64_t i = 0; i < n; i++) {
+    out->weight += 16 * eps * magnitude(w[i] * up[i]);
     if (up[i] == down[i]) continue;
     out->difference += w[i] * (up[i] - down[i]);
     out->noise += 16 * eps * magnitude(w[i]) * (magnitude(up[i]) + magnitude(down[i])) / 2;
@@ -130,7 +133,8 @@ static void sum_inputs(checker *c, const direction *v, const vt_tensor *dx, doub
   for (uint64_t i = 0; i < n; i++) up[i] = cts_load(&p->t, i);
   move(c, v, -h);
   for (uint64_t i = 0; i < n; i++) {
-    const double part = cts_load(dx, i) * (up[i] - cts_load(&p->t, i));
+    const double step = up[i] - cts_load(&p->t, i), part = cts_load(dx, i) * step;
+    if (magnitude(step) > out->step) out->step = magnitude(step);
     out->expected += part;
     out->size += magnitude(part);
   }
@@ -167,7 +171,8 @@ static int fits(checker *c, const direction *v, const vt_tensor *dx, double widt
   change last = {0};
   for (int i = 0; i < STEPS; i++) {
     if (measure(c, v, dx, steps[c->f32][i] * width, &last, d) != VT_OK) return 0;
-    if (magnitude(last.difference - last.expected) <= relative * last.size + last.noise) return 1;
+    const double bound = relative * last.size + last.noise + last.step * last.weight;
+    if (magnitude(last.difference - last.expected) <= bound) return 1;
   }
   (void)VT_FAIL(d, VT_DIFFERS, "by %s[%lld]: the outputs change by %.9g, the gradient says %.9g",
                 v->input, v->element == UINT64_MAX ? -1LL : (long long)v->element, last.difference,

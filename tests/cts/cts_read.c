@@ -179,6 +179,9 @@ static void read_line(reader *r, char *line) {
     add_mixes(r, rest);
   } else if (strcmp(word, "grad") == 0) {
     add_domain(r, 1, rest);
+  } else if (strcmp(word, "straight") == 0) {
+    add_domain(r, 1, rest);
+    r->b->straight = 1;
   } else if (strcmp(word, "given") == 0) {
     add_domain(r, 0, rest);
   } else if (strcmp(word, "expect") == 0) {

@@ -2,7 +2,7 @@
 
 case quantize
 over Z = i8 | u8
-over S = 0 | 1 | 7 | 16 | 33 | 257 | 1024 | 3, 5 | 2, 0, 3 | 1, 1, 1, 1, 1, 1, 2, 3
+over S = | 0 | 1 | 7 | 16 | 33 | 257 | 1024 | 3, 5 | 2, 0, 3 | 1, 1, 1, 1, 1, 1, 2, 3
   input x: f32[$S]
   input s: f32[]
   input z: $Z[]
@@ -31,7 +31,7 @@ end
 
 case dequantize
 over T = i8 | u8 | i32
-over S = 0 | 1 | 7 | 16 | 33 | 257 | 1024 | 3, 5 | 2, 0, 3 | 1, 1, 1, 1, 1, 1, 2, 3
+over S = | 0 | 1 | 7 | 16 | 33 | 257 | 1024 | 3, 5 | 2, 0, 3 | 1, 1, 1, 1, 1, 1, 2, 3
   input x: $T[$S]
   input s: f32[]
   input z: $T[]
@@ -49,11 +49,12 @@ end
 
 case fake_quantize
 over Z = i8 | u8
-over S = 0 | 1 | 9 | 257 | 3, 5 | 2, 0, 3
+over S = | 0 | 1 | 9 | 257 | 3, 5 | 2, 0, 3
   input x: f32[$S]
   input s: f32[]
   input z: $Z[]
   output y = fake_quantize(x, s, z)
+straight x
 end
 
 case fake_quantize by axis
@@ -66,7 +67,7 @@ over A & N = 0 & 3 | 1 & 1 | 2 & 5
 end
 
 case dynamic_quantize
-over S = 1 | 7 | 33 | 257 | 1025 | 3, 5 | 1, 1, 1, 1, 1, 1, 2, 3
+over S = | 1 | 7 | 33 | 257 | 1025 | 3, 5 | 1, 1, 1, 1, 1, 1, 2, 3
   input x: f32[$S]
   y, s, z = dynamic_quantize(x)
   output y
@@ -76,7 +77,7 @@ end
 
 case requantize
 over Z = i8 | u8
-over S = 0 | 1 | 9 | 257 | 3, 5
+over S = | 0 | 1 | 9 | 257 | 3, 5
   input x: i32[$S]
   input a: f32[]
   input b: f32[]
