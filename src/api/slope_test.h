@@ -108,7 +108,7 @@ static inline vt_model *slope_model(slope_run *r) {
 /* ---- running ---- */
 
 static inline uint64_t slope_bits(const slope_run *r, uint32_t dtype) {
-  static const double few[4] = {-1.5, 0.25, 0.25, 2.0};
+  static const double few[4] = {-1.5, 0.0, 0.8, 2.0}; /* 0.8 is an edge of losses */
   const uint64_t pick = random_u64(&slope_state);
   if (dtype != F32 && dtype != F64) {
     if (dtype == VT_DTYPE_BOOL || r->hi < r->lo) return any_bits(dtype, &slope_state);

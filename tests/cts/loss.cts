@@ -288,3 +288,13 @@ mix ordinary
   output y = bce_with_logits(x, sigmoid(t), reduction=$R)
 grad x
 end
+
+case bce ends
+over S = 40 | 5, 33
+over R = none | sum
+mix few zeros flat
+  input x: f32[$S]
+  input t: f32[$S]
+  output y = bce(abs(x), abs(t), reduction=$R)
+  output z = bce_with_logits(x, t, reduction=$R)
+end
