@@ -288,7 +288,8 @@ static uint32_t choose(const cts_selection *s, verdict *out) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->suite->n_cases; i++) {
     const cts_case *c = &s->suite->cases[i];
-    if (s->chosen[i] && c->gradient && (n == 0 || out[n - 1].model != c->model))
+    if (s->chosen[i] && c->gradient && !c->model->block->straight &&
+        (n == 0 || out[n - 1].model != c->model))
       out[n++].model = c->model;
   }
   return n;
