@@ -38,7 +38,7 @@ typedef enum after { COMMA, NEWLINE, END } after;
 
 static vt_status fail(reader *r, vt_status s, uint32_t column, const char *what) {
   const int first = r->d != NULL && r->d->code == VT_OK;
-  (void)VT_FAIL(r->d, s, "line %u, column %u: %s", r->line, column, what);
+  (void)VT_FAIL(r->d, s, "%s", what);
   if (!first) return s;
   r->d->line = r->line;
   r->d->column = column;
