@@ -267,6 +267,67 @@ static void test_lies_of_several(void) {
   if (strstr(d.text, "belong to no") == NULL) fprintf(stderr, "  %s\n", d.text);
 }
 
+/* A member inside the data of another: the same bytes would be unpacked twice. */
+static void test_nested(void) {
+  part p[2] = {plain("a.npy"), plain("b.npy")};
+  bytes inner = {.n = 0};
+  put_local(&inner, &p[1], p[1].n, p[1].n, crc32(0, p[1].data, (unsigned)p[1].n));
+  add(&inner, p[1].data, p[1].n);
+  memcpy(p[0].data, inner.p, inner.n);
+  p[0].n = inner.n;
+  p[1].local = 30 + 5;
+  refuses(p, 2, VT_FORMAT, "members that overlap at byte 35");
+}
+
+/* A comment is allowed and must be as long as it says. */
+static void test_comment(void) {
+  const part p = plain("a.npy");
+  bytes b = make(&p, 1);
+  vt_diag d;
+  add(&b, "PK\5\6x", 5);
+  CHECK(judge(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "no end record") != NULL);
+  b.p[b.n - 5 - 2] = 5;
+  CHECK(judge(b.p, b.n, &d) == VT_OK);
+  b.p[b.n - 5 - 2] = 6;
+  CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+}
+
+/* The end of a file with more members or bytes than the old end can say; `lie` changes a byte. */
+static bytes make64(size_t lie, uint8_t by) {
+  const part p = plain("a.npy");
+  bytes b = make(&p, 1);
+  const size_t end = b.n - 22, begin = end - 51;
+  b.n = end;
+  add(&b, "PK\6\6", 4);
+  add_number(&b, 44, 8);
+  add_number(&b, 0x2d002d, 4);
+  add_number(&b, 0, 8);
+  add_number(&b, 1, 8);
+  add_number(&b, 1, 8);
+  add_number(&b, 51, 8);
+  add_number(&b, begin, 8);
+  add(&b, "PK\6\7\0\0\0\0", 8);
+  add_number(&b, end, 8);
+  add_number(&b, 1, 4);
+  add(&b, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
+  b.p[end + lie] = (uint8_t)(b.p[end + lie] + by);
+  return b;
+}
+
+static void test_end64(void) {
+  /* its mark, its length, its disk, counts, size and place of the directory, the locator */
+  static const size_t lies[] = {0, 4, 16, 24, 32, 40, 48, 56, 60, 64, 72};
+  bytes b = make64(0, 0);
+  vt_diag d;
+  CHECK(judge(b.p, b.n, &d) == VT_OK);
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    b = make64(lies[i], 3);
+    CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+  }
+  b = make64(47, 255); /* a directory of 2^56 bytes and more */
+  CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+}
+
 /* ---- bombs ---- */
 
 static void test_bombs(void) {
@@ -405,6 +466,9 @@ int main(void) {
   test_numpy("tests/golden/files/deflated.npz");
   test_lies();
   test_lies_of_several();
+  test_nested();
+  test_comment();
+  test_end64();
   test_bombs();
   test_packed_goes_on();
   test_sparse();

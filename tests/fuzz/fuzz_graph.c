@@ -102,8 +102,12 @@ static uint32_t add_ports(vt_graph_builder *gb, feed *f) {
     char name[16];
     const vt_type t = port_type(f);
     (void)snprintf(name, sizeof name, "x%u", i);
-    const int ranged = (t.dtype == VT_DTYPE_I32 || t.dtype == VT_DTYPE_I64) && (take(f) & 1) != 0;
-    const vt_port p = {.name = name, .kind = VT_PORT_INPUT, .has_range = (uint32_t)ranged, .hi = 3};
+    const int whole_numbers = t.dtype >= VT_DTYPE_I8 && t.dtype <= VT_DTYPE_I64;
+    const vt_port p = {.name = name,
+                       .kind = VT_PORT_INPUT,
+                       .has_range = (uint32_t)whole_numbers, /* to be drawn from */
+                       .lo = t.dtype == VT_DTYPE_U8 ? 0 : -(int64_t)below(f, 2) * 3,
+                       .hi = below(f, 6)};
     (void)vt_graph_add_port(gb, &p, &t);
   }
   return n;
