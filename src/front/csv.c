@@ -207,6 +207,13 @@ static vt_status find_column(reader *r, table *t, uint64_t i, int *found) {
   return VT_OK;
 }
 
+static vt_status no_column(reader *r, const table *t) {
+  char q[VT_QUOTE_MAX];
+  const char *name = t->options->column;
+  return VT_FAIL(r->d, VT_NAME, "the file has no column '%s'%s",
+                 vt_archive_quote(name, strlen(name), q), t->named ? "" : ", and no row of names");
+}
+
 /* The first row decides the number of columns and whether it is one of names. */
 static vt_status scan_first(reader *r, table *t, int *out_end) {
   uint64_t numbers = 0, n = 0;
@@ -229,8 +236,7 @@ static vt_status scan_first(reader *r, table *t, int *out_end) {
   t->rows = !t->named;
   if (t->named) t->whole = 1;
   if (t->named && n == 1 && r->n == 0) return fail(r, VT_FORMAT, 1, "the line is empty");
-  if (t->options->column != NULL && (!t->named || !found))
-    return VT_FAIL(r->d, VT_NAME, "the file has no column of the name asked for");
+  if (t->options->column != NULL && (!t->named || !found)) return no_column(r, t);
   next_line(r);
   *out_end = a == END;
   return VT_OK;

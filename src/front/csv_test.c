@@ -111,8 +111,8 @@ static const struct {
     {"1,2\"3\n", 0, NULL, VT_FORMAT, 1, 4, "a quote stands inside a field"},
     {"1,2\r3\n", 0, NULL, VT_FORMAT, 1, 5, "a carriage return without a newline"},
     {"1;2\n", 0, NULL, VT_OK, 0, 0, ""}, /* a name */
-    {"1,2\n", 0, "x", VT_NAME, 0, 0, "the file has no column of the name asked for"},
-    {"a,b\n1,2\n", 0, "c", VT_NAME, 0, 0, "the file has no column of the name asked for"},
+    {"1,2\n", 0, "x", VT_NAME, 0, 0, "the file has no column 'x', and no row of names"},
+    {"a,b\n1,2\n", 0, "c", VT_NAME, 0, 0, "the file has no column 'c'"},
     {"a,a\n1,2\n", 0, "a", VT_FORMAT, 1, 3, "a second column of the name asked for"},
     {"1", VT_DTYPE_F16, NULL, VT_UNSUPPORTED, 0, 0,
      "a CSV file is read as f32, f64 or i64, not as f16"},

@@ -46,7 +46,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.csv:b --digest
 ! $TMP/x.csv:b: error: 'x' is f32[2], the model declares f32[2, 3] [tensor]
 ? 3
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.csv:d --digest
-! $TMP/x.csv:d: error: the file has no column of the name asked for [name]
+! $TMP/x.csv:d: error: the file has no column 'd' [name]
 ? 2
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/y.npz:arr_0
 ! $TMP/y.npz:arr_0: error: 'x' is f64[2, 3], the model declares f32[2, 3] [tensor]
