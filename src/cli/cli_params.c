@@ -237,7 +237,9 @@ vt_status cli_params_save(const cli_job *j, vt_program *p, const char *path, cli
   saved all = {0};
   if (path == NULL) return VT_OK;
   vt_status s = take_params(j, p, &all, e);
+  cli_critical_begin();
   if (s == VT_OK) s = vt_safetensors_write(path, all.n, all.names, all.tensors, &e->diag);
+  cli_critical_end();
   if (s == VT_OK) cli_narrate("wrote %s\n", path);
   for (uint32_t i = 0; i < all.n; i++) free(all.tensors[i].data);
   free(all.names);
