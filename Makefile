@@ -2,7 +2,7 @@
 # A short front door: CMake builds, CTest tests. `make help` lists the targets.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all setup run test test-full exhaustive docs format clean help
+.PHONY: all setup run test test-full exhaustive fuzz docs format clean help
 
 all: ## build into build/ and leave build/volta
 	@scripts/configure.sh build
@@ -27,6 +27,9 @@ test-full: ## the same with long forms, a plain clang build and the thread sanit
 
 exhaustive: all ## every function on all 2^32 inputs against MPFR (FUNC=log for one); minutes a function
 	@build/exhaustive $(if $(FUNC),--func $(FUNC)) --state build/exhaustive.state
+
+fuzz: ## run fuzzers with clang: SECONDS=60 each, TARGET=npz for one
+	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
 
 docs: all ## write the generated pages again: manual, completions, docs/ops.md
 	@cmake --build build --target cli_docs

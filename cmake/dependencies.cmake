@@ -15,3 +15,4 @@ endfunction()
 
 static_dependency(sodium libsodium.a sodium.h libsodium-dev)
 static_dependency(jansson libjansson.a jansson.h libjansson-dev)
+static_dependency(z libz.a zlib.h zlib1g-dev)

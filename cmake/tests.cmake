@@ -35,13 +35,6 @@ if(VOLTA_MPFR AND VOLTA_GMP AND VOLTA_MPFR_INCLUDE)
   set_tests_properties(num/exhaustive_catches PROPERTIES LABELS num)
 endif()
 
-# Fuzz targets, replayed over the files we have: the fuzzers find inputs, this keeps them found.
-file(GLOB models CONFIGURE_DEPENDS tests/golden/*.vt examples/*.vt)
-add_executable(fuzz_parse_replay tests/fuzz/fuzz_parse.c tests/fuzz/replay.c)
-target_link_libraries(fuzz_parse_replay PRIVATE vt_front vt_flags)
-add_test(NAME corpus/parse COMMAND fuzz_parse_replay ${models})
-set_tests_properties(corpus/parse PROPERTIES LABELS corpus)
-
 # script_test(<name> <label> <command>): a script that looks at the sources or builds by itself.
 function(script_test name label)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

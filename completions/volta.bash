@@ -15,7 +15,7 @@ _volta() {
   prev=${COMP_WORDS[k]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      check | fmt | info | run | parity | digest | ops | backends | doctor | explain | inspect | help) verb=${COMP_WORDS[i]}; break ;;
+      check | fmt | info | run | parity | digest | ops | backends | doctor | explain | inspect | convert | help) verb=${COMP_WORDS[i]}; break ;;
     esac
   done
   if [[ $cur == -* ]]; then
@@ -24,7 +24,7 @@ _volta() {
       check) flags="--help -h --quiet -q --verbose -v --json" ;;
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --digest --dump-passes --dump-plan --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --dump-plan --json" ;;
       parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --published --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
@@ -32,6 +32,7 @@ _volta() {
       doctor) flags="--help -h --quiet -q --verbose -v --json" ;;
       explain) flags="--help -h --quiet -q --verbose -v" ;;
       inspect) flags="--help -h --quiet -q --verbose -v --json" ;;
+      convert) flags="--help -h --quiet -q --verbose -v" ;;
       help) flags="--help -h --quiet -q --verbose -v" ;;
     esac
     COMPREPLY=($(compgen -W "$flags" -- "$cur"))
@@ -48,6 +49,7 @@ _volta() {
     run:--in) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--random-inputs) COMPREPLY=() ;;
     run:--out | run:-o) COMPREPLY=($(compgen -d -- "$cur")) ;;
+    run:--format) COMPREPLY=() ;;
     run:--dump-passes) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--dump-plan) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--backends) _volta_backends "$head" "$cur" ;;
@@ -58,7 +60,7 @@ _volta() {
     parity:--random-inputs) COMPREPLY=() ;;
     parity:--published) COMPREPLY=($(compgen -f -- "$cur")) ;;
     ops:--backend) _volta_backends "$head" "$cur" ;;
-    :*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect help" -- "$cur")) ;;
+    :*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
     check:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     fmt:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     info:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -70,7 +72,8 @@ _volta() {
     doctor:*) COMPREPLY=() ;;
     explain:*) COMPREPLY=($(compgen -W "ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted" -- "$cur")) ;;
     inspect:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
-    help:*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect help" -- "$cur")) ;;
+    convert:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    help:*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
   esac
 }
 complete -o filenames -F _volta volta

@@ -22,6 +22,7 @@ _volta_verbs() {
     'doctor:Show facts about this build and machine, and check them'
     'explain:Explain a status code; without one, list them all'
     'inspect:Show what is in a file\: its tensors, or the model it holds'
+    'convert:Write the tensors of a file to another\: npy, npz or safetensors, by its name'
     'help:Show what a verb takes'
   )
   _describe verb verbs
@@ -80,12 +81,13 @@ _volta() {
         '--backend=[Where to run, as in reference or reference\:1]:BACKEND:_volta_backends' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
-        '--params=[Take every parameter from this safetensors file instead]:FILE:_files' \
+        '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \
         '--save-params=[Write every parameter to this safetensors file, as --params reads it]:FILE:_files' \
-        '*--in=[Take an input from a npy file, or from the tensor of that name in a safetensors file]:NAME=FILE:_files' \
+        '*--in=[Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
         '--out=[Write each output to DIR/NAME.npy]:DIR:_files -/' \
         '-o+[Write each output to DIR/NAME.npy]:DIR:_files -/' \
+        '--format=[What --out writes\: npy (a file an output, as without it), or npz or safetensors (all outputs in DIR/outputs.npz or DIR/outputs.safetensors)]:FORMAT: ' \
         '--digest[Print the digest of the run and nothing else]' \
         '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt]:DIR:_files -/' \
         '--dump-plan=[Write the plan as text; - is standard output]:FILE:_files' \
@@ -101,8 +103,8 @@ _volta() {
         '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
-        '--params=[Take every parameter from this safetensors file instead]:FILE:_files' \
-        '*--in=[Take an input from a npy file, or from the tensor of that name in a safetensors file]:NAME=FILE:_files' \
+        '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \
+        '*--in=[Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
         '--published=[Compare with a published digest too]:FILE:_files' \
         '--json[Print the report as JSON]' \
@@ -159,6 +161,14 @@ _volta() {
         '-v[Say more on standard error]' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
+      convert) _arguments \
+        '--help[Print this help]' \
+        '-h[Print this help]' \
+        '--quiet[Say nothing on standard error but errors]' \
+        '-q[Say nothing on standard error but errors]' \
+        '--verbose[Say more on standard error]' \
+        '-v[Say more on standard error]' \
+        '*:operand:_files' ;;
       help) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \

@@ -25,6 +25,7 @@ make            run      build        command -v make
 cmake           run      build        command -v cmake
 libsodium-dev   run      hashing      has_header sodium.h
 libjansson-dev  run      JSON         has_header jansson.h
+zlib1g-dev      run      npz          has_header zlib.h
 ninja-build     test     build        command -v ninja
 python3         test     checks       command -v python3
 clang           test     compiler     command -v clang

@@ -46,6 +46,7 @@ EXTERNAL.update({
     "sodium.h": {"base"},
     "sodium/crypto_generichash_blake2b.h": {"base"},
     "jansson.h": {"front", "api", "cli"},
+    "zlib.h": {"front"},
     "cpuid.h": {"base"},
     "immintrin.h": {"base", "num", "back"},
     "xmmintrin.h": {"base", "num", "back"},

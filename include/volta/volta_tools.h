@@ -8,18 +8,21 @@
 extern "C" {
 #endif
 
-/* ---- tensor files: npy and safetensors ------------------------------------------------------ */
+/* ---- tensor files: npy, npz, safetensors, IDX (packed by gzip or not), CSV ------------------ */
 
-/* A file read and checked whole: named tensors, in file order (npy: one, with an empty name).
+/* A file read and checked whole: named tensors, in file order (npy, IDX, CSV: one, with an empty
+ * name).
  * NaN is canonical after reading. Tensors live as long as the archive. */
 typedef struct vt_archive vt_archive;
-/* The format is told by content, not by the name of the file. */
+/* The format is told by content, not by the name of the file; but CSV, which has no mark of its
+ * own, by a name that ends in ".csv". */
 VT_API vt_status vt_archive_read(const char *path, const vt_alloc *alloc, vt_archive **out,
                                  vt_diag *d) VT_NODISCARD;
 VT_API vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc,
                                   vt_archive **out, vt_diag *d) VT_NODISCARD;
 VT_API void vt_archive_free(vt_archive *a);
-VT_API const char *vt_archive_format(const vt_archive *a); /* "npy", "safetensors" */
+VT_API const char *vt_archive_format(
+    const vt_archive *a); /* "npy", "npz", "safetensors", "idx", "csv" */
 VT_API uint32_t vt_archive_count(const vt_archive *a);
 VT_API vt_status vt_archive_tensor(const vt_archive *a, uint32_t i, const char **out_name,
                                    vt_tensor *out) VT_NODISCARD;
@@ -31,6 +34,25 @@ VT_API vt_status vt_npy_write(const char *path, const vt_tensor *t, vt_diag *d) 
 /* Names are written in ascending byte order; duplicates are VT_NAME. */
 VT_API vt_status vt_safetensors_write(const char *path, uint32_t n, const char *const *names,
                                       const vt_tensor *tensors, vt_diag *d) VT_NODISCARD;
+
+/* The bytes that numpy.savez writes: npy files, stored. Names as above. */
+VT_API vt_status vt_npz_write(const char *path, uint32_t n, const char *const *names,
+                              const vt_tensor *tensors, vt_diag *d) VT_NODISCARD;
+
+/* A table of numbers as text. Each is rounded once, straight to the type that is asked for. */
+typedef struct vt_csv_options {
+  uint32_t size;
+  uint32_t dtype;     /* f32, f64 or i64; 0: i64 if every number is a whole one, else f64 */
+  const char *column; /* NULL: all, [rows, columns]; else the one of that name, [rows] */
+} vt_csv_options;
+VT_API vt_status vt_csv_read(const char *path, const vt_csv_options *options, const vt_alloc *alloc,
+                             vt_archive **out, vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_csv_parse(const void *bytes, size_t n, const vt_csv_options *options,
+                              const vt_alloc *alloc, vt_archive **out, vt_diag *d) VT_NODISCARD;
+
+/* Any bytes: the file is there whole or not at all. */
+VT_API vt_status vt_bytes_write(const char *path, const void *bytes, size_t n,
+                                vt_diag *d) VT_NODISCARD;
 
 /* ---- comparison ----------------------------------------------------------------------------- */
 

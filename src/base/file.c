@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * file.c - reading a whole file that may be hostile, and writing one that is complete or absent.
  * Every message names the path and what the operating system said. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "vt_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,18 +92,105 @@ void vt_file_done(vt_file *f) {
   *f = (vt_file){.a = f->a};
 }
 
+/* ---- reading in parts --------------------------------------------------------------------- */
+
+vt_source vt_source_memory(const void *p, size_t n) {
+  static const uint8_t none[1];
+  return (vt_source){.bytes = n != 0 ? p : none, .size = n, .fd = -1};
+}
+
+static void remember(const struct stat *st, int64_t changed[2], int64_t node[2]) {
+  changed[0] = (int64_t)st->st_mtim.tv_sec;
+  changed[1] = (int64_t)st->st_mtim.tv_nsec;
+  node[0] = (int64_t)st->st_dev;
+  node[1] = (int64_t)st->st_ino;
+}
+
+static vt_status open_source(int fd, const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
+  struct stat st;
+  size_t size;
+  VT_TRY(check_size(fd, path, limit, &size, d));
+  if (fstat(fd, &st) != 0) return system_failed("read", path, errno, d);
+  vt_source s = {.size = size, .path = path, .fd = fd};
+  remember(&st, s.changed, s.node);
+  *out = s;
+  return VT_OK;
+}
+
+vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return system_failed("open", path, errno, d);
+  const vt_status s = open_source(fd, path, limit, out, d);
+  if (s != VT_OK) (void)close(fd);
+  return s;
+}
+
+void vt_source_close(vt_source *s) {
+  if (s->fd >= 0) (void)close(s->fd);
+  s->fd = -1;
+}
+
+static vt_status source_changed(const vt_source *s, vt_diag *d) {
+  return VT_FAIL(d, VT_IO, "%s changed while it was read", s->path);
+}
+
+vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n, vt_diag *d) {
+  uint8_t *p = to;
+  if (at > s->size || n > s->size - at)
+    return VT_FAIL(d, VT_INTERNAL, "bytes behind the end of a file were asked for");
+  if (s->bytes != NULL) {
+    if (n != 0) memcpy(p, s->bytes + at, n);
+    return VT_OK;
+  }
+  while (n != 0) {
+    const ssize_t r = pread(s->fd, p, n, (off_t)at);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) return system_failed("read", s->path, errno, d);
+    if (r == 0) return source_changed(s, d);
+    p += r;
+    at += (uint64_t)r;
+    n -= (size_t)r;
+  }
+  return VT_OK;
+}
+
+vt_status vt_source_check(const vt_source *s, vt_diag *d) {
+  struct stat st;
+  int64_t changed[2], node[2];
+  if (s->bytes != NULL) return VT_OK;
+  if (fstat(s->fd, &st) != 0) return system_failed("read", s->path, errno, d);
+  remember(&st, changed, node);
+  const int same = (uint64_t)st.st_size == s->size &&
+                   memcmp(changed, s->changed, sizeof changed) == 0 &&
+                   memcmp(node, s->node, sizeof node) == 0;
+  return same ? VT_OK : source_changed(s, d);
+}
+
 /* ---- writing ------------------------------------------------------------------------------ */
 
 enum { TEMP_TRIES = 100 };
 
-/* Renaming onto a device or a fifo would replace it by a file, which nobody who names one wants.
- * A symbolic link to a regular file is replaced, not followed. */
-static vt_status check_target(const char *path, vt_diag *d) {
+/* Renaming onto a device or a fifo would replace it by a file, which nobody who names one wants. */
+static vt_status check_target(const char *path, int *out_exists, vt_diag *d) {
   struct stat st;
+  *out_exists = 0;
   if (path[0] == 0) return VT_FAIL(d, VT_IO, "cannot write a file without a name");
   if (stat(path, &st) != 0) return errno == ENOENT ? VT_OK : system_failed("write", path, errno, d);
+  *out_exists = 1;
   if (S_ISREG(st.st_mode)) return VT_OK;
   return VT_FAIL(d, VT_IO, "%s exists and is not a regular file: it will not be replaced", path);
+}
+
+/* Whoever made a link wants the file behind it written. A link to nothing has no such file and is
+ * replaced itself. */
+static vt_status resolve_target(const char *path, int exists, vt_file_writer *w, vt_diag *d) {
+  char *real = exists ? realpath(path, NULL) : NULL;
+  const char *target = real != NULL ? real : path;
+  const size_t n = strlen(target);
+  const int fits = n < sizeof w->path;
+  if (fits) memcpy(w->path, target, n + 1);
+  free(real);
+  return fits ? VT_OK : VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
 }
 
 /* "folder/.volta-PID-COUNTER": in the same folder, because a rename cannot leave its file
@@ -132,10 +221,11 @@ static vt_status open_temp(vt_file_writer *w, vt_diag *d) {
 vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) {
   w->fd = -1;
   w->temp[0] = w->path[0] = 0;
-  const size_t n = strlen(path);
-  if (n >= sizeof w->path) return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
-  VT_TRY(check_target(path, d));
-  memcpy(w->path, path, n + 1);
+  int exists;
+  if (strlen(path) >= sizeof w->path)
+    return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
+  VT_TRY(check_target(path, &exists, d));
+  VT_TRY(resolve_target(path, exists, w, d));
   const vt_status s = open_temp(w, d);
   if (s != VT_OK) w->temp[0] = 0;
   return s;

@@ -306,6 +306,61 @@ static void test_mode(void) {
   CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640);
 }
 
+/* Behind a link it is the file that is replaced; a link to nothing is replaced itself. */
+static void test_links(void) {
+  vt_diag d = {0};
+  struct stat st;
+  const char *file = in_folder("behind"), *link = in_folder("link");
+  CHECK(write_all(file, "old", 3, &d) == VT_OK && symlink("behind", link) == 0);
+  CHECK(write_all(link, "new", 3, &d) == VT_OK);
+  CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && holds(file, "new", 3));
+  CHECK(unlink(file) == 0 && write_all(link, "own", 3, &d) == VT_OK);
+  CHECK(lstat(link, &st) == 0 && S_ISREG(st.st_mode) && holds(link, "own", 3));
+  CHECK(unlink(link) == 0 && access(file, F_OK) != 0);
+}
+
+/* ---- reading in parts ---------------------------------------------------------------------- */
+
+static void test_source(void) {
+  vt_diag d = {0};
+  vt_source s;
+  char got[8] = {0};
+  const char *path = in_folder("ten");
+  CHECK(vt_source_open(path, 10, &s, &d) == VT_OK && s.size == 10);
+  CHECK(vt_source_read(&s, 3, got, 4, &d) == VT_OK && memcmp(got, "3456", 4) == 0);
+  CHECK(vt_source_read(&s, 10, got, 0, &d) == VT_OK);
+  CHECK(vt_source_read(&s, 7, got, 4, NULL) == VT_INTERNAL);
+  CHECK(vt_source_read(&s, UINT64_MAX, got, 2, NULL) == VT_INTERNAL);
+  CHECK(vt_source_check(&s, &d) == VT_OK);
+  vt_source_close(&s);
+  vt_source_close(&s);
+  CHECK(vt_source_open(path, 9, &s, NULL) == VT_LIMIT);
+  CHECK(vt_source_open("/dev/zero", 9, &s, NULL) == VT_IO);
+  s = vt_source_memory("abc", 3);
+  CHECK(vt_source_read(&s, 1, got, 2, &d) == VT_OK && memcmp(got, "bc", 2) == 0);
+  CHECK(vt_source_check(&s, &d) == VT_OK);
+}
+
+/* A file that shrinks, grows or is written to in place while we hold it open. */
+static void test_source_changes(void) {
+  static char block[8192];
+  const char *path = in_folder("moving");
+  vt_diag d = {0};
+  vt_source s;
+  CHECK(write_all(path, block, sizeof block, &d) == VT_OK);
+  CHECK(vt_source_open(path, 1u << 20, &s, &d) == VT_OK);
+  CHECK(truncate(path, 100) == 0);
+  CHECK(vt_source_read(&s, 4096, block, 4096, &d) == VT_IO);
+  CHECK(strstr(d.text, "changed while it was read") != NULL);
+  CHECK(vt_source_check(&s, NULL) == VT_IO);
+  vt_source_close(&s);
+  CHECK(vt_source_open(path, 1u << 20, &s, NULL) == VT_OK);
+  const struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+  CHECK(utimensat(AT_FDCWD, path, past, 0) == 0 && vt_source_check(&s, NULL) == VT_IO);
+  vt_source_close(&s);
+  CHECK(unlink(path) == 0);
+}
+
 static void remove_folder(void) {
   static const char *const names[] = {"ten", "empty", "target", "shared", "mode"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) (void)unlink(in_folder(names[i]));
@@ -331,6 +386,9 @@ int main(void) {
   test_interrupted_writes();
   test_commit_fails();
   test_mode();
+  test_links();
+  test_source();
+  test_source_changes();
   remove_folder();
   TEST_DONE();
 }

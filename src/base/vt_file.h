@@ -16,8 +16,31 @@ vt_status vt_file_read(const char *path, uint64_t limit, vt_alloc a, vt_file *ou
                        vt_diag *d) VT_NODISCARD;
 void vt_file_done(vt_file *f);
 
+/* Bytes that are read where they are needed, from memory or from an open regular file. A file is
+ * copied by pread(2) and never mapped: a mapping of a file that shrinks ends the process with
+ * SIGBUS, and one that is written to changes what was checked already. So a header can be judged
+ * before anything behind it is read, and a huge sparse file costs nothing. */
+typedef struct vt_source {
+  const uint8_t *bytes; /* NULL: a file */
+  uint64_t size;
+  const char *path; /* the caller's */
+  int fd;
+  int64_t changed[2], node[2]; /* what tells a file that was written to meanwhile */
+} vt_source;
+vt_source vt_source_memory(const void *p, size_t n);
+/* Regular files only; larger than `limit` is VT_LIMIT. */
+vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) VT_NODISCARD;
+void vt_source_close(vt_source *s);
+/* Exactly `n` bytes from position `at`. The caller has checked them against `size`: a file that
+ * has fewer has shrunk, which is VT_IO. */
+vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n,
+                         vt_diag *d) VT_NODISCARD;
+/* VT_IO when the file is no longer what it was when it was opened. */
+vt_status vt_source_check(const vt_source *s, vt_diag *d) VT_NODISCARD;
+
 /* Writes to a temporary name in the same folder, syncs, and renames on commit. Abort, or any
- * failure, removes the temporary file. */
+ * failure, removes the temporary file. Behind a symbolic link it is the file that is replaced, not
+ * the link; a device or a fifo is refused. */
 typedef struct vt_file_writer {
   int fd;
   char temp[4096], path[4096];

@@ -96,6 +96,9 @@ vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_erro
 vt_status cli_file_equals(const char *path, const char *text, int *out, cli_error *e) VT_NODISCARD;
 /* Line number `line` (from 1) of a file, cut to `room`; "" when it cannot be read. */
 void cli_file_line(const char *path, uint32_t line, char *out, size_t room);
+/* "FILE:KEY" or "FILE"; the key, NULL when there is none, lies in the path's memory; free that. */
+vt_status cli_path_split(const char *text, char **out_path, const char **out_key,
+                         cli_error *e) VT_NODISCARD;
 vt_status cli_folder_make(const char *path, cli_error *e) VT_NODISCARD;
 /* "folder/name" with `suffix`, the name made safe; free it. NULL: no memory. */
 char *cli_path_join(const char *folder, const char *name, const char *suffix);

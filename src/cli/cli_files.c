@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_files.c - files the command line writes itself. A regular file appears whole or not at all:
- * it is written under a temporary name in the same folder and renamed. */
-#define _XOPEN_SOURCE 700 /* realpath */
+ * the library writes it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -42,69 +41,28 @@ static vt_status refuse(const char *what, const char *path, cli_error *e) {
 /* ---- writing
  * ----------------------------------------------------------------------------------------- */
 
-static int write_all(int fd, const char *bytes, size_t n) {
-  while (n > 0) {
-    const ssize_t k = write(fd, bytes, n);
-    if (k < 0 && errno == EINTR) continue;
-    if (k < 0) return -1;
-    bytes += k;
-    n -= (size_t)k;
-  }
-  return 0;
-}
-
 /* A terminal, a pipe or a device is written in place: to rename over it would destroy it. */
 static vt_status write_in_place(const char *path, const char *bytes, size_t n, cli_error *e) {
   const int fd = open(path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return refuse("cannot be opened for writing", path, e);
-  const int failed = write_all(fd, bytes, n) != 0 && errno != EPIPE;
-  const vt_status s = failed ? refuse("cannot be written", path, e) : VT_OK;
-  close(fd);
-  return s;
-}
-
-/* Opens a new file beside `path`; `temp` has room for the name. */
-static int open_temp(const char *path, char *temp, size_t room) {
-  for (int i = 0; i < 100; i++) {
-    snprintf(temp, room, "%s.%ld-%d.tmp", path, (long)getpid(), i);
-    const int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd;
+  ssize_t k = 0;
+  while (n > 0 && k >= 0) {
+    k = write(fd, bytes, n);
+    if (k < 0 && errno == EINTR) k = 0;
+    if (k > 0) bytes += k, n -= (size_t)k;
   }
-  return -1;
-}
-
-static vt_status write_renamed(const char *path, const char *bytes, size_t n, char *temp,
-                               size_t room, cli_error *e) {
-  const int fd = open_temp(path, temp, room);
-  if (fd < 0) return refuse("cannot be written", path, e);
-  int failed = write_all(fd, bytes, n) != 0 || fsync(fd) != 0;
-  vt_status s = failed ? refuse("cannot be written", path, e) : VT_OK;
-  failed = close(fd) != 0;
-  if (s == VT_OK && failed) s = refuse("cannot be written", path, e);
-  if (s == VT_OK && rename(temp, path) != 0) s = refuse("cannot be replaced", path, e);
-  if (s != VT_OK) unlink(temp);
-  return s;
-}
-
-static vt_status write_regular(const char *path, const char *bytes, size_t n, cli_error *e) {
-  const size_t room = strlen(path) + 64;
-  char *temp = malloc(room);
-  if (temp == NULL) return cli_no_memory(e);
-  cli_critical_begin();
-  const vt_status s = write_renamed(path, bytes, n, temp, room, e);
-  cli_critical_end();
-  free(temp);
+  const vt_status s = k < 0 && errno != EPIPE ? refuse("cannot be written", path, e) : VT_OK;
+  close(fd);
   return s;
 }
 
 vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_error *e) {
   struct stat st;
-  const int exists = stat(path, &st) == 0;
-  if (exists && !S_ISREG(st.st_mode)) return write_in_place(path, bytes, n, e);
-  /* Behind a symbolic link it is the file that is replaced, not the link. */
-  char *real = exists ? realpath(path, NULL) : NULL;
-  const vt_status s = write_regular(real != NULL ? real : path, bytes, n, e);
-  free(real);
+  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return write_in_place(path, bytes, n, e);
+  e->path = NULL; /* the text names it */
+  cli_critical_begin();
+  const vt_status s = vt_bytes_write(path, bytes, n, &e->diag);
+  cli_critical_end();
   return s;
 }
 
@@ -113,6 +71,20 @@ vt_status cli_folder_make(const char *path, cli_error *e) {
   if (mkdir(path, 0777) == 0) return VT_OK;
   if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return VT_OK;
   return refuse("cannot be made a folder", path, e);
+}
+
+/* A colon may be part of a name: a file that is there is that file. */
+vt_status cli_path_split(const char *text, char **out_path, const char **out_key, cli_error *e) {
+  const char *colon = strrchr(text, ':');
+  struct stat st;
+  char *path = cli_text_copy(text, strlen(text));
+  if (path == NULL) return cli_no_memory(e);
+  *out_path = path;
+  *out_key = NULL;
+  if (colon == NULL || colon == text || colon[1] == '\0' || stat(text, &st) == 0) return VT_OK;
+  path[colon - text] = '\0';
+  *out_key = path + (colon - text) + 1;
+  return VT_OK;
 }
 
 /* ---- comparing

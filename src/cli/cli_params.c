@@ -8,23 +8,44 @@
 /* ---- reading
  * ------------------------------------------------------------------------------------------ */
 
-/* The one tensor of a npy file, or the one called so in an archive. */
+/* The one tensor of a file without names, or the one called so in an archive. */
 static vt_status pick_tensor(cli_input *in, cli_error *e) {
-  const char *name;
-  if (strcmp(vt_archive_format(in->archive), "npy") == 0)
-    return vt_archive_tensor(in->archive, 0, &name, &in->tensor);
-  return vt_archive_find(in->archive, in->name, &in->tensor, &e->diag);
+  const char *name = "";
+  const int one = vt_archive_count(in->archive) == 1;
+  if (one && vt_archive_tensor(in->archive, 0, &name, &in->tensor) == VT_OK && name[0] == '\0') {
+    if (in->key == NULL || cli_ends_with(in->path, ".csv")) return VT_OK;
+    return VT_FAIL(&e->diag, VT_NAME, "the tensors of this format have no names, so none is '%s'",
+                   in->key);
+  }
+  return vt_archive_find(in->archive, in->key != NULL ? in->key : in->name, &in->tensor, &e->diag);
 }
 
-static vt_status open_input(const char *text, cli_input *out, cli_error *e) {
+static uint32_t input_dtype(const vt_model *m, const char *name) {
+  vt_port_info p;
+  for (uint32_t i = 0; vt_model_port(m, i, &p) == VT_OK; i++)
+    if (p.kind == VT_PORT_INPUT && strcmp(p.name, name) == 0) return p.dtype;
+  return 0;
+}
+
+/* A number in a text has no type: it is read as the one that the model declares. */
+static vt_status read_input(const vt_model *m, cli_input *in, cli_error *e) {
+  vt_csv_options o = {.size = sizeof o, .column = in->key};
+  if (!cli_ends_with(in->path, ".csv"))
+    return vt_archive_read(in->path, NULL, &in->archive, &e->diag);
+  o.dtype = input_dtype(m, in->name);
+  return vt_csv_read(in->path, &o, NULL, &in->archive, &e->diag);
+}
+
+static vt_status open_input(const vt_model *m, const char *text, cli_input *out, cli_error *e) {
   const char *equals = strchr(text, '=');
   if (equals == NULL || equals == text || equals[1] == '\0')
     return VT_FAIL(&e->diag, VT_USAGE, "--in takes NAME=FILE, not '%s'", text);
   out->name = cli_text_copy(text, (size_t)(equals - text));
-  out->path = equals + 1;
   if (out->name == NULL) return cli_no_memory(e);
-  e->path = out->path;
-  VT_TRY(vt_archive_read(out->path, NULL, &out->archive, &e->diag));
+  out->given = equals + 1;
+  VT_TRY(cli_path_split(out->given, &out->path, &out->key, e));
+  e->path = out->given;
+  VT_TRY(read_input(m, out, e));
   VT_TRY(pick_tensor(out, e));
   e->path = NULL;
   return VT_OK;
@@ -46,7 +67,7 @@ static vt_status open_inputs(const cli_args *a, cli_job *j, cli_error *e) {
   if (j->inputs == NULL) return cli_no_memory(e);
   while (j->n_inputs < n) {
     const uint32_t i = j->n_inputs++;
-    VT_TRY(open_input(cli_value_at(a, "in", i), &j->inputs[i], e));
+    VT_TRY(open_input(j->model, cli_value_at(a, "in", i), &j->inputs[i], e));
     VT_TRY(refuse_twice(j, e));
   }
   return VT_OK;
@@ -115,6 +136,7 @@ void cli_job_close(cli_job *j) {
   for (uint32_t i = 0; i < j->n_inputs; i++) {
     vt_archive_free(j->inputs[i].archive);
     free(j->inputs[i].name);
+    free(j->inputs[i].path);
   }
   free(j->inputs);
   vt_archive_free(j->params);
@@ -143,7 +165,7 @@ static vt_status set_inputs(const cli_job *j, vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < j->n_inputs; i++) {
     const cli_input *in = &j->inputs[i];
     const vt_status s = vt_program_set_input(p, in->name, &in->tensor, &e->diag);
-    if (s == VT_TENSOR) e->path = in->path; /* a wrong name is not the file's fault */
+    if (s == VT_TENSOR) e->path = in->given; /* a wrong name is not the file's fault */
     VT_TRY(s);
   }
   return j->random ? vt_program_random_inputs(p, j->inputs_seed, &e->diag) : VT_OK;
@@ -215,7 +237,9 @@ vt_status cli_params_save(const cli_job *j, vt_program *p, const char *path, cli
   saved all = {0};
   if (path == NULL) return VT_OK;
   vt_status s = take_params(j, p, &all, e);
+  cli_critical_begin();
   if (s == VT_OK) s = vt_safetensors_write(path, all.n, all.names, all.tensors, &e->diag);
+  cli_critical_end();
   if (s == VT_OK) cli_narrate("wrote %s\n", path);
   for (uint32_t i = 0; i < all.n; i++) free(all.tensors[i].data);
   free(all.names);

@@ -7,7 +7,9 @@
 
 typedef struct cli_input {
   char *name;
-  const char *path;
+  const char *given; /* FILE or FILE:KEY, which outlives the job */
+  char *path;
+  const char *key; /* of the tensor or column in the file; NULL: the name of the input */
   vt_archive *archive;
   vt_tensor tensor;
 } cli_input;

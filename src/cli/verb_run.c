@@ -5,6 +5,7 @@
 #include <string.h>
 #include "cli_json.h"
 #include "cli_params.h"
+#include "cli_save.h"
 
 typedef struct output {
   const char *name;
@@ -57,25 +58,37 @@ static vt_status dump(const cli_args *a, const cli_job *j, const vt_program *p, 
   return plan != NULL ? dump_plan(p, plan, e) : VT_OK;
 }
 
-static vt_status write_output(const output *o, const char *folder, cli_error *e) {
-  char *path = cli_path_join(folder, o->name, ".npy");
+/* Where an output is written: a file of its own, or one for all. */
+static char *output_path(const char *folder, const char *name, cli_format f) {
+  return cli_path_join(folder, f == CLI_NPY ? name : "outputs", cli_format_suffix(f));
+}
+
+static vt_status write_list(const cli_list *l, const char *folder, cli_format f, cli_error *e) {
+  char *path = output_path(folder, l->n != 0 ? l->names[0] : "", f);
   if (path == NULL) return cli_no_memory(e);
-  cli_critical_begin();
-  const vt_status s = vt_npy_write(path, &o->t, &e->diag);
-  cli_critical_end();
-  if (s == VT_OK) cli_narrate("wrote %s\n", path);
+  const vt_status s = cli_list_write(l, f, path, e);
   free(path);
   return s;
 }
 
-static vt_status write_outputs(vt_program *p, const char *folder, cli_error *e) {
-  VT_TRY(cli_folder_make(folder, e));
+static vt_status gather_outputs(vt_program *p, const char *folder, cli_format f, cli_list *l,
+                                cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
     VT_TRY(output_at(p, i, &o, e));
-    VT_TRY(write_output(&o, folder, e));
+    if (f == CLI_NPY) l->n = 0; /* one at a time */
+    VT_TRY(cli_list_add(l, o.name, &o.t, e));
+    if (f == CLI_NPY) VT_TRY(write_list(l, folder, f, e));
   }
-  return VT_OK;
+  return f == CLI_NPY ? VT_OK : write_list(l, folder, f, e);
+}
+
+static vt_status write_outputs(vt_program *p, const char *folder, cli_format f, cli_error *e) {
+  cli_list l = {0};
+  VT_TRY(cli_folder_make(folder, e));
+  const vt_status s = gather_outputs(p, folder, f, &l, e);
+  cli_list_free(&l);
+  return s;
 }
 
 /* ---- reports
@@ -111,21 +124,22 @@ static vt_status report_text(vt_program *p, cli_error *e) {
   return print_digest(p, "run ", e);
 }
 
-static json_t *json_output(const output *o, const char *folder) {
+static json_t *json_output(const output *o, const char *folder, cli_format f) {
   json_t *j = json_pack("{s:o, s:s, s:o, s:o, s:o}", "name", cli_json_text(o->name), "dtype",
                         vt_dtype_name(o->t.dtype), "shape", cli_json_shape(&o->t), "digest",
                         cli_json_hex(o->digest), "values", cli_json_elements(&o->t, o->count));
-  char *path = folder != NULL ? cli_path_join(folder, o->name, ".npy") : NULL;
+  char *path = folder != NULL ? output_path(folder, o->name, f) : NULL;
   if (folder != NULL) cli_json_set(j, "file", path != NULL ? cli_json_text(path) : NULL);
   free(path);
   return j;
 }
 
-static vt_status fill_outputs(vt_program *p, const char *folder, json_t *list, cli_error *e) {
+static vt_status fill_outputs(vt_program *p, const char *folder, cli_format f, json_t *list,
+                              cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
     VT_TRY(output_at(p, i, &o, e));
-    cli_json_append(list, json_output(&o, folder));
+    cli_json_append(list, json_output(&o, folder, f));
   }
   return VT_OK;
 }
@@ -165,9 +179,11 @@ static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t dig
 
 static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
   uint8_t digest[32];
+  cli_format f;
+  VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   json_t *outputs = json_array();
-  const vt_status s = fill_outputs(p, cli_value(a, "out"), outputs, e);
+  const vt_status s = fill_outputs(p, cli_value(a, "out"), f, outputs, e);
   if (s == VT_OK) return cli_json_print(json_run(j, p, digest, outputs), e);
   json_decref(outputs);
   return s;
@@ -184,7 +200,9 @@ static void tell_cost(const vt_program *p) {
 
 static vt_status report(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
   const char *folder = cli_value(a, "out");
-  if (folder != NULL) VT_TRY(write_outputs(p, folder, e));
+  cli_format f;
+  VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
+  if (folder != NULL) VT_TRY(write_outputs(p, folder, f, e));
   if (cli_value(a, "json") != NULL) return report_json(a, j, p, e);
   if (cli_value(a, "digest") != NULL) return print_digest(p, "", e);
   return folder == NULL ? report_text(p, e) : VT_OK;
@@ -196,6 +214,10 @@ static vt_status report(const cli_args *a, const cli_job *j, vt_program *p, cli_
 
 static vt_status check_flags(const cli_args *a, cli_error *e) {
   const char *plan = cli_value(a, "dump-plan");
+  cli_format f;
+  VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
+  if (cli_value(a, "format") != NULL && cli_value(a, "out") == NULL)
+    return VT_FAIL(&e->diag, VT_USAGE, "--format says what --out writes, and --out is not given");
   VT_TRY(cli_contradict(a, "json", "digest", e));
   if (plan == NULL || strcmp(plan, "-") != 0) return VT_OK;
   VT_TRY(cli_contradict(a, "dump-plan", "json", e));
@@ -205,7 +227,9 @@ static vt_status check_flags(const cli_args *a, cli_error *e) {
 /* Decided before the run, so that no folder is left half-filled. */
 static vt_status check_outputs(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_port_info port;
-  if (cli_value(a, "out") == NULL) return VT_OK;
+  cli_format f;
+  VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
+  if (cli_value(a, "out") == NULL || f == CLI_SAFETENSORS) return VT_OK;
   for (uint32_t i = 0; vt_model_port(j->model, i, &port) == VT_OK; i++)
     if (port.kind == VT_PORT_OUTPUT && port.dtype == VT_DTYPE_BF16)
       return VT_FAIL(&e->diag, VT_UNSUPPORTED, "the output '%s' is bf16, which has no npy form",

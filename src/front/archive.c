@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * archive.c - tensor files of either format as one list of named tensors.
- * Owns: the list, telling the formats apart, and what both formats agree on. */
+ * archive.c - tensor files of any format as one list of named tensors.
+ * Owns: the list, telling the formats apart, and what the formats agree on. */
 #include "archive.h"
 #include <stdio.h>
 #include <string.h>
 #include "vt_num.h"
+#include "vt_sort.h"
 
 /* ---- text from outside ---- */
 
@@ -64,8 +65,12 @@ const char *vt_archive_quote(const char *s, size_t n, char out[VT_QUOTE_MAX]) {
 
 /* ---- the list ---- */
 
-static vt_status archive_new(const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
-  const vt_alloc a = alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default();
+vt_alloc vt_archive_alloc(const vt_alloc *alloc) {
+  return alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default();
+}
+
+vt_status vt_archive_new(const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
+  const vt_alloc a = vt_archive_alloc(alloc);
   vt_archive *ar = vt_alloc_new(a, sizeof *ar);
   if (ar == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for a tensor file");
   ar->a = a;
@@ -123,34 +128,95 @@ vt_status vt_archive_check(const vt_tensor *t, const char *name, uint64_t *out_b
   return VT_OK;
 }
 
+size_t vt_archive_piece(const vt_tensor *t, uint64_t bytes, uint64_t at, uint8_t *piece,
+                        size_t room) {
+  const size_t n = bytes - at < room ? (size_t)(bytes - at) : room;
+  memcpy(piece, (const uint8_t *)t->data + at, n);
+  vt_canonical(piece, t->dtype, n / vt_dtype_bytes(t->dtype));
+  return n;
+}
+
 vt_status vt_archive_put(vt_file_writer *w, const vt_tensor *t, uint64_t bytes, vt_diag *d) {
-  enum { PIECE = 16 * 1024 }; /* a whole number of elements of any type */
+  enum { PIECE = 16 * 1024 };
   _Alignas(64) uint8_t piece[PIECE];
-  const uint8_t *p = t->data;
   for (uint64_t at = 0; at < bytes; at += PIECE) {
-    const size_t n = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
-    memcpy(piece, p + at, n);
-    vt_canonical(piece, t->dtype, n / vt_dtype_bytes(t->dtype));
+    const size_t n = vt_archive_piece(t, bytes, at, piece, PIECE);
     VT_TRY(vt_file_put(w, piece, n, d));
   }
   return VT_OK;
 }
 
-/* ---- reading ---- */
-
-static vt_status parse(vt_archive *ar, const uint8_t *p, size_t n, vt_diag *d) {
-  if (n >= 6 && memcmp(p, "\x93NUMPY", 6) == 0) return vt_npy_parse(ar, p, n, d);
-  /* The length in the first 8 bytes is judged by the reader, which can say what is wrong with it.
-   */
-  if (n > 8 && p[8] == '{') return vt_safetensors_parse(ar, p, n, d);
-  return VT_FAIL(d, VT_FORMAT, "the file is neither npy nor safetensors");
+vt_status vt_bytes_write(const char *path, const void *bytes, size_t n, vt_diag *d) {
+  vt_file_writer w;
+  VT_TRY(vt_file_create(path, &w, d));
+  vt_status s = vt_file_put(&w, bytes, n, d);
+  if (s == VT_OK) s = vt_file_commit(&w, d);
+  vt_file_abort(&w);
+  return s;
 }
 
-vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc, vt_archive **out,
-                           vt_diag *d) {
+static int by_item_name(const void *a, const void *b, const void *context) {
+  (void)context;
+  return strcmp(((const vt_item *)a)->name, ((const vt_item *)b)->name);
+}
+
+vt_status vt_archive_items(uint32_t n, const char *const *names, const vt_tensor *tensors,
+                           const char *reserved, vt_alloc a, vt_item *out, vt_diag *d) {
+  char q[VT_QUOTE_MAX];
+  for (uint32_t i = 0; i < n; i++) {
+    out[i] = (vt_item){.name = names[i], .tensor = &tensors[i]};
+    if (!vt_archive_name_ok(names[i]) || (reserved != NULL && strcmp(names[i], reserved) == 0))
+      return VT_FAIL(d, VT_NAME, "'%s' cannot be a tensor's name",
+                     vt_archive_quote(names[i], strlen(names[i]), q));
+    VT_TRY(vt_archive_check(&tensors[i], names[i], &out[i].bytes, d));
+  }
+  if (vt_sort(out, n, sizeof *out, by_item_name, NULL, a) != VT_OK)
+    return VT_FAIL(d, VT_NOMEM, "no memory to order the tensors of a file");
+  for (uint32_t i = 1; i < n; i++)
+    if (strcmp(out[i - 1].name, out[i].name) == 0)
+      return VT_FAIL(d, VT_NAME, "two tensors have the name '%s'",
+                     vt_archive_quote(out[i].name, strlen(out[i].name), q));
+  return VT_OK;
+}
+
+/* ---- reading ---- */
+
+vt_status vt_archive_fill(vt_stream *s, const vt_tensor *t, void *data, uint64_t bytes,
+                          vt_diag *d) {
+  const uint64_t at = s->given;
+  VT_TRY(vt_stream_read(s, data, bytes, d));
+  return t->dtype == VT_DTYPE_BOOL ? vt_archive_check_bools(data, bytes, at, d) : VT_OK;
+}
+
+/* An IDX file begins with two zero bytes, a type and a rank. A safetensors file does so when its
+ * header is long, but then its length, which is below 2^32, leaves the next four bytes zero. */
+static int looks_like_idx(const uint8_t *p, size_t n) {
+  static const uint8_t none[4];
+  if (n < 4 || p[0] != 0 || p[1] != 0 || p[2] < 8 || p[2] > 14 || p[3] == 0) return 0;
+  return n < 9 || p[8] != '{' || memcmp(p + 4, none, 4) != 0;
+}
+
+static vt_status parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
+  uint8_t p[9];
+  const size_t n = src->size < sizeof p ? (size_t)src->size : sizeof p;
+  VT_TRY(vt_source_read(src, 0, p, n, d));
+  if (n >= 6 && memcmp(p, "\x93NUMPY", 6) == 0) return vt_npy_parse(ar, src, d);
+  if (n >= 4 && (memcmp(p, "PK\3\4", 4) == 0 || memcmp(p, "PK\5\6", 4) == 0))
+    return vt_npz_parse(ar, src, d);
+  if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b) return vt_idx_parse(ar, src, d);
+  if (looks_like_idx(p, n)) return vt_idx_parse(ar, src, d);
+  /* The length in the first 8 bytes is judged by the reader, which can say what is wrong with it.
+   */
+  if (n > 8 && p[8] == '{') return vt_safetensors_parse(ar, src, d);
+  return VT_FAIL(d, VT_FORMAT, "the file is none of npy, npz, safetensors and IDX");
+}
+
+vt_status vt_archive_take(const vt_source *src, vt_reader_fn *reader, vt_alloc a, vt_archive **out,
+                          vt_diag *d) {
   vt_archive *ar = NULL;
-  VT_TRY(archive_new(alloc, &ar, d));
-  const vt_status s = parse(ar, bytes, n, d);
+  VT_TRY(vt_archive_new(&a, &ar, d));
+  vt_status s = reader(ar, src, d);
+  if (s == VT_OK) s = vt_source_check(src, d);
   if (s != VT_OK) {
     vt_archive_free(ar);
     return s;
@@ -163,12 +229,24 @@ vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc, v
   return VT_OK;
 }
 
+vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc, vt_archive **out,
+                           vt_diag *d) {
+  const vt_source src = vt_source_memory(bytes, n);
+  return vt_archive_take(&src, parse, vt_archive_alloc(alloc), out, d);
+}
+
+static int is_csv(const char *path) {
+  const size_t n = strlen(path);
+  return n >= 4 && strcmp(path + n - 4, ".csv") == 0;
+}
+
+/* CSV is text without a mark of its own: only the name of the file tells. */
 vt_status vt_archive_read(const char *path, const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
-  const vt_alloc a = alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default();
-  vt_file f;
-  VT_TRY(vt_file_read(path, VT_ARCHIVE_FILE_LIMIT, a, &f, d));
-  const vt_status s = vt_archive_parse(f.data, f.size, &a, out, d);
-  vt_file_done(&f);
+  vt_source src;
+  if (is_csv(path)) return vt_csv_read(path, NULL, alloc, out, d);
+  VT_TRY(vt_source_open(path, VT_ARCHIVE_FILE_LIMIT, &src, d));
+  const vt_status s = vt_archive_take(&src, parse, vt_archive_alloc(alloc), out, d);
+  vt_source_close(&src);
   return s;
 }
 

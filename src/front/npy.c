@@ -232,62 +232,105 @@ static void copy_data(uint8_t *to, const uint8_t *from, const header *h, uint64_
   const size_t size = (size_t)vt_dtype_bytes(h->type.dtype);
   if (h->fortran) {
     copy_fortran(to, from, h, count);
-  } else if (h->big) {
-    for (uint64_t i = 0; i < count; i++) copy_swapped(to + i * size, from + i * size, size);
   } else {
-    memcpy(to, from, (size_t)count * size);
+    for (uint64_t i = 0; i < count; i++) copy_swapped(to + i * size, from + i * size, size);
   }
 }
 
 /* ---- the file ---- */
 
-/* Where the header begins and ends. */
-static vt_status frame(const uint8_t *p, size_t n, size_t *out_begin, size_t *out_end, vt_diag *d) {
-  if (n < 10) return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", n);
+enum { HEADER_LIMIT = 1024 * 1024 };
+
+/* Where the header begins and ends, from the first `have` bytes. */
+static vt_status frame(const uint8_t *p, size_t have, uint64_t n, size_t *out_begin,
+                       size_t *out_end, vt_diag *d) {
+  if (have < 10)
+    return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", have);
+  if (memcmp(p, "\x93NUMPY", 6) != 0) return VT_FAIL(d, VT_FORMAT, "this is not a npy file");
   if (p[6] < 1 || p[6] > 3 || p[7] != 0)
     return VT_FAIL(d, VT_UNSUPPORTED, "npy version %u.%u is not supported (byte 6)", p[6], p[7]);
   const size_t begin = p[6] == 1 ? 10 : 12;
-  if (n < begin) return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", n);
+  if (have < begin)
+    return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", have);
   size_t length = p[8] | (size_t)p[9] << 8;
   if (begin == 12) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
   if (length > n - begin)
     return VT_FAIL(d, VT_FORMAT,
-                   "the npy header at byte %zu is said to be %zu bytes long, but %zu are left",
-                   begin, length, n - begin);
+                   "the npy header at byte %zu is said to be %zu bytes long, but %llu are left",
+                   begin, length, (unsigned long long)(n - begin));
+  if (length > HEADER_LIMIT)
+    return VT_FAIL(d, VT_LIMIT, "the npy header of %zu bytes is over the limit of %d", length,
+                   HEADER_LIMIT);
   *out_begin = begin;
   *out_end = begin + length;
   return VT_OK;
 }
 
-static vt_status check_size(const header *h, size_t n, size_t begin, uint64_t *out_count,
+static vt_status check_size(const header *h, uint64_t n, size_t begin, uint64_t *out_bytes,
                             vt_diag *d) {
   uint64_t bytes;
-  if (vt_tensor_bytes(&h->type, out_count, &bytes, NULL) != VT_OK)
+  if (vt_tensor_bytes(&h->type, NULL, &bytes, NULL) != VT_OK)
     return VT_FAIL(d, VT_LIMIT, "the shape before byte %zu needs more bytes than can be addressed",
                    begin);
   const uint64_t left = n - begin;
   if (left < bytes)
-    return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, %llu bytes short of its shape", n,
-                   (unsigned long long)(bytes - left));
+    return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %llu, %llu bytes short of its shape",
+                   (unsigned long long)n, (unsigned long long)(bytes - left));
   if (left > bytes)
     return VT_FAIL(d, VT_FORMAT, "the npy file goes on after its data at byte %llu",
                    (unsigned long long)(begin + bytes));
+  *out_bytes = bytes;
   return VT_OK;
 }
 
-vt_status vt_npy_parse(vt_archive *ar, const uint8_t *p, size_t n, vt_diag *d) {
-  cursor c = {.p = p, .d = d};
+/* Reads the header into memory of its own, so that positions in it are positions in the file. */
+static vt_status take_header(vt_archive *ar, vt_stream *s, uint64_t n, header *h, size_t *out_end,
+                             vt_diag *d) {
+  uint8_t head[12];
+  cursor c = {.d = d};
+  size_t have = n < 10 ? (size_t)n : 10, more;
+  VT_TRY(vt_stream_read(s, head, have, d));
+  more = have == 10 && head[6] > 1 ? (n < 12 ? (size_t)n : 12) - have : 0;
+  VT_TRY(vt_stream_read(s, head + have, more, d));
+  have += more;
+  VT_TRY(frame(head, have, n, &c.at, &c.end, d));
+  uint8_t *text = vt_arena_array(&ar->arena, c.end, 1);
+  if (text == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a npy file");
+  VT_TRY(vt_stream_read(s, text + c.at, c.end - c.at, d));
+  c.p = text;
+  *out_end = c.end;
+  return parse_header(&c, h);
+}
+
+/* Data that lies in another order passes through memory of the same size. */
+static vt_status take_reordered(vt_archive *ar, vt_stream *s, const header *h, void *data,
+                                uint64_t bytes, vt_diag *d) {
+  const size_t held = bytes != 0 ? (size_t)bytes : 1;
+  uint8_t *raw = ar->a.resize(ar->a.user, NULL, 0, held);
+  if (raw == NULL) return VT_FAIL(d, VT_NOMEM, "no memory to put a npy array in order");
+  const vt_status status = vt_archive_fill(s, &h->type, raw, bytes, d);
+  if (status == VT_OK) copy_data(data, raw, h, bytes / vt_dtype_bytes(h->type.dtype));
+  vt_alloc_free(ar->a, raw, held);
+  return status;
+}
+
+vt_status vt_npy_take(vt_archive *ar, const char *name, vt_stream *s, uint64_t n, vt_diag *d) {
   header h = {.big = 0};
-  uint64_t count;
+  size_t end = 0;
+  uint64_t bytes = 0;
   void *data;
-  VT_TRY(frame(p, n, &c.at, &c.end, d));
-  VT_TRY(parse_header(&c, &h));
-  VT_TRY(check_size(&h, n, c.end, &count, d));
-  if (h.type.dtype == VT_DTYPE_BOOL) VT_TRY(vt_archive_check_bools(p + c.end, count, c.end, d));
-  VT_TRY(vt_archive_add(ar, "", &h.type, &data, d));
-  copy_data(data, p + c.end, &h, count);
+  VT_TRY(take_header(ar, s, n, &h, &end, d));
+  VT_TRY(check_size(&h, n, end, &bytes, d));
+  VT_TRY(vt_archive_add(ar, name, &h.type, &data, d));
+  if (h.fortran || h.big) return take_reordered(ar, s, &h, data, bytes, d);
+  return vt_archive_fill(s, &h.type, data, bytes, d);
+}
+
+vt_status vt_npy_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
+  vt_stream s;
   ar->format = "npy";
-  return VT_OK;
+  VT_TRY(vt_stream_open(src, 0, src->size, VT_STREAM_PLAIN, ar->a, &s, d));
+  return vt_npy_take(ar, "", &s, src->size, d);
 }
 
 /* ---- writing ---- */
@@ -295,7 +338,7 @@ vt_status vt_npy_parse(vt_archive *ar, const uint8_t *p, size_t n, vt_diag *d) {
 /* NumPy leaves room in the header for the first dimension to grow to 21 digits and then pads with
  * spaces and a newline to a multiple of 64. Eight dimensions whose product can be addressed have at
  * most 26 digits: so that is always 128 bytes with the 10 before the header, and version 1.0. */
-enum { HEAD = 128, BEFORE = 10 };
+enum { HEAD = VT_NPY_HEAD, BEFORE = 10 };
 
 static void print_shape(const vt_tensor *t, char *out, size_t n) {
   int at = snprintf(out, n, "(");
@@ -321,16 +364,21 @@ static void print_head(const vt_tensor *t, const char *code, uint8_t out[HEAD]) 
   out[HEAD - 1] = '\n';
 }
 
-vt_status vt_npy_write(const char *path, const vt_tensor *t, vt_diag *d) {
+vt_status vt_npy_head(const vt_tensor *t, uint8_t out[VT_NPY_HEAD], vt_diag *d) {
   const char *code = NULL;
-  uint8_t head[HEAD];
-  uint64_t bytes;
-  VT_TRY(vt_archive_check(t, "", &bytes, d));
   for (size_t i = 0; i < CODES; i++)
     if (codes[i].dtype == t->dtype) code = codes[i].code;
   if (code == NULL)
     return VT_FAIL(d, VT_UNSUPPORTED, "a tensor of %s has no npy form", vt_dtype_name(t->dtype));
-  print_head(t, code, head);
+  print_head(t, code, out);
+  return VT_OK;
+}
+
+vt_status vt_npy_write(const char *path, const vt_tensor *t, vt_diag *d) {
+  uint8_t head[HEAD];
+  uint64_t bytes;
+  VT_TRY(vt_archive_check(t, "", &bytes, d));
+  VT_TRY(vt_npy_head(t, head, d));
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
   vt_status s = vt_file_put(&w, head, HEAD, d);

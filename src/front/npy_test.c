@@ -337,7 +337,7 @@ static void test_messages(void) {
   check_says(&b, VT_LIMIT, "the npy array has more than 8 dimensions (byte 37)");
   b = make(1, ok, "\1\1", 2);
   b.p[0] = 0x92;
-  check_says(&b, VT_FORMAT, "the file is neither npy nor safetensors");
+  check_says(&b, VT_FORMAT, "the file is none of npy, npz, safetensors and IDX");
 }
 
 static void test_write_refused(void) {

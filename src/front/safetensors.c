@@ -193,25 +193,20 @@ static vt_status check_tiling(const slot *slots, size_t n, uint64_t data_size, v
   return VT_OK;
 }
 
-/* `data` begins at byte `base` of the file. */
-static vt_status copy_slots(vt_archive *ar, const slot *slots, size_t n, const uint8_t *data,
-                            uint64_t base, vt_diag *d) {
+/* The slots tile the data and are in order, so that it is read from its beginning to its end. */
+static vt_status take_slots(vt_archive *ar, const slot *slots, size_t n, vt_stream *data,
+                            vt_diag *d) {
   for (size_t i = 0; i < n; i++) {
     const slot *s = &slots[i];
-    const uint8_t *from = data + s->begin;
-    const size_t bytes = (size_t)(s->end - s->begin);
     void *to;
-    if (s->type.dtype == VT_DTYPE_BOOL)
-      VT_TRY(vt_archive_check_bools(from, bytes, base + s->begin, d));
     VT_TRY(vt_archive_add(ar, s->name, &s->type, &to, d));
-    if (bytes != 0) memcpy(to, from, bytes);
+    VT_TRY(vt_archive_fill(data, &s->type, to, s->end - s->begin, d));
   }
   return VT_OK;
 }
 
-static vt_status read_root(vt_archive *ar, json_t *root, const uint8_t *p, size_t base, size_t n,
-                           vt_diag *d) {
-  const uint64_t data_size = n - base;
+static vt_status read_root(vt_archive *ar, json_t *root, vt_stream *data, vt_diag *d) {
+  const uint64_t data_size = data->end - data->at;
   size_t count = 0;
   slot *slots = VT_NEW_N(&ar->arena, slot, json_object_size(root));
   if (slots == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a safetensors file");
@@ -219,7 +214,7 @@ static vt_status read_root(vt_archive *ar, json_t *root, const uint8_t *p, size_
   if (vt_sort(slots, count, sizeof *slots, by_offset, NULL, ar->a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the tensors of a safetensors file");
   VT_TRY(check_tiling(slots, count, data_size, d));
-  return copy_slots(ar, slots, count, p + base, base, d);
+  return take_slots(ar, slots, count, data, d);
 }
 
 static vt_status json_refused(const json_error_t *e, vt_diag *d) {
@@ -233,43 +228,55 @@ static vt_status json_refused(const json_error_t *e, vt_diag *d) {
                  vt_archive_quote(e->text, strlen(e->text), q));
 }
 
-vt_status vt_safetensors_parse(vt_archive *ar, const uint8_t *p, size_t n, vt_diag *d) {
-  if (n < LENGTH_BYTES) return VT_FAIL(d, VT_FORMAT, "the safetensors file ends at byte %zu", n);
-  uint64_t length = 0;
-  for (int i = 0; i < LENGTH_BYTES; i++) length |= (uint64_t)p[i] << (8 * i);
-  if (length > n - LENGTH_BYTES)
-    return VT_FAIL(
-        d, VT_FORMAT,
-        "the safetensors header at byte 8 is said to be %llu bytes long, but %zu are left",
-        (unsigned long long)length, n - LENGTH_BYTES);
-  if (length > HEADER_LIMIT)
-    return VT_FAIL(d, VT_LIMIT, "the safetensors header of %llu bytes is over the limit of %d",
-                   (unsigned long long)length, HEADER_LIMIT);
+static vt_status parse_header(vt_archive *ar, const char *text, size_t length, vt_stream *data,
+                              vt_diag *d) {
   json_error_t error;
-  json_t *root =
-      json_loadb((const char *)p + LENGTH_BYTES, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+  json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
   if (root == NULL) return json_refused(&error, d);
   const vt_status s =
       json_is_object(root)
-          ? read_root(ar, root, p, LENGTH_BYTES + (size_t)length, n, d)
+          ? read_root(ar, root, data, d)
           : VT_FAIL(d, VT_FORMAT, "the safetensors header at byte 8 is not a JSON object");
   json_decref(root);
-  ar->format = "safetensors";
   return s;
 }
 
-/* ---- writing ---- */
-
-typedef struct item {
-  const char *name;
-  const vt_tensor *tensor;
-  uint64_t bytes;
-} item;
-
-static int by_name(const void *a, const void *b, const void *context) {
-  (void)context;
-  return strcmp(((const item *)a)->name, ((const item *)b)->name);
+static vt_status read_length(vt_stream *s, uint64_t *out, vt_diag *d) {
+  uint8_t p[LENGTH_BYTES];
+  uint64_t length = 0;
+  if (s->end < LENGTH_BYTES)
+    return VT_FAIL(d, VT_FORMAT, "the safetensors file ends at byte %llu",
+                   (unsigned long long)s->end);
+  VT_TRY(vt_stream_read(s, p, LENGTH_BYTES, d));
+  for (int i = 0; i < LENGTH_BYTES; i++) length |= (uint64_t)p[i] << (8 * i);
+  if (length > s->end - LENGTH_BYTES)
+    return VT_FAIL(
+        d, VT_FORMAT,
+        "the safetensors header at byte 8 is said to be %llu bytes long, but %llu are left",
+        (unsigned long long)length, (unsigned long long)(s->end - LENGTH_BYTES));
+  if (length > HEADER_LIMIT)
+    return VT_FAIL(d, VT_LIMIT, "the safetensors header of %llu bytes is over the limit of %d",
+                   (unsigned long long)length, HEADER_LIMIT);
+  *out = length;
+  return VT_OK;
 }
+
+vt_status vt_safetensors_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
+  vt_stream s;
+  uint64_t length = 0;
+  ar->format = "safetensors";
+  VT_TRY(vt_stream_open(src, 0, src->size, VT_STREAM_PLAIN, ar->a, &s, d));
+  VT_TRY(read_length(&s, &length, d));
+  const size_t held = (size_t)length + 1;
+  char *text = vt_alloc_new(ar->a, held);
+  if (text == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a safetensors file");
+  vt_status status = vt_stream_read(&s, text, length, d);
+  if (status == VT_OK) status = parse_header(ar, text, (size_t)length, &s, d);
+  vt_alloc_free(ar->a, text, held);
+  return status;
+}
+
+/* ---- writing ---- */
 
 /* Only these two need a backslash: a name has no control characters. */
 static void print_name(vt_text *t, const char *name) {
@@ -287,7 +294,7 @@ static const char *type_name(uint32_t dtype) {
   return NULL;
 }
 
-static void print_item(vt_text *t, const item *x, uint64_t begin) {
+static void print_item(vt_text *t, const vt_item *x, uint64_t begin) {
   print_name(t, x->name);
   vt_text_add(t, ":{\"dtype\":\"%s\",\"shape\":[", type_name(x->tensor->dtype));
   for (uint32_t i = 0; i < x->tensor->rank; i++)
@@ -297,7 +304,7 @@ static void print_item(vt_text *t, const item *x, uint64_t begin) {
 }
 
 /* The length and the padded header. */
-static vt_status print_header(vt_text *t, const item *items, uint32_t n, vt_diag *d) {
+static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
   uint8_t length[LENGTH_BYTES] = {0};
   uint64_t at = 0;
   vt_text_bytes(t, length, sizeof length);
@@ -320,26 +327,7 @@ static vt_status print_header(vt_text *t, const item *items, uint32_t n, vt_diag
   return VT_OK;
 }
 
-static vt_status fill_items(item *items, uint32_t n, const char *const *names,
-                            const vt_tensor *tensors, vt_alloc a, vt_diag *d) {
-  char q[VT_QUOTE_MAX];
-  for (uint32_t i = 0; i < n; i++) {
-    items[i] = (item){.name = names[i], .tensor = &tensors[i]};
-    if (!vt_archive_name_ok(names[i]) || strcmp(names[i], METADATA) == 0)
-      return VT_FAIL(d, VT_NAME, "'%s' cannot be a tensor's name",
-                     vt_archive_quote(names[i], strlen(names[i]), q));
-    VT_TRY(vt_archive_check(&tensors[i], names[i], &items[i].bytes, d));
-  }
-  if (vt_sort(items, n, sizeof *items, by_name, NULL, a) != VT_OK)
-    return VT_FAIL(d, VT_NOMEM, "no memory to order the tensors of a safetensors file");
-  for (uint32_t i = 1; i < n; i++)
-    if (strcmp(items[i - 1].name, items[i].name) == 0)
-      return VT_FAIL(d, VT_NAME, "two tensors have the name '%s'",
-                     vt_archive_quote(items[i].name, strlen(items[i].name), q));
-  return VT_OK;
-}
-
-static vt_status put_items(const char *path, const vt_text *head, const item *items, uint32_t n,
+static vt_status put_items(const char *path, const vt_text *head, const vt_item *items, uint32_t n,
                            vt_diag *d) {
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
@@ -357,9 +345,9 @@ vt_status vt_safetensors_write(const char *path, uint32_t n, const char *const *
   vt_text head;
   vt_arena_init(&arena, vt_alloc_default());
   vt_text_init(&head, vt_alloc_default());
-  item *items = VT_NEW_N(&arena, item, n);
+  vt_item *items = VT_NEW_N(&arena, vt_item, n);
   vt_status s = items != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory to write tensors");
-  if (s == VT_OK) s = fill_items(items, n, names, tensors, vt_alloc_default(), d);
+  if (s == VT_OK) s = vt_archive_items(n, names, tensors, METADATA, vt_alloc_default(), items, d);
   if (s == VT_OK) s = print_header(&head, items, n, d);
   if (s == VT_OK) s = put_items(path, &head, items, n, d);
   vt_text_done(&head);

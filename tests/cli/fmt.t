@@ -41,7 +41,7 @@ $ volta fmt examples/mlp.vt | head -c -1 > $TMP/shorter.vt; volta fmt --check $T
 !   help: `volta fmt $TMP/shorter.vt` prints that form
 ? 1
 $ volta fmt examples/mlp.vt -o $TMP/no/such/folder.vt
-! volta: error: $TMP/no/such/folder.vt cannot be written: No such file or directory [io]
+! volta: error: cannot write $TMP/no/such/folder.vt: No such file or directory [io]
 ? 3
 # Nothing else is left beside what was written, and a link stays a link.
 $ mkdir $TMP/d; ln -s real.vt $TMP/d/link.vt; printf 'old' > $TMP/d/real.vt; volta fmt examples/mlp.vt --out=$TMP/d/link.vt; volta fmt examples/mlp.vt | cmp - $TMP/d/real.vt; ls $TMP/d; readlink $TMP/d/link.vt

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_tensors.py FILE NAME=TYPE[DIMS]:VALUES... - writes a small npy or safetensors file, by the
+"""make_tensors.py FILE NAME=TYPE[DIMS]:VALUES... - writes a small npy, npz or safetensors file, by the
 name of the file, with nothing but the standard library. VALUES may be shorter: it repeats."""
+import io
 import json
 import re
 import struct
 import sys
+import zipfile
 
 TYPES = {"f32": ("f", "F32", "<f4"), "f64": ("d", "F64", "<f8"), "i32": ("i", "I32", "<i4"),
          "i64": ("q", "I64", "<i8"), "u8": ("B", "U8", "|u1"), "i8": ("b", "I8", "|i1"),
@@ -32,6 +34,14 @@ def npy(tensors):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data
 
 
+def npz(tensors):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
+        for tensor in tensors:
+            z.writestr(zipfile.ZipInfo(tensor[0] + ".npy"), npy([tensor]), zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
 def safetensors(tensors):
     table, body = {}, b""
     for name, dtype, shape, data in tensors:
@@ -44,7 +54,7 @@ def safetensors(tensors):
 def main():
     path, tensors = sys.argv[1], [read(t) for t in sys.argv[2:]]
     with open(path, "wb") as f:
-        f.write(npy(tensors) if path.endswith(".npy") else safetensors(tensors))
+        f.write({"npy": npy, "npz": npz}.get(path.rsplit(".", 1)[-1], safetensors)(tensors))
 
 
 main()

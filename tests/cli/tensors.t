@@ -126,10 +126,10 @@ $ head -c 100 $TMP/x.npy > $TMP/short.npy; volta inspect $TMP/short.npy
 ! $TMP/short.npy: error: the npy header at byte 10 is said to be 118 bytes long, but 90 are left [format]
 ? 3
 $ printf 'hello' > $TMP/text.bin; volta digest $TMP/text.bin
-! $TMP/text.bin: error: the file is neither npy nor safetensors [format]
+! $TMP/text.bin: error: the file is none of npy, npz, safetensors and IDX [format]
 ? 3
 $ printf '' > $TMP/empty.npy; volta inspect $TMP/empty.npy
-! $TMP/empty.npy: error: the file is neither npy nor safetensors [format]
+! $TMP/empty.npy: error: the file is none of npy, npz, safetensors and IDX [format]
 ? 3
 
 # Parameters saved are the ones the seed gives: read back, they give the same run.

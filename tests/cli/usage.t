@@ -25,6 +25,8 @@ verbs:
   explain [CODE]            Explain a status code; without one, list them all.
   inspect FILE              Show what is in a file: its tensors, or the model it
                             holds.
+  convert IN OUT            Write the tensors of a file to another: npy, npz or
+                            safetensors, by its name.
   help [VERB]               Show what a verb takes.
 \
 flags:
@@ -56,18 +58,23 @@ flags:
                             more than once.
       --seed SEED           Initialise the parameters from this seed; 0 unless
                             given.
-      --params FILE         Take every parameter from this safetensors file
-                            instead.
+      --params FILE         Take every parameter from this safetensors or npz
+                            file instead.
       --save-params FILE    Write every parameter to this safetensors file, as
                             --params reads it.
-      --in NAME=FILE        Take an input from a npy file, or from the tensor of
-                            that name in a safetensors file. May be given more
-                            than once.
+      --in NAME=FILE[:KEY]  Take an input from the tensor of a npy or IDX file,
+                            from a CSV file, or from the tensor of that name in
+                            a npz or safetensors file. FILE:KEY takes the
+                            tensor, or the column of a CSV file, called KEY. May
+                            be given more than once.
       --random-inputs SEED  Draw the inputs that have no --in: floats in [-1,
                             1), integers in the range the model declares.
   -o, --out DIR             Write each output to DIR/NAME.npy. In a name, every
                             byte but letters, digits and _ - . is
                             percent-encoded, and so is a dot at its start.
+      --format FORMAT       What --out writes: npy (a file an output, as without
+                            it), or npz or safetensors (all outputs in
+                            DIR/outputs.npz or DIR/outputs.safetensors).
       --digest              Print the digest of the run and nothing else.
       --dump-passes DIR     Write the graph before and after each pass:
                             00-source.vt, 01-bind.vt, 02-lower.vt.
@@ -93,11 +100,13 @@ flags:
                             more than once.
       --seed SEED           Initialise the parameters from this seed; 0 unless
                             given.
-      --params FILE         Take every parameter from this safetensors file
-                            instead.
-      --in NAME=FILE        Take an input from a npy file, or from the tensor of
-                            that name in a safetensors file. May be given more
-                            than once.
+      --params FILE         Take every parameter from this safetensors or npz
+                            file instead.
+      --in NAME=FILE[:KEY]  Take an input from the tensor of a npy or IDX file,
+                            from a CSV file, or from the tensor of that name in
+                            a npz or safetensors file. FILE:KEY takes the
+                            tensor, or the column of a CSV file, called KEY. May
+                            be given more than once.
       --random-inputs SEED  Draw the inputs that have no --in: floats in [-1,
                             1), integers in the range the model declares.
       --published FILE      Compare with a published digest too. The file has

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts/setup.sh"
-RUN = "gcc libc6-dev make cmake libsodium-dev libjansson-dev"
+RUN = "gcc libc6-dev make cmake libsodium-dev libjansson-dev zlib1g-dev"
 TEST = RUN + " ninja-build python3 clang libclang-rt-14-dev"
 ALL = TEST + " clang-format-14 libmpfr-dev mandoc"
 

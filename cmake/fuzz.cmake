@@ -1,0 +1,28 @@
+# Fuzz targets: tests/fuzz/fuzz_<name>.c. Each becomes a program that replays files, so that what
+# the fuzzers found stays found, and with VOLTA_FUZZ (clang alone; `make fuzz`) a fuzzer.
+option(VOLTA_FUZZ "Build the fuzzers" OFF)
+
+# fuzz_target(<name> <room> [files]): the corpus of its own, and those files, are replayed.
+function(fuzz_target name room)
+  file(GLOB corpus CONFIGURE_DEPENDS tests/fuzz/corpus/${name}/*)
+  add_executable(fuzz_${name}_replay tests/fuzz/fuzz_${name}.c tests/fuzz/replay.c)
+  target_link_libraries(fuzz_${name}_replay PRIVATE vt_${room} vt_flags)
+  add_test(NAME corpus/${name} COMMAND fuzz_${name}_replay ${corpus} ${ARGN})
+  set_tests_properties(corpus/${name} PROPERTIES LABELS corpus)
+  if(VOLTA_FUZZ)
+    add_executable(fuzz_${name} tests/fuzz/fuzz_${name}.c)
+    target_link_libraries(fuzz_${name} PRIVATE vt_${room} vt_flags)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  endif()
+endfunction()
+
+file(GLOB models CONFIGURE_DEPENDS tests/golden/*.vt tests/golden/old/*.vt examples/*.vt)
+fuzz_target(parse front ${models})
+fuzz_target(npy front ${CMAKE_SOURCE_DIR}/tests/golden/files/fortran.npy)
+fuzz_target(npz front ${CMAKE_SOURCE_DIR}/tests/golden/files/stored.npz
+  ${CMAKE_SOURCE_DIR}/tests/golden/files/deflated.npz)
+fuzz_target(safetensors front)
+fuzz_target(idx front ${CMAKE_SOURCE_DIR}/tests/golden/files/images.idx
+  ${CMAKE_SOURCE_DIR}/tests/golden/files/images.idx.gz)
+fuzz_target(csv front)
+fuzz_target(graph api)

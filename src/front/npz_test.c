@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * npz_test.c - npz files as NumPy writes them, as an attacker would, and back. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <zlib.h>
+#include "archive_test.h"
+
+/* ---- files made here ---- */
+
+/* One member; what is left at -1 is what it should be. */
+typedef struct part {
+  const char *name;
+  const char *local_name; /* NULL: the same */
+  uint8_t data[256];
+  size_t n;
+  int deflate, zip64, descriptor;
+  int64_t size, packed, crc, method, flags, local, local_size;
+} part;
+
+static part plain(const char *name) {
+  static const char head[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }\n";
+  part p = {.name = name,
+            .size = -1,
+            .packed = -1,
+            .crc = -1,
+            .method = -1,
+            .flags = -1,
+            .local = -1,
+            .local_size = -1};
+  bytes b = {.n = 0};
+  add(&b, "\x93NUMPY\1\0", 8);
+  add_number(&b, sizeof head - 1, 2);
+  add(&b, head, sizeof head - 1);
+  add(&b, "abc", 3);
+  memcpy(p.data, b.p, b.n);
+  p.n = b.n;
+  return p;
+}
+
+static uint64_t pick(int64_t lie, uint64_t truth) { return lie >= 0 ? (uint64_t)lie : truth; }
+
+static size_t pack(const part *p, uint8_t out[512]) {
+  z_stream z = {0};
+  if (!p->deflate) return memcpy(out, p->data, p->n), p->n;
+  if (deflateInit2(&z, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) abort();
+  uint8_t copy[256];
+  memcpy(copy, p->data, sizeof copy);
+  z.next_in = copy;
+  z.avail_in = (unsigned)p->n;
+  z.next_out = out;
+  z.avail_out = 512;
+  if (deflate(&z, Z_FINISH) != Z_STREAM_END) abort();
+  deflateEnd(&z);
+  return 512 - z.avail_out;
+}
+
+static void put_sizes(bytes *b, const part *p, uint64_t size, uint64_t packed) {
+  add_number(b, p->zip64 ? 0xffffffff : packed, 4);
+  add_number(b, p->zip64 ? 0xffffffff : size, 4);
+}
+
+static uint64_t flags_of(const part *p) { return pick(p->flags, p->descriptor ? 8 : 0); }
+
+static void put_local(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc) {
+  const char *name = p->local_name != NULL ? p->local_name : p->name;
+  add(b, "PK\3\4-\0", 6);
+  add_number(b, flags_of(p), 2);
+  add_number(b, pick(p->method, p->deflate ? 8 : 0), 2);
+  add_number(b, 0x210000, 4);
+  add_number(b, p->descriptor ? 0 : crc, 4);
+  size = pick(p->local_size, size);
+  put_sizes(b, p, p->descriptor ? 0 : size, p->descriptor ? 0 : packed);
+  add_number(b, strlen(name), 2);
+  add_number(b, p->zip64 ? 20 : 0, 2);
+  add(b, name, strlen(name));
+  if (!p->zip64) return;
+  add(b, "\1\0\x10\0", 4);
+  add_number(b, size, 8);
+  add_number(b, packed, 8);
+}
+
+static void put_central(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc,
+                        uint64_t local) {
+  add(b, "PK\1\2-\3-\0", 8);
+  add_number(b, flags_of(p), 2);
+  add_number(b, pick(p->method, p->deflate ? 8 : 0), 2);
+  add_number(b, 0x210000, 4);
+  add_number(b, crc, 4);
+  put_sizes(b, p, size, packed);
+  add_number(b, strlen(p->name), 2);
+  add_number(b, p->zip64 ? 28 : 0, 2);
+  add_number(b, 0, 8);
+  add_number(b, 0, 2);
+  add_number(b, p->zip64 ? 0xffffffff : local, 4);
+  add(b, p->name, strlen(p->name));
+  if (!p->zip64) return;
+  add(b, "\1\0\x18\0", 4);
+  add_number(b, size, 8);
+  add_number(b, packed, 8);
+  add_number(b, local, 8);
+}
+
+static void put_end(bytes *b, size_t count, size_t begin) {
+  const size_t size = b->n - begin;
+  add(b, "PK\5\6\0\0\0\0", 8);
+  add_number(b, count, 2);
+  add_number(b, count, 2);
+  add_number(b, size, 4);
+  add_number(b, begin, 4);
+  add_number(b, 0, 2);
+}
+
+static bytes make(const part *parts, size_t count) {
+  bytes b = {.n = 0}, directory = {.n = 0};
+  for (size_t i = 0; i < count; i++) {
+    const part *p = &parts[i];
+    uint8_t packed[512];
+    const uint64_t local = pick(p->local, b.n);
+    const size_t n = pack(p, packed);
+    const uint64_t crc = pick(p->crc, crc32(0, p->data, (unsigned)p->n));
+    put_local(&b, p, p->n, n, crc);
+    add(&b, packed, n);
+    if (p->descriptor) {
+      add(&b, "PK\7\10", 4);
+      add_number(&b, crc, 4);
+      add_number(&b, n, 4);
+      add_number(&b, p->n, 4);
+    }
+    put_central(&directory, p, pick(p->size, p->n), pick(p->packed, n), crc, local);
+  }
+  const size_t begin = b.n;
+  add(&b, directory.p, directory.n);
+  put_end(&b, count, begin);
+  return b;
+}
+
+/* ---- read ---- */
+
+static void check_abc(const vt_archive *ar, const char *name) {
+  vt_tensor t;
+  CHECK(vt_archive_find(ar, name, &t, NULL) == VT_OK);
+  if (vt_archive_find(ar, name, &t, NULL) != VT_OK) return;
+  CHECK(t.dtype == VT_DTYPE_U8 && t.rank == 1 && t.dim[0] == 3 && memcmp(t.data, "abc", 3) == 0);
+}
+
+static void test_reading(void) {
+  for (int kind = 0; kind < 8; kind++) {
+    part p[2] = {plain("a.npy"), plain("dir/\xc3\xa4.npy")};
+    for (int i = 0; i < 2; i++) {
+      p[i].deflate = kind & 1;
+      p[i].zip64 = (kind & 2) != 0;
+      p[i].descriptor = (kind & 4) != 0 && !p[i].zip64;
+    }
+    const bytes b = make(p, 2);
+    vt_archive *ar;
+    vt_fault f;
+    vt_diag d;
+    CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+    if (ar == NULL) {
+      fprintf(stderr, "  %d: %s\n", kind, d.text);
+      continue;
+    }
+    CHECK(strcmp(vt_archive_format(ar), "npz") == 0 && vt_archive_count(ar) == 2);
+    check_abc(ar, "a");
+    check_abc(ar, "dir/\xc3\xa4");
+    vt_archive_free(ar);
+    CHECK(f.live == 0);
+  }
+}
+
+static void check_value(const vt_archive *ar, const char *name, uint32_t dtype, uint32_t rank,
+                        const void *data, size_t n) {
+  vt_tensor t = {.dtype = 0};
+  CHECK(vt_archive_find(ar, name, &t, NULL) == VT_OK);
+  CHECK(t.dtype == dtype && t.rank == rank);
+  if (t.dtype == dtype) CHECK(memcmp(t.data, data, n) == 0);
+}
+
+static void test_numpy(const char *path) {
+  static const uint32_t f32[6] = {0x3fc00000u, 0x80000000u, 0x7f800000u,
+                                  0x7fc00000u, 1u,          0x7f7fc99eu};
+  static const int32_t big[6] = {0, 1, 2, 3, 4, 5};
+  static const double fortran[6] = {0, 1, 2, 3, 4, 5};
+  vt_archive *ar = NULL;
+  vt_diag d = {.code = VT_OK};
+  CHECK(vt_archive_read(path, NULL, &ar, &d) == VT_OK);
+  if (ar == NULL) {
+    fprintf(stderr, "%s\n", d.text);
+    return;
+  }
+  CHECK(vt_archive_count(ar) == 7);
+  check_value(ar, "f32", VT_DTYPE_F32, 2, f32, sizeof f32);
+  check_value(ar, "big", VT_DTYPE_I32, 2, big, sizeof big);
+  check_value(ar, "fortran", VT_DTYPE_F64, 2, fortran, sizeof fortran);
+  check_value(ar, "none", VT_DTYPE_I64, 2, "", 0);
+  check_value(ar, "scalar", VT_DTYPE_U8, 0, "\7", 1);
+  check_value(ar, "truth", VT_DTYPE_BOOL, 1, "\1\0", 2);
+  check_value(ar, "half", VT_DTYPE_F16, 1, "\0\x38\xff\x7b", 4);
+  vt_archive_free(ar);
+}
+
+/* ---- refused ---- */
+
+static void refuses(const part *parts, size_t n, vt_status want, const char *says) {
+  const bytes b = make(parts, n);
+  vt_diag d;
+  const vt_status s = judge(b.p, b.n, &d);
+  CHECK(s == want && strstr(d.text, says) != NULL);
+  if (s != want || strstr(d.text, says) == NULL) fprintf(stderr, "  %s\n", d.text);
+}
+
+static void test_lies(void) {
+  part p = plain("a.npy");
+  p.crc = 1;
+  refuses(&p, 1, VT_FORMAT, "in 'a.npy': its CRC is ");
+  p = plain("a.npy"), p.size = 1000;
+  refuses(&p, 1, VT_FORMAT, "is stored, but in 71 bytes instead of 1000");
+  p = plain("a.npy"), p.packed = p.size = 1000, p.local_size = 1000;
+  refuses(&p, 1, VT_FORMAT, "does not agree");
+  p = plain("a.npy"), p.local_size = 70;
+  refuses(&p, 1, VT_FORMAT, "does not agree");
+  p = plain("a.npy"), p.local_name = "b.npy";
+  refuses(&p, 1, VT_FORMAT, "does not agree");
+  p = plain("a.npy"), p.local = 1;
+  refuses(&p, 1, VT_FORMAT, "does not agree");
+  p = plain("a.npy"), p.local = 1 << 30;
+  refuses(&p, 1, VT_FORMAT, "does not agree");
+  p = plain("a.npy"), p.zip64 = 1, p.local = INT64_MAX;
+  refuses(&p, 1, VT_FORMAT, "does not agree");
+  p = plain("a.npy"), p.flags = 1;
+  refuses(&p, 1, VT_UNSUPPORTED, "'a.npy' is encrypted");
+  p = plain("a.npy"), p.method = 12;
+  refuses(&p, 1, VT_UNSUPPORTED, "is packed by method 12");
+  p = plain("a.txt");
+  refuses(&p, 1, VT_FORMAT, "'a.txt', which is no npy array");
+  p = plain(".npy");
+  refuses(&p, 1, VT_FORMAT, "'.npy', which is no npy array");
+  p = plain("a\x1b.npy");
+  refuses(&p, 1, VT_FORMAT, "control characters");
+  p = plain("\xff.npy");
+  refuses(&p, 1, VT_FORMAT, "not UTF-8");
+  p = plain("a.npy"), p.data[0] = 'x';
+  refuses(&p, 1, VT_FORMAT, "in 'a.npy': this is not a npy file");
+  p = plain("a.npy"), p.n--;
+  refuses(&p, 1, VT_FORMAT, "1 bytes short of its shape");
+}
+
+static void test_lies_of_several(void) {
+  part p[2] = {plain("a.npy"), plain("a.npy")};
+  refuses(p, 2, VT_FORMAT, "has 'a.npy' twice");
+  p[1].name = "b.npy"; /* both over the same bytes */
+  p[1].local_name = "a.npy", p[0].local_name = "b.npy";
+  refuses(p, 2, VT_FORMAT, "does not agree");
+  p[0] = plain("a.npy"), p[1] = plain("b.npy");
+  const bytes b = make(p, 2);
+  bytes m = b;
+  m.n = 0; /* a byte of nobody between them */
+  const size_t first = 30 + 5 + p[0].n, begin = 2 * first;
+  add(&m, b.p, first);
+  add(&m, "x", 1);
+  add(&m, b.p + first, b.n - first);
+  m.p[begin + 1 + 51 + 42]++;     /* where the second begins */
+  m.p[begin + 1 + 2 * 51 + 16]++; /* where the directory begins */
+  vt_diag d;
+  CHECK(judge(m.p, m.n, &d) == VT_FORMAT);
+  CHECK(strstr(d.text, "bytes that belong to no member at byte 106") != NULL);
+  if (strstr(d.text, "belong to no") == NULL) fprintf(stderr, "  %s\n", d.text);
+}
+
+/* A member inside the data of another: the same bytes would be unpacked twice. */
+static void test_nested(void) {
+  part p[2] = {plain("a.npy"), plain("b.npy")};
+  bytes inner = {.n = 0};
+  put_local(&inner, &p[1], p[1].n, p[1].n, crc32(0, p[1].data, (unsigned)p[1].n));
+  add(&inner, p[1].data, p[1].n);
+  memcpy(p[0].data, inner.p, inner.n);
+  p[0].n = inner.n;
+  p[1].local = 30 + 5;
+  refuses(p, 2, VT_FORMAT, "members that overlap at byte 35");
+}
+
+/* A comment is allowed and must be as long as it says. */
+static void test_comment(void) {
+  const part p = plain("a.npy");
+  bytes b = make(&p, 1);
+  vt_diag d;
+  add(&b, "PK\5\6x", 5);
+  CHECK(judge(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "no end record") != NULL);
+  b.p[b.n - 5 - 2] = 5;
+  CHECK(judge(b.p, b.n, &d) == VT_OK);
+  b.p[b.n - 5 - 2] = 6;
+  CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+}
+
+/* The end of a file with more members or bytes than the old end can say; `lie` changes a byte. */
+static bytes make64(size_t lie, uint8_t by) {
+  const part p = plain("a.npy");
+  bytes b = make(&p, 1);
+  const size_t end = b.n - 22, begin = end - 51;
+  b.n = end;
+  add(&b, "PK\6\6", 4);
+  add_number(&b, 44, 8);
+  add_number(&b, 0x2d002d, 4);
+  add_number(&b, 0, 8);
+  add_number(&b, 1, 8);
+  add_number(&b, 1, 8);
+  add_number(&b, 51, 8);
+  add_number(&b, begin, 8);
+  add(&b, "PK\6\7\0\0\0\0", 8);
+  add_number(&b, end, 8);
+  add_number(&b, 1, 4);
+  add(&b, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
+  b.p[end + lie] = (uint8_t)(b.p[end + lie] + by);
+  return b;
+}
+
+static void test_end64(void) {
+  /* its mark, its length, its disk, counts, size and place of the directory, the locator */
+  static const size_t lies[] = {0, 4, 16, 24, 32, 40, 48, 56, 60, 64, 72};
+  bytes b = make64(0, 0);
+  vt_diag d;
+  CHECK(judge(b.p, b.n, &d) == VT_OK);
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    b = make64(lies[i], 3);
+    CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+  }
+  b = make64(47, 255); /* a directory of 2^56 bytes and more */
+  CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+}
+
+/* ---- bombs ---- */
+
+static void test_bombs(void) {
+  part p = plain("a.npy");
+  p.deflate = 1;
+  p.size = 1 << 30; /* more than deflate can do */
+  p.local_size = 1 << 30;
+  refuses(&p, 1, VT_FORMAT, "which cannot be");
+  p.size = 50; /* less than comes out */
+  p.local_size = 50;
+  refuses(&p, 1, VT_FORMAT, "npy");
+  p.size = p.local_size = 1000; /* more than comes out */
+  refuses(&p, 1, VT_FORMAT, "npy file goes on after its data");
+  p = plain("a.npy"), p.zip64 = 1;
+  p.size = p.packed = p.local_size = INT64_C(1) << 40;
+  refuses(&p, 1, VT_LIMIT, "more than the 68719476736 accepted");
+}
+
+/* Deflated data whose npy header says less than what is packed. */
+static void test_packed_goes_on(void) {
+  part p = plain("a.npy");
+  const size_t n = p.n;
+  p.deflate = 1;
+  p.data[p.n++] = 'd';
+  p.size = p.local_size = (int64_t)n;
+  refuses(&p, 1, VT_FORMAT, "in 'a.npy': the packed data unpacks to more");
+}
+
+/* A file that claims to be huge and is sparse is refused without being read. */
+static void test_sparse(void) {
+  const char *path = test_path("sparse");
+  const int fd = open(path, O_CREAT | O_WRONLY, 0600);
+  if (fd < 0 || ftruncate(fd, (off_t)60 << 30) != 0 || pwrite(fd, "PK\3\4", 4, 0) != 4) {
+    if (fd >= 0) close(fd);
+    unlink(path);
+    return;
+  }
+  vt_fault f = {0};
+  const vt_alloc a = vt_fault_alloc(&f);
+  vt_archive *ar = NULL;
+  CHECK(vt_archive_read(path, &a, &ar, NULL) == VT_FORMAT && f.live == 0);
+  CHECK(pwrite(fd, "\x93NUMPY\1\0\xff\xff", 10, 0) == 10);
+  CHECK(vt_archive_read(path, &a, &ar, NULL) == VT_FORMAT && f.live == 0);
+  CHECK(pwrite(fd, "\x93NUMPY\2\0\xff\xff\xff\x7f", 12, 0) == 12);
+  CHECK(vt_archive_read(path, &a, &ar, NULL) == VT_LIMIT && f.live == 0);
+  CHECK(pwrite(fd, "\2\0\0\0\0\0\0\0{}", 10, 0) == 10);
+  CHECK(vt_archive_read(path, &a, &ar, NULL) == VT_FORMAT && f.live == 0);
+  CHECK(pwrite(fd, "\0\0\x08\1\0\0\0\1", 8, 0) == 8);
+  CHECK(vt_archive_read(path, &a, &ar, NULL) == VT_FORMAT && f.live == 0);
+  close(fd);
+  unlink(path);
+}
+
+/* ---- writing ---- */
+
+static vt_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
+  vt_tensor t = {.dtype = dtype, .rank = rank, .data = data};
+  for (uint32_t i = 0; i < rank; i++) t.dim[i] = dim[i];
+  return t;
+}
+
+/* Byte for byte what numpy.savez(path, a=numpy.arange(3, dtype='f4')) writes. */
+static void test_writing(void) {
+  static const uint8_t before[] =
+      "PK\3\4-\0\0\0\0\0\0\0!\0\xb6\x8c\x86S\xff\xff\xff\xff\xff\xff"
+      "\xff\xff\5\0\x14\0a.npy\1\0\x10\0\x8c\0\0\0\0\0\0\0\x8c\0\0\0\0"
+      "\0\0\0\x93NUMPY\1\0v\0{'descr': '<f4', 'fortran_order': False, "
+      "'shape': (3,), }";
+  static const uint8_t behind[] =
+      "\n\0\0\0\0\0\0\x80?\0\0\0@PK\1\2-\3-\0\0\0\0\0\0\0!\0\xb6\x8c\x86S\x8c\0\0\0\x8c\0\0\0\5\0\0"
+      "\0\0\0\0\0\0\0\0\0\x80\1\0\0\0\0a.npyPK\5\6\0\0\0\0\1\0\1\0003\0\0\0\xc3\0\0\0\0";
+  float x[3] = {0, 1, 2};
+  const char *name = "a";
+  const vt_tensor t = tensor(VT_DTYPE_F32, 1, (const int64_t[]){3}, x);
+  bytes want = {.n = 0};
+  add(&want, before, sizeof before - 1);
+  while (want.n < 55 + 127) add(&want, " ", 1);
+  add(&want, behind, sizeof behind);
+  CHECK(vt_npz_write(test_path("a"), 1, &name, &t, NULL) == VT_OK);
+  const bytes got = slurp(test_path("a"));
+  CHECK(want.n == 268 && same(&got, &want));
+}
+
+static void test_round_trip(void) {
+  enum { N = 20000 };
+  static uint16_t big[N];
+  uint8_t yes[2] = {0, 7};
+  for (int i = 0; i < N; i++) big[i] = (uint16_t)(i & 0x7bff);
+  big[N - 1] = 0xffff; /* a NaN that is not canonical */
+  const char *const names[3] = {"z/\xc3\xa4", "b", "a"};
+  const vt_tensor t[3] = {tensor(VT_DTYPE_F16, 1, (const int64_t[]){N}, big),
+                          tensor(VT_DTYPE_BOOL, 1, (const int64_t[]){2}, yes),
+                          tensor(VT_DTYPE_F64, 2, (const int64_t[]){0, 3}, big)};
+  vt_archive *ar = NULL;
+  vt_tensor back = {.data = NULL};
+  const char *name = "";
+  CHECK(vt_npz_write(test_path("r"), 3, names, t, NULL) == VT_OK);
+  CHECK(vt_archive_read(test_path("r"), NULL, &ar, NULL) == VT_OK);
+  if (ar == NULL) return;
+  CHECK(vt_archive_tensor(ar, 0, &name, &back) == VT_OK && strcmp(name, "a") == 0);
+  CHECK(vt_archive_find(ar, names[0], &back, NULL) == VT_OK && back.dim[0] == N);
+  CHECK(memcmp(back.data, big, sizeof big - 2) == 0);
+  CHECK(memcmp((const uint8_t *)back.data + sizeof big - 2, "\x00\x7e", 2) == 0);
+  CHECK(vt_archive_find(ar, "b", &back, NULL) == VT_OK && memcmp(back.data, "\0\1", 2) == 0);
+  vt_archive_free(ar);
+  CHECK(vt_npz_write(test_path("none"), 0, NULL, NULL, NULL) == VT_OK);
+  CHECK(vt_archive_read(test_path("none"), NULL, &ar, NULL) == VT_OK && vt_archive_count(ar) == 0);
+  vt_archive_free(ar);
+}
+
+static void test_write_refused(void) {
+  float x[1] = {0};
+  vt_tensor t[2] = {tensor(VT_DTYPE_F32, 0, NULL, x), tensor(VT_DTYPE_F32, 0, NULL, x)};
+  const char *const twice[2] = {"a", "a"};
+  const char *bad = "a\n";
+  CHECK(vt_npz_write(test_path("x"), 2, twice, t, NULL) == VT_NAME);
+  CHECK(vt_npz_write(test_path("x"), 1, &bad, t, NULL) == VT_NAME);
+  t[0].dtype = VT_DTYPE_BF16;
+  CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_UNSUPPORTED);
+  t[0].data = NULL;
+  CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_TENSOR);
+  t[0] = tensor(VT_DTYPE_F32, 1, (const int64_t[]){INT64_C(1) << 40}, x);
+  CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
+  CHECK(access(test_path("x"), F_OK) != 0);
+}
+
+int main(void) {
+  if (mkdtemp(test_folder) == NULL) return 77;
+  part p[2] = {plain("a.npy"), plain("b.npy")};
+  p[1].deflate = 1;
+  const bytes b = make(p, 2);
+  p[0].zip64 = 1;
+  const bytes wide = make(p, 1);
+  test_reading();
+  test_numpy("tests/golden/files/stored.npz");
+  test_numpy("tests/golden/files/deflated.npz");
+  test_lies();
+  test_lies_of_several();
+  test_nested();
+  test_comment();
+  test_end64();
+  test_bombs();
+  test_packed_goes_on();
+  test_sparse();
+  test_writing();
+  test_round_trip();
+  test_write_refused();
+  check_truncated(&b);
+  check_truncated(&wide);
+  check_mutated(&b);
+  check_mutated(&wide);
+  check_no_memory(&b, 10);
+  unlink(test_path("a"));
+  unlink(test_path("r"));
+  unlink(test_path("none"));
+  CHECK(rmdir(test_folder) == 0); /* nothing half-written was left behind */
+  TEST_DONE();
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fuzz_npy.c - any bytes as a file of this format. */
+#include "fuzz_tensors.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  return read_twice(vt_npy_parse, data, size);
+}
