@@ -1,15 +1,15 @@
 # ops, backends, doctor, explain.
 $ volta ops | head -n 3
-    1  prim  exact     literal(dtype, bits)                         A scalar constant, given to the last bit.
-    2  prim  exact     iota(shape, axis=0, dtype=i64)               Each element is its own index along `axis`.
-    3  prim  exact     neg(x)                                       -x; integers wrap.
+    1  prim  exact     literal(dtype, bits)                             A scalar constant, given to the last bit.
+    2  prim  exact     iota(shape, axis=0, dtype=i64)                   Each element is its own index along `axis`.
+    3  prim  exact     neg(x)                                           -x; integers wrap.
 $ volta ops --backend reference:1 | sed -n '1p;/softmax(/p'
-    1  prim  exact     itself      literal(dtype, bits)                         A scalar constant, given to the last bit.
- 1005  comp  composed  itself      softmax(x, axis=-1)                          m = max x; e = exp(x - m); e / S(e).
- 1006  comp  composed  itself      log_softmax(x, axis=-1)                      m = max x; (x - m) - log(S(exp(x - m))).
+    1  prim  exact     itself      literal(dtype, bits)                             A scalar constant, given to the last bit.
+ 1005  comp  composed  itself      softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
+ 1006  comp  composed  itself      log_softmax(x, axis=-1)                          m = max x; (x - m) - log(S(exp(x - m))).
 $ volta ops --backend null:0 | sed -n '1p;/ softmax(/p'
-    1  prim  exact     no          literal(dtype, bits)                         A scalar constant, given to the last bit.
- 1005  comp  composed  decomposed  softmax(x, axis=-1)                          m = max x; e = exp(x - m); e / S(e).
+    1  prim  exact     no          literal(dtype, bits)                             A scalar constant, given to the last bit.
+ 1005  comp  composed  decomposed  softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
 $ volta ops --backend nonesuch
 ! volta: error: there is no backend 'nonesuch'; there are: reference, null [backend]
 ? 5
@@ -24,8 +24,8 @@ $ volta ops --json | head -n 12
       "signature": "literal(dtype, bits)",
       "min_in": 0,
       "max_in": 0,
-      "help": "A scalar constant, given to the last bit."
-    },
+      "results": "y",
+      "needs": "plain",
 $ volta ops --backend reference --json | head -n 13
 {
   "ops": [
@@ -37,9 +37,9 @@ $ volta ops --backend reference --json | head -n 13
       "signature": "literal(dtype, bits)",
       "min_in": 0,
       "max_in": 0,
-      "help": "A scalar constant, given to the last bit.",
-      "support": "itself"
-    },
+      "results": "y",
+      "needs": "plain",
+      "differentiable": false,
 $ volta ops --markdown | head -n 30
 \# The ops
 \
@@ -56,6 +56,7 @@ What each op computes, to the last bit, is in [numerics.md](numerics.md).
 | ordered | a sum or contraction, in the one order that its length gives |
 | move | bits are copied |
 | random | drawn by Philox from seed, stream and position |
+| bodies | what its bodies do |
 | composed | the ops it is made of |
 \
 \## Prims
@@ -70,7 +71,6 @@ A complete backend runs every one of these.
 | 4 | `abs(x)` | exact | The absolute value; of the least integer, that integer. |
 | 5 | `sqrt(x)` | exact | The square root, correctly rounded. |
 | 6 | `rsqrt(x)` | rounded | 1 / sqrt(x), rounded once. |
-| 7 | `exp(x)` | rounded | e to the x. |
 # Every row of the table has a number of its own, ascending.
 $ volta ops | awk '{print $1}' | sort -n -u -c && volta ops --json | grep -c '"number"' | diff - <(volta ops | wc -l)
 $ volta backends | grep -E '^(null|reference):' | sed 's/ *[0-9]* prims *[0-9]* comps/ P prims C comps/'
