@@ -2,7 +2,7 @@
 # A short front door: CMake builds, CTest tests. `make help` lists the targets.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all setup run test test-full exhaustive docs format clean help
+.PHONY: all setup run test test-full exhaustive bench docs format clean help
 
 all: ## build into build/ and leave build/volta
 	@scripts/configure.sh build
@@ -25,8 +25,13 @@ test-full: ## the same with long forms, a plain clang build and the thread sanit
 	@scripts/setup.sh test
 	@scripts/test.sh --full
 
-exhaustive: all ## every function on all 2^32 inputs against MPFR (FUNC=log for one); minutes a function
-	@build/exhaustive $(if $(FUNC),--func $(FUNC)) --state build/exhaustive.state
+exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC=log for one; AGAINST=1 compares digests only)
+	@$(if $(filter pow,$(FUNC)),,build/exhaustive $(if $(FUNC),--func $(FUNC)) --state build/exhaustive.state \
+	  $(if $(AGAINST),--against src/num/exhaustive.digests))
+	@$(if $(if $(FUNC),$(filter-out pow,$(FUNC)),$(AGAINST)),,build/exhaustive_pow --state build/exhaustive.state)
+
+bench: all ## cycles a call of each function, beside the C library's and SLEEF's (bench/num/README.md)
+	@cmake --build build --target bench-num
 
 docs: all ## write the generated pages again: manual, completions, docs/ops.md
 	@cmake --build build --target cli_docs

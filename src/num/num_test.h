@@ -22,6 +22,44 @@ static inline uint64_t random_u64(uint64_t *state) {
   return z ^ z >> 31;
 }
 
+enum {
+#define VT_FUNCTION(name, estimate, judge) FUNCTION_##name,
+#include "functions.def"
+#undef VT_FUNCTION
+  N_FUNCTIONS
+};
+
+/* The digests of hard.def: results in order, NaN as one value. */
+static inline uint64_t digest_add(uint64_t h, float y) {
+  h = (h ^ (y != y ? 0x7fc00000u : vt_f32_bits(y))) * UINT64_C(0x9e3779b97f4a7c15);
+  return h ^ h >> 29;
+}
+
+/* The pairs behind VT_RANDOM_POW: x from 2^-16 to 2^17, |y| from 2^-4 to 2^4. */
+static inline void random_pow(uint64_t *state, float *x, float *y) {
+  const uint64_t r = random_u64(state);
+  const uint32_t e = 111 + (uint32_t)(r >> 55) % 33, d = 123 + (uint32_t)(r >> 46) % 8;
+  *x = vt_f32_from_bits(e << 23 | ((uint32_t)r & 0x7fffff));
+  *y = vt_f32_from_bits((uint32_t)(r >> 54) << 31 | d << 23 | ((uint32_t)(r >> 23) & 0x7fffff));
+}
+
+/* Under a sanitizer everything takes several times as long: long tests have a shorter form there.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* `make test-full` asks for the long forms. */
+static inline int is_long_form(void) { return getenv("VOLTA_TEST_FULL") != NULL; }
+
 /* About 1, so that sums and products of several stay finite and round. */
 static inline float ordinary_f32(uint64_t *state) {
   const uint64_t r = random_u64(state);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * slices_test.c - one whole slice of 2^24 inputs a function against exhaustive.digests, which were
  * made when all 2^32 inputs agreed with MPFR. Which slice is chosen by a hash of the sources, so
- * that every change is checked somewhere else. */
+ * that every change is checked somewhere else.
+ *   slices_test [NAME:SLICE]...    these slices of these functions instead */
 #include <string.h>
 #include "num_test.h"
 #include "vt_file.h"
@@ -60,7 +61,21 @@ static void test_slice(unsigned f, unsigned slice, uint32_t *results, const char
   CHECK(want != NULL && strncmp(hex, want, 32) == 0);
 }
 
-int main(void) {
+/* One argument NAME:SLICE; 0 when there is no such function or slice. */
+static int test_named(const char *argument, uint32_t *results, const char *text) {
+  const char *colon = strchr(argument, ':');
+  const unsigned long slice = colon == NULL ? SLICE : strtoul(colon + 1, NULL, 10);
+  for (unsigned f = 0; slice < 256 && f < sizeof functions / sizeof *functions; f++)
+    if (strncmp(argument, functions[f].name, (size_t)(colon - argument)) == 0 &&
+        functions[f].name[colon - argument] == 0) {
+      test_slice(f, (unsigned)slice, results, text);
+      return 1;
+    }
+  fprintf(stderr, "slices_test: no such function or slice: %s\n", argument);
+  return 0;
+}
+
+int main(int argc, char **argv) {
   vt_fpenv saved;
   vt_file digests;
   uint32_t *results = malloc((size_t)SLICE * sizeof *results);
@@ -70,7 +85,8 @@ int main(void) {
   if (vt_test_failed) return 1;
   const unsigned slice = choose_slice();
   vt_fpenv_enter(&saved);
-  for (unsigned f = 0; f < sizeof functions / sizeof *functions; f++)
+  for (int i = 1; i < argc; i++) CHECK(test_named(argv[i], results, (const char *)digests.data));
+  for (unsigned f = 0; argc == 1 && f < sizeof functions / sizeof *functions; f++)
     test_slice(f, (slice + f * 23) % 256, results, (const char *)digests.data);
   vt_fpenv_leave(&saved);
   vt_file_done(&digests);
