@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * short_test.c - the short ways with the cores behind them: one whole slice of 2^24 inputs a
  * function against exhaustive.digests, chosen by a hash of the sources; random inputs of every
- * class against the functions themselves; and that the short way is taken where it should be. */
-#include <string.h>
+ * class against the functions themselves; and that the short way is taken where it should be.
+ *   short_test [NAME:SLICE]...    these functions alone, and these slices of them */
 #include "num_test.h"
-#include "vt_file.h"
 #include "vt_fpenv.h"
-#include "vt_hash.h"
 #include "vt_core.h"
 #include "fn_exp.inc"
 #include "fn_log.inc"
@@ -14,7 +12,7 @@
 #include "fn_erf.inc"
 #include "fs_all.inc"
 
-enum { SLICE = 1 << 24, LIMIT = 1 << 20, TRIES = 1000000 };
+enum { TRIES = 1000000 };
 
 typedef struct function {
   const char *name;
@@ -31,48 +29,7 @@ static const function functions[] = {
 };
 enum { N_SHORTS = sizeof functions / sizeof *functions };
 
-static const char *const sources[] = {"src/num/vt_short.h",  "src/num/fs_tables.inc",
-                                      "src/num/fs_exp.inc",  "src/num/fs_log.inc",
-                                      "src/num/fs_trig.inc", "src/num/fs_erf.inc"};
-
 /* ---- slices ---- */
-
-static unsigned choose_slice(void) {
-  vt_hasher h;
-  vt_hash_init(&h);
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-    vt_file f;
-    CHECK(vt_file_read(sources[i], LIMIT, vt_alloc_default(), &f, NULL) == VT_OK);
-    vt_hash_add(&h, f.data, f.size);
-    vt_file_done(&f);
-  }
-  return vt_hash_done(&h).b[0];
-}
-
-/* The digest that stands in the file for a function and a slice, or NULL. */
-static const char *published(const char *text, const char *name, unsigned slice) {
-  char key[32];
-  snprintf(key, sizeof key, "%s %3u ", name, slice);
-  for (const char *line = text; line != NULL && *line != 0; line = strchr(line, '\n')) {
-    line += *line == '\n';
-    if (strncmp(line, key, strlen(key)) == 0) return line + strlen(key);
-  }
-  return NULL;
-}
-
-static void test_slice(const function *f, unsigned slice, uint32_t *results, const char *text) {
-  char hex[65];
-  for (uint32_t i = 0; i < SLICE; i++) {
-    const float y = f->both(vt_f32_from_bits((uint32_t)slice << 24 | i));
-    results[i] = y != y ? 0x7fc00000u : vt_f32_bits(y);
-  }
-  const vt_hash256 h = vt_hash_bytes(results, (size_t)SLICE * sizeof *results);
-  const char *want = published(text, f->name, slice);
-  vt_hash_hex(&h, hex);
-  if (want == NULL || strncmp(hex, want, 32) != 0)
-    fprintf(stderr, "%s: slice %u is %.32s\n", f->name, slice, hex);
-  CHECK(want != NULL && strncmp(hex, want, 32) == 0);
-}
 
 /* One of the slices from 2^-9 to 2^7, where the short ways decide; of both signs where the function
  * has them. */
@@ -81,19 +38,11 @@ static unsigned ordinary_slice(const function *f, unsigned chosen) {
   return negative << 7 | (0x3b + chosen % 8);
 }
 
-static void test_slices(void) {
-  vt_file digests;
-  uint32_t *results = malloc((size_t)SLICE * sizeof *results);
-  CHECK(results != NULL);
-  CHECK(vt_file_read("src/num/exhaustive.digests", LIMIT, vt_alloc_default(), &digests, NULL) ==
-        VT_OK);
-  if (vt_test_failed) return;
+static void test_slices(uint32_t *results, const vt_file *digests) {
   const unsigned chosen = choose_slice(), step = SANITIZED && !is_long_form() ? 4 : 1;
   for (unsigned f = chosen % step; f < N_SHORTS; f += step)
-    test_slice(&functions[f], ordinary_slice(&functions[f], chosen + f), results,
-               (const char *)digests.data);
-  vt_file_done(&digests);
-  free(results);
+    test_slice(functions[f].name, functions[f].both, ordinary_slice(&functions[f], chosen + f),
+               results, digests);
 }
 
 /* ---- random inputs ---- */
@@ -137,15 +86,37 @@ static void test_edges(const function *f) {
   CHECK(f->from > 0 || f->brief(zero).sure != 0);
 }
 
-int main(void) {
+static void test_function(unsigned f) {
+  test_edges(&functions[f]);
+  test_taken(&functions[f], 7 * f + 1);
+  test_random(&functions[f], 7 * f + 2);
+}
+
+/* One argument NAME:SLICE; 0 when there is no such function or slice. */
+static int test_named(const char *argument, uint32_t *results, const vt_file *digests) {
+  unsigned long slice;
+  for (unsigned f = 0; f < N_SHORTS; f++)
+    if (is_named(argument, functions[f].name, &slice) && slice < 256) {
+      test_function(f);
+      test_slice(functions[f].name, functions[f].both, (unsigned)slice, results, digests);
+      return 1;
+    }
+  fprintf(stderr, "short_test: no such function or slice: %s\n", argument);
+  return 0;
+}
+
+int main(int argc, char **argv) {
   vt_fpenv saved;
+  vt_file digests;
+  uint32_t *results = malloc((size_t)SLICE * sizeof *results);
+  CHECK(results != NULL);
+  if (results == NULL || !read_digests(&digests)) return 1;
   vt_fpenv_enter(&saved);
-  for (unsigned f = 0; f < N_SHORTS; f++) {
-    test_edges(&functions[f]);
-    test_taken(&functions[f], 7 * f + 1);
-    test_random(&functions[f], 7 * f + 2);
-  }
-  test_slices();
+  for (int i = 1; i < argc; i++) CHECK(test_named(argv[i], results, &digests));
+  for (unsigned f = 0; argc == 1 && f < N_SHORTS; f++) test_function(f);
+  if (argc == 1) test_slices(results, &digests);
   vt_fpenv_leave(&saved);
+  vt_file_done(&digests);
+  free(results);
   TEST_DONE();
 }

@@ -4,7 +4,7 @@
  * about 44 bits, with + - * / and one fma. It ends in a rounding test, which either settles the
  * correctly rounded result or says that it cannot; such lanes go to the f64 core. So the bits are
  * those of the core, as long as the bound given to the test holds: each is argued where it stands,
- * and all 2^32 inputs of each function are compared with the core's digests.
+ * and tests/device compares all 2^32 inputs of each function with the published digests.
  * It pays where f64 runs at a small fraction of the speed of f32: on most graphics processors.
  * Errors are given relative to the value unless called absolute; a rounding of f32 is 2^-24. */
 #ifndef VT_SHORT_H
@@ -61,8 +61,8 @@ VT_FN vt_twin fs_quotient(vt_twin n, vt_twin d) {
   return fs_fast_sum(q, rest * inverse);
 }
 
-/* The rounding test. The value lies within e of hi + lo, and |lo| is at most 2^-20 of |hi|, so that
- * the ends lo - e and lo + e are themselves good to 2^-44 of hi. Rounding is monotonic: when both
+/* The rounding test. |lo| is below 2^-22 of |hi|, so lo - e and lo + e are rounded by less than
+ * 2^-46 of hi, and e must exceed the error of hi + lo by that. Rounding is monotonic: when both
  * ends of the interval round to one f32, so does the value. NaN is never settled. */
 VT_FN vt_short fs_settle_within(vt_twin x, vt_s e) {
   const vt_s y = x.hi + (x.lo - e);

@@ -103,7 +103,7 @@ static int read_head(const crew *c, FILE *file) {
          line[64] == '\n';
 }
 
-void crew_read(const crew *c, const part *p, ledger *out) {
+void crew_read(const crew *c, const part *p, unsigned from, unsigned to, ledger *out) {
   char path[PATH_ROOM], line[LINE_ROOM];
   unsigned unit;
   outcome o;
@@ -113,7 +113,7 @@ void crew_read(const crew *c, const part *p, ledger *out) {
   if (file == NULL) return;
   if (read_head(c, file))
     while (fgets(line, sizeof line, file) != NULL)
-      if (read_line(line, &unit, &o)) add_to_ledger(out, unit, &o);
+      if (read_line(line, &unit, &o) && unit >= from && unit < to) add_to_ledger(out, unit, &o);
   fclose(file);
 }
 
@@ -188,6 +188,15 @@ void crew_free(crew *c) {
   free(c);
 }
 
+static void add_task(crew *c, const part *p, unsigned unit) {
+  if (unit < MOST_UNITS && c->n_tasks < MOST_TASKS) {
+    c->tasks[c->n_tasks++] = (task){p, unit};
+    return;
+  }
+  fprintf(stderr, "%s: more than %d units, or %d in all\n", p->name, MOST_UNITS, MOST_TASKS);
+  c->broken = 1;
+}
+
 void crew_add(crew *c, const part *p, unsigned from, unsigned to) {
   ledger *l = malloc(sizeof *l);
   if (l == NULL || !mend(c, p)) {
@@ -196,9 +205,9 @@ void crew_add(crew *c, const part *p, unsigned from, unsigned to) {
     free(l);
     return;
   }
-  crew_read(c, p, l);
-  for (unsigned unit = from; unit < to && c->n_tasks < MOST_TASKS; unit++)
-    if (!l->has[unit]) c->tasks[c->n_tasks++] = (task){p, unit};
+  crew_read(c, p, from, to, l);
+  for (unsigned unit = from; unit < to && !c->broken; unit++)
+    if (unit >= MOST_UNITS || !l->has[unit]) add_task(c, p, unit);
   free(l);
 }
 
@@ -215,7 +224,11 @@ static void finish(crew *c, const task *t, const outcome *o) {
   if (o->said[0] != 0)
     fprintf(stderr, "\r%s: unit %u: %llu wrong; %s\n", t->p->name, t->unit,
             (unsigned long long)o->mismatches, o->said);
-  if (o->broken || !write_line(c, t, o)) c->broken = 1;
+  if (o->broken) c->broken = 1;
+  if (!o->broken && !write_line(c, t, o)) {
+    fprintf(stderr, "\r%s: the ledger of %s cannot be written\n", c->state, t->p->name);
+    c->broken = 1;
+  }
   pthread_mutex_unlock(&c->lock);
 }
 

@@ -3,9 +3,10 @@
  *
  * Work is cut into parts (a function) and these into units (a slice of its inputs). A finished unit
  * is a line of the part's ledger STATE/NAME.MODE, written at once and with a check sum: a line that
- * is torn, because a run was killed, counts as not written. The first line of a ledger names the
- * build, a hash of the running program, in which the library under test is linked: a ledger of
- * another build is thrown away. */
+ * is torn, because a run was killed, counts as not written. This is safe against a killed process,
+ * not against power loss: nothing waits for the disk. The first line of a ledger names the build, a
+ * hash of the running program, in which the library under test is linked: a ledger of another build
+ * is thrown away. */
 #ifndef CREW_H
 #define CREW_H
 #include <stdint.h>
@@ -29,7 +30,7 @@ struct part {
 };
 
 typedef struct ledger {
-  unsigned done; /* units with a line */
+  unsigned done; /* units with a line, of those asked for */
   uint8_t has[MOST_UNITS];
   char digest[MOST_UNITS][DIGEST_TEXT + 1];
   outcome sum;
@@ -41,11 +42,13 @@ typedef struct crew crew;
  * finished is done again. */
 crew *crew_new(const char *state, const char *mode, int fresh);
 void crew_free(crew *c);
-/* Units from..to-1 of a part, less those that an earlier run finished. */
+/* Units from..to-1 of a part, less those that an earlier run finished. What cannot be added breaks
+ * the run, with a word. */
 void crew_add(crew *c, const part *p, unsigned from, unsigned to);
 /* 1 if all was done, whatever was found; 0 if the check is broken. */
 int crew_run(crew *c, unsigned jobs);
-void crew_read(const crew *c, const part *p, ledger *out);
+/* What is known of units from..to-1; the ledger may have more. */
+void crew_read(const crew *c, const part *p, unsigned from, unsigned to, ledger *out);
 
 /* The first thing said stays. */
 void outcome_say(outcome *o, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -13,12 +13,12 @@
  *
  * Language of the proofs. u = 2^-53. The result of one operation is exact times 1 + d, |d| <= u,
  * since nothing here overflows or underflows. n such factors are together 1 + d, |d| <= n u/(1 -
- * n u); we write n u, for n < 600 in all proofs, so that what is neglected is below 2^-43 of the
- * bound, while each bound is below 300 u and 2^-44 is 512 u. "Within n u" means relative to the
- * exact value. A constant rounded to f64 is within u.
- * Horner's scheme (horner) for c0 + c1 z + ... + cn z^n, each ck within u, gives the sum of terms
- * ck z^k, each within (2k + 2) u: its error is at most (2n + 2) u times the sum of the terms'
- * sizes, and where z itself is within d, n d more. */
+ * n u); we write n u. In the proofs for 2^-44, which is 512 u, n < 600, and each error is below 300
+ * u; in that of estimate_pow.h for 2^-42, which is 2048 u, n <= 1410, and the error is below 1410
+ * u. So what is neglected is below 2^-43 of the bound. "Within n u" means relative to the exact
+ * value. A constant rounded to f64 is within u. Horner's scheme (horner) for c0 + c1 z + ... + cn
+ * z^n, each ck within u, gives the sum of terms ck z^k, each within (2k + 2) u: its error is at
+ * most (2n + 2) u times the sum of the terms' sizes, and where z itself is within d, n d more. */
 #ifndef ESTIMATE_BASE_H
 #define ESTIMATE_BASE_H
 #include <mpfr.h>

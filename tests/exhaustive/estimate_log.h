@@ -17,7 +17,7 @@ static inline double log_series(double s) {
   return 2 * s * (1 + z * horner(odd, 1, 9, z));
 }
 
-/* log x for a positive normal f64, within 10 u. x = 2^e m, m in [0.7071, 1.4142]; log m =
+/* log x for a positive normal f64, within 10.1 u. x = 2^e m, m in [0.7071, 1.4142]; log m =
  * 2 atanh((m - 1)/(m + 1)), m - 1 exact, so s is within 2 u and |s| <= 0.1716. With e = 0 this is
  * all: 5 u. Otherwise the sum L has |L| >= ln 2 - 0.3466 > 0.346, and |e ln 2| <= |L| + 0.3466; the
  * errors are 5 u 0.3466 + 2 u |e ln 2| + u |L| < 2.43 u + 3 u |L| < 10.1 u |L| (for |L| = 0.346;

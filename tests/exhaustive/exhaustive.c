@@ -2,7 +2,7 @@
  * exhaustive.c - every function of functions.def on all 2^32 inputs.
  *
  *   exhaustive [--func NAME]... [--slices A..B] [--jobs N] [--state DIR] [--fresh] [--table]
- *              [--digests FILE]       write the digests of the results, a slice each
+ *              [--digests FILE]       write the digests of all results, a slice each
  *              [--against FILE]       no MPFR: compare the results with such a file
  *              [--plant SEED] [--plant-estimate]      faults that must be noticed
  *
@@ -15,8 +15,9 @@
  * the same build stopped (crew.h), unless --fresh. --table prints the report as rows in Markdown.
  *
  * --plant flips, in each slice, one bit of one result, chosen by the seed; --plant-estimate makes
- * the estimates wrong by four times their bound. Such runs look at the first 2^20 inputs of a slice
- * and keep ledgers of their own. */
+ * the estimates wrong by four times their bound. Such runs look at the first 2^20 inputs of a
+ * slice, keep ledgers of their own and always start afresh. */
+#include <errno.h>
 #include <math.h>
 #include <sodium/core.h>
 #include <stdio.h>
@@ -106,6 +107,8 @@ typedef struct options {
 } options;
 static options opt;
 
+static int is_planted(void) { return opt.plant || opt.plant_estimate; }
+
 /* ---- one slice ---- */
 
 typedef struct slice_run {
@@ -192,7 +195,7 @@ static void add_to_digest(vt_hasher *h, const float *y) {
 }
 
 static void check_slice(const part *p, unsigned unit, outcome *out) {
-  const uint32_t inputs = opt.plant || opt.plant_estimate ? PLANTED_INPUTS : SLICE;
+  const uint32_t inputs = is_planted() ? PLANTED_INPUTS : SLICE;
   slice_run r = {.f = p->what, .slice = unit, .out = out};
   char hex[65];
   vt_hasher h;
@@ -254,21 +257,54 @@ static int print_comparison(const part *p, const ledger *l, const char *text) {
   return differ == 0;
 }
 
-/* A function with slices missing or wrong has no digests written. */
-static void write_digests(const part *p, const ledger *l, FILE *file) {
-  for (unsigned s = 0; l->done == SLICES && l->sum.mismatches == 0 && s < SLICES; s++)
-    fprintf(file, "%s %3u %s\n", p->name, s, l->digest[s]);
+static int cannot(const char *verb, const char *path) {
+  fprintf(stderr, "exhaustive: cannot %s %s: %s\n", verb, path, strerror(errno));
+  return 0;
 }
 
-/* The text of a file, ended by 0; NULL if it cannot be read. */
+static int write_digests(const crew *c, const part *parts, unsigned n, FILE *file) {
+  ledger *l = malloc(sizeof *l);
+  for (unsigned i = 0; l != NULL && i < n; i++) {
+    crew_read(c, &parts[i], 0, SLICES, l);
+    for (unsigned s = 0; s < SLICES; s++)
+      fprintf(file, "%s %3u %s\n", parts[i].name, s, l->digest[s]);
+  }
+  const int good = l != NULL && !ferror(file);
+  free(l);
+  return fclose(file) == 0 && good;
+}
+
+/* Under another name first: the file is whole, old or new, whenever the run ends. */
+static int save_digests(const crew *c, const part *parts, unsigned n) {
+  char path[600];
+  const int length = snprintf(path, sizeof path, "%s.new", opt.digests);
+  if (length < 0 || (size_t)length >= sizeof path) {
+    errno = ENAMETOOLONG;
+    return cannot("write", opt.digests);
+  }
+  FILE *file = fopen(path, "w");
+  if (file == NULL) return cannot("write", path);
+  if (write_digests(c, parts, n, file) && rename(path, opt.digests) == 0) return 1;
+  cannot("write", opt.digests);
+  remove(path);
+  return 0;
+}
+
+/* The text of a file, ended by 0; NULL, having said why, if it cannot be read. */
 static char *read_text(const char *path) {
   enum { ROOM = 1 << 20 };
-  FILE *file = fopen(path, "r");
   char *text = malloc(ROOM);
-  if (file != NULL && text != NULL) text[fread(text, 1, ROOM - 1, file)] = 0;
-  if (file == NULL) free(text);
+  FILE *file = text == NULL ? NULL : fopen(path, "r");
+  const size_t n = file == NULL ? 0 : fread(text, 1, ROOM - 1, file);
+  const int good = file != NULL && !ferror(file);
+  if (!good) cannot("read", path);
   if (file != NULL) fclose(file);
-  return file == NULL ? NULL : text;
+  if (good) {
+    text[n] = 0;
+    return text;
+  }
+  free(text);
+  return NULL;
 }
 
 /* ---- arguments ---- */
@@ -326,21 +362,29 @@ static unsigned choose_parts(part parts[N_FUNCTIONS]) {
   return n < opt.n_func ? 0 : n;
 }
 
-static int report(const crew *c, const part *parts, unsigned n, FILE *digests, const char *text) {
+/* The file of digests is one of all functions and slices, found right. */
+static int may_write_digests(unsigned n) {
+  if (n == N_FUNCTIONS && opt.to - opt.from == SLICES && opt.against == NULL && !is_planted())
+    return 1;
+  fputs("exhaustive: --digests is for all functions and slices, checked\n", stderr);
+  return 0;
+}
+
+static int report(const crew *c, const part *parts, unsigned n, const char *text) {
   ledger *l = malloc(sizeof *l);
   int good = l != NULL;
   for (unsigned i = 0; l != NULL && i < n; i++) {
-    crew_read(c, &parts[i], l);
+    crew_read(c, &parts[i], opt.from, opt.to, l);
+    good &= l->done == opt.to - opt.from;
     if (text != NULL) good &= print_comparison(&parts[i], l, text);
     if (text == NULL) good &= opt.table ? print_row(&parts[i], l) : print_line(&parts[i], l);
-    if (digests != NULL) write_digests(&parts[i], l, digests);
   }
   free(l);
   return good;
 }
 
 static const char *mode(void) {
-  if (opt.plant || opt.plant_estimate) return "planted";
+  if (is_planted()) return "planted";
   return opt.against != NULL ? "computed" : "checked";
 }
 
@@ -348,21 +392,19 @@ int main(int argc, char **argv) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   part parts[N_FUNCTIONS];
   char *text = NULL;
-  FILE *digests = NULL;
   opt =
       (options){.state = "exhaustive.state", .to = SLICES, .jobs = cores > 0 ? (unsigned)cores : 1};
   const unsigned n = parse(argc, argv) ? choose_parts(parts) : 0;
   if (n == 0) return usage();
+  if (opt.digests != NULL && !may_write_digests(n)) return 2;
   if (opt.against != NULL && (text = read_text(opt.against)) == NULL) return 1;
-  crew *c = crew_new(opt.state, mode(), opt.fresh);
+  crew *c = crew_new(opt.state, mode(), opt.fresh || is_planted());
   if (c == NULL || sodium_init() < 0) return 1; /* sodium_init: the hash is faster */
   estimate_begin();
   for (unsigned i = 0; i < n; i++) crew_add(c, &parts[i], opt.from, opt.to);
   int good = crew_run(c, opt.jobs);
-  if (good && opt.digests != NULL) digests = fopen(opt.digests, "w");
-  if (opt.digests != NULL && digests == NULL) good = 0;
-  good &= report(c, parts, n, digests, text);
-  if (digests != NULL && fclose(digests) != 0) good = 0;
+  good &= report(c, parts, n, text);
+  if (good && opt.digests != NULL) good = save_digests(c, parts, n);
   crew_free(c);
   free(text);
   return good ? 0 : 1;

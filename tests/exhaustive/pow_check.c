@@ -363,7 +363,7 @@ static int report(const crew *c, const part *parts, unsigned n) {
   if (l == NULL) return 0;
   for (unsigned i = 0; i < n; i++) {
     if (!wanted(parts[i].name)) continue;
-    crew_read(c, &parts[i], l);
+    crew_read(c, &parts[i], 0, parts[i].units, l);
     print_result(parts[i].name, &l->sum);
     add_outcome(&sum, &l->sum);
   }
@@ -423,7 +423,8 @@ int main(int argc, char **argv) {
   const unsigned n = choose_parts(parts);
   for (unsigned i = 0; i < n; i++) found += (unsigned)wanted(parts[i].name);
   if (found < opt.n_part) return usage();
-  crew *c = crew_new(opt.state, opt.plant || opt.plant_estimate ? "pow_planted" : "pow", opt.fresh);
+  const int planted = opt.plant || opt.plant_estimate; /* such runs never go on */
+  crew *c = crew_new(opt.state, planted ? "pow_planted" : "pow", opt.fresh || planted);
   if (c == NULL) return 1;
   estimate_begin();
   for (unsigned i = 0; i < n; i++)

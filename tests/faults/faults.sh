@@ -4,7 +4,8 @@
 #   CC         the compiler                     BASE    the library of src/base
 #   GENERATED  the folder of volta/volta_ops.h  SODIUM  libsodium
 # Builds src/num as it is, and sees its tests pass. Then builds it wrong, one fault at a time: flags
-# that change results, a wrong environment, shortcuts, wrong orders, a flipped bit in each table.
+# that change results, a wrong environment, shortcuts, wrong orders, one flipped bit in one table of
+# each family of functions (that of its quick way) and in one of the short ways, a bound of 0.
 # For each fault at least one test must fail; the line printed says which. A fault whose place in
 # the source has gone is a failure as well: it must be planted anew.
 set -euo pipefail
@@ -33,7 +34,7 @@ fail() {
 # ---- the right library ----
 
 tests=(functions_test slices_test sum_test dot_test fma_test selftest_test cast_test order_test
-  philox_test lanes4_test)
+  philox_test lanes4_test integer_test short_test)
 units=()
 for source in src/num/*.c; do
   name=$(basename "$source" .c)
@@ -125,6 +126,7 @@ mkdir "$work/wrong"
 for test in "${tests[@]}"; do
   words=("$test")
   if [[ $test == slices_test ]]; then words+=(exp:64 log:63 sin:65 atan:63 erf:63); fi
+  if [[ $test == short_test ]]; then words+=(exp:64); fi
   if ! runs "${words[@]}"; then
     fail "$test fails without a fault:"
     head -n 20 "$work/said"
@@ -226,6 +228,14 @@ spoil order.c 's/return UINT32_MAX;/return 0;/'
 compile "$work/wrong" order
 notice "NaN lowest in the order" order_test
 wrong
+spoil integer.c 's/return a \/ b;/return a \/ b - (a % b != 0 \&\& (a < 0) != (b < 0));/'
+compile "$work/wrong" integer
+notice "integer division rounded down" integer_test
+wrong
+spoil canonical.c 's/\(u & 0x7fffffffu\) > 0x7f800000u/u > 0x7f800000u \&\& u < 0x80000000u/'
+compile "$work/wrong" canonical
+notice "f32 NaN with a sign left as it is" order_test
+wrong
 spoil philox.c 's/round < 10/round < 9/'
 compile "$work/wrong" philox
 notice "Philox with nine rounds" philox_test
@@ -250,6 +260,18 @@ for table in arc:vt_arc_atan:atan erf:erf_quick_table:erf exp:exp_table:exp \
   compile "$work/wrong" functions
   notice "a bit flipped in $table" "functions_test $functions"
 done
+
+# ---- the short ways ----
+
+# Each is wrong by less than 2^-37, near the middle between two results only: a whole slice shows it.
+wrong
+spoil fs_tables.inc 's/0x1\.0b5586p\+0f, 0x1\.9f3122p/0x1.0b5586p+0f, 0x1.9f3922p/'
+compile "$work/wrong" short_test
+notice "a bit flipped in fs_exp_table" "short_test exp:64"
+wrong
+spoil fs_exp.inc 's/(fs_settle\(fs_exp_whole\(c, fs_exp_rest\(r, r_lo\)\), )[^)]*/\10.0f/'
+compile "$work/wrong" short_test
+notice "a bound of 0 in the rounding test of exp" "short_test exp:64"
 
 if [[ $failed != 0 ]]; then exit 1; fi
 echo "$caught faults noticed"
