@@ -3,7 +3,7 @@
  * function against exhaustive.digests, chosen by a hash of the sources; random inputs of every
  * class against the functions themselves; and that the short way is taken where it should be.
  *   short_test [NAME:SLICE]...    these functions alone, and these slices of them */
-#include "num_test.h"
+#include "slice_test.h"
 #include "vt_fpenv.h"
 #include "vt_core.h"
 #include "fn_exp.inc"

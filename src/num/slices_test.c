@@ -3,7 +3,7 @@
  * made when all 2^32 inputs agreed with MPFR. Which slice is chosen by a hash of the sources, so
  * that every change is checked somewhere else.
  *   slices_test [NAME:SLICE]...    these slices of these functions instead */
-#include "num_test.h"
+#include "slice_test.h"
 #include "vt_fpenv.h"
 
 static const struct {
