@@ -19,7 +19,7 @@ typedef vt_status layer_fn(const layer_call *c, uint32_t *out);
 
 /* ---- the table ---- */
 
-typedef enum arg_kind { ARG_DIM, ARG_COUNT, ARG_FLAG, ARG_REAL, ARG_INIT } arg_kind;
+typedef enum arg_kind { ARG_DIM, ARG_COUNT, ARG_FLAG, ARG_REAL, ARG_INTS, ARG_INIT } arg_kind;
 typedef struct layer_arg {
   const char *name;
   arg_kind kind;
@@ -31,6 +31,7 @@ typedef struct layer_arg {
 #define VT_C_COUNT int64_t
 #define VT_C_FLAG int64_t
 #define VT_C_REAL double
+#define VT_C_INTS vt_attr_list
 #define VT_C_INIT vt_init_spec
 
 #define VT_NEED(layer, kind, field) VT_C_##kind field;
@@ -151,6 +152,8 @@ static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *arg
       return vt_parse_flag(p, place);
     case ARG_REAL:
       return vt_parse_real(p, place);
+    case ARG_INTS:
+      return vt_parse_ints(p, place);
     case ARG_INIT:
       return vt_parse_init(p, place);
   }
@@ -227,15 +230,17 @@ static vt_status add_node(const layer_call *c, uint32_t op, const uint32_t *in, 
   return VT_OK;
 }
 
-/* A parameter f32[rows, columns] or, with rank 1, f32[rows], called NAME + part. */
-static vt_status add_param(const layer_call *c, const char *part, uint32_t rank, int64_t rows,
-                           int64_t columns, const vt_init_spec *init, uint32_t *out) {
+/* A parameter f32[dim...] called NAME + part. */
+static vt_status add_param(const layer_call *c, const char *part, uint32_t rank, const int64_t *dim,
+                           const vt_init_spec *init, uint32_t *out) {
   char full[VT_NAME_MAX + 1];
-  vt_type t = {.dtype = VT_DTYPE_F32, .rank = rank, .dim = {rows, rank > 1 ? columns : 0}};
-  for (uint32_t i = 0; i < rank; i++)
-    if (!vt_dim_is_symbolic(t.dim[i]) && (t.dim[i] < 0 || t.dim[i] > VT_DIM_MAX))
+  vt_type t = {.dtype = VT_DTYPE_F32, .rank = rank};
+  for (uint32_t i = 0; i < rank; i++) {
+    t.dim[i] = dim[i];
+    if (!vt_dim_is_symbolic(dim[i]) && (dim[i] < 0 || dim[i] > VT_DIM_MAX))
       return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the layer '%s' would need a dimension of %lld",
-                        c->name, (long long)t.dim[i]);
+                        c->name, (long long)dim[i]);
+  }
   VT_TRY(vt_scope_join(c->p, &c->at, c->name, part, full));
   return vt_parse_param(c->p, &c->at, full, &t, init, out);
 }
@@ -268,11 +273,12 @@ typedef struct projection {
 static vt_status project(const layer_call *c, const projection *j, uint32_t x, uint32_t *out) {
   char weight[32], bias[32];
   const vt_init_spec normal = weight_init(j->init), zeros = plain_init("zeros");
+  const int64_t shape[2] = {j->in, j->out};
   uint32_t in[3] = {x};
   snprintf(weight, sizeof weight, "%s.weight", j->part);
   snprintf(bias, sizeof bias, "%s.bias", j->part);
-  VT_TRY(add_param(c, weight, 2, j->in, j->out, &normal, &in[1]));
-  if (j->bias) VT_TRY(add_param(c, bias, 1, j->out, 0, &zeros, &in[2]));
+  VT_TRY(add_param(c, weight, 2, shape, &normal, &in[1]));
+  if (j->bias) VT_TRY(add_param(c, bias, 1, &j->out, &zeros, &in[2]));
   return add_node(c, VT_OP_linear, in, j->bias ? 3 : 2, NULL, out);
 }
 
@@ -286,8 +292,9 @@ static vt_status build_linear(const layer_call *c, uint32_t *out) {
 static vt_status build_embedding(const layer_call *c, uint32_t *out) {
   const embedding_args *a = c->args;
   const vt_init_spec init = weight_init(&a->init);
+  const int64_t shape[2] = {a->rows, a->width};
   uint32_t in[2] = {0, c->x};
-  VT_TRY(add_param(c, ".weight", 2, a->rows, a->width, &init, &in[0]));
+  VT_TRY(add_param(c, ".weight", 2, shape, &init, &in[0]));
   return add_node(c, VT_OP_embedding, in, 2, NULL, out);
 }
 
@@ -297,8 +304,8 @@ static vt_status norm(const layer_call *c, uint32_t op, double eps, int shifted,
   uint32_t in[3] = {c->x};
   int64_t n = 0;
   VT_TRY(last_dim(c, &n));
-  VT_TRY(add_param(c, ".gamma", 1, n, 0, &ones, &in[1]));
-  if (shifted) VT_TRY(add_param(c, ".beta", 1, n, 0, &zeros, &in[2]));
+  VT_TRY(add_param(c, ".gamma", 1, &n, &ones, &in[1]));
+  if (shifted) VT_TRY(add_param(c, ".beta", 1, &n, &zeros, &in[2]));
   return add_node(c, op, in, shifted ? 3 : 2, &attrs, out);
 }
 
@@ -308,6 +315,75 @@ static vt_status build_layer_norm(const layer_call *c, uint32_t *out) {
 
 static vt_status build_rms_norm(const layer_call *c, uint32_t *out) {
   return norm(c, VT_OP_rms_norm, ((const rms_norm_args *)c->args)->eps, 0, out);
+}
+
+/* ---- channels: x is [N, C, ...] ---- */
+
+/* An empty list stays empty, which the op reads as its default; one number goes for every axis. */
+static vt_status spread(const layer_call *c, const char *what, const vt_attr_list *given,
+                        uint32_t axes, vt_attr_list *out) {
+  vt_attr_list all = *given;
+  if (given->n == 1)
+    for (all.n = 0; all.n < (int64_t)axes; all.n++) all.v[all.n] = given->v[0];
+  if (all.n != 0 && all.n != (int64_t)axes)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "%s has %lld entries where x has %u spatial axes",
+                      what, (long long)all.n, axes);
+  *out = all;
+  return VT_OK;
+}
+
+/* The shape [out, C/groups, kernel...]; the spatial axes come after the batch and C. */
+static vt_status conv_shape(const layer_call *c, const conv_args *a, int64_t *shape) {
+  vt_parser *p = c->p;
+  char type[VT_TYPE_TEXT];
+  vt_attr_list kernel;
+  if (c->type.rank < 3)
+    return VT_FAIL_AT(p, &c->at, VT_VERIFY,
+                      "conv needs an operand [N, C, ...] of rank 3 or above, not %s",
+                      vt_type_text(p->gb->b.dims, &c->type, type));
+  if (!vt_dim_is_symbolic(c->type.dim[1]) && c->type.dim[1] % a->groups != 0)
+    return VT_FAIL_AT(p, &c->at, VT_VERIFY, "groups=%lld does not divide the %lld channels",
+                      (long long)a->groups, (long long)c->type.dim[1]);
+  if (a->kernel.n == 0) return VT_FAIL_AT(p, &c->at, VT_VERIFY, "kernel needs an entry");
+  VT_TRY(spread(c, "kernel", &a->kernel, c->type.rank - 2, &kernel));
+  for (int64_t i = 0; i < kernel.n; i++) shape[2 + i] = kernel.v[i];
+  shape[0] = a->out;
+  return vt_parse_at(p, &c->at,
+                     vt_dim_div(p->gb->b.dims, c->type.dim[1], a->groups, &shape[1], &p->diag));
+}
+
+static vt_status build_conv(const layer_call *c, uint32_t *out) {
+  const conv_args *a = c->args;
+  const vt_init_spec init = a->init.info != NULL ? a->init : plain_init("he_normal");
+  const vt_init_spec zeros = plain_init("zeros");
+  vt_attr_conv attrs = {.size = sizeof attrs, .groups = a->groups, .order = VT_ORDER_FMA256};
+  int64_t shape[VT_MAX_RANK];
+  uint32_t in[3] = {c->x};
+  VT_TRY(conv_shape(c, a, shape));
+  VT_TRY(spread(c, "stride", &a->stride, c->type.rank - 2, &attrs.stride));
+  VT_TRY(spread(c, "pad", &a->pad, c->type.rank - 2, &attrs.low));
+  attrs.high = attrs.low;
+  VT_TRY(add_param(c, ".weight", c->type.rank, shape, &init, &in[1]));
+  if (a->bias) VT_TRY(add_param(c, ".bias", 1, &a->out, &zeros, &in[2]));
+  return add_node(c, VT_OP_conv, in, a->bias ? 3 : 2, &attrs, out);
+}
+
+/* With statistics that are parameters: the form that runs a trained model. */
+static vt_status build_batch_norm(const layer_call *c, uint32_t *out) {
+  static const char *const part[4] = {".gamma", ".beta", ".mean", ".var"};
+  const vt_init_spec ones = plain_init("ones"), zeros = plain_init("zeros");
+  const vt_attr_norm attrs = {.size = sizeof attrs, .eps = ((const batch_norm_args *)c->args)->eps};
+  uint32_t in[5] = {c->x};
+  char type[VT_TYPE_TEXT];
+  if (c->type.rank < 2)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY,
+                      "batch_norm needs an operand [N, C, ...] of rank 2 or above, not %s",
+                      vt_type_text(c->p->gb->b.dims, &c->type, type));
+  for (int i = 0; i < 4; i++) {
+    const vt_init_spec *init = i == 0 || i == 3 ? &ones : &zeros;
+    VT_TRY(add_param(c, part[i], 1, &c->type.dim[1], init, &in[1 + i]));
+  }
+  return add_node(c, VT_OP_batch_norm_inference, in, 5, &attrs, out);
 }
 
 /* ---- attention ---- */
@@ -403,11 +479,12 @@ static vt_status build_cell(const layer_call *c, const cell *k, uint32_t *out) {
   if (k->hidden > VT_DIM_MAX / k->gates)
     return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "hidden=%lld is too wide", (long long)k->hidden);
   const int64_t wide = k->gates * k->hidden;
-  VT_TRY(add_param(c, ".weight", 2, width, wide, &init, &in[1]));
-  VT_TRY(add_param(c, ".state_weight", 2, k->hidden, wide, &init, &in[2]));
+  const int64_t shape[2] = {width, wide}, state[2] = {k->hidden, wide};
+  VT_TRY(add_param(c, ".weight", 2, shape, &init, &in[1]));
+  VT_TRY(add_param(c, ".state_weight", 2, state, &init, &in[2]));
   if (k->bias) {
-    VT_TRY(add_param(c, ".bias", 1, wide, 0, &zeros, &in[3]));
-    VT_TRY(add_param(c, ".state_bias", 1, wide, 0, &zeros, &in[4]));
+    VT_TRY(add_param(c, ".bias", 1, &wide, &zeros, &in[3]));
+    VT_TRY(add_param(c, ".state_bias", 1, &wide, &zeros, &in[4]));
   }
   return add_node(c, k->op, in, k->bias ? 5 : 3, k->attrs, out);
 }

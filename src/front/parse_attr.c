@@ -294,6 +294,10 @@ static vt_status parse_list(vt_parser *p, entry_fn *one, vt_attr_list *out) {
   return VT_OK;
 }
 
+vt_status vt_parse_ints(vt_parser *p, vt_attr_list *out) {
+  return parse_list(p, vt_parse_whole, out);
+}
+
 /* An axis counted from the end becomes one counted from the start. */
 static vt_status settle_axis(vt_parser *p, const vt_token *at, const vt_type *first,
                              int64_t *axis) {
@@ -350,7 +354,7 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
       return parse_dtype_attr(p, vt_attr_int(attrs, f));
     case VT_ATTR_AXES:
     case VT_ATTR_INTS:
-      return parse_list(p, vt_parse_whole, vt_attr_ints(attrs, f));
+      return vt_parse_ints(p, vt_attr_ints(attrs, f));
     case VT_ATTR_DIMS:
       return parse_list(p, vt_parse_dim, vt_attr_ints(attrs, f));
     case VT_ATTR_ORDER:

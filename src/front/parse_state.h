@@ -167,6 +167,8 @@ vt_status vt_parse_dim(vt_parser *p, int64_t *out) VT_NODISCARD;
 vt_status vt_parse_whole(vt_parser *p, int64_t *out) VT_NODISCARD; /* a dim that is constant */
 vt_status vt_parse_real(vt_parser *p, double *out) VT_NODISCARD;
 vt_status vt_parse_flag(vt_parser *p, int64_t *out) VT_NODISCARD;
+/* Whole numbers in brackets, or a single one. */
+vt_status vt_parse_ints(vt_parser *p, vt_attr_list *out) VT_NODISCARD;
 vt_status vt_parse_type(vt_parser *p, vt_type *out) VT_NODISCARD;
 vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) VT_NODISCARD;
 /* "name=value, ... )" into p->attrs; the closing mark is read. `of` names what the attributes

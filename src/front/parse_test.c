@@ -313,7 +313,10 @@ int main(void) {
   expect_params("examples/mlp.vt", 784 * 256 + 256 + 256 * 10);
   expect_params("examples/tiny_transformer.vt", 128768);
   expect_params("examples/gpt2_124m.vt", 124439808);
+  expect_params("examples/cnn.vt", 16 * 9 + 16 + 32 * 16 * 9 + 32 + 32 * 49 * 10 + 10);
+  expect_params("examples/resnet18.vt", 11689512 + 2 * 4800); /* with mean and var */
   cut_everywhere("examples/mlp.vt");
+  cut_everywhere("examples/cnn.vt");
   cut_everywhere("examples/tiny_transformer.vt");
   cut_everywhere("examples/gpt2_124m.vt");
   change_everywhere("examples/mlp.vt");
