@@ -2,7 +2,7 @@
 # A short front door: CMake builds, CTest tests. `make help` lists the targets.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all setup run test test-full exhaustive fuzz docs format clean help
+.PHONY: all setup run test test-full exhaustive bench fuzz docs format clean help
 
 all: ## build into build/ and leave build/volta
 	@scripts/configure.sh build
@@ -25,8 +25,15 @@ test-full: ## the same with long forms, a plain clang build and the thread sanit
 	@scripts/setup.sh test
 	@scripts/test.sh --full
 
-exhaustive: all ## every function on all 2^32 inputs against MPFR (FUNC=log for one); minutes a function
-	@build/exhaustive $(if $(FUNC),--func $(FUNC)) --state build/exhaustive.state
+exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC='log exp' for some; AGAINST=1 compares digests only)
+	@$(if $(and $(AGAINST),$(filter pow,$(FUNC))),echo "AGAINST=1 compares digests; pow has none" >&2; exit 2)
+	@test -x build/exhaustive || { echo "make exhaustive needs libmpfr-dev: install it, then 'make clean'" >&2; exit 1; }
+	@$(if $(if $(FUNC),$(filter-out pow,$(FUNC)),all),build/exhaustive --state build/exhaustive.state \
+	  $(foreach f,$(filter-out pow,$(FUNC)),--func $(f)) $(if $(AGAINST),--against src/num/exhaustive.digests))
+	@$(if $(if $(FUNC),$(filter pow,$(FUNC)),$(if $(AGAINST),,pow)),build/exhaustive_pow --state build/exhaustive.state)
+
+bench: all ## cycles a call of each function, beside the C library's and SLEEF's (bench/num/README.md)
+	@cmake --build build --target bench-num
 
 fuzz: ## run fuzzers with clang: SECONDS=60 each, TARGET=npz for one
 	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)

@@ -16,7 +16,7 @@ esac
 [[ ${VOLTA_SETUP-} != no ]] || exit 0
 
 # package, tier, reason, and the probe that finds it where no Debian package brought it.
-# An optional package is used by one test, which is skipped without it.
+# An optional package is used by some tests, which are skipped without it.
 needs() {
   cat <<'ROWS'
 gcc             run      compiler     command -v gcc

@@ -5,7 +5,7 @@
   commands   `$ volta ...` in sh and console blocks runs; in console blocks its output is as shown;
              no line there looks like a call of volta and is not run
   models     every vt block passes `volta check`
-  python     the restatements in docs/numerics.md give the bits of the program
+  python     the restatements in docs/numerics.md and docs/numerics-training.md give the bits of the program
   ops        docs/ops.md is what `volta ops --markdown` prints (--update writes it)
   codes      docs/exit-codes.md has the codes of status.def and of `volta explain`
   variables  docs/exit-codes.md has the environment variables that are read
@@ -22,10 +22,11 @@ import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
+
+from docs_restated import check_python
 
 TIMEOUT_S = 120
 FENCE = re.compile(r"^ {0,3}(`{3,})\s*(\S*)\s*$")
@@ -203,114 +204,6 @@ def check_models(tree):
                 yield f"{page.name}:{block.line}: volta check: {output.replace(folder + '/', '')}"
 
 
-# ---- the restatements in Python ------------------------------------------------------------------
-
-MODEL = """volta 1
-model restated {
-  dim N
-  input x: f64[N]
-  input y: f64[N]
-  input z: f32[N]
-  input k: i32[N] in -5..40
-  param w: f32[37] = uniform
-  param g: f32[9] = normal
-  across = reshape(x, shape=[1, N])
-  down = reshape(y, shape=[N, 1])
-  output sum64 = sum(x)
-  output sum32 = sum(z)
-  output dot = matmul(across, down)
-  output masked = matmul_masked(across, down, mod(iota(shape=[1, N], axis=1), 3) != 0)
-  output w
-  output g
-  output k
-}
-"""
-LENGTH, INPUTS, SEED = 2600, 5, 0x123456789  # three chunks of S, more than eight blocks of D
-CODES = {"f4": "f32", "f8": "f64", "i4": "i32", "i8": "i64", "u1": "u8", "b1": "bool", "f2": "f16"}
-
-
-def npy(code, dims, data):
-    head = f"{{'descr': '{'|' if code[1] == '1' else '<'}{code}', 'fortran_order': False, 'shape': ("
-    head += "".join(f"{d}, " for d in dims) + "), }"
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data
-
-
-def read_npy(path):
-    """(type, dims, data)"""
-    raw = path.read_bytes()
-    end = 10 + struct.unpack("<H", raw[8:10])[0]
-    head = raw[10:end].decode()
-    dims = [int(d) for d in re.findall(r"\d+", re.search(r"'shape': \((.*?)\)", head)[1])]
-    return CODES[re.search(r"'descr': '.(..)'", head)[1]], dims, raw[end:]
-
-
-def restated_outputs(d):
-    """What the definitions `d` say the model gives, as bytes."""
-    def inputs(name):
-        return [-1 + 2 * d["uniform"](INPUTS, d["stream_of"](name), i) for i in range(LENGTH)]
-
-    def word(name, i):
-        return d["philox"](INPUTS, d["stream_of"](name), 0, i // 4)[i % 4]
-
-    x, y, z = inputs("x"), inputs("y"), inputs("z")
-    w = [d["f32"](-1 + 2 * d["uniform"](SEED, d["stream_of"]("w"), i)) for i in range(37)]
-    g = [d["normal"](SEED, d["stream_of"]("g"), i) for i in range(9)]
-    return {
-        "sum64": struct.pack("<d", d["S"](x)),
-        "sum32": struct.pack("<f", d["S"](z, d["f32"])),
-        "dot": struct.pack("<d", d["D"](x, y)),
-        "masked": struct.pack("<d", d["D"](x, y, [i % 3 != 0 for i in range(LENGTH)])),
-        "w": struct.pack("<37f", *w),
-        "g": struct.pack("<9f", *g),
-        "k": struct.pack(f"<{LENGTH}i", *(-5 + (word("k", i) * 46 >> 32) for i in range(LENGTH))),
-    }
-
-
-def check_run(tree, page, d, folder):
-    model = pathlib.Path(folder, "restated.vt")
-    model.write_text(MODEL, encoding="utf-8")
-    arguments = ("run", str(model), "--bind", f"N={LENGTH}", "--random-inputs", str(INPUTS), "--seed", str(SEED))
-    code, said = tree.volta(*arguments, "--out", f"{folder}/out")
-    if code != 0:
-        yield f"{page.name}: the model of the restatements does not run: {said}"
-        return
-    digests = {}
-    for name, data in restated_outputs(d).items():
-        dtype, dims, found = read_npy(pathlib.Path(folder, "out", name + ".npy"))
-        digests[name] = d["tensor_digest"](dtype, dims, found)
-        if found != data:
-            yield f"{page.name}: the Python of the page and volta differ in '{name}'"
-    if d["run_digest"](digests).hex() != tree.volta(*arguments, "--digest")[1].strip():
-        yield f"{page.name}: the Python of the page and volta differ in the digest of a run"
-
-
-def check_digests(tree, page, d, folder):
-    nan32 = struct.pack("<6I", 0x3f800000, 0xffc00001, 0x7f800001, 0x7f800000, 0x80000000, 0xff800000)
-    big = bytes(i * 7 % 251 for i in range(2**20 + 4000))  # two leaves
-    for code, dims, data in (("f4", [2, 3], nan32), ("f8", [], struct.pack("<Q", 0xfff0000000000001)),
-                             ("f2", [3], struct.pack("<3H", 0x3c00, 0xfe01, 0x7c00)), ("b1", [4], b"\1\0\1\1"),
-                             ("i8", [0, 3], b""), ("u1", [len(big)], big), ("i4", [1, 1], b"\1\2\3\4")):
-        path = pathlib.Path(folder, "tensor.npy")
-        path.write_bytes(npy(code, dims, data))
-        said = tree.volta("digest", str(path))[1]
-        if said.split(" ")[0] != d["tensor_digest"](CODES[code], dims, data).hex():
-            yield f"{page.name}: the Python of the page and volta differ in the digest of {CODES[code]}{dims}: {said}"
-
-
-def check_python(tree):
-    page, d = tree.page("docs/numerics.md"), {}
-    with tempfile.TemporaryDirectory(prefix="volta-docs-") as folder:
-        try:
-            for block in page.blocks:
-                if block.tag == "python":
-                    exec(compile("\n" * (block.line - 1) + block.text(), page.name, "exec"), d)  # our own page
-            yield from check_digests(tree, page, d, folder)
-            yield from check_run(tree, page, d, folder)
-        except Exception as error:  # a page may hold anything; whatever it raises is its fault
-            yield f"{page.name}: the Python of the page fails: {error!r}"
-
-
 # ---- tables --------------------------------------------------------------------------------------
 
 def check_ops(tree):
@@ -432,7 +325,21 @@ PLANTS = [  # check, file, what is there (empty: the end of the file), what is p
     ("python", "docs/numerics.md", "0x7f800000, 0x7fc00000", "0x7f800000, 0x7fc00001", "differ in the digest of f32"),
     ("python", "docs/numerics.md", "2**20)]", "2**21)]", "differ in the digest of u8"),
     ("python", "docs/numerics.md", 'b"volta1 run"', 'b"volta1run"', "differ in the digest of a run"),
-    ("python", "docs/numerics.md", "def T(p):", "def T(p)", "fails"),
+    ("python", "docs/numerics.md", "def T(p, rounded=float):", "def T(p, rounded=float)", "fails"),
+    ("python", "docs/numerics.md", '"f16": (11, -24', '"f16": (11, -25', "differ in 'cast to f16'"),
+    ("python", "docs/numerics.md", "(8, -133, 128", "(8, -133, 127", "differ in 'cast to bf16'"),
+    ("python", "docs/numerics.md", "round(q / place)", "math.floor(q / place + Fraction(1, 2))", "'cast to f16'"),
+    ("python", "docs/numerics.md", "if i % 32 == 31:", "if i % 1024 == 1023:", "differ in 'cumsum'"),
+    ("python", "docs/numerics.md", "rounded(carry + z)", "rounded(rounded(carry + b) + a)", "differ in 'cumsum'"),
+    ("python", "docs/numerics.md", "// groups) * depth", "// groups) * 0", "differ in 'conv'"),
+    ("python", "docs/numerics.md", "map(range, kernel))), []", "map(range, kernel)))[::-1], []", "differ in 'conv'"),
+    ("python", "docs/numerics.md", "] == 0 for j in axes)", "] >= 0 for j in axes)", "differ in 'conv_transposed'"),
+    ("python", "docs/numerics.md", "for c, *k in product(range(first, first + depth), *map(range, kernel)):",
+     "for c, *k in list(product(range(first, first + depth), *map(range, kernel)))[::-1]:", "'conv_transposed'"),
+    ("python", "docs/numerics.md", "e = [exp32(f32(s[j] - m))", "e = [exp32(s[j] - m)", "differ in 'attention'"),
+    ("python", "docs/numerics.md", "present, fma32, f32) / l)", "present, fma32, f32) * f32(1 / l))", "'attention'"),
+    ("python", "docs/numerics-training.md", "f32(1 - beta1)", "f32(1 - f32(beta1))", "differ in 'adam'"),
+    ("python", "docs/numerics-training.md", "f32(rate * decay) * w", "f32(rate) * f32(decay) * w", "differ in 'adam'"),
     ("ops", "docs/ops.md", "softmax", "softmux", "not what"),
     ("codes", "docs/exit-codes.md", "| bind | 3 | 2 |", "| bind | 3 | 3 |", "status ('bind', '3', '2'"),
     ("codes", "docs/exit-codes.md", "| 70 |", "| 71 |", "exit code 70 is missing"),

@@ -84,13 +84,15 @@ static int agree(int64_t n) {
   return ok;
 }
 
-static void fill(uint64_t seed) {
-  for (int i = 0; i < LONGEST; i++) {
+static void fill_to(int n, uint64_t seed) {
+  for (int i = 0; i < n; i++) {
     a32[i] = ordinary_f32(&seed), b32[i] = ordinary_f32(&seed);
     a64[i] = ordinary_f64(&seed), b64[i] = ordinary_f64(&seed);
     present[i] = random_u64(&seed) % 4 != 0;
   }
 }
+
+static void fill(uint64_t seed) { fill_to(EVERY, seed); }
 
 static void test_lengths(int64_t step) {
   int bad = 0;
@@ -187,6 +189,56 @@ static void test_padding(void) {
     }
 }
 
+/* n products of 2^-149 are the number with the pattern n, though each alone is the smallest. */
+static void test_subnormal(void) {
+  int bad = 0;
+  for (int i = 0; i < EVERY; i++) {
+    a32[i] = 0x1p-75f, b32[i] = 0x1p-74f;
+    a64[i] = 0x1p-537, b64[i] = 0x1p-537;
+  }
+  for (int t = 0; t < 2 && tables[t] != NULL; t++)
+    for (int64_t n = 0; n <= EVERY; n += 3) {
+      bad += vt_f32_bits(tables[t]->dot_f32(a32, 1, b32, 1, NULL, 0, n)) != (uint32_t)n;
+      bad += vt_f64_bits(tables[t]->dot_f64(a64, 1, b64, 1, NULL, 0, n)) != (uint64_t)n;
+    }
+  CHECK(bad == 0);
+}
+
+/* Blocks of -0 (every product underflows from below) in every combination of places of a group of
+ * eight, the other blocks +0 or the smallest number below 0. T is never -0. */
+static void test_minus_zero_blocks(void) {
+  for (int mask = 0; mask < 256; mask++) {
+    for (int i = 0; i < 8 * 256 + 256; i++) {
+      const int minus = mask >> (i / 256) & 1, other = mask % 3 == 0 && i % 256 == 0;
+      a32[i] = minus ? 0x1p-100f : 0.0f, b32[i] = minus ? -0x1p-100f : 0.0f;
+      a64[i] = minus ? 0x1p-600 : 0.0, b64[i] = minus ? -0x1p-600 : 0.0;
+      if (other && !minus)
+        a32[i] = -0x1p-75f, b32[i] = 0x1p-74f, a64[i] = -0x1p-537, b64[i] = 0x1p-537;
+    }
+    CHECK(agree(2048) && agree(2048 + 256) && agree(mask + 1));
+    if (mask % 3 != 0)
+      CHECK(same_f32(vt_dot_f32(a32, 1, b32, 1, NULL, 0, 2048), 0.0f) &&
+            same_f64(vt_dot_f64(a64, 1, b64, 1, NULL, 0, 2048), 0.0));
+  }
+}
+
+/* In a chain: what was added is taken away again, with only the rounding error left; products that
+ * sink below the normal numbers, to nothing, and grow again. */
+static void test_chains(void) {
+  uint64_t seed = 6;
+  fill(7);
+  for (int i = 1; i < EVERY; i += 3)
+    a32[i] = a32[i - 1], b32[i] = -b32[i - 1], a64[i] = a64[i - 1], b64[i] = -b64[i - 1];
+  test_lengths(5);
+  for (int i = 0; i < EVERY; i++) {
+    const int down = i % 128, scale = -60 - (down < 64 ? down : 127 - down) / 2;
+    a32[i] = ldexpf(ordinary_f32(&seed), scale), b32[i] = ldexpf(ordinary_f32(&seed), scale);
+    a64[i] = ldexp(ordinary_f64(&seed), scale - 460),
+    b64[i] = ldexp(ordinary_f64(&seed), scale - 460);
+  }
+  test_lengths(3);
+}
+
 static void plant(int at, float a, float b) {
   a32[at] = a, b32[at] = b;
   a64[at] = (double)a, b64[at] = (double)b;
@@ -199,6 +251,14 @@ static void test_special(void) {
   for (int64_t n = 1; n <= EVERY; n += 101) CHECK(agree(n));
   plant(300, 0.0f, INFINITY);
   for (int64_t n = 1; n <= EVERY; n += 101) CHECK(agree(n));
+  static const int border[] = {0, 255, 256, 2047, 2048, 2303};
+  for (int i = 0; i < 6; i++)
+    for (int kind = 0; kind < 3; kind++) {
+      fill(8);
+      plant(border[i], kind == 0 ? NAN : INFINITY, kind == 2 ? -2.0f : 2.0f);
+      for (int64_t n = border[i]; n <= border[i] + 3; n++) CHECK(agree(n));
+      CHECK(agree(2304) && agree(EVERY));
+    }
   uint64_t seed = 5; /* products that underflow, and chains of subnormals */
   for (int i = 0; i < EVERY; i++) {
     a32[i] = ordinary_f32(&seed) * 0x1p-70f, b32[i] = ordinary_f32(&seed) * 0x1p-74f;
@@ -207,20 +267,22 @@ static void test_special(void) {
   test_lengths(7);
 }
 
+static void test_every_length(void) { test_lengths(1); }
+
+/* In this order, up to the first that fails: the later ones take longer and say less. */
+static void (*const parts[])(void) = {test_known,   test_every_length, test_long,
+                                      test_rows,    test_strides,      test_padding,
+                                      test_special, test_subnormal,    test_minus_zero_blocks,
+                                      test_chains};
+
 int main(void) {
   if (vt_dot_kernels_here() == &vt_dot_fma) tables[1] = &vt_dot_fma;
   printf("dot: fma of this processor: %s\n", tables[1] != NULL ? "tested" : "none");
   a32 = malloc(LONGEST * sizeof *a32), b32 = malloc(LONGEST * sizeof *b32);
   a64 = malloc(LONGEST * sizeof *a64), b64 = malloc(LONGEST * sizeof *b64);
   present = malloc(LONGEST);
-  fill(3);
-  test_known();
-  test_lengths(1);
-  test_long();
-  test_rows();
-  test_strides();
-  test_padding();
-  test_special();
+  fill_to(LONGEST, 3);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts && vt_test_failed == 0; i++) parts[i]();
   free(a32), free(b32), free(a64), free(b64), free(present);
   TEST_DONE();
 }

@@ -1,108 +1,184 @@
 /* SPDX-License-Identifier: Apache-2.0
- * functions_test.c - special values of the functions, the hard cases of sigmoid, and rsqrt on every
- * significand. */
+ * functions_test.c - every function at its special values, at its edges, on the inputs that are
+ * hardest to round, and over all patterns at a stride; pow likewise; sigmoid and rsqrt against
+ * definitions of their own. Expected results are Annex F's (specials.def) or MPFR's (hard.def).
+ *   functions_test [NAME]...    only the rows of hard.def of these functions */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 #include "num_test.h"
 
 typedef float unary(float x);
 
 static const float tiny = FLT_TRUE_MIN, inf = INFINITY, nan32 = NAN;
 
-static void test_special_values(void) {
-  const struct {
-    unary *f;
-    float x, want;
-  } row[] = {
-      {vt_f32_exp, 0.0f, 1.0f},
-      {vt_f32_exp, -0.0f, 1.0f},
-      {vt_f32_exp, tiny, 1.0f},
-      {vt_f32_exp, inf, inf},
-      {vt_f32_exp, -inf, 0.0f},
-      {vt_f32_exp, 1.0f, 0x1.5bf0a8p+1f},
-      {vt_f32_exp, 0x1.62e42ep+6f, 0x1.ffff08p+127f}, /* the last one that is finite */
-      {vt_f32_exp, 0x1.62e43p+6f, inf},
-      {vt_f32_exp, -0x1.9fe368p+6f, tiny}, /* just above half of the smallest subnormal */
-      {vt_f32_exp, -0x1.9fe36ap+6f, 0.0f},
-      {vt_f32_log, 0.0f, -inf},
-      {vt_f32_log, -0.0f, -inf},
-      {vt_f32_log, 1.0f, 0.0f},
-      {vt_f32_log, -1.0f, nan32},
-      {vt_f32_log, -tiny, nan32},
-      {vt_f32_log, inf, inf},
-      {vt_f32_log, -inf, nan32},
-      {vt_f32_log, tiny, -0x1.9d1dap+6f},
-      {vt_f32_sin, 0.0f, 0.0f},
-      {vt_f32_sin, -0.0f, -0.0f},
-      {vt_f32_sin, tiny, tiny},
-      {vt_f32_sin, -tiny, -tiny},
-      {vt_f32_sin, inf, nan32},
-      {vt_f32_sin, -inf, nan32},
-      {vt_f32_cos, 0.0f, 1.0f},
-      {vt_f32_cos, -0.0f, 1.0f},
-      {vt_f32_cos, inf, nan32},
-      {vt_f32_cos, -inf, nan32},
-      {vt_f32_tanh, 0.0f, 0.0f},
-      {vt_f32_tanh, -0.0f, -0.0f},
-      {vt_f32_tanh, -tiny, -tiny},
-      {vt_f32_tanh, inf, 1.0f},
-      {vt_f32_tanh, -inf, -1.0f},
-      {vt_f32_tanh, 20.0f, 1.0f},
-      {vt_f32_erf, 0.0f, 0.0f},
-      {vt_f32_erf, -0.0f, -0.0f},
-      {vt_f32_erf, inf, 1.0f},
-      {vt_f32_erf, -inf, -1.0f},
-      {vt_f32_erf, tiny, tiny}, /* 2/sqrt(pi) = 1.128 places */
-      {vt_f32_erf, 5.0f, 1.0f},
-      {vt_f32_sigmoid, 0.0f, 0.5f},
-      {vt_f32_sigmoid, -0.0f, 0.5f},
-      {vt_f32_sigmoid, tiny, 0.5f},
-      {vt_f32_sigmoid, -tiny, 0.5f},
-      {vt_f32_sigmoid, inf, 1.0f},
-      {vt_f32_sigmoid, -inf, 0.0f},
-      {vt_f32_sigmoid, 100.0f, 1.0f},
-      {vt_f32_sigmoid, -1000.0f, 0.0f},
-      {vt_f32_rsqrt, 0.0f, inf},
-      {vt_f32_rsqrt, -0.0f, -inf},
-      {vt_f32_rsqrt, inf, 0.0f},
-      {vt_f32_rsqrt, -inf, nan32},
-      {vt_f32_rsqrt, -1.0f, nan32},
-      {vt_f32_rsqrt, -tiny, nan32},
-      {vt_f32_rsqrt, 1.0f, 1.0f},
-      {vt_f32_rsqrt, 4.0f, 0.5f},
-      {vt_f32_rsqrt, 0x1p-148f, 0x1p74f},
-      {vt_f32_sqrt, -0.0f, -0.0f},
-      {vt_f32_sqrt, 4.0f, 2.0f},
-      {vt_f32_sqrt, -1.0f, nan32},
-      {vt_f32_sqrt, inf, inf},
-  };
-  for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-    const float got = row[i].f(row[i].x);
-    CHECK(same_f32(got, row[i].want));
-    if (!same_f32(got, row[i].want))
-      fprintf(stderr, "  row %zu: f(%a) = %a, want %a\n", i, row[i].x, got, row[i].want);
-  }
-  CHECK(same_f64(vt_f64_sqrt(2.0), 0x1.6a09e667f3bcdp+0) && same_f64(vt_f64_sqrt(-0.0), -0.0));
+static char **chosen; /* names, up to a NULL; none: all */
+
+static int is_chosen(const char *name) {
+  for (char **c = chosen; *c != NULL; c++)
+    if (strcmp(*c, name) == 0) return 1;
+  return *chosen == NULL;
 }
 
-/* Every NaN, the signalling ones too, gives NaN. */
+static int gives(const char *name, unary *f, uint32_t x, uint32_t want) {
+  const float got = f(vt_f32_from_bits(x));
+  const int ok = same_f32(got, vt_f32_from_bits(want));
+  if (!ok) fprintf(stderr, "%s(%08x) = %08x, want %08x\n", name, x, vt_f32_bits(got), want);
+  return ok;
+}
+
+static void test_special_values(void) {
+  static const uint32_t at[] = {0,           0x80000000u, 1,           0x80000001u,
+                                0x3f800000u, 0xbf800000u, 0x7f800000u, 0xff800000u};
+  enum { N = sizeof at / sizeof *at };
+  static const struct {
+    const char *name;
+    unary *f;
+    uint32_t want[N];
+  } row[] = {
+#define VT_SPECIAL(name, a, b, c, d, e, f, g, h) {#name, vt_f32_##name, {a, b, c, d, e, f, g, h}},
+#include "specials.def"
+#undef VT_SPECIAL
+  };
+  const size_t rows = sizeof row / sizeof *row;
+  CHECK(rows == N_FUNCTIONS);
+  for (size_t i = 0; i < rows; i++)
+    for (int k = 0; k < N; k++) CHECK(gives(row[i].name, row[i].f, at[k], row[i].want[k]));
+}
+
+static void test_root(void) {
+  static const struct {
+    float x, want;
+  } row[] = {{-0.0f, -0.0f},
+             {0.0f, 0.0f},
+             {4.0f, 2.0f},
+             {-1.0f, NAN},
+             {INFINITY, INFINITY},
+             {-INFINITY, NAN},
+             {FLT_TRUE_MIN, 0x1.6a09e6p-75f}};
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+    CHECK(same_f32(vt_f32_sqrt(row[i].x), row[i].want));
+  CHECK(same_f64(vt_f64_sqrt(2.0), 0x1.6a09e667f3bcdp+0) && same_f64(vt_f64_sqrt(-0.0), -0.0));
+  CHECK(same_f64(vt_f64_sqrt(-1.0), (double)NAN) && same_f64(vt_f64_sqrt(INFINITY), INFINITY));
+}
+
+/* Every NaN, the signalling ones too, gives NaN; but pow(1, NaN) and pow(NaN, 0) are 1. */
 static void test_nan(void) {
-  static unary *const f[] = {vt_f32_exp, vt_f32_log,     vt_f32_sin,   vt_f32_cos, vt_f32_tanh,
-                             vt_f32_erf, vt_f32_sigmoid, vt_f32_rsqrt, vt_f32_sqrt};
-  static const uint32_t pattern[] = {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xffbfffffu};
-  for (size_t i = 0; i < sizeof f / sizeof f[0]; i++)
-    for (int p = 0; p < 4; p++) CHECK(isnan(f[i](vt_f32_from_bits(pattern[p]))));
-  for (int p = 0; p < 4; p++) {
+  static unary *const f[] = {
+      vt_f32_sqrt,
+#define VT_FUNCTION(name, estimate, judge) vt_f32_##name,
+#include "functions.def"
+#undef VT_FUNCTION
+  };
+  static const uint32_t pattern[] = {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff800001u,
+                                     0x7fbfffffu, 0xffbfffffu, 0x7fffffffu, 0xffffffffu};
+  for (int p = 0; p < 8; p++) {
     const float nan = vt_f32_from_bits(pattern[p]);
+    for (size_t i = 0; i < sizeof f / sizeof f[0]; i++) CHECK(isnan(f[i](nan)));
     CHECK(vt_f32_pow(1.0f, nan) == 1.0f && vt_f32_pow(nan, 0.0f) == 1.0f);
-    CHECK(vt_f32_pow(nan, -0.0f) == 1.0f && vt_f32_pow(nan, nan) != vt_f32_pow(nan, nan));
+    CHECK(vt_f32_pow(nan, -0.0f) == 1.0f && isnan(vt_f32_pow(nan, nan)));
     CHECK(isnan(vt_f32_pow(nan, 1.0f)) && isnan(vt_f32_pow(2.0f, nan)));
     CHECK(isnan(vt_f32_pow(-1.0f, nan)) && isnan(vt_f32_pow(nan, inf)));
+    CHECK(isnan(vt_f32_pow(0.0f, nan)) && isnan(vt_f32_pow(inf, nan)));
   }
+}
+
+/* ---- hard.def ---- */
+
+static void test_rows(void) {
+  static const struct {
+    const char *name;
+    unary *f;
+    uint32_t x, want;
+  } row[] = {
+#define VT_EDGE(name, x, want) {#name, vt_f32_##name, x, want},
+#include "edges.def"
+#define VT_HARD(name, x, want) {#name, vt_f32_##name, x, want},
+#include "hard.def"
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+    if (is_chosen(row[i].name)) CHECK(gives(row[i].name, row[i].f, row[i].x, row[i].want));
+}
+
+static void test_strides(void) {
+  static const struct {
+    const char *name;
+    unary *f;
+    uint32_t first, step, count;
+    uint64_t digest;
+  } row[] = {
+#define VT_STRIDE(name, first, step, count, digest) \
+  {#name, vt_f32_##name, first, step, count, digest},
+#include "hard.def"
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    uint64_t h = 0;
+    if (!is_chosen(row[i].name)) continue;
+    for (uint32_t k = 0; k < row[i].count; k++)
+      h = digest_add(h, row[i].f(vt_f32_from_bits(row[i].first + k * row[i].step)));
+    if (h != row[i].digest)
+      fprintf(stderr, "%s: %u inputs from %08x\n", row[i].name, row[i].count, row[i].first);
+    CHECK(h == row[i].digest);
+  }
+}
+
+/* ---- pow ---- */
+
+static void test_pow_rows(void) {
+  static const struct {
+    uint32_t x, y, want;
+  } row[] = {
+#define VT_HARD_POW(x, y, want) {x, y, want},
+#include "hard.def"
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    const float x = vt_f32_from_bits(row[i].x), y = vt_f32_from_bits(row[i].y);
+    CHECK(same_f32(vt_f32_pow(x, y), vt_f32_from_bits(row[i].want)));
+  }
+}
+
+static void test_pow_random(void) {
+  static const struct {
+    uint64_t seed;
+    uint32_t count;
+    uint64_t digest;
+  } row[] = {
+#define VT_RANDOM_POW(seed, count, digest) {seed, count, digest},
+#include "hard.def"
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    uint64_t h = 0, state = row[i].seed;
+    for (uint32_t k = 0; k < row[i].count; k++) {
+      float x, y;
+      random_pow(&state, &x, &y);
+      h = digest_add(h, vt_f32_pow(x, y));
+    }
+    CHECK(h == row[i].digest);
+  }
+}
+
+/* n-th powers of integers up to 2^25: f32 themselves, or exactly the middle of two. The integer
+ * says what it rounds to; a root of it must come back; a power of two changes the exponent only. */
+static void test_pow_exact(void) {
+  int bad = 0;
+  for (int n = 2; n <= 15; n++)
+    for (int64_t base = 2;; base++) {
+      int64_t p = 1;
+      for (int k = 0; k < n && p <= 1 << 25; k++) p *= base;
+      if (p > 1 << 25) break;
+      const float b = (float)base, want = (float)p; /* p has at most 26 bits: one rounding */
+      bad += !same_f32(vt_f32_pow(b, (float)n), want);
+      bad += !same_f32(vt_f32_pow(-b, (float)n), n % 2 != 0 ? -want : want);
+      bad += !same_f32(vt_f32_pow(0.5f * b, (float)n), ldexpf(want, -n));
+      bad += p < 1 << 24 && n == 2 && !same_f32(vt_f32_pow(want, 0.5f), b);
+      bad += p < 1 << 24 && n == 4 && !same_f32(vt_f32_pow(want, 0.25f), b);
+      bad += p < 1 << 24 && n == 4 && !same_f32(vt_f32_pow(want, 0.75f), b * b * b);
+    }
+  CHECK(bad == 0);
 }
 
 /* C23, F.10.4.5 */
-static void test_pow(void) {
+static void test_pow_special(void) {
   const struct {
     float x, y, want;
   } row[] = {
@@ -146,6 +222,30 @@ static void test_pow(void) {
       {3.0f, 4.0f, 81.0f},
       {4.0f, 0.5f, 2.0f},
       {0.25f, -0.5f, 2.0f},
+      {0.0f, 0.0f, 1.0f},
+      {0.0f, inf, 0.0f},
+      {-0.0f, inf, 0.0f},
+      {-inf, 0.0f, 1.0f},
+      {-inf, -0.5f, 0.0f},
+      {-inf, inf, inf},
+      {-inf, -inf, 0.0f},
+      {inf, inf, inf},
+      {inf, -inf, 0.0f},
+      {-1.0f, 0.5f, nan32},
+      {-1.0f, FLT_MAX, 1.0f}, /* every f32 that large is even */
+      {-1.0f, 0x1.fffffep23f, -1.0f},
+      {-tiny, 1.0f, -tiny},
+      {tiny, -1.0f, inf},
+      {-tiny, -1.0f, -inf},
+      {tiny, 0.5f, 0x1.6a09e6p-75f},
+      {FLT_MAX, 1.0f, FLT_MAX},
+      {FLT_MAX, 2.0f, inf},
+      {-FLT_MAX, 3.0f, -inf},
+      {FLT_MAX, -1.0f, 0x1p-128f}, /* subnormal */
+      {1.0f - 0x1p-24f, -FLT_MAX, inf},
+      {1.0f + 0x1p-23f, -FLT_MAX, 0.0f},
+      {-(1.0f + 0x1p-23f), FLT_MAX, inf},
+      {1.0f - 0x1p-24f, tiny, 1.0f},
       /* 4097^2 = 2^24 + 2^13 + 1, the middle of two f32: to even */
       {4097.0f, 2.0f, 16785408.0f},
   };
@@ -208,11 +308,23 @@ static void test_rsqrt(void) {
   }
 }
 
-int main(void) {
-  test_special_values();
-  test_nan();
-  test_pow();
-  test_sigmoid();
-  test_rsqrt();
+int main(int argc, char **argv) {
+  (void)argc;
+  chosen = argv + 1;
+  test_rows();
+  test_strides();
+  if (is_chosen("pow")) {
+    test_pow_rows();
+    test_pow_random();
+    test_pow_exact();
+  }
+  if (*chosen == NULL) {
+    test_special_values();
+    test_root();
+    test_nan();
+    test_pow_special();
+    test_sigmoid();
+    test_rsqrt();
+  }
   TEST_DONE();
 }

@@ -37,8 +37,53 @@ static void test_division(void) {
   }
 }
 
+__extension__ typedef __int128 i128;
+
+/* The low 64 bits. */
+static int64_t low(i128 x) { return (int64_t)(uint64_t)x; }
+
+static int agrees(int64_t a, int64_t b) {
+  const i128 x = a, y = b;
+  const int sums = vt_i64_wrap_add(a, b) == low(x + y) && vt_i64_wrap_sub(a, b) == low(x - y) &&
+                   vt_i64_wrap_mul(a, b) == low(x * y);
+  if (b == 0) return sums && vt_i64_div(a, b) == 0 && vt_i64_mod(a, b) == a;
+  return sums && vt_i64_div(a, b) == low(x / y) && vt_i64_mod(a, b) == low(x % y);
+}
+
+/* Without overflow in 128 bits: all pairs of small numbers, the ends with their neighbours, and
+ * numbers of every length. */
+static void test_against_wider(void) {
+  uint64_t seed = 51;
+  int bad = 0;
+  for (int64_t a = -300; a <= 300; a++)
+    for (int64_t b = -300; b <= 300; b++) {
+      bad += !agrees(a, b);
+      bad += !agrees(vt_i64_wrap_add(INT64_MIN, a), b) || !agrees(a, vt_i64_wrap_add(INT64_MIN, b));
+      bad += !agrees(vt_i64_wrap_add(INT64_MIN, a), vt_i64_wrap_add(INT64_MIN, b));
+    }
+  for (int i = 0; i < 500000; i++) {
+    const int64_t a = (int64_t)random_u64(&seed) >> (i % 64);
+    bad += !agrees(a, (int64_t)random_u64(&seed) >> (i / 64 % 64));
+  }
+  CHECK(bad == 0);
+}
+
+/* A narrower type computes here and is cut: the same as computing in its own width. */
+static void test_cut(void) {
+  int bad = 0;
+  for (int a = -128; a < 128; a++)
+    for (int b = -128; b < 128; b++) {
+      bad += (int8_t)vt_i64_wrap_mul(a, b) != (int8_t)(uint8_t)((unsigned)a * (unsigned)b);
+      bad += (int8_t)vt_i64_wrap_add(a, b) != (int8_t)(uint8_t)((unsigned)a + (unsigned)b);
+      bad += a == -128 && b == -1 && (int8_t)vt_i64_div(a, b) != -128;
+    }
+  CHECK(bad == 0);
+}
+
 int main(void) {
   test_wrap();
+  test_against_wider();
+  test_cut();
   test_division();
   TEST_DONE();
 }

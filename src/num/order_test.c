@@ -27,6 +27,45 @@ static void test_pairs(void) {
     }
 }
 
+/* The patterns of one sign from 0 to infinity, at a stride: ascending above 0, descending below. */
+static void test_walk(void) {
+  int bad = 0;
+  for (uint32_t u = 0; u + 4099 <= 0x7f800000u; u += 4099) {
+    const float a = vt_f32_from_bits(u), b = vt_f32_from_bits(u + 1);
+    const double c = vt_f64_from_bits((uint64_t)u << 32),
+                 d = vt_f64_from_bits(((uint64_t)u << 32) + 1);
+    bad += !vt_f32_above(b, a) || vt_f32_above(a, b) || vt_f32_above(a, a);
+    bad += !vt_f32_above(-a, -b) || vt_f32_above(-b, -a) || !vt_f32_above(a, -a);
+    bad += !same_f32(vt_f32_max(-b, -a), -a) || !same_f32(vt_f32_min(-b, -a), -b);
+    bad += !same_f32(vt_f32_max(b, a), b) || !same_f32(vt_f32_min(b, a), a);
+    bad += !same_f32(vt_f32_max(-a, 0.0f), 0.0f) || !same_f32(vt_f32_max(a, 0.0f), a); /* relu */
+    bad += !vt_f64_above(d, c) || vt_f64_above(c, d) || !vt_f64_above(-c, -d);
+  }
+  CHECK(bad == 0);
+}
+
+/* max and min do not care which operand comes first, and agree with the order, on all classes. */
+static void test_any(void) {
+  uint64_t seed = 52;
+  int bad = 0;
+  for (int i = 0; i < 300000; i++) {
+    const float a = any_f32(&seed), b = any_f32(&seed);
+    const double c = any_f64(&seed), d = any_f64(&seed);
+    const int nan = isnan(a) || isnan(b), nan64 = isnan(c) || isnan(d);
+    bad += !same_f32(vt_f32_max(a, b), nan ? NAN : vt_f32_above(a, b) ? a : b);
+    bad += !same_f32(vt_f32_min(a, b), nan ? NAN : vt_f32_above(a, b) ? b : a);
+    bad += !same_f32(vt_f32_max(a, b), vt_f32_max(b, a));
+    bad += !same_f32(vt_f32_min(a, b), vt_f32_min(b, a));
+    bad += !same_f64(vt_f64_max(c, d), vt_f64_max(d, c)) || isnan(vt_f64_max(c, d)) != nan64;
+    bad += !same_f64(vt_f64_min(c, d), vt_f64_min(d, c)) || isnan(vt_f64_min(c, d)) != nan64;
+    bad += vt_f32_above(a, b) + vt_f32_above(b, a) + same_f32(a, b) != 1; /* exactly one */
+    bad += vt_f64_above(c, d) + vt_f64_above(d, c) + same_f64(c, d) != 1;
+    bad += !nan && a != b && vt_f32_above(a, b) != (a > b);
+    bad += !nan64 && c != d && vt_f64_above(c, d) != (c > d);
+  }
+  CHECK(bad == 0);
+}
+
 static void test_nan(void) {
   static const uint32_t pattern[] = {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff800001u,
                                      UINT32_MAX};
@@ -88,6 +127,8 @@ static void test_canonical(void) {
 
 int main(void) {
   test_pairs();
+  test_walk();
+  test_any();
   test_nan();
   test_bits();
   test_canonical_16(VT_DTYPE_F16, 0x7c00, 0x7e00);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * philox_test.c - the known answers of Random123, and the numbers made of the words. */
+ * philox_test.c - the known answers of Random123, and the numbers made of the words.
+ *   philox_test SEED STREAM STEP FIRST COUNT    prints words, uniforms and normals instead; this is
+ *                                               how philox_page_test.py compares them */
+#include <inttypes.h>
 #include <math.h>
 #include "num_test.h"
 
+/* The three rows "philox4x32 10" of kat_vectors, as published with Random123: counter and key are
+ * all 0, all 1, and digits of pi. */
 static void test_known_answers(void) {
   static const struct {
     uint64_t seed;
@@ -50,7 +55,42 @@ static void test_normal(void) {
   }
   const uint32_t ends[4] = {0, 0, UINT32_MAX, UINT32_MAX}; /* the smallest and the largest u */
   CHECK(isfinite(vt_philox_normal(ends, 0)) && vt_philox_normal(ends, 0) > 5.0f);
-  CHECK(vt_philox_normal(ends, 2) == 0.0f && vt_philox_normal(ends, 3) == 0.0f);
+  /* u = 1: the radius is sqrt(-2 * +0) = -0, the angle just below a turn. */
+  CHECK(same_f32(vt_philox_normal(ends, 2), -0.0f) && same_f32(vt_philox_normal(ends, 3), 0.0f));
+}
+
+/* Each of the four words, the place in the block, and every part of the counter and the key count;
+ * nothing else does. */
+static void test_parts(void) {
+  uint32_t base[4], other[4];
+  vt_philox(5, 6, 7, 8, base);
+  for (int bit = 0; bit < 192; bit++) {
+    const uint64_t in_seed = bit < 64 ? UINT64_C(1) << bit : 0;
+    const uint64_t in_block = bit >= 64 && bit < 128 ? UINT64_C(1) << (bit - 64) : 0;
+    const uint32_t in_stream = bit >= 128 && bit < 160 ? 1u << (bit - 128) : 0;
+    const uint32_t in_step = bit >= 160 ? 1u << (bit - 160) : 0;
+    vt_philox(5 ^ in_seed, 6 ^ in_stream, 7 ^ in_step, 8 ^ in_block, other);
+    for (int k = 0; k < 4; k++) CHECK(other[k] != base[k]);
+  }
+  vt_philox(5, 6, 7, 8, other);
+  for (int k = 0; k < 4; k++) CHECK(other[k] == base[k]);
+}
+
+/* The words and numbers again, from the definition: the normal by the public functions. */
+static void test_restated(void) {
+  uint64_t seed = 53;
+  for (int i = 0; i < 100000; i++) {
+    const uint64_t key = random_u64(&seed), at = random_u64(&seed);
+    uint32_t w[4];
+    vt_philox(key, (uint32_t)i, (uint32_t)(at >> 7), at / 4, w);
+    const uint32_t even = w[at % 4 / 2 * 2], odd = w[at % 4 / 2 * 2 + 1];
+    const float u = (float)((even >> 8) + 1) / 0x1p24f, t = (float)(odd >> 8) / 0x1p24f;
+    const float log_u = vt_f32_log(u), square = -2.0f * log_u, angle = t * 0x1.921fb6p+2f;
+    const float r = vt_f32_sqrt(square);
+    const float want = at % 2 == 0 ? r * vt_f32_cos(angle) : r * vt_f32_sin(angle);
+    CHECK(same_f32(vt_philox_normal(w, at), want));
+    CHECK(same_f32(vt_philox_uniform(w, at), (float)(w[at % 4] / 256) / 0x1p24f));
+  }
 }
 
 /* Not a test of the generator, but of the mapping: a swapped word or a wrong pair would show. */
@@ -66,8 +106,24 @@ static void test_moments(void) {
   CHECK(fabs(sum / N) < 0.01 && fabs(squares / N - 1.0) < 0.02 && fabs(pairs / N) < 0.01);
 }
 
-int main(void) {
+static int print(char **argv) {
+  const uint64_t seed = strtoull(argv[1], NULL, 0), first = strtoull(argv[4], NULL, 0);
+  const uint32_t stream = (uint32_t)strtoul(argv[2], NULL, 0);
+  const uint32_t step = (uint32_t)strtoul(argv[3], NULL, 0);
+  for (uint64_t i = first; i < first + strtoull(argv[5], NULL, 0); i++) {
+    uint32_t w[4];
+    vt_philox(seed, stream, step, i / 4, w);
+    printf("%08" PRIx32 " %08" PRIx32 " %08" PRIx32 "\n", w[i % 4],
+           vt_f32_bits(vt_philox_uniform(w, i)), vt_f32_bits(vt_philox_normal(w, i)));
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 6) return print(argv);
   test_known_answers();
+  test_parts();
+  test_restated();
   test_uniform();
   test_normal();
   test_moments();

@@ -92,19 +92,67 @@ static void test_known(void) {
   CHECK(same_f32(stream_f32(x, 1025), 1.0f));
 }
 
-static void test_special(float *x, double *z) {
-  static const struct {
-    int at;
-    float value;
-  } plant[] = {{5, INFINITY}, {2900, -INFINITY}, {1024, NAN}, {7, -0.0f}};
-  for (int i = 0; i < 4; i++) {
-    const float keep = x[plant[i].at];
-    const double keep64 = z[plant[i].at];
-    x[plant[i].at] = plant[i].value, z[plant[i].at] = (double)plant[i].value;
-    for (int64_t n = 1; n <= 3000; n += n < 1020 || n > 1030 ? 53 : 1) CHECK(agree(x, z, n));
-    CHECK(agree(x, z, 3000));
-    x[plant[i].at] = keep, z[plant[i].at] = keep64;
+/* n times the smallest subnormal is the number with the pattern n; a sum of subnormals carries into
+ * the normal numbers without a seam, and comes back from them. */
+static void test_subnormal(float *x, double *z) {
+  int bad = 0;
+  for (int i = 0; i < 3000; i++) x[i] = vt_f32_from_bits(1), z[i] = vt_f64_from_bits(1);
+  for (int n = 0; n <= 3000; n++) {
+    bad += vt_f32_bits(stream_f32(x, n)) != (uint32_t)n;
+    bad += vt_f64_bits(stream_f64(z, n)) != (uint64_t)n;
   }
+  x[0] = vt_f32_from_bits(0x7fffff), x[2] = -x[0]; /* the largest subnormal, one more, back */
+  bad += vt_f32_bits(stream_f32(x, 2)) != 0x800000 || vt_f32_bits(stream_f32(x, 3)) != 1;
+  CHECK(bad == 0);
+}
+
+static const struct {
+  int at[2];
+  float value[2];
+} plants[] = {
+    {{5, 5}, {INFINITY, INFINITY}},
+    {{2900, 2900}, {-INFINITY, -INFINITY}},
+    {{1024, 1024}, {NAN, NAN}},
+    {{7, 7}, {-0.0f, -0.0f}},
+    {{1023, 1024}, {INFINITY, -INFINITY}},
+    {{0, 2047}, {NAN, INFINITY}},
+    {{2048, 2049}, {-INFINITY, 1.0f}},
+    {{1023, 1023}, {NAN, NAN}},
+    {{31, 32}, {INFINITY, -INFINITY}},
+    {{0, 32}, {INFINITY, -INFINITY}},
+    {{1, 3}, {0x1.fffffep127f, 0x1.fffffep127f}}, /* overflow in the tree, not in a lane */
+};
+
+static void test_special(float *x, double *z) {
+  for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+    float keep[2];
+    double keep64[2];
+    for (int k = 0; k < 2; k++) {
+      const int at = plants[i].at[k];
+      keep[k] = x[at], keep64[k] = z[at];
+      x[at] = plants[i].value[k], z[at] = (double)plants[i].value[k];
+    }
+    for (int64_t n = 1; n <= 3000; n += n % 1024 < 1020 && n % 1024 > 5 ? 53 : 1)
+      CHECK(agree(x, z, n));
+    CHECK(agree(x, z, 3000));
+    for (int k = 1; k >= 0; k--) x[plants[i].at[k]] = keep[k], z[plants[i].at[k]] = keep64[k];
+  }
+}
+
+/* Each lane's chain cancels to nothing and starts again; sinks below the normal numbers, to zero,
+ * and grows again. */
+static void test_chains(float *x, double *z, uint64_t *seed) {
+  for (int i = 0; i < 3000; i++) {
+    const int again = i / 32 % 3 == 1 && i >= 32;
+    x[i] = again ? -x[i - 32] : ordinary_f32(seed), z[i] = again ? -z[i - 32] : ordinary_f64(seed);
+    if (i / 32 % 3 == 2) x[i] *= 0x1p-20f, z[i] *= 0x1p-40;
+  }
+  test_every_length(x, z);
+  for (int i = 0; i < 3000; i++) {
+    const int down = i / 32 % 40, scale = -110 - (down < 20 ? 2 * down : 2 * (39 - down));
+    x[i] = ldexpf(ordinary_f32(seed), scale), z[i] = ldexp(ordinary_f64(seed), scale - 910);
+  }
+  test_every_length(x, z);
 }
 
 int main(void) {
@@ -116,6 +164,8 @@ int main(void) {
   test_every_length(x, z);
   test_long(x, z);
   test_special(x, z);
+  test_subnormal(x, z);
+  test_chains(x, z, &seed);
   for (int i = 0; i < 3000; i++) { /* subnormals, whose sums become normal */
     x[i] = vt_f32_from_bits((uint32_t)random_u64(&seed) & 0x80ffffffu);
     z[i] = vt_f64_from_bits(random_u64(&seed) & UINT64_C(0x801fffffffffffff));

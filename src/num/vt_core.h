@@ -21,6 +21,37 @@ VT_FN vt_i vt_to_int(vt_d x) { return vt_bits_of(x + VT_MAGIC) - vt_bits_of(vt_n
 /* 2^n for -1022 <= n <= 1023. */
 VT_FN vt_d vt_power(vt_i n) { return vt_of_bits((n + 1023) << 52); }
 
+/* x without its last 27 bits: 26 are left, so that products of two such numbers are exact. */
+VT_FN vt_d vt_head(vt_d x) { return vt_of_bits(vt_bits_of(x) & vt_int(-0x8000000)); }
+
+/* Some tests come as a margin: an integer less than 0 where they hold. That costs less than a truth
+ * value; margins can be joined by |, and >> 63 makes a truth value of the outcome. */
+
+/* a, which has no minus sign, is 0, infinite or NaN. */
+VT_FN vt_i vt_size_margin(vt_d a) {
+  const vt_i u = vt_bits_of(a);
+  return (u - vt_int(1)) | (vt_int(INT64_C(0x7fefffffffffffff)) - u);
+}
+/* Where x is anything but a positive finite number: 0, less than 0, infinite, NaN. */
+VT_FN vt_m vt_not_positive(vt_d x) { return (vt_size_margin(vt_abs(x)) | vt_bits_of(x)) >> 63; }
+
+/* Where y, known to `units` of its last place either way, leaves the f32 open: every function has a
+ * quick way that this test decides to be enough or not. The f32 changes at the middle of two f32,
+ * an f64 that has 2^28 in its last 29 bits; open is what lies within so many units of one. That is
+ * units/2^28 of all numbers. A relative error of 2^-n is below 2^(53-n) units.
+ * Subnormal f32 have other middles: where the result may be one, ask vt_near_any_middle. */
+VT_FN vt_i vt_middle_margin(vt_d y, int64_t units) {
+  const vt_i from = vt_bits_of(y) + vt_int(units + 0x10000000); /* never less: -0 has no room */
+  return (from & vt_int(0x1fffffff)) - vt_int(2 * units + 1);
+}
+VT_FN vt_m vt_near_middle(vt_d y, int64_t units) { return vt_middle_margin(y, units) >> 63; }
+/* The same for every f32: the middle of two subnormal ones has nothing in its last 28 bits, like
+ * any f32, so what is close to an f32 is open as well. */
+VT_FN vt_m vt_near_any_middle(vt_d y, int64_t units) {
+  const vt_i from = vt_bits_of(y) + vt_int(units);
+  return ((from & vt_int(0xfffffff)) - vt_int(2 * units + 1)) >> 63;
+}
+
 /* A pair hi + lo stands for a real number to about 2^-60 of itself, |lo| well below |hi|. */
 typedef struct vt_pair {
   vt_d hi, lo;

@@ -4,6 +4,7 @@
 #define VT_WORDS_H
 #include <stdint.h>
 #include <string.h>
+#include "vt_num.h"
 
 #define VT_FN static inline
 #define VT_RARE_FN static __attribute__((noinline)) /* must not swell its caller */
@@ -42,4 +43,39 @@ VT_FN vt_d vt_sign_of(vt_d x, vt_d like) { /* x >= +0 with the sign of `like` */
   return vt_of_bits(vt_bits_of(x) | (vt_bits_of(like) & INT64_MIN));
 }
 
+/* ---- f32 lanes, for the short ways (vt_short.h) ---- */
+typedef float vt_s;
+typedef uint32_t vt_u; /* integer lanes of that width, wrapping; as truth 0 or all ones */
+
+VT_FN vt_u vt_s_bits_of(vt_s x) {
+  vt_u u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+VT_FN vt_s vt_s_of_bits(vt_u u) {
+  vt_s x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+/* a*b + c, rounded once. Without the instruction: the product is exact in f64, and the f64 sum lies
+ * on the same side of every middle of two f32 as the exact one, unless it is such a middle. */
+#ifdef __FMA__
+VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) { return __builtin_fmaf(a, b, c); }
+#else
+VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) {
+  const vt_d sum = (vt_d)a * (vt_d)b + (vt_d)c;
+  const int middle = (vt_bits_of(sum) & 0x1fffffff) == 0x10000000;
+  return middle || vt_abs(sum) < 0x1p-126 ? vt_f32_fma(a, b, c) : (vt_s)sum;
+}
+#endif
+VT_FN vt_u vt_s_lt(vt_s a, vt_s b) { return 0u - (vt_u)(a < b); }
+VT_FN vt_u vt_s_le(vt_s a, vt_s b) { return 0u - (vt_u)(a <= b); }
+VT_FN vt_u vt_s_eq(vt_s a, vt_s b) { return 0u - (vt_u)(a == b); }
+VT_FN int vt_s_any(vt_u m) { return m != 0; }
+VT_FN vt_s vt_s_sel(vt_u m, vt_s a, vt_s b) { return m ? a : b; }
+VT_FN vt_s vt_s_num(float c) { return c; }
+VT_FN vt_s vt_s_get(const float *table, vt_u i) { return table[i]; }
+VT_FN vt_s vt_s_root(vt_s x) { return __builtin_sqrtf(x); }
+VT_FN vt_d vt_s_widen(vt_s x) { return (vt_d)x; }
+VT_FN vt_s vt_s_narrow(vt_d x) { return (vt_s)x; } /* to nearest even */
 #endif

@@ -30,4 +30,22 @@ VT_FN vt_d vt_abs(vt_d x) { return vt_of_bits(vt_bits_of(x) & INT64_MAX); }
 VT_FN vt_d vt_sign_of(vt_d x, vt_d like) {
   return vt_of_bits(vt_bits_of(x) | (vt_bits_of(like) & INT64_MIN));
 }
+
+/* f32 lanes, for the short ways (vt_short.h). */
+typedef float vt_s;
+typedef uint32_t vt_u;
+
+VT_FN vt_u vt_s_bits_of(vt_s x) { return __float_as_uint(x); }
+VT_FN vt_s vt_s_of_bits(vt_u u) { return __uint_as_float(u); }
+VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) { return __fmaf_rn(a, b, c); }
+VT_FN vt_u vt_s_lt(vt_s a, vt_s b) { return 0u - (vt_u)(a < b); }
+VT_FN vt_u vt_s_le(vt_s a, vt_s b) { return 0u - (vt_u)(a <= b); }
+VT_FN vt_u vt_s_eq(vt_s a, vt_s b) { return 0u - (vt_u)(a == b); }
+VT_FN int vt_s_any(vt_u m) { return m != 0; }
+VT_FN vt_s vt_s_sel(vt_u m, vt_s a, vt_s b) { return m ? a : b; }
+VT_FN vt_s vt_s_num(float c) { return c; }
+VT_FN vt_s vt_s_get(const float *table, vt_u i) { return table[i]; }
+VT_FN vt_s vt_s_root(vt_s x) { return __fsqrt_rn(x); }
+VT_FN vt_d vt_s_widen(vt_s x) { return (vt_d)x; }
+VT_FN vt_s vt_s_narrow(vt_d x) { return __double2float_rn(x); }
 #endif

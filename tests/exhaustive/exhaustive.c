@@ -1,47 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
- * exhaustive.c - every function of functions.def on all 2^32 inputs against MPFR.
+ * exhaustive.c - every function of functions.def on all 2^32 inputs.
  *
- *   exhaustive [--func NAME]... [--slices A..B] [--jobs N] [--state DIR] [--digests FILE] [--plant]
+ *   exhaustive [--func NAME]... [--slices A..B] [--jobs N] [--state DIR] [--fresh] [--table]
+ *              [--digests FILE]       write the digests of all results, a slice each
+ *              [--against FILE]       no MPFR: compare the results with such a file
+ *              [--plant SEED] [--plant-estimate]      faults that must be noticed
  *
- * How an input is settled. The C library's f64 function estimates the value; we grant it a relative
- * error of 2^-40, some thousand times what any such library has. If both ends of that interval
- * round to the same f32, this is the correctly rounded result. Otherwise MPFR, which rounds
- * correctly at any precision, computes the f32 itself. The estimate is compared with MPFR on a
- * sample of inputs of every slice, and an estimate that settles wrongly ends the run.
+ * How an input is settled: judge.h. The estimates and the proofs of their bound: estimate_*.h. In
+ * every slice the estimate is measured against MPFR on a pseudo-random sample, one input in 2^16;
+ * one beyond its bound ends the run as broken, and so does a settled result that MPFR does not
+ * confirm.
  *
- * The unit of work is a slice: 2^24 consecutive bit patterns. A finished slice is a line in
- * DIR/NAME: slice, mismatches, inputs judged by MPFR, digest of the results. A run goes on where an
- * earlier one stopped; a change of the sources is the caller's to notice (remove DIR).
- * --plant makes every function wrong on one input a slice, which must be found. */
+ * The unit of work is a slice: 2^24 consecutive bit patterns. A run goes on where an earlier one of
+ * the same build stopped (crew.h), unless --fresh. --table prints the report as rows in Markdown.
+ *
+ * --plant flips, in each slice, one bit of one result, chosen by the seed; --plant-estimate makes
+ * the estimates wrong by four times their bound. Such runs look at the first 2^20 inputs of a
+ * slice, keep ledgers of their own and always start afresh. */
 #include <errno.h>
 #include <math.h>
-#include <mpfr.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include <sodium/core.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-#include "vt_fpenv.h"
+#include "estimate_angle.h"
+#include "estimate_exp.h"
+#include "estimate_log.h"
+#include "judge.h"
 #include "vt_hash.h"
-#include "vt_num.h"
 
-enum { SLICE_BITS = 24, SLICE = 1 << SLICE_BITS, SLICES = 256, MOST_JOBS = 64, DIGEST_BYTES = 16 };
+enum { SLICE_BITS = 24, SLICE = 1 << SLICE_BITS, SLICES = 256, BLOCK = 4096, SAMPLE = 1 << 16 };
+enum { PLANTED_INPUTS = 1 << 20 };
 
 /* ---- the table ---- */
 
+/* 1/(1 + e^-x), which MPFR lacks: with 400 bits, and four roundings. Where no number of 25 bits is
+ * as near as 2^-390, the rounding to 24 bits and its direction are those of the real value; from
+ * 200 in size on, the value is beyond the first midpoint. */
 static int judge_sigmoid(mpfr_t y) {
   const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+  const int plain = mpfr_regular_p(y) && mpfr_cmpabs_ui(y, 200) < 0;
   mpfr_t t;
-  mpfr_set_emin(mpfr_get_emin_min()); /* e^-x may lie beyond f32 where the quotient does not */
-  mpfr_set_emax(mpfr_get_emax_max());
+  judge_freely(); /* e^-x may lie beyond f32 where the quotient does not */
   mpfr_init2(t, 400);
   mpfr_neg(t, y, MPFR_RNDN); /* exact: y holds an f32 */
   mpfr_exp(t, t, MPFR_RNDN);
   mpfr_add_ui(t, t, 1, MPFR_RNDN);
   mpfr_ui_div(t, 1, t, MPFR_RNDN);
+  if (plain && !mpfr_can_round(t, 390, MPFR_RNDN, MPFR_RNDZ, 25)) {
+    fputs("sigmoid: 400 bits do not decide\n", stderr);
+    exit(1);
+  }
   mpfr_set_emin(emin);
   mpfr_set_emax(emax);
   int inexact = mpfr_set(y, t, MPFR_RNDN);
@@ -50,272 +60,352 @@ static int judge_sigmoid(mpfr_t y) {
   return inexact;
 }
 
-#define VT_FUNCTION(name, estimate, judge)                     \
-  static double estimate_##name(double x) { return estimate; } \
-  static int judge_##name##_(mpfr_t y) { return judge; }
+/* IEEE 754 gives rsqrt(-0) = -inf, MPFR +inf. */
+static int judge_rsqrt(mpfr_t y) {
+  if (!mpfr_zero_p(y)) return mpfr_rec_sqrt(y, y, MPFR_RNDN);
+  mpfr_set_inf(y, mpfr_signbit(y) ? -1 : 1);
+  return 0;
+}
+
+static inline int is_special(float x) { return (f32_bits(x) << 1) - 1 >= 0xff000000u - 1; }
+
+/* NaN gives NaN; zeros and infinities are MPFR's. */
+static inline double estimate_special(float x) { return x != x ? ESTIMATE_NAN : 0; }
+
+/* Inlined into a loop of its own for every function, with the estimator. */
+static inline __attribute__((always_inline)) void each_estimate(double (*estimate)(double x),
+                                                                const float *x, double *out) {
+  for (unsigned i = 0; i < BLOCK; i++)
+    out[i] = is_special(x[i]) ? estimate_special(x[i]) : estimate((double)x[i]);
+}
+
+#define VT_FUNCTION(name, estimate, judge)                                                      \
+  static void block_of_##name(const float *x, double *out) { each_estimate(estimate, x, out); } \
+  static int judge_of_##name(mpfr_t y) { return judge; }
 #include "functions.def"
 #undef VT_FUNCTION
 
 typedef struct function {
   const char *name;
   float (*ours)(float x);
-  double (*estimate)(double x);
+  void (*estimates)(const float *x, double *out); /* of a block */
   int (*judge)(mpfr_t y);
 } function;
 static const function functions[] = {
-#define VT_FUNCTION(name, estimate, judge) {#name, vt_f32_##name, estimate_##name, judge_##name##_},
+#define VT_FUNCTION(name, estimate, judge) {#name, vt_f32_##name, block_of_##name, judge_of_##name},
 #include "functions.def"
 #undef VT_FUNCTION
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* ---- one input ---- */
+/* ---- options ---- */
 
-/* The correctly rounded f32, by MPFR: 24 bits, the exponents of f32, subnormals included. */
-static float judged(const function *f, float x, mpfr_t y) {
-  mpfr_set_flt(y, x, MPFR_RNDN);
-  const int inexact = f->judge(y);
-  mpfr_subnormalize(y, inexact, MPFR_RNDN);
-  return mpfr_get_flt(y, MPFR_RNDN);
-}
+typedef struct options {
+  const char *func[N_FUNCTIONS], *state, *digests, *against;
+  unsigned n_func, from, to, jobs, seed;
+  int table, fresh, plant, plant_estimate;
+} options;
+static options opt;
 
-static int same(float a, float b) { return (a != a && b != b) || vt_f32_bits(a) == vt_f32_bits(b); }
+static int is_planted(void) { return opt.plant || opt.plant_estimate; }
 
-/* 1 and the result when the estimate settles it: both ends of its interval round alike, or the
- * library says that there is no value. */
-static int settled(double estimate, float *out) {
-  const float lo = (float)(estimate * (1 - 0x1p-40)), hi = (float)(estimate * (1 + 0x1p-40));
-  *out = lo;
-  return same(lo, hi);
-}
+/* ---- one slice ---- */
 
-typedef struct outcome {
-  uint64_t mismatches, judged;
-  float first;
-  vt_hash256 digest;
-  int bad_estimate;
-} outcome;
-
-static int planted;
-
-static void check_slice(const function *f, uint32_t slice, mpfr_t y, uint32_t *results,
-                        outcome *out) {
-  memset(out, 0, sizeof *out);
-  for (uint32_t i = 0; i < SLICE; i++) {
-    const float x = vt_f32_from_bits(slice << SLICE_BITS | i);
-    float ours = f->ours(x), right, estimated;
-    if (planted && i == SLICE / 3) ours = vt_f32_from_bits(vt_f32_bits(ours) ^ 1);
-    const int easy = settled(f->estimate((double)x), &estimated);
-    const int sample = (i & 0xffff) == 0x1234;
-    right = estimated;
-    if (!easy || sample) {
-      right = judged(f, x, y);
-      out->judged++;
-      if (easy && !same(right, estimated)) out->bad_estimate = 1;
-    }
-    if (!same(ours, right) && out->mismatches++ == 0) out->first = x;
-    results[i] = ours != ours ? 0x7fc00000u : vt_f32_bits(ours);
-  }
-  out->digest = vt_hash_bytes(results, (size_t)SLICE * sizeof *results);
-}
-
-/* ---- the work ---- */
-
-typedef struct task {
+typedef struct slice_run {
   const function *f;
   uint32_t slice;
-} task;
+  mpfr_t y, wide;
+  float x[BLOCK], ours[BLOCK];
+  double estimate[BLOCK];
+  outcome *out;
+} slice_run;
 
-typedef struct work {
-  task *tasks;
-  uint32_t n_tasks;
-  atomic_uint next, done;
-  atomic_ullong mismatches;
-  atomic_int broken;
-  const char *state;
-  pthread_mutex_t lock;
-} work;
-
-static void record(work *w, const task *t, const outcome *o) {
-  char path[512], hex[65];
-  snprintf(path, sizeof path, "%s/%s", w->state, t->f->name);
-  vt_hash_hex(&o->digest, hex);
-  pthread_mutex_lock(&w->lock);
-  FILE *file = fopen(path, "a");
-  if (file != NULL) {
-    fprintf(file, "%u %llu %llu %.*s\n", t->slice, (unsigned long long)o->mismatches,
-            (unsigned long long)o->judged, 2 * DIGEST_BYTES, hex);
-    fclose(file);
-  }
-  if (file == NULL) w->broken = 1;
-  if (o->mismatches > 0)
-    fprintf(stderr, "\r%s: slice %u: %llu wrong, the first at %08x\n", t->f->name, t->slice,
-            (unsigned long long)o->mismatches, vt_f32_bits(o->first));
-  if (o->bad_estimate) fprintf(stderr, "\r%s: the estimate is beyond its bound\n", t->f->name);
-  pthread_mutex_unlock(&w->lock);
+/* A number that looks random, from two (the finaliser of MurmurHash3). */
+static uint32_t mixed(uint32_t a, uint32_t b) {
+  uint32_t h = a * 0x9e3779b9u ^ b;
+  h = (h ^ h >> 16) * 0x85ebca6bu;
+  h = (h ^ h >> 13) * 0xc2b2ae35u;
+  return h ^ h >> 16;
 }
 
-static void *worker(void *context) {
-  work *w = context;
-  vt_fpenv saved;
-  mpfr_t y;
-  uint32_t *results = malloc((size_t)SLICE * sizeof *results);
-  if (results == NULL) w->broken = 1;
-  vt_fpenv_enter(&saved);
-  mpfr_set_emin(-148);
-  mpfr_set_emax(128);
-  mpfr_init2(y, 24);
-  for (uint32_t i; !w->broken && (i = w->next++) < w->n_tasks; w->done++) {
-    outcome o;
-    check_slice(w->tasks[i].f, w->tasks[i].slice, y, results, &o);
-    w->mismatches += o.mismatches;
-    if (o.bad_estimate) w->broken = 1;
-    record(w, &w->tasks[i], &o);
+/* The flipped bit: of the input and the bit by the seed, the function and the slice. */
+static void plant(slice_run *r, uint32_t first) {
+  const uint32_t h = mixed(opt.seed, (uint32_t)(r->f - functions) << 8 | r->slice);
+  const uint32_t at = h % PLANTED_INPUTS - first, bit = mixed(h, 1) % 32;
+  if (at >= BLOCK) return;
+  const float y = r->ours[at];
+  r->ours[at] = y != y ? 0 : f32_of(f32_bits(y) ^ UINT32_C(1) << bit);
+}
+
+static void fill_block(slice_run *r, uint32_t first) {
+  for (uint32_t i = 0; i < BLOCK; i++) r->x[i] = f32_of(r->slice << SLICE_BITS | (first + i));
+  for (uint32_t i = 0; i < BLOCK; i++) r->ours[i] = r->f->ours(r->x[i]);
+  if (opt.plant) plant(r, first);
+}
+
+static float judged(slice_run *r, float x) {
+  mpfr_set_flt(r->y, x, MPFR_RNDN);
+  return judged_f32(r->y, r->f->judge(r->y));
+}
+
+/* The estimate of a sampled input against MPFR at high precision. */
+static void measure(slice_run *r, float x, double estimate) {
+  char where[16];
+  snprintf(where, sizeof where, "%08x", f32_bits(x));
+  judge_freely();
+  mpfr_set_flt(r->wide, x, MPFR_RNDN);
+  r->f->judge(r->wide);
+  note_error(r->out, error_of_estimate(estimate, r->wide), ESTIMATE_BOUND, where);
+  judge_as_f32();
+}
+
+/* MPFR's word on an input: where the estimate is not enough, in the sample, and before anything is
+ * called wrong. */
+static void ask_mpfr(slice_run *r, unsigned i, int easy, float estimated) {
+  const float right = judged(r, r->x[i]);
+  if (!easy) r->out->judged++;
+  if (easy && !same(right, estimated)) {
+    r->out->broken = 1;
+    outcome_say(r->out, "the estimate settles %08x wrongly", f32_bits(r->x[i]));
   }
-  mpfr_clear(y);
-  mpfr_free_cache();
-  vt_fpenv_leave(&saved);
-  free(results);
+  if (same(r->ours[i], right)) return;
+  r->out->mismatches++;
+  outcome_say(r->out, "the first at %08x: %08x, right is %08x", f32_bits(r->x[i]),
+              f32_bits(r->ours[i]), f32_bits(right));
+}
+
+static void check_block(slice_run *r, uint32_t first) {
+  const uint32_t group = r->slice << (SLICE_BITS - 16) | first / SAMPLE;
+  const uint32_t sampled = (mixed(group, 0) % SAMPLE) - first % SAMPLE;
+  r->f->estimates(r->x, r->estimate);
+  for (uint32_t i = 0; i < BLOCK; i++) {
+    const double estimate =
+        opt.plant_estimate ? r->estimate[i] * (1 + 4 * ESTIMATE_BOUND) : r->estimate[i];
+    float estimated;
+    const int easy = settled(estimate, ESTIMATE_BOUND, &estimated);
+    if (!easy || i == sampled || !same(r->ours[i], estimated)) ask_mpfr(r, i, easy, estimated);
+    if (i == sampled) measure(r, r->x[i], estimate);
+  }
+}
+
+static void add_to_digest(vt_hasher *h, const float *y) {
+  uint32_t u[BLOCK];
+  for (unsigned i = 0; i < BLOCK; i++) u[i] = y[i] != y[i] ? 0x7fc00000u : f32_bits(y[i]);
+  vt_hash_add(h, u, sizeof u);
+}
+
+static void check_slice(const part *p, unsigned unit, outcome *out) {
+  const uint32_t inputs = is_planted() ? PLANTED_INPUTS : SLICE;
+  slice_run r = {.f = p->what, .slice = unit, .out = out};
+  char hex[65];
+  vt_hasher h;
+  vt_hash_init(&h);
+  judge_as_f32();
+  mpfr_init2(r.y, 24);
+  mpfr_init2(r.wide, WIDE_BITS);
+  for (uint32_t first = 0; first < inputs; first += BLOCK) {
+    fill_block(&r, first);
+    if (opt.against == NULL) check_block(&r, first);
+    add_to_digest(&h, r.ours);
+  }
+  mpfr_clears(r.y, r.wide, (mpfr_ptr)0);
+  const vt_hash256 digest = vt_hash_done(&h);
+  vt_hash_hex(&digest, hex);
+  memcpy(out->digest, hex, DIGEST_TEXT);
+  out->inputs = inputs;
+}
+
+/* ---- reports ---- */
+
+static int print_row(const part *p, const ledger *l) {
+  printf("| `%s` | %llu | %llu | %llu | %llu |\n", p->name, (unsigned long long)l->sum.inputs,
+         (unsigned long long)l->sum.mismatches, (unsigned long long)l->sum.judged,
+         (unsigned long long)(l->sum.milliseconds + 500) / 1000);
+  return l->sum.mismatches == 0;
+}
+
+static int print_line(const part *p, const ledger *l) {
+  printf("%s %llu inputs, %llu mismatches, %llu judged by MPFR, %llu s of processor time", p->name,
+         (unsigned long long)l->sum.inputs, (unsigned long long)l->sum.mismatches,
+         (unsigned long long)l->sum.judged, (unsigned long long)(l->sum.milliseconds + 500) / 1000);
+  if (l->sum.worst > 0)
+    printf(", estimates off by 2^%.1f at most in the sample", log2(l->sum.worst));
+  putchar('\n');
+  return l->sum.mismatches == 0;
+}
+
+/* 1 if the file has this digest for a function and a slice. */
+static int published(const char *text, const char *name, unsigned slice, const char *digest) {
+  char line[96];
+  const int n = snprintf(line, sizeof line, "%s %3u %s\n", name, slice, digest);
+  for (const char *at = text; at != NULL && *at != 0; at = strchr(at, '\n')) {
+    at += *at == '\n';
+    if (strncmp(at, line, (size_t)n) == 0) return 1;
+  }
+  return 0;
+}
+
+static int print_comparison(const part *p, const ledger *l, const char *text) {
+  unsigned differ = 0;
+  for (unsigned s = opt.from; s < opt.to; s++) {
+    if (!l->has[s] || published(text, p->name, s, l->digest[s])) continue;
+    if (differ++ < 8) fprintf(stderr, "%s: slice %u is %s\n", p->name, s, l->digest[s]);
+  }
+  printf("%s %llu inputs, %u of %u digests differ, %llu s of processor time\n", p->name,
+         (unsigned long long)l->sum.inputs, differ, l->done,
+         (unsigned long long)(l->sum.milliseconds + 500) / 1000);
+  return differ == 0;
+}
+
+static int cannot(const char *verb, const char *path) {
+  fprintf(stderr, "exhaustive: cannot %s %s: %s\n", verb, path, strerror(errno));
+  return 0;
+}
+
+static int write_digests(const crew *c, const part *parts, unsigned n, FILE *file) {
+  ledger *l = malloc(sizeof *l);
+  for (unsigned i = 0; l != NULL && i < n; i++) {
+    crew_read(c, &parts[i], 0, SLICES, l);
+    for (unsigned s = 0; s < SLICES; s++)
+      fprintf(file, "%s %3u %s\n", parts[i].name, s, l->digest[s]);
+  }
+  const int good = l != NULL && !ferror(file);
+  free(l);
+  return fclose(file) == 0 && good;
+}
+
+/* Under another name first: the file is whole, old or new, whenever the run ends. */
+static int save_digests(const crew *c, const part *parts, unsigned n) {
+  char path[600];
+  const int length = snprintf(path, sizeof path, "%s.new", opt.digests);
+  if (length < 0 || (size_t)length >= sizeof path) {
+    errno = ENAMETOOLONG;
+    return cannot("write", opt.digests);
+  }
+  FILE *file = fopen(path, "w");
+  if (file == NULL) return cannot("write", path);
+  if (write_digests(c, parts, n, file) && rename(path, opt.digests) == 0) return 1;
+  cannot("write", opt.digests);
+  remove(path);
+  return 0;
+}
+
+/* The text of a file, ended by 0; NULL, having said why, if it cannot be read. */
+static char *read_text(const char *path) {
+  enum { ROOM = 1 << 20 };
+  char *text = malloc(ROOM);
+  FILE *file = text == NULL ? NULL : fopen(path, "r");
+  const size_t n = file == NULL ? 0 : fread(text, 1, ROOM - 1, file);
+  const int good = file != NULL && !ferror(file);
+  if (!good) cannot("read", path);
+  if (file != NULL) fclose(file);
+  if (good) {
+    text[n] = 0;
+    return text;
+  }
+  free(text);
   return NULL;
-}
-
-static void show_progress(work *w) {
-  const time_t start = time(NULL);
-  for (;;) {
-    const uint32_t done = w->done;
-    const double spent = difftime(time(NULL), start);
-    const double left = done == 0 ? 0 : spent / done * (w->n_tasks - done);
-    fprintf(stderr, "\r%u of %u slices, %.0f s, about %.0f s left   ", done, w->n_tasks, spent,
-            left);
-    if (done == w->n_tasks || w->broken) break;
-    sleep(1);
-  }
-  fputc('\n', stderr);
-}
-
-/* ---- what earlier runs finished ---- */
-
-typedef struct ledger {
-  int done[SLICES];
-  uint64_t mismatches, judged;
-  char digest[SLICES][2 * DIGEST_BYTES + 1];
-} ledger;
-
-static void read_ledger(const char *state, const function *f, ledger *l) {
-  char path[512], hex[2 * DIGEST_BYTES + 1];
-  unsigned slice;
-  unsigned long long mismatches, judged_count;
-  memset(l, 0, sizeof *l);
-  snprintf(path, sizeof path, "%s/%s", state, f->name);
-  FILE *file = fopen(path, "r");
-  if (file == NULL) return;
-  while (fscanf(file, "%u %llu %llu %32s", &slice, &mismatches, &judged_count, hex) == 4) {
-    if (slice >= SLICES || l->done[slice]) continue;
-    l->done[slice] = 1;
-    l->mismatches += mismatches;
-    l->judged += judged_count;
-    memcpy(l->digest[slice], hex, sizeof hex);
-  }
-  fclose(file);
-}
-
-static void add_tasks(work *w, const function *f, unsigned from, unsigned to) {
-  ledger l;
-  read_ledger(w->state, f, &l);
-  for (unsigned s = from; s < to; s++)
-    if (!l.done[s]) w->tasks[w->n_tasks++] = (task){f, s};
-}
-
-/* One line a function; a function with slices missing says so and has no digests written. */
-static int report(const work *w, const function *f, FILE *digests) {
-  ledger l;
-  unsigned done = 0;
-  read_ledger(w->state, f, &l);
-  for (unsigned s = 0; s < SLICES; s++) done += (unsigned)l.done[s];
-  printf("%-8s %10llu inputs, %llu mismatches, %llu judged by MPFR\n", f->name,
-         (unsigned long long)done * SLICE, (unsigned long long)l.mismatches,
-         (unsigned long long)l.judged);
-  for (unsigned s = 0; digests != NULL && done == SLICES && l.mismatches == 0 && s < SLICES; s++)
-    fprintf(digests, "%s %3u %s\n", f->name, s, l.digest[s]);
-  return l.mismatches == 0;
 }
 
 /* ---- arguments ---- */
 
-typedef struct options {
-  const char *func[N_FUNCTIONS], *state, *digests;
-  unsigned n_func, from, to, jobs;
-} options;
-
 static int usage(void) {
   fputs(
-      "usage: exhaustive [--func NAME]... [--slices A..B] [--jobs N] [--state DIR]"
-      " [--digests FILE] [--plant]\n",
+      "usage: exhaustive [--func NAME]... [--slices A..B] [--jobs N] [--state DIR] [--fresh]\n"
+      "                  [--table] [--digests FILE | --against FILE] [--plant SEED] "
+      "[--plant-estimate]\n",
       stderr);
   return 2;
 }
 
-static int parse(int argc, char **argv, options *o) {
+static int parse_flag(const char *flag) {
+  if (strcmp(flag, "--table") == 0) return opt.table = 1;
+  if (strcmp(flag, "--fresh") == 0) return opt.fresh = 1;
+  if (strcmp(flag, "--plant-estimate") == 0) return opt.plant_estimate = 1;
+  return 0;
+}
+
+static int parse_value(const char *flag, const char *value) {
+  if (strcmp(flag, "--slices") == 0)
+    return sscanf(value, "%u..%u", &opt.from, &opt.to) == 2 && opt.to++ < SLICES;
+  if (strcmp(flag, "--jobs") == 0) return sscanf(value, "%u", &opt.jobs) == 1;
+  if (strcmp(flag, "--plant") == 0) return opt.plant = sscanf(value, "%u", &opt.seed) == 1;
+  if (strcmp(flag, "--state") == 0) return (opt.state = value) != NULL;
+  if (strcmp(flag, "--digests") == 0) return (opt.digests = value) != NULL;
+  if (strcmp(flag, "--against") == 0) return (opt.against = value) != NULL;
+  if (strcmp(flag, "--func") != 0 || opt.n_func == N_FUNCTIONS) return 0;
+  opt.func[opt.n_func++] = value;
+  return 1;
+}
+
+static int parse(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
-    const char *flag = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (strcmp(flag, "--plant") == 0) {
-      planted = 1;
-      continue;
-    }
-    if (value == NULL) return 0;
+    if (parse_flag(argv[i])) continue;
+    if (i + 1 == argc || !parse_value(argv[i], argv[i + 1])) return 0;
     i++;
-    if (strcmp(flag, "--func") == 0 && o->n_func < N_FUNCTIONS)
-      o->func[o->n_func++] = value;
-    else if (strcmp(flag, "--slices") == 0 && sscanf(value, "%u..%u", &o->from, &o->to) == 2)
-      o->to++;
-    else if (strcmp(flag, "--jobs") == 0 && sscanf(value, "%u", &o->jobs) == 1)
-      continue;
-    else if (strcmp(flag, "--state") == 0)
-      o->state = value;
-    else if (strcmp(flag, "--digests") == 0)
-      o->digests = value;
-    else
-      return 0;
   }
-  return o->from < o->to && o->to <= SLICES && o->jobs >= 1 && o->jobs <= MOST_JOBS;
+  return opt.from < opt.to && opt.jobs >= 1 && opt.jobs <= MOST_JOBS;
 }
 
-static int wanted(const options *o, const function *f) {
-  for (unsigned i = 0; i < o->n_func; i++)
-    if (strcmp(o->func[i], f->name) == 0) return 1;
-  return o->n_func == 0;
+static int wanted(const char *name) {
+  for (unsigned i = 0; i < opt.n_func; i++)
+    if (strcmp(opt.func[i], name) == 0) return 1;
+  return opt.n_func == 0;
 }
 
-static void run(work *w, unsigned jobs) {
-  pthread_t threads[MOST_JOBS];
-  unsigned started = 0;
-  for (; started < jobs; started++)
-    if (pthread_create(&threads[started], NULL, worker, w) != 0) break;
-  if (started == 0) w->broken = 1;
-  show_progress(w);
-  for (unsigned i = 0; i < started; i++) pthread_join(threads[i], NULL);
+/* The wanted functions as parts; 0 if a name is unknown. */
+static unsigned choose_parts(part parts[N_FUNCTIONS]) {
+  unsigned n = 0;
+  for (unsigned i = 0; i < N_FUNCTIONS; i++)
+    if (wanted(functions[i].name))
+      parts[n++] = (part){functions[i].name, SLICES, check_slice, &functions[i]};
+  return n < opt.n_func ? 0 : n;
+}
+
+/* The file of digests is one of all functions and slices, found right. */
+static int may_write_digests(unsigned n) {
+  if (n == N_FUNCTIONS && opt.to - opt.from == SLICES && opt.against == NULL && !is_planted())
+    return 1;
+  fputs("exhaustive: --digests is for all functions and slices, checked\n", stderr);
+  return 0;
+}
+
+static int report(const crew *c, const part *parts, unsigned n, const char *text) {
+  ledger *l = malloc(sizeof *l);
+  int good = l != NULL;
+  for (unsigned i = 0; l != NULL && i < n; i++) {
+    crew_read(c, &parts[i], opt.from, opt.to, l);
+    good &= l->done == opt.to - opt.from;
+    if (text != NULL) good &= print_comparison(&parts[i], l, text);
+    if (text == NULL) good &= opt.table ? print_row(&parts[i], l) : print_line(&parts[i], l);
+  }
+  free(l);
+  return good;
+}
+
+static const char *mode(void) {
+  if (is_planted()) return "planted";
+  return opt.against != NULL ? "computed" : "checked";
 }
 
 int main(int argc, char **argv) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  options o = {.state = "exhaustive", .to = SLICES, .jobs = cores > 0 ? (unsigned)cores : 1};
-  if (!parse(argc, argv, &o)) return usage();
-  work w = {.state = o.state, .lock = PTHREAD_MUTEX_INITIALIZER};
-  w.tasks = malloc(sizeof *w.tasks * N_FUNCTIONS * SLICES);
-  if (w.tasks == NULL || (mkdir(o.state, 0777) != 0 && errno != EEXIST)) return 1;
-  unsigned found = 0;
-  for (unsigned i = 0; i < N_FUNCTIONS; i++)
-    if (wanted(&o, &functions[i])) {
-      add_tasks(&w, &functions[i], o.from, o.to);
-      found++;
-    }
-  if (found < o.n_func) return usage();
-  if (w.n_tasks > 0) run(&w, o.jobs);
-  FILE *digests = o.digests == NULL ? NULL : fopen(o.digests, "w");
-  int good = !w.broken && (o.digests == NULL || digests != NULL);
-  for (unsigned i = 0; i < N_FUNCTIONS; i++)
-    if (wanted(&o, &functions[i])) good &= report(&w, &functions[i], digests);
-  if (digests != NULL && fclose(digests) != 0) good = 0;
-  free(w.tasks);
+  part parts[N_FUNCTIONS];
+  char *text = NULL;
+  opt =
+      (options){.state = "exhaustive.state", .to = SLICES, .jobs = cores > 0 ? (unsigned)cores : 1};
+  const unsigned n = parse(argc, argv) ? choose_parts(parts) : 0;
+  if (n == 0) return usage();
+  if (opt.digests != NULL && !may_write_digests(n)) return 2;
+  if (opt.against != NULL && (text = read_text(opt.against)) == NULL) return 1;
+  crew *c = crew_new(opt.state, mode(), opt.fresh || is_planted());
+  if (c == NULL || sodium_init() < 0) return 1; /* sodium_init: the hash is faster */
+  estimate_begin();
+  for (unsigned i = 0; i < n; i++) crew_add(c, &parts[i], opt.from, opt.to);
+  int good = crew_run(c, opt.jobs);
+  good &= report(c, parts, n, text);
+  if (good && opt.digests != NULL) good = save_digests(c, parts, n);
+  crew_free(c);
+  free(text);
   return good ? 0 : 1;
 }

@@ -1,6 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gen_arc.py - prints fn_arc_tables.inc.
+# gen_arc.py - writes fn_arc_tables.inc: atan of the grid, and the quick polynomial of asin.
+#
+#   gen_arc.py | clang-format > fn_arc_tables.inc
+#
+# Needs mpmath, and sollya for the polynomial. (The longer polynomials stand in fn_arc.inc; they
+# were made by fpminimax likewise.)
+import subprocess
+
 from mpmath import mp, mpf, pi, atan
 
 mp.prec = 400
@@ -24,6 +31,20 @@ def atan_rows():
     yield pair(pi / 2)
 
 
+def asin_polynomial(degree):
+    """P with asin(s) = s + s z P(z), z = s^2 <= 1/4: coefficients, and log2 of the error of z P."""
+    powers = ", ".join(str(i + 1) for i in range(degree + 1))
+    script = f"""prec = 300!; verbosity = 0!; display = hexadecimal!;
+      g = asin(sqrt(x)) / sqrt(x) - 1; I = [1b-30; 0.25];
+      p = fpminimax(g, [|{powers}|], [|D...|], I, absolute);
+      for i in [|{powers}|] do print(coeff(p, i));
+      display = decimal!; print(ceil(10 * log2(dirtyinfnorm(p - g, I)))); quit;"""
+    out = subprocess.run(["sollya", "--warnonstderr"], input=script, capture_output=True, text=True,
+                         check=True).stdout
+    *coefficients, error = out.split()
+    return [float.fromhex(c) for c in coefficients], float(error) / 10
+
+
 rows = list(atan_rows())
 print("/* SPDX-License-Identifier: Apache-2.0")
 print(" * fn_arc_tables.inc - written by gen_arc.py; not meant to be edited. */")
@@ -33,3 +54,6 @@ print(f"VT_TABLE double vt_arc_atan[{2 * len(rows)}] = {{")
 for row in rows:
     print("    " + ", ".join(hexf(v) for v in row) + ",")
 print("};")
+p, error = asin_polynomial(6)
+print(f"/* (asin(s)/s - 1) / z for z = s^2 <= 1/4; times z, its error is below 2^{error:.1f}. */")
+print(f"VT_TABLE double vt_arc_p[{len(p)}] = {{{', '.join(hexf(c) for c in p)}}};")

@@ -4,12 +4,18 @@
 # slope 2/sqrt(pi) exp(-c^2) as a pair whose first part has 29 bits, and the polynomial Q with
 # erf(c + h) = erf(c) + slope h + h^2 Q(h) for |h| <= 1/16, interpolated at the Chebyshev nodes (so
 # within a small factor of the best one). Row 0 (c = 0) has an odd erf: only odd powers there, so
-# that the relative error is small however small x is. Run clang-format on the result. Prints the
-# largest relative error found.
+# that the relative error is small however small x is. The quick table has for each centre c = i/16
+# the polynomial of degree 5 with erf(c + h) = P(h) for |h| <= 1/32, made alike.
+#
+#   gen_erf.py | clang-format > fn_erf_tables.inc
+#
+# Needs mpmath. The relative errors written beside the tables are the largest of 81 points a row,
+# coefficients rounded.
 import mpmath as mp
 
 mp.mp.prec = 400
 ROWS, LAST, HALF = 32, 11, mp.mpf(1) / 16  # Q carries the powers h^2 .. h^LAST of the result
+QUICK_ROWS, QUICK_LAST, QUICK_HALF = 64, 5, mp.mpf(1) / 32
 
 
 def bits(x, n):
@@ -40,29 +46,45 @@ def row(i):
     return [hi, bits(value - hi, 53), s1, bits(slope - s1, 53)] + [bits(a, 53) for a in q]
 
 
-def error(i, r):
-    c, worst = mp.mpf(i) / 8, mp.mpf(0)
-    for j in range(-40, 41):
-        h = HALF * j / 40
-        if c + h <= 0:
-            continue
-        v = r[0] + r[1] + (r[2] + r[3]) * h + h * h * mp.polyval(r[:3:-1], h)
-        worst = max(worst, abs(v / mp.erf(c + h) - 1))
-    return worst
+def quick_row(i):
+    c = mp.mpf(i) / 16
+    if i == 0:
+        p = interpolate(lambda t: mp.erf(mp.sqrt(t)) / mp.sqrt(t), mp.mpf(0), QUICK_HALF**2, 3)
+        q = [p[j // 2] if j % 2 else mp.mpf(0) for j in range(QUICK_LAST + 1)]
+    else:
+        q = interpolate(lambda h: mp.erf(c + h), -QUICK_HALF, QUICK_HALF, QUICK_LAST + 1)
+    return [bits(a, 53) for a in q]
+
+
+def error(c, half, value):
+    """The largest relative error of value(h) for erf(c + h), |h| <= half."""
+    points = [half * j / 40 for j in range(-40, 41) if c + half * j / 40 > 0]
+    return max(abs(value(h) / mp.erf(c + h) - 1) for h in points)
+
+
+def write(name, size, rows, errors):
+    print("/* Relative error below 2^%.1f. */" % (mp.ceil(10 * mp.log(max(errors), 2)) / 10))
+    print(f"VT_TABLE double {name}[{size}] = {{")
+    for r in rows:
+        text = [float(a).hex() for a in r]
+        for i in range(0, len(text), 3):
+            print("    " + ", ".join(text[i:i + 3]) + ",")
+    print("};")
 
 
 def main():
-    rows = [row(i) for i in range(ROWS)]
-    width = len(rows[0])
-    with open("fn_erf_tables.inc", "w") as out:
-        out.write("/* SPDX-License-Identifier: Apache-2.0\n"
-                  " * fn_erf_tables.inc - written by gen_erf.py, which names the columns. */\n"
-                  f"enum {{ ERF_ROWS = {ROWS}, ERF_COLUMNS = {width} }};\n"
-                  "VT_TABLE double erf_table[ERF_ROWS * ERF_COLUMNS] = {\n")
-        for r in rows:
-            out.write("  " + ", ".join(float(a).hex() for a in r) + ",\n")
-        out.write("};\n")
-    print("relative error below 2^%.1f" % max(mp.log(error(i, r), 2) for i, r in enumerate(rows)))
+    rows, quick = [row(i) for i in range(ROWS)], [quick_row(i) for i in range(QUICK_ROWS)]
+    print("/* SPDX-License-Identifier: Apache-2.0\n"
+          " * fn_erf_tables.inc - written by gen_erf.py, which names the columns. */\n"
+          f"enum {{ ERF_ROWS = {ROWS}, ERF_COLUMNS = {len(rows[0])}, ERF_QUICK_ROWS = {QUICK_ROWS} }};")
+    print("/* clang-format off */")  # which would take a line for each number
+    write("erf_table", "ERF_ROWS * ERF_COLUMNS", rows,
+          (error(mp.mpf(i) / 8, HALF,
+                 lambda h: r[0] + r[1] + (r[2] + r[3]) * h + h * h * mp.polyval(r[:3:-1], h))
+           for i, r in enumerate(rows)))
+    write("erf_quick_table", f"ERF_QUICK_ROWS * {QUICK_LAST + 1}", quick,
+          (error(mp.mpf(i) / 16, QUICK_HALF, lambda h: mp.polyval(r[::-1], h))
+           for i, r in enumerate(quick)))
 
 
 main()

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # gen_exp.py - writes fn_exp_tables.inc: the tables and polynomial coefficients of fn_exp.inc.
 #
-#   python3 gen_exp.py > fn_exp_tables.inc
+#   gen_exp.py | clang-format > fn_exp_tables.inc
 #
-# Table entries come from mpmath at 200 digits: hi is the value rounded to f64, lo is the rest
+# Needs mpmath and sollya. Table entries come from mpmath at 200 digits: hi is the value rounded to f64, lo is the rest
 # rounded to f64. Coefficients come from Sollya's fpminimax, the error of each polynomial from its supnorm.
 import subprocess
 

@@ -3,7 +3,7 @@
 # gen_log.py - writes fn_log_tables.inc: the cells, reciprocals, logarithms and polynomials of
 # fn_log.inc, with the bounds that its proofs cite. Needs mpmath and sollya.
 #
-#   gen_log.py > fn_log_tables.inc
+#   gen_log.py | clang-format > fn_log_tables.inc
 import struct
 import subprocess
 from mpmath import mp, mpf, log, floor
@@ -71,7 +71,7 @@ def polynomial(name, function, degree, lo, hi):
     coefficients, error = minimax(function, degree, lo, hi)
     print(f"/* Degree {degree} on [{lo}, {hi}], absolute error 2^{error:.1f}. */")
     table(name, coefficients)
-    return mpf(2) ** error
+    return coefficients, mpf(2) ** error
 
 
 def short_error(c, base, tail):
@@ -111,7 +111,10 @@ def main():
     table("vt_log_table", [v for row in zip(*columns) for v in row + (mpf(0),)])
     print("/* (log(1 + r) - r) / r^2, once to the last bit and once in short. */")
     for name, degree in ("vt_log_p", 6), ("vt_log_q", 3):
-        tail = polynomial(name, "(log1p(x) - x) / x^2", degree, f"-{hexa(reach)}", hexa(reach))
+        q, tail = polynomial(name, "(log1p(x) - x) / x^2", degree, f"-{hexa(reach)}", hexa(reach))
+    print("/* The latter over log(2) and log(10). */")
+    for name, base in ("vt_log2_q", 2), ("vt_log10_q", 10):
+        table(name, [v / log(mpf(base)) for v in q])
     error = max(short_error(c, base, tail) for base in (mp.e, mpf(2), mpf(10)))
     print(f"/* In short, the relative error for e = 0 is at most 2^{float(log(error, 2)):.2f}. */")
 

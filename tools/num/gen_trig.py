@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # gen_trig.py - prints fn_trig_tables.inc and, on stderr, the constants written into fn_trig.inc.
+#
+#   gen_trig.py | clang-format > fn_trig_tables.inc
+#
+# Needs mpmath.
 import sys
 from mpmath import mp, mpf, pi, sin, floor, nint
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * bench_num.c - what a call of each function costs, beside the C library's and SLEEF's.
+ *
+ *   bench_num [FUNCTION]...
+ *
+ * Prints a Markdown table. Each row of bench_num.def is measured in rounds; in a round every
+ * implementation goes once over the same inputs, call by call through a pointer, so that whatever
+ * else the machine is doing falls on all of them alike. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "vt_num.h"
+#include "bench_sleef.h"
+#include "bench_ticks.h"
+
+enum { OURS, LIBRARY, SLEEF_ONES, MAKERS };
+enum { INPUTS = 1 << 13, ROUNDS = 301 };
+
+/* ---- the tables ---- */
+
+static float library_sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+static float library_rsqrt(float x) { return 1.0f / sqrtf(x); }
+
+typedef struct function {
+  const char *name;
+  float (*one[MAKERS])(float x);
+  float (*two[MAKERS])(float x, float y);
+} function;
+
+#define BENCH_ROW(name, how, x_from, x_to, y_from, y_to)
+static const function functions[] = {
+#define BENCH_ONE(name, library, sleef) {#name, {vt_f32_##name, library, sleef}, {0, 0, 0}},
+#define BENCH_TWO(name, library, sleef) {#name, {0, 0, 0}, {vt_f32_##name, library, sleef}},
+#include "bench_num.def"
+#undef BENCH_ONE
+#undef BENCH_TWO
+};
+enum { /* where a function stands in the table */
+#define BENCH_ONE(name, library, sleef) AT_##name,
+#define BENCH_TWO(name, library, sleef) AT_##name,
+#include "bench_num.def"
+#undef BENCH_ONE
+#undef BENCH_TWO
+};
+#undef BENCH_ROW
+
+typedef enum spread { EVEN, BITS } spread;
+typedef struct row {
+  const function *f;
+  spread how;
+  float x_from, x_to, y_from, y_to;
+} row;
+
+#define BENCH_ONE(name, library, sleef)
+#define BENCH_TWO(name, library, sleef)
+static const row rows[] = {
+#define BENCH_ROW(name, how, x_from, x_to, y_from, y_to) \
+  {&functions[AT_##name], how, (float)(x_from), (float)(x_to), (float)(y_from), (float)(y_to)},
+#include "bench_num.def"
+#undef BENCH_ROW
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+/* ---- inputs ---- */
+
+static uint64_t random_state = 1;
+
+static uint32_t random_word(void) { /* splitmix64 */
+  uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (uint32_t)(z >> 32);
+}
+
+static float random_between(spread how, float from, float to) {
+  const double u = (double)random_word() * 0x1p-32;
+  if (how == EVEN) return (float)((double)from + u * ((double)to - (double)from));
+  const uint32_t low = vt_f32_bits(from), high = vt_f32_bits(to);
+  return vt_f32_from_bits(low + (uint32_t)(u * (double)(high - low)));
+}
+
+static float x[INPUTS], y[INPUTS], result[MAKERS][INPUTS];
+
+static void fill(const row *r) {
+  for (int i = 0; i < INPUTS; i++) {
+    x[i] = random_between(r->how, r->x_from, r->x_to);
+    y[i] = random_between(EVEN, r->y_from, r->y_to);
+  }
+}
+
+/* ---- measuring ---- */
+
+static int has(const function *f, int maker) {
+  return f->one[maker] != NULL || f->two[maker] != NULL;
+}
+
+static void call_all(const function *f, int maker) {
+  float (*const one)(float) = f->one[maker];
+  float (*const two)(float, float) = f->two[maker];
+  float *out = result[maker];
+  if (one != NULL)
+    for (int i = 0; i < INPUTS; i++) out[i] = one(x[i]);
+  else
+    for (int i = 0; i < INPUTS; i++) out[i] = two(x[i], y[i]);
+}
+
+/* Results that are not the correctly rounded ones, in percent. */
+static double percent_off(int maker) {
+  int off = 0;
+  for (int i = 0; i < INPUTS; i++)
+    off += vt_f32_bits(result[maker][i]) != vt_f32_bits(result[OURS][i]);
+  return 100.0 * off / INPUTS;
+}
+
+static int by_size(const void *a, const void *b) {
+  const uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+  return (p > q) - (p < q);
+}
+
+typedef struct cost {
+  double least, median; /* ticks an element; 0 for what there is not */
+  double off;
+} cost;
+
+static void measure(const row *r, cost out[MAKERS]) {
+  static uint64_t spent[MAKERS][ROUNDS];
+  const function *f = r->f;
+  fill(r);
+  for (int round = -2; round < ROUNDS; round++) /* two rounds to get warm */
+    for (int maker = 0; maker < MAKERS; maker++) {
+      if (!has(f, maker)) continue;
+      const uint64_t start = ticks();
+      call_all(f, maker);
+      if (round >= 0) spent[maker][round] = ticks() - start;
+    }
+  memset(out, 0, MAKERS * sizeof *out);
+  for (int maker = 0; maker < MAKERS; maker++) {
+    if (!has(f, maker)) continue;
+    qsort(spent[maker], ROUNDS, sizeof spent[maker][0], by_size);
+    out[maker].least = (double)spent[maker][0] / INPUTS;
+    out[maker].median = (double)spent[maker][ROUNDS / 2] / INPUTS;
+    out[maker].off = percent_off(maker);
+  }
+}
+
+/* ---- the table ---- */
+
+static void print_machine(void) {
+  char line[256], version[64] = "unknown";
+  const char *cpu = "unknown";
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    if (strncmp(line, "model name", 10) != 0 || strchr(line, ':') == NULL) continue;
+    line[strcspn(line, "\n")] = 0;
+    cpu = strchr(line, ':') + 2;
+    break;
+  }
+  if (file != NULL) fclose(file);
+  confstr(_CS_GNU_LIBC_VERSION, version, sizeof version);
+  printf("CPU: %s. Compiler: %s. C library: %s.\n\n", cpu, VOLTA_BENCH_COMPILER, version);
+}
+
+static void print_range(const row *r) {
+  printf("| %s | %s[%g, %g]", r->f->name, r->how == BITS ? "bits of " : "", (double)r->x_from,
+         (double)r->x_to);
+  if (r->y_from < r->y_to) printf(", y [%g, %g]", (double)r->y_from, (double)r->y_to);
+}
+
+static void print_costs(const row *r, const cost c[MAKERS]) {
+  print_range(r);
+  for (int maker = 0; maker < MAKERS; maker++)
+    if (c[maker].least > 0)
+      printf(" | %.1f / %.1f", c[maker].least, c[maker].median);
+    else
+      printf(" | ");
+  printf(" | %.2f / %.2f | %.1f |", c[OURS].least / c[LIBRARY].least,
+         c[OURS].median / c[LIBRARY].median, c[LIBRARY].off);
+  if (c[SLEEF_ONES].least > 0) printf(" %.1f", c[SLEEF_ONES].off);
+  puts(" |");
+  fflush(stdout);
+}
+
+static int wanted(const char *name, int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(name, argv[i]) == 0) return 1;
+  return argc < 2;
+}
+
+int main(int argc, char **argv) {
+  print_machine();
+  printf(
+      "Least / median of %d rounds, in %s an element; the ratio is Volta's to the C library's; the"
+      "\nlast columns say how many of the results are not correctly rounded.\n\n",
+      ROUNDS, BENCH_TICK);
+  puts("| function | inputs | Volta | C library | SLEEF | ratio | C library off % | SLEEF off % |");
+  puts("|---|---|---|---|---|---|---|---|");
+  for (int i = 0; i < N_ROWS; i++) {
+    cost c[MAKERS];
+    if (!wanted(rows[i].f->name, argc, argv)) continue;
+    measure(&rows[i], c);
+    print_costs(&rows[i], c);
+  }
+  return 0;
+}

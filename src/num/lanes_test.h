@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * lanes_test.h - the functions compiled over vectors of VT_LANES numbers equal the scalar ones, bit
+ * for bit, whatever the neighbours of a lane are. The includer defines VT_LANES and LANES_MAY_RUN
+ * (an expression: does this processor have what the file was compiled for); main is here. */
+#ifndef VT_LANES_TEST_H
+#define VT_LANES_TEST_H
+#include "vt_words_vector.h"
+#include "vt_core.h"
+#include "fn_exp.inc"
+#include "fn_log.inc"
+#include "fn_trig.inc"
+#include "fn_arc.inc"
+#include "fn_erf.inc"
+#include "fn_pow.inc"
+#include "num_test.h"
+
+static vt_d widened(const float *x) {
+  vt_d v;
+  for (int k = 0; k < VT_LANES; k++) v[k] = (double)x[k];
+  return v;
+}
+static void narrowed(vt_d v, float *y) {
+  for (int k = 0; k < VT_LANES; k++) y[k] = (float)v[k];
+}
+
+#define VT_FUNCTION(name, estimate, judge) \
+  static void lanes_##name(const float *x, float *y) { narrowed(vt_core_##name(widened(x)), y); }
+#include "functions.def"
+#undef VT_FUNCTION
+static void lanes_pow(const float *x, const float *y, float *z) {
+  narrowed(vt_core_pow(widened(x), widened(y)), z);
+}
+
+typedef struct lanes_function {
+  const char *name;
+  float (*one)(float x);
+  void (*lanes)(const float *x, float *y);
+} lanes_function;
+static const lanes_function lanes_functions[N_FUNCTIONS] = {
+#define VT_FUNCTION(name, estimate, judge) {#name, vt_f32_##name, lanes_##name},
+#include "functions.def"
+#undef VT_FUNCTION
+};
+
+/* The inputs of hard.def, with the number of their function, and what is special to all. */
+static const struct {
+  int function;
+  uint32_t x;
+} lanes_rows[] = {
+#define VT_EDGE(name, x, want) {FUNCTION_##name, x},
+#include "edges.def"
+#define VT_HARD(name, x, want) {FUNCTION_##name, x},
+#include "hard.def"
+};
+static const struct {
+  uint32_t x, y;
+} lanes_pow_rows[] = {
+#define VT_HARD_POW(x, y, want) {x, y},
+#include "hard.def"
+};
+static const uint32_t lanes_special[] = {
+    0,           0x80000000u, 1,           0x80000001u, 0x007fffffu, 0x807fffffu, 0x00800000u,
+    0x3f800000u, 0xbf800000u, 0x3f7fffffu, 0x3f800001u, 0x40000000u, 0xc0400000u, 0x3f000000u,
+    0x7f7fffffu, 0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffa00001u, 0x4b800000u};
+enum { SPECIALS = sizeof lanes_special / sizeof *lanes_special };
+
+static int lanes_agree(const lanes_function *f, const float *x) {
+  float y[VT_LANES];
+  int ok = 1;
+  f->lanes(x, y);
+  for (int k = 0; k < VT_LANES; k++)
+    if (!same_f32(y[k], f->one(x[k]))) {
+      fprintf(stderr, "%s: lane %d of %d: %08x gives %08x, alone %08x\n", f->name, k, VT_LANES,
+              vt_f32_bits(x[k]), vt_f32_bits(y[k]), vt_f32_bits(f->one(x[k])));
+      ok = 0;
+    }
+  return ok;
+}
+
+static int lanes_agree_pow(const float *x, const float *y) {
+  float z[VT_LANES];
+  int ok = 1;
+  lanes_pow(x, y, z);
+  for (int k = 0; k < VT_LANES; k++)
+    if (!same_f32(z[k], vt_f32_pow(x[k], y[k]))) {
+      fprintf(stderr, "pow: lane %d of %d: %08x, %08x\n", k, VT_LANES, vt_f32_bits(x[k]),
+              vt_f32_bits(y[k]));
+      ok = 0;
+    }
+  return ok;
+}
+
+/* One input in every lane in turn, the others ordinary; and alone among copies of itself. */
+static int everywhere(const lanes_function *f, uint32_t u, uint64_t *seed) {
+  float x[VT_LANES];
+  int ok = 1;
+  for (int at = 0; at <= VT_LANES; at++) {
+    for (int k = 0; k < VT_LANES; k++)
+      x[k] = k == at || at == VT_LANES ? vt_f32_from_bits(u) : ordinary_f32(seed);
+    ok &= lanes_agree(f, x);
+  }
+  return ok;
+}
+
+static void lanes_test_rows(uint64_t *seed) {
+  int bad = 0;
+  for (size_t i = 0; i < sizeof lanes_rows / sizeof *lanes_rows; i++)
+    bad += !everywhere(&lanes_functions[lanes_rows[i].function], lanes_rows[i].x, seed);
+  for (int f = 0; f < N_FUNCTIONS; f++)
+    for (int i = 0; i < SPECIALS; i++)
+      bad += !everywhere(&lanes_functions[f], lanes_special[i], seed);
+  CHECK(bad == 0);
+}
+
+/* Hard, special and ordinary ones side by side. */
+static void lanes_test_mixed(uint64_t *seed) {
+  int bad = 0;
+  for (int f = 0; f < N_FUNCTIONS; f++)
+    for (int i = 0; i < 2000; i++) {
+      float x[VT_LANES];
+      for (int k = 0; k < VT_LANES; k++) {
+        const uint64_t r = random_u64(seed);
+        const size_t row = (size_t)(r >> 8) % (sizeof lanes_rows / sizeof *lanes_rows);
+        x[k] = r % 3 == 0   ? vt_f32_from_bits(lanes_special[(r >> 8) % SPECIALS])
+               : r % 3 == 1 ? vt_f32_from_bits(lanes_rows[row].x)
+                            : ordinary_f32(seed);
+      }
+      bad += !lanes_agree(&lanes_functions[f], x);
+    }
+  CHECK(bad == 0);
+}
+
+static void lanes_test_random(uint64_t *seed) {
+  enum { ROUNDS = 1000000 / VT_LANES };
+  for (int f = 0; f < N_FUNCTIONS; f++) {
+    int bad = 0;
+    for (int i = 0; i < ROUNDS && bad < 5; i++) {
+      float x[VT_LANES];
+      for (int k = 0; k < VT_LANES; k++)
+        x[k] = i % 2 != 0 ? any_f32(seed) : vt_f32_from_bits((uint32_t)random_u64(seed));
+      bad += !lanes_agree(&lanes_functions[f], x);
+    }
+    CHECK(bad == 0);
+  }
+}
+
+/* A pair of hard.def, or of special values, in every lane; then pairs at random. */
+static void lanes_test_pow(uint64_t *seed) {
+  const int rows = sizeof lanes_pow_rows / sizeof *lanes_pow_rows;
+  enum { ROUNDS = 1000000 / VT_LANES };
+  float x[VT_LANES], y[VT_LANES];
+  int bad = 0;
+  for (int i = 0; i < rows + SPECIALS * SPECIALS; i++)
+    for (int at = 0; at < VT_LANES; at++) {
+      const int special = i - rows;
+      for (int k = 0; k < VT_LANES; k++) random_pow(seed, &x[k], &y[k]);
+      x[at] =
+          vt_f32_from_bits(special < 0 ? lanes_pow_rows[i].x : lanes_special[special / SPECIALS]);
+      y[at] =
+          vt_f32_from_bits(special < 0 ? lanes_pow_rows[i].y : lanes_special[special % SPECIALS]);
+      bad += !lanes_agree_pow(x, y);
+    }
+  for (int i = 0; i < ROUNDS && bad < 5; i++) {
+    for (int k = 0; k < VT_LANES; k++) {
+      random_pow(seed, &x[k], &y[k]);
+      if ((i + k) % 5 == 0) x[k] = any_f32(seed), y[k] = any_f32(seed);
+    }
+    bad += !lanes_agree_pow(x, y);
+  }
+  CHECK(bad == 0);
+}
+
+/* Not inlined into main, which must ask first. */
+static __attribute__((noinline)) void lanes_test_all(void) {
+  uint64_t seed = 11;
+  lanes_test_rows(&seed);
+  lanes_test_mixed(&seed);
+  lanes_test_random(&seed);
+  lanes_test_pow(&seed);
+}
+
+int main(void) {
+  if (!(LANES_MAY_RUN)) {
+    puts("SKIPPED: this processor, or this compiler, has no such vectors");
+    return 77;
+  }
+  lanes_test_all();
+  TEST_DONE();
+}
+#endif

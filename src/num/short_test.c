@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * short_test.c - the short ways with the cores behind them: one whole slice of 2^24 inputs a
+ * function against exhaustive.digests, chosen by a hash of the sources; random inputs of every
+ * class against the functions themselves; and that the short way is taken where it should be.
+ *   short_test [NAME:SLICE]...    these functions alone, and these slices of them */
+#include "num_test.h"
+#include "vt_fpenv.h"
+#include "vt_core.h"
+#include "fn_exp.inc"
+#include "fn_log.inc"
+#include "fn_trig.inc"
+#include "fn_erf.inc"
+#include "fs_all.inc"
+
+enum { TRIES = 1000000 };
+
+typedef struct function {
+  const char *name;
+  vt_short (*brief)(float x);
+  float (*both)(float x), (*right)(float x);
+  float from, to;
+  unsigned rare;
+} function;
+static const function functions[] = {
+#define VT_SHORT(name, from, to, rare) \
+  {#name, vt_short_##name, vt_both_##name, vt_f32_##name, from, to, rare},
+#include "shorts.def"
+#undef VT_SHORT
+};
+enum { N_SHORTS = sizeof functions / sizeof *functions };
+
+/* ---- slices ---- */
+
+/* One of the slices from 2^-9 to 2^7, where the short ways decide; of both signs where the function
+ * has them. */
+static unsigned ordinary_slice(const function *f, unsigned chosen) {
+  const unsigned negative = f->from < 0 ? chosen / 8 % 2 : 0;
+  return negative << 7 | (0x3b + chosen % 8);
+}
+
+static void test_slices(uint32_t *results, const vt_file *digests) {
+  const unsigned chosen = choose_slice(), step = SANITIZED && !is_long_form() ? 4 : 1;
+  for (unsigned f = chosen % step; f < N_SHORTS; f += step)
+    test_slice(functions[f].name, functions[f].both, ordinary_slice(&functions[f], chosen + f),
+               results, digests);
+}
+
+/* ---- random inputs ---- */
+
+/* An ordinary input: even over the range where it holds both signs, over the patterns where not. */
+static float drawn(const function *f, uint64_t *state) {
+  const uint64_t r = random_u64(state);
+  const double u = (double)(r >> 11) * 0x1p-53;
+  if (f->from < 0) return (float)((double)f->from + ((double)f->to - (double)f->from) * u);
+  const uint32_t first = vt_f32_bits(f->from), last = vt_f32_bits(f->to);
+  return vt_f32_from_bits(first + (uint32_t)(r % (last - first + 1)));
+}
+
+static void test_random(const function *f, uint64_t seed) {
+  uint64_t state = seed;
+  unsigned wrong = 0;
+  for (int i = 0; i < TRIES; i++) {
+    const float x = i % 2 ? any_f32(&state) : drawn(f, &state);
+    const float y = f->both(x), right = f->right(x);
+    if (!same_f32(y, right) && wrong++ == 0)
+      fprintf(stderr, "%s(%a) is %a, not %a (seed %llu)\n", f->name, (double)x, (double)y,
+              (double)right, (unsigned long long)seed);
+  }
+  CHECK(wrong == 0);
+}
+
+static void test_taken(const function *f, uint64_t seed) {
+  uint64_t state = seed;
+  unsigned open = 0;
+  for (int i = 0; i < TRIES; i++) open += f->brief(drawn(f, &state)).sure == 0;
+  if (open > TRIES / f->rare)
+    fprintf(stderr, "%s: %u of %d left to the core\n", f->name, open, TRIES);
+  CHECK(open <= TRIES / f->rare);
+}
+
+/* A zero is an ordinary input too, and keeps its sign; the short way is not for NaN. */
+static void test_edges(const function *f) {
+  const float zero = 0.0f, nan = vt_f32_from_bits(0x7fc00000u);
+  CHECK(same_f32(f->both(zero), f->right(zero)) && same_f32(f->both(-zero), f->right(-zero)));
+  CHECK(f->brief(nan).sure == 0);
+  CHECK(f->from > 0 || f->brief(zero).sure != 0);
+}
+
+static void test_function(unsigned f) {
+  test_edges(&functions[f]);
+  test_taken(&functions[f], 7 * f + 1);
+  test_random(&functions[f], 7 * f + 2);
+}
+
+/* One argument NAME:SLICE; 0 when there is no such function or slice. */
+static int test_named(const char *argument, uint32_t *results, const vt_file *digests) {
+  unsigned long slice;
+  for (unsigned f = 0; f < N_SHORTS; f++)
+    if (is_named(argument, functions[f].name, &slice) && slice < 256) {
+      test_function(f);
+      test_slice(functions[f].name, functions[f].both, (unsigned)slice, results, digests);
+      return 1;
+    }
+  fprintf(stderr, "short_test: no such function or slice: %s\n", argument);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  vt_fpenv saved;
+  vt_file digests;
+  uint32_t *results = malloc((size_t)SLICE * sizeof *results);
+  CHECK(results != NULL);
+  if (results == NULL || !read_digests(&digests)) return 1;
+  vt_fpenv_enter(&saved);
+  for (int i = 1; i < argc; i++) CHECK(test_named(argv[i], results, &digests));
+  for (unsigned f = 0; argc == 1 && f < N_SHORTS; f++) test_function(f);
+  if (argc == 1) test_slices(results, &digests);
+  vt_fpenv_leave(&saved);
+  vt_file_done(&digests);
+  free(results);
+  TEST_DONE();
+}
