@@ -174,7 +174,8 @@ static inline int read_digests(vt_file *out) {
 }
 
 /* The digest that stands there for a function and a slice, or NULL. */
-static inline const char *published(const vt_file *digests, const char *name, unsigned slice) {
+static inline const char *published_digest(const vt_file *digests, const char *name,
+                                           unsigned slice) {
   char key[32];
   snprintf(key, sizeof key, "%s %3u ", name, slice);
   for (const char *line = (const char *)digests->data; line != NULL && *line != 0;
@@ -186,15 +187,15 @@ static inline const char *published(const vt_file *digests, const char *name, un
 }
 
 /* A slice of a function has the digest that stands there. `results` has room for a slice. */
-static inline void test_slice(const char *name, float (*call)(float x), unsigned slice,
-                              uint32_t *results, const vt_file *digests) {
+static inline void test_digest_slice(const char *name, float (*call)(float x), unsigned slice,
+                                     uint32_t *results, const vt_file *digests) {
   char hex[65];
   for (uint32_t i = 0; i < SLICE; i++) {
     const float y = call(vt_f32_from_bits((uint32_t)slice << 24 | i));
     results[i] = y != y ? 0x7fc00000u : vt_f32_bits(y);
   }
   const vt_hash256 h = vt_hash_bytes(results, (size_t)SLICE * sizeof *results);
-  const char *want = published(digests, name, slice);
+  const char *want = published_digest(digests, name, slice);
   vt_hash_hex(&h, hex);
   if (want == NULL || strncmp(hex, want, 32) != 0)
     fprintf(stderr, "%s: slice %u is %.32s\n", name, slice, hex);

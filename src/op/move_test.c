@@ -170,7 +170,7 @@ static const struct {
     {8, {2, 1, 3, 1, 2, 1, 2, 5}, {0}, {2, 1, 3, 1, 1, 1, 2, 4}, {1, 1, 2, 1, 1, 1, 1, 3}, 8},
 };
 
-static void test_slicing(void) {
+static void test_slice(void) {
   uint64_t state = 14;
   for (int64_t s = 0; s < COUNT(slices); s++)
     for (uint32_t dtype = 1; dtype <= TYPES; dtype++) {
@@ -568,7 +568,7 @@ int main(void) {
   test_transpose();
   test_broadcast();
   test_reshape();
-  test_slicing();
+  test_slice();
   test_pad();
   test_concat();
   test_gather();
