@@ -41,8 +41,8 @@ static unsigned ordinary_slice(const function *f, unsigned chosen) {
 static void test_slices(uint32_t *results, const vt_file *digests) {
   const unsigned chosen = choose_slice(), step = SANITIZED && !is_long_form() ? 4 : 1;
   for (unsigned f = chosen % step; f < N_SHORTS; f += step)
-    test_digest_slice(functions[f].name, functions[f].both, ordinary_slice(&functions[f], chosen + f),
-               results, digests);
+    test_digest_slice(functions[f].name, functions[f].both,
+                      ordinary_slice(&functions[f], chosen + f), results, digests);
 }
 
 /* ---- random inputs ---- */

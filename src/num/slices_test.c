@@ -37,7 +37,8 @@ int main(int argc, char **argv) {
   vt_fpenv_enter(&saved);
   for (int i = 1; i < argc; i++) CHECK(test_named(argv[i], results, &digests));
   for (unsigned f = 0; argc == 1 && f < N_FUNCTIONS; f++)
-    test_digest_slice(functions[f].name, functions[f].call, (slice + f * 23) % 256, results, &digests);
+    test_digest_slice(functions[f].name, functions[f].call, (slice + f * 23) % 256, results,
+                      &digests);
   vt_fpenv_leave(&saved);
   vt_file_done(&digests);
   free(results);
