@@ -172,7 +172,7 @@ def restate_conv(tree, d, folder):
     yield "conv", found["y"][2], packed("d", d["conv"](x, w=w, w_dims=CONV_W, **CONV))
 
 
-def restate_conv_transposed(tree, d, folder):
+def restate_conv_transpose(tree, d, folder):
     """Zeros between the elements stand for the taps that are not numbered: in one block they change nothing."""
     stride, dilation, low, high = (CONV[k] for k in ("stride", "dilation", "low", "high"))
     n, channels, *length = CONV["x_dims"]
@@ -193,10 +193,10 @@ def restate_conv_transposed(tree, d, folder):
                   f"t{g} = reshape(transpose(w{g}, perm=[1, 0, 2, 3]), shape=[{per_group}, {len(starts)}])",
                   f"y{g} = matmul(t{g}, c{g})"]
     lines += ["output y = concat(y0, y1, axis=1)\n}\n"]
-    found, _ = run_model(tree, folder, "conv_transposed", "\n ".join(lines))
+    found, _ = run_model(tree, folder, "conv_transpose", "\n ".join(lines))
     x, w = [v / 3 for v in drawn(d, "x", 336)], drawn(d, "w", 72)  # thirds, so that every fma rounds
-    stated = d["conv_transposed"](x, w=w, w_dims=BACK_W, extra=BACK_EXTRA, **CONV)
-    yield "conv_transposed", found["y"][2], packed("d", stated)
+    stated = d["conv_transpose"](x, w=w, w_dims=BACK_W, extra=BACK_EXTRA, **CONV)
+    yield "conv_transpose", found["y"][2], packed("d", stated)
 
 
 def restate_attention(tree, d, folder):
@@ -243,7 +243,7 @@ def restate_adam(tree, d, folder):
 
 
 def check_restated(tree, page, d, folder):
-    for restate in (restate_casts, restate_cumsum, restate_conv, restate_conv_transposed, restate_attention,
+    for restate in (restate_casts, restate_cumsum, restate_conv, restate_conv_transpose, restate_attention,
                     restate_adam):
         for what, found, stated in restate(tree, d, folder):
             if found != stated:
