@@ -41,8 +41,8 @@ static unsigned ordinary_slice(const function *f, unsigned chosen) {
 static void test_slices(uint32_t *results, const vt_file *digests) {
   const unsigned chosen = choose_slice(), step = SANITIZED && !is_long_form() ? 4 : 1;
   for (unsigned f = chosen % step; f < N_SHORTS; f += step)
-    test_digest_slice(functions[f].name, functions[f].both,
-                      ordinary_slice(&functions[f], chosen + f), results, digests);
+    test_slice(functions[f].name, functions[f].both, ordinary_slice(&functions[f], chosen + f),
+               results, digests);
 }
 
 /* ---- random inputs ---- */
@@ -98,7 +98,7 @@ static int test_named(const char *argument, uint32_t *results, const vt_file *di
   for (unsigned f = 0; f < N_SHORTS; f++)
     if (is_named(argument, functions[f].name, &slice) && slice < 256) {
       test_function(f);
-      test_digest_slice(functions[f].name, functions[f].both, (unsigned)slice, results, digests);
+      test_slice(functions[f].name, functions[f].both, (unsigned)slice, results, digests);
       return 1;
     }
   fprintf(stderr, "short_test: no such function or slice: %s\n", argument);

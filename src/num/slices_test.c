@@ -20,7 +20,7 @@ static int test_named(const char *argument, uint32_t *results, const vt_file *di
   unsigned long slice;
   for (unsigned f = 0; f < N_FUNCTIONS; f++)
     if (is_named(argument, functions[f].name, &slice) && slice < 256) {
-      test_digest_slice(functions[f].name, functions[f].call, (unsigned)slice, results, digests);
+      test_slice(functions[f].name, functions[f].call, (unsigned)slice, results, digests);
       return 1;
     }
   fprintf(stderr, "slices_test: no such function or slice: %s\n", argument);
@@ -37,8 +37,7 @@ int main(int argc, char **argv) {
   vt_fpenv_enter(&saved);
   for (int i = 1; i < argc; i++) CHECK(test_named(argv[i], results, &digests));
   for (unsigned f = 0; argc == 1 && f < N_FUNCTIONS; f++)
-    test_digest_slice(functions[f].name, functions[f].call, (slice + f * 23) % 256, results,
-                      &digests);
+    test_slice(functions[f].name, functions[f].call, (slice + f * 23) % 256, results, &digests);
   vt_fpenv_leave(&saved);
   vt_file_done(&digests);
   free(results);
