@@ -17,7 +17,7 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 tree=$temporary/tree
 mkdir "$tree"
-cp -r CMakeLists.txt cmake examples include src tests tools "$tree"
+cp -r CMakeLists.txt bench cmake examples include src tests tools "$tree"
 
 # ---- the faults ----
 # fault COMP SIDE FILE FUNCTION SED [quick]: SED is applied between the head of FUNCTION and the
