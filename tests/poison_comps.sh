@@ -51,13 +51,13 @@ fault linear kernel op_contract.c kernel_linear 's/v + ((const float/v - ((const
 fault embedding lower op_move.c lower_embedding \
   's/l->in\[1\])/vt_build2(l->b, VT_OP_minimum, l->in[1], vt_build_int(l->b, l->b->type(l->b, l->in[1])->dtype, 3)))/'
 fault embedding kernel op_move.c kernel_embedding 's/row \* table->stride\[0\]/(row - (row == 3)) * table->stride[0]/'
-fault attention lower op_attention.c causal_mask 's/VT_OP_le/VT_OP_lt/'
+fault attention lower op_attention.c by_position 's/VT_OP_le, j, p/VT_OP_lt, j, p/'
 fault attention lower op_attention.c scale_of 's|1.0f / vt_f32_sqrt((float)d)|(float)(1.0 / vt_f64_sqrt((double)d))|'
 fault attention lower op_attention.c scale_of 's|: a->scale|: a->scale * (1 + 0x1p-23)|'
 fault attention kernel op_attention.c kernel_attention 's|1.0f / root|(float)(1.0 / vt_f64_sqrt((double)q->dim[3]))|'
 fault attention kernel op_attention.c kernel_attention 's|= (float)a->scale|= (float)(a->scale * (1 + 0x1p-23))|'
-fault attention kernel op_attention.c keys_seen 's/i + 1 + tk - tq/i + tk - tq/' quick
-fault cross_entropy lower op_loss.c count_rows 's/ignored, zero, one/ignored, one, one/' quick
+fault attention kernel op_attention.c look 's/j <= p/j < p/' quick
+fault cross_entropy lower op_loss.c reduce_rows 's/reduction == VT_WORD_sum ? sum/reduction != VT_WORD_sum ? sum/' quick
 fault cross_entropy kernel op_loss.c row_loss 's/- (x\[r->target \* r->stride\] - m)/+ m - x[r->target * r->stride]/'
 
 # ---- build ----

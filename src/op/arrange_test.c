@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * arrange_test.c - the composed movements by their kernels: tile, flip, roll, triu, tril, where,
  * stack, split, squeeze, unsqueeze, flatten. Bits are copied as they are, for every type. */
-#include "move_check.h"
+#include "move_test.h"
 
 static const struct {
   uint32_t rank;

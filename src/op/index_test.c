@@ -2,7 +2,7 @@
  * index_test.c - gather_nd, gather_elements and the twelve scatters against their definition,
  * restated element by element: which element of x (or base) each element of the result (or of the
  * updates) belongs to. And one_hot, and the type rules of all. */
-#include "move_check.h"
+#include "move_test.h"
 
 typedef enum form { BY_AXIS, BY_ELEMENTS, BY_COORDINATES } form;
 typedef struct trial {

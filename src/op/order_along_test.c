@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * order_along_test.c - sort, argsort and top_k: an element's place is the number of those that come
  * before it, counted one by one. NaN is the greatest, -0 below +0, equal ones keep their order. */
-#include "move_check.h"
+#include "move_test.h"
 
 static int comes_before(const vt_view *x, int64_t p, int64_t q, int descending) {
   const uint64_t a = get_bits(x, p), b = get_bits(x, q);

@@ -329,42 +329,82 @@ def per_channel(x, s):
     return s.reshape((-1,) + (1,) * (x.ndim - 2)) if s.ndim == 1 and x.ndim > 2 else s
 
 
-def layer_norm(x, g, b, a):
-    d = x - x.mean(axis=-1, keepdims=True)
-    v = (d * d).mean(axis=-1, keepdims=True) + real(x, a, "eps")
-    if np.any(np.abs(v) < 1e-6 * np.max(x * x, axis=-1, keepdims=True, initial=0)):
+def layer_norm(x, *more):
+    """Over as many last axes as gamma has."""
+    *scale, a = more
+    axes = tuple(range(-(scale[0].ndim if scale else 1), 0))
+    d = x - x.mean(axis=axes, keepdims=True)
+    v = (d * d).mean(axis=axes, keepdims=True) + real(x, a, "eps")
+    if np.any(np.abs(v) < 1e-6 * np.max(x * x, axis=axes, keepdims=True, initial=0)):
         raise_skip("a variance of nothing but rounding")
-    return d / np.sqrt(v) * g + b
+    y = d / np.sqrt(v)
+    y = y * scale[0] if scale else y
+    return y + scale[1] if len(scale) > 1 else y
 
 
-def rms_norm(x, g, a):
-    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + real(x, a, "eps")) * g
+def rms_norm(x, *more):
+    *scale, a = more
+    y = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + real(x, a, "eps"))
+    return y * scale[0] if scale else y
 
 
-def attention(q, k, v, a):
+def keys_seen(shape, more, a):
+    """Which key each query sees, and the bias; further operands are told apart by their types."""
+    tq, tk = shape[2], shape[3]
+    seen, bias, length = np.ones(shape, bool), 0, np.full((shape[0], 1, 1, 1), tk)
+    for extra in more:
+        if extra.dtype == bool:
+            seen = seen & extra
+        elif extra.dtype.kind == "f":
+            bias = extra
+        else:
+            length = extra.reshape(-1, 1, 1, 1)
+    j, p = np.arange(tk), np.arange(tq).reshape(-1, 1) + length - tq
+    seen = seen & (j < length)
+    window = a.get("window", 0)
+    if a["causal"]:
+        seen = seen & (j <= p)
+    if window:
+        seen = seen & (j > p - window)
+        seen = seen if a["causal"] else seen & (j < p + window)
+    return seen, bias
+
+
+def attention(q, k, v, *more):
+    *more, a = more
     group = q.shape[1] // k.shape[1] if k.shape[1] else 1
     k, v = np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)
-    tq, tk = q.shape[2], k.shape[2]
     scale = a["scale"] or 1 / np.sqrt(np.float64(q.shape[3]))
     s = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
-    if a["causal"]:
-        s = np.where(np.arange(tk)[None, :] <= np.arange(tq)[:, None] + tk - tq, s, -np.inf)
-    if tk == 0 or s.size == 0:
+    seen, bias = keys_seen(s.shape, more, a)
+    if k.shape[2] == 0 or s.size == 0:
         return np.zeros(q.shape[:3] + v.shape[3:]), 0
+    if not np.all(np.isfinite(v)) and not np.all(seen):
+        raise_skip("absent keys beside infinite values")
+    s = np.where(seen, s + bias, -np.inf)
     m = np.max(s, axis=-1, keepdims=True)
     e = np.exp(s - np.where(np.isfinite(m), m, 0))
+    e = np.where(np.isposinf(m) | (np.isneginf(m) & np.any(seen, axis=-1, keepdims=True)), np.nan, e)
     l = np.sum(e, axis=-1, keepdims=True)
     y = np.where(l == 0, 0, np.matmul(e, v) / np.where(l == 0, 1, l))
     # An error of the scores is one of the logarithm of e.
     size = np.max(np.matmul(np.abs(q), np.swapaxes(np.abs(k), -1, -2)), initial=0) * abs(scale)
+    size = size + np.max(np.abs(bias), initial=0)
     return y, 2 * EPS["f32"] * size * np.max(np.abs(v), initial=0)
 
 
-def cross_entropy(x, t, a):
+def cross_entropy(x, t, *more):
+    *weight, a = more
+    if weight or a.get("smoothing", 0):
+        raise_skip("weights and smoothing")
     rows, targets = log_softmax(x, -1).reshape(-1, x.shape[-1]), t.reshape(-1)
     kept = targets != a["ignore"]
-    picked = rows[np.arange(len(targets)), np.where(kept, targets, 0)]
-    return np.asarray(-np.sum(picked[kept]) / np.float64(np.sum(kept)))
+    picked = -rows[np.arange(len(targets)), np.where(kept, targets, 0)]
+    reduction = a.get("reduction", "mean")
+    if reduction == "none":
+        return np.where(kept, picked, 0).reshape(t.shape)
+    total = np.sum(picked[kept])
+    return np.asarray(total if reduction == "sum" else total / np.float64(np.sum(kept)))
 
 
 def with_axis(function):
@@ -480,6 +520,8 @@ def torch_table():
         return reduced(lambda x, axes, keep: f(x, dim=axes, keepdim=keep))
 
     def attend(x, a, c):
+        if len(x) > 3 or a.get("window", 0):
+            raise_skip("further operands of attention (PyTorch)")
         q, k, v = x
         if min(q.numel(), k.numel(), v.numel()) == 0:
             raise_skip("empty attention (PyTorch)")
@@ -495,8 +537,11 @@ def torch_table():
                                               scale=a["scale"] or None)
 
     def entropy(x, a, c):
-        return F.cross_entropy(x[0].reshape(-1, x[0].shape[-1]), x[1].reshape(-1).long(),
-                               ignore_index=a["ignore"])
+        y = F.cross_entropy(x[0].reshape(-1, x[0].shape[-1]), x[1].reshape(-1).long(),
+                            weight=x[2] if len(x) > 2 else None, ignore_index=a["ignore"],
+                            reduction=a.get("reduction", "mean"),
+                            label_smoothing=a.get("smoothing", 0.0))
+        return y.reshape(x[1].shape) if a.get("reduction", "mean") == "none" else y
 
     def fma(x, a, c):
         if c.dtype == "f64":
@@ -614,8 +659,10 @@ def torch_table():
         "tril": lambda x, a, c: torch.tril(x[0], a["k"]),
         "softmax": lambda x, a, c: torch.softmax(x[0], a["axis"]),
         "log_softmax": lambda x, a, c: torch.log_softmax(x[0], a["axis"]),
-        "layer_norm": lambda x, a, c: F.layer_norm(x[0], x[0].shape[-1:], x[1], x[2], eps=a["eps"]),
-        "rms_norm": lambda x, a, c: x[0] * torch.rsqrt((x[0] ** 2).mean(-1, keepdim=True) + a["eps"]) * x[1],
+        "layer_norm": lambda x, a, c: F.layer_norm(
+            x[0], x[1].shape if len(x) > 1 else x[0].shape[-1:], *x[1:], eps=a["eps"]),
+        "rms_norm": lambda x, a, c: x[0] * torch.rsqrt(
+            (x[0] ** 2).mean(-1, keepdim=True) + a["eps"]) * (x[1] if len(x) > 1 else 1),
         "attention": attend, "cross_entropy": entropy,
         "clamp": lambda x, a, c: torch.clamp(x[0], a["lo"], a["hi"]),
         "hardtanh": lambda x, a, c: F.hardtanh(x[0], a["lo"], a["hi"]),

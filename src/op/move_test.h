@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * move_check.h - what the tests of movement share on top of op_test.h: coordinates of elements,
+ * move_test.h - what the tests of movement share on top of op_test.h: coordinates of elements,
  * bits that must have been copied, and running an op with several results. */
-#ifndef VT_MOVE_CHECK_H
-#define VT_MOVE_CHECK_H
+#ifndef VT_MOVE_TEST_H
+#define VT_MOVE_TEST_H
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, I32 = VT_DTYPE_I32, I64 = VT_DTYPE_I64, TYPES = 9 };
