@@ -31,8 +31,8 @@ fault silu lower op_activation.c lower_silu 's/VT_OP_sigmoid/VT_OP_tanh/'
 fault silu kernel op_activation.c silu 's|vt_f32_sigmoid(x)|(1.0f / (1.0f + vt_f32_exp(-x)))|'
 fault gelu lower op_activation.c lower_gelu 's/0x3f3504f3u/0x3f3504f4u/'
 fault gelu kernel op_activation.c gelu 's/0x1.6a09e6p-1f/0x1.6a09e4p-1f/' quick
-fault gelu_tanh lower op_activation.c lower_gelu_tanh 's/0x3d372713u/0x3d372714u/'
-fault gelu_tanh lower op_activation.c lower_gelu_tanh 's/0x3f4c422au/0x3f4c4229u/'
+fault gelu_tanh lower op_activation.c tanh_of_cubic 's/0x3d372713u/0x3d372714u/'
+fault gelu_tanh lower op_activation.c tanh_of_cubic 's/0x3f4c422au/0x3f4c4229u/'
 fault gelu_tanh kernel op_activation.c gelu_tanh 's/0x1.6e4e26p-5f/0x1.6e4e28p-5f/'
 fault gelu_tanh kernel op_activation.c gelu_tanh 's/0x1.988454p-1f/0x1.988456p-1f/'
 fault mean lower op_reduce.c lower_mean 's/dtype, count)/dtype, count + 1)/'
@@ -96,8 +96,10 @@ try() {
       grep -m 3 error "$temporary/log" || true
     else
       (cd "$tree" && "$test" --only "$1") >"$temporary/said" 2>&1 || status=$?
-      if [[ $status == 1 ]] && grep -q "^FAILED $1: .* on reference:$device\$" "$temporary/said" &&
-        ! grep -q "on reference:$((1 - device))\$" "$temporary/said"; then
+      # A gradient may use pieces of the decomposition, and then differs on both devices.
+      grep -v '/gradient\.' "$temporary/said" >"$temporary/values" || true
+      if [[ $status == 1 ]] && grep -q "^FAILED $1: .* on reference:$device\$" "$temporary/values" &&
+        ! grep -q "on reference:$((1 - device))\$" "$temporary/values"; then
         echo "ok: $1, $2"
       else
         fail "$1, $2: not noticed (status $status)"
