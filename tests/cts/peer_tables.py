@@ -401,10 +401,14 @@ def cross_entropy(x, t, *more):
     kept = targets != a["ignore"]
     picked = -rows[np.arange(len(targets)), np.where(kept, targets, 0)]
     reduction = a.get("reduction", "mean")
+    # A row near 0 is the difference of two numbers that are not.
+    slack = 4 * EPS["f32"] * (1 + np.max(np.abs(rows[np.isfinite(rows)]), initial=0))
     if reduction == "none":
-        return np.where(kept, picked, 0).reshape(t.shape)
-    total = np.sum(picked[kept])
-    return np.asarray(total if reduction == "sum" else total / np.float64(np.sum(kept)))
+        return np.where(kept, picked, 0).reshape(t.shape), slack
+    total, many = np.sum(picked[kept]), np.float64(np.sum(kept))
+    if reduction == "sum":
+        return np.asarray(total), slack * many
+    return np.asarray(total / many), slack
 
 
 def with_axis(function):
@@ -538,7 +542,7 @@ def torch_table():
 
     def entropy(x, a, c):
         y = F.cross_entropy(x[0].reshape(-1, x[0].shape[-1]), x[1].reshape(-1).long(),
-                            weight=x[2] if len(x) > 2 else None, ignore_index=a["ignore"],
+                            weight=x[2].detach() if len(x) > 2 else None, ignore_index=a["ignore"],
                             reduction=a.get("reduction", "mean"),
                             label_smoothing=a.get("smoothing", 0.0))
         return y.reshape(x[1].shape) if a.get("reduction", "mean") == "none" else y
@@ -641,7 +645,8 @@ def torch_table():
         "max": extreme(torch.amax), "min": extreme(torch.amin),
         "argmax": floats(lambda x, a, c: torch.argmax(x[0], dim=a["axis"])),
         "matmul": lambda x, a, c: turn(x[0], a["transpose_a"]) @ turn(x[1], a["transpose_b"]),
-        "matmul_masked": lambda x, a, c: torch.where(x[2], x[0], 0.0) @ turn(x[1], a["transpose_b"]),
+        "matmul_masked": lambda x, a, c: torch.where(
+            x[2], turn(x[0], a["transpose_a"]), 0.0) @ turn(x[1], a["transpose_b"]),
         "linear": lambda x, a, c: x[0] @ x[1] + (x[2] if len(x) == 3 else 0),
         "gather": gather, "embedding": gather, "slice": cut, "pad": pad,
         "concat": lambda x, a, c: torch.cat(x, dim=a["axis"]),

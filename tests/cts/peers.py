@@ -11,7 +11,7 @@ it is a mistake in Volta or in the table.
   sum     (length of a chain + 40) * eps * sum of magnitudes: sums and contractions
   close   1e-5 (f64: 1e-12) of the largest magnitude in the result: compositions; attention adds
           what an error of its scores makes
-  grad    the same with 1e-4 (f64: 1e-9): gradients against PyTorch's autograd
+  grad    the same with 3e-4 (f64: 1e-9): gradients against PyTorch's autograd
 
 `bits` and `ulp` are compared on all values, `sum` on all but the widest, the others on ordinary
 values. --break OP spoils the results of one op, to see that it is noticed. Exit 77: no NumPy.
@@ -142,9 +142,9 @@ def within(got, want, bound, scale):
     elif bound == "sum":
         limit = scale
     else:
-        eps = {"close": {4: 1e-5, 8: 1e-12}, "grad": {4: 1e-4, 8: 1e-9}}[bound][got.dtype.itemsize]
+        eps = {"close": {4: 1e-5, 8: 1e-12}, "grad": {4: 3e-4, 8: 1e-9}}[bound][got.dtype.itemsize]
         top = np.max(np.abs(narrow[np.isfinite(narrow)]), initial=0.0)
-        limit = eps * (top + 1e-3) + scale
+        limit = eps * (top + 1e-2) + scale
     return equal | (finite & (error <= limit)) | np.isinf(limit)
 
 
