@@ -42,6 +42,7 @@ static void test_families(void) {
 
 #ifdef VOLTA_HAVE_MPFR
 #include <mpfr.h>
+#include "exhaustive/judge_by_hand.h"
 
 /* A finite f32 result: 24 bits, the exponents of f32, subnormals included. */
 static void judge_open(mpfr_t y) {
@@ -52,36 +53,6 @@ static void judge_open(mpfr_t y) {
 static void judge_close(mpfr_t y) {
   mpfr_clear(y);
   mpfr_free_cache();
-}
-
-/* MPFR's reciprocal root of -0 is +inf; IEEE 754 says -inf, and so do we. */
-static int judge_rsqrt(mpfr_ptr y) {
-  if (!mpfr_zero_p(y)) return mpfr_rec_sqrt(y, y, MPFR_RNDN);
-  mpfr_set_inf(y, mpfr_signbit(y) != 0 ? -1 : 1);
-  return 0;
-}
-
-/* Through 400 bits and unbounded exponents: e^-x may lie beyond f32 where the quotient does not.
- * Four roundings leave 390 bits; they must decide the 24 and the direction. From 200 in size on,
- * the value is beyond the first midpoint. */
-static int judge_sigmoid(mpfr_ptr y) {
-  const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
-  const int plain = mpfr_regular_p(y) && mpfr_cmpabs_ui(y, 200) < 0;
-  mpfr_t t;
-  mpfr_set_emin(mpfr_get_emin_min());
-  mpfr_set_emax(mpfr_get_emax_max());
-  mpfr_init2(t, 400);
-  mpfr_neg(t, y, MPFR_RNDN); /* exact: y holds an f32 */
-  mpfr_exp(t, t, MPFR_RNDN);
-  mpfr_add_ui(t, t, 1, MPFR_RNDN);
-  mpfr_ui_div(t, 1, t, MPFR_RNDN);
-  CHECK(!plain || mpfr_can_round(t, 390, MPFR_RNDN, MPFR_RNDZ, 25));
-  mpfr_set_emin(emin);
-  mpfr_set_emax(emax);
-  int inexact = mpfr_set(y, t, MPFR_RNDN);
-  inexact = mpfr_check_range(y, inexact, MPFR_RNDN);
-  mpfr_clear(t);
-  return inexact;
 }
 
 /* The judges of functions.def. */
