@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * layout.c - strides of dense tensors and of views of them. */
+#include <string.h>
+#include "vt_layout.h"
+
+void vt_layout_dense(const vt_type *t, vt_layout *out) {
+  int64_t stride = 1;
+  *out = (vt_layout){0};
+  for (uint32_t i = t->rank; i-- > 0;) {
+    out->stride[i] = stride;
+    stride *= t->dim[i] > 0 ? t->dim[i] : 1;
+  }
+}
+
+int vt_layout_is_dense(const vt_type *t, const vt_layout *l) {
+  vt_layout dense;
+  vt_layout_dense(t, &dense);
+  return memcmp(dense.stride, l->stride, sizeof dense.stride) == 0;
+}
+
+uint64_t vt_layout_span(const vt_type *t, const vt_layout *l) {
+  uint64_t last = 0;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (t->dim[i] == 0) return 0;
+    last += (uint64_t)(t->dim[i] - 1) * (uint64_t)l->stride[i];
+  }
+  return (last + 1) * vt_dtype_bytes(t->dtype);
+}
+
+/* ---- views ---- */
+
+typedef struct vt_view_rule {
+  const void *attrs;
+  const vt_type *x, *y;
+  const vt_layout *from;
+  vt_layout *to;
+} vt_view_rule;
+
+/* Row-major order decides which element goes where, so only dense elements keep their places. */
+static int view_reshape(const vt_view_rule *r) {
+  if (!vt_layout_is_dense(r->x, r->from)) return 0;
+  vt_layout_dense(r->y, r->to);
+  r->to->first = r->from->first;
+  return 1;
+}
+
+static int view_transpose(const vt_view_rule *r) {
+  const vt_attr_perm *a = r->attrs;
+  *r->to = (vt_layout){.first = r->from->first};
+  for (uint32_t i = 0; i < r->y->rank; i++) r->to->stride[i] = r->from->stride[a->perm.v[i]];
+  return 1;
+}
+
+/* The same element again and again: a stride of 0. */
+static int view_broadcast(const vt_view_rule *r) {
+  const uint32_t new_axes = r->y->rank - r->x->rank;
+  *r->to = (vt_layout){.first = r->from->first};
+  for (uint32_t i = 0; i < r->x->rank; i++)
+    if (r->x->dim[i] == r->y->dim[new_axes + i]) r->to->stride[new_axes + i] = r->from->stride[i];
+  return 1;
+}
+
+static int view_slice(const vt_view_rule *r) {
+  const vt_attr_slice *a = r->attrs;
+  *r->to = (vt_layout){.first = r->from->first};
+  for (uint32_t i = 0; i < r->y->rank; i++) {
+    const int64_t step = a->step.n == 0 ? 1 : a->step.v[i];
+    const int used = r->y->dim[i] > 0; /* an empty axis starts nowhere */
+    if (step > (int64_t)1 << 40) return 0; /* its product with a stride could overflow */
+    r->to->first += used ? (uint64_t)a->start.v[i] * (uint64_t)r->from->stride[i] : 0;
+    r->to->stride[i] = r->y->dim[i] > 1 ? r->from->stride[i] * step : r->from->stride[i];
+  }
+  return 1;
+}
+
+static const struct {
+  uint32_t op;
+  int (*make)(const vt_view_rule *r);
+} views[] = {
+#define VT_VIEW(name, function) {VT_OP_##name, function},
+#include "views.def"
+#undef VT_VIEW
+};
+
+int vt_op_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
+               const vt_type *out, vt_layout *made) {
+  const vt_view_rule r = {attrs, x, out, l, made};
+  for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+    if (views[i].op == op) return views[i].make(&r);
+  return 0;
+}
