@@ -139,7 +139,7 @@ static int is_tensor(const vt_plan *p, uint32_t value, const vt_bk_tensor *t) {
 
 static int is_node(uint64_t room, const vt_bk_step *s, const vt_node *n) {
   return s->size == sizeof *s && s->op == n->op && s->n_in == n->n_in && s->n_out == n->n_out &&
-         s->group == 0 && s->region == 0 && s->attrs == n->attrs &&
+         s->group == n->group && s->region == 0 && s->attrs == n->attrs &&
          s->attrs_size == vt_op_get(n->op)->attrs->size && s->work_arena == VT_CLASS_WORK &&
          s->work_offset % VT_PLAN_ALIGNMENT == 0 && s->work_bytes <= room &&
          s->work_offset <= room - s->work_bytes && s->n_body == n->n_body && s->reserved == 0 &&
