@@ -189,6 +189,7 @@ static vt_status make_step(vt_plan *p, uint32_t i, vt_diag *d) {
                              .op = n->op,
                              .n_in = n->n_in,
                              .n_out = n->n_out,
+                             .group = n->group,
                              .in = in,
                              .out = out,
                              .attrs = n->attrs,

@@ -44,7 +44,9 @@ static void print_step(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *ou
                 vt_value_name(p->g, p->g->operands[n->first_in + k], name));
   vt_text_add(out, "%s", n->n_in > 0 && op->attrs->n_fields > 0 ? ", " : "");
   vt_attr_print(op->attrs, n->attrs, &p->g->dims, out);
-  vt_text_add(out, ")\n");
+  vt_text_add(out, ")");
+  if (n->group != 0) vt_text_add(out, " @%u", n->group);
+  vt_text_add(out, "\n");
   print_bodies(p, i, depth + 1, out);
 }
 

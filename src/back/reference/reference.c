@@ -77,10 +77,11 @@ static vt_view view_of(const vt_bk_tensor *t) {
   return v;
 }
 
-/* The kernels take every type and layout that the verifier lets through. */
+/* The kernels take every type and layout that the verifier lets through. A group is a hint that
+ * need not be taken: its steps run one after the other. */
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   const vt_op_info *op = vt_op_get(step->op);
-  if (op == NULL || !op_listed(dev, step->op) || step->group != 0 || step->region != 0 ||
+  if (op == NULL || !op_listed(dev, step->op) || step->region != 0 ||
       step->n_body != vt_op_bodies(op) || step->n_out == 0 ||
       (vt_op_results(op) != 0 && step->n_out != vt_op_results(op)) ||
       step->attrs_size != op->attrs->size)
