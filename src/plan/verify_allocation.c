@@ -8,7 +8,6 @@
  * alone, which a tree over all offsets finds. */
 #include <stdio.h>
 #include <string.h>
-#include "vt_form.h"
 #include "vt_sort.h"
 #include "vt_verify.h"
 
@@ -16,7 +15,7 @@
 
 typedef struct life {
   uint32_t first, last;
-  uint32_t reader; /* the last step that reads it or a view of it, and one; 0: none */
+  uint32_t reader; /* the last step that reads it, or for what has bytes a view of it, and one */
   uint32_t over;   /* the value written over it; VT_NO_VALUE: none */
 } life;
 
@@ -24,13 +23,10 @@ static void find_readers(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
   for (uint32_t i = 0; i < v->p->n_steps; i++) {
     const vt_node *n = vt_verify_node(v, i);
-    for (uint32_t k = 0; k < n->n_in; k++) lives[g->operands[n->first_in + k]].reader = i + 1;
-  }
-  for (uint32_t i = g->n_nodes; i-- > 0;) { /* the views of a view come after it */
-    const uint32_t value = g->nodes[i].first_out;
-    const vt_buffer *b = &v->p->buffers[value];
-    if (v->step_of[i] != VT_NO_STEP) continue;
-    if (lives[b->of].reader < lives[value].reader) lives[b->of].reader = lives[value].reader;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+      const uint32_t operand = g->operands[n->first_in + k];
+      lives[operand].reader = lives[v->root[operand]].reader = i + 1;
+    }
   }
 }
 
@@ -56,7 +52,7 @@ static int may_be_over(const vt_verify *v, const life *lives, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value], *of = &v->p->buffers[b->of];
   const vt_type *x = &g->values[value].type, *y = &g->values[b->of].type;
   const vt_node *n = &g->nodes[g->values[value].node];
-  int fits = vt_op_form(n->op) == VT_FORM_pointwise && !vt_verify_is_port(v, b->of) &&
+  int fits = vt_op_form(n->op) == VT_FORM_POINTWISE && !vt_verify_is_port(v, b->of) &&
              (of->place == VT_PLACE_OWN || of->place == VT_PLACE_OVER) &&
              of->class == VT_CLASS_TEMP && lives[b->of].last == lives[value].first &&
              lives[b->of].over == VT_NO_VALUE && b->offset == of->offset &&
@@ -213,8 +209,9 @@ typedef struct range {
   uint64_t from, to;
 } range;
 
+/* Nothing may lie anywhere below the end. */
 static int is_inside(uint64_t offset, uint64_t bytes, range r) {
-  return offset % VT_PLAN_ALIGNMENT == 0 && offset >= r.from && offset <= r.to &&
+  return offset % VT_PLAN_ALIGNMENT == 0 && (offset >= r.from || bytes == 0) && offset <= r.to &&
          bytes <= r.to - offset;
 }
 

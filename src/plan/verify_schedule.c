@@ -19,17 +19,12 @@ static vt_status verify_operands(const vt_verify *v, uint32_t step) {
   return VT_OK;
 }
 
-static uint32_t group_of(const vt_node *n) {
-  (void)n; /* graphs know no groups yet */
-  return 0;
-}
-
 /* Members of a group are neighbours in the order of the graph. `seen` tells the groups met. */
 static vt_status verify_group(const vt_verify *v, uint32_t step, uint8_t *seen) {
-  const uint32_t group = group_of(vt_verify_node(v, step));
+  const uint32_t group = vt_verify_node(v, step)->group;
   if (group == 0) return VT_OK;
   if (group > v->p->g->n_nodes) return vt_verify_fail_step(v, step, "is of a group out of range");
-  const int goes_on = step > 0 && group_of(vt_verify_node(v, step - 1)) == group;
+  const int goes_on = step > 0 && vt_verify_node(v, step - 1)->group == group;
   if (seen[group - 1] && (!goes_on || v->p->step_node[step - 1] > v->p->step_node[step]))
     return vt_verify_fail_step(v, step, "is torn from its fusion group");
   seen[group - 1] = 1;
@@ -89,7 +84,7 @@ static int are_results(const vt_verify *v, const vt_bk_tensor *t) {
 
 static int is_node(const vt_bk_step *s, const vt_node *n) {
   return s->size == sizeof *s && s->op == n->op && s->n_in == n->n_in && s->n_out == n->n_out &&
-         s->group == group_of(n) && s->region == 0 && s->attrs == n->attrs &&
+         s->group == n->group && s->region == 0 && s->attrs == n->attrs &&
          s->attrs_size == vt_op_get(n->op)->attrs->size && s->work_arena == VT_CLASS_WORK &&
          s->n_body == n->n_body && s->reserved == 0 && s->reserved_2 == 0 &&
          (s->in != NULL || n->n_in == 0) && (s->out != NULL || n->n_out == 0) &&

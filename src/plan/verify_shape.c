@@ -279,12 +279,13 @@ static const vt_transfer *visit_of(const vt_verify *v, uint32_t step, uint32_t v
   return NULL;
 }
 
+/* What has no bytes does not travel, and is nowhere in particular. */
 vt_spot vt_verify_spot(const vt_verify *v, uint32_t step, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value];
-  const int visits = b->class == VT_CLASS_HOST && v->outer == NULL;
-  const vt_transfer *t = visits ? visit_of(v, step, v->root[value]) : NULL;
-  if (t == NULL) return (vt_spot){b->class, b->offset};
-  return (vt_spot){t->class, t->offset + (b->offset - v->p->buffers[v->root[value]].offset)};
+  if (b->class != VT_CLASS_HOST) return (vt_spot){b->class, b->offset};
+  const vt_transfer *t = visit_of(v, step, v->root[value]);
+  const uint64_t from_start = b->offset - v->p->buffers[v->root[value]].offset;
+  return (vt_spot){VT_CLASS_TEMP, (t == NULL ? 0 : t->offset) + from_start};
 }
 
 /* ---- runs ---- */
