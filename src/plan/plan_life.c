@@ -2,7 +2,7 @@
  * plan_life.c - from which step to which each value lives, which results are written over an
  * operand that dies, and what crosses between host and device when. */
 #include "planner.h"
-#include "vt_form.h"
+#include "vt_op.h"
 
 /* ---- lifetimes ---- */
 
@@ -22,7 +22,7 @@ static void live_step(vt_planner *q, uint32_t i) {
   }
 }
 
-static void live_values(vt_planner *q) {
+void vt_plan_lifetimes(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t i = 0; i < p->n_steps; i++) live_step(q, i);
   for (uint32_t i = 0; i < p->g->n_ports; i++) p->buffers[p->g->ports[i].value].last = p->n_steps;
@@ -61,7 +61,7 @@ static void overwrite(vt_planner *q) {
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *n = &p->g->nodes[p->step_node[i]];
     vt_buffer *y = &p->buffers[n->first_out];
-    if (n->n_out != 1 || y->class != VT_CLASS_TEMP || vt_op_form(n->op) != VT_FORM_pointwise)
+    if (n->n_out != 1 || y->class != VT_CLASS_TEMP || vt_op_form(n->op) != VT_FORM_POINTWISE)
       continue;
     for (uint32_t k = 0; k < n->n_in && y->place == VT_PLACE_OWN; k++) {
       if (!can_overwrite(q, n, k, i)) continue;
@@ -100,16 +100,19 @@ static void visit_step(vt_planner *q, uint32_t i) {
   }
 }
 
-static vt_status list_transfers(vt_planner *q) {
+vt_status vt_plan_transfers(vt_planner *q) {
   vt_plan *p = q->p;
   const vt_graph *g = p->g;
+  int streams = 0;
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    streams |= p->buffers[g->ports[i].value].class == VT_CLASS_HOST;
   p->transfers = VT_NEW_N(&p->arena, vt_transfer,
-                          (size_t)g->n_ports + g->n_results + (q->o->n_stream > 0 ? g->n_operands : 0));
+                          (size_t)g->n_ports + g->n_results + (streams ? g->n_operands : 0));
   if (p->transfers == NULL) return vt_plan_no_memory(q->d);
   for (uint32_t i = 0; i < g->n_ports; i++)
     if (g->ports[i].kind == VT_PORT_INPUT)
       cross(p, g->ports[i].value, VT_TO_DEVICE, 0, VT_CLASS_INPUT);
-  for (uint32_t i = 0; q->o->n_stream > 0 && i < p->n_steps; i++) visit_step(q, i);
+  for (uint32_t i = 0; streams && i < p->n_steps; i++) visit_step(q, i);
   for (uint32_t i = 0; i < g->n_results; i++) {
     const uint32_t v = g->results[i].value, class = p->buffers[v].class;
     if (class != VT_CLASS_HOST) cross(p, v, VT_FROM_DEVICE, p->n_steps, class);
@@ -118,7 +121,7 @@ static vt_status list_transfers(vt_planner *q) {
 }
 
 vt_status vt_plan_live(vt_planner *q) {
-  live_values(q);
+  vt_plan_lifetimes(q);
   overwrite(q);
-  return q->owner == NULL ? list_transfers(q) : VT_OK;
+  return q->owner == NULL ? vt_plan_transfers(q) : VT_OK;
 }

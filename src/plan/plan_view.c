@@ -35,9 +35,9 @@ static void see_port(const vt_planner *q, const vt_port *port, uint32_t index, v
   }
 }
 
-/* A view starts at a multiple of the alignment, like every tensor. Its offset is counted from the
- * start of its holder until that has a place. */
-static int see_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
+/* A view starts at a multiple of the alignment, like every tensor. Its offset is counted from what
+ * it views until that has a place. */
+int vt_plan_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   const vt_graph *g = q->p->g;
   const vt_node *n = &g->nodes[g->values[v].node];
   if (n->n_out != 1 || n->n_in != 1) return 0;
@@ -45,9 +45,8 @@ static int see_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   const vt_buffer *from = &q->p->buffers[of];
   const vt_type *x = &g->values[of].type, *y = &g->values[v].type;
   const uint64_t size = vt_dtype_bytes(x->dtype);
-  vt_layout l, made;
+  vt_layout l = {.first = 0}, made;
   memcpy(l.stride, from->stride, sizeof l.stride);
-  l.first = from->place == VT_PLACE_VIEW ? from->offset / size : 0;
   if (!vt_op_view(n->op, n->attrs, x, &l, y, &made)) return 0;
   if (made.first * size % VT_PLAN_ALIGNMENT != 0) return 0;
   b->place = VT_PLACE_VIEW;
@@ -60,7 +59,7 @@ static int see_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   return 1;
 }
 
-static vt_status see_value(const vt_planner *q, uint32_t v, vt_buffer *b) {
+vt_status vt_plan_size(const vt_planner *q, uint32_t v, vt_buffer *b) {
   const vt_type *t = &q->p->g->values[v].type;
   vt_layout dense;
   vt_diag why = {0};
@@ -84,11 +83,11 @@ vt_status vt_plan_see(vt_planner *q) {
   for (uint32_t v = 0; v < g->n_values; v++) {
     vt_buffer *b = &q->p->buffers[v];
     const uint32_t port = g->values[v].index;
-    VT_TRY(see_value(q, v, b));
+    VT_TRY(vt_plan_size(q, v, b));
     if (g->values[v].node == VT_NO_NODE) {
       see_port(q, &g->ports[port], port, b);
     } else if (!fixed[v]) {
-      (void)see_view(q, v, b);
+      (void)vt_plan_view(q, v, b);
     }
   }
   for (uint32_t i = 0; q->owner == NULL && i < g->n_results; i++) {
