@@ -51,7 +51,7 @@ static vt_graph *freeze(vt_graph_builder *gb) {
   return g;
 }
 
-static const int64_t tall[2] = {64, 4}, wide[2] = {4, 64};
+static const int64_t wide[2] = {4, 64};
 static const vt_type tall_type = {VT_DTYPE_F32, 2, {64, 4}}, wide_type = {VT_DTYPE_F32, 2, {4, 64}};
 
 static uint32_t turn(vt_builder *b, uint32_t x) {
@@ -127,7 +127,6 @@ static vt_graph *everything(void) {
   vt_graph_add_result(&gb, "w", w);
   vt_graph_add_result(&gb, "same", again);
   vt_graph_add_result(&gb, "none", vt_build1(b, VT_OP_neg, turn(b, vt_build1(b, VT_OP_neg, none))));
-  (void)tall;
   return freeze(&gb);
 }
 
@@ -147,7 +146,6 @@ typedef struct damage {
 typedef int accept_fn(const damage *d);
 
 static int never(const damage *d) { return d == NULL; }
-static int is_body(const damage *d) { return d->what->plan != d->what->top; }
 static int has_no_transfers(const damage *d) { return d->what->plan->n_transfers == 0; }
 static int takes_nothing(const damage *d) { return ((const vt_bk_step *)d->what->at)->n_in == 0; }
 static int order_is_written(const damage *d) {
