@@ -3,6 +3,7 @@
  * views made once, bodies run where their step asks for them, the first error kept. */
 #include "vt_steps.h"
 #include <string.h>
+#include "vt_layout.h"
 
 struct vt_bound_step { /* a step with its kernel looked up */
   const vt_bk_step *step;
@@ -20,20 +21,15 @@ static vt_view view_of(const vt_bk_tensor *t) {
   return v;
 }
 
-/* The stride of an axis of one element is never used, nor any stride of an empty tensor. */
-static int is_dense(const vt_bk_tensor *t) {
-  int64_t stride = 1;
-  int dense = 1;
-  for (uint32_t i = t->rank; i-- > 0; stride *= t->dim[i]) {
-    if (t->dim[i] == 0) return 1;
-    dense = dense && (t->dim[i] == 1 || t->stride[i] == stride);
-  }
-  return dense;
-}
-
 static int are_dense(const vt_bk_tensor *t, uint32_t n) {
   int dense = 1;
-  for (uint32_t i = 0; i < n; i++) dense = dense && is_dense(&t[i]);
+  for (uint32_t i = 0; i < n; i++) {
+    vt_type type = {.dtype = t[i].dtype, .rank = t[i].rank};
+    vt_layout layout = {0};
+    memcpy(type.dim, t[i].dim, sizeof type.dim);
+    memcpy(layout.stride, t[i].stride, sizeof layout.stride);
+    dense = dense && vt_layout_is_dense(&type, &layout);
+  }
   return dense;
 }
 

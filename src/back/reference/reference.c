@@ -5,6 +5,7 @@
  *   device 1  runs compositions whole, by their second implementation
  * The two must agree to the last bit. */
 #include <string.h>
+#include "vt_memory.h"
 #include "vt_steps.h"
 
 vt_backend_query_fn vt_reference_query;
@@ -47,7 +48,8 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = 64,
                            .about = about[dev->ordinal],
-                           .fingerprint = print[dev->ordinal]};
+                           .fingerprint = print[dev->ordinal],
+                           .memory = vt_memory_available()};
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return VT_OK;
 }
