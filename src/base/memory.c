@@ -38,15 +38,18 @@ static int number_in(const char *path, uint64_t *out) {
   return read_text(path, text) && number_at(text, out);
 }
 
+static const char *next_line(const char *s) {
+  s = strchr(s, '\n');
+  return s != NULL ? s + 1 : NULL;
+}
+
 /* The number after `key` at the start of a line of the file. */
 static int number_of(const char *path, const char *key, uint64_t *out) {
   char text[MOST_TEXT];
   const size_t n = strlen(key);
   if (!read_text(path, text)) return 0;
-  for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-    line += line != text || *line == '\n';
+  for (const char *line = text; line != NULL; line = next_line(line))
     if (strncmp(line, key, n) == 0 && number_at(line + n, out)) return 1;
-  }
   return 0;
 }
 
