@@ -49,7 +49,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
                            .alignment = 64,
                            .about = about[dev->ordinal],
                            .fingerprint = print[dev->ordinal],
-                           .memory = vt_memory_available()};
+                           .memory = out->size >= sizeof caps ? vt_memory_available() : 0};
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return VT_OK;
 }
