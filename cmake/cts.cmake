@@ -21,10 +21,14 @@ cts_test(complete cts --complete --least 20000 --gradients-required)
 cts_test(digests cts --short=env --jobs 2)
 cts_test(layouts cts --short=env --jobs 2 --layouts)
 cts_test(gradients cts --short=env --jobs 2 --grad)
-set_tests_properties(cts/digests cts/layouts cts/gradients PROPERTIES PROCESSORS 2)
+# Always in short form: the kernels are those of the reference, the memory and the layouts are not.
+cts_test(island cts --short --jobs 2 --backend island:0,island:1)
+set_tests_properties(cts/digests cts/layouts cts/gradients cts/island
+  PROPERTIES PROCESSORS 2)
 # A part of each goes through the sanitizers too.
 cts_test(digests_part corpus --short --part 1/8 --jobs 1)
 cts_test(layouts_part corpus --short --part 2/8 --jobs 1 --layouts)
+cts_test(island_part corpus --short --part 4/8 --jobs 1 --backend island:0,island:1)
 cts_test(gradients_part corpus --short --part 3/8 --jobs 1 --grad)
 
 script_test(cts/catches cts ${CMAKE_SOURCE_DIR}/tests/cts/cts_catches.sh $<TARGET_FILE:cts>

@@ -20,6 +20,7 @@ room_tests(pass pass)
 room_tests(plan plan)
 room_tests(back_null back/null)
 room_tests(back_reference back/reference)
+room_tests(back_island back/island)
 room_tests(gate gate)
 room_tests(api api)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # check_truth_path.sh BUILD - there is one way to run anything, seen in the built objects of BUILD:
-# backends are reached through the registry, kernels through the op table and the reference backend,
+# backends are reached through the registry, kernels through the op table and the backends,
 # verifiers lean on no builder, and the binary needs the C library only. The header for plug-ins
 # compiles alone. Needs the libraries and the binary of BUILD.
 set -euo pipefail
@@ -81,13 +81,14 @@ while IFS= read -r line; do fail "a backend's table outside the gateway: $line";
   grep -rnE '\bvt_bk_api\b|->api->' src --include='*.[ch]' --include='*.inc' |
     grep -vE '^src/(gate|back)/|_test\.c:' || true)
 
-# ---- kernels: named by the op table, called by the reference backend ----
+# ---- kernels: named by the op table, called by the runner of steps, which backends alone use ----
 needed_only_by 'kernel_[a-z0-9_]+' 'op\.c\.o' "a kernel is reached through the op table"
+needed_only_by 'vt_steps_run' 'reference\.c\.o|island\.c\.o' "only a backend runs steps"
 # (An attribute may be called kernel as well; it is never called, nor a field of an op.)
 calls=$(grep -rnE '(->|\.)kernel *\(|\b(op|info)(->|\.)kernel\b' src --include='*.[ch]' --include='*.inc' | grep -v '_test\.[ch]:' || true)
-if ! grep -q '^src/back/reference/' <<<"$calls"; then fail "the reference backend calls no kernel"; fi
-while IFS= read -r line; do fail "a kernel called past the backend: $line"; done < <(
-  grep -v '^src/back/reference/' <<<"$calls" || true)
+if ! grep -q '^src/op/steps\.c:' <<<"$calls"; then fail "the runner of steps calls no kernel"; fi
+while IFS= read -r line; do fail "a kernel called past a backend: $line"; done < <(
+  grep -v '^src/op/steps\.c:' <<<"$calls" || true)
 
 # ---- verifiers share nothing with the builders they check ----
 independent 'plan_verify\.c\.o' 'plan_build\.c\.o'

@@ -80,6 +80,7 @@ typedef struct vt_bk_caps {
   uint32_t reserved;
   const char *about;       /* one sentence */
   const char *fingerprint; /* changes whenever a plan for this device might change */
+  uint64_t memory;         /* bytes that programs may still take here, right now; 0: not known */
 } vt_bk_caps;
 
 /* The first error of a run: lowest step, then lowest position. */

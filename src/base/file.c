@@ -92,6 +92,14 @@ void vt_file_done(vt_file *f) {
   *f = (vt_file){.a = f->a};
 }
 
+vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n, vt_diag *d) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return system_failed("open", path, errno, d);
+  const vt_status s = read_full(fd, path, to, n, out_n, d);
+  (void)close(fd);
+  return s;
+}
+
 /* ---- reading in parts --------------------------------------------------------------------- */
 
 vt_source vt_source_memory(const void *p, size_t n) {

@@ -16,6 +16,11 @@ vt_status vt_file_read(const char *path, uint64_t limit, vt_alloc a, vt_file *ou
                        vt_diag *d) VT_NODISCARD;
 void vt_file_done(vt_file *f);
 
+/* At most `n` bytes from the start of a file into the caller's memory. For what the system shows as
+ * files of size 0 (/proc, /sys), which vt_file_read takes for empty. */
+vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n,
+                       vt_diag *d) VT_NODISCARD;
+
 /* Bytes that are read where they are needed, from memory or from an open regular file. A file is
  * copied by pread(2) and never mapped: a mapping of a file that shrinks ends the process with
  * SIGBUS, and one that is written to changes what was checked already. So a header can be judged

@@ -116,8 +116,9 @@ static const vt_registry_row *parse_name(const char *name, uint32_t *out_ordinal
   return NULL;
 }
 
+/* How much memory there is now is asked when it is to be taken. */
 static vt_status read_caps(vt_device *dev, vt_diag *d) {
-  vt_bk_caps caps = {.size = sizeof caps};
+  vt_bk_caps caps = {.size = offsetof(vt_bk_caps, memory)};
   const int32_t s = dev->api->capabilities(dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail(dev, s, "state its capabilities", d);
   if (caps.alignment == 0 || (caps.alignment & (caps.alignment - 1)) != 0 ||
@@ -197,6 +198,8 @@ static vt_status target_workspace(void *self, const vt_bk_step *step, uint64_t *
 }
 
 vt_target vt_device_target(vt_device *dev) {
-  return (vt_target){
-      .fingerprint = dev->caps.fingerprint, .self = dev, .workspace = target_workspace};
+  return (vt_target){.fingerprint = dev->caps.fingerprint,
+                     .dense_only = dev->caps.dense_only != 0,
+                     .self = dev,
+                     .workspace = target_workspace};
 }

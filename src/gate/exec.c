@@ -1,83 +1,214 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exec.c - a plan on a device: steps checked before anything is taken, all memory taken before the
- * first run, every run inside the numerics environment, its first error named. */
+ * first run, every run inside the numerics environment, its first error named. Parameters that stay
+ * in host memory are copied in as the plan says, between programs of the steps around. */
 #include <stdio.h>
 #include <string.h>
 #include "registry.h"
 #include "vt_clock.h"
 #include "vt_fpenv.h"
+#include "vt_memory.h"
+
+/* Runs between two visits of parameters that stay in host memory: a program of their own. */
+typedef struct segment {
+  vt_bk_program *prog;
+  uint32_t first, end;             /* runs of the plan */
+  uint32_t first_visit, end_visit; /* transfers of the plan before it; others may lie between */
+} segment;
+
+/* What lies on the device comes first, so that a backend is handed no hole. */
+_Static_assert(VT_CLASS_HOST + 1 == VT_CLASS_COUNT, "the host's class is the last");
+enum { ON_DEVICE = VT_CLASS_HOST };
 
 struct vt_exec {
   vt_alloc a;
   vt_device *dev;
   const vt_plan *p;
-  vt_bk_program *prog;
-  uint64_t buffer[VT_CLASS_COUNT];
-  int taken[VT_CLASS_COUNT];
-  uint64_t wall_ns;
+  uint32_t n_segments, room_segments, at; /* `at`: the one under way */
+  segment *segments;
+  uint64_t buffer[ON_DEVICE];
+  int taken[ON_DEVICE];
+  uint8_t *host; /* the parameters that stay there */
+  uint64_t to_device, from_device, wall_ns;
+  int ran; /* what is copied in next belongs to another run */
   vt_exec_report *report;
   void *report_user;
   uint64_t work_done, work_total;
 };
 
-/* Steps are counted as they are written: one, then those of its bodies. Finds the plan and the
- * step that a number means; 0 when there is none. `number` is counted down. */
-static int find_step(const vt_plan *p, uint64_t *number, const vt_plan **out, uint32_t *out_step) {
-  for (uint32_t i = 0; i < p->n_steps; i++) {
+/* ---- runs and their names ---- */
+
+/* The bodies of a run, or NULL when it is the dense copy of a view and no step. `step` follows the
+ * runs: it is the step that comes next. */
+static const vt_nested *bodies_of(const vt_plan *p, uint32_t run, uint32_t *step) {
+  const int is_step = *step < p->n_steps && p->run_node[run] == p->step_node[*step];
+  return is_step ? &p->nested[(*step)++] : NULL;
+}
+
+/* Runs are counted as they are written: one, then those of its bodies. Finds the plan and the run
+ * that a number means, counted from run `first`; 0 when there is none before `end`. `number` is
+ * counted down. */
+static int find_run(const vt_plan *p, uint32_t first, uint32_t end, uint64_t *number,
+                    const vt_plan **out, uint32_t *out_run) {
+  uint32_t step = 0;
+  for (uint32_t i = 0; i < end; i++) {
+    const vt_nested *bodies = bodies_of(p, i, &step);
+    if (i < first) continue;
     if ((*number)-- == 0) {
       *out = p;
-      *out_step = i;
+      *out_run = i;
       return 1;
     }
-    for (uint32_t k = 0; k < p->nested[i].n; k++)
-      if (find_step(p->nested[i].plan[k], number, out, out_step)) return 1;
+    for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++)
+      if (find_run(bodies->plan[k], 0, bodies->plan[k]->n_runs, number, out, out_run)) return 1;
   }
   return 0;
 }
 
-static const char *node_name(const vt_plan *p, uint32_t step, char buffer[16]) {
-  return vt_value_name(p->g, p->g->nodes[p->step_node[step]].first_out, buffer);
+/* A number as the backend gives it, which knows the segment under way alone. */
+static int find_here(const vt_exec *x, uint64_t number, const vt_plan **out, uint32_t *out_run) {
+  const segment *s = &x->segments[x->at];
+  return find_run(x->p, s->first, s->end, &number, out, out_run);
 }
 
-static vt_status check_steps(vt_exec *x, const vt_plan *p, vt_diag *d) {
-  for (uint32_t i = 0; i < p->n_steps; i++) {
-    const vt_bk_step *step = &p->steps[i];
-    char name[16], type[VT_TYPE_TEXT];
-    for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(check_steps(x, p->nested[i].plan[k], d));
+static const char *node_name(const vt_plan *p, uint32_t run, char buffer[16]) {
+  return vt_value_name(p->g, p->g->nodes[p->run_node[run]].first_out, buffer);
+}
+
+static vt_status refused(vt_exec *x, const vt_plan *p, uint32_t run, vt_diag *d) {
+  const uint32_t value = p->g->nodes[p->run_node[run]].first_out;
+  char name[16], type[VT_TYPE_TEXT];
+  (void)VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' does not run '%s' = %s giving %s%s%s",
+                x->dev->name, node_name(p, run, name), vt_op_get(p->runs[run].op)->name,
+                vt_type_text(&p->g->dims, &p->g->values[value].type, type),
+                x->dev->reason[0] != 0 ? ": " : "", x->dev->reason);
+  x->dev->reason[0] = 0;
+  return VT_UNSUPPORTED;
+}
+
+static vt_status check_runs(vt_exec *x, const vt_plan *p, vt_diag *d) {
+  uint32_t step = 0;
+  for (uint32_t i = 0; i < p->n_runs; i++) {
+    const vt_nested *bodies = bodies_of(p, i, &step);
+    for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++)
+      VT_TRY(check_runs(x, bodies->plan[k], d));
     x->dev->reason[0] = 0;
-    if (x->dev->api->step_check(x->dev->dev, step) == VT_OK) continue;
-    const uint32_t value = p->g->nodes[p->step_node[i]].first_out;
-    (void)VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' does not run '%s' = %s giving %s%s%s",
-                  x->dev->name, node_name(p, i, name), vt_op_get(step->op)->name,
-                  vt_type_text(&p->g->dims, &p->g->values[value].type, type),
-                  x->dev->reason[0] != 0 ? ": " : "", x->dev->reason);
-    x->dev->reason[0] = 0;
-    return VT_UNSUPPORTED;
+    if (x->dev->api->step_check(x->dev->dev, &p->runs[i]) != VT_OK) return refused(x, p, i, d);
   }
   return VT_OK;
+}
+
+/* ---- programs ---- */
+
+static int is_visit(const vt_plan *p, const vt_transfer *t) {
+  return t->direction == VT_TO_DEVICE && p->buffers[t->value].class == VT_CLASS_HOST;
+}
+
+/* Cuts the runs before each step that parameters are copied in for. Dense copies that stand before
+ * the step belong to it: they may be of such a parameter. */
+static void cut(vt_exec *x) {
+  const vt_plan *p = x->p;
+  segment *s = x->segments;
+  uint32_t run = 0, step = 0;
+  for (uint32_t i = 0; i < p->n_transfers; i++) {
+    const vt_transfer *t = &p->transfers[i];
+    if (!is_visit(p, t)) continue;
+    while (step < t->step) (void)bodies_of(p, run++, &step);
+    if (run > s->first) {
+      s->end = run;
+      *++s = (segment){.first = run, .first_visit = i};
+    }
+    s->end_visit = i + 1;
+  }
+  s->end = p->n_runs;
+  x->n_segments = (uint32_t)(s - x->segments) + 1;
+}
+
+static vt_status take_segments(vt_exec *x, vt_diag *d) {
+  x->room_segments = 1;
+  for (uint32_t i = 0; i < x->p->n_transfers; i++)
+    x->room_segments += is_visit(x->p, &x->p->transfers[i]) != 0;
+  x->segments = vt_alloc_new(x->a, x->room_segments * sizeof *x->segments);
+  if (x->segments == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  cut(x);
+  return VT_OK;
+}
+
+static vt_status build(vt_exec *x, vt_diag *d) {
+  for (uint32_t i = 0; i < x->n_segments; i++) {
+    segment *s = &x->segments[i];
+    vt_bk_program *built = NULL; /* what a failed call leaves here is not looked at */
+    const int32_t status =
+        x->dev->api->program_build(x->dev->dev, x->p->runs + s->first, s->end - s->first, &built);
+    if (status != VT_OK) return vt_device_fail(x->dev, status, "build the program", d);
+    if (built == NULL)
+      return VT_FAIL(d, VT_ABI, "backend '%s' builds a program and does not give it", x->dev->name);
+    s->prog = built;
+  }
+  return VT_OK;
+}
+
+/* ---- memory ---- */
+
+/* What is needed and what for: "17 bytes (host_input 5, temporary 12)". */
+static uint64_t describe(const vt_plan *p, uint32_t first, uint32_t end, char out[320]) {
+  uint64_t all = 0;
+  size_t n = 0;
+  for (uint32_t c = first; c < end; c++) all += p->class_bytes[c]; /* of 2^48 at most */
+  n += (size_t)snprintf(out, 320, "%llu bytes (", (unsigned long long)all);
+  for (uint32_t c = first; c < end; c++)
+    if (p->class_bytes[c] > 0)
+      n += (size_t)snprintf(out + n, 320 - n, "%s %llu, ", vt_class_name(c),
+                            (unsigned long long)p->class_bytes[c]);
+  memcpy(out + n - (n >= 2 && out[n - 2] == ',' ? 2 : 1), ")", 2);
+  return all;
+}
+
+/* Too much is refused before any of it is taken: a system that promises memory it does not have
+ * would end the process when it is touched. */
+static vt_status check_memory(vt_exec *x, vt_diag *d) {
+  char needs[320];
+  vt_bk_caps caps = {.size = sizeof caps};
+  const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
+  if (s != VT_OK) return vt_device_fail(x->dev, s, "state its capabilities", d);
+  if (describe(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
+    return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
+                   x->dev->name, (unsigned long long)caps.memory);
+  if (x->p->class_bytes[VT_CLASS_HOST] == 0) return VT_OK;
+  const uint64_t left = vt_memory_available();
+  if (describe(x->p, VT_CLASS_HOST, VT_CLASS_COUNT, needs) > left && left != 0)
+    return VT_FAIL(d, VT_NOMEM, "the program needs %s on the host, which has %llu left", needs,
+                   (unsigned long long)left);
+  return VT_OK;
+}
+
+static vt_status no_room(const vt_exec *x, uint32_t c, const char *who, vt_diag *d) {
+  return VT_FAIL(d, VT_NOMEM, "%s has no %llu bytes for the %s tensors", who,
+                 (unsigned long long)x->p->class_bytes[c], vt_class_name(c));
 }
 
 static vt_status take_memory(vt_exec *x, vt_diag *d) {
-  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++) {
-    const uint64_t bytes = x->p->class_bytes[c];
-    const int32_t s = x->dev->api->buffer_new(x->dev->dev, bytes, &x->buffer[c]);
-    if (s == VT_NOMEM)
-      return VT_FAIL(d, VT_NOMEM, "backend '%s' has no %llu bytes for the %s tensors", x->dev->name,
-                     (unsigned long long)bytes, vt_class_name(c));
+  char who[100];
+  snprintf(who, sizeof who, "backend '%s'", x->dev->name);
+  for (uint32_t c = 0; c < ON_DEVICE; c++) {
+    const int32_t s = x->dev->api->buffer_new(x->dev->dev, x->p->class_bytes[c], &x->buffer[c]);
+    if (s == VT_NOMEM) return no_room(x, c, who, d);
     if (s != VT_OK) return vt_device_fail(x->dev, s, "take memory", d);
     x->taken[c] = 1;
   }
-  return VT_OK;
+  const uint64_t bytes = x->p->class_bytes[VT_CLASS_HOST];
+  if (bytes == 0) return VT_OK;
+  x->host = bytes <= SIZE_MAX ? vt_alloc_new(x->a, (size_t)bytes) : NULL;
+  return x->host != NULL ? VT_OK : no_room(x, VT_CLASS_HOST, "the host", d);
 }
 
+/* ---- making ---- */
+
 static vt_status fill(vt_exec *x, vt_diag *d) {
-  VT_TRY(check_steps(x, x->p, d));
-  vt_bk_program *built = NULL; /* what a failed call leaves here is not looked at */
-  const int32_t s = x->dev->api->program_build(x->dev->dev, x->p->steps, x->p->n_steps, &built);
-  if (s != VT_OK) return vt_device_fail(x->dev, s, "build the program", d);
-  if (built == NULL)
-    return VT_FAIL(d, VT_ABI, "backend '%s' builds a program and does not give it", x->dev->name);
-  x->prog = built;
+  VT_TRY(check_runs(x, x->p, d));
+  VT_TRY(check_memory(x, d));
+  VT_TRY(take_segments(x, d));
+  VT_TRY(build(x, d));
   return take_memory(x, d);
 }
 
@@ -105,41 +236,89 @@ void vt_exec_free(vt_exec *x) {
   const vt_alloc a = x->a;
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
-  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+  for (uint32_t c = 0; c < ON_DEVICE; c++)
     if (x->taken[c]) x->dev->api->buffer_free(x->dev->dev, x->buffer[c]);
-  if (x->prog != NULL) x->dev->api->program_free(x->prog);
+  for (uint32_t i = 0; i < x->n_segments; i++)
+    if (x->segments[i].prog != NULL) x->dev->api->program_free(x->segments[i].prog);
   vt_fpenv_leave(&saved);
+  vt_alloc_free(a, x->host, (size_t)x->p->class_bytes[VT_CLASS_HOST]);
+  vt_alloc_free(a, x->segments, x->room_segments * sizeof *x->segments);
   vt_alloc_free(a, x, sizeof *x);
 }
 
-static vt_status transfer(vt_exec *x, uint32_t value, void *host, uint32_t to_device, vt_diag *d) {
+/* ---- copies ---- */
+
+/* What is copied in once, for all runs to come, is no part of what a run costs. */
+static int stays(uint32_t class) {
+  return class == VT_CLASS_PARAM || class == VT_CLASS_GRAD || class == VT_CLASS_STATE;
+}
+
+static vt_status copy(vt_exec *x, void *host, const vt_transfer *t, vt_diag *d) {
+  const uint32_t to_device = t->direction == VT_TO_DEVICE;
+  if (t->bytes == 0) return VT_OK;
+  const int32_t s =
+      x->dev->api->copy(x->dev->dev, host, x->buffer[t->class], t->offset, t->bytes, to_device);
+  if (s != VT_OK) return vt_device_fail(x->dev, s, "copy a tensor", d);
+  if (!to_device) x->from_device += t->bytes;
+  if (to_device && !stays(t->class)) x->to_device += t->bytes;
+  return VT_OK;
+}
+
+/* The copies before a run and those after it are counted together with it. */
+static void begin_count(vt_exec *x) {
+  if (x->ran) x->to_device = x->from_device = 0;
+  x->ran = 0;
+}
+
+static vt_status move(vt_exec *x, uint32_t value, void *host, vt_direction direction, vt_diag *d) {
   const vt_buffer *b = &x->p->buffers[value];
-  if (b->bytes == 0) return VT_OK;
+  const vt_transfer t = {value, direction, 0, b->class, b->offset, b->bytes};
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
-  const int32_t s =
-      x->dev->api->copy(x->dev->dev, host, x->buffer[b->class], b->offset, b->bytes, to_device);
+  const vt_status s = copy(x, host, &t, d);
   vt_fpenv_leave(&saved);
-  return s == VT_OK ? VT_OK : vt_device_fail(x->dev, s, "copy a tensor", d);
+  return s;
 }
 
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) {
+  const vt_buffer *b = &x->p->buffers[value];
   void *host;
   memcpy(&host, &data, sizeof host); /* the ABI has one pointer for both directions */
-  return transfer(x, value, host, 1, d);
+  begin_count(x);
+  if (b->class != VT_CLASS_HOST) return move(x, value, host, VT_TO_DEVICE, d);
+  if (b->bytes > 0) memcpy(x->host + b->offset, data, (size_t)b->bytes);
+  return VT_OK;
 }
 
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
-  return transfer(x, value, data, 0, d);
+  const vt_buffer *b = &x->p->buffers[value];
+  if (b->class != VT_CLASS_HOST) return move(x, value, data, VT_FROM_DEVICE, d);
+  if (b->bytes > 0) memcpy(data, x->host + b->offset, (size_t)b->bytes);
+  return VT_OK;
 }
 
+static vt_status visit(vt_exec *x, const segment *s, vt_diag *d) {
+  for (uint32_t i = s->first_visit; i < s->end_visit; i++) {
+    const vt_transfer *t = &x->p->transfers[i];
+    if (is_visit(x->p, t)) VT_TRY(copy(x, x->host + x->p->buffers[t->value].offset, t, d));
+  }
+  return VT_OK;
+}
+
+void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device) {
+  *out_to_device = x->to_device;
+  *out_from_device = x->from_device;
+}
+
+/* ---- errors ---- */
+
 /* An index out of range is the fault of what the model was given: it gets the node's place. */
-static vt_status range_error(const vt_plan *p, uint32_t step, const vt_bk_error *e, vt_diag *d) {
+static vt_status range_error(const vt_plan *p, uint32_t run, const vt_bk_error *e, vt_diag *d) {
   const int first = d != NULL && d->code == VT_OK;
-  const vt_node *n = &p->g->nodes[p->step_node[step]];
+  const vt_node *n = &p->g->nodes[p->run_node[run]];
   char name[16];
   (void)VT_FAIL(d, VT_RANGE, "'%s' = %s: index %lld at position %llu is out of range",
-                node_name(p, step, name), vt_op_get(n->op)->name, (long long)e->value,
+                node_name(p, run, name), vt_op_get(n->op)->name, (long long)e->value,
                 (unsigned long long)e->position);
   if (first) {
     d->line = n->line;
@@ -152,14 +331,13 @@ static vt_status range_error(const vt_plan *p, uint32_t step, const vt_bk_error 
 static vt_status name_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
   char name[16], what[240];
   const vt_plan *p = NULL;
-  uint64_t number = e->step;
-  uint32_t step = 0;
-  const int known = find_step(x->p, &number, &p, &step);
-  if (e->status == VT_RANGE && known) return range_error(p, step, e, d);
+  uint32_t run = 0;
+  const int known = find_here(x, e->step, &p, &run);
+  if (e->status == VT_RANGE && known) return range_error(p, run, e, d);
   if (e->status == VT_RANGE)
     return VT_FAIL(d, VT_RANGE, "'?' = ?: index %lld at position %llu is out of range",
                    (long long)e->value, (unsigned long long)e->position);
-  snprintf(what, sizeof what, "run '%s'", known ? node_name(p, step, name) : "?");
+  snprintf(what, sizeof what, "run '%s'", known ? node_name(p, run, name) : "?");
   return vt_device_fail(x->dev, e->status, what, d);
 }
 
@@ -182,15 +360,15 @@ void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user) {
   x->report = report;
   x->report_user = user;
   x->work_total = 0;
-  for (uint32_t i = 0; i < x->p->n_steps; i++) x->work_total += work_of(&x->p->steps[i]);
+  for (uint32_t i = 0; i < x->p->n_runs; i++) x->work_total += work_of(&x->p->runs[i]);
 }
 
 void vt_exec_note(vt_exec *x, uint64_t step) {
   const vt_plan *p = NULL;
   uint32_t index = 0;
-  if (x->report == NULL || !find_step(x->p, &step, &p, &index) || p != x->p) return;
+  if (x->report == NULL || !find_here(x, step, &p, &index) || p != x->p) return;
   vt_fpenv saved;
-  x->work_done += work_of(&p->steps[index]);
+  x->work_done += work_of(&p->runs[index]);
   vt_fpenv_enter(&saved);
   x->report(x->report_user, x->work_done, x->work_total);
   vt_fpenv_leave(&saved); /* whatever mode the listener leaves behind */
@@ -198,16 +376,24 @@ void vt_exec_note(vt_exec *x, uint64_t step) {
 
 /* ---- runs ---- */
 
-static vt_status run_guarded(vt_exec *x, vt_diag *d) {
+static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) {
   vt_bk_error e = {.size = sizeof e};
-  x->dev->reason[0] = 0;
+  VT_TRY(visit(x, segment_at, d));
   x->dev->running = x;
-  x->work_done = 0;
-  int32_t s = x->dev->api->run(x->prog, x->buffer, VT_CLASS_COUNT);
-  if (s == VT_OK) s = x->dev->api->wait(x->prog, &e);
+  int32_t s = x->dev->api->run(segment_at->prog, x->buffer, ON_DEVICE);
+  if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
   x->dev->running = NULL;
   if (s != VT_OK) return vt_device_fail(x->dev, s, "run", d);
   return e.status == VT_OK ? VT_OK : name_error(x, &e, d);
+}
+
+static vt_status run_guarded(vt_exec *x, vt_diag *d) {
+  begin_count(x);
+  x->ran = 1;
+  x->dev->reason[0] = 0;
+  x->work_done = 0;
+  for (x->at = 0; x->at < x->n_segments; x->at++) VT_TRY(run_segment(x, &x->segments[x->at], d));
+  return VT_OK;
 }
 
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) {

@@ -41,7 +41,7 @@ static struct fake {
   uint32_t bad_modes, outside; /* calls in another mode; calls while nobody called the gateway */
   int inside;
   long devices, programs, buffers;
-  uint64_t copied, built_steps, run_buffers;
+  uint64_t copied, taken, built_steps, run_buffers;
 } fake;
 
 static const vt_bk_host *fake_host;
@@ -86,7 +86,7 @@ static void device_close(vt_bk_device *dev) {
 }
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   (void)dev;
-  *out = fake.caps;
+  memcpy(out, &fake.caps, out->size < fake.caps.size ? out->size : fake.caps.size);
   return enter(CAPS);
 }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
@@ -124,6 +124,7 @@ static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
   const int32_t s = enter(NEW);
   *out = s == VT_OK ? (uint64_t)(uintptr_t)calloc(1, (size_t)bytes + 1) : 7;
   fake.buffers += s == VT_OK;
+  fake.taken += bytes;
   return s;
 }
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
@@ -179,9 +180,11 @@ static const vt_bk_api *fake_query(const vt_bk_host *host) {
 
 /* ---- the registry of this program: it stands in for the gateway's own ---- */
 
-vt_backend_query_fn vt_null_query, vt_reference_query;
-static const vt_registry_row rows[] = {
-    {"fake", fake_query}, {"null", vt_null_query}, {"reference", vt_reference_query}};
+vt_backend_query_fn vt_island_query, vt_null_query, vt_reference_query;
+static const vt_registry_row rows[] = {{"fake", fake_query},
+                                       {"null", vt_null_query},
+                                       {"reference", vt_reference_query},
+                                       {"island", vt_island_query}};
 
 uint32_t vt_registry_total(void) { return sizeof rows / sizeof *rows; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
@@ -224,6 +227,7 @@ typedef struct life {
   float y[15];
   vt_exec_report *report;
   void *user;
+  vt_plan_options options;
 } life;
 
 static vt_status use(vt_exec *x, life *l) {
@@ -241,7 +245,7 @@ static vt_status execute(vt_device *dev, const vt_graph *g, vt_alloc a, life *l)
   const vt_target target = vt_device_target(dev);
   vt_plan *p = NULL;
   vt_exec *x = NULL;
-  vt_status s = vt_plan_build(g, &target, a, &p, &l->d);
+  vt_status s = vt_plan_build(g, &l->options, &target, a, &p, &l->d);
   if (s == VT_OK) s = vt_exec_new(dev, p, a, &x, &l->d);
   if (s == VT_OK) s = use(x, l);
   vt_exec_free(x);
@@ -274,8 +278,8 @@ static void expect_text(const life *l, const char *text) {
 /* The caller is in the worst mode; the backend never sees it, and the caller keeps it. */
 static void test_good_life(void) {
   static const uint32_t want[N_CALLS] = {
-      [COUNT] = 1,   [OPEN] = 1,  [CLOSE] = 1, [CAPS] = 1, [CHECK_STEP] = 2,
-      [SCRATCH] = 2, [BUILD] = 1, [FREE] = 1,  [NEW] = 5,  [DROP] = 5,
+      [COUNT] = 1,   [OPEN] = 1,  [CLOSE] = 1, [CAPS] = 2, [CHECK_STEP] = 2,
+      [SCRATCH] = 2, [BUILD] = 1, [FREE] = 1,  [NEW] = 7,  [DROP] = 7,
       [COPY] = 4,    [RUN] = 1,   [WAIT] = 1};
   const hostile_words mine = hostile_read();
   life l = {0};
@@ -286,10 +290,10 @@ static void test_good_life(void) {
   hostile_write(mine);
   CHECK(hostile_same(after, hostile_worst()));
   CHECK(l.status == VT_OK && memcmp(fake.calls, want, sizeof want) == 0);
-  CHECK(fake.copied == 96 + 120 + 24 + 60 && fake.built_steps == 2 && fake.run_buffers == 5);
+  CHECK(fake.copied == 96 + 120 + 24 + 60 && fake.built_steps == 2 && fake.run_buffers == 7);
   reset(); /* and the test can tell: a call from outside is in the caller's mode */
   hostile_write(hostile_worst());
-  (void)capabilities(NULL, &(vt_bk_caps){0});
+  (void)capabilities(NULL, &(vt_bk_caps){.size = 0});
   hostile_write(mine);
   CHECK(fake.bad_modes == 1 && fake.outside == 1);
 }
@@ -304,11 +308,12 @@ static const struct {
     {COUNT, 0, "count its devices"},
     {OPEN, 0, "open its device"},
     {CAPS, 0, "state its capabilities"},
+    {CAPS, 1, "state its capabilities"},
     {SCRATCH, 0, "size its scratch"},
     {SCRATCH, 1, "size its scratch"},
     {BUILD, 0, "build the program"},
     {NEW, 0, "take memory"},
-    {NEW, 4, "take memory"},
+    {NEW, 6, "take memory"},
     {COPY, 0, "copy a tensor"},
     {COPY, 3, "copy a tensor"},
     {RUN, 0, "run"},
@@ -340,8 +345,7 @@ static void test_each_call_fails(void) {
 }
 
 static void test_device_memory(void) {
-  static const char *const classes[5] = {"input", "param", "temp", "output", "work"};
-  for (uint32_t c = 0; c < 5; c++) {
+  for (uint32_t c = 0; c < VT_CLASS_HOST; c++) {
     life l = {0};
     char text[80];
     reset();
@@ -350,10 +354,38 @@ static void test_device_memory(void) {
     fake.status = VT_NOMEM;
     live(&l);
     CHECK(l.status == VT_NOMEM && fake.calls[NEW] == c + 1 && fake.calls[DROP] == c);
-    snprintf(text, sizeof text, "bytes for the %s tensors", classes[c]);
+    snprintf(text, sizeof text, "bytes for the %s tensors", vt_class_name(c));
     expect_text(&l, "'fake:0'");
     expect_text(&l, text);
   }
+}
+
+/* More than there is: said to the byte, and nothing was taken or built. */
+static void test_memory_guard(void) {
+  life l = {0};
+  reset();
+  live(&l);
+  CHECK(l.status == VT_OK && fake.taken > 0);
+  const uint64_t needed = fake.taken;
+  for (int short_of = 0; short_of < 2; short_of++) {
+    char text[200];
+    reset();
+    fake.caps.memory = needed - (uint64_t)short_of;
+    live(&l);
+    CHECK(l.status == (short_of ? VT_NOMEM : VT_OK) && (fake.calls[NEW] == 0) == short_of);
+    CHECK((fake.calls[BUILD] == 0) == short_of);
+    if (!short_of) continue;
+    snprintf(text, sizeof text, "the program needs %llu bytes (host_input 512, parameter 256, ",
+             (unsigned long long)needed);
+    expect_text(&l, text);
+    snprintf(text, sizeof text, "output 256) on 'fake:0', which has %llu left",
+             (unsigned long long)needed - 1);
+    expect_text(&l, text);
+  }
+  reset(); /* one that was built before there was such a field says nothing */
+  fake.caps.size = offsetof(vt_bk_caps, memory);
+  live(&l);
+  CHECK(l.status == VT_OK);
 }
 
 static void test_refused_step(void) {
@@ -465,7 +497,7 @@ static void test_reasons_do_not_linger(void) {
   reset();
   CHECK(vt_device_open("fake:1", vt_alloc_default(), &dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(dev);
-  CHECK(vt_plan_build(g, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+  CHECK(vt_plan_build(g, &(vt_plan_options){0}, &target, vt_alloc_default(), &p, NULL) == VT_OK);
   CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_OK);
   fake.fails = COPY;
   fake.status = VT_BACKEND;
@@ -490,7 +522,7 @@ static void test_broken_plan(void) {
   reset();
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(dev);
-  CHECK(vt_plan_build(g, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+  CHECK(vt_plan_build(g, &(vt_plan_options){0}, &target, vt_alloc_default(), &p, NULL) == VT_OK);
   p->buffers[H].offset = p->class_bytes[VT_CLASS_TEMP];
   CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_INTERNAL && x == NULL);
   CHECK(fake.calls[CHECK_STEP] == 0 && fake.calls[BUILD] == 0);
@@ -546,7 +578,8 @@ static void test_names(void) {
   expect_name("reference:1", VT_OK, "reference:1");
   expect_name("fake:2", VT_BACKEND, "'fake' has 2 devices, there is no number 2");
   expect_name("null:1", VT_BACKEND, "'null' has 1 device, there is no number 1");
-  expect_name("nobody", VT_BACKEND, "no backend 'nobody'; there are: fake, null, reference");
+  expect_name("nobody", VT_BACKEND,
+              "no backend 'nobody'; there are: fake, null, reference, island");
   expect_name("", VT_BACKEND, "no backend ''");
   expect_name("fake:", VT_BACKEND, "no backend 'fake:'");
   expect_name("fake:x", VT_BACKEND, "no backend 'fake:x'");
@@ -564,7 +597,7 @@ static void test_registry(void) {
   reset();
   CHECK(vt_registry_at(0, &name, &devices, &d) == VT_OK);
   CHECK(strcmp(name, "fake") == 0 && devices == 2);
-  CHECK(vt_registry_at(3, &name, &devices, &d) == VT_BACKEND && d.code == VT_BACKEND);
+  CHECK(vt_registry_at(4, &name, &devices, &d) == VT_BACKEND && d.code == VT_BACKEND);
   CHECK(strcmp(name, "fake") == 0 && devices == 2); /* outputs are written on success alone */
   fake.fails = COUNT;
   fake.status = VT_BACKEND;
@@ -590,7 +623,7 @@ static void digests(const char *name, const vt_graph *g, vt_hash256 *core, vt_ha
   CHECK(vt_device_open(name, vt_alloc_default(), &dev, NULL) == VT_OK);
   if (dev == NULL) exit(1);
   const vt_target t = vt_device_target(dev);
-  CHECK(vt_plan_build(g, &t, vt_alloc_default(), &p, NULL) == VT_OK);
+  CHECK(vt_plan_build(g, &(vt_plan_options){0}, &t, vt_alloc_default(), &p, NULL) == VT_OK);
   *core = p->core;
   *target = p->target;
   vt_plan_free(p);
@@ -598,7 +631,8 @@ static void digests(const char *name, const vt_graph *g, vt_hash256 *core, vt_ha
 }
 
 static void test_plan_digests(void) {
-  static const char *const names[] = {"null", "reference:0", "reference:1", "fake"};
+  static const char *const names[] = {"null", "reference:0", "reference:1",
+                                      "fake", "island:0",    "island:1"};
   enum { N = sizeof names / sizeof *names };
   vt_hash256 core[N], target[N];
   vt_graph *g = sample();
@@ -636,6 +670,7 @@ int main(void) {
   test_good_life();
   test_each_call_fails();
   test_device_memory();
+  test_memory_guard();
   test_refused_step();
   test_run_errors();
   test_capabilities();

@@ -26,11 +26,12 @@ vt_target vt_device_target(vt_device *dev);
 
 /* ---- executions: a plan on a device, with its memory ---- */
 typedef struct vt_exec vt_exec;
-/* Checks every step (VT_UNSUPPORTED names op and types), builds the program, takes all memory. */
+/* Checks every step (VT_UNSUPPORTED names op and types) and that there is memory (VT_NOMEM says how
+ * much, before any is taken), builds the programs, takes all memory. */
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out,
                       vt_diag *d) VT_NODISCARD;
 void vt_exec_free(vt_exec *x);
-/* Between host memory and the buffer of a value. */
+/* Between the caller's memory and the buffer of a value, on the device or kept on the host. */
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
@@ -38,5 +39,8 @@ vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
  * the multiplications of a step. It cannot change anything. */
 typedef void vt_exec_report(void *user, uint64_t done, uint64_t total);
 void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user);
+/* Bytes copied for the last run: inputs before it, parameters that stay on the host while it ran,
+ * and whatever was read since. */
+void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device);
 uint64_t vt_exec_wall_ns(const vt_exec *x); /* of the last run */
 #endif

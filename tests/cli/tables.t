@@ -11,7 +11,7 @@ $ volta ops --backend null:0 | sed -n '1p;/ softmax(/p'
     1  prim  exact     no          literal(dtype, bits)                             A scalar constant, given to the last bit.
  1005  comp  composed  decomposed  softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
 $ volta ops --backend nonesuch
-! volta: error: there is no backend 'nonesuch'; there are: reference, null [backend]
+! volta: error: there is no backend 'nonesuch'; there are: reference, island, null [backend]
 ? 5
 $ volta ops --json | head -n 12
 {
@@ -73,9 +73,11 @@ A complete backend runs every one of these.
 | 6 | `rsqrt(x)` | rounded | 1 / sqrt(x), rounded once. |
 # Every row of the table has a number of its own, ascending.
 $ volta ops | awk '{print $1}' | sort -n -u -c && volta ops --json | grep -c '"number"' | diff - <(volta ops | wc -l)
-$ volta backends | grep -E '^(null|reference):' | sed 's/ *[0-9]* prims *[0-9]* comps/ P prims C comps/'
+$ volta backends | grep -E '^(null|island|reference):' | sed 's/ *[0-9]* prims *[0-9]* comps/ P prims C comps/'
 reference:0   available    complete P prims C comps  scalar reference; compositions as the ops that define them
 reference:1   available    complete P prims C comps  scalar reference; compositions by their own kernels
+island:0      available    complete P prims C comps  scalar kernels over memory that only copies reach
+island:1      available    complete P prims C comps  the same, for dense tensors alone
 null:0        available    partial P prims C comps  runs nothing; the template for new backends
 $ volta backends --json | python3 -c 'import json,sys; print(*(sorted(b) for b in json.load(sys.stdin)["backends"] if b["name"] == "reference:1"))'
 ['about', 'available', 'complete', 'comps', 'name', 'prims']

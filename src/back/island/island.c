@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * island.c - the kernels of the op table over memory that only `copy` reaches, as on a device with
+ * memory of its own: what leans on the host's memory by mistake fails here, without a GPU.
+ *   device 0  takes strides
+ *   device 1  takes dense tensors alone
+ * A buffer is pages of its own that are closed (PROT_NONE) except inside `copy` and `run`. A handle
+ * is a number that says nothing about the address, and is refused once its buffer is gone. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "vt_memory.h"
+#include "vt_steps.h"
+
+vt_backend_query_fn vt_island_query;
+
+typedef struct slot {
+  char *pages;     /* NULL: free */
+  uint64_t bytes;  /* asked for */
+  uint64_t mapped; /* whole pages, one at least */
+  uint32_t generation;
+} slot;
+
+struct vt_bk_device {
+  const vt_bk_host *host;
+  uint32_t ordinal, n_slots;
+  slot *slots;
+};
+
+struct vt_bk_program {
+  vt_bk_device *dev;
+  vt_steps steps;
+};
+
+static int32_t refuse(const vt_bk_device *dev, int32_t status, const char *why) {
+  dev->host->diag(dev->host->user, status, why);
+  return status;
+}
+
+/* ---- devices ---- */
+
+static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
+  (void)host;
+  *out_count = 2;
+  return VT_OK;
+}
+
+static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev) {
+  vt_bk_device *dev = host->resize(host->user, NULL, 0, sizeof *dev);
+  if (dev == NULL) return VT_NOMEM;
+  *dev = (vt_bk_device){.host = host, .ordinal = ordinal};
+  *out_dev = dev;
+  return VT_OK;
+}
+
+static void drop(slot *s) {
+  if (s->pages != NULL) (void)munmap(s->pages, (size_t)s->mapped);
+  *s = (slot){.generation = s->generation};
+}
+
+static void device_close(vt_bk_device *dev) {
+  const vt_bk_host *host = dev->host;
+  for (uint32_t i = 0; i < dev->n_slots; i++) drop(&dev->slots[i]);
+  if (dev->slots != NULL)
+    host->resize(host->user, dev->slots, dev->n_slots * sizeof *dev->slots, 0);
+  host->resize(host->user, dev, sizeof *dev, 0);
+}
+
+static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
+  static const char *const about[2] = {"scalar kernels over memory that only copies reach",
+                                       "the same, for dense tensors alone"};
+  static const char *const print[2] = {"island-1 strided", "island-1 dense"};
+  const vt_bk_caps caps = {.size = sizeof caps,
+                           .alignment = 64,
+                           .dense_only = dev->ordinal == 1,
+                           .about = about[dev->ordinal],
+                           .fingerprint = print[dev->ordinal],
+                           .memory = out->size >= sizeof caps ? vt_memory_available() : 0};
+  memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
+  return VT_OK;
+}
+
+/* ---- steps ---- */
+
+static uint32_t kind_of(const vt_bk_device *dev) { return dev->ordinal == 1 ? VT_STEPS_DENSE : 0; }
+
+static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
+  return vt_steps_listed(op, kind_of(dev));
+}
+
+static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
+  const int32_t s = vt_steps_check(step, kind_of(dev));
+  if (s != VT_OK && vt_steps_check(step, 0) == VT_OK)
+    return refuse(dev, s, "it takes dense tensors alone");
+  return s;
+}
+
+static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
+  *out_bytes = vt_steps_workspace(step, kind_of(dev));
+  return VT_OK;
+}
+
+static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n_steps,
+                             vt_bk_program **out_prog) {
+  vt_bk_program *prog = dev->host->resize(dev->host->user, NULL, 0, sizeof *prog);
+  if (prog == NULL) return VT_NOMEM;
+  prog->dev = dev;
+  const vt_status s = vt_steps_init(dev->host, steps, n_steps, kind_of(dev), &prog->steps);
+  if (s == VT_OK) {
+    *out_prog = prog;
+  } else {
+    dev->host->resize(dev->host->user, prog, sizeof *prog, 0);
+  }
+  return s;
+}
+
+static void program_free(vt_bk_program *prog) {
+  const vt_bk_host *host = prog->dev->host;
+  vt_steps_done(&prog->steps);
+  host->resize(host->user, prog, sizeof *prog, 0);
+}
+
+/* ---- memory ---- */
+
+/* From the top: how often the place was used before, which device, which place. Never 0, and no
+ * two buffers of a process that live at once have the same. */
+enum { MOST_SLOTS = 1 << 20 };
+
+static uint64_t handle_of(const vt_bk_device *dev, uint32_t i) {
+  return (uint64_t)dev->slots[i].generation << 32 | (uint64_t)dev->ordinal << 24 | (i + 1);
+}
+
+static slot *slot_of(const vt_bk_device *dev, uint64_t handle) {
+  const uint32_t i = (uint32_t)(handle & 0xffffff) - 1; /* 0 becomes more than there are */
+  if (i >= dev->n_slots || dev->slots[i].pages == NULL || handle_of(dev, i) != handle) return NULL;
+  return &dev->slots[i];
+}
+
+static int32_t grow(vt_bk_device *dev) {
+  const vt_bk_host *host = dev->host;
+  const uint32_t n = dev->n_slots == 0 ? 16 : 2 * dev->n_slots;
+  if (n > MOST_SLOTS) return VT_LIMIT;
+  slot *more = host->resize(host->user, dev->slots, dev->n_slots * sizeof *more, n * sizeof *more);
+  if (more == NULL) return VT_NOMEM;
+  memset(more + dev->n_slots, 0, (n - dev->n_slots) * sizeof *more);
+  dev->slots = more;
+  dev->n_slots = n;
+  return VT_OK;
+}
+
+/* A place whose generations are used up stays empty. */
+static int is_free(const slot *s) { return s->pages == NULL && s->generation < UINT32_MAX; }
+
+static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  const uint64_t mapped = (bytes / page + 1) * page;
+  uint32_t i = 0;
+  if (mapped < bytes || mapped > SIZE_MAX) return VT_NOMEM;
+  while (i < dev->n_slots && !is_free(&dev->slots[i])) i++;
+  const int32_t s = i == dev->n_slots ? grow(dev) : VT_OK;
+  if (s != VT_OK) return s;
+  void *pages = mmap(NULL, (size_t)mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return VT_NOMEM;
+  dev->slots[i] = (slot){pages, bytes, mapped, dev->slots[i].generation + 1};
+  *out_handle = handle_of(dev, i);
+  return VT_OK;
+}
+
+static void buffer_free(vt_bk_device *dev, uint64_t handle) {
+  slot *s = slot_of(dev, handle);
+  if (s != NULL) drop(s);
+}
+
+static int protect(const slot *s, int how) {
+  return mprotect(s->pages, (size_t)s->mapped, how) == 0;
+}
+
+static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
+                    uint32_t to_device) {
+  const slot *s = slot_of(dev, handle);
+  if (s == NULL) return refuse(dev, VT_INTERNAL, "there is no such buffer");
+  if (offset > s->bytes || bytes > s->bytes - offset)
+    return refuse(dev, VT_INTERNAL, "a copy leaves its buffer");
+  if (bytes == 0) return VT_OK;
+  if (!protect(s, PROT_READ | PROT_WRITE)) return refuse(dev, VT_NOMEM, "its memory stays closed");
+  memcpy(to_device ? s->pages + offset : host, to_device ? host : s->pages + offset, (size_t)bytes);
+  return protect(s, PROT_NONE) ? VT_OK : refuse(dev, VT_INTERNAL, "its memory stays open");
+}
+
+/* ---- running ---- */
+
+/* Opens or closes the arenas of a run; where they are goes to `base`. */
+static int32_t protect_all(const vt_bk_program *prog, const uint64_t *buffers, int how,
+                           char *base[VT_STEPS_ARENAS]) {
+  const vt_bk_device *dev = prog->dev;
+  int32_t status = VT_OK;
+  for (uint32_t i = 0; i < prog->steps.n_arenas; i++) {
+    const slot *s = slot_of(dev, buffers[i]);
+    if (s == NULL) {
+      status = refuse(dev, VT_INTERNAL, "there is no such buffer");
+    } else if (!protect(s, how)) {
+      status = refuse(dev, VT_NOMEM, "its memory cannot be opened or closed");
+    } else {
+      base[i] = s->pages;
+    }
+  }
+  return status;
+}
+
+static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buffers) {
+  char *base[VT_STEPS_ARENAS] = {NULL};
+  if (n_buffers < prog->steps.n_arenas)
+    return refuse(prog->dev, VT_INTERNAL, "a run has too few buffers");
+  const int32_t opened = protect_all(prog, buffers, PROT_READ | PROT_WRITE, base);
+  if (opened == VT_OK) vt_steps_run(&prog->steps, base);
+  const int32_t closed = protect_all(prog, buffers, PROT_NONE, base);
+  return opened != VT_OK ? opened : closed; /* a failed step is reported by wait */
+}
+
+static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {
+  vt_steps_error(&prog->steps, out);
+  return VT_OK;
+}
+
+const vt_bk_api *vt_island_query(const vt_bk_host *host) {
+  static const vt_bk_api api = {.size = sizeof api,
+                                .abi_major = VT_BK_ABI_MAJOR,
+                                .name = "island",
+                                .device_count = device_count,
+                                .device_open = device_open,
+                                .device_close = device_close,
+                                .capabilities = capabilities,
+                                .op_listed = op_listed,
+                                .step_check = step_check,
+                                .workspace = workspace,
+                                .program_build = program_build,
+                                .program_free = program_free,
+                                .buffer_new = buffer_new,
+                                .buffer_free = buffer_free,
+                                .copy = copy,
+                                .run = run,
+                                .wait = wait};
+  return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * stream_test.c - executions on the real backends with parameters on the device, on the host, and
+ * some of each: the same bits, the traffic that the plan states, errors and progress by the same
+ * names, no allocation after the start. */
+#include <string.h>
+#include "vt_gate.h"
+#include "vt_test.h"
+
+/* ---- h = matmul(x, w); t = matmul(h, transpose(v)); s = add(t, t); y = gather(s, index) ---- */
+
+enum { X, W, V, INDEX, H, TURNED, T, S, Y };
+
+static vt_graph *sample(void) {
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  const vt_type x = {VT_DTYPE_F32, 2, {4, 6}}, index = {VT_DTYPE_I64, 1, {3}};
+  const vt_type w = {VT_DTYPE_F32, 2, {6, 5}}, v = {VT_DTYPE_F32, 2, {7, 5}};
+  const vt_init_info *zeros = vt_init_find("zeros");
+  const vt_attr_perm turn = {.size = sizeof turn, .perm = {.n = 2, .v = {1, 0}}};
+  vt_port param = {.kind = VT_PORT_PARAM, .init = zeros->number};
+  param.init_attrs = zeros->attrs->defaults;
+  CHECK(vt_graph_begin(&gb, "sample", vt_alloc_default(), NULL) == VT_OK);
+  vt_graph_add_port(&gb, &(vt_port){.name = "x", .kind = VT_PORT_INPUT}, &x);
+  param.name = "w";
+  vt_graph_add_port(&gb, &param, &w);
+  param.name = "v";
+  vt_graph_add_port(&gb, &param, &v);
+  vt_graph_add_port(&gb, &(vt_port){.name = "index", .kind = VT_PORT_INPUT}, &index);
+  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
+  vt_graph_name(&gb, gb.b.node(&gb.b, VT_OP_transpose, &(uint32_t){V}, 1, &turn), "turned");
+  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, H, TURNED), "t");
+  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_add, T, T), "s");
+  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_gather, S, INDEX), "y");
+  vt_graph_add_result(&gb, "y", Y);
+  CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
+  if (g == NULL) exit(1); /* nothing below makes sense */
+  return g;
+}
+
+/* ---- one execution ---- */
+
+static const char *const devices[] = {"reference:0", "reference:1", "island:0", "island:1"};
+static const char *const streams[] = {"w", "v", "*"}; /* the first so many; 3 stands for all */
+enum { N_DEVICES = sizeof devices / sizeof *devices, N_STREAMS = 4 };
+
+static vt_plan_options options_of(uint32_t stream) {
+  if (stream == 3) return (vt_plan_options){.n_stream = 1, .stream = &streams[2]};
+  return (vt_plan_options){.n_stream = stream, .stream = streams};
+}
+
+typedef struct trial {
+  vt_fault fault;
+  vt_graph *g;
+  vt_device *dev;
+  vt_plan *p;
+  vt_exec *x;
+  vt_diag d;
+} trial;
+
+static vt_status begin(trial *t, const char *device, uint32_t stream) {
+  const vt_alloc a = vt_fault_alloc(&t->fault);
+  const vt_plan_options o = options_of(stream);
+  t->g = sample();
+  VT_TRY(vt_device_open(device, a, &t->dev, &t->d));
+  const vt_target target = vt_device_target(t->dev);
+  VT_TRY(vt_plan_build(t->g, &o, &target, a, &t->p, &t->d));
+  return vt_exec_new(t->dev, t->p, a, &t->x, &t->d);
+}
+
+static void end(trial *t) {
+  vt_exec_free(t->x);
+  vt_plan_free(t->p);
+  vt_device_close(t->dev);
+  vt_graph_free(t->g);
+  CHECK(t->fault.live == 0);
+}
+
+static float number(int i) { return (float)(i * 37 % 23 - 11) / 8; }
+
+static void give_inputs(trial *t, int64_t last) {
+  const int64_t index[3] = {2, 0, last};
+  float data[42];
+  for (int i = 0; i < 42; i++) data[i] = number(i);
+  CHECK(vt_exec_write(t->x, X, data, NULL) == VT_OK);
+  CHECK(vt_exec_write(t->x, INDEX, index, NULL) == VT_OK);
+}
+
+static void give_params(trial *t) {
+  float data[42];
+  for (int i = 0; i < 42; i++) data[i] = number(i + 5);
+  CHECK(vt_exec_write(t->x, W, data, NULL) == VT_OK);
+  for (int i = 0; i < 42; i++) data[i] = number(i + 11);
+  CHECK(vt_exec_write(t->x, V, data, NULL) == VT_OK);
+}
+
+/* By hand; every product and sum is exact, so no order matters. */
+static void expected(float y[21]) {
+  static const int rows[3] = {2, 0, 3};
+  for (int i = 0; i < 3; i++)
+    for (int n = 0; n < 7; n++) {
+      float sum = 0;
+      for (int k = 0; k < 5; k++) {
+        float h = 0;
+        for (int j = 0; j < 6; j++) h += number(rows[i] * 6 + j) * number(j * 5 + k + 5);
+        sum += h * number(n * 5 + k + 11);
+      }
+      y[i * 7 + n] = sum + sum;
+    }
+}
+
+static void sums(const vt_plan *p, uint64_t *to, uint64_t *from, uint64_t *visits) {
+  *to = *from = *visits = 0;
+  for (uint32_t i = 0; i < p->n_transfers; i++) {
+    const vt_transfer *t = &p->transfers[i];
+    *(t->direction == VT_TO_DEVICE ? to : from) += t->bytes;
+    if (p->buffers[t->value].class == VT_CLASS_HOST) *visits += t->bytes;
+  }
+}
+
+/* ---- the same bits, and what they cost ---- */
+
+static void run_and_compare(trial *t) {
+  float want[21], y[21] = {0};
+  expected(want);
+  CHECK(vt_exec_run(t->x, &t->d) == VT_OK);
+  CHECK(vt_exec_read(t->x, Y, y, &t->d) == VT_OK);
+  CHECK(memcmp(y, want, sizeof y) == 0);
+}
+
+static void expect_traffic(const trial *t, uint64_t to, uint64_t from) {
+  uint64_t was_to = 1, was_from = 1;
+  vt_exec_traffic(t->x, &was_to, &was_from);
+  CHECK(was_to == to && was_from == from);
+}
+
+static void try_one(const char *device, uint32_t stream) {
+  static const uint64_t cost[N_STREAMS] = {0, 120, 120 + 140, 120 + 140};
+  trial t = {0};
+  uint64_t to, from, visits;
+  float back[35] = {0};
+  CHECK(begin(&t, device, stream) == VT_OK);
+  if (t.x == NULL) exit(1);
+  const long asked = t.fault.asked;
+  sums(t.p, &to, &from, &visits);
+  CHECK(visits == cost[stream] && to == 96 + 24 + visits && from == 84);
+  CHECK((t.p->class_bytes[VT_CLASS_HOST] > 0) == (stream > 0));
+  give_params(&t);
+  give_inputs(&t, 3);
+  run_and_compare(&t);
+  expect_traffic(&t, to, from);
+  give_inputs(&t, 3); /* the next run is counted from nothing */
+  run_and_compare(&t);
+  expect_traffic(&t, to, from);
+  run_and_compare(&t); /* what is there already is not copied again */
+  expect_traffic(&t, visits, from);
+  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == number(34 + 11));
+  CHECK(t.fault.asked == asked && t.d.code == VT_OK);
+  end(&t);
+}
+
+/* ---- names ---- */
+
+typedef struct heard {
+  uint32_t n;
+  uint64_t done, total;
+} heard;
+
+static void hear(void *user, uint64_t done, uint64_t total) {
+  heard *h = user;
+  CHECK(done > h->done && done <= total && (h->n == 0 || h->total == total));
+  *h = (heard){h->n + 1, done, total};
+}
+
+static void try_names(const char *device, uint32_t stream) {
+  trial t = {0};
+  heard h = {0};
+  CHECK(begin(&t, device, stream) == VT_OK);
+  if (t.x == NULL) exit(1);
+  give_params(&t);
+  give_inputs(&t, 3);
+  vt_exec_watch(t.x, hear, &h);
+  run_and_compare(&t);
+  CHECK(h.n == t.p->n_runs && h.done == h.total);
+  CHECK(t.p->n_runs == (strcmp(device, "island:1") == 0 ? 5 : 4));
+  vt_exec_watch(t.x, NULL, NULL);
+  give_inputs(&t, -9);
+  CHECK(vt_exec_run(t.x, &t.d) == VT_RANGE);
+  CHECK(strcmp(t.d.text, "'y' = gather: index -9 at position 2 is out of range") == 0);
+  t.d = (vt_diag){0};
+  give_inputs(&t, 3); /* the run after a failed one */
+  run_and_compare(&t);
+  end(&t);
+}
+
+/* Every allocation failing in turn: said so, nothing kept. */
+static void test_out_of_memory(void) {
+  long asked = 0;
+  for (long left = 0; left <= asked; left++) {
+    trial t = {.fault = {.left = left}};
+    const vt_status s = begin(&t, "island:1", 3);
+    if (left == 0) asked = t.fault.asked;
+    CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && t.d.code == s && (t.x != NULL) == (left == 0));
+    end(&t);
+  }
+  CHECK(asked > 10);
+}
+
+int main(void) {
+  for (uint32_t i = 0; i < N_DEVICES; i++)
+    for (uint32_t stream = 0; stream < N_STREAMS; stream++) {
+      try_one(devices[i], stream);
+      try_names(devices[i], stream);
+    }
+  test_out_of_memory();
+  TEST_DONE();
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * steps.c - lists of steps run by the kernels of the op table: what is taken, kernels looked up and
+ * views made once, bodies run where their step asks for them, the first error kept. */
+#include "vt_steps.h"
+#include <string.h>
+#include "vt_layout.h"
+
+struct vt_bound_step { /* a step with its kernel looked up */
+  const vt_bk_step *step;
+  const vt_op_info *op;
+  uint32_t first_view; /* of its operands; results after them, then what its bodies take and give */
+  uint32_t n_inner;    /* steps of its bodies; they follow it */
+};
+
+/* ---- what is taken ---- */
+
+static vt_view view_of(const vt_bk_tensor *t) {
+  vt_view v = {.dtype = t->dtype, .rank = t->rank};
+  memcpy(v.dim, t->dim, sizeof v.dim);
+  memcpy(v.stride, t->stride, sizeof v.stride);
+  return v;
+}
+
+static int are_dense(const vt_bk_tensor *t, uint32_t n) {
+  int dense = 1;
+  for (uint32_t i = 0; i < n; i++) {
+    vt_type type = {.dtype = t[i].dtype, .rank = t[i].rank};
+    vt_layout layout = {0};
+    memcpy(type.dim, t[i].dim, sizeof type.dim);
+    memcpy(layout.stride, t[i].stride, sizeof layout.stride);
+    dense = dense && vt_layout_is_dense(&type, &layout);
+  }
+  return dense;
+}
+
+static int step_is_dense(const vt_bk_step *s) {
+  int dense = are_dense(s->in, s->n_in) && are_dense(s->out, s->n_out);
+  for (uint32_t k = 0; k < s->n_body; k++)
+    dense = dense && are_dense(s->body[k].in, s->body[k].n_in) &&
+            are_dense(s->body[k].out, s->body[k].n_out);
+  return dense;
+}
+
+int32_t vt_steps_listed(uint32_t number, uint32_t kind) {
+  const vt_op_info *op = vt_op_get(number);
+  return op != NULL && (op->prim || (kind & VT_STEPS_WHOLE) != 0);
+}
+
+/* The kernels take every type and layout that the verifier lets through. A group is a hint that
+ * need not be taken: its steps run one after the other. */
+int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind) {
+  const vt_op_info *op = vt_op_get(step->op);
+  if (op == NULL || !vt_steps_listed(step->op, kind) || step->region != 0 ||
+      step->n_body != vt_op_bodies(op) || step->n_out == 0 ||
+      (vt_op_results(op) != 0 && step->n_out != vt_op_results(op)) ||
+      step->attrs_size != op->attrs->size)
+    return VT_UNSUPPORTED;
+  return (kind & VT_STEPS_DENSE) == 0 || step_is_dense(step) ? VT_OK : VT_UNSUPPORTED;
+}
+
+uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind) {
+  const vt_op_info *op = vt_op_get(step->op);
+  enum { MOST = 8 };
+  vt_view in[MOST];
+  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_listed(step->op, kind))
+    return 0;
+  for (uint32_t i = 0; i < step->n_in; i++) in[i] = view_of(&step->in[i]);
+  return op->work(in, step->n_in);
+}
+
+/* ---- making ---- */
+
+static void *host_new(const vt_bk_host *host, uint64_t n, uint64_t size) {
+  void *p = host->resize(host->user, NULL, 0, n * size + 1);
+  if (p != NULL) memset(p, 0, (size_t)(n * size));
+  return p;
+}
+
+static void host_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size) {
+  if (p != NULL) host->resize(host->user, p, n * size + 1, 0);
+}
+
+static void count_arena(vt_steps *p, uint32_t arena) {
+  if (arena >= p->n_arenas) p->n_arenas = arena < VT_STEPS_ARENAS ? arena + 1 : UINT32_MAX;
+}
+
+static void count_tensors(vt_steps *p, const vt_bk_tensor *t, uint32_t n) {
+  p->room_views += n;
+  for (uint32_t i = 0; i < n; i++) count_arena(p, t[i].arena);
+}
+
+/* Steps, views and arenas of a list, bodies included; 0 when a step is not supported. */
+static int count(vt_steps *p, const vt_bk_step *steps, uint64_t n, uint32_t kind) {
+  for (uint64_t i = 0; i < n; i++) {
+    const vt_bk_step *s = &steps[i];
+    if (vt_steps_check(s, kind) != VT_OK) return 0;
+    p->room_steps += 1;
+    count_tensors(p, s->in, s->n_in);
+    count_tensors(p, s->out, s->n_out);
+    if (s->work_bytes > 0) count_arena(p, s->work_arena);
+    for (uint32_t k = 0; k < s->n_body; k++) {
+      count_tensors(p, s->body[k].in, s->body[k].n_in);
+      count_tensors(p, s->body[k].out, s->body[k].n_out);
+      if (!count(p, s->body[k].steps, s->body[k].n_steps, kind)) return 0;
+    }
+  }
+  return 1;
+}
+
+static void add_views(vt_steps *p, const vt_bk_tensor *t, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) p->views[p->n_views++] = view_of(&t[i]);
+}
+
+static void bind_steps(vt_steps *p, const vt_bk_step *steps, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++) {
+    const vt_bk_step *s = &steps[i];
+    vt_bound_step *b = &p->steps[p->n_steps++];
+    *b = (vt_bound_step){s, vt_op_get(s->op), (uint32_t)p->n_views, 0};
+    add_views(p, s->in, s->n_in);
+    add_views(p, s->out, s->n_out);
+    for (uint32_t k = 0; k < s->n_body; k++) {
+      add_views(p, s->body[k].in, s->body[k].n_in);
+      add_views(p, s->body[k].out, s->body[k].n_out);
+    }
+    const uint64_t before = p->n_steps;
+    for (uint32_t k = 0; k < s->n_body; k++) bind_steps(p, s->body[k].steps, s->body[k].n_steps);
+    b->n_inner = (uint32_t)(p->n_steps - before);
+  }
+}
+
+vt_status vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t n, uint32_t kind,
+                        vt_steps *out) {
+  vt_steps p = {.host = host, .error = {.size = sizeof p.error}};
+  if (!count(&p, steps, n, kind)) return VT_UNSUPPORTED;
+  if (p.room_views > UINT32_MAX || p.room_steps > UINT32_MAX || p.n_arenas > VT_STEPS_ARENAS)
+    return VT_LIMIT;
+  p.steps = host_new(host, p.room_steps, sizeof *p.steps);
+  p.views = host_new(host, p.room_views, sizeof *p.views);
+  if (p.steps == NULL || p.views == NULL) {
+    vt_steps_done(&p);
+    return VT_NOMEM;
+  }
+  bind_steps(&p, steps, n);
+  *out = p;
+  return VT_OK;
+}
+
+void vt_steps_done(vt_steps *p) {
+  host_free(p->host, p->views, p->room_views, sizeof *p->views);
+  host_free(p->host, p->steps, p->room_steps, sizeof *p->steps);
+}
+
+/* ---- running ---- */
+
+/* One run: where the arenas are, and which step is at work. */
+typedef struct runner {
+  vt_steps *p;
+  char *const *base;
+  uint64_t at; /* index of the bound step */
+} runner;
+
+static void place(const runner *r, vt_view *v, const vt_bk_tensor *t, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) v[i].data = r->base[t[i].arena] + t[i].offset;
+}
+
+static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint64_t n, int top);
+
+/* Body 0 follows its step, body 1 follows body 0. */
+static vt_status run_body(vt_kernel *k, uint32_t which) {
+  const runner *r = k->runner;
+  const vt_bound_step *b = &r->p->steps[r->at];
+  uint64_t first = r->at + 1, n = 0;
+  for (uint32_t i = 0; i <= which; i++) {
+    first += n;
+    n = 0;
+    for (uint64_t s = 0; s < b->step->body[i].n_steps; s++) n += 1 + r->p->steps[first + n].n_inner;
+  }
+  return run_steps(r->p, r->base, first, n, 0);
+}
+
+static vt_status run_step(vt_steps *p, char *const *base, uint64_t at, vt_kernel *k) {
+  const vt_bound_step *b = &p->steps[at];
+  const vt_bk_step *s = b->step;
+  runner r = {p, base, at};
+  vt_kernel_body body[VT_MAX_BODIES];
+  vt_view *in = p->views + b->first_view, *out = in + s->n_in, *next = out + s->n_out;
+  place(&r, in, s->in, s->n_in);
+  place(&r, out, s->out, s->n_out);
+  for (uint32_t i = 0; i < s->n_body; i++) {
+    const vt_bk_body *from = &s->body[i];
+    place(&r, next, from->in, from->n_in);
+    place(&r, next + from->n_in, from->out, from->n_out);
+    body[i] = (vt_kernel_body){next, next + from->n_in, from->n_in, from->n_out, run_body};
+    next += from->n_in + from->n_out;
+  }
+  *k = (vt_kernel){.in = in,
+                   .n_in = s->n_in,
+                   .n_out = s->n_out,
+                   .n_body = s->n_body,
+                   .out = out,
+                   .body = body,
+                   .runner = &r,
+                   .attrs = s->attrs};
+  if (s->work_bytes > 0) k->work = base[s->work_arena] + s->work_offset;
+  return b->op->kernel(k);
+}
+
+/* The first failure is on record already when it comes from inside a body. */
+static void note_error(vt_steps *p, vt_status s, uint64_t step, const vt_kernel *k) {
+  if (p->error.status != VT_OK) return;
+  p->error.status = (int32_t)s;
+  p->error.step = step;
+  p->error.position = k->position;
+  p->error.value = k->value;
+}
+
+static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint64_t n, int top) {
+  for (uint64_t i = first; i < first + n; i += 1 + p->steps[i].n_inner) {
+    vt_kernel k;
+    const vt_status s = run_step(p, base, i, &k);
+    if (s != VT_OK) {
+      note_error(p, s, i, &k);
+      return s;
+    }
+    if (top && VT_BK_HAS(p->host, vt_bk_host, progress)) p->host->progress(p->host->user, i);
+  }
+  return VT_OK;
+}
+
+void vt_steps_run(vt_steps *p, char *const *base) {
+  p->error = (vt_bk_error){.size = sizeof p->error};
+  (void)run_steps(p, base, 0, p->n_steps, 1);
+}
+
+void vt_steps_error(const vt_steps *p, vt_bk_error *out) {
+  memcpy(out, &p->error, out->size < sizeof p->error ? out->size : sizeof p->error);
+}
