@@ -54,10 +54,10 @@ static int may_be_over(const vt_verify *v, const life *lives, uint32_t value) {
   const vt_node *n = &g->nodes[g->values[value].node];
   int fits = vt_op_form(n->op) == VT_FORM_POINTWISE && !vt_verify_is_port(v, b->of) &&
              (of->place == VT_PLACE_OWN || of->place == VT_PLACE_OVER) &&
-             of->class == VT_CLASS_TEMP && lives[b->of].last == lives[value].first &&
-             lives[b->of].over == VT_NO_VALUE && b->offset == of->offset &&
-             vt_dtype_bytes(x->dtype) == vt_dtype_bytes(y->dtype) && x->rank == y->rank &&
-             memcmp(x->dim, y->dim, sizeof x->dim) == 0;
+             b->class == VT_CLASS_TEMP && of->class == VT_CLASS_TEMP &&
+             lives[b->of].last == lives[value].first && lives[b->of].over == VT_NO_VALUE &&
+             b->offset == of->offset && vt_dtype_bytes(x->dtype) == vt_dtype_bytes(y->dtype) &&
+             x->rank == y->rank && memcmp(x->dim, y->dim, sizeof x->dim) == 0;
   for (uint32_t k = 0; fits && k < n->n_in; k++) {
     const uint32_t operand = g->operands[n->first_in + k];
     fits = v->root[operand] != b->of || operand == b->of;

@@ -72,7 +72,7 @@ static int class_fits(const vt_verify *v, uint32_t value, int result) {
   const vt_value *x = &v->p->g->values[value];
   if (b->place == VT_PLACE_VIEW) return b->class == v->p->buffers[b->of].class;
   if (b->place == VT_PLACE_ARG) return b->class == vt_verify_argument(v, value).class;
-  if (v->outer != NULL || b->place == VT_PLACE_OVER) return b->class == VT_CLASS_TEMP;
+  if (v->outer != NULL) return b->class == VT_CLASS_TEMP;
   if (x->node != VT_NO_NODE) return b->class == (result ? VT_CLASS_OUTPUT : VT_CLASS_TEMP);
   if (v->p->g->ports[x->index].kind != VT_PORT_PARAM) return b->class == VT_CLASS_INPUT;
   return b->class == VT_CLASS_PARAM || b->class == VT_CLASS_HOST;
