@@ -97,6 +97,15 @@ typedef struct vt_options {
   /* Which passes run, in which order: "bind,lower,dead". `bind` comes first. No bit of a result
    * depends on it. NULL: all. Without `lower` the backend must run compositions whole. */
   const char *passes;
+  /* How the plan is made; none of it changes a bit of a result either.
+   * schedule: "source" (NULL: this), the order of the model, or "memory", which keeps less alive. */
+  const char *schedule;
+  /* Parameters to keep in host memory and copy in for each step that reads them: "wte,head.weight",
+   * or "all". NULL: none. */
+  const char *stream;
+  /* The most bytes a plan may take on the device; 0: any number. VT_BUDGET says how many it needs.
+   */
+  uint64_t memory_budget;
 } vt_options;
 
 /* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */

@@ -87,6 +87,55 @@ VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascen
 VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out,
                                  vt_diag *d) VT_NODISCARD;
 
+/* ---- plans: every byte of a run, before any is taken ------------------------------------------ */
+
+/* A model bound, lowered and planned for a backend that is asked and not used. Same options and
+ * same plan as vt_program_new. */
+typedef struct vt_planned vt_planned;
+VT_API vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_planned **out,
+                                vt_diag *d) VT_NODISCARD;
+VT_API void vt_planned_free(vt_planned *p);
+VT_API const char *vt_planned_backend(const vt_planned *p); /* "reference:0" */
+/* The plan as text, and its digests: `core` is the same for every backend that keeps the same
+ * compositions whole, `target` is the backend's own. */
+VT_API const char *vt_planned_text(const vt_planned *p);
+VT_API void vt_planned_digest(const vt_planned *p, uint8_t out_core[32], uint8_t out_target[32]);
+
+/* Classes of memory: "host_input", "parameter", ... Each is one stretch; all but those of
+ * vt_memory_class_on_device() = 0 lie on the device. NULL past the end. */
+enum { VT_MEMORY_CLASSES = 8 };
+VT_API const char *vt_memory_class(uint32_t i);
+VT_API int vt_memory_class_on_device(uint32_t i);
+
+typedef struct vt_plan_info {
+  uint32_t size;
+  uint32_t nodes, steps; /* of the lowered graph; bodies not counted in */
+  uint32_t views;        /* values that are others seen through strides */
+  uint32_t in_place;     /* values written over an operand */
+  uint32_t groups;       /* of nodes that a backend may run as one */
+  uint32_t transfers, dense_copies;
+  uint64_t bytes[VT_MEMORY_CLASSES];
+  uint64_t peak; /* on the device: the sum of its classes */
+  uint64_t live; /* the most alive at one time: nothing in this order of steps does with less */
+  uint64_t to_device, from_device; /* bytes that cross in one run; params that stay are not in it */
+} vt_plan_info;
+VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
+
+/* Stretches of memory with their lifetimes, for pictures: values with bytes of their own, visits of
+ * parameters ("wte visits"), and what bodies take; at each step also its scratch. */
+typedef struct vt_plan_stretch {
+  uint32_t size, memory_class;
+  uint32_t first, last; /* steps; `last` may be vt_plan_info.steps: to the end */
+  uint64_t offset, bytes;
+  const char *name; /* lives as long as the plan */
+  const char *type; /* "f32[4, 1024]"; "" for what is no value */
+} vt_plan_stretch;
+VT_API uint32_t vt_planned_stretches(const vt_planned *p);
+VT_API vt_status vt_planned_stretch(const vt_planned *p, uint32_t i,
+                                    vt_plan_stretch *out) VT_NODISCARD;
+/* "h = matmul(x, w)": what step `i` does; NULL past the end. */
+VT_API const char *vt_planned_step(const vt_planned *p, uint32_t i);
+
 /* ---- backends and this installation ------------------------------------------------------------
  */
 

@@ -15,7 +15,14 @@ typedef struct vt_pipeline {
   vt_exec *exec;
 } vt_pipeline;
 
-/* On failure everything is freed and *p is zero. */
+/* Passes and plan, for a device that is asked and not used. On failure everything is freed and *p
+ * is zero. */
+vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
+                           const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
+                           vt_diag *d) VT_NODISCARD;
+/* Takes the memory of a planned pipeline. */
+vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) VT_NODISCARD;
+/* Both, the plan as it is by default. */
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
                             const vt_pass_options *o, vt_device *dev, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);

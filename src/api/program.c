@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "digest.h"
-#include "environment.h"
-#include "model.h"
+#include "prepare.h"
 #include "program.h"
 #include "vt_fpenv.h"
 #include "vt_num.h"
@@ -61,27 +60,9 @@ static vt_status print_plan(vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
-/* The passes as the caller chose them, on the device of the program. */
-static vt_status build_line(vt_program *p, const vt_model *m, const vt_options *o, vt_diag *d) {
-  const vt_eval eval = {vt_pipeline_eval, &p->a};
-  const vt_pass_options passes = {.bind = o->bind,
-                                  .n_bind = o->n_bind,
-                                  .listed = vt_device_lists,
-                                  .target = p->dev,
-                                  .eval = &eval,
-                                  .alloc = p->a};
-  vt_pass_list list;
-  VT_TRY(vt_pass_choose(o->passes, &list, d));
-  return vt_pipeline_build(&p->line, m->g, &list, &passes, p->dev, d);
-}
-
 static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, vt_diag *d) {
-  const char *broken = vt_num_self_test();
-  if (broken != NULL)
-    return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
-  const char *backend = o->backend != NULL ? o->backend : vt_environment_backend();
-  VT_TRY(vt_device_open(backend, p->a, &p->dev, d));
-  VT_TRY(build_line(p, m, o, d));
+  VT_TRY(vt_prepare(m, o, p->a, &p->dev, &p->line, d));
+  VT_TRY(vt_pipeline_open(&p->line, p->dev, p->a, d));
   p->g = vt_pipeline_graph(&p->line);
   VT_TRY(take_results(p, d));
   return print_plan(p, d);
@@ -89,10 +70,8 @@ static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, vt_
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
                          vt_diag *d) {
-  vt_options options = {0};
-  if (o != NULL) memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
-  const vt_alloc a =
-      options.alloc != NULL && options.alloc->resize != NULL ? *options.alloc : vt_alloc_default();
+  vt_alloc a;
+  const vt_options options = vt_options_read(o, &a);
   vt_program *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return out_of_memory(d);
   p->a = a;

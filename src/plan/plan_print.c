@@ -67,10 +67,14 @@ static void print_node(const vt_plan *p, const vt_node *n, vt_text *out) {
   if (n->group != 0) vt_text_add(out, " @%u", n->group);
 }
 
+void vt_plan_print_step(const vt_plan *p, uint32_t i, vt_text *out) {
+  print_node(p, &p->g->nodes[p->step_node[i]], out);
+}
+
 static void print_step(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *out) {
   indent(depth, out);
   vt_text_add(out, "step %u node %u: ", i, p->step_node[i]);
-  print_node(p, &p->g->nodes[p->step_node[i]], out);
+  vt_plan_print_step(p, i, out);
   vt_text_add(out, "\n");
   print_bodies(p, i, depth + 1, out);
 }

@@ -101,10 +101,10 @@ struct vt_plan {
   vt_buffer *buffers;  /* by value id */
   vt_nested *nested;   /* by step; most have no body */
   vt_transfer *transfers; /* ascending step; bodies have none */
-  uint64_t class_bytes[VT_CLASS_COUNT];
-  uint64_t live_bytes; /* the most on the device at once, unaligned: no plan does with less */
+  uint64_t class_bytes[VT_CLASS_COUNT]; /* WORK belongs to the target part */
 
   /* target */
+  uint64_t live_bytes; /* the most on the device at once, unaligned: no plan does with less */
   const char *fingerprint;
   uint32_t dense_only;
   uint32_t n_runs;    /* steps as they are handed over: with those of views for a dense target */
@@ -130,6 +130,8 @@ vt_status vt_plan_verify(const vt_plan *p, vt_diag *d) VT_NODISCARD; /* both */
 
 /* One line a buffer, a transfer, a step. `target` adds the target part. */
 void vt_plan_print(const vt_plan *p, int target, vt_text *out);
+/* "h = matmul(x, w)" */
+void vt_plan_print_step(const vt_plan *p, uint32_t i, vt_text *out);
 /* Reads what print wrote with the target part, for the same graph; anything else, to the byte, is
  * VT_FORMAT. The plan is verified. */
 vt_status vt_plan_parse(const vt_graph *g, const char *text, size_t n, vt_alloc a, vt_plan **out,

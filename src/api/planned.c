@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * planned.c - a plan that is looked at and not run: sums, stretches of memory, steps in words. */
+#include <string.h>
+#include "prepare.h"
+#include "vt_fpenv.h"
+#include "volta/volta_tools.h"
+
+struct vt_planned {
+  vt_alloc a;
+  vt_arena arena;
+  vt_device *dev;
+  vt_pipeline line;
+  const char *text;
+  const char **step; /* what each does */
+  vt_plan_stretch *stretches;
+  uint32_t n_stretches;
+};
+_Static_assert((int)VT_MEMORY_CLASSES == (int)VT_CLASS_COUNT, "the api names every class");
+
+const char *vt_memory_class(uint32_t i) { return i < VT_CLASS_COUNT ? vt_class_name(i) : NULL; }
+int vt_memory_class_on_device(uint32_t i) { return vt_class_on_device(i); }
+
+/* ---- what is shown ---- */
+
+static const char *keep(vt_planned *p, vt_text *t) {
+  const char *s = vt_text_status(t) == VT_OK ? vt_arena_string(&p->arena, t->s, t->n) : NULL;
+  vt_text_done(t);
+  return s;
+}
+
+static const char *name_step(vt_planned *p, uint32_t i) {
+  vt_text t;
+  vt_text_init(&t, p->a);
+  vt_plan_print_step(p->line.plan, i, &t);
+  return keep(p, &t);
+}
+
+static const char *type_of(vt_planned *p, uint32_t value) {
+  const vt_graph *g = p->line.plan->g;
+  vt_text t;
+  vt_text_init(&t, p->a);
+  vt_type_print(&g->dims, &g->values[value].type, &t);
+  return keep(p, &t);
+}
+
+static const char *label(vt_planned *p, const char *form, const char *name) {
+  vt_text t;
+  vt_text_init(&t, p->a);
+  vt_text_add(&t, form, name);
+  return keep(p, &t);
+}
+
+static void add(vt_planned *p, vt_plan_stretch s) {
+  s.size = sizeof s;
+  if (s.bytes > 0) p->stretches[p->n_stretches++] = s;
+}
+
+/* One stretch for a value and all that is written over it: the last of them names its end. */
+static void add_values(vt_planned *p, uint32_t *stretch_of) {
+  const vt_plan *plan = p->line.plan;
+  char name[16];
+  for (uint32_t v = 0; v < plan->n_buffers; v++) {
+    const vt_buffer *b = &plan->buffers[v];
+    if (b->place == VT_PLACE_VIEW || b->bytes == 0) continue;
+    if (b->place == VT_PLACE_OVER) {
+      stretch_of[v] = stretch_of[b->of];
+      p->stretches[stretch_of[v]].last = b->last;
+      continue;
+    }
+    stretch_of[v] = p->n_stretches;
+    add(p, (vt_plan_stretch){.memory_class = b->class,
+                             .first = b->first,
+                             .last = b->last,
+                             .offset = b->offset,
+                             .bytes = b->bytes,
+                             .name = label(p, "%s", vt_value_name(plan->g, v, name)),
+                             .type = type_of(p, v)});
+  }
+}
+
+static void add_visits(vt_planned *p) {
+  const vt_plan *plan = p->line.plan;
+  char name[16];
+  for (uint32_t i = 0; i < plan->n_transfers; i++) {
+    const vt_transfer *t = &plan->transfers[i];
+    if (t->class != VT_CLASS_TEMP) continue;
+    add(p, (vt_plan_stretch){.memory_class = t->class,
+                             .first = t->step,
+                             .last = t->step,
+                             .offset = t->offset,
+                             .bytes = t->bytes,
+                             .name = label(p, "%s visits", vt_value_name(plan->g, t->value, name)),
+                             .type = type_of(p, t->value)});
+  }
+}
+
+/* What the bodies of a step take for themselves, and the scratch of all runs of a step. */
+static void add_steps(vt_planned *p) {
+  const vt_plan *plan = p->line.plan;
+  uint32_t r = 0;
+  for (uint32_t i = 0; i < plan->n_steps; i++) {
+    const vt_nested *nested = &plan->nested[i];
+    add(p, (vt_plan_stretch){.memory_class = VT_CLASS_TEMP,
+                             .first = i,
+                             .last = i,
+                             .offset = nested->offset,
+                             .bytes = nested->bytes,
+                             .name = "bodies",
+                             .type = ""});
+    for (int more = 1; more && r < plan->n_runs; r++) {
+      more = plan->run_node[r] != plan->step_node[i];
+      add(p, (vt_plan_stretch){.memory_class = VT_CLASS_WORK,
+                               .first = i,
+                               .last = i,
+                               .offset = plan->runs[r].work_offset,
+                               .bytes = plan->runs[r].work_bytes,
+                               .name = "scratch",
+                               .type = ""});
+    }
+  }
+}
+
+static vt_status describe(vt_planned *p, vt_diag *d) {
+  const vt_plan *plan = p->line.plan;
+  const size_t most =
+      (size_t)plan->n_buffers + plan->n_transfers + plan->n_steps + plan->n_runs + 1;
+  p->stretches = VT_NEW_N(&p->arena, vt_plan_stretch, most);
+  p->step = VT_NEW_N(&p->arena, const char *, plan->n_steps);
+  uint32_t *stretch_of = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
+  vt_text t;
+  vt_text_init(&t, p->a);
+  vt_plan_print(plan, 1, &t);
+  p->text = keep(p, &t);
+  if (vt_arena_status(&p->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < plan->n_steps; i++) p->step[i] = name_step(p, i);
+  add_values(p, stretch_of);
+  add_visits(p);
+  add_steps(p);
+  if (p->text != NULL && vt_arena_status(&p->arena) == VT_OK) return VT_OK;
+  return VT_FAIL(d, VT_NOMEM, "out of memory");
+}
+
+vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_planned **out, vt_diag *d) {
+  vt_alloc a;
+  const vt_options options = vt_options_read(o, &a);
+  vt_planned *p = vt_alloc_new(a, sizeof *p);
+  if (p == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  p->a = a;
+  vt_arena_init(&p->arena, a);
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved); /* coefficients are rounded while lowering */
+  vt_status s = vt_prepare(m, &options, a, &p->dev, &p->line, d);
+  if (s == VT_OK) s = describe(p, d);
+  vt_fpenv_leave(&saved);
+  if (s == VT_OK) {
+    *out = p;
+  } else {
+    vt_planned_free(p);
+  }
+  return s;
+}
+
+void vt_planned_free(vt_planned *p) {
+  if (p == NULL) return;
+  const vt_alloc a = p->a;
+  vt_pipeline_done(&p->line);
+  vt_device_close(p->dev);
+  vt_arena_done(&p->arena);
+  vt_alloc_free(a, p, sizeof *p);
+}
+
+/* ---- looking ---- */
+
+const char *vt_planned_backend(const vt_planned *p) { return vt_device_name(p->dev); }
+const char *vt_planned_text(const vt_planned *p) { return p->text; }
+
+void vt_planned_digest(const vt_planned *p, uint8_t out_core[32], uint8_t out_target[32]) {
+  memcpy(out_core, p->line.plan->core.b, 32);
+  memcpy(out_target, p->line.plan->target.b, 32);
+}
+
+void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
+  const vt_plan *plan = p->line.plan;
+  const vt_graph *g = plan->g;
+  vt_plan_info info = {.size = out->size,
+                       .nodes = g->n_nodes,
+                       .steps = plan->n_steps,
+                       .transfers = plan->n_transfers,
+                       .dense_copies = plan->n_runs - plan->n_steps,
+                       .peak = vt_plan_peak(plan),
+                       .live = plan->live_bytes};
+  for (uint32_t v = 0; v < plan->n_buffers; v++) {
+    info.views += plan->buffers[v].place == VT_PLACE_VIEW;
+    info.in_place += plan->buffers[v].place == VT_PLACE_OVER;
+  }
+  for (uint32_t i = 0; i < g->n_nodes; i++)
+    if (g->nodes[i].group > info.groups) info.groups = g->nodes[i].group;
+  for (uint32_t i = 0; i < plan->n_transfers; i++) {
+    const vt_transfer *t = &plan->transfers[i];
+    *(t->direction == VT_TO_DEVICE ? &info.to_device : &info.from_device) += t->bytes;
+  }
+  memcpy(info.bytes, plan->class_bytes, sizeof info.bytes);
+  memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+}
+
+uint32_t vt_planned_stretches(const vt_planned *p) { return p->n_stretches; }
+
+vt_status vt_planned_stretch(const vt_planned *p, uint32_t i, vt_plan_stretch *out) {
+  if (i >= p->n_stretches) return VT_NAME;
+  *out = p->stretches[i];
+  return VT_OK;
+}
+
+const char *vt_planned_step(const vt_planned *p, uint32_t i) {
+  return i < p->line.plan->n_steps ? p->step[i] : NULL;
+}
