@@ -104,7 +104,7 @@ static void draw_constant(sketch *s) {
       state(s, type, shape, "broadcast(%s, shape=[%s])", x, shape_text[shape]);
       break;
     case 3:
-      state(s, F32, ROW, "cast(iota(shape=[3]) %s, dtype=f32)", pick(s, 2) ? "/ 8" : "- 1");
+      state(s, F32, ROW, "cast(iota(shape=[3]) / %d, dtype=f32)", 1 + pick(s, 3));
       break;
     case 4:
       state(s, F32, shape, "random_%s(i64(%d), i64(0), shape=[%s])",
@@ -144,10 +144,12 @@ static void draw_move(sketch *s, const drawn *x) {
       "concat(slice(%s, start=[1, 0], stop=[2, 3]), broadcast(%s, shape=[1, 3]), axis=0)",
       "reshape(%s, shape=[2, 3])",
       "flip(%s, axes=[1])",
+      "reshape(transpose(transpose(reshape(%s, shape=[3, 1, 2]), perm=[1, 2, 0]),"
+      " perm=[2, 0, 1]), shape=[2, 3])",
   };
   const drawn *row = some(s, x->type, ROW);
   if (x->shape == TABLE && row != NULL) {
-    state(s, x->type, TABLE, table[pick(s, 8)], x->name, row->name);
+    state(s, x->type, TABLE, table[pick(s, 9)], x->name, row->name);
   } else {
     const int shape = x->shape + pick(s, SHAPES - x->shape);
     state(s, x->type, shape, "broadcast(broadcast(%s, shape=[%s]), shape=[%s])", x->name,
@@ -190,8 +192,11 @@ static void draw_binary(sketch *s, const drawn *x) {
       break;
     case 2:
       if (p == NULL) break;
-      state(s, x->type, shape, "select(%s, %s, %s)", p->name, a,
-            pick(s, 2) && x->shape == shape ? a : b);
+      state(s, x->type, shape, "select(%s, %s, %s)",
+            pick(s, 3)   ? p->name
+            : pick(s, 2) ? "true"
+                         : "false",
+            a, pick(s, 2) && x->shape == shape ? a : b);
       break;
     default:
       state(s, x->type, shape, "%s %c %s", a, "+-*/"[pick(s, 4)], b);
@@ -271,8 +276,8 @@ static void draw_statement(sketch *s) {
       draw_constant(s);
       break;
     case 2:
-    case 3:
-      draw_identity(s, &x);
+    case 3: /* half of them on what is given, so that every special value meets them */
+      draw_identity(s, pick(s, 2) && s->depth == 0 ? &s->value[pick(s, 9)] : &x);
       break;
     case 4:
       draw_move(s, &x);
@@ -322,8 +327,10 @@ static void draw_model(sketch *s, uint64_t seed) {
     declare(s, ports[i].name, ports[i].type, ports[i].shape);
   }
   for (int i = 15 + pick(s, 40); i > 0; i--) draw_statement(s);
-  for (int i = 0; i < 5; i++) say(s, "output o%d = %s\n", i, s->value[pick(s, s->n)].name);
-  say(s, "output last = %s\n}\n", s->value[s->n - 1].name);
+  say(s, "output last = %s\n", s->value[s->n - 1].name);
+  for (int i = 0; i < s->n; i++)
+    if (pick(s, 2)) say(s, "output o%d = %s\n", i, s->value[i].name);
+  say(s, "}\n");
 }
 
 /* ---- running it ---- */

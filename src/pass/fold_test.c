@@ -63,8 +63,9 @@ static void test_stays(void) {
   stays(X "output y = x * f32(2)");
   stays(X "output y = x * broadcast(f32(2), shape=[4])");
   stays(X "output y = x + cast(iota(shape=[4], axis=0, dtype=i64), dtype=f32)"); /* not uniform */
-  stays("output y = sum(broadcast(f32(0), shape=[65537]))");                     /* large */
-  stays("output y = concat(broadcast(f32(1), shape=[0]), axis=0)");              /* nothing */
+  stays(X "output y = x + cast(iota(shape=[4], axis=0, dtype=i64) / 3, dtype=f32)");
+  stays("output y = sum(broadcast(f32(0), shape=[65537]))");                         /* large */
+  stays("output y = concat(broadcast(f32(1), shape=[0]), axis=0)");                  /* nothing */
   stays("y = loop(f32(1), count=3, carried=1) (i, h) {\n  give h + h\n}\noutput y"); /* bodies */
   stays(
       "output y = matmul(broadcast(f32(1), shape=[256, 256]),"
