@@ -120,7 +120,7 @@ static void draw_identity(sketch *s, const drawn *x) {
   static const char *const any[] = {"%s * %s(1)", "%s(1) * %s", "%s / %s(1)", "%s - %s(0)",
                                     "%s + %s(0)", "%s(0) - %s", "%s * %s(0)"};
   const char *t = type_text[x->type];
-  const int which = pick(s, 7), turned = which == 1 || which == 5;
+  const int which = pick(s, 3) ? pick(s, 7) : 4, turned = which == 1 || which == 5;
   char text[80];
   if (x->type == BOOL) {
     static const char *const bits[] = {"not(not(%s))", "and(%s, true)", "or(%s, false)",
@@ -145,7 +145,7 @@ static void draw_move(sketch *s, const drawn *x) {
       "reshape(%s, shape=[2, 3])",
       "flip(%s, axes=[1])",
       "reshape(transpose(transpose(reshape(%s, shape=[3, 1, 2]), perm=[1, 2, 0]),"
-      " perm=[2, 0, 1]), shape=[2, 3])",
+      " perm=[1, 0, 2]), shape=[2, 3])",
   };
   const drawn *row = some(s, x->type, ROW);
   if (x->shape == TABLE && row != NULL) {
@@ -347,7 +347,7 @@ static void give_input(vt_program *p, const vt_port_info *port, uint64_t *state)
   CHECK(vt_tensor_bytes(&t, &count, &size, &d) == VT_OK && size <= sizeof bytes);
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t r = random_u64(state);
-    const float x = r % 2 ? edge[r / 2 % 9] : ordinary_f32(state);
+    const float x = r % 2 ? edge[i == 0 ? 0 : r / 2 % 9] : ordinary_f32(state);
     const double z = x;
     const int32_t k = (int32_t)(r % 19) - 9;
     const uint8_t truth = r & 1;
