@@ -94,6 +94,9 @@ typedef struct vt_options {
   /* Hears how far long work has come: "parameters" or "run", `done` of `total`. May be NULL. */
   void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
   void *progress_user;
+  /* Which passes run, in which order: "bind,lower,dead". `bind` comes first. No bit of a result
+   * depends on it. NULL: all. Without `lower` the backend must run compositions whole. */
+  const char *passes;
 } vt_options;
 
 /* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */
@@ -129,8 +132,14 @@ VT_API vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) V
 VT_API const char *vt_program_plan(const vt_program *p);
 VT_API void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32],
                                    uint8_t out_target[32]);
-/* The graph after `pass` ("bind", "lower"), printed; NULL for an unknown pass. */
+/* The passes that made the program, in their order: "bind", "lower", ...; NULL past the end. */
+VT_API uint32_t vt_program_passes(const vt_program *p);
+VT_API const char *vt_program_pass(const vt_program *p, uint32_t i);
+/* The graph after `pass`, printed, and its content hash; NULL and VT_NAME for one that did not run.
+ * The text is made when it is first asked for, and NULL too when memory is out. */
 VT_API const char *vt_program_pass_text(const vt_program *p, const char *pass);
+VT_API vt_status vt_program_pass_hash(const vt_program *p, const char *pass,
+                                      uint8_t out[32]) VT_NODISCARD;
 VT_API const char *vt_program_backend(const vt_program *p); /* "reference:0" */
 
 /* What the last run cost; read-only observations. */

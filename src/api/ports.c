@@ -126,14 +126,18 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
 }
 
 vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
-  const vt_pass_options o = {.listed = vt_device_lists, .target = p->dev, .alloc = p->a};
+  const vt_eval eval = {vt_pipeline_eval, &p->a};
+  const vt_pass_options o = {
+      .listed = vt_device_lists, .target = p->dev, .eval = &eval, .alloc = p->a};
+  vt_pass_list list;
   vt_graph *g = NULL;
   vt_pipeline init;
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
-  vt_status s = vt_pass_init(p->g, &o, &g, d);
+  vt_status s = vt_pass_choose(NULL, &list, d);
+  if (s == VT_OK) s = vt_pass_init(p->g, &o, &g, d);
   if (s == VT_OK && g != NULL) {
-    s = vt_pipeline_build(&init, g, &o, p->dev, d);
+    s = vt_pipeline_build(&init, g, &list, &o, p->dev, d);
     if (s == VT_OK) {
       s = run_initialisers(p, &init, seed, d);
       vt_pipeline_done(&init);

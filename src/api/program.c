@@ -50,27 +50,29 @@ static const char *keep(vt_program *p, vt_text *t) {
   return s;
 }
 
-static vt_status print_stages(vt_program *p, vt_diag *d) {
+static vt_status print_plan(vt_program *p, vt_diag *d) {
   vt_text t;
-  int ok = 1;
-  for (uint32_t i = 0; ok && i < p->line.n_passes; i++) {
-    vt_text_init(&t, p->a);
-    vt_graph_print(p->line.after[i], 0, &t);
-    p->pass_text[i] = keep(p, &t);
-    ok = p->pass_text[i] != NULL;
-  }
   vt_text_init(&t, p->a);
   vt_plan_print(p->line.plan, 1, &t);
   p->plan_text = keep(p, &t);
-  return ok && p->plan_text != NULL ? VT_OK : out_of_memory(d);
+  p->pass_text = VT_NEW_N(&p->arena, vt_text, p->line.n_passes);
+  if (p->plan_text == NULL || p->pass_text == NULL) return out_of_memory(d);
+  for (uint32_t i = 0; i < p->line.n_passes; i++) vt_text_init(&p->pass_text[i], p->a);
+  return VT_OK;
 }
 
-static vt_pass_options pass_options(const vt_program *p, const vt_options *o) {
-  return (vt_pass_options){.bind = o->bind,
-                           .n_bind = o->n_bind,
-                           .listed = vt_device_lists,
-                           .target = p->dev,
-                           .alloc = p->a};
+/* The passes as the caller chose them, on the device of the program. */
+static vt_status build_line(vt_program *p, const vt_model *m, const vt_options *o, vt_diag *d) {
+  const vt_eval eval = {vt_pipeline_eval, &p->a};
+  const vt_pass_options passes = {.bind = o->bind,
+                                  .n_bind = o->n_bind,
+                                  .listed = vt_device_lists,
+                                  .target = p->dev,
+                                  .eval = &eval,
+                                  .alloc = p->a};
+  vt_pass_list list;
+  VT_TRY(vt_pass_choose(o->passes, &list, d));
+  return vt_pipeline_build(&p->line, m->g, &list, &passes, p->dev, d);
 }
 
 static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, vt_diag *d) {
@@ -79,11 +81,10 @@ static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, vt_
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
   const char *backend = o->backend != NULL ? o->backend : vt_environment_backend();
   VT_TRY(vt_device_open(backend, p->a, &p->dev, d));
-  const vt_pass_options passes = pass_options(p, o);
-  VT_TRY(vt_pipeline_build(&p->line, m->g, &passes, p->dev, d));
+  VT_TRY(build_line(p, m, o, d));
   p->g = vt_pipeline_graph(&p->line);
   VT_TRY(take_results(p, d));
-  return print_stages(p, d);
+  return print_plan(p, d);
 }
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
@@ -113,6 +114,8 @@ vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **ou
 void vt_program_free(vt_program *p) {
   if (p == NULL) return;
   const vt_alloc a = p->a;
+  for (uint32_t i = 0; p->pass_text != NULL && i < p->line.n_passes; i++)
+    vt_text_done(&p->pass_text[i]);
   vt_pipeline_done(&p->line);
   vt_device_close(p->dev);
   vt_arena_done(&p->arena);
@@ -206,10 +209,32 @@ void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32], uint8_t o
   memcpy(out_target, p->line.plan->target.b, 32);
 }
 
+uint32_t vt_program_passes(const vt_program *p) { return p->line.n_passes; }
+
+const char *vt_program_pass(const vt_program *p, uint32_t i) {
+  return i < p->line.n_passes ? vt_pass_at(p->line.list.at[i])->name : NULL;
+}
+
+/* The place of a pass in the pipeline; n_passes when it did not run. */
+static uint32_t find_pass(const vt_program *p, const char *pass) {
+  uint32_t i = 0;
+  while (i < p->line.n_passes && strcmp(vt_program_pass(p, i), pass) != 0) i++;
+  return i;
+}
+
 const char *vt_program_pass_text(const vt_program *p, const char *pass) {
-  for (uint32_t i = 0; i < p->line.n_passes; i++)
-    if (strcmp(vt_pass_at(i)->name, pass) == 0) return p->pass_text[i];
-  return NULL;
+  const uint32_t i = find_pass(p, pass);
+  if (i == p->line.n_passes) return NULL;
+  vt_text *t = &p->pass_text[i];
+  if (t->s == NULL) vt_graph_print(p->line.after[i], 0, t);
+  return vt_text_status(t) == VT_OK ? t->s : NULL;
+}
+
+vt_status vt_program_pass_hash(const vt_program *p, const char *pass, uint8_t out[32]) {
+  const uint32_t i = find_pass(p, pass);
+  if (i == p->line.n_passes) return VT_NAME;
+  memcpy(out, p->line.hash[i].b, 32);
+  return VT_OK;
 }
 
 void vt_program_info(const vt_program *p, vt_run_info *out) {

@@ -17,7 +17,7 @@ struct vt_program {
   void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
   void *progress_user;
   const char *plan_text;
-  const char *pass_text[VT_PIPELINE_PASSES];
+  vt_text *pass_text; /* one a pass that ran; printed when it is first asked for */
 };
 
 /* Reports of the execution of `line`, under the name `what`, reach the caller of the program. */

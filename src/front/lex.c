@@ -164,7 +164,7 @@ static uint32_t mark_kind(const vt_lexer *l, size_t *n) {
     if (peek(l, 0) == pairs[i].text[0] && peek(l, 1) == pairs[i].text[1]) return pairs[i].kind;
   *n = 1;
   const unsigned char c = peek(l, 0);
-  return c != 0 && strchr("()[]{},:=+-*/<>", c) != NULL ? c : 0;
+  return c != 0 && strchr("()[]{},:=+-*/<>@", c) != NULL ? c : 0;
 }
 
 static vt_status bad_byte(const vt_lexer *l, vt_diag *d) {

@@ -306,6 +306,23 @@ static vt_status assign(vt_parser *p, const target *t, uint32_t value) {
   return vt_parse_built(p, &t->at);
 }
 
+/* t = relu(x) @3: the fusion group of the one node that the statement wrote; `before` it there were
+ * so many. Whether there can be such a group is for the verifier to say, once all is read. */
+static vt_status parse_group(vt_parser *p, uint32_t before) {
+  int64_t group;
+  const vt_token at = p->tok;
+  vt_graph *g = p->gb->g;
+  if (at.kind != '@') return VT_OK;
+  VT_TRY(vt_parse_advance(p));
+  VT_TRY(vt_parse_whole(p, &group));
+  if (group < 1 || group > INT32_MAX)
+    return VT_FAIL_AT(p, &at, VT_SYNTAX, "a group is a number from 1 on");
+  if (g->n_nodes != before + 1 || g->nodes[before].n_body > 0)
+    return VT_FAIL_AT(p, &at, VT_SYNTAX, "a group belongs to a statement that is one op");
+  g->nodes[before].group = (uint32_t)group;
+  return VT_OK;
+}
+
 /* h = relu(x)        t: f32[B, 10] = matmul(h, w2)        v, i = top_k(x, k=5)
  * A name such as _12 binds the value and leaves it unnamed, as it was when it was printed. */
 static vt_status parse_assignment(vt_parser *p) {
@@ -326,6 +343,7 @@ static vt_status parse_assignment(vt_parser *p) {
   }
   VT_TRY(vt_parse_expect(p, '=', "'=' and a value"));
   const vt_token at = p->tok;
+  const uint32_t before = p->gb->g->n_nodes;
   p->targets = n;
   const vt_status s = parse_named(p, all[0].name, n == 1 ? all[0].type.dtype : 0, &o);
   p->targets = 1;
@@ -334,7 +352,7 @@ static vt_status parse_assignment(vt_parser *p) {
   if (n > 1 && (v->node == VT_NO_NODE || p->gb->g->nodes[v->node].n_out != n || v->index != 0))
     return VT_FAIL_AT(p, &at, VT_VERIFY, "%u names for one value", n);
   for (uint32_t i = 0; i < n; i++) VT_TRY(assign(p, &all[i], o.value + i));
-  return VT_OK;
+  return parse_group(p, before);
 }
 
 /* ---- repeats ---- */

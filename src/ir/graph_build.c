@@ -147,6 +147,7 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
                   .first_out = g->n_values,
                   .line = gb->line,
                   .column = gb->column,
+                  .group = gb->group,
                   .attrs = copy};
   const uint32_t index = g->n_nodes;
   if (!make_room(gb) || !append_operands(gb, &node, in) || !take_bodies(gb, &node))

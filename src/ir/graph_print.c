@@ -107,6 +107,7 @@ static void print_node(const vt_graph *g, const vt_node *n, int canonical, uint3
     vt_text_add(out, "%s", i == 0 ? "" : " else");
     print_body(n->body[i], canonical, depth, out);
   }
+  if (n->group != 0) vt_text_add(out, " @%u", n->group);
   vt_text_add(out, "\n");
 }
 

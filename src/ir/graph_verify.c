@@ -202,6 +202,60 @@ static vt_status verify_type(const vt_graph *g, uint32_t index, vt_dims *dims, v
   return verify_results_of(g, n, op, out, n_out, dims, d);
 }
 
+/* ---- fusion groups ---- */
+
+/* 1 for a node whose value is passed on inside its group alone. */
+static int is_inner(const vt_graph *g, uint32_t value) {
+  const uint32_t node = g->values[value].node;
+  return node != VT_NO_NODE && g->nodes[node].group != 0 && node + 1 < g->n_nodes &&
+         g->nodes[node + 1].group == g->nodes[node].group;
+}
+
+static int same_shape(const vt_type *a, const vt_type *b) {
+  vt_type x = *a;
+  x.dtype = b->dtype;
+  return vt_type_equal(&x, b);
+}
+
+/* Members are neighbours, numbered from 1 on, all of one shape, with one anchor at most. */
+static vt_status verify_members(const vt_graph *g, vt_diag *d) {
+  uint32_t groups = 0, anchors = 0;
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    if (n->group == 0) continue;
+    const int first = i == 0 || g->nodes[i - 1].group != n->group;
+    const vt_type *t = &g->values[n->first_out].type;
+    groups += (uint32_t)first;
+    anchors = (first ? 0 : anchors) + (vt_op_form(n->op) == VT_FORM_ANCHOR);
+    if (n->group != groups)
+      return VT_FAIL(d, VT_VERIFY, "node %u is in group %u where %u comes next", i, n->group,
+                     groups);
+    if (vt_op_form(n->op) == VT_FORM_NONE || n->n_out != 1 || anchors > 1 ||
+        (!first && !same_shape(t, &g->values[g->nodes[i - 1].first_out].type)))
+      return VT_FAIL(d, VT_VERIFY, "node %u cannot be a member of group %u", i, n->group);
+  }
+  return VT_OK;
+}
+
+/* Only the value of a group's last member is seen outside; inside, pointwise members read. */
+static vt_status verify_groups(const vt_graph *g, vt_diag *d) {
+  VT_TRY(verify_members(g, d));
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    for (uint32_t k = 0; k < n->n_in; k++) {
+      const uint32_t v = g->operands[n->first_in + k];
+      if (is_inner(g, v) &&
+          (n->group != g->nodes[g->values[v].node].group || vt_op_form(n->op) != VT_FORM_POINTWISE))
+        return VT_FAIL(d, VT_VERIFY, "node %u reads what is inside group %u", i,
+                       g->nodes[g->values[v].node].group);
+    }
+  }
+  for (uint32_t i = 0; i < g->n_results; i++)
+    if (is_inner(g, g->results[i].value))
+      return VT_FAIL(d, VT_VERIFY, "the output '%s' is inside a group", g->results[i].name);
+  return VT_OK;
+}
+
 static int by_result_name(const void *a, const void *b, const void *context) {
   (void)context;
   return strcmp(((const vt_result *)a)->name, ((const vt_result *)b)->name);
@@ -260,6 +314,7 @@ vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) {
   vt_status s = verify_nodes(g, &scratch, d);
   if (s == VT_OK) s = verify_names(g, &scratch, d);
   if (s == VT_OK) s = verify_results(g, &scratch, d);
+  if (s == VT_OK) s = verify_groups(g, d);
   vt_arena_done(&scratch);
   return s;
 }

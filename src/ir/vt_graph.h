@@ -23,6 +23,7 @@ typedef struct vt_node {
   uint32_t n_in, first_in;   /* operand[first_in .. first_in + n_in) */
   uint32_t n_out, first_out; /* values first_out .. first_out + n_out */
   uint32_t line, column;     /* where it was written; 0 = nowhere */
+  uint32_t group;            /* fusion group, from 1 on in each graph; 0 = none */
   const void *attrs;         /* a struct of the op's group */
   /* Bodies of a region op: graphs of their own, closed, of which arguments are the ports (inputs,
    * in order) and results the outputs. Each result is a value of a node, and no two are one. */
@@ -84,8 +85,8 @@ typedef struct vt_graph_builder {
   vt_builder b; /* first: decompositions see this part only */
   vt_graph *g;
   uint32_t cap_values, cap_nodes, cap_operands, cap_ports, cap_results;
-  uint32_t line, column; /* stamped on the nodes to come */
-  const char *label;     /* what a failing node is called in the diagnostic; may be NULL */
+  uint32_t line, column, group; /* stamped on the nodes to come */
+  const char *label;            /* what a failing node is called in the diagnostic; may be NULL */
   uint32_t n_names, cap_names;
   const char **names; /* open-addressed set of the names in use; never iterated */
   struct vt_graph_builder *outer, *inner; /* whose body this is; its body that is open; or NULL */

@@ -46,10 +46,11 @@ int32_t vt_steps_listed(uint32_t number, uint32_t kind) {
   return op != NULL && (op->prim || (kind & VT_STEPS_WHOLE) != 0);
 }
 
-/* The kernels take every type and layout that the verifier lets through. */
+/* The kernels take every type and layout that the verifier lets through. A group is a hint that
+ * need not be taken: its steps run one after the other. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind) {
   const vt_op_info *op = vt_op_get(step->op);
-  if (op == NULL || !vt_steps_listed(step->op, kind) || step->group != 0 || step->region != 0 ||
+  if (op == NULL || !vt_steps_listed(step->op, kind) || step->region != 0 ||
       step->n_body != vt_op_bodies(op) || step->n_out == 0 ||
       (vt_op_results(op) != 0 && step->n_out != vt_op_results(op)) ||
       step->attrs_size != op->attrs->size)

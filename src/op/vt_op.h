@@ -146,6 +146,9 @@ vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uin
 /* How many results a node of this op has; 0 when that depends on attributes or bodies. */
 uint32_t vt_op_results(const vt_op_info *op);
 const char *vt_needs_name(uint32_t needs);
+/* What an op can be in a fusion group, as forms.def says. */
+typedef enum vt_form { VT_FORM_NONE, VT_FORM_POINTWISE, VT_FORM_ANCHOR } vt_form;
+vt_form vt_op_form(uint32_t number);
 
 /* ---- initialisers ---- */
 typedef struct vt_init_args {

@@ -1,23 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass.c - the pipeline as a list, with the verifier between its passes. */
+ * pass.c - the pipeline as a list, with the verifier and the hash between its passes. */
 #include "vt_pass.h"
+#include <string.h>
 
 static const vt_pass_info passes[] = {
 #define VT_PASS(name, function, help) {#name, function, help},
 #include "passes.def"
 #undef VT_PASS
 };
-enum { N_PASSES = sizeof passes / sizeof *passes };
 
-uint32_t vt_pass_total(void) { return N_PASSES; }
+uint32_t vt_pass_total(void) { return VT_PASS_COUNT; }
 
-const vt_pass_info *vt_pass_at(uint32_t i) { return i < N_PASSES ? &passes[i] : NULL; }
+const vt_pass_info *vt_pass_at(uint32_t i) { return i < VT_PASS_COUNT ? &passes[i] : NULL; }
+
+/* ---- choosing ---- */
+
+static vt_status add_pass(vt_pass_list *list, const char *name, size_t n, vt_diag *d) {
+  uint32_t at = 0;
+  while (at < VT_PASS_COUNT &&
+         (strlen(passes[at].name) != n || memcmp(passes[at].name, name, n) != 0))
+    at++;
+  if (at == VT_PASS_COUNT)
+    return VT_FAIL(d, VT_USAGE, "there is no pass '%.*s'", n > 40 ? 40 : (int)n, name);
+  for (uint32_t i = 0; i < list->n; i++)
+    if (list->at[i] == at)
+      return VT_FAIL(d, VT_USAGE, "the pass '%s' is listed twice", passes[at].name);
+  list->at[list->n++] = at;
+  return VT_OK;
+}
+
+vt_status vt_pass_choose(const char *names, vt_pass_list *out, vt_diag *d) {
+  vt_pass_list list = {0};
+  for (; names == NULL && list.n < VT_PASS_COUNT; list.n++) list.at[list.n] = list.n;
+  while (names != NULL) {
+    const char *end = strchr(names, ',');
+    VT_TRY(add_pass(&list, names, end != NULL ? (size_t)(end - names) : strlen(names), d));
+    names = end != NULL ? end + 1 : NULL;
+  }
+  if (list.at[0] != VT_PASS_bind)
+    return VT_FAIL(d, VT_USAGE, "the pass 'bind' must come first in the list");
+  *out = list;
+  return VT_OK;
+}
+
+/* ---- running ---- */
+
+static vt_status check(const vt_graph *g, vt_hash256 *out, vt_diag *d) {
+  VT_TRY(vt_graph_verify(g, d));
+  if (out == NULL || vt_graph_hash(g, out) == VT_OK) return VT_OK;
+  return VT_FAIL(d, VT_NOMEM, "out of memory");
+}
 
 vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, vt_graph **out,
-                      vt_diag *d) {
+                      vt_hash256 *out_hash, vt_diag *d) {
   vt_graph *made = NULL;
+  if (i != VT_PASS_bind && g->dims.n_symbols > 0)
+    return VT_FAIL(d, VT_INTERNAL, "the pass '%s' runs before the dimensions are bound",
+                   passes[i].name);
   VT_TRY(passes[i].run(g, o, &made, d));
-  const vt_status s = vt_graph_verify(made, d);
+  const vt_status s = check(made, out_hash, d);
   if (s != VT_OK) {
     vt_graph_free(made);
     return s;

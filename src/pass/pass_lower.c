@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pass_lower.c - compositions become the ops that define them, unless the target runs them whole:
  * the same bits either way. */
-#include "vt_pass.h"
+#include "rewrite.h"
 
 /* A builder in front of the graph's own: it takes compositions apart as they are written, so that
  * a decomposition may use compositions itself. */
@@ -79,69 +79,14 @@ static vt_builder *open_body(vt_builder *b, const vt_type *in, uint32_t n) {
   return &made->b;
 }
 
-static vt_status lower_nodes(const vt_graph *g, lowering_builder *lb, uint32_t *map,
-                             vt_arena *scratch);
-
-static void lower_body(const vt_graph *g, lowering_builder *outer, vt_arena *scratch) {
-  uint32_t *map = VT_NEW_N(scratch, uint32_t, g->n_values);
-  uint32_t *out = VT_NEW_N(scratch, uint32_t, g->n_results);
-  vt_graph_builder *gb = vt_graph_open(outer->gb, NULL, NULL, 0);
+static vt_status lower_top(vt_site *s, const vt_node *n, const uint32_t *in, uint32_t *out) {
   lowering_builder lb;
-  if (map == NULL || out == NULL) (void)vt_graph_fail(outer->gb, VT_NOMEM, "out of memory");
-  if (gb == NULL || outer->gb->status != VT_OK) return;
-  begin(&lb, gb, outer->o);
-  (void)lower_nodes(g, &lb, map, scratch);
-  for (uint32_t i = 0; i < g->n_results; i++) out[i] = map[g->results[i].value];
-  vt_graph_close(gb, out, g->n_results);
-}
-
-static vt_status lower_nodes(const vt_graph *g, lowering_builder *lb, uint32_t *map,
-                             vt_arena *scratch) {
-  vt_graph_builder *gb = lb->gb;
-  for (uint32_t i = 0; i < g->n_ports; i++)
-    map[g->ports[i].value] =
-        vt_graph_add_port(gb, &g->ports[i], &g->values[g->ports[i].value].type);
-  for (uint32_t i = 0; i < g->n_nodes && gb->status == VT_OK; i++) {
-    const vt_node *n = &g->nodes[i];
-    char name[16];
-    uint32_t *in = VT_NEW_N(scratch, uint32_t, n->n_in), out[VT_MAX_RESULTS];
-    if (in == NULL) return vt_graph_fail(gb, VT_NOMEM, "out of memory");
-    for (uint32_t k = 0; k < n->n_in; k++) in[k] = map[g->operands[n->first_in + k]];
-    gb->line = n->line;
-    gb->column = n->column;
-    gb->label = vt_value_name(g, n->first_out, name);
-    for (uint32_t k = 0; k < n->n_body; k++) lower_body(n->body[k], lb, scratch);
-    (void)write_node(&lb->b, n->op, in, n->n_in, n->attrs, out);
-    for (uint32_t k = 0; k < n->n_out; k++) {
-      map[n->first_out + k] = out[k];
-      if (g->values[n->first_out + k].name != NULL)
-        vt_graph_name(gb, out[k], g->values[n->first_out + k].name);
-    }
-  }
-  return gb->status;
-}
-
-static vt_status lower_into(const vt_graph *g, lowering_builder *lb, vt_arena *scratch) {
-  uint32_t *map = VT_NEW_N(scratch, uint32_t, g->n_values);
-  if (map == NULL) return vt_graph_fail(lb->gb, VT_NOMEM, "out of memory");
-  VT_TRY(lower_nodes(g, lb, map, scratch));
-  for (uint32_t i = 0; i < g->n_results; i++)
-    vt_graph_add_result(lb->gb, g->results[i].name, map[g->results[i].value]);
-  return lb->gb->status;
+  begin(&lb, s->gb, s->how->self);
+  (void)write_node(&lb.b, n->op, in, n->n_in, n->attrs, out);
+  return s->gb->status;
 }
 
 vt_status vt_pass_lower(const vt_graph *g, const vt_pass_options *o, vt_graph **out, vt_diag *d) {
-  vt_graph_builder gb;
-  vt_arena scratch;
-  if (g->dims.n_symbols > 0)
-    return VT_FAIL(d, VT_INTERNAL, "a graph is lowered before its dimensions are bound");
-  VT_TRY(vt_graph_begin(&gb, g->name, o->alloc, d));
-  lowering_builder lb;
-  begin(&lb, &gb, o);
-  vt_arena_init(&scratch, o->alloc);
-  const vt_status s = lower_into(g, &lb, &scratch);
-  vt_arena_done(&scratch);
-  if (s == VT_OK) return vt_graph_freeze(&gb, out);
-  vt_graph_drop(&gb);
-  return s;
+  const vt_rewrite how = {.self = o, .node = lower_top};
+  return vt_rewrite_run(&how, g, o->alloc, out, d);
 }

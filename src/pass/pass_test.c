@@ -84,14 +84,37 @@ static vt_status bind(const vt_graph *g, uint32_t n, const vt_binding *b, vt_gra
                       vt_diag *d) {
   const vt_pass_options o = {.bind = b, .n_bind = n, .alloc = vt_alloc_default()};
   *out = NULL;
-  return vt_pass_run(0, g, &o, out, d);
+  return vt_pass_run(VT_PASS_bind, g, &o, out, NULL, d);
 }
 
 static void test_list(void) {
-  CHECK(vt_pass_total() == 2);
+  CHECK(vt_pass_total() == VT_PASS_COUNT && vt_pass_at(VT_PASS_COUNT) == NULL);
   CHECK(strcmp(vt_pass_at(0)->name, "bind") == 0 && vt_pass_at(0)->run == vt_pass_bind);
   CHECK(strcmp(vt_pass_at(1)->name, "lower") == 0 && vt_pass_at(1)->run == vt_pass_lower);
-  CHECK(vt_pass_at(2) == NULL);
+  CHECK(vt_pass_at(VT_PASS_COUNT - 1)->help[0] != 0);
+}
+
+static void refuse_list(const char *names, const char *text) {
+  vt_pass_list list = {.n = 77};
+  vt_diag d = {0};
+  CHECK(vt_pass_choose(names, &list, &d) == VT_USAGE && d.code == VT_USAGE);
+  CHECK(strstr(d.text, text) != NULL && list.n == 77);
+  if (strstr(d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", d.text, text);
+}
+
+static void test_choose(void) {
+  vt_pass_list list;
+  CHECK(vt_pass_choose(NULL, &list, NULL) == VT_OK && list.n == VT_PASS_COUNT);
+  for (uint32_t i = 0; i < list.n; i++) CHECK(list.at[i] == i);
+  CHECK(vt_pass_choose("bind", &list, NULL) == VT_OK && list.n == 1);
+  CHECK(vt_pass_choose("bind,dead,lower", &list, NULL) == VT_OK && list.n == 3);
+  CHECK(list.at[1] == VT_PASS_dead && list.at[2] == VT_PASS_lower);
+  refuse_list("", "no pass ''");
+  refuse_list("bind,", "no pass ''");
+  refuse_list("bind,lowe", "no pass 'lowe'");
+  refuse_list("bind,lower,bind", "'bind' is listed twice");
+  refuse_list("lower,bind", "'bind' must come first");
+  refuse_list("dead", "'bind' must come first");
 }
 
 /* ---- binding ---- */
@@ -317,7 +340,7 @@ static vt_status lower(const vt_graph *g, int (*listed)(const void *, uint32_t),
                        const uint32_t *target, vt_graph **out, vt_diag *d) {
   const vt_pass_options o = {.listed = listed, .target = target, .alloc = vt_alloc_default()};
   *out = NULL;
-  return vt_pass_run(1, g, &o, out, d);
+  return vt_pass_run(VT_PASS_lower, g, &o, out, NULL, d);
 }
 
 static int is_target(const void *target, uint32_t op) { return *(const uint32_t *)target == op; }
@@ -429,10 +452,11 @@ typedef vt_status job_fn(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag 
 
 static vt_status job_bind(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
   static const vt_binding b[] = {{"B", 2}, {"T", 3}};
-  return vt_pass_run(0, g, &(vt_pass_options){.bind = b, .n_bind = 2, .alloc = a}, out, d);
+  return vt_pass_run(VT_PASS_bind, g, &(vt_pass_options){.bind = b, .n_bind = 2, .alloc = a}, out,
+                     NULL, d);
 }
 static vt_status job_lower(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
-  return vt_pass_run(1, g, &(vt_pass_options){.alloc = a}, out, d);
+  return vt_pass_run(VT_PASS_lower, g, &(vt_pass_options){.alloc = a}, out, NULL, d);
 }
 static vt_status job_init(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
   return vt_pass_init(g, &(vt_pass_options){.alloc = a}, out, d);
@@ -465,6 +489,7 @@ static void test_out_of_memory(void) {
 
 int main(void) {
   test_list();
+  test_choose();
   test_bind();
   test_bind_refuses();
   test_bind_hint();

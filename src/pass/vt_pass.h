@@ -4,12 +4,20 @@
 #define VT_PASS_H
 #include "vt_graph.h"
 
+/* Runs a graph without ports, through the gateway like any other, and puts the bytes of result i,
+ * dense, with one NaN, into out[i]: as many as its type says. */
+typedef struct vt_eval {
+  vt_status (*run)(void *user, const vt_graph *g, void *const *out, vt_diag *d);
+  void *user;
+} vt_eval;
+
 typedef struct vt_pass_options {
   const vt_binding *bind;
   uint32_t n_bind;
   /* 1 when the target runs composition `op` whole; NULL means none. */
   int (*listed)(const void *target, uint32_t op);
   const void *target;
+  const vt_eval *eval; /* NULL: constants are not folded */
   vt_alloc alloc;
 } vt_pass_options;
 
@@ -24,12 +32,28 @@ typedef struct vt_pass_info {
 #define VT_PASS(name, function, help) vt_pass_fn function;
 #include "passes.def"
 #undef VT_PASS
+enum {
+#define VT_PASS(name, function, help) VT_PASS_##name,
+#include "passes.def"
+#undef VT_PASS
+  VT_PASS_COUNT
+};
 
 uint32_t vt_pass_total(void);
 const vt_pass_info *vt_pass_at(uint32_t i);
-/* Runs pass i. out is a new graph, already verified. */
+
+/* Which passes run, in which order. */
+typedef struct vt_pass_list {
+  uint32_t n, at[VT_PASS_COUNT];
+} vt_pass_list;
+/* "bind,lower,dead"; NULL: all, in the order of passes.def. `bind` must come first; a name that is
+ * none, or comes twice, is VT_USAGE. */
+vt_status vt_pass_choose(const char *names, vt_pass_list *out, vt_diag *d) VT_NODISCARD;
+
+/* Runs pass i. out is a new graph, already verified; its hash goes into out_hash unless that is
+ * NULL. Every pass but `bind` needs a bound graph. */
 vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, vt_graph **out,
-                      vt_diag *d) VT_NODISCARD;
+                      vt_hash256 *out_hash, vt_diag *d) VT_NODISCARD;
 
 /* The graph that computes the first values of all params of a bound graph from the inputs `seed`
  * and `step` (i64 scalars): one output a param, of its name. Another way from graph to graph, not

@@ -1,41 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_print.c - a plan as text. The core part is what every backend shares; its digest is the
- * hash of these bytes. */
+ * plan_print.c - a plan as text, which plan_parse.c reads back. The core part is what every backend
+ * shares; its digest is the hash of these bytes. On each line the plan's decisions come first and,
+ * after a colon, what they are about, for a reader. */
 #include "vt_plan.h"
+
+typedef unsigned long long ull;
+
+static const char *const schedules[] = {"source", "memory"};
+static const char *const places[] = {"own", "view", "over", "arg"};
 
 static void indent(uint32_t depth, vt_text *out) {
   for (uint32_t i = 0; i < depth; i++) vt_text_add(out, "  ");
 }
 
 static void print_buffer(const vt_plan *p, const vt_buffer *b, uint32_t depth, vt_text *out) {
+  const vt_type *t = &p->g->values[b->value].type;
   char name[16];
   indent(depth, out);
-  vt_text_add(out, "%s: ", vt_value_name(p->g, b->value, name));
-  vt_type_print(&p->g->dims, &p->g->values[b->value].type, out);
-  vt_text_add(out, " %s +%llu %llu bytes, steps %u..%u\n", vt_class_name(b->class),
-              (unsigned long long)b->offset, (unsigned long long)b->bytes, b->first, b->last);
+  vt_text_add(out, "value %u %s", b->value, places[b->place]);
+  if (b->of != VT_NO_VALUE) vt_text_add(out, " %u", b->of);
+  vt_text_add(out, " %s +%llu: %s ", vt_class_name(b->class), (ull)b->offset,
+              vt_value_name(p->g, b->value, name));
+  vt_type_print(&p->g->dims, t, out);
+  vt_text_add(out, ", %llu bytes, steps %u..%u", (ull)b->bytes, b->first, b->last);
+  for (uint32_t i = 0; b->place == VT_PLACE_VIEW && i < t->rank; i++)
+    vt_text_add(out, "%s%lld", i == 0 ? ", strides " : " ", (long long)b->stride[i]);
+  vt_text_add(out, "\n");
+}
+
+static void print_transfer(const vt_plan *p, const vt_transfer *t, vt_text *out) {
+  char name[16];
+  vt_text_add(out, "  transfer %s +%llu: %s %s step %u, %llu bytes\n", vt_class_name(t->class),
+              (ull)t->offset, vt_value_name(p->g, t->value, name),
+              t->direction == VT_TO_DEVICE ? "in before" : "out before", t->step, (ull)t->bytes);
 }
 
 static void print_list(const vt_plan *p, uint32_t depth, vt_text *out);
 
 static void print_bodies(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *out) {
   const vt_nested *nested = &p->nested[i];
+  if (nested->n > 0) {
+    indent(depth, out);
+    vt_text_add(out, "bodies +%llu %llu bytes\n", (ull)nested->offset, (ull)nested->bytes);
+  }
   for (uint32_t k = 0; k < nested->n; k++) {
     indent(depth, out);
-    vt_text_add(out, "body %u, temp +%llu %llu bytes {\n", k, (unsigned long long)nested->offset,
-                (unsigned long long)nested->bytes);
+    vt_text_add(out, "body %u {\n", k);
     print_list(nested->plan[k], depth + 1, out);
     indent(depth, out);
     vt_text_add(out, "}\n");
   }
 }
 
-static void print_step(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *out) {
-  const vt_node *n = &p->g->nodes[p->step_node[i]];
+static void print_node(const vt_plan *p, const vt_node *n, vt_text *out) {
   const vt_op_info *op = vt_op_get(n->op);
   char name[16];
-  indent(depth, out);
-  vt_text_add(out, "step %u: ", i);
   for (uint32_t k = 0; k < n->n_out; k++)
     vt_text_add(out, "%s%s", k == 0 ? "" : ", ", vt_value_name(p->g, n->first_out + k, name));
   vt_text_add(out, " = %s(", op->name);
@@ -44,39 +63,57 @@ static void print_step(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *ou
                 vt_value_name(p->g, p->g->operands[n->first_in + k], name));
   vt_text_add(out, "%s", n->n_in > 0 && op->attrs->n_fields > 0 ? ", " : "");
   vt_attr_print(op->attrs, n->attrs, &p->g->dims, out);
-  vt_text_add(out, ")\n");
+  vt_text_add(out, ")");
+  if (n->group != 0) vt_text_add(out, " @%u", n->group);
+}
+
+static void print_step(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *out) {
+  indent(depth, out);
+  vt_text_add(out, "step %u node %u: ", i, p->step_node[i]);
+  print_node(p, &p->g->nodes[p->step_node[i]], out);
+  vt_text_add(out, "\n");
   print_bodies(p, i, depth + 1, out);
 }
 
 static void print_list(const vt_plan *p, uint32_t depth, vt_text *out) {
   for (uint32_t i = 0; i < p->n_buffers; i++) print_buffer(p, &p->buffers[i], depth, out);
+  for (uint32_t i = 0; i < p->n_transfers; i++) print_transfer(p, &p->transfers[i], out);
   for (uint32_t i = 0; i < p->n_steps; i++) print_step(p, i, depth, out);
 }
 
-/* Steps are counted as they are written: one, then those of its bodies. */
-static void print_work(const vt_plan *p, uint32_t *number, vt_text *out) {
-  for (uint32_t i = 0; i < p->n_steps; i++) {
-    const vt_bk_step *s = &p->steps[i];
-    if (s->work_bytes > 0)
-      vt_text_add(out, "  step %u: work +%llu %llu bytes\n", *number,
-                  (unsigned long long)s->work_offset, (unsigned long long)s->work_bytes);
-    ++*number;
-    for (uint32_t k = 0; k < p->nested[i].n; k++) print_work(p->nested[i].plan[k], number, out);
+/* Runs are counted as they are written: one, then those of its bodies. */
+static void print_runs(const vt_plan *p, uint32_t *number, vt_text *out) {
+  uint32_t step = 0;
+  for (uint32_t r = 0; r < p->n_runs; r++) {
+    const vt_bk_step *s = &p->runs[r];
+    const uint32_t node = p->run_node[r], made = p->g->nodes[node].first_out;
+    vt_text_add(out, "  run %u work %llu: node %u +%llu", (*number)++, (ull)s->work_bytes, node,
+                (ull)s->work_offset);
+    if (p->dense[made] != VT_NO_OFFSET)
+      vt_text_add(out, ", dense copy +%llu", (ull)p->dense[made]);
+    vt_text_add(out, "\n");
+    if (node != p->step_node[step]) continue;
+    for (uint32_t k = 0; k < p->nested[step].n; k++)
+      print_runs(p->nested[step].plan[k], number, out);
+    step++;
   }
 }
 
 static void print_target(const vt_plan *p, vt_text *out) {
   uint32_t number = 0;
-  vt_text_add(out, "target %s {\n  work %llu bytes\n", p->fingerprint,
-              (unsigned long long)p->class_bytes[VT_CLASS_WORK]);
-  print_work(p, &number, out);
+  vt_text_add(out, "target {\n  fingerprint %s\n  dense_only %u\n  workspace %llu bytes\n",
+              p->fingerprint, p->dense_only, (ull)p->class_bytes[VT_CLASS_WORK]);
+  vt_text_add(out, "  live %llu bytes\n", (ull)p->live_bytes);
+  print_runs(p, &number, out);
   vt_text_add(out, "}\n");
 }
 
 void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
-  vt_text_add(out, "plan 1, numerics %u\ncore %s {\n", VT_NUMERICS_VERSION, p->g->name);
-  for (uint32_t c = 0; c < VT_CLASS_WORK; c++)
-    vt_text_add(out, "  %s %llu bytes\n", vt_class_name(c), (unsigned long long)p->class_bytes[c]);
+  vt_text_add(out, "plan 2, numerics %u\ncore %s {\n  schedule %s\n", VT_NUMERICS_VERSION,
+              p->g->name, schedules[p->schedule]);
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (c != VT_CLASS_WORK)
+      vt_text_add(out, "  %s %llu bytes\n", vt_class_name(c), (ull)p->class_bytes[c]);
   print_list(p, 1, out);
   vt_text_add(out, "}\n");
   if (target) print_target(p, out);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan_bound.c - the most bytes that are alive on the device at one time. In this order of steps
+ * nothing does with less, so it is what a placement is measured against. */
+#include "planner.h"
+
+/* Bytes by step, as differences: what begins at a step less what has ended before it. One more
+ * step, the end, holds what is kept. */
+typedef struct tally {
+  uint64_t *change; /* modulo 2^64: only sums are meant */
+  uint32_t n;
+} tally;
+
+static void count(tally *t, uint32_t first, uint32_t last, uint64_t bytes) {
+  if (first > last) return;
+  t->change[first] += bytes;
+  if (last + 1 < t->n) t->change[last + 1] -= bytes;
+}
+
+/* A value written over another takes its bytes over after the step they share. */
+static void count_value(tally *t, const vt_buffer *b) {
+  if (!vt_class_on_device(b->class)) return;
+  if (b->place == VT_PLACE_OWN) count(t, b->first, b->last, b->bytes);
+  if (b->place == VT_PLACE_OVER) count(t, b->first + 1, b->last, b->bytes);
+}
+
+/* Scratch of a run, and the dense copies that are there while it is at work. */
+static vt_status count_runs(const vt_plan *p, tally *t, vt_arena *scratch, vt_diag *d) {
+  tally copies = {VT_NEW_N(scratch, uint64_t, (size_t)p->n_runs + 1), p->n_runs};
+  uint32_t *made = VT_NEW_N(scratch, uint32_t, p->n_buffers);
+  uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
+  if (vt_arena_status(scratch) != VT_OK) return vt_plan_no_memory(d);
+  for (uint32_t r = 0; r < p->n_runs; r++) {
+    const vt_node *n = &p->g->nodes[p->run_node[r]];
+    for (uint32_t k = 0; k < n->n_out; k++) made[n->first_out + k] = last[n->first_out + k] = r;
+    for (uint32_t k = 0; k < n->n_in; k++) last[p->g->operands[n->first_in + k]] = r;
+  }
+  for (uint32_t v = 0; v < p->n_buffers; v++) {
+    uint64_t elements, bytes;
+    if (p->dense[v] == VT_NO_OFFSET) continue;
+    VT_TRY(vt_type_size(&p->g->values[v].type, &elements, &bytes, d));
+    count(&copies, made[v], last[v], bytes);
+  }
+  uint64_t there = 0, most = 0;
+  uint32_t step = 0;
+  for (uint32_t r = 0; r < p->n_runs; r++) {
+    there += copies.change[r];
+    if (there + p->runs[r].work_bytes > most) most = there + p->runs[r].work_bytes;
+    if (p->run_node[r] != p->step_node[step]) continue;
+    count(t, step, step, most);
+    most = 0;
+    step++;
+  }
+  return VT_OK;
+}
+
+vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) {
+  tally t = {VT_NEW_N(scratch, uint64_t, (size_t)p->n_steps + 1), p->n_steps + 1};
+  if (t.change == NULL) return vt_plan_no_memory(d);
+  for (uint32_t v = 0; v < p->n_buffers; v++) count_value(&t, &p->buffers[v]);
+  for (uint32_t i = 0; i < p->n_transfers; i++)
+    if (p->transfers[i].class == VT_CLASS_TEMP)
+      count(&t, p->transfers[i].step, p->transfers[i].step, p->transfers[i].bytes);
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    uint64_t inner = 0;
+    for (uint32_t k = 0; k < p->nested[i].n; k++) {
+      VT_TRY(vt_plan_bound(p->nested[i].plan[k], scratch, d));
+      if (p->nested[i].plan[k]->live_bytes > inner) inner = p->nested[i].plan[k]->live_bytes;
+    }
+    count(&t, i, i, inner);
+  }
+  VT_TRY(count_runs(p, &t, scratch, d));
+  uint64_t there = 0, most = 0;
+  for (uint32_t i = 0; i < t.n; i++) {
+    there += t.change[i];
+    if (there > most) most = there;
+  }
+  p->live_bytes = most;
+  return VT_OK;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan_life.c - from which step to which each value lives, which results are written over an
+ * operand that dies, and what crosses between host and device when. */
+#include "planner.h"
+#include "vt_op.h"
+
+/* ---- lifetimes ---- */
+
+static void lives_to(vt_buffer *b, uint32_t step) {
+  if (step > b->last) b->last = step;
+}
+
+static void live_step(vt_planner *q, uint32_t i) {
+  const vt_graph *g = q->p->g;
+  const vt_node *n = &g->nodes[q->p->step_node[i]];
+  vt_buffer *b = q->p->buffers;
+  for (uint32_t k = 0; k < n->n_out; k++) b[n->first_out + k].first = b[n->first_out + k].last = i;
+  for (uint32_t k = 0; k < n->n_in; k++) {
+    const uint32_t v = g->operands[n->first_in + k];
+    lives_to(&b[v], i);
+    lives_to(&b[q->holder[v]], i);
+  }
+}
+
+void vt_plan_lifetimes(vt_planner *q) {
+  vt_plan *p = q->p;
+  for (uint32_t i = 0; i < p->n_steps; i++) live_step(q, i);
+  for (uint32_t i = 0; i < p->g->n_ports; i++) p->buffers[p->g->ports[i].value].last = p->n_steps;
+  for (uint32_t i = 0; i < p->g->n_results; i++)
+    p->buffers[p->g->results[i].value].last = p->n_steps;
+  for (uint32_t v = 0; v < p->n_buffers; v++) {
+    if (p->buffers[v].place != VT_PLACE_VIEW) continue;
+    p->buffers[v].first = p->buffers[q->holder[v]].first;
+    lives_to(&p->buffers[v], p->buffers[v].first);
+  }
+}
+
+/* ---- in place ---- */
+
+/* Element by element, the operand is read where the result is then written. No other operand may
+ * see the same bytes in another order. */
+static int can_overwrite(const vt_planner *q, const vt_node *n, uint32_t operand, uint32_t step) {
+  const vt_graph *g = q->p->g;
+  const uint32_t v = g->operands[n->first_in + operand];
+  const vt_buffer *b = &q->p->buffers[v], *y = &q->p->buffers[n->first_out];
+  const vt_type *t = &g->values[v].type, *made = &g->values[n->first_out].type;
+  if (g->values[v].node == VT_NO_NODE || b->class != VT_CLASS_TEMP || b->last != step) return 0;
+  if (b->place != VT_PLACE_OWN && b->place != VT_PLACE_OVER) return 0;
+  if (b->bytes == 0 || b->bytes != y->bytes || t->rank != made->rank ||
+      memcmp(t->dim, made->dim, sizeof t->dim) != 0)
+    return 0;
+  for (uint32_t k = 0; k < n->n_in; k++) {
+    const uint32_t other = g->operands[n->first_in + k];
+    if (other != v && q->holder[other] == v) return 0;
+  }
+  return 1;
+}
+
+static void overwrite(vt_planner *q) {
+  vt_plan *p = q->p;
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    const vt_node *n = &p->g->nodes[p->step_node[i]];
+    vt_buffer *y = &p->buffers[n->first_out];
+    if (n->n_out != 1 || y->class != VT_CLASS_TEMP || vt_op_form(n->op) != VT_FORM_POINTWISE)
+      continue;
+    for (uint32_t k = 0; k < n->n_in && y->place == VT_PLACE_OWN; k++) {
+      if (!can_overwrite(q, n, k, i)) continue;
+      y->place = VT_PLACE_OVER;
+      y->of = p->g->operands[n->first_in + k];
+    }
+  }
+}
+
+/* ---- transfers ---- */
+
+static void cross(vt_plan *p, uint32_t v, uint32_t direction, uint32_t step, uint32_t class) {
+  if (p->buffers[v].bytes == 0) return;
+  p->transfers[p->n_transfers++] = (vt_transfer){.value = v,
+                                                 .direction = direction,
+                                                 .step = step,
+                                                 .class = class,
+                                                 .bytes = p->buffers[v].bytes};
+}
+
+/* Parameters that a step reads from host memory come in for that step alone: ascending, each
+ * once. */
+static void visit_step(vt_planner *q, uint32_t i) {
+  const vt_graph *g = q->p->g;
+  const vt_node *n = &g->nodes[q->p->step_node[i]];
+  uint32_t seen = 0;
+  for (;;) {
+    uint32_t next = VT_NO_VALUE;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+      const uint32_t v = q->holder[g->operands[n->first_in + k]];
+      if (q->p->buffers[v].class == VT_CLASS_HOST && v >= seen && v < next) next = v;
+    }
+    if (next == VT_NO_VALUE) return;
+    cross(q->p, next, VT_TO_DEVICE, i, VT_CLASS_TEMP);
+    seen = next + 1;
+  }
+}
+
+vt_status vt_plan_transfers(vt_planner *q) {
+  vt_plan *p = q->p;
+  const vt_graph *g = p->g;
+  int streams = 0;
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    streams |= p->buffers[g->ports[i].value].class == VT_CLASS_HOST;
+  p->transfers = VT_NEW_N(&p->arena, vt_transfer,
+                          (size_t)g->n_ports + g->n_results + (streams ? g->n_operands : 0));
+  if (p->transfers == NULL) return vt_plan_no_memory(q->d);
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    if (g->ports[i].kind == VT_PORT_INPUT)
+      cross(p, g->ports[i].value, VT_TO_DEVICE, 0, VT_CLASS_INPUT);
+  for (uint32_t i = 0; streams && i < p->n_steps; i++) visit_step(q, i);
+  for (uint32_t i = 0; i < g->n_results; i++) {
+    const uint32_t v = g->results[i].value, class = p->buffers[v].class;
+    if (class != VT_CLASS_HOST) cross(p, v, VT_FROM_DEVICE, p->n_steps, class);
+  }
+  return VT_OK;
+}
+
+vt_status vt_plan_live(vt_planner *q) {
+  vt_plan_lifetimes(q);
+  overwrite(q);
+  return q->owner == NULL ? vt_plan_transfers(q) : VT_OK;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan_parse.c - a printed plan read back. What was decided (order, places, offsets, scratch) is
+ * taken from the text; what follows from it (sizes, strides, lifetimes, steps) is worked out anew;
+ * then the plan is verified and must print the very same text. So nothing in the text is believed,
+ * and whoever wrote it need not be this builder. */
+#include <stdio.h>
+#include "planner.h"
+
+typedef struct reader {
+  const char *at, *end;
+  vt_planner *q;
+  int ok;
+} reader;
+
+/* ---- words ---- */
+
+static void expect(reader *r, const char *word) {
+  const size_t n = strlen(word);
+  r->ok = r->ok && (size_t)(r->end - r->at) >= n && memcmp(r->at, word, n) == 0;
+  if (r->ok) r->at += n;
+}
+
+static int try_word(reader *r, const char *word) {
+  const size_t n = strlen(word);
+  if (!r->ok || (size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0) return 0;
+  r->at += n;
+  return 1;
+}
+
+static uint64_t number(reader *r) {
+  uint64_t x = 0;
+  int digits = 0;
+  for (; r->ok && r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++, digits++) {
+    r->ok = x < UINT64_MAX / 10;
+    x = x * 10 + (uint64_t)(*r->at - '0');
+  }
+  r->ok = r->ok && digits > 0;
+  return x;
+}
+
+/* A number below `limit`. */
+static uint32_t index_below(reader *r, uint32_t limit) {
+  const uint64_t x = number(r);
+  r->ok = r->ok && x < limit;
+  return r->ok ? (uint32_t)x : 0;
+}
+
+static void skip_line(reader *r) {
+  const char *stop = r->ok ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
+  r->ok = stop != NULL;
+  if (r->ok) r->at = stop + 1;
+}
+
+static void skip_indent(reader *r) {
+  while (r->ok && r->at < r->end && *r->at == ' ') r->at++;
+}
+
+static uint32_t class_word(reader *r) {
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++) {
+    reader ahead = *r;
+    if (!try_word(&ahead, vt_class_name(c)) || !try_word(&ahead, " ")) continue;
+    *r = ahead;
+    return c;
+  }
+  r->ok = 0;
+  return 0;
+}
+
+static void class_bytes(reader *r, uint32_t c) {
+  expect(r, "  ");
+  expect(r, vt_class_name(c));
+  expect(r, " ");
+  r->q->p->class_bytes[c] = number(r);
+  expect(r, " bytes\n");
+}
+
+/* ---- values ---- */
+
+/* A view is of its operand; what is written over is an operand too, and so numbered before. */
+static vt_status read_place(reader *r, uint32_t v, vt_buffer *b) {
+  const vt_graph *g = r->q->p->g;
+  const int port = g->values[v].node == VT_NO_NODE;
+  if (try_word(r, " view ")) {
+    const uint32_t of = index_below(r, v);
+    r->ok = r->ok && !port && vt_plan_view(r->q, v, b) && b->of == of;
+  } else if (try_word(r, " over ")) {
+    b->of = index_below(r, v);
+    b->place = VT_PLACE_OVER;
+  } else if (try_word(r, " arg")) {
+    b->place = VT_PLACE_ARG;
+  } else {
+    expect(r, " own");
+  }
+  return VT_OK;
+}
+
+static vt_status read_value(reader *r, uint32_t v) {
+  vt_buffer *b = &r->q->p->buffers[v];
+  VT_TRY(vt_plan_size(r->q, v, b));
+  skip_indent(r);
+  expect(r, "value ");
+  r->ok = r->ok && number(r) == v;
+  VT_TRY(read_place(r, v, b));
+  expect(r, " ");
+  b->class = class_word(r);
+  expect(r, "+");
+  b->offset = number(r);
+  skip_line(r);
+  return VT_OK;
+}
+
+/* ---- steps ---- */
+
+static vt_status read_list(reader *r);
+
+static vt_status read_bodies(reader *r, uint32_t step) {
+  vt_planner *q = r->q;
+  const vt_node *n = &q->p->g->nodes[q->p->step_node[step]];
+  vt_nested *nested = &q->p->nested[step];
+  if (n->n_body == 0) return VT_OK;
+  skip_indent(r);
+  expect(r, "bodies +");
+  nested->offset = number(r);
+  expect(r, " ");
+  nested->bytes = number(r);
+  expect(r, " bytes\n");
+  for (uint32_t k = 0; r->ok && k < n->n_body; k++) {
+    vt_plan *body = vt_plan_new(n->body[k], q->p->arena.a);
+    if (body == NULL) return vt_plan_no_memory(q->d);
+    nested->plan[nested->n++] = body;
+    vt_planner inner = {.p = body, .o = q->o, .owner = n, .which = k, .d = q->d};
+    inner.scratch = q->scratch;
+    body->schedule = q->p->schedule;
+    skip_indent(r);
+    expect(r, "body ");
+    r->ok = r->ok && number(r) == k;
+    expect(r, " {\n");
+    r->q = &inner;
+    const vt_status s = read_list(r);
+    r->q = q;
+    VT_TRY(s);
+    skip_indent(r);
+    expect(r, "}\n");
+  }
+  r->ok = r->ok && nested->n == n->n_body;
+  return VT_OK;
+}
+
+/* Each node at most once, and none of a view: there is no room for more. */
+static vt_status read_step(reader *r, uint8_t *seen) {
+  vt_plan *p = r->q->p;
+  r->ok = r->ok && number(r) == p->n_steps;
+  expect(r, " node ");
+  const uint32_t node = index_below(r, p->g->n_nodes);
+  r->ok = r->ok && !seen[node] && !vt_plan_is_view(p, &p->g->nodes[node]);
+  if (!r->ok) return VT_OK;
+  seen[node] = 1;
+  skip_line(r);
+  p->step_node[p->n_steps++] = node;
+  return read_bodies(r, p->n_steps - 1);
+}
+
+static void read_transfers(reader *r, uint64_t *offsets, uint32_t room, uint32_t *n) {
+  for (;;) {
+    reader ahead = *r;
+    if (!try_word(&ahead, "  transfer ")) return;
+    *r = ahead;
+    (void)class_word(r);
+    expect(r, "+");
+    r->ok = r->ok && *n < room;
+    if (!r->ok) return;
+    offsets[(*n)++] = number(r);
+    skip_line(r);
+  }
+}
+
+static vt_status read_list(reader *r) {
+  vt_planner *q = r->q;
+  vt_plan *p = q->p;
+  const vt_graph *g = p->g;
+  VT_TRY(vt_plan_room(p, q->d));
+  const uint32_t room = q->owner == NULL ? g->n_ports + g->n_results + g->n_operands : 0;
+  uint8_t *seen = VT_NEW_N(q->scratch, uint8_t, g->n_nodes);
+  uint64_t *offsets = VT_NEW_N(q->scratch, uint64_t, room);
+  uint32_t n = 0;
+  q->holder = VT_NEW_N(q->scratch, uint32_t, g->n_values);
+  if (vt_arena_status(q->scratch) != VT_OK) return vt_plan_no_memory(q->d);
+  for (uint32_t v = 0; r->ok && v < g->n_values; v++) VT_TRY(read_value(r, v));
+  read_transfers(r, offsets, room, &n);
+  for (int more = 1; r->ok && more;) {
+    reader ahead = *r;
+    skip_indent(&ahead);
+    more = try_word(&ahead, "step ");
+    if (!more) break;
+    *r = ahead;
+    VT_TRY(read_step(r, seen));
+  }
+  if (!r->ok) return VT_OK;
+  vt_plan_lifetimes(q);
+  if (q->owner != NULL) return VT_OK;
+  VT_TRY(vt_plan_transfers(q));
+  r->ok = p->n_transfers == n;
+  for (uint32_t i = 0; r->ok && i < n; i++) p->transfers[i].offset = offsets[i];
+  return VT_OK;
+}
+
+/* ---- the target: scratch as the text says, in the order in which it is asked for ---- */
+
+static vt_status next_work(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+  reader *r = self;
+  (void)step;
+  (void)d;
+  expect(r, "  run ");
+  (void)number(r);
+  expect(r, " work ");
+  *out = number(r);
+  skip_line(r);
+  return r->ok ? VT_OK : VT_FORMAT;
+}
+
+static vt_status read_target(reader *r, vt_target *t) {
+  expect(r, "}\ntarget {\n  fingerprint ");
+  const char *start = r->at;
+  skip_line(r);
+  if (!r->ok) return VT_OK;
+  t->fingerprint = vt_arena_string(r->q->scratch, start, (size_t)(r->at - start) - 1);
+  if (t->fingerprint == NULL) return vt_plan_no_memory(r->q->d);
+  expect(r, "  dense_only ");
+  t->dense_only = index_below(r, 2);
+  expect(r, "\n");
+  skip_line(r); /* workspace and live follow from the rest */
+  skip_line(r);
+  t->self = r;
+  t->workspace = next_work;
+  return VT_OK;
+}
+
+static vt_status read_head(reader *r) {
+  char numerics[32];
+  vt_plan *p = r->q->p;
+  snprintf(numerics, sizeof numerics, "plan 2, numerics %u\n", VT_NUMERICS_VERSION);
+  expect(r, numerics);
+  expect(r, "core ");
+  expect(r, p->g->name);
+  expect(r, " {\n  schedule ");
+  p->schedule = try_word(r, "memory\n") ? VT_SCHEDULE_MEMORY : VT_SCHEDULE_SOURCE;
+  if (p->schedule == VT_SCHEDULE_SOURCE) expect(r, "source\n");
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (c != VT_CLASS_WORK) class_bytes(r, c);
+  return VT_OK;
+}
+
+static vt_status malformed(vt_diag *d) {
+  return VT_FAIL(d, VT_FORMAT, "this is not a plan of this graph");
+}
+
+static vt_status same_text(const vt_plan *p, const char *text, size_t n, vt_diag *d) {
+  vt_text again;
+  vt_text_init(&again, p->arena.a);
+  vt_plan_print(p, 1, &again);
+  vt_status s = vt_text_status(&again) == VT_OK ? VT_OK : vt_plan_no_memory(d);
+  if (s == VT_OK && (again.n != n || memcmp(again.s, text, n) != 0)) s = malformed(d);
+  vt_text_done(&again);
+  return s;
+}
+
+static vt_status read_plan(vt_plan *p, const char *text, size_t n, vt_arena *scratch, vt_diag *d) {
+  static const vt_plan_options none = {0};
+  vt_planner q = {.p = p, .o = &none, .scratch = scratch, .d = d};
+  reader r = {text, text + n, &q, 1};
+  vt_target t = {0};
+  vt_diag why = {0};
+  VT_TRY(read_head(&r));
+  if (r.ok) VT_TRY(read_list(&r));
+  if (r.ok) VT_TRY(read_target(&r, &t));
+  if (!r.ok) return malformed(d);
+  const vt_status s = vt_plan_finish(p, &t, scratch, &why);
+  if (s == VT_NOMEM) return vt_plan_no_memory(d);
+  return s == VT_OK ? same_text(p, text, n, d) : malformed(d);
+}
+
+vt_status vt_plan_parse(const vt_graph *g, const char *text, size_t n, vt_alloc a, vt_plan **out,
+                        vt_diag *d) {
+  vt_arena scratch;
+  if (g->dims.n_symbols > 0) return malformed(d);
+  vt_plan *p = vt_plan_new(g, a);
+  if (p == NULL) return vt_plan_no_memory(d);
+  vt_arena_init(&scratch, a);
+  const vt_status s = read_plan(p, text, n, &scratch, d);
+  vt_arena_done(&scratch);
+  if (s == VT_OK) {
+    *out = p;
+  } else {
+    vt_plan_free(p);
+  }
+  return s;
+}

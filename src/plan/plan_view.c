@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan_view.c - how each value comes to its bytes, as far as the order of steps has no say: ports,
+ * results, and views, which have none of their own. */
+#include "planner.h"
+#include "vt_layout.h"
+
+/* Results are read as dense bytes, and a body's arguments may lie where operands do. */
+static int *find_fixed(const vt_planner *q) {
+  const vt_graph *g = q->p->g;
+  int *fixed = VT_NEW_N(q->scratch, int, g->n_values);
+  for (uint32_t i = 0; fixed != NULL && i < g->n_results; i++) fixed[g->results[i].value] = 1;
+  for (uint32_t i = 0; fixed != NULL && i < g->n_nodes; i++)
+    for (uint32_t k = 0; k < g->nodes[i].n_in && g->nodes[i].n_body > 0; k++)
+      fixed[g->operands[g->nodes[i].first_in + k]] = 1;
+  return fixed;
+}
+
+static int is_streamed(const vt_plan_options *o, const char *name) {
+  for (uint32_t i = 0; i < o->n_stream; i++)
+    if (strcmp(o->stream[i], "*") == 0 || strcmp(o->stream[i], name) == 0) return 1;
+  return 0;
+}
+
+static void see_port(const vt_planner *q, const vt_port *port, uint32_t index, vt_buffer *b) {
+  uint32_t unused;
+  if (q->owner != NULL) {
+    const int own = vt_op_body_place(q->owner->op, q->owner->attrs, q->which, index, &unused) ==
+                    VT_ARG_OWN;
+    b->place = own ? VT_PLACE_OWN : VT_PLACE_ARG;
+    b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* known once the surroundings have places */
+  } else if (port->kind == VT_PORT_PARAM) {
+    b->class = is_streamed(q->o, port->name) ? VT_CLASS_HOST : VT_CLASS_PARAM;
+  } else {
+    b->class = VT_CLASS_INPUT;
+  }
+}
+
+/* A view starts at a multiple of the alignment, like every tensor. Its offset is counted from what
+ * it views until that has a place. */
+int vt_plan_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
+  const vt_graph *g = q->p->g;
+  const vt_node *n = &g->nodes[g->values[v].node];
+  if (n->n_out != 1 || n->n_in != 1) return 0;
+  const uint32_t of = g->operands[n->first_in];
+  const vt_buffer *from = &q->p->buffers[of];
+  const vt_type *x = &g->values[of].type, *y = &g->values[v].type;
+  const uint64_t size = vt_dtype_bytes(x->dtype);
+  vt_layout l = {.first = 0}, made;
+  memcpy(l.stride, from->stride, sizeof l.stride);
+  if (!vt_op_view(n->op, n->attrs, x, &l, y, &made)) return 0;
+  if (made.first * size % VT_PLAN_ALIGNMENT != 0) return 0;
+  b->place = VT_PLACE_VIEW;
+  b->of = of;
+  b->class = from->class;
+  b->offset = made.first * size;
+  b->bytes = vt_layout_span(y, &made);
+  memcpy(b->stride, made.stride, sizeof b->stride);
+  q->holder[v] = q->holder[of];
+  return 1;
+}
+
+vt_status vt_plan_size(const vt_planner *q, uint32_t v, vt_buffer *b) {
+  const vt_type *t = &q->p->g->values[v].type;
+  vt_layout dense;
+  vt_diag why = {0};
+  char name[16];
+  uint64_t count;
+  *b = (vt_buffer){.value = v, .of = VT_NO_VALUE, .class = VT_CLASS_TEMP};
+  q->holder[v] = v;
+  const vt_status s = vt_type_size(t, &count, &b->bytes, &why);
+  if (s != VT_OK)
+    return VT_FAIL(q->d, s, "'%s': %s", vt_value_name(q->p->g, v, name), why.text);
+  vt_layout_dense(t, &dense);
+  memcpy(b->stride, dense.stride, sizeof b->stride);
+  return VT_OK;
+}
+
+vt_status vt_plan_see(vt_planner *q) {
+  const vt_graph *g = q->p->g;
+  const int *fixed = find_fixed(q);
+  q->holder = VT_NEW_N(q->scratch, uint32_t, g->n_values);
+  if (fixed == NULL || q->holder == NULL) return vt_plan_no_memory(q->d);
+  for (uint32_t v = 0; v < g->n_values; v++) {
+    vt_buffer *b = &q->p->buffers[v];
+    const uint32_t port = g->values[v].index;
+    VT_TRY(vt_plan_size(q, v, b));
+    if (g->values[v].node == VT_NO_NODE) {
+      see_port(q, &g->ports[port], port, b);
+    } else if (!fixed[v]) {
+      (void)vt_plan_view(q, v, b);
+    }
+  }
+  for (uint32_t i = 0; q->owner == NULL && i < g->n_results; i++) {
+    vt_buffer *b = &q->p->buffers[g->results[i].value];
+    if (b->class == VT_CLASS_TEMP) b->class = VT_CLASS_OUTPUT;
+  }
+  return VT_OK;
+}

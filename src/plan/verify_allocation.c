@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verify_allocation.c - the memory of a plan checked from the outside: lifetimes, bounds, sums, and
+ * a sweep over time that finds any two ranges of bytes that live at once and overlap.
+ *
+ * What the sweep sees are extents: a value with all views of it is one; a value written over
+ * another goes on where that one ends; visits of parameters and what the bodies of a step use are
+ * there for one step. Those alive lie apart, so a new one has to be compared with its neighbours
+ * alone, which a tree over all offsets finds. */
+#include <stdio.h>
+#include <string.h>
+#include "vt_sort.h"
+#include "vt_verify.h"
+
+/* ---- lifetimes ---- */
+
+typedef struct life {
+  uint32_t first, last;
+  uint32_t reader; /* the last step that reads it, or for what has bytes a view of it, and one */
+  uint32_t over;   /* the value written over it; VT_NO_VALUE: none */
+} life;
+
+static void find_readers(const vt_verify *v, life *lives) {
+  const vt_graph *g = v->p->g;
+  for (uint32_t i = 0; i < v->p->n_steps; i++) {
+    const vt_node *n = vt_verify_node(v, i);
+    for (uint32_t k = 0; k < n->n_in; k++) {
+      const uint32_t operand = g->operands[n->first_in + k];
+      lives[operand].reader = lives[v->root[operand]].reader = i + 1;
+    }
+  }
+}
+
+static void find_lives(const vt_verify *v, life *lives) {
+  const vt_graph *g = v->p->g;
+  find_readers(v, lives);
+  for (uint32_t i = 0; i < v->p->n_buffers; i++) {
+    const uint32_t node = g->values[v->root[i]].node;
+    life *x = &lives[i];
+    x->first = node == VT_NO_NODE ? 0 : v->step_of[node];
+    x->last = x->reader > 0 ? x->reader - 1 : x->first;
+    x->over = VT_NO_VALUE;
+  }
+  for (uint32_t i = 0; i < g->n_ports; i++) lives[g->ports[i].value].last = v->p->n_steps;
+  for (uint32_t i = 0; i < g->n_results; i++) lives[g->results[i].value].last = v->p->n_steps;
+}
+
+/* ---- values written over others ---- */
+
+/* A result lives to the end, so what dies at this step is none; ports are told by their nodes. */
+static int may_be_over(const vt_verify *v, const life *lives, uint32_t value) {
+  const vt_graph *g = v->p->g;
+  const vt_buffer *b = &v->p->buffers[value], *of = &v->p->buffers[b->of];
+  const vt_type *x = &g->values[value].type, *y = &g->values[b->of].type;
+  const vt_node *n = &g->nodes[g->values[value].node];
+  int fits = vt_op_form(n->op) == VT_FORM_POINTWISE && !vt_verify_is_port(v, b->of) &&
+             (of->place == VT_PLACE_OWN || of->place == VT_PLACE_OVER) &&
+             of->class == VT_CLASS_TEMP && lives[b->of].last == lives[value].first &&
+             lives[b->of].over == VT_NO_VALUE && b->offset == of->offset &&
+             vt_dtype_bytes(x->dtype) == vt_dtype_bytes(y->dtype) && x->rank == y->rank &&
+             memcmp(x->dim, y->dim, sizeof x->dim) == 0;
+  for (uint32_t k = 0; fits && k < n->n_in; k++) {
+    const uint32_t operand = g->operands[n->first_in + k];
+    fits = v->root[operand] != b->of || operand == b->of;
+  }
+  return fits;
+}
+
+static vt_status verify_lives(const vt_verify *v, life *lives) {
+  find_lives(v, lives);
+  for (uint32_t i = 0; i < v->p->n_buffers; i++) {
+    const vt_buffer *b = &v->p->buffers[i];
+    if (b->first != lives[i].first || b->last != lives[i].last)
+      return vt_verify_fail_value(v, i, "misstates the lifetime of");
+    if (b->place != VT_PLACE_OVER) continue;
+    if (!may_be_over(v, lives, i))
+      return vt_verify_fail_value(v, i, "writes over what is not free:");
+    lives[b->of].over = i;
+  }
+  return VT_OK;
+}
+
+/* ---- extents ---- */
+
+typedef enum extent_kind { EXTENT_VALUE, EXTENT_VISIT, EXTENT_BODIES, EXTENT_COPY } extent_kind;
+
+typedef struct extent {
+  uint32_t kind, id; /* a value, or the step of bodies */
+  uint32_t class, first, last;
+  uint64_t offset, bytes;
+} extent;
+
+typedef struct extent_list { /* room for all there can be */
+  extent *at;
+  uint32_t n;
+} extent_list;
+
+typedef struct extent_name {
+  char text[64];
+} extent_name;
+
+static const char *name_extent(const vt_verify *v, const extent *e, extent_name *out) {
+  static const char *const what[] = {"'", "a visit of '", NULL, "a copy of '"};
+  char name[16];
+  if (e->kind == EXTENT_BODIES) {
+    (void)snprintf(out->text, sizeof out->text, "the bodies of step %u", e->id);
+  } else {
+    (void)snprintf(out->text, sizeof out->text, "%s%.40s'", what[e->kind],
+                   vt_value_name(v->p->g, e->id, name));
+  }
+  return out->text;
+}
+
+static vt_status fail_overlap(const vt_verify *v, const extent *a, const extent *b) {
+  extent_name x, y;
+  return VT_FAIL(v->d, VT_INTERNAL, "the plan lets %s and %s overlap", name_extent(v, a, &x),
+                 name_extent(v, b, &y));
+}
+
+/* ---- the sweep ---- */
+
+/* Which of the extents, in order of address, are alive: a complete binary tree of "any below". */
+typedef struct alive_tree {
+  uint32_t leaves; /* a power of two */
+  uint8_t *any;
+} alive_tree;
+#define NONE UINT32_MAX
+
+static void set_alive(alive_tree *t, uint32_t i, uint8_t alive) {
+  i += t->leaves;
+  t->any[i] = alive;
+  for (i /= 2; i > 0; i /= 2) t->any[i] = t->any[2 * i] | t->any[2 * i + 1];
+}
+
+/* The nearest one alive on a side: 0 below, 1 above. Climbs until there is something on that side,
+ * then goes down as near as it can. */
+static uint32_t neighbour(const alive_tree *t, uint32_t i, uint32_t side) {
+  i += t->leaves;
+  while (i > 1 && (i % 2 == side || !t->any[i ^ 1])) i /= 2;
+  if (i <= 1) return NONE;
+  i ^= 1;
+  while (i < t->leaves) i = 2 * i + (t->any[2 * i + (1 - side)] ? 1 - side : side);
+  return i - t->leaves;
+}
+
+static int compare(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
+
+static int by_address(const void *a, const void *b, const void *context) {
+  const extent *x = a, *y = b;
+  (void)context;
+  if (x->class != y->class) return compare(x->class, y->class);
+  if (x->offset != y->offset) return compare(x->offset, y->offset);
+  return x->kind != y->kind ? compare(x->kind, y->kind) : compare(x->id, y->id);
+}
+
+static int by_first(const void *a, const void *b, const void *context) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  const extent *at = context;
+  return at[x].first != at[y].first ? compare(at[x].first, at[y].first) : compare(x, y);
+}
+
+static int by_last(const void *a, const void *b, const void *context) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  const extent *at = context;
+  return at[x].last != at[y].last ? compare(at[x].last, at[y].last) : compare(x, y);
+}
+
+/* `low` lies no higher than `high`. */
+static int apart(const extent *low, const extent *high) {
+  return low->class != high->class || high->offset - low->offset >= low->bytes;
+}
+
+static vt_status enter(const vt_verify *v, alive_tree *t, const extent *at, uint32_t i) {
+  const uint32_t below = neighbour(t, i, 0), above = neighbour(t, i, 1);
+  if (below != NONE && !apart(&at[below], &at[i])) return fail_overlap(v, &at[i], &at[below]);
+  if (above != NONE && !apart(&at[i], &at[above])) return fail_overlap(v, &at[i], &at[above]);
+  set_alive(t, i, 1);
+  return VT_OK;
+}
+
+static vt_status sweep(const vt_verify *v, const extent_list *list) {
+  const vt_alloc a = v->scratch->a;
+  uint32_t *births = VT_NEW_N(v->scratch, uint32_t, list->n);
+  uint32_t *deaths = VT_NEW_N(v->scratch, uint32_t, list->n);
+  alive_tree tree = {1, NULL};
+  while (tree.leaves < list->n) tree.leaves *= 2;
+  tree.any = VT_NEW_N(v->scratch, uint8_t, (size_t)tree.leaves * 2);
+  if (vt_arena_status(v->scratch) != VT_OK) return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < list->n; i++) births[i] = deaths[i] = i;
+  if (vt_sort(list->at, list->n, sizeof *list->at, by_address, NULL, a) != VT_OK ||
+      vt_sort(births, list->n, sizeof *births, by_first, list->at, a) != VT_OK ||
+      vt_sort(deaths, list->n, sizeof *deaths, by_last, list->at, a) != VT_OK)
+    return vt_verify_fail_memory(v);
+  uint32_t dead = 0;
+  for (uint32_t i = 0; i < list->n; i++) {
+    while (list->at[deaths[dead]].last < list->at[births[i]].first)
+      set_alive(&tree, deaths[dead++], 0);
+    VT_TRY(enter(v, &tree, list->at, births[i]));
+  }
+  return VT_OK;
+}
+
+/* ---- bounds ---- */
+
+static uint64_t rounded(uint64_t bytes) {
+  return (bytes + VT_PLAN_ALIGNMENT - 1) / VT_PLAN_ALIGNMENT * VT_PLAN_ALIGNMENT;
+}
+
+typedef struct range {
+  uint64_t from, to;
+} range;
+
+/* Nothing may lie anywhere below the end. */
+static int is_inside(uint64_t offset, uint64_t bytes, range r) {
+  return offset % VT_PLAN_ALIGNMENT == 0 && (offset >= r.from || bytes == 0) && offset <= r.to &&
+         bytes <= r.to - offset;
+}
+
+/* What a body keeps itself lies in the stretch set apart for it. */
+static range range_of(const vt_verify *v, uint32_t class) {
+  if (v->outer == NULL) return (range){0, v->p->class_bytes[class]};
+  const vt_nested *own = &v->outer->p->nested[v->step];
+  return (range){own->offset, own->offset + own->bytes};
+}
+
+static vt_status verify_value(const vt_verify *v, uint32_t value) {
+  const vt_buffer *b = &v->p->buffers[value];
+  int fits;
+  if (b->place == VT_PLACE_ARG) {
+    fits = b->offset == vt_verify_argument(v, value).offset;
+  } else if (b->place == VT_PLACE_VIEW) {
+    const vt_buffer *root = &v->p->buffers[v->root[value]];
+    fits = is_inside(b->offset, b->bytes, (range){root->offset, root->offset + root->bytes});
+  } else {
+    fits = is_inside(b->offset, b->bytes, range_of(v, b->class));
+  }
+  return fits ? VT_OK : vt_verify_fail_value(v, value, "misplaces");
+}
+
+static vt_status verify_bounds(const vt_verify *v) {
+  const vt_plan *p = v->p;
+  const range temporaries = range_of(v, VT_CLASS_TEMP);
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (p->class_bytes[c] > VT_PLAN_MOST_BYTES)
+      return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan is beyond 2^48 bytes", c);
+  for (uint32_t i = 0; i < p->n_buffers; i++) VT_TRY(verify_value(v, i));
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    if (!is_inside(p->nested[i].offset, p->nested[i].bytes, temporaries) && p->nested[i].n > 0)
+      return vt_verify_fail_step(v, i, "places its bodies outside their arena");
+    for (uint32_t k = v->first_visit[i]; k < v->first_visit[i + 1]; k++)
+      if (!is_inside(p->transfers[k].offset, p->transfers[k].bytes, temporaries))
+        return vt_verify_fail_step(v, i, "places a visit outside its arena");
+  }
+  return VT_OK;
+}
+
+/* ---- what shares the arenas ---- */
+
+static void add_extent(extent_list *list, extent e) {
+  if (e.bytes > 0) list->at[list->n++] = e;
+}
+
+static vt_status find_extents(const vt_verify *v, const life *lives, extent_list *out) {
+  const vt_plan *p = v->p;
+  const size_t most = (size_t)p->n_buffers + p->n_steps + p->n_transfers;
+  out->at = VT_NEW_N(v->scratch, extent, most);
+  if (out->at == NULL) return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    const vt_buffer *b = &p->buffers[i];
+    const uint32_t last = lives[i].last - (lives[i].over != VT_NO_VALUE);
+    if (b->place == VT_PLACE_OWN || b->place == VT_PLACE_OVER)
+      add_extent(out,
+                 (extent){EXTENT_VALUE, i, b->class, lives[i].first, last, b->offset, b->bytes});
+  }
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    const vt_nested *n = &p->nested[i];
+    add_extent(out, (extent){EXTENT_BODIES, i, VT_CLASS_TEMP, i, i, n->offset, n->bytes});
+    for (uint32_t k = v->first_visit[i]; k < v->first_visit[i + 1]; k++) {
+      const vt_transfer *t = &p->transfers[k];
+      add_extent(out, (extent){EXTENT_VISIT, t->value, t->class, i, i, t->offset, t->bytes});
+    }
+  }
+  return VT_OK;
+}
+
+/* ---- sums ---- */
+
+static int is_on_device(uint32_t class) {
+  static const uint8_t device[VT_CLASS_COUNT] = {
+#define VT_CLASS(name, key, device, help) device,
+#include "classes.def"
+#undef VT_CLASS
+  };
+  return device[class];
+}
+
+/* An arena ends where the last that lies in it does. That of scratch is looked at with the runs. */
+static vt_status verify_ends(const vt_verify *v, const extent_list *list) {
+  uint64_t end[VT_CLASS_COUNT] = {0};
+  const uint64_t from = range_of(v, VT_CLASS_TEMP).from;
+  for (uint32_t i = 0; i < list->n; i++) {
+    const extent *e = &list->at[i];
+    const uint64_t at = rounded(e->offset + e->bytes - (v->outer == NULL ? 0 : from));
+    if (at > end[e->class]) end[e->class] = at;
+  }
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (c != VT_CLASS_WORK && v->p->class_bytes[c] != end[c])
+      return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
+                     (unsigned long long)end[c], (unsigned long long)v->p->class_bytes[c]);
+  return VT_OK;
+}
+
+/* Scratch of the runs of a step, one after the other, and what the larger of its bodies uses. */
+static void add_scratch(const vt_verify *v, uint64_t *most) {
+  for (uint32_t r = 0; r < v->n_runs; r++) {
+    const vt_nested *n = &v->p->nested[v->run_step[r]];
+    const int runs_bodies = v->run_node[r] == v->p->step_node[v->run_step[r]];
+    uint64_t bytes = v->p->runs[r].work_bytes, bodies = 0;
+    for (uint32_t k = 0; runs_bodies && k < n->n; k++)
+      if (n->plan[k]->live_bytes > bodies) bodies = n->plan[k]->live_bytes;
+    bytes += bodies;
+    if (bytes > most[v->run_step[r]]) most[v->run_step[r]] = bytes;
+  }
+}
+
+/* The differences from step to step may wrap; the sums are of ranges that lie apart. */
+static vt_status verify_live(const vt_verify *v, const extent_list *list) {
+  const uint32_t n = v->p->n_steps;
+  uint64_t *change = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 2);
+  uint64_t *scratch = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1);
+  uint64_t now = 0, most = 0;
+  if (change == NULL || scratch == NULL) return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < list->n; i++) {
+    const extent *e = &list->at[i];
+    if (!is_on_device(e->class) || e->kind == EXTENT_BODIES) continue;
+    change[e->first] += e->bytes;
+    change[e->last + 1] -= e->bytes;
+  }
+  add_scratch(v, scratch);
+  for (uint32_t i = 0; i <= n; i++) {
+    now += change[i];
+    if (now + scratch[i] > most) most = now + scratch[i];
+  }
+  if (v->p->live_bytes == most) return VT_OK;
+  return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at once, not %llu",
+                 (unsigned long long)most, (unsigned long long)v->p->live_bytes);
+}
+
+/* ---- scratch ---- */
+
+typedef struct busy { /* scratch of a step whose bodies are running */
+  const struct busy *outer;
+  uint64_t from, to;
+} busy;
+
+typedef struct work { /* of a plan with all its bodies */
+  uint64_t bytes;     /* of the class */
+  uint64_t end;       /* the highest byte used */
+} work;
+
+static int is_free(const busy *taken, uint64_t offset, uint64_t bytes) {
+  for (; taken != NULL; taken = taken->outer)
+    if (bytes > 0 && offset < taken->to && taken->from < offset + bytes) return 0;
+  return 1;
+}
+
+/* Dense copies of views, from the run that makes one to the last that reads it. */
+static vt_status find_copies(const vt_verify *v, extent_list *out) {
+  const vt_graph *g = v->p->g;
+  extent *copies = VT_NEW_N(v->scratch, extent, v->p->n_buffers);
+  out->at = VT_NEW_N(v->scratch, extent, v->n_runs);
+  if (copies == NULL || out->at == NULL) return vt_verify_fail_memory(v);
+  for (uint32_t r = 0; r < v->n_runs; r++) {
+    const vt_node *n = &g->nodes[v->run_node[r]];
+    const uint32_t value = n->first_out;
+    uint64_t count, bytes = 0;
+    if (vt_verify_is_copied(v, value)) {
+      VT_TRY(vt_type_size(&g->values[value].type, &count, &bytes, v->d));
+      copies[value] = (extent){EXTENT_COPY, value, VT_CLASS_WORK, r, r, v->p->dense[value], bytes};
+    }
+    for (uint32_t k = 0; k < n->n_in; k++) copies[g->operands[n->first_in + k]].last = r;
+  }
+  for (uint32_t i = 0; i < v->p->n_buffers; i++) add_extent(out, copies[i]);
+  return VT_OK;
+}
+
+/* `floor` is where the copies of the plan around it end; out_end where its own do. */
+static vt_status verify_copies(const vt_verify *v, uint64_t floor, const busy *taken, work *w,
+                               uint64_t *out_end) {
+  extent_list list = {NULL, 0};
+  VT_TRY(find_copies(v, &list));
+  *out_end = floor;
+  for (uint32_t i = 0; i < list.n; i++) {
+    const extent *e = &list.at[i];
+    if (!is_inside(e->offset, e->bytes, (range){floor, w->bytes}) ||
+        !is_free(taken, e->offset, e->bytes))
+      return vt_verify_fail_value(v, e->id, "misplaces the copy of");
+    if (e->offset + e->bytes > *out_end) *out_end = e->offset + e->bytes;
+  }
+  if (*out_end > w->end) w->end = *out_end;
+  return sweep(v, &list);
+}
+
+static vt_status verify_scratch(const vt_verify *v, uint32_t run, uint64_t floor, const busy *taken,
+                                work *w) {
+  const vt_bk_step *s = &v->p->runs[run];
+  if (!is_inside(s->work_offset, s->work_bytes, (range){floor, w->bytes}) ||
+      !is_free(taken, s->work_offset, s->work_bytes))
+    return vt_verify_fail_step(v, v->run_step[run], "misplaces its scratch");
+  if (s->work_bytes > 0 && s->work_offset + s->work_bytes > w->end)
+    w->end = s->work_offset + s->work_bytes;
+  return VT_OK;
+}
+
+/* ---- plans and the plans of their bodies ---- */
+
+static vt_status verify_plan(const vt_verify *v, uint64_t floor, const busy *taken, work *w);
+
+static vt_status verify_bodies(const vt_verify *v, uint32_t run, uint64_t floor, const busy *taken,
+                               work *w) {
+  const vt_bk_step *s = &v->p->runs[run];
+  const uint32_t step = v->run_step[run];
+  const vt_nested *nested = &v->p->nested[step];
+  const busy mine = {taken, s->work_offset, s->work_offset + s->work_bytes};
+  const int runs_bodies = v->run_node[run] == v->p->step_node[step];
+  uint64_t most = 0;
+  for (uint32_t k = 0; runs_bodies && k < nested->n; k++) {
+    vt_verify body;
+    VT_TRY(vt_verify_open_body(&body, v, step, k));
+    VT_TRY(verify_plan(&body, floor, &mine, w));
+    if (body.p->class_bytes[VT_CLASS_TEMP] > most) most = body.p->class_bytes[VT_CLASS_TEMP];
+  }
+  if (runs_bodies && most != nested->bytes)
+    return vt_verify_fail_step(v, step, "misstates what its bodies use");
+  return VT_OK;
+}
+
+static vt_status verify_plan(const vt_verify *v, uint64_t floor, const busy *taken, work *w) {
+  life *lives = VT_NEW_N(v->scratch, life, v->p->n_buffers);
+  extent_list list = {NULL, 0};
+  uint64_t copies;
+  if (lives == NULL) return vt_verify_fail_memory(v);
+  VT_TRY(verify_lives(v, lives));
+  VT_TRY(verify_bounds(v));
+  VT_TRY(find_extents(v, lives, &list));
+  VT_TRY(sweep(v, &list));
+  VT_TRY(verify_ends(v, &list));
+  VT_TRY(verify_copies(v, floor, taken, w, &copies));
+  copies = rounded(copies);
+  for (uint32_t r = 0; r < v->n_runs; r++) {
+    VT_TRY(verify_scratch(v, r, copies, taken, w));
+    VT_TRY(verify_bodies(v, r, copies, taken, w));
+  }
+  return verify_live(v, &list);
+}
+
+static vt_status verify_all(const vt_plan *p, vt_arena *scratch, vt_diag *d) {
+  vt_verify v;
+  work w = {p->class_bytes[VT_CLASS_WORK], 0};
+  VT_TRY(vt_verify_open(&v, p, scratch, d));
+  VT_TRY(verify_plan(&v, 0, NULL, &w));
+  if (rounded(w.end) == w.bytes) return VT_OK;
+  return VT_FAIL(d, VT_INTERNAL, "the scratch of the plan takes %llu bytes, not %llu",
+                 (unsigned long long)rounded(w.end), (unsigned long long)w.bytes);
+}
+
+vt_status vt_verify_allocation(const vt_plan *p, vt_diag *d) {
+  vt_arena scratch;
+  vt_arena_init(&scratch, p->arena.a);
+  const vt_status s = verify_all(p, &scratch, d);
+  vt_arena_done(&scratch);
+  return s;
+}
+
+vt_status vt_plan_verify(const vt_plan *p, vt_diag *d) {
+  VT_TRY(vt_verify_schedule(p, d));
+  return vt_verify_allocation(p, d);
+}

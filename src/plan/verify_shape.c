@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verify_shape.c - a plan against its graph, before time and addresses come in: counts and indices,
+ * which nodes are steps, where every value may lie, how large it is, and what is transferred. */
+#include <string.h>
+#include "vt_layout.h"
+#include "vt_sort.h"
+#include "vt_verify.h"
+
+vt_status vt_verify_fail_value(const vt_verify *v, uint32_t value, const char *what) {
+  char name[16];
+  return VT_FAIL(v->d, VT_INTERNAL, "the plan %s '%s'", what, vt_value_name(v->p->g, value, name));
+}
+
+vt_status vt_verify_fail_step(const vt_verify *v, uint32_t step, const char *what) {
+  return VT_FAIL(v->d, VT_INTERNAL, "step %u of the plan %s", step, what);
+}
+
+vt_status vt_verify_fail_memory(const vt_verify *v) {
+  return VT_FAIL(v->d, VT_NOMEM, "out of memory");
+}
+
+static vt_status fail(const vt_verify *v, const char *what) {
+  return VT_FAIL(v->d, VT_INTERNAL, "the plan %s", what);
+}
+
+/* ---- places ---- */
+
+static int is_operand(const vt_graph *g, const vt_node *n, uint32_t value) {
+  for (uint32_t k = 0; k < n->n_in; k++)
+    if (g->operands[n->first_in + k] == value) return 1;
+  return 0;
+}
+
+/* How the node around a body sees one of its ports; any other value is the plan's own. */
+static vt_arg_place argument_place(const vt_verify *v, uint32_t value, uint32_t *out_index) {
+  if (v->outer == NULL || !vt_verify_is_port(v, value)) return VT_ARG_OWN;
+  const vt_node *n = vt_verify_node(v->outer, v->step);
+  return vt_op_body_place(n->op, n->attrs, v->which, v->p->g->values[value].index, out_index);
+}
+
+/* A view is all of what its node makes, and of its node's one operand. */
+static int place_fits(const vt_verify *v, uint32_t value) {
+  const vt_graph *g = v->p->g;
+  const vt_buffer *b = &v->p->buffers[value];
+  const vt_node *n = vt_verify_is_port(v, value) ? NULL : &g->nodes[g->values[value].node];
+  uint32_t index;
+  switch (b->place) {
+    case VT_PLACE_OWN:
+      return b->of == VT_NO_VALUE && argument_place(v, value, &index) == VT_ARG_OWN;
+    case VT_PLACE_ARG:
+      return b->of == VT_NO_VALUE && argument_place(v, value, &index) != VT_ARG_OWN;
+    case VT_PLACE_VIEW:
+      return n != NULL && n->n_in == 1 && n->n_out == 1 && g->operands[n->first_in] == b->of;
+    case VT_PLACE_OVER:
+      return n != NULL && is_operand(g, n, b->of);
+    default:
+      return 0;
+  }
+}
+
+vt_spot vt_verify_argument(const vt_verify *v, uint32_t port) {
+  const vt_node *n = vt_verify_node(v->outer, v->step);
+  uint32_t index = 0;
+  const vt_arg_place place = argument_place(v, port, &index);
+  const uint32_t value =
+      place == VT_ARG_RESULT ? n->first_out + index : v->outer->p->g->operands[n->first_in + index];
+  return vt_verify_spot(v->outer, v->step, value);
+}
+
+static int class_fits(const vt_verify *v, uint32_t value, int result) {
+  const vt_buffer *b = &v->p->buffers[value];
+  const vt_value *x = &v->p->g->values[value];
+  if (b->place == VT_PLACE_VIEW) return b->class == v->p->buffers[b->of].class;
+  if (b->place == VT_PLACE_ARG) return b->class == vt_verify_argument(v, value).class;
+  if (v->outer != NULL || b->place == VT_PLACE_OVER) return b->class == VT_CLASS_TEMP;
+  if (x->node != VT_NO_NODE) return b->class == (result ? VT_CLASS_OUTPUT : VT_CLASS_TEMP);
+  if (v->p->g->ports[x->index].kind != VT_PORT_PARAM) return b->class == VT_CLASS_INPUT;
+  return b->class == VT_CLASS_PARAM || b->class == VT_CLASS_HOST;
+}
+
+/* ---- sizes ---- */
+
+/* What a value views was looked at before, so its strides can be trusted. */
+static vt_status verify_layout(const vt_verify *v, uint32_t value) {
+  const vt_graph *g = v->p->g;
+  const vt_buffer *b = &v->p->buffers[value];
+  const vt_type *type = &g->values[value].type;
+  vt_layout want;
+  uint64_t count, bytes;
+  if (vt_type_size(type, &count, &bytes, NULL) != VT_OK)
+    return vt_verify_fail_value(v, value, "has no room for");
+  vt_layout_dense(type, &want);
+  if (b->place == VT_PLACE_VIEW) {
+    const vt_node *n = &g->nodes[g->values[value].node];
+    const vt_buffer *of = &v->p->buffers[b->of];
+    vt_layout from = {.first = 0};
+    memcpy(from.stride, of->stride, sizeof from.stride);
+    if (!vt_op_view(n->op, n->attrs, &g->values[b->of].type, &from, type, &want))
+      return vt_verify_fail_value(v, value, "sees what must be computed as a view:");
+    bytes = vt_layout_span(type, &want);
+    if (b->offset - of->offset != want.first * vt_dtype_bytes(type->dtype))
+      return vt_verify_fail_value(v, value, "misplaces the first element of the view");
+  }
+  if (memcmp(b->stride, want.stride, sizeof want.stride) != 0)
+    return vt_verify_fail_value(v, value, "misstates the strides of");
+  return b->bytes == bytes ? VT_OK : vt_verify_fail_value(v, value, "misstates the size of");
+}
+
+/* ---- values ---- */
+
+static vt_status verify_value(vt_verify *v, uint32_t value, int result) {
+  const vt_buffer *b = &v->p->buffers[value];
+  if (b->value != value) return vt_verify_fail_value(v, value, "has another value in the place of");
+  if (!place_fits(v, value)) return vt_verify_fail_value(v, value, "misstates the place of");
+  v->root[value] = b->place == VT_PLACE_VIEW ? v->root[b->of] : value;
+  if (result && b->place == VT_PLACE_VIEW)
+    return vt_verify_fail_value(v, value, "keeps no bytes of its own for the result");
+  if (!class_fits(v, value, result))
+    return vt_verify_fail_value(v, value, "misstates the class of");
+  return verify_layout(v, value);
+}
+
+/* Ports first, then nodes: what a view views comes before it. */
+static vt_status verify_values(vt_verify *v) {
+  const vt_graph *g = v->p->g;
+  uint8_t *result = VT_NEW_N(v->scratch, uint8_t, g->n_values);
+  v->root = VT_NEW_N(v->scratch, uint32_t, g->n_values);
+  if (result == NULL || v->root == NULL) return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < g->n_results; i++) result[g->results[i].value] = 1;
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    VT_TRY(verify_value(v, g->ports[i].value, result[g->ports[i].value]));
+  for (uint32_t i = 0; i < g->n_nodes; i++)
+    for (uint32_t k = 0; k < g->nodes[i].n_out; k++)
+      VT_TRY(verify_value(v, g->nodes[i].first_out + k, result[g->nodes[i].first_out + k]));
+  return VT_OK;
+}
+
+/* ---- steps ---- */
+
+static int is_view(const vt_plan *p, const vt_node *n) {
+  return n->n_out == 1 && p->buffers[n->first_out].place == VT_PLACE_VIEW;
+}
+
+static vt_status verify_nested(const vt_verify *v, uint32_t step) {
+  const vt_node *n = vt_verify_node(v, step);
+  const vt_nested *nested = &v->p->nested[step];
+  int fits =
+      nested->n == n->n_body && (n->n_body > 0 || (nested->offset == 0 && nested->bytes == 0));
+  for (uint32_t k = 0; fits && k < VT_MAX_BODIES; k++)
+    fits = k < n->n_body ? nested->plan[k] != NULL && nested->plan[k]->g == n->body[k]
+                         : nested->plan[k] == NULL;
+  if (!fits) return vt_verify_fail_step(v, step, "has other bodies than its node");
+  for (uint32_t k = 0; k < n->n_in && n->n_body > 0; k++)
+    if (v->p->buffers[v->p->g->operands[n->first_in + k]].place == VT_PLACE_VIEW)
+      return vt_verify_fail_step(v, step, "has bodies and is given a view");
+  return VT_OK;
+}
+
+/* Every node that makes more than a view is a step, once. */
+static vt_status verify_steps(vt_verify *v) {
+  const vt_plan *p = v->p;
+  uint32_t n = 0;
+  v->step_of = VT_NEW_N(v->scratch, uint32_t, p->g->n_nodes);
+  if (v->step_of == NULL) return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < p->g->n_nodes; i++) {
+    v->step_of[i] = VT_NO_STEP;
+    n += !is_view(p, &p->g->nodes[i]);
+  }
+  if (p->n_steps != n || (n > 0 && (p->step_node == NULL || p->nested == NULL)))
+    return fail(v, "has not as many steps as its graph asks for");
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t node = p->step_node[i];
+    if (node >= p->g->n_nodes || v->step_of[node] != VT_NO_STEP || is_view(p, &p->g->nodes[node]))
+      return vt_verify_fail_step(v, i, "has no node of its own");
+    v->step_of[node] = i;
+    VT_TRY(verify_nested(v, i));
+  }
+  return VT_OK;
+}
+
+/* ---- transfers ---- */
+
+/* `*at` counts the transfers met. An offset is free where it is a visit's. */
+static vt_status expect_transfer(const vt_verify *v, const vt_transfer *want, uint32_t *at) {
+  if (*at >= v->p->n_transfers) return vt_verify_fail_value(v, want->value, "lacks a transfer of");
+  const vt_transfer *t = &v->p->transfers[*at];
+  if (t->value != want->value || t->direction != want->direction || t->step != want->step ||
+      t->class != want->class || t->bytes != want->bytes ||
+      (want->offset != VT_NO_OFFSET && t->offset != want->offset))
+    return vt_verify_fail_value(v, want->value, "misstates a transfer of");
+  (*at)++;
+  return VT_OK;
+}
+
+static vt_status expect_kept(const vt_verify *v, uint32_t value, uint32_t direction, uint32_t step,
+                             uint32_t *at) {
+  const vt_buffer *b = &v->p->buffers[value];
+  if (b->bytes == 0 || b->class == VT_CLASS_HOST) return VT_OK;
+  const vt_transfer want = {value, direction, step, b->class, b->offset, b->bytes};
+  return expect_transfer(v, &want, at);
+}
+
+static int ascending(const void *a, const void *b, const void *context) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  (void)context;
+  return x < y ? -1 : x > y;
+}
+
+typedef struct guests { /* the parameters that visit at a step */
+  uint32_t *port, n;
+  uint32_t *seen; /* by port: the last step that asked, and one */
+} guests;
+
+static void invite(const vt_verify *v, uint32_t step, guests *list) {
+  const vt_node *n = vt_verify_node(v, step);
+  list->n = 0;
+  for (uint32_t k = 0; k < n->n_in; k++) {
+    const uint32_t root = v->root[v->p->g->operands[n->first_in + k]];
+    if (v->p->buffers[root].class != VT_CLASS_HOST || v->p->buffers[root].bytes == 0) continue;
+    const uint32_t port = v->p->g->values[root].index;
+    if (list->seen[port] == step + 1) continue;
+    list->seen[port] = step + 1;
+    list->port[list->n++] = port;
+  }
+}
+
+static vt_status expect_visits(const vt_verify *v, uint32_t step, guests *list, uint32_t *at) {
+  const vt_graph *g = v->p->g;
+  invite(v, step, list);
+  if (vt_sort(list->port, list->n, sizeof *list->port, ascending, NULL, v->scratch->a) != VT_OK)
+    return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < list->n; i++) {
+    const uint32_t value = g->ports[list->port[i]].value;
+    const vt_transfer want = {value,         VT_TO_DEVICE, step,
+                              VT_CLASS_TEMP, VT_NO_OFFSET, v->p->buffers[value].bytes};
+    VT_TRY(expect_transfer(v, &want, at));
+  }
+  return VT_OK;
+}
+
+/* Inputs, then visits step by step, then results. A body has none: what it needs is there. */
+static vt_status verify_transfers(vt_verify *v) {
+  const vt_plan *p = v->p;
+  const vt_graph *g = p->g;
+  guests list = {VT_NEW_N(v->scratch, uint32_t, g->n_ports), 0,
+                 VT_NEW_N(v->scratch, uint32_t, g->n_ports)};
+  uint32_t at = 0;
+  v->first_visit = VT_NEW_N(v->scratch, uint32_t, (size_t)p->n_steps + 1);
+  if (list.port == NULL || list.seen == NULL || v->first_visit == NULL)
+    return vt_verify_fail_memory(v);
+  if (p->n_transfers > 0 && p->transfers == NULL) return fail(v, "lacks its transfers");
+  for (uint32_t i = 0; v->outer == NULL && i < g->n_ports; i++)
+    if (g->ports[i].kind == VT_PORT_INPUT)
+      VT_TRY(expect_kept(v, g->ports[i].value, VT_TO_DEVICE, 0, &at));
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    v->first_visit[i] = at;
+    VT_TRY(expect_visits(v, i, &list, &at));
+  }
+  v->first_visit[p->n_steps] = at;
+  for (uint32_t i = 0; v->outer == NULL && i < g->n_results; i++)
+    VT_TRY(expect_kept(v, g->results[i].value, VT_FROM_DEVICE, p->n_steps, &at));
+  return at == p->n_transfers ? VT_OK : fail(v, "has transfers that its graph does not ask for");
+}
+
+/* The visit of a port at a step: they are in the order of the ports. */
+static const vt_transfer *visit_of(const vt_verify *v, uint32_t step, uint32_t value) {
+  const vt_graph *g = v->p->g;
+  uint32_t lo = v->first_visit[step], hi = v->first_visit[step + 1];
+  while (lo < hi) {
+    const uint32_t mid = lo + (hi - lo) / 2;
+    const vt_transfer *t = &v->p->transfers[mid];
+    if (t->value == value) return t;
+    if (g->values[t->value].index < g->values[value].index) {
+      lo = mid + 1;
+    } else {
+      hi = mid;
+    }
+  }
+  return NULL;
+}
+
+/* What has no bytes does not travel, and is nowhere in particular. */
+vt_spot vt_verify_spot(const vt_verify *v, uint32_t step, uint32_t value) {
+  const vt_buffer *b = &v->p->buffers[value];
+  if (b->class != VT_CLASS_HOST) return (vt_spot){b->class, b->offset};
+  const vt_transfer *t = visit_of(v, step, v->root[value]);
+  const uint64_t from_start = b->offset - v->p->buffers[v->root[value]].offset;
+  return (vt_spot){VT_CLASS_TEMP, (t == NULL ? 0 : t->offset) + from_start};
+}
+
+/* ---- runs ---- */
+
+int vt_verify_is_copied(const vt_verify *v, uint32_t value) {
+  return v->p->dense_only != 0 && v->p->buffers[value].place == VT_PLACE_VIEW;
+}
+
+typedef struct run_list {
+  vt_verify *v;
+  uint8_t *copied; /* by value */
+  uint32_t *chain; /* views of views, the last one first */
+} run_list;
+
+static void add_run(vt_verify *v, uint32_t node, uint32_t step) {
+  v->run_node[v->n_runs] = node;
+  v->run_step[v->n_runs++] = step;
+}
+
+/* The node of a view runs before the first step that reads it, after those it reads itself. */
+static void add_copies(const run_list *list, uint32_t value, uint32_t step) {
+  vt_verify *v = list->v;
+  uint32_t n = 0;
+  while (vt_verify_is_copied(v, value) && !list->copied[value]) {
+    list->copied[value] = 1;
+    list->chain[n++] = value;
+    value = v->p->buffers[value].of;
+  }
+  while (n-- > 0) add_run(v, v->p->g->values[list->chain[n]].node, step);
+}
+
+static vt_status list_runs(vt_verify *v) {
+  const vt_graph *g = v->p->g;
+  const run_list list = {v, VT_NEW_N(v->scratch, uint8_t, g->n_values),
+                         VT_NEW_N(v->scratch, uint32_t, g->n_values)};
+  v->run_node = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
+  v->run_step = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
+  if (vt_arena_status(v->scratch) != VT_OK) return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < v->p->n_steps; i++) {
+    const vt_node *n = vt_verify_node(v, i);
+    for (uint32_t k = 0; k < n->n_in; k++) add_copies(&list, g->operands[n->first_in + k], i);
+    add_run(v, v->p->step_node[i], i);
+  }
+  if (v->p->n_runs != v->n_runs ||
+      (v->n_runs > 0 && (v->p->runs == NULL || v->p->run_node == NULL)))
+    return fail(v, "has not as many runs as its steps ask for");
+  return VT_OK;
+}
+
+/* ---- all of it ---- */
+
+static vt_status open_plan(vt_verify *v) {
+  const vt_plan *p = v->p, *around = v->outer == NULL ? p : v->outer->p;
+  if (p->g == NULL || p->n_buffers != p->g->n_values ||
+      (p->n_buffers > 0 && (p->buffers == NULL || p->dense == NULL)))
+    return fail(v, "is not of its graph");
+  if (p->schedule > VT_SCHEDULE_MEMORY || p->schedule != around->schedule)
+    return fail(v, "has no such order of steps");
+  if (p->dense_only > 1 || p->dense_only != around->dense_only || around->fingerprint == NULL)
+    return fail(v, "is for no target");
+  VT_TRY(verify_values(v));
+  VT_TRY(verify_steps(v));
+  VT_TRY(verify_transfers(v));
+  return list_runs(v);
+}
+
+vt_status vt_verify_open(vt_verify *v, const vt_plan *p, vt_arena *scratch, vt_diag *d) {
+  *v = (vt_verify){.p = p, .scratch = scratch, .d = d};
+  return open_plan(v);
+}
+
+vt_status vt_verify_open_body(vt_verify *v, const vt_verify *outer, uint32_t step, uint32_t which) {
+  *v = (vt_verify){.p = outer->p->nested[step].plan[which],
+                   .outer = outer,
+                   .step = step,
+                   .which = which,
+                   .scratch = outer->scratch,
+                   .d = outer->d};
+  return open_plan(v);
+}
