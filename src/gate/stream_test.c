@@ -139,6 +139,7 @@ static void try_one(const char *device, uint32_t stream) {
   uint64_t to, from, visits;
   float back[35] = {0};
   CHECK(begin(&t, device, stream) == VT_OK);
+  if (t.x == NULL) fprintf(stderr, "  %s %u: %s\n", device, stream, t.d.text);
   if (t.x == NULL) exit(1);
   const long asked = t.fault.asked;
   sums(t.p, &to, &from, &visits);
@@ -175,6 +176,7 @@ static void try_names(const char *device, uint32_t stream) {
   trial t = {0};
   heard h = {0};
   CHECK(begin(&t, device, stream) == VT_OK);
+  if (t.x == NULL) fprintf(stderr, "  %s %u: %s\n", device, stream, t.d.text);
   if (t.x == NULL) exit(1);
   give_params(&t);
   give_inputs(&t, 3);
