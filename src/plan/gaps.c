@@ -76,6 +76,20 @@ vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) {
   return VT_OK;
 }
 
+uint64_t vt_gaps_lowest(const vt_gaps *g, uint64_t bytes) {
+  uint32_t i = g->root;
+  for (;;) {
+    const vt_gap *n = &g->at[i];
+    if (g->at[n->left].most >= bytes) {
+      i = n->left;
+    } else if (n->size >= bytes) {
+      return n->at;
+    } else {
+      i = n->right; /* the last gap has no end */
+    }
+  }
+}
+
 /* The lowest gap of at least `bytes`, taken out of the subtree. */
 static uint32_t cut_lowest(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   vt_gap *n = &g->at[*at];
