@@ -215,7 +215,8 @@ static vt_graph *two_views(void) {
   begin(&gb, "views");
   const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
   const uint32_t y = port(&gb, "y", VT_PORT_INPUT, tall_type);
-  vt_graph_add_result(&gb, "z", vt_build2(&gb.b, VT_OP_add, turn(&gb.b, x), turn(&gb.b, y)));
+  const uint32_t s = turn(&gb.b, x), t = turn(&gb.b, y);
+  vt_graph_add_result(&gb, "z", vt_build2(&gb.b, VT_OP_add, s, t));
   return freeze(&gb);
 }
 
