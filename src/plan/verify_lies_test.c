@@ -226,7 +226,7 @@ static void test_copies(void) {
   CHECK(p->n_runs == 3 && p->dense[2] != VT_NO_OFFSET && p->dense[3] != VT_NO_OFFSET);
   const uint64_t old = p->dense[3];
   p->dense[3] = p->dense[2];
-  expect_lie(p, vt_verify_allocation, "a copy of '_0' and a copy of '_1' overlap");
+  expect_lie(p, vt_verify_allocation, "a copy of '_1' and a copy of '_0' overlap");
   p->dense[3] = old;
   p->runs[2].work_offset = 0;
   expect_lie(p, vt_verify_allocation, "step 0 of the plan misplaces its scratch");
