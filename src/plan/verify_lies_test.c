@@ -215,7 +215,8 @@ static vt_graph *two_views(void) {
   begin(&gb, "views");
   const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
   const uint32_t y = port(&gb, "y", VT_PORT_INPUT, tall_type);
-  vt_graph_add_result(&gb, "z", vt_build2(&gb.b, VT_OP_add, turn(&gb.b, x), turn(&gb.b, y)));
+  const uint32_t s = turn(&gb.b, x), t = turn(&gb.b, y);
+  vt_graph_add_result(&gb, "z", vt_build2(&gb.b, VT_OP_add, s, t));
   return freeze(&gb);
 }
 
@@ -225,7 +226,7 @@ static void test_copies(void) {
   CHECK(p->n_runs == 3 && p->dense[2] != VT_NO_OFFSET && p->dense[3] != VT_NO_OFFSET);
   const uint64_t old = p->dense[3];
   p->dense[3] = p->dense[2];
-  expect_lie(p, vt_verify_allocation, "a copy of '_0' and a copy of '_1' overlap");
+  expect_lie(p, vt_verify_allocation, "a copy of '_1' and a copy of '_0' overlap");
   p->dense[3] = old;
   p->runs[2].work_offset = 0;
   expect_lie(p, vt_verify_allocation, "step 0 of the plan misplaces its scratch");
