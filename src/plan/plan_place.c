@@ -94,7 +94,8 @@ static void add(placing *s, uint32_t first, uint32_t last, uint64_t bytes, uint6
                 uint32_t *class) {
   *offset = 0;
   if (bytes == 0) return;
-  s->at[s->n++] = (stretch){first, last, vt_plan_rounded(bytes), s->free_until[last], offset, class};
+  s->at[s->n++] =
+      (stretch){first, last, vt_plan_rounded(bytes), s->free_until[last], offset, class};
 }
 
 /* To when the bytes of each value are needed, by it or by what is written over it. */
@@ -214,7 +215,8 @@ static void insert(const spot *spots, placed *in, uint32_t i) {
 static vt_status place_by_size(const placing *s, spot *spots) {
   vt_arena *scratch = s->q->scratch;
   uint32_t *order = VT_NEW_N(scratch, uint32_t, s->n);
-  placed temp = {VT_NEW_N(scratch, uint32_t, s->n), 0}, out = {VT_NEW_N(scratch, uint32_t, s->n), 0};
+  placed temp = {VT_NEW_N(scratch, uint32_t, s->n), 0},
+         out = {VT_NEW_N(scratch, uint32_t, s->n), 0};
   if (vt_arena_status(scratch) != VT_OK) return vt_plan_no_memory(s->q->d);
   for (uint32_t i = 0; i < s->n; i++) order[i] = i;
   if (vt_sort(order, s->n, sizeof *order, by_size, s->at, s->q->p->arena.a) != VT_OK)
