@@ -5,12 +5,13 @@ option(VOLTA_FUZZ "Build the fuzzers" OFF)
 # fuzz_target(<name> <room> [files]): the corpus of its own, and those files, are replayed.
 function(fuzz_target name room)
   file(GLOB corpus CONFIGURE_DEPENDS tests/fuzz/corpus/${name}/*)
-  add_executable(fuzz_${name}_replay tests/fuzz/fuzz_${name}.c tests/fuzz/replay.c)
+  file(GLOB parts CONFIGURE_DEPENDS tests/fuzz/${name}_*.c)
+  add_executable(fuzz_${name}_replay tests/fuzz/fuzz_${name}.c ${parts} tests/fuzz/replay.c)
   target_link_libraries(fuzz_${name}_replay PRIVATE vt_${room} vt_flags)
   add_test(NAME corpus/${name} COMMAND fuzz_${name}_replay ${corpus} ${ARGN})
   set_tests_properties(corpus/${name} PROPERTIES LABELS corpus)
   if(VOLTA_FUZZ)
-    add_executable(fuzz_${name} tests/fuzz/fuzz_${name}.c)
+    add_executable(fuzz_${name} tests/fuzz/fuzz_${name}.c ${parts})
     target_link_libraries(fuzz_${name} PRIVATE vt_${room} vt_flags)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   endif()
@@ -26,3 +27,7 @@ fuzz_target(idx front ${CMAKE_SOURCE_DIR}/tests/golden/files/images.idx
   ${CMAKE_SOURCE_DIR}/tests/golden/files/images.idx.gz)
 fuzz_target(csv front)
 fuzz_target(graph api)
+
+# Inputs of fuzz_graph from models.
+add_executable(seed_graph tests/fuzz/seed_graph.c tests/fuzz/graph_decode.c)
+target_link_libraries(seed_graph PRIVATE vt_api vt_flags)
