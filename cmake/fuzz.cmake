@@ -13,7 +13,7 @@ function(fuzz_target name room)
   if(VOLTA_FUZZ)
     add_executable(fuzz_${name} tests/fuzz/fuzz_${name}.c ${parts})
     target_link_libraries(fuzz_${name} PRIVATE vt_${room} vt_flags)
-    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer -static-libstdc++ -static-libgcc)
   endif()
 endfunction()
 

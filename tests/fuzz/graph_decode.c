@@ -9,6 +9,8 @@ const char *const graph_symbol[GRAPH_SYMBOLS] = {"S", "T"};
 const double graph_real[GRAPH_REALS] = {0,    1,    -1,   0.5,   1e-5, 2,    1e300, -1e-300,
                                         -0.5, 0.25, 1e10, 1e-40, 3,    -0.0, 0.01};
 
+#define NUMBER_MAX (INT64_C(1) << 60)
+
 typedef struct decoder {
   const uint8_t *p; /* bytes to decide by; zeros once they are used up */
   size_t n;
@@ -70,12 +72,14 @@ int64_t graph_poly(vt_dims *dims, uint32_t which) {
   }
 }
 
-/* `dims` is NULL where no symbol may stand. A handle to a symbol is never made from bytes: no
- * caller can do that. */
+static int64_t clamp(int64_t x, int64_t lo, int64_t hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+/* `dims` is NULL where no symbol may stand. The text form has no number beyond 2^60, so a graph has
+ * none either; and a handle to a symbol, which is beyond, is never made from bytes. */
 static int64_t number(decoder *f, vt_dims *dims) {
-  static const int64_t extreme[] = {INT64_MAX,     INT64_MIN / 2, VT_DIM_MAX, VT_DIM_MAX + 1,
-                                    UINT32_MAX,    INT32_MAX,     INT32_MIN,  1 << 16,
-                                    INT64_MAX / 2, INT64_MAX / 8};
+  static const int64_t extreme[] = {NUMBER_MAX, -NUMBER_MAX,    VT_DIM_MAX, VT_DIM_MAX + 1,
+                                    UINT32_MAX, INT32_MAX,      INT32_MIN,  1 << 16,
+                                    1 << 24,    NUMBER_MAX - 1, -(1 << 16), 1000};
   const uint32_t b = take(f), low = b & 15;
   switch (b >> 4) {
     case GRAPH_NEGATIVE:
@@ -86,13 +90,18 @@ static int64_t number(decoder *f, vt_dims *dims) {
       return dims == NULL ? low : graph_poly(dims, low);
     case GRAPH_EXTREME:
       return extreme[low % (sizeof extreme / sizeof *extreme)];
-    case GRAPH_RAW: {
-      const int64_t v = (int64_t)take_raw(f);
-      return vt_dim_is_symbolic(v) ? INT64_MIN / 2 : v;
-    }
+    case GRAPH_RAW:
+      return clamp((int64_t)take_raw(f), -NUMBER_MAX, NUMBER_MAX);
     default:
       return low;
   }
+}
+
+/* A literal may be any bits. */
+static int64_t bits_of(decoder *f) {
+  if (f->n != 0 && *f->p >> 4 != GRAPH_RAW) return number(f, NULL);
+  (void)take(f);
+  return (int64_t)take_raw(f);
 }
 
 static double real(decoder *f) {
@@ -140,12 +149,14 @@ static void fill_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims 
     case VT_ATTR_INTS:
       fill_list(f, vt_attr_ints(attrs, a), NULL);
       break;
+    case VT_ATTR_BITS:
+      *vt_attr_int(attrs, a) = bits_of(f);
+      break;
     case VT_ATTR_DIM:
       *vt_attr_int(attrs, a) = number(f, dims);
       break;
     case VT_ATTR_INT:
     case VT_ATTR_AXIS:
-    case VT_ATTR_BITS:
       *vt_attr_int(attrs, a) = number(f, NULL);
       break;
   }
@@ -179,14 +190,13 @@ static vt_type port_type(decoder *f, vt_dims *dims, uint32_t first) {
   return t;
 }
 
-static int64_t clamp(int64_t x, int64_t lo, int64_t hi) { return x < lo ? lo : x > hi ? hi : x; }
-
 /* Integers of an input are drawn from a range. */
 static void fill_range(decoder *f, vt_dims *dims, uint32_t type, vt_port *p) {
   const uint64_t bits = 8 * vt_dtype_bytes(type);
   if (type < VT_DTYPE_I8 || type > VT_DTYPE_I64) return;
-  const int64_t hi = type == VT_DTYPE_U8 ? UINT8_MAX : INT64_MAX >> (64 - bits);
-  const int64_t lo = type == VT_DTYPE_U8 ? 0 : clamp(-hi - 1, -INT64_MAX / 2, 0);
+  const int64_t hi =
+      type == VT_DTYPE_U8 ? UINT8_MAX : clamp(INT64_MAX >> (64 - bits), 0, NUMBER_MAX);
+  const int64_t lo = type == VT_DTYPE_U8 ? 0 : clamp(-hi - 1, -NUMBER_MAX, 0);
   p->has_range = 1;
   p->lo = clamp(number(f, NULL), lo, hi);
   p->hi = number(f, dims);
