@@ -5,6 +5,8 @@
 # an input that fails is left as build-fuzz/TARGET-crash-HASH.
 #   --minimise TARGET   puts the smallest set of inputs with the same coverage into
 #                       tests/fuzz/corpus/TARGET
+#   --seed              turns the models of examples, golden tests and the conformance suite into
+#                       inputs of graph, below build-fuzz/corpus/graph
 #   --pack FOLDER       puts the fuzzers, stripped and with few shared libraries, their seeds and
 #                       the dictionary into FOLDER, to be run where there is no clang
 #   --packed FOLDER SECONDS WORKERS OUT
@@ -16,7 +18,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 usage() {
-  echo "usage: fuzz.sh SECONDS [TARGET] | --minimise TARGET | --pack FOLDER |" \
+  echo "usage: fuzz.sh SECONDS [TARGET] | --minimise TARGET | --seed | --pack FOLDER |" \
     "--packed FOLDER SECONDS WORKERS OUT" >&2
   exit 2
 }
@@ -82,7 +84,7 @@ run_here() {
     if [[ -d $own ]]; then more+=("$own"); fi
     if [[ $what == --minimise ]]; then
       rm -rf "$folder/minimal" && mkdir -p "$folder/minimal" "$own"
-      $folder/fuzz_"$target" -merge=1 "${options[@]}" "$folder/minimal" "$grown" "${more[@]}"
+      $folder/fuzz_"$target" -merge=1 -use_counters=0 "${options[@]}" "$folder/minimal" "$grown" "${more[@]}"
       cp -n "$folder"/minimal/* "$own"/
       continue
     fi
@@ -95,6 +97,18 @@ run_here() {
     echo "FAILED: ${failed[*]}"
     exit 1
   fi
+}
+
+seed() {
+  local models
+  models=$(mktemp -d)
+  build graph
+  cmake --build $folder -j "${VOLTA_JOBS:-$(nproc)}" --target cts seed_graph
+  mkdir -p $folder/corpus/graph
+  $folder/cts --cases tests/cts --short --dump "$models"
+  find "$models" examples tests/golden -name '*.vt' -print0 |
+    xargs -0 $folder/seed_graph $folder/corpus/graph | grep 'models whole'
+  rm -rf "$models"
 }
 
 # ---- elsewhere, side by side ----
@@ -190,6 +204,10 @@ case ${1-} in
   --packed)
     [[ $# == 5 && $3 =~ ^[0-9]+$ ]] || usage
     run_packed "${@:2}"
+    ;;
+  --seed)
+    [[ $# == 1 ]] || usage
+    seed
     ;;
   --pack)
     [[ $# == 2 ]] || usage
