@@ -203,15 +203,16 @@ static void fill_range(decoder *f, vt_dims *dims, uint32_t type, vt_port *p) {
   if (!vt_dim_is_symbolic(p->hi)) p->hi = clamp(p->hi, p->lo, hi);
 }
 
-/* What random initialisers need is what the verifier asks for. */
-static void fill_init(decoder *f, uint32_t type, vt_port *p, void *attrs) {
+/* Random initialisers make f32, and no two of them draw from one stream. */
+static void fill_init(decoder *f, uint32_t type, uint32_t index, vt_port *p, void *attrs) {
   const uint32_t n = below(f, 32);
   const vt_init_info *init = vt_init_get(vt_init_get(n) == NULL ? 1 : n);
   const vt_attr_field *stream = vt_attr_find(init->attrs, "stream");
   if (stream != NULL && type != VT_DTYPE_F32) init = vt_init_get(1);
   stream = vt_attr_find(init->attrs, "stream");
   fill(f, attrs, init->attrs, NULL);
-  if (stream != NULL) *vt_attr_int(attrs, stream) &= UINT32_MAX;
+  if (stream != NULL)
+    *vt_attr_int(attrs, stream) = (*vt_attr_int(attrs, stream) & 0xfffffff) * 16 + index;
   p->kind = VT_PORT_PARAM;
   p->init = init->number;
   p->init_attrs = attrs;
@@ -227,7 +228,7 @@ static void add_ports(vt_graph_builder *gb, decoder *f) {
     (void)snprintf(name, sizeof name, "x%u", i);
     vt_port p = {.name = name, .kind = VT_PORT_INPUT};
     if ((first & 128) != 0)
-      fill_init(f, t.dtype, &p, attrs);
+      fill_init(f, t.dtype, i, &p, attrs);
     else
       fill_range(f, gb->b.dims, t.dtype, &p);
     if (vt_graph_add_port(gb, &p, &t) == VT_NO_VALUE) die("a port", gb->d);
