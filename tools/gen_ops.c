@@ -33,6 +33,8 @@ static void dtypes(void) {
 static void attrs(void) {
   puts("/* Lists inside attributes: n entries of v are used, the others are 0. */");
   puts("typedef struct vt_attr_list {\n  int64_t n, v[8];\n} vt_attr_list;\n");
+  puts("/* A text inside attributes: what follows its end is 0, and its last byte always is. */");
+  puts("typedef struct vt_attr_text {\n  char v[120];\n} vt_attr_text;\n");
 #define VT_C_FLAG "int64_t"
 #define VT_C_INT "int64_t"
 #define VT_C_REAL "double"
@@ -45,6 +47,7 @@ static void attrs(void) {
 #define VT_C_ORDER "int64_t"
 #define VT_C_DIM "int64_t"
 #define VT_C_WORD "int64_t"
+#define VT_C_TEXT "vt_attr_text"
 #define VT_NOTHING
 #define VT_R(kind, field) printf("  %s %s;\n", VT_C_##kind, #field);
 #define VT_F(kind, field, value) VT_R(kind, field)

@@ -217,8 +217,7 @@ static uint32_t spread(vt_builder *b, const frame *f, uint32_t x) {
   return vt_build_reshape(b, x, f->axes + 2, dim);
 }
 
-/* The least value of a type in the one order that is no NaN. */
-static uint32_t least_of(vt_builder *b, uint32_t dtype) {
+uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype) {
   static const uint64_t bits[] = {
       [VT_DTYPE_F32] = 0xff800000, [VT_DTYPE_F64] = UINT64_C(0xfff0000000000000),
       [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
@@ -241,7 +240,7 @@ static int max_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
 uint32_t lower_max_pool(const vt_lowering *l) {
   frame f;
   if (!max_frame(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t padded = pad_to(l->b, &f, l->in[0], least_of(l->b, f.dtype), 0);
+  const uint32_t padded = pad_to(l->b, &f, l->in[0], vt_pooling_least(l->b, f.dtype), 0);
   const uint32_t w = windows(l->b, &f, padded, taps(l->b, &f), f.n, f.c);
   return spread(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
 }
@@ -284,7 +283,7 @@ uint32_t lower_max_pool_index(const vt_lowering *l) {
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
   frame f;
   if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t least = least_of(b, f.dtype), index = taps(b, &f);
+  const uint32_t least = vt_pooling_least(b, f.dtype), index = taps(b, &f);
   const uint32_t w = windows(b, &f, pad_to(b, &f, l->in[0], least, 0), index, f.n, f.c);
   const uint32_t there = presence(b, &f, index, 0);
   const uint32_t first = b->node(b, VT_OP_argmax, &there, 1, &last);

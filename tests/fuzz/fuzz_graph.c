@@ -55,6 +55,14 @@ static void fill_list(feed *f, vt_attr_list *l) {
   for (int64_t i = 0; i < l->n; i++) l->v[i] = whole(f);
 }
 
+/* Equations, some of them well-formed. */
+static void fill_text(feed *f, vt_attr_text *t) {
+  static const char parts[] = "ab,ij->.kz Zc";
+  *t = (vt_attr_text){{0}};
+  const uint32_t n = below(f, 24);
+  for (uint32_t i = 0; i < n; i++) t->v[i] = parts[below(f, sizeof parts - 1)];
+}
+
 static void fill_field(feed *f, void *attrs, const vt_attr_field *a) {
   if (!a->required && (take(f) & 1) != 0) return; /* as it is by default */
   switch (a->kind) {
@@ -77,6 +85,9 @@ static void fill_field(feed *f, void *attrs, const vt_attr_field *a) {
     case VT_ATTR_INTS:
     case VT_ATTR_DIMS:
       fill_list(f, vt_attr_ints(attrs, a));
+      break;
+    case VT_ATTR_TEXT:
+      fill_text(f, vt_attr_string(attrs, a));
       break;
     case VT_ATTR_INT:
     case VT_ATTR_AXIS:
