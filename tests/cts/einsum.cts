@@ -58,13 +58,13 @@ end
 
 case einsum many
 over T = f32 | f64
+over A & E = & ij,jk,kl,l,lm->mi | , a, b, e & ij,jk,kl,l,lm,nm,mn,l->in
   input a: $T[2, 3]
   input b: $T[3, 2]
   input c: $T[2, 4]
   input e: $T[4]
   input f: $T[4, 3]
-  output y = einsum(a, b, c, e, f, equation="ij,jk,kl,l,lm->mi")
-  output z = einsum(a, b, c, e, f, a, b, e, equation="ij,jk,kl,l,lm,nm,mn,l->in")
+  output y = einsum(a, b, c, e, f$A, equation="$E")
 end
 
 case einsum gradient one
