@@ -16,7 +16,7 @@ enum {
   OPERANDS = 5,
   ELEMENTS_MAX = 2048,
   DTYPES = 9,
-  WORDS = 17,
+  WORDS = 23,
   RESULTS = 6
 };
 
