@@ -169,8 +169,9 @@ uint32_t lower_roll(const vt_lowering *l) {
   vt_type x;
   if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const int64_t d = x.dim[axis], cut = d - shift_of(a->shift, d);
-  const uint32_t in[2] = {vt_build_part(l->b, l->in[0], axis, cut, d),
-                          vt_build_part(l->b, l->in[0], axis, 0, cut)};
+  uint32_t in[2];
+  in[0] = vt_build_part(l->b, l->in[0], axis, cut, d);
+  in[1] = vt_build_part(l->b, l->in[0], axis, 0, cut);
   return l->b->node(l->b, VT_OP_concat, in, 2, &along);
 }
 

@@ -180,8 +180,8 @@ static uint32_t pad_to(vt_builder *b, const frame *f, uint32_t x, uint32_t value
 static uint32_t ramp(vt_builder *b, uint32_t rank, uint32_t axis, int64_t n, int64_t step) {
   vt_attr_iota a = {.size = sizeof a, .shape = {.n = rank}, .axis = axis, .dtype = VT_DTYPE_I64};
   for (uint32_t i = 0; i < rank; i++) a.shape.v[i] = i == axis ? n : 1;
-  return vt_build2(b, VT_OP_mul, b->node(b, VT_OP_iota, NULL, 0, &a),
-                   vt_build_int(b, VT_DTYPE_I64, step));
+  const uint32_t count = b->node(b, VT_OP_iota, NULL, 0, &a);
+  return vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
 }
 
 /* [positions, taps]: which element of the padded spatial axes, as one axis, each tap reads. */
@@ -406,8 +406,8 @@ void grad_max_pool_grad(const vt_gradient *g) {
   const int64_t rows[2] = {f.n * f.c, product(f.out, f.axes)};
   const int64_t flat[2] = {f.n * f.c, product(f.in, f.axes)};
   const uint32_t where = b->node(b, VT_OP_max_pool_index, g->in, 1, g->attrs);
-  const uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat),
-                          vt_build_reshape(b, where, 2, rows)};
+  uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat), VT_NO_VALUE};
+  in[1] = vt_build_reshape(b, where, 2, rows);
   g->d_in[1] = spread(b, &f, b->node(b, VT_OP_gather, in, 2, &along));
 }
 
@@ -449,8 +449,8 @@ void grad_global_max_pool(const vt_gradient *g) {
   const int64_t length = product(x.dim + 2, x.rank - 2);
   const int64_t flat[3] = {x.dim[0], x.dim[1], length}, one[3] = {x.dim[0], x.dim[1], 1};
   const vt_attr_max_pool a = {.size = sizeof a, .kernel = {.n = 1, .v = {length}}};
-  const uint32_t in[2] = {vt_build_reshape(g->b, g->in[0], 3, flat),
-                          vt_build_reshape(g->b, g->d_out[0], 3, one)};
+  uint32_t in[2] = {vt_build_reshape(g->b, g->in[0], 3, flat), VT_NO_VALUE};
+  in[1] = vt_build_reshape(g->b, g->d_out[0], 3, one);
   const uint32_t dx = g->b->node(g->b, VT_OP_max_pool_grad, in, 2, &a);
   g->d_in[0] = vt_build_reshape(g->b, dx, x.rank, x.dim);
 }
