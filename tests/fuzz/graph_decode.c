@@ -124,6 +124,16 @@ static void fill_list(decoder *f, vt_attr_list *l, vt_dims *dims) {
 
 static int64_t word(uint32_t b) { return vt_word_text(b & 63) != NULL ? b & 63 : VT_WORD_none; }
 
+/* A length and its characters; what no quoted text holds becomes a letter. */
+static void fill_text(decoder *f, vt_attr_text *t) {
+  *t = (vt_attr_text){{0}};
+  const uint32_t n = below(f, sizeof t->v);
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t c = take(f);
+    t->v[i] = c < ' ' || c > '~' || c == '"' ? (char)('a' + c % 26) : (char)c;
+  }
+}
+
 static void fill_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims *dims) {
   if (!a->required && (take(f) & 1) != 0) return; /* as it is by default */
   switch (a->kind) {
@@ -148,6 +158,9 @@ static void fill_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims 
     case VT_ATTR_AXES:
     case VT_ATTR_INTS:
       fill_list(f, vt_attr_ints(attrs, a), NULL);
+      break;
+    case VT_ATTR_TEXT:
+      fill_text(f, vt_attr_string(attrs, a));
       break;
     case VT_ATTR_BITS:
       *vt_attr_int(attrs, a) = bits_of(f);

@@ -86,6 +86,11 @@ static void put_list(encoder *e, const vt_dims *dims, const vt_attr_list *l) {
   for (int64_t i = 0; i < l->n; i++) put_number(e, dims, l->v[i]);
 }
 
+static void put_text(encoder *e, const char *text) {
+  put(e, strlen(text));
+  for (; *text != 0; text++) put(e, (uint8_t)*text);
+}
+
 static void put_field(encoder *e, const vt_dims *dims, const vt_attr_field *a, const char *place) {
   int64_t whole;
   double real;
@@ -109,6 +114,9 @@ static void put_field(encoder *e, const vt_dims *dims, const vt_attr_field *a, c
     case VT_ATTR_DIMS:
       memcpy(&list, place, sizeof list);
       put_list(e, a->kind == VT_ATTR_DIMS ? dims : NULL, &list);
+      break;
+    case VT_ATTR_TEXT:
+      put_text(e, place);
       break;
     case VT_ATTR_DIM:
       put_number(e, dims, whole);
