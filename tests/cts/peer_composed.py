@@ -351,22 +351,27 @@ def recurrent(gates, cell, states):
             back = both and i == 1 or a["direction"] == "reverse"
             runs.append(one_way(x, *parts[0], parts[1], parts[2], many, back, (gates, cell, states, a)))
         y = np.concatenate([r[0] for r in runs], axis=-1)
-        return [y] + [np.stack([r[1][j] for r in runs]) if both else runs[0][1][j] for j in range(states)]
+        ends = [np.stack([r[1][j] for r in runs]) if both else runs[0][1][j] for j in range(states)]
+        slack = 4 * EPS["f32"] * max(r[2] for r in runs)
+        return [(v, slack) for v in [y] + ends]
     return "close", run
 
 
 def one_way(x, w, u, biases, start, many, back, how):
+    """y, the last states, and the largest sum of magnitudes in a gate: its rounding is the gate's."""
     gates, cell, states, a = how
     hidden = u.shape[0]
     now = list(start) or [np.zeros((x.shape[1], hidden), x.dtype)] * states
     b, d = biases or [np.zeros(gates * hidden)] * 2
-    y = np.zeros((x.shape[0], x.shape[1], hidden), x.dtype)
+    y, size = np.zeros((x.shape[0], x.shape[1], hidden), x.dtype), 0.0
     for t in reversed(range(len(x))) if back else range(len(x)):
         live = (t < many)[:, None]
         new = cell(x[t] @ w + b, now[0] @ u + d, now, (u, d), a)
+        gate = np.abs(x[t]) @ np.abs(w) + np.abs(now[0]) @ np.abs(u) + np.abs(b) + np.abs(d)
+        size = max(size, np.max(gate, initial=0, where=np.isfinite(gate)))
         y[t] = np.where(live, new[0], 0)
         now = [np.where(live, n, o) for n, o in zip(new, now)]
-    return y, now
+    return y, now, size
 
 
 def rnn_cell(p, q, now, state, a):

@@ -11,7 +11,7 @@ try:
 except ImportError:
     torch = None
 else:
-    from peer_torch_layers import LAYERS
+    from peer_torch_layers import LAYERS, Loose
 
 
 class Value:
@@ -42,8 +42,10 @@ class Torch:
         if {"f16", "bf16"} & set(node.dtypes):
             raise Skip("storage types (PyTorch)")
         result = self.table[node.op]([o.tensor for o in operands], node.attrs, node.context)
+        slack = result.slack if isinstance(result, Loose) else 0.0
+        result = result.results if isinstance(result, Loose) else result
         results = result if isinstance(result, (list, tuple)) else [result]
-        return [Value(r, d) for r, d in zip(results, node.dtypes)]
+        return [Value(r, d, slack) for r, d in zip(results, node.dtypes)]
 
     def index(self, i):
         return Value(torch.tensor(i), "i64")
@@ -108,6 +110,23 @@ def iota(x, a, c):
     return line.reshape(shape).expand(a["shape"])
 
 
+def mod(x, a, c):
+    """Where PyTorch's remainder would trap, what the op gives is put in."""
+    zero = x[1] == 0
+    edge = zero | (x[1] == -1) if c.dtype != "u8" else zero
+    rest = torch.fmod(x[0], torch.where(edge, torch.ones_like(x[1]), x[1]))
+    return torch.where(zero, x[0], rest)
+
+
+def shift(f, up):
+    def run(x, a, c):
+        x, n = torch.broadcast_tensors(*x)
+        inside = (n >= 0) & (n < x.element_size() * 8)
+        beyond = torch.zeros_like(x) if up or c.dtype == "u8" else torch.where(x < 0, -1, 0).to(x.dtype)
+        return torch.where(inside, f(x, torch.where(inside, n, 0)), beyond)
+    return run
+
+
 def along_channels(x, s):
     return s.reshape((-1,) + (1,) * (x.dim() - 2)) if s.dim() == 1 and x.dim() > 2 else s
 
@@ -128,6 +147,7 @@ def elementwise():
     table.update({
         "fma": fma, "select": one(torch.where), "where": one(torch.where), "cast": cast, "iota": iota,
         "literal": lambda x, a, c: torch.tensor(a["value"], dtype=kind_of(c.dtype)),
+        "mod": mod, "shl": shift(torch.bitwise_left_shift, True), "shr": shift(torch.bitwise_right_shift, False),
         "is_nan": one(torch.isnan), "is_inf": one(torch.isinf), "is_finite": one(torch.isfinite),
         "clamp": lambda x, a, c: torch.clamp(x[0], a["lo"], a["hi"]),
         "hardtanh": lambda x, a, c: F.hardtanh(x[0], a["lo"], a["hi"]),
@@ -202,7 +222,10 @@ def sort(x, a, c):
 
 
 def top_k(x, a, c):
-    return list(torch.topk(x[0], c.shapes[0][a["axis"]], dim=a["axis"], largest=not a["least"]))
+    """The head of a stable sort: torch.topk leaves open which of equal values comes first."""
+    axis = a["axis"]
+    found = sort(x, {"axis": axis, "descending": not a["least"]}, c)
+    return [v.narrow(axis, 0, c.shapes[0][axis]) for v in found]
 
 
 def nonzero(x, a, c):
@@ -253,7 +276,7 @@ def places(x, index, a, shape, how):
     flat = np.arange(x.numel()).reshape(tuple(x.shape))
     gather = getattr(peer_numpy, "np_" + how)
     found = gather([flat, index.numpy()], a, peer_numpy.Context([], [list(shape)]))
-    return torch.tensor(np.ascontiguousarray(found))
+    return torch.tensor(np.array(found))
 
 
 def gather(x, a, c):
@@ -297,7 +320,8 @@ def pad(x, a, c):
 
 
 def one_hot(x, a, c):
-    if not bool(((x[0] >= 0) & (x[0] < a["depth"])).all()) or (a["on"], a["off"]) != (1, 0):
+    inside = bool(((x[0] >= 0) & (x[0] < a["depth"])).all())
+    if not inside or a["depth"] == 0 or (a["on"], a["off"]) != (1, 0):
         raise Skip("an index without a place, or other values (PyTorch)")
     return F.one_hot(x[0].long(), a["depth"]).to(kind_of(c.dtype))
 

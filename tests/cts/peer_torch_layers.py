@@ -7,7 +7,15 @@ import torch.nn.functional as F
 
 from peer_composed import keys_seen, uniform_of
 from peer_model import Skip
+from peer_numpy import EPS
 from peer_windows import each, lists
+
+
+class Loose:
+    """Results with an error beyond the bound, which an intermediate value makes."""
+
+    def __init__(self, results, slack):
+        self.results, self.slack = results, slack
 
 
 def some(x, c):
@@ -199,11 +207,19 @@ def instance_norm(x, a, c):
 
 def group_norm(x, a, c):
     some(x, c)
+    if x[0].numel() == a["groups"] * len(x[0]):
+        raise Skip("statistics of one number (PyTorch)")
     return F.group_norm(x[0], a["groups"], *x[1:], eps=a["eps"])
+
+
+def positive(a):
+    if a["eps"] <= 0:
+        raise Skip("an eps that PyTorch does not have")
 
 
 def batch_norm(x, a, c):
     some(x, c)
+    positive(a)
     x, gamma, beta, mean, var = x
     mean, var = mean.detach().clone(), var.detach().clone()
     y = F.batch_norm(x, mean, var, gamma, beta, True, a["momentum"], a["eps"])
@@ -211,9 +227,9 @@ def batch_norm(x, a, c):
 
 
 def batch_norm_inference(x, a, c):
+    some(x, c)
+    positive(a)
     x, gamma, beta, mean, var = x
-    if a["eps"] <= 0:
-        raise Skip("an eps that PyTorch does not have")
     return F.batch_norm(x, mean.detach(), var.detach(), gamma, beta, False, 0.0, a["eps"])
 
 
@@ -271,13 +287,46 @@ def loss(f, *names):
     return run
 
 
+class Bce(torch.autograd.Function):
+    """Outside of 0..1 PyTorch refuses the loss; its gradient is there, and is compared."""
+
+    @staticmethod
+    def forward(ctx, x, t, reduction):
+        ctx.save_for_backward(x, t)
+        ctx.how = ("none", "mean", "sum").index(reduction)
+        e = (t - 1) * torch.log1p(-x).clamp(min=-100) - t * torch.log(x).clamp(min=-100)
+        return {"none": e, "mean": e.mean(), "sum": e.sum()}[reduction]
+
+    @staticmethod
+    def backward(ctx, dy):
+        return torch.ops.aten.binary_cross_entropy_backward(dy, *ctx.saved_tensors, None, ctx.how), None, None
+
+
 def bce(x, t, reduction):
-    if not bool(((x >= 0) & (x <= 1)).all()):
-        raise Skip("probabilities outside of 0..1 (PyTorch)")
-    return F.binary_cross_entropy(x, t, reduction=reduction)
+    if all(bool(((v >= 0) & (v <= 1)).all()) for v in (x, t)):
+        return F.binary_cross_entropy(x, t, reduction=reduction)
+    return Bce.apply(x, t, reduction)
 
 
 # ---- quantisation ----
+
+def of_tensor(x, c, kind):
+    """The scale and zero point of a whole tensor, and PyTorch's type."""
+    x, scale, zp = x
+    if scale.dim() or zp.dim() or not 0 < float(scale) < np.inf:
+        raise Skip("scales that PyTorch does not have")
+    return x, float(scale), int(zp), torch.qint8 if kind == "i8" else torch.quint8
+
+
+def quantize(x, a, c):
+    x, scale, zp, kind = of_tensor(x, c, c.types[2])
+    return torch.quantize_per_tensor(x.detach().float(), scale, zp, kind).int_repr()
+
+
+def dequantize(x, a, c):
+    q, scale, zp, _ = of_tensor(x, c, c.types[0])
+    return torch._make_per_tensor_quantized_tensor(q, scale, zp).dequantize().double()
+
 
 def fake_quantize(x, a, c):
     x, scale, zp = x
@@ -310,19 +359,24 @@ def recurrent(states, cell):
             weights = [wi.T, ui.T, *(biases or [None, None])]
             runs.append(one_way(x, start, weights, many, i == 1 or a["direction"] == "reverse", (cell, a)))
         y = torch.cat([r[0] for r in runs], dim=-1)
-        return [y] + [torch.stack([r[1][j] for r in runs]) if both else runs[0][1][j] for j in range(states)]
+        ends = [torch.stack([r[1][j] for r in runs]) if both else runs[0][1][j] for j in range(states)]
+        return Loose([y] + ends, 4 * EPS["f32"] * max(r[2] for r in runs))
     return run
 
 
 def one_way(x, now, weights, many, back, how):
+    """y, the last states, and the largest sum of magnitudes in a gate: its rounding is the gate's."""
     cell, a = how
-    y = [None] * len(x)
+    y, size = [None] * len(x), 0.0
+    sizes = [v.detach().abs() for v in weights if v is not None]
     for t in reversed(range(len(x))) if back else range(len(x)):
         live = (t < many)[:, None]
         new = cell(x[t], now, weights, a)
+        gate = x[t].detach().abs() @ sizes[0].T + now[0].detach().abs() @ sizes[1].T + sum(sizes[2:])
+        size = max(size, float(gate.max()))
         y[t] = torch.where(live, new[0], 0.0)
         now = [torch.where(live, n, o) for n, o in zip(new, now)]
-    return torch.stack(y), now
+    return torch.stack(y), now, size
 
 
 def rnn_cell(x, now, weights, a):
@@ -357,7 +411,7 @@ LAYERS = {
     "nll": class_loss(F.nll_loss), "mse": loss(F.mse_loss), "l1": loss(F.l1_loss),
     "huber": loss(F.huber_loss, "delta"), "smooth_l1": loss(F.smooth_l1_loss, "beta"), "bce": loss(bce),
     "bce_with_logits": loss(F.binary_cross_entropy_with_logits), "kl_div": loss(F.kl_div),
-    "fake_quantize": fake_quantize, "dropout": dropout, "rnn": recurrent(1, rnn_cell),
+    "quantize": quantize, "dequantize": dequantize, "fake_quantize": fake_quantize, "dropout": dropout, "rnn": recurrent(1, rnn_cell),
     "lstm": recurrent(2, lambda x, now, weights, a: torch.lstm_cell(x, now, *weights)),
     "gru": recurrent(1, gru_cell),
 }
