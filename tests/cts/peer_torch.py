@@ -17,8 +17,8 @@ else:
 class Value:
     """The tensor that the next node is given, and the one that is compared."""
 
-    def __init__(self, raw, dtype, scale=0.0):
-        self.raw, self.scale = raw, scale
+    def __init__(self, raw, dtype, scale=0.0, steep=False):
+        self.raw, self.scale, self.steep = raw, scale, steep
         self.tensor = raw.float().double() if dtype == "f32" and raw.dtype == torch.float64 else raw
 
 
@@ -42,10 +42,10 @@ class Torch:
         if {"f16", "bf16"} & set(node.dtypes):
             raise Skip("storage types (PyTorch)")
         result = self.table[node.op]([o.tensor for o in operands], node.attrs, node.context)
-        slack = result.slack if isinstance(result, Loose) else 0.0
+        more = (result.slack, result.steep) if isinstance(result, Loose) else ()
         result = result.results if isinstance(result, Loose) else result
         results = result if isinstance(result, (list, tuple)) else [result]
-        return [Value(r, d, slack) for r, d in zip(results, node.dtypes)]
+        return [Value(r, d, *more) for r, d in zip(results, node.dtypes)]
 
     def index(self, i):
         return Value(torch.tensor(i), "i64")
@@ -61,6 +61,8 @@ class Torch:
 
     def gradients(self, folder, model, values, load):
         """By the names of the inputs; None where an input does not reach the loss."""
+        if any(v.steep for v in values.values()):
+            raise Skip("scores whose rounding shows in the gradient (PyTorch)")
         loss = torch.zeros(())
         for output, source in model.outputs.items():
             if (folder / f"in.dy.{output}.npy").exists():

@@ -12,10 +12,11 @@ from peer_windows import each, lists
 
 
 class Loose:
-    """Results with an error beyond the bound, which an intermediate value makes."""
+    """Results with an error beyond the bound, which an intermediate value makes; `steep` where the
+    gradient magnifies it beyond comparison."""
 
-    def __init__(self, results, slack):
-        self.results, self.slack = results, slack
+    def __init__(self, results, slack, steep=False):
+        self.results, self.slack, self.steep = results, slack, steep
 
 
 def some(x, c):
@@ -241,16 +242,16 @@ def attention(x, a, c):
         raise Skip("layers of nothing (PyTorch)")
     k, v = (t.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for t in (k, v))
     bias = [t for t in more if t.dtype.is_floating_point]
-    size = (q.abs() @ k.abs().transpose(-1, -2)).max() * abs(a["scale"] or q.shape[3] ** -0.5)
-    if size > 200:
-        raise Skip("scores whose rounding shows (PyTorch)")
+    size = float((q.abs() @ k.abs().transpose(-1, -2)).max()) * abs(a["scale"] or q.shape[3] ** -0.5)
+    size += float(bias[0].abs().max()) if bias and bias[0].numel() else 0
     shape = (*q.shape[:3], k.shape[2])
     seen = torch.tensor(keys_seen(shape, [t.detach().numpy() for t in more], a)[0]).expand(shape)
     some_key = seen.any(dim=-1, keepdim=True)
     mask = torch.zeros(shape, dtype=torch.float64) + (bias[0] if bias else 0)
     mask = torch.where(seen | ~some_key, mask, -np.inf)
     y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=a["scale"] or None)
-    return torch.where(some_key, y, 0.0)
+    # An error of the scores is one of the logarithm of the weights.
+    return Loose([torch.where(some_key, y, 0.0)], 2 * EPS["f32"] * size * float(v.abs().max()), size > 200)
 
 
 def rope(x, a, c):
