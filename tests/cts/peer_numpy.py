@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from peer_model import Context, Skip
+from peer_model import Context
 
 NP = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "u8": np.uint8, "i32": np.int32,
       "i64": np.int64, "bool": np.bool_, "f16": np.float16}
