@@ -448,6 +448,7 @@ NUMPY = {
     "flip": ("bits", lambda x, a, c: np.flip(x[0], axes_of(x[0], a))),
     "roll": ("bits", lambda x, a, c: np.roll(x[0], a["shift"], a["axis"])),
     "triu": ("bits", lambda x, a, c: np.triu(x[0], a["k"])),
+    "diag": ("bits", lambda x, a, c: np.diag(x[0], a["k"])),
     "tril": ("bits", lambda x, a, c: np.tril(x[0], a["k"])),
 }
 for name, gather in {"scatter": np_gather, "scatter_elements": np_gather_elements,

@@ -259,7 +259,8 @@ def reductions():
         "matmul_masked": lambda x, a, c: torch.where(
             x[2], matrix(x[0], a["transpose_a"]), 0.0) @ matrix(x[1], a["transpose_b"]),
         "linear": lambda x, a, c: x[0] @ x[1] + (x[2] if len(x) == 3 else 0),
-        "matmul_int": matmul_int,
+        "matmul_int": matmul_int, "einsum": lambda x, a, c: torch.einsum(a["equation"], *x),
+        "linear_int": lambda x, a, c: (matmul_int(x[:4], a, c).long() + (x[4] if len(x) > 4 else 0)).to(torch.int32),
     }
 
 
@@ -361,6 +362,7 @@ def movement():
         "tile": lambda x, a, c: x[0].repeat(a["repeats"]),
         "flip": lambda x, a, c: torch.flip(x[0], dims(x[0], a)),
         "roll": lambda x, a, c: torch.roll(x[0], a["shift"], a["axis"]),
+        "diag": lambda x, a, c: torch.diag(x[0], a["k"]),
         "triu": lambda x, a, c: torch.triu(x[0], a["k"]), "tril": lambda x, a, c: torch.tril(x[0], a["k"]),
         "one_hot": one_hot, "depth_to_space": blocks("DCR", True), "space_to_depth": blocks("DCR", False),
     }

@@ -145,6 +145,15 @@ def global_max_pool(x, a, c):
         if n <= 3 else torch.amax(x[0], tuple(range(2, n + 2)), True)
 
 
+def adaptive(*kinds):
+    def run(x, a, c):
+        some(x, c)
+        if not x[0].dtype.is_floating_point:
+            raise Skip("integers (PyTorch)")
+        return kinds[x[0].dim() - 3](x[0], c.shapes[0][2:])
+    return run
+
+
 def global_avg_pool(x, a, c):
     return x[0].mean(tuple(range(2, x[0].dim())), keepdim=True)
 
@@ -401,6 +410,8 @@ LAYERS = {
     "conv": conv, "conv_int": conv_int, "conv_transpose": conv_transpose, "conv_weight_grad": conv_weight_grad,
     "max_pool": max_pool, "max_pool_index": lambda x, a, c: max_pool(x, a, c, 1), "avg_pool": avg_pool,
     "max_pool_grad": max_pool_grad, "avg_pool_grad": avg_pool_grad, "global_max_pool": global_max_pool,
+    "adaptive_avg_pool": adaptive(F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d),
+    "adaptive_max_pool": adaptive(F.adaptive_max_pool1d, F.adaptive_max_pool2d, F.adaptive_max_pool3d),
     "global_avg_pool": global_avg_pool, "resize": resize, "resize_grad": resize_grad,
     "softmax": lambda x, a, c: torch.softmax(x[0], a["axis"]),
     "log_softmax": lambda x, a, c: torch.log_softmax(x[0], a["axis"]),

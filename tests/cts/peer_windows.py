@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from peer_numpy import EPS, finite_size, order_key, sum_limit, up
+from peer_model import Skip
+from peer_numpy import EPS, NP, finite_size, order_key, sum_limit, up
 
 
 def each(values, n, default):
@@ -142,6 +143,26 @@ def np_matmul_int(x, a, c):
     return np.matmul(left, right).astype(np.int32)
 
 
+def np_linear_int(x, a, c):
+    """Operands x, w, x_zero?, w_zero?, b?; the sum with b wraps."""
+    y = np_matmul_int(x[:4], a, c).astype(np.int64)
+    return (y + x[4] if len(x) > 4 else y).astype(np.int32)
+
+
+def np_einsum(x, a, c):
+    """Three operands are rounded between the products, two may leave one of them summed beforehand."""
+    finite = all(np.all(np.isfinite(v)) for v in x)
+    sizes = [finite_size(v) for v in x]
+    if len(x) > 2 and not (finite and all(np.all((s < 1e3) & ((s > 1e-3) | (s == 0))) for s in sizes)):
+        raise Skip("products of three that leave the range on the way")
+    labels = a["equation"].replace("->", ",").replace(".", "").split(",")
+    if len(x) == 2 and not finite and any(sum(l in t for t in labels) == 1 for l in set("".join(labels))):
+        raise Skip("infinities along a label of one operand, which NumPy sums beforehand")
+    limit = len(x) * sum_limit(np.einsum(a["equation"], *sizes), 256, c.dtype)
+    tiny = 256 * np.finfo(NP[c.dtype]).smallest_subnormal  # products that round below the least number
+    return np.einsum(a["equation"], *map(up, x)), limit + tiny
+
+
 def np_matmul_masked(x, a, c):
     """The products of absent elements are not formed, whatever the others hold."""
     p, q, present = x
@@ -242,6 +263,20 @@ def np_global_avg_pool(x, a, c):
     y = np.sum(up(x), axis=spatial(x), keepdims=True) / np.float64(n)
     size = np.sum(finite_size(x), axis=spatial(x), keepdims=True)
     return y, sum_limit(size, 32, c.dtype) / max(n, 1) + EPS[c.dtype] * finite_size(y)
+
+
+def np_adaptive_pool(pool):
+    """Window p of an axis of d elements, cut for n results: p*d/n rounded down to (p+1)*d/n rounded up."""
+    def run(x, a, c):
+        x, sizes = x[0], c.shapes[0][2:]
+        parts = [np.zeros(c.shapes[0], up(x).dtype if pool is np_global_avg_pool else x.dtype), np.zeros(c.shapes[0])]
+        for p in np.ndindex(*sizes):
+            cut = tuple(slice(i * d // n, -(-(i + 1) * d // n)) for i, d, n in zip(p, x.shape[2:], sizes))
+            found = pool([x[(slice(None), slice(None)) + cut]], a, c)
+            for part, v in zip(parts, found if isinstance(found, tuple) else (found,)):
+                part[(slice(None), slice(None)) + p] = v.reshape(x.shape[:2])
+        return tuple(parts) if pool is np_global_avg_pool else parts[0]
+    return run
 
 
 # ---- resizing ----
@@ -355,5 +390,7 @@ WINDOWS = {
     "avg_pool_grad": ("sum", np_avg_pool_grad), "global_max_pool": ("bits", np_global_max_pool),
     "global_avg_pool": ("sum", np_global_avg_pool), "resize": ("bits", np_resize),
     "resize_grad": ("sum", np_resize_grad), "depth_to_space": ("bits", np_depth_to_space),
-    "space_to_depth": ("bits", np_space_to_depth),
+    "space_to_depth": ("bits", np_space_to_depth), "linear_int": ("bits", np_linear_int),
+    "einsum": ("sum", np_einsum), "adaptive_avg_pool": ("sum", np_adaptive_pool(np_global_avg_pool)),
+    "adaptive_max_pool": ("bits", np_adaptive_pool(np_global_max_pool)),
 }
