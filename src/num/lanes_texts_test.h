@@ -147,7 +147,7 @@ static void fill_operands(operands *o, uint64_t list, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     o->a[k] = judge_s(case_element_f32(vt_word(list), k)[0]);
     o->a64[k] = judge_d(case_element_f64(vt_word(list), k)[0]);
-    o->present[k] = case_random(vt_word(list + (uint64_t)k))[0] % 8 != 0;
+    o->present[k] = case_present(list, k);
     for (int64_t j = 0; j < COLUMNS; j += VT_LANES) {
       const vt_w number = numbers_from(list + 1 + (uint64_t)j);
       const vt_w x = case_element_f32(number, k), z = case_element_f64(number, k);
