@@ -244,6 +244,17 @@ wrong
 spoil vt_words_vector.h 's/all \|= m\[i\]/all |= m[0]/'
 compile "$work/wrong" lanes4_test
 notice "a vector that asks its first lane only" lanes4_test
+# The same texts over vectors, wrong there alone: the library that they are compared with is right.
+for row in 'S:sum.inc:s/s\[l\] \+ s\[l \+ h\]/s[l + h] + s[h - 1 - l]/' \
+  'D:dot.inc:s/full % VT_DOT_GROUP == 0/full % 4 == 0/; s/full \/= VT_DOT_GROUP/full \/= 4/' \
+  'the f32 fma:fma.inc:s/return vt_s_narrow\(vt_of_bits\(.*/return vt_s_narrow(s);/' \
+  'rounding to 16 bits:vt_core.h:s/(odd = m >> by) & 1/\1 \& 0/'; do
+  IFS=: read -r name file change <<<"$row"
+  wrong
+  spoil "$file" "$change"
+  compile "$work/wrong" lanes4_test
+  notice "$name wrong over vectors" lanes4_test
+done
 wrong
 spoil fn_trig.inc 's/(x \* vt_get\(vt_trig_turns, i \+ vt_int\(3\)\))/0.0 * \1/'
 compile "$work/wrong" functions
