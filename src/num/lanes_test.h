@@ -171,7 +171,7 @@ static __attribute__((noinline)) void lanes_test_all(void) {
   lanes_test_mixed(&seed);
   lanes_test_random(&seed);
   lanes_test_pow(&seed);
-  lanes_test_texts();
+  if (vt_test_failed == 0) lanes_test_texts(); /* a word that is wrong may make a division trap */
 }
 
 int main(void) {

@@ -128,8 +128,9 @@ static void lanes_test_all_sums(void) {
     }
     lanes_test_sums(list, n, longest);
   }
+  if (SANITIZED) return;
   for (int k = 0; k < VT_LANES; k++) n[k] = LONGEST_LIST; /* a third level */
-  lanes_test_sums(numbers_from(0), n, SANITIZED ? 0 : LONGEST_LIST);
+  lanes_test_sums(numbers_from(0), n, LONGEST_LIST);
 }
 
 /* ---- D ---- */
