@@ -125,6 +125,7 @@ vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) {
                    .passes = cli_value(a, "passes"),
                    .random = cli_value(a, "random-inputs") != NULL};
   VT_TRY(cli_bind_parse(a, &out->bind, e));
+  VT_TRY(cli_planning_parse(a, &out->how, e));
   VT_TRY(cli_value_u64(a, "seed", 0, &out->seed, e));
   VT_TRY(cli_value_u64(a, "random-inputs", 0, &out->inputs_seed, e));
   e->path = out->path;
@@ -186,7 +187,10 @@ vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **ou
                   .n_bind = j->bind.n,
                   .bind = j->bind.row,
                   .backend = backend,
-                  .passes = j->passes};
+                  .passes = j->passes,
+                  .schedule = j->how.schedule,
+                  .stream = j->how.stream,
+                  .memory_budget = j->how.budget};
   vt_program *p = NULL;
   cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));

@@ -153,10 +153,12 @@ static vt_status fill_outputs(vt_program *p, const char *folder, cli_format f, j
   return VT_OK;
 }
 
-static json_t *json_plan(const vt_program *p) {
+static json_t *json_plan(const cli_job *j, const vt_program *p) {
   uint8_t core[32], target[32];
   vt_program_plan_digest(p, core, target);
-  return json_pack("{s:o, s:o}", "core", cli_json_hex(core), "target", cli_json_hex(target));
+  json_t *o = json_pack("{s:o, s:o}", "core", cli_json_hex(core), "target", cli_json_hex(target));
+  cli_planning_json(&j->how, o);
+  return o;
 }
 
 static json_t *json_cost(const vt_program *p) {
@@ -182,7 +184,7 @@ static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t dig
                    vt_model_name(j->model), "hash", cli_json_hex(hash), "backend",
                    vt_program_backend(p), "bind", cli_bind_json(&j->bind), "parameters",
                    json_source(1, j->seed, j->params_path), "random_inputs",
-                   json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(p), "cost",
+                   json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p), "cost",
                    json_cost(p), "outputs", outputs, "digest", cli_json_hex(digest));
 }
 
