@@ -24,8 +24,8 @@ _volta() {
       check) flags="--help -h --quiet -q --verbose -v --json" ;;
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --dump-plan --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --published --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --passes --published --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -51,6 +51,7 @@ _volta() {
     run:--out | run:-o) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--format) COMPREPLY=() ;;
     run:--dump-passes) COMPREPLY=($(compgen -d -- "$cur")) ;;
+    run:--passes) COMPREPLY=() ;;
     run:--dump-plan) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--backends) _volta_backends "$head" "$cur" ;;
     parity:--bind) COMPREPLY=() ;;
@@ -58,6 +59,7 @@ _volta() {
     parity:--params) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--in) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--random-inputs) COMPREPLY=() ;;
+    parity:--passes) COMPREPLY=() ;;
     parity:--published) COMPREPLY=($(compgen -f -- "$cur")) ;;
     ops:--backend) _volta_backends "$head" "$cur" ;;
     :*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;

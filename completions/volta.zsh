@@ -89,7 +89,8 @@ _volta() {
         '-o+[Write each output to DIR/NAME.npy]:DIR:_files -/' \
         '--format=[What --out writes\: npy (a file an output, as without it), or npz or safetensors (all outputs in DIR/outputs.npz or DIR/outputs.safetensors)]:FORMAT: ' \
         '--digest[Print the digest of the run and nothing else]' \
-        '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt]:DIR:_files -/' \
+        '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt and so on]:DIR:_files -/' \
+        '--passes=[Run these passes, in this order, instead of all\: bind first, then any of lower, canonical, fold, cse, dead, fuse]:A,B,...: ' \
         '--dump-plan=[Write the plan as text; - is standard output]:FILE:_files' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
@@ -106,6 +107,7 @@ _volta() {
         '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \
         '*--in=[Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
+        '--passes=[Run these passes, in this order, instead of all, as for run]:A,B,...: ' \
         '--published=[Compare with a published digest too]:FILE:_files' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;

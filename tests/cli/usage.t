@@ -77,7 +77,12 @@ flags:
                             DIR/outputs.npz or DIR/outputs.safetensors).
       --digest              Print the digest of the run and nothing else.
       --dump-passes DIR     Write the graph before and after each pass:
-                            00-source.vt, 01-bind.vt, 02-lower.vt.
+                            00-source.vt, 01-bind.vt, 02-lower.vt and so on.
+      --passes A,B,...      Run these passes, in this order, instead of all:
+                            bind first, then any of lower, canonical, fold, cse,
+                            dead, fuse. The result is the same to the last bit.
+                            Without lower the backend must run compositions
+                            whole.
       --dump-plan FILE      Write the plan as text; - is standard output.
       --json                Print the report as JSON.
   -h, --help                Print this help.
@@ -109,6 +114,8 @@ flags:
                             be given more than once.
       --random-inputs SEED  Draw the inputs that have no --in: floats in [-1,
                             1), integers in the range the model declares.
+      --passes A,B,...      Run these passes, in this order, instead of all, as
+                            for run.
       --published FILE      Compare with a published digest too. The file has
                             lines of five words: DIGEST MODEL BIND seed=S
                             inputs=S, where MODEL is the name of the file
