@@ -71,8 +71,8 @@ static void hint_others(const vt_plan_info *info, const other *others, cli_error
       (size_t)snprintf(text, sizeof text, "the smallest budget that works is %" PRIu64, info->peak);
   for (uint32_t i = 0; i < OTHERS; i++)
     if (others[i].peak != 0 && at < sizeof text)
-      at += (size_t)snprintf(text + at, sizeof text - at, "%s with %s %" PRIu64, at == 0 ? "" : ",",
-                             others[i].flags, others[i].peak);
+      at += (size_t)snprintf(text + at, sizeof text - at, ", with %s %" PRIu64, others[i].flags,
+                             others[i].peak);
   cli_hint(e, "%s", text);
 }
 
@@ -221,7 +221,7 @@ static vt_status report(const cli_args *a, view *v, cli_error *e) {
   const char *svg = cli_value(a, "svg");
   VT_TRY(look(v, e));
   if (svg != NULL) VT_TRY(cli_svg_write(svg, v->j, v->p, e));
-  VT_TRY(print_plan(a, v, e));
+  if (svg == NULL || strcmp(svg, "-") != 0) VT_TRY(print_plan(a, v, e));
   if (!over_budget(v)) return VT_OK;
   const vt_status s =
       VT_FAIL(&e->diag, VT_BUDGET, "the plan needs %" PRIu64 " bytes, the budget is %" PRIu64,
@@ -235,6 +235,11 @@ static vt_status report(const cli_args *a, view *v, cli_error *e) {
  */
 
 static vt_status check_flags(const cli_args *a, cli_error *e) {
+  const char *svg = cli_value(a, "svg");
+  if (svg != NULL && strcmp(svg, "-") == 0) {
+    VT_TRY(cli_contradict(a, "svg", "json", e));
+    VT_TRY(cli_contradict(a, "svg", "text", e));
+  }
   VT_TRY(cli_contradict(a, "json", "text", e));
   VT_TRY(cli_contradict(a, "sweep", "text", e));
   return cli_contradict(a, "sweep", "svg", e);
