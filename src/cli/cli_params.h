@@ -15,7 +15,7 @@ typedef struct cli_input {
 } cli_input;
 
 typedef struct cli_job {
-  const char *path, *params_path;
+  const char *path, *params_path, *passes; /* as the user wrote them; passes NULL: all */
   vt_model *model;
   cli_bind bind;
   cli_planning how;
