@@ -25,8 +25,8 @@ _volta() {
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
       plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --schedule --stream --memory-budget --passes --text --svg --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --dump-plan --schedule --stream --memory-budget --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --schedule --stream --memory-budget --published --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -60,6 +60,7 @@ _volta() {
     run:--out | run:-o) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--format) COMPREPLY=() ;;
     run:--dump-passes) COMPREPLY=($(compgen -d -- "$cur")) ;;
+    run:--passes) COMPREPLY=() ;;
     run:--dump-plan) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--schedule) COMPREPLY=() ;;
     run:--stream) COMPREPLY=() ;;
@@ -70,6 +71,7 @@ _volta() {
     parity:--params) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--in) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--random-inputs) COMPREPLY=() ;;
+    parity:--passes) COMPREPLY=() ;;
     parity:--schedule) COMPREPLY=() ;;
     parity:--stream) COMPREPLY=() ;;
     parity:--memory-budget) COMPREPLY=() ;;

@@ -306,7 +306,8 @@ static void draw_title(const picture *g) {
   for (uint32_t i = 0; i < g->j->bind.n; i++)
     fprintf(g->f, "%s=%" PRId64 "%s", g->j->bind.row[i].name, g->j->bind.row[i].value,
             i + 1 < g->j->bind.n ? " " : ", ");
-  fprintf(g->f, "%s, schedule %s: %u steps, at most %s alive at one time, the peak is %.4f of that",
+  fprintf(g->f,
+          "%s, schedule %s: %u steps, at most %s alive at one time, the peak is %.4f times that",
           vt_planned_backend(g->p), g->j->how.schedule != NULL ? g->j->how.schedule : "source",
           g->info.steps, live, cli_plan_ratio(&g->info));
   fputs("</text>\n", g->f);

@@ -38,7 +38,7 @@ $ volta run examples/tiny_transformer.vt --bind B=2 --random-inputs 1
 !   help: add --bind T=VALUE
 ? 2
 $ volta run examples/tiny_transformer.vt --bind B=2,T=1000 --random-inputs 1
-! examples/tiny_transformer.vt:15:12: error: 'places' = slice: axis 0 of f32[256, 64] is sliced up to 1000, its length is 256 [bind]
+! examples/tiny_transformer.vt:15:12: error: 'places' = slice: axis 0 of f32[256, 64] is sliced up to 1000, its length is 256, with B=2,T=1000 [bind]
 !   places = slice(wpe, start=[0, 0], stop=[T, C])
 !            ^
 ? 2
@@ -54,7 +54,7 @@ $ VOLTA_BACKEND=nonesuch volta run examples/mlp.vt --bind B=4 --random-inputs 1
 ! volta: error: there is no backend 'nonesuch'; there are: reference, island, null [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --backend null
-! volta: error: backend 'null:0' does not run '_0' = matmul giving f32[4, 256]: this backend has no kernels [unsupported]
+! volta: error: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels [unsupported]
 ? 4
 
 # Inputs.
