@@ -11,3 +11,13 @@ if(VOLTA_SLEEF AND VOLTA_SLEEF_INCLUDE)
   target_link_libraries(bench_num PRIVATE ${VOLTA_SLEEF})
 endif()
 add_custom_target(bench-num COMMAND bench_num USES_TERMINAL)
+
+# What plans take, held to what is written down; `make baselines` renews it.
+set(memory_baselines python3 -B ${CMAKE_SOURCE_DIR}/bench/baselines/memory.py
+  --volta $<TARGET_FILE:volta>)
+add_custom_target(baselines COMMAND ${memory_baselines} --write DEPENDS volta)
+if(VOLTA_TESTS)
+  add_test(NAME bench/memory_baselines COMMAND ${memory_baselines})
+  add_test(NAME bench/memory_baselines_catch COMMAND ${memory_baselines} --self-check)
+  set_tests_properties(bench/memory_baselines bench/memory_baselines_catch PROPERTIES LABELS bench)
+endif()
