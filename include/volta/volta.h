@@ -98,7 +98,8 @@ typedef struct vt_options {
    * depends on it. NULL: all. Without `lower` the backend must run compositions whole. */
   const char *passes;
   /* How the plan is made; none of it changes a bit of a result either.
-   * schedule: "source" (NULL: this), the order of the model, or "memory", which keeps less alive. */
+   * schedule: "source" (NULL: this), the order of the model, or "memory", which keeps less alive.
+   */
   const char *schedule;
   /* Parameters to keep in host memory and copy in for each step that reads them: "wte,head.weight",
    * or "all". NULL: none. */

@@ -87,7 +87,8 @@ VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascen
 VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out,
                                  vt_diag *d) VT_NODISCARD;
 
-/* ---- plans: every byte of a run, before any is taken ------------------------------------------ */
+/* ---- plans: every byte of a run, before any is taken ------------------------------------------
+ */
 
 /* A model bound, lowered and planned for a backend that is asked and not used. Same options and
  * same plan as vt_program_new. */

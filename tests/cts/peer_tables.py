@@ -7,9 +7,12 @@ the bound for `sum` and is added to the bound for `close`. A PyTorch entry is th
 floats come as f64, and autograd goes through it.
 """
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
+
+import peer_more
 
 
 class Context:
@@ -495,6 +498,7 @@ def each(values, n, default):
     return values * n if len(values) == 1 else values
 
 
+NUMPY.update(peer_more.numpy_table(sys.modules[__name__]))
 
 def torch_table():
     try:
@@ -685,4 +689,5 @@ def torch_table():
         "prelu": lambda x, a, c: torch.where(x[0] > 0, x[0], per_channel(*x) * x[0]),
         "conv": conv, "conv_transpose": lambda x, a, c: conv(x, a, c, back=True),
     })
+    table.update(peer_more.torch_table(sys.modules[__name__], torch, F))
     return table

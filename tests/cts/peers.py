@@ -53,11 +53,12 @@ class Node:
 
 
 def cut(text):
-    """Splits at the commas outside of brackets."""
-    parts, depth, start = [], 0, 0
+    """Splits at the commas outside of brackets and quotes."""
+    parts, depth, start, quoted = [], 0, 0, False
     for i, c in enumerate(text):
         depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
+        quoted ^= c == '"'
+        if c == "," and depth == 0 and not quoted:
             parts.append(text[start:i].strip())
             start = i + 1
     last = text[start:].strip()
@@ -67,6 +68,8 @@ def cut(text):
 def value(text):
     if text.startswith("["):
         return [value(v) for v in cut(text[1:-1])]
+    if text.startswith('"'):
+        return text[1:-1]
     if text in ("true", "false"):
         return text == "true"
     for read in (int, float, float.fromhex):
