@@ -7,7 +7,7 @@
  *   temporary  |  [ _12 ]     [ _19 ]           |  <- peak
  *              |[ _11      ][ _15 ]             |
  *   workspace  |      ||    |                   |
- *   output     |                      [ logits ]|
+ *   output     | [ _13 ]              [ logits ]|
  *   ...        +--------------------------------+
  *               0        10       20     steps */
 #include <inttypes.h>
@@ -27,6 +27,7 @@ enum {
   BAND = 40,
   THIN = 18, /* the least height of a panel to scale */
   GAP = 6,
+  END = 26, /* width of the time after the last step */
   BOTTOM = 74
 };
 
@@ -41,11 +42,11 @@ static const struct style {
     {"gradient", "not to scale", 0, {"#d9b3d9", "#cfa3cf", "#e2c3e2"}},
     {"optimizer_state", "not to scale", 0, {"#c9b8e0", "#bda9d8", "#d5c7e8"}},
     {"host_input", "not to scale", 0, {"#a5d6c9", "#93ccbd", "#b6dfd4"}},
-    {"output", "not to scale", 0, {"#f0c08a", "#eab376", "#f5cd9f"}},
+    {"output", "to scale", 1, {"#f0c08a", "#eab376", "#f5cd9f"}},
     {"workspace", "to scale", 1, {"#d98880", "#cf7a72", "#e29a93"}},
     {"temporary", "to scale", 1, {"#8fc98f", "#7dbd7d", "#a3d5a3"}},
 };
-enum { N_STYLES = sizeof styles / sizeof styles[0] };
+enum { N_STYLES = sizeof styles / sizeof styles[0], OUTPUT = N_STYLES - 3, WORKSPACE, TEMPORARY };
 
 typedef struct panel {
   const struct style *style;
@@ -92,7 +93,7 @@ static void choose_panels(picture *g) {
     if (styles[i].scaled) scaled += bytes;
   }
   g->scale = scaled != 0 ? SCALED / (double)scaled : 0;
-  g->step = PLOT / (g->info.steps != 0 ? (double)g->info.steps : 1);
+  g->step = (PLOT - END) / (g->info.steps != 0 ? (double)g->info.steps : 1);
 }
 
 static void stack_panels(picture *g) {
@@ -108,12 +109,11 @@ static void stack_panels(picture *g) {
 
 /* Steps first to last, and offset to offset + bytes from the panel's floor. */
 static cli_box stretch_box(const picture *g, const panel *p, const vt_plan_stretch *s) {
-  const uint32_t end = s->last < g->info.steps ? s->last + 1 : g->info.steps;
+  const double end = s->last < g->info.steps ? LEFT + (s->last + 1) * g->step : LEFT + PLOT;
   const double unit = p->box.h / (double)p->bytes;
   const double x = LEFT + s->first * g->step;
   const double h = (double)s->bytes * unit;
-  return (cli_box){x, p->box.y + p->box.h - (double)s->offset * unit - h, LEFT + end * g->step - x,
-                   h};
+  return (cli_box){x, p->box.y + p->box.h - (double)s->offset * unit - h, end - x, h};
 }
 
 /* ---- panels
@@ -152,11 +152,19 @@ static void draw_name(const picture *g, const vt_plan_stretch *s, const cli_box 
   (void)cli_xml_label(g->f, b, s->name);
 }
 
+/* What lies there, wherever it found room: temporaries go among the outputs that are not there yet,
+ * and scratch among both. */
+static const struct style *style_of(const picture *g, const panel *p, const vt_plan_stretch *s) {
+  const int among_outputs = strcmp(p->style->name, "output") == 0 && s->last < g->info.steps;
+  if (s->type[0] == '\0' && strcmp(s->name, "scratch") == 0) return &styles[WORKSPACE];
+  return among_outputs ? &styles[TEMPORARY] : p->style;
+}
+
 static void draw_stretch(const picture *g, const panel *p, const vt_plan_stretch *s, uint32_t i) {
   const cli_box b = stretch_box(g, p, s);
   const int edged = b.w >= 3 && b.h >= 3; /* an edge would hide what is thinner */
   fprintf(g->f, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"%s>", b.x,
-          b.y, b.w, b.h, p->style->tint[i % 3], edged ? " class=\"e\"" : "");
+          b.y, b.w, b.h, style_of(g, p, s)->tint[i % 3], edged ? " class=\"e\"" : "");
   draw_tip(g, s);
   fputs("</rect>\n", g->f);
   draw_name(g, s, &b);
@@ -229,6 +237,8 @@ static void draw_steps(const picture *g) {
             LEFT + (double)i * g->step, y, LEFT + (double)i * g->step, y + 5,
             LEFT + (double)i * g->step, y + 17, i);
   fprintf(g->f, "<text class=\"s\" x=\"%d\" y=\"%.1f\">step</text>\n", LEFT + PLOT / 2, y + 33);
+  fprintf(g->f, "<text class=\"m\" x=\"%d\" y=\"%.1f\">end</text>\n", LEFT + PLOT - END + 5,
+          y + 33);
 }
 
 /* ---- marks
@@ -313,9 +323,26 @@ static void draw_title(const picture *g) {
   fputs("</text>\n", g->f);
 }
 
+/* What the colours mean in the panels where several of them meet. */
+static void draw_legend(const picture *g) {
+  static const struct {
+    uint32_t style;
+    const char *text;
+  } row[] = {{TEMPORARY, "temporary"}, {WORKSPACE, "scratch of a step"}, {OUTPUT, "output"}};
+  double x = LEFT + PLOT - 300;
+  for (uint32_t i = 0; i < 3; i++) {
+    fprintf(g->f,
+            "<rect x=\"%.0f\" y=\"21\" width=\"9\" height=\"9\" fill=\"%s\"/>"
+            "<text x=\"%.0f\" y=\"30\">%s</text>\n",
+            x, styles[row[i].style].tint[1], x + 14, row[i].text);
+    x += 36 + 6.8 * (double)strlen(row[i].text);
+  }
+}
+
 static void draw(const picture *g) {
   draw_head(g);
   draw_title(g);
+  draw_legend(g);
   for (uint32_t i = 0; i < g->n; i++) draw_panel(g, &g->panels[i]);
   for (uint32_t i = 0; i < g->n; i++) draw_offsets(g, &g->panels[i]);
   draw_steps(g);

@@ -7,19 +7,19 @@ host_input                12544    12.2 KiB
 parameter                814080   795.0 KiB
 gradient                      0         0 B
 optimizer_state               0         0 B
-temporary                  4352     4.2 KiB
+temporary                  4096     4.0 KiB
 workspace                     0         0 B
 output                      256       256 B
 host_parameter                0         0 B
 \
-peak                     831232   811.8 KiB  on the device
-live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0004 times that
+peak                     830976   811.5 KiB  on the device
+live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0001 times that
 \
 5 steps of 5 nodes, 2 in place, 0 views, 1 group; dense copies: 0
 2 transfers a run: 12544 bytes in, 160 out
 most is alive at step 4: logits = matmul(h, w2, transpose_a=false, transpose_b=false, order=fma256)
-core   f8effacc3b5d5fe6f0e1a24d9805030b8ecd83d061da64bfcede13e47dbaf818
-target 670d94195af31ad7c08a14f1bbf87a16f4e3b7d85f90a3a68a0934f7d510c98b
+core   bad73a3fae1afbb148d43eb76d6effc5c5442bc669e25badf2e49c2d11c33a1f
+target 28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3
 $ volta plan examples/tiny_transformer.vt --bind B=2,T=16 --schedule memory --stream tok.weight,wpe --memory-budget 1MiB
 model tiny_transformer on reference:0, B=2 T=16
 \
@@ -28,20 +28,20 @@ host_input                  256       256 B
 parameter                424960   415.0 KiB
 gradient                      0         0 B
 optimizer_state               0         0 B
-temporary                101120    98.8 KiB
+temporary                 73728    72.0 KiB
 workspace                     0         0 B
 output                    12288    12.0 KiB
 host_parameter            90112    88.0 KiB  in host memory, not in the peak
 \
-peak                     538624   526.0 KiB  on the device
-live                     499104   487.4 KiB  the most alive at one time; the peak is 1.0792 times that
+peak                     511232   499.2 KiB  on the device
+live                     507296   495.4 KiB  the most alive at one time; the peak is 1.0078 times that
 budget                  1048576     1.0 MiB  met
 \
-140 steps of 157 nodes, 76 in place, 17 views, 33 groups; dense copies: 0
+140 steps of 157 nodes, 69 in place, 17 views, 33 groups; dense copies: 0
 4 transfers a run: 90240 bytes in, 12288 out
-most is alive at step 12: x = add(_1, places)
-core   a87a3f6c735c874ff8685866f679719522f53f0d3dd08dcca8f9385653c6022e
-target c4f52f075f71eacdedbf9716f4f97dc5a14a7b2f8f019a8a540d3b895d503f0d
+most is alive at step 62: _71 = mul(_70, _67) @14
+core   071a0044c649cc5eef2a9d33e7fa4e219760ea47390765d28e4336d245bf7b6e
+target 2dc53a86ae271318a5831d041aa46ebb7a9e1eadf6be4ee8c460177eb64ca086
 $ volta plan examples/mlp.vt --bind B=4 --json
 {
   "model": "mlp",
@@ -57,13 +57,13 @@ $ volta plan examples/mlp.vt --bind B=4 --json
   "parameter": 814080,
   "gradient": 0,
   "optimizer_state": 0,
-  "temporary": 4352,
+  "temporary": 4096,
   "workspace": 0,
   "output": 256,
   "host_parameter": 0,
-  "peak": 831232,
+  "peak": 830976,
   "live": 830880,
-  "ratio": 1.000423647217408,
+  "ratio": 1.0001155401502022,
   "nodes": 5,
   "steps": 5,
   "views": 0,
@@ -77,8 +77,8 @@ $ volta plan examples/mlp.vt --bind B=4 --json
     "step": 4,
     "does": "logits = matmul(h, w2, transpose_a=false, transpose_b=false, order=fma256)"
   },
-  "core": "f8effacc3b5d5fe6f0e1a24d9805030b8ecd83d061da64bfcede13e47dbaf818",
-  "target": "670d94195af31ad7c08a14f1bbf87a16f4e3b7d85f90a3a68a0934f7d510c98b"
+  "core": "bad73a3fae1afbb148d43eb76d6effc5c5442bc669e25badf2e49c2d11c33a1f",
+  "target": "28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3"
 }
 $ volta plan tests/cli/models/fixed.vt --text
 plan 2, numerics 1
@@ -102,7 +102,7 @@ target {
   dense_only 0
   workspace 0 bytes
   live 16 bytes
-  run 0 work 0: node 0 +0
+  run 0 work 0: node 0
 }
 
 # The whole of GPT-2, which need not fit into the memory of this machine.
@@ -120,20 +120,20 @@ $ volta run examples/lstm.vt --bind B=2,T=3 --random-inputs 1 --digest
 # The classes of a plan are those of the run, and the flags are said again.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json --schedule memory --stream w1,b1 --memory-budget 2MB | python3 -c "import json, sys; r = json.load(sys.stdin); print({k: v for k, v in r['plan'].items() if len(str(v)) < 64}); print({k: v for k, v in r['cost'].items() if k != 'wall_ns'})"
 {'schedule': 'memory', 'stream': 'w1,b1', 'memory_budget': 2000000}
-{'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 807168, 'bytes_output': 256}
+{'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 806912, 'bytes_output': 256}
 $ volta plan examples/mlp.vt --bind B=4 --json --schedule memory --stream w1,b1 --memory-budget 2MB | grep -E 'memory_budget|fits|host_input|parameter|temporary|output'
   "memory_budget": 2000000,
   "fits": true,
   "host_input": 12544,
   "parameter": 10240,
-  "temporary": 807168,
+  "temporary": 806912,
   "output": 256,
   "host_parameter": 803840,
 
 # Budgets: met to the byte, not met by one.
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 831232 | grep budget
-budget                   831232   811.8 KiB  met
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 831231
+$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830976 | grep budget
+budget                   830976   811.5 KiB  met
+$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975
 model mlp on reference:0, B=4
 \
 class                     bytes
@@ -141,55 +141,55 @@ host_input                12544    12.2 KiB
 parameter                814080   795.0 KiB
 gradient                      0         0 B
 optimizer_state               0         0 B
-temporary                  4352     4.2 KiB
+temporary                  4096     4.0 KiB
 workspace                     0         0 B
 output                      256       256 B
 host_parameter                0         0 B
 \
-peak                     831232   811.8 KiB  on the device
-live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0004 times that
-budget                   831231   811.7 KiB  NOT MET
+peak                     830976   811.5 KiB  on the device
+live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0001 times that
+budget                   830975   811.5 KiB  NOT MET
 \
 5 steps of 5 nodes, 2 in place, 0 views, 1 group; dense copies: 0
 2 transfers a run: 12544 bytes in, 160 out
 most is alive at step 4: logits = matmul(h, w2, transpose_a=false, transpose_b=false, order=fma256)
-core   f8effacc3b5d5fe6f0e1a24d9805030b8ecd83d061da64bfcede13e47dbaf818
-target 670d94195af31ad7c08a14f1bbf87a16f4e3b7d85f90a3a68a0934f7d510c98b
-! volta: error: the plan needs 831232 bytes, the budget is 831231 [budget]
-!   help: the smallest budget that works is 831232, with --schedule memory 831232, with --stream all 819968, with both 819968
+core   bad73a3fae1afbb148d43eb76d6effc5c5442bc669e25badf2e49c2d11c33a1f
+target 28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3
+! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
+!   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 819712, with both 819712
 ? 1
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 831231 --json | tail -n +9 | head -n 9
+$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +9 | head -n 9
   "stream": null,
-  "memory_budget": 831231,
+  "memory_budget": 830975,
   "fits": false,
-  "smallest_budget": 831232,
+  "smallest_budget": 830976,
   "smallest_budget_with": {
-    "--schedule memory": 831232,
-    "--stream all": 819968,
-    "both": 819968
+    "--schedule memory": 830976,
+    "--stream all": 819712,
+    "both": 819712
   },
-! volta: error: the plan needs 831232 bytes, the budget is 831231 [budget]
-!   help: the smallest budget that works is 831232, with --schedule memory 831232, with --stream all 819968, with both 819968
+! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
+!   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 819712, with both 819712
 ? 1
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 64KiB --schedule memory | grep budget
 budget                    65536    64.0 KiB  NOT MET
-! volta: error: the plan needs 831232 bytes, the budget is 65536 [budget]
-!   help: the smallest budget that works is 831232, with --stream all 819968
+! volta: error: the plan needs 830976 bytes, the budget is 65536 [budget]
+!   help: the smallest budget that works is 830976, with --stream all 819712
 ? 1
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 1kB --schedule memory --stream all | grep budget
 budget                     1000      1000 B  NOT MET
-! volta: error: the plan needs 819968 bytes, the budget is 1000 [budget]
-!   help: the smallest budget that works is 819968
+! volta: error: the plan needs 819712 bytes, the budget is 1000 [budget]
+!   help: the smallest budget that works is 819712
 ? 1
-$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 831231
-! volta: error: the plan needs 831232 bytes, the budget is 831231 [budget]
-!   help: the smallest budget that works is 831232
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 830975
+! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
+!   help: the smallest budget that works is 830976
 ? 1
-$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 831232 --digest
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 830976 --digest
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 64KiB
-! volta: error: the plan needs 831232 bytes, the budget is 65536 [budget]
-!   help: the smallest budget that works is 831232
+! volta: error: the plan needs 830976 bytes, the budget is 65536 [budget]
+!   help: the smallest budget that works is 830976
 ? 1
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 820000 --stream all --backends reference:0,island:1
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae  reference:0
@@ -241,18 +241,18 @@ $ volta parity examples/mlp.vt --bind B=4 --memory-budget lots
 # Sweeps.
 $ volta plan examples/gpt2_124m.vt --sweep B=1,2,4,8 --bind T=1024
 B      host_input       parameter       temporary          output            peak              peak/live
-1            4096       497759232       114312448       205852672       817928448   780.0 MiB     1.1573
-2            8192       497759232       227558656       411705344      1137031424     1.1 GiB     1.2416
-4           16384       497759232       454051072       823410688      1775237376     1.7 GiB     1.3310
-8           32768       497759232       907035904      1646821376      3051649280     2.8 GiB     1.4064
+1            4096       497759232         3145728       205852672       706761728   674.0 MiB     1.0000
+2            8192       497759232         6291456       411705344       915764224   873.3 MiB     1.0000
+4           16384       497759232        12582912       823410688      1333769216     1.2 GiB     1.0000
+8           32768       497759232        25165824      1646821376      2169779200     2.0 GiB     1.0000
 $ volta plan examples/gpt2_124m.vt --sweep B=1,8 --sweep T=16,1024 --memory-budget 1GiB
 B     T      host_input       parameter       temporary          output            peak              peak/live  budget
-1    16             256       497759232          590592         3216640       501566720   478.3 MiB     1.0011  met
-1  1024            4096       497759232       114312448       205852672       817928448   780.0 MiB     1.1573  met
-8    16             512       497759232         3935232        25731584       527426560   503.0 MiB     1.0068  met
-8  1024           32768       497759232       907035904      1646821376      3051649280     2.8 GiB     1.4064  NOT MET
+1    16             256       497759232           49152         3216640       501025280   477.8 MiB     1.0000  met
+1  1024            4096       497759232         3145728       205852672       706761728   674.0 MiB     1.0000  met
+8    16             512       497759232          393216        25731584       523884544   499.6 MiB     1.0000  met
+8  1024           32768       497759232        25165824      1646821376      2169779200     2.0 GiB     1.0000  NOT MET
 ! volta: error: 1 of 4 plans need more than the budget, 1073741824 bytes [budget]
-!   help: the smallest budget that works for all is 3051649280
+!   help: the smallest budget that works for all is 2169779200
 ? 1
 $ volta plan examples/mlp.vt --sweep B=1,2 --json --memory-budget 1MB
 {
@@ -270,13 +270,13 @@ $ volta plan examples/mlp.vt --sweep B=1,2 --json --memory-budget 1MB
       "parameter": 814080,
       "gradient": 0,
       "optimizer_state": 0,
-      "temporary": 1280,
+      "temporary": 1024,
       "workspace": 0,
       "output": 256,
       "host_parameter": 0,
-      "peak": 818944,
+      "peak": 818688,
       "live": 818280,
-      "ratio": 1.0008114581805738,
+      "ratio": 1.0004986068338466,
       "fits": true
     },
     {
@@ -287,13 +287,13 @@ $ volta plan examples/mlp.vt --sweep B=1,2 --json --memory-budget 1MB
       "parameter": 814080,
       "gradient": 0,
       "optimizer_state": 0,
-      "temporary": 2304,
+      "temporary": 2048,
       "workspace": 0,
       "output": 256,
       "host_parameter": 0,
-      "peak": 823040,
+      "peak": 822784,
       "live": 822480,
-      "ratio": 1.0006808676198813,
+      "ratio": 1.0003696138507927,
       "fits": true
     }
   ]
@@ -366,8 +366,8 @@ $ volta plan examples/mlp.vt --bind B=1099511627776
 ! volta: error: 'x': a tensor of 862017116176384 elements is beyond 2^48 bytes, with B=1099511627776 [bind]
 ? 2
 $ volta plan examples/gpt2_124m.vt --bind B=99999,T=1024 | grep peak
-peak             31910477322496    29.0 TiB  on the device
-live             20900538356736    19.0 TiB  the most alive at one time; the peak is 1.5268 times that
+peak             20900538356736    19.0 TiB  on the device
+live             20900538356736    19.0 TiB  the most alive at one time; the peak is 1.0000 times that
 $ volta plan examples/gpt2_124m.vt --bind B=1399999,T=1024
 ! volta: error: 'logits': a tensor of 72048383736832 elements is beyond 2^48 bytes, with B=1399999,T=1024 [bind]
 ? 2
@@ -394,10 +394,10 @@ $ volta plan tests/cli/models/wide.vt --bind N=3,M=0
 
 # Beyond the memory of any machine: a plan can be made, a run is refused before anything is taken.
 $ volta plan examples/mlp.vt --bind B=70000000000 | grep peak
-peak             294000000814336   267.4 TiB  on the device
+peak             294000000814080   267.4 TiB  on the device
 live             294000000814080   267.4 TiB  the most alive at one time; the peak is 1.0000 times that
 $ volta run examples/mlp.vt --bind B=70000000000 --random-inputs 1 2>&1 | sed 's/has [0-9]* left/has N left/'
-volta: error: the program needs 294000000814336 bytes (host_input 219520000000000, parameter 814080, temporary 71680000000256, output 2800000000000) on 'reference:0', which has N left [nomem]
+volta: error: the program needs 294000000814080 bytes (host_input 219520000000000, parameter 814080, temporary 71680000000000, output 2800000000000) on 'reference:0', which has N left [nomem]
 ? 6
 $ volta run examples/mlp.vt --bind B=70000000000 --random-inputs 1 --out $TMP/none 2> /dev/null
 ? 6
@@ -453,7 +453,7 @@ model tiny_transformer on reference:0, B=2 T=16
 $ cmp $TMP/one.svg docs/plan-tiny_transformer.svg
 $ volta plan -q examples/mlp.vt --bind B=4 --svg $TMP/two.svg > /dev/null; volta plan examples/mlp.vt --bind B=4 --svg - | cmp - $TMP/two.svg
 $ python3 -c "import sys, xml.dom.minidom as m; d = m.parse('$TMP/one.svg'); t = [x.firstChild.data for x in d.getElementsByTagName('text')]; print([x for x in t if x.startswith(('peak', 'budget', 'most', 'not to scale:'))]); print(len(d.getElementsByTagName('title')) > 60, 'temporary' in t, 'step' in t)"
-['most alive at step 62: _71 = mul(_70, _67) @14', 'peak 604.0 KiB, 618496 bytes in all', 'not to scale: budget 640.0 KiB: 36.0 KiB above the peak']
+['most alive at step 62: _71 = mul(_70, _67) @14', 'peak 587.2 KiB, 601344 bytes in all', 'not to scale: budget 640.0 KiB: 52.8 KiB above the peak']
 True True True
 $ volta plan examples/gpt2_124m.vt --bind B=1,T=64 --memory-budget 1MiB --svg - 2> /dev/null | python3 -c "import sys, xml.dom.minidom as m; print(len(m.parse(sys.stdin).getElementsByTagName('rect')) > 500)"
 True

@@ -35,8 +35,8 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
     "seed": "1"
   },
   "plan": {
-    "core": "64e304f7423a976e9f1b5ba990c4345a89641492243fa3c48fada6a7d1a73a9e",
-    "target": "2fc2eb41d9ac159c5e94a9c289a2cdbd54961bac4b9bf15e9944ba7365ad1b8f",
+    "core": "5be24c14d37fa1b181432481c0413a132e06001ef2a1f4b3d9345624e55c4e01",
+    "target": "8cc390b071ebdf335e29aae4a14de5c31f2c37d877216467e6a29beeef67a786",
     "schedule": "source",
     "stream": null,
     "memory_budget": null
