@@ -67,7 +67,7 @@ set_source_files_properties(src/num/lanes4_test.c src/num/lanes8_test.c
   src/num/lanes4_avx2_test.c src/num/lanes8_avx512_test.c
   PROPERTIES COMPILE_OPTIONS "-Wno-psabi;-Wno-sign-conversion")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
-  target_compile_options(lanes4_avx2_test PRIVATE -mavx2)
+  target_compile_options(lanes4_avx2_test PRIVATE -mavx2 -mfma)
   target_compile_options(lanes8_avx512_test PRIVATE -mavx512f)
 endif()
 
