@@ -5,6 +5,8 @@ complete -c volta -n __fish_use_subcommand -f -a fmt -d 'Print a model in its pr
 complete -c volta -n '__fish_seen_subcommand_from fmt' -F
 complete -c volta -n __fish_use_subcommand -f -a info -d 'Describe a model: dims, inputs, parameters, outputs'
 complete -c volta -n '__fish_seen_subcommand_from info' -F
+complete -c volta -n __fish_use_subcommand -f -a plan -d 'Show what a run takes before anything is taken: bytes by class, steps, transfers'
+complete -c volta -n '__fish_seen_subcommand_from plan' -F
 complete -c volta -n __fish_use_subcommand -f -a run -d 'Run a model once and show its outputs'
 complete -c volta -n '__fish_seen_subcommand_from run' -F
 complete -c volta -n __fish_use_subcommand -f -a parity -d 'Run a model on several backends and compare every bit'
@@ -18,13 +20,13 @@ complete -c volta -n '__fish_seen_subcommand_from backends' -f
 complete -c volta -n __fish_use_subcommand -f -a doctor -d 'Show facts about this build and machine, and check them'
 complete -c volta -n '__fish_seen_subcommand_from doctor' -f
 complete -c volta -n __fish_use_subcommand -f -a explain -d 'Explain a status code; without one, list them all'
-complete -c volta -n '__fish_seen_subcommand_from explain' -f -a 'ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted'
+complete -c volta -n '__fish_seen_subcommand_from explain' -f -a 'ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget'
 complete -c volta -n __fish_use_subcommand -f -a inspect -d 'Show what is in a file: its tensors, or the model it holds'
 complete -c volta -n '__fish_seen_subcommand_from inspect' -F
 complete -c volta -n __fish_use_subcommand -f -a convert -d 'Write the tensors of a file to another: npy, npz or safetensors, by its name'
 complete -c volta -n '__fish_seen_subcommand_from convert' -F
 complete -c volta -n __fish_use_subcommand -f -a help -d 'Show what a verb takes'
-complete -c volta -n '__fish_seen_subcommand_from help' -f -a 'check fmt info run parity digest ops backends doctor explain inspect convert help'
+complete -c volta -n '__fish_seen_subcommand_from help' -f -a 'check fmt info plan run parity digest ops backends doctor explain inspect convert help'
 complete -c volta -n __fish_use_subcommand -l version -d 'Print the version, the numerics version, the instruction set and the backends'
 complete -c volta -l help -s h -d 'Print this help'
 complete -c volta -l quiet -s q -d 'Say nothing on standard error but errors'
@@ -34,6 +36,16 @@ complete -c volta -n '__fish_seen_subcommand_from fmt' -l check -d 'Print nothin
 complete -c volta -n '__fish_seen_subcommand_from fmt' -l out -s o -r -F -d 'Write there, under a temporary name first, instead of to standard output'
 complete -c volta -n '__fish_seen_subcommand_from info' -l bind -r -f -d 'Give dims their sizes, as in B=4,T=128'
 complete -c volta -n '__fish_seen_subcommand_from info' -l json -d 'Print the report as JSON'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l bind -r -f -d 'Give dims their sizes, as in B=4,T=128'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l sweep -r -f -d 'Make a plan for each of these sizes of a dim, and a table of them'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l backend -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'For which backend to plan, as in reference or island:1'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l schedule -r -f -d 'The order of steps: source, that of the model, as without it; or memory, which keeps less alive'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l stream -r -f -d 'Keep these parameters, or all, in host memory and copy them in for each step that reads them'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l memory-budget -r -f -d 'The most bytes the plan may take on the device, as in 64MiB, 2GB or 4096; beyond it the exit code is 1 and the smallest budget that works is shown'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l passes -r -f -d 'Run these passes, in this order, instead of all, as for run'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l text -d 'Print the plan itself, a line a value, a transfer and a step, and nothing else'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l svg -r -F -d 'Draw the memory over the steps of a run into this file; - is standard output, and then nothing else is printed'
+complete -c volta -n '__fish_seen_subcommand_from plan' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from run' -l backend -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Where to run, as in reference or reference:1'
 complete -c volta -n '__fish_seen_subcommand_from run' -l bind -r -f -d 'Give dims their sizes, as in B=4,T=128'
 complete -c volta -n '__fish_seen_subcommand_from run' -l seed -r -f -d 'Initialise the parameters from this seed; 0 unless given'
@@ -47,6 +59,9 @@ complete -c volta -n '__fish_seen_subcommand_from run' -l digest -d 'Print the d
 complete -c volta -n '__fish_seen_subcommand_from run' -l dump-passes -r -f -a '(__fish_complete_directories)' -d 'Write the graph before and after each pass: 00-source.vt, 01-bind.vt, 02-lower.vt and so on'
 complete -c volta -n '__fish_seen_subcommand_from run' -l passes -r -f -d 'Run these passes, in this order, instead of all: bind first, then any of lower, canonical, fold, cse, dead, fuse'
 complete -c volta -n '__fish_seen_subcommand_from run' -l dump-plan -r -F -d 'Write the plan as text; - is standard output'
+complete -c volta -n '__fish_seen_subcommand_from run' -l schedule -r -f -d 'The order of steps: source, that of the model, as without it; or memory, which keeps less alive'
+complete -c volta -n '__fish_seen_subcommand_from run' -l stream -r -f -d 'Keep these parameters, or all, in host memory and copy them in for each step that reads them'
+complete -c volta -n '__fish_seen_subcommand_from run' -l memory-budget -r -f -d 'Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096'
 complete -c volta -n '__fish_seen_subcommand_from run' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l backends -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Which to compare, the first being what the others are held to'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l bind -r -f -d 'Give dims their sizes, as in B=4,T=128'
@@ -55,6 +70,9 @@ complete -c volta -n '__fish_seen_subcommand_from parity' -l params -r -F -d 'Ta
 complete -c volta -n '__fish_seen_subcommand_from parity' -l in -r -F -d 'Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l random-inputs -r -f -d 'Draw the inputs that have no --in: floats in [-1, 1), integers in the range the model declares'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l passes -r -f -d 'Run these passes, in this order, instead of all, as for run'
+complete -c volta -n '__fish_seen_subcommand_from parity' -l schedule -r -f -d 'The order of steps: source, that of the model, as without it; or memory, which keeps less alive'
+complete -c volta -n '__fish_seen_subcommand_from parity' -l stream -r -f -d 'Keep these parameters, or all, in host memory and copy them in for each step that reads them'
+complete -c volta -n '__fish_seen_subcommand_from parity' -l memory-budget -r -f -d 'Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l published -r -F -d 'Compare with a published digest too'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from digest' -l json -d 'Print the report as JSON'

@@ -6,7 +6,7 @@ _volta_backends() {
   compadd -a names
 }
 _volta_codes() {
-  compadd ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted
+  compadd ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget
 }
 _volta_verbs() {
   local -a verbs
@@ -14,6 +14,7 @@ _volta_verbs() {
     'check:Parse and verify models'
     'fmt:Print a model in its printed form\: one op a line, no comments'
     'info:Describe a model\: dims, inputs, parameters, outputs'
+    'plan:Show what a run takes before anything is taken\: bytes by class, steps, transfers'
     'run:Run a model once and show its outputs'
     'parity:Run a model on several backends and compare every bit'
     'digest:Print the digest of each tensor of a file, or the hash of a model'
@@ -71,6 +72,24 @@ _volta() {
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
+      plan) _arguments \
+        '--help[Print this help]' \
+        '-h[Print this help]' \
+        '--quiet[Say nothing on standard error but errors]' \
+        '-q[Say nothing on standard error but errors]' \
+        '--verbose[Say more on standard error]' \
+        '-v[Say more on standard error]' \
+        '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
+        '*--sweep=[Make a plan for each of these sizes of a dim, and a table of them]:NAME=N,N,...: ' \
+        '--backend=[For which backend to plan, as in reference or island\:1]:BACKEND:_volta_backends' \
+        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
+        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
+        '--memory-budget=[The most bytes the plan may take on the device, as in 64MiB, 2GB or 4096; beyond it the exit code is 1 and the smallest budget that works is shown]:SIZE: ' \
+        '--passes=[Run these passes, in this order, instead of all, as for run]:A,B,...: ' \
+        '--text[Print the plan itself, a line a value, a transfer and a step, and nothing else]' \
+        '--svg=[Draw the memory over the steps of a run into this file; - is standard output, and then nothing else is printed]:FILE:_files' \
+        '--json[Print the report as JSON]' \
+        '1:operand:_files' ;;
       run) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
@@ -92,6 +111,9 @@ _volta() {
         '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt and so on]:DIR:_files -/' \
         '--passes=[Run these passes, in this order, instead of all\: bind first, then any of lower, canonical, fold, cse, dead, fuse]:A,B,...: ' \
         '--dump-plan=[Write the plan as text; - is standard output]:FILE:_files' \
+        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
+        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
+        '--memory-budget=[Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096]:SIZE: ' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       parity) _arguments \
@@ -108,6 +130,9 @@ _volta() {
         '*--in=[Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
         '--passes=[Run these passes, in this order, instead of all, as for run]:A,B,...: ' \
+        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
+        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
+        '--memory-budget=[Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096]:SIZE: ' \
         '--published=[Compare with a published digest too]:FILE:_files' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;

@@ -123,7 +123,8 @@ typedef struct vt_plan_info {
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 
 /* Stretches of memory with their lifetimes, for pictures: values with bytes of their own, visits of
- * parameters ("wte visits"), and what bodies take; at each step also its scratch. */
+ * parameters ("wte visits"), and what bodies take ("bodies"); at each step also its scratch
+ * ("scratch"). Temporaries and scratch may lie among outputs that are not there yet. */
 typedef struct vt_plan_stretch {
   uint32_t size, memory_class;
   uint32_t first, last; /* steps; `last` may be vt_plan_info.steps: to the end */

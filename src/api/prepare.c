@@ -58,7 +58,8 @@ static vt_status plan(const vt_model *m, const vt_options *o, vt_alloc a, vt_dev
   VT_TRY(vt_pass_choose(o->passes, &list, d));
   VT_TRY(read_schedule(o->schedule, &options.schedule, d));
   VT_TRY(read_stream(o->stream, scratch, &options, d));
-  return vt_pipeline_plan(line, m->g, &list, &passes, &options, dev, d);
+  const vt_status s = vt_pipeline_plan(line, m->g, &list, &passes, &options, dev, d);
+  return s == VT_LIMIT ? vt_pass_blame(&passes, s, d) : s;
 }
 
 static vt_status hold_budget(const vt_options *o, const vt_pipeline *line, vt_diag *d) {

@@ -35,8 +35,11 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
     "seed": "1"
   },
   "plan": {
-    "core": "5f2bbc575f7c1e7f3f492356f348de2286407f77cf94b37c6a1254e59f9f2c61",
-    "target": "43623a03982e2a67c6a8a758d9df6301412ca12086730b5d62f1636164ff8d6c"
+    "core": "5be24c14d37fa1b181432481c0413a132e06001ef2a1f4b3d9345624e55c4e01",
+    "target": "8cc390b071ebdf335e29aae4a14de5c31f2c37d877216467e6a29beeef67a786",
+    "schedule": "source",
+    "stream": null,
+    "memory_budget": null
   },
   "cost": {
     "steps": 3,

@@ -13,6 +13,8 @@ verbs:
   fmt MODEL                 Print a model in its printed form: one op a line, no
                             comments.
   info MODEL                Describe a model: dims, inputs, parameters, outputs.
+  plan MODEL                Show what a run takes before anything is taken:
+                            bytes by class, steps, transfers.
   run MODEL                 Run a model once and show its outputs.
   parity MODEL              Run a model on several backends and compare every
                             bit.
@@ -84,6 +86,12 @@ flags:
                             Without lower the backend must run compositions
                             whole.
       --dump-plan FILE      Write the plan as text; - is standard output.
+      --schedule ORDER      The order of steps: source, that of the model, as
+                            without it; or memory, which keeps less alive.
+      --stream PARAM,...    Keep these parameters, or all, in host memory and
+                            copy them in for each step that reads them.
+      --memory-budget SIZE  Refuse to take more bytes than this on the device,
+                            as in 64MiB, 2GB or 4096.
       --json                Print the report as JSON.
   -h, --help                Print this help.
   -q, --quiet               Say nothing on standard error but errors.
@@ -116,6 +124,12 @@ flags:
                             1), integers in the range the model declares.
       --passes A,B,...      Run these passes, in this order, instead of all, as
                             for run.
+      --schedule ORDER      The order of steps: source, that of the model, as
+                            without it; or memory, which keeps less alive.
+      --stream PARAM,...    Keep these parameters, or all, in host memory and
+                            copy them in for each step that reads them.
+      --memory-budget SIZE  Refuse to take more bytes than this on the device,
+                            as in 64MiB, 2GB or 4096.
       --published FILE      Compare with a published digest too. The file has
                             lines of five words: DIGEST MODEL BIND seed=S
                             inputs=S, where MODEL is the name of the file
