@@ -50,7 +50,7 @@ dictionary() {
       'cond(p, x, x, first=1) (a) {' 'loop(x, y, count=2) (i, a, b) {' '9223372036854775807'; do
       echo "$word"
     done
-    first_names VT_OP src/op/ops.def | sed 's/$/(/'
+    for table in src/op/ops_*.def; do first_names VT_OP "$table"; done | sed 's/$/(/'
     first_names VT_WORD src/op/words.def
     first_names VT_DTYPE src/op/dtypes.def
     first_names VT_INIT src/op/inits.def
