@@ -183,7 +183,8 @@ static void draw_binary(sketch *s, const drawn *x) {
   const int shape = x->shape > y->shape ? x->shape : y->shape;
   const char *a = x->name, *b = y->name;
   if (x->type == BOOL) {
-    state(s, BOOL, shape, "%s(%s, %s)", pick(s, 2) ? "and" : "or", a, pick(s, 4) ? b : a);
+    state(s, BOOL, shape, "%s(%s, %s)", pick(s, 2) ? "and" : "or", a,
+          pick(s, 4) == 0 && x->shape == shape ? a : b);
     return;
   }
   switch (pick(s, 5)) {
