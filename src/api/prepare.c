@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "environment.h"
+#include "plan_key.h"
 #include "vt_num.h"
 
 vt_options vt_options_read(const vt_options *o, vt_alloc *out_alloc) {
@@ -58,7 +59,14 @@ static vt_status plan(const vt_model *m, const vt_options *o, vt_alloc a, vt_dev
   VT_TRY(vt_pass_choose(o->passes, &list, d));
   VT_TRY(read_schedule(o->schedule, &options.schedule, d));
   VT_TRY(read_stream(o->stream, scratch, &options, d));
-  return vt_pipeline_plan(line, m->g, &list, &passes, &options, dev, d);
+  if (o->cache == NULL) return vt_pipeline_plan(line, m->g, &list, &passes, &options, dev, d);
+  vt_text key;
+  vt_text_init(&key, a);
+  vt_status s = vt_plan_key(m, &list, &passes, &options, dev, &key, d);
+  if (s == VT_OK)
+    s = vt_pipeline_recall(line, m->g, &list, &passes, &options, dev, o->cache, &key, d);
+  vt_text_done(&key);
+  return s;
 }
 
 static vt_status hold_budget(const vt_options *o, const vt_pipeline *line, vt_diag *d) {
