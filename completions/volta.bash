@@ -24,8 +24,8 @@ _volta() {
       check) flags="--help -h --quiet -q --verbose -v --json" ;;
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --dump-plan --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --published --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --dump-plan --plan-cache --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --published --plan-cache --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -52,6 +52,7 @@ _volta() {
     run:--format) COMPREPLY=() ;;
     run:--dump-passes) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--dump-plan) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    run:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     parity:--backends) _volta_backends "$head" "$cur" ;;
     parity:--bind) COMPREPLY=() ;;
     parity:--seed) COMPREPLY=() ;;
@@ -59,6 +60,7 @@ _volta() {
     parity:--in) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--random-inputs) COMPREPLY=() ;;
     parity:--published) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    parity:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     ops:--backend) _volta_backends "$head" "$cur" ;;
     :*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
     check:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -70,7 +72,7 @@ _volta() {
     ops:*) COMPREPLY=() ;;
     backends:*) COMPREPLY=() ;;
     doctor:*) COMPREPLY=() ;;
-    explain:*) COMPREPLY=($(compgen -W "ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted" -- "$cur")) ;;
+    explain:*) COMPREPLY=($(compgen -W "ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget" -- "$cur")) ;;
     inspect:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     convert:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     help:*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;

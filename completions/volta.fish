@@ -18,7 +18,7 @@ complete -c volta -n '__fish_seen_subcommand_from backends' -f
 complete -c volta -n __fish_use_subcommand -f -a doctor -d 'Show facts about this build and machine, and check them'
 complete -c volta -n '__fish_seen_subcommand_from doctor' -f
 complete -c volta -n __fish_use_subcommand -f -a explain -d 'Explain a status code; without one, list them all'
-complete -c volta -n '__fish_seen_subcommand_from explain' -f -a 'ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted'
+complete -c volta -n '__fish_seen_subcommand_from explain' -f -a 'ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget'
 complete -c volta -n __fish_use_subcommand -f -a inspect -d 'Show what is in a file: its tensors, or the model it holds'
 complete -c volta -n '__fish_seen_subcommand_from inspect' -F
 complete -c volta -n __fish_use_subcommand -f -a convert -d 'Write the tensors of a file to another: npy, npz or safetensors, by its name'
@@ -46,6 +46,7 @@ complete -c volta -n '__fish_seen_subcommand_from run' -l format -r -f -d 'What 
 complete -c volta -n '__fish_seen_subcommand_from run' -l digest -d 'Print the digest of the run and nothing else'
 complete -c volta -n '__fish_seen_subcommand_from run' -l dump-passes -r -f -a '(__fish_complete_directories)' -d 'Write the graph before and after each pass: 00-source.vt, 01-bind.vt, 02-lower.vt'
 complete -c volta -n '__fish_seen_subcommand_from run' -l dump-plan -r -F -d 'Write the plan as text; - is standard output'
+complete -c volta -n '__fish_seen_subcommand_from run' -l plan-cache -r -f -a '(__fish_complete_directories)' -d 'Keep plans in this folder, and take them from there when everything they depend on is the same'
 complete -c volta -n '__fish_seen_subcommand_from run' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l backends -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Which to compare, the first being what the others are held to'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l bind -r -f -d 'Give dims their sizes, as in B=4,T=128'
@@ -54,6 +55,7 @@ complete -c volta -n '__fish_seen_subcommand_from parity' -l params -r -F -d 'Ta
 complete -c volta -n '__fish_seen_subcommand_from parity' -l in -r -F -d 'Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l random-inputs -r -f -d 'Draw the inputs that have no --in: floats in [-1, 1), integers in the range the model declares'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l published -r -F -d 'Compare with a published digest too'
+complete -c volta -n '__fish_seen_subcommand_from parity' -l plan-cache -r -f -a '(__fish_complete_directories)' -d 'Keep plans in this folder, and take them from there when everything they depend on is the same'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from digest' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l backend -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Add whether this backend runs each op itself'

@@ -6,7 +6,7 @@ _volta_backends() {
   compadd -a names
 }
 _volta_codes() {
-  compadd ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted
+  compadd ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget
 }
 _volta_verbs() {
   local -a verbs
@@ -91,6 +91,7 @@ _volta() {
         '--digest[Print the digest of the run and nothing else]' \
         '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt]:DIR:_files -/' \
         '--dump-plan=[Write the plan as text; - is standard output]:FILE:_files' \
+        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       parity) _arguments \
@@ -107,6 +108,7 @@ _volta() {
         '*--in=[Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
         '--published=[Compare with a published digest too]:FILE:_files' \
+        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       digest) _arguments \
