@@ -11,7 +11,7 @@ static const char tiny[] =
     "  input i: i32[B] in 0..3\n"
     "  param w: f32[4, 3] = normal(std=0.5, stream=1)\n"
     "  x = softmax(embedding(w, i))\n"
-    "  output y = x * 2 + 1\n"
+    "  output y = x * (f32(1) + f32(1)) + 1\n"
     "}\n";
 static const vt_binding tiny_dims[] = {{"B", 2}};
 

@@ -54,6 +54,26 @@ static int holds(const char *path, const void *p, size_t n) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
+static void test_peek(void) {
+  char got[8];
+  size_t n = 99;
+  vt_diag d = {0};
+  CHECK(write_all(in_folder("peek"), "abcdef", 6, &d) == VT_OK);
+  memset(got, '.', sizeof got);
+  CHECK(vt_file_peek(in_folder("peek"), got, 4, &n, &d) == VT_OK && n == 4);
+  CHECK(memcmp(got, "abcd....", 8) == 0);
+  CHECK(vt_file_peek(in_folder("peek"), got, 8, &n, &d) == VT_OK && n == 6);
+  CHECK(memcmp(got, "abcdef..", 8) == 0);
+  if (access("/proc/self/statm", R_OK) == 0) /* a file of size 0 that holds something */
+    CHECK(vt_file_peek("/proc/self/statm", got, 8, &n, &d) == VT_OK && n > 0);
+  n = 99;
+  CHECK(vt_file_peek(in_folder("none"), got, 8, &n, &d) == VT_IO && n == 99);
+  CHECK(strstr(d.text, "none") != NULL);
+  d = (vt_diag){0};
+  CHECK(vt_file_peek(folder, got, 8, &n, &d) == VT_IO && n == 99);
+  CHECK(unlink(in_folder("peek")) == 0);
+}
+
 static vt_status read_status(const char *path, uint64_t limit, vt_diag *d) {
   vt_fault f = {0};
   vt_file file = {.size = 4711};
@@ -372,6 +392,7 @@ int main(void) {
   (void)snprintf(folder, sizeof folder, "%.200s/volta-file-test-XXXXXX",
                  root != NULL ? root : "/tmp");
   if (mkdtemp(folder) == NULL) return fprintf(stderr, "file_test: SKIPPED: no folder\n"), 77;
+  test_peek();
   test_limits();
   test_sparse_giant();
   test_not_regular();

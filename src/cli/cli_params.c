@@ -122,8 +122,11 @@ static vt_status open_params(const cli_args *a, cli_job *j, cli_error *e) {
 }
 
 vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) {
-  *out = (cli_job){.path = a->operands[0], .random = cli_value(a, "random-inputs") != NULL};
+  *out = (cli_job){.path = a->operands[0],
+                   .passes = cli_value(a, "passes"),
+                   .random = cli_value(a, "random-inputs") != NULL};
   VT_TRY(cli_bind_parse(a, &out->bind, e));
+  VT_TRY(cli_planning_parse(a, &out->how, e));
   VT_TRY(cli_value_u64(a, "seed", 0, &out->seed, e));
   VT_TRY(cli_value_u64(a, "random-inputs", 0, &out->inputs_seed, e));
   e->path = out->path;
@@ -185,8 +188,15 @@ static vt_status new_program(const cli_job *j, const vt_options *o, vt_program *
 }
 
 vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **out, cli_error *e) {
-  vt_options o = {.size = sizeof o, .n_bind = j->bind.n, .bind = j->bind.row, .backend = backend};
-  o.cache = j->cache;
+  vt_options o = {.size = sizeof o,
+                  .n_bind = j->bind.n,
+                  .bind = j->bind.row,
+                  .backend = backend,
+                  .passes = j->passes,
+                  .schedule = j->how.schedule,
+                  .stream = j->how.stream,
+                  .memory_budget = j->how.budget,
+                  .cache = j->cache};
   vt_program *p = NULL;
   cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));

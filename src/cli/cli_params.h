@@ -3,7 +3,7 @@
  * the flags gave them, ready to be made into a program on any backend. */
 #ifndef CLI_PARAMS_H
 #define CLI_PARAMS_H
-#include "cli_bind.h"
+#include "cli_plan.h"
 
 typedef struct cli_input {
   char *name;
@@ -15,9 +15,10 @@ typedef struct cli_input {
 } cli_input;
 
 typedef struct cli_job {
-  const char *path, *params_path;
+  const char *path, *params_path, *passes; /* as the user wrote them; passes NULL: all */
   vt_model *model;
   cli_bind bind;
+  cli_planning how;
   vt_archive *params; /* NULL: from the seed */
   cli_input *inputs;
   uint32_t n_inputs;

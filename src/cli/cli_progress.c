@@ -38,6 +38,10 @@ void cli_progress_attach(vt_options *o) {
   if (isatty(STDERR_FILENO)) o->progress = report;
 }
 
+void cli_progress_show(const char *what, uint64_t done, uint64_t total) {
+  if (isatty(STDERR_FILENO)) report(NULL, what, done, total);
+}
+
 void cli_progress_clear(void) {
   if (state.shown) cli_narrate("\r\033[K");
   state.shown = 0;

@@ -5,6 +5,8 @@
 #include "volta/volta.h"
 
 void cli_progress_attach(vt_options *o);
+/* The same for work of the command line's own; `what` is told apart by its address. */
+void cli_progress_show(const char *what, uint64_t done, uint64_t total);
 /* Takes the line away again. */
 void cli_progress_clear(void);
 #endif

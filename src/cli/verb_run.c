@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verb_run.c - volta run MODEL: one run, its outputs shown, written or summed up in a digest. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli_json.h"
@@ -26,12 +27,17 @@ static vt_status output_at(vt_program *p, uint32_t i, output *out, cli_error *e)
 /* ---- files
  * -------------------------------------------------------------------------------------------- */
 
-static vt_status dump_text(const char *folder, const char *name, const char *text, cli_error *e) {
-  char *path = cli_path_join(folder, name, ".vt");
-  if (path == NULL) return cli_no_memory(e);
-  const vt_status s = text != NULL
-                          ? cli_file_write(path, text, strlen(text), e)
-                          : VT_FAIL(&e->diag, VT_INTERNAL, "there is no text of pass '%s'", name);
+/* 02-lower.vt: where a pass stands in the pipeline, and its name. */
+static vt_status dump_text(const char *folder, uint32_t place, const char *name, const char *text,
+                           cli_error *e) {
+  char numbered[80];
+  snprintf(numbered, sizeof numbered, "%02u-%s", (unsigned)place, name);
+  char *path = cli_path_join(folder, numbered, ".vt");
+  if (path == NULL || text == NULL) {
+    free(path);
+    return cli_no_memory(e);
+  }
+  const vt_status s = cli_file_write(path, text, strlen(text), e);
   free(path);
   return s;
 }
@@ -39,9 +45,12 @@ static vt_status dump_text(const char *folder, const char *name, const char *tex
 static vt_status dump_passes(const cli_job *j, const vt_program *p, const char *folder,
                              cli_error *e) {
   VT_TRY(cli_folder_make(folder, e));
-  VT_TRY(dump_text(folder, "00-source", vt_model_text(j->model), e));
-  VT_TRY(dump_text(folder, "01-bind", vt_program_pass_text(p, "bind"), e));
-  return dump_text(folder, "02-lower", vt_program_pass_text(p, "lower"), e);
+  VT_TRY(dump_text(folder, 0, "source", vt_model_text(j->model), e));
+  for (uint32_t i = 0; i < vt_program_passes(p); i++) {
+    const char *name = vt_program_pass(p, i);
+    VT_TRY(dump_text(folder, i + 1, name, vt_program_pass_text(p, name), e));
+  }
+  return VT_OK;
 }
 
 static vt_status dump_plan(const vt_program *p, const char *path, cli_error *e) {
@@ -144,10 +153,12 @@ static vt_status fill_outputs(vt_program *p, const char *folder, cli_format f, j
   return VT_OK;
 }
 
-static json_t *json_plan(const vt_program *p) {
+static json_t *json_plan(const cli_job *j, const vt_program *p) {
   uint8_t core[32], target[32];
   vt_program_plan_digest(p, core, target);
-  return json_pack("{s:o, s:o}", "core", cli_json_hex(core), "target", cli_json_hex(target));
+  json_t *o = json_pack("{s:o, s:o}", "core", cli_json_hex(core), "target", cli_json_hex(target));
+  cli_planning_json(&j->how, o);
+  return o;
 }
 
 static json_t *json_cost(const vt_program *p) {
@@ -173,7 +184,7 @@ static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t dig
                    vt_model_name(j->model), "hash", cli_json_hex(hash), "backend",
                    vt_program_backend(p), "bind", cli_bind_json(&j->bind), "parameters",
                    json_source(1, j->seed, j->params_path), "random_inputs",
-                   json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(p), "cost",
+                   json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p), "cost",
                    json_cost(p), "outputs", outputs, "digest", cli_json_hex(digest));
 }
 

@@ -309,17 +309,20 @@ static vt_status assign(vt_parser *p, const target *t, uint32_t value) {
 /* t = relu(x) @3: the fusion group of the one node that the statement wrote; `before` it there were
  * so many. Whether there can be such a group is for the verifier to say, once all is read. */
 static vt_status parse_group(vt_parser *p, uint32_t before) {
-  int64_t group;
   const vt_token at = p->tok;
   vt_graph *g = p->gb->g;
+  uint32_t group = 0;
   if (at.kind != '@') return VT_OK;
   VT_TRY(vt_parse_advance(p));
-  VT_TRY(vt_parse_whole(p, &group));
-  if (group < 1 || group > INT32_MAX)
-    return VT_FAIL_AT(p, &at, VT_SYNTAX, "a group is a number from 1 on");
+  const vt_token number = p->tok;
+  VT_TRY(vt_parse_expect(p, VT_TOKEN_INT, "the number of a group"));
+  for (uint32_t i = 0; i < number.n && group < 100000000; i++)
+    group = 10 * group + (uint32_t)(number.s[i] - '0');
+  if (group < 1 || group >= 100000000)
+    return VT_FAIL_AT(p, &number, VT_SYNTAX, "groups are numbered from 1 on");
   if (g->n_nodes != before + 1 || g->nodes[before].n_body > 0)
     return VT_FAIL_AT(p, &at, VT_SYNTAX, "a group belongs to a statement that is one op");
-  g->nodes[before].group = (uint32_t)group;
+  g->nodes[before].group = group;
   return VT_OK;
 }
 

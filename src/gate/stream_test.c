@@ -3,6 +3,8 @@
  * some of each: the same bits, the traffic that the plan states, errors and progress by the same
  * names, no allocation after the start. */
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "vt_gate.h"
 #include "vt_test.h"
 
@@ -139,6 +141,7 @@ static void try_one(const char *device, uint32_t stream) {
   uint64_t to, from, visits;
   float back[35] = {0};
   CHECK(begin(&t, device, stream) == VT_OK);
+  if (t.x == NULL) fprintf(stderr, "  %s %u: %s\n", device, stream, t.d.text);
   if (t.x == NULL) exit(1);
   const long asked = t.fault.asked;
   sums(t.p, &to, &from, &visits);
@@ -175,10 +178,14 @@ static void try_names(const char *device, uint32_t stream) {
   trial t = {0};
   heard h = {0};
   CHECK(begin(&t, device, stream) == VT_OK);
+  if (t.x == NULL) fprintf(stderr, "  %s %u: %s\n", device, stream, t.d.text);
   if (t.x == NULL) exit(1);
   give_params(&t);
   give_inputs(&t, 3);
   vt_exec_watch(t.x, hear, &h);
+  run_and_compare(&t);
+  CHECK(h.n == t.p->n_runs && h.done == h.total);
+  h = (heard){0};
   run_and_compare(&t);
   CHECK(h.n == t.p->n_runs && h.done == h.total);
   CHECK(t.p->n_runs == (strcmp(device, "island:1") == 0 ? 5 : 4));
@@ -205,6 +212,58 @@ static void test_out_of_memory(void) {
   CHECK(asked > 10);
 }
 
+/* ---- parameters that the host has no memory for, though each alone fits the device ---- */
+
+enum { MIB = 1 << 20, LONG = 25 * MIB }; /* elements: 100 MiB */
+
+static vt_graph *two_sums(void) {
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  const vt_type w = {VT_DTYPE_F32, 1, {LONG}};
+  const vt_init_info *zeros = vt_init_find("zeros");
+  vt_port param = {.kind = VT_PORT_PARAM, .init = zeros->number};
+  param.init_attrs = zeros->attrs->defaults;
+  CHECK(vt_graph_begin(&gb, "two_sums", vt_alloc_default(), NULL) == VT_OK);
+  param.name = "w";
+  vt_graph_add_port(&gb, &param, &w);
+  param.name = "v";
+  vt_graph_add_port(&gb, &param, &w);
+  const uint32_t a = vt_build_reduce(&gb.b, VT_OP_sum, 0, 0, 0);
+  const uint32_t b = vt_build_reduce(&gb.b, VT_OP_sum, 1, 0, 0);
+  vt_graph_add_result(&gb, "y", vt_build2(&gb.b, VT_OP_add, a, b));
+  CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
+  if (g == NULL) exit(1);
+  return g;
+}
+
+static uint64_t size_now(void) {
+  unsigned long long pages = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f == NULL || fscanf(f, "%llu", &pages) != 1) pages = 0;
+  if (f != NULL) fclose(f);
+  return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void test_host_memory(void) {
+  static const char want[] =
+      "the program needs 209715200 bytes (host_parameter 209715200) on the "
+      "host, which has ";
+  struct rlimit old, limit;
+  trial t = {.g = two_sums()};
+  const vt_plan_options o = options_of(3);
+  const vt_alloc a = vt_fault_alloc(&t.fault);
+  CHECK(vt_device_open("reference", a, &t.dev, NULL) == VT_OK);
+  const vt_target target = vt_device_target(t.dev);
+  CHECK(vt_plan_build(t.g, &o, &target, a, &t.p, &t.d) == VT_OK && getrlimit(RLIMIT_AS, &old) == 0);
+  if (t.p == NULL || size_now() == 0) exit(vt_test_failed != 0 ? 1 : 77);
+  limit = (struct rlimit){size_now() + 150 * (rlim_t)MIB, old.rlim_max};
+  CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+  CHECK(vt_exec_new(t.dev, t.p, a, &t.x, &t.d) == VT_NOMEM);
+  CHECK(strncmp(t.d.text, want, sizeof want - 1) == 0);
+  CHECK(setrlimit(RLIMIT_AS, &old) == 0);
+  end(&t);
+}
+
 int main(void) {
   for (uint32_t i = 0; i < N_DEVICES; i++)
     for (uint32_t stream = 0; stream < N_STREAMS; stream++) {
@@ -212,5 +271,6 @@ int main(void) {
       try_names(devices[i], stream);
     }
   test_out_of_memory();
+  test_host_memory();
   TEST_DONE();
 }

@@ -60,15 +60,19 @@ static int view_broadcast(const vt_view_rule *r) {
   return 1;
 }
 
+/* What has no elements starts where all of it does: a first element would lie beyond the end. */
 static int view_slice(const vt_view_rule *r) {
   const vt_attr_slice *a = r->attrs;
+  uint64_t first = 0;
+  int empty = 0;
   *r->to = (vt_layout){.first = r->from->first};
   for (uint32_t i = 0; i < r->y->rank; i++) {
     const int64_t step = a->step.n == 0 ? 1 : a->step.v[i];
-    const int used = r->y->dim[i] > 0; /* an empty axis starts nowhere */
-    r->to->first += used ? (uint64_t)a->start.v[i] * (uint64_t)r->from->stride[i] : 0;
+    empty |= r->y->dim[i] == 0;
+    first += (uint64_t)a->start.v[i] * (uint64_t)r->from->stride[i];
     r->to->stride[i] = r->y->dim[i] > 1 ? r->from->stride[i] * step : r->from->stride[i];
   }
+  r->to->first += empty ? 0 : first;
   return 1;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pass.c - the pipeline as a list, with the verifier and the hash between its passes. */
 #include "vt_pass.h"
+#include <stdio.h>
 #include <string.h>
 
 static const vt_pass_info passes[] = {
@@ -15,13 +16,23 @@ const vt_pass_info *vt_pass_at(uint32_t i) { return i < VT_PASS_COUNT ? &passes[
 
 /* ---- choosing ---- */
 
+/* "the passes are bind, lower, ..." */
+static vt_status no_pass(const char *name, size_t n, vt_diag *d) {
+  const vt_status s = VT_FAIL(d, VT_USAGE, "there is no pass '%.*s'", n > 40 ? 40 : (int)n, name);
+  if (d == NULL || d->hint[0] != 0) return s;
+  size_t used = 0;
+  for (uint32_t i = 0; i < VT_PASS_COUNT && used < sizeof d->hint; i++)
+    used += (size_t)snprintf(d->hint + used, sizeof d->hint - used, "%s%s",
+                             i == 0 ? "the passes are " : ", ", passes[i].name);
+  return s;
+}
+
 static vt_status add_pass(vt_pass_list *list, const char *name, size_t n, vt_diag *d) {
   uint32_t at = 0;
   while (at < VT_PASS_COUNT &&
          (strlen(passes[at].name) != n || memcmp(passes[at].name, name, n) != 0))
     at++;
-  if (at == VT_PASS_COUNT)
-    return VT_FAIL(d, VT_USAGE, "there is no pass '%.*s'", n > 40 ? 40 : (int)n, name);
+  if (at == VT_PASS_COUNT) return no_pass(name, n, d);
   for (uint32_t i = 0; i < list->n; i++)
     if (list->at[i] == at)
       return VT_FAIL(d, VT_USAGE, "the pass '%s' is listed twice", passes[at].name);

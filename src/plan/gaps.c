@@ -69,7 +69,8 @@ static void drop_gap(vt_gaps *g, uint32_t i) {
 }
 
 vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) {
-  *g = (vt_gaps){.at = VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* one more gap than stretches */
+  *g = (vt_gaps){.at =
+                     VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* one more gap than stretches */
   if (g->at == NULL) return VT_NOMEM;
   g->root = new_gap(g, 0, UINT64_MAX >> 1);
   return VT_OK;

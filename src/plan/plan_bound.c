@@ -23,7 +23,15 @@ static void count_value(tally *t, const vt_buffer *b) {
   if (b->place == VT_PLACE_OVER) count(t, b->first + 1, b->last, b->bytes);
 }
 
-/* Scratch of a run, and the dense copies that are there while it is at work. */
+/* What the larger of the bodies of a step takes while it runs. */
+static uint64_t bound_of_bodies(const vt_nested *nested) {
+  uint64_t most = 0;
+  for (uint32_t k = 0; k < nested->n; k++)
+    if (nested->plan[k]->live_bytes > most) most = nested->plan[k]->live_bytes;
+  return most;
+}
+
+/* Of each step the run that takes most: scratch, the dense copies that are there, bodies. */
 static vt_status count_runs(const vt_plan *p, tally *t, vt_arena *scratch, vt_diag *d) {
   tally copies = {VT_NEW_N(scratch, uint64_t, (size_t)p->n_runs + 1), p->n_runs};
   uint32_t *made = VT_NEW_N(scratch, uint32_t, p->n_buffers);
@@ -44,8 +52,10 @@ static vt_status count_runs(const vt_plan *p, tally *t, vt_arena *scratch, vt_di
   uint32_t step = 0;
   for (uint32_t r = 0; r < p->n_runs; r++) {
     there += copies.change[r];
-    if (there + p->runs[r].work_bytes > most) most = there + p->runs[r].work_bytes;
-    if (p->run_node[r] != p->step_node[step]) continue;
+    const int is_step = p->run_node[r] == p->step_node[step];
+    const uint64_t inner = is_step ? bound_of_bodies(&p->nested[step]) : 0;
+    if (there + p->runs[r].work_bytes + inner > most) most = there + p->runs[r].work_bytes + inner;
+    if (!is_step) continue;
     count(t, step, step, most);
     most = 0;
     step++;
@@ -60,14 +70,9 @@ vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   for (uint32_t i = 0; i < p->n_transfers; i++)
     if (p->transfers[i].class == VT_CLASS_TEMP)
       count(&t, p->transfers[i].step, p->transfers[i].step, p->transfers[i].bytes);
-  for (uint32_t i = 0; i < p->n_steps; i++) {
-    uint64_t inner = 0;
-    for (uint32_t k = 0; k < p->nested[i].n; k++) {
+  for (uint32_t i = 0; i < p->n_steps; i++)
+    for (uint32_t k = 0; k < p->nested[i].n; k++)
       VT_TRY(vt_plan_bound(p->nested[i].plan[k], scratch, d));
-      if (p->nested[i].plan[k]->live_bytes > inner) inner = p->nested[i].plan[k]->live_bytes;
-    }
-    count(&t, i, i, inner);
-  }
   VT_TRY(count_runs(p, &t, scratch, d));
   uint64_t there = 0, most = 0;
   for (uint32_t i = 0; i < t.n; i++) {

@@ -31,7 +31,7 @@ typedef struct scheduler {
   vt_planner *q;
   unit *units;
   uint32_t n_units, n_readers, n_heap, room;
-  uint32_t *unit_of;            /* by node */
+  uint32_t *unit_of;             /* by node */
   uint32_t *first_reader, *left; /* by holder: its readers; how many of them have not run */
   reader *readers;
   entry *heap;
@@ -116,7 +116,8 @@ static int64_t price_of(const scheduler *s, uint32_t u) {
     const vt_node *n = &g->nodes[i];
     if (vt_plan_is_view(s->q->p, n)) continue;
     for (uint32_t k = 0; k < n->n_out; k++)
-      if (is_temporary(s, n->first_out + k)) price += (int64_t)s->q->p->buffers[n->first_out + k].bytes;
+      if (is_temporary(s, n->first_out + k))
+        price += (int64_t)s->q->p->buffers[n->first_out + k].bytes;
     for (uint32_t k = 0; k < n->n_in; k++) {
       const uint32_t v = s->q->holder[g->operands[n->first_in + k]];
       int again = 0;

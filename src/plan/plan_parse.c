@@ -113,6 +113,21 @@ static vt_status read_value(reader *r, uint32_t v) {
 
 static vt_status read_list(reader *r);
 
+/* How far into its stretch a body reaches. */
+static uint64_t reach(const vt_plan *body, uint64_t base) {
+  uint64_t most = 0;
+  for (uint32_t v = 0; v < body->n_buffers; v++) {
+    const vt_buffer *b = &body->buffers[v];
+    const uint64_t end = vt_plan_rounded(b->offset - base + b->bytes);
+    if (b->place == VT_PLACE_OWN && b->bytes > 0 && end > most) most = end;
+  }
+  for (uint32_t i = 0; i < body->n_steps; i++) {
+    const uint64_t end = vt_plan_rounded(body->nested[i].offset - base + body->nested[i].bytes);
+    if (body->nested[i].bytes > 0 && end > most) most = end;
+  }
+  return most;
+}
+
 static vt_status read_bodies(reader *r, uint32_t step) {
   vt_planner *q = r->q;
   const vt_node *n = &q->p->g->nodes[q->p->step_node[step]];
@@ -139,6 +154,7 @@ static vt_status read_bodies(reader *r, uint32_t step) {
     const vt_status s = read_list(r);
     r->q = q;
     VT_TRY(s);
+    body->class_bytes[VT_CLASS_TEMP] = reach(body, nested->offset);
     skip_indent(r);
     expect(r, "}\n");
   }

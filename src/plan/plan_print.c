@@ -93,8 +93,7 @@ static void print_runs(const vt_plan *p, uint32_t *number, vt_text *out) {
     const uint32_t node = p->run_node[r], made = p->g->nodes[node].first_out;
     vt_text_add(out, "  run %u work %llu: node %u +%llu", (*number)++, (ull)s->work_bytes, node,
                 (ull)s->work_offset);
-    if (p->dense[made] != VT_NO_OFFSET)
-      vt_text_add(out, ", dense copy +%llu", (ull)p->dense[made]);
+    if (p->dense[made] != VT_NO_OFFSET) vt_text_add(out, ", dense copy +%llu", (ull)p->dense[made]);
     vt_text_add(out, "\n");
     if (node != p->step_node[step]) continue;
     for (uint32_t k = 0; k < p->nested[step].n; k++)

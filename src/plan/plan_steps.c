@@ -64,7 +64,8 @@ static void add_copies(hander *h, uint32_t v, uint32_t step, uint32_t *chain) {
     vt_layout dense;
     vt_layout_dense(t, &dense);
     h->copy_of[chain[n]] = h->n_copies;
-    h->copies[h->n_copies++] = (copy){chain[n], h->p->n_runs, h->p->n_runs, vt_layout_span(t, &dense)};
+    h->copies[h->n_copies++] =
+        (copy){chain[n], h->p->n_runs, h->p->n_runs, vt_layout_span(t, &dense)};
     add_run(h, h->p->g->values[chain[n]].node, step);
   }
 }
@@ -187,8 +188,7 @@ static vt_status make_run(const hander *h, uint32_t r, vt_diag *d) {
   vt_bk_tensor *out = VT_NEW_N(&p->arena, vt_bk_tensor, n->n_out);
   vt_bk_body *body = VT_NEW_N(&p->arena, vt_bk_body, n->n_body);
   if (in == NULL || out == NULL || body == NULL) return vt_plan_no_memory(d);
-  for (uint32_t k = 0; k < n->n_in; k++)
-    in[k] = tensor_for(h, step, g->operands[n->first_in + k]);
+  for (uint32_t k = 0; k < n->n_in; k++) in[k] = tensor_for(h, step, g->operands[n->first_in + k]);
   for (uint32_t k = 0; k < n->n_out; k++) out[k] = tensor_for(h, step, n->first_out + k);
   for (uint32_t k = 0; k < n->n_body; k++)
     VT_TRY(make_body(p, p->nested[step].plan[k], &body[k], d));
@@ -226,25 +226,10 @@ static vt_status make_runs(vt_plan *p, uint64_t base, vt_arena *scratch, uint64_
   return VT_OK;
 }
 
-/* ---- scratch: runs follow each other, so all share what lies behind the copies ---- */
+/* ---- scratch ---- */
 
-static vt_status ask(vt_plan *p, uint32_t r, const vt_target *t, uint64_t base, uint64_t *most,
-                     vt_diag *d);
-
-static vt_status ask_all(vt_plan *p, const vt_target *t, uint64_t base, uint64_t *most,
-                         vt_diag *d) {
-  uint32_t step = 0;
-  for (uint32_t r = 0; r < p->n_runs; r++) {
-    VT_TRY(ask(p, r, t, base, most, d));
-    if (p->run_node[r] != p->step_node[step]) continue; /* the run of a view has no bodies */
-    for (uint32_t k = 0; k < p->nested[step].n; k++)
-      VT_TRY(ask_all(p->nested[step].plan[k], t, base, most, d));
-    step++;
-  }
-  return VT_OK;
-}
-
-static vt_status ask(vt_plan *p, uint32_t r, const vt_target *t, uint64_t base, uint64_t *most,
+/* From `base` on; *out_end is where it ends. */
+static vt_status ask(vt_plan *p, uint32_t r, const vt_target *t, uint64_t base, uint64_t *out_end,
                      vt_diag *d) {
   uint64_t bytes = 0;
   VT_TRY(t->workspace(t->self, &p->runs[r], &bytes, d));
@@ -252,19 +237,36 @@ static vt_status ask(vt_plan *p, uint32_t r, const vt_target *t, uint64_t base, 
     return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", r);
   p->runs[r].work_bytes = bytes;
   p->runs[r].work_offset = bytes > 0 ? base : 0;
-  if (vt_plan_rounded(bytes) > *most) *most = vt_plan_rounded(bytes);
+  *out_end = base + vt_plan_rounded(bytes);
+  if (*out_end > VT_PLAN_MOST_BYTES)
+    return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");
+  return VT_OK;
+}
+
+/* Runs follow each other, so all share what lies behind the copies. Bodies run while their step
+ * does, so they share what lies behind its own. */
+static vt_status ask_all(vt_plan *p, const vt_target *t, uint64_t base, uint64_t *top, vt_diag *d) {
+  uint32_t step = 0;
+  for (uint32_t r = 0; r < p->n_runs; r++) {
+    uint64_t end = base;
+    VT_TRY(ask(p, r, t, base, &end, d));
+    if (end > *top) *top = end;
+    if (p->run_node[r] != p->step_node[step]) continue; /* the run of a view has no bodies */
+    for (uint32_t k = 0; k < p->nested[step].n; k++)
+      VT_TRY(ask_all(p->nested[step].plan[k], t, end, top, d));
+    step++;
+  }
   return VT_OK;
 }
 
 vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
-  uint64_t copies, most = 0;
+  uint64_t copies, top;
   p->fingerprint = vt_arena_string(&p->arena, t->fingerprint, strlen(t->fingerprint));
   if (p->fingerprint == NULL) return vt_plan_no_memory(d);
   p->dense_only = t->dense_only;
   VT_TRY(make_runs(p, 0, scratch, &copies, d));
-  VT_TRY(ask_all(p, t, copies, &most, d));
-  p->class_bytes[VT_CLASS_WORK] = copies + most;
-  if (copies + most > VT_PLAN_MOST_BYTES)
-    return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");
+  top = copies;
+  VT_TRY(ask_all(p, t, copies, &top, d));
+  p->class_bytes[VT_CLASS_WORK] = top;
   return VT_OK;
 }

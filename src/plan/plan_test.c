@@ -1,86 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_test.c - lifetimes, placement and digests of plans, and a verifier that notices every
- * field of a good plan that is changed. */
+ * plan_test.c - what the planner decides: lifetimes, places, views, what is written over what, the
+ * two orders, visits of parameters, dense copies; and what it refuses. */
 #include "vt_plan.h"
 #include <string.h>
+#include "verify_test.h"
 #include "vt_test.h"
-
-/* ---- a target that asks for scratch ---- */
-
-typedef struct asker {
-  uint64_t bytes; /* of every step */
-  uint32_t calls;
-  vt_status status;
-} asker;
-
-static vt_status workspace(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
-  asker *a = self;
-  a->calls++;
-  if (a->status != VT_OK) return VT_FAIL(d, a->status, "no scratch");
-  *out = step->n_in > 0 ? a->bytes : 0;
-  return VT_OK;
-}
-
-static vt_target target_of(asker *a, const char *fingerprint) {
-  return (vt_target){.fingerprint = fingerprint, .self = a, .workspace = workspace};
-}
-
-/* ---- graphs ---- */
-
-static uint32_t port(vt_graph_builder *gb, const char *name, uint32_t kind, vt_type type) {
-  const vt_init_info *zeros = vt_init_find("zeros");
-  const int is_param = kind == VT_PORT_PARAM;
-  const vt_port p = {.name = name,
-                     .kind = kind,
-                     .init = is_param ? zeros->number : 0,
-                     .init_attrs = is_param ? zeros->attrs->defaults : NULL};
-  return vt_graph_add_port(gb, &p, &type);
-}
 
 static vt_type vector(int64_t n) { return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}}; }
 
-static void begin(vt_graph_builder *gb, const char *name) {
-  if (vt_graph_begin(gb, name, vt_alloc_default(), NULL) != VT_OK) exit(1);
+static uint32_t sum(vt_builder *b, uint32_t x) {
+  const vt_attr_reduce all = {.size = sizeof all};
+  return b->node(b, VT_OP_sum, &x, 1, &all);
 }
 
-static vt_graph *freeze(vt_graph_builder *gb) {
-  vt_graph *g = NULL;
-  CHECK(vt_graph_freeze(gb, &g) == VT_OK);
-  if (g == NULL) exit(1); /* nothing below makes sense */
-  return g;
-}
-
-/* The sample all corruptions start from:
- *   ports  0 x f32[100] input, 1 w f32[100] param
- *   nodes  0 a = x + w   1 b = neg a   2 c = a * b   3 e = neg c (e is an output)   4 f = c + e
- *   values 2..6; results "e" and "f", and "same" which is f once more */
-enum { X, W, A, B, C, E, F };
-static vt_graph *sample(void) {
-  vt_graph_builder gb;
-  begin(&gb, "sample");
-  port(&gb, "x", VT_PORT_INPUT, vector(100));
-  port(&gb, "w", VT_PORT_PARAM, vector(100));
-  vt_build2(&gb.b, VT_OP_add, X, W);
-  vt_build1(&gb.b, VT_OP_neg, A);
-  vt_build2(&gb.b, VT_OP_mul, A, B);
-  vt_build1(&gb.b, VT_OP_neg, C);
-  vt_build2(&gb.b, VT_OP_add, C, E);
-  vt_graph_add_result(&gb, "e", E);
-  vt_graph_add_result(&gb, "f", F);
-  vt_graph_add_result(&gb, "same", F);
-  return freeze(&gb);
-}
-
-static vt_plan *plan_for(const vt_graph *g, uint64_t scratch, const char *fingerprint) {
-  asker a = {.bytes = scratch};
-  const vt_target t = target_of(&a, fingerprint);
-  vt_plan *p = NULL;
-  vt_diag d = {0};
-  CHECK(vt_plan_build(g, &t, vt_alloc_default(), &p, &d) == VT_OK);
-  if (p == NULL) fprintf(stderr, "  %s\n", d.text);
-  if (p == NULL) exit(1);
-  CHECK(a.calls == g->n_nodes && vt_plan_verify(p, &d) == VT_OK && d.code == VT_OK);
-  return p;
+/* The running sum along axis 0: as large as its operand and neither a view nor pointwise. */
+static uint32_t running(vt_builder *b, uint32_t x) {
+  const vt_attr_cumsum down = {.size = sizeof down, .axis = 0};
+  return b->node(b, VT_OP_cumsum, &x, 1, &down);
 }
 
 static void check_buffer(const vt_plan *p, uint32_t v, uint32_t class, uint32_t first,
@@ -94,393 +30,392 @@ static void check_buffer(const vt_plan *p, uint32_t v, uint32_t class, uint32_t 
             b->last, (unsigned long long)b->offset, (unsigned long long)b->bytes);
 }
 
-/* 400 bytes take 512 each: every tensor starts at a multiple of 256. */
+static void done(vt_plan *p, vt_graph *g) {
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* ---- places ---- */
+
+/*   ports  0 x f32[100] input, 1 w f32[100] param
+ *   nodes  0 a = x + w   1 b = cumsum a   2 c = a * b   3 e = neg c (an output)   4 f = c + e
+ *   results "e" and "f", and "same" which is f once more */
+enum { X, W, A, B, C, E, F };
+static vt_graph *sample(void) {
+  vt_graph_builder gb;
+  begin(&gb, "sample");
+  port(&gb, "x", VT_PORT_INPUT, vector(100));
+  port(&gb, "w", VT_PORT_PARAM, vector(100));
+  vt_build2(&gb.b, VT_OP_add, X, W);
+  running(&gb.b, A);
+  vt_build2(&gb.b, VT_OP_mul, A, B);
+  vt_build1(&gb.b, VT_OP_neg, C);
+  vt_build2(&gb.b, VT_OP_add, C, E);
+  vt_graph_add_result(&gb, "e", E);
+  vt_graph_add_result(&gb, "f", F);
+  vt_graph_add_result(&gb, "same", F);
+  return freeze(&gb);
+}
+
+/* 400 bytes take 512 each: every tensor starts at a multiple of 256. c is written over a. */
 static void test_sample(void) {
   vt_graph *g = sample();
-  vt_plan *p = plan_for(g, 1000, "test");
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 500, NULL);
   check_buffer(p, X, VT_CLASS_INPUT, 0, 5, 0, 400);
   check_buffer(p, W, VT_CLASS_PARAM, 0, 5, 0, 400);
   check_buffer(p, A, VT_CLASS_TEMP, 0, 2, 0, 400);
   check_buffer(p, B, VT_CLASS_TEMP, 1, 2, 512, 400);
-  check_buffer(p, C, VT_CLASS_TEMP, 2, 4, 1024, 400);
+  check_buffer(p, C, VT_CLASS_TEMP, 2, 4, 0, 400);
   check_buffer(p, E, VT_CLASS_OUTPUT, 3, 5, 0, 400);
   check_buffer(p, F, VT_CLASS_OUTPUT, 4, 5, 512, 400);
+  CHECK(p->buffers[C].place == VT_PLACE_OVER && p->buffers[C].of == A);
   CHECK(p->class_bytes[VT_CLASS_INPUT] == 512 && p->class_bytes[VT_CLASS_PARAM] == 512);
-  CHECK(p->class_bytes[VT_CLASS_TEMP] == 1536 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
+  CHECK(p->class_bytes[VT_CLASS_TEMP] == 1024 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
   CHECK(p->class_bytes[VT_CLASS_WORK] == 1024); /* 1000, rounded up; shared by all steps */
+  CHECK(vt_plan_peak(p) == 512 + 512 + 1024 + 1024 + 1024);
+  /* at step 4: x, w, c, e, f and scratch of two operands */
+  CHECK(p->live_bytes == 5 * 400 + 1000);
   for (uint32_t i = 0; i < p->n_steps; i++)
-    CHECK(p->step_node[i] == i && p->steps[i].work_bytes == 1000 && p->steps[i].work_offset == 0);
-  vt_plan_free(p);
-  vt_graph_free(g);
+    CHECK(p->step_node[i] == i && p->run_node[i] == i && p->runs[i].work_offset == 0);
+  CHECK(p->n_transfers == 4 && p->transfers[0].value == X && p->transfers[3].value == F);
+  CHECK(p->transfers[1].step == 5 && p->transfers[1].direction == VT_FROM_DEVICE);
+  done(p, g);
 }
 
 static void test_step(void) {
   vt_graph *g = sample();
-  vt_plan *p = plan_for(g, 0, "test");
-  const vt_bk_step *s = &p->steps[2];
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  const vt_bk_step *s = &p->runs[2];
   CHECK(s->size == sizeof *s && s->op == VT_OP_mul && s->n_in == 2 && s->n_out == 1);
   CHECK(s->attrs == g->nodes[2].attrs && s->attrs_size == sizeof(vt_attr_none));
   CHECK(s->in[1].arena == VT_CLASS_TEMP && s->in[1].offset == 512);
   CHECK(s->out[0].dtype == VT_DTYPE_F32 && s->out[0].rank == 1 && s->out[0].dim[0] == 100);
-  CHECK(s->out[0].stride[0] == 1 && s->out[0].offset == 1024 && s->work_bytes == 0);
-  vt_plan_free(p);
-  vt_graph_free(g);
+  CHECK(s->out[0].stride[0] == 1 && s->out[0].offset == 0 && s->work_bytes == 0);
+  done(p, g);
 }
 
-/* However long the chain, two buffers take turns: the operand lives while its result is made. */
+/* However long the chain, one buffer does: each link is written over the one before. */
 static void test_chain(void) {
   vt_graph_builder gb;
   begin(&gb, "chain");
   uint32_t v = port(&gb, "x", VT_PORT_INPUT, vector(64));
   for (int i = 0; i < 50; i++) v = vt_build1(&gb.b, i % 2 ? VT_OP_neg : VT_OP_abs, v);
-  vt_graph_add_result(&gb, "y", v);
+  vt_graph_add_result(&gb, "y", sum(&gb.b, v));
   vt_graph *g = freeze(&gb);
-  vt_plan *p = plan_for(g, 0, "test");
-  CHECK(p->class_bytes[VT_CLASS_TEMP] == 512 && p->class_bytes[VT_CLASS_OUTPUT] == 256);
-  for (uint32_t i = 1; i < 50; i++) CHECK(p->buffers[i].offset == (i % 2 ? 0 : 256));
-  vt_plan_free(p);
-  vt_graph_free(g);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  CHECK(p->class_bytes[VT_CLASS_TEMP] == 256 && p->class_bytes[VT_CLASS_OUTPUT] == 256);
+  for (uint32_t i = 2; i <= 50; i++)
+    CHECK(p->buffers[i].place == VT_PLACE_OVER && p->buffers[i].of == i - 1);
+  CHECK(p->buffers[1].place == VT_PLACE_OWN); /* an input is never written */
+  done(p, g);
+}
+
+static uint32_t place_of_last(vt_graph_builder *gb, uint32_t v) {
+  vt_graph_add_result(gb, "y", sum(&gb->b, v));
+  vt_graph *g = freeze(gb);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  const uint32_t place = p->buffers[v].place;
+  done(p, g);
+  return place;
+}
+
+/* Where the result may not be written over an operand. */
+static void test_not_over(void) {
+  vt_graph_builder gb;
+  const vt_type square = {VT_DTYPE_F32, 2, {16, 16}};
+  begin(&gb, "turned"); /* the same bytes in another order */
+  uint32_t a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
+  const uint32_t seen = turn(&gb.b, a);
+  CHECK(place_of_last(&gb, vt_build2(&gb.b, VT_OP_add, a, seen)) == VT_PLACE_OWN);
+  begin(&gb, "read later");
+  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
+  uint32_t b = vt_build1(&gb.b, VT_OP_neg, a);
+  vt_graph_add_result(&gb, "later", sum(&gb.b, a));
+  CHECK(place_of_last(&gb, b) == VT_PLACE_OWN);
+  begin(&gb, "repeated"); /* of another shape */
+  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, vector(16)));
+  b = port(&gb, "z", VT_PORT_INPUT, square);
+  CHECK(place_of_last(&gb, vt_build2(&gb.b, VT_OP_add, a, b)) == VT_PLACE_OWN);
+  begin(&gb, "narrower"); /* bool from f32 */
+  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
+  const uint32_t is = vt_build2(&gb.b, VT_OP_lt, a, a);
+  CHECK(place_of_last(&gb, vt_build_cast(&gb.b, is, VT_DTYPE_F32)) == VT_PLACE_OWN);
+  begin(&gb, "as wide"); /* i32 over f32: the same bytes, each read before it is written */
+  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
+  b = vt_build_cast(&gb.b, a, VT_DTYPE_I32);
+  CHECK(place_of_last(&gb, b) == VT_PLACE_OVER);
+  begin(&gb, "twice");
+  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
+  CHECK(place_of_last(&gb, vt_build2(&gb.b, VT_OP_mul, a, a)) == VT_PLACE_OVER);
 }
 
 /* First fit: a gap that is large enough is taken before new ground, a smaller one is not. */
 static void test_first_fit(void) {
   vt_graph_builder gb;
   begin(&gb, "gaps");
-  const vt_attr_slice half = {
-      .size = sizeof half, .start = {.n = 1, .v = {0}}, .stop = {.n = 1, .v = {64}}};
   const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(128));
-  const uint32_t big = vt_build1(&gb.b, VT_OP_neg, x);                  /* 512 bytes at 0 */
-  const uint32_t small = gb.b.node(&gb.b, VT_OP_slice, &big, 1, &half); /* 256 at 512 */
-  const uint32_t other = vt_build1(&gb.b, VT_OP_neg, x);                /* big is dead: at 0 */
-  const uint32_t more = vt_build1(&gb.b, VT_OP_neg, small);             /* 256: behind both */
-  const uint32_t cut = gb.b.node(&gb.b, VT_OP_slice, &other, 1, &half); /* small's place */
-  const uint32_t wide = vt_build2(&gb.b, VT_OP_add, other, other);      /* 512: no gap, on top */
-  const uint32_t sum = vt_build2(&gb.b, VT_OP_add, cut, more);
-  vt_graph_add_result(&gb, "y", vt_build2(&gb.b, VT_OP_add, sum, sum));
-  vt_graph_add_result(&gb, "z", vt_build1(&gb.b, VT_OP_neg, wide));
+  const uint32_t z = port(&gb, "z", VT_PORT_INPUT, vector(64));
+  const uint32_t big = running(&gb.b, x);   /* 512 bytes at 0 */
+  const uint32_t small = running(&gb.b, z); /* 256 at 512 */
+  const uint32_t t = sum(&gb.b, big);       /* 256 at 768; big dies */
+  const uint32_t more = running(&gb.b, z);  /* 256 at 0 */
+  const uint32_t other = running(&gb.b, x); /* 512: the gap at 256 is too small; on top */
+  const uint32_t last = running(&gb.b, z);  /* 256 at 256 */
+  uint32_t all = sum(&gb.b, small);         /* 256 on top of them all */
+  all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, more));
+  all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, other));
+  all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, last));
+  vt_graph_add_result(&gb, "y", vt_build2(&gb.b, VT_OP_add, all, t));
   vt_graph *g = freeze(&gb);
-  vt_plan *p = plan_for(g, 0, "test");
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   CHECK(p->buffers[big].offset == 0 && p->buffers[small].offset == 512);
-  CHECK(p->buffers[other].offset == 0 && p->buffers[more].offset == 768);
-  CHECK(p->buffers[cut].offset == 512 && p->buffers[wide].offset == 1024);
-  CHECK(p->class_bytes[VT_CLASS_TEMP] == 1536);
-  vt_plan_free(p);
-  vt_graph_free(g);
+  CHECK(p->buffers[t].offset == 768 && p->buffers[more].offset == 0);
+  CHECK(p->buffers[other].offset == 1024 && p->buffers[last].offset == 256);
+  CHECK(p->class_bytes[VT_CLASS_TEMP] == 1792);
+  done(p, g);
 }
 
-static void test_strides(void) {
+/* ---- views ---- */
+
+static void check_view(const vt_plan *p, uint32_t v, uint32_t of, uint64_t offset, uint64_t bytes,
+                       int64_t s0, int64_t s1) {
+  const vt_buffer *b = &p->buffers[v];
+  CHECK(b->place == VT_PLACE_VIEW && b->of == of && b->bytes == bytes);
+  CHECK(b->offset == p->buffers[of].offset + offset && b->class == p->buffers[of].class);
+  CHECK(b->stride[0] == s0 && b->stride[1] == s1);
+}
+
+static void test_views(void) {
   vt_graph_builder gb;
-  begin(&gb, "strides");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_I8, 4, {2, 3, 1, 5}});
-  vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_neg, x));
+  vt_builder *b = &gb.b;
+  begin(&gb, "views");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type); /* 64 rows of 16 bytes */
+  const uint32_t t = turn(b, x), c = cut(b, x), tc = turn(b, c);
+  const uint32_t r = vt_build_reshape(b, x, 2, wide), tr = vt_build_reshape(b, t, 2, wide);
+  const vt_attr_slice odd = {
+      .size = sizeof odd, .start = {.n = 2, .v = {1, 0}}, .stop = {.n = 2, .v = {64, 4}}};
+  const uint32_t o = b->node(b, VT_OP_slice, &x, 1, &odd);
+  uint32_t all = sum(b, tc);
+  all = vt_build2(b, VT_OP_add, all, sum(b, r));
+  all = vt_build2(b, VT_OP_add, all, sum(b, tr));
+  all = vt_build2(b, VT_OP_add, all, sum(b, o));
+  vt_graph_add_result(&gb, "y", all);
+  vt_graph_add_result(&gb, "kept", turn(b, x));
   vt_graph *g = freeze(&gb);
-  vt_plan *p = plan_for(g, 0, "test");
-  static const int64_t want[8] = {15, 5, 5, 1};
-  CHECK(memcmp(p->steps[0].in[0].stride, want, sizeof want) == 0);
-  CHECK(p->buffers[x].bytes == 30);
-  vt_plan_free(p);
-  vt_graph_free(g);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  check_view(p, t, x, 0, 1024, 1, 4);
+  check_view(p, c, x, 256, 512, 4, 1);
+  check_view(p, tc, c, 0, 512, 1, 4);
+  check_view(p, r, x, 0, 1024, 64, 1);
+  CHECK(p->buffers[tr].place == VT_PLACE_OWN); /* row-major order of what is not dense */
+  CHECK(p->buffers[o].place == VT_PLACE_OWN);  /* 16 bytes from the start: not aligned */
+  CHECK(p->buffers[g->results[1].value].place == VT_PLACE_OWN); /* results are dense */
+  CHECK(p->n_steps == g->n_nodes - 4);
+  done(p, g);
 }
 
-/* Nothing takes no memory, wherever it stands; a scalar takes one element. */
-static void test_empty(void) {
+/* What is seen through a view lives as long as the view is read. */
+static void test_views_keep_alive(void) {
   vt_graph_builder gb;
-  begin(&gb, "empty");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 1 << 20}});
-  const uint32_t s = port(&gb, "s", VT_PORT_INPUT, (vt_type){VT_DTYPE_F64, 0, {0}});
-  const uint32_t n = vt_build1(&gb.b, VT_OP_neg, x), m = vt_build1(&gb.b, VT_OP_neg, n);
-  vt_graph_add_result(&gb, "m", m);
-  vt_graph_add_result(&gb, "s", s);
+  vt_builder *b = &gb.b;
+  begin(&gb, "alive");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t a = running(b, x), t = turn(b, a), n = running(b, x);
+  const uint32_t first = sum(b, n);
+  vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, first, sum(b, t)));
   vt_graph *g = freeze(&gb);
-  vt_plan *p = plan_for(g, 0, "test");
-  CHECK(p->buffers[x].bytes == 0 && p->buffers[n].bytes == 0 && p->buffers[m].bytes == 0);
-  CHECK(p->buffers[s].bytes == 8 && p->class_bytes[VT_CLASS_INPUT] == 256);
-  CHECK(p->class_bytes[VT_CLASS_TEMP] == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0);
-  vt_plan_free(p);
-  vt_graph_free(g);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  CHECK(p->buffers[a].last == 3 && p->buffers[t].first == 0 && p->buffers[t].last == 3);
+  CHECK(p->buffers[n].offset != p->buffers[a].offset);
+  done(p, g);
 }
 
-/* Outputs that are ports stay where ports are; a graph may have no step at all. */
-static void test_port_results(void) {
+/* A target that takes no strides gets the turned one as a step, before its first reader, once. */
+static void test_dense(void) {
   vt_graph_builder gb;
-  begin(&gb, "ports");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(1));
-  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, vector(1));
-  vt_graph_add_result(&gb, "x", x);
-  vt_graph_add_result(&gb, "again", x);
-  vt_graph_add_result(&gb, "w", w);
+  vt_builder *b = &gb.b;
+  begin(&gb, "dense");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t t = turn(b, x), r = vt_build_reshape(b, x, 2, wide);
+  const uint32_t first = sum(b, r), second = sum(b, t), third = sum(b, t);
+  uint32_t all = vt_build2(b, VT_OP_add, first, second);
+  vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, all, third));
   vt_graph *g = freeze(&gb);
-  vt_plan *p = plan_for(g, 0, "test");
-  check_buffer(p, x, VT_CLASS_INPUT, 0, 0, 0, 4);
-  check_buffer(p, w, VT_CLASS_PARAM, 0, 0, 0, 4);
-  CHECK(p->n_steps == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0);
-  vt_plan_free(p);
-  vt_graph_free(g);
+  vt_plan *strided = plan_for(g, VT_SCHEDULE_SOURCE, 0, 100, NULL);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
+  CHECK(strided->n_runs == 5 && p->n_runs == 6 && p->n_steps == 5);
+  CHECK(p->run_node[0] == g->values[first].node && p->run_node[1] == g->values[t].node);
+  CHECK(p->dense[t] == 0 && p->dense[r] == VT_NO_OFFSET);
+  CHECK(p->runs[1].out[0].arena == VT_CLASS_WORK && p->runs[2].in[0].arena == VT_CLASS_WORK);
+  CHECK(p->runs[2].in[0].stride[0] == 64 && p->runs[3].in[0].offset == 0);
+  CHECK(p->runs[2].work_offset == 1024); /* scratch behind the copy */
+  CHECK(p->class_bytes[VT_CLASS_WORK] == 1024 + 256);
+  CHECK(memcmp(&p->core, &strided->core, sizeof p->core) == 0);
+  vt_plan_free(strided);
+  done(p, g);
 }
 
-/* ---- digests ---- */
+/* ---- order ---- */
 
-static int same_hash(const vt_hash256 *a, const vt_hash256 *b) {
-  return memcmp(a, b, sizeof *a) == 0;
+/* Four large tensors are made before the first is summed up; the other order makes one at a time,
+ * each in the same bytes. */
+static void test_memory_order(void) {
+  vt_graph_builder gb;
+  vt_builder *b = &gb.b;
+  begin(&gb, "order");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(1024));
+  uint32_t made[4], sums[4];
+  for (int i = 0; i < 4; i++) made[i] = running(b, x);
+  for (int i = 0; i < 4; i++) sums[i] = sum(b, made[i]);
+  uint32_t all = vt_build2(b, VT_OP_add, sums[0], sums[1]);
+  all = vt_build2(b, VT_OP_add, all, vt_build2(b, VT_OP_add, sums[2], sums[3]));
+  vt_graph_add_result(&gb, "y", all);
+  vt_graph *g = freeze(&gb);
+  vt_plan *source = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  vt_plan *memory = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
+  vt_plan *again = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
+  CHECK(source->class_bytes[VT_CLASS_TEMP] == 4 * 4096 + 256);
+  CHECK(memory->class_bytes[VT_CLASS_TEMP] <= 4096 + 4 * 256);
+  CHECK(memory->step_node[0] == 0 && memory->step_node[1] == 4); /* the first, then its sum */
+  CHECK(memcmp(&again->core, &memory->core, sizeof again->core) == 0);
+  CHECK(memcmp(&source->core, &memory->core, sizeof again->core) != 0);
+  vt_plan_free(source);
+  vt_plan_free(again);
+  done(memory, g);
 }
 
-static void test_digests(void) {
-  vt_graph *g = sample();
-  vt_plan *p = plan_for(g, 0, "one"), *q = plan_for(g, 0, "one");
-  vt_plan *other = plan_for(g, 0, "two"), *scratch = plan_for(g, 64, "one");
-  CHECK(same_hash(&p->core, &q->core) && same_hash(&p->target, &q->target));
-  CHECK(same_hash(&p->core, &other->core) && !same_hash(&p->target, &other->target));
-  CHECK(same_hash(&p->core, &scratch->core) && !same_hash(&p->target, &scratch->target));
-  CHECK(!same_hash(&p->core, &p->target));
-  vt_plan_free(p);
-  vt_plan_free(q);
-  vt_plan_free(other);
-  vt_plan_free(scratch);
-  vt_graph_free(g);
+/* ---- parameters that stay in host memory ---- */
+
+static void test_streamed(void) {
+  vt_graph_builder gb;
+  vt_builder *b = &gb.b;
+  begin(&gb, "streamed");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, tall_type);
+  const uint32_t v = port(&gb, "v", VT_PORT_PARAM, tall_type);
+  const uint32_t p0 = vt_build2(b, VT_OP_mul, x, w), p1 = vt_build2(b, VT_OP_add, p0, w);
+  const uint32_t cut_v = cut(b, v), q = vt_build2(b, VT_OP_mul, cut_v, cut_v);
+  const uint32_t first = sum(b, p1);
+  vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, first, sum(b, q)));
+  vt_graph *g = freeze(&gb);
+  vt_plan *all = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "*");
+  vt_plan *one = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "v");
+  CHECK(all->class_bytes[VT_CLASS_PARAM] == 0 && all->class_bytes[VT_CLASS_HOST] == 2048);
+  CHECK(one->class_bytes[VT_CLASS_PARAM] == 1024 && one->class_bytes[VT_CLASS_HOST] == 1024);
+  /* x in; w before its two steps, v before its one; y out */
+  CHECK(all->n_transfers == 5 && all->transfers[1].value == w && all->transfers[1].step == 0);
+  CHECK(all->transfers[2].value == w && all->transfers[2].step == 1);
+  CHECK(all->transfers[3].value == v && all->transfers[3].class == VT_CLASS_TEMP);
+  const vt_bk_step *last = &all->runs[2];
+  CHECK(last->in[0].arena == VT_CLASS_TEMP);
+  CHECK(last->in[0].offset == all->transfers[3].offset + 256); /* rows 16 on */
+  vt_plan_free(one);
+  done(all, g);
 }
+
+/* ---- text ---- */
 
 static void test_print(void) {
   static const char want[] =
-      "plan 1, numerics 1\n"
+      "plan 2, numerics 1\n"
       "core chain {\n"
-      "  input 256 bytes\n"
-      "  param 0 bytes\n"
-      "  temp 256 bytes\n"
+      "  schedule source\n"
+      "  host_input 256 bytes\n"
+      "  parameter 0 bytes\n"
+      "  gradient 0 bytes\n"
+      "  optimizer_state 0 bytes\n"
+      "  temporary 256 bytes\n"
       "  output 256 bytes\n"
-      "  x: f32[4] input +0 16 bytes, steps 0..2\n"
-      "  _0: f32[4] temp +0 16 bytes, steps 0..1\n"
-      "  _1: f32[] output +0 4 bytes, steps 1..2\n"
-      "  step 0: _0 = neg(x)\n"
-      "  step 1: _1 = sum(_0, axes=[], keep=false)\n"
+      "  host_parameter 0 bytes\n"
+      "  value 0 own host_input +0: x f32[2, 2], 16 bytes, steps 0..2\n"
+      "  value 1 own temporary +0: _0 f32[2, 2], 16 bytes, steps 0..1\n"
+      "  value 2 view 1 temporary +0: _1 f32[2, 2], 16 bytes, steps 0..1, strides 1 2\n"
+      "  value 3 own output +0: _2 f32[], 4 bytes, steps 1..2\n"
+      "  transfer host_input +0: x in before step 0, 16 bytes\n"
+      "  transfer output +0: _2 out before step 2, 4 bytes\n"
+      "  step 0 node 0: _0 = neg(x)\n"
+      "  step 1 node 2: _2 = sum(_1, axes=[], keep=false)\n"
       "}\n"
-      "target test {\n"
-      "  work 256 bytes\n"
-      "  step 0: work +0 10 bytes\n"
-      "  step 1: work +0 10 bytes\n"
+      "target {\n"
+      "  fingerprint test\n"
+      "  dense_only 0\n"
+      "  workspace 256 bytes\n"
+      "  live 46 bytes\n"
+      "  run 0 work 10: node 0 +0\n"
+      "  run 1 work 10: node 2 +0\n"
       "}\n";
   vt_graph_builder gb;
   vt_text t;
   begin(&gb, "chain");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(4));
-  vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_sum, vt_build1(&gb.b, VT_OP_neg, x)));
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {2, 2}});
+  vt_graph_add_result(&gb, "y", sum(&gb.b, turn(&gb.b, vt_build1(&gb.b, VT_OP_neg, x))));
   vt_graph *g = freeze(&gb);
-  vt_plan *p = plan_for(g, 10, "test");
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 10, NULL);
   vt_text_init(&t, vt_alloc_default());
   vt_plan_print(p, 1, &t);
   CHECK(vt_text_status(&t) == VT_OK && strcmp(t.s, want) == 0);
   if (strcmp(t.s, want) != 0) fprintf(stderr, "%s", t.s);
   vt_text_done(&t);
-  vt_plan_free(p);
-  vt_graph_free(g);
+  done(p, g);
 }
 
-/* ---- corruption: each one alone must be noticed ---- */
-
-static vt_bk_tensor *in_of(vt_plan *p, uint32_t step) { /* a copy that may be written to */
-  static vt_bk_tensor copy[4];
-  memcpy(copy, p->steps[step].in, p->steps[step].n_in * sizeof *copy);
-  p->steps[step].in = copy;
-  return copy;
-}
-static vt_bk_tensor *out_of(vt_plan *p, uint32_t step) {
-  static vt_bk_tensor copy;
-  copy = p->steps[step].out[0];
-  p->steps[step].out = &copy;
-  return &copy;
+static int prints_as(const vt_plan *p, const char *text, size_t n) {
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_plan_print(p, 1, &t);
+  const int same = vt_text_status(&t) == VT_OK && t.n == n && memcmp(t.s, text, n) == 0;
+  vt_text_done(&t);
+  return same;
 }
 
-/* The buffer and the tensors of every step that names it, so that only the place is at fault. */
-static void place_at(vt_plan *p, uint32_t value, uint32_t class, uint64_t offset) {
-  static vt_bk_tensor copies[8][3];
-  p->buffers[value].class = class;
-  p->buffers[value].offset = offset;
-  for (uint32_t i = 0; i < p->n_steps; i++) {
-    const vt_node *n = &p->g->nodes[i];
-    memcpy(copies[i], p->steps[i].in, n->n_in * sizeof *copies[i]);
-    copies[i][2] = p->steps[i].out[0];
-    for (uint32_t k = 0; k < 3; k++) {
-      const uint32_t named = k == 2 ? n->first_out : p->g->operands[n->first_in + k];
-      if ((k < 2 && k >= n->n_in) || named != value) continue;
-      copies[i][k].arena = class;
-      copies[i][k].offset = offset;
-    }
-    p->steps[i].in = copies[i];
-    p->steps[i].out = &copies[i][2];
-  }
-}
-
-static void move_to(vt_plan *p, uint32_t value, uint64_t offset) {
-  place_at(p, value, p->buffers[value].class, offset);
-}
-
-static void overlap_temp(vt_plan *p) { move_to(p, B, 0); }
-static void overlap_partly(vt_plan *p) { move_to(p, B, 256); }
-static void overlap_output(vt_plan *p) { move_to(p, F, 0); }
-static void beyond_the_end(vt_plan *p) { move_to(p, C, 1280); }
-static void far_beyond(vt_plan *p) { move_to(p, C, (uint64_t)1 << 63); }
-static void not_aligned(vt_plan *p) { move_to(p, C, 1024 + 64); }
-static void arena_too_small(vt_plan *p) { p->class_bytes[VT_CLASS_TEMP] = 1024; }
-static void arena_gone(vt_plan *p) { p->class_bytes[VT_CLASS_INPUT] = 0; }
-
-static void first_early(vt_plan *p) { p->buffers[C].first = 1; }
-static void first_late(vt_plan *p) { p->buffers[C].first = 3; }
-static void last_early(vt_plan *p) { p->buffers[C].last = 3; }
-static void last_late(vt_plan *p) { p->buffers[C].last = 5; }
-static void output_dies(vt_plan *p) { p->buffers[E].last = 4; }
-static void input_dies(vt_plan *p) { p->buffers[X].last = 0; }
-static void lifetime_backwards(vt_plan *p) { p->buffers[B].first = 3; }
-static void bytes_less(vt_plan *p) { p->buffers[A].bytes = 396; }
-static void bytes_more(vt_plan *p) { p->buffers[A].bytes = 404; }
-static void bytes_none(vt_plan *p) { p->buffers[A].bytes = 0; }
-static void value_other(vt_plan *p) { p->buffers[A].value = B; }
-static void class_output(vt_plan *p) { p->buffers[A].class = VT_CLASS_OUTPUT; }
-static void class_of_output(vt_plan *p) { p->buffers[F].class = VT_CLASS_TEMP; }
-static void class_of_param(vt_plan *p) { p->buffers[W].class = VT_CLASS_INPUT; }
-static void class_work(vt_plan *p) { p->buffers[A].class = VT_CLASS_WORK; }
-static void temp_among_outputs(vt_plan *p) { /* where there is room for it */
-  p->class_bytes[VT_CLASS_OUTPUT] = 1536;
-  place_at(p, A, VT_CLASS_OUTPUT, 1024);
-}
-static void class_unknown(vt_plan *p) { p->buffers[A].class = 77; }
-static void fewer_buffers(vt_plan *p) { p->n_buffers--; }
-static void fewer_steps(vt_plan *p) { p->n_steps--; }
-
-static void step_size(vt_plan *p) { p->steps[1].size -= 8; }
-static void step_op(vt_plan *p) { p->steps[1].op = VT_OP_abs; }
-static void step_n_in(vt_plan *p) { p->steps[2].n_in = 1; }
-static void step_n_out(vt_plan *p) { p->steps[2].n_out = 2; }
-static void step_group(vt_plan *p) { p->steps[2].group = 1; }
-static void step_region(vt_plan *p) { p->steps[2].region = 1; }
-static void step_attrs(vt_plan *p) { p->steps[2].attrs = p->steps[1].attrs; }
-static void step_attrs_gone(vt_plan *p) { p->steps[2].attrs = NULL; }
-static void step_attrs_size(vt_plan *p) { p->steps[2].attrs_size++; }
-static void step_of_another(vt_plan *p) { p->step_node[1] = 2; }
-static void step_of_none(vt_plan *p) { p->step_node[1] = 99; }
-static void steps_swapped(vt_plan *p) { /* b before a, and all the rest says so too */
-  const vt_bk_step s = p->steps[0];
-  p->steps[0] = p->steps[1];
-  p->steps[1] = s;
-  p->step_node[0] = 1;
-  p->step_node[1] = 0;
-  p->buffers[A].first = 1;
-  p->buffers[B].first = 0;
-}
-static void work_bytes(vt_plan *p) { p->steps[2].work_bytes = 1025; }
-static void work_offset(vt_plan *p) { p->steps[2].work_offset = 256; }
-static void work_offset_huge(vt_plan *p) { p->steps[2].work_offset = UINT64_MAX - 255; }
-static void work_arena(vt_plan *p) { p->steps[2].work_arena = VT_CLASS_TEMP; }
-static void work_gone(vt_plan *p) { p->class_bytes[VT_CLASS_WORK] = 0; }
-
-static void in_dtype(vt_plan *p) { in_of(p, 2)[0].dtype = VT_DTYPE_I32; }
-static void in_rank(vt_plan *p) { in_of(p, 2)[0].rank = 0; }
-static void in_rank_nine(vt_plan *p) { in_of(p, 2)[0].rank = 9; }
-static void in_dim(vt_plan *p) { in_of(p, 2)[1].dim[0] = 101; }
-static void in_dim_unused(vt_plan *p) { in_of(p, 2)[1].dim[1] = 1; }
-static void in_stride(vt_plan *p) { in_of(p, 2)[1].stride[0] = 2; }
-static void in_stride_unused(vt_plan *p) { in_of(p, 2)[1].stride[7] = 1; }
-static void in_offset(vt_plan *p) { in_of(p, 2)[1].offset = 0; }
-static void in_arena(vt_plan *p) { in_of(p, 2)[1].arena = VT_CLASS_OUTPUT; }
-static void in_size(vt_plan *p) { in_of(p, 2)[1].size = 8; }
-static void out_dim(vt_plan *p) { out_of(p, 0)->dim[0] = 99; }
-static void out_stride(vt_plan *p) { out_of(p, 0)->stride[0] = 0; }
-static void out_offset(vt_plan *p) { out_of(p, 0)->offset = 512; }
-static void out_arena(vt_plan *p) { out_of(p, 0)->arena = VT_CLASS_PARAM; }
-
-typedef void corrupt_fn(vt_plan *p);
-#define FAULT(f) \
-  { #f, f }
-static const struct {
-  const char *name;
-  corrupt_fn *corrupt;
-} faults[] = {
-    FAULT(overlap_temp),
-    FAULT(overlap_partly),
-    FAULT(overlap_output),
-    FAULT(beyond_the_end),
-    FAULT(far_beyond),
-    FAULT(not_aligned),
-    FAULT(arena_too_small),
-    FAULT(arena_gone),
-    FAULT(first_early),
-    FAULT(first_late),
-    FAULT(last_early),
-    FAULT(last_late),
-    FAULT(output_dies),
-    FAULT(input_dies),
-    FAULT(lifetime_backwards),
-    FAULT(bytes_less),
-    FAULT(bytes_more),
-    FAULT(bytes_none),
-    FAULT(value_other),
-    FAULT(class_output),
-    FAULT(class_of_output),
-    FAULT(class_of_param),
-    FAULT(class_work),
-    FAULT(class_unknown),
-    FAULT(temp_among_outputs),
-    FAULT(fewer_buffers),
-    FAULT(fewer_steps),
-    FAULT(step_size),
-    FAULT(step_op),
-    FAULT(step_n_in),
-    FAULT(step_n_out),
-    FAULT(step_group),
-    FAULT(step_region),
-    FAULT(step_attrs),
-    FAULT(step_attrs_gone),
-    FAULT(step_attrs_size),
-    FAULT(step_of_another),
-    FAULT(step_of_none),
-    FAULT(steps_swapped),
-    FAULT(work_bytes),
-    FAULT(work_offset),
-    FAULT(work_offset_huge),
-    FAULT(work_arena),
-    FAULT(work_gone),
-    FAULT(in_dtype),
-    FAULT(in_rank),
-    FAULT(in_rank_nine),
-    FAULT(in_dim),
-    FAULT(in_dim_unused),
-    FAULT(in_stride),
-    FAULT(in_stride_unused),
-    FAULT(in_offset),
-    FAULT(in_arena),
-    FAULT(in_size),
-    FAULT(out_dim),
-    FAULT(out_stride),
-    FAULT(out_offset),
-    FAULT(out_arena),
-};
-
-static void test_verify_notices(void) {
-  vt_graph *g = sample();
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    vt_plan *p = plan_for(g, 1000, "test");
-    vt_diag d = {0};
-    faults[i].corrupt(p);
-    const vt_status s = vt_plan_verify(p, &d);
-    CHECK(s == VT_INTERNAL && d.code == VT_INTERNAL && d.text[0] != 0);
-    if (s != VT_INTERNAL) fprintf(stderr, "  %s gives %s\n", faults[i].name, vt_status_name(s));
-    CHECK(vt_plan_verify(p, NULL) == s);
-    vt_plan_free(p);
-  }
-  vt_graph_free(g);
-}
-
-/* A place that is free at that time is as good as the one chosen: no false alarm. */
-static void test_verify_accepts(void) {
-  vt_graph *g = sample();
-  vt_plan *p = plan_for(g, 1000, "test");
+/* Read back, a plan is the same in everything; with any byte changed it is refused, unless it
+ * happens to be another good plan of the graph, to the letter. */
+static void test_parse(uint32_t schedule, uint32_t dense, const char *stream) {
+  vt_graph *g = everything();
+  vt_plan *p = plan_for(g, schedule, dense, 30, stream), *q = NULL;
+  vt_text t;
   vt_diag d = {0};
-  p->class_bytes[VT_CLASS_TEMP] = 4096;
-  move_to(p, C, 2048);
-  CHECK(vt_plan_verify(p, &d) == VT_OK);
-  vt_plan_free(p);
-  vt_graph_free(g);
+  vt_text_init(&t, vt_alloc_default());
+  vt_plan_print(p, 1, &t);
+  CHECK(vt_plan_parse(g, t.s, t.n, vt_alloc_default(), &q, &d) == VT_OK && prints_as(q, t.s, t.n));
+  CHECK(q != NULL && memcmp(&q->core, &p->core, 32) == 0 &&
+        memcmp(&q->target, &p->target, 32) == 0);
+  CHECK(q != NULL && q->n_runs == p->n_runs && vt_plan_peak(q) == vt_plan_peak(p));
+  vt_plan_free(q);
+  uint32_t others = 0;
+  for (size_t i = 0; i < t.n; i++) {
+    const char was = t.s[i];
+    t.s[i] = was == '1' ? '2' : was == '0' ? '7' : (char)(was ^ 1);
+    q = NULL;
+    if (vt_plan_parse(g, t.s, t.n, vt_alloc_default(), &q, NULL) == VT_OK) {
+      others++;
+      CHECK(prints_as(q, t.s, t.n) && vt_plan_verify(q, NULL) == VT_OK);
+    }
+    vt_plan_free(q);
+    t.s[i] = was;
+    if (i % 7 == 0) CHECK(vt_plan_parse(g, t.s, i, vt_alloc_default(), &q, NULL) == VT_FORMAT);
+  }
+  CHECK(others < t.n / 20); /* other scratch, another fingerprint, another free place */
+  vt_text_done(&t);
+  done(p, g);
 }
 
-/* ---- limits and failures ---- */
+/* ---- digests ---- */
+
+static void test_digests(void) {
+  vt_graph *g = sample();
+  uint64_t bytes = 0;
+  const vt_target one = {"one", 0, &bytes, workspace}, two = {"two", 0, &bytes, workspace};
+  vt_plan *p = NULL, *q = NULL;
+  CHECK(vt_plan_build(g, NULL, &one, vt_alloc_default(), &p, NULL) == VT_OK);
+  CHECK(vt_plan_build(g, NULL, &two, vt_alloc_default(), &q, NULL) == VT_OK);
+  CHECK(memcmp(&p->core, &q->core, 32) == 0 && memcmp(&p->target, &q->target, 32) != 0);
+  CHECK(memcmp(&p->core, &p->target, 32) != 0);
+  vt_plan_free(q);
+  done(p, g);
+}
+
+/* ---- refusals ---- */
 
 typedef struct meter {
   vt_fault fault;
@@ -493,14 +428,22 @@ static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size)
   return vt_fault_resize(&m->fault, p, old_size, new_size);
 }
 
-/* Plans y = neg(x0) beside as many ports of a type as it takes to be too large. */
-static void expect_limit(vt_type type, uint32_t copies, uint32_t kind, const char *text) {
-  vt_graph_builder gb;
-  asker a = {0};
-  const vt_target t = target_of(&a, "test");
+static void expect_failure(vt_graph *g, const vt_plan_options *o, uint64_t scratch, vt_status want,
+                           const char *text) {
+  const vt_target t = {"test", 0, &scratch, workspace};
   meter m = {{0}, 0};
   vt_plan *p = NULL;
   vt_diag d = {0};
+  CHECK(vt_plan_build(g, o, &t, (vt_alloc){&m, meter_resize}, &p, &d) == want && p == NULL);
+  CHECK(d.code == want && strstr(d.text, text) != NULL);
+  if (strstr(d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", d.text, text);
+  CHECK(m.fault.live == 0 && m.largest < 1 << 20);
+  vt_graph_free(g);
+}
+
+/* y = neg(x0) beside as many ports of a type as it takes to be too large. */
+static vt_graph *too_large(vt_type type, uint32_t copies, uint32_t kind) {
+  vt_graph_builder gb;
   begin(&gb, "limit");
   for (uint32_t i = 0; i < copies; i++) {
     char name[8];
@@ -508,12 +451,7 @@ static void expect_limit(vt_type type, uint32_t copies, uint32_t kind, const cha
     port(&gb, name, kind, type);
   }
   vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_neg, 0));
-  vt_graph *g = freeze(&gb);
-  CHECK(vt_plan_build(g, &t, (vt_alloc){&m, meter_resize}, &p, &d) == VT_LIMIT && p == NULL);
-  CHECK(d.code == VT_LIMIT && strstr(d.text, text) != NULL);
-  if (strstr(d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", d.text, text);
-  CHECK(m.fault.live == 0 && m.largest < 1 << 20);
-  vt_graph_free(g);
+  return freeze(&gb);
 }
 
 static void test_limits(void) {
@@ -523,76 +461,90 @@ static void test_limits(void) {
   const vt_type product = {VT_DTYPE_I8, 8, {half, half, half, half, half, half, half, half}};
   const vt_type hollow = {VT_DTYPE_F32, 3, {k * k, 0, k * k}};
   const vt_type most = {VT_DTYPE_F32, 3, {k, k, 40}}; /* one fits, two together do not */
-  expect_limit(over, 1, VT_PORT_INPUT, "'x0': a tensor of");
-  expect_limit(cube, 1, VT_PORT_PARAM, "'x0': a tensor has more elements");
-  expect_limit(product, 1, VT_PORT_INPUT, "'x0': a tensor has more elements");
-  expect_limit(hollow, 1, VT_PORT_INPUT, "'x0': a tensor has more elements");
-  expect_limit(most, 2, VT_PORT_INPUT, "the input tensors are beyond 2^48 bytes");
-  expect_limit(most, 2, VT_PORT_PARAM, "the param tensors are beyond 2^48 bytes");
+  const uint32_t in = VT_PORT_INPUT, param = VT_PORT_PARAM;
+  expect_failure(too_large(over, 1, in), NULL, 0, VT_LIMIT, "'x0': a tensor of");
+  expect_failure(too_large(cube, 1, param), NULL, 0, VT_LIMIT, "'x0': a tensor has more elements");
+  expect_failure(too_large(product, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
+  expect_failure(too_large(hollow, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
+  expect_failure(too_large(most, 2, in), NULL, 0, VT_LIMIT, "the host_input tensors are beyond");
+  expect_failure(too_large(most, 2, param), NULL, 0, VT_LIMIT, "the parameter tensors are beyond");
 }
 
 static void test_limit_of_temporaries(void) {
   vt_graph_builder gb;
-  asker a = {0};
-  const vt_target t = target_of(&a, "test");
-  vt_plan *p = NULL;
-  vt_diag d = {0};
   const int64_t k = (int64_t)1 << 20;
   begin(&gb, "limit");
   const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {k, k, 40}});
   const uint32_t y = vt_build1(&gb.b, VT_OP_neg, x), z = vt_build1(&gb.b, VT_OP_neg, x);
-  const uint32_t both = vt_build2(&gb.b, VT_OP_add, y, z);
-  const vt_attr_reduce all = {.size = sizeof all};
-  vt_graph_add_result(&gb, "y", gb.b.node(&gb.b, VT_OP_sum, &both, 1, &all));
-  vt_graph *g = freeze(&gb);
-  CHECK(vt_plan_build(g, &t, vt_alloc_default(), &p, &d) == VT_LIMIT && p == NULL);
-  CHECK(strstr(d.text, "the temporaries are beyond 2^48 bytes") != NULL);
-  vt_graph_free(g);
+  vt_graph_add_result(&gb, "y", sum(&gb.b, vt_build2(&gb.b, VT_OP_add, y, z)));
+  expect_failure(freeze(&gb), NULL, 0, VT_LIMIT, "the temporaries are beyond 2^48 bytes");
 }
 
-static void test_target_failures(void) {
-  vt_graph *g = sample();
-  asker a = {.status = VT_UNSUPPORTED};
-  vt_target t = target_of(&a, "test");
-  vt_plan *p = NULL;
-  vt_diag d = {0};
-  CHECK(vt_plan_build(g, &t, vt_alloc_default(), &p, &d) == VT_UNSUPPORTED && p == NULL);
-  CHECK(a.calls == 1 && strcmp(d.text, "no scratch") == 0);
-  const uint64_t huge[] = {((uint64_t)1 << 48) + 1, UINT64_MAX - 100, UINT64_MAX};
-  for (size_t i = 0; i < sizeof huge / sizeof *huge; i++) {
-    a = (asker){.bytes = huge[i]};
-    memset(&d, 0, sizeof d);
-    CHECK(vt_plan_build(g, &t, vt_alloc_default(), &p, &d) == VT_LIMIT && p == NULL);
-  }
-  vt_graph_free(g);
+static void test_failures(void) {
+  const char *none = "none";
+  const vt_plan_options o = {.n_stream = 1, .stream = &none};
+  expect_failure(sample(), &o, 0, VT_NAME, "no param 'none'");
+  expect_failure(sample(), NULL, ((uint64_t)1 << 48) + 1, VT_LIMIT, "scratch beyond 2^48");
+  expect_failure(sample(), NULL, UINT64_MAX / 2, VT_LIMIT, "scratch beyond 2^48");
 }
 
 static void test_needs_bound(void) {
   vt_graph_builder gb;
-  asker a = {0};
-  const vt_target t = target_of(&a, "test");
-  vt_plan *p = NULL;
-  vt_diag d = {0};
   int64_t dim;
   begin(&gb, "symbolic");
-  CHECK(vt_dim_declare(&gb.g->dims, "B", &dim, &d) == VT_OK);
+  CHECK(vt_dim_declare(&gb.g->dims, "B", &dim, NULL) == VT_OK);
   vt_graph_add_result(&gb, "y", port(&gb, "x", VT_PORT_INPUT, vector(dim)));
+  expect_failure(freeze(&gb), NULL, 0, VT_INTERNAL, "before its dimensions are bound");
+}
+
+/* Nothing takes no memory, wherever it stands; a scalar takes one element. */
+static void test_empty(void) {
+  vt_graph_builder gb;
+  begin(&gb, "empty");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 1 << 20}});
+  const uint32_t s = port(&gb, "s", VT_PORT_INPUT, (vt_type){VT_DTYPE_F64, 0, {0}});
+  const uint32_t n = vt_build1(&gb.b, VT_OP_neg, x), m = vt_build1(&gb.b, VT_OP_neg, n);
+  vt_graph_add_result(&gb, "m", m);
+  vt_graph_add_result(&gb, "s", s);
   vt_graph *g = freeze(&gb);
-  CHECK(vt_plan_build(g, &t, vt_alloc_default(), &p, &d) == VT_INTERNAL && p == NULL);
-  vt_graph_free(g);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  CHECK(p->buffers[x].bytes == 0 && p->buffers[n].bytes == 0 && p->buffers[m].bytes == 0);
+  CHECK(p->buffers[s].bytes == 8 && p->class_bytes[VT_CLASS_INPUT] == 256);
+  CHECK(p->class_bytes[VT_CLASS_TEMP] == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0);
+  CHECK(p->n_transfers == 2); /* s in and s out */
+  done(p, g);
+}
+
+/* Outputs that are ports stay where ports are; a graph may have no step at all. */
+static void test_port_results(void) {
+  vt_graph_builder gb;
+  begin(&gb, "ports");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(1));
+  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, vector(1));
+  vt_graph_add_result(&gb, "x", x);
+  vt_graph_add_result(&gb, "again", x);
+  vt_graph_add_result(&gb, "w", w);
+  vt_graph *g = freeze(&gb);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  check_buffer(p, x, VT_CLASS_INPUT, 0, 0, 0, 4);
+  check_buffer(p, w, VT_CLASS_PARAM, 0, 0, 0, 4);
+  CHECK(p->n_steps == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0 && p->live_bytes == 8);
+  done(p, g);
 }
 
 /* Every allocation failing in turn: said so, nothing kept. */
 static void test_out_of_memory(void) {
-  vt_graph *g = sample();
-  asker a = {.bytes = 100};
-  const vt_target t = target_of(&a, "test");
+  vt_graph *g = everything();
+  uint64_t bytes = 100;
+  const char *w = "w";
+  const vt_plan_options o = {VT_SCHEDULE_MEMORY, 1, &w};
+  const vt_target t = {"test", 1, &bytes, workspace};
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
     vt_plan *p = NULL;
     vt_diag d = {0};
-    const vt_status s = vt_plan_build(g, &t, vt_fault_alloc(&fault), &p, &d);
+    const vt_status s = vt_plan_build(g, &o, &t, vt_fault_alloc(&fault), &p, &d);
     if (left == 0) asked = fault.asked;
     CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && d.code == s && (s == VT_OK) == (p != NULL));
     CHECK((s == VT_OK) == (d.text[0] == 0));
@@ -607,18 +559,23 @@ int main(void) {
   test_sample();
   test_step();
   test_chain();
+  test_not_over();
   test_first_fit();
-  test_strides();
-  test_empty();
-  test_port_results();
-  test_digests();
+  test_views();
+  test_views_keep_alive();
+  test_dense();
+  test_memory_order();
+  test_streamed();
   test_print();
-  test_verify_notices();
-  test_verify_accepts();
+  test_parse(VT_SCHEDULE_SOURCE, 0, NULL);
+  test_parse(VT_SCHEDULE_MEMORY, 1, "w");
+  test_digests();
   test_limits();
   test_limit_of_temporaries();
-  test_target_failures();
+  test_failures();
   test_needs_bound();
+  test_empty();
+  test_port_results();
   test_out_of_memory();
   TEST_DONE();
 }

@@ -24,8 +24,8 @@ static int is_streamed(const vt_plan_options *o, const char *name) {
 static void see_port(const vt_planner *q, const vt_port *port, uint32_t index, vt_buffer *b) {
   uint32_t unused;
   if (q->owner != NULL) {
-    const int own = vt_op_body_place(q->owner->op, q->owner->attrs, q->which, index, &unused) ==
-                    VT_ARG_OWN;
+    const int own =
+        vt_op_body_place(q->owner->op, q->owner->attrs, q->which, index, &unused) == VT_ARG_OWN;
     b->place = own ? VT_PLACE_OWN : VT_PLACE_ARG;
     b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* known once the surroundings have places */
   } else if (port->kind == VT_PORT_PARAM) {
@@ -68,8 +68,7 @@ vt_status vt_plan_size(const vt_planner *q, uint32_t v, vt_buffer *b) {
   *b = (vt_buffer){.value = v, .of = VT_NO_VALUE, .class = VT_CLASS_TEMP};
   q->holder[v] = v;
   const vt_status s = vt_type_size(t, &count, &b->bytes, &why);
-  if (s != VT_OK)
-    return VT_FAIL(q->d, s, "'%s': %s", vt_value_name(q->p->g, v, name), why.text);
+  if (s != VT_OK) return VT_FAIL(q->d, s, "'%s': %s", vt_value_name(q->p->g, v, name), why.text);
   vt_layout_dense(t, &dense);
   memcpy(b->stride, dense.stride, sizeof b->stride);
   return VT_OK;

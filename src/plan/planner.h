@@ -55,5 +55,6 @@ vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
 vt_plan *vt_plan_new(const vt_graph *g, vt_alloc a);
 vt_status vt_plan_room(vt_plan *p, vt_diag *d) VT_NODISCARD;
 /* From a core that is complete to a verified plan. */
-vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
+vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch,
+                         vt_diag *d) VT_NODISCARD;
 #endif

@@ -54,10 +54,10 @@ static int may_be_over(const vt_verify *v, const life *lives, uint32_t value) {
   const vt_node *n = &g->nodes[g->values[value].node];
   int fits = vt_op_form(n->op) == VT_FORM_POINTWISE && !vt_verify_is_port(v, b->of) &&
              (of->place == VT_PLACE_OWN || of->place == VT_PLACE_OVER) &&
-             of->class == VT_CLASS_TEMP && lives[b->of].last == lives[value].first &&
-             lives[b->of].over == VT_NO_VALUE && b->offset == of->offset &&
-             vt_dtype_bytes(x->dtype) == vt_dtype_bytes(y->dtype) && x->rank == y->rank &&
-             memcmp(x->dim, y->dim, sizeof x->dim) == 0;
+             b->class == VT_CLASS_TEMP && of->class == VT_CLASS_TEMP &&
+             lives[b->of].last == lives[value].first && lives[b->of].over == VT_NO_VALUE &&
+             b->offset == of->offset && vt_dtype_bytes(x->dtype) == vt_dtype_bytes(y->dtype) &&
+             x->rank == y->rank && memcmp(x->dim, y->dim, sizeof x->dim) == 0;
   for (uint32_t k = 0; fits && k < n->n_in; k++) {
     const uint32_t operand = g->operands[n->first_in + k];
     fits = v->root[operand] != b->of || operand == b->of;
@@ -293,7 +293,8 @@ static int is_on_device(uint32_t class) {
   return device[class];
 }
 
-/* An arena ends where the last that lies in it does. That of scratch is looked at with the runs. */
+/* An arena ends where the last that lies in it does. Scratch is the whole model's, and looked at
+ * with the runs. */
 static vt_status verify_ends(const vt_verify *v, const extent_list *list) {
   uint64_t end[VT_CLASS_COUNT] = {0};
   const uint64_t from = range_of(v, VT_CLASS_TEMP).from;
@@ -302,47 +303,12 @@ static vt_status verify_ends(const vt_verify *v, const extent_list *list) {
     const uint64_t at = rounded(e->offset + e->bytes - (v->outer == NULL ? 0 : from));
     if (at > end[e->class]) end[e->class] = at;
   }
+  if (v->outer == NULL) end[VT_CLASS_WORK] = v->p->class_bytes[VT_CLASS_WORK];
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (c != VT_CLASS_WORK && v->p->class_bytes[c] != end[c])
+    if (v->p->class_bytes[c] != end[c])
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
                      (unsigned long long)end[c], (unsigned long long)v->p->class_bytes[c]);
   return VT_OK;
-}
-
-/* Scratch of the runs of a step, one after the other, and what the larger of its bodies uses. */
-static void add_scratch(const vt_verify *v, uint64_t *most) {
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    const vt_nested *n = &v->p->nested[v->run_step[r]];
-    const int runs_bodies = v->run_node[r] == v->p->step_node[v->run_step[r]];
-    uint64_t bytes = v->p->runs[r].work_bytes, bodies = 0;
-    for (uint32_t k = 0; runs_bodies && k < n->n; k++)
-      if (n->plan[k]->live_bytes > bodies) bodies = n->plan[k]->live_bytes;
-    bytes += bodies;
-    if (bytes > most[v->run_step[r]]) most[v->run_step[r]] = bytes;
-  }
-}
-
-/* The differences from step to step may wrap; the sums are of ranges that lie apart. */
-static vt_status verify_live(const vt_verify *v, const extent_list *list) {
-  const uint32_t n = v->p->n_steps;
-  uint64_t *change = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 2);
-  uint64_t *scratch = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1);
-  uint64_t now = 0, most = 0;
-  if (change == NULL || scratch == NULL) return vt_verify_fail_memory(v);
-  for (uint32_t i = 0; i < list->n; i++) {
-    const extent *e = &list->at[i];
-    if (!is_on_device(e->class) || e->kind == EXTENT_BODIES) continue;
-    change[e->first] += e->bytes;
-    change[e->last + 1] -= e->bytes;
-  }
-  add_scratch(v, scratch);
-  for (uint32_t i = 0; i <= n; i++) {
-    now += change[i];
-    if (now + scratch[i] > most) most = now + scratch[i];
-  }
-  if (v->p->live_bytes == most) return VT_OK;
-  return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at once, not %llu",
-                 (unsigned long long)most, (unsigned long long)v->p->live_bytes);
 }
 
 /* ---- scratch ---- */
@@ -384,31 +350,74 @@ static vt_status find_copies(const vt_verify *v, extent_list *out) {
 }
 
 /* `floor` is where the copies of the plan around it end; out_end where its own do. */
-static vt_status verify_copies(const vt_verify *v, uint64_t floor, const busy *taken, work *w,
-                               uint64_t *out_end) {
-  extent_list list = {NULL, 0};
-  VT_TRY(find_copies(v, &list));
+static vt_status verify_copies(const vt_verify *v, const extent_list *list, uint64_t floor,
+                               const busy *taken, work *w, uint64_t *out_end) {
   *out_end = floor;
-  for (uint32_t i = 0; i < list.n; i++) {
-    const extent *e = &list.at[i];
+  for (uint32_t i = 0; i < list->n; i++) {
+    const extent *e = &list->at[i];
     if (!is_inside(e->offset, e->bytes, (range){floor, w->bytes}) ||
         !is_free(taken, e->offset, e->bytes))
       return vt_verify_fail_value(v, e->id, "misplaces the copy of");
     if (e->offset + e->bytes > *out_end) *out_end = e->offset + e->bytes;
   }
   if (*out_end > w->end) w->end = *out_end;
-  return sweep(v, &list);
+  return sweep(v, list);
 }
 
+/* A step without scratch has it nowhere. */
 static vt_status verify_scratch(const vt_verify *v, uint32_t run, uint64_t floor, const busy *taken,
                                 work *w) {
   const vt_bk_step *s = &v->p->runs[run];
-  if (!is_inside(s->work_offset, s->work_bytes, (range){floor, w->bytes}) ||
+  if (s->work_bytes == 0 && s->work_offset == 0) return VT_OK;
+  if (s->work_bytes == 0 || !is_inside(s->work_offset, s->work_bytes, (range){floor, w->bytes}) ||
       !is_free(taken, s->work_offset, s->work_bytes))
     return vt_verify_fail_step(v, v->run_step[run], "misplaces its scratch");
-  if (s->work_bytes > 0 && s->work_offset + s->work_bytes > w->end)
-    w->end = s->work_offset + s->work_bytes;
+  if (s->work_offset + s->work_bytes > w->end) w->end = s->work_offset + s->work_bytes;
   return VT_OK;
+}
+
+/* ---- what is alive at once ---- */
+
+/* By time, as differences; sums may wrap in between, but are of ranges that lie apart. */
+static vt_status sum_alive(const vt_verify *v, const extent_list *list, uint32_t n,
+                           uint64_t **out) {
+  uint64_t *sum = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1);
+  if (sum == NULL) return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < list->n; i++) {
+    const extent *e = &list->at[i];
+    if (!is_on_device(e->class) || e->kind == EXTENT_BODIES) continue;
+    sum[e->first] += e->bytes;
+    sum[e->last + 1] -= e->bytes;
+  }
+  for (uint32_t i = 1; i <= n; i++) sum[i] += sum[i - 1];
+  *out = sum;
+  return VT_OK;
+}
+
+/* What a run has besides the values: its scratch, the copies that are there, its larger body. */
+static uint64_t alive_at_run(const vt_verify *v, uint32_t run, const uint64_t *copies) {
+  const uint32_t step = v->run_step[run];
+  const vt_nested *nested = &v->p->nested[step];
+  uint64_t bodies = 0;
+  for (uint32_t k = 0; v->run_node[run] == v->p->step_node[step] && k < nested->n; k++)
+    if (nested->plan[k]->live_bytes > bodies) bodies = nested->plan[k]->live_bytes;
+  return copies[run] + v->p->runs[run].work_bytes + bodies;
+}
+
+static vt_status verify_live(const vt_verify *v, const extent_list *values,
+                             const extent_list *copies) {
+  uint64_t *by_step, *by_run, most = 0;
+  VT_TRY(sum_alive(v, values, v->p->n_steps + 1, &by_step));
+  VT_TRY(sum_alive(v, copies, v->n_runs, &by_run));
+  for (uint32_t i = 0; i <= v->p->n_steps; i++)
+    if (by_step[i] > most) most = by_step[i];
+  for (uint32_t r = 0; r < v->n_runs; r++) {
+    const uint64_t now = by_step[v->run_step[r]] + alive_at_run(v, r, by_run);
+    if (now > most) most = now;
+  }
+  if (v->p->live_bytes == most) return VT_OK;
+  return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at once, not %llu",
+                 (unsigned long long)most, (unsigned long long)v->p->live_bytes);
 }
 
 /* ---- plans and the plans of their bodies ---- */
@@ -436,21 +445,21 @@ static vt_status verify_bodies(const vt_verify *v, uint32_t run, uint64_t floor,
 
 static vt_status verify_plan(const vt_verify *v, uint64_t floor, const busy *taken, work *w) {
   life *lives = VT_NEW_N(v->scratch, life, v->p->n_buffers);
-  extent_list list = {NULL, 0};
-  uint64_t copies;
+  extent_list values = {NULL, 0}, copies = {NULL, 0};
+  uint64_t end;
   if (lives == NULL) return vt_verify_fail_memory(v);
   VT_TRY(verify_lives(v, lives));
   VT_TRY(verify_bounds(v));
-  VT_TRY(find_extents(v, lives, &list));
-  VT_TRY(sweep(v, &list));
-  VT_TRY(verify_ends(v, &list));
-  VT_TRY(verify_copies(v, floor, taken, w, &copies));
-  copies = rounded(copies);
+  VT_TRY(find_extents(v, lives, &values));
+  VT_TRY(sweep(v, &values));
+  VT_TRY(verify_ends(v, &values));
+  VT_TRY(find_copies(v, &copies));
+  VT_TRY(verify_copies(v, &copies, floor, taken, w, &end));
   for (uint32_t r = 0; r < v->n_runs; r++) {
-    VT_TRY(verify_scratch(v, r, copies, taken, w));
-    VT_TRY(verify_bodies(v, r, copies, taken, w));
+    VT_TRY(verify_scratch(v, r, rounded(end), taken, w));
+    VT_TRY(verify_bodies(v, r, rounded(end), taken, w));
   }
-  return verify_live(v, &list);
+  return verify_live(v, &values, &copies);
 }
 
 static vt_status verify_all(const vt_plan *p, vt_arena *scratch, vt_diag *d) {

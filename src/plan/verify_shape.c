@@ -72,7 +72,7 @@ static int class_fits(const vt_verify *v, uint32_t value, int result) {
   const vt_value *x = &v->p->g->values[value];
   if (b->place == VT_PLACE_VIEW) return b->class == v->p->buffers[b->of].class;
   if (b->place == VT_PLACE_ARG) return b->class == vt_verify_argument(v, value).class;
-  if (v->outer != NULL || b->place == VT_PLACE_OVER) return b->class == VT_CLASS_TEMP;
+  if (v->outer != NULL) return b->class == VT_CLASS_TEMP;
   if (x->node != VT_NO_NODE) return b->class == (result ? VT_CLASS_OUTPUT : VT_CLASS_TEMP);
   if (v->p->g->ports[x->index].kind != VT_PORT_PARAM) return b->class == VT_CLASS_INPUT;
   return b->class == VT_CLASS_PARAM || b->class == VT_CLASS_HOST;
@@ -291,7 +291,11 @@ vt_spot vt_verify_spot(const vt_verify *v, uint32_t step, uint32_t value) {
 /* ---- runs ---- */
 
 int vt_verify_is_copied(const vt_verify *v, uint32_t value) {
-  return v->p->dense_only != 0 && v->p->buffers[value].place == VT_PLACE_VIEW;
+  const vt_buffer *b = &v->p->buffers[value];
+  vt_layout l = {.first = 0};
+  if (v->p->dense_only == 0 || b->place != VT_PLACE_VIEW) return 0;
+  memcpy(l.stride, b->stride, sizeof l.stride);
+  return !vt_layout_is_dense(&v->p->g->values[value].type, &l);
 }
 
 typedef struct run_list {
@@ -344,7 +348,8 @@ static vt_status open_plan(vt_verify *v) {
     return fail(v, "is not of its graph");
   if (p->schedule > VT_SCHEDULE_MEMORY || p->schedule != around->schedule)
     return fail(v, "has no such order of steps");
-  if (p->dense_only > 1 || p->dense_only != around->dense_only || around->fingerprint == NULL)
+  if (p->dense_only > 1 || p->dense_only != around->dense_only ||
+      (p->fingerprint == NULL) != (v->outer != NULL))
     return fail(v, "is for no target");
   VT_TRY(verify_values(v));
   VT_TRY(verify_steps(v));

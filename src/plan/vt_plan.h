@@ -97,9 +97,9 @@ struct vt_plan {
   /* core */
   uint32_t schedule;
   uint32_t n_steps, n_buffers, n_transfers;
-  uint32_t *step_node; /* the node of each step, in order; nodes of views have none */
-  vt_buffer *buffers;  /* by value id */
-  vt_nested *nested;   /* by step; most have no body */
+  uint32_t *step_node;    /* the node of each step, in order; nodes of views have none */
+  vt_buffer *buffers;     /* by value id */
+  vt_nested *nested;      /* by step; most have no body */
   vt_transfer *transfers; /* ascending step; bodies have none */
   uint64_t class_bytes[VT_CLASS_COUNT]; /* WORK belongs to the target part */
 

@@ -37,7 +37,7 @@ static inline const vt_node *vt_verify_node(const vt_verify *v, uint32_t step) {
 static inline int vt_verify_is_port(const vt_verify *v, uint32_t value) {
   return v->p->g->values[value].node == VT_NO_NODE;
 }
-/* 1 for a view that the target wants copied before a step reads it. */
+/* 1 for a view with gaps that the target wants copied before a step reads it. */
 int vt_verify_is_copied(const vt_verify *v, uint32_t value);
 
 /* Where the bytes of a value are when a step runs: a parameter kept in host memory, or a view of

@@ -39,6 +39,14 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
 # Without --backends every complete device takes part, so the last line begins so.
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 | tail -n 1 | grep -o '^reference:0 = reference:1'
 reference:0 = reference:1
+# Memory that the host cannot reach, and layouts without strides, change no bit of any example.
+$ for m in 'mlp B=4' 'cnn B=2' 'quant_mlp B=4' 'lstm B=2,T=16' 'encoder B=2,T=16' 'tiny_transformer B=2,T=16'; do set -- $m; volta parity examples/$1.vt --bind $2 --random-inputs 7 --backends reference:0,island:0,island:1 | tail -n 1 | sed "s/: .*/: $1/"; done
+reference:0 = island:0 = island:1: mlp
+reference:0 = island:0 = island:1: cnn
+reference:0 = island:0 = island:1: quant_mlp
+reference:0 = island:0 = island:1: lstm
+reference:0 = island:0 = island:1: encoder
+reference:0 = island:0 = island:1: tiny_transformer
 
 # A wrong bit in the last element of the first output is found and named.
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1

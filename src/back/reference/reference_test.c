@@ -234,9 +234,6 @@ static void test_refuses(void) {
   s.n_out = 2;
   expect_refused(&s, 0);
   s = t.steps[0];
-  s.group = 1;
-  expect_refused(&s, 0);
-  s = t.steps[0];
   s.region = 1;
   expect_refused(&s, 0);
 }

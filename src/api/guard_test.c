@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * guard_test.c - a program beyond the memory that this process may take is refused, with what it
+ * needs, before any of that is taken; one within it runs. */
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "vt_test.h"
+
+static const char text[] =
+    "volta 1\n"
+    "model wide {\n"
+    "  dim N\n"
+    "  input x: f32[N]\n"
+    "  output y = exp(x)\n"
+    "}\n";
+
+/* ---- an allocator that knows how much it gave at most ---- */
+
+typedef struct meter {
+  size_t live, most;
+} meter;
+
+static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size) {
+  meter *m = user;
+  void *q = new_size > 0 ? realloc(p, new_size) : NULL;
+  if (new_size == 0) free(p);
+  if (new_size > 0 && q == NULL) return NULL;
+  m->live += new_size - (p != NULL ? old_size : 0);
+  if (m->live > m->most) m->most = m->live;
+  return q;
+}
+
+static const vt_model *model;
+
+static vt_status open_and_run(const char *backend, int64_t n, meter *m, vt_diag *d) {
+  const vt_alloc a = {.user = m, .resize = meter_resize};
+  const vt_binding bind = {"N", n};
+  const vt_options o = {
+      .size = sizeof o, .n_bind = 1, .bind = &bind, .backend = backend, .alloc = &a};
+  vt_program *p = NULL;
+  *m = (meter){0};
+  *d = (vt_diag){0};
+  vt_status s = vt_program_new(model, &o, &p, d);
+  if (s == VT_OK) s = vt_program_random_inputs(p, 1, d);
+  if (s == VT_OK) s = vt_program_run(p, d);
+  vt_program_free(p);
+  CHECK(m->live == 0);
+  return s;
+}
+
+static void expect_refused(const char *backend, int64_t n) {
+  meter m;
+  vt_diag d;
+  char needs[200];
+  CHECK(open_and_run(backend, n, &m, &d) == VT_NOMEM && vt_status_exit(d.code) == 6);
+  CHECK(m.most < (size_t)4 << 20);
+  snprintf(needs, sizeof needs,
+           "the program needs %lld bytes (host_input %lld, output %lld) on '%s:0', which has ",
+           (long long)n * 8, (long long)n * 4, (long long)n * 4, backend);
+  CHECK(strncmp(d.text, needs, strlen(needs)) == 0);
+  if (strncmp(d.text, needs, strlen(needs)) != 0) fprintf(stderr, "  %s\n", d.text);
+}
+
+static uint64_t size_now(void) {
+  unsigned long long pages = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f == NULL || fscanf(f, "%llu", &pages) != 1) pages = 0;
+  if (f != NULL) fclose(f);
+  return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int main(void) {
+  static const char *const backends[] = {"reference", "island"};
+  const rlim_t mib = (rlim_t)1 << 20;
+  vt_model *made = NULL;
+  meter m;
+  vt_diag d = {0};
+  struct rlimit limit;
+  if (size_now() == 0) {
+    fprintf(stderr, "SKIPPED: the system does not say how much memory there is\n");
+    return 77;
+  }
+  CHECK(vt_model_parse(text, sizeof text - 1, NULL, &made, &d) == VT_OK);
+  model = made;
+  for (int i = 0; i < 2; i++) expect_refused(backends[i], (int64_t)1 << 40); /* 8 TiB */
+  CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
+  limit.rlim_cur = size_now() + 256 * mib;
+  CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+  for (int i = 0; i < 2; i++) {
+    expect_refused(backends[i], 64 * (int64_t)mib); /* 512 MiB */
+    CHECK(open_and_run(backends[i], (int64_t)mib, &m, &d) == VT_OK);
+  }
+  vt_model_free(made);
+  TEST_DONE();
+}

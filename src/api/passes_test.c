@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * passes_test.c - no bit depends on the passes. Models are drawn at random: of several types and
+ * shapes, with loops and choices, with what is said twice, what nobody needs, what is constant, and
+ * what changes nothing or nearly nothing; the inputs hold -0, NaN, infinities and subnormals. Each
+ * is run as it comes, with each pass left out, and with the passes in other orders, on both devices
+ * of the reference: one digest. The examples too. passes_test SEED draws that one model alone. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include "num_test.h"
+#include "volta/volta_tools.h"
+#include "vt_pass.h"
+
+/* ---- drawing a model ---- */
+
+enum { MOST_VALUES = 200, MOST_TEXT = 40000, ORDERS = 50 };
+enum { SCALAR, ROW, TABLE, SHAPES }; /* each broadcasts to the next */
+static const char *const shape_text[SHAPES] = {"", "3", "2, 3"};
+enum { F32, F64, I32, BOOL, TYPES };
+static const char *const type_text[TYPES] = {"f32", "f64", "i32", "bool"};
+
+typedef struct drawn {
+  char name[12];
+  int type, shape;
+} drawn;
+typedef struct sketch {
+  char text[MOST_TEXT];
+  size_t used;
+  drawn value[MOST_VALUES];
+  int n, next, depth; /* values in sight; names given; bodies around */
+  char last[400];     /* right side of an earlier statement, to be said again */
+  int last_type, last_shape;
+  uint64_t state;
+} sketch;
+
+static int pick(sketch *s, int n) { return (int)(random_u64(&s->state) >> 33) % n; }
+
+static void say(sketch *s, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const int n = vsnprintf(s->text + s->used, MOST_TEXT - s->used, fmt, ap);
+  va_end(ap);
+  s->used += (size_t)n;
+  if (s->used >= MOST_TEXT) exit(1);
+}
+
+/* A value of this type, of a shape that is no larger. */
+static const drawn *some(sketch *s, int type, int shape) {
+  for (int tries = 0; tries < 200; tries++) {
+    const drawn *v = &s->value[pick(s, s->n)];
+    if (v->type == type && (tries > 100 ? v->shape <= shape : v->shape == shape)) return v;
+  }
+  for (int i = s->n; i-- > 0;)
+    if (s->value[i].type == type && s->value[i].shape <= shape) return &s->value[i];
+  return NULL;
+}
+
+static void declare(sketch *s, const char *name, int type, int shape) {
+  if (s->n == MOST_VALUES) return;
+  drawn *v = &s->value[s->n++];
+  snprintf(v->name, sizeof v->name, "%s", name);
+  v->type = type;
+  v->shape = shape;
+}
+
+/* name = right side */
+static void state(sketch *s, int type, int shape, const char *fmt, ...) {
+  char right[400], name[12];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(right, sizeof right, fmt, ap);
+  va_end(ap);
+  snprintf(name, sizeof name, "v%d", s->next++);
+  say(s, "%s = %s\n", name, right);
+  declare(s, name, type, shape);
+  if (s->depth == 0 && pick(s, 2)) {
+    memcpy(s->last, right, sizeof right);
+    s->last_type = type;
+    s->last_shape = shape;
+  }
+}
+
+/* A number as the text form writes it, with its type. */
+static const char *number(sketch *s, int type, char out[40]) {
+  static const char *const real[] = {"1", "0", "-0.0", "2", "0.5", "-1.5", "inf", "nan", "1e-42"};
+  static const char *const whole[] = {"1", "0", "-1", "2", "7", "-3"};
+  if (type == BOOL) return pick(s, 2) ? "true" : "false";
+  snprintf(out, 40, "%s(%s)", type_text[type], type == I32 ? whole[pick(s, 6)] : real[pick(s, 9)]);
+  return out;
+}
+
+static void draw_constant(sketch *s) {
+  char a[40], b[40];
+  const int type = pick(s, 3), shape = pick(s, SHAPES);
+  const char *x = number(s, type, a), *y = number(s, type, b);
+  switch (pick(s, 6)) {
+    case 0:
+      state(s, type, SCALAR, "%s", x);
+      break;
+    case 1:
+      state(s, type, SCALAR, "%s %c %s", x, "+-*/"[pick(s, 4)], y);
+      break;
+    case 2:
+      state(s, type, shape, "broadcast(%s, shape=[%s])", x, shape_text[shape]);
+      break;
+    case 3:
+      state(s, F32, ROW, "cast(iota(shape=[3]) / %d, dtype=f32)", 1 + pick(s, 3));
+      break;
+    case 4:
+      state(s, F32, shape, "random_%s(i64(%d), i64(0), shape=[%s])",
+            pick(s, 2) ? "uniform" : "normal", pick(s, 3), shape_text[shape]);
+      break;
+    default:
+      state(s, type, TABLE, "broadcast(%s, shape=[2, 3]) - broadcast(%s, shape=[3])", x, y);
+  }
+}
+
+/* What changes nothing, and what only looks like it. */
+static void draw_identity(sketch *s, const drawn *x) {
+  static const char *const any[] = {"%s * %s(1)", "%s(1) * %s", "%s / %s(1)", "%s - %s(0)",
+                                    "%s + %s(0)", "%s(0) - %s", "%s * %s(0)"};
+  const char *t = type_text[x->type];
+  const int which = pick(s, 3) ? pick(s, 7) : 4, turned = which == 1 || which == 5;
+  char text[80];
+  if (x->type == BOOL) {
+    static const char *const bits[] = {"not(not(%s))", "and(%s, true)", "or(%s, false)",
+                                       "and(false, %s)", "xor(%s, false)"};
+    snprintf(text, sizeof text, bits[pick(s, 5)], x->name);
+  } else if (x->type != I32 && pick(s, 3) == 0) {
+    snprintf(text, sizeof text, pick(s, 2) ? "%s + %s(-0.0)" : "%s - %s(-0.0)", x->name, t);
+  } else {
+    snprintf(text, sizeof text, any[which], turned ? t : x->name, turned ? x->name : t);
+  }
+  state(s, x->type, x->shape, "%s", text);
+}
+
+static void draw_move(sketch *s, const drawn *x) {
+  static const char *const table[] = {
+      "reshape(reshape(%s, shape=[6]), shape=[2, 3])",
+      "transpose(transpose(%s, perm=[1, 0]), perm=[1, 0])",
+      "transpose(reshape(%s, shape=[3, 2]), perm=[1, 0])",
+      "broadcast(%s, shape=[2, 3])",
+      "slice(%s, start=[0, 0], stop=[2, 3])",
+      "concat(slice(%s, start=[1, 0], stop=[2, 3]), broadcast(%s, shape=[1, 3]), axis=0)",
+      "reshape(%s, shape=[2, 3])",
+      "flip(%s, axes=[1])",
+      "reshape(transpose(transpose(reshape(%s, shape=[3, 1, 2]), perm=[1, 2, 0]),"
+      " perm=[1, 0, 2]), shape=[2, 3])",
+  };
+  const drawn *row = some(s, x->type, ROW);
+  if (x->shape == TABLE && row != NULL) {
+    state(s, x->type, TABLE, table[pick(s, 9)], x->name, row->name);
+  } else {
+    const int shape = x->shape + pick(s, SHAPES - x->shape);
+    state(s, x->type, shape, "broadcast(broadcast(%s, shape=[%s]), shape=[%s])", x->name,
+          shape_text[x->shape], shape_text[shape]);
+  }
+}
+
+static void draw_unary(sketch *s, const drawn *x) {
+  static const char *const f32[] = {"exp",  "tanh", "sigmoid",  "neg",    "abs",  "relu",
+                                    "gelu", "silu", "softplus", "square", "sqrt", "neg"};
+  static const char *const f64[] = {"neg", "abs", "sqrt", "square"};
+  static const char *const i32[] = {"neg", "abs", "not", "sign"};
+  const char *f = x->type == F32    ? f32[pick(s, 12)]
+                  : x->type == F64  ? f64[pick(s, 4)]
+                  : x->type == BOOL ? "not"
+                                    : i32[pick(s, 4)];
+  if (pick(s, 4) == 0 && x->type != BOOL) {
+    state(s, x->type, x->shape, "neg(neg(%s))", x->name);
+  } else {
+    state(s, x->type, x->shape, "%s(%s)", f, x->name);
+  }
+}
+
+static void draw_binary(sketch *s, const drawn *x) {
+  const drawn *y = some(s, x->type, pick(s, SHAPES)), *p = some(s, BOOL, x->shape);
+  if (y == NULL) return;
+  const int shape = x->shape > y->shape ? x->shape : y->shape;
+  const char *a = x->name, *b = y->name;
+  if (x->type == BOOL) {
+    state(s, BOOL, shape, "%s(%s, %s)", pick(s, 2) ? "and" : "or", a, pick(s, 4) ? b : a);
+    return;
+  }
+  switch (pick(s, 5)) {
+    case 0:
+      state(s, x->type, shape, "%s(%s, %s)", pick(s, 2) ? "maximum" : "minimum", a,
+            pick(s, 2) && x->shape == shape ? a : b);
+      break;
+    case 1:
+      state(s, BOOL, shape, "%s %s %s", a, pick(s, 2) ? "<" : "==", b);
+      break;
+    case 2:
+      if (p == NULL) break;
+      state(s, x->type, shape, "select(%s, %s, %s)",
+            pick(s, 3)   ? p->name
+            : pick(s, 2) ? "true"
+                         : "false",
+            a, pick(s, 2) && x->shape == shape ? a : b);
+      break;
+    default:
+      state(s, x->type, shape, "%s %c %s", a, "+-*/"[pick(s, 4)], b);
+  }
+}
+
+/* Reductions, contractions, compositions, casts, several results. */
+static void draw_other(sketch *s, const drawn *x) {
+  static const char *const f32[] = {"matmul(%s, w)", "softmax(%s)", "layer_norm(%s)",
+                                    "linear(%s, w, b)"};
+  const int to = pick(s, 3), which = pick(s, 4);
+  if (pick(s, 3) == 0 && x->type != BOOL) {
+    state(s, to, x->shape, "cast(%s, dtype=%s)", x->name, type_text[to]);
+  } else if (x->type == F32 && x->shape == TABLE) {
+    state(s, F32, TABLE, f32[which], x->name);
+  } else if (x->shape == TABLE && x->type != BOOL) {
+    state(s, x->type, ROW, "%s(%s, axes=[0])", pick(s, 2) ? "sum" : "max", x->name);
+  } else if (x->shape == ROW && x->type == F32) {
+    char name[12];
+    snprintf(name, sizeof name, "v%d", s->next++);
+    say(s, "%s, _ = sort(%s)\n", name, x->name);
+    declare(s, name, F32, ROW);
+  } else if (x->type == BOOL) {
+    state(s, BOOL, SCALAR, "any(%s)", x->name);
+  }
+}
+
+static void draw_statement(sketch *s);
+
+/* Statements that only the body sees, then what it gives; captured values come by name. */
+static const drawn *draw_inside(sketch *s, int type, int shape) {
+  s->depth++;
+  for (int i = 2 + pick(s, 5); i > 0; i--) draw_statement(s);
+  s->depth--;
+  return some(s, type, shape);
+}
+
+static void draw_loop(sketch *s, const drawn *from) {
+  const drawn start = *from;
+  const int before = s->n;
+  char carried[12], name[12];
+  snprintf(carried, sizeof carried, "h%d", s->next++);
+  snprintf(name, sizeof name, "v%d", s->next++);
+  say(s, "%s, %se = loop(%s, count=%d, carried=1) (n%d, %s) {\n", name, name, start.name,
+      pick(s, 4), s->next, carried);
+  declare(s, carried, start.type, start.shape);
+  const drawn *out = draw_inside(s, start.type, start.shape);
+  const char *op = start.type == BOOL ? "and" : "maximum";
+  say(s, "  give %s(%s, %s), %s\n}\n", op, carried, out->name, out->name);
+  s->n = before;
+  declare(s, name, start.type, start.shape);
+}
+
+static void draw_cond(sketch *s, const drawn *x) {
+  const drawn like = *x;
+  const int before = s->n;
+  const drawn *p = some(s, BOOL, SCALAR);
+  char name[12], which[12];
+  if (p == NULL) return;
+  snprintf(which, sizeof which, "%s", p->name);
+  snprintf(name, sizeof name, "v%d", s->next++);
+  say(s, "%s = cond(%s) {\n", name, which);
+  for (int branch = 0; branch < 2; branch++) {
+    const drawn *out = draw_inside(s, like.type, like.shape);
+    say(s, "  give broadcast(%s, shape=[%s])\n}%s", out->name, shape_text[like.shape],
+        branch == 0 ? " else {\n" : "\n");
+    s->n = before;
+  }
+  declare(s, name, like.type, like.shape);
+}
+
+static void draw_statement(sketch *s) {
+  const drawn x = s->value[pick(s, 2) ? pick(s, s->n) : s->n - 1 - pick(s, s->n < 6 ? s->n : 6)];
+  switch (pick(s, 12)) {
+    case 0:
+    case 1:
+      draw_constant(s);
+      break;
+    case 2:
+    case 3: /* half of them on what is given, so that every special value meets them */
+      draw_identity(s, pick(s, 2) && s->depth == 0 ? &s->value[pick(s, 9)] : &x);
+      break;
+    case 4:
+      draw_move(s, &x);
+      break;
+    case 5:
+    case 6:
+      draw_unary(s, &x);
+      break;
+    case 7:
+    case 8:
+      draw_binary(s, &x);
+      break;
+    case 9:
+      draw_other(s, &x);
+      break;
+    case 10:
+      if (s->last[0] != 0) state(s, s->last_type, s->last_shape, "%s", s->last);
+      break;
+    default:
+      if (s->depth >= 2) break;
+      if (pick(s, 2)) {
+        draw_loop(s, &x);
+      } else {
+        draw_cond(s, &x);
+      }
+  }
+}
+
+static void draw_model(sketch *s, uint64_t seed) {
+  static const struct {
+    const char *name, *text;
+    int type, shape;
+  } ports[] = {{"x", "input x: f32[2, 3]", F32, TABLE},
+               {"r", "input r: f32[3]", F32, ROW},
+               {"d", "input d: f64[2, 3]", F64, TABLE},
+               {"k", "input k: i32[2, 3] in -9..9", I32, TABLE},
+               {"p", "input p: bool[2, 3]", BOOL, TABLE},
+               {"q", "input q: bool[]", BOOL, SCALAR},
+               {"c", "input c: f32[]", F32, SCALAR},
+               {"e", "input e: f64[]", F64, SCALAR},
+               {"l", "input l: i32[] in -9..9", I32, SCALAR}};
+  memset(s, 0, sizeof *s);
+  s->state = seed;
+  say(s, "volta 1\nmodel m {\nparam w: f32[3, 3] = uniform\nparam b: f32[3] = ones\n");
+  for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
+    say(s, "%s\n", ports[i].text);
+    declare(s, ports[i].name, ports[i].type, ports[i].shape);
+  }
+  for (int i = 15 + pick(s, 40); i > 0; i--) draw_statement(s);
+  say(s, "output last = %s\n", s->value[s->n - 1].name);
+  for (int i = 0; i < s->n; i++)
+    if (pick(s, 2)) say(s, "output o%d = %s\n", i, s->value[i].name);
+  say(s, "}\n");
+}
+
+/* ---- running it ---- */
+
+/* What identities and folding could get wrong, in every input. */
+static void give_input(vt_program *p, const vt_port_info *port, uint64_t *state) {
+  static const float edge[] = {-0.0f, 0.0f, 1e-42f, -1e-42f, INFINITY, -INFINITY, NAN, 1, -1};
+  vt_tensor t = {.dtype = port->dtype, .rank = port->rank, .dim = {2, 3}};
+  char bytes[64];
+  uint64_t count = 0, size = 0;
+  vt_diag d = {0};
+  if (port->rank == 1) t.dim[0] = 3;
+  t.data = bytes;
+  CHECK(vt_tensor_bytes(&t, &count, &size, &d) == VT_OK && size <= sizeof bytes);
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t r = random_u64(state);
+    const float x = r % 2 ? edge[i == 0 ? 0 : r / 2 % 9] : ordinary_f32(state);
+    const double z = x;
+    const int32_t k = (int32_t)(r % 19) - 9;
+    const uint8_t truth = r & 1;
+    if (t.dtype == VT_DTYPE_F32) memcpy(bytes + 4 * i, &x, 4);
+    if (t.dtype == VT_DTYPE_F64) memcpy(bytes + 8 * i, &z, 8);
+    if (t.dtype == VT_DTYPE_I32) memcpy(bytes + 4 * i, &k, 4);
+    if (t.dtype == VT_DTYPE_BOOL) memcpy(bytes + i, &truth, 1);
+  }
+  CHECK(vt_program_set_input(p, port->name, &t, &d) == VT_OK);
+}
+
+static vt_status give_inputs(const vt_model *m, vt_program *p, uint64_t seed, vt_diag *d) {
+  uint64_t state = seed;
+  for (uint32_t i = 0; seed != 0 && i < vt_model_ports(m); i++) {
+    vt_port_info port;
+    if (vt_model_port(m, i, &port) == VT_OK && port.kind == VT_PORT_INPUT)
+      give_input(p, &port, &state);
+  }
+  return seed != 0 ? VT_OK : vt_program_random_inputs(p, 7, d);
+}
+
+/* What every pass prints is a model of the same hash. */
+static void check_dumps(const vt_program *p) {
+  for (uint32_t i = 0; i < vt_program_passes(p); i++) {
+    const char *text = vt_program_pass_text(p, vt_program_pass(p, i));
+    vt_model *m = NULL;
+    uint8_t said[32] = {0}, found[32] = {1};
+    vt_diag d = {0};
+    CHECK(text != NULL && vt_model_parse(text, strlen(text), NULL, &m, &d) == VT_OK);
+    CHECK(vt_program_pass_hash(p, vt_program_pass(p, i), said) == VT_OK);
+    if (m != NULL) vt_model_hash(m, found);
+    CHECK(memcmp(said, found, sizeof said) == 0);
+    if (m == NULL) fprintf(stderr, "  %s: %u: %s\n", vt_program_pass(p, i), d.line, d.text);
+    vt_model_free(m);
+  }
+}
+
+typedef struct subject {
+  const vt_model *m;
+  uint32_t n_bind;
+  const vt_binding *bind;
+  const char *what;
+  uint64_t seed; /* of its inputs; 0: the random ones of the library */
+  uint8_t digest[32];
+} subject;
+
+/* One way to run it; 0 where it fails. */
+static int run_with(const subject *x, const char *passes, const char *backend, uint8_t out[32]) {
+  const vt_options o = {
+      .size = sizeof o, .n_bind = x->n_bind, .bind = x->bind, .backend = backend, .passes = passes};
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  vt_status s = vt_program_new(x->m, &o, &p, &d);
+  if (s == VT_OK) s = vt_program_init_params(p, 3, &d);
+  if (s == VT_OK) s = give_inputs(x->m, p, x->seed, &d);
+  if (s == VT_OK) s = vt_program_run(p, &d);
+  if (s == VT_OK) s = vt_program_digest(p, out, &d);
+  if (s == VT_OK && passes == NULL) check_dumps(p);
+  if (s != VT_OK) fprintf(stderr, "  %s: passes %s: %s\n", x->what, passes, d.text);
+  vt_program_free(p);
+  return s == VT_OK;
+}
+
+/* Both devices, or the one that runs compositions whole where they are not taken apart. */
+static int holds(const subject *x, const char *passes) {
+  uint8_t digest[32];
+  int same = 1;
+  for (int i = passes == NULL || strstr(passes, "lower") != NULL ? 0 : 1; i < 2; i++) {
+    const char *backend = i == 0 ? "reference:0" : "reference:1";
+    same &= run_with(x, passes, backend, digest) && memcmp(digest, x->digest, 32) == 0;
+    if (!same) fprintf(stderr, "  %s: other bits with %s on %s\n", x->what, passes, backend);
+  }
+  return same;
+}
+
+/* "bind", then the others in the order `at`, without `left_out`. */
+static void write_list(char *out, size_t room, const uint32_t *at, uint32_t left_out) {
+  size_t used = (size_t)snprintf(out, room, "bind");
+  for (uint32_t i = 0; i < VT_PASS_COUNT; i++)
+    if (at[i] != VT_PASS_bind && at[i] != left_out)
+      used += (size_t)snprintf(out + used, room - used, ",%s", vt_pass_at(at[i])->name);
+}
+
+static int hold_each_left_out(const subject *x) {
+  uint32_t at[VT_PASS_COUNT];
+  char list[200];
+  int same = 1;
+  for (uint32_t i = 0; i < VT_PASS_COUNT; i++) at[i] = i;
+  for (uint32_t i = 1; i < VT_PASS_COUNT; i++) {
+    write_list(list, sizeof list, at, i);
+    same &= holds(x, list);
+  }
+  return same & holds(x, NULL);
+}
+
+static int hold_orders(const subject *x, uint64_t *state) {
+  uint32_t at[VT_PASS_COUNT];
+  char list[200];
+  int same = 1;
+  for (uint32_t i = 0; i < VT_PASS_COUNT; i++) at[i] = i;
+  for (int k = 0; k < ORDERS; k++) {
+    for (uint32_t i = VT_PASS_COUNT; i-- > 1;) {
+      const uint32_t j = (uint32_t)(random_u64(state) >> 33) % (i + 1), kept = at[i];
+      at[i] = at[j];
+      at[j] = kept;
+    }
+    write_list(list, sizeof list, at, k % 5 == 0 ? VT_PASS_lower : VT_PASS_bind);
+    same &= holds(x, list);
+  }
+  return same;
+}
+
+/* ---- models ---- */
+
+static int test_drawn(uint64_t seed) {
+  static sketch s;
+  char what[40];
+  vt_model *m = NULL;
+  vt_diag d = {0};
+  draw_model(&s, seed);
+  snprintf(what, sizeof what, "model %llu", (unsigned long long)seed);
+  const vt_status status = vt_model_parse(s.text, s.used, NULL, &m, &d);
+  if (status != VT_OK) fprintf(stderr, "%s\n%s: %u: %s\n", s.text, what, d.line, d.text);
+  if (status != VT_OK) return 0;
+  subject x = {.m = m, .what = what, .seed = seed};
+  uint64_t state = seed;
+  int same = run_with(&x, "bind,lower", "reference:0", x.digest);
+  same = same && hold_each_left_out(&x) && hold_orders(&x, &state);
+  if (!same) fprintf(stderr, "%s", s.text);
+  vt_model_free(m);
+  return same;
+}
+
+static void test_example(const char *path, uint32_t n_bind, const vt_binding *bind) {
+  vt_model *m = NULL;
+  vt_diag d = {0};
+  CHECK(vt_model_read(path, NULL, &m, &d) == VT_OK);
+  if (m == NULL) return;
+  subject x = {.m = m, .n_bind = n_bind, .bind = bind, .what = path};
+  CHECK(run_with(&x, "bind,lower", "reference:0", x.digest) && hold_each_left_out(&x));
+  vt_model_free(m);
+}
+
+static void test_examples(void) {
+  static const vt_binding sizes[] = {{"B", 2}, {"T", 5}};
+  test_example("examples/mlp.vt", 1, sizes);
+  test_example("examples/quant_mlp.vt", 1, sizes);
+  test_example("examples/cnn.vt", 1, sizes);
+  test_example("examples/tiny_transformer.vt", 2, sizes);
+  test_example("examples/encoder.vt", 2, sizes);
+  test_example("examples/lstm.vt", 2, sizes);
+  if (is_long_form()) test_example("examples/resnet18.vt", 1, sizes);
+}
+
+int main(int argc, char **argv) {
+  const uint64_t only = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+  const uint64_t n = is_long_form() ? 1000 : SANITIZED ? 4 : 25;
+  for (uint64_t seed = 1; only == 0 && seed <= n; seed++) CHECK(test_drawn(seed));
+  if (only != 0) CHECK(test_drawn(only));
+  if (only == 0) test_examples();
+  TEST_DONE();
+}

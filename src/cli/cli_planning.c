@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_planning.c - the flags that say how a plan is made, and sizes as text. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli_json.h"
+#include "cli_plan.h"
+
+static const struct {
+  const char *name;
+  uint64_t bytes;
+} units[] = {{"", 1},
+             {"B", 1},
+             {"kB", UINT64_C(1000)},
+             {"MB", UINT64_C(1000000)},
+             {"GB", UINT64_C(1000000000)},
+             {"TB", UINT64_C(1000000000000)},
+             {"KiB", UINT64_C(1) << 10},
+             {"MiB", UINT64_C(1) << 20},
+             {"GiB", UINT64_C(1) << 30},
+             {"TiB", UINT64_C(1) << 40}};
+enum { N_UNITS = sizeof units / sizeof units[0] };
+
+int cli_size_parse(const char *text, uint64_t *out) {
+  char *end = NULL;
+  errno = 0;
+  if (text[0] < '0' || text[0] > '9') return 0;
+  const unsigned long long number = strtoull(text, &end, 10);
+  if (errno != 0) return 0;
+  for (uint32_t i = 0; i < N_UNITS; i++)
+    if (strcmp(end, units[i].name) == 0)
+      return !__builtin_mul_overflow((uint64_t)number, units[i].bytes, out);
+  return 0;
+}
+
+void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]) {
+  static const char *const name[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  uint32_t i = 0;
+  double v = (double)bytes / 1024;
+  for (; v >= 1023.95 && i + 1 < sizeof name / sizeof name[0]; i++) v /= 1024;
+  if (bytes < 1024)
+    snprintf(out, CLI_SIZE_TEXT, "%" PRIu64 " B", bytes);
+  else
+    snprintf(out, CLI_SIZE_TEXT, "%.1f %s", v, name[i]);
+}
+
+vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e) {
+  cli_planning p = {.schedule = cli_value(a, "schedule"), .stream = cli_value(a, "stream")};
+  const char *budget = cli_value(a, "memory-budget");
+  if (budget != NULL && !cli_size_parse(budget, &p.budget))
+    return VT_FAIL(&e->diag, VT_USAGE,
+                   "--memory-budget takes a number of bytes below 2^64, as in 64MiB, 2GB or "
+                   "4096, not '%s'",
+                   budget);
+  if (budget != NULL && p.budget == 0)
+    return VT_FAIL(&e->diag, VT_USAGE, "--memory-budget 0 leaves no room for anything");
+  *out = p;
+  return VT_OK;
+}
+
+void cli_planning_json(const cli_planning *p, json_t *o) {
+  cli_json_set(o, "schedule", json_string(p->schedule != NULL ? p->schedule : "source"));
+  cli_json_set(o, "stream", p->stream != NULL ? cli_json_text(p->stream) : json_null());
+  cli_json_set(o, "memory_budget",
+               p->budget != 0 ? json_integer((json_int_t)p->budget) : json_null());
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verb_plan.c - volta plan MODEL: what a run takes, known before anything is taken. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "cli_cache.h"
+#include "cli_json.h"
+#include "cli_plan.h"
+
+vt_status cli_plan_make(const cli_plan_job *j, const cli_bind *bind, const cli_planning *how,
+                        vt_planned **out, cli_error *e) {
+  const vt_options o = {.size = sizeof o,
+                        .n_bind = bind->n,
+                        .bind = bind->row,
+                        .backend = j->backend,
+                        .passes = j->passes,
+                        .schedule = how->schedule,
+                        .stream = how->stream,
+                        .cache = j->cache};
+  const cli_cache_mark before = cli_cache_now(j->cache);
+  const vt_status s = vt_planned_new(j->model, &o, out, &e->diag);
+  if (s == VT_OK) cli_cache_tell(j->cache, before);
+  if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
+  return s;
+}
+
+double cli_plan_ratio(const vt_plan_info *i) {
+  return i->live != 0 ? (double)i->peak / (double)i->live : 1;
+}
+
+/* ---- other ways to plan, for a budget that is not met
+ * --------------------------------------------------------------- */
+
+typedef struct other {
+  const char *flags, *schedule, *stream;
+  uint64_t peak; /* 0: the same as was asked for */
+} other;
+enum { OTHERS = 3 };
+
+static vt_status plan_other(const cli_plan_job *j, other *o, cli_error *e) {
+  cli_planning how = j->how;
+  vt_planned *p = NULL;
+  vt_plan_info info = {.size = sizeof info};
+  if (o->schedule != NULL) how.schedule = o->schedule;
+  if (o->stream != NULL) how.stream = o->stream;
+  VT_TRY(cli_plan_make(j, &j->bind, &how, &p, e));
+  vt_planned_info(p, &info);
+  vt_planned_free(p);
+  o->peak = info.peak;
+  return VT_OK;
+}
+
+static int is_given(const char *given, const char *value) {
+  return value == NULL || (given != NULL && strcmp(given, value) == 0);
+}
+
+/* Those that differ from what was asked for. */
+static vt_status plan_others(const cli_plan_job *j, other out[OTHERS], cli_error *e) {
+  const other all[OTHERS] = {{"--schedule memory", "memory", NULL, 0},
+                             {"--stream all", NULL, "all", 0},
+                             {"both", "memory", "all", 0}};
+  const int memory = is_given(j->how.schedule, "memory"),
+            all_streamed = is_given(j->how.stream, "all");
+  memcpy(out, all, sizeof all);
+  for (uint32_t i = 0; i < OTHERS; i++) {
+    if ((out[i].schedule != NULL && memory) || (out[i].stream != NULL && all_streamed)) continue;
+    VT_TRY(plan_other(j, &out[i], e));
+  }
+  return VT_OK;
+}
+
+static void hint_others(const vt_plan_info *info, const other *others, cli_error *e) {
+  char text[sizeof e->diag.hint];
+  size_t at =
+      (size_t)snprintf(text, sizeof text, "the smallest budget that works is %" PRIu64, info->peak);
+  for (uint32_t i = 0; i < OTHERS; i++)
+    if (others[i].peak != 0 && at < sizeof text)
+      at += (size_t)snprintf(text + at, sizeof text - at, "%s with %s %" PRIu64, at == 0 ? "" : ",",
+                             others[i].flags, others[i].peak);
+  cli_hint(e, "%s", text);
+}
+
+/* ---- the report
+ * ----------------------------------------------------------------------------------------- */
+
+typedef struct view {
+  const cli_plan_job *j;
+  const vt_planned *p;
+  vt_plan_info info;
+  cli_fullest fullest;
+  uint8_t core[32], target[32];
+  other others[OTHERS];
+} view;
+
+static int over_budget(const view *v) {
+  return v->j->how.budget != 0 && v->info.peak > v->j->how.budget;
+}
+
+static vt_status look(view *v, cli_error *e) {
+  v->info.size = sizeof v->info;
+  vt_planned_info(v->p, &v->info);
+  vt_planned_digest(v->p, v->core, v->target);
+  VT_TRY(cli_plan_fullest(v->p, &v->fullest, e));
+  return over_budget(v) ? plan_others(v->j, v->others, e) : VT_OK;
+}
+
+static void print_bytes(const char *name, uint64_t bytes, const char *note) {
+  char size[CLI_SIZE_TEXT];
+  cli_size_text(bytes, size);
+  cli_print("%-16s %14" PRIu64 "  %10s%s%s\n", name, bytes, size, note[0] != '\0' ? "  " : "",
+            note);
+}
+
+static void print_head(const view *v) {
+  cli_print("model %s on %s", vt_model_name(v->j->model), vt_planned_backend(v->p));
+  for (uint32_t i = 0; i < v->j->bind.n; i++)
+    cli_print("%s %s=%" PRId64, i == 0 ? "," : "", v->j->bind.row[i].name, v->j->bind.row[i].value);
+  cli_print("\n\nclass                     bytes\n");
+}
+
+static void print_memory(const view *v) {
+  char note[96] = "the most alive at one time";
+  for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
+    print_bytes(vt_memory_class(c), v->info.bytes[c],
+                vt_memory_class_on_device(c) ? "" : "in host memory, not in the peak");
+  cli_print("\n");
+  print_bytes("peak", v->info.peak, "on the device");
+  if (v->info.live != 0)
+    snprintf(note, sizeof note, "the most alive at one time; the peak is %.4f of it",
+             cli_plan_ratio(&v->info));
+  print_bytes("live", v->info.live, note);
+  if (v->j->how.budget != 0)
+    print_bytes("budget", v->j->how.budget, over_budget(v) ? "NOT MET" : "met");
+}
+
+static void print_steps(const view *v) {
+  const vt_plan_info *i = &v->info;
+  cli_print("\n%u steps of %u nodes, %u views, %u in place, %u groups, %u dense copies\n", i->steps,
+            i->nodes, i->views, i->in_place, i->groups, i->dense_copies);
+  cli_print("%u transfers a run: %" PRIu64 " bytes in, %" PRIu64 " out\n", i->transfers,
+            i->to_device, i->from_device);
+  const char *step = vt_planned_step(v->p, v->fullest.step);
+  if (step == NULL) return;
+  cli_print("most is alive at step %u: ", v->fullest.step);
+  cli_print_name(step);
+  cli_print("\n");
+}
+
+static void print_text(const view *v) {
+  char core[CLI_HEX_SIZE], target[CLI_HEX_SIZE];
+  cli_hex(v->core, core);
+  cli_hex(v->target, target);
+  print_head(v);
+  print_memory(v);
+  print_steps(v);
+  cli_print("core   %s\ntarget %s\n", core, target);
+}
+
+static void set_number(json_t *o, const char *key, uint64_t v) {
+  cli_json_set(o, key, json_integer((json_int_t)v));
+}
+
+static void set_memory(json_t *o, const view *v) {
+  for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
+    set_number(o, vt_memory_class(c), v->info.bytes[c]);
+  set_number(o, "peak", v->info.peak);
+  set_number(o, "live", v->info.live);
+  cli_json_set(o, "ratio", json_real(cli_plan_ratio(&v->info)));
+}
+
+static void set_steps(json_t *o, const view *v) {
+  const char *step = vt_planned_step(v->p, v->fullest.step);
+  set_number(o, "nodes", v->info.nodes);
+  set_number(o, "steps", v->info.steps);
+  set_number(o, "views", v->info.views);
+  set_number(o, "in_place", v->info.in_place);
+  set_number(o, "groups", v->info.groups);
+  set_number(o, "dense_copies", v->info.dense_copies);
+  set_number(o, "transfers", v->info.transfers);
+  set_number(o, "to_device", v->info.to_device);
+  set_number(o, "from_device", v->info.from_device);
+  cli_json_set(o, "fullest",
+               step != NULL ? json_pack("{s:i, s:o}", "step", (int)v->fullest.step, "does",
+                                        cli_json_text(step))
+                            : json_null());
+}
+
+static void set_budget(json_t *o, const view *v) {
+  cli_json_set(o, "fits", json_boolean(!over_budget(v)));
+  set_number(o, "smallest_budget", v->info.peak);
+  if (!over_budget(v)) return;
+  json_t *others = json_object();
+  for (uint32_t i = 0; i < OTHERS; i++)
+    if (v->others[i].peak != 0) set_number(others, v->others[i].flags, v->others[i].peak);
+  cli_json_set(o, "smallest_budget_with", others);
+}
+
+static vt_status print_json(const view *v, cli_error *e) {
+  uint8_t hash[32];
+  vt_model_hash(v->j->model, hash);
+  json_t *o = json_pack("{s:s, s:o, s:s, s:o}", "model", vt_model_name(v->j->model), "hash",
+                        cli_json_hex(hash), "backend", vt_planned_backend(v->p), "bind",
+                        cli_bind_json(&v->j->bind));
+  cli_planning_json(&v->j->how, o);
+  if (v->j->how.budget != 0) set_budget(o, v);
+  set_memory(o, v);
+  set_steps(o, v);
+  cli_json_set(o, "core", cli_json_hex(v->core));
+  cli_json_set(o, "target", cli_json_hex(v->target));
+  return cli_json_print(o, e);
+}
+
+static vt_status print_plan(const cli_args *a, const view *v, cli_error *e) {
+  const char *text = vt_planned_text(v->p);
+  if (cli_value(a, "json") != NULL) return print_json(v, e);
+  if (cli_value(a, "text") != NULL) {
+    cli_write(text, strlen(text));
+  } else {
+    print_text(v);
+  }
+  return VT_OK;
+}
+
+static vt_status report(const cli_args *a, view *v, cli_error *e) {
+  const char *svg = cli_value(a, "svg");
+  VT_TRY(look(v, e));
+  if (svg != NULL) VT_TRY(cli_svg_write(svg, v->j, v->p, e));
+  VT_TRY(print_plan(a, v, e));
+  if (!over_budget(v)) return VT_OK;
+  const vt_status s =
+      VT_FAIL(&e->diag, VT_BUDGET, "the plan needs %" PRIu64 " bytes, the budget is %" PRIu64,
+              v->info.peak, v->j->how.budget);
+  hint_others(&v->info, v->others, e);
+  return s;
+}
+
+/* ---- the verb
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static vt_status check_flags(const cli_args *a, cli_error *e) {
+  VT_TRY(cli_contradict(a, "json", "text", e));
+  VT_TRY(cli_contradict(a, "sweep", "text", e));
+  return cli_contradict(a, "sweep", "svg", e);
+}
+
+static vt_status plan_job(const cli_args *a, const cli_plan_job *j, cli_error *e) {
+  vt_planned *p = NULL;
+  if (cli_value(a, "sweep") != NULL) return cli_sweep_report(a, j, e);
+  VT_TRY(cli_plan_make(j, &j->bind, &j->how, &p, e));
+  view v = {.j = j, .p = p};
+  const vt_status s = report(a, &v, e);
+  vt_planned_free(p);
+  return s;
+}
+
+static vt_status open_job(const cli_args *a, cli_plan_job *j, cli_error *e) {
+  j->path = a->operands[0];
+  j->backend = cli_value(a, "backend");
+  j->passes = cli_value(a, "passes");
+  VT_TRY(cli_planning_parse(a, &j->how, e));
+  VT_TRY(cli_bind_parse(a, &j->bind, e));
+  e->path = j->path;
+  VT_TRY(vt_model_read(j->path, NULL, &j->model, &e->diag));
+  e->path = NULL;
+  return cli_cache_open(a, &j->cache, e);
+}
+
+vt_status verb_plan(const cli_args *a, cli_error *e) {
+  cli_plan_job j = {0};
+  VT_TRY(check_flags(a, e));
+  vt_status s = open_job(a, &j, e);
+  if (s == VT_OK) s = plan_job(a, &j, e);
+  vt_cache_free(j.cache);
+  vt_model_free(j.model);
+  cli_bind_free(&j.bind);
+  return s;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * canonical_test.c - each identity where it applies, and where something like it does not. */
+#include "identities.h"
+#include "pass_text_test.h"
+
+typedef struct example {
+  const char *identity; /* "": none applies, the graph stays */
+  const char *body, *want;
+} example;
+
+#define F "input x: f32[2, 3]\n"
+#define D "input x: f64[2, 3]\n"
+#define I "input x: i32[2, 3] in 0..9\n"
+#define B "input x: bool[2, 3]\ninput p: bool[2, 3]\n"
+#define Y F "output y = x"
+
+static const example examples[] = {
+    {"mul_one", F "output y = x * 1", Y},
+    {"mul_one", F "output y = 1 * x", Y},
+    {"mul_one", D "output y = x * f64(1)", D "output y = x"},
+    {"mul_one", I "output y = x * 1", I "output y = x"},
+    {"mul_one", F "output y = x * broadcast(f32(1), shape=[3])", Y},
+    {"mul_one", F "output y = x * reshape(broadcast(f32(1), shape=[6]), shape=[2, 3])", Y},
+    {"", F "output y = x * broadcast(f32(1), shape=[4, 2, 3])", NULL}, /* it is a broadcast */
+    {"", F "output y = x * -1", NULL},
+    {"", F "output y = x * 0", NULL},
+    {"div_one", F "output y = x / 1", Y},
+    {"div_one", I "output y = x / 1", I "output y = x"},
+    {"", F "output y = 1 / x", NULL},
+    {"sub_zero", F "output y = x - 0", Y},
+    {"sub_zero", I "output y = x - 0", I "output y = x"},
+    {"", F "output y = x - f32(-0.0)", NULL}, /* -0 - -0 is +0 */
+    {"", F "output y = f32(0) - x", NULL},    /* +0 - +0 is +0, and x is -0 */
+    {"add_minus_zero", F "output y = x + f32(-0.0)", Y},
+    {"add_minus_zero", F "output y = f32(-0.0) + x", Y},
+    {"add_minus_zero", D "output y = x + f64(-0.0)", D "output y = x"},
+    {"", F "output y = x + 0", NULL}, /* -0 + +0 is +0 */
+    {"", F "output y = 0 + x", NULL},
+    {"", D "output y = x + f64(0)", NULL},
+    {"add_zero_whole", I "output y = x + 0", I "output y = x"},
+    {"add_zero_whole", I "output y = 0 + x", I "output y = x"},
+    {"neg_neg", F "output y = neg(neg(x))", Y},
+    {"neg_neg", F "output y = neg(neg(neg(neg(x))))", Y},
+    {"neg_neg", F "output y = -(-(-x))", F "output y = -x"},
+    {"not_not", B "output y = not(not(x))", B "output y = x"},
+    {"not_not", I "output y = not(not(x))", I "output y = x"},
+    {"abs_abs", F "output y = abs(abs(x))", F "output y = abs(x)"},
+    {"abs_neg", F "output y = abs(neg(x))", F "output y = abs(x)"},
+    {"", F "output y = neg(abs(x))", NULL},
+    {"of_itself", F "output y = maximum(x, x)", Y},
+    {"of_itself", F "output y = minimum(x, x)", Y},
+    {"of_itself", B "output y = and(x, x)", B "output y = x"},
+    {"of_itself", I "output y = or(x, x)", I "output y = x"},
+    {"", I "output y = xor(x, x)", NULL},
+    {"", F "output y = x - x", NULL},
+    {"or_nothing", I "output y = or(x, 0)", I "output y = x"},
+    {"or_nothing", B "output y = or(false, x)", B "output y = x"},
+    {"or_nothing", I "output y = xor(x, 0)", I "output y = x"},
+    {"", I "output y = or(x, 1)", NULL},
+    {"and_everything", I "output y = and(x, i32(-1))", I "output y = x"},
+    {"and_everything", B "output y = and(true, x)", B "output y = x"},
+    {"", I "output y = and(x, 1)", NULL},
+    {"shift_nothing", I "output y = shl(x, 0)", I "output y = x"},
+    {"shift_nothing", I "output y = shr(x, 0)", I "output y = x"},
+    {"", I "output y = shl(i32(0), x)", NULL},
+    {"select_equals", F "input p: bool[2, 1]\noutput y = select(p, x, x)",
+     F "input p: bool[2, 1]\noutput y = x"},
+    {"", F "input p: bool[4, 2, 3]\noutput y = select(p, x, x)", NULL},
+    {"select_known", F "output y = select(true, x, f32(2))", Y},
+    {"select_known", F "output y = where(false, f32(2), x)", Y},
+    {"", F "output y = select(true, f32(2), x)", NULL}, /* a broadcast */
+    {"cast_to_same", F "output y = cast(x, dtype=f32)", Y},
+    {"", F "output y = cast(x, dtype=f64)", NULL},
+    {"", F "output y = cast(cast(x, dtype=f16), dtype=f32)", NULL},
+    {"reshape_same", F "output y = reshape(x, shape=[2, 3])", Y},
+    {"reshape_twice", F "output y = reshape(reshape(x, shape=[6]), shape=[3, 2])",
+     F "output y = reshape(x, shape=[3, 2])"},
+    {"reshape_twice", F "output y = reshape(reshape(x, shape=[6]), shape=[2, 3])", Y},
+    {"", F "output y = reshape(x, shape=[3, 2])", NULL},
+    {"transpose_same", F "output y = transpose(x, perm=[0, 1])", Y},
+    {"transpose_twice", F "output y = transpose(transpose(x, perm=[1, 0]), perm=[1, 0])", Y},
+    {"transpose_twice",
+     "input x: f32[2, 3, 4]\n"
+     "output y = transpose(transpose(x, perm=[1, 2, 0]), perm=[1, 0, 2])",
+     "input x: f32[2, 3, 4]\noutput y = transpose(x, perm=[2, 1, 0])"},
+    {"", "input x: f32[2, 2]\noutput y = transpose(x, perm=[1, 0])", NULL}, /* of one shape */
+    {"broadcast_same", F "output y = broadcast(x, shape=[2, 3])", Y},
+    {"broadcast_twice",
+     "input x: f32[1, 3]\noutput y = broadcast(broadcast(x, shape=[2, 3]), shape=[4, 2, 3])",
+     "input x: f32[1, 3]\noutput y = broadcast(x, shape=[4, 2, 3])"},
+    {"slice_whole", F "output y = slice(x, start=[0, 0], stop=[2, 3])", Y},
+    {"slice_whole", F "output y = slice(x, start=[0, 0], stop=[2, 3], step=[1, 1])", Y},
+    {"", F "output y = slice(x, start=[0, 1], stop=[2, 3])", NULL},
+    {"", F "output y = slice(x, start=[0, 0], stop=[2, 3], step=[1, 2])", NULL},
+    {"pad_nothing", F "output y = pad(x, 1, low=[0, 0], high=[0, 0])", Y},
+    {"", F "output y = pad(x, 1, low=[0, 0], high=[0, 1])", NULL},
+    {"concat_one", F "output y = concat(x, axis=0)", Y},
+    {"", F "output y = concat(x, x, axis=0)", NULL},
+    {"", F "output y = sum(x, axes=[0], keep=true)", NULL}, /* adds to +0 */
+    /* One leads to the next. */
+    {"", F "output y = (x * 1) * 2", F "output y = x * 2"},
+    {"", F "output y = neg(neg(x * 1) / 1)", Y},
+    {"", F "output y = abs(neg(abs(neg(x))))", F "output y = abs(x)"},
+};
+enum { N_EXAMPLES = sizeof examples / sizeof *examples };
+
+static const vt_pass_options options = {0};
+
+static vt_pass_options with_memory(void) {
+  vt_pass_options o = options;
+  o.alloc = vt_alloc_default();
+  return o;
+}
+
+static void test_examples(void) {
+  const vt_pass_options o = with_memory();
+  for (int i = 0; i < N_EXAMPLES; i++)
+    expect_pass(VT_PASS_canonical, VT_PASS_dead, &o, examples[i].body,
+                examples[i].want != NULL ? examples[i].want : examples[i].body);
+}
+
+/* The row that is said to apply is the first that does; where none is named, none does. */
+static void test_rows(void) {
+  for (uint32_t k = 0; k < vt_identity_total(); k++) {
+    int found = 0;
+    for (int i = 0; i < N_EXAMPLES; i++)
+      found |= strcmp(examples[i].identity, vt_identity_at(k)->name) == 0;
+    CHECK(found);
+    if (!found) fprintf(stderr, "  no example of '%s'\n", vt_identity_at(k)->name);
+    CHECK(strlen(vt_identity_at(k)->why) > 10);
+  }
+  CHECK(vt_identity_at(vt_identity_total()) == NULL);
+}
+
+/* The node that the last statement of an example writes, on its operands as they are. */
+static void test_first(void) {
+  for (int i = 0; i < N_EXAMPLES; i++) {
+    const example *x = &examples[i];
+    if (x->identity[0] == 0 && x->want != NULL) continue; /* several together */
+    vt_graph *g = graph_of(x->body);
+    vt_graph_builder gb = {.g = g};
+    const vt_node *n = &g->nodes[g->n_nodes - 1];
+    const vt_spot s = {
+        &gb, n->op, n->n_in, &g->operands[n->first_in], n->attrs, g->values[n->first_out].type};
+    const char *first = "";
+    for (uint32_t k = 0; first[0] == 0 && k < vt_identity_total(); k++) {
+      gb.status = VT_LIMIT; /* what writes a node on the way gets no further */
+      const int applies = vt_identity_at(k)->apply(&s) != VT_NO_VALUE;
+      if (applies) first = vt_identity_at(k)->name;
+    }
+    const int twice = strstr(x->identity, "twice") != NULL || strcmp(x->identity, "abs_neg") == 0;
+    CHECK(twice || strcmp(first, x->identity) == 0);
+    if (!twice && strcmp(first, x->identity) != 0)
+      fprintf(stderr, "  %s: '%s' and not '%s'\n", x->body, first, x->identity);
+    vt_graph_free(g);
+  }
+}
+
+/* Inside bodies too; what a body gives keeps a place of its own. */
+static void test_bodies(void) {
+  const vt_pass_options o = with_memory();
+  const char *head = "input x: f32[3]\n";
+  char body[400], want[400];
+  snprintf(body, sizeof body,
+           "%sy = loop(x, count=4, carried=1) (i, h) {\n  t = neg(neg(h)) * 1\n"
+           "  give t + x\n}\noutput y",
+           head);
+  snprintf(want, sizeof want,
+           "%sy = loop(x, count=4, carried=1) (i, h) {\n  give h + x\n}\noutput y", head);
+  expect_pass(VT_PASS_canonical, VT_PASS_dead, &o, body, want);
+  snprintf(body, sizeof body,
+           "%sy = loop(x, count=4, carried=1) (i, h) {\n  give h * 1\n}\noutput y", head);
+  snprintf(want, sizeof want,
+           "%sy = loop(x, count=4, carried=1) (i, h) {\n  give reshape(h, shape=[3])\n}\noutput y",
+           head);
+  expect_pass(VT_PASS_canonical, VT_PASS_dead, &o, body, want);
+}
+
+int main(void) {
+  test_examples();
+  test_rows();
+  test_first();
+  test_bodies();
+  fail_pass(VT_PASS_canonical, with_memory(),
+            F "output y = transpose(transpose(x * 1, perm=[1, 0]), perm=[1, 0]) + abs(-x)");
+  TEST_DONE();
+}

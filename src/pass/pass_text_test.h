@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pass_text_test.h - what the tests of single passes share: graphs written in the text form, a pass
+ * run on them, and the result held to another text. */
+#ifndef VT_PASS_TEXT_TEST_H
+#define VT_PASS_TEXT_TEST_H
+#include <string.h>
+#include "vt_parse.h"
+#include "vt_pass.h"
+#include "vt_test.h"
+
+/* The statements of a model without symbols. */
+static inline vt_graph *graph_of(const char *body) {
+  static char text[8000];
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", body);
+  CHECK(vt_parse(text, strlen(text), vt_alloc_default(), &g, &d) == VT_OK);
+  if (g == NULL) {
+    fprintf(stderr, "  %u:%u: %s\n%s\n", d.line, d.column, d.text, text);
+    exit(1); /* nothing below makes sense */
+  }
+  return g;
+}
+
+static inline void show(const vt_graph *g) {
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_graph_print(g, 0, &t);
+  fprintf(stderr, "%s", t.s);
+  vt_text_done(&t);
+}
+
+static inline int same_graph(const vt_graph *a, const vt_graph *b) {
+  vt_hash256 x, y;
+  CHECK(vt_graph_hash(a, &x) == VT_OK && vt_graph_hash(b, &y) == VT_OK);
+  return memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* The graph after a pass; the one it came from is freed. */
+static inline vt_graph *after(uint32_t pass, const vt_pass_options *o, vt_graph *g) {
+  vt_graph *out = NULL;
+  vt_hash256 said, found;
+  vt_diag d = {0};
+  CHECK(vt_pass_run(pass, g, o, &out, &said, &d) == VT_OK);
+  if (out == NULL) {
+    fprintf(stderr, "  %s: %s\n", vt_pass_at(pass)->name, d.text);
+    exit(1);
+  }
+  CHECK(vt_graph_hash(out, &found) == VT_OK && memcmp(&said, &found, sizeof said) == 0);
+  vt_graph_free(g);
+  return out;
+}
+
+/* Pass `pass`, then `then` (or VT_PASS_COUNT: none), makes `want` of `body`; done again it changes
+ * nothing. */
+static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_options *o,
+                               const char *body, const char *want) {
+  vt_graph *g = after(pass, o, graph_of(body)), *w = graph_of(want);
+  if (then != VT_PASS_COUNT) g = after(then, o, g);
+  const int same = same_graph(g, w);
+  CHECK(same);
+  if (!same) {
+    fprintf(stderr, "%s gives\n", body);
+    show(g);
+    fprintf(stderr, "and not\n");
+    show(w);
+  }
+  vt_graph *again = after(pass, o, graph_of(body)), *twice = NULL;
+  vt_diag d = {0};
+  CHECK(vt_pass_run(pass, again, o, &twice, NULL, &d) == VT_OK && same_graph(again, twice));
+  vt_graph_free(again);
+  vt_graph_free(twice);
+  vt_graph_free(g);
+  vt_graph_free(w);
+}
+
+/* Every allocation fails in turn: the answer is VT_NOMEM, and nothing is kept. */
+static inline void fail_pass(uint32_t pass, vt_pass_options o, const char *body) {
+  vt_graph *g = graph_of(body);
+  long asked = 0;
+  for (long left = 0; left <= asked; left++) {
+    vt_fault fault = {.left = left};
+    vt_graph *out = NULL;
+    vt_diag d = {0};
+    o.alloc = vt_fault_alloc(&fault);
+    const vt_status s = vt_pass_run(pass, g, &o, &out, NULL, &d);
+    if (left == 0) asked = fault.asked;
+    CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && d.code == s && (s == VT_OK) == (out != NULL));
+    vt_graph_free(out);
+    CHECK(fault.live == 0);
+  }
+  CHECK(asked > 3);
+  vt_graph_free(g);
+}
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verify_lies_test.c - plans whose parts agree with each other and are wrong all the same: what the
+ * sweep over time and addresses is there for. It is compared with a look at every pair, and tried
+ * on many values at once. */
+#include <string.h>
+#include <time.h>
+#include "verify_test.h"
+
+static void expect_lie(const vt_plan *p, vt_status (*verify)(const vt_plan *, vt_diag *),
+                       const char *text) {
+  vt_diag d = {0};
+  const vt_status s = verify(p, &d);
+  CHECK(s == VT_INTERNAL && strstr(d.text, text) != NULL);
+  if (s != VT_INTERNAL || strstr(d.text, text) == NULL)
+    fprintf(stderr, "  '%s' instead of '%s'\n", d.text, text);
+  CHECK(verify(p, NULL) == s);
+}
+
+static vt_type vector(int64_t n) { return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}}; }
+
+/* ---- every pair against the sweep ---- */
+
+/* The values whose bytes are those of `value`, by being written over it. */
+static int is_of_chain(const vt_plan *p, uint32_t value, uint32_t start) {
+  while (p->buffers[value].place == VT_PLACE_OVER) value = p->buffers[value].of;
+  return value == start;
+}
+
+static void move_chain(vt_plan *p, uint32_t start, uint64_t offset) {
+  for (uint32_t i = 0; i < p->n_buffers; i++)
+    if (is_of_chain(p, i, start)) p->buffers[i].offset = offset;
+}
+
+static int clash(const vt_buffer *a, const vt_buffer *b) {
+  return a->class == b->class && a->first <= b->last && b->first <= a->last &&
+         a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+static int is_right(const vt_plan *p) {
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    const vt_buffer *a = &p->buffers[i];
+    const uint64_t above = (a->offset + a->bytes + VT_PLAN_ALIGNMENT - 1) / VT_PLAN_ALIGNMENT;
+    if (a->class == VT_CLASS_TEMP && above * VT_PLAN_ALIGNMENT > end)
+      end = above * VT_PLAN_ALIGNMENT;
+    for (uint32_t k = 0; k < i; k++) {
+      const vt_buffer *b = &p->buffers[k];
+      if (clash(a, b) && a->of != k && b->of != i) return 0;
+    }
+  }
+  return end == p->class_bytes[VT_CLASS_TEMP];
+}
+
+/* A graph of adds and negations of vectors of many lengths, drawn by a fixed generator. */
+static vt_graph *drawn(uint32_t seed) {
+  enum { KINDS = 4 };
+  vt_graph_builder gb;
+  uint32_t last[KINDS], before[KINDS];
+  begin(&gb, "drawn");
+  for (uint32_t k = 0; k < KINDS; k++) {
+    const char name[2] = {(char)('a' + k), 0};
+    last[k] = before[k] = port(&gb, name, VT_PORT_INPUT, vector(64 + 60 * (int64_t)k));
+  }
+  for (uint32_t i = 0; i < 40; i++) {
+    seed = seed * 1664525 + 1013904223;
+    const uint32_t k = seed >> 30, two = seed >> 20 & 1;
+    const uint32_t made = two ? vt_build2(&gb.b, VT_OP_add, last[k], before[k])
+                              : vt_build1(&gb.b, VT_OP_neg, before[k]);
+    before[k] = seed >> 21 & 1 ? last[k] : before[k];
+    last[k] = made;
+  }
+  for (uint32_t k = 0; k < KINDS; k++) {
+    const char name[3] = {'o', (char)('a' + k), 0};
+    vt_graph_add_result(&gb, name, vt_build2(&gb.b, VT_OP_add, last[k], before[k]));
+  }
+  return freeze(&gb);
+}
+
+static void test_every_pair(void) {
+  uint32_t right = 0, wrong = 0;
+  for (uint32_t seed = 1; seed <= 20; seed++) {
+    vt_graph *g = drawn(seed);
+    vt_plan *p = plan_for(g, seed & 1, 0, 0, NULL);
+    CHECK(is_right(p));
+    for (uint32_t i = 0; i < p->n_buffers; i++) {
+      const uint64_t old = p->buffers[i].offset, room = p->class_bytes[VT_CLASS_TEMP];
+      if (p->buffers[i].class != VT_CLASS_TEMP || p->buffers[i].place != VT_PLACE_OWN) continue;
+      for (uint64_t at = 0; at + p->buffers[i].bytes <= room; at += VT_PLAN_ALIGNMENT) {
+        move_chain(p, i, at);
+        const int fine = is_right(p);
+        CHECK((vt_verify_allocation(p, NULL) == VT_OK) == fine);
+        right += fine != 0;
+        wrong += fine == 0;
+      }
+      move_chain(p, i, old);
+    }
+    vt_plan_free(p);
+    vt_graph_free(g);
+  }
+  CHECK(right > 1000 && wrong > 1000);
+  printf("moved: %u right, %u wrong\n", right, wrong);
+}
+
+/* ---- written over what is not free ---- */
+
+/*   values  0 x, 1 w (ports)   2 a = x + w   3 t = transpose a   4 b = a + t   5 c = neg a
+ *           6 d = neg c (a result)   7 e = b * c   8 f = matmul e e   9 h = f + d (a result) */
+enum { X, W, A, T, B, C, D, E, F, H };
+static vt_graph *square(void) {
+  vt_graph_builder gb;
+  const vt_type type = {VT_DTYPE_F32, 2, {16, 16}};
+  begin(&gb, "square");
+  port(&gb, "x", VT_PORT_INPUT, type);
+  port(&gb, "w", VT_PORT_PARAM, type);
+  vt_build2(&gb.b, VT_OP_add, X, W);
+  turn(&gb.b, A);
+  vt_build2(&gb.b, VT_OP_add, A, T);
+  vt_build1(&gb.b, VT_OP_neg, A);
+  vt_build1(&gb.b, VT_OP_neg, C);
+  vt_build2(&gb.b, VT_OP_mul, B, C);
+  vt_build2(&gb.b, VT_OP_matmul, E, E);
+  vt_build2(&gb.b, VT_OP_add, F, D);
+  vt_graph_add_result(&gb, "d", D);
+  vt_graph_add_result(&gb, "h", H);
+  return freeze(&gb);
+}
+
+static void lie_over(uint32_t value, uint32_t of, const char *text) {
+  vt_graph *g = square();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  vt_buffer *b = &p->buffers[value];
+  b->place = VT_PLACE_OVER;
+  b->of = of;
+  b->class = VT_CLASS_TEMP;
+  b->offset = p->buffers[of].offset;
+  expect_lie(p, vt_verify_allocation, text);
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+static void test_over(void) {
+  lie_over(A, X, "writes over what is not free: '_0'"); /* a port */
+  lie_over(B, A,
+           "writes over what is not free: '_2'"); /* read later, and turned by the same step */
+  lie_over(B, T, "writes over what is not free: '_2'"); /* a view */
+  lie_over(F, E, "writes over what is not free: '_6'"); /* not element by element */
+  lie_over(H, F, "misstates the class of '_7'");        /* a result has bytes of its own */
+  lie_over(E, A, "misstates the place of '_5'");        /* no operand */
+  lie_over(D, C, "misstates the class of '_4'");
+}
+
+/* An operand that dies with the step but is seen in another order by it. */
+static void test_over_turned(void) {
+  vt_graph_builder gb;
+  const vt_type type = {VT_DTYPE_F32, 2, {16, 16}};
+  begin(&gb, "turned");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, type);
+  const uint32_t a = vt_build1(&gb.b, VT_OP_neg, x);
+  const uint32_t b = vt_build2(&gb.b, VT_OP_add, a, turn(&gb.b, a));
+  vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_neg, b));
+  vt_graph *g = freeze(&gb);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  CHECK(p->buffers[b].place == VT_PLACE_OWN);
+  p->buffers[b].place = VT_PLACE_OVER;
+  p->buffers[b].of = a;
+  p->buffers[b].offset = p->buffers[a].offset;
+  expect_lie(p, vt_verify_allocation, "writes over what is not free: '_2'");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* ---- visits, bodies, copies, scratch ---- */
+
+static uint32_t step_of_op(const vt_plan *p, uint32_t op) {
+  for (uint32_t i = 0; i < p->n_steps; i++)
+    if (p->g->nodes[p->step_node[i]].op == op) return i;
+  exit(1);
+}
+
+/* A visit where a value lives that the step writes. */
+static void test_visit(void) {
+  vt_graph *g = everything();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "w");
+  const uint32_t inputs = 3;
+  CHECK(p->transfers[inputs].step == 0 && p->transfers[inputs].class == VT_CLASS_TEMP);
+  p->transfers[inputs].offset = p->buffers[g->nodes[0].first_out].offset;
+  expect_lie(p, vt_verify_allocation, "overlap");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+static void shift(vt_plan *p, uint64_t by) {
+  for (uint32_t i = 0; i < p->n_buffers; i++)
+    if (p->buffers[i].place != VT_PLACE_ARG && p->buffers[i].class == VT_CLASS_TEMP)
+      p->buffers[i].offset += by;
+}
+
+/* All that a cond's bodies use, moved onto its own operand. */
+static void test_bodies(void) {
+  vt_graph *g = everything();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  const uint32_t step = step_of_op(p, VT_OP_cond);
+  vt_nested *nested = &p->nested[step];
+  const uint64_t onto = p->buffers[g->operands[g->nodes[p->step_node[step]].first_in + 1]].offset;
+  for (uint32_t k = 0; k < nested->n; k++) shift(nested->plan[k], onto - nested->offset);
+  nested->offset = onto;
+  expect_lie(p, vt_verify_allocation, "the bodies of step");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* Two copies that are read by one step. */
+static vt_graph *two_views(void) {
+  vt_graph_builder gb;
+  begin(&gb, "views");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t y = port(&gb, "y", VT_PORT_INPUT, tall_type);
+  vt_graph_add_result(&gb, "z", vt_build2(&gb.b, VT_OP_add, turn(&gb.b, x), turn(&gb.b, y)));
+  return freeze(&gb);
+}
+
+static void test_copies(void) {
+  vt_graph *g = two_views();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
+  CHECK(p->n_runs == 3 && p->dense[2] != VT_NO_OFFSET && p->dense[3] != VT_NO_OFFSET);
+  const uint64_t old = p->dense[3];
+  p->dense[3] = p->dense[2];
+  expect_lie(p, vt_verify_allocation, "a copy of '_0' and a copy of '_1' overlap");
+  p->dense[3] = old;
+  p->runs[2].work_offset = 0;
+  expect_lie(p, vt_verify_allocation, "step 0 of the plan misplaces its scratch");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* The scratch of a body on that of the step it belongs to. */
+static void test_scratch_of_bodies(void) {
+  vt_graph *g = everything();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 1000, NULL);
+  const uint32_t step = step_of_op(p, VT_OP_loop);
+  CHECK(p->runs[step].n_body == 1 && p->runs[step].work_bytes > 0);
+  p->nested[step].plan[0]->runs[0].work_offset = p->runs[step].work_offset;
+  expect_lie(p, vt_verify_allocation, "misplaces its scratch");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* ---- order ---- */
+
+/* A group whose members do not stay together, and one in the wrong order, told by the graph. */
+static void test_groups(void) {
+  vt_graph *g = square();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  g->nodes[2].group = p->runs[1].group = 1;
+  g->nodes[3].group = p->runs[2].group = 1;
+  CHECK(vt_verify_schedule(p, NULL) == VT_OK);
+  g->nodes[5].group = p->runs[4].group = 1;
+  expect_lie(p, vt_verify_schedule, "step 4 of the plan is torn from its fusion group");
+  g->nodes[5].group = p->runs[4].group = 1000;
+  expect_lie(p, vt_verify_schedule, "step 4 of the plan is of a group out of range");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+static void test_order(void) {
+  vt_graph *g = square();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
+  const uint32_t first = p->step_node[0];
+  p->step_node[0] = p->step_node[p->n_steps - 1];
+  p->step_node[p->n_steps - 1] = first;
+  expect_lie(p, vt_verify_schedule, "step 0 of the plan reads what step");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* ---- many, and none ---- */
+
+/* Leaves that are all alive before they are added up two by two: half of them at once. */
+static void test_many(void) {
+  enum { LEAVES = 50000 };
+  static uint32_t level[LEAVES];
+  vt_graph_builder gb;
+  begin(&gb, "many");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(64));
+  for (uint32_t i = 0; i < LEAVES; i++) level[i] = vt_build1(&gb.b, VT_OP_neg, x);
+  for (uint32_t n = LEAVES; n > 1; n = (n + 1) / 2)
+    for (uint32_t i = 0; i < n / 2; i++) {
+      level[i] = vt_build2(&gb.b, VT_OP_add, level[i], level[n - 1 - i]);
+    }
+  vt_graph_add_result(&gb, "y", level[0]);
+  vt_graph *g = freeze(&gb);
+  const clock_t start = clock();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  const clock_t built = clock();
+  CHECK(vt_plan_verify(p, NULL) == VT_OK);
+  printf("%u steps: built in %.3f s, verified in %.3f s\n", p->n_steps,
+         (double)(built - start) / CLOCKS_PER_SEC, (double)(clock() - built) / CLOCKS_PER_SEC);
+  CHECK(p->n_steps == 2 * LEAVES - 1 && p->class_bytes[VT_CLASS_TEMP] == (uint64_t)LEAVES * 256);
+  p->buffers[LEAVES].offset = p->buffers[LEAVES / 3].offset; /* the last leaf */
+  expect_lie(p, vt_verify_allocation, "overlap");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* What has no bytes lies anywhere, views of it too; a graph may have no step. */
+static void test_none(void) {
+  vt_graph_builder gb;
+  const vt_attr_slice right = {
+      .size = sizeof right, .start = {.n = 2, .v = {0, 64}}, .stop = {.n = 2, .v = {0, 128}}};
+  begin(&gb, "none");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 128}});
+  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, (vt_type){VT_DTYPE_F32, 2, {0, 128}});
+  const uint32_t s = gb.b.node(&gb.b, VT_OP_slice, &x, 1, &right);
+  const uint32_t t = gb.b.node(&gb.b, VT_OP_slice, &w, 1, &right);
+  vt_graph_add_result(&gb, "y", vt_build2(&gb.b, VT_OP_add, s, t));
+  vt_graph *g = freeze(&gb);
+  for (uint32_t i = 0; i < 4; i++)
+    vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, i & 1, 10, i & 2 ? "*" : NULL));
+  vt_graph_free(g);
+  begin(&gb, "nothing");
+  vt_graph_add_result(&gb, "y", port(&gb, "x", VT_PORT_INPUT, vector(3)));
+  g = freeze(&gb);
+  vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, 0, 10, NULL));
+  vt_graph_free(g);
+}
+
+/* Every allocation of the verifiers failing in turn. */
+static void test_out_of_memory(void) {
+  vt_graph *g = everything();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_MEMORY, 1, 100, "*");
+  const vt_alloc usual = p->arena.a;
+  long asked = 0;
+  for (long left = 0; left <= asked; left++) {
+    vt_fault fault = {.left = left};
+    vt_diag d = {0};
+    p->arena.a = vt_fault_alloc(&fault);
+    const vt_status s = vt_plan_verify(p, &d);
+    if (left == 0) asked = fault.asked;
+    CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && d.code == s && fault.live == 0);
+  }
+  CHECK(asked > 10);
+  p->arena.a = usual;
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+int main(void) {
+  test_every_pair();
+  test_over();
+  test_over_turned();
+  test_visit();
+  test_bodies();
+  test_copies();
+  test_scratch_of_bodies();
+  test_groups();
+  test_order();
+  test_many();
+  test_none();
+  test_out_of_memory();
+  TEST_DONE();
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verify_test.c - every field of every part of good plans, damaged in turn, is noticed by the
+ * verifiers. */
+#include "verify_test.h"
+#include <stddef.h>
+#include <string.h>
+
+/* ---- the table of fields ---- */
+
+typedef enum field_kind { U32, U64, U32S, U64S, POINTER, IDENTITY, OUTSIDE, HOLE } field_kind;
+
+typedef struct part { /* a struct of a plan under test */
+  const char *of;
+  void *at;
+  vt_plan *top, *plan; /* all of it; the one it is part of */
+} part;
+typedef struct damage {
+  const part *what;
+  uint64_t before, after;
+} damage;
+typedef int accept_fn(const damage *d);
+
+static int never(const damage *d) { return d == NULL; }
+static int takes_nothing(const damage *d) { return ((const vt_bk_step *)d->what->at)->n_in == 0; }
+static int is_inside_scratch(const damage *d) {
+  const vt_bk_step *s = d->what->at;
+  const uint64_t room = d->what->top->class_bytes[VT_CLASS_WORK];
+  return s->work_offset % VT_PLAN_ALIGNMENT == 0 && s->work_bytes <= room &&
+         s->work_offset <= room - s->work_bytes;
+}
+
+static const struct field {
+  const char *of, *name;
+  size_t at, bytes;
+  field_kind kind;
+  accept_fn *accept;
+} fields[] = {
+#define VT_FIELD(type, name, kind, accept, why) \
+  {#type, #name, offsetof(type, name), sizeof(((type *)NULL)->name), kind, accept},
+#define VT_HOLE(type, bytes) {#type, "", 0, bytes, HOLE, never},
+#include "plan_fields.def"
+#undef VT_FIELD
+#undef VT_HOLE
+};
+enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+/* The rows of a struct follow each other without a gap from its first byte to its last. */
+static void check_covered(const char *of, size_t bytes) {
+  size_t end = 0;
+  for (size_t i = 0; i < N_FIELDS; i++) {
+    if (strcmp(fields[i].of, of) != 0) continue;
+    CHECK(fields[i].kind == HOLE || fields[i].at == end);
+    if (fields[i].kind != HOLE && fields[i].at != end)
+      fprintf(stderr, "  no row before %s.%s\n", of, fields[i].name);
+    end = (fields[i].kind == HOLE ? end : fields[i].at) + fields[i].bytes;
+  }
+  CHECK(end == bytes);
+  if (end != bytes) fprintf(stderr, "  no row for the end of %s\n", of);
+}
+
+static void test_table(void) {
+  const vt_nested in_order = {1, {NULL}, 2, 3}; /* a field in the hole would shift these */
+  CHECK(in_order.n == 1 && in_order.offset == 2 && in_order.bytes == 3);
+  check_covered("vt_plan", sizeof(vt_plan));
+  check_covered("vt_buffer", sizeof(vt_buffer));
+  check_covered("vt_nested", sizeof(vt_nested));
+  check_covered("vt_transfer", sizeof(vt_transfer));
+  check_covered("vt_bk_step", sizeof(vt_bk_step));
+  check_covered("vt_bk_tensor", sizeof(vt_bk_tensor));
+  check_covered("vt_bk_body", sizeof(vt_bk_body));
+  for (size_t i = 0; i < N_FIELDS; i++)
+    if (fields[i].kind == OUTSIDE)
+      CHECK(strcmp(fields[i].of, "vt_plan") == 0 && strstr("arena g core target", fields[i].name));
+}
+
+/* ---- the parts of a plan ---- */
+
+typedef struct part_list {
+  part at[4096];
+  size_t n;
+} part_list;
+
+static void add_part(part_list *l, const char *of, const void *at, vt_plan *top, vt_plan *plan) {
+  if (l->n == sizeof l->at / sizeof *l->at) exit(1);
+  part *x = &l->at[l->n++];
+  *x = (part){of, NULL, top, plan};
+  memcpy(&x->at, &at, sizeof at); /* the arena's: it may be written to */
+}
+
+static void add_tensors(part_list *l, const vt_bk_tensor *t, uint32_t n, vt_plan *top, vt_plan *p) {
+  for (uint32_t i = 0; i < n; i++) add_part(l, "vt_bk_tensor", &t[i], top, p);
+}
+
+static void add_run(part_list *l, const vt_bk_step *s, vt_plan *top, vt_plan *p) {
+  add_part(l, "vt_bk_step", s, top, p);
+  add_tensors(l, s->in, s->n_in, top, p);
+  add_tensors(l, s->out, s->n_out, top, p);
+  for (uint32_t k = 0; k < s->n_body; k++) {
+    add_part(l, "vt_bk_body", &s->body[k], top, p);
+    add_tensors(l, s->body[k].in, s->body[k].n_in, top, p);
+    add_tensors(l, s->body[k].out, s->body[k].n_out, top, p);
+  }
+}
+
+static void add_plan(part_list *l, vt_plan *top, vt_plan *p) {
+  add_part(l, "vt_plan", p, top, p);
+  for (uint32_t i = 0; i < p->n_buffers; i++) add_part(l, "vt_buffer", &p->buffers[i], top, p);
+  for (uint32_t i = 0; i < p->n_transfers; i++)
+    add_part(l, "vt_transfer", &p->transfers[i], top, p);
+  for (uint32_t i = 0; i < p->n_runs; i++) add_run(l, &p->runs[i], top, p);
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    add_part(l, "vt_nested", &p->nested[i], top, p);
+    for (uint32_t k = 0; k < p->nested[i].n; k++) add_plan(l, top, p->nested[i].plan[k]);
+  }
+}
+
+/* ---- damage ---- */
+
+typedef struct tally {
+  uint64_t tried[N_FIELDS], noticed[N_FIELDS];
+} tally;
+
+static void judge(const part *x, size_t field, uint64_t before, uint64_t after, tally *count) {
+  vt_diag d = {0};
+  const damage done = {x, before, after};
+  const vt_status s = vt_plan_verify(x->top, &d);
+  count->tried[field]++;
+  count->noticed[field] += s == VT_INTERNAL;
+  const int fine = (s == VT_INTERNAL && d.code == s && d.text[0] != 0) ||
+                   (s == VT_OK && fields[field].accept(&done));
+  CHECK(fine);
+  if (!fine)
+    fprintf(stderr, "  %s.%s from %llu to %llu gives %s\n", x->of, fields[field].name,
+            (unsigned long long)before, (unsigned long long)after, vt_status_name(s));
+}
+
+static uint64_t get(const void *at, size_t width) {
+  uint32_t narrow;
+  uint64_t value;
+  memcpy(&narrow, at, sizeof narrow);
+  if (width == sizeof narrow) return narrow;
+  memcpy(&value, at, sizeof value);
+  return value;
+}
+
+static void put(void *at, size_t width, uint64_t value) {
+  const uint32_t narrow = (uint32_t)value;
+  memcpy(at, width == sizeof narrow ? (const void *)&narrow : (const void *)&value, width);
+}
+
+/* A number changed in every way there is a reason to fear. */
+static void damage_number(const part *x, size_t field, void *at, size_t width, tally *count) {
+  const uint64_t old = get(at, width), high = (uint64_t)1 << (width * 8 - 1);
+  const uint64_t changed[] = {
+      old + 1,    old - 1,   0,         UINT64_MAX, old * 2,
+      old ^ high, old + 256, old - 256, 1,          old + ((uint64_t)1 << 20)};
+  for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
+    put(at, width, changed[i]);
+    if (get(at, width) != old) judge(x, field, old, get(at, width), count);
+  }
+  put(at, width, old);
+}
+
+/* Two of a kind exchanged: each alone is a number a plan might have. */
+static void swap_numbers(const part *x, size_t field, void *a, void *b, size_t width,
+                         tally *count) {
+  const uint64_t in_a = get(a, width), in_b = get(b, width);
+  if (in_a == in_b) return;
+  put(a, width, in_b);
+  put(b, width, in_a);
+  judge(x, field, in_a, in_b, count);
+  put(a, width, in_a);
+  put(b, width, in_b);
+}
+
+static void damage_pointer(const part *x, size_t field, void *at, tally *count) {
+  void *old, *const none = NULL;
+  memcpy(&old, at, sizeof old);
+  if (old == NULL) return;
+  memcpy(at, &none, sizeof none);
+  judge(x, field, 1, 0, count);
+  memcpy(at, &old, sizeof old);
+}
+
+static size_t length_of_list(const part *x, size_t field) {
+  if (strcmp(fields[field].name, "dense") == 0) return x->plan->n_buffers;
+  return strcmp(fields[field].name, "run_node") == 0 ? x->plan->n_runs : x->plan->n_steps;
+}
+
+static void damage_list(const part *x, size_t field, char *at, tally *count) {
+  const size_t width = fields[field].kind == U32S ? 4 : 8, n = length_of_list(x, field);
+  char *list;
+  damage_pointer(x, field, at, count);
+  memcpy(&list, at, sizeof list);
+  for (size_t i = 0; i < n; i++) damage_number(x, field, list + i * width, width, count);
+  for (size_t i = 1; i < n; i++)
+    swap_numbers(x, field, list + i * width, list + (i - 1) * width, width, count);
+}
+
+/* `next`: a part of the same kind, or NULL. */
+static void damage_field(const part *x, const part *next, size_t field, tally *count) {
+  const struct field *f = &fields[field];
+  char *at = (char *)x->at + f->at;
+  const size_t width = f->kind == U32 ? 4 : 8;
+  if (f->kind == U32S || f->kind == U64S) damage_list(x, field, at, count);
+  if (f->kind == POINTER) damage_pointer(x, field, at, count);
+  for (size_t i = 0; f->kind == IDENTITY && i < f->bytes; i += width)
+    damage_pointer(x, field, at + i, count);
+  for (size_t i = 0; (f->kind == U32 || f->kind == U64) && i < f->bytes; i += width)
+    damage_number(x, field, at + i, width, count);
+  for (size_t i = 0; next != NULL && f->kind <= IDENTITY && f->kind != POINTER && f->kind != U32S &&
+                     f->kind != U64S && i < f->bytes;
+       i += width)
+    swap_numbers(x, field, at + i, (char *)next->at + f->at + i, width, count);
+}
+
+static const part *next_of_kind(const part_list *l, size_t i) {
+  for (size_t k = i + 1; k < l->n; k++)
+    if (strcmp(l->at[k].of, l->at[i].of) == 0) return &l->at[k];
+  return NULL;
+}
+
+static void damage_plan(vt_plan *p, tally *count) {
+  static part_list l;
+  l.n = 0;
+  add_plan(&l, p, p);
+  for (size_t i = 0; i < l.n; i++)
+    for (size_t f = 0; f < N_FIELDS; f++)
+      if (strcmp(fields[f].of, l.at[i].of) == 0)
+        damage_field(&l.at[i], next_of_kind(&l, i), f, count);
+  CHECK(vt_plan_verify(p, NULL) == VT_OK);
+}
+
+static void test_fields(void) {
+  static tally count;
+  vt_graph *g = everything();
+  for (uint32_t i = 0; i < 8; i++) {
+    vt_plan *p = plan_for(g, i & 1, i >> 1 & 1, i & 1 ? 1000 : 0, i & 4 ? "*" : NULL);
+    damage_plan(p, &count);
+    vt_plan_free(p);
+  }
+  uint64_t noticed = 0;
+  for (size_t i = 0; i < N_FIELDS; i++) {
+    const int looked_at = fields[i].kind != OUTSIDE && fields[i].kind != HOLE;
+    CHECK(!looked_at || (count.tried[i] > 0 && count.noticed[i] > 0));
+    CHECK(fields[i].accept == never || count.noticed[i] < count.tried[i]); /* no stale excuse */
+    if (looked_at && count.noticed[i] == 0)
+      fprintf(stderr, "  %s.%s is never noticed\n", fields[i].of, fields[i].name);
+    noticed += count.noticed[i];
+  }
+  printf("%llu kinds of damage noticed\n", (unsigned long long)noticed);
+  vt_graph_free(g);
+}
+
+int main(void) {
+  test_table();
+  test_fields();
+  TEST_DONE();
+}
