@@ -15,7 +15,7 @@ _volta() {
   prev=${COMP_WORDS[k]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      check | fmt | info | run | parity | digest | ops | backends | doctor | explain | inspect | convert | help) verb=${COMP_WORDS[i]}; break ;;
+      check | fmt | info | plan | run | parity | digest | ops | backends | doctor | explain | inspect | convert | help) verb=${COMP_WORDS[i]}; break ;;
     esac
   done
   if [[ $cur == -* ]]; then
@@ -24,8 +24,9 @@ _volta() {
       check) flags="--help -h --quiet -q --verbose -v --json" ;;
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --dump-plan --plan-cache --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --published --plan-cache --json" ;;
+      plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -41,6 +42,15 @@ _volta() {
   case $verb:$prev in
     fmt:--out | fmt:-o) COMPREPLY=($(compgen -f -- "$cur")) ;;
     info:--bind) COMPREPLY=() ;;
+    plan:--bind) COMPREPLY=() ;;
+    plan:--sweep) COMPREPLY=() ;;
+    plan:--backend) _volta_backends "$head" "$cur" ;;
+    plan:--schedule) COMPREPLY=() ;;
+    plan:--stream) COMPREPLY=() ;;
+    plan:--memory-budget) COMPREPLY=() ;;
+    plan:--passes) COMPREPLY=() ;;
+    plan:--svg) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    plan:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--backend) _volta_backends "$head" "$cur" ;;
     run:--bind) COMPREPLY=() ;;
     run:--seed) COMPREPLY=() ;;
@@ -51,7 +61,11 @@ _volta() {
     run:--out | run:-o) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--format) COMPREPLY=() ;;
     run:--dump-passes) COMPREPLY=($(compgen -d -- "$cur")) ;;
+    run:--passes) COMPREPLY=() ;;
     run:--dump-plan) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    run:--schedule) COMPREPLY=() ;;
+    run:--stream) COMPREPLY=() ;;
+    run:--memory-budget) COMPREPLY=() ;;
     run:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     parity:--backends) _volta_backends "$head" "$cur" ;;
     parity:--bind) COMPREPLY=() ;;
@@ -59,13 +73,18 @@ _volta() {
     parity:--params) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--in) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--random-inputs) COMPREPLY=() ;;
+    parity:--passes) COMPREPLY=() ;;
+    parity:--schedule) COMPREPLY=() ;;
+    parity:--stream) COMPREPLY=() ;;
+    parity:--memory-budget) COMPREPLY=() ;;
     parity:--published) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     ops:--backend) _volta_backends "$head" "$cur" ;;
-    :*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
+    :*) COMPREPLY=($(compgen -W "check fmt info plan run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
     check:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     fmt:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     info:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    plan:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     digest:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -75,7 +94,7 @@ _volta() {
     explain:*) COMPREPLY=($(compgen -W "ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget" -- "$cur")) ;;
     inspect:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     convert:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
-    help:*) COMPREPLY=($(compgen -W "check fmt info run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
+    help:*) COMPREPLY=($(compgen -W "check fmt info plan run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
   esac
 }
 complete -o filenames -F _volta volta

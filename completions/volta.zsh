@@ -14,6 +14,7 @@ _volta_verbs() {
     'check:Parse and verify models'
     'fmt:Print a model in its printed form\: one op a line, no comments'
     'info:Describe a model\: dims, inputs, parameters, outputs'
+    'plan:Show what a run takes before anything is taken\: bytes by class, steps, transfers'
     'run:Run a model once and show its outputs'
     'parity:Run a model on several backends and compare every bit'
     'digest:Print the digest of each tensor of a file, or the hash of a model'
@@ -71,6 +72,25 @@ _volta() {
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
+      plan) _arguments \
+        '--help[Print this help]' \
+        '-h[Print this help]' \
+        '--quiet[Say nothing on standard error but errors]' \
+        '-q[Say nothing on standard error but errors]' \
+        '--verbose[Say more on standard error]' \
+        '-v[Say more on standard error]' \
+        '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
+        '*--sweep=[Make a plan for each of these sizes of a dim, and a table of them]:NAME=N,N,...: ' \
+        '--backend=[For which backend to plan, as in reference or island\:1]:BACKEND:_volta_backends' \
+        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
+        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
+        '--memory-budget=[The most bytes the plan may take on the device, as in 64MiB, 2GB or 4096; beyond it the exit code is 1 and the smallest budget that works is shown]:SIZE: ' \
+        '--passes=[Which passes run before planning, in which order, as in bind,lower,dead]:PASS,...: ' \
+        '--text[Print the plan itself, a line a value, a transfer and a step, and nothing else]' \
+        '--svg=[Draw the memory over the steps of a run into this file]:FILE:_files' \
+        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
+        '--json[Print the report as JSON]' \
+        '1:operand:_files' ;;
       run) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
@@ -89,8 +109,12 @@ _volta() {
         '-o+[Write each output to DIR/NAME.npy]:DIR:_files -/' \
         '--format=[What --out writes\: npy (a file an output, as without it), or npz or safetensors (all outputs in DIR/outputs.npz or DIR/outputs.safetensors)]:FORMAT: ' \
         '--digest[Print the digest of the run and nothing else]' \
-        '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt]:DIR:_files -/' \
+        '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt and so on]:DIR:_files -/' \
+        '--passes=[Run these passes, in this order, instead of all\: bind first, then any of lower, canonical, fold, cse, dead, fuse]:A,B,...: ' \
         '--dump-plan=[Write the plan as text; - is standard output]:FILE:_files' \
+        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
+        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
+        '--memory-budget=[Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096]:SIZE: ' \
         '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
@@ -107,6 +131,10 @@ _volta() {
         '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \
         '*--in=[Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
+        '--passes=[Run these passes, in this order, instead of all, as for run]:A,B,...: ' \
+        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
+        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
+        '--memory-budget=[Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096]:SIZE: ' \
         '--published=[Compare with a published digest too]:FILE:_files' \
         '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \

@@ -27,6 +27,18 @@ plan: found on disk
 plan: found on disk
 $ ls $TMP/plans | wc -l
 5
+# The verb plan finds what run has kept, and the other way round.
+$ volta plan examples/mlp.vt --bind B=4 --plan-cache $TMP/plans -v 2>&1 | grep plan:
+plan: found on disk
+$ volta plan examples/mlp.vt --bind B=4 --schedule memory --text --plan-cache $TMP/plans >$TMP/made
+$ volta plan examples/mlp.vt --bind B=4 --schedule memory --text --plan-cache $TMP/plans -v >$TMP/found
+! plan: found on disk
+$ volta plan examples/mlp.vt --bind B=4 --schedule memory --text | cmp - $TMP/made && cmp $TMP/made $TMP/found
+$ volta plan examples/mlp.vt --sweep B=1,4,4 --plan-cache $TMP/plans -v 2>&1 | grep plan:
+plan: made anew
+plan: found on disk
+plan: found in memory
+
 # The variable; a flag goes before it, and an empty one turns it off.
 $ VOLTA_PLAN_CACHE=$TMP/plans volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest -v 2>&1 | grep plan:
 plan: found on disk
@@ -39,7 +51,7 @@ $ VOLTA_PLAN_CACHE=$TMP/plans volta run examples/mlp.vt --bind B=4 --random-inpu
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --dump-passes $TMP/dump --plan-cache $TMP/plans -v 2>&1 | grep -c plan:
 0
 ? 1
-$ ls $TMP/dump
+$ ls $TMP/dump | head -3
 00-source.vt
 01-bind.vt
 02-lower.vt

@@ -175,7 +175,7 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
 ! volta: error: --backends takes A,B,..., and one of them is empty [usage]
 ? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,null:0
-! volta: error: backend 'null:0' does not run '_0' = matmul giving f32[4, 256]: this backend has no kernels [unsupported]
+! volta: error: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels [unsupported]
 ? 4
 $ volta parity examples/mlp.vt --bind B=4 --backends reference:0,reference:1
 ! volta: error: the input 'x' has no value [name]

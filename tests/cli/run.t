@@ -35,8 +35,11 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
     "seed": "1"
   },
   "plan": {
-    "core": "5f2bbc575f7c1e7f3f492356f348de2286407f77cf94b37c6a1254e59f9f2c61",
-    "target": "43623a03982e2a67c6a8a758d9df6301412ca12086730b5d62f1636164ff8d6c"
+    "core": "64e304f7423a976e9f1b5ba990c4345a89641492243fa3c48fada6a7d1a73a9e",
+    "target": "2fc2eb41d9ac159c5e94a9c289a2cdbd54961bac4b9bf15e9944ba7365ad1b8f",
+    "schedule": "source",
+    "stream": null,
+    "memory_budget": null
   },
   "cost": {
     "steps": 3,
@@ -173,6 +176,11 @@ $ python3 tests/cli/make_tensors.py $TMP/index.npy index=i32[1]:9; volta run tes
 00-source.vt
 01-bind.vt
 02-lower.vt
+03-canonical.vt
+04-fold.vt
+05-cse.vt
+06-dead.vt
+07-fuse.vt
 plan.txt
 ! tests/cli/models/anyrows.vt:6:9: error: 'row' = gather: index 9 at position 0 is out of range [range]
 !   row = gather(table, index)

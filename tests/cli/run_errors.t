@@ -54,7 +54,7 @@ $ VOLTA_BACKEND=nonesuch volta run examples/mlp.vt --bind B=4 --random-inputs 1
 ! volta: error: there is no backend 'nonesuch'; there are: reference, island, null [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --backend null
-! volta: error: backend 'null:0' does not run '_0' = matmul giving f32[4, 256]: this backend has no kernels [unsupported]
+! volta: error: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels [unsupported]
 ? 4
 
 # Inputs.

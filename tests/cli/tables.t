@@ -105,6 +105,7 @@ number  name         exit  meaning
     16  numerics       70  this build does not keep the numerics
     17  internal       70  broken internal invariant
     18  interrupted   130  interrupted
+    19  budget          1  over the memory budget
 $ volta explain list | head -n 2
 number  name         exit  meaning
      0  ok              0  ok

@@ -13,6 +13,8 @@ verbs:
   fmt MODEL                 Print a model in its printed form: one op a line, no
                             comments.
   info MODEL                Describe a model: dims, inputs, parameters, outputs.
+  plan MODEL                Show what a run takes before anything is taken:
+                            bytes by class, steps, transfers.
   run MODEL                 Run a model once and show its outputs.
   parity MODEL              Run a model on several backends and compare every
                             bit.
@@ -39,6 +41,8 @@ flags:
 environment:
   VOLTA_BACKEND             The backend that runs a model when --backend is not
                             given.
+  VOLTA_PLAN_CACHE          The folder of plans that are kept when --plan-cache
+                            is not given; empty: none.
   NO_COLOR                  When set and not empty, messages on a terminal have
                             no colour.
 \
@@ -77,8 +81,23 @@ flags:
                             DIR/outputs.npz or DIR/outputs.safetensors).
       --digest              Print the digest of the run and nothing else.
       --dump-passes DIR     Write the graph before and after each pass:
-                            00-source.vt, 01-bind.vt, 02-lower.vt.
+                            00-source.vt, 01-bind.vt, 02-lower.vt and so on. No
+                            plan is taken from a cache then.
+      --passes A,B,...      Run these passes, in this order, instead of all:
+                            bind first, then any of lower, canonical, fold, cse,
+                            dead, fuse. The result is the same to the last bit.
+                            Without lower the backend must run compositions
+                            whole.
       --dump-plan FILE      Write the plan as text; - is standard output.
+      --schedule ORDER      The order of steps: source, that of the model, as
+                            without it; or memory, which keeps less alive.
+      --stream PARAM,...    Keep these parameters, or all, in host memory and
+                            copy them in for each step that reads them.
+      --memory-budget SIZE  Refuse to take more bytes than this on the device,
+                            as in 64MiB, 2GB or 4096.
+      --plan-cache DIR      Keep plans in this folder, and take them from there
+                            when everything they depend on is the same. Without
+                            it VOLTA_PLAN_CACHE says; empty: keep none.
       --json                Print the report as JSON.
   -h, --help                Print this help.
   -q, --quiet               Say nothing on standard error but errors.
@@ -109,6 +128,14 @@ flags:
                             be given more than once.
       --random-inputs SEED  Draw the inputs that have no --in: floats in [-1,
                             1), integers in the range the model declares.
+      --passes A,B,...      Run these passes, in this order, instead of all, as
+                            for run.
+      --schedule ORDER      The order of steps: source, that of the model, as
+                            without it; or memory, which keeps less alive.
+      --stream PARAM,...    Keep these parameters, or all, in host memory and
+                            copy them in for each step that reads them.
+      --memory-budget SIZE  Refuse to take more bytes than this on the device,
+                            as in 64MiB, 2GB or 4096.
       --published FILE      Compare with a published digest too. The file has
                             lines of five words: DIGEST MODEL BIND seed=S
                             inputs=S, where MODEL is the name of the file
@@ -116,6 +143,9 @@ flags:
                             (- when there is none) and inputs is the seed of
                             --random-inputs (- without it). Empty lines and
                             lines that start with # are skipped.
+      --plan-cache DIR      Keep plans in this folder, and take them from there
+                            when everything they depend on is the same. Without
+                            it VOLTA_PLAN_CACHE says; empty: keep none.
       --json                Print the report as JSON.
   -h, --help                Print this help.
   -q, --quiet               Say nothing on standard error but errors.
