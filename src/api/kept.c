@@ -187,6 +187,18 @@ static vt_status read_passes(span from, vt_kept *k, vt_diag *d) {
   return from.n == 0 ? VT_OK : corrupt("its passes cannot be read", d);
 }
 
+/* A text that reads as the graph and is not its printed form was not written by print. */
+static vt_status check_printed(span from, const vt_graph *g, vt_alloc a, vt_diag *d) {
+  vt_text again;
+  vt_text_init(&again, a);
+  vt_graph_print(g, 0, &again);
+  vt_status s = vt_text_status(&again) == VT_OK ? VT_OK : no_memory(d);
+  if (s == VT_OK && (again.n != from.n || memcmp(again.s, from.s, from.n) != 0))
+    s = corrupt("its graph is not in the printed form", d);
+  vt_text_done(&again);
+  return s;
+}
+
 /* What the reader of texts says about lines of the entry is of no use to anybody. */
 static vt_status read_graph(span from, vt_kept *k, vt_diag *d) {
   vt_diag why = {0};
@@ -197,7 +209,7 @@ static vt_status read_graph(span from, vt_kept *k, vt_diag *d) {
   if (vt_graph_hash(k->g, &hash) != VT_OK) return no_memory(d);
   if (memcmp(&hash, &k->after[k->list.n - 1], sizeof hash) != 0)
     return corrupt("its graph is not the one that was kept", d);
-  return VT_OK;
+  return check_printed(from, k->g, k->a, d);
 }
 
 static int read_places(span *from, vt_graph *g) {
