@@ -26,3 +26,5 @@ fuzz_target(idx front ${CMAKE_SOURCE_DIR}/tests/golden/files/images.idx
   ${CMAKE_SOURCE_DIR}/tests/golden/files/images.idx.gz)
 fuzz_target(csv front)
 fuzz_target(graph api)
+fuzz_target(plan api)
+fuzz_target(plan_cache api)
