@@ -3,6 +3,7 @@
  * failures. What the key depends on, collisions that are forced, limits, threads, want of memory.
  */
 #include <pthread.h>
+#include <time.h>
 #include "cache_test.h"
 
 static const vt_binding two[] = {{"B", 2}};
@@ -251,6 +252,30 @@ static void test_memory_limit(void) {
   vt_model_free(m);
 }
 
+/* What was used last stays longest, though it was written first. */
+static void test_disk_use(void) {
+  static const int64_t order[] = {1, 2, 3, 1, 4, 5};
+  const struct timespec tick = {0, 20000000}; /* times of files are no finer */
+  vt_model *m = model_of(small_model);
+  folder_new();
+  vt_cache *c = cache_of(folder, 1, 0, VT_CACHE_DIGITS);
+  fill(c, m, 9, 9);
+  const uint64_t one = counts_of(c).bytes_disk;
+  (void)each_file(remove_file);
+  vt_cache_free(c);
+  c = cache_of(folder, 1, one * 7 / 2, VT_CACHE_DIGITS);
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    fill(c, m, order[i], order[i]);
+    (void)nanosleep(&tick, NULL);
+  }
+  CHECK(counts_of(c).hits_disk == 1 && counts_of(c).evicted_disk == 2);
+  fill(c, m, 1, 1);
+  CHECK(counts_of(c).hits_disk == 2);
+  vt_cache_free(c);
+  folder_done();
+  vt_model_free(m);
+}
+
 static void test_disk_limit(void) {
   vt_model *m = model_of(small_model);
   folder_new();
@@ -396,6 +421,7 @@ int main(void) {
   test_collisions();
   test_memory_limit();
   test_disk_limit();
+  test_disk_use();
   test_order_of_ends();
   test_threads();
   test_memory_out();
