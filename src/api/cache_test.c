@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 #include "cache_test.h"
+#include "plan_key.h"
 
 static const vt_binding two[] = {{"B", 2}};
 
@@ -167,6 +168,44 @@ static void test_key(void) {
   CHECK(misses_of(c, m, x) == 0);
   vt_cache_free(c);
   vt_model_free(lower);
+  vt_model_free(m);
+}
+
+/* What no pair of backends here differs in alone is in the key as well. */
+static void test_key_text(void) {
+  static const char *const parts[] = {
+      "\nnumerics 1\n",
+      VT_VERSION,
+      "\nsources ",
+      "\npass bind\npass lower\n",
+      "\nschedule 1\n",
+      "\nbind 1:B 2\n",
+      "\nstream 1:w\n",
+      "\nbackend 6:island\n",
+      "\nfingerprint 14:island-1 dense\n",
+      "\ndense_only 1\n",
+      "\nlists ",
+      "\nplaces 7:",
+      "\nmodel\nvolta 1\nmodel small {\n  dim B\n",
+  };
+  static const char *const streamed[] = {"w"};
+  const vt_plan_options plan = {.schedule = VT_SCHEDULE_MEMORY, .n_stream = 1, .stream = streamed};
+  const vt_pass_options passes = {.bind = two, .n_bind = 1};
+  vt_model *m = model_of(small_model);
+  vt_device *dev = NULL;
+  vt_pass_list list;
+  vt_text key;
+  vt_text_init(&key, vt_alloc_default());
+  CHECK(vt_device_open("island:1", vt_alloc_default(), &dev, NULL) == VT_OK);
+  CHECK(vt_pass_choose("bind,lower", &list, NULL) == VT_OK);
+  CHECK(vt_plan_key(m, &list, &passes, &plan, dev, &key, NULL) == VT_OK);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    CHECK(strstr(key.s, parts[i]) != NULL);
+    if (strstr(key.s, parts[i]) == NULL) fprintf(stderr, "'%s' in:\n%s", parts[i], key.s);
+  }
+  CHECK(strspn(strstr(key.s, "\nsources ") + 9, "0123456789abcdef") == 64);
+  vt_text_done(&key);
+  vt_device_close(dev);
   vt_model_free(m);
 }
 
@@ -416,6 +455,7 @@ static void test_memory_out(void) {
 int main(void) {
   unsetenv("VOLTA_BACKEND");
   test_key();
+  test_key_text();
   test_key_order();
   test_budget();
   test_collisions();
