@@ -2,7 +2,7 @@
 # A short front door: CMake builds, CTest tests. `make help` lists the targets.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all setup run test test-full exhaustive bench fuzz docs format clean help
+.PHONY: all setup run test test-full exhaustive bench baselines fuzz docs format clean help
 
 all: ## build into build/ and leave build/volta
 	@scripts/configure.sh build
@@ -34,6 +34,9 @@ exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC='log exp' fo
 
 bench: all ## cycles a call of each function, beside the C library's and SLEEF's (bench/num/README.md)
 	@cmake --build build --target bench-num
+
+baselines: all ## write down what plans take now, after they have become smaller (bench/baselines)
+	@cmake --build build --target baselines
 
 fuzz: ## run fuzzers with clang: SECONDS=60 each, TARGET=npz for one
 	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)

@@ -11,3 +11,23 @@ if(VOLTA_SLEEF AND VOLTA_SLEEF_INCLUDE)
   target_link_libraries(bench_num PRIVATE ${VOLTA_SLEEF})
 endif()
 add_custom_target(bench-num COMMAND bench_num USES_TERMINAL)
+
+# How long passes and planning take: `make bench-plan`. A test of its own in test-full alone.
+add_executable(bench_plan EXCLUDE_FROM_ALL bench/plan/bench_plan.c bench/plan/bench_graphs.c)
+target_link_libraries(bench_plan PRIVATE vt_pass vt_plan m vt_flags)
+add_custom_target(bench-plan COMMAND bench_plan USES_TERMINAL)
+if(VOLTA_TESTS)
+  set_target_properties(bench_plan PROPERTIES EXCLUDE_FROM_ALL OFF)
+  add_test(NAME bench/plan_time COMMAND bench_plan --check)
+  set_tests_properties(bench/plan_time PROPERTIES LABELS bench SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+endif()
+
+# What plans take, held to what is written down; `make baselines` renews it.
+set(memory_baselines python3 -B ${CMAKE_SOURCE_DIR}/bench/baselines/memory.py
+  --volta $<TARGET_FILE:volta>)
+add_custom_target(baselines COMMAND ${memory_baselines} --write DEPENDS volta)
+if(VOLTA_TESTS)
+  add_test(NAME bench/memory_baselines COMMAND ${memory_baselines})
+  add_test(NAME bench/memory_baselines_catch COMMAND ${memory_baselines} --self-check)
+  set_tests_properties(bench/memory_baselines bench/memory_baselines_catch PROPERTIES LABELS bench)
+endif()

@@ -30,6 +30,8 @@ cts_test(digests_part corpus --short --part 1/8 --jobs 1)
 cts_test(layouts_part corpus --short --part 2/8 --jobs 1 --layouts)
 cts_test(island_part corpus --short --part 4/8 --jobs 1 --backend island:0,island:1)
 cts_test(gradients_part corpus --short --part 3/8 --jobs 1 --grad)
+# With every compiler: the order of nodes must not be its choice.
+cts_test(graphs corpus --graphs)
 
 script_test(cts/catches cts ${CMAKE_SOURCE_DIR}/tests/cts/cts_catches.sh $<TARGET_FILE:cts>
   $<TARGET_FILE:cts_diverging>)

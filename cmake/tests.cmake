@@ -67,7 +67,7 @@ set_source_files_properties(src/num/lanes4_test.c src/num/lanes8_test.c
   src/num/lanes4_avx2_test.c src/num/lanes8_avx512_test.c
   PROPERTIES COMPILE_OPTIONS "-Wno-psabi;-Wno-sign-conversion")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
-  target_compile_options(lanes4_avx2_test PRIVATE -mavx2)
+  target_compile_options(lanes4_avx2_test PRIVATE -mavx2 -mfma)
   target_compile_options(lanes8_avx512_test PRIVATE -mavx512f)
 endif()
 
@@ -81,6 +81,7 @@ script_test(tools/layers tools python3 -B tools/check_layers.py)
 script_test(tools/sizes tools python3 -B tools/check_sizes.py)
 script_test(tools/format tools ${CMAKE_SOURCE_DIR}/tools/check_format.sh)
 script_test(tools/checks_catch tools python3 -B tests/tools_test/checks_catch.py)
+script_test(tools/number_twice tools ${CMAKE_SOURCE_DIR}/tests/tools_test/number_twice.sh ${CMAKE_C_COMPILER})
 script_test(tools/setup_asks tools python3 -B tests/tools_test/setup_asks.py)
 script_test(num/tables_match num python3 -B tests/tools_test/tables_match.py)
 script_test(num/device_compiles num ${CMAKE_SOURCE_DIR}/tests/device/compiles.sh 75 90)

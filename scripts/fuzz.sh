@@ -2,13 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # fuzz.sh SECONDS [TARGET] - runs a fuzz target, or each in turn, for that long, with clang's
 # address and undefined-behaviour sanitizers. What is found grows below build-fuzz/corpus/TARGET;
-# an input that fails is left as build-fuzz/TARGET-crash-HASH. --minimise TARGET puts the smallest
-# set of inputs with the same coverage into tests/fuzz/corpus/TARGET.
+# an input that fails is left as build-fuzz/TARGET-crash-HASH.
+#   --minimise TARGET   puts the smallest set of inputs with the same coverage into
+#                       tests/fuzz/corpus/TARGET
+#   --seed              turns the models of examples, golden tests and the conformance suite into
+#                       inputs of graph, below build-fuzz/corpus/graph
+#   --pack FOLDER       puts the fuzzers, stripped and with few shared libraries, their seeds and
+#                       the dictionary into FOLDER, to be run where there is no clang
+#   --packed FOLDER SECONDS WORKERS OUT
+#                       runs all targets of such a folder side by side, each with WORKERS processes
+#                       (or WORKERS is a list like graph=8,parse=3,1: the last one is for the
+#                       others), and leaves in OUT a TARGET.tar with the inputs that failed, their
+#                       words and the smallest set of inputs found; status 1 when any failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 usage() {
-  echo "usage: fuzz.sh SECONDS [TARGET] | fuzz.sh --minimise TARGET" >&2
+  echo "usage: fuzz.sh SECONDS [TARGET] | --minimise TARGET | --seed | --pack FOLDER |" \
+    "--packed FOLDER SECONDS WORKERS OUT" >&2
   exit 2
 }
 all=()
@@ -16,25 +27,10 @@ for source in tests/fuzz/fuzz_*.c; do
   name=${source##*/fuzz_}
   all+=("${name%.c}")
 done
-[[ ${1-} == --minimise || ${1-} =~ ^[0-9]+$ ]] || usage
-what=$1
-targets=("${2:-${all[@]}}")
-if [[ $# -lt 2 ]]; then targets=("${all[@]}"); fi
-for target in "${targets[@]}"; do
-  if [[ ! -f tests/fuzz/fuzz_$target.c ]]; then
-    echo "there is no fuzz target '$target'; there are ${all[*]}" >&2
-    exit 2
-  fi
-done
-if ! command -v clang >/dev/null; then
-  echo "SKIPPED: fuzzing needs clang"
-  exit 77
-fi
-
 folder=build-fuzz
-export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1}
-scripts/configure.sh $folder -c clang -DVOLTA_FUZZ=ON -DVOLTA_TESTS=ON -DCMAKE_BUILD_TYPE=None \
-  -DCMAKE_C_FLAGS=-O1 -DVOLTA_SANITIZE=fuzzer-no-link,address,undefined
+options=(-max_len=4096 -timeout=25 -rss_limit_mb=3000)
+# The formats are the compiler's to check; to check them once more takes a third of the time.
+export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:check_printf=0}
 
 # Where inputs like those of a target lie besides its corpus.
 seeds() {
@@ -44,25 +40,186 @@ seeds() {
   esac
 }
 
-failed=()
-for target in "${targets[@]}"; do
-  cmake --build $folder -j "${VOLTA_JOBS:-$(nproc)}" --target "fuzz_$target"
-  own=tests/fuzz/corpus/$target grown=$folder/corpus/$target
-  mkdir -p "$grown"
-  read -ra more <<<"$(seeds "$target")"
-  if [[ -d $own ]]; then more+=("$own"); fi
-  options=(-max_len=4096 -timeout=25 -rss_limit_mb=3000)
-  if [[ $what == --minimise ]]; then
-    rm -rf "$folder/minimal" && mkdir -p "$folder/minimal"
-    $folder/fuzz_"$target" -merge=1 "${options[@]}" "$folder/minimal" "$grown" "${more[@]}"
-    mkdir -p "$own"
-    cp -n "$folder"/minimal/* "$own"/
-    continue
+# ---- what parse is made of: a libFuzzer dictionary from the tables ----
+first_names() { sed -n "s/^$1(\([A-Za-z0-9_]*\).*/\1/p" "$2"; }
+field_names() { grep -o "$1([^()]*)" "$2" | sed "s/^.*(//; s/)//" | cut -d, -f"$3" | tr -d ' '; }
+dictionary() {
+  {
+    for word in model dim input param output repeat give else in true false fma256 '(i, t) {' \
+      '_0: f32[2] = ' '0..1' 'f32[2, 3]' 'f32(1.0)' 'count=2, carried=1, each=1' '} else {' \
+      'cond(p, x, x, first=1) (a) {' 'loop(x, y, count=2) (i, a, b) {' '9223372036854775807'; do
+      echo "$word"
+    done
+    first_names VT_OP src/op/ops.def | sed 's/$/(/'
+    first_names VT_WORD src/op/words.def
+    first_names VT_DTYPE src/op/dtypes.def
+    first_names VT_INIT src/op/inits.def
+    first_names VT_LAYER src/front/layers.def
+    field_names 'VT_[RFL]' src/op/attrs.def 2 | sed 's/$/=/'
+    grep -o 'VT_\(NEED\|MAY\)([^{}()]*' src/front/layers.def | cut -d, -f3 | tr -d ' )' | sed 's/$/=/'
+  } | sort -u | sed 's/.*/"&"/'
+}
+
+build() {
+  if ! command -v clang >/dev/null; then
+    echo "SKIPPED: fuzzing needs clang"
+    exit 77
   fi
-  $folder/fuzz_"$target" "${options[@]}" -max_total_time="$what" -print_final_stats=1 \
-    -artifact_prefix="$folder/$target-" "$grown" "${more[@]}" || failed+=("$target")
-done
-if [[ ${#failed[@]} != 0 ]]; then
-  echo "FAILED: ${failed[*]}"
-  exit 1
-fi
+  scripts/configure.sh $folder -c clang -DVOLTA_FUZZ=ON -DVOLTA_TESTS=ON -DCMAKE_BUILD_TYPE=None \
+    -DCMAKE_C_FLAGS=-O1 -DVOLTA_SANITIZE=fuzzer-no-link,address,undefined
+  cmake --build $folder -j "${VOLTA_JOBS:-$(nproc)}" --target "${@/#/fuzz_}"
+  dictionary >$folder/parse.dict
+}
+dictionary_of() { if [[ -f $2/$1.dict ]]; then echo "-dict=$2/$1.dict"; fi; }
+
+# ---- here, one target after the other ----
+run_here() {
+  local what=$1 failed=()
+  shift
+  build "$@"
+  for target in "$@"; do
+    local own=tests/fuzz/corpus/$target grown=$folder/corpus/$target
+    mkdir -p "$grown"
+    read -ra more <<<"$(seeds "$target")"
+    if [[ -d $own ]]; then more+=("$own"); fi
+    if [[ $what == --minimise ]]; then
+      rm -rf "$folder/minimal" && mkdir -p "$folder/minimal" "$own"
+      $folder/fuzz_"$target" -merge=1 -use_counters=0 "${options[@]}" "$folder/minimal" "$grown" "${more[@]}"
+      cp -n "$folder"/minimal/* "$own"/
+      continue
+    fi
+    read -ra words <<<"$(dictionary_of "$target" $folder)"
+    $folder/fuzz_"$target" "${options[@]}" "${words[@]}" -max_total_time="$what" \
+      -print_final_stats=1 -artifact_prefix="$folder/$target-" "$grown" "${more[@]}" ||
+      failed+=("$target")
+  done
+  if [[ ${#failed[@]} != 0 ]]; then
+    echo "FAILED: ${failed[*]}"
+    exit 1
+  fi
+}
+
+seed() {
+  local models
+  models=$(mktemp -d)
+  build graph
+  cmake --build $folder -j "${VOLTA_JOBS:-$(nproc)}" --target cts seed_graph
+  mkdir -p $folder/corpus/graph
+  $folder/cts --cases tests/cts --short --dump "$models"
+  find "$models" examples tests/golden -name '*.vt' -print0 |
+    xargs -0 $folder/seed_graph $folder/corpus/graph | grep 'models whole'
+  rm -rf "$models"
+}
+
+# ---- elsewhere, side by side ----
+pack() {
+  local to=$1
+  build "${all[@]}"
+  rm -rf "$to" && mkdir -p "$to"
+  cp $folder/parse.dict "$to"
+  for target in "${all[@]}"; do
+    strip -o "$to/fuzz_$target" "$folder/fuzz_$target"
+    mkdir "$to/seeds_$target"
+    read -ra more <<<"$(seeds "$target")"
+    for place in "tests/fuzz/corpus/$target" "${more[@]}"; do
+      if [[ -d $place ]]; then find "$place" -maxdepth 1 -type f -exec cp {} "$to/seeds_$target" \;; fi
+    done
+  done
+  du -sh "$to"
+}
+
+workers_of() {
+  local rest=1
+  for part in ${2//,/ }; do
+    if [[ $part == "$1="* ]]; then
+      echo "${part#*=}"
+      return
+    fi
+    if [[ $part != *=* ]]; then rest=$part; fi
+  done
+  echo "$rest"
+}
+
+# One process after the other until the time is over: an input that fails ends one of them.
+work() {
+  local target=$1 from=$2 end=$3 out=$4 id=$5 status=0
+  read -ra words <<<"$(dictionary_of "$target" "$from")"
+  for try in {1..20}; do
+    local left=$((end - SECONDS))
+    if [[ $left -le 0 ]]; then break; fi
+    "$from/fuzz_$target" "${options[@]}" "${words[@]}" -max_total_time=$left -print_final_stats=1 \
+      -artifact_prefix="$out/failed/" "$out/grown" "$from/seeds_$target" \
+      >"$out/log.$id.$try" 2>&1 || status=1
+  done
+  return $status
+}
+
+# What is left of a target: the failing inputs and their words, and a small corpus.
+collect() {
+  local target=$1 from=$2 out=$3 to=$4 name=corpus
+  mkdir "$out/corpus"
+  timeout "${VOLTA_MERGE_SECONDS:-120}" "$from/fuzz_$target" -merge=1 "${options[@]}" \
+    "$out/corpus" "$from/seeds_$target" "$out/grown" >"$out/log.merge" 2>&1 || name=grown
+  tail -q -n 12 "$out"/log.*.* >"$out/stats"
+  find "$out" -name 'log.*' -size +200k -delete
+  (cd "$out" && tar -cf "$target.tar" "$name" failed stats log.*)
+  mv "$out/$target.tar" "$to"
+}
+
+run_packed() {
+  local from=$1 seconds=$2 workers=$3 to=$4 end failed=()
+  local -A pids=()
+  mkdir -p "$to"
+  local scratch
+  scratch=$(mktemp -d)
+  end=$((SECONDS + seconds))
+  for target in "${all[@]}"; do
+    mkdir -p "$scratch/$target/grown" "$scratch/$target/failed"
+    for ((id = 1; id <= $(workers_of "$target" "$workers"); id++)); do
+      work "$target" "$from" $end "$scratch/$target" $id &
+      pids["$target $id"]=$!
+    done
+  done
+  for key in "${!pids[@]}"; do wait "${pids[$key]}" || failed+=("${key% *}"); done
+  local merging=()
+  for target in "${all[@]}"; do
+    collect "$target" "$from" "$scratch/$target" "$to" &
+    merging+=($!)
+  done
+  for pid in "${merging[@]}"; do wait "$pid"; done
+  for target in "${all[@]}"; do
+    echo "$target: $(find "$scratch/$target/grown" -type f | wc -l) new inputs," \
+      "$(find "$scratch/$target/failed" -type f | wc -l) failed," \
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$target"/log.*.* |
+        awk '{ n += $1 } END { print n + 0 }') runs"
+  done
+  rm -rf "$scratch"
+  if [[ ${#failed[@]} != 0 ]]; then
+    echo "FAILED: $(printf '%s\n' "${failed[@]}" | sort -u | tr '\n' ' ')"
+    exit 1
+  fi
+}
+
+case ${1-} in
+  --packed)
+    [[ $# == 5 && $3 =~ ^[0-9]+$ ]] || usage
+    run_packed "${@:2}"
+    ;;
+  --seed)
+    [[ $# == 1 ]] || usage
+    seed
+    ;;
+  --pack)
+    [[ $# == 2 ]] || usage
+    pack "$2"
+    ;;
+  --minimise | [0-9]*)
+    [[ $1 == --minimise || $1 =~ ^[0-9]+$ ]] || usage
+    if [[ $# -ge 2 && ! -f tests/fuzz/fuzz_$2.c ]]; then
+      echo "there is no fuzz target '$2'; there are ${all[*]}" >&2
+      exit 2
+    fi
+    if [[ $# -ge 2 ]]; then run_here "$1" "$2"; else run_here "$1" "${all[@]}"; fi
+    ;;
+  *) usage ;;
+esac

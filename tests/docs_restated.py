@@ -3,6 +3,7 @@
 
 A part of docs_sync.py: the blocks are executed, and what they define is compared with what volta gives, bit for bit.
 """
+import itertools
 import pathlib
 import re
 import struct
@@ -199,6 +200,19 @@ def restate_conv_transpose(tree, d, folder):
     yield "conv_transpose", found["y"][2], packed("d", stated)
 
 
+def restate_einsum(tree, d, folder):
+    """Labels summed out of order, more of them than one block of D, a diagonal, one that only one operand has."""
+    terms, dims = ("jikk", "lkj", "li"), ([17, 2, 18, 18], [3, 18, 17])
+    text = f"model m {{\n input x: f64{dims[0]}\n input w: f64{dims[1]}\n"
+    text += f' output y = einsum(x / 3, w, equation="{terms[0]},{terms[1]}->{terms[2]}")\n}}\n'
+    found, _ = run_model(tree, folder, "einsum", text)
+    tensors = []
+    for name, size, by in (("x", dims[0], 3), ("w", dims[1], 1)):
+        places = list(itertools.product(*map(range, size)))
+        tensors.append(dict(zip(places, (v / by for v in drawn(d, name, len(places))))))
+    yield "einsum", found["y"][2], packed("d", list(d["einsum"](terms, tensors).values()))
+
+
 def restate_attention(tree, d, folder):
     """Four heads on two of the keys, more keys than one block of D; the last query sees all of them."""
     heads, groups, queries, keys, width, out = 4, 2, 3, 260, 4, 3
@@ -243,8 +257,8 @@ def restate_adam(tree, d, folder):
 
 
 def check_restated(tree, page, d, folder):
-    for restate in (restate_casts, restate_cumsum, restate_conv, restate_conv_transpose, restate_attention,
-                    restate_adam):
+    for restate in (restate_casts, restate_cumsum, restate_conv, restate_conv_transpose, restate_einsum,
+                    restate_attention, restate_adam):
         for what, found, stated in restate(tree, d, folder):
             if found != stated:
                 yield f"{page.name}: the Python of the page and volta differ in '{what}'"

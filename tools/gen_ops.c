@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gen_ops.c - writes two files from the op tables, at build time.
+ * gen_ops.c - writes three files from the op tables, at build time.
  *   gen_ops header  volta/volta_ops.h: what a plug-in needs to read a step
- *   gen_ops fields  attr_fields.inc: the fields of every attribute group, with their offsets */
+ *   gen_ops fields  attr_fields.inc: the fields of every attribute group, with their offsets
+ *   gen_ops order   op_order.inc: the rows of all families by ascending number
+ * A number that stands twice makes it fail, and the build with it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void head(void) {
@@ -33,6 +36,8 @@ static void dtypes(void) {
 static void attrs(void) {
   puts("/* Lists inside attributes: n entries of v are used, the others are 0. */");
   puts("typedef struct vt_attr_list {\n  int64_t n, v[8];\n} vt_attr_list;\n");
+  puts("/* A text inside attributes: what follows its end is 0, and its last byte always is. */");
+  puts("typedef struct vt_attr_text {\n  char v[120];\n} vt_attr_text;\n");
 #define VT_C_FLAG "int64_t"
 #define VT_C_INT "int64_t"
 #define VT_C_REAL "double"
@@ -45,6 +50,7 @@ static void attrs(void) {
 #define VT_C_ORDER "int64_t"
 #define VT_C_DIM "int64_t"
 #define VT_C_WORD "int64_t"
+#define VT_C_TEXT "vt_attr_text"
 #define VT_NOTHING
 #define VT_R(kind, field) printf("  %s %s;\n", VT_C_##kind, #field);
 #define VT_F(kind, field, value) VT_R(kind, field)
@@ -81,18 +87,54 @@ static void fields(void) {
 #undef VT_R
 }
 
-static void ops(void) {
-  puts("/* Op numbers; the attributes an op carries are named beside it. */");
+typedef struct row {
+  const char *name;
+  int number;
+  const char *class, *attrs;
+} row;
+static row rows[] = {
 #define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
               gradient, lower, kernel, work, help)                                          \
-  printf("#define VT_OP_%s %du /* %s, vt_attr_%s */\n", #name, no, #class, #attrs);
+  {#name, no, #class, #attrs},
 #include "ops.def"
 #undef VT_OP
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+static int by_number(const void *a, const void *b) {
+  return ((const row *)a)->number - ((const row *)b)->number;
+}
+
+/* The families stand in files of their own; the numbers go across them. */
+static int sort_rows(void) {
+  qsort(rows, N_ROWS, sizeof *rows, by_number);
+  for (int i = 1; i < N_ROWS; i++) {
+    if (rows[i].number != rows[i - 1].number) continue;
+    fprintf(stderr, "gen_ops: '%s' and '%s' both have the number %d\n", rows[i - 1].name,
+            rows[i].name, rows[i].number);
+    return 0;
+  }
+  return 1;
+}
+
+static void ops(void) {
+  puts("/* Op numbers; the attributes an op carries are named beside it. */");
+  for (int i = 0; i < N_ROWS; i++)
+    printf("#define VT_OP_%s %du /* %s, vt_attr_%s */\n", rows[i].name, rows[i].number,
+           rows[i].class, rows[i].attrs);
+}
+
+static void order(void) {
+  puts("/* op_order.inc - GENERATED from ops.def. */");
+  for (int i = 0; i < N_ROWS; i++) printf("VT_ROW(%s)\n", rows[i].name);
 }
 
 int main(int argc, char **argv) {
+  if (!sort_rows()) return 1;
   if (argc == 2 && strcmp(argv[1], "fields") == 0) {
     fields();
+  } else if (argc == 2 && strcmp(argv[1], "order") == 0) {
+    order();
   } else {
     head();
     dtypes();

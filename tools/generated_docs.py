@@ -3,6 +3,7 @@
 """generated_docs.py - the files that programs write and that are committed: compares them with what
 the programs write now, or with --write brings them up to date."""
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,6 +14,8 @@ FILES = {  # file -> (program, arguments)
     "completions/volta.zsh": ("gen", ["zsh"]),
     "completions/volta.fish": ("gen", ["fish"]),
     "docs/ops.md": ("volta", ["ops", "--markdown"]),
+    "docs/plan-tiny_transformer.svg": ("volta", ["plan", "examples/tiny_transformer.vt", "--bind", "B=2,T=16",
+                                                 "--memory-budget", "640KiB", "--backend", "reference:0", "--svg", "-"]),
 }
 
 
@@ -25,8 +28,8 @@ def main() -> int:
     root = pathlib.Path(__file__).resolve().parent.parent
     stale = 0
     for name, (program, arguments) in FILES.items():
-        command = [getattr(args, program), *arguments]
-        now = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+        command = [os.path.abspath(getattr(args, program)), *arguments]
+        now = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=root).stdout
         path = root / name
         if path.is_file() and path.read_bytes() == now:
             continue

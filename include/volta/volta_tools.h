@@ -87,7 +87,8 @@ VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascen
 VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out,
                                  vt_diag *d) VT_NODISCARD;
 
-/* ---- plans: every byte of a run, before any is taken ------------------------------------------ */
+/* ---- plans: every byte of a run, before any is taken ------------------------------------------
+ */
 
 /* A model bound, lowered and planned for a backend that is asked and not used. Same options and
  * same plan as vt_program_new. */
@@ -122,7 +123,8 @@ typedef struct vt_plan_info {
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 
 /* Stretches of memory with their lifetimes, for pictures: values with bytes of their own, visits of
- * parameters ("wte visits"), and what bodies take; at each step also its scratch. */
+ * parameters ("wte visits"), and what bodies take ("bodies"); at each step also its scratch
+ * ("scratch"). Temporaries and scratch may lie among outputs that are not there yet. */
 typedef struct vt_plan_stretch {
   uint32_t size, memory_class;
   uint32_t first, last; /* steps; `last` may be vt_plan_info.steps: to the end */

@@ -134,6 +134,11 @@ static void draw_identity(sketch *s, const drawn *x) {
   state(s, x->type, x->shape, "%s", text);
 }
 
+/* Two permutations that do not commute. */
+#define TURNED                                                                \
+  "reshape(transpose(transpose(reshape(%s, shape=[3, 1, 2]), perm=[1, 2, 0])" \
+  ", perm=[1, 0, 2]), shape=[2, 3])"
+
 static void draw_move(sketch *s, const drawn *x) {
   static const char *const table[] = {
       "reshape(reshape(%s, shape=[6]), shape=[2, 3])",
@@ -144,8 +149,7 @@ static void draw_move(sketch *s, const drawn *x) {
       "concat(slice(%s, start=[1, 0], stop=[2, 3]), broadcast(%s, shape=[1, 3]), axis=0)",
       "reshape(%s, shape=[2, 3])",
       "flip(%s, axes=[1])",
-      "reshape(transpose(transpose(reshape(%s, shape=[3, 1, 2]), perm=[1, 2, 0]),"
-      " perm=[1, 0, 2]), shape=[2, 3])",
+      TURNED,
   };
   const drawn *row = some(s, x->type, ROW);
   if (x->shape == TABLE && row != NULL) {

@@ -94,7 +94,8 @@ static void add_visits(vt_planned *p) {
   }
 }
 
-/* What the bodies of a step take for themselves, and the scratch of all runs of a step. */
+/* What the bodies of a step take for themselves, and the scratch of all runs of a step, wherever
+ * there was room for it. */
 static void add_steps(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
   uint32_t r = 0;
@@ -109,7 +110,7 @@ static void add_steps(vt_planned *p) {
                              .type = ""});
     for (int more = 1; more && r < plan->n_runs; r++) {
       more = plan->run_node[r] != plan->step_node[i];
-      add(p, (vt_plan_stretch){.memory_class = VT_CLASS_WORK,
+      add(p, (vt_plan_stretch){.memory_class = plan->runs[r].work_arena,
                                .first = i,
                                .last = i,
                                .offset = plan->runs[r].work_offset,

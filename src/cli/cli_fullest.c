@@ -12,7 +12,7 @@ typedef struct tally {
 
 static void count(tally *t, const vt_plan_stretch *s, uint32_t steps) {
   if (!vt_memory_class_on_device(s->memory_class) || s->first >= steps) return;
-  if (strcmp(vt_memory_class(s->memory_class), "workspace") == 0) {
+  if (s->type[0] == '\0' && strcmp(s->name, "scratch") == 0) {
     if (s->bytes > t->scratch[s->first]) t->scratch[s->first] = s->bytes;
     return;
   }

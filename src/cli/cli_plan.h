@@ -18,7 +18,7 @@ vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e)
 void cli_planning_json(const cli_planning *p, json_t *o);
 
 /* "64MiB", "2GB", "4096": a whole number, alone or with B, kB, MB, GB, TB, KiB, MiB, GiB, TiB. 0
- * when it is none of these or beyond 2^64-1. */
+ * when it is none of these or beyond 2^63-1. */
 int cli_size_parse(const char *text, uint64_t *out);
 enum { CLI_SIZE_TEXT = 32 };
 void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]); /* "1.5 MiB", "512 B" */

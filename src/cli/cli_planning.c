@@ -31,7 +31,7 @@ int cli_size_parse(const char *text, uint64_t *out) {
   if (errno != 0) return 0;
   for (uint32_t i = 0; i < N_UNITS; i++)
     if (strcmp(end, units[i].name) == 0)
-      return !__builtin_mul_overflow((uint64_t)number, units[i].bytes, out);
+      return !__builtin_mul_overflow((uint64_t)number, units[i].bytes, out) && *out <= INT64_MAX;
   return 0;
 }
 
@@ -51,7 +51,7 @@ vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e)
   const char *budget = cli_value(a, "memory-budget");
   if (budget != NULL && !cli_size_parse(budget, &p.budget))
     return VT_FAIL(&e->diag, VT_USAGE,
-                   "--memory-budget takes a number of bytes below 2^64, as in 64MiB, 2GB or "
+                   "--memory-budget takes a number of bytes below 2^63, as in 64MiB, 2GB or "
                    "4096, not '%s'",
                    budget);
   if (budget != NULL && p.budget == 0)

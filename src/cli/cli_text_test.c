@@ -3,7 +3,8 @@
  * of the exact-output tests can bring about. */
 #include <stdlib.h>
 #include <string.h>
-#include "cli_bind.h"
+#include "cli_plan.h"
+#include "cli_xml.h"
 #include "vt_test.h"
 
 static int shows(uint32_t dtype, uint64_t bits, const char *want) {
@@ -93,11 +94,64 @@ static void test_bindings(void) {
   CHECK(cli_bind_find(&two, "T", 1) == NULL);
 }
 
+static int reads(const char *text, uint64_t want) {
+  uint64_t bytes = want + 1;
+  return cli_size_parse(text, &bytes) && bytes == want;
+}
+
+static int refuses(const char *text) {
+  uint64_t bytes;
+  return !cli_size_parse(text, &bytes);
+}
+
+static void test_sizes(void) {
+  CHECK(reads("0", 0) && reads("4096", 4096) && reads("7B", 7) && reads("007kB", 7000));
+  CHECK(reads("3MB", 3000000) && reads("2GB", 2000000000) && reads("1TB", UINT64_C(1000000000000)));
+  CHECK(reads("3KiB", 3072) && reads("64MiB", 67108864) && reads("1GiB", 1073741824));
+  CHECK(reads("1TiB", UINT64_C(1) << 40) && reads("9223372036854775807", INT64_MAX));
+  CHECK(refuses("") && refuses("MiB") && refuses("-1") && refuses("+1") && refuses(" 1"));
+  CHECK(refuses("1 MiB") && refuses("1MiBs") && refuses("1kb") && refuses("1K") &&
+        refuses("1.5MB"));
+  CHECK(refuses("9223372036854775808") && refuses("18446744073709551616") && refuses("8388608TiB"));
+  CHECK(refuses("99999999999999999999") && refuses("0x10") && refuses("18446744073709551615TiB"));
+}
+
+static int sized(uint64_t bytes, const char *want) {
+  char text[CLI_SIZE_TEXT];
+  cli_size_text(bytes, text);
+  return strcmp(text, want) == 0;
+}
+
+static void test_size_texts(void) {
+  CHECK(sized(0, "0 B") && sized(1023, "1023 B") && sized(1024, "1.0 KiB"));
+  CHECK(sized(1536, "1.5 KiB") && sized((UINT64_C(1) << 20) - 1, "1.0 MiB"));
+  CHECK(sized(UINT64_C(5) << 30, "5.0 GiB") && sized(UINT64_MAX, "16.0 EiB"));
+}
+
+static void test_pictures(void) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&text, &n);
+  const cli_box wide = {0, 0, 40, 20}, high = {0, 0, 20, 40}, small = {0, 0, 20, 20};
+  if (f == NULL) exit(1);
+  cli_xml_text(f, "<a&\"b\">\n\xff|");
+  cli_xml_cut(f, "abcdef|", 6);
+  CHECK(cli_xml_label(f, &wide, "name") == 1 && cli_xml_label(f, &high, "name") == 1);
+  CHECK(cli_xml_label(f, &small, "name") == 0);
+  CHECK(fclose(f) == 0);
+  CHECK(strncmp(text, "&lt;a&amp;&quot;b&quot;&gt;??|abc...<text", 41) == 0);
+  CHECK(strstr(text, "rotate(-90 10.0 20.0)") != NULL);
+  free(text);
+}
+
 int main(void) {
   test_elements();
   test_positions();
   test_types();
   test_file_names();
   test_bindings();
+  test_sizes();
+  test_size_texts();
+  test_pictures();
   TEST_DONE();
 }

@@ -75,8 +75,8 @@ static void hint_others(const vt_plan_info *info, const other *others, cli_error
       (size_t)snprintf(text, sizeof text, "the smallest budget that works is %" PRIu64, info->peak);
   for (uint32_t i = 0; i < OTHERS; i++)
     if (others[i].peak != 0 && at < sizeof text)
-      at += (size_t)snprintf(text + at, sizeof text - at, "%s with %s %" PRIu64, at == 0 ? "" : ",",
-                             others[i].flags, others[i].peak);
+      at += (size_t)snprintf(text + at, sizeof text - at, ", with %s %" PRIu64, others[i].flags,
+                             others[i].peak);
   cli_hint(e, "%s", text);
 }
 
@@ -122,11 +122,13 @@ static void print_memory(const view *v) {
   char note[96] = "the most alive at one time";
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
     print_bytes(vt_memory_class(c), v->info.bytes[c],
-                vt_memory_class_on_device(c) ? "" : "in host memory, not in the peak");
+                vt_memory_class_on_device(c) || v->info.bytes[c] == 0
+                    ? ""
+                    : "in host memory, not in the peak");
   cli_print("\n");
   print_bytes("peak", v->info.peak, "on the device");
   if (v->info.live != 0)
-    snprintf(note, sizeof note, "the most alive at one time; the peak is %.4f of it",
+    snprintf(note, sizeof note, "the most alive at one time; the peak is %.4f times that",
              cli_plan_ratio(&v->info));
   print_bytes("live", v->info.live, note);
   if (v->j->how.budget != 0)
@@ -135,10 +137,17 @@ static void print_memory(const view *v) {
 
 static void print_steps(const view *v) {
   const vt_plan_info *i = &v->info;
-  cli_print("\n%u steps of %u nodes, %u views, %u in place, %u groups, %u dense copies\n", i->steps,
-            i->nodes, i->views, i->in_place, i->groups, i->dense_copies);
-  cli_print("%u transfers a run: %" PRIu64 " bytes in, %" PRIu64 " out\n", i->transfers,
-            i->to_device, i->from_device);
+  cli_print("\n");
+  cli_print_count(i->steps, "step");
+  cli_print(" of ");
+  cli_print_count(i->nodes, "node");
+  cli_print(", %u in place, ", i->in_place);
+  cli_print_count(i->views, "view");
+  cli_print(", ");
+  cli_print_count(i->groups, "group");
+  cli_print("; dense copies: %u\n", i->dense_copies);
+  cli_print_count(i->transfers, "transfer");
+  cli_print(" a run: %" PRIu64 " bytes in, %" PRIu64 " out\n", i->to_device, i->from_device);
   const char *step = vt_planned_step(v->p, v->fullest.step);
   if (step == NULL) return;
   cli_print("most is alive at step %u: ", v->fullest.step);
@@ -225,7 +234,7 @@ static vt_status report(const cli_args *a, view *v, cli_error *e) {
   const char *svg = cli_value(a, "svg");
   VT_TRY(look(v, e));
   if (svg != NULL) VT_TRY(cli_svg_write(svg, v->j, v->p, e));
-  VT_TRY(print_plan(a, v, e));
+  if (svg == NULL || strcmp(svg, "-") != 0) VT_TRY(print_plan(a, v, e));
   if (!over_budget(v)) return VT_OK;
   const vt_status s =
       VT_FAIL(&e->diag, VT_BUDGET, "the plan needs %" PRIu64 " bytes, the budget is %" PRIu64,
@@ -239,6 +248,11 @@ static vt_status report(const cli_args *a, view *v, cli_error *e) {
  */
 
 static vt_status check_flags(const cli_args *a, cli_error *e) {
+  const char *svg = cli_value(a, "svg");
+  if (svg != NULL && strcmp(svg, "-") == 0) {
+    VT_TRY(cli_contradict(a, "svg", "json", e));
+    VT_TRY(cli_contradict(a, "svg", "text", e));
+  }
   VT_TRY(cli_contradict(a, "json", "text", e));
   VT_TRY(cli_contradict(a, "sweep", "text", e));
   return cli_contradict(a, "sweep", "svg", e);

@@ -19,7 +19,15 @@ typedef vt_status layer_fn(const layer_call *c, uint32_t *out);
 
 /* ---- the table ---- */
 
-typedef enum arg_kind { ARG_DIM, ARG_COUNT, ARG_FLAG, ARG_REAL, ARG_INTS, ARG_INIT } arg_kind;
+typedef enum arg_kind {
+  ARG_DIM,
+  ARG_COUNT,
+  ARG_FLAG,
+  ARG_REAL,
+  ARG_INTS,
+  ARG_VALUE,
+  ARG_INIT
+} arg_kind;
 typedef struct layer_arg {
   const char *name;
   arg_kind kind;
@@ -32,6 +40,7 @@ typedef struct layer_arg {
 #define VT_C_FLAG int64_t
 #define VT_C_REAL double
 #define VT_C_INTS vt_attr_list
+#define VT_C_VALUE uint32_t
 #define VT_C_INIT vt_init_spec
 
 #define VT_NEED(layer, kind, field) VT_C_##kind field;
@@ -141,6 +150,13 @@ static vt_status parse_count(vt_parser *p, int64_t *out) {
   return VT_OK;
 }
 
+static vt_status parse_further(vt_parser *p, uint32_t *out) {
+  vt_operand o;
+  VT_TRY(vt_parse_value(p, 0, &o));
+  *out = o.value;
+  return VT_OK;
+}
+
 static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *args) {
   void *place = (unsigned char *)args + a->offset;
   switch (a->kind) {
@@ -154,6 +170,8 @@ static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *arg
       return vt_parse_real(p, place);
     case ARG_INTS:
       return vt_parse_ints(p, place);
+    case ARG_VALUE:
+      return parse_further(p, place);
     case ARG_INIT:
       return vt_parse_init(p, place);
   }
@@ -444,6 +462,24 @@ static vt_status merge_heads(const layer_call *c, uint32_t x, uint32_t *out) {
   return project(c, &o, x, out);
 }
 
+/* The op tells its further operands apart by their types, so one of another type would be taken
+ * for another operand. */
+static vt_status further_operands(const layer_call *c, uint32_t *in, uint32_t *n) {
+  const attention_args *a = c->args;
+  vt_builder *b = &c->p->gb->b;
+  char type[VT_TYPE_TEXT];
+  const vt_type *mask = b->type(b, a->mask), *length = b->type(b, a->length);
+  if (mask != NULL && mask->dtype != VT_DTYPE_BOOL)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the mask is %s, expected bool",
+                      vt_type_text(b->dims, mask, type));
+  if (length != NULL && length->dtype != VT_DTYPE_I32 && length->dtype != VT_DTYPE_I64)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the length is %s, expected i32 or i64",
+                      vt_type_text(b->dims, length, type));
+  if (mask != NULL) in[(*n)++] = a->mask;
+  if (length != NULL) in[(*n)++] = a->length;
+  return VT_OK;
+}
+
 static vt_status build_attention(const layer_call *c, uint32_t *out) {
   const attention_args *a = c->args;
   const int64_t kv_heads = a->kv_heads > 0 ? a->kv_heads : a->heads;
@@ -453,12 +489,14 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
   const projection q = {".q", width, width, a->bias, &a->init};
   const projection k = {".k", width, kv, a->bias, &a->init};
   const projection v = {".v", width, kv, a->bias, &a->init};
-  vt_attr_attention attrs = {.size = sizeof attrs, .causal = a->causal, .order = VT_ORDER_FMA256};
-  uint32_t in[3], x = 0;
+  const vt_attr_attention attrs = {
+      .size = sizeof attrs, .causal = a->causal, .order = VT_ORDER_FMA256, .window = a->window};
+  uint32_t in[5], n = 3, x = 0;
+  VT_TRY(further_operands(c, in, &n));
   VT_TRY(project_heads(c, &q, a->heads, d, &in[0]));
   VT_TRY(project_heads(c, &k, kv_heads, d, &in[1]));
   VT_TRY(project_heads(c, &v, kv_heads, d, &in[2]));
-  VT_TRY(add_node(c, VT_OP_attention, in, 3, &attrs, &x));
+  VT_TRY(add_node(c, VT_OP_attention, in, n, &attrs, &x));
   return merge_heads(c, x, out);
 }
 

@@ -149,6 +149,17 @@ static vt_status lex_number(vt_lexer *l, vt_token *out, vt_diag *d) {
   return VT_OK;
 }
 
+/* A text in double quotes, on one line; there are no escapes, so it cannot hold a quote. */
+static vt_status lex_quoted(vt_lexer *l, vt_token *out, vt_diag *d) {
+  size_t n = 1;
+  while (peek(l, n) >= ' ' && peek(l, n) < 127 && peek(l, n) != '"') n++;
+  *out = token_at(l, VT_TOKEN_QUOTED, n + 1);
+  if (peek(l, n) == '"') return VT_OK;
+  if (l->at + n < l->n && peek(l, n) != '\n' && peek(l, n) != '\r')
+    return fail_here(l, VT_FAIL(d, VT_SYNTAX, "byte 0x%02x inside quotes", peek(l, n)), d);
+  return fail_here(l, VT_FAIL(d, VT_SYNTAX, "this quote is not closed on its line"), d);
+}
+
 /* Marks of two characters, then marks of one; 0: no mark starts here. */
 static uint32_t mark_kind(const vt_lexer *l, size_t *n) {
   static const struct {
@@ -200,6 +211,8 @@ vt_status vt_lex_next(vt_lexer *l, vt_token *out, vt_diag *d) {
     VT_TRY(lex_name(l, &t, d));
   } else if (is_digit(c)) {
     VT_TRY(lex_number(l, &t, d));
+  } else if (c == '"') {
+    VT_TRY(lex_quoted(l, &t, d));
   } else if (l->at < l->n) {
     VT_TRY(lex_mark(l, &t, d));
   }

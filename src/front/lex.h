@@ -13,13 +13,14 @@ enum {
   VT_TOKEN_END = 0,
   VT_TOKEN_LINE = '\n', /* the end of a line outside () and [] */
   VT_TOKEN_NAME = 256,
-  VT_TOKEN_INT,   /* decimal digits only */
-  VT_TOKEN_REAL,  /* 0.5, 1e-5, 0x1.8p-3, inf, nan */
-  VT_TOKEN_EQ,    /* == */
-  VT_TOKEN_NE,    /* != */
-  VT_TOKEN_LE,    /* <= */
-  VT_TOKEN_GE,    /* >= */
-  VT_TOKEN_RANGE, /* .. */
+  VT_TOKEN_INT,    /* decimal digits only */
+  VT_TOKEN_REAL,   /* 0.5, 1e-5, 0x1.8p-3, inf, nan */
+  VT_TOKEN_EQ,     /* == */
+  VT_TOKEN_NE,     /* != */
+  VT_TOKEN_LE,     /* <= */
+  VT_TOKEN_GE,     /* >= */
+  VT_TOKEN_RANGE,  /* .. */
+  VT_TOKEN_QUOTED, /* "ij,jk->ik", the marks included */
 };
 
 typedef struct vt_token {

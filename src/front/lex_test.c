@@ -18,12 +18,13 @@ static const char *tokens_of(const char *text, size_t n) {
       snprintf(out, sizeof out, "!%u:%u %s", d.line, d.column, d.text);
       return out;
     }
-    const char kind = t.kind == VT_TOKEN_NAME   ? 'N'
-                      : t.kind == VT_TOKEN_INT  ? 'I'
-                      : t.kind == VT_TOKEN_REAL ? 'R'
-                      : t.kind == VT_TOKEN_LINE ? 'L'
-                      : t.kind == VT_TOKEN_END  ? 'E'
-                                                : 'M';
+    const char kind = t.kind == VT_TOKEN_NAME     ? 'N'
+                      : t.kind == VT_TOKEN_QUOTED ? 'Q'
+                      : t.kind == VT_TOKEN_INT    ? 'I'
+                      : t.kind == VT_TOKEN_REAL   ? 'R'
+                      : t.kind == VT_TOKEN_LINE   ? 'L'
+                      : t.kind == VT_TOKEN_END    ? 'E'
+                                                  : 'M';
     used += (size_t)snprintf(out + used, sizeof out - used, "%s%c%s%.*s", used > 0 ? " " : "", kind,
                              t.n > 0 ? ":" : "", (int)t.n, t.s);
   }
@@ -44,6 +45,15 @@ static void test_names(void) {
   expect("a.b..c", "N:a.b M:.. N:c E");
   expect("a. b", "!1:2 unexpected character '.'");
   expect("infinity nano inf nan true", "N:infinity N:nano R:inf R:nan N:true E");
+}
+
+static void test_quotes(void) {
+  expect("\"ij,jk -> i...k\"=\"\"", "Q:\"ij,jk -> i...k\" M:= Q:\"\" E");
+  expect("a \"b", "!1:3 this quote is not closed on its line");
+  expect("\"b\n\"", "!1:1 this quote is not closed on its line");
+  expect("\"b\r\n\"", "!1:1 this quote is not closed on its line");
+  expect("\"a\tb\"", "!1:1 byte 0x09 inside quotes");
+  expect("\"\xc3\xa9\"", "!1:1 byte 0xc3 inside quotes");
 }
 
 static void test_numbers(void) {
@@ -157,6 +167,7 @@ static void test_copy(void) {
 int main(void) {
   test_names();
   test_numbers();
+  test_quotes();
   test_marks();
   test_lines();
   test_bytes();

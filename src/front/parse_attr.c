@@ -334,6 +334,21 @@ static vt_status parse_word(vt_parser *p, int64_t *out) {
   return vt_parse_advance(p);
 }
 
+/* "...", without the marks. */
+static vt_status parse_quoted(vt_parser *p, vt_attr_text *out) {
+  char found[VT_TOKEN_TEXT];
+  const vt_token at = p->tok;
+  if (at.kind != VT_TOKEN_QUOTED)
+    return VT_FAIL_AT(p, &at, VT_SYNTAX, "expected a text in double quotes, found %s",
+                      vt_token_describe(&at, found));
+  if (at.n - 2 >= sizeof out->v)
+    return VT_FAIL_AT(p, &at, VT_LIMIT, "a text of %u characters; at most %d are accepted",
+                      at.n - 2, (int)sizeof out->v - 1);
+  *out = (vt_attr_text){{0}};
+  memcpy(out->v, at.s + 1, at.n - 2);
+  return vt_parse_advance(p);
+}
+
 static vt_status parse_dtype_attr(vt_parser *p, int64_t *out) {
   uint32_t dtype = 0;
   VT_TRY(parse_dtype(p, &dtype));
@@ -363,6 +378,8 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
       return vt_parse_dim(p, vt_attr_int(attrs, f));
     case VT_ATTR_WORD:
       return parse_word(p, vt_attr_int(attrs, f));
+    case VT_ATTR_TEXT:
+      return parse_quoted(p, vt_attr_string(attrs, f));
     case VT_ATTR_BITS:
       break;
   }

@@ -96,6 +96,8 @@ static const place layout[] = {
     WHOLE(vt_attr_list, 72),
     FIELD(vt_attr_list, n, 0, 8),
     FIELD(vt_attr_list, v, 8, 64),
+    WHOLE(vt_attr_text, 120),
+    FIELD(vt_attr_text, v, 0, 120),
     WHOLE(vt_attr_none, 8),
     FIELD(vt_attr_none, size, 0, 8),
     WHOLE(vt_attr_literal, 24),

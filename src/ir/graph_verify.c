@@ -211,6 +211,15 @@ static int is_inner(const vt_graph *g, uint32_t value) {
          g->nodes[node + 1].group == g->nodes[node].group;
 }
 
+/* Groups are marked in a text that a person may have changed: a failure says where. */
+static vt_status blame(const vt_graph *g, uint32_t node, vt_status s, vt_diag *d) {
+  if (d != NULL && d->line == 0) {
+    d->line = g->nodes[node].line;
+    d->column = g->nodes[node].column;
+  }
+  return s;
+}
+
 static int same_shape(const vt_type *a, const vt_type *b) {
   vt_type x = *a;
   x.dtype = b->dtype;
@@ -228,11 +237,14 @@ static vt_status verify_members(const vt_graph *g, vt_diag *d) {
     groups += (uint32_t)first;
     anchors = (first ? 0 : anchors) + (vt_op_form(n->op) == VT_FORM_ANCHOR);
     if (n->group != groups)
-      return VT_FAIL(d, VT_VERIFY, "node %u is in group %u where %u comes next", i, n->group,
-                     groups);
+      return blame(
+          g, i,
+          VT_FAIL(d, VT_VERIFY, "node %u is in group %u where %u comes next", i, n->group, groups),
+          d);
     if (vt_op_form(n->op) == VT_FORM_NONE || n->n_out != 1 || anchors > 1 ||
         (!first && !same_shape(t, &g->values[g->nodes[i - 1].first_out].type)))
-      return VT_FAIL(d, VT_VERIFY, "node %u cannot be a member of group %u", i, n->group);
+      return blame(g, i,
+                   VT_FAIL(d, VT_VERIFY, "node %u cannot be a member of group %u", i, n->group), d);
   }
   return VT_OK;
 }
@@ -246,13 +258,17 @@ static vt_status verify_groups(const vt_graph *g, vt_diag *d) {
       const uint32_t v = g->operands[n->first_in + k];
       if (is_inner(g, v) &&
           (n->group != g->nodes[g->values[v].node].group || vt_op_form(n->op) != VT_FORM_POINTWISE))
-        return VT_FAIL(d, VT_VERIFY, "node %u reads what is inside group %u", i,
-                       g->nodes[g->values[v].node].group);
+        return blame(g, i,
+                     VT_FAIL(d, VT_VERIFY, "node %u reads what is inside group %u", i,
+                             g->nodes[g->values[v].node].group),
+                     d);
     }
   }
   for (uint32_t i = 0; i < g->n_results; i++)
     if (is_inner(g, g->results[i].value))
-      return VT_FAIL(d, VT_VERIFY, "the output '%s' is inside a group", g->results[i].name);
+      return blame(g, g->values[g->results[i].value].node,
+                   VT_FAIL(d, VT_VERIFY, "the output '%s' is inside a group", g->results[i].name),
+                   d);
   return VT_OK;
 }
 

@@ -1,88 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cast.c - conversions between the element types: one rounding, straight from the source value.
- *
- * Every value of a floating type is exactly an f64, and every value of an integer type exactly an
- * i64. A cast therefore loads a batch exactly, crosses between the two kinds where it must, and
- * stores: the only rounding is in the store, or, for an f64 result, in the crossing.
- *
- *           load                 cross                     store
- *   f*  ----------> f64 ---- truncate, saturate ----> i64 -------> integer, wrapping
- *   i*  ----------> i64 ---- round to odd (or f64) -> f64 -------> floating, nearest even */
+ * cast.c - conversions between arrays of the element types, for one lane of C11: the load, the
+ * crossing and the store of cast.inc, each over a batch. */
 #include <stddef.h>
 #include "volta/volta_ops.h"
 #include "vt_num.h"
+#include "cast.inc"
 
-/* ---- the 16-bit formats ---- */
+_Static_assert((int)VT_CAST_F32 == (int)VT_DTYPE_F32 && (int)VT_CAST_F64 == (int)VT_DTYPE_F64 &&
+                   (int)VT_CAST_I8 == (int)VT_DTYPE_I8 && (int)VT_CAST_U8 == (int)VT_DTYPE_U8 &&
+                   (int)VT_CAST_I32 == (int)VT_DTYPE_I32 && (int)VT_CAST_I64 == (int)VT_DTYPE_I64,
+               "cast.inc counts the types as dtypes.def does");
+_Static_assert((int)VT_CAST_BOOL == (int)VT_DTYPE_BOOL && (int)VT_CAST_F16 == (int)VT_DTYPE_F16 &&
+                   (int)VT_CAST_BF16 == (int)VT_DTYPE_BF16,
+               "cast.inc counts the types as dtypes.def does");
 
-/* A format with `mant` bits of fraction and the exponent bias `bias`. */
-typedef struct format16 {
-  int mant, bias;
-  uint16_t infinity, nan;
-} format16;
-
-static const format16 F16 = {10, 15, 0x7c00, 0x7e00};
-static const format16 BF16 = {7, 127, 0x7f80, 0x7fc0};
-
-/* The last place of the result is worth 2^q, where q stops falling in the subnormals. The pattern
- * is exponent and significand added up, so a carry of the rounding runs into the exponent, and past
- * the largest finite value to infinity. */
-static uint16_t narrowed(double x, const format16 *f) {
-  const uint64_t u = vt_f64_bits(x);
-  const uint16_t sign = (uint16_t)(u >> 48 & 0x8000);
-  if (x != x) return f->nan;
-  if (x - x != 0.0) return sign | f->infinity;
-
-  const int field = (int)(u >> 52 & 0x7ff);
-  const int e = (field == 0 ? 1 : field) - 1023; /* |x| = m * 2^(e - 52) */
-  const uint64_t m = (u & 0xfffffffffffffu) | (uint64_t)(field != 0) << 52;
-  const int lowest = 1 - f->bias, top = e > lowest ? e : lowest;
-  const int drop = (top - f->mant) - (e - 52); /* q = top - mant; at least 42 */
-  uint64_t r = 0;                              /* drop > 53: less than half a place */
-  if (drop <= 53) {
-    const uint64_t half = (uint64_t)1 << (drop - 1), rest = m & (2 * half - 1);
-    r = m >> drop;
-    r += rest > half || (rest == half && (r & 1) != 0);
-  }
-  const uint64_t pattern = ((uint64_t)(top - lowest) << f->mant) + r;
-  return sign | (pattern < f->infinity ? (uint16_t)pattern : f->infinity);
-}
-
-uint16_t vt_f16_from_f64(double x) { return narrowed(x, &F16); }
-uint16_t vt_bf16_from_f64(double x) { return narrowed(x, &BF16); }
-
-float vt_f16_to_f32(uint16_t h) {
-  const uint32_t sign = (uint32_t)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 0x3ff;
-  if (e == 31) return vt_f32_from_bits(m != 0 ? 0x7fc00000u : sign | 0x7f800000u);
-  if (e != 0) return vt_f32_from_bits(sign | (e + 127 - 15) << 23 | m << 13);
-  const float magnitude = (float)m * 0x1p-24f; /* 0 or a subnormal f16: exact */
-  return sign != 0 ? -magnitude : magnitude;
-}
-
-/* A bf16 is the upper half of an f32. */
-float vt_bf16_to_f32(uint16_t h) {
-  if ((h & 0x7fff) > BF16.infinity) return vt_f32_from_bits(0x7fc00000u);
-  return vt_f32_from_bits((uint32_t)h << 16);
-}
-
-/* ---- between the kinds ---- */
-
-/* Towards zero, then the nearest end of the range lo..hi; NaN gives 0. (double)hi is exact but for
- * INT64_MAX, where it is 2^63: the first value that does not fit, which is what is asked. */
-static int64_t truncated(double x, int64_t lo, int64_t hi) {
-  if (x != x) return 0;
-  if (x <= (double)lo) return lo;
-  if (x >= (double)hi) return hi;
-  return (int64_t)x;
-}
-
-/* v rounded to odd at 2^11 if it does not fit 53 bits: what is cut off leaves a mark in the last
- * bit kept. At least 42 bits remain, so that a rounding to f32 or shorter is the rounding of v. */
-static double i64_to_odd(int64_t v) {
-  const uint64_t m = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-  const uint64_t cut = m >> 53 == 0 ? m : m >> 11 | ((m & 2047) != 0);
-  const double magnitude = m >> 53 == 0 ? (double)cut : (double)cut * 2048.0;
-  return v < 0 ? -magnitude : magnitude;
-}
+uint16_t vt_f16_from_f64(double x) { return (uint16_t)vt_store_f16(x); }
+uint16_t vt_bf16_from_f64(double x) { return (uint16_t)vt_store_bf16(x); }
+float vt_f16_to_f32(uint16_t h) { return vt_load_f16(h); }
+float vt_bf16_to_f32(uint16_t h) { return vt_load_bf16(h); }
 
 /* ---- batches ---- */
 
@@ -91,11 +26,6 @@ typedef struct batch {
   double f[BATCH];
   int64_t i[BATCH];
 } batch;
-
-static int is_floating(uint32_t dtype) {
-  return dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64 || dtype == VT_DTYPE_F16 ||
-         dtype == VT_DTYPE_BF16;
-}
 
 /* Element k of the batch is element first + k of the source, `s` elements apart. */
 static void load(const void *src, int64_t s, uint32_t from, int64_t first, int n, batch *b) {
@@ -114,10 +44,10 @@ static void load(const void *src, int64_t s, uint32_t from, int64_t first, int n
       for (int k = 0; k < n; k++) b->f[k] = f64[(first + k) * s];
       break;
     case VT_DTYPE_F16:
-      for (int k = 0; k < n; k++) b->f[k] = (double)vt_f16_to_f32(h[(first + k) * s]);
+      for (int k = 0; k < n; k++) b->f[k] = vt_s_widen(vt_load_f16(h[(first + k) * s]));
       break;
     case VT_DTYPE_BF16:
-      for (int k = 0; k < n; k++) b->f[k] = (double)vt_bf16_to_f32(h[(first + k) * s]);
+      for (int k = 0; k < n; k++) b->f[k] = vt_s_widen(vt_load_bf16(h[(first + k) * s]));
       break;
     case VT_DTYPE_I8:
       for (int k = 0; k < n; k++) b->i[k] = i8[(first + k) * s];
@@ -132,33 +62,42 @@ static void load(const void *src, int64_t s, uint32_t from, int64_t first, int n
       for (int k = 0; k < n; k++) b->i[k] = i64[(first + k) * s];
       break;
     case VT_DTYPE_BOOL:
-      for (int k = 0; k < n; k++) b->i[k] = u8[(first + k) * s] != 0;
+      for (int k = 0; k < n; k++) b->i[k] = vt_load_bool(u8[(first + k) * s]);
       break;
     default:
       break;
   }
 }
 
-/* The limits of an integer type, for the saturation of a floating source. */
-static void range_of(uint32_t to, int64_t *lo, int64_t *hi) {
-  *lo = INT64_MIN, *hi = INT64_MAX;
-  if (to == VT_DTYPE_I8) *lo = INT8_MIN, *hi = INT8_MAX;
-  if (to == VT_DTYPE_U8) *lo = 0, *hi = UINT8_MAX;
-  if (to == VT_DTYPE_I32) *lo = INT32_MIN, *hi = INT32_MAX;
+/* The type decides once a batch. */
+static void cross_to_int(uint32_t to, int n, batch *b) {
+  switch (to) {
+    case VT_DTYPE_I8:
+      for (int k = 0; k < n; k++) b->i[k] = vt_cast_cross_int(b->f[k], VT_CAST_I8);
+      break;
+    case VT_DTYPE_U8:
+      for (int k = 0; k < n; k++) b->i[k] = vt_cast_cross_int(b->f[k], VT_CAST_U8);
+      break;
+    case VT_DTYPE_I32:
+      for (int k = 0; k < n; k++) b->i[k] = vt_cast_cross_int(b->f[k], VT_CAST_I32);
+      break;
+    case VT_DTYPE_BOOL:
+      for (int k = 0; k < n; k++) b->i[k] = vt_cast_cross_int(b->f[k], VT_CAST_BOOL);
+      break;
+    default:
+      for (int k = 0; k < n; k++) b->i[k] = vt_cast_cross_int(b->f[k], VT_CAST_I64);
+      break;
+  }
 }
 
 static void cross(uint32_t from, uint32_t to, int n, batch *b) {
-  if (is_floating(from) && to == VT_DTYPE_BOOL) { /* NaN != 0 is true */
-    for (int k = 0; k < n; k++) b->i[k] = b->f[k] != 0.0;
-  } else if (is_floating(from) && !is_floating(to)) {
-    int64_t lo, hi;
-    range_of(to, &lo, &hi);
-    for (int k = 0; k < n; k++) b->i[k] = truncated(b->f[k], lo, hi);
-  } else if (!is_floating(from) && to == VT_DTYPE_F64) {
-    for (int k = 0; k < n; k++) b->f[k] = (double)b->i[k];
-  } else if (!is_floating(from) && is_floating(to)) {
-    for (int k = 0; k < n; k++) b->f[k] = i64_to_odd(b->i[k]);
-  }
+  if (vt_cast_floating(from) == vt_cast_floating(to)) return;
+  if (vt_cast_floating(from))
+    cross_to_int(to, n, b);
+  else if (to == VT_DTYPE_F64)
+    for (int k = 0; k < n; k++) b->f[k] = vt_of_int(b->i[k]);
+  else
+    for (int k = 0; k < n; k++) b->f[k] = vt_cross_odd(b->i[k]);
 }
 
 static void store(void *dst, int64_t s, uint32_t to, int64_t first, int n, const batch *b) {
@@ -169,36 +108,33 @@ static void store(void *dst, int64_t s, uint32_t to, int64_t first, int n, const
   int64_t *i64 = dst;
   float *f32 = dst;
   double *f64 = dst;
-  const float nan32 = vt_f32_from_bits(0x7fc00000u);
-  const double nan64 = vt_f64_from_bits(UINT64_C(0x7ff8000000000000));
   switch (to) {
     case VT_DTYPE_F32:
-      for (int k = 0; k < n; k++)
-        f32[(first + k) * s] = b->f[k] != b->f[k] ? nan32 : (float)b->f[k];
+      for (int k = 0; k < n; k++) f32[(first + k) * s] = vt_store_f32(b->f[k]);
       break;
     case VT_DTYPE_F64:
-      for (int k = 0; k < n; k++) f64[(first + k) * s] = b->f[k] != b->f[k] ? nan64 : b->f[k];
+      for (int k = 0; k < n; k++) f64[(first + k) * s] = vt_store_f64(b->f[k]);
       break;
     case VT_DTYPE_F16:
-      for (int k = 0; k < n; k++) h[(first + k) * s] = vt_f16_from_f64(b->f[k]);
+      for (int k = 0; k < n; k++) h[(first + k) * s] = (uint16_t)vt_store_f16(b->f[k]);
       break;
     case VT_DTYPE_BF16:
-      for (int k = 0; k < n; k++) h[(first + k) * s] = vt_bf16_from_f64(b->f[k]);
+      for (int k = 0; k < n; k++) h[(first + k) * s] = (uint16_t)vt_store_bf16(b->f[k]);
       break;
     case VT_DTYPE_I8:
-      for (int k = 0; k < n; k++) i8[(first + k) * s] = (int8_t)b->i[k];
+      for (int k = 0; k < n; k++) i8[(first + k) * s] = (int8_t)vt_store_8(b->i[k]);
       break;
     case VT_DTYPE_U8:
-      for (int k = 0; k < n; k++) u8[(first + k) * s] = (uint8_t)b->i[k];
+      for (int k = 0; k < n; k++) u8[(first + k) * s] = (uint8_t)vt_store_8(b->i[k]);
       break;
     case VT_DTYPE_I32:
-      for (int k = 0; k < n; k++) i32[(first + k) * s] = (int32_t)b->i[k];
+      for (int k = 0; k < n; k++) i32[(first + k) * s] = (int32_t)vt_store_32(b->i[k]);
       break;
     case VT_DTYPE_I64:
       for (int k = 0; k < n; k++) i64[(first + k) * s] = b->i[k];
       break;
     case VT_DTYPE_BOOL:
-      for (int k = 0; k < n; k++) u8[(first + k) * s] = b->i[k] != 0;
+      for (int k = 0; k < n; k++) u8[(first + k) * s] = (uint8_t)vt_store_bool(b->i[k]);
       break;
     default:
       break;

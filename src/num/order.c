@@ -1,61 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * order.c - the bits of a number, and the one order of values:
- *   -inf < ... < -0 < +0 < ... < +inf < NaN
- * The key of a value is an unsigned integer that grows with this order. */
-#include <string.h>
+ * order.c - the bits of a number, and the one order of values (order.inc), for one lane of C11. */
 #include "vt_num.h"
+#include "order.inc"
 
-uint32_t vt_f32_bits(float x) {
-  uint32_t u;
-  memcpy(&u, &x, sizeof u);
-  return u;
-}
+uint32_t vt_f32_bits(float x) { return vt_s_bits_of(x); }
+float vt_f32_from_bits(uint32_t u) { return vt_s_of_bits(u); }
+uint64_t vt_f64_bits(double x) { return (uint64_t)vt_bits_of(x); }
+double vt_f64_from_bits(uint64_t u) { return vt_of_bits((int64_t)u); }
 
-float vt_f32_from_bits(uint32_t u) {
-  float x;
-  memcpy(&x, &u, sizeof x);
-  return x;
-}
-
-uint64_t vt_f64_bits(double x) {
-  uint64_t u;
-  memcpy(&u, &x, sizeof u);
-  return u;
-}
-
-double vt_f64_from_bits(uint64_t u) {
-  double x;
-  memcpy(&x, &u, sizeof x);
-  return x;
-}
-
-/* Negative patterns grow away from zero: they are turned over. Positive ones go above them. Every
- * NaN is the one highest value. */
-static uint32_t key_f32(float x) {
-  const uint32_t u = vt_f32_bits(x), sign = (uint32_t)1 << 31;
-  if (x != x) return UINT32_MAX;
-  return (u & sign) != 0 ? ~u : u | sign;
-}
-
-static uint64_t key_f64(double x) {
-  const uint64_t u = vt_f64_bits(x), sign = (uint64_t)1 << 63;
-  if (x != x) return UINT64_MAX;
-  return (u & sign) != 0 ? ~u : u | sign;
-}
-
-int vt_f32_above(float a, float b) { return key_f32(a) > key_f32(b); }
-int vt_f64_above(double a, double b) { return key_f64(a) > key_f64(b); }
-
-/* NaN is above everything, so max keeps it by itself; min has to ask. */
-float vt_f32_max(float a, float b) { return vt_f32_above(a, b) ? a : b; }
-double vt_f64_max(double a, double b) { return vt_f64_above(a, b) ? a : b; }
-
-float vt_f32_min(float a, float b) {
-  if (a != a || b != b) return a + b;
-  return vt_f32_above(a, b) ? b : a;
-}
-
-double vt_f64_min(double a, double b) {
-  if (a != a || b != b) return a + b;
-  return vt_f64_above(a, b) ? b : a;
-}
+int vt_f32_above(float a, float b) { return vt_s_above(a, b) != 0; }
+int vt_f64_above(double a, double b) { return vt_above(a, b) != 0; }
+float vt_f32_max(float a, float b) { return vt_s_max(a, b); }
+float vt_f32_min(float a, float b) { return vt_s_min(a, b); }
+double vt_f64_max(double a, double b) { return vt_max(a, b); }
+double vt_f64_min(double a, double b) { return vt_min(a, b); }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sum.c - the ordered sum S for f32 and f64, fed one element at a time; see sum.inc. */
 #include "vt_num.h"
+#include "vt_words.h"
 
-#define REAL float
+#define REAL vt_s
+#define ZERO 0.0f
 #define STATE vt_sum_f32
 #define NAME(x) x##_f32
 #include "sum.inc"
 
-#define REAL double
+#define REAL vt_d
+#define ZERO 0.0
 #define STATE vt_sum_f64
 #define NAME(x) x##_f64
 #include "sum.inc"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_core.h - what the functions are written in, for any width.
- * The functions themselves (fn_*.inc) use the operators + - * / on vt_d, + - * & | << >> on vt_i,
- * and the words here and in a vt_words*.h; nothing else: no library, no errno, no state, no fma. So
- * the same text compiles as scalar C (vt_words.h), over vector types
- * (vt_words_vector.h) and as device code (vt_words_cuda.h). A core function takes an f32 value as
- * vt_d and returns a vt_d that rounds to the correctly rounded f32: conversion to f32 is the last
- * step and belongs to the caller. */
+ * vt_core.h - what the numerics are written in, for any width.
+ * The texts of this room (*.inc) use the operators of C on lanes (+ - * / on vt_d and vt_s, those
+ * of integers on vt_i, vt_w and vt_u) and the words here and in a vt_words*.h; nothing else: no
+ * library, no errno, no state. So the same text compiles as scalar C (vt_words.h), over vector
+ * types (vt_words_vector.h) and as device code (vt_words_cuda.h); num_all.inc is all of it. What
+ * differs from lane to lane is selected; loops and branches follow what is the same in all lanes.
+ * A core function (fn_*.inc) takes an f32 value as vt_d and returns a vt_d that rounds to the
+ * correctly rounded f32: conversion to f32 is the last step and belongs to the caller. */
 #ifndef VT_CORE_H
 #define VT_CORE_H
 #ifndef VT_WORDS_H /* the includer may have chosen another width */
@@ -20,6 +21,16 @@ VT_FN vt_d vt_nearest(vt_d x) { return (x + VT_MAGIC) - VT_MAGIC; }
 VT_FN vt_i vt_to_int(vt_d x) { return vt_bits_of(x + VT_MAGIC) - vt_bits_of(vt_num(VT_MAGIC)); }
 /* 2^n for -1022 <= n <= 1023. */
 VT_FN vt_d vt_power(vt_i n) { return vt_of_bits((n + 1023) << 52); }
+
+/* The same for lanes without a sign. */
+VT_FN vt_w vt_word(uint64_t c) { return (vt_w)vt_int((int64_t)c); }
+VT_FN vt_w vt_sel_w(vt_m m, vt_w a, vt_w b) { return (vt_w)vt_sel_i(m, (vt_i)a, (vt_i)b); }
+/* m / 2^by to the nearest integer, ties to even; m < 2^62, 1 <= by <= 63. */
+VT_FN vt_w vt_round_off(vt_w m, vt_w by) {
+  const vt_w below_half = (vt_word(1) << (by - 1)) - 1, odd = m >> by & 1;
+  return (m + below_half + odd) >> by;
+}
+VT_FN vt_m vt_finite(vt_d x) { return vt_eq(x - x, vt_num(0)); }
 
 /* x without its last 27 bits: 26 are left, so that products of two such numbers are exact. */
 VT_FN vt_d vt_head(vt_d x) { return vt_of_bits(vt_bits_of(x) & vt_int(-0x8000000)); }

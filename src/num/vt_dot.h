@@ -6,12 +6,6 @@
 #define VT_DOT_H
 #include <stdint.h>
 
-#if defined(__GNUC__)
-#define VT_DOT_INLINE inline __attribute__((always_inline))
-#else
-#define VT_DOT_INLINE inline
-#endif
-
 /* The order fma256: chains of 256 products, added in groups of 8. The levels of groups suffice for
  * every n: 2^63 products are 2^55 blocks, and 8^20 = 2^60 of them would be needed to overflow. */
 enum { VT_DOT_BLOCK = 256, VT_DOT_GROUP = 8, VT_DOT_LEVELS = 20 };

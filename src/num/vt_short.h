@@ -10,6 +10,9 @@
 #ifndef VT_SHORT_H
 #define VT_SHORT_H
 #include "vt_core.h"
+#ifdef VT_FMA_IS_SOFT
+#include "fma.inc"
+#endif
 
 /* hi + lo, |lo| well below |hi|. */
 typedef struct vt_twin {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_words.h - the vocabulary of vt_core.h for one lane of C11. */
+ * vt_words.h - the vocabulary of the room for one lane of C11. Every word stands in
+ * vt_words_vector.h and vt_words_cuda.h too; vt_core.h says what is written in them. */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
@@ -7,7 +8,8 @@
 #include "vt_num.h"
 
 #define VT_FN static inline
-#define VT_RARE_FN static __attribute__((noinline)) /* must not swell its caller */
+#define VT_RARE_FN static __attribute__((noinline))             /* must not swell its caller */
+#define VT_PART_FN static inline __attribute__((always_inline)) /* constants must reach it */
 #define VT_TABLE static const
 
 typedef double vt_d;  /* f64 lanes */
@@ -43,7 +45,18 @@ VT_FN vt_d vt_sign_of(vt_d x, vt_d like) { /* x >= +0 with the sign of `like` */
   return vt_of_bits(vt_bits_of(x) | (vt_bits_of(like) & INT64_MIN));
 }
 
-/* ---- f32 lanes, for the short ways (vt_short.h) ---- */
+/* ---- the integer lanes without a sign: they wrap, and >> brings in zeros ---- */
+typedef uint64_t vt_w; /* a cast between vt_i and vt_w keeps the bits */
+__extension__ typedef unsigned __int128 vt_w_product;
+
+VT_FN vt_m vt_i_eq(vt_i a, vt_i b) { return -(vt_m)(a == b); }
+VT_FN vt_m vt_w_lt(vt_w a, vt_w b) { return -(vt_m)(a < b); }
+VT_FN vt_w vt_w_times_high(vt_w a, vt_w b) { return (vt_w)((vt_w_product)a * b >> 64); }
+VT_FN vt_i vt_w_zeros(vt_w x) { return __builtin_clzll(x); } /* leading; x is not 0 */
+VT_FN vt_i vt_truncate(vt_d x) { return (vt_i)x; }           /* towards 0; |x| < 2^63 */
+VT_FN vt_d vt_of_int(vt_i n) { return (vt_d)n; }             /* to nearest even */
+
+/* ---- f32 lanes ---- */
 typedef float vt_s;
 typedef uint32_t vt_u; /* integer lanes of that width, wrapping; as truth 0 or all ones */
 
@@ -61,7 +74,9 @@ VT_FN vt_s vt_s_of_bits(vt_u u) {
  * on the same side of every middle of two f32 as the exact one, unless it is such a middle. */
 #ifdef __FMA__
 VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) { return __builtin_fmaf(a, b, c); }
+VT_FN vt_d vt_fma(vt_d a, vt_d b, vt_d c) { return __builtin_fma(a, b, c); }
 #else
+VT_FN vt_d vt_fma(vt_d a, vt_d b, vt_d c) { return vt_f64_fma(a, b, c); }
 VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) {
   const vt_d sum = (vt_d)a * (vt_d)b + (vt_d)c;
   const int middle = (vt_bits_of(sum) & 0x1fffffff) == 0x10000000;
@@ -78,4 +93,18 @@ VT_FN vt_s vt_s_get(const float *table, vt_u i) { return table[i]; }
 VT_FN vt_s vt_s_root(vt_s x) { return __builtin_sqrtf(x); }
 VT_FN vt_d vt_s_widen(vt_s x) { return (vt_d)x; }
 VT_FN vt_s vt_s_narrow(vt_d x) { return (vt_s)x; } /* to nearest even */
+
+VT_FN vt_u vt_u_num(uint32_t c) { return c; }
+VT_FN vt_u vt_u_lt(vt_u a, vt_u b) { return 0u - (vt_u)(a < b); }
+VT_FN vt_u vt_u_sel(vt_u m, vt_u a, vt_u b) { return m ? a : b; }
+VT_FN vt_s vt_s_of_int(vt_u n) { return (vt_s)(int32_t)n; } /* n < 2^31 */
+VT_FN vt_w vt_u_widen(vt_u x) { return x; }                 /* zeros above */
+VT_FN vt_u vt_u_narrow(vt_w x) { return (vt_u)x; }          /* the low half */
+
+/* ---- lanes in memory, `stride` elements apart ---- */
+enum { VT_WIDTH = 1 }; /* how many lanes */
+VT_FN vt_s vt_s_load(const float *p, int64_t stride) { return (void)stride, *p; }
+VT_FN vt_d vt_load(const double *p, int64_t stride) { return (void)stride, *p; }
+VT_FN void vt_s_store(float *p, int64_t stride, vt_s x) { (void)stride, *p = x; }
+VT_FN void vt_store(double *p, int64_t stride, vt_d x) { (void)stride, *p = x; }
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_words_cuda.h - the vocabulary of vt_core.h as device code: one lane a thread. Built with
+ * vt_words_cuda.h - the vocabulary of the room as device code: one lane a thread. Built with
  * -fmad=false, so that + - * stay single operations rounded to nearest. */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
+#include "vt_num.h"
 
 #define VT_FN static __device__ __forceinline__
 #define VT_RARE_FN static __device__ __noinline__ /* must not swell its caller */
+#define VT_PART_FN VT_FN
 #define VT_TABLE static __device__ const
 
 typedef double vt_d;
@@ -31,7 +33,16 @@ VT_FN vt_d vt_sign_of(vt_d x, vt_d like) {
   return vt_of_bits(vt_bits_of(x) | (vt_bits_of(like) & INT64_MIN));
 }
 
-/* f32 lanes, for the short ways (vt_short.h). */
+typedef uint64_t vt_w;
+
+VT_FN vt_m vt_i_eq(vt_i a, vt_i b) { return -(vt_m)(a == b); }
+VT_FN vt_m vt_w_lt(vt_w a, vt_w b) { return -(vt_m)(a < b); }
+VT_FN vt_w vt_w_times_high(vt_w a, vt_w b) { return __umul64hi(a, b); }
+VT_FN vt_i vt_w_zeros(vt_w x) { return __clzll((long long)x); }
+VT_FN vt_i vt_truncate(vt_d x) { return __double2ll_rz(x); }
+VT_FN vt_d vt_of_int(vt_i n) { return __ll2double_rn(n); }
+VT_FN vt_d vt_fma(vt_d a, vt_d b, vt_d c) { return __fma_rn(a, b, c); }
+
 typedef float vt_s;
 typedef uint32_t vt_u;
 
@@ -48,4 +59,17 @@ VT_FN vt_s vt_s_get(const float *table, vt_u i) { return table[i]; }
 VT_FN vt_s vt_s_root(vt_s x) { return __fsqrt_rn(x); }
 VT_FN vt_d vt_s_widen(vt_s x) { return (vt_d)x; }
 VT_FN vt_s vt_s_narrow(vt_d x) { return __double2float_rn(x); }
+
+VT_FN vt_u vt_u_num(uint32_t c) { return c; }
+VT_FN vt_u vt_u_lt(vt_u a, vt_u b) { return 0u - (vt_u)(a < b); }
+VT_FN vt_u vt_u_sel(vt_u m, vt_u a, vt_u b) { return m ? a : b; }
+VT_FN vt_s vt_s_of_int(vt_u n) { return __int2float_rn((int)n); }
+VT_FN vt_w vt_u_widen(vt_u x) { return x; }
+VT_FN vt_u vt_u_narrow(vt_w x) { return (vt_u)x; }
+
+enum { VT_WIDTH = 1 };
+VT_FN vt_s vt_s_load(const float *p, int64_t stride) { return (void)stride, *p; }
+VT_FN vt_d vt_load(const double *p, int64_t stride) { return (void)stride, *p; }
+VT_FN void vt_s_store(float *p, int64_t stride, vt_s x) { (void)stride, *p = x; }
+VT_FN void vt_store(double *p, int64_t stride, vt_d x) { (void)stride, *p = x; }
 #endif

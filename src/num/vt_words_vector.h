@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_words_vector.h - the vocabulary of vt_core.h over vector types of GCC and clang: VT_LANES f64
- * at a time. Only the lookup and the root go lane by lane. */
+ * vt_words_vector.h - the vocabulary of the room over vector types of GCC and clang: VT_LANES f64
+ * and as many f32 at a time. What the compilers have no operator for goes lane by lane: the lookup,
+ * the root, the fma, the high half of a product, leading zeros. A processor without an fma gets
+ * the one of fma.inc (VT_FMA_IS_SOFT). */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
 #include <string.h>
+#include "vt_num.h"
 
 #define VT_FN static inline
-#define VT_RARE_FN static __attribute__((noinline)) /* must not swell its caller */
+#define VT_RARE_FN static __attribute__((noinline))             /* must not swell its caller */
+#define VT_PART_FN static inline __attribute__((always_inline)) /* constants must reach it */
 #define VT_TABLE static const
 #ifndef VT_LANES
 #define VT_LANES 4
@@ -43,4 +47,90 @@ VT_FN vt_d vt_root(vt_d x) {
 }
 VT_FN vt_d vt_abs(vt_d x) { return (vt_d)((vt_i)x & INT64_MAX); }
 VT_FN vt_d vt_sign_of(vt_d x, vt_d like) { return (vt_d)((vt_i)x | ((vt_i)like & INT64_MIN)); }
+
+/* ---- the integer lanes without a sign ---- */
+typedef uint64_t vt_w __attribute__((vector_size(8 * VT_LANES)));
+__extension__ typedef unsigned __int128 vt_w_product;
+
+VT_FN vt_m vt_i_eq(vt_i a, vt_i b) { return (vt_m)(a == b); }
+VT_FN vt_m vt_w_lt(vt_w a, vt_w b) { return (vt_m)(a < b); }
+VT_FN vt_w vt_w_times_high(vt_w a, vt_w b) {
+  for (int k = 0; k < VT_LANES; k++) a[k] = (uint64_t)((vt_w_product)a[k] * b[k] >> 64);
+  return a;
+}
+VT_FN vt_i vt_w_zeros(vt_w x) {
+  vt_i n;
+  for (int k = 0; k < VT_LANES; k++) n[k] = __builtin_clzll(x[k]);
+  return n;
+}
+VT_FN vt_i vt_truncate(vt_d x) { return __builtin_convertvector(x, vt_i); }
+VT_FN vt_d vt_of_int(vt_i n) { return __builtin_convertvector(n, vt_d); }
+
+/* ---- f32 lanes ---- */
+typedef float vt_s __attribute__((vector_size(4 * VT_LANES)));
+typedef uint32_t vt_u __attribute__((vector_size(4 * VT_LANES)));
+typedef int32_t vt_u_signed __attribute__((vector_size(4 * VT_LANES)));
+
+VT_FN vt_u vt_s_bits_of(vt_s x) { return (vt_u)x; }
+VT_FN vt_s vt_s_of_bits(vt_u u) { return (vt_s)u; }
+VT_FN vt_u vt_s_lt(vt_s a, vt_s b) { return (vt_u)(a < b); }
+VT_FN vt_u vt_s_le(vt_s a, vt_s b) { return (vt_u)(a <= b); }
+VT_FN vt_u vt_s_eq(vt_s a, vt_s b) { return (vt_u)(a == b); }
+VT_FN int vt_s_any(vt_u m) {
+  uint32_t all = 0;
+  for (int i = 0; i < VT_LANES; i++) all |= m[i];
+  return all != 0;
+}
+VT_FN vt_u vt_u_num(uint32_t c) { return c - (vt_u){0}; }
+VT_FN vt_u vt_u_lt(vt_u a, vt_u b) { return (vt_u)(a < b); }
+VT_FN vt_u vt_u_sel(vt_u m, vt_u a, vt_u b) { return (a & m) | (b & ~m); }
+VT_FN vt_s vt_s_sel(vt_u m, vt_s a, vt_s b) { return (vt_s)vt_u_sel(m, (vt_u)a, (vt_u)b); }
+VT_FN vt_s vt_s_num(float c) { return c - (vt_s){0}; }
+VT_FN vt_s vt_s_get(const float *table, vt_u i) {
+  vt_s x;
+  for (int k = 0; k < VT_LANES; k++) x[k] = table[i[k]];
+  return x;
+}
+VT_FN vt_s vt_s_root(vt_s x) {
+  for (int k = 0; k < VT_LANES; k++) x[k] = __builtin_sqrtf(x[k]);
+  return x;
+}
+VT_FN vt_d vt_s_widen(vt_s x) { return __builtin_convertvector(x, vt_d); }
+VT_FN vt_s vt_s_narrow(vt_d x) { return __builtin_convertvector(x, vt_s); }
+VT_FN vt_s vt_s_of_int(vt_u n) { return __builtin_convertvector((vt_u_signed)n, vt_s); }
+VT_FN vt_w vt_u_widen(vt_u x) { return __builtin_convertvector(x, vt_w); }
+VT_FN vt_u vt_u_narrow(vt_w x) { return __builtin_convertvector(x, vt_u); }
+
+/* ---- the fused multiply-add ---- */
+#ifdef __FMA__
+VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) {
+  for (int k = 0; k < VT_LANES; k++) c[k] = __builtin_fmaf(a[k], b[k], c[k]);
+  return c;
+}
+VT_FN vt_d vt_fma(vt_d a, vt_d b, vt_d c) {
+  for (int k = 0; k < VT_LANES; k++) c[k] = __builtin_fma(a[k], b[k], c[k]);
+  return c;
+}
+#else
+#define VT_FMA_IS_SOFT
+#endif
+
+/* ---- lanes in memory, `stride` elements apart ---- */
+enum { VT_WIDTH = VT_LANES };
+VT_FN vt_s vt_s_load(const float *p, int64_t stride) {
+  vt_s x;
+  for (int k = 0; k < VT_LANES; k++) x[k] = p[k * stride];
+  return x;
+}
+VT_FN vt_d vt_load(const double *p, int64_t stride) {
+  vt_d x;
+  for (int k = 0; k < VT_LANES; k++) x[k] = p[k * stride];
+  return x;
+}
+VT_FN void vt_s_store(float *p, int64_t stride, vt_s x) {
+  for (int k = 0; k < VT_LANES; k++) p[k * stride] = x[k];
+}
+VT_FN void vt_store(double *p, int64_t stride, vt_d x) {
+  for (int k = 0; k < VT_LANES; k++) p[k * stride] = x[k];
+}
 #endif

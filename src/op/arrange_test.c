@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * arrange_test.c - the composed movements by their kernels: tile, flip, roll, triu, tril, where,
- * stack, split, squeeze, unsqueeze, flatten. Bits are copied as they are, for every type. */
+ * arrange_test.c - the composed movements by their kernels: tile, flip, roll, triu, tril, diag,
+ * where, stack, split, squeeze, unsqueeze, flatten. Bits are copied as they are, for every type. */
 #include "move_test.h"
 
 static const struct {
@@ -337,7 +337,60 @@ static void test_axes_rules(void) {
   CHECK_RULES(cases);
 }
 
+/* ---- diag ---- */
+
+static void test_diag(void) {
+  static const struct {
+    int64_t m, n, k, length; /* the length counted by hand */
+  } rows[] = {{3, 3, 0, 3},  {3, 3, 1, 2}, {3, 3, -3, 0}, {2, 5, 2, 2},  {2, 5, 4, 1},
+              {5, 2, -4, 1}, {5, 2, 0, 2}, {0, 3, 0, 0},  {4, 4, -1, 3}, {17, 33, 20, 13}};
+  uint64_t state = 71;
+  for (int64_t i = 0; i < COUNT(rows); i++)
+    for (uint32_t dtype = 1; dtype <= TYPES; dtype++) {
+      const int64_t dim[2] = {rows[i].m, rows[i].n}, off = rows[i].k < 0 ? -rows[i].k : rows[i].k;
+      const vt_attr_diagonal a = {.size = sizeof a, .k = rows[i].k};
+      const vt_view x = some(dtype, 2, dim, (int)dtype % LAYOUTS, &state);
+      const ran line = run_op(VT_OP_diag, &a, &x, 1, GAPS);
+      CHECK(line.status == VT_OK && line.out.rank == 1 && line.out.dim[0] == rows[i].length);
+      for (int64_t e = 0; e < rows[i].length; e++) {
+        const int64_t at[2] = {e + (rows[i].k < 0 ? off : 0), e + (rows[i].k > 0 ? off : 0)};
+        check_moved("diag", &line.out, e, at_index(&x, at));
+      }
+      const ran square = run_op(VT_OP_diag, &a, &line.out, 1, TURNED);
+      CHECK(square.status == VT_OK && square.out.rank == 2);
+      CHECK(square.out.dim[0] == rows[i].length + off && square.out.dim[1] == square.out.dim[0]);
+      for (int64_t e = 0; e < count_of_view(&square.out); e++) {
+        const index p = index_of(&square.out, e);
+        const int64_t along = rows[i].k < 0 ? p.at[1] : p.at[0];
+        const int on = p.at[1] - p.at[0] == rows[i].k;
+        check_moved("diag", &square.out, e, on ? get_bits(&line.out, along) : 0);
+      }
+      drop_all();
+    }
+}
+
+static void test_diag_rules(void) {
+  static const vt_attr_diagonal up = {sizeof up, 2}, down = {sizeof down, -2},
+                                far = {sizeof far, INT64_MIN}, more = {sizeof more, VT_DIM_MAX + 1};
+  static const rule_case cases[] = {
+      {VT_OP_diag, &up, "f32[B, B]", "f32[B - 2]"},
+      {VT_OP_diag, &down, "bf16[T]", "bf16[T + 2, T + 2]"},
+      {VT_OP_diag, &up, "f32[3, 5]", "f32[3]"},
+      {VT_OP_diag, &down, "f32[3, 5]", "f32[1]"},
+      {VT_OP_diag, &down, "f32[1, 5]", "!verify: diagonal -2 lies outside of f32[1, 5]"},
+      {VT_OP_diag, &up, "f32[B, T]", "!verify: the diagonal of f32[B, T] has no length yet"},
+      {VT_OP_diag, &up, "f32[B, 4]", "!verify: has no length yet"},
+      {VT_OP_diag, NULL, "f32[]", "!verify: f32[] is neither a line nor a matrix"},
+      {VT_OP_diag, NULL, "f32[1, 1, 1]", "!verify: neither a line nor a matrix"},
+      {VT_OP_diag, &far, "f32[3]", "!verify: expected -2^40..2^40"},
+      {VT_OP_diag, &more, "f32[3]", "!verify: k=1099511627777"},
+  };
+  CHECK_RULES(cases);
+}
+
 int main(void) {
+  test_diag();
+  test_diag_rules();
   test_moves(VT_OP_tile, make_tile, from_tile);
   test_moves(VT_OP_flip, make_flip, from_flip);
   test_moves(VT_OP_roll, make_roll, from_roll);

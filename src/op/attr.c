@@ -19,6 +19,7 @@
 #define VT_SET_ORDER(field, value) .field = (value),
 #define VT_SET_DIM(field, value) .field = (value),
 #define VT_SET_WORD(field, value) .field = (value),
+#define VT_SET_TEXT(field, value) .field = {{value}},
 #define VT_NOTHING
 #define VT_R(kind, field) VT_SET_##kind(field, 0)
 #define VT_F(kind, field, value) VT_SET_##kind(field, value)
@@ -74,6 +75,10 @@ vt_attr_list *vt_attr_ints(void *attrs, const vt_attr_field *f) {
   return (vt_attr_list *)(void *)((char *)attrs + f->offset);
 }
 
+vt_attr_text *vt_attr_string(void *attrs, const vt_attr_field *f) {
+  return (vt_attr_text *)(void *)((char *)attrs + f->offset);
+}
+
 const vt_attr_field *vt_attr_find(const vt_attr_group *g, const char *name) {
   for (uint32_t i = 0; i < g->n_fields; i++)
     if (strcmp(g->fields[i].name, name) == 0) return &g->fields[i];
@@ -127,6 +132,9 @@ static void print_field(const vt_attr_field *f, const char *place, const vt_dims
       return;
     case VT_ATTR_WORD:
       vt_text_add(out, "%s", vt_word_text(whole) != NULL ? vt_word_text(whole) : "?");
+      return;
+    case VT_ATTR_TEXT:
+      vt_text_add(out, "\"%.*s\"", (int)sizeof(vt_attr_text), place);
       return;
     case VT_ATTR_AXES:
     case VT_ATTR_INTS:

@@ -30,6 +30,7 @@ static const struct {
     {&vt_attr_group_norm, 16, "eps=1e-05"},
     {&vt_attr_group_attention, 40, "causal=false, scale=0.0, order=fma256"},
     {&vt_attr_group_entropy, 32, "ignore=-100"},
+    {&vt_attr_group_einsum, 136, "equation=\"\", order=fma256"},
     {&vt_attr_group_fill, 16, "value=0.0"},
     {&vt_attr_group_normal, 24, "std=1.0, stream=-1"},
     {&vt_attr_group_uniform, 32, "low=-1.0, high=1.0, stream=-1"},
@@ -50,8 +51,10 @@ static int attrs_print(const vt_attr_group *g, const void *attrs, const vt_dims 
   return same;
 }
 
-static int is_list(const vt_attr_field *f) {
-  return f->kind == VT_ATTR_AXES || f->kind == VT_ATTR_INTS || f->kind == VT_ATTR_DIMS;
+static size_t room_of(const vt_attr_field *f) {
+  if (f->kind == VT_ATTR_TEXT) return sizeof(vt_attr_text);
+  const int list = f->kind == VT_ATTR_AXES || f->kind == VT_ATTR_INTS || f->kind == VT_ATTR_DIMS;
+  return list ? sizeof(vt_attr_list) : 8;
 }
 
 /* ---- layout ---- */
@@ -66,14 +69,14 @@ static void test_layout(void) {
     for (uint32_t k = 0; k < g->n_fields; k++) {
       const vt_attr_field *f = &g->fields[k];
       CHECK(f->name[0] != 0 && f->offset == next);
-      next += is_list(f) ? sizeof(vt_attr_list) : 8;
+      next += room_of(f);
       for (uint32_t n = 0; n < k; n++) CHECK(strcmp(f->name, g->fields[n].name) != 0);
       CHECK(vt_attr_find(g, f->name) == f);
     }
     CHECK(next == g->size);
     CHECK(vt_attr_find(g, "") == NULL && vt_attr_find(g, "size") == NULL);
   }
-  CHECK(sizeof(vt_attr_list) == 72);
+  CHECK(sizeof(vt_attr_list) == 72 && sizeof(vt_attr_text) == 120);
 }
 
 static void test_required(void) {
@@ -138,6 +141,8 @@ static void test_print(void) {
                     "ignore=-9223372036854775808, reduction=none"));
   CHECK(attrs_print(&vt_attr_group_literal, &l, &no_dims, "dtype=f64, bits=0xffffffffffffffff"));
   CHECK(attrs_print(&vt_attr_group_pad, &p, &no_dims, "low=[3], high=[-4]"));
+  const vt_attr_einsum sum = {.size = sizeof sum, .equation = {"ij,jk->ik"}, .order = 1};
+  CHECK(attrs_print(&vt_attr_group_einsum, &sum, &no_dims, "equation=\"ij,jk->ik\", order=fma256"));
 }
 
 static void test_literals(void) {

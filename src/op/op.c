@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op.c - ops.def and inits.def as tables. A row naming a missing function fails to link, one with
- * the wrong signature fails to compile. */
+ * op.c - ops.def, by number, and inits.def as tables. A row naming a missing function fails to
+ * link, one with the wrong signature fails to compile. */
 #include <string.h>
 #include "op_rows.h"
 #include "vt_builder.h"
@@ -8,59 +8,63 @@
 
 #define VT_CLASS_PRIM 1
 #define VT_CLASS_COMP 0
-static const vt_op_info ops[] = {
 #define none NULL
 #define no_work NULL
 #define grad(function) function, NULL
 #define flat(why) NULL, why
 #define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
               gradient, lower, kernel, work, help)                                          \
-  {#name,                                                                                   \
-   no,                                                                                      \
-   VT_CLASS_##class,                                                                        \
-   lo,                                                                                      \
-   hi,                                                                                      \
-   operands,                                                                                \
-   results,                                                                                 \
-   &vt_attr_group_##attrs,                                                                  \
-   #num,                                                                                    \
-   VT_NEEDS_##needs,                                                                        \
-   verify,                                                                                  \
-   shape,                                                                                   \
-   gradient,                                                                                \
-   lower,                                                                                   \
-   kernel,                                                                                  \
-   work,                                                                                    \
-   help},
+  static const vt_op_info row_##name = {#name,                                              \
+                                        no,                                                 \
+                                        VT_CLASS_##class,                                   \
+                                        lo,                                                 \
+                                        hi,                                                 \
+                                        operands,                                           \
+                                        results,                                            \
+                                        &vt_attr_group_##attrs,                             \
+                                        #num,                                               \
+                                        VT_NEEDS_##needs,                                   \
+                                        verify,                                             \
+                                        shape,                                              \
+                                        gradient,                                           \
+                                        lower,                                              \
+                                        kernel,                                             \
+                                        work,                                               \
+                                        help};
 #include "ops.def"
 #undef VT_OP
 #undef flat
 #undef grad
 #undef no_work
 #undef none
+
+static const vt_op_info *const ops[] = {
+#define VT_ROW(name) &row_##name,
+#include "op_order.inc"
+#undef VT_ROW
 };
 enum { N_OPS = sizeof ops / sizeof *ops };
 
 uint32_t vt_op_total(void) { return N_OPS; }
 
-const vt_op_info *vt_op_at(uint32_t i) { return i < N_OPS ? &ops[i] : NULL; }
+const vt_op_info *vt_op_at(uint32_t i) { return i < N_OPS ? ops[i] : NULL; }
 
 const vt_op_info *vt_op_get(uint32_t number) {
   uint32_t lo = 0, hi = N_OPS;
   while (lo < hi) {
     const uint32_t mid = (lo + hi) / 2;
-    if (ops[mid].number < number) {
+    if (ops[mid]->number < number) {
       lo = mid + 1;
     } else {
       hi = mid;
     }
   }
-  return lo < N_OPS && ops[lo].number == number ? &ops[lo] : NULL;
+  return lo < N_OPS && ops[lo]->number == number ? ops[lo] : NULL;
 }
 
 const vt_op_info *vt_op_find(const char *name) {
   for (uint32_t i = 0; i < N_OPS; i++)
-    if (strcmp(ops[i].name, name) == 0) return &ops[i];
+    if (strcmp(ops[i]->name, name) == 0) return ops[i];
   return NULL;
 }
 

@@ -169,8 +169,9 @@ uint32_t lower_roll(const vt_lowering *l) {
   vt_type x;
   if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const int64_t d = x.dim[axis], cut = d - shift_of(a->shift, d);
-  const uint32_t in[2] = {vt_build_part(l->b, l->in[0], axis, cut, d),
-                          vt_build_part(l->b, l->in[0], axis, 0, cut)};
+  uint32_t in[2];
+  in[0] = vt_build_part(l->b, l->in[0], axis, cut, d);
+  in[1] = vt_build_part(l->b, l->in[0], axis, 0, cut);
   return l->b->node(l->b, VT_OP_concat, in, 2, &along);
 }
 
@@ -256,4 +257,103 @@ void grad_triu(const vt_gradient *g) {
 
 void grad_tril(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_tril, g->d_out, 1, g->attrs);
+}
+
+/* ---- diag: from a matrix to its diagonal j - i = k, and from a line to the matrix ---- */
+
+static int64_t offset_of(const void *attrs) { return ((const vt_attr_diagonal *)attrs)->k; }
+
+static vt_status diagonal_length(const vt_rule *r, int64_t k, int64_t *out, vt_diag *d) {
+  const vt_type *x = &r->in[0];
+  const int64_t m = x->dim[0], n = x->dim[1], off = k < 0 ? -k : k;
+  char text[VT_TYPE_TEXT];
+  if (m == n && vt_dim_is_symbolic(m)) return vt_dim_sub(r->dims, m, off, out, d);
+  if (vt_dim_is_symbolic(m) || vt_dim_is_symbolic(n))
+    return VT_FAIL(d, VT_VERIFY, "the diagonal of %s has no length yet: its sides differ",
+                   vt_type_text(r->dims, x, text));
+  const int64_t rows = k < 0 ? m - off : m, columns = k < 0 ? n : n - off;
+  if (rows < 0 || columns < 0)
+    return VT_FAIL(d, VT_VERIFY, "diagonal %lld lies outside of %s", (long long)k,
+                   vt_type_text(r->dims, x, text));
+  *out = rows < columns ? rows : columns;
+  return VT_OK;
+}
+
+vt_status shape_diag(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_type *x = &r->in[0];
+  const int64_t k = offset_of(r->attrs);
+  char text[VT_TYPE_TEXT];
+  if (k < -VT_DIM_MAX || k > VT_DIM_MAX)
+    return VT_FAIL(d, VT_VERIFY, "k=%lld: expected -2^40..2^40", (long long)k);
+  if (x->rank != 1 && x->rank != 2)
+    return VT_FAIL(d, VT_VERIFY, "%s is neither a line nor a matrix",
+                   vt_type_text(r->dims, x, text));
+  *out = (vt_type){.dtype = x->dtype, .rank = 3 - x->rank};
+  if (x->rank == 2) return diagonal_length(r, k, &out->dim[0], d);
+  VT_TRY(vt_dim_add(r->dims, x->dim[0], k < 0 ? -k : k, &out->dim[0], d));
+  out->dim[1] = out->dim[0];
+  return VT_OK;
+}
+
+/* Where the diagonal stands in a matrix with n columns, row-major: [length]. */
+static uint32_t diagonal_places(vt_builder *b, int64_t length, int64_t n, int64_t k) {
+  const uint32_t count = vt_build_count(b, 1, 0, length);
+  const uint32_t step = vt_build_int(b, VT_DTYPE_I64, n + 1);
+  const uint32_t at = vt_build2(b, VT_OP_mul, count, step);
+  return vt_build2(b, VT_OP_add, at, vt_build_int(b, VT_DTYPE_I64, k < 0 ? -k * n : k));
+}
+
+/* +0 but for the diagonal, which is `x`. */
+static uint32_t on_diagonal(vt_builder *b, uint32_t x, const vt_type *matrix, int64_t k) {
+  vt_type t;
+  if (!vt_build_type(b, x, &t)) return VT_NO_VALUE;
+  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_of(matrix->dim, 2)}};
+  const uint32_t zeros = vt_build_full(b, t.dtype, 0.0, &line);
+  const uint32_t places = diagonal_places(b, t.dim[0], matrix->dim[1], k);
+  return vt_build_reshape(b, vt_build3(b, VT_OP_scatter, zeros, places, x), 2, matrix->dim);
+}
+
+uint32_t lower_diag(const vt_lowering *l) {
+  const int64_t k = offset_of(l->attrs);
+  vt_type x, y = {0};
+  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  const vt_rule r = {.dims = l->b->dims, .in = &x, .n_in = 1, .attrs = l->attrs};
+  if (shape_diag(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
+  if (x.rank == 1) return on_diagonal(l->b, l->in[0], &y, k);
+  const int64_t all = vt_count_of(x.dim, 2);
+  const uint32_t line = vt_build_reshape(l->b, l->in[0], 1, &all);
+  return vt_build2(l->b, VT_OP_gather, line, diagonal_places(l->b, y.dim[0], x.dim[1], k));
+}
+
+/* Second implementation: the diagonal is a view that goes along both axes at once. */
+static vt_view diagonal_view(const vt_view *matrix, int64_t length, int64_t k) {
+  vt_view v = vt_view_part(matrix, k < 0 ? 0 : 1, k < 0 ? -k : k, length);
+  v.rank = 1;
+  v.dim[0] = length;
+  v.stride[0] = matrix->stride[0] + matrix->stride[1];
+  return v;
+}
+
+vt_status kernel_diag(vt_kernel *k) {
+  const int64_t off = offset_of(k->attrs), size = (int64_t)vt_dtype_bytes(k->out->dtype);
+  if (k->in[0].rank == 2) {
+    const vt_view from = diagonal_view(&k->in[0], k->out->dim[0], off);
+    vt_view_copy(k->out, &from);
+    return VT_OK;
+  }
+  vt_walk w;
+  vt_walk_init(&w, 2, k->out->dim);
+  vt_walk_view(&w, k->out);
+  for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w))
+    memset((char *)k->out->data + w.at[0] * size, 0, (size_t)size);
+  const vt_view to = diagonal_view(k->out, k->in[0].dim[0], off);
+  vt_view_copy(&to, &k->in[0]);
+  return VT_OK;
+}
+
+void grad_diag(const vt_gradient *g) {
+  vt_type x;
+  if (!vt_build_type(g->b, g->in[0], &x)) return;
+  g->d_in[0] = x.rank == 2 ? on_diagonal(g->b, g->d_out[0], &x, offset_of(g->attrs))
+                           : g->b->node(g->b, VT_OP_diag, g->d_out, 1, g->attrs);
 }

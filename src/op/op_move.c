@@ -448,8 +448,9 @@ void grad_pad(const vt_gradient *g) {
   if (!vt_build_type(b, g->in[0], &x)) return;
   for (uint32_t i = 0; i < x.rank; i++) middle.stop.v[i] += x.dim[i];
   g->d_in[0] = b->node(b, VT_OP_slice, &g->d_out[0], 1, &middle);
-  const uint32_t mask[2] = {vt_build_full(b, VT_DTYPE_BOOL, 1.0, &x),
-                            vt_build_number(b, VT_DTYPE_BOOL, 0.0)};
+  uint32_t mask[2];
+  mask[0] = vt_build_full(b, VT_DTYPE_BOOL, 1.0, &x);
+  mask[1] = vt_build_number(b, VT_DTYPE_BOOL, 0.0);
   const uint32_t inside = b->node(b, VT_OP_pad, mask, 2, a);
   const uint32_t zero = vt_build_like(b, g->d_out[0], 0.0);
   const uint32_t rest = vt_build3(b, VT_OP_select, inside, zero, g->d_out[0]);

@@ -180,8 +180,8 @@ static uint32_t pad_to(vt_builder *b, const frame *f, uint32_t x, uint32_t value
 static uint32_t ramp(vt_builder *b, uint32_t rank, uint32_t axis, int64_t n, int64_t step) {
   vt_attr_iota a = {.size = sizeof a, .shape = {.n = rank}, .axis = axis, .dtype = VT_DTYPE_I64};
   for (uint32_t i = 0; i < rank; i++) a.shape.v[i] = i == axis ? n : 1;
-  return vt_build2(b, VT_OP_mul, b->node(b, VT_OP_iota, NULL, 0, &a),
-                   vt_build_int(b, VT_DTYPE_I64, step));
+  const uint32_t count = b->node(b, VT_OP_iota, NULL, 0, &a);
+  return vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
 }
 
 /* [positions, taps]: which element of the padded spatial axes, as one axis, each tap reads. */
@@ -217,8 +217,7 @@ static uint32_t spread(vt_builder *b, const frame *f, uint32_t x) {
   return vt_build_reshape(b, x, f->axes + 2, dim);
 }
 
-/* The least value of a type in the one order that is no NaN. */
-static uint32_t least_of(vt_builder *b, uint32_t dtype) {
+uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype) {
   static const uint64_t bits[] = {
       [VT_DTYPE_F32] = 0xff800000, [VT_DTYPE_F64] = UINT64_C(0xfff0000000000000),
       [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
@@ -241,7 +240,7 @@ static int max_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
 uint32_t lower_max_pool(const vt_lowering *l) {
   frame f;
   if (!max_frame(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t padded = pad_to(l->b, &f, l->in[0], least_of(l->b, f.dtype), 0);
+  const uint32_t padded = pad_to(l->b, &f, l->in[0], vt_pooling_least(l->b, f.dtype), 0);
   const uint32_t w = windows(l->b, &f, padded, taps(l->b, &f), f.n, f.c);
   return spread(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
 }
@@ -284,7 +283,7 @@ uint32_t lower_max_pool_index(const vt_lowering *l) {
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
   frame f;
   if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t least = least_of(b, f.dtype), index = taps(b, &f);
+  const uint32_t least = vt_pooling_least(b, f.dtype), index = taps(b, &f);
   const uint32_t w = windows(b, &f, pad_to(b, &f, l->in[0], least, 0), index, f.n, f.c);
   const uint32_t there = presence(b, &f, index, 0);
   const uint32_t first = b->node(b, VT_OP_argmax, &there, 1, &last);
@@ -407,8 +406,8 @@ void grad_max_pool_grad(const vt_gradient *g) {
   const int64_t rows[2] = {f.n * f.c, product(f.out, f.axes)};
   const int64_t flat[2] = {f.n * f.c, product(f.in, f.axes)};
   const uint32_t where = b->node(b, VT_OP_max_pool_index, g->in, 1, g->attrs);
-  const uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat),
-                          vt_build_reshape(b, where, 2, rows)};
+  uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat), VT_NO_VALUE};
+  in[1] = vt_build_reshape(b, where, 2, rows);
   g->d_in[1] = spread(b, &f, b->node(b, VT_OP_gather, in, 2, &along));
 }
 
@@ -450,8 +449,8 @@ void grad_global_max_pool(const vt_gradient *g) {
   const int64_t length = product(x.dim + 2, x.rank - 2);
   const int64_t flat[3] = {x.dim[0], x.dim[1], length}, one[3] = {x.dim[0], x.dim[1], 1};
   const vt_attr_max_pool a = {.size = sizeof a, .kernel = {.n = 1, .v = {length}}};
-  const uint32_t in[2] = {vt_build_reshape(g->b, g->in[0], 3, flat),
-                          vt_build_reshape(g->b, g->d_out[0], 3, one)};
+  uint32_t in[2] = {vt_build_reshape(g->b, g->in[0], 3, flat), VT_NO_VALUE};
+  in[1] = vt_build_reshape(g->b, g->d_out[0], 3, one);
   const uint32_t dx = g->b->node(g->b, VT_OP_max_pool_grad, in, 2, &a);
   g->d_in[0] = vt_build_reshape(g->b, dx, x.rank, x.dim);
 }

@@ -2,6 +2,7 @@
  * op_pool.h - the attributes of pools in one form: their groups differ, their meaning does not. */
 #ifndef VT_OP_POOL_H
 #define VT_OP_POOL_H
+#include "vt_builder.h"
 #include "vt_window.h"
 
 typedef struct vt_pooling {
@@ -30,4 +31,7 @@ static inline vt_window vt_pooling_axis(const vt_pooling *p, uint32_t i) {
   const int64_t kernel = vt_window_entry(p->l.kernel, i, 1);
   return vt_window_axis(&p->l, i, kernel, kernel);
 }
+
+/* The least value of a type in the one order that is no NaN, as a literal. */
+uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype);
 #endif

@@ -375,3 +375,61 @@ vt_status kernel_matmul_int(vt_kernel *k) {
       }
   return VT_OK;
 }
+
+/* ---- linear_int: the product, then + bias ---- */
+
+vt_status check_linear_int(const vt_rule *r, vt_diag *d) {
+  vt_rule product = *r;
+  if (r->n_in == 5) VT_TRY(need(r, 4, VT_DTYPE_I32, d));
+  product.n_in = r->n_in < 4 ? r->n_in : 4;
+  return check_matmul_int(&product, d);
+}
+
+vt_status shape_linear_int(const vt_rule *r, vt_type *out, vt_diag *d) {
+  const vt_type *w = &r->in[1];
+  vt_rule product = *r;
+  product.n_in = r->n_in < 4 ? r->n_in : 4;
+  VT_TRY(shape_matmul_int(&product, out, d));
+  if (w->rank != 2) return refuse(r, 1, "a weight of rank 2", d);
+  if (r->n_in == 5 && (r->in[4].rank != 1 || r->in[4].dim[0] != w->dim[1]))
+    return refuse(r, 4, "one number for each column of the weight", d);
+  return VT_OK;
+}
+
+uint32_t lower_linear_int(const vt_lowering *l) {
+  const uint32_t n = l->n_in < 4 ? l->n_in : 4;
+  const uint32_t y = l->b->node(l->b, VT_OP_matmul_int, l->in, n, NULL);
+  return l->n_in == 5 ? plus(l->b, y, l->in[4]) : y;
+}
+
+/* Second implementation: the zero points taken out of the sum, which is the same number:
+ * sum (x - zx)(w - zw) = sum x*w - zw*(sum x) - zx*(sum w) + k*zx*zw. */
+static int64_t weighted(const vt_kernel *k, int64_t row, int64_t j) {
+  const vt_view *x = &k->in[0], *w = &k->in[1];
+  const int64_t depth = w->dim[0], zx = k->n_in > 2 ? whole(&k->in[2], 0) : 0;
+  const int64_t at = k->n_in > 3 && k->in[3].rank == 1 ? j * k->in[3].stride[0] : 0;
+  const int64_t zw = k->n_in > 3 ? whole(&k->in[3], at) : 0;
+  int64_t products = 0, sum_x = 0, sum_w = 0;
+  for (int64_t i = 0; i < depth; i++) {
+    const int64_t a = whole(x, row + i * x->stride[x->rank - 1]);
+    const int64_t b = whole(w, i * w->stride[0] + j * w->stride[1]);
+    products += a * b, sum_x += a, sum_w += b;
+  }
+  return products - zw * sum_x - zx * sum_w + depth * zx * zw;
+}
+
+vt_status kernel_linear_int(vt_kernel *k) {
+  const vt_view *y = k->out, *x = &k->in[0];
+  const vt_view row_y = vt_view_drop(y, y->rank - 1), row_x = vt_view_drop(x, x->rank - 1);
+  vt_walk rows;
+  vt_walk_init(&rows, row_y.rank, row_y.dim);
+  vt_walk_view(&rows, &row_y);
+  vt_walk_view(&rows, &row_x);
+  for (int64_t i = 0; i < rows.count; i++, vt_walk_next(&rows))
+    for (int64_t j = 0; j < y->dim[y->rank - 1]; j++) {
+      const int64_t bias = k->n_in == 5 ? whole(&k->in[4], j * k->in[4].stride[0]) : 0;
+      vt_store_int(y->data, VT_DTYPE_I32, rows.at[0] + j * y->stride[y->rank - 1],
+                   weighted(k, rows.at[1], j) + bias);
+    }
+  return VT_OK;
+}

@@ -171,8 +171,8 @@ uint32_t lower_uniform(const vt_lowering *l) {
   const uint32_t u =
       build_draw(l, VT_OP_random_uniform, l->in, (uint32_t)a->shape.n, a->shape.v, a->stream);
   const uint32_t span = vt_build_number(b, VT_DTYPE_F32, a->high - a->low);
-  return vt_build2(b, VT_OP_add, vt_build_number(b, VT_DTYPE_F32, a->low),
-                   vt_build2(b, VT_OP_mul, u, span));
+  const uint32_t low = vt_build_number(b, VT_DTYPE_F32, a->low);
+  return vt_build2(b, VT_OP_add, low, vt_build2(b, VT_OP_mul, u, span));
 }
 
 vt_status kernel_uniform(vt_kernel *k) {
@@ -203,8 +203,8 @@ uint32_t lower_random_integer(const vt_lowering *l) {
   const uint32_t high = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_div, word, half), count);
   const uint32_t low = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_mod, word, half), count);
   const uint32_t sum = vt_build2(b, VT_OP_add, high, vt_build2(b, VT_OP_div, low, half));
-  return vt_build2(b, VT_OP_add, vt_build_int(b, VT_DTYPE_I64, a->low),
-                   vt_build2(b, VT_OP_div, sum, half));
+  const uint32_t least = vt_build_int(b, VT_DTYPE_I64, a->low);
+  return vt_build2(b, VT_OP_add, least, vt_build2(b, VT_OP_div, sum, half));
 }
 
 vt_status kernel_random_integer(vt_kernel *k) {
@@ -253,8 +253,8 @@ uint32_t lower_dropout(const vt_lowering *l) {
   const uint32_t u = build_draw(l, VT_OP_random_uniform, l->in + 1, x.rank, x.dim, a->stream);
   const uint32_t keep = vt_build2(b, VT_OP_ge, u, vt_build_number(b, VT_DTYPE_F32, a->p));
   const uint32_t scale = vt_build_number(b, VT_DTYPE_F32, 1.0 / (1.0 - a->p));
-  return vt_build3(b, VT_OP_select, keep, vt_build2(b, VT_OP_mul, l->in[0], scale),
-                   vt_build_number(b, VT_DTYPE_F32, 0.0));
+  const uint32_t kept = vt_build2(b, VT_OP_mul, l->in[0], scale);
+  return vt_build3(b, VT_OP_select, keep, kept, vt_build_number(b, VT_DTYPE_F32, 0.0));
 }
 
 vt_status kernel_dropout(vt_kernel *k) {
@@ -285,8 +285,8 @@ static uint32_t perturbed(const vt_lowering *l, const vt_type *x, int64_t stream
   vt_builder *b = l->b;
   const uint32_t word = build_draw(l, VT_OP_random_bits, l->in + 1, x->rank, x->dim, stream);
   const uint32_t top = vt_build2(b, VT_OP_div, word, vt_build_int(b, VT_DTYPE_I64, 512));
-  const uint32_t mid = vt_build2(b, VT_OP_add, vt_build_cast(b, top, VT_DTYPE_F32),
-                                 vt_build_number(b, VT_DTYPE_F32, 0.5));
+  const uint32_t bits = vt_build_cast(b, top, VT_DTYPE_F32);
+  const uint32_t mid = vt_build2(b, VT_OP_add, bits, vt_build_number(b, VT_DTYPE_F32, 0.5));
   const uint32_t v = vt_build2(b, VT_OP_mul, mid, vt_build_bits(b, VT_DTYPE_F32, 0x34000000u));
   const uint32_t log = vt_build1(b, VT_OP_neg, vt_build1(b, VT_OP_log, v));
   return vt_build2(b, VT_OP_sub, l->in[0], vt_build1(b, VT_OP_log, log));

@@ -136,12 +136,14 @@ static uint32_t positions(vt_builder *b, const axis *x) {
     return vt_build_broadcast(b, f64(b, 0.0), 1, &one);
   const uint32_t i = b->node(b, VT_OP_iota, NULL, 0, &a);
   const double ratio = x->z.scale == 0.0 ? (double)x->in / (double)x->out : 1.0 / x->z.scale;
-  if (by == VT_WORD_align_corners)
-    return vt_build2(b, VT_OP_div, vt_build2(b, VT_OP_mul, i, f64(b, (double)(x->in - 1))),
-                     f64(b, (double)(x->out - 1)));
+  if (by == VT_WORD_align_corners) {
+    const uint32_t far = vt_build2(b, VT_OP_mul, i, f64(b, (double)(x->in - 1)));
+    return vt_build2(b, VT_OP_div, far, f64(b, (double)(x->out - 1)));
+  }
   if (by == VT_WORD_asymmetric) return vt_build2(b, VT_OP_mul, i, f64(b, ratio));
   const uint32_t middle = vt_build2(b, VT_OP_add, i, f64(b, 0.5));
-  return vt_build2(b, VT_OP_sub, vt_build2(b, VT_OP_mul, middle, f64(b, ratio)), f64(b, 0.5));
+  const uint32_t scaled = vt_build2(b, VT_OP_mul, middle, f64(b, ratio));
+  return vt_build2(b, VT_OP_sub, scaled, f64(b, 0.5));
 }
 
 /* A cast truncates: one less where that went up, one more where it went down. */
@@ -153,8 +155,10 @@ static uint32_t whole(vt_builder *b, uint32_t c, int up) {
   return vt_build2(b, up ? VT_OP_add : VT_OP_sub, t, off);
 }
 
-static uint32_t within(vt_builder *b, uint32_t x, uint32_t least, uint32_t most) {
-  return vt_build2(b, VT_OP_minimum, vt_build2(b, VT_OP_maximum, x, least), most);
+/* Within 0 .. most, both of the type of x. */
+static uint32_t within(vt_builder *b, uint32_t x, uint32_t dtype, int64_t most) {
+  const uint32_t least = vt_build_int(b, dtype, 0), top = vt_build_int(b, dtype, most);
+  return vt_build2(b, VT_OP_minimum, vt_build2(b, VT_OP_maximum, x, least), top);
 }
 
 static uint32_t nearest(vt_builder *b, uint32_t c, int64_t rounding) {
@@ -192,13 +196,14 @@ static reads cubic_reads(vt_builder *b, const axis *x, uint32_t c) {
   const double a = x->z.a;
   const uint32_t j = whole(b, c, 0);
   const uint32_t f = vt_build2(b, VT_OP_sub, c, vt_build_cast(b, j, VT_DTYPE_F64));
-  const uint32_t weight[4] = {far_weight(b, vt_build2(b, VT_OP_add, f, f64(b, 1.0)), a),
-                              near_weight(b, f, a),
-                              near_weight(b, vt_build2(b, VT_OP_sub, f64(b, 1.0), f), a),
-                              far_weight(b, vt_build2(b, VT_OP_sub, f64(b, 2.0), f), a)};
+  uint32_t weight[4];
+  weight[0] = far_weight(b, vt_build2(b, VT_OP_add, f, f64(b, 1.0)), a);
+  weight[1] = near_weight(b, f, a);
+  weight[2] = near_weight(b, vt_build2(b, VT_OP_sub, f64(b, 1.0), f), a);
+  weight[3] = far_weight(b, vt_build2(b, VT_OP_sub, f64(b, 2.0), f), a);
   for (uint32_t t = 0; t < 4; t++) {
     const uint32_t at = vt_build2(b, VT_OP_add, j, i64(b, (int64_t)t - 1));
-    r.index[t] = within(b, at, i64(b, 0), i64(b, x->in - 1));
+    r.index[t] = within(b, at, VT_DTYPE_I64, x->in - 1);
     r.weight[t] = vt_build_cast(b, weight[t], VT_DTYPE_F32);
   }
   return r;
@@ -206,14 +211,15 @@ static reads cubic_reads(vt_builder *b, const axis *x, uint32_t c) {
 
 static reads linear_reads(vt_builder *b, const axis *x, uint32_t c) {
   const uint32_t last = i64(b, x->in - 1);
-  const uint32_t inside = within(b, c, f64(b, 0.0), f64(b, (double)(x->in - 1)));
+  const uint32_t inside = within(b, c, VT_DTYPE_F64, x->in - 1);
   const uint32_t j = whole(b, inside, 0);
   const uint32_t f = vt_build2(b, VT_OP_sub, inside, vt_build_cast(b, j, VT_DTYPE_F64));
   const uint32_t next = vt_build2(b, VT_OP_add, j, i64(b, 1));
-  return (reads){.n = 2,
-                 .index = {j, vt_build2(b, VT_OP_minimum, next, last)},
-                 .weight = {vt_build_cast(b, vt_build2(b, VT_OP_sub, f64(b, 1.0), f), VT_DTYPE_F32),
-                            vt_build_cast(b, f, VT_DTYPE_F32)}};
+  reads r = {.n = 2, .index = {j, VT_NO_VALUE}};
+  r.index[1] = vt_build2(b, VT_OP_minimum, next, last);
+  r.weight[0] = vt_build_cast(b, vt_build2(b, VT_OP_sub, f64(b, 1.0), f), VT_DTYPE_F32);
+  r.weight[1] = vt_build_cast(b, f, VT_DTYPE_F32);
+  return r;
 }
 
 static reads reads_of(vt_builder *b, const axis *x) {
@@ -221,7 +227,7 @@ static reads reads_of(vt_builder *b, const axis *x) {
   if (x->z.mode == VT_WORD_cubic) return cubic_reads(b, x, c);
   if (x->z.mode == VT_WORD_linear) return linear_reads(b, x, c);
   const uint32_t j = nearest(b, c, x->z.rounding);
-  return (reads){.n = 1, .index = {within(b, j, i64(b, 0), i64(b, x->in - 1))}};
+  return (reads){.n = 1, .index = {within(b, j, VT_DTYPE_I64, x->in - 1)}};
 }
 
 /* ---- resize ---- */
@@ -313,10 +319,10 @@ static uint32_t resize_axis_back(vt_builder *b, uint32_t dy, uint32_t i, const a
   const vt_attr_axis columns = {.size = sizeof columns, .axis = 1},
                      middle = {.size = sizeof middle, .axis = 2};
   const vt_attr_gather to = {.size = sizeof to, .axis = 1};
-  const uint32_t in[3] = {
-      vt_build_broadcast(b, vt_build_like(b, dy, 0.0), 3, room),
-      vt_build_reshape(b, b->node(b, VT_OP_concat, index, r.n, &columns), 1, &taps),
-      vt_build_reshape(b, b->node(b, VT_OP_concat, update, r.n, &middle), 3, line)};
+  uint32_t in[3];
+  in[0] = vt_build_broadcast(b, vt_build_like(b, dy, 0.0), 3, room);
+  in[1] = vt_build_reshape(b, b->node(b, VT_OP_concat, index, r.n, &columns), 1, &taps);
+  in[2] = vt_build_reshape(b, b->node(b, VT_OP_concat, update, r.n, &middle), 3, line);
   const uint32_t sums = b->node(b, VT_OP_scatter_add, in, 3, &to);
   const vt_attr_slice cut = {
       .size = sizeof cut, .start = {.n = 3}, .stop = {.n = 3, .v = {before, z->in, after}}};

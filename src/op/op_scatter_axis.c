@@ -55,9 +55,10 @@ static uint32_t lower_axis(const vt_lowering *l, uint32_t op) {
   const int64_t rows = vt_count_of(p.index.dim + p.batch, p.inner);
   const uint32_t base = vt_build_transpose(b, l->in[0], p.to, p.base.rank);
   const uint32_t updates = vt_build_transpose(b, l->in[2], p.from, p.updates.rank);
-  const uint32_t in[3] = {vt_build_reshape(b, base, 3, (int64_t[]){batch, axis, rest}),
-                          vt_build_reshape(b, l->in[1], 3, (int64_t[]){batch, rows, 1}),
-                          vt_build_reshape(b, updates, 3, (int64_t[]){batch, rows, rest})};
+  uint32_t in[3];
+  in[0] = vt_build_reshape(b, base, 3, (int64_t[]){batch, axis, rest});
+  in[1] = vt_build_reshape(b, l->in[1], 3, (int64_t[]){batch, rows, 1});
+  in[2] = vt_build_reshape(b, updates, 3, (int64_t[]){batch, rows, rest});
   const uint32_t y = b->node(b, op, in, 3, &by_batch);
   return vt_build_transpose(b, vt_build_reshape(b, y, p.base.rank, turned), p.back, p.base.rank);
 }
@@ -76,9 +77,9 @@ static uint32_t lower_elements(const vt_lowering *l, uint32_t op) {
   if (!vt_build_type(b, l->in[0], &base) || !vt_build_type(b, l->in[1], &index)) return VT_NO_VALUE;
   const int64_t all = vt_count_of(base.dim, base.rank), n = vt_count_of(index.dim, index.rank);
   const uint32_t at = vt_build_targets(b, &base, l->in[1], axis);
-  const uint32_t y = vt_build3(b, op, vt_build_reshape(b, l->in[0], 1, &all),
-                               vt_build_reshape(b, at, 2, (int64_t[]){n, 1}),
-                               vt_build_reshape(b, l->in[2], 1, &n));
+  const uint32_t line = vt_build_reshape(b, l->in[0], 1, &all);
+  const uint32_t places = vt_build_reshape(b, at, 2, (int64_t[]){n, 1});
+  const uint32_t y = vt_build3(b, op, line, places, vt_build_reshape(b, l->in[2], 1, &n));
   return vt_build_reshape(b, y, base.rank, base.dim);
 }
 

@@ -50,10 +50,10 @@ static void grad_sum(const vt_gradient *g, const way *w) {
 static uint32_t holds(vt_builder *b, uint32_t x, uint32_t y) {
   const uint32_t one = vt_build_like(b, x, 1.0);
   const uint32_t p = vt_build2(b, VT_OP_div, one, x), q = vt_build2(b, VT_OP_div, one, y);
-  const uint32_t equal =
-      vt_build2(b, VT_OP_and, vt_build2(b, VT_OP_eq, x, y), vt_build2(b, VT_OP_eq, p, q));
-  const uint32_t nan =
-      vt_build2(b, VT_OP_and, vt_build2(b, VT_OP_ne, x, x), vt_build2(b, VT_OP_ne, y, y));
+  const uint32_t same = vt_build2(b, VT_OP_eq, x, y);
+  const uint32_t equal = vt_build2(b, VT_OP_and, same, vt_build2(b, VT_OP_eq, p, q));
+  const uint32_t none = vt_build2(b, VT_OP_ne, x, x);
+  const uint32_t nan = vt_build2(b, VT_OP_and, none, vt_build2(b, VT_OP_ne, y, y));
   return vt_build2(b, VT_OP_or, equal, nan);
 }
 
@@ -65,8 +65,9 @@ static uint32_t candidates(const vt_gradient *g, const way *w, uint32_t base_hol
   const uint32_t open = vt_build1(b, VT_OP_not, read_at(g, w, base_holds));
   const uint32_t held = holds(b, g->in[2], read_at(g, w, g->out[0]));
   const int64_t n = vt_count_of(updates->dim, updates->rank);
-  return vt_build3(b, VT_OP_select, vt_build2(b, VT_OP_and, open, held),
-                   vt_build_positions(b, updates), vt_build_int(b, VT_DTYPE_I64, n));
+  const uint32_t counts = vt_build2(b, VT_OP_and, open, held);
+  const uint32_t number = vt_build_positions(b, updates);
+  return vt_build3(b, VT_OP_select, counts, number, vt_build_int(b, VT_DTYPE_I64, n));
 }
 
 /* dy goes to the first that holds the result: base, then the updates in ascending position. */

@@ -130,6 +130,36 @@ static void test_products(void) {
       check_product(bits & 1 ? U8 : I8, bits & 2 ? U8 : I8, bits >> 2, lengths[i], &state);
 }
 
+/* A product of linear_int and its bias: x [2, 3, k], zero points from the third operand on. */
+static void check_linear(uint32_t tx, uint32_t tw, uint32_t n_in, int64_t k, uint64_t *state) {
+  const int64_t x[3] = {2, 3, k}, w[2] = {k, 4}, columns = 4;
+  const vt_view in[5] = {fill_any(view_new(tx, 3, x, TURNED), state),
+                         fill_any(view_new(tw, 2, w, GAPS), state),
+                         fill_any(view_new(tx, 0, NULL, DENSE), state),
+                         fill_any(view_new(tw, (uint32_t)k & 1, &columns, GAPS), state),
+                         fill_any(view_new(I32, 1, &columns, GAPS), state)};
+  const ran r = run_op(VT_OP_linear_int, NULL, in, n_in, TURNED);
+  CHECK(r.status == VT_OK && r.out.dtype == I32);
+  for (int64_t i = 0; i < 24; i++) {
+    const int64_t zx = n_in > 2 ? whole_of(tx, get_bits(&in[2], 0)) : 0;
+    const int64_t zw = n_in > 3 ? whole_of(tw, number_at(&in[3], i % 4)) : 0;
+    int64_t sum = n_in > 4 ? whole_of(I32, get_bits(&in[4], i % 4)) : 0;
+    for (int64_t j = 0; j < k; j++)
+      sum += (whole_of(tx, get_bits(&in[0], i / 4 * k + j)) - zx) *
+             (whole_of(tw, get_bits(&in[1], j * 4 + i % 4)) - zw);
+    expect_bits("linear_int", &r.out, i, cut_to(I32, (uint64_t)sum));
+  }
+  drop_all();
+}
+
+static void test_linear(void) {
+  static const int64_t lengths[5] = {0, 1, 8, 257, 3000};
+  uint64_t state = 18;
+  for (int64_t i = 0; i < COUNT(lengths); i++)
+    for (uint32_t bits = 0; bits < 16; bits++)
+      check_linear(bits & 1 ? U8 : I8, bits & 2 ? U8 : I8, 2 + (bits >> 2), lengths[i], &state);
+}
+
 /* The longest sums of the largest products still fit. */
 static void test_largest(void) {
   const int64_t a[2] = {1, 131071}, b[2] = {131071, 1};
@@ -160,6 +190,13 @@ static void test_rules(void) {
       {VT_OP_matmul_int, NULL, "i8[2, 4]; u8[4, 3]; i8[]; u8[4]", "!verify: one for each column"},
       {VT_OP_matmul_int, NULL, "i32[2, 4]; i8[4, 3]", "!verify: expected i8 or u8"},
       {VT_OP_matmul_int, NULL, "i8[2, 4]; i8[5, 3]", "!verify: the contracted axes differ"},
+      {VT_OP_linear_int, NULL, "i8[B, T, 4]; u8[4, 3]; i8[]; u8[3]; i32[3]", "i32[B, T, 3]"},
+      {VT_OP_linear_int, NULL, "i8[4]; u8[4, 3]", "!verify: operand 1 is i8[4], expected at least"},
+      {VT_OP_linear_int, NULL, "i8[B, 4]; u8[B, 4, 3]", "!verify: expected a weight of rank 2"},
+      {VT_OP_linear_int, NULL, "i8[2, 4]; i8[4, 3]; i8[]; i8[]; i32[]", "!verify: each column of"},
+      {VT_OP_linear_int, NULL, "i8[2, 4]; i8[4, 3]; i8[]; i8[]; i8[3]", "!verify: expected i32"},
+      {VT_OP_linear_int, NULL, "i8[2, 4]; i8[4, 3]; i32[3]", "!verify: expected i8"},
+      {VT_OP_linear_int, NULL, "i8[2, 33026]; i8[33026, 3]; i8[]", "!limit: the most is 33025"},
       {VT_OP_quantize, NULL, "f32[B, 3]; f32[]; u8[]", "u8[B, 3]"},
       {VT_OP_quantize, NULL, "f32[]; f32[]; u8[]", "u8[]"},
       {VT_OP_quantize, NULL, "f32[]; f32[1]; u8[]", "!verify: along the axis"},
@@ -189,6 +226,7 @@ int main(void) {
   test_known();
   test_dequantize();
   test_products();
+  test_linear();
   test_largest();
   test_rules();
   TEST_DONE();

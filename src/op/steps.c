@@ -128,8 +128,8 @@ static void bind_steps(vt_steps *p, const vt_bk_step *steps, uint64_t n) {
   }
 }
 
-vt_status vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t n, uint32_t kind,
-                        vt_steps *out) {
+int32_t vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t n, uint32_t kind,
+                      vt_steps *out) {
   vt_steps p = {.host = host, .error = {.size = sizeof p.error}};
   if (!count(&p, steps, n, kind)) return VT_UNSUPPORTED;
   if (p.room_views > UINT32_MAX || p.room_steps > UINT32_MAX || p.n_arenas > VT_STEPS_ARENAS)

@@ -20,6 +20,7 @@ typedef enum vt_attr_kind {
   VT_ATTR_ORDER,
   VT_ATTR_DIM,
   VT_ATTR_WORD,
+  VT_ATTR_TEXT,
 } vt_attr_kind;
 
 typedef struct vt_attr_field {
@@ -27,7 +28,7 @@ typedef struct vt_attr_field {
   vt_attr_kind kind;
   uint32_t required;
   uint32_t late; /* not printed where it has its default */
-  size_t offset; /* of an int64_t, a double or a vt_attr_list */
+  size_t offset; /* of an int64_t, a double, a vt_attr_list or a vt_attr_text */
 } vt_attr_field;
 
 typedef struct vt_attr_group {
@@ -52,6 +53,7 @@ int64_t vt_word_find(const char *text);
 int64_t *vt_attr_int(void *attrs, const vt_attr_field *f);
 double *vt_attr_real(void *attrs, const vt_attr_field *f);
 vt_attr_list *vt_attr_ints(void *attrs, const vt_attr_field *f);
+vt_attr_text *vt_attr_string(void *attrs, const vt_attr_field *f);
 const vt_attr_field *vt_attr_find(const vt_attr_group *g, const char *name);
 
 /* "axis=1, keep=true": every field, in order, each in the form the text form reads. BITS need the

@@ -30,8 +30,8 @@ typedef struct vt_steps {
 } vt_steps;
 
 /* The caller keeps `steps` alive for as long as `out` lives. On failure `out` is as before. */
-vt_status vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t n, uint32_t kind,
-                        vt_steps *out) VT_NODISCARD;
+int32_t vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t n, uint32_t kind,
+                      vt_steps *out) VT_NODISCARD;
 void vt_steps_done(vt_steps *p);
 /* `base` holds the addresses of at least n_arenas arenas. A failure is left in `error`. */
 void vt_steps_run(vt_steps *p, char *const *base);

@@ -68,10 +68,18 @@ static vt_status bind_node(vt_site *s, const vt_node *n, const uint32_t *in, uin
   return vt_rewrite_keep(s, &bound, in, out);
 }
 
-/* A shape that was possible in general and is not with these values is the binding's fault. */
-static vt_status blame_binding(vt_status s, vt_diag *d) {
-  if (s != VT_VERIFY && s != VT_LIMIT) return s;
+/* The sentence goes on with the values that were given: which of them is wrong, nobody can know. */
+static void name_bindings(const vt_pass_options *o, vt_diag *d) {
+  size_t at = strlen(d->text);
+  for (uint32_t i = 0; i < o->n_bind && at < sizeof d->text; i++)
+    at += (size_t)snprintf(d->text + at, sizeof d->text - at, "%s%.64s=%lld",
+                           i == 0 ? ", with " : ",", o->bind[i].name, (long long)o->bind[i].value);
+}
+
+vt_status vt_pass_blame(const vt_pass_options *o, vt_status s, vt_diag *d) {
+  if (o->n_bind == 0 || (s != VT_VERIFY && s != VT_LIMIT && s != VT_BIND)) return s;
   if (d != NULL) d->code = VT_BIND;
+  if (d != NULL) name_bindings(o, d);
   return VT_BIND;
 }
 
@@ -80,5 +88,5 @@ vt_status vt_pass_bind(const vt_graph *g, const vt_pass_options *o, vt_graph **o
   VT_TRY(find_values(g, o, value, d));
   const vt_rewrite how = {.self = value, .port = bind_port, .node = bind_node};
   const vt_status s = vt_rewrite_run(&how, g, o->alloc, out, d);
-  return g->dims.n_symbols > 0 ? blame_binding(s, d) : s;
+  return vt_pass_blame(o, s, d);
 }

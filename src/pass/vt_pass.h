@@ -55,6 +55,10 @@ vt_status vt_pass_choose(const char *names, vt_pass_list *out, vt_diag *d) VT_NO
 vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, vt_graph **out,
                       vt_hash256 *out_hash, vt_diag *d) VT_NODISCARD;
 
+/* What is possible in general and is not with the dimensions bound as they are is the bindings'
+ * fault: VT_VERIFY, VT_LIMIT and VT_BIND become VT_BIND, and the text names them. */
+vt_status vt_pass_blame(const vt_pass_options *o, vt_status s, vt_diag *d);
+
 /* The graph that computes the first values of all params of a bound graph from the inputs `seed`
  * and `step` (i64 scalars): one output a param, of its name. Another way from graph to graph, not
  * a stage of the pipeline. A graph without params gives *out = NULL. */

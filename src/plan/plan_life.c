@@ -10,21 +10,37 @@ static void lives_to(vt_buffer *b, uint32_t step) {
   if (step > b->last) b->last = step;
 }
 
-static void live_step(vt_planner *q, uint32_t i) {
+static const vt_node *node_at(const vt_plan *p, uint32_t step) {
+  return &p->g->nodes[p->step_node[step]];
+}
+
+/* A backend may run a group as one step, and then reads what comes from outside until its end. */
+static void live_step(vt_planner *q, uint32_t i, uint32_t end) {
   const vt_graph *g = q->p->g;
-  const vt_node *n = &g->nodes[q->p->step_node[i]];
+  const vt_node *n = node_at(q->p, i);
   vt_buffer *b = q->p->buffers;
   for (uint32_t k = 0; k < n->n_out; k++) b[n->first_out + k].first = b[n->first_out + k].last = i;
   for (uint32_t k = 0; k < n->n_in; k++) {
-    const uint32_t v = g->operands[n->first_in + k];
-    lives_to(&b[v], i);
-    lives_to(&b[q->holder[v]], i);
+    const uint32_t v = g->operands[n->first_in + k], from = g->values[v].node;
+    const int inside = from != VT_NO_NODE && n->group != 0 && g->nodes[from].group == n->group;
+    lives_to(&b[v], inside ? i : end);
+    lives_to(&b[q->holder[v]], inside ? i : end);
+  }
+}
+
+static void live_steps(vt_planner *q) {
+  uint32_t end = 0; /* of the group of step i */
+  for (uint32_t i = 0; i < q->p->n_steps; i++) {
+    const uint32_t group = node_at(q->p, i)->group;
+    if (end < i) end = i;
+    while (group != 0 && end + 1 < q->p->n_steps && node_at(q->p, end + 1)->group == group) end++;
+    live_step(q, i, end);
   }
 }
 
 void vt_plan_lifetimes(vt_planner *q) {
   vt_plan *p = q->p;
-  for (uint32_t i = 0; i < p->n_steps; i++) live_step(q, i);
+  live_steps(q);
   for (uint32_t i = 0; i < p->g->n_ports; i++) p->buffers[p->g->ports[i].value].last = p->n_steps;
   for (uint32_t i = 0; i < p->g->n_results; i++)
     p->buffers[p->g->results[i].value].last = p->n_steps;
@@ -36,6 +52,36 @@ void vt_plan_lifetimes(vt_planner *q) {
 }
 
 /* ---- in place ---- */
+
+/* The node reads the bytes of `v` in another order than its own. */
+static int sees_otherwise(const vt_planner *q, const vt_node *n, uint32_t v) {
+  for (uint32_t k = 0; k < n->n_in; k++) {
+    const uint32_t other = q->p->g->operands[n->first_in + k];
+    if (other != v && q->holder[other] == v) return 1;
+  }
+  return 0;
+}
+
+static int reads(const vt_planner *q, const vt_node *n, uint32_t v) {
+  for (uint32_t k = 0; k < n->n_in; k++)
+    if (q->p->g->operands[n->first_in + k] == v) return 1;
+  return 0;
+}
+
+/* Run as one, earlier members of the group may read `v` after the last one has written a part of
+ * it: they must do so at the same place. */
+static int group_sees(const vt_planner *q, uint32_t v, uint32_t step) {
+  const uint32_t group = node_at(q->p, step)->group;
+  const vt_type *t = &q->p->g->values[v].type;
+  for (uint32_t i = step; group != 0 && i-- > 0 && node_at(q->p, i)->group == group;) {
+    const vt_node *n = node_at(q->p, i);
+    const vt_type *made = &q->p->g->values[n->first_out].type;
+    const int apart = vt_op_form(n->op) != VT_FORM_POINTWISE || made->rank != t->rank ||
+                      memcmp(made->dim, t->dim, sizeof t->dim) != 0;
+    if (sees_otherwise(q, n, v) || (apart && reads(q, n, v))) return 1;
+  }
+  return 0;
+}
 
 /* Element by element, the operand is read where the result is then written. No other operand may
  * see the same bytes in another order. */
@@ -49,11 +95,7 @@ static int can_overwrite(const vt_planner *q, const vt_node *n, uint32_t operand
   if (b->bytes == 0 || b->bytes != y->bytes || t->rank != made->rank ||
       memcmp(t->dim, made->dim, sizeof t->dim) != 0)
     return 0;
-  for (uint32_t k = 0; k < n->n_in; k++) {
-    const uint32_t other = g->operands[n->first_in + k];
-    if (other != v && q->holder[other] == v) return 0;
-  }
-  return 1;
+  return !sees_otherwise(q, n, v) && !group_sees(q, v, step);
 }
 
 static void overwrite(vt_planner *q) {

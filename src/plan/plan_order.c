@@ -36,7 +36,7 @@ typedef struct scheduler {
   reader *readers;
   entry *heap;
 } scheduler;
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 /* ---- the heap: least price first, then the graph's order ---- */
 

@@ -91,8 +91,9 @@ static void print_runs(const vt_plan *p, uint32_t *number, vt_text *out) {
   for (uint32_t r = 0; r < p->n_runs; r++) {
     const vt_bk_step *s = &p->runs[r];
     const uint32_t node = p->run_node[r], made = p->g->nodes[node].first_out;
-    vt_text_add(out, "  run %u work %llu: node %u +%llu", (*number)++, (ull)s->work_bytes, node,
-                (ull)s->work_offset);
+    vt_text_add(out, "  run %u work %llu: node %u", (*number)++, (ull)s->work_bytes, node);
+    if (s->work_bytes > 0)
+      vt_text_add(out, ", %s +%llu", vt_class_name(s->work_arena), (ull)s->work_offset);
     if (p->dense[made] != VT_NO_OFFSET) vt_text_add(out, ", dense copy +%llu", (ull)p->dense[made]);
     vt_text_add(out, "\n");
     if (node != p->step_node[step]) continue;

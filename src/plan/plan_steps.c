@@ -4,13 +4,14 @@
  * before the first step that reads it; the copies lie in the workspace:
  *
  *   | copies of the model | copies of its bodies | scratch of the step at work |
- */
+ *
+ * unless the scratch finds room elsewhere (plan_lend.c). */
 #include "gaps.h"
 #include "planner.h"
 #include "vt_layout.h"
 #include "vt_sort.h"
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 typedef struct copy { /* of a view, from the run that makes it to the last that reads it */
   uint32_t value, first, last;
@@ -228,35 +229,36 @@ static vt_status make_runs(vt_plan *p, uint64_t base, vt_arena *scratch, uint64_
 
 /* ---- scratch ---- */
 
-/* From `base` on; *out_end is where it ends. */
-static vt_status ask(vt_plan *p, uint32_t r, const vt_target *t, uint64_t base, uint64_t *out_end,
-                     vt_diag *d) {
-  uint64_t bytes = 0;
-  VT_TRY(t->workspace(t->self, &p->runs[r], &bytes, d));
-  if (bytes > VT_PLAN_MOST_BYTES)
-    return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", r);
-  p->runs[r].work_bytes = bytes;
-  p->runs[r].work_offset = bytes > 0 ? base : 0;
-  *out_end = base + vt_plan_rounded(bytes);
-  if (*out_end > VT_PLAN_MOST_BYTES)
-    return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");
-  return VT_OK;
-}
-
-/* Runs follow each other, so all share what lies behind the copies. Bodies run while their step
- * does, so they share what lies behind its own. */
-static vt_status ask_all(vt_plan *p, const vt_target *t, uint64_t base, uint64_t *top, vt_diag *d) {
+static vt_status ask_all(vt_plan *p, const vt_target *t, vt_diag *d) {
   uint32_t step = 0;
   for (uint32_t r = 0; r < p->n_runs; r++) {
-    uint64_t end = base;
-    VT_TRY(ask(p, r, t, base, &end, d));
-    if (end > *top) *top = end;
+    uint64_t bytes = 0;
+    VT_TRY(t->workspace(t->self, &p->runs[r], &bytes, d));
+    if (bytes > VT_PLAN_MOST_BYTES)
+      return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", r);
+    p->runs[r].work_bytes = bytes;
     if (p->run_node[r] != p->step_node[step]) continue; /* the run of a view has no bodies */
-    for (uint32_t k = 0; k < p->nested[step].n; k++)
-      VT_TRY(ask_all(p->nested[step].plan[k], t, end, top, d));
+    for (uint32_t k = 0; k < p->nested[step].n; k++) VT_TRY(ask_all(p->nested[step].plan[k], t, d));
     step++;
   }
   return VT_OK;
+}
+
+/* Runs follow each other, so all share what lies behind the copies, from `base` on. Bodies run
+ * while their step does, so they share what lies behind its own. */
+static void place_scratch(vt_plan *p, uint64_t base, uint64_t *top) {
+  uint32_t step = 0;
+  for (uint32_t r = 0; r < p->n_runs; r++) {
+    vt_bk_step *s = &p->runs[r];
+    const int own = s->work_bytes > 0 && s->work_arena == VT_CLASS_WORK;
+    const uint64_t end = own ? base + vt_plan_rounded(s->work_bytes) : base;
+    if (own) s->work_offset = base;
+    if (end > *top) *top = end;
+    if (p->run_node[r] != p->step_node[step]) continue;
+    for (uint32_t k = 0; k < p->nested[step].n; k++)
+      place_scratch(p->nested[step].plan[k], end, top);
+    step++;
+  }
 }
 
 vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
@@ -265,8 +267,11 @@ vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_dia
   if (p->fingerprint == NULL) return vt_plan_no_memory(d);
   p->dense_only = t->dense_only;
   VT_TRY(make_runs(p, 0, scratch, &copies, d));
+  VT_TRY(ask_all(p, t, d));
+  VT_TRY(vt_plan_lend(p, scratch, d));
   top = copies;
-  VT_TRY(ask_all(p, t, copies, &top, d));
+  place_scratch(p, copies, &top); /* at most 16 deep, each level at most 2^48: no overflow */
   p->class_bytes[VT_CLASS_WORK] = top;
+  if (top > VT_PLAN_MOST_BYTES) return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");
   return VT_OK;
 }

@@ -64,19 +64,24 @@ static void test_sample(void) {
   check_buffer(p, X, VT_CLASS_INPUT, 0, 5, 0, 400);
   check_buffer(p, W, VT_CLASS_PARAM, 0, 5, 0, 400);
   check_buffer(p, A, VT_CLASS_TEMP, 0, 2, 0, 400);
-  check_buffer(p, B, VT_CLASS_TEMP, 1, 2, 512, 400);
+  check_buffer(p, B, VT_CLASS_OUTPUT, 1, 2, 0, 400); /* f is not there before step 4 */
   check_buffer(p, C, VT_CLASS_TEMP, 2, 4, 0, 400);
-  check_buffer(p, E, VT_CLASS_OUTPUT, 3, 5, 0, 400);
-  check_buffer(p, F, VT_CLASS_OUTPUT, 4, 5, 512, 400);
+  check_buffer(p, E, VT_CLASS_OUTPUT, 3, 5, 512, 400);
+  check_buffer(p, F, VT_CLASS_OUTPUT, 4, 5, 0, 400);
   CHECK(p->buffers[C].place == VT_PLACE_OVER && p->buffers[C].of == A);
   CHECK(p->class_bytes[VT_CLASS_INPUT] == 512 && p->class_bytes[VT_CLASS_PARAM] == 512);
-  CHECK(p->class_bytes[VT_CLASS_TEMP] == 1024 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
-  CHECK(p->class_bytes[VT_CLASS_WORK] == 1024); /* 1000, rounded up; shared by all steps */
-  CHECK(vt_plan_peak(p) == 512 + 512 + 1024 + 1024 + 1024);
+  CHECK(p->class_bytes[VT_CLASS_TEMP] == 512 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
+  CHECK(p->class_bytes[VT_CLASS_WORK] == 1024); /* 1000, rounded up; shared by steps 2 and 4 */
+  CHECK(vt_plan_peak(p) == 512 + 512 + 512 + 1024 + 1024);
   /* at step 4: x, w, c, e, f and scratch of two operands */
   CHECK(p->live_bytes == 5 * 400 + 1000);
-  for (uint32_t i = 0; i < p->n_steps; i++)
-    CHECK(p->step_node[i] == i && p->run_node[i] == i && p->runs[i].work_offset == 0);
+  for (uint32_t i = 0; i < p->n_steps; i++) CHECK(p->step_node[i] == i && p->run_node[i] == i);
+  /* step 0: neither e nor f is there yet, and their arena has room for its scratch */
+  CHECK(p->runs[0].work_arena == VT_CLASS_OUTPUT && p->runs[0].work_bytes == 1000);
+  CHECK(p->runs[1].work_arena == VT_CLASS_OUTPUT && p->runs[1].work_offset == 512);
+  CHECK(p->runs[2].work_arena == VT_CLASS_WORK && p->runs[2].work_offset == 0);
+  CHECK(p->runs[3].work_arena == VT_CLASS_OUTPUT && p->runs[3].work_bytes == 500); /* f's place */
+  CHECK(p->runs[4].work_arena == VT_CLASS_WORK && p->runs[4].work_offset == 0);
   CHECK(p->n_transfers == 4 && p->transfers[0].value == X && p->transfers[3].value == F);
   CHECK(p->transfers[1].step == 5 && p->transfers[1].direction == VT_FROM_DEVICE);
   done(p, g);
@@ -88,7 +93,7 @@ static void test_step(void) {
   const vt_bk_step *s = &p->runs[2];
   CHECK(s->size == sizeof *s && s->op == VT_OP_mul && s->n_in == 2 && s->n_out == 1);
   CHECK(s->attrs == g->nodes[2].attrs && s->attrs_size == sizeof(vt_attr_none));
-  CHECK(s->in[1].arena == VT_CLASS_TEMP && s->in[1].offset == 512);
+  CHECK(s->in[0].arena == VT_CLASS_TEMP && s->in[1].arena == VT_CLASS_OUTPUT);
   CHECK(s->out[0].dtype == VT_DTYPE_F32 && s->out[0].rank == 1 && s->out[0].dim[0] == 100);
   CHECK(s->out[0].stride[0] == 1 && s->out[0].offset == 0 && s->work_bytes == 0);
   done(p, g);
@@ -153,25 +158,25 @@ static void test_not_over(void) {
 static void test_first_fit(void) {
   vt_graph_builder gb;
   begin(&gb, "gaps");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(128));
-  const uint32_t z = port(&gb, "z", VT_PORT_INPUT, vector(64));
-  const uint32_t big = running(&gb.b, x);   /* 512 bytes at 0 */
-  const uint32_t small = running(&gb.b, z); /* 256 at 512 */
-  const uint32_t t = sum(&gb.b, big);       /* 256 at 768; big dies */
-  const uint32_t more = running(&gb.b, z);  /* 256 at 0 */
-  const uint32_t other = running(&gb.b, x); /* 512: the gap at 256 is too small; on top */
-  const uint32_t last = running(&gb.b, z);  /* 256 at 256 */
-  uint32_t all = sum(&gb.b, small);         /* 256 on top of them all */
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(256));
+  const uint32_t z = port(&gb, "z", VT_PORT_INPUT, vector(128));
+  const uint32_t big = running(&gb.b, x);   /* 1024 bytes at 0 */
+  const uint32_t small = running(&gb.b, z); /* 512 at 1024 */
+  const uint32_t t = sum(&gb.b, big);       /* 256 at 1536; big dies */
+  const uint32_t more = running(&gb.b, z);  /* 512 at 0 */
+  const uint32_t other = running(&gb.b, x); /* 1024: the gap at 512 is too small; on top */
+  const uint32_t last = running(&gb.b, z);  /* 512 at 512 */
+  uint32_t all = sum(&gb.b, small);         /* 256 on top of them all, to the end */
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, more));
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, other));
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, last));
   vt_graph_add_result(&gb, "y", vt_build2(&gb.b, VT_OP_add, all, t));
   vt_graph *g = freeze(&gb);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
-  CHECK(p->buffers[big].offset == 0 && p->buffers[small].offset == 512);
-  CHECK(p->buffers[t].offset == 768 && p->buffers[more].offset == 0);
-  CHECK(p->buffers[other].offset == 1024 && p->buffers[last].offset == 256);
-  CHECK(p->class_bytes[VT_CLASS_TEMP] == 1792);
+  CHECK(p->buffers[big].offset == 0 && p->buffers[small].offset == 1024);
+  CHECK(p->buffers[t].offset == 1536 && p->buffers[more].offset == 0);
+  CHECK(p->buffers[other].offset == 1792 && p->buffers[last].offset == 512);
+  CHECK(p->class_bytes[VT_CLASS_TEMP] == 3072);
   done(p, g);
 }
 
@@ -341,8 +346,8 @@ static void test_print(void) {
       "  dense_only 0\n"
       "  workspace 256 bytes\n"
       "  live 46 bytes\n"
-      "  run 0 work 10: node 0 +0\n"
-      "  run 1 work 10: node 2 +0\n"
+      "  run 0 work 10: node 0, output +0\n"
+      "  run 1 work 10: node 2, workspace +0\n"
       "}\n";
   vt_graph_builder gb;
   vt_text t;

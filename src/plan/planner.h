@@ -7,6 +7,7 @@
  *   vt_plan_place   plan_place.c  offsets of what has bytes of its own
  *   vt_plan_settle  plan_place.c  the others follow; bodies learn where their surroundings lie
  *   vt_plan_hand    plan_steps.c  the steps as a backend gets them
+ *   vt_plan_lend    plan_lend.c   scratch where others have gaps
  *   vt_plan_bound   plan_bound.c  how few bytes would do
  */
 #ifndef VT_PLANNER_H
@@ -50,6 +51,8 @@ void vt_plan_settle(vt_plan *p);
 void vt_plan_locate(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder, uint32_t *class,
                     uint64_t *offset);
 vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
+/* Scratch of steps in gaps of other arenas; what finds none is left to the workspace. */
+vt_status vt_plan_lend(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
 vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
 /* A plan with room for everything the graph decides, and the same for the bodies of its nodes. */
 vt_plan *vt_plan_new(const vt_graph *g, vt_alloc a);

@@ -19,13 +19,25 @@ typedef struct life {
   uint32_t over;   /* the value written over it; VT_NO_VALUE: none */
 } life;
 
+/* Made and read by members of one group; all else is read until the group ends. */
+static int is_inside_group(const vt_verify *v, const vt_node *n, uint32_t operand) {
+  const vt_graph *g = v->p->g;
+  return n->group != 0 && !vt_verify_is_port(v, operand) &&
+         g->nodes[g->values[operand].node].group == n->group;
+}
+
 static void find_readers(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
-  for (uint32_t i = 0; i < v->p->n_steps; i++) {
+  uint32_t last = 0; /* of the group that step i is in */
+  for (uint32_t i = v->p->n_steps; i-- > 0;) {
     const vt_node *n = vt_verify_node(v, i);
+    const int alone = i + 1 == v->p->n_steps || n->group == 0;
+    if (alone || vt_verify_node(v, i + 1)->group != n->group) last = i;
     for (uint32_t k = 0; k < n->n_in; k++) {
-      const uint32_t operand = g->operands[n->first_in + k];
-      lives[operand].reader = lives[v->root[operand]].reader = i + 1;
+      const uint32_t operand = g->operands[n->first_in + k], root = v->root[operand];
+      const uint32_t read = is_inside_group(v, n, operand) ? i : last;
+      if (lives[operand].reader <= read) lives[operand].reader = read + 1;
+      if (lives[root].reader <= read) lives[root].reader = read + 1;
     }
   }
 }
@@ -46,6 +58,14 @@ static void find_lives(const vt_verify *v, life *lives) {
 
 /* ---- values written over others ---- */
 
+/* Whether the node, reading `operand`, sees the bytes of `of` only at the place it writes to. */
+static int reads_in_place(const vt_verify *v, const vt_node *n, uint32_t operand, uint32_t of) {
+  const vt_type *x = &v->p->g->values[of].type, *y = &v->p->g->values[n->first_out].type;
+  if (v->root[operand] != of) return 1;
+  return operand == of && vt_op_form(n->op) == VT_FORM_POINTWISE && x->rank == y->rank &&
+         memcmp(x->dim, y->dim, sizeof x->dim) == 0;
+}
+
 /* A result lives to the end, so what dies at this step is none; ports are told by their nodes. */
 static int may_be_over(const vt_verify *v, const life *lives, uint32_t value) {
   const vt_graph *g = v->p->g;
@@ -53,14 +73,16 @@ static int may_be_over(const vt_verify *v, const life *lives, uint32_t value) {
   const vt_type *x = &g->values[value].type, *y = &g->values[b->of].type;
   const vt_node *n = &g->nodes[g->values[value].node];
   int fits = vt_op_form(n->op) == VT_FORM_POINTWISE && !vt_verify_is_port(v, b->of) &&
-             (of->place == VT_PLACE_OWN || of->place == VT_PLACE_OVER) &&
-             b->class == VT_CLASS_TEMP && of->class == VT_CLASS_TEMP &&
+             (of->place == VT_PLACE_OWN || of->place == VT_PLACE_OVER) && b->class == of->class &&
              lives[b->of].last == lives[value].first && lives[b->of].over == VT_NO_VALUE &&
              b->offset == of->offset && vt_dtype_bytes(x->dtype) == vt_dtype_bytes(y->dtype) &&
              x->rank == y->rank && memcmp(x->dim, y->dim, sizeof x->dim) == 0;
-  for (uint32_t k = 0; fits && k < n->n_in; k++) {
-    const uint32_t operand = g->operands[n->first_in + k];
-    fits = v->root[operand] != b->of || operand == b->of;
+  for (uint32_t i = lives[value].first;; i--) { /* the node itself, then the group before it */
+    const vt_node *m = vt_verify_node(v, i);
+    if (m->group != n->group || (n->group == 0 && m != n)) break;
+    for (uint32_t k = 0; fits && k < m->n_in; k++)
+      fits = reads_in_place(v, m, g->operands[m->first_in + k], b->of);
+    if (i == 0) break;
   }
   return fits;
 }
@@ -81,10 +103,16 @@ static vt_status verify_lives(const vt_verify *v, life *lives) {
 
 /* ---- extents ---- */
 
-typedef enum extent_kind { EXTENT_VALUE, EXTENT_VISIT, EXTENT_BODIES, EXTENT_COPY } extent_kind;
+typedef enum extent_kind {
+  EXTENT_VALUE,
+  EXTENT_VISIT,
+  EXTENT_COPY,
+  EXTENT_BODIES,
+  EXTENT_SCRATCH
+} extent_kind;
 
 typedef struct extent {
-  uint32_t kind, id; /* a value, or the step of bodies */
+  uint32_t kind, id; /* a value, or the step of bodies or scratch */
   uint32_t class, first, last;
   uint64_t offset, bytes;
 } extent;
@@ -99,10 +127,11 @@ typedef struct extent_name {
 } extent_name;
 
 static const char *name_extent(const vt_verify *v, const extent *e, extent_name *out) {
-  static const char *const what[] = {"'", "a visit of '", NULL, "a copy of '"};
+  static const char *const what[] = {"'", "a visit of '", "a copy of '", "the bodies",
+                                     "the scratch"};
   char name[16];
-  if (e->kind == EXTENT_BODIES) {
-    (void)snprintf(out->text, sizeof out->text, "the bodies of step %u", e->id);
+  if (e->kind >= EXTENT_BODIES) {
+    (void)snprintf(out->text, sizeof out->text, "%s of step %u", what[e->kind], e->id);
   } else {
     (void)snprintf(out->text, sizeof out->text, "%s%.40s'", what[e->kind],
                    vt_value_name(v->p->g, e->id, name));
@@ -259,9 +288,16 @@ static void add_extent(extent_list *list, extent e) {
   if (e.bytes > 0) list->at[list->n++] = e;
 }
 
+/* Scratch of a run that lies where others lie at other times. */
+static int borrows(const vt_verify *v, uint32_t run) {
+  const vt_bk_step *s = &v->p->runs[run];
+  return v->outer == NULL && !v->p->dense_only && s->n_body == 0 && s->work_bytes > 0 &&
+         (s->work_arena == VT_CLASS_TEMP || s->work_arena == VT_CLASS_OUTPUT);
+}
+
 static vt_status find_extents(const vt_verify *v, const life *lives, extent_list *out) {
   const vt_plan *p = v->p;
-  const size_t most = (size_t)p->n_buffers + p->n_steps + p->n_transfers;
+  const size_t most = (size_t)p->n_buffers + p->n_steps + p->n_transfers + v->n_runs;
   out->at = VT_NEW_N(v->scratch, extent, most);
   if (out->at == NULL) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < p->n_buffers; i++) {
@@ -278,6 +314,13 @@ static vt_status find_extents(const vt_verify *v, const life *lives, extent_list
       const vt_transfer *t = &p->transfers[k];
       add_extent(out, (extent){EXTENT_VISIT, t->value, t->class, i, i, t->offset, t->bytes});
     }
+  }
+  for (uint32_t r = 0; r < v->n_runs; r++) {
+    const vt_bk_step *s = &p->runs[r];
+    const uint32_t i = v->run_step[r];
+    if (borrows(v, r))
+      add_extent(out,
+                 (extent){EXTENT_SCRATCH, i, s->work_arena, i, i, s->work_offset, s->work_bytes});
   }
   return VT_OK;
 }
@@ -301,7 +344,7 @@ static vt_status verify_ends(const vt_verify *v, const extent_list *list) {
   for (uint32_t i = 0; i < list->n; i++) {
     const extent *e = &list->at[i];
     const uint64_t at = rounded(e->offset + e->bytes - (v->outer == NULL ? 0 : from));
-    if (at > end[e->class]) end[e->class] = at;
+    if (at > end[e->class] && e->kind != EXTENT_SCRATCH) end[e->class] = at;
   }
   if (v->outer == NULL) end[VT_CLASS_WORK] = v->p->class_bytes[VT_CLASS_WORK];
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
@@ -368,8 +411,12 @@ static vt_status verify_copies(const vt_verify *v, const extent_list *list, uint
 static vt_status verify_scratch(const vt_verify *v, uint32_t run, uint64_t floor, const busy *taken,
                                 work *w) {
   const vt_bk_step *s = &v->p->runs[run];
-  if (s->work_bytes == 0 && s->work_offset == 0) return VT_OK;
-  if (s->work_bytes == 0 || !is_inside(s->work_offset, s->work_bytes, (range){floor, w->bytes}) ||
+  if (s->work_bytes == 0 && s->work_offset == 0 && s->work_arena == VT_CLASS_WORK) return VT_OK;
+  if (borrows(v, run) &&
+      is_inside(s->work_offset, s->work_bytes, (range){0, v->p->class_bytes[s->work_arena]}))
+    return VT_OK; /* the sweep has looked at it */
+  if (s->work_bytes == 0 || s->work_arena != VT_CLASS_WORK ||
+      !is_inside(s->work_offset, s->work_bytes, (range){floor, w->bytes}) ||
       !is_free(taken, s->work_offset, s->work_bytes))
     return vt_verify_fail_step(v, v->run_step[run], "misplaces its scratch");
   if (s->work_offset + s->work_bytes > w->end) w->end = s->work_offset + s->work_bytes;
@@ -385,7 +432,7 @@ static vt_status sum_alive(const vt_verify *v, const extent_list *list, uint32_t
   if (sum == NULL) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < list->n; i++) {
     const extent *e = &list->at[i];
-    if (!is_on_device(e->class) || e->kind == EXTENT_BODIES) continue;
+    if (!is_on_device(e->class) || e->kind >= EXTENT_BODIES) continue;
     sum[e->first] += e->bytes;
     sum[e->last + 1] -= e->bytes;
   }

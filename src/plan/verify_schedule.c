@@ -85,10 +85,9 @@ static int are_results(const vt_verify *v, const vt_bk_tensor *t) {
 static int is_node(const vt_bk_step *s, const vt_node *n) {
   return s->size == sizeof *s && s->op == n->op && s->n_in == n->n_in && s->n_out == n->n_out &&
          s->group == n->group && s->region == 0 && s->attrs == n->attrs &&
-         s->attrs_size == vt_op_get(n->op)->attrs->size && s->work_arena == VT_CLASS_WORK &&
-         s->n_body == n->n_body && s->reserved == 0 && s->reserved_2 == 0 &&
-         (s->in != NULL || n->n_in == 0) && (s->out != NULL || n->n_out == 0) &&
-         (s->body != NULL) == (n->n_body > 0);
+         s->attrs_size == vt_op_get(n->op)->attrs->size && s->n_body == n->n_body &&
+         s->reserved == 0 && s->reserved_2 == 0 && (s->in != NULL || n->n_in == 0) &&
+         (s->out != NULL || n->n_out == 0) && (s->body != NULL) == (n->n_body > 0);
 }
 
 static vt_status verify_run(const vt_verify *v, uint32_t run) {

@@ -73,7 +73,9 @@ static int class_fits(const vt_verify *v, uint32_t value, int result) {
   if (b->place == VT_PLACE_VIEW) return b->class == v->p->buffers[b->of].class;
   if (b->place == VT_PLACE_ARG) return b->class == vt_verify_argument(v, value).class;
   if (v->outer != NULL) return b->class == VT_CLASS_TEMP;
-  if (x->node != VT_NO_NODE) return b->class == (result ? VT_CLASS_OUTPUT : VT_CLASS_TEMP);
+  if (x->node != VT_NO_NODE && result) return b->class == VT_CLASS_OUTPUT;
+  if (b->place == VT_PLACE_OVER) return b->class == v->p->buffers[b->of].class;
+  if (x->node != VT_NO_NODE) return b->class == VT_CLASS_TEMP || b->class == VT_CLASS_OUTPUT;
   if (v->p->g->ports[x->index].kind != VT_PORT_PARAM) return b->class == VT_CLASS_INPUT;
   return b->class == VT_CLASS_PARAM || b->class == VT_CLASS_HOST;
 }

@@ -87,8 +87,8 @@ static inline uint32_t repeat(vt_builder *b, uint32_t x, uint32_t all, uint32_t 
   vt_builder *body = b->open(b, takes, 5);
   const uint32_t sum = vt_build2(body, VT_OP_add, 1, 2);
   const uint32_t turned = vt_build2(body, VT_OP_mul, turn(body, sum), 3);
-  const uint32_t both =
-      vt_build2(body, VT_OP_add, turn(body, turned), vt_build1(body, VT_OP_neg, sum));
+  const uint32_t back = turn(body, turned), less = vt_build1(body, VT_OP_neg, sum);
+  const uint32_t both = vt_build2(body, VT_OP_add, back, less);
   const uint32_t out[2] = {choose(body, 4, both, vt_build1(body, VT_OP_abs, both)), both};
   b->close(body, out, 2);
   return b->node(b, VT_OP_loop, in, 4, &a);

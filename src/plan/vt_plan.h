@@ -38,7 +38,8 @@ typedef struct vt_buffer { /* a value */
   uint32_t class;
   /* The steps between which it lives: from the one that writes it (ports: 0; a view: as what it
    * views) to the last that reads it or a view of it (ports and results: n_steps). A view lives to
-   * its own last reader. A value nobody reads lives at its own step. */
+   * its own last reader. What a fusion group reads from outside lives to the end of the group, so
+   * that a backend may run the group as one. A value nobody reads lives at its own step. */
   uint32_t first, last;
   uint64_t offset, bytes;      /* of its first element; of all its elements, each counted once */
   int64_t stride[VT_MAX_RANK]; /* elements; dense, row-major unless it is a view */

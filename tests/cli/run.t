@@ -35,8 +35,8 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
     "seed": "1"
   },
   "plan": {
-    "core": "64e304f7423a976e9f1b5ba990c4345a89641492243fa3c48fada6a7d1a73a9e",
-    "target": "2fc2eb41d9ac159c5e94a9c289a2cdbd54961bac4b9bf15e9944ba7365ad1b8f",
+    "core": "5be24c14d37fa1b181432481c0413a132e06001ef2a1f4b3d9345624e55c4e01",
+    "target": "8cc390b071ebdf335e29aae4a14de5c31f2c37d877216467e6a29beeef67a786",
     "schedule": "source",
     "stream": null,
     "memory_budget": null
@@ -131,7 +131,7 @@ $ printf 'a file' > $TMP/file; volta run tests/cli/models/small.vt --bind B=2 --
 # Dumps.
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-passes $TMP/passes --digest
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
-$ cd $TMP/passes && tail -n +1 00-source.vt 01-bind.vt 02-lower.vt
+$ cd $TMP/passes && tail -n +1 00-source.vt 01-bind.vt 02-lower.vt 07-fuse.vt
 ==> 00-source.vt <==
 volta 1
 model small {
@@ -166,6 +166,56 @@ model small {
   output y
   output a
 }
+\
+==> 07-fuse.vt <==
+volta 1
+model small {
+  input x: f32[2, 3]
+  param w: f32[3, 2] = uniform(low=-1.0, high=1.0, stream=3101895931)
+  y: f32[2, 2] = matmul(x, w, transpose_a=false, transpose_b=false, order=fma256)
+  _1: f32[] = f32(0.0)
+  a: f32[2, 2] = maximum(y, _1)
+  output y
+  output a
+}
+# Passes left out or in another order: the same bits.
+$ ls $TMP/passes
+00-source.vt
+01-bind.vt
+02-lower.vt
+03-canonical.vt
+04-fold.vt
+05-cse.vt
+06-dead.vt
+07-fuse.vt
+$ for p in $TMP/passes/*; do volta run $p $(case $p in *source*) echo --bind B=2;; esac) --random-inputs 1 --digest; done | sort | uniq -c
+      8 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind,fuse,dead,lower --dump-passes $TMP/some --digest; ls $TMP/some
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+00-source.vt
+01-bind.vt
+02-fuse.vt
+03-dead.vt
+04-lower.vt
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind
+! volta: error: backend 'reference:0' does not run 'a' = relu giving f32[2, 2] [unsupported]
+? 4
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind --backend reference:1 --digest
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+$ volta run tests/cli/models/small.vt --bind B=2 --passes lower
+! volta: error: the pass 'bind' must come first in the list [usage]
+? 2
+$ volta run tests/cli/models/small.vt --bind B=2 --passes bind,bind
+! volta: error: the pass 'bind' is listed twice [usage]
+? 2
+$ volta run tests/cli/models/small.vt --bind B=2 --passes bind,lowr
+! volta: error: there is no pass 'lowr' [usage]
+!   help: the passes are bind, lower, canonical, fold, cse, dead, fuse
+? 2
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind,cse,lower
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:0
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:1  8 elements compared, 0 differ
+reference:0 = reference:1: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan $TMP/plan.txt --digest
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan - | head -c $(stat -c %s $TMP/plan.txt) | cmp - $TMP/plan.txt

@@ -38,7 +38,7 @@ $ volta run examples/tiny_transformer.vt --bind B=2 --random-inputs 1
 !   help: add --bind T=VALUE
 ? 2
 $ volta run examples/tiny_transformer.vt --bind B=2,T=1000 --random-inputs 1
-! examples/tiny_transformer.vt:15:12: error: 'places' = slice: axis 0 of f32[256, 64] is sliced up to 1000, its length is 256 [bind]
+! examples/tiny_transformer.vt:15:12: error: 'places' = slice: axis 0 of f32[256, 64] is sliced up to 1000, its length is 256, with B=2,T=1000 [bind]
 !   places = slice(wpe, start=[0, 0], stop=[T, C])
 !            ^
 ? 2

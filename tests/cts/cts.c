@@ -23,9 +23,11 @@ static const char usage[] =
     "  --grad      gradients against differences of the outputs\n"
     "  --layouts   the reference kernels over strided, turned, reversed and repeated operands\n"
     "  --complete [--least N] [--gradients-required]   does the suite cover the op table?\n"
+    "  --graphs    decompositions and gradients write the graphs that are stored, of all models\n"
+    "  --write-graphs   store them\n"
     "  --dump DIR  inputs, models and results as files\n";
 
-enum mode { RUN, LIST, WRITE, GRAD, SHAPES, COMPLETE, DUMP };
+enum mode { RUN, LIST, WRITE, GRAD, SHAPES, COMPLETE, GRAPHS, WRITE_GRAPHS, DUMP };
 enum { MOST = 64 };
 
 typedef struct options {
@@ -94,10 +96,8 @@ static int take_flag(options *o, const char *word) {
   static const struct {
     const char *word;
     enum mode mode;
-  } modes[] = {{"--list", LIST},
-               {"--write", WRITE},
-               {"--grad", GRAD},
-               {"--layouts", SHAPES},
+  } modes[] = {{"--list", LIST},        {"--write", WRITE},   {"--grad", GRAD},
+               {"--layouts", SHAPES},   {"--graphs", GRAPHS}, {"--write-graphs", WRITE_GRAPHS},
                {"--complete", COMPLETE}};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
     if (strcmp(word, modes[i].word) == 0) {
@@ -318,6 +318,10 @@ static unsigned run(options *o, const cts_suite *s, const uint8_t *chosen, uint3
       return cts_check_layouts(&selection);
     case COMPLETE:
       return cts_check_complete(s, o->least, o->gradients_required);
+    case GRAPHS:
+      return cts_check_graphs(s, o->cases);
+    case WRITE_GRAPHS:
+      return cts_write_graphs(s, o->cases);
     case DUMP:
       return cts_dump(&selection, o->dump);
     default:

@@ -144,6 +144,9 @@ int cts_has_gradient(const cts_block *b);
 unsigned cts_check_gradients(const cts_selection *s);
 unsigned cts_check_layouts(const cts_selection *s);
 unsigned cts_check_complete(const cts_suite *s, uint32_t least, int gradients_required);
+/* The graphs that models become, against graphs.digests in the folder; or that file, written. */
+unsigned cts_check_graphs(const cts_suite *s, const char *folder);
+unsigned cts_write_graphs(const cts_suite *s, const char *folder);
 unsigned cts_dump(const cts_selection *s, const char *folder);
 void cts_write_string(FILE *f, const char *s); /* as JSON */
 #endif

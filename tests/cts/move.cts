@@ -229,3 +229,29 @@ mix ordinary
   output y = flatten(x$R)
 grad x
 end
+
+case diag matrix
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
+over X & K = 3, 3 & 0 | 3, 3 & 1 | 3, 3 & -2 | 3, 3 & 3 | 3, 3 & -3 | 2, 5 & 0 | 2, 5 & 3 | 2, 5 & 5 | 5, 2 & -1 | 5, 2 & 1 | 1, 1 & 0 | 0, 3 & 0 | 3, 0 & 0 | 33, 32 & 1
+mix ordinary special
+  input x: $T[$X]
+  output y = diag(x, k=$K)
+end
+
+case diag line
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
+over X = 0 | 1 | 3 | 17
+over K = 0 | 1 | -1 | 5 | -4
+mix ordinary special
+  input x: $T[$X]
+  output y = diag(x, k=$K)
+end
+
+case diag gradient
+over T = f32 | f64
+over X & K = 3, 3 & 0 | 3, 3 & -1 | 2, 5 & 2 | 5, 2 & -3 | 0, 3 & 0 | 4 & 0 | 3 & 2 | 3 & -1
+mix ordinary
+  input x: $T[$X]
+  output y = diag(x, k=$K)
+grad x
+end

@@ -3,19 +3,25 @@
 """peers.py --binary CTS - the reference against NumPy, and against PyTorch where it is installed.
 
 Cases are dumped by the conformance program and evaluated here node by node with the functions of
-the tables in peer_tables.py. The peers are not exact, so each op has a bound; a disagreement beyond
-it is a mistake in Volta or in the table.
+the tables: peer_numpy.py, peer_composed.py and peer_windows.py for NumPy, peer_torch.py for PyTorch,
+which computes in f64 and whose autograd is compared with the gradients. The peers are not exact, so
+each op has a bound; a disagreement beyond it is a mistake in Volta or in the table.
 
-  bits    the same bits, NaN being one value: movement, integers, one IEEE operation
+  bits    the same bits, NaN being one value: movement, integers, single IEEE operations carried out
+          one by one in the type of the op
   ulp     one unit in the last place, the peer computing in a wider type: functions
-  sum     (length of a chain + 40) * eps * sum of magnitudes: sums and contractions
+  sum     (length of a chain + 40) * eps * sum of magnitudes: sums and contractions, whose order
+          the peer does not share
   close   1e-5 (f64: 1e-12) of the largest magnitude in the result plus 0.01, since a small result
-          may be the difference of larger numbers: compositions; attention and cross_entropy add
-          what an error of their scores makes
-  grad    the same with 3e-4 (f64: 1e-9), since a gradient cancels more: against PyTorch's autograd
+          may be the difference of larger numbers: compositions in a wider type; where an error of
+          an intermediate value is magnified, the table adds what it makes
+  grad    the same with 3e-5 (f64: 1e-11), since a gradient cancels more: against PyTorch's autograd
+  steep   the same with 3e-4 (f64: 1e-10), and for cells 3e-5 more: gradients that magnify, see STEEP
 
 `bits` and `ulp` are compared on all values, `sum` on all but the widest, the others on ordinary
-values. --break OP spoils the results of one op, to see that it is noticed. Exit 77: no NumPy.
+values. An op that no peer compares must be excused in peer_excuses.py, and so must an op whose
+gradient autograd does not compare. --break OP spoils the results of one op, to see that it is
+noticed; --break all spoils each, and fails if one is not noticed. Exit 77: no NumPy.
 """
 import argparse
 import os
@@ -32,82 +38,23 @@ except ImportError:
     print("SKIPPED: NumPy is not installed")
     sys.exit(77)
 
-import peer_tables
+import peer_excuses
+import peer_torch
+from peer_composed import COMPOSED
+from peer_model import Model, Skip, evaluate
+from peer_numpy import NUMPY
+from peer_windows import WINDOWS
 
 HERE = pathlib.Path(__file__).resolve().parent
 CALM = {"ordinary", "flat", "few", "zeros"}
-LOOSER = ["bits", "ulp", "sum", "close"]
 DTYPE = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "u8": np.uint8, "i32": np.int32,
          "i64": np.int64, "bool": np.bool_, "f16": np.float16, "bf16": np.uint16}
-
-TARGET = re.compile(r"([\w.]+): (\w+)\[([^\]]*)\]")
-
-
-class Skip(Exception):
-    """This case has no equivalent, and why."""
-
-
-class Node:
-    def __init__(self, targets, op, operands, attrs):
-        self.targets, self.op, self.operands, self.attrs = targets, op, operands, attrs
-
-
-def cut(text):
-    """Splits at the commas outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    last = text[start:].strip()
-    return parts + [last] if last else parts
-
-
-def value(text):
-    if text.startswith("["):
-        return [value(v) for v in cut(text[1:-1])]
-    if text in ("true", "false"):
-        return text == "true"
-    for read in (int, float, float.fromhex):
-        try:
-            return read(text)
-        except ValueError:
-            pass
-    return text
-
-
-class Model:
-    """The printed form: one op a line."""
-
-    def __init__(self, text):
-        self.types, self.ports, self.nodes, self.outputs = {}, {}, [], {}
-        for line in text.splitlines()[2:]:
-            line = line.strip()
-            if line.endswith("{") or line.startswith("give "):
-                raise Skip("bodies")
-            if line.startswith(("input ", "param ")):
-                name, dtype, _ = TARGET.match(line.split(" ", 1)[1]).groups()
-                self.types[name] = self.ports[name] = dtype
-            elif line.startswith("output "):
-                name, _, source = line[7:].partition(" = ")
-                self.outputs[name] = source or name
-            elif " = " in line:
-                self.node(line)
-
-    def node(self, line):
-        left, right = line.split(" = ", 1)
-        targets = TARGET.findall(left)
-        op, inside = re.fullmatch(r"(\w+)\((.*)\)", right).groups()
-        if op in DTYPE:
-            op, inside = "literal", f"dtype={op}, value={inside}"
-        words = cut(inside)
-        attrs = dict(w.split("=", 1) for w in words if "=" in w)
-        self.nodes.append(Node([t[0] for t in targets], op, [w for w in words if "=" not in w],
-                               {k: value(v) for k, v in attrs.items()}))
-        self.nodes[-1].shapes = [[int(d) for d in t[2].split(",") if d.strip()] for t in targets]
-        for name, dtype, _ in targets:
-            self.types[name] = dtype
+LOOSER = ["bits", "ulp", "sum", "close"]
+LIMIT = {"close": {4: 1e-5, 8: 1e-12}, "grad": {4: 3e-5, 8: 1e-11},
+         "steep": {4: 3e-4, 8: 1e-10}}
+# Gradients that magnify: an error of a score is one of an exponent; 1 - h*h of a gate near its end is
+# of nothing but rounding, and is multiplied by the weights of every step before.
+STEEP = {"attention": 0.0, "rnn": 3e-5, "lstm": 3e-5, "gru": 3e-5}
 
 
 def load(folder, kind, name):
@@ -116,6 +63,11 @@ def load(folder, kind, name):
         bits = np.load(raw).view(np.uint16)[..., 0]
         return np.where((bits & 0x7fff) > 0x7f80, np.uint16(0x7fc0), bits)  # NaN is one value
     return np.load(folder / f"{kind}.{name}.npy")
+
+
+def ports(folder):
+    names = [p.name[3:].removesuffix(".npy").removesuffix(".bf16") for p in folder.glob("in.*.npy")]
+    return {name: load(folder, "in", name) for name in names}
 
 
 def wide(x):
@@ -130,10 +82,11 @@ def same_bits(got, want):
     return got == want
 
 
-def within(got, want, bound, scale):
-    """Elements that fit; `want` is in a wider type unless the bound is bits."""
-    if bound == "bits" or got.dtype.kind not in "f":
-        return same_bits(np.ascontiguousarray(got), np.ascontiguousarray(want)).reshape(got.shape)
+def errors(got, want, bound, scale):
+    """In units of the bound; `want` is in a wider type unless the bound is bits."""
+    if bound == "bits" or got.dtype.kind != "f":
+        fits = same_bits(np.ascontiguousarray(got), np.ascontiguousarray(want)).reshape(got.shape)
+        return np.where(fits, 0.0, np.inf)
     narrow = np.asarray(want).astype(got.dtype)
     equal = (np.isnan(got) & np.isnan(narrow)) | (got == narrow)
     finite = np.isfinite(got) & np.isfinite(narrow)
@@ -143,159 +96,213 @@ def within(got, want, bound, scale):
     elif bound == "sum":
         limit = scale
     else:
-        eps = {"close": {4: 1e-5, 8: 1e-12}, "grad": {4: 3e-4, 8: 1e-9}}[bound][got.dtype.itemsize]
         top = np.max(np.abs(narrow[np.isfinite(narrow)]), initial=0.0)
-        limit = eps * (top + 1e-2) + scale
-    return equal | (finite & (error <= limit)) | np.isinf(limit)
+        limit = LIMIT[bound][got.dtype.itemsize] * (top + 1e-2) + scale
+    units = np.where(finite, error / np.where(limit == 0, 1e-300, limit), np.inf)
+    return np.where(equal | np.isinf(limit), 0.0, units).astype(np.float64)
+
+
+class Value:
+    """What NumPy has: rounded to the type for the next node, as computed for the comparison."""
+
+    def __init__(self, array, dtype, bound="bits", scale=0.0):
+        self.raw, self.bound, self.scale = np.asarray(array), bound, scale
+        self.array = self.raw.astype(DTYPE[dtype], copy=False)
+
+
+class NumPy:
+    table = {**NUMPY, **COMPOSED, **WINDOWS}
+
+    def apply(self, node, operands):
+        if node.op not in self.table:
+            raise Skip(f"{node.op} is no function of NumPy")
+        kind, function = self.table[node.op]
+        result = function([o.array for o in operands], node.attrs, node.context)
+        results = result if isinstance(result, list) else [result]
+        before = [o.bound for o in operands if o.bound != "bits"]
+        loose = any(o.array.dtype.kind == "f" for o in operands)
+        bound = "close" if before else kind if loose else "bits"
+        return [Value(r[0], d, bound, r[1]) if isinstance(r, tuple) else Value(r, d, bound)
+                for r, d in zip(results, node.dtypes)]
+
+    def index(self, i):
+        return Value(i, "i64")
+
+    def row(self, value, i):
+        return Value(value.array[i], self.name(value), self.after(value))
+
+    def stack(self, values, dtype, shape):
+        if not values:
+            return Value(np.zeros(shape), dtype)
+        bound = "close" if any(v.bound != "bits" for v in values) else "bits"
+        return Value(np.stack([v.array for v in values]), dtype, bound)
+
+    def truth(self, value):
+        return bool(value.array)
+
+    @staticmethod
+    def after(value):
+        return "bits" if value.bound == "bits" else "close"
+
+    @staticmethod
+    def name(value):
+        return next(k for k, v in DTYPE.items() if v == value.array.dtype)
+
+
+def idle(op, peer, compared, excuses):
+    if compared == (op in excuses):
+        yield f"{op}: " + (f"excused from {peer}, but compared" if compared else f"not compared with {peer}")
+
+
+class Tally:
+    """What was compared of one op."""
+
+    def __init__(self):
+        self.cases, self.gradients, self.bounds = 0, 0, set()
+        self.outputs = {"NumPy": 0, "PyTorch": 0, "autograd": 0}
+        self.worst = {"NumPy": 0.0, "PyTorch": 0.0, "autograd": 0.0}
 
 
 class Peers:
-    def __init__(self, arguments):
-        self.arguments = arguments
-        self.compared, self.failed, self.skipped = {}, [], {}
-        self.torch = peer_tables.torch_table()
-
-    def skip(self, why):
-        self.skipped[why] = self.skipped.get(why, 0) + 1
+    def __init__(self, spoil, whole):
+        self.broken, self.whole = spoil, whole
+        self.tally, self.failed, self.skipped = {}, [], {}
+        self.numpy = NumPy()
+        self.torch = peer_torch.Torch() if peer_torch.torch else None
 
     def spoil(self, model, got):
-        if self.arguments.spoil not in [n.op for n in model.nodes]:
+        if self.broken != "all" and self.broken not in [n.op for n in model.nodes]:
             return got
         return ~got if got.dtype.kind == "b" else got + (1 if got.dtype.kind != "f" else 1e-2)
 
-    def judge(self, peer, name, op, output, got, want, bound, scale):
-        want = np.asarray(want)
+    def judge(self, peer, name, output, got, want, bound, scale=0.0):
+        want, tally = np.asarray(want), self.tally[self.op]
         if want.shape != got.shape:
             self.failed.append(f"{name} {output}: shape {got.shape}, {peer} has {want.shape}")
             return
-        fits = within(got, want, bound, scale)
-        self.compared.setdefault(peer, {}).setdefault(op, 0)
-        self.compared[peer][op] += 1
-        if np.all(fits):
+        units = errors(got, want, bound, scale)
+        tally.bounds |= {bound} if peer == "NumPy" else set()
+        tally.outputs[peer] += got.size > 0  # empty ones agree about nothing
+        worst = float(np.max(units, initial=0.0))
+        if worst <= 1:
+            tally.worst[peer] = max(tally.worst[peer], worst)
             return
-        at = tuple(np.argwhere(~fits)[0])
+        at = tuple(np.argwhere(~(units <= 1))[0])
         self.failed.append(f"{name} {output}{list(map(int, at))}: {got[at]!r}, {peer} has "
                            f"{want[at]!r} (bound: {bound})")
 
-    def numpy(self, folder, name, mix, model):
-        env, bound = {}, "bits"
-        scale = 0.0
-        for port in folder.glob("in.*.npy"):
-            key = port.name[3:].removesuffix(".npy").removesuffix(".bf16")
-            env[key] = load(folder, "in", key)
-        if any(t == "bf16" and n not in env for n, t in model.ports.items()):
-            raise Skip("bf16 of rank 8")
-        for node in model.nodes:
-            entry = peer_tables.NUMPY.get(node.op)
-            if entry is None:
-                raise Skip(node.op)
-            kind, function = entry
-            loose = any(env[o].dtype.kind == "f" for o in node.operands if o in env)
-            operands = [env[o] for o in node.operands]
-            types = [model.types[o] for o in node.operands] + [model.types[node.targets[0]]]
-            with np.errstate(all="ignore"):
-                result = function(operands, node.attrs, peer_tables.Context(types, node.shapes))
-            if isinstance(result, tuple):
-                result, scale = result
-            if loose and kind != "bits":
-                bound = kind if bound == "bits" else "close"
-            results = result if isinstance(result, list) else [result]
-            for target, r in zip(node.targets, results):
-                env[target] = np.asarray(r)
-            if node is not model.nodes[-1]:
-                for t in node.targets:
-                    env[t] = env[t].astype(DTYPE[model.types[t]], copy=False)
-        self.check_numpy(folder, name, mix, model, env, bound, scale)
-
-    def check_numpy(self, folder, name, mix, model, env, bound, scale):
-        if (bound == "close" and mix not in CALM) or (bound == "sum" and mix == "wide"):
-            raise Skip("values beyond the bound")
+    def run_numpy(self, folder, name, mix, model):
+        values = {k: Value(v, model.ports[k]) for k, v in ports(folder).items()}
+        if set(model.ports) - set(values):
+            raise Skip("bf16 of rank 8, which the files do not hold")
+        with np.errstate(all="ignore"):
+            evaluate(model, values, self.numpy)
         for output, source in model.outputs.items():
+            value = values[source]
+            if (value.bound == "close" and mix not in CALM) or (value.bound == "sum" and mix == "wide"):
+                self.skip("values beyond the bound")
+                continue
             got = self.spoil(model, load(folder, "out", output))
-            want = env[source]
-            if bound == "bits":
-                want = want.astype(got.dtype, copy=False)
-            self.judge("NumPy", name, name.split("/")[0].split(".")[0], output, got, want, bound,
-                       scale)
+            want = value.array if value.bound == "bits" else value.raw
+            self.judge("NumPy", name, output, got, want, value.bound, value.scale)
 
     def run_torch(self, folder, name, mix, model, gradient):
-        if self.torch is None or mix != "ordinary":
-            return
-        import torch
-        env = {}
-        for port in folder.glob("in.*.npy"):
-            key = port.name[3:].removesuffix(".npy")
-            if key.endswith(".bf16"):
-                raise Skip("bf16")
-            x = torch.tensor(load(folder, "in", key))
-            env[key] = x.double().requires_grad_() if x.dtype.is_floating_point else x
-        for node in model.nodes:
-            if node.op not in self.torch:
-                raise Skip(f"{node.op} (PyTorch)")
-            types = [model.types[o] for o in node.operands] + [model.types[node.targets[0]]]
-            if any(t in ("f16", "bf16") for t in types):
-                raise Skip("storage types (PyTorch)")
-            result = self.torch[node.op]([env[o] for o in node.operands], node.attrs,
-                                         peer_tables.Context(types, node.shapes))
-            results = result if isinstance(result, (list, tuple)) else [result]
-            if model.types[node.targets[0]] == "f32" and node is not model.nodes[-1]:
-                results = [r.float().double() for r in results]  # what the next node is given
-            env.update(zip(node.targets, results))
+        if mix != "ordinary":
+            raise Skip("values beyond the ordinary (PyTorch)")
+        values = self.torch.values(ports(folder), model.ports)
+        evaluate(model, values, self.torch)
         if gradient:
-            self.torch_gradient(folder, name, model, env)
+            for key, want in self.torch.gradients(folder, model, values, load).items():
+                got = self.spoil(model, load(folder, "out", f"dx.{key}"))
+                want = np.zeros(got.shape) if want is None else want
+                self.judge("autograd", name, f"dx.{key}", got, want, "steep" if self.op in STEEP else "grad",
+                           STEEP.get(self.op, 0.0))
             return
         for output, source in model.outputs.items():
             got = self.spoil(model, load(folder, "out", output))
-            want = env[source].detach().numpy()
-            if got.dtype.kind != "f":
-                want = want.astype(got.dtype)
-            self.judge("PyTorch", name, name.split("/")[0].split(".")[0], output, got, want, "close", 0)
+            want = values[source].raw.detach().numpy()
+            want = want.astype(got.dtype) if got.dtype.kind != "f" else want
+            self.judge("PyTorch", name, output, got, want, "close", values[source].scale)
 
-    def torch_gradient(self, folder, name, model, env):
-        import torch
-        loss = 0
-        for output, source in model.outputs.items():
-            if (folder / f"in.dy.{output}.npy").exists():
-                loss = loss + (env[source] * torch.tensor(load(folder, "in", f"dy.{output}"))).sum()
-        wanted = [p.name[7:-4] for p in sorted(folder.glob("out.dx.*.npy"))]
-        for key, dx in zip(wanted, torch.autograd.grad(loss, [env[k] for k in wanted], allow_unused=True)):
-            got = self.spoil(model, load(folder, "out", f"dx.{key}"))
-            want = np.zeros(got.shape) if dx is None else dx.numpy()
-            self.judge("PyTorch", name, name.split("/")[0].split(".")[0], f"dx.{key}", got, want, "grad", 0)
+    def skip(self, why):
+        self.skipped.setdefault(why, []).append(self.op)
 
     def case(self, folder):
         name, mix = (folder / "name").read_text(), (folder / "mix").read_text()
         gradient = (folder / "forward.vt").exists()
+        self.op = re.split(r"[./]", name)[0]
+        tally = self.tally.setdefault(self.op, Tally())
+        tally.cases += 1
+        tally.gradients += gradient
         if not list(folder.glob("out.*")):
             self.skip("an index out of range")
             return
-        for peer in ("numpy", "torch"):
-            try:
-                model = Model((folder / ("forward.vt" if gradient else "model.vt")).read_text())
-                if peer == "torch":
-                    self.run_torch(folder, name, mix, model, gradient)
-                elif not gradient:
-                    self.numpy(folder, name, mix, model)
-            except Skip as why:
-                self.skip(str(why))
-            except (ValueError, IndexError, KeyError, TypeError, RuntimeError) as problem:
-                self.failed.append(f"{name}: {peer}: {type(problem).__name__}: {problem}")
+        model = Model((folder / ("forward.vt" if gradient else "model.vt")).read_text())
+        if not gradient:
+            self.attempt("NumPy", name, self.run_numpy, folder, name, mix, model)
+        if self.torch:
+            self.attempt("PyTorch", name, self.run_torch, folder, name, mix, model, gradient)
+
+    def attempt(self, peer, name, run, *arguments):
+        try:
+            run(*arguments)
+        except Skip as why:
+            self.skip(str(why))
+        except (ValueError, IndexError, KeyError, TypeError, RuntimeError, AttributeError) as problem:
+            self.failed.append(f"{name}: {peer}: {type(problem).__name__}: {problem}")
+
+    def unexcused(self):
+        """Ops that nobody compares and nobody excuses, and excuses that have become idle."""
+        for op, t in sorted(self.tally.items()):
+            compared = t.outputs["NumPy"] + t.outputs["PyTorch"] > 0
+            yield from idle(op, "a peer", compared, peer_excuses.OPS)
+            if self.torch and self.whole:  # the short form has too few cases to ask this of
+                yield from idle(op, "PyTorch", t.outputs["PyTorch"] > 0, peer_excuses.TORCH)
+                if t.gradients:
+                    yield from idle(op, "autograd", t.outputs["autograd"] > 0, peer_excuses.GRADIENTS)
+
+    def table(self):
+        print(f"{'op':22}{'cases':>7}  {'bound':6}{'NumPy':>8}{'worst':>8}{'PyTorch':>9}{'worst':>8}{'autograd':>10}{'worst':>8}")
+        for op, t in sorted(self.tally.items()):
+            line = f"{op:22}{t.cases:7}  {max(t.bounds, key=LOOSER.index, default='-'):6}"
+            for peer, space in (("NumPy", 8), ("PyTorch", 9), ("autograd", 10)):
+                n = t.outputs[peer]
+                line += f"{n or '-':>{space}}" + (f"{t.worst[peer]:8.2g}" if n else f"{'-':>8}")
+            print(line)
+
+    def noticed(self):
+        """Of results that are all spoiled, every op must have failed."""
+        failed = {re.split(r"[./: ]", line)[0] for line in self.failed}
+        missed = sorted(set(self.tally) - failed)
+        print(f"spoiled: {len(self.tally)} ops, not noticed: {' '.join(missed) or 'none'}")
+        return 1 if missed or not self.tally else 0
 
     def report(self):
+        if self.broken == "all":
+            return self.noticed()
+        self.table()
+        print("\nnot compared (cases): " + "; ".join(
+            f"{why} {len(ops)}" for why, ops in sorted(self.skipped.items())))
+        for title, excuses in (("neither peer has", peer_excuses.OPS), ("PyTorch lacks", peer_excuses.TORCH),
+                               ("autograd lacks", peer_excuses.GRADIENTS)):
+            for op, why in sorted(excuses.items()):
+                if op in self.tally:
+                    print(f"{title} {op}: {why}")
+        self.failed += self.unexcused()
         ops = {}
         for line in self.failed:
-            ops.setdefault(re.split(r"[./ ]", line)[0], []).append(line)
+            ops.setdefault(re.split(r"[./: ]", line)[0], []).append(line)
         for op, lines in ops.items():
             print("\n".join(f"FAILED {line}" for line in lines[:8]))
             if len(lines) > 8:
                 print(f"FAILED {op}: {len(lines) - 8} more")
-        for peer, ops in self.compared.items():
-            print(f"{peer}: {sum(ops.values())} outputs of {len(ops)} ops compared")
+        for peer in ("NumPy", "PyTorch", "autograd"):
+            parts = [t.outputs[peer] for t in self.tally.values()]
+            print(f"{peer}: {sum(parts)} outputs of {sum(n > 0 for n in parts)} ops compared")
         if self.torch is None:
             print("PyTorch is not installed: its part is left out")
-        print("not compared: " + ", ".join(f"{why} {n}" for why, n in sorted(self.skipped.items())))
         print(f"peers: {len(self.failed)} failed")
-        return 1 if self.failed or not self.compared else 0
+        return 1 if self.failed or not self.tally else 0
 
 
 def main():
@@ -303,12 +310,12 @@ def main():
     parser.add_argument("--binary", required=True, help="the built cts")
     parser.add_argument("--short", nargs="?", const="yes", help="the short form; =env by VOLTA_TEST_FULL")
     parser.add_argument("--only", action="append", default=[], help="as for cts")
-    parser.add_argument("--break", dest="spoil", help="an op whose results are spoiled")
+    parser.add_argument("--break", dest="spoil", help="an op whose results are spoiled, or all")
     arguments = parser.parse_args()
     short = arguments.short == "yes" or (arguments.short == "env" and not os.environ.get("VOLTA_TEST_FULL"))
     np.seterr(all="ignore")
     warnings.simplefilter("ignore")
-    peers = Peers(arguments)
+    peers = Peers(arguments.spoil, not short)
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # many small files, each synced
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         command = [arguments.binary, "--cases", str(HERE), "--dump", folder]

@@ -127,3 +127,21 @@ over S & R = 2, 3, 4 & 4, 2 | 3, 4 & 2, 4, 2 | 2, 3, 4 & 2, 4, 2 | 1, 3, 4 & 5, 
   input b: i8[$R]
   output y = matmul_int(a, b)
 end
+
+case linear_int
+over A = i8 | u8
+over B = i8 | u8
+over S & R & N = 2, 3 & 3, 4 & 4 | 0, 3 & 3, 2 & 2 | 2, 0 & 0, 3 & 3 | 33, 8 & 8, 1 & 1 | 2, 1, 3, 257 & 257, 2 & 2 | 3, 1025 & 1025, 5 & 5 | 2, 5 & 5, 0 & 0 | 1, 2, 1, 2, 1, 2, 3, 4 & 4, 2 & 2
+  input x: $A[$S]
+  input w: $B[$R]
+  input zx: $A[]
+  input zw: $B[]
+  input column: $B[$N]
+  input bias: i32[$N]
+  output a = linear_int(x, w)
+  output b = linear_int(x, w, zx)
+  output c = linear_int(x, w, zx, zw)
+  output d = linear_int(x, w, zx, column)
+  output e = linear_int(x, w, zx, zw, bias)
+  output f = linear_int(x, w, zx, column, bias)
+end

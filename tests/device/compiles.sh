@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# compiles.sh [ARCH]... - the functions compile as device code for each architecture (default: 75 80 86 89
-# 90); every function has its kernels, and none has a contracted, approximate or flushing operation.
-# Exit 77 without nvcc.
+# compiles.sh [ARCH]... - the numerics compile as device code for each architecture (default: 75 80 86 89
+# 90); every function and text has its kernels, and none has a contracted, approximate or flushing
+# operation. Exit 77 without nvcc.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
@@ -15,23 +15,42 @@ trap 'rm -rf "$out"' EXIT
 if [[ $# -eq 0 ]]; then set -- 75 80 86 89 90; fi
 flags=(-std=c++17 -O3 -fmad=false -Werror all-warnings -Isrc/num -Itests/device)
 
-# What the text says, before an assembler expands division and root: the only fused operation is f32's,
-# which the short ways ask for by name.
-"$nvcc" "${flags[@]}" -arch="compute_$1" -ptx tests/device/functions_device.cu -o "$out/functions.ptx"
-forbidden='fma\.[a-z.]*f64|mad\.[a-z.]*f(32|64)|\.approx|\.ftz|\.full\.f32'
-if grep -nE "$forbidden" "$out/functions.ptx" >"$out/found"; then
+# What the text says, before an assembler expands division and root: no function but the short ways
+# has a fused operation, and that is f32's. Of the texts, D has, and the word fma itself.
+for unit in functions texts; do
+  "$nvcc" "${flags[@]}" -arch="compute_$1" -ptx "tests/device/${unit}_device.cu" -o "$out/$unit.ptx"
+done
+forbidden='mad\.[a-z.]*f(32|64)|\.approx|\.ftz|\.full\.f32'
+{
+  grep -HnE "$forbidden|fma\.[a-z.]*f64" "$out/functions.ptx" || true
+  grep -HnE "$forbidden" "$out/texts.ptx" || true
+  awk '/\.entry/ { fused = /fma_word|dot_f/ } /fma\.[a-z.]*f(32|64)/ && !fused { print FILENAME ":" FNR ":" $0 }' \
+    "$out/texts.ptx"
+} >"$out/found"
+if [[ -s $out/found ]]; then
   head -n 5 "$out/found"
   echo "operations that the numerics do not allow: $(wc -l <"$out/found")"
   exit 1
 fi
-kernels=$(grep -cE '^\.(visible|weak) \.entry|^\.entry' "$out/functions.ptx")
+
+# kernels_of UNIT WANTED: how many there are, and how many there should be.
+kernels=0
+kernels_of() {
+  local here
+  here=$(grep -cE '^\.(visible|weak) \.entry|^\.entry' "$out/$1.ptx")
+  if [[ $here -ne $2 ]]; then
+    echo "$1_device.cu: $here kernels, and not $2"
+    exit 1
+  fi
+  kernels=$((kernels + here))
+}
 ways=$(($(grep -c '^VT_FUNCTION(' src/num/functions.def) + $(grep -c '^VT_SHORT(' src/num/shorts.def)))
-if [[ $kernels -ne $((2 * ways + 1)) ]]; then
-  echo "$kernels kernels for $ways ways and pow"
-  exit 1
-fi
+kernels_of functions $((2 * ways + 1))                          # and pow
+kernels_of texts $(($(grep -c '^VT_TEXT(' src/num/texts.def) + 8)) # casts, random numbers, S, D
 
 gencode=()
 for arch in "$@"; do gencode+=(-gencode "arch=compute_$arch,code=sm_$arch"); done
-"$nvcc" "${flags[@]}" "${gencode[@]}" -fatbin tests/device/functions_device.cu -o "$out/functions.fatbin"
+for unit in functions texts; do
+  "$nvcc" "${flags[@]}" "${gencode[@]}" -fatbin "tests/device/${unit}_device.cu" -o "$out/$unit.fatbin"
+done
 echo "$kernels kernels compiled for $*"

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_check.c - the functions on a device, all 2^32 inputs of each by every way it has, against
- * exhaustive.digests; and pow on pseudo-random pairs against this processor.
+ * device_check.c - the numerics on a device: the functions on all 2^32 inputs of each by every way
+ * it has, against exhaustive.digests; pow on pseudo-random pairs, and everything that is no
+ * function (texts_check.c) on pseudo-random operands, against this processor.
  *
- *   functions_device [--func NAME] [--pow-slices N] [--plant] [DIGESTS]
+ *   functions_device [--func NAME | --texts] [--pow-slices N] [--plant] [DIGESTS]
  *
- * The device computes a slice of 2^24 results, threads here hash it. One line a function and way:
- * inputs, slices whose digest differs, and the speed over an ordinary range. --plant turns one bit
- * a slice, which must be found. Exit 0 all equal, 1 not, 2 usage, 77 no device. */
-#include <pthread.h>
-#include <stdatomic.h>
+ * The device computes a slice of results, threads here judge it. One line a function and way:
+ * inputs, slices whose digest differs, and the speed over an ordinary range; one line a text:
+ * results, and how many differ. --texts leaves the functions out, --func all but one. --plant turns
+ * one bit a slice, which must be found. Exit 0 all equal, 1 not, 2 usage, 77 no device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "device_crew.h"
 #include "functions_device.h"
 #include "pow_pairs.h"
-#include "vt_fpenv.h"
+#include "texts_check.h"
 #include "vt_hash.h"
 #include "vt_num.h"
 
-enum { SLICES = 256, MOST_THREADS = 64, DIGITS = 32 };
+enum { SLICES = 256, DIGITS = 32 };
 
 /* ---- the table ---- */
 
@@ -76,84 +75,32 @@ static int read_digests(const char *path) {
   return read == (unsigned)N_FUNCTIONS * SLICES;
 }
 
-/* ---- the work: slices of one function, or of pairs, by all threads ---- */
+/* ---- slices of one function, or of pairs ---- */
 
-typedef struct work {
-  int way, function, plant; /* function -1: pow */
-  unsigned n_slices;
-  atomic_uint next;
-  atomic_ullong bad;
-  _Atomic(const char *) error;
-} work;
-
-static void check_slice(work *w, const fd_slot *s, unsigned slice) {
+static const char *compute_slice(const work *w, fd_slot *s, unsigned slice) {
+  return fd_slice(s, w->way, w->item, slice);
+}
+static unsigned long long judge_slice(const work *w, const fd_slot *s, unsigned slice) {
   char hex[65];
   const vt_hash256 h = vt_hash_bytes(s->host, (size_t)FD_SLICE * sizeof *s->host);
   vt_hash_hex(&h, hex);
-  w->bad += memcmp(hex, digests[w->function][slice], DIGITS) != 0;
+  return memcmp(hex, digests[w->item][slice], DIGITS) != 0;
 }
 
-static void check_pairs(work *w, const fd_slot *s, unsigned slice) {
+static const char *compute_pairs(const work *w, fd_slot *s, unsigned slice) {
+  (void)w;
+  return fd_pow(s, (uint64_t)slice * FD_SLICE);
+}
+static unsigned long long judge_pairs(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
+  (void)w;
   for (uint32_t i = 0; i < FD_SLICE; i++) {
     const uint64_t pair = pair_of((uint64_t)slice * FD_SLICE + i);
     const float x = vt_f32_from_bits((uint32_t)pair), y = vt_f32_from_bits((uint32_t)(pair >> 32));
     const float z = vt_f32_pow(x, y);
     bad += s->host[i] != (z != z ? 0x7fc00000u : vt_f32_bits(z));
   }
-  w->bad += bad;
-}
-
-static void run_slices(work *w, fd_slot *s) {
-  for (unsigned i; w->error == NULL && (i = w->next++) < w->n_slices;) {
-    const int is_pow = w->function < 0;
-    const char *error =
-        is_pow ? fd_pow(s, (uint64_t)i * FD_SLICE) : fd_slice(s, w->way, w->function, i);
-    if (error != NULL) {
-      w->error = error;
-      return;
-    }
-    if (w->plant) s->host[FD_SLICE / 3] ^= 1;
-    if (is_pow)
-      check_pairs(w, s, i);
-    else
-      check_slice(w, s, i);
-  }
-}
-
-/* ---- threads, each with its slot, for as long as the program runs ---- */
-
-typedef struct worker {
-  pthread_t thread;
-  fd_slot slot;
-  work *work;
-} worker;
-static worker workers[MOST_THREADS];
-static unsigned n_workers;
-
-static void *work_on(void *context) {
-  worker *me = context;
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
-  run_slices(me->work, &me->slot);
-  vt_fpenv_leave(&saved);
-  return NULL;
-}
-
-static const char *run(work *w) {
-  unsigned started = 0;
-  for (; started < n_workers; started++) {
-    workers[started].work = w;
-    if (pthread_create(&workers[started].thread, NULL, work_on, &workers[started]) != 0) break;
-  }
-  for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
-  return started == 0 ? "no thread could be started" : w->error;
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  return bad;
 }
 
 /* ---- reports ---- */
@@ -167,30 +114,30 @@ static int give_up(const char *error) {
 
 /* 1 when something differs or fails. `speed`: elements a second of each way. */
 static int check_function(int f, int way, int plant, double speed[FD_WAYS]) {
-  work w = {.way = way, .function = f, .plant = plant, .n_slices = SLICES};
+  work w = {compute_slice, judge_slice, .item = f, .way = way, .plant = plant, .n_slices = SLICES};
   const range r = range_of(names[f]);
-  const double start = now();
+  const double start = crew_now();
   double seconds;
-  const char *error = run(&w);
-  if (error == NULL) error = fd_time(&workers[0].slot, way, f, r.from, r.to, &seconds);
+  const char *error = crew_run(&w);
+  if (error == NULL) error = fd_time(crew_slot(), way, f, r.from, r.to, &seconds);
   if (error != NULL) return give_up(error);
   speed[way] = 0x1p32 / seconds;
   printf("%-8s %-5s %llu inputs, %llu of %d slices differ; %.1f G/s over %g..%g", names[f],
          way_names[way], 1ull << 32, (unsigned long long)w.bad, SLICES, speed[way] / 1e9,
          (double)r.from, (double)r.to);
   if (way == FD_SHORT) printf(", %.2f times f64", speed[FD_SHORT] / speed[FD_F64]);
-  printf(" (%.1f s)\n", now() - start);
+  printf(" (%.1f s)\n", crew_now() - start);
   fflush(stdout);
   return w.bad != 0;
 }
 
 static int check_pow(unsigned n_slices, int plant) {
-  work w = {.way = FD_F64, .function = -1, .plant = plant, .n_slices = n_slices};
-  const double start = now();
-  const char *error = run(&w);
+  work w = {compute_pairs, judge_pairs, .plant = plant, .n_slices = n_slices};
+  const double start = crew_now();
+  const char *error = crew_run(&w);
   if (error != NULL) return give_up(error);
   printf("%-8s %-5s %llu pairs, %llu differ (%.1f s)\n", "pow", "f64",
-         (unsigned long long)n_slices * FD_SLICE, (unsigned long long)w.bad, now() - start);
+         (unsigned long long)n_slices * FD_SLICE, (unsigned long long)w.bad, crew_now() - start);
   return w.bad != 0;
 }
 
@@ -199,7 +146,7 @@ static int check_pow(unsigned n_slices, int plant) {
 typedef struct options {
   const char *func, *digests;
   unsigned pow_slices;
-  int plant;
+  int plant, texts_only;
 } options;
 
 static int parse(int argc, char **argv, options *o) {
@@ -207,6 +154,8 @@ static int parse(int argc, char **argv, options *o) {
     const char *value = i + 1 < argc ? argv[i + 1] : NULL;
     if (strcmp(argv[i], "--plant") == 0)
       o->plant = 1;
+    else if (strcmp(argv[i], "--texts") == 0)
+      o->texts_only = 1;
     else if (strcmp(argv[i], "--func") == 0 && value != NULL)
       o->func = argv[++i];
     else if (strcmp(argv[i], "--pow-slices") == 0 && value != NULL)
@@ -219,22 +168,12 @@ static int parse(int argc, char **argv, options *o) {
   return o->func == NULL || place_of(o->func) >= 0 || strcmp(o->func, "pow") == 0;
 }
 
-static const char *open_workers(void) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  const unsigned wanted = cores < 1 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores;
-  for (; n_workers < wanted; n_workers++) {
-    const char *error = fd_slot_open(&workers[n_workers].slot);
-    if (error != NULL) return error;
-  }
-  return NULL;
-}
-
 static int wanted(const options *o, const char *name) {
-  return o->func == NULL || strcmp(o->func, name) == 0;
+  return !o->texts_only && (o->func == NULL || strcmp(o->func, name) == 0);
 }
 
 static int check_all(const options *o) {
-  int failed = 0;
+  int failed = o->func == NULL && texts_check(o->plant);
   for (int f = 0; f < N_FUNCTIONS; f++) {
     double speed[FD_WAYS] = {0};
     for (int way = 0; way < FD_WAYS; way++)
@@ -248,7 +187,8 @@ int main(int argc, char **argv) {
   options o = {.digests = "src/num/exhaustive.digests", .pow_slices = 32};
   char device[256] = "";
   if (!parse(argc, argv, &o)) {
-    fputs("usage: functions_device [--func NAME] [--pow-slices N] [--plant] [DIGESTS]\n", stderr);
+    fputs("usage: functions_device [--func NAME | --texts] [--pow-slices N] [--plant] [DIGESTS]\n",
+          stderr);
     return 2;
   }
   const char *error = fd_device(device);
@@ -257,11 +197,11 @@ int main(int argc, char **argv) {
     return 77;
   }
   if (!read_digests(o.digests)) return give_up("the digests cannot be read, or are not complete");
-  error = open_workers();
+  error = crew_open();
   if (error != NULL) return give_up(error);
-  printf("%s, %u threads\n", device, n_workers);
+  printf("%s, %u threads\n", device, crew_size());
   const int failed = check_all(&o);
-  for (unsigned i = 0; i < n_workers; i++) fd_slot_close(&workers[i].slot);
+  crew_close();
   puts(failed ? "DIFFERENT" : "all equal");
   return failed;
 }

@@ -105,7 +105,7 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   vt_bk_program *prog = dev->host->resize(dev->host->user, NULL, 0, sizeof *prog);
   if (prog == NULL) return VT_NOMEM;
   prog->dev = dev;
-  const vt_status s = vt_steps_init(dev->host, steps, n_steps, kind_of(dev), &prog->steps);
+  const int32_t s = vt_steps_init(dev->host, steps, n_steps, kind_of(dev), &prog->steps);
   if (s == VT_OK) {
     *out_prog = prog;
   } else {

@@ -205,6 +205,17 @@ static void test_listed(void) {
   CHECK(h.fault.live == 0);
 }
 
+static void expect_accepted(const vt_bk_step *step, uint32_t ordinal) {
+  counting_host h = {0};
+  const vt_bk_host host = host_of(&h);
+  const vt_bk_api *api = vt_reference_query(&host);
+  vt_bk_device *dev = NULL;
+  CHECK(api->device_open(&host, ordinal, &dev) == VT_OK);
+  CHECK(api->step_check(dev, step) == VT_OK);
+  api->device_close(dev);
+  CHECK(h.fault.live == 0);
+}
+
 static void expect_refused(const vt_bk_step *step, uint32_t ordinal) {
   counting_host h = {0};
   const vt_bk_host host = host_of(&h);
@@ -233,6 +244,9 @@ static void test_refuses(void) {
   s = t.steps[0];
   s.n_out = 2;
   expect_refused(&s, 0);
+  s = t.steps[0];
+  s.group = 1; /* a hint that need not be taken */
+  expect_accepted(&s, 0);
   s = t.steps[0];
   s.region = 1;
   expect_refused(&s, 0);

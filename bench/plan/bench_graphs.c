@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * bench_graphs.c - the four forms. Nodes differ enough that the pass which merges equal ones finds
+ * few, so that all passes work on graphs of the size that is stated. */
+#include "bench_graphs.h"
+#include <stdio.h>
+
+static uint32_t port(vt_graph_builder *gb, const char *name, int64_t rows, int64_t columns,
+                     int is_param) {
+  const vt_init_info *zeros = vt_init_find("zeros");
+  const vt_type type = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {rows, columns}};
+  const vt_port p = {.name = name,
+                     .kind = is_param ? VT_PORT_PARAM : VT_PORT_INPUT,
+                     .init = is_param ? zeros->number : 0,
+                     .init_attrs = is_param ? zeros->attrs->defaults : NULL};
+  return vt_graph_add_port(gb, &p, &type);
+}
+
+static uint32_t matmul(vt_builder *b, uint32_t x, uint32_t y) {
+  return vt_build2(b, VT_OP_matmul, x, y);
+}
+
+static uint32_t turn(vt_builder *b, uint32_t x) {
+  const vt_attr_perm a = {.size = sizeof a, .perm = {.n = 2, .v = {1, 0}}};
+  return b->node(b, VT_OP_transpose, &x, 1, &a);
+}
+
+/* As large as its operand, and never written over it. */
+static uint32_t running(vt_builder *b, uint32_t x) {
+  const vt_attr_cumsum down = {.size = sizeof down, .axis = 0};
+  return b->node(b, VT_OP_cumsum, &x, 1, &down);
+}
+
+/* ---- blocks: attention of one head and two layers, with parameters of their own ---- */
+
+enum { BLOCK = 13, ROWS = 64, WIDTH = 64 };
+
+static uint32_t block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
+  vt_builder *b = &gb->b;
+  static const struct {
+    const char *name;
+    int64_t rows, columns;
+  } weights[] = {{"q", WIDTH, WIDTH}, {"k", WIDTH, WIDTH},      {"v", WIDTH, WIDTH},
+                 {"o", WIDTH, WIDTH}, {"up", WIDTH, 4 * WIDTH}, {"down", 4 * WIDTH, WIDTH}};
+  uint32_t w[6];
+  for (uint32_t i = 0; i < 6; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "h.%u.%s", number, weights[i].name);
+    w[i] = port(gb, name, weights[i].rows, weights[i].columns, 1);
+  }
+  const uint32_t scores = matmul(b, matmul(b, x, w[0]), turn(b, matmul(b, x, w[1])));
+  const uint32_t seen = matmul(b, vt_build1(b, VT_OP_exp, scores), matmul(b, x, w[2]));
+  x = vt_build2(b, VT_OP_add, x, matmul(b, seen, w[3]));
+  const uint32_t up = vt_build1(b, VT_OP_tanh, matmul(b, x, w[4]));
+  return vt_build2(b, VT_OP_add, x, matmul(b, up, w[5]));
+}
+
+static void grow_blocks(vt_graph_builder *gb, uint32_t nodes) {
+  uint32_t x = port(gb, "x", ROWS, WIDTH, 0);
+  for (uint32_t i = 0; i < nodes / BLOCK; i++) x = block(gb, x, i);
+  vt_graph_add_result(gb, "y", x);
+}
+
+/* ---- a chain: every value dies at once ---- */
+
+static void grow_chain(vt_graph_builder *gb, uint32_t nodes) {
+  static const uint32_t ops[] = {VT_OP_tanh, VT_OP_neg, VT_OP_exp};
+  uint32_t x = port(gb, "x", ROWS, WIDTH, 0);
+  for (uint32_t i = 0; i < nodes; i++)
+    x = i % 4 == 0 ? running(&gb->b, x) : vt_build1(&gb->b, ops[i % 4 - 1], x);
+  vt_graph_add_result(gb, "y", x);
+}
+
+/* ---- wide: a third of the nodes read the input, another third adds them up at the end ---- */
+
+static void grow_wide(vt_graph_builder *gb, uint32_t nodes) {
+  const uint32_t x = port(gb, "x", ROWS, WIDTH, 0), n = nodes / 3;
+  uint32_t sum = x, last = x;
+  for (uint32_t i = 0; i < n; i++) { /* the numbers differ, so no two products are equal */
+    const uint32_t factor = vt_build_number(&gb->b, VT_DTYPE_F32, 1.5 + i);
+    last = vt_build2(&gb->b, VT_OP_mul, x, factor);
+  }
+  /* a product and its factor are values in a row */
+  for (uint32_t i = 0; i < n; i++) sum = vt_build2(&gb->b, VT_OP_add, sum, last - 2 * i);
+  vt_graph_add_result(gb, "y", sum);
+}
+
+/* ---- drawn: each node reads two values, mostly young ones; four sizes ---- */
+
+enum { SIZES = 4, YOUNG = 48 };
+
+typedef struct drawn {
+  uint64_t state;
+  uint32_t of[SIZES][YOUNG]; /* the youngest of each size, round and round */
+  uint32_t n[SIZES];
+} drawn;
+
+static uint32_t draw(drawn *d, uint32_t below) {
+  d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)(d->state >> 33) % below;
+}
+
+static uint32_t pick(drawn *d, uint32_t size) {
+  const uint32_t most = d->n[size] < YOUNG ? d->n[size] : YOUNG;
+  return d->of[size][draw(d, most)];
+}
+
+static void keep(drawn *d, uint32_t size, uint32_t value) {
+  d->of[size][d->n[size]++ % YOUNG] = value;
+}
+
+static void grow_drawn(vt_graph_builder *gb, uint32_t nodes) {
+  static const uint32_t two[] = {VT_OP_add, VT_OP_mul, VT_OP_sub, VT_OP_maximum};
+  drawn d = {.state = 1};
+  for (uint32_t i = 0; i < SIZES; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "x%u", i);
+    keep(&d, i, port(gb, name, ROWS << i, WIDTH, 0));
+  }
+  for (uint32_t i = 0; i < nodes; i++) {
+    const uint32_t size = draw(&d, SIZES), x = pick(&d, size);
+    const uint32_t y = draw(&d, 3) == 0 ? running(&gb->b, x)
+                                        : vt_build2(&gb->b, two[draw(&d, 4)], x, pick(&d, size));
+    keep(&d, size, y);
+  }
+  for (uint32_t i = 0; i < SIZES; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "y%u", i);
+    vt_graph_add_result(gb, name, d.of[i][(d.n[i] - 1) % YOUNG]);
+  }
+}
+
+const bench_form bench_forms[] = {
+    {"blocks", "transformer blocks with parameters of their own", grow_blocks},
+    {"chain", "one value after the other", grow_chain},
+    {"wide", "a third of the nodes alive at once", grow_wide},
+    {"drawn", "operands drawn among the 48 youngest values of four sizes", grow_drawn},
+    {NULL, NULL, NULL}};
+
+vt_graph *bench_graph_new(const bench_form *f, uint32_t nodes) {
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  if (vt_graph_begin(&gb, f->name, vt_alloc_default(), &d) != VT_OK) return NULL;
+  f->grow(&gb, nodes);
+  return vt_graph_freeze(&gb, &g) == VT_OK ? g : NULL;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * bench_plan.c - how long passes and planning take, by the number of nodes.
+ *
+ *   bench_plan            a Markdown table for 1,000, 10,000 and 100,000 nodes
+ *   bench_plan --check    fails when 10,000 nodes take too long to plan, or 100,000 take longer
+ * than n log n lets expect; skipped (77) unless VOLTA_TEST_FULL is set
+ *
+ * Passes: all of them, from the graph as it is written. Planning: the same graph, bound; with both
+ * verifiers, the printed plan and its digests, as for every run. The best of three, in seconds of
+ * the processor: one thread does all of it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "bench_graphs.h"
+#include "vt_pass.h"
+#include "vt_plan.h"
+
+enum { ROUNDS = 3, SIZES = 3, SOURCE = 0, MEMORY = 1 };
+static const uint32_t sizes[SIZES] = {1000, 10000, 100000};
+
+typedef struct times {
+  uint32_t nodes;
+  double passes, plan[2]; /* seconds; by schedule */
+} times;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+  (void)self, (void)step, (void)d;
+  *out = 0;
+  return VT_OK;
+}
+
+static void give_up(const char *what, const vt_diag *d) {
+  fprintf(stderr, "bench_plan: %s: %s\n", what, d->text);
+  exit(1);
+}
+
+static double time_passes(const vt_graph *g) {
+  const vt_pass_options o = {.alloc = vt_alloc_default()};
+  vt_graph *from = NULL;
+  vt_diag d = {0};
+  const double start = now();
+  for (uint32_t i = 0; i < vt_pass_total(); i++) {
+    vt_graph *to = NULL;
+    vt_hash256 hash;
+    if (vt_pass_run(i, from != NULL ? from : g, &o, &to, &hash, &d) != VT_OK) give_up("passes", &d);
+    vt_graph_free(from);
+    from = to;
+  }
+  const double spent = now() - start;
+  vt_graph_free(from);
+  return spent;
+}
+
+static double time_plan(const vt_graph *g, uint32_t schedule) {
+  const vt_plan_options o = {.schedule = schedule};
+  const vt_target t = {"bench", 0, NULL, no_scratch};
+  vt_plan *p = NULL;
+  vt_diag d = {0};
+  const double start = now();
+  if (vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) != VT_OK) give_up("planning", &d);
+  const double spent = now() - start;
+  vt_plan_free(p);
+  return spent;
+}
+
+static double least(double a, double b) { return a < b ? a : b; }
+
+static times measure(const bench_form *f, uint32_t nodes, int with_passes) {
+  vt_graph *g = bench_graph_new(f, nodes);
+  if (g == NULL) give_up(f->name, &(vt_diag){.text = "the graph cannot be made"});
+  times t = {g->n_nodes, INFINITY, {INFINITY, INFINITY}};
+  for (uint32_t i = 0; i < ROUNDS; i++) {
+    if (with_passes) t.passes = least(t.passes, time_passes(g));
+    for (uint32_t k = 0; k < 2; k++) t.plan[k] = least(t.plan[k], time_plan(g, k));
+  }
+  vt_graph_free(g);
+  return t;
+}
+
+/* Nanoseconds by n log2 n: the same in every row where the time grows so. */
+static double by_n_log_n(double seconds, uint32_t n) { return seconds * 1e9 / (n * log2(n)); }
+
+static void print_row(const bench_form *f, const times *t) {
+  printf("| %s | %u | %.4f | %.1f | %.4f | %.1f | %.4f | %.1f |\n", f->name, t->nodes, t->passes,
+         by_n_log_n(t->passes, t->nodes), t->plan[SOURCE], by_n_log_n(t->plan[SOURCE], t->nodes),
+         t->plan[MEMORY], by_n_log_n(t->plan[MEMORY], t->nodes));
+  fflush(stdout);
+}
+
+static void print_table(void) {
+  printf(
+      "| form | nodes | passes, s | ns / n log n | plan, s | ns / n log n | plan for memory, s | "
+      "ns / "
+      "n log n |\n|---|---|---|---|---|---|---|---|\n");
+  for (const bench_form *f = bench_forms; f->name != NULL; f++)
+    for (uint32_t i = 0; i < SIZES; i++) {
+      const times t = measure(f, sizes[i], 1);
+      print_row(f, &t);
+    }
+}
+
+/* Generous: a slow machine is not a slow planner. A quadratic one is a hundred times slower. */
+static int check(void) {
+  const double most = 2.0, growth = 4.0;
+  int bad = 0;
+  for (const bench_form *f = bench_forms; f->name != NULL; f++) {
+    const times small = measure(f, 10000, 0), large = measure(f, 100000, 0);
+    for (uint32_t k = 0; k < 2; k++) {
+      const double grown =
+          by_n_log_n(large.plan[k], large.nodes) / by_n_log_n(small.plan[k], small.nodes);
+      const int slow = small.plan[k] > most || grown > growth;
+      printf("%s, %s: %u nodes in %.3f s, %u in %.3f s, %.2f times n log n%s\n", f->name,
+             k == SOURCE ? "source" : "memory", small.nodes, small.plan[k], large.nodes,
+             large.plan[k], grown, slow ? ": TOO SLOW" : "");
+      bad |= slow;
+    }
+  }
+  return bad;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "--check") != 0) {
+    fprintf(stderr, "usage: bench_plan [--check]\n");
+    return 2;
+  }
+  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : check();
+  print_table();
+  return 0;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * planned_test.c - a plan that is looked at is the plan that is run, to the byte: an allocator that
+ * writes down every request sees the buffers of a program being as large as the plan's classes, and
+ * nothing at all during a run. With VOLTA_TEST_FULL for GPT-2 too. */
+#include <stdlib.h>
+#include <string.h>
+#include "volta/volta_tools.h"
+#include "vt_test.h"
+
+/* ---- an allocator that writes down ---- */
+
+enum { MOST_REQUESTS = 1 << 20 };
+typedef struct ledger {
+  size_t *size; /* of each request, in order; 0: something was given back */
+  uint32_t n;
+  long live;
+} ledger;
+
+static void *write_down(void *user, void *p, size_t old_size, size_t new_size) {
+  ledger *l = user;
+  (void)old_size;
+  if (l->n < MOST_REQUESTS) l->size[l->n++] = new_size;
+  l->live += (p == NULL) - (new_size == 0);
+  if (new_size != 0) return realloc(p, new_size);
+  free(p);
+  return NULL;
+}
+
+static uint64_t largest(const ledger *l) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < l->n; i++)
+    if (l->size[i] > most) most = l->size[i];
+  return most;
+}
+
+/* ---- jobs ---- */
+
+typedef struct job {
+  const char *path, *stream, *schedule;
+  uint32_t n_bind;
+  vt_binding bind[2];
+} job;
+
+static vt_options options(const job *j, const vt_alloc *a) {
+  return (vt_options){.size = sizeof(vt_options),
+                      .n_bind = j->n_bind,
+                      .bind = j->bind,
+                      .backend = "reference:0",
+                      .alloc = a,
+                      .schedule = j->schedule,
+                      .stream = j->stream};
+}
+
+static void check_ok(vt_status s, const vt_diag *d, const char *what) {
+  CHECK(s == VT_OK);
+  if (s == VT_OK) return;
+  fprintf(stderr, "  %s: %s\n", what, d->text);
+  exit(1); /* nothing below makes sense */
+}
+
+/* ---- buffers ---- */
+
+/* What the reference adds to each of its buffers: their size and start, and room to align them. */
+enum { HEADER = 16 + 64 };
+
+/* How often the requests hold the classes on the device, one after the other, and then those in
+ * host memory. */
+static uint32_t count_buffers(const ledger *l, const vt_plan_info *info) {
+  uint64_t want[VT_MEMORY_CLASSES];
+  uint32_t n = 0, found = 0;
+  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
+    if (vt_memory_class_on_device(c)) want[n++] = info->bytes[c] + HEADER;
+  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
+    if (!vt_memory_class_on_device(c) && info->bytes[c] != 0) want[n++] = info->bytes[c];
+  for (uint32_t i = 0; i + n <= l->n; i++) {
+    uint32_t k = 0;
+    while (k < n && l->size[i + k] == want[k]) k++;
+    found += k == n;
+  }
+  return found;
+}
+
+static vt_plan_info look(const vt_model *m, const job *j, ledger *l, char **out_text) {
+  const vt_alloc a = {l, write_down};
+  const vt_options o = options(j, &a);
+  vt_plan_info info = {.size = sizeof info};
+  vt_planned *p = NULL;
+  vt_diag d = {0};
+  check_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
+  vt_planned_info(p, &info);
+  const size_t n = strlen(vt_planned_text(p)) + 1;
+  *out_text = malloc(n);
+  if (*out_text == NULL) exit(1);
+  memcpy(*out_text, vt_planned_text(p), n);
+  vt_planned_free(p);
+  CHECK(l->live == 0);
+  return info;
+}
+
+static void run(vt_program *p, ledger *l) {
+  vt_diag d = {0};
+  check_ok(vt_program_init_params(p, 0, &d), &d, "parameters");
+  check_ok(vt_program_random_inputs(p, 7, &d), &d, "inputs");
+  l->n = 0;
+  check_ok(vt_program_run(p, &d), &d, "the first run");
+  check_ok(vt_program_run(p, &d), &d, "the second run");
+  CHECK(l->n == 0); /* nothing was taken, nothing given back */
+}
+
+static void check_job(const job *j, ledger *l) {
+  const vt_alloc a = {l, write_down};
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  char *text = NULL;
+  vt_diag d = {0};
+  vt_run_info cost = {.size = sizeof cost};
+  check_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
+  *l = (ledger){.size = l->size};
+  const vt_plan_info info = look(m, j, l, &text);
+  CHECK(count_buffers(l, &info) == 0); /* a plan that is looked at takes none of it */
+  CHECK(info.peak < UINT64_C(1) << 26 || largest(l) < info.peak / 8);
+  *l = (ledger){.size = l->size};
+  const vt_options o = options(j, &a);
+  check_ok(vt_program_new(m, &o, &p, &d), &d, "opening");
+  CHECK(count_buffers(l, &info) == 1);
+  CHECK(strcmp(text, vt_program_plan(p)) == 0);
+  vt_program_info(p, &cost);
+  CHECK(cost.bytes_input + cost.bytes_param + cost.bytes_temp + cost.bytes_output == info.peak);
+  run(p, l);
+  vt_program_free(p);
+  CHECK(l->live == 0);
+  vt_model_free(m);
+  free(text);
+}
+
+static void test_buffers(ledger *l) {
+  static const job jobs[] = {
+      {"examples/mlp.vt", NULL, NULL, 1, {{"B", 3}}},
+      {"examples/mlp.vt", "all", "memory", 1, {{"B", 3}}},
+      {"examples/cnn.vt", NULL, NULL, 1, {{"B", 2}}},
+      {"examples/lstm.vt", "all", NULL, 2, {{"B", 2}, {"T", 4}}},
+      {"examples/tiny_transformer.vt", NULL, NULL, 2, {{"B", 1}, {"T", 16}}},
+      {"examples/tiny_transformer.vt", "wpe,head.weight", "memory", 2, {{"B", 2}, {"T", 3}}}};
+  static const job gpt2 = {"examples/gpt2_124m.vt", NULL, NULL, 2, {{"B", 1}, {"T", 16}}};
+  for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) check_job(&jobs[i], l);
+  if (getenv("VOLTA_TEST_FULL") != NULL) check_job(&gpt2, l);
+}
+
+/* ---- what is shown ---- */
+
+static vt_planned *plan_alone(const job *j) {
+  const vt_options o = options(j, NULL);
+  vt_model *m = NULL;
+  vt_planned *p = NULL;
+  vt_diag d = {0};
+  check_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
+  check_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
+  vt_model_free(m); /* the plan keeps what it needs */
+  return p;
+}
+
+/* Stretches lie in their class, and no two that are alive at one step overlap. */
+static void check_pair(const vt_plan_stretch *a, const vt_plan_stretch *b) {
+  const int together =
+      a->memory_class == b->memory_class && a->first <= b->last && b->first <= a->last;
+  const int apart = a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
+  CHECK(!together || apart);
+}
+
+static const job transformer = {
+    "examples/tiny_transformer.vt", "wpe", NULL, 2, {{"B", 2}, {"T", 16}}};
+
+static void check_stretches(const job *j) {
+  vt_planned *p = plan_alone(j);
+  vt_plan_info info = {.size = sizeof info};
+  const uint32_t n = vt_planned_stretches(p);
+  uint64_t top[VT_MEMORY_CLASSES] = {0};
+  vt_planned_info(p, &info);
+  CHECK(n > info.steps / 2);
+  for (uint32_t i = 0; i < n; i++) {
+    vt_plan_stretch a, b;
+    CHECK(vt_planned_stretch(p, i, &a) == VT_OK && a.bytes > 0 && a.name[0] != 0);
+    CHECK(a.first <= a.last && a.first < info.steps && a.last <= info.steps);
+    if (a.offset + a.bytes > top[a.memory_class]) top[a.memory_class] = a.offset + a.bytes;
+    for (uint32_t k = 0; k < i; k++)
+      if (vt_planned_stretch(p, k, &b) == VT_OK) check_pair(&a, &b);
+  }
+  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++) /* the last one may end before its alignment */
+    CHECK(top[c] <= info.bytes[c] && info.bytes[c] - top[c] < 256);
+  vt_planned_free(p);
+}
+
+/* With a parameter that visits, with scratch, and with bodies. */
+static void test_stretches(void) {
+  static const job images = {"examples/cnn.vt", NULL, NULL, 1, {{"B", 2}}};
+  static const job cells = {"examples/lstm.vt", "all", "memory", 2, {{"B", 8}, {"T", 16}}};
+  check_stretches(&transformer);
+  check_stretches(&images);
+  check_stretches(&cells);
+}
+
+static void test_edges(void) {
+  vt_planned *p = plan_alone(&transformer);
+  vt_plan_info info = {.size = sizeof info}, part = {.size = 12, .steps = 99};
+  vt_plan_stretch s = {.size = 5};
+  vt_planned_info(p, &info);
+  CHECK(vt_planned_step(p, info.steps) == NULL && vt_planned_step(p, info.steps - 1) != NULL);
+  CHECK(vt_planned_stretch(p, vt_planned_stretches(p), &s) == VT_NAME && s.size == 5);
+  vt_planned_info(p, &part); /* as a caller of an older header asks */
+  CHECK(part.nodes == info.nodes && part.steps == info.steps && part.views == 0);
+  CHECK(strcmp(vt_planned_backend(p), "reference:0") == 0);
+  CHECK(vt_memory_class(VT_MEMORY_CLASSES) == NULL && vt_memory_class_on_device(99) == 0);
+  CHECK(info.transfers == 3 && info.bytes[VT_MEMORY_CLASSES - 1] == 65536); /* wpe stays behind */
+  CHECK(info.peak >= info.live);
+  vt_planned_free(p);
+  vt_planned_free(NULL);
+}
+
+static void test_budget(void) {
+  job j = {"examples/mlp.vt", NULL, NULL, 1, {{"B", 3}}};
+  vt_options o = options(&j, NULL);
+  vt_plan_info info = {.size = sizeof info};
+  vt_model *m = NULL;
+  vt_planned *p = NULL, *none = NULL;
+  vt_diag d = {0};
+  check_ok(vt_model_read(j.path, NULL, &m, &d), &d, j.path);
+  check_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
+  vt_planned_info(p, &info);
+  vt_planned_free(p);
+  o.memory_budget = info.peak - 1;
+  CHECK(vt_planned_new(m, &o, &none, &d) == VT_BUDGET && none == NULL && d.code == VT_BUDGET);
+  o.memory_budget = info.peak;
+  CHECK(vt_planned_new(m, &o, &p, NULL) == VT_OK);
+  vt_planned_free(p);
+  vt_model_free(m);
+}
+
+int main(void) {
+  ledger l = {.size = malloc(MOST_REQUESTS * sizeof *l.size)};
+  if (l.size == NULL) return 1;
+  test_buffers(&l);
+  test_stretches();
+  test_edges();
+  test_budget();
+  free(l.size);
+  TEST_DONE();
+}

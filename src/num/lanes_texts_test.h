@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * lanes_texts_test.h - the texts that are not functions, over vectors of VT_LANES, equal the
+ * library lane for lane: those of texts.def, casts between every two types, random numbers, S, D;
+ * and the short ways. */
+#ifndef VT_LANES_TEXTS_TEST_H
+#define VT_LANES_TEXTS_TEST_H
+#include "texts_test.inc"
+#include "judges_test.h"
+#include "num_test.h"
+
+/* VT_LANES numbers from `first` on. */
+static vt_w numbers_from(uint64_t first) {
+  vt_w n = vt_word(first);
+  for (int k = 0; k < VT_LANES; k++) n[k] += (uint64_t)k;
+  return n;
+}
+
+static int lane_differs(const char *name, uint64_t number, int k, uint64_t got, uint64_t want) {
+  if (got != want)
+    fprintf(stderr, "%s: case %llu, lane %d of %d: %llx, alone %llx\n", name,
+            (unsigned long long)number, k, VT_LANES, (unsigned long long)got,
+            (unsigned long long)want);
+  return got != want;
+}
+
+/* ---- texts.def ---- */
+
+enum { TEXT_CASES = 300000, FEW = 5 }; /* after FEW differences the rest says no more */
+
+static const struct {
+  const char *name;
+  int kind;
+  vt_w (*text)(case3 x);
+  uint64_t (*judge)(uint64_t a, uint64_t b, uint64_t c);
+} lanes_texts[] = {
+#define VT_TEXT(name, kind) {#name, CASE_##kind, text_##name, judge_##name},
+#include "texts.def"
+#undef VT_TEXT
+};
+enum { N_TEXTS = sizeof lanes_texts / sizeof *lanes_texts };
+
+static void lanes_test_text(int t) {
+  int bad = 0;
+  for (uint64_t at = 0; at < TEXT_CASES && bad < FEW; at += VT_LANES) {
+    const case3 x = case_of(lanes_texts[t].kind, numbers_from(at));
+    const vt_w y = lanes_texts[t].text(x);
+    for (int k = 0; k < VT_LANES; k++)
+      bad += lane_differs(lanes_texts[t].name, at, k, y[k],
+                          lanes_texts[t].judge(x.a[k], x.b[k], x.c[k]));
+  }
+  CHECK(bad == 0);
+}
+
+/* ---- casts ---- */
+
+static void lanes_test_cast(uint32_t from, uint32_t to) {
+  int bad = 0;
+  char name[32];
+  snprintf(name, sizeof name, "cast %u to %u", from, to);
+  for (uint64_t at = 0; at < 65536 && bad < FEW; at += VT_LANES) {
+    const vt_w x = text_cast_source(numbers_from(at), from), y = vt_cast_pattern(x, from, to);
+    for (int k = 0; k < VT_LANES; k++)
+      bad += lane_differs(name, x[k], k, y[k], judge_cast(x[k], from, to));
+  }
+  CHECK(bad == 0);
+}
+
+/* ---- random numbers ---- */
+
+/* A known answer of Random123 in every lane; then the library. */
+static void lanes_test_random_numbers(void) {
+  const vt_four zero = vt_four_of(0, 0, 0, vt_word(0));
+  int bad = 0;
+  for (int k = 0; k < VT_LANES; k++)
+    CHECK(zero.w[0][k] == 0x6627e8d5u && zero.w[1][k] == 0xe169c58du &&
+          zero.w[2][k] == 0xbc57ac4cu && zero.w[3][k] == 0x9b00dbd8u);
+  for (uint64_t at = 0; at < 12000 && bad < FEW; at += VT_LANES) {
+    const vt_w block = case_i64(numbers_from(at));
+    const uint64_t seed = case_random(vt_word(at))[0];
+    const int way = (int)(at / VT_LANES % TEXT_RANDOM_WAYS);
+    const vt_w y = text_random(block, seed, way);
+    for (int k = 0; k < VT_LANES; k++)
+      bad += lane_differs("random numbers", at, k, y[k], judge_random(block[k], seed, way));
+  }
+  CHECK(bad == 0);
+}
+
+/* ---- S ---- */
+
+enum { LONGEST_LIST = 1024 * 1024 + 1100, GROUPS = 130 };
+
+/* The sum of `n` elements of list `list`, of which lane k has the first n[k]: the others are +0. */
+static void lanes_test_sums(vt_w list, const int64_t n[VT_LANES], int64_t longest) {
+  vt_sum_s s;
+  vt_sum_d d;
+  int bad = 0;
+  vt_sum_s_init(&s), vt_sum_d_init(&d);
+  for (int64_t i = 0; i < longest; i++) {
+    vt_w x = case_element_f32(list, i), z = case_element_f64(list, i);
+    for (int k = 0; k < VT_LANES; k++) x[k] = i < n[k] ? x[k] : 0, z[k] = i < n[k] ? z[k] : 0;
+    vt_sum_s_push(&s, 0, text_s(x)), vt_sum_d_push(&d, 0, text_d(z));
+  }
+  const vt_w y = text_of_s(vt_sum_s_done(&s)), w = text_of_d(vt_sum_d_done(&d));
+  for (int k = 0; k < VT_LANES; k++) {
+    vt_sum_f32 alone;
+    vt_sum_f64 alone64;
+    vt_sum_f32_init(&alone), vt_sum_f64_init(&alone64);
+    for (int64_t i = 0; i < n[k]; i++) {
+      vt_sum_f32_add(&alone, judge_s(case_element_f32(list, i)[k]));
+      vt_sum_f64_add(&alone64, judge_d(case_element_f64(list, i)[k]));
+    }
+    bad += lane_differs("S of f32", list[0], k, y[k], judge_of_s(vt_sum_f32_done(&alone)));
+    bad += lane_differs("S of f64", list[0], k, w[k], judge_of_d(vt_sum_f64_done(&alone64)));
+  }
+  CHECK(bad == 0);
+}
+
+static void lanes_test_all_sums(void) {
+  int64_t n[VT_LANES];
+  for (int64_t g = 0; g < GROUPS; g++) { /* of one length, and of several side by side */
+    const vt_w list = numbers_from((uint64_t)g * VT_LANES);
+    for (int k = 0; k < VT_LANES; k++) n[k] = case_length(g);
+    lanes_test_sums(list, n, case_length(g));
+    int64_t longest = 0;
+    for (int k = 0; k < VT_LANES; k++) {
+      n[k] = case_length((g * 7 + k * 11) % GROUPS);
+      longest = n[k] > longest ? n[k] : longest;
+    }
+    lanes_test_sums(list, n, longest);
+  }
+  if (SANITIZED) return;
+  for (int k = 0; k < VT_LANES; k++) n[k] = LONGEST_LIST; /* a third level */
+  lanes_test_sums(numbers_from(0), n, LONGEST_LIST);
+}
+
+/* ---- D ---- */
+
+/* m columns of n elements, a row of b after the other: full tiles of 8 REAL, and others. */
+enum { COLUMNS = 11 * VT_LANES, MOST_PRODUCTS = 4100 };
+typedef struct operands {
+  float a[MOST_PRODUCTS], b[MOST_PRODUCTS * COLUMNS], y[COLUMNS];
+  double a64[MOST_PRODUCTS], b64[MOST_PRODUCTS * COLUMNS], y64[COLUMNS];
+  uint8_t present[MOST_PRODUCTS];
+} operands;
+static operands lanes_operands;
+
+static void fill_operands(operands *o, uint64_t list, int64_t n) {
+  for (int64_t k = 0; k < n; k++) {
+    o->a[k] = judge_s(case_element_f32(vt_word(list), k)[0]);
+    o->a64[k] = judge_d(case_element_f64(vt_word(list), k)[0]);
+    o->present[k] = case_present(list, k);
+    for (int64_t j = 0; j < COLUMNS; j += VT_LANES) {
+      const vt_w number = numbers_from(list + 1 + (uint64_t)j);
+      const vt_w x = case_element_f32(number, k), z = case_element_f64(number, k);
+      for (int l = 0; l < VT_LANES; l++) {
+        o->b[k * COLUMNS + j + l] = judge_s(x[l]);
+        o->b64[k * COLUMNS + j + l] = judge_d(z[l]);
+      }
+    }
+  }
+}
+
+/* A row of columns that lie side by side, or, with the same memory read otherwise, sbk apart. */
+static void lanes_test_dots(operands *o, int64_t n, const uint8_t *present, int64_t sbk,
+                            int64_t sbj) {
+  int bad = 0;
+  vt_dot_s_row(o->y, 1, o->a, 1, o->b, sbk, sbj, present, 1, n, COLUMNS);
+  vt_dot_d_row(o->y64, 1, o->a64, 1, o->b64, sbk, sbj, present, 1, n, COLUMNS);
+  const vt_s first = vt_dot_s_dot(o->a, 1, o->b, sbk, sbj, present, 1, n);
+  const vt_d first64 = vt_dot_d_dot(o->a64, 1, o->b64, sbk, sbj, present, 1, n);
+  for (int j = 0; j < COLUMNS; j++) {
+    const float want = vt_dot_f32(o->a, 1, o->b + j * sbj, sbk, present, 1, n);
+    const double want64 = vt_dot_f64(o->a64, 1, o->b64 + j * sbj, sbk, present, 1, n);
+    bad += lane_differs("D of f32", (uint64_t)n, j, judge_of_s(o->y[j]), judge_of_s(want));
+    bad += lane_differs("D of f64", (uint64_t)n, j, judge_of_d(o->y64[j]), judge_of_d(want64));
+    if (j >= VT_LANES) continue;
+    bad += lane_differs("D of f32", (uint64_t)n, j, judge_of_s(first[j]), judge_of_s(want));
+    bad += lane_differs("D of f64", (uint64_t)n, j, judge_of_d(first64[j]), judge_of_d(want64));
+  }
+  CHECK(bad == 0);
+}
+
+static void lanes_test_all_dots(void) {
+  static const int64_t lengths[] = {0,   1,   2,    7,    255,  256,  257,  511,
+                                    513, 600, 2047, 2048, 2049, 2303, 2305, 4097};
+  for (uint64_t list = 0; list < 8; list++) {
+    fill_operands(&lanes_operands, list * 1000, SANITIZED ? 600 : MOST_PRODUCTS);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+      if (SANITIZED && lengths[i] > 600) continue;
+      lanes_test_dots(&lanes_operands, lengths[i], NULL, COLUMNS, 1);
+      lanes_test_dots(&lanes_operands, lengths[i], lanes_operands.present, COLUMNS, 1);
+      if (list < 2) lanes_test_dots(&lanes_operands, lengths[i], NULL, 1, lengths[i]);
+    }
+  }
+}
+
+/* ---- the short ways ---- */
+
+static const struct {
+  const char *name;
+  vt_s (*both)(vt_s x);
+  float (*right)(float x);
+} lanes_shorts[] = {
+#define VT_SHORT(name, from, to, rare) {#name, vt_both_##name, vt_f32_##name},
+#include "shorts.def"
+#undef VT_SHORT
+};
+
+/* Pieces of 2^15 neighbours out of the ordinary range, of both signs, and every class. */
+static void lanes_test_short(size_t f) {
+  int bad = 0;
+  for (uint32_t i = 0; i < 1u << 18 && bad < FEW; i += VT_LANES) {
+    const uint32_t piece = i >> 15,
+                   base = 0x3b000000u + piece * 0x00a12345u + (piece & 1) * (1u << 31);
+    const vt_w classes = case_f32(numbers_from(i));
+    const vt_w n = piece < 6 ? numbers_from(base + (i & 32767)) & 0xffffffffu : classes;
+    const vt_w y = text_of_s(lanes_shorts[f].both(text_s(n)));
+    for (int k = 0; k < VT_LANES; k++)
+      bad += lane_differs(lanes_shorts[f].name, n[k], k, y[k],
+                          judge_of_s(lanes_shorts[f].right(judge_s(n[k]))));
+  }
+  CHECK(bad == 0);
+}
+
+static void lanes_test_texts(void) {
+  for (int t = 0; t < N_TEXTS; t++) lanes_test_text(t);
+  for (uint32_t from = VT_CAST_F32; from <= VT_CAST_BF16; from++)
+    for (uint32_t to = VT_CAST_F32; to <= VT_CAST_BF16; to++) lanes_test_cast(from, to);
+  lanes_test_random_numbers();
+  lanes_test_all_sums();
+  lanes_test_all_dots();
+  for (size_t f = 0; f < sizeof lanes_shorts / sizeof *lanes_shorts; f++) lanes_test_short(f);
+}
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * einsum_test.c - einsum against its definition, restated label by label: S of one operand, D of
+ * two in the order of the equation, steps from the left; diagonals, axes that broadcast; the
+ * gradients of two operands to the last bit; kernels against decompositions; what is refused. */
+#include "trace_test.h"
+
+enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 4096, LETTERS = 128 };
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* An equation, and the same by hand without `...`: a letter for each axis, '1' for one of length 1
+ * that is repeated. Lengths are those of the letters. */
+typedef struct problem {
+  const char *equation;
+  uint32_t n;
+  const char *term[5]; /* operands, then the result */
+  const char *order;   /* labels as they first appear */
+  const char *lengths; /* "a2b3" */
+} problem;
+
+static const problem problems[] = {
+    {"ij->ji", 1, {"ij", "ji"}, "ij", "i3j4"},
+    {"ij->i", 1, {"ij", "i"}, "ij", "i3j3"},
+    {"jik->i", 1, {"jik", "i"}, "jik", "i2j9k9"},
+    {"->", 1, {"", ""}, "", ""},
+    {"ii->i", 1, {"ii", "i"}, "i", "i5"},
+    {"iji->j", 1, {"iji", "j"}, "ij", "i5j3"},
+    {"i...->...", 1, {"ixy", "xy"}, "ixy", "i7x2y3"},
+    {"ij,jk->ik", 2, {"ij", "jk", "ik"}, "ijk", "i3j7k2"},
+    {"ij,jk->ki", 2, {"ij", "jk", "ki"}, "ijk", "i2j9k3"},
+    {"ij, jk -> ik", 2, {"ij", "jk", "ik"}, "ijk", "i1j3k1"},
+    {"jik,lkj->il", 2, {"jik", "lkj", "il"}, "jikl", "i2j9k9l2"},
+    {"kj,kl->", 2, {"kj", "kl", ""}, "kjl", "k9j7l6"},
+    {"j,l->", 2, {"j", "l", ""}, "jl", "j17l18"},
+    {"i,j->ji", 2, {"i", "j", "ji"}, "ij", "i3j4"},
+    {"bij,bjk->bik", 2, {"bij", "bjk", "bik"}, "bijk", "b2i2j3k2"},
+    {"iij,jkk->ki", 2, {"iij", "jkk", "ki"}, "ijk", "i2j5k3"},
+    {"...ij,...jk->...ik", 2, {"xij", "jk", "xik"}, "xijk", "x2i2j3k2"},
+    {"...ij,...jk->...ik", 2, {"x1ij", "yjk", "xyik"}, "xyijk", "x2y3i2j3k1"},
+    {"i...,...i->...", 2, {"ix1", "yi", "xy"}, "ixy", "i6x2y3"},
+    {"abcdefgh,abcdefgh->h", 2, {"abcdefgh", "abcdefgh", "h"}, "abcdefgh", "a2b2c1d2e2f2g2h2"},
+    {"acegikmo,b->b", 2, {"acegikmo", "b", "b"}, "acegikmob", "a2b2c1e2g2i1k2m1o2"},
+    {"aceg,bdfh->", 2, {"aceg", "bdfh", ""}, "acegbdfh", "a2b2c2d2e2f1g2h2"},
+    {"ij,jk,kl->il", 3, {"ij", "jk", "kl", "il"}, "ijkl", "i2j3k5l2"},
+    {"ij,k,j->i", 3, {"ij", "k", "j", "i"}, "ijk", "i2j4k5"},
+    {"ab,bc,ca->", 3, {"ab", "bc", "ca", ""}, "abc", "a3b4c5"},
+    {"i,j,k,ijk->k", 4, {"i", "j", "k", "ijk", "k"}, "ijk", "i3j2k4"},
+    {"ij,jk->ik", 2, {"ij", "jk", "ik"}, "ijk", "i2j0k3"},
+    {"ij,jk->ik", 2, {"ij", "jk", "ik"}, "ijk", "i0j2k3"},
+    {"ij,jk->ik", 2, {"ij", "jk", "ik"}, "ijk", "i1j2305k1"},
+};
+
+static int64_t length_of(const problem *p, char label) {
+  const char *at = strchr(p->lengths, label);
+  return label == '1' ? 1 : at == NULL ? 0 : (int64_t)atoi(at + 1);
+}
+
+static vt_attr_einsum attrs_of(const char *equation) {
+  vt_attr_einsum a = {.size = sizeof a, .order = VT_ORDER_FMA256};
+  snprintf(a.equation.v, sizeof a.equation.v, "%s", equation);
+  return a;
+}
+
+static vt_view shaped_as(const problem *p, uint32_t term, uint32_t dtype, int layout) {
+  int64_t dim[8] = {0};
+  const uint32_t rank = (uint32_t)strlen(p->term[term]);
+  for (uint32_t i = 0; i < rank; i++) dim[i] = length_of(p, p->term[term][i]);
+  return view_new(dtype, rank, dim, layout);
+}
+
+/* ---- the definition ---- */
+
+typedef struct table { /* numbers by label */
+  char label[10];
+  double v[MOST];
+} table;
+
+static int64_t place(const problem *p, const char *label, const int64_t *at) {
+  int64_t i = 0;
+  for (; *label != 0; label++) i = i * length_of(p, *label) + (*label == '1' ? 0 : at[(int)*label]);
+  return i;
+}
+
+static int64_t size_of(const problem *p, const char *label) {
+  int64_t n = 1;
+  for (; *label != 0; label++) n *= length_of(p, *label);
+  return n;
+}
+
+static void unfold(const problem *p, const char *label, int64_t i, int64_t *at) {
+  for (size_t k = strlen(label); k-- > 0; i /= length_of(p, label[k]))
+    at[(int)label[k]] = i % length_of(p, label[k]);
+}
+
+/* The labels of `order` that are in `some` and, as `wanted` says, in `kept` or not. */
+static void pick(const problem *p, const char *some, const char *more, const char *kept, int wanted,
+                 char *out) {
+  for (const char *s = p->order; *s != 0; s++)
+    if ((strchr(some, *s) != NULL || strchr(more, *s) != NULL) &&
+        (strchr(kept, *s) != NULL) == wanted)
+      *out++ = *s;
+  *out = 0;
+}
+
+/* One axis for each label: a label that stands twice is its diagonal. */
+static void read_operand(const problem *p, uint32_t term, const vt_view *x, table *out) {
+  int64_t at[LETTERS] = {0};
+  pick(p, p->term[term], "", p->order, 1, out->label);
+  for (int64_t i = 0; i < size_of(p, out->label); i++) {
+    unfold(p, out->label, i, at);
+    out->v[i] = number_at(x, place(p, p->term[term], at));
+  }
+}
+
+static double added(uint32_t dtype, const double *x, int64_t n) {
+  static float narrow[MOST];
+  for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
+  return dtype == F32 ? (double)s_f32(narrow, n) : s_f64(x, n);
+}
+
+static double multiplied(uint32_t dtype, const double *x, const double *y, int64_t n) {
+  static float a[MOST], b[MOST];
+  for (int64_t i = 0; i < n; i++) a[i] = (float)x[i], b[i] = (float)y[i];
+  return dtype == F32 ? (double)d_f32(a, b, NULL, n) : d_f64(x, y, NULL, n);
+}
+
+/* S of one table or D of two over the labels that are not kept. */
+static void reduce(const problem *p, uint32_t dtype, const table *a, const table *b,
+                   const char *kept, table *out) {
+  static double x[MOST], y[MOST];
+  char summed[10];
+  int64_t at[LETTERS] = {0};
+  pick(p, a->label, b == NULL ? "" : b->label, kept, 0, summed);
+  pick(p, a->label, b == NULL ? "" : b->label, kept, 1, out->label);
+  const int64_t n = size_of(p, summed);
+  for (int64_t i = 0; i < size_of(p, out->label); i++) {
+    unfold(p, out->label, i, at);
+    for (int64_t k = 0; k < n; k++) {
+      unfold(p, summed, k, at);
+      x[k] = a->v[place(p, a->label, at)];
+      if (b != NULL) y[k] = b->v[place(p, b->label, at)];
+    }
+    if (b != NULL) out->v[i] = multiplied(dtype, x, y, n);
+    if (b == NULL) out->v[i] = summed[0] == 0 ? x[0] : added(dtype, x, n);
+  }
+}
+
+static void define(const problem *p, const vt_view *in, table *out) {
+  static table now, next, made;
+  read_operand(p, 0, &in[0], &now);
+  if (p->n == 1) reduce(p, in[0].dtype, &now, NULL, p->term[1], out);
+  for (uint32_t i = 1; i < p->n; i++) {
+    char kept[50] = "";
+    for (uint32_t k = i + 1; k <= p->n; k++) strcat(kept, p->term[k]);
+    read_operand(p, i, &in[i], &next);
+    reduce(p, in[0].dtype, &now, &next, kept, &made);
+    *out = now = made;
+  }
+}
+
+static uint64_t as_bits(uint32_t dtype, double x) {
+  return dtype == F32 ? vt_f32_bits((float)x) : vt_f64_bits(x);
+}
+
+static void compare(const problem *p, const char *label, const vt_view *got, const table *want) {
+  int64_t at[LETTERS] = {0};
+  CHECK(count_of_view(got) == size_of(p, label));
+  for (int64_t i = 0; i < count_of_view(got); i++) {
+    unfold(p, label, i, at);
+    const double x = want->v[place(p, want->label, at)];
+    if (!expect_bits(p->equation, got, i, as_bits(got->dtype, x))) return;
+  }
+}
+
+static void test_values(void) {
+  static table want;
+  uint64_t state = 51;
+  for (int64_t i = 0; i < COUNT(problems); i++)
+    for (int mix = 0; mix < 2 * LAYOUTS; mix++) {
+      const problem *p = &problems[i];
+      const vt_attr_einsum a = attrs_of(p->equation);
+      vt_view in[4];
+      test_seed = state;
+      for (uint32_t k = 0; k < p->n; k++) {
+        in[k] = shaped_as(p, k, mix % 2 ? F64 : F32, (mix / 2 + (int)k) % LAYOUTS);
+        in[k] = mix < 2 ? fill_any(in[k], &state) : fill_ordinary(in[k], &state);
+      }
+      const ran r = run_op(VT_OP_einsum, &a, in, p->n, mix / 2);
+      CHECK(r.status == VT_OK);
+      define(p, in, &want);
+      if (r.status == VT_OK) compare(p, p->term[p->n], &r.out, &want);
+      check_lowering(VT_OP_einsum, &a, in, p->n);
+      drop_all();
+    }
+}
+
+/* ---- gradients ---- */
+
+/* da of two operands: D over the labels of dy and b that a has not, in the order of the equation;
+ * repeated along the labels that neither has. */
+static void check_slope(const problem *p, const vt_view *in, uint32_t by, const vt_view *dy,
+                        const vt_view *got) {
+  static table d, other, want;
+  read_operand(p, 2, dy, &d);
+  read_operand(p, 1 - by, &in[1 - by], &other);
+  reduce(p, dy->dtype, &d, &other, p->term[by], &want);
+  compare(p, p->term[by], got, &want);
+}
+
+static int stands_twice(const char *label) {
+  for (; *label != 0; label++)
+    if (strchr(label + 1, *label) != NULL) return 1;
+  return 0;
+}
+
+static void test_slopes(void) {
+  uint64_t state = 52;
+  for (int64_t i = 0; i < 2 * COUNT(problems); i++) {
+    const problem *p = &problems[i / 2];
+    const vt_attr_einsum a = attrs_of(p->equation);
+    const uint32_t dtype = i % 2 ? F64 : F32;
+    if (p->n != 2) continue;
+    vt_view in[2], dy = shaped_as(p, 2, dtype, DENSE);
+    fill_any(dy, &state);
+    for (uint32_t k = 0; k < 2; k++) in[k] = fill_ordinary(shaped_as(p, k, dtype, DENSE), &state);
+    eager_begin();
+    const uint32_t ids[2] = {eager_value(&in[0]), 1}, second = eager_value(&in[1]);
+    const uint32_t y = eager_run(&eager.b, VT_OP_einsum, ids, 2, &a), d_out = eager_value(&dy);
+    uint32_t d_in[2] = {VT_NO_VALUE, VT_NO_VALUE};
+    const vt_gradient g = {&eager.b, ids, &y, 2, 1, &a, &d_out, d_in};
+    CHECK(second == 1);
+    vt_op_get(VT_OP_einsum)->grad(&g);
+    for (uint32_t k = 0; k < 2; k++) {
+      CHECK(d_in[k] < eager.n && vt_type_equal(&eager.type[d_in[k]], &eager.type[k]));
+      if (d_in[k] < eager.n && !stands_twice(p->term[k]))
+        check_slope(p, in, k, &dy, &eager.value[d_in[k]]);
+    }
+    eager_end(p->equation);
+    drop_all();
+  }
+}
+
+static void test_differences(void) {
+  uint64_t state = 53;
+  for (int64_t i = 0; i < COUNT(problems) - 1; i++) {
+    const problem *p = &problems[i];
+    const vt_attr_einsum a = attrs_of(p->equation);
+    vt_view in[4];
+    for (uint32_t k = 0; k < p->n; k++) {
+      in[k] = shaped_as(p, k, F64, DENSE);
+      for (int64_t e = 0; e < count_of_view(&in[k]); e++) put_number(&in[k], e, between(&state));
+    }
+    for (uint32_t k = 0; k < p->n; k++)
+      check_gradient(VT_OP_einsum, &a, in, p->n, k, 0.25, 1e-12, &state);
+    drop_all();
+  }
+}
+
+/* ---- what is refused ---- */
+
+#define E(text) (&(const vt_attr_einsum){sizeof(vt_attr_einsum), {text}, VT_ORDER_FMA256})
+
+static void test_rules(void) {
+  const vt_attr_einsum other = {.size = sizeof other, .equation = {"i->i"}, .order = 2};
+  vt_attr_einsum endless = {.size = sizeof endless, .order = VT_ORDER_FMA256};
+  memset(endless.equation.v, 'a', sizeof endless.equation.v);
+  const rule_case cases[] = {
+      {VT_OP_einsum, E("ij,jk->ik"), "f32[B, T]; f32[T, V]", "f32[B, V]"},
+      {VT_OP_einsum, E("...ij,...jk->...ik"), "f64[B, 1, 3, T]; f64[V, T, 2]", "f64[B, V, 3, 2]"},
+      {VT_OP_einsum, E("->"), "f32[]", "f32[]"},
+      {VT_OP_einsum, E("aZ->Za"), "f32[2, 3]", "f32[3, 2]"},
+      {VT_OP_einsum, E("ij,jk->ik"), "f32[2, 3]; f32[4, 5]",
+       "!verify: axis 0 of operand 2, f32[4, 5]: label 'j' has another length"},
+      {VT_OP_einsum, E("ij,jk->ik"), "f32[2, 1]; f32[4, 5]", "!verify: label 'j' has another"},
+      {VT_OP_einsum, E("ii->i"), "f32[2, 3]", "!verify: label 'i' has another length"},
+      {VT_OP_einsum, E("...,...->..."), "f32[2, 3]; f32[2, 4]", "!verify: does not broadcast"},
+      {VT_OP_einsum, E("ij->i"), "f32[2, 3, 4]", "!verify: where the equation names 2 axes"},
+      {VT_OP_einsum, E("ij...->i..."), "f32[2]", "!verify: where the equation names 2 axes"},
+      {VT_OP_einsum, E("ij,jk->ik"), "f32[2, 3]", "!verify: the equation has 2 operands where 1"},
+      {VT_OP_einsum, E("ij->ik"), "f32[2, 3]", "!verify: label 'k' of the result is in no operand"},
+      {VT_OP_einsum, E("ij->ii"), "f32[2, 3]", "!verify: label 'i' stands twice in the result"},
+      {VT_OP_einsum, E("ij"), "f32[2, 3]", "!verify: no '->' before its result"},
+      {VT_OP_einsum, E("ij-"), "f32[2, 3]", "!verify: no '->' before its result"},
+      {VT_OP_einsum, E("ij->i->j"), "f32[2, 3]", "!verify: goes on after its result"},
+      {VT_OP_einsum, E("ij->i,j"), "f32[2, 3]", "!verify: goes on after its result"},
+      {VT_OP_einsum, E("i1->i"), "f32[2, 3]", "!verify: the equation has a '1'"},
+      {VT_OP_einsum, E("i..->i"), "f32[2, 3]", "!verify: a '.' that is not part of '...'"},
+      {VT_OP_einsum, E("...i...->i"), "f32[2, 3]", "!verify: '...' twice in one term"},
+      {VT_OP_einsum, E("...i->i"), "f32[2, 3]", "!verify: '...', but its result has not"},
+      {VT_OP_einsum, E("abcdefghi->a"), "f32[2]", "!verify: more than 8 axes of one tensor"},
+      {VT_OP_einsum, E("abcde,fghij->abcdefgh"), "f32[1, 1, 1, 1, 1]; f32[1, 1, 1, 1, 1]",
+       "f32[1, 1, 1, 1, 1, 1, 1, 1]"},
+      {VT_OP_einsum, E("abcde,fghij,eij->abcd"),
+       "f32[1, 1, 1, 1, 1]; f32[1, 1, 1, 1, 1]; f32[1, 1, 1]", "f32[1, 1, 1, 1]"},
+      {VT_OP_einsum, E("abcde,fghij,fghij->abcde"),
+       "f32[1, 1, 1, 1, 1]; f32[1, 1, 1, 1, 1]; f32[1, 1, 1, 1, 1]",
+       "!verify: operands 1 to 2 contracted have more than 8 axes"},
+      {VT_OP_einsum, E("a,b,c,d,e,f,g,h,i->"), "f32[1]", "!verify: more than 8 operands"},
+      {VT_OP_einsum, E("i->i"), "i32[2]", "!verify: expected f32 or f64"},
+      {VT_OP_einsum, &other, "f32[2]", "!verify: order 2 of a contraction"},
+      {VT_OP_einsum, &endless, "f32[2]", "!verify: the equation has no end"},
+  };
+  CHECK_RULES(cases);
+}
+
+int main(void) {
+  test_values();
+  test_slopes();
+  test_differences();
+  test_rules();
+  TEST_DONE();
+}

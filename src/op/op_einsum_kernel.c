@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * op_einsum_kernel.c - einsum one element of the result at a time, as loops over labels: the second
+ * implementation of what op_einsum.c says in ops. It needs no room for what the steps leave in
+ * between, and computes that again where it is read. */
+#include "equation.h"
+#include "op_float.h"
+#include "op_move.h"
+
+/* ---- D, one product at a time ---- */
+
+enum { CHAIN = 256, GROUP = 8, LEVELS = 21 };
+typedef struct running {
+  uint32_t dtype;
+  int64_t chained;
+  double chain, total[LEVELS];
+  int32_t n[LEVELS];
+} running;
+
+static double sum_of(uint32_t dtype, double a, double b) {
+  return dtype == VT_DTYPE_F32 ? (double)((float)a + (float)b) : a + b;
+}
+
+static void running_init(running *r, uint32_t dtype) { *r = (running){.dtype = dtype}; }
+
+/* A full group goes on at once: handed through alone it would get no addition but that to +0,
+ * which changes nothing, because no total is -0. */
+static void running_carry(running *r, double x) {
+  for (int level = 0; level < LEVELS; level++) {
+    r->total[level] = sum_of(r->dtype, r->total[level], x);
+    if (++r->n[level] < GROUP) return;
+    x = r->total[level];
+    r->total[level] = 0;
+    r->n[level] = 0;
+  }
+}
+
+static void running_add(running *r, double a, double b) {
+  r->chain = r->dtype == VT_DTYPE_F32 ? (double)vt_f32_fma((float)a, (float)b, (float)r->chain)
+                                      : vt_f64_fma(a, b, r->chain);
+  if (++r->chained < CHAIN) return;
+  running_carry(r, r->chain);
+  r->chain = 0;
+  r->chained = 0;
+}
+
+static double running_done(running *r) {
+  if (r->chained > 0) running_carry(r, r->chain);
+  double x = 0;
+  int any = 0;
+  for (int level = 0; level < LEVELS; level++) {
+    if (r->n[level] == 0 && !any) continue;
+    x = any ? sum_of(r->dtype, r->total[level], x) : r->total[level];
+    any = 1;
+  }
+  return x;
+}
+
+/* ---- loops over labels ---- */
+
+typedef struct nest {
+  const vt_kernel *k;
+  vt_equation q;
+  int64_t index[VT_EQUATION_LABELS];
+  struct loops {
+    uint32_t n;
+    uint8_t label[VT_EQUATION_LABELS];
+    int64_t count;
+  } step[VT_EQUATION_OPERANDS]; /* what is summed when operand i comes in */
+} nest;
+
+static struct loops loops_of(const vt_equation *q, uint64_t mask) {
+  struct loops l;
+  int64_t dim[VT_EQUATION_LABELS];
+  l.n = vt_equation_sorted(q, mask, l.label);
+  for (uint32_t i = 0; i < l.n; i++) dim[i] = q->dim[l.label[i]];
+  l.count = vt_count_of(dim, l.n);
+  return l;
+}
+
+/* The next point; after the last one all labels are 0 again. */
+static void loops_next(nest *n, const struct loops *l) {
+  for (uint32_t i = l->n; i-- > 0;) {
+    if (++n->index[l->label[i]] < n->q.dim[l->label[i]]) return;
+    n->index[l->label[i]] = 0;
+  }
+}
+
+/* An element of operand i at the labels' present values: a label that stands twice moves on the
+ * diagonal. */
+static double element(const nest *n, uint32_t i) {
+  const vt_view *x = &n->k->in[i];
+  int64_t at = 0;
+  for (uint32_t axis = 0; axis < x->rank; axis++)
+    if (n->q.label[i][axis] != VT_EQUATION_REPEATED)
+      at += n->index[n->q.label[i][axis]] * x->stride[axis];
+  return vt_float_load(x, at);
+}
+
+/* The operands up to i, contracted. */
+static double value(nest *n, uint32_t i) {
+  if (i == 0) return element(n, 0);
+  const struct loops *l = &n->step[i];
+  running d;
+  running_init(&d, n->k->out->dtype);
+  for (int64_t j = 0; j < l->count; j++) {
+    const double left = value(n, i - 1);
+    running_add(&d, left, element(n, i));
+    loops_next(n, l);
+  }
+  return running_done(&d);
+}
+
+static double summed(nest *n) {
+  const struct loops *l = &n->step[0];
+  vt_float_sum s;
+  if (l->n == 0) return element(n, 0);
+  vt_float_sum_init(&s, n->k->out->dtype);
+  for (int64_t j = 0; j < l->count; j++) {
+    vt_float_sum_add(&s, element(n, 0));
+    loops_next(n, l);
+  }
+  return vt_float_sum_done(&s);
+}
+
+vt_status kernel_einsum(vt_kernel *k) {
+  const vt_view *y = k->out;
+  vt_type types[VT_EQUATION_OPERANDS];
+  nest n = {.k = k};
+  for (uint32_t i = 0; i < k->n_in; i++) {
+    types[i] = (vt_type){.dtype = k->in[i].dtype, .rank = k->in[i].rank};
+    for (uint32_t axis = 0; axis < types[i].rank; axis++) types[i].dim[axis] = k->in[i].dim[axis];
+  }
+  const vt_rule r = {.in = types, .n_in = k->n_in, .attrs = k->attrs};
+  VT_TRY(vt_equation_read(&r, &n.q, NULL));
+  uint64_t now = n.q.has[0];
+  n.step[0] = loops_of(&n.q, now & ~n.q.has[n.q.n]); /* counts where there is one operand */
+  for (uint32_t i = 1; i < n.q.n; i++) {
+    const uint64_t kept = vt_equation_kept(&n.q, i);
+    now |= n.q.has[i];
+    n.step[i] = loops_of(&n.q, now & ~kept);
+    now &= kept;
+  }
+  vt_walk w;
+  vt_walk_init(&w, y->rank, y->dim);
+  vt_walk_view(&w, y);
+  for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
+    for (uint32_t axis = 0; axis < y->rank; axis++) n.index[n.q.label[n.q.n][axis]] = w.index[axis];
+    vt_float_store(y, w.at[0], n.q.n == 1 ? summed(&n) : value(&n, n.q.n - 1));
+  }
+  return VT_OK;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cts_graphs.c - decompositions and gradients write the same graph whoever compiled them. C leaves
+ * the order of arguments open, so two calls that write nodes inside one call, or in one list of
+ * values, would number them by the compiler's taste. For each op one digest of the printed graphs
+ * of all its models, lowered, and of their gradients, before and after lowering, is kept in
+ * graphs.digests: every compiler has to give it. */
+#include <stdlib.h>
+#include <string.h>
+#include "cts.h"
+#include "vt_file.h"
+#include "vt_hash.h"
+#include "vt_parse.h"
+#include "vt_pass.h"
+
+static const char file_name[] = "graphs.digests";
+
+/* ---- one model ---- */
+
+static _Noreturn void not_made(const cts_model *m, const vt_diag *d) {
+  cts_die("%s: %s", m->name, d->text);
+}
+
+static void add_printed(vt_hasher *h, const vt_graph *g) {
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_graph_print(g, 1, &t);
+  if (vt_text_status(&t) != VT_OK) cts_die("out of memory");
+  vt_hash_add_u64(h, t.n);
+  vt_hash_add(h, t.s, t.n);
+  vt_text_done(&t);
+}
+
+/* The text of a model, lowered down to prims. */
+static void add_lowered(vt_hasher *h, const cts_model *m, const char *text) {
+  const vt_pass_options o = {.alloc = vt_alloc_default()};
+  vt_graph *written = NULL, *bound = NULL, *lowered = NULL;
+  vt_diag d = {0};
+  if (vt_parse(text, strlen(text), o.alloc, &written, &d) != VT_OK ||
+      vt_pass_bind(written, &o, &bound, &d) != VT_OK ||
+      vt_pass_lower(bound, &o, &lowered, &d) != VT_OK)
+    not_made(m, &d);
+  add_printed(h, lowered);
+  vt_graph_free(lowered);
+  vt_graph_free(bound);
+  vt_graph_free(written);
+}
+
+static void add_model(vt_hasher *h, const cts_model *m) {
+  char why[200];
+  vt_hash_add(h, m->name, strlen(m->name) + 1);
+  add_lowered(h, m, m->text);
+  if (!cts_has_gradient(m->block)) return;
+  char *gradient = cts_gradient_text(m, why);
+  if (gradient == NULL) cts_die("%s: %s", m->name, why);
+  vt_hash_add(h, gradient, strlen(gradient) + 1);
+  add_lowered(h, m, gradient);
+  free(gradient);
+}
+
+/* ---- all of them, by op and name ---- */
+
+static int by_op_and_name(const void *a, const void *b) {
+  const cts_model *x = *(cts_model *const *)a, *y = *(cts_model *const *)b;
+  const int c = strcmp(x->block->op->name, y->block->op->name);
+  return c != 0 ? c : strcmp(x->name, y->name);
+}
+
+static cts_model **sorted_models(const cts_suite *s) {
+  cts_model **m = malloc(s->n_models * sizeof *m + 1);
+  if (m == NULL) cts_die("out of memory");
+  memcpy(m, s->model, s->n_models * sizeof *m);
+  qsort(m, s->n_models, sizeof *m, by_op_and_name);
+  return m;
+}
+
+/* "0123456789abcdef softmax", a line an op. */
+static void write_lines(const cts_suite *s, vt_text *out) {
+  cts_model **m = sorted_models(s);
+  vt_text_add(out,
+              "# One digest for each op of the graphs that its models become, written by "
+              "`cts --write-graphs`.\n");
+  for (uint32_t i = 0; i < s->n_models;) {
+    const vt_op_info *op = m[i]->block->op;
+    vt_hasher h;
+    vt_hash_init(&h);
+    for (; i < s->n_models && m[i]->block->op == op; i++) add_model(&h, m[i]);
+    const vt_hash256 digest = vt_hash_done(&h);
+    for (int k = 0; k < 8; k++) vt_text_add(out, "%02x", digest.b[k]);
+    vt_text_add(out, " %s\n", op->name);
+  }
+  free(m);
+  if (vt_text_status(out) != VT_OK) cts_die("out of memory");
+}
+
+/* Says which lines of `text` are not in `in`, each by the op it ends with. */
+static unsigned missing(const char *text, const char *in, const char *what) {
+  unsigned n = 0;
+  while (*text != 0) {
+    const size_t length = strcspn(text, "\n");
+    char line[300];
+    snprintf(line, sizeof line, "\n%.*s\n", (int)(length < 290 ? length : 290), text);
+    if (text[0] != '#' && strstr(in, line) == NULL && n++ < 400)
+      printf("FAILED %s: %s\n", length > 17 ? strtok(line + 18, "\n") : "?", what);
+    text += length + (text[length] == '\n');
+  }
+  return n;
+}
+
+unsigned cts_check_graphs(const cts_suite *s, const char *folder) {
+  char path[4096];
+  vt_text now;
+  vt_file stored;
+  vt_diag d = {0};
+  vt_text_init(&now, vt_alloc_default());
+  write_lines(s, &now);
+  snprintf(path, sizeof path, "%s/%s", folder, file_name);
+  if (vt_file_read(path, 1 << 24, vt_alloc_default(), &stored, &d) != VT_OK) cts_die("%s", d.text);
+  const char *kept = (const char *)stored.data;
+  unsigned failed = missing(now.s, kept, "its models become other graphs than are stored");
+  if (failed == 0) failed = missing(kept, now.s, "is stored and has no models");
+  printf("graphs: %u models, %u ops differ\n", s->n_models, failed);
+  vt_file_done(&stored);
+  vt_text_done(&now);
+  return failed;
+}
+
+unsigned cts_write_graphs(const cts_suite *s, const char *folder) {
+  char path[4096];
+  vt_text now;
+  vt_file_writer w;
+  vt_diag d = {0};
+  vt_text_init(&now, vt_alloc_default());
+  write_lines(s, &now);
+  snprintf(path, sizeof path, "%s/%s", folder, file_name);
+  vt_status status = vt_file_create(path, &w, &d);
+  if (status == VT_OK) status = vt_file_put(&w, now.s, now.n, &d);
+  if (status == VT_OK) status = vt_file_commit(&w, &d);
+  vt_text_done(&now);
+  if (status != VT_OK) fprintf(stderr, "cts: %s: %s\n", path, d.text);
+  return status != VT_OK;
+}

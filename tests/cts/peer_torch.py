@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: Apache-2.0
+"""peer_torch.py - op -> the function of PyTorch that means the same. Floats come as f64 and autograd
+goes through everything, so one table serves results and gradients."""
+import numpy as np
+
+from peer_model import Skip
+
+try:
+    import torch
+    import torch.nn.functional as F
+except ImportError:
+    torch = None
+else:
+    from peer_torch_layers import LAYERS, Loose
+
+
+class Value:
+    """The tensor that the next node is given, and the one that is compared."""
+
+    def __init__(self, raw, dtype, scale=0.0, steep=False):
+        self.raw, self.scale, self.steep = raw, scale, steep
+        self.tensor = raw.float().double() if dtype == "f32" and raw.dtype == torch.float64 else raw
+
+
+class Torch:
+    def __init__(self):
+        self.table = {**elementwise(), **movement(), **reductions(), **LAYERS}
+
+    def values(self, arrays, types):
+        if set(types.values()) & {"f16", "bf16"}:
+            raise Skip("storage types (PyTorch)")
+        values = {}
+        for name, array in arrays.items():
+            x = torch.tensor(array)
+            x = x.double().requires_grad_() if x.dtype.is_floating_point else x
+            values[name] = Value(x, "f64")
+        return values
+
+    def apply(self, node, operands):
+        if node.op not in self.table:
+            raise Skip(f"{node.op} is no function of PyTorch")
+        if {"f16", "bf16"} & set(node.dtypes):
+            raise Skip("storage types (PyTorch)")
+        result = self.table[node.op]([o.tensor for o in operands], node.attrs, node.context)
+        more = (result.slack, result.steep) if isinstance(result, Loose) else ()
+        result = result.results if isinstance(result, Loose) else result
+        results = result if isinstance(result, (list, tuple)) else [result]
+        return [Value(r, d, *more) for r, d in zip(results, node.dtypes)]
+
+    def index(self, i):
+        return Value(torch.tensor(i), "i64")
+
+    def row(self, value, i):
+        return Value(value.tensor[i], "f64")
+
+    def stack(self, values, dtype, shape):
+        return Value(torch.stack([v.tensor for v in values]) if values else torch.zeros(shape), "f64")
+
+    def truth(self, value):
+        return bool(value.tensor)
+
+    def gradients(self, folder, model, values, load):
+        """By the names of the inputs; None where an input does not reach the loss."""
+        if any(v.steep for v in values.values()):
+            raise Skip("scores whose rounding shows in the gradient (PyTorch)")
+        loss = torch.zeros(())
+        for output, source in model.outputs.items():
+            if (folder / f"in.dy.{output}.npy").exists():
+                loss = loss + (values[source].raw * torch.tensor(load(folder, "in", f"dy.{output}"))).sum()
+        names = [p.name[7:-4] for p in sorted(folder.glob("out.dx.*.npy"))]
+        if not loss.requires_grad:
+            return dict.fromkeys(names)
+        found = torch.autograd.grad(loss, [values[n].raw for n in names], allow_unused=True)
+        return {n: None if dx is None else dx.numpy() for n, dx in zip(names, found)}
+
+
+def one(f):
+    return lambda x, a, c: f(*x)
+
+
+def floats(f):
+    def run(x, a, c):
+        if not all(v.dtype.is_floating_point for v in x):
+            raise Skip("integers (PyTorch)")
+        return f(x, a, c)
+    return run
+
+
+# ---- element by element ----
+
+def fma(x, a, c):
+    if c.dtype == "f64":
+        raise Skip("fma of f64 (PyTorch)")
+    return x[0] * x[1] + x[2]
+
+
+def kind_of(dtype):
+    return {"f32": torch.float64, "f64": torch.float64, "i8": torch.int8, "u8": torch.uint8,
+            "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}[dtype]
+
+
+def cast(x, a, c):
+    if c.dtype not in ("f32", "f64") or not x[0].dtype.is_floating_point:
+        raise Skip("casts of integers (PyTorch)")
+    return x[0]
+
+
+def iota(x, a, c):
+    shape = [1] * len(a["shape"])
+    shape[a["axis"]] = -1
+    line = torch.arange(a["shape"][a["axis"]], dtype=kind_of(c.dtype))
+    return line.reshape(shape).expand(a["shape"])
+
+
+def mod(x, a, c):
+    """Where PyTorch's remainder would trap, what the op gives is put in."""
+    zero = x[1] == 0
+    edge = zero | (x[1] == -1) if c.dtype != "u8" else zero
+    rest = torch.fmod(x[0], torch.where(edge, torch.ones_like(x[1]), x[1]))
+    return torch.where(zero, x[0], rest)
+
+
+def shift(f, up):
+    def run(x, a, c):
+        x, n = torch.broadcast_tensors(*x)
+        inside = (n >= 0) & (n < x.element_size() * 8)
+        beyond = torch.zeros_like(x) if up or c.dtype == "u8" else torch.where(x < 0, -1, 0).to(x.dtype)
+        return torch.where(inside, f(x, torch.where(inside, n, 0)), beyond)
+    return run
+
+
+def along_channels(x, s):
+    return s.reshape((-1,) + (1,) * (x.dim() - 2)) if s.dim() == 1 and x.dim() > 2 else s
+
+
+def elementwise():
+    unary = """neg abs sqrt rsqrt exp log sin cos tanh erf sigmoid exp2 expm1 log2 log10 log1p tan asin acos
+        atan sinh cosh asinh acosh atanh floor ceil trunc round sign relu square reciprocal"""
+    table = {name: floats(one(getattr(torch, name))) for name in unary.split()}
+    table.update({name: floats(one(f)) for name, f in {
+        "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "pow": torch.pow,
+        "maximum": torch.maximum, "minimum": torch.minimum, "silu": F.silu, "gelu": F.gelu,
+        "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "relu6": F.relu6, "selu": F.selu,
+        "softplus": F.softplus, "mish": F.mish, "hardswish": F.hardswish, "softsign": F.softsign,
+        "log_sigmoid": F.logsigmoid, "tanhshrink": F.tanhshrink, "swiglu": lambda a, b: F.silu(a) * b,
+        "geglu": lambda a, b: F.gelu(a) * b}.items()})
+    table.update({name: one(getattr(torch, name)) for name in "eq ne lt le gt ge".split()})
+    table.update({name: one(getattr(torch, f"bitwise_{name}")) for name in "and or not xor".split()})
+    table.update({
+        "fma": fma, "select": one(torch.where), "where": one(torch.where), "cast": cast, "iota": iota,
+        "literal": lambda x, a, c: torch.tensor(a["value"], dtype=kind_of(c.dtype)),
+        "mod": mod, "shl": shift(torch.bitwise_left_shift, True), "shr": shift(torch.bitwise_right_shift, False),
+        "is_nan": one(torch.isnan), "is_inf": one(torch.isinf), "is_finite": one(torch.isfinite),
+        "clamp": lambda x, a, c: torch.clamp(x[0], a["lo"], a["hi"]),
+        "hardtanh": lambda x, a, c: F.hardtanh(x[0], a["lo"], a["hi"]),
+        "leaky_relu": lambda x, a, c: F.leaky_relu(x[0], a["slope"]),
+        "elu": lambda x, a, c: F.elu(x[0], a["alpha"]), "celu": lambda x, a, c: F.celu(x[0], a["alpha"]),
+        "softshrink": lambda x, a, c: F.softshrink(x[0], a["l"]),
+        "hardshrink": lambda x, a, c: F.hardshrink(x[0], a["l"]),
+        "threshold": lambda x, a, c: F.threshold(x[0], a["l"], a["value"]),
+        "hardsigmoid": lambda x, a, c: F.hardtanh(a["alpha"] * x[0] + a["beta"], 0, 1),
+        "glu": lambda x, a, c: F.glu(x[0], a["axis"]),
+        "prelu": lambda x, a, c: torch.where(x[0] > 0, x[0], along_channels(*x) * x[0]),
+    })
+    return table
+
+
+# ---- reductions ----
+
+def dims(x, a):
+    axes = a.get("axes")
+    return [axes] if isinstance(axes, int) else list(axes or range(x.dim()))
+
+
+def reduced(f):
+    def run(x, a, c):
+        if not x[0].dtype.is_floating_point:
+            raise Skip("integers (PyTorch)")
+        axes = dims(x[0], a)
+        return f(x[0], axes, a.get("keep", False)) if axes else f(x[0][None], [0], False)
+    return run
+
+
+def extreme(f):
+    return reduced(lambda x, axes, keep: f(x, dim=axes, keepdim=keep))
+
+
+def prod(x, axes, keep):
+    for axis in sorted(axes, reverse=True):
+        x = torch.prod(x, dim=axis, keepdim=keep)
+    return x
+
+
+def truth(f):
+    def run(x, a, c):
+        y, keep = x[0], a.get("keep", False)
+        for axis in sorted(dims(y, a), reverse=True):
+            y = f(y, dim=axis, keepdim=keep)
+        return y
+    return run
+
+
+def spread(root):
+    def run(x, a, c):
+        axes = dims(x[0], a)
+        if not axes or min(x[0].shape, default=1) == 0:
+            raise Skip("a variance of nothing (PyTorch)")
+        f = torch.std if root else torch.var
+        return f(x[0], dim=axes, correction=a["correction"], keepdim=a.get("keep", False))
+    return run
+
+
+def cumsum(x, a, c):
+    axis = a["axis"]
+    line = torch.flip(x[0], [axis]) if a["reverse"] else x[0]
+    y = torch.cumsum(line, axis)
+    if a["exclusive"] and y.shape[axis]:
+        y = torch.cat([torch.zeros_like(y.narrow(axis, 0, 1)), y.narrow(axis, 0, y.shape[axis] - 1)], axis)
+    return torch.flip(y, [axis]) if a["reverse"] else y
+
+
+def sort(x, a, c):
+    return list(torch.sort(x[0], dim=a["axis"], descending=a["descending"], stable=True))
+
+
+def top_k(x, a, c):
+    """The head of a stable sort: torch.topk leaves open which of equal values comes first."""
+    axis = a["axis"]
+    found = sort(x, {"axis": axis, "descending": not a["least"]}, c)
+    return [v.narrow(axis, 0, c.shapes[0][axis]) for v in found]
+
+
+def nonzero(x, a, c):
+    places = torch.nonzero(x[0])
+    rows = torch.full((a["bound"], x[0].dim()), -1)
+    rows[:min(len(places), a["bound"])] = places[:a["bound"]]
+    return [rows, torch.tensor(len(places))]
+
+
+def matrix(x, flag):
+    return x.transpose(-1, -2) if flag else x
+
+
+def reductions():
+    return {
+        "sum": reduced(lambda x, axes, keep: x.sum(dim=axes, keepdim=keep)),
+        "mean": reduced(lambda x, axes, keep: x.mean(dim=axes, keepdim=keep)),
+        "max": extreme(torch.amax), "min": extreme(torch.amin), "prod": reduced(prod),
+        "argmax": floats(lambda x, a, c: torch.argmax(x[0], dim=a["axis"])),
+        "argmin": floats(lambda x, a, c: torch.argmin(x[0], dim=a["axis"])),
+        "any": truth(torch.any), "all": truth(torch.all), "cumsum": floats(cumsum),
+        "logsumexp": reduced(lambda x, axes, keep: torch.logsumexp(x, dim=axes, keepdim=keep)),
+        "var": floats(spread(False)), "std": floats(spread(True)),
+        "sum_square": reduced(lambda x, axes, keep: (x * x).sum(dim=axes, keepdim=keep)),
+        "norm_l1": reduced(lambda x, axes, keep: torch.linalg.vector_norm(x, 1, axes, keep)),
+        "norm_l2": reduced(lambda x, axes, keep: torch.linalg.vector_norm(x, 2, axes, keep)),
+        "sort": sort, "argsort": lambda x, a, c: sort(x, a, c)[1], "top_k": top_k, "nonzero": nonzero,
+        "matmul": lambda x, a, c: matrix(x[0], a["transpose_a"]) @ matrix(x[1], a["transpose_b"]),
+        "matmul_masked": lambda x, a, c: torch.where(
+            x[2], matrix(x[0], a["transpose_a"]), 0.0) @ matrix(x[1], a["transpose_b"]),
+        "linear": lambda x, a, c: x[0] @ x[1] + (x[2] if len(x) == 3 else 0),
+        "matmul_int": matmul_int, "einsum": lambda x, a, c: torch.einsum(a["equation"], *x),
+        "linear_int": lambda x, a, c: (matmul_int(x[:4], a, c).long() + (x[4] if len(x) > 4 else 0)).to(torch.int32),
+    }
+
+
+def matmul_int(x, a, c):
+    left, right, *zero = [v.double() for v in x]
+    left = left - zero[0] if zero else left
+    right = right - zero[1] if len(zero) > 1 else right
+    return (left @ right).to(torch.int32)
+
+
+# ---- movement ----
+
+def places(x, index, a, shape, how):
+    """Flat positions in x of what a gather reads: NumPy's gather of the positions."""
+    import peer_numpy
+    flat = np.arange(x.numel()).reshape(tuple(x.shape))
+    gather = getattr(peer_numpy, "np_" + how)
+    found = gather([flat, index.numpy()], a, peer_numpy.Context([], [list(shape)]))
+    return torch.tensor(np.array(found))
+
+
+def gather(x, a, c):
+    if a.get("batch", 0):
+        return torch.take(x[0], places(*x, a, c.shapes[0], "gather"))
+    axis, index = a.get("axis", 0), x[1]
+    flat = torch.index_select(x[0], axis, index.reshape(-1).long())
+    return flat.reshape(x[0].shape[:axis] + index.shape + x[0].shape[axis + 1:])
+
+
+def gather_nd(x, a, c):
+    return torch.take(x[0], places(*x, a, c.shapes[0], "gather_nd"))
+
+
+def scatter(how, combine):
+    def run(x, a, c):
+        base, index, updates = x
+        to = places(base, index, a, updates.shape, how).reshape(-1)
+        return combine(base.reshape(-1), to, updates.reshape(-1)).reshape(base.shape)
+    return run
+
+
+def last(base, to, updates):
+    """PyTorch leaves open which of several updates stays; then the last one is chosen by its place."""
+    if len(torch.unique(to)) == len(to):
+        return base.scatter(0, to, updates)
+    chosen = np.arange(len(base))
+    chosen[to.numpy()] = len(base) + np.arange(len(to))
+    return torch.cat([base, updates])[torch.tensor(chosen)]
+
+
+def slices(x, a, c):
+    steps = a.get("step") or [1] * x[0].dim()
+    return x[0][tuple(slice(*p) for p in zip(a["start"], a["stop"], steps))]
+
+
+def pad(x, a, c):
+    y = x[1].expand(c.shapes[0]).clone()
+    y[tuple(slice(l, l + n) for l, n in zip(a["low"], x[0].shape))] = x[0]
+    return y
+
+
+def one_hot(x, a, c):
+    inside = bool(((x[0] >= 0) & (x[0] < a["depth"])).all())
+    if not inside or a["depth"] == 0 or (a["on"], a["off"]) != (1, 0):
+        raise Skip("an index without a place, or other values (PyTorch)")
+    return F.one_hot(x[0].long(), a["depth"]).to(kind_of(c.dtype))
+
+
+def reshaped(x, a, c):
+    return x[0].reshape(c.shapes[0])
+
+
+def blocks(deep, shuffle):
+    """Mode CRD is the pixel shuffle; DCR is the same after its channels are exchanged."""
+    def run(x, a, c):
+        b, x = a["block"], x[0]
+        if x.numel() == 0:
+            raise Skip("blocks of nothing (PyTorch)")
+        n, ch, h, w = x.shape
+        if shuffle and a["mode"] == deep:
+            x = x.reshape(n, b * b, ch // (b * b), h, w).transpose(1, 2).reshape(n, ch, h, w)
+        y = F.pixel_shuffle(x, b) if shuffle else F.pixel_unshuffle(x, b)
+        if not shuffle and a["mode"] == deep:
+            y = y.reshape(n, ch, b * b, h // b, w // b).transpose(1, 2).reshape(n, ch * b * b, h // b, w // b)
+        return y
+    return run
+
+
+def movement():
+    table = {
+        "gather": gather, "embedding": gather, "gather_nd": gather_nd, "slice": slices, "pad": pad,
+        "gather_elements": lambda x, a, c: torch.gather(x[0], a["axis"], x[1].long()),
+        "concat": lambda x, a, c: torch.cat(x, dim=a["axis"]),
+        "stack": lambda x, a, c: torch.stack(x, dim=a["axis"]),
+        "split": lambda x, a, c: torch.split(x[0], [s[a["axis"]] for s in c.shapes], dim=a["axis"]),
+        "reshape": reshaped, "squeeze": reshaped, "unsqueeze": reshaped, "flatten": reshaped,
+        "transpose": lambda x, a, c: x[0].permute(a["perm"]),
+        "broadcast": lambda x, a, c: x[0].broadcast_to(a["shape"]),
+        "tile": lambda x, a, c: x[0].repeat(a["repeats"]),
+        "flip": lambda x, a, c: torch.flip(x[0], dims(x[0], a)),
+        "roll": lambda x, a, c: torch.roll(x[0], a["shift"], a["axis"]),
+        "diag": lambda x, a, c: torch.diag(x[0], a["k"]),
+        "triu": lambda x, a, c: torch.triu(x[0], a["k"]), "tril": lambda x, a, c: torch.tril(x[0], a["k"]),
+        "one_hot": one_hot, "depth_to_space": blocks("DCR", True), "space_to_depth": blocks("DCR", False),
+    }
+    for name, how in (("scatter", "gather"), ("scatter_elements", "gather_elements"), ("scatter_nd", "gather_nd")):
+        table[name] = scatter(how, last)
+        table[name + "_add"] = scatter(how, lambda b, i, u: b.scatter_add(0, i, u))
+        table[name + "_max"] = scatter(how, lambda b, i, u: b.scatter_reduce(0, i, u, "amax"))
+        table[name + "_min"] = scatter(how, lambda b, i, u: b.scatter_reduce(0, i, u, "amin"))
+    return table

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * texts_check.c - what texts_device.cu computed, against the library on this processor: operands
+ * are made here again, by number, and results compared as bits. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "device_crew.h"
+#include "texts_check.h"
+#include "texts_device.h"
+#include "vt_words.h"
+#include "texts_test.inc"
+#include "judges_test.h"
+
+static uint64_t result(const fd_slot *s, size_t i) {
+  uint64_t y;
+  memcpy(&y, (const char *)s->host + i * sizeof y, sizeof y);
+  return y;
+}
+
+/* ---- texts.def: item is the text ---- */
+
+static const struct {
+  const char *name;
+  int kind;
+  uint64_t (*judge)(uint64_t a, uint64_t b, uint64_t c);
+} texts[] = {
+#define VT_TEXT(name, kind) {#name, CASE_##kind, judge_##name},
+#include "texts.def"
+#undef VT_TEXT
+};
+enum { N_TEXTS = sizeof texts / sizeof *texts, TEXT_SLICES = 16 };
+
+static const char *compute_text(const work *w, fd_slot *s, unsigned slice) {
+  return td_text(s, w->item, (uint64_t)slice * TD_SLICE);
+}
+static unsigned long long judge_text(const work *w, const fd_slot *s, unsigned slice) {
+  unsigned long long bad = 0;
+  for (uint64_t i = 0; i < TD_SLICE; i++) {
+    const case3 x = case_of(texts[w->item].kind, (uint64_t)slice * TD_SLICE + i);
+    bad += result(s, i) != texts[w->item].judge(x.a, x.b, x.c);
+  }
+  return bad;
+}
+
+/* ---- casts: item is the source type; a slice after the other goes to each destination ---- */
+
+enum { CAST_TYPES = VT_CAST_BF16, CAST_SLICES = 4 * CAST_TYPES };
+
+static uint32_t cast_to(unsigned slice) { return slice % CAST_TYPES + 1; }
+static uint64_t cast_first(unsigned slice) { return (uint64_t)(slice / CAST_TYPES) * TD_SLICE; }
+
+static const char *compute_cast(const work *w, fd_slot *s, unsigned slice) {
+  return td_cast(s, (uint32_t)w->item, cast_to(slice), cast_first(slice));
+}
+static unsigned long long judge_casts(const work *w, const fd_slot *s, unsigned slice) {
+  const uint32_t from = (uint32_t)w->item;
+  unsigned long long bad = 0;
+  for (uint64_t i = 0; i < TD_SLICE; i++) {
+    const uint64_t x = text_cast_source(cast_first(slice) + i, from);
+    bad += result(s, i) != judge_cast(x, from, cast_to(slice));
+  }
+  return bad;
+}
+
+/* ---- random numbers: a slice a seed and a way ---- */
+
+enum { RANDOM_SLICES = 8 * TEXT_RANDOM_WAYS };
+
+static uint64_t seed_of(unsigned slice) { return case_random(slice); }
+static int way_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_WAYS); }
+static const char *compute_random(const work *w, fd_slot *s, unsigned slice) {
+  (void)w;
+  return td_random(s, seed_of(slice), way_of(slice), 0);
+}
+static unsigned long long judge_randoms(const work *w, const fd_slot *s, unsigned slice) {
+  unsigned long long bad = 0;
+  (void)w;
+  for (uint64_t i = 0; i < TD_SLICE; i++)
+    bad += result(s, i) != judge_random(case_i64(i), seed_of(slice), way_of(slice));
+  return bad;
+}
+
+/* ---- S: a slice a length; item 0 f32, 1 f64. The last one has a third level. ---- */
+
+enum { LENGTHS = 130, LONG_SUM = 1024 * 1024 + 1100, JUDGED_LONG = 8 };
+
+static int64_t sum_length(unsigned slice) {
+  return slice < LENGTHS ? case_length(slice) : LONG_SUM;
+}
+static uint64_t sum_first(unsigned slice) { return (uint64_t)slice * TD_LISTS; }
+
+static const char *compute_sum(const work *w, fd_slot *s, unsigned slice) {
+  return w->item == 0 ? td_sum_f32(s, sum_first(slice), sum_length(slice))
+                      : td_sum_f64(s, sum_first(slice), sum_length(slice));
+}
+static uint64_t sum_alone(int item, uint64_t list, int64_t n) {
+  vt_sum_f32 s;
+  vt_sum_f64 d;
+  vt_sum_f32_init(&s), vt_sum_f64_init(&d);
+  for (int64_t i = 0; item == 0 && i < n; i++)
+    vt_sum_f32_add(&s, judge_s(case_element_f32(list, i)));
+  for (int64_t i = 0; item == 1 && i < n; i++)
+    vt_sum_f64_add(&d, judge_d(case_element_f64(list, i)));
+  return item == 0 ? judge_of_s(vt_sum_f32_done(&s)) : judge_of_d(vt_sum_f64_done(&d));
+}
+static unsigned long long judge_sums(const work *w, const fd_slot *s, unsigned slice) {
+  const size_t lists = slice < LENGTHS ? TD_LISTS : JUDGED_LONG;
+  unsigned long long bad = 0;
+  for (size_t i = 0; i < lists; i++)
+    bad += result(s, i) != sum_alone(w->item, sum_first(slice) + i, sum_length(slice));
+  return bad;
+}
+
+/* ---- D: a slice a length, with and without holes ---- */
+
+static const int64_t dot_lengths[] = {0,   1,   2,    7,    255,  256,  257,  511,
+                                      513, 600, 2047, 2048, 2049, 2303, 2305, 4097};
+enum { DOT_LENGTHS = sizeof dot_lengths / sizeof *dot_lengths, DOT_SLICES = 4 * 2 * DOT_LENGTHS };
+
+static int64_t dot_length(unsigned slice) { return dot_lengths[slice % DOT_LENGTHS]; }
+static int dot_holes(unsigned slice) { return slice / DOT_LENGTHS % 2 != 0; }
+static uint64_t dot_first(unsigned slice) { return (uint64_t)slice * 1001; }
+
+static const char *compute_dot(const work *w, fd_slot *s, unsigned slice) {
+  return w->item == 0 ? td_dot_f32(s, dot_first(slice), dot_length(slice), dot_holes(slice))
+                      : td_dot_f64(s, dot_first(slice), dot_length(slice), dot_holes(slice));
+}
+
+/* One column and what it meets. */
+typedef struct column {
+  float a[TD_MOST_PRODUCTS], b[TD_MOST_PRODUCTS];
+  double a64[TD_MOST_PRODUCTS], b64[TD_MOST_PRODUCTS];
+  uint8_t present[TD_MOST_PRODUCTS];
+} column;
+
+static uint64_t dot_alone(column *c, int item, uint64_t first, uint64_t list, int64_t n,
+                          int holes) {
+  const uint8_t *present = holes ? c->present : NULL;
+  for (int64_t k = 0; k < n; k++) {
+    c->present[k] = case_present(first, k);
+    c->a[k] = judge_s(case_element_f32(first, k)), c->b[k] = judge_s(case_element_f32(list, k));
+    c->a64[k] = judge_d(case_element_f64(first, k)), c->b64[k] = judge_d(case_element_f64(list, k));
+  }
+  return item == 0 ? judge_of_s(vt_dot_f32(c->a, 1, c->b, 1, present, 1, n))
+                   : judge_of_d(vt_dot_f64(c->a64, 1, c->b64, 1, present, 1, n));
+}
+static unsigned long long judge_dots(const work *w, const fd_slot *s, unsigned slice) {
+  const uint64_t first = dot_first(slice);
+  unsigned long long bad = 0;
+  column *c = malloc(sizeof *c);
+  if (c == NULL) return 1;
+  for (size_t i = 0; i < TD_LISTS; i++)
+    bad += result(s, i) !=
+           dot_alone(c, w->item, first, first + 1 + i, dot_length(slice), dot_holes(slice));
+  free(c);
+  return bad;
+}
+
+/* ---- reports ---- */
+
+static int report(const char *name, work *w, unsigned long long results) {
+  const double start = crew_now();
+  const char *error = crew_run(w);
+  if (error != NULL) {
+    fprintf(stderr, "%s: %s\n", name, error);
+    return 1;
+  }
+  printf("%-16s %llu results, %llu differ (%.1f s)\n", name, results, (unsigned long long)w->bad,
+         crew_now() - start);
+  fflush(stdout);
+  return w->bad != 0;
+}
+
+static int check_casts(int plant) {
+  static const char *const names[] = {"",    "f32", "f64",  "i8",  "u8",
+                                      "i32", "i64", "bool", "f16", "bf16"};
+  int failed = 0;
+  for (int from = VT_CAST_F32; from <= VT_CAST_BF16; from++) {
+    work w = {compute_cast, judge_casts, .item = from, .plant = plant, .n_slices = CAST_SLICES};
+    char name[32];
+    snprintf(name, sizeof name, "cast from %s", names[from]);
+    failed |= report(name, &w, (unsigned long long)CAST_SLICES * TD_SLICE);
+  }
+  return failed;
+}
+
+int texts_check(int plant) {
+  int failed = 0;
+  for (int t = 0; t < N_TEXTS; t++) {
+    work w = {compute_text, judge_text, .item = t, .plant = plant, .n_slices = TEXT_SLICES};
+    failed |= report(texts[t].name, &w, (unsigned long long)TEXT_SLICES * TD_SLICE);
+  }
+  failed |= check_casts(plant);
+  work random = {compute_random, judge_randoms, .plant = plant, .n_slices = RANDOM_SLICES};
+  failed |= report("random numbers", &random, (unsigned long long)RANDOM_SLICES * TD_SLICE);
+  for (int item = 0; item < 2; item++) {
+    work s = {compute_sum, judge_sums, .item = item, .plant = plant, .n_slices = LENGTHS + 1};
+    work d = {compute_dot, judge_dots, .item = item, .plant = plant, .n_slices = DOT_SLICES};
+    failed |= report(item == 0 ? "sum f32" : "sum f64", &s,
+                     (unsigned long long)LENGTHS * TD_LISTS + JUDGED_LONG);
+    failed |= report(item == 0 ? "contraction f32" : "contraction f64", &d,
+                     (unsigned long long)DOT_SLICES * TD_LISTS);
+  }
+  return failed;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * graph_reverse.c - the gradient graph of a bound graph, written by the gradient rules of the op
+ * table. Bodies are copied and not differentiated: no gradient flows through their nodes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "graph_bytes.h"
+
+enum { NAME_MAX_BYTES = 200 };
+
+typedef struct reverse {
+  const vt_graph *g;
+  vt_graph_builder gb;
+  uint32_t *map;   /* value of g -> value of the gradient graph */
+  uint32_t *d_map; /* its gradient so far, or VT_NO_VALUE */
+} reverse;
+
+static int is_float(const vt_type *t) {
+  return t->dtype == VT_DTYPE_F32 || t->dtype == VT_DTYPE_F64;
+}
+
+/* ---- forward, once more ---- */
+
+static uint32_t *new_map(uint32_t n) {
+  uint32_t *map = malloc((n + (size_t)1) * sizeof *map);
+  if (map == NULL) abort();
+  for (uint32_t i = 0; i < n; i++) map[i] = VT_NO_VALUE;
+  return map;
+}
+
+static void copy_nodes(vt_graph_builder *gb, const vt_graph *g, uint32_t *map);
+
+static void copy_body(vt_graph_builder *gb, const vt_graph *body) {
+  vt_type in[VT_MAX_REGION_ARGS], out[VT_MAX_RESULTS];
+  uint32_t results[VT_MAX_RESULTS];
+  vt_body_type t;
+  vt_body_type_of(body, in, out, &t);
+  vt_builder *b = gb->b.open(&gb->b, in, t.n_in);
+  if (b == NULL) return; /* the failure is the builder's to report */
+  uint32_t *map = new_map(body->n_values);
+  for (uint32_t i = 0; i < body->n_ports; i++) map[body->ports[i].value] = i;
+  copy_nodes(b->self, body, map);
+  for (uint32_t i = 0; i < body->n_results; i++) results[i] = map[body->results[i].value];
+  b->close(b, results, body->n_results);
+  free(map);
+}
+
+static void copy_nodes(vt_graph_builder *gb, const vt_graph *g, uint32_t *map) {
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    uint32_t in[VT_OP_ANY_IN];
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = map[g->operands[n->first_in + k]];
+    for (uint32_t k = 0; k < n->n_body; k++) copy_body(gb, n->body[k]);
+    const uint32_t first = gb->b.node(&gb->b, n->op, in, n->n_in, n->attrs);
+    if (first == VT_NO_VALUE) return;
+    for (uint32_t k = 0; k < n->n_out; k++) map[n->first_out + k] = first + k;
+  }
+}
+
+static void copy_forward(reverse *r) {
+  for (uint32_t i = 0; i < r->g->n_ports; i++) {
+    const vt_port *port = &r->g->ports[i];
+    r->map[port->value] = vt_graph_add_port(&r->gb, port, &r->g->values[port->value].type);
+  }
+  copy_nodes(&r->gb, r->g, r->map);
+}
+
+/* ---- backward ---- */
+
+/* Contributions arrive from the last use to the first and are folded in this order. */
+static void contribute(reverse *r, uint32_t value, uint32_t d) {
+  uint32_t *so_far = &r->d_map[value];
+  if (d == VT_NO_VALUE) return;
+  *so_far = *so_far == VT_NO_VALUE ? d : vt_build2(&r->gb.b, VT_OP_add, *so_far, d);
+}
+
+static void seed_results(reverse *r) {
+  for (uint32_t i = r->g->n_results; i-- > 0;) {
+    const vt_result *y = &r->g->results[i];
+    const vt_type *type = &r->g->values[y->value].type;
+    char name[NAME_MAX_BYTES];
+    (void)snprintf(name, sizeof name, "dy.%.150s", y->name);
+    const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
+    if (is_float(type)) contribute(r, y->value, vt_graph_add_port(&r->gb, &port, type));
+  }
+}
+
+static int reaches(const reverse *r, const vt_node *n) {
+  for (uint32_t k = 0; k < n->n_out; k++)
+    if (r->d_map[n->first_out + k] != VT_NO_VALUE) return 1;
+  return 0;
+}
+
+/* A gradient has the shape of its operand, and its type too unless that one only stores. */
+static void expect_fit(reverse *r, const vt_op_info *op, uint32_t value, uint32_t d) {
+  const vt_type *have = r->gb.b.type(&r->gb.b, d);
+  vt_type want = r->g->values[value].type;
+  if (d == VT_NO_VALUE || have == NULL) return;
+  if (!is_float(&want)) want.dtype = VT_DTYPE_F32;
+  if (vt_type_equal(have, &want)) return;
+  fprintf(stderr, "the gradient of '%s' has another type than its operand\n", op->name);
+  abort();
+}
+
+static void differentiate(reverse *r, const vt_node *n) {
+  const vt_op_info *op = vt_op_get(n->op);
+  uint32_t in[VT_OP_ANY_IN], out[VT_MAX_RESULTS], d_in[VT_OP_ANY_IN];
+  if (!reaches(r, n) || op->grad == NULL) return;
+  for (uint32_t k = 0; k < n->n_in; k++) {
+    in[k] = r->map[r->g->operands[n->first_in + k]];
+    d_in[k] = VT_NO_VALUE;
+  }
+  for (uint32_t k = 0; k < n->n_out; k++) out[k] = r->map[n->first_out + k];
+  const vt_gradient grad = {.b = &r->gb.b,
+                            .in = in,
+                            .out = out,
+                            .n_in = n->n_in,
+                            .n_out = n->n_out,
+                            .attrs = n->attrs,
+                            .d_out = r->d_map + n->first_out,
+                            .d_in = d_in};
+  op->grad(&grad);
+  for (uint32_t k = n->n_in; k-- > 0;) {
+    const uint32_t value = r->g->operands[n->first_in + k];
+    expect_fit(r, op, value, d_in[k]);
+    contribute(r, value, d_in[k]);
+  }
+}
+
+static uint32_t give_results(reverse *r) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->g->n_ports; i++) {
+    const uint32_t d = r->d_map[r->g->ports[i].value];
+    char name[NAME_MAX_BYTES];
+    (void)snprintf(name, sizeof name, "dx.%.150s", r->g->ports[i].name);
+    if (d == VT_NO_VALUE) continue;
+    vt_graph_add_result(&r->gb, name, d);
+    n++;
+  }
+  return n;
+}
+
+static uint32_t walk(reverse *r) {
+  copy_forward(r);
+  seed_results(r);
+  for (uint32_t i = r->g->n_nodes; i-- > 0 && r->gb.status == VT_OK;)
+    differentiate(r, &r->g->nodes[i]);
+  return r->gb.status != VT_OK ? 1 : give_results(r);
+}
+
+vt_graph *graph_reverse(const vt_graph *g) {
+  vt_diag d = {0};
+  vt_graph *made = NULL;
+  reverse r = {.g = g, .map = new_map(g->n_values), .d_map = new_map(g->n_values)};
+  if (vt_graph_begin(&r.gb, "gradient", vt_alloc_default(), &d) != VT_OK) abort();
+  const uint32_t n = walk(&r);
+  free(r.map);
+  free(r.d_map);
+  if (n == 0) {
+    vt_graph_drop(&r.gb);
+    return NULL;
+  }
+  const vt_status s = vt_graph_freeze(&r.gb, &made);
+  if (s == VT_OK || s == VT_LIMIT) return made;
+  fprintf(stderr, "the gradient is refused: %s\n", d.text);
+  abort();
+}

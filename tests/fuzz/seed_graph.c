@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * seed_graph.c - models become inputs of fuzz_graph: seed_graph FOLDER FILE.vt...
+ * What a model has beyond the limits of graph_bytes.h is cut off or the model is left out; a model
+ * with more symbols than two, or others than graph_poly knows, is bound first, to 2 each. An input
+ * is named after its content. It is decoded again: the models that do not come back with as many
+ * nodes are counted. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "graph_bytes.h"
+#include "vt_file.h"
+#include "vt_parse.h"
+#include "vt_pass.h"
+
+enum { BYTES_MAX = 4096, BOUND_TO = 2 };
+
+typedef struct encoder {
+  uint8_t bytes[BYTES_MAX];
+  size_t n;
+  int fits;
+  vt_dims dims; /* with the symbols of graph_bytes.h, in the order of the model's own */
+} encoder;
+
+static void put(encoder *e, uint64_t b) {
+  if (e->n == BYTES_MAX || b > 255) e->fits = 0;
+  if (e->fits) e->bytes[e->n++] = (uint8_t)b;
+}
+
+static void put_raw(encoder *e, uint64_t v) {
+  for (int i = 0; i < 8; i++) put(e, v >> (8 * i) & 255);
+}
+
+/* ---- numbers ---- */
+
+static void put_symbolic(encoder *e, const vt_dims *from, int64_t dim) {
+  vt_text want, have;
+  vt_text_init(&want, vt_alloc_default());
+  vt_dims renamed = *from;
+  for (uint32_t i = 0; i < from->n_symbols && i < GRAPH_SYMBOLS; i++)
+    renamed.symbol[i] = graph_symbol[i];
+  vt_dim_print(&renamed, dim, &want);
+  int found = 0;
+  for (uint32_t which = 0; which < 16 && !found; which++) {
+    vt_text_init(&have, vt_alloc_default());
+    vt_dim_print(&e->dims, graph_poly(&e->dims, which), &have);
+    found = strcmp(have.s, want.s) == 0;
+    vt_text_done(&have);
+    if (found) put(e, GRAPH_SYMBOLIC << 4 | which);
+  }
+  vt_text_done(&want);
+  if (!found) e->fits = 0;
+}
+
+static void put_number(encoder *e, const vt_dims *dims, int64_t v) {
+  if (vt_dim_is_symbolic(v) && dims != NULL) {
+    put_symbolic(e, dims, v);
+  } else if (v >= 0 && v < 16) {
+    put(e, (uint64_t)v);
+  } else if (v < 0 && v > -16) {
+    put(e, GRAPH_NEGATIVE << 4 | (uint64_t)-v);
+  } else if (v >= 0 && v < 4096) {
+    put(e, GRAPH_WIDE << 4 | (uint64_t)v >> 8);
+    put(e, (uint64_t)v & 255);
+  } else {
+    put(e, GRAPH_RAW << 4);
+    put_raw(e, (uint64_t)v);
+  }
+}
+
+static void put_real(encoder *e, double x) {
+  uint64_t bits;
+  for (uint32_t i = 0; i < GRAPH_REALS; i++)
+    if (memcmp(&x, &graph_real[i], sizeof x) == 0) {
+      put(e, i);
+      return;
+    }
+  put(e, 255);
+  memcpy(&bits, &x, sizeof bits);
+  put_raw(e, bits);
+}
+
+/* ---- attributes ---- */
+
+static void put_list(encoder *e, const vt_dims *dims, const vt_attr_list *l) {
+  put(e, (uint64_t)l->n);
+  for (int64_t i = 0; i < l->n; i++) put_number(e, dims, l->v[i]);
+}
+
+static void put_text(encoder *e, const char *text) {
+  put(e, strlen(text));
+  for (; *text != 0; text++) put(e, (uint8_t)*text);
+}
+
+static void put_field(encoder *e, const vt_dims *dims, const vt_attr_field *a, const char *place) {
+  int64_t whole;
+  double real;
+  vt_attr_list list;
+  if (!a->required) put(e, 0);
+  memcpy(&whole, place, sizeof whole);
+  memcpy(&real, place, sizeof real);
+  switch (a->kind) {
+    case VT_ATTR_REAL:
+      put_real(e, real);
+      break;
+    case VT_ATTR_ORDER:
+      break;
+    case VT_ATTR_FLAG:
+    case VT_ATTR_DTYPE:
+    case VT_ATTR_WORD:
+      put(e, (uint64_t)whole);
+      break;
+    case VT_ATTR_AXES:
+    case VT_ATTR_INTS:
+    case VT_ATTR_DIMS:
+      memcpy(&list, place, sizeof list);
+      put_list(e, a->kind == VT_ATTR_DIMS ? dims : NULL, &list);
+      break;
+    case VT_ATTR_TEXT:
+      put_text(e, place);
+      break;
+    case VT_ATTR_DIM:
+      put_number(e, dims, whole);
+      break;
+    case VT_ATTR_INT:
+    case VT_ATTR_AXIS:
+    case VT_ATTR_BITS:
+      put_number(e, NULL, whole);
+      break;
+  }
+}
+
+static void put_attrs(encoder *e, const vt_dims *dims, const vt_attr_group *g, const void *attrs) {
+  for (uint32_t i = 0; i < g->n_fields; i++)
+    put_field(e, dims, &g->fields[i], (const char *)attrs + g->fields[i].offset);
+}
+
+/* ---- the graph ---- */
+
+static void put_port(encoder *e, const vt_graph *g, const vt_port *p) {
+  const vt_type *t = &g->values[p->value].type;
+  put(e, t->dtype | (p->kind == VT_PORT_PARAM ? 128u : 0));
+  put(e, t->rank);
+  for (uint32_t i = 0; i < t->rank; i++) put_number(e, &g->dims, t->dim[i]);
+  if (p->kind == VT_PORT_PARAM) {
+    put(e, p->init);
+    put_attrs(e, NULL, vt_init_get(p->init)->attrs, p->init_attrs);
+  } else if (t->dtype >= VT_DTYPE_I8 && t->dtype <= VT_DTYPE_I64) {
+    put_number(e, NULL, p->lo);
+    put_number(e, &g->dims, p->hi);
+  }
+}
+
+static void put_nodes(encoder *e, const vt_graph *g, uint32_t most);
+
+static void put_body(encoder *e, const vt_graph *body) {
+  if (body->n_nodes > GRAPH_BODY_NODES || body->n_results > GRAPH_BODY_RESULTS) e->fits = 0;
+  put(e, body->n_nodes);
+  put_nodes(e, body, body->n_nodes);
+  put(e, body->n_results - 1);
+  for (uint32_t i = 0; i < body->n_results; i++)
+    put(e, body->n_values - 1 - body->results[i].value);
+}
+
+static void put_node(encoder *e, const vt_graph *g, const vt_node *n) {
+  const vt_op_info *op = vt_op_get(n->op);
+  const uint32_t most = op->max_in < GRAPH_OPERANDS ? op->max_in : GRAPH_OPERANDS;
+  if (n->n_in > GRAPH_OPERANDS) e->fits = 0;
+  put(e, n->op / 1000);
+  put(e, n->op % 1000);
+  if (most > op->min_in) put(e, n->n_in - op->min_in);
+  for (uint32_t i = 0; i < n->n_in; i++) put(e, n->first_out - 1 - g->operands[n->first_in + i]);
+  put_attrs(e, &g->dims, op->attrs, n->attrs);
+  for (uint32_t i = 0; i < n->n_body; i++) put_body(e, n->body[i]);
+}
+
+static void put_nodes(encoder *e, const vt_graph *g, uint32_t most) {
+  for (uint32_t i = 0; i < g->n_nodes && i < most; i++) {
+    const size_t before = e->n;
+    put_node(e, g, &g->nodes[i]);
+    if (e->fits || most != GRAPH_NODES || i == 0) continue;
+    e->fits = 1; /* the model up to here is an input too */
+    e->n = before;
+    return;
+  }
+}
+
+static int encode(const vt_graph *g, encoder *e, vt_arena *arena) {
+  vt_diag d = {0};
+  int64_t handle;
+  e->n = 0;
+  e->fits = g->n_ports <= GRAPH_PORTS && g->dims.n_symbols <= GRAPH_SYMBOLS;
+  vt_dims_init(&e->dims, arena);
+  put(e, g->dims.n_symbols);
+  for (uint32_t i = 0; i < g->dims.n_symbols && e->fits; i++) {
+    put(e, BOUND_TO + i);
+    if (vt_dim_declare(&e->dims, graph_symbol[i], &handle, &d) != VT_OK) abort();
+  }
+  put(e, g->n_ports);
+  for (uint32_t i = 0; i < g->n_ports && e->fits; i++) put_port(e, g, &g->ports[i]);
+  if (e->fits) put_nodes(e, g, GRAPH_NODES);
+  return e->fits;
+}
+
+/* With every symbol bound; NULL where that does not work. */
+static vt_graph *bound(const vt_graph *g) {
+  vt_binding bind[VT_MAX_SYMBOLS];
+  vt_graph *made = NULL;
+  for (uint32_t i = 0; i < g->dims.n_symbols; i++)
+    bind[i] = (vt_binding){g->dims.symbol[i], BOUND_TO};
+  const vt_pass_options o = {
+      .bind = bind, .n_bind = g->dims.n_symbols, .alloc = vt_alloc_default()};
+  return vt_pass_run(VT_PASS_bind, g, &o, &made, NULL, NULL) == VT_OK ? made : NULL;
+}
+
+/* ---- files ---- */
+
+static int write_seed(const char *folder, const encoder *e) {
+  char path[4096];
+  const vt_hash256 h = vt_hash_bytes(e->bytes, e->n);
+  int at = snprintf(path, sizeof path, "%.4000s/", folder);
+  const uint8_t *b = (const uint8_t *)&h;
+  for (int i = 0; i < 20; i++) at += snprintf(path + at, sizeof path - (size_t)at, "%02x", b[i]);
+  FILE *f = fopen(path, "wb");
+  if (f == NULL) return 0;
+  const int bad = fwrite(e->bytes, 1, e->n, f) != e->n;
+  return fclose(f) == 0 && !bad;
+}
+
+static uint32_t nodes_decoded(const encoder *e) {
+  const graph_decoded x = graph_decode(e->bytes, e->n);
+  const uint32_t n = x.g == NULL ? 0 : x.g->n_nodes;
+  vt_graph_free(x.g);
+  return n;
+}
+
+/* Nodes that came back less those that went in; -1 where the model does not fit. */
+static int64_t seed(const char *folder, const vt_graph *g) {
+  static encoder e;
+  vt_arena arena;
+  vt_arena_init(&arena, vt_alloc_default());
+  int ok = encode(g, &e, &arena);
+  vt_graph *b = ok ? NULL : bound(g);
+  if (b != NULL) ok = encode(b, &e, &arena);
+  vt_graph_free(b);
+  vt_arena_done(&arena);
+  if (!ok) return -1;
+  if (!write_seed(folder, &e)) exit(1);
+  const uint32_t n = nodes_decoded(&e);
+  return n < g->n_nodes ? (int64_t)g->n_nodes - n : 0;
+}
+
+int main(int argc, char **argv) {
+  int whole = 0, cut = 0, out = 0;
+  for (int i = 2; i < argc; i++) {
+    vt_diag d = {0};
+    vt_file f;
+    vt_graph *g = NULL;
+    if (vt_file_read(argv[i], 64 * 1024 * 1024, vt_alloc_default(), &f, &d) != VT_OK) {
+      fprintf(stderr, "%s\n", d.text);
+      return 1;
+    }
+    if (vt_parse((const char *)f.data, f.size, vt_alloc_default(), &g, &d) != VT_OK) {
+      out++;
+    } else {
+      const int64_t lost = seed(argv[1], g);
+      whole += lost == 0;
+      cut += lost > 0;
+      out += lost < 0;
+      if (lost != 0) printf("%s: %lld\n", argv[i], (long long)lost);
+    }
+    vt_graph_free(g);
+    vt_file_done(&f);
+  }
+  printf("%d models whole, %d in part, %d left out\n", whole, cut, out);
+  return argc < 3;
+}
