@@ -37,6 +37,8 @@ fuzz_target(idx front ${CMAKE_SOURCE_DIR}/tests/golden/files/images.idx
   ${CMAKE_SOURCE_DIR}/tests/golden/files/images.idx.gz)
 fuzz_target(csv front)
 fuzz_target(graph api)
+fuzz_target(plan api)
+fuzz_target(plan_cache api)
 
 # Inputs of fuzz_graph from models.
 add_executable(seed_graph tests/fuzz/seed_graph.c tests/fuzz/graph_decode.c)

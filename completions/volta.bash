@@ -24,9 +24,9 @@ _volta() {
       check) flags="--help -h --quiet -q --verbose -v --json" ;;
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
-      plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --schedule --stream --memory-budget --passes --text --svg --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --json" ;;
+      plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -50,6 +50,7 @@ _volta() {
     plan:--memory-budget) COMPREPLY=() ;;
     plan:--passes) COMPREPLY=() ;;
     plan:--svg) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    plan:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--backend) _volta_backends "$head" "$cur" ;;
     run:--bind) COMPREPLY=() ;;
     run:--seed) COMPREPLY=() ;;
@@ -65,6 +66,7 @@ _volta() {
     run:--schedule) COMPREPLY=() ;;
     run:--stream) COMPREPLY=() ;;
     run:--memory-budget) COMPREPLY=() ;;
+    run:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     parity:--backends) _volta_backends "$head" "$cur" ;;
     parity:--bind) COMPREPLY=() ;;
     parity:--seed) COMPREPLY=() ;;
@@ -76,6 +78,7 @@ _volta() {
     parity:--stream) COMPREPLY=() ;;
     parity:--memory-budget) COMPREPLY=() ;;
     parity:--published) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    parity:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     ops:--backend) _volta_backends "$head" "$cur" ;;
     :*) COMPREPLY=($(compgen -W "check fmt info plan run parity digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
     check:*) COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -88,6 +88,7 @@ _volta() {
         '--passes=[Run these passes, in this order, instead of all, as for run]:A,B,...: ' \
         '--text[Print the plan itself, a line a value, a transfer and a step, and nothing else]' \
         '--svg=[Draw the memory over the steps of a run into this file; - is standard output, and then nothing else is printed]:FILE:_files' \
+        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       run) _arguments \
@@ -114,6 +115,7 @@ _volta() {
         '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
         '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
         '--memory-budget=[Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096]:SIZE: ' \
+        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       parity) _arguments \
@@ -134,6 +136,7 @@ _volta() {
         '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
         '--memory-budget=[Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096]:SIZE: ' \
         '--published=[Compare with a published digest too]:FILE:_files' \
+        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       digest) _arguments \

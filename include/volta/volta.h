@@ -84,6 +84,9 @@ typedef struct vt_binding {
   int64_t value;
 } vt_binding;
 
+/* Plans made before, see below. */
+typedef struct vt_cache vt_cache;
+
 /* Zero-initialise, set `size`, then what differs from the default. */
 typedef struct vt_options {
   uint32_t size; /* sizeof(vt_options) */
@@ -107,6 +110,8 @@ typedef struct vt_options {
   /* The most bytes a plan may take on the device; 0: any number. VT_BUDGET says how many it needs.
    */
   uint64_t memory_budget;
+  /* Where plans are looked up and kept; NULL: nowhere. The plan is the same with and without. */
+  vt_cache *cache;
 } vt_options;
 
 /* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */
@@ -146,7 +151,8 @@ VT_API void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32],
 VT_API uint32_t vt_program_passes(const vt_program *p);
 VT_API const char *vt_program_pass(const vt_program *p, uint32_t i);
 /* The graph after `pass`, printed, and its content hash; NULL and VT_NAME for one that did not run.
- * The text is made when it is first asked for, and NULL too when memory is out. */
+ * The text is made when it is first asked for, and NULL too when memory is out. With a cache only
+ * the graph after the last pass is there; the other texts are NULL. */
 VT_API const char *vt_program_pass_text(const vt_program *p, const char *pass);
 VT_API vt_status vt_program_pass_hash(const vt_program *p, const char *pass,
                                       uint8_t out[32]) VT_NODISCARD;
@@ -160,6 +166,42 @@ typedef struct vt_run_info {
   uint64_t bytes_input, bytes_param, bytes_temp, bytes_output;
 } vt_run_info;
 VT_API void vt_program_info(const vt_program *p, vt_run_info *out);
+
+/* ---- plans made before -------------------------------------------------------------------- */
+
+/* A cache keeps lowered graphs with their plans, in memory and, if it is given a folder, on disk. A
+ * plan is found again by everything it depends on: model, bindings, passes, schedule, streaming,
+ * backend, numerics version and this build of the library. All of that is stored and compared, so a
+ * plan that is found is the one that would be made. A cache may be shared by programs and threads;
+ * it may be freed before the programs that were made with it. docs/plan-cache.md says more. */
+typedef struct vt_cache_options {
+  uint32_t size;
+  uint32_t reserved;
+  const char *dir;                   /* made if it is missing; NULL: in memory only */
+  uint64_t memory_bytes, disk_bytes; /* the most to be kept; 0: 64 MiB, 256 MiB */
+  const vt_alloc *alloc;             /* of plans too; called by every thread that uses the cache */
+  /* Hears of what is wrong with the folder or a file in it, in one line; then it goes on without.
+   * Called by whatever thread met it. May be NULL. */
+  void (*note)(void *user, const char *text);
+  void *note_user;
+} vt_cache_options;
+/* A folder that cannot be used is noted and is no failure. `o` may be NULL. */
+VT_API vt_status vt_cache_new(const vt_cache_options *o, vt_cache **out_cache,
+                              vt_diag *d) VT_NODISCARD;
+VT_API void vt_cache_free(vt_cache *c);
+
+typedef struct vt_cache_counts {
+  uint32_t size;
+  uint32_t on_disk; /* 1: the folder is in use */
+  uint64_t hits_memory, hits_disk, misses;
+  uint64_t stored; /* on disk */
+  uint64_t evicted_memory, evicted_disk;
+  uint64_t ignored; /* what was noted: bad files, a bad folder, files that could not be written */
+  uint64_t collisions; /* files of another key that has the same name */
+  uint64_t bytes_memory, bytes_disk;
+  char reason[480]; /* the last note, or "" */
+} vt_cache_counts;
+VT_API void vt_cache_info(vt_cache *c, vt_cache_counts *out);
 
 /* ---- digests ------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pipeline.c - graph -> passes -> plan -> gateway. There is no other way to run anything. */
 #include <string.h>
+#include "cache.h"
 #include "pipeline.h"
 
 static vt_status fill(vt_pipeline *p, const vt_graph *g, const vt_pass_options *o,
@@ -24,6 +25,53 @@ vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list
   return s;
 }
 
+/* ---- plans made before ---- */
+
+static void adopt(vt_pipeline *p, vt_kept *k) {
+  *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .kept = k};
+  p->after[k->list.n - 1] = k->g;
+  memcpy(p->hash, k->after, sizeof p->hash);
+}
+
+/* The last graph and the plan become the kept one's; the graphs before are not needed any more, and
+ * are gone before anybody else can hold it. */
+static vt_status make_kept(vt_kept *k, const vt_graph *g, const vt_pass_options *o,
+                           const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
+  vt_pipeline made;
+  vt_pass_options passes = *o;
+  passes.alloc = vt_kept_alloc(k);
+  VT_TRY(vt_pipeline_plan(&made, g, &k->list, &passes, plan, dev, d));
+  k->g = made.after[made.n_passes - 1];
+  k->plan = made.plan;
+  memcpy(k->after, made.hash, sizeof made.hash);
+  made.after[made.n_passes - 1] = NULL;
+  made.plan = NULL;
+  vt_pipeline_done(&made);
+  return VT_OK;
+}
+
+vt_status vt_pipeline_recall(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
+                             const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
+                             vt_cache *cache, const vt_text *key, vt_diag *d) {
+  const vt_target target = vt_device_target(dev);
+  vt_kept *k = NULL;
+  VT_TRY(vt_cache_find(cache, key->s, key->n, list, &target, &k, d));
+  if (k == NULL) {
+    k = vt_kept_new(key->s, key->n, list, vt_cache_alloc(cache));
+    if (k == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+    const vt_status s = make_kept(k, g, o, plan, dev, d);
+    if (s != VT_OK) {
+      vt_kept_release(k);
+      return s;
+    }
+    vt_cache_keep(cache, k);
+  }
+  adopt(p, k);
+  return VT_OK;
+}
+
+/* ---- opening ---- */
+
 vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) {
   return vt_exec_new(dev, p->plan, a, &p->exec, d);
 }
@@ -38,8 +86,11 @@ vt_status vt_pipeline_build(vt_pipeline *p, const vt_graph *g, const vt_pass_lis
 
 void vt_pipeline_done(vt_pipeline *p) {
   vt_exec_free(p->exec);
-  vt_plan_free(p->plan);
-  for (uint32_t i = p->n_passes; i-- > 0;) vt_graph_free(p->after[i]);
+  if (p->kept == NULL) {
+    vt_plan_free(p->plan);
+    for (uint32_t i = p->n_passes; i-- > 0;) vt_graph_free(p->after[i]);
+  }
+  vt_kept_release(p->kept);
   memset(p, 0, sizeof *p);
 }
 

@@ -3,8 +3,8 @@
  * itself, the graph of its initialisers and the constants that are folded all take it. */
 #ifndef VT_PIPELINE_H
 #define VT_PIPELINE_H
+#include "kept.h"
 #include "vt_gate.h"
-#include "vt_pass.h"
 
 typedef struct vt_pipeline {
   vt_pass_list list;
@@ -13,6 +13,7 @@ typedef struct vt_pipeline {
   vt_hash256 hash[VT_PASS_COUNT];
   vt_plan *plan;
   vt_exec *exec;
+  vt_kept *kept; /* whose the plan and the last graph are, and there are no others; or NULL */
 } vt_pipeline;
 
 /* Passes and plan, for a device that is asked and not used. On failure everything is freed and *p
@@ -20,6 +21,10 @@ typedef struct vt_pipeline {
 vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
                            const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
                            vt_diag *d) VT_NODISCARD;
+/* The same, looked up in a cache and else made and kept there. `o->alloc` is left alone. */
+vt_status vt_pipeline_recall(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
+                             const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
+                             vt_cache *cache, const vt_text *key, vt_diag *d) VT_NODISCARD;
 /* Takes the memory of a planned pipeline. */
 vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) VT_NODISCARD;
 /* Both, the plan as it is by default. */

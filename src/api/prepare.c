@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "environment.h"
+#include "plan_key.h"
 #include "vt_num.h"
 
 vt_options vt_options_read(const vt_options *o, vt_alloc *out_alloc) {
@@ -44,6 +45,19 @@ static vt_status read_stream(const char *list, vt_arena *scratch, vt_plan_option
   }
 }
 
+/* From the cache, if there is one; else made. */
+static vt_status recall(const vt_model *m, const vt_options *o, const vt_pass_list *list,
+                        const vt_pass_options *passes, const vt_plan_options *how, vt_alloc a,
+                        vt_device *dev, vt_pipeline *line, vt_diag *d) {
+  if (o->cache == NULL) return vt_pipeline_plan(line, m->g, list, passes, how, dev, d);
+  vt_text key;
+  vt_text_init(&key, a);
+  vt_status s = vt_plan_key(m, list, passes, how, dev, &key, d);
+  if (s == VT_OK) s = vt_pipeline_recall(line, m->g, list, passes, how, dev, o->cache, &key, d);
+  vt_text_done(&key);
+  return s;
+}
+
 static vt_status plan(const vt_model *m, const vt_options *o, vt_alloc a, vt_device *dev,
                       vt_pipeline *line, vt_arena *scratch, vt_diag *d) {
   const vt_eval eval = {vt_pipeline_eval, &a};
@@ -58,7 +72,7 @@ static vt_status plan(const vt_model *m, const vt_options *o, vt_alloc a, vt_dev
   VT_TRY(vt_pass_choose(o->passes, &list, d));
   VT_TRY(read_schedule(o->schedule, &options.schedule, d));
   VT_TRY(read_stream(o->stream, scratch, &options, d));
-  const vt_status s = vt_pipeline_plan(line, m->g, &list, &passes, &options, dev, d);
+  const vt_status s = recall(m, o, &list, &passes, &options, a, dev, line, d);
   return s == VT_LIMIT ? vt_pass_blame(&passes, s, d) : s;
 }
 

@@ -203,7 +203,7 @@ static uint32_t find_pass(const vt_program *p, const char *pass) {
 
 const char *vt_program_pass_text(const vt_program *p, const char *pass) {
   const uint32_t i = find_pass(p, pass);
-  if (i == p->line.n_passes) return NULL;
+  if (i == p->line.n_passes || p->line.after[i] == NULL) return NULL;
   vt_text *t = &p->pass_text[i];
   if (t->s == NULL) vt_graph_print(p->line.after[i], 0, t);
   return vt_text_status(t) == VT_OK ? t->s : NULL;

@@ -63,8 +63,8 @@ static vt_status read_exactly(int fd, const char *path, uint8_t *p, size_t size,
   return VT_OK;
 }
 
-static vt_status read_open(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
-                           vt_diag *d) {
+vt_status vt_file_take(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
+                       vt_diag *d) {
   size_t size = 0;
   VT_TRY(check_size(fd, path, limit, &size, d));
   uint8_t *data = vt_alloc_new(a, size + 1);
@@ -82,7 +82,7 @@ static vt_status read_open(int fd, const char *path, uint64_t limit, vt_alloc a,
 vt_status vt_file_read(const char *path, uint64_t limit, vt_alloc a, vt_file *out, vt_diag *d) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_failed("open", path, errno, d);
-  const vt_status s = read_open(fd, path, limit, a, out, d);
+  const vt_status s = vt_file_take(fd, path, limit, a, out, d);
   (void)close(fd); /* nothing was written, so nothing can be lost here */
   return s;
 }
@@ -214,29 +214,44 @@ static int make_temp_name(vt_file_writer *w) {
 
 /* O_EXCL: a file or link that is there already is somebody else's. It may be left over from a
  * process of the same number that was killed, so the next name is tried. */
-static vt_status open_temp(vt_file_writer *w, vt_diag *d) {
+static vt_status open_temp(vt_file_writer *w, unsigned mode, vt_diag *d) {
   int error = EEXIST;
   for (int i = 0; i < TEMP_TRIES && error == EEXIST; i++) {
-    if (!make_temp_name(w)) return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", w->path);
-    w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (!make_temp_name(w)) {
+      w->temp[0] = 0;
+      return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", w->path);
+    }
+    w->fd = openat(w->folder, w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
     if (w->fd >= 0) return VT_OK;
     error = errno;
   }
+  w->temp[0] = 0;
   return system_failed("write", w->path, error, d);
 }
 
 /* A writer that could not be created is left closed, so that aborting it does nothing. */
 vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) {
   w->fd = -1;
+  w->folder = AT_FDCWD;
   w->temp[0] = w->path[0] = 0;
   int exists;
   if (strlen(path) >= sizeof w->path)
     return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
   VT_TRY(check_target(path, &exists, d));
   VT_TRY(resolve_target(path, exists, w, d));
-  const vt_status s = open_temp(w, d);
-  if (s != VT_OK) w->temp[0] = 0;
-  return s;
+  return open_temp(w, 0666, d);
+}
+
+vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file_writer *w,
+                            vt_diag *d) {
+  const size_t n = strlen(name);
+  w->fd = -1;
+  w->folder = folder;
+  w->temp[0] = w->path[0] = 0;
+  if (n == 0 || n >= sizeof w->path || strchr(name, '/') != NULL)
+    return VT_FAIL(d, VT_IO, "'%.64s' is not the name of a file in a folder", name);
+  memcpy(w->path, name, n + 1);
+  return open_temp(w, mode, d);
 }
 
 /* Everything that fails after creation comes through here: the temporary file goes. */
@@ -270,7 +285,7 @@ vt_status vt_file_commit(vt_file_writer *w, vt_diag *d) {
   while (fsync(w->fd) != 0)
     if (errno != EINTR) return write_failed(w, errno, d);
   if (!close_once(w)) return write_failed(w, errno, d);
-  if (rename(w->temp, w->path) != 0) return write_failed(w, errno, d);
+  if (renameat(w->folder, w->temp, w->folder, w->path) != 0) return write_failed(w, errno, d);
   w->temp[0] = 0;
   return VT_OK;
 }
@@ -278,6 +293,6 @@ vt_status vt_file_commit(vt_file_writer *w, vt_diag *d) {
 void vt_file_abort(vt_file_writer *w) {
   if (w->temp[0] == 0) return;
   if (w->fd >= 0) (void)close_once(w);
-  (void)unlink(w->temp);
+  (void)unlinkat(w->folder, w->temp, 0);
   w->temp[0] = 0;
 }

@@ -39,16 +39,19 @@ void vt_text_bytes(vt_text *t, const void *p, size_t n) {
   t->s[t->n] = 0;
 }
 
-/* Formats once to measure, once to write. */
+/* Formats into the room there is; once more when that was not enough. */
 void vt_text_add(vt_text *t, const char *fmt, ...) {
   va_list ap, again;
+  if (t->failed) return;
   va_start(ap, fmt);
   va_copy(again, ap);
-  const int n = vsnprintf(NULL, 0, fmt, ap);
-  if (n < 0)
-    t->failed = 1;
-  else if (reserve(t, (size_t)n))
-    t->n += (size_t)vsnprintf(t->s + t->n, (size_t)n + 1, fmt, again);
+  const size_t room = t->cap - t->n;
+  const int n = vsnprintf(room != 0 ? t->s + t->n : NULL, room, fmt, ap);
+  const int fits = n >= 0 && ((size_t)n < room || reserve(t, (size_t)n));
+  if (fits && (size_t)n >= room) (void)vsnprintf(t->s + t->n, (size_t)n + 1, fmt, again);
+  if (fits) t->n += (size_t)n;
+  if (n < 0) t->failed = 1;
+  if (t->s != NULL) t->s[t->n] = 0; /* nothing of what did not fit stays */
   va_end(again);
   va_end(ap);
 }

@@ -14,6 +14,9 @@ typedef struct vt_file {
 } vt_file;
 vt_status vt_file_read(const char *path, uint64_t limit, vt_alloc a, vt_file *out,
                        vt_diag *d) VT_NODISCARD;
+/* The same of a file that the caller has opened, and closes; `path` is what messages call it. */
+vt_status vt_file_take(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
+                       vt_diag *d) VT_NODISCARD;
 void vt_file_done(vt_file *f);
 
 /* At most `n` bytes from the start of a file into the caller's memory. For what the system shows as
@@ -47,10 +50,14 @@ vt_status vt_source_check(const vt_source *s, vt_diag *d) VT_NODISCARD;
  * failure, removes the temporary file. Behind a symbolic link it is the file that is replaced, not
  * the link; a device or a fifo is refused. */
 typedef struct vt_file_writer {
-  int fd;
+  int fd, folder; /* what names are relative to */
   char temp[4096], path[4096];
 } vt_file_writer;
 vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) VT_NODISCARD;
+/* `name`, without a slash, in an open folder; with no permissions beyond `mode`. What has the name,
+ * a link too, is replaced itself. The folder stays open until commit or abort. */
+vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file_writer *w,
+                            vt_diag *d) VT_NODISCARD;
 vt_status vt_file_put(vt_file_writer *w, const void *p, size_t n, vt_diag *d) VT_NODISCARD;
 vt_status vt_file_commit(vt_file_writer *w, vt_diag *d) VT_NODISCARD;
 void vt_file_abort(vt_file_writer *w); /* a no-op after commit */

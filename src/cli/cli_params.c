@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_params.c - from flags to a program with its parameters and inputs. */
 #include "cli_params.h"
+#include "cli_cache.h"
 #include "cli_progress.h"
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +133,8 @@ vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) {
   VT_TRY(vt_model_read(out->path, NULL, &out->model, &e->diag));
   e->path = NULL;
   VT_TRY(open_params(a, out, e));
-  return open_inputs(a, out, e);
+  VT_TRY(open_inputs(a, out, e));
+  return cli_cache_open(a, &out->cache, e);
 }
 
 void cli_job_close(cli_job *j) {
@@ -145,6 +147,7 @@ void cli_job_close(cli_job *j) {
   vt_archive_free(j->params);
   cli_bind_free(&j->bind);
   vt_model_free(j->model);
+  vt_cache_free(j->cache);
   *j = (cli_job){0};
 }
 
@@ -177,7 +180,9 @@ static vt_status set_inputs(const cli_job *j, vt_program *p, cli_error *e) {
 /* A failure is the model's where it has a place in it; otherwise it is about the flags. */
 static vt_status new_program(const cli_job *j, const vt_options *o, vt_program **out,
                              cli_error *e) {
+  const cli_cache_mark before = cli_cache_now(j->cache);
   const vt_status s = vt_program_new(j->model, o, out, &e->diag);
+  if (s == VT_OK) cli_cache_tell(j->cache, before);
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
 }
@@ -190,7 +195,8 @@ vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **ou
                   .passes = j->passes,
                   .schedule = j->how.schedule,
                   .stream = j->how.stream,
-                  .memory_budget = j->how.budget};
+                  .memory_budget = j->how.budget,
+                  .cache = j->cache};
   vt_program *p = NULL;
   cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));

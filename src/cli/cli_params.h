@@ -24,6 +24,7 @@ typedef struct cli_job {
   uint32_t n_inputs;
   int random; /* inputs without a file are drawn */
   uint64_t seed, inputs_seed;
+  vt_cache *cache; /* of plans; NULL: none */
 } cli_job;
 
 /* Reads every file that the flags name. On failure, too, cli_job_close releases what was read. */

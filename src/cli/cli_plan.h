@@ -31,6 +31,7 @@ typedef struct cli_plan_job {
   vt_model *model;
   cli_bind bind;
   cli_planning how;
+  vt_cache *cache; /* NULL: none */
 } cli_plan_job;
 
 /* Without the budget: a plan beyond it is shown too. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "cli_cache.h"
 #include "cli_json.h"
 #include "cli_plan.h"
 
@@ -14,8 +15,11 @@ vt_status cli_plan_make(const cli_plan_job *j, const cli_bind *bind, const cli_p
                         .backend = j->backend,
                         .passes = j->passes,
                         .schedule = how->schedule,
-                        .stream = how->stream};
+                        .stream = how->stream,
+                        .cache = j->cache};
+  const cli_cache_mark before = cli_cache_now(j->cache);
   const vt_status s = vt_planned_new(j->model, &o, out, &e->diag);
+  if (s == VT_OK) cli_cache_tell(j->cache, before);
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
 }
@@ -273,7 +277,7 @@ static vt_status open_job(const cli_args *a, cli_plan_job *j, cli_error *e) {
   e->path = j->path;
   VT_TRY(vt_model_read(j->path, NULL, &j->model, &e->diag));
   e->path = NULL;
-  return VT_OK;
+  return cli_cache_open(a, &j->cache, e);
 }
 
 vt_status verb_plan(const cli_args *a, cli_error *e) {
@@ -281,6 +285,7 @@ vt_status verb_plan(const cli_args *a, cli_error *e) {
   VT_TRY(check_flags(a, e));
   vt_status s = open_job(a, &j, e);
   if (s == VT_OK) s = plan_job(a, &j, e);
+  vt_cache_free(j.cache);
   vt_model_free(j.model);
   cli_bind_free(&j.bind);
   return s;

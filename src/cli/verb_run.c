@@ -265,6 +265,10 @@ vt_status verb_run(const cli_args *a, cli_error *e) {
   VT_TRY(check_flags(a, e));
   cli_job j;
   vt_status s = cli_job_open(a, &j, e);
+  if (cli_value(a, "dump-passes") != NULL) { /* a cache keeps the last graph alone */
+    vt_cache_free(j.cache);
+    j.cache = NULL;
+  }
   if (s == VT_OK) s = run_job(a, &j, e);
   cli_job_close(&j);
   return s;

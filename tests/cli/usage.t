@@ -41,6 +41,8 @@ flags:
 environment:
   VOLTA_BACKEND             The backend that runs a model when --backend is not
                             given.
+  VOLTA_PLAN_CACHE          The folder of plans that are kept when --plan-cache
+                            is not given; empty: none.
   NO_COLOR                  When set and not empty, messages on a terminal have
                             no colour.
 \
@@ -79,7 +81,8 @@ flags:
                             DIR/outputs.npz or DIR/outputs.safetensors).
       --digest              Print the digest of the run and nothing else.
       --dump-passes DIR     Write the graph before and after each pass:
-                            00-source.vt, 01-bind.vt, 02-lower.vt and so on.
+                            00-source.vt, 01-bind.vt, 02-lower.vt and so on. No
+                            plan is taken from a cache then.
       --passes A,B,...      Run these passes, in this order, instead of all:
                             bind first, then any of lower, canonical, fold, cse,
                             dead, fuse. The result is the same to the last bit.
@@ -92,6 +95,9 @@ flags:
                             copy them in for each step that reads them.
       --memory-budget SIZE  Refuse to take more bytes than this on the device,
                             as in 64MiB, 2GB or 4096.
+      --plan-cache DIR      Keep plans in this folder, and take them from there
+                            when everything they depend on is the same. Without
+                            it VOLTA_PLAN_CACHE says; empty: keep none.
       --json                Print the report as JSON.
   -h, --help                Print this help.
   -q, --quiet               Say nothing on standard error but errors.
@@ -137,6 +143,9 @@ flags:
                             (- when there is none) and inputs is the seed of
                             --random-inputs (- without it). Empty lines and
                             lines that start with # are skipped.
+      --plan-cache DIR      Keep plans in this folder, and take them from there
+                            when everything they depend on is the same. Without
+                            it VOLTA_PLAN_CACHE says; empty: keep none.
       --json                Print the report as JSON.
   -h, --help                Print this help.
   -q, --quiet               Say nothing on standard error but errors.

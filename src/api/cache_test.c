@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cache_test.c - what is found in a cache is what would be made: plans, hashes, outputs, places of
+ * failures. What the key depends on, collisions that are forced, limits, threads, want of memory.
+ */
+#include <pthread.h>
+#include <time.h>
+#include "cache_test.h"
+#include "plan_key.h"
+
+static const vt_binding two[] = {{"B", 2}};
+
+/* ---- the same with and without ---- */
+
+typedef struct report {
+  char *plan, *last; /* the plan; the text after the last pass */
+  uint8_t core[32], target[32], digest[32], pass[VT_PASS_COUNT][32];
+  uint32_t passes;
+} report;
+
+static void report_program(vt_program *p, report *r) {
+  const char *last = NULL;
+  r->plan = strdup(vt_program_plan(p));
+  vt_program_plan_digest(p, r->core, r->target);
+  r->passes = vt_program_passes(p);
+  for (uint32_t i = 0; i < r->passes && i < VT_PASS_COUNT; i++) {
+    last = vt_program_pass(p, i);
+    CHECK(vt_program_pass_hash(p, last, r->pass[i]) == VT_OK);
+  }
+  last = vt_program_pass_text(p, last);
+  r->last = strdup(last != NULL ? last : "");
+}
+
+static report run(const vt_model *m, vt_options o, vt_cache *c) {
+  report r = {0};
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  o.size = sizeof o;
+  o.cache = c;
+  vt_status s = vt_program_new(m, &o, &p, &d);
+  if (s == VT_OK) report_program(p, &r);
+  if (s == VT_OK) s = vt_program_init_params(p, 0, &d);
+  if (s == VT_OK) s = vt_program_random_inputs(p, 7, &d);
+  if (s == VT_OK) s = vt_program_run(p, &d);
+  if (s == VT_OK) s = vt_program_digest(p, r.digest, &d);
+  CHECK(s == VT_OK);
+  if (s != VT_OK) fprintf(stderr, "%s\n", d.text);
+  vt_program_free(p);
+  return r;
+}
+
+static void compare(report a, report b) {
+  CHECK(a.plan != NULL && b.plan != NULL && strcmp(a.plan, b.plan) == 0);
+  CHECK(a.last != NULL && b.last != NULL && strcmp(a.last, b.last) == 0 && a.last[0] != 0);
+  CHECK(a.passes == b.passes && memcmp(a.pass, b.pass, sizeof a.pass) == 0);
+  CHECK(memcmp(a.core, b.core, 32) == 0 && memcmp(a.target, b.target, 32) == 0);
+  CHECK(memcmp(a.digest, b.digest, 32) == 0);
+  free(b.plan);
+  free(b.last);
+}
+
+/* Without, made and kept, found in memory, found on disk. */
+static void check_run(const vt_model *m, vt_options o) {
+  vt_cache *first = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
+  const report plain = run(m, o, NULL);
+  compare(plain, run(m, o, first));
+  compare(plain, run(m, o, first));
+  vt_cache_counts n = counts_of(first);
+  CHECK(n.misses == 1 && n.hits_memory == 1 && n.hits_disk == 0 && n.stored == 1);
+  vt_cache_free(first);
+  vt_cache *second = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
+  compare(plain, run(m, o, second));
+  n = counts_of(second);
+  CHECK(n.misses == 0 && n.hits_memory == 0 && n.hits_disk == 1 && n.ignored == 0);
+  if (n.ignored != 0) fprintf(stderr, "%s\n", n.reason);
+  vt_cache_free(second);
+  free(plain.plan);
+  free(plain.last);
+}
+
+typedef struct example {
+  const char *path;
+  int64_t b, t; /* t 0: the model has no such dim */
+  int runs;     /* small enough to be run here */
+} example;
+
+static void check_planned(const vt_model *m, vt_options o) {
+  vt_cache *c = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
+  CHECK(same_plan(m, o, c) && same_plan(m, o, c) && counts_of(c).hits_memory == 1);
+  vt_cache_free(c);
+  c = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
+  CHECK(same_plan(m, o, c) && counts_of(c).hits_disk == 1);
+  vt_cache_free(c);
+}
+
+static void check_example(const example *e) {
+  static const vt_options ways[] = {
+      {.backend = "reference:0"},
+      {.backend = "reference:0", .schedule = "memory"},
+      {.backend = "reference:1", .schedule = "memory"},
+      {.backend = "island:0", .stream = "all"},
+      {.backend = "island:1"},
+      {.backend = "island:1", .schedule = "memory", .stream = "all"},
+  };
+  const vt_binding bind[] = {{"B", e->b}, {"T", e->t}};
+  vt_model *m = NULL;
+  CHECK(vt_model_read(e->path, NULL, &m, NULL) == VT_OK);
+  for (size_t i = 0; m != NULL && i < sizeof ways / sizeof *ways; i++) {
+    vt_options o = ways[i];
+    o.bind = bind;
+    o.n_bind = e->t != 0 ? 2 : 1;
+    (e->runs ? check_run : check_planned)(m, o);
+  }
+  vt_model_free(m);
+}
+
+static void test_examples(void) {
+  static const example examples[] = {
+      {"examples/mlp.vt", 2, 0, 1},       {"examples/tiny_transformer.vt", 1, 4, 1},
+      {"examples/lstm.vt", 1, 3, 1},      {"examples/encoder.vt", 1, 3, 1},
+      {"examples/quant_mlp.vt", 2, 0, 1}, {"examples/cnn.vt", 1, 0, 0},
+      {"examples/resnet18.vt", 1, 0, 0},  {"examples/gpt2_124m.vt", 1, 8, 0},
+  };
+  folder_new();
+  for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) check_example(&examples[i]);
+  folder_done();
+}
+
+/* ---- what a plan depends on ---- */
+
+static uint64_t misses_of(vt_cache *c, const vt_model *m, vt_options o) {
+  const uint64_t before = counts_of(c).misses;
+  CHECK(same_plan(m, o, c));
+  return counts_of(c).misses - before;
+}
+
+static void test_key(void) {
+  static const vt_binding three[] = {{"B", 3}};
+  const vt_options o = {.bind = two, .n_bind = 1};
+  vt_model *m = model_of(small_model);
+  char text[sizeof small_model + 2] = "\n";
+  strcat(text, small_model);
+  vt_model *lower = model_of(text); /* one line further down */
+  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
+  vt_options x = o;
+  CHECK(misses_of(c, m, o) == 1 && misses_of(c, m, o) == 0);
+  CHECK(misses_of(c, lower, o) == 1); /* a failure has another place */
+  x.bind = three;
+  CHECK(misses_of(c, m, x) == 1);
+  x = o, x.schedule = "memory";
+  CHECK(misses_of(c, m, x) == 1);
+  x = o, x.schedule = "source";
+  CHECK(misses_of(c, m, x) == 0);
+  x = o, x.stream = "w";
+  CHECK(misses_of(c, m, x) == 1);
+  x = o, x.passes = "bind,lower";
+  CHECK(misses_of(c, m, x) == 1);
+  x = o, x.passes = "bind,lower,dead,fold";
+  CHECK(misses_of(c, m, x) == 1);
+  x = o, x.passes = "bind,lower,fold,dead";
+  CHECK(misses_of(c, m, x) == 1);
+  x = o, x.backend = "reference:1";
+  CHECK(misses_of(c, m, x) == 1);
+  x = o, x.backend = "island:0";
+  CHECK(misses_of(c, m, x) == 1);
+  x = o, x.backend = "reference";
+  CHECK(misses_of(c, m, x) == 0);
+  x = o, x.memory_budget = (uint64_t)1 << 40;
+  CHECK(misses_of(c, m, x) == 0);
+  vt_cache_free(c);
+  vt_model_free(lower);
+  vt_model_free(m);
+}
+
+/* What no pair of backends here differs in alone is in the key as well. */
+static void test_key_text(void) {
+  static const char *const parts[] = {
+      "\nnumerics 1\n",
+      VT_VERSION,
+      "\nsources ",
+      "\npass bind\npass lower\n",
+      "\nschedule 1\n",
+      "\nbind 1:B 2\n",
+      "\nstream 1:w\n",
+      "\nbackend 6:island\n",
+      "\nfingerprint 14:island-1 dense\n",
+      "\ndense_only 1\n",
+      "\nlists ",
+      "\nplaces 7:",
+      "\nmodel\nvolta 1\nmodel small {\n  dim B\n",
+  };
+  static const char *const streamed[] = {"w"};
+  const vt_plan_options plan = {.schedule = VT_SCHEDULE_MEMORY, .n_stream = 1, .stream = streamed};
+  const vt_pass_options passes = {.bind = two, .n_bind = 1};
+  vt_model *m = model_of(small_model);
+  vt_device *dev = NULL;
+  vt_pass_list list;
+  vt_text key;
+  vt_text_init(&key, vt_alloc_default());
+  CHECK(vt_device_open("island:1", vt_alloc_default(), &dev, NULL) == VT_OK);
+  CHECK(vt_pass_choose("bind,lower", &list, NULL) == VT_OK);
+  CHECK(vt_plan_key(m, &list, &passes, &plan, dev, &key, NULL) == VT_OK);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    CHECK(strstr(key.s, parts[i]) != NULL);
+    if (strstr(key.s, parts[i]) == NULL) fprintf(stderr, "'%s' in:\n%s", parts[i], key.s);
+  }
+  CHECK(strspn(strstr(key.s, "\nsources ") + 9, "0123456789abcdef") == 64);
+  vt_text_done(&key);
+  vt_device_close(dev);
+  vt_model_free(m);
+}
+
+/* The order in which things are asked for is no difference. */
+static void test_key_order(void) {
+  static const vt_binding xy[] = {{"X", 2}, {"Y", 3}}, yx[] = {{"Y", 3}, {"X", 2}};
+  vt_model *m = model_of(
+      "volta 1\nmodel m {\n  dim X, Y\n  input a: f32[X, Y]\n  param v: f32[Y] = zeros\n"
+      "  param w: f32[Y] = ones\n  output b = a * v + w\n}\n");
+  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
+  CHECK(misses_of(c, m, (vt_options){.bind = xy, .n_bind = 2, .stream = "v,w"}) == 1);
+  CHECK(misses_of(c, m, (vt_options){.bind = yx, .n_bind = 2, .stream = "w,v"}) == 0);
+  vt_cache_free(c);
+  vt_model_free(m);
+}
+
+/* A budget is held to a plan that was found as to one that is made. */
+static void test_budget(void) {
+  vt_model *m = model_of(small_model);
+  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
+  vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
+  vt_planned *p = NULL;
+  CHECK(same_plan(m, o, c));
+  o.memory_budget = 1;
+  CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BUDGET && p == NULL);
+  CHECK(counts_of(c).hits_memory == 1);
+  o.memory_budget = 0;
+  o.bind = NULL, o.n_bind = 0;
+  CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BIND); /* what fails is not kept */
+  CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BIND && counts_of(c).misses == 3);
+  vt_cache_free(c);
+  vt_model_free(m);
+}
+
+/* ---- collisions ---- */
+
+/* With names of one digit, thirty keys meet in sixteen files. */
+static void test_collisions(void) {
+  vt_model *m = model_of(small_model);
+  folder_new();
+  for (int round = 0; round < 3; round++) {
+    vt_cache *c = cache_of(folder, 1, 0, 1); /* nothing stays in memory */
+    for (int64_t b = 1; b <= 30; b++) {
+      const vt_binding bind[] = {{"B", b}};
+      CHECK(same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
+    }
+    const vt_cache_counts n = counts_of(c);
+    CHECK(n.collisions >= 14 && n.misses >= n.collisions && n.hits_memory == 0 && n.ignored == 0);
+    vt_cache_free(c);
+  }
+  CHECK(each_file(NULL) <= 16);
+  folder_done();
+  vt_model_free(m);
+}
+
+/* ---- limits ---- */
+
+static void fill(vt_cache *c, const vt_model *m, int64_t from, int64_t to) {
+  for (int64_t b = from; b <= to; b++) {
+    const vt_binding bind[] = {{"B", b}};
+    CHECK(same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
+  }
+}
+
+static void test_memory_limit(void) {
+  vt_model *m = model_of(small_model);
+  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
+  fill(c, m, 1, 1);
+  const uint64_t one = counts_of(c).bytes_memory;
+  CHECK(one > 1000);
+  vt_cache_free(c);
+  c = cache_of(NULL, one * 4, 0, VT_CACHE_DIGITS);
+  fill(c, m, 1, 3);
+  fill(c, m, 1, 1); /* used again, so that 2 is the oldest */
+  fill(c, m, 4, 5);
+  CHECK(counts_of(c).bytes_memory <= one * 4 && counts_of(c).evicted_memory >= 1);
+  const uint64_t misses = counts_of(c).misses;
+  fill(c, m, 1, 1);
+  CHECK(counts_of(c).misses == misses);
+  fill(c, m, 2, 2);
+  CHECK(counts_of(c).misses == misses + 1);
+  vt_cache_free(c);
+  vt_model_free(m);
+}
+
+/* What was used last stays longest, though it was written first. */
+static void test_disk_use(void) {
+  static const int64_t order[] = {1, 2, 3, 1, 4, 5};
+  const struct timespec tick = {0, 20000000}; /* times of files are no finer */
+  vt_model *m = model_of(small_model);
+  folder_new();
+  vt_cache *c = cache_of(folder, 1, 0, VT_CACHE_DIGITS);
+  fill(c, m, 9, 9);
+  const uint64_t one = counts_of(c).bytes_disk;
+  (void)each_file(remove_file);
+  vt_cache_free(c);
+  c = cache_of(folder, 1, one * 7 / 2, VT_CACHE_DIGITS);
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    fill(c, m, order[i], order[i]);
+    (void)nanosleep(&tick, NULL);
+  }
+  CHECK(counts_of(c).hits_disk == 1 && counts_of(c).evicted_disk == 2);
+  fill(c, m, 1, 1);
+  CHECK(counts_of(c).hits_disk == 2);
+  vt_cache_free(c);
+  folder_done();
+  vt_model_free(m);
+}
+
+static void test_disk_limit(void) {
+  vt_model *m = model_of(small_model);
+  folder_new();
+  vt_cache *c = cache_of(folder, 1, 0, VT_CACHE_DIGITS);
+  fill(c, m, 1, 1);
+  const uint64_t one = counts_of(c).bytes_disk;
+  vt_cache_free(c);
+  c = cache_of(folder, 1, one * 4, VT_CACHE_DIGITS);
+  fill(c, m, 1, 12);
+  vt_cache_counts n = counts_of(c);
+  CHECK(n.bytes_disk <= one * 4 && n.evicted_disk >= 8 &&
+        each_file(NULL) == 12 - (int)n.evicted_disk);
+  CHECK(n.stored == 11 && n.hits_disk == 1);
+  fill(c, m, 12, 12);
+  CHECK(counts_of(c).hits_disk == 2); /* the last one is there */
+  vt_cache_free(c);
+  c = cache_of(folder, 1, 100, VT_CACHE_DIGITS); /* not even one */
+  fill(c, m, 20, 20);
+  n = counts_of(c);
+  CHECK(n.stored == 0 && n.ignored == 1 && strstr(n.reason, "larger than all") != NULL);
+  vt_cache_free(c);
+  folder_done();
+  vt_model_free(m);
+}
+
+/* ---- lives ---- */
+
+/* Programs outlive their cache. */
+static void test_order_of_ends(void) {
+  vt_model *m = model_of(small_model);
+  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
+  const vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
+  vt_program *p[2] = {NULL, NULL};
+  uint8_t digest[2][32] = {{1}, {2}};
+  for (int i = 0; i < 2; i++) CHECK(vt_program_new(m, &o, &p[i], NULL) == VT_OK);
+  vt_cache_free(c);
+  vt_model_free(m);
+  for (int i = 0; i < 2; i++) {
+    CHECK(vt_program_init_params(p[i], 1, NULL) == VT_OK);
+    CHECK(vt_program_random_inputs(p[i], 1, NULL) == VT_OK);
+    CHECK(vt_program_run(p[i], NULL) == VT_OK && vt_program_digest(p[i], digest[i], NULL) == VT_OK);
+    CHECK(vt_program_pass_text(p[i], "lower") == NULL); /* of the last pass alone */
+    CHECK(vt_program_pass_text(p[i], "fuse") != NULL);
+    vt_program_free(p[i]);
+  }
+  CHECK(memcmp(digest[0], digest[1], 32) == 0);
+}
+
+typedef struct worker {
+  pthread_t thread;
+  const vt_model *m;
+  vt_cache *c;
+  uint32_t seed;
+  const char *const *expected;
+  int wrong;
+} worker;
+
+static void *work(void *user) {
+  worker *w = user;
+  for (int i = 0; i < 60; i++) {
+    w->seed = w->seed * 1664525 + 1013904223;
+    const int64_t b = 1 + (w->seed >> 16) % 6;
+    const vt_binding bind[] = {{"B", b}};
+    vt_options o = {.size = sizeof o, .bind = bind, .n_bind = 1, .cache = w->c};
+    vt_planned *p = NULL;
+    if (vt_planned_new(w->m, &o, &p, NULL) != VT_OK) return w->wrong++, NULL;
+    w->wrong += strcmp(vt_planned_text(p), w->expected[b - 1]) != 0;
+    vt_planned_free(p);
+  }
+  return NULL;
+}
+
+static void test_threads(void) {
+  vt_model *m = model_of(small_model);
+  vt_planned *plans[6];
+  const char *expected[6];
+  worker w[4];
+  folder_new();
+  for (int64_t b = 1; b <= 6; b++) {
+    const vt_binding bind[] = {{"B", b}};
+    plans[b - 1] = plan_of(m, (vt_options){.bind = bind, .n_bind = 1}, NULL);
+    expected[b - 1] = vt_planned_text(plans[b - 1]);
+  }
+  vt_cache *c = cache_of(folder, 60000, 30000, VT_CACHE_DIGITS); /* a few of the six */
+  for (uint32_t i = 0; i < 4; i++) {
+    w[i] = (worker){.m = m, .c = c, .seed = i + 1, .expected = expected};
+    CHECK(pthread_create(&w[i].thread, NULL, work, &w[i]) == 0);
+  }
+  for (uint32_t i = 0; i < 4; i++) {
+    CHECK(pthread_join(w[i].thread, NULL) == 0);
+    CHECK(w[i].wrong == 0);
+  }
+  const vt_cache_counts n = counts_of(c);
+  CHECK(n.hits_memory + n.hits_disk + n.misses == 240 && n.evicted_memory > 0);
+  CHECK(n.hits_memory > 0 && n.bytes_memory <= 60000);
+  vt_cache_free(c);
+  for (int i = 0; i < 6; i++) vt_planned_free(plans[i]);
+  folder_done();
+  vt_model_free(m);
+}
+
+/* ---- want of memory ---- */
+
+/* With every request failing in turn, of the cache's memory or of the program's: the plan is right
+ * or memory is out, and nothing stays behind. `fresh` starts with an empty folder each time. */
+static void fail_requests(const vt_model *m, int of_cache, int fresh, const char *expected) {
+  long asked = 1;
+  for (long left = 1; left <= asked; left++) {
+    vt_fault fault = {.left = left};
+    const vt_alloc a = vt_fault_alloc(&fault);
+    const vt_cache_options co = {.size = sizeof co, .dir = folder, .alloc = of_cache ? &a : NULL};
+    vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .alloc = of_cache ? NULL : &a};
+    vt_planned *p = NULL;
+    vt_diag d = {0};
+    if (fresh) (void)each_file(remove_file);
+    vt_status s = vt_cache_new(&co, &o.cache, &d);
+    if (s == VT_OK) s = vt_planned_new(m, &o, &p, &d);
+    CHECK((s == VT_OK && strcmp(vt_planned_text(p), expected) == 0) ||
+          (s == VT_NOMEM && d.code == VT_NOMEM && d.text[0] != 0 && p == NULL));
+    vt_planned_free(p);
+    if (o.cache != NULL) vt_cache_free(o.cache);
+    CHECK(fault.live == 0);
+    if (fault.asked >= left) asked = left + 1; /* there are more */
+  }
+  CHECK(asked > 20);
+}
+
+static void test_memory_out(void) {
+  vt_model *m = model_of(small_model);
+  vt_planned *p = plan_of(m, (vt_options){.bind = two, .n_bind = 1}, NULL);
+  folder_new();
+  for (int k = 0; k < 4; k++) fail_requests(m, k & 1, k >> 1, vt_planned_text(p));
+  folder_done();
+  vt_planned_free(p);
+  vt_model_free(m);
+}
+
+int main(void) {
+  unsetenv("VOLTA_BACKEND");
+  test_key();
+  test_key_text();
+  test_key_order();
+  test_budget();
+  test_collisions();
+  test_memory_limit();
+  test_disk_limit();
+  test_disk_use();
+  test_order_of_ends();
+  test_threads();
+  test_memory_out();
+  test_examples();
+  TEST_DONE();
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan_key.c - the key of a plan: this library, what is asked for, the target, the model. */
+#include <string.h>
+#include "plan_key.h"
+#include "vt_sort.h"
+
+/* A hash of the sources that passes and plans come from: another build may plan otherwise, though
+ * its version is the same. */
+static const char sources[] =
+#include "plan_sources.inc"
+    ;
+
+static void add_name(vt_text *out, const char *what, const char *name, size_t n) {
+  vt_text_add(out, "%s %zu:", what, n);
+  vt_text_bytes(out, name, n);
+}
+
+/* ---- what is asked for ---- */
+
+static int by_binding(const void *a, const void *b, const void *context) {
+  const vt_binding *x = a, *y = b;
+  (void)context;
+  const int order = strcmp(x->name, y->name);
+  return order != 0 ? order : (x->value > y->value) - (x->value < y->value);
+}
+
+static int by_text(const void *a, const void *b, const void *context) {
+  (void)context;
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static vt_status add_bindings(const vt_pass_options *o, vt_arena *scratch, vt_text *out) {
+  if (o->n_bind == 0) return VT_OK;
+  vt_binding *sorted = vt_arena_copy(scratch, o->bind, o->n_bind * sizeof *sorted);
+  if (sorted == NULL) return VT_NOMEM;
+  VT_TRY(vt_sort(sorted, o->n_bind, sizeof *sorted, by_binding, NULL, scratch->a));
+  for (uint32_t i = 0; i < o->n_bind; i++) {
+    add_name(out, "bind", sorted[i].name, strlen(sorted[i].name));
+    vt_text_add(out, " %lld\n", (long long)sorted[i].value);
+  }
+  return VT_OK;
+}
+
+static vt_status add_streamed(const vt_plan_options *o, vt_arena *scratch, vt_text *out) {
+  if (o->n_stream == 0) return VT_OK;
+  const char **sorted = vt_arena_copy(scratch, o->stream, o->n_stream * sizeof *sorted);
+  if (sorted == NULL) return VT_NOMEM;
+  VT_TRY(vt_sort(sorted, o->n_stream, sizeof *sorted, by_text, NULL, scratch->a));
+  for (uint32_t i = 0; i < o->n_stream; i++) {
+    add_name(out, "stream", sorted[i], strlen(sorted[i]));
+    vt_text_add(out, "\n");
+  }
+  return VT_OK;
+}
+
+static vt_status add_options(const vt_pass_list *list, const vt_pass_options *passes,
+                             const vt_plan_options *plan, vt_text *out) {
+  vt_arena scratch;
+  for (uint32_t i = 0; i < list->n; i++)
+    vt_text_add(out, "pass %s\n", vt_pass_at(list->at[i])->name);
+  vt_text_add(out, "schedule %u\n", plan->schedule);
+  vt_arena_init(&scratch, out->a);
+  vt_status s = add_bindings(passes, &scratch, out);
+  if (s == VT_OK) s = add_streamed(plan, &scratch, out);
+  vt_arena_done(&scratch);
+  return s;
+}
+
+/* ---- the target ---- */
+
+/* Without the number of the device: what tells devices apart is the fingerprint. */
+static void add_target(vt_device *dev, vt_text *out) {
+  const vt_target t = vt_device_target(dev);
+  const char *name = vt_device_name(dev);
+  add_name(out, "backend", name, strcspn(name, ":"));
+  add_name(out, "\nfingerprint", t.fingerprint, strlen(t.fingerprint));
+  vt_text_add(out, "\ndense_only %u\nlists", t.dense_only);
+  for (uint32_t i = 0; i < vt_op_total(); i++) {
+    const uint32_t op = vt_op_at(i)->number;
+    if (vt_device_lists(dev, op)) vt_text_add(out, " %u", op);
+  }
+  vt_text_add(out, "\n");
+}
+
+/* ---- the model ---- */
+
+static void add_places(const vt_graph *g, vt_text *out) {
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    vt_text_add(out, " %u:%u", n->line, n->column);
+    for (uint32_t b = 0; b < n->n_body; b++) add_places(n->body[b], out);
+  }
+}
+
+vt_status vt_plan_key(const vt_model *m, const vt_pass_list *list, const vt_pass_options *passes,
+                      const vt_plan_options *plan, vt_device *dev, vt_text *out, vt_diag *d) {
+  vt_text_add(out, "volta plan key 1\nnumerics %u\nversion %s\nsources %s\n", VT_NUMERICS_VERSION,
+              vt_version(), sources);
+  vt_status s = add_options(list, passes, plan, out);
+  add_target(dev, out);
+  vt_text_add(out, "places");
+  add_places(m->g, out);
+  vt_text_add(out, "\nmodel\n%s", m->text);
+  if (s == VT_OK) s = vt_text_status(out);
+  return s == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan_key.h - everything that a plan depends on, as one text. Private to the api. */
+#ifndef VT_PLAN_KEY_H
+#define VT_PLAN_KEY_H
+#include "model.h"
+#include "vt_gate.h"
+#include "vt_pass.h"
+
+/* Two plans of the same key are the same to the byte, and say the same of the model's file when a
+ * run fails. Names are written with their lengths, so that no two keys read alike. */
+vt_status vt_plan_key(const vt_model *m, const vt_pass_list *list, const vt_pass_options *passes,
+                      const vt_plan_options *plan, vt_device *dev, vt_text *out,
+                      vt_diag *d) VT_NODISCARD;
+#endif

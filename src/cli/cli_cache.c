@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_cache.c - the cache of plans that the verbs share: --plan-cache, else VOLTA_PLAN_CACHE. */
+#include "cli_cache.h"
+#include <stdlib.h>
+
+/* Names of files are in it: nothing in them may steer the terminal. */
+static void warn(void *user, const char *text) {
+  char plain[512];
+  size_t n = 0;
+  (void)user;
+  for (; text[n] != '\0' && n + 1 < sizeof plain; n++)
+    plain[n] = (unsigned char)text[n] < 32 || text[n] == 127 ? '?' : text[n];
+  plain[n] = '\0';
+  cli_narrate("volta: warning: %s\n", plain);
+}
+
+vt_status cli_cache_open(const cli_args *a, vt_cache **out, cli_error *e) {
+  const char *given = cli_value(a, "plan-cache");
+  const char *dir = given != NULL ? given : getenv("VOLTA_PLAN_CACHE");
+  if (dir == NULL || dir[0] == '\0') return VT_OK;
+  const vt_cache_options o = {.size = sizeof o, .dir = dir, .note = warn};
+  return vt_cache_new(&o, out, &e->diag);
+}
+
+cli_cache_mark cli_cache_now(vt_cache *c) {
+  vt_cache_counts n = {.size = sizeof n};
+  if (c != NULL) vt_cache_info(c, &n);
+  return (cli_cache_mark){n.hits_memory, n.hits_disk};
+}
+
+void cli_cache_tell(vt_cache *c, cli_cache_mark before) {
+  const cli_cache_mark now = cli_cache_now(c);
+  if (c == NULL) return;
+  cli_detail("plan: %s\n", now.memory != before.memory ? "found in memory"
+                           : now.disk != before.disk   ? "found on disk"
+                                                       : "made anew");
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fuzz_plan.c - the first byte chooses a graph, the rest is the text of a plan. What the reader
+ * accepts is a plan of that graph: it verifies and prints the very same text. */
+#include <stdlib.h>
+#include <string.h>
+#include "vt_parse.h"
+#include "vt_plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const models[] = {
+    "volta 1\nmodel a {\n  input x: f32[2, 3]\n  param w: f32[3, 4] = zeros\n"
+    "  h = relu(matmul(x, w))\n  output y = h + h\n  output z = transpose(h, perm=[1, 0])\n}\n",
+    "volta 1\nmodel b {\n  input x: f32[4]\n  t = slice(x, start=[1], stop=[3])\n"
+    "  y = cond(sum(t) > 0.0) {\n    give exp(t)\n  } else {\n    give neg(t)\n  }\n"
+    "  output y\n}\n",
+    "volta 1\nmodel c {\n  input h0: f32[2]\n  input x: f32[3, 2]\n  param w: f32[2] = ones\n"
+    "  h, ys = loop(h0, x, count=3, carried=1, each=1) (i, h, xt) {\n"
+    "    h = tanh(xt * w + h)\n    give h, h * 2.0\n  }\n  output h\n  output ys\n}\n",
+    "volta 1\nmodel d {\n  input x: i32[0, 2]\n  input s: f64[]\n  output y = neg(x)\n"
+    "  v, i = sort(cast(x, dtype=f32), axis=0)\n  output v\n  output i\n"
+    "  output r = s * s\n}\n",
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+static vt_graph *graph_of(uint32_t i) {
+  vt_graph *g = NULL;
+  if (vt_parse(models[i], strlen(models[i]), vt_alloc_default(), &g, NULL) != VT_OK) abort();
+  return g;
+}
+
+static void check_plan(const vt_plan *p, const char *text, size_t n) {
+  vt_text again;
+  vt_diag d = {0};
+  if (vt_plan_verify(p, &d) != VT_OK) abort();
+  vt_text_init(&again, vt_alloc_default());
+  vt_plan_print(p, 1, &again);
+  if (vt_text_status(&again) != VT_OK) exit(1);
+  if (again.n != n || memcmp(again.s, text, n) != 0) abort();
+  vt_text_done(&again);
+}
+
+static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+  (void)self;
+  (void)step;
+  (void)d;
+  *out = 0;
+  return VT_OK;
+}
+
+/* A plan of each graph is read back: a form that has changed does not leave a corpus of refusals.
+ */
+static void check_models(void) {
+  const vt_target t = {.fingerprint = "fuzz-1", .workspace = no_scratch};
+  for (uint32_t i = 0; i < MODELS; i++) {
+    vt_text text;
+    vt_plan *built = NULL, *read = NULL;
+    vt_graph *g = graph_of(i);
+    if (vt_plan_build(g, NULL, &t, vt_alloc_default(), &built, NULL) != VT_OK) abort();
+    vt_text_init(&text, vt_alloc_default());
+    vt_plan_print(built, 1, &text);
+    if (vt_plan_parse(g, text.s, text.n, vt_alloc_default(), &read, NULL) != VT_OK) abort();
+    check_plan(read, text.s, text.n);
+    vt_text_done(&text);
+    vt_plan_free(read);
+    vt_plan_free(built);
+    vt_graph_free(g);
+  }
+}
+
+static vt_hash256 process(const uint8_t *data, size_t size) {
+  vt_diag d = {0};
+  vt_plan *p = NULL;
+  vt_graph *g = graph_of(data[0] % MODELS);
+  const char *text = (const char *)data + 1;
+  const vt_status s = vt_plan_parse(g, text, size - 1, vt_alloc_default(), &p, &d);
+  if (s == VT_OK) check_plan(p, text, size - 1);
+  if (s != VT_OK && (p != NULL || d.code != s || d.text[0] == 0)) abort();
+  if (s != VT_OK && s != VT_FORMAT && s != VT_NOMEM) abort();
+  vt_plan_free(p);
+  vt_graph_free(g);
+  vt_hasher h;
+  vt_hash_init(&h);
+  vt_hash_add_u32(&h, (uint32_t)s);
+  vt_hash_add(&h, d.text, strlen(d.text));
+  return vt_hash_done(&h);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size == 0) return check_models(), 0;
+  const vt_hash256 a = process(data, size), b = process(data, size);
+  if (memcmp(&a, &b, sizeof a) != 0) abort();
+  return 0;
+}

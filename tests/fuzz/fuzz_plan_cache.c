@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fuzz_plan_cache.c - any bytes as an entry of a plan cache. They are read as they are, and again
+ * with a checksum that fits, so that what lies behind it is reached. What is accepted holds a graph
+ * and a plan that verify, and prints to the very same bytes. */
+#include <stdlib.h>
+#include <string.h>
+#include "kept.h"
+#include "vt_fpenv.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { HASH_LINE = 65 };
+static const char key[] = "fuzz\n";
+static const vt_pass_list list = {2, {VT_PASS_bind, VT_PASS_lower}};
+
+static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+  (void)self;
+  (void)step;
+  (void)d;
+  *out = 0;
+  return VT_OK;
+}
+
+static void check_accepted(const vt_kept *k, const uint8_t *data, size_t size) {
+  vt_text again;
+  if (vt_graph_verify(k->g, NULL) != VT_OK || vt_plan_verify(k->plan, NULL) != VT_OK) abort();
+  vt_text_init(&again, vt_alloc_default());
+  vt_kept_print(k, &again);
+  if (vt_text_status(&again) != VT_OK) exit(1);
+  if (again.n != size || memcmp(again.s, data, size) != 0) abort();
+  vt_text_done(&again);
+}
+
+static vt_hash256 process(const uint8_t *data, size_t size) {
+  const vt_target t = {.fingerprint = "fuzz-1", .workspace = no_scratch};
+  vt_kept *k = NULL;
+  vt_diag d = {0};
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
+  const vt_status s =
+      vt_kept_parse(data, size, key, sizeof key - 1, &list, &t, vt_alloc_default(), &k, &d);
+  if (s == VT_OK) check_accepted(k, data, size);
+  if (s != VT_OK && (k != NULL || d.code != s || d.text[0] == 0)) abort();
+  if (s != VT_OK && s != VT_FORMAT && s != VT_NAME && s != VT_NOMEM) abort();
+  vt_kept_release(k);
+  vt_fpenv_leave(&saved);
+  return vt_hash_bytes(d.text, strlen(d.text));
+}
+
+static void both(const uint8_t *data, size_t size) {
+  const vt_hash256 a = process(data, size), b = process(data, size);
+  if (memcmp(&a, &b, sizeof a) != 0) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  char hex[65];
+  both(data, size);
+  if (size < HASH_LINE) return 0;
+  uint8_t *mended = malloc(size);
+  if (mended == NULL) exit(1);
+  memcpy(mended, data, size);
+  const vt_hash256 h = vt_hash_bytes(data, size - HASH_LINE);
+  vt_hash_hex(&h, hex);
+  memcpy(mended + size - HASH_LINE, hex, 64);
+  mended[size - 1] = '\n';
+  both(mended, size);
+  free(mended);
+  return 0;
+}
