@@ -381,6 +381,29 @@ static void test_source_changes(void) {
   CHECK(unlink(path) == 0);
 }
 
+/* In an open folder: what has the name is replaced itself, a link too, and the mode is as asked. */
+static void test_create_in(void) {
+  static const char *const bad[] = {"", "a/b", "/etc/x"};
+  vt_file_writer w;
+  struct stat st;
+  const mode_t old = umask(0);
+  const int fd = open(folder, O_RDONLY | O_DIRECTORY);
+  CHECK(fd >= 0 && write_all(in_folder("target"), "old", 3, NULL) == VT_OK);
+  CHECK(symlink("target", in_folder("link")) == 0);
+  CHECK(vt_file_create_in(fd, "link", 0600, &w, NULL) == VT_OK);
+  CHECK(vt_file_put(&w, "new", 3, NULL) == VT_OK && vt_file_commit(&w, NULL) == VT_OK);
+  CHECK(lstat(in_folder("link"), &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
+  CHECK(stat(in_folder("target"), &st) == 0 && st.st_size == 3);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    CHECK(vt_file_create_in(fd, bad[i], 0600, &w, NULL) == VT_IO);
+    vt_file_abort(&w); /* nothing happens */
+  }
+  CHECK(vt_file_create_in(fd, "gone", 0600, &w, NULL) == VT_OK);
+  vt_file_abort(&w); /* removes the temporary file, which the end of the test sees */
+  CHECK(close(fd) == 0 && unlink(in_folder("link")) == 0);
+  (void)umask(old);
+}
+
 static void remove_folder(void) {
   static const char *const names[] = {"ten", "empty", "target", "shared", "mode"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) (void)unlink(in_folder(names[i]));
@@ -410,6 +433,7 @@ int main(void) {
   test_links();
   test_source();
   test_source_changes();
+  test_create_in();
   remove_folder();
   TEST_DONE();
 }
