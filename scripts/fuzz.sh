@@ -28,7 +28,7 @@ for source in tests/fuzz/fuzz_*.c; do
   all+=("${name%.c}")
 done
 folder=build-fuzz
-options=(-max_len=4096 -timeout=25 -rss_limit_mb=3000)
+options=(-max_len=4096 -timeout=25 -report_slow_units=25 -rss_limit_mb=3000)
 # The formats are the compiler's to check; to check them once more takes a third of the time.
 export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:check_printf=0}
 
@@ -190,7 +190,7 @@ run_packed() {
   for target in "${all[@]}"; do
     echo "$target: $(find "$scratch/$target/grown" -type f | wc -l) new inputs," \
       "$(find "$scratch/$target/failed" -type f | wc -l) failed," \
-      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$target"/log.*.* |
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$target/stats" |
         awk '{ n += $1 } END { print n + 0 }') runs"
   done
   rm -rf "$scratch"
