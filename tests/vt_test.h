@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include "volta/volta.h"
 
+/* The long forms of tests run in `make test-full`. */
+static inline int vt_test_is_long(void) { return getenv("VOLTA_TEST_FULL") != NULL; }
+
 static int vt_test_failed;
 #define CHECK(x)                                                     \
   do {                                                               \

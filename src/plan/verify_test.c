@@ -236,6 +236,7 @@ static void test_fields(void) {
   static tally count;
   vt_graph *g = everything();
   for (uint32_t i = 0; i < 8; i++) {
+    if (!vt_test_is_long() && (0x69u >> i & 1) == 0) continue; /* 0, 3, 5, 6: each choice twice */
     vt_plan *p = plan_for(g, i & 1, i >> 1 & 1, i & 1 ? 1000 : 0, i & 4 ? "*" : NULL);
     damage_plan(p, &count);
     vt_plan_free(p);
