@@ -70,6 +70,15 @@ static void grow_chain(vt_graph_builder *gb, uint32_t nodes) {
   vt_graph_add_result(gb, "y", x);
 }
 
+/* ---- pointwise: nothing but what can be fused ---- */
+
+static void grow_pointwise(vt_graph_builder *gb, uint32_t nodes) {
+  static const uint32_t ops[] = {VT_OP_tanh, VT_OP_sin, VT_OP_exp};
+  uint32_t x = port(gb, "x", ROWS, WIDTH, 0);
+  for (uint32_t i = 0; i < nodes; i++) x = vt_build1(&gb->b, ops[i % 3], x);
+  vt_graph_add_result(gb, "y", x);
+}
+
 /* ---- wide: a third of the nodes read the input, another third adds them up at the end ---- */
 
 static void grow_wide(vt_graph_builder *gb, uint32_t nodes) {
@@ -132,6 +141,8 @@ static void grow_drawn(vt_graph_builder *gb, uint32_t nodes) {
 const bench_form bench_forms[] = {
     {"blocks", "transformer blocks with parameters of their own", grow_blocks},
     {"chain", "one value after the other", grow_chain},
+    {"pointwise", "one value after the other, in fusion groups as large as they may be",
+     grow_pointwise},
     {"wide", "a third of the nodes alive at once", grow_wide},
     {"drawn", "operands drawn among the 48 youngest values of four sizes", grow_drawn},
     {NULL, NULL, NULL}};

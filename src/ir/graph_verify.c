@@ -226,15 +226,17 @@ static int same_shape(const vt_type *a, const vt_type *b) {
   return vt_type_equal(&x, b);
 }
 
-/* Members are neighbours, numbered from 1 on, all of one shape, with one anchor at most. */
+/* Members are neighbours, numbered from 1 on, not too many, all of one shape, with one anchor at
+ * most. */
 static vt_status verify_members(const vt_graph *g, vt_diag *d) {
-  uint32_t groups = 0, anchors = 0;
+  uint32_t groups = 0, anchors = 0, members = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
     if (n->group == 0) continue;
     const int first = i == 0 || g->nodes[i - 1].group != n->group;
     const vt_type *t = &g->values[n->first_out].type;
     groups += (uint32_t)first;
+    members = first ? 1 : members + 1;
     anchors = (first ? 0 : anchors) + (vt_op_form(n->op) == VT_FORM_ANCHOR);
     if (n->group != groups)
       return blame(
@@ -242,6 +244,7 @@ static vt_status verify_members(const vt_graph *g, vt_diag *d) {
           VT_FAIL(d, VT_VERIFY, "node %u is in group %u where %u comes next", i, n->group, groups),
           d);
     if (vt_op_form(n->op) == VT_FORM_NONE || n->n_out != 1 || anchors > 1 ||
+        members > VT_GROUP_MOST ||
         (!first && !same_shape(t, &g->values[g->nodes[i - 1].first_out].type)))
       return blame(g, i,
                    VT_FAIL(d, VT_VERIFY, "node %u cannot be a member of group %u", i, n->group), d);

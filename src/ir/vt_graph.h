@@ -16,6 +16,10 @@ typedef struct vt_value {
   uint32_t index;   /* which output of the node; which port */
 } vt_value;
 
+/* As many nodes as a fusion group may have: enough for any kernel, and a bound on what asking about
+ * a node's neighbours costs. */
+enum { VT_GROUP_MOST = 64 };
+
 typedef struct vt_graph vt_graph;
 
 typedef struct vt_node {

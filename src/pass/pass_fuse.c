@@ -30,7 +30,7 @@ static uint32_t find_root(const fusing *f, uint32_t i) {
   const vt_form form = vt_op_form(n->op);
   const uint32_t root = f->reader[n->first_out];
   if (n->n_out != 1 || form == VT_FORM_NONE || root == NOBODY || root == SEVERAL) return i;
-  if (form == VT_FORM_ANCHOR && f->anchored[root]) return i;
+  if (f->size[root] == VT_GROUP_MOST || (form == VT_FORM_ANCHOR && f->anchored[root])) return i;
   const vt_value *mine = &f->g->values[n->first_out];
   const vt_value *last = &f->g->values[f->g->nodes[root].first_out];
   return same_shape(&mine->type, &last->type) ? root : i;

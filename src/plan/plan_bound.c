@@ -69,7 +69,8 @@ vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   for (uint32_t v = 0; v < p->n_buffers; v++) count_value(&t, &p->buffers[v]);
   for (uint32_t i = 0; i < p->n_transfers; i++)
     if (p->transfers[i].class == VT_CLASS_TEMP)
-      count(&t, p->transfers[i].step, p->transfers[i].step, p->transfers[i].bytes);
+      count(&t, p->transfers[i].step, vt_plan_group_last(p, p->transfers[i].step),
+            p->transfers[i].bytes);
   for (uint32_t i = 0; i < p->n_steps; i++)
     for (uint32_t k = 0; k < p->nested[i].n; k++)
       VT_TRY(vt_plan_bound(p->nested[i].plan[k], scratch, d));

@@ -48,21 +48,11 @@ static vt_status measure(vt_planner *q) {
   return vt_plan_place(q);
 }
 
-static vt_status hash_print(const vt_plan *p, int target, vt_hash256 *out, vt_diag *d) {
-  vt_text text;
-  vt_text_init(&text, p->arena.a);
-  vt_plan_print(p, target, &text);
-  const vt_status s = vt_text_status(&text);
-  if (s == VT_OK) *out = vt_hash_bytes(text.s, text.n);
-  vt_text_done(&text);
-  return s == VT_OK ? VT_OK : vt_plan_no_memory(d);
-}
-
 vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
   VT_TRY(vt_plan_hand(p, t, scratch, d));
   VT_TRY(vt_plan_bound(p, scratch, d));
-  VT_TRY(hash_print(p, 0, &p->core, d));
-  VT_TRY(hash_print(p, 1, &p->target, d));
+  if (vt_plan_hash(p, 0, &p->core) != VT_OK || vt_plan_hash(p, 1, &p->target) != VT_OK)
+    return vt_plan_no_memory(d);
   return vt_plan_verify(p, d);
 }
 

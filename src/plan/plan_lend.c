@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * plan_lend.c - scratch of a step in bytes of other arenas that nobody needs while it runs. What
  * the core decided stays as it is; a step whose scratch fits into a gap takes it from there, and
- * the workspace holds what is left. Steps with bodies and dense targets keep to the workspace. */
+ * the workspace holds what is left. A group may run as one, so a gap must be free from its first
+ * step to its last. Steps with bodies and dense targets keep to the workspace. */
 #include "gaps.h"
 #include "planner.h"
 #include "vt_sort.h"
@@ -47,7 +48,8 @@ static void collect(lender *l) {
   }
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     const vt_transfer *t = &p->transfers[i];
-    if (t->class == VT_CLASS_TEMP) add(l, t->class, t->step, t->step, t->offset, t->bytes);
+    if (t->class == VT_CLASS_TEMP)
+      add(l, t->class, t->step, vt_plan_group_last(p, t->step), t->offset, t->bytes);
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
     add(l, VT_CLASS_TEMP, i, i, p->nested[i].offset, p->nested[i].bytes);
@@ -73,14 +75,35 @@ static vt_gaps *gaps_of(lender *l, uint32_t class) {
   return class == VT_CLASS_TEMP ? &l->temp : &l->output;
 }
 
-static int borrow(lender *l, uint32_t class, vt_bk_step *s) {
+/* Nothing that is born up to step `to` will lie there; `next` is the first that is not born yet. */
+static int stays_free(const lender *l, uint32_t next, uint32_t to, uint32_t class, uint64_t offset,
+                      uint64_t bytes) {
+  for (; next < l->n && l->at[next].first <= to; next++) {
+    const stay *x = &l->at[next];
+    if (x->class == class && x->offset < offset + bytes && offset < x->offset + x->bytes) return 0;
+  }
+  return 1;
+}
+
+static int borrow(lender *l, uint32_t class, uint32_t next, uint32_t to, vt_bk_step *s) {
   const uint64_t room = l->p->class_bytes[class], need = vt_plan_rounded(s->work_bytes);
   if (need > room) return 0;
   const uint64_t at = vt_gaps_lowest(gaps_of(l, class), need);
-  if (at > room - need) return 0;
+  if (at > room - need || !stays_free(l, next, to, class, at, need)) return 0;
   s->work_arena = class;
   s->work_offset = at;
   return 1;
+}
+
+/* One member of a group has it for the whole of it. */
+static void lend(lender *l, uint32_t from, uint32_t next) {
+  const uint32_t to = vt_plan_group_last(l->p, from);
+  for (uint32_t i = from; i <= to; i++) {
+    vt_bk_step *s = &l->p->runs[i];
+    if (s->work_bytes == 0 || s->n_body > 0) continue;
+    if (!borrow(l, VT_CLASS_TEMP, next, to, s)) (void)borrow(l, VT_CLASS_OUTPUT, next, to, s);
+    return;
+  }
 }
 
 vt_status vt_plan_lend(vt_plan *p, vt_arena *scratch, vt_diag *d) {
@@ -95,9 +118,7 @@ vt_status vt_plan_lend(vt_plan *p, vt_arena *scratch, vt_diag *d) {
     for (; born < l.n && l.at[born].first <= i; born++)
       if (!vt_gaps_take_at(gaps_of(&l, l.at[born].class), l.at[born].offset, l.at[born].bytes))
         return VT_FAIL(d, VT_INTERNAL, "the plan lets two tensors overlap at step %u", i);
-    vt_bk_step *s = &p->runs[i];
-    if (s->work_bytes > 0 && s->n_body == 0 && !borrow(&l, VT_CLASS_TEMP, s))
-      (void)borrow(&l, VT_CLASS_OUTPUT, s);
+    if (vt_plan_group_first(p, i) == i) lend(&l, i, born);
   }
   return VT_OK;
 }

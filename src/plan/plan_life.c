@@ -28,19 +28,9 @@ static void live_step(vt_planner *q, uint32_t i, uint32_t end) {
   }
 }
 
-static void live_steps(vt_planner *q) {
-  uint32_t end = 0; /* of the group of step i */
-  for (uint32_t i = 0; i < q->p->n_steps; i++) {
-    const uint32_t group = node_at(q->p, i)->group;
-    if (end < i) end = i;
-    while (group != 0 && end + 1 < q->p->n_steps && node_at(q->p, end + 1)->group == group) end++;
-    live_step(q, i, end);
-  }
-}
-
 void vt_plan_lifetimes(vt_planner *q) {
   vt_plan *p = q->p;
-  live_steps(q);
+  for (uint32_t i = 0; i < p->n_steps; i++) live_step(q, i, vt_plan_group_last(p, i));
   for (uint32_t i = 0; i < p->g->n_ports; i++) p->buffers[p->g->ports[i].value].last = p->n_steps;
   for (uint32_t i = 0; i < p->g->n_results; i++)
     p->buffers[p->g->results[i].value].last = p->n_steps;
@@ -124,21 +114,30 @@ static void cross(vt_plan *p, uint32_t v, uint32_t direction, uint32_t step, uin
                                                  .bytes = p->buffers[v].bytes};
 }
 
-/* Parameters that a step reads from host memory come in for that step alone: ascending, each
- * once. */
+/* The least parameter from `least` on that the node reads from host memory. */
+static uint32_t next_guest(const vt_planner *q, const vt_node *n, uint32_t least) {
+  uint32_t next = VT_NO_VALUE;
+  for (uint32_t k = 0; k < n->n_in; k++) {
+    const uint32_t v = q->holder[q->p->g->operands[n->first_in + k]];
+    if (q->p->buffers[v].class == VT_CLASS_HOST && v >= least && v < next) next = v;
+  }
+  return next;
+}
+
+/* Parameters that a step reads from host memory come in for that step alone, those that a group
+ * reads for the group: ascending, each once. */
 static void visit_step(vt_planner *q, uint32_t i) {
-  const vt_graph *g = q->p->g;
-  const vt_node *n = &g->nodes[q->p->step_node[i]];
-  uint32_t seen = 0;
-  for (;;) {
+  const uint32_t last = vt_plan_group_last(q->p, i);
+  if (vt_plan_group_first(q->p, i) != i) return;
+  for (uint32_t least = 0;;) {
     uint32_t next = VT_NO_VALUE;
-    for (uint32_t k = 0; k < n->n_in; k++) {
-      const uint32_t v = q->holder[g->operands[n->first_in + k]];
-      if (q->p->buffers[v].class == VT_CLASS_HOST && v >= seen && v < next) next = v;
+    for (uint32_t k = i; k <= last; k++) {
+      const uint32_t guest = next_guest(q, node_at(q->p, k), least);
+      if (guest < next) next = guest;
     }
     if (next == VT_NO_VALUE) return;
     cross(q->p, next, VT_TO_DEVICE, i, VT_CLASS_TEMP);
-    seen = next + 1;
+    least = next + 1;
   }
 }
 

@@ -30,7 +30,8 @@ typedef struct reader { /* one edge: `unit` reads the value whose list this is i
 typedef struct scheduler {
   vt_planner *q;
   unit *units;
-  uint32_t n_units, n_readers, n_heap, room;
+  uint32_t n_units, n_readers, n_heap, stamp;
+  uint32_t *stamped;             /* by value: the reckoning that has counted it */
   uint32_t *unit_of;             /* by node */
   uint32_t *first_reader, *left; /* by holder: its readers; how many of them have not run */
   reader *readers;
@@ -108,23 +109,23 @@ static void find_edges(scheduler *s) {
     }
 }
 
-/* Bytes that the unit takes, less those that die with it. */
-static int64_t price_of(const scheduler *s, uint32_t u) {
+/* Bytes that the unit takes and leaves behind, less those that die with it: each once. What is made
+ * and read inside a group is neither. */
+static int64_t price_of(scheduler *s, uint32_t u) {
   const vt_graph *g = s->q->p->g;
   int64_t price = 0;
+  s->stamp++;
   for (uint32_t i = s->units[u].first; i < s->units[u].first + s->units[u].n; i++) {
     const vt_node *n = &g->nodes[i];
     if (vt_plan_is_view(s->q->p, n)) continue;
     for (uint32_t k = 0; k < n->n_out; k++)
-      if (is_temporary(s, n->first_out + k))
+      if (is_temporary(s, n->first_out + k) && s->first_reader[n->first_out + k] != NONE)
         price += (int64_t)s->q->p->buffers[n->first_out + k].bytes;
     for (uint32_t k = 0; k < n->n_in; k++) {
       const uint32_t v = s->q->holder[g->operands[n->first_in + k]];
-      int again = 0;
-      for (uint32_t j = 0; j < k && !again; j++)
-        again = s->q->holder[g->operands[n->first_in + j]] == v;
-      if (!again && s->left[v] == 1 && is_temporary(s, v))
+      if (s->stamped[v] != s->stamp && s->left[v] == 1 && is_temporary(s, v))
         price -= (int64_t)s->q->p->buffers[v].bytes;
+      s->stamped[v] = s->stamp;
     }
   }
   return price;
@@ -192,6 +193,7 @@ static vt_status order_for_memory(vt_planner *q) {
   s.left = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   s.readers = VT_NEW_N(q->scratch, reader, 2 * (size_t)g->n_operands + 1);
   s.heap = VT_NEW_N(q->scratch, entry, (size_t)g->n_values + 2 * (size_t)g->n_nodes + 1);
+  s.stamped = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   uint32_t *mark = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   if (vt_arena_status(q->scratch) != VT_OK) return vt_plan_no_memory(q->d);
   memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* a unit that does not exist */

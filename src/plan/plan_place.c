@@ -136,7 +136,7 @@ static vt_status collect(placing *s) {
     const vt_node *n = &p->g->nodes[p->step_node[i]];
     for (; t < p->n_transfers && p->transfers[t].step <= i; t++)
       if (p->transfers[t].class == VT_CLASS_TEMP)
-        add(s, i, i, p->transfers[t].bytes, &p->transfers[t].offset, NULL);
+        add(s, i, vt_plan_group_last(p, i), p->transfers[t].bytes, &p->transfers[t].offset, NULL);
     for (uint32_t k = 0; k < n->n_out; k++) add_value(s, end, n->first_out + k);
     add(s, i, i, p->nested[i].bytes, &p->nested[i].offset, NULL);
   }
@@ -271,6 +271,7 @@ vt_status vt_plan_place(vt_planner *q) {
 /* ---- those that lie where others do ---- */
 
 static const vt_transfer *find_visit(const vt_plan *p, uint32_t step, uint32_t value) {
+  step = vt_plan_group_first(p, step);
   uint32_t low = 0, high = p->n_transfers;
   while (low < high) { /* the first of this step */
     const uint32_t middle = low + (high - low) / 2;

@@ -122,3 +122,13 @@ void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
   vt_text_add(out, "}\n");
   if (target) print_target(p, out);
 }
+
+vt_status vt_plan_hash(const vt_plan *p, int target, vt_hash256 *out) {
+  vt_text text;
+  vt_text_init(&text, p->arena.a);
+  vt_plan_print(p, target, &text);
+  const vt_status s = vt_text_status(&text);
+  if (s == VT_OK) *out = vt_hash_bytes(text.s, text.n);
+  vt_text_done(&text);
+  return s;
+}

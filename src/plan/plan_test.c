@@ -318,6 +318,63 @@ static void test_streamed(void) {
   done(all, g);
 }
 
+/* ---- groups: they may run as one ---- */
+
+/* y = (x * w) + v over a group of two, then z = x + y outside it. */
+static vt_graph *grouped(void) {
+  vt_graph_builder gb;
+  vt_builder *b = &gb.b;
+  begin(&gb, "grouped");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, tall_type);
+  const uint32_t v = port(&gb, "v", VT_PORT_PARAM, tall_type);
+  const uint32_t a = running(b, x), c = running(b, x);
+  gb.group = 1;
+  const uint32_t m = vt_build2(b, VT_OP_mul, a, w), y = vt_build2(b, VT_OP_add, m, v);
+  gb.group = 0;
+  vt_graph_add_result(&gb, "z", sum(b, vt_build2(b, VT_OP_add, c, y)));
+  return freeze(&gb);
+}
+enum { GX, GW, GV, GA, GC, GM, GY };
+
+/* What the group reads is there from its first step to its last: a is not free for the second
+ * member, and both parameters come in before the first. */
+static void test_group(void) {
+  vt_graph *g = grouped();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "*");
+  CHECK(p->buffers[GA].first == 0 && p->buffers[GA].last == 3 && p->buffers[GM].last == 3);
+  CHECK(p->buffers[GM].place == VT_PLACE_OWN && p->buffers[GY].place == VT_PLACE_OVER);
+  CHECK(p->n_transfers == 4 && p->transfers[1].value == GW && p->transfers[2].value == GV);
+  CHECK(p->transfers[1].step == 2 && p->transfers[2].step == 2);
+  CHECK(p->transfers[1].offset != p->transfers[2].offset);
+  const vt_bk_step *second = &p->runs[3];
+  CHECK(second->group == 1 && second->in[1].arena == VT_CLASS_TEMP);
+  CHECK(second->in[1].offset == p->transfers[2].offset);
+  CHECK(p->runs[2].group == 1 && p->runs[4].group == 0);
+  done(p, g);
+}
+
+/* The group as a whole leaves as much as it frees, whatever passes inside it: it does not lose to
+ * the running sum beside it, which comes later in the graph. */
+static void test_price_of_group(void) {
+  vt_graph_builder gb;
+  vt_builder *b = &gb.b;
+  begin(&gb, "price");
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(4096));
+  uint32_t v = running(b, x);
+  gb.group = 1;
+  for (int i = 0; i < 5; i++) v = vt_build1(b, VT_OP_tanh, v);
+  gb.group = 0;
+  const uint32_t chain = sum(b, v), other = sum(b, running(b, x));
+  vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, chain, other));
+  vt_graph *g = freeze(&gb);
+  vt_plan *source = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  vt_plan *memory = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
+  CHECK(vt_plan_peak(memory) <= vt_plan_peak(source));
+  vt_plan_free(source);
+  done(memory, g);
+}
+
 /* ---- text ---- */
 
 static void test_print(void) {
@@ -572,6 +629,8 @@ int main(void) {
   test_dense();
   test_memory_order();
   test_streamed();
+  test_group();
+  test_price_of_group();
   test_print();
   test_parse(VT_SCHEDULE_SOURCE, 0, NULL);
   test_parse(VT_SCHEDULE_MEMORY, 1, "w");

@@ -312,15 +312,16 @@ static vt_status find_extents(const vt_verify *v, const life *lives, extent_list
     add_extent(out, (extent){EXTENT_BODIES, i, VT_CLASS_TEMP, i, i, n->offset, n->bytes});
     for (uint32_t k = v->first_visit[i]; k < v->first_visit[i + 1]; k++) {
       const vt_transfer *t = &p->transfers[k];
-      add_extent(out, (extent){EXTENT_VISIT, t->value, t->class, i, i, t->offset, t->bytes});
+      const uint32_t last = vt_verify_group_last(v, i);
+      add_extent(out, (extent){EXTENT_VISIT, t->value, t->class, i, last, t->offset, t->bytes});
     }
   }
   for (uint32_t r = 0; r < v->n_runs; r++) {
     const vt_bk_step *s = &p->runs[r];
     const uint32_t i = v->run_step[r];
     if (borrows(v, r))
-      add_extent(out,
-                 (extent){EXTENT_SCRATCH, i, s->work_arena, i, i, s->work_offset, s->work_bytes});
+      add_extent(out, (extent){EXTENT_SCRATCH, i, s->work_arena, vt_verify_group_first(v, i),
+                               vt_verify_group_last(v, i), s->work_offset, s->work_bytes});
   }
   return VT_OK;
 }

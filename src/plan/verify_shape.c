@@ -208,14 +208,13 @@ static int ascending(const void *a, const void *b, const void *context) {
   return x < y ? -1 : x > y;
 }
 
-typedef struct guests { /* the parameters that visit at a step */
+typedef struct guests { /* the parameters that visit at a step, or for a group */
   uint32_t *port, n;
   uint32_t *seen; /* by port: the last step that asked, and one */
 } guests;
 
-static void invite(const vt_verify *v, uint32_t step, guests *list) {
-  const vt_node *n = vt_verify_node(v, step);
-  list->n = 0;
+static void invite(const vt_verify *v, uint32_t step, uint32_t member, guests *list) {
+  const vt_node *n = vt_verify_node(v, member);
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t root = v->root[v->p->g->operands[n->first_in + k]];
     if (v->p->buffers[root].class != VT_CLASS_HOST || v->p->buffers[root].bytes == 0) continue;
@@ -228,7 +227,9 @@ static void invite(const vt_verify *v, uint32_t step, guests *list) {
 
 static vt_status expect_visits(const vt_verify *v, uint32_t step, guests *list, uint32_t *at) {
   const vt_graph *g = v->p->g;
-  invite(v, step, list);
+  list->n = 0;
+  if (vt_verify_group_first(v, step) != step) return VT_OK; /* they are there already */
+  for (uint32_t i = step; i <= vt_verify_group_last(v, step); i++) invite(v, step, i, list);
   if (vt_sort(list->port, list->n, sizeof *list->port, ascending, NULL, v->scratch->a) != VT_OK)
     return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < list->n; i++) {
@@ -267,7 +268,8 @@ static vt_status verify_transfers(vt_verify *v) {
 /* The visit of a port at a step: they are in the order of the ports. */
 static const vt_transfer *visit_of(const vt_verify *v, uint32_t step, uint32_t value) {
   const vt_graph *g = v->p->g;
-  uint32_t lo = v->first_visit[step], hi = v->first_visit[step + 1];
+  const uint32_t first = vt_verify_group_first(v, step);
+  uint32_t lo = v->first_visit[first], hi = v->first_visit[first + 1];
   while (lo < hi) {
     const uint32_t mid = lo + (hi - lo) / 2;
     const vt_transfer *t = &v->p->transfers[mid];
