@@ -45,12 +45,20 @@ typedef struct vt_bk_body {
 } vt_bk_body;
 
 /* One step of a plan: plain data, no pointers into the graph, everything needed to decide whether
- * it can run and then to run it. */
+ * it can run and then to run it.
+ *
+ * Neighbours with one number in `group`, at most 64, may be run as one: all of them, or each alone.
+ * What they read from outside the group lives to its end; parameters that are streamed come in
+ * before its first step and stay to its last. Values made and read inside need not be stored. The
+ * last result may lie over an operand from outside that members read only at the place written.
+ * Scratch of a member overlaps no value that the group reads or makes, but scratch of members may
+ * overlap each other. Where a step with another number stands between members (a dense copy), each
+ * is run alone. */
 typedef struct vt_bk_step {
   uint32_t size;
   uint32_t op; /* explicit number of a row of ops.def */
   uint32_t n_in, n_out;
-  uint32_t group, region; /* fusion group; nested step list; 0 = none */
+  uint32_t group, region; /* fusion group, see above; nested step list; 0 = none */
   const vt_bk_tensor *in, *out;
   const void *attrs; /* layout given by volta_ops.h; NULL for an op without attributes */
   uint64_t attrs_size;
@@ -77,7 +85,7 @@ typedef struct vt_bk_caps {
   uint32_t size;
   uint32_t alignment; /* of every tensor's offset, in bytes; a power of two */
   uint32_t dense_only;
-  uint32_t reserved;
+  uint32_t shares_host;    /* 1: its memory is the host's own */
   const char *about;       /* one sentence */
   const char *fingerprint; /* changes whenever a plan for this device might change */
   uint64_t memory;         /* bytes that programs may still take here, right now; 0: not known */

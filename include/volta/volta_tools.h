@@ -80,6 +80,9 @@ typedef struct vt_op_row {
   const char *results;  /* "y", "values, indices"; "..." where their number is not fixed */
   const char *needs;    /* of a backend: "plain", "reductions", "int8", "regions" */
   const char *flat;     /* why it has no gradient; NULL where it has one */
+  /* The functions that the row names, each in src/op; "none" and "no_work" where there is none. */
+  const char *operands, *attrs, *verify, *shape, *decomposition, *kernel, *work;
+  const char *gradient; /* NULL where it has none */
 } vt_op_row;
 VT_API uint32_t vt_op_count(void);
 VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascending number */
@@ -123,8 +126,9 @@ typedef struct vt_plan_info {
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 
 /* Stretches of memory with their lifetimes, for pictures: values with bytes of their own, visits of
- * parameters ("wte visits"), and what bodies take ("bodies"); at each step also its scratch
- * ("scratch"). Temporaries and scratch may lie among outputs that are not there yet. */
+ * parameters ("wte visits"), dense copies of views ("h dense"), and what bodies take ("bodies"); at
+ * each step also its scratch ("scratch"). Temporaries and scratch may lie among outputs that are
+ * not there yet; copies that follow each other within one step may share bytes. */
 typedef struct vt_plan_stretch {
   uint32_t size, memory_class;
   uint32_t first, last; /* steps; `last` may be vt_plan_info.steps: to the end */
@@ -133,6 +137,7 @@ typedef struct vt_plan_stretch {
   const char *type; /* "f32[4, 1024]"; "" for what is no value */
 } vt_plan_stretch;
 VT_API uint32_t vt_planned_stretches(const vt_planned *p);
+/* Filled up to the caller's `size`; VT_NAME past the end. */
 VT_API vt_status vt_planned_stretch(const vt_planned *p, uint32_t i,
                                     vt_plan_stretch *out) VT_NODISCARD;
 /* "h = matmul(x, w)": what step `i` does; NULL past the end. */

@@ -51,7 +51,6 @@ static const char *label(vt_planned *p, const char *form, const char *name) {
 }
 
 static void add(vt_planned *p, vt_plan_stretch s) {
-  s.size = sizeof s;
   if (s.bytes > 0) p->stretches[p->n_stretches++] = s;
 }
 
@@ -78,6 +77,15 @@ static void add_values(vt_planned *p, uint32_t *stretch_of) {
   }
 }
 
+/* A visit is for all steps of a group. */
+static uint32_t last_of_group(const vt_plan *plan, uint32_t step) {
+  const vt_node *nodes = plan->g->nodes;
+  const uint32_t group = nodes[plan->step_node[step]].group;
+  while (group != 0 && step + 1 < plan->n_steps && nodes[plan->step_node[step + 1]].group == group)
+    step++;
+  return step;
+}
+
 static void add_visits(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
   char name[16];
@@ -86,11 +94,38 @@ static void add_visits(vt_planned *p) {
     if (t->class != VT_CLASS_TEMP) continue;
     add(p, (vt_plan_stretch){.memory_class = t->class,
                              .first = t->step,
-                             .last = t->step,
+                             .last = last_of_group(plan, t->step),
                              .offset = t->offset,
                              .bytes = t->bytes,
                              .name = label(p, "%s visits", vt_value_name(plan->g, t->value, name)),
                              .type = type_of(p, t->value)});
+  }
+}
+
+/* Dense copies of views, from the step that the run which makes one belongs to, to the step of the
+ * last run that reads it. `last` has room for a number by value. */
+static void add_copies(vt_planned *p, uint32_t *last) {
+  const vt_plan *plan = p->line.plan;
+  const vt_graph *g = plan->g;
+  char name[16];
+  for (uint32_t r = 0, step = 0; r < plan->n_runs; r++) {
+    const vt_node *n = &g->nodes[plan->run_node[r]];
+    for (uint32_t k = 0; k < n->n_in; k++) last[g->operands[n->first_in + k]] = step;
+    step += plan->run_node[r] == plan->step_node[step];
+  }
+  for (uint32_t r = 0, step = 0; r < plan->n_runs; r++) {
+    const uint32_t v = g->nodes[plan->run_node[r]].first_out;
+    uint64_t elements, bytes;
+    if (plan->dense[v] != VT_NO_OFFSET &&
+        vt_type_size(&g->values[v].type, &elements, &bytes, NULL) == VT_OK)
+      add(p, (vt_plan_stretch){.memory_class = VT_CLASS_WORK,
+                               .first = step,
+                               .last = last[v],
+                               .offset = plan->dense[v],
+                               .bytes = bytes,
+                               .name = label(p, "%s dense", vt_value_name(g, v, name)),
+                               .type = type_of(p, v)});
+    step += plan->run_node[r] == plan->step_node[step];
   }
 }
 
@@ -127,15 +162,16 @@ static vt_status describe(vt_planned *p, vt_diag *d) {
       (size_t)plan->n_buffers + plan->n_transfers + plan->n_steps + plan->n_runs + 1;
   p->stretches = VT_NEW_N(&p->arena, vt_plan_stretch, most);
   p->step = VT_NEW_N(&p->arena, const char *, plan->n_steps);
-  uint32_t *stretch_of = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
+  uint32_t *by_value = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
   vt_text t;
   vt_text_init(&t, p->a);
   vt_plan_print(plan, 1, &t);
   p->text = keep(p, &t);
   if (vt_arena_status(&p->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; i < plan->n_steps; i++) p->step[i] = name_step(p, i);
-  add_values(p, stretch_of);
+  add_values(p, by_value);
   add_visits(p);
+  add_copies(p, by_value);
   add_steps(p);
   if (p->text != NULL && vt_arena_status(&p->arena) == VT_OK) return VT_OK;
   return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -208,7 +244,9 @@ uint32_t vt_planned_stretches(const vt_planned *p) { return p->n_stretches; }
 
 vt_status vt_planned_stretch(const vt_planned *p, uint32_t i, vt_plan_stretch *out) {
   if (i >= p->n_stretches) return VT_NAME;
-  *out = p->stretches[i];
+  vt_plan_stretch s = p->stretches[i];
+  s.size = out->size;
+  memcpy(out, &s, s.size < sizeof s ? s.size : sizeof s);
   return VT_OK;
 }
 

@@ -2,6 +2,7 @@
  * planned_test.c - a plan that is looked at is the plan that is run, to the byte: an allocator that
  * writes down every request sees the buffers of a program being as large as the plan's classes, and
  * nothing at all during a run. With VOLTA_TEST_FULL for GPT-2 too. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "volta/volta_tools.h"
@@ -148,11 +149,12 @@ static void test_buffers(ledger *l) {
 
 /* ---- what is shown ---- */
 
-static vt_planned *plan_alone(const job *j) {
-  const vt_options o = options(j, NULL);
+static vt_planned *plan_alone(const job *j, const char *backend) {
+  vt_options o = options(j, NULL);
   vt_model *m = NULL;
   vt_planned *p = NULL;
   vt_diag d = {0};
+  o.backend = backend;
   check_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
   check_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
   vt_model_free(m); /* the plan keeps what it needs */
@@ -170,15 +172,15 @@ static void check_pair(const vt_plan_stretch *a, const vt_plan_stretch *b) {
 static const job transformer = {
     "examples/tiny_transformer.vt", "wpe", NULL, 2, {{"B", 2}, {"T", 16}}};
 
-static void check_stretches(const job *j) {
-  vt_planned *p = plan_alone(j);
+static void check_stretches(const job *j, const char *backend) {
+  vt_planned *p = plan_alone(j, backend);
   vt_plan_info info = {.size = sizeof info};
   const uint32_t n = vt_planned_stretches(p);
   uint64_t top[VT_MEMORY_CLASSES] = {0};
   vt_planned_info(p, &info);
   CHECK(n > info.steps / 2);
   for (uint32_t i = 0; i < n; i++) {
-    vt_plan_stretch a, b;
+    vt_plan_stretch a = {.size = sizeof a}, b = {.size = sizeof b};
     CHECK(vt_planned_stretch(p, i, &a) == VT_OK && a.bytes > 0 && a.name[0] != 0);
     CHECK(a.first <= a.last && a.first < info.steps && a.last <= info.steps);
     if (a.offset + a.bytes > top[a.memory_class]) top[a.memory_class] = a.offset + a.bytes;
@@ -194,20 +196,81 @@ static void check_stretches(const job *j) {
 static void test_stretches(void) {
   static const job images = {"examples/cnn.vt", NULL, NULL, 1, {{"B", 2}}};
   static const job cells = {"examples/lstm.vt", "all", "memory", 2, {{"B", 8}, {"T", 16}}};
-  check_stretches(&transformer);
-  check_stretches(&images);
-  check_stretches(&cells);
+  check_stretches(&transformer, "reference:0");
+  check_stretches(&transformer, "island:1");
+  check_stretches(&images, "reference:0");
+  check_stretches(&cells, "reference:0");
+}
+
+/* Which bytes are alive by step, from the stretches alone, is what the plan says in sum. */
+static uint64_t most_alive(const vt_planned *p, uint32_t steps) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < steps; i++) {
+    vt_plan_stretch s = {.size = sizeof s};
+    uint64_t alive = 0;
+    for (uint32_t k = 0; vt_planned_stretch(p, k, &s) == VT_OK; k++)
+      if (s.first <= i && i <= s.last && vt_memory_class_on_device(s.memory_class))
+        alive += s.bytes;
+    if (alive > most) most = alive;
+  }
+  return most;
+}
+
+/* A target that takes no strides: copies of views are there with all else. */
+static void test_dense(void) {
+  vt_planned *p = plan_alone(&transformer, "island:1");
+  vt_plan_info info = {.size = sizeof info};
+  vt_plan_stretch s = {.size = sizeof s};
+  uint32_t n = 0;
+  vt_planned_info(p, &info);
+  for (uint32_t i = 0; vt_planned_stretch(p, i, &s) == VT_OK; i++) {
+    const char *end = strstr(s.name, " dense");
+    if (end == NULL || end[6] != 0) continue;
+    CHECK(strcmp(vt_memory_class(s.memory_class), "workspace") == 0 && s.type[0] != 0);
+    CHECK(s.last < info.steps);
+    n++;
+  }
+  CHECK(info.dense_copies > 0 && n == info.dense_copies);
+  vt_planned_free(p);
+}
+
+static void check_most(const job *j, const char *backend) {
+  vt_planned *p = plan_alone(j, backend);
+  vt_plan_info info = {.size = sizeof info};
+  vt_planned_info(p, &info);
+  CHECK(most_alive(p, info.steps) == info.live);
+  vt_planned_free(p);
+}
+
+/* At the fullest step of the encoder copies are alive; of the other, a visit of a whole group. */
+static void test_most(void) {
+  static const job encoder = {"examples/encoder.vt", NULL, NULL, 2, {{"B", 2}, {"T", 16}}};
+  static const job visits = {"examples/tiny_transformer.vt", "all", NULL, 2, {{"B", 2}, {"T", 16}}};
+  check_most(&encoder, "reference:0");
+  check_most(&encoder, "island:1");
+  check_most(&visits, "reference:0");
+  check_most(&visits, "island:1");
 }
 
 static void test_edges(void) {
-  vt_planned *p = plan_alone(&transformer);
+  vt_planned *p = plan_alone(&transformer, "reference:0");
   vt_plan_info info = {.size = sizeof info}, part = {.size = 12, .steps = 99};
-  vt_plan_stretch s = {.size = 5};
+  vt_plan_stretch s = {.size = 5}, whole = {.size = sizeof whole}, early, longer[2];
   vt_planned_info(p, &info);
   CHECK(vt_planned_step(p, info.steps) == NULL && vt_planned_step(p, info.steps - 1) != NULL);
   CHECK(vt_planned_stretch(p, vt_planned_stretches(p), &s) == VT_NAME && s.size == 5);
   vt_planned_info(p, &part); /* as a caller of an older header asks */
   CHECK(part.nodes == info.nodes && part.steps == info.steps && part.views == 0);
+  CHECK(vt_planned_stretch(p, 0, &whole) == VT_OK && whole.size == sizeof whole);
+  memset(&early, 0x5a, sizeof early);
+  early.size = offsetof(vt_plan_stretch, bytes);
+  CHECK(vt_planned_stretch(p, 0, &early) == VT_OK && early.offset == whole.offset);
+  CHECK(early.size == offsetof(vt_plan_stretch, bytes) && early.last == whole.last);
+  CHECK(early.bytes == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* beyond what that caller has */
+  memset(longer, 0x5a, sizeof longer);
+  longer[0].size = sizeof longer; /* as one of a newer header asks */
+  CHECK(vt_planned_stretch(p, 0, longer) == VT_OK && longer[0].size == sizeof longer);
+  CHECK(longer[0].name == whole.name && longer[1].size == 0x5a5a5a5a);
   CHECK(strcmp(vt_planned_backend(p), "reference:0") == 0);
   CHECK(vt_memory_class(VT_MEMORY_CLASSES) == NULL && vt_memory_class_on_device(99) == 0);
   CHECK(info.transfers == 3 && info.bytes[VT_MEMORY_CLASSES - 1] == 65536); /* wpe stays behind */
@@ -240,6 +303,8 @@ int main(void) {
   if (l.size == NULL) return 1;
   test_buffers(&l);
   test_stretches();
+  test_dense();
+  test_most();
   test_edges();
   test_budget();
   free(l.size);

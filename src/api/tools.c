@@ -63,7 +63,15 @@ vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
                        .help = op->help,
                        .results = op->results,
                        .needs = vt_needs_name(op->needs),
-                       .flat = op->flat};
+                       .flat = op->flat,
+                       .operands = op->operands,
+                       .attrs = op->words.attrs,
+                       .verify = op->words.verify,
+                       .shape = op->words.shape,
+                       .decomposition = op->words.lower,
+                       .kernel = op->words.kernel,
+                       .work = op->words.work,
+                       .gradient = op->rule};
     snprintf(out->signature, sizeof out->signature, "%s", t.s);
   }
   vt_text_done(&t);

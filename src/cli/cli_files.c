@@ -38,8 +38,7 @@ static vt_status refuse(const char *what, const char *path, cli_error *e) {
   return VT_FAIL(&e->diag, VT_IO, "%s %s: %s", path, what, strerror(reason));
 }
 
-/* ---- writing
- * ----------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* A terminal, a pipe or a device is written in place: to rename over it would destroy it. */
 static vt_status write_in_place(const char *path, const char *bytes, size_t n, cli_error *e) {
@@ -87,8 +86,7 @@ vt_status cli_path_split(const char *text, char **out_path, const char **out_key
   return VT_OK;
 }
 
-/* ---- comparing
- * --------------------------------------------------------------------------------------- */
+/* ---- comparing ---- */
 
 static int stream_equals(FILE *f, const char *text) {
   size_t left = strlen(text);
@@ -126,8 +124,7 @@ void cli_file_line(const char *path, uint32_t line, char *out, size_t room) {
   fclose(f);
 }
 
-/* ---- names of outputs as names of files
- * -------------------------------------------------------------- */
+/* ---- names of outputs as names of files ---- */
 
 static int is_safe(char c, int first) {
   if (c >= 'a' && c <= 'z') return 1;

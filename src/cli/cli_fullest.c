@@ -36,7 +36,7 @@ vt_status cli_plan_fullest(const vt_planned *p, cli_fullest *out, cli_error *e) 
   tally t = {calloc((size_t)info.steps + 2, sizeof *t.change),
              calloc((size_t)info.steps + 2, sizeof *t.scratch)};
   const int there = t.change != NULL && t.scratch != NULL;
-  vt_plan_stretch s;
+  vt_plan_stretch s = {.size = sizeof s};
   for (uint32_t i = 0; there && vt_planned_stretch(p, i, &s) == VT_OK; i++)
     count(&t, &s, info.steps);
   if (there) *out = find(&t, info.steps);

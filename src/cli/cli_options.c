@@ -7,8 +7,7 @@
 #include <string.h>
 #include "cli.h"
 
-/* ---- the nearest name ---------------------------------------------------------------------------
- */
+/* ---- the nearest name ---- */
 
 enum { WORD_MAX = 32 };
 
@@ -81,8 +80,7 @@ static vt_status unknown_flag(const cli_verb *verb, const char *word, cli_error 
   return s;
 }
 
-/* ---- parsing
- * ------------------------------------------------------------------------------------- */
+/* ---- parsing ---- */
 
 typedef struct cursor {
   int argc, at;
@@ -212,8 +210,7 @@ void cli_args_free(cli_args *a) {
   *a = (cli_args){0};
 }
 
-/* ---- reading what was given
- * ---------------------------------------------------------------------- */
+/* ---- reading what was given ---- */
 
 const char *cli_value_at(const cli_args *a, const char *name, uint32_t i) {
   assert(flag_named(a->verb, name, strlen(name)) != NULL);

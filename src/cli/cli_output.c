@@ -10,8 +10,7 @@
 #include <unistd.h>
 #include "cli.h"
 
-/* ---- standard output
- * ------------------------------------------------------------------------------ */
+/* ---- standard output ---- */
 
 static struct {
   char *bytes;
@@ -91,8 +90,7 @@ int cli_finish(vt_status s) {
   return vt_status_exit(o != VT_OK ? o : s);
 }
 
-/* ---- narration
- * -------------------------------------------------------------------------------------- */
+/* ---- narration ---- */
 
 static int verbosity; /* -1: -q, 0, 1: -v */
 
@@ -116,8 +114,7 @@ void cli_detail(const char *format, ...) {
   va_end(ap);
 }
 
-/* ---- errors
- * ------------------------------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 void cli_hint(cli_error *e, const char *format, ...) {
   va_list ap;

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 /* The one tensor of a file without names, or the one called so in an archive. */
 static vt_status pick_tensor(cli_input *in, cli_error *e) {
@@ -74,8 +73,7 @@ static vt_status open_inputs(const cli_args *a, cli_job *j, cli_error *e) {
   return VT_OK;
 }
 
-/* ---- parameters of the model against those of the file
- * -------------------------------------------------- */
+/* ---- parameters of the model against those of the file ---- */
 
 static int is_param(const vt_model *m, const char *name) {
   vt_port_info p;
@@ -151,8 +149,7 @@ void cli_job_close(cli_job *j) {
   *j = (cli_job){0};
 }
 
-/* ---- programs
- * ------------------------------------------------------------------------------------------- */
+/* ---- programs ---- */
 
 static vt_status set_params(const cli_job *j, vt_program *p, cli_error *e) {
   if (j->params == NULL) return vt_program_init_params(p, j->seed, &e->diag);
@@ -218,8 +215,7 @@ vt_status cli_job_run(const cli_job *j, vt_program *p, cli_error *e) {
   return s;
 }
 
-/* ---- saving
- * ------------------------------------------------------------------------------------------- */
+/* ---- saving ---- */
 
 typedef struct saved {
   uint32_t n;

@@ -67,8 +67,7 @@ typedef struct picture {
   double top, height; /* of the highest panel; of the picture */
 } picture;
 
-/* ---- where everything lies
- * ---------------------------------------------------------------------------- */
+/* ---- where everything lies ---- */
 
 static uint32_t class_named(const char *name) {
   uint32_t c = 0;
@@ -116,8 +115,7 @@ static cli_box stretch_box(const picture *g, const panel *p, const vt_plan_stret
   return (cli_box){x, p->box.y + p->box.h - (double)s->offset * unit - h, end - x, h};
 }
 
-/* ---- panels
- * --------------------------------------------------------------------------------------------- */
+/* ---- panels ---- */
 
 /* What the step does that makes a stretch; NULL where it is there before the first step. */
 static const char *maker(const picture *g, const vt_plan_stretch *s) {
@@ -184,7 +182,7 @@ static void draw_gutter(const picture *g, const panel *p) {
 }
 
 static void draw_panel(const picture *g, const panel *p) {
-  vt_plan_stretch s;
+  vt_plan_stretch s = {.size = sizeof s};
   uint32_t n = 0;
   fprintf(g->f, "<rect class=\"p\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
           p->box.x, p->box.y, p->box.w, p->box.h);
@@ -193,9 +191,7 @@ static void draw_panel(const picture *g, const panel *p) {
   draw_gutter(g, p);
 }
 
-/* ---- axes
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- axes ---- */
 
 /* The smallest of 1, 2, 5, 10, 20, ... (or, by twos, of the powers of two) that makes at most
  * `most` intervals of `whole`. */
@@ -241,9 +237,7 @@ static void draw_steps(const picture *g) {
           y + 33);
 }
 
-/* ---- marks
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- marks ---- */
 
 static void draw_peak(const picture *g) {
   char size[CLI_SIZE_TEXT];
@@ -284,8 +278,7 @@ static void draw_fullest(const picture *g) {
   fputs("</text>\n", g->f);
 }
 
-/* ---- the frame
- * -------------------------------------------------------------------------------------------- */
+/* ---- the frame ---- */
 
 /* Its own background and colours, so that it reads the same on a light page and on a dark one. */
 static void draw_head(const picture *g) {

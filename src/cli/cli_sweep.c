@@ -30,8 +30,7 @@ typedef struct sweep {
   row *rows;
 } sweep;
 
-/* ---- reading the flags
- * ----------------------------------------------------------------------------------- */
+/* ---- reading the flags ---- */
 
 static vt_status parse_value(const axis *x, const char *at, size_t n, int64_t *out, cli_error *e) {
   char *end = NULL;
@@ -66,6 +65,15 @@ static vt_status refuse_twice(const sweep *w, const char *name, cli_error *e) {
   return VT_OK;
 }
 
+static vt_status refuse_repeats(const axis *x, cli_error *e) {
+  for (uint32_t i = 1; i < x->n; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (x->value[k] == x->value[i])
+        return VT_FAIL(&e->diag, VT_USAGE, "--sweep gives %s=%" PRId64 " twice", x->name,
+                       x->value[i]);
+  return VT_OK;
+}
+
 static vt_status parse_axis(sweep *w, const char *text, cli_error *e) {
   const char *equals = strchr(text, '=');
   if (equals == NULL || equals == text)
@@ -87,14 +95,14 @@ static vt_status parse_axes(sweep *w, const cli_args *a, cli_error *e) {
     rows *= w->axes[i].n; /* of at most MOST_PLANS and the length of a line */
     if (rows > MOST_PLANS)
       return VT_FAIL(&e->diag, VT_USAGE, "--sweep asks for more than %d plans", MOST_PLANS);
+    VT_TRY(refuse_repeats(&w->axes[i], e)); /* few enough now to compare each with each */
   }
   w->n_rows = (uint32_t)rows;
   w->rows = calloc(rows, sizeof *w->rows);
   return w->rows != NULL ? VT_OK : cli_no_memory(e);
 }
 
-/* ---- planning
- * -------------------------------------------------------------------------------------------- */
+/* ---- planning ---- */
 
 /* The digits of `i`, the last axis being the lowest one. */
 static void place_row(const sweep *w, uint32_t i, row *r) {
@@ -132,8 +140,7 @@ static vt_status plan_rows(const sweep *w, cli_error *e) {
   return s;
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static int fits(const sweep *w, const row *r) {
   return w->j->how.budget == 0 || r->info.peak <= w->j->how.budget;

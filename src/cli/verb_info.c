@@ -8,8 +8,7 @@
 #include "cli_info.h"
 #include "cli_json.h"
 
-/* ---- dims as numbers
- * --------------------------------------------------------------------------------- */
+/* ---- dims as numbers ---- */
 
 /* A dim of a port is printed as a sum of products, "2*B*T - 1". `ok` falls to 0 at the first thing
  * that has no value. */
@@ -68,8 +67,7 @@ static int port_tensor(const vt_port_info *p, const cli_bind *bind, vt_tensor *o
   return r.ok;
 }
 
-/* ---- the report
- * ---------------------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 typedef struct view {
   const vt_model *m;

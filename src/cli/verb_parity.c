@@ -26,8 +26,7 @@ typedef struct contest {
   char published[CLI_HEX_SIZE];
 } contest;
 
-/* ---- which backends
- * ------------------------------------------------------------------------------------- */
+/* ---- which backends ---- */
 
 static vt_status add_lane(contest *c, const char *name, size_t n, cli_error *e) {
   char *wanted = cli_text_copy(name, n);
@@ -66,8 +65,7 @@ static vt_status choose(const cli_args *a, contest *c, cli_error *e) {
   return VT_FAIL(&e->diag, VT_USAGE, "parity needs two backends, or one and --published");
 }
 
-/* ---- running and comparing
- * ------------------------------------------------------------------------------- */
+/* ---- running and comparing ---- */
 
 static vt_status keep_first(lane *x, const char *name, const vt_tensor *t, const vt_compare *v,
                             cli_error *e) {
@@ -133,8 +131,7 @@ static int any_differs(const contest *c) {
 
 static int agrees_published(const contest *c) { return strcmp(c->published, c->lanes[0].hex) == 0; }
 
-/* ---- reports
- * --------------------------------------------------------------------------------------------- */
+/* ---- reports ---- */
 
 static void print_first(const contest *c, const lane *x) {
   const int digits = (int)(2 * vt_dtype_bytes(x->dtype));
@@ -203,9 +200,7 @@ static vt_status report_json(const cli_job *j, const contest *c, cli_error *e) {
   return cli_json_print(root, e);
 }
 
-/* ---- the verb
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the verb ---- */
 
 static vt_status verdict(const contest *c, cli_error *e) {
   if (any_differs(c))

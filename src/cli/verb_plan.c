@@ -28,8 +28,7 @@ double cli_plan_ratio(const vt_plan_info *i) {
   return i->live != 0 ? (double)i->peak / (double)i->live : 1;
 }
 
-/* ---- other ways to plan, for a budget that is not met
- * --------------------------------------------------------------- */
+/* ---- other ways to plan, for a budget that is not met ---- */
 
 typedef struct other {
   const char *flags, *schedule, *stream;
@@ -80,8 +79,7 @@ static void hint_others(const vt_plan_info *info, const other *others, cli_error
   cli_hint(e, "%s", text);
 }
 
-/* ---- the report
- * ----------------------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 typedef struct view {
   const cli_plan_job *j;
@@ -243,9 +241,7 @@ static vt_status report(const cli_args *a, view *v, cli_error *e) {
   return s;
 }
 
-/* ---- the verb
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the verb ---- */
 
 static vt_status check_flags(const cli_args *a, cli_error *e) {
   const char *svg = cli_value(a, "svg");

@@ -24,8 +24,7 @@ static vt_status output_at(vt_program *p, uint32_t i, output *out, cli_error *e)
   return VT_OK;
 }
 
-/* ---- files
- * -------------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* 02-lower.vt: where a pass stands in the pipeline, and its name. */
 static vt_status dump_text(const char *folder, uint32_t place, const char *name, const char *text,
@@ -100,8 +99,7 @@ static vt_status write_outputs(vt_program *p, const char *folder, cli_format f, 
   return s;
 }
 
-/* ---- reports
- * --------------------------------------------------------------------------------------------- */
+/* ---- reports ---- */
 
 static vt_status print_digest(vt_program *p, const char *head, cli_error *e) {
   uint8_t digest[32];
@@ -219,9 +217,7 @@ static vt_status report(const cli_args *a, const cli_job *j, vt_program *p, cli_
   return folder == NULL ? report_text(p, e) : VT_OK;
 }
 
-/* ---- the verb
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the verb ---- */
 
 static vt_status check_flags(const cli_args *a, cli_error *e) {
   const char *plan = cli_value(a, "dump-plan");

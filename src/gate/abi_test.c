@@ -64,7 +64,7 @@ static const place layout[] = {
     FIELD(vt_bk_caps, size, 0, 4),
     FIELD(vt_bk_caps, alignment, 4, 4),
     FIELD(vt_bk_caps, dense_only, 8, 4),
-    FIELD(vt_bk_caps, reserved, 12, 4),
+    FIELD(vt_bk_caps, shares_host, 12, 4),
     FIELD(vt_bk_caps, about, 16, 8),
     FIELD(vt_bk_caps, fingerprint, 24, 8),
     FIELD(vt_bk_caps, memory, 32, 8),

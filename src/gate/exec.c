@@ -13,6 +13,7 @@
 typedef struct segment {
   vt_bk_program *prog;
   uint32_t first, end;             /* runs of the plan */
+  uint32_t first_step;             /* of the plan, that comes with them */
   uint32_t first_visit, end_visit; /* transfers of the plan before it; others may lie between */
 } segment;
 
@@ -20,12 +21,19 @@ typedef struct segment {
 _Static_assert(VT_CLASS_HOST + 1 == VT_CLASS_COUNT, "the host's class is the last");
 enum { ON_DEVICE = VT_CLASS_HOST };
 
+/* A place among the runs of a plan: the run, the step that comes next, the number of the run. */
+typedef struct cursor {
+  uint32_t run, step;
+  uint64_t number;
+} cursor;
+
 struct vt_exec {
   vt_alloc a;
   vt_device *dev;
   const vt_plan *p;
   uint32_t n_segments, room_segments, at; /* `at`: the one under way */
   segment *segments;
+  cursor here; /* among the runs of the segment under way; numbers mostly ascend */
   uint64_t buffer[ON_DEVICE];
   int taken[ON_DEVICE];
   uint8_t *host; /* the parameters that stay there */
@@ -46,29 +54,38 @@ static const vt_nested *bodies_of(const vt_plan *p, uint32_t run, uint32_t *step
 }
 
 /* Runs are counted as they are written: one, then those of its bodies. Finds the plan and the run
- * that a number means, counted from run `first`; 0 when there is none before `end`. `number` is
- * counted down. */
-static int find_run(const vt_plan *p, uint32_t first, uint32_t end, uint64_t *number,
+ * that a number means, which is not below the cursor's; 0 when there is none before run `end`. The
+ * cursor goes to the run of `p` that was found or has it in its bodies, or to the end. */
+static int find_run(const vt_plan *p, cursor *at, uint32_t end, uint64_t number,
                     const vt_plan **out, uint32_t *out_run) {
-  uint32_t step = 0;
-  for (uint32_t i = 0; i < end; i++) {
-    const vt_nested *bodies = bodies_of(p, i, &step);
-    if (i < first) continue;
-    if ((*number)-- == 0) {
+  while (at->run < end) {
+    if (number == at->number) {
       *out = p;
-      *out_run = i;
+      *out_run = at->run;
       return 1;
     }
-    for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++)
-      if (find_run(bodies->plan[k], 0, bodies->plan[k]->n_runs, number, out, out_run)) return 1;
+    cursor next = {at->run + 1, at->step, at->number + 1};
+    const vt_nested *bodies = bodies_of(p, at->run, &next.step);
+    for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++) {
+      const vt_plan *body = bodies->plan[k];
+      cursor inner = {.number = next.number};
+      if (find_run(body, &inner, body->n_runs, number, out, out_run)) return 1;
+      next.number = inner.number;
+    }
+    *at = next;
   }
   return 0;
 }
 
-/* A number as the backend gives it, which knows the segment under way alone. */
-static int find_here(const vt_exec *x, uint64_t number, const vt_plan **out, uint32_t *out_run) {
+static void go_to_start(vt_exec *x) {
   const segment *s = &x->segments[x->at];
-  return find_run(x->p, s->first, s->end, &number, out, out_run);
+  x->here = (cursor){.run = s->first, .step = s->first_step};
+}
+
+/* A number as the backend gives it, which knows the segment under way alone. */
+static int find_here(vt_exec *x, uint64_t number, const vt_plan **out, uint32_t *out_run) {
+  if (number < x->here.number) go_to_start(x);
+  return find_run(x->p, &x->here, x->segments[x->at].end, number, out, out_run);
 }
 
 static const char *node_name(const vt_plan *p, uint32_t run, char buffer[16]) {
@@ -116,7 +133,7 @@ static void cut(vt_exec *x) {
     while (step < t->step) (void)bodies_of(p, run++, &step);
     if (run > s->first) {
       s->end = run;
-      *++s = (segment){.first = run, .first_visit = i};
+      *++s = (segment){.first = run, .first_step = step, .first_visit = i};
     }
     s->end_visit = i + 1;
   }
@@ -165,7 +182,8 @@ static uint64_t describe(const vt_plan *p, uint32_t first, uint32_t end, char ou
 }
 
 /* Too much is refused before any of it is taken: a system that promises memory it does not have
- * would end the process when it is touched. */
+ * would end the process when it is touched. What the host keeps comes on top of what the device
+ * takes where both have the same memory. */
 static vt_status check_memory(vt_exec *x, vt_diag *d) {
   char needs[320];
   vt_bk_caps caps = {.size = sizeof caps};
@@ -176,7 +194,8 @@ static vt_status check_memory(vt_exec *x, vt_diag *d) {
                    x->dev->name, (unsigned long long)caps.memory);
   if (x->p->class_bytes[VT_CLASS_HOST] == 0) return VT_OK;
   const uint64_t left = vt_memory_available();
-  if (describe(x->p, VT_CLASS_HOST, VT_CLASS_COUNT, needs) > left && left != 0)
+  const uint32_t first = caps.shares_host != 0 ? 0 : VT_CLASS_HOST;
+  if (describe(x->p, first, VT_CLASS_COUNT, needs) > left && left != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on the host, which has %llu left", needs,
                    (unsigned long long)left);
   return VT_OK;
@@ -212,8 +231,19 @@ static vt_status fill(vt_exec *x, vt_diag *d) {
   return take_memory(x, d);
 }
 
+/* Digests are what a plan is known by: they must be those of what it says. */
+static vt_status check_digests(const vt_plan *p, vt_diag *d) {
+  vt_hash256 core, target;
+  if (vt_plan_hash(p, 0, &core) != VT_OK || vt_plan_hash(p, 1, &target) != VT_OK)
+    return VT_FAIL(d, VT_NOMEM, "out of memory");
+  if (memcmp(&core, &p->core, sizeof core) == 0 && memcmp(&target, &p->target, sizeof target) == 0)
+    return VT_OK;
+  return VT_FAIL(d, VT_INTERNAL, "the plan is not the one its digest names");
+}
+
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out, vt_diag *d) {
   VT_TRY(vt_plan_verify(p, d));
+  VT_TRY(check_digests(p, d));
   vt_exec *x = vt_alloc_new(a, sizeof *x);
   if (x == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   x->a = a;
@@ -378,6 +408,7 @@ void vt_exec_note(vt_exec *x, uint64_t step) {
 
 static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) {
   vt_bk_error e = {.size = sizeof e};
+  go_to_start(x);
   VT_TRY(visit(x, segment_at, d));
   x->dev->running = x;
   int32_t s = x->dev->api->run(segment_at->prog, x->buffer, ON_DEVICE);

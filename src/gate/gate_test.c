@@ -523,8 +523,18 @@ static void test_broken_plan(void) {
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(dev);
   CHECK(vt_plan_build(g, &(vt_plan_options){0}, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+  const uint64_t right = p->buffers[H].offset;
   p->buffers[H].offset = p->class_bytes[VT_CLASS_TEMP];
   CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_INTERNAL && x == NULL);
+  p->buffers[H].offset = right;
+  uint8_t *const digests[] = {p->core.b, p->target.b};
+  for (int i = 0; i < 64; i++) { /* a good plan under another name */
+    vt_diag d = {0};
+    digests[i / 32][i % 32] ^= 1;
+    CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, &d) == VT_INTERNAL && x == NULL);
+    CHECK(strstr(d.text, "not the one its digest names") != NULL);
+    digests[i / 32][i % 32] ^= 1;
+  }
   CHECK(fake.calls[CHECK_STEP] == 0 && fake.calls[BUILD] == 0);
   vt_plan_free(p);
   vt_device_close(dev);

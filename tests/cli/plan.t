@@ -40,8 +40,8 @@ budget                  1048576     1.0 MiB  met
 140 steps of 157 nodes, 69 in place, 17 views, 33 groups; dense copies: 0
 4 transfers a run: 90240 bytes in, 12288 out
 most is alive at step 62: _71 = mul(_70, _67) @14
-core   071a0044c649cc5eef2a9d33e7fa4e219760ea47390765d28e4336d245bf7b6e
-target 2dc53a86ae271318a5831d041aa46ebb7a9e1eadf6be4ee8c460177eb64ca086
+core   78a2dd4d6bc0a53ba046cdd1c89b61060a2a4bdf3d9debab77ae4f38ba1db9ec
+target 8b4886c0712ce948ba863baa2b47e0ed8f1c15cad760ffece9a465abffa391fe
 $ volta plan examples/mlp.vt --bind B=4 --json
 {
   "model": "mlp",
@@ -120,13 +120,13 @@ $ volta run examples/lstm.vt --bind B=2,T=3 --random-inputs 1 --digest
 # The classes of a plan are those of the run, and the flags are said again.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json --schedule memory --stream w1,b1 --memory-budget 2MB | python3 -c "import json, sys; r = json.load(sys.stdin); print({k: v for k, v in r['plan'].items() if len(str(v)) < 64}); print({k: v for k, v in r['cost'].items() if k != 'wall_ns'})"
 {'schedule': 'memory', 'stream': 'w1,b1', 'memory_budget': 2000000}
-{'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 806912, 'bytes_output': 256}
+{'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 807936, 'bytes_output': 256}
 $ volta plan examples/mlp.vt --bind B=4 --json --schedule memory --stream w1,b1 --memory-budget 2MB | grep -E 'memory_budget|fits|host_input|parameter|temporary|output'
   "memory_budget": 2000000,
   "fits": true,
   "host_input": 12544,
   "parameter": 10240,
-  "temporary": 806912,
+  "temporary": 807936,
   "output": 256,
   "host_parameter": 803840,
 
@@ -156,7 +156,7 @@ most is alive at step 4: logits = matmul(h, w2, transpose_a=false, transpose_b=f
 core   bad73a3fae1afbb148d43eb76d6effc5c5442bc669e25badf2e49c2d11c33a1f
 target 28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
-!   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 819712, with both 819712
+!   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +9 | head -n 9
   "stream": null,
@@ -165,21 +165,21 @@ $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n 
   "smallest_budget": 830976,
   "smallest_budget_with": {
     "--schedule memory": 830976,
-    "--stream all": 819712,
-    "both": 819712
+    "--stream all": 820736,
+    "both": 820736
   },
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
-!   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 819712, with both 819712
+!   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 64KiB --schedule memory | grep budget
 budget                    65536    64.0 KiB  NOT MET
 ! volta: error: the plan needs 830976 bytes, the budget is 65536 [budget]
-!   help: the smallest budget that works is 830976, with --stream all 819712
+!   help: the smallest budget that works is 830976, with --stream all 820736
 ? 1
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 1kB --schedule memory --stream all | grep budget
 budget                     1000      1000 B  NOT MET
-! volta: error: the plan needs 819712 bytes, the budget is 1000 [budget]
-!   help: the smallest budget that works is 819712
+! volta: error: the plan needs 820736 bytes, the budget is 1000 [budget]
+!   help: the smallest budget that works is 820736
 ? 1
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 830975
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
@@ -191,7 +191,7 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 64Ki
 ! volta: error: the plan needs 830976 bytes, the budget is 65536 [budget]
 !   help: the smallest budget that works is 830976
 ? 1
-$ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 820000 --stream all --backends reference:0,island:1
+$ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 821000 --stream all --backends reference:0,island:1
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae  reference:0
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae  island:1  40 elements compared, 0 differ
 reference:0 = island:1: faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
@@ -321,6 +321,12 @@ $ volta plan examples/mlp.vt --sweep Q=1 --bind B=4
 ? 2
 $ volta plan examples/mlp.vt --sweep B=1 --sweep B=2
 ! volta: error: --sweep gives 'B' twice [usage]
+? 2
+$ volta plan examples/mlp.vt --sweep B=1,1
+! volta: error: --sweep gives B=1 twice [usage]
+? 2
+$ volta plan examples/mlp.vt --sweep B=4,2,04,1
+! volta: error: --sweep gives B=4 twice [usage]
 ? 2
 $ volta plan examples/mlp.vt --sweep B=1,2 --bind B=4
 ! volta: error: --bind and --sweep both give 'B' [usage]

@@ -73,6 +73,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = 64,
                            .dense_only = dev->ordinal == 1,
+                           .shares_host = 1,
                            .about = about[dev->ordinal],
                            .fingerprint = print[dev->ordinal],
                            .memory = out->size >= sizeof caps ? vt_memory_available() : 0};

@@ -47,6 +47,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   static const char *const print[2] = {"reference-1 prims", "reference-1 whole"};
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = 64,
+                           .shares_host = 1,
                            .about = about[dev->ordinal],
                            .fingerprint = print[dev->ordinal],
                            .memory = out->size >= sizeof caps ? vt_memory_available() : 0};

@@ -6,6 +6,7 @@ import gzip
 import pathlib
 import struct
 import sys
+import zipfile
 
 import numpy as np
 
@@ -29,7 +30,33 @@ def idx(code, array):
     return head + array.astype(array.dtype.newbyteorder(">")).tobytes()
 
 
+class Pipe:
+    """A file that cannot go back, so that sizes stand behind the data."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def read(self, *_):
+        raise OSError
+
+    def write(self, data):
+        return self.file.write(data)
+
+    def flush(self):
+        self.file.flush()
+
+
+def zip64_early(path):
+    """The directory of a file beyond 2 GiB, in a small one: true numbers in the old end too."""
+    limit, zipfile.ZIP64_LIMIT = zipfile.ZIP64_LIMIT, 400
+    np.savez(path, **arrays())
+    zipfile.ZIP64_LIMIT = limit
+
+
 def main():
+    zip64_early(FOLDER / "zip64.npz")
+    with open(FOLDER / "piped.npz", "wb") as file:
+        np.savez_compressed(Pipe(file), **arrays())
     np.savez(FOLDER / "stored.npz", **arrays())
     np.savez_compressed(FOLDER / "deflated.npz", **arrays())
     np.save(FOLDER / "fortran.npy", arrays()["fortran"])
