@@ -13,7 +13,7 @@ function(bundle name pc)
   set(VOLTA_${name}_BUNDLES OFF)
   if(VOLTA_${name}_LIB MATCHES "\\.a$")
     try_compile(VOLTA_${name}_BUNDLES ${CMAKE_BINARY_DIR}/try_${name}
-      SOURCES ${CMAKE_SOURCE_DIR}/cmake/no_stdin.c
+      SOURCES ${CMAKE_SOURCE_DIR}/src/front/no_stdin.c
       CMAKE_FLAGS -DCMAKE_POSITION_INDEPENDENT_CODE=ON
       LINK_OPTIONS -shared LINKER:--exclude-libs,ALL LINKER:--wrap=stdin
       LINK_LIBRARIES -Wl,--whole-archive ${VOLTA_${name}_LIB} -Wl,--no-whole-archive)
@@ -40,9 +40,6 @@ set(volta_objects "")
 foreach(room ${volta_rooms})
   list(APPEND volta_objects $<TARGET_OBJECTS:vt_${room}>)
 endforeach()
-add_library(volta_no_stdin OBJECT cmake/no_stdin.c)
-target_link_libraries(volta_no_stdin PRIVATE vt_flags)
-list(APPEND volta_objects $<TARGET_OBJECTS:volta_no_stdin>)
 
 # Calls inside the library stay inside it, whatever the program around it calls its functions.
 add_library(volta_shared SHARED ${volta_objects})
