@@ -4,10 +4,12 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # ---- dependencies: inside the library where their archives can be, else beside it ----
-# Fills volta_bundled (archives), volta_beside (shared libraries) and volta_beside_pc (their names).
-set(volta_bundled "")
-set(volta_beside "")
-set(volta_beside_pc "")
+# Fills volta_bundled (archives), volta_beside (shared libraries) and their names for the linker and for
+# pkg-config, volta_beside_names and volta_beside_pc.
+set(volta_results volta_bundled volta_beside volta_beside_names volta_beside_pc)
+foreach(variable ${volta_results})
+  set(${variable} "")
+endforeach()
 # An archive may be compiled for programs alone: a shared library made of it tells.
 function(bundle name pc)
   set(VOLTA_${name}_BUNDLES OFF)
@@ -24,9 +26,10 @@ function(bundle name pc)
     find_library(VOLTA_${name}_SHARED NAMES ${name} REQUIRED)
     message(STATUS "libvolta needs lib${name}: no archive of it can be part of a shared library")
     list(APPEND volta_beside ${VOLTA_${name}_SHARED})
+    list(APPEND volta_beside_names ${name})
     list(APPEND volta_beside_pc ${pc})
   endif()
-  foreach(variable volta_bundled volta_beside volta_beside_pc)
+  foreach(variable ${volta_results})
     set(${variable} "${${variable}}" PARENT_SCOPE)
   endforeach()
 endfunction()
@@ -63,7 +66,7 @@ add_custom_command(OUTPUT ${whole}
 set_source_files_properties(${whole} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 add_library(volta_static STATIC ${whole})
 set_target_properties(volta_static PROPERTIES OUTPUT_NAME volta LINKER_LANGUAGE C)
-target_link_libraries(volta_static INTERFACE Threads::Threads ${volta_beside})
+target_link_libraries(volta_static INTERFACE Threads::Threads ${volta_beside_names})
 foreach(library volta_shared volta_static)
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
