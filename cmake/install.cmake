@@ -12,15 +12,16 @@ foreach(variable ${volta_results})
 endforeach()
 # An archive may be compiled for programs alone: a shared library made of it tells.
 function(bundle name pc)
-  set(VOLTA_${name}_BUNDLES OFF)
+  set(fits OFF)
   if(VOLTA_${name}_LIB MATCHES "\\.a$")
     try_compile(VOLTA_${name}_BUNDLES ${CMAKE_BINARY_DIR}/try_${name}
       SOURCES ${CMAKE_SOURCE_DIR}/src/front/no_stdin.c
       CMAKE_FLAGS -DCMAKE_POSITION_INDEPENDENT_CODE=ON
       LINK_OPTIONS -shared LINKER:--exclude-libs,ALL LINKER:--wrap=stdin
       LINK_LIBRARIES -Wl,--whole-archive ${VOLTA_${name}_LIB} -Wl,--no-whole-archive)
+    set(fits ${VOLTA_${name}_BUNDLES})
   endif()
-  if(VOLTA_${name}_BUNDLES)
+  if(fits)
     list(APPEND volta_bundled ${VOLTA_${name}_LIB})
   else()
     find_library(VOLTA_${name}_SHARED NAMES ${name} REQUIRED)
