@@ -39,10 +39,10 @@ bundle(jansson jansson)
 bundle(z zlib)
 
 # ---- the libraries ----
-set(volta_rooms base num op ir front pass plan back_null back_reference back_island gate api)
+get_property(volta_rooms GLOBAL PROPERTY VOLTA_ROOMS)
 set(volta_objects "")
 foreach(room ${volta_rooms})
-  list(APPEND volta_objects $<TARGET_OBJECTS:vt_${room}>)
+  list(APPEND volta_objects $<TARGET_OBJECTS:${room}>)
 endforeach()
 
 # Calls inside the library stay inside it, whatever the program around it calls its functions.
