@@ -2,11 +2,20 @@
 # A short front door: CMake builds, CTest tests. `make help` lists the targets.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all setup run test test-full exhaustive bench bench-plan baselines fuzz docs format clean help
+PREFIX ?= /usr/local
+
+.PHONY: all setup run test test-full exhaustive bench bench-plan baselines fuzz docs format clean help \
+  install uninstall
 
 all: ## build into build/ and leave build/volta
 	@scripts/configure.sh build
 	@cmake --build build -j $(JOBS)
+
+install: ## install below PREFIX=/usr/local (DESTDIR goes before it; docs/installing.md)
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh install
+
+uninstall: ## remove what `make install` with the same PREFIX and DESTDIR put there
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh uninstall
 
 setup: ## install what building needs (Debian, Ubuntu); VOLTA_SETUP=no skips it
 	@scripts/setup.sh run

@@ -3,3 +3,10 @@ script_test(build/one_truth_path build ${CMAKE_SOURCE_DIR}/tests/check_truth_pat
   ${CMAKE_BINARY_DIR})
 script_test(build/same_in_every_process build ${CMAKE_SOURCE_DIR}/tests/check_same_process.sh
   $<TARGET_FILE:volta>)
+
+# libvolta: what it shows and needs, and an installation seen from outside.
+script_test(build/exports_catch build python3 -B tests/check_exports.py --self-check)
+if(TARGET volta_shared)
+  script_test(build/exports build python3 -B tests/check_exports.py ${CMAKE_BINARY_DIR})
+  script_test(build/installed build ${CMAKE_SOURCE_DIR}/tests/check_installed.sh ${CMAKE_BINARY_DIR})
+endif()

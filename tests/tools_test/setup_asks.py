@@ -8,8 +8,8 @@ import unittest
 
 SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts/setup.sh"
 RUN = "gcc libc6-dev make cmake libsodium-dev libjansson-dev zlib1g-dev"
-TEST = RUN + " ninja-build python3 clang libclang-rt-14-dev"
-ALL = TEST + " clang-format-14 libmpfr-dev mandoc"
+TEST = RUN + " ninja-build python3 clang libclang-rt-14-dev pkg-config"
+ALL = TEST + " clang-format-14 g++ libmpfr-dev mandoc"
 
 STUBS = {
     "dpkg-query": 'for p; do :; done; case " $HAS " in *" $p "*) printf installed ;; *) exit 1 ;; esac',
@@ -53,7 +53,7 @@ class Setup(unittest.TestCase):
     def test_only_optional_missing(self):
         status, output, asked = self.setup("test", TEST)
         self.assertEqual((status, asked), (0, ""))
-        self.assertEqual(output, "setup: all there, but for the optional clang-format-14 libmpfr-dev mandoc\n")
+        self.assertEqual(output, "setup: all there, but for the optional clang-format-14 g++ libmpfr-dev mandoc\n")
 
     def test_root_installs_what_is_missing(self):
         status, output, asked = self.setup("run", RUN.replace("cmake ", ""))
@@ -67,7 +67,7 @@ class Setup(unittest.TestCase):
 
     def test_clang_runtime_follows_the_candidate(self):
         asked = self.setup("test", RUN, CANDIDATE="1:18.0-59~exp2")[2]
-        self.assertIn(" clang libclang-rt-18-dev clang-format-14 libmpfr-dev mandoc\n", asked)
+        self.assertIn(" clang libclang-rt-18-dev pkg-config clang-format-14 g++ libmpfr-dev mandoc\n", asked)
 
     def test_clang_runtime_follows_the_clang_in_use(self):
         self.stub("clang", 'case $1 in -dumpversion) echo 16.0.6 ;; *) exit 1 ;; esac')

@@ -1,0 +1,107 @@
+# libvolta, shared and static, and what `make install` puts where. Both libraries show the names of
+# libvolta.symbols and no others; tests/check_exports.py compares them with the headers.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# ---- dependencies: inside the library where their archives can be, else beside it ----
+# Fills volta_bundled (archives), volta_beside (shared libraries) and their names for the linker and for
+# pkg-config, volta_beside_names and volta_beside_pc.
+set(volta_results volta_bundled volta_beside volta_beside_names volta_beside_pc)
+foreach(variable ${volta_results})
+  set(${variable} "")
+endforeach()
+# An archive may be compiled for programs alone: a shared library made of it tells.
+function(bundle name pc)
+  set(fits OFF)
+  if(VOLTA_${name}_LIB MATCHES "\\.a$")
+    try_compile(VOLTA_${name}_BUNDLES ${CMAKE_BINARY_DIR}/try_${name}
+      SOURCES ${CMAKE_SOURCE_DIR}/src/front/no_stdin.c
+      CMAKE_FLAGS -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+      LINK_OPTIONS -shared LINKER:--exclude-libs,ALL LINKER:--wrap=stdin
+      LINK_LIBRARIES -Wl,--whole-archive ${VOLTA_${name}_LIB} -Wl,--no-whole-archive)
+    set(fits ${VOLTA_${name}_BUNDLES})
+  endif()
+  if(fits)
+    list(APPEND volta_bundled ${VOLTA_${name}_LIB})
+  else()
+    find_library(VOLTA_${name}_SHARED NAMES ${name} REQUIRED)
+    message(STATUS "libvolta needs lib${name}: no archive of it can be part of a shared library")
+    list(APPEND volta_beside ${VOLTA_${name}_SHARED})
+    list(APPEND volta_beside_names ${name})
+    list(APPEND volta_beside_pc ${pc})
+  endif()
+  foreach(variable ${volta_results})
+    set(${variable} "${${variable}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+bundle(sodium libsodium)
+bundle(jansson jansson)
+bundle(z zlib)
+
+# ---- the libraries ----
+get_property(volta_rooms GLOBAL PROPERTY VOLTA_ROOMS)
+set(volta_objects "")
+foreach(room ${volta_rooms})
+  list(APPEND volta_objects $<TARGET_OBJECTS:${room}>)
+endforeach()
+
+# Calls inside the library stay inside it, whatever the program around it calls its functions.
+add_library(volta_shared SHARED ${volta_objects})
+set_target_properties(volta_shared PROPERTIES OUTPUT_NAME volta EXPORT_NAME volta LINKER_LANGUAGE C
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+target_link_libraries(volta_shared PRIVATE ${volta_bundled} ${volta_beside} Threads::Threads)
+target_link_options(volta_shared PRIVATE LINKER:--exclude-libs,ALL LINKER:--wrap=stdin
+  LINKER:-z,defs LINKER:-Bsymbolic-functions)
+
+# The archive is one object in which all names but the public ones are local: several hundred of them
+# have no prefix, and a program may bring a jansson of its own.
+set(whole ${CMAKE_BINARY_DIR}/volta_whole.o)
+set(symbols ${CMAKE_SOURCE_DIR}/cmake/libvolta.symbols)
+separate_arguments(whole_flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
+add_custom_command(OUTPUT ${whole}
+  COMMAND ${CMAKE_C_COMPILER} ${whole_flags} -r -nostdlib -Wl,--wrap=stdin ${volta_objects}
+    ${volta_bundled} -o ${whole}
+  COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${symbols} ${whole}
+  DEPENDS ${volta_objects} ${symbols}
+  COMMAND_EXPAND_LISTS VERBATIM)
+set_source_files_properties(${whole} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+add_library(volta_static STATIC ${whole})
+set_target_properties(volta_static PROPERTIES OUTPUT_NAME volta LINKER_LANGUAGE C)
+target_link_libraries(volta_static INTERFACE Threads::Threads ${volta_beside_names})
+foreach(library volta_shared volta_static)
+  target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endforeach()
+
+# ---- what finds them ----
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/volta)
+configure_package_config_file(cmake/voltaConfig.cmake.in ${CMAKE_BINARY_DIR}/voltaConfig.cmake
+  INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/voltaConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+# The prefix is found from where the file lies, so that an installed tree can be moved as a whole.
+file(RELATIVE_PATH pc_up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
+string(JOIN " " pc_requires ${volta_beside_pc})
+configure_file(cmake/volta.pc.in ${CMAKE_BINARY_DIR}/volta.pc @ONLY)
+
+# ---- what lies where ----
+install(TARGETS volta RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS volta_shared volta_static EXPORT voltaTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT voltaTargets NAMESPACE volta:: DESTINATION ${package})
+install(FILES ${CMAKE_BINARY_DIR}/voltaConfig.cmake ${CMAKE_BINARY_DIR}/voltaConfigVersion.cmake
+  DESTINATION ${package})
+install(FILES ${CMAKE_BINARY_DIR}/volta.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(GLOB headers CONFIGURE_DEPENDS include/volta/*.h include/volta/*.def)
+install(FILES ${headers} ${GENERATED}/volta/volta_ops.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/volta)
+install(FILES docs/volta.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES completions/volta.bash RENAME volta
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES completions/volta.zsh RENAME _volta
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES completions/volta.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# Pages and examples keep their places to one another, so that links between them hold.
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# check_installed.sh BUILD - an installed Volta serves strangers and leaves without a trace.
+# Installs BUILD into temporary places, with DESTDIR and without; from outside of the tree builds
+# examples/run_model.c through pkg-config (shared, static) and CMake (both), runs them and the installed
+# command against a published digest, compiles the headers as C++, moves the whole installation and
+# runs again, then uninstalls and looks for what is left.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+top=$PWD
+VOLTA_BUILD=$(realpath "${1:?usage: check_installed.sh BUILD}")
+export VOLTA_BUILD
+unset DESTDIR PREFIX LD_LIBRARY_PATH MAKEFLAGS MAKELEVEL CFLAGS LDFLAGS
+
+for tool in make cmake pkg-config cc; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "SKIPPED: no $tool here"
+    exit 77
+  fi
+done
+failed=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+outside=$(realpath "$(mktemp -d)")
+trap 'rm -rf "$outside"' EXIT
+
+model=tiny_transformer.vt
+digest=$(awk -v m="$model" '$2 == m && $3 == "B=2,T=16" && $4 == "seed=0" && $5 == "inputs=7" { print $1 }' \
+  examples/published.digests)
+[[ ${#digest} == 64 ]] || fail "no published digest of $model"
+
+# gives WHAT COMMAND: the command prints the published digest.
+gives() {
+  local what=$1 said
+  shift
+  said=$("$@" 2>&1) || fail "$what: exit status $?: $said"
+  if [[ " $said " == *"$digest"* ]]; then echo "ok: $what"; else fail "$what prints no published digest: $said"; fi
+}
+# compiles WHAT COMMAND
+compiles() {
+  local what=$1
+  shift
+  "$@" >"$outside/log" 2>&1 || fail "$what does not compile: $(tail -n 15 "$outside/log")"
+}
+needs() { readelf -d "$1" | grep -q 'NEEDED.*libvolta\.so\.0\]'; }
+
+# ---- install ----
+at=$outside/'stage one'/opt/volta # a name with a space in it
+make -s install PREFIX=/opt/volta DESTDIR="$outside/stage one" || fail "make install with DESTDIR"
+for file in bin/volta lib/libvolta.so.0 lib/libvolta.a lib/pkgconfig/volta.pc lib/cmake/volta/voltaConfig.cmake \
+  include/volta/volta.h include/volta/volta_ops.h include/volta/status.def share/man/man1/volta.1 \
+  share/bash-completion/completions/volta share/zsh/site-functions/_volta share/fish/vendor_completions.d/volta.fish \
+  share/doc/volta/README.md share/doc/volta/docs/installing.md share/doc/volta/examples/$model; do
+  [[ -f $at/$file ]] || fail "$file is not installed"
+done
+if [[ -n $(find "$at" -name '*_test*' -o -name '*.o') ]]; then fail "parts of the build are installed"; fi
+if grep -rlF -e "$top" -e "$VOLTA_BUILD" -e "$outside" "$at" --exclude-dir=doc; then
+  fail "these files name the folder of the sources, of the build or of DESTDIR"
+fi
+# A folder of headers and libraries must do: the example and its model come from the installation.
+from=$at/share/doc/volta/examples
+mkdir "$outside/work"
+cd "$outside/work"
+if command -v readelf >/dev/null; then has_readelf=yes; else has_readelf=no; fi
+
+# ---- the command ----
+gives "the installed command" "$at/bin/volta" run "$from/$model" --bind "B=2,T=16" --random-inputs 7 --digest
+version=$("$at/bin/volta" --version | head -n 1)
+
+# ---- pkg-config ----
+# flags OPTIONS: one a line, because of the space in the path.
+flags() { PKG_CONFIG_PATH=$at/lib/pkgconfig pkg-config "$@" volta | xargs printf '%s\n'; }
+if [[ $version != *"$(PKG_CONFIG_PATH=$at/lib/pkgconfig pkg-config --modversion volta)"* ]]; then
+  fail "volta.pc has another version than the command: $version"
+fi
+mapfile -t shared < <(flags --cflags --libs)
+mapfile -t static < <(flags --static --cflags --libs)
+warnings=(-std=c11 -Wall -Wextra -Wpedantic -Werror)
+compiles "run_model.c with the shared library" cc "${warnings[@]}" "$from/run_model.c" "${shared[@]}" -o pc_shared
+gives "pkg-config, shared" env LD_LIBRARY_PATH="$at/lib" ./pc_shared "$from/$model"
+if [[ $has_readelf == yes ]]; then
+  needs pc_shared || fail "the program through pkg-config does not use libvolta.so.0"
+fi
+if echo 'int main(void) { return 0; }' | cc -static -x c - -o /dev/null 2>/dev/null; then
+  compiles "run_model.c with everything static" cc "${warnings[@]}" "$from/run_model.c" "${static[@]}" -static -o pc_static
+  gives "pkg-config, static" ./pc_static "$from/$model"
+  if [[ $has_readelf == yes ]] && needs pc_static; then fail "the static program uses libvolta.so.0"; fi
+else
+  echo "SKIPPED: no C library to link statically with"
+fi
+
+# ---- CMake ----
+compiles "the CMake project" cmake -S "$top/tests/installed" -B project "-DEXAMPLE=$from/run_model.c" \
+  -DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=$at"
+compiles "the CMake project" cmake --build project
+if ! grep -qF "volta_DIR:PATH=$at/lib/cmake/volta" project/CMakeCache.txt; then fail "CMake found another volta"; fi
+gives "CMake, volta::volta" ./project/with_volta "$from/$model"
+gives "CMake, volta::volta_static" ./project/with_volta_static "$from/$model"
+if [[ $has_readelf == yes ]]; then
+  needs project/with_volta || fail "volta::volta is not the shared library"
+  if needs project/with_volta_static; then fail "volta::volta_static is the shared library"; fi
+fi
+if cmake -S "$top/tests/installed" -B wrong "-DEXAMPLE=$from/run_model.c" -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF \
+  >/dev/null 2>&1; then
+  fail "CMake finds a volta that it was not told of: this test may be looking at another one"
+fi
+
+# ---- C++ ----
+cplusplus=
+for compiler in g++ clang++; do
+  if ! command -v "$compiler" >/dev/null; then continue; fi
+  cplusplus=yes
+  compiles "header_user.cc with $compiler" "$compiler" -std=c++17 -Wall -Wextra -Wpedantic -Werror \
+    "$top/tests/installed/header_user.cc" "${shared[@]}" -o "with_$compiler"
+  if ! LD_LIBRARY_PATH=$at/lib "./with_$compiler" | grep -q ' m [0-9]'; then fail "the program of $compiler"; fi
+done
+if [[ -z $cplusplus ]]; then echo "SKIPPED: no C++ compiler for the headers"; fi
+
+# ---- elsewhere ----
+mv "$outside/stage one" "$outside/moved"
+at=$outside/moved/opt/volta from=$outside/moved/opt/volta/share/doc/volta/examples
+mapfile -t shared < <(flags --cflags --libs)
+compiles "run_model.c after a move" cc "$from/run_model.c" "${shared[@]}" -o moved
+gives "pkg-config, after a move" env LD_LIBRARY_PATH="$at/lib" ./moved "$from/$model"
+
+# ---- uninstall ----
+uninstall() { make -s -C "$top" uninstall PREFIX=/opt/volta DESTDIR="$outside/moved"; }
+echo mine >"$at/lib/mine"
+uninstall >/dev/null || fail "make uninstall"
+left=$(cd "$at" && find . ! -type d)
+if [[ $left != ./lib/mine ]]; then fail "after uninstalling there is: $left"; fi
+if [[ -d $at/include || -d $at/share ]]; then fail "uninstalling leaves empty folders"; fi
+if said=$(uninstall 2>&1); then fail "uninstalling twice is no error"; fi
+if [[ $said != *"nothing is removed"* ]]; then fail "uninstalling without a manifest says: $said"; fi
+
+# Without DESTDIR, among the files of others, twice, with a file of an earlier version.
+mkdir -p "$outside/home/bin" "$outside/home/lib"
+make -s -C "$top" install PREFIX="$outside/home" >/dev/null || fail "make install with PREFIX"
+touch "$outside/home/lib/libvolta.so.0.0.9"
+echo lib/libvolta.so.0.0.9 >>"$outside/home/share/volta/install_manifest.txt"
+make -s -C "$top" install PREFIX="$outside/home" >/dev/null || fail "make install over another"
+make -s -C "$top" uninstall PREFIX="$outside/home" >/dev/null || fail "make uninstall with PREFIX"
+if [[ $(cd "$outside/home" && find . | LC_ALL=C sort | tr '\n' ' ') != ". ./bin ./lib " ]]; then
+  fail "the folders that were there are not as they were: $(find "$outside/home")"
+fi
+# A manifest cannot lead out of the prefix.
+mkdir -p "$outside/home/share/volta"
+echo ../work/pc_shared >"$outside/home/share/volta/install_manifest.txt"
+if make -s -C "$top" uninstall PREFIX="$outside/home" >/dev/null 2>&1; then fail "a path with .. is accepted"; fi
+[[ -e $outside/work/pc_shared ]] || fail "a file outside of the prefix was removed"
+if make -s -C "$top" install PREFIX=relative >/dev/null 2>&1; then fail "a relative PREFIX is accepted"; fi
+
+exit $failed
