@@ -7,6 +7,7 @@
   models     every vt block passes `volta check`
   python     the restatements in docs/numerics.md and docs/numerics-training.md give the bits of the program
   ops        docs/ops.md is what `volta ops --markdown` prints (--update writes it)
+  meanings   docs/numerics.md names every op, docs/numerics-training.md every one that has a gradient
   codes      docs/exit-codes.md has the codes of status.def and of `volta explain`
   variables  docs/exit-codes.md has the environment variables that are read
   verbs      the table of README.md has the verbs of `volta --help`
@@ -18,6 +19,7 @@ A command must exit with 0, or with N when its line ends with `# exit N`. In the
 and fails when it is not found.
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -213,6 +215,23 @@ def check_ops(tree):
         yield "docs/ops.md: not what `volta ops --markdown` prints; --update writes it"
 
 
+def names_of(page):
+    """The words between backquotes, and those of blocks that are not in any language."""
+    code = re.findall(r"`([^`]+)`", "\n".join(line for _, line in page.prose))
+    return set(re.findall(r"\w+", " ".join(code + [b.text() for b in page.blocks if not b.tag])))
+
+
+def check_meanings(tree):
+    code, output = tree.volta("ops", "--json")
+    ops = json.loads(output)["ops"] if code == 0 else []
+    if not ops:
+        yield f"volta ops --json: exit code {code}"
+    for name, wanted in (("docs/numerics.md", lambda op: True),
+                         ("docs/numerics-training.md", lambda op: op["differentiable"])):
+        names = names_of(tree.page(name))
+        yield from (f"{name}: nothing is said of `{op['name']}`" for op in ops if wanted(op) and op["name"] not in names)
+
+
 def compare(what, page, shown, known):
     for row in sorted(set(known) - set(shown)):
         yield f"{page.name}: {what} {row} is missing"
@@ -296,8 +315,8 @@ def check_words(tree):
 
 
 CHECKS = {"commands": check_commands, "models": check_models, "python": check_python, "ops": check_ops,
-          "codes": check_codes, "variables": check_variables, "verbs": check_verbs, "links": check_links,
-          "words": check_words}
+          "meanings": check_meanings, "codes": check_codes, "variables": check_variables,
+          "verbs": check_verbs, "links": check_links, "words": check_words}
 
 # ---- proof that each check can fail --------------------------------------------------------------
 
@@ -341,6 +360,8 @@ PLANTS = [  # check, file, what is there (empty: the end of the file), what is p
     ("python", "docs/numerics-training.md", "f32(1 - beta1)", "f32(1 - f32(beta1))", "differ in 'adam'"),
     ("python", "docs/numerics-training.md", "f32(rate * decay) * w", "f32(rate) * f32(decay) * w", "differ in 'adam'"),
     ("ops", "docs/ops.md", "softmax", "softmux", "not what"),
+    ("meanings", "docs/numerics.md", "| `stack(x..., axis)`", "| `pile(x..., axis)`", "said of `stack`"),
+    ("meanings", "docs/numerics-training.md", "| `squeeze` `unsqueeze`", "| `squeeze`", "said of `unsqueeze`"),
     ("codes", "docs/exit-codes.md", "| bind | 3 | 2 |", "| bind | 3 | 3 |", "status ('bind', '3', '2'"),
     ("codes", "docs/exit-codes.md", "| 70 |", "| 71 |", "exit code 70 is missing"),
     ("codes", "include/volta/status.def", '"usage error"', '"use error"', "'use error') is missing"),

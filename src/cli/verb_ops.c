@@ -27,9 +27,7 @@ static const char *answer(const entry *x) {
 
 static const char *class_name(const entry *x) { return x->op.prim ? "prim" : "comp"; }
 
-/* ---- table
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- table ---- */
 
 static vt_status widest_signature(int *out) {
   size_t widest = 0;
@@ -55,9 +53,23 @@ static vt_status print_table(const char *backend, cli_error *e) {
   return VT_OK;
 }
 
-/* ---- JSON
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---- */
+
+/* What the row names, column by column: a rule where there is one, else why there is none. */
+static void json_columns(const vt_op_row *r, json_t *o) {
+  const struct {
+    const char *key, *value;
+  } column[] = {{"operands", r->operands},
+                {"attributes", r->attrs},
+                {"verify", r->verify},
+                {"shape", r->shape},
+                {"gradient", r->gradient != NULL ? r->gradient : r->flat},
+                {"decomposition", r->decomposition},
+                {"kernel", r->kernel},
+                {"work", r->work}};
+  for (size_t i = 0; i < sizeof column / sizeof *column; i++)
+    cli_json_set(o, column[i].key, json_string(column[i].value));
+}
 
 static json_t *json_entry(const entry *x) {
   json_t *o =
@@ -66,6 +78,7 @@ static json_t *json_entry(const entry *x) {
                 x->op.numerics, "signature", x->op.signature, "min_in", (int)x->op.min_in, "max_in",
                 (int)x->op.max_in, "results", x->op.results, "needs", x->op.needs, "differentiable",
                 x->op.flat == NULL, "because", x->op.flat, "help", x->op.help);
+  json_columns(&x->op, o);
   if (x->backend != NULL) cli_json_set(o, "support", json_string(answer(x)));
   return o;
 }
@@ -87,8 +100,7 @@ static vt_status print_json(const char *backend, cli_error *e) {
   return s;
 }
 
-/* ---- docs/ops.md
- * --------------------------------------------------------------------------------------------- */
+/* ---- docs/ops.md ---- */
 
 static const char page_head[] =
     "# The ops\n"

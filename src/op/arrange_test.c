@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * arrange_test.c - the composed movements by their kernels: tile, flip, roll, triu, tril, diag,
  * where, stack, split, squeeze, unsqueeze, flatten. Bits are copied as they are, for every type. */
+#include "sized_test.h"
 #include "move_test.h"
 
 static const struct {
@@ -371,7 +372,8 @@ static void test_diag(void) {
 
 static void test_diag_rules(void) {
   static const vt_attr_diagonal up = {sizeof up, 2}, down = {sizeof down, -2},
-                                far = {sizeof far, INT64_MIN}, more = {sizeof more, VT_DIM_MAX + 1};
+                                far = {sizeof far, INT64_MIN}, more = {sizeof more, VT_DIM_MAX + 1},
+                                most = {sizeof most, VT_DIM_MAX - 6};
   static const rule_case cases[] = {
       {VT_OP_diag, &up, "f32[B, B]", "f32[B - 2]"},
       {VT_OP_diag, &down, "bf16[T]", "bf16[T + 2, T + 2]"},
@@ -384,13 +386,33 @@ static void test_diag_rules(void) {
       {VT_OP_diag, NULL, "f32[1, 1, 1]", "!verify: neither a line nor a matrix"},
       {VT_OP_diag, &far, "f32[3]", "!verify: expected -2^40..2^40"},
       {VT_OP_diag, &more, "f32[3]", "!verify: k=1099511627777"},
+      {VT_OP_diag, &most, "f32[4]",
+       "!limit: the matrix f32[1099511627774, 1099511627774] has more"},
+      {VT_OP_diag, &most, "f32[B]", "f32[B + 1099511627770, B + 1099511627770]"},
+      {VT_OP_diag, NULL, "f32[1048576]", "f32[1048576, 1048576]"},
+      {VT_OP_diag, NULL, "f32[1048577]", "!limit: more than 2^40 elements"},
+      {VT_OP_diag, NULL, "f32[1048576, 1048577]", "!limit: more than 2^40 elements"},
+      {VT_OP_diag, NULL, "f32[0, 1099511627776]", "f32[0]"},
   };
   CHECK_RULES(cases);
+}
+
+/* ---- sizes ---- */
+
+/* Without an element to move, the other axes may be as long as any. */
+static void test_nothing_held(void) {
+  static const vt_attr_tile far = {.size = sizeof far,
+                                   .repeats = {2, {VT_DIM_MAX, VT_DIM_MAX / 4}}},
+                            none = {.size = sizeof none, .repeats = {2, {VT_DIM_MAX, 0}}};
+  check_held(VT_OP_tile, &far, "f32[0, 4]", 64);
+  check_held(VT_OP_tile, &none, "bool[1, 3]", 64);
+  check_held(VT_OP_diag, NULL, "f32[0, 1099511627776]", 64);
 }
 
 int main(void) {
   test_diag();
   test_diag_rules();
+  test_nothing_held();
   test_moves(VT_OP_tile, make_tile, from_tile);
   test_moves(VT_OP_flip, make_flip, from_flip);
   test_moves(VT_OP_roll, make_roll, from_roll);

@@ -312,6 +312,22 @@ static void test_int(void) {
     }
 }
 
+/* Strides so long that dy meets x once, however long dy is. */
+static void test_far(void) {
+  const vt_attr_conv_weight_grad a = {.size = sizeof a,
+                                      .kernel = {1, {1}},
+                                      .stride = {1, {INT64_C(1) << 40}},
+                                      .groups = 1,
+                                      .order = VT_ORDER_FMA256};
+  const int64_t dim[3] = {1, 1, 4}, positions[3] = {1, 1, INT64_C(1) << 22};
+  const vt_view in[2] = {view_new(F32, 3, dim, DENSE), view_new(F32, 3, positions, DENSE)};
+  for (int v = 0; v < 2; v++)
+    for (int64_t i = 0; i < count_of_view(&in[v]); i++) put_number(&in[v], i, 1.0);
+  const ran y = run_op(VT_OP_conv_weight_grad, &a, in, 2, DENSE);
+  CHECK(y.status == VT_OK && get_f32(&y.out, 0) == 1.0f);
+  drop_all();
+}
+
 /* ---- type rules ---- */
 
 static void test_rules(void) {
@@ -333,7 +349,17 @@ static void test_rules(void) {
                                               .kernel = {1, {3}},
                                               .groups = 1,
                                               .order = 1},
-                                        k0 = {.size = sizeof k0, .groups = 1, .order = 1};
+                                        k0 = {.size = sizeof k0, .groups = 1, .order = 1},
+                                        wide = {.size = sizeof wide,
+                                                .kernel = {2, {1, 3}},
+                                                .stride = {2, {INT64_C(1) << 40, 1}},
+                                                .groups = 1,
+                                                .order = 1},
+                                        long2 = {.size = sizeof long2,
+                                                 .kernel = {1, {2}},
+                                                 .stride = {1, {INT64_C(1) << 40}},
+                                                 .groups = 1,
+                                                 .order = 1};
   static const rule_case cases[] = {
       {VT_OP_conv, NULL, "f32[B, 3, 8, 9]; f32[4, 3, 3, 2]", "f32[B, 4, 6, 8]"},
       {VT_OP_conv, &p1, "f32[B, 3, 8, 9]; f32[4, 3, 3, 2]; f32[4]", "f32[B, 4, 8, 10]"},
@@ -374,6 +400,15 @@ static void test_rules(void) {
       {VT_OP_conv_weight_grad, &k3, "f32[B, 4, T]; f32[B, 6, V]", "f32[6, 4, 3]"},
       {VT_OP_conv_weight_grad, &k0, "f32[B, 4, T]; f32[B, 6, V]", "!verify: kernel has no entries"},
       {VT_OP_conv_weight_grad, &k3, "f32[B, 4, T]; f32[V, 6, T]", "!verify: the same N"},
+      {VT_OP_conv_weight_grad, &wide, "f32[1, 1, 4, 4]; f32[1, 1, 4194304, 9]", "f32[1, 1, 1, 3]"},
+      {VT_OP_conv_weight_grad, &wide, "f32[1, 1, 4, 4]; f32[1, 1, B, 4194305]", "f32[1, 1, 1, 3]"},
+      {VT_OP_conv_weight_grad, &wide, "f32[1, 1, 4, 4]; f32[1, 1, 4194305, 9]",
+       "!limit: axis 2 of dy f32[1, 1, 4194305, 9] reaches beyond 2^62 with a stride of 109951162"},
+      {VT_OP_conv_weight_grad, &wide, "f32[1, 1, 4, 4]; f32[1, 1, 1099511627776, 9]",
+       "!limit: reaches beyond 2^62"},
+      {VT_OP_conv_weight_grad, &long2, "f32[1, 1, 4]; f32[1, 1, 16777217]",
+       "!limit: reaches beyond 2^62"},
+      {VT_OP_conv_weight_grad, &long2, "f32[1, 1, 4]; f32[1, 1, 0]", "f32[1, 1, 2]"},
       {VT_OP_conv_int, NULL, "u8[B, 4, 9]; i8[6, 4, 3]", "i32[B, 6, 7]"},
       {VT_OP_conv_int, NULL, "u8[B, 4, 9]; i8[6, 4, 3]; u8[]; i8[6]; i32[6]", "i32[B, 6, 7]"},
       {VT_OP_conv_int, NULL, "u8[B, 4, 9]; i8[6, 4, 3]; i8[]", "!verify: a zero point of u8"},
@@ -488,6 +523,7 @@ int main(void) {
   test_weight_grad();
   test_padding();
   test_int();
+  test_far();
   test_rules();
   test_gradients();
   test_gradient_bits();

@@ -10,8 +10,8 @@
 #define VT_CLASS_COMP 0
 #define none NULL
 #define no_work NULL
-#define grad(function) function, NULL
-#define flat(why) NULL, why
+#define grad(function) function, NULL, #function
+#define flat(why) NULL, why, NULL
 #define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
               gradient, lower, kernel, work, help)                                          \
   static const vt_op_info row_##name = {#name,                                              \
@@ -30,7 +30,8 @@
                                         lower,                                              \
                                         kernel,                                             \
                                         work,                                               \
-                                        help};
+                                        help,                                               \
+                                        {#attrs, #verify, #shape, #lower, #kernel, #work}};
 #include "ops.def"
 #undef VT_OP
 #undef flat

@@ -22,12 +22,23 @@ vt_status shape_tile(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
+/* Whether no element is repeated, or none times: other axes may be of any length then. */
+static int tiles_nothing(const vt_type *x, const vt_attr_list *repeats) {
+  int empty = 0;
+  for (uint32_t i = 0; i < x->rank; i++) empty |= x->dim[i] == 0 || repeats->v[i] == 0;
+  return empty;
+}
+
 /* Along one axis: 0 .. d-1, over and over, looked up. */
 uint32_t lower_tile(const vt_lowering *l) {
   const vt_attr_list *repeats = &((const vt_attr_tile *)l->attrs)->repeats;
   vt_builder *b = l->b;
   vt_type x;
   if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  if (tiles_nothing(&x, repeats)) {
+    for (uint32_t i = 0; i < x.rank; i++) x.dim[i] *= repeats->v[i];
+    return vt_build_full(b, x.dtype, 0.0, &x);
+  }
   uint32_t y = vt_build_reshape(b, l->in[0], x.rank, x.dim);
   for (uint32_t i = 0; i < x.rank; i++) {
     if (repeats->v[i] == 1) continue;
@@ -64,6 +75,10 @@ void grad_tile(const vt_gradient *g) {
   vt_builder *b = g->b;
   vt_type x;
   if (!vt_build_type(b, g->in[0], &x)) return;
+  if (tiles_nothing(&x, repeats)) { /* S of nothing */
+    g->d_in[0] = vt_build_full(b, x.dtype, 0.0, &x);
+    return;
+  }
   uint32_t dy = g->d_out[0];
   int64_t front = 1; /* the repeats in front */
   for (uint32_t i = 0; i < x.rank; i++) {
@@ -263,6 +278,16 @@ void grad_tril(const vt_gradient *g) {
 
 static int64_t offset_of(const void *attrs) { return ((const vt_attr_diagonal *)attrs)->k; }
 
+/* As ops a matrix is one line of elements. */
+static vt_status check_line(const vt_rule *r, const vt_type *matrix, vt_diag *d) {
+  char text[VT_TYPE_TEXT];
+  int64_t all;
+  if (vt_dim_is_symbolic(matrix->dim[0]) || vt_dim_is_symbolic(matrix->dim[1])) return VT_OK;
+  if (vt_i64_mul(matrix->dim[0], matrix->dim[1], &all) && all <= VT_DIM_MAX) return VT_OK;
+  return VT_FAIL(d, VT_LIMIT, "the matrix %s has more than 2^40 elements",
+                 vt_type_text(r->dims, matrix, text));
+}
+
 static vt_status diagonal_length(const vt_rule *r, int64_t k, int64_t *out, vt_diag *d) {
   const vt_type *x = &r->in[0];
   const int64_t m = x->dim[0], n = x->dim[1], off = k < 0 ? -k : k;
@@ -289,10 +314,11 @@ vt_status shape_diag(const vt_rule *r, vt_type *out, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "%s is neither a line nor a matrix",
                    vt_type_text(r->dims, x, text));
   *out = (vt_type){.dtype = x->dtype, .rank = 3 - x->rank};
+  if (x->rank == 2) VT_TRY(check_line(r, x, d));
   if (x->rank == 2) return diagonal_length(r, k, &out->dim[0], d);
   VT_TRY(vt_dim_add(r->dims, x->dim[0], k < 0 ? -k : k, &out->dim[0], d));
   out->dim[1] = out->dim[0];
-  return VT_OK;
+  return check_line(r, out, d);
 }
 
 /* Where the diagonal stands in a matrix with n columns, row-major: [length]. */

@@ -133,6 +133,18 @@ vt_status shape_conv_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
   return check_bias(r, 2, out->dim[1], d);
 }
 
+/* The size of dy is tied to nothing, so where its last position meets x has to be kept within i64,
+ * with room for what is added to it. */
+static vt_status check_reach(const vt_rule *r, uint32_t i, const vt_window *w, vt_diag *d) {
+  const int64_t most = INT64_C(1) << 62, n = r->in[1].dim[2 + i];
+  char text[VT_TYPE_TEXT];
+  int64_t last;
+  if (vt_dim_is_symbolic(n)) return VT_OK; /* looked at again once it is bound */
+  if (vt_i64_mul(n - 1, w->stride, &last) && last <= most - vt_window_extent(w)) return VT_OK;
+  return VT_FAIL(d, VT_LIMIT, "axis %u of dy %s reaches beyond 2^62 with a stride of %lld", i + 2,
+                 vt_type_text(r->dims, &r->in[1], text), (long long)w->stride);
+}
+
 /* Any two sizes go together: positions outside of x are there as +0. */
 vt_status shape_conv_weight_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_conv_weight_grad *a = r->attrs;
@@ -149,6 +161,10 @@ vt_status shape_conv_weight_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
   VT_TRY(vt_window_check_list(&a->kernel, "kernel", axes, 1, d));
   for (uint32_t i = 0; i < axes; i++) kernel[i] = vt_window_entry(&a->kernel, i, 1);
   VT_TRY(vt_window_check(&l, kernel, axes, d));
+  for (uint32_t i = 0; i < axes; i++) {
+    const vt_window w = vt_window_axis(&l, i, kernel[i], 1);
+    VT_TRY(check_reach(r, i, &w, d));
+  }
   VT_TRY(per_group(r, 1, 1, a->groups, &unused, d));
   *out = (vt_type){.dtype = r->in[0].dtype, .rank = axes + 2, .dim = {r->in[1].dim[1]}};
   VT_TRY(per_group(r, 0, 1, a->groups, &out->dim[1], d));

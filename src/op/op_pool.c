@@ -2,10 +2,51 @@
  * op_pool.c - pools over one to three spatial axes and their gradients. As ops a pool pads, gathers
  * its windows along a new axis and reduces that; the kernels walk each window instead. */
 #include <string.h>
+#include "op_move.h"
 #include "op_pool.h"
 #include "op_rows.h"
 
 /* ---- shapes ---- */
+
+/* The length of an axis with its padding, which reaches as far as the last window: `ceil` can put
+ * that beyond `high`. */
+static int64_t padded_length(const vt_window *w, int64_t in, int64_t out) {
+  const int64_t least = in + w->low + w->high;
+  const int64_t reach = (out - 1) * w->stride + vt_window_extent(w);
+  return reach > least ? reach : least;
+}
+
+/* A count as it stands in a shape; 0 is left out, so that no product on the way is larger. */
+static vt_status multiply(int64_t *count, int64_t by, const char *what, vt_diag *d) {
+  if (vt_i64_mul(*count, by > 0 ? by : 1, count) && *count <= VT_DIM_MAX) return VT_OK;
+  return VT_FAIL(d, VT_LIMIT, "the pool has more than 2^40 %s", what);
+}
+
+/* As ops a pool has its padding, its windows and their taps in tensors. What these cannot hold is
+ * refused here, so that a kernel without them does not take more. */
+static vt_status check_held(const vt_type *x, const vt_pooling *p, const vt_type *y, vt_diag *d) {
+  int64_t planes = 1, padded = 1, taps = 1;
+  uint64_t unused, bytes;
+  VT_TRY(multiply(&planes, x->dim[0], "planes", d));
+  VT_TRY(multiply(&planes, x->dim[1], "planes", d));
+  for (uint32_t i = 2; i < x->rank; i++) {
+    const vt_window w = vt_pooling_axis(p, i - 2);
+    VT_TRY(multiply(&padded, padded_length(&w, x->dim[i], y->dim[i]), "elements in a padded plane",
+                    d));
+    VT_TRY(multiply(&taps, w.kernel, "taps in the windows of a plane", d));
+    VT_TRY(multiply(&taps, y->dim[i], "taps in the windows of a plane", d));
+  }
+  const vt_type around = {VT_DTYPE_I64, 2, {planes, padded}},
+                met = {VT_DTYPE_I64, 2, {planes, taps}};
+  VT_TRY(vt_type_size(&around, &unused, &bytes, d));
+  return vt_type_size(&met, &unused, &bytes, d);
+}
+
+static int is_known(const vt_type *t) {
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (vt_dim_is_symbolic(t->dim[i])) return 0;
+  return 1;
+}
 
 static vt_status pooled(const vt_rule *r, const vt_pooling *p, vt_type *out, vt_diag *d) {
   int64_t kernel[VT_SPATIAL_MAX];
@@ -20,7 +61,8 @@ static vt_status pooled(const vt_rule *r, const vt_pooling *p, vt_type *out, vt_
     const vt_window w = vt_pooling_axis(p, i);
     VT_TRY(vt_window_count(r, i, &w, p->ceil, &out->dim[2 + i], d));
   }
-  return VT_OK;
+  if (!is_known(&r->in[0])) return VT_OK; /* looked at again once it is bound */
+  return check_held(&r->in[0], p, out, d);
 }
 
 /* A window that starts before the axis has an element exactly if its first tap at or after 0 lies
@@ -142,22 +184,13 @@ typedef struct frame {
   int64_t n, c, in[VT_SPATIAL_MAX], padded[VT_SPATIAL_MAX], out[VT_SPATIAL_MAX];
 } frame;
 
-static int64_t product(const int64_t *v, uint32_t n) {
-  int64_t all = 1;
-  for (uint32_t i = 0; i < n; i++) all *= v[i];
-  return all;
-}
-
-/* The padding reaches as far as the last window, which `ceil` can put beyond `high`. */
 static frame frame_of(const vt_pooling *p, const vt_type *x, const vt_type *y) {
   frame f = {.axes = x->rank - 2, .dtype = x->dtype, .n = x->dim[0], .c = x->dim[1]};
   for (uint32_t i = 0; i < f.axes; i++) {
     f.w[i] = vt_pooling_axis(p, i);
     f.in[i] = x->dim[2 + i];
     f.out[i] = y->dim[2 + i];
-    const int64_t least = f.in[i] + f.w[i].low + f.w[i].high;
-    const int64_t reach = (f.out[i] - 1) * f.w[i].stride + vt_window_extent(&f.w[i]);
-    f.padded[i] = reach > least ? reach : least;
+    f.padded[i] = padded_length(&f.w[i], f.in[i], f.out[i]);
   }
   return f;
 }
@@ -184,27 +217,31 @@ static uint32_t ramp(vt_builder *b, uint32_t rank, uint32_t axis, int64_t n, int
   return vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
 }
 
+/* A stride is longer than the padding only where there is one window, a dilation only where there
+ * is one tap or no window: then nothing is counted in such steps, and they may wrap. */
+static int64_t wrapped(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
 /* [positions, taps]: which element of the padded spatial axes, as one axis, each tap reads. */
 static uint32_t taps(vt_builder *b, const frame *f) {
   const uint32_t rank = 2 * f->axes;
   int64_t kernel[VT_SPATIAL_MAX];
   uint32_t sum = VT_NO_VALUE;
   for (uint32_t i = 0; i < f->axes; i++) {
-    const int64_t step = product(f->padded + i + 1, f->axes - i - 1);
-    const uint32_t p = ramp(b, rank, i, f->out[i], f->w[i].stride * step);
-    const uint32_t k = ramp(b, rank, f->axes + i, f->w[i].kernel, f->w[i].dilation * step);
+    const int64_t step = vt_count_of(f->padded + i + 1, f->axes - i - 1);
+    const uint32_t p = ramp(b, rank, i, f->out[i], wrapped(f->w[i].stride, step));
+    const uint32_t k = ramp(b, rank, f->axes + i, f->w[i].kernel, wrapped(f->w[i].dilation, step));
     const uint32_t at = vt_build2(b, VT_OP_add, p, k);
     sum = i == 0 ? at : vt_build2(b, VT_OP_add, sum, at);
     kernel[i] = f->w[i].kernel;
   }
-  const int64_t dim[2] = {product(f->out, f->axes), product(kernel, f->axes)};
+  const int64_t dim[2] = {vt_count_of(f->out, f->axes), vt_count_of(kernel, f->axes)};
   return vt_build_reshape(b, sum, 2, dim);
 }
 
 /* [n, c, positions, taps] of a padded x. */
 static uint32_t windows(vt_builder *b, const frame *f, uint32_t padded, uint32_t index, int64_t n,
                         int64_t c) {
-  const int64_t dim[3] = {n, c, product(f->padded, f->axes)};
+  const int64_t dim[3] = {n, c, vt_count_of(f->padded, f->axes)};
   const uint32_t in[2] = {vt_build_reshape(b, padded, 3, dim), index};
   const vt_attr_gather a = {.size = sizeof a, .axis = 2};
   return b->node(b, VT_OP_gather, in, 2, &a);
@@ -225,6 +262,19 @@ uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype) {
   return vt_build_bits(b, dtype, bits[dtype]);
 }
 
+/* What has no elements needs no windows, whose number and padding may be large. */
+static int is_empty(const frame *f, const int64_t *spatial) {
+  int empty = f->n == 0 || f->c == 0;
+  for (uint32_t i = 0; i < f->axes; i++) empty |= spatial[i] == 0;
+  return empty;
+}
+
+static uint32_t nothing(vt_builder *b, const frame *f, uint32_t dtype, const int64_t *spatial) {
+  vt_type t = {dtype, f->axes + 2, {f->n, f->c}};
+  memcpy(t.dim + 2, spatial, f->axes * sizeof *spatial);
+  return vt_build_full(b, dtype, 0.0, &t);
+}
+
 static int max_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
   const vt_type *t = b->type(b, x);
   const vt_pooling p = vt_pooling_max(attrs);
@@ -240,6 +290,7 @@ static int max_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
 uint32_t lower_max_pool(const vt_lowering *l) {
   frame f;
   if (!max_frame(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (is_empty(&f, f.out)) return nothing(l->b, &f, f.dtype, f.out);
   const uint32_t padded = pad_to(l->b, &f, l->in[0], vt_pooling_least(l->b, f.dtype), 0);
   const uint32_t w = windows(l->b, &f, padded, taps(l->b, &f), f.n, f.c);
   return spread(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
@@ -261,7 +312,7 @@ static uint32_t unravel(vt_builder *b, const frame *f, uint32_t tap) {
   uint32_t flat = VT_NO_VALUE;
   int64_t inner = 1;
   for (uint32_t i = f->axes; i-- > 0;) { /* the last axis first: it is the innermost */
-    const int64_t step = product(f->in + i + 1, f->axes - i - 1);
+    const int64_t step = vt_count_of(f->in + i + 1, f->axes - i - 1);
     const vt_window *w = &f->w[i];
     uint32_t k = vt_build2(b, VT_OP_div, tap, vt_build_int(b, VT_DTYPE_I64, inner));
     k = vt_build2(b, VT_OP_mod, k, vt_build_int(b, VT_DTYPE_I64, w->kernel));
@@ -283,6 +334,7 @@ uint32_t lower_max_pool_index(const vt_lowering *l) {
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
   frame f;
   if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (is_empty(&f, f.out)) return nothing(b, &f, VT_DTYPE_I64, f.out);
   const uint32_t least = vt_pooling_least(b, f.dtype), index = taps(b, &f);
   const uint32_t w = windows(b, &f, pad_to(b, &f, l->in[0], least, 0), index, f.n, f.c);
   const uint32_t there = presence(b, &f, index, 0);
@@ -308,6 +360,7 @@ uint32_t lower_avg_pool(const vt_lowering *l) {
   vt_type y = {0};
   if (shape_avg_pool(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
   const frame f = frame_of(&p, &tx, &y);
+  if (is_empty(&f, f.out)) return nothing(b, &f, f.dtype, f.out);
   const uint32_t index = taps(b, &f);
   const uint32_t padded = pad_to(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0), 0);
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, windows(b, &f, padded, index, f.n, f.c), 3, 0);
@@ -340,8 +393,8 @@ uint32_t lower_max_pool_grad(const vt_lowering *l) {
   vt_builder *b = l->b;
   frame f;
   if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const int64_t rows[2] = {f.n * f.c, product(f.out, f.axes)};
-  const int64_t flat[2] = {f.n * f.c, product(f.in, f.axes)};
+  const int64_t rows[2] = {f.n * f.c, vt_count_of(f.out, f.axes)};
+  const int64_t flat[2] = {f.n * f.c, vt_count_of(f.in, f.axes)};
   int64_t dim[2 + VT_SPATIAL_MAX] = {f.n, f.c};
   memcpy(dim + 2, f.in, f.axes * sizeof *dim);
   const uint32_t where = b->node(b, VT_OP_max_pool_index, l->in, 1, l->attrs);
@@ -376,12 +429,13 @@ uint32_t lower_avg_pool_grad(const vt_lowering *l) {
   vt_type x = y;
   memcpy(x.dim + 2, a->from.v, (x.rank - 2) * sizeof *x.dim);
   const frame f = frame_of(&p, &x, &y);
+  if (is_empty(&f, f.in) || is_empty(&f, f.out)) return nothing(b, &f, f.dtype, f.in);
   const uint32_t index = taps(b, &f);
   const vt_type *ti = b->type(b, index);
   if (ti == NULL) return VT_NO_VALUE;
   const int64_t n_out = ti->dim[0], n_taps = ti->dim[1], total = n_out * n_taps;
   const int64_t column[4] = {f.n, f.c, n_out, 1}, all[4] = {f.n, f.c, n_out, n_taps};
-  const int64_t line[3] = {f.n, f.c, total}, flat[3] = {f.n, f.c, product(f.padded, f.axes)};
+  const int64_t line[3] = {f.n, f.c, total}, flat[3] = {f.n, f.c, vt_count_of(f.padded, f.axes)};
   const int64_t divisor[4] = {1, 1, n_out, 1};
   const uint32_t count = vt_build_reshape(b, counts(b, &f, index, p.count_padding), 4, divisor);
   const uint32_t q = vt_build2(b, VT_OP_div, vt_build_reshape(b, l->in[0], 4, column), count);
@@ -403,8 +457,8 @@ void grad_max_pool_grad(const vt_gradient *g) {
   const vt_attr_gather along = {.size = sizeof along, .axis = 1, .batch = 1};
   frame f;
   if (!max_frame(b, g->in[0], g->attrs, &f)) return;
-  const int64_t rows[2] = {f.n * f.c, product(f.out, f.axes)};
-  const int64_t flat[2] = {f.n * f.c, product(f.in, f.axes)};
+  const int64_t rows[2] = {f.n * f.c, vt_count_of(f.out, f.axes)};
+  const int64_t flat[2] = {f.n * f.c, vt_count_of(f.in, f.axes)};
   const uint32_t where = b->node(b, VT_OP_max_pool_index, g->in, 1, g->attrs);
   uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat), VT_NO_VALUE};
   in[1] = vt_build_reshape(b, where, 2, rows);
@@ -446,7 +500,7 @@ void grad_global_max_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;
   const vt_type x = *t;
-  const int64_t length = product(x.dim + 2, x.rank - 2);
+  const int64_t length = vt_count_of(x.dim + 2, x.rank - 2);
   const int64_t flat[3] = {x.dim[0], x.dim[1], length}, one[3] = {x.dim[0], x.dim[1], 1};
   const vt_attr_max_pool a = {.size = sizeof a, .kernel = {.n = 1, .v = {length}}};
   uint32_t in[2] = {vt_build_reshape(g->b, g->in[0], 3, flat), VT_NO_VALUE};
@@ -460,7 +514,7 @@ void grad_global_avg_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;
   const vt_type x = *t;
-  const uint32_t n = vt_build_int(g->b, x.dtype, product(x.dim + 2, x.rank - 2));
+  const uint32_t n = vt_build_int(g->b, x.dtype, vt_count_of(x.dim + 2, x.rank - 2));
   const uint32_t q = vt_build2(g->b, VT_OP_div, g->d_out[0], n);
   g->d_in[0] = vt_build_broadcast(g->b, q, x.rank, x.dim);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pooling_test.c - pools against their definitions, restated one window at a time; their gradients
  * one element at a time, with every window asked; kernels against decompositions; type rules. */
+#include "sized_test.h"
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 5000 };
@@ -416,6 +417,88 @@ static void test_rules(void) {
   CHECK_RULES(cases);
 }
 
+/* ---- sizes ---- */
+
+#define T40 (INT64_C(1) << 40)
+
+/* The decomposition has the padding and the taps of all windows in tensors. */
+static void test_too_large(void) {
+  static const vt_attr_avg_pool
+      apart = {.size = sizeof apart,
+               .kernel = {1, {1}},
+               .stride = {1, {T40}},
+               .low = {1, {T40}},
+               .count_padding = 1},
+      after = {.size = sizeof after, .kernel = {1, {1}}, .high = {1, {T40}}, .stride = {1, {T40}}},
+      all = {.size = sizeof all, .kernel = {1, {T40}}, .low = {1, {T40 - 5}}},
+      fits = {.size = sizeof fits, .kernel = {1, {T40}}, .low = {1, {T40 - 9}}},
+      both = {.size = sizeof both, .kernel = {1, {1}}, .low = {1, {1 << 20}}, .stride = {1, {T40}}},
+      many = {.size = sizeof many,
+              .kernel = {1, {1 << 10}},
+              .low = {1, {1 << 9}},
+              .high = {1, {1 << 9}},
+              .stride = {1, {1}}};
+  static const vt_attr_max_pool far = {
+      .size = sizeof far, .kernel = {1, {T40}}, .low = {1, {T40 - 1}}};
+  static const vt_attr_avg_pool_grad back = {.size = sizeof back,
+                                             .kernel = {1, {1}},
+                                             .stride = {1, {T40}},
+                                             .low = {1, {T40}},
+                                             .from = {1, {4}}};
+  static const rule_case cases[] = {
+      {VT_OP_avg_pool, &apart, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_avg_pool, &apart, "f32[B, 1, 4]", "f32[B, 1, 2]"}, /* looked at once B is bound */
+      {VT_OP_avg_pool, &after, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_avg_pool, &all, "f32[1, 1, 9]", "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_avg_pool, &fits, "f32[1, 1, 9]", "f32[1, 1, 1]"},
+      {VT_OP_avg_pool, &fits, "f32[64, 1, 9]", "!limit: beyond 2^48 bytes"},
+      {VT_OP_avg_pool, &both, "f32[1, 1, 9]", "f32[1, 1, 1]"},
+      {VT_OP_avg_pool, &both, "f32[1, 1, 9, 9]", "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_avg_pool, &many, "f32[1, 1, 9, 9]", "f32[1, 1, 10, 10]"},
+      {VT_OP_avg_pool, &many, "f32[1, 1, 1023, 1023]", "f32[1, 1, 1024, 1024]"},
+      {VT_OP_avg_pool, &many, "f32[1, 1, 1023, 1024]", "!limit: 2^40 taps in the windows"},
+      {VT_OP_avg_pool, &many, "f32[1048576, 1048577, 9]", "!limit: 2^40 planes"},
+      {VT_OP_max_pool, &far, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_max_pool_index, &far, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_max_pool_grad, &far, "f32[1, 1, 4]; f32[1, 1, 1]",
+       "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_avg_pool_grad, &back, "f32[1, 1, 2]", "!limit: 2^40 elements in a padded plane"},
+  };
+  CHECK_RULES(cases);
+}
+
+/* What has no elements is made without any. */
+static void test_nothing_held(void) {
+  static const vt_attr_avg_pool avg = {
+      .size = sizeof avg, .kernel = {1, {1}}, .low = {1, {T40 / 2}}, .stride = {1, {T40 / 2}}};
+  static const vt_attr_avg_pool_grad back = {.size = sizeof back,
+                                             .kernel = {1, {1}},
+                                             .low = {1, {T40 / 2}},
+                                             .stride = {1, {T40 / 2}},
+                                             .from = {1, {4}}};
+  static const vt_attr_max_pool max = {
+      .size = sizeof max, .kernel = {1, {T40 / 2}}, .low = {1, {T40 / 2 - 1}}};
+  check_held(VT_OP_avg_pool, &avg, "f32[0, 1, 4]", 64);
+  check_held(VT_OP_avg_pool_grad, &back, "f32[0, 1, 2]", 64);
+  check_held(VT_OP_max_pool, &max, "i8[1, 0, 4]", 64);
+  check_held(VT_OP_max_pool_index, &max, "f64[0, 3, 4]", 64);
+  check_held(VT_OP_max_pool_grad, &max, "f32[0, 1, 4]; f32[0, 1, 1]", 64);
+}
+
+/* A stride that is taken no more than once may be longer than all there is. */
+static void test_long_stride(void) {
+  static const vt_attr_avg_pool a = {
+      .size = sizeof a, .kernel = {1, {2}}, .low = {1, {1}}, .stride = {1, {T40}}};
+  static const vt_attr_avg_pool wide = {
+      .size = sizeof wide, .kernel = {1, {1}}, .low = {2, {0, 1 << 24}}, .stride = {1, {T40}}};
+  const int64_t dim[4] = {1, 1, 3, 3};
+  uint64_t state = 31;
+  const vt_view x = fill_ordinary(view_new(F32, 4, dim, DENSE), &state);
+  check_lowering(VT_OP_avg_pool, &a, &x, 1);
+  check_held(VT_OP_avg_pool, &wide, "f32[1, 1, 3, 3]", UINT64_C(1) << 29);
+  drop_all();
+}
+
 int main(void) {
   test_max();
   test_ties();
@@ -423,5 +506,8 @@ int main(void) {
   test_global();
   test_gradients();
   test_rules();
+  test_too_large();
+  test_nothing_held();
+  test_long_stride();
   TEST_DONE();
 }

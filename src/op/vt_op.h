@@ -104,6 +104,11 @@ typedef enum vt_needs {
   VT_NEEDS_regions,
 } vt_needs;
 
+/* What a row says, word for word. */
+typedef struct vt_op_words {
+  const char *attrs, *verify, *shape, *lower, *kernel, *work;
+} vt_op_words;
+
 typedef struct vt_op_info {
   const char *name;
   uint32_t number, prim, min_in, max_in;
@@ -116,10 +121,12 @@ typedef struct vt_op_info {
   vt_shape_fn *shape;
   vt_grad_fn *grad;
   const char *flat;   /* why there is no gradient; NULL where there is one */
+  const char *rule;   /* the name of `grad`; NULL where there is none */
   vt_lower_fn *lower; /* NULL for a prim */
   vt_kernel_fn *kernel;
   vt_work_fn *work; /* NULL: none needed */
   const char *help;
+  vt_op_words words;
 } vt_op_info;
 enum { VT_OP_ANY_IN = 99 };
 

@@ -40,6 +40,39 @@ $ volta ops --backend reference --json | head -n 13
       "results": "y",
       "needs": "plain",
       "differentiable": false,
+# Every column of every row is there, and none is empty; a gradient is a rule or the reason why there is none.
+$ volta ops --json | python3 -c 'import json,sys; print(*sorted({k for o in json.load(sys.stdin)["ops"] for k in o}))'
+attributes because class decomposition differentiable gradient help kernel max_in min_in name needs number numerics operands results shape signature verify work
+$ volta ops --json | python3 -c 'import json,sys; print([o["name"] for o in json.load(sys.stdin)["ops"] if len(o) != 20 - o["differentiable"] or not all(v or k in ("operands", "differentiable", "min_in", "max_in") for k, v in o.items()) or (o["decomposition"] == "none") != (o["class"] == "prim") or o["differentiable"] != o["gradient"].startswith("grad_")])'
+[]
+$ volta ops --json | python3 -c 'import json,sys; print(*(f"{k}: {o[k]}" for o in json.load(sys.stdin)["ops"] if o["name"] in ("sort", "argmax", "mean") for k in ("name", "operands", "attributes", "verify", "shape", "gradient", "decomposition", "kernel", "work")), sep="\n")'
+name: argmax
+operands: x
+attributes: axis
+verify: check_number
+shape: shape_arg
+gradient: its result is an index
+decomposition: none
+kernel: kernel_argmax
+work: no_work
+name: sort
+operands: x
+attributes: sort
+verify: check_number
+shape: shape_sort
+gradient: grad_sort
+decomposition: none
+kernel: kernel_sort
+work: work_sort
+name: mean
+operands: x
+attributes: reduce
+verify: check_float
+shape: shape_reduce
+gradient: grad_mean
+decomposition: lower_mean
+kernel: kernel_mean
+work: no_work
 $ volta ops --markdown | head -n 30
 \# The ops
 \

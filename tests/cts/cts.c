@@ -130,6 +130,16 @@ static void read_options(options *o, int argc, char **argv) {
   if (o->n_backends == 0) take_backends(o, both);
 }
 
+/* A name that no run can use is a mistake in the command, not a failure of every case. */
+static void check_backends(const options *o) {
+  for (uint32_t i = 0; o->mode == RUN && i < o->n_backends; i++) {
+    vt_diag d = {0};
+    int itself;
+    if (vt_op_supported(o->backend[i], VT_OP_literal, &itself, &d) != VT_OK)
+      cts_die("--backend %s: %s", o->backend[i], d.text);
+  }
+}
+
 /* ---- choosing ---- */
 
 static int wanted(const options *o, const cts_case *c) {
@@ -333,6 +343,7 @@ int main(int argc, char **argv) {
   options o;
   cts_suite s;
   read_options(&o, argc, argv);
+  check_backends(&o);
   cts_suite_read(&s, o.cases);
   uint8_t *chosen = calloc(s.n_cases + 1, 1);
   uint32_t *list = calloc(s.n_cases + 1, sizeof *list);

@@ -13,6 +13,11 @@
 enum { CTS_ORDINARY, CTS_SPECIAL, CTS_TINY, CTS_WIDE, CTS_ZEROS, CTS_FLAT, CTS_FEW, CTS_MIXES };
 extern const char *const cts_mix_name[CTS_MIXES];
 
+/* What `sizes` stands for in an `over` line: lengths around the widths of vectors, and around the
+ * ends of blocks and chunks. Every op has cases at all of them. */
+enum { CTS_SIZES = 15 };
+extern const int64_t cts_size[CTS_SIZES];
+
 /* A line `grad x` or `given x`, either with `in lo..hi`. */
 typedef struct cts_domain {
   const char *input;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # cts_catches.sh CTS DIVERGING - the conformance suite fails when it should: on a wrong bit,
-# a digest that is changed, missing or left over, an op or a type without a case, a broken case file.
+# a digest that is changed, missing or left over, an op, a type or a length without a case, a broken case file.
 # DIVERGING is a cts whose backend reference:1 is wrong in one bit.
 set -euo pipefail
 cts=${1:?usage: cts_catches.sh CTS DIVERGING}
@@ -47,7 +47,8 @@ expect 0 "0 runs failed" "devices that agree, when writing" "$cts" --cases "$tem
 expect 0 "0 runs failed" "and run again" "$cts" --cases "$temporary/few"
 expect 0 "--backend" "help" run --help
 expect 2 "no case is chosen" "an --only that fits nothing" run --only nothing
-expect 1 "there is no backend" "an unknown backend" run --only "$one" --backend nowhere
+expect 2 "cts: --backend nowhere: there is no backend" "an unknown backend" run --only "$one" --backend reference,nowhere
+expect 0 "" "and it is said once" test "$(wc -l <"$temporary/said")" = 1
 
 sed -i "s|^[0-9a-f]* $one\$|0123456789abcdef $one|" "$cases/cts.digests"
 expect 1 "FAILED relu: $one on reference:0" "a digest that is changed" run --only relu
@@ -60,11 +61,14 @@ fresh
 sed -i '/^case relu$/,/^end/d' "$cases/base_comp.cts"
 expect 1 "a digest is stored for no case" "a digest that is left over" run --only exp
 fresh
-rm "$cases/base_region.cts"
+sed -i '/^case loop\>/,/^end/d' "$cases"/*.cts
 expect 1 "FAILED loop: no case" "an op without a case" run --complete --least 1
 fresh
 sed -i '/^case relu$/,/^end/ s/f32 | f64/f32/; /^case relu gradient/,/^end/ s/f32 | f64/f32/' "$cases/base_comp.cts"
 expect 1 "relu: takes f64, and no case has it" "a type without a case" run --complete --least 1
+fresh
+sed -i '/^case add sizes$/,/^end/d' "$cases/sizes_elementwise.cts"
+expect 1 "FAILED add: no case has the length 8 9 15 16" "a length without a case" run --complete --least 1
 expect 1 "at least 1000000 are asked for" "too few cases" run --complete --least 1000000
 fresh
 printf 'case relu\n  input x: f32[3]\n  output y = tanh(x)\nend\n' >"$cases/zz.cts"

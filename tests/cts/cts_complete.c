@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cts_complete.c - whether the suite covers the op table: a case for every op, for every type that
- * the op takes, a derivative checked for every gradient, and enough cases in all. */
+ * the op takes, at every one of the standard lengths, a derivative checked for every gradient, and
+ * enough cases in all. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"
@@ -11,7 +12,19 @@ enum { TYPES = 32, MOST_OPS = 2000 };
 typedef struct coverage {
   uint32_t cases, grads;
   uint32_t seen, taken; /* element types of the first operand: met in a case; accepted by the op */
+  uint32_t lengths;     /* a bit for each of cts_size that its own cases have as a dimension */
 } coverage;
+
+/* Ops that have no dimension to be long. */
+static const struct {
+  const char *op, *why;
+} without_length[] = {{"literal", "its result is a scalar"}};
+
+static const char *why_no_length(const char *op) {
+  for (size_t i = 0; i < sizeof without_length / sizeof *without_length; i++)
+    if (strcmp(op, without_length[i].op) == 0) return without_length[i].why;
+  return NULL;
+}
 
 static uint32_t index_of(uint32_t number) {
   uint32_t i = 0;
@@ -37,6 +50,28 @@ static uint32_t types_taken(const vt_graph *g, const vt_node *n) {
   return taken;
 }
 
+static uint32_t lengths_of(const vt_type *t) {
+  uint32_t lengths = 0;
+  for (uint32_t k = 0; k < t->rank; k++)
+    for (uint32_t i = 0; i < CTS_SIZES; i++)
+      if (t->dim[k] == cts_size[i]) lengths |= 1u << i;
+  return lengths;
+}
+
+static uint32_t lengths_met(const vt_graph *g, const vt_node *n) {
+  uint32_t lengths = 0;
+  for (uint32_t k = 0; k < n->n_in; k++)
+    lengths |= lengths_of(&g->values[g->operands[n->first_in + k]].type);
+  for (uint32_t k = 0; k < n->n_out; k++) lengths |= lengths_of(&g->values[n->first_out + k].type);
+  return lengths;
+}
+
+/* A length counts where a case about the op has it, not where the op stands beside another. */
+static void note_lengths(const vt_graph *g, const vt_op_info *op, coverage *c) {
+  for (uint32_t i = 0; i < g->n_nodes; i++)
+    if (g->nodes[i].op == op->number) c->lengths |= lengths_met(g, &g->nodes[i]);
+}
+
 static void note_nodes(const vt_graph *g, coverage *all) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
@@ -59,6 +94,7 @@ static unsigned note_models(const cts_suite *s, coverage *all) {
       continue;
     }
     note_nodes(g, all);
+    note_lengths(g, m->block->op, &all[index_of(m->block->op->number)]);
     vt_graph_free(g);
   }
   return failed;
@@ -72,8 +108,20 @@ static void note_blocks(const cts_suite *s, coverage *all) {
       all[index_of(s->block[i]->op->number)].grads += s->block[i]->domain[k].wanted != 0;
 }
 
+static unsigned judge_lengths(const vt_op_info *op, const coverage *c) {
+  const uint32_t all = (1u << CTS_SIZES) - 1;
+  const char *why = why_no_length(op->name);
+  if (why != NULL && c->lengths != 0)
+    return printf("FAILED %s: excused from lengths (%s), and it has some\n", op->name, why) > 0;
+  if (why != NULL || c->cases == 0 || c->lengths == all) return 0;
+  printf("FAILED %s: no case has the length", op->name);
+  for (uint32_t i = 0; i < CTS_SIZES; i++)
+    if (!(c->lengths >> i & 1)) printf(" %lld", (long long)cts_size[i]);
+  return printf("\n") > 0;
+}
+
 static unsigned judge(const vt_op_info *op, const coverage *c, int gradients_required) {
-  unsigned failed = 0;
+  unsigned failed = judge_lengths(op, c);
   if (c->cases == 0) failed += printf("FAILED %s: no case\n", op->name) > 0;
   for (uint32_t t = 1; t < TYPES; t++)
     if (c->taken >> t & ~(c->seen >> t) & 1)

@@ -13,6 +13,8 @@
 
 const char *const cts_mix_name[CTS_MIXES] = {"ordinary", "special", "tiny", "wide",
                                              "zeros",    "flat",    "few"};
+const int64_t cts_size[CTS_SIZES] = {7,  8,   9,   15,  16,   17,   31,  32,
+                                     33, 255, 256, 257, 1023, 1024, 1025};
 
 void cts_die(const char *format, ...) {
   va_list ap;
@@ -100,6 +102,20 @@ static uint32_t cut(const reader *r, char *s, char mark, const char **out, uint3
 
 enum { MOST_VALUES = 200, MOST_NAMES = 10 };
 
+/* The values of a variable as written; `sizes` is the standard list. */
+static char *value_list(const reader *r, char *text) {
+  vt_text list;
+  text = trim(text);
+  if (strcmp(text, "sizes") != 0) return text;
+  vt_text_init(&list, vt_alloc_default());
+  for (uint32_t i = 0; i < CTS_SIZES; i++)
+    vt_text_add(&list, "%s%lld", i == 0 ? "" : " | ", (long long)cts_size[i]);
+  if (vt_text_status(&list) != VT_OK) cts_die("out of memory");
+  char *kept = keep(r->s, list.s);
+  vt_text_done(&list);
+  return kept;
+}
+
 static void add_over(reader *r, char *rest) {
   cts_block *b = r->b;
   const char *value[MOST_VALUES], *part[MOST_NAMES];
@@ -109,7 +125,7 @@ static void add_over(reader *r, char *rest) {
   cts_over o = {0};
   o.name = new_items(r->s, MOST_NAMES, sizeof *o.name);
   o.n_names = cut(r, rest, '&', o.name, MOST_NAMES);
-  o.n_values = cut(r, equals + 1, '|', value, MOST_VALUES);
+  o.n_values = cut(r, value_list(r, equals + 1), '|', value, MOST_VALUES);
   o.value = new_items(r->s, (size_t)o.n_values * o.n_names, sizeof *o.value);
   for (uint32_t i = 0; i < o.n_values; i++) {
     char *row = keep(r->s, value[i]);
