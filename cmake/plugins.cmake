@@ -21,3 +21,8 @@ target_include_directories(plugins_check PRIVATE tests tests/plugins)
 target_link_libraries(plugins_check PRIVATE vt_api vt_flags)
 add_test(NAME plugins/refused COMMAND plugins_check ${plugin_folder})
 set_tests_properties(plugins/refused PROPERTIES LABELS unit)
+
+# A plug-in from outside the tree: built with two headers, run, compared with the reference. It is not
+# a sanitizer's to watch, and the label keeps it out of those builds.
+script_test(plugins/example plugins ${CMAKE_SOURCE_DIR}/tests/plugins/example_plugin.sh
+  $<TARGET_FILE:volta> $<TARGET_FILE:cts> ${GENERATED} ${CMAKE_C_COMPILER})

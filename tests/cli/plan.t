@@ -159,8 +159,7 @@ target 28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 819712, with both 819712
 ? 1
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +9 | head -n 9
-  "schedule": "source",
+$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +10 | head -n 9
   "stream": null,
   "memory_budget": 830975,
   "fits": false,
@@ -169,6 +168,7 @@ $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n 
     "--schedule memory": 830976,
     "--stream all": 819712,
     "both": 819712
+  },
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 819712, with both 819712
 ? 1

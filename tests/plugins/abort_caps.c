@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * abort_caps.c - aborts when asked what it can do. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {
   (void)dev, (void)out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * caps_alignment.c - wants what no plan keeps. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {
   plugin_caps(dev, out);

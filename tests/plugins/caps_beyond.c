@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * caps_beyond.c - writes all its capabilities, whatever room it is given. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {
   vt_bk_caps whole = {.size = sizeof whole};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * crash_close.c - crashes when its device is closed. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 static void close_device(vt_bk_device *dev) {
   (void)dev;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * crash_end.c - crashes in a destructor. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 __attribute__((destructor)) static void stop(void) { plugin_crash(); }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * crash_load.c - crashes in a constructor. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 __attribute__((constructor)) static void start(void) { plugin_crash(); }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * hang_load.c - never comes back from a constructor. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 __attribute__((constructor)) static void start(void) { plugin_hang(); }
 

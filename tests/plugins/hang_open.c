@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * hang_open.c - never opens its device. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
   (void)host, (void)ordinal, (void)out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * holed_table.c - has a table without one function. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) {
   (void)host;

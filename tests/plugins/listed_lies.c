@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * listed_lies.c - answers a question of yes or no with a number. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 static int32_t listed(vt_bk_device *dev, uint32_t op) { return (void)dev, (int32_t)op; }
 

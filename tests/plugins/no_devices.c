@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * no_devices.c - has no device. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 static int32_t count(const vt_bk_host *host, uint32_t *out) {
   (void)host;

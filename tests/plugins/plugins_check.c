@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "plugin.h"
+#include "test_plugin.h"
 #include "probe.h"
 #include "vt_clock.h"
 #include "vt_file.h"

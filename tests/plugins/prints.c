@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * prints.c - prints when it is asked for its table. */
-#include "plugin.h"
+#include "test_plugin.h"
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) {
   (void)host;

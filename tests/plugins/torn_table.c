@@ -2,7 +2,7 @@
  * torn_table.c - says that its table is whole, and half of it is not there. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
-#include "plugin.h"
+#include "test_plugin.h"
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) {
   (void)host;

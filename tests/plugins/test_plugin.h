@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plugin.h - a plug-in that keeps every rule and runs nothing, for the ones beside it, each of
+ * test_plugin.h - a plug-in that keeps every rule and runs nothing, for the ones beside it, each of
  * which breaks one rule. */
 #ifndef VT_TEST_PLUGIN_H
 #define VT_TEST_PLUGIN_H
