@@ -26,3 +26,4 @@ set_tests_properties(plugins/refused PROPERTIES LABELS unit)
 # a sanitizer's to watch, and the label keeps it out of those builds.
 script_test(plugins/example plugins ${CMAKE_SOURCE_DIR}/tests/plugins/example_plugin.sh
   $<TARGET_FILE:volta> $<TARGET_FILE:cts> ${GENERATED} ${CMAKE_C_COMPILER})
+script_test(docs/abi corpus python3 -B ${CMAKE_SOURCE_DIR}/tests/check_abi_page.py)
