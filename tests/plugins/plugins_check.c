@@ -240,7 +240,8 @@ static void test_replaced(void) {
   if (first == NULL || second == NULL) exit(1);
   CHECK(memcmp(vt_device_plugin(first)->b, vt_device_plugin(second)->b, 32) != 0);
   CHECK(strcmp(vt_device_target(first).fingerprint, vt_device_target(second).fingerprint) != 0);
-  CHECK(!vt_device_lists(first, 3) && !vt_device_lists(second, 3));
+  CHECK(strcmp(vt_device_caps(first)->about, "a plug-in") == 0);
+  CHECK(strcmp(vt_device_caps(second)->about, "another plug-in") == 0);
   vt_device_close(first);
   vt_device_close(second);
 }
@@ -318,5 +319,8 @@ int main(int argc, char **argv) {
   test_ignored_children();
   test_closed_descriptors();
   remove_files();
+  /* A plug-in that was let in by mistake may end this process, with any exit code: this line is
+   * what counts. */
+  if (vt_test_failed == 0) printf("all %d were refused, the others let in\n", (int)ROWS);
   TEST_DONE();
 }
