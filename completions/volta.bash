@@ -24,9 +24,9 @@ _volta() {
       check) flags="--help -h --quiet -q --verbose -v --json" ;;
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
-      plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
+      plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --allow-unadmitted --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --json" ;;

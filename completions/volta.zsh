@@ -81,7 +81,8 @@ _volta() {
         '-v[Say more on standard error]' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '*--sweep=[Make a plan for each of these sizes of a dim, and a table of them]:NAME=N,N,...: ' \
-        '--backend=[For which backend to plan, as in reference or island\:1]:BACKEND:_volta_backends' \
+        '--backend=[For which backend to plan, as in reference or island\:1, or the path of a plug-in, as in ./libfoo.so]:BACKEND:_volta_backends' \
+        '--allow-unadmitted[Plan for a plug-in though no certificate admits it; the report says so]' \
         '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
         '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
         '--memory-budget=[The most bytes the plan may take on the device, as in 64MiB, 2GB or 4096; beyond it the exit code is 1 and the smallest budget that works is shown]:SIZE: ' \
@@ -98,7 +99,8 @@ _volta() {
         '-q[Say nothing on standard error but errors]' \
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
-        '--backend=[Where to run, as in reference or reference\:1]:BACKEND:_volta_backends' \
+        '--backend=[Where to run, as in reference or reference\:1, or the path of a plug-in, as in ./libfoo.so or ./libfoo.so\:1]:BACKEND:_volta_backends' \
+        '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
         '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \
@@ -126,6 +128,7 @@ _volta() {
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
         '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
+        '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
         '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \

@@ -23,6 +23,7 @@ MAY_SEE = {  # room: the rooms whose headers it may include, besides its own
     "src/pass": CORE | {"op", "ir"},
     "src/plan": CORE | {"op", "ir"},
     "src/gate": CORE | {"plan"},
+    "src/gate/probe": CORE | {"gate"},  # a program of its own, which the gateway carries
     "src/api": CORE | {"num", "op", "ir", "front", "pass", "plan", "gate", "emit"},
     "src/emit": CORE | {"num", "op"},
     "src/back/*": CORE | {"num", "op", "emit"},  # never ir, pass, plan, or another backend
@@ -35,12 +36,12 @@ MAY_SEE = {  # room: the rooms whose headers it may include, besides its own
 }
 STANDS_ALONE = {"volta_backend.h"}  # a plug-in author copies this one file
 GENERATED = {"volta_ops.h": "include", "attr_fields.inc": "op", "op_order.inc": "op",
-             "plan_sources.inc": "api"}
+             "plan_sources.inc": "api", "probe_image.inc": "gate"}
 
 # Headers from outside. A room named here may include the header; None stands for every room.
 C11 = """assert ctype errno fenv float inttypes iso646 limits locale setjmp signal stdalign stdarg
     stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string threads time"""
-POSIX = """dirent dlfcn fcntl pthread sched strings unistd sys/mman sys/resource sys/stat sys/time
+POSIX = """dirent dlfcn fcntl poll pthread sched spawn strings unistd sys/mman sys/resource sys/stat sys/time
     sys/types sys/wait"""
 EXTERNAL = {f"{name}.h": None for name in (C11 + " " + POSIX).split()}
 EXTERNAL.update({

@@ -92,7 +92,9 @@ typedef struct vt_options {
   uint32_t size; /* sizeof(vt_options) */
   uint32_t n_bind;
   const vt_binding *bind;
-  const char *backend; /* "reference", "reference:1"; NULL: VOLTA_BACKEND, else "reference" */
+  /* "reference", "reference:1", or the path of a plug-in, which has a slash in it: "./libfoo.so",
+   * "./libfoo.so:1". NULL: VOLTA_BACKEND, else "reference". */
+  const char *backend;
   const vt_alloc *alloc;
   /* Hears how far long work has come: "parameters" or "run", `done` of `total`. May be NULL. */
   void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
@@ -112,6 +114,10 @@ typedef struct vt_options {
   uint64_t memory_budget;
   /* Where plans are looked up and kept; NULL: nowhere. The plan is the same with and without. */
   vt_cache *cache;
+  /* 1: a plug-in may run though no certificate admits it; programs on it say so. 0: it is refused.
+   */
+  uint32_t allow_unadmitted;
+  uint32_t reserved;
 } vt_options;
 
 /* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */
@@ -157,6 +163,10 @@ VT_API const char *vt_program_pass_text(const vt_program *p, const char *pass);
 VT_API vt_status vt_program_pass_hash(const vt_program *p, const char *pass,
                                       uint8_t out[32]) VT_NODISCARD;
 VT_API const char *vt_program_backend(const vt_program *p); /* "reference:0" */
+/* 1 when it runs on a plug-in, whose content hash (BLAKE2b-256) is then in `out`; else 0. */
+VT_API int vt_program_plugin(const vt_program *p, uint8_t out[32]);
+/* 1 when it runs on a plug-in that no certificate admits. */
+VT_API int vt_program_unadmitted(const vt_program *p);
 
 /* What the last run cost; read-only observations. */
 typedef struct vt_run_info {

@@ -100,6 +100,9 @@ VT_API vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_plann
                                 vt_diag *d) VT_NODISCARD;
 VT_API void vt_planned_free(vt_planned *p);
 VT_API const char *vt_planned_backend(const vt_planned *p); /* "reference:0" */
+/* As of programs. */
+VT_API int vt_planned_plugin(const vt_planned *p, uint8_t out[32]);
+VT_API int vt_planned_unadmitted(const vt_planned *p);
 /* The plan as text, and its digests: `core` is the same for every backend that keeps the same
  * compositions whole, `target` is the backend's own. */
 VT_API const char *vt_planned_text(const vt_planned *p);

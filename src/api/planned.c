@@ -209,6 +209,14 @@ void vt_planned_free(vt_planned *p) {
 /* ---- looking ---- */
 
 const char *vt_planned_backend(const vt_planned *p) { return vt_device_name(p->dev); }
+int vt_planned_unadmitted(const vt_planned *p) { return vt_device_unadmitted(p->dev); }
+
+int vt_planned_plugin(const vt_planned *p, uint8_t out[32]) {
+  const vt_hash256 *hash = vt_device_plugin(p->dev);
+  if (hash != NULL) memcpy(out, hash->b, sizeof hash->b);
+  return hash != NULL;
+}
+
 const char *vt_planned_text(const vt_planned *p) { return p->text; }
 
 void vt_planned_digest(const vt_planned *p, uint8_t out_core[32], uint8_t out_target[32]) {

@@ -92,7 +92,9 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, vt_devi
   const char *broken = vt_num_self_test();
   if (broken != NULL)
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
-  VT_TRY(vt_device_open(o->backend != NULL ? o->backend : vt_environment_backend(), a, dev, d));
+  const vt_policy policy = {.allow_unadmitted = o->allow_unadmitted != 0};
+  const char *backend = o->backend != NULL ? o->backend : vt_environment_backend();
+  VT_TRY(vt_device_open_under(&policy, backend, a, dev, d));
   vt_arena scratch;
   vt_arena_init(&scratch, a);
   const vt_status s = plan(m, o, a, *dev, line, &scratch, d);

@@ -182,6 +182,13 @@ vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
 
 const char *vt_program_plan(const vt_program *p) { return p->plan_text; }
 const char *vt_program_backend(const vt_program *p) { return vt_device_name(p->dev); }
+int vt_program_unadmitted(const vt_program *p) { return vt_device_unadmitted(p->dev); }
+
+int vt_program_plugin(const vt_program *p, uint8_t out[32]) {
+  const vt_hash256 *hash = vt_device_plugin(p->dev);
+  if (hash != NULL) memcpy(out, hash->b, sizeof hash->b);
+  return hash != NULL;
+}
 
 void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32], uint8_t out_target[32]) {
   memcpy(out_core, p->line.plan->core.b, 32);

@@ -22,18 +22,47 @@ static vt_status system_failed(const char *what, const char *path, int error, vt
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* A file larger than the address space is over the limit whatever the limit says. One byte is
- * kept for the terminating 0. */
-static vt_status check_size(int fd, const char *path, uint64_t limit, size_t *out_size,
-                            vt_diag *d) {
+static vt_status get_state(int fd, const char *path, vt_file_state *out, int *out_regular,
+                           vt_diag *d) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_failed("read", path, errno, d);
-  if (!S_ISREG(st.st_mode)) return VT_FAIL(d, VT_IO, "%s is not a regular file", path);
-  const uint64_t size = (uint64_t)st.st_size;
-  if (size > limit || size > SIZE_MAX / 2)
+  *out = (vt_file_state){.written = {(int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec},
+                         .changed = {(int64_t)st.st_ctim.tv_sec, (int64_t)st.st_ctim.tv_nsec},
+                         .node = {(int64_t)st.st_dev, (int64_t)st.st_ino},
+                         .size = (uint64_t)st.st_size,
+                         .links = (uint64_t)st.st_nlink};
+  *out_regular = S_ISREG(st.st_mode);
+  return VT_OK;
+}
+
+/* The time of change tells a file that was written to and whose time of writing was set back. It
+ * also moves when a name of the file goes, as when another file is renamed onto it, and what we
+ * hold open is then still the whole old file: with another number of links it proves nothing. */
+static int same_state(const vt_file_state *a, const vt_file_state *b) {
+  if (a->size != b->size || memcmp(a->node, b->node, sizeof a->node) != 0) return 0;
+  if (memcmp(a->written, b->written, sizeof a->written) != 0) return 0;
+  return a->links != b->links || memcmp(a->changed, b->changed, sizeof a->changed) == 0;
+}
+
+static vt_status check_state(int fd, const char *path, const vt_file_state *before, vt_diag *d) {
+  vt_file_state now = {.size = 0};
+  int regular = 0;
+  VT_TRY(get_state(fd, path, &now, &regular, d));
+  return same_state(before, &now) ? VT_OK : VT_FAIL(d, VT_IO, "%s changed while it was read", path);
+}
+
+/* A file larger than the address space is over the limit whatever the limit says. One byte is
+ * kept for the terminating 0. */
+static vt_status check_size(int fd, const char *path, uint64_t limit, vt_file_state *out,
+                            vt_diag *d) {
+  int regular = 0;
+  vt_file_state s = {.size = 0};
+  VT_TRY(get_state(fd, path, &s, &regular, d));
+  if (!regular) return VT_FAIL(d, VT_IO, "%s is not a regular file", path);
+  if (s.size > limit || s.size > SIZE_MAX / 2)
     return VT_FAIL(d, VT_LIMIT, "%s has %llu bytes, more than the %llu accepted here", path,
-                   (unsigned long long)size, (unsigned long long)limit);
-  *out_size = (size_t)size;
+                   (unsigned long long)s.size, (unsigned long long)limit);
+  *out = s;
   return VT_OK;
 }
 
@@ -52,24 +81,27 @@ static vt_status read_full(int fd, const char *path, uint8_t *p, size_t n, size_
   return VT_OK;
 }
 
-/* The size was decided before any memory was taken; a file that has another size by now was
- * being written while we read it, and what we hold may be neither the old nor the new one. The
- * byte kept for the terminating 0 is where a file that grew shows it. */
-static vt_status read_exactly(int fd, const char *path, uint8_t *p, size_t size, vt_diag *d) {
+/* The size was decided before any memory was taken; a file that has another size by now, or was
+ * written to in place, is one of which we may hold neither the old nor the new content. The byte
+ * kept for the terminating 0 is where a file that grew shows it. */
+static vt_status read_exactly(int fd, const char *path, const vt_file_state *before, uint8_t *p,
+                              vt_diag *d) {
+  const size_t size = (size_t)before->size;
   size_t got = 0;
   VT_TRY(read_full(fd, path, p, size + 1, &got, d));
   if (got != size) return VT_FAIL(d, VT_IO, "%s changed its size while it was read", path);
   p[size] = 0;
-  return VT_OK;
+  return check_state(fd, path, before, d);
 }
 
 vt_status vt_file_take(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
                        vt_diag *d) {
-  size_t size = 0;
-  VT_TRY(check_size(fd, path, limit, &size, d));
+  vt_file_state before = {.size = 0};
+  VT_TRY(check_size(fd, path, limit, &before, d));
+  const size_t size = (size_t)before.size;
   uint8_t *data = vt_alloc_new(a, size + 1);
   if (data == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the %zu bytes of %s", size, path);
-  const vt_status s = read_exactly(fd, path, data, size, d);
+  const vt_status s = read_exactly(fd, path, &before, data, d);
   if (s != VT_OK) {
     vt_alloc_free(a, data, size + 1);
     return s;
@@ -107,20 +139,10 @@ vt_source vt_source_memory(const void *p, size_t n) {
   return (vt_source){.bytes = n != 0 ? p : none, .size = n, .fd = -1};
 }
 
-static void remember(const struct stat *st, int64_t changed[2], int64_t node[2]) {
-  changed[0] = (int64_t)st->st_mtim.tv_sec;
-  changed[1] = (int64_t)st->st_mtim.tv_nsec;
-  node[0] = (int64_t)st->st_dev;
-  node[1] = (int64_t)st->st_ino;
-}
-
 static vt_status open_source(int fd, const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
-  struct stat st;
-  size_t size;
-  VT_TRY(check_size(fd, path, limit, &size, d));
-  if (fstat(fd, &st) != 0) return system_failed("read", path, errno, d);
-  vt_source s = {.size = size, .path = path, .fd = fd};
-  remember(&st, s.changed, s.node);
+  vt_source s = {.path = path, .fd = fd};
+  VT_TRY(check_size(fd, path, limit, &s.state, d));
+  s.size = s.state.size;
   *out = s;
   return VT_OK;
 }
@@ -138,10 +160,6 @@ void vt_source_close(vt_source *s) {
   s->fd = -1;
 }
 
-static vt_status source_changed(const vt_source *s, vt_diag *d) {
-  return VT_FAIL(d, VT_IO, "%s changed while it was read", s->path);
-}
-
 vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n, vt_diag *d) {
   uint8_t *p = to;
   if (at > s->size || n > s->size - at)
@@ -154,7 +172,7 @@ vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n, vt
     const ssize_t r = pread(s->fd, p, n, (off_t)at);
     if (r < 0 && errno == EINTR) continue;
     if (r < 0) return system_failed("read", s->path, errno, d);
-    if (r == 0) return source_changed(s, d);
+    if (r == 0) return VT_FAIL(d, VT_IO, "%s changed while it was read", s->path);
     p += r;
     at += (uint64_t)r;
     n -= (size_t)r;
@@ -163,15 +181,7 @@ vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n, vt
 }
 
 vt_status vt_source_check(const vt_source *s, vt_diag *d) {
-  struct stat st;
-  int64_t changed[2], node[2];
-  if (s->bytes != NULL) return VT_OK;
-  if (fstat(s->fd, &st) != 0) return system_failed("read", s->path, errno, d);
-  remember(&st, changed, node);
-  const int same = (uint64_t)st.st_size == s->size &&
-                   memcmp(changed, s->changed, sizeof changed) == 0 &&
-                   memcmp(node, s->node, sizeof node) == 0;
-  return same ? VT_OK : source_changed(s, d);
+  return s->bytes != NULL ? VT_OK : check_state(s->fd, s->path, &s->state, d);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */

@@ -143,6 +143,55 @@ static void test_size_that_changes(void) {
   }
 }
 
+/* An allocator that meddles with the file in between: memory is taken after the size was looked at
+ * and before the content is read. */
+typedef enum meddling { WRITE, WRITE_AND_HIDE, REPLACE, LEAVE } meddling;
+typedef struct meddler {
+  meddling what;
+  const char *path, *other;
+} meddler;
+
+static const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+static void *meddle(void *user, void *p, size_t old_size, size_t new_size) {
+  const meddler *m = (const meddler *)user;
+  (void)old_size;
+  if (new_size == 0) {
+    free(p);
+    return NULL;
+  }
+  if (m->what == REPLACE) CHECK(rename(m->other, m->path) == 0);
+  if (m->what == WRITE || m->what == WRITE_AND_HIDE) {
+    const int fd = open(m->path, O_WRONLY);
+    CHECK(fd >= 0 && pwrite(fd, "new", 3, 0) == 3 && close(fd) == 0);
+  }
+  if (m->what == WRITE_AND_HIDE) CHECK(utimensat(AT_FDCWD, m->path, long_ago, 0) == 0);
+  return realloc(p, new_size);
+}
+
+/* Written to in place, the size kept: refused, also when the time of writing is set back. Replaced
+ * by a rename, as every writer of ours does: what was opened is read. */
+static void test_same_size(void) {
+  static const vt_status want[] = {VT_IO, VT_IO, VT_OK, VT_OK};
+  char path[512], other[512];
+  snprintf(path, sizeof path, "%s", in_folder("same"));
+  snprintf(other, sizeof other, "%s", in_folder("other"));
+  for (meddling what = WRITE; what <= LEAVE; what++) {
+    meddler m = {what, path, other};
+    vt_file f = {.data = NULL};
+    vt_diag d = {0};
+    CHECK(write_all(path, "old", 3, &d) == VT_OK && write_all(other, "new", 3, &d) == VT_OK);
+    CHECK(utimensat(AT_FDCWD, path, long_ago, 0) == 0);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL); /* the clock of files is coarse */
+    const vt_status s = vt_file_read(path, 100, (vt_alloc){.user = &m, .resize = meddle}, &f, &d);
+    CHECK(s == want[what]);
+    CHECK(s == VT_OK || strstr(d.text, "changed while it was read") != NULL);
+    CHECK(s != VT_OK || memcmp(f.data, "old", 3) == 0);
+    if (s == VT_OK) vt_file_done(&f);
+  }
+  CHECK(unlink(path) == 0 && unlink(other) == 0);
+}
+
 static void test_no_memory(void) {
   vt_diag d = {0};
   vt_file file;
@@ -420,6 +469,7 @@ int main(void) {
   test_sparse_giant();
   test_not_regular();
   test_size_that_changes();
+  test_same_size();
   test_no_memory();
   test_round_trip();
   test_replace();

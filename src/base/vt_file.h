@@ -5,8 +5,9 @@
 #include "vt_alloc.h"
 
 /* A file read whole into memory (a private copy: a file that changes under us cannot change
- * what was checked). Regular files only; larger than `limit` is VT_LIMIT. "-" is not special.
- * Diagnostics name the path and the system's reason. */
+ * what was checked). Regular files only; larger than `limit` is VT_LIMIT, one that was written to
+ * while it was read VT_IO. "-" is not special. Diagnostics name the path and the system's reason.
+ */
 typedef struct vt_file {
   vt_alloc a;
   uint8_t *data; /* followed by one 0 byte that is not counted in `size` */
@@ -24,6 +25,12 @@ void vt_file_done(vt_file *f);
 vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n,
                        vt_diag *d) VT_NODISCARD;
 
+/* What tells a file that was written to meanwhile: times as seconds and nanoseconds. */
+typedef struct vt_file_state {
+  int64_t written[2], changed[2], node[2];
+  uint64_t size, links;
+} vt_file_state;
+
 /* Bytes that are read where they are needed, from memory or from an open regular file. A file is
  * copied by pread(2) and never mapped: a mapping of a file that shrinks ends the process with
  * SIGBUS, and one that is written to changes what was checked already. So a header can be judged
@@ -33,7 +40,7 @@ typedef struct vt_source {
   uint64_t size;
   const char *path; /* the caller's */
   int fd;
-  int64_t changed[2], node[2]; /* what tells a file that was written to meanwhile */
+  vt_file_state state; /* when it was opened */
 } vt_source;
 vt_source vt_source_memory(const void *p, size_t n);
 /* Regular files only; larger than `limit` is VT_LIMIT. */

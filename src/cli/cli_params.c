@@ -179,7 +179,12 @@ static vt_status new_program(const cli_job *j, const vt_options *o, vt_program *
                              cli_error *e) {
   const cli_cache_mark before = cli_cache_now(j->cache);
   const vt_status s = vt_program_new(j->model, o, out, &e->diag);
-  if (s == VT_OK) cli_cache_tell(j->cache, before);
+  if (s == VT_OK) {
+    uint8_t hash[32];
+    const int plugin = vt_program_plugin(*out, hash);
+    cli_cache_tell(j->cache, before);
+    cli_stamp(vt_program_backend(*out), plugin ? hash : NULL, vt_program_unadmitted(*out));
+  }
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
 }
@@ -193,7 +198,8 @@ vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **ou
                   .schedule = j->how.schedule,
                   .stream = j->how.stream,
                   .memory_budget = j->how.budget,
-                  .cache = j->cache};
+                  .cache = j->cache,
+                  .allow_unadmitted = j->how.allow_unadmitted};
   vt_program *p = NULL;
   cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));

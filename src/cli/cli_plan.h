@@ -10,12 +10,19 @@
 typedef struct cli_planning {
   const char *schedule, *stream; /* NULL: as without the flag */
   uint64_t budget;               /* 0: none */
+  uint32_t allow_unadmitted;     /* plug-ins that no certificate covers */
 } cli_planning;
 
-/* --schedule, --stream and --memory-budget. The first two are for the library to check. */
+/* --schedule, --stream, --memory-budget and --allow-unadmitted. The first two are for the library
+ * to check. */
 vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e) VT_NODISCARD;
-/* The three as JSON members of `o`. */
+/* The first three as JSON members of `o`. */
 void cli_planning_json(const cli_planning *p, json_t *o);
+
+/* The stamp of a backend that is not admitted: on standard error, and in a report as JSON. `hash`
+ * is the plug-in's content, NULL for a backend that is built in. */
+void cli_stamp(const char *backend, const uint8_t *hash, int unadmitted);
+void cli_stamp_json(json_t *o, const uint8_t *hash, int unadmitted);
 
 /* "64MiB", "2GB", "4096": a whole number, alone or with B, kB, MB, GB, TB, KiB, MiB, GiB, TiB. 0
  * when it is none of these or beyond 2^63-1. */

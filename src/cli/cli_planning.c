@@ -47,7 +47,9 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]) {
 }
 
 vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e) {
-  cli_planning p = {.schedule = cli_value(a, "schedule"), .stream = cli_value(a, "stream")};
+  cli_planning p = {.schedule = cli_value(a, "schedule"),
+                    .stream = cli_value(a, "stream"),
+                    .allow_unadmitted = cli_value(a, "allow-unadmitted") != NULL};
   const char *budget = cli_value(a, "memory-budget");
   if (budget != NULL && !cli_size_parse(budget, &p.budget))
     return VT_FAIL(&e->diag, VT_USAGE,
@@ -65,4 +67,21 @@ void cli_planning_json(const cli_planning *p, json_t *o) {
   cli_json_set(o, "stream", p->stream != NULL ? cli_json_text(p->stream) : json_null());
   cli_json_set(o, "memory_budget",
                p->budget != 0 ? json_integer((json_int_t)p->budget) : json_null());
+}
+
+/* ---- the stamp ---- */
+
+void cli_stamp(const char *backend, const uint8_t *hash, int unadmitted) {
+  static char last[80]; /* a sweep or a budget makes many plans for one backend */
+  char hex[CLI_HEX_SIZE] = "";
+  if (!unadmitted || strcmp(last, backend) == 0) return;
+  snprintf(last, sizeof last, "%s", backend);
+  if (hash != NULL) cli_hex(hash, hex);
+  cli_narrate("volta: UNADMITTED: nothing shows that %s (content %.16s) gives the right bits\n",
+              backend, hex);
+}
+
+void cli_stamp_json(json_t *o, const uint8_t *hash, int unadmitted) {
+  cli_json_set(o, "unadmitted", json_boolean(unadmitted));
+  if (hash != NULL) cli_json_set(o, "plugin", cli_json_hex(hash));
 }

@@ -13,6 +13,8 @@ typedef struct lane {
   vt_program *program; /* kept for the first only */
   char *name;          /* "reference:0" */
   char hex[CLI_HEX_SIZE];
+  int plugin, unadmitted;
+  uint8_t content[32]; /* of the plug-in */
   uint64_t compared, differing, largest;
   char *output; /* holding the first element that differs, NULL when none does */
   uint32_t dtype;
@@ -102,6 +104,8 @@ static vt_status run_program(const cli_job *j, lane *x, vt_program *p, vt_progra
   uint8_t digest[32];
   x->name = cli_text_copy(vt_program_backend(p), strlen(vt_program_backend(p)));
   if (x->name == NULL) return cli_no_memory(e);
+  x->plugin = vt_program_plugin(p, x->content);
+  x->unadmitted = vt_program_unadmitted(p);
   cli_detail("running on %s\n", x->name);
   VT_TRY(cli_job_run(j, p, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
@@ -176,6 +180,7 @@ static vt_status report_text(const contest *c) {
 static json_t *json_lane(const contest *c, uint32_t i) {
   const lane *x = &c->lanes[i];
   json_t *o = json_pack("{s:s, s:s}", "backend", x->name, "digest", x->hex);
+  cli_stamp_json(o, x->plugin ? x->content : NULL, x->unadmitted);
   if (i == 0) return o;
   cli_json_set(o, "agrees", json_boolean(!differs(c, i)));
   cli_json_set(o, "compared", json_integer((json_int_t)x->compared));

@@ -178,12 +178,15 @@ static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t dig
                         json_t *outputs) {
   uint8_t hash[32];
   vt_model_hash(j->model, hash);
-  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                   vt_model_name(j->model), "hash", cli_json_hex(hash), "backend",
-                   vt_program_backend(p), "bind", cli_bind_json(&j->bind), "parameters",
-                   json_source(1, j->seed, j->params_path), "random_inputs",
-                   json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p), "cost",
-                   json_cost(p), "outputs", outputs, "digest", cli_json_hex(digest));
+  json_t *o = json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+                        vt_model_name(j->model), "hash", cli_json_hex(hash), "backend",
+                        vt_program_backend(p), "bind", cli_bind_json(&j->bind), "parameters",
+                        json_source(1, j->seed, j->params_path), "random_inputs",
+                        json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p),
+                        "cost", json_cost(p), "outputs", outputs, "digest", cli_json_hex(digest));
+  const int plugin = vt_program_plugin(p, hash);
+  cli_stamp_json(o, plugin ? hash : NULL, vt_program_unadmitted(p));
+  return o;
 }
 
 static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {

@@ -11,9 +11,7 @@
 
 static int continues(uint8_t c) { return (c & 0xc0) == 0x80; }
 
-/* Bytes of the UTF-8 sequence at s, 0 when there is none: overlong forms, surrogates and code
- * points above 10ffff are none. */
-static size_t utf8_length(const uint8_t *s, size_t n) {
+size_t vt_archive_utf8(const uint8_t *s, size_t n) {
   if (n >= 1 && s[0] < 0x80) return 1;
   if (n >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && continues(s[1])) return 2;
   if (n >= 3 && (s[0] & 0xf0) == 0xe0 && continues(s[1]) && continues(s[2])) {
@@ -37,7 +35,7 @@ int vt_archive_name_ok(const char *name) {
   const uint8_t *s = (const uint8_t *)name;
   const size_t n = strlen(name);
   for (size_t i = 0; i < n;) {
-    const size_t length = utf8_length(s + i, n - i);
+    const size_t length = vt_archive_utf8(s + i, n - i);
     if (length == 0 || is_control(s + i, length)) return 0;
     i += length;
   }
@@ -49,7 +47,7 @@ const char *vt_archive_quote(const char *s, size_t n, char out[VT_QUOTE_MAX]) {
   const uint8_t *u = (const uint8_t *)s;
   size_t at = 0, i = 0;
   while (i < n && at + STEP + TAIL <= VT_QUOTE_MAX) {
-    const size_t length = utf8_length(u + i, n - i);
+    const size_t length = vt_archive_utf8(u + i, n - i);
     if (length == 0 || is_control(u + i, length)) {
       at += (size_t)snprintf(out + at, STEP + 1, "\\x%02x", u[i]);
       i++;

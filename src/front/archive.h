@@ -53,6 +53,9 @@ size_t vt_archive_piece(const vt_tensor *t, uint64_t bytes, uint64_t at, uint8_t
 vt_status vt_archive_put(vt_file_writer *w, const vt_tensor *t, uint64_t bytes,
                          vt_diag *d) VT_NODISCARD;
 
+/* Bytes of the UTF-8 sequence at s, 0 when there is none: overlong forms, surrogates and code
+ * points above 10ffff are none. */
+size_t vt_archive_utf8(const uint8_t *s, size_t n);
 /* 1 for a name a tensor may have: not empty, UTF-8, no control characters. */
 int vt_archive_name_ok(const char *name);
 

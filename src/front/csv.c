@@ -5,6 +5,7 @@
  * a whole one, then to read the numbers into memory of the right size. Numbers are rounded once,
  * straight to the type wanted, and no locale has a say. The first row is a row of names when none
  * of its fields is a number; a row where some are is a wrong row. */
+#include <stdio.h>
 #include <string.h>
 #include "archive.h"
 #include "vt_decimal.h"
@@ -23,9 +24,9 @@ typedef struct reader {
   const vt_source *src;
   uint64_t at; /* of the file: behind what is in `piece` */
   size_t have, next;
-  uint32_t line, column; /* of the next byte, from 1 */
-  uint32_t field_column; /* where the field began */
-  char field[FIELD_MAX];
+  uint32_t line, column;     /* of the next byte, from 1 */
+  uint32_t field_column;     /* where the field began */
+  char field[FIELD_MAX + 1]; /* and a 0 */
   size_t n;
   vt_diag *d;
   uint8_t piece[PIECE];
@@ -214,6 +215,17 @@ static vt_status no_column(reader *r, const table *t) {
                  vt_archive_quote(name, strlen(name), q), t->named ? "" : ", and no row of names");
 }
 
+/* A name in the first row is judged like any other name. */
+static vt_status check_name(reader *r) {
+  char q[VT_QUOTE_MAX], text[VT_QUOTE_MAX + 64];
+  if (r->n == 0) return fail(r, VT_FORMAT, r->field_column, "the field is empty");
+  r->field[r->n] = 0;
+  if (strlen(r->field) == r->n && vt_archive_name_ok(r->field)) return VT_OK;
+  snprintf(text, sizeof text, "'%s' cannot be a column's name",
+           vt_archive_quote(r->field, r->n < 40 ? r->n : 40, q));
+  return fail(r, VT_FORMAT, r->field_column, text);
+}
+
 /* The first row decides the number of columns and whether it is one of names. */
 static vt_status scan_first(reader *r, table *t, int *out_end) {
   uint64_t numbers = 0, n = 0;
@@ -224,9 +236,11 @@ static vt_status scan_first(reader *r, table *t, int *out_end) {
     VT_TRY(take_field(r, &a));
     if (n == COLUMNS_MAX) return fail(r, VT_LIMIT, r->field_column, "more columns than accepted");
     VT_TRY(find_column(r, t, n++, &found));
+    if (n == 1 && a != COMMA && r->n == 0) return fail(r, VT_FORMAT, 1, "the line is empty");
     const int one = is_number(r);
     numbers += (uint64_t)one;
     t->whole &= is_whole(r);
+    if (numbers == 0) VT_TRY(check_name(r));
     if (numbers == 0 || numbers == n) continue;
     if (!one) return not_a_number(r, 0);
     return fail(r, VT_FORMAT, r->field_column, "a number stands in a row of names");
@@ -235,7 +249,6 @@ static vt_status scan_first(reader *r, table *t, int *out_end) {
   t->named = numbers == 0;
   t->rows = !t->named;
   if (t->named) t->whole = 1;
-  if (t->named && n == 1 && r->n == 0) return fail(r, VT_FORMAT, 1, "the line is empty");
   if (t->options->column != NULL && (!t->named || !found)) return no_column(r, t);
   next_line(r);
   *out_end = a == END;

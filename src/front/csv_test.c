@@ -70,7 +70,7 @@ static void test_forms(void) {
                                       "\"1\",2\n\"3\" , \"4\"\n",
                                       "\xef\xbb\xbf\x31,2\n3,4",
                                       "a,b\n1,2\n3,4\n",
-                                      "\"a,\"\"x\"\"\",\n1,2\n3,4",
+                                      "\"a,\"\"x\"\"\",\xc3\xa4 b\n1,2\n3,4",
                                       "a,a\n1,2\n+3,04"};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     reads(forms[i], 0, NULL, VT_DTYPE_I64, 2, 2, want, sizeof want);
@@ -111,6 +111,12 @@ static const struct {
     {"1,2\"3\n", 0, NULL, VT_FORMAT, 1, 4, "a quote stands inside a field"},
     {"1,2\r3\n", 0, NULL, VT_FORMAT, 1, 5, "a carriage return without a newline"},
     {"1;2\n", 0, NULL, VT_OK, 0, 0, ""}, /* a name */
+    {"a,\n1,2\n", 0, NULL, VT_FORMAT, 1, 3, "the field is empty"},
+    {"\"\",a\n1,2\n", 0, NULL, VT_FORMAT, 1, 1, "the field is empty"},
+    {"a,\x1b[2J\n1,2\n", 0, NULL, VT_FORMAT, 1, 3, "'\\x1b[2J' cannot be a column's name"},
+    {"a, \"b\tc\"\n1,2\n", 0, NULL, VT_FORMAT, 1, 4, "'b\\x09c' cannot be a column's name"},
+    {"\xff,b\n1,2\n", 0, NULL, VT_FORMAT, 1, 1, "'\\xff' cannot be a column's name"},
+    {"\xc2\x9b,b\n1,2\n", 0, NULL, VT_FORMAT, 1, 1, "'\\xc2\\x9b' cannot be a column's name"},
     {"1,2\n", 0, "x", VT_NAME, 0, 0, "the file has no column 'x', and no row of names"},
     {"a,b\n1,2\n", 0, "c", VT_NAME, 0, 0, "the file has no column 'c'"},
     {"a,a\n1,2\n", 0, "a", VT_FORMAT, 1, 3, "a second column of the name asked for"},
@@ -130,6 +136,36 @@ static void test_refused(void) {
     CHECK(ok);
     if (!ok)
       fprintf(stderr, "  %s: %d %u:%u %s\n", refused[i].text, (int)s, d.line, d.column, d.text);
+    vt_archive_free(ar);
+  }
+}
+
+/* A 0 in a name, which a string would not show; alone, in front and behind. */
+static void test_zero_in_name(void) {
+  static const char *const rows[] = {"\0\0\0", "\0ab", "a\0b", "ab\0"};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[] = "x,123\n1,2\n";
+    memcpy(text + 2, rows[i], 3);
+    vt_archive *ar;
+    vt_fault f;
+    vt_diag d;
+    CHECK(parse(text, sizeof text - 1, 0, NULL, 0, &ar, &f, &d) == VT_FORMAT);
+    CHECK(strstr(d.text, "\\x00") != NULL && d.line == 1 && d.column == 3);
+    vt_archive_free(ar);
+  }
+}
+
+/* A name of exactly as many bytes as a field may have. */
+static void test_long_name(void) {
+  enum { MOST = 1024 };
+  char text[MOST + 4];
+  for (size_t n = MOST; n <= MOST + 1; n++) {
+    memset(text, 'a', n);
+    memcpy(text + n, "\n1", 2);
+    vt_archive *ar;
+    vt_fault f;
+    vt_diag d;
+    CHECK(parse(text, n + 2, 0, NULL, 0, &ar, &f, &d) == (n == MOST ? VT_OK : VT_LIMIT));
     vt_archive_free(ar);
   }
 }
@@ -206,6 +242,8 @@ int main(void) {
   test_forms();
   test_columns();
   test_refused();
+  test_zero_in_name();
+  test_long_name();
   test_long_field();
   test_mutated();
   test_no_memory();

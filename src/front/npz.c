@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
-#include "vt_text.h"
 #include "zip.h"
 
 static const char tail[] = ".npy";
@@ -67,7 +66,10 @@ static void put_number(vt_text *t, uint64_t v, int bytes) {
   }
 }
 
-#define BIG UINT64_C(0xffffffff) /* from here on a number needs the zip64 field */
+#define NOT_HERE UINT64_C(0xffffffff) /* the value is in the zip64 field */
+/* Above these NumPy turns to zip64: CPython's zipfile takes sizes and places for signed. */
+#define PLACE_MAX UINT64_C(0x7fffffff)
+#define COUNT_MAX UINT64_C(0xffff)
 enum { VERSION = 45, DATE = 0x21 /* 1 January 1980, the first there is */, UTF8 = 0x800 };
 
 static int is_ascii(const char *s) {
@@ -76,55 +78,55 @@ static int is_ascii(const char *s) {
 }
 
 /* What the local header and the directory both say, up to the CRC. */
-static void put_facts(vt_text *t, const vt_item *x, uint32_t crc) {
+static void put_facts(vt_text *t, const char *name, uint32_t crc) {
   put_number(t, VERSION, 2);
-  put_number(t, is_ascii(x->name) ? 0 : UTF8, 2);
+  put_number(t, is_ascii(name) ? 0 : UTF8, 2);
   put_number(t, 0, 2); /* stored */
   put_number(t, 0, 2);
   put_number(t, DATE, 2);
   put_number(t, crc, 4);
 }
 
-static void put_name(vt_text *t, const vt_item *x) { vt_text_add(t, "%s%s", x->name, tail); }
+static void put_name(vt_text *t, const char *name) { vt_text_add(t, "%s%s", name, tail); }
 
 /* With the zip64 field always, as NumPy has it. */
 static void put_local(vt_text *t, const vt_item *x, uint32_t crc) {
   const uint64_t size = x->bytes + VT_NPY_HEAD;
   vt_text_bytes(t, "PK\3\4", 4);
-  put_facts(t, x, crc);
-  put_number(t, BIG, 4);
-  put_number(t, BIG, 4);
+  put_facts(t, x->name, crc);
+  put_number(t, NOT_HERE, 4);
+  put_number(t, NOT_HERE, 4);
   put_number(t, strlen(x->name) + TAIL, 2);
   put_number(t, 20, 2);
-  put_name(t, x);
+  put_name(t, x->name);
   put_number(t, 1, 2);
   put_number(t, 16, 2);
   put_number(t, size, 8);
   put_number(t, size, 8);
 }
 
-static void put_central(vt_text *t, const vt_item *x, uint32_t crc, uint64_t at) {
-  const uint64_t size = x->bytes + VT_NPY_HEAD;
-  const int wide = size >= BIG, far = at >= BIG;
+void vt_npz_central(vt_text *t, const char *name, uint32_t crc, uint64_t size, uint64_t at) {
+  const int wide = size > PLACE_MAX, far = at > PLACE_MAX;
   const int field = (wide ? 16 : 0) + (far ? 8 : 0);
   vt_text_bytes(t, "PK\1\2", 4);
   put_number(t, 3 << 8 | VERSION, 2); /* made on Unix */
-  put_facts(t, x, crc);
-  put_number(t, wide ? BIG : size, 4);
-  put_number(t, wide ? BIG : size, 4);
-  put_number(t, strlen(x->name) + TAIL, 2);
+  put_facts(t, name, crc);
+  put_number(t, wide ? NOT_HERE : size, 4);
+  put_number(t, wide ? NOT_HERE : size, 4);
+  put_number(t, strlen(name) + TAIL, 2);
   put_number(t, field != 0 ? (uint64_t)field + 4 : 0, 2);
   put_number(t, 0, 2 + 2 + 2);
   put_number(t, UINT64_C(0600) << 16, 4);
-  put_number(t, far ? BIG : at, 4);
-  put_name(t, x);
+  put_number(t, far ? NOT_HERE : at, 4);
+  put_name(t, name);
   if (field != 0) put_number(t, 1, 2), put_number(t, (uint64_t)field, 2);
   if (wide) put_number(t, size, 8), put_number(t, size, 8);
   if (far) put_number(t, at, 8);
 }
 
-static void put_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
-  if (count >= 0xffff || begin >= BIG || size >= BIG) {
+/* The old end keeps what fits it, also beside a zip64 end. */
+void vt_npz_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
+  if (count > COUNT_MAX || begin > PLACE_MAX || size > PLACE_MAX) {
     vt_text_bytes(t, "PK\6\6", 4);
     put_number(t, 44, 8);
     put_number(t, VERSION | VERSION << 16, 4);
@@ -138,10 +140,10 @@ static void put_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
     put_number(t, 1, 4);
   }
   vt_text_bytes(t, "PK\5\6\0\0\0\0", 8);
-  put_number(t, count < 0xffff ? count : 0xffff, 2);
-  put_number(t, count < 0xffff ? count : 0xffff, 2);
-  put_number(t, size < BIG ? size : BIG, 4);
-  put_number(t, begin < BIG ? begin : BIG, 4);
+  put_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
+  put_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
+  put_number(t, size < NOT_HERE ? size : NOT_HERE, 4);
+  put_number(t, begin < NOT_HERE ? begin : NOT_HERE, 4);
   put_number(t, 0, 2);
 }
 
@@ -169,7 +171,7 @@ static vt_status put_item(writing *w, const vt_item *x, vt_diag *d) {
   const uint32_t crc = sum_item(x, head);
   w->local.n = 0;
   put_local(&w->local, x, crc);
-  put_central(&w->directory, x, crc, w->at);
+  vt_npz_central(&w->directory, x->name, crc, x->bytes + VT_NPY_HEAD, w->at);
   if (vt_text_status(&w->local) != VT_OK || vt_text_status(&w->directory) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the directory of a npz file");
   VT_TRY(vt_file_put(&w->file, w->local.s, w->local.n, d));
@@ -181,7 +183,7 @@ static vt_status put_item(writing *w, const vt_item *x, vt_diag *d) {
 
 static vt_status put_items(writing *w, const vt_item *items, uint32_t n, vt_diag *d) {
   for (uint32_t i = 0; i < n; i++) VT_TRY(put_item(w, &items[i], d));
-  put_end(&w->directory, n, w->at, w->directory.n);
+  vt_npz_end(&w->directory, n, w->at, w->directory.n);
   if (vt_text_status(&w->directory) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the directory of a npz file");
   VT_TRY(vt_file_put(&w->file, w->directory.s, w->directory.n, d));

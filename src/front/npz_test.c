@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 #include "archive_test.h"
+#include "zip.h"
 
 /* ---- files made here ---- */
 
@@ -13,7 +14,8 @@ typedef struct part {
   const char *local_name; /* NULL: the same */
   uint8_t data[256];
   size_t n;
-  int deflate, zip64, descriptor;
+  int deflate, zip64;
+  int descriptor; /* 0, or its length: 12, 16, 20, 24 */
   int64_t size, packed, crc, method, flags, local, local_size;
 } part;
 
@@ -75,8 +77,16 @@ static void put_local(bytes *b, const part *p, uint64_t size, uint64_t packed, u
   add(b, name, strlen(name));
   if (!p->zip64) return;
   add(b, "\1\0\x10\0", 4);
-  add_number(b, size, 8);
-  add_number(b, packed, 8);
+  add_number(b, p->descriptor ? 0 : size, 8);
+  add_number(b, p->descriptor ? 0 : packed, 8);
+}
+
+static void put_descriptor(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc) {
+  const size_t wide = p->descriptor >= 20 ? 8 : 4;
+  if (p->descriptor == 16 || p->descriptor == 24) add(b, "PK\7\10", 4);
+  add_number(b, crc, 4);
+  add_number(b, packed, wide);
+  add_number(b, size, wide);
 }
 
 static void put_central(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc,
@@ -120,12 +130,7 @@ static bytes make(const part *parts, size_t count) {
     const uint64_t crc = pick(p->crc, crc32(0, p->data, (unsigned)p->n));
     put_local(&b, p, p->n, n, crc);
     add(&b, packed, n);
-    if (p->descriptor) {
-      add(&b, "PK\7\10", 4);
-      add_number(&b, crc, 4);
-      add_number(&b, n, 4);
-      add_number(&b, p->n, 4);
-    }
+    if (p->descriptor) put_descriptor(&b, p, p->n, n, crc);
     put_central(&directory, p, pick(p->size, p->n), pick(p->packed, n), crc, local);
   }
   const size_t begin = b.n;
@@ -144,12 +149,12 @@ static void check_abc(const vt_archive *ar, const char *name) {
 }
 
 static void test_reading(void) {
-  for (int kind = 0; kind < 8; kind++) {
+  for (int kind = 0; kind < 20; kind++) {
     part p[2] = {plain("a.npy"), plain("dir/\xc3\xa4.npy")};
     for (int i = 0; i < 2; i++) {
       p[i].deflate = kind & 1;
       p[i].zip64 = (kind & 2) != 0;
-      p[i].descriptor = (kind & 4) != 0 && !p[i].zip64;
+      p[i].descriptor = kind < 4 ? 0 : 8 + kind / 4 * 4;
     }
     const bytes b = make(p, 2);
     vt_archive *ar;
@@ -267,6 +272,35 @@ static void test_lies_of_several(void) {
   if (strstr(d.text, "belong to no") == NULL) fprintf(stderr, "  %s\n", d.text);
 }
 
+/* A descriptor that says anything but what the directory says, has another length or is missing. */
+static void test_descriptors(void) {
+  for (int length = 12; length <= 24; length += 4) {
+    part p = plain("a.npy");
+    p.descriptor = length;
+    bytes b = make(&p, 1);
+    vt_diag d;
+    CHECK(judge(b.p, b.n, &d) == VT_OK);
+    for (size_t i = 30 + 5 + p.n; i < 30 + 5 + p.n + (size_t)length; i++) {
+      b.p[i] ^= 1;
+      CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+      CHECK(strstr(d.text, "the descriptor of 'a.npy' at byte 106 does not agree") != NULL);
+      b.p[i] ^= 1;
+    }
+  }
+  part p = plain("a.npy");
+  p.flags = 8;
+  refuses(&p, 1, VT_FORMAT, "no descriptor behind a member at byte 106");
+  p = plain("a.npy"), p.descriptor = 16, p.flags = 0;
+  refuses(&p, 1, VT_FORMAT, "does not agree");
+  p = plain("a.npy"), p.descriptor = 13; /* twelve bytes, and the flag */
+  bytes b = make(&p, 1);
+  memmove(b.p + 107, b.p + 106, b.n - 106); /* a byte more */
+  b.n++;
+  b.p[b.n - 6]++;
+  vt_diag d;
+  CHECK(judge(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "belong to no member") != NULL);
+}
+
 /* A member inside the data of another: the same bytes would be unpacked twice. */
 static void test_nested(void) {
   part p[2] = {plain("a.npy"), plain("b.npy")};
@@ -292,10 +326,12 @@ static void test_comment(void) {
   CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
 }
 
-/* The end of a file with more members or bytes than the old end can say; `lie` changes a byte. */
-static bytes make64(size_t lie, uint8_t by) {
+/* The end of a file with more members or bytes than the old end can say; `lie` changes a byte. With
+ * `kept` the old end says them all the same. */
+static bytes make64(size_t lie, uint8_t by, int kept) {
   const part p = plain("a.npy");
   bytes b = make(&p, 1);
+  const bytes was = b;
   const size_t end = b.n - 22, begin = end - 51;
   b.n = end;
   add(&b, "PK\6\6", 4);
@@ -310,6 +346,7 @@ static bytes make64(size_t lie, uint8_t by) {
   add_number(&b, end, 8);
   add_number(&b, 1, 4);
   add(&b, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
+  if (kept) memcpy(b.p + b.n - 22, was.p + end, 22);
   b.p[end + lie] = (uint8_t)(b.p[end + lie] + by);
   return b;
 }
@@ -317,15 +354,33 @@ static bytes make64(size_t lie, uint8_t by) {
 static void test_end64(void) {
   /* its mark, its length, its disk, counts, size and place of the directory, the locator */
   static const size_t lies[] = {0, 4, 16, 24, 32, 40, 48, 56, 60, 64, 72};
-  bytes b = make64(0, 0);
+  bytes b = make64(0, 0, 0);
   vt_diag d;
   CHECK(judge(b.p, b.n, &d) == VT_OK);
   for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-    b = make64(lies[i], 3);
+    b = make64(lies[i], 3, 0);
     CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
   }
-  b = make64(47, 255); /* a directory of 2^56 bytes and more */
+  b = make64(47, 255, 0); /* a directory of 2^56 bytes and more */
   CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+}
+
+/* CPython's zipfile writes a zip64 end from 2^31 on and leaves true numbers in the old one. */
+static void test_both_ends(void) {
+  vt_diag d;
+  bytes b = make64(0, 0, 1);
+  CHECK(judge(b.p, b.n, &d) == VT_OK);
+  for (size_t at = 8; at < 20; at++) { /* counts, size and place of the directory */
+    b = make64(0, 0, 1);
+    b.p[b.n - 22 + at]++;
+    if (at < 12) b.p[b.n - 22 + (at ^ 2)]++; /* both counts */
+    CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+    CHECK(strstr(d.text, "two ends that do not agree") != NULL);
+  }
+  b = make64(0, 0, 1);
+  b.p[b.n - 22 - 20]++; /* no locator, so the zip64 end belongs to nobody */
+  CHECK(judge(b.p, b.n, &d) == VT_FORMAT &&
+        strstr(d.text, "a directory that does not end") != NULL);
 }
 
 /* ---- bombs ---- */
@@ -411,6 +466,84 @@ static void test_writing(void) {
   CHECK(want.n == 268 && same(&got, &want));
 }
 
+static void check_hex(const vt_text *t, const char *hex) {
+  static const char digits[] = "0123456789abcdef";
+  int ok = 2 * t->n == strlen(hex);
+  for (size_t i = 0; ok && i < t->n; i++) {
+    const uint8_t c = (uint8_t)t->s[i];
+    ok = hex[2 * i] == digits[c >> 4] && hex[2 * i + 1] == digits[c & 15];
+  }
+  CHECK(ok);
+}
+
+/* Where CPython's zipfile, and so numpy.savez, turns to zip64. The bytes are what it writes behind
+ * one member of that size at that place, for a directory that begins there. */
+static void test_where_zip64(void) {
+  const uint64_t most = 0x7fffffff;
+  const struct {
+    uint64_t size, at, begin;
+    const char *hex;
+  } cases[] = {
+      {most, most, most,
+       "504b01022d032d00000000000000210078563412ffffff7fffffff7f050000000000000000000000"
+       "8001ffffff7f612e6e7079504b0506000000000100010033000000ffffff7f0000"},
+      {most + 1, 5, most + 1,
+       "504b01022d032d00000000000000210078563412ffffffffffffffff050014000000000000000000"
+       "800105000000612e6e70790100100000000080000000000000008000000000504b06062c00000000"
+       "0000002d002d00000000000000000001000000000000000100000000000000470000000000000000"
+       "00008000000000504b060700000000470000800000000001000000504b0506000000000100010047"
+       "000000000000800000"},
+      {7, most + 1, most + 1,
+       "504b01022d032d00000000000000210078563412070000000700000005000c000000000000000000"
+       "8001ffffffff612e6e7079010008000000008000000000504b06062c000000000000002d002d0000"
+       "00000000000000010000000000000001000000000000003f00000000000000000000800000000050"
+       "4b0607000000003f0000800000000001000000504b050600000000010001003f0000000000008000"
+       "00"},
+      {UINT32_MAX, UINT32_MAX, UINT64_C(0x100000009),
+       "504b01022d032d00000000000000210078563412ffffffffffffffff05001c000000000000000000"
+       "8001ffffffff612e6e707901001800ffffffff00000000ffffffff00000000ffffffff0000000050"
+       "4b06062c000000000000002d002d000000000000000000010000000000000001000000000000004f"
+       "000000000000000900000001000000504b060700000000580000000100000001000000504b050600"
+       "000000010001004f000000ffffffff0000"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    vt_text t;
+    vt_text_init(&t, vt_alloc_default());
+    vt_npz_central(&t, "a", 0x12345678, cases[i].size, cases[i].at);
+    vt_npz_end(&t, 1, cases[i].begin, t.n);
+    CHECK(vt_text_status(&t) == VT_OK);
+    check_hex(&t, cases[i].hex);
+    vt_text_done(&t);
+  }
+}
+
+/* As many members as the old end can count, which is plain, and one more, which is not. */
+static void test_many(void) {
+  enum { MOST = 65535, NAME = 6 };
+  static char text[MOST + 1][NAME];
+  static const char *names[MOST + 1];
+  static vt_tensor t[MOST + 1];
+  static uint8_t x = 7;
+  for (unsigned i = 0; i <= MOST; i++) {
+    snprintf(text[i], NAME, "%05u", i % 100000);
+    names[i] = text[i];
+    t[i] = tensor(VT_DTYPE_U8, 0, NULL, &x);
+  }
+  for (uint32_t n = MOST; n <= MOST + 1; n++) {
+    uint8_t end[42] = {0};
+    vt_archive *ar = NULL;
+    CHECK(vt_npz_write(test_path("r"), n, names, t, NULL) == VT_OK);
+    FILE *f = fopen(test_path("r"), "rb");
+    CHECK(f != NULL && fseek(f, -42, SEEK_END) == 0 && fread(end, 1, 42, f) == 42);
+    if (f != NULL) fclose(f);
+    CHECK(memcmp(end + 20 + 8, "\xff\xff\xff\xff", 4) == 0);
+    CHECK((memcmp(end, "PK\6\7", 4) == 0) == (n > MOST));
+    CHECK(vt_archive_read(test_path("r"), NULL, &ar, NULL) == VT_OK);
+    CHECK(ar != NULL && vt_archive_count(ar) == n);
+    vt_archive_free(ar);
+  }
+}
+
 static void test_round_trip(void) {
   enum { N = 20000 };
   static uint16_t big[N];
@@ -464,15 +597,21 @@ int main(void) {
   test_reading();
   test_numpy("tests/golden/files/stored.npz");
   test_numpy("tests/golden/files/deflated.npz");
+  test_numpy("tests/golden/files/zip64.npz");
+  test_numpy("tests/golden/files/piped.npz");
   test_lies();
   test_lies_of_several();
+  test_descriptors();
   test_nested();
   test_comment();
   test_end64();
+  test_both_ends();
   test_bombs();
   test_packed_goes_on();
   test_sparse();
   test_writing();
+  test_where_zip64();
+  test_many();
   test_round_trip();
   test_write_refused();
   check_truncated(&b);

@@ -5,8 +5,11 @@
  *   then the data: {"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
  *
  * Offsets count from the end of the header. The tensors must tile the data: no overlap, no hole,
- * nothing after them; all of that is checked before memory for data is taken. */
-#include <jansson.h>
+ * nothing after them; all of that is checked before memory for data is taken.
+ *
+ * The header is read by a parser for just this shape and not made into a tree first: a tree of what
+ * will be refused may be fifty times as large as its text. Strings are unescaped where they stand,
+ * which never makes them longer, and what is no safetensors header is refused where it is met. */
 #include <stdio.h>
 #include <string.h>
 #include "archive.h"
@@ -29,11 +32,133 @@ enum { TYPES = sizeof types / sizeof types[0] };
 
 /* One tensor as the header describes it. */
 typedef struct slot {
-  const char *name;
+  const char *name; /* in the text of the header */
   vt_tensor type;
   uint64_t begin, end; /* bytes into the data */
   uint64_t index;      /* place in the header */
 } slot;
+
+typedef struct reader {
+  char *text;
+  size_t n, at;
+  uint64_t data_size;
+  vt_arena arena; /* for the lists below */
+  slot *slots;
+  uint32_t count, cap;
+  const char **notes; /* the names in the metadata */
+  uint32_t note_count, note_cap;
+  int has_notes;
+  vt_diag *d;
+} reader;
+
+/* ---- the parts of JSON ---- */
+
+static vt_status wrong(const reader *r, const char *what) {
+  return VT_FAIL(r->d, VT_FORMAT, "the safetensors header is wrong at byte %llu: %s",
+                 (unsigned long long)r->at + LENGTH_BYTES, what);
+}
+
+static vt_status no_memory(const reader *r) {
+  return VT_FAIL(r->d, VT_NOMEM, "no memory for the header of a safetensors file");
+}
+
+/* The next byte that is no space, 0 at the end. */
+static char peek(reader *r) {
+  while (r->at < r->n && memchr(" \t\n\r", r->text[r->at], 4) != NULL) r->at++;
+  return r->at < r->n ? r->text[r->at] : '\0';
+}
+
+static int take(reader *r, char c) {
+  if (r->at == r->n || peek(r) != c) return 0;
+  r->at++;
+  return 1;
+}
+
+/* Whether another element follows, in a list that `close` ends; `n` were there before. */
+static vt_status more(reader *r, char close, size_t n, int *out, const char *what) {
+  *out = !take(r, close);
+  return !*out || n == 0 || take(r, ',') ? VT_OK : wrong(r, what);
+}
+
+/* Four hexadecimal digits; -1 when they are none. */
+static int32_t take_hex(reader *r) {
+  int32_t v = 0;
+  for (int i = 0; i < 4; i++, r->at++) {
+    const char c = r->at < r->n ? r->text[r->at] : '\0';
+    if (c >= '0' && c <= '9')
+      v = v * 16 + (c - '0');
+    else if (c >= 'a' && c <= 'f')
+      v = v * 16 + (c - 'a' + 10);
+    else if (c >= 'A' && c <= 'F')
+      v = v * 16 + (c - 'A' + 10);
+    else
+      return -1;
+  }
+  return v;
+}
+
+static size_t put_utf8(char *to, uint32_t c) {
+  const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  static const uint8_t lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};
+  for (size_t i = n; i-- > 1; c >>= 6) to[i] = (char)(0x80 | (c & 0x3f));
+  to[0] = (char)(lead[n] | c);
+  return n;
+}
+
+/* Behind "\u": one unit of UTF-16 or a pair of them. A 0 would end the string for us and for nobody
+ * else. */
+static vt_status take_code(reader *r, size_t *to) {
+  int32_t c = take_hex(r);
+  if (c >= 0xd800 && c <= 0xdbff && r->n - r->at >= 2 && memcmp(r->text + r->at, "\\u", 2) == 0) {
+    r->at += 2;
+    const int32_t low = take_hex(r);
+    c = low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : -1;
+  }
+  if (c <= 0 || (c >= 0xd800 && c <= 0xdfff)) return wrong(r, "a \\u that is no character");
+  *to += put_utf8(r->text + *to, (uint32_t)c);
+  return VT_OK;
+}
+
+static vt_status take_escape(reader *r, size_t *to) {
+  static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+  if (r->n - r->at < 2) return wrong(r, "a string without end");
+  const char c = r->text[r->at + 1];
+  const char *known = c != '\0' ? strchr(from, c) : NULL;
+  if (known == NULL && c != 'u') return wrong(r, "an unknown escape");
+  r->at += 2;
+  if (c == 'u') return take_code(r, to);
+  r->text[(*to)++] = means[known - from];
+  return VT_OK;
+}
+
+/* A string, unescaped in place and ended by a 0, which stands at its closing quote or before. */
+static vt_status take_string(reader *r, const char **out) {
+  if (!take(r, '"')) return wrong(r, "a string is expected");
+  size_t to = r->at;
+  *out = r->text + to;
+  while (r->at < r->n && r->text[r->at] != '"') {
+    if (r->text[r->at] == '\\') {
+      VT_TRY(take_escape(r, &to));
+      continue;
+    }
+    const uint8_t *c = (const uint8_t *)r->text + r->at;
+    const size_t length = vt_archive_utf8(c, r->n - r->at);
+    if (length == 0 || c[0] < 0x20) return wrong(r, "bytes that no string may have");
+    memmove(r->text + to, c, length);
+    to += length;
+    r->at += length;
+  }
+  if (r->at == r->n) return wrong(r, "a string without end");
+  r->at++;
+  r->text[to] = '\0';
+  return VT_OK;
+}
+
+/* The name of a member and its colon. */
+static vt_status take_name(reader *r, const char **out) {
+  VT_TRY(take_string(r, out));
+  return take(r, ':') ? VT_OK : wrong(r, "':' is expected");
+}
 
 /* ---- one tensor of the header ---- */
 
@@ -42,127 +167,235 @@ static const char *shown(const slot *s, char q[VT_QUOTE_MAX]) {
   return vt_archive_quote(s->name, strlen(s->name), q);
 }
 
-/* The three members and no other. Duplicates were refused by the parser, so counting suffices once
- * every member is a known one. */
-static vt_status check_members(const slot *s, json_t *o, vt_diag *d) {
-  static const char *const known[] = {"dtype", "shape", "data_offsets"};
+static vt_status take_dtype(reader *r, slot *s) {
   char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
-  if (!json_is_object(o))
-    return VT_FAIL(d, VT_FORMAT, "tensor '%s' is not described by a JSON object", shown(s, q));
-  for (size_t i = 0; i < 3; i++)
-    if (json_object_get(o, known[i]) == NULL)
-      return VT_FAIL(d, VT_FORMAT, "tensor '%s' has no member '%s'", shown(s, q), known[i]);
-  for (void *it = json_object_iter(o); it != NULL; it = json_object_iter_next(o, it)) {
-    const char *key = json_object_iter_key(it);
-    if (strcmp(key, known[0]) != 0 && strcmp(key, known[1]) != 0 && strcmp(key, known[2]) != 0)
-      return VT_FAIL(d, VT_FORMAT, "tensor '%s' has an unknown member '%s'", shown(s, q),
-                     vt_archive_quote(key, strlen(key), k));
-  }
-  return VT_OK;
-}
-
-static vt_status read_dtype(slot *s, const json_t *v, vt_diag *d) {
-  char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
-  if (!json_is_string(v))
-    return VT_FAIL(d, VT_FORMAT, "the dtype of tensor '%s' is not a string", shown(s, q));
-  const char *name = json_string_value(v);
+  const char *name;
+  if (peek(r) != '"')
+    return VT_FAIL(r->d, VT_FORMAT, "the dtype of tensor '%s' is not a string", shown(s, q));
+  VT_TRY(take_string(r, &name));
   for (size_t i = 0; i < TYPES; i++) {
     if (strcmp(types[i].name, name) != 0) continue;
     s->type.dtype = types[i].dtype;
     return VT_OK;
   }
-  return VT_FAIL(d, VT_UNSUPPORTED, "the dtype '%s' of tensor '%s' is not supported",
+  return VT_FAIL(r->d, VT_UNSUPPORTED, "the dtype '%s' of tensor '%s' is not supported",
                  vt_archive_quote(name, strlen(name), k), shown(s, q));
 }
 
-static vt_status read_whole(const slot *s, const char *what, const json_t *v, int64_t *out,
-                            vt_diag *d) {
+static int is_digit(const reader *r, size_t at) {
+  return at < r->n && r->text[at] >= '0' && r->text[at] <= '9';
+}
+
+/* Digits and nothing else: no sign, no fraction, no exponent, no zero in front. */
+static vt_status take_whole(reader *r, const slot *s, const char *what, int64_t *out) {
   char q[VT_QUOTE_MAX];
-  if (!json_is_integer(v) || json_integer_value(v) < 0)
-    return VT_FAIL(d, VT_FORMAT, "the %s of tensor '%s' holds what is not a whole number", what,
+  int64_t v = 0;
+  (void)peek(r);
+  const size_t first = r->at;
+  for (; is_digit(r, r->at); r->at++) {
+    const int digit = r->text[r->at] - '0';
+    if (v > (INT64_MAX - digit) / 10)
+      return VT_FAIL(r->d, VT_LIMIT, "the %s of tensor '%s' holds a number beyond 2^63", what,
+                     shown(s, q));
+    v = v * 10 + digit;
+  }
+  const int zero_first = r->at - first > 1 && r->text[first] == '0';
+  const int goes_on = r->at < r->n && memchr(".eE", r->text[r->at], 3) != NULL;
+  if (r->at == first || zero_first || goes_on)
+    return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' holds what is not a whole number", what,
                    shown(s, q));
-  *out = json_integer_value(v);
+  *out = v;
   return VT_OK;
 }
 
-static vt_status read_shape(slot *s, const json_t *v, vt_diag *d) {
+/* An array of whole numbers. As many as there is room for are kept, all are counted. */
+static vt_status take_array(reader *r, const slot *s, const char *what, int64_t *out, size_t room,
+                            size_t *out_n) {
   char q[VT_QUOTE_MAX];
-  if (!json_is_array(v))
-    return VT_FAIL(d, VT_FORMAT, "the shape of tensor '%s' is not an array", shown(s, q));
-  const size_t rank = json_array_size(v);
+  int another = 1;
+  int64_t v = 0;
+  size_t n = 0;
+  if (!take(r, '['))
+    return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' is not an array", what, shown(s, q));
+  for (;; n++) {
+    VT_TRY(more(r, ']', n, &another, "',' or ']' is expected"));
+    if (!another) break;
+    VT_TRY(take_whole(r, s, what, &v));
+    if (n < room) out[n] = v;
+  }
+  *out_n = n;
+  return VT_OK;
+}
+
+static vt_status take_shape(reader *r, slot *s) {
+  char q[VT_QUOTE_MAX];
+  size_t rank = 0;
+  VT_TRY(take_array(r, s, "shape", s->type.dim, VT_MAX_RANK, &rank));
   if (rank > VT_MAX_RANK)
-    return VT_FAIL(d, VT_LIMIT, "tensor '%s' has rank %zu, more than %d", shown(s, q), rank,
+    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has rank %zu, more than %d", shown(s, q), rank,
                    VT_MAX_RANK);
   s->type.rank = (uint32_t)rank;
-  for (size_t i = 0; i < rank; i++)
-    VT_TRY(read_whole(s, "shape", json_array_get(v, i), &s->type.dim[i], d));
   return VT_OK;
 }
 
-static vt_status read_offsets(slot *s, const json_t *v, uint64_t data_size, vt_diag *d) {
+static vt_status take_offsets(reader *r, slot *s) {
   char q[VT_QUOTE_MAX];
-  int64_t begin, end;
-  if (!json_is_array(v) || json_array_size(v) != 2)
-    return VT_FAIL(d, VT_FORMAT, "the data_offsets of tensor '%s' are not two numbers",
+  int64_t v[2] = {0, 0};
+  size_t n = 0;
+  VT_TRY(take_array(r, s, "data_offsets", v, 2, &n));
+  if (n != 2)
+    return VT_FAIL(r->d, VT_FORMAT, "the data_offsets of tensor '%s' are not two numbers",
                    shown(s, q));
-  VT_TRY(read_whole(s, "data_offsets", json_array_get(v, 0), &begin, d));
-  VT_TRY(read_whole(s, "data_offsets", json_array_get(v, 1), &end, d));
-  if (begin > end || (uint64_t)end > data_size)
-    return VT_FAIL(d, VT_FORMAT,
-                   "tensor '%s' lies at bytes %lld to %lld, outside the %llu bytes of data",
-                   shown(s, q), (long long)begin, (long long)end, (unsigned long long)data_size);
-  s->begin = (uint64_t)begin;
-  s->end = (uint64_t)end;
+  s->begin = (uint64_t)v[0];
+  s->end = (uint64_t)v[1];
   return VT_OK;
 }
 
-static vt_status read_slot(slot *s, json_t *o, uint64_t data_size, vt_diag *d) {
+static const struct {
+  const char *name;
+  vt_status (*take)(reader *r, slot *s);
+} members[] = {{"dtype", take_dtype}, {"shape", take_shape}, {"data_offsets", take_offsets}};
+enum { MEMBERS = sizeof members / sizeof members[0] };
+
+static vt_status take_member(reader *r, slot *s, unsigned *seen) {
+  char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
+  const char *name;
+  VT_TRY(take_name(r, &name));
+  for (unsigned i = 0; i < MEMBERS; i++) {
+    if (strcmp(members[i].name, name) != 0) continue;
+    if ((*seen >> i & 1) != 0)
+      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has the member '%s' twice", shown(s, q), name);
+    *seen |= 1u << i;
+    return members[i].take(r, s);
+  }
+  return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has an unknown member '%s'", shown(s, q),
+                 vt_archive_quote(name, strlen(name), k));
+}
+
+/* The three members, each once, and no other. */
+static vt_status take_members(reader *r, slot *s) {
+  char q[VT_QUOTE_MAX];
+  unsigned seen = 0;
+  int another = 1;
+  if (!take(r, '{'))
+    return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' is not described by a JSON object", shown(s, q));
+  for (size_t n = 0;; n++) {
+    VT_TRY(more(r, '}', n, &another, "',' or '}' is expected"));
+    if (!another) break;
+    VT_TRY(take_member(r, s, &seen));
+  }
+  for (unsigned i = 0; i < MEMBERS; i++)
+    if ((seen >> i & 1) == 0)
+      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has no member '%s'", shown(s, q),
+                     members[i].name);
+  return VT_OK;
+}
+
+static vt_status check_slot(const reader *r, const slot *s) {
   char q[VT_QUOTE_MAX];
   uint64_t bytes;
-  if (!vt_archive_name_ok(s->name))
-    return VT_FAIL(d, VT_FORMAT, "'%s' cannot be a tensor's name", shown(s, q));
-  VT_TRY(check_members(s, o, d));
-  VT_TRY(read_dtype(s, json_object_get(o, "dtype"), d));
-  VT_TRY(read_shape(s, json_object_get(o, "shape"), d));
   if (vt_tensor_bytes(&s->type, NULL, &bytes, NULL) != VT_OK)
-    return VT_FAIL(d, VT_LIMIT, "tensor '%s' has more bytes than can be addressed", shown(s, q));
-  VT_TRY(read_offsets(s, json_object_get(o, "data_offsets"), data_size, d));
+    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has more bytes than can be addressed", shown(s, q));
+  if (s->begin > s->end || s->end > r->data_size)
+    return VT_FAIL(r->d, VT_FORMAT,
+                   "tensor '%s' lies at bytes %llu to %llu, outside the %llu bytes of data",
+                   shown(s, q), (unsigned long long)s->begin, (unsigned long long)s->end,
+                   (unsigned long long)r->data_size);
   if (s->end - s->begin != bytes)
-    return VT_FAIL(d, VT_FORMAT, "tensor '%s' has %llu bytes of data and a shape of %llu",
+    return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has %llu bytes of data and a shape of %llu",
                    shown(s, q), (unsigned long long)(s->end - s->begin), (unsigned long long)bytes);
+  return VT_OK;
+}
+
+static vt_status take_slot(reader *r, const char *name) {
+  char q[VT_QUOTE_MAX];
+  slot s = {.name = name, .index = r->count};
+  if (!vt_archive_name_ok(name))
+    return VT_FAIL(r->d, VT_FORMAT, "'%s' cannot be a tensor's name", shown(&s, q));
+  VT_TRY(take_members(r, &s));
+  VT_TRY(check_slot(r, &s));
+  slot *list = vt_arena_grow(&r->arena, r->slots, r->count, &r->cap, sizeof s);
+  if (list == NULL) return no_memory(r);
+  list[r->count++] = s;
+  r->slots = list;
   return VT_OK;
 }
 
 /* ---- the header ---- */
 
-/* Notes for people: checked, and not kept. */
-static vt_status check_metadata(json_t *o, vt_diag *d) {
+static vt_status take_note(reader *r) {
   char k[VT_QUOTE_MAX];
-  if (!json_is_object(o)) return VT_FAIL(d, VT_FORMAT, "'" METADATA "' is not a JSON object");
-  for (void *it = json_object_iter(o); it != NULL; it = json_object_iter_next(o, it)) {
-    const char *key = json_object_iter_key(it);
-    if (!json_is_string(json_object_iter_value(it)))
-      return VT_FAIL(d, VT_FORMAT, "'%s' in '" METADATA "' is not a string",
-                     vt_archive_quote(key, strlen(key), k));
-  }
+  const char *name, *value;
+  VT_TRY(take_name(r, &name));
+  if (peek(r) != '"')
+    return VT_FAIL(r->d, VT_FORMAT, "'%s' in '" METADATA "' is not a string",
+                   vt_archive_quote(name, strlen(name), k));
+  VT_TRY(take_string(r, &value));
+  const char **list =
+      vt_arena_grow(&r->arena, r->notes, r->note_count, &r->note_cap, sizeof *r->notes);
+  if (list == NULL) return no_memory(r);
+  list[r->note_count++] = name;
+  r->notes = list;
   return VT_OK;
 }
 
-static vt_status read_slots(json_t *root, uint64_t data_size, slot *slots, size_t *out_n,
-                            vt_diag *d) {
-  size_t n = 0;
-  for (void *it = json_object_iter(root); it != NULL; it = json_object_iter_next(root, it)) {
-    json_t *value = json_object_iter_value(it);
-    const char *key = json_object_iter_key(it);
-    if (strcmp(key, METADATA) == 0) {
-      VT_TRY(check_metadata(value, d));
-      continue;
-    }
-    slots[n] = (slot){.name = key, .index = n};
-    VT_TRY(read_slot(&slots[n], value, data_size, d));
-    n++;
+/* Notes for people: checked, and not kept. */
+static vt_status take_notes(reader *r) {
+  int another = 1;
+  if (r->has_notes) return VT_FAIL(r->d, VT_FORMAT, "the header has '" METADATA "' twice");
+  r->has_notes = 1;
+  if (!take(r, '{')) return VT_FAIL(r->d, VT_FORMAT, "'" METADATA "' is not a JSON object");
+  for (size_t n = 0;; n++) {
+    VT_TRY(more(r, '}', n, &another, "',' or '}' is expected"));
+    if (!another) return VT_OK;
+    VT_TRY(take_note(r));
   }
-  *out_n = n;
+}
+
+static vt_status take_header(reader *r) {
+  const char *name;
+  int another = 1;
+  if (!take(r, '{'))
+    return VT_FAIL(r->d, VT_FORMAT, "the safetensors header at byte 8 is not a JSON object");
+  for (size_t n = 0;; n++) {
+    VT_TRY(more(r, '}', n, &another, "',' or '}' is expected"));
+    if (!another) break;
+    VT_TRY(take_name(r, &name));
+    VT_TRY(strcmp(name, METADATA) == 0 ? take_notes(r) : take_slot(r, name));
+  }
+  (void)peek(r);
+  return r->at == r->n ? VT_OK : wrong(r, "it goes on after its end");
+}
+
+/* ---- all of them ---- */
+
+static int by_note(const void *a, const void *b, const void *context) {
+  const char *const *x = a, *const *y = b;
+  (void)context;
+  return strcmp(*x, *y);
+}
+
+static int by_name(const void *a, const void *b, const void *context) {
+  const slot *x = a, *y = b;
+  (void)context;
+  const int c = strcmp(x->name, y->name);
+  return c != 0 ? c : x->index < y->index ? -1 : x->index > y->index;
+}
+
+static vt_status twice(const reader *r, const char *name) {
+  char q[VT_QUOTE_MAX];
+  return VT_FAIL(r->d, VT_FORMAT, "the safetensors header has '%s' twice",
+                 vt_archive_quote(name, strlen(name), q));
+}
+
+static vt_status check_names(reader *r, vt_alloc a) {
+  if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note, NULL, a) != VT_OK ||
+      vt_sort(r->slots, r->count, sizeof *r->slots, by_name, NULL, a) != VT_OK)
+    return no_memory(r);
+  for (uint32_t i = 1; i < r->note_count; i++)
+    if (strcmp(r->notes[i - 1], r->notes[i]) == 0) return twice(r, r->notes[i]);
+  for (uint32_t i = 1; i < r->count; i++)
+    if (strcmp(r->slots[i - 1].name, r->slots[i].name) == 0) return twice(r, r->slots[i].name);
   return VT_OK;
 }
 
@@ -205,39 +438,21 @@ static vt_status take_slots(vt_archive *ar, const slot *slots, size_t n, vt_stre
   return VT_OK;
 }
 
-static vt_status read_root(vt_archive *ar, json_t *root, vt_stream *data, vt_diag *d) {
-  const uint64_t data_size = data->end - data->at;
-  size_t count = 0;
-  slot *slots = VT_NEW_N(&ar->arena, slot, json_object_size(root));
-  if (slots == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a safetensors file");
-  VT_TRY(read_slots(root, data_size, slots, &count, d));
-  if (vt_sort(slots, count, sizeof *slots, by_offset, NULL, ar->a) != VT_OK)
-    return VT_FAIL(d, VT_NOMEM, "no memory to order the tensors of a safetensors file");
-  VT_TRY(check_tiling(slots, count, data_size, d));
-  return take_slots(ar, slots, count, data, d);
+static vt_status read_slots(vt_archive *ar, reader *r, vt_stream *data) {
+  VT_TRY(take_header(r));
+  VT_TRY(check_names(r, ar->a));
+  if (vt_sort(r->slots, r->count, sizeof *r->slots, by_offset, NULL, ar->a) != VT_OK)
+    return no_memory(r);
+  VT_TRY(check_tiling(r->slots, r->count, r->data_size, r->d));
+  return take_slots(ar, r->slots, r->count, data, r->d);
 }
 
-static vt_status json_refused(const json_error_t *e, vt_diag *d) {
-  char q[VT_QUOTE_MAX];
-  const enum json_error_code code = json_error_code(e);
-  if (code == json_error_out_of_memory)
-    return VT_FAIL(d, VT_NOMEM, "no memory for the header of a safetensors file");
-  return VT_FAIL(d, code == json_error_numeric_overflow ? VT_LIMIT : VT_FORMAT,
-                 "the safetensors header is wrong at byte %lld: %s",
-                 (long long)e->position + LENGTH_BYTES,
-                 vt_archive_quote(e->text, strlen(e->text), q));
-}
-
-static vt_status parse_header(vt_archive *ar, const char *text, size_t length, vt_stream *data,
+static vt_status parse_header(vt_archive *ar, char *text, size_t length, vt_stream *data,
                               vt_diag *d) {
-  json_error_t error;
-  json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-  if (root == NULL) return json_refused(&error, d);
-  const vt_status s =
-      json_is_object(root)
-          ? read_root(ar, root, data, d)
-          : VT_FAIL(d, VT_FORMAT, "the safetensors header at byte 8 is not a JSON object");
-  json_decref(root);
+  reader r = {.text = text, .n = length, .data_size = data->end - data->at, .d = d};
+  vt_arena_init(&r.arena, ar->a);
+  const vt_status s = read_slots(ar, &r, data);
+  vt_arena_done(&r.arena);
   return s;
 }
 

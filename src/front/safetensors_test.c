@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * safetensors_test.c - safetensors files, good and hostile, and back. */
+#include <sys/resource.h>
 #include "archive_test.h"
 
 static bytes make(const char *header, const void *data, size_t n) {
@@ -102,10 +103,28 @@ static const struct {
     {"{\"__metadata__\":1}", 0, VT_FORMAT},
     {"{\"__metadata__\":{\"a\":1}}", 0, VT_FORMAT},
     {"{\"__metadata__\":{\"a\":\"1\"}}", 1, VT_FORMAT},
+    /* what is no JSON */
+    {"", 0, VT_FORMAT},
+    {"[]", 0, VT_FORMAT},
+    {"{,}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{},}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{} \"a\":{}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":\"\",}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":\"\t\"}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":\"\xc0\x80\"}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":\"\\u00g0\"}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":\"\\udc00\"}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":\"\\ud800\\u0041\"}}", 0, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1,],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1 1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1e0],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
+    {"{\"x\":{\"dtype\":\"U8\",\"shape\":[[1]],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
     /* duplicates, unknown and missing members */
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
      "\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
      2, VT_FORMAT},
+    {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, VT_FORMAT},
+    {"{\"__metadata__\":{\"a\":\"1\",\"b\":\"\",\"a\":\"2\"}}", 0, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
      VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"more\":0}}", 1, VT_FORMAT},
@@ -210,7 +229,13 @@ static void test_messages(void) {
   check_says(&b, VT_FORMAT,
              "the safetensors header at byte 8 is said to be 3 bytes long, but 2 are left");
   b = make("{\"x\" 1}", "", 0);
-  check_says(&b, VT_FORMAT, "the safetensors header is wrong at byte 14: ':' expected near '1'");
+  check_says(&b, VT_FORMAT, "the safetensors header is wrong at byte 13: ':' is expected");
+  b = make("{\"a\":{\"dtype\":\"U8\",\"shape\":[01],\"data_offsets\":[0,1]}}", "a", 1);
+  check_says(&b, VT_FORMAT, "the shape of tensor 'a' holds what is not a whole number");
+  b = make("{\"a\\x\":1}", "", 0);
+  check_says(&b, VT_FORMAT, "the safetensors header is wrong at byte 11: an unknown escape");
+  b = make("{\"__metadata__\":{\"a\":\"\",\"\\u0061\":\"\"}}", "", 0);
+  check_says(&b, VT_FORMAT, "the safetensors header has 'a' twice");
 }
 
 /* The first eight bytes say how long the header is; no lie may lead outside the file. */
@@ -244,6 +269,82 @@ static void test_header_limit(void) {
   CHECK(vt_archive_parse(p, n - 1, NULL, &ar, NULL) == VT_OK && ar != NULL);
   vt_archive_free(ar);
   free(p);
+}
+
+/* Every kind of escape, and characters of one to four bytes. */
+static void test_escapes(void) {
+  const bytes b = make(
+      "{\"__metadata__\":{\"\\b\\f\\n\\r\\t\\/\\\\\\\"\":\"\\u0001\"},\n\t"
+      "\"\\u0041\\u00e4\\u20AC\\ud83d\\ude00\\/\xf0\x9f\x98\x80\" :\r\n"
+      "{\"d\\u0074ype\":\"U8\" , \"shape\" : [ ] ,\"data_offsets\":[0 , 1]} } \n",
+      "a", 1);
+  vt_archive *ar;
+  vt_fault f;
+  vt_diag d;
+  vt_tensor t;
+  CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+  if (ar == NULL) return;
+  CHECK(vt_archive_find(ar, "A\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80/\xf0\x9f\x98\x80", &t, &d) ==
+        VT_OK);
+  vt_archive_free(ar);
+}
+
+/* ---- memory ---- */
+
+typedef struct meter {
+  size_t now, most;
+} meter;
+
+static void *measure(void *user, void *p, size_t old_size, size_t new_size) {
+  meter *m = (meter *)user;
+  m->now = m->now - (p != NULL ? old_size : 0) + new_size;
+  if (m->now > m->most) m->most = m->now;
+  if (new_size != 0) return realloc(p, new_size);
+  free(p);
+  return NULL;
+}
+
+/* A header of 8 MiB of the same again, of which `times` at most the memory may be taken. The parser
+ * takes all of it from the allocator given, so that nothing escapes the count; what the system
+ * counts is looked at too. */
+static void check_memory(const char *head, const char *again, vt_status want, size_t times) {
+  const size_t length = 8u << 20, n = 8 + length, step = strlen(again);
+  uint8_t *p = malloc(n);
+  if (p == NULL) return;
+  for (int i = 0; i < 8; i++) p[i] = (uint8_t)((uint64_t)length >> (8 * i));
+  memcpy(p + 8, head, strlen(head));
+  for (size_t i = 8 + strlen(head), k = 0; i < n; i++, k++) p[i] = (uint8_t)again[k % step];
+  for (size_t i = 8 + strlen(head), k = 0; i + step <= n; i += step, k++)
+    for (size_t j = 0; j < step;
+         j++) /* '#': the end of five letters that tell one from the other */
+      if (again[j] == '#')
+        for (unsigned q = 0; q < 5; q++) p[i + j - q] = (uint8_t)('a' + (k >> (4 * q) & 15));
+  struct rusage before, after;
+  meter m = {0, 0};
+  const vt_alloc a = {.user = &m, .resize = measure};
+  vt_archive *ar = NULL;
+  vt_diag d = {.code = VT_OK};
+  CHECK(getrusage(RUSAGE_SELF, &before) == 0);
+  CHECK(vt_archive_parse(p, n, &a, &ar, &d) == want && ar == NULL && m.now == 0);
+  CHECK(getrusage(RUSAGE_SELF, &after) == 0);
+  CHECK(m.most < times * length);
+  CHECK((uint64_t)(after.ru_maxrss - before.ru_maxrss) * 1024 < 2 * times * length);
+  if (m.most >= times * length || d.code != want)
+    fprintf(stderr, "  %s: %zu bytes, %s\n", again, m.most, d.text);
+  free(p);
+}
+
+static void test_memory(void) {
+  check_memory("[", "[],", VT_FORMAT, 2);
+  check_memory("{\"x\":", "[", VT_FORMAT, 2);
+  check_memory("{\"x\":[", "[],", VT_FORMAT, 2);
+  check_memory("{\"x\":{\"shape\":[", "[],", VT_FORMAT, 2);
+  check_memory("{\"x\":{\"shape\":[0", ",0", VT_FORMAT, 2);
+  check_memory("{\"x\":{\"a\":{", "\"a\":{", VT_FORMAT, 2);
+  check_memory("{", "\"    #\":{},", VT_FORMAT, 2);
+  check_memory("{\"__metadata__\":{", "\"    #\":\"\",", VT_FORMAT, 8);
+  check_memory("{", "\"    #\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},", VT_FORMAT,
+               12);
 }
 
 /* ---- writing ---- */
@@ -328,6 +429,8 @@ static void test_write_refused(void) {
 
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
+  test_memory(); /* first, while the process is small */
+  test_escapes();
   const bytes b = make(mixed, mixed_data, sizeof mixed_data);
   test_reading();
   test_every_type();

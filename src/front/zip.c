@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * zip.c - the directory of a zip file.
  *
- *   members, each a local header (PK\3\4) and its data; the directory, a header (PK\1\2) a member;
- *   [the zip64 end (PK\6\6) and its locator (PK\6\7)]; the end (PK\5\6) and a comment.
+ *   members, each a local header (PK\3\4), its data and, where the sizes were not known before it
+ *   was written, a descriptor ([PK\7\10], CRC, both sizes); the directory, a header (PK\1\2) a
+ * member; [the zip64 end (PK\6\6) and its locator (PK\6\7)]; the end (PK\5\6) and a comment.
  *
  * The same facts stand in two places, and archives that say different things to different readers
  * live from that: whatever does not agree is refused. The members must tile the file up to the
@@ -18,8 +19,7 @@ enum {
   END64 = 56,
   CENTRAL = 46,
   LOCAL = 30,
-  DIRECTORY_LIMIT = 100 * 1024 * 1024,
-  DESCRIPTOR_MAX = 24 /* what may follow data whose size was not known when it was written */
+  DIRECTORY_LIMIT = 100 * 1024 * 1024
 };
 enum { FLAG_ENCRYPTED = 1, FLAG_DESCRIPTOR = 8, FLAG_STRONG = 64, FLAG_MASKED = 8192 };
 enum { STORED = 0, DEFLATED = 8 };
@@ -59,12 +59,19 @@ static vt_status find_end(vt_archive *ar, const vt_source *src, uint64_t *out_at
   return VT_FAIL(d, VT_FORMAT, "the zip file has no end record; it may be truncated");
 }
 
-static vt_status read_end64(const vt_source *src, uint64_t end_at, directory *out, vt_diag *d) {
-  uint8_t p[END64], locator[LOCATOR];
+/* What the old end says must be what the zip64 end says, or that it does not fit. */
+static int ends_agree(const directory *old, const directory *wide) {
+  return (old->count == wide->count || old->count == 0xffff) &&
+         (old->size == wide->size || old->size == NOT_HERE) &&
+         (old->begin == wide->begin || old->begin == NOT_HERE);
+}
+
+/* `locator` stands right before the end, the zip64 end right before the locator. */
+static vt_status read_end64(const vt_source *src, const uint8_t *locator, uint64_t end_at,
+                            directory *out, vt_diag *d) {
+  uint8_t p[END64];
   if (end_at < LOCATOR + END64) return wrong(d, "no room for its zip64 end", end_at);
   const uint64_t at = end_at - LOCATOR - END64;
-  VT_TRY(vt_source_read(src, end_at - LOCATOR, locator, LOCATOR, d));
-  if (memcmp(locator, "PK\6\7", 4) != 0) return wrong(d, "no zip64 locator", end_at - LOCATOR);
   if (number(locator + 4, 4) != 0 || number(locator + 8, 8) != at || number(locator + 16, 4) > 1)
     return wrong(d, "a zip64 locator that lies", end_at - LOCATOR);
   VT_TRY(vt_source_read(src, at, p, END64, d));
@@ -72,11 +79,20 @@ static vt_status read_end64(const vt_source *src, uint64_t end_at, directory *ou
     return wrong(d, "no zip64 end", at);
   if (number(p + 16, 4) != 0 || number(p + 20, 4) != 0 || number(p + 24, 8) != number(p + 32, 8))
     return wrong(d, "several disks", at);
-  out->count = number(p + 32, 8);
-  out->size = number(p + 40, 8);
-  out->begin = number(p + 48, 8);
-  out->end = at;
+  const directory r = {number(p + 48, 8), number(p + 40, 8), number(p + 32, 8), at};
+  if (!ends_agree(out, &r)) return wrong(d, "two ends that do not agree", at);
+  *out = r;
   return VT_OK;
+}
+
+/* The locator alone says that there is a zip64 end: the numbers of the old end may be true beside
+ * one (CPython turns to zip64 at 2^31), and 65535 members fit the old end. Without a locator a
+ * number that does not fit is found wrong like any other. */
+static vt_status read_wide(const vt_source *src, uint64_t end_at, directory *out, vt_diag *d) {
+  uint8_t locator[LOCATOR];
+  if (end_at < LOCATOR) return VT_OK;
+  VT_TRY(vt_source_read(src, end_at - LOCATOR, locator, LOCATOR, d));
+  return memcmp(locator, "PK\6\7", 4) == 0 ? read_end64(src, locator, end_at, out, d) : VT_OK;
 }
 
 static vt_status read_end(const vt_source *src, uint64_t at, directory *out, vt_diag *d) {
@@ -85,8 +101,7 @@ static vt_status read_end(const vt_source *src, uint64_t at, directory *out, vt_
   if (number(p + 4, 2) != 0 || number(p + 6, 2) != 0 || number(p + 8, 2) != number(p + 10, 2))
     return wrong(d, "several disks", at);
   directory r = {number(p + 16, 4), number(p + 12, 4), number(p + 10, 2), at};
-  if (r.begin == NOT_HERE || r.size == NOT_HERE || r.count == 0xffff)
-    VT_TRY(read_end64(src, at, &r, d));
+  VT_TRY(read_wide(src, at, &r, d));
   if (r.begin > r.end || r.size != r.end - r.begin)
     return wrong(d, "a directory that does not end where the end begins,", at);
   if (r.size > DIRECTORY_LIMIT)
@@ -239,19 +254,40 @@ static vt_status check_names(vt_member **order, uint32_t n, vt_alloc a, vt_diag 
   return VT_OK;
 }
 
-static vt_status check_places(vt_member **order, uint32_t n, uint64_t limit, vt_alloc a,
-                              vt_diag *d) {
-  uint64_t at = 0, slack = 0;
+/* The descriptor in the `n` bytes between a member's data and what follows. It may have its mark
+ * or not and sizes of 4 or 8 bytes, and of these four no two are equally long. */
+static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint64_t n,
+                                  vt_diag *d) {
+  uint8_t p[24];
+  char q[VT_QUOTE_MAX];
+  const int marked = n == 16 || n == 24, wide = n >= 20 ? 8 : 4;
+  if (n != 12 && n != 16 && n != 20 && n != 24)
+    return wrong(d, n == 0 ? "no descriptor behind a member" : "bytes that belong to no member",
+                 m->end);
+  VT_TRY(vt_source_read(src, m->end, p, (size_t)n, d));
+  const uint8_t *v = marked ? p + 4 : p;
+  if ((!marked || memcmp(p, "PK\7\10", 4) == 0) && number(v, 4) == m->crc &&
+      number(v + 4, wide) == m->end - m->begin && number(v + 4 + wide, wide) == m->size)
+    return VT_OK;
+  return VT_FAIL(d, VT_FORMAT,
+                 "the descriptor of '%s' at byte %llu does not agree with the directory",
+                 vt_archive_quote(m->name, strlen(m->name), q), (unsigned long long)m->end);
+}
+
+/* What lies between the data of `m` and the next member, at `next`. */
+static vt_status check_gap(const vt_source *src, const vt_member *m, uint64_t next, vt_diag *d) {
+  if (next < m->end) return wrong(d, "members that overlap", next);
+  if ((m->flags & FLAG_DESCRIPTOR) != 0) return check_descriptor(src, m, next - m->end, d);
+  return next == m->end ? VT_OK : wrong(d, "bytes that belong to no member", m->end);
+}
+
+static vt_status check_places(vt_member **order, uint32_t n, uint64_t limit, const vt_source *src,
+                              vt_alloc a, vt_diag *d) {
   if (vt_sort(order, n, sizeof *order, by_place, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
-  for (uint32_t i = 0; i <= n; i++) {
-    const uint64_t next = i < n ? order[i]->local : limit;
-    if (next < at) return wrong(d, "members that overlap", next);
-    if (next - at > slack) return wrong(d, "bytes that belong to no member", at);
-    if (i == n) break;
-    at = order[i]->end;
-    slack = (order[i]->flags & FLAG_DESCRIPTOR) != 0 ? DESCRIPTOR_MAX : 0;
-  }
+  if ((n > 0 ? order[0]->local : limit) != 0) return wrong(d, "bytes that belong to no member", 0);
+  for (uint32_t i = 0; i < n; i++)
+    VT_TRY(check_gap(src, order[i], i + 1 < n ? order[i + 1]->local : limit, d));
   return VT_OK;
 }
 
@@ -290,7 +326,7 @@ vt_status vt_zip_open(vt_archive *ar, const vt_source *src, vt_zip *out, vt_diag
   VT_TRY(read_directory(ar, src, &r, members, d));
   for (uint32_t i = 0; i < n; i++) order[i] = &members[i];
   VT_TRY(check_names(order, n, ar->a, d));
-  VT_TRY(check_places(order, n, r.begin, ar->a, d));
+  VT_TRY(check_places(order, n, r.begin, src, ar->a, d));
   *out = (vt_zip){.members = members, .count = n};
   return VT_OK;
 }

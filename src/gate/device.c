@@ -4,8 +4,12 @@
  * environment in every call, whatever mode the host program is in. */
 #include <stdio.h>
 #include <string.h>
+#include "plugin.h"
 #include "registry.h"
+#include "table.h"
 #include "vt_fpenv.h"
+
+_Static_assert((int)VT_TABLE_ALIGNMENT == (int)VT_PLAN_ALIGNMENT, "what a plan can keep");
 
 /* ---- what the host offers ---- */
 
@@ -46,23 +50,13 @@ static void host_init(vt_device *dev, vt_alloc a) {
 
 /* ---- finding and checking ---- */
 
-/* Every function of version 1 is owed; a NULL or a short table is refused before it is called. */
-static int is_complete(const vt_bk_api *api) {
-  return VT_BK_HAS(api, vt_bk_api, name) && VT_BK_HAS(api, vt_bk_api, device_count) &&
-         VT_BK_HAS(api, vt_bk_api, device_open) && VT_BK_HAS(api, vt_bk_api, device_close) &&
-         VT_BK_HAS(api, vt_bk_api, capabilities) && VT_BK_HAS(api, vt_bk_api, op_listed) &&
-         VT_BK_HAS(api, vt_bk_api, step_check) && VT_BK_HAS(api, vt_bk_api, workspace) &&
-         VT_BK_HAS(api, vt_bk_api, program_build) && VT_BK_HAS(api, vt_bk_api, program_free) &&
-         VT_BK_HAS(api, vt_bk_api, buffer_new) && VT_BK_HAS(api, vt_bk_api, buffer_free) &&
-         VT_BK_HAS(api, vt_bk_api, copy) && VT_BK_HAS(api, vt_bk_api, run) &&
-         VT_BK_HAS(api, vt_bk_api, wait);
-}
-
 static vt_status query(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
+  char text[VT_TABLE_TEXT];
   const vt_bk_api *api = row->query(&dev->host);
-  if (api == NULL || api->abi_major != VT_BK_ABI_MAJOR || !is_complete(api))
-    return VT_FAIL(d, VT_ABI, "backend '%s' does not offer the whole of ABI version %u", row->name,
-                   VT_BK_ABI_MAJOR);
+  const char *fault = vt_table_fault(api, text);
+  if (fault != NULL)
+    return VT_FAIL(d, VT_ABI, "backend '%s' does not offer the whole of ABI version %u: %s",
+                   row->name, VT_BK_ABI_MAJOR, fault);
   dev->api = api;
   return VT_OK;
 }
@@ -98,17 +92,19 @@ static vt_status unknown(const char *name, vt_diag *d) {
   return VT_FAIL(d, VT_BACKEND, "there is no backend '%.60s'; there are: %s", name, known);
 }
 
-/* "name" or "name:ordinal" */
-static const vt_registry_row *parse_name(const char *name, uint32_t *out_ordinal) {
-  const char *colon = strchr(name, ':');
-  const size_t n = colon == NULL ? strlen(name) : (size_t)(colon - name);
-  uint32_t ordinal = 0;
-  if (colon != NULL) {
-    const size_t digits = strspn(colon + 1, "0123456789");
-    if (digits == 0 || digits > 4 || colon[1 + digits] != 0) return NULL;
-    for (size_t i = 1; i <= digits; i++) ordinal = ordinal * 10 + (uint32_t)(colon[i] - '0');
-  }
-  *out_ordinal = ordinal;
+/* "name" or "name:ordinal": the length of the name, 0 when there is no number behind the colon. */
+static size_t split_name(const char *name, uint32_t *out_ordinal) {
+  const char *colon = strrchr(name, ':');
+  *out_ordinal = 0;
+  if (colon == NULL) return strlen(name);
+  const size_t digits = strspn(colon + 1, "0123456789");
+  if (digits == 0 || digits > 4 || colon[1 + digits] != 0) return 0;
+  for (size_t i = 1; i <= digits; i++)
+    *out_ordinal = *out_ordinal * 10 + (uint32_t)(colon[i] - '0');
+  return (size_t)(colon - name);
+}
+
+static const vt_registry_row *find_row(const char *name, size_t n) {
   for (uint32_t i = 0; i < vt_registry_total(); i++) {
     const vt_registry_row *row = vt_registry_row_at(i);
     if (strlen(row->name) == n && memcmp(row->name, name, n) == 0) return row;
@@ -118,12 +114,13 @@ static const vt_registry_row *parse_name(const char *name, uint32_t *out_ordinal
 
 /* How much memory there is now is asked when it is to be taken. */
 static vt_status read_caps(vt_device *dev, vt_diag *d) {
+  char text[VT_TABLE_TEXT];
   vt_bk_caps caps = {.size = offsetof(vt_bk_caps, memory)};
   const int32_t s = dev->api->capabilities(dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail(dev, s, "state its capabilities", d);
-  if (caps.alignment == 0 || (caps.alignment & (caps.alignment - 1)) != 0 ||
-      caps.alignment > VT_PLAN_ALIGNMENT || caps.fingerprint == NULL || caps.about == NULL)
-    return VT_FAIL(d, VT_ABI, "backend '%s' states impossible capabilities", dev->name);
+  const char *fault = vt_caps_fault(&caps, text);
+  if (fault != NULL)
+    return VT_FAIL(d, VT_ABI, "backend '%s' states impossible capabilities: %s", dev->name, fault);
   dev->caps = caps;
   return VT_OK;
 }
@@ -146,23 +143,67 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   return read_caps(dev, d);
 }
 
-vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) {
-  uint32_t ordinal;
-  const vt_registry_row *row = parse_name(name, &ordinal);
-  if (row == NULL) return unknown(name, d);
-  vt_device *dev = vt_alloc_new(a, sizeof *dev);
-  if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  host_init(dev, a);
+static vt_status open_row(vt_device *dev, const vt_registry_row *row, uint32_t ordinal,
+                          vt_diag *d) {
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
   const vt_status s = open_device(dev, row, ordinal, d);
   vt_fpenv_leave(&saved);
+  return s;
+}
+
+/* A plan for a plug-in is for this content: another build may answer otherwise, though it gives
+ * itself the same fingerprint. */
+static void stamp_print(vt_device *dev, const vt_plugin *p) {
+  char hex[65];
+  vt_hash_hex(&p->image.hash, hex);
+  snprintf(dev->print, sizeof dev->print, "%s %s", hex, dev->caps.fingerprint);
+  dev->caps.fingerprint = dev->print;
+}
+
+/* A name with a slash is the path of a plug-in, and nothing else is. */
+static vt_status open_plugin(vt_device *dev, const char *name, const vt_policy *policy,
+                             vt_diag *d) {
+  uint32_t ordinal;
+  char shown[VT_PLUGIN_NAME], path[VT_PLUGIN_PATH];
+  const size_t split = split_name(name, &ordinal), n = split != 0 ? split : strlen(name);
+  if (n >= sizeof path)
+    return VT_FAIL(d, VT_BACKEND, "the path of a plug-in is longer than %d bytes: '%.60s...'",
+                   VT_PLUGIN_PATH - 1, name);
+  memcpy(path, name, n);
+  path[n] = 0;
+  VT_TRY(vt_plugin_get(path, ordinal, policy, &dev->plugin, d));
+  vt_plugin_show(path, shown);
+  const vt_registry_row row = {shown, dev->plugin->query};
+  VT_TRY(open_row(dev, &row, ordinal, d));
+  stamp_print(dev, dev->plugin);
+  return VT_OK;
+}
+
+static vt_status open_named(vt_device *dev, const char *name, const vt_policy *policy, vt_diag *d) {
+  uint32_t ordinal;
+  if (strchr(name, '/') != NULL) return open_plugin(dev, name, policy, d);
+  const vt_registry_row *row = find_row(name, split_name(name, &ordinal));
+  return row != NULL ? open_row(dev, row, ordinal, d) : unknown(name, d);
+}
+
+vt_status vt_device_open_under(const vt_policy *policy, const char *name, vt_alloc a,
+                               vt_device **out, vt_diag *d) {
+  vt_device *dev = vt_alloc_new(a, sizeof *dev);
+  if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  host_init(dev, a);
+  const vt_status s = open_named(dev, name, policy, d);
   if (s == VT_OK) {
     *out = dev;
   } else {
     vt_device_close(dev);
   }
   return s;
+}
+
+vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) {
+  const vt_policy strict = {0};
+  return vt_device_open_under(&strict, name, a, out, d);
 }
 
 void vt_device_close(vt_device *dev) {
@@ -176,6 +217,14 @@ void vt_device_close(vt_device *dev) {
 }
 
 const char *vt_device_name(const vt_device *dev) { return dev->name; }
+
+const vt_hash256 *vt_device_plugin(const vt_device *dev) {
+  return dev->plugin != NULL ? &dev->plugin->image.hash : NULL;
+}
+
+int vt_device_unadmitted(const vt_device *dev) {
+  return dev->plugin != NULL && !vt_gate_admitted(&dev->plugin->image.hash);
+}
 
 const vt_bk_caps *vt_device_caps(const vt_device *dev) { return &dev->caps; }
 

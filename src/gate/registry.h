@@ -10,6 +10,8 @@ typedef struct vt_registry_row {
 } vt_registry_row;
 const vt_registry_row *vt_registry_row_at(uint32_t i);
 
+struct vt_plugin;
+
 /* An opened device, as the gateway's own files see it. */
 struct vt_device {
   vt_alloc a;
@@ -18,8 +20,10 @@ struct vt_device {
   vt_bk_device *dev;
   vt_bk_caps caps;
   char name[80];
-  char reason[240]; /* what the backend said last through host.diag */
-  vt_exec *running; /* the execution under way, for reports of progress */
+  const struct vt_plugin *plugin; /* NULL: built in */
+  char print[300];                /* of a plug-in: its content and its own fingerprint */
+  char reason[240];               /* what the backend said last through host.diag */
+  vt_exec *running;               /* the execution under way, for reports of progress */
 };
 /* Step `step` of an execution is finished. */
 void vt_exec_note(vt_exec *x, uint64_t step);

@@ -12,12 +12,27 @@ uint32_t vt_registry_total(void);
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices,
                          vt_diag *d) VT_NODISCARD;
 
+/* ---- policy ---- */
+/* What is let through; zero is strict. */
+typedef struct vt_policy {
+  int allow_unadmitted; /* plug-ins of which nothing shows that they give the right bits */
+} vt_policy;
+/* Whether a certificate of admission covers a plug-in of this content. */
+int vt_gate_admitted(const vt_hash256 *hash);
+
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
-/* `name` is "reference" or "reference:1". */
+/* `name` is "reference" or "reference:1"; with a slash in it, the path of a plug-in, which is
+ * probed in a child process before this one loads it: "./libfoo.so", "/opt/libfoo.so:1". */
+vt_status vt_device_open_under(const vt_policy *policy, const char *name, vt_alloc a,
+                               vt_device **out, vt_diag *d) VT_NODISCARD;
+/* Under the strict policy. */
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) VT_NODISCARD;
 void vt_device_close(vt_device *dev);
 const char *vt_device_name(const vt_device *dev); /* "reference:0" */
+/* The content of the plug-in; NULL for a device that is built in. */
+const vt_hash256 *vt_device_plugin(const vt_device *dev);
+int vt_device_unadmitted(const vt_device *dev);
 const vt_bk_caps *vt_device_caps(const vt_device *dev);
 /* 1 when the device has a kernel for op number `op`. The shape fits vt_pass_options.listed. */
 int vt_device_lists(const void *dev, uint32_t op);

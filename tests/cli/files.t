@@ -99,6 +99,17 @@ $ printf '1,2\n3\n' > $TMP/ragged.csv; volta inspect $TMP/ragged.csv
 ! 3
 ! ^
 ? 3
+$ printf 'a,\n1,2\n' > $TMP/name.csv; volta inspect $TMP/name.csv
+! $TMP/name.csv:1:3: error: the field is empty [format]
+! a,
+!   ^
+? 3
+$ printf 'a,b\0c\n1,2\n' > $TMP/name.csv; volta inspect $TMP/name.csv 2>&1 | head -n 1
+\$TMP/name.csv:1:3: error: 'b\x00c' cannot be a column's name [format]
+? 3
+$ volta digest tests/golden/files/zip64.npz | tail -n 1; volta digest tests/golden/files/piped.npz | tail -n 1
+2177111a7d0dbc1897b0659af8c0eefa695834413a9ca05ba690d49457a6b044  half  f16[2]
+2177111a7d0dbc1897b0659af8c0eefa695834413a9ca05ba690d49457a6b044  half  f16[2]
 $ head -c 300 $TMP/x.npz > $TMP/short.npz; volta inspect $TMP/short.npz
 ! $TMP/short.npz: error: the zip file has no end record; it may be truncated [format]
 ? 3

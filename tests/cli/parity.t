@@ -15,11 +15,13 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
   "backends": [
     {
       "backend": "reference:0",
-      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3"
+      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "unadmitted": false
     },
     {
       "backend": "reference:1",
       "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "unadmitted": false,
       "agrees": true,
       "compared": 8,
       "differing": 0,
@@ -28,6 +30,7 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
     {
       "backend": "reference:0",
       "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "unadmitted": false,
       "agrees": true,
       "compared": 8,
       "differing": 0,
@@ -65,11 +68,13 @@ $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 
   "backends": [
     {
       "backend": "reference:0",
-      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3"
+      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "unadmitted": false
     },
     {
       "backend": "reference:1",
       "digest": "5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "unadmitted": false,
       "agrees": false,
       "compared": 8,
       "differing": 1,
@@ -112,7 +117,8 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
   "backends": [
     {
       "backend": "reference:1",
-      "digest": "e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2"
+      "digest": "e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2",
+      "unadmitted": false
     }
   ],
   "agree": true,

@@ -50,6 +50,7 @@ $ volta plan examples/mlp.vt --bind B=4 --json
   "bind": {
     "B": 4
   },
+  "unadmitted": false,
   "schedule": "source",
   "stream": null,
   "memory_budget": null,
@@ -158,7 +159,7 @@ target 28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +9 | head -n 9
+$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +10 | head -n 9
   "stream": null,
   "memory_budget": 830975,
   "fits": false,

@@ -56,8 +56,12 @@ usage: volta run [FLAGS] MODEL
 Run a model once and show its outputs.
 \
 flags:
-      --backend BACKEND     Where to run, as in reference or reference:1.
-                            Without it VOLTA_BACKEND says, else reference.
+      --backend BACKEND     Where to run, as in reference or reference:1, or the
+                            path of a plug-in, as in ./libfoo.so or
+                            ./libfoo.so:1. Without it VOLTA_BACKEND says, else
+                            reference.
+      --allow-unadmitted    Run on a plug-in though no certificate admits it;
+                            the report says so.
       --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given
                             more than once.
       --seed SEED           Initialise the parameters from this seed; 0 unless
@@ -115,6 +119,8 @@ flags:
       --backends A,B,...    Which to compare, the first being what the others
                             are held to. Without it: every device that is
                             available and complete.
+      --allow-unadmitted    Run on a plug-in though no certificate admits it;
+                            the report says so.
       --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given
                             more than once.
       --seed SEED           Initialise the parameters from this seed; 0 unless

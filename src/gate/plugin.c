@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plugin.c - backends in files: from a path that somebody gave to a function in this process. The
+ * content is copied and sealed first, so that what was hashed is what a child probes and what is
+ * loaded here, whatever happens to the file meanwhile. No folder is ever searched. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "plugin.h"
+#include "probe.h"
+#include "vt_fpenv.h"
+
+static const uint64_t largest = (uint64_t)1 << 30;
+
+/* Loading is a matter of the whole process, and so is what was loaded. Nothing is unloaded: a
+ * plug-in may have threads of its own, and what it handed out may still be in use. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static vt_plugin *loaded;
+
+/* Certificates of admission are not made by this version, so that there is none to cover it. */
+int vt_gate_admitted(const vt_hash256 *hash) {
+  (void)hash;
+  return 0;
+}
+
+void vt_plugin_show(const char *path, char out[VT_PLUGIN_NAME]) {
+  const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+  size_t n = 0;
+  for (; name[n] != 0 && n + 1 < VT_PLUGIN_NAME; n++)
+    out[n] = name[n] > ' ' && name[n] <= '~' && name[n] != ':' ? name[n] : '_';
+  out[n] = 0;
+}
+
+/* ---- the file ---- */
+
+static vt_status take_file(const char *path, vt_sealed *out, vt_diag *d) {
+  static const char elf[4] = {0x7f, 'E', 'L', 'F'};
+  vt_diag why = {0};
+  char head[4] = "";
+  const vt_status s = vt_sealed_read(path, largest, out, &why);
+  if (s != VT_OK) return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: %s", path, why.text);
+  if (pread(out->fd, head, sizeof head, 0) == sizeof head && memcmp(head, elf, sizeof elf) == 0)
+    return VT_OK;
+  vt_sealed_close(out);
+  return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it is not an ELF file", path);
+}
+
+static vt_status check_policy(const vt_policy *policy, const char *path, const vt_hash256 *hash,
+                              vt_diag *d) {
+  char hex[65];
+  if (policy->allow_unadmitted || vt_gate_admitted(hash)) return VT_OK;
+  vt_hash_hex(hash, hex);
+  const vt_status s =
+      VT_FAIL(d, VT_BACKEND,
+              "plug-in '%.200s' (content %.16s) is not admitted: nothing shows that it gives the "
+              "bits of the reference",
+              path, hex);
+  if (d != NULL && d->hint[0] == 0)
+    snprintf(d->hint, sizeof d->hint,
+             "--allow-unadmitted (vt_options.allow_unadmitted) runs it all the same and stamps the "
+             "report");
+  return s;
+}
+
+/* ---- this process ---- */
+
+/* The path names an open descriptor, which stays open: the loader takes two libraries of one path
+ * for the same. */
+static vt_status load(vt_plugin *p, const char *path, vt_diag *d) {
+  char through[VT_SEALED_PATH];
+  vt_fpenv saved;
+  vt_sealed_path(p->image.fd, through);
+  vt_fpenv_enter(&saved); /* whatever its constructors do to the mode of this thread */
+  void *library = dlopen(through, RTLD_NOW | RTLD_LOCAL);
+  vt_fpenv_leave(&saved);
+  if (library == NULL) {
+    const char *text = dlerror();
+    return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it cannot be loaded: %.200s", path,
+                   text != NULL ? text : "no reason is given");
+  }
+  *(void **)&p->query = dlsym(library, VT_BK_SYMBOL);
+  if (p->query != NULL) return VT_OK;
+  dlclose(library);
+  return VT_FAIL(d, VT_ABI, "plug-in '%.200s' is refused: it has no symbol " VT_BK_SYMBOL, path);
+}
+
+static vt_plugin *find(const vt_hash256 *hash) {
+  vt_plugin *p = loaded;
+  while (p != NULL && memcmp(p->image.hash.b, hash->b, sizeof hash->b) != 0) p = p->next;
+  return p;
+}
+
+static vt_status probe(vt_plugin *p, uint32_t ordinal, const char *path, vt_diag *d) {
+  const uint64_t bit = ordinal < 64 ? (uint64_t)1 << ordinal : 0;
+  if ((p->probed & bit) != 0) return VT_OK;
+  VT_TRY(vt_probe_run(&p->image, ordinal, path, VT_PROBE_MS, d));
+  p->probed |= bit;
+  return VT_OK;
+}
+
+static vt_status add(const vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
+                     vt_diag *d) {
+  const vt_alloc a = vt_alloc_default(); /* it outlives whoever asks first */
+  vt_plugin *p = vt_alloc_new(a, sizeof *p);
+  if (p == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  p->image = *image;
+  vt_status s = probe(p, ordinal, path, d);
+  if (s == VT_OK) s = load(p, path, d);
+  if (s != VT_OK) {
+    vt_alloc_free(a, p, sizeof *p);
+    return s;
+  }
+  p->next = loaded;
+  loaded = p;
+  *out = p;
+  return VT_OK;
+}
+
+/* `image` is taken over when it is the first of its content. */
+static vt_status get(vt_sealed *image, uint32_t ordinal, const char *path, const vt_plugin **out,
+                     vt_diag *d) {
+  vt_plugin *p = find(&image->hash);
+  if (p != NULL) {
+    VT_TRY(probe(p, ordinal, path, d));
+  } else {
+    VT_TRY(add(image, ordinal, path, &p, d));
+    *image = (vt_sealed){0};
+  }
+  *out = p;
+  return VT_OK;
+}
+
+vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_policy *policy,
+                        const vt_plugin **out, vt_diag *d) {
+  vt_sealed image = {0};
+  VT_TRY(take_file(path, &image, d));
+  vt_status s = check_policy(policy, path, &image.hash, d);
+  if (s == VT_OK) {
+    pthread_mutex_lock(&lock);
+    s = get(&image, ordinal, path, out, d);
+    pthread_mutex_unlock(&lock);
+  }
+  vt_sealed_close(&image);
+  return s;
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# example_plugin.sh VOLTA CTS GENERATED CC - the plug-in of examples/plugin, built from outside the
+# tree with the two headers it needs, gives the bits of the reference; so does what is copied from
+# src/back/null run, and a plug-in with a fault is told. GENERATED holds volta/volta_ops.h.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=$PWD
+volta=$(realpath "$1") cts=$(realpath "$2") generated=$3 compiler=$4
+for tool in make "$compiler"; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "SKIPPED: no $tool here"
+    exit 77
+  fi
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+failed=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+# expect CODE TEXT COMMAND...: that exit code, and the text in what it says on both streams.
+expect() {
+  local want=$1 text=$2 code=0
+  shift 2
+  "$@" >"$work/said" 2>&1 || code=$?
+  if ((code != want)) || ! grep -qF -- "$text" "$work/said"; then
+    fail "exit $code, not $want with '$text': $*: $(head -c 600 "$work/said")"
+  fi
+}
+
+# ---- built from a staged folder: nothing of the tree is seen ----
+mkdir -p "$work/include/volta"
+cp include/volta/volta_backend.h "$generated/volta/volta_ops.h" "$work/include/volta"
+cp -r examples/plugin "$work/plugin"
+make -C "$work/plugin" CC="$compiler" VOLTA_INCLUDE="$work/include" CFLAGS="-O2 -Werror" >"$work/log" 2>&1 ||
+  { cat "$work/log" && exit 1; }
+if nm -D --undefined-only "$work/plugin/libpointwise.so" | grep -q 'vt_'; then fail "it needs symbols of Volta"; fi
+
+cd "$work/plugin"
+plugin=./libpointwise.so
+model=(pointwise.vt --bind B=7 --random-inputs 3)
+run=("$volta" run "${model[@]}")
+
+# ---- the policy ----
+expect 5 "is not admitted" "${run[@]}" --backend $plugin
+expect 5 "--allow-unadmitted" "${run[@]}" --backend $plugin
+expect 0 "UNADMITTED: nothing shows that libpointwise.so:0" "${run[@]}" --backend $plugin --allow-unadmitted
+expect 5 "it has 1 device, there is no number 1" "${run[@]}" --backend $plugin:1 --allow-unadmitted
+# A name without a slash is never a file.
+expect 5 "there is no backend 'libpointwise.so'" "${run[@]}" --backend libpointwise.so --allow-unadmitted
+LD_LIBRARY_PATH=. expect 5 "there is no backend" "${run[@]}" --backend libpointwise.so --allow-unadmitted
+VOLTA_BACKEND=$plugin expect 5 "is not admitted" "${run[@]}"
+VOLTA_BACKEND=$plugin expect 0 "UNADMITTED" "${run[@]}" --allow-unadmitted
+expect 0 '"unadmitted": true' "${run[@]}" --backend $plugin --allow-unadmitted --json
+expect 0 '"plugin": "' "${run[@]}" --backend $plugin --allow-unadmitted --json
+expect 0 '"unadmitted": false' "${run[@]}" --json
+expect 0 '"unadmitted": true' "$volta" plan pointwise.vt --bind B=7 --backend $plugin --allow-unadmitted --json
+
+# ---- the bits ----
+reference=$("${run[@]}" --backend reference --digest)
+for backend in $plugin "$PWD/libpointwise.so:0"; do
+  if [[ $("${run[@]}" --backend "$backend" --allow-unadmitted --digest -q) != "$reference" ]]; then
+    fail "$backend gives other bits than the reference"
+  fi
+done
+for cache in cold warm; do
+  if [[ $("${run[@]}" --backend $plugin --allow-unadmitted --digest -q --plan-cache "$work/cache") != "$reference" ]]; then
+    fail "other bits with a $cache cache of plans"
+  fi
+done
+parity=("$volta" parity "${model[@]}" --backends "reference:0,$plugin,island:1" --allow-unadmitted)
+expect 0 "= libpointwise.so:0 = island:1" "${parity[@]}"
+expect 0 '"unadmitted": true' "${parity[@]}" --json
+# Every case of the conformance suite for what it has, in f32.
+only=()
+for op in neg abs add sub mul div maximum minimum relu clamp; do only+=(--only "$op/*f32*"); done
+expect 0 ", 0 runs failed" "$cts" --cases "$root/tests/cts" --backend $plugin --jobs 1 "${only[@]}"
+if ! grep -qE '^cts: [0-9]{3,} of' "$work/said"; then fail "too few cases: $(cat "$work/said")"; fi
+
+# ---- what it does not have is refused before anything runs ----
+printf 'volta 1\nmodel m {\n  input a: f32[3, 3]\n  output y = matmul(a, a)\n}\n' >"$work/matmul.vt"
+expect 4 "'y' = matmul giving f32[3, 3]: pointwise has no kernel for it" "$volta" run "$work/matmul.vt" --random-inputs 1 \
+  --backend $plugin --allow-unadmitted
+printf 'volta 1\nmodel m {\n  input a: f64[3]\n  output y = a + a\n}\n' >"$work/wide.vt"
+expect 4 "pointwise computes in f32" "$volta" run "$work/wide.vt" --random-inputs 1 --backend $plugin --allow-unadmitted
+
+# ---- a plug-in that is wrong is told ----
+sed 's/return a > b ? a : b;/return a < b ? a : b;/' pointwise.c >"$work/wrong.c"
+"$compiler" -std=c11 -O2 -fPIC -shared -I"$work/include" -o "$work/libwrong.so" "$work/wrong.c"
+expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "$volta" parity "${model[@]}" \
+  --backends "reference,$work/libwrong.so" --allow-unadmitted
+
+# ---- the template, copied out as src/back/null/README.md says ----
+cd "$root"
+mkdir "$work/mine"
+sed 's/vt_null_query/vt_backend_query/g' src/back/null/null.c >"$work/mine/mine.c"
+cp include/volta/volta_status.h include/volta/status.def "$work/include/volta"
+"$compiler" -std=c11 -O2 -ffp-contract=off -fPIC -shared -I"$work/include" -o "$work/mine/libmine.so" "$work/mine/mine.c"
+expect 4 "this backend has no kernels" "${run[@]/pointwise.vt/examples/plugin/pointwise.vt}" --backend "$work/mine/libmine.so" \
+  --allow-unadmitted
+
+if ((failed)); then exit 1; fi
+echo "the example plug-in: the bits of the reference, and refusals where there is no kernel"

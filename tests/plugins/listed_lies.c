@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * listed_lies.c - answers a question of yes or no with a number. */
+#include "test_plugin.h"
+
+static int32_t listed(vt_bk_device *dev, uint32_t op) { return (void)dev, (int32_t)op; }
+
+const vt_bk_api *vt_backend_query(const vt_bk_host *host) {
+  (void)host;
+  plugin_table()->op_listed = listed;
+  return plugin_table();
+}

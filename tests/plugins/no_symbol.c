@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * no_symbol.c - exports nothing by the name that is asked for. */
+#include "test_plugin.h"
+
+EXPORT const vt_bk_api *other_query(void);
+const vt_bk_api *other_query(void) { return plugin_table(); }

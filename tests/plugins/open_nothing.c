@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * open_nothing.c - opens and gives nothing. */
+#include "test_plugin.h"
+
+static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
+  (void)host, (void)ordinal, (void)out;
+  return OK;
+}
+
+const vt_bk_api *vt_backend_query(const vt_bk_host *host) {
+  (void)host;
+  plugin_table()->device_open = open_device;
+  return plugin_table();
+}

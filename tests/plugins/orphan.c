@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * orphan.c - leaves a process behind that holds what it was given. */
+#include "test_plugin.h"
+
+const vt_bk_api *vt_backend_query(const vt_bk_host *host) {
+  (void)host;
+  if (fork() == 0) plugin_hang();
+  return plugin_table();
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plugins_check.c - every plug-in that breaks a rule is refused for its own reason, in one process
+ * that goes on as if nothing had happened; those that keep the rules are let in.
+ *
+ *   plugins_check FOLDER   FOLDER: where the plug-ins beside this file were built */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "test_plugin.h"
+#include "probe.h"
+#include "vt_clock.h"
+#include "vt_file.h"
+#include "vt_gate.h"
+#include "vt_test.h"
+
+static const char *built;
+static char scratch[] = "/tmp/volta-plugins-XXXXXX";
+
+/* ---- what this process has ---- */
+
+static int open_files(void) {
+  int n = 0;
+  DIR *folder = opendir("/proc/self/fd");
+  while (folder != NULL && readdir(folder) != NULL) n++;
+  if (folder != NULL) closedir(folder);
+  return n;
+}
+
+static int has_children(void) { return waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD; }
+
+/* A small model on the reference: what no refused plug-in may disturb. */
+static void run_reference(uint8_t out[32]) {
+  static const char text[] =
+      "volta 1\nmodel m {\n  input x: f32[4, 8]\n  input y: f32[4, 8]\n"
+      "  z = relu(x * y + 1.5) - exp(x)\n  output z\n}\n";
+  const vt_options o = {.size = sizeof o, .backend = "reference"};
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  CHECK(vt_model_parse(text, sizeof text - 1, NULL, &m, NULL) == VT_OK);
+  CHECK(m != NULL && vt_program_new(m, &o, &p, NULL) == VT_OK);
+  if (p == NULL) exit(1);
+  CHECK(vt_program_random_inputs(p, 7, NULL) == VT_OK && vt_program_run(p, NULL) == VT_OK);
+  CHECK(vt_program_digest(p, out, NULL) == VT_OK && !vt_program_unadmitted(p));
+  vt_program_free(p);
+  vt_model_free(m);
+}
+
+static void path_of(const char *name, char out[256]) {
+  snprintf(out, 256, "%s/%s.so", name[0] == '+' ? scratch : built, name + (name[0] == '+'));
+}
+
+/* ---- refused ---- */
+
+/* `name`: a plug-in, or with + a file made below. `ms`: 0 through the whole gate. */
+static const struct row {
+  const char *name;
+  vt_status want;
+  const char *why;
+  uint32_t ms;
+} rows[] = {
+    {"+missing", VT_BACKEND, "cannot open it: No such file", 0},
+    {"+folder", VT_BACKEND, "it is a folder", 0},
+    {"+fifo", VT_BACKEND, "it is not a regular file", 0},
+    {"+empty", VT_BACKEND, "it is not an ELF file", 0},
+    {"+text", VT_BACKEND, "it is not an ELF file", 0},
+    {"+cut_head", VT_BACKEND, "it cannot be loaded: ", 0},
+    {"+cut_half", VT_BACKEND, "", 0},
+    {"+machine", VT_BACKEND, "it cannot be loaded: ", 0},
+    {"+program", VT_BACKEND, "it cannot be loaded: cannot dynamically load", 0},
+    {"no_symbol", VT_ABI, "it has no symbol vt_backend_query", 0},
+    {"undefined_symbol", VT_BACKEND, "it cannot be loaded: undefined symbol: nobody_has_this", 0},
+    {"no_table", VT_ABI, "it gives no table", 0},
+    {"other_major", VT_ABI, "it speaks version 2 of the ABI, this is version 1", 0},
+    {"short_table", VT_ABI, "its table has 96 bytes, version 1 has 128", 0},
+    {"huge_table", VT_ABI, "its table cannot have 1048576 bytes", 0},
+    {"odd_table", VT_ABI, "its table cannot have 132 bytes", 0},
+    {"holed_table", VT_ABI, "its table has no copy", 0},
+    {"torn_table", VT_BACKEND, "it crashed (SIGSEGV) while its table was asked for", 0},
+    {"no_name", VT_ABI, "its name is empty or longer than 60 bytes", 0},
+    {"caps_beyond", VT_ABI, "it writes beyond the size it is given for its capabilities", 0},
+    {"caps_short", VT_ABI, "its capabilities cannot have 4 bytes", 0},
+    {"caps_alignment", VT_ABI, "it wants tensors aligned to 48 bytes", 0},
+    {"caps_error", VT_BACKEND, "it cannot state its capabilities: out of memory", 0},
+    {"count_error", VT_BACKEND, "it cannot count its devices: the driver  [31mis old", 0},
+    {"no_devices", VT_BACKEND, "it has 0 devices, there is no number 0", 0},
+    {"open_error", VT_BACKEND, "it cannot open its device: unknown status", 0},
+    {"open_nothing", VT_ABI, "it opens a device and does not give it", 0},
+    {"listed_lies", VT_ABI, "it answers neither 0 nor 1", 0},
+    {"prints", VT_ABI, "it prints 'hello from a plug-in'", 0},
+    {"prints_errors", VT_ABI, "it prints ' [2Jwarning'", 0},
+    {"prints_report", VT_BACKEND, "it ended its process (exit 0) while its table was asked for", 0},
+    {"rounding", VT_ABI, "it changes the floating-point mode of its host", 0},
+    {"crash_load", VT_BACKEND, "it crashed (SIGSEGV) while it was loaded", 0},
+    {"crash_end", VT_BACKEND, "it crashed (SIGSEGV) while its process came to an end", 0},
+    {"crash_query", VT_BACKEND, "it crashed (SIGSEGV) while its table was asked for", 0},
+    {"crash_open", VT_BACKEND, "it crashed (SIGSEGV) while its device was opened", 0},
+    {"crash_caps", VT_BACKEND, "it crashed (SIGSEGV) while its capabilities were asked for", 0},
+    {"crash_close", VT_BACKEND, "it crashed (SIGSEGV) while its device was closed", 0},
+    {"abort_query", VT_BACKEND, "it crashed (SIGABRT) while its table was asked for", 0},
+    {"abort_open", VT_BACKEND, "it crashed (SIGABRT) while its device was opened", 0},
+    {"abort_caps", VT_BACKEND, "it crashed (SIGABRT) while its capabilities were asked for", 0},
+    {"exit_query", VT_BACKEND, "it ended its process (exit 0) while its table was asked for", 0},
+    {"exit_open", VT_BACKEND, "it ended its process (exit 3) while its device was opened", 0},
+    {"exit_caps", VT_BACKEND, "it ended its process (exit 0) while its capabilities were", 0},
+    {"hang_load", VT_BACKEND, "it did not finish within 0.4 s while it was loaded", 400},
+    {"hang_open", VT_BACKEND, "it did not finish within 0.4 s while its device was opened", 400},
+    {"hang_caps", VT_BACKEND, "it did not finish within 0.4 s while its capabilities", 400},
+    {"prints_forever", VT_BACKEND, "it did not finish within 0.4 s while its table was", 400},
+    {"hang_query", VT_BACKEND, "it did not finish within 10 s while its table was asked for", 0},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static vt_status open_gate(const char *path, int allow, vt_diag *d) {
+  const vt_policy policy = {.allow_unadmitted = allow};
+  vt_device *dev = NULL;
+  const vt_status s = vt_device_open_under(&policy, path, vt_alloc_default(), &dev, d);
+  CHECK((s == VT_OK) == (dev != NULL));
+  if (dev != NULL) CHECK(vt_device_unadmitted(dev) && vt_device_plugin(dev) != NULL);
+  vt_device_close(dev);
+  return s;
+}
+
+static vt_status open_probe(const char *path, uint32_t ms, vt_diag *d) {
+  vt_sealed image;
+  CHECK(vt_sealed_read(path, 1 << 24, &image, NULL) == VT_OK);
+  const vt_status s = vt_probe_run(&image, 0, path, ms, d);
+  vt_sealed_close(&image);
+  return s;
+}
+
+static void test_refused(const uint8_t digest[32]) {
+  for (size_t i = 0; i < ROWS; i++) {
+    char path[256];
+    vt_diag d = {0};
+    uint8_t again[32];
+    const int files = open_files();
+    path_of(rows[i].name, path);
+    const vt_status s = rows[i].ms != 0 ? open_probe(path, rows[i].ms, &d) : open_gate(path, 1, &d);
+    const int right = s == rows[i].want && strstr(d.text, rows[i].why) != NULL &&
+                      strstr(d.text, "is refused: ") != NULL && vt_status_exit(s) == 5;
+    CHECK(right);
+    if (!right) fprintf(stderr, "  %s: %s [%s]\n", rows[i].name, d.text, vt_status_name(s));
+    CHECK(open_files() == files && !has_children());
+    run_reference(again);
+    CHECK(memcmp(digest, again, 32) == 0);
+  }
+}
+
+/* ---- the files that are no plug-ins ---- */
+
+static void put_file(const char *name, const void *p, size_t n) {
+  char path[256];
+  path_of(name, path);
+  FILE *f = fopen(path, "wb");
+  CHECK(f != NULL && fwrite(p, 1, n, f) == n && fclose(f) == 0);
+}
+
+static void copy_file(const char *from, const char *to, size_t part, int machine) {
+  vt_file f;
+  char path[256];
+  if (from[0] != '/') path_of(from, path);
+  CHECK(vt_file_read(from[0] != '/' ? path : from, 1 << 26, vt_alloc_default(), &f, NULL) == VT_OK);
+  if (machine) f.data[18] = 0xf3, f.data[19] = 0; /* e_machine: another one than any of ours */
+  put_file(to, f.data, part == 0 ? f.size : part == 1 ? 64 : f.size / part);
+  vt_file_done(&f);
+}
+
+static void make_files(void) {
+  char path[256];
+  path_of("+folder", path);
+  CHECK(mkdir(path, 0700) == 0);
+  path_of("+fifo", path);
+  CHECK(mkfifo(path, 0600) == 0);
+  put_file("+empty", "", 0);
+  put_file("+text", "#!/bin/sh\n", 10);
+  copy_file("good", "+cut_head", 1, 0);
+  copy_file("good", "+cut_half", 2, 0);
+  copy_file("good", "+machine", 0, 1);
+  copy_file("/proc/self/exe", "+program", 0, 0);
+}
+
+/* ---- let in ---- */
+
+static void test_policy(void) {
+  char path[256];
+  vt_diag d = {0};
+  path_of("good", path);
+  CHECK(open_gate(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
+  CHECK(strstr(d.hint, "--allow-unadmitted") != NULL);
+  memset(&d, 0, sizeof d); /* refused before any of its code runs, even in a child */
+  path_of("hang_query", path);
+  CHECK(open_gate(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
+}
+
+static void open_name(const char *path, const char *ordinal, const char *want) {
+  char name[300];
+  vt_diag d = {0};
+  vt_device *dev = NULL;
+  const vt_policy policy = {.allow_unadmitted = 1};
+  snprintf(name, sizeof name, "%s%s", path, ordinal);
+  CHECK(vt_device_open_under(&policy, name, vt_alloc_default(), &dev, &d) == VT_OK);
+  if (dev == NULL) {
+    fprintf(stderr, "  %s\n", d.text);
+    return;
+  }
+  CHECK(strcmp(vt_device_name(dev), want) == 0);
+  CHECK(strlen(vt_device_target(dev).fingerprint) == 64 + 1 + strlen("plugin-1"));
+  vt_device_close(dev);
+}
+
+static void test_good(void) {
+  char path[256];
+  path_of("good", path);
+  open_name(path, "", "good.so:0");
+  open_name(path, ":2", "good.so:2");
+  const int files = open_files();
+  for (int i = 0; i < 100; i++) open_name(path, ":0", "good.so:0"); /* loaded once */
+  CHECK(open_files() == files && !has_children());
+  vt_diag d = {0};
+  char name[300];
+  snprintf(name, sizeof name, "%s:3", path);
+  CHECK(open_gate(name, 1, &d) == VT_BACKEND && strstr(d.text, "no number 3") != NULL);
+}
+
+/* A file that is replaced is another plug-in; one that was loaded stays what it was. */
+static void test_replaced(void) {
+  char path[256];
+  vt_device *first = NULL, *second = NULL;
+  const vt_policy policy = {.allow_unadmitted = 1};
+  path_of("+swapped", path);
+  copy_file("good", "+swapped", 0, 0);
+  CHECK(vt_device_open_under(&policy, path, vt_alloc_default(), &first, NULL) == VT_OK);
+  copy_file("good_too", "+swapped", 0, 0); /* in place */
+  CHECK(vt_device_open_under(&policy, path, vt_alloc_default(), &second, NULL) == VT_OK);
+  if (first == NULL || second == NULL) exit(1);
+  CHECK(memcmp(vt_device_plugin(first)->b, vt_device_plugin(second)->b, 32) != 0);
+  CHECK(strcmp(vt_device_target(first).fingerprint, vt_device_target(second).fingerprint) != 0);
+  CHECK(strcmp(vt_device_caps(first)->about, "a plug-in") == 0);
+  CHECK(strcmp(vt_device_caps(second)->about, "another plug-in") == 0);
+  vt_device_close(first);
+  vt_device_close(second);
+}
+
+/* What a plug-in starts while it is probed neither holds the probe up nor stays. */
+static void test_orphan(void) {
+  char path[256];
+  const uint64_t start = vt_clock_ns();
+  path_of("orphan", path);
+  CHECK(open_probe(path, 5000, NULL) == VT_OK);
+  CHECK(vt_clock_ns() - start < (uint64_t)4000 * 1000000);
+}
+
+static void *open_often(void *path) {
+  for (int i = 0; i < 20; i++)
+    open_name(path, i % 2 == 0 ? "" : ":1", i % 2 ? "good.so:1" : "good.so:0");
+  return NULL;
+}
+
+static void test_threads(void) {
+  char path[256];
+  pthread_t threads[4];
+  path_of("good", path);
+  for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, open_often, path) == 0);
+  for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+/* A host that ignores its children hides how they ended: what the probe said is all there is. */
+static void test_ignored_children(void) {
+  char path[256];
+  vt_diag d = {0};
+  signal(SIGCHLD, SIG_IGN);
+  path_of("good", path);
+  CHECK(open_probe(path, 5000, NULL) == VT_OK);
+  path_of("crash_open", path);
+  CHECK(open_probe(path, 5000, &d) == VT_BACKEND && strstr(d.text, "was opened") != NULL);
+  signal(SIGCHLD, SIG_DFL);
+}
+
+/* Without the first descriptors: what is opened must not land among the child's own. */
+static void test_closed_descriptors(void) {
+  char path[256];
+  int kept[3];
+  path_of("good", path);
+  for (int i = 0; i < 3; i++) kept[i] = dup(i);
+  for (int i = 0; i < 3; i++) close(i);
+  const vt_status s = open_probe(path, 5000, NULL);
+  for (int i = 0; i < 3; i++) dup2(kept[i], i), close(kept[i]);
+  CHECK(s == VT_OK);
+}
+
+static void remove_files(void) {
+  char path[600];
+  DIR *folder = opendir(scratch);
+  for (const struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
+    snprintf(path, sizeof path, "%s/%s", scratch, e->d_name);
+    if (unlink(path) != 0) (void)rmdir(path);
+  }
+  if (folder != NULL) closedir(folder);
+  rmdir(scratch);
+}
+
+int main(int argc, char **argv) {
+  uint8_t digest[32];
+  if (argc != 2 || mkdtemp(scratch) == NULL) return 1;
+  built = argv[1];
+  run_reference(digest);
+  make_files();
+  test_policy();
+  test_refused(digest);
+  test_good();
+  test_replaced();
+  test_orphan();
+  test_threads();
+  test_ignored_children();
+  test_closed_descriptors();
+  remove_files();
+  /* A plug-in that was let in by mistake may end this process, with any exit code: this line is
+   * what counts. */
+  if (vt_test_failed == 0) printf("all %d were refused, the others let in\n", (int)ROWS);
+  TEST_DONE();
+}
