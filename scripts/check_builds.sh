@@ -8,8 +8,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=${1:-build/variants}
-levels=(-O0 -O3)
-if [[ -n ${VOLTA_TEST_FULL-} ]]; then levels=(-O0 -O1 -O2 -O3 -Os "-O3 -march=native"); fi
+# Levels of optimisation, a line each: far from each other and from those of the tests' lanes.
+levels_of() {
+  if [[ -n ${VOLTA_TEST_FULL-} ]]; then
+    printf '%s\n' -O0 -O1 -O2 -O3 -Os "-O3 -march=native"
+  elif [[ $1 == gcc ]]; then
+    echo -O0
+  else
+    echo -O3
+  fi
+}
 run=(run examples/tiny_transformer.vt --bind "B=2,T=16" --random-inputs 7)
 published=examples/published.digests
 
@@ -37,6 +45,7 @@ for compiler in gcc clang; do
     if [[ ,${VOLTA_REQUIRE-}, == *,$compiler,* ]]; then fail "no $compiler"; else skipped+=("$compiler"); fi
     continue
   fi
+  mapfile -t levels < <(levels_of "$compiler")
   for level in "${levels[@]}"; do
     if build "$compiler" "$level"; then
       variants+=("$place")
