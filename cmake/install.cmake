@@ -14,10 +14,11 @@ endforeach()
 function(bundle name pc)
   set(fits OFF)
   if(VOLTA_${name}_LIB MATCHES "\\.a$")
+    file(WRITE ${CMAKE_BINARY_DIR}/try_${name}.c "extern int nothing;\n")
     try_compile(VOLTA_${name}_BUNDLES ${CMAKE_BINARY_DIR}/try_${name}
-      SOURCES ${CMAKE_SOURCE_DIR}/src/front/no_stdin.c
+      SOURCES ${CMAKE_BINARY_DIR}/try_${name}.c
       CMAKE_FLAGS -DCMAKE_POSITION_INDEPENDENT_CODE=ON
-      LINK_OPTIONS -shared LINKER:--exclude-libs,ALL LINKER:--wrap=stdin
+      LINK_OPTIONS -shared LINKER:--exclude-libs,ALL
       LINK_LIBRARIES -Wl,--whole-archive ${VOLTA_${name}_LIB} -Wl,--no-whole-archive)
     set(fits ${VOLTA_${name}_BUNDLES})
   endif()
@@ -35,7 +36,6 @@ function(bundle name pc)
   endforeach()
 endfunction()
 bundle(sodium libsodium)
-bundle(jansson jansson)
 bundle(z zlib)
 
 # ---- the libraries ----
@@ -50,16 +50,16 @@ add_library(volta_shared SHARED ${volta_objects})
 set_target_properties(volta_shared PROPERTIES OUTPUT_NAME volta EXPORT_NAME volta LINKER_LANGUAGE C
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_libraries(volta_shared PRIVATE ${volta_bundled} ${volta_beside} Threads::Threads)
-target_link_options(volta_shared PRIVATE LINKER:--exclude-libs,ALL LINKER:--wrap=stdin
+target_link_options(volta_shared PRIVATE LINKER:--exclude-libs,ALL
   LINKER:-z,defs LINKER:-Bsymbolic-functions)
 
 # The archive is one object in which all names but the public ones are local: several hundred of them
-# have no prefix, and a program may bring a jansson of its own.
+# have no prefix, and a program may bring a zlib of its own.
 set(whole ${CMAKE_BINARY_DIR}/volta_whole.o)
 set(symbols ${CMAKE_SOURCE_DIR}/cmake/libvolta.symbols)
 separate_arguments(whole_flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
 add_custom_command(OUTPUT ${whole}
-  COMMAND ${CMAKE_C_COMPILER} ${whole_flags} -r -nostdlib -Wl,--wrap=stdin ${volta_objects}
+  COMMAND ${CMAKE_C_COMPILER} ${whole_flags} -r -nostdlib ${volta_objects}
     ${volta_bundled} -o ${whole}
   COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${symbols} ${whole}
   DEPENDS ${volta_objects} ${symbols}

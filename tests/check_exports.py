@@ -22,7 +22,7 @@ LIST = ROOT / "cmake/libvolta.symbols"
 DIRECTIVE = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.M)
 DECLARED = re.compile(r"\bVT_API\b[^;{]*?\b(\w+)\s*\(")
 SYSTEM = re.compile(r"(libc|libm|libpthread|ld-linux[\w-]*)\.so\.\d+")
-BESIDE = {"libsodium": "libsodium.so", "jansson": "libjansson.so", "zlib": "libz.so"}
+BESIDE = {"libsodium": "libsodium.so", "zlib": "libz.so"}
 
 
 def declared_in(text):

@@ -47,7 +47,7 @@ EXTERNAL = {f"{name}.h": None for name in (C11 + " " + POSIX).split()}
 EXTERNAL.update({
     "sodium.h": {"base"},
     "sodium/crypto_generichash_blake2b.h": {"base"},
-    "jansson.h": {"front", "api", "cli"},
+    "jansson.h": {"cli"},
     "zlib.h": {"front"},
     "cpuid.h": {"base"},
     "immintrin.h": {"base", "num", "back"},

@@ -78,14 +78,6 @@ static void add_values(vt_planned *p, uint32_t *stretch_of) {
 }
 
 /* A visit is for all steps of a group. */
-static uint32_t last_of_group(const vt_plan *plan, uint32_t step) {
-  const vt_node *nodes = plan->g->nodes;
-  const uint32_t group = nodes[plan->step_node[step]].group;
-  while (group != 0 && step + 1 < plan->n_steps && nodes[plan->step_node[step + 1]].group == group)
-    step++;
-  return step;
-}
-
 static void add_visits(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
   char name[16];
@@ -94,7 +86,7 @@ static void add_visits(vt_planned *p) {
     if (t->class != VT_CLASS_TEMP) continue;
     add(p, (vt_plan_stretch){.memory_class = t->class,
                              .first = t->step,
-                             .last = last_of_group(plan, t->step),
+                             .last = vt_plan_group_last(plan, t->step),
                              .offset = t->offset,
                              .bytes = t->bytes,
                              .name = label(p, "%s visits", vt_value_name(plan->g, t->value, name)),

@@ -42,21 +42,6 @@ int vt_plan_view(const vt_planner *q, uint32_t v, vt_buffer *b); /* as VIEW of i
 void vt_plan_lifetimes(vt_planner *q);
 vt_status vt_plan_transfers(vt_planner *q) VT_NODISCARD; /* without offsets */
 
-/* The first and the last step of the group that a step is in. */
-static inline uint32_t vt_plan_group_at(const vt_plan *p, uint32_t step) {
-  return p->g->nodes[p->step_node[step]].group;
-}
-static inline uint32_t vt_plan_group_first(const vt_plan *p, uint32_t step) {
-  const uint32_t group = vt_plan_group_at(p, step);
-  while (group != 0 && step > 0 && vt_plan_group_at(p, step - 1) == group) step--;
-  return step;
-}
-static inline uint32_t vt_plan_group_last(const vt_plan *p, uint32_t step) {
-  const uint32_t group = vt_plan_group_at(p, step);
-  while (group != 0 && step + 1 < p->n_steps && vt_plan_group_at(p, step + 1) == group) step++;
-  return step;
-}
-
 vt_status vt_plan_see(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_order(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_live(vt_planner *q) VT_NODISCARD;

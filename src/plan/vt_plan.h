@@ -115,6 +115,21 @@ struct vt_plan {
   vt_hash256 core, target;
 };
 
+/* The first and the last step of the group that a step is in. */
+static inline uint32_t vt_plan_group_at(const vt_plan *p, uint32_t step) {
+  return p->g->nodes[p->step_node[step]].group;
+}
+static inline uint32_t vt_plan_group_first(const vt_plan *p, uint32_t step) {
+  const uint32_t group = vt_plan_group_at(p, step);
+  while (group != 0 && step > 0 && vt_plan_group_at(p, step - 1) == group) step--;
+  return step;
+}
+static inline uint32_t vt_plan_group_last(const vt_plan *p, uint32_t step) {
+  const uint32_t group = vt_plan_group_at(p, step);
+  while (group != 0 && step + 1 < p->n_steps && vt_plan_group_at(p, step + 1) == group) step++;
+  return step;
+}
+
 vt_status vt_plan_build(const vt_graph *g, const vt_plan_options *o, const vt_target *t, vt_alloc a,
                         vt_plan **out, vt_diag *d) VT_NODISCARD;
 void vt_plan_free(vt_plan *p);

@@ -34,7 +34,8 @@ vt_status vt_verify_open_body(vt_verify *v, const vt_verify *outer, uint32_t ste
 static inline const vt_node *vt_verify_node(const vt_verify *v, uint32_t step) {
   return &v->p->g->nodes[v->p->step_node[step]];
 }
-/* The first and the last step of the group that a step is in. */
+/* The first and the last step of the group that a step is in; worked out here once more on purpose,
+ * like everything the planner works out too. */
 static inline uint32_t vt_verify_group_first(const vt_verify *v, uint32_t step) {
   const uint32_t group = vt_verify_node(v, step)->group;
   while (group != 0 && step > 0 && vt_verify_node(v, step - 1)->group == group) step--;
