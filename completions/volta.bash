@@ -28,7 +28,7 @@ _volta() {
       run) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
       parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
-      ops) flags="--help -h --quiet -q --verbose -v --backend --markdown --json" ;;
+      ops) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --json" ;;
       doctor) flags="--help -h --quiet -q --verbose -v --json" ;;
       explain) flags="--help -h --quiet -q --verbose -v" ;;

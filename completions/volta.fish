@@ -83,6 +83,7 @@ complete -c volta -n '__fish_seen_subcommand_from parity' -l plan-cache -r -f -a
 complete -c volta -n '__fish_seen_subcommand_from parity' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from digest' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l backend -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Add whether this backend runs each op itself'
+complete -c volta -n '__fish_seen_subcommand_from ops' -l allow-unadmitted -d 'Ask a plug-in though no certificate admits it'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l markdown -d 'Print the page docs/ops.md'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from backends' -l json -d 'Print the report as JSON'

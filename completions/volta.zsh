@@ -159,6 +159,7 @@ _volta() {
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
         '--backend=[Add whether this backend runs each op itself]:BACKEND:_volta_backends' \
+        '--allow-unadmitted[Ask a plug-in though no certificate admits it]' \
         '--markdown[Print the page docs/ops.md]' \
         '--json[Print the report as JSON]' ;;
       backends) _arguments \

@@ -89,6 +89,9 @@ VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascen
 /* 1 if `backend` ("reference:1") runs op `number` itself, 0 if not. */
 VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out,
                                  vt_diag *d) VT_NODISCARD;
+/* The same of `o->backend`, which may be a plug-in that `o->allow_unadmitted` lets in. */
+VT_API vt_status vt_op_supported_by(const vt_options *o, uint32_t number, int *out,
+                                    vt_diag *d) VT_NODISCARD;
 
 /* ---- plans: every byte of a run, before any is taken ------------------------------------------
  */

@@ -87,14 +87,18 @@ static vt_status hold_budget(const vt_options *o, const vt_pipeline *line, vt_di
   return s;
 }
 
+vt_status vt_options_open(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
+  const vt_policy policy = {.allow_unadmitted = o->allow_unadmitted != 0};
+  const char *backend = o->backend != NULL ? o->backend : vt_environment_backend();
+  return vt_device_open_under(&policy, backend, a, dev, d);
+}
+
 vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, vt_device **dev,
                      vt_pipeline *line, vt_diag *d) {
   const char *broken = vt_num_self_test();
   if (broken != NULL)
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
-  const vt_policy policy = {.allow_unadmitted = o->allow_unadmitted != 0};
-  const char *backend = o->backend != NULL ? o->backend : vt_environment_backend();
-  VT_TRY(vt_device_open_under(&policy, backend, a, dev, d));
+  VT_TRY(vt_options_open(o, a, dev, d));
   vt_arena scratch;
   vt_arena_init(&scratch, a);
   const vt_status s = plan(m, o, a, *dev, line, &scratch, d);

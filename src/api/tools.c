@@ -4,6 +4,7 @@
 #include <string.h>
 #include "volta/volta_tools.h"
 #include "environment.h"
+#include "prepare.h"
 #include "vt_cpu.h"
 #include "vt_fpenv.h"
 #include "vt_gate.h"
@@ -78,12 +79,19 @@ vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
   return s;
 }
 
-vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_diag *d) {
+vt_status vt_op_supported_by(const vt_options *o, uint32_t number, int *out, vt_diag *d) {
   vt_device *dev;
-  VT_TRY(vt_device_open(backend, vt_alloc_default(), &dev, d));
+  vt_alloc a;
+  const vt_options options = vt_options_read(o, &a);
+  VT_TRY(vt_options_open(&options, a, &dev, d));
   *out = vt_device_lists(dev, number);
   vt_device_close(dev);
   return VT_OK;
+}
+
+vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_diag *d) {
+  const vt_options o = {.size = sizeof o, .backend = backend};
+  return vt_op_supported_by(&o, number, out, d);
 }
 
 /* ---- backends ---- */

@@ -11,10 +11,10 @@ typedef struct entry {
   int itself;
 } entry;
 
-static vt_status entry_at(const char *backend, uint32_t i, entry *out, cli_error *e) {
-  entry x = {.backend = backend};
+static vt_status entry_at(const vt_options *on, uint32_t i, entry *out, cli_error *e) {
+  entry x = {.backend = on->backend};
   VT_TRY(vt_op_row_at(i, &x.op));
-  if (backend != NULL) VT_TRY(vt_op_supported(backend, x.op.number, &x.itself, &e->diag));
+  if (on->backend != NULL) VT_TRY(vt_op_supported_by(on, x.op.number, &x.itself, &e->diag));
   *out = x;
   return VT_OK;
 }
@@ -40,14 +40,14 @@ static vt_status widest_signature(int *out) {
   return VT_OK;
 }
 
-static vt_status print_table(const char *backend, cli_error *e) {
+static vt_status print_table(const vt_options *on, cli_error *e) {
   int width;
   VT_TRY(widest_signature(&width));
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(backend, i, &x, e));
+    VT_TRY(entry_at(on, i, &x, e));
     cli_print("%5u  %s  %-8s  ", x.op.number, class_name(&x), x.op.numerics);
-    if (backend != NULL) cli_print("%-10s  ", answer(&x));
+    if (on->backend != NULL) cli_print("%-10s  ", answer(&x));
     cli_print("%-*s  %s\n", width, x.op.signature, x.op.help);
   }
   return VT_OK;
@@ -83,18 +83,18 @@ static json_t *json_entry(const entry *x) {
   return o;
 }
 
-static vt_status fill_json(const char *backend, json_t *list, cli_error *e) {
+static vt_status fill_json(const vt_options *on, json_t *list, cli_error *e) {
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(backend, i, &x, e));
+    VT_TRY(entry_at(on, i, &x, e));
     cli_json_append(list, json_entry(&x));
   }
   return VT_OK;
 }
 
-static vt_status print_json(const char *backend, cli_error *e) {
+static vt_status print_json(const vt_options *on, cli_error *e) {
   json_t *list = json_array();
-  const vt_status s = fill_json(backend, list, e);
+  const vt_status s = fill_json(on, list, e);
   if (s == VT_OK) return cli_json_print(json_pack("{s:o}", "ops", list), e);
   json_decref(list);
   return s;
@@ -154,9 +154,11 @@ static vt_status print_markdown(void) {
 }
 
 vt_status verb_ops(const cli_args *a, cli_error *e) {
-  const char *backend = cli_value(a, "backend");
+  const vt_options on = {.size = sizeof on,
+                         .backend = cli_value(a, "backend"),
+                         .allow_unadmitted = cli_value(a, "allow-unadmitted") != NULL};
   VT_TRY(cli_contradict(a, "json", "markdown", e));
   VT_TRY(cli_contradict(a, "backend", "markdown", e));
   if (cli_value(a, "markdown") != NULL) return print_markdown();
-  return cli_value(a, "json") != NULL ? print_json(backend, e) : print_table(backend, e);
+  return cli_value(a, "json") != NULL ? print_json(&on, e) : print_table(&on, e);
 }

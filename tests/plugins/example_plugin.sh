@@ -59,6 +59,9 @@ expect 0 '"plugin": "' "${run[@]}" --backend $plugin --allow-unadmitted --json
 expect 0 '"unadmitted": false' "${run[@]}" --json
 expect 0 '"unadmitted": true' "$volta" plan pointwise.vt --bind B=7 --backend $plugin --allow-unadmitted --json
 
+expect 5 "is not admitted" "$volta" ops --backend $plugin
+expect 0 "16  prim  exact     itself      mul(a, b)" "$volta" ops --backend $plugin --allow-unadmitted
+
 # ---- the bits ----
 reference=$("${run[@]}" --backend reference --digest)
 for backend in $plugin "$PWD/libpointwise.so:0"; do
