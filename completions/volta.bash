@@ -24,9 +24,9 @@ _volta() {
       check) flags="--help -h --quiet -q --verbose -v --json" ;;
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
-      plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --allow-unadmitted --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
+      plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --fallback --allow-unadmitted --certificate --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -45,6 +45,8 @@ _volta() {
     plan:--bind) COMPREPLY=() ;;
     plan:--sweep) COMPREPLY=() ;;
     plan:--backend) _volta_backends "$head" "$cur" ;;
+    plan:--fallback) COMPREPLY=() ;;
+    plan:--certificate) COMPREPLY=($(compgen -f -- "$cur")) ;;
     plan:--schedule) COMPREPLY=() ;;
     plan:--stream) COMPREPLY=() ;;
     plan:--memory-budget) COMPREPLY=() ;;
@@ -52,6 +54,9 @@ _volta() {
     plan:--svg) COMPREPLY=($(compgen -f -- "$cur")) ;;
     plan:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--backend) _volta_backends "$head" "$cur" ;;
+    run:--fallback) COMPREPLY=() ;;
+    run:--threads) COMPREPLY=() ;;
+    run:--certificate) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--bind) COMPREPLY=() ;;
     run:--seed) COMPREPLY=() ;;
     run:--params) COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -68,6 +73,7 @@ _volta() {
     run:--memory-budget) COMPREPLY=() ;;
     run:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     parity:--backends) _volta_backends "$head" "$cur" ;;
+    parity:--certificate) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--bind) COMPREPLY=() ;;
     parity:--seed) COMPREPLY=() ;;
     parity:--params) COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -81,8 +81,10 @@ _volta() {
         '-v[Say more on standard error]' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '*--sweep=[Make a plan for each of these sizes of a dim, and a table of them]:NAME=N,N,...: ' \
-        '--backend=[For which backend to plan, as in reference or island\:1, or the path of a plug-in, as in ./libfoo.so]:BACKEND:_volta_backends' \
+        '--backend=[For which backend to plan, as in reference or island\:1; gpu, the first there is; auto, that or else the CPU; or the path of a plug-in, as in ./libfoo.so]:BACKEND:_volta_backends' \
+        '--fallback=[Where to plan for when the backend is not there or cannot run the model\: nowhere, as without it, or the CPU]:none|cpu: ' \
         '--allow-unadmitted[Plan for a plug-in though no certificate admits it; the report says so]' \
+        '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
         '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
         '--memory-budget=[The most bytes the plan may take on the device, as in 64MiB, 2GB or 4096; beyond it the exit code is 1 and the smallest budget that works is shown]:SIZE: ' \
@@ -99,8 +101,11 @@ _volta() {
         '-q[Say nothing on standard error but errors]' \
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
-        '--backend=[Where to run, as in reference or reference\:1, or the path of a plug-in, as in ./libfoo.so or ./libfoo.so\:1]:BACKEND:_volta_backends' \
+        '--backend=[Where to run, as in reference or reference\:1; gpu, the first there is; auto, that or else the CPU; or the path of a plug-in, as in ./libfoo.so or ./libfoo.so\:1]:BACKEND:_volta_backends' \
+        '--fallback=[Where to run when the backend is not there or cannot run the model\: nowhere, as without it, or the whole of it on the CPU, which the report says]:none|cpu: ' \
+        '--threads=[How many threads the backend may keep busy]:N: ' \
         '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
+        '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
         '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \
@@ -129,6 +134,7 @@ _volta() {
         '-v[Say more on standard error]' \
         '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
         '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
+        '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
         '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \

@@ -60,7 +60,7 @@ independent() {
 }
 
 # ---- backends: their query functions are known to the registry alone ----
-queries=$(sed -nE 's/^VT_BACKEND\([^,]+, *([a-z_0-9]+)\)/\1/p' src/gate/backends.def)
+queries=$(sed -nE 's/^VT_BACKEND\([^,]+, *([a-z_0-9]+),.*/\1/p' src/gate/backends.def)
 if [[ -z $queries ]]; then fail "backends.def has no rows"; fi
 for query in $queries; do
   if [[ $(objects_that_define "$query" | wc -l) -ne 1 ]]; then fail "$query is not defined once"; fi

@@ -275,7 +275,10 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = ALIGNMENT,
                            .about = "f32 element by element, an example of a plug-in",
-                           .fingerprint = "pointwise-1"};
+                           .fingerprint = "pointwise-1",
+                           .has = VT_BK_SUBNORMALS,
+                           .determinism = VT_BK_DETERMINISM_STRICT,
+                           .serves = VT_BK_INFERENCE};
   (void)dev;
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return OK;

@@ -87,13 +87,27 @@ typedef struct vt_binding {
 /* Plans made before, see below. */
 typedef struct vt_cache vt_cache;
 
+/* What is let through, and what happens to what is not. All zero is strict, and the default; what
+ * was in force is part of every report. Set `size`. */
+enum { VT_DETERMINISM_STRICT = 0 };                 /* the same bits everywhere, or no run */
+enum { VT_PRECISION_LOCKED = 0 };                   /* the types and orders of the model */
+enum { VT_FALLBACK_NONE = 0, VT_FALLBACK_CPU = 1 }; /* the whole plan, before its first step */
+enum { VT_MIXED_PATH_REFUSED = 0, VT_MIXED_PATH_ALLOWED = 1 }; /* see vt_program_feed */
+enum { VT_ADMISSION_REQUIRED = 0, VT_ADMISSION_WAIVED = 1 };   /* of plug-ins; stamped */
+typedef struct vt_policy {
+  uint32_t size;
+  uint32_t determinism, precision; /* values other than these are refused */
+  uint32_t fallback, mixed_path, admission;
+} vt_policy;
+
 /* Zero-initialise, set `size`, then what differs from the default. */
 typedef struct vt_options {
   uint32_t size; /* sizeof(vt_options) */
   uint32_t n_bind;
   const vt_binding *bind;
-  /* "reference", "reference:1", or the path of a plug-in, which has a slash in it: "./libfoo.so",
-   * "./libfoo.so:1". NULL: VOLTA_BACKEND, else "reference". */
+  /* "reference", "reference:1"; "gpu", the first GPU there is; "auto", that or else the CPU; or the
+   * path of a plug-in, which has a slash in it: "./libfoo.so", "./libfoo.so:1". NULL:
+   * VOLTA_BACKEND, else "reference". */
   const char *backend;
   const vt_alloc *alloc;
   /* Hears how far long work has come: "parameters" or "run", `done` of `total`. May be NULL. */
@@ -114,10 +128,12 @@ typedef struct vt_options {
   uint64_t memory_budget;
   /* Where plans are looked up and kept; NULL: nowhere. The plan is the same with and without. */
   vt_cache *cache;
-  /* 1: a plug-in may run though no certificate admits it; programs on it say so. 0: it is refused.
-   */
-  uint32_t allow_unadmitted;
-  uint32_t reserved;
+  const vt_policy *policy; /* NULL: strict */
+  /* The certificate of a plug-in; NULL: beside it, "./libfoo.so.certificate.json". */
+  const char *certificate;
+  uint32_t threads; /* that the backend may keep busy; 0: VOLTA_THREADS, else as it likes */
+  uint32_t measure; /* 1: runs take the time of each step, see vt_program_metrics */
+  const char *isa; /* instructions the backend is held to, "avx2"; NULL: VOLTA_ISA, else the best */
 } vt_options;
 
 /* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */
@@ -167,6 +183,17 @@ VT_API const char *vt_program_backend(const vt_program *p); /* "reference:0" */
 VT_API int vt_program_plugin(const vt_program *p, uint8_t out[32]);
 /* 1 when it runs on a plug-in that no certificate admits. */
 VT_API int vt_program_unadmitted(const vt_program *p);
+/* What was in force when it was made. */
+VT_API void vt_program_policy(const vt_program *p, vt_policy *out);
+/* Why it does not run on the backend that was asked for; NULL when it does. */
+VT_API const char *vt_program_fallback(const vt_program *p);
+
+/* Output number `output` of the last run of `from` becomes an input of `p`: a forward pass feeds
+ * its backward pass. Between different backends that is a mixed path: refused, unless the policy of
+ * `p` allows it; then `p` says so from there on. */
+VT_API vt_status vt_program_feed(vt_program *p, const char *input, vt_program *from,
+                                 uint32_t output, vt_diag *d) VT_NODISCARD;
+VT_API int vt_program_mixed(const vt_program *p);
 
 /* What the last run cost; read-only observations. */
 typedef struct vt_run_info {

@@ -25,6 +25,16 @@ extern "C" {
 typedef struct vt_bk_device vt_bk_device;   /* opaque, owned by the backend */
 typedef struct vt_bk_program vt_bk_program; /* opaque, owned by the backend */
 
+/* Arenas of a plan: each is one buffer. What lies in PARAMETER and STATE changes between runs only
+ * where `copy` or a step writes it, so whatever is derived from it may be kept until then. */
+#define VT_BK_ARENA_INPUT 0u
+#define VT_BK_ARENA_PARAMETER 1u
+#define VT_BK_ARENA_GRADIENT 2u
+#define VT_BK_ARENA_STATE 3u
+#define VT_BK_ARENA_TEMPORARY 4u
+#define VT_BK_ARENA_WORKSPACE 5u
+#define VT_BK_ARENA_OUTPUT 6u
+
 /* Where a value lies and what it looks like. */
 typedef struct vt_bk_tensor {
   uint32_t size, dtype, rank, arena; /* dtype: volta_ops.h; arena: index into run's buffers */
@@ -78,7 +88,27 @@ typedef struct vt_bk_host {
   /* Step `step` of the run under way is finished: for reports alone, and only from the thread that
    * called `run`. A backend may leave it out; VT_BK_HAS says whether the host has it. */
   void (*progress)(void *user, uint64_t step);
+  uint32_t threads; /* how many the backend may keep busy; 0: as it likes. No bit depends on it */
+  uint32_t measure; /* 1: the time of every step is wanted, see vt_bk_metrics */
+  const char *isa;  /* instructions it is held to, "avx2"; NULL: the best there are */
 } vt_bk_host;
+
+/* What a device declares in vt_bk_caps.has. Whatever a plan needs of these and the device does not
+ * declare is refused when it is planned; whatever is declared is tried before it is first used, and
+ * a device that does not keep it is refused. */
+#define VT_BK_FLOAT64 UINT64_C(1)                  /* computes in f64 */
+#define VT_BK_INT8_EXACT UINT64_C(2)               /* sums products of i8 and u8 exactly */
+#define VT_BK_ATOMIC_OPS UINT64_C(4)               /* writes that meet at one place all count */
+#define VT_BK_DETERMINISTIC_REDUCTIONS UINT64_C(8) /* sums in the order that is laid down */
+#define VT_BK_ROUNDED_MATH UINT64_C(16)            /* functions are rounded correctly */
+#define VT_BK_SUBNORMALS UINT64_C(32)              /* keeps subnormals, in and out */
+#define VT_BK_REGIONS UINT64_C(64)                 /* runs steps with bodies: loop, cond */
+
+#define VT_BK_DETERMINISM_STRICT 1u /* the bits of the reference, whatever the threads and shapes \
+                                     */
+
+#define VT_BK_INFERENCE 1u
+#define VT_BK_TRAINING 2u /* plans with gradients and state */
 
 /* What a device can do; filled up to the caller's `size`. */
 typedef struct vt_bk_caps {
@@ -89,6 +119,9 @@ typedef struct vt_bk_caps {
   const char *about;       /* one sentence */
   const char *fingerprint; /* changes whenever a plan for this device might change */
   uint64_t memory;         /* bytes that programs may still take here, right now; 0: not known */
+  uint64_t has;            /* VT_BK_FLOAT64 | ... */
+  uint32_t determinism;    /* VT_BK_DETERMINISM_STRICT; 0: nothing is promised */
+  uint32_t serves;         /* VT_BK_INFERENCE | VT_BK_TRAINING */
 } vt_bk_caps;
 
 /* The first error of a run: lowest step, then lowest position. */
@@ -99,6 +132,13 @@ typedef struct vt_bk_error {
   uint64_t position; /* row-major position in the operand at fault */
   int64_t value;     /* the index met there */
 } vt_bk_error;
+
+/* The times of the last run's steps, bodies not among them, in nanoseconds since it began. */
+typedef struct vt_bk_metrics {
+  uint32_t size, reserved;
+  uint64_t n_steps;            /* 0: nothing was measured */
+  const uint64_t *begin, *end; /* one of each a step; they live until the next run */
+} vt_bk_metrics;
 
 /* What the backend offers to the host. */
 typedef struct vt_bk_api {
@@ -122,6 +162,8 @@ typedef struct vt_bk_api {
                   uint32_t to_device);
   int32_t (*run)(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buffers);
   int32_t (*wait)(vt_bk_program *prog, vt_bk_error *out_error);
+  /* May be left out: then steps are timed by `progress`. Asked after `wait`, if `measure` is 1. */
+  int32_t (*metrics)(vt_bk_program *prog, vt_bk_metrics *out_metrics);
 } vt_bk_api;
 
 /* The one exported symbol. Returns NULL when it cannot serve `host->abi_major`. */

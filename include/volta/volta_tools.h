@@ -78,7 +78,7 @@ typedef struct vt_op_row {
   const char *numerics; /* "exact", "rounded", "ordered", "move", "random", "bodies", "composed" */
   const char *help;     /* one sentence */
   const char *results;  /* "y", "values, indices"; "..." where their number is not fixed */
-  const char *needs;    /* of a backend: "plain", "reductions", "int8", "regions" */
+  const char *needs;    /* of a backend: "plain", "reductions", "int8", "regions", "collisions" */
   const char *flat;     /* why it has no gradient; NULL where it has one */
   /* The functions that the row names, each in src/op; "none" and "no_work" where there is none. */
   const char *operands, *attrs, *verify, *shape, *decomposition, *kernel, *work;
@@ -89,7 +89,7 @@ VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD; /* ascen
 /* 1 if `backend` ("reference:1") runs op `number` itself, 0 if not. */
 VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out,
                                  vt_diag *d) VT_NODISCARD;
-/* The same of `o->backend`, which may be a plug-in that `o->allow_unadmitted` lets in. */
+/* The same of `o->backend`, which may be a plug-in that `o->policy` lets in. */
 VT_API vt_status vt_op_supported_by(const vt_options *o, uint32_t number, int *out,
                                     vt_diag *d) VT_NODISCARD;
 
@@ -106,6 +106,7 @@ VT_API const char *vt_planned_backend(const vt_planned *p); /* "reference:0" */
 /* As of programs. */
 VT_API int vt_planned_plugin(const vt_planned *p, uint8_t out[32]);
 VT_API int vt_planned_unadmitted(const vt_planned *p);
+VT_API const char *vt_planned_fallback(const vt_planned *p);
 /* The plan as text, and its digests: `core` is the same for every backend that keeps the same
  * compositions whole, `target` is the backend's own. */
 VT_API const char *vt_planned_text(const vt_planned *p);

@@ -31,7 +31,8 @@ static made make_entry(const char *backend) {
   o.backend = backend;
   o.cache = c;
   o = vt_options_read(&o, &a);
-  CHECK(vt_prepare(m, &o, a, &x.dev, &line, NULL) == VT_OK);
+  vt_terms terms = {0};
+  CHECK(vt_prepare(m, &o, a, 0, &x.dev, &line, &terms, NULL) == VT_OK);
   if (line.kept == NULL) exit(1);
   x.kept = vt_kept_hold(line.kept);
   vt_text_init(&x.bytes, a);

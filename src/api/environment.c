@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * environment.c - the only file of the library that reads the environment. */
 #include <stdlib.h>
+#include <string.h>
 #include "environment.h"
 
 const char *vt_environment_backend(void) {
   const char *name = getenv("VOLTA_BACKEND");
   return name != NULL && name[0] != 0 ? name : "reference";
+}
+
+vt_status vt_environment_threads(uint32_t *out, vt_diag *d) {
+  const char *text = getenv("VOLTA_THREADS");
+  *out = 0;
+  if (text == NULL || text[0] == 0) return VT_OK;
+  const size_t digits = strspn(text, "0123456789");
+  if (text[digits] == 0 && digits <= 4) *out = (uint32_t)strtoul(text, NULL, 10);
+  if (*out >= 1 && *out <= 4096) return VT_OK;
+  return VT_FAIL(d, VT_USAGE, "VOLTA_THREADS is a number from 1 to 4096, not '%.40s'", text);
+}
+
+const char *vt_environment_isa(void) {
+  const char *name = getenv("VOLTA_ISA");
+  return name != NULL && name[0] != 0 ? name : NULL;
 }

@@ -10,6 +10,7 @@ struct vt_planned {
   vt_arena arena;
   vt_device *dev;
   vt_pipeline line;
+  vt_terms terms;
   const char *text;
   const char **step; /* what each does */
   vt_plan_stretch *stretches;
@@ -178,7 +179,7 @@ vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_planned **ou
   vt_arena_init(&p->arena, a);
   vt_fpenv saved;
   vt_fpenv_enter(&saved); /* coefficients are rounded while lowering */
-  vt_status s = vt_prepare(m, &options, a, &p->dev, &p->line, d);
+  vt_status s = vt_prepare(m, &options, a, 0, &p->dev, &p->line, &p->terms, d);
   if (s == VT_OK) s = describe(p, d);
   vt_fpenv_leave(&saved);
   if (s == VT_OK) {
@@ -207,6 +208,10 @@ int vt_planned_plugin(const vt_planned *p, uint8_t out[32]) {
   const vt_hash256 *hash = vt_device_plugin(p->dev);
   if (hash != NULL) memcpy(out, hash->b, sizeof hash->b);
   return hash != NULL;
+}
+
+const char *vt_planned_fallback(const vt_planned *p) {
+  return p->terms.fallback[0] != 0 ? p->terms.fallback : NULL;
 }
 
 const char *vt_planned_text(const vt_planned *p) { return p->text; }

@@ -71,6 +71,22 @@ vt_status vt_program_set_input(vt_program *p, const char *name, const vt_tensor 
   return vt_program_write(p, port, t, d);
 }
 
+/* An output of its own run is on its own backend. */
+vt_status vt_program_feed(vt_program *p, const char *input, vt_program *from, uint32_t output,
+                          vt_diag *d) {
+  const char *name;
+  vt_tensor t;
+  const int mixed = !vt_device_same_backend(p->dev, from->dev);
+  VT_TRY(vt_program_output(from, output, &name, &t, d));
+  if (mixed && p->terms.policy.mixed_path != VT_MIXED_PATH_ALLOWED)
+    return VT_FAIL(d, VT_UNSUPPORTED,
+                   "'%s' on %s would take '%s' from %s: a mixed path is not allowed", input,
+                   vt_device_name(p->dev), name, vt_device_name(from->dev));
+  VT_TRY(vt_program_set_input(p, input, &t, d));
+  p->mixed |= mixed;
+  return VT_OK;
+}
+
 vt_status vt_program_set_param(vt_program *p, const char *name, const vt_tensor *t, vt_diag *d) {
   uint32_t port;
   VT_TRY(find_port(p, VT_PORT_PARAM, name, &port, d));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "environment.h"
 #include "plan_key.h"
+#include "probes.h"
 #include "vt_num.h"
 
 vt_options vt_options_read(const vt_options *o, vt_alloc *out_alloc) {
@@ -87,21 +88,123 @@ static vt_status hold_budget(const vt_options *o, const vt_pipeline *line, vt_di
   return s;
 }
 
-vt_status vt_options_open(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
-  const vt_policy policy = {.allow_unadmitted = o->allow_unadmitted != 0};
-  const char *backend = o->backend != NULL ? o->backend : vt_environment_backend();
-  return vt_device_open_under(&policy, backend, a, dev, d);
+/* ---- policy ---- */
+
+static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d) {
+  vt_policy p = {0};
+  if (given != NULL) memcpy(&p, given, given->size < sizeof p ? given->size : sizeof p);
+  p.size = sizeof p;
+  if (p.determinism != VT_DETERMINISM_STRICT)
+    return VT_FAIL(d, VT_UNSUPPORTED, "there is no determinism but strict (0), not %u",
+                   p.determinism);
+  if (p.precision != VT_PRECISION_LOCKED)
+    return VT_FAIL(d, VT_UNSUPPORTED, "there is no precision but locked (0), not %u", p.precision);
+  if (p.fallback > VT_FALLBACK_CPU || p.mixed_path > VT_MIXED_PATH_ALLOWED ||
+      p.admission > VT_ADMISSION_WAIVED)
+    return VT_FAIL(d, VT_USAGE, "the policy has a value that means nothing");
+  *out = p;
+  return VT_OK;
 }
 
-vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, vt_device **dev,
-                     vt_pipeline *line, vt_diag *d) {
+static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_opening *out,
+                              vt_diag *d) {
+  *out = (vt_opening){.admission = policy->admission,
+                      .threads = o->threads,
+                      .measure = o->measure,
+                      .isa = o->isa != NULL ? o->isa : vt_environment_isa()};
+  return o->threads == 0 ? vt_environment_threads(&out->threads, d) : VT_OK;
+}
+
+/* ---- the device ---- */
+
+/* "auto" is the first GPU, or else the CPU without further words: nobody asked for more. */
+static const char *name_of(const vt_options *o) {
+  const char *name = o->backend != NULL ? o->backend : vt_environment_backend();
+  if (strcmp(name, "auto") != 0) return name;
+  const char *gpu = vt_registry_first(VT_KIND_GPU);
+  return gpu != NULL ? gpu : vt_registry_first(VT_KIND_CPU);
+}
+
+static int is_auto(const vt_options *o) {
+  return strcmp(o->backend != NULL ? o->backend : vt_environment_backend(), "auto") == 0;
+}
+
+vt_status vt_options_open(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
+  vt_policy policy;
+  vt_opening how;
+  VT_TRY(read_policy(o->policy, &policy, d));
+  VT_TRY(read_opening(o, &policy, &how, d));
+  return vt_device_open_as(&how, name_of(o), a, dev, d);
+}
+
+int vt_device_same_backend(const vt_device *a, const vt_device *b) {
+  const vt_hash256 *x = vt_device_plugin(a), *y = vt_device_plugin(b);
+  const char *m = vt_device_name(a), *n = vt_device_name(b);
+  if (x != NULL || y != NULL) return x != NULL && y != NULL && memcmp(x->b, y->b, sizeof x->b) == 0;
+  const size_t length = (size_t)(strrchr(m, ':') - m);
+  return strncmp(m, n, length + 1) == 0;
+}
+
+/* ---- all of it ---- */
+
+static vt_status plan_on(const vt_model *m, const vt_options *o, vt_alloc a, vt_device *dev,
+                         vt_pipeline *line, vt_diag *d) {
+  vt_arena scratch;
+  vt_arena_init(&scratch, a);
+  vt_status s = plan(m, o, a, dev, line, &scratch, d);
+  vt_arena_done(&scratch);
+  if (s == VT_OK) s = hold_budget(o, line, d);
+  return s == VT_OK ? vt_device_accepts(dev, line->plan, d) : s;
+}
+
+/* What is compared with the reference cannot be the reference. */
+static vt_status try_declared(const vt_options *o, vt_alloc a, vt_device *dev,
+                              const vt_pipeline *line, vt_diag *d) {
+  if (strncmp(vt_device_name(dev), "reference:", 10) == 0) return VT_OK;
+  return vt_capabilities_try(dev, o, vt_plan_needs(line->plan), a, d);
+}
+
+static vt_status attempt(const vt_model *m, const vt_options *o, const vt_opening *opening,
+                         vt_alloc a, int how, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+  VT_TRY(vt_device_open_as(opening, o->backend, a, dev, d));
+  VT_TRY(plan_on(m, o, a, *dev, line, d));
+  if ((how & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_declared(o, a, *dev, line, d));
+  return (how & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, a, d) : VT_OK;
+}
+
+/* What another device may do better: this one is not there, cannot, or has no room. */
+static int is_device_fault(vt_status s) {
+  return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
+}
+
+static vt_status fall_back(const vt_model *m, vt_options *o, const vt_opening *opening, vt_alloc a,
+                           int how, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+  vt_pipeline_done(line);
+  vt_device_close(*dev);
+  *dev = NULL;
+  o->backend = vt_registry_first(VT_KIND_CPU);
+  return attempt(m, o, opening, a, how, dev, line, d);
+}
+
+vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int how, vt_device **dev,
+                     vt_pipeline *line, vt_terms *terms, vt_diag *d) {
   const char *broken = vt_num_self_test();
   if (broken != NULL)
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
-  VT_TRY(vt_options_open(o, a, dev, d));
-  vt_arena scratch;
-  vt_arena_init(&scratch, a);
-  const vt_status s = plan(m, o, a, *dev, line, &scratch, d);
-  vt_arena_done(&scratch);
-  return s == VT_OK ? hold_budget(o, line, d) : s;
+  vt_opening opening;
+  vt_diag why = {0};
+  vt_options named = *o;
+  VT_TRY(read_policy(o->policy, &terms->policy, d));
+  VT_TRY(read_opening(o, &terms->policy, &opening, d));
+  if (is_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
+  named.backend = name_of(o);
+  if (terms->policy.fallback == VT_FALLBACK_NONE)
+    return attempt(m, &named, &opening, a, how, dev, line, d);
+  const vt_status s = attempt(m, &named, &opening, a, how, dev, line, &why);
+  if (is_device_fault(s)) {
+    snprintf(terms->fallback, sizeof terms->fallback, "%s", why.text);
+    return fall_back(m, &named, &opening, a, how, dev, line, d);
+  }
+  if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
+  return s;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "digest.h"
-#include "prepare.h"
 #include "program.h"
 #include "vt_fpenv.h"
 #include "vt_num.h"
@@ -60,9 +59,8 @@ static vt_status print_plan(vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, vt_diag *d) {
-  VT_TRY(vt_prepare(m, o, p->a, &p->dev, &p->line, d));
-  VT_TRY(vt_pipeline_open(&p->line, p->dev, p->a, d));
+static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, int how, vt_diag *d) {
+  VT_TRY(vt_prepare(m, o, p->a, how | VT_PREPARE_OPEN, &p->dev, &p->line, &p->terms, d));
   p->g = vt_pipeline_graph(&p->line);
   VT_TRY(take_results(p, d));
   return print_plan(p, d);
@@ -70,6 +68,11 @@ static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, vt_
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
                          vt_diag *d) {
+  return vt_program_make(m, o, 0, out_program, d);
+}
+
+vt_status vt_program_make(const vt_model *m, const vt_options *o, int how, vt_program **out_program,
+                          vt_diag *d) {
   vt_alloc a;
   const vt_options options = vt_options_read(o, &a);
   vt_program *p = vt_alloc_new(a, sizeof *p);
@@ -80,7 +83,7 @@ vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **ou
   vt_arena_init(&p->arena, a);
   vt_fpenv saved;
   vt_fpenv_enter(&saved); /* coefficients are rounded while lowering */
-  const vt_status s = fill(p, m, &options, d);
+  const vt_status s = fill(p, m, &options, how, d);
   vt_fpenv_leave(&saved);
   if (s == VT_OK) {
     *out_program = p;
@@ -183,6 +186,17 @@ vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
 const char *vt_program_plan(const vt_program *p) { return p->plan_text; }
 const char *vt_program_backend(const vt_program *p) { return vt_device_name(p->dev); }
 int vt_program_unadmitted(const vt_program *p) { return vt_device_unadmitted(p->dev); }
+int vt_program_mixed(const vt_program *p) { return p->mixed; }
+
+void vt_program_policy(const vt_program *p, vt_policy *out) {
+  vt_policy policy = p->terms.policy;
+  policy.size = out->size;
+  memcpy(out, &policy, out->size < sizeof policy ? out->size : sizeof policy);
+}
+
+const char *vt_program_fallback(const vt_program *p) {
+  return p->terms.fallback[0] != 0 ? p->terms.fallback : NULL;
+}
 
 int vt_program_plugin(const vt_program *p, uint8_t out[32]) {
   const vt_hash256 *hash = vt_device_plugin(p->dev);

@@ -2,13 +2,15 @@
  * program.h - what a program holds; private to the api. */
 #ifndef VT_PROGRAM_H
 #define VT_PROGRAM_H
-#include "pipeline.h"
+#include "prepare.h"
 
 struct vt_program {
   vt_alloc a;
   vt_arena arena;
   vt_device *dev;
   vt_pipeline line;
+  vt_terms terms;
+  int mixed;          /* an input came from another backend */
   const vt_graph *g;  /* the one that runs */
   uint8_t *given;     /* a port has its value; by port index */
   uint32_t *order;    /* results in ascending byte order of their names */
@@ -19,6 +21,10 @@ struct vt_program {
   const char *plan_text;
   vt_text *pass_text; /* one a pass that ran; printed when it is first asked for */
 };
+
+/* vt_program_new, and the flags of vt_prepare. */
+vt_status vt_program_make(const vt_model *m, const vt_options *o, int how, vt_program **out_program,
+                          vt_diag *d) VT_NODISCARD;
 
 /* Reports of the execution of `line`, under the name `what`, reach the caller of the program. */
 typedef struct vt_watch {

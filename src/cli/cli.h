@@ -33,6 +33,8 @@ typedef struct cli_error {
 
 vt_status cli_args_parse(int argc, char **argv, cli_args *out, cli_error *e) VT_NODISCARD;
 void cli_args_free(cli_args *a);
+/* 1 when the verb has a flag of this name. */
+int cli_takes(const cli_args *a, const char *name);
 /* The value of flag `name`, NULL when it was not given. A flag that the verb does not have is a bug
  * in the verb. */
 const char *cli_value(const cli_args *a, const char *name);

@@ -212,8 +212,12 @@ void cli_args_free(cli_args *a) {
 
 /* ---- reading what was given ---- */
 
+int cli_takes(const cli_args *a, const char *name) {
+  return flag_named(a->verb, name, strlen(name)) != NULL;
+}
+
 const char *cli_value_at(const cli_args *a, const char *name, uint32_t i) {
-  assert(flag_named(a->verb, name, strlen(name)) != NULL);
+  assert(cli_takes(a, name));
   for (uint32_t k = 0; k < a->n_given; k++)
     if (strcmp(a->given[k].flag->name, name) == 0 && i-- == 0) return a->given[k].value;
   return NULL;

@@ -183,7 +183,8 @@ static vt_status new_program(const cli_job *j, const vt_options *o, vt_program *
     uint8_t hash[32];
     const int plugin = vt_program_plugin(*out, hash);
     cli_cache_tell(j->cache, before);
-    cli_stamp(vt_program_backend(*out), plugin ? hash : NULL, vt_program_unadmitted(*out));
+    cli_stamp_tell(&(cli_stamp){vt_program_backend(*out), plugin ? hash : NULL,
+                                vt_program_unadmitted(*out), vt_program_fallback(*out)});
   }
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
@@ -195,12 +196,10 @@ vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **ou
                   .bind = j->bind.row,
                   .backend = backend,
                   .passes = j->passes,
-                  .schedule = j->how.schedule,
-                  .stream = j->how.stream,
                   .memory_budget = j->how.budget,
-                  .cache = j->cache,
-                  .allow_unadmitted = j->how.allow_unadmitted};
+                  .cache = j->cache};
   vt_program *p = NULL;
+  cli_planning_options(&j->how, &o);
   cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));
   vt_status s = set_params(j, p, e);

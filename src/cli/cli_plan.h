@@ -10,19 +10,30 @@
 typedef struct cli_planning {
   const char *schedule, *stream; /* NULL: as without the flag */
   uint64_t budget;               /* 0: none */
-  uint32_t allow_unadmitted;     /* plug-ins that no certificate covers */
+  const char *certificate;       /* of a plug-in; NULL: beside it */
+  uint32_t threads;              /* 0: as without the flag */
+  vt_policy policy;              /* --fallback, --allow-unadmitted */
 } cli_planning;
 
-/* --schedule, --stream, --memory-budget and --allow-unadmitted. The first two are for the library
- * to check. */
+/* --schedule, --stream, --memory-budget, --threads, --certificate and the flags of the policy. The
+ * first two are for the library to check. */
 vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e) VT_NODISCARD;
+/* All of it as options; `p` must outlive them. The budget is left to the caller. */
+void cli_planning_options(const cli_planning *p, vt_options *o);
 /* The first three as JSON members of `o`. */
 void cli_planning_json(const cli_planning *p, json_t *o);
 
-/* The stamp of a backend that is not admitted: on standard error, and in a report as JSON. `hash`
- * is the plug-in's content, NULL for a backend that is built in. */
-void cli_stamp(const char *backend, const uint8_t *hash, int unadmitted);
-void cli_stamp_json(json_t *o, const uint8_t *hash, int unadmitted);
+/* What a report says besides results, about where they come from: on standard error, and in a
+ * report as JSON. */
+typedef struct cli_stamp {
+  const char *backend;
+  const uint8_t *plugin; /* the content of a plug-in; NULL for a backend that is built in */
+  int unadmitted;
+  const char *fallback; /* why another backend than the one asked for; NULL when it is that */
+} cli_stamp;
+void cli_stamp_tell(const cli_stamp *s);
+void cli_stamp_json(json_t *o, const cli_stamp *s);
+json_t *cli_policy_json(const vt_policy *p);
 
 /* "64MiB", "2GB", "4096": a whole number, alone or with B, kB, MB, GB, TB, KiB, MiB, GiB, TiB. 0
  * when it is none of these or beyond 2^63-1. */

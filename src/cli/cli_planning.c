@@ -46,10 +46,28 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]) {
     snprintf(out, CLI_SIZE_TEXT, "%.1f %s", v, name[i]);
 }
 
+static vt_status parse_policy(const cli_args *a, vt_policy *out, cli_error *e) {
+  const char *fallback = cli_takes(a, "fallback") ? cli_value(a, "fallback") : NULL;
+  if (cli_value(a, "allow-unadmitted") != NULL) out->admission = VT_ADMISSION_WAIVED;
+  if (fallback == NULL || strcmp(fallback, "none") == 0) return VT_OK;
+  out->fallback = VT_FALLBACK_CPU;
+  if (strcmp(fallback, "cpu") == 0) return VT_OK;
+  return VT_FAIL(&e->diag, VT_USAGE, "--fallback takes none or cpu, not '%s'", fallback);
+}
+
+static vt_status parse_threads(const char *text, uint32_t *out, cli_error *e) {
+  if (text == NULL) return VT_OK;
+  const size_t digits = strspn(text, "0123456789");
+  if (text[digits] == 0 && digits <= 4) *out = (uint32_t)strtoul(text, NULL, 10);
+  if (*out >= 1 && *out <= 4096) return VT_OK;
+  return VT_FAIL(&e->diag, VT_USAGE, "--threads takes a number from 1 to 4096, not '%s'", text);
+}
+
 vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e) {
   cli_planning p = {.schedule = cli_value(a, "schedule"),
                     .stream = cli_value(a, "stream"),
-                    .allow_unadmitted = cli_value(a, "allow-unadmitted") != NULL};
+                    .certificate = cli_value(a, "certificate"),
+                    .policy = {.size = sizeof p.policy}};
   const char *budget = cli_value(a, "memory-budget");
   if (budget != NULL && !cli_size_parse(budget, &p.budget))
     return VT_FAIL(&e->diag, VT_USAGE,
@@ -58,8 +76,18 @@ vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e)
                    budget);
   if (budget != NULL && p.budget == 0)
     return VT_FAIL(&e->diag, VT_USAGE, "--memory-budget 0 leaves no room for anything");
+  VT_TRY(parse_policy(a, &p.policy, e));
+  if (cli_takes(a, "threads")) VT_TRY(parse_threads(cli_value(a, "threads"), &p.threads, e));
   *out = p;
   return VT_OK;
+}
+
+void cli_planning_options(const cli_planning *p, vt_options *o) {
+  o->schedule = p->schedule;
+  o->stream = p->stream;
+  o->policy = &p->policy;
+  o->certificate = p->certificate;
+  o->threads = p->threads;
 }
 
 void cli_planning_json(const cli_planning *p, json_t *o) {
@@ -71,17 +99,29 @@ void cli_planning_json(const cli_planning *p, json_t *o) {
 
 /* ---- the stamp ---- */
 
-void cli_stamp(const char *backend, const uint8_t *hash, int unadmitted) {
+void cli_stamp_tell(const cli_stamp *s) {
   static char last[80]; /* a sweep or a budget makes many plans for one backend */
   char hex[CLI_HEX_SIZE] = "";
-  if (!unadmitted || strcmp(last, backend) == 0) return;
-  snprintf(last, sizeof last, "%s", backend);
-  if (hash != NULL) cli_hex(hash, hex);
+  if ((!s->unadmitted && s->fallback == NULL) || strcmp(last, s->backend) == 0) return;
+  snprintf(last, sizeof last, "%s", s->backend);
+  if (s->fallback != NULL) cli_narrate("volta: FALLBACK to %s: %s\n", s->backend, s->fallback);
+  if (!s->unadmitted) return;
+  if (s->plugin != NULL) cli_hex(s->plugin, hex);
   cli_narrate("volta: UNADMITTED: nothing shows that %s (content %.16s) gives the right bits\n",
-              backend, hex);
+              s->backend, hex);
 }
 
-void cli_stamp_json(json_t *o, const uint8_t *hash, int unadmitted) {
-  cli_json_set(o, "unadmitted", json_boolean(unadmitted));
-  if (hash != NULL) cli_json_set(o, "plugin", cli_json_hex(hash));
+void cli_stamp_json(json_t *o, const cli_stamp *s) {
+  cli_json_set(o, "unadmitted", json_boolean(s->unadmitted));
+  cli_json_set(o, "fallback", s->fallback != NULL ? cli_json_text(s->fallback) : json_null());
+  if (s->plugin != NULL) cli_json_set(o, "plugin", cli_json_hex(s->plugin));
+}
+
+json_t *cli_policy_json(const vt_policy *p) {
+  return json_pack("{s:s, s:s, s:s, s:s, s:s}", "determinism",
+                   p->determinism == VT_DETERMINISM_STRICT ? "strict" : "?", "precision",
+                   p->precision == VT_PRECISION_LOCKED ? "locked" : "?", "fallback",
+                   p->fallback == VT_FALLBACK_CPU ? "cpu" : "none", "mixed_path",
+                   p->mixed_path == VT_MIXED_PATH_ALLOWED ? "allowed" : "refused", "admission",
+                   p->admission == VT_ADMISSION_WAIVED ? "waived" : "required");
 }

@@ -154,9 +154,10 @@ static vt_status print_markdown(void) {
 }
 
 vt_status verb_ops(const cli_args *a, cli_error *e) {
-  const vt_options on = {.size = sizeof on,
-                         .backend = cli_value(a, "backend"),
-                         .allow_unadmitted = cli_value(a, "allow-unadmitted") != NULL};
+  const int waived = cli_value(a, "allow-unadmitted") != NULL;
+  const vt_policy policy = {.size = sizeof policy,
+                            .admission = waived ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
+  const vt_options on = {.size = sizeof on, .backend = cli_value(a, "backend"), .policy = &policy};
   VT_TRY(cli_contradict(a, "json", "markdown", e));
   VT_TRY(cli_contradict(a, "backend", "markdown", e));
   if (cli_value(a, "markdown") != NULL) return print_markdown();

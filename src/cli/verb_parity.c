@@ -180,7 +180,7 @@ static vt_status report_text(const contest *c) {
 static json_t *json_lane(const contest *c, uint32_t i) {
   const lane *x = &c->lanes[i];
   json_t *o = json_pack("{s:s, s:s}", "backend", x->name, "digest", x->hex);
-  cli_stamp_json(o, x->plugin ? x->content : NULL, x->unadmitted);
+  cli_stamp_json(o, &(cli_stamp){x->name, x->plugin ? x->content : NULL, x->unadmitted, NULL});
   if (i == 0) return o;
   cli_json_set(o, "agrees", json_boolean(!differs(c, i)));
   cli_json_set(o, "compared", json_integer((json_int_t)x->compared));

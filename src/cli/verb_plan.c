@@ -9,22 +9,21 @@
 
 vt_status cli_plan_make(const cli_plan_job *j, const cli_bind *bind, const cli_planning *how,
                         vt_planned **out, cli_error *e) {
-  const vt_options o = {.size = sizeof o,
-                        .n_bind = bind->n,
-                        .bind = bind->row,
-                        .backend = j->backend,
-                        .passes = j->passes,
-                        .schedule = how->schedule,
-                        .stream = how->stream,
-                        .cache = j->cache,
-                        .allow_unadmitted = how->allow_unadmitted};
+  vt_options o = {.size = sizeof o,
+                  .n_bind = bind->n,
+                  .bind = bind->row,
+                  .backend = j->backend,
+                  .passes = j->passes,
+                  .cache = j->cache};
+  cli_planning_options(how, &o);
   const cli_cache_mark before = cli_cache_now(j->cache);
   const vt_status s = vt_planned_new(j->model, &o, out, &e->diag);
   if (s == VT_OK) {
     uint8_t hash[32];
     const int plugin = vt_planned_plugin(*out, hash);
     cli_cache_tell(j->cache, before);
-    cli_stamp(vt_planned_backend(*out), plugin ? hash : NULL, vt_planned_unadmitted(*out));
+    cli_stamp_tell(&(cli_stamp){vt_planned_backend(*out), plugin ? hash : NULL,
+                                vt_planned_unadmitted(*out), vt_planned_fallback(*out)});
   }
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
@@ -215,7 +214,8 @@ static vt_status print_json(const view *v, cli_error *e) {
                         cli_json_hex(hash), "backend", vt_planned_backend(v->p), "bind",
                         cli_bind_json(&v->j->bind));
   const int plugin = vt_planned_plugin(v->p, hash);
-  cli_stamp_json(o, plugin ? hash : NULL, vt_planned_unadmitted(v->p));
+  cli_stamp_json(o, &(cli_stamp){vt_planned_backend(v->p), plugin ? hash : NULL,
+                                 vt_planned_unadmitted(v->p), vt_planned_fallback(v->p)});
   cli_planning_json(&v->j->how, o);
   if (v->j->how.budget != 0) set_budget(o, v);
   set_memory(o, v);

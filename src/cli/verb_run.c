@@ -185,7 +185,11 @@ static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t dig
                         json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p),
                         "cost", json_cost(p), "outputs", outputs, "digest", cli_json_hex(digest));
   const int plugin = vt_program_plugin(p, hash);
-  cli_stamp_json(o, plugin ? hash : NULL, vt_program_unadmitted(p));
+  vt_policy policy = {.size = sizeof policy};
+  vt_program_policy(p, &policy);
+  cli_json_set(o, "policy", cli_policy_json(&policy));
+  cli_stamp_json(o, &(cli_stamp){vt_program_backend(p), plugin ? hash : NULL,
+                                 vt_program_unadmitted(p), vt_program_fallback(p)});
   return o;
 }
 

@@ -102,7 +102,8 @@ static const vt_bk_api *query(const vt_bk_host *host) {
 
 uint32_t vt_registry_total(void) { return 1; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
-  static const vt_registry_row row = {"other", query};
+  static vt_proofs proofs;
+  static const vt_registry_row row = {"other", query, VT_KIND_CPU, &proofs};
   return i == 0 ? &row : NULL;
 }
 
@@ -123,8 +124,12 @@ static void device_close(vt_bk_device *dev) { (void)dev, calls++; }
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   (void)dev;
   calls++;
-  *out =
-      (vt_bk_caps){.size = sizeof *out, .alignment = 1, .about = "a table", .fingerprint = "table"};
+  *out = (vt_bk_caps){.size = sizeof *out,
+                      .alignment = 1,
+                      .about = "a table",
+                      .fingerprint = "table",
+                      .determinism = VT_BK_DETERMINISM_STRICT,
+                      .serves = VT_BK_INFERENCE};
   return VT_OK;
 }
 /* What opening does not call. */
@@ -197,7 +202,7 @@ static vt_bk_api without(size_t offset) {
 static void test_tables(void) {
   CHECK(open_offered(&whole) == VT_OK && calls > 0);
   CHECK(open_offered(NULL) == VT_ABI);
-  for (size_t at = offsetof(vt_bk_api, name); at < sizeof whole; at += 8) {
+  for (size_t at = offsetof(vt_bk_api, name); at < offsetof(vt_bk_api, metrics); at += 8) {
     const vt_bk_api holed = without(at);
     CHECK(open_offered(&holed) == VT_ABI);
   }
@@ -205,7 +210,7 @@ static void test_tables(void) {
 
 /* A table that ends early is not read beyond its end: there is no memory there. */
 static void test_short_tables(void) {
-  for (uint32_t size = 0; size < sizeof whole; size += 4) {
+  for (uint32_t size = 0; size < offsetof(vt_bk_api, metrics); size += 4) {
     const size_t there = size < 8 ? 8 : size; /* size and version are always there */
     void *memory = malloc(there);
     if (memory == NULL) exit(1);

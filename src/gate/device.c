@@ -4,10 +4,10 @@
  * environment in every call, whatever mode the host program is in. */
 #include <stdio.h>
 #include <string.h>
+#include "guard.h"
 #include "plugin.h"
 #include "registry.h"
 #include "table.h"
-#include "vt_fpenv.h"
 
 _Static_assert((int)VT_TABLE_ALIGNMENT == (int)VT_PLAN_ALIGNMENT, "what a plan can keep");
 
@@ -38,14 +38,19 @@ vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_di
   return s;
 }
 
-static void host_init(vt_device *dev, vt_alloc a) {
+static void host_init(vt_device *dev, const vt_opening *how, vt_alloc a) {
   dev->a = a.resize != NULL ? a : vt_alloc_default();
   dev->host = (vt_bk_host){.size = sizeof dev->host,
                            .abi_major = VT_BK_ABI_MAJOR,
                            .user = dev,
                            .resize = host_resize,
                            .diag = host_diag,
-                           .progress = host_progress};
+                           .progress = host_progress,
+                           .threads = how->threads,
+                           .measure = how->measure != 0};
+  if (how->isa == NULL) return;
+  snprintf(dev->isa, sizeof dev->isa, "%s", how->isa);
+  dev->host.isa = dev->isa;
 }
 
 /* ---- finding and checking ---- */
@@ -62,19 +67,20 @@ static vt_status query(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
 }
 
 static vt_status count_devices(vt_device *dev, uint32_t *out, vt_diag *d) {
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
+  vt_guard guard;
+  vt_guard_enter(&guard);
   const int32_t s = dev->api->device_count(&dev->host, out);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "count its devices", d);
 }
 
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices, vt_diag *d) {
   const vt_registry_row *row = vt_registry_row_at(i);
   vt_device probe = {0};
+  const vt_opening plain = {0};
   uint32_t devices = 0;
   if (row == NULL) return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
-  host_init(&probe, vt_alloc_default());
+  host_init(&probe, &plain, vt_alloc_default());
   snprintf(probe.name, sizeof probe.name, "%s", row->name);
   VT_TRY(query(&probe, row, d));
   VT_TRY(count_devices(&probe, &devices, d));
@@ -112,10 +118,35 @@ static const vt_registry_row *find_row(const char *name, size_t n) {
   return NULL;
 }
 
-/* How much memory there is now is asked when it is to be taken. */
+/* The first of a kind that has a device. */
+static const vt_registry_row *find_kind(vt_kind kind) {
+  for (uint32_t i = 0; i < vt_registry_total(); i++) {
+    const vt_registry_row *row = vt_registry_row_at(i);
+    const char *name;
+    uint32_t devices = 0;
+    if (row->kind == kind && vt_registry_at(i, &name, &devices, NULL) == VT_OK && devices > 0)
+      return row;
+  }
+  return NULL;
+}
+
+const char *vt_registry_first(vt_kind kind) {
+  const vt_registry_row *row = find_kind(kind);
+  return row != NULL ? row->name : NULL;
+}
+
+static vt_status no_gpu(vt_diag *d) {
+  const vt_status s =
+      VT_FAIL(d, VT_BACKEND, "there is no GPU that a backend of this build can use");
+  if (d != NULL && d->hint[0] == 0)
+    snprintf(d->hint, sizeof d->hint, "--fallback cpu runs on the CPU instead, with the same bits");
+  return s;
+}
+
+/* How much memory there is now is asked again when it is to be taken. */
 static vt_status read_caps(vt_device *dev, vt_diag *d) {
   char text[VT_TABLE_TEXT];
-  vt_bk_caps caps = {.size = offsetof(vt_bk_caps, memory)};
+  vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = dev->api->capabilities(dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail(dev, s, "state its capabilities", d);
   const char *fault = vt_caps_fault(&caps, text);
@@ -140,15 +171,17 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   if (opened == NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' opens a device and does not give it", dev->name);
   dev->dev = opened;
+  if (ordinal < VT_PROOFS) dev->proven = &row->proofs->kept[ordinal];
+  vt_guard_count(VT_COUNT_DEVICES);
   return read_caps(dev, d);
 }
 
 static vt_status open_row(vt_device *dev, const vt_registry_row *row, uint32_t ordinal,
                           vt_diag *d) {
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
+  vt_guard guard;
+  vt_guard_enter(&guard);
   const vt_status s = open_device(dev, row, ordinal, d);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   return s;
 }
 
@@ -162,8 +195,7 @@ static void stamp_print(vt_device *dev, const vt_plugin *p) {
 }
 
 /* A name with a slash is the path of a plug-in, and nothing else is. */
-static vt_status open_plugin(vt_device *dev, const char *name, const vt_policy *policy,
-                             vt_diag *d) {
+static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
   uint32_t ordinal;
   char shown[VT_PLUGIN_NAME], path[VT_PLUGIN_PATH];
   const size_t split = split_name(name, &ordinal), n = split != 0 ? split : strlen(name);
@@ -172,27 +204,35 @@ static vt_status open_plugin(vt_device *dev, const char *name, const vt_policy *
                    VT_PLUGIN_PATH - 1, name);
   memcpy(path, name, n);
   path[n] = 0;
-  VT_TRY(vt_plugin_get(path, ordinal, policy, &dev->plugin, d));
+  vt_plugin *plugin = NULL;
+  VT_TRY(vt_plugin_get(path, ordinal, how, &plugin, d));
   vt_plugin_show(path, shown);
-  const vt_registry_row row = {shown, dev->plugin->query};
+  const vt_registry_row row = {shown, plugin->query, VT_KIND_TEST, &plugin->proofs};
+  dev->plugin = plugin;
+  dev->unadmitted = !vt_plugin_certified(path, &plugin->image.hash, how);
   VT_TRY(open_row(dev, &row, ordinal, d));
-  stamp_print(dev, dev->plugin);
+  stamp_print(dev, plugin);
   return VT_OK;
 }
 
-static vt_status open_named(vt_device *dev, const char *name, const vt_policy *policy, vt_diag *d) {
+static vt_status open_named(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
   uint32_t ordinal;
-  if (strchr(name, '/') != NULL) return open_plugin(dev, name, policy, d);
-  const vt_registry_row *row = find_row(name, split_name(name, &ordinal));
+  if (strchr(name, '/') != NULL) return open_plugin(dev, name, how, d);
+  const size_t n = split_name(name, &ordinal);
+  const vt_registry_row *row = find_row(name, n);
+  if (n == 3 && memcmp(name, "gpu", 3) == 0) {
+    row = find_kind(VT_KIND_GPU);
+    if (row == NULL) return no_gpu(d);
+  }
   return row != NULL ? open_row(dev, row, ordinal, d) : unknown(name, d);
 }
 
-vt_status vt_device_open_under(const vt_policy *policy, const char *name, vt_alloc a,
-                               vt_device **out, vt_diag *d) {
+vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a, vt_device **out,
+                            vt_diag *d) {
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  host_init(dev, a);
-  const vt_status s = open_named(dev, name, policy, d);
+  host_init(dev, how, a);
+  const vt_status s = open_named(dev, name, how, d);
   if (s == VT_OK) {
     *out = dev;
   } else {
@@ -202,17 +242,17 @@ vt_status vt_device_open_under(const vt_policy *policy, const char *name, vt_all
 }
 
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) {
-  const vt_policy strict = {0};
-  return vt_device_open_under(&strict, name, a, out, d);
+  const vt_opening strict = {0};
+  return vt_device_open_as(&strict, name, a, out, d);
 }
 
 void vt_device_close(vt_device *dev) {
   if (dev == NULL) return;
   const vt_alloc a = dev->a;
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
+  vt_guard guard;
+  vt_guard_enter(&guard);
   if (dev->dev != NULL) dev->api->device_close(dev->dev);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   vt_alloc_free(a, dev, sizeof *dev);
 }
 
@@ -222,27 +262,33 @@ const vt_hash256 *vt_device_plugin(const vt_device *dev) {
   return dev->plugin != NULL ? &dev->plugin->image.hash : NULL;
 }
 
-int vt_device_unadmitted(const vt_device *dev) {
-  return dev->plugin != NULL && !vt_gate_admitted(&dev->plugin->image.hash);
+int vt_device_unadmitted(const vt_device *dev) { return dev->unadmitted; }
+
+uint64_t vt_device_proven(const vt_device *dev) {
+  return dev->proven != NULL ? atomic_load(dev->proven) : 0;
+}
+
+void vt_device_prove(vt_device *dev, uint64_t caps) {
+  if (dev->proven != NULL) atomic_fetch_or(dev->proven, caps);
 }
 
 const vt_bk_caps *vt_device_caps(const vt_device *dev) { return &dev->caps; }
 
 int vt_device_lists(const void *dev, uint32_t op) {
   const vt_device *x = dev;
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
+  vt_guard guard;
+  vt_guard_enter(&guard);
   const int32_t listed = x->api->op_listed(x->dev, op);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   return listed == 1;
 }
 
 static vt_status target_workspace(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   vt_device *dev = self;
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
+  vt_guard guard;
+  vt_guard_enter(&guard);
   const int32_t s = dev->api->workspace(dev->dev, step, out);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "size its scratch", d);
 }
 

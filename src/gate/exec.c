@@ -4,9 +4,9 @@
  * in host memory are copied in as the plan says, between programs of the steps around. */
 #include <stdio.h>
 #include <string.h>
+#include "guard.h"
 #include "registry.h"
 #include "vt_clock.h"
-#include "vt_fpenv.h"
 #include "vt_memory.h"
 
 /* Runs between two visits of parameters that stay in host memory: a program of their own. */
@@ -46,9 +46,7 @@ struct vt_exec {
 
 /* ---- runs and their names ---- */
 
-/* The bodies of a run, or NULL when it is the dense copy of a view and no step. `step` follows the
- * runs: it is the step that comes next. */
-static const vt_nested *bodies_of(const vt_plan *p, uint32_t run, uint32_t *step) {
+const vt_nested *vt_plan_bodies(const vt_plan *p, uint32_t run, uint32_t *step) {
   const int is_step = *step < p->n_steps && p->run_node[run] == p->step_node[*step];
   return is_step ? &p->nested[(*step)++] : NULL;
 }
@@ -65,7 +63,7 @@ static int find_run(const vt_plan *p, cursor *at, uint32_t end, uint64_t number,
       return 1;
     }
     cursor next = {at->run + 1, at->step, at->number + 1};
-    const vt_nested *bodies = bodies_of(p, at->run, &next.step);
+    const vt_nested *bodies = vt_plan_bodies(p, at->run, &next.step);
     for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++) {
       const vt_plan *body = bodies->plan[k];
       cursor inner = {.number = next.number};
@@ -92,29 +90,6 @@ static const char *node_name(const vt_plan *p, uint32_t run, char buffer[16]) {
   return vt_value_name(p->g, p->g->nodes[p->run_node[run]].first_out, buffer);
 }
 
-static vt_status refused(vt_exec *x, const vt_plan *p, uint32_t run, vt_diag *d) {
-  const uint32_t value = p->g->nodes[p->run_node[run]].first_out;
-  char name[16], type[VT_TYPE_TEXT];
-  (void)VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' does not run '%s' = %s giving %s%s%s",
-                x->dev->name, node_name(p, run, name), vt_op_get(p->runs[run].op)->name,
-                vt_type_text(&p->g->dims, &p->g->values[value].type, type),
-                x->dev->reason[0] != 0 ? ": " : "", x->dev->reason);
-  x->dev->reason[0] = 0;
-  return VT_UNSUPPORTED;
-}
-
-static vt_status check_runs(vt_exec *x, const vt_plan *p, vt_diag *d) {
-  uint32_t step = 0;
-  for (uint32_t i = 0; i < p->n_runs; i++) {
-    const vt_nested *bodies = bodies_of(p, i, &step);
-    for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++)
-      VT_TRY(check_runs(x, bodies->plan[k], d));
-    x->dev->reason[0] = 0;
-    if (x->dev->api->step_check(x->dev->dev, &p->runs[i]) != VT_OK) return refused(x, p, i, d);
-  }
-  return VT_OK;
-}
-
 /* ---- programs ---- */
 
 static int is_visit(const vt_plan *p, const vt_transfer *t) {
@@ -130,7 +105,7 @@ static void cut(vt_exec *x) {
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     const vt_transfer *t = &p->transfers[i];
     if (!is_visit(p, t)) continue;
-    while (step < t->step) (void)bodies_of(p, run++, &step);
+    while (step < t->step) (void)vt_plan_bodies(p, run++, &step);
     if (run > s->first) {
       s->end = run;
       *++s = (segment){.first = run, .first_step = step, .first_visit = i};
@@ -152,6 +127,7 @@ static vt_status take_segments(vt_exec *x, vt_diag *d) {
 }
 
 static vt_status build(vt_exec *x, vt_diag *d) {
+  vt_guard_count(VT_COUNT_PROGRAMS);
   for (uint32_t i = 0; i < x->n_segments; i++) {
     segment *s = &x->segments[i];
     vt_bk_program *built = NULL; /* what a failed call leaves here is not looked at */
@@ -224,7 +200,6 @@ static vt_status take_memory(vt_exec *x, vt_diag *d) {
 /* ---- making ---- */
 
 static vt_status fill(vt_exec *x, vt_diag *d) {
-  VT_TRY(check_runs(x, x->p, d));
   VT_TRY(check_memory(x, d));
   VT_TRY(take_segments(x, d));
   VT_TRY(build(x, d));
@@ -244,15 +219,16 @@ static vt_status check_digests(const vt_plan *p, vt_diag *d) {
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out, vt_diag *d) {
   VT_TRY(vt_plan_verify(p, d));
   VT_TRY(check_digests(p, d));
+  VT_TRY(vt_device_accepts(dev, p, d));
   vt_exec *x = vt_alloc_new(a, sizeof *x);
   if (x == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   x->a = a;
   x->dev = dev;
   x->p = p;
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
+  vt_guard guard;
+  vt_guard_enter(&guard);
   const vt_status s = fill(x, d);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   if (s == VT_OK) {
     *out = x;
   } else {
@@ -264,13 +240,13 @@ vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **ou
 void vt_exec_free(vt_exec *x) {
   if (x == NULL) return;
   const vt_alloc a = x->a;
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
+  vt_guard guard;
+  vt_guard_enter(&guard);
   for (uint32_t c = 0; c < ON_DEVICE; c++)
     if (x->taken[c]) x->dev->api->buffer_free(x->dev->dev, x->buffer[c]);
   for (uint32_t i = 0; i < x->n_segments; i++)
     if (x->segments[i].prog != NULL) x->dev->api->program_free(x->segments[i].prog);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   vt_alloc_free(a, x->host, (size_t)x->p->class_bytes[VT_CLASS_HOST]);
   vt_alloc_free(a, x->segments, x->room_segments * sizeof *x->segments);
   vt_alloc_free(a, x, sizeof *x);
@@ -286,6 +262,7 @@ static int stays(uint32_t class) {
 static vt_status copy(vt_exec *x, void *host, const vt_transfer *t, vt_diag *d) {
   const uint32_t to_device = t->direction == VT_TO_DEVICE;
   if (t->bytes == 0) return VT_OK;
+  vt_guard_count(VT_COUNT_COPIES);
   const int32_t s =
       x->dev->api->copy(x->dev->dev, host, x->buffer[t->class], t->offset, t->bytes, to_device);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "copy a tensor", d);
@@ -303,10 +280,10 @@ static void begin_count(vt_exec *x) {
 static vt_status move(vt_exec *x, uint32_t value, void *host, vt_direction direction, vt_diag *d) {
   const vt_buffer *b = &x->p->buffers[value];
   const vt_transfer t = {value, direction, 0, b->class, b->offset, b->bytes};
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
+  vt_guard guard;
+  vt_guard_enter(&guard);
   const vt_status s = copy(x, host, &t, d);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   return s;
 }
 
@@ -397,11 +374,11 @@ void vt_exec_note(vt_exec *x, uint64_t step) {
   const vt_plan *p = NULL;
   uint32_t index = 0;
   if (x->report == NULL || !find_here(x, step, &p, &index) || p != x->p) return;
-  vt_fpenv saved;
+  vt_guard guard;
   x->work_done += work_of(&p->runs[index]);
-  vt_fpenv_enter(&saved);
+  vt_guard_enter(&guard);
   x->report(x->report_user, x->work_done, x->work_total);
-  vt_fpenv_leave(&saved); /* whatever mode the listener leaves behind */
+  vt_guard_leave(&guard); /* whatever mode the listener leaves behind */
 }
 
 /* ---- runs ---- */
@@ -428,11 +405,12 @@ static vt_status run_guarded(vt_exec *x, vt_diag *d) {
 }
 
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) {
-  vt_fpenv saved;
+  vt_guard guard;
   const uint64_t start = vt_clock_ns();
-  vt_fpenv_enter(&saved);
+  vt_guard_count(VT_COUNT_RUNS);
+  vt_guard_enter(&guard);
   const vt_status s = run_guarded(x, d);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   x->wall_ns = vt_clock_ns() - start;
   return s;
 }

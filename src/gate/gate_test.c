@@ -52,7 +52,10 @@ static void reset(void) {
                        .caps = {.size = sizeof(vt_bk_caps),
                                 .alignment = 64,
                                 .about = "does as it is told",
-                                .fingerprint = "fake-1"},
+                                .fingerprint = "fake-1",
+                                .has = UINT64_MAX,
+                                .determinism = VT_BK_DETERMINISM_STRICT,
+                                .serves = VT_BK_INFERENCE | VT_BK_TRAINING},
                        .error = {.size = sizeof(vt_bk_error)}};
 }
 
@@ -181,10 +184,11 @@ static const vt_bk_api *fake_query(const vt_bk_host *host) {
 /* ---- the registry of this program: it stands in for the gateway's own ---- */
 
 vt_backend_query_fn vt_island_query, vt_null_query, vt_reference_query;
-static const vt_registry_row rows[] = {{"fake", fake_query},
-                                       {"null", vt_null_query},
-                                       {"reference", vt_reference_query},
-                                       {"island", vt_island_query}};
+static vt_proofs proofs[4];
+static const vt_registry_row rows[] = {{"fake", fake_query, VT_KIND_GPU, &proofs[0]},
+                                       {"null", vt_null_query, VT_KIND_TEST, &proofs[1]},
+                                       {"reference", vt_reference_query, VT_KIND_CPU, &proofs[2]},
+                                       {"island", vt_island_query, VT_KIND_TEST, &proofs[3]}};
 
 uint32_t vt_registry_total(void) { return sizeof rows / sizeof *rows; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
@@ -382,10 +386,15 @@ static void test_memory_guard(void) {
              (unsigned long long)needed - 1);
     expect_text(&l, text);
   }
-  reset(); /* one that was built before there was such a field says nothing */
-  fake.caps.size = offsetof(vt_bk_caps, memory);
+  reset(); /* 0: it does not know */
+  fake.caps.memory = 0;
   live(&l);
   CHECK(l.status == VT_OK);
+  reset(); /* one that was built before there were such fields promises nothing */
+  fake.caps.size = offsetof(vt_bk_caps, has);
+  live(&l);
+  CHECK(l.status == VT_UNSUPPORTED);
+  expect_text(&l, "does not promise the bits of the reference");
 }
 
 static void test_refused_step(void) {

@@ -18,10 +18,8 @@ static const uint64_t largest = (uint64_t)1 << 30;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_plugin *loaded;
 
-/* Certificates of admission are not made by this version, so that there is none to cover it. */
-int vt_gate_admitted(const vt_hash256 *hash) {
-  (void)hash;
-  return 0;
+int vt_plugin_certified(const char *path, const vt_hash256 *content, const vt_opening *how) {
+  return how->certified != NULL && how->certified(how->user, path, content);
 }
 
 void vt_plugin_show(const char *path, char out[VT_PLUGIN_NAME]) {
@@ -46,10 +44,10 @@ static vt_status take_file(const char *path, vt_sealed *out, vt_diag *d) {
   return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it is not an ELF file", path);
 }
 
-static vt_status check_policy(const vt_policy *policy, const char *path, const vt_hash256 *hash,
-                              vt_diag *d) {
+static vt_status check_admission(const vt_opening *how, const char *path, const vt_hash256 *hash,
+                                 vt_diag *d) {
   char hex[65];
-  if (policy->allow_unadmitted || vt_gate_admitted(hash)) return VT_OK;
+  if (how->admission == VT_ADMISSION_WAIVED || vt_plugin_certified(path, hash, how)) return VT_OK;
   vt_hash_hex(hash, hex);
   const vt_status s =
       VT_FAIL(d, VT_BACKEND,
@@ -58,8 +56,8 @@ static vt_status check_policy(const vt_policy *policy, const char *path, const v
               path, hex);
   if (d != NULL && d->hint[0] == 0)
     snprintf(d->hint, sizeof d->hint,
-             "--allow-unadmitted (vt_options.allow_unadmitted) runs it all the same and stamps the "
-             "report");
+             "`volta admit` tries it and writes a certificate; --allow-unadmitted "
+             "(vt_policy.admission) runs it all the same and stamps the report");
   return s;
 }
 
@@ -118,7 +116,7 @@ static vt_status add(const vt_sealed *image, uint32_t ordinal, const char *path,
 }
 
 /* `image` is taken over when it is the first of its content. */
-static vt_status get(vt_sealed *image, uint32_t ordinal, const char *path, const vt_plugin **out,
+static vt_status get(vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
                      vt_diag *d) {
   vt_plugin *p = find(&image->hash);
   if (p != NULL) {
@@ -131,11 +129,11 @@ static vt_status get(vt_sealed *image, uint32_t ordinal, const char *path, const
   return VT_OK;
 }
 
-vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_policy *policy,
-                        const vt_plugin **out, vt_diag *d) {
+vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
+                        vt_diag *d) {
   vt_sealed image = {0};
   VT_TRY(take_file(path, &image, d));
-  vt_status s = check_policy(policy, path, &image.hash, d);
+  vt_status s = check_admission(how, path, &image.hash, d);
   if (s == VT_OK) {
     pthread_mutex_lock(&lock);
     s = get(&image, ordinal, path, out, d);

@@ -2,17 +2,25 @@
  * registry.c - which backends exist. The only object that refers to a backend's query function. */
 #include "registry.h"
 
-#define VT_BACKEND(name, query) vt_backend_query_fn query;
+#define VT_BACKEND(name, query, kind) vt_backend_query_fn query;
 #include "backends.def"
 #undef VT_BACKEND
 
-static const vt_registry_row rows[] = {
-#define VT_BACKEND(name, query) {#name, query},
+enum {
+#define VT_BACKEND(name, query, kind) INDEX_##name,
+#include "backends.def"
+#undef VT_BACKEND
+  TOTAL
+};
+static vt_proofs proofs[TOTAL];
+
+static const vt_registry_row rows[TOTAL] = {
+#define VT_BACKEND(name, query, kind) {#name, query, VT_KIND_##kind, &proofs[INDEX_##name]},
 #include "backends.def"
 #undef VT_BACKEND
 };
 
-uint32_t vt_registry_total(void) { return sizeof rows / sizeof *rows; }
+uint32_t vt_registry_total(void) { return TOTAL; }
 
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
   return i < vt_registry_total() ? &rows[i] : NULL;

@@ -2,11 +2,20 @@
  * registry.h - rows of the registry; private to the gateway. */
 #ifndef VT_REGISTRY_H
 #define VT_REGISTRY_H
+#include <stdatomic.h>
 #include "vt_gate.h"
+
+/* Capabilities that were tried and kept, of the first devices of a backend. */
+enum { VT_PROOFS = 16 };
+typedef struct vt_proofs {
+  _Atomic uint64_t kept[VT_PROOFS];
+} vt_proofs;
 
 typedef struct vt_registry_row {
   const char *name;
   vt_backend_query_fn *query;
+  vt_kind kind;
+  vt_proofs *proofs;
 } vt_registry_row;
 const vt_registry_row *vt_registry_row_at(uint32_t i);
 
@@ -20,11 +29,17 @@ struct vt_device {
   vt_bk_device *dev;
   vt_bk_caps caps;
   char name[80];
+  char isa[16];                   /* host.isa points here */
   const struct vt_plugin *plugin; /* NULL: built in */
   char print[300];                /* of a plug-in: its content and its own fingerprint */
+  int unadmitted;                 /* a plug-in that no certificate covers */
+  _Atomic uint64_t *proven;       /* shared by devices of this number; NULL beyond the first ones */
   char reason[240];               /* what the backend said last through host.diag */
   vt_exec *running;               /* the execution under way, for reports of progress */
 };
+/* The bodies of a run, or NULL when it is the dense copy of a view and no step. `step` follows the
+ * runs: it is the step that comes next. */
+const vt_nested *vt_plan_bodies(const vt_plan *p, uint32_t run, uint32_t *step);
 /* Step `step` of an execution is finished. */
 void vt_exec_note(vt_exec *x, uint64_t step);
 /* A backend's status as a diagnostic; `what` says what was asked of it. */

@@ -31,9 +31,9 @@ const char *vt_table_fault(const vt_bk_api *api, char text[VT_TABLE_TEXT]) {
   if (major != VT_BK_ABI_MAJOR)
     snprintf(text, VT_TABLE_TEXT, "it speaks version %u of the ABI, this is version %u", major,
              VT_BK_ABI_MAJOR);
-  else if (size < sizeof *api)
+  else if (size < offsetof(vt_bk_api, metrics)) /* which may be left out */
     snprintf(text, VT_TABLE_TEXT, "its table has %u bytes, version %u has %zu", size,
-             VT_BK_ABI_MAJOR, sizeof *api);
+             VT_BK_ABI_MAJOR, offsetof(vt_bk_api, metrics));
   else if (size > LARGEST || size % 8 != 0)
     snprintf(text, VT_TABLE_TEXT, "its table cannot have %u bytes, which it claims", size);
   else if (missing(api) != NULL)

@@ -11,22 +11,27 @@ uint32_t vt_registry_total(void);
 /* "reference" with its number of devices; VT_BACKEND when it cannot say. */
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices,
                          vt_diag *d) VT_NODISCARD;
-
-/* ---- policy ---- */
-/* What is let through; zero is strict. */
-typedef struct vt_policy {
-  int allow_unadmitted; /* plug-ins of which nothing shows that they give the right bits */
-} vt_policy;
-/* Whether a certificate of admission covers a plug-in of this content. */
-int vt_gate_admitted(const vt_hash256 *hash);
+/* The first backend of a kind that has a device: its name, or NULL. */
+typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TEST } vt_kind;
+const char *vt_registry_first(vt_kind kind);
 
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
-/* `name` is "reference" or "reference:1"; with a slash in it, the path of a plug-in, which is
- * probed in a child process before this one loads it: "./libfoo.so", "/opt/libfoo.so:1". */
-vt_status vt_device_open_under(const vt_policy *policy, const char *name, vt_alloc a,
-                               vt_device **out, vt_diag *d) VT_NODISCARD;
-/* Under the strict policy. */
+/* How a device is opened; all zero is strict. */
+typedef struct vt_opening {
+  uint32_t admission; /* VT_ADMISSION_* */
+  /* Whether a certificate covers the plug-in at `path`, which has this content. NULL: none does. */
+  int (*certified)(void *user, const char *path, const vt_hash256 *content);
+  void *user;
+  uint32_t threads, measure; /* for the backend */
+  const char *isa;           /* kept; may be NULL */
+} vt_opening;
+/* `name` is "reference" or "reference:1"; "gpu" or "gpu:1"; with a slash in it, the path of a
+ * plug-in, which is probed in a child process before this one loads it: "./libfoo.so",
+ * "/opt/libfoo.so:1". */
+vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a, vt_device **out,
+                            vt_diag *d) VT_NODISCARD;
+/* Strictly. */
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) VT_NODISCARD;
 void vt_device_close(vt_device *dev);
 const char *vt_device_name(const vt_device *dev); /* "reference:0" */
@@ -34,10 +39,37 @@ const char *vt_device_name(const vt_device *dev); /* "reference:0" */
 const vt_hash256 *vt_device_plugin(const vt_device *dev);
 int vt_device_unadmitted(const vt_device *dev);
 const vt_bk_caps *vt_device_caps(const vt_device *dev);
+/* What the device is trusted to keep, of vt_bk_caps.has: set by those who tried it, and shared by
+ * all devices of one backend and number in this process. */
+uint64_t vt_device_proven(const vt_device *dev);
+void vt_device_prove(vt_device *dev, uint64_t caps);
 /* 1 when the device has a kernel for op number `op`. The shape fits vt_pass_options.listed. */
 int vt_device_lists(const void *dev, uint32_t op);
 /* The device as the planner sees it; valid as long as the device. */
 vt_target vt_device_target(vt_device *dev);
+
+/* ---- capabilities: what plans need and devices declare ---- */
+enum { VT_CAPABILITIES = 7 };
+typedef struct vt_capability {
+  uint64_t bit;
+  const char *name; /* "supports_float64" */
+  const char *help; /* what a device that declares it promises */
+} vt_capability;
+const vt_capability *vt_capability_at(uint32_t i); /* NULL past the end */
+/* All that the steps of a plan need of a device. */
+uint64_t vt_plan_needs(const vt_plan *p);
+/* Whether the device can run the plan, decided before anything is taken: it declares what every
+ * step needs, and accepts every step. VT_UNSUPPORTED names the op and the capability. */
+vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NODISCARD;
+
+/* ---- the guard ---- */
+/* 1 in a thread that is inside a call of the gateway to a backend. */
+int vt_gate_inside(void);
+/* What went through the gateway since the process began. */
+typedef struct vt_gate_counts {
+  uint64_t devices, programs, runs, copies, checks;
+} vt_gate_counts;
+vt_gate_counts vt_gate_count(void);
 
 /* ---- executions: a plan on a device, with its memory ---- */
 typedef struct vt_exec vt_exec;

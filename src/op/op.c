@@ -90,7 +90,7 @@ static uint32_t count_names(const char *list) {
 }
 
 const char *vt_needs_name(uint32_t needs) {
-  static const char *const names[] = {"plain", "reductions", "int8", "regions"};
+  static const char *const names[] = {"plain", "reductions", "int8", "regions", "collisions"};
   return needs < sizeof names / sizeof *names ? names[needs] : "?";
 }
 

@@ -102,6 +102,7 @@ typedef enum vt_needs {
   VT_NEEDS_reductions,
   VT_NEEDS_int8,
   VT_NEEDS_regions,
+  VT_NEEDS_collisions,
 } vt_needs;
 
 /* What a row says, word for word. */

@@ -16,12 +16,14 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
     {
       "backend": "reference:0",
       "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
-      "unadmitted": false
+      "unadmitted": false,
+      "fallback": null
     },
     {
       "backend": "reference:1",
       "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
       "unadmitted": false,
+      "fallback": null,
       "agrees": true,
       "compared": 8,
       "differing": 0,
@@ -31,6 +33,7 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
       "backend": "reference:0",
       "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
       "unadmitted": false,
+      "fallback": null,
       "agrees": true,
       "compared": 8,
       "differing": 0,
@@ -69,12 +72,14 @@ $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 
     {
       "backend": "reference:0",
       "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
-      "unadmitted": false
+      "unadmitted": false,
+      "fallback": null
     },
     {
       "backend": "reference:1",
       "digest": "5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
       "unadmitted": false,
+      "fallback": null,
       "agrees": false,
       "compared": 8,
       "differing": 1,
@@ -118,7 +123,8 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
     {
       "backend": "reference:1",
       "digest": "e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2",
-      "unadmitted": false
+      "unadmitted": false,
+      "fallback": null
     }
   ],
   "agree": true,

@@ -51,6 +51,7 @@ $ volta plan examples/mlp.vt --bind B=4 --json
     "B": 4
   },
   "unadmitted": false,
+  "fallback": null,
   "schedule": "source",
   "stream": null,
   "memory_budget": null,
@@ -160,6 +161,7 @@ target 28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +10 | head -n 9
+  "schedule": "source",
   "stream": null,
   "memory_budget": 830975,
   "fits": false,
@@ -168,7 +170,6 @@ $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n 
     "--schedule memory": 830976,
     "--stream all": 820736,
     "both": 820736
-  },
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
@@ -423,7 +424,8 @@ $ volta plan examples/mlp.vt --bind B=4 --stream w1,,w2
 ! volta: error: an empty name among the params to stream [usage]
 ? 2
 $ volta plan examples/mlp.vt --bind B=4 --backend gpu
-! volta: error: there is no backend 'gpu'; there are: reference, island, null [backend]
+! volta: error: there is no GPU that a backend of this build can use [backend]
+!   help: --fallback cpu runs on the CPU instead, with the same bits
 ? 5
 $ volta plan examples/mlp.vt --bind B=4 --passes bind,lower | grep -E 'steps|groups'
 5 steps of 5 nodes, 2 in place, 0 views, 0 groups; dense copies: 0

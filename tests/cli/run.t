@@ -82,7 +82,15 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
     }
   ],
   "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
-  "unadmitted": false
+  "policy": {
+    "determinism": "strict",
+    "precision": "locked",
+    "fallback": "none",
+    "mixed_path": "refused",
+    "admission": "required"
+  },
+  "unadmitted": false,
+  "fallback": null
 }
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest -v 2>&1 | sed 's/in [0-9.]* ms/in N ms/'
 reference:0: 3 steps in N ms

@@ -41,6 +41,10 @@ flags:
 environment:
   VOLTA_BACKEND             The backend that runs a model when --backend is not
                             given.
+  VOLTA_THREADS             How many threads a backend may keep busy when
+                            --threads is not given.
+  VOLTA_ISA                 The instructions a backend is held to, as in avx2,
+                            where it has a choice.
   VOLTA_PLAN_CACHE          The folder of plans that are kept when --plan-cache
                             is not given; empty: none.
   NO_COLOR                  When set and not empty, messages on a terminal have
@@ -56,12 +60,22 @@ usage: volta run [FLAGS] MODEL
 Run a model once and show its outputs.
 \
 flags:
-      --backend BACKEND     Where to run, as in reference or reference:1, or the
-                            path of a plug-in, as in ./libfoo.so or
+      --backend BACKEND     Where to run, as in reference or reference:1; gpu,
+                            the first there is; auto, that or else the CPU; or
+                            the path of a plug-in, as in ./libfoo.so or
                             ./libfoo.so:1. Without it VOLTA_BACKEND says, else
                             reference.
+      --fallback none|cpu   Where to run when the backend is not there or cannot
+                            run the model: nowhere, as without it, or the whole
+                            of it on the CPU, which the report says. The bits
+                            are the same.
+      --threads N           How many threads the backend may keep busy. Without
+                            it VOLTA_THREADS says, else the backend. No bit
+                            depends on it.
       --allow-unadmitted    Run on a plug-in though no certificate admits it;
                             the report says so.
+      --certificate FILE    The certificate that admits the plug-in. Without it:
+                            beside it, as in ./libfoo.so.certificate.json.
       --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given
                             more than once.
       --seed SEED           Initialise the parameters from this seed; 0 unless
@@ -121,6 +135,8 @@ flags:
                             available and complete.
       --allow-unadmitted    Run on a plug-in though no certificate admits it;
                             the report says so.
+      --certificate FILE    The certificate that admits the plug-in. Without it:
+                            beside it, as in ./libfoo.so.certificate.json.
       --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given
                             more than once.
       --seed SEED           Initialise the parameters from this seed; 0 unless

@@ -66,10 +66,10 @@ static void end(trial *t) {
 
 static vt_program *open_and_run(const trial *t, const char *backend, vt_status *s, vt_diag *d) {
   /* Nothing may be folded, dropped or shared on the way: the backend is to run the op itself. */
-  const vt_options o = {.size = sizeof o,
-                        .backend = backend,
-                        .passes = "bind,lower",
-                        .allow_unadmitted = 1}; /* plug-ins are what is tested here */
+  const vt_policy policy = {.size = sizeof policy,
+                            .admission = VT_ADMISSION_WAIVED}; /* plug-ins are tested here */
+  const vt_options o = {
+      .size = sizeof o, .backend = backend, .passes = "bind,lower", .policy = &policy};
   vt_program *p = NULL;
   *s = vt_program_new(t->m, &o, &p, d);
   if (*s == VT_OK) *s = cts_inputs_give(&t->in, p, d);

@@ -78,7 +78,7 @@ static const struct row {
     {"other_major", VT_ABI, "it speaks version 2 of the ABI, this is version 1", 0},
     {"short_table", VT_ABI, "its table has 96 bytes, version 1 has 128", 0},
     {"huge_table", VT_ABI, "its table cannot have 1048576 bytes", 0},
-    {"odd_table", VT_ABI, "its table cannot have 132 bytes", 0},
+    {"odd_table", VT_ABI, "its table cannot have 140 bytes", 0},
     {"holed_table", VT_ABI, "its table has no copy", 0},
     {"torn_table", VT_BACKEND, "it crashed (SIGSEGV) while its table was asked for", 0},
     {"no_name", VT_ABI, "its name is empty or longer than 60 bytes", 0},
@@ -116,9 +116,9 @@ static const struct row {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 static vt_status open_gate(const char *path, int allow, vt_diag *d) {
-  const vt_policy policy = {.allow_unadmitted = allow};
+  const vt_opening how = {.admission = allow ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
   vt_device *dev = NULL;
-  const vt_status s = vt_device_open_under(&policy, path, vt_alloc_default(), &dev, d);
+  const vt_status s = vt_device_open_as(&how, path, vt_alloc_default(), &dev, d);
   CHECK((s == VT_OK) == (dev != NULL));
   if (dev != NULL) CHECK(vt_device_unadmitted(dev) && vt_device_plugin(dev) != NULL);
   vt_device_close(dev);
@@ -201,9 +201,9 @@ static void open_name(const char *path, const char *ordinal, const char *want) {
   char name[300];
   vt_diag d = {0};
   vt_device *dev = NULL;
-  const vt_policy policy = {.allow_unadmitted = 1};
+  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
   snprintf(name, sizeof name, "%s%s", path, ordinal);
-  CHECK(vt_device_open_under(&policy, name, vt_alloc_default(), &dev, &d) == VT_OK);
+  CHECK(vt_device_open_as(&how, name, vt_alloc_default(), &dev, &d) == VT_OK);
   if (dev == NULL) {
     fprintf(stderr, "  %s\n", d.text);
     return;
@@ -231,12 +231,12 @@ static void test_good(void) {
 static void test_replaced(void) {
   char path[256];
   vt_device *first = NULL, *second = NULL;
-  const vt_policy policy = {.allow_unadmitted = 1};
+  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
   path_of("+swapped", path);
   copy_file("good", "+swapped", 0, 0);
-  CHECK(vt_device_open_under(&policy, path, vt_alloc_default(), &first, NULL) == VT_OK);
+  CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &first, NULL) == VT_OK);
   copy_file("good_too", "+swapped", 0, 0); /* in place */
-  CHECK(vt_device_open_under(&policy, path, vt_alloc_default(), &second, NULL) == VT_OK);
+  CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &second, NULL) == VT_OK);
   if (first == NULL || second == NULL) exit(1);
   CHECK(memcmp(vt_device_plugin(first)->b, vt_device_plugin(second)->b, 32) != 0);
   CHECK(strcmp(vt_device_target(first).fingerprint, vt_device_target(second).fingerprint) != 0);

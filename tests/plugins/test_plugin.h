@@ -26,8 +26,12 @@ static inline int32_t plugin_open(const vt_bk_host *host, uint32_t ordinal, vt_b
 }
 static inline void plugin_close(vt_bk_device *dev) { (void)dev; }
 static inline int32_t plugin_caps(vt_bk_device *dev, vt_bk_caps *out) {
-  const vt_bk_caps caps = {
-      .size = sizeof caps, .alignment = 64, .about = "a plug-in", .fingerprint = "plugin-1"};
+  const vt_bk_caps caps = {.size = sizeof caps,
+                           .alignment = 64,
+                           .about = "a plug-in",
+                           .fingerprint = "plugin-1",
+                           .determinism = VT_BK_DETERMINISM_STRICT,
+                           .serves = VT_BK_INFERENCE};
   (void)dev;
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return OK;

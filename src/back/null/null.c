@@ -40,7 +40,9 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = 64,
                            .about = "runs nothing; the template for new backends",
-                           .fingerprint = "null-1"};
+                           .fingerprint = "null-1",
+                           .determinism = VT_BK_DETERMINISM_STRICT,
+                           .serves = VT_BK_INFERENCE}; /* `has`: nothing yet */
   (void)dev;
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return VT_OK;

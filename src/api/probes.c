@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * probes.c - does a device keep what it declares? Each probe is a model of one op that runs on it
+ * and on the reference, and every bit must agree. */
+#include "probes.h"
+#include <stdio.h>
+#include <string.h>
+#include "program.h"
+#include "volta/volta_tools.h"
+#include "vt_num.h"
+
+typedef enum values { UNIFORM, TINY, BITS, BYTES } values;
+
+typedef struct probe {
+  uint64_t capability;
+  values values;
+  const char *inputs, *y;
+} probe;
+
+static const probe rows[] = {
+#define VT_PROBE(capability, values, inputs, y) {capability, values, inputs, y},
+#include "probes.def"
+#undef VT_PROBE
+};
+enum { ROWS = sizeof rows / sizeof *rows, SEED = 20 };
+
+/* ---- inputs ---- */
+
+/* Random bits, which a mask makes subnormal: sign and fraction are kept. */
+static void fill(void *data, uint64_t bytes, uint32_t dtype, values how) {
+  uint32_t words[4];
+  for (uint64_t i = 0; i < bytes; i += sizeof words) {
+    const uint64_t n = bytes - i < sizeof words ? bytes - i : sizeof words;
+    vt_philox(SEED, 0, 0, i / sizeof words, words);
+    for (uint32_t k = 0; how == TINY && k < 4; k++)
+      if (dtype == VT_DTYPE_F32 || k % 2 == 1)
+        words[k] &= dtype == VT_DTYPE_F32 ? UINT32_C(0x807fffff) : UINT32_C(0x800fffff);
+    memcpy((char *)data + i, words, (size_t)n);
+  }
+}
+
+static vt_status fill_port(vt_program *p, const vt_port *port, values how, vt_diag *d) {
+  vt_tensor t = vt_tensor_like(&p->g->values[port->value].type);
+  uint64_t count, bytes;
+  VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
+  t.data = vt_alloc_new(p->a, (size_t)bytes);
+  if (t.data == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  fill(t.data, bytes, t.dtype, how);
+  const vt_status s = vt_program_set_input(p, port->name, &t, d);
+  vt_alloc_free(p->a, t.data, (size_t)bytes);
+  return s;
+}
+
+static vt_status give(vt_program *p, values how, vt_diag *d) {
+  if (how == UNIFORM) return vt_program_random_inputs(p, SEED, d);
+  for (uint32_t i = 0; i < p->g->n_ports; i++) VT_TRY(fill_port(p, &p->g->ports[i], how, d));
+  return VT_OK;
+}
+
+/* ---- one model on two devices ---- */
+
+static vt_status run_on(const vt_model *m, const vt_options *o, values how, vt_program **out,
+                        vt_diag *d) {
+  vt_program *p = NULL;
+  VT_TRY(vt_program_make(m, o, VT_PREPARE_UNTRIED, &p, d));
+  vt_status s = give(p, how, d);
+  if (s == VT_OK) s = vt_program_run(p, d);
+  if (s == VT_OK) {
+    *out = p;
+  } else {
+    vt_program_free(p);
+  }
+  return s;
+}
+
+static vt_status compare(const probe *x, const vt_capability *c, vt_program *p, vt_program *q,
+                         vt_diag *d) {
+  vt_compare v = {.size = sizeof v};
+  const char *name;
+  vt_tensor a, b;
+  VT_TRY(vt_program_output(p, 0, &name, &a, d));
+  VT_TRY(vt_program_output(q, 0, &name, &b, d));
+  VT_TRY(vt_tensor_compare(&a, &b, &v, d));
+  if (v.differing == 0) return VT_OK;
+  const int digits = (int)(2 * vt_dtype_bytes(a.dtype));
+  return VT_FAIL(d, VT_BACKEND,
+                 "backend '%s' declares %s and does not keep it: %.60s gives %0*llx at [%llu], the "
+                 "reference %0*llx",
+                 vt_program_backend(p), c->name, x->y, digits, (unsigned long long)v.first_a,
+                 (unsigned long long)v.first, digits, (unsigned long long)v.first_b);
+}
+
+static vt_status run_both(const probe *x, const vt_capability *c, const vt_model *m,
+                          const vt_options *o, uint32_t *models, vt_diag *d) {
+  const vt_options own = {
+      .size = sizeof own, .backend = "reference:0", .passes = "bind,lower", .alloc = o->alloc};
+  vt_program *p = NULL, *q = NULL;
+  vt_diag why = {0};
+  vt_status s = run_on(m, o, x->values, &p, &why);
+  if (s == VT_UNSUPPORTED) return VT_OK; /* it never said that it runs this */
+  if (s != VT_OK)
+    return VT_FAIL(d, VT_BACKEND, "trying %s of '%.60s' fails: %.300s", c->name, o->backend,
+                   why.text);
+  *models += 1;
+  s = run_on(m, &own, x->values, &q, d);
+  if (s == VT_OK) s = compare(x, c, p, q, d);
+  vt_program_free(p);
+  vt_program_free(q);
+  return s;
+}
+
+static vt_status run_probe(const probe *x, const vt_capability *c, const vt_options *o, vt_alloc a,
+                           uint32_t *models, vt_diag *d) {
+  char text[400];
+  vt_model *m = NULL;
+  const int n =
+      snprintf(text, sizeof text, "volta 1\nmodel probe {\n input %s\n y = %s\n output y\n}\n",
+               x->inputs, x->y);
+  VT_TRY(vt_model_parse(text, (size_t)n, &a, &m, d));
+  const vt_status s = run_both(x, c, m, o, models, d);
+  vt_model_free(m);
+  return s;
+}
+
+/* ---- capabilities ---- */
+
+vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,
+                            uint32_t *out_models, vt_diag *d) {
+  const vt_policy policy = {.size = sizeof policy, .admission = VT_ADMISSION_WAIVED};
+  vt_options own = {.size = sizeof own,
+                    .backend = o->backend,
+                    .passes = "bind,lower",
+                    .alloc = &a,
+                    .policy = &policy,
+                    .threads = o->threads,
+                    .isa = o->isa};
+  *out_models = 0;
+  for (uint32_t i = 0; i < ROWS; i++)
+    if (rows[i].capability == c->bit) VT_TRY(run_probe(&rows[i], c, &own, a, out_models, d));
+  return VT_OK;
+}
+
+vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
+                              vt_diag *d) {
+  uint64_t open = needs & vt_device_caps(dev)->has & ~vt_device_proven(dev);
+  for (uint32_t i = 0; open != 0 && i < VT_CAPABILITIES; i++) {
+    const vt_capability *c = vt_capability_at(i);
+    uint32_t models;
+    if ((open & c->bit) == 0) continue;
+    VT_TRY(vt_capability_try(o, c, a, &models, d));
+    vt_device_prove(dev, c->bit);
+    open &= ~c->bit;
+  }
+  return VT_OK;
+}

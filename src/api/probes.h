@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * probes.h - declared capabilities are tried before they are first used; private to the api. */
+#ifndef VT_PROBES_H
+#define VT_PROBES_H
+#include "prepare.h"
+
+/* Tries what `needs` names, `dev` declares and nobody tried in this process: small models on a
+ * device opened as `o` says, beside the reference. VT_BACKEND names what it does not keep. */
+vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
+                              vt_diag *d) VT_NODISCARD;
+/* The same of one capability, whether it was tried or not; `out_models` is how many models it could
+ * be tried with. */
+vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,
+                            uint32_t *out_models, vt_diag *d) VT_NODISCARD;
+#endif
