@@ -104,8 +104,7 @@ typedef struct vt_bk_host {
 #define VT_BK_SUBNORMALS UINT64_C(32)              /* keeps subnormals, in and out */
 #define VT_BK_REGIONS UINT64_C(64)                 /* runs steps with bodies: loop, cond */
 
-#define VT_BK_DETERMINISM_STRICT 1u /* the bits of the reference, whatever the threads and shapes \
-                                     */
+#define VT_BK_DETERMINISM_STRICT 1u /* the bits of the reference, always */
 
 #define VT_BK_INFERENCE 1u
 #define VT_BK_TRAINING 2u /* plans with gradients and state */
