@@ -114,9 +114,6 @@ vt_status vt_suite_read_cases(const char *folder, const vt_alloc *alloc, vt_suit
 /* The one that the library carries, with the examples. Every case has an answer; cases that are not
  * those the answers were stored for are VT_INTERNAL. */
 vt_status vt_suite_built_in(const vt_alloc *alloc, vt_suite **out_suite, vt_diag *d) VT_NODISCARD;
-/* A suite packed as the built-in one is; suite_image.c says how. `image` is not kept. */
-vt_status vt_suite_unpack(const void *image, size_t n, const vt_alloc *alloc, vt_suite **out_suite,
-                          vt_diag *d) VT_NODISCARD;
 void vt_suite_free(vt_suite *s);
 
 /* ---- all cases ---- */
