@@ -56,8 +56,9 @@ static vt_status cut(const reader *r, char *s, char mark, const char **out, uint
   for (char *end; s != NULL; s = end) {
     end = strchr(s, mark);
     if (end != NULL) *end++ = 0;
+    s = trim(s);
     if (n == most) return wrong(r, "too many values from", s);
-    out[n++] = trim(s);
+    out[n++] = s;
   }
   *out_n = n;
   return VT_OK;
