@@ -1,12 +1,12 @@
 # The conformance suite: tests/cts/*.cts on every backend, against stored digests.
 file(GLOB cts_sources CONFIGURE_DEPENDS tests/cts/*.c)
 add_executable(cts ${cts_sources})
-target_link_libraries(cts PRIVATE vt_include vt_api vt_flags)
+target_link_libraries(cts PRIVATE vt_include vt_admit vt_flags)
 target_include_directories(cts PRIVATE tests/cts)
 
 # A cts whose backend reference:1 is wrong in one bit: it must be told.
 add_executable(cts_diverging ${cts_sources} tests/cli/diverge.c)
-target_link_libraries(cts_diverging PRIVATE vt_include vt_api vt_flags)
+target_link_libraries(cts_diverging PRIVATE vt_include vt_admit vt_flags)
 target_include_directories(cts_diverging PRIVATE tests/cts)
 target_link_options(cts_diverging PRIVATE
   -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)

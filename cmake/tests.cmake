@@ -23,6 +23,7 @@ room_tests(back_reference back/reference)
 room_tests(back_island back/island)
 room_tests(gate gate)
 room_tests(api api)
+room_tests(admit admit)
 
 # Every function on all 2^32 inputs, and pow; `make exhaustive` runs them. A test sees that they can
 # fail, another runs what pow can be tried on in seconds.

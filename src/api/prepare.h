@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * prepare.h - from a model and options to a device and a planned pipeline: what a program and a
- * plan that is only looked at have in common. Private to the api. */
+ * plan that is only looked at have in common. For the library alone. */
 #ifndef VT_PREPARE_H
 #define VT_PREPARE_H
 #include "model.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * stream.h - a part of a file from its beginning to its end, as it is or unpacked on the way, so
- * that a reader sees a header before anything behind it costs memory. Private to front/. */
+ * that a reader sees a header before anything behind it costs memory. For the library alone. */
 #ifndef VT_STREAM_H
 #define VT_STREAM_H
 #include "vt_file.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cts.c - the conformance suite's program. It expands the case files, chooses, runs and reports;
  * docs/conformance.md is its manual. Exit: 0 all as stored, 1 something is not, 2 usage. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,20 @@ typedef struct options {
   unsigned jobs, part, parts;
   int brief, json, gradients_required;
 } options;
+
+void cts_die(const char *format, ...) {
+  va_list ap;
+  va_start(ap, format);
+  fprintf(stderr, "cts: ");
+  vfprintf(stderr, format, ap);
+  fprintf(stderr, "\n");
+  va_end(ap);
+  exit(2);
+}
+
+void cts_need(vt_status s, const vt_diag *d) {
+  if (s != VT_OK) cts_die("%s", d->text);
+}
 
 /* ---- options ---- */
 
@@ -143,18 +158,19 @@ static void check_backends(const options *o) {
 
 /* ---- choosing ---- */
 
-static int wanted(const options *o, const cts_case *c) {
+static int wanted(const options *o, const vt_suite *s, uint32_t i) {
   int yes = o->n_only == 0;
-  for (uint32_t i = 0; i < o->n_only && !yes; i++) yes = cts_matches(c->model, c->name, o->only[i]);
+  for (uint32_t k = 0; k < o->n_only && !yes; k++) yes = vt_suite_matches(s, i, o->only[k]);
   return yes;
 }
 
-static uint32_t choose(const options *o, const cts_suite *s, uint8_t *chosen) {
+static uint32_t choose(const options *o, const vt_suite *s, uint8_t *chosen) {
   uint32_t n = 0, kept = 0;
+  vt_diag d = {0};
   memset(chosen, 1, s->n_cases);
-  if (o->brief) cts_choose_short(s, chosen);
+  if (o->brief) cts_need(vt_suite_choose_short(s, chosen, &d), &d);
   for (uint32_t i = 0; i < s->n_cases; i++) {
-    chosen[i] = chosen[i] && wanted(o, &s->cases[i]);
+    chosen[i] = chosen[i] && wanted(o, s, i);
     if (chosen[i]) chosen[i] = n++ % o->parts == o->part - 1;
     kept += chosen[i];
   }
@@ -165,20 +181,18 @@ static uint32_t choose(const options *o, const cts_suite *s, uint8_t *chosen) {
 
 typedef struct work {
   const options *o;
-  const cts_suite *s;
-  const cts_digests *stored;
+  const vt_suite *s;
+  int writing;          /* nothing is stored yet */
   const uint32_t *list; /* the chosen cases */
   cts_outcome *out;     /* n_backends for each of them */
 } work;
 
 static void job(void *context, uint64_t i) {
   const work *w = context;
-  const cts_case *c = &w->s->cases[w->list[i]];
-  const uint8_t *stored = w->stored == NULL ? NULL : cts_digests_find(w->stored, c->name);
   for (uint32_t b = 0; b < w->o->n_backends; b++) {
     cts_outcome *out = &w->out[i * w->o->n_backends + b];
-    cts_run(c, w->o->backend[b], stored, out);
-    if (out->failed || w->stored == NULL || stored != NULL) continue;
+    cts_run(w->s, w->list[i], w->o->backend[b], NULL, out);
+    if (out->failed || w->writing || vt_suite_expected(w->s, w->list[i]) != NULL) continue;
     out->failed = 1;
     snprintf(out->said, sizeof out->said, "no digest is stored for it: cts --write");
   }
@@ -211,12 +225,12 @@ void cts_write_string(FILE *f, const char *s) {
   putc('"', f);
 }
 
-static void say_failure(const cts_case *c, const char *backend, const cts_outcome *out) {
+static void say_failure(const vt_case *c, const char *backend, const cts_outcome *out) {
   printf("FAILED %s: %s on %s\n  %s\n  repeat: cts --backend %s --only '%s'\n",
          c->model->block->op->name, c->name, backend, out->said, backend, c->name);
 }
 
-static void json_failure(const cts_case *c, const char *backend, const cts_outcome *out, int more) {
+static void json_failure(const vt_case *c, const char *backend, const cts_outcome *out, int more) {
   printf("%s\n    {\"op\": \"%s\", \"case\": ", more ? "," : "", c->model->block->op->name);
   cts_write_string(stdout, c->name);
   printf(", \"backend\": ");
@@ -233,7 +247,7 @@ static unsigned report(const work *w, uint32_t n, unsigned stale) {
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t b = 0; b < o->n_backends; b++) {
       const cts_outcome *out = &w->out[i * o->n_backends + b];
-      const cts_case *c = &w->s->cases[w->list[i]];
+      const vt_case *c = &w->s->cases[w->list[i]];
       if (!out->failed) continue;
       if (o->json) json_failure(c, o->backend[b], out, failed > 0);
       if (!o->json) say_failure(c, o->backend[b], out);
@@ -255,39 +269,25 @@ static unsigned report(const work *w, uint32_t n, unsigned stale) {
   return failed;
 }
 
-/* Digests of cases that are no more would hide that a case was lost. */
-static unsigned count_stale(const cts_digests *d, const cts_suite *s) {
-  unsigned stale = 0;
-  uint32_t at = 0;
-  for (uint32_t i = 0; i < d->n; i++) {
-    while (at < s->n_cases && strcmp(s->cases[at].name, d->name[i]) < 0) at++;
-    if (at < s->n_cases && strcmp(s->cases[at].name, d->name[i]) == 0) continue;
-    if (stale++ == 0) fprintf(stderr, "cts: a digest is stored for no case: %s\n", d->name[i]);
-  }
-  return stale;
-}
-
-static unsigned run_mode(const options *o, const cts_suite *s, const uint32_t *list, uint32_t n) {
-  cts_digests stored;
-  cts_digests_read(&stored, o->cases);
-  work w = {.o = o, .s = s, .stored = &stored, .list = list};
-  const unsigned stale = count_stale(&stored, s);
+static unsigned run_mode(const options *o, const vt_suite *s, const uint32_t *list, uint32_t n) {
+  work w = {.o = o, .s = s, .list = list};
+  if (s->n_left_over > 0)
+    fprintf(stderr, "cts: a digest is stored for no case: %s\n", s->left_over);
   run_all(&w, n);
-  const unsigned failed = report(&w, n, stale);
+  const unsigned failed = report(&w, n, s->n_left_over);
   free(w.out);
-  cts_digests_free(&stored);
-  return failed + stale;
+  return failed + s->n_left_over;
 }
 
-static unsigned write_mode(options *o, const cts_suite *s, const uint32_t *list, uint32_t n) {
+static unsigned write_mode(options *o, const vt_suite *s, const uint32_t *list, uint32_t n) {
   if (n != s->n_cases) bad_usage("--write takes all cases");
   if (o->n_backends != 2) bad_usage("--write takes no other backends");
-  work w = {.o = o, .s = s, .list = list};
+  work w = {.o = o, .s = s, .list = list, .writing = 1};
   run_all(&w, n);
   for (uint32_t i = 0; i < n; i++) {
     cts_outcome *a = &w.out[2 * i], *b = a + 1;
     if (!a->failed && !b->failed && memcmp(a->digest, b->digest, 32) != 0)
-      cts_run(&s->cases[i], "reference:1", a->digest, b); /* says where they part */
+      cts_run(s, i, "reference:1", a->digest, b); /* says where they part */
     w.out[i] = *a;
     w.out[i].failed |= b->failed;
     if (b->failed) snprintf(w.out[i].said, sizeof w.out[i].said, "%s", b->said);
@@ -299,7 +299,7 @@ static unsigned write_mode(options *o, const cts_suite *s, const uint32_t *list,
   return failed;
 }
 
-static unsigned list_mode(const options *o, const cts_suite *s, const uint32_t *list, uint32_t n) {
+static unsigned list_mode(const options *o, const vt_suite *s, const uint32_t *list, uint32_t n) {
   if (o->json) printf("[");
   for (uint32_t i = 0; i < n; i++) {
     if (!o->json) {
@@ -313,7 +313,7 @@ static unsigned list_mode(const options *o, const cts_suite *s, const uint32_t *
   return 0;
 }
 
-static unsigned run(options *o, const cts_suite *s, const uint8_t *chosen, uint32_t *list) {
+static unsigned run(options *o, const vt_suite *s, const uint8_t *chosen, uint32_t *list) {
   const cts_selection selection = {s, chosen, o->jobs};
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->n_cases; i++)
@@ -340,19 +340,28 @@ static unsigned run(options *o, const cts_suite *s, const uint8_t *chosen, uint3
   }
 }
 
+/* Only a run needs what is stored: the other modes look at cases, or store anew. */
+static vt_suite *read_suite(const options *o) {
+  vt_suite *s = NULL;
+  vt_diag d = {0};
+  cts_need(o->mode == RUN ? vt_suite_read(o->cases, NULL, &s, &d)
+                          : vt_suite_read_cases(o->cases, NULL, &s, &d),
+           &d);
+  return s;
+}
+
 int main(int argc, char **argv) {
   options o;
-  cts_suite s;
   read_options(&o, argc, argv);
   check_backends(&o);
-  cts_suite_read(&s, o.cases);
-  uint8_t *chosen = calloc(s.n_cases + 1, 1);
-  uint32_t *list = calloc(s.n_cases + 1, sizeof *list);
+  vt_suite *s = read_suite(&o);
+  uint8_t *chosen = calloc(s->n_cases + 1, 1);
+  uint32_t *list = calloc(s->n_cases + 1, sizeof *list);
   if (chosen == NULL || list == NULL) cts_die("out of memory");
-  if (choose(&o, &s, chosen) == 0) cts_die("no case is chosen");
-  const unsigned failed = run(&o, &s, chosen, list);
+  if (choose(&o, s, chosen) == 0) cts_die("no case is chosen");
+  const unsigned failed = run(&o, s, chosen, list);
   free(chosen);
   free(list);
-  cts_suite_done(&s);
+  vt_suite_free(s);
   return failed != 0;
 }

@@ -12,7 +12,7 @@ enum { TYPES = 32, MOST_OPS = 2000 };
 typedef struct coverage {
   uint32_t cases, grads;
   uint32_t seen, taken; /* element types of the first operand: met in a case; accepted by the op */
-  uint32_t lengths;     /* a bit for each of cts_size that its own cases have as a dimension */
+  uint32_t lengths;     /* a bit for each of vt_suite_size that its own cases have as a dimension */
 } coverage;
 
 /* Ops that have no dimension to be long. */
@@ -53,8 +53,8 @@ static uint32_t types_taken(const vt_graph *g, const vt_node *n) {
 static uint32_t lengths_of(const vt_type *t) {
   uint32_t lengths = 0;
   for (uint32_t k = 0; k < t->rank; k++)
-    for (uint32_t i = 0; i < CTS_SIZES; i++)
-      if (t->dim[k] == cts_size[i]) lengths |= 1u << i;
+    for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
+      if (t->dim[k] == vt_suite_size[i]) lengths |= 1u << i;
   return lengths;
 }
 
@@ -82,10 +82,10 @@ static void note_nodes(const vt_graph *g, coverage *all) {
   }
 }
 
-static unsigned note_models(const cts_suite *s, coverage *all) {
+static unsigned note_models(const vt_suite *s, coverage *all) {
   unsigned failed = 0;
   for (uint32_t i = 0; i < s->n_models; i++) {
-    const cts_model *m = s->model[i];
+    const vt_suite_model *m = s->model[i];
     vt_graph *g = NULL;
     vt_diag d = {0};
     if (vt_parse(m->text, strlen(m->text), vt_alloc_default(), &g, &d) != VT_OK) {
@@ -100,7 +100,7 @@ static unsigned note_models(const cts_suite *s, coverage *all) {
   return failed;
 }
 
-static void note_blocks(const cts_suite *s, coverage *all) {
+static void note_blocks(const vt_suite *s, coverage *all) {
   for (uint32_t i = 0; i < s->n_cases; i++)
     all[index_of(s->cases[i].model->block->op->number)].cases++;
   for (uint32_t i = 0; i < s->n_blocks; i++)
@@ -109,14 +109,14 @@ static void note_blocks(const cts_suite *s, coverage *all) {
 }
 
 static unsigned judge_lengths(const vt_op_info *op, const coverage *c) {
-  const uint32_t all = (1u << CTS_SIZES) - 1;
+  const uint32_t all = (1u << VT_SUITE_SIZES) - 1;
   const char *why = why_no_length(op->name);
   if (why != NULL && c->lengths != 0)
     return printf("FAILED %s: excused from lengths (%s), and it has some\n", op->name, why) > 0;
   if (why != NULL || c->cases == 0 || c->lengths == all) return 0;
   printf("FAILED %s: no case has the length", op->name);
-  for (uint32_t i = 0; i < CTS_SIZES; i++)
-    if (!(c->lengths >> i & 1)) printf(" %lld", (long long)cts_size[i]);
+  for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
+    if (!(c->lengths >> i & 1)) printf(" %lld", (long long)vt_suite_size[i]);
   return printf("\n") > 0;
 }
 
@@ -133,7 +133,7 @@ static unsigned judge(const vt_op_info *op, const coverage *c, int gradients_req
   return failed;
 }
 
-unsigned cts_check_complete(const cts_suite *s, uint32_t least, int gradients_required) {
+unsigned cts_check_complete(const vt_suite *s, uint32_t least, int gradients_required) {
   coverage *all = calloc(MOST_OPS, sizeof *all);
   if (all == NULL || vt_op_total() >= MOST_OPS) cts_die("out of memory");
   note_blocks(s, all);

@@ -18,10 +18,10 @@
 enum { POINTS = 3, SINGLES = 6, ALL = 2, STEPS = 4 };
 
 typedef struct checker {
-  const cts_model *model;
+  const vt_suite_model *model;
   vt_model *m, *dm;
   vt_program *f, *df;
-  cts_inputs in, moved, d_in; /* of the model; of the gradient */
+  vt_case_inputs in, moved, d_in; /* of the model; of the gradient */
   int f32;
   char *said;
 } checker;
@@ -31,14 +31,14 @@ static int same_name(const char *prefix, const char *name, const char *full) {
   return strncmp(full, prefix, strlen(prefix)) == 0 && strcmp(full + strlen(prefix), name) == 0;
 }
 
-static cts_port *port_called(cts_inputs *in, const char *prefix, const char *name) {
+static vt_case_input *port_called(vt_case_inputs *in, const char *prefix, const char *name) {
   for (uint32_t i = 0; i < in->n; i++)
-    if (same_name(prefix, name, in->port[i].info.name)) return &in->port[i];
+    if (same_name(prefix, name, in->input[i].info.name)) return &in->input[i];
   return NULL;
 }
 
-static vt_status run_at(const cts_inputs *in, vt_program *p, vt_diag *d) {
-  VT_TRY(cts_inputs_give(in, p, d));
+static vt_status run_at(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
+  VT_TRY(vt_case_inputs_give(in, p, d));
   return vt_program_run(p, d);
 }
 
@@ -66,8 +66,8 @@ static double part_of(const direction *v, uint64_t i) {
 /* moved = in + h*v; the other side with -h. */
 static void move(checker *c, const direction *v, double h) {
   for (uint32_t k = 0; k < c->in.n; k++) {
-    const cts_port *from = &c->in.port[k];
-    cts_port *to = &c->moved.port[k];
+    const vt_case_input *from = &c->in.input[k];
+    vt_case_input *to = &c->moved.input[k];
     const uint64_t n = cts_count(&from->t);
     memcpy(to->t.data, from->t.data, (size_t)(n * vt_dtype_bytes(from->t.dtype)));
     if (strcmp(from->info.name, v->input) != 0) continue;
@@ -102,7 +102,7 @@ static double *read_weights(checker *c) {
     const char *name;
     vt_tensor t;
     if (vt_program_output(c->f, i, &name, &t, NULL) != VT_OK || !is_float(t.dtype)) continue;
-    const cts_port *dy = port_called(&c->d_in, "dy.", name);
+    const vt_case_input *dy = port_called(&c->d_in, "dy.", name);
     double *more = realloc(w, (size_t)(n + cts_count(&t) + 1) * sizeof *more);
     if (more == NULL) cts_die("out of memory");
     w = more;
@@ -125,7 +125,7 @@ static void sum_outputs(const checker *c, const double *w, const double *up, con
 }
 
 static void sum_inputs(checker *c, const direction *v, const vt_tensor *dx, double h, change *out) {
-  const cts_port *p = port_called(&c->moved, "", v->input);
+  const vt_case_input *p = port_called(&c->moved, "", v->input);
   const uint64_t n = cts_count(&p->t);
   double *up = malloc((size_t)n * sizeof *up + 1);
   if (up == NULL) cts_die("out of memory");
@@ -182,12 +182,12 @@ static int fits(checker *c, const direction *v, const vt_tensor *dx, double widt
 
 /* ---- one point ---- */
 
-static int check_input(checker *c, const cts_domain *dom, const vt_tensor *dx, uint64_t seed,
+static int check_input(checker *c, const vt_suite_domain *dom, const vt_tensor *dx, uint64_t seed,
                        vt_diag *d) {
   uint64_t state = seed;
   const uint64_t n = cts_count(dx);
   for (uint64_t i = 0; i < SINGLES + ALL; i++) {
-    direction v = {dom->input, i < SINGLES ? i : UINT64_MAX, cts_random(&state)};
+    direction v = {dom->input, i < SINGLES ? i : UINT64_MAX, vt_case_random(&state)};
     if (i < SINGLES && n > SINGLES) v.element = v.seed % n;
     if (n == 0 || (i < SINGLES && v.element >= n)) continue;
     if (!fits(c, &v, dx, dom->hi - dom->lo, d)) return 0;
@@ -199,11 +199,11 @@ static int check_input(checker *c, const cts_domain *dom, const vt_tensor *dx, u
 static void take_point(checker *c, uint64_t seed) {
   cts_inputs_spread(&c->in, c->model->block, seed);
   for (uint32_t i = 0; i < c->d_in.n; i++) {
-    cts_port *p = &c->d_in.port[i];
-    const cts_port *same = port_called(&c->in, "", p->info.name);
+    vt_case_input *p = &c->d_in.input[i];
+    const vt_case_input *same = port_called(&c->in, "", p->info.name);
     const uint64_t n = cts_count(&p->t);
     if (same != NULL) memcpy(p->t.data, same->t.data, (size_t)(n * vt_dtype_bytes(p->t.dtype)));
-    uint64_t state = seed ^ cts_seed(p->info.name);
+    uint64_t state = seed ^ vt_case_seed(p->info.name);
     for (uint64_t k = 0; same == NULL && k < n; k++) {
       const double u = cts_uniform(&state);
       cts_store(&p->t, k, u < 0.5 ? u - 1.25 : u + 0.25);
@@ -212,7 +212,7 @@ static void take_point(checker *c, uint64_t seed) {
 }
 
 static vt_status check_point(checker *c, uint64_t seed, vt_diag *d) {
-  const cts_block *b = c->model->block;
+  const vt_suite_block *b = c->model->block;
   take_point(c, seed);
   VT_TRY(run_at(&c->in, c->f, d));
   VT_TRY(run_at(&c->d_in, c->df, d));
@@ -236,9 +236,9 @@ static vt_status open_all(checker *c, const char *text, vt_diag *d) {
   VT_TRY(vt_model_parse(text, strlen(text), NULL, &c->dm, d));
   VT_TRY(vt_program_new(c->m, &o, &c->f, d));
   VT_TRY(vt_program_new(c->dm, &o, &c->df, d));
-  cts_inputs_new(&c->in, c->m);
-  cts_inputs_new(&c->moved, c->m);
-  cts_inputs_new(&c->d_in, c->dm);
+  cts_inputs_init(&c->in, c->m);
+  cts_inputs_init(&c->moved, c->m);
+  cts_inputs_init(&c->d_in, c->dm);
   c->f32 = strstr(vt_model_text(c->m), "f32[") != NULL;
   return VT_OK;
 }
@@ -248,13 +248,13 @@ static vt_status check_points(checker *c, const char *text, vt_diag *d) {
   vt_status s = VT_OK;
   for (int i = 0; i < POINTS; i++) {
     *d = (vt_diag){0};
-    s = check_point(c, cts_seed(c->model->name) + (uint64_t)i, d);
+    s = check_point(c, vt_case_seed(c->model->name) + (uint64_t)i, d);
     if (s != VT_DIFFERS) return s;
   }
   return s;
 }
 
-static void check_model(const cts_model *m, const char *text, char *said) {
+static void check_model(const vt_suite_model *m, const char *text, char *said) {
   checker c = {.model = m};
   vt_diag d = {0};
   if (check_points(&c, text, &d) != VT_OK) snprintf(said, 700, "%s", d.text);
@@ -262,32 +262,36 @@ static void check_model(const cts_model *m, const char *text, char *said) {
   vt_program_free(c.df);
   vt_model_free(c.m);
   vt_model_free(c.dm);
-  cts_inputs_free(&c.in);
-  cts_inputs_free(&c.moved);
-  cts_inputs_free(&c.d_in);
+  vt_case_inputs_done(&c.in);
+  vt_case_inputs_done(&c.moved);
+  vt_case_inputs_done(&c.d_in);
 }
 
 /* ---- all of them ---- */
 
 typedef struct verdict {
-  const cts_model *model;
+  const vt_suite_model *model;
   char said[700]; /* what is wrong, or empty */
 } verdict;
 
 static void job(void *context, uint64_t i) {
   verdict *v = &((verdict *)context)[i];
-  char why[200];
-  char *text = cts_gradient_text(v->model, why);
-  if (text == NULL) snprintf(v->said, sizeof v->said, "%s", why);
-  if (text != NULL) check_model(v->model, text, v->said);
-  free(text);
+  vt_text text;
+  vt_diag d = {0};
+  vt_text_init(&text, vt_alloc_default());
+  if (vt_suite_gradient(v->model, vt_alloc_default(), &text, &d) == VT_OK) {
+    check_model(v->model, text.s, v->said);
+  } else {
+    snprintf(v->said, sizeof v->said, "%s", d.text);
+  }
+  vt_text_done(&text);
 }
 
 /* The models of the chosen cases that ask for their gradient, each once. */
 static uint32_t choose(const cts_selection *s, verdict *out) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->suite->n_cases; i++) {
-    const cts_case *c = &s->suite->cases[i];
+    const vt_case *c = &s->suite->cases[i];
     if (s->chosen[i] && c->gradient && !c->model->block->straight &&
         (n == 0 || out[n - 1].model != c->model))
       out[n++].model = c->model;
@@ -296,10 +300,10 @@ static uint32_t choose(const cts_selection *s, verdict *out) {
 }
 
 /* Blocks with a grad line whose op says that it is flat, or says nothing yet. */
-static uint32_t count_flat(const cts_suite *s) {
+static uint32_t count_flat(const vt_suite *s) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->n_blocks; i++) {
-    const cts_block *b = s->block[i];
+    const vt_suite_block *b = s->block[i];
     n += b->op->grad == NULL && b->n_domains > 0;
   }
   return n;

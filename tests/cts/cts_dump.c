@@ -4,7 +4,6 @@
  * form and is written as its bytes, one axis more, in NAME.bf16.npy. A gradient's folder also has
  * the model it is the gradient of. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "cts.h"
@@ -47,28 +46,26 @@ static vt_status write_outputs(vt_program *p, const char *folder, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status dump_run(const cts_case *c, const char *text, const char *folder, vt_diag *d) {
+static vt_status dump_run(const vt_suite *s, uint32_t i, const char *folder, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "reference:0"};
   vt_model *m = NULL;
   vt_program *p = NULL;
-  cts_inputs in = {0};
-  VT_TRY(vt_model_parse(text, strlen(text), NULL, &m, d));
-  cts_inputs_new(&in, m);
-  cts_inputs_draw(&in, c->mix, cts_seed(c->name));
+  vt_case_inputs in = {0};
+  VT_TRY(vt_case_open(s, i, NULL, &m, &in, d));
   write_text(folder, "model.vt", vt_model_text(m));
-  for (uint32_t i = 0; i < in.n; i++)
-    write_tensor(folder, "in", in.port[i].info.name, &in.port[i].t);
-  vt_status s = vt_program_new(m, &o, &p, d);
-  if (s == VT_OK) s = cts_inputs_give(&in, p, d);
-  if (s == VT_OK) s = vt_program_run(p, d);
-  if (s == VT_OK) s = write_outputs(p, folder, d);
+  for (uint32_t k = 0; k < in.n; k++)
+    write_tensor(folder, "in", in.input[k].info.name, &in.input[k].t);
+  vt_status status = vt_program_new(m, &o, &p, d);
+  if (status == VT_OK) status = vt_case_inputs_give(&in, p, d);
+  if (status == VT_OK) status = vt_program_run(p, d);
+  if (status == VT_OK) status = write_outputs(p, folder, d);
   vt_program_free(p);
-  cts_inputs_free(&in);
+  vt_case_inputs_done(&in);
   vt_model_free(m);
-  return s;
+  return status;
 }
 
-static void dump_forward(const cts_case *c, const char *folder) {
+static void dump_forward(const vt_case *c, const char *folder) {
   vt_model *m = NULL;
   if (vt_model_parse(c->model->text, strlen(c->model->text), NULL, &m, NULL) == VT_OK)
     write_text(folder, "forward.vt", vt_model_text(m));
@@ -76,18 +73,16 @@ static void dump_forward(const cts_case *c, const char *folder) {
 }
 
 /* 1 when it failed; an index out of range leaves no outputs and is no failure here. */
-static unsigned dump_case(const cts_case *c, const char *folder) {
-  char why[200];
+static unsigned dump_case(const vt_suite *s, uint32_t i, const char *folder) {
+  const vt_case *c = &s->cases[i];
   vt_diag d = {0};
   make_folder(folder);
   write_text(folder, "name", c->name);
-  write_text(folder, "mix", cts_mix_name[c->mix]);
+  write_text(folder, "mix", vt_mix_name(c->mix));
   if (c->gradient) dump_forward(c, folder);
-  char *text = cts_case_text(c, why);
-  const vt_status s = text == NULL ? VT_UNSUPPORTED : dump_run(c, text, folder, &d);
-  free(text);
-  if (s == VT_OK || (s == VT_RANGE && c->model->block->may_fail)) return 0;
-  printf("FAILED %s: %s\n", c->name, text == NULL ? why : d.text);
+  const vt_status status = dump_run(s, i, folder, &d);
+  if (status == VT_OK || (status == VT_RANGE && c->model->block->may_fail)) return 0;
+  printf("FAILED %s: %s\n", c->name, d.text);
   return 1;
 }
 
@@ -98,7 +93,7 @@ unsigned cts_dump(const cts_selection *s, const char *folder) {
     char path[4096];
     if (!s->chosen[i]) continue;
     snprintf(path, sizeof path, "%s/%06u", folder, i);
-    failed += dump_case(&s->suite->cases[i], path);
+    failed += dump_case(s->suite, i, path);
     n++;
   }
   printf("dumped %u cases, %u failed\n", n, failed);

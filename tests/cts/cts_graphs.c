@@ -16,7 +16,7 @@ static const char file_name[] = "graphs.digests";
 
 /* ---- one model ---- */
 
-static _Noreturn void not_made(const cts_model *m, const vt_diag *d) {
+static _Noreturn void not_made(const vt_suite_model *m, const vt_diag *d) {
   cts_die("%s: %s", m->name, d->text);
 }
 
@@ -31,7 +31,7 @@ static void add_printed(vt_hasher *h, const vt_graph *g) {
 }
 
 /* The text of a model, lowered down to prims. */
-static void add_lowered(vt_hasher *h, const cts_model *m, const char *text) {
+static void add_lowered(vt_hasher *h, const vt_suite_model *m, const char *text) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   vt_graph *written = NULL, *bound = NULL, *lowered = NULL;
   vt_diag d = {0};
@@ -45,28 +45,29 @@ static void add_lowered(vt_hasher *h, const cts_model *m, const char *text) {
   vt_graph_free(written);
 }
 
-static void add_model(vt_hasher *h, const cts_model *m) {
-  char why[200];
+static void add_model(vt_hasher *h, const vt_suite_model *m) {
+  vt_text gradient;
+  vt_diag d = {0};
   vt_hash_add(h, m->name, strlen(m->name) + 1);
   add_lowered(h, m, m->text);
-  if (!cts_has_gradient(m->block)) return;
-  char *gradient = cts_gradient_text(m, why);
-  if (gradient == NULL) cts_die("%s: %s", m->name, why);
-  vt_hash_add(h, gradient, strlen(gradient) + 1);
-  add_lowered(h, m, gradient);
-  free(gradient);
+  if (!vt_suite_has_gradient(m->block)) return;
+  vt_text_init(&gradient, vt_alloc_default());
+  if (vt_suite_gradient(m, vt_alloc_default(), &gradient, &d) != VT_OK) not_made(m, &d);
+  vt_hash_add(h, gradient.s, gradient.n + 1);
+  add_lowered(h, m, gradient.s);
+  vt_text_done(&gradient);
 }
 
 /* ---- all of them, by op and name ---- */
 
 static int by_op_and_name(const void *a, const void *b) {
-  const cts_model *x = *(cts_model *const *)a, *y = *(cts_model *const *)b;
+  const vt_suite_model *x = *(vt_suite_model *const *)a, *y = *(vt_suite_model *const *)b;
   const int c = strcmp(x->block->op->name, y->block->op->name);
   return c != 0 ? c : strcmp(x->name, y->name);
 }
 
-static cts_model **sorted_models(const cts_suite *s) {
-  cts_model **m = malloc(s->n_models * sizeof *m + 1);
+static vt_suite_model **sorted_models(const vt_suite *s) {
+  vt_suite_model **m = malloc(s->n_models * sizeof *m + 1);
   if (m == NULL) cts_die("out of memory");
   memcpy(m, s->model, s->n_models * sizeof *m);
   qsort(m, s->n_models, sizeof *m, by_op_and_name);
@@ -74,8 +75,8 @@ static cts_model **sorted_models(const cts_suite *s) {
 }
 
 /* "0123456789abcdef softmax", a line an op. */
-static void write_lines(const cts_suite *s, vt_text *out) {
-  cts_model **m = sorted_models(s);
+static void write_lines(const vt_suite *s, vt_text *out) {
+  vt_suite_model **m = sorted_models(s);
   vt_text_add(out,
               "# One digest for each op of the graphs that its models become, written by "
               "`cts --write-graphs`.\n");
@@ -106,7 +107,7 @@ static unsigned missing(const char *text, const char *in, const char *what) {
   return n;
 }
 
-unsigned cts_check_graphs(const cts_suite *s, const char *folder) {
+unsigned cts_check_graphs(const vt_suite *s, const char *folder) {
   char path[4096];
   vt_text now;
   vt_file stored;
@@ -124,7 +125,7 @@ unsigned cts_check_graphs(const cts_suite *s, const char *folder) {
   return failed;
 }
 
-unsigned cts_write_graphs(const cts_suite *s, const char *folder) {
+unsigned cts_write_graphs(const vt_suite *s, const char *folder) {
   char path[4096];
   vt_text now;
   vt_file_writer w;

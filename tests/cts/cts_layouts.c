@@ -240,9 +240,9 @@ static void check_nodes(const vt_graph *g, block *values, char *said) {
 
 /* ---- one case ---- */
 
-static void take_inputs(const vt_graph *g, const cts_inputs *in, block *values) {
+static void take_inputs(const vt_graph *g, const vt_case_inputs *in, block *values) {
   for (uint32_t i = 0; i < g->n_ports; i++) {
-    const vt_tensor *t = &in->port[i].t;
+    const vt_tensor *t = &in->input[i].t;
     vt_view v = {.dtype = t->dtype, .rank = t->rank, .data = t->data};
     int64_t first;
     memcpy(v.dim, t->dim, sizeof v.dim);
@@ -252,23 +252,23 @@ static void take_inputs(const vt_graph *g, const cts_inputs *in, block *values) 
   }
 }
 
-static void check_case(const cts_case *c, char *said) {
+static void check_case(const vt_case *c, char *said) {
   vt_graph *g = NULL;
   vt_model *m = NULL;
   vt_diag d = {0};
-  cts_inputs in = {0};
+  vt_case_inputs in = {0};
   const char *text = c->model->text;
   if (vt_parse(text, strlen(text), vt_alloc_default(), &g, &d) == VT_OK &&
       vt_model_parse(text, strlen(text), NULL, &m, &d) == VT_OK) {
     block *values = calloc(g->n_values + 1, sizeof *values);
     if (values == NULL) cts_die("out of memory");
-    cts_inputs_new(&in, m);
-    cts_inputs_draw(&in, c->mix, cts_seed(c->name));
+    cts_inputs_init(&in, m);
+    vt_case_inputs_draw(&in, c->mix, vt_case_seed(c->name));
     take_inputs(g, &in, values);
     check_nodes(g, values, said);
     for (uint32_t i = 0; i < g->n_values; i++) free(values[i].base);
     free(values);
-    cts_inputs_free(&in);
+    vt_case_inputs_done(&in);
   } else {
     snprintf(said, 300, "%.290s", d.text);
   }
@@ -279,7 +279,7 @@ static void check_case(const cts_case *c, char *said) {
 /* ---- all of them ---- */
 
 typedef struct verdict {
-  const cts_case *c;
+  const vt_case *c;
   char said[300];
 } verdict;
 

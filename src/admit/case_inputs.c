@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cts_inputs.c - the values that cases are run on, drawn from a seed that is made of the case's
+ * case_inputs.c - the values that cases are run on, drawn from a seed that is made of the case's
  * name. A change here changes every stored digest.
  *
  *   ordinary  floats about 1 of both signs; every bit pattern of an integer
@@ -12,10 +12,9 @@
  * An integer input with a range stays in it. */
 #include <stdlib.h>
 #include <string.h>
-#include "cts.h"
-#include "vt_hash.h"
+#include "vt_suite.h"
 
-uint64_t cts_seed(const char *name) {
+uint64_t vt_case_seed(const char *name) {
   const vt_hash256 h = vt_hash_bytes(name, strlen(name));
   uint64_t seed = 0;
   for (int i = 0; i < 8; i++) seed |= (uint64_t)h.b[i] << (8 * i);
@@ -23,14 +22,12 @@ uint64_t cts_seed(const char *name) {
 }
 
 /* splitmix64 */
-uint64_t cts_random(uint64_t *state) {
+uint64_t vt_case_random(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;
 }
-
-double cts_uniform(uint64_t *state) { return (double)(cts_random(state) >> 11) * 0x1p-53; }
 
 /* How special values are mixed into one tensor. */
 typedef struct sprinkle {
@@ -83,14 +80,14 @@ static uint64_t float_of(const format *f, uint64_t sign, uint64_t exponent, uint
 }
 
 static uint64_t ordinary_float(const format *f, uint64_t *state) {
-  const uint64_t r = cts_random(state), bias = (UINT64_C(1) << (f->bits - f->fraction - 2)) - 1;
+  const uint64_t r = vt_case_random(state), bias = (UINT64_C(1) << (f->bits - f->fraction - 2)) - 1;
   return float_of(f, r >> 63, bias - 7 + (r >> 52 & 0x3ff) % 12, r);
 }
 
 /* Infinity, zero, the greatest, the least normal, subnormals, numbers with few bits, whole numbers
  * at the ends of the integer types and halves of them, and any bits at all. */
 static uint64_t special_float(const format *f, const sprinkle *how, uint64_t *state) {
-  const uint64_t r = cts_random(state), u = cts_random(state), sign = r >> 63;
+  const uint64_t r = vt_case_random(state), u = vt_case_random(state), sign = r >> 63;
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1, bias = top / 2;
   switch (r % 16) {
     case 0:
@@ -123,20 +120,20 @@ static uint64_t special_float(const format *f, const sprinkle *how, uint64_t *st
 }
 
 static uint64_t some_float(const format *f, int mix, const sprinkle *how, uint64_t *state) {
-  const uint64_t r = cts_random(state);
+  const uint64_t r = vt_case_random(state);
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1;
   switch (mix) {
-    case CTS_SPECIAL:
+    case VT_MIX_SPECIAL:
       return r >> (64 - how->rare) == 0 ? special_float(f, how, state) : ordinary_float(f, state);
-    case CTS_TINY:
-      return float_of(f, r >> 63, r >> 62 & 1, cts_random(state));
-    case CTS_WIDE:
-      return float_of(f, r >> 63, (r >> 32 & 0xffffff) % top, cts_random(state));
-    case CTS_ZEROS:
+    case VT_MIX_TINY:
+      return float_of(f, r >> 63, r >> 62 & 1, vt_case_random(state));
+    case VT_MIX_WIDE:
+      return float_of(f, r >> 63, (r >> 32 & 0xffffff) % top, vt_case_random(state));
+    case VT_MIX_ZEROS:
       return float_of(f, r >> 63, 0, 0);
-    case CTS_FLAT:
+    case VT_MIX_FLAT:
       return f->flat;
-    case CTS_FEW:
+    case VT_MIX_FEW:
       return f->few[r >> 61];
     default:
       return ordinary_float(f, state);
@@ -146,25 +143,25 @@ static uint64_t some_float(const format *f, int mix, const sprinkle *how, uint64
 /* ---- integers ---- */
 
 static uint64_t special_int(unsigned bits, uint64_t *state) {
-  const uint64_t r = cts_random(state), top = UINT64_C(1) << (bits - 1);
+  const uint64_t r = vt_case_random(state), top = UINT64_C(1) << (bits - 1);
   const uint64_t edge[8] = {0, 1, UINT64_MAX, top, top - 1, top + 1, bits, bits - 1};
   return edge[r >> 61];
 }
 
 static uint64_t some_int(unsigned bits, int mix, const sprinkle *how, uint64_t *state) {
-  const uint64_t r = cts_random(state);
+  const uint64_t r = vt_case_random(state);
   switch (mix) {
-    case CTS_SPECIAL:
-      return r >> (64 - how->rare) == 0 ? special_int(bits, state) : cts_random(state);
-    case CTS_TINY:
+    case VT_MIX_SPECIAL:
+      return r >> (64 - how->rare) == 0 ? special_int(bits, state) : vt_case_random(state);
+    case VT_MIX_TINY:
       return r % 7 - 3;
-    case CTS_WIDE:
-      return (r & 1 ? UINT64_MAX : 0) ^ cts_random(state) >> (64 - bits) >> (r >> 1) % bits;
-    case CTS_ZEROS:
+    case VT_MIX_WIDE:
+      return (r & 1 ? UINT64_MAX : 0) ^ vt_case_random(state) >> (64 - bits) >> (r >> 1) % bits;
+    case VT_MIX_ZEROS:
       return 0;
-    case CTS_FLAT:
+    case VT_MIX_FLAT:
       return 7;
-    case CTS_FEW:
+    case VT_MIX_FEW:
       return r % 4 - 1;
     default:
       return r;
@@ -172,15 +169,16 @@ static uint64_t some_int(unsigned bits, int mix, const sprinkle *how, uint64_t *
 }
 
 static uint64_t int_between(int64_t lo, int64_t hi, int mix, uint64_t seed, uint64_t *state) {
-  const uint64_t r = cts_random(state), n = (uint64_t)hi - (uint64_t)lo + 1, from = (uint64_t)lo;
+  const uint64_t r = vt_case_random(state), n = (uint64_t)hi - (uint64_t)lo + 1,
+                 from = (uint64_t)lo;
   switch (mix) {
-    case CTS_SPECIAL:
+    case VT_MIX_SPECIAL:
       return r >> 62 == 0 ? from : r >> 62 == 1 ? (uint64_t)hi : from + (n == 0 ? r : r % n);
-    case CTS_ZEROS:
+    case VT_MIX_ZEROS:
       return lo <= 0 && hi >= 0 ? 0 : from;
-    case CTS_FLAT:
+    case VT_MIX_FLAT:
       return from + (n == 0 ? seed : seed % n);
-    case CTS_FEW:
+    case VT_MIX_FEW:
       return from + r % (n < 3 && n > 0 ? n : 3);
     default:
       return from + (n == 0 ? r : r % n);
@@ -188,11 +186,15 @@ static uint64_t int_between(int64_t lo, int64_t hi, int mix, uint64_t seed, uint
 }
 
 static uint64_t some_bool(int mix, uint64_t *state) {
-  const uint64_t r = cts_random(state);
-  return mix == CTS_ZEROS ? 0 : mix == CTS_FLAT ? 1 : mix == CTS_FEW ? r >> 61 == 0 : r >> 63;
+  const uint64_t r = vt_case_random(state);
+  return mix == VT_MIX_ZEROS  ? 0
+         : mix == VT_MIX_FLAT ? 1
+         : mix == VT_MIX_FEW  ? r >> 61 == 0
+                              : r >> 63;
 }
 
-int cts_port_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
+/* 1 and the numbers where a port declares a range. */
+static int read_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
   char *end;
   if (strncmp(info->extra, "in ", 3) != 0) return 0;
   *lo = strtoll(info->extra + 3, &end, 10);
@@ -203,119 +205,89 @@ int cts_port_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
 
 /* ---- tensors ---- */
 
-uint64_t cts_count(const vt_tensor *t) {
+/* The dimensions of "f32[2, 3]"; 0 when one is symbolic. */
+static int take_dims(vt_tensor *t, const vt_port_info *info) {
+  const char *s = strchr(info->type, '[');
+  *t = (vt_tensor){.dtype = info->dtype, .rank = info->rank};
+  for (uint32_t i = 0; i < info->rank; i++) {
+    char *rest;
+    if (s == NULL || *s == ']') return 0;
+    t->dim[i] = strtoll(s + 1, &rest, 10);
+    if (rest == s + 1 || (*rest != ',' && *rest != ']')) return 0;
+    s = rest;
+  }
+  return 1;
+}
+
+static vt_status take_port(vt_case_inputs *in, const vt_port_info *info, vt_diag *d) {
+  vt_case_input *x = &in->input[in->n];
+  uint64_t count, bytes;
+  x->info = *info;
+  if (!take_dims(&x->t, info))
+    return VT_FAIL(d, VT_FORMAT, "a case has the symbolic type %.100s", info->type);
+  VT_TRY(vt_tensor_bytes(&x->t, &count, &bytes, d));
+  x->t.data = vt_arena_array(&in->arena, (size_t)bytes, 1);
+  if (x->t.data == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  in->n++;
+  return VT_OK;
+}
+
+static vt_status take_ports(vt_case_inputs *in, const vt_model *m, vt_diag *d) {
+  vt_port_info info;
+  in->input = VT_NEW_N(&in->arena, vt_case_input, vt_model_ports(m));
+  if (in->input == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; vt_model_port(m, i, &info) == VT_OK; i++)
+    if (info.kind != VT_PORT_OUTPUT) VT_TRY(take_port(in, &info, d));
+  return VT_OK;
+}
+
+vt_status vt_case_inputs_init(const vt_model *m, const vt_alloc *alloc, vt_case_inputs *out,
+                              vt_diag *d) {
+  vt_case_inputs in = {0};
+  vt_arena_init(&in.arena, alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default());
+  const vt_status s = take_ports(&in, m, d);
+  if (s == VT_OK) *out = in;
+  if (s != VT_OK) vt_case_inputs_done(&in);
+  return s;
+}
+
+void vt_case_inputs_done(vt_case_inputs *in) {
+  vt_arena_done(&in->arena);
+  *in = (vt_case_inputs){0};
+}
+
+static uint64_t count_of(const vt_tensor *t) {
   uint64_t n = 1;
   for (uint32_t i = 0; i < t->rank; i++) n *= (uint64_t)t->dim[i];
   return n;
 }
 
-/* The dimensions of "f32[2, 3]". */
-static void take_dims(vt_tensor *t, const vt_port_info *info) {
-  const char *s = strchr(info->type, '[') + 1;
-  *t = (vt_tensor){.dtype = info->dtype, .rank = info->rank};
-  for (uint32_t i = 0; i < info->rank; i++) {
-    char *rest;
-    t->dim[i] = strtoll(s, &rest, 10);
-    if (rest == s) cts_die("a case has the symbolic type %s", info->type);
-    s = rest + strspn(rest, ", ");
-  }
-}
-
-void cts_inputs_new(cts_inputs *in, const vt_model *m) {
-  vt_port_info info;
-  in->n = 0;
-  in->port = calloc(vt_model_ports(m) + 1, sizeof *in->port);
-  if (in->port == NULL) cts_die("out of memory");
-  for (uint32_t i = 0; vt_model_port(m, i, &info) == VT_OK; i++) {
-    if (info.kind == VT_PORT_OUTPUT) continue;
-    cts_port *p = &in->port[in->n++];
-    p->info = info;
-    take_dims(&p->t, &info);
-    p->t.data = calloc((size_t)(cts_count(&p->t) * vt_dtype_bytes(info.dtype)) + 1, 1);
-    if (p->t.data == NULL) cts_die("out of memory");
-  }
-}
-
-void cts_inputs_free(cts_inputs *in) {
-  for (uint32_t i = 0; i < in->n; i++) free(in->port[i].t.data);
-  free(in->port);
-  *in = (cts_inputs){0};
-}
-
-static void draw_port(cts_port *p, int mix, uint64_t seed) {
+void vt_case_input_draw(vt_case_input *x, int mix, uint64_t seed) {
   static const unsigned rare[4] = {1, 3, 5, 8};
   uint64_t state = seed;
-  const format *f = format_of(p->t.dtype);
-  const size_t size = (size_t)vt_dtype_bytes(p->t.dtype);
-  const uint64_t n = cts_count(&p->t), how = cts_random(&state);
+  const format *f = format_of(x->t.dtype);
+  const size_t size = (size_t)vt_dtype_bytes(x->t.dtype);
+  const uint64_t n = count_of(&x->t), how = vt_case_random(&state);
   const sprinkle s = {rare[n <= 8 ? how % 2 : how % 4], how >> 63 == 0};
-  int64_t lo, hi;
-  const int ranged = cts_port_range(&p->info, &lo, &hi);
+  int64_t lo = 0, hi = 0;
+  const int ranged = read_range(&x->info, &lo, &hi);
   for (uint64_t i = 0; i < n; i++) {
     const uint64_t bits = f != NULL                     ? some_float(f, mix, &s, &state)
-                          : p->t.dtype == VT_DTYPE_BOOL ? some_bool(mix, &state)
+                          : x->t.dtype == VT_DTYPE_BOOL ? some_bool(mix, &state)
                           : ranged                      ? int_between(lo, hi, mix, seed, &state)
                                    : some_int((unsigned)size * 8, mix, &s, &state);
-    memcpy((char *)p->t.data + i * size, &bits, size);
+    memcpy((char *)x->t.data + i * size, &bits, size);
   }
 }
 
-void cts_inputs_draw(cts_inputs *in, int mix, uint64_t seed) {
+void vt_case_inputs_draw(vt_case_inputs *in, int mix, uint64_t seed) {
   for (uint32_t i = 0; i < in->n; i++)
-    draw_port(&in->port[i], mix, seed ^ cts_seed(in->port[i].info.name));
+    vt_case_input_draw(&in->input[i], mix, seed ^ vt_case_seed(in->input[i].info.name));
 }
 
-/* ---- values for derivatives ---- */
-
-double cts_load(const vt_tensor *t, uint64_t i) {
-  return t->dtype == VT_DTYPE_F32 ? (double)((const float *)t->data)[i]
-                                  : ((const double *)t->data)[i];
-}
-
-void cts_store(vt_tensor *t, uint64_t i, double x) {
-  if (t->dtype == VT_DTYPE_F32) {
-    ((float *)t->data)[i] = (float)x;
-  } else {
-    ((double *)t->data)[i] = x;
-  }
-}
-
-/* An even number of equal cells over the domain, at most one element in each and away from its
- * edges: the middle of the domain, where many functions bend, is an edge. */
-static void spread_port(cts_port *p, double lo, double hi, uint64_t seed) {
-  uint64_t state = seed;
-  const uint64_t n = cts_count(&p->t), cells = n < 32 ? 32 : n + n % 2;
-  uint64_t *cell = malloc((size_t)cells * sizeof *cell);
-  if (cell == NULL) cts_die("out of memory");
-  for (uint64_t i = 0; i < cells; i++) cell[i] = i;
-  for (uint64_t i = 0; i < n; i++) {
-    const uint64_t j = i + cts_random(&state) % (cells - i), t = cell[i];
-    cell[i] = cell[j];
-    cell[j] = t;
-    const double at = (double)cell[i] + 0.25 + 0.5 * cts_uniform(&state);
-    cts_store(&p->t, i, lo + (hi - lo) * at / (double)cells);
-  }
-  free(cell);
-}
-
-void cts_inputs_spread(cts_inputs *in, const cts_block *b, uint64_t seed) {
+vt_status vt_case_inputs_give(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < in->n; i++) {
-    cts_port *p = &in->port[i];
-    const uint64_t own = seed ^ cts_seed(p->info.name);
-    double lo = -2, hi = 2;
-    for (uint32_t k = 0; k < b->n_domains; k++)
-      if (strcmp(b->domain[k].input, p->info.name) == 0) lo = b->domain[k].lo, hi = b->domain[k].hi;
-    if (p->t.dtype == VT_DTYPE_F32 || p->t.dtype == VT_DTYPE_F64) {
-      spread_port(p, lo, hi, own);
-    } else {
-      draw_port(p, CTS_ORDINARY, own);
-    }
-  }
-}
-
-vt_status cts_inputs_give(const cts_inputs *in, vt_program *p, vt_diag *d) {
-  for (uint32_t i = 0; i < in->n; i++) {
-    const cts_port *x = &in->port[i];
+    const vt_case_input *x = &in->input[i];
     if (x->info.kind == VT_PORT_INPUT) VT_TRY(vt_program_set_input(p, x->info.name, &x->t, d));
     if (x->info.kind == VT_PORT_PARAM) VT_TRY(vt_program_set_param(p, x->info.name, &x->t, d));
   }

@@ -1,0 +1,14 @@
+# The conformance suite and the examples as a part of the library: an installed volta admits backends
+# without its sources.
+add_executable(pack_suite tools/pack_suite.c)
+target_link_libraries(pack_suite PRIVATE vt_base PkgVolta::z vt_flags)
+file(GLOB suite_files CONFIGURE_DEPENDS tests/cts/*.cts examples/*.vt)
+list(SORT suite_files)
+set(suite_digests ${CMAKE_SOURCE_DIR}/tests/cts/cts.digests)
+list(APPEND suite_files ${CMAKE_SOURCE_DIR}/examples/published.digests)
+add_custom_command(OUTPUT ${GENERATED}/suite_image.inc
+  COMMAND pack_suite ${CMAKE_BINARY_DIR}/suite.image ${suite_digests} ${suite_files}
+  COMMAND embed < ${CMAKE_BINARY_DIR}/suite.image > ${GENERATED}/suite_image.inc
+  DEPENDS pack_suite embed ${suite_digests} ${suite_files})
+add_custom_target(suite_image DEPENDS ${GENERATED}/suite_image.inc)
+add_dependencies(vt_admit suite_image)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * suite_folder.c - a suite from the files of a folder: *.cts, and cts.digests, which has for each
+ * case the first eight bytes of its digest and its name, ascending by name. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "suite_build.h"
+#include "vt_file.h"
+#include "vt_sort.h"
+
+enum { MOST_PATH = 4096, MOST_FILE = 1 << 24, MOST_DIGESTS = 1 << 28 };
+
+/* ---- case files ---- */
+
+static int is_case_file(const char *name) {
+  const char *dot = strrchr(name, '.');
+  return dot != NULL && dot != name && strcmp(dot, ".cts") == 0;
+}
+
+static int by_bytes(const void *a, const void *b, const void *context) {
+  (void)context;
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the case files, in an order that no file system or locale decides. */
+typedef struct listing {
+  vt_arena arena;
+  uint32_t n, cap;
+  const char **name;
+} listing;
+
+static vt_status list_entries(listing *l, DIR *dir, vt_diag *d) {
+  for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+    if (!is_case_file(e->d_name)) continue;
+    const char *name = vt_arena_string(&l->arena, e->d_name, strlen(e->d_name));
+    const char **more = vt_arena_grow(&l->arena, l->name, l->n, &l->cap, sizeof *l->name);
+    if (more == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+    l->name = more;
+    l->name[l->n++] = name;
+  }
+  const vt_status s = vt_sort(l->name, l->n, sizeof *l->name, by_bytes, NULL, l->arena.a);
+  return s == VT_OK ? VT_OK : VT_FAIL(d, s, "%s", vt_status_text(s));
+}
+
+static vt_status list_folder(listing *l, const char *folder, vt_diag *d) {
+  DIR *dir = opendir(folder);
+  if (dir == NULL) return VT_FAIL(d, VT_IO, "no case files in %.300s: %s", folder, strerror(errno));
+  const vt_status s = list_entries(l, dir, d);
+  closedir(dir);
+  if (s == VT_OK && l->n == 0) return VT_FAIL(d, VT_IO, "no case files in %.300s", folder);
+  return s;
+}
+
+static vt_status read_in(const char *folder, const char *name, uint64_t limit, vt_alloc a,
+                         vt_file *out, vt_diag *d) {
+  char path[MOST_PATH];
+  const int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (n < 0 || n >= MOST_PATH) return VT_FAIL(d, VT_LIMIT, "the path of %.100s is too long", name);
+  return vt_file_read(path, limit, a, out, d);
+}
+
+static vt_status take_listed(vt_suite *s, const listing *l, const char *folder, vt_diag *d) {
+  for (uint32_t i = 0; i < l->n; i++) {
+    vt_file f;
+    VT_TRY(read_in(folder, l->name[i], MOST_FILE, s->alloc, &f, d));
+    const vt_status status = vt_suite_take_file(s, l->name[i], f.data, f.size, d);
+    vt_file_done(&f);
+    VT_TRY(status);
+  }
+  return vt_suite_expand(s, d);
+}
+
+static vt_status take_folder(vt_suite *s, const char *folder, vt_diag *d) {
+  listing l = {0};
+  vt_arena_init(&l.arena, s->alloc);
+  vt_status status = list_folder(&l, folder, d);
+  if (status == VT_OK) status = take_listed(s, &l, folder, d);
+  vt_arena_done(&l.arena);
+  return status;
+}
+
+/* ---- stored digests ---- */
+
+static int hex_of(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "0123456789abcdef name"; 0 when it is not of this form. */
+static int read_entry(const char *line, uint8_t digest[8], const char **name) {
+  if (strlen(line) < 18 || line[16] != ' ') return 0;
+  for (int i = 0; i < 8; i++) {
+    const int high = hex_of(line[2 * i]), low = hex_of(line[2 * i + 1]);
+    if (high < 0 || low < 0) return 0;
+    digest[i] = (uint8_t)(high * 16 + low);
+  }
+  *name = line + 17;
+  return 1;
+}
+
+/* Cases and entries ascend alike, so one walk over both pairs them. */
+typedef struct pairing {
+  vt_suite *s;
+  uint8_t (*stored)[8]; /* by case */
+  uint32_t at, line;
+  const char *last; /* name */
+} pairing;
+
+/* Digests of cases that are no more would hide that a case was lost: they are counted. */
+static vt_status pair_entry(pairing *p, const uint8_t digest[8], const char *name, vt_diag *d) {
+  vt_suite *s = p->s;
+  while (p->at < s->n_cases && strcmp(s->cases[p->at].name, name) < 0) p->at++;
+  if (p->at < s->n_cases && strcmp(s->cases[p->at].name, name) == 0) {
+    memcpy(p->stored[p->at], digest, 8);
+    s->cases[p->at].expected = p->stored[p->at];
+    return VT_OK;
+  }
+  if (s->n_left_over++ == 0) s->left_over = vt_arena_string(&s->arena, name, strlen(name));
+  return s->left_over == NULL ? VT_FAIL(d, VT_NOMEM, "out of memory") : VT_OK;
+}
+
+static vt_status pair_lines(pairing *p, char *text, vt_diag *d) {
+  for (char *at = text, *next; at != NULL && *at != 0; at = next) {
+    uint8_t digest[8];
+    const char *name;
+    next = strchr(at, '\n');
+    if (next != NULL) *next++ = 0;
+    p->line++;
+    if (*at == '#') continue;
+    if (!read_entry(at, digest, &name) || (p->last != NULL && strcmp(p->last, name) >= 0)) {
+      (void)VT_FAIL(d, VT_FORMAT, "cts.digests:%u: not a digest and a name, ascending", p->line);
+      if (d != NULL && d->line == 0) d->line = p->line;
+      return VT_FORMAT;
+    }
+    p->last = name;
+    VT_TRY(pair_entry(p, digest, name, d));
+  }
+  return VT_OK;
+}
+
+static vt_status take_digests(vt_suite *s, const char *folder, vt_diag *d) {
+  vt_file f;
+  pairing p = {.s = s, .stored = vt_arena_array(&s->arena, s->n_cases, 8)};
+  if (p.stored == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  VT_TRY(read_in(folder, "cts.digests", MOST_DIGESTS, s->alloc, &f, d));
+  const vt_status status = pair_lines(&p, (char *)f.data, d);
+  vt_file_done(&f);
+  return status;
+}
+
+/* ---- all of it ---- */
+
+static vt_status read_folder(const char *folder, int digests, const vt_alloc *alloc,
+                             vt_suite **out_suite, vt_diag *d) {
+  vt_suite *s = NULL;
+  VT_TRY(vt_suite_new(alloc, &s, d));
+  vt_status status = take_folder(s, folder, d);
+  if (status == VT_OK && digests) status = take_digests(s, folder, d);
+  if (status == VT_OK) *out_suite = s;
+  if (status != VT_OK) vt_suite_free(s);
+  return status;
+}
+
+vt_status vt_suite_read(const char *folder, const vt_alloc *alloc, vt_suite **out_suite,
+                        vt_diag *d) {
+  return read_folder(folder, 1, alloc, out_suite, d);
+}
+
+vt_status vt_suite_read_cases(const char *folder, const vt_alloc *alloc, vt_suite **out_suite,
+                              vt_diag *d) {
+  return read_folder(folder, 0, alloc, out_suite, d);
+}
