@@ -72,11 +72,14 @@ vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) {
       VT_TRY(vt_plan_bound(p->nested[i].plan[k], scratch, d));
   VT_TRY(count_copies(p, &t, scratch, d));
   count_runs(p, &t);
-  uint64_t there = 0, most = 0;
+  uint64_t there = 0;
+  p->live_bytes = 0;
+  p->live_step = 0;
   for (uint32_t i = 0; i < t.n; i++) {
     there += t.change[i];
-    if (there > most) most = there;
+    if (there <= p->live_bytes) continue;
+    p->live_bytes = there;
+    p->live_step = i;
   }
-  p->live_bytes = most;
   return VT_OK;
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_pack.c - stretches of bytes put into one arena so that those that live at one time lie apart:
+ * plan_pack.c - stretches of bytes put into one arena so that those that live at one time lie
+ * apart:
  *
  *   offset
  *     |  [ a  steps 0..2 ][ d  3..5 ]
  *     |  [ b  steps 1..4      ]
  *     +------------------------------> steps
  *
- * Some may have their places already. There are three rules; of those that apply the best counts.
+ * Some may have their places already. There are three rules:
  *
  *   by size   the largest first, each as low as those that live with it allow: n^2 steps, so it is
- *             left to what is small enough
- *   by birth  each takes the lowest gap it fits into: n log n, and nothing may have its place yet
- *   on top    each above all that live with it: n log n */
+ *             left to a few thousand
+ *   by birth  where nothing has its place yet: each takes the lowest gap it fits into, n log n; the
+ *             better of the two counts
+ *   on top    where something has, and they are too many: each above all that live with it, n log n
+ */
 #include "gaps.h"
 #include "plan_pack.h"
 #include "vt_sort.h"
@@ -45,7 +48,7 @@ static uint32_t *sorted(const vt_packing *k, uint32_t from, vt_order_fn *order, 
   uint32_t *list = VT_NEW_N(scratch, uint32_t, n);
   for (uint32_t i = 0; list != NULL && i < n; i++) list[i] = from + i;
   return list != NULL && vt_sort(list, n, sizeof *list, order, k->at, scratch->a) == VT_OK ? list
-                                                                                         : NULL;
+                                                                                           : NULL;
 }
 
 /* ---- by birth ---- */
@@ -173,14 +176,13 @@ void vt_pack_keep(vt_packing *k) {
 }
 
 vt_status vt_pack(vt_packing *k, vt_arena *scratch) {
-  const uint64_t pairs = (uint64_t)k->n * (k->n - k->fixed);
+  const int small = (uint64_t)k->n * (k->n - k->fixed) <= MOST_PAIRS;
   uint64_t *best = VT_NEW_N(scratch, uint64_t, k->n), *other = VT_NEW_N(scratch, uint64_t, k->n);
   if (best == NULL || other == NULL) return VT_NOMEM;
-  VT_TRY(k->fixed == 0 ? place_by_birth(k, best, scratch) : place_on_top(k, best, scratch));
-  if (pairs <= MOST_PAIRS) {
-    VT_TRY(place_by_size(k, other, scratch));
-    if (top_of(k, other) < top_of(k, best)) best = other;
-  }
+  if (k->fixed == 0) VT_TRY(place_by_birth(k, best, scratch));
+  if (k->fixed > 0 && !small) VT_TRY(place_on_top(k, best, scratch));
+  if (small) VT_TRY(place_by_size(k, other, scratch));
+  if (small && (k->fixed > 0 || top_of(k, other) < top_of(k, best))) best = other;
   for (uint32_t i = k->fixed; i < k->n; i++) *k->at[i].offset = best[i];
   vt_pack_keep(k);
   return VT_OK;

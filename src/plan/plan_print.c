@@ -107,7 +107,7 @@ static void print_target(const vt_plan *p, vt_text *out) {
   uint32_t number = 0;
   vt_text_add(out, "target {\n  fingerprint %s\n  dense_only %u\n  workspace %llu bytes\n",
               p->fingerprint, p->dense_only, (ull)p->class_bytes[VT_CLASS_WORK]);
-  vt_text_add(out, "  live %llu bytes\n", (ull)p->live_bytes);
+  vt_text_add(out, "  live %llu bytes at step %u\n", (ull)p->live_bytes, p->live_step);
   print_runs(p, &number, out);
   vt_text_add(out, "}\n");
 }

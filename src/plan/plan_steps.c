@@ -264,7 +264,6 @@ vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_dia
   VT_TRY(ask_all(p, t, d));
   if (place_scratch(p, &k, scratch) != VT_OK) return vt_plan_no_memory(d);
   p->class_bytes[VT_CLASS_WORK] = k.top - core;
-  if (k.top > VT_PLAN_MOST_BYTES)
-    return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");
+  if (k.top > VT_PLAN_MOST_BYTES) return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");
   return VT_OK;
 }

@@ -130,8 +130,8 @@ typedef struct extent_name {
 
 static const char *name_extent(const vt_verify *v, const extent *e, extent_name *out) {
   static const char *const what[] = {
-      "'", "a visit of '", "the bodies", "a copy of '", "the scratch", "copies in the bodies",
-      "scratch in the bodies"};
+      "'",           "a visit of '",         "the bodies",           "a copy of '",
+      "the scratch", "copies in the bodies", "scratch in the bodies"};
   char name[16];
   if (e->kind == EXTENT_VALUE || e->kind == EXTENT_VISIT || e->kind == EXTENT_COPY) {
     (void)snprintf(out->text, sizeof out->text, "%s%.40s'", what[e->kind],
@@ -433,24 +433,29 @@ static uint64_t alive_in_run(const vt_verify *v, uint32_t run) {
 /* By step, as differences; sums may wrap in between, but are of ranges that lie apart. */
 static vt_status verify_live(const vt_verify *v, const extent_list *list) {
   const uint32_t n = v->p->n_steps + 1;
-  uint64_t *sum = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1), most = 0;
-  if (sum == NULL) return vt_verify_fail_memory(v);
+  uint64_t *change = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1), there = 0, most = 0;
+  uint64_t *extra = VT_NEW_N(v->scratch, uint64_t, n);
+  uint32_t at = 0;
+  if (change == NULL || extra == NULL) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < list->n; i++) {
     const extent *e = &list->at[i];
     const int counts = e->kind == EXTENT_VALUE || e->kind == EXTENT_VISIT || e->kind == EXTENT_COPY;
     if (!is_on_device(e->arena) || !counts) continue;
-    sum[e->first] += e->bytes;
-    sum[e->last + 1] -= e->bytes;
+    change[e->first] += e->bytes;
+    change[e->last + 1] -= e->bytes;
   }
-  for (uint32_t i = 1; i < n; i++) sum[i] += sum[i - 1];
-  for (uint32_t i = 0; i < n; i++)
-    if (sum[i] > most) most = sum[i];
   for (uint32_t r = 0; r < v->n_runs; r++)
-    if (sum[v->run_step[r]] + alive_in_run(v, r) > most)
-      most = sum[v->run_step[r]] + alive_in_run(v, r);
-  if (v->p->live_bytes == most) return VT_OK;
-  return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at once, not %llu",
-                 (unsigned long long)most, (unsigned long long)v->p->live_bytes);
+    if (alive_in_run(v, r) > extra[v->run_step[r]]) extra[v->run_step[r]] = alive_in_run(v, r);
+  for (uint32_t i = 0; i < n; i++) {
+    there += change[i];
+    if (there + extra[i] <= most) continue;
+    most = there + extra[i];
+    at = i;
+  }
+  if (v->p->live_bytes == most && v->p->live_step == at) return VT_OK;
+  return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at step %u, not %llu at step %u",
+                 (unsigned long long)most, at, (unsigned long long)v->p->live_bytes,
+                 v->p->live_step);
 }
 
 /* ---- plans and the plans of their bodies ---- */
@@ -469,8 +474,8 @@ static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *o
   }
   if (most != nested->bytes) return vt_verify_fail_step(v, step, "misstates what its bodies use");
   const range *c = &inner.copies, *s = &inner.scratch;
-  add_extent(out, (extent){EXTENT_BODY_COPIES, step, VT_CLASS_TEMP, step, step, c->from,
-                           c->to - c->from});
+  add_extent(
+      out, (extent){EXTENT_BODY_COPIES, step, VT_CLASS_TEMP, step, step, c->from, c->to - c->from});
   add_extent(out, (extent){EXTENT_BODY_SCRATCH, step, VT_CLASS_TEMP, step, step, s->from,
                            s->to - s->from});
   widen(&a->copies, c->from, c->to - c->from);

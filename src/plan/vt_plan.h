@@ -108,6 +108,7 @@ struct vt_plan {
   /* target */
   uint64_t live_bytes; /* the most on the device at once, unaligned: no plan does with less */
   const char *fingerprint;
+  uint32_t live_step; /* the first at which it is so much; n_steps: after the last */
   uint32_t dense_only;
   uint32_t n_runs;    /* steps as they are handed over: with those of views for a dense target */
   vt_bk_step *runs;   /* attributes point into the graph */
