@@ -42,9 +42,17 @@ static int by_bytes(const void *a, const void *b, const void *context) {
   return by_number(x, y);
 }
 
-/* The stretches from `from` on in an order; NULL: no memory. */
-static uint32_t *sorted(const vt_packing *k, uint32_t from, vt_order_fn *order, vt_arena *scratch) {
-  const uint32_t n = k->n - from;
+static int by_offset(const void *a, const void *b, const void *context) {
+  const vt_stretch *s = context;
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  if (*s[x].offset != *s[y].offset) return *s[x].offset < *s[y].offset ? -1 : 1;
+  return by_number(x, y);
+}
+
+/* The stretches `from` to `to` in an order; NULL: no memory. */
+static uint32_t *sorted(const vt_packing *k, uint32_t from, uint32_t to, vt_order_fn *order,
+                        vt_arena *scratch) {
+  const uint32_t n = to - from;
   uint32_t *list = VT_NEW_N(scratch, uint32_t, n);
   for (uint32_t i = 0; list != NULL && i < n; i++) list[i] = from + i;
   return list != NULL && vt_sort(list, n, sizeof *list, order, k->at, scratch->a) == VT_OK ? list
@@ -54,8 +62,8 @@ static uint32_t *sorted(const vt_packing *k, uint32_t from, vt_order_fn *order, 
 /* ---- by birth ---- */
 
 static vt_status place_by_birth(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
-  const uint32_t *births = sorted(k, 0, by_first, scratch);
-  const uint32_t *deaths = sorted(k, 0, by_last, scratch);
+  const uint32_t *births = sorted(k, 0, k->n, by_first, scratch);
+  const uint32_t *deaths = sorted(k, 0, k->n, by_last, scratch);
   uint32_t dead = 0;
   vt_gaps gaps;
   if (births == NULL || deaths == NULL || vt_gaps_init(&gaps, k->n, scratch) != VT_OK)
@@ -99,10 +107,11 @@ static uint64_t lowest_beside(const shelf *s, const vt_stretch *x) {
 }
 
 static vt_status place_by_size(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
-  const uint32_t *order = sorted(k, k->fixed, by_bytes, scratch);
+  const uint32_t *there = sorted(k, 0, k->fixed, by_offset, scratch);
+  const uint32_t *order = sorted(k, k->fixed, k->n, by_bytes, scratch);
   shelf s = {VT_NEW_N(scratch, lying, k->n), 0};
-  if (order == NULL || s.at == NULL) return VT_NOMEM;
-  for (uint32_t i = 0; i < k->fixed; i++) put(&s, &k->at[i], *k->at[i].offset);
+  if (there == NULL || order == NULL || s.at == NULL) return VT_NOMEM;
+  for (uint32_t i = 0; i < k->fixed; i++) put(&s, &k->at[there[i]], *k->at[there[i]].offset);
   for (uint32_t i = 0; i < k->n - k->fixed; i++) {
     const vt_stretch *x = &k->at[order[i]];
     at[order[i]] = lowest_beside(&s, x);
@@ -177,6 +186,7 @@ void vt_pack_keep(vt_packing *k) {
 
 vt_status vt_pack(vt_packing *k, vt_arena *scratch) {
   const int small = (uint64_t)k->n * (k->n - k->fixed) <= MOST_PAIRS;
+  if (k->n == k->fixed) return VT_OK;
   uint64_t *best = VT_NEW_N(scratch, uint64_t, k->n), *other = VT_NEW_N(scratch, uint64_t, k->n);
   if (best == NULL || other == NULL) return VT_NOMEM;
   if (k->fixed == 0) VT_TRY(place_by_birth(k, best, scratch));

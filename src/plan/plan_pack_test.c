@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan_pack_test.c - packed stretches lie apart whenever they live at one time, those that had
+ * their places keep them, and the arena is hardly higher than what is alive at once. */
+#include "plan_pack.h"
+#include <stdlib.h>
+#include "vt_test.h"
+
+enum { MOST = 12000, UNIT = 256 };
+
+typedef struct sample {
+  vt_stretch at[MOST];
+  uint64_t offset[MOST];
+  vt_packing k;
+} sample;
+
+static uint32_t draw(uint32_t *state) {
+  *state = *state * 1664525u + 1013904223u;
+  return *state >> 16;
+}
+
+/* Some are long and most are short; some are large. Births do not ascend. */
+static void add(sample *s, uint32_t n, uint32_t steps, uint32_t *state) {
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t first = draw(state) % steps, most = draw(state) % 16 == 0 ? steps / 4 + 1 : 6;
+    const uint32_t last = first + draw(state) % most;
+    const uint64_t bytes = UNIT * (uint64_t)(1 + draw(state) % (draw(state) % 8 == 0 ? 100 : 9));
+    s->offset[s->k.n] = UINT64_MAX;
+    s->at[s->k.n] = (vt_stretch){first, last, bytes, &s->offset[s->k.n]};
+    s->k.n++;
+  }
+}
+
+static void check_apart(const sample *s) {
+  uint64_t top = 0;
+  uint32_t clashes = 0;
+  for (uint32_t i = 0; i < s->k.n; i++) {
+    const vt_stretch *x = &s->at[i];
+    const uint64_t from = s->offset[i];
+    if (from + x->bytes > top) top = from + x->bytes;
+    for (uint32_t j = 0; j < i; j++) {
+      const vt_stretch *y = &s->at[j];
+      clashes += x->first <= y->last && y->first <= x->last && from < s->offset[j] + y->bytes &&
+                 s->offset[j] < from + x->bytes;
+    }
+  }
+  CHECK(clashes == 0 && s->k.top == top && s->k.fixed == s->k.n);
+}
+
+static uint64_t most_alive(const sample *s, uint32_t steps) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < 2 * steps; i++) {
+    uint64_t alive = 0;
+    for (uint32_t k = 0; k < s->k.n; k++)
+      if (s->at[k].first <= i && i <= s->at[k].last) alive += s->at[k].bytes;
+    if (alive > most) most = alive;
+  }
+  return most;
+}
+
+typedef struct tally {
+  uint64_t top, alive;
+} tally;
+
+/* So many that have no place, then as many beside them, and once more. */
+static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, tally *sum) {
+  sample *s = calloc(1, sizeof *s);
+  uint64_t *was = calloc(MOST, sizeof *was);
+  uint32_t state = seed;
+  vt_arena scratch;
+  if (s == NULL || was == NULL) exit(1);
+  s->k.at = s->at;
+  vt_arena_init(&scratch, vt_alloc_default());
+  for (int round = 0; round < 3; round++) {
+    const uint32_t before = s->k.n;
+    for (uint32_t i = 0; i < before; i++) was[i] = s->offset[i];
+    add(s, n / 3, steps, &state);
+    CHECK(vt_pack(&s->k, &scratch) == VT_OK);
+    check_apart(s);
+    for (uint32_t i = 0; i < before; i++) CHECK(s->offset[i] == was[i]);
+    if (round > 0) continue;
+    sum->top += s->k.top;
+    sum->alive += most_alive(s, steps);
+  }
+  vt_arena_done(&scratch);
+  free(was);
+  free(s);
+}
+
+/* What is known: a hole is found from below, and above it only what lives then is in the way. */
+static void test_known(void) {
+  uint64_t offset[6] = {0, 512, 1024, 7, 7, 7};
+  vt_stretch at[6] = {{0, 9, 512, &offset[0]}, {0, 3, 512, &offset[1]}, {0, 9, 256, &offset[2]},
+                      {4, 5, 512, &offset[3]}, {3, 5, 256, &offset[4]}, {4, 4, 768, &offset[5]}};
+  vt_packing k = {.at = at, .n = 3};
+  vt_arena scratch;
+  vt_arena_init(&scratch, vt_alloc_default());
+  vt_pack_keep(&k);
+  CHECK(k.fixed == 3 && k.top == 1280);
+  k.n = 6;
+  CHECK(vt_pack(&k, &scratch) == VT_OK);
+  CHECK(offset[0] == 0 && offset[1] == 512 && offset[2] == 1024);
+  CHECK(offset[5] == 1280);       /* the largest first: the hole is too small for it */
+  CHECK(offset[3] == 512);        /* where b was */
+  CHECK(offset[4] == 1280 + 768); /* b is still there */
+  CHECK(k.top == 1280 + 768 + 256);
+  vt_arena_done(&scratch);
+}
+
+static void test_none(void) {
+  vt_packing k = {.at = NULL};
+  vt_arena scratch;
+  vt_arena_init(&scratch, vt_alloc_default());
+  CHECK(vt_pack(&k, &scratch) == VT_OK && k.top == 0);
+  vt_arena_done(&scratch);
+}
+
+int main(void) {
+  tally few = {0}, many = {0};
+  test_none();
+  test_known();
+  for (uint32_t seed = 1; seed <= 20; seed++) test_packed(300, 60, seed, &few);
+  test_packed(MOST, 2000, 7, &many); /* too many to look at all pairs, beside those that lie */
+  CHECK(few.top * 100 <= few.alive * 103 && many.top * 100 <= many.alive * 103);
+  printf("above what is alive: %.2f %%, %.2f %%\n",
+         100.0 * (double)few.top / (double)few.alive - 100,
+         100.0 * (double)many.top / (double)many.alive - 100);
+  TEST_DONE();
+}
