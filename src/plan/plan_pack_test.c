@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "vt_test.h"
 
-enum { MOST = 12000, UNIT = 256 };
+enum { MOST = 9000, UNIT = 256 };
 
 typedef struct sample {
   vt_stretch at[MOST];
@@ -61,8 +61,8 @@ typedef struct tally {
   uint64_t top, alive;
 } tally;
 
-/* So many that have no place, then as many beside them, and once more. */
-static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, tally *sum) {
+/* So many in rounds: those of one beside those of the rounds before. */
+static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, uint32_t rounds, tally *sum) {
   sample *s = calloc(1, sizeof *s);
   uint64_t *was = calloc(MOST, sizeof *was);
   uint32_t state = seed;
@@ -70,10 +70,10 @@ static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, tally *sum) {
   if (s == NULL || was == NULL) exit(1);
   s->k.at = s->at;
   vt_arena_init(&scratch, vt_alloc_default());
-  for (int round = 0; round < 3; round++) {
+  for (uint32_t round = 0; round < rounds; round++) {
     const uint32_t before = s->k.n;
     for (uint32_t i = 0; i < before; i++) was[i] = s->offset[i];
-    add(s, n / 3, steps, &state);
+    add(s, n / rounds, steps, &state);
     CHECK(vt_pack(&s->k, &scratch) == VT_OK);
     check_apart(s);
     for (uint32_t i = 0; i < before; i++) CHECK(s->offset[i] == was[i]);
@@ -115,14 +115,17 @@ static void test_none(void) {
 }
 
 int main(void) {
-  tally few = {0}, many = {0};
+  tally few = {0}, many = {0}, all = {0};
   test_none();
   test_known();
-  for (uint32_t seed = 1; seed <= 20; seed++) test_packed(300, 60, seed, &few);
-  test_packed(MOST, 2000, 7, &many); /* too many to look at all pairs, beside those that lie */
+  for (uint32_t seed = 1; seed <= 20; seed++) test_packed(300, 60, seed, 3, &few);
+  test_packed(MOST, 2000, 7, 3, &many); /* too many to look at all pairs, beside those that lie */
+  test_packed(MOST, 2000, 8, 1, &all);  /* and by themselves */
   CHECK(few.top * 100 <= few.alive * 103 && many.top * 100 <= many.alive * 103);
-  printf("above what is alive: %.2f %%, %.2f %%\n",
+  CHECK(all.top * 100 <= all.alive * 150);
+  printf("above what is alive: %.2f %%, %.2f %%, %.2f %%\n",
          100.0 * (double)few.top / (double)few.alive - 100,
-         100.0 * (double)many.top / (double)many.alive - 100);
+         100.0 * (double)many.top / (double)many.alive - 100,
+         100.0 * (double)all.top / (double)all.alive - 100);
   TEST_DONE();
 }
