@@ -19,7 +19,7 @@
 #include "plan_pack.h"
 #include "vt_sort.h"
 
-#define MOST_PAIRS ((uint64_t)1 << 24) /* that are looked at by size */
+#define MOST_PAIRS ((uint64_t)1 << 26) /* that are looked at by size */
 
 static int by_number(uint32_t x, uint32_t y) { return x < y ? -1 : x > y; }
 

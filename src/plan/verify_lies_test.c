@@ -154,6 +154,18 @@ static void test_over(void) {
   lie_over(D, C, "misstates the class of '_4'");
 }
 
+/* A temporary counted among the results, sums and all. */
+static void test_class(void) {
+  vt_graph *g = square();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  p->buffers[F].class = VT_CLASS_OUTPUT;
+  p->class_bytes[VT_CLASS_OUTPUT] += p->buffers[F].bytes;
+  p->class_bytes[VT_CLASS_TEMP] -= p->buffers[F].bytes;
+  expect_lie(p, vt_verify_allocation, "misstates the class of '_6'");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
 /* An operand that dies with the step but is seen in another order by it. */
 static void test_over_turned(void) {
   vt_graph_builder gb;
@@ -251,6 +263,8 @@ static void test_copies(void) {
   const uint64_t old = p->dense[3];
   p->dense[3] = p->dense[2];
   expect_lie(p, vt_verify_allocation, "a copy of '_1' and a copy of '_0' overlap");
+  p->dense[3] = old + 1;
+  expect_lie(p, vt_verify_allocation, "misplaces the copy of '_1'");
   p->dense[3] = old;
   p->runs[2].work_offset = p->dense[3];
   expect_lie(p, vt_verify_allocation, "the scratch of step 0 and a copy of '_1' overlap");
@@ -268,6 +282,40 @@ static void test_scratch_of_bodies(void) {
   CHECK(p->runs[step].n_body == 1 && p->runs[step].work_bytes > 0);
   p->nested[step].plan[0]->runs[0].work_offset = p->runs[step].work_offset;
   expect_lie(p, vt_verify_allocation, "scratch in the bodies of step 6 and the scratch of step 6");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* A group of two that may run as one: m = turned x * w, y = m < v. What the first member alone
+ * needs, a copy and scratch, must not lie where the second one writes. */
+enum { GX, GW, GV, GT, GM, GY };
+static vt_graph *compared(void) {
+  vt_graph_builder gb;
+  begin(&gb, "compared");
+  port(&gb, "x", VT_PORT_INPUT, tall_type);
+  port(&gb, "w", VT_PORT_PARAM, wide_type);
+  port(&gb, "v", VT_PORT_PARAM, wide_type);
+  turn(&gb.b, GX);
+  gb.group = 1;
+  vt_build2(&gb.b, VT_OP_mul, GT, GW);
+  vt_build2(&gb.b, VT_OP_lt, GM, GV);
+  gb.group = 0;
+  vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_not, GY));
+  return freeze(&gb);
+}
+
+static void test_whole_group(void) {
+  vt_graph *g = compared();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
+  const uint64_t copy = p->dense[GT];
+  CHECK(p->n_runs == 4 && p->run_node[0] == g->values[GT].node && p->buffers[GY].first == 1);
+  p->dense[GT] = p->buffers[GY].offset;
+  expect_lie(p, vt_verify_allocation, "'_2' and a copy of '_0' overlap");
+  p->dense[GT] = copy;
+  for (uint32_t r = 0; r < 3; r++) p->runs[r].work_bytes = p->runs[r].work_offset = 0;
+  p->runs[1].work_bytes = 100;
+  p->runs[1].work_offset = p->buffers[GY].offset;
+  expect_lie(p, vt_verify_allocation, "'_2' and the scratch of step 0 overlap");
   vt_plan_free(p);
   vt_graph_free(g);
 }
@@ -376,11 +424,13 @@ static void test_out_of_memory(void) {
 int main(void) {
   test_every_pair();
   test_over();
+  test_class();
   test_over_turned();
   test_visit();
   test_bodies();
   test_copies();
   test_scratch_of_bodies();
+  test_whole_group();
   test_groups();
   test_order();
   test_many();
