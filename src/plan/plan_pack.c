@@ -184,9 +184,8 @@ void vt_pack_keep(vt_packing *k) {
   }
 }
 
-vt_status vt_pack(vt_packing *k, vt_arena *scratch) {
+static vt_status place(vt_packing *k, vt_arena *scratch) {
   const int small = (uint64_t)k->n * (k->n - k->fixed) <= MOST_PAIRS;
-  if (k->n == k->fixed) return VT_OK;
   uint64_t *best = VT_NEW_N(scratch, uint64_t, k->n), *other = VT_NEW_N(scratch, uint64_t, k->n);
   if (best == NULL || other == NULL) return VT_NOMEM;
   if (k->fixed == 0) VT_TRY(place_by_birth(k, best, scratch));
@@ -194,6 +193,17 @@ vt_status vt_pack(vt_packing *k, vt_arena *scratch) {
   if (small) VT_TRY(place_by_size(k, other, scratch));
   if (small && (k->fixed > 0 || top_of(k, other) < top_of(k, best))) best = other;
   for (uint32_t i = k->fixed; i < k->n; i++) *k->at[i].offset = best[i];
+  return VT_OK;
+}
+
+vt_status vt_pack(vt_packing *k, vt_arena *scratch, vt_diag *d) {
+  uint64_t left = (uint64_t)1 << 62; /* so that no offset overflows */
+  if (k->n == k->fixed) return VT_OK;
+  for (uint32_t i = 0; i < k->n; i++) {
+    if (k->at[i].bytes > left) return VT_FAIL(d, VT_LIMIT, "the tensors are beyond 2^62 bytes");
+    left -= k->at[i].bytes;
+  }
+  if (place(k, scratch) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
   vt_pack_keep(k);
   return VT_OK;
 }

@@ -17,6 +17,7 @@ typedef struct vt_packing {
 
 /* All that were added lie where they lie. */
 void vt_pack_keep(vt_packing *k);
-/* Gives places to those that have none, beside those that have. */
-vt_status vt_pack(vt_packing *k, vt_arena *scratch) VT_NODISCARD;
+/* Gives places to those that have none, beside those that have. VT_LIMIT when their bytes together
+ * are beyond 2^62. */
+vt_status vt_pack(vt_packing *k, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
 #endif

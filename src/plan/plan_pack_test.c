@@ -71,7 +71,7 @@ static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, uint32_t roun
     const uint32_t before = s->k.n;
     for (uint32_t i = 0; i < before; i++) was[i] = s->offset[i];
     add(s, n / rounds, steps, &state);
-    CHECK(vt_pack(&s->k, &scratch) == VT_OK);
+    CHECK(vt_pack(&s->k, &scratch, NULL) == VT_OK);
     const uint64_t alive = check_apart(s, steps);
     for (uint32_t i = 0; i < before; i++) CHECK(s->offset[i] == was[i]);
     if (round > 0) continue;
@@ -94,7 +94,7 @@ static void test_known(void) {
   vt_pack_keep(&k);
   CHECK(k.fixed == 3 && k.top == 1280);
   k.n = 6;
-  CHECK(vt_pack(&k, &scratch) == VT_OK);
+  CHECK(vt_pack(&k, &scratch, NULL) == VT_OK);
   CHECK(offset[0] == 0 && offset[1] == 512 && offset[2] == 1024);
   CHECK(offset[5] == 1280);       /* the largest first: the hole is too small for it */
   CHECK(offset[3] == 512);        /* where b was */
@@ -103,11 +103,26 @@ static void test_known(void) {
   vt_arena_done(&scratch);
 }
 
+/* Each is within bounds, and together they would wrap. */
+static void test_too_many(void) {
+  static uint64_t offset[16];
+  vt_stretch at[16];
+  vt_packing k = {.at = at, .n = 16};
+  vt_arena scratch;
+  vt_diag d = {0};
+  for (uint32_t i = 0; i < 16; i++) at[i] = (vt_stretch){i, i, (uint64_t)1 << 60, &offset[i]};
+  vt_arena_init(&scratch, vt_alloc_default());
+  CHECK(vt_pack(&k, &scratch, &d) == VT_LIMIT && d.code == VT_LIMIT && k.fixed == 0);
+  k.n = 4;
+  CHECK(vt_pack(&k, &scratch, NULL) == VT_OK && k.top == (uint64_t)1 << 60);
+  vt_arena_done(&scratch);
+}
+
 static void test_none(void) {
   vt_packing k = {.at = NULL};
   vt_arena scratch;
   vt_arena_init(&scratch, vt_alloc_default());
-  CHECK(vt_pack(&k, &scratch) == VT_OK && k.top == 0);
+  CHECK(vt_pack(&k, &scratch, NULL) == VT_OK && k.top == 0);
   vt_arena_done(&scratch);
 }
 
@@ -115,6 +130,7 @@ int main(void) {
   tally few = {0}, many = {0}, all = {0};
   test_none();
   test_known();
+  test_too_many();
   for (uint32_t seed = 1; seed <= 20; seed++) test_packed(300, 60, seed, 3, &few);
   test_packed(MOST, 2000, 7, 3, &many); /* too many to look at all pairs, beside those that lie */
   test_packed(MOST, 2000, 8, 1, &all);  /* and by themselves */

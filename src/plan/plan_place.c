@@ -45,11 +45,11 @@ static uint32_t *find_ends(const vt_plan *p, vt_arena *scratch) {
   return end;
 }
 
-vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out) {
+vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out, vt_diag *d) {
   const uint32_t *end = find_ends(p, scratch);
   const size_t values = (size_t)p->n_buffers + p->n_transfers + p->n_steps;
   *out = (vt_packing){.at = VT_NEW_N(scratch, vt_stretch, values + 3 * (size_t)p->g->n_nodes)};
-  if (end == NULL || out->at == NULL) return VT_NOMEM;
+  if (end == NULL || out->at == NULL) return vt_plan_no_memory(d);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     vt_buffer *b = &p->buffers[v];
     if (b->place == VT_PLACE_OWN && vt_class_arena(b->class) == VT_CLASS_TEMP)
@@ -68,8 +68,8 @@ vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out) {
 vt_status vt_plan_place(vt_planner *q) {
   vt_packing k;
   if (q->owner == NULL) VT_TRY(place_kept(q));
-  if (vt_plan_stretches(q->p, q->scratch, &k) != VT_OK || vt_pack(&k, q->scratch) != VT_OK)
-    return vt_plan_no_memory(q->d);
+  VT_TRY(vt_plan_stretches(q->p, q->scratch, &k, q->d));
+  VT_TRY(vt_pack(&k, q->scratch, q->d));
   if (k.top > VT_PLAN_MOST_BYTES)
     return VT_FAIL(q->d, VT_LIMIT, "temporaries and results are beyond 2^48 bytes together");
   q->p->class_bytes[VT_CLASS_TEMP] = k.top - q->p->class_bytes[VT_CLASS_OUTPUT];

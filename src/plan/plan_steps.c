@@ -34,13 +34,13 @@ static void add_copies(vt_plan *p, uint32_t v, uint32_t *chain) {
   }
 }
 
-static vt_status list_runs(vt_plan *p, vt_arena *scratch) {
+static vt_status list_runs(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   const uint32_t n = p->g->n_nodes;
   p->runs = VT_NEW_N(&p->arena, vt_bk_step, n);
   p->run_node = VT_NEW_N(&p->arena, uint32_t, n);
   p->dense = VT_NEW_N(&p->arena, uint64_t, p->n_buffers);
   uint32_t *chain = VT_NEW_N(scratch, uint32_t, n);
-  if (vt_arena_status(&p->arena) != VT_OK || chain == NULL) return VT_NOMEM;
+  if (vt_arena_status(&p->arena) != VT_OK || chain == NULL) return vt_plan_no_memory(d);
   memset(p->dense, 0xff, p->n_buffers * sizeof *p->dense);
   p->n_runs = 0;
   for (uint32_t i = 0; i < p->n_steps; i++) {
@@ -71,40 +71,40 @@ static void lift_copies(vt_plan *p, uint64_t by) {
     for (uint32_t k = 0; k < p->nested[i].n; k++) lift_copies(p->nested[i].plan[k], by);
 }
 
-static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch);
+static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d);
 
 /* Copies in the bodies of a step, from 0 on; *most is where they end. */
 static vt_status copy_in_bodies(const vt_nested *bodies, uint32_t dense_only, vt_arena *scratch,
-                                uint64_t *most) {
+                                uint64_t *most, vt_diag *d) {
   *most = 0;
   for (uint32_t i = 0; i < bodies->n; i++) {
     vt_plan *body = bodies->plan[i];
     vt_packing own = {.at = VT_NEW_N(scratch, vt_stretch, 2 * (size_t)body->g->n_nodes)};
     body->dense_only = dense_only;
-    if (own.at == NULL) return VT_NOMEM;
-    VT_TRY(place_copies(body, &own, scratch));
+    if (own.at == NULL) return vt_plan_no_memory(d);
+    VT_TRY(place_copies(body, &own, scratch, d));
     if (own.top > *most) *most = own.top;
   }
   return VT_OK;
 }
 
-static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch) {
+static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d) {
   uint32_t *first = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint64_t *bodies = VT_NEW_N(scratch, uint64_t, p->n_steps), bytes, count;
-  if (vt_arena_status(scratch) != VT_OK) return VT_NOMEM;
-  VT_TRY(list_runs(p, scratch));
+  if (vt_arena_status(scratch) != VT_OK) return vt_plan_no_memory(d);
+  VT_TRY(list_runs(p, scratch, d));
   vt_plan_copy_lives(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     if (p->dense[v] == VT_NO_OFFSET) continue;
-    VT_TRY(vt_type_size(&p->g->values[v].type, &count, &bytes, NULL));
+    VT_TRY(vt_type_size(&p->g->values[v].type, &count, &bytes, d));
     vt_plan_add(k, first[v], last[v], bytes, &p->dense[v]);
   }
   for (uint32_t i = 0; i < p->n_steps; i++) {
-    VT_TRY(copy_in_bodies(&p->nested[i], p->dense_only, scratch, &bytes));
+    VT_TRY(copy_in_bodies(&p->nested[i], p->dense_only, scratch, &bytes, d));
     vt_plan_add(k, i, i, bytes, &bodies[i]);
   }
-  VT_TRY(vt_pack(k, scratch));
+  VT_TRY(vt_pack(k, scratch, d));
   for (uint32_t i = 0; i < p->n_steps; i++)
     for (uint32_t b = 0; b < p->nested[i].n; b++) lift_copies(p->nested[i].plan[b], bodies[i]);
   return VT_OK;
@@ -232,10 +232,10 @@ static uint64_t put_scratch(vt_bk_step *s, const vt_nested *bodies, uint64_t at)
 
 /* A group may run as one: what its members need is there from its first step to its last, and since
  * they do not run side by side they share it. */
-static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch) {
+static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d) {
   uint64_t *need = VT_NEW_N(scratch, uint64_t, p->n_steps);
   uint64_t *at = VT_NEW_N(scratch, uint64_t, p->n_steps);
-  if (need == NULL || at == NULL) return VT_NOMEM;
+  if (need == NULL || at == NULL) return vt_plan_no_memory(d);
   for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
     const uint64_t bytes = put_scratch(&p->runs[r], bodies_of(p, r, &step), 0);
@@ -243,7 +243,7 @@ static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch) {
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
     vt_plan_add(k, i, vt_plan_group_last(p, i), need[i], &at[i]);
-  VT_TRY(vt_pack(k, scratch));
+  VT_TRY(vt_pack(k, scratch, d));
   for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
     (void)put_scratch(&p->runs[r], bodies_of(p, r, &step), at[unit]);
@@ -256,13 +256,13 @@ vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_dia
   p->fingerprint = vt_arena_string(&p->arena, t->fingerprint, strlen(t->fingerprint));
   if (p->fingerprint == NULL) return vt_plan_no_memory(d);
   p->dense_only = t->dense_only;
-  if (vt_plan_stretches(p, scratch, &k) != VT_OK) return vt_plan_no_memory(d);
+  VT_TRY(vt_plan_stretches(p, scratch, &k, d));
   vt_pack_keep(&k);
   const uint64_t core = k.top;
-  if (place_copies(p, &k, scratch) != VT_OK) return vt_plan_no_memory(d);
+  VT_TRY(place_copies(p, &k, scratch, d));
   VT_TRY(make_runs(p, d));
   VT_TRY(ask_all(p, t, d));
-  if (place_scratch(p, &k, scratch) != VT_OK) return vt_plan_no_memory(d);
+  VT_TRY(place_scratch(p, &k, scratch, d));
   p->class_bytes[VT_CLASS_WORK] = k.top - core;
   if (k.top > VT_PLAN_MOST_BYTES) return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");
   return VT_OK;

@@ -47,7 +47,8 @@ vt_status vt_plan_order(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_live(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_place(vt_planner *q) VT_NODISCARD;
 /* All that shares the arena of the temporaries, and room for what a target adds to it. */
-vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out) VT_NODISCARD;
+vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out,
+                            vt_diag *d) VT_NODISCARD;
 void vt_plan_add(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes, uint64_t *offset);
 void vt_plan_settle(vt_plan *p);
 /* Where a value lies while `step` runs: a parameter in host memory is on a visit. */
