@@ -19,6 +19,7 @@ typedef struct vt_divergence {
   uint64_t differing, compared; /* elements of that result */
   const char *model;            /* the smallest model as text; parses, runs alone */
   const char *passes;           /* that show it; NULL: all, as without the option */
+  int untried;                  /* 1: a backend that is tried first is refused before it runs it */
   uint32_t n_inputs;
   const char **names;
   vt_tensor *inputs;       /* of the smallest model, values of the reference */

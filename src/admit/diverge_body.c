@@ -4,6 +4,7 @@
  * reference, up to the first turn in which the two sides part. */
 #include <string.h>
 #include "diverge_parts.h"
+#include "prepare.h"
 
 typedef struct stage {
   const vt_duel *x;
@@ -88,7 +89,7 @@ static vt_status perform(stage *s, const vt_giver *v, vt_diag *d) {
   VT_TRY(vt_outputs_model(s->body, values, s->body->n_results, s->x->a, &m, d));
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++)
-    status = vt_duel_make(s->x, i, m, "bind,lower", &s->p[i], d);
+    status = vt_duel_make(s->x, i, m, "bind,lower", VT_PREPARE_UNTRIED, &s->p[i], d);
   if (status == VT_OK) status = follow(s, v, d);
   vt_duel_end(s->p);
   vt_model_free(m);

@@ -17,8 +17,7 @@ vt_status vt_give_table(void *user, vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
-/* What a backend declares is not tried before: a lie has to show itself as the bits it gives. */
-vt_status vt_duel_make(const vt_duel *x, int side, const vt_model *m, const char *passes,
+vt_status vt_duel_make(const vt_duel *x, int side, const vt_model *m, const char *passes, int how,
                        vt_program **out, vt_diag *d) {
   vt_options o = x->side[side];
   o.passes = passes;
@@ -26,7 +25,7 @@ vt_status vt_duel_make(const vt_duel *x, int side, const vt_model *m, const char
   o.n_bind = 0;
   o.stream = NULL;
   o.memory_budget = 0;
-  return vt_program_make(m, &o, VT_PREPARE_UNTRIED, out, d);
+  return vt_program_make(m, &o, how, out, d);
 }
 
 vt_status vt_duel_start(const vt_giver *v, vt_program *p, vt_diag *d) {
@@ -46,7 +45,7 @@ vt_status vt_duel_run(const vt_duel *x, const vt_model *m, const char *passes, c
   vt_status s = VT_OK;
   memset(out, 0, VT_SIDES * sizeof *out);
   for (int i = 0; s == VT_OK && i < VT_SIDES; i++) {
-    s = vt_duel_make(x, i, m, passes, &out[i], d);
+    s = vt_duel_make(x, i, m, passes, VT_PREPARE_UNTRIED, &out[i], d);
     if (s == VT_OK) s = vt_duel_start(v, out[i], d);
   }
   if (s != VT_OK) vt_duel_end(out);
@@ -131,7 +130,7 @@ vt_status vt_duel_values(const vt_duel *x, const vt_graph *g, const vt_giver *v,
   vt_program *p = NULL;
   if (n == 0) return VT_OK;
   VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
-  vt_status s = vt_duel_make(x, VT_RIGHT, m, "bind,lower", &p, d);
+  vt_status s = vt_duel_make(x, VT_RIGHT, m, "bind,lower", 0, &p, d);
   if (s == VT_OK) s = vt_duel_start(v, p, d);
   if (s == VT_OK) s = keep_outputs(p, keep, out, d);
   vt_program_free(p);

@@ -103,6 +103,16 @@ static vt_status write_part(const vt_duel *x, const vt_part *p, const vt_giver *
   return vt_duel_values(x, p->g, v, m.values, m.n_inputs, &out->arena, out->inputs, d);
 }
 
+/* Whether the backend would be let to run the model by those who try first what it declares. */
+static vt_status try_declared(const vt_duel *x, const vt_model *m, const char *passes,
+                              vt_divergence *out, vt_diag *d) {
+  vt_program *p = NULL;
+  const vt_status s = vt_duel_make(x, VT_JUDGED, m, passes, 0, &p, NULL);
+  vt_program_free(p);
+  out->untried = s != VT_OK;
+  return s == VT_NOMEM ? no_memory(d) : VT_OK;
+}
+
 static vt_status try_part(const vt_duel *x, const vt_part *p, const vt_giver *v, const char *passes,
                           vt_divergence *out, vt_diag *d) {
   vt_model *m = NULL;
@@ -114,6 +124,7 @@ static vt_status try_part(const vt_duel *x, const vt_part *p, const vt_giver *v,
     passes = "bind,lower";
     s = fight(x, m, passes, out, d);
   }
+  if (s == VT_OK) s = try_declared(x, m, passes, out, d);
   if (passes != NULL) out->passes = vt_arena_string(&out->arena, passes, strlen(passes));
   vt_model_free(m);
   return s == VT_OK && out->arena.failed ? no_memory(d) : s;
@@ -305,6 +316,7 @@ static vt_status take_whole(search *s, vt_divergence *out, vt_diag *d) {
   vt_status status = vt_part_try(&s->x, &part, &s->v, s->passes, out, d);
   if (status == VT_NAME) {
     VT_TRY(write_part(&s->x, &part, &s->v, &s->seen, d));
+    VT_TRY(try_declared(&s->x, s->bound, s->passes, &s->seen, d));
     if (s->passes != NULL)
       s->seen.passes = vt_arena_string(&s->seen.arena, s->passes, strlen(s->passes));
     if (s->seen.arena.failed) return no_memory(d);

@@ -28,8 +28,10 @@ typedef struct vt_given_table {
 } vt_given_table;
 vt_diverge_give vt_give_table;
 
-/* Makes a program of one side, with other passes and without what belongs to the caller's model. */
-vt_status vt_duel_make(const vt_duel *x, int side, const vt_model *m, const char *passes,
+/* Makes a program of one side, with other passes and without what belongs to the caller's model.
+ * `how` has flags of vt_prepare: what a backend declares is not tried before it is compared,
+ * because a lie has to show itself in the bits. */
+vt_status vt_duel_make(const vt_duel *x, int side, const vt_model *m, const char *passes, int how,
                        vt_program **out, vt_diag *d) VT_NODISCARD;
 /* Gives and runs. */
 vt_status vt_duel_start(const vt_giver *v, vt_program *p, vt_diag *d) VT_NODISCARD;

@@ -90,6 +90,7 @@ static vt_status add_command(const vt_divergence *x, const char *folder, const c
   vt_text_add(out, " --backends ");
   VT_TRY(add_backend(out, folder, backend, d));
   if (strchr(backend, '/') != NULL) vt_text_add(out, " --allow-unadmitted");
+  if (x->untried) vt_text_add(out, " --untried");
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
