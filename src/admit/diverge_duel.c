@@ -130,7 +130,7 @@ vt_status vt_duel_values(const vt_duel *x, const vt_graph *g, const vt_giver *v,
   vt_program *p = NULL;
   if (n == 0) return VT_OK;
   VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
-  vt_status s = vt_duel_make(x, VT_RIGHT, m, "bind,lower", 0, &p, d);
+  vt_status s = vt_duel_make(x, VT_RIGHT, m, "bind,lower,dead", 0, &p, d);
   if (s == VT_OK) s = vt_duel_start(v, p, d);
   if (s == VT_OK) s = keep_outputs(p, keep, out, d);
   vt_program_free(p);

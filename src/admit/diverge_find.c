@@ -194,7 +194,8 @@ static vt_status first_value(const vt_duel *x, const vt_graph *g, const vt_giver
   }
   for (uint32_t at = 0, k; at < n; at += k) {
     k = chunk_of(g, values, n, at);
-    VT_TRY(first_of(x, g, v, groups ? "bind,lower,fuse" : "bind,lower", values + at, k, &found, d));
+    VT_TRY(first_of(x, g, v, groups ? "bind,lower,dead,fuse" : "bind,lower,dead", values + at, k,
+                    &found, d));
     if (found == k) continue;
     *out = values[at + found];
     return VT_OK;
@@ -299,7 +300,11 @@ static vt_status try_end(search *s, vt_divergence *out, vt_diag *d) {
   if (r == NULL || g->values[r->value].node == VT_NO_NODE) return VT_NAME;
   const uint32_t node = g->values[r->value].node;
   VT_TRY(part_init(&part, g, node, node, &s->arena, d));
-  return try_growing(&s->x, &part, &s->v, 32, &s->arena, out, d);
+  VT_TRY(try_growing(&s->x, &part, &s->v, 32, &s->arena, out, d));
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < g->n_nodes; i++) left += !part.has[i] && g->nodes[i].op != VT_OP_literal;
+  out->isolated = left > 0;
+  return VT_OK;
 }
 
 /* All of the model, parameters as inputs. That what was seen is not seen again is possible, as when

@@ -104,11 +104,11 @@ static int sins(const vt_bk_step *all, uint64_t n, uint64_t i) {
 }
 
 /* Copies live as long as the test: it is short. */
-static void *kept[MOST * 4];
+static void *kept[MOST * 64];
 static uint32_t n_kept;
 static void *keep(const void *p, size_t size) {
   void *copy = malloc(size + 1);
-  if (copy == NULL || n_kept == MOST * 4) exit(1);
+  if (copy == NULL || n_kept == MOST * 64) exit(1);
   memcpy(copy, p, size);
   kept[n_kept++] = copy;
   return copy;
@@ -501,7 +501,7 @@ static void test_whole_model(void) {
   fault = (struct fault){.spoilt = op("tanh"), .many_steps = 6};
   CHECK(find(chain, &x) == VT_OK);
   CHECK(x.model != NULL && strstr(x.model, "input w: f32[4]\n") != NULL);
-  CHECK(x.op != NULL && x.n_inputs == 2);
+  CHECK(x.op != NULL && x.n_inputs == 2 && !x.isolated);
   if (x.op != NULL) check_sound(&x);
   vt_divergence_done(&x);
   x = (vt_divergence){0};
@@ -523,6 +523,24 @@ static void test_not_again(void) {
   CHECK(find_with(text, &how, &x) == VT_OK);
   CHECK(x.model != NULL && strcmp(x.output, "f") == 0);
   vt_divergence_done(&x);
+}
+
+/* More values than one run has outputs for. */
+static void test_long(void) {
+  enum { LONG = 5000 };
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
+  vt_divergence x = {0};
+  vt_text text;
+  vt_text_init(&text, vt_alloc_default());
+  vt_text_add(&text, "volta 1\nmodel m {\ninput x: f32[2]\nh = neg(x)\n");
+  for (int i = 0; i < LONG; i++) vt_text_add(&text, "h = neg(h)\n");
+  vt_text_add(&text, "h = exp(h)\nh = exp(h)\noutput h\n}\n");
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  CHECK(find_with(text.s, &how, &x) == VT_OK);
+  CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && strcmp(x.output, "h.5001") == 0);
+  if (x.op != NULL) check_sound(&x);
+  vt_divergence_done(&x);
+  vt_text_done(&text);
 }
 
 static void test_example(const char *path, const char *name, uint32_t n_bind, const char *output) {
@@ -612,6 +630,7 @@ int main(void) {
   test_neighbours();
   test_whole_model();
   test_not_again();
+  test_long();
   test_examples();
   test_no_memory();
   test_folder();
