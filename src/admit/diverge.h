@@ -20,6 +20,7 @@ typedef struct vt_divergence {
   const char *model;            /* the smallest model as text; parses, runs alone */
   const char *passes;           /* that show it; NULL: all, as without the option */
   int untried;                  /* 1: a backend that is tried first is refused before it runs it */
+  uint32_t threads;             /* that show it; 0: any number */
   uint32_t n_inputs;
   const char **names;
   vt_tensor *inputs;       /* of the smallest model, values of the reference */

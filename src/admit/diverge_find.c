@@ -113,6 +113,17 @@ static vt_status try_declared(const vt_duel *x, const vt_model *m, const char *p
   return s == VT_NOMEM ? no_memory(d) : VT_OK;
 }
 
+/* Whether it takes as many threads as the caller set: most faults do not. */
+static vt_status try_threads(const vt_duel *x, const vt_model *m, const char *passes,
+                             vt_divergence *out, vt_diag *d) {
+  vt_duel any = *x;
+  if (x->side[VT_JUDGED].threads == 0) return VT_OK;
+  any.side[VT_JUDGED].threads = 0;
+  const vt_status s = fight(&any, m, passes, out, NULL);
+  if (s != VT_OK) out->threads = x->side[VT_JUDGED].threads;
+  return s == VT_NOMEM ? no_memory(d) : VT_OK;
+}
+
 static vt_status try_part(const vt_duel *x, const vt_part *p, const vt_giver *v, const char *passes,
                           vt_divergence *out, vt_diag *d) {
   vt_model *m = NULL;
@@ -124,6 +135,7 @@ static vt_status try_part(const vt_duel *x, const vt_part *p, const vt_giver *v,
     passes = "bind,lower";
     s = fight(x, m, passes, out, d);
   }
+  if (s == VT_OK) s = try_threads(x, m, passes, out, d);
   if (s == VT_OK) s = try_declared(x, m, passes, out, d);
   if (passes != NULL) out->passes = vt_arena_string(&out->arena, passes, strlen(passes));
   vt_model_free(m);
@@ -244,6 +256,19 @@ static vt_status try_nodes(const vt_duel *x, const vt_graph *g, const vt_giver *
   return s == VT_NOMEM ? no_memory(d) : VT_OK; /* the op with its bodies is found already */
 }
 
+/* A few neighbours of a group: what is wrong is often two of them, run as one op. */
+static vt_status try_few(const vt_duel *x, const vt_graph *g, const vt_giver *v, uint32_t first,
+                         uint32_t last, vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+  vt_status s = VT_NAME;
+  for (uint32_t n = 2; s == VT_NAME && n <= FEW && n < last - first + 1; n++)
+    for (uint32_t i = first; s == VT_NAME && i + n - 1 <= last; i++) {
+      vt_part part;
+      VT_TRY(part_init(&part, g, i, i + n - 1, scratch, d));
+      s = vt_part_try(x, &part, v, NULL, out, d);
+    }
+  return s;
+}
+
 static vt_status try_groups(const vt_duel *x, const vt_graph *g, const vt_giver *v,
                             vt_arena *scratch, vt_divergence *out, vt_diag *d) {
   vt_part part;
@@ -256,6 +281,8 @@ static vt_status try_groups(const vt_duel *x, const vt_graph *g, const vt_giver 
   while (g->nodes[last].group != 0 && first > 0 &&
          g->nodes[first - 1].group == g->nodes[last].group)
     first--;
+  const vt_status s = try_few(x, g, v, first, last, scratch, out, d);
+  if (s != VT_NAME) return s;
   VT_TRY(part_init(&part, g, first, last, scratch, d));
   return try_growing(x, &part, v, FEW, scratch, out, d);
 }
@@ -322,6 +349,7 @@ static vt_status take_whole(search *s, vt_divergence *out, vt_diag *d) {
   if (status == VT_NAME) {
     VT_TRY(write_part(&s->x, &part, &s->v, &s->seen, d));
     VT_TRY(try_declared(&s->x, s->bound, s->passes, &s->seen, d));
+    s->seen.threads = s->x.side[VT_JUDGED].threads;
     if (s->passes != NULL)
       s->seen.passes = vt_arena_string(&s->seen.arena, s->passes, strlen(s->passes));
     if (s->seen.arena.failed) return no_memory(d);

@@ -21,9 +21,10 @@ static struct fault {
   int in_groups;       /* only in groups of several steps */
   int strided;         /* only where an operand is no dense tensor */
   uint64_t many_steps; /* only in programs of so many steps, or more */
-  int from_run;        /* only from this run of the process on */
+  uint32_t threads;    /* only with so many */
+  int once;            /* only in the first run that has the op */
 } fault;
-static int runs;
+static int runs, first_run; /* in this process; the first that was spoilt */
 
 struct vt_bk_device {
   const vt_bk_host *host;
@@ -159,8 +160,10 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
 
 static void spoil(const vt_bk_program *p, uint64_t i, char *const *base) {
   const vt_bk_step *s = &p->steps[i];
+  if (fault.threads != 0 && p->dev->host->threads != fault.threads) return;
   if (s->op != fault.spoilt || fault.spoilt == 0 || fault.result >= s->n_out) return;
-  if (!sins(p->steps, p->n, i) || runs < fault.from_run) return;
+  if (!sins(p->steps, p->n, i) || (fault.once && first_run != 0 && runs != first_run)) return;
+  first_run = runs;
   const vt_bk_tensor *t = &s->out[fault.result];
   int64_t count = 1;
   for (uint32_t a = 0; a < t->rank; a++) count *= t->dim[a];
@@ -235,7 +238,7 @@ static vt_status give(void *user, vt_program *p, vt_diag *d) {
 static vt_status find_with(const char *text, const vt_options *how, vt_divergence *out) {
   vt_diag d = {0};
   vt_model *m = NULL;
-  runs = 0;
+  runs = first_run = 0;
   vt_status s = vt_model_parse(text, strlen(text), how->alloc, &m, &d);
   if (s == VT_OK) s = vt_diverge_find(m, how, give, NULL, out, &d);
   if (s != VT_OK && s != VT_NAME && s != VT_NOMEM) fprintf(stderr, "%s\n", d.text);
@@ -285,8 +288,11 @@ static vt_status run_folder(const char *in, const char *backend, const vt_diverg
   const vt_policy policy = {
       .size = sizeof policy,
       .capabilities = x->untried ? VT_CAPABILITIES_BELIEVED : VT_CAPABILITIES_TRIED};
-  const vt_options o = {
-      .size = sizeof o, .backend = backend, .passes = x->passes, .policy = &policy};
+  const vt_options o = {.size = sizeof o,
+                        .backend = backend,
+                        .passes = x->passes,
+                        .threads = x->threads,
+                        .policy = &policy};
   char path[600];
   vt_model *m = NULL;
   vt_port_info port;
@@ -337,7 +343,8 @@ static void check_written(const vt_divergence *x) {
   vt_text_init(&command, vt_alloc_default());
   snprintf(path, sizeof path, "%s/it", folder);
   CHECK(vt_divergence_write(x, path, "wrong:0", &command, NULL) == VT_OK);
-  CHECK(strncmp(command.s, "volta parity model.vt", 21) == 0);
+  CHECK(strstr(command.s, "volta parity model.vt") == command.s + (x->threads == 0 ? 0 : 16));
+  CHECK((strstr(command.s, " --untried") != NULL) == (x->untried != 0));
   CHECK(strstr(command.s, " --backends reference:0,wrong:0") != NULL);
   CHECK(strstr(command.s, "unadmitted") == NULL);
   check_folder(path, x);
@@ -481,8 +488,10 @@ static void test_bodies(void) {
 /* What a single op does not show: a group that is run as one, an operand that is a view. */
 static void test_neighbours(void) {
   fault = (struct fault){.from = op("add"), .to = op("sub"), .in_groups = 1};
-  expect("input x: f32[4]\ninput b: f32[4]\nm = cumsum(x)\nh = m * b + x\ny = cumsum(h)\noutput y",
-         "mul+add", "mul+add(f32[4], f32[4], f32[4]) -> f32[4]", 2);
+  expect(
+      "input x: f32[4]\ninput b: f32[4]\nm = cumsum(x)\nh = tanh(tanh(m) * b + x)\ny = "
+      "cumsum(h)\noutput y",
+      "mul+add", "mul+add(f32[4], f32[4], f32[4]) -> f32[4]", 2);
   fault = (struct fault){.spoilt = op("matmul"), .strided = 1};
   expect(
       "input x: f32[3, 4]\ninput w: f32[5, 4]\nh = tanh(x)\nv = tanh(w)\n"
@@ -511,17 +520,34 @@ static void test_whole_model(void) {
   vt_divergence_done(&x);
 }
 
+/* As many threads as it takes; where it takes no certain number, none is asked for. */
+static void test_threads(void) {
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .threads = 3};
+  char text[1024];
+  snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
+  for (uint32_t threads = 0; threads <= 3; threads += 3) {
+    vt_divergence x = {0};
+    fault = (struct fault){.spoilt = op("tanh"), .threads = threads};
+    CHECK(find_with(text, &how, &x) == VT_OK && x.isolated && x.threads == threads);
+    if (x.op != NULL) check_sound(&x);
+    vt_divergence_done(&x);
+  }
+}
+
 /* What does not come again: the report is of what was seen. */
 static void test_not_again(void) {
   vt_divergence x = {0};
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower,dead"};
   char text[1024];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
+  vt_compare c = {.size = sizeof c};
   fault = (struct fault){.spoilt = op("tanh"), .many_steps = 7}; /* never */
   CHECK(find_with(text, &how, &x) == VT_NAME);
-  fault = (struct fault){.spoilt = op("cumsum"), .from_run = -1, .many_steps = 6};
+  fault = (struct fault){.spoilt = op("cumsum"), .once = 1};
   CHECK(find_with(text, &how, &x) == VT_OK);
-  CHECK(x.model != NULL && strcmp(x.output, "f") == 0);
+  CHECK(x.model != NULL && !x.isolated && x.n_inputs == 2 && strcmp(x.output, "f") == 0);
+  CHECK(x.passes != NULL && strcmp(x.passes, how.passes) == 0);
+  CHECK(vt_tensor_compare(&x.result, &x.right, &c, NULL) == VT_OK && c.differing == x.differing);
   vt_divergence_done(&x);
 }
 
@@ -629,6 +655,7 @@ int main(void) {
   test_bodies();
   test_neighbours();
   test_whole_model();
+  test_threads();
   test_not_again();
   test_long();
   test_examples();

@@ -83,6 +83,7 @@ static const char *ending_of(const vt_tensor *t) {
 
 static vt_status add_command(const vt_divergence *x, const char *folder, const char *backend,
                              vt_text *out, vt_diag *d) {
+  if (x->threads != 0) vt_text_add(out, "VOLTA_THREADS=%u ", x->threads);
   vt_text_add(out, "volta parity model.vt");
   for (uint32_t i = 0; i < x->n_inputs; i++)
     vt_text_add(out, " --in %s=%s%s", x->names[i], x->names[i], ending_of(&x->inputs[i]));
