@@ -83,7 +83,7 @@ vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n
   vt_text_init(&text, a);
   vt_graph view = *g;
   char *names = VT_NEW_N(&scratch, char, (size_t)n *NAME);
-  vt_node *nodes = vt_arena_copy(&scratch, g->nodes, g->n_nodes * sizeof *nodes);
+  vt_node *nodes = VT_NEW_N(&scratch, vt_node, g->n_nodes);
   view.name = "middle";
   view.nodes = nodes;
   view.results = VT_NEW_N(&scratch, vt_result, n);
@@ -93,7 +93,10 @@ vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n
     snprintf(names + (size_t)i * NAME, NAME, "o%08u", i); /* ascending bytes, ascending numbers */
     view.results[i] = (vt_result){names + (size_t)i * NAME, values[i]};
   }
-  for (uint32_t i = 0; s == VT_OK && i < g->n_nodes; i++) nodes[i].group = 0;
+  for (uint32_t i = 0; s == VT_OK && i < g->n_nodes; i++) {
+    nodes[i] = g->nodes[i];
+    nodes[i].group = 0;
+  }
   if (s == VT_OK) vt_graph_print(&view, 0, &text);
   if (s == VT_OK && vt_text_status(&text) != VT_OK) s = no_memory(d);
   if (s == VT_OK) s = vt_model_parse(text.s, text.n, &a, out, d);

@@ -101,7 +101,8 @@ static void name_all(layout *l, vt_part_model *out) {
   vt_graph *g = &l->view;
   for (uint32_t i = 0; i < g->n_ports; i++) {
     vt_value *v = &g->values[g->ports[i].value];
-    if (v->name == NULL) v->name = free_name(l, "x");
+    v->name =
+        v->name == NULL ? free_name(l, "x") : vt_arena_string(l->keep, v->name, strlen(v->name));
     g->ports[i].name = out->names[i] = v->name;
   }
   for (uint32_t i = 0; i < g->n_results; i++) {

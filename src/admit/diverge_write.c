@@ -161,10 +161,20 @@ static void remove_folder(const char *folder) {
   (void)rmdir(folder);
 }
 
-/* 1 when the folder's page is one that we write. */
+/* 1 when nothing is in the folder that is not named as what we write. */
+static int holds_ours(const char *folder) {
+  DIR *dir = opendir(folder);
+  int ours = dir != NULL;
+  for (struct dirent *e; ours && (e = readdir(dir)) != NULL;)
+    ours = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_ours(e->d_name);
+  if (dir != NULL) closedir(dir);
+  return ours;
+}
+
+/* 1 when its page, too, is one that we write. */
 static int holds_older(const char *folder) {
   char path[PATH], start[sizeof MARK] = {0};
-  if (join(folder, "README.txt", "", path, NULL) != VT_OK) return 0;
+  if (!holds_ours(folder) || join(folder, "README.txt", "", path, NULL) != VT_OK) return 0;
   FILE *f = fopen(path, "rb");
   if (f == NULL) return 0;
   const size_t n = fread(start, 1, sizeof MARK - 1, f);
