@@ -392,6 +392,9 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
   x->dev->running = NULL;
   if (s != VT_OK) return vt_device_fail(x->dev, s, "run", d);
+  if (!vt_fpenv_kept()) /* who knows in which one it computed */
+    return VT_FAIL(d, VT_BACKEND, "backend '%s' leaves another floating-point mode behind",
+                   x->dev->name);
   return e.status == VT_OK ? VT_OK : name_error(x, &e, d);
 }
 
