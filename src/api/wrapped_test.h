@@ -224,7 +224,7 @@ static inline int32_t shell_copy(vt_bk_device *handle, void *host, uint64_t buff
 
 /* ---- lies ---- */
 
-static inline int lies_about(uint32_t op) {
+static inline int wrapped_lies(uint32_t op) {
   const vt_op_info *x = vt_op_get(op);
   switch (wrapped.breaks) {
     case VT_BK_INT8_EXACT:
@@ -243,7 +243,7 @@ static inline int lies_about(uint32_t op) {
 }
 
 /* f64 that is f32 inside, and subnormals that are flushed; else the last bit. */
-static inline void bend(uint8_t *data, uint64_t n, uint32_t dtype, uint32_t op) {
+static inline void wrapped_bend(uint8_t *data, uint64_t n, uint32_t dtype, uint32_t op) {
   for (uint64_t i = 0; wrapped.breaks == VT_BK_FLOAT64 && dtype == VT_DTYPE_F64 && i < n; i++) {
     double x;
     memcpy(&x, data + 8 * i, 8);
@@ -256,7 +256,7 @@ static inline void bend(uint8_t *data, uint64_t n, uint32_t dtype, uint32_t op) 
     if ((x & 0x7f800000) == 0) x &= 0x80000000;
     memcpy(data + 4 * i, &x, 4);
   }
-  for (uint64_t i = 0; lies_about(op) && i < n; i++) data[i * vt_dtype_bytes(dtype)] ^= 1;
+  for (uint64_t i = 0; wrapped_lies(op) && i < n; i++) data[i * vt_dtype_bytes(dtype)] ^= 1;
 }
 
 static inline void shell_bend(const shell_program *p, const uint64_t *buffers) {
@@ -268,7 +268,7 @@ static inline void shell_bend(const shell_program *p, const uint64_t *buffers) {
     uint8_t *data = malloc((size_t)bytes + 1);
     if (data == NULL) exit(1);
     (void)p->of->api->copy(p->of->dev, data, handle, t->offset, bytes, 0);
-    bend(data, n, t->dtype, p->out_op[k]);
+    wrapped_bend(data, n, t->dtype, p->out_op[k]);
     (void)p->of->api->copy(p->of->dev, data, handle, t->offset, bytes, 1);
     free(data);
   }
