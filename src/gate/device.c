@@ -155,6 +155,7 @@ static vt_status read_caps(vt_device *dev, vt_diag *d) {
   const char *fault = vt_caps_fault(&caps, text);
   if (fault != NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' states impossible capabilities: %s", dev->name, fault);
+  vt_caps_trim(&caps);
   dev->caps = caps;
   return VT_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "guard.h"
 #include "registry.h"
+#include "table.h"
 #include "vt_clock.h"
 #include "vt_memory.h"
 
@@ -165,6 +166,7 @@ static vt_status check_memory(vt_exec *x, vt_diag *d) {
   vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "state its capabilities", d);
+  vt_caps_trim(&caps);
   if (describe(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
                    x->dev->name, (unsigned long long)caps.memory);
