@@ -134,9 +134,9 @@ static inline void shell_close(vt_bk_device *handle) {
 }
 static inline int32_t shell_caps(vt_bk_device *handle, vt_bk_caps *out) {
   shell_device *dev = (shell_device *)(void *)handle;
-  const int32_t noted = wrapped_note(dev->row, WRAPPED_CAPS);
-  if (noted != VT_OK) return noted;
-  VT_TRY(dev->api->capabilities(dev->dev, out));
+  int32_t s = wrapped_note(dev->row, WRAPPED_CAPS);
+  if (s == VT_OK) s = dev->api->capabilities(dev->dev, out);
+  if (s != VT_OK) return s;
   if (dev->row != WRAPPED_FAKE || out->size < sizeof *out) return VT_OK;
   out->has = wrapped.has;
   out->determinism = wrapped.determinism;
@@ -178,10 +178,10 @@ static inline void shell_list(shell_program *p, const vt_bk_step *steps) {
 static inline int32_t shell_build(vt_bk_device *handle, const vt_bk_step *steps, uint64_t n,
                                   vt_bk_program **out) {
   shell_device *dev = (shell_device *)(void *)handle;
-  const int32_t noted = wrapped_note(dev->row, WRAPPED_BUILD);
-  if (noted != VT_OK) return noted;
   vt_bk_program *built = NULL;
-  VT_TRY(dev->api->program_build(dev->dev, steps, n, &built));
+  int32_t s = wrapped_note(dev->row, WRAPPED_BUILD);
+  if (s == VT_OK) s = dev->api->program_build(dev->dev, steps, n, &built);
+  if (s != VT_OK) return s;
   shell_program *p = calloc(1, sizeof *p);
   if (p == NULL) exit(1);
   *p = (shell_program){.of = dev, .prog = built, .n_steps = n};
@@ -202,11 +202,10 @@ static inline void shell_free(vt_bk_program *handle) {
 }
 static inline int32_t shell_new(vt_bk_device *handle, uint64_t bytes, uint64_t *out) {
   shell_device *dev = (shell_device *)(void *)handle;
-  const int32_t noted = wrapped_note(dev->row, WRAPPED_NEW);
-  if (noted != VT_OK) return noted;
-  VT_TRY(dev->api->buffer_new(dev->dev, bytes, out));
-  wrapped.live++;
-  return VT_OK;
+  int32_t s = wrapped_note(dev->row, WRAPPED_NEW);
+  if (s == VT_OK) s = dev->api->buffer_new(dev->dev, bytes, out);
+  wrapped.live += s == VT_OK;
+  return s;
 }
 static inline void shell_drop(vt_bk_device *handle, uint64_t buffer) {
   shell_device *dev = (shell_device *)(void *)handle;
@@ -279,7 +278,8 @@ static inline int32_t shell_run(vt_bk_program *handle, const uint64_t *buffers, 
   const int32_t noted = wrapped_note(p->of->row, WRAPPED_RUN);
   if (noted != VT_OK) return noted;
   for (uint64_t i = 0; i < p->n_steps; i++) wrapped.ran[p->of->row][p->op[i] % WRAPPED_OPS]++;
-  VT_TRY(p->of->api->run(p->prog, buffers, n));
+  const int32_t s = p->of->api->run(p->prog, buffers, n);
+  if (s != VT_OK) return s;
   if (p->of->row == WRAPPED_FAKE && (wrapped.breaks != 0 || wrapped.breaks_op != 0))
     shell_bend(p, buffers);
   return VT_OK;
