@@ -115,8 +115,8 @@ static vt_status run_both(const probe *x, const trial *t, const vt_model *m, vt_
   vt_status s = run_on(m, &t->o, x->values, &accepted, &p, &why);
   if (!accepted) return VT_OK; /* it never said that it runs this */
   if (s != VT_OK)
-    return VT_FAIL(d, s == VT_NOMEM ? VT_NOMEM : VT_BACKEND, "trying %s of '%.60s' fails: %.300s", t->c->name, t->o.backend,
-                   why.text);
+    return VT_FAIL(d, s == VT_NOMEM ? VT_NOMEM : VT_BACKEND, "trying %s of '%.60s' fails: %.300s",
+                   t->c->name, t->o.backend, why.text);
   *t->models += 1;
   s = check_subject(p, t->dev, d);
   if (s == VT_OK) s = run_on(m, &own, x->values, &accepted, &q, d);
