@@ -218,6 +218,7 @@ int main(void) {
       " h = matmul(x, w) + exp(f32(1.5))\n output y = relu(h)\n}\n";
   unsetenv("VOLTA_BACKEND");
   unsetenv("VOLTA_THREADS");
+  hostile_write(hostile_worst()); /* whatever mode the caller is in */
   wrapped_reset();
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
   test_programs();
@@ -227,5 +228,6 @@ int main(void) {
   test_failures();
   test_noticed();
   vt_model_free(model);
+  CHECK(hostile_same(hostile_read(), hostile_worst()));
   TEST_DONE();
 }
