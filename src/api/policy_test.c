@@ -257,6 +257,29 @@ static void test_not_while_running(void) {
   vt_program_free(p);
 }
 
+/* Memory that runs out anywhere, on the way there and on the way back: said so, nothing kept. */
+static void test_out_of_memory(void) {
+  long asked = 0;
+  for (long left = 0; left <= asked; left += 1 + asked / 150) {
+    vt_fault spent = {.left = left};
+    const vt_alloc a = vt_fault_alloc(&spent);
+    vt_options o = options_of("gpu", &falls_back);
+    vt_program *p = NULL;
+    vt_diag d = {0};
+    o.alloc = &a;
+    wrapped_reset();
+    wrapped_forget();
+    wrapped.breaks = VT_BK_ROUNDED_MATH;
+    const vt_status s = vt_program_new(model, &o, &p, &d);
+    if (left == 0) asked = spent.asked;
+    CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && d.code == s);
+    CHECK((s == VT_OK) == (p != NULL));
+    vt_program_free(p);
+    CHECK(spent.live == 0 && wrapped.live == 0 && wrapped.outside == 0);
+  }
+  CHECK(asked > 100);
+}
+
 /* ---- auto, and the environment ---- */
 
 static void expect_backend(const char *backend, const char *opened, int fell, uint32_t fallback) {
@@ -357,6 +380,7 @@ int main(void) {
   test_fallback();
   test_no_fallback();
   test_not_while_running();
+  test_out_of_memory();
   test_auto();
   test_environment();
   test_cache();
