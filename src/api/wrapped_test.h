@@ -80,8 +80,7 @@ typedef struct shell_program {
   uint64_t n_steps;
   uint32_t *op; /* of each step */
   uint32_t n_out;
-  uint32_t out_op[WRAPPED_OUTS];
-  vt_bk_tensor out[WRAPPED_OUTS]; /* what lies in the arena of outputs */
+  vt_bk_tensor out[WRAPPED_OUTS]; /* of the last step */
 } shell_program;
 
 static inline int32_t wrapped_note(int row, int call) {
@@ -166,14 +165,11 @@ static inline int32_t shell_workspace(vt_bk_device *handle, const vt_bk_step *st
 /* ---- programs ---- */
 
 static inline void shell_list(shell_program *p, const vt_bk_step *steps) {
-  for (uint64_t i = 0; i < p->n_steps; i++) {
-    p->op[i] = steps[i].op;
-    for (uint32_t k = 0; k < steps[i].n_out && p->n_out < WRAPPED_OUTS; k++)
-      if (steps[i].out[k].arena == VT_BK_ARENA_OUTPUT) {
-        p->out_op[p->n_out] = steps[i].op;
-        p->out[p->n_out++] = steps[i].out[k];
-      }
-  }
+  for (uint64_t i = 0; i < p->n_steps; i++) p->op[i] = steps[i].op;
+  if (p->n_steps == 0) return;
+  const vt_bk_step *last = &steps[p->n_steps - 1];
+  for (; p->n_out < last->n_out && p->n_out < WRAPPED_OUTS; p->n_out++)
+    p->out[p->n_out] = last->out[p->n_out];
 }
 static inline int32_t shell_build(vt_bk_device *handle, const vt_bk_step *steps, uint64_t n,
                                   vt_bk_program **out) {
@@ -267,7 +263,7 @@ static inline void shell_bend(const shell_program *p, const uint64_t *buffers) {
     uint8_t *data = malloc((size_t)bytes + 1);
     if (data == NULL) exit(1);
     (void)p->of->api->copy(p->of->dev, data, handle, t->offset, bytes, 0);
-    wrapped_bend(data, n, t->dtype, p->out_op[k]);
+    wrapped_bend(data, n, t->dtype, p->op[p->n_steps - 1]);
     (void)p->of->api->copy(p->of->dev, data, handle, t->offset, bytes, 1);
     free(data);
   }
