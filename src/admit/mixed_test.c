@@ -29,7 +29,9 @@ static void read_models(void) {
   for (uint32_t i = 0; i < s->n_cases; i++) {
     vt_text_init(&text, vt_alloc_default());
     CHECK(vt_case_text(s, i, &text, NULL) == VT_OK);
-    *(s->cases[i].gradient ? &backward : &forward) = parse(text.s, text.n);
+    vt_model **into = s->cases[i].gradient ? &backward : &forward;
+    vt_model_free(*into); /* the same, for other values */
+    *into = parse(text.s, text.n);
     vt_text_done(&text);
   }
   vt_suite_free(s);
