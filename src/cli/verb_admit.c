@@ -16,8 +16,6 @@ static void report(void *user, const char *check, uint64_t done, uint64_t total)
   cli_progress_show(check, done, total);
 }
 
-static int is_plugin(const char *backend) { return strchr(backend, '/') != NULL; }
-
 /* "volta-refusal-libfoo.so"; free it. */
 static char *default_folder(const char *backend) {
   static const char start[] = "volta-refusal-";
@@ -74,7 +72,7 @@ static void print_bits(const vt_refusal *r) {
 
 static void print_named(const char *label, const char *text) {
   if (text[0] == 0) return;
-  cli_print("  %-7s  ", label);
+  cli_print("  %-8s ", label);
   cli_print_name(text);
   cli_print("\n");
 }
@@ -155,29 +153,13 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
 
 /* ---- the certificate ---- */
 
-/* Where it goes; NULL: nowhere. Free it. */
-static vt_status place(const cli_args *a, const vt_admission *x, char **out, cli_error *e) {
-  const char *given = cli_value(a, "out"), *backend = a->operands[0];
-  static const char tail[] = ".certificate.json";
-  if (vt_admission_certificate(x) == NULL || (given == NULL && !is_plugin(backend))) return VT_OK;
-  const char *base = given != NULL ? given : backend;
-  const size_t n = strlen(base);
-  char *path = malloc(n + sizeof tail);
-  if (path == NULL) return cli_no_memory(e);
-  sprintf(path, "%s%s", base, given != NULL ? "" : tail);
-  *out = path;
-  return VT_OK;
-}
-
 static vt_status conclude(const cli_args *a, const vt_admission *x, const char *folder,
                           cli_error *e) {
-  char *path = NULL;
-  VT_TRY(place(a, x, &path, e));
-  const char *text = vt_admission_certificate(x);
+  const char *given = cli_value(a, "out"), *text = vt_admission_certificate(x);
+  const char *path = text == NULL ? NULL : given != NULL ? given : vt_admission_place(x);
   vt_status s = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
   if (s == VT_OK && cli_value(a, "json") != NULL) s = report_json(a, x, path, folder, e);
   if (s == VT_OK && cli_value(a, "json") == NULL) report_text(a, x, path, folder);
-  free(path);
   if (s != VT_OK || vt_admission_verdict(x) != VT_VERDICT_REFUSED) return s;
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
 }
