@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include "diverge.h"
 #include "program.h"
+#include "volta/volta_tools.h"
 #include "volta/volta_admit.h"
 #include "vt_pool.h"
 #include "vt_suite.h"

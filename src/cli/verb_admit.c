@@ -66,8 +66,8 @@ static void print_bits(const vt_refusal *r) {
   cli_print_name(r->output);
   cli_print("%s\n  has      %0*" PRIx64 " (%s)\n  must be  %0*" PRIx64 " (%s)\n", r->index, digits,
             r->bits, have, digits, r->expected, want);
-  cli_print("  differ   %" PRIu64 " of %" PRIu64 " elements, largest distance %" PRIu64 "\n",
-            r->differing, r->compared, r->distance);
+  cli_print("  distance %" PRIu64 "%s\n", r->distance, r->distance == UINT64_MAX ? " (NaN)" : "");
+  cli_print("  differ   %" PRIu64 " of %" PRIu64 " elements\n", r->differing, r->compared);
 }
 
 static void print_named(const char *label, const char *text) {
@@ -115,7 +115,7 @@ static json_t *json_refusal(const vt_refusal *r, const char *folder) {
     cli_json_set(o, "index", cli_json_text(r->index));
     cli_json_set(o, "found", cli_json_bits(r->dtype, r->bits));
     cli_json_set(o, "expected", cli_json_bits(r->dtype, r->expected));
-    cli_json_set(o, "largest", cli_json_u64(r->distance));
+    cli_json_set(o, "distance", cli_json_u64(r->distance));
     cli_json_set(o, "differing", json_integer((json_int_t)r->differing));
     cli_json_set(o, "compared", json_integer((json_int_t)r->compared));
   }
