@@ -3,6 +3,7 @@
 #include "prepare.h"
 #include <stdio.h>
 #include <string.h>
+#include "certificate.h"
 #include "environment.h"
 #include "plan_key.h"
 #include "probes.h"
@@ -112,6 +113,8 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_o
   *out = (vt_opening){.admission = policy->admission,
                       .threads = o->threads,
                       .measure = o->measure,
+                      .certified = vt_certificate_admits,
+                      .user = o->certificate,
                       .isa = o->isa != NULL ? o->isa : vt_environment_isa()};
   if (out->isa != NULL && strlen(out->isa) > VT_ISA_LONGEST)
     return VT_FAIL(d, VT_USAGE, "there are no instructions '%.60s'", out->isa);

@@ -315,6 +315,29 @@ static vt_status visit(vt_exec *x, const segment *s, vt_diag *d) {
   return VT_OK;
 }
 
+/* ---- spoiling ---- */
+
+/* Temporaries, results and scratch lie in one arena. */
+static vt_status spoil(vt_exec *x, uint8_t *bytes, uint64_t n, vt_diag *d) {
+  const uint64_t total = vt_plan_arena_bytes(x->p, VT_CLASS_TEMP);
+  for (uint64_t at = 0; at < total; at += n) {
+    const uint64_t here = total - at < n ? total - at : n;
+    const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[VT_CLASS_TEMP], at, here, 1);
+    if (s != VT_OK) return vt_device_fail(x->dev, s, "fill its memory", d);
+  }
+  return VT_OK;
+}
+
+vt_status vt_exec_spoil(vt_exec *x, uint8_t byte, vt_diag *d) {
+  uint8_t bytes[4096];
+  vt_guard guard;
+  memset(bytes, byte, sizeof bytes);
+  vt_guard_enter(&guard);
+  const vt_status s = spoil(x, bytes, sizeof bytes, d);
+  vt_guard_leave(&guard);
+  return s;
+}
+
 void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device) {
   *out_to_device = x->to_device;
   *out_from_device = x->from_device;

@@ -17,12 +17,22 @@ const char *vt_registry_first(vt_kind kind);
 
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
+/* A device of a plug-in that asks to be let in. */
+typedef struct vt_bearer {
+  const char *path;
+  uint32_t device; /* its number */
+  const vt_hash256 *content;
+  const char *fingerprint; /* as the device itself gives it; NULL: it is not open yet */
+} vt_bearer;
 /* How a device is opened; all zero is strict. */
+enum { VT_WHY_NOT = 160 };
 typedef struct vt_opening {
   uint32_t admission; /* VT_ADMISSION_* */
-  /* Whether a certificate covers the plug-in at `path`, which has this content. NULL: none does. */
-  int (*certified)(void *user, const char *path, const vt_hash256 *content);
-  void *user;
+  /* Whether a certificate covers it; `why` gets the reason when none does, if there is more to say
+   * than that. It is asked before the plug-in is loaded and again when its device is open. NULL:
+   * none covers anything. */
+  int (*certified)(const void *user, const vt_bearer *b, char why[VT_WHY_NOT]);
+  const void *user;
   uint32_t threads, measure; /* for the backend */
   const char *isa;           /* kept; may be NULL */
 } vt_opening;
@@ -65,6 +75,9 @@ vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NOD
 /* ---- the guard ---- */
 /* 1 in a thread that is inside a call of the gateway to a backend. */
 int vt_gate_inside(void);
+/* How often in this thread a backend left the floating-point mode other than it found it. The mode
+ * is put right each time; admission refuses who does that. */
+uint64_t vt_gate_strayed(void);
 /* What went through the gateway since the process began. */
 typedef struct vt_gate_counts {
   uint64_t devices, programs, runs, copies, checks;
@@ -82,6 +95,9 @@ void vt_exec_free(vt_exec *x);
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
+/* Fills what a run must write before it reads it - temporaries, scratch, outputs - with a byte. For
+ * those who judge backends. */
+vt_status vt_exec_spoil(vt_exec *x, uint8_t byte, vt_diag *d) VT_NODISCARD;
 /* `report` hears of the steps of later runs: how much of the work is done, in units that grow with
  * the multiplications of a step. It cannot change anything. */
 typedef void vt_exec_report(void *user, uint64_t done, uint64_t total);

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * check_suite.c - the cases of the conformance suite: how they are gone through, what the backend
+ * makes of each, and whether it stands by the ops that it lists. */
+#include <stdio.h>
+#include <string.h>
+#include "admission.h"
+
+/* All cases, or the short choice among them. */
+static vt_status choose_cases(vt_admission *a, vt_diag *d) {
+  const uint32_t n = a->suite->n_cases;
+  a->few = VT_NEW_N(&a->arena, uint8_t, n);
+  a->cases = VT_NEW_N(&a->arena, uint32_t, n);
+  a->selected = VT_NEW_N(&a->arena, uint32_t, n);
+  a->declared = VT_NEW_N(&a->arena, uint8_t, n);
+  if (vt_arena_status(&a->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  VT_TRY(vt_suite_choose_short(a->suite, a->few, d));
+  for (uint32_t i = 0; i < n; i++)
+    if (!a->o.brief || a->few[i]) a->cases[a->n_cases++] = i;
+  return VT_OK;
+}
+
+vt_status vt_admission_suite(vt_admission *a, vt_diag *d) {
+  if (a->suite != NULL) return VT_OK;
+  VT_TRY(vt_suite_built_in(&a->a, &a->suite, d));
+  return choose_cases(a, d);
+}
+
+/* ---- going through cases ---- */
+
+/* So many are run before progress is reported, and before a failure ends the check. */
+enum { PIECE = 64 };
+
+typedef struct piece {
+  const vt_admission *a;
+  const uint32_t *list;
+  vt_case_way *way;
+  vt_case_outcome *out;
+} piece;
+
+static void run_job(void *context, uint64_t job) {
+  const piece *p = context;
+  p->out[job] = (vt_case_outcome){0};
+  p->way(p->a, p->list[job], &p->out[job]);
+}
+
+static vt_status give_case(void *user, vt_program *p, vt_diag *d) {
+  return vt_case_inputs_give(user, p, d);
+}
+
+static const char *reason_of(const vt_case_outcome *x, char out[600]) {
+  if (x->reason[0] != 0) {
+    snprintf(out, 600, "%s", x->reason);
+  } else if (x->r.outcome == VT_CASE_DIFFERS && x->r.status == VT_OK) {
+    snprintf(out, 600, "it gives other bits than the reference");
+  } else {
+    snprintf(out, 600, "it fails: %s", x->r.text);
+  }
+  return out;
+}
+
+static vt_status refuse_case(vt_admission *a, uint32_t i, const vt_case_outcome *x, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, "bind,lower", x->threads);
+  const char *name = a->suite->cases[i].name;
+  char reason[600];
+  vt_model *m = NULL;
+  vt_case_inputs in = {0};
+  VT_TRY(vt_case_open(a->suite, i, &a->a, &m, &in, d));
+  const vt_evidence e = {m, &how, give_case, &in, &x->seen};
+  const vt_status s = vt_admission_refuse(a, name, reason_of(x, reason), &e, d);
+  vt_case_inputs_done(&in);
+  vt_model_free(m);
+  return s;
+}
+
+/* 1 for one that ends the check. Memory that is out is no fault of the backend. */
+static int is_fault(const vt_case_outcome *x) {
+  return x->r.outcome != VT_CASE_PASSED && x->r.outcome != VT_CASE_UNSUPPORTED;
+}
+
+static vt_status take_outcome(vt_admission *a, uint32_t i, const vt_case_outcome *x,
+                              uint64_t *count, vt_diag *d) {
+  if (x->r.outcome == VT_CASE_FAILED && x->r.status == VT_NOMEM)
+    return VT_FAIL(d, VT_NOMEM, "%s: %.300s", a->suite->cases[i].name, x->r.text);
+  a->declared[i] = x->r.outcome == VT_CASE_UNSUPPORTED ? VT_DECLARED_NO : VT_DECLARED_YES;
+  *count += x->r.outcome == VT_CASE_PASSED;
+  return is_fault(x) ? refuse_case(a, i, x, d) : VT_OK;
+}
+
+static vt_status run_piece(vt_admission *a, piece *p, uint32_t n, int at_once, uint64_t *count,
+                           vt_diag *d) {
+  for (uint32_t i = 0; !at_once && i < n; i++) run_job(p, i);
+  if (at_once) vt_pool_run(a->pool, n, run_job, p);
+  for (uint32_t i = 0; i < n && !a->refused; i++)
+    VT_TRY(take_outcome(a, p->list[i], &p->out[i], count, d));
+  return VT_OK;
+}
+
+vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
+                             vt_case_way *way, uint64_t *count, vt_diag *d) {
+  piece p = {a, list, way, vt_alloc_new(a->a, PIECE * sizeof *p.out)};
+  vt_status s = p.out != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t at = 0; s == VT_OK && at < n && !a->refused; at += PIECE) {
+    const uint32_t here = n - at < PIECE ? n - at : PIECE;
+    vt_admission_progress(a, at, n);
+    p.list = list + at;
+    s = run_piece(a, &p, here, at_once, count, d);
+  }
+  vt_alloc_free(a->a, p.out, PIECE * sizeof *p.out);
+  return s;
+}
+
+/* ---- the suite ---- */
+
+/* What is in a program that the backend took is what it runs. */
+static void mark_ops(const vt_admission *a, const vt_graph *g) {
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    atomic_store_explicit(&a->taken[n->op], 1, memory_order_relaxed);
+    for (uint32_t k = 0; k < n->n_body; k++) mark_ops(a, n->body[k]);
+  }
+}
+
+static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  vt_case_inputs in = {0};
+  vt_diag d = {0};
+  const vt_status s = vt_case_open(a->suite, i, &a->a, &m, &in, &d);
+  if (s != VT_OK) vt_case_judge(a->suite, i, NULL, s, &d, &out->r);
+  if (s == VT_OK) vt_case_try(a->suite, i, m, &in, &how, &p, &out->r);
+  if (p != NULL) mark_ops(a, p->g);
+  vt_program_free(p);
+  vt_case_inputs_done(&in);
+  vt_model_free(m);
+}
+
+/* ---- what is listed ---- */
+
+/* An op that is in none of the chosen cases may be in one that was not chosen. */
+static vt_status look_further(vt_admission *a, const vt_op_info *op, vt_diag *d) {
+  for (uint32_t i = 0; i < a->suite->n_cases && !a->taken[op->number] && !a->refused; i++)
+    if (a->suite->cases[i].model->block->op == op && a->declared[i] == VT_DECLARED_UNKNOWN)
+      VT_TRY(vt_admission_cases(a, &i, 1, 0, run_plainly, &a->counts.cases, d));
+  return VT_OK;
+}
+
+static vt_status check_listed(vt_admission *a, const vt_op_info *op, vt_diag *d) {
+  char reason[200];
+  if (!a->taken[op->number]) VT_TRY(look_further(a, op, d));
+  if (a->taken[op->number] || a->refused) return VT_OK;
+  snprintf(reason, sizeof reason, "it lists the op '%s' and refuses every case of it", op->name);
+  return vt_admission_refuse(a, op->name, reason, NULL, d);
+}
+
+static vt_status check_list(vt_admission *a, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  vt_device *dev = NULL;
+  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  vt_status s = VT_OK;
+  for (uint32_t i = 0; i < vt_op_total() && s == VT_OK && !a->refused; i++)
+    if (vt_device_lists(dev, vt_op_at(i)->number)) s = check_listed(a, vt_op_at(i), d);
+  vt_device_close(dev);
+  return s;
+}
+
+static vt_status count_ops(vt_admission *a, vt_diag *d) {
+  const size_t numbers = (size_t)vt_op_at(vt_op_total() - 1)->number + 1;
+  a->taken = vt_arena_array(&a->arena, numbers, sizeof *a->taken);
+  return a->taken != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+}
+
+vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
+  VT_TRY(vt_admission_suite(a, d));
+  VT_TRY(count_ops(a, d));
+  VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, run_plainly, &a->counts.cases, d));
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    a->counts.undeclared += a->declared[i] == VT_DECLARED_NO;
+  return a->refused ? VT_OK : check_list(a, d);
+}
+
+/* ---- a selection ---- */
+
+/* Where the suite itself was left out, cases are planned to learn whether they are declared. */
+static void plan_only(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  vt_options how = vt_admission_options(a, "bind,lower", 0);
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  vt_status s = vt_case_model(a->suite, i, &a->a, &m, &d);
+  if (s == VT_OK) s = vt_program_make(m, &how, VT_PREPARE_UNTRIED, &p, &d);
+  out->r.status = s;
+  out->r.outcome = s == VT_UNSUPPORTED ? VT_CASE_UNSUPPORTED
+                   : s == VT_OK        ? VT_CASE_PASSED
+                                       : VT_CASE_FAILED;
+  snprintf(out->r.text, sizeof out->r.text, "%s", d.text);
+  vt_program_free(p);
+  vt_model_free(m);
+}
+
+static vt_status learn(vt_admission *a, vt_diag *d) {
+  uint64_t ignored = 0;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    if (a->few[i] && a->declared[i] == VT_DECLARED_UNKNOWN) a->selected[n++] = i;
+  return vt_admission_cases(a, a->selected, n, 1, plan_only, &ignored, d);
+}
+
+/* The first of every op and every nth of the others, where they are many. The step is odd: names
+ * that differ in one of two ways alternate. */
+static void thin(vt_admission *a) {
+  const uint32_t most = a->o.brief ? 500 : 2500;
+  const vt_op_info *last = NULL;
+  uint32_t total = 0, at = 0;
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    total += a->few[i] && a->declared[i] == VT_DECLARED_YES;
+  const uint32_t step = (total / most) | 1;
+  for (uint32_t i = 0; i < a->suite->n_cases; i++) {
+    const vt_op_info *op = a->suite->cases[i].model->block->op;
+    if (!a->few[i] || a->declared[i] != VT_DECLARED_YES) continue;
+    if (at++ % step == 0 || op != last) a->selected[a->n_selected++] = i;
+    last = op;
+  }
+}
+
+vt_status vt_admission_select(vt_admission *a, vt_diag *d) {
+  if (a->n_selected != 0) return VT_OK;
+  VT_TRY(vt_admission_suite(a, d));
+  VT_TRY(learn(a, d));
+  if (!a->refused) thin(a);
+  return VT_OK;
+}
