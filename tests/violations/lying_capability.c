@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lying_capability.c - f64 is declared and computed in f32, as drivers do for devices without units
- * for f64: the programs run, and nobody is told. */
+ * lying_capability.c - supports_float64 is declared and f64 is computed in f32, as drivers do for
+ * devices without units for it: programs run, and nobody is told. */
 #include "violation.h"
 
-static const char *const ops[] = {"add", "mul", NULL};
+static const char *const ops[] = {"div", NULL};
 
 static void narrow(void *element) {
   double *x = element;

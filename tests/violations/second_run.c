@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * second_run.c - what is worked out in the first run is kept for the others, and one element of it
- * is wrong: a cache that nobody looked into, since every test runs everything once. */
+ * second_run.c - a program that runs again, with nothing copied in and no other run in between, is
+ * answered with what was kept of the last run. The first element was not kept. Who runs everything
+ * once never sees it. */
 #include "violation.h"
 
 static const char *const ops[] = {"neg", NULL};
 
+static const vt_bk_program *ran_last;
+static uint64_t copies_then;
+
 static void after(vt_bk_program *p, const vt_bk_step *s) {
+  const int again = ran_last == p && p->runs > 0 && copies_then == violation_copies(p);
   const vt_bk_tensor *y = &s->out[0];
   int64_t at[8];
-  if (p->runs > 0 && y->dtype == VT_DTYPE_F32 && violation_first(y, at))
+  ran_last = p;
+  copies_then = violation_copies(p);
+  if (again && y->dtype == VT_DTYPE_F32 && violation_first(y, at))
     *(float *)violation_element(p, y, y, at) = 0.0f;
 }
 
-const violation vt_violation = {
-    .about = "is wrong from the second run on", .ops = ops, .after = after};
+const violation vt_violation = {.about = "is wrong when it runs again", .ops = ops, .after = after};

@@ -10,10 +10,12 @@ __attribute__((visibility("default"))) vt_backend_query_fn vt_backend_query;
 struct vt_bk_device {
   const vt_bk_host *host;
   vt_bk_host quiet; /* the same without `progress`: a list of one step does not know its number */
+  uint64_t copies;
 };
 
 static _Thread_local const vt_bk_program *at_work;
 const vt_bk_program *violation_at_work(void) { return at_work; }
+uint64_t violation_copies(const vt_bk_program *p) { return p->dev->copies; }
 
 /* ---- devices ---- */
 
@@ -72,7 +74,9 @@ static int32_t op_listed(vt_bk_device *dev, uint32_t number) {
 }
 
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
-  return op_listed(dev, step->op) ? vt_steps_check(step, 0) : VT_UNSUPPORTED;
+  if (!op_listed(dev, step->op)) return VT_UNSUPPORTED;
+  if (vt_violation.is_taken != NULL && !vt_violation.is_taken(step)) return VT_UNSUPPORTED;
+  return vt_steps_check(step, 0);
 }
 
 static uint64_t own_work(const vt_bk_step *step) {
@@ -147,7 +151,7 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
                     uint32_t to_device) {
   char *at = (char *)(uintptr_t)handle + offset;
-  (void)dev;
+  dev->copies += to_device;
   memcpy(to_device ? at : host, to_device ? host : at, (size_t)bytes);
   return VT_OK;
 }

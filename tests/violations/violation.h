@@ -25,6 +25,7 @@ typedef struct violation {
   uint64_t has;           /* capabilities, besides VT_BK_SUBNORMALS */
   uint64_t work;          /* bytes of scratch that each step gets after the reference's own */
   /* All of these may be left out. */
+  int (*is_taken)(const vt_bk_step *s); /* of the ops it has; left out: all steps */
   void (*built)(vt_bk_program *p);
   void (*ran)(vt_bk_program *p);
   /* Runs steps from `i` on and says how many; 0 leaves step `i` to the reference. */
@@ -43,6 +44,8 @@ extern const violation vt_violation;
 void violation_run_honest(vt_bk_program *p, uint64_t i);
 /* The bytes of `work`, within the scratch of a step. */
 void *violation_work(const vt_bk_program *p, const vt_bk_step *s);
+/* How often anything was copied into the device of a program. */
+uint64_t violation_copies(const vt_bk_program *p);
 /* The program whose kernels are at work in this thread. */
 const vt_bk_program *violation_at_work(void);
 
