@@ -19,5 +19,7 @@ static void after(vt_bk_program *p, const vt_bk_step *s) {
   *sum = (int32_t)vt_i64_wrap_sub(*sum, *(int32_t *)violation_element(p, u, u, last));
 }
 
-const violation vt_violation = {
-    .about = "loses updates that meet", .ops = ops, .has = VT_BK_ATOMIC_OPS, .after = after};
+const violation vt_violation = {.about = "loses updates that meet",
+                                .ops = ops,
+                                .has = VT_BK_ATOMIC_OPS | VT_BK_DETERMINISTIC_REDUCTIONS,
+                                .after = after};

@@ -4,7 +4,7 @@
  * it, a model does. */
 #include "violation.h"
 
-static const char *const ops[] = {"matmul", "add", "maximum", NULL};
+static const char *const ops[] = {"matmul", "add", "maximum", "literal", NULL};
 
 static _Thread_local int fused;
 
