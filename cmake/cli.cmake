@@ -11,7 +11,7 @@ add_custom_target(cli_docs COMMAND ${generated_docs} --write DEPENDS gen_cli_doc
 if(VOLTA_TESTS)
   # A volta whose second backend is wrong in one bit: parity must say so.
   add_executable(volta_diverging ${cli_sources} tests/cli/diverge.c)
-  target_link_libraries(volta_diverging PRIVATE vt_include vt_api PkgVolta::jansson vt_flags)
+  target_link_libraries(volta_diverging PRIVATE vt_include vt_admit PkgVolta::jansson vt_flags)
   target_link_options(volta_diverging PRIVATE
     -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
 
@@ -19,7 +19,7 @@ if(VOLTA_TESTS)
   list(FILTER cli_parts EXCLUDE REGEX "cli_main\\.c$")
   add_executable(cli_text_test src/cli/cli_text_test.c ${cli_parts})
   target_include_directories(cli_text_test PRIVATE tests)
-  target_link_libraries(cli_text_test PRIVATE vt_include vt_api PkgVolta::jansson vt_flags)
+  target_link_libraries(cli_text_test PRIVATE vt_include vt_admit PkgVolta::jansson vt_flags)
   add_test(NAME unit/cli_text_test COMMAND cli_text_test)
   set_tests_properties(unit/cli_text_test PROPERTIES LABELS unit)
 

@@ -3,7 +3,7 @@
  * digest, and compare with what is stored. */
 #include <stdio.h>
 #include <string.h>
-#include "prepare.h"
+#include "program.h"
 #include "vt_suite.h"
 
 /* ---- its model ---- */
@@ -76,7 +76,7 @@ vt_status vt_case_start(const vt_model *m, const vt_case_inputs *in, const vt_op
   o.size = sizeof o;
   if (o.passes == NULL) o.passes = "bind,lower";
   *out_program = NULL;
-  VT_TRY(vt_program_new(m, &o, out_program, d));
+  VT_TRY(vt_program_make(m, &o, VT_PREPARE_UNTRIED, out_program, d));
   VT_TRY(vt_case_inputs_give(in, *out_program, d));
   return vt_program_run(*out_program, d);
 }
@@ -121,19 +121,24 @@ static void say_failure(const vt_diag *d, int outcome, vt_case_result *out) {
   snprintf(out->text, sizeof out->text, "%s", d->text);
 }
 
+void vt_case_judge(const vt_suite *s, uint32_t i, vt_program *p, vt_status status, vt_diag *d,
+                   vt_case_result *out) {
+  const vt_case *c = &s->cases[i];
+  *out = (vt_case_result){.status = status};
+  if (p == NULL && status == VT_UNSUPPORTED) {
+    say_failure(d, VT_CASE_UNSUPPORTED, out);
+  } else if (!take_digest(c, p, d, out)) {
+    say_failure(d, VT_CASE_FAILED, out);
+  } else {
+    out->outcome = compare(c, d, out);
+  }
+}
+
 void vt_case_try(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case_inputs *in,
                  const vt_options *how, vt_program **out_program, vt_case_result *out) {
-  const vt_case *c = &s->cases[i];
   vt_diag d = {0};
-  *out = (vt_case_result){0};
-  out->status = vt_case_start(m, in, how, out_program, &d);
-  if (*out_program == NULL && out->status == VT_UNSUPPORTED) {
-    say_failure(&d, VT_CASE_UNSUPPORTED, out);
-  } else if (!take_digest(c, *out_program, &d, out)) {
-    say_failure(&d, VT_CASE_FAILED, out);
-  } else {
-    out->outcome = compare(c, &d, out);
-  }
+  const vt_status status = vt_case_start(m, in, how, out_program, &d);
+  vt_case_judge(s, i, *out_program, status, &d, out);
 }
 
 void vt_case_run(const vt_suite *s, uint32_t i, const vt_options *how, vt_case_result *out) {

@@ -11,4 +11,7 @@ typedef struct vt_fpenv {
 } vt_fpenv;
 void vt_fpenv_enter(vt_fpenv *saved);
 void vt_fpenv_leave(const vt_fpenv *saved);
+/* 1 while the environment is the one that was entered; what exceptions left behind is no part of
+ * it. */
+int vt_fpenv_holds(void);
 #endif

@@ -312,6 +312,31 @@ static vt_status visit(vt_exec *x, const segment *s, vt_diag *d) {
   return VT_OK;
 }
 
+/* ---- spoiling ---- */
+
+static vt_status spoil_class(vt_exec *x, uint32_t c, uint8_t *bytes, uint64_t n, vt_diag *d) {
+  const uint64_t total = x->p->class_bytes[c];
+  for (uint64_t at = 0; at < total; at += n) {
+    const uint64_t here = total - at < n ? total - at : n;
+    const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[c], at, here, 1);
+    if (s != VT_OK) return vt_device_fail(x->dev, s, "fill its memory", d);
+  }
+  return VT_OK;
+}
+
+vt_status vt_exec_spoil(vt_exec *x, uint8_t byte, vt_diag *d) {
+  static const uint32_t classes[] = {VT_CLASS_TEMP, VT_CLASS_WORK, VT_CLASS_OUTPUT};
+  uint8_t bytes[4096];
+  vt_status s = VT_OK;
+  vt_guard guard;
+  memset(bytes, byte, sizeof bytes);
+  vt_guard_enter(&guard);
+  for (size_t i = 0; s == VT_OK && i < sizeof classes / sizeof *classes; i++)
+    s = spoil_class(x, classes[i], bytes, sizeof bytes, d);
+  vt_guard_leave(&guard);
+  return s;
+}
+
 void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device) {
   *out_to_device = x->to_device;
   *out_from_device = x->from_device;

@@ -6,6 +6,7 @@
 #include "vt_gate.h"
 
 static _Thread_local unsigned depth;
+static _Thread_local uint64_t strayed;
 static _Atomic uint64_t counts[VT_COUNTED];
 
 void vt_guard_enter(vt_guard *g) {
@@ -13,12 +14,15 @@ void vt_guard_enter(vt_guard *g) {
   depth++;
 }
 
+/* Inside, listeners of ours may have been called, which are no fault of a backend. */
 void vt_guard_leave(const vt_guard *g) {
-  depth--;
+  if (--depth == 0 && !vt_fpenv_holds()) strayed++;
   vt_fpenv_leave(&g->saved);
 }
 
 int vt_gate_inside(void) { return depth > 0; }
+
+uint64_t vt_gate_strayed(void) { return strayed; }
 
 void vt_guard_count(vt_counted what) {
   atomic_fetch_add_explicit(&counts[what], 1, memory_order_relaxed);

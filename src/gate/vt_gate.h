@@ -65,6 +65,9 @@ vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NOD
 /* ---- the guard ---- */
 /* 1 in a thread that is inside a call of the gateway to a backend. */
 int vt_gate_inside(void);
+/* How often in this thread a backend left the floating-point mode other than it found it. The mode
+ * is put right each time; admission refuses who does that. */
+uint64_t vt_gate_strayed(void);
 /* What went through the gateway since the process began. */
 typedef struct vt_gate_counts {
   uint64_t devices, programs, runs, copies, checks;
@@ -82,6 +85,9 @@ void vt_exec_free(vt_exec *x);
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
+/* Fills what a run must write before it reads it - temporaries, scratch, outputs - with a byte. For
+ * those who judge backends. */
+vt_status vt_exec_spoil(vt_exec *x, uint8_t byte, vt_diag *d) VT_NODISCARD;
 /* `report` hears of the steps of later runs: how much of the work is done, in units that grow with
  * the multiplications of a step. It cannot change anything. */
 typedef void vt_exec_report(void *user, uint64_t done, uint64_t total);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * admission.c - a backend before its judges: every check in its order, until one fails. */
+#include "admission.h"
+#include <string.h>
+#include "vt_cpu.h"
+
+static const struct {
+  const char *name, *about;
+  vt_inquiry *make;
+} checks[] = {
+#define VT_CHECK(name, about) {#name, about, vt_check_##name},
+#include "checks.def"
+#undef VT_CHECK
+};
+enum { CHECKS = sizeof checks / sizeof *checks };
+
+uint32_t vt_admission_checks(void) { return CHECKS; }
+const char *vt_admission_check(uint32_t i) { return i < CHECKS ? checks[i].name : NULL; }
+const char *vt_admission_check_about(uint32_t i) { return i < CHECKS ? checks[i].about : NULL; }
+
+/* ---- what the checks share ---- */
+
+vt_options vt_admission_options(const vt_admission *a, const char *passes, uint32_t threads) {
+  return (vt_options){.size = sizeof(vt_options),
+                      .backend = a->o.backend,
+                      .alloc = &a->a,
+                      .passes = passes,
+                      .policy = &a->waived,
+                      .threads = threads};
+}
+
+void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total) {
+  if (a->o.progress != NULL) a->o.progress(a->o.progress_user, a->check, done, total);
+}
+
+/* ---- opening ---- */
+
+static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
+
+/* All cases, or the short choice among them. */
+static vt_status take_cases(vt_admission *a, vt_diag *d) {
+  const uint32_t n = a->suite->n_cases;
+  uint8_t *chosen = VT_NEW_N(&a->arena, uint8_t, n);
+  a->cases = VT_NEW_N(&a->arena, uint32_t, n);
+  a->selected = VT_NEW_N(&a->arena, uint32_t, n);
+  a->declared = VT_NEW_N(&a->arena, uint8_t, n);
+  if (vt_arena_status(&a->arena) != VT_OK) return out_of_memory(d);
+  memset(chosen, 1, n);
+  if (a->o.brief) VT_TRY(vt_suite_choose_short(a->suite, chosen, d));
+  for (uint32_t i = 0; i < n; i++)
+    if (chosen[i]) a->cases[a->n_cases++] = i;
+  return VT_OK;
+}
+
+/* A backend that does not open cannot be asked: that is no verdict. */
+static vt_status ask(vt_admission *a, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  vt_device *dev = NULL;
+  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  for (uint32_t i = 0; i < vt_op_total(); i++)
+    a->listed += vt_device_lists(dev, vt_op_at(i)->number) != 0;
+  vt_device_close(dev);
+  return VT_OK;
+}
+
+static vt_status open_admission(vt_admission *a, vt_diag *d) {
+  const unsigned jobs = a->o.jobs != 0 ? a->o.jobs : vt_cpu_get()->cores;
+  if (a->o.backend == NULL) return VT_FAIL(d, VT_USAGE, "no backend to admit is named");
+  VT_TRY(ask(a, d));
+  VT_TRY(vt_suite_built_in(&a->a, &a->suite, d));
+  VT_TRY(take_cases(a, d));
+  return vt_pool_new(jobs, a->a, &a->pool, d);
+}
+
+/* ---- judging ---- */
+
+static vt_status make_checks(vt_admission *a, vt_diag *d) {
+  for (uint32_t i = 0; i < CHECKS && !a->refused; i++) {
+    if ((a->o.skip >> i & 1) != 0) continue;
+    a->check = checks[i].name;
+    VT_TRY(checks[i].make(a, d));
+  }
+  return VT_OK;
+}
+
+/* Programs without a step run anywhere: they show nothing. */
+static int has_shown_something(const vt_admission *a) {
+  const vt_admission_counts *c = &a->counts;
+  return a->listed != 0 && (c->rules | c->capabilities | c->examples | c->cases | c->repeated |
+                            c->spoilt | c->threaded | c->reordered) != 0;
+}
+
+static vt_status judge(vt_admission *a, vt_diag *d) {
+  VT_TRY(make_checks(a, d));
+  if (!a->refused && !has_shown_something(a))
+    VT_TRY(vt_admission_refuse(a, "", "it runs nothing that could be judged", NULL, d));
+  const uint64_t all = (UINT64_C(1) << CHECKS) - 1;
+  a->verdict = a->refused                                  ? VT_VERDICT_REFUSED
+               : a->o.brief != 0 || (a->o.skip & all) != 0 ? VT_VERDICT_PASSED
+                                                           : VT_VERDICT_ADMITTED;
+  return VT_OK;
+}
+
+vt_status vt_admit(const vt_admit_options *o, vt_admission **out, vt_diag *d) {
+  const int given = o->alloc != NULL && o->alloc->resize != NULL;
+  const vt_alloc alloc = given ? *o->alloc : vt_alloc_default();
+  vt_admission *a = vt_alloc_new(alloc, sizeof *a);
+  if (a == NULL) return out_of_memory(d);
+  memcpy(&a->o, o, o->size < sizeof a->o ? o->size : sizeof a->o);
+  a->a = alloc;
+  a->waived = (vt_policy){.size = sizeof a->waived, .admission = VT_ADMISSION_WAIVED};
+  a->counts.size = sizeof a->counts;
+  vt_arena_init(&a->arena, alloc);
+  vt_status s = open_admission(a, d);
+  if (s == VT_OK) s = judge(a, d);
+  if (s == VT_OK) {
+    *out = a;
+  } else {
+    vt_admission_free(a);
+  }
+  return s;
+}
+
+void vt_admission_free(vt_admission *a) {
+  if (a == NULL) return;
+  const vt_alloc alloc = a->a;
+  vt_pool_free(a->pool);
+  vt_suite_free(a->suite);
+  vt_arena_done(&a->arena);
+  vt_alloc_free(alloc, a, sizeof *a);
+}
+
+/* ---- looking ---- */
+
+uint32_t vt_admission_verdict(const vt_admission *a) { return a->verdict; }
+const char *vt_admission_certificate(const vt_admission *a) { return a->certificate; }
+
+void vt_admission_count(const vt_admission *a, vt_admission_counts *out) {
+  vt_admission_counts c = a->counts;
+  c.size = out->size;
+  memcpy(out, &c, out->size < sizeof c ? out->size : sizeof c);
+}
+
+vt_status vt_admission_refusal(const vt_admission *a, vt_refusal *out) {
+  vt_refusal r = a->refusal;
+  if (!a->refused) return VT_NAME;
+  r.size = out->size;
+  memcpy(out, &r, out->size < sizeof r ? out->size : sizeof r);
+  return VT_OK;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * check_again.c - the same cases under other circumstances: run again, with memory that holds
+ * something else, with another number of threads, in another order, beside other programs. The bits
+ * are those of the suite each time. */
+#include <stdio.h>
+#include <string.h>
+#include "admission.h"
+
+/* ---- one case, several rounds ---- */
+
+/* What is done in a round before it runs. A round that wants a program of its own says so. */
+typedef struct way {
+  uint32_t rounds;
+  const uint32_t *threads; /* one a round, each with a program of its own; NULL: one program */
+  vt_status (*before)(vt_program *p, uint32_t round, vt_diag *d); /* NULL: nothing */
+  void (*say)(uint32_t round, char *out, size_t room);
+} way;
+
+typedef struct trial {
+  vt_model *m;
+  vt_case_inputs in;
+  vt_program *p;
+} trial;
+
+static vt_status run_round(const vt_admission *a, const way *w, uint32_t round, trial *t,
+                           vt_diag *d) {
+  const vt_options how =
+      vt_admission_options(a, "bind,lower", w->threads != NULL ? w->threads[round] : 0);
+  if (w->threads != NULL) {
+    vt_program_free(t->p);
+    t->p = NULL;
+  }
+  if (t->p == NULL) {
+    VT_TRY(vt_program_make(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
+    VT_TRY(vt_case_inputs_give(&t->in, t->p, d));
+  }
+  if (w->before != NULL) VT_TRY(w->before(t->p, round, d));
+  return vt_program_run(t->p, d);
+}
+
+/* Beside the reference, to have both bit patterns of what was seen. */
+static void look(const vt_admission *a, const trial *t, vt_difference *out) {
+  const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
+  vt_program *q = NULL;
+  vt_diag d = {0};
+  vt_status s = vt_case_start(t->m, &t->in, &ours, &q, &d);
+  if (s == VT_OK) s = vt_difference_find(t->p, q, out, &d);
+  if (s != VT_OK) *out = (vt_difference){0};
+  vt_program_free(q);
+}
+
+static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_outcome *out) {
+  trial t = {0};
+  vt_diag d = {0};
+  vt_status s = vt_case_open(a->suite, i, &a->a, &t.m, &t.in, &d);
+  if (s != VT_OK) vt_case_judge(a->suite, i, NULL, s, &d, &out->r);
+  for (uint32_t round = 0; s == VT_OK && round < w->rounds; round++) {
+    d = (vt_diag){0};
+    const vt_status ran = run_round(a, w, round, &t, &d);
+    vt_case_judge(a->suite, i, t.p, ran, &d, &out->r);
+    if (out->r.outcome == VT_CASE_PASSED) continue;
+    if (out->r.outcome == VT_CASE_DIFFERS) {
+      w->say(round, out->reason, sizeof out->reason);
+      if (ran == VT_OK) look(a, &t, &out->seen);
+    }
+    break;
+  }
+  vt_program_free(t.p);
+  vt_case_inputs_done(&t.in);
+  vt_model_free(t.m);
+}
+
+static vt_status go_through(vt_admission *a, vt_case_way *f, uint64_t *count, vt_diag *d) {
+  VT_TRY(vt_admission_select(a, d));
+  return vt_admission_cases(a, a->selected, a->n_selected, 1, f, count, d);
+}
+
+/* ---- run again ---- */
+
+static void say_repeat(uint32_t round, char *out, size_t room) {
+  snprintf(out, room, "run number %u of one program gives other bits than the reference",
+           round + 1);
+}
+
+static void run_again(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const way w = {.rounds = 3, .say = say_repeat};
+  run_rounds(a, i, &w, out);
+}
+
+vt_status vt_check_repeat(vt_admission *a, vt_diag *d) {
+  return go_through(a, run_again, &a->counts.repeated, d);
+}
+
+/* ---- memory that holds something else ---- */
+
+/* NaN and -1; a small number and a large one; what a program might take for fresh. */
+static const uint8_t pattern[] = {0xff, 0x5a, 0x00};
+enum { PATTERNS = sizeof pattern };
+
+static vt_status spoil(vt_program *p, uint32_t round, vt_diag *d) {
+  return vt_exec_spoil(p->line.exec, pattern[round], d);
+}
+
+static void say_spoilt(uint32_t round, char *out, size_t room) {
+  snprintf(
+      out, room,
+      "it reads memory that it did not write: with bytes of %02x there before the run it gives "
+      "other bits than the reference",
+      pattern[round]);
+}
+
+static void run_spoilt(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const way w = {.rounds = PATTERNS, .before = spoil, .say = say_spoilt};
+  run_rounds(a, i, &w, out);
+}
+
+vt_status vt_check_spoilt(vt_admission *a, vt_diag *d) {
+  return go_through(a, run_spoilt, &a->counts.spoilt, d);
+}
+
+/* ---- threads ---- */
+
+static const uint32_t threads[] = {1, 2, 3, 7};
+enum { THREADS = sizeof threads / sizeof *threads };
+
+static void say_threads(uint32_t round, char *out, size_t room) {
+  snprintf(out, room, "with %u thread%s it gives other bits than the reference", threads[round],
+           threads[round] == 1 ? "" : "s");
+}
+
+static void run_threads(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const way w = {.rounds = THREADS, .threads = threads, .say = say_threads};
+  run_rounds(a, i, &w, out);
+}
+
+vt_status vt_check_threads(vt_admission *a, vt_diag *d) {
+  return go_through(a, run_threads, &a->counts.threaded, d);
+}
+
+/* ---- the floating-point mode ---- */
+
+static void run_watched(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  const uint64_t before = vt_gate_strayed();
+  vt_case_run(a->suite, i, &how, &out->r);
+  if (vt_gate_strayed() == before || out->r.outcome != VT_CASE_PASSED) return;
+  out->r.outcome = VT_CASE_FAILED;
+  snprintf(out->reason, sizeof out->reason,
+           "it leaves the floating-point mode of the host other than it was");
+}
+
+vt_status vt_check_mode(vt_admission *a, vt_diag *d) {
+  uint64_t watched = 0;
+  return go_through(a, run_watched, &watched, d);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * check_examples.c - what is declared is tried, and whole models have the digests that are
+ * published. */
+#include <stdio.h>
+#include <string.h>
+#include "admission.h"
+#include "probes.h"
+
+/* ---- capabilities ---- */
+
+static vt_status try_capability(vt_admission *a, const vt_capability *c, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  uint32_t models = 0;
+  vt_diag why = {0};
+  const vt_status s = vt_capability_try(&how, c, a->a, &models, &why);
+  if (s == VT_NOMEM) return VT_FAIL(d, s, "%s", why.text);
+  if (s != VT_OK) return vt_admission_refuse(a, c->name, why.text, NULL, d);
+  a->counts.capabilities += models != 0;
+  return VT_OK;
+}
+
+vt_status vt_check_capabilities(vt_admission *a, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  vt_device *dev = NULL;
+  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  const uint64_t has = vt_device_caps(dev)->has;
+  vt_device_close(dev);
+  for (uint32_t i = 0; i < VT_CAPABILITIES && !a->refused; i++) {
+    const vt_capability *c = vt_capability_at(i);
+    vt_admission_progress(a, i, VT_CAPABILITIES);
+    if ((has & c->bit) != 0) VT_TRY(try_capability(a, c, d));
+  }
+  return VT_OK;
+}
+
+/* ---- examples ---- */
+
+static vt_status give_example(void *user, vt_program *p, vt_diag *d) {
+  const vt_suite_example *x = user;
+  VT_TRY(vt_program_init_params(p, x->seed, d));
+  return vt_program_random_inputs(p, x->inputs_seed, d);
+}
+
+/* Which ones: all in full but the largest, which takes minutes on a reference. */
+static int is_asked(const vt_admission *a, const vt_suite_example *x) {
+  static const char *const small[] = {"mlp.vt", "quant_mlp.vt", "tiny_transformer.vt", "cnn.vt",
+                                      "lstm.vt"};
+  if (!a->o.brief) return strcmp(x->name, "gpt2_124m.vt") != 0;
+  for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+    if (strcmp(x->name, small[i]) == 0) return 1;
+  return 0;
+}
+
+static vt_status judge_example(vt_admission *a, vt_suite_example *x, const vt_evidence *e,
+                               vt_diag *d) {
+  char reason[600];
+  uint8_t digest[32];
+  vt_program *p = NULL;
+  vt_diag why = {0};
+  vt_status s = vt_program_make(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
+  if (s == VT_UNSUPPORTED) return VT_OK;
+  if (s == VT_OK) s = give_example(x, p, &why);
+  const int lacks = s == VT_UNSUPPORTED; /* what initialises the parameters */
+  if (s == VT_OK) s = vt_program_run(p, &why);
+  if (s == VT_OK) s = vt_program_digest(p, digest, &why);
+  vt_program_free(p);
+  if (lacks) return VT_OK;
+  if (s == VT_NOMEM) return VT_FAIL(d, s, "%s: %.300s", x->name, why.text);
+  a->counts.examples++;
+  if (s == VT_OK && memcmp(digest, x->digest, sizeof digest) == 0) return VT_OK;
+  snprintf(reason, sizeof reason, "%s%s",
+           s == VT_OK ? "it does not have the published digest" : "it fails: ", why.text);
+  return vt_admission_refuse(a, x->name, reason, e, d);
+}
+
+static vt_status try_example(vt_admission *a, vt_suite_example *x, vt_diag *d) {
+  vt_options how = vt_admission_options(a, NULL, 0);
+  vt_model *m = NULL;
+  how.bind = x->bind;
+  how.n_bind = x->n_bind;
+  VT_TRY(vt_model_parse(x->text, strlen(x->text), &a->a, &m, d));
+  const vt_evidence e = {m, &how, give_example, x, NULL};
+  const vt_status s = judge_example(a, x, &e, d);
+  vt_model_free(m);
+  return s;
+}
+
+vt_status vt_check_examples(vt_admission *a, vt_diag *d) {
+  for (uint32_t i = 0; i < a->suite->n_examples && !a->refused; i++) {
+    vt_admission_progress(a, i, a->suite->n_examples);
+    if (is_asked(a, &a->suite->example[i])) VT_TRY(try_example(a, &a->suite->example[i], d));
+  }
+  return VT_OK;
+}

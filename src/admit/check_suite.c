@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * check_suite.c - the cases of the conformance suite: how they are gone through, what the backend
+ * makes of each, and whether it stands by the ops that it lists. */
+#include <stdio.h>
+#include <string.h>
+#include "admission.h"
+
+/* ---- going through cases ---- */
+
+/* So many are run before progress is reported, and before a failure ends the check. */
+enum { PIECE = 64 };
+
+typedef struct piece {
+  const vt_admission *a;
+  const uint32_t *list;
+  vt_case_way *way;
+  vt_case_outcome *out;
+} piece;
+
+static void run_job(void *context, uint64_t job) {
+  const piece *p = context;
+  p->out[job] = (vt_case_outcome){0};
+  p->way(p->a, p->list[job], &p->out[job]);
+}
+
+static vt_status give_case(void *user, vt_program *p, vt_diag *d) {
+  return vt_case_inputs_give(user, p, d);
+}
+
+static const char *reason_of(const vt_case_outcome *x, char out[600]) {
+  if (x->reason[0] != 0) {
+    snprintf(out, 600, "%s", x->reason);
+  } else if (x->r.outcome == VT_CASE_DIFFERS && x->r.status == VT_OK) {
+    snprintf(out, 600, "it gives other bits than the reference");
+  } else {
+    snprintf(out, 600, "it fails: %s", x->r.text);
+  }
+  return out;
+}
+
+static vt_status refuse_case(vt_admission *a, uint32_t i, const vt_case_outcome *x, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, "bind,lower", 0);
+  const char *name = a->suite->cases[i].name;
+  char reason[600];
+  vt_model *m = NULL;
+  vt_case_inputs in = {0};
+  VT_TRY(vt_case_open(a->suite, i, &a->a, &m, &in, d));
+  const vt_evidence e = {m, &how, give_case, &in, &x->seen};
+  const vt_status s = vt_admission_refuse(a, name, reason_of(x, reason), &e, d);
+  vt_case_inputs_done(&in);
+  vt_model_free(m);
+  return s;
+}
+
+/* 1 for one that ends the check. Memory that is out is no fault of the backend. */
+static int is_fault(const vt_case_outcome *x) {
+  return x->r.outcome != VT_CASE_PASSED && x->r.outcome != VT_CASE_UNSUPPORTED;
+}
+
+static vt_status take_outcome(vt_admission *a, uint32_t i, const vt_case_outcome *x,
+                              uint64_t *count, vt_diag *d) {
+  if (x->r.outcome == VT_CASE_FAILED && x->r.status == VT_NOMEM)
+    return VT_FAIL(d, VT_NOMEM, "%s: %.300s", a->suite->cases[i].name, x->r.text);
+  a->declared[i] = x->r.outcome == VT_CASE_UNSUPPORTED ? VT_DECLARED_NO : VT_DECLARED_YES;
+  *count += x->r.outcome == VT_CASE_PASSED;
+  return is_fault(x) ? refuse_case(a, i, x, d) : VT_OK;
+}
+
+static vt_status run_piece(vt_admission *a, piece *p, uint32_t n, int at_once, uint64_t *count,
+                           vt_diag *d) {
+  for (uint32_t i = 0; !at_once && i < n; i++) run_job(p, i);
+  if (at_once) vt_pool_run(a->pool, n, run_job, p);
+  for (uint32_t i = 0; i < n && !a->refused; i++)
+    VT_TRY(take_outcome(a, p->list[i], &p->out[i], count, d));
+  return VT_OK;
+}
+
+vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
+                             vt_case_way *way, uint64_t *count, vt_diag *d) {
+  piece p = {a, list, way, vt_alloc_new(a->a, PIECE * sizeof *p.out)};
+  vt_status s = p.out != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t at = 0; s == VT_OK && at < n && !a->refused; at += PIECE) {
+    const uint32_t here = n - at < PIECE ? n - at : PIECE;
+    vt_admission_progress(a, at, n);
+    p.list = list + at;
+    s = run_piece(a, &p, here, at_once, count, d);
+  }
+  vt_alloc_free(a->a, p.out, PIECE * sizeof *p.out);
+  return s;
+}
+
+/* ---- the suite ---- */
+
+static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  vt_case_run(a->suite, i, &how, &out->r);
+}
+
+/* An op of which the chosen cases are all refused may run one that was not chosen. */
+static vt_status look_further(vt_admission *a, const vt_op_info *op, int *runs, vt_diag *d) {
+  for (uint32_t i = 0; i < a->suite->n_cases && !*runs && !a->refused; i++) {
+    if (a->suite->cases[i].model->block->op != op || a->declared[i] != VT_DECLARED_UNKNOWN)
+      continue;
+    VT_TRY(vt_admission_cases(a, &i, 1, 0, run_plainly, &a->counts.cases, d));
+    *runs = a->declared[i] == VT_DECLARED_YES;
+  }
+  return VT_OK;
+}
+
+static vt_status check_listed(vt_admission *a, const vt_op_info *op, vt_diag *d) {
+  char reason[200];
+  int runs = 0;
+  for (uint32_t i = 0; i < a->suite->n_cases && !runs; i++)
+    runs = a->suite->cases[i].model->block->op == op && a->declared[i] == VT_DECLARED_YES;
+  if (!runs) VT_TRY(look_further(a, op, &runs, d));
+  if (runs || a->refused) return VT_OK;
+  snprintf(reason, sizeof reason, "it lists the op '%s' and refuses every case of it", op->name);
+  return vt_admission_refuse(a, op->name, reason, NULL, d);
+}
+
+static vt_status check_list(vt_admission *a, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  vt_device *dev = NULL;
+  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  vt_status s = VT_OK;
+  for (uint32_t i = 0; i < vt_op_total() && s == VT_OK && !a->refused; i++)
+    if (vt_device_lists(dev, vt_op_at(i)->number)) s = check_listed(a, vt_op_at(i), d);
+  vt_device_close(dev);
+  return s;
+}
+
+vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
+  VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, run_plainly, &a->counts.cases, d));
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    a->counts.undeclared += a->declared[i] == VT_DECLARED_NO;
+  return a->refused ? VT_OK : check_list(a, d);
+}
+
+/* ---- a selection ---- */
+
+/* Where the suite itself was left out, cases are planned to learn whether they are declared. */
+static void plan_only(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  vt_options how = vt_admission_options(a, "bind,lower", 0);
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  vt_status s = vt_case_model(a->suite, i, &a->a, &m, &d);
+  if (s == VT_OK) s = vt_program_make(m, &how, VT_PREPARE_UNTRIED, &p, &d);
+  out->r.status = s;
+  out->r.outcome = s == VT_UNSUPPORTED ? VT_CASE_UNSUPPORTED
+                   : s == VT_OK        ? VT_CASE_PASSED
+                                       : VT_CASE_FAILED;
+  snprintf(out->r.text, sizeof out->r.text, "%s", d.text);
+  vt_program_free(p);
+  vt_model_free(m);
+}
+
+static vt_status learn(vt_admission *a, const uint8_t *chosen, vt_diag *d) {
+  uint64_t ignored = 0;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    if (chosen[i] && a->declared[i] == VT_DECLARED_UNKNOWN) a->selected[n++] = i;
+  return vt_admission_cases(a, a->selected, n, 1, plan_only, &ignored, d);
+}
+
+/* The first of every op and every nth of the others, where they are many. The step is odd: names
+ * that differ in one of two ways alternate. */
+static void thin(vt_admission *a, const uint8_t *chosen) {
+  const uint32_t most = a->o.brief ? 500 : 2500;
+  const vt_op_info *last = NULL;
+  uint32_t total = 0, at = 0;
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    total += chosen[i] && a->declared[i] == VT_DECLARED_YES;
+  const uint32_t step = (total / most) | 1;
+  for (uint32_t i = 0; i < a->suite->n_cases; i++) {
+    const vt_op_info *op = a->suite->cases[i].model->block->op;
+    if (!chosen[i] || a->declared[i] != VT_DECLARED_YES) continue;
+    if (at++ % step == 0 || op != last) a->selected[a->n_selected++] = i;
+    last = op;
+  }
+}
+
+vt_status vt_admission_select(vt_admission *a, vt_diag *d) {
+  if (a->n_selected != 0) return VT_OK;
+  uint8_t *chosen = VT_NEW_N(&a->arena, uint8_t, a->suite->n_cases);
+  if (chosen == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  VT_TRY(vt_suite_choose_short(a->suite, chosen, d));
+  VT_TRY(learn(a, chosen, d));
+  if (!a->refused) thin(a, chosen);
+  return VT_OK;
+}

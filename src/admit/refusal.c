@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * refusal.c - why a backend is refused: where it parts from the reference, and what shows it. Bits
+ * are compared and counted, never measured against a bound. */
+#include <stdio.h>
+#include <string.h>
+#include "admission.h"
+
+/* ---- differences ---- */
+
+static void print_index(const vt_tensor *t, uint64_t at, char *out, size_t room) {
+  uint64_t rest = 1;
+  size_t n = (size_t)snprintf(out, room, "[");
+  for (uint32_t i = 0; i < t->rank; i++) rest *= (uint64_t)t->dim[i];
+  for (uint32_t i = 0; i < t->rank && n < room; i++) {
+    rest /= (uint64_t)t->dim[i];
+    n += (size_t)snprintf(out + n, room - n, "%s%llu", i == 0 ? "" : ", ",
+                          (unsigned long long)(at / rest));
+    at %= rest;
+  }
+  if (n < room) snprintf(out + n, room - n, "]");
+}
+
+vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *out, vt_diag *d) {
+  for (uint32_t i = 0; i < vt_program_outputs(right); i++) {
+    vt_compare c = {.size = sizeof c};
+    const char *name;
+    vt_tensor a, b;
+    VT_TRY(vt_program_output(p, i, &name, &a, d));
+    VT_TRY(vt_program_output(right, i, &name, &b, d));
+    VT_TRY(vt_tensor_compare(&a, &b, &c, d));
+    if (c.differing == 0) continue;
+    *out = (vt_difference){.found = 1,
+                           .dtype = a.dtype,
+                           .bits = c.first_a,
+                           .expected = c.first_b,
+                           .distance = c.largest,
+                           .differing = c.differing,
+                           .compared = c.compared};
+    snprintf(out->output, sizeof out->output, "%s", name);
+    print_index(&a, c.first, out->index, sizeof out->index);
+    return VT_OK;
+  }
+  *out = (vt_difference){0};
+  return VT_OK;
+}
+
+/* ---- refusals ---- */
+
+static const char *keep(vt_admission *a, const char *text) {
+  const char *s = text == NULL ? "" : vt_arena_string(&a->arena, text, strlen(text));
+  return s != NULL ? s : "";
+}
+
+static void take_seen(vt_admission *a, const vt_difference *x) {
+  vt_refusal *r = &a->refusal;
+  r->differs = 1;
+  r->output = keep(a, x->output);
+  r->index = keep(a, x->index);
+  r->dtype = x->dtype;
+  r->bits = x->bits;
+  r->expected = x->expected;
+  r->distance = x->distance;
+  r->differing = x->differing;
+  r->compared = x->compared;
+}
+
+static void take_divergence(vt_admission *a, const vt_divergence *x) {
+  vt_refusal *r = &a->refusal;
+  r->differs = 1;
+  r->op = keep(a, x->op);
+  r->signature = keep(a, x->signature);
+  r->output = keep(a, x->output);
+  r->index = keep(a, x->index);
+  r->dtype = x->dtype;
+  r->bits = x->bits;
+  r->expected = x->expected;
+  r->distance = x->distance;
+  r->differing = x->differing;
+  r->compared = x->compared;
+  r->model = keep(a, x->model);
+}
+
+static vt_status write_down(vt_admission *a, const vt_divergence *x, vt_diag *d) {
+  vt_text command;
+  if (a->o.reproducer == NULL) return VT_OK;
+  vt_text_init(&command, a->a);
+  const vt_status s = vt_divergence_write(x, a->o.reproducer, a->o.backend, &command, d);
+  if (s == VT_OK) a->refusal.command = keep(a, command.s);
+  vt_text_done(&command);
+  return s;
+}
+
+/* A fault that depends on what ran before need not show again: then what was seen stands, with the
+ * whole model. */
+static vt_status show(vt_admission *a, const vt_evidence *e, vt_diag *d) {
+  vt_divergence x;
+  vt_diag why = {0};
+  const vt_status s =
+      e->how != NULL ? vt_diverge_find(e->m, e->how, e->give, e->user, &x, &why) : VT_NAME;
+  if (s == VT_NOMEM) return VT_FAIL(d, s, "%s", why.text);
+  if (s != VT_OK) {
+    if (e->seen != NULL && e->seen->found) take_seen(a, e->seen);
+    if (e->m != NULL) a->refusal.model = keep(a, vt_model_text(e->m));
+    return VT_OK;
+  }
+  take_divergence(a, &x);
+  const vt_status written = write_down(a, &x, d);
+  vt_divergence_done(&x);
+  return written;
+}
+
+vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *reason,
+                              const vt_evidence *e, vt_diag *d) {
+  if (a->refused) return VT_OK;
+  a->refused = 1;
+  a->refusal = (vt_refusal){.size = sizeof a->refusal,
+                            .check = a->check,
+                            .subject = keep(a, subject),
+                            .reason = keep(a, reason),
+                            .op = "",
+                            .signature = "",
+                            .output = "",
+                            .index = "",
+                            .model = "",
+                            .command = ""};
+  if (e != NULL) VT_TRY(show(a, e, d));
+  return vt_arena_status(&a->arena) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verb_admit.c - volta admit BACKEND: the verdict on a backend, its certificate, or why it is
+ * refused and what shows it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli_json.h"
+#include "cli_progress.h"
+#include "volta/volta_admit.h"
+
+/* ---- what is asked ---- */
+
+static void report(void *user, const char *check, uint64_t done, uint64_t total) {
+  (void)user;
+  cli_progress_show(check, done, total);
+}
+
+static int is_plugin(const char *backend) { return strchr(backend, '/') != NULL; }
+
+/* "volta-refusal-libfoo.so"; free it. */
+static char *default_folder(const char *backend) {
+  static const char start[] = "volta-refusal-";
+  const char *name = cli_basename(backend);
+  char *path = malloc(sizeof start + strlen(name));
+  if (path == NULL) return NULL;
+  sprintf(path, "%s%s", start, name);
+  for (char *at = path; *at != 0; at++)
+    if (*at == ':') *at = '-';
+  return path;
+}
+
+static vt_status judge(const cli_args *a, const char *folder, vt_admission **out, cli_error *e) {
+  uint64_t jobs;
+  VT_TRY(cli_value_u64(a, "jobs", 0, &jobs, e));
+  if (cli_value(a, "jobs") != NULL && (jobs == 0 || jobs > 1024))
+    return VT_FAIL(&e->diag, VT_USAGE, "--jobs takes a number from 1 to 1024");
+  const vt_admit_options o = {.size = sizeof o,
+                              .backend = a->operands[0],
+                              .brief = cli_value(a, "short") != NULL,
+                              .jobs = (uint32_t)jobs,
+                              .reproducer = folder,
+                              .progress = report};
+  const vt_status s = vt_admit(&o, out, &e->diag);
+  cli_progress_clear();
+  return s;
+}
+
+/* ---- reports ---- */
+
+static void print_counts(const vt_admission *a) {
+  vt_admission_counts c = {.size = sizeof c};
+  vt_admission_count(a, &c);
+  cli_print("  rules         %u\n  capabilities  %u\n", c.rules, c.capabilities);
+  cli_print("  suite         %" PRIu64 " cases run, %" PRIu64 " not declared\n", c.cases,
+            c.undeclared);
+  cli_print("  repeat        %" PRIu64 "\n  spoilt        %" PRIu64 "\n  threads       %" PRIu64
+            "\n  order         %" PRIu64 "\n  examples      %u\n",
+            c.repeated, c.spoilt, c.threaded, c.reordered, c.examples);
+}
+
+static void print_bits(const vt_refusal *r) {
+  const int digits = (int)(2 * vt_dtype_bytes(r->dtype));
+  char have[CLI_VALUE_SIZE], want[CLI_VALUE_SIZE];
+  cli_bits_text(r->dtype, r->bits, have);
+  cli_bits_text(r->dtype, r->expected, want);
+  cli_print("  element  ");
+  cli_print_name(r->output);
+  cli_print("%s\n  has      %0*" PRIx64 " (%s)\n  must be  %0*" PRIx64 " (%s)\n", r->index, digits,
+            r->bits, have, digits, r->expected, want);
+  cli_print("  differ   %" PRIu64 " of %" PRIu64 " elements, largest distance %" PRIu64 "\n",
+            r->differing, r->compared, r->distance);
+}
+
+static void print_named(const char *label, const char *text) {
+  if (text[0] == 0) return;
+  cli_print("  %-7s  ", label);
+  cli_print_name(text);
+  cli_print("\n");
+}
+
+static void print_refusal(const vt_refusal *r, const char *folder) {
+  print_named("check", r->check);
+  print_named("subject", r->subject);
+  print_named("reason", r->reason);
+  print_named("op", r->op);
+  print_named("in", r->signature);
+  if (r->differs) print_bits(r);
+  if (r->command[0] == 0) return;
+  print_named("written", folder);
+  print_named("shows it", r->command);
+}
+
+static const char *verdict_name(const vt_admission *a) {
+  static const char *const name[] = {"REFUSED", "PASSED", "ADMITTED"};
+  return name[vt_admission_verdict(a)];
+}
+
+static json_t *json_counts(const vt_admission *a) {
+  vt_admission_counts c = {.size = sizeof c};
+  vt_admission_count(a, &c);
+  return json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "rules", (int)c.rules,
+                   "capabilities", (int)c.capabilities, "cases", (json_int_t)c.cases, "undeclared",
+                   (json_int_t)c.undeclared, "repeated", (json_int_t)c.repeated, "spoilt",
+                   (json_int_t)c.spoilt, "threaded", (json_int_t)c.threaded, "reordered",
+                   (json_int_t)c.reordered, "examples", (int)c.examples);
+}
+
+static json_t *json_refusal(const vt_refusal *r, const char *folder) {
+  json_t *o =
+      json_pack("{s:s, s:o, s:o, s:b}", "check", r->check, "subject", cli_json_text(r->subject),
+                "reason", cli_json_text(r->reason), "differs", (int)r->differs);
+  if (r->differs) {
+    cli_json_set(o, "op", cli_json_text(r->op));
+    cli_json_set(o, "signature", cli_json_text(r->signature));
+    cli_json_set(o, "output", cli_json_text(r->output));
+    cli_json_set(o, "index", cli_json_text(r->index));
+    cli_json_set(o, "found", cli_json_bits(r->dtype, r->bits));
+    cli_json_set(o, "expected", cli_json_bits(r->dtype, r->expected));
+    cli_json_set(o, "largest", cli_json_u64(r->distance));
+    cli_json_set(o, "differing", json_integer((json_int_t)r->differing));
+    cli_json_set(o, "compared", json_integer((json_int_t)r->compared));
+  }
+  cli_json_set(o, "model", cli_json_text(r->model));
+  if (r->command[0] == 0) return o;
+  cli_json_set(o, "reproducer", cli_json_text(folder));
+  cli_json_set(o, "command", cli_json_text(r->command));
+  return o;
+}
+
+static vt_status report_json(const cli_args *a, const vt_admission *x, const char *certificate,
+                             const char *folder, cli_error *e) {
+  vt_refusal r = {.size = sizeof r};
+  json_t *root = json_pack("{s:o, s:s, s:o}", "backend", cli_json_text(a->operands[0]), "verdict",
+                           verdict_name(x), "counts", json_counts(x));
+  if (certificate != NULL) cli_json_set(root, "certificate", cli_json_text(certificate));
+  if (vt_admission_refusal(x, &r) == VT_OK) cli_json_set(root, "refusal", json_refusal(&r, folder));
+  return cli_json_print(root, e);
+}
+
+static void report_text(const cli_args *a, const vt_admission *x, const char *certificate,
+                        const char *folder) {
+  vt_refusal r = {.size = sizeof r};
+  const int refused = vt_admission_refusal(x, &r) == VT_OK;
+  if (refused) cli_print("Accelerated backend diverges from CPU semantics. This is forbidden.\n");
+  cli_print("%s: ", verdict_name(x));
+  cli_print_name(a->operands[0]);
+  cli_print("%s\n", vt_admission_verdict(x) == VT_VERDICT_PASSED
+                        ? " (short form: no certificate comes of it)"
+                        : "");
+  if (refused) print_refusal(&r, folder);
+  if (!refused) print_counts(x);
+  if (certificate != NULL) print_named("certificate", certificate);
+}
+
+/* ---- the certificate ---- */
+
+/* Where it goes; NULL: nowhere. Free it. */
+static vt_status place(const cli_args *a, const vt_admission *x, char **out, cli_error *e) {
+  const char *given = cli_value(a, "out"), *backend = a->operands[0];
+  static const char tail[] = ".certificate.json";
+  if (vt_admission_certificate(x) == NULL || (given == NULL && !is_plugin(backend))) return VT_OK;
+  const char *base = given != NULL ? given : backend;
+  const size_t n = strlen(base);
+  char *path = malloc(n + sizeof tail);
+  if (path == NULL) return cli_no_memory(e);
+  sprintf(path, "%s%s", base, given != NULL ? "" : tail);
+  *out = path;
+  return VT_OK;
+}
+
+static vt_status conclude(const cli_args *a, const vt_admission *x, const char *folder,
+                          cli_error *e) {
+  char *path = NULL;
+  VT_TRY(place(a, x, &path, e));
+  const char *text = vt_admission_certificate(x);
+  vt_status s = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
+  if (s == VT_OK && cli_value(a, "json") != NULL) s = report_json(a, x, path, folder, e);
+  if (s == VT_OK && cli_value(a, "json") == NULL) report_text(a, x, path, folder);
+  free(path);
+  if (s != VT_OK || vt_admission_verdict(x) != VT_VERDICT_REFUSED) return s;
+  return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
+}
+
+vt_status verb_admit(const cli_args *a, cli_error *e) {
+  const char *given = cli_value(a, "reproducer");
+  char *folder =
+      given != NULL ? cli_text_copy(given, strlen(given)) : default_folder(a->operands[0]);
+  vt_admission *x = NULL;
+  if (folder == NULL) return cli_no_memory(e);
+  vt_status s = judge(a, folder, &x, e);
+  if (s == VT_OK) s = conclude(a, x, folder, e);
+  vt_admission_free(x);
+  free(folder);
+  return s;
+}
