@@ -18,6 +18,7 @@ struct vt_admission {
   vt_policy waived; /* plug-ins are what is judged here */
   vt_suite *suite;
   vt_pool *pool;
+  vt_hold *hold;    /* of a plug-in: it stays what it was when the first question was asked */
   uint32_t n_cases; /* of the suite, in this form of admission */
   uint32_t *cases;
   uint32_t n_selected; /* of those that it runs, for runs under other circumstances */

@@ -19,6 +19,8 @@ typedef struct vt_plugin {
  * loaded until the process ends; the same content is loaded and probed once. */
 vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
                         vt_diag *d) VT_NODISCARD;
+/* From now on `path` means `p`, until vt_hold_release. */
+vt_status vt_plugin_hold(vt_plugin *p, const char *path, vt_hold **out, vt_diag *d) VT_NODISCARD;
 /* Whether a certificate covers it. */
 int vt_plugin_certified(const char *path, const vt_hash256 *content, const vt_opening *how);
 /* What a report calls a plug-in: the last part of its path, with nothing in it that a terminal

@@ -4,7 +4,8 @@
  * it, a model does. */
 #include "violation.h"
 
-static const char *const ops[] = {"matmul", "add", "maximum", "literal", NULL};
+static const char *const ops[] = {"matmul",  "add",           "maximum",   "mul",
+                                  "literal", "random_normal", "broadcast", NULL};
 
 static _Thread_local int fused;
 

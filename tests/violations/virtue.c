@@ -3,9 +3,11 @@
  * other file says with a function of its own is said here as the reference says it. */
 #include "violation.h"
 
-static const char *const ops[] = {
-    "add",     "mul", "neg", "exp", "maximum", "max", "sum", "matmul", "scatter_nd_add",
-    "literal", NULL};
+static const char *const ops[] = {"add",     "mul",           "neg",
+                                  "exp",     "maximum",       "max",
+                                  "sum",     "matmul",        "scatter_nd_add",
+                                  "literal", "random_normal", "broadcast",
+                                  NULL};
 
 static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
   return violation_dot_in_blocks(a, sa, b, sb, n, 256);
