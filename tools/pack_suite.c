@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pack_suite.c IMAGE DIGESTS FILE... - writes the conformance suite as one image: case files,
+ * pack_suite.c IMAGE DIGEST DIGESTS FILE... - writes the conformance suite as one image: case files,
  * examples, and the stored digests without the names, which the case files give. The image is
  * packed by gzip, the same bytes at any time. src/admit/suite_image.c describes it and reads it. */
 #include <stdio.h>
@@ -70,8 +70,15 @@ static int read_digest(const char *line, uint8_t out[8]) {
   return line[16] == ' ';
 }
 
+/* By itself too: what reads certificates does not unpack the suite. */
+static void write_digest(const char *path, const vt_hash256 *digest) {
+  FILE *f = fopen(path, "wb");
+  if (f == NULL || fwrite(digest->b, 1, 32, f) != 32 || fclose(f) != 0)
+    fail(path, "cannot be written");
+}
+
 /* The digest of the suite, as vt_suite_digest makes it, and the eight bytes of every case. */
-static void put_digests(gzFile out, const char *path) {
+static void put_digests(gzFile out, const char *path, const char *digest_path) {
   size_t n;
   char *text = read_file(path, &n);
   const size_t entries = count_entries(text);
@@ -92,18 +99,19 @@ static void put_digests(gzFile out, const char *path) {
   const vt_hash256 digest = vt_hash_done(&h);
   memcpy(part, digest.b, 32);
   put_part(out, "digests", part, 32 + 8 * entries);
+  write_digest(digest_path, &digest);
   free(part);
   free(text);
 }
 
 int main(int argc, char **argv) {
   static const char first_line[] = "volta suite 1\n";
-  if (argc < 4) fail("IMAGE DIGESTS FILE...", "missing");
+  if (argc < 5) fail("IMAGE DIGEST DIGESTS FILE...", "missing");
   gzFile out = gzopen(argv[1], "wb9");
   if (out == NULL) fail(argv[1], "cannot be written");
   put(out, first_line, strlen(first_line));
-  put_digests(out, argv[2]);
-  for (int i = 3; i < argc; i++) put_file(out, argv[i]);
+  put_digests(out, argv[3], argv[2]);
+  for (int i = 4; i < argc; i++) put_file(out, argv[i]);
   if (gzclose(out) != Z_OK) fail(argv[1], "cannot be written");
   return 0;
 }

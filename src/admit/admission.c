@@ -84,22 +84,25 @@ static vt_status make_checks(vt_admission *a, vt_diag *d) {
   return VT_OK;
 }
 
-/* Programs without a step run anywhere: they show nothing. */
 static int has_shown_something(const vt_admission *a) {
   const vt_admission_counts *c = &a->counts;
-  return a->listed != 0 && (c->rules | c->capabilities | c->examples | c->cases | c->repeated |
-                            c->spoilt | c->threaded | c->reordered) != 0;
+  return (c->rules | c->capabilities | c->examples | c->cases | c->repeated | c->spoilt |
+          c->threaded | c->reordered) != 0;
+}
+
+static uint32_t verdict_of(const vt_admission *a) {
+  const uint64_t all = (UINT64_C(1) << CHECKS) - 1;
+  if (a->refused) return VT_VERDICT_REFUSED;
+  return a->o.brief != 0 || (a->o.skip & all) != 0 ? VT_VERDICT_PASSED : VT_VERDICT_ADMITTED;
 }
 
 static vt_status judge(vt_admission *a, vt_diag *d) {
-  VT_TRY(make_checks(a, d));
+  if (a->listed != 0) VT_TRY(make_checks(a, d));
+  a->check = "suite";
   if (!a->refused && !has_shown_something(a))
     VT_TRY(vt_admission_refuse(a, "", "it runs nothing that could be judged", NULL, d));
-  const uint64_t all = (UINT64_C(1) << CHECKS) - 1;
-  a->verdict = a->refused                                  ? VT_VERDICT_REFUSED
-               : a->o.brief != 0 || (a->o.skip & all) != 0 ? VT_VERDICT_PASSED
-                                                           : VT_VERDICT_ADMITTED;
-  return VT_OK;
+  a->verdict = verdict_of(a);
+  return a->verdict == VT_VERDICT_ADMITTED ? vt_admission_certify(a, d) : VT_OK;
 }
 
 vt_status vt_admit(const vt_admit_options *o, vt_admission **out, vt_diag *d) {

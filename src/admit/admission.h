@@ -2,6 +2,7 @@
  * admission.h - an admission under way: what the checks share. Private to the room. */
 #ifndef VT_ADMISSION_H
 #define VT_ADMISSION_H
+#include <stdatomic.h>
 #include "diverge.h"
 #include "program.h"
 #include "volta/volta_admit.h"
@@ -23,9 +24,10 @@ struct vt_admission {
   uint32_t *cases;
   uint32_t n_selected; /* of those that it runs, for runs under other circumstances */
   uint32_t *selected;
-  uint8_t *declared; /* by number of the case: VT_DECLARED_* */
-  uint32_t listed;   /* ops */
-  const char *check; /* under way */
+  _Atomic uint8_t *taken; /* by number of the op: it is in a program that the backend took */
+  uint8_t *declared;      /* by number of the case: VT_DECLARED_* */
+  uint32_t listed;        /* ops */
+  const char *check;      /* under way */
   vt_admission_counts counts;
   int refused;
   vt_refusal refusal;
@@ -42,6 +44,9 @@ typedef vt_status vt_inquiry(vt_admission *a, vt_diag *d);
 /* Options for the backend under judgement; they live as long as the admission. */
 vt_options vt_admission_options(const vt_admission *a, const char *passes, uint32_t threads);
 void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total);
+
+/* Writes the certificate of one that is admitted. */
+vt_status vt_admission_certify(vt_admission *a, vt_diag *d) VT_NODISCARD;
 
 /* ---- differences and refusals ---- */
 

@@ -91,29 +91,44 @@ vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, 
 
 /* ---- the suite ---- */
 
-static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const vt_options how = vt_admission_options(a, NULL, 0);
-  vt_case_run(a->suite, i, &how, &out->r);
+/* What is in a program that the backend took is what it runs. */
+static void mark_ops(const vt_admission *a, const vt_graph *g) {
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    atomic_store_explicit(&a->taken[n->op], 1, memory_order_relaxed);
+    for (uint32_t k = 0; k < n->n_body; k++) mark_ops(a, n->body[k]);
+  }
 }
 
-/* An op of which the chosen cases are all refused may run one that was not chosen. */
-static vt_status look_further(vt_admission *a, const vt_op_info *op, int *runs, vt_diag *d) {
-  for (uint32_t i = 0; i < a->suite->n_cases && !*runs && !a->refused; i++) {
-    if (a->suite->cases[i].model->block->op != op || a->declared[i] != VT_DECLARED_UNKNOWN)
-      continue;
-    VT_TRY(vt_admission_cases(a, &i, 1, 0, run_plainly, &a->counts.cases, d));
-    *runs = a->declared[i] == VT_DECLARED_YES;
-  }
+static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  vt_case_inputs in = {0};
+  vt_diag d = {0};
+  const vt_status s = vt_case_open(a->suite, i, &a->a, &m, &in, &d);
+  if (s != VT_OK) vt_case_judge(a->suite, i, NULL, s, &d, &out->r);
+  if (s == VT_OK) vt_case_try(a->suite, i, m, &in, &how, &p, &out->r);
+  if (p != NULL) mark_ops(a, p->g);
+  vt_program_free(p);
+  vt_case_inputs_done(&in);
+  vt_model_free(m);
+}
+
+/* ---- what is listed ---- */
+
+/* An op that is in none of the chosen cases may be in one that was not chosen. */
+static vt_status look_further(vt_admission *a, const vt_op_info *op, vt_diag *d) {
+  for (uint32_t i = 0; i < a->suite->n_cases && !a->taken[op->number] && !a->refused; i++)
+    if (a->suite->cases[i].model->block->op == op && a->declared[i] == VT_DECLARED_UNKNOWN)
+      VT_TRY(vt_admission_cases(a, &i, 1, 0, run_plainly, &a->counts.cases, d));
   return VT_OK;
 }
 
 static vt_status check_listed(vt_admission *a, const vt_op_info *op, vt_diag *d) {
   char reason[200];
-  int runs = 0;
-  for (uint32_t i = 0; i < a->suite->n_cases && !runs; i++)
-    runs = a->suite->cases[i].model->block->op == op && a->declared[i] == VT_DECLARED_YES;
-  if (!runs) VT_TRY(look_further(a, op, &runs, d));
-  if (runs || a->refused) return VT_OK;
+  if (!a->taken[op->number]) VT_TRY(look_further(a, op, d));
+  if (a->taken[op->number] || a->refused) return VT_OK;
   snprintf(reason, sizeof reason, "it lists the op '%s' and refuses every case of it", op->name);
   return vt_admission_refuse(a, op->name, reason, NULL, d);
 }
@@ -129,7 +144,14 @@ static vt_status check_list(vt_admission *a, vt_diag *d) {
   return s;
 }
 
+static vt_status count_ops(vt_admission *a, vt_diag *d) {
+  const size_t numbers = (size_t)vt_op_at(vt_op_total() - 1)->number + 1;
+  a->taken = vt_arena_array(&a->arena, numbers, sizeof *a->taken);
+  return a->taken != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+}
+
 vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
+  VT_TRY(count_ops(a, d));
   VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, run_plainly, &a->counts.cases, d));
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     a->counts.undeclared += a->declared[i] == VT_DECLARED_NO;

@@ -3,6 +3,7 @@
 #include "prepare.h"
 #include <stdio.h>
 #include <string.h>
+#include "certificate.h"
 #include "environment.h"
 #include "plan_key.h"
 #include "probes.h"
@@ -111,6 +112,8 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_o
   *out = (vt_opening){.admission = policy->admission,
                       .threads = o->threads,
                       .measure = o->measure,
+                      .certified = vt_certificate_admits,
+                      .user = o->certificate,
                       .isa = o->isa != NULL ? o->isa : vt_environment_isa()};
   return o->threads == 0 ? vt_environment_threads(&out->threads, d) : VT_OK;
 }

@@ -215,8 +215,11 @@ static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening 
   vt_plugin_show(path, shown);
   const vt_registry_row row = {shown, plugin->query, VT_KIND_TEST, &plugin->proofs};
   dev->plugin = plugin;
-  dev->unadmitted = !vt_plugin_certified(path, &plugin->image.hash, how);
   VT_TRY(open_row(dev, &row, ordinal, d));
+  const vt_bearer b = {path, ordinal, &plugin->image.hash, dev->caps.fingerprint};
+  int certified;
+  VT_TRY(vt_plugin_admit(&b, how, &certified, d));
+  dev->unadmitted = !certified;
   stamp_print(dev, plugin);
   return VT_OK;
 }

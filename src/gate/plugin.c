@@ -26,10 +26,6 @@ struct vt_hold {
 };
 static vt_hold *held;
 
-int vt_plugin_certified(const char *path, const vt_hash256 *content, const vt_opening *how) {
-  return how->certified != NULL && how->certified(how->user, path, content);
-}
-
 void vt_plugin_show(const char *path, char out[VT_PLUGIN_NAME]) {
   const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
   size_t n = 0;
@@ -52,21 +48,25 @@ static vt_status take_file(const char *path, vt_sealed *out, vt_diag *d) {
   return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it is not an ELF file", path);
 }
 
-static vt_status check_admission(const vt_opening *how, const char *path, const vt_hash256 *hash,
-                                 vt_diag *d) {
+static vt_status not_admitted(const vt_bearer *b, const char *why, vt_diag *d) {
   char hex[65];
-  if (how->admission == VT_ADMISSION_WAIVED || vt_plugin_certified(path, hash, how)) return VT_OK;
-  vt_hash_hex(hash, hex);
+  vt_hash_hex(b->content, hex);
   const vt_status s =
-      VT_FAIL(d, VT_BACKEND,
-              "plug-in '%.200s' (content %.16s) is not admitted: nothing shows that it gives the "
-              "bits of the reference",
-              path, hex);
+      VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' (content %.16s) is not admitted: %s", b->path, hex,
+              why[0] != 0 ? why : "nothing shows that it gives the bits of the reference");
   if (d != NULL && d->hint[0] == 0)
     snprintf(d->hint, sizeof d->hint,
              "`volta admit` tries it and writes a certificate; --allow-unadmitted "
              "(vt_policy.admission) runs it all the same and stamps the report");
   return s;
+}
+
+vt_status vt_plugin_admit(const vt_bearer *b, const vt_opening *how, int *out_certified,
+                          vt_diag *d) {
+  char why[VT_WHY_NOT] = "";
+  *out_certified = how->certified != NULL && how->certified(how->user, b, why);
+  if (*out_certified || how->admission == VT_ADMISSION_WAIVED) return VT_OK;
+  return not_admitted(b, why, d);
 }
 
 /* ---- this process ---- */
@@ -173,7 +173,9 @@ static vt_plugin *find_held(const char *path) {
 
 static vt_status get_held(vt_plugin *p, const char *path, uint32_t ordinal, const vt_opening *how,
                           vt_diag *d) {
-  VT_TRY(check_admission(how, path, &p->image.hash, d));
+  int certified;
+  const vt_bearer b = {.path = path, .device = ordinal, .content = &p->image.hash};
+  VT_TRY(vt_plugin_admit(&b, how, &certified, d));
   pthread_mutex_lock(&lock);
   const vt_status s = probe(p, ordinal, path, d);
   pthread_mutex_unlock(&lock);
@@ -190,7 +192,9 @@ vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *ho
   }
   vt_sealed image = {0};
   VT_TRY(take_file(path, &image, d));
-  vt_status s = check_admission(how, path, &image.hash, d);
+  int certified;
+  const vt_bearer b = {.path = path, .device = ordinal, .content = &image.hash};
+  vt_status s = vt_plugin_admit(&b, how, &certified, d);
   if (s == VT_OK) {
     pthread_mutex_lock(&lock);
     s = get(&image, ordinal, path, out, d);

@@ -21,8 +21,9 @@ vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *ho
                         vt_diag *d) VT_NODISCARD;
 /* From now on `path` means `p`, until vt_hold_release. */
 vt_status vt_plugin_hold(vt_plugin *p, const char *path, vt_hold **out, vt_diag *d) VT_NODISCARD;
-/* Whether a certificate covers it. */
-int vt_plugin_certified(const char *path, const vt_hash256 *content, const vt_opening *how);
+/* Whether a certificate covers it, which is VT_BACKEND where one must and none does. */
+vt_status vt_plugin_admit(const vt_bearer *b, const vt_opening *how, int *out_certified,
+                          vt_diag *d) VT_NODISCARD;
 /* What a report calls a plug-in: the last part of its path, with nothing in it that a terminal
  * obeys or a report gives a meaning. */
 void vt_plugin_show(const char *path, char out[VT_PLUGIN_NAME]);

@@ -17,12 +17,22 @@ const char *vt_registry_first(vt_kind kind);
 
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
+/* A device of a plug-in that asks to be let in. */
+typedef struct vt_bearer {
+  const char *path;
+  uint32_t device; /* its number */
+  const vt_hash256 *content;
+  const char *fingerprint; /* as the device itself gives it; NULL: it is not open yet */
+} vt_bearer;
 /* How a device is opened; all zero is strict. */
+enum { VT_WHY_NOT = 160 };
 typedef struct vt_opening {
   uint32_t admission; /* VT_ADMISSION_* */
-  /* Whether a certificate covers the plug-in at `path`, which has this content. NULL: none does. */
-  int (*certified)(void *user, const char *path, const vt_hash256 *content);
-  void *user;
+  /* Whether a certificate covers it; `why` gets the reason when none does, if there is more to say
+   * than that. It is asked before the plug-in is loaded and again when its device is open. NULL:
+   * none covers anything. */
+  int (*certified)(const void *user, const vt_bearer *b, char why[VT_WHY_NOT]);
+  const void *user;
   uint32_t threads, measure; /* for the backend */
   const char *isa;           /* kept; may be NULL */
 } vt_opening;

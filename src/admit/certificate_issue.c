@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * certificate_issue.c - the certificate of a backend that was admitted: the same bytes whenever the
+ * same backend is admitted by the same build. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "admission.h"
+#include "certificate.h"
+#include "vt_sealed.h"
+
+static const uint64_t largest = (uint64_t)1 << 30;
+
+/* ---- the content of what is built in ---- */
+
+/* "55d0-55e0 r-xp 00000000 08:01 1234   /usr/lib/libvolta.so": 1 and the path when `at` lies there.
+ */
+static int path_of_line(char *line, uintptr_t at, const char **out) {
+  char *rest;
+  const uint64_t first = strtoull(line, &rest, 16);
+  const uint64_t end = *rest == '-' ? strtoull(rest + 1, &rest, 16) : 0;
+  if (at < first || at >= end) return 0;
+  char *path = strchr(rest, '/');
+  if (path == NULL) return 0;
+  path[strcspn(path, "\n")] = 0;
+  *out = path;
+  return 1;
+}
+
+/* A backend that is built in is as good as the file that holds it: the one that this function was
+ * loaded from. */
+static vt_status hash_own_file(vt_hash256 *out, vt_diag *d) {
+  char line[4300];
+  const char *path = NULL;
+  vt_sealed image = {0};
+  FILE *maps = fopen("/proc/self/maps", "r");
+  if (maps == NULL) return VT_FAIL(d, VT_IO, "/proc/self/maps cannot be read");
+  while (path == NULL && fgets(line, sizeof line, maps) != NULL)
+    (void)path_of_line(line, (uintptr_t)(void (*)(void))vt_admit, &path);
+  fclose(maps);
+  if (path == NULL) return VT_FAIL(d, VT_IO, "the file that holds Volta is not found");
+  VT_TRY(vt_sealed_read(path, largest, &image, d));
+  *out = image.hash;
+  vt_sealed_close(&image);
+  return VT_OK;
+}
+
+/* ---- the fields ---- */
+
+typedef struct draft {
+  vt_arena *arena;
+  vt_certificate c;
+} draft;
+
+static void set(draft *x, uint32_t field, const char *value) {
+  x->c.n[field] = strlen(value);
+  x->c.value[field] = vt_arena_string(x->arena, value, x->c.n[field]);
+}
+
+static void set_number(draft *x, uint32_t field, uint64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+  set(x, field, text);
+}
+
+static void set_text(draft *x, uint32_t field, const char *value) {
+  vt_text t;
+  vt_text_init(&t, x->arena->a);
+  vt_certificate_quote(&t, value);
+  if (vt_text_status(&t) == VT_OK) set(x, field, t.s);
+  if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
+  vt_text_done(&t);
+}
+
+static void set_hash(draft *x, uint32_t field, const vt_hash256 *h) {
+  char hex[65];
+  vt_hash_hex(h, hex);
+  set_text(x, field, hex);
+}
+
+static void set_capabilities(draft *x, uint64_t has) {
+  char text[VT_CAPABILITIES * 64] = "[";
+  size_t n = 1;
+  for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
+    const vt_capability *c = vt_capability_at(i);
+    if ((has & c->bit) == 0) continue;
+    n += (size_t)snprintf(text + n, sizeof text - n, "%s\"%s\"", n == 1 ? "" : ", ", c->name);
+  }
+  snprintf(text + n, sizeof text - n, "]");
+  set(x, VT_CERTIFICATE_capabilities, text);
+}
+
+static void set_counts(draft *x, const vt_admission_counts *c) {
+  set_number(x, VT_CERTIFICATE_rules, c->rules);
+  set_number(x, VT_CERTIFICATE_tried, c->capabilities);
+  set_number(x, VT_CERTIFICATE_cases, c->cases);
+  set_number(x, VT_CERTIFICATE_undeclared, c->undeclared);
+  set_number(x, VT_CERTIFICATE_repeated, c->repeated);
+  set_number(x, VT_CERTIFICATE_spoilt, c->spoilt);
+  set_number(x, VT_CERTIFICATE_threaded, c->threaded);
+  set_number(x, VT_CERTIFICATE_reordered, c->reordered);
+  set_number(x, VT_CERTIFICATE_examples, c->examples);
+}
+
+static void set_build(draft *x) {
+  const vt_hash256 suite = vt_certificate_suite();
+  set_text(x, VT_CERTIFICATE_format, VT_CERTIFICATE_FORMAT);
+  set_text(x, VT_CERTIFICATE_volta, VT_VERSION);
+  set_number(x, VT_CERTIFICATE_numerics, VT_NUMERICS_VERSION);
+  set_number(x, VT_CERTIFICATE_abi, VT_BK_ABI_MAJOR);
+  set_hash(x, VT_CERTIFICATE_suite, &suite);
+}
+
+/* The fingerprint of a plug-in's device comes with the content before it; what the device itself
+ * says is behind the space. */
+static vt_status set_device(draft *x, const vt_device *dev, vt_diag *d) {
+  const vt_bk_caps *caps = vt_device_caps(dev);
+  const vt_hash256 *plugin = vt_device_plugin(dev);
+  const char *name = vt_device_name(dev), *print = caps->fingerprint;
+  vt_hash256 content;
+  if (plugin != NULL) print = strchr(print, ' ') + 1;
+  if (plugin != NULL) content = *plugin;
+  if (plugin == NULL) VT_TRY(hash_own_file(&content, d));
+  set_text(x, VT_CERTIFICATE_backend, name);
+  set_number(x, VT_CERTIFICATE_device, strtoull(strrchr(name, ':') + 1, NULL, 10));
+  set_text(x, VT_CERTIFICATE_about, caps->about);
+  set_hash(x, VT_CERTIFICATE_content, &content);
+  set_text(x, VT_CERTIFICATE_fingerprint, print);
+  set_capabilities(x, caps->has);
+  return VT_OK;
+}
+
+/* ---- all of it ---- */
+
+static vt_status fill(const vt_admission *a, draft *x, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, NULL, 0);
+  vt_device *dev = NULL;
+  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  const vt_status s = set_device(x, dev, d);
+  vt_device_close(dev);
+  set_build(x);
+  set_counts(x, &a->counts);
+  return s;
+}
+
+vt_status vt_admission_certify(vt_admission *a, vt_diag *d) {
+  draft x = {.arena = &a->arena};
+  vt_text t;
+  VT_TRY(fill(a, &x, d));
+  if (vt_arena_status(&a->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  vt_text_init(&t, a->a);
+  vt_certificate_print(&x.c, &t);
+  a->certificate = vt_text_status(&t) == VT_OK ? vt_arena_string(&a->arena, t.s, t.n) : NULL;
+  vt_text_done(&t);
+  return a->certificate != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+}
