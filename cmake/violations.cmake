@@ -27,3 +27,12 @@ foreach(source ${violation_sources})
 endforeach()
 add_custom_target(violations DEPENDS ${violation_targets})
 target_link_libraries(violation_leaves_mode PRIVATE m) # fesetround
+
+add_executable(violations_check tests/violations/violations_check.c)
+target_include_directories(violations_check PRIVATE tests)
+target_link_libraries(violations_check PRIVATE vt_admit vt_flags)
+add_dependencies(violations_check violations)
+add_test(NAME violations/refused COMMAND violations_check ${violation_folder}
+  ${CMAKE_SOURCE_DIR}/tests/violations/README.md)
+set_tests_properties(violations/refused PROPERTIES LABELS violations
+  PASS_REGULAR_EXPRESSION "each sin is refused for itself")
