@@ -29,7 +29,7 @@ _volta() {
       parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --markdown --json" ;;
-      backends) flags="--help -h --quiet -q --verbose -v --json" ;;
+      backends) flags="--help -h --quiet -q --verbose -v --markdown --json" ;;
       doctor) flags="--help -h --quiet -q --verbose -v --json" ;;
       explain) flags="--help -h --quiet -q --verbose -v" ;;
       inspect) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -95,7 +95,7 @@ _volta() {
     parity:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     digest:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     ops:*) COMPREPLY=() ;;
-    backends:*) COMPREPLY=() ;;
+    backends:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     doctor:*) COMPREPLY=() ;;
     explain:*) COMPREPLY=($(compgen -W "ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget" -- "$cur")) ;;
     inspect:*) COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pack_suite.c IMAGE DIGEST DIGESTS FILE... - writes the conformance suite as one image: case files,
- * examples, and the stored digests without the names, which the case files give. The image is
- * packed by gzip, the same bytes at any time. src/admit/suite_image.c describes it and reads it. */
+ * pack_suite.c IMAGE DIGEST DIGESTS FILE... - writes the conformance suite as one image: case
+ * files, examples, and the stored digests without the names, which the case files give. The image
+ * is packed by gzip, the same bytes at any time. src/admit/suite_image.c describes it and reads it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

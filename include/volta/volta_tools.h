@@ -153,15 +153,35 @@ VT_API const char *vt_planned_step(const vt_planned *p, uint32_t i);
 /* ---- backends and this installation ------------------------------------------------------------
  */
 
+/* What devices declare: "supports_float64", ... NULL past the end. */
+enum { VT_CAPABILITY_COUNT = 7 };
+VT_API const char *vt_capability_name(uint32_t i);
+VT_API const char *vt_capability_about(uint32_t i);
+
+enum { VT_BACKEND_BUILT_IN = 0, VT_BACKEND_ADMITTED = 1, VT_BACKEND_UNADMITTED = 2 };
 typedef struct vt_backend_row {
-  char name[80];   /* "reference:0" */
-  char about[160]; /* one sentence, or why the device does not open */
-  int available;   /* the device opens */
-  int complete;    /* runs every prim: can run any model */
-  uint32_t prims, comps;
+  uint32_t size;
+  int available;         /* the device opens */
+  int complete;          /* runs every prim: can run any model */
+  uint32_t prims, comps; /* that it runs itself */
+  uint32_t capabilities; /* bit i: it declares vt_capability_name(i) */
+  int strict;            /* it promises the bits of the reference */
+  int infers, trains;    /* which plans it serves */
+  uint32_t alignment;    /* of tensors, in bytes */
+  int dense_only;        /* it takes no strides */
+  int shares_host;       /* its memory is the host's own */
+  uint32_t admission;    /* VT_BACKEND_* */
+  vt_status status;      /* why it does not open; VT_OK when it does */
+  uint64_t memory;       /* bytes that are left; 0: not known */
+  char name[80];         /* "reference:0" */
+  char about[160];       /* one sentence, or why the device does not open */
 } vt_backend_row;
+/* Those that are built in. Set `size`. */
 VT_API uint32_t vt_backend_count(void);
 VT_API vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) VT_NODISCARD;
+/* The device that `o->backend` names, which may be a plug-in, admitted or not: it is asked and does
+ * not run. */
+VT_API void vt_backend_row_of(const vt_options *o, vt_backend_row *out);
 
 /* Facts about this build and machine, as key and value; NULL past the end. The facts whose key
  * starts with "check." have a value that starts with "ok" or "FAILED". */

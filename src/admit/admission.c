@@ -37,21 +37,6 @@ void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total)
 
 static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
-/* All cases, or the short choice among them. */
-static vt_status take_cases(vt_admission *a, vt_diag *d) {
-  const uint32_t n = a->suite->n_cases;
-  uint8_t *chosen = VT_NEW_N(&a->arena, uint8_t, n);
-  a->cases = VT_NEW_N(&a->arena, uint32_t, n);
-  a->selected = VT_NEW_N(&a->arena, uint32_t, n);
-  a->declared = VT_NEW_N(&a->arena, uint8_t, n);
-  if (vt_arena_status(&a->arena) != VT_OK) return out_of_memory(d);
-  memset(chosen, 1, n);
-  if (a->o.brief) VT_TRY(vt_suite_choose_short(a->suite, chosen, d));
-  for (uint32_t i = 0; i < n; i++)
-    if (chosen[i]) a->cases[a->n_cases++] = i;
-  return VT_OK;
-}
-
 /* A backend that does not open cannot be asked: that is no verdict. */
 static vt_status ask(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
@@ -68,8 +53,6 @@ static vt_status open_admission(vt_admission *a, vt_diag *d) {
   const unsigned jobs = a->o.jobs != 0 ? a->o.jobs : vt_cpu_get()->cores;
   if (a->o.backend == NULL) return VT_FAIL(d, VT_USAGE, "no backend to admit is named");
   VT_TRY(ask(a, d));
-  VT_TRY(vt_suite_built_in(&a->a, &a->suite, d));
-  VT_TRY(take_cases(a, d));
   return vt_pool_new(jobs, a->a, &a->pool, d);
 }
 

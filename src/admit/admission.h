@@ -17,9 +17,10 @@ struct vt_admission {
   vt_arena arena; /* everything below that is not freed by itself */
   vt_admit_options o;
   vt_policy waived; /* plug-ins are what is judged here */
-  vt_suite *suite;
+  vt_suite *suite;  /* NULL until vt_admission_suite */
   vt_pool *pool;
   vt_hold *hold;    /* of a plug-in: it stays what it was when the first question was asked */
+  uint8_t *few;     /* by number of the case: it is of the short choice */
   uint32_t n_cases; /* of the suite, in this form of admission */
   uint32_t *cases;
   uint32_t n_selected; /* of those that it runs, for runs under other circumstances */
@@ -85,6 +86,8 @@ typedef void vt_case_way(const vt_admission *a, uint32_t i, vt_case_outcome *out
  * pass. `count` rises with those that did; what the backend does not declare is passed over. */
 vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
                              vt_case_way *way, uint64_t *count, vt_diag *d) VT_NODISCARD;
+/* Reads the suite and chooses cases, once: most wrong backends fall before. */
+vt_status vt_admission_suite(vt_admission *a, vt_diag *d) VT_NODISCARD;
 /* Fills `selected`, once: cases that it runs, some of every op, and no more than there is time for.
  */
 vt_status vt_admission_select(vt_admission *a, vt_diag *d) VT_NODISCARD;

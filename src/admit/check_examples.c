@@ -86,6 +86,7 @@ static vt_status try_example(vt_admission *a, vt_suite_example *x, vt_diag *d) {
 }
 
 vt_status vt_check_examples(vt_admission *a, vt_diag *d) {
+  VT_TRY(vt_admission_suite(a, d));
   for (uint32_t i = 0; i < a->suite->n_examples && !a->refused; i++) {
     vt_admission_progress(a, i, a->suite->n_examples);
     if (is_asked(a, &a->suite->example[i])) VT_TRY(try_example(a, &a->suite->example[i], d));

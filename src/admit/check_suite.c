@@ -5,6 +5,26 @@
 #include <string.h>
 #include "admission.h"
 
+/* All cases, or the short choice among them. */
+static vt_status choose_cases(vt_admission *a, vt_diag *d) {
+  const uint32_t n = a->suite->n_cases;
+  a->few = VT_NEW_N(&a->arena, uint8_t, n);
+  a->cases = VT_NEW_N(&a->arena, uint32_t, n);
+  a->selected = VT_NEW_N(&a->arena, uint32_t, n);
+  a->declared = VT_NEW_N(&a->arena, uint8_t, n);
+  if (vt_arena_status(&a->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  VT_TRY(vt_suite_choose_short(a->suite, a->few, d));
+  for (uint32_t i = 0; i < n; i++)
+    if (!a->o.brief || a->few[i]) a->cases[a->n_cases++] = i;
+  return VT_OK;
+}
+
+vt_status vt_admission_suite(vt_admission *a, vt_diag *d) {
+  if (a->suite != NULL) return VT_OK;
+  VT_TRY(vt_suite_built_in(&a->a, &a->suite, d));
+  return choose_cases(a, d);
+}
+
 /* ---- going through cases ---- */
 
 /* So many are run before progress is reported, and before a failure ends the check. */
@@ -151,6 +171,7 @@ static vt_status count_ops(vt_admission *a, vt_diag *d) {
 }
 
 vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
+  VT_TRY(vt_admission_suite(a, d));
   VT_TRY(count_ops(a, d));
   VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, run_plainly, &a->counts.cases, d));
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
@@ -177,26 +198,26 @@ static void plan_only(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_model_free(m);
 }
 
-static vt_status learn(vt_admission *a, const uint8_t *chosen, vt_diag *d) {
+static vt_status learn(vt_admission *a, vt_diag *d) {
   uint64_t ignored = 0;
   uint32_t n = 0;
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
-    if (chosen[i] && a->declared[i] == VT_DECLARED_UNKNOWN) a->selected[n++] = i;
+    if (a->few[i] && a->declared[i] == VT_DECLARED_UNKNOWN) a->selected[n++] = i;
   return vt_admission_cases(a, a->selected, n, 1, plan_only, &ignored, d);
 }
 
 /* The first of every op and every nth of the others, where they are many. The step is odd: names
  * that differ in one of two ways alternate. */
-static void thin(vt_admission *a, const uint8_t *chosen) {
+static void thin(vt_admission *a) {
   const uint32_t most = a->o.brief ? 500 : 2500;
   const vt_op_info *last = NULL;
   uint32_t total = 0, at = 0;
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
-    total += chosen[i] && a->declared[i] == VT_DECLARED_YES;
+    total += a->few[i] && a->declared[i] == VT_DECLARED_YES;
   const uint32_t step = (total / most) | 1;
   for (uint32_t i = 0; i < a->suite->n_cases; i++) {
     const vt_op_info *op = a->suite->cases[i].model->block->op;
-    if (!chosen[i] || a->declared[i] != VT_DECLARED_YES) continue;
+    if (!a->few[i] || a->declared[i] != VT_DECLARED_YES) continue;
     if (at++ % step == 0 || op != last) a->selected[a->n_selected++] = i;
     last = op;
   }
@@ -204,10 +225,8 @@ static void thin(vt_admission *a, const uint8_t *chosen) {
 
 vt_status vt_admission_select(vt_admission *a, vt_diag *d) {
   if (a->n_selected != 0) return VT_OK;
-  uint8_t *chosen = VT_NEW_N(&a->arena, uint8_t, a->suite->n_cases);
-  if (chosen == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  VT_TRY(vt_suite_choose_short(a->suite, chosen, d));
-  VT_TRY(learn(a, chosen, d));
-  if (!a->refused) thin(a, chosen);
+  VT_TRY(vt_admission_suite(a, d));
+  VT_TRY(learn(a, d));
+  if (!a->refused) thin(a);
   return VT_OK;
 }

@@ -18,15 +18,18 @@ static void test_enter_and_leave(void) {
   const hostile_words before = hostile_read();
   vt_fpenv saved;
   hostile_write(hostile_worst());
+  const int outside = vt_fpenv_holds();
   vt_fpenv_enter(&saved);
   const hostile_words inside = hostile_read();
-  const hostile_probe p = hostile_compute();
+  const hostile_probe p = hostile_compute(); /* which leaves flags behind */
+  const int holds = vt_fpenv_holds();
   vt_fpenv_leave(&saved);
   const hostile_words after = hostile_read();
   hostile_write(before);
   CHECK(hostile_same(inside, hostile_numerics()));
   CHECK(hostile_right(p));
   CHECK(hostile_same(after, hostile_worst()));
+  CHECK(holds && !outside);
 }
 
 static void test_nested(void) {

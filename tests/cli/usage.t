@@ -21,7 +21,9 @@ verbs:
   digest FILE               Print the digest of each tensor of a file, or the
                             hash of a model.
   ops                       List the ops.
-  backends                  List the backends and their devices.
+  backends [BACKEND|PLUGIN.so]...
+                            List the backends, what each declares, and whether
+                            it is admitted.
   doctor                    Show facts about this build and machine, and check
                             them.
   explain [CODE]            Explain a status code; without one, list them all.
