@@ -11,6 +11,8 @@ complete -c volta -n __fish_use_subcommand -f -a run -d 'Run a model once and sh
 complete -c volta -n '__fish_seen_subcommand_from run' -F
 complete -c volta -n __fish_use_subcommand -f -a parity -d 'Run a model on several backends and compare every bit'
 complete -c volta -n '__fish_seen_subcommand_from parity' -F
+complete -c volta -n __fish_use_subcommand -f -a admit -d 'Ask a backend everything that it must keep, and admit or refuse it'
+complete -c volta -n '__fish_seen_subcommand_from admit' -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")'
 complete -c volta -n __fish_use_subcommand -f -a digest -d 'Print the digest of each tensor of a file, or the hash of a model'
 complete -c volta -n '__fish_seen_subcommand_from digest' -F
 complete -c volta -n __fish_use_subcommand -f -a ops -d 'List the ops'
@@ -26,7 +28,7 @@ complete -c volta -n '__fish_seen_subcommand_from inspect' -F
 complete -c volta -n __fish_use_subcommand -f -a convert -d 'Write the tensors of a file to another: npy, npz or safetensors, by its name'
 complete -c volta -n '__fish_seen_subcommand_from convert' -F
 complete -c volta -n __fish_use_subcommand -f -a help -d 'Show what a verb takes'
-complete -c volta -n '__fish_seen_subcommand_from help' -f -a 'check fmt info plan run parity digest ops backends doctor explain inspect convert help'
+complete -c volta -n '__fish_seen_subcommand_from help' -f -a 'check fmt info plan run parity admit digest ops backends doctor explain inspect convert help'
 complete -c volta -n __fish_use_subcommand -l version -d 'Print the version, the numerics version, the instruction set and the backends'
 complete -c volta -l help -s h -d 'Print this help'
 complete -c volta -l quiet -s q -d 'Say nothing on standard error but errors'
@@ -87,6 +89,11 @@ complete -c volta -n '__fish_seen_subcommand_from parity' -l memory-budget -r -f
 complete -c volta -n '__fish_seen_subcommand_from parity' -l published -r -F -d 'Compare with a published digest too'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l plan-cache -r -f -a '(__fish_complete_directories)' -d 'Keep plans in this folder, and take them from there when everything they depend on is the same'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l json -d 'Print the report as JSON'
+complete -c volta -n '__fish_seen_subcommand_from admit' -l out -s o -r -F -d 'Write the certificate there'
+complete -c volta -n '__fish_seen_subcommand_from admit' -l short -d 'Ask a part of the suite and the small examples alone'
+complete -c volta -n '__fish_seen_subcommand_from admit' -l jobs -r -f -d 'How many cases run at once'
+complete -c volta -n '__fish_seen_subcommand_from admit' -l reproducer -r -f -a '(__fish_complete_directories)' -d 'Where the model and the inputs that show a fault are written'
+complete -c volta -n '__fish_seen_subcommand_from admit' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from digest' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l backend -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Add whether this backend runs each op itself'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l allow-unadmitted -d 'Ask a plug-in though no certificate admits it'

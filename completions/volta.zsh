@@ -17,6 +17,7 @@ _volta_verbs() {
     'plan:Show what a run takes before anything is taken\: bytes by class, steps, transfers'
     'run:Run a model once and show its outputs'
     'parity:Run a model on several backends and compare every bit'
+    'admit:Ask a backend everything that it must keep, and admit or refuse it'
     'digest:Print the digest of each tensor of a file, or the hash of a model'
     'ops:List the ops'
     'backends:List the backends, what each declares, and whether it is admitted'
@@ -148,6 +149,20 @@ _volta() {
         '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
+      admit) _arguments \
+        '--help[Print this help]' \
+        '-h[Print this help]' \
+        '--quiet[Say nothing on standard error but errors]' \
+        '-q[Say nothing on standard error but errors]' \
+        '--verbose[Say more on standard error]' \
+        '-v[Say more on standard error]' \
+        '--out=[Write the certificate there]:FILE:_files' \
+        '-o+[Write the certificate there]:FILE:_files' \
+        '--short[Ask a part of the suite and the small examples alone]' \
+        '--jobs=[How many cases run at once]:N: ' \
+        '--reproducer=[Where the model and the inputs that show a fault are written]:DIR:_files -/' \
+        '--json[Print the report as JSON]' \
+        '1:operand:_volta_backends' ;;
       digest) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \

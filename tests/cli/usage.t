@@ -18,6 +18,8 @@ verbs:
   run MODEL                 Run a model once and show its outputs.
   parity MODEL              Run a model on several backends and compare every
                             bit.
+  admit BACKEND             Ask a backend everything that it must keep, and
+                            admit or refuse it.
   digest FILE               Print the digest of each tensor of a file, or the
                             hash of a model.
   ops                       List the ops.

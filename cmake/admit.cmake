@@ -1,0 +1,8 @@
+# Admission: what is built in passes, and nothing that judges has a tolerance. Needs script_test.
+foreach(backend reference island:1)
+  string(REPLACE ":" "_" name ${backend})
+  script_test(admit/${name} admit ${CMAKE_SOURCE_DIR}/tests/admit/admit_check.sh $<TARGET_FILE:volta> ${backend})
+  set_tests_properties(admit/${name} PROPERTIES PROCESSORS 2 TIMEOUT 1800)
+endforeach()
+script_test(admit/no_epsilon tools python3 -B ${CMAKE_SOURCE_DIR}/tests/check_no_epsilon.py)
+script_test(admit/no_epsilon_catches tools python3 -B ${CMAKE_SOURCE_DIR}/tests/check_no_epsilon.py --self-check)

@@ -1,0 +1,94 @@
+# Admission: what it takes, what it refuses to look at, and a backend that shows nothing.
+$ volta help admit
+usage: volta admit [FLAGS] BACKEND
+\
+Ask a backend everything that it must keep, and admit or refuse it.
+\
+flags:
+  -o, --out FILE            Write the certificate there. Without it: beside a
+                            plug-in, as in ./libfoo.so.certificate.json; nowhere
+                            for a backend that is built in.
+      --short               Ask a part of the suite and the small examples
+                            alone. No certificate comes of it.
+      --jobs N              How many cases run at once. Without it: as many as
+                            there are processors.
+      --reproducer DIR      Where the model and the inputs that show a fault are
+                            written. Without it: volta-refusal-NAME in the
+                            current folder.
+      --json                Print the report as JSON.
+  -h, --help                Print this help.
+  -q, --quiet               Say nothing on standard error but errors.
+  -v, --verbose             Say more on standard error.
+\
+example:
+  volta admit ./libfoo.so
+$ volta admit
+! volta: error: `volta admit` needs BACKEND [usage]
+!   help: `volta admit --help` shows what it takes
+? 2
+$ volta admit reference null
+! volta: error: 'null' is one operand too many [usage]
+!   help: `volta admit --help` shows what it takes
+? 2
+$ volta admit nobody
+! volta: error: there is no backend 'nobody'; there are: reference, island, null [backend]
+? 5
+$ volta admit reference:7
+! volta: error: backend 'reference' has 2 devices, there is no number 7 [backend]
+? 5
+$ volta admit $TMP/nobody.so
+! volta: error: plug-in '$TMP/nobody.so' is refused: cannot open it: No such file or directory [backend]
+? 5
+$ volta admit ./examples/mlp.vt
+! volta: error: plug-in './examples/mlp.vt' is refused: it is not an ELF file [backend]
+? 5
+$ volta admit reference --short --jobs 0
+! volta: error: --jobs takes a number from 1 to 1024 [usage]
+? 2
+$ volta admit reference --short --jobs many
+! volta: error: --jobs takes a whole number from 0 to 2^64-1, not 'many' [usage]
+? 2
+$ volta admit --fast reference
+! volta: error: `volta admit` has no flag '--fast' [usage]
+!   help: `volta admit --help` lists the flags
+? 2
+$ volta admit null --short --reproducer $TMP/null
+Accelerated backend diverges from CPU semantics. This is forbidden.
+REFUSED: null
+  check    suite
+  reason   it runs nothing that could be judged
+! volta: error: null is refused [differs]
+? 1
+$ volta admit null --json --reproducer $TMP/null
+{
+  "backend": "null",
+  "verdict": "REFUSED",
+  "counts": {
+    "rules": 0,
+    "capabilities": 0,
+    "cases": 0,
+    "undeclared": 0,
+    "repeated": 0,
+    "spoilt": 0,
+    "threaded": 0,
+    "reordered": 0,
+    "examples": 0
+  },
+  "refusal": {
+    "check": "suite",
+    "subject": "",
+    "reason": "it runs nothing that could be judged",
+    "differs": false,
+    "model": ""
+  }
+}
+! volta: error: null is refused [differs]
+? 1
+$ volta admit null -q --reproducer $TMP/null -o $TMP/null.json
+Accelerated backend diverges from CPU semantics. This is forbidden.
+REFUSED: null
+  check    suite
+  reason   it runs nothing that could be judged
+! volta: error: null is refused [differs]
+? 1
+$ ls $TMP
