@@ -76,6 +76,7 @@ complete -c volta -n '__fish_seen_subcommand_from run' -l plan-cache -r -f -a '(
 complete -c volta -n '__fish_seen_subcommand_from run' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l backends -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Which to compare, the first being what the others are held to'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l allow-unadmitted -d 'Run on a plug-in though no certificate admits it; the report says so'
+complete -c volta -n '__fish_seen_subcommand_from parity' -l untried -d 'Do not try first what the backends declare: what one does not keep is then seen as a difference'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l certificate -r -F -d 'The certificate that admits the plug-in'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l bind -r -f -d 'Give dims their sizes, as in B=4,T=128'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l seed -r -f -d 'Initialise the parameters from this seed; 0 unless given'

@@ -135,6 +135,7 @@ _volta() {
         '-v[Say more on standard error]' \
         '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
         '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
+        '--untried[Do not try first what the backends declare\: what one does not keep is then seen as a difference]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \

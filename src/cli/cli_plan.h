@@ -12,7 +12,7 @@ typedef struct cli_planning {
   uint64_t budget;               /* 0: none */
   const char *certificate;       /* of a plug-in; NULL: beside it */
   uint32_t threads;              /* 0: as without the flag */
-  vt_policy policy;              /* --fallback, --allow-unadmitted */
+  vt_policy policy;              /* --fallback, --allow-unadmitted, --untried */
 } cli_planning;
 
 /* --schedule, --stream, --memory-budget, --threads, --certificate and the flags of the policy. The

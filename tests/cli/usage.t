@@ -139,6 +139,8 @@ flags:
                             available and complete.
       --allow-unadmitted    Run on a plug-in though no certificate admits it;
                             the report says so.
+      --untried             Do not try first what the backends declare: what one
+                            does not keep is then seen as a difference.
       --certificate FILE    The certificate that admits the plug-in. Without it:
                             beside it, as in ./libfoo.so.certificate.json.
       --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given
