@@ -36,3 +36,5 @@ add_test(NAME violations/refused COMMAND violations_check ${violation_folder}
   ${CMAKE_SOURCE_DIR}/tests/violations/README.md)
 set_tests_properties(violations/refused PROPERTIES LABELS violations
   PASS_REGULAR_EXPRESSION "each sin is refused for itself")
+script_test(violations/reproduced violations ${CMAKE_SOURCE_DIR}/tests/violations/admit_refuses.sh
+  $<TARGET_FILE:volta> ${violation_folder})
