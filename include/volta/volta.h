@@ -132,7 +132,8 @@ typedef struct vt_options {
   /* Where plans are looked up and kept; NULL: nowhere. The plan is the same with and without. */
   vt_cache *cache;
   const vt_policy *policy; /* NULL: strict */
-  /* The certificate of a plug-in; NULL: beside it, "./libfoo.so.certificate.json". */
+  /* The certificate of a plug-in; NULL: beside it, "./libfoo.so.certificate.json", or for its
+   * device 1 "./libfoo.so.1.certificate.json". */
   const char *certificate;
   uint32_t threads; /* that the backend may keep busy; 0: VOLTA_THREADS, else as it likes */
   uint32_t measure; /* 1: runs take the time of each step, see vt_program_metrics */

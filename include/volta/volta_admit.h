@@ -26,7 +26,7 @@ typedef struct vt_admit_options {
   uint32_t reserved;
   /* Where the model and the inputs of a failure are written; NULL: nowhere. The folder is made. */
   const char *reproducer;
-  const vt_alloc *alloc;
+  const vt_alloc *alloc; /* called by every job */
   void (*progress)(void *user, const char *check, uint64_t done, uint64_t total);
   void *progress_user;
 } vt_admit_options;
@@ -41,6 +41,10 @@ VT_API void vt_admission_free(vt_admission *a);
 VT_API uint32_t vt_admission_verdict(const vt_admission *a);
 /* The certificate as JSON, NULL unless it is admitted; the same bytes for the same backend. */
 VT_API const char *vt_admission_certificate(const vt_admission *a);
+/* Where the certificate of this plug-in is looked for when vt_options.certificate names no other:
+ * "./libfoo.so.certificate.json"; of device 1, "./libfoo.so.1.certificate.json". NULL for a backend
+ * that is built in, which needs none. */
+VT_API const char *vt_admission_place(const vt_admission *a);
 
 typedef struct vt_admission_counts {
   uint32_t size;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * admission.c - a backend before its judges: every check in its order, until one fails. */
 #include "admission.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "certificate.h"
 #include "vt_cpu.h"
 
 static const struct {
@@ -37,6 +40,21 @@ void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total)
 
 static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
+/* The path is what was named, less the number of the device, which the device's own name ends
+ * with: "./libfoo.so" or "./libfoo.so:1" for "libfoo.so:1". */
+static vt_status take_place(vt_admission *a, const char *device, vt_diag *d) {
+  char path[VT_CERTIFICATE_PATH], place[VT_CERTIFICATE_PATH];
+  const char *number = strrchr(device, ':'), *colon = strrchr(a->o.backend, ':');
+  const size_t whole = strlen(a->o.backend);
+  const int numbered =
+      colon != NULL && colon[1] != 0 && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+  snprintf(path, sizeof path, "%.*s", (int)(numbered ? (size_t)(colon - a->o.backend) : whole),
+           a->o.backend);
+  vt_certificate_place(path, (uint32_t)strtoul(number + 1, NULL, 10), place);
+  a->place = vt_arena_string(&a->arena, place, strlen(place));
+  return a->place != NULL ? VT_OK : out_of_memory(d);
+}
+
 /* A backend that does not open cannot be asked: that is no verdict. */
 static vt_status ask(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
@@ -44,7 +62,8 @@ static vt_status ask(vt_admission *a, vt_diag *d) {
   VT_TRY(vt_options_open(&how, a->a, &dev, d));
   for (uint32_t i = 0; i < vt_op_total(); i++)
     a->listed += vt_device_lists(dev, vt_op_at(i)->number) != 0;
-  const vt_status s = vt_device_hold(dev, a->o.backend, &a->hold, d);
+  vt_status s = vt_device_hold(dev, a->o.backend, &a->hold, d);
+  if (s == VT_OK && vt_device_plugin(dev) != NULL) s = take_place(a, vt_device_name(dev), d);
   vt_device_close(dev);
   return s;
 }
@@ -122,6 +141,7 @@ void vt_admission_free(vt_admission *a) {
 
 uint32_t vt_admission_verdict(const vt_admission *a) { return a->verdict; }
 const char *vt_admission_certificate(const vt_admission *a) { return a->certificate; }
+const char *vt_admission_place(const vt_admission *a) { return a->place; }
 
 void vt_admission_count(const vt_admission *a, vt_admission_counts *out) {
   vt_admission_counts c = a->counts;

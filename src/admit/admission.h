@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include "diverge.h"
 #include "program.h"
+#include "volta/volta_tools.h"
 #include "volta/volta_admit.h"
 #include "vt_pool.h"
 #include "vt_suite.h"
@@ -33,7 +34,7 @@ struct vt_admission {
   int refused;
   vt_refusal refusal;
   uint32_t verdict;
-  const char *certificate;
+  const char *certificate, *place;
 };
 
 /* A check gives VT_OK when it could be made; what it found is `refused`. */
@@ -78,6 +79,7 @@ vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *
 typedef struct vt_case_outcome {
   vt_case_result r;
   vt_difference seen;
+  uint32_t threads; /* that it was run with; 0: as the backend likes */
   char reason[200]; /* why it did not pass */
 } vt_case_outcome;
 /* Something done with case `i` of the suite; several threads may be at it. */

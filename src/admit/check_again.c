@@ -59,6 +59,7 @@ static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_
     const vt_status ran = run_round(a, w, round, &t, &d);
     vt_case_judge(a->suite, i, t.p, ran, &d, &out->r);
     if (out->r.outcome == VT_CASE_PASSED) continue;
+    if (w->threads != NULL) out->threads = w->threads[round];
     if (out->r.outcome == VT_CASE_DIFFERS) {
       w->say(round, out->reason, sizeof out->reason);
       if (ran == VT_OK) look(a, &t, &out->seen);

@@ -59,7 +59,7 @@ static const char *reason_of(const vt_case_outcome *x, char out[600]) {
 }
 
 static vt_status refuse_case(vt_admission *a, uint32_t i, const vt_case_outcome *x, vt_diag *d) {
-  const vt_options how = vt_admission_options(a, "bind,lower", 0);
+  const vt_options how = vt_admission_options(a, "bind,lower", x->threads);
   const char *name = a->suite->cases[i].name;
   char reason[600];
   vt_model *m = NULL;

@@ -191,13 +191,19 @@ static vt_status read_file(const char *path, vt_file *file, vt_certificate *c, v
   return s;
 }
 
+void vt_certificate_place(const char *plugin, uint32_t device, char out[VT_CERTIFICATE_PATH]) {
+  char number[16] = "";
+  if (device != 0) snprintf(number, sizeof number, ".%u", device);
+  snprintf(out, VT_CERTIFICATE_PATH, "%.4095s%s.certificate.json", plugin, number);
+}
+
 int vt_certificate_admits(const void *path, const vt_bearer *b, char why[VT_WHY_NOT]) {
-  char beside[4200];
+  char beside[VT_CERTIFICATE_PATH];
   const char *from = path;
   vt_file file;
   vt_certificate c;
   vt_diag d = {0};
-  snprintf(beside, sizeof beside, "%s%s", b->path, VT_CERTIFICATE_TAIL);
+  vt_certificate_place(b->path, b->device, beside);
   const vt_status s = read_file(from != NULL ? from : beside, &file, &c, &d);
   if (s == VT_IO && from == NULL) return 0; /* there is none */
   if (s != VT_OK) {

@@ -14,7 +14,9 @@ enum {
   VT_CERTIFICATE_FIELDS
 };
 #define VT_CERTIFICATE_FORMAT "volta certificate 1"
-#define VT_CERTIFICATE_TAIL ".certificate.json" /* of the one that lies beside a plug-in */
+/* Where the one of a plug-in's device lies unless somebody says otherwise. */
+enum { VT_CERTIFICATE_PATH = 4200 };
+void vt_certificate_place(const char *plugin, uint32_t device, char out[VT_CERTIFICATE_PATH]);
 
 /* The values as they are written: text in quotes, numbers, lists. */
 typedef struct vt_certificate {

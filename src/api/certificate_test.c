@@ -186,7 +186,7 @@ static void test_files(void) {
   snprintf(folder, sizeof folder, "/tmp/volta-certificate-XXXXXX");
   if (mkdtemp(folder) == NULL) exit(77);
   snprintf(plugin, sizeof plugin, "%s/libfoo.so", folder);
-  snprintf(beside, sizeof beside, "%s.certificate.json", plugin);
+  snprintf(beside, sizeof beside, "%s.1.certificate.json", plugin);
   print_with(0, NULL, &t);
   CHECK(!admits(NULL, "")); /* none there: nothing more to say */
   CHECK(!admits("/nonexistent/c.json", "of no use: cannot open"));

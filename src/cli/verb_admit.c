@@ -16,8 +16,6 @@ static void report(void *user, const char *check, uint64_t done, uint64_t total)
   cli_progress_show(check, done, total);
 }
 
-static int is_plugin(const char *backend) { return strchr(backend, '/') != NULL; }
-
 /* "volta-refusal-libfoo.so"; free it. */
 static char *default_folder(const char *backend) {
   static const char start[] = "volta-refusal-";
@@ -68,13 +66,13 @@ static void print_bits(const vt_refusal *r) {
   cli_print_name(r->output);
   cli_print("%s\n  has      %0*" PRIx64 " (%s)\n  must be  %0*" PRIx64 " (%s)\n", r->index, digits,
             r->bits, have, digits, r->expected, want);
-  cli_print("  differ   %" PRIu64 " of %" PRIu64 " elements, largest distance %" PRIu64 "\n",
-            r->differing, r->compared, r->distance);
+  cli_print("  distance %" PRIu64 "%s\n", r->distance, r->distance == UINT64_MAX ? " (NaN)" : "");
+  cli_print("  differ   %" PRIu64 " of %" PRIu64 " elements\n", r->differing, r->compared);
 }
 
 static void print_named(const char *label, const char *text) {
   if (text[0] == 0) return;
-  cli_print("  %-7s  ", label);
+  cli_print("  %-8s ", label);
   cli_print_name(text);
   cli_print("\n");
 }
@@ -117,7 +115,7 @@ static json_t *json_refusal(const vt_refusal *r, const char *folder) {
     cli_json_set(o, "index", cli_json_text(r->index));
     cli_json_set(o, "found", cli_json_bits(r->dtype, r->bits));
     cli_json_set(o, "expected", cli_json_bits(r->dtype, r->expected));
-    cli_json_set(o, "largest", cli_json_u64(r->distance));
+    cli_json_set(o, "distance", cli_json_u64(r->distance));
     cli_json_set(o, "differing", json_integer((json_int_t)r->differing));
     cli_json_set(o, "compared", json_integer((json_int_t)r->compared));
   }
@@ -155,29 +153,13 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
 
 /* ---- the certificate ---- */
 
-/* Where it goes; NULL: nowhere. Free it. */
-static vt_status place(const cli_args *a, const vt_admission *x, char **out, cli_error *e) {
-  const char *given = cli_value(a, "out"), *backend = a->operands[0];
-  static const char tail[] = ".certificate.json";
-  if (vt_admission_certificate(x) == NULL || (given == NULL && !is_plugin(backend))) return VT_OK;
-  const char *base = given != NULL ? given : backend;
-  const size_t n = strlen(base);
-  char *path = malloc(n + sizeof tail);
-  if (path == NULL) return cli_no_memory(e);
-  sprintf(path, "%s%s", base, given != NULL ? "" : tail);
-  *out = path;
-  return VT_OK;
-}
-
 static vt_status conclude(const cli_args *a, const vt_admission *x, const char *folder,
                           cli_error *e) {
-  char *path = NULL;
-  VT_TRY(place(a, x, &path, e));
-  const char *text = vt_admission_certificate(x);
+  const char *given = cli_value(a, "out"), *text = vt_admission_certificate(x);
+  const char *path = text == NULL ? NULL : given != NULL ? given : vt_admission_place(x);
   vt_status s = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
   if (s == VT_OK && cli_value(a, "json") != NULL) s = report_json(a, x, path, folder, e);
   if (s == VT_OK && cli_value(a, "json") == NULL) report_text(a, x, path, folder);
-  free(path);
   if (s != VT_OK || vt_admission_verdict(x) != VT_VERDICT_REFUSED) return s;
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
 }

@@ -83,6 +83,27 @@ for op in neg abs add sub mul div maximum minimum relu clamp; do only+=(--only "
 expect 0 ", 0 runs failed" "$cts" --cases "$root/tests/cts" --backend $plugin --jobs 1 "${only[@]}"
 if ! grep -qE '^cts: [0-9]{3,} of' "$work/said"; then fail "too few cases: $(cat "$work/said")"; fi
 
+# ---- admitted ----
+expect 0 "PASSED: $plugin (short form" "$volta" admit $plugin --short --jobs 1
+if [[ -e $plugin.certificate.json ]]; then fail "a certificate for half of the questions"; fi
+expect 0 "ADMITTED: $plugin" "$volta" admit $plugin
+expect 0 "run " "${run[@]}" --backend $plugin
+if grep -q UNADMITTED "$work/said"; then fail "stamped though it is admitted"; fi
+expect 0 '"unadmitted": false' "${run[@]}" --backend $plugin --json
+expect 0 '"unadmitted": false' "$volta" plan pointwise.vt --bind B=7 --backend $plugin --json
+expect 0 "= libpointwise.so:0" "$volta" parity "${model[@]}" --backends "reference:0,$plugin"
+mkdir "$work/other"
+cp libpointwise.so "$work/other/renamed.so"
+expect 5 "is not admitted: nothing shows" "${run[@]}" --backend "$work/other/renamed.so"
+expect 0 "run " "${run[@]}" --backend "$work/other/renamed.so" --certificate $plugin.certificate.json
+printf 'x' >>"$work/other/renamed.so"
+expect 5 "its certificate is of a file with another content" "${run[@]}" --backend "$work/other/renamed.so" \
+  --certificate $plugin.certificate.json
+sed 's/"spoilt": /"spoilt": 1/' $plugin.certificate.json >"$work/other/edited.json"
+expect 5 "its seal is broken" "${run[@]}" --backend $plugin --certificate "$work/other/edited.json"
+expect 5 "cannot open" "${run[@]}" --backend $plugin --certificate "$work/other/none.json"
+mv $plugin.certificate.json "$work/other"
+
 # ---- what it does not have is refused before anything runs ----
 printf 'volta 1\nmodel m {\n  input a: f32[3, 3]\n  output y = matmul(a, a)\n}\n' >"$work/matmul.vt"
 expect 4 "'y' = matmul giving f32[3, 3]: pointwise has no kernel for it" "$volta" run "$work/matmul.vt" --random-inputs 1 \
@@ -95,6 +116,14 @@ sed 's/return a > b ? a : b;/return a < b ? a : b;/' pointwise.c >"$work/wrong.c
 "$compiler" -std=c11 -O2 -fPIC -shared -I"$work/include" -o "$work/libwrong.so" "$work/wrong.c"
 expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "$volta" parity "${model[@]}" \
   --backends "reference,$work/libwrong.so" --allow-unadmitted
+expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "$volta" admit "$work/libwrong.so"
+expect 1 "maximum is the greater of two" "$volta" admit "$work/libwrong.so"
+# What it says shows the fault again.
+read -ra shown < <(sed -n 's/^  shows it volta //p' "$work/said")
+cd volta-refusal-libwrong.so
+expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "$volta" "${shown[@]}"
+cd ..
+expect 5 "is not admitted" "${run[@]}" --backend "$work/libwrong.so"
 
 # ---- the template, copied out as src/back/null/README.md says ----
 cd "$root"
