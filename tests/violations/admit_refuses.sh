@@ -19,11 +19,11 @@ fail() {
 # said NAME: the value behind a name in what was said.
 said() { sed -n "s/^  $1  *//p" "$work/said"; }
 
-# refused NAME OP: refused, and what was written shows it again.
+# refused NAME OP [OPTION]: refused, and what was written shows it again.
 refused() {
   local name=$1 op=$2 code=0 folder command element has
   cp "$plugins/$name.so" .
-  volta admit "./$name.so" --jobs 1 >"$work/said" 2>"$work/errors" || code=$?
+  volta admit "./$name.so" --jobs 1 "${@:3}" >"$work/said" 2>"$work/errors" || code=$?
   if ((code != 1)); then fail "$name: exit $code, not 1: $(cat "$work/said" "$work/errors")"; fi
   if [[ $(head -n 1 "$work/said") != "Accelerated backend diverges from CPU semantics. This is forbidden." ]]; then
     fail "$name: the sentence does not come first: $(cat "$work/said")"
@@ -55,6 +55,7 @@ cd "$work/here"
 refused contracted mul+add
 refused wide_accumulation matmul
 refused minus_zero_lost neg
+refused thread_dependent matmul --short # with a number of threads that shows it
 
 # A refusal lets nobody in.
 printf 'volta 1\nmodel m {\n  input x: f32[3]\n  output y = x + x\n}\n' >m.vt
@@ -63,4 +64,4 @@ volta run m.vt --random-inputs 1 --backend ./contracted.so >"$work/said" 2>&1 ||
 if ((code != 5)) || ! grep -q "is not admitted" "$work/said"; then fail "it is let in: exit $code: $(cat "$work/said")"; fi
 
 if ((failed)); then exit 1; fi
-echo "three wrong backends were refused, and what was written shows it again"
+echo "four wrong backends were refused, and what was written shows it again"

@@ -87,6 +87,7 @@ static const row rows[] = {
     {.name = "thread_dependent",
      .sin = "a partial sum for each thread",
      .check = "threads",
+     .op = "matmul",
      .differs = 1,
      .alone = 1},
     {.name = "lying_capability",
