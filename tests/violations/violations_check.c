@@ -262,15 +262,16 @@ int main(int argc, char **argv) {
   if (argc < 3) return 1;
   built = argv[1];
   test_page(argv[2]);
+  int judged = 0;
   if (argc == 3) test_folder();
   for (size_t i = 0; i < ROWS; i++) {
     int wanted = argc == 3;
     for (int k = 3; k < argc; k++) wanted |= strcmp(argv[k], rows[i].name) == 0;
     if (wanted) test_sin(&rows[i]);
+    judged += wanted;
   }
   if (argc == 3) test_checks();
   /* A plug-in runs in this process and may end it, with any exit code: this line is what counts. */
-  if (vt_test_failed == 0)
-    printf("%d backends judged: each sin is refused for itself\n", (int)ROWS);
+  if (vt_test_failed == 0) printf("%d backends judged: each sin is refused for itself\n", judged);
   TEST_DONE();
 }
