@@ -58,6 +58,14 @@ int vt_device_lists(const void *dev, uint32_t op);
 /* The device as the planner sees it; valid as long as the device. */
 vt_target vt_device_target(vt_device *dev);
 
+/* Until it is let go, the path that a device was opened by means the content that was loaded: one
+ * who judges many programs judges one content, whatever happens to the file, and does not have it
+ * read and hashed for each. `out` is NULL for a device that is built in, and that may be let go. */
+typedef struct vt_hold vt_hold;
+vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out,
+                         vt_diag *d) VT_NODISCARD;
+void vt_hold_release(vt_hold *h);
+
 /* ---- capabilities: what plans need and devices declare ---- */
 enum { VT_CAPABILITIES = 7 };
 typedef struct vt_capability {
