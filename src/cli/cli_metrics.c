@@ -158,11 +158,16 @@ static vt_status add_steps(json_t *o, vt_program *p, cli_error *e) {
 
 /* ---- phases ---- */
 
+/* Times are from the beginning of the first. */
 static json_t *json_phases(const vt_program *p) {
   json_t *list = json_array();
   vt_phase_info phase = {.size = sizeof phase};
+  uint64_t zero = UINT64_MAX;
   for (uint32_t i = 0; vt_program_phase(p, i, &phase) == VT_OK; i++)
-    cli_json_append(list, json_pack("{s:s, s:o}", "name", phase.name, "wall_ns",
+    if (phase.begin_ns < zero) zero = phase.begin_ns;
+  for (uint32_t i = 0; vt_program_phase(p, i, &phase) == VT_OK; i++)
+    cli_json_append(list, json_pack("{s:s, s:o, s:o}", "name", phase.name, "begin_ns",
+                                    cli_json_number(phase.begin_ns - zero), "wall_ns",
                                     cli_json_number(phase.end_ns - phase.begin_ns)));
   return list;
 }
