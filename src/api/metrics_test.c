@@ -114,6 +114,19 @@ static void test_run(void) {
   vt_program_free(p);
 }
 
+/* Parameters on the device or on the host, measured or not: one digest. */
+static void test_same(void) {
+  static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1"};
+  uint8_t first[32], digest[32];
+  for (int i = 0; i < 16; i++) {
+    vt_program *p = open_on(backends[i / 4], (uint32_t)i % 2, i % 4 < 2 ? NULL : "all", NULL);
+    for (int k = 0; k < 2; k++) CHECK(vt_program_run(p, NULL) == VT_OK);
+    CHECK(vt_program_digest(p, i == 0 ? first : digest, NULL) == VT_OK);
+    CHECK(i == 0 || memcmp(first, digest, sizeof first) == 0);
+    vt_program_free(p);
+  }
+}
+
 /* ---- phases ---- */
 
 static int has_phase(const vt_program *p, const char *name, vt_phase_info *out) {
@@ -233,6 +246,7 @@ int main(void) {
   test_steps();
   test_dense_copy();
   test_run();
+  test_same();
   test_phases();
   test_memory();
   test_many();

@@ -51,7 +51,7 @@ static int32_t tell_times(vt_bk_program *prog, vt_bk_metrics *out) {
     ends[i] = i + 1;
   }
   if (told.lies == BACKWARDS) ends[0] = 0, begins[0] = 5;
-  if (told.lies == BEYOND) ends[0] = UINT64_MAX;
+  if (told.lies == BEYOND) ends[0] = begins[2] = ends[2] = UINT64_MAX;
   out->n_steps = told.lies == NOTHING ? 0 : told.n_steps - (told.lies == TOO_FEW);
   out->begin = told.lies == NO_ARRAYS ? NULL : begins;
   out->end = ends;
