@@ -26,10 +26,10 @@ _volta() {
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
       plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --fallback --allow-unadmitted --certificate --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
       run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --metrics --trace --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --untried --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --markdown --json" ;;
-      backends) flags="--help -h --quiet -q --verbose -v --json" ;;
+      backends) flags="--help -h --quiet -q --verbose -v --markdown --json" ;;
       doctor) flags="--help -h --quiet -q --verbose -v --json" ;;
       explain) flags="--help -h --quiet -q --verbose -v" ;;
       inspect) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -97,7 +97,7 @@ _volta() {
     parity:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     digest:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     ops:*) COMPREPLY=() ;;
-    backends:*) COMPREPLY=() ;;
+    backends:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     doctor:*) COMPREPLY=() ;;
     explain:*) COMPREPLY=($(compgen -W "ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget" -- "$cur")) ;;
     inspect:*) COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -15,8 +15,8 @@ complete -c volta -n __fish_use_subcommand -f -a digest -d 'Print the digest of 
 complete -c volta -n '__fish_seen_subcommand_from digest' -F
 complete -c volta -n __fish_use_subcommand -f -a ops -d 'List the ops'
 complete -c volta -n '__fish_seen_subcommand_from ops' -f
-complete -c volta -n __fish_use_subcommand -f -a backends -d 'List the backends and their devices'
-complete -c volta -n '__fish_seen_subcommand_from backends' -f
+complete -c volta -n __fish_use_subcommand -f -a backends -d 'List the backends, what each declares, and whether it is admitted'
+complete -c volta -n '__fish_seen_subcommand_from backends' -F
 complete -c volta -n __fish_use_subcommand -f -a doctor -d 'Show facts about this build and machine, and check them'
 complete -c volta -n '__fish_seen_subcommand_from doctor' -f
 complete -c volta -n __fish_use_subcommand -f -a explain -d 'Explain a status code; without one, list them all'
@@ -76,6 +76,7 @@ complete -c volta -n '__fish_seen_subcommand_from run' -l plan-cache -r -f -a '(
 complete -c volta -n '__fish_seen_subcommand_from run' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l backends -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Which to compare, the first being what the others are held to'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l allow-unadmitted -d 'Run on a plug-in though no certificate admits it; the report says so'
+complete -c volta -n '__fish_seen_subcommand_from parity' -l untried -d 'Do not try first what the backends declare: what one does not keep is then seen as a difference'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l certificate -r -F -d 'The certificate that admits the plug-in'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l bind -r -f -d 'Give dims their sizes, as in B=4,T=128'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l seed -r -f -d 'Initialise the parameters from this seed; 0 unless given'
@@ -94,6 +95,7 @@ complete -c volta -n '__fish_seen_subcommand_from ops' -l backend -r -f -a '(vol
 complete -c volta -n '__fish_seen_subcommand_from ops' -l allow-unadmitted -d 'Ask a plug-in though no certificate admits it'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l markdown -d 'Print the page docs/ops.md'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l json -d 'Print the report as JSON'
+complete -c volta -n '__fish_seen_subcommand_from backends' -l markdown -d 'Print the page docs/governance/backend-capability-matrix.md'
 complete -c volta -n '__fish_seen_subcommand_from backends' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from doctor' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from inspect' -l json -d 'Print the report as JSON'

@@ -19,7 +19,7 @@ _volta_verbs() {
     'parity:Run a model on several backends and compare every bit'
     'digest:Print the digest of each tensor of a file, or the hash of a model'
     'ops:List the ops'
-    'backends:List the backends and their devices'
+    'backends:List the backends, what each declares, and whether it is admitted'
     'doctor:Show facts about this build and machine, and check them'
     'explain:Explain a status code; without one, list them all'
     'inspect:Show what is in a file\: its tensors, or the model it holds'
@@ -136,6 +136,7 @@ _volta() {
         '-v[Say more on standard error]' \
         '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
         '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
+        '--untried[Do not try first what the backends declare\: what one does not keep is then seen as a difference]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
@@ -177,7 +178,9 @@ _volta() {
         '-q[Say nothing on standard error but errors]' \
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
-        '--json[Print the report as JSON]' ;;
+        '--markdown[Print the page docs/governance/backend-capability-matrix.md]' \
+        '--json[Print the report as JSON]' \
+        '*:operand:_files' ;;
       doctor) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \

@@ -73,7 +73,7 @@ needed_only_by 'vt_plan_build|vt_exec_new' 'pipeline\.c\.o' "there is one pipeli
 # A backend sees the op table, numbers and memory: nothing of graphs, plans or the gateway.
 backend_objects=$(for library in "$build"/libvt_back_*.a; do nm -A "$library" 2>/dev/null; done |
   sed -nE 's|^[^:]*:([^:]+\.o):.*|\1|p' | sort -u)
-host_objects='(graph|pass|plan)(_[a-z]+)?\.c\.o|rewrite\.c\.o|identities\.c\.o|constants\.c\.o|device\.c\.o|exec\.c\.o|registry\.c\.o|program\.c\.o|pipeline\.c\.o|ports\.c\.o|model\.c\.o|parse(_[a-z]+)?\.c\.o'
+host_objects='(graph|pass|plan)(_[a-z]+)?\.c\.o|rewrite\.c\.o|identities\.c\.o|constants\.c\.o|device\.c\.o|exec\.c\.o|registry\.c\.o|program\.c\.o|pipeline\.c\.o|ports\.c\.o|model\.c\.o|parse(_[a-z]+)?\.c\.o|(suite|case)(_[a-z]+)?\.c\.o'
 for object in $backend_objects; do independent "${object//./\\.}" "$host_objects"; done
 
 # The tables themselves are handled by the gateway and by the backends that fill them.

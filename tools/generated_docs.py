@@ -14,6 +14,7 @@ FILES = {  # file -> (program, arguments)
     "completions/volta.zsh": ("gen", ["zsh"]),
     "completions/volta.fish": ("gen", ["fish"]),
     "docs/ops.md": ("volta", ["ops", "--markdown"]),
+    "docs/governance/backend-capability-matrix.md": ("volta", ["backends", "--markdown"]),
     "docs/plan-tiny_transformer.svg": ("volta", ["plan", "examples/tiny_transformer.vt", "--bind", "B=2,T=16",
                                                  "--memory-budget", "640KiB", "--backend", "reference:0", "--svg", "-"]),
 }

@@ -94,10 +94,13 @@ enum { VT_PRECISION_LOCKED = 0 };                   /* the types and orders of t
 enum { VT_FALLBACK_NONE = 0, VT_FALLBACK_CPU = 1 }; /* the whole plan, before its first step */
 enum { VT_MIXED_PATH_REFUSED = 0, VT_MIXED_PATH_ALLOWED = 1 }; /* see vt_program_feed */
 enum { VT_ADMISSION_REQUIRED = 0, VT_ADMISSION_WAIVED = 1 };   /* of plug-ins; stamped */
+/* What a backend declares is tried before it is first relied on. Believed, it is not: for those who
+ * compare every bit anyway, and want to see a lie as a difference instead of a refusal. */
+enum { VT_CAPABILITIES_TRIED = 0, VT_CAPABILITIES_BELIEVED = 1 };
 typedef struct vt_policy {
   uint32_t size;
   uint32_t determinism, precision; /* values other than these are refused */
-  uint32_t fallback, mixed_path, admission;
+  uint32_t fallback, mixed_path, admission, capabilities;
 } vt_policy;
 
 /* Zero-initialise, set `size`, then what differs from the default. */

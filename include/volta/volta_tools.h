@@ -112,11 +112,13 @@ VT_API const char *vt_planned_fallback(const vt_planned *p);
 VT_API const char *vt_planned_text(const vt_planned *p);
 VT_API void vt_planned_digest(const vt_planned *p, uint8_t out_core[32], uint8_t out_target[32]);
 
-/* Classes of memory: "host_input", "parameter", ... Each is one stretch; all but those of
- * vt_memory_class_on_device() = 0 lie on the device. NULL past the end. */
+/* Classes of memory: "host_input", "parameter", ... say what bytes are there for; all but those of
+ * vt_memory_class_on_device() = 0 lie on the device. NULL past the end. An arena is one stretch of
+ * bytes, named by the first of its classes: temporaries, workspace and outputs share one. */
 enum { VT_MEMORY_CLASSES = 8 };
 VT_API const char *vt_memory_class(uint32_t i);
 VT_API int vt_memory_class_on_device(uint32_t i);
+VT_API uint32_t vt_memory_class_arena(uint32_t i);
 
 typedef struct vt_plan_info {
   uint32_t size;
@@ -129,13 +131,13 @@ typedef struct vt_plan_info {
   uint64_t peak; /* on the device: the sum of its classes */
   uint64_t live; /* the most alive at one time: nothing in this order of steps does with less */
   uint64_t to_device, from_device; /* bytes that cross in one run; params that stay are not in it */
+  uint32_t fullest, reserved;      /* the first step with `live` bytes; `steps`: after the last */
 } vt_plan_info;
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 
 /* Stretches of memory with their lifetimes, for pictures: values with bytes of their own, visits of
  * parameters ("wte visits"), dense copies of views ("h dense"), and what bodies take ("bodies"); at
- * each step also its scratch ("scratch"). Temporaries and scratch may lie among outputs that are
- * not there yet; copies that follow each other within one step may share bytes. */
+ * each step also its scratch ("scratch"). Offsets are into the arena of the class. */
 typedef struct vt_plan_stretch {
   uint32_t size, memory_class;
   uint32_t first, last; /* steps; `last` may be vt_plan_info.steps: to the end */
@@ -201,15 +203,35 @@ VT_API vt_status vt_program_phase(const vt_program *p, uint32_t i, vt_phase_info
 /* ---- backends and this installation ------------------------------------------------------------
  */
 
+/* What devices declare: "supports_float64", ... NULL past the end. */
+enum { VT_CAPABILITY_COUNT = 7 };
+VT_API const char *vt_capability_name(uint32_t i);
+VT_API const char *vt_capability_about(uint32_t i);
+
+enum { VT_BACKEND_BUILT_IN = 0, VT_BACKEND_ADMITTED = 1, VT_BACKEND_UNADMITTED = 2 };
 typedef struct vt_backend_row {
-  char name[80];   /* "reference:0" */
-  char about[160]; /* one sentence, or why the device does not open */
-  int available;   /* the device opens */
-  int complete;    /* runs every prim: can run any model */
-  uint32_t prims, comps;
+  uint32_t size;
+  int available;         /* the device opens */
+  int complete;          /* runs every prim: can run any model */
+  uint32_t prims, comps; /* that it runs itself */
+  uint32_t capabilities; /* bit i: it declares vt_capability_name(i) */
+  int strict;            /* it promises the bits of the reference */
+  int infers, trains;    /* which plans it serves */
+  uint32_t alignment;    /* of tensors, in bytes */
+  int dense_only;        /* it takes no strides */
+  int shares_host;       /* its memory is the host's own */
+  uint32_t admission;    /* VT_BACKEND_* */
+  vt_status status;      /* why it does not open; VT_OK when it does */
+  uint64_t memory;       /* bytes that are left; 0: not known */
+  char name[80];         /* "reference:0" */
+  char about[160];       /* one sentence, or why the device does not open */
 } vt_backend_row;
+/* Those that are built in. Set `size`. */
 VT_API uint32_t vt_backend_count(void);
 VT_API vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) VT_NODISCARD;
+/* The device that `o->backend` names, which may be a plug-in, admitted or not: it is asked and does
+ * not run. */
+VT_API void vt_backend_row_of(const vt_options *o, vt_backend_row *out);
 
 /* Facts about this build and machine, as key and value; NULL past the end. The facts whose key
  * starts with "check." have a value that starts with "ok" or "FAILED". */

@@ -288,7 +288,7 @@ static void add_part(vt_text *t, const char *name, const void *bytes, size_t n) 
 static const char tiny_model[] =
     "volta 1\nmodel t {\n  dim B\n  input x: f32[B]\n  output y = x\n}\n";
 
-/* The small suite of the folder, with an example, and a comment of `pad` bytes. */
+/* The small suite of the folder, with an example, and two comments of `pad` bytes. */
 static void make_padded_image(size_t pad, vt_text *t) {
   uint8_t answers[32 + 8 * SMALL_CASES];
   vt_suite *s = read_small(1);
@@ -300,7 +300,7 @@ static void make_padded_image(size_t pad, vt_text *t) {
   for (uint32_t i = 0; i < SMALL_CASES; i++) memcpy(answers + 32 + 8 * i, s->cases[i].expected, 8);
   vt_suite_free(s);
   vt_text_init(&published, vt_alloc_default());
-  vt_text_add(&published, "# note\n%064x t.vt B=2,C=30 seed=5 inputs=7\n", 0xabc);
+  vt_text_add(&published, "# note%*s\n%064x t.vt B=2,C=30 seed=5 inputs=7\n", (int)pad, "", 0xabc);
   vt_text_init(&cases, vt_alloc_default());
   vt_text_add(&cases, "%s#%*s", small_cases, (int)pad, "");
   vt_text_init(t, vt_alloc_default());
@@ -343,12 +343,10 @@ static void test_image(void) {
 /* Replaces `from`, which must be there, by `to` of the same length. */
 static void patch(vt_text *t, const char *from, const char *to) {
   const size_t n = strlen(from);
-  for (size_t i = 0; i + n <= t->n; i++)
-    if (memcmp(t->s + i, from, n) == 0) {
-      memcpy(t->s + i, to, n);
-      return;
-    }
-  CHECK(!"there is nothing to replace");
+  size_t i = 0;
+  while (i + n <= t->n && memcmp(t->s + i, from, n) != 0) i++;
+  CHECK(i + n <= t->n && strlen(to) == n);
+  if (i + n <= t->n) memcpy(t->s + i, to, n);
 }
 
 /* Answers and cases that are not of one suite, whichever of them changed. */
@@ -456,7 +454,7 @@ static void test_choose_short_memory(void) {
   CHECK(fault.live == 0);
 }
 
-/* An arena asks rarely. The comment shifts everything behind it, so that each piece of a suite
+/* An arena asks rarely. The comments shift everything behind them, so that each piece of a suite
  * comes to be the one for which a block is opened. */
 static void test_memory(void) {
   const size_t most = vt_test_is_long() ? 16384 : 4096;

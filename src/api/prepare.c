@@ -100,7 +100,7 @@ static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d)
   if (p.precision != VT_PRECISION_LOCKED)
     return VT_FAIL(d, VT_UNSUPPORTED, "there is no precision but locked (0), not %u", p.precision);
   if (p.fallback > VT_FALLBACK_CPU || p.mixed_path > VT_MIXED_PATH_ALLOWED ||
-      p.admission > VT_ADMISSION_WAIVED)
+      p.admission > VT_ADMISSION_WAIVED || p.capabilities > VT_CAPABILITIES_BELIEVED)
     return VT_FAIL(d, VT_USAGE, "the policy has a value that means nothing");
   *out = p;
   return VT_OK;
@@ -204,6 +204,7 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int how
   VT_TRY(read_opening(o, &terms->policy, &opening, d));
   if (is_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
   named.backend = name_of(o);
+  if (terms->policy.capabilities == VT_CAPABILITIES_BELIEVED) how |= VT_PREPARE_UNTRIED;
   if (terms->policy.fallback == VT_FALLBACK_NONE)
     return attempt(m, &named, &opening, a, how, dev, line, d);
   const vt_status s = attempt(m, &named, &opening, a, how, dev, line, &why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tools.c - the op table, the backends and this installation, as volta_tools.h shows them. */
+ * tools.c - the op table and this installation, as volta_tools.h shows them. */
 #include <stdio.h>
 #include <string.h>
 #include "volta/volta_tools.h"
@@ -94,59 +94,6 @@ vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_dia
   return vt_op_supported_by(&o, number, out, d);
 }
 
-/* ---- backends ---- */
-
-/* Device number `i` counted over all backends; 0 when there are not so many. */
-static int find_device(uint32_t i, char *name, size_t n) {
-  for (uint32_t b = 0; b < vt_registry_total(); b++) {
-    const char *backend;
-    uint32_t devices;
-    if (vt_registry_at(b, &backend, &devices, NULL) != VT_OK) continue;
-    if (i < devices) {
-      snprintf(name, n, "%s:%u", backend, i);
-      return 1;
-    }
-    i -= devices;
-  }
-  return 0;
-}
-
-uint32_t vt_backend_count(void) {
-  char name[80];
-  uint32_t n = 0;
-  while (find_device(n, name, sizeof name)) n++;
-  return n;
-}
-
-static void count_ops(const vt_device *dev, vt_backend_row *row) {
-  uint32_t owed = 0;
-  for (uint32_t i = 0; i < vt_op_total(); i++) {
-    const vt_op_info *op = vt_op_at(i);
-    const uint32_t has = vt_device_lists(dev, op->number) != 0;
-    owed += op->prim;
-    *(op->prim ? &row->prims : &row->comps) += has;
-  }
-  row->complete = row->prims == owed;
-}
-
-vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) {
-  vt_backend_row row = {0};
-  vt_diag why = {0};
-  vt_device *dev;
-  if (!find_device(i, row.name, sizeof row.name))
-    return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
-  if (vt_device_open(row.name, vt_alloc_default(), &dev, &why) == VT_OK) {
-    row.available = 1;
-    snprintf(row.about, sizeof row.about, "%s", vt_device_caps(dev)->about);
-    count_ops(dev, &row);
-    vt_device_close(dev);
-  } else {
-    snprintf(row.about, sizeof row.about, "%.150s", why.text);
-  }
-  *out = row;
-  return VT_OK;
-}
-
 /* ---- doctor ---- */
 
 static void say_self_test(char *out, size_t n) {
@@ -161,7 +108,7 @@ static void say_self_test(char *out, size_t n) {
 }
 
 static void say_backends(char *out, size_t n) {
-  vt_backend_row row;
+  vt_backend_row row = {.size = sizeof row};
   size_t used = 0;
   out[0] = 0;
   for (uint32_t i = 0; vt_backend_row_at(i, &row, NULL) == VT_OK && used < n; i++)
@@ -169,7 +116,7 @@ static void say_backends(char *out, size_t n) {
 }
 
 static void say_reference(char *out, size_t n) {
-  vt_backend_row row = {0};
+  vt_backend_row row = {.size = sizeof row};
   const int ok = vt_backend_row_at(0, &row, NULL) == VT_OK && row.available && row.complete;
   snprintf(out, n, "%s",
            ok ? "ok: the reference runs every prim" : "FAILED: the reference is incomplete");

@@ -12,7 +12,7 @@ typedef struct cli_planning {
   uint64_t budget;               /* 0: none */
   const char *certificate;       /* of a plug-in; NULL: beside it */
   uint32_t threads;              /* 0: as without the flag */
-  vt_policy policy;              /* --fallback, --allow-unadmitted */
+  vt_policy policy;              /* --fallback, --allow-unadmitted, --untried */
 } cli_planning;
 
 /* --schedule, --stream, --memory-budget, --threads, --certificate and the flags of the policy. The
@@ -56,14 +56,6 @@ typedef struct cli_plan_job {
 vt_status cli_plan_make(const cli_plan_job *j, const cli_bind *bind, const cli_planning *how,
                         vt_planned **out, cli_error *e) VT_NODISCARD;
 double cli_plan_ratio(const vt_plan_info *i); /* the peak over what is alive at most */
-
-/* ---- the step at which most is alive (cli_fullest.c) ---- */
-
-typedef struct cli_fullest {
-  uint32_t step; /* the first of them; 0 when there are no steps */
-  uint64_t bytes;
-} cli_fullest;
-vt_status cli_plan_fullest(const vt_planned *p, cli_fullest *out, cli_error *e) VT_NODISCARD;
 
 /* ---- sweeps (cli_sweep.c) ---- */
 

@@ -49,6 +49,8 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]) {
 static vt_status parse_policy(const cli_args *a, vt_policy *out, cli_error *e) {
   const char *fallback = cli_takes(a, "fallback") ? cli_value(a, "fallback") : NULL;
   if (cli_value(a, "allow-unadmitted") != NULL) out->admission = VT_ADMISSION_WAIVED;
+  if (cli_takes(a, "untried") && cli_value(a, "untried") != NULL)
+    out->capabilities = VT_CAPABILITIES_BELIEVED;
   if (fallback == NULL || strcmp(fallback, "none") == 0) return VT_OK;
   out->fallback = VT_FALLBACK_CPU;
   if (strcmp(fallback, "cpu") == 0) return VT_OK;

@@ -1,34 +1,164 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_backends.c - volta backends: a row a device. */
+ * verb_backends.c - volta backends [PLUGIN.so...]: each device, what it declares, and whether it is
+ * admitted. */
+#include <inttypes.h>
 #include "cli_json.h"
 
+typedef struct listing {
+  json_t *list; /* NULL: printed */
+  vt_status worst;
+} listing;
+
+static const char *admission_of(const vt_backend_row *r) {
+  static const char *const words[] = {"built in", "admitted", "unadmitted"};
+  return r->available ? words[r->admission] : "-";
+}
+
+static const char *serves(const vt_backend_row *r) {
+  if (r->infers && r->trains) return "inference, training";
+  return r->infers ? "inference" : r->trains ? "training" : "nothing";
+}
+
+/* ---- text ---- */
+
 static void print_row(const vt_backend_row *r) {
-  cli_print("%-12s  %-11s  %-8s  %3u prims  %3u comps  %s\n", r->name,
-            r->available ? "available" : "unavailable", r->complete ? "complete" : "partial",
-            r->prims, r->comps, r->about);
+  cli_print("%-12s  %-11s  %-10s  %-8s  %3u prims  %3u comps  %s\n", r->name,
+            r->available ? "available" : "unavailable", admission_of(r),
+            r->complete ? "complete" : "partial", r->prims, r->comps, r->about);
+  if (!r->available) return;
+  cli_print("  determinism %s; serves %s; alignment %u%s%s\n", r->strict ? "strict" : "none",
+            serves(r), r->alignment, r->dense_only ? "; dense tensors only" : "",
+            r->shares_host ? "; in host memory" : "");
+  cli_print(" ");
+  for (uint32_t i = 0; i < VT_CAPABILITY_COUNT; i++)
+    if ((r->capabilities >> i & 1) != 0) cli_print(" %s", vt_capability_name(i));
+  cli_print(r->capabilities != 0 ? "\n" : " declares no capability\n");
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_capabilities(const vt_backend_row *r) {
+  json_t *o = json_object();
+  for (uint32_t i = 0; i < VT_CAPABILITY_COUNT; i++)
+    cli_json_set(o, vt_capability_name(i), json_boolean((r->capabilities >> i & 1) != 0));
+  return o;
 }
 
 static json_t *json_row(const vt_backend_row *r) {
-  return json_pack("{s:s, s:b, s:b, s:i, s:i, s:o}", "name", r->name, "available", r->available,
-                   "complete", r->complete, "prims", (int)r->prims, "comps", (int)r->comps, "about",
-                   cli_json_text(r->about));
+  json_t *o =
+      json_pack("{s:o, s:b, s:s, s:b, s:i, s:i, s:o}", "name", cli_json_text(r->name), "available",
+                r->available, "admission", admission_of(r), "complete", r->complete, "prims",
+                (int)r->prims, "comps", (int)r->comps, "about", cli_json_text(r->about));
+  if (!r->available) return o;
+  cli_json_set(o, "determinism", json_string(r->strict ? "strict" : "none"));
+  cli_json_set(o, "inference", json_boolean(r->infers));
+  cli_json_set(o, "training", json_boolean(r->trains));
+  cli_json_set(o, "alignment", json_integer((json_int_t)r->alignment));
+  cli_json_set(o, "dense_only", json_boolean(r->dense_only));
+  cli_json_set(o, "shares_host", json_boolean(r->shares_host));
+  cli_json_set(o, "memory", json_integer((json_int_t)r->memory));
+  cli_json_set(o, "capabilities", json_capabilities(r));
+  return o;
 }
 
-static vt_status report(json_t *list, cli_error *e) {
+/* ---- the page docs/governance/backend-capability-matrix.md ---- */
+
+static const char page_head[] =
+    "# What each backend declares\n\n"
+    "Written by `volta backends --markdown`. A plan that needs what its device does not declare is "
+    "refused when it is planned; what is declared is\n"
+    "tried before it is first used, and a device that does not keep it is refused. "
+    "[adding-a-backend.md](../adding-a-backend.md#capabilities) says which\n"
+    "steps need what. Plug-ins: `volta backends ./libfoo.so`.\n";
+
+typedef const char *cell(const vt_backend_row *r, uint32_t i);
+static const char *yes(int is) { return is ? "yes" : "no"; }
+static const char *capability_cell(const vt_backend_row *r, uint32_t i) {
+  return yes((r->capabilities >> i & 1) != 0);
+}
+static const char *complete_cell(const vt_backend_row *r, uint32_t i) {
+  return (void)i, r->complete ? "all prims" : "some prims";
+}
+static const char *determinism_cell(const vt_backend_row *r, uint32_t i) {
+  return (void)i, r->strict ? "strict" : "none";
+}
+static const char *serves_cell(const vt_backend_row *r, uint32_t i) { return (void)i, serves(r); }
+static const char *dense_cell(const vt_backend_row *r, uint32_t i) {
+  return (void)i, yes(!r->dense_only);
+}
+static const char *host_cell(const vt_backend_row *r, uint32_t i) {
+  return (void)i, yes(r->shares_host);
+}
+
+static vt_status print_line(const char *head, cell *text, uint32_t k, cli_error *e) {
+  cli_print("| %s |", head);
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
-    vt_backend_row r;
+    vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
-    if (list != NULL) cli_json_append(list, json_row(&r));
-    if (list == NULL) print_row(&r);
+    cli_print(" %s |", text != NULL ? text(&r, k) : r.name);
+  }
+  cli_print("\n");
+  return VT_OK;
+}
+
+static vt_status print_markdown(cli_error *e) {
+  cli_print("%s\n", page_head);
+  VT_TRY(print_line("", NULL, 0, e));
+  cli_print("|---|");
+  for (uint32_t i = 0; i < vt_backend_count(); i++) cli_print("---|");
+  cli_print("\n");
+  for (uint32_t i = 0; i < VT_CAPABILITY_COUNT; i++)
+    VT_TRY(print_line(vt_capability_name(i), capability_cell, i, e));
+  VT_TRY(print_line("determinism", determinism_cell, 0, e));
+  VT_TRY(print_line("serves", serves_cell, 0, e));
+  VT_TRY(print_line("runs itself", complete_cell, 0, e));
+  VT_TRY(print_line("takes strides", dense_cell, 0, e));
+  VT_TRY(print_line("in host memory", host_cell, 0, e));
+  cli_print("\n");
+  for (uint32_t i = 0; i < VT_CAPABILITY_COUNT; i++)
+    cli_print("- `%s`: %s.\n", vt_capability_name(i), vt_capability_about(i));
+  return VT_OK;
+}
+
+/* ---- the verb ---- */
+
+static void show(listing *l, const vt_backend_row *r) {
+  if (l->list != NULL) cli_json_append(l->list, json_row(r));
+  if (l->list == NULL) print_row(r);
+}
+
+static vt_status show_built_in(listing *l, cli_error *e) {
+  for (uint32_t i = 0; i < vt_backend_count(); i++) {
+    vt_backend_row r = {.size = sizeof r};
+    VT_TRY(vt_backend_row_at(i, &r, &e->diag));
+    show(l, &r);
   }
   return VT_OK;
 }
 
+/* Whatever was asked for by name has to be there. */
+static void show_named(listing *l, const cli_args *a, cli_error *e) {
+  for (uint32_t i = 0; i < a->n_operands; i++) {
+    const vt_options o = {.size = sizeof o, .backend = a->operands[i]};
+    vt_backend_row r = {.size = sizeof r};
+    vt_backend_row_of(&o, &r);
+    show(l, &r);
+    if (r.available || l->worst != VT_OK) continue;
+    l->worst = VT_FAIL(&e->diag, r.status, "%s", r.about);
+  }
+}
+
 vt_status verb_backends(const cli_args *a, cli_error *e) {
   const int as_json = cli_value(a, "json") != NULL;
-  json_t *list = as_json ? json_array() : NULL;
-  const vt_status s = report(list, e);
-  if (s == VT_OK && as_json) return cli_json_print(json_pack("{s:o}", "backends", list), e);
-  json_decref(list);
-  return s;
+  VT_TRY(cli_contradict(a, "json", "markdown", e));
+  if (cli_value(a, "markdown") != NULL) return print_markdown(e);
+  listing l = {.list = as_json ? json_array() : NULL};
+  vt_status s = VT_OK;
+  if (a->n_operands == 0) s = show_built_in(&l, e);
+  show_named(&l, a, e);
+  if (s == VT_OK && as_json)
+    s = cli_json_print(json_pack("{s:o}", "backends", l.list), e);
+  else
+    json_decref(l.list);
+  return s == VT_OK ? l.worst : s;
 }

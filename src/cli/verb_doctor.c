@@ -54,7 +54,7 @@ vt_status cli_version(cli_error *e) {
   print_fact("isa", "cpu");
   cli_print("backends");
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
-    vt_backend_row r;
+    vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
     if (r.available) cli_print(" %s", r.name);
   }

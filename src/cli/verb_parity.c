@@ -39,7 +39,7 @@ static vt_status add_lane(contest *c, const char *name, size_t n, cli_error *e) 
 
 static vt_status list_all(contest *c, cli_error *e) {
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
-    vt_backend_row r;
+    vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
     if (r.available && r.complete) VT_TRY(add_lane(c, r.name, strlen(r.name), e));
   }

@@ -179,14 +179,15 @@ static vt_status check_memory(vt_exec *x, vt_diag *d) {
 
 static vt_status no_room(const vt_exec *x, uint32_t c, const char *who, vt_diag *d) {
   return VT_FAIL(d, VT_NOMEM, "%s has no %llu bytes for the %s tensors", who,
-                 (unsigned long long)x->p->class_bytes[c], vt_class_name(c));
+                 (unsigned long long)vt_plan_arena_bytes(x->p, c), vt_class_name(c));
 }
 
 static vt_status take_memory(vt_exec *x, vt_diag *d) {
   char who[100];
   snprintf(who, sizeof who, "backend '%s'", x->dev->name);
   for (uint32_t c = 0; c < ON_DEVICE; c++) {
-    const int32_t s = x->dev->api->buffer_new(x->dev->dev, x->p->class_bytes[c], &x->buffer[c]);
+    const int32_t s =
+        x->dev->api->buffer_new(x->dev->dev, vt_plan_arena_bytes(x->p, c), &x->buffer[c]);
     if (s == VT_NOMEM) return no_room(x, c, who, d);
     if (s != VT_OK) return vt_device_fail(x->dev, s, "take memory", d);
     x->taken[c] = 1;
@@ -266,8 +267,8 @@ static vt_status copy(vt_exec *x, void *host, const vt_transfer *t, vt_diag *d) 
   if (t->bytes == 0) return VT_OK;
   vt_guard_count(VT_COUNT_COPIES);
   const uint64_t begin = vt_record_now(&x->record);
-  const int32_t s =
-      x->dev->api->copy(x->dev->dev, host, x->buffer[t->class], t->offset, t->bytes, to_device);
+  const int32_t s = x->dev->api->copy(x->dev->dev, host, x->buffer[vt_class_arena(t->class)],
+                                      t->offset, t->bytes, to_device);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "copy a tensor", d);
   if (!to_device || !stays(t->class)) vt_record_copy(&x->record, t, begin);
   return VT_OK;

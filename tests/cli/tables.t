@@ -107,13 +107,48 @@ A complete backend runs every one of these.
 # Every row of the table has a number of its own, ascending.
 $ volta ops | awk '{print $1}' | sort -n -u -c && volta ops --json | grep -c '"number"' | diff - <(volta ops | wc -l)
 $ volta backends | grep -E '^(null|island|reference):' | sed 's/ *[0-9]* prims *[0-9]* comps/ P prims C comps/'
-reference:0   available    complete P prims C comps  scalar reference; compositions as the ops that define them
-reference:1   available    complete P prims C comps  scalar reference; compositions by their own kernels
-island:0      available    complete P prims C comps  scalar kernels over memory that only copies reach
-island:1      available    complete P prims C comps  the same, for dense tensors alone
-null:0        available    partial P prims C comps  runs nothing; the template for new backends
+reference:0   available    built in    complete P prims C comps  scalar reference; compositions as the ops that define them
+reference:1   available    built in    complete P prims C comps  scalar reference; compositions by their own kernels
+island:0      available    built in    complete P prims C comps  scalar kernels over memory that only copies reach
+island:1      available    built in    complete P prims C comps  the same, for dense tensors alone
+null:0        available    built in    partial P prims C comps  runs nothing; the template for new backends
+$ volta backends null:0 reference:1 | sed 's/ *[0-9]* prims *[0-9]* comps/ P prims C comps/'
+null:0        available    built in    partial P prims C comps  runs nothing; the template for new backends
+  determinism strict; serves inference; alignment 64
+  declares no capability
+reference:1   available    built in    complete P prims C comps  scalar reference; compositions by their own kernels
+  determinism strict; serves inference, training; alignment 64; in host memory
+  supports_float64 supports_int8_exact supports_atomic_ops deterministic_reductions correctly_rounded_math preserves_subnormals supports_regions
+$ volta backends reference:7 --json
+{
+  "backends": [
+    {
+      "name": "reference:7",
+      "available": false,
+      "admission": "-",
+      "complete": false,
+      "prims": 0,
+      "comps": 0,
+      "about": "backend 'reference' has 2 devices, there is no number 7"
+    }
+  ]
+}
+! volta: error: backend 'reference' has 2 devices, there is no number 7 [backend]
+? 5
+$ volta backends nosuch ./none.so
+nosuch        unavailable  -           partial     0 prims    0 comps  there is no backend 'nosuch'; there are: reference, island, null
+./none.so     unavailable  -           partial     0 prims    0 comps  plug-in './none.so' is refused: cannot open it: No such file or directory
+! volta: error: there is no backend 'nosuch'; there are: reference, island, null [backend]
+? 5
+$ volta backends --markdown | sed -n '1p;/preserves/p'
+\# What each backend declares
+| preserves_subnormals | yes | yes | yes | yes | no |
+- `preserves_subnormals`: subnormals are kept, in operands and results.
+$ volta backends --json --markdown
+! volta: error: --json and --markdown contradict each other [usage]
+? 2
 $ volta backends --json | python3 -c 'import json,sys; print(*(sorted(b) for b in json.load(sys.stdin)["backends"] if b["name"] == "reference:1"))'
-['about', 'available', 'complete', 'comps', 'name', 'prims']
+['about', 'admission', 'alignment', 'available', 'capabilities', 'complete', 'comps', 'dense_only', 'determinism', 'inference', 'memory', 'name', 'prims', 'shares_host', 'training']
 $ volta doctor | grep '^check\.' | grep -v '  ok' ; volta doctor > /dev/null
 $ volta doctor --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["ok"])'
 True

@@ -21,7 +21,9 @@ verbs:
   digest FILE               Print the digest of each tensor of a file, or the
                             hash of a model.
   ops                       List the ops.
-  backends                  List the backends and their devices.
+  backends [BACKEND|PLUGIN.so]...
+                            List the backends, what each declares, and whether
+                            it is admitted.
   doctor                    Show facts about this build and machine, and check
                             them.
   explain [CODE]            Explain a status code; without one, list them all.
@@ -143,6 +145,8 @@ flags:
                             available and complete.
       --allow-unadmitted    Run on a plug-in though no certificate admits it;
                             the report says so.
+      --untried             Do not try first what the backends declare: what one
+                            does not keep is then seen as a difference.
       --certificate FILE    The certificate that admits the plug-in. Without it:
                             beside it, as in ./libfoo.so.certificate.json.
       --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * diverge_find.c - the search. The graph that truly ran, after all its passes, is run again with
+ * every value an output; the first node whose result differs has operands that agree, because they
+ * come before it. Then that node is tried alone. Where it is right alone, ops before it go along;
+ * where nothing differs any more, groups that are run as one are tried, then the end of the graph,
+ * and last the model as it was. */
+#include <stdio.h>
+#include <string.h>
+#include "diverge_parts.h"
+#include "model.h"
+#include "program.h"
+
+/* Outputs beside the model's own, in one run. */
+enum { MOST_OUTPUTS = 4096 };
+static const uint64_t MOST_BYTES = UINT64_C(512) << 20;
+
+enum { FEW = 4 }; /* how often a part around a node that is known to part may grow */
+
+static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
+static vt_status nothing(vt_diag *d) { return VT_FAIL(d, VT_NAME, "nothing differs"); }
+
+void vt_divergence_done(vt_divergence *x) {
+  vt_arena_done(&x->arena);
+  memset(x, 0, sizeof *x);
+}
+
+/* ---- what is reported ---- */
+
+static const char *index_text(vt_arena *keep, const vt_tensor *t, uint64_t i) {
+  char out[VT_MAX_RANK * 24 + 3] = "[";
+  int64_t at[VT_MAX_RANK] = {0};
+  for (uint32_t a = t->rank; a-- > 0;) {
+    const uint64_t size = t->dim[a] > 0 ? (uint64_t)t->dim[a] : 1;
+    at[a] = (int64_t)(i % size);
+    i /= size;
+  }
+  size_t n = 1;
+  for (uint32_t a = 0; a < t->rank; a++)
+    n += (size_t)snprintf(out + n, sizeof out - n, "%s%lld", a == 0 ? "" : ", ", (long long)at[a]);
+  snprintf(out + n, sizeof out - n, "]");
+  return vt_arena_string(keep, out, strlen(out));
+}
+
+/* The distance of the first pair alone: compared as two scalars. */
+static vt_status first_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i, uint64_t *out,
+                                vt_diag *d) {
+  const uint64_t at = i * vt_dtype_bytes(a->dtype);
+  const vt_tensor x = {.dtype = a->dtype, .data = (char *)a->data + at};
+  const vt_tensor y = {.dtype = b->dtype, .data = (char *)b->data + at};
+  vt_compare c = {.size = sizeof c};
+  VT_TRY(vt_tensor_compare(&x, &y, &c, d));
+  *out = c.largest;
+  return VT_OK;
+}
+
+static vt_status report(vt_program *const p[VT_SIDES], uint32_t output, const vt_compare *c,
+                        vt_divergence *x, vt_diag *d) {
+  const char *name;
+  vt_tensor t;
+  VT_TRY(vt_program_output(p[VT_JUDGED], output, &name, &t, d));
+  VT_TRY(vt_tensor_keep(&t, &x->arena, &x->result, d));
+  VT_TRY(vt_program_output(p[VT_RIGHT], output, &name, &t, d));
+  VT_TRY(vt_tensor_keep(&t, &x->arena, &x->right, d));
+  x->output = vt_arena_string(&x->arena, name, strlen(name));
+  x->index = index_text(&x->arena, &t, c->first);
+  x->dtype = t.dtype;
+  x->bits = c->first_a;
+  x->expected = c->first_b;
+  x->differing = c->differing;
+  x->compared = c->compared;
+  VT_TRY(first_distance(&x->result, &x->right, c->first, &x->distance, d));
+  return x->arena.failed ? no_memory(d) : VT_OK;
+}
+
+/* ---- one part ---- */
+
+static vt_status fight(const vt_duel *x, const vt_model *m, const char *passes, vt_divergence *out,
+                       vt_diag *d) {
+  vt_given_table table = {out->n_inputs, out->names, out->inputs};
+  const vt_giver v = {vt_give_table, &table};
+  vt_program *p[VT_SIDES];
+  vt_compare c;
+  uint32_t output;
+  VT_TRY(vt_duel_run(x, m, passes, &v, p, d));
+  vt_status s = vt_duel_compare(p, &output, &c, d);
+  if (s == VT_OK && output == vt_program_outputs(p[VT_RIGHT])) s = VT_NAME;
+  if (s == VT_OK) s = report(p, output, &c, out, d);
+  vt_duel_end(p);
+  return s;
+}
+
+/* Model and inputs of a part. */
+static vt_status write_part(const vt_duel *x, const vt_part *p, const vt_giver *v,
+                            vt_divergence *out, vt_diag *d) {
+  vt_part_model m;
+  VT_TRY(vt_part_write(p, &out->arena, &m, d));
+  VT_TRY(vt_part_describe(p, &out->arena, &out->op, &out->signature));
+  out->model = m.text;
+  out->n_inputs = m.n_inputs;
+  out->names = m.names;
+  out->inputs = VT_NEW_N(&out->arena, vt_tensor, m.n_inputs);
+  if (out->inputs == NULL) return no_memory(d);
+  return vt_duel_values(x, p->g, v, m.values, m.n_inputs, &out->arena, out->inputs, d);
+}
+
+/* Whether the backend would be let to run the model by those who try first what it declares. */
+static vt_status try_declared(const vt_duel *x, const vt_model *m, const char *passes,
+                              vt_divergence *out, vt_diag *d) {
+  vt_program *p = NULL;
+  const vt_status s = vt_duel_make(x, VT_JUDGED, m, passes, 0, &p, NULL);
+  vt_program_free(p);
+  out->untried = s != VT_OK;
+  return s == VT_NOMEM ? no_memory(d) : VT_OK;
+}
+
+/* Whether it takes as many threads as the caller set: most faults do not. */
+static vt_status try_threads(const vt_duel *x, const vt_model *m, const char *passes,
+                             vt_divergence *out, vt_diag *d) {
+  vt_duel any = *x;
+  if (x->side[VT_JUDGED].threads == 0) return VT_OK;
+  any.side[VT_JUDGED].threads = 0;
+  const vt_status s = fight(&any, m, passes, out, NULL);
+  if (s != VT_OK) out->threads = x->side[VT_JUDGED].threads;
+  return s == VT_NOMEM ? no_memory(d) : VT_OK;
+}
+
+static vt_status try_part(const vt_duel *x, const vt_part *p, const vt_giver *v, const char *passes,
+                          vt_divergence *out, vt_diag *d) {
+  vt_model *m = NULL;
+  VT_TRY(write_part(x, p, v, out, d));
+  VT_TRY(vt_model_parse(out->model, strlen(out->model), &x->a, &m, d));
+  vt_status s = fight(x, m, passes, out, d);
+  /* A pass may have dropped the op, or computed it ahead on the reference. */
+  if (s == VT_NAME && passes == NULL) {
+    passes = "bind,lower";
+    s = fight(x, m, passes, out, d);
+  }
+  if (s == VT_OK) s = try_threads(x, m, passes, out, d);
+  if (s == VT_OK) s = try_declared(x, m, passes, out, d);
+  if (passes != NULL) out->passes = vt_arena_string(&out->arena, passes, strlen(passes));
+  vt_model_free(m);
+  return s == VT_OK && out->arena.failed ? no_memory(d) : s;
+}
+
+vt_status vt_part_try(const vt_duel *x, const vt_part *p, const vt_giver *v, const char *passes,
+                      vt_divergence *out, vt_diag *d) {
+  vt_divergence found = {.isolated = 1};
+  vt_diag why = {0};
+  vt_arena_init(&found.arena, x->a);
+  const vt_status s = try_part(x, p, v, passes, &found, &why);
+  if (s == VT_OK) {
+    vt_divergence_done(out);
+    *out = found;
+    return VT_OK;
+  }
+  vt_divergence_done(&found);
+  return s == VT_NOMEM ? no_memory(d) : VT_NAME; /* a part that cannot run shows nothing */
+}
+
+/* ---- the first value that differs ---- */
+
+static uint64_t bytes_of(const vt_graph *g, uint32_t value) {
+  uint64_t count, bytes;
+  const vt_status s = vt_type_size(&g->values[value].type, &count, &bytes, NULL);
+  return s == VT_OK ? bytes : MOST_BYTES;
+}
+
+/* As many of the values from `at` on as fit into one run; one at least. */
+static uint32_t chunk_of(const vt_graph *g, const uint32_t *values, uint32_t n, uint32_t at) {
+  uint64_t bytes = bytes_of(g, values[at]);
+  uint32_t k = 1;
+  while (at + k < n && k < MOST_OUTPUTS && bytes < MOST_BYTES)
+    bytes += bytes_of(g, values[at + k++]);
+  return k;
+}
+
+/* Which of these values is the first to differ; n when none does. */
+static vt_status first_of(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+                          const char *passes, const uint32_t *values, uint32_t n, uint32_t *out,
+                          vt_diag *d) {
+  vt_model *m = NULL;
+  vt_program *p[VT_SIDES];
+  vt_compare c;
+  VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
+  vt_status s = vt_duel_run(x, m, passes, v, p, d);
+  if (s == VT_OK) {
+    s = vt_duel_compare(p, out, &c, d);
+    vt_duel_end(p);
+  }
+  vt_model_free(m);
+  return s;
+}
+
+/* The first value to differ among the results of all nodes, or of those that end a group where
+ * there is one; VT_NAME when none does. */
+static vt_status first_value(const vt_duel *x, const vt_graph *g, const vt_giver *v, int groups,
+                             vt_arena *scratch, uint32_t *out, vt_diag *d) {
+  uint32_t *values = VT_NEW_N(scratch, uint32_t, g->n_values), n = 0, found = 0;
+  if (values == NULL) return no_memory(d);
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    const vt_node *node = &g->nodes[i];
+    const int inner =
+        node->group != 0 && i + 1 < g->n_nodes && g->nodes[i + 1].group == node->group;
+    for (uint32_t k = 0; k < node->n_out && !(groups && inner); k++)
+      values[n++] = node->first_out + k;
+  }
+  for (uint32_t at = 0, k; at < n; at += k) {
+    k = chunk_of(g, values, n, at);
+    VT_TRY(first_of(x, g, v, groups ? "bind,lower,dead,fuse" : "bind,lower,dead", values + at, k,
+                    &found, d));
+    if (found == k) continue;
+    *out = values[at + found];
+    return VT_OK;
+  }
+  return VT_NAME;
+}
+
+/* ---- parts around a node ---- */
+
+static vt_status part_init(vt_part *p, const vt_graph *g, uint32_t first, uint32_t last,
+                           vt_arena *scratch, vt_diag *d) {
+  const vt_node *n = &g->nodes[last];
+  vt_result *results = VT_NEW_N(scratch, vt_result, n->n_out);
+  *p = (vt_part){g, VT_NEW_N(scratch, uint8_t, g->n_nodes), n->n_out, results, first, last};
+  if (p->has == NULL || results == NULL) return no_memory(d);
+  memset(p->has + first, 1, last - first + 1);
+  for (uint32_t i = 0; i < n->n_out; i++) results[i] = (vt_result){NULL, n->first_out + i};
+  return VT_OK;
+}
+
+/* Alone, then with what it reads from, up to `most` times; each time by twice as much. */
+static vt_status try_growing(const vt_duel *x, vt_part *p, const vt_giver *v, uint32_t most,
+                             vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+  uint32_t by = 1;
+  vt_status s = vt_part_try(x, p, v, NULL, out, d);
+  for (uint32_t i = 0; s == VT_NAME && i < most; i++, by *= 2) {
+    int grown = 0;
+    for (uint32_t k = 0; k < by && vt_part_grow(p, scratch); k++) grown = 1;
+    if (!grown) break;
+    s = vt_part_try(x, p, v, NULL, out, d);
+  }
+  return s == VT_NAME && scratch->failed ? no_memory(d) : s;
+}
+
+/* The first node that parts, and what it is made of. */
+static vt_status try_nodes(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+                           vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+  vt_part part;
+  uint32_t value;
+  VT_TRY(first_value(x, g, v, 0, scratch, &value, d));
+  const uint32_t node = g->values[value].node;
+  VT_TRY(part_init(&part, g, node, node, scratch, d));
+  VT_TRY(try_growing(x, &part, v, FEW, scratch, out, d));
+  if (g->nodes[node].n_body == 0) return VT_OK;
+  const vt_status s = vt_diverge_body(x, g, node, v, out, NULL);
+  return s == VT_NOMEM ? no_memory(d) : VT_OK; /* the op with its bodies is found already */
+}
+
+/* A few neighbours of a group: what is wrong is often two of them, run as one op. */
+static vt_status try_few(const vt_duel *x, const vt_graph *g, const vt_giver *v, uint32_t first,
+                         uint32_t last, vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+  vt_status s = VT_NAME;
+  for (uint32_t n = 2; s == VT_NAME && n <= FEW && n < last - first + 1; n++)
+    for (uint32_t i = first; s == VT_NAME && i + n - 1 <= last; i++) {
+      vt_part part;
+      VT_TRY(part_init(&part, g, i, i + n - 1, scratch, d));
+      s = vt_part_try(x, &part, v, NULL, out, d);
+    }
+  return s;
+}
+
+static vt_status try_groups(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+                            vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+  vt_part part;
+  uint32_t value, any = 0;
+  for (uint32_t i = 0; i < g->n_nodes; i++) any |= g->nodes[i].group;
+  if (any == 0) return VT_NAME;
+  VT_TRY(first_value(x, g, v, 1, scratch, &value, d));
+  const uint32_t last = g->values[value].node;
+  uint32_t first = last;
+  while (g->nodes[last].group != 0 && first > 0 &&
+         g->nodes[first - 1].group == g->nodes[last].group)
+    first--;
+  const vt_status s = try_few(x, g, v, first, last, scratch, out, d);
+  if (s != VT_NAME) return s;
+  VT_TRY(part_init(&part, g, first, last, scratch, d));
+  return try_growing(x, &part, v, FEW, scratch, out, d);
+}
+
+/* Failures but those of memory mean that this way does not lead there. */
+vt_status vt_diverge_inside(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+                            vt_divergence *out, vt_diag *d) {
+  vt_arena scratch;
+  vt_arena_init(&scratch, x->a);
+  vt_status s = try_nodes(x, g, v, &scratch, out, NULL);
+  if (s != VT_OK && s != VT_NOMEM) s = try_groups(x, g, v, &scratch, out, NULL);
+  vt_arena_done(&scratch);
+  if (s == VT_NOMEM) return no_memory(d);
+  return s == VT_OK ? VT_OK : VT_NAME;
+}
+
+/* ---- the whole ---- */
+
+typedef struct search {
+  vt_duel x;
+  vt_giver v;
+  const char *passes; /* the caller's */
+  vt_model *bound;    /* after bind alone */
+  vt_model *ran;      /* after all passes */
+  const char *output; /* that differs; kept in `arena` */
+  vt_arena arena;
+  vt_divergence seen; /* in the model as it was */
+} search;
+
+static const vt_result *find_result(const vt_graph *g, const char *name) {
+  const vt_result *r = NULL;
+  for (uint32_t i = 0; i < g->n_results; i++)
+    if (strcmp(g->results[i].name, name) == 0) r = &g->results[i];
+  return r;
+}
+
+/* The end of the graph, up to all that the output needs. */
+static vt_status try_end(search *s, vt_divergence *out, vt_diag *d) {
+  const vt_graph *g = s->ran->g;
+  const vt_result *r = find_result(g, s->output);
+  vt_part part;
+  if (r == NULL || g->values[r->value].node == VT_NO_NODE) return VT_NAME;
+  const uint32_t node = g->values[r->value].node;
+  VT_TRY(part_init(&part, g, node, node, &s->arena, d));
+  VT_TRY(try_growing(&s->x, &part, &s->v, 32, &s->arena, out, d));
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < g->n_nodes; i++) left += !part.has[i] && g->nodes[i].op != VT_OP_literal;
+  out->isolated = left > 0;
+  return VT_OK;
+}
+
+/* All of the model, parameters as inputs. That what was seen is not seen again is possible, as when
+ * it depends on what ran before; the report is then of what was seen. */
+static vt_status take_whole(search *s, vt_divergence *out, vt_diag *d) {
+  const vt_graph *g = s->bound->g;
+  const vt_result *r = find_result(g, s->output);
+  const uint32_t node = r == NULL ? VT_NO_NODE : g->values[r->value].node;
+  if (node == VT_NO_NODE) return nothing(d); /* an input handed through is never run */
+  vt_part part = {g,   VT_NEW_N(&s->arena, uint8_t, g->n_nodes), g->n_results, g->results, node,
+                  node};
+  if (part.has == NULL) return no_memory(d);
+  memset(part.has, 1, g->n_nodes);
+  vt_status status = vt_part_try(&s->x, &part, &s->v, s->passes, out, d);
+  if (status == VT_NAME) {
+    VT_TRY(write_part(&s->x, &part, &s->v, &s->seen, d));
+    VT_TRY(try_declared(&s->x, s->bound, s->passes, &s->seen, d));
+    s->seen.threads = s->x.side[VT_JUDGED].threads;
+    if (s->passes != NULL)
+      s->seen.passes = vt_arena_string(&s->seen.arena, s->passes, strlen(s->passes));
+    if (s->seen.arena.failed) return no_memory(d);
+    *out = s->seen;
+    memset(&s->seen, 0, sizeof s->seen);
+    status = VT_OK;
+  }
+  out->isolated = 0;
+  return status;
+}
+
+static vt_status seek(search *s, vt_divergence *out, vt_diag *d) {
+  vt_status status = vt_diverge_inside(&s->x, s->ran->g, &s->v, out, d);
+  if (status == VT_NAME) status = try_end(s, out, d);
+  return status == VT_NAME ? take_whole(s, out, d) : status;
+}
+
+/* ---- the first run ---- */
+
+static vt_status parse_pass(const search *s, const vt_program *p, const char *pass, vt_model **out,
+                            vt_diag *d) {
+  const char *text = vt_program_pass_text(p, pass);
+  if (text == NULL) return no_memory(d);
+  return vt_model_parse(text, strlen(text), &s->x.a, out, d);
+}
+
+static vt_status look(search *s, vt_program *const p[VT_SIDES], vt_diag *d) {
+  vt_compare c;
+  uint32_t output;
+  VT_TRY(vt_duel_compare(p, &output, &c, d));
+  if (output == vt_program_outputs(p[VT_RIGHT])) return nothing(d);
+  VT_TRY(report(p, output, &c, &s->seen, d));
+  s->output = vt_arena_string(&s->arena, s->seen.output, strlen(s->seen.output));
+  if (s->output == NULL) return no_memory(d);
+  const uint32_t last = vt_program_passes(p[VT_JUDGED]) - 1;
+  VT_TRY(parse_pass(s, p[VT_JUDGED], "bind", &s->bound, d));
+  return parse_pass(s, p[VT_JUDGED], vt_program_pass(p[VT_JUDGED], last), &s->ran, d);
+}
+
+/* Each side as the caller says, but for what would hide or blur a difference. */
+static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
+  vt_program *p[VT_SIDES] = {NULL};
+  vt_status status = VT_OK;
+  for (int i = 0; status == VT_OK && i < VT_SIDES; i++) {
+    status = vt_program_make(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
+    if (status == VT_OK) status = vt_duel_start(&s->v, p[i], d);
+  }
+  if (status == VT_OK) status = look(s, p, d);
+  vt_duel_end(p);
+  return status;
+}
+
+static void duel_init(vt_duel *x, const vt_options *how) {
+  vt_options o = vt_options_read(how, &x->a);
+  o.size = sizeof o;
+  o.cache = NULL; /* it keeps the last graph alone */
+  o.progress = NULL;
+  o.measure = 0;
+  x->side[VT_JUDGED] = x->side[VT_RIGHT] = o;
+  x->side[VT_RIGHT].backend = "reference:0";
+  x->side[VT_RIGHT].policy = NULL;
+  x->side[VT_RIGHT].certificate = x->side[VT_RIGHT].isa = NULL;
+}
+
+vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_give *give,
+                          void *user, vt_divergence *out, vt_diag *d) {
+  search s = {.v = {give, user}};
+  vt_divergence found = {.isolated = 0};
+  duel_init(&s.x, how);
+  s.passes = s.x.side[VT_JUDGED].passes;
+  vt_arena_init(&s.arena, s.x.a);
+  vt_arena_init(&s.seen.arena, s.x.a);
+  vt_arena_init(&found.arena, s.x.a);
+  vt_status status = first_run(&s, m, d);
+  if (status == VT_OK) status = seek(&s, &found, d);
+  vt_divergence_done(&s.seen);
+  vt_model_free(s.bound);
+  vt_model_free(s.ran);
+  vt_arena_done(&s.arena);
+  if (status == VT_OK) {
+    *out = found;
+  } else {
+    vt_divergence_done(&found);
+  }
+  return status;
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * diverge_test.c - backends that are right but for one thing, and what is found of them: the op,
+ * its element, a model that shows it alone, and a folder that shows it again. The backends are
+ * those of diverge_test.h. */
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "diverge.h"
+#include "diverge_test.h"
+#include "volta/volta_tools.h"
+#include "vt_test.h"
+
+/* ---- finding ---- */
+
+static vt_status give(void *user, vt_program *p, vt_diag *d) {
+  (void)user;
+  VT_TRY(vt_program_init_params(p, 3, d));
+  return vt_program_random_inputs(p, 5, d);
+}
+
+static vt_status find_with(const char *text, const vt_options *how, vt_divergence *out) {
+  vt_diag d = {0};
+  vt_model *m = NULL;
+  runs = first_run = 0;
+  vt_status s = vt_model_parse(text, strlen(text), how->alloc, &m, &d);
+  if (s == VT_OK) s = vt_diverge_find(m, how, give, NULL, out, &d);
+  if (s != VT_OK && s != VT_NAME && s != VT_NOMEM) fprintf(stderr, "%s\n", d.text);
+  vt_model_free(m);
+  return s;
+}
+
+static const vt_binding two[] = {{"B", 2}, {"T", 16}};
+
+static vt_status find(const char *lines, vt_divergence *out) {
+  const vt_options how = {.size = sizeof how, .backend = "wrong"};
+  char text[2048];
+  snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", lines);
+  return find_with(text, &how, out);
+}
+
+static uint32_t op(const char *name) {
+  const vt_op_info *info = vt_op_find(name);
+  CHECK(info != NULL);
+  return info == NULL ? 0 : info->number;
+}
+
+static int count_lines(const char *text) {
+  int n = 0;
+  for (; *text != 0; text++) n += *text == '\n';
+  return n;
+}
+
+/* ---- the folder, read back and run ---- */
+
+static vt_status read_input(const char *in, const char *name, vt_program *p) {
+  char path[600];
+  vt_archive *a = NULL;
+  vt_tensor t = {0};
+  const char *key;
+  snprintf(path, sizeof path, "%.200s/%.200s.npy", in, name);
+  if (access(path, R_OK) != 0) snprintf(path, sizeof path, "%.200s/%.200s.safetensors", in, name);
+  VT_TRY(vt_archive_read(path, NULL, &a, NULL));
+  vt_status s = vt_archive_tensor(a, 0, &key, &t);
+  if (s == VT_OK) s = vt_program_set_input(p, name, &t, NULL);
+  vt_archive_free(a);
+  return s;
+}
+
+static vt_status run_folder(const char *in, const char *backend, const vt_divergence *x,
+                            vt_program **out) {
+  const vt_policy policy = {
+      .size = sizeof policy,
+      .capabilities = x->untried ? VT_CAPABILITIES_BELIEVED : VT_CAPABILITIES_TRIED};
+  const vt_options o = {.size = sizeof o,
+                        .backend = backend,
+                        .passes = x->passes,
+                        .threads = x->threads,
+                        .policy = &policy};
+  char path[600];
+  vt_model *m = NULL;
+  vt_port_info port;
+  snprintf(path, sizeof path, "%.200s/model.vt", in);
+  VT_TRY(vt_model_read(path, NULL, &m, NULL));
+  vt_status s = vt_program_new(m, &o, out, NULL);
+  for (uint32_t i = 0; s == VT_OK && vt_model_port(m, i, &port) == VT_OK; i++) {
+    CHECK(port.kind != VT_PORT_PARAM);
+    if (port.kind == VT_PORT_INPUT) s = read_input(in, port.name, *out);
+  }
+  if (s == VT_OK) s = vt_program_run(*out, NULL);
+  vt_model_free(m);
+  return s;
+}
+
+/* What is in the folder gives what the divergence says. */
+static void check_folder(const char *in, const vt_divergence *x) {
+  static const char *const backend[2] = {"wrong:0", "reference:0"};
+  const vt_tensor *want[2] = {&x->result, &x->right};
+  for (int side = 0; side < 2; side++) {
+    vt_program *p = NULL;
+    int found = 0;
+    CHECK(run_folder(in, backend[side], x, &p) == VT_OK);
+    for (uint32_t i = 0; p != NULL && i < vt_program_outputs(p); i++) {
+      const char *name;
+      vt_tensor t;
+      vt_compare c = {.size = sizeof c};
+      CHECK(vt_program_output(p, i, &name, &t, NULL) == VT_OK);
+      if (strcmp(name, x->output) != 0) continue;
+      found = vt_tensor_compare(&t, want[side], &c, NULL) == VT_OK && c.differing == 0;
+    }
+    CHECK(found);
+    vt_program_free(p);
+  }
+}
+
+static char folder[] = "/tmp/volta-diverge-XXXXXX";
+
+static void empty_folder(const char *path) {
+  char command[700];
+  snprintf(command, sizeof command, "rm -r '%s'", path);
+  CHECK(system(command) == 0);
+}
+
+static void check_written(const vt_divergence *x) {
+  char path[600];
+  vt_text command;
+  vt_text_init(&command, vt_alloc_default());
+  snprintf(path, sizeof path, "%s/it", folder);
+  CHECK(vt_divergence_write(x, path, "wrong:0", &command, NULL) == VT_OK);
+  CHECK(strstr(command.s, "volta parity model.vt") == command.s + (x->threads == 0 ? 0 : 16));
+  CHECK((strstr(command.s, " --untried") != NULL) == (x->untried != 0));
+  CHECK(strstr(command.s, " --backends reference:0,wrong:0") != NULL);
+  CHECK(strstr(command.s, "unadmitted") == NULL);
+  CHECK((strstr(command.s, " --passes bind,lower ") != NULL) == (x->passes != NULL));
+  check_folder(path, x);
+  vt_text_done(&command);
+}
+
+/* ---- cases ---- */
+
+/* Everything that must hold whatever was found. */
+static void check_sound(const vt_divergence *x) {
+  vt_compare c = {.size = sizeof c};
+  CHECK(vt_tensor_compare(&x->result, &x->right, &c, NULL) == VT_OK);
+  CHECK(c.differing == x->differing && c.differing > 0 && c.compared == x->compared);
+  CHECK(c.first_a == x->bits && c.first_b == x->expected && x->bits != x->expected);
+  CHECK(x->distance > 0 && x->distance <= c.largest);
+  check_written(x);
+}
+
+static void expect(const char *lines, const char *name, const char *signature, int nodes) {
+  vt_divergence x = {0};
+  const vt_status s = find(lines, &x);
+  CHECK(s == VT_OK);
+  if (s != VT_OK) fprintf(stderr, "nothing found in\n%s\n", lines);
+  if (s != VT_OK) return;
+  if (strcmp(x.op, name) != 0 || strcmp(x.signature, signature) != 0)
+    fprintf(stderr, "found %s: %s\n%s", x.op, x.signature, x.model);
+  CHECK(strcmp(x.op, name) == 0);
+  CHECK(strcmp(x.signature, signature) == 0);
+  CHECK(x.isolated);
+  /* version, model, end, an input each, an op each, an output each */
+  if (nodes > 0) CHECK(count_lines(x.model) == 3 + (int)x.n_inputs + nodes + 1);
+  if (nodes > 0 && count_lines(x.model) != 3 + (int)x.n_inputs + nodes + 1)
+    fprintf(stderr, "%s", x.model);
+  check_sound(&x);
+  vt_divergence_done(&x);
+}
+
+static void test_none(void) {
+  vt_divergence x = {0};
+  fault = (struct fault){0};
+  CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_NAME);
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  CHECK(find("input x: f32[3]\ny = tanh(x)\noutput y", &x) == VT_NAME);
+  CHECK(x.op == NULL);
+  const vt_policy odd = {.size = sizeof odd, .capabilities = VT_CAPABILITIES_BELIEVED + 1};
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .policy = &odd};
+  static const char text[] = "volta 1\nmodel m {\ninput x: f32[3]\ny = exp(x)\noutput y\n}\n";
+  vt_diag d = {0};
+  vt_model *m = NULL;
+  CHECK(vt_model_parse(text, strlen(text), NULL, &m, &d) == VT_OK);
+  CHECK(vt_diverge_find(m, &how, give, NULL, &x, &d) == VT_USAGE);
+  vt_model_free(m);
+}
+
+static void test_middle(void) {
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  expect("input x: f32[3, 4]\nh = tanh(x)\ne = exp(h)\ny = sqrt(e)\nz = exp(y)\noutput z", "exp",
+         "exp(f32[3, 4]) -> f32[3, 4]", 1);
+  /* Names with dots, and a literal that goes along. */
+  fault = (struct fault){.from = op("add"), .to = op("sub")};
+  expect("input a.b.c: f32[2]\nh = a.b.c * 2.0\ny.0 = tanh(h) + 1.5\noutput y.0", "add",
+         "add(f32[2], f32[]) -> f32[2]", 2);
+  /* One operand twice, one that is a parameter. */
+  fault = (struct fault){.spoilt = op("mul")};
+  expect("input x: f32[5]\nparam w: f32[5] = normal\nz = x * w\ny = z - x\noutput y", "mul",
+         "mul(f32[5], f32[5]) -> f32[5]", 1);
+  expect("input x: f32[5]\nz = tanh(x)\ny = z * z\noutput y", "mul",
+         "mul(f32[5], f32[5]) -> f32[5]", 1);
+  /* No operand at all. */
+  fault = (struct fault){.spoilt = op("iota")};
+  expect("input x: i64[4] in 0..9\nz = iota(shape=[4], axis=0, dtype=i64)\ny = x + z\noutput y",
+         "iota", "iota() -> i64[4]", 1);
+}
+
+static void test_types(void) {
+  fault = (struct fault){.from = op("add"), .to = op("sub")};
+  expect("input x: i32[2, 3] in 0..5\ny = x + x * x\noutput y", "add",
+         "add(i32[2, 3], i32[2, 3]) -> i32[2, 3]", 1);
+  fault = (struct fault){.spoilt = op("cast")};
+  expect("input x: f32[4]\ny = cast(x, dtype=bf16)\noutput y", "cast", "cast(f32[4]) -> bf16[4]",
+         1);
+  fault = (struct fault){.spoilt = op("concat")};
+  expect("input x: f32[4]\nh = cast(x, dtype=bf16)\ny = concat(h, h)\noutput y", "concat",
+         "concat(bf16[4], bf16[4]) -> bf16[8]", 1);
+  fault = (struct fault){.spoilt = op("gather")};
+  expect("input x: f32[4, 3]\ninput i: i64[2] in 0..3\ny = gather(x, i)\noutput y", "gather",
+         "gather(f32[4, 3], i64[2]) -> f32[2, 3]", 1);
+}
+
+static void test_nan(void) {
+  vt_divergence x = {0};
+  fault = (struct fault){.from = op("log"), .to = op("log1p")};
+  CHECK(find("input x: f32[8]\nh = abs(x) - 1.0\ny = log(h)\noutput y", &x) == VT_OK);
+  CHECK(x.op != NULL && strcmp(x.op, "log") == 0 && x.dtype == VT_DTYPE_F32);
+  CHECK(x.expected == 0x7fc00000 && x.bits != x.expected && x.distance == UINT64_MAX);
+  CHECK(x.index != NULL && strcmp(x.index, "[0]") == 0);
+  if (x.op != NULL) check_sound(&x);
+  vt_divergence_done(&x);
+}
+
+static void test_second_result(void) {
+  vt_divergence x = {0};
+  fault = (struct fault){.spoilt = op("sort"), .result = 1};
+  CHECK(find("input x: f32[2, 9]\nv, i = sort(x)\n"
+             "output v\noutput i",
+             &x) == VT_OK);
+  CHECK(x.op != NULL && strcmp(x.op, "sort") == 0);
+  CHECK(x.op != NULL && strcmp(x.output, "i") == 0 && x.dtype == VT_DTYPE_I64);
+  CHECK(x.op != NULL && strcmp(x.index, "[0, 1]") == 0 && x.distance == 1 && x.differing == 1);
+  CHECK(x.op != NULL && strcmp(x.signature, "sort(f32[2, 9]) -> f32[2, 9], i64[2, 9]") == 0);
+  if (x.op != NULL) check_sound(&x);
+  vt_divergence_done(&x);
+}
+
+/* A composition that the backend keeps is one op; another is the ops that define it. */
+static void test_whole_composition(void) {
+  const char *lines = "input x: f32[2, 5]\nh = softmax(tanh(x))\ny = h - 0.25\noutput y";
+  fault = (struct fault){.whole = op("softmax"), .spoilt = op("softmax")};
+  expect(lines, "softmax", "softmax(f32[2, 5]) -> f32[2, 5]", 1);
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  expect(lines, "exp", "exp(f32[2, 5]) -> f32[2, 5]", 1);
+}
+
+static void test_bodies(void) {
+  const char *loop =
+      "input x: f32[3, 4]\ninput w: f32[4]\nparam h0: f32[4] = zeros\n"
+      "last, all = loop(h0, x, count=3, carried=1, each=1) (i, h, xt) {\n"
+      "g = tanh(h + xt) * w\ne = exp(g * cast(i, dtype=f32))\ngive g + e, e\n}\n"
+      "y = last * 2.0\noutput y\noutput all";
+  /* exp2 differs from exp but where the operand is 0, as it is in the first turn. */
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  expect(loop, "exp", "exp(f32[4]) -> f32[4]", 1);
+  /* Only in the second turn, which needs what the first carried. */
+  vt_divergence x = {0};
+  CHECK(find("param h0: f32[2] = zeros\ny = loop(h0, count=3, carried=1) (i, h) {\n"
+             "give exp(h)\n}\noutput y",
+             &x) == VT_OK);
+  CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && x.n_inputs == 1);
+  CHECK(x.op != NULL && *(const uint32_t *)x.inputs[0].data == 0x3f800000); /* exp(0) */
+  vt_divergence_done(&x);
+  /* The loop itself, and nothing in it. */
+  fault = (struct fault){.spoilt = op("loop"), .result = 1};
+  expect(loop, "loop", "loop(f32[4], f32[3, 4], f32[4]) -> f32[4], f32[3, 4]", 0);
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  expect(
+      "input x: f32[4]\np = max(x) < 0.0\n"
+      "y = cond(p) {\ngive exp(tanh(x))\n} else {\nq = x * 3.0\ngive exp(q)\n}\noutput y",
+      "exp", "exp(f32[4]) -> f32[4]", 1);
+  /* A loop in a branch. */
+  expect(
+      "input x: f32[4]\ns = tanh(x)\np = max(x) < 0.0\n"
+      "y = cond(p) {\ngive s * 2.0\n} else {\n"
+      "z = loop(s, count=5, carried=1) (i, h) {\ngive exp(h) - 1.0\n}\ngive z\n}\noutput y",
+      "exp", "exp(f32[4]) -> f32[4]", 1);
+}
+
+/* What a single op does not show: a group that is run as one, an operand that is a view. */
+static void test_neighbours(void) {
+  fault = (struct fault){.from = op("add"), .to = op("sub"), .in_groups = 1};
+  expect(
+      "input x: f32[4]\ninput b: f32[4]\nm = cumsum(x)\nh = tanh(tanh(m) * b + x)\ny = "
+      "cumsum(h)\noutput y",
+      "mul+add", "mul+add(f32[4], f32[4], f32[4]) -> f32[4]", 2);
+  fault = (struct fault){.spoilt = op("matmul"), .strided = 1};
+  expect(
+      "input x: f32[3, 4]\ninput w: f32[5, 4]\nh = tanh(x)\nv = tanh(w)\n"
+      "y = matmul(h, transpose(v, perm=[1, 0]))\noutput y",
+      "matmul", "matmul(f32[3, 4], f32[4, 5]) -> f32[3, 5]", 0);
+}
+
+static const char chain[] =
+    "input x: f32[4]\nparam w: f32[4] = normal\na = tanh(x)\nb = cumsum(a)\nc = b * w\nd = "
+    "cumsum(c)\n"
+    "e = tanh(d)\nf = cumsum(e)\noutput f";
+
+/* Only in the whole, or in what is nearly the whole. */
+static void test_whole_model(void) {
+  vt_divergence x = {0};
+  fault = (struct fault){.spoilt = op("tanh"), .many_steps = 6};
+  CHECK(find(chain, &x) == VT_OK);
+  CHECK(x.model != NULL && strstr(x.model, "input w: f32[4]\n") != NULL);
+  CHECK(x.op != NULL && x.n_inputs == 2 && !x.isolated);
+  if (x.op != NULL) check_sound(&x);
+  vt_divergence_done(&x);
+  x = (vt_divergence){0};
+  fault = (struct fault){.spoilt = op("cumsum"), .many_steps = 3};
+  CHECK(find(chain, &x) == VT_OK && x.isolated);
+  if (x.op != NULL) check_sound(&x);
+  vt_divergence_done(&x);
+}
+
+/* What all passes would compute ahead, on the reference. */
+static void test_passes(void) {
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
+  static const char text[] =
+      "volta 1\nmodel m {\ninput x: f32[4]\ne = exp(f32(0.5))\ny = x * e\noutput y\n}\n";
+  vt_divergence x = {0};
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  CHECK(find_with(text, &how, &x) == VT_OK);
+  CHECK(x.passes != NULL && strcmp(x.passes, "bind,lower") == 0 && x.n_inputs == 0);
+  if (x.op != NULL) check_sound(&x);
+  vt_divergence_done(&x);
+}
+
+/* As many threads as it takes; where it takes no certain number, none is asked for. */
+static void test_threads(void) {
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .threads = 3};
+  char text[1024];
+  snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
+  for (uint32_t threads = 0; threads <= 3; threads += 3) {
+    vt_divergence x = {0};
+    fault = (struct fault){.spoilt = op("tanh"), .threads = threads};
+    CHECK(find_with(text, &how, &x) == VT_OK && x.isolated && x.threads == threads);
+    if (x.op != NULL) check_sound(&x);
+    vt_divergence_done(&x);
+  }
+}
+
+/* What does not come again: the report is of what was seen. */
+static void test_not_again(void) {
+  vt_divergence x = {0};
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower,dead"};
+  char text[1024];
+  snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
+  vt_compare c = {.size = sizeof c};
+  fault = (struct fault){.spoilt = op("tanh"), .many_steps = 7}; /* never */
+  CHECK(find_with(text, &how, &x) == VT_NAME);
+  fault = (struct fault){.spoilt = op("cumsum"), .once = 1};
+  CHECK(find_with(text, &how, &x) == VT_OK);
+  CHECK(x.model != NULL && !x.isolated && x.n_inputs == 2 && strcmp(x.output, "f") == 0);
+  CHECK(x.passes != NULL && strcmp(x.passes, how.passes) == 0);
+  CHECK(vt_tensor_compare(&x.result, &x.right, &c, NULL) == VT_OK && c.differing == x.differing);
+  vt_divergence_done(&x);
+}
+
+/* More values than one run has outputs for. */
+static void test_long(void) {
+  enum { LONG = 5000 };
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
+  vt_divergence x = {0};
+  vt_text text;
+  vt_text_init(&text, vt_alloc_default());
+  vt_text_add(&text, "volta 1\nmodel m {\ninput x: f32[2]\nh = neg(x)\n");
+  for (int i = 0; i < LONG; i++) vt_text_add(&text, "h = neg(h)\n");
+  vt_text_add(&text, "h = exp(h)\nh = exp(h)\noutput h\n}\n");
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  CHECK(find_with(text.s, &how, &x) == VT_OK);
+  CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && strcmp(x.output, "h.5001") == 0);
+  if (x.op != NULL) check_sound(&x);
+  vt_divergence_done(&x);
+  vt_text_done(&text);
+}
+
+static void test_example(const char *path, const char *name, uint32_t n_bind, const char *output) {
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .bind = two, .n_bind = n_bind};
+  vt_model *m = NULL;
+  vt_divergence x = {0};
+  CHECK(vt_model_read(path, NULL, &m, NULL) == VT_OK);
+  CHECK(vt_diverge_find(m, &how, give, NULL, &x, NULL) == VT_OK);
+  CHECK(x.op != NULL && strcmp(x.op, name) == 0 && x.isolated);
+  CHECK(x.op != NULL && strcmp(x.output, output) != 0);
+  if (x.op != NULL) check_sound(&x);
+  vt_divergence_done(&x);
+  vt_model_free(m);
+}
+
+static void test_examples(void) {
+  fault = (struct fault){.from = op("erf"), .to = op("tanh")};
+  test_example("examples/tiny_transformer.vt", "erf", 2, "logits");
+  fault = (struct fault){.from = op("tanh"), .to = op("sigmoid")};
+  test_example("examples/lstm.vt", "tanh", 2, "logits");
+}
+
+/* ---- memory, and folders ---- */
+
+static void test_no_memory(void) {
+  vt_fault f = {0};
+  const vt_alloc a = vt_fault_alloc(&f);
+  const vt_options how = {.size = sizeof how, .backend = "wrong", .alloc = &a};
+  static const char text[] =
+      "volta 1\nmodel m {\ninput x: f32[4]\nh = tanh(x)\ny = exp(h)\noutput y\n}\n";
+  vt_status s = VT_NOMEM;
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  const long step = vt_test_is_long() ? 1 : 7;
+  for (f.left = 1; s == VT_NOMEM && f.left < 1000000; f.left += step) {
+    vt_divergence x = {0};
+    f.asked = 0;
+    s = find_with(text, &how, &x);
+    CHECK(s == VT_NOMEM || (s == VT_OK && strcmp(x.op, "exp") == 0));
+    if (s == VT_OK) vt_divergence_done(&x);
+    CHECK(f.live == 0);
+  }
+  CHECK(s == VT_OK);
+}
+
+static int count_entries(const char *path) {
+  DIR *dir = opendir(path);
+  int n = 0;
+  for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) n += e->d_name[0] != '.';
+  if (dir != NULL) closedir(dir);
+  return n;
+}
+
+static void test_folder(void) {
+  vt_divergence x = {0};
+  char path[600], other[700];
+  vt_diag d = {0};
+  vt_text command;
+  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
+  vt_text_init(&command, vt_alloc_default());
+  snprintf(path, sizeof path, "%s/other/", folder);
+  CHECK(mkdir(path, 0700) == 0); /* empty: taken */
+  CHECK(vt_divergence_write(&x, path, "./lib foo.so:1", &command, &d) == VT_OK);
+  CHECK(strstr(command.s, "/lib foo.so:1' --allow-unadmitted") != NULL);
+  CHECK(strstr(command.s, " 'reference:0,/") != NULL);
+  snprintf(other, sizeof other, "%s/mine.txt", path);
+  CHECK(vt_bytes_write(other, "mine", 4, NULL) == VT_OK);
+  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) == VT_IO); /* more than ours in it */
+  CHECK(access(other, R_OK) == 0);
+  snprintf(other, sizeof other, "%s/model.vt", path);
+  CHECK(access(other, R_OK) == 0); /* and nothing is lost */
+  snprintf(path, sizeof path, "%s/foreign", folder);
+  snprintf(other, sizeof other, "%s/weights.npy", path);
+  CHECK(mkdir(path, 0700) == 0 && vt_bytes_write(other, "mine", 4, NULL) == VT_OK);
+  CHECK(vt_divergence_write(&x, path, "wrong", &command, NULL) == VT_IO);
+  CHECK(access(other, R_OK) == 0);
+  snprintf(other, sizeof other, "%s/none/it", folder);
+  CHECK(vt_divergence_write(&x, other, "wrong", &command, NULL) == VT_IO);
+  vt_divergence_done(&x);
+  vt_text_done(&command);
+  /* From a folder in the current one a plug-in is one step up. */
+  CHECK(chdir(folder) == 0);
+  vt_text_init(&command, vt_alloc_default());
+  CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
+  CHECK(vt_divergence_write(&x, "near", "./libfoo.so", &command, NULL) == VT_OK);
+  CHECK(strcmp(command.s,
+               "volta parity model.vt --in x=x.npy --backends "
+               "reference:0,../libfoo.so --allow-unadmitted") == 0);
+  vt_text_done(&command);
+  vt_divergence_done(&x);
+  CHECK(count_entries(".") == 4); /* it, other, foreign, near: nothing half made is left */
+}
+
+int main(void) {
+  if (mkdtemp(folder) == NULL) return 77;
+  test_none();
+  test_middle();
+  test_types();
+  test_nan();
+  test_second_result();
+  test_whole_composition();
+  test_bodies();
+  test_neighbours();
+  test_whole_model();
+  test_passes();
+  test_threads();
+  test_not_again();
+  test_long();
+  test_examples();
+  test_no_memory();
+  test_folder();
+  empty_folder(folder);
+  while (n_kept > 0) free(kept[--n_kept]);
+  TEST_DONE();
+}

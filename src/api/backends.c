@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * backends.c - the devices there are, built in or in files, and what each declares. */
+#include <stdio.h>
+#include <string.h>
+#include "prepare.h"
+#include "volta/volta_tools.h"
+
+_Static_assert((int)VT_CAPABILITY_COUNT == (int)VT_CAPABILITIES, "the api names every capability");
+
+const char *vt_capability_name(uint32_t i) {
+  const vt_capability *c = vt_capability_at(i);
+  return c != NULL ? c->name : NULL;
+}
+
+const char *vt_capability_about(uint32_t i) {
+  const vt_capability *c = vt_capability_at(i);
+  return c != NULL ? c->help : NULL;
+}
+
+/* Device number `i` counted over all backends; 0 when there are not so many. */
+static int find_device(uint32_t i, char *name, size_t n) {
+  for (uint32_t b = 0; b < vt_registry_total(); b++) {
+    const char *backend;
+    uint32_t devices;
+    if (vt_registry_at(b, &backend, &devices, NULL) != VT_OK) continue;
+    if (i < devices) {
+      snprintf(name, n, "%s:%u", backend, i);
+      return 1;
+    }
+    i -= devices;
+  }
+  return 0;
+}
+
+uint32_t vt_backend_count(void) {
+  char name[80];
+  uint32_t n = 0;
+  while (find_device(n, name, sizeof name)) n++;
+  return n;
+}
+
+static void count_ops(const vt_device *dev, vt_backend_row *row) {
+  uint32_t owed = 0;
+  for (uint32_t i = 0; i < vt_op_total(); i++) {
+    const vt_op_info *op = vt_op_at(i);
+    const uint32_t has = vt_device_lists(dev, op->number) != 0;
+    owed += op->prim;
+    *(op->prim ? &row->prims : &row->comps) += has;
+  }
+  row->complete = row->prims == owed;
+}
+
+/* A bit each, in the order of their names. */
+static uint32_t capabilities_of(const vt_bk_caps *caps) {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < VT_CAPABILITIES; i++)
+    if ((caps->has & vt_capability_at(i)->bit) != 0) bits |= 1u << i;
+  return bits;
+}
+
+static void describe(const vt_device *dev, vt_backend_row *row) {
+  const vt_bk_caps *caps = vt_device_caps(dev);
+  row->available = 1;
+  snprintf(row->name, sizeof row->name, "%s", vt_device_name(dev));
+  snprintf(row->about, sizeof row->about, "%s", caps->about);
+  row->capabilities = capabilities_of(caps);
+  row->strict = caps->determinism == VT_BK_DETERMINISM_STRICT;
+  row->infers = (caps->serves & VT_BK_INFERENCE) != 0;
+  row->trains = (caps->serves & VT_BK_TRAINING) != 0;
+  row->alignment = caps->alignment;
+  row->dense_only = caps->dense_only != 0;
+  row->shares_host = caps->shares_host != 0;
+  row->memory = caps->memory;
+  row->admission = vt_device_plugin(dev) == NULL ? VT_BACKEND_BUILT_IN
+                   : vt_device_unadmitted(dev)   ? VT_BACKEND_UNADMITTED
+                                                 : VT_BACKEND_ADMITTED;
+  count_ops(dev, row);
+}
+
+static void fill(const vt_options *o, vt_backend_row *row) {
+  const vt_policy waived = {.size = sizeof waived, .admission = VT_ADMISSION_WAIVED};
+  vt_options options = *o;
+  vt_device *dev = NULL;
+  vt_diag why = {0};
+  options.policy = &waived; /* asking is no running */
+  if (vt_options_open(&options, vt_alloc_default(), &dev, &why) == VT_OK) {
+    describe(dev, row);
+  } else {
+    row->status = why.code;
+    snprintf(row->about, sizeof row->about, "%.150s", why.text);
+  }
+  vt_device_close(dev);
+}
+
+static void hand_out(const vt_backend_row *row, vt_backend_row *out) {
+  const uint32_t size = out->size < sizeof *row ? out->size : (uint32_t)sizeof *row;
+  memcpy(out, row, size);
+  out->size = size;
+}
+
+vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) {
+  vt_backend_row row = {.size = out->size};
+  if (!find_device(i, row.name, sizeof row.name))
+    return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
+  fill(&(vt_options){.size = sizeof(vt_options), .backend = row.name}, &row);
+  hand_out(&row, out);
+  return VT_OK;
+}
+
+void vt_backend_row_of(const vt_options *o, vt_backend_row *out) {
+  vt_alloc a;
+  const vt_options options = vt_options_read(o, &a);
+  vt_backend_row row = {.size = out->size};
+  snprintf(row.name, sizeof row.name, "%s", options.backend != NULL ? options.backend : "");
+  fill(&options, &row);
+  hand_out(&row, out);
+}
