@@ -13,7 +13,7 @@ static vt_bk_tensor dense(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   for (uint32_t i = rank; i-- > 0;) {
     t.dim[i] = dim[i];
     t.stride[i] = n;
-    n *= dim[i] == 0 ? 1 : dim[i];
+    if (dim[i] != 0 && !vt_i64_mul(n, dim[i], &n)) n = INT64_MAX; /* nobody looks that far */
   }
   return t;
 }
