@@ -29,6 +29,11 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   x87_set((uint16_t)saved->legacy);
 }
 
+int vt_fpenv_kept(void) {
+  const unsigned flags = 0x3f;
+  return (_mm_getcsr() & ~flags) == MXCSR_NUMERICS && x87_get() == X87_NUMERICS;
+}
+
 #elif defined(__aarch64__)
 
 void vt_fpenv_enter(vt_fpenv *saved) {
@@ -42,6 +47,12 @@ void vt_fpenv_enter(vt_fpenv *saved) {
 void vt_fpenv_leave(const vt_fpenv *saved) {
   __asm__ volatile("msr fpcr, %0" : : "r"(saved->control));
   __asm__ volatile("msr fpsr, %0" : : "r"(saved->legacy));
+}
+
+int vt_fpenv_kept(void) {
+  uint64_t fpcr;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+  return fpcr == 0;
 }
 
 #else
@@ -58,5 +69,7 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   (void)fesetround((int)saved->control);
   (void)feclearexcept(FE_ALL_EXCEPT & ~(int)saved->legacy);
 }
+
+int vt_fpenv_kept(void) { return fegetround() == FE_TONEAREST; }
 
 #endif

@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "record.h"
 #include "registry.h"
+#include "table.h"
 #include "vt_memory.h"
 
 /* Runs between two visits of parameters that stay in host memory: a program of their own. */
@@ -165,6 +166,7 @@ static vt_status check_memory(vt_exec *x, vt_diag *d) {
   vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "state its capabilities", d);
+  vt_caps_trim(&caps);
   if (describe(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
                    x->dev->name, (unsigned long long)caps.memory);
@@ -404,6 +406,9 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
   x->dev->running = NULL;
   if (s != VT_OK) return vt_device_fail(x->dev, s, "run", d);
+  if (!vt_fpenv_kept()) /* who knows in which one it computed */
+    return VT_FAIL(d, VT_BACKEND, "backend '%s' leaves another floating-point mode behind",
+                   x->dev->name);
   if (e.status != VT_OK) return name_error(x, &e, d);
   ask_times(x, segment_at, begin);
   return VT_OK;
