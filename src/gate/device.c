@@ -267,11 +267,13 @@ static vt_status open_named(vt_device *dev, const char *name, const vt_opening *
 
 vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a, vt_device **out,
                             vt_diag *d) {
+  const uint64_t begin = vt_phase_begin();
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   host_init(dev, how, a);
   const vt_status s = open_named(dev, name, how, d);
   if (s == VT_OK) {
+    vt_phase_end(dev, "device", begin);
     *out = dev;
   } else {
     vt_device_close(dev);

@@ -37,6 +37,8 @@ struct vt_device {
   _Atomic uint64_t *proven; /* shared by devices of this number; NULL beyond the first ones */
   char reason[240];         /* what the backend said last through host.diag */
   vt_exec *running;         /* the execution under way, for reports of progress */
+  uint32_t n_phases;
+  vt_phase phases[VT_PHASES];
 };
 /* The bodies of a run, or NULL when it is the dense copy of a view and no step. `step` follows the
  * runs: it is the step that comes next. */
