@@ -70,6 +70,16 @@ needed_only_by 'vt_registry_row_at' 'device\.c\.o' "only the gateway reads the r
 needed_only_by 'vt_exec_run' 'program\.c\.o|ports\.c\.o|constants\.c\.o' "only a program runs a plan, and what folds constants"
 needed_only_by 'vt_plan_build|vt_exec_new' 'pipeline\.c\.o' "there is one pipeline"
 
+# Every call to a backend is made within the guard, which belongs to the gateway, and is the only way
+# there into the numerics environment; the program that probes plug-ins has none of the rest.
+needed_only_by 'vt_guard_(enter|leave|count)' '(device|exec|needs|plugin)\.c\.o' "only the gateway enters a backend"
+entering=$(grep -rlE '\bvt_fpenv_(enter|leave)\(' src/gate --include='*.c' | grep -v '_test\.c$' | sort | one_line)
+if [[ $entering != "src/gate/guard.c src/gate/probe/probe_main.c" ]]; then
+  fail "the numerics environment is entered in the gateway by: $entering"
+fi
+guards() { grep -ohE "\bvt_guard_$1\(&" src/gate/{device,exec,needs,plugin}.c | wc -l; }
+if [[ $(guards enter) -ne $(guards leave) ]]; then fail "$(guards enter) guards are entered, $(guards leave) left"; fi
+
 # A backend sees the op table, numbers and memory: nothing of graphs, plans or the gateway.
 backend_objects=$(for library in "$build"/libvt_back_*.a; do nm -A "$library" 2>/dev/null; done |
   sed -nE 's|^[^:]*:([^:]+\.o):.*|\1|p' | sort -u)
@@ -80,6 +90,9 @@ for object in $backend_objects; do independent "${object//./\\.}" "$host_objects
 while IFS= read -r line; do fail "a backend's table outside the gateway: $line"; done < <(
   grep -rnE '\bvt_bk_api\b|->api->' src --include='*.[ch]' --include='*.inc' |
     grep -vE '^src/(gate|back)/|_test\.[ch]:' || true)
+while IFS= read -r line; do fail "a backend called past the gateway: $line"; done < <(
+  grep -rnE '(->|\.)(device_(count|open|close)|op_listed|step_check|program_(build|free)|buffer_(new|free)) *\(' \
+    src --include='*.[ch]' --include='*.inc' | grep -vE '^src/(gate|back)/|_test\.[ch]:' || true)
 
 # ---- kernels: named by the op table, called by the runner of steps, which backends alone use ----
 needed_only_by 'kernel_[a-z0-9_]+' 'op\.c\.o' "a kernel is reached through the op table"

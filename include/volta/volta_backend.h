@@ -25,8 +25,10 @@ extern "C" {
 typedef struct vt_bk_device vt_bk_device;   /* opaque, owned by the backend */
 typedef struct vt_bk_program vt_bk_program; /* opaque, owned by the backend */
 
-/* Arenas of a plan: each is one buffer. What lies in PARAMETER and STATE changes between runs only
- * where `copy` or a step writes it, so whatever is derived from it may be kept until then. */
+/* Arenas of a plan: each is one buffer. Temporaries, results and scratch share the one arena
+ * TEMPORARY; the buffers of WORKSPACE and OUTPUT have no bytes. What lies in PARAMETER and STATE
+ * changes between runs only where `copy` or a step writes it, so whatever is derived from it may be
+ * kept until then. */
 #define VT_BK_ARENA_INPUT 0u
 #define VT_BK_ARENA_PARAMETER 1u
 #define VT_BK_ARENA_GRADIENT 2u

@@ -112,11 +112,13 @@ VT_API const char *vt_planned_fallback(const vt_planned *p);
 VT_API const char *vt_planned_text(const vt_planned *p);
 VT_API void vt_planned_digest(const vt_planned *p, uint8_t out_core[32], uint8_t out_target[32]);
 
-/* Classes of memory: "host_input", "parameter", ... Each is one stretch; all but those of
- * vt_memory_class_on_device() = 0 lie on the device. NULL past the end. */
+/* Classes of memory: "host_input", "parameter", ... say what bytes are there for; all but those of
+ * vt_memory_class_on_device() = 0 lie on the device. NULL past the end. An arena is one stretch of
+ * bytes, named by the first of its classes: temporaries, workspace and outputs share one. */
 enum { VT_MEMORY_CLASSES = 8 };
 VT_API const char *vt_memory_class(uint32_t i);
 VT_API int vt_memory_class_on_device(uint32_t i);
+VT_API uint32_t vt_memory_class_arena(uint32_t i);
 
 typedef struct vt_plan_info {
   uint32_t size;
@@ -129,13 +131,13 @@ typedef struct vt_plan_info {
   uint64_t peak; /* on the device: the sum of its classes */
   uint64_t live; /* the most alive at one time: nothing in this order of steps does with less */
   uint64_t to_device, from_device; /* bytes that cross in one run; params that stay are not in it */
+  uint32_t fullest, reserved;      /* the first step with `live` bytes; `steps`: after the last */
 } vt_plan_info;
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 
 /* Stretches of memory with their lifetimes, for pictures: values with bytes of their own, visits of
  * parameters ("wte visits"), dense copies of views ("h dense"), and what bodies take ("bodies"); at
- * each step also its scratch ("scratch"). Temporaries and scratch may lie among outputs that are
- * not there yet; copies that follow each other within one step may share bytes. */
+ * each step also its scratch ("scratch"). Offsets are into the arena of the class. */
 typedef struct vt_plan_stretch {
   uint32_t size, memory_class;
   uint32_t first, last; /* steps; `last` may be vt_plan_info.steps: to the end */

@@ -14,9 +14,13 @@ vt_status vt_environment_threads(uint32_t *out, vt_diag *d) {
   *out = 0;
   if (text == NULL || text[0] == 0) return VT_OK;
   const size_t digits = strspn(text, "0123456789");
-  if (text[digits] == 0 && digits <= 4) *out = (uint32_t)strtoul(text, NULL, 10);
-  if (*out >= 1 && *out <= 4096) return VT_OK;
-  return VT_FAIL(d, VT_USAGE, "VOLTA_THREADS is a number from 1 to 4096, not '%.40s'", text);
+  uint32_t n = 0;
+  if (text[digits] == 0 && digits <= 4) n = (uint32_t)strtoul(text, NULL, 10);
+  if (n < 1 || n > VT_THREADS_MOST)
+    return VT_FAIL(d, VT_USAGE, "VOLTA_THREADS is a number from 1 to %d, not '%.40s'",
+                   VT_THREADS_MOST, text);
+  *out = n;
+  return VT_OK;
 }
 
 const char *vt_environment_isa(void) {

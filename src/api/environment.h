@@ -4,6 +4,7 @@
 #define VT_ENVIRONMENT_H
 #include "volta/volta_status.h"
 
+enum { VT_THREADS_MOST = 4096, VT_ISA_LONGEST = 15 };
 /* VOLTA_BACKEND, or "reference". */
 const char *vt_environment_backend(void);
 /* VOLTA_THREADS: 0 when it is not set; VT_USAGE when it is no number from 1 to 4096. */

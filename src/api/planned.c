@@ -20,6 +20,7 @@ _Static_assert((int)VT_MEMORY_CLASSES == (int)VT_CLASS_COUNT, "the api names eve
 
 const char *vt_memory_class(uint32_t i) { return i < VT_CLASS_COUNT ? vt_class_name(i) : NULL; }
 int vt_memory_class_on_device(uint32_t i) { return vt_class_on_device(i); }
+uint32_t vt_memory_class_arena(uint32_t i) { return vt_class_arena(i); }
 
 /* ---- what is shown ---- */
 
@@ -95,57 +96,48 @@ static void add_visits(vt_planned *p) {
   }
 }
 
-/* Dense copies of views, from the step that the run which makes one belongs to, to the step of the
- * last run that reads it. `last` has room for a number by value. */
-static void add_copies(vt_planned *p, uint32_t *last) {
+/* `first` and `last` have room for a number by value. */
+static void add_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
   const vt_plan *plan = p->line.plan;
-  const vt_graph *g = plan->g;
   char name[16];
-  for (uint32_t r = 0, step = 0; r < plan->n_runs; r++) {
-    const vt_node *n = &g->nodes[plan->run_node[r]];
-    for (uint32_t k = 0; k < n->n_in; k++) last[g->operands[n->first_in + k]] = step;
-    step += plan->run_node[r] == plan->step_node[step];
-  }
-  for (uint32_t r = 0, step = 0; r < plan->n_runs; r++) {
-    const uint32_t v = g->nodes[plan->run_node[r]].first_out;
+  vt_plan_copy_lives(plan, first, last);
+  for (uint32_t v = 0; v < plan->n_buffers; v++) {
+    const vt_type *type = &plan->g->values[v].type;
     uint64_t elements, bytes;
-    if (plan->dense[v] != VT_NO_OFFSET &&
-        vt_type_size(&g->values[v].type, &elements, &bytes, NULL) == VT_OK)
-      add(p, (vt_plan_stretch){.memory_class = VT_CLASS_WORK,
-                               .first = step,
-                               .last = last[v],
-                               .offset = plan->dense[v],
-                               .bytes = bytes,
-                               .name = label(p, "%s dense", vt_value_name(g, v, name)),
-                               .type = type_of(p, v)});
-    step += plan->run_node[r] == plan->step_node[step];
+    if (plan->dense[v] == VT_NO_OFFSET || vt_type_size(type, &elements, &bytes, NULL) != VT_OK)
+      continue;
+    add(p, (vt_plan_stretch){.memory_class = VT_CLASS_WORK,
+                             .first = first[v],
+                             .last = last[v],
+                             .offset = plan->dense[v],
+                             .bytes = bytes,
+                             .name = label(p, "%s dense", vt_value_name(plan->g, v, name)),
+                             .type = type_of(p, v)});
   }
 }
 
-/* What the bodies of a step take for themselves, and the scratch of all runs of a step, wherever
- * there was room for it. */
+/* What the bodies of a step take for themselves, and the scratch of a step: of several runs, which
+ * have it at the same place, the largest. */
 static void add_steps(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
-  uint32_t r = 0;
-  for (uint32_t i = 0; i < plan->n_steps; i++) {
-    const vt_nested *nested = &plan->nested[i];
+  vt_plan_stretch scratch = {.memory_class = VT_CLASS_WORK, .name = "scratch", .type = ""};
+  for (uint32_t r = 0, step = 0; r < plan->n_runs; r++) {
+    const vt_bk_step *s = &plan->runs[r];
+    if (s->work_bytes > scratch.bytes) {
+      scratch.bytes = s->work_bytes;
+      scratch.offset = s->work_offset;
+    }
+    if (plan->run_node[r] != plan->step_node[step]) continue;
     add(p, (vt_plan_stretch){.memory_class = VT_CLASS_TEMP,
-                             .first = i,
-                             .last = i,
-                             .offset = nested->offset,
-                             .bytes = nested->bytes,
+                             .first = step,
+                             .last = step,
+                             .offset = plan->nested[step].offset,
+                             .bytes = plan->nested[step].bytes,
                              .name = "bodies",
                              .type = ""});
-    for (int more = 1; more && r < plan->n_runs; r++) {
-      more = plan->run_node[r] != plan->step_node[i];
-      add(p, (vt_plan_stretch){.memory_class = plan->runs[r].work_arena,
-                               .first = i,
-                               .last = i,
-                               .offset = plan->runs[r].work_offset,
-                               .bytes = plan->runs[r].work_bytes,
-                               .name = "scratch",
-                               .type = ""});
-    }
+    scratch.first = scratch.last = step++;
+    add(p, scratch);
+    scratch.bytes = 0;
   }
 }
 
@@ -156,6 +148,7 @@ static vt_status describe(vt_planned *p, vt_diag *d) {
   p->stretches = VT_NEW_N(&p->arena, vt_plan_stretch, most);
   p->step = VT_NEW_N(&p->arena, const char *, plan->n_steps);
   uint32_t *by_value = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
+  uint32_t *other = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
   vt_text t;
   vt_text_init(&t, p->a);
   vt_plan_print(plan, 1, &t);
@@ -164,7 +157,7 @@ static vt_status describe(vt_planned *p, vt_diag *d) {
   for (uint32_t i = 0; i < plan->n_steps; i++) p->step[i] = name_step(p, i);
   add_values(p, by_value);
   add_visits(p);
-  add_copies(p, by_value);
+  add_copies(p, by_value, other);
   add_steps(p);
   if (p->text != NULL && vt_arena_status(&p->arena) == VT_OK) return VT_OK;
   return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -230,7 +223,8 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
                        .transfers = plan->n_transfers,
                        .dense_copies = plan->n_runs - plan->n_steps,
                        .peak = vt_plan_peak(plan),
-                       .live = plan->live_bytes};
+                       .live = plan->live_bytes,
+                       .fullest = plan->live_step};
   for (uint32_t v = 0; v < plan->n_buffers; v++) {
     info.views += plan->buffers[v].place == VT_PLACE_VIEW;
     info.in_place += plan->buffers[v].place == VT_PLACE_OVER;

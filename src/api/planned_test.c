@@ -64,13 +64,21 @@ static void check_ok(vt_status s, const vt_diag *d, const char *what) {
 /* What the reference adds to each of its buffers: their size and start, and room to align them. */
 enum { HEADER = 16 + 64 };
 
-/* How often the requests hold the classes on the device, one after the other, and then those in
+/* Of a class that lies in the arena of another: none. */
+static uint64_t arena_bytes(const vt_plan_info *info, uint32_t arena) {
+  uint64_t bytes = 0;
+  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
+    if (vt_memory_class_arena(c) == arena) bytes += info->bytes[c];
+  return bytes;
+}
+
+/* How often the requests hold the arenas on the device, one after the other, and then those in
  * host memory. */
 static uint32_t count_buffers(const ledger *l, const vt_plan_info *info) {
   uint64_t want[VT_MEMORY_CLASSES];
   uint32_t n = 0, found = 0;
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
-    if (vt_memory_class_on_device(c)) want[n++] = info->bytes[c] + HEADER;
+    if (vt_memory_class_on_device(c)) want[n++] = arena_bytes(info, c) + HEADER;
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
     if (!vt_memory_class_on_device(c) && info->bytes[c] != 0) want[n++] = info->bytes[c];
   for (uint32_t i = 0; i + n <= l->n; i++) {
@@ -161,10 +169,11 @@ static vt_planned *plan_alone(const job *j, const char *backend) {
   return p;
 }
 
-/* Stretches lie in their class, and no two that are alive at one step overlap. */
+/* Stretches lie in their arena, and no two that are alive at one step overlap. */
 static void check_pair(const vt_plan_stretch *a, const vt_plan_stretch *b) {
   const int together =
-      a->memory_class == b->memory_class && a->first <= b->last && b->first <= a->last;
+      vt_memory_class_arena(a->memory_class) == vt_memory_class_arena(b->memory_class) &&
+      a->first <= b->last && b->first <= a->last;
   const int apart = a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
   CHECK(!together || apart);
 }
@@ -183,12 +192,13 @@ static void check_stretches(const job *j, const char *backend) {
     vt_plan_stretch a = {.size = sizeof a}, b = {.size = sizeof b};
     CHECK(vt_planned_stretch(p, i, &a) == VT_OK && a.bytes > 0 && a.name[0] != 0);
     CHECK(a.first <= a.last && a.first < info.steps && a.last <= info.steps);
-    if (a.offset + a.bytes > top[a.memory_class]) top[a.memory_class] = a.offset + a.bytes;
+    uint64_t *end = &top[vt_memory_class_arena(a.memory_class)];
+    if (a.offset + a.bytes > *end) *end = a.offset + a.bytes;
     for (uint32_t k = 0; k < i; k++)
       if (vt_planned_stretch(p, k, &b) == VT_OK) check_pair(&a, &b);
   }
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++) /* the last one may end before its alignment */
-    CHECK(top[c] <= info.bytes[c] && info.bytes[c] - top[c] < 256);
+    CHECK(top[c] <= arena_bytes(&info, c) && arena_bytes(&info, c) - top[c] < 256);
   vt_planned_free(p);
 }
 

@@ -107,6 +107,7 @@ static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d)
   return VT_OK;
 }
 
+/* A name that does not fit would be cut to another. */
 static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_opening *out,
                               vt_diag *d) {
   *out = (vt_opening){.admission = policy->admission,
@@ -115,6 +116,11 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_o
                       .certified = vt_certificate_admits,
                       .user = o->certificate,
                       .isa = o->isa != NULL ? o->isa : vt_environment_isa()};
+  if (out->isa != NULL && strlen(out->isa) > VT_ISA_LONGEST)
+    return VT_FAIL(d, VT_USAGE, "there are no instructions '%.60s'", out->isa);
+  if (o->threads > VT_THREADS_MOST)
+    return VT_FAIL(d, VT_USAGE, "a program has 1 to %d threads, not %u", VT_THREADS_MOST,
+                   o->threads);
   return o->threads == 0 ? vt_environment_threads(&out->threads, d) : VT_OK;
 }
 
@@ -160,10 +166,11 @@ static vt_status plan_on(const vt_model *m, const vt_options *o, vt_alloc a, vt_
   return s == VT_OK ? vt_device_accepts(dev, line->plan, d) : s;
 }
 
-/* What is compared with the reference cannot be the reference. */
+/* What is compared with the reference cannot be the reference; a plug-in may call itself so. */
 static vt_status try_declared(const vt_options *o, vt_alloc a, vt_device *dev,
                               const vt_pipeline *line, vt_diag *d) {
-  if (strncmp(vt_device_name(dev), "reference:", 10) == 0) return VT_OK;
+  if (vt_device_plugin(dev) == NULL && strncmp(vt_device_name(dev), "reference:", 10) == 0)
+    return VT_OK;
   return vt_capabilities_try(dev, o, vt_plan_needs(line->plan), a, d);
 }
 

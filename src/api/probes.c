@@ -23,6 +23,14 @@ static const probe rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows, SEED = 20 };
 
+/* A capability that is tried: how programs are made, and of what backend they must be. */
+typedef struct trial {
+  vt_options o;
+  const vt_device *dev; /* NULL: whichever is opened */
+  const vt_capability *c;
+  uint32_t *models; /* that it could be tried with */
+} trial;
+
 /* ---- inputs ---- */
 
 /* Random bits, which a mask makes subnormal: sign and fraction are kept. */
@@ -58,11 +66,13 @@ static vt_status give(vt_program *p, values how, vt_diag *d) {
 
 /* ---- one model on two devices ---- */
 
-static vt_status run_on(const vt_model *m, const vt_options *o, values how, vt_program **out,
-                        vt_diag *d) {
+/* A step is refused when it is planned or not at all: then `out_accepted` is 0. */
+static vt_status run_on(const vt_model *m, const vt_options *o, values how, int *out_accepted,
+                        vt_program **out, vt_diag *d) {
   vt_program *p = NULL;
-  VT_TRY(vt_program_make(m, o, VT_PREPARE_UNTRIED, &p, d));
-  vt_status s = give(p, how, d);
+  vt_status s = vt_program_make(m, o, VT_PREPARE_UNTRIED, &p, d);
+  *out_accepted = s != VT_UNSUPPORTED;
+  if (s == VT_OK) s = give(p, how, d);
   if (s == VT_OK) s = vt_program_run(p, d);
   if (s == VT_OK) {
     *out = p;
@@ -70,6 +80,13 @@ static vt_status run_on(const vt_model *m, const vt_options *o, values how, vt_p
     vt_program_free(p);
   }
   return s;
+}
+
+/* What the capability is tried with: a file may be another by now. */
+static vt_status check_subject(const vt_program *p, const vt_device *dev, vt_diag *d) {
+  if (dev == NULL || vt_device_same_backend(p->dev, dev)) return VT_OK;
+  return VT_FAIL(d, VT_BACKEND, "backend '%s' was replaced while it was tried",
+                 vt_device_name(dev));
 }
 
 static vt_status compare(const probe *x, const vt_capability *c, vt_program *p, vt_program *q,
@@ -89,54 +106,62 @@ static vt_status compare(const probe *x, const vt_capability *c, vt_program *p, 
                  (unsigned long long)v.first, digits, (unsigned long long)v.first_b);
 }
 
-static vt_status run_both(const probe *x, const vt_capability *c, const vt_model *m,
-                          const vt_options *o, uint32_t *models, vt_diag *d) {
+static vt_status run_both(const probe *x, const trial *t, const vt_model *m, vt_diag *d) {
   const vt_options own = {
-      .size = sizeof own, .backend = "reference:0", .passes = "bind,lower", .alloc = o->alloc};
+      .size = sizeof own, .backend = "reference:0", .passes = "bind,lower", .alloc = t->o.alloc};
   vt_program *p = NULL, *q = NULL;
+  int accepted;
   vt_diag why = {0};
-  vt_status s = run_on(m, o, x->values, &p, &why);
-  if (s == VT_UNSUPPORTED) return VT_OK; /* it never said that it runs this */
+  vt_status s = run_on(m, &t->o, x->values, &accepted, &p, &why);
+  if (!accepted) return VT_OK; /* it never said that it runs this */
   if (s != VT_OK)
-    return VT_FAIL(d, VT_BACKEND, "trying %s of '%.60s' fails: %.300s", c->name, o->backend,
-                   why.text);
-  *models += 1;
-  s = run_on(m, &own, x->values, &q, d);
-  if (s == VT_OK) s = compare(x, c, p, q, d);
+    return VT_FAIL(d, s == VT_NOMEM ? VT_NOMEM : VT_BACKEND, "trying %s of '%.60s' fails: %.300s",
+                   t->c->name, t->o.backend, why.text);
+  *t->models += 1;
+  s = check_subject(p, t->dev, d);
+  if (s == VT_OK) s = run_on(m, &own, x->values, &accepted, &q, d);
+  if (s == VT_OK) s = compare(x, t->c, p, q, d);
   vt_program_free(p);
   vt_program_free(q);
   return s;
 }
 
-static vt_status run_probe(const probe *x, const vt_capability *c, const vt_options *o, vt_alloc a,
-                           uint32_t *models, vt_diag *d) {
+static vt_status run_probe(const probe *x, const trial *t, vt_diag *d) {
   char text[400];
   vt_model *m = NULL;
   const int n =
       snprintf(text, sizeof text, "volta 1\nmodel probe {\n input %s\n y = %s\n output y\n}\n",
                x->inputs, x->y);
-  VT_TRY(vt_model_parse(text, (size_t)n, &a, &m, d));
-  const vt_status s = run_both(x, c, m, o, models, d);
+  VT_TRY(vt_model_parse(text, (size_t)n, t->o.alloc, &m, d));
+  const vt_status s = run_both(x, t, m, d);
   vt_model_free(m);
   return s;
 }
 
 /* ---- capabilities ---- */
 
-vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,
-                            uint32_t *out_models, vt_diag *d) {
+static vt_status try_one(const vt_options *o, const vt_device *dev, const vt_capability *c,
+                         vt_alloc a, uint32_t *out_models, vt_diag *d) {
   const vt_policy policy = {.size = sizeof policy, .admission = VT_ADMISSION_WAIVED};
-  vt_options own = {.size = sizeof own,
-                    .backend = o->backend,
-                    .passes = "bind,lower",
-                    .alloc = &a,
-                    .policy = &policy,
-                    .threads = o->threads,
-                    .isa = o->isa};
+  const trial t = {.o = {.size = sizeof t.o,
+                         .backend = o->backend,
+                         .passes = "bind,lower",
+                         .alloc = &a,
+                         .policy = &policy,
+                         .threads = o->threads,
+                         .isa = o->isa},
+                   .dev = dev,
+                   .c = c,
+                   .models = out_models};
   *out_models = 0;
   for (uint32_t i = 0; i < ROWS; i++)
-    if (rows[i].capability == c->bit) VT_TRY(run_probe(&rows[i], c, &own, a, out_models, d));
+    if (rows[i].capability == c->bit) VT_TRY(run_probe(&rows[i], &t, d));
   return VT_OK;
+}
+
+vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,
+                            uint32_t *out_models, vt_diag *d) {
+  return try_one(o, NULL, c, a, out_models, d);
 }
 
 vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
@@ -146,7 +171,7 @@ vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t need
     const vt_capability *c = vt_capability_at(i);
     uint32_t models;
     if ((open & c->bit) == 0) continue;
-    VT_TRY(vt_capability_try(o, c, a, &models, d));
+    VT_TRY(try_one(o, dev, c, a, &models, d));
     vt_device_prove(dev, c->bit);
     open &= ~c->bit;
   }

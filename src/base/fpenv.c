@@ -29,9 +29,9 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   x87_set((uint16_t)saved->legacy);
 }
 
-/* The low six bits say what has happened, not how to compute. */
-int vt_fpenv_holds(void) {
-  return (_mm_getcsr() & 0xffc0u) == (MXCSR_NUMERICS & 0xffc0u) && x87_get() == X87_NUMERICS;
+int vt_fpenv_kept(void) {
+  const unsigned flags = 0x3f;
+  return (_mm_getcsr() & ~flags) == MXCSR_NUMERICS && x87_get() == X87_NUMERICS;
 }
 
 #elif defined(__aarch64__)
@@ -49,7 +49,7 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   __asm__ volatile("msr fpsr, %0" : : "r"(saved->legacy));
 }
 
-int vt_fpenv_holds(void) {
+int vt_fpenv_kept(void) {
   uint64_t fpcr;
   __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
   return fpcr == 0;
@@ -70,6 +70,6 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   (void)feclearexcept(FE_ALL_EXCEPT & ~(int)saved->legacy);
 }
 
-int vt_fpenv_holds(void) { return fegetround() == FE_TONEAREST; }
+int vt_fpenv_kept(void) { return fegetround() == FE_TONEAREST; }
 
 #endif

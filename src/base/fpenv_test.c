@@ -18,11 +18,11 @@ static void test_enter_and_leave(void) {
   const hostile_words before = hostile_read();
   vt_fpenv saved;
   hostile_write(hostile_worst());
-  const int outside = vt_fpenv_holds();
+  const int outside = vt_fpenv_kept();
   vt_fpenv_enter(&saved);
   const hostile_words inside = hostile_read();
   const hostile_probe p = hostile_compute(); /* which leaves flags behind */
-  const int holds = vt_fpenv_holds();
+  const int holds = vt_fpenv_kept();
   vt_fpenv_leave(&saved);
   const hostile_words after = hostile_read();
   hostile_write(before);
@@ -59,10 +59,44 @@ static void test_flags_are_the_callers(void) {
   CHECK(inside && !after);
 }
 
+/* Every way to be elsewhere is seen; flags are no other environment. */
+static void test_kept(void) {
+  static const hostile_words others[] = {
+#if defined(__x86_64__)
+    {0x3f80, 0x037f},
+    {0x5f80, 0x037f},
+    {0x7f80, 0x037f},
+    {0x9f80, 0x037f},
+    {0x1fc0, 0x037f},
+    {0x1f00, 0x037f},
+    {0x1f80, 0x007f},
+    {0x1f80, 0x0b7f},
+    {0x1f80, 0x037e},
+#endif
+    {0xffffffff, 0}
+  };
+  const hostile_words before = hostile_read();
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
+  hostile_clear_flags();
+  const int fresh = vt_fpenv_kept();
+  (void)hostile_compute();
+  const int flagged = vt_fpenv_kept() && hostile_inexact();
+  vt_fpenv_leave(&saved);
+  CHECK(fresh && flagged);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    hostile_write(others[i].control == 0xffffffff ? hostile_worst() : others[i]);
+    const int kept = vt_fpenv_kept();
+    hostile_write(before);
+    CHECK(!kept);
+  }
+}
+
 int main(void) {
   test_the_probe_sees_a_hostile_environment();
   test_enter_and_leave();
   test_nested();
   test_flags_are_the_callers();
+  test_kept();
   TEST_DONE();
 }

@@ -11,7 +11,6 @@ typedef struct vt_fpenv {
 } vt_fpenv;
 void vt_fpenv_enter(vt_fpenv *saved);
 void vt_fpenv_leave(const vt_fpenv *saved);
-/* 1 while the environment is the one that was entered; what exceptions left behind is no part of
- * it. */
-int vt_fpenv_holds(void);
+/* 1 while this thread is in the environment of the numerics; exception flags may be raised. */
+int vt_fpenv_kept(void);
 #endif

@@ -57,14 +57,6 @@ vt_status cli_plan_make(const cli_plan_job *j, const cli_bind *bind, const cli_p
                         vt_planned **out, cli_error *e) VT_NODISCARD;
 double cli_plan_ratio(const vt_plan_info *i); /* the peak over what is alive at most */
 
-/* ---- the step at which most is alive (cli_fullest.c) ---- */
-
-typedef struct cli_fullest {
-  uint32_t step; /* the first of them; 0 when there are no steps */
-  uint64_t bytes;
-} cli_fullest;
-vt_status cli_plan_fullest(const vt_planned *p, cli_fullest *out, cli_error *e) VT_NODISCARD;
-
 /* ---- sweeps (cli_sweep.c) ---- */
 
 /* A plan for every combination of the values that --sweep gives, as a table. */

@@ -25,18 +25,19 @@ enum {
   WIDTH = LEFT + PLOT + RIGHT,
   SCALED = 420, /* height of all that is to scale */
   BAND = 40,
-  THIN = 18, /* the least height of a panel to scale */
   GAP = 6,
   END = 26, /* width of the time after the last step */
   BOTTOM = 74
 };
 
-/* By class, bottom to top; `scaled`: offsets can be read off. Three tints tell neighbours apart. */
-static const struct style {
+/* By class, bottom to top; `scaled`: offsets can be read off. Three tints tell neighbours apart.
+ * Classes that share an arena share a panel. */
+typedef struct style {
   const char *name, *about;
   int scaled;
   const char *tint[3];
-} styles[] = {
+} style;
+static const style styles[] = {
     {"host_parameter", "in host", 0, {"#c9c9c9", "#bdbdbd", "#d4d4d4"}},
     {"parameter", "not to scale", 0, {"#a9c4e6", "#98b7de", "#b9d0ec"}},
     {"gradient", "not to scale", 0, {"#d9b3d9", "#cfa3cf", "#e2c3e2"}},
@@ -48,8 +49,8 @@ static const struct style {
 };
 enum { N_STYLES = sizeof styles / sizeof styles[0], OUTPUT = N_STYLES - 3, WORKSPACE, TEMPORARY };
 
-typedef struct panel {
-  const struct style *style;
+typedef struct panel { /* an arena */
+  const style *style;
   uint32_t class;
   uint64_t bytes;
   cli_box box;
@@ -60,7 +61,6 @@ typedef struct picture {
   const cli_plan_job *j;
   const vt_planned *p;
   vt_plan_info info;
-  cli_fullest fullest;
   panel panels[N_STYLES]; /* bottom to top */
   uint32_t n;
   double scale, step; /* heights of a byte, width of a step */
@@ -75,23 +75,28 @@ static uint32_t class_named(const char *name) {
   return c;
 }
 
-static double panel_height(const picture *g, const panel *p) {
-  if (!p->style->scaled) return BAND;
-  const double h = (double)p->bytes * g->scale;
-  return h < THIN ? THIN : h;
+static const style *style_of(uint32_t class) {
+  const style *s = styles;
+  while (class_named(s->name) != class) s++;
+  return s;
 }
 
-/* Panels of classes that hold something; the others have none. */
+static uint64_t arena_bytes(const picture *g, uint32_t arena) {
+  uint64_t bytes = 0;
+  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
+    if (vt_memory_class_arena(c) == arena) bytes += g->info.bytes[c];
+  return bytes;
+}
+
+/* Panels of arenas that hold something; the others have none. */
 static void choose_panels(picture *g) {
-  uint64_t scaled = 0;
   for (uint32_t i = 0; i < N_STYLES; i++) {
     const uint32_t c = class_named(styles[i].name);
-    const uint64_t bytes = c < VT_MEMORY_CLASSES ? g->info.bytes[c] : 0;
+    const uint64_t bytes = arena_bytes(g, c);
     if (bytes == 0) continue;
     g->panels[g->n++] = (panel){.style = &styles[i], .class = c, .bytes = bytes};
-    if (styles[i].scaled) scaled += bytes;
+    if (styles[i].scaled) g->scale = SCALED / (double)bytes;
   }
-  g->scale = scaled != 0 ? SCALED / (double)scaled : 0;
   g->step = (PLOT - END) / (g->info.steps != 0 ? (double)g->info.steps : 1);
 }
 
@@ -99,7 +104,7 @@ static void stack_panels(picture *g) {
   double y = TOP;
   for (uint32_t i = g->n; i-- > 0;) {
     panel *p = &g->panels[i];
-    p->box = (cli_box){LEFT, y, PLOT, panel_height(g, p)};
+    p->box = (cli_box){LEFT, y, PLOT, p->style->scaled ? SCALED : BAND};
     y += p->box.h + GAP;
   }
   g->top = TOP;
@@ -150,35 +155,33 @@ static void draw_name(const picture *g, const vt_plan_stretch *s, const cli_box 
   (void)cli_xml_label(g->f, b, s->name);
 }
 
-/* What lies there, wherever it found room: temporaries go among the outputs that are not there yet,
- * and scratch among both. */
-static const struct style *style_of(const picture *g, const panel *p, const vt_plan_stretch *s) {
-  const int among_outputs = strcmp(p->style->name, "output") == 0 && s->last < g->info.steps;
-  if (s->type[0] == '\0' && strcmp(s->name, "scratch") == 0) return &styles[WORKSPACE];
-  return among_outputs ? &styles[TEMPORARY] : p->style;
-}
-
 static void draw_stretch(const picture *g, const panel *p, const vt_plan_stretch *s, uint32_t i) {
   const cli_box b = stretch_box(g, p, s);
   const int edged = b.w >= 3 && b.h >= 3; /* an edge would hide what is thinner */
   fprintf(g->f, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"%s>", b.x,
-          b.y, b.w, b.h, style_of(g, p, s)->tint[i % 3], edged ? " class=\"e\"" : "");
+          b.y, b.w, b.h, style_of(s->memory_class)->tint[i % 3], edged ? " class=\"e\"" : "");
   draw_tip(g, s);
   fputs("</rect>\n", g->f);
   draw_name(g, s, &b);
 }
 
-static void draw_gutter(const picture *g, const panel *p) {
-  const int two = p->box.h >= 26; /* lines */
-  const double y = p->box.y + p->box.h - (p->style->scaled ? 18 : 22) + (two ? 0 : 14);
-  char size[CLI_SIZE_TEXT];
-  cli_size_text(p->bytes, size);
-  fprintf(g->f, "<rect x=\"16\" y=\"%.1f\" width=\"9\" height=\"9\" fill=\"%s\"/>\n", y - 8,
-          p->style->tint[1]);
-  fprintf(g->f, "<text class=\"c\" x=\"30\" y=\"%.1f\">%s</text>\n", y, p->style->name);
-  if (two)
+/* The classes that lie there and what each adds; returns how high that reaches. */
+static double draw_gutter(const picture *g, const panel *p) {
+  double up = p->style->scaled ? 18 : 22; /* from the panel's floor */
+  for (uint32_t i = 0; i < N_STYLES; i++) {
+    const uint32_t c = class_named(styles[i].name);
+    if (vt_memory_class_arena(c) != p->class || g->info.bytes[c] == 0) continue;
+    const double y = p->box.y + p->box.h - up;
+    char size[CLI_SIZE_TEXT];
+    cli_size_text(g->info.bytes[c], size);
+    fprintf(g->f, "<rect x=\"16\" y=\"%.1f\" width=\"9\" height=\"9\" fill=\"%s\"/>\n", y - 8,
+            styles[i].tint[1]);
+    fprintf(g->f, "<text class=\"c\" x=\"30\" y=\"%.1f\">%s</text>\n", y, styles[i].name);
     fprintf(g->f, "<text class=\"m\" x=\"30\" y=\"%.1f\">%s, %s</text>\n", y + 13, size,
-            p->style->about);
+            styles[i].about);
+    up += 32;
+  }
+  return up - 14;
 }
 
 static void draw_panel(const picture *g, const panel *p) {
@@ -187,8 +190,7 @@ static void draw_panel(const picture *g, const panel *p) {
   fprintf(g->f, "<rect class=\"p\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
           p->box.x, p->box.y, p->box.w, p->box.h);
   for (uint32_t i = 0; vt_planned_stretch(g->p, i, &s) == VT_OK; i++)
-    if (s.memory_class == p->class) draw_stretch(g, p, &s, n++);
-  draw_gutter(g, p);
+    if (vt_memory_class_arena(s.memory_class) == p->class) draw_stretch(g, p, &s, n++);
 }
 
 /* ---- axes ---- */
@@ -211,14 +213,15 @@ static void offset_text(uint64_t at, uint64_t whole, char out[CLI_SIZE_TEXT]) {
 }
 
 static void draw_offsets(const picture *g, const panel *p) {
-  const uint64_t every = tick(p->bytes, p->box.h >= 200 ? 9 : 2, 1);
-  for (uint64_t at = 0; p->style->scaled && p->box.h >= 60 && at <= p->bytes; at += every) {
+  const uint64_t every = tick(p->bytes, 9, 1);
+  const double free_from = p->box.y + p->box.h - draw_gutter(g, p);
+  for (uint64_t at = 0; p->style->scaled && at <= p->bytes; at += every) {
     const double y = p->box.y + p->box.h - (double)at / (double)p->bytes * p->box.h;
     char size[CLI_SIZE_TEXT];
     offset_text(at, p->bytes, size);
     fprintf(g->f, "<line class=\"t\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>\n", LEFT - 5, y,
             LEFT + PLOT, y);
-    if (y < p->box.y + p->box.h - 34) /* below that the panel says what it is */
+    if (y < free_from) /* below that the panel says what it is */
       fprintf(g->f, "<text class=\"a\" x=\"%d\" y=\"%.1f\">%s</text>\n", LEFT - 9, y + 4, size);
   }
 }
@@ -266,11 +269,11 @@ static void draw_budget(const picture *g) {
 }
 
 static void draw_fullest(const picture *g) {
-  const char *does = vt_planned_step(g->p, g->fullest.step);
+  const char *does = vt_planned_step(g->p, g->info.fullest);
   if (does == NULL) return;
   char text[40];
-  const double x = LEFT + (g->fullest.step + 0.5) * g->step, y = g->height - BOTTOM;
-  const int n = snprintf(text, sizeof text, "most alive at step %u: ", g->fullest.step);
+  const double x = LEFT + (g->info.fullest + 0.5) * g->step, y = g->height - BOTTOM;
+  const int n = snprintf(text, sizeof text, "most alive at step %u: ", g->info.fullest);
   fprintf(g->f, "<line class=\"f\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x, g->top,
           x, y + 5);
   fprintf(g->f, "<text class=\"f\" x=\"%d\" y=\"%.1f\">%s", LEFT, y + 52, text);
@@ -321,7 +324,7 @@ static void draw_legend(const picture *g) {
   static const struct {
     uint32_t style;
     const char *text;
-  } row[] = {{TEMPORARY, "temporary"}, {WORKSPACE, "scratch of a step"}, {OUTPUT, "output"}};
+  } row[] = {{TEMPORARY, "temporary"}, {WORKSPACE, "scratch, copies"}, {OUTPUT, "output"}};
   double x = LEFT + PLOT - 300;
   for (uint32_t i = 0; i < 3; i++) {
     fprintf(g->f,
@@ -361,7 +364,6 @@ vt_status cli_svg_write(const char *path, const cli_plan_job *j, const vt_planne
   char *bytes = NULL;
   size_t n = 0;
   vt_planned_info(p, &g.info);
-  VT_TRY(cli_plan_fullest(p, &g.fullest, e));
   choose_panels(&g);
   stack_panels(&g);
   g.f = open_memstream(&bytes, &n);

@@ -90,7 +90,6 @@ typedef struct view {
   const cli_plan_job *j;
   const vt_planned *p;
   vt_plan_info info;
-  cli_fullest fullest;
   uint8_t core[32], target[32];
   other others[OTHERS];
 } view;
@@ -103,7 +102,6 @@ static vt_status look(view *v, cli_error *e) {
   v->info.size = sizeof v->info;
   vt_planned_info(v->p, &v->info);
   vt_planned_digest(v->p, v->core, v->target);
-  VT_TRY(cli_plan_fullest(v->p, &v->fullest, e));
   return over_budget(v) ? plan_others(v->j, v->others, e) : VT_OK;
 }
 
@@ -151,9 +149,9 @@ static void print_steps(const view *v) {
   cli_print("; dense copies: %u\n", i->dense_copies);
   cli_print_count(i->transfers, "transfer");
   cli_print(" a run: %" PRIu64 " bytes in, %" PRIu64 " out\n", i->to_device, i->from_device);
-  const char *step = vt_planned_step(v->p, v->fullest.step);
+  const char *step = vt_planned_step(v->p, v->info.fullest);
   if (step == NULL) return;
-  cli_print("most is alive at step %u: ", v->fullest.step);
+  cli_print("most is alive at step %u: ", v->info.fullest);
   cli_print_name(step);
   cli_print("\n");
 }
@@ -181,7 +179,7 @@ static void set_memory(json_t *o, const view *v) {
 }
 
 static void set_steps(json_t *o, const view *v) {
-  const char *step = vt_planned_step(v->p, v->fullest.step);
+  const char *step = vt_planned_step(v->p, v->info.fullest);
   set_number(o, "nodes", v->info.nodes);
   set_number(o, "steps", v->info.steps);
   set_number(o, "views", v->info.views);
@@ -192,7 +190,7 @@ static void set_steps(json_t *o, const view *v) {
   set_number(o, "to_device", v->info.to_device);
   set_number(o, "from_device", v->info.from_device);
   cli_json_set(o, "fullest",
-               step != NULL ? json_pack("{s:i, s:o}", "step", (int)v->fullest.step, "does",
+               step != NULL ? json_pack("{s:i, s:o}", "step", (int)v->info.fullest, "does",
                                         cli_json_text(step))
                             : json_null());
 }

@@ -2,6 +2,7 @@
  * device.c - opening a backend's device: name, ABI, completeness and capabilities are checked here,
  * so that the rest of the gateway can rely on the table. A backend is promised the numerics
  * environment in every call, whatever mode the host program is in. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include "guard.h"
@@ -66,11 +67,10 @@ static vt_status query(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status count_devices(vt_device *dev, uint32_t *out, vt_diag *d) {
-  vt_guard guard;
-  vt_guard_enter(&guard);
+static vt_status count_devices(vt_device *dev, const vt_registry_row *row, uint32_t *out,
+                               vt_diag *d) {
+  VT_TRY(query(dev, row, d));
   const int32_t s = dev->api->device_count(&dev->host, out);
-  vt_guard_leave(&guard);
   return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "count its devices", d);
 }
 
@@ -82,8 +82,11 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
   if (row == NULL) return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
   host_init(&probe, &plain, vt_alloc_default());
   snprintf(probe.name, sizeof probe.name, "%s", row->name);
-  VT_TRY(query(&probe, row, d));
-  VT_TRY(count_devices(&probe, &devices, d));
+  vt_guard guard;
+  vt_guard_enter(&guard);
+  const vt_status s = count_devices(&probe, row, &devices, d);
+  vt_guard_leave(&guard);
+  if (s != VT_OK) return s;
   *out_name = row->name;
   *out_devices = devices;
   return VT_OK;
@@ -152,16 +155,33 @@ static vt_status read_caps(vt_device *dev, vt_diag *d) {
   const char *fault = vt_caps_fault(&caps, text);
   if (fault != NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' states impossible capabilities: %s", dev->name, fault);
+  vt_caps_trim(&caps);
   dev->caps = caps;
   return VT_OK;
+}
+
+/* Other instructions are other kernels: what was tried with these says nothing of those. */
+static uint32_t isa_slot(const char *isa) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static char known[VT_PROOF_ISAS][sizeof((vt_device *)0)->isa];
+  uint32_t i = 0;
+  pthread_mutex_lock(&lock);
+  while (i < VT_PROOF_ISAS && strcmp(known[i], isa) != 0 && (i == 0 || known[i][0] != 0)) i++;
+  if (i < VT_PROOF_ISAS) snprintf(known[i], sizeof known[i], "%s", isa);
+  pthread_mutex_unlock(&lock);
+  return i;
+}
+
+static _Atomic uint64_t *proof_of(const vt_device *dev, vt_proofs *p, uint32_t ordinal) {
+  const uint32_t slot = isa_slot(dev->isa);
+  return ordinal < VT_PROOFS && slot < VT_PROOF_ISAS ? &p->kept[ordinal][slot] : NULL;
 }
 
 static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_t ordinal,
                              vt_diag *d) {
   uint32_t devices = 0;
   snprintf(dev->name, sizeof dev->name, "%s:%u", row->name, ordinal);
-  VT_TRY(query(dev, row, d));
-  VT_TRY(count_devices(dev, &devices, d));
+  VT_TRY(count_devices(dev, row, &devices, d));
   if (ordinal >= devices)
     return VT_FAIL(d, VT_BACKEND, "backend '%s' has %u device%s, there is no number %u", row->name,
                    devices, devices == 1 ? "" : "s", ordinal);
@@ -171,7 +191,7 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   if (opened == NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' opens a device and does not give it", dev->name);
   dev->dev = opened;
-  if (ordinal < VT_PROOFS) dev->proven = &row->proofs->kept[ordinal];
+  dev->proven = proof_of(dev, row->proofs, ordinal);
   vt_guard_count(VT_COUNT_DEVICES);
   return read_caps(dev, d);
 }

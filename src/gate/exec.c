@@ -6,6 +6,7 @@
 #include <string.h>
 #include "guard.h"
 #include "registry.h"
+#include "table.h"
 #include "vt_clock.h"
 #include "vt_memory.h"
 
@@ -165,6 +166,7 @@ static vt_status check_memory(vt_exec *x, vt_diag *d) {
   vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "state its capabilities", d);
+  vt_caps_trim(&caps);
   if (describe(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
                    x->dev->name, (unsigned long long)caps.memory);
@@ -179,14 +181,15 @@ static vt_status check_memory(vt_exec *x, vt_diag *d) {
 
 static vt_status no_room(const vt_exec *x, uint32_t c, const char *who, vt_diag *d) {
   return VT_FAIL(d, VT_NOMEM, "%s has no %llu bytes for the %s tensors", who,
-                 (unsigned long long)x->p->class_bytes[c], vt_class_name(c));
+                 (unsigned long long)vt_plan_arena_bytes(x->p, c), vt_class_name(c));
 }
 
 static vt_status take_memory(vt_exec *x, vt_diag *d) {
   char who[100];
   snprintf(who, sizeof who, "backend '%s'", x->dev->name);
   for (uint32_t c = 0; c < ON_DEVICE; c++) {
-    const int32_t s = x->dev->api->buffer_new(x->dev->dev, x->p->class_bytes[c], &x->buffer[c]);
+    const int32_t s =
+        x->dev->api->buffer_new(x->dev->dev, vt_plan_arena_bytes(x->p, c), &x->buffer[c]);
     if (s == VT_NOMEM) return no_room(x, c, who, d);
     if (s != VT_OK) return vt_device_fail(x->dev, s, "take memory", d);
     x->taken[c] = 1;
@@ -263,8 +266,8 @@ static vt_status copy(vt_exec *x, void *host, const vt_transfer *t, vt_diag *d) 
   const uint32_t to_device = t->direction == VT_TO_DEVICE;
   if (t->bytes == 0) return VT_OK;
   vt_guard_count(VT_COUNT_COPIES);
-  const int32_t s =
-      x->dev->api->copy(x->dev->dev, host, x->buffer[t->class], t->offset, t->bytes, to_device);
+  const int32_t s = x->dev->api->copy(x->dev->dev, host, x->buffer[vt_class_arena(t->class)],
+                                      t->offset, t->bytes, to_device);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "copy a tensor", d);
   if (!to_device) x->from_device += t->bytes;
   if (to_device && !stays(t->class)) x->to_device += t->bytes;
@@ -417,6 +420,9 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
   x->dev->running = NULL;
   if (s != VT_OK) return vt_device_fail(x->dev, s, "run", d);
+  if (!vt_fpenv_kept()) /* who knows in which one it computed */
+    return VT_FAIL(d, VT_BACKEND, "backend '%s' leaves another floating-point mode behind",
+                   x->dev->name);
   return e.status == VT_OK ? VT_OK : name_error(x, &e, d);
 }
 

@@ -34,6 +34,7 @@ static struct fake {
   const char *why;  /* and this reason, or NULL */
   int forgets;      /* OPEN or BUILD: says it is done and gives nothing */
   uint32_t refuses; /* step_check says no to this op */
+  int spoils;       /* a run leaves another mode behind */
   uint64_t scratch;
   vt_bk_caps caps;
   vt_bk_error error;
@@ -156,7 +157,9 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n) {
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {
   (void)prog;
   *out = fake.error;
-  return enter(WAIT);
+  const int32_t s = enter(WAIT);
+  if (fake.spoils) hostile_write(hostile_worst());
+  return s;
 }
 
 static const vt_bk_api *fake_query(const vt_bk_host *host) {
@@ -444,6 +447,24 @@ static void test_run_errors(void) {
   CHECK(l.d.line == 0);
 }
 
+/* The mode it leaves may be the one it computed in: nothing of the run is read. */
+static void test_mode_left_behind(void) {
+  const hostile_words mine = hostile_read();
+  life l = {0};
+  reset();
+  fake.spoils = 1;
+  live(&l); /* checks the mode of every later call */
+  CHECK(hostile_same(hostile_read(), mine));
+  CHECK(l.status == VT_BACKEND && fake.calls[COPY] == 3);
+  CHECK(strcmp(l.d.text, "backend 'fake:0' leaves another floating-point mode behind") == 0);
+  reset(); /* what it says itself comes first */
+  fake.spoils = 1;
+  fake.fails = WAIT;
+  fake.status = VT_LIMIT;
+  live(&l);
+  CHECK(l.status == VT_LIMIT && hostile_same(hostile_read(), mine));
+}
+
 static void test_capabilities(void) {
   static const vt_bk_caps wrong[] = {
       {.size = sizeof *wrong, .alignment = 0, .about = "a", .fingerprint = "f"},
@@ -692,6 +713,7 @@ int main(void) {
   test_memory_guard();
   test_refused_step();
   test_run_errors();
+  test_mode_left_behind();
   test_capabilities();
   test_gives_nothing();
   test_scratch();

@@ -16,7 +16,7 @@ void vt_guard_enter(vt_guard *g) {
 
 /* Inside, listeners of ours may have been called, which are no fault of a backend. */
 void vt_guard_leave(const vt_guard *g) {
-  if (--depth == 0 && !vt_fpenv_holds()) strayed++;
+  if (--depth == 0 && !vt_fpenv_kept()) strayed++;
   vt_fpenv_leave(&g->saved);
 }
 

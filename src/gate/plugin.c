@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "guard.h"
 #include "plugin.h"
 #include "probe.h"
-#include "vt_fpenv.h"
 
 static const uint64_t largest = (uint64_t)1 << 30;
 
@@ -67,11 +67,11 @@ vt_status vt_plugin_admit(const vt_bearer *b, const vt_opening *how, int *out_ce
  * for the same. */
 static vt_status load(vt_plugin *p, const char *path, vt_diag *d) {
   char through[VT_SEALED_PATH];
-  vt_fpenv saved;
+  vt_guard guard;
   vt_sealed_path(p->image.fd, through);
-  vt_fpenv_enter(&saved); /* whatever its constructors do to the mode of this thread */
+  vt_guard_enter(&guard); /* whatever its constructors do to the mode of this thread */
   void *library = dlopen(through, RTLD_NOW | RTLD_LOCAL);
-  vt_fpenv_leave(&saved);
+  vt_guard_leave(&guard);
   if (library == NULL) {
     const char *text = dlerror();
     return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it cannot be loaded: %.200s", path,

@@ -5,10 +5,11 @@
 #include <stdatomic.h>
 #include "vt_gate.h"
 
-/* Capabilities that were tried and kept, of the first devices of a backend. */
-enum { VT_PROOFS = 16 };
+/* Capabilities that were tried and kept, of the first devices of a backend: once as they are, and
+ * once for each set of instructions that they were held to, the first few of this process. */
+enum { VT_PROOFS = 16, VT_PROOF_ISAS = 8 };
 typedef struct vt_proofs {
-  _Atomic uint64_t kept[VT_PROOFS];
+  _Atomic uint64_t kept[VT_PROOFS][VT_PROOF_ISAS];
 } vt_proofs;
 
 typedef struct vt_registry_row {

@@ -10,4 +10,6 @@ enum { VT_TABLE_ALIGNMENT = 256, VT_TABLE_TEXT = 160 };
  * where the sentence may be made. Nothing beyond the table's own size is read. */
 const char *vt_table_fault(const vt_bk_api *api, char text[VT_TABLE_TEXT]);
 const char *vt_caps_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]);
+/* Makes 0 of what lies beyond the size that the writer gave. */
+void vt_caps_trim(vt_bk_caps *caps);
 #endif

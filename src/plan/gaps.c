@@ -76,20 +76,6 @@ vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) {
   return VT_OK;
 }
 
-uint64_t vt_gaps_lowest(const vt_gaps *g, uint64_t bytes) {
-  uint32_t i = g->root;
-  for (;;) {
-    const vt_gap *n = &g->at[i];
-    if (g->at[n->left].most >= bytes) {
-      i = n->left;
-    } else if (n->size >= bytes) {
-      return n->at;
-    } else {
-      i = n->right; /* the last gap has no end */
-    }
-  }
-}
-
 /* The lowest gap of at least `bytes`, taken out of the subtree. */
 static uint32_t cut_lowest(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   vt_gap *n = &g->at[*at];
@@ -125,38 +111,6 @@ uint64_t vt_gaps_take(vt_gaps *g, uint64_t bytes) {
     drop_gap(g, i);
   }
   return offset;
-}
-
-/* The last gap of a subtree, taken out; NONE of an empty one. */
-static uint32_t cut_last(vt_gaps *g, uint32_t *at) {
-  if (*at == NONE) return NONE;
-  const uint32_t i = *at;
-  if (g->at[i].right == NONE) {
-    *at = g->at[i].left;
-    return i;
-  }
-  const uint32_t found = cut_last(g, &g->at[i].right);
-  renew(g, i);
-  return found;
-}
-
-int vt_gaps_take_at(vt_gaps *g, uint64_t offset, uint64_t bytes) {
-  uint32_t left, right;
-  split(g, g->root, offset + 1, &left, &right);
-  const uint32_t i = cut_last(g, &left); /* starts at `offset` or before it */
-  g->root = merge(g, left, right);
-  if (i == NONE) return 0;
-  const vt_gap was = g->at[i];
-  const int fits = offset - was.at <= was.size && bytes <= was.size - (offset - was.at);
-  if (!fits) {
-    insert(g, i);
-    return 0;
-  }
-  drop_gap(g, i);
-  const uint64_t before = offset - was.at, after = was.size - before - bytes;
-  if (before > 0) insert(g, new_gap(g, was.at, before));
-  if (after > 0) insert(g, new_gap(g, offset + bytes, after));
-  return 1;
 }
 
 /* The gap that ends (or begins) at `offset`, taken out; NONE when there is none. */

@@ -15,9 +15,6 @@ typedef struct vt_gaps {
 /* All is free. `most` stretches are taken at any time. */
 vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) VT_NODISCARD;
 /* The lowest free offset with room for `bytes` > 0; taken, it is no longer free. */
-uint64_t vt_gaps_lowest(const vt_gaps *g, uint64_t bytes);
 uint64_t vt_gaps_take(vt_gaps *g, uint64_t bytes);
-/* These very bytes; 0 when they are not all free. */
-int vt_gaps_take_at(vt_gaps *g, uint64_t offset, uint64_t bytes);
 void vt_gaps_give(vt_gaps *g, uint64_t offset, uint64_t bytes);
 #endif

@@ -31,36 +31,32 @@ static uint64_t bound_of_bodies(const vt_nested *nested) {
   return most;
 }
 
-/* Of each step the run that takes most: scratch, the dense copies that are there, bodies. */
-static vt_status count_runs(const vt_plan *p, tally *t, vt_arena *scratch, vt_diag *d) {
-  tally copies = {VT_NEW_N(scratch, uint64_t, (size_t)p->n_runs + 1), p->n_runs};
-  uint32_t *made = VT_NEW_N(scratch, uint32_t, p->n_buffers);
+static vt_status count_copies(const vt_plan *p, tally *t, vt_arena *scratch, vt_diag *d) {
+  uint32_t *first = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
-  if (vt_arena_status(scratch) != VT_OK) return vt_plan_no_memory(d);
-  for (uint32_t r = 0; r < p->n_runs; r++) {
-    const vt_node *n = &p->g->nodes[p->run_node[r]];
-    for (uint32_t k = 0; k < n->n_out; k++) made[n->first_out + k] = last[n->first_out + k] = r;
-    for (uint32_t k = 0; k < n->n_in; k++) last[p->g->operands[n->first_in + k]] = r;
-  }
+  if (first == NULL || last == NULL) return vt_plan_no_memory(d);
+  vt_plan_copy_lives(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     uint64_t elements, bytes;
     if (p->dense[v] == VT_NO_OFFSET) continue;
     VT_TRY(vt_type_size(&p->g->values[v].type, &elements, &bytes, d));
-    count(&copies, made[v], last[v], bytes);
+    count(t, first[v], last[v], bytes);
   }
-  uint64_t there = 0, most = 0;
-  uint32_t step = 0;
-  for (uint32_t r = 0; r < p->n_runs; r++) {
-    there += copies.change[r];
+  return VT_OK;
+}
+
+/* Of each step the run that takes most: scratch and bodies. */
+static void count_runs(const vt_plan *p, tally *t) {
+  uint64_t most = 0;
+  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
     const int is_step = p->run_node[r] == p->step_node[step];
     const uint64_t inner = is_step ? bound_of_bodies(&p->nested[step]) : 0;
-    if (there + p->runs[r].work_bytes + inner > most) most = there + p->runs[r].work_bytes + inner;
+    if (p->runs[r].work_bytes + inner > most) most = p->runs[r].work_bytes + inner;
     if (!is_step) continue;
     count(t, step, step, most);
     most = 0;
     step++;
   }
-  return VT_OK;
 }
 
 vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) {
@@ -74,12 +70,16 @@ vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   for (uint32_t i = 0; i < p->n_steps; i++)
     for (uint32_t k = 0; k < p->nested[i].n; k++)
       VT_TRY(vt_plan_bound(p->nested[i].plan[k], scratch, d));
-  VT_TRY(count_runs(p, &t, scratch, d));
-  uint64_t there = 0, most = 0;
+  VT_TRY(count_copies(p, &t, scratch, d));
+  count_runs(p, &t);
+  uint64_t there = 0;
+  p->live_bytes = 0;
+  p->live_step = 0;
   for (uint32_t i = 0; i < t.n; i++) {
     there += t.change[i];
-    if (there > most) most = there;
+    if (there <= p->live_bytes) continue;
+    p->live_bytes = there;
+    p->live_step = i;
   }
-  p->live_bytes = most;
   return VT_OK;
 }

@@ -254,7 +254,7 @@ static vt_status read_target(reader *r, vt_target *t) {
 static vt_status read_head(reader *r) {
   char numerics[32];
   vt_plan *p = r->q->p;
-  snprintf(numerics, sizeof numerics, "plan 2, numerics %u\n", VT_NUMERICS_VERSION);
+  snprintf(numerics, sizeof numerics, "plan 3, numerics %u\n", VT_NUMERICS_VERSION);
   expect(r, numerics);
   expect(r, "core ");
   expect(r, p->g->name);

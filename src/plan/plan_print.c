@@ -93,7 +93,7 @@ static void print_runs(const vt_plan *p, uint32_t *number, vt_text *out) {
     const uint32_t node = p->run_node[r], made = p->g->nodes[node].first_out;
     vt_text_add(out, "  run %u work %llu: node %u", (*number)++, (ull)s->work_bytes, node);
     if (s->work_bytes > 0)
-      vt_text_add(out, ", %s +%llu", vt_class_name(s->work_arena), (ull)s->work_offset);
+      vt_text_add(out, ", %s +%llu", vt_class_name(VT_CLASS_WORK), (ull)s->work_offset);
     if (p->dense[made] != VT_NO_OFFSET) vt_text_add(out, ", dense copy +%llu", (ull)p->dense[made]);
     vt_text_add(out, "\n");
     if (node != p->step_node[step]) continue;
@@ -107,13 +107,13 @@ static void print_target(const vt_plan *p, vt_text *out) {
   uint32_t number = 0;
   vt_text_add(out, "target {\n  fingerprint %s\n  dense_only %u\n  workspace %llu bytes\n",
               p->fingerprint, p->dense_only, (ull)p->class_bytes[VT_CLASS_WORK]);
-  vt_text_add(out, "  live %llu bytes\n", (ull)p->live_bytes);
+  vt_text_add(out, "  live %llu bytes at step %u\n", (ull)p->live_bytes, p->live_step);
   print_runs(p, &number, out);
   vt_text_add(out, "}\n");
 }
 
 void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
-  vt_text_add(out, "plan 2, numerics %u\ncore %s {\n  schedule %s\n", VT_NUMERICS_VERSION,
+  vt_text_add(out, "plan 3, numerics %u\ncore %s {\n  schedule %s\n", VT_NUMERICS_VERSION,
               p->g->name, schedules[p->schedule]);
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (c != VT_CLASS_WORK)

@@ -64,24 +64,28 @@ static void test_sample(void) {
   check_buffer(p, X, VT_CLASS_INPUT, 0, 5, 0, 400);
   check_buffer(p, W, VT_CLASS_PARAM, 0, 5, 0, 400);
   check_buffer(p, A, VT_CLASS_TEMP, 0, 2, 0, 400);
-  check_buffer(p, B, VT_CLASS_OUTPUT, 1, 2, 0, 400); /* f is not there before step 4 */
+  check_buffer(p, B, VT_CLASS_TEMP, 1, 2, 512, 400);
   check_buffer(p, C, VT_CLASS_TEMP, 2, 4, 0, 400);
-  check_buffer(p, E, VT_CLASS_OUTPUT, 3, 5, 512, 400);
-  check_buffer(p, F, VT_CLASS_OUTPUT, 4, 5, 0, 400);
+  check_buffer(p, E, VT_CLASS_OUTPUT, 3, 5, 512, 400); /* b is gone */
+  check_buffer(p, F, VT_CLASS_OUTPUT, 4, 5, 1024, 400);
   CHECK(p->buffers[C].place == VT_PLACE_OVER && p->buffers[C].of == A);
   CHECK(p->class_bytes[VT_CLASS_INPUT] == 512 && p->class_bytes[VT_CLASS_PARAM] == 512);
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 512 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
-  CHECK(p->class_bytes[VT_CLASS_WORK] == 1024); /* 1000, rounded up; shared by steps 2 and 4 */
+  CHECK(p->class_bytes[VT_CLASS_WORK] == 1024); /* 1000, rounded up; at step 4 all else is taken */
   CHECK(vt_plan_peak(p) == 512 + 512 + 512 + 1024 + 1024);
+  CHECK(vt_plan_arena_bytes(p, VT_CLASS_TEMP) == 512 + 1024 + 1024);
+  CHECK(vt_plan_arena_bytes(p, VT_CLASS_WORK) == 0 && vt_plan_arena_bytes(p, VT_CLASS_OUTPUT) == 0);
   /* at step 4: x, w, c, e, f and scratch of two operands */
-  CHECK(p->live_bytes == 5 * 400 + 1000);
+  CHECK(p->live_bytes == 5 * 400 + 1000 && p->live_step == 4);
   for (uint32_t i = 0; i < p->n_steps; i++) CHECK(p->step_node[i] == i && p->run_node[i] == i);
-  /* step 0: neither e nor f is there yet, and their arena has room for its scratch */
-  CHECK(p->runs[0].work_arena == VT_CLASS_OUTPUT && p->runs[0].work_bytes == 1000);
-  CHECK(p->runs[1].work_arena == VT_CLASS_OUTPUT && p->runs[1].work_offset == 512);
-  CHECK(p->runs[2].work_arena == VT_CLASS_WORK && p->runs[2].work_offset == 0);
-  CHECK(p->runs[3].work_arena == VT_CLASS_OUTPUT && p->runs[3].work_bytes == 500); /* f's place */
-  CHECK(p->runs[4].work_arena == VT_CLASS_WORK && p->runs[4].work_offset == 0);
+  /* scratch lies above what is there at its step: a, then a and b, ... */
+  static const uint64_t above[5] = {512, 1024, 1024, 1024, 1536},
+                        bytes[5] = {1000, 500, 1000, 500, 1000};
+  for (uint32_t i = 0; i < 5; i++) {
+    const vt_bk_step *s = &p->runs[i];
+    CHECK(s->work_arena == VT_CLASS_TEMP && s->work_offset == above[i] &&
+          s->work_bytes == bytes[i]);
+  }
   CHECK(p->n_transfers == 4 && p->transfers[0].value == X && p->transfers[3].value == F);
   CHECK(p->transfers[1].step == 5 && p->transfers[1].direction == VT_FROM_DEVICE);
   done(p, g);
@@ -93,7 +97,7 @@ static void test_step(void) {
   const vt_bk_step *s = &p->runs[2];
   CHECK(s->size == sizeof *s && s->op == VT_OP_mul && s->n_in == 2 && s->n_out == 1);
   CHECK(s->attrs == g->nodes[2].attrs && s->attrs_size == sizeof(vt_attr_none));
-  CHECK(s->in[0].arena == VT_CLASS_TEMP && s->in[1].arena == VT_CLASS_OUTPUT);
+  CHECK(s->in[0].arena == VT_CLASS_TEMP && s->in[1].arena == VT_CLASS_TEMP);
   CHECK(s->out[0].dtype == VT_DTYPE_F32 && s->out[0].rank == 1 && s->out[0].dim[0] == 100);
   CHECK(s->out[0].stride[0] == 1 && s->out[0].offset == 0 && s->work_bytes == 0);
   done(p, g);
@@ -176,7 +180,7 @@ static void test_first_fit(void) {
   CHECK(p->buffers[big].offset == 0 && p->buffers[small].offset == 1024);
   CHECK(p->buffers[t].offset == 1536 && p->buffers[more].offset == 0);
   CHECK(p->buffers[other].offset == 1792 && p->buffers[last].offset == 512);
-  CHECK(p->class_bytes[VT_CLASS_TEMP] == 3072);
+  CHECK(vt_plan_arena_bytes(p, VT_CLASS_TEMP) == 3072);
   done(p, g);
 }
 
@@ -250,10 +254,11 @@ static void test_dense(void) {
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   CHECK(strided->n_runs == 5 && p->n_runs == 6 && p->n_steps == 5);
   CHECK(p->run_node[0] == g->values[first].node && p->run_node[1] == g->values[t].node);
-  CHECK(p->dense[t] == 0 && p->dense[r] == VT_NO_OFFSET);
-  CHECK(p->runs[1].out[0].arena == VT_CLASS_WORK && p->runs[2].in[0].arena == VT_CLASS_WORK);
-  CHECK(p->runs[2].in[0].stride[0] == 64 && p->runs[3].in[0].offset == 0);
-  CHECK(p->runs[2].work_offset == 1024); /* scratch behind the copy */
+  CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET); /* above all three sums */
+  CHECK(p->runs[1].out[0].arena == VT_CLASS_TEMP && p->runs[2].in[0].arena == VT_CLASS_TEMP);
+  CHECK(p->runs[2].in[0].stride[0] == 64 && p->runs[3].in[0].offset == 768);
+  CHECK(p->runs[2].work_offset == 512);        /* where the third sum is not yet */
+  CHECK(p->runs[3].work_offset == 768 + 1024); /* where it is, behind the copy */
   CHECK(p->class_bytes[VT_CLASS_WORK] == 1024 + 256);
   CHECK(memcmp(&p->core, &strided->core, sizeof p->core) == 0);
   vt_plan_free(strided);
@@ -279,7 +284,7 @@ static void test_memory_order(void) {
   vt_plan *source = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   vt_plan *memory = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   vt_plan *again = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
-  CHECK(source->class_bytes[VT_CLASS_TEMP] == 4 * 4096 + 256);
+  CHECK(vt_plan_arena_bytes(source, VT_CLASS_TEMP) == 4 * 4096 + 256);
   CHECK(memory->class_bytes[VT_CLASS_TEMP] <= 4096 + 4 * 256);
   CHECK(memory->step_node[0] == 0 && memory->step_node[1] == 4); /* the first, then its sum */
   CHECK(memcmp(&again->core, &memory->core, sizeof again->core) == 0);
@@ -379,7 +384,7 @@ static void test_price_of_group(void) {
 
 static void test_print(void) {
   static const char want[] =
-      "plan 2, numerics 1\n"
+      "plan 3, numerics 1\n"
       "core chain {\n"
       "  schedule source\n"
       "  host_input 256 bytes\n"
@@ -392,9 +397,9 @@ static void test_print(void) {
       "  value 0 own host_input +0: x f32[2, 2], 16 bytes, steps 0..2\n"
       "  value 1 own temporary +0: _0 f32[2, 2], 16 bytes, steps 0..1\n"
       "  value 2 view 1 temporary +0: _1 f32[2, 2], 16 bytes, steps 0..1, strides 1 2\n"
-      "  value 3 own output +0: _2 f32[], 4 bytes, steps 1..2\n"
+      "  value 3 own output +256: _2 f32[], 4 bytes, steps 1..2\n"
       "  transfer host_input +0: x in before step 0, 16 bytes\n"
-      "  transfer output +0: _2 out before step 2, 4 bytes\n"
+      "  transfer output +256: _2 out before step 2, 4 bytes\n"
       "  step 0 node 0: _0 = neg(x)\n"
       "  step 1 node 2: _2 = sum(_1, axes=[], keep=false)\n"
       "}\n"
@@ -402,9 +407,9 @@ static void test_print(void) {
       "  fingerprint test\n"
       "  dense_only 0\n"
       "  workspace 256 bytes\n"
-      "  live 46 bytes\n"
-      "  run 0 work 10: node 0, output +0\n"
-      "  run 1 work 10: node 2, workspace +0\n"
+      "  live 46 bytes at step 1\n"
+      "  run 0 work 10: node 0, workspace +256\n"
+      "  run 1 work 10: node 2, workspace +512\n"
       "}\n";
   vt_graph_builder gb;
   vt_text t;
@@ -540,7 +545,7 @@ static void test_limit_of_temporaries(void) {
   const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {k, k, 40}});
   const uint32_t y = vt_build1(&gb.b, VT_OP_neg, x), z = vt_build1(&gb.b, VT_OP_neg, x);
   vt_graph_add_result(&gb, "y", sum(&gb.b, vt_build2(&gb.b, VT_OP_add, y, z)));
-  expect_failure(freeze(&gb), NULL, 0, VT_LIMIT, "the temporaries are beyond 2^48 bytes");
+  expect_failure(freeze(&gb), NULL, 0, VT_LIMIT, "temporaries and results are beyond 2^48 bytes");
 }
 
 static void test_failures(void) {

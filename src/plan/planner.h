@@ -6,13 +6,13 @@
  *   vt_plan_live    plan_life.c   from which step to which a value lives; what is written over what
  *   vt_plan_place   plan_place.c  offsets of what has bytes of its own
  *   vt_plan_settle  plan_place.c  the others follow; bodies learn where their surroundings lie
- *   vt_plan_hand    plan_steps.c  the steps as a backend gets them
- *   vt_plan_lend    plan_lend.c   scratch where others have gaps
+ *   vt_plan_hand    plan_steps.c  the steps as a backend gets them, their copies and scratch
  *   vt_plan_bound   plan_bound.c  how few bytes would do
  */
 #ifndef VT_PLANNER_H
 #define VT_PLANNER_H
 #include <string.h>
+#include "plan_pack.h"
 #include "vt_plan.h"
 
 /* One graph on its way to a plan: the model's, or a body's. */
@@ -46,13 +46,15 @@ vt_status vt_plan_see(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_order(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_live(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_place(vt_planner *q) VT_NODISCARD;
+/* All that shares the arena of the temporaries, and room for what a target adds to it. */
+vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out,
+                            vt_diag *d) VT_NODISCARD;
+void vt_plan_add(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes, uint64_t *offset);
 void vt_plan_settle(vt_plan *p);
 /* Where a value lies while `step` runs: a parameter in host memory is on a visit. */
 void vt_plan_locate(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder, uint32_t *class,
                     uint64_t *offset);
 vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
-/* Scratch of steps in gaps of other arenas; what finds none is left to the workspace. */
-vt_status vt_plan_lend(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
 vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
 /* A plan with room for everything the graph decides, and the same for the bodies of its nodes. */
 vt_plan *vt_plan_new(const vt_graph *g, vt_alloc a);

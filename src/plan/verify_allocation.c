@@ -3,9 +3,9 @@
  * a sweep over time that finds any two ranges of bytes that live at once and overlap.
  *
  * What the sweep sees are extents: a value with all views of it is one; a value written over
- * another goes on where that one ends; visits of parameters and what the bodies of a step use are
- * there for one step. Those alive lie apart, so a new one has to be compared with its neighbours
- * alone, which a tree over all offsets finds. */
+ * another goes on where that one ends; visits of parameters and the scratch of its steps are there
+ * for a whole group, what the bodies of a step use for that step. Those alive lie apart, so a new
+ * one has to be compared with its neighbours alone, which a tree over all offsets finds. */
 #include <stdio.h>
 #include <string.h>
 #include "vt_sort.h"
@@ -106,14 +106,16 @@ static vt_status verify_lives(const vt_verify *v, life *lives) {
 typedef enum extent_kind {
   EXTENT_VALUE,
   EXTENT_VISIT,
-  EXTENT_COPY,
-  EXTENT_BODIES,
-  EXTENT_SCRATCH
+  EXTENT_BODIES, /* values in them */
+  EXTENT_COPY,   /* from here on: what the target asked for */
+  EXTENT_SCRATCH,
+  EXTENT_BODY_COPIES,
+  EXTENT_BODY_SCRATCH
 } extent_kind;
 
 typedef struct extent {
-  uint32_t kind, id; /* a value, or the step of bodies or scratch */
-  uint32_t class, first, last;
+  uint32_t kind, id; /* a value, or a step */
+  uint32_t arena, first, last;
   uint64_t offset, bytes;
 } extent;
 
@@ -127,14 +129,15 @@ typedef struct extent_name {
 } extent_name;
 
 static const char *name_extent(const vt_verify *v, const extent *e, extent_name *out) {
-  static const char *const what[] = {"'", "a visit of '", "a copy of '", "the bodies",
-                                     "the scratch"};
+  static const char *const what[] = {
+      "'",           "a visit of '",         "the bodies",           "a copy of '",
+      "the scratch", "copies in the bodies", "scratch in the bodies"};
   char name[16];
-  if (e->kind >= EXTENT_BODIES) {
-    (void)snprintf(out->text, sizeof out->text, "%s of step %u", what[e->kind], e->id);
-  } else {
+  if (e->kind == EXTENT_VALUE || e->kind == EXTENT_VISIT || e->kind == EXTENT_COPY) {
     (void)snprintf(out->text, sizeof out->text, "%s%.40s'", what[e->kind],
                    vt_value_name(v->p->g, e->id, name));
+  } else {
+    (void)snprintf(out->text, sizeof out->text, "%s of step %u", what[e->kind], e->id);
   }
   return out->text;
 }
@@ -176,7 +179,7 @@ static int compare(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 static int by_address(const void *a, const void *b, const void *context) {
   const extent *x = a, *y = b;
   (void)context;
-  if (x->class != y->class) return compare(x->class, y->class);
+  if (x->arena != y->arena) return compare(x->arena, y->arena);
   if (x->offset != y->offset) return compare(x->offset, y->offset);
   return x->kind != y->kind ? compare(x->kind, y->kind) : compare(x->id, y->id);
 }
@@ -195,7 +198,7 @@ static int by_last(const void *a, const void *b, const void *context) {
 
 /* `low` lies no higher than `high`. */
 static int apart(const extent *low, const extent *high) {
-  return low->class != high->class || high->offset - low->offset >= low->bytes;
+  return low->arena != high->arena || high->offset - low->offset >= low->bytes;
 }
 
 static vt_status enter(const vt_verify *v, alive_tree *t, const extent *at, uint32_t i) {
@@ -228,7 +231,7 @@ static vt_status sweep(const vt_verify *v, const extent_list *list) {
   return VT_OK;
 }
 
-/* ---- bounds ---- */
+/* ---- arenas ---- */
 
 static uint64_t rounded(uint64_t bytes) {
   return (bytes + VT_PLAN_ALIGNMENT - 1) / VT_PLAN_ALIGNMENT * VT_PLAN_ALIGNMENT;
@@ -244,12 +247,19 @@ static int is_inside(uint64_t offset, uint64_t bytes, range r) {
          bytes <= r.to - offset;
 }
 
-/* What a body keeps itself lies in the stretch set apart for it. */
-static range range_of(const vt_verify *v, uint32_t class) {
-  if (v->outer == NULL) return (range){0, v->p->class_bytes[class]};
-  const vt_nested *own = &v->outer->p->nested[v->step];
-  return (range){own->offset, own->offset + own->bytes};
+/* Where values of an arena lie. What a body keeps itself lies in the stretch set apart for it. */
+static range range_of(const vt_verify *v, uint32_t arena) {
+  range r = {0, 0};
+  if (v->outer != NULL) {
+    const vt_nested *own = &v->outer->p->nested[v->step];
+    return (range){own->offset, own->offset + own->bytes};
+  }
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (vt_verify_arena(c) == arena && c != VT_CLASS_WORK) r.to += v->p->class_bytes[c];
+  return r;
 }
+
+/* ---- bounds ---- */
 
 static vt_status verify_value(const vt_verify *v, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value];
@@ -260,17 +270,17 @@ static vt_status verify_value(const vt_verify *v, uint32_t value) {
     const vt_buffer *root = &v->p->buffers[v->root[value]];
     fits = is_inside(b->offset, b->bytes, (range){root->offset, root->offset + root->bytes});
   } else {
-    fits = is_inside(b->offset, b->bytes, range_of(v, b->class));
+    fits = is_inside(b->offset, b->bytes, range_of(v, vt_verify_arena(b->class)));
   }
   return fits ? VT_OK : vt_verify_fail_value(v, value, "misplaces");
 }
 
 static vt_status verify_bounds(const vt_verify *v) {
   const vt_plan *p = v->p;
-  const range temporaries = range_of(v, VT_CLASS_TEMP);
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] > VT_PLAN_MOST_BYTES)
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan is beyond 2^48 bytes", c);
+  const range temporaries = range_of(v, VT_CLASS_TEMP);
   for (uint32_t i = 0; i < p->n_buffers; i++) VT_TRY(verify_value(v, i));
   for (uint32_t i = 0; i < p->n_steps; i++) {
     if (!is_inside(p->nested[i].offset, p->nested[i].bytes, temporaries) && p->nested[i].n > 0)
@@ -284,28 +294,30 @@ static vt_status verify_bounds(const vt_verify *v) {
 
 /* ---- what shares the arenas ---- */
 
+/* What the target asked for in a plan and its bodies; nothing where `to` is 0. */
+typedef struct asked {
+  range copies, scratch;
+  range all; /* where it may lie */
+} asked;
+
+static void widen(range *r, uint64_t offset, uint64_t bytes) {
+  if (bytes == 0) return;
+  if (r->to == 0 || offset < r->from) r->from = offset;
+  if (offset + bytes > r->to) r->to = offset + bytes;
+}
+
 static void add_extent(extent_list *list, extent e) {
   if (e.bytes > 0) list->at[list->n++] = e;
 }
 
-/* Scratch of a run that lies where others lie at other times. */
-static int borrows(const vt_verify *v, uint32_t run) {
-  const vt_bk_step *s = &v->p->runs[run];
-  return v->outer == NULL && !v->p->dense_only && s->n_body == 0 && s->work_bytes > 0 &&
-         (s->work_arena == VT_CLASS_TEMP || s->work_arena == VT_CLASS_OUTPUT);
-}
-
-static vt_status find_extents(const vt_verify *v, const life *lives, extent_list *out) {
+static void find_values(const vt_verify *v, const life *lives, extent_list *out) {
   const vt_plan *p = v->p;
-  const size_t most = (size_t)p->n_buffers + p->n_steps + p->n_transfers + v->n_runs;
-  out->at = VT_NEW_N(v->scratch, extent, most);
-  if (out->at == NULL) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const vt_buffer *b = &p->buffers[i];
     const uint32_t last = lives[i].last - (lives[i].over != VT_NO_VALUE);
     if (b->place == VT_PLACE_OWN || b->place == VT_PLACE_OVER)
-      add_extent(out,
-                 (extent){EXTENT_VALUE, i, b->class, lives[i].first, last, b->offset, b->bytes});
+      add_extent(out, (extent){EXTENT_VALUE, i, vt_verify_arena(b->class), lives[i].first, last,
+                               b->offset, b->bytes});
   }
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_nested *n = &p->nested[i];
@@ -316,208 +328,186 @@ static vt_status find_extents(const vt_verify *v, const life *lives, extent_list
       add_extent(out, (extent){EXTENT_VISIT, t->value, t->class, i, last, t->offset, t->bytes});
     }
   }
+}
+
+/* Dense copies of views, from the step they are made for to the end of the group that reads them
+ * last. */
+static vt_status find_copies(const vt_verify *v, extent_list *out, asked *a) {
+  const vt_graph *g = v->p->g;
+  extent *copies = VT_NEW_N(v->scratch, extent, v->p->n_buffers);
+  if (copies == NULL) return vt_verify_fail_memory(v);
   for (uint32_t r = 0; r < v->n_runs; r++) {
-    const vt_bk_step *s = &p->runs[r];
-    const uint32_t i = v->run_step[r];
-    if (borrows(v, r))
-      add_extent(out, (extent){EXTENT_SCRATCH, i, s->work_arena, vt_verify_group_first(v, i),
-                               vt_verify_group_last(v, i), s->work_offset, s->work_bytes});
+    const vt_node *n = &g->nodes[v->run_node[r]];
+    const uint32_t value = n->first_out, i = v->run_step[r];
+    uint64_t count, bytes = 0;
+    if (vt_verify_is_copied(v, value)) {
+      VT_TRY(vt_type_size(&g->values[value].type, &count, &bytes, v->d));
+      copies[value] = (extent){EXTENT_COPY, value, VT_CLASS_TEMP, i, i, v->p->dense[value], bytes};
+      if (!is_inside(v->p->dense[value], bytes, a->all))
+        return vt_verify_fail_value(v, value, "misplaces the copy of");
+      widen(&a->copies, v->p->dense[value], bytes);
+    }
+    for (uint32_t k = 0; k < n->n_in; k++)
+      copies[g->operands[n->first_in + k]].last = vt_verify_group_last(v, i);
   }
+  for (uint32_t i = 0; i < v->p->n_buffers; i++) add_extent(out, copies[i]);
+  return VT_OK;
+}
+
+/* A run without scratch has it nowhere. */
+static int is_scratch(const vt_bk_step *s, range all) {
+  if (s->work_arena != VT_CLASS_TEMP) return 0;
+  return s->work_bytes == 0 ? s->work_offset == 0 : is_inside(s->work_offset, s->work_bytes, all);
+}
+
+/* Runs of a step, and steps of a group, do not use their scratch side by side: together they have
+ * one extent, which reaches from the first of it to the last. */
+static vt_status find_scratch(const vt_verify *v, extent_list *out, asked *a) {
+  range *unit = VT_NEW_N(v->scratch, range, v->p->n_steps);
+  if (unit == NULL) return vt_verify_fail_memory(v);
+  for (uint32_t r = 0; r < v->n_runs; r++) {
+    const vt_bk_step *s = &v->p->runs[r];
+    if (!is_scratch(s, a->all))
+      return vt_verify_fail_step(v, v->run_step[r], "misplaces its scratch");
+    widen(&unit[vt_verify_group_first(v, v->run_step[r])], s->work_offset, s->work_bytes);
+    widen(&a->scratch, s->work_offset, s->work_bytes);
+  }
+  for (uint32_t i = 0; i < v->p->n_steps; i++)
+    add_extent(out, (extent){EXTENT_SCRATCH, i, VT_CLASS_TEMP, i, vt_verify_group_last(v, i),
+                             unit[i].from, unit[i].to - unit[i].from});
   return VT_OK;
 }
 
 /* ---- sums ---- */
 
+static void verify_end(const extent_list *list, uint64_t from, uint32_t most, uint64_t *end) {
+  for (uint32_t i = 0; i < list->n; i++) {
+    const extent *e = &list->at[i];
+    const uint64_t at = rounded(e->offset + e->bytes - from);
+    if (e->kind <= most && at > end[e->arena]) end[e->arena] = at;
+  }
+}
+
+/* An arena ends where the last that lies in it does. Of that of the temporaries, results are so
+ * many bytes, what the target asked for takes what is beyond the last value, and all else is the
+ * temporaries'. A body counts its values alone. */
+static vt_status verify_sums(const vt_verify *v, const extent_list *list) {
+  uint64_t sum[VT_CLASS_COUNT] = {0}, all[VT_CLASS_COUNT] = {0};
+  const vt_plan *p = v->p;
+  verify_end(list, v->outer == NULL ? 0 : range_of(v, VT_CLASS_TEMP).from, EXTENT_BODIES, sum);
+  verify_end(list, 0, EXTENT_BODY_SCRATCH, all);
+  if (v->outer == NULL && all[VT_CLASS_TEMP] > sum[VT_CLASS_TEMP])
+    sum[VT_CLASS_WORK] = all[VT_CLASS_TEMP] - sum[VT_CLASS_TEMP];
+  for (uint32_t i = 0; i < p->n_buffers; i++)
+    if (p->buffers[i].class == VT_CLASS_OUTPUT && p->buffers[i].place == VT_PLACE_OWN)
+      sum[VT_CLASS_OUTPUT] += rounded(p->buffers[i].bytes);
+  sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* all results are there at the end */
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (p->class_bytes[c] != sum[c])
+      return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
+                     (unsigned long long)sum[c], (unsigned long long)p->class_bytes[c]);
+  return VT_OK;
+}
+
+/* ---- what is alive at once ---- */
+
 static int is_on_device(uint32_t class) {
   static const uint8_t device[VT_CLASS_COUNT] = {
-#define VT_CLASS(name, key, device, help) device,
+#define VT_CLASS(name, arena, key, device, help) device,
 #include "classes.def"
 #undef VT_CLASS
   };
   return device[class];
 }
 
-/* An arena ends where the last that lies in it does. Scratch is the whole model's, and looked at
- * with the runs. */
-static vt_status verify_ends(const vt_verify *v, const extent_list *list) {
-  uint64_t end[VT_CLASS_COUNT] = {0};
-  const uint64_t from = range_of(v, VT_CLASS_TEMP).from;
-  for (uint32_t i = 0; i < list->n; i++) {
-    const extent *e = &list->at[i];
-    const uint64_t at = rounded(e->offset + e->bytes - (v->outer == NULL ? 0 : from));
-    if (at > end[e->class] && e->kind != EXTENT_SCRATCH) end[e->class] = at;
-  }
-  if (v->outer == NULL) end[VT_CLASS_WORK] = v->p->class_bytes[VT_CLASS_WORK];
-  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (v->p->class_bytes[c] != end[c])
-      return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
-                     (unsigned long long)end[c], (unsigned long long)v->p->class_bytes[c]);
-  return VT_OK;
-}
-
-/* ---- scratch ---- */
-
-typedef struct busy { /* scratch of a step whose bodies are running */
-  const struct busy *outer;
-  uint64_t from, to;
-} busy;
-
-typedef struct work { /* of a plan with all its bodies */
-  uint64_t bytes;     /* of the class */
-  uint64_t end;       /* the highest byte used */
-} work;
-
-static int is_free(const busy *taken, uint64_t offset, uint64_t bytes) {
-  for (; taken != NULL; taken = taken->outer)
-    if (bytes > 0 && offset < taken->to && taken->from < offset + bytes) return 0;
-  return 1;
-}
-
-/* Dense copies of views, from the run that makes one to the last that reads it. */
-static vt_status find_copies(const vt_verify *v, extent_list *out) {
-  const vt_graph *g = v->p->g;
-  extent *copies = VT_NEW_N(v->scratch, extent, v->p->n_buffers);
-  out->at = VT_NEW_N(v->scratch, extent, v->n_runs);
-  if (copies == NULL || out->at == NULL) return vt_verify_fail_memory(v);
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    const vt_node *n = &g->nodes[v->run_node[r]];
-    const uint32_t value = n->first_out;
-    uint64_t count, bytes = 0;
-    if (vt_verify_is_copied(v, value)) {
-      VT_TRY(vt_type_size(&g->values[value].type, &count, &bytes, v->d));
-      copies[value] = (extent){EXTENT_COPY, value, VT_CLASS_WORK, r, r, v->p->dense[value], bytes};
-    }
-    for (uint32_t k = 0; k < n->n_in; k++) copies[g->operands[n->first_in + k]].last = r;
-  }
-  for (uint32_t i = 0; i < v->p->n_buffers; i++) add_extent(out, copies[i]);
-  return VT_OK;
-}
-
-/* `floor` is where the copies of the plan around it end; out_end where its own do. */
-static vt_status verify_copies(const vt_verify *v, const extent_list *list, uint64_t floor,
-                               const busy *taken, work *w, uint64_t *out_end) {
-  *out_end = floor;
-  for (uint32_t i = 0; i < list->n; i++) {
-    const extent *e = &list->at[i];
-    if (!is_inside(e->offset, e->bytes, (range){floor, w->bytes}) ||
-        !is_free(taken, e->offset, e->bytes))
-      return vt_verify_fail_value(v, e->id, "misplaces the copy of");
-    if (e->offset + e->bytes > *out_end) *out_end = e->offset + e->bytes;
-  }
-  if (*out_end > w->end) w->end = *out_end;
-  return sweep(v, list);
-}
-
-/* A step without scratch has it nowhere. */
-static vt_status verify_scratch(const vt_verify *v, uint32_t run, uint64_t floor, const busy *taken,
-                                work *w) {
-  const vt_bk_step *s = &v->p->runs[run];
-  if (s->work_bytes == 0 && s->work_offset == 0 && s->work_arena == VT_CLASS_WORK) return VT_OK;
-  if (borrows(v, run) &&
-      is_inside(s->work_offset, s->work_bytes, (range){0, v->p->class_bytes[s->work_arena]}))
-    return VT_OK; /* the sweep has looked at it */
-  if (s->work_bytes == 0 || s->work_arena != VT_CLASS_WORK ||
-      !is_inside(s->work_offset, s->work_bytes, (range){floor, w->bytes}) ||
-      !is_free(taken, s->work_offset, s->work_bytes))
-    return vt_verify_fail_step(v, v->run_step[run], "misplaces its scratch");
-  if (s->work_offset + s->work_bytes > w->end) w->end = s->work_offset + s->work_bytes;
-  return VT_OK;
-}
-
-/* ---- what is alive at once ---- */
-
-/* By time, as differences; sums may wrap in between, but are of ranges that lie apart. */
-static vt_status sum_alive(const vt_verify *v, const extent_list *list, uint32_t n,
-                           uint64_t **out) {
-  uint64_t *sum = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1);
-  if (sum == NULL) return vt_verify_fail_memory(v);
-  for (uint32_t i = 0; i < list->n; i++) {
-    const extent *e = &list->at[i];
-    if (!is_on_device(e->class) || e->kind >= EXTENT_BODIES) continue;
-    sum[e->first] += e->bytes;
-    sum[e->last + 1] -= e->bytes;
-  }
-  for (uint32_t i = 1; i <= n; i++) sum[i] += sum[i - 1];
-  *out = sum;
-  return VT_OK;
-}
-
-/* What a run has besides the values: its scratch, the copies that are there, its larger body. */
-static uint64_t alive_at_run(const vt_verify *v, uint32_t run, const uint64_t *copies) {
+/* What the runs of a step have besides values and copies: scratch, and the larger body. */
+static uint64_t alive_in_run(const vt_verify *v, uint32_t run) {
   const uint32_t step = v->run_step[run];
   const vt_nested *nested = &v->p->nested[step];
   uint64_t bodies = 0;
   for (uint32_t k = 0; v->run_node[run] == v->p->step_node[step] && k < nested->n; k++)
     if (nested->plan[k]->live_bytes > bodies) bodies = nested->plan[k]->live_bytes;
-  return copies[run] + v->p->runs[run].work_bytes + bodies;
+  return v->p->runs[run].work_bytes + bodies;
 }
 
-static vt_status verify_live(const vt_verify *v, const extent_list *values,
-                             const extent_list *copies) {
-  uint64_t *by_step, *by_run, most = 0;
-  VT_TRY(sum_alive(v, values, v->p->n_steps + 1, &by_step));
-  VT_TRY(sum_alive(v, copies, v->n_runs, &by_run));
-  for (uint32_t i = 0; i <= v->p->n_steps; i++)
-    if (by_step[i] > most) most = by_step[i];
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    const uint64_t now = by_step[v->run_step[r]] + alive_at_run(v, r, by_run);
-    if (now > most) most = now;
+/* By step, as differences; sums may wrap in between, but are of ranges that lie apart. */
+static vt_status verify_live(const vt_verify *v, const extent_list *list) {
+  const uint32_t n = v->p->n_steps + 1;
+  uint64_t *change = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1), there = 0, most = 0;
+  uint64_t *extra = VT_NEW_N(v->scratch, uint64_t, n);
+  uint32_t at = 0;
+  if (change == NULL || extra == NULL) return vt_verify_fail_memory(v);
+  for (uint32_t i = 0; i < list->n; i++) {
+    const extent *e = &list->at[i];
+    const int counts = e->kind == EXTENT_VALUE || e->kind == EXTENT_VISIT || e->kind == EXTENT_COPY;
+    if (!is_on_device(e->arena) || !counts) continue;
+    change[e->first] += e->bytes;
+    change[e->last + 1] -= e->bytes;
   }
-  if (v->p->live_bytes == most) return VT_OK;
-  return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at once, not %llu",
-                 (unsigned long long)most, (unsigned long long)v->p->live_bytes);
+  for (uint32_t r = 0; r < v->n_runs; r++)
+    if (alive_in_run(v, r) > extra[v->run_step[r]]) extra[v->run_step[r]] = alive_in_run(v, r);
+  for (uint32_t i = 0; i < n; i++) {
+    there += change[i];
+    if (there + extra[i] <= most) continue;
+    most = there + extra[i];
+    at = i;
+  }
+  if (v->p->live_bytes == most && v->p->live_step == at) return VT_OK;
+  return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at step %u, not %llu at step %u",
+                 (unsigned long long)most, at, (unsigned long long)v->p->live_bytes,
+                 v->p->live_step);
 }
 
 /* ---- plans and the plans of their bodies ---- */
 
-static vt_status verify_plan(const vt_verify *v, uint64_t floor, const busy *taken, work *w);
+static vt_status verify_plan(const vt_verify *v, asked *out);
 
-static vt_status verify_bodies(const vt_verify *v, uint32_t run, uint64_t floor, const busy *taken,
-                               work *w) {
-  const vt_bk_step *s = &v->p->runs[run];
-  const uint32_t step = v->run_step[run];
+static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *out, asked *a) {
   const vt_nested *nested = &v->p->nested[step];
-  const busy mine = {taken, s->work_offset, s->work_offset + s->work_bytes};
-  const int runs_bodies = v->run_node[run] == v->p->step_node[step];
+  asked inner = {.all = a->all};
   uint64_t most = 0;
-  for (uint32_t k = 0; runs_bodies && k < nested->n; k++) {
+  for (uint32_t k = 0; k < nested->n; k++) {
     vt_verify body;
     VT_TRY(vt_verify_open_body(&body, v, step, k));
-    VT_TRY(verify_plan(&body, floor, &mine, w));
+    VT_TRY(verify_plan(&body, &inner));
     if (body.p->class_bytes[VT_CLASS_TEMP] > most) most = body.p->class_bytes[VT_CLASS_TEMP];
   }
-  if (runs_bodies && most != nested->bytes)
-    return vt_verify_fail_step(v, step, "misstates what its bodies use");
+  if (most != nested->bytes) return vt_verify_fail_step(v, step, "misstates what its bodies use");
+  const range *c = &inner.copies, *s = &inner.scratch;
+  add_extent(
+      out, (extent){EXTENT_BODY_COPIES, step, VT_CLASS_TEMP, step, step, c->from, c->to - c->from});
+  add_extent(out, (extent){EXTENT_BODY_SCRATCH, step, VT_CLASS_TEMP, step, step, s->from,
+                           s->to - s->from});
+  widen(&a->copies, c->from, c->to - c->from);
+  widen(&a->scratch, s->from, s->to - s->from);
   return VT_OK;
 }
 
-static vt_status verify_plan(const vt_verify *v, uint64_t floor, const busy *taken, work *w) {
-  life *lives = VT_NEW_N(v->scratch, life, v->p->n_buffers);
-  extent_list values = {NULL, 0}, copies = {NULL, 0};
-  uint64_t end;
-  if (lives == NULL) return vt_verify_fail_memory(v);
+/* Widens *a by what the plan and its bodies have. */
+static vt_status verify_plan(const vt_verify *v, asked *a) {
+  const vt_plan *p = v->p;
+  const size_t most = 2 * ((size_t)p->n_buffers + 2 * (size_t)p->n_steps) + p->n_transfers;
+  life *lives = VT_NEW_N(v->scratch, life, p->n_buffers);
+  extent_list list = {VT_NEW_N(v->scratch, extent, most), 0};
+  if (lives == NULL || list.at == NULL) return vt_verify_fail_memory(v);
   VT_TRY(verify_lives(v, lives));
   VT_TRY(verify_bounds(v));
-  VT_TRY(find_extents(v, lives, &values));
-  VT_TRY(sweep(v, &values));
-  VT_TRY(verify_ends(v, &values));
-  VT_TRY(find_copies(v, &copies));
-  VT_TRY(verify_copies(v, &copies, floor, taken, w, &end));
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    VT_TRY(verify_scratch(v, r, rounded(end), taken, w));
-    VT_TRY(verify_bodies(v, r, rounded(end), taken, w));
-  }
-  return verify_live(v, &values, &copies);
+  find_values(v, lives, &list);
+  VT_TRY(find_copies(v, &list, a));
+  VT_TRY(find_scratch(v, &list, a));
+  for (uint32_t i = 0; i < p->n_steps; i++) VT_TRY(verify_bodies(v, i, &list, a));
+  VT_TRY(sweep(v, &list));
+  VT_TRY(verify_sums(v, &list));
+  return verify_live(v, &list);
 }
 
 static vt_status verify_all(const vt_plan *p, vt_arena *scratch, vt_diag *d) {
   vt_verify v;
-  work w = {p->class_bytes[VT_CLASS_WORK], 0};
+  asked a = {.all = {0, 0}};
   VT_TRY(vt_verify_open(&v, p, scratch, d));
-  VT_TRY(verify_plan(&v, 0, NULL, &w));
-  if (rounded(w.end) == w.bytes) return VT_OK;
-  return VT_FAIL(d, VT_INTERNAL, "the scratch of the plan takes %llu bytes, not %llu",
-                 (unsigned long long)rounded(w.end), (unsigned long long)w.bytes);
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (vt_verify_arena(c) == VT_CLASS_TEMP) a.all.to += p->class_bytes[c];
+  return verify_plan(&v, &a);
 }
 
 vt_status vt_verify_allocation(const vt_plan *p, vt_diag *d) {

@@ -32,8 +32,9 @@ static void move_chain(vt_plan *p, uint32_t start, uint64_t offset) {
 }
 
 static int clash(const vt_buffer *a, const vt_buffer *b) {
-  return a->class == b->class && a->first <= b->last && b->first <= a->last &&
-         a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+  return vt_class_arena(a->class) == vt_class_arena(b->class) && a->first <= b->last &&
+         b->first <= a->last && a->offset < b->offset + b->bytes &&
+         b->offset < a->offset + a->bytes;
 }
 
 static int is_right(const vt_plan *p) {
@@ -41,14 +42,14 @@ static int is_right(const vt_plan *p) {
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const vt_buffer *a = &p->buffers[i];
     const uint64_t above = (a->offset + a->bytes + VT_PLAN_ALIGNMENT - 1) / VT_PLAN_ALIGNMENT;
-    if (a->class == VT_CLASS_TEMP && above * VT_PLAN_ALIGNMENT > end)
+    if (vt_class_arena(a->class) == VT_CLASS_TEMP && above * VT_PLAN_ALIGNMENT > end)
       end = above * VT_PLAN_ALIGNMENT;
     for (uint32_t k = 0; k < i; k++) {
       const vt_buffer *b = &p->buffers[k];
       if (clash(a, b) && a->of != k && b->of != i) return 0;
     }
   }
-  return end == p->class_bytes[VT_CLASS_TEMP];
+  return end == vt_plan_arena_bytes(p, VT_CLASS_TEMP);
 }
 
 /* A graph of adds and negations of vectors of many lengths, drawn by a fixed generator. */
@@ -83,7 +84,7 @@ static void test_every_pair(void) {
     vt_plan *p = plan_for(g, seed & 1, 0, 0, NULL);
     CHECK(is_right(p));
     for (uint32_t i = 0; i < p->n_buffers; i++) {
-      const uint64_t old = p->buffers[i].offset, room = p->class_bytes[VT_CLASS_TEMP];
+      const uint64_t old = p->buffers[i].offset, room = vt_plan_arena_bytes(p, VT_CLASS_TEMP);
       if (p->buffers[i].class != VT_CLASS_TEMP || p->buffers[i].place != VT_PLACE_OWN) continue;
       for (uint64_t at = 0; at + p->buffers[i].bytes <= room; at += VT_PLAN_ALIGNMENT) {
         move_chain(p, i, at);
@@ -153,6 +154,18 @@ static void test_over(void) {
   lie_over(D, C, "misstates the class of '_4'");
 }
 
+/* A temporary counted among the results, sums and all. */
+static void test_class(void) {
+  vt_graph *g = square();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  p->buffers[F].class = VT_CLASS_OUTPUT;
+  p->class_bytes[VT_CLASS_OUTPUT] += p->buffers[F].bytes;
+  p->class_bytes[VT_CLASS_TEMP] -= p->buffers[F].bytes;
+  expect_lie(p, vt_verify_allocation, "misstates the class of '_6'");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
 /* An operand that dies with the step but is seen in another order by it. */
 static void test_over_turned(void) {
   vt_graph_builder gb;
@@ -206,10 +219,14 @@ static void test_visit(void) {
   vt_graph_free(g);
 }
 
+static int is_argument(const vt_plan *p, uint32_t value) {
+  while (p->buffers[value].place == VT_PLACE_VIEW) value = p->buffers[value].of;
+  return p->buffers[value].place == VT_PLACE_ARG;
+}
+
 static void shift(vt_plan *p, uint64_t by) {
   for (uint32_t i = 0; i < p->n_buffers; i++)
-    if (p->buffers[i].place != VT_PLACE_ARG && p->buffers[i].class == VT_CLASS_TEMP)
-      p->buffers[i].offset += by;
+    if (!is_argument(p, i)) p->buffers[i].offset += by;
 }
 
 /* All that a cond's bodies use, moved onto its own operand. */
@@ -218,7 +235,9 @@ static void test_bodies(void) {
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   const uint32_t step = step_of_op(p, VT_OP_cond);
   vt_nested *nested = &p->nested[step];
-  const uint64_t onto = p->buffers[g->operands[g->nodes[p->step_node[step]].first_in + 1]].offset;
+  const uint64_t top = vt_plan_arena_bytes(p, VT_CLASS_TEMP) - nested->bytes;
+  uint64_t onto = p->buffers[g->operands[g->nodes[p->step_node[step]].first_in + 1]].offset;
+  if (onto > top) onto = top; /* it reaches up to the operand all the same */
   for (uint32_t k = 0; k < nested->n; k++) shift(nested->plan[k], onto - nested->offset);
   nested->offset = onto;
   expect_lie(p, vt_verify_allocation, "the bodies of step");
@@ -244,8 +263,12 @@ static void test_copies(void) {
   const uint64_t old = p->dense[3];
   p->dense[3] = p->dense[2];
   expect_lie(p, vt_verify_allocation, "a copy of '_1' and a copy of '_0' overlap");
+  p->dense[3] = old + 1;
+  expect_lie(p, vt_verify_allocation, "misplaces the copy of '_1'");
   p->dense[3] = old;
-  p->runs[2].work_offset = 0;
+  p->runs[2].work_offset = p->dense[3];
+  expect_lie(p, vt_verify_allocation, "the scratch of step 0 and a copy of '_1' overlap");
+  p->runs[2].work_offset = vt_plan_arena_bytes(p, VT_CLASS_TEMP);
   expect_lie(p, vt_verify_allocation, "step 0 of the plan misplaces its scratch");
   vt_plan_free(p);
   vt_graph_free(g);
@@ -258,7 +281,41 @@ static void test_scratch_of_bodies(void) {
   const uint32_t step = step_of_op(p, VT_OP_loop);
   CHECK(p->runs[step].n_body == 1 && p->runs[step].work_bytes > 0);
   p->nested[step].plan[0]->runs[0].work_offset = p->runs[step].work_offset;
-  expect_lie(p, vt_verify_allocation, "misplaces its scratch");
+  expect_lie(p, vt_verify_allocation, "scratch in the bodies of step 6 and the scratch of step 6");
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
+/* A group of two that may run as one: m = turned x * w, y = m < v. What the first member alone
+ * needs, a copy and scratch, must not lie where the second one writes. */
+enum { GX, GW, GV, GT, GM, GY };
+static vt_graph *compared(void) {
+  vt_graph_builder gb;
+  begin(&gb, "compared");
+  port(&gb, "x", VT_PORT_INPUT, tall_type);
+  port(&gb, "w", VT_PORT_PARAM, wide_type);
+  port(&gb, "v", VT_PORT_PARAM, wide_type);
+  turn(&gb.b, GX);
+  gb.group = 1;
+  vt_build2(&gb.b, VT_OP_mul, GT, GW);
+  vt_build2(&gb.b, VT_OP_lt, GM, GV);
+  gb.group = 0;
+  vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_not, GY));
+  return freeze(&gb);
+}
+
+static void test_whole_group(void) {
+  vt_graph *g = compared();
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
+  const uint64_t copy = p->dense[GT];
+  CHECK(p->n_runs == 4 && p->run_node[0] == g->values[GT].node && p->buffers[GY].first == 1);
+  p->dense[GT] = p->buffers[GY].offset;
+  expect_lie(p, vt_verify_allocation, "'_2' and a copy of '_0' overlap");
+  p->dense[GT] = copy;
+  for (uint32_t r = 0; r < 3; r++) p->runs[r].work_bytes = p->runs[r].work_offset = 0;
+  p->runs[1].work_bytes = 100;
+  p->runs[1].work_offset = p->buffers[GY].offset;
+  expect_lie(p, vt_verify_allocation, "'_2' and the scratch of step 0 overlap");
   vt_plan_free(p);
   vt_graph_free(g);
 }
@@ -367,11 +424,13 @@ static void test_out_of_memory(void) {
 int main(void) {
   test_every_pair();
   test_over();
+  test_class();
   test_over_turned();
   test_visit();
   test_bodies();
   test_copies();
   test_scratch_of_bodies();
+  test_whole_group();
   test_groups();
   test_order();
   test_many();

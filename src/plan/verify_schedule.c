@@ -50,7 +50,7 @@ static vt_status verify_order(const vt_verify *v) {
 static int is_tensor(const vt_type *type, vt_spot at, const int64_t *stride,
                      const vt_bk_tensor *t) {
   int same = t->size == sizeof *t && t->dtype == type->dtype && t->rank == type->rank &&
-             t->arena == at.class && t->offset == at.offset;
+             t->arena == vt_verify_arena(at.class) && t->offset == at.offset;
   for (uint32_t i = 0; same && i < VT_MAX_RANK; i++)
     same = t->dim[i] == (i < type->rank ? type->dim[i] : 0) && t->stride[i] == stride[i];
   return same;

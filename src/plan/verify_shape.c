@@ -23,6 +23,15 @@ static vt_status fail(const vt_verify *v, const char *what) {
   return VT_FAIL(v->d, VT_INTERNAL, "the plan %s", what);
 }
 
+uint32_t vt_verify_arena(uint32_t class) {
+  static const uint32_t arenas[VT_CLASS_COUNT] = {
+#define VT_CLASS(name, arena, key, device, help) VT_CLASS_##arena,
+#include "classes.def"
+#undef VT_CLASS
+  };
+  return arenas[class];
+}
+
 /* ---- places ---- */
 
 static int is_operand(const vt_graph *g, const vt_node *n, uint32_t value) {
@@ -75,7 +84,7 @@ static int class_fits(const vt_verify *v, uint32_t value, int result) {
   if (v->outer != NULL) return b->class == VT_CLASS_TEMP;
   if (x->node != VT_NO_NODE && result) return b->class == VT_CLASS_OUTPUT;
   if (b->place == VT_PLACE_OVER) return b->class == v->p->buffers[b->of].class;
-  if (x->node != VT_NO_NODE) return b->class == VT_CLASS_TEMP || b->class == VT_CLASS_OUTPUT;
+  if (x->node != VT_NO_NODE) return b->class == VT_CLASS_TEMP;
   if (v->p->g->ports[x->index].kind != VT_PORT_PARAM) return b->class == VT_CLASS_INPUT;
   return b->class == VT_CLASS_PARAM || b->class == VT_CLASS_HOST;
 }

@@ -24,10 +24,9 @@ static int never(const damage *d) { return d == NULL; }
 static int takes_nothing(const damage *d) { return ((const vt_bk_step *)d->what->at)->n_in == 0; }
 static int is_inside_scratch(const damage *d) {
   const vt_bk_step *s = d->what->at;
-  const int lends = s->work_arena == VT_CLASS_TEMP || s->work_arena == VT_CLASS_OUTPUT;
-  const uint64_t room = d->what->top->class_bytes[lends ? s->work_arena : VT_CLASS_WORK];
-  return (lends || s->work_arena == VT_CLASS_WORK) && s->work_offset % VT_PLAN_ALIGNMENT == 0 &&
-         s->work_bytes <= room && s->work_offset <= room - s->work_bytes;
+  const uint64_t room = vt_plan_arena_bytes(d->what->top, VT_CLASS_TEMP);
+  return s->work_offset % VT_PLAN_ALIGNMENT == 0 && s->work_bytes <= room &&
+         s->work_offset <= room - s->work_bytes;
 }
 
 static const struct field {

@@ -12,13 +12,14 @@
 /* ---- memory ---- */
 
 typedef enum vt_class {
-#define VT_CLASS(name, key, device, help) VT_CLASS_##name,
+#define VT_CLASS(name, arena, key, device, help) VT_CLASS_##name,
 #include "classes.def"
 #undef VT_CLASS
   VT_CLASS_COUNT
 } vt_class;
 const char *vt_class_name(uint32_t c); /* "host_input" */
 int vt_class_on_device(uint32_t c);
+uint32_t vt_class_arena(uint32_t c); /* the class in whose buffer its bytes lie */
 
 /* Every tensor starts at a multiple of this, on every backend, so that offsets are neutral. */
 enum { VT_PLAN_ALIGNMENT = 256 };
@@ -35,7 +36,7 @@ typedef enum vt_place {
 typedef struct vt_buffer { /* a value */
   uint32_t value;          /* of the graph; names and types in diagnostics come from there */
   uint32_t place, of;      /* a vt_place; the other value of VIEW and OVER, else VT_NO_VALUE */
-  uint32_t class;
+  uint32_t class;          /* `offset` is into its arena */
   /* The steps between which it lives: from the one that writes it (ports: 0; a view: as what it
    * views) to the last that reads it or a view of it (ports and results: n_steps). A view lives to
    * its own last reader. What a fusion group reads from outside lives to the end of the group, so
@@ -107,11 +108,12 @@ struct vt_plan {
   /* target */
   uint64_t live_bytes; /* the most on the device at once, unaligned: no plan does with less */
   const char *fingerprint;
+  uint32_t live_step; /* the first at which it is so much; n_steps: after the last */
   uint32_t dense_only;
   uint32_t n_runs;    /* steps as they are handed over: with those of views for a dense target */
   vt_bk_step *runs;   /* attributes point into the graph */
   uint32_t *run_node; /* the node of each */
-  uint64_t *dense;    /* by value: where the dense copy of a view lies in WORK, or VT_NO_OFFSET */
+  uint64_t *dense;    /* by value: where the dense copy of a view lies, or VT_NO_OFFSET */
   vt_hash256 core, target;
 };
 
@@ -133,8 +135,12 @@ static inline uint32_t vt_plan_group_last(const vt_plan *p, uint32_t step) {
 vt_status vt_plan_build(const vt_graph *g, const vt_plan_options *o, const vt_target *t, vt_alloc a,
                         vt_plan **out, vt_diag *d) VT_NODISCARD;
 void vt_plan_free(vt_plan *p);
-/* All that is on the device at once. */
+/* All that is on the device at once, and what one of its buffers takes. */
 uint64_t vt_plan_peak(const vt_plan *p);
+uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena);
+/* The steps between which the dense copy of each value that has one lives: from the one that it is
+ * made for to the end of the group that reads it last. */
+void vt_plan_copy_lives(const vt_plan *p, uint32_t *first, uint32_t *last);
 
 /* Checked again from the outside, by code that shares nothing with the builder; a plan that fails
  * is never run. Schedule: every node runs once, after what it reads; every step says what its node

@@ -52,6 +52,9 @@ static inline int vt_verify_is_port(const vt_verify *v, uint32_t value) {
 /* 1 for a view with gaps that the target wants copied before a step reads it. */
 int vt_verify_is_copied(const vt_verify *v, uint32_t value);
 
+/* The class in whose buffer a class lies. */
+uint32_t vt_verify_arena(uint32_t class);
+
 /* Where the bytes of a value are when a step runs: a parameter kept in host memory, or a view of
  * one, is where it visits. */
 typedef struct vt_spot {

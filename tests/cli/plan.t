@@ -18,8 +18,8 @@ live                     830880   811.4 KiB  the most alive at one time; the pea
 5 steps of 5 nodes, 2 in place, 0 views, 1 group; dense copies: 0
 2 transfers a run: 12544 bytes in, 160 out
 most is alive at step 4: logits = matmul(h, w2, transpose_a=false, transpose_b=false, order=fma256)
-core   bad73a3fae1afbb148d43eb76d6effc5c5442bc669e25badf2e49c2d11c33a1f
-target 28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3
+core   a4e0c5b4c81cae4c3f9711d95a2cc3c493641f762d85215e183e04fc25a3fb80
+target bf5a6a72f6b7072e871c345f0af088ff6f727fc296feac71dd30440752c1e9bf
 $ volta plan examples/tiny_transformer.vt --bind B=2,T=16 --schedule memory --stream tok.weight,wpe --memory-budget 1MiB
 model tiny_transformer on reference:0, B=2 T=16
 \
@@ -28,20 +28,20 @@ host_input                  256       256 B
 parameter                424960   415.0 KiB
 gradient                      0         0 B
 optimizer_state               0         0 B
-temporary                 73728    72.0 KiB
+temporary                 71936    70.2 KiB
 workspace                     0         0 B
 output                    12288    12.0 KiB
 host_parameter            90112    88.0 KiB  in host memory, not in the peak
 \
-peak                     511232   499.2 KiB  on the device
-live                     507296   495.4 KiB  the most alive at one time; the peak is 1.0078 times that
+peak                     509440   497.5 KiB  on the device
+live                     507296   495.4 KiB  the most alive at one time; the peak is 1.0042 times that
 budget                  1048576     1.0 MiB  met
 \
 140 steps of 157 nodes, 69 in place, 17 views, 33 groups; dense copies: 0
 4 transfers a run: 90240 bytes in, 12288 out
 most is alive at step 62: _71 = mul(_70, _67) @14
-core   78a2dd4d6bc0a53ba046cdd1c89b61060a2a4bdf3d9debab77ae4f38ba1db9ec
-target 8b4886c0712ce948ba863baa2b47e0ed8f1c15cad760ffece9a465abffa391fe
+core   feb55af140c11c9e9610c8ded5fb9a8671a47bb50b09a76120042593360d3077
+target 4ef0c14042298556b4b1625ca5007ce6b8ae67622cb16b5530b8807d220d483a
 $ volta plan examples/mlp.vt --bind B=4 --json
 {
   "model": "mlp",
@@ -79,11 +79,11 @@ $ volta plan examples/mlp.vt --bind B=4 --json
     "step": 4,
     "does": "logits = matmul(h, w2, transpose_a=false, transpose_b=false, order=fma256)"
   },
-  "core": "bad73a3fae1afbb148d43eb76d6effc5c5442bc669e25badf2e49c2d11c33a1f",
-  "target": "28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3"
+  "core": "a4e0c5b4c81cae4c3f9711d95a2cc3c493641f762d85215e183e04fc25a3fb80",
+  "target": "bf5a6a72f6b7072e871c345f0af088ff6f727fc296feac71dd30440752c1e9bf"
 }
 $ volta plan tests/cli/models/fixed.vt --text
-plan 2, numerics 1
+plan 3, numerics 1
 core fixed {
   schedule source
   host_input 256 bytes
@@ -103,7 +103,7 @@ target {
   fingerprint reference-1 prims
   dense_only 0
   workspace 0 bytes
-  live 16 bytes
+  live 16 bytes at step 0
   run 0 work 0: node 0
 }
 
@@ -155,8 +155,8 @@ budget                   830975   811.5 KiB  NOT MET
 5 steps of 5 nodes, 2 in place, 0 views, 1 group; dense copies: 0
 2 transfers a run: 12544 bytes in, 160 out
 most is alive at step 4: logits = matmul(h, w2, transpose_a=false, transpose_b=false, order=fma256)
-core   bad73a3fae1afbb148d43eb76d6effc5c5442bc669e25badf2e49c2d11c33a1f
-target 28ad699b9ccbff19beff62a6f3e37af168ab9fecc7bc77d524239d3486ebafa3
+core   a4e0c5b4c81cae4c3f9711d95a2cc3c493641f762d85215e183e04fc25a3fb80
+target bf5a6a72f6b7072e871c345f0af088ff6f727fc296feac71dd30440752c1e9bf
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
@@ -462,7 +462,7 @@ model tiny_transformer on reference:0, B=2 T=16
 $ cmp $TMP/one.svg docs/plan-tiny_transformer.svg
 $ volta plan -q examples/mlp.vt --bind B=4 --svg $TMP/two.svg > /dev/null; volta plan examples/mlp.vt --bind B=4 --svg - | cmp - $TMP/two.svg
 $ python3 -c "import sys, xml.dom.minidom as m; d = m.parse('$TMP/one.svg'); t = [x.firstChild.data for x in d.getElementsByTagName('text')]; print([x for x in t if x.startswith(('peak', 'budget', 'most', 'not to scale:'))]); print(len(d.getElementsByTagName('title')) > 60, 'temporary' in t, 'step' in t)"
-['most alive at step 62: _71 = mul(_70, _67) @14', 'peak 587.2 KiB, 601344 bytes in all', 'not to scale: budget 640.0 KiB: 52.8 KiB above the peak']
+['most alive at step 62: _71 = mul(_70, _67) @14', 'peak 585.5 KiB, 599552 bytes in all', 'not to scale: budget 640.0 KiB: 54.5 KiB above the peak']
 True True True
 $ volta plan examples/gpt2_124m.vt --bind B=1,T=64 --memory-budget 1MiB --svg - 2> /dev/null | python3 -c "import sys, xml.dom.minidom as m; print(len(m.parse(sys.stdin).getElementsByTagName('rect')) > 500)"
 True

@@ -35,8 +35,8 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
     "seed": "1"
   },
   "plan": {
-    "core": "5be24c14d37fa1b181432481c0413a132e06001ef2a1f4b3d9345624e55c4e01",
-    "target": "8cc390b071ebdf335e29aae4a14de5c31f2c37d877216467e6a29beeef67a786",
+    "core": "a4f9cba3dacaf4bf1e543df6b729a3c332c43b0900f0da3d97d0dce0cf4cce46",
+    "target": "73b42b47e07ba17c429bc2ef3cc8a6aeb19290d18356c8acc8a9041f157ebdc2",
     "schedule": "source",
     "stream": null,
     "memory_budget": null

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "test_plugin.h"
 #include "probe.h"
+#include "probes.h"
 #include "vt_clock.h"
 #include "vt_file.h"
 #include "vt_gate.h"
@@ -227,6 +228,102 @@ static void test_good(void) {
   CHECK(open_gate(name, 1, &d) == VT_BACKEND && strstr(d.text, "no number 3") != NULL);
 }
 
+/* ---- fields that came later ---- */
+
+static vt_status make_on(const char *path, const char *y, vt_diag *d) {
+  const vt_policy policy = {.size = sizeof policy, .admission = VT_ADMISSION_WAIVED};
+  const vt_options o = {.size = sizeof o, .backend = path, .policy = &policy};
+  char text[200];
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  const int n =
+      snprintf(text, sizeof text, "volta 1\nmodel m {\n  input x: f32[4]\n  output y = %s\n}\n", y);
+  CHECK(vt_model_parse(text, (size_t)n, NULL, &m, NULL) == VT_OK);
+  const vt_status s = vt_program_new(m, &o, &p, d);
+  CHECK((s == VT_OK) == (p != NULL));
+  vt_program_free(p);
+  vt_model_free(m);
+  return s;
+}
+
+/* Each is let in; what a model is refused for. */
+static void test_later_fields(void) {
+  static const struct {
+    const char *name, *why;
+    vt_status want;
+  } later[] = {{"caps_old", "does not promise the bits of the reference", VT_UNSUPPORTED},
+               {"good", "does not run 'y' = add giving f32[4]", VT_UNSUPPORTED},
+               {"caps_unknown", "does not run 'y' = add giving f32[4]", VT_UNSUPPORTED},
+               {"least_table", "does not run 'y' = add giving f32[4]", VT_UNSUPPORTED},
+               {"liar", "declares preserves_subnormals and does not keep it", VT_BACKEND}};
+  for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+    char path[256], name[80];
+    vt_diag d = {0};
+    path_of(later[i].name, path);
+    snprintf(name, sizeof name, "%s.so:0", later[i].name);
+    open_name(path, "", name);
+    CHECK(make_on(path, "x + x", &d) == later[i].want && strstr(d.text, later[i].why) != NULL);
+    CHECK(strstr(d.text, name) != NULL);
+    if (strstr(d.text, later[i].why) == NULL) fprintf(stderr, "  %s: %s\n", name, d.text);
+  }
+}
+
+static vt_device *open_waived(const char *path) {
+  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
+  vt_device *dev = NULL;
+  CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &dev, NULL) == VT_OK);
+  if (dev == NULL) exit(1);
+  return dev;
+}
+
+/* Its name does not make a plug-in the reference. */
+static void test_false_name(void) {
+  char path[256], there[256];
+  vt_diag d = {0};
+  snprintf(there, sizeof there, "%s/reference", scratch);
+  copy_file("liar", "+false", 0, 0);
+  path_of("+false", path);
+  CHECK(rename(path, there) == 0);
+  vt_device *dev = open_waived(there), *true_one = open_waived("reference");
+  CHECK(strcmp(vt_device_name(dev), vt_device_name(true_one)) == 0);
+  CHECK(!vt_device_same_backend(dev, true_one) && !vt_device_same_backend(true_one, dev));
+  vt_device_close(dev);
+  vt_device_close(true_one);
+  CHECK(make_on(there, "x + x", &d) == VT_BACKEND);
+  CHECK(strstr(d.text, "and does not keep it") != NULL);
+}
+
+/* Plug-ins are told apart by what they are, not by where they lie. */
+static void test_same_backend(void) {
+  char path[256], copied[256], other[260], number[260];
+  copy_file("good", "+good_again", 0, 0);
+  path_of("good", path);
+  path_of("+good_again", copied);
+  path_of("good_too", other);
+  snprintf(number, sizeof number, "%s:2", path);
+  vt_device *dev = open_waived(path), *again = open_waived(copied), *too = open_waived(other);
+  vt_device *second = open_waived(number);
+  CHECK(vt_device_same_backend(dev, again) && vt_device_same_backend(dev, second));
+  CHECK(!vt_device_same_backend(dev, too) && !vt_device_same_backend(too, dev));
+  vt_device_close(again);
+  vt_device_close(too);
+  vt_device_close(second);
+  vt_device_close(dev);
+}
+
+/* What is tried must be what was opened: here the name leads to another by then. */
+static void test_tried_another(void) {
+  char path[256];
+  vt_diag d = {0};
+  const vt_options o = {.size = sizeof o, .backend = "island"};
+  path_of("caps_unknown", path);
+  vt_device *dev = open_waived(path);
+  CHECK(vt_capabilities_try(dev, &o, VT_BK_SUBNORMALS, vt_alloc_default(), &d) == VT_BACKEND);
+  CHECK(strstr(d.text, "backend 'caps_unknown.so:0' was replaced while it was tried") != NULL);
+  CHECK(vt_device_proven(dev) == 0);
+  vt_device_close(dev);
+}
+
 /* A file that is replaced is another plug-in; one that was loaded stays what it was. */
 static void test_replaced(void) {
   char path[256];
@@ -313,6 +410,10 @@ int main(int argc, char **argv) {
   test_policy();
   test_refused(digest);
   test_good();
+  test_later_fields();
+  test_false_name();
+  test_same_backend();
+  test_tried_another();
   test_replaced();
   test_orphan();
   test_threads();

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * mixed_test.c - a forward pass feeds its backward pass: on one backend always, between backends
+ * where the policy allows it and then with a mark; with the same bits in every case. */
+#include "suite_test.h"
+
+static const char cases[] =
+    "case softmax\n"
+    "mix ordinary\n"
+    "  input x: f32[3, 5]\n"
+    "  output y = softmax(x)\n"
+    "grad x\n"
+    "end\n";
+
+static vt_model *forward, *backward;
+
+static vt_model *parse(const char *text, size_t n) {
+  vt_model *m = NULL;
+  vt_diag d = {0};
+  CHECK(vt_model_parse(text, n, NULL, &m, &d) == VT_OK);
+  if (m == NULL) fprintf(stderr, "%s\n%s\n", text, d.text);
+  if (m == NULL) exit(1);
+  return m;
+}
+
+static void read_models(void) {
+  vt_text text;
+  write_text("a.cts", cases);
+  vt_suite *s = read_small(0);
+  for (uint32_t i = 0; i < s->n_cases; i++) {
+    vt_text_init(&text, vt_alloc_default());
+    CHECK(vt_case_text(s, i, &text, NULL) == VT_OK);
+    vt_model **into = s->cases[i].gradient ? &backward : &forward;
+    vt_model_free(*into); /* the same, for other values */
+    *into = parse(text.s, text.n);
+    vt_text_done(&text);
+  }
+  vt_suite_free(s);
+  CHECK(forward != NULL && backward != NULL);
+}
+
+static vt_program *open_on(const vt_model *m, const char *backend, uint32_t mixed_path) {
+  const vt_policy policy = {.size = sizeof policy, .mixed_path = mixed_path};
+  const vt_options o = {.size = sizeof o, .backend = backend, .policy = &policy};
+  vt_program *p = NULL;
+  CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
+  if (p == NULL) exit(1);
+  return p;
+}
+
+/* Forward on one, backward on the other: what feeding said, and the digest where it ran. */
+typedef struct outcome {
+  vt_status status;
+  vt_diag d;
+  int mixed;
+  uint8_t digest[32];
+} outcome;
+
+static outcome train(const char *first, const char *second, uint32_t mixed_path) {
+  vt_program *f = open_on(forward, first, VT_MIXED_PATH_REFUSED);
+  vt_program *b = open_on(backward, second, mixed_path);
+  outcome o = {0};
+  CHECK(vt_program_random_inputs(f, 9, NULL) == VT_OK && vt_program_run(f, NULL) == VT_OK);
+  o.status = vt_program_feed(b, "dy.y", f, 0, &o.d);
+  o.mixed = vt_program_mixed(b);
+  CHECK(!vt_program_mixed(f));
+  if (o.status != VT_OK) { /* it was not given: a run has no value for it */
+    vt_diag d = {0};
+    CHECK(vt_program_run(b, &d) == VT_NAME);
+  } else {
+    CHECK(vt_program_random_inputs(b, 9, NULL) == VT_OK && vt_program_run(b, NULL) == VT_OK);
+    CHECK(vt_program_digest(b, o.digest, NULL) == VT_OK && vt_program_mixed(b) == o.mixed);
+  }
+  vt_program_free(f);
+  vt_program_free(b);
+  return o;
+}
+
+static void test_pairs(void) {
+  static const char *const names[] = {"reference:0", "reference:1", "island:0", "island:1"};
+  const outcome right = train("reference:0", "reference:0", VT_MIXED_PATH_REFUSED);
+  CHECK(right.status == VT_OK && !right.mixed);
+  for (int i = 0; i < 4; i++)
+    for (int k = 0; k < 4; k++) {
+      const int same = i / 2 == k / 2; /* another number is no other backend */
+      const outcome strict = train(names[i], names[k], VT_MIXED_PATH_REFUSED);
+      const outcome allowed = train(names[i], names[k], VT_MIXED_PATH_ALLOWED);
+      char words[160];
+      CHECK(strict.status == (same ? VT_OK : VT_UNSUPPORTED) && !strict.mixed);
+      snprintf(words, sizeof words,
+               "'dy.y' on %s would take 'y' from %s: a mixed path is not "
+               "allowed",
+               names[k], names[i]);
+      CHECK(same || strcmp(strict.d.text, words) == 0);
+      CHECK(allowed.status == VT_OK && allowed.mixed == !same);
+      CHECK(memcmp(allowed.digest, right.digest, 32) == 0);
+      CHECK(!same || memcmp(strict.digest, right.digest, 32) == 0);
+    }
+}
+
+/* What is wrong with the feeding itself; a mark that was not earned is not given. */
+static void test_refused(void) {
+  vt_program *f = open_on(forward, "reference", VT_MIXED_PATH_REFUSED);
+  vt_program *b = open_on(backward, "island", VT_MIXED_PATH_ALLOWED);
+  vt_diag d = {0};
+  CHECK(vt_program_feed(b, "dy.y", f, 0, &d) == VT_NAME && d.text[0] != 0); /* it never ran */
+  CHECK(vt_program_random_inputs(f, 9, NULL) == VT_OK && vt_program_run(f, NULL) == VT_OK);
+  CHECK(vt_program_feed(b, "dy.y", f, 1, NULL) == VT_NAME);
+  CHECK(vt_program_feed(b, "nosuch", f, 0, NULL) == VT_NAME);
+  CHECK(vt_program_feed(f, "x", b, 0, NULL) == VT_NAME);
+  CHECK(!vt_program_mixed(b) && !vt_program_mixed(f));
+  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK && !vt_program_mixed(f)); /* its own */
+  CHECK(vt_program_feed(b, "dy.y", f, 0, NULL) == VT_OK && vt_program_mixed(b));
+  CHECK(vt_program_random_inputs(b, 1, NULL) == VT_OK && vt_program_run(b, NULL) == VT_OK);
+  const char *name;
+  vt_tensor t;
+  CHECK(vt_program_output(f, 0, &name, &t, NULL) == VT_OK);
+  CHECK(vt_program_set_input(b, "dy.y", &t, NULL) == VT_OK && vt_program_mixed(b)); /* for good */
+  vt_program_free(f);
+  vt_program_free(b);
+}
+
+int main(void) {
+  unsetenv("VOLTA_BACKEND");
+  unsetenv("VOLTA_THREADS");
+  folder_new();
+  read_models();
+  test_pairs();
+  test_refused();
+  vt_model_free(forward);
+  vt_model_free(backward);
+  folder_done();
+  TEST_DONE();
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * policy_test.c - what is in force: strict unless it is said otherwise, nonsense refused; where the
+ * policy falls back the whole plan goes to the CPU with the reason and the same bits, and only
+ * when it is the device that is at fault. */
+#include "volta/volta_tools.h"
+#include "wrapped_test.h"
+
+static vt_model *model; /* with a symbolic dimension, an op that only it has, and constants */
+static uint8_t expected[32];
+
+static const vt_policy falls_back = {.size = sizeof falls_back, .fallback = VT_FALLBACK_CPU};
+static const vt_binding four = {"B", 4};
+
+static vt_options options_of(const char *backend, const vt_policy *policy) {
+  return (vt_options){
+      .size = sizeof(vt_options), .n_bind = 1, .bind = &four, .backend = backend, .policy = policy};
+}
+
+static vt_status run(vt_program *p, uint8_t digest[32], vt_diag *d) {
+  VT_TRY(vt_program_init_params(p, 3, d));
+  VT_TRY(vt_program_random_inputs(p, 4, d));
+  VT_TRY(vt_program_run(p, d));
+  return vt_program_digest(p, digest, d);
+}
+
+static vt_program *open_with(const vt_options *o) {
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  CHECK(vt_program_new(model, o, &p, &d) == VT_OK && d.code == VT_OK);
+  if (p == NULL) fprintf(stderr, "  %s\n", d.text);
+  if (p == NULL) exit(1);
+  return p;
+}
+
+/* ---- what is asked for ---- */
+
+static vt_policy policy_of(const vt_program *p) {
+  vt_policy out = {.size = sizeof out};
+  vt_program_policy(p, &out);
+  return out;
+}
+
+static void test_default_is_strict(void) {
+  const vt_policy zero = {.size = sizeof zero}, unsized = {.fallback = 7}, early = {.size = 8};
+  const vt_policy *const all[] = {NULL, &zero, &unsized, &early};
+  for (int i = 0; i < 4; i++) { /* a field beyond its size is not looked at */
+    const vt_options o = options_of("reference", all[i]);
+    vt_program *p = open_with(&o);
+    const vt_policy in_force = policy_of(p);
+    CHECK(memcmp(&in_force, &zero, sizeof zero) == 0 && vt_program_fallback(p) == NULL);
+    CHECK(!vt_program_mixed(p) && !vt_program_unadmitted(p));
+    vt_program_free(p);
+  }
+}
+
+static void test_what_is_said(void) {
+  const vt_policy given = {.size = sizeof given,
+                           .fallback = VT_FALLBACK_CPU,
+                           .mixed_path = VT_MIXED_PATH_ALLOWED,
+                           .admission = VT_ADMISSION_WAIVED};
+  const vt_options o = options_of("reference", &given);
+  vt_program *p = open_with(&o);
+  const vt_policy in_force = policy_of(p);
+  CHECK(memcmp(&in_force, &given, sizeof given) == 0);
+  CHECK(!vt_program_unadmitted(p)); /* allowed, and not made use of */
+  vt_policy part;
+  memset(&part, 0x5a, sizeof part);
+  part.size = offsetof(vt_policy, mixed_path);
+  vt_program_policy(p, &part);
+  CHECK(part.fallback == VT_FALLBACK_CPU && part.mixed_path == 0x5a5a5a5a);
+  vt_program_free(p);
+}
+
+static void expect_refused(const vt_options *o, vt_status want, const char *words) {
+  vt_program *p = NULL;
+  vt_planned *q = NULL;
+  int lists = 7;
+  for (int way = 0; way < 3; way++) {
+    vt_diag d = {0};
+    const vt_status s = way == 0   ? vt_program_new(model, o, &p, &d)
+                        : way == 1 ? vt_planned_new(model, o, &q, &d)
+                                   : vt_op_supported_by(o, VT_OP_add, &lists, &d);
+    CHECK(s == want && d.code == want && strstr(d.text, words) != NULL);
+    if (strstr(d.text, words) == NULL) fprintf(stderr, "  %d: %s\n", way, d.text);
+  }
+  CHECK(p == NULL && q == NULL && lists == 7);
+  CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == 0 && wrapped.live == 0);
+}
+
+static void test_nonsense(void) {
+  static const struct {
+    vt_policy policy;
+    vt_status want;
+    const char *words;
+  } rows[] = {
+      {{.determinism = 1}, VT_UNSUPPORTED, "no determinism but strict (0), not 1"},
+      {{.determinism = UINT32_MAX}, VT_UNSUPPORTED, "no determinism but strict"},
+      {{.precision = 1}, VT_UNSUPPORTED, "no precision but locked (0), not 1"},
+      {{.precision = 2}, VT_UNSUPPORTED, "no precision but locked"},
+      {{.fallback = 2}, VT_USAGE, "a value that means nothing"},
+      {{.mixed_path = 2}, VT_USAGE, "a value that means nothing"},
+      {{.admission = 2}, VT_USAGE, "a value that means nothing"},
+      /* no fallback from a policy that is not one */
+      {{.determinism = 1, .fallback = 1}, VT_UNSUPPORTED, "no determinism but strict"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    vt_policy policy = rows[i].policy;
+    policy.size = sizeof policy;
+    const vt_options o = options_of("reference", &policy);
+    wrapped_reset();
+    expect_refused(&o, rows[i].want, rows[i].words);
+  }
+  vt_options o = options_of("reference", NULL);
+  wrapped_reset();
+  o.threads = 4097;
+  expect_refused(&o, VT_USAGE, "1 to 4096 threads, not 4097");
+  o.threads = 0;
+  o.isa = "avx512_and_then_some";
+  expect_refused(&o, VT_USAGE, "no instructions 'avx512_and_then_some'");
+}
+
+/* ---- what falls back ---- */
+
+typedef struct fault {
+  const char *backend;
+  const char *reason;
+  vt_status without; /* what it is when nothing falls back */
+  void (*bend)(void);
+} fault;
+
+static void no_devices(void) { wrapped.devices = 0; }
+static void no_neg(void) { wrapped.refuses = VT_OP_neg; }
+static void no_functions(void) { wrapped.has = ~VT_BK_ROUNDED_MATH; }
+static void not_strict(void) { wrapped.determinism = 0; }
+static void trains_only(void) { wrapped.serves = VT_BK_TRAINING; }
+static void lies(void) { wrapped.breaks = VT_BK_ROUNDED_MATH; }
+static void is_small(void) { wrapped.memory = 1; }
+static void does_not(int call, int32_t status) {
+  wrapped.fails = call;
+  wrapped.status = status;
+}
+static void does_not_open(void) { does_not(WRAPPED_OPEN, VT_BACKEND); }
+static void does_not_count(void) { does_not(WRAPPED_COUNT, VT_BACKEND); }
+static void has_no_room(void) { does_not(WRAPPED_NEW, VT_NOMEM); }
+static void does_not_run(void) { does_not(WRAPPED_RUN, VT_BACKEND); }
+
+static const fault faults[] = {
+    {"nosuch", "no backend 'nosuch'; there are: reference, island, fake", VT_BACKEND, NULL},
+    {"fake:9", "'fake' has 2 devices, there is no number 9", VT_BACKEND, NULL},
+    {"./nosuch.so", "plug-in './nosuch.so' is refused", VT_BACKEND, NULL},
+    {"gpu", "no GPU that a backend of this build can use", VT_BACKEND, no_devices},
+    {"gpu", "'fake:0' does not run 'y' = neg", VT_UNSUPPORTED, no_neg},
+    {"gpu", "does not declare correctly_rounded_math", VT_UNSUPPORTED, no_functions},
+    {"gpu", "does not promise the bits", VT_UNSUPPORTED, not_strict},
+    {"gpu", "does not serve inference", VT_UNSUPPORTED, trains_only},
+    {"gpu", "declares correctly_rounded_math and does not keep it", VT_BACKEND, lies},
+    {"gpu", "the program needs ", VT_NOMEM, is_small},
+    {"fake", "cannot open its device", VT_BACKEND, does_not_open},
+    {"fake", "cannot count its devices", VT_BACKEND, does_not_count},
+    {"fake", "has no ", VT_NOMEM, has_no_room},
+    {"fake", "trying ", VT_BACKEND, does_not_run},
+};
+
+static void bend(const fault *f) {
+  wrapped_reset();
+  wrapped_forget();
+  if (f->bend != NULL) f->bend();
+}
+
+static void expect_fallback(const fault *f) {
+  const vt_options o = options_of(f->backend, &falls_back);
+  uint8_t digest[32];
+  bend(f);
+  vt_program *p = open_with(&o);
+  const char *why = vt_program_fallback(p);
+  CHECK(why != NULL && strstr(why, f->reason) != NULL);
+  if (why == NULL || strstr(why, f->reason) == NULL) fprintf(stderr, "  %s\n", why);
+  CHECK(strcmp(vt_program_backend(p), "reference:0") == 0);
+  CHECK(policy_of(p).fallback == VT_FALLBACK_CPU);
+  CHECK(run(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
+  CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == 0); /* the whole plan, or nothing of it */
+  vt_program_free(p);
+  CHECK(wrapped.live == 0 && wrapped.outside == 0);
+  vt_planned *q = NULL;
+  bend(f);
+  CHECK(vt_planned_new(model, &o, &q, NULL) == VT_OK);
+  if (q == NULL) exit(1);
+  CHECK(vt_planned_fallback(q) != NULL && strcmp(vt_planned_backend(q), "reference:0") == 0);
+  vt_planned_free(q);
+}
+
+static void expect_failure(const fault *f) {
+  const vt_options o = options_of(f->backend, NULL);
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  bend(f);
+  CHECK(vt_program_new(model, &o, &p, &d) == f->without && p == NULL);
+  CHECK(strstr(d.text, f->reason) != NULL && wrapped.live == 0);
+  if (strstr(d.text, f->reason) == NULL) fprintf(stderr, "  %s\n", d.text);
+}
+
+static void test_fallback(void) {
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    expect_failure(&faults[i]);
+    expect_fallback(&faults[i]);
+  }
+  const vt_options o = options_of("gpu", &falls_back); /* where nothing is wrong, nothing happens */
+  uint8_t digest[32];
+  wrapped_reset();
+  vt_program *p = open_with(&o);
+  CHECK(vt_program_fallback(p) == NULL && strcmp(vt_program_backend(p), "fake:0") == 0);
+  CHECK(run(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
+  vt_program_free(p);
+}
+
+/* What the CPU could not do better: said as without a fallback. */
+static void test_no_fallback(void) {
+  const vt_binding unknown = {"Q", 4};
+  vt_options o[6];
+  for (int i = 0; i < 6; i++) o[i] = options_of("gpu", &falls_back);
+  o[0].schedule = "backwards";
+  o[1].passes = "bind,nosuch";
+  o[2].n_bind = 0;
+  o[3].bind = &unknown;
+  o[4].memory_budget = 1;
+  o[5].stream = "a,,b";
+  for (int i = 0; i < 6; i++) {
+    vt_program *p = NULL;
+    vt_planned *q = NULL;
+    vt_diag with = {0}, without = {0}, planned = {0};
+    wrapped_reset();
+    const vt_status s = vt_program_new(model, &o[i], &p, &with);
+    const uint32_t opened = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN]; /* for constants */
+    CHECK(s == VT_USAGE || s == VT_BIND || s == VT_BUDGET || s == VT_NAME);
+    CHECK(vt_planned_new(model, &o[i], &q, &planned) == s);
+    o[i].policy = NULL;
+    wrapped_reset();
+    CHECK(vt_program_new(model, &o[i], &p, &without) == s && p == NULL && q == NULL);
+    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == opened); /* the CPU was not tried */
+    CHECK(memcmp(&with, &without, sizeof with) == 0 && memcmp(&with, &planned, sizeof with) == 0);
+    CHECK(with.code == s && wrapped.live == 0);
+  }
+}
+
+/* A run that fails is not begun again elsewhere. */
+static void test_not_while_running(void) {
+  const vt_options o = options_of("gpu", &falls_back);
+  uint8_t digest[32];
+  vt_diag d = {0};
+  wrapped_reset();
+  vt_program *p = open_with(&o);
+  CHECK(vt_program_init_params(p, 3, NULL) == VT_OK);
+  wrapped.fails = WRAPPED_RUN;
+  wrapped.status = VT_BACKEND;
+  CHECK(run(p, digest, &d) == VT_BACKEND && strstr(d.text, "'fake:0' cannot run") != NULL);
+  CHECK(vt_program_fallback(p) == NULL);
+  vt_program_free(p);
+}
+
+/* Memory that runs out anywhere, on the way there and on the way back: said so, nothing kept. */
+static void test_out_of_memory(void) {
+  long asked = 0;
+  for (long left = 0; left <= asked; left += 1 + asked / 150) {
+    vt_fault spent = {.left = left};
+    const vt_alloc a = vt_fault_alloc(&spent);
+    vt_options o = options_of("gpu", &falls_back);
+    vt_program *p = NULL;
+    vt_diag d = {0};
+    o.alloc = &a;
+    wrapped_reset();
+    wrapped_forget();
+    wrapped.breaks = VT_BK_ROUNDED_MATH;
+    const vt_status s = vt_program_new(model, &o, &p, &d);
+    if (left == 0) asked = spent.asked;
+    CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && d.code == s);
+    CHECK((s == VT_OK) == (p != NULL));
+    vt_program_free(p);
+    CHECK(spent.live == 0 && wrapped.live == 0 && wrapped.outside == 0);
+  }
+  CHECK(asked > 100);
+}
+
+/* ---- auto, and the environment ---- */
+
+static void expect_backend(const char *backend, const char *opened, int fell, uint32_t fallback) {
+  const vt_options o = options_of(backend, NULL);
+  uint8_t digest[32];
+  vt_program *p = open_with(&o);
+  CHECK(strcmp(vt_program_backend(p), opened) == 0 && (vt_program_fallback(p) != NULL) == fell);
+  CHECK(policy_of(p).fallback == fallback);
+  CHECK(run(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
+  vt_program_free(p);
+}
+
+static void test_auto(void) {
+  wrapped_reset();
+  expect_backend("auto", "fake:0", 0, VT_FALLBACK_CPU);
+  wrapped.devices = 0; /* nobody asked for more */
+  expect_backend("auto", "reference:0", 0, VT_FALLBACK_CPU);
+  wrapped_reset();
+  wrapped_forget();
+  wrapped.breaks = VT_BK_ROUNDED_MATH;
+  expect_backend("auto", "reference:0", 1, VT_FALLBACK_CPU);
+}
+
+static void test_environment(void) {
+  static const char *const bad[] = {"0", "-1", "4097", "x", "1x", " 1", "1.5", "00001", "99999"};
+  const vt_options o = options_of("reference", &falls_back);
+  wrapped_reset();
+  setenv("VOLTA_BACKEND", "gpu", 1);
+  expect_backend(NULL, "fake:0", 0, VT_FALLBACK_NONE);
+  setenv("VOLTA_BACKEND", "auto", 1);
+  expect_backend(NULL, "fake:0", 0, VT_FALLBACK_CPU);
+  setenv("VOLTA_BACKEND", "nosuch", 1);
+  expect_backend("reference", "reference:0", 0, VT_FALLBACK_NONE); /* what is said counts */
+  setenv("VOLTA_BACKEND", "", 1);
+  expect_backend(NULL, "reference:0", 0, VT_FALLBACK_NONE);
+  unsetenv("VOLTA_BACKEND");
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    setenv("VOLTA_THREADS", bad[i], 1);
+    wrapped_reset();
+    expect_refused(&o, VT_USAGE, "VOLTA_THREADS is a number from 1 to 4096, not '");
+  }
+  vt_options threads = options_of("reference", NULL);
+  threads.threads = 2; /* then nobody looks */
+  vt_program_free(open_with(&threads));
+  setenv("VOLTA_THREADS", "4096", 1);
+  expect_backend("reference", "reference:0", 0, VT_FALLBACK_NONE);
+  unsetenv("VOLTA_THREADS");
+}
+
+/* ---- plans made before ---- */
+
+static void target_of(const vt_options *o, uint8_t out[32]) {
+  uint8_t core[32];
+  vt_program *p = open_with(o);
+  vt_program_plan_digest(p, core, out);
+  vt_program_free(p);
+}
+
+/* A plan for one backend is never that of another, whichever was kept first. */
+static void test_cache(void) {
+  uint8_t on_fake[32], on_reference[32], again[32];
+  vt_options o = options_of("fake", NULL), reference = options_of("reference", NULL);
+  wrapped_reset();
+  target_of(&o, on_fake);
+  target_of(&reference, on_reference);
+  CHECK(memcmp(on_fake, on_reference, 32) != 0);
+  o.policy = &falls_back;
+  for (int first = 0; first < 2; first++) {
+    CHECK(vt_cache_new(NULL, &o.cache, NULL) == VT_OK);
+    for (int i = 0; i < 6; i++) {
+      const int falls = (i + first) % 2;
+      wrapped_reset();
+      wrapped_forget();
+      wrapped.breaks = falls ? VT_BK_ROUNDED_MATH : 0;
+      target_of(&o, again);
+      CHECK(memcmp(again, falls ? on_reference : on_fake, 32) == 0);
+    }
+    vt_cache_free(o.cache);
+  }
+}
+
+int main(void) {
+  static const char text[] =
+      "volta 1\nmodel m {\n dim B\n input x: f32[B, 8]\n param w: f32[8, 8] = normal(std=0.3)\n"
+      " h = matmul(exp(x), w) + exp(f32(1.5))\n y = neg(h)\n output y\n}\n";
+  unsetenv("VOLTA_BACKEND");
+  unsetenv("VOLTA_THREADS");
+  unsetenv("VOLTA_ISA");
+  wrapped_reset();
+  CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
+  const vt_options o = options_of("reference", NULL);
+  vt_program *p = open_with(&o);
+  CHECK(run(p, expected, NULL) == VT_OK);
+  vt_program_free(p);
+  test_default_is_strict();
+  test_what_is_said();
+  test_nonsense();
+  test_fallback();
+  test_no_fallback();
+  test_not_while_running();
+  test_out_of_memory();
+  test_auto();
+  test_environment();
+  test_cache();
+  vt_model_free(model);
+  TEST_DONE();
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * probes_test.c - what a device declares is tried before it is first used: every probe runs, every
+ * probe can fail, a device that does not keep one thing is refused by its name before anything of
+ * the model runs, and nothing is tried twice. */
+#include "probes.h"
+#include <pthread.h>
+#include "program.h"
+#include "wrapped_test.h"
+
+static const struct row {
+  uint64_t bit;
+  const char *inputs, *y;
+} rows[] = {
+#define VT_PROBE(capability, values, inputs, y) {capability, inputs, y},
+#include "probes.def"
+#undef VT_PROBE
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static uint32_t rows_of(uint64_t bit) {
+  uint32_t n = 0;
+  for (size_t i = 0; i < ROWS; i++) n += rows[i].bit == bit;
+  return n;
+}
+
+static vt_status try_on(const char *backend, const vt_capability *c, uint32_t *out, vt_diag *d) {
+  const vt_options o = {.size = sizeof o, .backend = backend};
+  return vt_capability_try(&o, c, vt_alloc_default(), out, d);
+}
+
+/* ---- every probe runs, and is about something ---- */
+
+static void test_all_run(void) {
+  static const char *const backends[] = {"island:0", "island:1", "reference:1", "fake"};
+  uint32_t all = 0;
+  wrapped_reset();
+  for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
+    const vt_capability *c = vt_capability_at(i);
+    for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {
+      uint32_t models = 0;
+      vt_diag d = {0};
+      CHECK(try_on(backends[b], c, &models, &d) == VT_OK && models == rows_of(c->bit));
+      if (d.text[0] != 0) fprintf(stderr, "  %s\n", d.text);
+    }
+    CHECK(rows_of(c->bit) > 0);
+    all += rows_of(c->bit);
+  }
+  CHECK(all == ROWS); /* none is for a capability that there is not */
+}
+
+/* The op that makes the result, once the model is lowered. */
+static uint32_t op_of(const struct row *r) {
+  const vt_options o = {.size = sizeof o, .backend = "reference", .passes = "bind,lower"};
+  vt_model *m = model_of(r->inputs, r->y);
+  vt_program *p = NULL;
+  CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
+  if (p == NULL) exit(1);
+  const uint32_t op = p->line.plan->runs[p->line.plan->n_runs - 1].op;
+  vt_program_free(p);
+  vt_model_free(m);
+  return op;
+}
+
+static const vt_capability *capability_of(uint64_t bit) {
+  uint32_t i = 0;
+  while (vt_capability_at(i) != NULL && vt_capability_at(i)->bit != bit) i++;
+  CHECK(vt_capability_at(i) != NULL);
+  return vt_capability_at(i);
+}
+
+/* One bit of one op is wrong: the probe about it says so. */
+static void test_each_catches(void) {
+  for (size_t i = 0; i < ROWS; i++) {
+    const vt_capability *c = capability_of(rows[i].bit);
+    uint32_t models = 0;
+    vt_diag d = {0};
+    wrapped_reset();
+    wrapped.breaks_op = op_of(&rows[i]);
+    CHECK(try_on("fake", c, &models, &d) == VT_BACKEND);
+    CHECK(strstr(d.text, "backend 'fake:0' declares ") != NULL && strstr(d.text, c->name) != NULL);
+    CHECK(strstr(d.text, "and does not keep it: ") != NULL && strstr(d.text, " at [") != NULL);
+    if (d.text[0] == 0) fprintf(stderr, "  %s\n", rows[i].y);
+  }
+}
+
+/* ---- before the first use ---- */
+
+/* Models that need one capability, and as little else as can be; `neg` is in no probe. */
+static const struct row models[] = {
+    {VT_BK_FLOAT64, "x: f64[4]", "neg(x + x)"},
+    {VT_BK_INT8_EXACT, "x: i8[2, 3]\n input z: i8[3, 2]", "neg(matmul_int(x, z))"},
+    {VT_BK_ATOMIC_OPS, "b: i32[7]\n input i: i64[5, 1] in 0..6\n input u: i32[5]",
+     "neg(scatter_nd_add(b, i, u))"},
+    {VT_BK_DETERMINISTIC_REDUCTIONS, "x: f32[4]", "neg(sum(x, axes=[0]))"},
+    {VT_BK_ROUNDED_MATH, "x: f32[4]", "neg(exp(x))"},
+    {VT_BK_SUBNORMALS, "x: f32[4]", "neg(x + x)"},
+    {VT_BK_REGIONS, "x: f32[9]\n input u: f32[3, 9]",
+     "neg(loop(x, u, count=3, carried=1, each=1) (i, h, v) {\n give h + v\n })"},
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+static vt_status make(const vt_model *m, const char *backend, const char *isa, vt_diag *d) {
+  const vt_options o = {.size = sizeof o, .backend = backend, .isa = isa};
+  vt_program *p = NULL;
+  const vt_status s = vt_program_new(m, &o, &p, d);
+  vt_program_free(p);
+  CHECK(wrapped.live == 0 && wrapped.outside == 0);
+  return s;
+}
+
+static void test_liars(void) {
+  for (size_t i = 0; i < MODELS; i++) {
+    vt_model *m = model_of(models[i].inputs, models[i].y);
+    char words[120];
+    snprintf(words, sizeof words, "backend 'fake:0' declares %s and does not keep it: ",
+             capability_of(models[i].bit)->name);
+    wrapped_forget();
+    for (int again = 0; again < 3; again++) { /* it is not believed the second time */
+      vt_diag d = {0};
+      wrapped_reset();
+      wrapped.breaks = models[i].bit;
+      CHECK(make(m, "fake", NULL, &d) == VT_BACKEND && vt_status_exit(d.code) == 5);
+      CHECK(strncmp(d.text, words, strlen(words)) == 0);
+      if (strncmp(d.text, words, strlen(words)) != 0) fprintf(stderr, "  %s\n", d.text);
+      CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN] > 0);
+      CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == 0);
+    }
+    vt_diag d = {0};
+    wrapped_reset();
+    CHECK(make(m, "fake", NULL, &d) == VT_OK && d.text[0] == 0);
+    vt_model_free(m);
+  }
+}
+
+static uint32_t runs(void) { return wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN]; }
+
+/* Once for each device and each set of instructions; what is not needed is not tried. */
+static void test_once(void) {
+  vt_model *m = model_of("x: f32[4]", "neg(x + x)"), *more = model_of("x: f32[4]", "neg(exp(x))");
+  wrapped_reset();
+  wrapped_forget();
+  CHECK(make(m, "fake:0", NULL, NULL) == VT_OK && runs() == rows_of(VT_BK_SUBNORMALS));
+  CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_exp] == 0);
+  CHECK(make(m, "fake:0", NULL, NULL) == VT_OK && runs() == rows_of(VT_BK_SUBNORMALS));
+  CHECK(make(m, "gpu", NULL, NULL) == VT_OK && runs() == rows_of(VT_BK_SUBNORMALS));
+  CHECK(make(m, "fake:1", NULL, NULL) == VT_OK && runs() == 2 * rows_of(VT_BK_SUBNORMALS));
+  CHECK(make(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3 * rows_of(VT_BK_SUBNORMALS));
+  CHECK(make(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3 * rows_of(VT_BK_SUBNORMALS));
+  const uint32_t before = runs();
+  CHECK(make(more, "fake:0", NULL, NULL) == VT_OK);
+  CHECK(runs() == before + rows_of(VT_BK_ROUNDED_MATH) && wrapped.ran[WRAPPED_FAKE][VT_OP_exp] > 0);
+  wrapped_reset(); /* what is compared with is not tried */
+  CHECK(make(more, "reference:0", NULL, NULL) == VT_OK);
+  CHECK(make(more, "reference:1", NULL, NULL) == VT_OK);
+  CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_RUN] == 0);
+  vt_model_free(m);
+  vt_model_free(more);
+}
+
+/* More sets of instructions than are remembered: tried every time, and never mixed up. */
+static void test_many_sets(void) {
+  vt_model *m = model_of("x: f32[4]", "neg(x + x)");
+  for (int round = 0; round < 2; round++)
+    for (int i = 0; i < 2 * VT_PROOF_ISAS; i++) {
+      char isa[16];
+      snprintf(isa, sizeof isa, "set%d", i);
+      wrapped_reset();
+      CHECK(make(m, "fake:1", isa, NULL) == VT_OK);
+      const int remembered = i < VT_PROOF_ISAS - 2; /* beside none and avx2 */
+      CHECK(runs() == (round == 0 || !remembered ? rows_of(VT_BK_SUBNORMALS) : 0));
+    }
+  vt_model_free(m);
+}
+
+/* A probe that fails is a refusal too, whatever it fails with. */
+static void test_errors(void) {
+  static const int calls[] = {WRAPPED_BUILD, WRAPPED_NEW, WRAPPED_COPY, WRAPPED_RUN, WRAPPED_WAIT};
+  static const int32_t statuses[] = {VT_BACKEND, VT_NOMEM, VT_LIMIT, 9999, VT_UNSUPPORTED};
+  vt_model *m = model_of("x: f32[4]", "neg(x + x)");
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (size_t k = 0; k < sizeof statuses / sizeof *statuses; k++) {
+      vt_diag d = {0};
+      wrapped_reset();
+      wrapped_forget();
+      wrapped.fails = calls[i];
+      wrapped.status = statuses[k];
+      const vt_status s = make(m, "fake", NULL, &d);
+      if (statuses[k] == VT_UNSUPPORTED && calls[i] < WRAPPED_COPY) { /* it builds nothing at all */
+        CHECK(s == VT_UNSUPPORTED);
+        continue;
+      }
+      CHECK(s == (statuses[k] == VT_NOMEM ? VT_NOMEM : VT_BACKEND));
+      CHECK(strstr(d.text, "trying preserves_subnormals of 'fake' fails: ") == d.text);
+      CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == 0);
+    }
+  wrapped_reset();
+  wrapped_forget();
+  wrapped.spoils = 1;
+  vt_diag d = {0};
+  CHECK(make(m, "fake", NULL, &d) == VT_BACKEND);
+  CHECK(strstr(d.text, "leaves another floating-point mode behind") != NULL);
+  vt_model_free(m);
+}
+
+/* ---- several threads at once ---- */
+
+typedef struct task {
+  const vt_model *m;
+  vt_status status;
+} task;
+
+static void *first_use(void *context) {
+  task *t = context;
+  const vt_options o = {.size = sizeof o, .backend = "fake"};
+  vt_program *p = NULL;
+  t->status = vt_program_new(t->m, &o, &p, NULL);
+  if (t->status == VT_OK) t->status = vt_program_random_inputs(p, 1, NULL);
+  if (t->status == VT_OK) t->status = vt_program_run(p, NULL);
+  vt_program_free(p);
+  return NULL;
+}
+
+static void test_threads(void) {
+  enum { N = 4 };
+  vt_model *m = model_of("x: f32[4]", "neg(exp(x) + sum(x, axes=[0]))");
+  for (int liar = 0; liar < 2; liar++) {
+    pthread_t thread[N];
+    task tasks[N];
+    wrapped_reset();
+    wrapped_forget();
+    wrapped.breaks = liar ? VT_BK_ROUNDED_MATH : 0;
+    for (int i = 0; i < N; i++) {
+      tasks[i] = (task){.m = m};
+      CHECK(pthread_create(&thread[i], NULL, first_use, &tasks[i]) == 0);
+    }
+    for (int i = 0; i < N; i++) {
+      CHECK(pthread_join(thread[i], NULL) == 0);
+      CHECK(tasks[i].status == (liar ? VT_BACKEND : VT_OK));
+    }
+    CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == (liar ? 0 : N));
+    CHECK(wrapped.live == 0 && wrapped.outside == 0 && wrapped.bad_modes == 0);
+  }
+  vt_model_free(m);
+}
+
+int main(void) {
+  unsetenv("VOLTA_BACKEND");
+  unsetenv("VOLTA_THREADS");
+  unsetenv("VOLTA_ISA");
+  test_all_run();
+  test_each_catches();
+  test_liars();
+  test_once();
+  test_many_sets();
+  test_errors();
+  test_threads();
+  TEST_DONE();
+}

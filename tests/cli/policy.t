@@ -1,0 +1,91 @@
+# Nothing falls back unless it is said; what is said on standard error is in the report too.
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend reference
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ VOLTA_BACKEND=nosuch volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
+! volta: error: there is no backend 'nosuch'; there are: reference, island, null [backend]
+? 5
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend nosuch --fallback none
+! volta: error: there is no backend 'nosuch'; there are: reference, island, null [backend]
+? 5
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend nosuch --fallback cpu
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+! volta: FALLBACK to reference:0: there is no backend 'nosuch'; there are: reference, island, null
+$ VOLTA_BACKEND=nosuch volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --fallback cpu
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+! volta: FALLBACK to reference:0: there is no backend 'nosuch'; there are: reference, island, null
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json --backend null --fallback cpu | grep -E '"(backend|fallback|determinism|precision|mixed_path|admission|unadmitted|run)":'
+  "backend": "reference:0",
+    "determinism": "strict",
+    "precision": "locked",
+    "fallback": "cpu",
+    "mixed_path": "refused",
+    "admission": "required"
+  "unadmitted": false,
+  "fallback": "backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels"
+! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+$ volta plan examples/mlp.vt --bind B=4 --backend null
+! volta: error: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels [unsupported]
+? 4
+$ volta plan examples/mlp.vt --bind B=4 --backend null --fallback cpu --json | grep -E '"(backend|fallback|unadmitted)":'
+  "backend": "reference:0",
+  "unadmitted": false,
+  "fallback": "backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels",
+! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+
+# With a GPU it runs there, without one on the CPU: what it prints is the same.
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend gpu --fallback cpu 2>$TMP/why
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ VOLTA_BACKEND=gpu volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --fallback cpu 2>$TMP/why
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend auto
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+
+# Not for what no other device could do better.
+$ volta run examples/mlp.vt --random-inputs 1 --backend null --fallback cpu
+! volta: error: the dimension 'B' is not bound [bind]
+!   help: add --bind B=VALUE
+? 2
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --backend null --fallback cpu --memory-budget 10
+! volta: error: the plan needs 830976 bytes, the budget is 10 [budget]
+!   help: the smallest budget that works is 830976
+? 1
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --backend null --fallback cpu --schedule backwards
+! volta: error: there is no schedule 'backwards'; there are: source, memory [usage]
+? 2
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --fallback gpu
+! volta: error: --fallback takes none or cpu, not 'gpu' [usage]
+? 2
+
+# A cache keeps the plans of backends apart.
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu --plan-cache $TMP/plans
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend island --plan-cache $TMP/plans
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu --plan-cache $TMP/plans
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+
+# How many threads there are decides no bit, and must be a number.
+$ VOLTA_THREADS=3 volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ VOLTA_THREADS=0 volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
+! volta: error: VOLTA_THREADS is a number from 1 to 4096, not '0' [usage]
+? 2
+$ VOLTA_THREADS=many volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
+! volta: error: VOLTA_THREADS is a number from 1 to 4096, not 'many' [usage]
+? 2
+$ VOLTA_THREADS=4097 volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
+! volta: error: VOLTA_THREADS is a number from 1 to 4096, not '4097' [usage]
+? 2
+$ VOLTA_THREADS=many volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --threads 2
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --threads 0
+! volta: error: --threads takes a number from 1 to 4096, not '0' [usage]
+? 2
+$ VOLTA_ISA=a_set_of_instructions_that_is_long volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
+! volta: error: there are no instructions 'a_set_of_instructions_that_is_long' [usage]
+? 2

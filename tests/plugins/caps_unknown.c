@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * caps_unknown.c - declares what only a later version knows of, as well as all there is. */
+#include "test_plugin.h"
+
+static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {
+  const uint32_t room = out->size;
+  plugin_caps(dev, out);
+  if (room >= sizeof *out) {
+    out->has = UINT64_MAX;
+    out->serves = UINT32_MAX;
+  }
+  return OK;
+}
+
+const vt_bk_api *vt_backend_query(const vt_bk_host *host) {
+  (void)host;
+  plugin_table()->capabilities = caps;
+  return plugin_table();
+}
