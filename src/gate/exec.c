@@ -317,11 +317,11 @@ static vt_status visit(vt_exec *x, const segment *s, vt_diag *d) {
 
 /* ---- spoiling ---- */
 
-static vt_status spoil_class(vt_exec *x, uint32_t c, uint8_t *bytes, uint64_t n, vt_diag *d) {
-  const uint64_t total = x->p->class_bytes[c];
+static vt_status spoil_arena(vt_exec *x, uint32_t arena, uint8_t *bytes, uint64_t n, vt_diag *d) {
+  const uint64_t total = vt_plan_arena_bytes(x->p, arena);
   for (uint64_t at = 0; at < total; at += n) {
     const uint64_t here = total - at < n ? total - at : n;
-    const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[c], at, here, 1);
+    const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[arena], at, here, 1);
     if (s != VT_OK) return vt_device_fail(x->dev, s, "fill its memory", d);
   }
   return VT_OK;
@@ -335,7 +335,8 @@ vt_status vt_exec_spoil(vt_exec *x, uint8_t byte, vt_diag *d) {
   memset(bytes, byte, sizeof bytes);
   vt_guard_enter(&guard);
   for (size_t i = 0; s == VT_OK && i < sizeof classes / sizeof *classes; i++)
-    s = spoil_class(x, classes[i], bytes, sizeof bytes, d);
+    if (vt_class_arena(classes[i]) == classes[i]) /* the others lie in one of these */
+      s = spoil_arena(x, classes[i], bytes, sizeof bytes, d);
   vt_guard_leave(&guard);
   return s;
 }
