@@ -69,7 +69,8 @@ typedef struct vt_refusal {
   uint64_t distance;       /* in representable values between the two */
   uint64_t differing, compared;
   const char *model;   /* the smallest model that shows it, as text */
-  const char *command; /* what runs it from the folder of the reproducer */
+  const char *command; /* what runs it from the folder of the reproducer; "" when none is written */
+  const char *unwritten; /* why none is, though one was wanted: a folder that cannot be used */
 } vt_refusal;
 /* VT_NAME when it was not refused. */
 VT_API vt_status vt_admission_refusal(const vt_admission *a, vt_refusal *out) VT_NODISCARD;

@@ -25,7 +25,7 @@ const char *vt_admission_check_about(uint32_t i) { return i < CHECKS ? checks[i]
 
 vt_options vt_admission_options(const vt_admission *a, const char *passes, uint32_t threads) {
   return (vt_options){.size = sizeof(vt_options),
-                      .backend = a->o.backend,
+                      .backend = a->backend,
                       .alloc = &a->a,
                       .passes = passes,
                       .policy = &a->waived,
@@ -55,6 +55,12 @@ static vt_status take_place(vt_admission *a, const char *device, vt_diag *d) {
   return a->place != NULL ? VT_OK : out_of_memory(d);
 }
 
+/* What a name like "auto" stands for is judged, and nothing else: nothing falls back. */
+static vt_status take_name(vt_admission *a, const char *device, vt_diag *d) {
+  a->backend = vt_arena_string(&a->arena, device, strlen(device));
+  return a->backend != NULL ? VT_OK : out_of_memory(d);
+}
+
 /* A backend that does not open cannot be asked: that is no verdict. */
 static vt_status ask(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
@@ -63,7 +69,9 @@ static vt_status ask(vt_admission *a, vt_diag *d) {
   for (uint32_t i = 0; i < vt_op_total(); i++)
     a->listed += vt_device_lists(dev, vt_op_at(i)->number) != 0;
   vt_status s = vt_device_hold(dev, a->o.backend, &a->hold, d);
-  if (s == VT_OK && vt_device_plugin(dev) != NULL) s = take_place(a, vt_device_name(dev), d);
+  if (s == VT_OK)
+    s = vt_device_plugin(dev) != NULL ? take_place(a, vt_device_name(dev), d)
+                                      : take_name(a, vt_device_name(dev), d);
   vt_device_close(dev);
   return s;
 }
@@ -114,6 +122,7 @@ vt_status vt_admit(const vt_admit_options *o, vt_admission **out, vt_diag *d) {
   if (a == NULL) return out_of_memory(d);
   memcpy(&a->o, o, o->size < sizeof a->o ? o->size : sizeof a->o);
   a->a = alloc;
+  a->backend = a->o.backend;
   a->waived = (vt_policy){.size = sizeof a->waived, .admission = VT_ADMISSION_WAIVED};
   a->counts.size = sizeof a->counts;
   vt_arena_init(&a->arena, alloc);

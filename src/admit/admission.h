@@ -17,8 +17,9 @@ struct vt_admission {
   vt_alloc a;
   vt_arena arena; /* everything below that is not freed by itself */
   vt_admit_options o;
-  vt_policy waived; /* plug-ins are what is judged here */
-  vt_suite *suite;  /* NULL until vt_admission_suite */
+  const char *backend; /* by its full name, "island:0", whatever was said; or a path */
+  vt_policy waived;    /* plug-ins are what is judged here */
+  vt_suite *suite;     /* NULL until vt_admission_suite */
   vt_pool *pool;
   vt_hold *hold;    /* of a plug-in: it stays what it was when the first question was asked */
   uint8_t *few;     /* by number of the case: it is of the short choice */

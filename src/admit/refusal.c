@@ -98,14 +98,17 @@ static void take_divergence(vt_admission *a, const vt_divergence *x) {
   r->model = keep(a, x->model);
 }
 
+/* A verdict stands, whatever becomes of the folder. */
 static vt_status write_down(vt_admission *a, const vt_divergence *x, vt_diag *d) {
   vt_text command;
+  vt_diag why = {0};
   if (a->o.reproducer == NULL) return VT_OK;
   vt_text_init(&command, a->a);
-  const vt_status s = vt_divergence_write(x, a->o.reproducer, a->o.backend, &command, d);
+  const vt_status s = vt_divergence_write(x, a->o.reproducer, a->backend, &command, &why);
   if (s == VT_OK) a->refusal.command = keep(a, command.s);
+  if (s != VT_OK) a->refusal.unwritten = keep(a, why.text);
   vt_text_done(&command);
-  return s;
+  return s == VT_NOMEM ? VT_FAIL(d, s, "%s", why.text) : VT_OK;
 }
 
 /* A fault that depends on what ran before need not show again: then what was seen stands, with the
@@ -140,7 +143,8 @@ vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *
                             .output = "",
                             .index = "",
                             .model = "",
-                            .command = ""};
+                            .command = "",
+                            .unwritten = ""};
   if (e != NULL) VT_TRY(show(a, e, d));
   return vt_arena_status(&a->arena) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }

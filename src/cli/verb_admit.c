@@ -84,6 +84,7 @@ static void print_refusal(const vt_refusal *r, const char *folder) {
   print_named("op", r->op);
   print_named("in", r->signature);
   if (r->differs) print_bits(r);
+  print_named("unwritten", r->unwritten);
   if (r->command[0] == 0) return;
   print_named("written", folder);
   print_named("shows it", r->command);
@@ -120,6 +121,7 @@ static json_t *json_refusal(const vt_refusal *r, const char *folder) {
     cli_json_set(o, "compared", json_integer((json_int_t)r->compared));
   }
   cli_json_set(o, "model", cli_json_text(r->model));
+  if (r->unwritten[0] != 0) cli_json_set(o, "unwritten", cli_json_text(r->unwritten));
   if (r->command[0] == 0) return o;
   cli_json_set(o, "reproducer", cli_json_text(folder));
   cli_json_set(o, "command", cli_json_text(r->command));
