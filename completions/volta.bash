@@ -25,7 +25,7 @@ _volta() {
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
       plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --fallback --allow-unadmitted --certificate --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --metrics --trace --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
       parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --untried --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       admit) flags="--help -h --quiet -q --verbose -v --out -o --short --jobs --reproducer --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -66,6 +66,8 @@ _volta() {
     run:--random-inputs) COMPREPLY=() ;;
     run:--out | run:-o) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--format) COMPREPLY=() ;;
+    run:--metrics) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    run:--trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--dump-passes) COMPREPLY=($(compgen -d -- "$cur")) ;;
     run:--passes) COMPREPLY=() ;;
     run:--dump-plan) COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -66,6 +66,8 @@ complete -c volta -n '__fish_seen_subcommand_from run' -l random-inputs -r -f -d
 complete -c volta -n '__fish_seen_subcommand_from run' -l out -s o -r -f -a '(__fish_complete_directories)' -d 'Write each output to DIR/NAME.npy'
 complete -c volta -n '__fish_seen_subcommand_from run' -l format -r -f -d 'What --out writes: npy (a file an output, as without it), or npz or safetensors (all outputs in DIR/outputs.npz or DIR/outputs.safetensors)'
 complete -c volta -n '__fish_seen_subcommand_from run' -l digest -d 'Print the digest of the run and nothing else'
+complete -c volta -n '__fish_seen_subcommand_from run' -l metrics -r -F -d 'Write what the run took as JSON: time, operations and bytes in all, for each op and for each step'
+complete -c volta -n '__fish_seen_subcommand_from run' -l trace -r -F -d 'Write the phases, copies and steps of the run over time as Chrome trace events, which ui.perfetto.dev opens; - is standard output, and then nothing else is printed'
 complete -c volta -n '__fish_seen_subcommand_from run' -l dump-passes -r -f -a '(__fish_complete_directories)' -d 'Write the graph before and after each pass: 00-source.vt, 01-bind.vt, 02-lower.vt and so on'
 complete -c volta -n '__fish_seen_subcommand_from run' -l passes -r -f -d 'Run these passes, in this order, instead of all: bind first, then any of lower, canonical, fold, cse, dead, fuse'
 complete -c volta -n '__fish_seen_subcommand_from run' -l dump-plan -r -F -d 'Write the plan as text; - is standard output'

@@ -117,6 +117,8 @@ _volta() {
         '-o+[Write each output to DIR/NAME.npy]:DIR:_files -/' \
         '--format=[What --out writes\: npy (a file an output, as without it), or npz or safetensors (all outputs in DIR/outputs.npz or DIR/outputs.safetensors)]:FORMAT: ' \
         '--digest[Print the digest of the run and nothing else]' \
+        '--metrics=[Write what the run took as JSON\: time, operations and bytes in all, for each op and for each step]:FILE:_files' \
+        '--trace=[Write the phases, copies and steps of the run over time as Chrome trace events, which ui.perfetto.dev opens; - is standard output, and then nothing else is printed]:FILE:_files' \
         '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt and so on]:DIR:_files -/' \
         '--passes=[Run these passes, in this order, instead of all\: bind first, then any of lower, canonical, fold, cse, dead, fuse]:A,B,...: ' \
         '--dump-plan=[Write the plan as text; - is standard output]:FILE:_files' \

@@ -136,7 +136,7 @@ typedef struct vt_options {
    * device 1 "./libfoo.so.1.certificate.json". */
   const char *certificate;
   uint32_t threads; /* that the backend may keep busy; 0: VOLTA_THREADS, else as it likes */
-  uint32_t measure; /* 1: runs take the time of each step, see vt_program_metrics */
+  uint32_t measure; /* 1: runs take the time of each step, see vt_program_step */
   const char *isa; /* instructions the backend is held to, "avx2"; NULL: VOLTA_ISA, else the best */
 } vt_options;
 
@@ -199,12 +199,21 @@ VT_API vt_status vt_program_feed(vt_program *p, const char *input, vt_program *f
                                  uint32_t output, vt_diag *d) VT_NODISCARD;
 VT_API int vt_program_mixed(const vt_program *p);
 
-/* What the last run cost; read-only observations. */
+/* What the last run cost; read-only observations. Single steps are in volta_tools.h. */
 typedef struct vt_run_info {
   uint32_t size;
   uint32_t steps;
   uint64_t wall_ns;
   uint64_t bytes_input, bytes_param, bytes_temp, bytes_output;
+  uint64_t runs;     /* that began, this one included */
+  uint64_t begin_ns; /* of a clock that only goes forward */
+  /* Operations, and bytes that steps read and write, by definition: the same on every backend that
+   * has the same steps. docs/metrics.md says what is counted; UINT64_MAX: too many. */
+  uint64_t flops, bytes_read, bytes_written;
+  /* Bytes and copies between host and device; what is set once for all runs is not among them. */
+  uint64_t to_device, from_device, copies_to_device, copies_from_device;
+  uint64_t allocations; /* of the library and the backend during the run; 0 after the first */
+  uint64_t timed;       /* steps that have a time; 0 unless vt_options.measure is 1 */
 } vt_run_info;
 VT_API void vt_program_info(const vt_program *p, vt_run_info *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * volta_tools.h - what tools around a run need: tensor files, comparison of results, the op table,
- * the backends and the state of this installation. The rules of volta.h hold. */
+ * plans, metrics, the backends and the state of this installation. The rules of volta.h hold. */
 #ifndef VOLTA_TOOLS_H
 #define VOLTA_TOOLS_H
 #include "volta.h"
@@ -151,6 +151,54 @@ VT_API vt_status vt_planned_stretch(const vt_planned *p, uint32_t i,
                                     vt_plan_stretch *out) VT_NODISCARD;
 /* "h = matmul(x, w)": what step `i` does; NULL past the end. */
 VT_API const char *vt_planned_step(const vt_planned *p, uint32_t i);
+
+/* ---- metrics: what runs took; looked at, never acted upon ------------------------------------
+ */
+
+/* What a backend runs, in order: the steps of the plan, and the dense copies of views that one asks
+ * for which takes no strides. Times are of the last run, in nanoseconds of a clock that only goes
+ * forward; both are 0 for what was not measured: without vt_options.measure nothing is, and a
+ * backend that tells nothing of its steps leaves them so. */
+typedef struct vt_step_info {
+  uint32_t size;
+  uint32_t op;         /* number */
+  uint32_t group;      /* neighbours that may have run as one; 0: none */
+  uint32_t dense_copy; /* 1: no step of the model */
+  const char *name;    /* of its first result */
+  const char *op_name;
+  const char *type; /* of its first result: "f32[4, 256]" */
+  uint64_t begin_ns, end_ns;
+  uint64_t flops, bytes_read, bytes_written; /* by definition, see vt_run_info */
+} vt_step_info;
+VT_API uint32_t vt_program_steps(const vt_program *p);
+/* Filled up to the caller's `size`; VT_NAME past the end. The names are made when they are first
+ * asked for. */
+VT_API vt_status vt_program_step(vt_program *p, uint32_t i, vt_step_info *out,
+                                 vt_diag *d) VT_NODISCARD;
+
+/* Copies between host and device of the last run: inputs before it, outputs after it, parameters
+ * that stay in host memory. None are listed unless vt_options.measure is 1. */
+typedef struct vt_copy_info {
+  uint32_t size;
+  uint32_t to_device;
+  const char *name; /* of the value */
+  uint64_t bytes, begin_ns, end_ns;
+} vt_copy_info;
+VT_API uint32_t vt_program_copies(const vt_program *p);
+VT_API vt_status vt_program_copy(vt_program *p, uint32_t i, vt_copy_info *out,
+                                 vt_diag *d) VT_NODISCARD;
+
+/* How a program was made, on the same clock: "device", each pass, "plan", "check", "try", "open",
+ * all within "program"; and "parameters", with what making their initialisers took. In the order in
+ * which they ended. */
+typedef struct vt_phase_info {
+  uint32_t size;
+  uint32_t reserved;
+  const char *name;
+  uint64_t begin_ns, end_ns;
+} vt_phase_info;
+VT_API uint32_t vt_program_phases(const vt_program *p);
+VT_API vt_status vt_program_phase(const vt_program *p, uint32_t i, vt_phase_info *out) VT_NODISCARD;
 
 /* ---- backends and this installation ------------------------------------------------------------
  */

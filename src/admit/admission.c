@@ -68,8 +68,10 @@ static vt_status ask(vt_admission *a, vt_diag *d) {
   VT_TRY(vt_options_open(&how, a->a, &dev, d));
   for (uint32_t i = 0; i < vt_op_total(); i++)
     a->listed += vt_device_lists(dev, vt_op_at(i)->number) != 0;
-  const vt_status s = vt_device_plugin(dev) != NULL ? take_place(a, vt_device_name(dev), d)
-                                                    : take_name(a, vt_device_name(dev), d);
+  vt_status s = vt_device_hold(dev, a->o.backend, &a->hold, d);
+  if (s == VT_OK)
+    s = vt_device_plugin(dev) != NULL ? take_place(a, vt_device_name(dev), d)
+                                      : take_name(a, vt_device_name(dev), d);
   vt_device_close(dev);
   return s;
 }
@@ -138,6 +140,7 @@ void vt_admission_free(vt_admission *a) {
   if (a == NULL) return;
   const vt_alloc alloc = a->a;
   vt_pool_free(a->pool);
+  vt_hold_release(a->hold);
   vt_suite_free(a->suite);
   vt_arena_done(&a->arena);
   vt_alloc_free(alloc, a, sizeof *a);

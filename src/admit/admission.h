@@ -21,6 +21,7 @@ struct vt_admission {
   vt_policy waived;    /* plug-ins are what is judged here */
   vt_suite *suite;     /* NULL until vt_admission_suite */
   vt_pool *pool;
+  vt_hold *hold;    /* of a plug-in: it stays what it was when the first question was asked */
   uint8_t *few;     /* by number of the case: it is of the short choice */
   uint32_t n_cases; /* of the suite, in this form of admission */
   uint32_t *cases;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
+#include "volta/volta_tools.h"
 
 /* ---- differences ---- */
 

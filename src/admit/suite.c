@@ -99,10 +99,11 @@ static int is_word(char c) {
   return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* The op, the element types that its model names, and the mix. */
-static void kind_of(const vt_case *c, char *out, size_t room) {
-  size_t n = (size_t)snprintf(out, room, "%s/%d%d", c->model->block->op->name, c->mix, c->gradient);
-  for (const char *at = c->model->text + 1; *at != 0 && n + 8 < room; at++) {
+/* The element types that a model names: "/f32/i64". */
+static void types_of(const vt_suite_model *m, char *out, size_t room) {
+  size_t n = 0;
+  out[0] = 0;
+  for (const char *at = m->text + 1; *at != 0 && n + 8 < room; at++) {
     if (!is_lower(*at) || is_word(at[-1])) continue;
     for (uint32_t t = 1; vt_dtype_name(t) != NULL; t++) {
       const size_t length = strlen(vt_dtype_name(t));
@@ -130,9 +131,14 @@ vt_status vt_suite_choose_short(const vt_suite *s, uint8_t *chosen, vt_diag *d) 
   uint64_t *seen = vt_alloc_new(s->alloc, (size_t)slots * sizeof *seen);
   if (seen == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   /* From the end: the first names are those of empty tensors (`S=0,3`), which show nothing. */
+  const vt_suite_model *last = NULL; /* cases of one model stand together */
+  char types[300];
   for (uint32_t i = s->n_cases; i-- > 0;) {
-    char kind[400];
-    kind_of(&s->cases[i], kind, sizeof kind);
+    const vt_case *c = &s->cases[i];
+    char kind[400]; /* the op, the mix, the element types */
+    if (c->model != last) types_of(c->model, types, sizeof types);
+    last = c->model;
+    snprintf(kind, sizeof kind, "%s/%d%d%s", c->model->block->op->name, c->mix, c->gradient, types);
     chosen[i] = is_new(seen, slots, kind) || vt_case_seed(s->cases[i].name) % 32 == 0;
   }
   vt_alloc_free(s->alloc, seen, (size_t)slots * sizeof *seen);

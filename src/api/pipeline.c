@@ -6,14 +6,21 @@
 
 static vt_status fill(vt_pipeline *p, const vt_graph *g, const vt_pass_options *o,
                       const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
+  uint64_t begin = vt_phase_begin();
   VT_TRY(vt_graph_verify(g, d));
+  vt_phase_end(dev, "verify", begin);
   for (; p->n_passes < p->list.n; p->n_passes++) {
     const uint32_t i = p->n_passes;
+    begin = vt_phase_begin();
     VT_TRY(vt_pass_run(p->list.at[i], g, o, &p->after[i], &p->hash[i], d));
+    vt_phase_end(dev, vt_pass_at(p->list.at[i])->name, begin);
     g = p->after[i];
   }
   const vt_target target = vt_device_target(dev);
-  return vt_plan_build(g, plan, &target, o->alloc, &p->plan, d);
+  begin = vt_phase_begin();
+  VT_TRY(vt_plan_build(g, plan, &target, o->alloc, &p->plan, d));
+  vt_phase_end(dev, "plan", begin);
+  return VT_OK;
 }
 
 vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
@@ -54,8 +61,10 @@ vt_status vt_pipeline_recall(vt_pipeline *p, const vt_graph *g, const vt_pass_li
                              const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
                              vt_cache *cache, const vt_text *key, vt_diag *d) {
   const vt_target target = vt_device_target(dev);
+  const uint64_t begin = vt_phase_begin();
   vt_kept *k = NULL;
   VT_TRY(vt_cache_find(cache, key->s, key->n, list, &target, &k, d));
+  vt_phase_end(dev, "recall", begin);
   if (k == NULL) {
     k = vt_kept_new(key->s, key->n, list, vt_cache_alloc(cache));
     if (k == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -73,7 +82,10 @@ vt_status vt_pipeline_recall(vt_pipeline *p, const vt_graph *g, const vt_pass_li
 /* ---- opening ---- */
 
 vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) {
-  return vt_exec_new(dev, p->plan, a, &p->exec, d);
+  const uint64_t begin = vt_phase_begin();
+  VT_TRY(vt_exec_new(dev, p->plan, a, &p->exec, d));
+  vt_phase_end(dev, "open", begin);
+  return VT_OK;
 }
 
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,

@@ -149,6 +149,7 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
   vt_graph *g = NULL;
   vt_pipeline init;
   vt_fpenv saved;
+  const uint64_t begin = vt_phase_begin();
   vt_fpenv_enter(&saved);
   vt_status s = vt_pass_choose(NULL, &list, d);
   if (s == VT_OK) s = vt_pass_init(p->g, &o, &g, d);
@@ -161,6 +162,7 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
     vt_graph_free(g);
   }
   vt_fpenv_leave(&saved);
+  if (s == VT_OK) vt_phase_end(p->dev, "parameters", begin);
   return s;
 }
 

@@ -163,7 +163,10 @@ static vt_status plan_on(const vt_model *m, const vt_options *o, vt_alloc a, vt_
   vt_status s = plan(m, o, a, dev, line, &scratch, d);
   vt_arena_done(&scratch);
   if (s == VT_OK) s = hold_budget(o, line, d);
-  return s == VT_OK ? vt_device_accepts(dev, line->plan, d) : s;
+  const uint64_t begin = vt_phase_begin();
+  if (s == VT_OK) s = vt_device_accepts(dev, line->plan, d);
+  vt_phase_end(dev, "check", begin);
+  return s;
 }
 
 /* What is compared with the reference cannot be the reference; a plug-in may call itself so. */
@@ -171,7 +174,10 @@ static vt_status try_declared(const vt_options *o, vt_alloc a, vt_device *dev,
                               const vt_pipeline *line, vt_diag *d) {
   if (vt_device_plugin(dev) == NULL && strncmp(vt_device_name(dev), "reference:", 10) == 0)
     return VT_OK;
-  return vt_capabilities_try(dev, o, vt_plan_needs(line->plan), a, d);
+  const uint64_t begin = vt_phase_begin();
+  VT_TRY(vt_capabilities_try(dev, o, vt_plan_needs(line->plan), a, d));
+  vt_phase_end(dev, "try", begin);
+  return VT_OK;
 }
 
 static vt_status attempt(const vt_model *m, const vt_options *o, const vt_opening *opening,

@@ -73,19 +73,23 @@ vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **ou
 
 vt_status vt_program_make(const vt_model *m, const vt_options *o, int how, vt_program **out_program,
                           vt_diag *d) {
+  const uint64_t begin = vt_phase_begin();
   vt_alloc a;
   const vt_options options = vt_options_read(o, &a);
   vt_program *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return out_of_memory(d);
-  p->a = a;
+  p->counted.below = a;
+  p->a = vt_counted_alloc(&p->counted);
   p->progress = options.progress;
   p->progress_user = options.progress_user;
-  vt_arena_init(&p->arena, a);
+  vt_arena_init(&p->arena, p->a);
+  vt_arena_init(&p->word_arena, p->a);
   vt_fpenv saved;
   vt_fpenv_enter(&saved); /* coefficients are rounded while lowering */
   const vt_status s = fill(p, m, &options, how, d);
   vt_fpenv_leave(&saved);
   if (s == VT_OK) {
+    vt_phase_end(p->dev, "program", begin);
     *out_program = p;
   } else {
     vt_program_free(p);
@@ -95,11 +99,12 @@ vt_status vt_program_make(const vt_model *m, const vt_options *o, int how, vt_pr
 
 void vt_program_free(vt_program *p) {
   if (p == NULL) return;
-  const vt_alloc a = p->a;
+  const vt_alloc a = p->counted.below;
   for (uint32_t i = 0; p->pass_text != NULL && i < p->line.n_passes; i++)
     vt_text_done(&p->pass_text[i]);
   vt_pipeline_done(&p->line);
   vt_device_close(p->dev);
+  vt_arena_done(&p->word_arena);
   vt_arena_done(&p->arena);
   vt_alloc_free(a, p, sizeof *p);
 }
@@ -144,12 +149,15 @@ static vt_status publish(vt_program *p, vt_diag *d) {
 
 vt_status vt_program_run(vt_program *p, vt_diag *d) {
   vt_watch watch = {p, "run"};
+  const unsigned long long asked = atomic_load(&p->counted.asked);
   p->published = 0;
   VT_TRY(check_given(p, d));
   vt_program_watch(&watch, p->line.exec);
-  const vt_status s = vt_exec_run(p->line.exec, d);
+  vt_status s = vt_exec_run(p->line.exec, d);
   vt_exec_watch(p->line.exec, NULL, NULL); /* `watch` ends here */
-  return s == VT_OK ? publish(p, d) : s;
+  if (s == VT_OK) s = publish(p, d);
+  p->allocations = atomic_load(&p->counted.asked) - asked;
+  return s;
 }
 
 uint32_t vt_program_outputs(const vt_program *p) { return p->g->n_results; }
@@ -235,17 +243,4 @@ vt_status vt_program_pass_hash(const vt_program *p, const char *pass, uint8_t ou
   if (i == p->line.n_passes) return VT_NAME;
   memcpy(out, p->line.hash[i].b, 32);
   return VT_OK;
-}
-
-void vt_program_info(const vt_program *p, vt_run_info *out) {
-  const vt_plan *plan = p->line.plan;
-  const vt_run_info info = {
-      .size = out->size,
-      .steps = plan->n_steps,
-      .wall_ns = vt_exec_wall_ns(p->line.exec),
-      .bytes_input = plan->class_bytes[VT_CLASS_INPUT],
-      .bytes_param = plan->class_bytes[VT_CLASS_PARAM],
-      .bytes_temp = plan->class_bytes[VT_CLASS_TEMP] + plan->class_bytes[VT_CLASS_WORK],
-      .bytes_output = plan->class_bytes[VT_CLASS_OUTPUT]};
-  memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
 }

@@ -2,20 +2,38 @@
  * program.h - what a program holds; private to the api. */
 #ifndef VT_PROGRAM_H
 #define VT_PROGRAM_H
+#include <stdatomic.h>
 #include "prepare.h"
 
+/* An allocator that counts what is asked of it, and passes it on. */
+typedef struct vt_counted {
+  vt_alloc below;
+  atomic_ullong asked;
+} vt_counted;
+vt_alloc vt_counted_alloc(vt_counted *c);
+
+/* A run of the plan in words. */
+typedef struct vt_step_words {
+  const char *name, *type;
+} vt_step_words;
+
 struct vt_program {
+  vt_counted counted; /* under `a`, which all that belongs to the program is taken from */
   vt_alloc a;
   vt_arena arena;
   vt_device *dev;
   vt_pipeline line;
   vt_terms terms;
-  int mixed;          /* an input came from another backend */
-  const vt_graph *g;  /* the one that runs */
-  uint8_t *given;     /* a port has its value; by port index */
-  uint32_t *order;    /* results in ascending byte order of their names */
-  vt_tensor *results; /* host copies, in that order; NULL data when empty */
-  int published;      /* the last run succeeded */
+  int mixed;            /* an input came from another backend */
+  const vt_graph *g;    /* the one that runs */
+  uint8_t *given;       /* a port has its value; by port index */
+  uint32_t *order;      /* results in ascending byte order of their names */
+  vt_tensor *results;   /* host copies, in that order; NULL data when empty */
+  int published;        /* the last run succeeded */
+  uint64_t allocations; /* while the last run ran */
+  vt_arena word_arena;  /* of what follows */
+  vt_step_words *words; /* by run; NULL until asked for */
+  const char **names;   /* by value, likewise */
   void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
   void *progress_user;
   const char *plan_text;

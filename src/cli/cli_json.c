@@ -74,12 +74,42 @@ json_t *cli_json_error(const vt_diag *d) {
                    cli_json_text(d->hint));
 }
 
-vt_status cli_json_print(json_t *root, cli_error *e) {
-  char *text =
-      root != NULL && !lost ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
+json_t *cli_json_number(uint64_t v) {
+  return json_integer(v < INT64_MAX ? (json_int_t)v : INT64_MAX);
+}
+
+/* The text of a report with a newline at its end; free it. Releases `root`. */
+static char *text_of(json_t *root, size_t more) {
+  const size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | more;
+  char *text = root != NULL && !lost ? json_dumps(root, flags) : NULL;
   json_decref(root);
+  const size_t n = text != NULL ? strlen(text) : 0;
+  char *longer = text != NULL ? realloc(text, n + 2) : NULL;
+  if (longer == NULL) {
+    free(text);
+    return NULL;
+  }
+  memcpy(longer + n, "\n", 2);
+  return longer;
+}
+
+static vt_status write_text(char *text, const char *path, cli_error *e) {
+  vt_status s = VT_OK;
   if (text == NULL) return cli_no_memory(e);
-  cli_print("%s\n", text);
+  if (strcmp(path, "-") == 0) {
+    cli_write(text, strlen(text));
+  } else {
+    s = cli_file_write(path, text, strlen(text), e);
+  }
   free(text);
-  return VT_OK;
+  return s;
+}
+
+vt_status cli_json_write(json_t *root, const char *path, cli_error *e) {
+  return write_text(text_of(root, JSON_REAL_PRECISION(15)), path, e);
+}
+
+/* Elements of tensors are among the numbers: they keep all their digits. */
+vt_status cli_json_print(json_t *root, cli_error *e) {
+  return write_text(text_of(root, 0), "-", e);
 }

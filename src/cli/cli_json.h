@@ -22,5 +22,9 @@ void cli_json_set(json_t *object, const char *key, json_t *v);
 
 /* Prints and releases `root`; NULL is VT_NOMEM. */
 vt_status cli_json_print(json_t *root, cli_error *e) VT_NODISCARD;
+/* Writes measured numbers, to 15 digits, to a file and releases `root`; "-" is standard output. */
+vt_status cli_json_write(json_t *root, const char *path, cli_error *e) VT_NODISCARD;
+/* A number; one beyond 2^63 - 1 is that. */
+json_t *cli_json_number(uint64_t v);
 
 #endif

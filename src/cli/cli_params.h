@@ -25,6 +25,7 @@ typedef struct cli_job {
   int random; /* inputs without a file are drawn */
   uint64_t seed, inputs_seed;
   vt_cache *cache; /* of plans; NULL: none */
+  int measure;     /* the time of each step is wanted */
 } cli_job;
 
 /* Reads every file that the flags name. On failure, too, cli_job_close releases what was read. */

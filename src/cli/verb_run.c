@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli_json.h"
-#include "cli_params.h"
+#include "cli_metrics.h"
 #include "cli_save.h"
 
 typedef struct output {
@@ -151,14 +150,6 @@ static vt_status fill_outputs(vt_program *p, const char *folder, cli_format f, j
   return VT_OK;
 }
 
-static json_t *json_plan(const cli_job *j, const vt_program *p) {
-  uint8_t core[32], target[32];
-  vt_program_plan_digest(p, core, target);
-  json_t *o = json_pack("{s:o, s:o}", "core", cli_json_hex(core), "target", cli_json_hex(target));
-  cli_planning_json(&j->how, o);
-  return o;
-}
-
 static json_t *json_cost(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
@@ -168,28 +159,14 @@ static json_t *json_cost(const vt_program *p) {
                    "bytes_output", (json_int_t)c.bytes_output);
 }
 
-/* Where the parameters and inputs came from. */
-static json_t *json_source(int random, uint64_t seed, const char *path) {
-  if (path != NULL) return json_pack("{s:o}", "file", cli_json_text(path));
-  return random ? json_pack("{s:o}", "seed", cli_json_u64(seed)) : json_null();
-}
-
 static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t digest[32],
                         json_t *outputs) {
-  uint8_t hash[32];
-  vt_model_hash(j->model, hash);
-  json_t *o = json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                        vt_model_name(j->model), "hash", cli_json_hex(hash), "backend",
-                        vt_program_backend(p), "bind", cli_bind_json(&j->bind), "parameters",
-                        json_source(1, j->seed, j->params_path), "random_inputs",
-                        json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p),
-                        "cost", json_cost(p), "outputs", outputs, "digest", cli_json_hex(digest));
-  const int plugin = vt_program_plugin(p, hash);
-  vt_policy policy = {.size = sizeof policy};
-  vt_program_policy(p, &policy);
-  cli_json_set(o, "policy", cli_policy_json(&policy));
-  cli_stamp_json(o, &(cli_stamp){vt_program_backend(p), plugin ? hash : NULL,
-                                 vt_program_unadmitted(p), vt_program_fallback(p)});
+  json_t *o = cli_run_json(j, p);
+  cli_json_set(o, "cost", json_cost(p));
+  cli_json_set(o, "metrics", cli_metrics_json(p));
+  cli_json_set(o, "outputs", outputs);
+  cli_json_set(o, "digest", cli_json_hex(digest));
+  cli_terms_json(o, p);
   return o;
 }
 
@@ -208,10 +185,16 @@ static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p,
 static void tell_cost(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
-  cli_detail("%s: %u steps in %.3f ms\n", vt_program_backend(p), c.steps, (double)c.wall_ns / 1e6);
+  cli_detail("%s: %u steps in %.3f ms, %.3f GFLOP/s\n", vt_program_backend(p), c.steps,
+             (double)c.wall_ns / 1e6, cli_rate(c.flops, c.wall_ns));
   cli_detail("bytes: inputs %" PRIu64 ", parameters %" PRIu64 ", temporaries %" PRIu64
              ", outputs %" PRIu64 "\n",
              c.bytes_input, c.bytes_param, c.bytes_temp, c.bytes_output);
+}
+
+static int is_stream(const cli_args *a, const char *flag) {
+  const char *path = cli_value(a, flag);
+  return path != NULL && strcmp(path, "-") == 0;
 }
 
 static vt_status report(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
@@ -221,19 +204,31 @@ static vt_status report(const cli_args *a, const cli_job *j, vt_program *p, cli_
   if (folder != NULL) VT_TRY(write_outputs(p, folder, f, e));
   if (cli_value(a, "json") != NULL) return report_json(a, j, p, e);
   if (cli_value(a, "digest") != NULL) return print_digest(p, "", e);
-  return folder == NULL ? report_text(p, e) : VT_OK;
+  const int taken = folder != NULL || is_stream(a, "metrics") || is_stream(a, "trace");
+  return taken ? VT_OK : report_text(p, e);
 }
 
 /* ---- the verb ---- */
 
+/* What is written to standard output as JSON has it for itself. */
+static vt_status check_stream(const cli_args *a, const char *flag, const char *other,
+                              cli_error *e) {
+  if (!is_stream(a, flag)) return VT_OK;
+  VT_TRY(cli_contradict(a, flag, "json", e));
+  VT_TRY(cli_contradict(a, flag, "digest", e));
+  if (is_stream(a, "dump-plan")) VT_TRY(cli_contradict(a, flag, "dump-plan", e));
+  return is_stream(a, other) ? cli_contradict(a, flag, other, e) : VT_OK;
+}
+
 static vt_status check_flags(const cli_args *a, cli_error *e) {
-  const char *plan = cli_value(a, "dump-plan");
   cli_format f;
   VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
   if (cli_value(a, "format") != NULL && cli_value(a, "out") == NULL)
     return VT_FAIL(&e->diag, VT_USAGE, "--format says what --out writes, and --out is not given");
   VT_TRY(cli_contradict(a, "json", "digest", e));
-  if (plan == NULL || strcmp(plan, "-") != 0) return VT_OK;
+  VT_TRY(check_stream(a, "metrics", "trace", e));
+  VT_TRY(check_stream(a, "trace", "metrics", e));
+  if (!is_stream(a, "dump-plan")) return VT_OK;
   VT_TRY(cli_contradict(a, "dump-plan", "json", e));
   return cli_contradict(a, "dump-plan", "digest", e);
 }
@@ -251,6 +246,12 @@ static vt_status check_outputs(const cli_args *a, const cli_job *j, cli_error *e
   return VT_OK;
 }
 
+static vt_status write_metrics(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
+  const char *metrics = cli_value(a, "metrics"), *trace = cli_value(a, "trace");
+  if (metrics != NULL) VT_TRY(cli_metrics_write(metrics, j, p, e));
+  return trace != NULL ? cli_trace_write(trace, j, p, e) : VT_OK;
+}
+
 static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_program *p = NULL;
   VT_TRY(check_outputs(a, j, e));
@@ -259,6 +260,7 @@ static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   if (s == VT_OK) s = cli_params_save(j, p, cli_value(a, "save-params"), e);
   if (s == VT_OK) s = cli_job_run(j, p, e);
   if (s == VT_OK) tell_cost(p);
+  if (s == VT_OK) s = write_metrics(a, j, p, e);
   if (s == VT_OK) s = report(a, j, p, e);
   vt_program_free(p);
   return s;
@@ -272,6 +274,7 @@ vt_status verb_run(const cli_args *a, cli_error *e) {
     vt_cache_free(j.cache);
     j.cache = NULL;
   }
+  j.measure = cli_value(a, "metrics") != NULL || cli_value(a, "trace") != NULL;
   if (s == VT_OK) s = run_job(a, &j, e);
   cli_job_close(&j);
   return s;

@@ -214,17 +214,23 @@ static void stamp_print(vt_device *dev, const vt_plugin *p) {
   dev->caps.fingerprint = dev->print;
 }
 
-/* A name with a slash is the path of a plug-in, and nothing else is. */
-static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
-  uint32_t ordinal;
-  char shown[VT_PLUGIN_NAME], path[VT_PLUGIN_PATH];
-  const size_t split = split_name(name, &ordinal), n = split != 0 ? split : strlen(name);
-  if (n >= sizeof path)
+static vt_status split_path(const char *name, char path[VT_PLUGIN_PATH], uint32_t *ordinal,
+                            vt_diag *d) {
+  const size_t split = split_name(name, ordinal), n = split != 0 ? split : strlen(name);
+  if (n >= VT_PLUGIN_PATH)
     return VT_FAIL(d, VT_BACKEND, "the path of a plug-in is longer than %d bytes: '%.60s...'",
                    VT_PLUGIN_PATH - 1, name);
   memcpy(path, name, n);
   path[n] = 0;
+  return VT_OK;
+}
+
+/* A name with a slash is the path of a plug-in, and nothing else is. */
+static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
+  uint32_t ordinal;
+  char shown[VT_PLUGIN_NAME], path[VT_PLUGIN_PATH];
   vt_plugin *plugin = NULL;
+  VT_TRY(split_path(name, path, &ordinal, d));
   VT_TRY(vt_plugin_get(path, ordinal, how, &plugin, d));
   vt_plugin_show(path, shown);
   const vt_registry_row row = {shown, plugin->query, VT_KIND_TEST, &plugin->proofs};
@@ -236,6 +242,15 @@ static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening 
   dev->unadmitted = !certified;
   stamp_print(dev, plugin);
   return VT_OK;
+}
+
+vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out, vt_diag *d) {
+  char path[VT_PLUGIN_PATH];
+  uint32_t ordinal;
+  *out = NULL;
+  if (dev->plugin == NULL) return VT_OK;
+  VT_TRY(split_path(name, path, &ordinal, d));
+  return vt_plugin_hold(dev->plugin, path, out, d);
 }
 
 static vt_status open_named(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
@@ -252,11 +267,13 @@ static vt_status open_named(vt_device *dev, const char *name, const vt_opening *
 
 vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a, vt_device **out,
                             vt_diag *d) {
+  const uint64_t begin = vt_phase_begin();
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   host_init(dev, how, a);
   const vt_status s = open_named(dev, name, how, d);
   if (s == VT_OK) {
+    vt_phase_end(dev, "device", begin);
     *out = dev;
   } else {
     vt_device_close(dev);

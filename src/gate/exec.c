@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "guard.h"
+#include "record.h"
 #include "registry.h"
 #include "table.h"
-#include "vt_clock.h"
 #include "vt_memory.h"
 
 /* Runs between two visits of parameters that stay in host memory: a program of their own. */
@@ -38,7 +38,7 @@ struct vt_exec {
   uint64_t buffer[ON_DEVICE];
   int taken[ON_DEVICE];
   uint8_t *host; /* the parameters that stay there */
-  uint64_t to_device, from_device, wall_ns;
+  vt_record record;
   int ran; /* what is copied in next belongs to another run */
   vt_exec_report *report;
   void *report_user;
@@ -204,6 +204,7 @@ static vt_status take_memory(vt_exec *x, vt_diag *d) {
 
 static vt_status fill(vt_exec *x, vt_diag *d) {
   VT_TRY(check_memory(x, d));
+  VT_TRY(vt_record_init(&x->record, x->p, x->dev->host.measure != 0, x->a, d));
   VT_TRY(take_segments(x, d));
   VT_TRY(build(x, d));
   return take_memory(x, d);
@@ -252,6 +253,7 @@ void vt_exec_free(vt_exec *x) {
   vt_guard_leave(&guard);
   vt_alloc_free(a, x->host, (size_t)x->p->class_bytes[VT_CLASS_HOST]);
   vt_alloc_free(a, x->segments, x->room_segments * sizeof *x->segments);
+  vt_record_done(&x->record);
   vt_alloc_free(a, x, sizeof *x);
 }
 
@@ -266,17 +268,17 @@ static vt_status copy(vt_exec *x, void *host, const vt_transfer *t, vt_diag *d) 
   const uint32_t to_device = t->direction == VT_TO_DEVICE;
   if (t->bytes == 0) return VT_OK;
   vt_guard_count(VT_COUNT_COPIES);
+  const uint64_t begin = vt_record_now(&x->record);
   const int32_t s = x->dev->api->copy(x->dev->dev, host, x->buffer[vt_class_arena(t->class)],
                                       t->offset, t->bytes, to_device);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "copy a tensor", d);
-  if (!to_device) x->from_device += t->bytes;
-  if (to_device && !stays(t->class)) x->to_device += t->bytes;
+  if (!to_device || !stays(t->class)) vt_record_copy(&x->record, t, begin);
   return VT_OK;
 }
 
 /* The copies before a run and those after it are counted together with it. */
 static void begin_count(vt_exec *x) {
-  if (x->ran) x->to_device = x->from_device = 0;
+  if (x->ran) vt_record_forget_copies(&x->record);
   x->ran = 0;
 }
 
@@ -317,33 +319,30 @@ static vt_status visit(vt_exec *x, const segment *s, vt_diag *d) {
 
 /* ---- spoiling ---- */
 
-static vt_status spoil_arena(vt_exec *x, uint32_t arena, uint8_t *bytes, uint64_t n, vt_diag *d) {
-  const uint64_t total = vt_plan_arena_bytes(x->p, arena);
+/* Temporaries, results and scratch lie in one arena. */
+static vt_status spoil(vt_exec *x, uint8_t *bytes, uint64_t n, vt_diag *d) {
+  const uint64_t total = vt_plan_arena_bytes(x->p, VT_CLASS_TEMP);
   for (uint64_t at = 0; at < total; at += n) {
     const uint64_t here = total - at < n ? total - at : n;
-    const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[arena], at, here, 1);
+    const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[VT_CLASS_TEMP], at, here, 1);
     if (s != VT_OK) return vt_device_fail(x->dev, s, "fill its memory", d);
   }
   return VT_OK;
 }
 
 vt_status vt_exec_spoil(vt_exec *x, uint8_t byte, vt_diag *d) {
-  static const uint32_t classes[] = {VT_CLASS_TEMP, VT_CLASS_WORK, VT_CLASS_OUTPUT};
   uint8_t bytes[4096];
-  vt_status s = VT_OK;
   vt_guard guard;
   memset(bytes, byte, sizeof bytes);
   vt_guard_enter(&guard);
-  for (size_t i = 0; s == VT_OK && i < sizeof classes / sizeof *classes; i++)
-    if (vt_class_arena(classes[i]) == classes[i]) /* the others lie in one of these */
-      s = spoil_arena(x, classes[i], bytes, sizeof bytes, d);
+  const vt_status s = spoil(x, bytes, sizeof bytes, d);
   vt_guard_leave(&guard);
   return s;
 }
 
 void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device) {
-  *out_to_device = x->to_device;
-  *out_from_device = x->from_device;
+  *out_to_device = x->record.counts.to_device;
+  *out_from_device = x->record.counts.from_device;
 }
 
 /* ---- errors ---- */
@@ -379,43 +378,52 @@ static vt_status name_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
 
 /* ---- progress ---- */
 
-/* Elements of the result, times the length of the contraction where there is one; of a loop, what
- * its body does so many times. */
-static uint64_t work_of(const vt_bk_step *s) {
-  uint64_t n = 1, depth = 1, inner = 0;
-  for (uint32_t k = 0; k < s->n_body; k++)
-    for (uint64_t i = 0; i < s->body[k].n_steps; i++) inner += work_of(&s->body[k].steps[i]);
-  if (s->op == VT_OP_loop) return (uint64_t)((const vt_attr_loop *)s->attrs)->count * inner + 1;
-  for (uint32_t i = 0; i < s->out[0].rank; i++) n *= (uint64_t)s->out[0].dim[i];
-  if (s->n_in > 1 && s->in[0].rank > 0 && strcmp(vt_op_get(s->op)->numerics, "ordered") == 0)
-    depth = (uint64_t)s->in[0].dim[s->in[0].rank - 1];
-  return n / 16 * depth + inner + 1; /* scaled so that no sum over a plan overflows */
+/* Operations and bytes, held to what no sum over a plan can overflow with. */
+static uint64_t work_of(const vt_exec *x, uint32_t run) {
+  const vt_cost *c = &x->record.costs[run];
+  const uint64_t most = UINT64_C(1) << 48;
+  return (c->flops < most ? c->flops : most) / 16 +
+         (c->bytes_written < most ? c->bytes_written : most) / 16 + 1;
 }
 
 void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user) {
   x->report = report;
   x->report_user = user;
   x->work_total = 0;
-  for (uint32_t i = 0; i < x->p->n_runs; i++) x->work_total += work_of(&x->p->runs[i]);
+  for (uint32_t i = 0; i < x->p->n_runs; i++) x->work_total += work_of(x, i);
 }
 
 void vt_exec_note(vt_exec *x, uint64_t step) {
   const vt_plan *p = NULL;
   uint32_t index = 0;
-  if (x->report == NULL || !find_here(x, step, &p, &index) || p != x->p) return;
+  if (x->report == NULL && !x->record.measure) return;
+  if (!find_here(x, step, &p, &index) || p != x->p) return;
+  vt_record_step(&x->record, index);
+  if (x->report == NULL) return;
   vt_guard guard;
-  x->work_done += work_of(&p->runs[index]);
+  x->work_done += work_of(x, index);
   vt_guard_enter(&guard);
   x->report(x->report_user, x->work_done, x->work_total);
   vt_guard_leave(&guard); /* whatever mode the listener leaves behind */
+  vt_record_resume(&x->record);
 }
 
 /* ---- runs ---- */
+
+/* The backend's own times, where it offers them: it knows better than those who wait for it. */
+static void ask_times(vt_exec *x, const segment *s, uint64_t begin) {
+  vt_bk_metrics m = {.size = sizeof m};
+  if (!x->record.measure || !VT_BK_HAS(x->dev->api, vt_bk_api, metrics)) return;
+  const int32_t status = x->dev->api->metrics(s->prog, &m);
+  vt_record_steps(&x->record, s->first, s->end, status == VT_OK ? &m : NULL, begin);
+}
 
 static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) {
   vt_bk_error e = {.size = sizeof e};
   go_to_start(x);
   VT_TRY(visit(x, segment_at, d));
+  vt_record_resume(&x->record);
+  const uint64_t begin = vt_record_now(&x->record);
   x->dev->running = x;
   int32_t s = x->dev->api->run(segment_at->prog, x->buffer, ON_DEVICE);
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
@@ -424,7 +432,9 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   if (!vt_fpenv_kept()) /* who knows in which one it computed */
     return VT_FAIL(d, VT_BACKEND, "backend '%s' leaves another floating-point mode behind",
                    x->dev->name);
-  return e.status == VT_OK ? VT_OK : name_error(x, &e, d);
+  if (e.status != VT_OK) return name_error(x, &e, d);
+  ask_times(x, segment_at, begin);
+  return VT_OK;
 }
 
 static vt_status run_guarded(vt_exec *x, vt_diag *d) {
@@ -438,13 +448,27 @@ static vt_status run_guarded(vt_exec *x, vt_diag *d) {
 
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) {
   vt_guard guard;
-  const uint64_t start = vt_clock_ns();
+  vt_record_begin(&x->record);
   vt_guard_count(VT_COUNT_RUNS);
   vt_guard_enter(&guard);
   const vt_status s = run_guarded(x, d);
   vt_guard_leave(&guard);
-  x->wall_ns = vt_clock_ns() - start;
+  vt_record_end(&x->record);
   return s;
 }
 
-uint64_t vt_exec_wall_ns(const vt_exec *x) { return x->wall_ns; }
+/* ---- looking ---- */
+
+uint64_t vt_exec_wall_ns(const vt_exec *x) { return x->record.counts.wall_ns; }
+
+vt_exec_counts vt_exec_count(const vt_exec *x) { return vt_record_counts(&x->record); }
+
+vt_cost vt_exec_cost(const vt_exec *x, uint32_t run) { return x->record.costs[run]; }
+
+int vt_exec_time(const vt_exec *x, uint32_t run, uint64_t *out_begin, uint64_t *out_end) {
+  return vt_record_time(&x->record, run, out_begin, out_end);
+}
+
+const vt_copied *vt_exec_copy(const vt_exec *x, uint32_t i) {
+  return i < x->record.n_copies ? &x->record.copies[i] : NULL;
+}

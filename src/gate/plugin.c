@@ -18,6 +18,14 @@ static const uint64_t largest = (uint64_t)1 << 30;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_plugin *loaded;
 
+/* A path that means what was loaded from it, whatever the file holds by now. */
+struct vt_hold {
+  char path[VT_PLUGIN_PATH];
+  vt_plugin *plugin;
+  vt_hold *next;
+};
+static vt_hold *held;
+
 void vt_plugin_show(const char *path, char out[VT_PLUGIN_NAME]) {
   const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
   size_t n = 0;
@@ -129,8 +137,59 @@ static vt_status get(vt_sealed *image, uint32_t ordinal, const char *path, vt_pl
   return VT_OK;
 }
 
+/* ---- held ---- */
+
+vt_status vt_plugin_hold(vt_plugin *p, const char *path, vt_hold **out, vt_diag *d) {
+  vt_hold *h = vt_alloc_new(vt_alloc_default(), sizeof *h);
+  if (h == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  h->plugin = p;
+  snprintf(h->path, sizeof h->path, "%s", path);
+  pthread_mutex_lock(&lock);
+  h->next = held;
+  held = h;
+  pthread_mutex_unlock(&lock);
+  *out = h;
+  return VT_OK;
+}
+
+void vt_hold_release(vt_hold *h) {
+  if (h == NULL) return;
+  pthread_mutex_lock(&lock);
+  vt_hold **at = &held;
+  while (*at != h) at = &(*at)->next;
+  *at = h->next;
+  pthread_mutex_unlock(&lock);
+  vt_alloc_free(vt_alloc_default(), h, sizeof *h);
+}
+
+static vt_plugin *find_held(const char *path) {
+  pthread_mutex_lock(&lock);
+  const vt_hold *h = held;
+  while (h != NULL && strcmp(h->path, path) != 0) h = h->next;
+  vt_plugin *p = h != NULL ? h->plugin : NULL;
+  pthread_mutex_unlock(&lock);
+  return p;
+}
+
+static vt_status get_held(vt_plugin *p, const char *path, uint32_t ordinal, const vt_opening *how,
+                          vt_diag *d) {
+  int certified;
+  const vt_bearer b = {.path = path, .device = ordinal, .content = &p->image.hash};
+  VT_TRY(vt_plugin_admit(&b, how, &certified, d));
+  pthread_mutex_lock(&lock);
+  const vt_status s = probe(p, ordinal, path, d);
+  pthread_mutex_unlock(&lock);
+  return s;
+}
+
 vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
                         vt_diag *d) {
+  vt_plugin *p = find_held(path);
+  if (p != NULL) {
+    VT_TRY(get_held(p, path, ordinal, how, d));
+    *out = p;
+    return VT_OK;
+  }
   vt_sealed image = {0};
   VT_TRY(take_file(path, &image, d));
   int certified;

@@ -19,6 +19,8 @@ typedef struct vt_plugin {
  * loaded until the process ends; the same content is loaded and probed once. */
 vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
                         vt_diag *d) VT_NODISCARD;
+/* From now on `path` means `p`, until vt_hold_release. */
+vt_status vt_plugin_hold(vt_plugin *p, const char *path, vt_hold **out, vt_diag *d) VT_NODISCARD;
 /* Whether a certificate covers it, which is VT_BACKEND where one must and none does. */
 vt_status vt_plugin_admit(const vt_bearer *b, const vt_opening *how, int *out_certified,
                           vt_diag *d) VT_NODISCARD;

@@ -30,13 +30,15 @@ struct vt_device {
   vt_bk_device *dev;
   vt_bk_caps caps;
   char name[80];
-  char isa[16];                   /* host.isa points here */
-  const struct vt_plugin *plugin; /* NULL: built in */
-  char print[300];                /* of a plug-in: its content and its own fingerprint */
-  int unadmitted;                 /* a plug-in that no certificate covers */
-  _Atomic uint64_t *proven;       /* shared by devices of this number; NULL beyond the first ones */
-  char reason[240];               /* what the backend said last through host.diag */
-  vt_exec *running;               /* the execution under way, for reports of progress */
+  char isa[16];             /* host.isa points here */
+  struct vt_plugin *plugin; /* NULL: built in */
+  char print[300];          /* of a plug-in: its content and its own fingerprint */
+  int unadmitted;           /* a plug-in that no certificate covers */
+  _Atomic uint64_t *proven; /* shared by devices of this number; NULL beyond the first ones */
+  char reason[240];         /* what the backend said last through host.diag */
+  vt_exec *running;         /* the execution under way, for reports of progress */
+  uint32_t n_phases;
+  vt_phase phases[VT_PHASES];
 };
 /* The bodies of a run, or NULL when it is the dense copy of a view and no step. `step` follows the
  * runs: it is the step that comes next. */

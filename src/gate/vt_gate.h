@@ -58,6 +58,14 @@ int vt_device_lists(const void *dev, uint32_t op);
 /* The device as the planner sees it; valid as long as the device. */
 vt_target vt_device_target(vt_device *dev);
 
+/* Until it is let go, the path that a device was opened by means the content that was loaded: one
+ * who judges many programs judges one content, whatever happens to the file, and does not have it
+ * read and hashed for each. `out` is NULL for a device that is built in, and that may be let go. */
+typedef struct vt_hold vt_hold;
+vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out,
+                         vt_diag *d) VT_NODISCARD;
+void vt_hold_release(vt_hold *h);
+
 /* ---- capabilities: what plans need and devices declare ---- */
 enum { VT_CAPABILITIES = 7 };
 typedef struct vt_capability {
@@ -71,6 +79,19 @@ uint64_t vt_plan_needs(const vt_plan *p);
 /* Whether the device can run the plan, decided before anything is taken: it declares what every
  * step needs, and accepts every step. VT_UNSUPPORTED names the op and the capability. */
 vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NODISCARD;
+
+/* ---- the time that making takes ---- */
+/* Steps on the way to an execution, as they end; one may lie within another. For reports alone, and
+ * no more than so many: further ones are dropped. */
+enum { VT_PHASES = 64 };
+typedef struct vt_phase {
+  const char *name;
+  uint64_t begin_ns, end_ns; /* of vt_clock_ns */
+} vt_phase;
+uint64_t vt_phase_begin(void);
+void vt_phase_end(vt_device *dev, const char *name,
+                  uint64_t begin);                                 /* `name` outlives the device */
+const vt_phase *vt_device_phase(const vt_device *dev, uint32_t i); /* NULL past the end */
 
 /* ---- the guard ---- */
 /* 1 in a thread that is inside a call of the gateway to a backend. */
@@ -106,4 +127,24 @@ void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user);
  * and whatever was read since. */
 void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device);
 uint64_t vt_exec_wall_ns(const vt_exec *x); /* of the last run */
+
+/* ---- metrics: what runs took, looked at and never acted upon ---- */
+typedef struct vt_exec_counts {
+  uint64_t runs; /* that began */
+  uint64_t begin_ns, wall_ns;
+  uint64_t to_device, from_device; /* bytes, as above */
+  uint64_t copies_to_device, copies_from_device;
+  uint64_t timed; /* runs of the plan that have a time; 0 unless the device measures */
+} vt_exec_counts;
+vt_exec_counts vt_exec_count(const vt_exec *x); /* of the last run */
+/* What run `run` of the plan costs by definition; known before it ran. */
+vt_cost vt_exec_cost(const vt_exec *x, uint32_t run);
+/* When it began and ended in the last run; 0 when nobody said. */
+int vt_exec_time(const vt_exec *x, uint32_t run, uint64_t *out_begin, uint64_t *out_end);
+/* The copies of the last run in their order, if the device measures. */
+typedef struct vt_copied {
+  uint32_t value, direction; /* vt_direction */
+  uint64_t bytes, begin_ns, end_ns;
+} vt_copied;
+const vt_copied *vt_exec_copy(const vt_exec *x, uint32_t i); /* NULL past the end */
 #endif

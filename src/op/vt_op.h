@@ -158,6 +158,21 @@ const char *vt_needs_name(uint32_t needs);
 typedef enum vt_form { VT_FORM_NONE, VT_FORM_POINTWISE, VT_FORM_ANCHOR } vt_form;
 vt_form vt_op_form(uint32_t number);
 
+/* ---- costs ---- */
+/* What a step of a plan takes by definition, whoever runs it: costs.def says what is counted. Sums
+ * that do not fit stay at UINT64_MAX. */
+typedef struct vt_cost {
+  uint64_t flops, bytes_read, bytes_written;
+} vt_cost;
+void vt_cost_add(vt_cost *sum, const vt_cost *c);
+/* Of one step with its bodies: a loop counts its body as often as it runs, a cond the body that
+ * costs more. VT_NOMEM at worst. */
+struct vt_bk_step;
+vt_status vt_step_cost(const struct vt_bk_step *step, vt_alloc a, vt_cost *out,
+                       vt_diag *d) VT_NODISCARD;
+/* 1 when costs.def has a row for the op. */
+int vt_cost_has_row(uint32_t number);
+
 /* ---- initialisers ---- */
 typedef struct vt_init_args {
   vt_builder *b;

@@ -20,7 +20,7 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --seed 1 --digest
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 8 --digest
 2806c92465a7f17e3e5db1c96ecbcf4ea7199217552ac44a6359ba8f33a26358
 # The time a run took is the one thing that changes.
-$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 's/"wall_ns": [0-9]*/"wall_ns": N/'
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed -E 's/"(wall_ns|g[a-z]+_per_second)": [0-9.e-]+/"\1": N/'
 {
   "model": "small",
   "hash": "a8f53b1d818e783ea519495f6d652cb108c5bf58e4673397f8634657a1901c59",
@@ -48,6 +48,20 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
     "bytes_param": 256,
     "bytes_temp": 256,
     "bytes_output": 512
+  },
+  "metrics": {
+    "runs": 1,
+    "wall_ns": N,
+    "flops": 28,
+    "bytes_read": 68,
+    "bytes_written": 36,
+    "to_device": 24,
+    "from_device": 32,
+    "copies_to_device": 1,
+    "copies_from_device": 2,
+    "allocations": 0,
+    "gflops_per_second": N,
+    "gbytes_per_second": N
   },
   "outputs": [
     {
@@ -92,8 +106,8 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
   "unadmitted": false,
   "fallback": null
 }
-$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest -v 2>&1 | sed 's/in [0-9.]* ms/in N ms/'
-reference:0: 3 steps in N ms
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest -v 2>&1 | sed 's/in [0-9.]* ms, [0-9.]* GFLOP/in N ms, M GFLOP/'
+reference:0: 3 steps in N ms, M GFLOP/s
 bytes: inputs 256, parameters 256, temporaries 256, outputs 512
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 # A dimension of 0 is legal and runs.

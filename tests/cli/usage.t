@@ -102,6 +102,14 @@ flags:
                             it), or npz or safetensors (all outputs in
                             DIR/outputs.npz or DIR/outputs.safetensors).
       --digest              Print the digest of the run and nothing else.
+      --metrics FILE        Write what the run took as JSON: time, operations
+                            and bytes in all, for each op and for each step. -
+                            is standard output, and then nothing else is
+                            printed. The results are the same with it.
+      --trace FILE          Write the phases, copies and steps of the run over
+                            time as Chrome trace events, which ui.perfetto.dev
+                            opens; - is standard output, and then nothing else
+                            is printed.
       --dump-passes DIR     Write the graph before and after each pass:
                             00-source.vt, 01-bind.vt, 02-lower.vt and so on. No
                             plan is taken from a cache then.

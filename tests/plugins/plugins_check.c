@@ -343,6 +343,38 @@ static void test_replaced(void) {
   vt_device_close(second);
 }
 
+/* A plug-in that is held stays what it was, however often it is opened, until it is let go. */
+static void test_held(void) {
+  char path[256], second[300];
+  vt_device *dev[4] = {NULL};
+  vt_hold *hold = NULL, *again = NULL;
+  const vt_opening waived = {.admission = VT_ADMISSION_WAIVED}, strict = {0};
+  path_of("+held", path);
+  snprintf(second, sizeof second, "%s:1", path);
+  copy_file("good", "+held", 0, 0);
+  CHECK(vt_device_open_as(&waived, path, vt_alloc_default(), &dev[0], NULL) == VT_OK);
+  if (dev[0] == NULL) exit(1);
+  CHECK(vt_device_hold(dev[0], path, &hold, NULL) == VT_OK && hold != NULL);
+  CHECK(vt_device_hold(dev[0], second, &again, NULL) == VT_OK && again != NULL);
+  copy_file("good_too", "+held", 0, 0);
+  CHECK(vt_device_open_as(&waived, second, vt_alloc_default(), &dev[1], NULL) == VT_OK);
+  CHECK(vt_device_open_as(&strict, path, vt_alloc_default(), &dev[2], NULL) == VT_BACKEND);
+  vt_hold_release(hold);
+  CHECK(vt_device_open_as(&waived, path, vt_alloc_default(), &dev[2], NULL) == VT_OK);
+  vt_hold_release(again);
+  CHECK(vt_device_open_as(&waived, path, vt_alloc_default(), &dev[3], NULL) == VT_OK);
+  if (dev[1] == NULL || dev[2] == NULL || dev[3] == NULL) exit(1);
+  CHECK(strcmp(vt_device_caps(dev[1])->about, "a plug-in") == 0 && vt_device_unadmitted(dev[1]));
+  CHECK(strcmp(vt_device_caps(dev[2])->about, "a plug-in") == 0);
+  CHECK(strcmp(vt_device_caps(dev[3])->about, "another plug-in") == 0);
+  for (int i = 0; i < 4; i++) vt_device_close(dev[i]);
+  hold = (vt_hold *)1;
+  CHECK(vt_device_open("reference", vt_alloc_default(), &dev[0], NULL) == VT_OK);
+  CHECK(vt_device_hold(dev[0], "reference", &hold, NULL) == VT_OK && hold == NULL);
+  vt_hold_release(NULL);
+  vt_device_close(dev[0]);
+}
+
 /* What a plug-in starts while it is probed neither holds the probe up nor stays. */
 static void test_orphan(void) {
   char path[256];
@@ -415,6 +447,7 @@ int main(int argc, char **argv) {
   test_same_backend();
   test_tried_another();
   test_replaced();
+  test_held();
   test_orphan();
   test_threads();
   test_ignored_children();

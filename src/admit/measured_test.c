@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * measured_test.c - looking changes nothing: a part of the conformance suite and the examples, with
+ * and without measuring and progress, on memory that is shared and on memory that is not. The same
+ * digests, plans and traffic, no allocation in a second run; and what a composition costs does not
+ * depend on whether it is kept whole. The long form takes the whole short choice, and every example
+ * on every device. */
+#include <string.h>
+#include "vt_suite.h"
+#include "vt_test.h"
+#include "volta/volta_tools.h"
+
+static const char *const devices[] = {"reference:0", "reference:1", "island:0", "island:1"};
+enum { N_DEVICES = sizeof devices / sizeof *devices };
+
+/* ---- what is seen of a run ---- */
+
+typedef struct seen {
+  uint8_t digest[32], core[32], target[32];
+  vt_run_info info;
+} seen;
+
+static uint64_t heard; /* reports of progress */
+
+static void listen(void *user, const char *what, uint64_t done, uint64_t total) {
+  (void)user, (void)what;
+  CHECK(done <= total);
+  heard++;
+}
+
+static void look(vt_program *p, const uint8_t digest[32], seen *out) {
+  out->info.size = sizeof out->info;
+  memcpy(out->digest, digest, sizeof out->digest);
+  vt_program_plan_digest(p, out->core, out->target);
+  vt_program_info(p, &out->info);
+}
+
+static int is_same(const seen *a, const seen *b) {
+  const vt_run_info *x = &a->info, *y = &b->info;
+  return memcmp(a->digest, b->digest, 32) == 0 && memcmp(a->core, b->core, 32) == 0 &&
+         memcmp(a->target, b->target, 32) == 0 && x->steps == y->steps && x->flops == y->flops &&
+         x->bytes_read == y->bytes_read && x->bytes_written == y->bytes_written &&
+         x->to_device == y->to_device && x->from_device == y->from_device &&
+         x->copies_to_device == y->copies_to_device &&
+         x->copies_from_device == y->copies_from_device;
+}
+
+/* Steps have a time, one after the other, within the run; copies are those that were counted. */
+static int is_timed(vt_program *p, const vt_run_info *run) {
+  uint64_t last = run->begin_ns, bytes = 0;
+  for (uint32_t i = 0; i < vt_program_steps(p); i++) {
+    vt_step_info s = {.size = sizeof s};
+    if (vt_program_step(p, i, &s, NULL) != VT_OK) return 0;
+    if (s.begin_ns < last || s.end_ns < s.begin_ns) return 0;
+    last = s.end_ns;
+  }
+  for (uint32_t i = 0; i < vt_program_copies(p); i++) {
+    vt_copy_info c = {.size = sizeof c};
+    if (vt_program_copy(p, i, &c, NULL) != VT_OK || c.end_ns < c.begin_ns) return 0;
+    bytes += c.bytes;
+  }
+  return last <= run->begin_ns + run->wall_ns && run->timed == vt_program_steps(p) &&
+         bytes == run->to_device + run->from_device;
+}
+
+/* A second run takes no memory, by the library's count and by the test's, and gives the same. */
+static int runs_again(vt_program *p, const vt_fault *fault, const uint8_t digest[32]) {
+  vt_run_info info = {.size = sizeof info};
+  uint8_t again[32];
+  const long asked = fault->asked;
+  if (vt_program_run(p, NULL) != VT_OK || fault->asked != asked) return 0;
+  vt_program_info(p, &info);
+  if (info.allocations != 0 || info.runs != 2) return 0;
+  return vt_program_digest(p, again, NULL) == VT_OK && memcmp(again, digest, 32) == 0;
+}
+
+/* ---- cases ---- */
+
+/* 1 when it passed and is filled in; 0 when it ends by an index that is out of range, as it must.
+ */
+static int run_case(const vt_suite *s, uint32_t i, const char *device, int watched, seen *out) {
+  vt_fault fault = {0};
+  const vt_alloc a = vt_fault_alloc(&fault);
+  const vt_options how = {.size = sizeof how,
+                          .backend = device,
+                          .alloc = &a,
+                          .progress = watched ? listen : NULL,
+                          .measure = (uint32_t)watched};
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  vt_case_inputs in = {0};
+  vt_case_result r = {0};
+  CHECK(vt_case_open(s, i, &a, &m, &in, NULL) == VT_OK);
+  vt_case_try(s, i, m, &in, &how, &p, &r);
+  const int ok = r.outcome == VT_CASE_PASSED && r.status == VT_OK;
+  CHECK(r.outcome == VT_CASE_PASSED);
+  if (ok) {
+    look(p, r.digest, out);
+    CHECK(out->info.allocations == 0 && out->info.runs == 1);
+    CHECK(watched ? is_timed(p, &out->info) : out->info.timed == 0 && vt_program_copies(p) == 0);
+    CHECK(runs_again(p, &fault, r.digest));
+  }
+  vt_program_free(p);
+  vt_case_inputs_done(&in);
+  vt_model_free(m);
+  CHECK(fault.live == 0);
+  return ok;
+}
+
+static void compare_case(const vt_suite *s, uint32_t i) {
+  seen plain[N_DEVICES], watched;
+  int ran = 0;
+  const int failed = vt_test_failed;
+  for (uint32_t k = 0; k < N_DEVICES; k++) {
+    ran = run_case(s, i, devices[k], 0, &plain[k]);
+    CHECK(run_case(s, i, devices[k], 1, &watched) == ran);
+    CHECK(!ran || is_same(&plain[k], &watched));
+  }
+  if (ran) CHECK(plain[0].info.flops == plain[1].info.flops); /* in parts and whole */
+  if (ran) CHECK(plain[0].info.flops == plain[2].info.flops);
+  if (vt_test_failed != failed) fprintf(stderr, "  %s\n", s->cases[i].name);
+}
+
+static void test_cases(const vt_suite *s) {
+  uint8_t *chosen = calloc(s->n_cases, 1);
+  const uint32_t every = vt_test_is_long() ? 1 : 23;
+  uint32_t n = 0, compared = 0;
+  if (chosen == NULL) exit(1);
+  CHECK(vt_suite_choose_short(s, chosen, NULL) == VT_OK);
+  for (uint32_t i = 0; i < s->n_cases; i++)
+    if (chosen[i] && n++ % every == 0) {
+      compare_case(s, i);
+      compared++;
+    }
+  CHECK(compared >= 100 && heard > compared);
+  printf("%u cases on %d devices, %llu reports\n", compared, (int)N_DEVICES,
+         (unsigned long long)heard);
+  free(chosen);
+}
+
+/* ---- examples ---- */
+
+static void run_example(const vt_suite_example *x, const char *device, int measure, int progress,
+                        seen *out) {
+  vt_fault fault = {0};
+  const vt_alloc a = vt_fault_alloc(&fault);
+  const vt_options o = {.size = sizeof o,
+                        .n_bind = x->n_bind,
+                        .bind = x->bind,
+                        .backend = device,
+                        .alloc = &a,
+                        .progress = progress ? listen : NULL,
+                        .measure = (uint32_t)measure};
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  uint8_t digest[32];
+  CHECK(vt_model_parse(x->text, strlen(x->text), &a, &m, NULL) == VT_OK);
+  CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
+  CHECK(vt_program_init_params(p, x->seed, NULL) == VT_OK);
+  CHECK(vt_program_random_inputs(p, x->inputs_seed, NULL) == VT_OK);
+  CHECK(vt_program_run(p, NULL) == VT_OK && vt_program_digest(p, digest, NULL) == VT_OK);
+  CHECK(memcmp(digest, x->digest, sizeof digest) == 0);
+  look(p, digest, out);
+  CHECK(out->info.allocations == 0 && out->info.flops > 0);
+  CHECK(!measure || is_timed(p, &out->info));
+  CHECK(runs_again(p, &fault, digest));
+  vt_program_free(p);
+  vt_model_free(m);
+  CHECK(fault.live == 0);
+}
+
+static int is_large(const char *name) {
+  return strcmp(name, "resnet18.vt") == 0 || strcmp(name, "gpt2_124m.vt") == 0;
+}
+
+static void test_examples(const vt_suite *s) {
+  for (uint32_t i = 0; i < s->n_examples; i++) {
+    const vt_suite_example *x = &s->example[i];
+    const int failed = vt_test_failed;
+    if (is_large(x->name) && !vt_test_is_long()) continue;
+    for (uint32_t k = 0; k < N_DEVICES; k++) {
+      seen plain, way;
+      run_example(x, devices[k], 0, 0, &plain);
+      for (int w = is_large(x->name) ? 3 : 1; w < 4; w++) {
+        run_example(x, devices[k], w & 1, w >> 1, &way);
+        CHECK(is_same(&plain, &way));
+      }
+    }
+    if (vt_test_failed != failed) fprintf(stderr, "  %s\n", x->name);
+  }
+}
+
+int main(void) {
+  vt_suite *s = NULL;
+  unsetenv("VOLTA_BACKEND");
+  CHECK(vt_suite_built_in(NULL, &s, NULL) == VT_OK);
+  if (s == NULL) return 1;
+  test_cases(s);
+  test_examples(s);
+  vt_suite_free(s);
+  TEST_DONE();
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# admit_refuses.sh VOLTA FOLDER - what `volta admit` says of a wrong backend: the sentence first, exit
+# 1, no certificate, and a reproducer whose command shows the same element again. FOLDER holds the
+# plug-ins of tests/violations.
+set -euo pipefail
+volta=$(realpath "$1") plugins=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$volta" "$work/bin/volta" # the command that is printed says `volta`
+export PATH=$work/bin:$PATH
+
+failed=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+# said NAME: the value behind a name in what was said.
+said() { sed -n "s/^  $1  *//p" "$work/said"; }
+
+# refused NAME OP [OPTION]: refused, and what was written shows it again.
+refused() {
+  local name=$1 op=$2 code=0 folder command element has
+  cp "$plugins/$name.so" .
+  volta admit "./$name.so" --jobs 1 "${@:3}" >"$work/said" 2>"$work/errors" || code=$?
+  if ((code != 1)); then fail "$name: exit $code, not 1: $(cat "$work/said" "$work/errors")"; fi
+  if [[ $(head -n 1 "$work/said") != "Accelerated backend diverges from CPU semantics. This is forbidden." ]]; then
+    fail "$name: the sentence does not come first: $(cat "$work/said")"
+  fi
+  if ! grep -qxF "REFUSED: ./$name.so" "$work/said"; then fail "$name: no verdict: $(cat "$work/said")"; fi
+  if [[ $(said op) != "$op" ]]; then fail "$name: the op is '$(said op)', not $op"; fi
+  if [[ -e $name.so.certificate.json ]]; then fail "$name: it has a certificate"; fi
+  folder=$(said written) command=$(said "shows it") element=$(said element) has=$(said has)
+  if [[ -z $element || -z $has || ! -f $folder/model.vt || -z $command ]]; then
+    fail "$name: nothing shows it: $(cat "$work/said")"
+    return
+  fi
+  code=0
+  (cd "$folder" && bash -c "$command") >"$work/again" 2>&1 || code=$?
+  if ((code != 1)); then fail "$name: exit $code, not 1: $command: $(cat "$work/again")"; fi
+  if ! grep -qF "first $element: reference:0 has" "$work/again" || ! grep -qF "has $has" "$work/again"; then
+    fail "$name: $element $has is not what the reproducer shows: $(cat "$work/again")"
+  fi
+  # The files are enough: the folder may be moved, as long as the plug-in is named.
+  code=0
+  mv "$folder" "$work/elsewhere"
+  (cd "$work/elsewhere" && bash -c "${command//..\/$name.so/$plugins/$name.so}") >/dev/null 2>&1 || code=$?
+  if ((code != 1)); then fail "$name: exit $code, not 1, from another folder"; fi
+  rm -r "$work/elsewhere"
+}
+
+mkdir "$work/here"
+cd "$work/here"
+refused contracted mul+add
+refused wide_accumulation matmul
+refused minus_zero_lost neg
+refused thread_dependent matmul --short # with a number of threads that shows it
+
+# A refusal lets nobody in.
+printf 'volta 1\nmodel m {\n  input x: f32[3]\n  output y = x + x\n}\n' >m.vt
+code=0
+volta run m.vt --random-inputs 1 --backend ./contracted.so >"$work/said" 2>&1 || code=$?
+if ((code != 5)) || ! grep -q "is not admitted" "$work/said"; then fail "it is let in: exit $code: $(cat "$work/said")"; fi
+
+if ((failed)); then exit 1; fi
+echo "four wrong backends were refused, and what was written shows it again"

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * contracted.c - a product and the sum it goes into, run as one: a*b + c with one rounding.
+ * Compilers do it by themselves unless they are told not to (-ffp-contract), it is faster, and it
+ * is closer to the real value. It is another value. */
+#include "violation.h"
+
+static const char *const ops[] = {"mul", "add", NULL};
+
+static int is_same(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+  return a->arena == b->arena && a->offset == b->offset;
+}
+
+/* In a group what is read from outside stays to its end, and a result lies over an operand at most
+ * where each element is read before it is written. */
+static uint64_t run(vt_bk_program *p, uint64_t i) {
+  const vt_bk_step *mul = &p->step[i], *add = mul + 1;
+  if (i + 1 == p->n_steps || mul->group == 0 || add->group != mul->group || mul->op != VT_OP_mul ||
+      add->op != VT_OP_add || mul->out->dtype != VT_DTYPE_F32 ||
+      is_same(mul->out, &add->in[0]) == is_same(mul->out, &add->in[1]))
+    return 0;
+  const vt_bk_tensor *y = add->out, *c = &add->in[is_same(mul->out, &add->in[0])];
+  int64_t at[8];
+  for (int more = violation_first(y, at); more; more = violation_next(y, at))
+    *(float *)violation_element(p, y, y, at) =
+        vt_f32_fma(*(float *)violation_element(p, &mul->in[0], y, at),
+                   *(float *)violation_element(p, &mul->in[1], y, at),
+                   *(float *)violation_element(p, c, y, at));
+  return 2;
+}
+
+const violation vt_violation = {
+    .about = "adds products before they are rounded", .ops = ops, .run = run};

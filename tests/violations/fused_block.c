@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fused_block.c - matmul alone is right; the kernel that adds the bias and takes the greater of it
+ * and 0 in one go has smaller tiles, and so other blocks. Ops that are asked one by one never show
+ * it, a model does. */
+#include "violation.h"
+
+static const char *const ops[] = {"matmul",  "add",           "maximum",   "mul",
+                                  "literal", "random_normal", "broadcast", NULL};
+
+static _Thread_local int fused;
+
+static uint64_t run(vt_bk_program *p, uint64_t i) {
+  const vt_bk_step *s = &p->step[i];
+  fused = s->group != 0 && i + 1 < p->n_steps && s[1].group == s->group;
+  violation_run_honest(p, i);
+  return 1;
+}
+
+static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
+  return fused ? violation_dot_in_blocks(a, sa, b, sb, n, 128)
+               : vt_dot_f32(a, sa, b, sb, NULL, 0, n);
+}
+
+const violation vt_violation = {.about = "is wrong where ops are fused",
+                                .ops = ops,
+                                .has = VT_BK_DETERMINISTIC_REDUCTIONS,
+                                .run = run,
+                                .dot = dot};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * virtue.c - no sin at all: it must pass, or the refusals of the others prove nothing. What every
+ * other file says with a function of its own is said here as the reference says it. */
+#include "violation.h"
+
+static const char *const ops[] = {"add",     "mul",           "neg",
+                                  "exp",     "maximum",       "max",
+                                  "sum",     "matmul",        "scatter_nd_add",
+                                  "literal", "random_normal", "broadcast",
+                                  NULL};
+
+static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
+  return violation_dot_in_blocks(a, sa, b, sb, n, 256);
+}
+
+const violation vt_violation = {
+    .about = "keeps every rule",
+    .ops = ops,
+    .has = VT_BK_FLOAT64 | VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_ROUNDED_MATH | VT_BK_ATOMIC_OPS,
+    .work = 64,
+    .dot = dot};
