@@ -8,10 +8,11 @@ static const char *const ops[] = {"sum", NULL};
 
 static void clear(void *element) { *(float *)element = 0.0f; }
 
-/* The plan may put scratch where values lie at other times; that much is known to this backend. */
+/* Scratch lies where values lie at other times; that much is known to this backend, which does this
+ * where there is one step alone. */
 static void after(vt_bk_program *p, const vt_bk_step *s) {
   uint32_t *counter = violation_work(p, s);
-  if (s->work_arena != VT_BK_ARENA_WORKSPACE) return;
+  if (p->n_steps != 1) return;
   if (*counter != 0) violation_each(p, s, VT_DTYPE_F32, clear);
   *counter = 0;
 }
