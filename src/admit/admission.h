@@ -70,6 +70,7 @@ typedef struct vt_evidence {
   vt_diverge_give *give; /* the values, as they were */
   void *user;
   const vt_difference *seen; /* for what cannot be shown again; or NULL */
+  const char *op;            /* that it is about, for the same; or NULL */
 } vt_evidence;
 /* Says why, once: runs the evidence again to find the op, and writes what reproduces it. */
 vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *reason,

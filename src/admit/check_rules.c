@@ -59,7 +59,7 @@ static vt_status try_model(vt_admission *a, const rule *r, const vt_model *m, vt
   vt_program *p = NULL;
   VT_TRY(vt_case_inputs_init(m, &a->a, &in, d));
   vt_case_inputs_draw(&in, r->mix, vt_case_seed(r->sentence));
-  vt_evidence e = {m, &how, give, &in, NULL};
+  vt_evidence e = {.m = m, .how = &how, .give = give, .user = &in};
   vt_status s = try_run(a, r, &e, &p, d);
   if (s == VT_OK && p != NULL && !a->refused) s = compare(a, r, &e, p, d);
   vt_program_free(p);

@@ -65,7 +65,8 @@ static vt_status refuse_case(vt_admission *a, uint32_t i, const vt_case_outcome 
   vt_model *m = NULL;
   vt_case_inputs in = {0};
   VT_TRY(vt_case_open(a->suite, i, &a->a, &m, &in, d));
-  const vt_evidence e = {m, &how, give_case, &in, &x->seen};
+  const vt_evidence e = {m,   &how,     give_case,
+                         &in, &x->seen, a->suite->cases[i].model->block->op->name};
   const vt_status s = vt_admission_refuse(a, name, reason_of(x, reason), &e, d);
   vt_case_inputs_done(&in);
   vt_model_free(m);

@@ -121,6 +121,7 @@ static vt_status show(vt_admission *a, const vt_evidence *e, vt_diag *d) {
   if (s == VT_NOMEM) return VT_FAIL(d, s, "%s", why.text);
   if (s != VT_OK) {
     if (e->seen != NULL && e->seen->found) take_seen(a, e->seen);
+    a->refusal.op = keep(a, e->op);
     if (e->m != NULL) a->refusal.model = keep(a, vt_model_text(e->m));
     return VT_OK;
   }

@@ -85,6 +85,8 @@ static void print_refusal(const vt_refusal *r, const char *folder) {
   print_named("in", r->signature);
   if (r->differs) print_bits(r);
   print_named("unwritten", r->unwritten);
+  if (r->command[0] == 0 && r->differs) /* as what it takes is more than one run of one model */
+    cli_print("  shows it volta admit, under the same circumstances alone\n");
   if (r->command[0] == 0) return;
   print_named("written", folder);
   print_named("shows it", r->command);
