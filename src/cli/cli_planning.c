@@ -120,10 +120,11 @@ void cli_stamp_json(json_t *o, const cli_stamp *s) {
 }
 
 json_t *cli_policy_json(const vt_policy *p) {
-  return json_pack("{s:s, s:s, s:s, s:s, s:s}", "determinism",
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "determinism",
                    p->determinism == VT_DETERMINISM_STRICT ? "strict" : "?", "precision",
                    p->precision == VT_PRECISION_LOCKED ? "locked" : "?", "fallback",
                    p->fallback == VT_FALLBACK_CPU ? "cpu" : "none", "mixed_path",
                    p->mixed_path == VT_MIXED_PATH_ALLOWED ? "allowed" : "refused", "admission",
-                   p->admission == VT_ADMISSION_WAIVED ? "waived" : "required");
+                   p->admission == VT_ADMISSION_WAIVED ? "waived" : "required", "capabilities",
+                   p->capabilities == VT_CAPABILITIES_BELIEVED ? "believed" : "tried");
 }

@@ -157,6 +157,12 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
 
 /* ---- the certificate ---- */
 
+/* What was right before is wrong now: a certificate that lies beside the plug-in would let it in. */
+static void withdraw(const vt_admission *x) {
+  const char *place = vt_admission_place(x);
+  if (place != NULL && remove(place) == 0) cli_narrate("volta: withdrew %s\n", place);
+}
+
 static vt_status conclude(const cli_args *a, const vt_admission *x, const char *folder,
                           cli_error *e) {
   const char *given = cli_value(a, "out"), *text = vt_admission_certificate(x);
@@ -165,6 +171,7 @@ static vt_status conclude(const cli_args *a, const vt_admission *x, const char *
   if (s == VT_OK && cli_value(a, "json") != NULL) s = report_json(a, x, path, folder, e);
   if (s == VT_OK && cli_value(a, "json") == NULL) report_text(a, x, path, folder);
   if (s != VT_OK || vt_admission_verdict(x) != VT_VERDICT_REFUSED) return s;
+  withdraw(x);
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
 }
 

@@ -22,7 +22,7 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json --backend null -
     "precision": "locked",
     "fallback": "cpu",
     "mixed_path": "refused",
-    "admission": "required"
+    "admission": "required",
   "unadmitted": false,
   "fallback": "backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels"
 ! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels

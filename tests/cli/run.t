@@ -101,7 +101,8 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
     "precision": "locked",
     "fallback": "none",
     "mixed_path": "refused",
-    "admission": "required"
+    "admission": "required",
+    "capabilities": "tried"
   },
   "unadmitted": false,
   "fallback": null

@@ -23,6 +23,7 @@ said() { sed -n "s/^  $1  *//p" "$work/said"; }
 refused() {
   local name=$1 op=$2 code=0 folder command element has
   cp "$plugins/$name.so" .
+  echo '{}' >"$name.so.certificate.json" # of better days: it is withdrawn
   volta admit "./$name.so" --jobs 1 "${@:3}" >"$work/said" 2>"$work/errors" || code=$?
   if ((code != 1)); then fail "$name: exit $code, not 1: $(cat "$work/said" "$work/errors")"; fi
   if [[ $(head -n 1 "$work/said") != "Accelerated backend diverges from CPU semantics. This is forbidden." ]]; then
