@@ -111,6 +111,19 @@ static void check_leavings(void) {
   CHECK(unfinished == 0 && finished > 0);
 }
 
+static void touch_now(const char *path) { (void)utimensat(AT_FDCWD, path, NULL, 0); }
+
+/* Touches what others read, as fast as it can, until it is killed. */
+static pid_t start_toucher(void) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    (void)alarm(120);
+    for (;;) (void)each_file(touch_now);
+  }
+  CHECK(pid > 0);
+  return pid;
+}
+
 int main(void) {
   pid_t pid[PROCESSES];
   unsetenv("VOLTA_BACKEND");
@@ -118,8 +131,11 @@ int main(void) {
   folder_new();
   for (uint32_t i = 0; i < KINDS; i++) CHECK(plan_is_right(NULL, i));
   kill_some();
+  const pid_t toucher = start_toucher();
   for (uint32_t i = 0; i < PROCESSES; i++) pid[i] = start(1000 + i, ROUNDS * KINDS);
   for (uint32_t i = 0; i < PROCESSES; i++) CHECK(ended_well(pid[i]));
+  CHECK(kill(toucher, SIGKILL) == 0);
+  (void)ended_well(toucher);
   check_leavings();
   folder_done();
   vt_model_free(model);

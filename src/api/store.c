@@ -74,14 +74,29 @@ static vt_status read_owned(int fd, const char *name, uint64_t limit, vt_alloc a
 }
 
 /* Without O_NONBLOCK, opening a fifo would wait for a writer that may never come. */
-vt_status vt_store_read(const vt_store *s, const char *name, vt_alloc a, int *out_there,
-                        vt_file *out, vt_diag *d) {
+static vt_status read_once(const vt_store *s, const char *name, vt_alloc a, int *out_there,
+                           vt_file *out, vt_diag *d) {
   *out_there = 0;
   const int fd = openat(s->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT ? VT_OK : refused("it cannot be opened", errno, d);
   *out_there = 1;
   const vt_status status = read_owned(fd, name, s->limit, a, out, d);
   (void)close(fd);
+  return status;
+}
+
+/* Another process may touch a file that it uses while this one reads it, which looks like a change;
+ * so it is read again, and only what changes each time is given up. */
+vt_status vt_store_read(const vt_store *s, const char *name, vt_alloc a, int *out_there,
+                        vt_file *out, vt_diag *d) {
+  enum { TRIES = 32 };
+  vt_diag why = {0};
+  vt_status status = VT_IO;
+  for (int i = 0; i < TRIES && status == VT_IO; i++) {
+    why = (vt_diag){0};
+    status = read_once(s, name, a, out_there, out, &why);
+  }
+  if (status != VT_OK && d != NULL && d->code == VT_OK) *d = why;
   return status;
 }
 
