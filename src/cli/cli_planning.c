@@ -46,11 +46,18 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]) {
     snprintf(out, CLI_SIZE_TEXT, "%.1f %s", v, name[i]);
 }
 
+static const char *value_if(const cli_args *a, const char *name) {
+  return cli_takes(a, name) ? cli_value(a, name) : NULL;
+}
+
+/* `auto` is the CPU where there is no GPU: to ask for it and for no fallback means nothing. */
 static vt_status parse_policy(const cli_args *a, vt_policy *out, cli_error *e) {
-  const char *fallback = cli_takes(a, "fallback") ? cli_value(a, "fallback") : NULL;
+  const char *fallback = value_if(a, "fallback"), *backend = value_if(a, "backend");
+  if (fallback != NULL && backend != NULL && strcmp(backend, "auto") == 0 &&
+      strcmp(fallback, "none") == 0)
+    return VT_FAIL(&e->diag, VT_USAGE, "--backend auto and --fallback none contradict each other");
   if (cli_value(a, "allow-unadmitted") != NULL) out->admission = VT_ADMISSION_WAIVED;
-  if (cli_takes(a, "untried") && cli_value(a, "untried") != NULL)
-    out->capabilities = VT_CAPABILITIES_BELIEVED;
+  if (value_if(a, "untried") != NULL) out->capabilities = VT_CAPABILITIES_BELIEVED;
   if (fallback == NULL || strcmp(fallback, "none") == 0) return VT_OK;
   out->fallback = VT_FALLBACK_CPU;
   if (strcmp(fallback, "cpu") == 0) return VT_OK;
@@ -79,7 +86,7 @@ vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e)
   if (budget != NULL && p.budget == 0)
     return VT_FAIL(&e->diag, VT_USAGE, "--memory-budget 0 leaves no room for anything");
   VT_TRY(parse_policy(a, &p.policy, e));
-  if (cli_takes(a, "threads")) VT_TRY(parse_threads(cli_value(a, "threads"), &p.threads, e));
+  VT_TRY(parse_threads(value_if(a, "threads"), &p.threads, e));
   *out = p;
   return VT_OK;
 }

@@ -199,6 +199,7 @@ static vt_status report_json(const cli_job *j, const contest *c, cli_error *e) {
   for (uint32_t i = 0; i < c->n; i++) cli_json_append(list, json_lane(c, i));
   json_t *root = json_pack("{s:s, s:o, s:o, s:b}", "model", vt_model_name(j->model), "bind",
                            cli_bind_json(&j->bind), "backends", list, "agree", !any_differs(c));
+  cli_json_set(root, "policy", cli_policy_json(&j->how.policy));
   if (c->published[0] != '\0')
     cli_json_set(root, "published",
                  json_pack("{s:s, s:b}", "digest", c->published, "agrees", agrees_published(c)));

@@ -212,6 +212,7 @@ static vt_status print_json(const view *v, cli_error *e) {
                         cli_json_hex(hash), "backend", vt_planned_backend(v->p), "bind",
                         cli_bind_json(&v->j->bind));
   const int plugin = vt_planned_plugin(v->p, hash);
+  cli_json_set(o, "policy", cli_policy_json(&v->j->how.policy));
   cli_stamp_json(o, &(cli_stamp){vt_planned_backend(v->p), plugin ? hash : NULL,
                                  vt_planned_unadmitted(v->p), vt_planned_fallback(v->p)});
   cli_planning_json(&v->j->how, o);

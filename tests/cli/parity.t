@@ -40,7 +40,15 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
       "largest": "0"
     }
   ],
-  "agree": true
+  "agree": true,
+  "policy": {
+    "determinism": "strict",
+    "precision": "locked",
+    "fallback": "none",
+    "mixed_path": "refused",
+    "admission": "required",
+    "capabilities": "tried"
+  }
 }
 # Without --backends every complete device takes part, so the last line begins so.
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 | tail -n 1 | grep -o '^reference:0 = reference:1'
@@ -92,7 +100,15 @@ $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 
       }
     }
   ],
-  "agree": false
+  "agree": false,
+  "policy": {
+    "determinism": "strict",
+    "precision": "locked",
+    "fallback": "none",
+    "mixed_path": "refused",
+    "admission": "required",
+    "capabilities": "tried"
+  }
 }
 ! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
 ? 1
@@ -128,6 +144,14 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
     }
   ],
   "agree": true,
+  "policy": {
+    "determinism": "strict",
+    "precision": "locked",
+    "fallback": "none",
+    "mixed_path": "refused",
+    "admission": "required",
+    "capabilities": "tried"
+  },
   "published": {
     "digest": "e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2",
     "agrees": true

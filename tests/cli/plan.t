@@ -50,6 +50,14 @@ $ volta plan examples/mlp.vt --bind B=4 --json
   "bind": {
     "B": 4
   },
+  "policy": {
+    "determinism": "strict",
+    "precision": "locked",
+    "fallback": "none",
+    "mixed_path": "refused",
+    "admission": "required",
+    "capabilities": "tried"
+  },
   "unadmitted": false,
   "fallback": null,
   "schedule": "source",
@@ -161,15 +169,15 @@ target bf5a6a72f6b7072e871c345f0af088ff6f727fc296feac71dd30440752c1e9bf
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +10 | head -n 9
+    "precision": "locked",
+    "fallback": "none",
+    "mixed_path": "refused",
+    "admission": "required",
+    "capabilities": "tried"
+  },
+  "unadmitted": false,
+  "fallback": null,
   "schedule": "source",
-  "stream": null,
-  "memory_budget": 830975,
-  "fits": false,
-  "smallest_budget": 830976,
-  "smallest_budget_with": {
-    "--schedule memory": 830976,
-    "--stream all": 820736,
-    "both": 820736
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1

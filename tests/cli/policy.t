@@ -31,6 +31,7 @@ $ volta plan examples/mlp.vt --bind B=4 --backend null
 ? 4
 $ volta plan examples/mlp.vt --bind B=4 --backend null --fallback cpu --json | grep -E '"(backend|fallback|unadmitted)":'
   "backend": "reference:0",
+    "fallback": "cpu",
   "unadmitted": false,
   "fallback": "backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels",
 ! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
@@ -88,4 +89,7 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --threads 0
 ? 2
 $ VOLTA_ISA=a_set_of_instructions_that_is_long volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
 ! volta: error: there are no instructions 'a_set_of_instructions_that_is_long' [usage]
+? 2
+$ volta run examples/mlp.vt --bind B=1 --random-inputs 1 --backend auto --fallback none
+! volta: error: --backend auto and --fallback none contradict each other [usage]
 ? 2
