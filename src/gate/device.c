@@ -236,7 +236,12 @@ static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening 
   const vt_registry_row row = {shown, plugin->query, VT_KIND_TEST, &plugin->proofs};
   dev->plugin = plugin;
   VT_TRY(open_row(dev, &row, ordinal, d));
-  const vt_bearer b = {path, ordinal, &plugin->image.hash, dev->caps.fingerprint};
+  const vt_bearer b = {.path = path,
+                       .device = ordinal,
+                       .content = &plugin->image.hash,
+                       .isa = how->isa,
+                       .fingerprint = dev->caps.fingerprint,
+                       .has = dev->caps.has};
   int certified;
   VT_TRY(vt_plugin_admit(&b, how, &certified, d));
   dev->unadmitted = !certified;
@@ -303,6 +308,7 @@ const vt_hash256 *vt_device_plugin(const vt_device *dev) {
 }
 
 int vt_device_unadmitted(const vt_device *dev) { return dev->unadmitted; }
+const char *vt_device_isa(const vt_device *dev) { return dev->isa; }
 
 uint64_t vt_device_proven(const vt_device *dev) {
   return dev->proven != NULL ? atomic_load(dev->proven) : 0;

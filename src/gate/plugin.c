@@ -174,7 +174,7 @@ static vt_plugin *find_held(const char *path) {
 static vt_status get_held(vt_plugin *p, const char *path, uint32_t ordinal, const vt_opening *how,
                           vt_diag *d) {
   int certified;
-  const vt_bearer b = {.path = path, .device = ordinal, .content = &p->image.hash};
+  const vt_bearer b = {.path = path, .device = ordinal, .content = &p->image.hash, .isa = how->isa};
   VT_TRY(vt_plugin_admit(&b, how, &certified, d));
   pthread_mutex_lock(&lock);
   const vt_status s = probe(p, ordinal, path, d);
@@ -193,7 +193,7 @@ vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *ho
   vt_sealed image = {0};
   VT_TRY(take_file(path, &image, d));
   int certified;
-  const vt_bearer b = {.path = path, .device = ordinal, .content = &image.hash};
+  const vt_bearer b = {.path = path, .device = ordinal, .content = &image.hash, .isa = how->isa};
   vt_status s = vt_plugin_admit(&b, how, &certified, d);
   if (s == VT_OK) {
     pthread_mutex_lock(&lock);

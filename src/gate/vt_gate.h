@@ -22,7 +22,9 @@ typedef struct vt_bearer {
   const char *path;
   uint32_t device; /* its number */
   const vt_hash256 *content;
+  const char *isa;         /* the instructions that it is held to; NULL: none */
   const char *fingerprint; /* as the device itself gives it; NULL: it is not open yet */
+  uint64_t has;            /* and what it declares, once it is open */
 } vt_bearer;
 /* How a device is opened; all zero is strict. */
 enum { VT_WHY_NOT = 160 };
@@ -48,6 +50,7 @@ const char *vt_device_name(const vt_device *dev); /* "reference:0" */
 /* The content of the plug-in; NULL for a device that is built in. */
 const vt_hash256 *vt_device_plugin(const vt_device *dev);
 int vt_device_unadmitted(const vt_device *dev);
+const char *vt_device_isa(const vt_device *dev); /* the instructions it is held to; "": none */
 const vt_bk_caps *vt_device_caps(const vt_device *dev);
 /* What the device is trusted to keep, of vt_bk_caps.has: set by those who tried it, and shared by
  * all devices of one backend and number in this process. */

@@ -102,6 +102,16 @@ expect 5 "its certificate is of a file with another content" "${run[@]}" --backe
 sed 's/"spoilt": /"spoilt": 1/' $plugin.certificate.json >"$work/other/edited.json"
 expect 5 "its seal is broken" "${run[@]}" --backend $plugin --certificate "$work/other/edited.json"
 expect 5 "cannot open" "${run[@]}" --backend $plugin --certificate "$work/other/none.json"
+# What was shown with some instructions says nothing of others.
+expect 0 '"isa": ""' cat $plugin.certificate.json
+expect 5 "its certificate is of other instructions" env VOLTA_ISA=scalar "${run[@]}" --backend $plugin
+if [[ -n ${VOLTA_TEST_FULL:-} ]]; then
+  scalar=$work/other/scalar.json
+  expect 0 "ADMITTED: $plugin" env VOLTA_ISA=scalar "$volta" admit $plugin -o "$scalar"
+  expect 0 '"isa": "scalar"' cat "$scalar"
+  expect 5 "its certificate is of other instructions" "${run[@]}" --backend $plugin --certificate "$scalar"
+  expect 0 '"unadmitted": false' env VOLTA_ISA=scalar "${run[@]}" --backend $plugin --certificate "$scalar" --json
+fi
 mv $plugin.certificate.json "$work/other"
 
 # ---- what it does not have is refused before anything runs ----
