@@ -31,10 +31,18 @@ static void host_progress(void *user, uint64_t step) {
   if (dev->running != NULL) vt_exec_note(dev->running, step);
 }
 
+/* What a backend may blame: itself, its device, or what it is asked for. Results that differ,
+ * files, usage and broken invariants are ours to find, and so are the exits that belong to them. */
+static int may_answer(int32_t status) {
+  return status == VT_UNSUPPORTED || status == VT_BACKEND || status == VT_ABI || status == VT_NOMEM;
+}
+
 vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_diag *d) {
-  const vt_status s = vt_status_exit((vt_status)status) == 70 ? VT_INTERNAL : (vt_status)status;
-  (void)VT_FAIL(d, s, "backend '%s' cannot %s: %s", dev->name, what,
-                dev->reason[0] != 0 ? dev->reason : vt_status_text(s));
+  const vt_status s = may_answer(status) ? (vt_status)status : VT_BACKEND;
+  char odd[40] = "";
+  if (!may_answer(status)) snprintf(odd, sizeof odd, " (it answers %d)", (int)status);
+  (void)VT_FAIL(d, s, "backend '%s' cannot %s: %s%s", dev->name, what,
+                dev->reason[0] != 0 ? dev->reason : vt_status_text(s), odd);
   dev->reason[0] = 0; /* it belonged to this failure alone */
   return s;
 }
