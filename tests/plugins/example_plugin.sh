@@ -135,6 +135,15 @@ expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "
 cd ..
 expect 5 "is not admitted" "${run[@]}" --backend "$work/libwrong.so"
 
+# ---- what a plug-in says of itself does not reach the terminal as it is ----
+sed 's/\.about = "f32/.about = "\\n\\033[31m\\377 f32/' pointwise.c >"$work/loud.c"
+"$compiler" -std=c11 -O2 -fPIC -shared -I"$work/include" -o "$work/libloud.so" "$work/loud.c"
+expect 0 '\x0a\x1b[31m\xff f32 element' "$volta" backends "$work/libloud.so"
+expect 0 '"about"' "$volta" backends "$work/libloud.so" --json
+python3 -m json.tool "$work/said" >/dev/null || fail "what it says of itself breaks the JSON"
+printf 'x' >"$work/$(printf 'lib\033[31m.so')"
+expect 5 'lib\x1b[31m.so' "$volta" backends "$work/$(printf 'lib\033[31m.so')"
+
 # ---- the template, copied out as src/back/null/README.md says ----
 cd "$root"
 mkdir "$work/mine"
