@@ -266,12 +266,21 @@ vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out, 
   return vt_plugin_hold(dev->plugin, path, out, d);
 }
 
+static int is_gpu(const char *name, size_t n) { return n == 3 && memcmp(name, "gpu", 3) == 0; }
+
+int vt_registry_knows(const char *name) {
+  uint32_t ordinal;
+  if (strchr(name, '/') != NULL) return 1;
+  const size_t n = split_name(name, &ordinal);
+  return is_gpu(name, n) || find_row(name, n) != NULL;
+}
+
 static vt_status open_named(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return open_plugin(dev, name, how, d);
   const size_t n = split_name(name, &ordinal);
   const vt_registry_row *row = find_row(name, n);
-  if (n == 3 && memcmp(name, "gpu", 3) == 0) {
+  if (is_gpu(name, n)) {
     row = find_kind(VT_KIND_GPU);
     if (row == NULL) return no_gpu(d);
   }

@@ -14,6 +14,9 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
 /* The first backend of a kind that has a device: its name, or NULL. */
 typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TEST } vt_kind;
 const char *vt_registry_first(vt_kind kind);
+/* Whether a name could be opened, here or where there are other devices and files: 0 when it is
+ * misspelt. */
+int vt_registry_knows(const char *name);
 
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
