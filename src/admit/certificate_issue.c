@@ -78,15 +78,12 @@ static void set_hash(draft *x, uint32_t field, const vt_hash256 *h) {
 }
 
 static void set_capabilities(draft *x, uint64_t has) {
-  char text[VT_CAPABILITIES * 64] = "[";
-  size_t n = 1;
-  for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
-    const vt_capability *c = vt_capability_at(i);
-    if ((has & c->bit) == 0) continue;
-    n += (size_t)snprintf(text + n, sizeof text - n, "%s\"%s\"", n == 1 ? "" : ", ", c->name);
-  }
-  snprintf(text + n, sizeof text - n, "]");
-  set(x, VT_CERTIFICATE_capabilities, text);
+  vt_text t;
+  vt_text_init(&t, x->arena->a);
+  vt_certificate_list(&t, has);
+  if (vt_text_status(&t) == VT_OK) set(x, VT_CERTIFICATE_capabilities, t.s);
+  if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
+  vt_text_done(&t);
 }
 
 static void set_counts(draft *x, const vt_admission_counts *c) {
@@ -126,6 +123,7 @@ static vt_status set_device(draft *x, const vt_device *dev, vt_diag *d) {
   set_hash(x, VT_CERTIFICATE_content, &content);
   set_text(x, VT_CERTIFICATE_fingerprint, print);
   set_capabilities(x, caps->has);
+  set_text(x, VT_CERTIFICATE_isa, vt_device_isa(dev));
   return VT_OK;
 }
 

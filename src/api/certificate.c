@@ -39,6 +39,18 @@ void vt_certificate_quote(vt_text *t, const char *text) {
   vt_text_add(t, "\"");
 }
 
+void vt_certificate_list(vt_text *t, uint64_t has) {
+  const char *comma = "";
+  vt_text_add(t, "[");
+  for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
+    const vt_capability *c = vt_capability_at(i);
+    if ((has & c->bit) == 0) continue;
+    vt_text_add(t, "%s\"%s\"", comma, c->name);
+    comma = ", ";
+  }
+  vt_text_add(t, "]");
+}
+
 static void seal_of(const char *text, size_t n, char out[65]) {
   const vt_hash256 h = vt_hash_bytes(text, n);
   vt_hash_hex(&h, out);
@@ -149,6 +161,15 @@ static int says_text(const vt_certificate *c, uint32_t field, const char *value)
   return same;
 }
 
+static int says_list(const vt_certificate *c, uint32_t field, uint64_t has) {
+  vt_text t;
+  vt_text_init(&t, vt_alloc_default());
+  vt_certificate_list(&t, has);
+  const int same = vt_text_status(&t) == VT_OK && says(c, field, t.s);
+  vt_text_done(&t);
+  return same;
+}
+
 static int says_hash(const vt_certificate *c, uint32_t field, const vt_hash256 *h) {
   char hex[65];
   vt_hash_hex(h, hex);
@@ -176,8 +197,12 @@ int vt_certificate_covers(const vt_certificate *c, const vt_bearer *b, char why[
     fault = "is of another version of the ABI";
   else if (!says_hash(c, VT_CERTIFICATE_suite, &asked))
     fault = "is of another conformance suite than that of this build";
+  else if (!says_text(c, VT_CERTIFICATE_isa, b->isa != NULL ? b->isa : ""))
+    fault = "is of other instructions (VOLTA_ISA)";
   else if (b->fingerprint != NULL && !says_text(c, VT_CERTIFICATE_fingerprint, b->fingerprint))
     fault = "is of a device with another fingerprint";
+  else if (b->fingerprint != NULL && !says_list(c, VT_CERTIFICATE_capabilities, b->has))
+    fault = "is of a device that declares other capabilities";
   if (fault != NULL) snprintf(why, VT_WHY_NOT, "its certificate %s", fault);
   return fault == NULL;
 }

@@ -26,6 +26,8 @@ typedef struct vt_certificate {
 
 /* A text in quotes, in ASCII. */
 void vt_certificate_quote(vt_text *t, const char *text);
+/* Capabilities as a list of their names. */
+void vt_certificate_list(vt_text *t, uint64_t has);
 /* The whole of it: every field, then the seal. */
 void vt_certificate_print(const vt_certificate *c, vt_text *t);
 /* Reads what vt_certificate_print wrote and nothing else: VT_FORMAT says what is wrong. The values

@@ -11,7 +11,9 @@ static const vt_hash256 content = {{1, 2, 3, 0xff}};
 
 /* ---- one that is right ---- */
 
-/* The values that cover { "./libfoo.so", 1, content, "foo \"1\"" }. */
+static const uint64_t declared = VT_BK_FLOAT64 | VT_BK_REGIONS;
+
+/* The values that cover `bearer`. */
 static void right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
   const vt_hash256 suite = vt_certificate_suite();
   char hex[65];
@@ -27,7 +29,8 @@ static void right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
   vt_hash_hex(&content, hex);
   vt_certificate_quote(&value[VT_CERTIFICATE_content], hex);
   vt_certificate_quote(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
-  vt_text_add(&value[VT_CERTIFICATE_capabilities], "[\"a\", \"b\"]");
+  vt_certificate_list(&value[VT_CERTIFICATE_capabilities], declared);
+  vt_certificate_quote(&value[VT_CERTIFICATE_isa], "avx2");
   vt_certificate_quote(&value[VT_CERTIFICATE_volta], VT_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_numerics], "%u", VT_NUMERICS_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_abi], "%u", VT_BK_ABI_MAJOR);
@@ -50,7 +53,7 @@ static void print_with(int field, const char *other, vt_text *out) {
   for (int i = 0; i < VT_CERTIFICATE_FIELDS; i++) vt_text_done(&value[i]);
 }
 
-static const vt_bearer bearer = {"./libfoo.so", 1, &content, "foo \"1\""};
+static const vt_bearer bearer = {"./libfoo.so", 1, &content, "avx2", "foo \"1\"", declared};
 
 static void test_round_trip(void) {
   vt_text t, again;
@@ -154,10 +157,41 @@ static void test_of_something_else(void) {
   expect_not_covered(VT_CERTIFICATE_suite, "\"00\"", &bearer, "another conformance suite");
   expect_not_covered(VT_CERTIFICATE_fingerprint, "\"foo\"", &bearer, "another fingerprint");
   const vt_hash256 other = {{1, 2, 3, 0xfe}};
-  const vt_bearer changed = {"./libfoo.so", 1, &other, NULL},
-                  next = {"./libfoo.so", 2, &content, NULL};
+  const vt_bearer changed = {"./libfoo.so", 1, &other, "avx2", NULL, 0},
+                  next = {"./libfoo.so", 2, &content, "avx2", NULL, 0};
   expect_not_covered(0, NULL, &changed, "another content");
   expect_not_covered(0, NULL, &next, "another of its devices");
+}
+
+/* Other instructions are other kernels, whether the device is open yet or not. */
+static void test_other_instructions(void) {
+  vt_bearer free = bearer, other = bearer, shut = bearer;
+  free.isa = NULL;
+  other.isa = "scalar";
+  shut.isa = "";
+  shut.fingerprint = NULL;
+  expect_not_covered(0, NULL, &free, "other instructions");
+  expect_not_covered(0, NULL, &other, "other instructions");
+  expect_not_covered(0, NULL, &shut, "other instructions");
+  expect_not_covered(VT_CERTIFICATE_isa, "\"\"", &bearer, "other instructions");
+}
+
+/* One more or one less; a device that is not open has declared nothing yet. */
+static void test_other_capabilities(void) {
+  vt_bearer more = bearer, less = bearer;
+  vt_text t;
+  vt_certificate c;
+  char why[VT_WHY_NOT] = "";
+  more.has |= VT_BK_ATOMIC_OPS;
+  less.has = VT_BK_FLOAT64;
+  expect_not_covered(0, NULL, &more, "other capabilities");
+  expect_not_covered(0, NULL, &less, "other capabilities");
+  expect_not_covered(VT_CERTIFICATE_capabilities, "[]", &bearer, "other capabilities");
+  less.fingerprint = NULL;
+  print_with(0, NULL, &t);
+  CHECK(vt_certificate_parse(t.s, t.n, &c, NULL) == VT_OK);
+  CHECK(vt_certificate_covers(&c, &less, why) && why[0] == 0);
+  vt_text_done(&t);
 }
 
 /* ---- files ---- */
@@ -171,7 +205,7 @@ static void write_file(const char *path, const char *bytes, size_t n) {
 }
 
 static int admits(const char *path, const char *says) {
-  const vt_bearer b = {plugin, 1, &content, "foo \"1\""};
+  const vt_bearer b = {plugin, 1, &content, "avx2", "foo \"1\"", declared};
   char why[VT_WHY_NOT] = "";
   const int covers = vt_certificate_admits(path, &b, why);
   CHECK(covers || strstr(why, says) != NULL);
@@ -210,6 +244,8 @@ int main(void) {
   test_every_length();
   test_malformed();
   test_of_something_else();
+  test_other_instructions();
+  test_other_capabilities();
   test_files();
   TEST_DONE();
 }

@@ -145,7 +145,6 @@ static void has_no_room(void) { does_not(WRAPPED_NEW, VT_NOMEM); }
 static void does_not_run(void) { does_not(WRAPPED_RUN, VT_BACKEND); }
 
 static const fault faults[] = {
-    {"nosuch", "no backend 'nosuch'; there are: reference, island, fake", VT_BACKEND, NULL},
     {"fake:9", "'fake' has 2 devices, there is no number 9", VT_BACKEND, NULL},
     {"./nosuch.so", "plug-in './nosuch.so' is refused", VT_BACKEND, NULL},
     {"gpu", "no GPU that a backend of this build can use", VT_BACKEND, no_devices},
@@ -239,6 +238,21 @@ static void test_no_fallback(void) {
     CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == opened); /* the CPU was not tried */
     CHECK(memcmp(&with, &without, sizeof with) == 0 && memcmp(&with, &planned, sizeof with) == 0);
     CHECK(with.code == s && wrapped.live == 0);
+  }
+}
+
+/* A name that means nothing is said to mean nothing, whatever the policy is. */
+static void test_misspelt(void) {
+  static const char *const names[] = {"nosuch", "referense", "gpus", "gp", "auto:1", "fake:x", ""};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const vt_options o = options_of(names[i], &falls_back);
+    vt_program *p = NULL;
+    vt_planned *q = NULL;
+    vt_diag d = {0};
+    wrapped_reset();
+    CHECK(vt_program_new(model, &o, &p, &d) == VT_BACKEND && p == NULL && d.code == VT_BACKEND);
+    CHECK(strstr(d.text, "there are: reference, island, fake") != NULL);
+    CHECK(vt_planned_new(model, &o, &q, NULL) == VT_BACKEND && q == NULL && wrapped.live == 0);
   }
 }
 
@@ -379,6 +393,7 @@ int main(void) {
   test_nonsense();
   test_fallback();
   test_no_fallback();
+  test_misspelt();
   test_not_while_running();
   test_out_of_memory();
   test_auto();

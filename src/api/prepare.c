@@ -188,8 +188,10 @@ static vt_status attempt(const vt_model *m, const vt_options *o, const vt_openin
   return (how & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, a, d) : VT_OK;
 }
 
-/* What another device may do better: this one is not there, cannot, or has no room. */
-static int is_device_fault(vt_status s) {
+/* What another device may do better: this one is not there, cannot, or has no room. A name that is
+ * misspelt is no device that is missing. */
+static int is_device_fault(vt_status s, const char *backend) {
+  if (!vt_registry_knows(backend)) return 0;
   return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
 }
 
@@ -218,7 +220,7 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int how
   if (terms->policy.fallback == VT_FALLBACK_NONE)
     return attempt(m, &named, &opening, a, how, dev, line, d);
   const vt_status s = attempt(m, &named, &opening, a, how, dev, line, &why);
-  if (is_device_fault(s)) {
+  if (is_device_fault(s, named.backend)) {
     snprintf(terms->fallback, sizeof terms->fallback, "%s", why.text);
     return fall_back(m, &named, &opening, a, how, dev, line, d);
   }

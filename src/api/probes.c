@@ -8,7 +8,9 @@
 #include "volta/volta_tools.h"
 #include "vt_num.h"
 
-typedef enum values { UNIFORM, TINY, BITS, BYTES } values;
+/* UNIFORM is what --random-inputs gives; FULL is f64 about 1 with every bit of its fraction in use.
+ */
+typedef enum values { UNIFORM, TINY, BITS, BYTES, FULL } values;
 
 typedef struct probe {
   uint64_t capability;
@@ -33,26 +35,41 @@ typedef struct trial {
 
 /* ---- inputs ---- */
 
-/* Random bits, which a mask makes subnormal: sign and fraction are kept. */
-static void fill(void *data, uint64_t bytes, uint32_t dtype, values how) {
+/* Sign and fraction of the element that word `k` is of, or is two of. */
+static uint32_t fraction_of(uint32_t dtype, uint32_t k) {
+  if (dtype == VT_DTYPE_F32) return UINT32_C(0x807fffff);
+  if (dtype == VT_DTYPE_F16) return UINT32_C(0x83ff83ff);
+  if (dtype == VT_DTYPE_BF16) return UINT32_C(0x807f807f);
+  return k % 2 == 1 ? UINT32_C(0x800fffff) : UINT32_MAX;
+}
+
+/* Random bits, which a mask makes subnormal, or of an exponent from -7 to 8. */
+static uint32_t bend(uint32_t word, uint32_t dtype, uint32_t k, values how) {
+  const uint32_t kept = word & fraction_of(dtype, k);
+  if (how == TINY) return kept;
+  if (how == FULL && k % 2 == 1) return kept | (0x3f8 + (word >> 20 & 15)) << 20;
+  return word;
+}
+
+static void fill(void *data, uint64_t bytes, uint32_t dtype, uint32_t stream, values how) {
   uint32_t words[4];
   for (uint64_t i = 0; i < bytes; i += sizeof words) {
     const uint64_t n = bytes - i < sizeof words ? bytes - i : sizeof words;
-    vt_philox(SEED, 0, 0, i / sizeof words, words);
-    for (uint32_t k = 0; how == TINY && k < 4; k++)
-      if (dtype == VT_DTYPE_F32 || k % 2 == 1)
-        words[k] &= dtype == VT_DTYPE_F32 ? UINT32_C(0x807fffff) : UINT32_C(0x800fffff);
+    vt_philox(SEED, stream, 0, i / sizeof words, words);
+    for (uint32_t k = 0; k < 4; k++) words[k] = bend(words[k], dtype, k, how);
     memcpy((char *)data + i, words, (size_t)n);
   }
 }
 
-static vt_status fill_port(vt_program *p, const vt_port *port, values how, vt_diag *d) {
+/* Each from a stream of its own: of two that are equal, the difference is 0 and the quotient 1. */
+static vt_status fill_port(vt_program *p, uint32_t i, values how, vt_diag *d) {
+  const vt_port *port = &p->g->ports[i];
   vt_tensor t = vt_tensor_like(&p->g->values[port->value].type);
   uint64_t count, bytes;
   VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
   t.data = vt_alloc_new(p->a, (size_t)bytes);
   if (t.data == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  fill(t.data, bytes, t.dtype, how);
+  fill(t.data, bytes, t.dtype, i, how);
   const vt_status s = vt_program_set_input(p, port->name, &t, d);
   vt_alloc_free(p->a, t.data, (size_t)bytes);
   return s;
@@ -60,7 +77,7 @@ static vt_status fill_port(vt_program *p, const vt_port *port, values how, vt_di
 
 static vt_status give(vt_program *p, values how, vt_diag *d) {
   if (how == UNIFORM) return vt_program_random_inputs(p, SEED, d);
-  for (uint32_t i = 0; i < p->g->n_ports; i++) VT_TRY(fill_port(p, &p->g->ports[i], how, d));
+  for (uint32_t i = 0; i < p->g->n_ports; i++) VT_TRY(fill_port(p, i, how, d));
   return VT_OK;
 }
 
@@ -172,7 +189,7 @@ vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t need
     uint32_t models;
     if ((open & c->bit) == 0) continue;
     VT_TRY(try_one(o, dev, c, a, &models, d));
-    vt_device_prove(dev, c->bit);
+    if (models != 0) vt_device_prove(dev, c->bit); /* what could not be tried shows nothing */
     open &= ~c->bit;
   }
   return VT_OK;

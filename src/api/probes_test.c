@@ -83,6 +83,16 @@ static void test_each_catches(void) {
   }
 }
 
+/* Operands that lose their lower halves, before anything is computed. */
+static void test_narrow_operands(void) {
+  uint32_t tried = 0;
+  vt_diag d = {0};
+  wrapped_reset();
+  wrapped.narrows = 1;
+  CHECK(try_on("fake", capability_of(VT_BK_FLOAT64), &tried, &d) == VT_BACKEND);
+  CHECK(strstr(d.text, "and does not keep it: ") != NULL && tried == 1); /* by the first of them */
+}
+
 /* ---- before the first use ---- */
 
 /* Models that need one capability, and as little else as can be; `neg` is in no probe. */
@@ -154,6 +164,22 @@ static void test_once(void) {
   CHECK(make(more, "reference:1", NULL, NULL) == VT_OK);
   CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_RUN] == 0);
   vt_model_free(m);
+  vt_model_free(more);
+}
+
+/* A device that accepts no probe has shown nothing: it is not taken to keep what it declares. */
+static void test_untried_is_unproven(void) {
+  vt_model *least = model_of("x: f32[4]", "neg(x)"), *more = model_of("x: f32[4]", "neg(x + x)");
+  vt_diag d = {0};
+  wrapped_reset();
+  wrapped_forget();
+  wrapped.accepts = VT_OP_neg;
+  CHECK(make(least, "fake", NULL, NULL) == VT_OK && runs() == 0);
+  wrapped.accepts = 0;
+  wrapped.breaks = VT_BK_SUBNORMALS;
+  CHECK(make(more, "fake", NULL, &d) == VT_BACKEND);
+  CHECK(strstr(d.text, "declares preserves_subnormals and does not keep it") != NULL);
+  vt_model_free(least);
   vt_model_free(more);
 }
 
@@ -249,8 +275,10 @@ int main(void) {
   unsetenv("VOLTA_ISA");
   test_all_run();
   test_each_catches();
+  test_narrow_operands();
   test_liars();
   test_once();
+  test_untried_is_unproven();
   test_many_sets();
   test_errors();
   test_threads();

@@ -122,6 +122,17 @@ static void say_reference(char *out, size_t n) {
            ok ? "ok: the reference runs every prim" : "FAILED: the reference is incomplete");
 }
 
+/* As a run that names none would open it. */
+static void say_opened(char *out, size_t n) {
+  const vt_options o = {.size = sizeof o};
+  vt_device *dev = NULL;
+  vt_diag why = {0};
+  const vt_status s = vt_options_open(&o, vt_alloc_default(), &dev, &why);
+  snprintf(out, n, "%s%s",
+           s == VT_OK ? "ok: " : "FAILED: ", s == VT_OK ? vt_device_name(dev) : why.text);
+  vt_device_close(dev);
+}
+
 static void say_version(char *out, size_t n) { snprintf(out, n, "%s", VT_VERSION); }
 static void say_numerics(char *out, size_t n) { snprintf(out, n, "%u", VT_NUMERICS_VERSION); }
 static void say_compiler(char *out, size_t n) { snprintf(out, n, "%s", COMPILER); }
@@ -146,6 +157,7 @@ static const struct {
     {"backend.default", say_chosen},
     {"check.numerics", say_self_test},
     {"check.reference", say_reference},
+    {"check.backend", say_opened},
 };
 enum { N_FACTS = sizeof facts / sizeof *facts };
 

@@ -43,6 +43,8 @@ static struct wrapped {
   uint64_t breaks;              /* a capability that it does not keep */
   uint32_t breaks_op;           /* an op that it does not get right; 0: none */
   uint32_t refuses;             /* an op that it does not accept; 0: none */
+  uint32_t accepts;             /* the only op that it accepts; 0: all */
+  int narrows;                  /* f64 becomes f32 on its way to the device */
   int fails;                    /* a call that fails with `status`; -1: none */
   int32_t status;
   int spoils;        /* runs leave another mode behind */
@@ -154,6 +156,8 @@ static inline int32_t shell_check(vt_bk_device *handle, const vt_bk_step *step) 
   const int32_t s = wrapped_note(dev->row, WRAPPED_CHECK);
   if (s != VT_OK) return s;
   if (dev->row == WRAPPED_FAKE && step->op == wrapped.refuses) return VT_UNSUPPORTED;
+  if (dev->row == WRAPPED_FAKE && wrapped.accepts != 0 && step->op != wrapped.accepts)
+    return VT_UNSUPPORTED;
   return dev->api->step_check(dev->dev, step);
 }
 static inline int32_t shell_workspace(vt_bk_device *handle, const vt_bk_step *step, uint64_t *out) {
@@ -209,11 +213,24 @@ static inline void shell_drop(vt_bk_device *handle, uint64_t buffer) {
   dev->api->buffer_free(dev->dev, buffer);
   wrapped.live--;
 }
+/* As a model of f64 alone is copied. */
+static inline int32_t shell_narrow(shell_device *dev, const void *host, uint64_t buffer,
+                                   uint64_t offset, uint64_t bytes) {
+  double *data = malloc((size_t)bytes + 1);
+  if (data == NULL) exit(1);
+  memcpy(data, host, (size_t)bytes);
+  for (uint64_t i = 0; i < bytes / sizeof *data; i++) data[i] = (double)(float)data[i];
+  const int32_t s = dev->api->copy(dev->dev, data, buffer, offset, bytes, 1);
+  free(data);
+  return s;
+}
 static inline int32_t shell_copy(vt_bk_device *handle, void *host, uint64_t buffer, uint64_t offset,
                                  uint64_t bytes, uint32_t to_device) {
   shell_device *dev = (shell_device *)(void *)handle;
   const int32_t noted = wrapped_note(dev->row, WRAPPED_COPY);
   if (noted != VT_OK) return noted;
+  if (dev->row == WRAPPED_FAKE && wrapped.narrows && to_device != 0)
+    return shell_narrow(dev, host, buffer, offset, bytes);
   return dev->api->copy(dev->dev, host, buffer, offset, bytes, to_device);
 }
 

@@ -68,8 +68,11 @@ void cli_print_wrapped(const char *text, int indent);
 void cli_print(const char *format, ...) VT_PRINTF(1, 2);
 void cli_write(const char *bytes, size_t n);
 void cli_print_count(uint64_t n, const char *noun); /* "1 tensor", "2 tensors" */
-/* The same without control characters, which would break lines or reach the terminal. */
+/* The same without control characters, which would break lines or reach the terminal, and without
+ * bytes that are no UTF-8: \x1b. */
 void cli_print_name(const char *name);
+/* That as a text of at most `room` bytes, which is also what is returned. */
+const char *cli_plain(const char *text, char *out_text, size_t room);
 void cli_flush(void);
 /* Writes what is left and turns the verb's status into the exit code. */
 int cli_finish(vt_status s);

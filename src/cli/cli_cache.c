@@ -5,13 +5,9 @@
 
 /* Names of files are in it: nothing in them may steer the terminal. */
 static void warn(void *user, const char *text) {
-  char plain[512];
-  size_t n = 0;
+  char plain[2048];
   (void)user;
-  for (; text[n] != '\0' && n + 1 < sizeof plain; n++)
-    plain[n] = (unsigned char)text[n] < 32 || text[n] == 127 ? '?' : text[n];
-  plain[n] = '\0';
-  cli_narrate("volta: warning: %s\n", plain);
+  cli_narrate("volta: warning: %s\n", cli_plain(text, plain, sizeof plain));
 }
 
 vt_status cli_cache_open(const cli_args *a, vt_cache **out, cli_error *e) {

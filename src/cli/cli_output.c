@@ -53,15 +53,56 @@ void cli_print_count(uint64_t n, const char *noun) {
   cli_print("%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
 }
 
-static int is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
+/* The bytes of a character of several, and which it is; 0 when it is no UTF-8. */
+static size_t decode(const unsigned char *s, uint32_t *out_c) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+  uint32_t c = s[0] & (0xffu >> (n + 1));
+  if (s[0] < 0xc2 || s[0] > 0xf4) return 0;
+  for (size_t i = 1; i < n; i++) {
+    if ((s[i] & 0xc0) != 0x80) return 0;
+    c = c << 6 | (s[i] & 0x3f);
+  }
+  *out_c = c;
+  return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
+}
+
+/* The bytes of the character at `p`, or 0 for one that a terminal would obey - a control, a change
+ * of direction, a separator of lines - and for what is no character at all. */
+static size_t shown(const char *p) {
+  const unsigned char first = (unsigned char)*p;
+  uint32_t c = 0;
+  if (first < 0x80) return first >= 0x20 && first != 0x7f;
+  const size_t n = decode((const unsigned char *)p, &c);
+  const int obeyed = c < 0xa0 || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  return obeyed ? 0 : n;
+}
 
 void cli_print_name(const char *name) {
-  for (const char *p = name; *p != '\0'; p++) {
-    if (is_control(*p))
+  for (const char *p = name; *p != '\0';) {
+    const size_t n = shown(p);
+    if (n == 0)
       cli_print("\\x%02x", (unsigned char)*p);
     else
-      cli_write(p, 1);
+      cli_write(p, n);
+    p += n == 0 ? 1 : n;
   }
+}
+
+const char *cli_plain(const char *text, char *out_text, size_t room) {
+  size_t used = 0;
+  for (const char *p = text; *p != '\0';) {
+    const size_t n = shown(p), takes = n == 0 ? 4 : n;
+    if (used + takes + 1 > room) break;
+    if (n == 0)
+      snprintf(out_text + used, 5, "\\x%02x", (unsigned char)*p);
+    else
+      memcpy(out_text + used, p, n);
+    used += takes;
+    p += n == 0 ? 1 : n;
+  }
+  out_text[used] = '\0';
+  return out_text;
 }
 
 void cli_flush(void) {
@@ -131,7 +172,11 @@ static int colour(void) {
 
 /* Names and lines come from files: nothing in them may steer the terminal. */
 static void put_plain(const char *text) {
-  for (const char *p = text; *p != '\0'; p++) putc(is_control(*p) && *p != '\t' ? '?' : *p, stderr);
+  for (const char *p = text; *p != '\0';) {
+    const size_t n = *p == '\t' ? 1 : shown(p);
+    fwrite(n == 0 ? "?" : p, 1, n == 0 ? 1 : n, stderr);
+    p += n == 0 ? 1 : n;
+  }
 }
 
 /* `column` counts bytes from 1. Tabs stay tabs, and a character of several bytes is one wide, so

@@ -113,7 +113,9 @@ void cli_stamp_tell(const cli_stamp *s) {
   char hex[CLI_HEX_SIZE] = "";
   if ((!s->unadmitted && s->fallback == NULL) || strcmp(last, s->backend) == 0) return;
   snprintf(last, sizeof last, "%s", s->backend);
-  if (s->fallback != NULL) cli_narrate("volta: FALLBACK to %s: %s\n", s->backend, s->fallback);
+  char why[2048]; /* in it are words of the backend that failed */
+  if (s->fallback != NULL)
+    cli_narrate("volta: FALLBACK to %s: %s\n", s->backend, cli_plain(s->fallback, why, sizeof why));
   if (!s->unadmitted) return;
   if (s->plugin != NULL) cli_hex(s->plugin, hex);
   cli_narrate("volta: UNADMITTED: nothing shows that %s (content %.16s) gives the right bits\n",

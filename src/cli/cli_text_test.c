@@ -128,6 +128,30 @@ static void test_size_texts(void) {
   CHECK(sized(UINT64_C(5) << 30, "5.0 GiB") && sized(UINT64_MAX, "16.0 EiB"));
 }
 
+static int plain(const char *text, const char *want) {
+  char out[64];
+  return strcmp(cli_plain(text, out, sizeof out), want) == 0;
+}
+
+/* What a terminal obeys, and bytes that are no UTF-8, are shown and not sent. */
+static void test_plain(void) {
+  char out[8];
+  CHECK(plain("", "") && plain("a b~", "a b~") &&
+        plain("caf\xc3\xa9 \xe2\x82\xac", "caf\xc3\xa9 \xe2\x82\xac"));
+  CHECK(plain("\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"));
+  CHECK(plain("a\n\033[31m\177\t", "a\\x0a\\x1b[31m\\x7f\\x09"));
+  CHECK(plain("\xff\xfe", "\\xff\\xfe") && plain("\xc3", "\\xc3") &&
+        plain("\xe2\x82", "\\xe2\\x82"));
+  CHECK(plain("\xc2\x9b", "\\xc2\\x9b"));          /* an escape in one character */
+  CHECK(plain("\xe2\x80\xae", "\\xe2\\x80\\xae")); /* from right to left */
+  CHECK(plain("\xc0\xaf", "\\xc0\\xaf"));          /* longer than it must be */
+  CHECK(plain("\xe0\x9f\xbf", "\\xe0\\x9f\\xbf"));
+  CHECK(plain("\xed\xa0\x80", "\\xed\\xa0\\x80"));                       /* half of a pair */
+  CHECK(plain("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"));              /* beyond the last */
+  CHECK(strcmp(cli_plain("abc\n\n", out, sizeof out), "abc\\x0a") == 0); /* never half an escape */
+  CHECK(strcmp(cli_plain("abcdef\xc3\xa9", out, sizeof out), "abcdef") == 0);
+}
+
 static void test_pictures(void) {
   char *text = NULL;
   size_t n = 0;
@@ -145,6 +169,7 @@ static void test_pictures(void) {
 }
 
 int main(void) {
+  test_plain();
   test_elements();
   test_positions();
   test_types();

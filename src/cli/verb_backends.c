@@ -21,10 +21,13 @@ static const char *serves(const vt_backend_row *r) {
 
 /* ---- text ---- */
 
+/* The name may be a path, and `about` is what a plug-in says of itself. */
 static void print_row(const vt_backend_row *r) {
-  cli_print("%-12s  %-11s  %-10s  %-8s  %3u prims  %3u comps  %s\n", r->name,
-            r->available ? "available" : "unavailable", admission_of(r),
-            r->complete ? "complete" : "partial", r->prims, r->comps, r->about);
+  char name[4 * sizeof r->name], about[4 * sizeof r->about];
+  cli_print("%-12s  %-11s  %-10s  %-8s  %3u prims  %3u comps  %s\n",
+            cli_plain(r->name, name, sizeof name), r->available ? "available" : "unavailable",
+            admission_of(r), r->complete ? "complete" : "partial", r->prims, r->comps,
+            cli_plain(r->about, about, sizeof about));
   if (!r->available) return;
   cli_print("  determinism %s; serves %s; alignment %u%s%s\n", r->strict ? "strict" : "none",
             serves(r), r->alignment, r->dense_only ? "; dense tensors only" : "",

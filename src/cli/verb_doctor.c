@@ -14,30 +14,34 @@ static int is_failure(const char *key, const char *value) {
   return strncmp(key, "check.", 6) == 0 && strncmp(value, "FAILED", 6) == 0;
 }
 
-/* The number of checks that failed. */
-static int report(json_t *facts) {
-  int failed = 0;
+typedef struct failures {
+  int all, choice; /* `choice`: of the backend that was chosen, which says nothing of the build */
+} failures;
+
+static failures report(json_t *facts) {
+  failures f = {0};
   const char *key;
   for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
-    char buffer[VALUE_SIZE];
+    char buffer[VALUE_SIZE], plain[4 * VALUE_SIZE];
     const char *value = fact(i, buffer);
-    failed += is_failure(key, value);
+    f.all += is_failure(key, value);
+    f.choice += is_failure(key, value) && strcmp(key, "check.backend") == 0;
     if (facts != NULL) cli_json_set(facts, key, cli_json_text(value));
-    if (facts == NULL) cli_print("%-20s  %s\n", key, value);
+    if (facts == NULL) cli_print("%-20s  %s\n", key, cli_plain(value, plain, sizeof plain));
   }
-  return failed;
+  return f;
 }
 
 vt_status verb_doctor(const cli_args *a, cli_error *e) {
   const int as_json = cli_value(a, "json") != NULL;
   json_t *facts = as_json ? json_object() : NULL;
-  const int failed = report(facts);
-  if (as_json)
-    VT_TRY(cli_json_print(json_pack("{s:b, s:o}", "ok", failed == 0, "facts", facts), e));
-  if (failed == 0) return VT_OK;
+  const failures f = report(facts);
+  if (as_json) VT_TRY(cli_json_print(json_pack("{s:b, s:o}", "ok", f.all == 0, "facts", facts), e));
+  if (f.all == 0) return VT_OK;
   const vt_status s =
-      VT_FAIL(&e->diag, VT_DIFFERS, "%d check%s failed", failed, failed == 1 ? "" : "s");
-  cli_hint(e, "results of this build or machine cannot be trusted");
+      VT_FAIL(&e->diag, VT_DIFFERS, "%d check%s failed", f.all, f.all == 1 ? "" : "s");
+  cli_hint(e, f.all == f.choice ? "`volta backends` lists what VOLTA_BACKEND may choose"
+                                : "results of this build or machine cannot be trusted");
   return s;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "cli_metrics.h"
 #include "cli_save.h"
 
@@ -220,6 +221,40 @@ static vt_status check_stream(const cli_args *a, const char *flag, const char *o
   return is_stream(a, other) ? cli_contradict(a, flag, other, e) : VT_OK;
 }
 
+/* The folder of a path, without its last part: where a file that is not there yet will lie. */
+static int folder_of(const char *path, struct stat *out) {
+  const char *slash = strrchr(path, '/');
+  if (slash == NULL) return stat(".", out) == 0;
+  char *folder = strndup(path, (size_t)(slash - path) + 1);
+  const int found = folder != NULL && stat(folder, out) == 0;
+  free(folder);
+  return found;
+}
+
+/* Standard output has rules of its own, and a device may be given as often as one likes. */
+static int is_same_file(const char *x, const char *y) {
+  const char *a = strrchr(x, '/'), *b = strrchr(y, '/');
+  struct stat in_x, in_y;
+  if (stat(x, &in_x) == 0 && !S_ISREG(in_x.st_mode)) return 0;
+  if (strcmp(x, y) == 0) return strcmp(x, "-") != 0;
+  if (strcmp(a != NULL ? a + 1 : x, b != NULL ? b + 1 : y) != 0) return 0;
+  return folder_of(x, &in_x) && folder_of(y, &in_y) && in_x.st_dev == in_y.st_dev &&
+         in_x.st_ino == in_y.st_ino;
+}
+
+/* What is written last would be all that is left. */
+static vt_status check_files(const cli_args *a, cli_error *e) {
+  static const char *const flags[] = {"metrics", "trace", "save-params", "dump-plan"};
+  enum { FLAGS = sizeof flags / sizeof *flags };
+  for (int i = 0; i < FLAGS; i++)
+    for (int k = i + 1; k < FLAGS; k++) {
+      const char *x = cli_value(a, flags[i]), *y = cli_value(a, flags[k]);
+      if (x != NULL && y != NULL && is_same_file(x, y))
+        return VT_FAIL(&e->diag, VT_USAGE, "--%s and --%s both write '%s'", flags[i], flags[k], x);
+    }
+  return VT_OK;
+}
+
 static vt_status check_flags(const cli_args *a, cli_error *e) {
   cli_format f;
   VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
@@ -228,6 +263,7 @@ static vt_status check_flags(const cli_args *a, cli_error *e) {
   VT_TRY(cli_contradict(a, "json", "digest", e));
   VT_TRY(check_stream(a, "metrics", "trace", e));
   VT_TRY(check_stream(a, "trace", "metrics", e));
+  VT_TRY(check_files(a, e));
   if (!is_stream(a, "dump-plan")) return VT_OK;
   VT_TRY(cli_contradict(a, "dump-plan", "json", e));
   return cli_contradict(a, "dump-plan", "digest", e);

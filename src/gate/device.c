@@ -31,10 +31,18 @@ static void host_progress(void *user, uint64_t step) {
   if (dev->running != NULL) vt_exec_note(dev->running, step);
 }
 
+/* What a backend may blame: itself, its device, or what it is asked for. Results that differ,
+ * files, usage and broken invariants are ours to find, and so are the exits that belong to them. */
+static int may_answer(int32_t status) {
+  return status == VT_UNSUPPORTED || status == VT_BACKEND || status == VT_ABI || status == VT_NOMEM;
+}
+
 vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_diag *d) {
-  const vt_status s = vt_status_exit((vt_status)status) == 70 ? VT_INTERNAL : (vt_status)status;
-  (void)VT_FAIL(d, s, "backend '%s' cannot %s: %s", dev->name, what,
-                dev->reason[0] != 0 ? dev->reason : vt_status_text(s));
+  const vt_status s = may_answer(status) ? (vt_status)status : VT_BACKEND;
+  char odd[40] = "";
+  if (!may_answer(status)) snprintf(odd, sizeof odd, " (it answers %d)", (int)status);
+  (void)VT_FAIL(d, s, "backend '%s' cannot %s: %s%s", dev->name, what,
+                dev->reason[0] != 0 ? dev->reason : vt_status_text(s), odd);
   dev->reason[0] = 0; /* it belonged to this failure alone */
   return s;
 }
@@ -236,7 +244,12 @@ static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening 
   const vt_registry_row row = {shown, plugin->query, VT_KIND_TEST, &plugin->proofs};
   dev->plugin = plugin;
   VT_TRY(open_row(dev, &row, ordinal, d));
-  const vt_bearer b = {path, ordinal, &plugin->image.hash, dev->caps.fingerprint};
+  const vt_bearer b = {.path = path,
+                       .device = ordinal,
+                       .content = &plugin->image.hash,
+                       .isa = how->isa,
+                       .fingerprint = dev->caps.fingerprint,
+                       .has = dev->caps.has};
   int certified;
   VT_TRY(vt_plugin_admit(&b, how, &certified, d));
   dev->unadmitted = !certified;
@@ -253,12 +266,21 @@ vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out, 
   return vt_plugin_hold(dev->plugin, path, out, d);
 }
 
+static int is_gpu(const char *name, size_t n) { return n == 3 && memcmp(name, "gpu", 3) == 0; }
+
+int vt_registry_knows(const char *name) {
+  uint32_t ordinal;
+  if (strchr(name, '/') != NULL) return 1;
+  const size_t n = split_name(name, &ordinal);
+  return is_gpu(name, n) || find_row(name, n) != NULL;
+}
+
 static vt_status open_named(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return open_plugin(dev, name, how, d);
   const size_t n = split_name(name, &ordinal);
   const vt_registry_row *row = find_row(name, n);
-  if (n == 3 && memcmp(name, "gpu", 3) == 0) {
+  if (is_gpu(name, n)) {
     row = find_kind(VT_KIND_GPU);
     if (row == NULL) return no_gpu(d);
   }
@@ -303,6 +325,7 @@ const vt_hash256 *vt_device_plugin(const vt_device *dev) {
 }
 
 int vt_device_unadmitted(const vt_device *dev) { return dev->unadmitted; }
+const char *vt_device_isa(const vt_device *dev) { return dev->isa; }
 
 uint64_t vt_device_proven(const vt_device *dev) {
   return dev->proven != NULL ? atomic_load(dev->proven) : 0;

@@ -97,42 +97,43 @@ static vt_plugin *find(const vt_hash256 *hash) {
   return p;
 }
 
-static vt_status probe(vt_plugin *p, uint32_t ordinal, const char *path, vt_diag *d) {
-  const uint64_t bit = ordinal < 64 ? (uint64_t)1 << ordinal : 0;
-  if ((p->probed & bit) != 0) return VT_OK;
-  VT_TRY(vt_probe_run(&p->image, ordinal, path, VT_PROBE_MS, d));
-  p->probed |= bit;
-  return VT_OK;
+/* Devices beyond the first 64 are probed each time. */
+static uint64_t bit_of(uint32_t ordinal) { return ordinal < 64 ? (uint64_t)1 << ordinal : 0; }
+
+/* The lock is not held while a child is waited for: one that hangs would hold up whoever opens
+ * another plug-in. Two who come first at once both ask, and the answers are the same. */
+static vt_status probe(const vt_sealed *image, uint32_t ordinal, const char *path, vt_diag *d) {
+  pthread_mutex_lock(&lock);
+  const vt_plugin *p = find(&image->hash);
+  const int known = p != NULL && (p->probed & bit_of(ordinal)) != 0;
+  pthread_mutex_unlock(&lock);
+  return known ? VT_OK : vt_probe_run(image, ordinal, path, VT_PROBE_MS, d);
 }
 
-static vt_status add(const vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
-                     vt_diag *d) {
+/* `image` is taken over. */
+static vt_status add(vt_sealed *image, const char *path, vt_plugin **out, vt_diag *d) {
   const vt_alloc a = vt_alloc_default(); /* it outlives whoever asks first */
   vt_plugin *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   p->image = *image;
-  vt_status s = probe(p, ordinal, path, d);
-  if (s == VT_OK) s = load(p, path, d);
+  const vt_status s = load(p, path, d);
   if (s != VT_OK) {
     vt_alloc_free(a, p, sizeof *p);
     return s;
   }
+  *image = (vt_sealed){0};
   p->next = loaded;
   loaded = p;
   *out = p;
   return VT_OK;
 }
 
-/* `image` is taken over when it is the first of its content. */
+/* With the lock, of what was probed: somebody else may have loaded it meanwhile. */
 static vt_status get(vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
                      vt_diag *d) {
   vt_plugin *p = find(&image->hash);
-  if (p != NULL) {
-    VT_TRY(probe(p, ordinal, path, d));
-  } else {
-    VT_TRY(add(image, ordinal, path, &p, d));
-    *image = (vt_sealed){0};
-  }
+  if (p == NULL) VT_TRY(add(image, path, &p, d));
+  p->probed |= bit_of(ordinal);
   *out = p;
   return VT_OK;
 }
@@ -174,12 +175,13 @@ static vt_plugin *find_held(const char *path) {
 static vt_status get_held(vt_plugin *p, const char *path, uint32_t ordinal, const vt_opening *how,
                           vt_diag *d) {
   int certified;
-  const vt_bearer b = {.path = path, .device = ordinal, .content = &p->image.hash};
+  const vt_bearer b = {.path = path, .device = ordinal, .content = &p->image.hash, .isa = how->isa};
   VT_TRY(vt_plugin_admit(&b, how, &certified, d));
+  VT_TRY(probe(&p->image, ordinal, path, d));
   pthread_mutex_lock(&lock);
-  const vt_status s = probe(p, ordinal, path, d);
+  p->probed |= bit_of(ordinal);
   pthread_mutex_unlock(&lock);
-  return s;
+  return VT_OK;
 }
 
 vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
@@ -193,8 +195,9 @@ vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *ho
   vt_sealed image = {0};
   VT_TRY(take_file(path, &image, d));
   int certified;
-  const vt_bearer b = {.path = path, .device = ordinal, .content = &image.hash};
+  const vt_bearer b = {.path = path, .device = ordinal, .content = &image.hash, .isa = how->isa};
   vt_status s = vt_plugin_admit(&b, how, &certified, d);
+  if (s == VT_OK) s = probe(&image, ordinal, path, d);
   if (s == VT_OK) {
     pthread_mutex_lock(&lock);
     s = get(&image, ordinal, path, out, d);

@@ -16,7 +16,8 @@ typedef struct vt_plugin {
 } vt_plugin;
 
 /* Reads, judges, probes and loads the file at `path` for its device `ordinal`. A plug-in stays
- * loaded until the process ends; the same content is loaded and probed once. */
+ * loaded until the process ends; the same content is loaded once, and one that was probed is not
+ * probed again. */
 vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
                         vt_diag *d) VT_NODISCARD;
 /* From now on `path` means `p`, until vt_hold_release. */

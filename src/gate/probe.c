@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -248,22 +249,32 @@ static vt_status judge(child *c, const char *path, uint32_t ms, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status run_child(const vt_sealed *program, const vt_sealed *plugin, uint32_t ordinal,
-                           const char *path, uint32_t ms, vt_diag *d) {
-  child c = {.pid = -1};
+/* One at a time, so that no child gets the ends of another's pipes. */
+static int start(child *c, int program, int plugin, uint32_t ordinal) {
+  static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
   int report[2] = {-1, -1}, printed[2] = {-1, -1};
+  pthread_mutex_lock(&starting);
   int error = make_pipe(report);
   if (error == 0) error = make_pipe(printed);
-  if (error == 0) error = spawn(&c, program->fd, plugin->fd, report[1], printed[1], ordinal);
+  if (error == 0) error = spawn(c, program, plugin, report[1], printed[1], ordinal);
+  pthread_mutex_unlock(&starting);
   if (error != 0) {
     close_pipe(report);
     close_pipe(printed);
-    return failed("cannot start a process", error, d);
+    return error;
   }
   close(report[1]);
   close(printed[1]);
-  c.report.fd = report[0];
-  c.printed.fd = printed[0];
+  c->report.fd = report[0];
+  c->printed.fd = printed[0];
+  return 0;
+}
+
+static vt_status run_child(const vt_sealed *program, const vt_sealed *plugin, uint32_t ordinal,
+                           const char *path, uint32_t ms, vt_diag *d) {
+  child c = {.pid = -1};
+  const int error = start(&c, program->fd, plugin->fd, ordinal);
+  if (error != 0) return failed("cannot start a process", error, d);
   attend(&c, ms);
   if (c.report.fd >= 0) close(c.report.fd);
   if (c.printed.fd >= 0) close(c.printed.fd);

@@ -14,6 +14,9 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
 /* The first backend of a kind that has a device: its name, or NULL. */
 typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TEST } vt_kind;
 const char *vt_registry_first(vt_kind kind);
+/* Whether a name could be opened, here or where there are other devices and files: 0 when it is
+ * misspelt. */
+int vt_registry_knows(const char *name);
 
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
@@ -22,7 +25,9 @@ typedef struct vt_bearer {
   const char *path;
   uint32_t device; /* its number */
   const vt_hash256 *content;
+  const char *isa;         /* the instructions that it is held to; NULL: none */
   const char *fingerprint; /* as the device itself gives it; NULL: it is not open yet */
+  uint64_t has;            /* and what it declares, once it is open */
 } vt_bearer;
 /* How a device is opened; all zero is strict. */
 enum { VT_WHY_NOT = 160 };
@@ -48,6 +53,7 @@ const char *vt_device_name(const vt_device *dev); /* "reference:0" */
 /* The content of the plug-in; NULL for a device that is built in. */
 const vt_hash256 *vt_device_plugin(const vt_device *dev);
 int vt_device_unadmitted(const vt_device *dev);
+const char *vt_device_isa(const vt_device *dev); /* the instructions it is held to; "": none */
 const vt_bk_caps *vt_device_caps(const vt_device *dev);
 /* What the device is trusted to keep, of vt_bk_caps.has: set by those who tried it, and shared by
  * all devices of one backend and number in this process. */

@@ -80,3 +80,19 @@ $ volta run tests/cli/models/small.vt --bind B=2 --metrics $TMP/failed.json; ls 
 ! volta: error: the input 'x' has no value [name]
 !   help: give --in x=FILE.npy or --random-inputs SEED
 ? 2
+# Two reports in one file would be one of them.
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --metrics $TMP/same.json --trace $TMP/same.json; ls $TMP/same.json 2>/dev/null | wc -l
+0
+! volta: error: --metrics and --trace both write '$TMP/same.json' [usage]
+? 2
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --save-params $TMP/same.npz --trace $TMP/./same.npz
+! volta: error: --trace and --save-params both write '$TMP/./same.npz' [usage]
+? 2
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan same.json --metrics ./same.json
+! volta: error: --metrics and --dump-plan both write './same.json' [usage]
+? 2
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan $TMP/a --metrics $TMP/folder/../a
+! volta: error: cannot write $TMP/folder/../a: No such file or directory [io]
+? 3
+$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest --metrics /dev/null --trace /dev/null --dump-plan /dev/null | wc -l
+1

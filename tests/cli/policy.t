@@ -8,11 +8,11 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend nosu
 ! volta: error: there is no backend 'nosuch'; there are: reference, island, null [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend nosuch --fallback cpu
-faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
-! volta: FALLBACK to reference:0: there is no backend 'nosuch'; there are: reference, island, null
+! volta: error: there is no backend 'nosuch'; there are: reference, island, null [backend]
+? 5
 $ VOLTA_BACKEND=nosuch volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --fallback cpu
-faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
-! volta: FALLBACK to reference:0: there is no backend 'nosuch'; there are: reference, island, null
+! volta: error: there is no backend 'nosuch'; there are: reference, island, null [backend]
+? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 ! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels

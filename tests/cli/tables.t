@@ -152,6 +152,20 @@ $ volta backends --json | python3 -c 'import json,sys; print(*(sorted(b) for b i
 $ volta doctor | grep '^check\.' | grep -v '  ok' ; volta doctor > /dev/null
 $ volta doctor --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["ok"])'
 True
+$ VOLTA_BACKEND=nosuch volta doctor | grep '^check'
+check.numerics        ok: no contraction, no reassociation, no flushing
+check.reference       ok: the reference runs every prim
+check.backend         FAILED: there is no backend 'nosuch'; there are: reference, island, null
+! volta: error: 1 check failed [differs]
+!   help: `volta backends` lists what VOLTA_BACKEND may choose
+? 1
+$ VOLTA_BACKEND=gpu volta doctor --json | python3 -c 'import json,sys; d = json.load(sys.stdin); print(d["ok"], d["facts"]["check.backend"])'
+False FAILED: there is no GPU that a backend of this build can use
+! volta: error: 1 check failed [differs]
+!   help: `volta backends` lists what VOLTA_BACKEND may choose
+? 1
+$ VOLTA_BACKEND=island:1 volta doctor | grep '^check.backend'
+check.backend         ok: island:1
 $ volta explain
 number  name         exit  meaning
      0  ok              0  ok

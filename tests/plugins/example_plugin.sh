@@ -102,6 +102,16 @@ expect 5 "its certificate is of a file with another content" "${run[@]}" --backe
 sed 's/"spoilt": /"spoilt": 1/' $plugin.certificate.json >"$work/other/edited.json"
 expect 5 "its seal is broken" "${run[@]}" --backend $plugin --certificate "$work/other/edited.json"
 expect 5 "cannot open" "${run[@]}" --backend $plugin --certificate "$work/other/none.json"
+# What was shown with some instructions says nothing of others.
+expect 0 '"isa": ""' cat $plugin.certificate.json
+expect 5 "its certificate is of other instructions" env VOLTA_ISA=scalar "${run[@]}" --backend $plugin
+if [[ -n ${VOLTA_TEST_FULL:-} ]]; then
+  scalar=$work/other/scalar.json
+  expect 0 "ADMITTED: $plugin" env VOLTA_ISA=scalar "$volta" admit $plugin -o "$scalar"
+  expect 0 '"isa": "scalar"' cat "$scalar"
+  expect 5 "its certificate is of other instructions" "${run[@]}" --backend $plugin --certificate "$scalar"
+  expect 0 '"unadmitted": false' env VOLTA_ISA=scalar "${run[@]}" --backend $plugin --certificate "$scalar" --json
+fi
 mv $plugin.certificate.json "$work/other"
 
 # ---- what it does not have is refused before anything runs ----
@@ -124,6 +134,15 @@ cd volta-refusal-libwrong.so
 expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "$volta" "${shown[@]}"
 cd ..
 expect 5 "is not admitted" "${run[@]}" --backend "$work/libwrong.so"
+
+# ---- what a plug-in says of itself does not reach the terminal as it is ----
+sed 's/\.about = "f32/.about = "\\n\\033[31m\\377 f32/' pointwise.c >"$work/loud.c"
+"$compiler" -std=c11 -O2 -fPIC -shared -I"$work/include" -o "$work/libloud.so" "$work/loud.c"
+expect 0 '\x0a\x1b[31m\xff f32 element' "$volta" backends "$work/libloud.so"
+expect 0 '"about"' "$volta" backends "$work/libloud.so" --json
+python3 -m json.tool "$work/said" >/dev/null || fail "what it says of itself breaks the JSON"
+printf 'x' >"$work/$(printf 'lib\033[31m.so')"
+expect 5 'lib\x1b[31m.so' "$volta" backends "$work/$(printf 'lib\033[31m.so')"
 
 # ---- the template, copied out as src/back/null/README.md says ----
 cd "$root"
