@@ -28,9 +28,11 @@ struct vt_admission {
   uint32_t n_selected; /* of those that it runs, for runs under other circumstances */
   uint32_t *selected;
   _Atomic uint8_t *taken; /* by number of the op: it is in a program that the backend took */
-  uint8_t *declared;      /* by number of the case: VT_DECLARED_* */
-  uint32_t listed;        /* ops */
-  const char *check;      /* under way */
+  uint64_t *steps;        /* by number of the case, `words` each: bits of the ops it is a step of */
+  uint32_t words;
+  uint8_t *declared; /* by number of the case: VT_DECLARED_* */
+  uint32_t listed;   /* ops */
+  const char *check; /* under way */
   vt_admission_counts counts;
   int refused;
   vt_refusal refusal;
