@@ -92,6 +92,11 @@ typedef void vt_case_way(const vt_admission *a, uint32_t i, vt_case_outcome *out
  * pass. `count` rises with those that did; what the backend does not declare is passed over. */
 vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
                              vt_case_way *way, uint64_t *count, vt_diag *d) VT_NODISCARD;
+/* Runs it as it is, and looks where it differs. */
+void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out);
+/* What differs between a program that ran a case and the reference, to have both bit patterns. */
+void vt_admission_look(const vt_admission *a, const vt_model *m, const vt_case_inputs *in,
+                       vt_program *p, vt_difference *out);
 /* Reads the suite and chooses cases, once: most wrong backends fall before. */
 vt_status vt_admission_suite(vt_admission *a, vt_diag *d) VT_NODISCARD;
 /* Fills `selected`, once: cases that it runs, some of every op, and no more than there is time for.

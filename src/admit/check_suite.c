@@ -81,6 +81,20 @@ static int is_fault(const vt_case_outcome *x) {
   return x->r.outcome != VT_CASE_PASSED && x->r.outcome != VT_CASE_UNSUPPORTED;
 }
 
+/* What fails among others is run again alone, so that it is named for the same whatever else runs.
+ * What is right alone is wrong because of the others. */
+static void run_alone(vt_admission *a, piece *p, uint32_t job) {
+  vt_case_outcome *x = &p->out[job];
+  const vt_case_outcome among = *x;
+  run_job(p, job);
+  if (is_fault(x)) return;
+  *x = among;
+  a->check = "order";
+  if (among.r.outcome == VT_CASE_DIFFERS)
+    snprintf(x->reason, sizeof x->reason,
+             "while other programs are open it gives other bits than the reference");
+}
+
 static vt_status take_outcome(vt_admission *a, uint32_t i, const vt_case_outcome *x,
                               uint64_t *count, vt_diag *d) {
   if (x->r.outcome == VT_CASE_FAILED && x->r.status == VT_NOMEM)
@@ -94,8 +108,10 @@ static vt_status run_piece(vt_admission *a, piece *p, uint32_t n, int at_once, u
                            vt_diag *d) {
   for (uint32_t i = 0; !at_once && i < n; i++) run_job(p, i);
   if (at_once) vt_pool_run(a->pool, n, run_job, p);
-  for (uint32_t i = 0; i < n && !a->refused; i++)
+  for (uint32_t i = 0; i < n && !a->refused; i++) {
+    if (at_once && is_fault(&p->out[i])) run_alone(a, p, i);
     VT_TRY(take_outcome(a, p->list[i], &p->out[i], count, d));
+  }
   return VT_OK;
 }
 
@@ -148,7 +164,18 @@ static void mark(const vt_admission *a, uint32_t i, const vt_program *p) {
   mark_steps(p->line.plan, a->steps + (size_t)i * a->words);
 }
 
-static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+void vt_admission_look(const vt_admission *a, const vt_model *m, const vt_case_inputs *in,
+                       vt_program *p, vt_difference *out) {
+  const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
+  vt_program *q = NULL;
+  vt_diag d = {0};
+  vt_status s = vt_case_start(m, in, &ours, &q, &d);
+  if (s == VT_OK) s = vt_difference_find(p, q, out, &d);
+  if (s != VT_OK) *out = (vt_difference){0};
+  vt_program_free(q);
+}
+
+void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -158,6 +185,8 @@ static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out)
   if (s != VT_OK) vt_case_judge(a->suite, i, NULL, s, &d, &out->r);
   if (s == VT_OK) vt_case_try(a->suite, i, m, &in, &how, &p, &out->r);
   mark(a, i, p);
+  if (out->r.outcome == VT_CASE_DIFFERS && out->r.status == VT_OK)
+    vt_admission_look(a, m, &in, p, &out->seen);
   vt_program_free(p);
   vt_case_inputs_done(&in);
   vt_model_free(m);
@@ -169,7 +198,7 @@ static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out)
 static vt_status look_further(vt_admission *a, const vt_op_info *op, vt_diag *d) {
   for (uint32_t i = 0; i < a->suite->n_cases && !a->taken[op->number] && !a->refused; i++)
     if (a->suite->cases[i].model->block->op == op && a->declared[i] == VT_DECLARED_UNKNOWN)
-      VT_TRY(vt_admission_cases(a, &i, 1, 0, run_plainly, &a->counts.cases, d));
+      VT_TRY(vt_admission_cases(a, &i, 1, 0, vt_admission_run, &a->counts.cases, d));
   return VT_OK;
 }
 
@@ -194,7 +223,7 @@ static vt_status check_list(vt_admission *a, vt_diag *d) {
 
 vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
   VT_TRY(vt_admission_suite(a, d));
-  VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, run_plainly, &a->counts.cases, d));
+  VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, vt_admission_run, &a->counts.cases, d));
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     a->counts.undeclared += a->declared[i] == VT_DECLARED_NO;
   return a->refused ? VT_OK : check_list(a, d);

@@ -129,6 +129,7 @@ static const row rows[] = {
      .sin = "the length of the program built last is taken for this one's",
      .check = "order",
      .subject = "neg",
+     .differs = 1,
      .alone = 1},
     {.name = "leaves_mode",
      .sin = "another rounding mode is left behind",
