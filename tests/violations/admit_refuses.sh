@@ -57,6 +57,8 @@ refused contracted mul+add
 refused wide_accumulation matmul
 refused minus_zero_lost neg
 refused thread_dependent matmul --short # with a number of threads that shows it
+refused lying_capability div            # though what it declares is not tried first
+refused collisions_lost scatter_nd_add
 
 # A refusal lets nobody in.
 printf 'volta 1\nmodel m {\n  input x: f32[3]\n  output y = x + x\n}\n' >m.vt
@@ -65,4 +67,4 @@ volta run m.vt --random-inputs 1 --backend ./contracted.so >"$work/said" 2>&1 ||
 if ((code != 5)) || ! grep -q "is not admitted" "$work/said"; then fail "it is let in: exit $code: $(cat "$work/said")"; fi
 
 if ((failed)); then exit 1; fi
-echo "four wrong backends were refused, and what was written shows it again"
+echo "six wrong backends were refused, and what was written shows it again"
