@@ -68,7 +68,7 @@ vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *ou
 /* What was run when a fault showed. */
 typedef struct vt_evidence {
   const vt_model *m;
-  const vt_options *how; /* NULL: there is nothing to run again */
+  const vt_options *how;
   vt_diverge_give *give; /* the values, as they were */
   void *user;
   const vt_difference *seen; /* for what cannot be shown again; or NULL */

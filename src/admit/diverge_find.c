@@ -334,17 +334,22 @@ static vt_status try_end(search *s, vt_divergence *out, vt_diag *d) {
   return VT_OK;
 }
 
+static vt_status whole_part(search *s, const vt_result *r, vt_part *out, vt_diag *d) {
+  const vt_graph *g = s->bound->g;
+  const uint32_t node = r == NULL ? VT_NO_NODE : g->values[r->value].node;
+  if (node == VT_NO_NODE) return nothing(d); /* an input handed through is never run */
+  *out =
+      (vt_part){g, VT_NEW_N(&s->arena, uint8_t, g->n_nodes), g->n_results, g->results, node, node};
+  if (out->has == NULL) return no_memory(d);
+  memset(out->has, 1, g->n_nodes);
+  return VT_OK;
+}
+
 /* All of the model, parameters as inputs. That what was seen is not seen again is possible, as when
  * it depends on what ran before; the report is then of what was seen. */
 static vt_status take_whole(search *s, vt_divergence *out, vt_diag *d) {
-  const vt_graph *g = s->bound->g;
-  const vt_result *r = find_result(g, s->output);
-  const uint32_t node = r == NULL ? VT_NO_NODE : g->values[r->value].node;
-  if (node == VT_NO_NODE) return nothing(d); /* an input handed through is never run */
-  vt_part part = {g,   VT_NEW_N(&s->arena, uint8_t, g->n_nodes), g->n_results, g->results, node,
-                  node};
-  if (part.has == NULL) return no_memory(d);
-  memset(part.has, 1, g->n_nodes);
+  vt_part part;
+  VT_TRY(whole_part(s, find_result(s->bound->g, s->output), &part, d));
   vt_status status = vt_part_try(&s->x, &part, &s->v, s->passes, out, d);
   if (status == VT_NAME) {
     VT_TRY(write_part(&s->x, &part, &s->v, &s->seen, d));
@@ -414,25 +419,67 @@ static void duel_init(vt_duel *x, const vt_options *how) {
   x->side[VT_RIGHT].certificate = x->side[VT_RIGHT].isa = NULL;
 }
 
+static void search_init(search *s, const vt_options *how, vt_divergence *found) {
+  duel_init(&s->x, how);
+  s->passes = s->x.side[VT_JUDGED].passes;
+  vt_arena_init(&s->arena, s->x.a);
+  vt_arena_init(&s->seen.arena, s->x.a);
+  vt_arena_init(&found->arena, s->x.a);
+}
+
+/* Hands out what was found. */
+static vt_status search_done(search *s, vt_status status, vt_divergence *found,
+                             vt_divergence *out) {
+  vt_divergence_done(&s->seen);
+  vt_model_free(s->bound);
+  vt_model_free(s->ran);
+  vt_arena_done(&s->arena);
+  if (status == VT_OK) {
+    *out = *found;
+  } else {
+    vt_divergence_done(found);
+  }
+  return status;
+}
+
 vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_give *give,
                           void *user, vt_divergence *out, vt_diag *d) {
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
-  duel_init(&s.x, how);
-  s.passes = s.x.side[VT_JUDGED].passes;
-  vt_arena_init(&s.arena, s.x.a);
-  vt_arena_init(&s.seen.arena, s.x.a);
-  vt_arena_init(&found.arena, s.x.a);
+  search_init(&s, how, &found);
   vt_status status = first_run(&s, m, d);
   if (status == VT_OK) status = seek(&s, &found, d);
-  vt_divergence_done(&s.seen);
-  vt_model_free(s.bound);
-  vt_model_free(s.ran);
-  vt_arena_done(&s.arena);
-  if (status == VT_OK) {
-    *out = found;
-  } else {
-    vt_divergence_done(&found);
-  }
+  return search_done(&s, status, &found, out);
+}
+
+/* ---- without a search ---- */
+
+static vt_status bind_model(search *s, const vt_model *m, vt_diag *d) {
+  vt_options o = s->x.side[VT_RIGHT];
+  vt_program *p = NULL;
+  o.passes = "bind,lower";
+  VT_TRY(vt_program_make(m, &o, VT_PREPARE_UNTRIED, &p, d));
+  const vt_status status = parse_pass(s, p, "bind", &s->bound, d);
+  vt_program_free(p);
   return status;
+}
+
+static vt_status keep_whole(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
+  vt_part part;
+  const vt_result *r = NULL;
+  VT_TRY(bind_model(s, m, d));
+  for (uint32_t i = s->bound->g->n_results; i-- > 0;)
+    if (s->bound->g->values[s->bound->g->results[i].value].node != VT_NO_NODE)
+      r = &s->bound->g->results[i];
+  VT_TRY(whole_part(s, r, &part, d));
+  out->output = out->index = "";
+  return write_part(&s->x, &part, &s->v, out, d);
+}
+
+vt_status vt_diverge_keep(const vt_model *m, const vt_options *how, vt_diverge_give *give,
+                          void *user, vt_divergence *out, vt_diag *d) {
+  search s = {.v = {give, user}};
+  vt_divergence found = {.isolated = 0};
+  search_init(&s, how, &found);
+  return search_done(&s, keep_whole(&s, m, &found, d), &found, out);
 }
