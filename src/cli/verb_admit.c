@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cli_json.h"
 #include "cli_progress.h"
 #include "volta/volta_admit.h"
@@ -161,12 +162,35 @@ static void withdraw(const vt_admission *x) {
   if (place != NULL && remove(place) == 0) cli_narrate("volta: withdrew %s\n", place);
 }
 
+/* Before everything is asked: a certificate that cannot be written would come too late. Beside a
+ * plug-in that is not there nothing is tried, as there is more to say of it. */
+static vt_status try_place(const cli_args *a, cli_error *e) {
+  const char *given = cli_value(a, "out"), *backend = a->operands[0];
+  if (cli_value(a, "short") != NULL && given == NULL) return VT_OK;
+  if (cli_value(a, "short") != NULL)
+    return VT_FAIL(&e->diag, VT_USAGE, "no certificate comes of --short that --out could write");
+  if (given != NULL) return cli_file_try(given, e);
+  if (strchr(backend, '/') == NULL || access(backend, R_OK) != 0) return VT_OK;
+  char *place = malloc(strlen(backend) + sizeof ".certificate.json");
+  if (place == NULL) return cli_no_memory(e);
+  sprintf(place, "%s.certificate.json", backend);
+  const vt_status s = cli_file_try(place, e);
+  free(place);
+  if (s == VT_IO) snprintf(e->diag.hint, sizeof e->diag.hint, "--out FILE writes it elsewhere");
+  return s;
+}
+
 static vt_status conclude(const cli_args *a, const vt_admission *x, cli_error *e) {
   const char *given = cli_value(a, "out"), *text = vt_admission_certificate(x);
   const char *path = text == NULL ? NULL : given != NULL ? given : vt_admission_place(x);
-  vt_status s = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
-  if (s == VT_OK && cli_value(a, "json") != NULL) s = report_json(a, x, path, e);
-  if (s == VT_OK && cli_value(a, "json") == NULL) report_text(a, x, path);
+  const vt_status written = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
+  const char *certificate = written == VT_OK ? path : NULL;
+  cli_error other = {0};
+  vt_status s = VT_OK;
+  if (cli_value(a, "json") != NULL) s = report_json(a, x, certificate, &other);
+  if (cli_value(a, "json") == NULL) report_text(a, x, certificate);
+  if (written != VT_OK) return written;
+  if (s != VT_OK) *e = other;
   if (s != VT_OK || vt_admission_verdict(x) != VT_VERDICT_REFUSED) return s;
   withdraw(x);
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
@@ -178,7 +202,8 @@ vt_status verb_admit(const cli_args *a, cli_error *e) {
       given != NULL ? cli_text_copy(given, strlen(given)) : default_folder(a->operands[0]);
   vt_admission *x = NULL;
   if (folder == NULL) return cli_no_memory(e);
-  vt_status s = judge(a, folder, &x, e);
+  vt_status s = try_place(a, e);
+  if (s == VT_OK) s = judge(a, folder, &x, e);
   if (s == VT_OK) s = conclude(a, x, e);
   vt_admission_free(x);
   free(folder);

@@ -91,5 +91,13 @@ code=0
 volta run m.vt --random-inputs 1 --backend ./contracted.so >"$work/said" 2>&1 || code=$?
 if ((code != 5)) || ! grep -q "is not admitted" "$work/said"; then fail "it is let in: exit $code: $(cat "$work/said")"; fi
 
+# A certificate that cannot be written does not take the verdict with it. This asks everything.
+if [[ -n ${VOLTA_TEST_FULL:-} && -w /dev/full ]]; then
+  cp "$plugins/virtue.so" .
+  code=0
+  volta admit ./virtue.so -o /dev/full >"$work/said" 2>&1 || code=$?
+  if ((code != 3)) || ! grep -qxF "ADMITTED: ./virtue.so" "$work/said"; then fail "the verdict is lost: exit $code: $(cat "$work/said")"; fi
+fi
+
 if ((failed)); then exit 1; fi
 echo "nine wrong backends were refused, and what was written shows it again or says how"
