@@ -214,9 +214,14 @@ static void stamp_print(vt_device *dev, const vt_plugin *p) {
   dev->caps.fingerprint = dev->print;
 }
 
+size_t vt_device_path(const char *name, uint32_t *out_ordinal) {
+  const size_t n = split_name(name, out_ordinal);
+  return n != 0 ? n : strlen(name);
+}
+
 static vt_status split_path(const char *name, char path[VT_PLUGIN_PATH], uint32_t *ordinal,
                             vt_diag *d) {
-  const size_t split = split_name(name, ordinal), n = split != 0 ? split : strlen(name);
+  const size_t n = vt_device_path(name, ordinal);
   if (n >= VT_PLUGIN_PATH)
     return VT_FAIL(d, VT_BACKEND, "the path of a plug-in is longer than %d bytes: '%.60s...'",
                    VT_PLUGIN_PATH - 1, name);

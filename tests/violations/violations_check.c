@@ -6,6 +6,7 @@
  *                                              built; NAME: these sins alone */
 #include <dirent.h>
 #include <string.h>
+#include <unistd.h>
 #include "volta/volta_admit.h"
 #include "vt_file.h"
 #include "vt_test.h"
@@ -154,18 +155,22 @@ static const char *built;
 
 /* ---- one admission ---- */
 
-static vt_admission *admit(const row *r, uint64_t skip, uint32_t jobs) {
-  char path[300];
+static vt_admission *admit_as(const char *path, const char *name, uint64_t skip, uint32_t jobs) {
   vt_diag d = {0};
   vt_admission *a = NULL;
-  snprintf(path, sizeof path, "%s/%s.so", built, r->name);
   const vt_admit_options o = {
       .size = sizeof o, .brief = 1, .backend = path, .skip = skip, .jobs = jobs};
   const vt_status s = vt_admit(&o, &a, &d);
   CHECK(s == VT_OK && a != NULL);
-  if (s != VT_OK) fprintf(stderr, "  %s: %s\n", r->name, d.text);
+  if (s != VT_OK) fprintf(stderr, "  %s: %s\n", name, d.text);
   if (a == NULL) exit(1);
   return a;
+}
+
+static vt_admission *admit(const row *r, uint64_t skip, uint32_t jobs) {
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s.so", built, r->name);
+  return admit_as(path, r->name, skip, jobs);
 }
 
 static void complain(const row *r, const vt_refusal *x) {
@@ -217,6 +222,19 @@ static void test_crowd(void) {
     if (x.check != NULL && strcmp(x.check, r->check) != 0) complain(r, &x);
     vt_admission_free(a);
   }
+}
+
+/* What looks like the number of a device and is longer than one belongs to the path. */
+static void test_place(void) {
+  char link[300], want[340];
+  snprintf(link, sizeof link, "%s/copy:12345", built);
+  snprintf(want, sizeof want, "%s.certificate.json", link);
+  (void)unlink(link);
+  CHECK(symlink("gives_up.so", link) == 0);
+  vt_admission *a = admit_as(link, "copy", 0, 1);
+  CHECK(strcmp(vt_admission_place(a), want) == 0);
+  vt_admission_free(a);
+  (void)unlink(link);
 }
 
 /* ---- every check carries weight ---- */
@@ -297,6 +315,7 @@ int main(int argc, char **argv) {
   }
   if (argc == 3) test_checks();
   if (argc == 3) test_crowd();
+  if (argc == 3) test_place();
   /* A plug-in runs in this process and may end it, with any exit code: this line is what counts. */
   if (vt_test_failed == 0) printf("%d backends judged: each sin is refused for itself\n", judged);
   TEST_DONE();
