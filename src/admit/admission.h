@@ -58,7 +58,7 @@ vt_status vt_admission_certify(vt_admission *a, vt_diag *d) VT_NODISCARD;
 /* The first element that differs between two runs. */
 typedef struct vt_difference {
   int found;
-  char output[100], index[200];
+  char output[100], index[VT_INDEX_TEXT];
   uint32_t dtype;
   uint64_t bits, expected, distance, differing, compared;
 } vt_difference;

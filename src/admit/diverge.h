@@ -60,6 +60,9 @@ vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const 
 vt_status vt_divergence_write_seen(const vt_divergence *x, const vt_sighting *seen,
                                    const char *folder, const char *backend,
                                    vt_diag *d) VT_NODISCARD;
+/* "[3, 0]": where element `i` of a dense tensor is. */
+enum { VT_INDEX_TEXT = VT_MAX_RANK * 24 + 3 };
+void vt_index_print(const vt_tensor *t, uint64_t i, char out[VT_INDEX_TEXT]);
 /* Adds a word as a shell reads it back. */
 void vt_text_word(vt_text *out, const char *word);
 #endif

@@ -26,35 +26,9 @@ void vt_divergence_done(vt_divergence *x) {
 
 /* ---- what is reported ---- */
 
-static const char *index_text(vt_arena *keep, const vt_tensor *t, uint64_t i) {
-  char out[VT_MAX_RANK * 24 + 3] = "[";
-  int64_t at[VT_MAX_RANK] = {0};
-  for (uint32_t a = t->rank; a-- > 0;) {
-    const uint64_t size = t->dim[a] > 0 ? (uint64_t)t->dim[a] : 1;
-    at[a] = (int64_t)(i % size);
-    i /= size;
-  }
-  size_t n = 1;
-  for (uint32_t a = 0; a < t->rank; a++)
-    n += (size_t)snprintf(out + n, sizeof out - n, "%s%lld", a == 0 ? "" : ", ", (long long)at[a]);
-  snprintf(out + n, sizeof out - n, "]");
-  return vt_arena_string(keep, out, strlen(out));
-}
-
-/* The distance of the first pair alone: compared as two scalars. */
-static vt_status first_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i, uint64_t *out,
-                                vt_diag *d) {
-  const uint64_t at = i * vt_dtype_bytes(a->dtype);
-  const vt_tensor x = {.dtype = a->dtype, .data = (char *)a->data + at};
-  const vt_tensor y = {.dtype = b->dtype, .data = (char *)b->data + at};
-  vt_compare c = {.size = sizeof c};
-  VT_TRY(vt_tensor_compare(&x, &y, &c, d));
-  *out = c.largest;
-  return VT_OK;
-}
-
 static vt_status report(vt_program *const p[VT_SIDES], uint32_t output, const vt_compare *c,
                         vt_divergence *x, vt_diag *d) {
+  char index[VT_INDEX_TEXT];
   const char *name;
   vt_tensor t;
   VT_TRY(vt_program_output(p[VT_JUDGED], output, &name, &t, d));
@@ -62,13 +36,14 @@ static vt_status report(vt_program *const p[VT_SIDES], uint32_t output, const vt
   VT_TRY(vt_program_output(p[VT_RIGHT], output, &name, &t, d));
   VT_TRY(vt_tensor_keep(&t, &x->arena, &x->right, d));
   x->output = vt_arena_string(&x->arena, name, strlen(name));
-  x->index = index_text(&x->arena, &t, c->first);
+  vt_index_print(&t, c->first, index);
+  x->index = vt_arena_string(&x->arena, index, strlen(index));
   x->dtype = t.dtype;
   x->bits = c->first_a;
   x->expected = c->first_b;
   x->differing = c->differing;
   x->compared = c->compared;
-  VT_TRY(first_distance(&x->result, &x->right, c->first, &x->distance, d));
+  VT_TRY(vt_duel_distance(&x->result, &x->right, c->first, &x->distance, d));
   return x->arena.failed ? no_memory(d) : VT_OK;
 }
 

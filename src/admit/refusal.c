@@ -4,61 +4,30 @@
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
-#include "volta/volta_tools.h"
+#include "diverge_parts.h"
 
 /* ---- differences ---- */
 
-static void print_index(const vt_tensor *t, uint64_t at, char *out, size_t room) {
-  uint64_t rest = 1;
-  size_t n = (size_t)snprintf(out, room, "[");
-  for (uint32_t i = 0; i < t->rank; i++) rest *= (uint64_t)t->dim[i];
-  for (uint32_t i = 0; i < t->rank && n < room; i++) {
-    rest /= (uint64_t)t->dim[i];
-    n += (size_t)snprintf(out + n, room - n, "%s%llu", i == 0 ? "" : ", ",
-                          (unsigned long long)(at / rest));
-    at %= rest;
-  }
-  if (n < room) snprintf(out + n, room - n, "]");
-}
-
-/* How far apart two tensors are in one element, in representable values. */
-static vt_status distance_at(const vt_tensor *a, const vt_tensor *b, uint64_t at, uint64_t *out,
-                             vt_diag *d) {
-  const uint64_t size = vt_dtype_bytes(a->dtype);
-  const vt_tensor x = {.dtype = a->dtype, .data = (char *)a->data + at * size};
-  const vt_tensor y = {.dtype = b->dtype, .data = (char *)b->data + at * size};
-  vt_compare c = {.size = sizeof c};
-  VT_TRY(vt_tensor_compare(&x, &y, &c, d));
-  *out = c.largest;
-  return VT_OK;
-}
-
-static vt_status take(const char *name, const vt_tensor *a, const vt_tensor *b, const vt_compare *c,
-                      vt_difference *out, vt_diag *d) {
-  vt_difference x = {.found = 1,
-                     .dtype = a->dtype,
-                     .bits = c->first_a,
-                     .expected = c->first_b,
-                     .differing = c->differing,
-                     .compared = c->compared};
-  VT_TRY(distance_at(a, b, c->first, &x.distance, d));
-  snprintf(x.output, sizeof x.output, "%s", name);
-  print_index(a, c->first, x.index, sizeof x.index);
-  *out = x;
-  return VT_OK;
-}
-
 vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *out, vt_diag *d) {
-  for (uint32_t i = 0; i < vt_program_outputs(right); i++) {
-    vt_compare c = {.size = sizeof c};
-    const char *name;
-    vt_tensor a, b;
-    VT_TRY(vt_program_output(p, i, &name, &a, d));
-    VT_TRY(vt_program_output(right, i, &name, &b, d));
-    VT_TRY(vt_tensor_compare(&a, &b, &c, d));
-    if (c.differing != 0) return take(name, &a, &b, &c, out, d);
-  }
+  vt_program *const both[VT_SIDES] = {[VT_JUDGED] = p, [VT_RIGHT] = right};
+  vt_tensor t[VT_SIDES];
+  const char *name;
+  vt_compare c;
+  uint32_t output;
+  VT_TRY(vt_duel_compare(both, &output, &c, d));
   *out = (vt_difference){0};
+  if (output == vt_program_outputs(right)) return VT_OK;
+  for (int i = 0; i < VT_SIDES; i++) VT_TRY(vt_program_output(both[i], output, &name, &t[i], d));
+  vt_difference x = {.found = 1,
+                     .dtype = t[VT_RIGHT].dtype,
+                     .bits = c.first_a,
+                     .expected = c.first_b,
+                     .differing = c.differing,
+                     .compared = c.compared};
+  VT_TRY(vt_duel_distance(&t[VT_JUDGED], &t[VT_RIGHT], c.first, &x.distance, d));
+  snprintf(x.output, sizeof x.output, "%s", name);
+  vt_index_print(&t[VT_RIGHT], c.first, x.index);
+  *out = x;
   return VT_OK;
 }
 
