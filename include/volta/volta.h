@@ -108,8 +108,8 @@ typedef struct vt_options {
   uint32_t size; /* sizeof(vt_options) */
   uint32_t n_bind;
   const vt_binding *bind;
-  /* "reference", "reference:1"; "gpu", the first GPU there is; "auto", that or else the CPU; or the
-   * path of a plug-in, which has a slash in it: "./libfoo.so", "./libfoo.so:1". NULL:
+  /* "reference", "reference:1"; "cpu", "gpu", the first of its kind; "auto", that or else the CPU;
+   * or the path of a plug-in, which has a slash in it: "./libfoo.so", "./libfoo.so:1". NULL:
    * VOLTA_BACKEND, else "reference". */
   const char *backend;
   const vt_alloc *alloc;

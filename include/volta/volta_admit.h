@@ -71,6 +71,8 @@ typedef struct vt_refusal {
   const char *model;   /* the smallest model that shows it, as text */
   const char *command; /* what runs it from the folder of the reproducer; "" when none is written */
   const char *unwritten; /* why none is, though one was wanted: a folder that cannot be used */
+  const char *folder;    /* where a model, its inputs and a page are; "" when nothing is written */
+  const char *again; /* where no run of one model shows it: what asks all again, run from here */
 } vt_refusal;
 /* VT_NAME when it was not refused. */
 VT_API vt_status vt_admission_refusal(const vt_admission *a, vt_refusal *out) VT_NODISCARD;

@@ -2,7 +2,6 @@
  * admission.c - a backend before its judges: every check in its order, until one fails. */
 #include "admission.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "certificate.h"
 #include "vt_cpu.h"
@@ -40,17 +39,13 @@ void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total)
 
 static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
-/* The path is what was named, less the number of the device, which the device's own name ends
- * with: "./libfoo.so" or "./libfoo.so:1" for "libfoo.so:1". */
-static vt_status take_place(vt_admission *a, const char *device, vt_diag *d) {
+/* "./libfoo.so" for "./libfoo.so:1". */
+static vt_status take_place(vt_admission *a, vt_diag *d) {
   char path[VT_CERTIFICATE_PATH], place[VT_CERTIFICATE_PATH];
-  const char *number = strrchr(device, ':'), *colon = strrchr(a->o.backend, ':');
-  const size_t whole = strlen(a->o.backend);
-  const int numbered =
-      colon != NULL && colon[1] != 0 && strspn(colon + 1, "0123456789") == strlen(colon + 1);
-  snprintf(path, sizeof path, "%.*s", (int)(numbered ? (size_t)(colon - a->o.backend) : whole),
-           a->o.backend);
-  vt_certificate_place(path, (uint32_t)strtoul(number + 1, NULL, 10), place);
+  uint32_t number;
+  const size_t n = vt_device_path(a->o.backend, &number);
+  snprintf(path, sizeof path, "%.*s", (int)n, a->o.backend);
+  vt_certificate_place(path, number, place);
   a->place = vt_arena_string(&a->arena, place, strlen(place));
   return a->place != NULL ? VT_OK : out_of_memory(d);
 }
@@ -70,8 +65,7 @@ static vt_status ask(vt_admission *a, vt_diag *d) {
     a->listed += vt_device_lists(dev, vt_op_at(i)->number) != 0;
   vt_status s = vt_device_hold(dev, a->o.backend, &a->hold, d);
   if (s == VT_OK)
-    s = vt_device_plugin(dev) != NULL ? take_place(a, vt_device_name(dev), d)
-                                      : take_name(a, vt_device_name(dev), d);
+    s = vt_device_plugin(dev) != NULL ? take_place(a, d) : take_name(a, vt_device_name(dev), d);
   vt_device_close(dev);
   return s;
 }

@@ -28,9 +28,11 @@ struct vt_admission {
   uint32_t n_selected; /* of those that it runs, for runs under other circumstances */
   uint32_t *selected;
   _Atomic uint8_t *taken; /* by number of the op: it is in a program that the backend took */
-  uint8_t *declared;      /* by number of the case: VT_DECLARED_* */
-  uint32_t listed;        /* ops */
-  const char *check;      /* under way */
+  uint64_t *steps;        /* by number of the case, `words` each: bits of the ops it is a step of */
+  uint32_t words;
+  uint8_t *declared; /* by number of the case: VT_DECLARED_* */
+  uint32_t listed;   /* ops */
+  const char *check; /* under way */
   vt_admission_counts counts;
   int refused;
   vt_refusal refusal;
@@ -56,7 +58,7 @@ vt_status vt_admission_certify(vt_admission *a, vt_diag *d) VT_NODISCARD;
 /* The first element that differs between two runs. */
 typedef struct vt_difference {
   int found;
-  char output[100], index[200];
+  char output[100], index[VT_INDEX_TEXT];
   uint32_t dtype;
   uint64_t bits, expected, distance, differing, compared;
 } vt_difference;
@@ -66,7 +68,7 @@ vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *ou
 /* What was run when a fault showed. */
 typedef struct vt_evidence {
   const vt_model *m;
-  const vt_options *how; /* NULL: there is nothing to run again */
+  const vt_options *how;
   vt_diverge_give *give; /* the values, as they were */
   void *user;
   const vt_difference *seen; /* for what cannot be shown again; or NULL */
@@ -90,6 +92,11 @@ typedef void vt_case_way(const vt_admission *a, uint32_t i, vt_case_outcome *out
  * pass. `count` rises with those that did; what the backend does not declare is passed over. */
 vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
                              vt_case_way *way, uint64_t *count, vt_diag *d) VT_NODISCARD;
+/* Runs it as it is, and looks where it differs. */
+void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out);
+/* What differs between a program that ran a case and the reference, to have both bit patterns. */
+void vt_admission_look(const vt_admission *a, const vt_model *m, const vt_case_inputs *in,
+                       vt_program *p, vt_difference *out);
 /* Reads the suite and chooses cases, once: most wrong backends fall before. */
 vt_status vt_admission_suite(vt_admission *a, vt_diag *d) VT_NODISCARD;
 /* Fills `selected`, once: cases that it runs, some of every op, and no more than there is time for.

@@ -8,8 +8,6 @@
 #include "certificate.h"
 #include "vt_sealed.h"
 
-static const uint64_t largest = (uint64_t)1 << 30;
-
 /* ---- the content of what is built in ---- */
 
 /* "55d0-55e0 r-xp 00000000 08:01 1234   /usr/lib/libvolta.so": 1 and the path when `at` lies there.
@@ -38,7 +36,7 @@ static vt_status hash_own_file(vt_hash256 *out, vt_diag *d) {
     (void)path_of_line(line, (uintptr_t)(void (*)(void))vt_admit, &path);
   fclose(maps);
   if (path == NULL) return VT_FAIL(d, VT_IO, "the file that holds Volta is not found");
-  VT_TRY(vt_sealed_read(path, largest, &image, d));
+  VT_TRY(vt_sealed_read(path, VT_SEALED_MOST, &image, d));
   *out = image.hash;
   vt_sealed_close(&image);
   return VT_OK;

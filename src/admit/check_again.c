@@ -38,17 +38,6 @@ static vt_status run_round(const vt_admission *a, const way *w, uint32_t round, 
   return vt_program_run(t->p, d);
 }
 
-/* Beside the reference, to have both bit patterns of what was seen. */
-static void look(const vt_admission *a, const trial *t, vt_difference *out) {
-  const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
-  vt_program *q = NULL;
-  vt_diag d = {0};
-  vt_status s = vt_case_start(t->m, &t->in, &ours, &q, &d);
-  if (s == VT_OK) s = vt_difference_find(t->p, q, out, &d);
-  if (s != VT_OK) *out = (vt_difference){0};
-  vt_program_free(q);
-}
-
 static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_outcome *out) {
   trial t = {0};
   vt_diag d = {0};
@@ -62,7 +51,7 @@ static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_
     if (w->threads != NULL) out->threads = w->threads[round];
     if (out->r.outcome == VT_CASE_DIFFERS) {
       w->say(round, out->reason, sizeof out->reason);
-      if (ran == VT_OK) look(a, &t, &out->seen);
+      if (ran == VT_OK) vt_admission_look(a, t.m, &t.in, t.p, &out->seen);
     }
     break;
   }
@@ -141,9 +130,8 @@ vt_status vt_check_threads(vt_admission *a, vt_diag *d) {
 /* ---- the floating-point mode ---- */
 
 static void run_watched(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const vt_options how = vt_admission_options(a, NULL, 0);
   const uint64_t before = vt_gate_strayed();
-  vt_case_run(a->suite, i, &how, &out->r);
+  vt_admission_run(a, i, out);
   if (vt_gate_strayed() == before || out->r.outcome != VT_CASE_PASSED) return;
   out->r.outcome = VT_CASE_FAILED;
   snprintf(out->reason, sizeof out->reason,

@@ -8,13 +8,30 @@
 
 /* ---- capabilities ---- */
 
+static vt_status give_probe(void *user, vt_program *p, vt_diag *d) {
+  return vt_probe_give(*(const vt_probe **)user, p, d);
+}
+
+/* The model that it was tried with is run again, to find the op and what shows it. */
+static vt_status refuse_capability(vt_admission *a, const char *name, const char *reason,
+                                   const vt_probe *broken, vt_diag *d) {
+  const vt_options how = vt_admission_options(a, "bind,lower", 0);
+  vt_model *m = NULL;
+  VT_TRY(vt_probe_model(broken, &a->a, &m, d));
+  const vt_evidence e = {.m = m, .how = &how, .give = give_probe, .user = &broken};
+  const vt_status s = vt_admission_refuse(a, name, reason, &e, d);
+  vt_model_free(m);
+  return s;
+}
+
 static vt_status try_capability(vt_admission *a, const vt_capability *c, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
+  const vt_probe *broken = NULL;
   uint32_t models = 0;
   vt_diag why = {0};
-  const vt_status s = vt_capability_try(&how, c, a->a, &models, &why);
+  const vt_status s = vt_capability_try(&how, c, a->a, &models, &broken, &why);
   if (s == VT_NOMEM) return VT_FAIL(d, s, "%s", why.text);
-  if (s != VT_OK) return vt_admission_refuse(a, c->name, why.text, NULL, d);
+  if (s != VT_OK) return refuse_capability(a, c->name, why.text, broken, d);
   a->counts.capabilities += models != 0;
   return VT_OK;
 }

@@ -6,8 +6,7 @@
 #include "admission.h"
 
 static void run_after(const vt_admission *a, uint32_t i, const char *when, vt_case_outcome *out) {
-  const vt_options how = vt_admission_options(a, NULL, 0);
-  vt_case_run(a->suite, i, &how, &out->r);
+  vt_admission_run(a, i, out);
   if (out->r.outcome == VT_CASE_DIFFERS)
     snprintf(out->reason, sizeof out->reason, "%s it gives other bits than the reference", when);
 }
@@ -44,9 +43,10 @@ static void run_one(const vt_admission *a, one *x, vt_case_outcome *out) {
     const vt_status s = vt_program_run(x->p, &d);
     vt_case_judge(a->suite, x->i, x->p, s, &d, &out->r);
   }
-  if (out->r.outcome == VT_CASE_DIFFERS)
-    snprintf(out->reason, sizeof out->reason,
-             "while another program is open it gives other bits than the reference");
+  if (out->r.outcome != VT_CASE_DIFFERS) return;
+  snprintf(out->reason, sizeof out->reason,
+           "while another program is open it gives other bits than the reference");
+  if (out->r.status == VT_OK) vt_admission_look(a, x->m, &x->in, x->p, &out->seen);
 }
 
 /* The case that follows it in the selection is run in between: this one is asked again after it. */

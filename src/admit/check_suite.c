@@ -12,6 +12,9 @@ static vt_status choose_cases(vt_admission *a, vt_diag *d) {
   a->cases = VT_NEW_N(&a->arena, uint32_t, n);
   a->selected = VT_NEW_N(&a->arena, uint32_t, n);
   a->declared = VT_NEW_N(&a->arena, uint8_t, n);
+  a->words = vt_op_at(vt_op_total() - 1)->number / 64 + 1;
+  a->steps = vt_arena_array(&a->arena, n, a->words * sizeof *a->steps);
+  a->taken = vt_arena_array(&a->arena, (size_t)a->words * 64, sizeof *a->taken);
   if (vt_arena_status(&a->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
   VT_TRY(vt_suite_choose_short(a->suite, a->few, d));
   for (uint32_t i = 0; i < n; i++)
@@ -78,6 +81,20 @@ static int is_fault(const vt_case_outcome *x) {
   return x->r.outcome != VT_CASE_PASSED && x->r.outcome != VT_CASE_UNSUPPORTED;
 }
 
+/* What fails among others is run again alone, so that it is named for the same whatever else runs.
+ * What is right alone is wrong because of the others. */
+static void run_alone(vt_admission *a, piece *p, uint32_t job) {
+  vt_case_outcome *x = &p->out[job];
+  const vt_case_outcome among = *x;
+  run_job(p, job);
+  if (is_fault(x)) return;
+  *x = among;
+  a->check = "order";
+  if (among.r.outcome == VT_CASE_DIFFERS)
+    snprintf(x->reason, sizeof x->reason,
+             "while other programs are open it gives other bits than the reference");
+}
+
 static vt_status take_outcome(vt_admission *a, uint32_t i, const vt_case_outcome *x,
                               uint64_t *count, vt_diag *d) {
   if (x->r.outcome == VT_CASE_FAILED && x->r.status == VT_NOMEM)
@@ -91,8 +108,10 @@ static vt_status run_piece(vt_admission *a, piece *p, uint32_t n, int at_once, u
                            vt_diag *d) {
   for (uint32_t i = 0; !at_once && i < n; i++) run_job(p, i);
   if (at_once) vt_pool_run(a->pool, n, run_job, p);
-  for (uint32_t i = 0; i < n && !a->refused; i++)
+  for (uint32_t i = 0; i < n && !a->refused; i++) {
+    if (at_once && is_fault(&p->out[i])) run_alone(a, p, i);
     VT_TRY(take_outcome(a, p->list[i], &p->out[i], count, d));
+  }
   return VT_OK;
 }
 
@@ -112,16 +131,51 @@ vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, 
 
 /* ---- the suite ---- */
 
+/* 1 when there is anything in a result: a step without elements shows nothing. */
+static int has_elements(const vt_graph *g, const vt_node *n) {
+  uint64_t total = 0, count = 0, bytes;
+  for (uint32_t i = 0; i < n->n_out; i++)
+    if (vt_type_size(&g->values[n->first_out + i].type, &count, &bytes, NULL) == VT_OK)
+      total |= count;
+  return total != 0;
+}
+
 /* What is in a program that the backend took is what it runs. */
 static void mark_ops(const vt_admission *a, const vt_graph *g) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
-    atomic_store_explicit(&a->taken[n->op], 1, memory_order_relaxed);
+    if (has_elements(g, n)) atomic_store_explicit(&a->taken[n->op], 1, memory_order_relaxed);
     for (uint32_t k = 0; k < n->n_body; k++) mark_ops(a, n->body[k]);
   }
 }
 
-static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+/* Ops that the backend itself is given: not views, which are no steps. */
+static void mark_steps(const vt_plan *p, uint64_t *out) {
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    const vt_node *n = &p->g->nodes[p->step_node[i]];
+    if (has_elements(p->g, n)) out[n->op / 64] |= UINT64_C(1) << (n->op % 64);
+    for (uint32_t k = 0; k < p->nested[i].n; k++) mark_steps(p->nested[i].plan[k], out);
+  }
+}
+
+static void mark(const vt_admission *a, uint32_t i, const vt_program *p) {
+  if (p == NULL) return;
+  mark_ops(a, p->g);
+  mark_steps(p->line.plan, a->steps + (size_t)i * a->words);
+}
+
+void vt_admission_look(const vt_admission *a, const vt_model *m, const vt_case_inputs *in,
+                       vt_program *p, vt_difference *out) {
+  const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
+  vt_program *q = NULL;
+  vt_diag d = {0};
+  vt_status s = vt_case_start(m, in, &ours, &q, &d);
+  if (s == VT_OK) s = vt_difference_find(p, q, out, &d);
+  if (s != VT_OK) *out = (vt_difference){0};
+  vt_program_free(q);
+}
+
+void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -130,7 +184,9 @@ static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out)
   const vt_status s = vt_case_open(a->suite, i, &a->a, &m, &in, &d);
   if (s != VT_OK) vt_case_judge(a->suite, i, NULL, s, &d, &out->r);
   if (s == VT_OK) vt_case_try(a->suite, i, m, &in, &how, &p, &out->r);
-  if (p != NULL) mark_ops(a, p->g);
+  mark(a, i, p);
+  if (out->r.outcome == VT_CASE_DIFFERS && out->r.status == VT_OK)
+    vt_admission_look(a, m, &in, p, &out->seen);
   vt_program_free(p);
   vt_case_inputs_done(&in);
   vt_model_free(m);
@@ -142,7 +198,7 @@ static void run_plainly(const vt_admission *a, uint32_t i, vt_case_outcome *out)
 static vt_status look_further(vt_admission *a, const vt_op_info *op, vt_diag *d) {
   for (uint32_t i = 0; i < a->suite->n_cases && !a->taken[op->number] && !a->refused; i++)
     if (a->suite->cases[i].model->block->op == op && a->declared[i] == VT_DECLARED_UNKNOWN)
-      VT_TRY(vt_admission_cases(a, &i, 1, 0, run_plainly, &a->counts.cases, d));
+      VT_TRY(vt_admission_cases(a, &i, 1, 0, vt_admission_run, &a->counts.cases, d));
   return VT_OK;
 }
 
@@ -165,16 +221,9 @@ static vt_status check_list(vt_admission *a, vt_diag *d) {
   return s;
 }
 
-static vt_status count_ops(vt_admission *a, vt_diag *d) {
-  const size_t numbers = (size_t)vt_op_at(vt_op_total() - 1)->number + 1;
-  a->taken = vt_arena_array(&a->arena, numbers, sizeof *a->taken);
-  return a->taken != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
-}
-
 vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
   VT_TRY(vt_admission_suite(a, d));
-  VT_TRY(count_ops(a, d));
-  VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, run_plainly, &a->counts.cases, d));
+  VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, vt_admission_run, &a->counts.cases, d));
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     a->counts.undeclared += a->declared[i] == VT_DECLARED_NO;
   return a->refused ? VT_OK : check_list(a, d);
@@ -194,6 +243,7 @@ static void plan_only(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   out->r.outcome = s == VT_UNSUPPORTED ? VT_CASE_UNSUPPORTED
                    : s == VT_OK        ? VT_CASE_PASSED
                                        : VT_CASE_FAILED;
+  mark(a, i, p);
   snprintf(out->r.text, sizeof out->r.text, "%s", d.text);
   vt_program_free(p);
   vt_model_free(m);
@@ -207,27 +257,64 @@ static vt_status learn(vt_admission *a, vt_diag *d) {
   return vt_admission_cases(a, a->selected, n, 1, plan_only, &ignored, d);
 }
 
-/* The first of every op and every nth of the others, where they are many. The step is odd: names
- * that differ in one of two ways alternate. */
-static void thin(vt_admission *a) {
-  const uint32_t most = a->o.brief ? 500 : 2500;
+/* One that the backend runs and that is not picked yet: of the short choice, or of all others. */
+static int is_open(const vt_admission *a, const uint8_t *picked, uint32_t i, int few) {
+  return a->declared[i] == VT_DECLARED_YES && !picked[i] && (a->few[i] != 0) == few;
+}
+
+/* The first of every op and every nth of the others, where there are more than `most`. The step is
+ * odd: names that differ in one of two ways alternate. */
+static uint32_t pick_some(const vt_admission *a, uint8_t *picked, uint32_t most, int few) {
   const vt_op_info *last = NULL;
-  uint32_t total = 0, at = 0;
-  for (uint32_t i = 0; i < a->suite->n_cases; i++)
-    total += a->few[i] && a->declared[i] == VT_DECLARED_YES;
-  const uint32_t step = (total / most) | 1;
+  uint32_t total = 0, at = 0, n = 0;
+  for (uint32_t i = 0; i < a->suite->n_cases; i++) total += is_open(a, picked, i, few) != 0;
+  const uint32_t step = (most == 0 ? total : total / most) | 1;
   for (uint32_t i = 0; i < a->suite->n_cases; i++) {
     const vt_op_info *op = a->suite->cases[i].model->block->op;
-    if (!a->few[i] || a->declared[i] != VT_DECLARED_YES) continue;
-    if (at++ % step == 0 || op != last) a->selected[a->n_selected++] = i;
+    if (!is_open(a, picked, i, few)) continue;
+    if (at++ % step == 0 || (few && op != last)) n += picked[i] = 1;
     last = op;
   }
+  return n;
+}
+
+/* 1 when the case has a step of an op that `covered` lacks; then it has it. */
+static int adds_steps(const vt_admission *a, uint32_t i, uint64_t *covered) {
+  uint64_t more = 0;
+  for (uint32_t k = 0; k < a->words; k++) {
+    const uint64_t x = a->steps[(size_t)i * a->words + k];
+    more |= x & ~covered[k];
+    covered[k] |= x;
+  }
+  return more != 0;
+}
+
+/* A case of an op need not give the backend a step of it. Every op that it is given a step of in
+ * any case is in one that is picked. */
+static void pick_missing(const vt_admission *a, uint8_t *picked, uint64_t *covered) {
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    if (picked[i]) (void)adds_steps(a, i, covered);
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    if (a->declared[i] == VT_DECLARED_YES && !picked[i] && adds_steps(a, i, covered)) picked[i] = 1;
+}
+
+/* Of the short choice first; a backend that runs little of that is asked what else it runs. */
+static vt_status pick(vt_admission *a, vt_diag *d) {
+  const uint32_t most = a->o.brief ? 500 : 2500;
+  uint8_t *picked = VT_NEW_N(&a->arena, uint8_t, a->suite->n_cases);
+  uint64_t *covered = VT_NEW_N(&a->arena, uint64_t, a->words);
+  if (picked == NULL || covered == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  const uint32_t n = pick_some(a, picked, most, 1);
+  if (n < most) (void)pick_some(a, picked, most - n, 0);
+  pick_missing(a, picked, covered);
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    if (picked[i]) a->selected[a->n_selected++] = i;
+  return VT_OK;
 }
 
 vt_status vt_admission_select(vt_admission *a, vt_diag *d) {
   if (a->n_selected != 0) return VT_OK;
   VT_TRY(vt_admission_suite(a, d));
   VT_TRY(learn(a, d));
-  if (!a->refused) thin(a);
-  return VT_OK;
+  return a->refused ? VT_OK : pick(a, d);
 }

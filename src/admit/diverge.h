@@ -8,6 +8,11 @@
 #include "vt_arena.h"
 #include "vt_text.h"
 
+/* For a fault that no run of the model alone shows: who saw it, and what is run to see it again. */
+typedef struct vt_sighting {
+  const char *check, *subject, *reason, *command;
+} vt_sighting;
+
 typedef struct vt_divergence {
   vt_arena arena;             /* everything below */
   const char *op;             /* "matmul"; of a group that is run as one, "mul+add" */
@@ -37,6 +42,11 @@ typedef vt_status vt_diverge_give(void *user, vt_program *p, vt_diag *d);
  * output differs. A failure of either run is returned as it is. */
 vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_give *give,
                           void *user, vt_divergence *out, vt_diag *d) VT_NODISCARD;
+/* All of the model with its inputs, for a fault that was seen and does not show again. `op` and
+ * `signature` are those of the node that makes the first result that is made; what was seen is for
+ * the caller to fill in. VT_NAME when nothing in the model is run. */
+vt_status vt_diverge_keep(const vt_model *m, const vt_options *how, vt_diverge_give *give,
+                          void *user, vt_divergence *out, vt_diag *d) VT_NODISCARD;
 void vt_divergence_done(vt_divergence *x); /* zeroed memory is fine */
 
 /* Writes FOLDER/model.vt, FOLDER/NAME.npy for every input (NAME.safetensors for bf16, which npy
@@ -46,4 +56,13 @@ void vt_divergence_done(vt_divergence *x); /* zeroed memory is fine */
  * parity model.vt --in x=x.npy --backends reference:0,../libfoo.so --allow-unadmitted". */
 vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const char *backend,
                               vt_text *out_command, vt_diag *d) VT_NODISCARD;
+/* The same with a page that says how it was seen, for one that vt_diverge_keep made. */
+vt_status vt_divergence_write_seen(const vt_divergence *x, const vt_sighting *seen,
+                                   const char *folder, const char *backend,
+                                   vt_diag *d) VT_NODISCARD;
+/* "[3, 0]": where element `i` of a dense tensor is. */
+enum { VT_INDEX_TEXT = VT_MAX_RANK * 24 + 3 };
+void vt_index_print(const vt_tensor *t, uint64_t i, char out[VT_INDEX_TEXT]);
+/* Adds a word as a shell reads it back. */
+void vt_text_word(vt_text *out, const char *word);
 #endif

@@ -70,6 +70,31 @@ vt_status vt_duel_compare(vt_program *const p[VT_SIDES], uint32_t *out_output, v
   return VT_OK;
 }
 
+vt_status vt_duel_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i, uint64_t *out,
+                           vt_diag *d) {
+  const uint64_t at = i * vt_dtype_bytes(a->dtype);
+  const vt_tensor x = {.dtype = a->dtype, .data = (char *)a->data + at};
+  const vt_tensor y = {.dtype = b->dtype, .data = (char *)b->data + at};
+  vt_compare c = {.size = sizeof c};
+  VT_TRY(vt_tensor_compare(&x, &y, &c, d));
+  *out = c.largest;
+  return VT_OK;
+}
+
+void vt_index_print(const vt_tensor *t, uint64_t i, char out[VT_INDEX_TEXT]) {
+  int64_t at[VT_MAX_RANK] = {0};
+  for (uint32_t a = t->rank; a-- > 0;) {
+    const uint64_t size = t->dim[a] > 0 ? (uint64_t)t->dim[a] : 1;
+    at[a] = (int64_t)(i % size);
+    i /= size;
+  }
+  size_t n = (size_t)snprintf(out, VT_INDEX_TEXT, "[");
+  for (uint32_t a = 0; a < t->rank; a++)
+    n += (size_t)snprintf(out + n, VT_INDEX_TEXT - n, "%s%lld", a == 0 ? "" : ", ",
+                          (long long)at[a]);
+  snprintf(out + n, VT_INDEX_TEXT - n, "]");
+}
+
 /* ---- values in the middle ---- */
 
 /* The graph is printed with other outputs and read again: nothing of it is copied by hand. Groups

@@ -26,35 +26,9 @@ void vt_divergence_done(vt_divergence *x) {
 
 /* ---- what is reported ---- */
 
-static const char *index_text(vt_arena *keep, const vt_tensor *t, uint64_t i) {
-  char out[VT_MAX_RANK * 24 + 3] = "[";
-  int64_t at[VT_MAX_RANK] = {0};
-  for (uint32_t a = t->rank; a-- > 0;) {
-    const uint64_t size = t->dim[a] > 0 ? (uint64_t)t->dim[a] : 1;
-    at[a] = (int64_t)(i % size);
-    i /= size;
-  }
-  size_t n = 1;
-  for (uint32_t a = 0; a < t->rank; a++)
-    n += (size_t)snprintf(out + n, sizeof out - n, "%s%lld", a == 0 ? "" : ", ", (long long)at[a]);
-  snprintf(out + n, sizeof out - n, "]");
-  return vt_arena_string(keep, out, strlen(out));
-}
-
-/* The distance of the first pair alone: compared as two scalars. */
-static vt_status first_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i, uint64_t *out,
-                                vt_diag *d) {
-  const uint64_t at = i * vt_dtype_bytes(a->dtype);
-  const vt_tensor x = {.dtype = a->dtype, .data = (char *)a->data + at};
-  const vt_tensor y = {.dtype = b->dtype, .data = (char *)b->data + at};
-  vt_compare c = {.size = sizeof c};
-  VT_TRY(vt_tensor_compare(&x, &y, &c, d));
-  *out = c.largest;
-  return VT_OK;
-}
-
 static vt_status report(vt_program *const p[VT_SIDES], uint32_t output, const vt_compare *c,
                         vt_divergence *x, vt_diag *d) {
+  char index[VT_INDEX_TEXT];
   const char *name;
   vt_tensor t;
   VT_TRY(vt_program_output(p[VT_JUDGED], output, &name, &t, d));
@@ -62,13 +36,14 @@ static vt_status report(vt_program *const p[VT_SIDES], uint32_t output, const vt
   VT_TRY(vt_program_output(p[VT_RIGHT], output, &name, &t, d));
   VT_TRY(vt_tensor_keep(&t, &x->arena, &x->right, d));
   x->output = vt_arena_string(&x->arena, name, strlen(name));
-  x->index = index_text(&x->arena, &t, c->first);
+  vt_index_print(&t, c->first, index);
+  x->index = vt_arena_string(&x->arena, index, strlen(index));
   x->dtype = t.dtype;
   x->bits = c->first_a;
   x->expected = c->first_b;
   x->differing = c->differing;
   x->compared = c->compared;
-  VT_TRY(first_distance(&x->result, &x->right, c->first, &x->distance, d));
+  VT_TRY(vt_duel_distance(&x->result, &x->right, c->first, &x->distance, d));
   return x->arena.failed ? no_memory(d) : VT_OK;
 }
 
@@ -334,17 +309,22 @@ static vt_status try_end(search *s, vt_divergence *out, vt_diag *d) {
   return VT_OK;
 }
 
+static vt_status whole_part(search *s, const vt_result *r, vt_part *out, vt_diag *d) {
+  const vt_graph *g = s->bound->g;
+  const uint32_t node = r == NULL ? VT_NO_NODE : g->values[r->value].node;
+  if (node == VT_NO_NODE) return nothing(d); /* an input handed through is never run */
+  *out =
+      (vt_part){g, VT_NEW_N(&s->arena, uint8_t, g->n_nodes), g->n_results, g->results, node, node};
+  if (out->has == NULL) return no_memory(d);
+  memset(out->has, 1, g->n_nodes);
+  return VT_OK;
+}
+
 /* All of the model, parameters as inputs. That what was seen is not seen again is possible, as when
  * it depends on what ran before; the report is then of what was seen. */
 static vt_status take_whole(search *s, vt_divergence *out, vt_diag *d) {
-  const vt_graph *g = s->bound->g;
-  const vt_result *r = find_result(g, s->output);
-  const uint32_t node = r == NULL ? VT_NO_NODE : g->values[r->value].node;
-  if (node == VT_NO_NODE) return nothing(d); /* an input handed through is never run */
-  vt_part part = {g,   VT_NEW_N(&s->arena, uint8_t, g->n_nodes), g->n_results, g->results, node,
-                  node};
-  if (part.has == NULL) return no_memory(d);
-  memset(part.has, 1, g->n_nodes);
+  vt_part part;
+  VT_TRY(whole_part(s, find_result(s->bound->g, s->output), &part, d));
   vt_status status = vt_part_try(&s->x, &part, &s->v, s->passes, out, d);
   if (status == VT_NAME) {
     VT_TRY(write_part(&s->x, &part, &s->v, &s->seen, d));
@@ -414,25 +394,67 @@ static void duel_init(vt_duel *x, const vt_options *how) {
   x->side[VT_RIGHT].certificate = x->side[VT_RIGHT].isa = NULL;
 }
 
+static void search_init(search *s, const vt_options *how, vt_divergence *found) {
+  duel_init(&s->x, how);
+  s->passes = s->x.side[VT_JUDGED].passes;
+  vt_arena_init(&s->arena, s->x.a);
+  vt_arena_init(&s->seen.arena, s->x.a);
+  vt_arena_init(&found->arena, s->x.a);
+}
+
+/* Hands out what was found. */
+static vt_status search_done(search *s, vt_status status, vt_divergence *found,
+                             vt_divergence *out) {
+  vt_divergence_done(&s->seen);
+  vt_model_free(s->bound);
+  vt_model_free(s->ran);
+  vt_arena_done(&s->arena);
+  if (status == VT_OK) {
+    *out = *found;
+  } else {
+    vt_divergence_done(found);
+  }
+  return status;
+}
+
 vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_give *give,
                           void *user, vt_divergence *out, vt_diag *d) {
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
-  duel_init(&s.x, how);
-  s.passes = s.x.side[VT_JUDGED].passes;
-  vt_arena_init(&s.arena, s.x.a);
-  vt_arena_init(&s.seen.arena, s.x.a);
-  vt_arena_init(&found.arena, s.x.a);
+  search_init(&s, how, &found);
   vt_status status = first_run(&s, m, d);
   if (status == VT_OK) status = seek(&s, &found, d);
-  vt_divergence_done(&s.seen);
-  vt_model_free(s.bound);
-  vt_model_free(s.ran);
-  vt_arena_done(&s.arena);
-  if (status == VT_OK) {
-    *out = found;
-  } else {
-    vt_divergence_done(&found);
-  }
+  return search_done(&s, status, &found, out);
+}
+
+/* ---- without a search ---- */
+
+static vt_status bind_model(search *s, const vt_model *m, vt_diag *d) {
+  vt_options o = s->x.side[VT_RIGHT];
+  vt_program *p = NULL;
+  o.passes = "bind,lower";
+  VT_TRY(vt_program_make(m, &o, VT_PREPARE_UNTRIED, &p, d));
+  const vt_status status = parse_pass(s, p, "bind", &s->bound, d);
+  vt_program_free(p);
   return status;
+}
+
+static vt_status keep_whole(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
+  vt_part part;
+  const vt_result *r = NULL;
+  VT_TRY(bind_model(s, m, d));
+  for (uint32_t i = s->bound->g->n_results; i-- > 0;)
+    if (s->bound->g->values[s->bound->g->results[i].value].node != VT_NO_NODE)
+      r = &s->bound->g->results[i];
+  VT_TRY(whole_part(s, r, &part, d));
+  out->output = out->index = "";
+  return write_part(&s->x, &part, &s->v, out, d);
+}
+
+vt_status vt_diverge_keep(const vt_model *m, const vt_options *how, vt_diverge_give *give,
+                          void *user, vt_divergence *out, vt_diag *d) {
+  search s = {.v = {give, user}};
+  vt_divergence found = {.isolated = 0};
+  search_init(&s, how, &found);
+  return search_done(&s, keep_whole(&s, m, &found, d), &found, out);
 }

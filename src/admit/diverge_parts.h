@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * diverge_parts.h - what the search for a divergence is made of: a duel runs one model on both
- * sides, a part is some nodes of a graph as a model of their own. For diverge_*.c alone. */
+ * sides, a part is some nodes of a graph as a model of their own. For diverge_*.c,
+ * and duels for refusal.c. */
 #ifndef VT_DIVERGE_PARTS_H
 #define VT_DIVERGE_PARTS_H
 #include "diverge.h"
@@ -43,6 +44,10 @@ void vt_duel_end(vt_program *p[VT_SIDES]);
  * when none does. */
 vt_status vt_duel_compare(vt_program *const p[VT_SIDES], uint32_t *out_output, vt_compare *out,
                           vt_diag *d) VT_NODISCARD;
+
+/* How far apart the elements number `i` of two results are: compared as two scalars. */
+vt_status vt_duel_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i, uint64_t *out,
+                           vt_diag *d) VT_NODISCARD;
 
 /* The graph as a model whose outputs are these values, in this order, under names of their own. */
 vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,

@@ -474,6 +474,40 @@ static void test_folder(void) {
   CHECK(count_entries(".") == 4); /* it, other, foreign, near: nothing half made is left */
 }
 
+/* What was seen once is written with the model as it is, though nothing differs now. */
+static void test_seen(void) {
+  static const char text[] =
+      "volta 1\nmodel m {\ninput x: f32[3]\ninput z: f32[3]\noutput a = x\noutput y = x + z\n}";
+  static const char through[] = "volta 1\nmodel m {\ninput x: f32[3]\noutput a = x\n}";
+  const vt_options how = {.size = sizeof how, .backend = "wrong:0"};
+  const vt_sighting seen = {"order", "add/1", "it was wrong", "volta admit './a b.so' --short"};
+  vt_divergence x = {0};
+  vt_model *m = NULL;
+  char page[2000] = "";
+  fault = (struct fault){0};
+  CHECK(vt_model_parse(text, strlen(text), NULL, &m, NULL) == VT_OK);
+  CHECK(vt_diverge_keep(m, &how, give, NULL, &x, NULL) == VT_OK);
+  CHECK(strcmp(x.op, "add") == 0 && x.n_inputs == 2 && x.compared == 0);
+  CHECK(vt_divergence_write_seen(&x, &seen, "seen", "./a b.so", NULL) == VT_OK);
+  CHECK(count_entries("seen") == 4);
+  FILE *f = fopen("seen/README.txt", "rb");
+  CHECK(f != NULL && fread(page, 1, sizeof page - 1, f) > 0);
+  if (f != NULL) fclose(f);
+  CHECK(strstr(page, "\n  volta admit './a b.so' --short\n") != NULL);
+  CHECK(strstr(page, "it was wrong\n") != NULL && strstr(page, "it gives") == NULL);
+  x.output = "y", x.index = "[1]", x.dtype = VT_DTYPE_F32, x.bits = 7, x.compared = 3;
+  CHECK(vt_divergence_write_seen(&x, &seen, "seen", "./a b.so", NULL) == VT_OK); /* replaced */
+  f = fopen("seen/README.txt", "rb");
+  CHECK(f != NULL && fread(page, 1, sizeof page - 1, f) > 0);
+  if (f != NULL) fclose(f);
+  CHECK(strstr(page, "it gives   0x00000007 (f32)\n") != NULL);
+  vt_divergence_done(&x);
+  vt_model_free(m);
+  CHECK(vt_model_parse(through, strlen(through), NULL, &m, NULL) == VT_OK);
+  CHECK(vt_diverge_keep(m, &how, give, NULL, &x, NULL) == VT_NAME); /* nothing is run */
+  vt_model_free(m);
+}
+
 int main(void) {
   if (mkdtemp(folder) == NULL) return 77;
   test_none();
@@ -492,6 +526,7 @@ int main(void) {
   test_examples();
   test_no_memory();
   test_folder();
+  test_seen();
   empty_folder(folder);
   while (n_kept > 0) free(kept[--n_kept]);
   TEST_DONE();

@@ -36,8 +36,7 @@ static int is_plain(char c) {
          strchr("_-./:,=+@%", c) != NULL;
 }
 
-/* A word as a shell reads it back. */
-static void add_word(vt_text *out, const char *word) {
+void vt_text_word(vt_text *out, const char *word) {
   int plain = word[0] != 0;
   for (const char *c = word; *c != 0; c++) plain = plain && is_plain(*c);
   if (plain) {
@@ -71,7 +70,7 @@ static vt_status add_backend(vt_text *out, const char *folder, const char *backe
     vt_text_add(&word, "%s/", here);
   }
   vt_text_add(&word, "%s", backend);
-  if (vt_text_status(&word) == VT_OK) add_word(out, word.s);
+  if (vt_text_status(&word) == VT_OK) vt_text_word(out, word.s);
   const vt_status s = vt_text_status(&word);
   vt_text_done(&word);
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
@@ -97,12 +96,8 @@ static vt_status add_command(const vt_divergence *x, const char *folder, const c
 
 /* ---- the page ---- */
 
-static void add_page(const vt_divergence *x, const char *backend, const char *command,
-                     vt_text *out) {
+static void add_bits(const vt_divergence *x, vt_text *out) {
   const int digits = (int)(2 * vt_dtype_bytes(x->dtype));
-  vt_text_add(out, "%s\n\n", MARK);
-  vt_text_add(out, "backend    %s\n", backend);
-  vt_text_add(out, "op         %s\n", x->signature);
   vt_text_add(out, "result     %s%s\n", x->output, x->index);
   vt_text_add(out, "it gives   0x%0*llx (%s)\n", digits, (unsigned long long)x->bits,
               vt_dtype_name(x->dtype));
@@ -111,13 +106,39 @@ static void add_page(const vt_divergence *x, const char *backend, const char *co
     vt_text_add(out, "distance   none: one of the two is NaN\n");
   else
     vt_text_add(out, "distance   %llu, in representable values\n", (unsigned long long)x->distance);
-  vt_text_add(out, "differing  %llu of %llu elements\n\n", (unsigned long long)x->differing,
+  vt_text_add(out, "differing  %llu of %llu elements\n", (unsigned long long)x->differing,
               (unsigned long long)x->compared);
-  vt_text_add(out, "%s\n",
+}
+
+static void add_page(const vt_divergence *x, const char *backend, const char *command,
+                     vt_text *out) {
+  vt_text_add(out, "%s\n\n", MARK);
+  vt_text_add(out, "backend    %s\n", backend);
+  vt_text_add(out, "op         %s\n", x->signature);
+  add_bits(x, out);
+  vt_text_add(out, "\n%s\n",
               x->isolated ? "model.vt is the smallest model that was seen to show it."
                           : "No part of the model shows it alone: model.vt is all of "
                             "it, with its parameters as inputs.");
   vt_text_add(out, "To see it again, run in this folder:\n\n  %s\n", command);
+}
+
+static void add_seen_page(const vt_divergence *x, const vt_sighting *seen, const char *backend,
+                          vt_text *out) {
+  vt_text_add(out, "%s\n\n", MARK);
+  vt_text_add(out, "backend    %s\n", backend);
+  vt_text_add(out, "check      %s\n", seen->check);
+  vt_text_add(out, "subject    %s\n", seen->subject);
+  vt_text_add(out, "reason     %s\n", seen->reason);
+  vt_text_add(out, "op         %s\n", x->signature);
+  if (x->compared > 0) add_bits(x, out);
+  vt_text_add(out, "\nmodel.vt is the model that it was seen in, with what it was given.\n");
+  if (x->compared > 0)
+    vt_text_add(out,
+                "One run of it alone does not show the fault: it takes what the check does "
+                "around it.\n");
+  vt_text_add(out, "To see it again, run where the backend is found by that name:\n\n");
+  vt_text_add(out, "  %s\n", seen->command);
 }
 
 /* ---- files ---- */
@@ -223,6 +244,12 @@ static vt_status clean_name(const char *folder, char out[PATH], vt_diag *d) {
   return VT_OK;
 }
 
+static vt_status write_page(const vt_divergence *x, const char *folder, const vt_text *page,
+                            vt_diag *d) {
+  if (vt_text_status(page) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  return write_folder(x, folder, page, d);
+}
+
 vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const char *backend,
                               vt_text *out_command, vt_diag *d) {
   char name[PATH];
@@ -232,11 +259,22 @@ vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const 
   vt_text_init(&page, x->arena.a);
   vt_status s = add_command(x, name, backend, &command, d);
   if (s == VT_OK) add_page(x, backend, command.s, &page);
-  if (s == VT_OK && vt_text_status(&page) != VT_OK) s = VT_FAIL(d, VT_NOMEM, "out of memory");
-  if (s == VT_OK) s = write_folder(x, name, &page, d);
+  if (s == VT_OK) s = write_page(x, name, &page, d);
   if (s == VT_OK) vt_text_bytes(out_command, command.s, command.n);
   if (s == VT_OK && vt_text_status(out_command) != VT_OK) s = VT_FAIL(d, VT_NOMEM, "out of memory");
   vt_text_done(&command);
+  vt_text_done(&page);
+  return s;
+}
+
+vt_status vt_divergence_write_seen(const vt_divergence *x, const vt_sighting *seen,
+                                   const char *folder, const char *backend, vt_diag *d) {
+  char name[PATH];
+  vt_text page;
+  VT_TRY(clean_name(folder, name, d));
+  vt_text_init(&page, x->arena.a);
+  add_seen_page(x, seen, backend, &page);
+  const vt_status s = write_page(x, name, &page, d);
   vt_text_done(&page);
   return s;
 }

@@ -12,13 +12,13 @@
  */
 typedef enum values { UNIFORM, TINY, BITS, BYTES, FULL } values;
 
-typedef struct probe {
+struct vt_probe {
   uint64_t capability;
   values values;
   const char *inputs, *y;
-} probe;
+};
 
-static const probe rows[] = {
+static const vt_probe rows[] = {
 #define VT_PROBE(capability, values, inputs, y) {capability, values, inputs, y},
 #include "probes.def"
 #undef VT_PROBE
@@ -75,21 +75,21 @@ static vt_status fill_port(vt_program *p, uint32_t i, values how, vt_diag *d) {
   return s;
 }
 
-static vt_status give(vt_program *p, values how, vt_diag *d) {
-  if (how == UNIFORM) return vt_program_random_inputs(p, SEED, d);
-  for (uint32_t i = 0; i < p->g->n_ports; i++) VT_TRY(fill_port(p, i, how, d));
+vt_status vt_probe_give(const vt_probe *x, vt_program *p, vt_diag *d) {
+  if (x->values == UNIFORM) return vt_program_random_inputs(p, SEED, d);
+  for (uint32_t i = 0; i < p->g->n_ports; i++) VT_TRY(fill_port(p, i, x->values, d));
   return VT_OK;
 }
 
 /* ---- one model on two devices ---- */
 
 /* A step is refused when it is planned or not at all: then `out_accepted` is 0. */
-static vt_status run_on(const vt_model *m, const vt_options *o, values how, int *out_accepted,
-                        vt_program **out, vt_diag *d) {
+static vt_status run_on(const vt_model *m, const vt_options *o, const vt_probe *x,
+                        int *out_accepted, vt_program **out, vt_diag *d) {
   vt_program *p = NULL;
   vt_status s = vt_program_make(m, o, VT_PREPARE_UNTRIED, &p, d);
   *out_accepted = s != VT_UNSUPPORTED;
-  if (s == VT_OK) s = give(p, how, d);
+  if (s == VT_OK) s = vt_probe_give(x, p, d);
   if (s == VT_OK) s = vt_program_run(p, d);
   if (s == VT_OK) {
     *out = p;
@@ -106,7 +106,7 @@ static vt_status check_subject(const vt_program *p, const vt_device *dev, vt_dia
                  vt_device_name(dev));
 }
 
-static vt_status compare(const probe *x, const vt_capability *c, vt_program *p, vt_program *q,
+static vt_status compare(const vt_probe *x, const vt_capability *c, vt_program *p, vt_program *q,
                          vt_diag *d) {
   vt_compare v = {.size = sizeof v};
   const char *name;
@@ -123,33 +123,37 @@ static vt_status compare(const probe *x, const vt_capability *c, vt_program *p, 
                  (unsigned long long)v.first, digits, (unsigned long long)v.first_b);
 }
 
-static vt_status run_both(const probe *x, const trial *t, const vt_model *m, vt_diag *d) {
+static vt_status run_both(const vt_probe *x, const trial *t, const vt_model *m, vt_diag *d) {
   const vt_options own = {
       .size = sizeof own, .backend = "reference:0", .passes = "bind,lower", .alloc = t->o.alloc};
   vt_program *p = NULL, *q = NULL;
   int accepted;
   vt_diag why = {0};
-  vt_status s = run_on(m, &t->o, x->values, &accepted, &p, &why);
+  vt_status s = run_on(m, &t->o, x, &accepted, &p, &why);
   if (!accepted) return VT_OK; /* it never said that it runs this */
   if (s != VT_OK)
     return VT_FAIL(d, s == VT_NOMEM ? VT_NOMEM : VT_BACKEND, "trying %s of '%.60s' fails: %.300s",
                    t->c->name, t->o.backend, why.text);
   *t->models += 1;
   s = check_subject(p, t->dev, d);
-  if (s == VT_OK) s = run_on(m, &own, x->values, &accepted, &q, d);
+  if (s == VT_OK) s = run_on(m, &own, x, &accepted, &q, d);
   if (s == VT_OK) s = compare(x, t->c, p, q, d);
   vt_program_free(p);
   vt_program_free(q);
   return s;
 }
 
-static vt_status run_probe(const probe *x, const trial *t, vt_diag *d) {
+vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out, vt_diag *d) {
   char text[400];
-  vt_model *m = NULL;
   const int n =
       snprintf(text, sizeof text, "volta 1\nmodel probe {\n input %s\n y = %s\n output y\n}\n",
                x->inputs, x->y);
-  VT_TRY(vt_model_parse(text, (size_t)n, t->o.alloc, &m, d));
+  return vt_model_parse(text, (size_t)n, a, out, d);
+}
+
+static vt_status run_probe(const vt_probe *x, const trial *t, vt_diag *d) {
+  vt_model *m = NULL;
+  VT_TRY(vt_probe_model(x, t->o.alloc, &m, d));
   const vt_status s = run_both(x, t, m, d);
   vt_model_free(m);
   return s;
@@ -158,7 +162,8 @@ static vt_status run_probe(const probe *x, const trial *t, vt_diag *d) {
 /* ---- capabilities ---- */
 
 static vt_status try_one(const vt_options *o, const vt_device *dev, const vt_capability *c,
-                         vt_alloc a, uint32_t *out_models, vt_diag *d) {
+                         vt_alloc a, uint32_t *out_models, const vt_probe **out_broken,
+                         vt_diag *d) {
   const vt_policy policy = {.size = sizeof policy, .admission = VT_ADMISSION_WAIVED};
   const trial t = {.o = {.size = sizeof t.o,
                          .backend = o->backend,
@@ -171,26 +176,43 @@ static vt_status try_one(const vt_options *o, const vt_device *dev, const vt_cap
                    .c = c,
                    .models = out_models};
   *out_models = 0;
-  for (uint32_t i = 0; i < ROWS; i++)
-    if (rows[i].capability == c->bit) VT_TRY(run_probe(&rows[i], &t, d));
+  for (uint32_t i = 0; i < ROWS; i++) {
+    if (rows[i].capability != c->bit) continue;
+    *out_broken = &rows[i];
+    VT_TRY(run_probe(&rows[i], &t, d));
+  }
+  *out_broken = NULL;
   return VT_OK;
 }
 
 vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,
-                            uint32_t *out_models, vt_diag *d) {
-  return try_one(o, NULL, c, a, out_models, d);
+                            uint32_t *out_models, const vt_probe **out_broken, vt_diag *d) {
+  return try_one(o, NULL, c, a, out_models, out_broken, d);
 }
 
-vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
-                              vt_diag *d) {
-  uint64_t open = needs & vt_device_caps(dev)->has & ~vt_device_proven(dev);
+static vt_status try_all(vt_device *dev, const vt_options *o, uint64_t open, vt_alloc a,
+                         vt_diag *d) {
   for (uint32_t i = 0; open != 0 && i < VT_CAPABILITIES; i++) {
     const vt_capability *c = vt_capability_at(i);
+    const vt_probe *broken;
     uint32_t models;
     if ((open & c->bit) == 0) continue;
-    VT_TRY(try_one(o, dev, c, a, &models, d));
+    VT_TRY(try_one(o, dev, c, a, &models, &broken, d));
     if (models != 0) vt_device_prove(dev, c->bit); /* what could not be tried shows nothing */
     open &= ~c->bit;
   }
   return VT_OK;
+}
+
+/* The trials open the device anew, by its name: what is tried must be what was let in, whatever
+ * becomes of the file meanwhile. */
+vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
+                              vt_diag *d) {
+  const uint64_t open = needs & vt_device_caps(dev)->has & ~vt_device_proven(dev);
+  vt_hold *hold = NULL;
+  if (open == 0) return VT_OK;
+  VT_TRY(vt_device_hold(dev, o->backend, &hold, d));
+  const vt_status s = try_all(dev, o, open, a, d);
+  vt_hold_release(hold);
+  return s;
 }

@@ -8,8 +8,15 @@
  * device opened as `o` says, beside the reference. VT_BACKEND names what it does not keep. */
 vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
                               vt_diag *d) VT_NODISCARD;
+/* A model that a capability is tried with. */
+typedef struct vt_probe vt_probe;
+vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out,
+                         vt_diag *d) VT_NODISCARD;
+/* Gives its values to a program of its model. */
+vt_status vt_probe_give(const vt_probe *x, vt_program *p, vt_diag *d) VT_NODISCARD;
 /* The same of one capability, whether it was tried or not; `out_models` is how many models it could
- * be tried with. */
+ * be tried with, and `out_broken` the one that it does not keep it in, or NULL. */
 vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,
-                            uint32_t *out_models, vt_diag *d) VT_NODISCARD;
+                            uint32_t *out_models, const vt_probe **out_broken,
+                            vt_diag *d) VT_NODISCARD;
 #endif

@@ -25,7 +25,10 @@ static uint32_t rows_of(uint64_t bit) {
 
 static vt_status try_on(const char *backend, const vt_capability *c, uint32_t *out, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend};
-  return vt_capability_try(&o, c, vt_alloc_default(), out, d);
+  const vt_probe *broken = NULL;
+  const vt_status s = vt_capability_try(&o, c, vt_alloc_default(), out, &broken, d);
+  CHECK((s == VT_OK) == (broken == NULL));
+  return s;
 }
 
 /* ---- every probe runs, and is about something ---- */

@@ -12,6 +12,8 @@ typedef struct vt_sealed {
   vt_hash256 hash; /* of the whole */
 } vt_sealed;
 
+/* As large as a file with code in it may be. */
+#define VT_SEALED_MOST (UINT64_C(1) << 30)
 /* A regular file's content; larger than `limit` is VT_LIMIT. `name` is what tools show of it. */
 vt_status vt_sealed_read(const char *path, uint64_t limit, vt_sealed *out, vt_diag *d) VT_NODISCARD;
 vt_status vt_sealed_bytes(const void *p, size_t n, const char *name, vt_sealed *out,

@@ -97,6 +97,9 @@ void cli_critical_end(void);
 
 /* Writes under a temporary name and renames. */
 vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_error *e) VT_NODISCARD;
+/* Whether it could, for those who work long before they write: makes a file beside it, and removes
+ * it. */
+vt_status cli_file_try(const char *path, cli_error *e) VT_NODISCARD;
 /* 1 when the file holds exactly `text`. */
 vt_status cli_file_equals(const char *path, const char *text, int *out, cli_error *e) VT_NODISCARD;
 /* Line number `line` (from 1) of a file, cut to `room`; "" when it cannot be read. */

@@ -65,6 +65,25 @@ vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_erro
   return s;
 }
 
+vt_status cli_file_try(const char *path, cli_error *e) {
+  struct stat st;
+  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+    if (S_ISDIR(st.st_mode)) errno = EISDIR;
+    return !S_ISDIR(st.st_mode) && access(path, W_OK) == 0 ? VT_OK
+                                                           : refuse("cannot be written", path, e);
+  }
+  const size_t room = strlen(path) + 40;
+  char *beside = malloc(room);
+  if (beside == NULL) return cli_no_memory(e);
+  snprintf(beside, room, "%s.%ld-tried", path, (long)getpid());
+  const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const vt_status s = fd >= 0 ? VT_OK : refuse("cannot be written", path, e);
+  if (fd >= 0) close(fd);
+  if (fd >= 0) unlink(beside);
+  free(beside);
+  return s;
+}
+
 vt_status cli_folder_make(const char *path, cli_error *e) {
   struct stat st;
   if (mkdir(path, 0777) == 0) return VT_OK;

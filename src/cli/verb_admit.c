@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cli_json.h"
 #include "cli_progress.h"
 #include "volta/volta_admit.h"
@@ -77,7 +78,7 @@ static void print_named(const char *label, const char *text) {
   cli_print("\n");
 }
 
-static void print_refusal(const vt_refusal *r, const char *folder) {
+static void print_refusal(const vt_refusal *r) {
   print_named("check", r->check);
   print_named("subject", r->subject);
   print_named("reason", r->reason);
@@ -85,11 +86,9 @@ static void print_refusal(const vt_refusal *r, const char *folder) {
   print_named("in", r->signature);
   if (r->differs) print_bits(r);
   print_named("unwritten", r->unwritten);
-  if (r->command[0] == 0 && r->differs) /* as what it takes is more than one run of one model */
-    cli_print("  shows it volta admit, under the same circumstances alone\n");
-  if (r->command[0] == 0) return;
-  print_named("written", folder);
-  print_named("shows it", r->command);
+  print_named("written", r->folder);
+  print_named("shows it", r->command); /* in the folder */
+  print_named("again", r->again);      /* here: it takes more than one run of one model */
 }
 
 static const char *verdict_name(const vt_admission *a) {
@@ -107,7 +106,7 @@ static json_t *json_counts(const vt_admission *a) {
                    (json_int_t)c.reordered, "examples", (int)c.examples);
 }
 
-static json_t *json_refusal(const vt_refusal *r, const char *folder) {
+static json_t *json_refusal(const vt_refusal *r) {
   json_t *o =
       json_pack("{s:s, s:o, s:o, s:b}", "check", r->check, "subject", cli_json_text(r->subject),
                 "reason", cli_json_text(r->reason), "differs", (int)r->differs);
@@ -124,24 +123,23 @@ static json_t *json_refusal(const vt_refusal *r, const char *folder) {
   }
   cli_json_set(o, "model", cli_json_text(r->model));
   if (r->unwritten[0] != 0) cli_json_set(o, "unwritten", cli_json_text(r->unwritten));
-  if (r->command[0] == 0) return o;
-  cli_json_set(o, "reproducer", cli_json_text(folder));
-  cli_json_set(o, "command", cli_json_text(r->command));
+  if (r->folder[0] != 0) cli_json_set(o, "reproducer", cli_json_text(r->folder));
+  if (r->command[0] != 0) cli_json_set(o, "command", cli_json_text(r->command));
+  if (r->again[0] != 0) cli_json_set(o, "again", cli_json_text(r->again));
   return o;
 }
 
 static vt_status report_json(const cli_args *a, const vt_admission *x, const char *certificate,
-                             const char *folder, cli_error *e) {
+                             cli_error *e) {
   vt_refusal r = {.size = sizeof r};
   json_t *root = json_pack("{s:o, s:s, s:o}", "backend", cli_json_text(a->operands[0]), "verdict",
                            verdict_name(x), "counts", json_counts(x));
   if (certificate != NULL) cli_json_set(root, "certificate", cli_json_text(certificate));
-  if (vt_admission_refusal(x, &r) == VT_OK) cli_json_set(root, "refusal", json_refusal(&r, folder));
+  if (vt_admission_refusal(x, &r) == VT_OK) cli_json_set(root, "refusal", json_refusal(&r));
   return cli_json_print(root, e);
 }
 
-static void report_text(const cli_args *a, const vt_admission *x, const char *certificate,
-                        const char *folder) {
+static void report_text(const cli_args *a, const vt_admission *x, const char *certificate) {
   vt_refusal r = {.size = sizeof r};
   const int refused = vt_admission_refusal(x, &r) == VT_OK;
   if (refused) cli_print("Accelerated backend diverges from CPU semantics. This is forbidden.\n");
@@ -150,26 +148,49 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
   cli_print("%s\n", vt_admission_verdict(x) == VT_VERDICT_PASSED
                         ? " (short form: no certificate comes of it)"
                         : "");
-  if (refused) print_refusal(&r, folder);
+  if (refused) print_refusal(&r);
   if (!refused) print_counts(x);
   if (certificate != NULL) print_named("certificate", certificate);
 }
 
 /* ---- the certificate ---- */
 
-/* What was right before is wrong now: a certificate that lies beside the plug-in would let it in. */
+/* What was right before is wrong now: a certificate that lies beside the plug-in would let it in.
+ */
 static void withdraw(const vt_admission *x) {
   const char *place = vt_admission_place(x);
   if (place != NULL && remove(place) == 0) cli_narrate("volta: withdrew %s\n", place);
 }
 
-static vt_status conclude(const cli_args *a, const vt_admission *x, const char *folder,
-                          cli_error *e) {
+/* Before everything is asked: a certificate that cannot be written would come too late. Beside a
+ * plug-in that is not there nothing is tried, as there is more to say of it. */
+static vt_status try_place(const cli_args *a, cli_error *e) {
+  const char *given = cli_value(a, "out"), *backend = a->operands[0];
+  if (cli_value(a, "short") != NULL && given == NULL) return VT_OK;
+  if (cli_value(a, "short") != NULL)
+    return VT_FAIL(&e->diag, VT_USAGE, "no certificate comes of --short that --out could write");
+  if (given != NULL) return cli_file_try(given, e);
+  if (strchr(backend, '/') == NULL || access(backend, R_OK) != 0) return VT_OK;
+  char *place = malloc(strlen(backend) + sizeof ".certificate.json");
+  if (place == NULL) return cli_no_memory(e);
+  sprintf(place, "%s.certificate.json", backend);
+  const vt_status s = cli_file_try(place, e);
+  free(place);
+  if (s == VT_IO) snprintf(e->diag.hint, sizeof e->diag.hint, "--out FILE writes it elsewhere");
+  return s;
+}
+
+static vt_status conclude(const cli_args *a, const vt_admission *x, cli_error *e) {
   const char *given = cli_value(a, "out"), *text = vt_admission_certificate(x);
   const char *path = text == NULL ? NULL : given != NULL ? given : vt_admission_place(x);
-  vt_status s = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
-  if (s == VT_OK && cli_value(a, "json") != NULL) s = report_json(a, x, path, folder, e);
-  if (s == VT_OK && cli_value(a, "json") == NULL) report_text(a, x, path, folder);
+  const vt_status written = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
+  const char *certificate = written == VT_OK ? path : NULL;
+  cli_error other = {0};
+  vt_status s = VT_OK;
+  if (cli_value(a, "json") != NULL) s = report_json(a, x, certificate, &other);
+  if (cli_value(a, "json") == NULL) report_text(a, x, certificate);
+  if (written != VT_OK) return written;
+  if (s != VT_OK) *e = other;
   if (s != VT_OK || vt_admission_verdict(x) != VT_VERDICT_REFUSED) return s;
   withdraw(x);
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
@@ -181,8 +202,9 @@ vt_status verb_admit(const cli_args *a, cli_error *e) {
       given != NULL ? cli_text_copy(given, strlen(given)) : default_folder(a->operands[0]);
   vt_admission *x = NULL;
   if (folder == NULL) return cli_no_memory(e);
-  vt_status s = judge(a, folder, &x, e);
-  if (s == VT_OK) s = conclude(a, x, folder, e);
+  vt_status s = try_place(a, e);
+  if (s == VT_OK) s = judge(a, folder, &x, e);
+  if (s == VT_OK) s = conclude(a, x, e);
   vt_admission_free(x);
   free(folder);
   return s;

@@ -106,7 +106,12 @@ static vt_status unknown(const char *name, vt_diag *d) {
     const size_t n = strlen(known);
     snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", vt_registry_row_at(i)->name);
   }
-  return VT_FAIL(d, VT_BACKEND, "there is no backend '%.60s'; there are: %s", name, known);
+  const vt_status s = VT_FAIL(
+      d, VT_BACKEND, "there is no backend '%.60s'; there are: %s, and cpu, gpu, auto", name, known);
+  const size_t n = strlen(name);
+  if (d != NULL && d->hint[0] == 0 && n > 3 && strcmp(name + n - 3, ".so") == 0)
+    snprintf(d->hint, sizeof d->hint, "a plug-in is named by a path, as in ./%.100s", name);
+  return s;
 }
 
 /* "name" or "name:ordinal": the length of the name, 0 when there is no number behind the colon. */
@@ -222,9 +227,14 @@ static void stamp_print(vt_device *dev, const vt_plugin *p) {
   dev->caps.fingerprint = dev->print;
 }
 
+size_t vt_device_path(const char *name, uint32_t *out_ordinal) {
+  const size_t n = split_name(name, out_ordinal);
+  return n != 0 ? n : strlen(name);
+}
+
 static vt_status split_path(const char *name, char path[VT_PLUGIN_PATH], uint32_t *ordinal,
                             vt_diag *d) {
-  const size_t split = split_name(name, ordinal), n = split != 0 ? split : strlen(name);
+  const size_t n = vt_device_path(name, ordinal);
   if (n >= VT_PLUGIN_PATH)
     return VT_FAIL(d, VT_BACKEND, "the path of a plug-in is longer than %d bytes: '%.60s...'",
                    VT_PLUGIN_PATH - 1, name);
@@ -284,6 +294,7 @@ static vt_status open_named(vt_device *dev, const char *name, const vt_opening *
     row = find_kind(VT_KIND_GPU);
     if (row == NULL) return no_gpu(d);
   }
+  if (row == NULL && n == 3 && memcmp(name, "cpu", 3) == 0) row = find_kind(VT_KIND_CPU);
   return row != NULL ? open_row(dev, row, ordinal, d) : unknown(name, d);
 }
 

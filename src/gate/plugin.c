@@ -11,8 +11,6 @@
 #include "plugin.h"
 #include "probe.h"
 
-static const uint64_t largest = (uint64_t)1 << 30;
-
 /* Loading is a matter of the whole process, and so is what was loaded. Nothing is unloaded: a
  * plug-in may have threads of its own, and what it handed out may still be in use. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +38,7 @@ static vt_status take_file(const char *path, vt_sealed *out, vt_diag *d) {
   static const char elf[4] = {0x7f, 'E', 'L', 'F'};
   vt_diag why = {0};
   char head[4] = "";
-  const vt_status s = vt_sealed_read(path, largest, out, &why);
+  const vt_status s = vt_sealed_read(path, VT_SEALED_MOST, out, &why);
   if (s != VT_OK) return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: %s", path, why.text);
   if (pread(out->fd, head, sizeof head, 0) == sizeof head && memcmp(head, elf, sizeof elf) == 0)
     return VT_OK;

@@ -71,6 +71,9 @@ typedef struct vt_hold vt_hold;
 vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out,
                          vt_diag *d) VT_NODISCARD;
 void vt_hold_release(vt_hold *h);
+/* How many bytes of the name of a plug-in's device are its path: all, or those before ":1", the
+ * number of the device, which has four digits at most. */
+size_t vt_device_path(const char *name, uint32_t *out_ordinal);
 
 /* ---- capabilities: what plans need and devices declare ---- */
 enum { VT_CAPABILITIES = 7 };

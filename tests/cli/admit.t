@@ -31,7 +31,7 @@ $ volta admit reference null
 !   help: `volta admit --help` shows what it takes
 ? 2
 $ volta admit nobody
-! volta: error: there is no backend 'nobody'; there are: reference, island, null [backend]
+! volta: error: there is no backend 'nobody'; there are: reference, island, null, and cpu, gpu, auto [backend]
 ? 5
 $ volta admit reference:7
 ! volta: error: backend 'reference' has 2 devices, there is no number 7 [backend]
@@ -48,6 +48,15 @@ $ volta admit reference --short --jobs 0
 $ volta admit reference --short --jobs many
 ! volta: error: --jobs takes a whole number from 0 to 2^64-1, not 'many' [usage]
 ? 2
+$ volta admit reference --short -o $TMP/short.json
+! volta: error: no certificate comes of --short that --out could write [usage]
+? 2
+$ volta admit reference -o $TMP/none/certificate.json
+! volta: error: $TMP/none/certificate.json cannot be written: No such file or directory [io]
+? 3
+$ volta admit reference -o $TMP
+! volta: error: $TMP cannot be written: Is a directory [io]
+? 3
 $ volta admit --fast reference
 ! volta: error: `volta admit` has no flag '--fast' [usage]
 !   help: `volta admit --help` lists the flags

@@ -11,7 +11,7 @@ $ volta ops --backend null:0 | sed -n '1p;/ softmax(/p'
     1  prim  exact     no          literal(dtype, bits)                             A scalar constant, given to the last bit.
  1005  comp  composed  decomposed  softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
 $ volta ops --backend nonesuch
-! volta: error: there is no backend 'nonesuch'; there are: reference, island, null [backend]
+! volta: error: there is no backend 'nonesuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
 ? 5
 $ volta ops --json | head -n 12
 {
@@ -136,9 +136,9 @@ $ volta backends reference:7 --json
 ! volta: error: backend 'reference' has 2 devices, there is no number 7 [backend]
 ? 5
 $ volta backends nosuch ./none.so
-nosuch        unavailable  -           partial     0 prims    0 comps  there is no backend 'nosuch'; there are: reference, island, null
+nosuch        unavailable  -           partial     0 prims    0 comps  there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto
 ./none.so     unavailable  -           partial     0 prims    0 comps  plug-in './none.so' is refused: cannot open it: No such file or directory
-! volta: error: there is no backend 'nosuch'; there are: reference, island, null [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
 ? 5
 $ volta backends --markdown | sed -n '1p;/preserves/p'
 \# What each backend declares
@@ -155,7 +155,7 @@ True
 $ VOLTA_BACKEND=nosuch volta doctor | grep '^check'
 check.numerics        ok: no contraction, no reassociation, no flushing
 check.reference       ok: the reference runs every prim
-check.backend         FAILED: there is no backend 'nosuch'; there are: reference, island, null
+check.backend         FAILED: there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto
 ! volta: error: 1 check failed [differs]
 !   help: `volta backends` lists what VOLTA_BACKEND may choose
 ? 1

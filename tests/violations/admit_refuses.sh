@@ -51,12 +51,39 @@ refused() {
   rm -r "$work/elsewhere"
 }
 
+# seen_once NAME [OPTION]: no model alone shows it; what was seen and where is written all the same,
+# with the command that asks again.
+seen_once() {
+  local name=$1 code=0 folder again element
+  cp "$plugins/$name.so" .
+  volta admit "./$name.so" --short --jobs 1 >"$work/said" 2>"$work/errors" || code=$?
+  if ((code != 1)); then fail "$name: exit $code, not 1: $(cat "$work/said" "$work/errors")"; fi
+  folder=$(said written) again=$(said again) element=$(said element)
+  if [[ ! -f $folder/model.vt || ! -f $folder/x.npy || -z $element ]]; then
+    fail "$name: nothing is written: $(cat "$work/said")"
+    return
+  fi
+  if [[ $again != "volta admit ./$name.so --short --jobs 1" ]] || ! grep -qxF "  $again" "$folder/README.txt" ||
+    ! grep -qxF "result     $element" "$folder/README.txt"; then
+    fail "$name: neither said nor written what asks again: $again: $(cat "$folder/README.txt")"
+  fi
+  if grep -q "shows it" "$work/said"; then fail "$name: it is said that a model shows it"; fi
+  code=0
+  bash -c "$again --reproducer $work/again-$name" >"$work/second" 2>/dev/null || code=$?
+  if ((code != 1)) || ! grep -qF "element  $element" "$work/second"; then fail "$name: it is not seen again"; fi
+}
+
 mkdir "$work/here"
 cd "$work/here"
 refused contracted mul+add
 refused wide_accumulation matmul
 refused minus_zero_lost neg
 refused thread_dependent matmul --short # with a number of threads that shows it
+refused lying_capability div            # though what it declares is not tried first
+refused collisions_lost scatter_nd_add
+seen_once stale_workspace
+seen_once second_run
+seen_once remembers
 
 # A refusal lets nobody in.
 printf 'volta 1\nmodel m {\n  input x: f32[3]\n  output y = x + x\n}\n' >m.vt
@@ -64,5 +91,13 @@ code=0
 volta run m.vt --random-inputs 1 --backend ./contracted.so >"$work/said" 2>&1 || code=$?
 if ((code != 5)) || ! grep -q "is not admitted" "$work/said"; then fail "it is let in: exit $code: $(cat "$work/said")"; fi
 
+# A certificate that cannot be written does not take the verdict with it. This asks everything.
+if [[ -n ${VOLTA_TEST_FULL:-} && -w /dev/full ]]; then
+  cp "$plugins/virtue.so" .
+  code=0
+  volta admit ./virtue.so -o /dev/full >"$work/said" 2>&1 || code=$?
+  if ((code != 3)) || ! grep -qxF "ADMITTED: ./virtue.so" "$work/said"; then fail "the verdict is lost: exit $code: $(cat "$work/said")"; fi
+fi
+
 if ((failed)); then exit 1; fi
-echo "four wrong backends were refused, and what was written shows it again"
+echo "nine wrong backends were refused, and what was written shows it again or says how"
