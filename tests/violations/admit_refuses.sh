@@ -51,7 +51,7 @@ refused() {
   rm -r "$work/elsewhere"
 }
 
-# seen_once NAME [OPTION]: no model alone shows it; what was seen and where is written all the same,
+# seen_once NAME: no model alone shows it; what was seen and where is written all the same,
 # with the command that asks again.
 seen_once() {
   local name=$1 code=0 folder again element
@@ -68,6 +68,7 @@ seen_once() {
     fail "$name: neither said nor written what asks again: $again: $(cat "$folder/README.txt")"
   fi
   if grep -q "shows it" "$work/said"; then fail "$name: it is said that a model shows it"; fi
+  if [[ $name != remembers && -z ${VOLTA_TEST_FULL:-} ]]; then return; fi
   code=0
   bash -c "$again --reproducer $work/again-$name" >"$work/second" 2>/dev/null || code=$?
   if ((code != 1)) || ! grep -qF "element  $element" "$work/second"; then fail "$name: it is not seen again"; fi
