@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verb_admit.c - volta admit BACKEND: the verdict on a backend, its certificate, or why it is
  * refused and what shows it. */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <unistd.h>
 #include "cli_json.h"
 #include "cli_progress.h"
@@ -12,8 +16,13 @@
 
 /* ---- what is asked ---- */
 
+static int told = -1; /* where the process that watches hears of each check; -1: nobody watches */
+
 static void report(void *user, const char *check, uint64_t done, uint64_t total) {
+  static const char *last;
   (void)user;
+  if (told >= 0 && check != last) (void)!write(told, check, strlen(check) + 1);
+  last = check;
   cli_progress_show(check, done, total);
 }
 
@@ -196,7 +205,7 @@ static vt_status conclude(const cli_args *a, const vt_admission *x, cli_error *e
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
 }
 
-vt_status verb_admit(const cli_args *a, cli_error *e) {
+static vt_status admit(const cli_args *a, cli_error *e) {
   const char *given = cli_value(a, "reproducer");
   char *folder =
       given != NULL ? cli_text_copy(given, strlen(given)) : default_folder(a->operands[0]);
@@ -208,4 +217,68 @@ vt_status verb_admit(const cli_args *a, cli_error *e) {
   vt_admission_free(x);
   free(folder);
   return s;
+}
+
+/* ---- a process of its own: a backend may crash ---- */
+
+static const char *signal_name(int number) {
+  return number == SIGSEGV   ? "SIGSEGV"
+         : number == SIGBUS  ? "SIGBUS"
+         : number == SIGABRT ? "SIGABRT"
+         : number == SIGFPE  ? "SIGFPE"
+         : number == SIGILL  ? "SIGILL"
+                             : "a signal";
+}
+
+static vt_status tell_crash(const cli_args *a, const char *check, int number, cli_error *e) {
+  const char *name = a->operands[0];
+  if (cli_value(a, "json") != NULL) {
+    VT_TRY(
+        cli_json_print(json_pack("{s:o, s:s, s:{s:s, s:s+, s:b}}", "backend", cli_json_text(name),
+                                 "verdict", "REFUSED", "refusal", "check", check, "reason",
+                                 "it crashes: ", signal_name(number), "differs", 0),
+                       e));
+  } else {
+    cli_print("Accelerated backend diverges from CPU semantics. This is forbidden.\nREFUSED: ");
+    cli_print_name(name);
+    cli_print("\n  check    %s\n  reason   it crashes: %s\n", check, signal_name(number));
+  }
+  return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", name);
+}
+
+/* The last name that was told, once the teller has gone. */
+static void hear(int from, char check[32]) {
+  size_t n = 0;
+  char c, next[32];
+  snprintf(check, 32, "opening");
+  for (ssize_t r; (r = read(from, &c, 1)) == 1 || (r < 0 && errno == EINTR);) {
+    if (r != 1) continue;
+    if (n < sizeof next) next[n++] = c;
+    if (c != 0) continue;
+    if (n <= sizeof next && next[n - 1] == 0) memcpy(check, next, n);
+    n = 0;
+  }
+}
+
+/* The judge says everything itself, and its exit is the exit; only when it cannot any more does the
+ * one who watches speak. */
+static vt_status watch(const cli_args *a, pid_t judging, int from, cli_error *e) {
+  char check[32];
+  int status = 0;
+  hear(from, check);
+  while (waitpid(judging, &status, 0) < 0)
+    if (errno != EINTR) return VT_FAIL(&e->diag, VT_INTERNAL, "the judging process is lost");
+  if (WIFSIGNALED(status)) return tell_crash(a, check, WTERMSIG(status), e);
+  exit(WEXITSTATUS(status));
+}
+
+vt_status verb_admit(const cli_args *a, cli_error *e) {
+  int ends[2];
+  if (pipe(ends) != 0) return cli_no_memory(e);
+  const pid_t judging = fork();
+  if (judging < 0) return cli_no_memory(e);
+  close(ends[judging == 0 ? 0 : 1]);
+  if (judging != 0) return watch(a, judging, ends[0], e);
+  told = ends[1];
+  return admit(a, e);
 }
