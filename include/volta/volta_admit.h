@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+/* What stands above every report of a backend that gives other bits. */
+#define VT_DIVERGES "Accelerated backend diverges from CPU semantics. This is forbidden."
+
 /* The checks, in the order in which they are made; the first that fails ends it. NULL past the end.
  */
 VT_API uint32_t vt_admission_checks(void);

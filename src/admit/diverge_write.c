@@ -9,10 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "diverge.h"
+#include "volta/volta_admit.h"
 #include "volta/volta_tools.h"
 
 enum { PATH = 4096 };
-static const char MARK[] = "Accelerated backend diverges from CPU semantics. This is forbidden.";
+static const char MARK[] = VT_DIVERGES;
 
 static vt_status system_failed(const char *what, const char *path, vt_diag *d) {
   char reason[128];

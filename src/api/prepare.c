@@ -126,16 +126,17 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_o
 
 /* ---- the device ---- */
 
-/* "auto" is the first GPU, or else the CPU without further words: nobody asked for more. */
-static const char *name_of(const vt_options *o) {
-  const char *name = o->backend != NULL ? o->backend : vt_environment_backend();
-  if (strcmp(name, "auto") != 0) return name;
-  const char *gpu = vt_registry_first(VT_KIND_GPU);
-  return gpu != NULL ? gpu : vt_registry_first(VT_KIND_CPU);
+static const char *asked_for(const vt_options *o) {
+  return o->backend != NULL ? o->backend : vt_environment_backend();
 }
 
-static int is_auto(const vt_options *o) {
-  return strcmp(o->backend != NULL ? o->backend : vt_environment_backend(), "auto") == 0;
+static int is_auto(const vt_options *o) { return strcmp(asked_for(o), "auto") == 0; }
+
+/* "auto" is the first GPU, or else the CPU without further words: nobody asked for more. */
+static const char *name_of(const vt_options *o) {
+  if (!is_auto(o)) return asked_for(o);
+  const char *gpu = vt_registry_first(VT_KIND_GPU);
+  return gpu != NULL ? gpu : vt_registry_first(VT_KIND_CPU);
 }
 
 vt_status vt_options_open(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {

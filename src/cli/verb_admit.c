@@ -151,7 +151,7 @@ static vt_status report_json(const cli_args *a, const vt_admission *x, const cha
 static void report_text(const cli_args *a, const vt_admission *x, const char *certificate) {
   vt_refusal r = {.size = sizeof r};
   const int refused = vt_admission_refusal(x, &r) == VT_OK;
-  if (refused) cli_print("Accelerated backend diverges from CPU semantics. This is forbidden.\n");
+  if (refused) cli_print("%s\n", VT_DIVERGES);
   cli_print("%s: ", verdict_name(x));
   cli_print_name(a->operands[0]);
   cli_print("%s\n", vt_admission_verdict(x) == VT_VERDICT_PASSED
@@ -239,7 +239,7 @@ static vt_status tell_crash(const cli_args *a, const char *check, int number, cl
                                  "it crashes: ", signal_name(number), "differs", 0),
                        e));
   } else {
-    cli_print("Accelerated backend diverges from CPU semantics. This is forbidden.\nREFUSED: ");
+    cli_print("%s\nREFUSED: ", VT_DIVERGES);
     cli_print_name(name);
     cli_print("\n  check    %s\n  reason   it crashes: %s\n", check, signal_name(number));
   }

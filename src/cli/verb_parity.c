@@ -6,6 +6,7 @@
 #include <string.h>
 #include "cli_json.h"
 #include "cli_published.h"
+#include "volta/volta_admit.h"
 
 /* One backend and how its outputs stand to those of the first. */
 typedef struct lane {
@@ -209,9 +210,7 @@ static vt_status report_json(const cli_job *j, const contest *c, cli_error *e) {
 /* ---- the verb ---- */
 
 static vt_status verdict(const contest *c, cli_error *e) {
-  if (any_differs(c))
-    return VT_FAIL(&e->diag, VT_DIFFERS,
-                   "Accelerated backend diverges from CPU semantics. This is forbidden.");
+  if (any_differs(c)) return VT_FAIL(&e->diag, VT_DIFFERS, "%s", VT_DIVERGES);
   if (c->published[0] == '\0' || agrees_published(c)) return VT_OK;
   return VT_FAIL(&e->diag, VT_DIFFERS, "the run does not have the published digest");
 }

@@ -13,6 +13,10 @@ enum {
   VT_STEPS_DENSE = 2, /* dense tensors alone, row-major */
 };
 enum { VT_STEPS_ARENAS = 16 }; /* at most */
+/* What these kernels keep, and so a device over them may declare. */
+#define VT_STEPS_HAS                                                          \
+  (VT_BK_FLOAT64 | VT_BK_INT8_EXACT | VT_BK_ATOMIC_OPS | VT_BK_ROUNDED_MATH | \
+   VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_SUBNORMALS | VT_BK_REGIONS)
 
 int32_t vt_steps_listed(uint32_t op, uint32_t kind);
 /* VT_OK or VT_UNSUPPORTED; bodies are checked through their own steps. */
