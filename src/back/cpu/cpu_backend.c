@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_backend.c - the vectorised, threaded CPU behind the plug-in ABI: one device, whose threads
+ * and instruction set the host chooses. Its memory is the host's own. */
+#include "cpu_backend.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include "vt_cpu.h"
+#include "vt_memory.h"
+
+vt_backend_query_fn vt_cpu_query;
+
+/* ---- memory ---- */
+
+enum { ALIGN = 64 };
+_Static_assert(sizeof(vt_cpu_block) <= ALIGN, "a block fits before the bytes it is of");
+
+void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes) {
+  const uint64_t size = bytes + 2 * ALIGN;
+  char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
+  if (base == NULL) return NULL;
+  char *data = base + ALIGN + (ALIGN - (uintptr_t)base % ALIGN) % ALIGN;
+  const vt_cpu_block head = {size, base, vt_cpu_seal_new()};
+  memset(data, 0, (size_t)bytes);
+  memcpy(data - sizeof head, &head, sizeof head);
+  return data;
+}
+
+vt_cpu_block *vt_cpu_block_of(uint64_t handle) {
+  return (vt_cpu_block *)(void *)((char *)(uintptr_t)handle - sizeof(vt_cpu_block));
+}
+
+void vt_cpu_memory_free(const vt_bk_host *host, void *p) {
+  if (p == NULL) return;
+  const vt_cpu_block head = *vt_cpu_block_of((uint64_t)(uintptr_t)p);
+  host->resize(host->user, head.base, head.size, 0);
+}
+
+uint64_t vt_cpu_seal_new(void) {
+  static atomic_uint_fast64_t last;
+  return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
+  void *p = vt_cpu_memory_new(dev->host, bytes);
+  if (p == NULL) return VT_NOMEM;
+  *out_handle = (uint64_t)(uintptr_t)p;
+  return VT_OK;
+}
+
+static void buffer_free(vt_bk_device *dev, uint64_t handle) {
+  vt_cpu_memory_free(dev->host, (void *)(uintptr_t)handle);
+}
+
+static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
+                    uint32_t to_device) {
+  char *at = (char *)(uintptr_t)handle + offset;
+  (void)dev;
+  if (to_device) {
+    vt_cpu_block_of(handle)->seal = vt_cpu_seal_new();
+    memcpy(at, host, (size_t)bytes);
+  } else {
+    memcpy(host, at, (size_t)bytes);
+  }
+  return VT_OK;
+}
+
+/* ---- the team ---- */
+
+void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context) {
+  vt_pool_run(t->pool, n, fn, context);
+}
+
+/* Waking a thread and waiting for it takes about as long as this; more jobs than threads even out
+ * what one thread is held up by. */
+uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost) {
+  const double wake_ns = 5000;
+  const double whole = (double)items * cost;
+  if (t->threads == 1 || whole < 2 * wake_ns) return 1;
+  uint64_t jobs = (uint64_t)t->threads * 4;
+  if (whole / wake_ns < (double)jobs) jobs = (uint64_t)(whole / wake_ns);
+  if (jobs < 2) jobs = 2;
+  return jobs < items ? jobs : items > 0 ? items : 1;
+}
+
+int64_t vt_cpu_first(int64_t items, uint64_t n, uint64_t j) {
+  const int64_t each = items / (int64_t)n, more = items % (int64_t)n, at = (int64_t)j;
+  return at * each + (at < more ? at : more);
+}
+
+/* ---- devices ---- */
+
+static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
+  (void)host;
+  *out_count = 1;
+  return VT_OK;
+}
+
+static int32_t refuse(const vt_bk_host *host, int32_t status, const char *text) {
+  if (VT_BK_HAS(host, vt_bk_host, diag)) host->diag(host->user, status, text);
+  return status;
+}
+
+/* Names as isa.def has them; the host may not know them all, so that a wrong one is said here. */
+static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
+  const char *name = VT_BK_HAS(host, vt_bk_host, isa) ? host->isa : NULL;
+  char text[160];
+  *out = vt_cpu_kernels_of(name);
+  if (*out != NULL) return VT_OK;
+  if (vt_cpu_isa_known(name)) {
+    snprintf(text, sizeof text, "this processor has no %s instructions", name);
+    return refuse(host, VT_BACKEND, text);
+  }
+  snprintf(text, sizeof text, "there are no instructions '%.60s'; known: "
+#define VT_ISA(isa, has) " " #isa
+#include "isa.def"
+#undef VT_ISA
+           ,
+           name);
+  return refuse(host, VT_USAGE, text);
+}
+
+static uint32_t pick_threads(const vt_bk_host *host) {
+  const uint32_t asked = VT_BK_HAS(host, vt_bk_host, isa) ? host->threads : 0;
+  const uint32_t cores = vt_cpu_get()->cores;
+  if (asked != 0) return asked;
+  return cores > 0 ? cores : 1;
+}
+
+static void describe(vt_bk_device *dev) {
+  const char *isa = dev->team.kernels->isa;
+  snprintf(dev->about, sizeof dev->about, "vector kernels for %s, %u thread%s", isa,
+           dev->team.threads, dev->team.threads == 1 ? "" : "s");
+  snprintf(dev->fingerprint, sizeof dev->fingerprint, "cpu-1 %s x%u", isa, dev->team.threads);
+}
+
+static void *resize(void *user, void *ptr, size_t old_size, size_t new_size) {
+  const vt_bk_host *host = user;
+  return host->resize(host->user, ptr, old_size, new_size);
+}
+
+/* The host outlives its devices; it is not written through. */
+static vt_alloc alloc_of(const vt_bk_host *host) {
+  vt_alloc a = {.resize = resize};
+  memcpy(&a.user, &host, sizeof host);
+  return a;
+}
+
+static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev) {
+  const vt_cpu_kernels *kernels;
+  (void)ordinal;
+  const int32_t s = pick_isa(host, &kernels);
+  if (s != VT_OK) return s;
+  vt_bk_device *dev = vt_cpu_memory_new(host, sizeof *dev);
+  if (dev == NULL) return VT_NOMEM;
+  dev->host = host;
+  dev->team = (vt_cpu_team){.kernels = kernels, .threads = pick_threads(host)};
+  vt_diag d = {0};
+  const vt_status made = vt_pool_new(dev->team.threads, alloc_of(host), &dev->team.pool, &d);
+  if (made != VT_OK) {
+    vt_cpu_memory_free(host, dev);
+    return refuse(host, (int32_t)made, d.text);
+  }
+  describe(dev);
+  *out_dev = dev;
+  return VT_OK;
+}
+
+static void device_close(vt_bk_device *dev) {
+  vt_pool_free(dev->team.pool);
+  vt_cpu_memory_free(dev->host, dev);
+}
+
+#define HAS                                                                   \
+  (VT_BK_FLOAT64 | VT_BK_INT8_EXACT | VT_BK_ATOMIC_OPS | VT_BK_ROUNDED_MATH | \
+   VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_SUBNORMALS | VT_BK_REGIONS)
+
+static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
+  const vt_bk_caps caps = {.size = sizeof caps,
+                           .alignment = ALIGN,
+                           .shares_host = 1,
+                           .about = dev->about,
+                           .fingerprint = dev->fingerprint,
+                           .memory = out->size >= sizeof caps ? vt_memory_available() : 0,
+                           .has = HAS,
+                           .determinism = VT_BK_DETERMINISM_STRICT,
+                           .serves = VT_BK_INFERENCE | VT_BK_TRAINING};
+  memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
+  return VT_OK;
+}
+
+/* ---- steps ---- */
+
+static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
+  (void)dev;
+  return vt_cpu_chain_lists(op) || vt_cpu_handler_of(op) != NULL;
+}
+
+static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
+  *out_bytes = vt_cpu_step_work(dev, step);
+  return VT_OK;
+}
+
+const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
+  static const vt_bk_api api = {.size = sizeof api,
+                                .abi_major = VT_BK_ABI_MAJOR,
+                                .name = "cpu",
+                                .device_count = device_count,
+                                .device_open = device_open,
+                                .device_close = device_close,
+                                .capabilities = capabilities,
+                                .op_listed = op_listed,
+                                .step_check = vt_cpu_step_check,
+                                .workspace = workspace,
+                                .program_build = vt_cpu_program_build,
+                                .program_free = vt_cpu_program_free,
+                                .buffer_new = buffer_new,
+                                .buffer_free = buffer_free,
+                                .copy = copy,
+                                .run = vt_cpu_program_run,
+                                .wait = vt_cpu_program_wait};
+  return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
+}

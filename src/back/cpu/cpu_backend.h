@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_backend.h - private to src/back/cpu: what its files share. A device is a team of threads and
+ * the kernels of one instruction set; a program is a list of launches; a launch is one step, or a
+ * group of them run as one. Work is split by outputs alone, so no bit depends on the team.
+ *
+ *   cpu_backend.c   the ABI: devices, memory, what is taken
+ *   cpu_program.c   steps bound to their handlers once, run many times
+ *   cpu_chain.c     pointwise steps, several of them as one
+ *   cpu_*.c         handlers: how an op is split into jobs and which kernels do them
+ *   kern_*.inc      kernels, written once and compiled for each instruction set (isa.def) */
+#ifndef VT_CPU_BACKEND_H
+#define VT_CPU_BACKEND_H
+#include "volta/volta_backend.h"
+#include "cpu_kernels.h"
+#include "vt_op.h"
+#include "vt_pool.h"
+
+typedef struct vt_cpu_chain vt_cpu_chain;
+typedef struct vt_cpu_call vt_cpu_call;
+
+/* ---- the team ---- */
+
+typedef struct vt_cpu_team {
+  const vt_cpu_kernels *kernels;
+  vt_pool *pool;
+  uint32_t threads;
+} vt_cpu_team;
+
+/* Jobs 0..n-1, in any order, in any thread. A job may use what belongs to its number alone. */
+void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context);
+/* How many jobs `items` are best cut into when each costs about `cost` nanoseconds: 1 where waking
+ * the others would take longer than it saves, else some a thread. */
+uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost);
+/* The first of the items of job j of n: those of job j end where those of job j + 1 begin. */
+int64_t vt_cpu_first(int64_t items, uint64_t n, uint64_t j);
+
+/* ---- handlers ---- */
+
+/* One step. While it is planned only the shapes are there: `data`, `work` and `kept` are not. */
+typedef struct vt_cpu_body {
+  const vt_view *in, *out;
+  uint32_t n_in, n_out;
+} vt_cpu_body;
+struct vt_cpu_call {
+  const vt_cpu_team *team;
+  const vt_bk_step *step;
+  const vt_view *in, *out;
+  uint32_t n_in, n_out;
+  const void *attrs;
+  void *work;           /* what `work` asked for, 64-byte aligned; what it holds is anything */
+  void *kept;           /* what `keep` asked for, likewise; zeroed when the program is built */
+  vt_cpu_chain *tail;   /* pointwise steps on the result, see below; NULL: none */
+  const uint64_t *seal; /* of each operand: as long as it is the same, what the operand holds is the
+                           same, for ever; 0: that is not known. NULL while planned */
+  const vt_cpu_body *body;
+  void *runner;
+  uint64_t position; /* set with VT_RANGE: the lowest at fault, and the index there */
+  int64_t value;
+};
+typedef vt_status vt_cpu_run_fn(vt_cpu_call *c);
+typedef uint64_t vt_cpu_bytes_fn(const vt_cpu_call *c);
+typedef int vt_cpu_takes_fn(const vt_cpu_call *c);
+
+/* A row of handlers.def. What has NULL for `takes` takes all that the verifier lets through. */
+typedef struct vt_cpu_handler {
+  uint32_t op;
+  vt_cpu_takes_fn *takes;
+  vt_cpu_bytes_fn *work, *keep; /* scratch of one run; what lives from run to run */
+  vt_cpu_run_fn *run;
+  int tails; /* 1: `run` applies the tail itself, to each part of its result as it is made */
+} vt_cpu_handler;
+const vt_cpu_handler *vt_cpu_handler_of(uint32_t op); /* NULL when there is none */
+/* 1 where operand i lies among parameters or state, so that something made of it may be kept. */
+int vt_cpu_is_lasting(const vt_cpu_call *c, uint32_t i);
+/* The steps of body `which`, from its `in` to its `out`. */
+vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
+
+/* `any`, `no_work` and `no_keep` are declared too and never defined: the table has NULL for them.
+ */
+#define VT_CPU(op, takes, work, keep, run, tails) \
+  vt_cpu_takes_fn takes;                          \
+  vt_cpu_bytes_fn work, keep;                     \
+  vt_cpu_run_fn run;
+#include "handlers.def"
+#undef VT_CPU
+
+/* ---- chains: pointwise steps, each block of elements through all of them ---- */
+
+/* 1 when there are kernels for the op, and for this step of it. */
+int vt_cpu_chain_lists(uint32_t op);
+int vt_cpu_chain_takes(const vt_cpu_team *t, const vt_bk_step *s);
+/* Of steps that all have the shape of the last one's result, none of which but the last is read by
+ * others. VT_UNSUPPORTED when they are too many to be run as one; a single step never is. */
+int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
+                         uint32_t n, vt_cpu_chain **out) VT_NODISCARD;
+void vt_cpu_chain_free(vt_cpu_chain *c);
+/* Where the arenas are in this run; before any of it is run. */
+void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base);
+/* Elements first .. first + n - 1 of the result, counted row-major. Called by a handler for a tail,
+ * from the thread that has just made these elements of the step before. */
+void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n);
+/* All of it, shared by the team. */
+void vt_cpu_chain_run(const vt_cpu_chain *c);
+
+/* ---- moves ---- */
+
+/* The elements of one tensor into those of another of the same shape and type, any strides. */
+void vt_cpu_copy(const vt_cpu_team *t, const vt_view *to, const vt_view *from);
+/* A tensor without its axis `axis`, at place `i` along it. */
+vt_view vt_cpu_at(const vt_view *v, uint32_t axis, int64_t i);
+int64_t vt_cpu_count(const vt_view *v);
+uint64_t vt_cpu_bytes_of(uint32_t dtype); /* of one element */
+
+/* ---- programs ---- */
+
+enum { VT_CPU_ARENAS = 16 };
+struct vt_bk_device {
+  const vt_bk_host *host;
+  vt_cpu_team team;
+  char fingerprint[64], about[120];
+};
+/* What a buffer of the device has before its bytes. */
+typedef struct vt_cpu_block {
+  uint64_t size; /* of the whole allocation */
+  void *base;
+  uint64_t seal; /* another one whenever something was copied into it or a program wrote to it */
+} vt_cpu_block;
+vt_cpu_block *vt_cpu_block_of(uint64_t handle);
+uint64_t vt_cpu_seal_new(void); /* a number never given before */
+
+/* VT_OK or VT_UNSUPPORTED, decided by shapes and types alone. */
+int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s);
+uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s);
+vt_view vt_cpu_view(const vt_bk_tensor *t);
+
+int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                             vt_bk_program **out);
+void vt_cpu_program_free(vt_bk_program *p);
+int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
+int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
+
+/* Memory of the host, aligned to 64 bytes and zeroed; NULL when there is none. */
+void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes);
+void vt_cpu_memory_free(const vt_bk_host *host, void *p);
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_isa.c - which kernels run here: the last row of isa.def that was compiled and that the
+ * processor has, or the one that is asked for. Asking runs no instruction of any of them. */
+#include <string.h>
+#include "cpu_kernels.h"
+#include "vt_cpu.h"
+
+typedef struct isa {
+  const char *name;
+  const vt_cpu_kernels *kernels; /* NULL: not compiled for this architecture */
+  int here;
+} isa;
+
+enum {
+#define VT_ISA(name, has) ISA_##name,
+#include "isa.def"
+#undef VT_ISA
+  ISAS
+};
+
+/* The one question about the architecture: kernels of another one do not exist. */
+#if defined(__x86_64__)
+#define COMPILED(name) &vt_cpu_##name
+#else
+#define COMPILED(name) (ISA_##name == ISA_scalar ? &vt_cpu_scalar : NULL)
+#endif
+
+static void list(isa rows[ISAS]) {
+  const vt_cpu *cpu = vt_cpu_get();
+#define VT_ISA(name, has) rows[ISA_##name] = (isa){#name, COMPILED(name), has};
+#include "isa.def"
+#undef VT_ISA
+}
+
+const vt_cpu_kernels *vt_cpu_kernels_of(const char *name) {
+  isa rows[ISAS];
+  const vt_cpu_kernels *best = NULL;
+  list(rows);
+  for (int i = 0; i < ISAS; i++)
+    if (rows[i].here && rows[i].kernels != NULL &&
+        (name == NULL || strcmp(name, rows[i].name) == 0))
+      best = rows[i].kernels;
+  return best;
+}
+
+int vt_cpu_isa_known(const char *name) {
+  isa rows[ISAS];
+  list(rows);
+  for (int i = 0; i < ISAS; i++)
+    if (strcmp(name, rows[i].name) == 0) return 1;
+  return 0;
+}
