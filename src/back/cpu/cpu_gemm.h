@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_gemm.h - products of matrices in the order fma256, for whatever has panels to give: matmul,
+ * convolutions, attention. Operands come through packers, so that a matrix need never exist. */
+#ifndef VT_CPU_GEMM_H
+#define VT_CPU_GEMM_H
+#include "cpu_backend.h"
+
+/* Rows of a, or columns of b: `count` of them from `first`, at k0 .. k0+k-1, as panel[k][tile] with
+ * tile numbers for each k; those past `count` are +0. */
+typedef void vt_cpu_pack_fn(const void *context, int64_t first, int64_t count, int64_t tile,
+                            int64_t k0, int64_t k, void *panel);
+typedef struct vt_cpu_side {
+  vt_cpu_pack_fn *pack;
+  const void *context;
+  const void *packed; /* vt_cpu_gemm_pack was here: panels of all rows and all k; or NULL */
+} vt_cpu_side;
+
+/* c[i*row + j*column] = D over k of a[i, k] * b[k, j]. */
+typedef struct vt_cpu_product {
+  int64_t m, n, k;
+  vt_cpu_side a, b;
+  void *c;
+  int64_t row, column; /* elements */
+  int64_t first;       /* c[0, 0] is this element of the step's result, row-major; ... */
+  int64_t tail_row;    /* ... and c[1, 0] lies so many further, c[0, 1] one. For the tail */
+} vt_cpu_product;
+
+/* Products 0 .. n-1 of one size and of `dtype` (f32, f64), described by `get` where they are needed,
+ * shared by the team; each part of a result is handed to `tail` once it is final (NULL: to nobody).
+ * Then every `column` is 1. */
+typedef void vt_cpu_product_fn(const void *context, int64_t i, vt_cpu_product *out);
+typedef struct vt_cpu_products {
+  uint32_t dtype;
+  int64_t n, m_each, n_each, k_each; /* how many, and their size */
+  vt_cpu_product_fn *get;
+  const void *context;
+  vt_cpu_chain *tail;
+} vt_cpu_products;
+void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work);
+/* Scratch of that call, for any operand packed or not. */
+uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p);
+
+/* All panels of one side, to be used as `packed` later: bytes, and the packing, by the team. */
+typedef enum vt_cpu_which { VT_CPU_ROWS, VT_CPU_COLUMNS } vt_cpu_which;
+uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which,
+                                int64_t count, int64_t k);
+void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which, int64_t count,
+                      int64_t k, const vt_cpu_side *side, void *out);
+#endif
