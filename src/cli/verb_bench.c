@@ -332,10 +332,10 @@ static void print_record(const bench *b, const record *r) {
 }
 
 static vt_status report_text(const bench *b) {
-  vt_backend_row row;
-  for (uint32_t i = 0; i < b->n_threads; i++) {
+  vt_backend_row row, before = {0};
+  for (uint32_t i = 0; i < b->n_threads; i++, before = row) {
     about(b, b->threads[i], &row);
-    cli_print("%s: %s\n", row.name, row.about);
+    if (strcmp(row.about, before.about) != 0) cli_print("%s: %s\n", row.name, row.about);
   }
   if (b->peer != NULL) cli_print("openblas: %s\n", cli_peer_config(b->peer));
   cli_print("%-28s %7s  %-9s %11s %11s %9s %8s", "work", "threads", "weights", "best us",
