@@ -76,13 +76,6 @@ vt_status run_pad(vt_cpu_call *c) {
 
 /* ---- reshape ---- */
 
-/* Where element n of a tensor lies, in elements. */
-static int64_t place_of(const vt_view *v, int64_t n) {
-  int64_t at = 0;
-  for (uint32_t i = v->rank; i-- > 0; n /= v->dim[i]) at += n % v->dim[i] * v->stride[i];
-  return at;
-}
-
 typedef struct reshape {
   const vt_view *to, *from;
   int64_t count;
@@ -92,10 +85,16 @@ typedef struct reshape {
 static void reshape_job(void *context, uint64_t job) {
   const reshape *r = context;
   const int64_t size = (int64_t)vt_cpu_bytes_of(r->to->dtype);
-  const int64_t end = vt_cpu_first(r->count, r->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(r->count, r->jobs, job); i < end; i++)
-    memcpy((char *)r->to->data + place_of(r->to, i) * size,
-           (const char *)r->from->data + place_of(r->from, i) * size, (size_t)size);
+  const int64_t first = vt_cpu_first(r->count, r->jobs, job);
+  vt_cpu_walk to = vt_cpu_walk_of(r->to), from = vt_cpu_walk_of(r->from);
+  vt_cpu_walk_to(&to, first);
+  vt_cpu_walk_to(&from, first);
+  for (int64_t i = vt_cpu_first(r->count, r->jobs, job + 1) - first; i > 0; i--) {
+    memcpy((char *)r->to->data + to.at[0] * size, (const char *)r->from->data + from.at[0] * size,
+           (size_t)size);
+    vt_cpu_walk_on(&to, 1);
+    vt_cpu_walk_on(&from, 1);
+  }
 }
 
 /* What is dense may be seen in the shape of the other one. Plans make dense results, so the way for
@@ -110,7 +109,7 @@ vt_status run_reshape(vt_cpu_call *c) {
     vt_cpu_copy(c->team, y, &as);
   } else {
     reshape r = {y, x, vt_cpu_count(y), 1};
-    r.jobs = vt_cpu_jobs(c->team, (uint64_t)r.count, 40.0);
+    r.jobs = vt_cpu_jobs(c->team, (uint64_t)r.count, 10.0);
     vt_cpu_share(c->team, r.jobs, reshape_job, &r);
   }
   return VT_OK;
