@@ -165,22 +165,27 @@ vt_status run_flip(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* `v` again `times` times, each `by` elements of its axis `axis` further on. */
+/* `v` again `times` times, each `by` elements of its axis `axis` further on. That takes one more
+ * axis; where there is none left, the first one is gone along here. */
 static void repeat(const vt_cpu_team *t, const vt_view *v, uint32_t axis, int64_t by,
                    int64_t times) {
-  const int64_t size = (int64_t)vt_cpu_bytes_of(v->dtype);
-  vt_view from = *v;
-  from.rank++;
-  from.dim[v->rank] = times;
-  from.stride[v->rank] = 0;
-  vt_view to = from;
-  to.stride[v->rank] = by * v->stride[axis];
-  to.data = (char *)v->data + by * v->stride[axis] * size;
-  vt_cpu_copy(t, &to, &from);
+  const int64_t apart = by * v->stride[axis] * (int64_t)vt_cpu_bytes_of(v->dtype);
+  vt_view from = *v, to = *v;
+  to.data = (char *)v->data + apart;
+  if (v->rank < VT_MAX_RANK) {
+    from.dim[from.rank] = to.dim[to.rank] = times;
+    from.stride[from.rank++] = 0;
+    to.stride[to.rank++] = by * v->stride[axis];
+    vt_cpu_copy(t, &to, &from);
+  } else if (axis == 0) {
+    for (; times > 0; times--, to.data = (char *)to.data + apart) vt_cpu_copy(t, &to, &from);
+  } else {
+    for (int64_t i = 0; i < v->dim[0]; i++) {
+      const vt_view one = vt_cpu_at(v, 0, i);
+      repeat(t, &one, axis - 1, by, times);
+    }
+  }
 }
-
-/* Repeating takes one more axis. */
-int takes_tile(const vt_cpu_call *c) { return c->out->rank < VT_MAX_RANK; }
 
 vt_status run_tile(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;

@@ -20,8 +20,8 @@ typedef struct vt_cpu_source {
   uint64_t seed;
   uint32_t stream, step;
 } vt_cpu_source;
-/* The words of blocks first .. first + n - 1, four for each. */
-typedef void vt_cpu_draw_fn(const vt_cpu_source *s, uint64_t first, int64_t n, uint32_t *words);
+/* The elements of blocks first .. first + n - 1, four for each. */
+typedef void vt_cpu_draw_fn(const vt_cpu_source *s, uint64_t first, int64_t n, void *out);
 
 /* Rows of updates that land in one place: `rows` say where each starts, in bytes from `from`. */
 typedef struct vt_cpu_landing {
@@ -35,9 +35,9 @@ typedef void vt_cpu_land_fn(const vt_cpu_landing *l);
 enum { VT_CPU_DTYPES = 7 }; /* those that compute have lower numbers */
 enum { VT_CPU_SIZES = 5 };  /* elements of 1, 2, 4, 8 and 16 bytes */
 typedef struct vt_cpu_moves {
-  vt_cpu_plane_fn *each[VT_CPU_SIZES]; /* any strides */
-  vt_cpu_plane_fn *turn[VT_CPU_SIZES]; /* from_row and to_column are the size of an element */
-  vt_cpu_draw_fn *draw;
+  vt_cpu_plane_fn *each[VT_CPU_SIZES];     /* any strides */
+  vt_cpu_plane_fn *turn[VT_CPU_SIZES];     /* from_row and to_column are the size of an element */
+  vt_cpu_draw_fn *bits, *uniform, *normal; /* i64, f32, f32 */
   /* to + S(rows), and the greatest and the least of `to` and the rows, by dtype */
   vt_cpu_land_fn *sum[VT_CPU_DTYPES], *greatest[VT_CPU_DTYPES], *least[VT_CPU_DTYPES];
 } vt_cpu_moves;
