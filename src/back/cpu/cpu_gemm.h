@@ -25,9 +25,9 @@ typedef struct vt_cpu_product {
   int64_t tail_row;    /* ... and c[1, 0] lies so many further, c[0, 1] one. For the tail */
 } vt_cpu_product;
 
-/* Products 0 .. n-1 of one size and of `dtype` (f32, f64), described by `get` where they are needed,
- * shared by the team; each part of a result is handed to `tail` once it is final (NULL: to nobody).
- * Then every `column` is 1. */
+/* Products 0 .. n-1 of one size and of `dtype` (f32, f64), described by `get` where they are
+ * needed, shared by the team; each part of a result is handed to `tail` once it is final (NULL: to
+ * nobody). Then every `column` is 1. */
 typedef void vt_cpu_product_fn(const void *context, int64_t i, vt_cpu_product *out);
 typedef struct vt_cpu_products {
   uint32_t dtype;
