@@ -15,15 +15,20 @@ vt_backend_query_fn vt_cpu_query;
 enum { ALIGN = 64 };
 _Static_assert(sizeof(vt_cpu_block) <= ALIGN, "a block fits before the bytes it is of");
 
-void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes) {
+static void *take(const vt_bk_host *host, uint64_t bytes) {
   const uint64_t size = bytes + 2 * ALIGN;
   char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
   if (base == NULL) return NULL;
   char *data = base + ALIGN + (ALIGN - (uintptr_t)base % ALIGN) % ALIGN;
   const vt_cpu_block head = {size, base, vt_cpu_seal_new()};
-  memset(data, 0, (size_t)bytes);
   memcpy(data - sizeof head, &head, sizeof head);
   return data;
+}
+
+void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes) {
+  void *p = take(host, bytes);
+  if (p != NULL) memset(p, 0, (size_t)bytes);
+  return p;
 }
 
 vt_cpu_block *vt_cpu_block_of(uint64_t handle) {
@@ -42,7 +47,7 @@ uint64_t vt_cpu_seal_new(void) {
 }
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
-  void *p = vt_cpu_memory_new(dev->host, bytes);
+  void *p = take(dev->host, bytes); /* large, and written before it is read: not touched here */
   if (p == NULL) return VT_NOMEM;
   *out_handle = (uint64_t)(uintptr_t)p;
   return VT_OK;
@@ -111,13 +116,13 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
     snprintf(text, sizeof text, "this processor has no %s instructions", name);
     return refuse(host, VT_BACKEND, text);
   }
-  snprintf(text, sizeof text, "there are no instructions '%.60s'; known: "
+  snprintf(text, sizeof text, "there are no instructions '%.60s'; known:"
 #define VT_ISA(isa, has) " " #isa
 #include "isa.def"
 #undef VT_ISA
            ,
            name);
-  return refuse(host, VT_USAGE, text);
+  return refuse(host, VT_UNSUPPORTED, text);
 }
 
 static uint32_t pick_threads(const vt_bk_host *host) {
