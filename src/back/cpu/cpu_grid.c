@@ -79,17 +79,31 @@ static int64_t inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_
   return end - first;
 }
 
-/* A row with what stands outside of x where it is there. */
-static void line(const vt_cpu_conv_type *k, const vt_cpu_axis *a, const char *x, int64_t base,
-                 int64_t n, uint8_t outside, char *to) {
-  const int64_t bytes = k->bytes;
+/* `rows` rows of n elements each, whose first is number `base` along the last axis; with what
+ * stands outside of x where they are there. */
+typedef struct sheet {
+  const char *from;
+  int64_t from_row, base, to_row, rows, n;
+  uint8_t outside;
+} sheet;
+
+static void sheet_copy(const sheet *s, const vt_cpu_axis *a, const vt_cpu_conv_type *k, char *to) {
+  const int64_t bytes = k->bytes, row = s->to_row * bytes;
   int64_t first;
-  const int64_t count = inside(base, a->step, n, a->dim, &first);
-  memset(to, outside, (size_t)(first * bytes));
+  const int64_t count = inside(s->base, a->step, s->n, a->dim, &first), end = first + count;
   if (count > 0)
-    k->copy(to + first * bytes, x + (base + first * a->step) * a->stride * bytes,
-            a->step * a->stride, count);
-  memset(to + (first + count) * bytes, outside, (size_t)((n - first - count) * bytes));
+    k->copy(to + first * bytes, s->to_row,
+            s->from + (s->base + first * a->step) * a->stride * bytes, s->from_row,
+            a->step * a->stride, s->rows, count);
+  for (int64_t i = 0; i < s->rows && first > 0; i++)
+    memset(to + i * row, s->outside, (size_t)(first * bytes));
+  for (int64_t i = 0; i < s->rows && end < s->n; i++)
+    memset(to + i * row + end * bytes, s->outside, (size_t)((s->n - end) * bytes));
+}
+
+static void sheet_fill(const sheet *s, const vt_cpu_conv_type *k, char *to) {
+  for (int64_t i = 0; i < s->rows; i++)
+    memset(to + i * s->to_row * k->bytes, s->outside, (size_t)(s->n * k->bytes));
 }
 
 static int64_t grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
@@ -97,19 +111,35 @@ static int64_t grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
   return i * a->step + remainder + least(a);
 }
 
+static void grid_plane(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
+                       const vt_cpu_conv_type *k, const char *x, const int64_t *phase, char *to) {
+  const vt_cpu_axis *a = &axis[1];
+  const int64_t base = grid_index(a, phase[1], 0), row = g->length[2];
+  int64_t first;
+  const int64_t rows = inside(base, a->step, g->length[1], a->dim, &first);
+  sheet s = {.from = x + (base + first * a->step) * a->stride * k->bytes,
+             .from_row = a->step * a->stride,
+             .base = grid_index(&axis[2], phase[2], 0),
+             .to_row = row,
+             .rows = rows,
+             .n = row};
+  memset(to, 0, (size_t)(first * row * k->bytes));
+  if (rows > 0) sheet_copy(&s, &axis[2], k, to + first * row * k->bytes);
+  memset(to + (first + rows) * row * k->bytes, 0,
+         (size_t)((g->length[1] - first - rows) * row * k->bytes));
+}
+
 static void grid_phase(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
                        const vt_cpu_conv_type *k, const char *x, const int64_t *phase, char *to) {
-  const int64_t row = g->length[2] * k->bytes;
-  for (int64_t i = 0; i < g->length[0]; i++)
-    for (int64_t j = 0; j < g->length[1]; j++, to += row) {
-      const int64_t u = grid_index(&axis[0], phase[0], i), v = grid_index(&axis[1], phase[1], j);
-      if (u < 0 || u >= axis[0].dim || v < 0 || v >= axis[1].dim) {
-        memset(to, 0, (size_t)row);
-      } else {
-        line(k, &axis[2], x + (u * axis[0].stride + v * axis[1].stride) * k->bytes,
-             grid_index(&axis[2], phase[2], 0), g->length[2], 0, to);
-      }
+  const int64_t plane = g->length[1] * g->length[2] * k->bytes;
+  for (int64_t i = 0; i < g->length[0]; i++, to += plane) {
+    const int64_t at = grid_index(&axis[0], phase[0], i);
+    if (at < 0 || at >= axis[0].dim) {
+      memset(to, 0, (size_t)plane);
+    } else {
+      grid_plane(g, axis, k, x + at * axis[0].stride * k->bytes, phase, to);
     }
+  }
 }
 
 void vt_cpu_grid_fill(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
@@ -140,33 +170,50 @@ vt_cpu_places vt_cpu_places_at(const vt_cpu_axis axis[VT_CPU_AXES], const int64_
   return p;
 }
 
-static void gather_row(const vt_cpu_slide *s, const char *x, const int64_t *tap, int64_t from,
-                       int64_t count, char *to, const vt_cpu_conv_type *k) {
+/* One tap at neighbouring places, for several channels. */
+static void gather_places(const vt_cpu_slide *s, const vt_cpu_places *p, const int64_t *tap,
+                          sheet *one, char *to, const vt_cpu_conv_type *k) {
+  const vt_cpu_axis *a = s->axis;
+  const int64_t u = p->place[0] * a[0].step + a[0].base + tap[0] * a[0].delta;
+  const int64_t v = p->place[1] * a[1].step + a[1].base + tap[1] * a[1].delta;
+  const char *from = one->from;
+  one->n = p->n;
+  if (u < 0 || u >= a[0].dim || v < 0 || v >= a[1].dim) {
+    sheet_fill(one, k, to);
+    return;
+  }
+  one->from += (u * a[0].stride + v * a[1].stride) * k->bytes;
+  one->base = p->place[2] * a[2].step + a[2].base + tap[2] * a[2].delta;
+  sheet_copy(one, &a[2], k, to);
+  one->from = from;
+}
+
+static void gather_tap(const vt_cpu_slide *s, const int64_t *tap, int64_t from, int64_t count,
+                       sheet *one, char *to, const vt_cpu_conv_type *k) {
   const vt_cpu_axis *a = s->axis;
   const int64_t length[VT_CPU_AXES] = {a[0].places, a[1].places, a[2].places};
-  while (count > 0) {
-    const vt_cpu_places p = vt_cpu_places_at(a, length, from, from + count);
-    const int64_t u = p.place[0] * a[0].step + a[0].base + tap[0] * a[0].delta;
-    const int64_t v = p.place[1] * a[1].step + a[1].base + tap[1] * a[1].delta;
-    if (u < 0 || u >= a[0].dim || v < 0 || v >= a[1].dim) {
-      memset(to, s->outside, (size_t)(p.n * k->bytes));
-    } else {
-      line(k, &a[2], x + (u * a[0].stride + v * a[1].stride) * k->bytes,
-           p.place[2] * a[2].step + a[2].base + tap[2] * a[2].delta, p.n, s->outside, to);
-    }
-    to += p.n * k->bytes;
-    from += p.n, count -= p.n;
+  for (int64_t at = 0; at < count;) {
+    const vt_cpu_places p = vt_cpu_places_at(a, length, from + at, from + count);
+    gather_places(s, &p, tap, one, to + at * k->bytes, k);
+    at += p.n;
   }
 }
 
+/* A tap at a time, of all channels that have it among those asked for. */
 void vt_cpu_gather(const vt_cpu_slide *s, const char *x, int64_t first, int64_t n, int64_t from,
                    int64_t count, int64_t width, char *to, const vt_cpu_conv_type *k) {
-  const int64_t taps = vt_cpu_taps(s->axis);
-  for (int64_t i = first; i < first + n; i++, to += width * k->bytes) {
+  const int64_t taps = vt_cpu_taps(s->axis), more = n < taps ? n : taps;
+  const vt_cpu_axis *a = s->axis;
+  for (int64_t i = first; i < first + more; i++, to += width * k->bytes) {
     const int64_t t = i % taps;
-    const int64_t tap[VT_CPU_AXES] = {t / s->axis[2].taps / s->axis[1].taps,
-                                      t / s->axis[2].taps % s->axis[1].taps, t % s->axis[2].taps};
-    gather_row(s, x + i / taps * s->x_channel * k->bytes, tap, from, count, to, k);
+    const int64_t tap[VT_CPU_AXES] = {t / a[2].taps / a[1].taps, t / a[2].taps % a[1].taps,
+                                      t % a[2].taps};
+    sheet one = {.from = x + i / taps * s->x_channel * k->bytes,
+                 .from_row = s->x_channel,
+                 .to_row = taps * width,
+                 .rows = vt_cpu_parts(first + n - i, taps),
+                 .outside = s->outside};
+    gather_tap(s, tap, from, count, &one, to, k);
   }
 }
 

@@ -115,7 +115,8 @@ typedef struct packing {
   uint64_t jobs;
 } packing;
 
-/* One panel of rows, [k][rows]; rows that are not there are +0. */
+/* One panel of rows, [k][rows]; rows that are not there are +0. A tap at a time, of all channels.
+ */
 static void pack_panel(const packing *p, int64_t item) {
   const vt_cpu_slide *s = p->s;
   const vt_cpu_axis *a = s->axis;
@@ -123,14 +124,14 @@ static void pack_panel(const packing *p, int64_t item) {
   const int64_t first = item % p->l.panels * rows, left = s->rows - first;
   const int64_t count = left < rows ? left : rows;
   char *to = p->to + item * p->l.depth * rows * bytes;
-  for (int64_t i = 0; i < p->l.depth; i++, to += rows * bytes) {
-    const int64_t t = i % taps;
-    const int64_t at = item / p->l.panels * s->w_group + first * s->w_row +
-                       i / taps * s->w_channel + t % a[2].taps * a[2].weight +
+  const int64_t from = item / p->l.panels * s->w_group + first * s->w_row;
+  if (count < rows) memset(to, 0, (size_t)(p->l.depth * rows * bytes));
+  for (int64_t t = 0; t < taps; t++) {
+    const int64_t at = from + t % a[2].taps * a[2].weight +
                        t / a[2].taps % a[1].taps * a[1].weight +
                        t / a[2].taps / a[1].taps * a[0].weight;
-    p->l.k->copy(to, (const char *)s->w + at * bytes, s->w_row, count);
-    memset(to + count * bytes, 0, (size_t)((rows - count) * bytes));
+    p->l.k->copy(to + t * rows * bytes, taps * rows, (const char *)s->w + at * bytes, s->w_channel,
+                 s->w_row, s->depth, count);
   }
 }
 

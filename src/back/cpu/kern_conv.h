@@ -10,11 +10,15 @@
 typedef void vt_cpu_slide_fn(int64_t k, const void *a, const void *b, const int64_t *at, void *t,
                              int64_t row, int vectors, int first);
 
+/* to[i*to_row + j] = from[i*from_row + j*step] for i < rows, j < n. */
+typedef void vt_cpu_sheet_fn(void *to, int64_t to_row, const void *from, int64_t from_row,
+                             int64_t step, int64_t rows, int64_t n);
+
 enum { VT_CPU_SLIDE_ROWS_MAX = 8 };
 typedef struct vt_cpu_conv_type {
   int bytes, rows, lanes, columns; /* of an element; of a tile: columns is a number of lanes */
   vt_cpu_slide_fn *tile[VT_CPU_SLIDE_ROWS_MAX]; /* [r - 1], r = 1 .. rows; panels have all rows */
-  void (*copy)(void *to, const void *from, int64_t step, int64_t n); /* to[i] = from[i*step] */
+  vt_cpu_sheet_fn *copy;
   /* to[i*step] = from[i] + *bias; NULL: without it */
   void (*give)(void *to, int64_t step, const void *from, int64_t n, const void *bias);
   void (*add)(void *to, const void *from, int64_t n); /* to[i] = to[i] + from[i] */
