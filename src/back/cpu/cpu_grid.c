@@ -106,7 +106,7 @@ static void sheet_fill(const sheet *s, const vt_cpu_conv_type *k, char *to) {
     memset(to + i * s->to_row * k->bytes, s->outside, (size_t)(s->n * k->bytes));
 }
 
-static int64_t grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
+int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
   const int64_t remainder = a->step == 1 ? 0 : phase * a->delta % a->step;
   return i * a->step + remainder + least(a);
 }
@@ -114,12 +114,12 @@ static int64_t grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
 static void grid_plane(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
                        const vt_cpu_conv_type *k, const char *x, const int64_t *phase, char *to) {
   const vt_cpu_axis *a = &axis[1];
-  const int64_t base = grid_index(a, phase[1], 0), row = g->length[2];
+  const int64_t base = vt_cpu_grid_index(a, phase[1], 0), row = g->length[2];
   int64_t first;
   const int64_t rows = inside(base, a->step, g->length[1], a->dim, &first);
   sheet s = {.from = x + (base + first * a->step) * a->stride * k->bytes,
              .from_row = a->step * a->stride,
-             .base = grid_index(&axis[2], phase[2], 0),
+             .base = vt_cpu_grid_index(&axis[2], phase[2], 0),
              .to_row = row,
              .rows = rows,
              .n = row};
@@ -133,7 +133,7 @@ static void grid_phase(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES]
                        const vt_cpu_conv_type *k, const char *x, const int64_t *phase, char *to) {
   const int64_t plane = g->length[1] * g->length[2] * k->bytes;
   for (int64_t i = 0; i < g->length[0]; i++, to += plane) {
-    const int64_t at = grid_index(&axis[0], phase[0], i);
+    const int64_t at = vt_cpu_grid_index(&axis[0], phase[0], i);
     if (at < 0 || at >= axis[0].dim) {
       memset(to, 0, (size_t)plane);
     } else {

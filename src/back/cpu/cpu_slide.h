@@ -64,7 +64,9 @@ int vt_cpu_grid_of(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out);
 /* One channel of one image. */
 void vt_cpu_grid_fill(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
                       const vt_cpu_conv_type *k, const char *x, char *to);
-/* Where tap t of an axis, and tap `number` of all of them, stand in a channel. */
+/* Which element of x element i of an axis of a phase is. */
+int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i);
+/* Where tap `number` of all axes stands in a channel. */
 int64_t vt_cpu_grid_at(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES], int64_t number);
 
 /* Neighbouring places: from `place` on, `n` of them along the last axis. `skipped` places of the
