@@ -30,6 +30,10 @@ static const shape shapes[] = {
     {1, 2, 2, 97, 97, 8, 8, 1, 0, 0, 0, STRAIGHT, 1},
     {1, 1, 1, 100, 300, 5, 16, 1, 20, 0, 0, REVERSED, 1},
     {1, 1, 1, 60, 300, 5, 16, 0, 9, -2, BIAS, SPREAD, 1},
+    {1, 1, 1, 100, 300, 5, 16, 1, 20, 0, 0, STRAIGHT, 0},
+    {1, 1, 1, 60, 300, 5, 16, 0, 9, 0, MASK, SPREAD, 0},
+    {1, 2, 2, 3, 2100, 4, 6, 1, 1030, 0, 0, STRAIGHT, 0},
+    {1, 1, 1, 30, 2100, 4, 6, 1, 0, 0, 0, STRAIGHT, 0},
     {1, 4, 2, 1, 1500, 16, 48, 1, 0, 0, 0, STRAIGHT, 0},
     {2, 4, 2, 1, 700, 8, 20, 1, 0, 0, LENGTH, SPLIT_HEADS, 1},
     {1, 2, 2, 3, 2100, 4, 6, 1, 1030, 0, MASK, STRAIGHT, 1},
@@ -59,7 +63,7 @@ static float random_float(uint64_t *s, int wild) {
   static const uint32_t odd[] = {0x7f800000u, 0xff800000u, 0x7fc00000u,
                                  0x80000000u, 1u,          0x7f7fffffu};
   const uint64_t r = random_next(s);
-  if (wild && r % 61 == 0) return vt_f32_from_bits(odd[r / 61 % 6]);
+  if (wild && r % 1999 == 0) return vt_f32_from_bits(odd[r / 1999 % 6]);
   return (float)((double)(r & 0xffffff) * 0x1p-22 - 2.0);
 }
 
