@@ -13,6 +13,8 @@ complete -c volta -n __fish_use_subcommand -f -a parity -d 'Run a model on sever
 complete -c volta -n '__fish_seen_subcommand_from parity' -F
 complete -c volta -n __fish_use_subcommand -f -a admit -d 'Ask a backend everything that it must keep, and admit or refuse it'
 complete -c volta -n '__fish_seen_subcommand_from admit' -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")'
+complete -c volta -n __fish_use_subcommand -f -a bench -d 'Measure how long work takes: a suite of ops, or a model'
+complete -c volta -n '__fish_seen_subcommand_from bench' -f
 complete -c volta -n __fish_use_subcommand -f -a digest -d 'Print the digest of each tensor of a file, or the hash of a model'
 complete -c volta -n '__fish_seen_subcommand_from digest' -F
 complete -c volta -n __fish_use_subcommand -f -a ops -d 'List the ops'
@@ -28,7 +30,7 @@ complete -c volta -n '__fish_seen_subcommand_from inspect' -F
 complete -c volta -n __fish_use_subcommand -f -a convert -d 'Write the tensors of a file to another: npy, npz or safetensors, by its name'
 complete -c volta -n '__fish_seen_subcommand_from convert' -F
 complete -c volta -n __fish_use_subcommand -f -a help -d 'Show what a verb takes'
-complete -c volta -n '__fish_seen_subcommand_from help' -f -a 'check fmt info plan run parity admit digest ops backends doctor explain inspect convert help'
+complete -c volta -n '__fish_seen_subcommand_from help' -f -a 'check fmt info plan run parity admit bench digest ops backends doctor explain inspect convert help'
 complete -c volta -n __fish_use_subcommand -l version -d 'Print the version, the numerics version, the instruction set and the backends'
 complete -c volta -l help -s h -d 'Print this help'
 complete -c volta -l quiet -s q -d 'Say nothing on standard error but errors'
@@ -97,6 +99,15 @@ complete -c volta -n '__fish_seen_subcommand_from admit' -l short -d 'Ask a part
 complete -c volta -n '__fish_seen_subcommand_from admit' -l jobs -r -f -d 'How many cases run at once'
 complete -c volta -n '__fish_seen_subcommand_from admit' -l reproducer -r -f -a '(__fish_complete_directories)' -d 'Where the model and the inputs that show a fault are written'
 complete -c volta -n '__fish_seen_subcommand_from admit' -l json -d 'Print the report as JSON'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l backend -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Where to run; cpu unless given'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l threads -r -f -d 'Measure with these numbers of threads'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l compare -r -f -d 'Time the products of OpenBLAS too, by turns with ours, and show the ratio: above 1, ours take less time'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l peer -r -F -d 'The OpenBLAS to load, also one that numpy or scipy bring along'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l only -r -f -d 'Measure the work whose name has this in it'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l bind -r -f -d 'Give the dims of MODEL their sizes, as in B=4,T=128'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l rounds -r -f -d 'How many turns each has: 7 unless given'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l quick -d 'Small sizes and one short turn: to see that it works, not how fast'
+complete -c volta -n '__fish_seen_subcommand_from bench' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from digest' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l backend -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Add whether this backend runs each op itself'
 complete -c volta -n '__fish_seen_subcommand_from ops' -l allow-unadmitted -d 'Ask a plug-in though no certificate admits it'

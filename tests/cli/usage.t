@@ -20,6 +20,8 @@ verbs:
                             bit.
   admit BACKEND             Ask a backend everything that it must keep, and
                             admit or refuse it.
+  bench [SUITE [MODEL]]     Measure how long work takes: a suite of ops, or a
+                            model.
   digest FILE               Print the digest of each tensor of a file, or the
                             hash of a model.
   ops                       List the ops.
@@ -51,6 +53,8 @@ environment:
                             where it has a choice.
   VOLTA_PLAN_CACHE          The folder of plans that are kept when --plan-cache
                             is not given; empty: none.
+  VOLTA_OPENBLAS            The OpenBLAS that `volta bench --compare openblas`
+                            loads when --peer is not given.
   NO_COLOR                  When set and not empty, messages on a terminal have
                             no colour.
 \
