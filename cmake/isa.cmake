@@ -1,20 +1,26 @@
 # The kernels of src/back/cpu are compiled once for each row of isa.def, each file with the options
 # that its row stands for; which one runs is decided when a device is opened.
 set(isa_common "-O3;-fno-trapping-math")
+# Vectors wider than the registers are passed in memory, which GCC mentions (psabi); all that pass
+# them are inside one file.
+set(isa_fun "-Wno-psabi;-Wno-sign-conversion")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set(isa_scalar "-fno-tree-vectorize;-fno-tree-slp-vectorize")
   set(isa_sse2 "-msse2")
   set(isa_avx2 "-mavx2;-mfma;-mf16c")
   set(isa_avx512 "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
-  set(isa_all scalar sse2 avx2 avx512)
+  set(isa_vnni "${isa_avx512};-mavx512vnni") # no row: integers alone
+  set(isa_all scalar sse2 avx2 avx512 vnni)
 else()
   set(isa_all scalar)
 endif()
-foreach(isa scalar sse2 avx2 avx512)
-  if(isa IN_LIST isa_all)
-    set_source_files_properties(src/back/cpu/kern_${isa}.c PROPERTIES
-      COMPILE_OPTIONS "${isa_common};${isa_${isa}}")
-  else()
-    set_source_files_properties(src/back/cpu/kern_${isa}.c PROPERTIES HEADER_FILE_ONLY ON)
-  endif()
+foreach(isa scalar sse2 avx2 avx512 vnni)
+  foreach(file kern fun)
+    if(NOT isa IN_LIST isa_all)
+      set_source_files_properties(src/back/cpu/${file}_${isa}.c PROPERTIES HEADER_FILE_ONLY ON)
+    else()
+      set_source_files_properties(src/back/cpu/${file}_${isa}.c PROPERTIES
+        COMPILE_OPTIONS "${isa_common};${isa_${isa}};${isa_${file}}")
+    endif()
+  endforeach()
 endforeach()

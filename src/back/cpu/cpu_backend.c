@@ -116,13 +116,13 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
     snprintf(text, sizeof text, "this processor has no %s instructions", name);
     return refuse(host, VT_BACKEND, text);
   }
-  snprintf(text, sizeof text, "there are no instructions '%.60s'; known: "
+  snprintf(text, sizeof text, "there are no instructions '%.60s'; known:"
 #define VT_ISA(isa, has) " " #isa
 #include "isa.def"
 #undef VT_ISA
            ,
            name);
-  return refuse(host, VT_USAGE, text);
+  return refuse(host, VT_UNSUPPORTED, text);
 }
 
 static uint32_t pick_threads(const vt_bk_host *host) {

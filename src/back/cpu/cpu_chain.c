@@ -1,27 +1,456 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_chain.c - pointwise steps, each block of elements through all of them while it is in cache.
- */
+ *
+ * A chain is a list of instructions over arrays without gaps: operands from outside (sources),
+ * blocks that hold a value until its last use (slots), and the result. Elements are counted
+ * row-major in the result's axes, joined where all strides allow it; a row is the last joined axis.
+ *   flat    a source, or the result, that lies as the elements are counted: used where it lies
+ *   one     a source of one number: a block is filled with it once
+ *   other   a row at a time where rows are long: used where it lies, or filled, or gathered into a
+ *           block; where rows are short a block takes many of them, always gathered
+ * After vt_cpu_chain_place nothing is written but results, so threads may share a chain. */
+#include <string.h>
 #include "cpu_backend.h"
 
+enum {
+  MOST_STEPS = 64,
+  MOST_SOURCES = 96,
+  MOST_VALUES = MOST_SOURCES + MOST_STEPS,
+  BLOCK_BYTES = 32768, /* of all blocks together */
+  MOST_IN_BLOCK = 1024,
+  LEAST_IN_BLOCK = 64,
+  LONG_ROW = 128
+};
+
+typedef enum lies { FLAT, ONE, OTHER } lies;
+
+/* A tensor in memory, seen along the joined axes. */
+typedef struct place {
+  const vt_bk_tensor *t;
+  char *data; /* in this run */
+  lies how;
+  int64_t stride[VT_MAX_RANK]; /* bytes; 0 along broadcast axes */
+  uint32_t size;               /* of an element */
+} place;
+
+/* Values are numbered: sources, then the results of steps. */
+typedef struct instruction {
+  vt_cpu_map_fn *run;
+  uint32_t n_in, in[3], out;
+} instruction;
+
+struct vt_cpu_chain {
+  const vt_bk_host *host;
+  const vt_cpu_team *team;
+  uint32_t n_sources, n_steps, rank;
+  int64_t dim[VT_MAX_RANK], count, row, block; /* row: the last of dim; block: elements */
+  int crosses;                                 /* blocks take several rows */
+  double cost;                                 /* nanoseconds an element */
+  place source[MOST_SOURCES], result;
+  instruction step[MOST_STEPS];
+  int64_t at[MOST_VALUES]; /* where the block of a value begins, in bytes; -1: it has none */
+};
+
+/* ---- which kernel ---- */
+
+typedef struct row {
+  uint32_t op, n_in, truth, cost;
+} row;
+static const row rows[] = {
+#define VT_RESULT_same 0
+#define VT_RESULT_truth 1
+#define VT_MAP(op, n, result, f, i, t, cost) {VT_OP_##op, n, VT_RESULT_##result, cost},
+#include "maps.def"
+#undef VT_MAP
+};
+
+static const row *row_of(uint32_t op) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].op == op) return &rows[i];
+  return NULL;
+}
+
+static int is_choice(uint32_t op) { return op == VT_OP_select || op == VT_OP_where; }
+
 int vt_cpu_chain_lists(uint32_t op) {
-  (void)op;
-  return 0;
+  return op == VT_OP_cast || is_choice(op) || row_of(op) != NULL;
+}
+
+/* The step has as many operands as the op, of the types that the kernel is for. */
+static vt_cpu_map_fn *kernel_of(const vt_cpu_maps *maps, const vt_bk_step *s) {
+  const uint32_t type = s->in[s->n_in - 1].dtype, made = s->out[0].dtype;
+  const row *r = row_of(s->op);
+  if (type >= VT_CPU_TYPES || made >= VT_CPU_TYPES) return NULL;
+  if (s->op == VT_OP_cast) return s->n_in == 1 ? maps->cast[type][made] : NULL;
+  if (is_choice(s->op)) {
+    const int fits = s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && s->in[1].dtype == type;
+    return fits && made == type ? maps->select[type] : NULL;
+  }
+  if (r == NULL || s->n_in != r->n_in || made != (r->truth ? VT_DTYPE_BOOL : type)) return NULL;
+  for (uint32_t i = 0; i < s->n_in; i++)
+    if (s->in[i].dtype != type) return NULL;
+  return maps->of[r - rows][type];
+}
+
+static double cost_of(uint32_t op) {
+  const row *r = row_of(op);
+  return r != NULL ? 0.001 * r->cost : 0.3;
+}
+
+/* Whether an operand stretches to the result's shape. */
+static int stretches(const vt_bk_tensor *x, const vt_bk_tensor *y) {
+  if (x->rank > y->rank || y->rank > VT_MAX_RANK) return 0;
+  for (uint32_t k = 1; k <= x->rank; k++) {
+    const int64_t d = x->dim[x->rank - k];
+    if (d != 1 && d != y->dim[y->rank - k]) return 0;
+  }
+  return 1;
 }
 
 int vt_cpu_chain_takes(const vt_cpu_team *t, const vt_bk_step *s) {
-  (void)t, (void)s;
-  return 0;
+  if (s->n_in == 0 || s->n_in > 3 || s->n_out != 1) return 0;
+  for (uint32_t i = 0; i < s->n_in; i++)
+    if (!stretches(&s->in[i], &s->out[0])) return 0;
+  return kernel_of(t->kernels->maps, s) != NULL;
+}
+
+/* ---- axes ---- */
+
+static place place_of(const vt_bk_tensor *t, const vt_bk_tensor *result) {
+  place p = {.t = t, .size = (uint32_t)vt_cpu_bytes_of(t->dtype)};
+  for (uint32_t k = 1; k <= t->rank; k++)
+    if (t->dim[t->rank - k] != 1)
+      p.stride[result->rank - k] = t->stride[t->rank - k] * (int64_t)p.size;
+  return p;
+}
+
+/* Axis `to` continues in axis `from`: a step along it is as long as all of those. */
+static int continues(const place *p, uint32_t to, uint32_t from, int64_t dim) {
+  return p->stride[to] == p->stride[from] * dim;
+}
+
+static int all_continue(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
+  for (uint32_t i = 0; i < c->n_sources; i++)
+    if (!continues(&c->source[i], to, from, c->dim[from])) return 0;
+  return continues(&c->result, to, from, c->dim[from]);
+}
+
+static void move_axis(vt_cpu_chain *c, uint32_t to, uint32_t from, int64_t dim) {
+  c->dim[to] = dim;
+  for (uint32_t i = 0; i < c->n_sources; i++) c->source[i].stride[to] = c->source[i].stride[from];
+  c->result.stride[to] = c->result.stride[from];
+}
+
+/* Axes of one element go, neighbours that continue each other become one; one is always left. */
+static void join_axes(vt_cpu_chain *c) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < c->rank; k++) {
+    if (c->dim[k] == 1) continue;
+    if (n > 0 && all_continue(c, n - 1, k)) {
+      move_axis(c, n - 1, k, c->dim[n - 1] * c->dim[k]);
+    } else {
+      move_axis(c, n, k, c->dim[k]);
+      n++;
+    }
+  }
+  c->rank = n > 0 ? n : 1;
+  if (n == 0) c->dim[0] = 1;
+  c->row = c->dim[c->rank - 1];
+}
+
+static lies how_lies(const vt_cpu_chain *c, const place *p) {
+  int64_t dense = p->size, any = 0;
+  int flat = 1;
+  for (uint32_t k = c->rank; k-- > 0;) {
+    flat &= p->stride[k] == dense || c->dim[k] == 1;
+    any |= c->dim[k] == 1 ? 0 : p->stride[k];
+    dense *= c->dim[k];
+  }
+  return flat ? FLAT : any == 0 ? ONE : OTHER;
+}
+
+/* ---- making ---- */
+
+static int is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+  return a->arena == b->arena && a->offset == b->offset && a->dtype == b->dtype &&
+         a->rank == b->rank && memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
+         memcmp(a->stride, b->stride, sizeof a->stride) == 0;
+}
+
+/* The number of the value that operand t of step i is. What an earlier member left there last is
+ * meant: places are used again. */
+static uint32_t value_of(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i,
+                         const vt_bk_tensor *t) {
+  for (uint32_t k = i; k-- > 0;)
+    if (is_same_place(t, &s[k]->out[0])) return MOST_SOURCES + k;
+  for (uint32_t k = 0; k < c->n_sources; k++)
+    if (is_same_place(t, c->source[k].t)) return k;
+  if (c->n_sources == MOST_SOURCES) return MOST_VALUES;
+  c->source[c->n_sources] = place_of(t, c->result.t);
+  return c->n_sources++;
+}
+
+static int32_t add_step(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i) {
+  instruction *to = &c->step[i];
+  *to = (instruction){.run = kernel_of(c->team->kernels->maps, s[i]), .out = MOST_SOURCES + i};
+  if (to->run == NULL) return VT_UNSUPPORTED;
+  for (to->n_in = 0; to->n_in < s[i]->n_in; to->n_in++) {
+    to->in[to->n_in] = value_of(c, s, i, &s[i]->in[to->n_in]);
+    if (to->in[to->n_in] == MOST_VALUES) return VT_UNSUPPORTED;
+  }
+  c->cost += cost_of(s[i]->op) + 0.1;
+  return VT_OK;
+}
+
+/* Blocks of BLOCK_BYTES / of an element: in units of bytes an element. A slot is free again after
+ * the last step that reads it. */
+typedef struct slots {
+  uint32_t n, size[MOST_VALUES], until[MOST_VALUES]; /* until: the step after which it is free */
+  int64_t begins[MOST_VALUES], end;
+} slots;
+
+static int64_t take_slot(slots *all, uint32_t size, uint32_t from, uint32_t until) {
+  for (uint32_t i = 0; i < all->n; i++)
+    if (all->size[i] == size && all->until[i] < from) {
+      all->until[i] = until;
+      return all->begins[i];
+    }
+  const uint32_t i = all->n++;
+  all->size[i] = size;
+  all->until[i] = until;
+  all->begins[i] = all->end;
+  all->end += size;
+  return all->begins[i];
+}
+
+static uint32_t last_use(const vt_cpu_chain *c, uint32_t value) {
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < c->n_steps; i++)
+    for (uint32_t k = 0; k < c->step[i].n_in; k++)
+      if (c->step[i].in[k] == value) last = i;
+  return last;
+}
+
+/* Whether a source is ever copied to a block; filled ones must stay as long as the chain runs. */
+static int needs_block(const vt_cpu_chain *c, const place *p) {
+  if (p->how == FLAT) return 0;
+  return p->how == ONE || c->crosses || p->stride[c->rank - 1] != (int64_t)p->size;
+}
+
+static int32_t place_blocks(vt_cpu_chain *c, const vt_bk_step *const *s) {
+  slots all = {0};
+  for (uint32_t i = 0; i < MOST_VALUES; i++) c->at[i] = -1;
+  for (uint32_t i = 0; i < c->n_sources; i++)
+    if (needs_block(c, &c->source[i])) c->at[i] = take_slot(&all, c->source[i].size, 0, c->n_steps);
+  for (uint32_t i = 0; i < c->n_steps; i++) {
+    const int last = i + 1 == c->n_steps;
+    if (last && !needs_block(c, &c->result)) break;
+    const uint32_t size = (uint32_t)vt_cpu_bytes_of(s[i]->out[0].dtype);
+    const uint32_t until = last ? c->n_steps : last_use(c, c->step[i].out);
+    c->at[c->step[i].out] = take_slot(&all, size, i, until);
+  }
+  c->block = all.end == 0 ? INT64_C(1) << 20 : BLOCK_BYTES / all.end / 64 * 64;
+  if (c->block < LEAST_IN_BLOCK) return VT_UNSUPPORTED;
+  if (all.end > 0 && c->block > MOST_IN_BLOCK) c->block = MOST_IN_BLOCK;
+  for (uint32_t i = 0; i < MOST_VALUES; i++)
+    if (c->at[i] > 0) c->at[i] *= c->block;
+  return VT_OK;
+}
+
+static int32_t build(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t n) {
+  const vt_bk_tensor *y = &s[n - 1]->out[0];
+  c->n_steps = n;
+  c->rank = y->rank;
+  c->count = 1;
+  memcpy(c->dim, y->dim, sizeof c->dim);
+  for (uint32_t k = 0; k < y->rank; k++) c->count *= y->dim[k];
+  c->result = place_of(y, y);
+  for (uint32_t i = 0; i < n; i++) {
+    const int32_t status = add_step(c, s, i);
+    if (status != VT_OK) return status;
+  }
+  join_axes(c);
+  int all_simple = 1;
+  for (uint32_t i = 0; i < c->n_sources; i++) {
+    c->source[i].how = how_lies(c, &c->source[i]);
+    all_simple &= c->source[i].how != OTHER;
+  }
+  c->result.how = how_lies(c, &c->result);
+  if (c->result.how == ONE) c->result.how = OTHER;
+  all_simple &= c->result.how == FLAT;
+  c->crosses = !all_simple && c->row < LONG_ROW;
+  if (all_simple) c->row = c->count; /* there are no rows to see to */
+  return place_blocks(c, s);
 }
 
 int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
                          uint32_t n, vt_cpu_chain **out) {
-  (void)host, (void)t, (void)s, (void)n, (void)out;
-  return VT_UNSUPPORTED;
+  if (n == 0 || n > MOST_STEPS) return VT_UNSUPPORTED;
+  vt_cpu_chain *c = vt_cpu_memory_new(host, sizeof *c);
+  if (c == NULL) return VT_NOMEM;
+  c->host = host;
+  c->team = t;
+  const int32_t status = build(c, s, n);
+  if (status == VT_OK) {
+    *out = c;
+  } else {
+    vt_cpu_chain_free(c);
+  }
+  return status;
 }
 
-void vt_cpu_chain_free(vt_cpu_chain *c) { (void)c; }
-void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base) { (void)c, (void)base; }
-void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
-  (void)c, (void)first, (void)n;
+void vt_cpu_chain_free(vt_cpu_chain *c) { vt_cpu_memory_free(c->host, c); }
+
+void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base) {
+  for (uint32_t i = 0; i < c->n_sources; i++)
+    c->source[i].data = base[c->source[i].t->arena] + c->source[i].t->offset;
+  c->result.data = base[c->result.t->arena] + c->result.t->offset;
 }
-void vt_cpu_chain_run(const vt_cpu_chain *c) { (void)c; }
+
+/* ---- elements between their places and a block ---- */
+
+/* n elements, so many bytes apart on either side. */
+static void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step,
+                         uint32_t size, int64_t n) {
+  switch (size) {
+    case 1:
+      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
+      break;
+    case 2:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 2);
+      break;
+    case 4:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 4);
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 8);
+      break;
+  }
+}
+
+static void copy_run(char *to, int64_t to_step, const char *from, int64_t from_step, uint32_t size,
+                     int64_t n) {
+  if (to_step == (int64_t)size && from_step == (int64_t)size)
+    memcpy(to, from, (size_t)n * size);
+  else
+    copy_strided(to, to_step, from, from_step, size, n);
+}
+
+/* Where element `first` lies from the first one, in bytes. */
+static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
+  int64_t offset = 0;
+  for (uint32_t k = c->rank; k-- > 0;) {
+    offset += first % c->dim[k] * p->stride[k];
+    first /= c->dim[k];
+  }
+  return offset;
+}
+
+/* Elements first .. first + n - 1 to or from a block, row by row. */
+static void gather(const vt_cpu_chain *c, const place *p, int64_t first, int64_t n, char *block,
+                   int back) {
+  const int64_t step = p->stride[c->rank - 1], size = p->size;
+  for (int64_t done = 0; done < n;) {
+    const int64_t column = (first + done) % c->row, left = c->row - column;
+    const int64_t here = left < n - done ? left : n - done;
+    char *there = p->data + offset_of(c, p, first + done);
+    if (back)
+      copy_run(there, step, block + done * size, size, p->size, here);
+    else
+      copy_run(block + done * size, size, there, step, p->size, here);
+    done += here;
+  }
+}
+
+/* ---- running ---- */
+
+/* One part, in one thread: where the values of the block at hand are. */
+typedef struct part {
+  const vt_cpu_chain *c;
+  char *blocks;
+  void *at[MOST_VALUES];
+} part;
+
+static void begin(part *p, int64_t first) {
+  const vt_cpu_chain *c = p->c;
+  for (uint32_t i = 0; i < MOST_VALUES; i++)
+    if (c->at[i] >= 0) p->at[i] = p->blocks + c->at[i];
+  for (uint32_t i = 0; i < c->n_sources; i++)
+    if (c->source[i].how == ONE) gather(c, &c->source[i], first, c->block, p->at[i], 0);
+}
+
+static void bring(part *p, uint32_t i, int64_t first, int64_t n, int new_row) {
+  const vt_cpu_chain *c = p->c;
+  const place *x = &c->source[i];
+  const int64_t step = x->stride[c->rank - 1];
+  if (x->how == ONE) return;
+  if (x->how == FLAT) {
+    p->at[i] = x->data + first * x->size;
+  } else if (!c->crosses && step == (int64_t)x->size) {
+    p->at[i] = x->data + offset_of(c, x, first);
+  } else if (c->crosses || step != 0) {
+    gather(c, x, first, n, p->at[i], 0);
+  } else if (new_row) { /* the same number all along the row */
+    copy_run(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
+  }
+}
+
+static void run_block(part *p, int64_t first, int64_t n, int new_row) {
+  const vt_cpu_chain *c = p->c;
+  const uint32_t last = c->step[c->n_steps - 1].out;
+  const int direct = c->at[last] < 0;
+  for (uint32_t i = 0; i < c->n_sources; i++) bring(p, i, first, n, new_row);
+  if (direct)
+    p->at[last] = c->result.data + (c->result.how == FLAT ? first * c->result.size
+                                                          : offset_of(c, &c->result, first));
+  for (uint32_t i = 0; i < c->n_steps; i++) {
+    const instruction *s = &c->step[i];
+    const void *in[3] = {NULL, NULL, NULL};
+    for (uint32_t k = 0; k < s->n_in; k++) in[k] = p->at[s->in[k]];
+    s->run(p->at[s->out], in, n);
+  }
+  if (!direct) gather(c, &c->result, first, n, p->at[last], 1);
+}
+
+void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
+  _Alignas(64) char blocks[BLOCK_BYTES];
+  part p = {.c = c, .blocks = blocks};
+  int new_row = 1;
+  begin(&p, first);
+  for (int64_t done = 0; done < n;) {
+    const int64_t at = first + done, row_left = c->row - at % c->row;
+    int64_t here = n - done < c->block ? n - done : c->block;
+    if (!c->crosses && row_left < here) here = row_left;
+    run_block(&p, at, here, new_row);
+    new_row = !c->crosses && here == row_left;
+    done += here;
+  }
+}
+
+/* ---- shared by the team ---- */
+
+typedef struct sharing {
+  const vt_cpu_chain *c;
+  uint64_t jobs;
+} sharing;
+
+/* Cut where a line of cache begins, if the result does. */
+enum { LINE = 64 };
+static int64_t first_of(const sharing *s, uint64_t job) {
+  const int64_t lines = (s->c->count + LINE - 1) / LINE;
+  const int64_t first = vt_cpu_first(lines, s->jobs, job) * LINE;
+  return first < s->c->count ? first : s->c->count;
+}
+
+static void run_job(void *context, uint64_t job) {
+  const sharing *s = context;
+  const int64_t first = first_of(s, job), end = first_of(s, job + 1);
+  vt_cpu_chain_part(s->c, first, end - first);
+}
+
+void vt_cpu_chain_run(const vt_cpu_chain *c) {
+  const uint64_t lines = (uint64_t)(c->count + LINE - 1) / LINE;
+  sharing s = {c, vt_cpu_jobs(c->team, lines, c->cost * LINE)};
+  if (c->count == 0) return;
+  vt_cpu_share(c->team, s.jobs, run_job, &s);
+}

@@ -25,6 +25,8 @@ typedef struct vt_cpu_kernels {
 #undef VT_ISA
 /* The best table that this processor has, or the one of a name; NULL when it has none such. */
 const vt_cpu_kernels *vt_cpu_kernels_of(const char *isa);
+/* Their integer kernels, or better ones where this processor has more than the row asks for. */
+const vt_cpu_ints *vt_cpu_ints_of(const vt_cpu_kernels *k);
 /* 1 when isa.def has the name, whatever this processor has. */
 int vt_cpu_isa_known(const char *isa);
 #endif

@@ -1,10 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kern_fold.h - one table of the kernels of an instruction set. */
+ * kern_fold.h - many numbers into one: the kernels of an instruction set. All of them have the
+ * shape of the ordered sum S: 32 lanes that take every 32nd element, a tree over the lanes at the
+ * end, chunks of 1024 elements. Where the order cannot show (extremes, integers) it is one order
+ * among many.
+ *
+ * A line is numbers that lie one after the other and become one. Rows are lines that lie side by
+ * side: element i of all of them is row i, and the lanes of S are 32 rows of accumulators. */
 #ifndef VT_KERN_FOLD_H
 #define VT_KERN_FOLD_H
 #include <stdint.h>
 
+enum {
+  VT_FOLD_LANES = 32,
+  VT_FOLD_CHUNK = 1024,    /* elements that are folded without a level above them */
+  VT_FOLD_ROW_BYTES = 512, /* of one row of accumulators at most */
+  VT_FOLD_DTYPES = 8       /* numbers of dtypes.def are below; storage types are never folded */
+};
+
+typedef enum vt_cpu_folding {
+  VT_FOLD_SUM,
+  VT_FOLD_PROD,
+  VT_FOLD_MAX,
+  VT_FOLD_MIN,
+  VT_FOLD_SQUARES, /* the sum of x*x */
+  VT_FOLD_SIZES,   /* the sum of abs x */
+  VT_FOLDINGS
+} vt_cpu_folding;
+
+typedef struct vt_cpu_fold {
+  /* The fold of n elements, 1024 at most; of none, what a fold starts from. */
+  void (*line)(const void *x, int64_t n, void *y);
+  /* `width` lines at once. Accumulators, 32 rows of them, are as wide as elements: first they are
+   * made ready, then given rows `first` .. `first` + n - 1, which lie `stride` elements apart, and
+   * when `total` rows were given they become one row of results and are spent. */
+  void (*start)(void *lanes, int64_t width, int64_t total);
+  void (*rows)(void *lanes, int64_t width, const void *x, int64_t stride, int64_t first, int64_t n);
+  void (*finish)(void *lanes, int64_t width, int64_t total, void *y);
+} vt_cpu_fold;
+
+/* Where an extreme, which was found before, stands first. */
+typedef struct vt_cpu_seek {
+  int64_t (*line)(const void *x, int64_t n, const void *extreme);
+  void (*rows)(const void *x, int64_t stride, int64_t n, int64_t width, const void *extremes,
+               int64_t *index);
+} vt_cpu_seek;
+
+/* Running sums of a line: up to 1024 elements, `carry` the sum of the chunks before, and after. */
+typedef void vt_cpu_running_fn(const void *x, int64_t n, void *carry, void *y);
+
 typedef struct vt_cpu_folds {
-  int unused;
+  vt_cpu_fold fold[VT_FOLDINGS][VT_FOLD_DTYPES];
+  vt_cpu_seek seek[VT_FOLD_DTYPES];
+  vt_cpu_running_fn *running[VT_FOLD_DTYPES];
 } vt_cpu_folds;
 #endif

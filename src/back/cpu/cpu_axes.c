@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_axes.c - axes that are walked together, joined where they lie in memory as one. */
+#include <string.h>
+#include "cpu_fold.h"
+
+unsigned vt_cpu_mask(const vt_attr_list *axes, uint32_t rank) {
+  unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
+  for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
+  return mask;
+}
+
+vt_view vt_cpu_kept_view(const vt_view *y, const vt_view *x, unsigned mask) {
+  vt_view kept = *y;
+  uint32_t from = 0;
+  if (y->rank == x->rank) return kept;
+  kept.rank = x->rank;
+  for (uint32_t i = 0; i < x->rank; i++) {
+    const int gone = mask >> i & 1;
+    kept.dim[i] = gone ? 1 : y->dim[from];
+    kept.stride[i] = gone ? 0 : y->stride[from];
+    from += !gone;
+  }
+  return kept;
+}
+
+static void put_axis(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+  const uint32_t last = a->n - 1;
+  if (a->n > 0 && a->x[last] == x * dim && a->y[last] == y * dim) {
+    a->dim[last] *= dim;
+    a->x[last] = x;
+    a->y[last] = y;
+    return;
+  }
+  a->dim[a->n] = dim;
+  a->x[a->n] = x;
+  a->y[a->n++] = y;
+}
+
+void vt_cpu_axes_of(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out) {
+  memset(out, 0, sizeof *out);
+  out->count = 1;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if ((mask >> i & 1) && x->dim[i] == 0) out->count = 0;
+  for (uint32_t i = 0; i < x->rank && out->count > 0; i++) {
+    if (!(mask >> i & 1) || x->dim[i] == 1) continue;
+    out->count *= x->dim[i];
+    put_axis(out, x->dim[i], x->stride[i], y == NULL ? 0 : y->stride[i]);
+  }
+  if (out->n == 0) put_axis(out, out->count, 1, 1);
+}
+
+void vt_cpu_axes_at(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *out_y) {
+  int64_t x = 0, y = 0;
+  for (uint32_t k = a->n; k-- > 1;) {
+    x += i % a->dim[k] * a->x[k];
+    y += i % a->dim[k] * a->y[k];
+    i /= a->dim[k];
+  }
+  *out_x = x + i * a->x[0];
+  *out_y = y + i * a->y[0];
+}
+
+int64_t vt_cpu_axes_run(const vt_cpu_axes *a, int64_t i, int64_t left) {
+  const int64_t dim = a->dim[a->n - 1], rest = dim - i % dim;
+  return rest < left ? rest : left;
+}
+
+static void spread_4(uint32_t *to, int64_t to_stride, const uint32_t *from, int64_t from_stride,
+                     int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i * to_stride] = from[i * from_stride];
+}
+
+static void spread_8(uint64_t *to, int64_t to_stride, const uint64_t *from, int64_t from_stride,
+                     int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i * to_stride] = from[i * from_stride];
+}
+
+static void spread_1(uint8_t *to, int64_t to_stride, const uint8_t *from, int64_t from_stride,
+                     int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i * to_stride] = from[i * from_stride];
+}
+
+void vt_cpu_spread(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n,
+                   int64_t size) {
+  if (n == 1 || (to_stride == 1 && from_stride == 1)) {
+    memcpy(to, from, (size_t)(n * size));
+  } else if (size == 4) {
+    spread_4(to, to_stride, from, from_stride, n);
+  } else if (size == 8) {
+    spread_8(to, to_stride, from, from_stride, n);
+  } else {
+    spread_1(to, to_stride, from, from_stride, n);
+  }
+}

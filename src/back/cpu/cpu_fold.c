@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_fold.c - reductions: sum, prod, max, min, argmax, argmin, and the compositions that are one
+ * of them and a last touch: mean, sum_square, norm_l1, norm_l2, any, all.
+ *
+ * The tensor is seen as [outer, reduced, inner]. Where the inner axis lies without gaps, lines are
+ * folded side by side; otherwise each by itself, brought together first if it has gaps. A long
+ * fold with few results is cut at the chunks of S, whose results are folded in turn. */
+#include <string.h>
+#include "cpu_fold.h"
+#include "vt_num.h"
+
+enum { CHUNK_BYTES = VT_FOLD_CHUNK * 8, LANES_BYTES = VT_FOLD_LANES * VT_FOLD_ROW_BYTES };
+
+/* ---- what each op is ---- */
+
+typedef struct way {
+  uint32_t op;
+  vt_cpu_folding kind, above; /* above: how the results of chunks are folded */
+  int divides, roots;         /* the result, by the count; then its root */
+} way;
+
+static const way ways[] = {
+    {VT_OP_sum, VT_FOLD_SUM, VT_FOLD_SUM, 0, 0},
+    {VT_OP_prod, VT_FOLD_PROD, VT_FOLD_PROD, 0, 0},
+    {VT_OP_max, VT_FOLD_MAX, VT_FOLD_MAX, 0, 0},
+    {VT_OP_min, VT_FOLD_MIN, VT_FOLD_MIN, 0, 0},
+    {VT_OP_argmax, VT_FOLD_MAX, VT_FOLD_MAX, 0, 0},
+    {VT_OP_argmin, VT_FOLD_MIN, VT_FOLD_MIN, 0, 0},
+    {VT_OP_mean, VT_FOLD_SUM, VT_FOLD_SUM, 1, 0},
+    {VT_OP_sum_square, VT_FOLD_SQUARES, VT_FOLD_SUM, 0, 0},
+    {VT_OP_norm_l1, VT_FOLD_SIZES, VT_FOLD_SUM, 0, 0},
+    {VT_OP_norm_l2, VT_FOLD_SQUARES, VT_FOLD_SUM, 0, 1},
+    {VT_OP_any, VT_FOLD_MAX, VT_FOLD_MAX, 0, 0},
+    {VT_OP_all, VT_FOLD_MIN, VT_FOLD_MIN, 0, 0},
+};
+
+static const way *way_of(uint32_t op) {
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    if (ways[i].op == op) return &ways[i];
+  return NULL;
+}
+
+/* ---- the view ---- */
+
+typedef struct folding {
+  const vt_cpu_fold *fold, *above;
+  const vt_cpu_seek *seek; /* NULL: the extremes themselves are wanted, not where they are */
+  const way *way;
+  uint32_t dtype;
+  int64_t size; /* of an element */
+  const char *x;
+  char *y;
+  vt_cpu_axes outer, reduced;
+  int64_t inner, inner_y; /* lines side by side; 0: one by one. Their stride in y */
+  int64_t tile, tiles;    /* how many of them at once, and how often */
+  int64_t chunks;         /* 0: each line at once; else its chunks are the results */
+  int64_t divisor;
+} folding;
+
+/* The kept axis along which x has no gaps, if lines are worth going side by side along it. */
+static uint32_t inner_axis(const vt_view *x, unsigned mask) {
+  uint32_t best = x->rank;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (!(mask >> i & 1) && x->stride[i] == 1 && x->dim[i] > 1) best = i;
+  return best;
+}
+
+static void choose_inner(folding *f, const vt_view *x, const vt_view *y, unsigned mask) {
+  const uint32_t axis = inner_axis(x, mask);
+  unsigned kept = ~mask;
+  f->tile = f->tiles = 1;
+  if (axis < x->rank) {
+    kept &= ~(1u << axis);
+    f->inner = x->dim[axis];
+    f->inner_y = y->stride[axis];
+    f->tile = VT_FOLD_ROW_BYTES / f->size;
+    f->tiles = (f->inner + f->tile - 1) / f->tile;
+  }
+  vt_cpu_axes_of(x, y, kept, &f->outer);
+}
+
+static void view(folding *f, const vt_view *x, const vt_view *y, unsigned mask) {
+  const vt_view kept = vt_cpu_kept_view(y, x, mask);
+  f->dtype = x->dtype;
+  f->size = (int64_t)vt_cpu_bytes_of(x->dtype);
+  f->x = x->data;
+  f->y = y->data;
+  vt_cpu_axes_of(x, NULL, mask, &f->reduced);
+  choose_inner(f, x, &kept, mask);
+}
+
+static void view_step(folding *f, const vt_cpu_call *c) {
+  const way *w = way_of(c->step->op);
+  const int seeks = w->op == VT_OP_argmax || w->op == VT_OP_argmin;
+  const vt_view *x = &c->in[0];
+  const unsigned mask = seeks ? 1u << ((const vt_attr_axis *)c->attrs)->axis
+                              : vt_cpu_mask(&((const vt_attr_reduce *)c->attrs)->axes, x->rank);
+  memset(f, 0, sizeof *f);
+  f->way = w;
+  f->fold = &c->team->kernels->folds->fold[w->kind][x->dtype];
+  f->above = &c->team->kernels->folds->fold[w->above][x->dtype];
+  f->seek = seeks ? &c->team->kernels->folds->seek[x->dtype] : NULL;
+  view(f, x, c->out, mask);
+  f->divisor = f->reduced.count;
+}
+
+/* ---- one line ---- */
+
+static int64_t power(int level) {
+  int64_t n = VT_FOLD_CHUNK;
+  for (; level > 0; level--) n *= VT_FOLD_CHUNK;
+  return n;
+}
+
+/* The level at which `count` elements are one chunk. */
+static int level_of(int64_t count) {
+  int level = 0;
+  while ((count - 1) / power(level) > 0) level++;
+  return level;
+}
+
+/* Elements first .. first + n - 1, a chunk at most, without gaps: where they are or copied. */
+static const char *together(const folding *f, const char *x, int64_t first, int64_t n, char *room) {
+  const vt_cpu_axes *a = &f->reduced;
+  int64_t at = 0, none;
+  for (int64_t i = 0, run; i < n; i += run) {
+    run = vt_cpu_axes_run(a, first + i, n - i);
+    vt_cpu_axes_at(a, first + i, &at, &none);
+    if (run == n && (a->x[a->n - 1] == 1 || n == 1)) return x + at * f->size;
+    vt_cpu_spread(room + i * f->size, 1, x + at * f->size, a->x[a->n - 1], run, f->size);
+  }
+  return room;
+}
+
+static void fold_line(const folding *f, const char *x, int level, int64_t first, int64_t count,
+                      void *y) {
+  _Alignas(64) char room[CHUNK_BYTES];
+  if (level == 0) {
+    f->fold->line(together(f, x, first, count, room), count, y);
+    return;
+  }
+  const int64_t each = power(level - 1), n = (count + each - 1) / each;
+  for (int64_t c = 0; c < n; c++) {
+    const int64_t left = count - c * each;
+    fold_line(f, x, level - 1, first + c * each, left < each ? left : each, room + c * f->size);
+  }
+  f->above->line(room, n, y);
+}
+
+static int64_t seek_line(const folding *f, const char *x, const void *extreme) {
+  _Alignas(64) char room[CHUNK_BYTES];
+  int64_t found = 0;
+  for (int64_t i = 0, n; i < f->reduced.count; i += n) {
+    n = f->reduced.count - i < VT_FOLD_CHUNK ? f->reduced.count - i : VT_FOLD_CHUNK;
+    found = f->seek->line(together(f, x, i, n, room), n, extreme);
+    if (found < n) return i + found;
+  }
+  return 0;
+}
+
+/* ---- lines side by side ---- */
+
+static void fold_rows(const folding *f, const char *x, int64_t width, int level, int64_t first,
+                      int64_t count, void *y) {
+  _Alignas(64) char lanes[LANES_BYTES];
+  _Alignas(64) char part[VT_FOLD_ROW_BYTES];
+  const vt_cpu_axes *a = &f->reduced;
+  int64_t at, none;
+  if (level == 0) {
+    f->fold->start(lanes, width, count);
+    for (int64_t i = 0, run; i < count; i += run) {
+      run = vt_cpu_axes_run(a, first + i, count - i);
+      vt_cpu_axes_at(a, first + i, &at, &none);
+      f->fold->rows(lanes, width, x + at * f->size, a->x[a->n - 1], i, run);
+    }
+    f->fold->finish(lanes, width, count, y);
+    return;
+  }
+  const int64_t each = power(level - 1), n = (count + each - 1) / each;
+  f->above->start(lanes, width, n);
+  for (int64_t c = 0; c < n; c++) {
+    const int64_t left = count - c * each;
+    fold_rows(f, x, width, level - 1, first + c * each, left < each ? left : each, part);
+    f->above->rows(lanes, width, part, width, c, 1);
+  }
+  f->above->finish(lanes, width, n, y);
+}
+
+/* ---- the last touch ---- */
+
+static void touch_f32(const folding *f, float *y, int64_t n) {
+  const float by = (float)f->divisor;
+  for (int64_t j = 0; j < n && f->way->divides; j++) y[j] = y[j] / by;
+  for (int64_t j = 0; j < n && f->way->roots; j++) y[j] = vt_f32_sqrt(y[j]);
+}
+
+static void touch_f64(const folding *f, double *y, int64_t n) {
+  const double by = (double)f->divisor;
+  for (int64_t j = 0; j < n && f->way->divides; j++) y[j] = y[j] / by;
+  for (int64_t j = 0; j < n && f->way->roots; j++) y[j] = vt_f64_sqrt(y[j]);
+}
+
+/* The least of no truth values is a number that none has: its last bit is true. */
+static void touch(const folding *f, void *y, int64_t n) {
+  if (f->dtype == VT_DTYPE_F32) touch_f32(f, y, n);
+  if (f->dtype == VT_DTYPE_F64) touch_f64(f, y, n);
+  for (int64_t j = 0; j < n && f->dtype == VT_DTYPE_BOOL; j++) ((uint8_t *)y)[j] &= 1;
+}
+
+/* ---- jobs ---- */
+
+typedef struct share {
+  const folding *f;
+  uint64_t jobs;
+  int64_t items; /* tiles of lines, or chunks of them */
+} share;
+
+/* Tile `item` of the results. */
+static void fold_item(const folding *f, int64_t item) {
+  _Alignas(64) char y[VT_FOLD_ROW_BYTES];
+  int64_t index[VT_FOLD_ROW_BYTES], x_at, y_at;
+  const int64_t first = item % f->tiles * f->tile, n = f->reduced.count;
+  const int64_t width = f->inner == 0 ? 1 : f->inner - first < f->tile ? f->inner - first : f->tile;
+  vt_cpu_axes_at(&f->outer, item / f->tiles, &x_at, &y_at);
+  const char *x = f->x + (x_at + first) * f->size;
+  y_at += first * f->inner_y;
+  if (f->inner == 0) {
+    fold_line(f, x, level_of(n), 0, n, y);
+    if (f->seek != NULL) index[0] = seek_line(f, x, y);
+  } else {
+    fold_rows(f, x, width, level_of(n), 0, n, y);
+    if (f->seek != NULL) f->seek->rows(x, f->reduced.x[0], n, width, y, index);
+  }
+  if (f->seek != NULL) {
+    vt_cpu_spread((int64_t *)(void *)f->y + y_at, f->inner_y, index, 1, width, 8);
+    return;
+  }
+  touch(f, y, width);
+  vt_cpu_spread(f->y + y_at * f->size, f->inner_y, y, 1, width, f->size);
+}
+
+/* Chunk `item` of a tile: results lie as [outer, chunks, inner], without gaps. */
+static void fold_chunk(const folding *f, int64_t item) {
+  const int64_t lines = f->inner == 0 ? 1 : f->inner;
+  const int64_t chunk = item / f->tiles % f->chunks, outer = item / f->tiles / f->chunks;
+  const int64_t first = item % f->tiles * f->tile, from = chunk * VT_FOLD_CHUNK;
+  const int64_t left = f->reduced.count - from, n = left < VT_FOLD_CHUNK ? left : VT_FOLD_CHUNK;
+  const int64_t width = lines - first < f->tile ? lines - first : f->tile;
+  int64_t x_at, y_at;
+  vt_cpu_axes_at(&f->outer, outer, &x_at, &y_at);
+  const char *x = f->x + (x_at + first) * f->size;
+  char *y = f->y + ((outer * f->chunks + chunk) * lines + first) * f->size;
+  if (f->inner == 0) {
+    fold_line(f, x, 0, from, n, y);
+  } else {
+    fold_rows(f, x, width, 0, from, n, y);
+  }
+}
+
+static void fold_job(void *context, uint64_t job) {
+  const share *s = context;
+  const int64_t end = vt_cpu_first(s->items, s->jobs, job + 1);
+  for (int64_t i = vt_cpu_first(s->items, s->jobs, job); i < end; i++) {
+    if (s->f->chunks > 0) {
+      fold_chunk(s->f, i);
+    } else {
+      fold_item(s->f, i);
+    }
+  }
+}
+
+static int64_t items_of(const folding *f) { return f->outer.count * f->tiles; }
+
+/* Nanoseconds, about: of a tile, or of a chunk of one. */
+static double cost_of(const folding *f, int64_t n) {
+  const double lines = f->inner == 0 ? 1.0 : (double)(f->inner < f->tile ? f->inner : f->tile);
+  return 20.0 + 0.03 * (double)n * lines * (double)f->size;
+}
+
+static void fold_run(const vt_cpu_team *t, const folding *f) {
+  const int64_t chunks = f->chunks > 0 ? f->chunks : 1;
+  const int64_t n = f->chunks > 0 ? VT_FOLD_CHUNK : f->reduced.count;
+  share s = {f, 1, items_of(f) * chunks};
+  s.jobs = vt_cpu_jobs(t, (uint64_t)s.items, cost_of(f, n));
+  if (s.items > 0) vt_cpu_share(t, s.jobs, fold_job, &s);
+}
+
+/* Cut at chunks when there are too few results to keep the team busy, and enough to do. */
+static int64_t chunks_of(const vt_cpu_team *t, const folding *f) {
+  const int64_t items = items_of(f), n = f->reduced.count;
+  if (f->seek != NULL || t->threads == 1 || items == 0 || items >= 2 * (int64_t)t->threads)
+    return 0;
+  if (n <= 4 * VT_FOLD_CHUNK || (double)items * cost_of(f, n) < 20000.0) return 0;
+  return (n + VT_FOLD_CHUNK - 1) / VT_FOLD_CHUNK;
+}
+
+uint64_t work_fold(const vt_cpu_call *c) {
+  folding f;
+  view_step(&f, c);
+  const int64_t lines = f.outer.count * (f.inner == 0 ? 1 : f.inner);
+  return (uint64_t)(lines * chunks_of(c->team, &f) * f.size);
+}
+
+/* What the results of chunks are folded by: they lie as [outer, chunks, inner]. */
+static folding fold_above(const folding *f, const folding *parts) {
+  folding g = *f;
+  const int64_t lines = f->inner == 0 ? 1 : f->inner;
+  g.fold = f->above;
+  g.x = parts->y;
+  g.chunks = 0;
+  g.reduced = (vt_cpu_axes){.n = 1, .count = parts->chunks};
+  g.reduced.dim[0] = parts->chunks;
+  g.reduced.x[0] = lines;
+  for (uint32_t k = g.outer.n, each = 0; k-- > 0; each = 1) {
+    const int64_t inside = each ? g.outer.x[k + 1] * g.outer.dim[k + 1] : parts->chunks * lines;
+    g.outer.x[k] = inside;
+  }
+  return g;
+}
+
+vt_status run_fold(vt_cpu_call *c) {
+  folding f;
+  view_step(&f, c);
+  const int64_t chunks = chunks_of(c->team, &f);
+  if (chunks == 0) {
+    fold_run(c->team, &f);
+    return VT_OK;
+  }
+  folding parts = f;
+  parts.chunks = chunks;
+  parts.y = c->work;
+  fold_run(c->team, &parts);
+  const folding above = fold_above(&f, &parts);
+  fold_run(c->team, &above);
+  return VT_OK;
+}
