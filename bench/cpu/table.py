@@ -6,13 +6,12 @@
   machine  what this machine is, as JSON: what /proc/cpuinfo says, and no names
   page     writes the tables of docs/governance/performance.md from bench/results
   check    fails when the page says anything else than bench/results
-  self-check  plants another number in the page and in the results, and fails when it is not found
+  self-check  plants other numbers in a page and in results, and fails when they are not found
 """
 import datetime
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -222,38 +221,56 @@ def check_page(root):
     return page_parts(root)[1] == generated(root)
 
 
+def made_up(work, threads, **more):
+    return {"work": work, "threads": threads, "best_ns": 2000, "median_ns": 2100, "peer_best_ns": 3000,
+            "peer_median_ns": 3100, "ratio": 1.5, "ratio_median": 3100 / 2100, **more}
+
+
+def make_up(root):
+    """A page and results that nobody measured."""
+    folder = root / RESULTS / "nobody-x2"
+    folder.mkdir(parents=True)
+    (root / PAGE).parent.mkdir(parents=True)
+    (root / PAGE).write_text("before\n" + BEGIN + END + "after\n")
+    products = [made_up("sgemm 512x512x512", t, weights=w, flops=9000) for t in (1, 2) for w in ("parameter", "input")]
+    files = {"machine": {"cpu": "none", "family": "0", "model": "0", "cpus": 2, "cache": "0 KB", "instructions": "sse2",
+                         "compiler": "none", "date": "2000-01-01"},
+             "openblas-avx2": {"compare": {"config": "none"}, "results": products},
+             "peers-avx2": {"peers": {"PyTorch": "none"}, "results": [made_up("softmax 1024x1024", 1, peer="PyTorch")]}}
+    for name, what in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(what))
+    write_page(root)
+
+
 def planted(change):
-    """Whether the check finds a change in a copy of the page and the results."""
+    """Whether the check finds a change to a page that agrees with its results."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = pathlib.Path(folder)
-        shutil.copytree(ROOT / RESULTS, copy / RESULTS)
-        (copy / PAGE).parent.mkdir(parents=True)
-        shutil.copy(ROOT / PAGE, copy / PAGE)
-        if not check_page(copy):
+        root = pathlib.Path(folder)
+        make_up(root)
+        if not check_page(root):
             return False
-        change(copy)
-        return not check_page(copy)
+        change(root)
+        return not check_page(root)
 
 
 def spoil_page(root):
     text = (root / PAGE).read_text(encoding="utf-8")
-    at = text.index("| sgemm 1024x1024x1024 | 1 |")
-    digit = re.search(r"\d\.\d", text[at + 30:])
-    place = at + 30 + digit.start()
-    other = "1" if text[place] != "1" else "2"
-    (root / PAGE).write_text(text[:place] + other + text[place + 1:], encoding="utf-8")
+    (root / PAGE).write_text(text.replace("| 1.50 |", "| 1.60 |", 1), encoding="utf-8")
 
 
-def spoil_results(root):
-    path = next((root / RESULTS).glob("*/openblas-avx2.json"))
-    report = json.loads(path.read_text())
-    report["results"][0]["best_ns"] *= 2
-    path.write_text(json.dumps(report))
+def spoil_products(root):
+    path = root / RESULTS / "nobody-x2/openblas-avx2.json"
+    path.write_text(path.read_text().replace("2000", "2900", 1))
+
+
+def spoil_peers(root):
+    path = root / RESULTS / "nobody-x2/peers-avx2.json"
+    path.write_text(path.read_text().replace('"ratio": 1.5', '"ratio": 0.5', 1))
 
 
 def self_check():
-    lost = [f.__name__ for f in (spoil_page, spoil_results) if not planted(f)]
-    print(f"not found: {lost}" if lost else "both planted numbers are found")
+    lost = [f.__name__ for f in (spoil_page, spoil_products, spoil_peers) if not planted(f)]
+    print(f"not found: {lost}" if lost else "three planted numbers are found")
     return 1 if lost else 0
 
 
