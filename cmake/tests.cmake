@@ -93,6 +93,7 @@ if(NOT VOLTA_SANITIZE)
     $<TARGET_FILE:vt_base> ${GENERATED} ${VOLTA_sodium_LIB})
 endif()
 script_test(build/fast_math_refused build ${CMAKE_SOURCE_DIR}/scripts/check_fast_math.sh)
-script_test(build/same_bits_any_compiler build ${CMAKE_SOURCE_DIR}/scripts/check_builds.sh ${CMAKE_BINARY_DIR}/variants)
+script_test(build/same_bits_any_compiler build ${CMAKE_SOURCE_DIR}/scripts/check_builds.sh ${CMAKE_BINARY_DIR}/variants
+  $<TARGET_FILE:volta>)
 # It builds on every core, and several times.
 set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEOUT 1800)

@@ -57,6 +57,12 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   vt_cpu_memory_free(dev->host, (void *)(uintptr_t)handle);
 }
 
+/* A handle is where the bytes lie. */
+static void *buffer_map(vt_bk_device *dev, uint64_t handle) {
+  (void)dev;
+  return (void *)(uintptr_t)handle;
+}
+
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
                     uint32_t to_device) {
   char *at = (char *)(uintptr_t)handle + offset;
@@ -223,6 +229,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .buffer_free = buffer_free,
                                 .copy = copy,
                                 .run = vt_cpu_program_run,
-                                .wait = vt_cpu_program_wait};
+                                .wait = vt_cpu_program_wait,
+                                .buffer_map = buffer_map};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }
