@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pool.c - workers that sleep between runs. A run is announced by a new round number under the
+ * pool.c - workers that wait between runs. A run is announced by a new round number under the
  * lock; every worker takes part in every round, if only to find that no job is left, and the run
- * is over when all have come back. So the fields of a round never change under a worker. */
+ * is over when all have come back. So the fields of a round never change under a worker.
+ *
+ * Who waits looks for a while before it sleeps. The steps of a program follow each other within
+ * microseconds and waking a thread takes tens of them. Between two looks the processor is left to
+ * whoever else wants it: where there are more threads than processors, to the one that is waited
+ * for. What is seen without the lock only ends the looking; the lock decides. */
 #include "vt_pool.h"
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include "vt_fpenv.h"
 
 enum { MAX_THREADS = 1024 };
+enum { LOOKS_IDLE = 200, LOOKS_BUSY = 4000 }; /* for the next round; for the end of one */
 
 struct vt_pool {
   vt_alloc a;
@@ -16,9 +23,9 @@ struct vt_pool {
   unsigned n_workers; /* started and not joined */
   pthread_mutex_t lock;
   pthread_cond_t wake, idle;
-  /* Under the lock. */
-  uint64_t round;
-  unsigned busy; /* workers that have not finished this round */
+  /* Written under the lock. */
+  atomic_uint_fast64_t round;
+  atomic_uint busy; /* workers that have not finished this round */
   int stop;
   /* The round: written under the lock before the workers wake, read-only until all are back. */
   vt_job_fn *fn;
@@ -37,8 +44,17 @@ static void take_jobs(vt_pool *p) {
   }
 }
 
-/* Sleeps until a round after `seen` begins. Returns 0 when the pool is closing. */
+static void look_for_round(vt_pool *p, uint64_t seen) {
+  for (int i = 0; i < LOOKS_IDLE && atomic_load(&p->round) == seen; i++) sched_yield();
+}
+
+static void look_for_end(vt_pool *p) {
+  for (int i = 0; i < LOOKS_BUSY && atomic_load(&p->busy) != 0; i++) sched_yield();
+}
+
+/* Waits until a round after `seen` begins. Returns 0 when the pool is closing. */
 static int wait_for_round(vt_pool *p, uint64_t *seen) {
+  look_for_round(p, *seen);
   pthread_mutex_lock(&p->lock);
   while (p->round == *seen && !p->stop) pthread_cond_wait(&p->wake, &p->lock);
   *seen = p->round;
@@ -100,6 +116,8 @@ vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
   p->a = a;
   p->bytes = bytes;
   atomic_init(&p->next, 0);
+  atomic_init(&p->round, 0);
+  atomic_init(&p->busy, 0);
   if (!init_sync(p)) {
     vt_alloc_free(a, p, bytes);
     return VT_FAIL(d, VT_NOMEM, "the system has no resources for a lock");
@@ -117,6 +135,7 @@ void vt_pool_free(vt_pool *p) {
   if (p == NULL) return;
   pthread_mutex_lock(&p->lock);
   p->stop = 1;
+  p->round++;
   pthread_cond_broadcast(&p->wake);
   pthread_mutex_unlock(&p->lock);
   while (p->n_workers > 0) pthread_join(p->workers[--p->n_workers], NULL);
@@ -139,6 +158,7 @@ static void begin_round(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
 }
 
 static void end_round(vt_pool *p) {
+  look_for_end(p);
   pthread_mutex_lock(&p->lock);
   while (p->busy != 0) pthread_cond_wait(&p->idle, &p->lock);
   pthread_mutex_unlock(&p->lock);
