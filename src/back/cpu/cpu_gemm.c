@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_gemm.c - products of matrices from panels. A product is cut into pieces by its rows and
- * columns; a thread takes one piece after the other, and walks it in blocks that fit the caches: of
- * b as many columns as lie in the second and third level, of a as many rows as lie in the second,
- * both for a chunk of k. The result itself holds the sum of the first group of blocks; a longer k
- * has further sums, one for each level of groups, in scratch. */
+ * columns; a thread takes one piece after the other, and walks it a block of k at a time. The
+ * panels of b for as many columns as fit the second cache are passed by each panel of a, which
+ * stays in the first. The result itself holds the sum of a group of blocks; a longer k has further
+ * sums, one for each level of groups, in scratch. */
 #include "cpu_gemm.h"
 #include <stdatomic.h>
 #include <string.h>
@@ -13,8 +13,8 @@ enum { MOST_LEVELS = 20 };
 typedef struct sizes {
   const vt_cpu_gemm_type *g;
   int64_t m, n, k;
-  int64_t chunk, block_m, block_n; /* of k, rows and columns at a time */
-  int64_t region;                  /* rows whose sums are kept at a time when there are levels */
+  int64_t block_m, block_n; /* rows and columns at a time */
+  int64_t region;           /* rows whose sums are kept at a time when there are levels */
   int64_t blocks, levels;
   int64_t cuts_m, cuts_n; /* pieces of a product */
   uint64_t workers;
@@ -42,21 +42,21 @@ static void pack_panel(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t 
 
 /* ---- sizes ---- */
 
-/* The longer side is cut, in multiples of a tile. */
+/* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
+ * are large, to even out what a thread is held up by. Each piece packs what it needs for itself. */
 static void cut(sizes *s, const vt_cpu_team *t, int64_t products) {
-  const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k;
-  const double each_ns = flops_each / 60;
-  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, each_ns / 64);
-  const int64_t wanted = ceil_div((int64_t)least((int64_t)jobs, 2 * (int64_t)t->threads), products);
+  const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
+  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
+  const int64_t threads = least(t->threads, (int64_t)jobs);
+  const int64_t wanted = ceil_div(threads, products);
   const int64_t high = ceil_div(s->m, s->g->rows), wide = ceil_div(s->n, s->g->columns);
   s->cuts_m = s->cuts_n = 1;
-  if (wide >= high) {
-    s->cuts_n = least(wanted, wide);
-  } else {
+  if (wanted > 1 && wide >= high) {
+    s->cuts_n = least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
+  } else if (wanted > 1) {
     s->cuts_m = least(wanted, high);
   }
-  const int64_t items = products * s->cuts_m * s->cuts_n;
-  s->workers = jobs == 1 ? 1 : (uint64_t)least(items, t->threads);
+  s->workers = (uint64_t)least(products * s->cuts_m * s->cuts_n, threads);
 }
 
 static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
@@ -66,14 +66,13 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.blocks = ceil_div(s.k, VT_CPU_BLOCK);
   s.levels = 1;
   for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = ceil_div(m, VT_CPU_GROUP)) s.levels++;
-  s.chunk = VT_CPU_BLOCK;
-  s.block_m = round_up(448 / narrow, s.g->rows);
-  s.block_n = round_up((s.levels > 1 ? 1024 : 2048) / narrow, s.g->columns);
-  s.region = 2 * s.block_m;
+  s.block_m = round_up(224 / narrow, s.g->rows);
+  s.block_n = round_up(1024 / narrow, s.g->columns);
+  s.region = 4 * s.block_m;
   cut(&s, t, p->n);
   const int64_t rows = round_up(least(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns = least(round_up(s.n, s.g->columns), s.block_n);
-  const int64_t depth = least(s.k, s.chunk);
+  const int64_t depth = least(s.k, VT_CPU_BLOCK);
   s.bytes_a = line_up(rows * depth * s.g->bytes);
   s.bytes_b = line_up(columns * depth * s.g->bytes);
   if (s.levels > 1)
@@ -100,7 +99,7 @@ typedef struct piece {
   int64_t m0, m1, n0, n1;
 } piece;
 
-/* Rows and columns of the piece, at a chunk of k, as panels. */
+/* Rows and columns of the piece, at a block of k, as panels. */
 typedef struct area {
   const char *a, *b;      /* the first panels */
   int64_t a_next, b_next; /* bytes from one panel to the next */
@@ -117,29 +116,16 @@ static char *level_at(const piece *w, int64_t level, const area *r, int64_t i) {
   return w->level[level] + (i - r->top) * w->s->block_n * w->s->g->bytes;
 }
 
-/* The chunk's blocks onto the sum of their group. */
-static void sum_blocks(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
-                       const char *b, char *c, int64_t row, int64_t width) {
-  const vt_cpu_gemm_type *g = w->s->g;
-  int64_t k = r->k0;
-  do {
-    const int64_t n = least(r->k1 - k, VT_CPU_BLOCK), at = k - r->k0;
-    const int first = k / VT_CPU_BLOCK % VT_CPU_GROUP == 0;
-    tile(n, a + at * w->tile_m * g->bytes, w->tile_m, b + at * g->columns * g->bytes, c, row, width,
-         first);
-    k += VT_CPU_BLOCK;
-  } while (k < r->k1);
-}
-
 /* A result whose columns are apart is gathered into a tile and put back. */
 static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
                       const char *b, char *c, int64_t rows, int64_t width) {
+  const int first = r->k0 == 0;
   const vt_cpu_gemm_type *g = w->s->g;
   _Alignas(64) char hold[VT_CPU_MOST_ROWS * 64 * sizeof(float)];
   const int64_t apart = w->p.column;
-  for (int64_t i = 0; i < rows && r->k0 > 0; i++)
+  for (int64_t i = 0; i < rows && !first; i++)
     g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, apart, width, 1);
-  sum_blocks(w, r, tile, a, b, hold, g->columns, width);
+  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, first);
   for (int64_t i = 0; i < rows; i++)
     g->add(c + i * w->p.row * g->bytes, apart, hold + i * g->columns * g->bytes, 1, width, 1);
 }
@@ -148,23 +134,31 @@ static void sum_tile(const piece *w, const area *r, int64_t i, int64_t j, const 
                      const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t rows = least(r->i1 - i, w->tile_m), width = least(r->j1 - j, g->columns);
+  const int64_t k = r->k1 - r->k0, bytes = g->bytes;
+  const int first = r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0;
   vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
   if (w->s->levels > 1) {
-    char *c = level_at(w, 0, r, i) + (j - r->j0) * g->bytes;
-    sum_blocks(w, r, tile, a, b, c, w->s->block_n, width);
+    tile(k, a, w->tile_m, b, level_at(w, 0, r, i) + (j - r->j0) * bytes, w->s->block_n, width,
+         first);
   } else if (w->p.column == 1) {
-    sum_blocks(w, r, tile, a, b, result_at(w, i, j), w->p.row, width);
+    tile(k, a, w->tile_m, b, result_at(w, i, j), w->p.row, width, first);
   } else {
     sum_apart(w, r, tile, a, b, result_at(w, i, j), rows, width);
   }
 }
 
-static void sum_area(const piece *w, const area *r) {
-  const char *b = r->b;
-  for (int64_t j = r->j0; j < r->j1; j += w->s->g->columns, b += r->b_next) {
-    const char *a = r->a;
-    for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next) sum_tile(w, r, i, j, a, b);
+static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end) {
+  const int64_t columns = w->s->g->columns;
+  const char *a = r->a;
+  for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next) {
+    const char *b = r->b + (from - r->j0) / columns * r->b_next;
+    for (int64_t j = from; j < end; j += columns, b += r->b_next) sum_tile(w, r, i, j, a, b);
   }
+}
+
+static void sum_area(const piece *w, const area *r) {
+  const int64_t near = w->s->g->near;
+  for (int64_t j = r->j0; j < r->j1; j += near) sum_columns(w, r, j, least(j + near, r->j1));
 }
 
 /* Groups that are complete are added to the next level, and at the end all that there is. Sums that
@@ -195,7 +189,7 @@ static void finish(const piece *w, const area *r) {
   }
 }
 
-/* Panels of rows (or columns) first .. end - 1 of one side at the area's chunk: those that are
+/* Panels of rows (or columns) first .. end - 1 of one side at the area's block: those that are
  * packed already, or packed now. */
 static const char *panels_of(const piece *w, const vt_cpu_side *side, const area *r, int64_t first,
                              int64_t end, int64_t tile, char *scratch, int64_t *next) {
@@ -226,7 +220,7 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
 static void walk_depth(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
-    r->k1 = least(r->k0 + w->s->chunk, w->s->k);
+    r->k1 = least(r->k0 + VT_CPU_BLOCK, w->s->k);
     r->b = panels_of(w, &w->p.b, r, r->j0, r->j1, w->s->g->columns, w->b, &r->b_next);
     walk_rows(w, r, end);
     r->k0 = r->k1;

@@ -7,7 +7,7 @@
 #include "cpu_int.h"
 #include <string.h>
 
-enum { LINE = 64, MOST_COLUMNS = 48 };
+enum { LINE = 64 };
 
 typedef struct shape { /* of the panels */
   const vt_cpu_ints *kernels;
@@ -123,7 +123,7 @@ typedef struct strip {
   vt_cpu_int_place at;
   const char *panel;
   int64_t first, count;
-  uint32_t zero[MOST_COLUMNS], sum[MOST_COLUMNS], bias[MOST_COLUMNS];
+  uint32_t zero[VT_CPU_INT_COLUMNS_MAX], sum[VT_CPU_INT_COLUMNS_MAX], bias[VT_CPU_INT_COLUMNS_MAX];
 } strip;
 
 static uint32_t number_at(const vt_cpu_numbers *v, int64_t i) {
@@ -169,7 +169,7 @@ static void multiply(const multiplying *u, const strip *t, int64_t set, int64_t 
   const char *rows = u->rows + (uint64_t)(set * u->s.row_panels + panel) * u->s.row_bytes;
   const int64_t first = panel * k->rows, left = u->p->m - first;
   const int64_t height = left < k->rows ? left : k->rows;
-  int32_t y[VT_CPU_INT_ROWS_MAX * MOST_COLUMNS];
+  int32_t y[VT_CPU_INT_ROWS_MAX * VT_CPU_INT_COLUMNS_MAX];
   uint32_t sums[VT_CPU_INT_ROWS_MAX];
   memcpy(sums, rows + u->s.row_sums, (size_t)height * sizeof *sums);
   k->tile[height - 1](u->s.steps, rows, t->panel, y);

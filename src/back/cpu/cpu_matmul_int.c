@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_matmul_int.c - matmul_int and linear_int: products of matrices of i8 and u8, exact in i32. */
-#include <string.h>
 #include "cpu_int.h"
+#include "cpu_move.h"
 
 /* The leading axes of an operand as those of the result see them: 0 where it is broadcast. */
 typedef struct batch {
@@ -102,17 +102,11 @@ static void describe(const vt_cpu_call *c, product *p, vt_cpu_int_products *out)
 }
 
 /* Results are dense; whoever makes them otherwise is not served. */
-static int is_dense(const vt_view *v) {
-  int64_t step = 1;
-  if (vt_cpu_count(v) == 0) return 1;
-  for (uint32_t i = v->rank; i-- > 0; step *= v->dim[i])
-    if (v->dim[i] > 1 && v->stride[i] != step) return 0;
-  return 1;
+int takes_matmul_int(const vt_cpu_call *c) {
+  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
 }
 
-int takes_matmul_int(const vt_cpu_call *c) { return is_dense(c->out); }
-
-uint64_t work_matmul_int(const vt_cpu_call *c) {
+uint64_t scratch_matmul_int(const vt_cpu_call *c) {
   product p;
   vt_cpu_int_products all;
   describe(c, &p, &all);

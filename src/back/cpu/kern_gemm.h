@@ -17,6 +17,7 @@ typedef void vt_cpu_tile_fn(int64_t k, const void *a, int64_t step, const void *
 typedef struct vt_cpu_gemm_type {
   int64_t bytes;         /* of a number */
   int64_t rows, columns; /* of the largest tile */
+  int64_t near;          /* columns whose panels are passed by a panel of rows at a time */
   /* [rows - 1][1 when there are more columns than half of a tile's] */
   vt_cpu_tile_fn *tile[VT_CPU_MOST_ROWS][2];
   /* A panel of `count` <= tile rows (or columns), number i at k being from[i*across + k*along]:

@@ -25,7 +25,7 @@ typedef void vt_cpu_int_pack_fn(const vt_cpu_int_side *s, void *panel, int32_t *
 /* y[r][columns] of the first r rows: the sums over `steps` groups. r is the tile's own. */
 typedef void vt_cpu_int_tile_fn(int64_t steps, const void *a, const void *b, int32_t *y);
 
-enum { VT_CPU_INT_ROWS_MAX = 8 };
+enum { VT_CPU_INT_ROWS_MAX = 8, VT_CPU_INT_COLUMNS_MAX = 48 };
 typedef struct vt_cpu_ints {
   int rows, columns, group;
   int bytes; /* of a packed number */
