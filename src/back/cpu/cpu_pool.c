@@ -1,229 +1,225 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_pool.c - max_pool and avg_pool, whole: a line of windows along the last axis at a time, one
- * tap of all of them after the other. */
+ * tap of all of them after the other. Where there is padding a plane is copied into the midst of
+ * some that a job keeps, so that no tap needs to be asked whether it lies on x. */
 #include <string.h>
 #include "cpu_move.h"
 #include "op_pool.h"
-#include "vt_num.h"
 
 typedef struct pooling {
   const vt_cpu_team *team;
   const vt_view *x, *y;
-  uint32_t axes;               /* spatial ones */
-  vt_window w[VT_SPATIAL_MAX]; /* low before x, but nothing of padding is ever read */
-  int64_t taps, size;
+  uint32_t axes; /* spatial ones */
+  vt_window w[VT_SPATIAL_MAX];
   int count_padding;
+  int64_t taps, size;
+  int is_padded;
+  vt_view inner, outer; /* one plane of x, and what the windows go over: it or the padded one */
+  vt_cpu_path path;     /* x into the midst of a padded plane, which starts at `middle` */
+  int64_t middle;
+  vt_cpu_record *rows; /* of each tap: where it lies from the start of its window, in bytes */
+  char *padded;        /* planes, one for each job */
+  int64_t each;        /* bytes of one */
+  int64_t items;       /* planes where they are padded, else lines */
   uint64_t jobs;
-  int64_t count; /* lines */
-  void (*line)(const struct pooling *p, const int64_t *at, char *to, const char *plane);
+  void (*line)(const struct pooling *p, const int64_t *at, vt_cpu_landing *l);
+  uint64_t around; /* the bits of a number of the padding */
 } pooling;
 
-/* Where tap k of the window at `at` lies along axis i; may be outside of x. */
-static int64_t tap_at(const pooling *p, uint32_t i, int64_t at, int64_t k) {
-  return at * p->w[i].stride + k * p->w[i].dilation - p->w[i].low;
+/* ---- what there is to do ---- */
+
+/* How far the windows reach along an axis; what is left of x behind them is never looked at. */
+static int64_t reach(const pooling *p, uint32_t i) {
+  return (p->y->dim[2 + i] - 1) * p->w[i].stride + (p->w[i].kernel - 1) * p->w[i].dilation + 1;
 }
 
-static int is_inside(const pooling *p, uint32_t i, int64_t at) {
-  return at >= 0 && at < p->x->dim[2 + i];
-}
-
-/* Tap number n, row-major, as coordinates. */
-static void tap_of(const pooling *p, int64_t n, int64_t k[VT_SPATIAL_MAX]) {
-  for (uint32_t i = p->axes; i-- > 0; n /= p->w[i].kernel) k[i] = n % p->w[i].kernel;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
-
-/* The windows first .. end-1 along the last axis whose tap k lies on x. */
-static void windows_of(const pooling *p, int64_t k, int64_t *first, int64_t *end) {
-  const uint32_t last = p->axes - 1;
-  const vt_window *w = &p->w[last];
-  const int64_t before = w->low - k * w->dilation, n = p->y->dim[2 + last];
-  *first = ceil_div(before, w->stride);
-  *end = ceil_div(p->x->dim[2 + last] + before, w->stride);
-  if (*end > n) *end = n;
-  if (*first > *end) *first = *end;
-}
-
-/* Where the tap of a line of windows starts in bytes, for the window in front; 0 when it is outside
- * of x on another axis than the last. */
-static int line_of(const pooling *p, const int64_t *at, const int64_t *k, int64_t *out) {
-  const uint32_t last = p->axes - 1;
-  int64_t from = 0;
-  for (uint32_t i = 0; i < last; i++) {
-    const int64_t x = tap_at(p, i, at[i], k[i]);
-    if (!is_inside(p, i, x)) return 0;
-    from += x * p->x->stride[2 + i];
-  }
-  *out = (from + tap_at(p, last, 0, k[last]) * p->x->stride[2 + last]) * p->size;
-  return 1;
-}
-
-static vt_cpu_landing landing_of(const pooling *p, char *to, const char *plane, int64_t first,
-                                 int64_t end) {
-  const uint32_t last = p->axes + 1;
-  const int64_t step = p->w[p->axes - 1].stride * p->x->stride[last] * p->size;
-  return (vt_cpu_landing){.to = to + first * p->y->stride[last] * p->size,
-                          .from = plane + first * step,
-                          .n = 1,
-                          .columns = end - first,
-                          .to_step = p->y->stride[last] * p->size,
-                          .from_step = step};
-}
-
-/* ---- max: every window has an element, and starts from less than any ---- */
-
-static void fill_least(const pooling *p, char *to) {
-  static const uint64_t bits[] = {
-      [VT_DTYPE_F32] = 0xff800000, [VT_DTYPE_F64] = UINT64_C(0xfff0000000000000),
-      [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
-      [VT_DTYPE_I32] = 0x80000000, [VT_DTYPE_I64] = UINT64_C(1) << 63};
-  const uint32_t last = p->y->rank - 1;
-  for (int64_t i = 0; i < p->y->dim[last]; i++)
-    memcpy(to + i * p->y->stride[last] * p->size, &bits[p->y->dtype], (size_t)p->size);
-}
-
-static void max_line(const pooling *p, const int64_t *at, char *to, const char *plane) {
-  vt_cpu_record row = {0};
-  int64_t k[VT_SPATIAL_MAX], first, end;
-  fill_least(p, to);
-  for (int64_t t = 0; t < p->taps; t++) {
-    tap_of(p, t, k);
-    windows_of(p, k[p->axes - 1], &first, &end);
-    if (first == end || !line_of(p, at, k, &row.at)) continue;
-    vt_cpu_landing l = landing_of(p, to, plane, first, end);
-    l.rows = &row;
-    p->team->kernels->moves->greatest[p->x->dtype](&l);
-  }
-}
-
-/* ---- avg ---- */
-
-/* Taps of a window that count: those on x, or on x and its padding. */
-static int64_t counted(const pooling *p, const int64_t *at) {
-  int64_t all = 1;
+static void plan_padding(pooling *p) {
+  int64_t dim[VT_SPATIAL_MAX], stride = 1;
+  p->inner = p->outer = vt_cpu_axes(p->x, 2, p->axes);
   for (uint32_t i = 0; i < p->axes; i++) {
-    const vt_window *w = &p->w[i];
-    const int64_t from = p->count_padding ? -w->low : 0;
-    const int64_t to = p->x->dim[2 + i] + (p->count_padding ? w->high : 0);
-    int64_t n = 0;
-    for (int64_t k = 0; k < w->kernel; k++)
-      n += tap_at(p, i, at[i], k) >= from && tap_at(p, i, at[i], k) < to;
-    all *= n;
+    dim[i] = reach(p, i);
+    p->is_padded |= p->w[i].low > 0 || dim[i] > p->x->dim[2 + i];
   }
-  return all;
+  if (!p->is_padded) return;
+  p->outer = vt_cpu_reshaped(p->x, p->axes, dim);
+  vt_view middle = p->outer;
+  for (uint32_t i = 0; i < p->axes; i++) {
+    const int64_t room = dim[i] - p->w[i].low, n = p->inner.dim[i];
+    middle.dim[i] = p->inner.dim[i] = room <= 0 ? 0 : n < room ? n : room;
+    p->middle += p->w[i].low * p->outer.stride[i] * p->size;
+    stride *= dim[i];
+  }
+  p->path = vt_cpu_path_of(p->team->kernels, &middle, &p->inner);
+  p->each = (stride * p->size + 63) / 64 * 64;
 }
 
-/* One window at the edge: a tap that is absent keeps its number. */
-static void avg_edge(const pooling *p, const int64_t *at, char *to, const char *plane) {
-  int64_t k[VT_SPATIAL_MAX];
-  vt_sum_f32 s;
-  vt_sum_f64 d;
-  vt_sum_f32_init(&s);
-  vt_sum_f64_init(&d);
-  for (int64_t t = 0; t < p->taps; t++) {
-    int64_t from = 0;
-    int inside = 1;
-    tap_of(p, t, k);
-    for (uint32_t i = 0; i < p->axes; i++) {
-      const int64_t x = tap_at(p, i, at[i], k[i]);
-      inside &= is_inside(p, i, x);
-      from += x * p->x->stride[2 + i];
-    }
-    if (p->size == 4) vt_sum_f32_add(&s, inside ? ((const float *)(const void *)plane)[from] : 0);
-    if (p->size == 8) vt_sum_f64_add(&d, inside ? ((const double *)(const void *)plane)[from] : 0);
-  }
-  if (p->size == 4) *(float *)(void *)to = vt_sum_f32_done(&s) / (float)counted(p, at);
-  if (p->size == 8) *(double *)(void *)to = vt_sum_f64_done(&d) / (double)counted(p, at);
+static void plan_jobs(pooling *p) {
+  const vt_view *y = p->y;
+  const int64_t count = vt_cpu_count(y);
+  p->items = p->is_padded ? y->dim[0] * y->dim[1] : count / y->dim[y->rank - 1];
+  p->jobs = vt_cpu_jobs(p->team, (uint64_t)p->items,
+                        (double)(count / p->items) * (double)p->taps * 0.3 + (double)p->each * 0.1);
+  if (p->is_padded && p->jobs > p->team->threads) p->jobs = p->team->threads;
 }
 
-static void divide(const pooling *p, char *to, int64_t n, int64_t step) {
-  for (int64_t i = 0; i < n; i++, to += step) {
-    if (p->size == 4) *(float *)(void *)to /= (float)p->taps;
-    if (p->size == 8) *(double *)(void *)to /= (double)p->taps;
-  }
-}
-
-enum { MOST_TAPS = 256 }; /* more are taken one window at a time */
-
-/* The windows first .. end-1 of a line, none of whose taps is outside: +0 + S is S. 0 when there
- * are such taps on other axes. */
-static int avg_inside(const pooling *p, const int64_t *at, char *to, const char *plane,
-                      int64_t first, int64_t end) {
-  vt_cpu_record rows[MOST_TAPS];
-  int64_t k[VT_SPATIAL_MAX];
-  if (p->taps > MOST_TAPS) return 0;
-  for (int64_t t = 0; t < p->taps; t++) {
-    tap_of(p, t, k);
-    rows[t].key = 0;
-    if (!line_of(p, at, k, &rows[t].at)) return 0;
-  }
-  vt_cpu_landing l = landing_of(p, to, plane, first, end);
-  l.rows = rows;
-  l.n = p->taps;
-  for (int64_t i = 0; i < l.columns; i++) memset(l.to + i * l.to_step, 0, (size_t)p->size);
-  p->team->kernels->moves->sum[p->x->dtype](&l);
-  divide(p, l.to, l.columns, l.to_step);
-  return 1;
-}
-
-static void avg_line(const pooling *p, const int64_t *at, char *to, const char *plane) {
-  const uint32_t last = p->axes - 1;
-  const int64_t n = p->y->dim[2 + last], step = p->y->stride[2 + last] * p->size;
-  int64_t own[VT_SPATIAL_MAX], first, end, other;
-  memcpy(own, at, sizeof own);
-  windows_of(p, 0, &first, &other);
-  windows_of(p, p->w[last].kernel - 1, &other, &end);
-  if (first >= end || !avg_inside(p, at, to, plane, first, end)) first = end = 0;
-  for (int64_t i = 0; i < n; i++) {
-    if (i >= first && i < end) continue;
-    own[last] = i;
-    avg_edge(p, own, to + i * step, plane);
-  }
-}
-
-/* ---- all lines ---- */
-
-static void pool_job(void *context, uint64_t job) {
-  const pooling *p = context;
-  const int64_t first = vt_cpu_first(p->count, p->jobs, job);
-  vt_cpu_walk w = {0};
-  for (uint32_t i = 0; i + 1 < p->y->rank; i++)
-    vt_cpu_walk_axis(&w, p->y->dim[i], p->y->stride[i], i < 2 ? p->x->stride[i] : 0, 0);
-  vt_cpu_walk_to(&w, first);
-  for (int64_t n = vt_cpu_first(p->count, p->jobs, job + 1) - first; n > 0; n--) {
-    int64_t at[VT_SPATIAL_MAX] = {0};
-    for (uint32_t i = 0; i + 1 < p->axes; i++) at[i] = w.index[2 + i];
-    p->line(p, at, (char *)p->y->data + w.at[0] * p->size,
-            (const char *)p->x->data + w.at[1] * p->size);
-    vt_cpu_walk_on(&w, 1);
-  }
-}
-
-static vt_status pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
-  const int64_t count = vt_cpu_count(c->out);
-  if (count == 0) return VT_OK;
+/* Without results there is nothing to do, and nothing is known. */
+static int plan(const vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
+  if (vt_cpu_count(c->out) == 0) return 0;
   p->team = c->team;
   p->x = &c->in[0];
   p->y = c->out;
   p->axes = c->out->rank - 2;
-  p->taps = 1;
-  p->size = (int64_t)vt_cpu_bytes_of(c->out->dtype);
   p->count_padding = attrs->count_padding;
+  p->size = (int64_t)vt_cpu_bytes_of(c->out->dtype);
+  p->taps = 1;
   for (uint32_t i = 0; i < p->axes; i++) {
     p->w[i] = vt_pooling_axis(attrs, i);
     p->taps *= p->w[i].kernel;
   }
-  p->count = count / c->out->dim[c->out->rank - 1];
-  p->jobs = vt_cpu_jobs(c->team, (uint64_t)p->count, (double)(count / p->count * p->taps) * 0.5);
+  plan_padding(p);
+  plan_jobs(p);
+  return 1;
+}
+
+/* The taps, then the padded planes. */
+static uint64_t taps_bytes(const pooling *p) {
+  return ((uint64_t)p->taps * sizeof *p->rows + 63) / 64 * 64;
+}
+
+static uint64_t bytes(const vt_cpu_call *c, const vt_pooling *attrs) {
+  pooling p = {0};
+  return plan(c, attrs, &p) ? taps_bytes(&p) + p.jobs * (uint64_t)p.each : 0;
+}
+
+static void find_taps(const pooling *p) {
+  vt_cpu_walk w = {0};
+  for (uint32_t i = 0; i < p->axes; i++)
+    vt_cpu_walk_axis(&w, p->w[i].kernel, p->w[i].dilation * p->outer.stride[i] * p->size, 0, 0);
+  for (int64_t t = 0; t < p->taps; t++, vt_cpu_walk_on(&w, 1))
+    p->rows[t] = (vt_cpu_record){.at = w.at[0]};
+}
+
+/* ---- lines of windows ---- */
+
+/* The result starts as less than any number, then each tap is compared with it. */
+static void max_line(const pooling *p, const int64_t *at, vt_cpu_landing *l) {
+  (void)at;
+  for (int64_t i = 0; i < l->columns; i++)
+    memcpy(l->to + i * l->to_step, &p->around, (size_t)p->size);
+  p->team->kernels->moves->greatest[p->x->dtype](l);
+}
+
+/* Taps along axis i of the window at `at` that count: those on x, or on x and its padding. */
+static int64_t counted(const pooling *p, uint32_t i, int64_t at) {
+  const vt_window *w = &p->w[i];
+  const int64_t from = p->count_padding ? 0 : w->low;
+  const int64_t to = w->low + p->x->dim[2 + i] + (p->count_padding ? w->high : 0);
+  int64_t n = 0;
+  for (int64_t k = 0; k < w->kernel; k++) {
+    const int64_t x = at * w->stride + k * w->dilation;
+    n += x >= from && x < to;
+  }
+  return n;
+}
+
+/* S is added to +0, which leaves it as it is. */
+static void avg_line(const pooling *p, const int64_t *at, vt_cpu_landing *l) {
+  const uint32_t last = p->axes - 1;
+  int64_t others = 1;
+  for (uint32_t i = 0; i < last; i++) others *= counted(p, i, at[i]);
+  for (int64_t i = 0; i < l->columns; i++) memset(l->to + i * l->to_step, 0, (size_t)p->size);
+  p->team->kernels->moves->sum[p->x->dtype](l);
+  for (int64_t i = 0; i < l->columns; i++) {
+    const int64_t n = others * counted(p, last, i);
+    char *to = l->to + i * l->to_step;
+    if (p->size == 4) *(float *)(void *)to /= (float)n;
+    if (p->size == 8) *(double *)(void *)to /= (double)n;
+  }
+}
+
+/* The windows at at[0], at[1], ... besides the last axis; `to` and `from` are planes. */
+static void do_line(const pooling *p, const int64_t *at, char *to, const char *from) {
+  const uint32_t last = p->axes - 1;
+  for (uint32_t i = 0; i < last; i++) {
+    to += at[i] * p->y->stride[2 + i] * p->size;
+    from += at[i] * p->w[i].stride * p->outer.stride[i] * p->size;
+  }
+  vt_cpu_landing l = {.to = to,
+                      .from = from,
+                      .rows = p->rows,
+                      .n = p->taps,
+                      .columns = p->y->dim[2 + last],
+                      .to_step = p->y->stride[2 + last] * p->size,
+                      .from_step = p->w[last].stride * p->outer.stride[last] * p->size};
+  p->line(p, at, &l);
+}
+
+/* ---- jobs ---- */
+
+static void do_lines(const pooling *p, vt_cpu_walk *w, int64_t n) {
+  for (; n > 0; n--, vt_cpu_walk_on(w, 1))
+    do_line(p, w->index + 2, (char *)p->y->data + w->at[0] * p->size,
+            (const char *)p->x->data + w->at[1] * p->size);
+}
+
+static void do_planes(const pooling *p, vt_cpu_walk *w, int64_t n, char *padded) {
+  vt_cpu_walk lines = {0};
+  for (int64_t i = 0; i < p->each / p->size; i++)
+    memcpy(padded + i * p->size, &p->around, (size_t)p->size);
+  for (uint32_t i = 0; i + 1 < p->axes; i++) vt_cpu_walk_axis(&lines, p->y->dim[2 + i], 0, 0, 0);
+  for (; n > 0; n--, vt_cpu_walk_on(w, 1)) {
+    vt_cpu_path_go(&p->path, padded + p->middle, (const char *)p->x->data + w->at[1] * p->size);
+    for (int64_t i = vt_cpu_walk_count(&lines); i > 0; i--, vt_cpu_walk_on(&lines, 1))
+      do_line(p, lines.index, (char *)p->y->data + w->at[0] * p->size, padded);
+  }
+}
+
+static void pool_job(void *context, uint64_t job) {
+  const pooling *p = context;
+  const int64_t first = vt_cpu_first(p->items, p->jobs, job);
+  const int64_t n = vt_cpu_first(p->items, p->jobs, job + 1) - first;
+  vt_cpu_walk w = {0};
+  for (uint32_t i = 0; i < 2; i++)
+    vt_cpu_walk_axis(&w, p->y->dim[i], p->y->stride[i], p->x->stride[i], 0);
+  for (uint32_t i = 0; !p->is_padded && i + 1 < p->axes; i++)
+    vt_cpu_walk_axis(&w, p->y->dim[2 + i], 0, 0, 0); /* do_line knows where they lie */
+  vt_cpu_walk_to(&w, first);
+  if (p->is_padded) {
+    do_planes(p, &w, n, p->padded + (int64_t)job * p->each);
+  } else {
+    do_lines(p, &w, n);
+  }
+}
+
+static vt_status pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
+  if (!plan(c, attrs, p)) return VT_OK;
+  p->rows = c->work;
+  p->padded = (char *)c->work + taps_bytes(p);
+  find_taps(p);
   vt_cpu_share(c->team, p->jobs, pool_job, p);
   return VT_OK;
 }
 
-vt_status run_max_pool(vt_cpu_call *c) {
+/* ---- handlers ---- */
+
+uint64_t bytes_max_pool(const vt_cpu_call *c) {
   const vt_pooling attrs = vt_pooling_max(c->attrs);
-  pooling p = {.line = max_line};
+  return bytes(c, &attrs);
+}
+
+vt_status run_max_pool(vt_cpu_call *c) {
+  static const uint64_t least[] = {
+      [VT_DTYPE_F32] = 0xff800000, [VT_DTYPE_F64] = UINT64_C(0xfff0000000000000),
+      [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
+      [VT_DTYPE_I32] = 0x80000000, [VT_DTYPE_I64] = UINT64_C(1) << 63};
+  const vt_pooling attrs = vt_pooling_max(c->attrs);
+  pooling p = {.line = max_line, .around = least[c->out->dtype]};
   return pool(c, &attrs, &p);
+}
+
+uint64_t bytes_avg_pool(const vt_cpu_call *c) {
+  const vt_pooling attrs = vt_pooling_avg(c->attrs);
+  return bytes(c, &attrs);
 }
 
 vt_status run_avg_pool(vt_cpu_call *c) {
