@@ -2,7 +2,6 @@
  * cpu_pool.c - max_pool and avg_pool, whole: a line of windows along the last axis at a time, one
  * tap of all of them after the other. Where there is padding a plane is copied into the midst of
  * some that a job keeps, so that no tap needs to be asked whether it lies on x. */
-#include <string.h>
 #include "cpu_move.h"
 #include "op_pool.h"
 
@@ -18,6 +17,7 @@ typedef struct pooling {
   vt_cpu_path path;     /* x into the midst of a padded plane, which starts at `middle` */
   int64_t middle;
   vt_cpu_record *rows; /* of each tap: where it lies from the start of its window, in bytes */
+  int64_t *counts;     /* taps along the last axis that count, for each window of a line */
   char *padded;        /* planes, one for each job */
   int64_t each;        /* bytes of one */
   int64_t items;       /* planes where they are padded, else lines */
@@ -81,14 +81,15 @@ static int plan(const vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
   return 1;
 }
 
-/* The taps, then the padded planes. */
-static uint64_t taps_bytes(const pooling *p) {
-  return ((uint64_t)p->taps * sizeof *p->rows + 63) / 64 * 64;
+/* The taps and the counts of a line, then the padded planes. */
+static uint64_t table_bytes(const pooling *p) {
+  const uint64_t columns = (uint64_t)p->y->dim[p->axes + 1];
+  return ((uint64_t)p->taps * sizeof *p->rows + columns * sizeof *p->counts + 63) / 64 * 64;
 }
 
 static uint64_t bytes(const vt_cpu_call *c, const vt_pooling *attrs) {
   pooling p = {0};
-  return plan(c, attrs, &p) ? taps_bytes(&p) + p.jobs * (uint64_t)p.each : 0;
+  return plan(c, attrs, &p) ? table_bytes(&p) + p.jobs * (uint64_t)p.each : 0;
 }
 
 static void find_taps(const pooling *p) {
@@ -97,16 +98,6 @@ static void find_taps(const pooling *p) {
     vt_cpu_walk_axis(&w, p->w[i].kernel, p->w[i].dilation * p->outer.stride[i] * p->size, 0, 0);
   for (int64_t t = 0; t < p->taps; t++, vt_cpu_walk_on(&w, 1))
     p->rows[t] = (vt_cpu_record){.at = w.at[0]};
-}
-
-/* ---- lines of windows ---- */
-
-/* The result starts as less than any number, then each tap is compared with it. */
-static void max_line(const pooling *p, const int64_t *at, vt_cpu_landing *l) {
-  (void)at;
-  for (int64_t i = 0; i < l->columns; i++)
-    memcpy(l->to + i * l->to_step, &p->around, (size_t)p->size);
-  p->team->kernels->moves->greatest[p->x->dtype](l);
 }
 
 /* Taps along axis i of the window at `at` that count: those on x, or on x and its padding. */
@@ -122,18 +113,36 @@ static int64_t counted(const pooling *p, uint32_t i, int64_t at) {
   return n;
 }
 
+static void find_counts(const pooling *p) {
+  for (int64_t i = 0; i < p->y->dim[p->axes + 1]; i++) p->counts[i] = counted(p, p->axes - 1, i);
+}
+
+/* ---- lines of windows ---- */
+
+/* The number of the padding at n places. */
+static void fill(const pooling *p, char *to, int64_t n, int64_t step) {
+  const vt_cpu_plane all = {
+      .to = to, .from = (const char *)&p->around, .rows = 1, .columns = n, .to_column = step};
+  p->team->kernels->moves->each[p->size == 1 ? 0 : p->size == 4 ? 2 : 3](&all);
+}
+
+/* The result starts as less than any number, then each tap is compared with it. */
+static void max_line(const pooling *p, const int64_t *at, vt_cpu_landing *l) {
+  (void)at;
+  fill(p, l->to, l->columns, l->to_step);
+  p->team->kernels->moves->greatest[p->x->dtype](l);
+}
+
 /* S is added to +0, which leaves it as it is. */
 static void avg_line(const pooling *p, const int64_t *at, vt_cpu_landing *l) {
-  const uint32_t last = p->axes - 1;
   int64_t others = 1;
-  for (uint32_t i = 0; i < last; i++) others *= counted(p, i, at[i]);
-  for (int64_t i = 0; i < l->columns; i++) memset(l->to + i * l->to_step, 0, (size_t)p->size);
+  for (uint32_t i = 0; i + 1 < p->axes; i++) others *= counted(p, i, at[i]);
+  fill(p, l->to, l->columns, l->to_step);
   p->team->kernels->moves->sum[p->x->dtype](l);
   for (int64_t i = 0; i < l->columns; i++) {
-    const int64_t n = others * counted(p, last, i);
     char *to = l->to + i * l->to_step;
-    if (p->size == 4) *(float *)(void *)to /= (float)n;
-    if (p->size == 8) *(double *)(void *)to /= (double)n;
+    if (p->size == 4) *(float *)(void *)to /= (float)(others * p->counts[i]);
+    if (p->size == 8) *(double *)(void *)to /= (double)(others * p->counts[i]);
   }
 }
 
@@ -164,8 +173,7 @@ static void do_lines(const pooling *p, vt_cpu_walk *w, int64_t n) {
 
 static void do_planes(const pooling *p, vt_cpu_walk *w, int64_t n, char *padded) {
   vt_cpu_walk lines = {0};
-  for (int64_t i = 0; i < p->each / p->size; i++)
-    memcpy(padded + i * p->size, &p->around, (size_t)p->size);
+  fill(p, padded, p->each / p->size, p->size);
   for (uint32_t i = 0; i + 1 < p->axes; i++) vt_cpu_walk_axis(&lines, p->y->dim[2 + i], 0, 0, 0);
   for (; n > 0; n--, vt_cpu_walk_on(w, 1)) {
     vt_cpu_path_go(&p->path, padded + p->middle, (const char *)p->x->data + w->at[1] * p->size);
@@ -194,8 +202,10 @@ static void pool_job(void *context, uint64_t job) {
 static vt_status pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
   if (!plan(c, attrs, p)) return VT_OK;
   p->rows = c->work;
-  p->padded = (char *)c->work + taps_bytes(p);
+  p->padded = (char *)c->work + table_bytes(p);
+  p->counts = (int64_t *)(void *)(p->rows + p->taps);
   find_taps(p);
+  find_counts(p);
   vt_cpu_share(c->team, p->jobs, pool_job, p);
   return VT_OK;
 }
