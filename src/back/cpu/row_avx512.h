@@ -5,6 +5,7 @@
 #ifndef VT_ROW_AVX512_H
 #define VT_ROW_AVX512_H
 #include <immintrin.h>
+#include <string.h>
 #include "vt_num.h"
 
 /* 2^(j/32) as pairs of f32, to 2^-49. */
@@ -90,21 +91,43 @@ static inline __m512 row_exp_16(__m512 z, __mmask16 *open) {
       _mm512_maskz_add_epi32((__mmask16)~zero, _mm512_castps_si512(y), power));
 }
 
-static void row_exp_open(float *y, __m512 z, __mmask16 open) {
-  float from[16];
-  _mm512_storeu_ps(from, z);
-  for (int i = 0; i < 16; i++)
-    if (open >> i & 1) y[i] = vt_f32_exp(from[i]);
+enum { ROW_BLOCK = 256 }; /* what is open in a block waits for its end: a call takes registers */
+
+static void row_exp_open(float *y, const float *x, float m, const __mmask16 *open, int64_t n) {
+  for (int64_t i = 0; i < n; i += 16)
+    for (unsigned left = open[i / 16]; left != 0; left &= left - 1) {
+      const int k = __builtin_ctz(left);
+      y[i + k] = vt_f32_exp(x[i + k] - m);
+    }
 }
 
-static void exp_row(float *y, const float *x, float m, int64_t n) {
+/* n is a multiple of 16. What lies `ahead` is probably the next row: it is fetched on the way. */
+static void row_exp_block(float *restrict y, const float *restrict x, float m, int64_t n,
+                          int64_t ahead) {
   const __m512 shift = _mm512_set1_ps(m);
+  __mmask16 open[ROW_BLOCK / 16], some = 0;
   for (int64_t i = 0; i < n; i += 16) {
-    const __mmask16 here = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : (__mmask16)0xffff;
-    const __m512 z = _mm512_sub_ps(_mm512_maskz_loadu_ps(here, x + i), shift);
-    __mmask16 open;
-    _mm512_mask_storeu_ps(y + i, here, row_exp_16(z, &open));
-    if (open & here) row_exp_open(y + i, z, open & here);
+    const __m512 z = _mm512_sub_ps(_mm512_loadu_ps(x + i), shift);
+    _mm_prefetch((const char *)(x + ahead + i), _MM_HINT_T1);
+    _mm512_storeu_ps(y + i, row_exp_16(z, &open[i / 16]));
+    some |= open[i / 16];
+  }
+  if (some != 0) row_exp_open(y, x, m, open, n);
+}
+
+/* A row that is made in place, or ends within a vector, goes through a copy. */
+static void exp_row(float *y, const float *x, float m, int64_t n) {
+  float from[ROW_BLOCK], to[ROW_BLOCK];
+  for (int64_t i = 0; i < n; i += ROW_BLOCK) {
+    const int64_t some = n - i < ROW_BLOCK ? n - i : ROW_BLOCK, whole = (some + 15) / 16 * 16;
+    if (x != y && some == whole) {
+      row_exp_block(y + i, x + i, m, some, n);
+      continue;
+    }
+    for (int64_t k = some; k < whole; k++) from[k] = m;
+    memcpy(from, x + i, (size_t)some * sizeof *x);
+    row_exp_block(to, from, m, whole, 0);
+    memcpy(y + i, to, (size_t)some * sizeof *y);
   }
 }
 
