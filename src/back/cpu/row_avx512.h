@@ -83,22 +83,26 @@ static inline __m512 row_exp_16(__m512 z, __mmask16 *open) {
       _mm512_cmp_ps_mask(y, _mm512_add_ps(s, _mm512_add_ps(lo, slack)), _CMP_EQ_OQ);
   const __m512i power =
       _mm512_and_si512(_mm512_slli_epi32(bits, 18), _mm512_set1_epi32((int)0xff800000));
-  const __mmask16 zero = _mm512_cmp_ps_mask(z, _mm512_set1_ps(-104.0f), _CMP_LT_OQ);
-  const __mmask16 high = _mm512_mask_cmp_ps_mask(sure, z, _mm512_set1_ps(-87.0f), _CMP_GE_OQ);
-  const __mmask16 inside = _mm512_mask_cmp_ps_mask(high, z, _mm512_set1_ps(88.0f), _CMP_LE_OQ);
-  *open = (__mmask16) ~(inside | zero);
-  return _mm512_castsi512_ps(
-      _mm512_maskz_add_epi32((__mmask16)~zero, _mm512_castps_si512(y), power));
+  const __mmask16 inside =
+      _mm512_mask_cmp_ps_mask(sure, _mm512_abs_ps(z), _mm512_set1_ps(87.0f), _CMP_LE_OQ);
+  *open = (__mmask16)~inside;
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(y), power));
 }
 
 enum { ROW_BLOCK = 256 }; /* what is open in a block waits for its end: a call takes registers */
 
+/* Below -104 the result is 0, as it is wherever something is masked. */
 static void row_exp_open(float *y, const float *x, float m, const __mmask16 *open, int64_t n) {
-  for (int64_t i = 0; i < n; i += 16)
-    for (unsigned left = open[i / 16]; left != 0; left &= left - 1) {
+  for (int64_t i = 0; i < n; i += 16) {
+    if (open[i / 16] == 0) continue;
+    const __m512 z = _mm512_sub_ps(_mm512_loadu_ps(x + i), _mm512_set1_ps(m));
+    const __mmask16 zero = _mm512_cmp_ps_mask(z, _mm512_set1_ps(-104.0f), _CMP_LT_OQ);
+    _mm512_mask_storeu_ps(y + i, zero, _mm512_setzero_ps());
+    for (unsigned left = open[i / 16] & ~(unsigned)zero; left != 0; left &= left - 1) {
       const int k = __builtin_ctz(left);
       y[i + k] = vt_f32_exp(x[i + k] - m);
     }
+  }
 }
 
 /* n is a multiple of 16. What lies `ahead` is probably the next row: it is fetched on the way. */
