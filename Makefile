@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: all setup run test test-full exhaustive bench bench-plan baselines fuzz docs format clean help \
+.PHONY: all setup run test test-full exhaustive bench bench-plan bench-cpu baselines fuzz docs format clean help \
   install uninstall
 
 all: ## build into build/ and leave build/volta
@@ -20,7 +20,7 @@ uninstall: ## remove what `make install` with the same PREFIX and DESTDIR put th
 setup: ## install what building needs (Debian, Ubuntu); VOLTA_SETUP=no skips it
 	@scripts/setup.sh run
 
-run: ## set up, build, then run an example on every backend and compare the bits
+run: ## set up, build, then run an example by the reference and the cpu backend and compare the bits
 	@scripts/setup.sh run
 	@scripts/configure.sh build
 	@cmake --build build -j $(JOBS) --target volta
@@ -46,6 +46,9 @@ bench: all ## cycles a call of each function, beside the C library's and SLEEF's
 
 bench-plan: all ## seconds of passes and planning by the number of nodes; some minutes (bench/plan/README.md)
 	@cmake --build build --target bench-plan
+
+bench-cpu: all ## the CPU backend beside OpenBLAS, PyTorch and ONNX Runtime; ten minutes (docs/governance/performance.md)
+	@bench/cpu_table.sh $(BENCH)
 
 baselines: all ## write down what plans take now, after they have become smaller (bench/baselines)
 	@cmake --build build --target baselines

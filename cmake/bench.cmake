@@ -31,3 +31,30 @@ if(VOLTA_TESTS)
   add_test(NAME bench/memory_baselines_catch COMMAND ${memory_baselines} --self-check)
   set_tests_properties(bench/memory_baselines bench/memory_baselines_catch PROPERTIES LABELS bench)
 endif()
+
+# `volta bench` at its least sizes, beside stand-ins for OpenBLAS: how its builds spell their functions,
+# and one whose products are wrong.
+if(VOLTA_TESTS)
+  foreach(peer narrow wide wrong)
+    add_library(peer_${peer} MODULE tests/bench/peer_stub.c)
+    set_target_properties(peer_${peer} PROPERTIES PREFIX ""
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/peers)
+    target_compile_options(peer_${peer} PRIVATE -O2 -Wall -Wextra -fvisibility=hidden
+      $<$<BOOL:${VOLTA_WERROR}>:-Werror>)
+  endforeach()
+  target_compile_definitions(peer_wide PRIVATE PEER_WIDE)
+  target_compile_definitions(peer_wrong PRIVATE PEER_WRONG)
+  add_test(NAME bench/verb COMMAND python3 -B ${CMAKE_SOURCE_DIR}/tests/bench/check_bench.py
+    --volta $<TARGET_FILE:volta> --diverging $<TARGET_FILE:volta_diverging>
+    --peers ${CMAKE_BINARY_DIR}/peers WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(bench/verb PROPERTIES LABELS bench)
+endif()
+
+# The tables of docs/governance/performance.md, held to the results they are made of; bench/cpu_table.sh
+# measures anew.
+if(VOLTA_TESTS)
+  add_test(NAME bench/performance_page COMMAND python3 -B ${CMAKE_SOURCE_DIR}/bench/cpu/table.py check)
+  add_test(NAME bench/performance_page_catch
+    COMMAND python3 -B ${CMAKE_SOURCE_DIR}/bench/cpu/table.py self-check)
+  set_tests_properties(bench/performance_page bench/performance_page_catch PROPERTIES LABELS tools)
+endif()

@@ -15,7 +15,7 @@ _volta() {
   prev=${COMP_WORDS[k]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      check | fmt | info | plan | run | parity | admit | digest | ops | backends | doctor | explain | inspect | convert | help) verb=${COMP_WORDS[i]}; break ;;
+      check | fmt | info | plan | run | parity | admit | bench | digest | ops | backends | doctor | explain | inspect | convert | help) verb=${COMP_WORDS[i]}; break ;;
     esac
   done
   if [[ $cur == -* ]]; then
@@ -26,8 +26,9 @@ _volta() {
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
       plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --fallback --allow-unadmitted --certificate --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
       run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --metrics --trace --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --untried --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --threads --allow-unadmitted --untried --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       admit) flags="--help -h --quiet -q --verbose -v --out -o --short --jobs --reproducer --json" ;;
+      bench) flags="--help -h --quiet -q --verbose -v --backend --threads --compare --peer --only --bind --rounds --quick --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --markdown --json" ;;
@@ -76,6 +77,7 @@ _volta() {
     run:--memory-budget) COMPREPLY=() ;;
     run:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     parity:--backends) _volta_backends "$head" "$cur" ;;
+    parity:--threads) COMPREPLY=() ;;
     parity:--certificate) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--bind) COMPREPLY=() ;;
     parity:--seed) COMPREPLY=() ;;
@@ -91,8 +93,15 @@ _volta() {
     admit:--out | admit:-o) COMPREPLY=($(compgen -f -- "$cur")) ;;
     admit:--jobs) COMPREPLY=() ;;
     admit:--reproducer) COMPREPLY=($(compgen -d -- "$cur")) ;;
+    bench:--backend) _volta_backends "$head" "$cur" ;;
+    bench:--threads) COMPREPLY=() ;;
+    bench:--compare) COMPREPLY=() ;;
+    bench:--peer) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    bench:--only) COMPREPLY=() ;;
+    bench:--bind) COMPREPLY=() ;;
+    bench:--rounds) COMPREPLY=() ;;
     ops:--backend) _volta_backends "$head" "$cur" ;;
-    :*) COMPREPLY=($(compgen -W "check fmt info plan run parity admit digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
+    :*) COMPREPLY=($(compgen -W "check fmt info plan run parity admit bench digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
     check:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     fmt:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     info:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -100,6 +109,7 @@ _volta() {
     run:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     admit:*) _volta_backends "$head" "$cur" ;;
+    bench:*) COMPREPLY=() ;;
     digest:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     ops:*) COMPREPLY=() ;;
     backends:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -107,7 +117,7 @@ _volta() {
     explain:*) COMPREPLY=($(compgen -W "ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget" -- "$cur")) ;;
     inspect:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     convert:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
-    help:*) COMPREPLY=($(compgen -W "check fmt info plan run parity admit digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
+    help:*) COMPREPLY=($(compgen -W "check fmt info plan run parity admit bench digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
   esac
 }
 complete -o filenames -F _volta volta

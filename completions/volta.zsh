@@ -18,6 +18,7 @@ _volta_verbs() {
     'run:Run a model once and show its outputs'
     'parity:Run a model on several backends and compare every bit'
     'admit:Ask a backend everything that it must keep, and admit or refuse it'
+    'bench:Measure how long work takes\: a suite of ops, or a model'
     'digest:Print the digest of each tensor of a file, or the hash of a model'
     'ops:List the ops'
     'backends:List the backends, what each declares, and whether it is admitted'
@@ -136,6 +137,7 @@ _volta() {
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
         '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
+        '--threads=[Run each backend but the first, or the only one, with each of these numbers of threads, as in 1,2,3]:N,...: ' \
         '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
         '--untried[Do not try first what the backends declare\: what one does not keep is then seen as a difference]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
@@ -166,6 +168,23 @@ _volta() {
         '--reproducer=[Where the model and the inputs that show a fault are written]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_volta_backends' ;;
+      bench) _arguments \
+        '--help[Print this help]' \
+        '-h[Print this help]' \
+        '--quiet[Say nothing on standard error but errors]' \
+        '-q[Say nothing on standard error but errors]' \
+        '--verbose[Say more on standard error]' \
+        '-v[Say more on standard error]' \
+        '--backend=[Where to run; cpu unless given]:BACKEND:_volta_backends' \
+        '--threads=[Measure with these numbers of threads]:N,N,...: ' \
+        '--compare=[Time the products of OpenBLAS too, by turns with ours, and show the ratio\: above 1, ours take less time]:openblas: ' \
+        '--peer=[The OpenBLAS to load, also one that numpy or scipy bring along]:FILE:_files' \
+        '--only=[Measure the work whose name has this in it]:TEXT: ' \
+        '*--bind=[Give the dims of MODEL their sizes, as in B=4,T=128]:NAME=N,...: ' \
+        '--rounds=[How many turns each has\: 7 unless given]:N: ' \
+        '--quick[Small sizes and one short turn\: to see that it works, not how fast]' \
+        '--json[Print the report as JSON]' \
+        '*:operand: ' ;;
       digest) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
@@ -182,7 +201,7 @@ _volta() {
         '-q[Say nothing on standard error but errors]' \
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
-        '--backend=[Add whether this backend runs each op itself]:BACKEND:_volta_backends' \
+        '--backend=[Add whether this backend runs each op itself, and how]:BACKEND:_volta_backends' \
         '--allow-unadmitted[Ask a plug-in though no certificate admits it]' \
         '--markdown[Print the page docs/ops.md]' \
         '--json[Print the report as JSON]' ;;

@@ -20,6 +20,8 @@ verbs:
                             bit.
   admit BACKEND             Ask a backend everything that it must keep, and
                             admit or refuse it.
+  bench [SUITE [MODEL]]     Measure how long work takes: a suite of ops, or a
+                            model.
   digest FILE               Print the digest of each tensor of a file, or the
                             hash of a model.
   ops                       List the ops.
@@ -51,6 +53,8 @@ environment:
                             where it has a choice.
   VOLTA_PLAN_CACHE          The folder of plans that are kept when --plan-cache
                             is not given; empty: none.
+  VOLTA_OPENBLAS            The OpenBLAS that `volta bench --compare openblas`
+                            loads when --peer is not given.
   NO_COLOR                  When set and not empty, messages on a terminal have
                             no colour.
 \
@@ -145,6 +149,9 @@ flags:
       --backends A,B,...    Which to compare, the first being what the others
                             are held to. Without it: every device that is
                             available and complete.
+      --threads N,...       Run each backend but the first, or the only one,
+                            with each of these numbers of threads, as in 1,2,3.
+                            No bit depends on it.
       --allow-unadmitted    Run on a plug-in though no certificate admits it;
                             the report says so.
       --untried             Do not try first what the backends declare: what one

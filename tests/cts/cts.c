@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cts.c - the conformance suite's program. It expands the case files, chooses, runs and reports;
- * docs/conformance.md is its manual. Exit: 0 all as stored, 1 something is not, 2 usage. */
+ * docs/conformance.md is its manual. Exit: 0 all as stored, 1 something is not, 2 usage, 77 a lane
+ * that this processor cannot run was left out. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,11 @@
 #include "vt_pool.h"
 
 static const char usage[] =
-    "cts [--backend NAME[,NAME...]] [--short] [--only PATTERN]... [--part I/N] [--jobs N] "
-    "[--json]\n"
-    "    [--cases FOLDER] [MODE]\n"
+    "cts [--backend NAME[,NAME...]] [--isa NAME[,NAME...]] [--threads N[,N...]] [--short]\n"
+    "    [--only PATTERN]... [--part I/N] [--jobs N] [--json] [--cases FOLDER] [MODE]\n"
     "  --backend   the backends to run on; reference:0,reference:1 unless told\n"
+    "  --isa       hold them to each of these instruction sets in turn, as in scalar,avx2\n"
+    "  --threads   let them keep each of these numbers of threads busy in turn, as in 1,3\n"
     "  --short     one case for each op, types and mix, and a few more; --short=env: unless\n"
     "              VOLTA_TEST_FULL is set\n"
     "  --only      an op, a case's name, or a pattern in which * is anything; may be repeated\n"
@@ -33,8 +35,12 @@ enum { MOST = 64 };
 
 typedef struct options {
   enum mode mode;
-  const char *cases, *dump, *backend[MOST], *only[MOST];
-  uint32_t n_backends, n_only, least;
+  const char *cases, *dump, *backend[MOST], *isa[MOST], *only[MOST];
+  unsigned threads[MOST];
+  uint32_t n_backends, n_isa, n_threads, n_only, least;
+  cts_lane lane[MOST]; /* all of these with each other */
+  uint32_t n_lanes;
+  unsigned skipped, lacking; /* lanes that cannot be run here; of those, the required ones */
   unsigned jobs, part, parts;
   int brief, json, gradients_required;
 } options;
@@ -67,10 +73,17 @@ static unsigned number_of(const char *s) {
   return (unsigned)n;
 }
 
-static void take_backends(options *o, char *list) {
+static void take_names(const char **names, uint32_t *n, char *list) {
   for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
-    if (o->n_backends == MOST) bad_usage("too many backends");
-    o->backend[o->n_backends++] = name;
+    if (*n == MOST) bad_usage("too many names");
+    names[(*n)++] = name;
+  }
+}
+
+static void take_threads(options *o, char *list) {
+  for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
+    if (o->n_threads == MOST) bad_usage("too many numbers of threads");
+    o->threads[o->n_threads++] = number_of(word);
   }
 }
 
@@ -86,7 +99,11 @@ static void take_part(options *o, char *s) {
 /* 1 when `word` is an option with a value, and the value was taken. */
 static int take_valued(options *o, const char *word, char *value) {
   if (strcmp(word, "--backend") == 0) {
-    take_backends(o, value);
+    take_names(o->backend, &o->n_backends, value);
+  } else if (strcmp(word, "--isa") == 0) {
+    take_names(o->isa, &o->n_isa, value);
+  } else if (strcmp(word, "--threads") == 0) {
+    take_threads(o, value);
   } else if (strcmp(word, "--only") == 0) {
     if (o->n_only == MOST) bad_usage("too many --only");
     o->only[o->n_only++] = value;
@@ -142,18 +159,28 @@ static void read_options(options *o, int argc, char **argv) {
     if (i + 1 == argc || !take_valued(o, argv[i], argv[i + 1])) bad_usage(argv[i]);
     i++;
   }
-  if (o->n_backends == 0) take_backends(o, both);
+  if (o->n_backends == 0) take_names(o->backend, &o->n_backends, both);
 }
 
-/* A name that no run can use is a mistake in the command, not a failure of every case. */
-static void check_backends(const options *o) {
-  for (uint32_t i = 0; o->mode == RUN && i < o->n_backends; i++) {
-    vt_diag d = {0};
-    int itself;
-    if (strchr(o->backend[i], '/') != NULL) continue; /* a plug-in is looked at by each run */
-    if (vt_op_supported(o->backend[i], VT_OP_literal, &itself, &d) != VT_OK)
-      cts_die("--backend %s: %s", o->backend[i], d.text);
-  }
+static void add_lane(options *o, const cts_lane *l) {
+  const int opens = o->mode == RUN ? cts_lane_opens(l) : 1;
+  o->skipped += opens == 0;
+  o->lacking += opens < 0;
+  if (opens != 1) return;
+  if (o->n_lanes == MOST) bad_usage("too many lanes");
+  o->lane[o->n_lanes++] = *l;
+}
+
+/* Nothing named is one choice: to leave it open. */
+static void make_lanes(options *o) {
+  const uint32_t isas = o->n_isa > 0 ? o->n_isa : 1, teams = o->n_threads > 0 ? o->n_threads : 1;
+  for (uint32_t b = 0; b < o->n_backends; b++)
+    for (uint32_t i = 0; i < isas; i++)
+      for (uint32_t t = 0; t < teams; t++) {
+        const cts_lane l = cts_lane_of(o->backend[b], o->n_isa > 0 ? o->isa[i] : NULL,
+                                       o->n_threads > 0 ? o->threads[t] : 0);
+        add_lane(o, &l);
+      }
 }
 
 /* ---- choosing ---- */
@@ -184,24 +211,35 @@ typedef struct work {
   const vt_suite *s;
   int writing;          /* nothing is stored yet */
   const uint32_t *list; /* the chosen cases */
-  cts_outcome *out;     /* n_backends for each of them */
+  cts_outcome *out;     /* n_lanes for each of them */
 } work;
+
+static void run_lanes(const work *w, const cts_trial *t, cts_outcome *out) {
+  for (uint32_t l = 0; l < w->o->n_lanes; l++) {
+    cts_trial_run(t, &w->o->lane[l], NULL, &out[l]);
+    if (out[l].failed || w->writing || vt_suite_expected(w->s, t->i) != NULL) continue;
+    cts_outcome_say(&out[l], "no digest is stored for it: cts --write");
+  }
+}
 
 static void job(void *context, uint64_t i) {
   const work *w = context;
-  for (uint32_t b = 0; b < w->o->n_backends; b++) {
-    cts_outcome *out = &w->out[i * w->o->n_backends + b];
-    cts_run(w->s, w->list[i], w->o->backend[b], NULL, out);
-    if (out->failed || w->writing || vt_suite_expected(w->s, w->list[i]) != NULL) continue;
-    out->failed = 1;
-    snprintf(out->said, sizeof out->said, "no digest is stored for it: cts --write");
-  }
+  cts_outcome *out = &w->out[i * w->o->n_lanes];
+  cts_trial t;
+  if (!cts_trial_open(w->s, w->list[i], &t, &out[0])) return;
+  run_lanes(w, &t, out);
+  cts_trial_close(&t);
+}
+
+static void free_outcomes(work *w, uint32_t n) {
+  for (size_t i = 0; i < (size_t)n * w->o->n_lanes; i++) free(w->out[i].said);
+  free(w->out);
 }
 
 static void run_all(work *w, uint32_t n) {
   vt_pool *pool = NULL;
   vt_diag d = {0};
-  w->out = calloc((size_t)n * w->o->n_backends + 1, sizeof *w->out);
+  w->out = calloc((size_t)n * w->o->n_lanes + 1, sizeof *w->out);
   if (w->out == NULL || vt_pool_new(w->o->jobs, vt_alloc_default(), &pool, &d) != VT_OK)
     cts_die("out of memory");
   vt_pool_run(pool, n, job, w);
@@ -225,19 +263,63 @@ void cts_write_string(FILE *f, const char *s) {
   putc('"', f);
 }
 
-static void say_failure(const vt_case *c, const char *backend, const cts_outcome *out) {
-  printf("FAILED %s: %s on %s\n  %s\n  repeat: cts --backend %s --only '%s'\n",
-         c->model->block->op->name, c->name, backend, out->said, backend, c->name);
+/* A lane as the options that make it. */
+static void say_repeat(const cts_lane *l, const char *name) {
+  printf("  repeat: cts --backend %s", l->backend);
+  if (l->isa != NULL) printf(" --isa %s", l->isa);
+  if (l->threads != 0) printf(" --threads %u", l->threads);
+  printf(" --only '%s'\n", name);
 }
 
-static void json_failure(const vt_case *c, const char *backend, const cts_outcome *out, int more) {
+static const char *said_of(const cts_outcome *out) {
+  return out->said != NULL ? out->said : "out of memory";
+}
+
+static void say_failure(const vt_case *c, const cts_lane *l, const cts_outcome *out) {
+  printf("FAILED %s: %s on %s\n  %s\n", c->model->block->op->name, c->name, l->name, said_of(out));
+  say_repeat(l, c->name);
+}
+
+static void json_failure(const vt_case *c, const cts_lane *l, const cts_outcome *out, int more) {
   printf("%s\n    {\"op\": \"%s\", \"case\": ", more ? "," : "", c->model->block->op->name);
   cts_write_string(stdout, c->name);
   printf(", \"backend\": ");
-  cts_write_string(stdout, backend);
+  cts_write_string(stdout, l->name);
   printf(", \"said\": ");
-  cts_write_string(stdout, out->said);
+  cts_write_string(stdout, said_of(out));
   printf("}");
+}
+
+/* One digest for all that a lane gave, in the order of the cases: equal where all answers are. */
+static vt_hash256 lane_digest(const work *w, uint32_t n, uint32_t lane) {
+  vt_hasher h;
+  vt_hash_init(&h);
+  for (uint32_t i = 0; i < n; i++)
+    vt_hash_add(&h, w->out[(size_t)i * w->o->n_lanes + lane].digest, 32);
+  return vt_hash_done(&h);
+}
+
+/* A line a lane, where there is something to tell lanes apart by. */
+static void say_lanes(const work *w, uint32_t n) {
+  for (uint32_t l = 0; w->o->n_isa + w->o->n_threads > 0 && l < w->o->n_lanes; l++) {
+    const vt_hash256 h = lane_digest(w, n, l);
+    unsigned failed = 0;
+    for (uint32_t i = 0; i < n; i++) failed += w->out[(size_t)i * w->o->n_lanes + l].failed != 0;
+    for (int k = 0; k < 16; k++) printf("%02x", h.b[k]);
+    printf("  %s: %u cases, %u failed\n", w->o->lane[l].name, n, failed);
+  }
+}
+
+static void json_end(const work *w, uint32_t n, unsigned failed, unsigned stale) {
+  printf("\n  ],\n  \"backends\": [");
+  for (uint32_t l = 0; l < w->o->n_lanes; l++) {
+    printf("%s", l > 0 ? ", " : "");
+    cts_write_string(stdout, w->o->lane[l].name);
+  }
+  printf(
+      "],\n  \"cases\": %u,\n  \"of\": %u,\n  \"runs\": %u,\n  \"failed\": %u,\n"
+      "  \"stale_digests\": %u\n}\n",
+      n, w->s->n_cases, n * w->o->n_lanes, failed, stale);
 }
 
 static unsigned report(const work *w, uint32_t n, unsigned stale) {
@@ -245,27 +327,21 @@ static unsigned report(const work *w, uint32_t n, unsigned stale) {
   unsigned failed = 0;
   if (o->json) printf("{\n  \"failures\": [");
   for (uint32_t i = 0; i < n; i++)
-    for (uint32_t b = 0; b < o->n_backends; b++) {
-      const cts_outcome *out = &w->out[i * o->n_backends + b];
+    for (uint32_t l = 0; l < o->n_lanes; l++) {
+      const cts_outcome *out = &w->out[(size_t)i * o->n_lanes + l];
       const vt_case *c = &w->s->cases[w->list[i]];
       if (!out->failed) continue;
-      if (o->json) json_failure(c, o->backend[b], out, failed > 0);
-      if (!o->json) say_failure(c, o->backend[b], out);
+      if (o->json) json_failure(c, &o->lane[l], out, failed > 0);
+      if (!o->json) say_failure(c, &o->lane[l], out);
       failed++;
     }
-  if (o->json) printf("\n  ],\n  \"backends\": [");
-  for (uint32_t b = 0; o->json && b < o->n_backends; b++) {
-    printf("%s", b > 0 ? ", " : "");
-    cts_write_string(stdout, o->backend[b]);
+  if (o->json) {
+    json_end(w, n, failed, stale);
+    return failed;
   }
-  if (o->json)
-    printf(
-        "],\n  \"cases\": %u,\n  \"of\": %u,\n  \"runs\": %u,\n  \"failed\": %u,\n"
-        "  \"stale_digests\": %u\n}\n",
-        n, w->s->n_cases, n * o->n_backends, failed, stale);
-  if (!o->json)
-    printf("cts: %u of %u cases on %u backends, %u runs failed\n", n, w->s->n_cases, o->n_backends,
-           failed);
+  say_lanes(w, n);
+  printf("cts: %u of %u cases on %u backends, %u runs failed\n", n, w->s->n_cases, o->n_lanes,
+         failed);
   return failed;
 }
 
@@ -275,27 +351,44 @@ static unsigned run_mode(const options *o, const vt_suite *s, const uint32_t *li
     fprintf(stderr, "cts: a digest is stored for no case: %s\n", s->left_over);
   run_all(&w, n);
   const unsigned failed = report(&w, n, s->n_left_over);
-  free(w.out);
+  free_outcomes(&w, n);
   return failed + s->n_left_over;
+}
+
+/* Says where two devices part that both ran. */
+static void part(const vt_suite *s, uint32_t i, const cts_lane *l, const uint8_t *other,
+                 cts_outcome *out) {
+  cts_trial t;
+  if (!cts_trial_open(s, i, &t, out)) return;
+  cts_trial_run(&t, l, other, out);
+  cts_trial_close(&t);
+}
+
+/* One outcome of the two of a case: failed when either did. */
+static void merge(const options *o, const vt_suite *s, uint32_t i, cts_outcome *a, cts_outcome *b) {
+  if (!a->failed && !b->failed && memcmp(a->digest, b->digest, 32) != 0)
+    part(s, i, &o->lane[1], a->digest, b);
+  if (!b->failed) return;
+  free(a->said);
+  a->said = b->said;
+  a->failed = 1;
+  b->said = NULL;
 }
 
 static unsigned write_mode(options *o, const vt_suite *s, const uint32_t *list, uint32_t n) {
   if (n != s->n_cases) bad_usage("--write takes all cases");
-  if (o->n_backends != 2) bad_usage("--write takes no other backends");
+  if (o->n_lanes != 2) bad_usage("--write takes no other backends");
   work w = {.o = o, .s = s, .list = list, .writing = 1};
   run_all(&w, n);
   for (uint32_t i = 0; i < n; i++) {
-    cts_outcome *a = &w.out[2 * i], *b = a + 1;
-    if (!a->failed && !b->failed && memcmp(a->digest, b->digest, 32) != 0)
-      cts_run(s, i, "reference:1", a->digest, b); /* says where they part */
-    w.out[i] = *a;
-    w.out[i].failed |= b->failed;
-    if (b->failed) snprintf(w.out[i].said, sizeof w.out[i].said, "%s", b->said);
+    merge(o, s, i, &w.out[2 * i], &w.out[2 * i + 1]);
+    w.out[i] = w.out[2 * i];
+    if (i > 0) w.out[2 * i].said = NULL;
   }
-  o->n_backends = 1;
+  o->n_lanes = 1;
   unsigned failed = report(&w, n, 0);
   if (failed == 0) failed += !cts_digests_write(o->cases, s, w.out);
-  free(w.out);
+  free_outcomes(&w, n);
   return failed;
 }
 
@@ -350,10 +443,17 @@ static vt_suite *read_suite(const options *o) {
   return s;
 }
 
+/* What could not be run is not passed: 77 tells a skip, and 1 that it was required. */
+static int verdict(const options *o, unsigned failed) {
+  if (failed + o->lacking > 0) return 1;
+  return o->skipped > 0 ? 77 : 0;
+}
+
 int main(int argc, char **argv) {
-  options o;
+  static options o;
   read_options(&o, argc, argv);
-  check_backends(&o);
+  make_lanes(&o);
+  if (o.n_lanes == 0) return verdict(&o, 0);
   vt_suite *s = read_suite(&o);
   uint8_t *chosen = calloc(s->n_cases + 1, 1);
   uint32_t *list = calloc(s->n_cases + 1, sizeof *list);
@@ -363,5 +463,5 @@ int main(int argc, char **argv) {
   free(chosen);
   free(list);
   vt_suite_free(s);
-  return failed != 0;
+  return verdict(&o, failed);
 }

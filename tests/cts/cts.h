@@ -26,17 +26,41 @@ uint64_t cts_count(const vt_tensor *t);
 double cts_load(const vt_tensor *t, uint64_t i); /* f32 and f64 */
 void cts_store(vt_tensor *t, uint64_t i, double x);
 
+/* ---- lanes: the ways in which each case is run ---- */
+
+typedef struct cts_lane {
+  const char *backend, *isa; /* isa NULL: VOLTA_ISA, else the best */
+  uint32_t threads;          /* 0: VOLTA_THREADS, else as the backend likes */
+  char name[256];            /* "cpu avx2 x3" */
+} cts_lane;
+cts_lane cts_lane_of(const char *backend, const char *isa, uint32_t threads);
+vt_options cts_lane_options(const cts_lane *l);
+/* 1 when it can be run; 0 when this processor lacks the instructions, which is said; -1 when they
+ * are required. A name that no run can use is a mistake in the command, and ends the program. */
+int cts_lane_opens(const cts_lane *l);
+
 /* ---- running ---- */
 
 typedef struct cts_outcome {
   int failed;
   uint8_t digest[32];
-  char said[700]; /* why it failed */
+  char *said; /* why it failed; freed by who asked */
 } cts_outcome;
-/* Runs case `i` on one backend. Its digest is to be the stored one, if there is one, and `other`
- * unless that is NULL. */
-void cts_run(const vt_suite *s, uint32_t i, const char *backend, const uint8_t *other,
-             cts_outcome *out);
+/* A case that is open: its model and its inputs, for any number of lanes. */
+typedef struct cts_trial {
+  const vt_suite *suite;
+  uint32_t i;
+  vt_model *m;
+  vt_case_inputs in;
+} cts_trial;
+/* 1 when it is open; otherwise `out` says why not. */
+int cts_trial_open(const vt_suite *s, uint32_t i, cts_trial *t, cts_outcome *out);
+void cts_trial_close(cts_trial *t);
+/* Runs it in one lane. Its digest is to be the stored one, if there is one, and `other` unless that
+ * is NULL. */
+void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *other,
+                   cts_outcome *out);
+void cts_outcome_say(cts_outcome *out, const char *format, ...) VT_PRINTF(2, 3);
 
 /* Stores the digests of all cases in the folder; 1 when they are there. */
 int cts_digests_write(const char *folder, const vt_suite *s, const cts_outcome *outcomes);

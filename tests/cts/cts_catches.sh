@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # cts_catches.sh CTS DIVERGING - the conformance suite fails when it should: on a wrong bit,
-# a digest that is changed, missing or left over, an op, a type or a length without a case, a broken case file.
-# DIVERGING is a cts whose backend reference:1 is wrong in one bit.
+# a digest that is changed, missing or left over, an op, a type or a length without a case, a broken case file,
+# an instruction set that is required and not there.
+# DIVERGING is a cts whose backend reference:1 is wrong in one bit, and which finds no avx512.
 set -euo pipefail
 cts=${1:?usage: cts_catches.sh CTS DIVERGING}
 diverging=${2:?usage: cts_catches.sh CTS DIVERGING}
@@ -49,6 +50,22 @@ expect 0 "--backend" "help" run --help
 expect 2 "no case is chosen" "an --only that fits nothing" run --only nothing
 expect 2 "cts: --backend nowhere: there is no backend" "an unknown backend" run --only "$one" --backend reference,nowhere
 expect 0 "" "and it is said once" test "$(wc -l <"$temporary/said")" = 1
+
+# Lanes: backends, instruction sets and threads, each with each.
+expect 0 "cases on 4 backends, 0 runs failed" "lanes" run --only "$one" --backend reference \
+  --isa scalar,avx2 --threads 1,3
+cp "$temporary/said" "$temporary/lanes"
+expect 0 "  reference avx2 x3: 1 cases, 0 failed" "a line each" cat "$temporary/lanes"
+expect 0 "" "and one digest" test "$(sed '$d' "$temporary/lanes" | cut -d' ' -f1 | sort -u | wc -l)" = 1
+lacking=("$diverging" --cases "$cases" --only "$one" --backend reference --threads 2)
+expect 77 "SKIPPED: lane reference avx512 x2: this processor has no avx512 instructions" "a lane that cannot run" \
+  "${lacking[@]}" --isa avx512
+expect 77 "reference scalar x2: 1 cases, 0 failed" "the other lanes do" "${lacking[@]}" --isa avx512,scalar
+expect 1 "FAILED: lane reference avx512 x2" "a lane that is required" env VOLTA_REQUIRE=gcc,avx512 "${lacking[@]}" --isa avx512
+expect 77 "SKIPPED" "another that is" env VOLTA_REQUIRE=avx51,avx5122 "${lacking[@]}" --isa avx512
+expect 1 "repeat: cts --backend reference:1 --isa avx2 --threads 3 --only" "how to see it again" \
+  "$diverging" --cases "$cases" --only "$one" --isa avx2 --threads 3
+expect 2 "there are no instructions 'mmx'" "unknown instructions" run --only "$one" --backend cpu --isa mmx
 
 sed -i "s|^[0-9a-f]* $one\$|0123456789abcdef $one|" "$cases/cts.digests"
 expect 1 "FAILED relu: $one on reference:0" "a digest that is changed" run --only relu

@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cts_run.c - one case on one backend. A case that has the wrong digest is run on the reference
- * too, to show where they part. */
+ * cts_run.c - one case in one lane. A case that has the wrong digest is run on the reference too,
+ * to show where they part. */
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cts.h"
 
-static void VT_PRINTF(2, 3) say(cts_outcome *out, const char *format, ...) {
-  const size_t n = strlen(out->said);
+enum { SAID = 700 };
+
+/* Adds to what was said. Few cases fail, so few have a text. */
+void cts_outcome_say(cts_outcome *out, const char *format, ...) {
   va_list ap;
-  va_start(ap, format);
-  vsnprintf(out->said + n, sizeof out->said - n, format, ap);
-  va_end(ap);
   out->failed = 1;
-}
-
-/* A case that is open: its model and its inputs. */
-typedef struct trial {
-  vt_model *m;
-  vt_case_inputs in;
-} trial;
-
-/* Plug-ins are what is tested here. */
-static const vt_policy unadmitted = {.size = sizeof unadmitted, .admission = VT_ADMISSION_WAIVED};
-
-static vt_options options_for(const char *backend) {
-  return (vt_options){.size = sizeof(vt_options), .backend = backend, .policy = &unadmitted};
+  if (out->said == NULL) out->said = calloc(1, SAID);
+  if (out->said == NULL) return;
+  const size_t n = strlen(out->said);
+  va_start(ap, format);
+  vsnprintf(out->said + n, SAID - n, format, ap);
+  va_end(ap);
 }
 
 /* ---- where two backends part ---- */
 
 static void show_element(cts_outcome *out, const char *name, const char *backend,
                          const vt_compare *c, const vt_tensor *t) {
-  say(out, "output %s (%s): %llu of %llu elements differ; [%llu] is %0*llx, reference has %0*llx",
+  cts_outcome_say(
+      out, "output %s (%s): %llu of %llu elements differ; [%llu] is %0*llx, reference has %0*llx",
       name, backend, (unsigned long long)c->differing, (unsigned long long)c->compared,
       (unsigned long long)c->first, (int)vt_dtype_bytes(t->dtype) * 2,
       (unsigned long long)c->first_a, (int)vt_dtype_bytes(t->dtype) * 2,
@@ -48,7 +42,7 @@ static int compare_outputs(vt_program *p, vt_program *q, const char *backend, ct
     if (vt_program_output(p, i, &name, &a, &d) != VT_OK ||
         vt_program_output(q, i, &name, &b, &d) != VT_OK ||
         vt_tensor_compare(&a, &b, &c, &d) != VT_OK) {
-      say(out, "%s", d.text);
+      cts_outcome_say(out, "%s", d.text);
       return 1;
     }
     if (c.differing == 0) continue;
@@ -59,15 +53,17 @@ static int compare_outputs(vt_program *p, vt_program *q, const char *backend, ct
 }
 
 /* Beside the reference's other device when the reference itself is at fault. */
-static void explain(const trial *t, vt_program *p, const char *backend, cts_outcome *out) {
-  const char *beside = strcmp(backend, "reference:0") == 0 ? "reference:1" : "reference:0";
-  const vt_options how = options_for(beside);
+static void explain(const cts_trial *t, vt_program *p, const cts_lane *lane, cts_outcome *out) {
+  const char *beside = strcmp(lane->backend, "reference:0") == 0 ? "reference:1" : "reference:0";
+  const cts_lane other = cts_lane_of(beside, NULL, 1);
+  const vt_options how = cts_lane_options(&other);
   vt_diag d = {0};
   vt_program *q = NULL;
   if (vt_case_start(t->m, &t->in, &how, &q, &d) != VT_OK) {
-    say(out, "%s: %s", beside, d.text);
-  } else if (!compare_outputs(p, q, backend, out)) {
-    say(out, "%s and %s agree: what is stored is of something else", backend, beside);
+    cts_outcome_say(out, "%s: %s", beside, d.text);
+  } else if (!compare_outputs(p, q, lane->name, out)) {
+    cts_outcome_say(out, "%s and %s agree: what is stored is of something else", lane->name,
+                    beside);
   }
   vt_program_free(q);
 }
@@ -83,42 +79,46 @@ static void check_lowering(const vt_case *c, const vt_program *p, const char *ba
   if (c->gradient || c->model->block->op->prim || strncmp(backend, "reference:", 10) != 0) return;
   snprintf(call, sizeof call, " = %s(", c->model->block->op->name);
   if ((strstr(vt_program_pass_text(p, "lower"), call) != NULL) != whole)
-    say(out, whole ? "was taken apart" : "was not taken apart");
+    cts_outcome_say(out, whole ? "was taken apart" : "was not taken apart");
 }
 
-static void judge(const vt_case_result *r, const uint8_t *other, const trial *t, vt_program *p,
-                  const char *backend, cts_outcome *out) {
+static void judge(const vt_case_result *r, const uint8_t *other, const cts_trial *t, vt_program *p,
+                  const cts_lane *lane, cts_outcome *out) {
   const int apart = r->outcome == VT_CASE_DIFFERS ||
                     (other != NULL && memcmp(r->digest, other, sizeof r->digest) != 0);
   memcpy(out->digest, r->digest, sizeof out->digest);
   if (r->outcome == VT_CASE_FAILED || r->outcome == VT_CASE_UNSUPPORTED) {
-    say(out, "%s [%s]", r->text, vt_status_name(r->status));
+    cts_outcome_say(out, "%s [%s]", r->text, vt_status_name(r->status));
   } else if (!out->failed && apart && r->status == VT_OK) {
-    explain(t, p, backend, out);
+    explain(t, p, lane, out);
   } else if (!out->failed && apart) {
-    say(out, "%s", r->text[0] != 0 ? r->text : "the devices fail differently");
+    cts_outcome_say(out, "%s", r->text[0] != 0 ? r->text : "the devices fail differently");
   }
 }
 
-void cts_run(const vt_suite *s, uint32_t i, const char *backend, const uint8_t *other,
-             cts_outcome *out) {
-  const vt_case *c = &s->cases[i];
-  const vt_options how = options_for(backend);
-  trial t = {0};
+int cts_trial_open(const vt_suite *s, uint32_t i, cts_trial *t, cts_outcome *out) {
   vt_diag d = {0};
+  *t = (cts_trial){.suite = s, .i = i};
+  const vt_status opened = vt_case_open(s, i, NULL, &t->m, &t->in, &d);
+  if (opened == VT_OK) return 1;
+  cts_outcome_say(out, "%s", d.text);
+  if (opened == VT_SYNTAX || opened == VT_VERIFY)
+    cts_outcome_say(out, "\n%s", s->cases[i].model->text);
+  return 0;
+}
+
+void cts_trial_close(cts_trial *t) {
+  vt_case_inputs_done(&t->in);
+  vt_model_free(t->m);
+}
+
+void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *other,
+                   cts_outcome *out) {
+  const vt_options how = cts_lane_options(lane);
   vt_program *p = NULL;
   vt_case_result r;
-  *out = (cts_outcome){0};
-  const vt_status opened = vt_case_open(s, i, NULL, &t.m, &t.in, &d);
-  if (opened != VT_OK) {
-    say(out, "%s", d.text);
-    if (opened == VT_SYNTAX || opened == VT_VERIFY) say(out, "\n%s", c->model->text);
-    return;
-  }
-  vt_case_try(s, i, t.m, &t.in, &how, &p, &r);
-  if (p != NULL) check_lowering(c, p, backend, out);
-  judge(&r, other, &t, p, backend, out);
+  vt_case_try(t->suite, t->i, t->m, &t->in, &how, &p, &r);
+  if (p != NULL) check_lowering(&t->suite->cases[t->i], p, lane->backend, out);
+  judge(&r, other, t, p, lane, out);
   vt_program_free(p);
-  vt_case_inputs_done(&t.in);
-  vt_model_free(t.m);
 }

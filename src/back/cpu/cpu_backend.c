@@ -57,6 +57,12 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   vt_cpu_memory_free(dev->host, (void *)(uintptr_t)handle);
 }
 
+/* A handle is where the bytes lie. */
+static void *buffer_map(vt_bk_device *dev, uint64_t handle) {
+  (void)dev;
+  return (void *)(uintptr_t)handle;
+}
+
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
                     uint32_t to_device) {
   char *at = (char *)(uintptr_t)handle + offset;
@@ -76,10 +82,10 @@ void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context
   vt_pool_run(t->pool, n, fn, context);
 }
 
-/* Waking a thread and waiting for it takes about as long as this; more jobs than threads even out
- * what one thread is held up by. */
+/* Handing a job to a thread that is looking for one and waiting for it takes half a microsecond, to
+ * one that is asleep some more; more jobs than threads even out what one thread is held up by. */
 uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost) {
-  const double wake_ns = 5000;
+  const double wake_ns = 2500;
   const double whole = (double)items * cost;
   if (t->threads == 1 || whole < 2 * wake_ns) return 1;
   uint64_t jobs = (uint64_t)t->threads * 4;
@@ -116,13 +122,13 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
     snprintf(text, sizeof text, "this processor has no %s instructions", name);
     return refuse(host, VT_BACKEND, text);
   }
-  snprintf(text, sizeof text, "there are no instructions '%.60s'; known: "
+  snprintf(text, sizeof text, "there are no instructions '%.60s'; known:"
 #define VT_ISA(isa, has) " " #isa
 #include "isa.def"
 #undef VT_ISA
            ,
            name);
-  return refuse(host, VT_USAGE, text);
+  return refuse(host, VT_UNSUPPORTED, text);
 }
 
 static uint32_t pick_threads(const vt_bk_host *host) {
@@ -223,6 +229,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .buffer_free = buffer_free,
                                 .copy = copy,
                                 .run = vt_cpu_program_run,
-                                .wait = vt_cpu_program_wait};
+                                .wait = vt_cpu_program_wait,
+                                .buffer_map = buffer_map};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

@@ -10,9 +10,11 @@
 typedef void vt_cpu_pack_fn(const void *context, int64_t first, int64_t count, int64_t tile,
                             int64_t k0, int64_t k, void *panel);
 typedef struct vt_cpu_side {
-  vt_cpu_pack_fn *pack;
+  vt_cpu_pack_fn *pack; /* NULL: it is a matrix, number i at k being data[i*across + k*along] */
   const void *context;
   const void *packed; /* vt_cpu_gemm_pack was here: panels of all rows and all k; or NULL */
+  const void *data;
+  int64_t across, along; /* elements */
 } vt_cpu_side;
 
 /* c[i*row + j*column] = D over k of a[i, k] * b[k, j]. */
@@ -23,11 +25,13 @@ typedef struct vt_cpu_product {
   int64_t row, column; /* elements */
   int64_t first;       /* c[0, 0] is this element of the step's result, row-major; ... */
   int64_t tail_row;    /* ... and c[1, 0] lies so many further, c[0, 1] one. For the tail */
+  const void *bias;    /* bias[j*bias_step] is added to column j once it is D; NULL: nothing is */
+  int64_t bias_step;
 } vt_cpu_product;
 
 /* Products 0 .. n-1 of one size and of `dtype` (f32, f64), described by `get` where they are
  * needed, shared by the team; each part of a result is handed to `tail` once it is final (NULL: to
- * nobody). Then every `column` is 1. */
+ * nobody). Then every `column` is 1. What `get` fills in is all 0 before. */
 typedef void vt_cpu_product_fn(const void *context, int64_t i, vt_cpu_product *out);
 typedef struct vt_cpu_products {
   uint32_t dtype;
@@ -35,10 +39,15 @@ typedef struct vt_cpu_products {
   vt_cpu_product_fn *get;
   const void *context;
   vt_cpu_chain *tail;
+  int straight; /* 1: b of every product is a matrix with `across` 1, and not packed */
 } vt_cpu_products;
 void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work);
 /* Scratch of that call, for any operand packed or not. */
 uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p);
+
+/* 1 where products of so few rows read a straight b as it lies, so that packing it gains nothing.
+ */
+int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m);
 
 /* All panels of one side, to be used as `packed` later: bytes, and the packing, by the team. */
 typedef enum vt_cpu_which { VT_CPU_ROWS, VT_CPU_COLUMNS } vt_cpu_which;

@@ -21,8 +21,10 @@ enum {
 /* The one question about the architecture: kernels of another one do not exist. */
 #if defined(__x86_64__)
 #define COMPILED(name) &vt_cpu_##name
+#define VNNI &vt_cpu_ints_vnni
 #else
 #define COMPILED(name) (ISA_##name == ISA_scalar ? &vt_cpu_scalar : NULL)
+#define VNNI NULL
 #endif
 
 static void list(isa rows[ISAS]) {
@@ -49,4 +51,11 @@ int vt_cpu_isa_known(const char *name) {
   for (int i = 0; i < ISAS; i++)
     if (strcmp(name, rows[i].name) == 0) return 1;
   return 0;
+}
+
+const vt_cpu_ints *vt_cpu_ints_of(const vt_cpu_kernels *k) {
+  const vt_cpu_ints *vnni = VNNI;
+  isa rows[ISAS];
+  list(rows);
+  return vnni != NULL && vt_cpu_get()->vnni && k == rows[ISA_avx512].kernels ? vnni : k->ints;
 }

@@ -4,6 +4,8 @@
 #ifndef VT_CPU_KERNELS_H
 #define VT_CPU_KERNELS_H
 #include <stdint.h>
+#include "kern_attention.h"
+#include "kern_conv.h"
 #include "kern_fold.h"
 #include "kern_gemm.h"
 #include "kern_int.h"
@@ -12,11 +14,13 @@
 
 typedef struct vt_cpu_kernels {
   const char *isa;
-  const vt_cpu_maps *maps;   /* pointwise: an element from those at its place */
-  const vt_cpu_gemms *gemms; /* contractions in floating point */
-  const vt_cpu_ints *ints;   /* contractions of small integers */
-  const vt_cpu_folds *folds; /* sums, maxima, running sums */
-  const vt_cpu_moves *moves; /* copies that change the place alone */
+  const vt_cpu_maps *maps;             /* pointwise: an element from those at its place */
+  const vt_cpu_gemms *gemms;           /* contractions in floating point */
+  const vt_cpu_convs *convs;           /* those whose columns overlap */
+  const vt_cpu_ints *ints;             /* contractions of small integers */
+  const vt_cpu_folds *folds;           /* sums, maxima, running sums */
+  const vt_cpu_attentions *attentions; /* tiles and rows of attention */
+  const vt_cpu_moves *moves;           /* copies that change the place alone */
 } vt_cpu_kernels;
 
 /* The tables of isa.def; those of other processors are NULL. */
@@ -25,6 +29,8 @@ typedef struct vt_cpu_kernels {
 #undef VT_ISA
 /* The best table that this processor has, or the one of a name; NULL when it has none such. */
 const vt_cpu_kernels *vt_cpu_kernels_of(const char *isa);
+/* Their integer kernels, or better ones where this processor has more than the row asks for. */
+const vt_cpu_ints *vt_cpu_ints_of(const vt_cpu_kernels *k);
 /* 1 when isa.def has the name, whatever this processor has. */
 int vt_cpu_isa_known(const char *isa);
 #endif

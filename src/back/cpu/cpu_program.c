@@ -228,6 +228,16 @@ static uint32_t group_length(const vt_bk_step *s, uint64_t n) {
   return length;
 }
 
+/* A place may be used again inside a group. The chain tells values by their places, and the anchor
+ * is not part of it: a member before the anchor must not have left its value where the anchor's
+ * goes. */
+static int is_reused(const vt_bk_step *s, uint32_t anchor) {
+  const vt_bk_tensor *y = &s[anchor].out[0];
+  for (uint32_t i = 0; i < anchor; i++)
+    if (s[i].out[0].arena == y->arena && s[i].out[0].offset == y->offset) return 1;
+  return 0;
+}
+
 /* The anchor goes before the pointwise steps, none of which it reads; they are its tail. What
  * cannot be run as one is VT_UNSUPPORTED. */
 static int32_t build_group(vt_bk_program *p, const vt_bk_step *s, uint32_t n, uint64_t number,
@@ -236,8 +246,12 @@ static int32_t build_group(vt_bk_program *p, const vt_bk_step *s, uint32_t n, ui
   uint32_t pointwise = 0;
   int32_t status = VT_OK;
   *at = (launch){.first = number, .n = n, .number = number};
-  for (uint32_t i = 0; i < n; i++)
-    if (vt_cpu_chain_lists(s[i].op)) members[pointwise++] = &s[i];
+  for (uint32_t i = 0; i < n; i++) {
+    if (vt_cpu_chain_lists(s[i].op))
+      members[pointwise++] = &s[i];
+    else if (is_reused(s, i))
+      return VT_UNSUPPORTED;
+  }
   status = build_chain(p, members, pointwise, at);
   for (uint32_t i = 0; i < n && status == VT_OK; i++)
     if (!vt_cpu_chain_lists(s[i].op)) status = build_anchor(p, &s[i], number + i, at);

@@ -7,6 +7,24 @@ enum { V_N = 8, V_REGISTERS = 16 };
 typedef __m256 V;
 static inline V v_load(const float *p) { return _mm256_loadu_ps(p); }
 static inline void v_store(float *p, V a) { _mm256_storeu_ps(p, a); }
+/* The transpose of V_N vectors: pairs, then fours, then the halves of the registers. */
+static inline void v_turn(V x[V_N]) {
+  V y[V_N];
+  for (int i = 0; i < V_N; i += 2) {
+    y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
+    y[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+  }
+  for (int i = 0; i < V_N; i += 4)
+    for (int k = 0; k < 2; k++) {
+      x[i + 2 * k] = _mm256_shuffle_ps(y[i + k], y[i + k + 2], 0x44);
+      x[i + 2 * k + 1] = _mm256_shuffle_ps(y[i + k], y[i + k + 2], 0xee);
+    }
+  for (int i = 0; i < 4; i++) {
+    y[i] = _mm256_permute2f128_ps(x[i], x[i + 4], 0x20);
+    y[i + 4] = _mm256_permute2f128_ps(x[i], x[i + 4], 0x31);
+  }
+  for (int i = 0; i < V_N; i++) x[i] = y[i];
+}
 static inline V v_zero(void) { return _mm256_setzero_ps(); }
 static inline V v_one(float x) { return _mm256_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm256_add_ps(a, b); }

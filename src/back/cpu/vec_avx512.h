@@ -7,6 +7,28 @@ enum { V_N = 16, V_REGISTERS = 32 };
 typedef __m512 V;
 static inline V v_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void v_store(float *p, V a) { _mm512_storeu_ps(p, a); }
+/* The transpose of V_N vectors: pairs, then fours, then the quarters of the registers. */
+static inline void v_turn(V x[V_N]) {
+  V y[V_N];
+  for (int i = 0; i < V_N; i += 2) {
+    y[i] = _mm512_unpacklo_ps(x[i], x[i + 1]);
+    y[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
+  }
+  for (int i = 0; i < V_N; i += 4)
+    for (int k = 0; k < 2; k++) {
+      x[i + 2 * k] = _mm512_shuffle_ps(y[i + k], y[i + k + 2], 0x44);
+      x[i + 2 * k + 1] = _mm512_shuffle_ps(y[i + k], y[i + k + 2], 0xee);
+    }
+  for (int i = 0; i < 4; i++)
+    for (int h = 0; h < V_N; h += 8) {
+      y[h + i] = _mm512_shuffle_f32x4(x[h + i], x[h + i + 4], 0x88);
+      y[h + i + 4] = _mm512_shuffle_f32x4(x[h + i], x[h + i + 4], 0xdd);
+    }
+  for (int i = 0; i < 8; i++) {
+    x[i] = _mm512_shuffle_f32x4(y[i], y[i + 8], 0x88);
+    x[i + 8] = _mm512_shuffle_f32x4(y[i], y[i + 8], 0xdd);
+  }
+}
 static inline V v_zero(void) { return _mm512_setzero_ps(); }
 static inline V v_one(float x) { return _mm512_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm512_add_ps(a, b); }

@@ -9,6 +9,8 @@ enum { V_N = 4, V_REGISTERS = 16 };
 typedef __m128 V;
 static inline V v_load(const float *p) { return _mm_loadu_ps(p); }
 static inline void v_store(float *p, V a) { _mm_storeu_ps(p, a); }
+/* The transpose of V_N vectors. */
+static inline void v_turn(V x[V_N]) { _MM_TRANSPOSE4_PS(x[0], x[1], x[2], x[3]); }
 static inline V v_zero(void) { return _mm_setzero_ps(); }
 static inline V v_one(float x) { return _mm_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm_add_ps(a, b); }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_conv.c - conv and conv_transpose as taps that slide. A transposed convolution of stride s is
+ * one for each remainder of the output's places by s, along every axis: there the taps that meet
+ * the input are every so many, and slide by one. */
+#include "cpu_conv.h"
+#include "cpu_move.h"
+
+/* ---- shapes ---- */
+
+void vt_cpu_conv_axes(const vt_view *x, const vt_window_lists *l, const int64_t *kernel,
+                      const int64_t *places, vt_cpu_axis axis[VT_CPU_AXES]) {
+  const uint32_t axes = x->rank - 2, missing = VT_CPU_AXES - axes;
+  for (uint32_t i = 0; i < missing; i++) axis[i] = vt_cpu_axis_none();
+  for (uint32_t i = 0; i < axes; i++) {
+    const vt_window w = vt_window_axis(l, i, kernel[i], 1);
+    axis[missing + i] = (vt_cpu_axis){.dim = x->dim[2 + i],
+                                      .stride = x->stride[2 + i],
+                                      .step = w.stride,
+                                      .places = places[i],
+                                      .taps = kernel[i],
+                                      .base = -w.low,
+                                      .delta = w.dilation};
+  }
+}
+
+static int is_plain(const vt_cpu_axis *a) {
+  return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
+}
+
+void vt_cpu_conv_merge(vt_cpu_axis axis[VT_CPU_AXES]) {
+  for (int i = VT_CPU_AXES - 1; i-- > 0;) {
+    vt_cpu_axis *a = &axis[i], *b = &axis[VT_CPU_AXES - 1];
+    if (!is_plain(a) || !is_plain(b)) return;
+    if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
+    b->dim *= a->dim, b->places = b->dim;
+    *a = vt_cpu_axis_none();
+  }
+}
+
+/* ---- conv ---- */
+
+static void describe(const vt_cpu_call *c, vt_cpu_slide *out) {
+  const vt_attr_conv *a = c->attrs;
+  const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
+  const vt_window_lists l = {
+      .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
+  const uint32_t axes = x->rank - 2, missing = VT_CPU_AXES - axes;
+  *out = (vt_cpu_slide){.dtype = x->dtype,
+                        .images = x->dim[0],
+                        .groups = a->groups,
+                        .rows = w->dim[0] / a->groups,
+                        .depth = w->dim[1],
+                        .x = x->data,
+                        .w = w->data,
+                        .bias = c->n_in > 2 ? c->in[2].data : NULL,
+                        .y = y->data,
+                        .x_image = x->stride[0],
+                        .x_channel = x->stride[1],
+                        .w_group = w->dim[0] / a->groups * w->stride[0],
+                        .w_row = w->stride[0],
+                        .w_channel = w->stride[1],
+                        .y_image = y->stride[0],
+                        .y_channel = y->stride[1],
+                        .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0,
+                        .tail = c->tail};
+  vt_cpu_conv_axes(x, &l, w->dim + 2, y->dim + 2, out->axis);
+  for (uint32_t i = 0; i < axes; i++) {
+    out->axis[missing + i].weight = w->stride[2 + i];
+    out->axis[missing + i].out = y->stride[2 + i];
+  }
+  vt_cpu_conv_merge(out->axis);
+}
+
+int takes_conv(const vt_cpu_call *c) {
+  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
+}
+
+uint64_t scratch_conv(const vt_cpu_call *c) {
+  vt_cpu_slide s;
+  describe(c, &s);
+  return vt_cpu_slide_work(c->team, &s);
+}
+
+enum { LINE = 64 }; /* the seal of the weight when it was packed stands before its panels */
+
+uint64_t keep_conv(const vt_cpu_call *c) {
+  vt_cpu_slide s;
+  describe(c, &s);
+  return vt_cpu_is_lasting(c, 1) ? LINE + vt_cpu_slide_pack_bytes(c->team, &s) : 0;
+}
+
+vt_status run_conv(vt_cpu_call *c) {
+  vt_cpu_slide s;
+  describe(c, &s);
+  if (c->kept != NULL && c->seal[1] != 0) {
+    uint64_t *seal = c->kept;
+    void *panels = (char *)c->kept + LINE;
+    if (*seal != c->seal[1]) vt_cpu_slide_pack(c->team, &s, panels);
+    *seal = c->seal[1];
+    s.packed = panels;
+  }
+  vt_cpu_slide_run(c->team, &s, c->work);
+  return VT_OK;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_conv_int.c - conv_int: weights are rows, places are columns, and padding holds the zero point
+ * of x, so that it adds 0. */
+#include "cpu_conv.h"
+#include "cpu_int.h"
+#include "cpu_move.h"
+
+typedef struct conv_int {
+  const vt_cpu_call *c;
+  vt_cpu_slide s;
+  int64_t places;
+} conv_int;
+
+static void copy_bytes(void *to, int64_t to_row, const void *from, int64_t from_row, int64_t step,
+                       int64_t rows, int64_t n) {
+  uint8_t *y = to;
+  const uint8_t *x = from;
+  for (int64_t i = 0; i < rows; i++, y += to_row, x += from_row)
+    for (int64_t j = 0; j < n; j++) y[j] = x[j * step];
+}
+static const vt_cpu_conv_type byte = {.bytes = 1, .copy = copy_bytes};
+
+/* What is gathered for a panel of columns stands in its room as [k][count]. */
+static vt_cpu_bytes columns(const void *context, int64_t product, int64_t first, int64_t count,
+                            void *room) {
+  const conv_int *v = context;
+  const vt_cpu_slide *s = &v->s;
+  const int64_t image = product / s->groups, channel = product % s->groups * s->depth;
+  const char *x = (const char *)s->x + image * s->x_image + channel * s->x_channel;
+  vt_cpu_gather(s, x, 0, s->depth * vt_cpu_taps(s->axis), first, count, count, room, &byte);
+  return (vt_cpu_bytes){room, count, 1};
+}
+
+/* Rows of a group, (channel, tap...) along k: one stride does for a weight that lies dense, others
+ * are brought together first. */
+static vt_cpu_bytes rows(const void *context, int64_t set) {
+  const conv_int *v = context;
+  return (vt_cpu_bytes){(const uint8_t *)v->s.w + set * v->s.w_group, 1, v->s.w_row};
+}
+
+/* Entry o of an operand that is a scalar or has one number for each output channel. */
+static vt_cpu_numbers numbers(const vt_cpu_call *c, uint32_t operand, int64_t o) {
+  if (c->n_in <= operand) return (vt_cpu_numbers){.data = NULL};
+  const vt_view *v = &c->in[operand];
+  const int64_t step = v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
+  const int64_t at = o * step * (int64_t)vt_cpu_bytes_of(v->dtype);
+  return (vt_cpu_numbers){(const char *)v->data + at, v->dtype, step};
+}
+
+static void place(const void *context, int64_t product, vt_cpu_int_place *out) {
+  const conv_int *v = context;
+  const int64_t group = product % v->s.groups;
+  *out = (vt_cpu_int_place){.y = (int32_t *)v->s.y + product * v->s.rows * v->places,
+                            .row = v->places,
+                            .za = numbers(v->c, 3, group * v->s.rows),
+                            .zb = numbers(v->c, 2, 0),
+                            .row_bias = numbers(v->c, 4, group * v->s.rows)};
+}
+
+static void describe(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out) {
+  const vt_attr_conv_int *a = c->attrs;
+  const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
+  const vt_window_lists l = {
+      .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
+  const int64_t outputs = w->dim[0] / a->groups;
+  *v = (conv_int){.c = c,
+                  .places = 1,
+                  .s = {.images = x->dim[0],
+                        .groups = a->groups,
+                        .rows = outputs,
+                        .depth = w->dim[1],
+                        .x = x->data,
+                        .w = w->data,
+                        .y = y->data,
+                        .x_image = x->stride[0],
+                        .x_channel = x->stride[1]}};
+  vt_cpu_conv_axes(x, &l, w->dim + 2, y->dim + 2, v->s.axis);
+  vt_cpu_conv_merge(v->s.axis);
+  for (uint32_t i = 2; i < y->rank; i++) v->places *= y->dim[i];
+  const int64_t k = w->dim[1] * vt_cpu_taps(v->s.axis);
+  v->s.w_row = k, v->s.w_group = outputs * k;
+  *out = (vt_cpu_int_products){.products = x->dim[0] * a->groups,
+                               .m = outputs,
+                               .n = v->places,
+                               .k = k,
+                               .row_sets = a->groups,
+                               .row_type = w->dtype,
+                               .column_type = x->dtype,
+                               .room = (uint64_t)k * VT_CPU_INT_COLUMNS_MAX,
+                               .rows = rows,
+                               .columns = columns,
+                               .place = place,
+                               .context = v};
+}
+
+int takes_conv_int(const vt_cpu_call *c) {
+  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
+}
+
+/* A weight with other strides is brought together before anything else. */
+static uint64_t dense_bytes(const vt_view *w) {
+  return vt_cpu_is_dense(w) ? 0 : vt_cpu_to_line((uint64_t)vt_cpu_count(w));
+}
+
+uint64_t scratch_conv_int(const vt_cpu_call *c) {
+  conv_int v;
+  vt_cpu_int_products all;
+  describe(c, &v, &all);
+  return dense_bytes(&c->in[1]) + vt_cpu_int_work(c->team, &all);
+}
+
+enum { LINE = 64 }; /* the seal of the weight when it was packed stands before its panels */
+
+uint64_t keep_conv_int(const vt_cpu_call *c) {
+  conv_int v;
+  vt_cpu_int_products all;
+  describe(c, &v, &all);
+  return vt_cpu_is_lasting(c, 1) ? LINE + vt_cpu_int_rows_bytes(c->team, &all) : 0;
+}
+
+static void bring_together(const vt_cpu_call *c, conv_int *v) {
+  vt_view dense = c->in[1];
+  int64_t step = 1;
+  for (uint32_t i = dense.rank; i-- > 0; step *= dense.dim[i]) dense.stride[i] = step;
+  dense.data = c->work;
+  vt_cpu_copy(c->team, &dense, &c->in[1]);
+  v->s.w = c->work;
+}
+
+vt_status run_conv_int(vt_cpu_call *c) {
+  const uint64_t dense = dense_bytes(&c->in[1]);
+  const int keeps = c->kept != NULL && c->seal[1] != 0;
+  uint64_t *seal = c->kept;
+  conv_int v;
+  vt_cpu_int_products all;
+  if (vt_cpu_count(c->out) == 0) return VT_OK;
+  describe(c, &v, &all);
+  if (c->n_in > 2) v.s.outside = *(const uint8_t *)c->in[2].data;
+  if (dense > 0 && !(keeps && *seal == c->seal[1])) bring_together(c, &v);
+  if (keeps) {
+    void *panels = (char *)c->kept + LINE;
+    if (*seal != c->seal[1]) vt_cpu_int_rows_pack(c->team, &all, panels);
+    *seal = c->seal[1];
+    all.packed_rows = panels;
+  }
+  vt_cpu_int_run(c->team, &all, (char *)c->work + dense);
+  return VT_OK;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_conv_transpose.c - transposed convolutions as taps that slide. Outputs are sorted by their
+ * remainder by the stride, along every axis: those of one class meet the same taps, every so many
+ * of the kernel, and from one output to the next these slide by one. Outputs that no tap meets are
+ * +0, and the bias. */
+#include "cpu_conv.h"
+#include <string.h>
+#include "cpu_move.h"
+
+/* Axis i has classes 0 .. n[i]-1, one for each tap that no other of its class comes before; some of
+ * them may have no outputs. */
+typedef struct classes {
+  uint32_t axes;
+  int64_t n[VT_CPU_AXES], total;
+  vt_window w[VT_CPU_AXES];
+  int64_t period[VT_CPU_AXES]; /* from a tap to the next of its class */
+} classes;
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    const int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a;
+}
+
+static classes classes_of(const vt_cpu_call *c) {
+  const vt_attr_conv_transpose *a = c->attrs;
+  const vt_window_lists l = {.stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
+  classes s = {.axes = c->out->rank - 2, .total = 1};
+  for (uint32_t i = 0; i < s.axes; i++) {
+    const int64_t kernel = c->in[1].dim[2 + i];
+    s.w[i] = vt_window_axis(&l, i, kernel, 1);
+    s.period[i] = s.w[i].stride / gcd(s.w[i].stride, s.w[i].dilation);
+    s.n[i] = kernel < s.period[i] ? kernel : s.period[i];
+    s.total *= s.n[i];
+  }
+  return s;
+}
+
+/* The remainder of the outputs that tap k meets. */
+static int64_t remainder_of(const vt_window *w, int64_t k) {
+  const int64_t r = (k * w->dilation - w->low) % w->stride;
+  return r < 0 ? r + w->stride : r;
+}
+
+/* 1 when every output is of some class. */
+static int is_covered(const classes *s, const vt_view *y) {
+  for (uint32_t i = 0; i < s->axes; i++) {
+    int64_t met = 0;
+    const int64_t outputs = y->dim[2 + i];
+    for (int64_t k = 0; k < s->n[i]; k++) met += remainder_of(&s->w[i], k) < outputs;
+    if (met < outputs && met < s->w[i].stride) return 0;
+  }
+  return 1;
+}
+
+/* ---- one class ---- */
+
+static vt_cpu_axis axis_of(const vt_cpu_call *c, const classes *s, uint32_t i, int64_t first,
+                           int64_t remainder) {
+  const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
+  const vt_window *v = &s->w[i];
+  const int64_t outputs = y->dim[2 + i];
+  return (vt_cpu_axis){
+      .dim = x->dim[2 + i],
+      .stride = x->stride[2 + i],
+      .step = 1,
+      .places = remainder < outputs ? vt_cpu_parts(outputs - remainder, v->stride) : 0,
+      .taps = vt_cpu_parts(v->kernel - first, s->period[i]),
+      .base = (remainder + v->low - first * v->dilation) / v->stride,
+      .delta = -(s->period[i] * v->dilation / v->stride),
+      .weight = s->period[i] * w->stride[2 + i],
+      .out = v->stride * y->stride[2 + i]};
+}
+
+static void describe(const vt_cpu_call *c, const classes *s, int64_t number, vt_cpu_slide *out) {
+  const vt_attr_conv_transpose *a = c->attrs;
+  const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
+  const int64_t depth = w->dim[0] / a->groups, bytes = (int64_t)vt_cpu_bytes_of(x->dtype);
+  int64_t from_w = 0, from_y = 0;
+  *out = (vt_cpu_slide){.dtype = x->dtype,
+                        .images = x->dim[0],
+                        .groups = a->groups,
+                        .rows = w->dim[1],
+                        .depth = depth,
+                        .x = x->data,
+                        .bias = c->n_in > 2 ? c->in[2].data : NULL,
+                        .x_image = x->stride[0],
+                        .x_channel = x->stride[1],
+                        .w_group = depth * w->stride[0],
+                        .w_row = w->stride[1],
+                        .w_channel = w->stride[0],
+                        .y_image = y->stride[0],
+                        .y_channel = y->stride[1],
+                        .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0};
+  for (uint32_t i = 0; i < VT_CPU_AXES - s->axes; i++) out->axis[i] = vt_cpu_axis_none();
+  for (uint32_t i = s->axes; i-- > 0; number /= s->n[i]) {
+    const int64_t first = number % s->n[i], remainder = remainder_of(&s->w[i], first);
+    out->axis[VT_CPU_AXES - s->axes + i] = axis_of(c, s, i, first, remainder);
+    from_w += first * w->stride[2 + i];
+    from_y += remainder * y->stride[2 + i];
+  }
+  if (w->data != NULL) out->w = (const char *)w->data + from_w * bytes;
+  if (y->data != NULL) out->y = (char *)y->data + from_y * bytes;
+  vt_cpu_conv_merge(out->axis);
+}
+
+/* ---- all of them ---- */
+
+int takes_conv_transpose(const vt_cpu_call *c) {
+  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
+}
+
+uint64_t scratch_conv_transpose(const vt_cpu_call *c) {
+  const classes s = classes_of(c);
+  uint64_t most = 0;
+  vt_cpu_slide one;
+  for (int64_t i = 0; i < s.total; i++) {
+    describe(c, &s, i, &one);
+    const uint64_t bytes = vt_cpu_slide_work(c->team, &one);
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
+enum { LINE = 64 }; /* the seal of the weight when it was packed stands before its panels */
+
+uint64_t keep_conv_transpose(const vt_cpu_call *c) {
+  const classes s = classes_of(c);
+  uint64_t bytes = LINE;
+  vt_cpu_slide one;
+  if (!vt_cpu_is_lasting(c, 1)) return 0;
+  for (int64_t i = 0; i < s.total; i++) {
+    describe(c, &s, i, &one);
+    bytes += vt_cpu_to_line(vt_cpu_slide_pack_bytes(c->team, &one));
+  }
+  return bytes;
+}
+
+typedef struct filling {
+  const vt_cpu_call *c;
+  const vt_cpu_conv_type *k;
+  int64_t channels, each; /* [N, O] of them; elements of one */
+  uint64_t jobs;
+} filling;
+
+/* +0 and the bias. The elements are written as a result that is there already is: +0 first. */
+static void fill_job(void *context, uint64_t job) {
+  const filling *f = context;
+  const vt_view *y = f->c->out, *b = &f->c->in[2];
+  const int64_t bytes = f->k->bytes, end = vt_cpu_first(f->channels, f->jobs, job + 1);
+  for (int64_t i = vt_cpu_first(f->channels, f->jobs, job); i < end; i++) {
+    char *to = (char *)y->data + i * f->each * bytes;
+    memset(to, 0, (size_t)(f->each * bytes));
+    if (f->c->n_in > 2)
+      f->k->give(to, 1, to, f->each, (const char *)b->data + i % y->dim[1] * b->stride[0] * bytes);
+  }
+}
+
+static void fill(const vt_cpu_call *c) {
+  const vt_view *y = c->out;
+  filling f = {.c = c, .k = vt_cpu_conv_of(c->team, y->dtype), .channels = y->dim[0] * y->dim[1]};
+  f.each = vt_cpu_count(y) / f.channels;
+  f.jobs = vt_cpu_jobs(c->team, (uint64_t)f.channels, (double)f.each / 4);
+  vt_cpu_share(c->team, f.jobs, fill_job, &f);
+}
+
+vt_status run_conv_transpose(vt_cpu_call *c) {
+  const classes s = classes_of(c);
+  const int keeps = c->kept != NULL && c->seal[1] != 0;
+  uint64_t *seal = c->kept;
+  char *panels = keeps ? (char *)c->kept + LINE : NULL;
+  vt_cpu_slide one;
+  if (vt_cpu_count(c->out) == 0) return VT_OK;
+  if (!is_covered(&s, c->out)) fill(c);
+  for (int64_t i = 0; i < s.total; i++) {
+    describe(c, &s, i, &one);
+    if (keeps) {
+      if (*seal != c->seal[1]) vt_cpu_slide_pack(c->team, &one, panels);
+      one.packed = panels;
+      panels += vt_cpu_to_line(vt_cpu_slide_pack_bytes(c->team, &one));
+    }
+    vt_cpu_slide_run(c->team, &one, c->work);
+  }
+  if (keeps) *seal = c->seal[1];
+  return VT_OK;
+}

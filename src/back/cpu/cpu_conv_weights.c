@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_conv_weights.c - the gradient of a convolution by its weight. For each tap it is a product of
+ * matrices: output channels of dy by channels of x, contracted over (n, place...). x is brought
+ * into grids whose channels are neighbours, so that what a tap meets at a place is a run of them,
+ * and no tap needs a copy of its own:
+ *
+ *   grid [n][phase][L0][L1][L2][channel]        dy, packed [panel of rows][n, place...][row] */
+#include <string.h>
+#include "cpu_conv.h"
+#include "cpu_move.h"
+
+typedef struct layout {
+  const vt_cpu_conv_type *k;
+  vt_cpu_axis axis[VT_CPU_AXES];
+  vt_cpu_grid grid;
+  int gridded; /* 0: what a block meets is gathered, number by number */
+  int64_t images, groups, rows, depth, channels; /* rows, depth: of a group */
+  int64_t places, length, blocks;                /* of an image; of the contraction */
+  int levels;
+  int64_t panels, parts, tile, tiles; /* of rows; channels of a tile, a number of vectors */
+  int64_t taps, items;
+  uint64_t jobs, packed_bytes, grid_bytes, room_bytes;
+} layout;
+
+static void describe(const vt_cpu_call *c, layout *l) {
+  const vt_attr_conv_weight_grad *a = c->attrs;
+  const vt_view *x = &c->in[0], *dy = &c->in[1];
+  const vt_window_lists w = {.stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
+  vt_cpu_conv_axes(x, &w, c->out->dim + 2, dy->dim + 2, l->axis);
+  l->k = vt_cpu_conv_of(c->team, x->dtype);
+  l->gridded = vt_cpu_grid_of(l->axis, &l->grid);
+  l->images = x->dim[0];
+  l->groups = a->groups;
+  l->rows = dy->dim[1] / a->groups;
+  l->depth = c->out->dim[1];
+  l->channels = l->groups * l->depth;
+  l->places = l->axis[0].places * l->axis[1].places * l->axis[2].places;
+  l->length = l->images * l->places;
+  l->blocks = vt_cpu_parts(l->length, VT_CPU_BLOCK);
+  l->levels = vt_cpu_levels_for(l->blocks);
+  l->taps = vt_cpu_taps(l->axis);
+}
+
+/* Channels are cut into tiles of about the same width, rows where there are few taps. */
+static layout layout_of(const vt_cpu_call *c) {
+  layout l = {0};
+  describe(c, &l);
+  const uint64_t bytes = (uint64_t)l.k->bytes;
+  const int64_t vectors = vt_cpu_parts(l.depth, l.k->lanes), wanted = c->team->threads * 8;
+  l.tiles = vt_cpu_parts(l.depth, l.k->columns);
+  l.tile = l.tiles > 0 ? vt_cpu_parts(vectors, l.tiles) * l.k->lanes : l.k->lanes;
+  l.panels = vt_cpu_parts(l.rows, l.k->rows);
+  l.parts = 1;
+  const int64_t most = l.groups * l.taps * l.tiles;
+  if (c->team->threads > 1 && most > 0 && most < wanted) l.parts = vt_cpu_parts(wanted, most);
+  if (l.parts > l.panels) l.parts = l.panels > 0 ? l.panels : 1;
+  l.items = most * l.parts;
+  const double cost = (double)l.rows * (double)l.length * (double)l.tile / (double)l.parts / 30;
+  l.jobs = vt_cpu_jobs(c->team, (uint64_t)l.items, cost);
+  const uint64_t rows = (uint64_t)(vt_cpu_parts(l.panels, l.parts) * l.k->rows);
+  const uint64_t panel = l.gridded ? 0 : VT_CPU_BLOCK * (uint64_t)l.tile;
+  l.packed_bytes = vt_cpu_to_line((uint64_t)(l.groups * l.panels * l.length * l.k->rows) * bytes);
+  if (l.gridded)
+    l.grid_bytes = (uint64_t)(l.images * l.grid.channel * l.channels + l.k->columns) * bytes;
+  l.grid_bytes = vt_cpu_to_line(l.grid_bytes);
+  l.room_bytes = vt_cpu_to_line((rows * (uint64_t)(l.tile * l.levels) + panel) * bytes) +
+                 VT_CPU_BLOCK * sizeof(int64_t);
+  return l;
+}
+
+int takes_conv_weight_grad(const vt_cpu_call *c) {
+  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
+}
+
+uint64_t scratch_conv_weight_grad(const vt_cpu_call *c) {
+  const layout l = layout_of(c);
+  return l.packed_bytes + l.grid_bytes + l.jobs * l.room_bytes;
+}
+
+/* ---- both sides ---- */
+
+typedef struct gradient {
+  const vt_cpu_call *c;
+  layout l;
+  char *packed, *grid, *rooms;
+  uint64_t jobs;
+} gradient;
+
+/* Rows of one panel through one image: lines of neighbouring places, each number of which is a
+ * column of the panel's rows. */
+static void pack_image(const gradient *g, int64_t panel, int64_t image) {
+  const layout *l = &g->l;
+  const vt_view *dy = &g->c->in[1];
+  const uint32_t last = dy->rank - 1, axes = dy->rank - 2;
+  const int64_t bytes = l->k->bytes, rows = l->k->rows, first = panel % l->panels * rows;
+  const int64_t count = l->rows - first < rows ? l->rows - first : rows;
+  const int64_t channel = panel / l->panels * l->rows + first;
+  const char *from =
+      (const char *)dy->data + (image * dy->stride[0] + channel * dy->stride[1]) * bytes;
+  char *to = g->packed + (panel * l->length + image * l->places) * rows * bytes;
+  const int64_t line = dy->dim[last], up = axes > 1 ? dy->dim[last - 1] : 1;
+  if (count < rows) memset(to, 0, (size_t)(l->places * rows * bytes));
+  for (int64_t i = 0; i * line < l->places; i++, to += line * rows * bytes) {
+    int64_t at = axes > 1 ? i % up * dy->stride[last - 1] : 0;
+    if (axes > 2) at += i / up * dy->stride[last - 2];
+    l->k->copy(to, rows, from + at * bytes, dy->stride[last], dy->stride[1], line, count);
+  }
+}
+
+static void pack_job(void *context, uint64_t job) {
+  const gradient *g = context;
+  const int64_t items = g->l.groups * g->l.panels * g->l.images;
+  const int64_t end = vt_cpu_first(items, g->jobs, job + 1);
+  for (int64_t i = vt_cpu_first(items, g->jobs, job); i < end; i++)
+    pack_image(g, i / g->l.images, i % g->l.images);
+}
+
+/* One element of every channel; +0 outside of x. */
+static void take(const gradient *g, int64_t image, int64_t channel, int64_t n, const int64_t *at,
+                 char *to) {
+  const layout *l = &g->l;
+  const vt_view *x = &g->c->in[0];
+  int64_t from = image * x->stride[0] + channel * x->stride[1];
+  for (int i = 0; i < VT_CPU_AXES; i++) {
+    if (at[i] < 0 || at[i] >= l->axis[i].dim) {
+      memset(to, 0, (size_t)(n * l->k->bytes));
+      return;
+    }
+    from += at[i] * l->axis[i].stride;
+  }
+  l->k->copy(to, n, (const char *)x->data + from * l->k->bytes, 0, x->stride[1], 1, n);
+}
+
+/* Line `line` of the last axis of a grid, counted through (image, phase, L0, L1). */
+static void grid_line(const gradient *g, int64_t line) {
+  const layout *l = &g->l;
+  const vt_cpu_grid *d = &l->grid;
+  const int64_t lines = d->channel / d->length[2], image = line / lines;
+  int64_t at[VT_CPU_AXES], phase[VT_CPU_AXES];
+  int64_t rest = line % lines, number = rest / d->length[1] / d->length[0];
+  phase[2] = number % d->phases[2];
+  phase[1] = number / d->phases[2] % d->phases[1];
+  phase[0] = number / d->phases[2] / d->phases[1];
+  at[1] = vt_cpu_grid_index(&l->axis[1], phase[1], rest % d->length[1]);
+  at[0] = vt_cpu_grid_index(&l->axis[0], phase[0], rest / d->length[1] % d->length[0]);
+  char *to = g->grid + line * d->length[2] * l->channels * l->k->bytes;
+  for (int64_t i = 0; i < d->length[2]; i++, to += l->channels * l->k->bytes) {
+    at[2] = vt_cpu_grid_index(&l->axis[2], phase[2], i);
+    take(g, image, 0, l->channels, at, to);
+  }
+}
+
+static void grid_job(void *context, uint64_t job) {
+  const gradient *g = context;
+  const int64_t lines = g->l.images * (g->l.grid.channel / g->l.grid.length[2]);
+  const int64_t end = vt_cpu_first(lines, g->jobs, job + 1);
+  for (int64_t i = vt_cpu_first(lines, g->jobs, job); i < end; i++) grid_line(g, i);
+}
+
+/* ---- products ---- */
+
+typedef struct item {
+  int64_t group, tap, channel, count, first_panel, end_panel;
+  vt_cpu_levels sums; /* [rows][tile] */
+  int64_t *at;
+  char *panel;
+} item;
+
+/* Where the places of a block stand in the grid. */
+static void block_at(const layout *l, int64_t first, int64_t n, int64_t *at) {
+  const int64_t length[VT_CPU_AXES] = {l->axis[0].places, l->axis[1].places, l->axis[2].places};
+  for (int64_t i = 0; i < n;) {
+    const int64_t image = (first + i) / l->places, place = (first + i) % l->places;
+    const int64_t end = place + n - i < l->places ? place + n - i : l->places;
+    const vt_cpu_places p = vt_cpu_places_at(l->axis, length, place, end);
+    const int64_t from = image * l->grid.channel +
+                         (p.place[0] * l->grid.length[1] + p.place[1]) * l->grid.length[2] +
+                         p.place[2];
+    for (int64_t j = 0; j < p.n; j++) at[i + j] = (from + j) * l->channels;
+    i += p.n;
+  }
+}
+
+static void gather(const gradient *g, const item *p, int64_t first, int64_t n) {
+  const layout *l = &g->l;
+  const vt_cpu_axis *a = l->axis;
+  const int64_t tap[VT_CPU_AXES] = {p->tap / a[2].taps / a[1].taps, p->tap / a[2].taps % a[1].taps,
+                                    p->tap % a[2].taps};
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t place = (first + i) % l->places;
+    const int64_t on[VT_CPU_AXES] = {place / a[2].places / a[1].places,
+                                     place / a[2].places % a[1].places, place % a[2].places};
+    int64_t at[VT_CPU_AXES];
+    for (int d = 0; d < VT_CPU_AXES; d++)
+      at[d] = on[d] * a[d].step + a[d].base + tap[d] * a[d].delta;
+    take(g, (first + i) / l->places, p->group * l->depth + p->channel, p->count, at,
+         p->panel + i * l->tile * l->k->bytes);
+    p->at[i] = i * l->tile;
+  }
+}
+
+static const char *columns_at(const gradient *g, const item *p, int64_t first, int64_t n) {
+  const layout *l = &g->l;
+  if (!l->gridded) {
+    gather(g, p, first, n);
+    return p->panel;
+  }
+  block_at(l, first, n, p->at);
+  const int64_t from = vt_cpu_grid_at(&l->grid, l->axis, p->tap) * l->channels;
+  return g->grid + (from + p->group * l->depth + p->channel) * l->k->bytes;
+}
+
+static void item_run(const gradient *g, const item *p) {
+  const layout *l = &g->l;
+  const int vectors = (int)vt_cpu_parts(p->count, l->k->lanes);
+  if (l->levels > 1 || l->blocks == 0) vt_cpu_levels_clear(&p->sums);
+  for (int64_t b = 0; b < l->blocks; b++) {
+    const int64_t first = b * VT_CPU_BLOCK, left = l->length - first;
+    const int64_t n = left < VT_CPU_BLOCK ? left : VT_CPU_BLOCK;
+    const char *columns = columns_at(g, p, first, n);
+    for (int64_t i = p->first_panel; i < p->end_panel; i++) {
+      const int64_t rows = l->rows - i * l->k->rows;
+      const int64_t at = ((p->group * l->panels + i) * l->length + first) * l->k->rows;
+      l->k->tile[rows < l->k->rows ? rows - 1 : l->k->rows - 1](
+          n, g->packed + at * l->k->bytes, columns, p->at,
+          p->sums.at + (i - p->first_panel) * l->k->rows * l->tile * l->k->bytes, l->tile, vectors,
+          b % VT_CPU_GROUP == 0);
+    }
+    vt_cpu_levels_carry(&p->sums, b);
+  }
+}
+
+static void item_give(const gradient *g, const item *p) {
+  const layout *l = &g->l;
+  const char *sums = vt_cpu_levels_end(&p->sums);
+  const int64_t first = p->first_panel * l->k->rows, bytes = l->k->bytes;
+  int64_t end = p->end_panel * l->k->rows;
+  if (end > l->rows) end = l->rows;
+  for (int64_t i = first; i < end; i++) {
+    const int64_t to = ((p->group * l->rows + i) * l->depth + p->channel) * l->taps + p->tap;
+    l->k->give((char *)g->c->out->data + to * bytes, l->taps, sums + (i - first) * l->tile * bytes,
+               p->count, NULL);
+  }
+}
+
+static void item_job(void *context, uint64_t job) {
+  const gradient *g = context;
+  const layout *l = &g->l;
+  const int64_t end = vt_cpu_first(l->items, l->jobs, job + 1);
+  const int64_t rows = vt_cpu_parts(l->panels, l->parts) * l->k->rows;
+  char *room = g->rooms + job * l->room_bytes;
+  item p = {.at = (int64_t *)(void *)room};
+  room += VT_CPU_BLOCK * sizeof(int64_t);
+  p.sums = (vt_cpu_levels){l->k, room, rows * l->tile, l->levels};
+  p.panel = room + rows * l->tile * l->levels * l->k->bytes;
+  for (int64_t i = vt_cpu_first(l->items, l->jobs, job); i < end; i++) {
+    const uint64_t part = (uint64_t)(i % l->parts);
+    const int64_t rest = i / l->parts / l->taps;
+    p.first_panel = vt_cpu_first(l->panels, (uint64_t)l->parts, part);
+    p.end_panel = vt_cpu_first(l->panels, (uint64_t)l->parts, part + 1);
+    p.tap = i / l->parts % l->taps;
+    p.channel = rest % l->tiles * l->tile;
+    p.group = rest / l->tiles;
+    p.count = l->depth - p.channel < l->tile ? l->depth - p.channel : l->tile;
+    item_run(g, &p);
+    item_give(g, &p);
+  }
+}
+
+vt_status run_conv_weight_grad(vt_cpu_call *c) {
+  gradient g = {.c = c, .l = layout_of(c), .packed = c->work};
+  const layout *l = &g.l;
+  if (vt_cpu_count(c->out) == 0) return VT_OK;
+  g.grid = g.packed + l->packed_bytes;
+  g.rooms = g.grid + l->grid_bytes;
+  g.jobs =
+      vt_cpu_jobs(c->team, (uint64_t)(l->groups * l->panels * l->images), (double)l->places * 2);
+  if (l->length > 0) vt_cpu_share(c->team, g.jobs, pack_job, &g);
+  if (l->gridded && l->images > 0) {
+    const int64_t n = l->images * l->grid.channel;
+    g.jobs = vt_cpu_jobs(c->team, (uint64_t)(n / l->grid.length[2]),
+                         (double)(l->grid.length[2] * l->channels) / 2);
+    vt_cpu_share(c->team, g.jobs, grid_job, &g);
+    memset(g.grid + n * l->channels * l->k->bytes, 0, (size_t)(l->k->columns * l->k->bytes));
+  }
+  vt_cpu_share(c->team, l->jobs, item_job, &g);
+  return VT_OK;
+}

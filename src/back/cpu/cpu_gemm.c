@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_gemm.c - products of matrices from panels. A product is cut into pieces by its rows and
+ * columns; a thread takes one piece after the other, and walks it a block of k at a time. The
+ * panels of b for as many columns as fit the second cache are passed by each panel of a, which
+ * stays in the first. The result itself holds the sum of a group of blocks; a longer k has further
+ * sums, one for each level of groups, in scratch. */
+#include "cpu_gemm.h"
+#include <stdatomic.h>
+#include <string.h>
+
+typedef struct sizes {
+  const vt_cpu_gemm_type *g;
+  int64_t m, n, k;
+  int64_t block_m, block_n; /* rows and columns at a time */
+  int64_t region;           /* rows whose sums are kept at a time when there are levels */
+  int64_t blocks, levels;
+  int64_t cuts_m, cuts_n; /* pieces of a product */
+  int streams;            /* b is read as it lies */
+  uint64_t workers;
+  uint64_t bytes_a, bytes_b, bytes_level; /* scratch of a worker */
+} sizes;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+static uint64_t line_up(int64_t bytes) { return (uint64_t)round_up(bytes, 64); }
+
+static const vt_cpu_gemm_type *type_of(const vt_cpu_team *t, uint32_t dtype) {
+  return dtype == VT_DTYPE_F32 ? t->kernels->gemms->f32 : t->kernels->gemms->f64;
+}
+
+static void pack_panel(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t first,
+                       int64_t count, int64_t tile, int64_t k0, int64_t k, void *panel) {
+  if (s->pack != NULL) {
+    s->pack(s->context, first, count, tile, k0, k, panel);
+    return;
+  }
+  const char *from = (const char *)s->data + (first * s->across + k0 * s->along) * g->bytes;
+  g->pack(from, s->across, s->along, count, tile, k, panel);
+}
+
+/* ---- sizes ---- */
+
+enum { STREAM_ROWS = 2 * VT_CPU_FEW };
+
+int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m) {
+  return m <= least(STREAM_ROWS, type_of(t, dtype)->rows);
+}
+
+/* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
+ * are large, to even out what a thread is held up by. Each piece packs what it needs for itself. */
+static void cut(sizes *s, const vt_cpu_team *t, int64_t products) {
+  const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
+  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
+  const int64_t threads = least(t->threads, (int64_t)jobs);
+  const int64_t wanted = ceil_div(threads, products);
+  const int64_t high = ceil_div(s->m, s->g->rows), wide = ceil_div(s->n, s->g->columns);
+  s->cuts_m = s->cuts_n = 1;
+  if (wanted > 1 && wide >= high) {
+    s->cuts_n = least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
+  } else if (wanted > 1) {
+    s->cuts_m = least(wanted, high);
+  }
+  s->workers = (uint64_t)least(products * s->cuts_m * s->cuts_n, threads);
+}
+
+static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
+  sizes s = {.g = type_of(t, p->dtype), .m = p->m_each, .n = p->n_each, .k = p->k_each};
+  const int64_t f32_bytes = 4, narrow = s.g->bytes / f32_bytes;
+  if (p->n <= 0 || s.m <= 0 || s.n <= 0) return s;
+  s.blocks = ceil_div(s.k, VT_CPU_BLOCK);
+  s.levels = 1;
+  for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = ceil_div(m, VT_CPU_GROUP)) s.levels++;
+  s.block_m = round_up(224 / narrow, s.g->rows);
+  s.block_n = round_up(1024 / narrow, s.g->columns);
+  s.region = 4 * s.block_m;
+  s.streams = p->straight && vt_cpu_gemm_streams(t, p->dtype, s.m);
+  if (s.streams) s.block_n = round_up(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
+  cut(&s, t, p->n);
+  const int64_t rows = round_up(least(s.m, s.block_m), s.g->rows) + s.g->rows;
+  const int64_t columns = least(round_up(s.n, s.g->columns), s.block_n);
+  const int64_t depth = least(s.k, VT_CPU_BLOCK);
+  s.bytes_a = line_up(rows * depth * s.g->bytes);
+  s.bytes_b = line_up(columns * (s.streams ? s.m : depth) * s.g->bytes);
+  if (s.levels > 1)
+    s.bytes_level =
+        line_up(least(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
+  return s;
+}
+
+uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p) {
+  const sizes s = sizes_of(t, p);
+  return s.workers * (s.bytes_a + s.bytes_b + s.bytes_level);
+}
+
+/* ---- one piece ---- */
+
+/* What a thread works on: rows and columns of one product. */
+typedef struct piece {
+  const sizes *s;
+  vt_cpu_product p;
+  vt_cpu_chain *tail;
+  int64_t tile_m; /* rows of a panel of a */
+  char *a, *b;    /* scratch for panels */
+  char *level[VT_CPU_LEVELS];
+  int64_t m0, m1, n0, n1;
+} piece;
+
+/* Rows and columns of the piece, at a block of k, as panels. */
+typedef struct area {
+  const char *a, *b;      /* the first panels */
+  int64_t a_next, b_next; /* bytes from one panel to the next */
+  int64_t i0, i1, j0, j1; /* of the product */
+  int64_t k0, k1;
+  int64_t top; /* the first row of the region */
+} area;
+
+static char *result_at(const piece *w, int64_t i, int64_t j) {
+  return (char *)w->p.c + (i * w->p.row + j * w->p.column) * w->s->g->bytes;
+}
+
+static char *level_at(const piece *w, int64_t level, const area *r, int64_t i) {
+  return w->level[level] + (i - r->top) * w->s->block_n * w->s->g->bytes;
+}
+
+/* Whether the block begins a group. */
+static int is_first(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
+
+/* A result whose columns are apart is gathered into a tile and put back. */
+static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
+                      const char *b, char *c, int64_t rows, int64_t width) {
+  const vt_cpu_gemm_type *g = w->s->g;
+  _Alignas(64) char hold[VT_CPU_MOST_ROWS * 64 * sizeof(float)];
+  const int64_t apart = w->p.column;
+  for (int64_t i = 0; i < rows && !is_first(r); i++)
+    g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, apart, width, 1);
+  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, is_first(r));
+  for (int64_t i = 0; i < rows; i++)
+    g->add(c + i * w->p.row * g->bytes, apart, hold + i * g->columns * g->bytes, 1, width, 1);
+}
+
+/* Where the sums of a group are: [i, j], and the next row. */
+static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
+  *row = w->s->levels > 1 ? w->s->block_n : w->p.row;
+  return w->s->levels > 1 ? level_at(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
+                          : result_at(w, i, j);
+}
+
+/* Returns how many columns were done. */
+static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, const char *a,
+                        const char *b) {
+  const vt_cpu_gemm_type *g = w->s->g;
+  const int64_t rows = least(r->i1 - i, w->tile_m), width = least(r->j1 - j, g->columns);
+  const int64_t k = r->k1 - r->k0, several = rows <= VT_CPU_FEW ? g->panels[rows - 1] : 1;
+  const int apart = w->s->levels == 1 && w->p.column != 1;
+  vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
+  int64_t row;
+  char *c = sum_at(w, r, i, j, &row);
+  if (apart) {
+    sum_apart(w, r, tile, a, b, c, rows, width);
+  } else if (several > 1 && r->j1 - j >= several * g->columns) {
+    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, is_first(r));
+    return several * g->columns;
+  } else {
+    tile(k, a, w->tile_m, b, c, row, width, is_first(r));
+  }
+  return width;
+}
+
+static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end) {
+  const int64_t columns = w->s->g->columns;
+  const char *a = r->a;
+  for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next)
+    for (int64_t j = from; j < end;)
+      j += sum_tile(w, r, i, j, a, r->b + (j - r->j0) / columns * r->b_next);
+}
+
+/* b as it lies, a few rows at a time; the chains are in scratch. */
+static void sum_stream(const piece *w, const area *r) {
+  const vt_cpu_gemm_type *g = w->s->g;
+  const vt_cpu_side *b = &w->p.b;
+  const int64_t n = r->j1 - r->j0, row = round_up(n, g->columns), bytes = g->bytes;
+  const char *from = (const char *)b->data + (r->k0 * b->along + r->j0) * bytes;
+  for (int64_t i = r->i0; i < r->i1; i += VT_CPU_FEW) {
+    const int64_t rows = least(r->i1 - i, VT_CPU_FEW), at = i - r->i0;
+    g->stream[rows - 1](r->k1 - r->k0, r->a + at * bytes, w->tile_m, from, b->along, n,
+                        w->b + at * row * bytes, row);
+  }
+  for (int64_t i = r->i0; i < r->i1; i++) {
+    int64_t next;
+    char *c = sum_at(w, r, i, r->j0, &next);
+    g->add(c, w->s->levels > 1 ? 1 : w->p.column, w->b + (i - r->i0) * row * bytes, 1, n,
+           is_first(r));
+  }
+}
+
+static void sum_area(const piece *w, const area *r) {
+  const int64_t near = w->s->g->near;
+  for (int64_t j = r->j0; j < r->j1; j += near) sum_columns(w, r, j, least(j + near, r->j1));
+}
+
+/* Groups that are complete are added to the next level, and at the end all that there is. Sums that
+ * start at +0 are never -0, so that what one level holds alone may be added to an empty one. */
+static void add_levels(const piece *w, const area *r) {
+  const vt_cpu_gemm_type *g = w->s->g;
+  const int64_t done = ceil_div(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
+  int64_t unit = VT_CPU_GROUP;
+  for (int64_t l = 0; l < top && (done % unit == 0 || r->k1 == w->s->k); l++) {
+    const int first = (ceil_div(done, unit) - 1) % VT_CPU_GROUP == 0;
+    for (int64_t i = r->i0; i < r->i1; i++) {
+      char *to = l + 1 == top ? result_at(w, i, r->j0) : level_at(w, l + 1, r, i);
+      g->add(to, l + 1 == top ? w->p.column : 1, level_at(w, l, r, i), 1, r->j1 - r->j0, first);
+    }
+    unit *= VT_CPU_GROUP;
+  }
+}
+
+static void finish(const piece *w, const area *r) {
+  const vt_cpu_product *p = &w->p;
+  const vt_cpu_gemm_type *g = w->s->g;
+  const int64_t n = r->j1 - r->j0;
+  for (int64_t i = r->i0; i < r->i1; i++) {
+    if (p->bias != NULL)
+      g->add(result_at(w, i, r->j0), p->column,
+             (const char *)p->bias + r->j0 * p->bias_step * g->bytes, p->bias_step, n, 0);
+    if (w->tail != NULL) vt_cpu_chain_part(w->tail, p->first + i * p->tail_row + r->j0, n);
+  }
+}
+
+/* Panels of rows (or columns) first .. end - 1 of one side at the area's block: those that are
+ * packed already, or packed now. */
+static const char *panels_of(const piece *w, const vt_cpu_side *side, const area *r, int64_t first,
+                             int64_t end, int64_t tile, char *scratch, int64_t *next) {
+  const int64_t bytes = w->s->g->bytes, k = r->k1 - r->k0;
+  if (side->packed != NULL) {
+    *next = w->s->k * tile * bytes;
+    return (const char *)side->packed + first / tile * *next + r->k0 * tile * bytes;
+  }
+  *next = k * tile * bytes;
+  char *to = scratch;
+  for (int64_t i = first; i < end; i += tile, to += *next)
+    pack_panel(w->s->g, side, i, least(end - i, tile), tile, r->k0, k, to);
+  return scratch;
+}
+
+static void walk_rows(const piece *w, area *r, int64_t end) {
+  const int64_t high = w->s->block_m / w->tile_m * w->tile_m;
+  for (int64_t i = r->top; i < end; i += high) {
+    r->i0 = i;
+    r->i1 = least(i + high, end);
+    r->a = panels_of(w, &w->p.a, r, r->i0, r->i1, w->tile_m, w->a, &r->a_next);
+    if (w->s->streams) {
+      sum_stream(w, r);
+    } else {
+      sum_area(w, r);
+    }
+    if (w->s->levels > 1) add_levels(w, r);
+    if (r->k1 == w->s->k) finish(w, r);
+  }
+}
+
+static void walk_depth(const piece *w, area *r, int64_t end) {
+  r->k0 = 0;
+  do {
+    r->k1 = least(r->k0 + VT_CPU_BLOCK, w->s->k);
+    if (!w->s->streams)
+      r->b = panels_of(w, &w->p.b, r, r->j0, r->j1, w->s->g->columns, w->b, &r->b_next);
+    walk_rows(w, r, end);
+    r->k0 = r->k1;
+  } while (r->k0 < w->s->k);
+}
+
+static void walk_piece(const piece *w) {
+  area r = {0};
+  const int64_t high = w->s->region / w->tile_m * w->tile_m;
+  for (r.j0 = w->n0; r.j0 < w->n1; r.j0 = r.j1) {
+    r.j1 = least(r.j0 + w->s->block_n, w->n1);
+    if (w->s->levels == 1) {
+      r.top = w->m0;
+      walk_depth(w, &r, w->m1);
+      continue;
+    }
+    for (r.top = w->m0; r.top < w->m1; r.top += high) walk_depth(w, &r, least(r.top + high, w->m1));
+  }
+}
+
+/* ---- the team ---- */
+
+typedef struct crew {
+  const vt_cpu_products *p;
+  sizes s;
+  char *work;
+  atomic_int_fast64_t next; /* the first piece that nobody has taken */
+} crew;
+
+/* Borders of pieces are multiples of a tile. */
+static int64_t border(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
+  return least(count, tile * vt_cpu_first(ceil_div(count, tile), (uint64_t)cuts, (uint64_t)i));
+}
+
+/* Panels of a that are made here are of one height, as full as they can be. */
+static int64_t panel_rows(const piece *w) {
+  const int64_t most = w->s->g->rows, rows = w->m1 - w->m0;
+  return w->p.a.packed != NULL ? most : ceil_div(rows, ceil_div(rows, most));
+}
+
+static void do_piece(crew *c, piece *w, int64_t at) {
+  const sizes *s = &c->s;
+  const int64_t each = s->cuts_m * s->cuts_n, i = at % each / s->cuts_n, j = at % s->cuts_n;
+  memset(&w->p, 0, sizeof w->p);
+  c->p->get(c->p->context, at / each, &w->p);
+  w->m0 = border(s->m, s->g->rows, s->cuts_m, i),
+  w->m1 = border(s->m, s->g->rows, s->cuts_m, i + 1);
+  w->n0 = border(s->n, s->g->columns, s->cuts_n, j);
+  w->n1 = border(s->n, s->g->columns, s->cuts_n, j + 1);
+  w->tile_m = panel_rows(w);
+  walk_piece(w);
+}
+
+static void work_job(void *context, uint64_t job) {
+  crew *c = context;
+  const sizes *s = &c->s;
+  const int64_t pieces = c->p->n * s->cuts_m * s->cuts_n;
+  piece w = {.s = s, .tail = c->p->tail};
+  w.a = c->work + job * (s->bytes_a + s->bytes_b + s->bytes_level);
+  w.b = w.a + s->bytes_a;
+  for (int64_t l = 0; l + 1 < s->levels; l++)
+    w.level[l] = w.b + s->bytes_b + s->bytes_level / (uint64_t)(s->levels - 1) * (uint64_t)l;
+  for (;;) {
+    const int64_t at = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
+    if (at >= pieces) return;
+    do_piece(c, &w, at);
+  }
+}
+
+void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work) {
+  crew c = {.p = p, .s = sizes_of(t, p), .work = work};
+  if (c.s.workers == 0) return;
+  atomic_init(&c.next, 0);
+  vt_cpu_share(t, c.s.workers, work_job, &c);
+}
+
+/* ---- packing whole sides ---- */
+
+typedef struct packing {
+  const vt_cpu_gemm_type *g;
+  const vt_cpu_side *side;
+  int64_t count, k, tile;
+  uint64_t jobs;
+  char *out;
+} packing;
+
+static int64_t tile_of(const vt_cpu_gemm_type *g, vt_cpu_which which) {
+  return which == VT_CPU_ROWS ? g->rows : g->columns;
+}
+
+uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which,
+                                int64_t count, int64_t k) {
+  const vt_cpu_gemm_type *g = type_of(t, dtype);
+  return (uint64_t)(round_up(count, tile_of(g, which)) * k * g->bytes);
+}
+
+static void pack_job(void *context, uint64_t job) {
+  const packing *p = context;
+  const int64_t panels = ceil_div(p->count, p->tile);
+  const int64_t first = vt_cpu_first(panels, p->jobs, job);
+  const int64_t end = vt_cpu_first(panels, p->jobs, job + 1);
+  for (int64_t i = first; i < end; i++)
+    pack_panel(p->g, p->side, i * p->tile, least(p->count - i * p->tile, p->tile), p->tile, 0, p->k,
+               p->out + i * p->tile * p->k * p->g->bytes);
+}
+
+void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which, int64_t count,
+                      int64_t k, const vt_cpu_side *side, void *out) {
+  packing p = {.g = type_of(t, dtype), .side = side, .count = count, .k = k, .out = out};
+  p.tile = tile_of(p.g, which);
+  const int64_t panels = ceil_div(count, p.tile);
+  p.jobs = vt_cpu_jobs(t, (uint64_t)panels, (double)(p.tile * k) / 2);
+  vt_cpu_share(t, p.jobs, pack_job, &p);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_grid.c - fields that taps slide over: x copied into a grid or gathered into panels, places
+ * counted, and sums of blocks added up in their order. cpu_slide.h has the picture. */
+#include <string.h>
+#include "cpu_slide.h"
+
+const vt_cpu_conv_type *vt_cpu_conv_of(const vt_cpu_team *t, uint32_t dtype) {
+  return dtype == VT_DTYPE_F32 ? t->kernels->convs->f32 : t->kernels->convs->f64;
+}
+
+uint64_t vt_cpu_to_line(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+int64_t vt_cpu_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+
+vt_cpu_axis vt_cpu_axis_none(void) {
+  return (vt_cpu_axis){.dim = 1, .step = 1, .places = 1, .taps = 1};
+}
+
+int64_t vt_cpu_taps(const vt_cpu_axis axis[VT_CPU_AXES]) {
+  return axis[0].taps * axis[1].taps * axis[2].taps;
+}
+
+/* ---- grids ---- */
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    const int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a;
+}
+
+/* The least offset of a tap: the place of the grid's first element in x. */
+static int64_t least(const vt_cpu_axis *a) {
+  return a->base + (a->delta < 0 ? (a->taps - 1) * a->delta : 0);
+}
+static int64_t reach(const vt_cpu_axis *a) {
+  return (a->taps - 1) * (a->delta < 0 ? -a->delta : a->delta);
+}
+
+int vt_cpu_grid_of(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out) {
+  double field = 1, places = 1, all = 1;
+  for (int i = 0; i < VT_CPU_AXES; i++) {
+    const vt_cpu_axis *a = &axis[i];
+    const int64_t cycle = a->step / gcd(a->step, a->delta == 0  ? a->step
+                                                 : a->delta < 0 ? -a->delta
+                                                                : a->delta);
+    if (a->taps == 0 || a->places == 0) return 0;
+    out->phases[i] = a->taps < cycle ? a->taps : cycle;
+    out->length[i] = a->places + reach(a) / a->step;
+    field *= (double)a->dim, places *= (double)a->places;
+    all *= (double)out->phases[i] * (double)out->length[i];
+  }
+  if (all > 4 * (field + places) + 4096) return 0;
+  out->phase = out->length[0] * out->length[1] * out->length[2];
+  out->channel = out->phases[0] * out->phases[1] * out->phases[2] * out->phase;
+  return 1;
+}
+
+int64_t vt_cpu_grid_at(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES], int64_t number) {
+  int64_t phase = 0, at = 0, phases = 1, length = 1;
+  for (int i = VT_CPU_AXES; i-- > 0;) {
+    const vt_cpu_axis *a = &axis[i];
+    const int64_t t = number % a->taps, offset = a->base + t * a->delta - least(a);
+    phase += t % g->phases[i] * phases;
+    at += offset / a->step * length;
+    phases *= g->phases[i], length *= g->length[i];
+    number /= a->taps;
+  }
+  return phase * g->phase + at;
+}
+
+/* Which of n elements at step*i + base are inside of 0 .. dim-1: those from *out_first on. */
+static int64_t inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first) {
+  int64_t first = base < 0 ? vt_cpu_parts(-base, step) : 0;
+  int64_t end = base < dim ? vt_cpu_parts(dim - base, step) : 0;
+  if (end > n) end = n;
+  if (first > end) first = end;
+  *out_first = first;
+  return end - first;
+}
+
+/* `rows` rows of n elements each, whose first is number `base` along the last axis; with what
+ * stands outside of x where they are there. */
+typedef struct sheet {
+  const char *from;
+  int64_t from_row, base, to_row, rows, n;
+  uint8_t outside;
+} sheet;
+
+static void sheet_copy(const sheet *s, const vt_cpu_axis *a, const vt_cpu_conv_type *k, char *to) {
+  const int64_t bytes = k->bytes, row = s->to_row * bytes;
+  int64_t first;
+  const int64_t count = inside(s->base, a->step, s->n, a->dim, &first), end = first + count;
+  if (count > 0)
+    k->copy(to + first * bytes, s->to_row,
+            s->from + (s->base + first * a->step) * a->stride * bytes, s->from_row,
+            a->step * a->stride, s->rows, count);
+  for (int64_t i = 0; i < s->rows && first > 0; i++)
+    memset(to + i * row, s->outside, (size_t)(first * bytes));
+  for (int64_t i = 0; i < s->rows && end < s->n; i++)
+    memset(to + i * row + end * bytes, s->outside, (size_t)((s->n - end) * bytes));
+}
+
+static void sheet_fill(const sheet *s, const vt_cpu_conv_type *k, char *to) {
+  for (int64_t i = 0; i < s->rows; i++)
+    memset(to + i * s->to_row * k->bytes, s->outside, (size_t)(s->n * k->bytes));
+}
+
+int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
+  const int64_t remainder = a->step == 1 ? 0 : phase * a->delta % a->step;
+  return i * a->step + remainder + least(a);
+}
+
+static void grid_plane(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
+                       const vt_cpu_conv_type *k, const char *x, const int64_t *phase, char *to) {
+  const vt_cpu_axis *a = &axis[1];
+  const int64_t base = vt_cpu_grid_index(a, phase[1], 0), row = g->length[2];
+  int64_t first;
+  const int64_t rows = inside(base, a->step, g->length[1], a->dim, &first);
+  sheet s = {.from = x + (base + first * a->step) * a->stride * k->bytes,
+             .from_row = a->step * a->stride,
+             .base = vt_cpu_grid_index(&axis[2], phase[2], 0),
+             .to_row = row,
+             .rows = rows,
+             .n = row};
+  memset(to, 0, (size_t)(first * row * k->bytes));
+  if (rows > 0) sheet_copy(&s, &axis[2], k, to + first * row * k->bytes);
+  memset(to + (first + rows) * row * k->bytes, 0,
+         (size_t)((g->length[1] - first - rows) * row * k->bytes));
+}
+
+static void grid_phase(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
+                       const vt_cpu_conv_type *k, const char *x, const int64_t *phase, char *to) {
+  const int64_t plane = g->length[1] * g->length[2] * k->bytes;
+  for (int64_t i = 0; i < g->length[0]; i++, to += plane) {
+    const int64_t at = vt_cpu_grid_index(&axis[0], phase[0], i);
+    if (at < 0 || at >= axis[0].dim) {
+      memset(to, 0, (size_t)plane);
+    } else {
+      grid_plane(g, axis, k, x + at * axis[0].stride * k->bytes, phase, to);
+    }
+  }
+}
+
+void vt_cpu_grid_fill(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
+                      const vt_cpu_conv_type *k, const char *x, char *to) {
+  int64_t phase[VT_CPU_AXES];
+  for (phase[0] = 0; phase[0] < g->phases[0]; phase[0]++)
+    for (phase[1] = 0; phase[1] < g->phases[1]; phase[1]++)
+      for (phase[2] = 0; phase[2] < g->phases[2]; phase[2]++, to += g->phase * k->bytes)
+        grid_phase(g, axis, k, x, phase, to);
+}
+
+/* ---- places ---- */
+
+vt_cpu_places vt_cpu_places_at(const vt_cpu_axis axis[VT_CPU_AXES], const int64_t *length,
+                               int64_t from, int64_t end) {
+  vt_cpu_places p = {0};
+  int64_t at = from;
+  while (at < end) {
+    p.place[2] = at % length[2];
+    p.place[1] = at / length[2] % length[1];
+    p.place[0] = at / length[2] / length[1];
+    if (p.place[1] < axis[1].places && p.place[2] < axis[2].places) break;
+    at += length[2] - p.place[2];
+  }
+  p.skipped = at - from;
+  p.n = at < end ? axis[2].places - p.place[2] : 0;
+  if (p.n > end - at) p.n = end - at;
+  return p;
+}
+
+/* One tap at neighbouring places, for several channels. */
+static void gather_places(const vt_cpu_slide *s, const vt_cpu_places *p, const int64_t *tap,
+                          sheet *one, char *to, const vt_cpu_conv_type *k) {
+  const vt_cpu_axis *a = s->axis;
+  const int64_t u = p->place[0] * a[0].step + a[0].base + tap[0] * a[0].delta;
+  const int64_t v = p->place[1] * a[1].step + a[1].base + tap[1] * a[1].delta;
+  const char *from = one->from;
+  one->n = p->n;
+  if (u < 0 || u >= a[0].dim || v < 0 || v >= a[1].dim) {
+    sheet_fill(one, k, to);
+    return;
+  }
+  one->from += (u * a[0].stride + v * a[1].stride) * k->bytes;
+  one->base = p->place[2] * a[2].step + a[2].base + tap[2] * a[2].delta;
+  sheet_copy(one, &a[2], k, to);
+  one->from = from;
+}
+
+static void gather_tap(const vt_cpu_slide *s, const int64_t *tap, int64_t from, int64_t count,
+                       sheet *one, char *to, const vt_cpu_conv_type *k) {
+  const vt_cpu_axis *a = s->axis;
+  const int64_t length[VT_CPU_AXES] = {a[0].places, a[1].places, a[2].places};
+  for (int64_t at = 0; at < count;) {
+    const vt_cpu_places p = vt_cpu_places_at(a, length, from + at, from + count);
+    gather_places(s, &p, tap, one, to + at * k->bytes, k);
+    at += p.n;
+  }
+}
+
+/* A tap at a time, of all channels that have it among those asked for. */
+void vt_cpu_gather(const vt_cpu_slide *s, const char *x, int64_t first, int64_t n, int64_t from,
+                   int64_t count, int64_t width, char *to, const vt_cpu_conv_type *k) {
+  const int64_t taps = vt_cpu_taps(s->axis), more = n < taps ? n : taps;
+  const vt_cpu_axis *a = s->axis;
+  for (int64_t i = first; i < first + more; i++, to += width * k->bytes) {
+    const int64_t t = i % taps;
+    const int64_t tap[VT_CPU_AXES] = {t / a[2].taps / a[1].taps, t / a[2].taps % a[1].taps,
+                                      t % a[2].taps};
+    sheet one = {.from = x + i / taps * s->x_channel * k->bytes,
+                 .from_row = s->x_channel,
+                 .to_row = taps * width,
+                 .rows = vt_cpu_parts(first + n - i, taps),
+                 .outside = s->outside};
+    gather_tap(s, tap, from, count, &one, to, k);
+  }
+}
+
+/* ---- levels ---- */
+
+int vt_cpu_levels_for(int64_t blocks) {
+  int n = 1;
+  for (int64_t m = blocks; m >= VT_CPU_GROUP; m /= VT_CPU_GROUP) n++;
+  return n;
+}
+
+static char *level(const vt_cpu_levels *l, int i) { return l->at + i * l->n * l->k->bytes; }
+
+void vt_cpu_levels_clear(const vt_cpu_levels *l) {
+  memset(l->at, 0, (size_t)(l->count * l->n * l->k->bytes));
+}
+
+void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t b) {
+  int64_t full = b + 1;
+  for (int i = 0; full % VT_CPU_GROUP == 0; i++, full /= VT_CPU_GROUP) {
+    l->k->add(level(l, i + 1), level(l, i), l->n);
+    memset(level(l, i), 0, (size_t)(l->n * l->k->bytes));
+  }
+}
+
+const char *vt_cpu_levels_end(const vt_cpu_levels *l) {
+  for (int i = 1; i < l->count; i++) l->k->add(level(l, i), level(l, i - 1), l->n);
+  return level(l, l->count - 1);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vec_gemm_sse2.h - the vocabulary of contractions, 128 bits; the fused multiply-add is made in
+ * software, as src/num/fma.inc explains. */
+#ifndef VT_VEC_GEMM_H
+#define VT_VEC_GEMM_H
+#include <immintrin.h>
+#include <string.h>
+#include "vt_num.h"
+#define GEMM_ROWS 4
+#define GEMM_PANELS 2
+#define GEMM_NEAR 1024
+enum { GS_N = 4, GD_N = 2 };
+typedef __m128 GS;
+typedef __m128d GD;
+
+static inline GS gs_load(const float *p) { return _mm_loadu_ps(p); }
+static inline void gs_store(float *p, GS a) { _mm_storeu_ps(p, a); }
+static inline GS gs_zero(void) { return _mm_setzero_ps(); }
+static inline GS gs_one(float x) { return _mm_set1_ps(x); }
+static inline GS gs_add(GS a, GS b) { return _mm_add_ps(a, b); }
+static inline GS gs_load_part(const float *p, int64_t n) {
+  float x[GS_N] = {0};
+  memcpy(x, p, (size_t)n * sizeof *p);
+  return gs_load(x);
+}
+static inline void gs_store_part(float *p, int64_t n, GS a) {
+  float x[GS_N];
+  gs_store(x, a);
+  memcpy(p, x, (size_t)n * sizeof *p);
+}
+
+/* a*b + c of two lanes, the exact sum rounded to odd: where it is not s itself, the one of the two
+ * f64 around it whose last bit is 1. The carry of adding -1 runs through 64 bits, so that the
+ * sign of the error is spread over both halves of its lane. */
+static inline __m128d gs_sum_to_odd(__m128d a, __m128d b, __m128d c) {
+  const __m128d p = _mm_mul_pd(a, b), s = _mm_add_pd(p, c);
+  const __m128d cc = _mm_sub_pd(s, p), pp = _mm_sub_pd(s, cc);
+  const __m128d e = _mm_add_pd(_mm_sub_pd(p, pp), _mm_sub_pd(c, cc));
+  const __m128i u = _mm_castpd_si128(s), differ = _mm_xor_si128(_mm_castpd_si128(e), u);
+  const __m128i signs = _mm_srai_epi32(differ, 31);
+  const __m128i inward = _mm_shuffle_epi32(signs, _MM_SHUFFLE(3, 3, 1, 1));
+  const __m128i odd = _mm_or_si128(_mm_add_epi64(u, inward), _mm_set_epi32(0, 1, 0, 1));
+  const __m128d size = _mm_andnot_pd(_mm_set1_pd(-0.0), e);
+  const __m128i inexact = _mm_castpd_si128(_mm_cmplt_pd(_mm_setzero_pd(), size));
+  return _mm_castsi128_pd(_mm_or_si128(_mm_and_si128(inexact, odd), _mm_andnot_si128(inexact, u)));
+}
+static inline GS gs_fma(GS a, GS b, GS c) {
+  const __m128d low = gs_sum_to_odd(_mm_cvtps_pd(a), _mm_cvtps_pd(b), _mm_cvtps_pd(c));
+  const __m128d high =
+      gs_sum_to_odd(_mm_cvtps_pd(_mm_movehl_ps(a, a)), _mm_cvtps_pd(_mm_movehl_ps(b, b)),
+                    _mm_cvtps_pd(_mm_movehl_ps(c, c)));
+  return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+}
+static inline void gs_turn(GS x[GS_N]) { _MM_TRANSPOSE4_PS(x[0], x[1], x[2], x[3]); }
+
+static inline GD gd_load(const double *p) { return _mm_loadu_pd(p); }
+static inline void gd_store(double *p, GD a) { _mm_storeu_pd(p, a); }
+static inline GD gd_load_part(const double *p, int64_t n) {
+  return n == GD_N ? _mm_loadu_pd(p) : _mm_load_sd(p);
+}
+static inline void gd_store_part(double *p, int64_t n, GD a) {
+  if (n == GD_N) {
+    _mm_storeu_pd(p, a);
+  } else {
+    _mm_store_sd(p, a);
+  }
+}
+static inline GD gd_zero(void) { return _mm_setzero_pd(); }
+static inline GD gd_one(double x) { return _mm_set1_pd(x); }
+static inline GD gd_add(GD a, GD b) { return _mm_add_pd(a, b); }
+static inline GD gd_fma(GD a, GD b, GD c) {
+  double x[GD_N], y[GD_N], z[GD_N];
+  gd_store(x, a), gd_store(y, b), gd_store(z, c);
+  for (int i = 0; i < GD_N; i++) z[i] = vt_f64_fma_soft(x[i], y[i], z[i]);
+  return gd_load(z);
+}
+static inline void gd_turn(GD x[GD_N]) {
+  const GD low = _mm_unpacklo_pd(x[0], x[1]), high = _mm_unpackhi_pd(x[0], x[1]);
+  x[0] = low, x[1] = high;
+}
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vec_int_scalar.h - the vocabulary of the integer kernels, one lane of C11: pairs of 16 bits. */
+#ifndef VT_VEC_INT_H
+#define VT_VEC_INT_H
+#include <stdint.h>
+#include <string.h>
+enum { VQ_N = 1, VQ_ROWS = 4, VQ_GROUP = 2 };
+typedef int16_t vq_row, vq_column; /* a packed number */
+typedef uint32_t VQ;
+static inline VQ vq_zero(void) { return 0; }
+static inline VQ vq_load(const void *p) {
+  VQ a;
+  memcpy(&a, p, sizeof a);
+  return a;
+}
+static inline void vq_store(void *p, VQ a) { memcpy(p, &a, sizeof a); }
+static inline VQ vq_one(const void *p) { return vq_load(p); }
+static inline VQ vq_dot(VQ sum, VQ a, VQ b) {
+  int16_t x[2], y[2];
+  memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+  return sum + (uint32_t)(x[0] * y[0]) + (uint32_t)(x[1] * y[1]);
+}
+#endif

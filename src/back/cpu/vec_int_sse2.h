@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vec_int_sse2.h - the vocabulary of the integer kernels, four lanes: pairs of 16 bits. */
+#ifndef VT_VEC_INT_H
+#define VT_VEC_INT_H
+#include <emmintrin.h>
+#include <stdint.h>
+#include <string.h>
+enum { VQ_N = 4, VQ_ROWS = 4, VQ_GROUP = 2 };
+typedef int16_t vq_row, vq_column; /* a packed number */
+typedef __m128i VQ;
+static inline VQ vq_zero(void) { return _mm_setzero_si128(); }
+static inline VQ vq_load(const void *p) { return _mm_loadu_si128(p); }
+static inline void vq_store(void *p, VQ a) { _mm_storeu_si128(p, a); }
+static inline VQ vq_one(const void *p) {
+  int32_t group;
+  memcpy(&group, p, sizeof group);
+  return _mm_set1_epi32(group);
+}
+static inline VQ vq_dot(VQ sum, VQ a, VQ b) { return _mm_add_epi32(sum, _mm_madd_epi16(a, b)); }
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cli_bench.c - from a row of bench.def to programs and a product of the peer over the same
+ * numbers, checked before they are timed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli_bench.h"
+
+/* ---- rows ---- */
+
+#define BENCH_ROW(kind, m, n, k)
+#define BENCH_KIND(kind, dims, shape, peer, m, n, k, inputs, weights, result)   \
+  static const cli_kind kind_##kind = {#kind,  shape, inputs,          weights, \
+                                       result, dims,  CLI_PEER_##peer, {m, n, k}};
+#include "bench.def"
+#undef BENCH_KIND
+#undef BENCH_ROW
+
+const cli_work cli_works[] = {
+#define BENCH_KIND(kind, dims, shape, peer, m, n, k, inputs, weights, result)
+#define BENCH_ROW(kind, m, n, k) {&kind_##kind, {m, n, k}},
+#include "bench.def"
+#undef BENCH_KIND
+#undef BENCH_ROW
+    {NULL, {0, 0, 0}}};
+
+cli_work cli_work_least(const cli_work *w) {
+  cli_work less = *w;
+  for (int i = 0; i < 3; i++)
+    if (less.size[i] > w->kind->least[i]) less.size[i] = w->kind->least[i];
+  return less;
+}
+
+static const char letters[] = "MNK";
+
+void cli_work_name(const cli_work *w, char out[CLI_WORK_NAME]) {
+  size_t n = (size_t)snprintf(out, CLI_WORK_NAME, "%s ", w->kind->name);
+  for (const char *p = w->kind->shape; *p != '\0' && n + 24 < CLI_WORK_NAME; p++) {
+    const char *letter = strchr(letters, *p);
+    n += letter != NULL ? (size_t)snprintf(out + n, CLI_WORK_NAME - n, "%lld",
+                                           (long long)w->size[letter - letters])
+                        : (size_t)snprintf(out + n, CLI_WORK_NAME - n, "%c", *p);
+  }
+}
+
+/* ---- programs ---- */
+
+enum { TEXT_SIZE = 1024, SEED = 1 };
+
+static vt_status model_of(const cli_kind *k, int as_input, vt_model **out, cli_error *e) {
+  char text[TEXT_SIZE], weights[TEXT_SIZE / 4] = "";
+  if (k->weights[0] != '\0')
+    snprintf(weights, sizeof weights, "  %s %s%s\n", as_input ? "input" : "param", k->weights,
+             as_input ? "" : " = zeros");
+  const int n =
+      snprintf(text, sizeof text, "volta 1\nmodel %s {\n  dim M, N%s\n  %s\n%s  output y = %s\n}\n",
+               k->name, k->dims == 3 ? ", K" : "", k->inputs, weights, k->result);
+  return vt_model_parse(text, (size_t)n, NULL, out, &e->diag);
+}
+
+static vt_status bind_work(const vt_model *m, const cli_work *w, const cli_place *where,
+                           vt_program **out, cli_error *e) {
+  const vt_binding bind[3] = {{"M", w->size[0]}, {"N", w->size[1]}, {"K", w->size[2]}};
+  const vt_options o = {.size = sizeof o,
+                        .n_bind = w->kind->dims,
+                        .bind = bind,
+                        .backend = where->backend,
+                        .threads = where->threads};
+  return vt_program_new(m, &o, out, &e->diag);
+}
+
+static vt_status program_of(const cli_work *w, const cli_place *where, int as_input,
+                            vt_program **out, cli_error *e) {
+  vt_model *m = NULL;
+  VT_TRY(model_of(w->kind, as_input, &m, e));
+  vt_status s = bind_work(m, w, where, out, e);
+  vt_model_free(m);
+  if (s == VT_OK) s = vt_program_init_params(*out, SEED, &e->diag);
+  return s;
+}
+
+static vt_status tensor_new(vt_tensor *t, cli_error *e) {
+  uint64_t count, bytes;
+  VT_TRY(vt_tensor_bytes(t, &count, &bytes, &e->diag));
+  t->data = malloc((size_t)bytes + 1);
+  return t->data != NULL ? VT_OK : cli_no_memory(e);
+}
+
+/* Numbers in [-1, 1) with 16 bits: what they are does not matter, only that all lanes have them. */
+static void fill(float *x, uint64_t n) {
+  uint32_t state = (uint32_t)n;
+  for (uint64_t i = 0; i < n; i++) {
+    state = state * 1664525u + 1013904223u;
+    x[i] = (float)((int32_t)(state >> 16) - 32768) * 0x1p-15f;
+  }
+}
+
+/* The first operand, which the peer needs too; those of other kinds are drawn. */
+static vt_status make_x(const cli_work *w, cli_stage *s, cli_error *e) {
+  if (w->kind->peer == CLI_PEER_none) return VT_OK;
+  s->x = (vt_tensor){.dtype = VT_DTYPE_F32, .rank = 2, .dim = {w->size[0], w->size[2]}};
+  VT_TRY(tensor_new(&s->x, e));
+  fill(s->x.data, (uint64_t)(w->size[0] * w->size[2]));
+  return VT_OK;
+}
+
+/* The parameter knows its shape. */
+static vt_status make_w(vt_program *p, cli_stage *s, cli_error *e) {
+  uint64_t count, bytes;
+  VT_TRY(vt_program_get_param(p, "w", &s->w, &e->diag));
+  VT_TRY(tensor_new(&s->w, e));
+  VT_TRY(vt_tensor_bytes(&s->w, &count, &bytes, &e->diag));
+  fill(s->w.data, count);
+  return vt_program_set_param(p, "w", &s->w, &e->diag);
+}
+
+static vt_status add_program(const cli_work *w, const cli_place *where, const char *name,
+                             cli_stage *s, cli_error *e) {
+  cli_lane *l = &s->lanes[s->n++];
+  const int as_input = s->n > 1;
+  l->name = name;
+  VT_TRY(program_of(w, where, as_input, &l->program, e));
+  if (w->kind->weights[0] != '\0' && !as_input) VT_TRY(make_w(l->program, s, e));
+  if (as_input) VT_TRY(vt_program_set_input(l->program, "w", &s->w, &e->diag));
+  if (s->x.data != NULL) VT_TRY(vt_program_set_input(l->program, "x", &s->x, &e->diag));
+  VT_TRY(vt_program_random_inputs(l->program, SEED, &e->diag));
+  return cli_lane_call(l, e);
+}
+
+static vt_status add_peer(const cli_work *w, const cli_place *where, cli_stage *s, cli_error *e) {
+  const size_t count = (size_t)(w->size[0] * w->size[1]);
+  s->c = calloc(count, sizeof *s->c);
+  if (s->c == NULL) return cli_no_memory(e);
+  const int transposed = w->kind->peer == CLI_PEER_gemv_t;
+  const int vector = w->kind->peer != CLI_PEER_gemm;
+  s->lanes[s->n++] = (cli_lane){.name = "openblas",
+                                .peer = where->peer,
+                                .product = {w->size[0], w->size[1], w->size[2], transposed, vector,
+                                            s->x.data, s->w.data, s->c}};
+  cli_peer_threads(where->peer, where->threads);
+  return cli_lane_call(&s->lanes[s->n - 1], e);
+}
+
+/* ---- what must hold before anything is timed ---- */
+
+static vt_status result_of(vt_program *p, vt_tensor *out, cli_error *e) {
+  const char *name;
+  return vt_program_output(p, 0, &name, out, &e->diag);
+}
+
+static vt_status same_bits(vt_program *a, vt_program *b, const char *what, cli_error *e) {
+  vt_tensor x, y;
+  vt_compare v = {.size = sizeof v};
+  VT_TRY(result_of(a, &x, e));
+  VT_TRY(result_of(b, &y, e));
+  VT_TRY(vt_tensor_compare(&x, &y, &v, &e->diag));
+  if (v.differing == 0) return VT_OK;
+  return VT_FAIL(&e->diag, VT_DIFFERS, "%s: %s and %s differ in %llu of %llu elements", what,
+                 vt_program_backend(a), vt_program_backend(b), (unsigned long long)v.differing,
+                 (unsigned long long)v.compared);
+}
+
+/* Of the peer only that it did the same work: its sums have another order. Every product is below
+ * 1, so the sums are below k. */
+static vt_status same_work(const cli_work *w, const cli_stage *s, cli_error *e) {
+  const double most = 1e-5 * (double)w->size[2] + 1e-3;
+  vt_tensor y;
+  VT_TRY(result_of(s->lanes[0].program, &y, e));
+  const float *ours = y.data;
+  for (int64_t i = 0; i < w->size[0] * w->size[1]; i++) {
+    const double apart = (double)ours[i] - (double)s->c[i];
+    if (apart <= most && apart >= -most) continue;
+    return VT_FAIL(&e->diag, VT_DIFFERS, "element %lld of the product is %g, and %g by openblas",
+                   (long long)i, (double)ours[i], (double)s->c[i]);
+  }
+  return VT_OK;
+}
+
+static vt_status open_lanes(const cli_work *w, const cli_place *where, cli_stage *s, cli_error *e) {
+  const int weights = w->kind->weights[0] != '\0';
+  VT_TRY(make_x(w, s, e));
+  VT_TRY(add_program(w, where, weights ? "parameter" : "none", s, e));
+  if (weights) VT_TRY(add_program(w, where, "input", s, e));
+  if (weights)
+    VT_TRY(same_bits(s->lanes[0].program, s->lanes[1].program, "weights as an input", e));
+  if (where->peer == NULL || w->kind->peer == CLI_PEER_none) return VT_OK;
+  VT_TRY(add_peer(w, where, s, e));
+  return same_work(w, s, e);
+}
+
+vt_status cli_stage_open(const cli_work *w, const cli_place *where, cli_stage *out, cli_error *e) {
+  cli_stage s = {0};
+  const vt_status status = open_lanes(w, where, &s, e);
+  if (status == VT_OK) *out = s;
+  if (status != VT_OK) cli_stage_close(&s);
+  return status;
+}
+
+void cli_stage_close(cli_stage *s) {
+  for (uint32_t i = 0; i < s->n; i++) vt_program_free(s->lanes[i].program);
+  free(s->x.data);
+  free(s->w.data);
+  free(s->c);
+  *s = (cli_stage){0};
+}
+
+vt_status cli_work_check(const cli_work *w, const cli_place *where, cli_error *e) {
+  const cli_work less = cli_work_least(w);
+  const cli_place here = {.backend = where->backend, .threads = where->threads};
+  const cli_place truth = {.backend = "reference", .threads = 1};
+  cli_stage a = {0}, b = {0};
+  char name[CLI_WORK_NAME];
+  cli_work_name(&less, name);
+  vt_status s = cli_stage_open(&less, &truth, &a, e);
+  if (s == VT_OK) s = cli_stage_open(&less, &here, &b, e);
+  if (s == VT_OK) s = same_bits(a.lanes[0].program, b.lanes[0].program, name, e);
+  cli_stage_close(&a);
+  cli_stage_close(&b);
+  return s;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * peer_stub.c - a library with the functions of OpenBLAS that `volta bench` calls, as slow as can
+ * be. PEER_NAME(x) spells them as one of its builds does, peer_int is as wide as its integers; with
+ * PEER_WRONG the products are no products. */
+#include <stdint.h>
+
+#ifdef PEER_WIDE
+typedef int64_t peer_int;
+#define PEER_NAME(x) scipy_##x##64_
+#else
+typedef int32_t peer_int;
+#define PEER_NAME(x) x
+#endif
+#define PEER_API __attribute__((visibility("default")))
+
+enum { TRANSPOSED = 112 };
+
+static int threads = 1;
+
+PEER_API void PEER_NAME(openblas_set_num_threads)(int n);
+PEER_API char *PEER_NAME(openblas_get_config)(void);
+PEER_API void PEER_NAME(cblas_sgemm)(int order, int side_a, int side_b, peer_int m, peer_int n,
+                                     peer_int k, float alpha, const float *a, peer_int lda,
+                                     const float *b, peer_int ldb, float beta, float *c,
+                                     peer_int ldc);
+PEER_API void PEER_NAME(cblas_sgemv)(int order, int side, peer_int rows, peer_int columns,
+                                     float alpha, const float *a, peer_int lda, const float *x,
+                                     peer_int step_x, float beta, float *y, peer_int step_y);
+
+void PEER_NAME(openblas_set_num_threads)(int n) { threads = n; }
+
+char *PEER_NAME(openblas_get_config)(void) {
+  static char text[] = "a stand-in, 0 threads";
+  text[12] = (char)('0' + threads % 10);
+  return text;
+}
+
+static float finish(float sum) {
+#ifdef PEER_WRONG
+  return sum + 1;
+#else
+  return sum;
+#endif
+}
+
+void PEER_NAME(cblas_sgemm)(int order, int side_a, int side_b, peer_int m, peer_int n, peer_int k,
+                            float alpha, const float *a, peer_int lda, const float *b, peer_int ldb,
+                            float beta, float *c, peer_int ldc) {
+  (void)order, (void)side_a, (void)alpha, (void)beta;
+  for (peer_int i = 0; i < m; i++)
+    for (peer_int j = 0; j < n; j++) {
+      float sum = 0;
+      for (peer_int l = 0; l < k; l++)
+        sum += a[i * lda + l] * (side_b == TRANSPOSED ? b[j * ldb + l] : b[l * ldb + j]);
+      c[i * ldc + j] = finish(sum);
+    }
+}
+
+void PEER_NAME(cblas_sgemv)(int order, int side, peer_int rows, peer_int columns, float alpha,
+                            const float *a, peer_int lda, const float *x, peer_int step_x,
+                            float beta, float *y, peer_int step_y) {
+  (void)order, (void)alpha, (void)beta, (void)step_x, (void)step_y;
+  const peer_int n = side == TRANSPOSED ? columns : rows, k = side == TRANSPOSED ? rows : columns;
+  for (peer_int j = 0; j < n; j++) {
+    float sum = 0;
+    for (peer_int l = 0; l < k; l++)
+      sum += x[l] * (side == TRANSPOSED ? a[l * lda + j] : a[j * lda + l]);
+    y[j] = finish(sum);
+  }
+}

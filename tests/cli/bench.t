@@ -1,0 +1,98 @@
+# Measuring: what it takes and what it refuses. What it reports is looked at by tests/bench.
+$ volta help bench
+usage: volta bench [FLAGS] [SUITE [MODEL]]
+\
+Measure how long work takes: a suite of ops, or a model.
+\
+flags:
+      --backend BACKEND     Where to run; cpu unless given.
+      --threads N,N,...     Measure with these numbers of threads. Without it:
+                            1, and 2 where there are as many cores.
+      --compare openblas    Time the products of OpenBLAS too, by turns with
+                            ours, and show the ratio: above 1, ours take less
+                            time. The library is loaded when it is asked for.
+      --peer FILE           The OpenBLAS to load, also one that numpy or scipy
+                            bring along. Without it VOLTA_OPENBLAS says, else
+                            libopenblas.so.0 and libopenblas.so are tried.
+      --only TEXT           Measure the work whose name has this in it.
+      --bind NAME=N,...     Give the dims of MODEL their sizes, as in B=4,T=128.
+                            May be given more than once.
+      --rounds N            How many turns each has: 7 unless given. The best
+                            call of all turns is shown, and the median.
+      --quick               Small sizes and one short turn: to see that it
+                            works, not how fast.
+      --json                Print the report as JSON.
+  -h, --help                Print this help.
+  -q, --quiet               Say nothing on standard error but errors.
+  -v, --verbose             Say more on standard error.
+\
+example:
+  volta bench cpu --quick --only sgemm
+$ volta bench gpu7
+! volta: error: there is no suite 'gpu7'; there are: cpu, model [usage]
+!   help: did you mean `cpu`?
+? 2
+$ volta bench cpuu
+! volta: error: there is no suite 'cpuu'; there are: cpu, model [usage]
+!   help: did you mean `cpu`?
+? 2
+$ volta bench cpu examples/mlp.vt
+! volta: error: the suite cpu takes no model; `volta bench model examples/mlp.vt` does [usage]
+? 2
+$ volta bench model
+! volta: error: the suite model needs one: volta bench model MODEL [usage]
+? 2
+$ volta bench model $TMP/none.vt
+! volta: error: cannot open $TMP/none.vt: No such file or directory [io]
+? 3
+$ volta bench model examples/mlp.vt --backend reference
+! volta: error: the dimension 'B' is not bound [bind]
+!   help: add --bind B=VALUE
+? 2
+$ volta bench model examples/mlp.vt --bind B=2 --compare openblas
+! volta: error: --compare means nothing for the suite model [usage]
+? 2
+$ volta bench model examples/mlp.vt --bind B=2 --only sgemm
+! volta: error: --only means nothing for the suite model [usage]
+? 2
+$ volta bench cpu --bind B=2
+! volta: error: --bind means nothing for the suite cpu [usage]
+? 2
+$ volta bench cpu --compare mkl
+! volta: error: --compare takes openblas, not 'mkl' [usage]
+? 2
+$ volta bench cpu --peer $TMP/libopenblas.so
+! volta: error: --peer says which library --compare openblas loads, and --compare is not given [usage]
+? 2
+$ volta bench cpu --compare openblas --peer $TMP/libopenblas.so
+! volta: error: OpenBLAS cannot be loaded: $TMP/libopenblas.so: cannot open shared object file: No such file or directory [backend]
+!   help: --peer FILE or VOLTA_OPENBLAS names one; those of numpy and scipy serve too
+? 5
+$ VOLTA_OPENBLAS=$TMP/lib.so volta bench cpu --compare openblas
+! volta: error: OpenBLAS cannot be loaded: $TMP/lib.so: cannot open shared object file: No such file or directory [backend]
+!   help: --peer FILE or VOLTA_OPENBLAS names one; those of numpy and scipy serve too
+? 5
+$ volta bench cpu --quick --only warp
+! volta: error: no work of the suite cpu has 'warp' in its name [usage]
+? 2
+$ volta bench cpu --quick --rounds 3
+! volta: error: --quick and --rounds contradict each other [usage]
+? 2
+$ volta bench cpu --rounds 0
+! volta: error: --rounds takes a number from 1 to 1000 [usage]
+? 2
+$ volta bench cpu --threads 1,,2
+! volta: error: --threads takes up to 8 numbers from 1 to 4096, as in 1,2, not '1,,2' [usage]
+? 2
+$ volta bench cpu --threads 0
+! volta: error: --threads takes up to 8 numbers from 1 to 4096, as in 1,2, not '0' [usage]
+? 2
+$ volta bench cpu --threads 1,2,3,4,5,6,7,8,9
+! volta: error: --threads takes up to 8 numbers from 1 to 4096, as in 1,2, not '1,2,3,4,5,6,7,8,9' [usage]
+? 2
+$ volta bench cpu --quick --backend nobody
+! volta: error: there is no backend 'nobody'; there are: reference, cpu, island, null, and gpu, auto [backend]
+? 5
+$ volta bench cpu --quick --only tanh --backend reference --threads 1 | head -2 | cut -c1-70
+reference:0: scalar reference; compositions as the ops that define the
+work                         threads  weights       best us   median u
