@@ -176,6 +176,28 @@ static void test_scatter_long(const vt_cpu_team *t) {
   free(u), free(index);
 }
 
+/* Few rows and many places, which have no table of their own then. */
+static void test_scatter_sparse(const vt_cpu_team *t) {
+  enum { N = 5000, AT = 100003 };
+  static float base[AT], u[N], y[AT], want[AT];
+  static int32_t index[N];
+  const vt_attr_gather_nd a = {.size = sizeof a};
+  uint64_t seed = 23;
+  vt_cpu_call c;
+  for (int i = 0; i < AT; i++) want[i] = base[i] = (float)(i % 100);
+  for (int i = 0; i < N; i++) {
+    index[i] =
+        (int32_t)(moved_below(&seed, 3) ? moved_below(&seed, AT) : moved_below(&seed, 50) * 2000);
+    want[index[i]] = u[i] = (float)-i;
+  }
+  const vt_view in[3] = {line(VT_DTYPE_F32, AT, base),
+                         moved_dense(VT_DTYPE_I32, 2, (int64_t[]){N, 1}, index),
+                         line(VT_DTYPE_F32, N, u)};
+  const vt_view out = line(VT_DTYPE_F32, AT, y);
+  CHECK(run_op(t, VT_OP_scatter_nd, in, 3, &out, 1, &a, &c) == VT_OK);
+  CHECK(memcmp(y, want, sizeof y) == 0);
+}
+
 /* ---- sort ---- */
 
 static int above(const vt_view *x, int64_t i, int64_t j) {
@@ -384,6 +406,7 @@ int main(void) {
   moved_teams(test_gather_nd);
   moved_teams(test_scatter);
   moved_teams(test_scatter_long);
+  moved_teams(test_scatter_sparse);
   moved_teams(test_sort);
   moved_teams(test_top_k);
   moved_teams(test_pools);
