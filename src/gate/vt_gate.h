@@ -12,7 +12,7 @@ uint32_t vt_registry_total(void);
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices,
                          vt_diag *d) VT_NODISCARD;
 /* The first backend of a kind that has a device: its name, or NULL. */
-typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TEST } vt_kind;
+typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TRUTH, VT_KIND_TEST } vt_kind;
 const char *vt_registry_first(vt_kind kind);
 /* Whether a name could be opened, here or where there are other devices and files: 0 when it is
  * misspelt. */

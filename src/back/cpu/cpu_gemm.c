@@ -8,8 +8,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MOST_LEVELS = 20 };
-
 typedef struct sizes {
   const vt_cpu_gemm_type *g;
   int64_t m, n, k;
@@ -17,6 +15,7 @@ typedef struct sizes {
   int64_t region;           /* rows whose sums are kept at a time when there are levels */
   int64_t blocks, levels;
   int64_t cuts_m, cuts_n; /* pieces of a product */
+  int streams;            /* b is read as it lies */
   uint64_t workers;
   uint64_t bytes_a, bytes_b, bytes_level; /* scratch of a worker */
 } sizes;
@@ -41,6 +40,12 @@ static void pack_panel(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t 
 }
 
 /* ---- sizes ---- */
+
+enum { STREAM_ROWS = 2 * VT_CPU_FEW };
+
+int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m) {
+  return m <= least(STREAM_ROWS, type_of(t, dtype)->rows);
+}
 
 /* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
  * are large, to even out what a thread is held up by. Each piece packs what it needs for itself. */
@@ -69,12 +74,14 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.block_m = round_up(224 / narrow, s.g->rows);
   s.block_n = round_up(1024 / narrow, s.g->columns);
   s.region = 4 * s.block_m;
+  s.streams = p->straight && vt_cpu_gemm_streams(t, p->dtype, s.m);
+  if (s.streams) s.block_n = round_up(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
   cut(&s, t, p->n);
   const int64_t rows = round_up(least(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns = least(round_up(s.n, s.g->columns), s.block_n);
   const int64_t depth = least(s.k, VT_CPU_BLOCK);
   s.bytes_a = line_up(rows * depth * s.g->bytes);
-  s.bytes_b = line_up(columns * depth * s.g->bytes);
+  s.bytes_b = line_up(columns * (s.streams ? s.m : depth) * s.g->bytes);
   if (s.levels > 1)
     s.bytes_level =
         line_up(least(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
@@ -95,7 +102,7 @@ typedef struct piece {
   vt_cpu_chain *tail;
   int64_t tile_m; /* rows of a panel of a */
   char *a, *b;    /* scratch for panels */
-  char *level[MOST_LEVELS];
+  char *level[VT_CPU_LEVELS];
   int64_t m0, m1, n0, n1;
 } piece;
 
@@ -116,43 +123,74 @@ static char *level_at(const piece *w, int64_t level, const area *r, int64_t i) {
   return w->level[level] + (i - r->top) * w->s->block_n * w->s->g->bytes;
 }
 
+/* Whether the block begins a group. */
+static int is_first(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
+
 /* A result whose columns are apart is gathered into a tile and put back. */
 static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
                       const char *b, char *c, int64_t rows, int64_t width) {
-  const int first = r->k0 == 0;
   const vt_cpu_gemm_type *g = w->s->g;
   _Alignas(64) char hold[VT_CPU_MOST_ROWS * 64 * sizeof(float)];
   const int64_t apart = w->p.column;
-  for (int64_t i = 0; i < rows && !first; i++)
+  for (int64_t i = 0; i < rows && !is_first(r); i++)
     g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, apart, width, 1);
-  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, first);
+  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, is_first(r));
   for (int64_t i = 0; i < rows; i++)
     g->add(c + i * w->p.row * g->bytes, apart, hold + i * g->columns * g->bytes, 1, width, 1);
 }
 
-static void sum_tile(const piece *w, const area *r, int64_t i, int64_t j, const char *a,
-                     const char *b) {
+/* Where the sums of a group are: [i, j], and the next row. */
+static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
+  *row = w->s->levels > 1 ? w->s->block_n : w->p.row;
+  return w->s->levels > 1 ? level_at(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
+                          : result_at(w, i, j);
+}
+
+/* Returns how many columns were done. */
+static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, const char *a,
+                        const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t rows = least(r->i1 - i, w->tile_m), width = least(r->j1 - j, g->columns);
-  const int64_t k = r->k1 - r->k0, bytes = g->bytes;
-  const int first = r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0;
+  const int64_t k = r->k1 - r->k0, several = rows <= VT_CPU_FEW ? g->panels[rows - 1] : 1;
+  const int apart = w->s->levels == 1 && w->p.column != 1;
   vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
-  if (w->s->levels > 1) {
-    tile(k, a, w->tile_m, b, level_at(w, 0, r, i) + (j - r->j0) * bytes, w->s->block_n, width,
-         first);
-  } else if (w->p.column == 1) {
-    tile(k, a, w->tile_m, b, result_at(w, i, j), w->p.row, width, first);
+  int64_t row;
+  char *c = sum_at(w, r, i, j, &row);
+  if (apart) {
+    sum_apart(w, r, tile, a, b, c, rows, width);
+  } else if (several > 1 && r->j1 - j >= several * g->columns) {
+    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, is_first(r));
+    return several * g->columns;
   } else {
-    sum_apart(w, r, tile, a, b, result_at(w, i, j), rows, width);
+    tile(k, a, w->tile_m, b, c, row, width, is_first(r));
   }
+  return width;
 }
 
 static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end) {
   const int64_t columns = w->s->g->columns;
   const char *a = r->a;
-  for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next) {
-    const char *b = r->b + (from - r->j0) / columns * r->b_next;
-    for (int64_t j = from; j < end; j += columns, b += r->b_next) sum_tile(w, r, i, j, a, b);
+  for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next)
+    for (int64_t j = from; j < end;)
+      j += sum_tile(w, r, i, j, a, r->b + (j - r->j0) / columns * r->b_next);
+}
+
+/* b as it lies, a few rows at a time; the chains are in scratch. */
+static void sum_stream(const piece *w, const area *r) {
+  const vt_cpu_gemm_type *g = w->s->g;
+  const vt_cpu_side *b = &w->p.b;
+  const int64_t n = r->j1 - r->j0, row = round_up(n, g->columns), bytes = g->bytes;
+  const char *from = (const char *)b->data + (r->k0 * b->along + r->j0) * bytes;
+  for (int64_t i = r->i0; i < r->i1; i += VT_CPU_FEW) {
+    const int64_t rows = least(r->i1 - i, VT_CPU_FEW), at = i - r->i0;
+    g->stream[rows - 1](r->k1 - r->k0, r->a + at * bytes, w->tile_m, from, b->along, n,
+                        w->b + at * row * bytes, row);
+  }
+  for (int64_t i = r->i0; i < r->i1; i++) {
+    int64_t next;
+    char *c = sum_at(w, r, i, r->j0, &next);
+    g->add(c, w->s->levels > 1 ? 1 : w->p.column, w->b + (i - r->i0) * row * bytes, 1, n,
+           is_first(r));
   }
 }
 
@@ -211,7 +249,11 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
     r->i0 = i;
     r->i1 = least(i + high, end);
     r->a = panels_of(w, &w->p.a, r, r->i0, r->i1, w->tile_m, w->a, &r->a_next);
-    sum_area(w, r);
+    if (w->s->streams) {
+      sum_stream(w, r);
+    } else {
+      sum_area(w, r);
+    }
     if (w->s->levels > 1) add_levels(w, r);
     if (r->k1 == w->s->k) finish(w, r);
   }
@@ -221,7 +263,8 @@ static void walk_depth(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
     r->k1 = least(r->k0 + VT_CPU_BLOCK, w->s->k);
-    r->b = panels_of(w, &w->p.b, r, r->j0, r->j1, w->s->g->columns, w->b, &r->b_next);
+    if (!w->s->streams)
+      r->b = panels_of(w, &w->p.b, r, r->j0, r->j1, w->s->g->columns, w->b, &r->b_next);
     walk_rows(w, r, end);
     r->k0 = r->k1;
   } while (r->k0 < w->s->k);

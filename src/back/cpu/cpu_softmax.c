@@ -17,7 +17,7 @@ float vt_cpu_row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n
   const vt_cpu_fold *fold = &k->folds->fold[VT_FOLD_SUM][VT_DTYPE_F32];
   if (n <= VT_FOLD_CHUNK) {
     float *e = y == NULL ? part : y;
-    k->maps->exp_less(e, x, m, n);
+    k->folds->exp_less(e, x, m, n);
     fold->line(e, n, &sum);
     return sum;
   }
@@ -29,11 +29,11 @@ float vt_cpu_row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n
   return sum;
 }
 
+/* A NaN makes the sum one, whatever m is; so do two infinities, as they do in x - max x. */
 static void softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
-  const float sum = vt_cpu_row_exp(k, x, vt_cpu_row_max(k, x, r->n), r->n, y);
   (void)line;
-  k->folds->rows[VT_DTYPE_F32].divide(y, r->n, &sum);
+  k->folds->share(y, r->n, vt_cpu_row_exp(k, x, k->folds->top(x, r->n), r->n, y));
 }
 
 static void log_softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {

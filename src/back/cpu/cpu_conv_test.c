@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_conv_test.c - convolutions of all kinds against the reference: sizes, strides, dilations,
+ * padding and groups drawn by lot, and the sizes at which something changes. */
+#include "contracted_test.h"
+
+typedef struct geometry {
+  uint32_t axes;
+  int64_t images, groups, depth, rows; /* depth, rows: of a group */
+  int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
+  int bias, wild;
+} geometry;
+
+static geometry random_geometry(void) {
+  geometry g = {.axes = (uint32_t)random_of(1, 3),
+                .images = random_of(1, 3),
+                .groups = random_of(0, 2) ? 1 : random_of(1, 4),
+                .depth = random_of(1, 5),
+                .rows = random_of(1, 10),
+                .bias = (int)random_of(0, 1),
+                .wild = (int)random_of(0, 1)};
+  const int64_t most = g.axes == 1 ? 70 : g.axes == 2 ? 11 : 5;
+  for (uint32_t i = 0; i < g.axes; i++) {
+    g.dim[i] = random_of(1, most);
+    g.kernel[i] = random_of(1, g.axes == 3 ? 3 : 5);
+    g.stride[i] = random_of(0, 1) ? 1 : random_of(1, 4);
+    g.dilation[i] = random_of(0, 1) ? 1 : random_of(1, 4);
+    g.low[i] = random_of(0, 4);
+    g.high[i] = random_of(0, 4);
+  }
+  return g;
+}
+
+static int64_t extent(const geometry *g, uint32_t i) {
+  return (g->kernel[i] - 1) * g->dilation[i] + 1;
+}
+static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+  vt_attr_list l = {.n = n};
+  memcpy(l.v, v, n * sizeof *v);
+  return l;
+}
+static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t n, int64_t *out) {
+  out[0] = first, out[1] = second;
+  memcpy(out + 2, rest, n * sizeof *rest);
+}
+
+static trial begin(const geometry *g, uint32_t op, uint32_t dtype, const int64_t *a,
+                   const int64_t *b, const int64_t *y) {
+  trial t = {.op = op, .n_in = g->bias ? 3 : 2};
+  const int64_t outputs = g->rows * g->groups;
+  t.in[0] = view_random(dtype, g->axes + 2, a, g->wild);
+  t.in[1] = view_random(dtype, g->axes + 2, b, g->wild);
+  if (g->bias) t.in[2] = view_random(dtype, 1, &outputs, g->wild);
+  t.out = view_result(dtype, g->axes + 2, y);
+  return t;
+}
+
+/* ---- the three ---- */
+
+static int try_conv(const geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
+  int64_t places[3], x[5], w[5], y[5];
+  for (uint32_t i = 0; i < g->axes; i++) {
+    const int64_t room = g->dim[i] + g->low[i] + g->high[i] - extent(g, i);
+    if (room < 0) return 0;
+    places[i] = room / g->stride[i] + 1;
+  }
+  const vt_attr_conv a = {.size = sizeof a,
+                          .stride = list_of(g->stride, g->axes),
+                          .dilation = list_of(g->dilation, g->axes),
+                          .low = list_of(g->low, g->axes),
+                          .high = list_of(g->high, g->axes),
+                          .groups = g->groups};
+  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
+  dims_of(g->images, g->rows * g->groups, places, g->axes, y);
+  trial t = begin(g, VT_OP_conv, dtype, x, w, y);
+  t.attrs = &a;
+  trial_run(&t, teams, n, "conv");
+  return 1;
+}
+
+static int try_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
+  int64_t out[3], x[5], w[5], y[5];
+  for (uint32_t i = 0; i < g->axes; i++) {
+    out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + extent(g, i);
+    if (out[i] < 0) return 0;
+  }
+  const vt_attr_conv_transpose a = {.size = sizeof a,
+                                    .stride = list_of(g->stride, g->axes),
+                                    .dilation = list_of(g->dilation, g->axes),
+                                    .low = list_of(g->low, g->axes),
+                                    .high = list_of(g->high, g->axes),
+                                    .groups = g->groups};
+  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  dims_of(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
+  dims_of(g->images, g->rows * g->groups, out, g->axes, y);
+  trial t = begin(g, VT_OP_conv_transpose, dtype, x, w, y);
+  t.attrs = &a;
+  trial_run(&t, teams, n, "conv_transpose");
+  return 1;
+}
+
+/* dy is of any size: here, that of the result of some convolution, or another one. */
+static int try_weights(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
+  int64_t places[3], x[5], dy[5], w[5];
+  for (uint32_t i = 0; i < g->axes; i++) places[i] = random_of(1, g->axes == 1 ? 300 : 8);
+  const vt_attr_conv_weight_grad a = {.size = sizeof a,
+                                      .kernel = list_of(g->kernel, g->axes),
+                                      .stride = list_of(g->stride, g->axes),
+                                      .dilation = list_of(g->dilation, g->axes),
+                                      .low = list_of(g->low, g->axes),
+                                      .groups = g->groups};
+  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  dims_of(g->images, g->rows * g->groups, places, g->axes, dy);
+  dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
+  g->bias = 0;
+  trial t = begin(g, VT_OP_conv_weight_grad, dtype, x, dy, w);
+  t.attrs = &a;
+  trial_run(&t, teams, n, "conv_weight_grad");
+  return 1;
+}
+
+/* ---- sizes ---- */
+
+static void by_lot(const vt_cpu_team *teams, int n) {
+  const int tries = vt_test_is_long() ? 2000 : 60;
+  int tried[3] = {0};
+  for (int i = 0; i < tries; i++) {
+    geometry g = random_geometry();
+    const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
+    tried[0] += try_conv(&g, dtype, teams, n);
+    tried[1] += try_transpose(&g, dtype, teams, n);
+    tried[2] += try_weights(&g, dtype, teams, n);
+  }
+  for (int i = 0; i < 3; i++) CHECK(tried[i] > tries / 3);
+}
+
+/* Around the lengths of blocks and groups of blocks; only a contraction that is long has levels. */
+static void lengths(const vt_cpu_team *teams, int n) {
+  static const int64_t depth[] = {1, 255, 256, 257, 2047, 2048, 2049, 16385};
+  for (int i = 0; i < 8; i++) {
+    geometry g = {.axes = 1,
+                  .images = 1,
+                  .groups = 1,
+                  .depth = depth[i],
+                  .rows = 2,
+                  .dim = {3},
+                  .kernel = {1},
+                  .stride = {1},
+                  .dilation = {1}};
+    try_conv(&g, VT_DTYPE_F32, teams, n);
+    g.low[0] = 1;
+    try_conv(&g, VT_DTYPE_F32, teams, n);
+    g = (geometry){.axes = 1,
+                   .images = 1,
+                   .groups = 1,
+                   .depth = 1,
+                   .rows = 1,
+                   .dim = {depth[i] + 4},
+                   .kernel = {depth[i]},
+                   .stride = {1},
+                   .dilation = {1}};
+    if (depth[i] < 3000) try_conv(&g, VT_DTYPE_F32, teams, n);
+    try_transpose(&(geometry){.axes = 1,
+                              .images = 1,
+                              .groups = 1,
+                              .depth = depth[i],
+                              .rows = 1,
+                              .dim = {2},
+                              .kernel = {2},
+                              .stride = {2},
+                              .dilation = {1}},
+                  VT_DTYPE_F32, teams, n);
+  }
+}
+
+/* Much padding, far taps, strides beyond everything: no grid is made of these. */
+static void far_apart(const vt_cpu_team *teams, int n) {
+  const int64_t far = INT64_C(1) << 30;
+  geometry g = {.axes = 1,
+                .images = 1,
+                .groups = 1,
+                .depth = 2,
+                .rows = 3,
+                .dim = {8},
+                .kernel = {2},
+                .stride = {1},
+                .dilation = {far},
+                .low = {far}};
+  CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_weights(&g, VT_DTYPE_F32, teams, n));
+  g.dilation[0] = 1, g.stride[0] = far;
+  CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
+  g = (geometry){.axes = 2,
+                 .images = 2,
+                 .groups = 2,
+                 .depth = 1,
+                 .rows = 1,
+                 .dim = {2, 3},
+                 .kernel = {2, 2},
+                 .stride = {37, 19},
+                 .dilation = {5, 19},
+                 .low = {1, 0},
+                 .bias = 1};
+  CHECK(try_transpose(&g, VT_DTYPE_F32, teams, n));
+}
+
+/* Axes without elements, channels that are not there. */
+static void empty(const vt_cpu_team *teams, int n) {
+  geometry g = {.axes = 2,
+                .images = 2,
+                .groups = 1,
+                .rows = 3,
+                .dim = {4, 4},
+                .kernel = {2, 2},
+                .stride = {1, 1},
+                .dilation = {1, 1},
+                .bias = 1};
+  CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_transpose(&g, VT_DTYPE_F64, teams, n));
+  g.depth = 1, g.images = 0;
+  CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_weights(&g, VT_DTYPE_F32, teams, n));
+  g.images = 1, g.dim[1] = 0, g.high[1] = 3;
+  CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
+}
+
+int main(void) {
+  vt_cpu_team teams[TEAMS];
+  const int n = teams_open(teams);
+  by_lot(teams, n);
+  lengths(teams, n);
+  far_apart(teams, n);
+  empty(teams, n);
+  teams_close(teams, n);
+  TEST_DONE();
+}

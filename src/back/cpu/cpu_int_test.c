@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_int_test.c - products and convolutions of small integers against the reference: types, zero
+ * points, batches, strides and geometry drawn by lot, and sums as large as they can be. */
+#include "contracted_test.h"
+
+static uint32_t random_byte_type(void) { return random_of(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
+
+/* A zero point of the type of operand i: one, or one for each of n. */
+static vt_view zero_point(const trial *t, uint32_t i, int64_t n, int one) {
+  return view_random(t->in[i].dtype, one ? 0 : 1, &n, 0);
+}
+
+/* ---- matrices ---- */
+
+typedef struct product {
+  int64_t m, n, k;
+  uint32_t lead; /* axes before them */
+  int64_t batch[3];
+  uint32_t operands;
+  uint32_t a, b;
+} product;
+
+/* Either side may have fewer axes, or a single matrix along one. */
+static vt_view side(const product *p, uint32_t dtype, int64_t rows, int64_t columns, int plain) {
+  int64_t dim[5];
+  const uint32_t lead = plain ? 0 : (uint32_t)random_of(0, p->lead);
+  for (uint32_t i = 0; i < lead; i++) dim[i] = random_of(0, 3) ? p->batch[p->lead - lead + i] : 1;
+  dim[lead] = rows, dim[lead + 1] = columns;
+  return view_random(dtype, lead + 2, dim, 0);
+}
+
+static vt_view product_of(const vt_view *a, const vt_view *b) {
+  const uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+  int64_t dim[5];
+  for (uint32_t i = 0; i + 2 < rank; i++) {
+    const int64_t x = i + a->rank >= rank ? a->dim[i + a->rank - rank] : 1;
+    const int64_t y = i + b->rank >= rank ? b->dim[i + b->rank - rank] : 1;
+    dim[i] = x == 1 ? y : x;
+  }
+  dim[rank - 2] = a->dim[a->rank - 2];
+  dim[rank - 1] = b->dim[b->rank - 1];
+  return view_result(VT_DTYPE_I32, rank, dim);
+}
+
+static void try_product(const product *p, uint32_t op, const vt_cpu_team *teams, int n) {
+  trial t = {.op = op, .n_in = p->operands};
+  t.in[0] = side(p, p->a, p->m, p->k, 0);
+  t.in[1] = side(p, p->b, p->k, p->n, op == VT_OP_linear_int);
+  if (t.n_in > 2) t.in[2] = zero_point(&t, 0, 1, 1);
+  if (t.n_in > 3) t.in[3] = zero_point(&t, 1, p->n, (int)random_of(0, 1));
+  if (t.n_in > 4) t.in[4] = view_random(VT_DTYPE_I32, 1, &p->n, 0);
+  t.out = product_of(&t.in[0], &t.in[1]);
+  trial_run(&t, teams, n, "product");
+}
+
+static void products_by_lot(const vt_cpu_team *teams, int n) {
+  const int tries = vt_test_is_long() ? 2000 : 120;
+  for (int i = 0; i < tries; i++) {
+    product p = {.m = random_of(0, 20),
+                 .n = random_of(0, 3) ? random_of(0, 60) : random_of(90, 200),
+                 .k = random_of(0, 40),
+                 .lead = (uint32_t)random_of(0, 3),
+                 .batch = {random_of(1, 3), random_of(0, 3), random_of(1, 2)},
+                 .operands = (uint32_t)random_of(2, 4),
+                 .a = random_byte_type(),
+                 .b = random_byte_type()};
+    const uint32_t op = random_of(0, 2) ? VT_OP_matmul_int : VT_OP_linear_int;
+    if (op == VT_OP_linear_int && random_of(0, 1)) p.operands = 5;
+    try_product(&p, op, teams, n);
+  }
+}
+
+/* All products at the end of their range, as many as i32 holds. */
+static void largest(uint32_t a, uint32_t b, int low_a, int low_b, int64_t k,
+                    const vt_cpu_team *teams, int n) {
+  const int64_t dims[2][2] = {{2, k}, {k, 3}};
+  trial t = {.op = VT_OP_matmul_int, .n_in = 2};
+  t.in[0] = view_result(a, 2, dims[0]);
+  t.in[1] = view_result(b, 2, dims[1]);
+  const uint8_t end_a = a == VT_DTYPE_I8 ? (low_a ? 0x80 : 0x7f) : 0xff;
+  const uint8_t end_b = b == VT_DTYPE_I8 ? (low_b ? 0x80 : 0x7f) : 0xff;
+  memset(t.in[0].data, end_a, (size_t)(2 * k));
+  memset(t.in[1].data, end_b, (size_t)(3 * k));
+  t.out = product_of(&t.in[0], &t.in[1]);
+  trial_run(&t, teams, n, "largest");
+}
+
+/* ---- convolutions ---- */
+
+static void try_conv(const vt_cpu_team *teams, int n) {
+  const uint32_t axes = (uint32_t)random_of(1, 3);
+  const int64_t groups = random_of(0, 1) ? 1 : random_of(1, 3);
+  const int64_t depth = random_of(1, 6), outputs = groups * random_of(1, 10);
+  vt_attr_conv_int a = {.size = sizeof a, .groups = groups};
+  int64_t x[5] = {random_of(1, 3), groups * depth}, w[5] = {outputs, depth}, y[5];
+  y[0] = x[0], y[1] = outputs;
+  a.stride.n = a.dilation.n = a.low.n = a.high.n = axes;
+  for (uint32_t i = 0; i < axes; i++) {
+    x[2 + i] = random_of(5, axes == 1 ? 150 : 9);
+    w[2 + i] = random_of(1, 3);
+    a.stride.v[i] = random_of(1, 3), a.dilation.v[i] = random_of(1, 2);
+    a.low.v[i] = random_of(0, 2), a.high.v[i] = random_of(0, 2);
+    const int64_t extent = (w[2 + i] - 1) * a.dilation.v[i] + 1;
+    y[2 + i] = (x[2 + i] + a.low.v[i] + a.high.v[i] - extent) / a.stride.v[i] + 1;
+  }
+  trial t = {.op = VT_OP_conv_int, .attrs = &a, .n_in = (uint32_t)random_of(2, 5)};
+  t.in[0] = view_random(random_byte_type(), axes + 2, x, 0);
+  t.in[1] = view_random(random_byte_type(), axes + 2, w, 0);
+  if (t.n_in > 2) t.in[2] = zero_point(&t, 0, 1, 1);
+  if (t.n_in > 3) t.in[3] = zero_point(&t, 1, outputs, (int)random_of(0, 1));
+  if (t.n_in > 4) t.in[4] = view_random(VT_DTYPE_I32, 1, &outputs, 0);
+  t.out = view_result(VT_DTYPE_I32, axes + 2, y);
+  trial_run(&t, teams, n, "conv_int");
+}
+
+int main(void) {
+  vt_cpu_team teams[TEAMS];
+  const int n = teams_open(teams), tries = vt_test_is_long() ? 1500 : 80;
+  products_by_lot(teams, n);
+  for (int i = 0; i < 4; i++) largest(VT_DTYPE_I8, VT_DTYPE_I8, i & 1, i >> 1, 131071, teams, n);
+  for (int i = 0; i < 2; i++) largest(VT_DTYPE_U8, VT_DTYPE_I8, 0, i, 65793, teams, n);
+  for (int i = 0; i < 2; i++) largest(VT_DTYPE_I8, VT_DTYPE_U8, i, 0, 65793, teams, n);
+  largest(VT_DTYPE_U8, VT_DTYPE_U8, 0, 0, 33025, teams, n);
+  for (int i = 0; i < tries; i++) try_conv(teams, n);
+  teams_close(teams, n);
+  TEST_DONE();
+}
