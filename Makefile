@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: all setup run test test-full exhaustive bench bench-plan baselines fuzz docs format clean help \
+.PHONY: all setup run test test-full exhaustive bench bench-plan bench-cpu baselines fuzz docs format clean help \
   install uninstall
 
 all: ## build into build/ and leave build/volta
@@ -20,7 +20,7 @@ uninstall: ## remove what `make install` with the same PREFIX and DESTDIR put th
 setup: ## install what building needs (Debian, Ubuntu); VOLTA_SETUP=no skips it
 	@scripts/setup.sh run
 
-run: ## set up, build, then run an example on every backend and compare the bits
+run: ## set up, build, then run an example by the reference and the cpu backend and compare the bits
 	@scripts/setup.sh run
 	@scripts/configure.sh build
 	@cmake --build build -j $(JOBS) --target volta
@@ -34,18 +34,27 @@ test-full: ## the same with long forms, a plain clang build and the thread sanit
 	@scripts/setup.sh test
 	@scripts/test.sh --full
 
-exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC='log exp' for some; AGAINST=1 compares digests only)
+exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC='log exp' for some; AGAINST=1 compares digests only; BACKEND=cpu: as a backend computes it, ISA=avx2)
+ifdef BACKEND
+	@$(if $(filter pow,$(FUNC)),echo "BACKEND= compares digests; pow has none" >&2; exit 2)
+	@build/exhaustive_backend --against src/num/exhaustive.digests --backend $(BACKEND) \
+	  $(if $(ISA),--isa $(ISA)) $(foreach f,$(FUNC),--func $(f))
+else
 	@$(if $(and $(AGAINST),$(filter pow,$(FUNC))),echo "AGAINST=1 compares digests; pow has none" >&2; exit 2)
 	@test -x build/exhaustive || { echo "make exhaustive needs libmpfr-dev: install it, then 'make clean'" >&2; exit 1; }
 	@$(if $(if $(FUNC),$(filter-out pow,$(FUNC)),all),build/exhaustive --state build/exhaustive.state \
 	  $(foreach f,$(filter-out pow,$(FUNC)),--func $(f)) $(if $(AGAINST),--against src/num/exhaustive.digests))
 	@$(if $(if $(FUNC),$(filter pow,$(FUNC)),$(if $(AGAINST),,pow)),build/exhaustive_pow --state build/exhaustive.state)
+endif
 
 bench: all ## cycles a call of each function, beside the C library's and SLEEF's (bench/num/README.md)
 	@cmake --build build --target bench-num
 
 bench-plan: all ## seconds of passes and planning by the number of nodes; some minutes (bench/plan/README.md)
 	@cmake --build build --target bench-plan
+
+bench-cpu: all ## the CPU backend beside OpenBLAS, PyTorch and ONNX Runtime; ten minutes (docs/governance/performance.md)
+	@bench/cpu_table.sh $(BENCH)
 
 baselines: all ## write down what plans take now, after they have become smaller (bench/baselines)
 	@cmake --build build --target baselines

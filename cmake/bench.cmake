@@ -49,3 +49,12 @@ if(VOLTA_TESTS)
     --peers ${CMAKE_BINARY_DIR}/peers WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(bench/verb PROPERTIES LABELS bench)
 endif()
+
+# The tables of docs/governance/performance.md, held to the results they are made of; bench/cpu_table.sh
+# measures anew.
+if(VOLTA_TESTS)
+  add_test(NAME bench/performance_page COMMAND python3 -B ${CMAKE_SOURCE_DIR}/bench/cpu/table.py check)
+  add_test(NAME bench/performance_page_catch
+    COMMAND python3 -B ${CMAKE_SOURCE_DIR}/bench/cpu/table.py self-check)
+  set_tests_properties(bench/performance_page bench/performance_page_catch PROPERTIES LABELS tools)
+endif()

@@ -26,7 +26,7 @@ _volta() {
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
       plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --fallback --allow-unadmitted --certificate --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
       run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --metrics --trace --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
-      parity) flags="--help -h --quiet -q --verbose -v --backends --allow-unadmitted --untried --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
+      parity) flags="--help -h --quiet -q --verbose -v --backends --threads --allow-unadmitted --untried --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       admit) flags="--help -h --quiet -q --verbose -v --out -o --short --jobs --reproducer --json" ;;
       bench) flags="--help -h --quiet -q --verbose -v --backend --threads --compare --peer --only --bind --rounds --quick --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
@@ -77,6 +77,7 @@ _volta() {
     run:--memory-budget) COMPREPLY=() ;;
     run:--plan-cache) COMPREPLY=($(compgen -d -- "$cur")) ;;
     parity:--backends) _volta_backends "$head" "$cur" ;;
+    parity:--threads) COMPREPLY=() ;;
     parity:--certificate) COMPREPLY=($(compgen -f -- "$cur")) ;;
     parity:--bind) COMPREPLY=() ;;
     parity:--seed) COMPREPLY=() ;;

@@ -137,6 +137,7 @@ _volta() {
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
         '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
+        '--threads=[Run each backend but the first, or the only one, with each of these numbers of threads, as in 1,2,3]:N,...: ' \
         '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
         '--untried[Do not try first what the backends declare\: what one does not keep is then seen as a difference]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
@@ -200,7 +201,7 @@ _volta() {
         '-q[Say nothing on standard error but errors]' \
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
-        '--backend=[Add whether this backend runs each op itself]:BACKEND:_volta_backends' \
+        '--backend=[Add whether this backend runs each op itself, and how]:BACKEND:_volta_backends' \
         '--allow-unadmitted[Ask a plug-in though no certificate admits it]' \
         '--markdown[Print the page docs/ops.md]' \
         '--json[Print the report as JSON]' ;;

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_builds.sh [FOLDER] - the same bits from any compiler at any level of optimisation.
+# check_builds.sh [FOLDER [VOLTA]] - the same bits from any compiler at any level of optimisation.
 # Builds the binary in variants (below FOLDER, build/variants unless told), then compares what each
 # prints for the examples, byte by byte: digests against the published ones, formatted models,
-# plans. Every command runs in two processes of each binary. VOLTA_TEST_FULL=1 builds more variants.
+# plans. Every command runs in two processes of each binary. VOLTA, a binary that is there already,
+# is one of them, and saves building one by gcc; VOLTA_TEST_FULL=1 builds more variants.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=${1:-build/variants}
+there=${2-}
 # Levels of optimisation, a line each: far from each other and from those of the tests' lanes.
 levels_of() {
   if [[ -n ${VOLTA_TEST_FULL-} ]]; then
     printf '%s\n' -O0 -O1 -O2 -O3 -Os "-O3 -march=native"
   elif [[ $1 == gcc ]]; then
-    echo -O0
+    if [[ -z $there ]]; then echo -O0; fi
   else
     echo -O3
   fi
@@ -40,6 +42,7 @@ build() {
     cmake --build "$place" --target volta -j "${VOLTA_JOBS:-$(nproc)}" >>"$place/log" 2>&1
 }
 variants=() skipped=()
+if [[ -n $there ]]; then variants+=("$(dirname "$there")"); fi
 for compiler in gcc clang; do
   if ! command -v "$compiler" >/dev/null; then
     if [[ ,${VOLTA_REQUIRE-}, == *,$compiler,* ]]; then fail "no $compiler"; else skipped+=("$compiler"); fi

@@ -165,6 +165,10 @@ typedef struct vt_bk_api {
   int32_t (*wait)(vt_bk_program *prog, vt_bk_error *out_error);
   /* May be left out: then steps are timed by `progress`. Asked after `wait`, if `measure` is 1. */
   int32_t (*metrics)(vt_bk_program *prog, vt_bk_metrics *out_metrics);
+  /* May be left out. Where the bytes of a buffer lie, when the host can read and write them there
+   * between runs: results are then looked at where they are instead of being copied. NULL: it
+   * cannot. Holds until `buffer_free`. */
+  void *(*buffer_map)(vt_bk_device *dev, uint64_t handle);
 } vt_bk_api;
 
 /* The one exported symbol. Returns NULL when it cannot serve `host->abi_major`. */

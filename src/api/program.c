@@ -23,22 +23,42 @@ static int by_name(const void *a, const void *b, const void *context) {
   return strcmp(g->results[*(const uint32_t *)a].name, g->results[*(const uint32_t *)b].name);
 }
 
-/* Results are read back into these after each run: no allocation later. */
+/* Made canonical in place, a result must not be part of another, which may see it as another type.
+ */
+static int stands_alone(const vt_program *p, uint32_t result) {
+  const vt_buffer *all = p->line.plan->buffers, *b = &all[p->g->results[result].value];
+  for (uint32_t i = 0; i < p->g->n_results; i++) {
+    const vt_buffer *other = &all[p->g->results[i].value];
+    if (i != result && other->class == b->class && other->offset < b->offset + b->bytes &&
+        b->offset < other->offset + other->bytes)
+      return 0;
+  }
+  return 1;
+}
+
+static vt_status take_result(vt_program *p, uint32_t i, vt_diag *d) {
+  const uint32_t value = p->g->results[p->order[i]].value;
+  p->results[i] = vt_tensor_like(&p->g->values[value].type);
+  if (stands_alone(p, p->order[i])) p->results[i].data = vt_exec_result(p->line.exec, value);
+  p->in_place[i] = p->results[i].data != NULL;
+  if (p->in_place[i]) return VT_OK;
+  p->results[i].data = vt_arena_array(&p->arena, (size_t)p->line.plan->buffers[value].bytes, 1);
+  return p->results[i].data != NULL ? VT_OK : out_of_memory(d);
+}
+
+/* Results are read back into these after each run, if they are not seen where they are: no
+ * allocation later. */
 static vt_status take_results(vt_program *p, vt_diag *d) {
   const vt_graph *g = p->g;
   p->given = VT_NEW_N(&p->arena, uint8_t, g->n_ports);
   p->order = VT_NEW_N(&p->arena, uint32_t, g->n_results);
   p->results = VT_NEW_N(&p->arena, vt_tensor, g->n_results);
+  p->in_place = VT_NEW_N(&p->arena, uint8_t, g->n_results);
   if (vt_arena_status(&p->arena) != VT_OK) return out_of_memory(d);
   for (uint32_t i = 0; i < g->n_results; i++) p->order[i] = i;
   if (vt_sort(p->order, g->n_results, sizeof *p->order, by_name, g, p->a) != VT_OK)
     return out_of_memory(d);
-  for (uint32_t i = 0; i < g->n_results; i++) {
-    const uint32_t value = g->results[p->order[i]].value;
-    p->results[i] = vt_tensor_like(&g->values[value].type);
-    p->results[i].data = vt_arena_array(&p->arena, (size_t)p->line.plan->buffers[value].bytes, 1);
-    if (p->results[i].data == NULL) return out_of_memory(d);
-  }
+  for (uint32_t i = 0; i < g->n_results; i++) VT_TRY(take_result(p, i, d));
   return VT_OK;
 }
 
@@ -139,7 +159,7 @@ static vt_status publish(vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_results; i++) {
     const uint32_t value = p->g->results[p->order[i]].value;
     uint64_t count, bytes;
-    VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
+    if (!p->in_place[i]) VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
     VT_TRY(vt_tensor_bytes(&p->results[i], &count, &bytes, d));
     vt_canonical(p->results[i].data, p->results[i].dtype, count);
   }

@@ -28,7 +28,8 @@ struct vt_program {
   const vt_graph *g;    /* the one that runs */
   uint8_t *given;       /* a port has its value; by port index */
   uint32_t *order;      /* results in ascending byte order of their names */
-  vt_tensor *results;   /* host copies, in that order; NULL data when empty */
+  vt_tensor *results;   /* in that order; NULL data when empty */
+  uint8_t *in_place;    /* a result is looked at where the device has it; else it is a copy */
   int published;        /* the last run succeeded */
   uint64_t allocations; /* while the last run ran */
   vt_arena word_arena;  /* of what follows */

@@ -53,9 +53,13 @@ static void detect(vt_cpu *c) {
   c->vnni = c->avx512 && has(c7, LEAF7_ECX_VNNI);
 }
 
+void vt_cpu_pause(void) { __builtin_ia32_pause(); }
+
 #elif defined(__aarch64__)
+void vt_cpu_pause(void) { __asm__ volatile("yield"); }
 static void detect(vt_cpu *c) { c->neon = c->fma = 1; /* both are part of the architecture */ }
 #else
+void vt_cpu_pause(void) {}
 static void detect(vt_cpu *c) { (void)c; }
 #endif
 

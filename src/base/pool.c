@@ -1,56 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pool.c - workers that sleep between runs. A run is announced by a new round number under the
- * lock; every worker takes part in every round, if only to find that no job is left, and the run
- * is over when all have come back. So the fields of a round never change under a worker. */
+ * pool.c - workers that wait between runs: for a short while by looking, as the next run is often
+ * near, then asleep. A job is taken by counting down how many are left, which one step does, so
+ * that whoever has taken one knows that its run is not over; nobody else looks at what the run
+ * consists of. A run is over when all its jobs are done, whether all workers took part or none. */
 #include "vt_pool.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include "vt_cpu.h"
 #include "vt_fpenv.h"
 
-enum { MAX_THREADS = 1024 };
+/* A look and a pause take some 10 to 50 nanoseconds, so these are tens of microseconds: longer than
+ * it takes to fall asleep and to be woken. */
+enum { MAX_THREADS = 1024, LOOKS = 1000 };
 
 struct vt_pool {
   vt_alloc a;
   size_t bytes;
   unsigned n_workers; /* started and not joined */
+  int looks;          /* before anybody sleeps; 0 where there are more threads than processors */
   pthread_mutex_t lock;
   pthread_cond_t wake, idle;
-  /* Under the lock. */
-  uint64_t round;
-  unsigned busy; /* workers that have not finished this round */
-  int stop;
-  /* The round: written under the lock before the workers wake, read-only until all are back. */
+  atomic_uint_fast64_t round;  /* how many runs have begun */
+  atomic_uint sleepers;        /* workers that wait for `wake`, or are about to */
+  atomic_int stop, is_waiting; /* is_waiting: the caller waits for `idle`, or is about to */
+  /* The run: written before `left`, read by who has taken a job, until it is done. */
   vt_job_fn *fn;
   void *context;
   uint64_t n;
-  atomic_uint_fast64_t next; /* the first job that nobody has taken */
+  atomic_uint_fast64_t left, done; /* jobs that nobody has taken; jobs that are finished */
   pthread_t workers[];
 };
 
-/* Relaxed is enough: the counter only deals out numbers, the lock publishes the data. */
+/* The number of a job that is now the caller's own; 0 when there is none left. Whoever gets one
+ * sees what was written before `left` was. */
+static int take_job(vt_pool *p, uint64_t *out) {
+  uint_fast64_t left = atomic_load_explicit(&p->left, memory_order_relaxed);
+  do {
+    if (left == 0) return 0;
+  } while (!atomic_compare_exchange_weak_explicit(&p->left, &left, left - 1, memory_order_acquire,
+                                                  memory_order_relaxed));
+  *out = p->n - left;
+  return 1;
+}
+
+/* Either the caller sees the last job done, or who has done it sees that the caller is waiting: all
+ * of that is in one order (seq_cst). */
+static void finish_job(vt_pool *p, uint64_t n) {
+  if (atomic_fetch_add(&p->done, 1) + 1 < n || !atomic_load(&p->is_waiting)) return;
+  pthread_mutex_lock(&p->lock);
+  pthread_cond_signal(&p->idle);
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Once its last job is done a run is over, and what it consisted of may change. */
 static void take_jobs(vt_pool *p) {
-  for (;;) {
-    const uint64_t job = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-    if (job >= p->n) return;
+  uint64_t job;
+  while (take_job(p, &job)) {
+    const uint64_t n = p->n;
     p->fn(p->context, job);
+    finish_job(p, n);
   }
 }
 
-/* Sleeps until a round after `seen` begins. Returns 0 when the pool is closing. */
-static int wait_for_round(vt_pool *p, uint64_t *seen) {
+/* Likewise either who begins a run sees the sleeper or the sleeper sees the round. */
+static void sleep_till_round(vt_pool *p, uint64_t seen) {
   pthread_mutex_lock(&p->lock);
-  while (p->round == *seen && !p->stop) pthread_cond_wait(&p->wake, &p->lock);
-  *seen = p->round;
-  const int go = !p->stop;
+  atomic_fetch_add(&p->sleepers, 1);
+  while (atomic_load(&p->round) == seen && !atomic_load(&p->stop))
+    pthread_cond_wait(&p->wake, &p->lock);
+  atomic_fetch_sub(&p->sleepers, 1);
   pthread_mutex_unlock(&p->lock);
-  return go;
 }
 
-static void finish_round(vt_pool *p) {
-  pthread_mutex_lock(&p->lock);
-  if (--p->busy == 0) pthread_cond_signal(&p->idle);
-  pthread_mutex_unlock(&p->lock);
+/* Until a round after `seen` begins. Returns 0 when the pool is closing. */
+static int wait_for_round(vt_pool *p, uint64_t *seen) {
+  for (int i = 0; i < p->looks && atomic_load_explicit(&p->round, memory_order_relaxed) == *seen;
+       i++)
+    vt_cpu_pause();
+  if (atomic_load(&p->round) == *seen) sleep_till_round(p, *seen);
+  *seen = atomic_load(&p->round);
+  return !atomic_load(&p->stop);
 }
 
 /* A thread inherits the environment of whoever started it, which may be anything. */
@@ -59,10 +89,7 @@ static void *work(void *arg) {
   vt_fpenv inherited;
   uint64_t seen = 0;
   vt_fpenv_enter(&inherited);
-  while (wait_for_round(p, &seen)) {
-    take_jobs(p);
-    finish_round(p);
-  }
+  while (wait_for_round(p, &seen)) take_jobs(p);
   return NULL;
 }
 
@@ -89,6 +116,15 @@ no_wake:
   return 0;
 }
 
+/* A new round, for those who look and for those who sleep. */
+static void announce(vt_pool *p) {
+  atomic_fetch_add(&p->round, 1);
+  if (atomic_load(&p->sleepers) == 0) return;
+  pthread_mutex_lock(&p->lock);
+  pthread_cond_broadcast(&p->wake);
+  pthread_mutex_unlock(&p->lock);
+}
+
 vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
   if (threads > MAX_THREADS)
     return VT_FAIL(d, VT_LIMIT, "%u threads asked for, at most %d are accepted", threads,
@@ -99,7 +135,7 @@ vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for a pool of %u threads", threads);
   p->a = a;
   p->bytes = bytes;
-  atomic_init(&p->next, 0);
+  p->looks = threads <= vt_cpu_get()->cores ? LOOKS : 0;
   if (!init_sync(p)) {
     vt_alloc_free(a, p, bytes);
     return VT_FAIL(d, VT_NOMEM, "the system has no resources for a lock");
@@ -115,10 +151,8 @@ vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
 
 void vt_pool_free(vt_pool *p) {
   if (p == NULL) return;
-  pthread_mutex_lock(&p->lock);
-  p->stop = 1;
-  pthread_cond_broadcast(&p->wake);
-  pthread_mutex_unlock(&p->lock);
+  atomic_store(&p->stop, 1);
+  announce(p);
   while (p->n_workers > 0) pthread_join(p->workers[--p->n_workers], NULL);
   pthread_cond_destroy(&p->idle);
   pthread_cond_destroy(&p->wake);
@@ -126,21 +160,22 @@ void vt_pool_free(vt_pool *p) {
   vt_alloc_free(p->a, p, p->bytes);
 }
 
-static void begin_round(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
-  pthread_mutex_lock(&p->lock);
+static void begin_run(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
   p->fn = fn;
   p->context = context;
   p->n = n;
-  atomic_store_explicit(&p->next, 0, memory_order_relaxed);
-  p->busy = p->n_workers;
-  p->round++;
-  pthread_cond_broadcast(&p->wake);
-  pthread_mutex_unlock(&p->lock);
+  atomic_store_explicit(&p->done, 0, memory_order_relaxed);
+  atomic_store_explicit(&p->left, n, memory_order_release);
+  announce(p);
 }
 
-static void end_round(vt_pool *p) {
+static void end_run(vt_pool *p) {
+  for (int i = 0; i < p->looks && atomic_load(&p->done) < p->n; i++) vt_cpu_pause();
+  if (atomic_load(&p->done) == p->n) return;
   pthread_mutex_lock(&p->lock);
-  while (p->busy != 0) pthread_cond_wait(&p->idle, &p->lock);
+  atomic_store(&p->is_waiting, 1);
+  while (atomic_load(&p->done) < p->n) pthread_cond_wait(&p->idle, &p->lock);
+  atomic_store(&p->is_waiting, 0);
   pthread_mutex_unlock(&p->lock);
 }
 
@@ -151,9 +186,9 @@ void vt_pool_run(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
   if (n < 2 || p->n_workers == 0) {
     for (uint64_t job = 0; job < n; job++) fn(context, job);
   } else {
-    begin_round(p, n, fn, context);
+    begin_run(p, n, fn, context);
     take_jobs(p);
-    end_round(p);
+    end_run(p);
   }
   vt_fpenv_leave(&caller);
 }

@@ -84,6 +84,46 @@ static void test_many_rounds(void) {
   CHECK(f.live == 0);
 }
 
+/* Pauses after which the workers are still looking, about to sleep, or asleep; a pool with no more
+ * threads than most machines have processors looks before it sleeps. */
+static void test_pauses(void) {
+  static work_list w;
+  static const long pauses[] = {0, 1000, 10000, 40000, 60000, 100000, 300000};
+  vt_fault f = {0};
+  for (unsigned threads = 2; threads <= 5; threads += 3) {
+    vt_pool *p = pool(threads, &f);
+    int wrong = 0;
+    for (int round = 0; round < 280 && wrong == 0; round++) {
+      const struct timespec pause = {0, pauses[round % 7]};
+      const uint64_t n = 2 + (uint64_t)(round % 5);
+      (void)nanosleep(&pause, NULL);
+      memset(w.times, 0, sizeof w.times);
+      vt_pool_run(p, n, compute, &w);
+      wrong += !each_once(&w, n);
+    }
+    CHECK(wrong == 0);
+    vt_pool_free(p);
+  }
+  CHECK(f.live == 0);
+}
+
+/* A pool may be closed while its workers look, while they fall asleep and while they sleep. */
+static void test_closing(void) {
+  static work_list w;
+  static const long pauses[] = {0, 1000, 20000, 50000, 200000};
+  vt_fault f = {0};
+  for (int i = 0; i < 100; i++) {
+    const struct timespec pause = {0, pauses[i % 5]};
+    vt_pool *p = pool(3, &f);
+    memset(w.times, 0, sizeof w.times);
+    if (i % 3 > 0) vt_pool_run(p, (uint64_t)i, compute, &w);
+    CHECK(each_once(&w, i % 3 > 0 ? (uint64_t)i : 0));
+    (void)nanosleep(&pause, NULL);
+    vt_pool_free(p);
+  }
+  CHECK(f.live == 0);
+}
+
 static void add_number(void *context, uint64_t job) {
   atomic_fetch_add((atomic_ullong *)context, job + 1);
 }
@@ -271,6 +311,8 @@ int main(void) {
   test_no_more_threads(); /* first, while this process has one thread */
   test_results_do_not_depend_on_threads();
   test_many_rounds();
+  test_pauses();
+  test_closing();
   test_contention();
   test_hostile_caller();
   test_hostile_caller_alone();

@@ -51,7 +51,7 @@ static vt_status model_of(const cli_kind *k, int as_input, vt_model **out, cli_e
   char text[TEXT_SIZE], weights[TEXT_SIZE / 4] = "";
   if (k->weights[0] != '\0')
     snprintf(weights, sizeof weights, "  %s %s%s\n", as_input ? "input" : "param", k->weights,
-             as_input ? "" : " = uniform");
+             as_input ? "" : " = zeros");
   const int n =
       snprintf(text, sizeof text, "volta 1\nmodel %s {\n  dim M, N%s\n  %s\n%s  output y = %s\n}\n",
                k->name, k->dims == 3 ? ", K" : "", k->inputs, weights, k->result);
@@ -87,9 +87,9 @@ static vt_status tensor_new(vt_tensor *t, cli_error *e) {
 }
 
 /* Numbers in [-1, 1) with 16 bits: what they are does not matter, only that all lanes have them. */
-static void fill(float *x, int64_t n) {
-  uint32_t state = 1;
-  for (int64_t i = 0; i < n; i++) {
+static void fill(float *x, uint64_t n) {
+  uint32_t state = (uint32_t)n;
+  for (uint64_t i = 0; i < n; i++) {
     state = state * 1664525u + 1013904223u;
     x[i] = (float)((int32_t)(state >> 16) - 32768) * 0x1p-15f;
   }
@@ -100,15 +100,18 @@ static vt_status make_x(const cli_work *w, cli_stage *s, cli_error *e) {
   if (w->kind->peer == CLI_PEER_none) return VT_OK;
   s->x = (vt_tensor){.dtype = VT_DTYPE_F32, .rank = 2, .dim = {w->size[0], w->size[2]}};
   VT_TRY(tensor_new(&s->x, e));
-  fill(s->x.data, w->size[0] * w->size[2]);
+  fill(s->x.data, (uint64_t)(w->size[0] * w->size[2]));
   return VT_OK;
 }
 
-/* The weights are drawn as a parameter, then handed to the others. */
+/* The parameter knows its shape. */
 static vt_status make_w(vt_program *p, cli_stage *s, cli_error *e) {
+  uint64_t count, bytes;
   VT_TRY(vt_program_get_param(p, "w", &s->w, &e->diag));
   VT_TRY(tensor_new(&s->w, e));
-  return vt_program_get_param(p, "w", &s->w, &e->diag);
+  VT_TRY(vt_tensor_bytes(&s->w, &count, &bytes, &e->diag));
+  fill(s->w.data, count);
+  return vt_program_set_param(p, "w", &s->w, &e->diag);
 }
 
 static vt_status add_program(const cli_work *w, const cli_place *where, const char *name,

@@ -7,12 +7,15 @@
 
 /* ---- how a plan is made (cli_planning.c) ---- */
 
+enum { CLI_THREADS_MOST = 16 };
 typedef struct cli_planning {
-  const char *schedule, *stream; /* NULL: as without the flag */
-  uint64_t budget;               /* 0: none */
-  const char *certificate;       /* of a plug-in; NULL: beside it */
-  uint32_t threads;              /* 0: as without the flag */
-  vt_policy policy;              /* --fallback, --allow-unadmitted, --untried */
+  const char *schedule, *stream;   /* NULL: as without the flag */
+  uint64_t budget;                 /* 0: none */
+  const char *certificate;         /* of a plug-in; NULL: beside it */
+  uint32_t threads;                /* 0: as without the flag */
+  uint32_t n_threads;              /* that were given; ... */
+  uint32_t each[CLI_THREADS_MOST]; /* ... of which the first is `threads` */
+  vt_policy policy;                /* --fallback, --allow-unadmitted, --untried */
 } cli_planning;
 
 /* --schedule, --stream, --memory-budget, --threads, --certificate and the flags of the policy. The

@@ -64,12 +64,29 @@ static vt_status parse_policy(const cli_args *a, vt_policy *out, cli_error *e) {
   return VT_FAIL(&e->diag, VT_USAGE, "--fallback takes none or cpu, not '%s'", fallback);
 }
 
-static vt_status parse_threads(const char *text, uint32_t *out, cli_error *e) {
-  if (text == NULL) return VT_OK;
+/* A number of threads at `text`, up to a comma or the end; 0 when it is none. */
+static uint32_t threads_at(const char *text) {
   const size_t digits = strspn(text, "0123456789");
-  if (text[digits] == 0 && digits <= 4) *out = (uint32_t)strtoul(text, NULL, 10);
-  if (*out >= 1 && *out <= 4096) return VT_OK;
-  return VT_FAIL(&e->diag, VT_USAGE, "--threads takes a number from 1 to 4096, not '%s'", text);
+  const int ends = text[digits] == 0 || text[digits] == ',';
+  const uint32_t n = ends && digits <= 4 ? (uint32_t)strtoul(text, NULL, 10) : 0;
+  return n <= 4096 ? n : 0;
+}
+
+/* Where several backends are compared, several numbers are; otherwise there is one. */
+static vt_status parse_threads(const cli_args *a, cli_planning *out, cli_error *e) {
+  const char *text = value_if(a, "threads");
+  const uint32_t most = cli_takes(a, "backends") ? CLI_THREADS_MOST : 1;
+  if (text == NULL) return VT_OK;
+  for (const char *at = text; at != NULL; at = strchr(at, ',')) {
+    at += *at == ',';
+    const uint32_t n = threads_at(at);
+    if (n == 0 || out->n_threads == most)
+      return VT_FAIL(&e->diag, VT_USAGE, "--threads takes %s from 1 to 4096, not '%s'",
+                     most == 1 ? "a number" : "up to 16 numbers", text);
+    out->each[out->n_threads++] = n;
+  }
+  out->threads = out->each[0];
+  return VT_OK;
 }
 
 vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e) {
@@ -86,7 +103,7 @@ vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e)
   if (budget != NULL && p.budget == 0)
     return VT_FAIL(&e->diag, VT_USAGE, "--memory-budget 0 leaves no room for anything");
   VT_TRY(parse_policy(a, &p.policy, e));
-  VT_TRY(parse_threads(value_if(a, "threads"), &p.threads, e));
+  VT_TRY(parse_threads(a, &p, e));
   *out = p;
   return VT_OK;
 }

@@ -8,20 +8,40 @@
 typedef struct entry {
   vt_op_row op;
   const char *backend;
-  int itself;
+  int itself, vectors;
 } entry;
 
-static vt_status entry_at(const vt_options *on, uint32_t i, entry *out, cli_error *e) {
-  entry x = {.backend = on->backend};
+/* A backend and what is known of it. */
+typedef struct asked {
+  vt_options on;
+  int vectors;
+} asked;
+
+static vt_status entry_at(const asked *q, uint32_t i, entry *out, cli_error *e) {
+  entry x = {.backend = q->on.backend, .vectors = q->vectors};
   VT_TRY(vt_op_row_at(i, &x.op));
-  if (on->backend != NULL) VT_TRY(vt_op_supported_by(on, x.op.number, &x.itself, &e->diag));
+  if (x.backend != NULL) VT_TRY(vt_op_supported_by(&q->on, x.op.number, &x.itself, &e->diag));
   *out = x;
   return VT_OK;
 }
 
+/* 1 for the backend whose kernels are written for vectors. */
+static int has_vectors(const char *backend) {
+  vt_backend_row r = {.size = sizeof r};
+  const vt_options o = {.size = sizeof o, .backend = backend};
+  vt_backend_row_of(&o, &r);
+  return strncmp(r.name, "cpu:", 4) == 0;
+}
+
+/* What a backend does for an op that it runs itself. */
+static const char *way(const entry *x) {
+  if (strcmp(x->op.numerics, "move") == 0) return "move";
+  return strcmp(x->op.numerics, "bodies") == 0 ? "region" : "vector";
+}
+
 /* A composition that a backend does not list is decomposed, so it runs all the same. */
 static const char *answer(const entry *x) {
-  if (x->itself) return "itself";
+  if (x->itself) return x->vectors ? way(x) : "itself";
   return x->op.prim ? "no" : "decomposed";
 }
 
@@ -40,14 +60,14 @@ static vt_status widest_signature(int *out) {
   return VT_OK;
 }
 
-static vt_status print_table(const vt_options *on, cli_error *e) {
+static vt_status print_table(const asked *q, cli_error *e) {
   int width;
   VT_TRY(widest_signature(&width));
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(on, i, &x, e));
+    VT_TRY(entry_at(q, i, &x, e));
     cli_print("%5u  %s  %-8s  ", x.op.number, class_name(&x), x.op.numerics);
-    if (on->backend != NULL) cli_print("%-10s  ", answer(&x));
+    if (q->on.backend != NULL) cli_print("%-10s  ", answer(&x));
     cli_print("%-*s  %s\n", width, x.op.signature, x.op.help);
   }
   return VT_OK;
@@ -83,18 +103,18 @@ static json_t *json_entry(const entry *x) {
   return o;
 }
 
-static vt_status fill_json(const vt_options *on, json_t *list, cli_error *e) {
+static vt_status fill_json(const asked *q, json_t *list, cli_error *e) {
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(on, i, &x, e));
+    VT_TRY(entry_at(q, i, &x, e));
     cli_json_append(list, json_entry(&x));
   }
   return VT_OK;
 }
 
-static vt_status print_json(const vt_options *on, cli_error *e) {
+static vt_status print_json(const asked *q, cli_error *e) {
   json_t *list = json_array();
-  const vt_status s = fill_json(on, list, e);
+  const vt_status s = fill_json(q, list, e);
   if (s == VT_OK) return cli_json_print(json_pack("{s:o}", "ops", list), e);
   json_decref(list);
   return s;
@@ -157,9 +177,11 @@ vt_status verb_ops(const cli_args *a, cli_error *e) {
   const int waived = cli_value(a, "allow-unadmitted") != NULL;
   const vt_policy policy = {.size = sizeof policy,
                             .admission = waived ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
-  const vt_options on = {.size = sizeof on, .backend = cli_value(a, "backend"), .policy = &policy};
+  const char *backend = cli_value(a, "backend");
+  const asked q = {.on = {.size = sizeof q.on, .backend = backend, .policy = &policy},
+                   .vectors = backend != NULL && has_vectors(backend)};
   VT_TRY(cli_contradict(a, "json", "markdown", e));
   VT_TRY(cli_contradict(a, "backend", "markdown", e));
   if (cli_value(a, "markdown") != NULL) return print_markdown();
-  return cli_value(a, "json") != NULL ? print_json(&on, e) : print_table(&on, e);
+  return cli_value(a, "json") != NULL ? print_json(&q, e) : print_table(&q, e);
 }

@@ -2,17 +2,22 @@
  * verb_parity.c - volta parity MODEL: the same run on several backends, held to the first of them
  * bit for bit, and to a published digest. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli_json.h"
 #include "cli_published.h"
 #include "volta/volta_admit.h"
 
+enum { CLI_LABEL = 512 };
+
 /* One backend and how its outputs stand to those of the first. */
 typedef struct lane {
-  char *wanted;        /* as the user wrote it */
+  const char *wanted;  /* as the user wrote it; the contest's */
+  uint32_t threads;    /* 0: as the backend likes */
   vt_program *program; /* kept for the first only */
   char *name;          /* "reference:0" */
+  char *label;         /* the same for a reader, or "cpu x3" */
   char hex[CLI_HEX_SIZE];
   int plugin, unadmitted;
   uint8_t content[32]; /* of the plug-in */
@@ -24,17 +29,19 @@ typedef struct lane {
 } lane;
 
 typedef struct contest {
-  lane *lanes;
+  char **wanted; /* backends */
+  uint32_t n_wanted;
+  lane *lanes; /* each with each number of threads */
   uint32_t n;
   char published[CLI_HEX_SIZE];
 } contest;
 
 /* ---- which backends ---- */
 
-static vt_status add_lane(contest *c, const char *name, size_t n, cli_error *e) {
+static vt_status add_backend(contest *c, const char *name, size_t n, cli_error *e) {
   char *wanted = cli_text_copy(name, n);
   if (wanted == NULL) return cli_no_memory(e);
-  c->lanes[c->n++].wanted = wanted;
+  c->wanted[c->n_wanted++] = wanted;
   return VT_OK;
 }
 
@@ -42,7 +49,7 @@ static vt_status list_all(contest *c, cli_error *e) {
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
-    if (r.available && r.complete) VT_TRY(add_lane(c, r.name, strlen(r.name), e));
+    if (r.available && r.complete) VT_TRY(add_backend(c, r.name, strlen(r.name), e));
   }
   return VT_OK;
 }
@@ -53,17 +60,31 @@ static vt_status list_given(contest *c, const char *given, cli_error *e) {
     next = at[n] == ',' ? at + n + 1 : NULL;
     if (n == 0)
       return VT_FAIL(&e->diag, VT_USAGE, "--backends takes A,B,..., and one of them is empty");
-    VT_TRY(add_lane(c, at, n, e));
+    VT_TRY(add_backend(c, at, n, e));
   }
   return VT_OK;
 }
 
-static vt_status choose(const cli_args *a, contest *c, cli_error *e) {
+/* What the others are held to runs once, as it likes; a backend alone is held to itself. */
+static vt_status list_lanes(contest *c, const cli_planning *how, cli_error *e) {
+  const uint32_t teams = how->n_threads > 0 ? how->n_threads : 1;
+  c->lanes = calloc((size_t)c->n_wanted * teams + 1, sizeof *c->lanes);
+  if (c->lanes == NULL) return cli_no_memory(e);
+  for (uint32_t b = 0; b < c->n_wanted; b++) {
+    const int once = b == 0 && c->n_wanted > 1;
+    for (uint32_t t = 0; t < (once ? 1 : teams); t++)
+      c->lanes[c->n++] = (lane){.wanted = c->wanted[b], .threads = once ? 0 : how->each[t]};
+  }
+  return VT_OK;
+}
+
+static vt_status choose(const cli_args *a, const cli_planning *how, contest *c, cli_error *e) {
   const char *given = cli_value(a, "backends");
   const size_t room = given != NULL ? strlen(given) + 1 : vt_backend_count() + 1;
-  c->lanes = calloc(room, sizeof *c->lanes);
-  if (c->lanes == NULL) return cli_no_memory(e);
+  c->wanted = calloc(room, sizeof *c->wanted);
+  if (c->wanted == NULL) return cli_no_memory(e);
   VT_TRY(given != NULL ? list_given(c, given, e) : list_all(c, e));
+  VT_TRY(list_lanes(c, how, e));
   if (c->n >= 2 || (c->n == 1 && cli_value(a, "published") != NULL)) return VT_OK;
   return VT_FAIL(&e->diag, VT_USAGE, "parity needs two backends, or one and --published");
 }
@@ -100,14 +121,27 @@ static vt_status compare(lane *x, vt_program *first, vt_program *p, cli_error *e
   return VT_OK;
 }
 
+/* Where threads tell lanes apart, a backend goes by the name it was given: "cpu x3". */
+static vt_status name_lane(const cli_job *j, lane *x, const vt_program *p, cli_error *e) {
+  const char *full = vt_program_backend(p);
+  const size_t n = strlen(x->wanted);
+  const int whole = strncmp(full, x->wanted, n) != 0 || j->how.n_threads == 0;
+  char text[CLI_LABEL];
+  int used = snprintf(text, sizeof text, "%s", whole ? full : x->wanted);
+  if (x->threads != 0 && used > 0 && (size_t)used < sizeof text)
+    snprintf(text + used, sizeof text - (size_t)used, " x%u", x->threads);
+  x->name = cli_text_copy(full, strlen(full));
+  x->label = cli_text_copy(text, strlen(text));
+  return x->name != NULL && x->label != NULL ? VT_OK : cli_no_memory(e);
+}
+
 static vt_status run_program(const cli_job *j, lane *x, vt_program *p, vt_program *first,
                              cli_error *e) {
   uint8_t digest[32];
-  x->name = cli_text_copy(vt_program_backend(p), strlen(vt_program_backend(p)));
-  if (x->name == NULL) return cli_no_memory(e);
+  VT_TRY(name_lane(j, x, p, e));
   x->plugin = vt_program_plugin(p, x->content);
   x->unadmitted = vt_program_unadmitted(p);
-  cli_detail("running on %s\n", x->name);
+  cli_detail("running on %s\n", x->label);
   VT_TRY(cli_job_run(j, p, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   cli_hex(digest, x->hex);
@@ -116,7 +150,9 @@ static vt_status run_program(const cli_job *j, lane *x, vt_program *p, vt_progra
 
 static vt_status run_lane(const cli_job *j, contest *c, uint32_t i, cli_error *e) {
   vt_program *p = NULL;
-  VT_TRY(cli_job_program(j, c->lanes[i].wanted, &p, e));
+  cli_job own = *j;
+  own.how.threads = c->lanes[i].threads;
+  VT_TRY(cli_job_program(&own, c->lanes[i].wanted, &p, e));
   const vt_status s = run_program(j, &c->lanes[i], p, c->lanes[0].program, e);
   if (i == 0) c->lanes[0].program = p;
   if (i != 0) vt_program_free(p);
@@ -146,12 +182,12 @@ static void print_first(const contest *c, const lane *x) {
   cli_print("  first ");
   cli_print_name(x->output);
   cli_print("%s: %s has %0*" PRIx64 " (%s), %s has %0*" PRIx64 " (%s)\n", x->index,
-            c->lanes[0].name, digits, x->first_a, a, x->name, digits, x->first_b, b);
+            c->lanes[0].label, digits, x->first_a, a, x->label, digits, x->first_b, b);
 }
 
 static void print_lane(const contest *c, uint32_t i) {
   const lane *x = &c->lanes[i];
-  cli_print("%s  %s", x->hex, x->name);
+  cli_print("%s  %s", x->hex, x->label);
   if (i != 0) {
     cli_print("  ");
     cli_print_count(x->compared, "element");
@@ -163,9 +199,9 @@ static void print_lane(const contest *c, uint32_t i) {
 }
 
 static void print_verdict(const contest *c) {
-  cli_print("%s", c->lanes[0].name);
+  cli_print("%s", c->lanes[0].label);
   for (uint32_t i = 1; i < c->n; i++)
-    cli_print(" %s %s", differs(c, i) ? "!=" : "=", c->lanes[i].name);
+    cli_print(" %s %s", differs(c, i) ? "!=" : "=", c->lanes[i].label);
   cli_print(": %s", c->lanes[0].hex);
   if (c->published[0] != '\0')
     cli_print("; published: %s: %s", c->published, agrees_published(c) ? "AGREES" : "DIFFERS");
@@ -182,6 +218,7 @@ static json_t *json_lane(const contest *c, uint32_t i) {
   const lane *x = &c->lanes[i];
   json_t *o = json_pack("{s:s, s:s}", "backend", x->name, "digest", x->hex);
   cli_stamp_json(o, &(cli_stamp){x->name, x->plugin ? x->content : NULL, x->unadmitted, NULL});
+  if (x->threads != 0) cli_json_set(o, "threads", json_integer((json_int_t)x->threads));
   if (i == 0) return o;
   cli_json_set(o, "agrees", json_boolean(!differs(c, i)));
   cli_json_set(o, "compared", json_integer((json_int_t)x->compared));
@@ -217,7 +254,7 @@ static vt_status verdict(const contest *c, cli_error *e) {
 
 static vt_status contend(const cli_args *a, const cli_job *j, contest *c, cli_error *e) {
   const char *published = cli_value(a, "published");
-  VT_TRY(choose(a, c, e));
+  VT_TRY(choose(a, &j->how, c, e));
   if (published != NULL) VT_TRY(cli_published_find(published, j, c->published, e));
   for (uint32_t i = 0; i < c->n; i++) VT_TRY(run_lane(j, c, i, e));
   VT_TRY(cli_value(a, "json") != NULL ? report_json(j, c, e) : report_text(c));
@@ -227,10 +264,12 @@ static vt_status contend(const cli_args *a, const cli_job *j, contest *c, cli_er
 static void contest_free(contest *c) {
   for (uint32_t i = 0; i < c->n; i++) {
     vt_program_free(c->lanes[i].program);
-    free(c->lanes[i].wanted);
     free(c->lanes[i].name);
+    free(c->lanes[i].label);
     free(c->lanes[i].output);
   }
+  for (uint32_t i = 0; i < c->n_wanted; i++) free(c->wanted[i]);
+  free(c->wanted);
   free(c->lanes);
 }
 

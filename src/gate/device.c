@@ -107,7 +107,7 @@ static vt_status unknown(const char *name, vt_diag *d) {
     snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", vt_registry_row_at(i)->name);
   }
   const vt_status s = VT_FAIL(
-      d, VT_BACKEND, "there is no backend '%.60s'; there are: %s, and cpu, gpu, auto", name, known);
+      d, VT_BACKEND, "there is no backend '%.60s'; there are: %s, and gpu, auto", name, known);
   const size_t n = strlen(name);
   if (d != NULL && d->hint[0] == 0 && n > 3 && strcmp(name + n - 3, ".so") == 0)
     snprintf(d->hint, sizeof d->hint, "a plug-in is named by a path, as in ./%.100s", name);

@@ -309,6 +309,17 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
   return VT_OK;
 }
 
+/* Inputs and parameters are not handed out: they outlive a run, and who looks might write. */
+void *vt_exec_result(vt_exec *x, uint32_t value) {
+  const vt_buffer *b = &x->p->buffers[value];
+  vt_guard guard;
+  if (b->class != VT_CLASS_OUTPUT || !VT_BK_HAS(x->dev->api, vt_bk_api, buffer_map)) return NULL;
+  vt_guard_enter(&guard);
+  char *base = x->dev->api->buffer_map(x->dev->dev, x->buffer[vt_class_arena(b->class)]);
+  vt_guard_leave(&guard);
+  return base != NULL ? base + b->offset : NULL;
+}
+
 static vt_status visit(vt_exec *x, const segment *s, vt_diag *d) {
   for (uint32_t i = s->first_visit; i < s->end_visit; i++) {
     const vt_transfer *t = &x->p->transfers[i];

@@ -12,7 +12,7 @@ uint32_t vt_registry_total(void);
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices,
                          vt_diag *d) VT_NODISCARD;
 /* The first backend of a kind that has a device: its name, or NULL. */
-typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TEST } vt_kind;
+typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TRUTH, VT_KIND_TEST } vt_kind;
 const char *vt_registry_first(vt_kind kind);
 /* Whether a name could be opened, here or where there are other devices and files: 0 when it is
  * misspelt. */
@@ -124,6 +124,9 @@ void vt_exec_free(vt_exec *x);
 /* Between the caller's memory and the buffer of a value, on the device or kept on the host. */
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NODISCARD;
+/* Where a result lies, when the host may look at it there between runs, until the execution is
+ * freed; NULL: it has to be read. */
+void *vt_exec_result(vt_exec *x, uint32_t value);
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
 /* Fills what a run must write before it reads it - temporaries, scratch, outputs - with a byte. For
  * those who judge backends. */

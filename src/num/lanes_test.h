@@ -125,10 +125,10 @@ static void lanes_test_mixed(uint64_t *seed) {
 }
 
 static void lanes_test_random(uint64_t *seed) {
-  enum { ROUNDS = 1000000 / VT_LANES };
+  const int rounds = lanes_cases(1000000) / VT_LANES;
   for (int f = 0; f < N_FUNCTIONS; f++) {
     int bad = 0;
-    for (int i = 0; i < ROUNDS && bad < 5; i++) {
+    for (int i = 0; i < rounds && bad < 5; i++) {
       float x[VT_LANES];
       for (int k = 0; k < VT_LANES; k++)
         x[k] = i % 2 != 0 ? any_f32(seed) : vt_f32_from_bits((uint32_t)random_u64(seed));
@@ -141,7 +141,7 @@ static void lanes_test_random(uint64_t *seed) {
 /* A pair of hard.def, or of special values, in every lane; then pairs at random. */
 static void lanes_test_pow(uint64_t *seed) {
   const int rows = sizeof lanes_pow_rows / sizeof *lanes_pow_rows;
-  enum { ROUNDS = 1000000 / VT_LANES };
+  const int rounds = lanes_cases(1000000) / VT_LANES;
   float x[VT_LANES], y[VT_LANES];
   int bad = 0;
   for (int i = 0; i < rows + SPECIALS * SPECIALS; i++)
@@ -154,7 +154,7 @@ static void lanes_test_pow(uint64_t *seed) {
           vt_f32_from_bits(special < 0 ? lanes_pow_rows[i].y : lanes_special[special % SPECIALS]);
       bad += !lanes_agree_pow(x, y);
     }
-  for (int i = 0; i < ROUNDS && bad < 5; i++) {
+  for (int i = 0; i < rounds && bad < 5; i++) {
     for (int k = 0; k < VT_LANES; k++) {
       random_pow(seed, &x[k], &y[k]);
       if ((i + k) % 5 == 0) x[k] = any_f32(seed), y[k] = any_f32(seed);

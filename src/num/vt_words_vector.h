@@ -2,7 +2,7 @@
  * vt_words_vector.h - the vocabulary of the room over vector types of GCC and clang: VT_LANES f64
  * and as many f32 at a time. What the compilers have no operator for goes lane by lane: the lookup,
  * the root, the fma, the high half of a product, leading zeros. A processor without an fma gets
- * the one of fma.inc (VT_FMA_IS_SOFT). */
+ * the one of fma.inc (VT_FMA_IS_SOFT). Whoever knows the processor may write some of them anew. */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
@@ -27,24 +27,10 @@ VT_FN vt_m vt_lt(vt_d a, vt_d b) { return (vt_m)(a < b); }
 VT_FN vt_m vt_le(vt_d a, vt_d b) { return (vt_m)(a <= b); }
 VT_FN vt_m vt_eq(vt_d a, vt_d b) { return (vt_m)(a == b); }
 VT_FN vt_m vt_not(vt_m m) { return ~m; }
-VT_FN int vt_any(vt_m m) {
-  int64_t all = 0;
-  for (int i = 0; i < VT_LANES; i++) all |= m[i];
-  return all != 0;
-}
 VT_FN vt_i vt_sel_i(vt_m m, vt_i a, vt_i b) { return (a & m) | (b & ~m); }
 VT_FN vt_d vt_sel(vt_m m, vt_d a, vt_d b) { return (vt_d)vt_sel_i(m, (vt_i)a, (vt_i)b); }
 VT_FN vt_d vt_num(double c) { return c - (vt_d){0}; } /* c - (+0) is c for every c */
 VT_FN vt_i vt_int(int64_t c) { return c - (vt_i){0}; }
-VT_FN vt_d vt_get(const double *table, vt_i i) {
-  vt_d x;
-  for (int k = 0; k < VT_LANES; k++) x[k] = table[i[k]];
-  return x;
-}
-VT_FN vt_d vt_root(vt_d x) {
-  for (int k = 0; k < VT_LANES; k++) x[k] = __builtin_sqrt(x[k]);
-  return x;
-}
 VT_FN vt_d vt_abs(vt_d x) { return (vt_d)((vt_i)x & INT64_MAX); }
 VT_FN vt_d vt_sign_of(vt_d x, vt_d like) { return (vt_d)((vt_i)x | ((vt_i)like & INT64_MIN)); }
 
@@ -76,16 +62,39 @@ VT_FN vt_s vt_s_of_bits(vt_u u) { return (vt_s)u; }
 VT_FN vt_u vt_s_lt(vt_s a, vt_s b) { return (vt_u)(a < b); }
 VT_FN vt_u vt_s_le(vt_s a, vt_s b) { return (vt_u)(a <= b); }
 VT_FN vt_u vt_s_eq(vt_s a, vt_s b) { return (vt_u)(a == b); }
-VT_FN int vt_s_any(vt_u m) {
-  uint32_t all = 0;
-  for (int i = 0; i < VT_LANES; i++) all |= m[i];
-  return all != 0;
-}
 VT_FN vt_u vt_u_num(uint32_t c) { return c - (vt_u){0}; }
 VT_FN vt_u vt_u_lt(vt_u a, vt_u b) { return (vt_u)(a < b); }
 VT_FN vt_u vt_u_sel(vt_u m, vt_u a, vt_u b) { return (a & m) | (b & ~m); }
 VT_FN vt_s vt_s_sel(vt_u m, vt_s a, vt_s b) { return (vt_s)vt_u_sel(m, (vt_u)a, (vt_u)b); }
 VT_FN vt_s vt_s_num(float c) { return c - (vt_s){0}; }
+VT_FN vt_d vt_s_widen(vt_s x) { return __builtin_convertvector(x, vt_d); }
+VT_FN vt_s vt_s_narrow(vt_d x) { return __builtin_convertvector(x, vt_s); }
+VT_FN vt_s vt_s_of_int(vt_u n) { return __builtin_convertvector((vt_u_signed)n, vt_s); }
+VT_FN vt_w vt_u_widen(vt_u x) { return __builtin_convertvector(x, vt_w); }
+VT_FN vt_u vt_u_narrow(vt_w x) { return __builtin_convertvector(x, vt_u); }
+
+/* ---- what a processor may have instructions for; the includer with its own defines VT_OWN_WORDS
+ * and writes them after this file ---- */
+#ifndef VT_OWN_WORDS
+VT_FN int vt_any(vt_m m) {
+  int64_t all = 0;
+  for (int i = 0; i < VT_LANES; i++) all |= m[i];
+  return all != 0;
+}
+VT_FN vt_d vt_get(const double *table, vt_i i) {
+  vt_d x;
+  for (int k = 0; k < VT_LANES; k++) x[k] = table[i[k]];
+  return x;
+}
+VT_FN vt_d vt_root(vt_d x) {
+  for (int k = 0; k < VT_LANES; k++) x[k] = __builtin_sqrt(x[k]);
+  return x;
+}
+VT_FN int vt_s_any(vt_u m) {
+  uint32_t all = 0;
+  for (int i = 0; i < VT_LANES; i++) all |= m[i];
+  return all != 0;
+}
 VT_FN vt_s vt_s_get(const float *table, vt_u i) {
   vt_s x;
   for (int k = 0; k < VT_LANES; k++) x[k] = table[i[k]];
@@ -95,13 +104,6 @@ VT_FN vt_s vt_s_root(vt_s x) {
   for (int k = 0; k < VT_LANES; k++) x[k] = __builtin_sqrtf(x[k]);
   return x;
 }
-VT_FN vt_d vt_s_widen(vt_s x) { return __builtin_convertvector(x, vt_d); }
-VT_FN vt_s vt_s_narrow(vt_d x) { return __builtin_convertvector(x, vt_s); }
-VT_FN vt_s vt_s_of_int(vt_u n) { return __builtin_convertvector((vt_u_signed)n, vt_s); }
-VT_FN vt_w vt_u_widen(vt_u x) { return __builtin_convertvector(x, vt_w); }
-VT_FN vt_u vt_u_narrow(vt_w x) { return __builtin_convertvector(x, vt_u); }
-
-/* ---- the fused multiply-add ---- */
 #ifdef __FMA__
 VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) {
   for (int k = 0; k < VT_LANES; k++) c[k] = __builtin_fmaf(a[k], b[k], c[k]);
@@ -113,6 +115,7 @@ VT_FN vt_d vt_fma(vt_d a, vt_d b, vt_d c) {
 }
 #else
 #define VT_FMA_IS_SOFT
+#endif
 #endif
 
 /* ---- lanes in memory, `stride` elements apart ---- */

@@ -79,6 +79,7 @@ def main():
     peers = pathlib.Path(args.peers)
     for peer in (None, peers / "peer_narrow.so", peers / "peer_wide.so"):
         check_suite(args.volta, "reference", peer)
+    check_suite(args.volta, "cpu", None)
     check_model(args.volta)
     quick = ["cpu", "--quick", "--only", "sgem", "--threads", "1", "--backend", "reference"]
     check_refused(args.volta, 1, [*quick, "--compare", "openblas", "--peer", str(peers / "peer_wrong.so")], "by openblas")

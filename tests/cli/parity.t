@@ -62,12 +62,57 @@ reference:0 = island:0 = island:1: lstm
 reference:0 = island:0 = island:1: encoder
 reference:0 = island:0 = island:1: tiny_transformer
 
+# Numbers of threads: each backend but the first has each of them.
+$ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference,cpu --threads 1,2,3
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  cpu x1  40 elements compared, 0 differ
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  cpu x2  40 elements compared, 0 differ
+e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  cpu x3  40 elements compared, 0 differ
+reference = cpu x1 = cpu x2 = cpu x3: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends cpu --threads 1,2
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x1
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x2  8 elements compared, 0 differ
+cpu x1 = cpu x2: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference,cpu --threads 3 --json | grep -A5 cpu:0
+      "backend": "cpu:0",
+      "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
+      "unadmitted": false,
+      "fallback": null,
+      "threads": 3,
+      "agrees": true,
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference,cpu --threads 1,
+! volta: error: --threads takes up to 16 numbers from 1 to 4096, not '1,' [usage]
+? 2
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference,cpu --threads 1,4097
+! volta: error: --threads takes up to 16 numbers from 1 to 4096, not '1,4097' [usage]
+? 2
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends cpu --threads 1
+! volta: error: parity needs two backends, or one and --published [usage]
+? 2
+# Every example, with one thread and with three; and without any vectors.
+$ for m in 'mlp B=4' 'cnn B=2' 'quant_mlp B=4' 'lstm B=2,T=16' 'encoder B=2,T=16' 'tiny_transformer B=3,T=33'; do set -- $m; volta parity examples/$1.vt --bind $2 --random-inputs 5 --backends reference,cpu --threads 1,3 | tail -n 1 | sed "s/: .*/: $1/"; done
+reference = cpu x1 = cpu x3: mlp
+reference = cpu x1 = cpu x3: cnn
+reference = cpu x1 = cpu x3: quant_mlp
+reference = cpu x1 = cpu x3: lstm
+reference = cpu x1 = cpu x3: encoder
+reference = cpu x1 = cpu x3: tiny_transformer
+$ VOLTA_ISA=scalar volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference,cpu --threads 2 | tail -n 1
+reference = cpu x2: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
+$ VOLTA_ISA=mmx volta run examples/mlp.vt --bind B=4 --random-inputs 7 --backend cpu
+! volta: error: backend 'cpu:0' cannot open its device: there are no instructions 'mmx'; known: scalar sse2 avx2 avx512 [unsupported]
+? 4
+
 # A wrong bit in the last element of the first output is found and named.
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:0
 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:1  8 elements compared, 1 differ, largest distance 1
   first a[1, 1]: reference:0 has 00000000 (0), reference:1 has 00000001 (1e-45)
 reference:0 != reference:1: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
+$ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1 --threads 2 | tail -n 1
+reference:0 != reference:1 x2: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 ! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
 ? 1
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1 --json
@@ -205,7 +250,7 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
 ! volta: error: parity needs two backends, or one and --published [usage]
 ? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,nonesuch
-! volta: error: there is no backend 'nonesuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
+! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
 ? 5
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,
 ! volta: error: --backends takes A,B,..., and one of them is empty [usage]

@@ -2,22 +2,22 @@
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend reference
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ VOLTA_BACKEND=nosuch volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
-! volta: error: there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend nosuch --fallback none
-! volta: error: there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend nosuch --fallback cpu
-! volta: error: there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
 ? 5
 $ VOLTA_BACKEND=nosuch volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --fallback cpu
-! volta: error: there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
-! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+! volta: FALLBACK to cpu:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json --backend null --fallback cpu | grep -E '"(backend|fallback|determinism|precision|mixed_path|admission|unadmitted|run)":'
-  "backend": "reference:0",
+  "backend": "cpu:0",
     "determinism": "strict",
     "precision": "locked",
     "fallback": "cpu",
@@ -25,16 +25,16 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json --backend null -
     "admission": "required",
   "unadmitted": false,
   "fallback": "backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels"
-! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+! volta: FALLBACK to cpu:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
 $ volta plan examples/mlp.vt --bind B=4 --backend null
 ! volta: error: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels [unsupported]
 ? 4
 $ volta plan examples/mlp.vt --bind B=4 --backend null --fallback cpu --json | grep -E '"(backend|fallback|unadmitted)":'
-  "backend": "reference:0",
+  "backend": "cpu:0",
     "fallback": "cpu",
   "unadmitted": false,
   "fallback": "backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels",
-! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+! volta: FALLBACK to cpu:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
 
 # With a GPU it runs there, without one on the CPU: what it prints is the same.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend gpu --fallback cpu 2>$TMP/why
@@ -63,12 +63,12 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --fallback gpu
 # A cache keeps the plans of backends apart.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu --plan-cache $TMP/plans
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
-! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+! volta: FALLBACK to cpu:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend island --plan-cache $TMP/plans
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu --plan-cache $TMP/plans
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
-! volta: FALLBACK to reference:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
+! volta: FALLBACK to cpu:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
 
 # How many threads there are decides no bit, and must be a number.
 $ VOLTA_THREADS=3 volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest

@@ -10,8 +10,17 @@ $ volta ops --backend reference:1 | sed -n '1p;/softmax(/p'
 $ volta ops --backend null:0 | sed -n '1p;/ softmax(/p'
     1  prim  exact     no          literal(dtype, bits)                             A scalar constant, given to the last bit.
  1005  comp  composed  decomposed  softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
+# The cpu backend tells kernels from moves, and runs every prim.
+$ volta ops --backend cpu | cut -c1-48 | grep -E " (neg|matmul|transpose|loop|gelu)[(]"
+    3  prim  exact     vector      neg(x)       
+   38  prim  ordered   vector      matmul(a, b, 
+   45  prim  move      move        transpose(x, 
+   49  prim  bodies    region      loop(carried.
+ 1002  comp  composed  vector      gelu(x)      
+$ volta ops --backend cpu --json | grep -c '"support": "no"'
+1
 $ volta ops --backend nonesuch
-! volta: error: there is no backend 'nonesuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
+! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
 ? 5
 $ volta ops --json | head -n 12
 {
@@ -136,13 +145,13 @@ $ volta backends reference:7 --json
 ! volta: error: backend 'reference' has 2 devices, there is no number 7 [backend]
 ? 5
 $ volta backends nosuch ./none.so
-nosuch        unavailable  -           partial     0 prims    0 comps  there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto
+nosuch        unavailable  -           partial     0 prims    0 comps  there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto
 ./none.so     unavailable  -           partial     0 prims    0 comps  plug-in './none.so' is refused: cannot open it: No such file or directory
-! volta: error: there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
 ? 5
 $ volta backends --markdown | sed -n '1p;/preserves/p'
 \# What each backend declares
-| preserves_subnormals | yes | yes | yes | yes | no |
+| preserves_subnormals | yes | yes | yes | yes | yes | no |
 - `preserves_subnormals`: subnormals are kept, in operands and results.
 $ volta backends --json --markdown
 ! volta: error: --json and --markdown contradict each other [usage]
@@ -155,7 +164,7 @@ True
 $ VOLTA_BACKEND=nosuch volta doctor | grep '^check'
 check.numerics        ok: no contraction, no reassociation, no flushing
 check.reference       ok: the reference runs every prim
-check.backend         FAILED: there is no backend 'nosuch'; there are: reference, island, null, and cpu, gpu, auto
+check.backend         FAILED: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto
 ! volta: error: 1 check failed [differs]
 !   help: `volta backends` lists what VOLTA_BACKEND may choose
 ? 1

@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  * replay.c - runs a fuzz target over files instead of a fuzzer: replay FILE...
- * A target does everything twice and compares, so that one that keeps state shows it. */
+ * A target does everything twice and compares, so that one that keeps state shows it. With
+ * --every=N every Nth file alone, and the first, unless VOLTA_TEST_FULL is set. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "vt_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-int main(int argc, char **argv) {
+/* 1 when the file was there. */
+static int replay(const char *path) {
   enum { LIMIT = 64 * 1024 * 1024 };
-  for (int i = 1; i < argc; i++) {
-    vt_diag d = {0};
-    vt_file f;
-    if (vt_file_read(argv[i], LIMIT, vt_alloc_default(), &f, &d) != VT_OK) {
-      fprintf(stderr, "%s\n", d.text);
-      return 1;
-    }
-    (void)LLVMFuzzerTestOneInput(f.data, f.size);
-    vt_file_done(&f);
+  vt_diag d = {0};
+  vt_file f;
+  if (vt_file_read(path, LIMIT, vt_alloc_default(), &f, &d) != VT_OK) {
+    fprintf(stderr, "%s\n", d.text);
+    return 0;
   }
-  printf("%d inputs replayed\n", argc - 1);
-  return argc == 1; /* no input is a broken set-up, not a success */
+  (void)LLVMFuzzerTestOneInput(f.data, f.size);
+  vt_file_done(&f);
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  int first = 1, every = 1, n = 0;
+  if (argc > 1 && strncmp(argv[1], "--every=", 8) == 0) {
+    first = 2;
+    every = getenv("VOLTA_TEST_FULL") != NULL ? 1 : atoi(argv[1] + 8);
+  }
+  for (int i = first; every > 0 && i < argc; i += every, n++)
+    if (!replay(argv[i])) return 1;
+  printf("%d inputs replayed\n", n);
+  return n == 0; /* no input is a broken set-up, not a success */
 }

@@ -2,6 +2,7 @@
  * cpu_axes.c - axes that are walked together, joined where they lie in memory as one. */
 #include <string.h>
 #include "cpu_fold.h"
+#include "vt_alloc.h"
 
 unsigned vt_cpu_mask(const vt_attr_list *axes, uint32_t rank) {
   unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
@@ -23,30 +24,31 @@ vt_view vt_cpu_kept_view(const vt_view *y, const vt_view *x, unsigned mask) {
   return kept;
 }
 
-static void put_axis(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+/* Whether the last axis and one inside it are one axis to both views. */
+static int joins(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   const uint32_t last = a->n - 1;
-  if (a->n > 0 && a->x[last] == x * dim && a->y[last] == y * dim) {
-    a->dim[last] *= dim;
-    a->x[last] = x;
-    a->y[last] = y;
-    return;
-  }
-  a->dim[a->n] = dim;
-  a->x[a->n] = x;
-  a->y[a->n++] = y;
+  return a->n > 0 && (a->dim[last] == 1 || (a->x[last] == x * dim && a->y[last] == y * dim));
 }
 
+void vt_cpu_axes_put(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+  if (a->n == 0) a->count = 1;
+  if (!vt_i64_mul(a->count, dim, &a->count)) a->count = INT64_MAX;
+  if (a->n > 0 && dim == 1) return;
+  const int joined = joins(a, dim, x, y);
+  const uint32_t at = joined ? a->n - 1 : a->n++;
+  a->dim[at] = joined ? a->dim[at] * dim : dim;
+  a->x[at] = x;
+  a->y[at] = y;
+}
+
+/* Once an axis is empty the others do not matter, however long they are. */
 void vt_cpu_axes_of(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out) {
+  int empty = 0;
   memset(out, 0, sizeof *out);
-  out->count = 1;
-  for (uint32_t i = 0; i < x->rank; i++)
-    if ((mask >> i & 1) && x->dim[i] == 0) out->count = 0;
-  for (uint32_t i = 0; i < x->rank && out->count > 0; i++) {
-    if (!(mask >> i & 1) || x->dim[i] == 1) continue;
-    out->count *= x->dim[i];
-    put_axis(out, x->dim[i], x->stride[i], y == NULL ? 0 : y->stride[i]);
-  }
-  if (out->n == 0) put_axis(out, out->count, 1, 1);
+  for (uint32_t i = 0; i < x->rank; i++) empty |= (mask >> i & 1) && x->dim[i] == 0;
+  for (uint32_t i = 0; i < x->rank && !empty; i++)
+    if (mask >> i & 1) vt_cpu_axes_put(out, x->dim[i], x->stride[i], y == NULL ? 0 : y->stride[i]);
+  if (out->n == 0) vt_cpu_axes_put(out, empty ? 0 : 1, 1, 1);
 }
 
 void vt_cpu_axes_at(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *out_y) {

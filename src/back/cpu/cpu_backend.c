@@ -12,21 +12,20 @@ vt_backend_query_fn vt_cpu_query;
 
 /* ---- memory ---- */
 
-enum { ALIGN = 64 };
-_Static_assert(sizeof(vt_cpu_block) <= ALIGN, "a block fits before the bytes it is of");
+_Static_assert(sizeof(vt_cpu_block) <= VT_CPU_LINE, "a block fits before the bytes it is of");
 
-static void *take(const vt_bk_host *host, uint64_t bytes) {
-  const uint64_t size = bytes + 2 * ALIGN;
+void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes) {
+  const uint64_t size = bytes + 2 * VT_CPU_LINE;
   char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
   if (base == NULL) return NULL;
-  char *data = base + ALIGN + (ALIGN - (uintptr_t)base % ALIGN) % ALIGN;
+  char *data = base + VT_CPU_LINE + (VT_CPU_LINE - (uintptr_t)base % VT_CPU_LINE) % VT_CPU_LINE;
   const vt_cpu_block head = {size, base, vt_cpu_seal_new()};
   memcpy(data - sizeof head, &head, sizeof head);
   return data;
 }
 
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes) {
-  void *p = take(host, bytes);
+  void *p = vt_cpu_memory_take(host, bytes);
   if (p != NULL) memset(p, 0, (size_t)bytes);
   return p;
 }
@@ -47,7 +46,7 @@ uint64_t vt_cpu_seal_new(void) {
 }
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
-  void *p = take(dev->host, bytes); /* large, and written before it is read: not touched here */
+  void *p = vt_cpu_memory_take(dev->host, bytes);
   if (p == NULL) return VT_NOMEM;
   *out_handle = (uint64_t)(uintptr_t)p;
   return VT_OK;
@@ -55,6 +54,12 @@ static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handl
 
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   vt_cpu_memory_free(dev->host, (void *)(uintptr_t)handle);
+}
+
+/* A handle is where the bytes lie. */
+static void *buffer_map(vt_bk_device *dev, uint64_t handle) {
+  (void)dev;
+  return (void *)(uintptr_t)handle;
 }
 
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
@@ -76,10 +81,10 @@ void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context
   vt_pool_run(t->pool, n, fn, context);
 }
 
-/* Waking a thread and waiting for it takes about as long as this; more jobs than threads even out
- * what one thread is held up by. */
+/* Handing a job to a thread that is looking for one and waiting for it takes half a microsecond, to
+ * one that is asleep some more; more jobs than threads even out what one thread is held up by. */
 uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost) {
-  const double wake_ns = 5000;
+  const double wake_ns = 2500;
   const double whole = (double)items * cost;
   if (t->threads == 1 || whole < 2 * wake_ns) return 1;
   uint64_t jobs = (uint64_t)t->threads * 4;
@@ -182,7 +187,7 @@ static void device_close(vt_bk_device *dev) {
 
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
-                           .alignment = ALIGN,
+                           .alignment = VT_CPU_LINE,
                            .shares_host = 1,
                            .about = dev->about,
                            .fingerprint = dev->fingerprint,
@@ -223,6 +228,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .buffer_free = buffer_free,
                                 .copy = copy,
                                 .run = vt_cpu_program_run,
-                                .wait = vt_cpu_program_wait};
+                                .wait = vt_cpu_program_wait,
+                                .buffer_map = buffer_map};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

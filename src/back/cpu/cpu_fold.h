@@ -6,12 +6,14 @@
 #include "cpu_backend.h"
 
 /* Axes walked together, row-major; neighbours that are one axis to all views are joined, axes of
- * length 1 are gone. At least one axis, of length 1 if need be. */
+ * length 1 are gone.*/
 typedef struct vt_cpu_axes {
-  uint32_t n;
+  uint32_t n; /* at least one, of length 1 if need be */
   int64_t dim[VT_MAX_RANK], x[VT_MAX_RANK], y[VT_MAX_RANK]; /* strides of two views, elements */
-  int64_t count;
+  int64_t count; /* INT64_MAX where that does not fit: only an empty tensor can be so long */
 } vt_cpu_axes;
+/* One more axis inside the others; the first one goes into zeroed axes. */
+void vt_cpu_axes_put(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y);
 /* Those axes of x that `mask` has; y is NULL, or a view of the same rank. */
 void vt_cpu_axes_of(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out);
 /* Where element i is. */

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_gemm.c - products of matrices from panels. A product is cut into pieces by its rows and
- * columns; a thread takes one piece after the other, and walks it in blocks that fit the caches: of
- * b as many columns as lie in the second and third level, of a as many rows as lie in the second,
- * both for a chunk of k. The result itself holds the sum of the first group of blocks; a longer k
- * has further sums, one for each level of groups, in scratch. */
+ * columns; a thread takes one piece after the other, and walks it a block of k at a time. The
+ * panels of b for as many columns as fit the second cache are passed by each panel of a, which
+ * stays in the first. The result itself holds the sum of a group of blocks; a longer k has further
+ * sums, one for each level of groups, in scratch. */
 #include "cpu_gemm.h"
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MOST_LEVELS = 20 };
-
 typedef struct sizes {
   const vt_cpu_gemm_type *g;
   int64_t m, n, k;
-  int64_t chunk, block_m, block_n; /* of k, rows and columns at a time */
-  int64_t region;                  /* rows whose sums are kept at a time when there are levels */
+  int64_t block_m, block_n; /* rows and columns at a time */
+  int64_t region;           /* rows whose sums are kept at a time when there are levels */
   int64_t blocks, levels;
   int64_t cuts_m, cuts_n; /* pieces of a product */
+  int streams;            /* b is read as it lies */
   uint64_t workers;
   uint64_t bytes_a, bytes_b, bytes_level; /* scratch of a worker */
 } sizes;
@@ -42,21 +41,27 @@ static void pack_panel(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t 
 
 /* ---- sizes ---- */
 
-/* The longer side is cut, in multiples of a tile. */
+enum { STREAM_ROWS = 2 * VT_CPU_FEW };
+
+int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m) {
+  return m <= least(STREAM_ROWS, type_of(t, dtype)->rows);
+}
+
+/* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
+ * are large, to even out what a thread is held up by. Each piece packs what it needs for itself. */
 static void cut(sizes *s, const vt_cpu_team *t, int64_t products) {
-  const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k;
-  const double each_ns = flops_each / 60;
-  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, each_ns / 64);
-  const int64_t wanted = ceil_div((int64_t)least((int64_t)jobs, 2 * (int64_t)t->threads), products);
+  const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
+  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
+  const int64_t threads = least(t->threads, (int64_t)jobs);
+  const int64_t wanted = ceil_div(threads, products);
   const int64_t high = ceil_div(s->m, s->g->rows), wide = ceil_div(s->n, s->g->columns);
   s->cuts_m = s->cuts_n = 1;
-  if (wide >= high) {
-    s->cuts_n = least(wanted, wide);
-  } else {
+  if (wanted > 1 && wide >= high) {
+    s->cuts_n = least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
+  } else if (wanted > 1) {
     s->cuts_m = least(wanted, high);
   }
-  const int64_t items = products * s->cuts_m * s->cuts_n;
-  s->workers = jobs == 1 ? 1 : (uint64_t)least(items, t->threads);
+  s->workers = (uint64_t)least(products * s->cuts_m * s->cuts_n, threads);
 }
 
 static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
@@ -66,16 +71,17 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.blocks = ceil_div(s.k, VT_CPU_BLOCK);
   s.levels = 1;
   for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = ceil_div(m, VT_CPU_GROUP)) s.levels++;
-  s.chunk = VT_CPU_BLOCK;
-  s.block_m = round_up(448 / narrow, s.g->rows);
-  s.block_n = round_up((s.levels > 1 ? 1024 : 2048) / narrow, s.g->columns);
-  s.region = 2 * s.block_m;
+  s.block_m = round_up(224 / narrow, s.g->rows);
+  s.block_n = round_up(1024 / narrow, s.g->columns);
+  s.region = 4 * s.block_m;
+  s.streams = p->straight && vt_cpu_gemm_streams(t, p->dtype, s.m);
+  if (s.streams) s.block_n = round_up(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
   cut(&s, t, p->n);
   const int64_t rows = round_up(least(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns = least(round_up(s.n, s.g->columns), s.block_n);
-  const int64_t depth = least(s.k, s.chunk);
+  const int64_t depth = least(s.k, VT_CPU_BLOCK);
   s.bytes_a = line_up(rows * depth * s.g->bytes);
-  s.bytes_b = line_up(columns * depth * s.g->bytes);
+  s.bytes_b = line_up(columns * (s.streams ? s.m : depth) * s.g->bytes);
   if (s.levels > 1)
     s.bytes_level =
         line_up(least(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
@@ -96,11 +102,11 @@ typedef struct piece {
   vt_cpu_chain *tail;
   int64_t tile_m; /* rows of a panel of a */
   char *a, *b;    /* scratch for panels */
-  char *level[MOST_LEVELS];
+  char *level[VT_CPU_LEVELS];
   int64_t m0, m1, n0, n1;
 } piece;
 
-/* Rows and columns of the piece, at a chunk of k, as panels. */
+/* Rows and columns of the piece, at a block of k, as panels. */
 typedef struct area {
   const char *a, *b;      /* the first panels */
   int64_t a_next, b_next; /* bytes from one panel to the next */
@@ -117,19 +123,8 @@ static char *level_at(const piece *w, int64_t level, const area *r, int64_t i) {
   return w->level[level] + (i - r->top) * w->s->block_n * w->s->g->bytes;
 }
 
-/* The chunk's blocks onto the sum of their group. */
-static void sum_blocks(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
-                       const char *b, char *c, int64_t row, int64_t width) {
-  const vt_cpu_gemm_type *g = w->s->g;
-  int64_t k = r->k0;
-  do {
-    const int64_t n = least(r->k1 - k, VT_CPU_BLOCK), at = k - r->k0;
-    const int first = k / VT_CPU_BLOCK % VT_CPU_GROUP == 0;
-    tile(n, a + at * w->tile_m * g->bytes, w->tile_m, b + at * g->columns * g->bytes, c, row, width,
-         first);
-    k += VT_CPU_BLOCK;
-  } while (k < r->k1);
-}
+/* Whether the block begins a group. */
+static int is_first(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
 
 /* A result whose columns are apart is gathered into a tile and put back. */
 static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
@@ -137,34 +132,71 @@ static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const
   const vt_cpu_gemm_type *g = w->s->g;
   _Alignas(64) char hold[VT_CPU_MOST_ROWS * 64 * sizeof(float)];
   const int64_t apart = w->p.column;
-  for (int64_t i = 0; i < rows && r->k0 > 0; i++)
+  for (int64_t i = 0; i < rows && !is_first(r); i++)
     g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, apart, width, 1);
-  sum_blocks(w, r, tile, a, b, hold, g->columns, width);
+  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, is_first(r));
   for (int64_t i = 0; i < rows; i++)
     g->add(c + i * w->p.row * g->bytes, apart, hold + i * g->columns * g->bytes, 1, width, 1);
 }
 
-static void sum_tile(const piece *w, const area *r, int64_t i, int64_t j, const char *a,
-                     const char *b) {
+/* Where the sums of a group are: [i, j], and the next row. */
+static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
+  *row = w->s->levels > 1 ? w->s->block_n : w->p.row;
+  return w->s->levels > 1 ? level_at(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
+                          : result_at(w, i, j);
+}
+
+/* Returns how many columns were done. */
+static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, const char *a,
+                        const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t rows = least(r->i1 - i, w->tile_m), width = least(r->j1 - j, g->columns);
+  const int64_t k = r->k1 - r->k0, several = rows <= VT_CPU_FEW ? g->panels[rows - 1] : 1;
+  const int apart = w->s->levels == 1 && w->p.column != 1;
   vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
-  if (w->s->levels > 1) {
-    char *c = level_at(w, 0, r, i) + (j - r->j0) * g->bytes;
-    sum_blocks(w, r, tile, a, b, c, w->s->block_n, width);
-  } else if (w->p.column == 1) {
-    sum_blocks(w, r, tile, a, b, result_at(w, i, j), w->p.row, width);
+  int64_t row;
+  char *c = sum_at(w, r, i, j, &row);
+  if (apart) {
+    sum_apart(w, r, tile, a, b, c, rows, width);
+  } else if (several > 1 && r->j1 - j >= several * g->columns) {
+    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, is_first(r));
+    return several * g->columns;
   } else {
-    sum_apart(w, r, tile, a, b, result_at(w, i, j), rows, width);
+    tile(k, a, w->tile_m, b, c, row, width, is_first(r));
+  }
+  return width;
+}
+
+static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end) {
+  const int64_t columns = w->s->g->columns;
+  const char *a = r->a;
+  for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next)
+    for (int64_t j = from; j < end;)
+      j += sum_tile(w, r, i, j, a, r->b + (j - r->j0) / columns * r->b_next);
+}
+
+/* b as it lies, a few rows at a time; the chains are in scratch. */
+static void sum_stream(const piece *w, const area *r) {
+  const vt_cpu_gemm_type *g = w->s->g;
+  const vt_cpu_side *b = &w->p.b;
+  const int64_t n = r->j1 - r->j0, row = round_up(n, g->columns), bytes = g->bytes;
+  const char *from = (const char *)b->data + (r->k0 * b->along + r->j0) * bytes;
+  for (int64_t i = r->i0; i < r->i1; i += VT_CPU_FEW) {
+    const int64_t rows = least(r->i1 - i, VT_CPU_FEW), at = i - r->i0;
+    g->stream[rows - 1](r->k1 - r->k0, r->a + at * bytes, w->tile_m, from, b->along, n,
+                        w->b + at * row * bytes, row);
+  }
+  for (int64_t i = r->i0; i < r->i1; i++) {
+    int64_t next;
+    char *c = sum_at(w, r, i, r->j0, &next);
+    g->add(c, w->s->levels > 1 ? 1 : w->p.column, w->b + (i - r->i0) * row * bytes, 1, n,
+           is_first(r));
   }
 }
 
 static void sum_area(const piece *w, const area *r) {
-  const char *b = r->b;
-  for (int64_t j = r->j0; j < r->j1; j += w->s->g->columns, b += r->b_next) {
-    const char *a = r->a;
-    for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next) sum_tile(w, r, i, j, a, b);
-  }
+  const int64_t near = w->s->g->near;
+  for (int64_t j = r->j0; j < r->j1; j += near) sum_columns(w, r, j, least(j + near, r->j1));
 }
 
 /* Groups that are complete are added to the next level, and at the end all that there is. Sums that
@@ -195,7 +227,7 @@ static void finish(const piece *w, const area *r) {
   }
 }
 
-/* Panels of rows (or columns) first .. end - 1 of one side at the area's chunk: those that are
+/* Panels of rows (or columns) first .. end - 1 of one side at the area's block: those that are
  * packed already, or packed now. */
 static const char *panels_of(const piece *w, const vt_cpu_side *side, const area *r, int64_t first,
                              int64_t end, int64_t tile, char *scratch, int64_t *next) {
@@ -217,7 +249,11 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
     r->i0 = i;
     r->i1 = least(i + high, end);
     r->a = panels_of(w, &w->p.a, r, r->i0, r->i1, w->tile_m, w->a, &r->a_next);
-    sum_area(w, r);
+    if (w->s->streams) {
+      sum_stream(w, r);
+    } else {
+      sum_area(w, r);
+    }
     if (w->s->levels > 1) add_levels(w, r);
     if (r->k1 == w->s->k) finish(w, r);
   }
@@ -226,8 +262,9 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
 static void walk_depth(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
-    r->k1 = least(r->k0 + w->s->chunk, w->s->k);
-    r->b = panels_of(w, &w->p.b, r, r->j0, r->j1, w->s->g->columns, w->b, &r->b_next);
+    r->k1 = least(r->k0 + VT_CPU_BLOCK, w->s->k);
+    if (!w->s->streams)
+      r->b = panels_of(w, &w->p.b, r, r->j0, r->j1, w->s->g->columns, w->b, &r->b_next);
     walk_rows(w, r, end);
     r->k0 = r->k1;
   } while (r->k0 < w->s->k);

@@ -39,10 +39,15 @@ typedef struct vt_cpu_products {
   vt_cpu_product_fn *get;
   const void *context;
   vt_cpu_chain *tail;
+  int straight; /* 1: b of every product is a matrix with `across` 1, and not packed */
 } vt_cpu_products;
 void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work);
 /* Scratch of that call, for any operand packed or not. */
 uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p);
+
+/* 1 where products of so few rows read a straight b as it lies, so that packing it gains nothing.
+ */
+int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m);
 
 /* All panels of one side, to be used as `packed` later: bytes, and the packing, by the team. */
 typedef enum vt_cpu_which { VT_CPU_ROWS, VT_CPU_COLUMNS } vt_cpu_which;

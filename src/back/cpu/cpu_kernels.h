@@ -4,6 +4,7 @@
 #ifndef VT_CPU_KERNELS_H
 #define VT_CPU_KERNELS_H
 #include <stdint.h>
+#include "kern_attention.h"
 #include "kern_conv.h"
 #include "kern_fold.h"
 #include "kern_gemm.h"
@@ -13,12 +14,13 @@
 
 typedef struct vt_cpu_kernels {
   const char *isa;
-  const vt_cpu_maps *maps;   /* pointwise: an element from those at its place */
-  const vt_cpu_gemms *gemms; /* contractions in floating point */
-  const vt_cpu_convs *convs; /* those whose columns overlap */
-  const vt_cpu_ints *ints;   /* contractions of small integers */
-  const vt_cpu_folds *folds; /* sums, maxima, running sums */
-  const vt_cpu_moves *moves; /* copies that change the place alone */
+  const vt_cpu_maps *maps;             /* pointwise: an element from those at its place */
+  const vt_cpu_gemms *gemms;           /* contractions in floating point */
+  const vt_cpu_convs *convs;           /* those whose columns overlap */
+  const vt_cpu_ints *ints;             /* contractions of small integers */
+  const vt_cpu_folds *folds;           /* sums, maxima, running sums */
+  const vt_cpu_attentions *attentions; /* tiles and rows of attention */
+  const vt_cpu_moves *moves;           /* copies that change the place alone */
 } vt_cpu_kernels;
 
 /* The tables of isa.def; those of other processors are NULL. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_matmul.c - matmul and linear as products of matrices: leading axes that lie one after the
- * other become rows, the others products of their own; a weight is packed once. */
+ * other become rows, the others products of their own; a weight is packed once. With absent
+ * products each row goes by itself. */
 #include "cpu_gemm.h"
 
 /* One matmul: matrices by their strides, and the leading axes that are left. */
@@ -16,6 +17,8 @@ typedef struct matmul {
   const void *packed; /* all of b */
   const void *bias;
   int64_t bias_step;
+  const uint8_t *present; /* element [i, k] says whether k takes part in row i */
+  int64_t p_row, p_column, p_step[VT_MAX_RANK];
 } matmul;
 
 /* The stride of x along leading axis i of `rank`: 0 where it has none or is repeated. */
@@ -24,12 +27,14 @@ static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
   return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
 }
 
-static void take_axes(matmul *p, const vt_view *a, const vt_view *b, const vt_view *y) {
+static void take_axes(matmul *p, const vt_view *a, const vt_view *b, const vt_view *y,
+                      const vt_view *present) {
   for (uint32_t i = 0; i + 2 < y->rank; i++) {
     if (y->dim[i] == 1) continue;
     p->dim[p->rank] = y->dim[i];
     p->a_step[p->rank] = lead_step(a, y->rank - 2, i);
     p->b_step[p->rank] = lead_step(b, y->rank - 2, i);
+    p->p_step[p->rank] = present != NULL ? lead_step(present, y->rank - 2, i) : 0;
     p->y_step[p->rank++] = y->stride[i];
   }
 }
@@ -44,11 +49,17 @@ static void fold_axes(matmul *p) {
     p->m *= p->dim[i];
     p->rank--;
   }
-  p->products = 1;
-  for (uint32_t i = 0; i < p->rank; i++) p->products *= p->dim[i];
 }
 
-static matmul matmul_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b) {
+static int64_t count_products(const matmul *p) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < p->rank; i++) n *= p->dim[i];
+  return n;
+}
+
+/* As it is written; `present` is NULL or says which products are there. */
+static matmul matrices_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b,
+                          const vt_view *present) {
   const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
   const uint32_t ra = a->rank - (turn_a ? 1 : 2), ka = a->rank - (turn_a ? 2 : 1);
   const uint32_t kb = b->rank - (turn_b ? 1 : 2), nb = b->rank - (turn_b ? 2 : 1);
@@ -65,8 +76,14 @@ static matmul matmul_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b) {
               .b_column = b->stride[nb],
               .y_row = y->stride[y->rank - 2],
               .y_column = y->stride[y->rank - 1]};
-  take_axes(&p, a, b, y);
+  take_axes(&p, a, b, y, present);
+  return p;
+}
+
+static matmul matmul_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b) {
+  matmul p = matrices_of(c, turn_a, turn_b, NULL);
   fold_axes(&p);
+  p.products = count_products(&p);
   return p;
 }
 
@@ -97,6 +114,7 @@ static vt_cpu_products products_of(const vt_cpu_call *c, const matmul *p) {
                            .k_each = p->k,
                            .get = get_product,
                            .context = p,
+                           .straight = p->packed == NULL && p->b_column == 1,
                            .tail = c->tail};
 }
 
@@ -111,6 +129,7 @@ static uint64_t keep_bytes(const vt_cpu_call *c, const matmul *p) {
   int shared = 1;
   for (uint32_t i = 0; i < p->rank; i++) shared &= p->b_step[i] == 0;
   if (!shared || !vt_cpu_is_lasting(c, 1) || p->n * p->k < WORTH_KEEPING) return 0;
+  if (p->b_column == 1 && vt_cpu_gemm_streams(c->team, c->out->dtype, p->m)) return 0;
   return KEPT_HEAD + vt_cpu_gemm_pack_bytes(c->team, c->out->dtype, VT_CPU_COLUMNS, p->n, p->k);
 }
 
@@ -172,4 +191,106 @@ vt_status run_linear(vt_cpu_call *c) {
     p.bias_step = c->in[2].stride[0];
   }
   return multiply(c, &p);
+}
+
+/* ---- with absent products ---- */
+
+typedef struct masked_run {
+  matmul p;
+  const vt_cpu_gemm_type *g;
+  vt_cpu_chain *tail;
+  char *work;
+  uint64_t jobs;
+} masked_run;
+
+static matmul masked_of(const vt_cpu_call *c) {
+  const vt_attr_matmul *a = c->attrs;
+  const vt_view *present = &c->in[2];
+  matmul p = matrices_of(c, a->transpose_a, a->transpose_b, present);
+  p.present = present->data;
+  p.p_row = present->stride[present->rank - 2];
+  p.p_column = present->stride[present->rank - 1];
+  p.products = count_products(&p);
+  return p;
+}
+
+/* At most one for a thread: each may need a b of its own. */
+static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
+  const double per_ns = 20;
+  const uint64_t rows = (uint64_t)(p->products * p->m);
+  const uint64_t jobs = vt_cpu_jobs(c->team, rows, 2.0 * (double)p->n * (double)p->k / per_ns);
+  return jobs < c->team->threads ? jobs : c->team->threads;
+}
+
+/* Bytes of a b whose columns are neighbours; 0 where it is so already. */
+static uint64_t turned_bytes(const matmul *p) {
+  return p->b_column == 1 ? 0 : ((uint64_t)(p->n * p->k * p->bytes) + 63) / 64 * 64;
+}
+
+uint64_t work_masked(const vt_cpu_call *c) {
+  const matmul p = masked_of(c);
+  return masked_jobs(c, &p) * turned_bytes(&p);
+}
+
+/* Where each operand's matrix number i begins. */
+typedef struct places {
+  const char *a, *b;
+  const uint8_t *present;
+  char *y;
+} places;
+
+static places places_of(const matmul *p, int64_t i) {
+  int64_t a = 0, b = 0, y = 0, mask = 0, left = i;
+  for (uint32_t r = p->rank; r-- > 0; left /= p->dim[r]) {
+    const int64_t at = left % p->dim[r];
+    a += at * p->a_step[r], b += at * p->b_step[r];
+    y += at * p->y_step[r], mask += at * p->p_step[r];
+  }
+  return (places){(const char *)p->a + a * p->bytes, (const char *)p->b + b * p->bytes,
+                  p->present + mask, (char *)p->y + y * p->bytes};
+}
+
+/* Rows from .. end - 1 of matrix number i. */
+static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t end, char *turned) {
+  const matmul *p = &run->p;
+  const places at = places_of(p, i);
+  vt_cpu_masked m = {.b = at.b,
+                     .a_step = p->a_column,
+                     .b_row = p->b_row,
+                     .present_step = p->p_column,
+                     .k = p->k,
+                     .n = p->n,
+                     .y_step = p->y_column};
+  if (p->b_column != 1) {
+    run->g->pack(at.b, p->b_column, p->b_row, p->n, p->n, p->k, turned);
+    m.b = turned, m.b_row = p->n;
+  }
+  for (int64_t r = from; r < end; r++) {
+    m.a = at.a + r * p->a_row * p->bytes;
+    m.present = at.present + r * p->p_row;
+    m.y = at.y + r * p->y_row * p->bytes;
+    run->g->masked(&m);
+    if (run->tail != NULL) vt_cpu_chain_part(run->tail, (i * p->m + r) * p->n, p->n);
+  }
+}
+
+static void masked_job(void *context, uint64_t job) {
+  const masked_run *run = context;
+  const int64_t m = run->p.m, rows = run->p.products * m;
+  const int64_t end = vt_cpu_first(rows, run->jobs, job + 1);
+  char *turned = run->work + job * turned_bytes(&run->p);
+  for (int64_t r = vt_cpu_first(rows, run->jobs, job), next; r < end; r = next) {
+    const int64_t i = r / m;
+    next = (i + 1) * m < end ? (i + 1) * m : end;
+    masked_rows(run, i, r - i * m, next - i * m, turned);
+  }
+}
+
+vt_status run_masked(vt_cpu_call *c) {
+  masked_run run = {.p = masked_of(c), .tail = c->tail, .work = c->work};
+  run.g =
+      c->out->dtype == VT_DTYPE_F32 ? c->team->kernels->gemms->f32 : c->team->kernels->gemms->f64;
+  run.jobs = masked_jobs(c, &run.p);
+  if (run.p.n > 0) vt_cpu_share(c->team, run.jobs, masked_job, &run);
+  return VT_OK;
 }

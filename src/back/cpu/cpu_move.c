@@ -76,13 +76,6 @@ vt_status run_pad(vt_cpu_call *c) {
 
 /* ---- reshape ---- */
 
-/* Where element n of a tensor lies, in elements. */
-static int64_t place_of(const vt_view *v, int64_t n) {
-  int64_t at = 0;
-  for (uint32_t i = v->rank; i-- > 0; n /= v->dim[i]) at += n % v->dim[i] * v->stride[i];
-  return at;
-}
-
 typedef struct reshape {
   const vt_view *to, *from;
   int64_t count;
@@ -92,10 +85,16 @@ typedef struct reshape {
 static void reshape_job(void *context, uint64_t job) {
   const reshape *r = context;
   const int64_t size = (int64_t)vt_cpu_bytes_of(r->to->dtype);
-  const int64_t end = vt_cpu_first(r->count, r->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(r->count, r->jobs, job); i < end; i++)
-    memcpy((char *)r->to->data + place_of(r->to, i) * size,
-           (const char *)r->from->data + place_of(r->from, i) * size, (size_t)size);
+  const int64_t first = vt_cpu_first(r->count, r->jobs, job);
+  vt_cpu_walk to = vt_cpu_walk_of(r->to), from = vt_cpu_walk_of(r->from);
+  vt_cpu_walk_to(&to, first);
+  vt_cpu_walk_to(&from, first);
+  for (int64_t i = vt_cpu_first(r->count, r->jobs, job + 1) - first; i > 0; i--) {
+    memcpy((char *)r->to->data + to.at[0] * size, (const char *)r->from->data + from.at[0] * size,
+           (size_t)size);
+    vt_cpu_walk_on(&to, 1);
+    vt_cpu_walk_on(&from, 1);
+  }
 }
 
 /* What is dense may be seen in the shape of the other one. Plans make dense results, so the way for
@@ -110,7 +109,7 @@ vt_status run_reshape(vt_cpu_call *c) {
     vt_cpu_copy(c->team, y, &as);
   } else {
     reshape r = {y, x, vt_cpu_count(y), 1};
-    r.jobs = vt_cpu_jobs(c->team, (uint64_t)r.count, 40.0);
+    r.jobs = vt_cpu_jobs(c->team, (uint64_t)r.count, 10.0);
     vt_cpu_share(c->team, r.jobs, reshape_job, &r);
   }
   return VT_OK;
@@ -166,22 +165,27 @@ vt_status run_flip(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* `v` again `times` times, each `by` elements of its axis `axis` further on. */
+/* `v` again `times` times, each `by` elements of its axis `axis` further on. That takes one more
+ * axis; where there is none left, the first one is gone along here. */
 static void repeat(const vt_cpu_team *t, const vt_view *v, uint32_t axis, int64_t by,
                    int64_t times) {
-  const int64_t size = (int64_t)vt_cpu_bytes_of(v->dtype);
-  vt_view from = *v;
-  from.rank++;
-  from.dim[v->rank] = times;
-  from.stride[v->rank] = 0;
-  vt_view to = from;
-  to.stride[v->rank] = by * v->stride[axis];
-  to.data = (char *)v->data + by * v->stride[axis] * size;
-  vt_cpu_copy(t, &to, &from);
+  const int64_t apart = by * v->stride[axis] * (int64_t)vt_cpu_bytes_of(v->dtype);
+  vt_view from = *v, to = *v;
+  to.data = (char *)v->data + apart;
+  if (v->rank < VT_MAX_RANK) {
+    from.dim[from.rank] = to.dim[to.rank] = times;
+    from.stride[from.rank++] = 0;
+    to.stride[to.rank++] = by * v->stride[axis];
+    vt_cpu_copy(t, &to, &from);
+  } else if (axis == 0) {
+    for (; times > 0; times--, to.data = (char *)to.data + apart) vt_cpu_copy(t, &to, &from);
+  } else {
+    for (int64_t i = 0; i < v->dim[0]; i++) {
+      const vt_view one = vt_cpu_at(v, 0, i);
+      repeat(t, &one, axis - 1, by, times);
+    }
+  }
 }
-
-/* Repeating takes one more axis. */
-int takes_tile(const vt_cpu_call *c) { return c->out->rank < VT_MAX_RANK; }
 
 vt_status run_tile(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;

@@ -9,6 +9,7 @@
 #ifndef VT_KERN_FOLD_H
 #define VT_KERN_FOLD_H
 #include <stdint.h>
+#include "kern_row.h"
 
 enum {
   VT_FOLD_LANES = 32,
@@ -28,7 +29,7 @@ typedef enum vt_cpu_folding {
 } vt_cpu_folding;
 
 typedef struct vt_cpu_fold {
-  /* The fold of n elements, 1024 at most; of none, what a fold starts from. */
+  /* The fold of n elements, 1024 at most where the order matters; of none, what it starts from. */
   void (*line)(const void *x, int64_t n, void *y);
   /* `width` lines at once. Accumulators, 32 rows of them, are as wide as elements: first they are
    * made ready, then given rows `first` .. `first` + n - 1, which lie `stride` elements apart, and
@@ -52,5 +53,11 @@ typedef struct vt_cpu_folds {
   vt_cpu_fold fold[VT_FOLDINGS][VT_FOLD_DTYPES];
   vt_cpu_seek seek[VT_FOLD_DTYPES];
   vt_cpu_running_fn *running[VT_FOLD_DTYPES];
+  /* y[i] = exp(x[i] - m), each operation rounded; y may be x. */
+  void (*exp_less)(float *y, const float *x, float m, int64_t n);
+  /* y / sum in place, y from 0 to 1; the greatest of x, but for NaN and for the sign of a zero. */
+  void (*share)(float *y, int64_t n, float sum);
+  float (*top)(const float *x, int64_t n);
+  vt_cpu_rows rows[VT_FOLD_DTYPES]; /* of floats */
 } vt_cpu_folds;
 #endif

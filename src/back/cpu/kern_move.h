@@ -4,6 +4,7 @@
 #ifndef VT_KERN_MOVE_H
 #define VT_KERN_MOVE_H
 #include <stdint.h>
+#include "cpu_radix.h"
 
 /* Rows of columns of elements. All strides are bytes and may be 0 (from) or less than 0 (from). */
 typedef struct vt_cpu_plane {
@@ -19,13 +20,25 @@ typedef struct vt_cpu_source {
   uint64_t seed;
   uint32_t stream, step;
 } vt_cpu_source;
-/* The words of blocks first .. first + n - 1, four for each. */
-typedef void vt_cpu_draw_fn(const vt_cpu_source *s, uint64_t first, int64_t n, uint32_t *words);
+/* The elements of blocks first .. first + n - 1, four for each. */
+typedef void vt_cpu_draw_fn(const vt_cpu_source *s, uint64_t first, int64_t n, void *out);
 
-enum { VT_CPU_SIZES = 5 }; /* elements of 1, 2, 4, 8 and 16 bytes */
+/* Rows of updates that land in one place: `rows` say where each starts, in bytes from `from`. */
+typedef struct vt_cpu_landing {
+  char *to;
+  const char *from;
+  const vt_cpu_record *rows;
+  int64_t n, columns, to_step, from_step; /* steps from column to column, in bytes */
+} vt_cpu_landing;
+typedef void vt_cpu_land_fn(const vt_cpu_landing *l);
+
+enum { VT_CPU_DTYPES = 7 }; /* those that compute have lower numbers */
+enum { VT_CPU_SIZES = 5 };  /* elements of 1, 2, 4, 8 and 16 bytes */
 typedef struct vt_cpu_moves {
-  vt_cpu_plane_fn *each[VT_CPU_SIZES]; /* any strides */
-  vt_cpu_plane_fn *turn[VT_CPU_SIZES]; /* from_row and to_column are the size of an element */
-  vt_cpu_draw_fn *draw;
+  vt_cpu_plane_fn *each[VT_CPU_SIZES];     /* any strides */
+  vt_cpu_plane_fn *turn[VT_CPU_SIZES];     /* from_row and to_column are the size of an element */
+  vt_cpu_draw_fn *bits, *uniform, *normal; /* i64, f32, f32 */
+  /* to + S(rows), and the greatest and the least of `to` and the rows, by dtype */
+  vt_cpu_land_fn *sum[VT_CPU_DTYPES], *greatest[VT_CPU_DTYPES], *least[VT_CPU_DTYPES];
 } vt_cpu_moves;
 #endif

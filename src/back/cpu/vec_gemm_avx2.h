@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 #define GEMM_ROWS 6
+#define GEMM_PANELS 5
+#define GEMM_NEAR 1024
 enum { GS_N = 8, GD_N = 4 };
 typedef __m256 GS;
 typedef __m256d GD;

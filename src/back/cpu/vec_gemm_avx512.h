@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 #define GEMM_ROWS 14
+#define GEMM_PANELS 8
+#define GEMM_NEAR 4096
 enum { GS_N = 16, GD_N = 8 };
 typedef __m512 GS;
 typedef __m512d GD;

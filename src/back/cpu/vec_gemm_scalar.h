@@ -4,6 +4,8 @@
 #define VT_VEC_GEMM_H
 #include "vt_num.h"
 #define GEMM_ROWS 4
+#define GEMM_PANELS 2
+#define GEMM_NEAR 1024
 enum { GS_N = 1, GD_N = 1 };
 typedef float GS;
 typedef double GD;

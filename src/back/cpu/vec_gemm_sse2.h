@@ -7,6 +7,8 @@
 #include <string.h>
 #include "vt_num.h"
 #define GEMM_ROWS 4
+#define GEMM_PANELS 2
+#define GEMM_NEAR 1024
 enum { GS_N = 4, GD_N = 2 };
 typedef __m128 GS;
 typedef __m128d GD;

@@ -1,0 +1,29 @@
+# The same bits again: alone and in a batch, in another run, process and number of threads, after a
+# round trip. Each check is seen to fail where reference:1 is wrong in one bit.
+add_executable(batch_check tests/reproducibility/batch_check.c tests/reproducibility/batch_run.c)
+add_executable(again_check tests/reproducibility/again_check.c)
+add_executable(batch_diverging tests/reproducibility/batch_check.c
+  tests/reproducibility/batch_run.c tests/cli/diverge.c)
+add_executable(again_diverging tests/reproducibility/again_check.c tests/cli/diverge.c)
+foreach(check batch again)
+  target_link_libraries(${check}_check PRIVATE vt_include vt_admit vt_flags)
+  target_link_libraries(${check}_diverging PRIVATE vt_include vt_admit vt_flags)
+  target_link_options(${check}_diverging PRIVATE
+    -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
+  script_test(reproducibility/${check} reproducibility
+    ${CMAKE_SOURCE_DIR}/tests/reproducibility/lanes.sh $<TARGET_FILE:volta>
+    $<TARGET_FILE:${check}_check>)
+  add_test(NAME reproducibility/${check}_catches
+    COMMAND ${check}_diverging ${CMAKE_SOURCE_DIR} reference:1)
+  set_tests_properties(reproducibility/${check} reproducibility/${check}_catches
+    PROPERTIES LABELS reproducibility TIMEOUT 3600)
+endforeach()
+set_tests_properties(reproducibility/batch_catches PROPERTIES
+  PASS_REGULAR_EXPRESSION "FAILED mlp: a row is not the reference's")
+set_tests_properties(reproducibility/again_catches PROPERTIES
+  PASS_REGULAR_EXPRESSION "FAILED mlp: the reference gives something else")
+
+set(reproduce python3 -B ${CMAKE_SOURCE_DIR}/tests/reproducibility/reproduce.py
+  --volta $<TARGET_FILE:volta>)
+script_test(reproducibility/ways reproducibility ${reproduce})
+script_test(reproducibility/ways_catch reproducibility ${reproduce} --catches)

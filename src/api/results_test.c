@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * results_test.c - results that are looked at where the device has them are what copies of them
+ * would be: with canonical NaN, each its own even where they share bytes, new after every run. */
+#include <string.h>
+#include "vt_test.h"
+#include "volta/volta_tools.h"
+
+static const char text[] =
+    "volta 1\n"
+    "model results {\n"
+    "  input x: f32[70]\n"
+    "  param p: f32[3] = ones\n"
+    "  y = x / x\n"
+    "  output y\n"
+    "  output again = y\n"
+    "  output grid = reshape(y, shape=[7, 10])\n"
+    "  output same = x\n"
+    "  output w = p\n"
+    "  output root = sqrt(x)\n"
+    "  output none = slice(x, start=[3], stop=[3])\n"
+    "}\n";
+enum { N = 70, RESULTS = 7 };
+
+static vt_program *open_on(const char *backend) {
+  const vt_options o = {.size = sizeof o, .backend = backend};
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  CHECK(vt_model_parse(text, strlen(text), NULL, &m, NULL) == VT_OK);
+  if (m != NULL) CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
+  vt_model_free(m);
+  if (p != NULL) CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
+  return p;
+}
+
+/* Zeros and negative numbers give NaN whose sign the processor chooses. */
+static void run_with(vt_program *p, float first) {
+  float x[N];
+  const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {N}, .data = x};
+  for (int i = 0; i < N; i++) x[i] = i % 3 == 0 ? 0 : first - (float)i;
+  CHECK(vt_program_set_input(p, "x", &t, NULL) == VT_OK);
+  CHECK(vt_program_run(p, NULL) == VT_OK);
+}
+
+/* Byte for byte: vt_tensor_compare takes every NaN for the same. */
+static void check_same(vt_program *p, vt_program *q) {
+  const char *a, *b;
+  vt_tensor x, y;
+  CHECK(vt_program_outputs(p) == RESULTS && vt_program_outputs(q) == RESULTS);
+  for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
+    uint64_t count, bytes;
+    CHECK(vt_program_output(p, i, &a, &x, NULL) == VT_OK);
+    CHECK(vt_program_output(q, i, &b, &y, NULL) == VT_OK);
+    CHECK(vt_tensor_bytes(&x, &count, &bytes, NULL) == VT_OK && strcmp(a, b) == 0);
+    CHECK(bytes == 0 || memcmp(x.data, y.data, (size_t)bytes) == 0);
+  }
+}
+
+/* What is written to one result is seen in no other, and is gone after the next run. */
+static void scribble(vt_program *p, uint32_t i) {
+  const char *name;
+  vt_tensor t;
+  uint64_t count, bytes;
+  CHECK(vt_program_output(p, i, &name, &t, NULL) == VT_OK);
+  CHECK(vt_tensor_bytes(&t, &count, &bytes, NULL) == VT_OK);
+  if (bytes > 0) memset(t.data, 0x5a, (size_t)bytes);
+}
+
+static void test_backend(const char *backend) {
+  vt_program *truth = open_on("reference"), *p = open_on(backend);
+  for (int run = 0; p != NULL && truth != NULL && run < 3; run++) {
+    run_with(truth, (float)(run + 20));
+    run_with(p, (float)(run + 20));
+    check_same(truth, p);
+    for (uint32_t i = 0; i < RESULTS; i++) {
+      scribble(truth, i);
+      scribble(p, i);
+      check_same(truth, p);
+    }
+    vt_run_info info = {.size = sizeof info};
+    vt_program_info(p, &info);
+    CHECK(info.allocations == 0);
+  }
+  vt_program_free(truth);
+  vt_program_free(p);
+}
+
+int main(void) {
+  test_backend("island:0"); /* only copies reach it */
+  test_backend("cpu");
+  TEST_DONE();
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_attention.c - attention whole: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e).
+ *
+ * The heads that read one key head, and their queries, are rows of one matrix; rows are cut into
+ * chunks. A chunk has the scores of its rows against all keys it sees, never more, and passes over
+ * the keys twice: products with k, then, weighed, products with v.
+ *
+ *   many rows   keys are packed once for all chunks; a chunk is done by one thread
+ *   few rows    (decoding) each thread has some blocks of 256 keys: their scores, and, when all
+ *               scores have been weighed, their part of the products with v */
+#include "cpu_attention.h"
+#include <string.h>
+#include "vt_alloc.h"
+#include "vt_num.h"
+
+enum {
+  FEW = 2 * VT_CPU_PATCH_ROWS, /* rows for which keys are split instead */
+  CHUNK_SCORES = 128 * 1024    /* what a chunk has in fast memory, about */
+};
+
+/* ---- sizes ---- */
+
+/* The operands after v tell themselves apart by their types. */
+static vt_attend_extras extras_of(const vt_cpu_call *c) {
+  vt_attend_extras x = {0, 0, 0};
+  for (uint32_t i = 3; i < c->n_in; i++) {
+    const uint32_t dtype = c->in[i].dtype;
+    *(dtype == VT_DTYPE_BOOL ? &x.mask : dtype == VT_DTYPE_F32 ? &x.bias : &x.length) = i;
+  }
+  return x;
+}
+
+static int64_t whole(int64_t n, int64_t each) { return parts(n, each) * each; }
+
+/* Enough chunks for every thread to have several, and their scores not too many for the cache. */
+static int64_t chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
+  const int64_t shares = (int64_t)t->threads * 4;
+  int64_t rows = least(VT_ATTEND_CHUNK, most(CHUNK_SCORES / most(s->keys, 1), 1));
+  if (t->threads > 1) rows = least(rows, s->pairs * parts(s->rows, shares));
+  return least(whole(most(rows, 1), VT_CPU_PATCH_ROWS), VT_ATTEND_CHUNK);
+}
+
+static uint32_t workers_of(const vt_cpu_team *t, const vt_attend_sizes *s, int64_t items) {
+  const double row = (double)s->keys * ((double)(s->depth + s->width) / 32 + 1);
+  const double all = (double)s->pairs * (double)s->rows * row;
+  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)most(items, 1));
+  return jobs < t->threads ? (uint32_t)jobs : t->threads;
+}
+
+/* There is nothing to weigh: no result, or no key for any of them. */
+static int is_empty(const vt_cpu_call *c) {
+  const int64_t *dim = c->out[0].dim;
+  return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0 || c->in[1].dim[2] == 0;
+}
+
+/* Of what is not empty, so that sizes of the result multiply without overflow. */
+static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
+  const vt_view *q = &c->in[0], *k = &c->in[1], *v = &c->in[2];
+  const vt_cpu_attentions *table = c->team->kernels->attentions;
+  int64_t items;
+  vt_attend_sizes s = {.batch = q->dim[0],
+                       .heads = q->dim[1],
+                       .groups = k->dim[1],
+                       .queries = q->dim[2],
+                       .keys = k->dim[2],
+                       .depth = q->dim[3],
+                       .width = v->dim[3]};
+  s.pairs = s.batch * s.groups;
+  s.rows = s.heads / s.groups * s.queries;
+  s.wide = whole(s.width, table->lanes);
+  s.panels = parts(s.keys, table->columns);
+  s.panel = s.depth * table->columns;
+  s.blocks = parts(s.keys, VT_ATTEND_BLOCK);
+  s.stride = whole(s.keys, VT_ATTEND_BLOCK);
+  for (int64_t m = s.blocks; m > 0; m /= VT_ATTEND_GROUP) s.levels++;
+  s.split = s.rows <= FEW && s.blocks > 1;
+  s.chunk = s.split ? s.rows : chunk_rows(c->team, &s);
+  s.chunks = parts(s.rows, s.chunk);
+  s.packed = s.chunks > 1;
+  if (!vt_i64_mul(s.pairs, s.split ? s.blocks : s.chunks, &items)) items = INT64_MAX;
+  s.workers = workers_of(c->team, &s, items);
+  return s;
+}
+
+/* ---- scratch ----
+ * | k in panels | scores, sums and totals of split keys | what each worker has | */
+
+static uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t out;
+  return vt_size_mul(a, b, &out) ? out : UINT64_MAX;
+}
+static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+/* A product of three sizes, in whole cache lines. */
+static uint64_t floats(int64_t a, int64_t b, int64_t c) {
+  const uint64_t n = times(times((uint64_t)a, (uint64_t)b), (uint64_t)c);
+  return n > UINT64_MAX - 15 ? UINT64_MAX : (n + 15) & ~(uint64_t)15;
+}
+
+static vt_attend_scratch scratch_of(const vt_attend_sizes *s) {
+  vt_attend_scratch x = {0};
+  x.q = floats(s->chunk, s->depth, 1);
+  x.values = floats(VT_ATTEND_BLOCK, s->wide, 1);
+  x.chain = floats(s->wide, 1, 1);
+  if (s->packed) {
+    x.panels = floats(s->pairs, s->panels, s->panel);
+  } else {
+    x.panel = floats(s->panel, 1, 1);
+  }
+  if (s->split) {
+    x.scores = floats(s->pairs, s->rows, s->stride);
+    x.sums = times((uint64_t)s->blocks, floats(s->pairs, s->rows, s->wide));
+    x.totals = floats(s->pairs, s->rows, 1);
+    x.t = floats(s->levels, s->wide, 1);
+  } else {
+    x.e = floats(s->chunk, s->stride, 1);
+    x.t = floats(s->levels, s->chunk, s->wide);
+  }
+  return x;
+}
+
+static uint64_t of_worker(const vt_attend_scratch *x) {
+  return plus(plus(plus(x->q, x->e), plus(x->t, x->panel)), plus(x->values, x->chain));
+}
+
+uint64_t work_attention_whole(const vt_cpu_call *c) {
+  if (is_empty(c)) return 0;
+  const vt_attend_sizes s = sizes_of(c);
+  const vt_attend_scratch x = scratch_of(&s);
+  const uint64_t shared = plus(plus(x.panels, x.totals), plus(x.scores, x.sums));
+  return times(plus(shared, times(of_worker(&x), s.workers)), sizeof(float));
+}
+
+/* ---- sharing ---- */
+
+/* Workers take item after item; what an item gives does not depend on who takes it. */
+static void take_items(void *context, uint64_t worker) {
+  vt_attend_task *t = context;
+  for (;;) {
+    const int64_t i = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
+    if (i >= t->items) return;
+    t->item(t, worker, i);
+  }
+}
+
+static void share(vt_attend_task *t, int64_t items,
+                  void (*item)(vt_attend_task *t, uint64_t worker, int64_t i)) {
+  const int64_t workers = most(1, least(items, t->size.workers));
+  t->item = item;
+  t->items = items;
+  atomic_store_explicit(&t->next, 0, memory_order_relaxed);
+  vt_cpu_share(t->call->team, (uint64_t)workers, take_items, t);
+}
+
+/* ---- many rows: an item is a panel of keys, then a chunk ---- */
+
+static void pack_item(vt_attend_task *t, uint64_t worker, int64_t i) {
+  const vt_attend_sizes *s = &t->size;
+  (void)worker;
+  vt_attend_pack(t, i / s->panels, i % s->panels * t->table->columns, t->panels + i * s->panel);
+}
+
+/* The last rows first: where rows see what is before them, these have the most to do. */
+static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
+  const vt_attend_sizes *s = &t->size;
+  const int64_t first = (s->chunks - 1 - i % s->chunks) * s->chunk;
+  float total[VT_ATTEND_CHUNK];
+  vt_attend_chunk c;
+  vt_attend_begin(t, worker, i / s->chunks, first, least(s->chunk, s->rows - first), &c);
+  const int64_t n = c.rows * s->wide;
+  vt_attend_scores(&c, 0, s->keys);
+  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh(&c, r);
+  memset(c.sum, 0, (size_t)(s->levels * n) * sizeof *c.sum);
+  for (int64_t block = 0; block < s->blocks; block++) {
+    vt_attend_values(&c, block, c.sum);
+    vt_attend_hand_on(t->table, c.sum, n, block);
+  }
+  float *o = vt_attend_gather(t->table, c.sum, n, s->levels);
+  for (int64_t r = 0; r < c.rows; r++) vt_attend_give(&c, r, o + r * s->wide, total[r]);
+}
+
+/* ---- few rows: an item is a block of keys, or a row ---- */
+
+static void split_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair,
+                        vt_attend_chunk *c) {
+  vt_attend_begin(t, worker, pair, 0, t->size.rows, c);
+}
+
+static void split_scores(vt_attend_task *t, uint64_t worker, int64_t i) {
+  const int64_t block = i % t->size.blocks;
+  vt_attend_chunk c;
+  split_chunk(t, worker, i / t->size.blocks, &c);
+  vt_attend_scores(&c, block * VT_ATTEND_BLOCK, block * VT_ATTEND_BLOCK + VT_ATTEND_BLOCK);
+}
+
+static void split_weights(vt_attend_task *t, uint64_t worker, int64_t i) {
+  vt_attend_chunk c;
+  split_chunk(t, worker, i / t->size.rows, &c);
+  t->totals[i] = vt_attend_weigh(&c, i % t->size.rows);
+}
+
+/* Where block `block` of a pair has its sums, a row after the other. */
+static float *block_sums(const vt_attend_task *t, int64_t pair, int64_t block) {
+  return t->sums + (pair * t->size.blocks + block) * t->size.rows * t->size.wide;
+}
+
+static void split_values(vt_attend_task *t, uint64_t worker, int64_t i) {
+  const int64_t pair = i / t->size.blocks, block = i % t->size.blocks;
+  float *sum = block_sums(t, pair, block);
+  vt_attend_chunk c;
+  split_chunk(t, worker, pair, &c);
+  memset(sum, 0, (size_t)(t->size.rows * t->size.wide) * sizeof *sum);
+  vt_attend_values(&c, block, sum);
+}
+
+static void split_results(vt_attend_task *t, uint64_t worker, int64_t i) {
+  const vt_attend_sizes *s = &t->size;
+  const int64_t pair = i / s->rows, r = i % s->rows;
+  vt_attend_chunk c;
+  split_chunk(t, worker, pair, &c);
+  memset(c.sum, 0, (size_t)(s->levels * s->wide) * sizeof *c.sum);
+  for (int64_t block = 0; block < s->blocks; block++) {
+    t->table->add(c.sum, block_sums(t, pair, block) + r * s->wide, s->wide);
+    vt_attend_hand_on(t->table, c.sum, s->wide, block);
+  }
+  vt_attend_give(&c, r, vt_attend_gather(t->table, c.sum, s->wide, s->levels), t->totals[i]);
+}
+
+/* ---- the op ---- */
+
+static void clear(const vt_cpu_call *c) {
+  const float zero = 0;
+  vt_view from = c->out[0];
+  from.data = (void *)(uintptr_t)&zero;
+  memset(from.stride, 0, sizeof from.stride);
+  vt_cpu_copy(c->team, &c->out[0], &from);
+}
+
+/* The default is 1 / sqrt(f32(d)), each operation rounded once. */
+static float scale_of(const vt_attr_attention *a, int64_t depth) {
+  return a->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)depth) : (float)a->scale;
+}
+
+static void place_scratch(vt_attend_task *t) {
+  const vt_attend_scratch *x = &t->room;
+  t->panels = t->call->work;
+  t->scores = t->panels + x->panels;
+  t->sums = t->scores + x->scores;
+  t->totals = t->sums + x->sums;
+  t->workers = t->totals + x->totals;
+  t->of_worker = of_worker(x);
+}
+
+vt_status run_attention_whole(vt_cpu_call *c) {
+  vt_attend_task t = {
+      .call = c, .table = c->team->kernels->attentions, .attrs = c->attrs, .more = extras_of(c)};
+  const vt_attend_sizes *s = &t.size;
+  if (is_empty(c)) { /* no keys: +0 */
+    clear(c);
+    return VT_OK;
+  }
+  t.size = sizes_of(c);
+  t.room = scratch_of(s);
+  t.scale = scale_of(t.attrs, s->depth);
+  place_scratch(&t);
+  if (s->split) {
+    share(&t, s->pairs * s->blocks, split_scores);
+    share(&t, s->pairs * s->rows, split_weights);
+    share(&t, s->pairs * s->blocks, split_values);
+    share(&t, s->pairs * s->rows, split_results);
+    return VT_OK;
+  }
+  if (s->packed) share(&t, s->pairs * s->panels, pack_item);
+  share(&t, s->pairs * s->chunks, chunk_item);
+  return VT_OK;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_copy_test.c - copies between any two sets of strides, each element beside a walk that copies
+ * one at a time, and nothing written beside the place they go to. */
+#include "moved_test.h"
+
+enum { ROOM = 1 << 18 };
+
+/* A shape of about `most` elements, with axes of length 1 now and then. */
+static uint32_t some_shape(uint64_t *seed, int64_t most, int64_t dim[VT_MAX_RANK]) {
+  const uint32_t rank = (uint32_t)moved_below(seed, VT_MAX_RANK + 1);
+  for (uint32_t i = 0; i < rank; i++) {
+    const int64_t kind = moved_below(seed, 8);
+    dim[i] = kind == 0 ? 1 : kind == 1 ? most : 1 + moved_below(seed, 9);
+    if (dim[i] > most) dim[i] = most;
+    most /= dim[i];
+  }
+  return rank;
+}
+
+/* Strides of a tensor whose axes lie in a random order with gaps now and then; returns its span. */
+static int64_t some_strides(uint64_t *seed, vt_view *v) {
+  uint32_t order[VT_MAX_RANK];
+  int64_t stride = 1;
+  for (uint32_t i = 0; i < v->rank; i++) order[i] = i;
+  for (uint32_t i = v->rank; i-- > 1 && moved_below(seed, 3) > 0;) {
+    const uint32_t k = (uint32_t)moved_below(seed, i + 1), swap = order[i];
+    order[i] = order[k];
+    order[k] = swap;
+  }
+  for (uint32_t i = v->rank; i-- > 0;) {
+    v->stride[order[i]] = stride;
+    stride *= v->dim[order[i]];
+    if (moved_below(seed, 6) == 0) stride += moved_below(seed, 4);
+  }
+  return stride;
+}
+
+/* Some axes repeat, some go backwards. */
+static void twist(uint64_t *seed, vt_view *v, int64_t size) {
+  for (uint32_t i = 0; i < v->rank; i++) {
+    const int64_t kind = moved_below(seed, 8);
+    if (kind == 0) v->stride[i] = 0;
+    if (kind != 1) continue;
+    v->data = (char *)v->data + (v->dim[i] - 1) * v->stride[i] * size;
+    v->stride[i] = -v->stride[i];
+  }
+}
+
+static void copy_slowly(const vt_view *to, const vt_view *from, size_t size) {
+  vt_cpu_walk a = vt_cpu_walk_of(to), b = vt_cpu_walk_of(from);
+  for (int64_t n = vt_cpu_count(to); n > 0; n--) {
+    memcpy((char *)to->data + a.at[0] * (int64_t)size,
+           (const char *)from->data + b.at[0] * (int64_t)size, size);
+    vt_cpu_walk_on(&a, 1);
+    vt_cpu_walk_on(&b, 1);
+  }
+}
+
+static const uint32_t types[] = {VT_DTYPE_U8, VT_DTYPE_F16, VT_DTYPE_F32, VT_DTYPE_F64};
+
+static void one_copy(const vt_cpu_team *t, uint64_t *seed, int64_t most, char *from, char *got,
+                     char *want) {
+  vt_view to = {.dtype = types[moved_below(seed, 4)]};
+  const int64_t size = (int64_t)vt_cpu_bytes_of(to.dtype);
+  to.rank = some_shape(seed, most, to.dim);
+  vt_view x = to;
+  const int64_t a = some_strides(seed, &to), b = some_strides(seed, &x);
+  if ((a > b ? a : b) * size > ROOM) return;
+  x.data = from;
+  twist(seed, &x, size);
+  memset(got, 0xa5, (size_t)(a * size) + 64);
+  memset(want, 0xa5, (size_t)(a * size) + 64);
+  to.data = want;
+  copy_slowly(&to, &x, (size_t)size);
+  to.data = got;
+  vt_cpu_copy(t, &to, &x);
+  CHECK(memcmp(got, want, (size_t)(a * size) + 64) == 0);
+}
+
+static void test_any_strides(const vt_cpu_team *t) {
+  char *from = moved_memory(ROOM), *got = moved_memory(ROOM), *want = moved_memory(ROOM);
+  uint64_t seed = 1;
+  for (int64_t i = 0; i < ROOM; i++) from[i] = (char)moved_next(&seed);
+  for (int i = 0; i < 300; i++) one_copy(t, &seed, i % 10 == 0 ? 30000 : 600, from, got, want);
+  free(from), free(got), free(want);
+}
+
+/* Planes that lie across each other, large enough for a team and with edges on both sides. */
+static void turned(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t columns) {
+  const int64_t size = (int64_t)vt_cpu_bytes_of(dtype), bytes = rows * columns * size;
+  char *from = moved_memory(bytes), *got = moved_memory(bytes), *want = moved_memory(bytes);
+  uint64_t seed = 3;
+  for (int64_t i = 0; i < bytes; i++) from[i] = (char)moved_next(&seed);
+  vt_view to = moved_dense(dtype, 2, (int64_t[]){rows, columns}, want), x = to;
+  x.data = from;
+  x.stride[0] = 1;
+  x.stride[1] = rows;
+  copy_slowly(&to, &x, (size_t)size);
+  to.data = got;
+  vt_cpu_copy(t, &to, &x);
+  CHECK(memcmp(got, want, (size_t)bytes + 64) == 0);
+  free(from), free(got), free(want);
+}
+
+static void test_planes(const vt_cpu_team *t) {
+  turned(t, VT_DTYPE_F32, 257, 129);
+  turned(t, VT_DTYPE_F32, 16, 16);
+  turned(t, VT_DTYPE_F32, 15, 17);
+  turned(t, VT_DTYPE_F32, 3, 4000);
+  turned(t, VT_DTYPE_F64, 130, 65);
+  turned(t, VT_DTYPE_U8, 130, 300);
+  turned(t, VT_DTYPE_F16, 100, 31);
+}
+
+int main(void) {
+  moved_teams(test_any_strides);
+  moved_teams(test_planes);
+  TEST_DONE();
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_lookup_test.c - places that are looked up, at sizes at which a team takes part: gathers and
+ * the index they name at fault, scatters, sort, top_k, nonzero and random numbers, each beside what
+ * its definition says, taken word for word. */
+#include "moved_test.h"
+
+/* ---- running a handler ---- */
+
+static vt_status run_op(const vt_cpu_team *t, uint32_t op, const vt_view *in, uint32_t n_in,
+                        const vt_view *out, uint32_t n_out, const void *attrs, vt_cpu_call *c) {
+  const vt_cpu_handler *h = vt_cpu_handler_of(op);
+  *c = (vt_cpu_call){.team = t, .in = in, .n_in = n_in, .out = out, .n_out = n_out, .attrs = attrs};
+  void *work = moved_memory(h->work == NULL ? 0 : (int64_t)h->work(c) + 64);
+  c->work = (char *)work + (64 - (uintptr_t)work % 64);
+  const vt_status s = h->run(c);
+  free(work);
+  return s;
+}
+
+static vt_view line(uint32_t dtype, int64_t n, void *data) {
+  return moved_dense(dtype, 1, &n, data);
+}
+
+/* Numbers of which many are equal, some are special. */
+static float some_f32(uint64_t *seed) {
+  static const uint32_t special[] = {0x80000000u, 0u,          0x7f800000u, 0xff800000u,
+                                     0x7fc00000u, 0xffc12345u, 1u,          0x80000001u};
+  if (moved_below(seed, 16) == 0) return vt_f32_from_bits(special[moved_below(seed, 8)]);
+  if (moved_below(seed, 2) == 0) return (float)(moved_below(seed, 21) - 10);
+  return vt_f32_from_bits((uint32_t)moved_next(seed));
+}
+
+static int same_f32(float a, float b) { return a != a ? b != b : vt_f32_bits(a) == vt_f32_bits(b); }
+
+/* ---- gather ---- */
+
+enum { ROWS = 700, WIDTH = 5, LOOKED_UP = 40000 };
+
+static void test_gather(const vt_cpu_team *t) {
+  float *x = moved_memory(ROWS * WIDTH * 4), *y = moved_memory(LOOKED_UP * WIDTH * 4);
+  int64_t *index = moved_memory(LOOKED_UP * 8);
+  const vt_attr_gather a = {.size = sizeof a};
+  uint64_t seed = 5;
+  vt_cpu_call c;
+  for (int i = 0; i < ROWS * WIDTH; i++) x[i] = (float)i;
+  for (int i = 0; i < LOOKED_UP; i++) index[i] = moved_below(&seed, ROWS);
+  const vt_view in[2] = {moved_dense(VT_DTYPE_F32, 2, (int64_t[]){ROWS, WIDTH}, x),
+                         line(VT_DTYPE_I64, LOOKED_UP, index)};
+  const vt_view out = moved_dense(VT_DTYPE_F32, 2, (int64_t[]){LOOKED_UP, WIDTH}, y);
+  CHECK(run_op(t, VT_OP_gather, in, 2, &out, 1, &a, &c) == VT_OK);
+  int wrong = 0;
+  for (int i = 0; i < LOOKED_UP * WIDTH; i++)
+    wrong += y[i] != (float)(index[i / WIDTH] * WIDTH + i % WIDTH);
+  CHECK(wrong == 0);
+  /* Several at fault: the lowest is named, and nothing was written. */
+  index[39999] = -1, index[31111] = ROWS, index[20000] = INT64_MIN, index[31112] = -7;
+  for (int64_t lowest = 20000; lowest > 0; lowest = lowest == 20000 ? 3 : 0) {
+    index[lowest] = lowest == 3 ? INT64_MAX : INT64_MIN;
+    memset(y, 0x5a, LOOKED_UP * WIDTH * 4);
+    CHECK(run_op(t, VT_OP_gather, in, 2, &out, 1, &a, &c) == VT_RANGE);
+    CHECK(c.position == (uint64_t)lowest && c.value == index[lowest]);
+    for (int i = 0; i < LOOKED_UP * WIDTH; i++) wrong += vt_f32_bits(y[i]) != 0x5a5a5a5au;
+    CHECK(wrong == 0);
+  }
+  free(x), free(y), free(index);
+}
+
+/* Coordinates: each column of the index has a limit of its own, and x is turned. */
+static void test_gather_nd(const vt_cpu_team *t) {
+  enum { N = 30000 };
+  static double x[60], y[N];
+  static int32_t index[N][2];
+  const vt_attr_gather_nd a = {.size = sizeof a};
+  uint64_t seed = 7;
+  vt_cpu_call c;
+  for (int i = 0; i < 60; i++) x[i] = i;
+  for (int i = 0; i < N; i++) {
+    index[i][0] = (int32_t)moved_below(&seed, 5);
+    index[i][1] = (int32_t)moved_below(&seed, 12);
+  }
+  vt_view in[2] = {moved_dense(VT_DTYPE_F64, 2, (int64_t[]){5, 12}, x),
+                   moved_dense(VT_DTYPE_I32, 2, (int64_t[]){N, 2}, index)};
+  in[0].stride[0] = 1, in[0].stride[1] = 5;
+  const vt_view out = line(VT_DTYPE_F64, N, y);
+  CHECK(run_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_OK);
+  int wrong = 0;
+  for (int i = 0; i < N; i++) wrong += y[i] != index[i][0] + 5.0 * index[i][1];
+  CHECK(wrong == 0);
+  index[25000][0] = 5, index[29000][1] = -3;
+  CHECK(run_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_RANGE);
+  CHECK(c.position == 50000 && c.value == 5);
+}
+
+/* ---- scatter ---- */
+
+enum { LANDED = 60000, PLACES = 37, ACROSS = 3 };
+typedef float float_fold(float a, float b);
+
+/* One column, its contributions in ascending position. */
+static float landed(const float *base, const int64_t *index, const float *u, int64_t n, int64_t at,
+                    int64_t column, float_fold *fold) {
+  float y = base[at * ACROSS + column];
+  int64_t count = 0;
+  vt_sum_f32 s;
+  vt_sum_f32_init(&s);
+  for (int64_t i = 0; i < n; i++) {
+    if (index[i] != at) continue;
+    const float x = u[i * ACROSS + column];
+    if (fold != NULL) y = fold(y, x);
+    vt_sum_f32_add(&s, x);
+    count++;
+  }
+  return fold != NULL || count == 0 ? y : y + vt_sum_f32_done(&s);
+}
+
+static void test_scatter(const vt_cpu_team *t) {
+  static float base[PLACES * ACROSS], u[LANDED * ACROSS], y[PLACES * ACROSS];
+  static int64_t index[LANDED];
+  static const uint32_t ops[3] = {VT_OP_scatter_nd_add, VT_OP_scatter_nd_max, VT_OP_scatter_nd_min};
+  static float_fold *const folds[3] = {NULL, vt_f32_max, vt_f32_min};
+  const vt_attr_gather_nd a = {.size = sizeof a};
+  uint64_t seed = 11;
+  vt_cpu_call c;
+  int wrong = 0;
+  for (int i = 0; i < PLACES * ACROSS; i++) base[i] = i % 4 == 0 ? -0.0f : (float)i;
+  for (int i = 0; i < LANDED; i++) /* some places get most of it, some nothing, some one */
+    index[i] = moved_below(&seed, 3) > 0 ? moved_below(&seed, 4) : moved_below(&seed, PLACES - 2);
+  index[7] = PLACES - 2;
+  for (int i = 0; i < LANDED * ACROSS; i++) /* the last column has special numbers, too */
+    u[i] = i % ACROSS == 2 ? some_f32(&seed) : 1.0f / (float)(1 + moved_below(&seed, 1000));
+  u[7 * ACROSS] = base[(PLACES - 2) * ACROSS] = -0.0f; /* S of -0 alone is +0 */
+  const vt_view in[3] = {moved_dense(VT_DTYPE_F32, 2, (int64_t[]){PLACES, ACROSS}, base),
+                         moved_dense(VT_DTYPE_I64, 2, (int64_t[]){LANDED, 1}, index),
+                         moved_dense(VT_DTYPE_F32, 2, (int64_t[]){LANDED, ACROSS}, u)};
+  const vt_view out = moved_dense(VT_DTYPE_F32, 2, (int64_t[]){PLACES, ACROSS}, y);
+  for (int o = 0; o < 3; o++) {
+    CHECK(run_op(t, ops[o], in, 3, &out, 1, &a, &c) == VT_OK);
+    for (int64_t p = 0; p < PLACES; p++)
+      for (int64_t k = 0; k < ACROSS; k++)
+        wrong += !same_f32(y[p * ACROSS + k], landed(base, index, u, LANDED, p, k, folds[o]));
+    CHECK(wrong == 0);
+  }
+  CHECK(run_op(t, VT_OP_scatter_nd, in, 3, &out, 1, &a, &c) == VT_OK);
+  for (int64_t p = 0; p < PLACES; p++) {
+    const float *last = &base[p * ACROSS];
+    for (int64_t i = 0; i < LANDED; i++) last = index[i] == p ? &u[i * ACROSS] : last;
+    for (int64_t k = 0; k < ACROSS; k++) wrong += !same_f32(y[p * ACROSS + k], last[k]);
+  }
+  CHECK(wrong == 0);
+}
+
+/* More than 1024 chunks of 1024 in one place: S has three levels there. Turned updates. */
+static void test_scatter_long(const vt_cpu_team *t) {
+  enum { N = 1024 * 1024 + 5 };
+  const vt_attr_gather_nd a = {.size = sizeof a};
+  double base[2] = {0.5, -0.0}, y[2], *u = moved_memory(2 * N * 8);
+  int32_t *index = moved_memory(N * 4);
+  uint64_t seed = 13;
+  vt_cpu_call c;
+  vt_sum_f64 s[2];
+  if (t->threads != 2) {
+    free(u), free(index);
+    return;
+  }
+  memset(index, 0, N * 4);
+  vt_sum_f64_init(&s[0]), vt_sum_f64_init(&s[1]);
+  for (int64_t i = 0; i < 2 * N; i++) u[i] = 1.0 / (double)(1 + moved_below(&seed, 100000));
+  for (int64_t i = 0; i < 2 * N; i++) vt_sum_f64_add(&s[i / N], u[i]);
+  vt_view in[3] = {moved_dense(VT_DTYPE_F64, 2, (int64_t[]){1, 2}, base),
+                   moved_dense(VT_DTYPE_I32, 2, (int64_t[]){N, 1}, index),
+                   moved_dense(VT_DTYPE_F64, 2, (int64_t[]){N, 2}, u)};
+  in[2].stride[0] = 1, in[2].stride[1] = N;
+  const vt_view out = moved_dense(VT_DTYPE_F64, 2, (int64_t[]){1, 2}, y);
+  CHECK(run_op(t, VT_OP_scatter_nd_add, in, 3, &out, 1, &a, &c) == VT_OK);
+  CHECK(y[0] == base[0] + vt_sum_f64_done(&s[0]) && y[1] == base[1] + vt_sum_f64_done(&s[1]));
+  free(u), free(index);
+}
+
+/* ---- sort ---- */
+
+static int above(const vt_view *x, int64_t i, int64_t j) {
+  if (x->dtype == VT_DTYPE_F32)
+    return vt_f32_above(((const float *)x->data)[i], ((const float *)x->data)[j]);
+  if (x->dtype == VT_DTYPE_F64)
+    return vt_f64_above(((const double *)x->data)[i], ((const double *)x->data)[j]);
+  if (x->dtype == VT_DTYPE_I64)
+    return ((const int64_t *)x->data)[i] > ((const int64_t *)x->data)[j];
+  return ((const int8_t *)x->data)[i] > ((const int8_t *)x->data)[j];
+}
+
+static void fill(const vt_view *x, int64_t n) {
+  uint64_t seed = (uint64_t)n;
+  for (int64_t i = 0; i < n; i++) {
+    const float v = some_f32(&seed);
+    if (x->dtype == VT_DTYPE_F32) ((float *)x->data)[i] = v;
+    if (x->dtype == VT_DTYPE_F64) ((double *)x->data)[i] = v;
+    if (x->dtype == VT_DTYPE_I64) ((int64_t *)x->data)[i] = moved_below(&seed, 300) - 150;
+    if (x->dtype == VT_DTYPE_I8) ((int8_t *)x->data)[i] = (int8_t)moved_below(&seed, 256);
+  }
+}
+
+/* Rows of n: every index once, neighbours in order, equal ones in the order they had. */
+static void sorted(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t n, int down) {
+  const int64_t size = (int64_t)vt_cpu_bytes_of(dtype), dim[2] = {rows, n};
+  const vt_attr_sort a = {.size = sizeof a, .axis = 1, .descending = down};
+  char *x = moved_memory(rows * n * size), *y = moved_memory(rows * n * size);
+  int64_t *index = moved_memory(rows * n * 8), wrong = 0;
+  uint8_t *seen = moved_memory(n);
+  vt_cpu_call c;
+  const vt_view in = moved_dense(dtype, 2, dim, x);
+  const vt_view out[2] = {moved_dense(dtype, 2, dim, y), moved_dense(VT_DTYPE_I64, 2, dim, index)};
+  fill(&in, rows * n);
+  CHECK(run_op(t, VT_OP_sort, &in, 1, out, 2, &a, &c) == VT_OK);
+  for (int64_t r = 0; r < rows; r++) {
+    const int64_t *at = index + r * n;
+    memset(seen, 0, (size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+      const int known = at[i] >= 0 && at[i] < n;
+      wrong += !known || seen[known ? at[i] : 0]++ != 0;
+      wrong +=
+          known && memcmp(y + (r * n + i) * size, x + (r * n + at[i]) * size, (size_t)size) != 0;
+      if (!known || i == 0) continue;
+      const int64_t p = r * n + at[i - 1], q = r * n + at[i];
+      wrong += down ? above(&in, q, p) : above(&in, p, q);
+      wrong += !above(&in, p, q) && !above(&in, q, p) && p > q;
+    }
+  }
+  CHECK(wrong == 0);
+  free(x), free(y), free(index), free(seen);
+}
+
+static void test_sort(const vt_cpu_team *t) {
+  static const int64_t lengths[] = {1, 2, 47, 48, 49, 300, 5000};
+  static const uint32_t types[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_I64, VT_DTYPE_I8};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+      sorted(t, types[k], 4, lengths[i], (int)(i + k) % 2);
+}
+
+/* ---- nonzero ---- */
+
+static void test_nonzero(const vt_cpu_team *t) {
+  enum { A = 210, B = 190, BOUND = 10000 };
+  static float x[A * B];
+  static int64_t places[BOUND][2];
+  int64_t total = 0, count = 0, wrong = 0;
+  uint64_t seed = 17;
+  vt_cpu_call c;
+  const vt_attr_nonzero a = {.size = sizeof a, .bound = BOUND};
+  for (int i = 0; i < A * B; i++) x[i] = moved_below(&seed, 3) ? -0.0f : some_f32(&seed);
+  const vt_view in = moved_dense(VT_DTYPE_F32, 2, (int64_t[]){A, B}, x);
+  const vt_view out[2] = {moved_dense(VT_DTYPE_I64, 2, (int64_t[]){BOUND, 2}, places),
+                          {.dtype = VT_DTYPE_I64, .data = &total}};
+  CHECK(run_op(t, VT_OP_nonzero, &in, 1, out, 2, &a, &c) == VT_OK);
+  for (int i = 0; i < A * B; i++) {
+    if (x[i] == 0) continue;
+    wrong += count < BOUND && (places[count][0] != i / B || places[count][1] != i % B);
+    count++;
+  }
+  CHECK(wrong == 0 && total == count && count > BOUND);
+  for (int i = 0; i < A * B / 2; i++) x[i] = 0; /* now there is room left */
+  CHECK(run_op(t, VT_OP_nonzero, &in, 1, out, 2, &a, &c) == VT_OK);
+  CHECK(total < BOUND && places[total - 1][0] >= A / 2 && places[total][0] == -1 &&
+        places[BOUND - 1][1] == -1);
+}
+
+/* ---- random numbers ---- */
+
+static void drawn(const vt_cpu_team *t, int64_t n, int spread) {
+  const int64_t seed = INT64_C(0x123456789abcdef), step = 77;
+  const vt_view in[2] = {{.dtype = VT_DTYPE_I64, .data = (void *)(uintptr_t)&seed},
+                         {.dtype = VT_DTYPE_I64, .data = (void *)(uintptr_t)&step}};
+  vt_attr_random a = {.size = sizeof a, .shape = {.n = 1, .v = {n}}, .stream = 9};
+  float *u = moved_memory(n * 4 * 2), *z = moved_memory(n * 4 * 2);
+  int64_t *w = moved_memory(n * 8 * 2), wrong = 0;
+  vt_view out[3] = {line(VT_DTYPE_F32, n, u), line(VT_DTYPE_F32, n, z), line(VT_DTYPE_I64, n, w)};
+  vt_cpu_call c;
+  for (int i = 0; i < 3; i++) out[i].stride[0] = 1 + spread;
+  CHECK(run_op(t, VT_OP_random_uniform, in, 2, &out[0], 1, &a, &c) == VT_OK);
+  CHECK(run_op(t, VT_OP_random_normal, in, 2, &out[1], 1, &a, &c) == VT_OK);
+  CHECK(run_op(t, VT_OP_random_bits, in, 2, &out[2], 1, &a, &c) == VT_OK);
+  for (int64_t i = 0, at = 0; i < n; i++, at += 1 + spread) {
+    uint32_t words[4];
+    vt_philox((uint64_t)seed, 9, 77, (uint64_t)i / 4, words);
+    wrong += vt_f32_bits(u[at]) != vt_f32_bits(vt_philox_uniform(words, (uint64_t)i));
+    wrong += vt_f32_bits(z[at]) != vt_f32_bits(vt_philox_normal(words, (uint64_t)i));
+    wrong += w[at] != (int64_t)words[i % 4];
+  }
+  CHECK(wrong == 0);
+  free(u), free(z), free(w);
+}
+
+static void test_random(const vt_cpu_team *t) {
+  static const int64_t lengths[] = {1, 3, 4, 255, 256, 257, 1027, 20001};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) drawn(t, lengths[i], (int)i % 2);
+  drawn(t, 20001, 0);
+}
+
+int main(void) {
+  moved_teams(test_gather);
+  moved_teams(test_gather_nd);
+  moved_teams(test_scatter);
+  moved_teams(test_scatter_long);
+  moved_teams(test_sort);
+  moved_teams(test_nonzero);
+  moved_teams(test_random);
+  TEST_DONE();
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training and in
+ * inference, var, std. */
+#include <string.h>
+#include "cpu_rows.h"
+#include "vt_num.h"
+
+static const vt_cpu_rows *kernels_of(const vt_cpu_rowing *r) {
+  return &r->call->team->kernels->folds->rows[r->dtype];
+}
+
+/* ---- gamma and beta ---- */
+
+/* Operand i along a row, if there is such an operand: where it is, or copied to `room`. */
+static const void *along_row(const vt_cpu_call *c, uint32_t i, char **room) {
+  if (i >= c->n_in) return NULL;
+  const vt_view *v = &c->in[i];
+  const int64_t size = (int64_t)vt_cpu_bytes_of(v->dtype);
+  vt_cpu_axes a;
+  int64_t at, none;
+  vt_cpu_axes_of(v, NULL, ~0u, &a);
+  if (a.count <= 1 || (a.n == 1 && a.x[0] == 1)) return v->data;
+  char *to = *room;
+  for (int64_t k = 0, run; k < a.count; k += run) {
+    run = vt_cpu_axes_run(&a, k, a.count - k);
+    vt_cpu_axes_at(&a, k, &at, &none);
+    vt_cpu_spread(to + k * size, 1, (const char *)v->data + at * size, a.x[a.n - 1], run, size);
+  }
+  *room += (a.count * size + 63) / 64 * 64;
+  return to;
+}
+
+/* Bytes of the copies; they are asked for whether needed or not, being small. */
+static int64_t room_for(const vt_cpu_call *c) {
+  int64_t bytes = 0;
+  for (uint32_t i = 1; i < c->n_in; i++)
+    bytes += (vt_cpu_count(&c->in[i]) * (int64_t)vt_cpu_bytes_of(c->in[i].dtype) + 63) / 64 * 64;
+  return bytes;
+}
+
+static void find_affine(vt_cpu_rowing *r, const vt_cpu_call *c) {
+  char *room = c->work;
+  r->norm.gamma = along_row(c, 1, &room);
+  r->norm.beta = along_row(c, 2, &room);
+}
+
+/* ---- views: which rows, and what of gamma belongs to one ---- */
+
+static void norm_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+  (void)line;
+  kernels_of(r)->norm(&r->norm, x, y, NULL);
+}
+
+static void view_last(vt_cpu_rowing *r, const vt_cpu_call *c) {
+  const vt_view *x = &c->in[0];
+  const uint32_t lead = x->rank - (c->n_in > 1 ? c->in[1].rank : 1);
+  vt_cpu_rows_view(r, c, ~0u << lead);
+  r->row = norm_row;
+  r->norm = (vt_cpu_norm){.n = r->n,
+                          .eps = ((const vt_attr_norm *)c->attrs)->eps,
+                          .centred = c->step->op == VT_OP_layer_norm,
+                          .each = 1};
+}
+
+/* Rows are (channel of the group, spatial axes); the channels of a row have a number each. */
+static void group_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+  const int64_t channels = r->n / r->norm.each, groups = r->call->in[0].dim[1] / channels;
+  const int64_t skip = line % groups * channels * r->size;
+  vt_cpu_norm p = r->norm;
+  if (p.gamma != NULL) p.gamma = (const char *)p.gamma + skip;
+  if (p.beta != NULL) p.beta = (const char *)p.beta + skip;
+  kernels_of(r)->norm(&p, x, y, NULL);
+}
+
+/* x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a row. */
+static void view_groups(vt_cpu_rowing *r, const vt_cpu_call *c) {
+  const int by_group = c->step->op == VT_OP_group_norm;
+  const vt_view *x = &c->in[0], *y = c->out;
+  const int64_t groups = by_group ? ((const vt_attr_groups *)c->attrs)->groups : x->dim[1];
+  const int64_t channels = groups > 0 ? x->dim[1] / groups : 0;
+  vt_cpu_rows_view(r, c, ~3u);
+  r->row = group_row;
+  r->norm = (vt_cpu_norm){.eps = by_group ? ((const vt_attr_groups *)c->attrs)->eps
+                                          : ((const vt_attr_norm *)c->attrs)->eps,
+                          .centred = 1,
+                          .each = r->n};
+  memset(&r->along, 0, sizeof r->along);
+  memset(&r->lines, 0, sizeof r->lines);
+  vt_cpu_axes_put(&r->lines, x->dim[0], x->stride[0], y->stride[0]);
+  vt_cpu_axes_put(&r->lines, groups, x->stride[1] * channels, y->stride[1] * channels);
+  vt_cpu_axes_put(&r->along, channels, x->stride[1], y->stride[1]);
+  for (uint32_t i = 2; i < x->rank; i++)
+    vt_cpu_axes_put(&r->along, x->dim[i], x->stride[i], y->stride[i]);
+  r->n = r->norm.n = r->along.count;
+}
+
+/* ---- batch_norm in training ---- */
+
+/* (keep*old) + (weight*new), in the type of the statistic */
+static void move_on(const vt_view *to, const vt_view *old, int64_t c, double next, double w) {
+  if (to->dtype == VT_DTYPE_F32) {
+    const float was = ((const float *)old->data)[c * old->stride[0]];
+    ((float *)to->data)[c * to->stride[0]] = ((float)(1.0 - w) * was) + ((float)w * (float)next);
+  } else {
+    const double was = ((const double *)old->data)[c * old->stride[0]];
+    ((double *)to->data)[c * to->stride[0]] = ((1.0 - w) * was) + (w * next);
+  }
+}
+
+static double quotient(uint32_t dtype, double a, int64_t b) {
+  return dtype == VT_DTYPE_F64 ? a / (double)b : (double)((float)a / (float)b);
+}
+
+/* A row is a channel. */
+static void batch_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+  const vt_cpu_call *c = r->call;
+  const double w = ((const vt_attr_batch_norm *)c->attrs)->momentum;
+  vt_cpu_norm p = r->norm;
+  vt_cpu_moments m;
+  p.gamma = (const char *)p.gamma + line * r->size;
+  p.beta = (const char *)p.beta + line * r->size;
+  kernels_of(r)->norm(&p, x, y, &m);
+  move_on(&c->out[1], &c->in[3], line, m.mean, w);
+  move_on(&c->out[2], &c->in[4], line, quotient(r->dtype, m.squares, r->n - 1), w);
+}
+
+static void view_batch(vt_cpu_rowing *r, const vt_cpu_call *c) {
+  vt_cpu_rows_view(r, c, ~2u);
+  r->row = batch_row;
+  r->norm = (vt_cpu_norm){
+      .n = r->n, .eps = ((const vt_attr_batch_norm *)c->attrs)->eps, .centred = 1, .each = r->n};
+}
+
+/* ---- var and std ---- */
+
+static void spread_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+  const int64_t left = r->n - ((const vt_attr_var *)r->call->attrs)->correction;
+  const int roots = r->call->step->op == VT_OP_std;
+  vt_cpu_moments m;
+  (void)line;
+  kernels_of(r)->moments(x, r->n, &m);
+  const double v = quotient(r->dtype, m.squares, left);
+  if (r->dtype == VT_DTYPE_F32) {
+    *(float *)y = roots ? vt_f32_sqrt((float)v) : (float)v;
+  } else {
+    *(double *)y = roots ? vt_f64_sqrt(v) : v;
+  }
+}
+
+static void view_spread(vt_cpu_rowing *r, const vt_cpu_call *c) {
+  vt_cpu_rows_view(r, c, vt_cpu_mask(&((const vt_attr_var *)c->attrs)->axes, c->in[0].rank));
+  r->row = spread_row;
+  r->one = 1;
+}
+
+/* ---- all of them ---- */
+
+static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
+  switch (c->step->op) {
+    case VT_OP_group_norm:
+    case VT_OP_instance_norm:
+      view_groups(r, c);
+      break;
+    case VT_OP_batch_norm:
+      view_batch(r, c);
+      break;
+    case VT_OP_var:
+    case VT_OP_std:
+      view_spread(r, c);
+      break;
+    default:
+      view_last(r, c);
+  }
+  r->cost = 0.3;
+  r->head = room_for(c);
+}
+
+uint64_t work_norm(const vt_cpu_call *c) {
+  vt_cpu_rowing r;
+  view(&r, c);
+  return vt_cpu_rows_work(&r);
+}
+
+vt_status run_norm(vt_cpu_call *c) {
+  vt_cpu_rowing r;
+  view(&r, c);
+  if (!r.one) find_affine(&r, c);
+  vt_cpu_rows_run(&r);
+  return VT_OK;
+}

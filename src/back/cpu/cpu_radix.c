@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_radix.c - sorting by digits, from the lowest: stable, and as fast whatever the order was. */
+#include "cpu_radix.h"
+#include <string.h>
+
+/* Fewer records than RADIX_FEW are sorted by insertion, before a table of digits would pay. */
+enum { RADIX_BITS = 8, RADIX = 1 << RADIX_BITS, RADIX_MOST = 64 / RADIX_BITS, RADIX_FEW = 48 };
+
+#define RECORD vt_cpu_record
+#define KEY(r) ((r).key)
+#define NAME(x) record_##x
+#include "cpu_radix.inc"
+
+#define RECORD uint64_t
+#define KEY(r) ((r) >> 32)
+#define NAME(x) word_##x
+#include "cpu_radix.inc"
+
+vt_cpu_record *vt_cpu_radix(vt_cpu_record *r, vt_cpu_record *other, int64_t n, int bits) {
+  return record_sort(r, other, n, bits);
+}
+
+uint64_t *vt_cpu_radix_words(uint64_t *r, uint64_t *other, int64_t n, int bits) {
+  return word_sort(r, other, n, bits);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_scatter.c - rows of updates go to the places that an index names. The rows are sorted by
+ * destination, those of one destination in ascending position; then each destination is the
+ * business of one thread. */
+#include "cpu_lookup.h"
+
+typedef struct scattering {
+  const vt_cpu_lookup *l;
+  const vt_cpu_team *team;
+  vt_cpu_record *rows; /* by destination: key * unit bytes from the start of the result */
+  int64_t n, unit;
+  uint64_t jobs;
+  char *to;
+  const char *from;
+  vt_cpu_land_fn *land; /* NULL: the last row stays */
+  vt_cpu_path path;     /* of a slice */
+  vt_cpu_lines lines;   /* the same for `land` */
+} scattering;
+
+/* The rows, and as many again to sort them with. */
+uint64_t bytes_scatter(const vt_cpu_call *c) {
+  const vt_view rows = vt_cpu_axes(&c->in[1], 0, c->in[1].rank - 1);
+  return 2 * sizeof(vt_cpu_record) * (uint64_t)vt_cpu_count(&rows);
+}
+
+static void find_job(void *context, uint64_t job) {
+  const scattering *s = context;
+  const int64_t end = vt_cpu_first(s->n, s->jobs, job + 1);
+  vt_cpu_walk w = s->l->walk;
+  int64_t i = vt_cpu_first(s->n, s->jobs, job);
+  for (vt_cpu_walk_to(&w, i); i < end; i++) {
+    s->rows[i] = (vt_cpu_record){(uint64_t)(vt_cpu_lookup_at(s->l, &w, 0) / s->unit), w.at[0]};
+    vt_cpu_walk_on(&w, 1);
+  }
+}
+
+/* Rows first .. first + n - 1 go to one place. */
+static void land_rows(const scattering *s, int64_t first, int64_t n) {
+  char *to = s->to + (int64_t)s->rows[first].key * s->unit;
+  if (s->land == NULL) {
+    vt_cpu_path_go(&s->path, to, s->from + s->rows[first + n - 1].at);
+    return;
+  }
+  const uint32_t last = s->lines.n - 1;
+  vt_cpu_landing one = {.to = to,
+                        .from = s->from,
+                        .rows = s->rows + first,
+                        .n = n,
+                        .columns = s->lines.dim[last],
+                        .to_step = s->lines.to[last],
+                        .from_step = s->lines.from[last]};
+  if (last == 0) {
+    s->land(&one);
+    return;
+  }
+  vt_cpu_walk w = {0};
+  for (uint32_t i = 0; i < last; i++)
+    vt_cpu_walk_axis(&w, s->lines.dim[i], s->lines.to[i], s->lines.from[i], 0);
+  for (int64_t i = vt_cpu_walk_count(&w); i > 0; i--, vt_cpu_walk_on(&w, 1)) {
+    one.to = to + w.at[0];
+    one.from = s->from + w.at[1];
+    s->land(&one);
+  }
+}
+
+/* The destinations whose first row is among those of this job. */
+static void land_job(void *context, uint64_t job) {
+  const scattering *s = context;
+  const vt_cpu_record *r = s->rows;
+  const int64_t end = vt_cpu_first(s->n, s->jobs, job + 1);
+  int64_t i = vt_cpu_first(s->n, s->jobs, job), next = i;
+  while (i > 0 && i < s->n && r[i].key == r[i - 1].key) i++;
+  for (; i < end; i = next) {
+    for (next = i + 1; next < s->n && r[next].key == r[i].key; next++) continue;
+    land_rows(s, i, next - i);
+  }
+}
+
+static int bits_of(uint64_t most) {
+  int bits = 0;
+  while (bits < 64 && most >> bits != 0) bits++;
+  return bits;
+}
+
+static void scatter_rows(scattering *s, const vt_view *y) {
+  const int64_t slice = vt_cpu_count(&s->l->slice), size = (int64_t)vt_cpu_bytes_of(y->dtype);
+  int64_t last = 0;
+  s->unit = vt_cpu_is_dense(y) ? slice * size : size;
+  for (uint32_t i = 0; i < y->rank; i++) last += (y->dim[i] - 1) * y->stride[i];
+  s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 5.0);
+  vt_cpu_share(s->team, s->jobs, find_job, s);
+  s->rows = vt_cpu_radix(s->rows, s->rows + s->n, s->n, bits_of((uint64_t)(last * size / s->unit)));
+  s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 10.0 + (double)(slice * size) * 0.2);
+  vt_cpu_share(s->team, s->jobs, land_job, s);
+}
+
+static vt_status scatter(vt_cpu_call *c, vt_cpu_land_fn *const *land) {
+  const vt_attr_gather_nd *a = c->attrs;
+  const vt_view *y = c->out, *updates = &c->in[2];
+  const vt_cpu_lookup l = vt_cpu_lookup_nd(y, &c->in[1], updates, (uint32_t)a->batch);
+  VT_TRY(vt_cpu_lookup_check(c, &l));
+  vt_cpu_copy(c->team, y, &c->in[0]);
+  if (vt_cpu_count(updates) == 0) return VT_OK;
+  scattering s = {.l = &l,
+                  .team = c->team,
+                  .rows = c->work,
+                  .n = vt_cpu_walk_count(&l.walk),
+                  .to = y->data,
+                  .from = updates->data,
+                  .land = land == NULL ? NULL : land[y->dtype],
+                  .path = vt_cpu_path_of(c->team->kernels, &l.slice, &l.row),
+                  .lines = vt_cpu_lines_of(&l.slice, &l.row)};
+  scatter_rows(&s, y);
+  return VT_OK;
+}
+
+vt_status run_scatter_nd(vt_cpu_call *c) { return scatter(c, NULL); }
+vt_status run_scatter_nd_add(vt_cpu_call *c) { return scatter(c, c->team->kernels->moves->sum); }
+vt_status run_scatter_nd_max(vt_cpu_call *c) {
+  return scatter(c, c->team->kernels->moves->greatest);
+}
+vt_status run_scatter_nd_min(vt_cpu_call *c) { return scatter(c, c->team->kernels->moves->least); }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_softmax.c - softmax, log_softmax, logsumexp: m = max x, then exp(x - m) chunk by chunk, each
+ * summed while it is in cache. */
+#include "cpu_rows.h"
+#include "cpu_softmax.h"
+#include "vt_num.h"
+
+float vt_cpu_row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
+  float m;
+  k->folds->fold[VT_FOLD_MAX][VT_DTYPE_F32].line(x, n, &m);
+  return m;
+}
+
+float vt_cpu_row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
+  float part[VT_FOLD_CHUNK], sum;
+  int64_t each = VT_FOLD_CHUNK, count = 0;
+  const vt_cpu_fold *fold = &k->folds->fold[VT_FOLD_SUM][VT_DTYPE_F32];
+  if (n <= VT_FOLD_CHUNK) {
+    float *e = y == NULL ? part : y;
+    k->folds->exp_less(e, x, m, n);
+    fold->line(e, n, &sum);
+    return sum;
+  }
+  while ((n - 1) / each >= VT_FOLD_CHUNK) each *= VT_FOLD_CHUNK;
+  for (int64_t i = 0; i < n; i += each)
+    part[count++] =
+        vt_cpu_row_exp(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
+  fold->line(part, count, &sum);
+  return sum;
+}
+
+/* A NaN makes the sum one, whatever m is; so do two infinities, as they do in x - max x. */
+static void softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+  const vt_cpu_kernels *k = r->call->team->kernels;
+  (void)line;
+  k->folds->share(y, r->n, vt_cpu_row_exp(k, x, k->folds->top(x, r->n), r->n, y));
+}
+
+static void log_softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+  const vt_cpu_kernels *k = r->call->team->kernels;
+  const float m = vt_cpu_row_max(k, x, r->n);
+  const float log_sum = vt_f32_log(vt_cpu_row_exp(k, x, m, r->n, NULL));
+  (void)line;
+  k->folds->rows[VT_DTYPE_F32].lower(x, r->n, &m, &log_sum, y);
+}
+
+/* m itself when it is infinite; a NaN gives NaN either way. */
+static void logsumexp_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+  const vt_cpu_kernels *k = r->call->team->kernels;
+  const float m = vt_cpu_row_max(k, x, r->n);
+  (void)line;
+  *(float *)y = m - m == 0.0f ? m + vt_f32_log(vt_cpu_row_exp(k, x, m, r->n, NULL)) : m;
+}
+
+static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
+  const uint32_t op = c->step->op;
+  const unsigned mask = op == VT_OP_logsumexp
+                            ? vt_cpu_mask(&((const vt_attr_reduce *)c->attrs)->axes, c->in[0].rank)
+                            : 1u << ((const vt_attr_axis *)c->attrs)->axis;
+  vt_cpu_rows_view(r, c, mask);
+  r->cost = 1.0;
+  r->one = op == VT_OP_logsumexp;
+  r->row = op == VT_OP_softmax       ? softmax_row
+           : op == VT_OP_log_softmax ? log_softmax_row
+                                     : logsumexp_row;
+}
+
+uint64_t work_softmax(const vt_cpu_call *c) {
+  vt_cpu_rowing r;
+  view(&r, c);
+  return vt_cpu_rows_work(&r);
+}
+
+vt_status run_softmax(vt_cpu_call *c) {
+  vt_cpu_rowing r;
+  view(&r, c);
+  vt_cpu_rows_run(&r);
+  return VT_OK;
+}

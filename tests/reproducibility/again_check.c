@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * again_check.c - a program gives for its inputs what it gave for them before, whatever it ran in
+ * between, whatever its parameters were meanwhile, whoever runs beside it and however it is looked
+ * at. What is kept from run to run - packed weights, plans - must never show.
+ *   again_check ROOT BACKEND [ISA [THREADS]] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "volta/volta_tools.h"
+
+/* An input and the numbers it takes; of floats those from -1 to 1. */
+typedef struct input {
+  const char *name;
+  uint32_t dtype, rank;
+  int64_t dim[4];
+  int32_t least, most;
+} input;
+typedef struct subject {
+  const char *name;
+  uint32_t n_bind, n_inputs;
+  vt_binding bind[2];
+  input inputs[2];
+} subject;
+#define TOKENS(most) \
+  { "tokens", VT_DTYPE_I32, 2, {2, 16}, 0, most }
+static const subject subjects[] = {
+    {"mlp", 1, 1, {{"B", 3}}, {{"x", VT_DTYPE_F32, 2, {3, 784}, 0, 0}}},
+    {"cnn", 1, 1, {{"B", 2}}, {{"x", VT_DTYPE_F32, 4, {2, 1, 28, 28}, 0, 0}}},
+    {"quant_mlp", 1, 1, {{"B", 3}}, {{"x", VT_DTYPE_F32, 2, {3, 784}, 0, 0}}},
+    {"lstm", 2, 1, {{"B", 2}, {"T", 16}}, {TOKENS(95)}},
+    {"encoder",
+     2,
+     2,
+     {{"B", 2}, {"T", 16}},
+     {TOKENS(999), {"length", VT_DTYPE_I32, 1, {2}, 1, 16}}},
+    {"tiny_transformer", 2, 1, {{"B", 2}, {"T", 16}}, {TOKENS(95)}},
+};
+enum { SUBJECTS = sizeof subjects / sizeof *subjects, MOST = 4096 };
+
+/* A model under test, and how it is run. */
+typedef struct trial {
+  const subject *s;
+  vt_model *m;
+  vt_options how;
+} trial;
+typedef struct digest {
+  uint8_t b[32];
+} digest;
+
+static unsigned failures, checks;
+
+static _Noreturn void die(const char *what, const vt_diag *d) {
+  fprintf(stderr, "again_check: %s: %s\n", what, d->text);
+  exit(2);
+}
+
+static void expect(const trial *t, const char *what, digest a, digest b, int same) {
+  checks++;
+  if ((memcmp(a.b, b.b, sizeof a.b) == 0) == same) return;
+  failures++;
+  printf("FAILED %s: %s\n", t->s->name, what);
+}
+
+/* ---- programs ---- */
+
+static void set_input(vt_program *p, const input *x, uint64_t seed) {
+  static union {
+    float f[MOST];
+    int32_t i[MOST];
+  } values;
+  vt_tensor v = {.dtype = x->dtype, .rank = x->rank, .data = &values};
+  vt_diag d = {0};
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < x->rank; i++) v.dim[i] = x->dim[i], count *= (uint64_t)x->dim[i];
+  for (uint64_t i = 0; i < count; i++) {
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    const uint32_t r = (uint32_t)(seed >> 40);
+    if (x->dtype == VT_DTYPE_F32)
+      values.f[i] = (float)r * 0x1p-23f - 1.0f;
+    else
+      values.i[i] = x->least + (int32_t)(r % (uint32_t)(x->most - x->least + 1));
+  }
+  if (vt_program_set_input(p, x->name, &v, &d) != VT_OK) die(x->name, &d);
+}
+
+static void give(const trial *t, vt_program *p, uint64_t seed) {
+  for (uint32_t i = 0; i < t->s->n_inputs; i++) set_input(p, &t->s->inputs[i], seed + i);
+}
+
+static void init(const trial *t, vt_program *p, uint64_t seed) {
+  vt_diag d = {0};
+  if (vt_program_init_params(p, seed, &d) != VT_OK) die(t->s->name, &d);
+}
+
+/* With params of seed 0 and inputs of seed 7. */
+static vt_program *make(const trial *t, const vt_options *how) {
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  vt_options o = *how;
+  o.n_bind = t->s->n_bind;
+  o.bind = t->s->bind;
+  if (vt_program_new(t->m, &o, &p, &d) != VT_OK) die(t->s->name, &d);
+  init(t, p, 0);
+  give(t, p, 7);
+  return p;
+}
+
+static digest run(const trial *t, vt_program *p) {
+  digest x;
+  vt_diag d = {0};
+  if (vt_program_run(p, &d) != VT_OK || vt_program_digest(p, x.b, &d) != VT_OK) die(t->s->name, &d);
+  return x;
+}
+
+static digest run_fresh(const trial *t, const vt_options *how) {
+  vt_program *p = make(t, how);
+  const digest x = run(t, p);
+  vt_program_free(p);
+  return x;
+}
+
+/* ---- what must be the same ---- */
+
+static void check_runs(const trial *t, digest first) {
+  vt_program *p = make(t, &t->how);
+  expect(t, "a second program gives something else", first, run(t, p), 1);
+  expect(t, "a second run gives something else", first, run(t, p), 1);
+  give(t, p, 8);
+  const digest other = run(t, p);
+  expect(t, "other inputs give the same", first, other, 0);
+  give(t, p, 7);
+  expect(t, "the inputs of before give something else", first, run(t, p), 1);
+  init(t, p, 1);
+  const digest weights = run(t, p);
+  expect(t, "other parameters give the same", first, weights, 0);
+  init(t, p, 0);
+  expect(t, "the parameters of before give something else", first, run(t, p), 1);
+  vt_program_free(p);
+}
+
+/* Two programs of one model, run in turn, share nothing that shows. */
+static void check_beside(const trial *t, digest first) {
+  vt_program *p = make(t, &t->how), *q = make(t, &t->how);
+  init(t, q, 1);
+  give(t, q, 8);
+  const digest other = run(t, q);
+  expect(t, "beside another program it gives something else", first, run(t, p), 1);
+  expect(t, "the other program gives something else", other, run(t, q), 1);
+  vt_program_free(q);
+  expect(t, "after the other is gone it gives something else", first, run(t, p), 1);
+  vt_program_free(p);
+}
+
+static void check_ways(const trial *t, digest first) {
+  vt_options o = t->how;
+  o.measure = 1;
+  expect(t, "measured, it gives something else", first, run_fresh(t, &o), 1);
+  o = t->how;
+  o.schedule = "memory";
+  expect(t, "in another order of steps it gives something else", first, run_fresh(t, &o), 1);
+  o = t->how;
+  o.stream = "all";
+  expect(t, "with streamed parameters it gives something else", first, run_fresh(t, &o), 1);
+  o = t->how;
+  o.passes = "bind,lower,dead";
+  expect(t, "without fusion it gives something else", first, run_fresh(t, &o), 1);
+}
+
+static void check_cache(const trial *t, digest first) {
+  vt_cache *cache = NULL;
+  vt_cache_counts n = {.size = sizeof n};
+  vt_diag d = {0};
+  vt_options o = t->how;
+  if (vt_cache_new(NULL, &cache, &d) != VT_OK) die("a cache", &d);
+  o.cache = cache;
+  expect(t, "with a cache it gives something else", first, run_fresh(t, &o), 1);
+  expect(t, "with a plan from the cache it gives something else", first, run_fresh(t, &o), 1);
+  vt_cache_info(cache, &n);
+  if (n.hits_memory == 0) {
+    failures++;
+    printf("FAILED %s: no plan came from the cache\n", t->s->name);
+  }
+  vt_cache_free(cache);
+}
+
+/* Outputs of one backend, and the reference: each judges the other, before and after. */
+static void check_reference(const trial *t, digest first) {
+  const vt_options right = {.size = sizeof right, .backend = "reference:0"};
+  vt_program *p = make(t, &right);
+  expect(t, "the reference gives something else", first, run(t, p), 1);
+  expect(t, "it gives something else after the reference", first, run_fresh(t, &t->how), 1);
+  expect(t, "the reference gives something else after it", first, run(t, p), 1);
+  vt_program_free(p);
+}
+
+static void check_subject(const char *root, const subject *s, const vt_options *how) {
+  char path[4096];
+  vt_diag d = {0};
+  trial t = {.s = s, .how = *how};
+  snprintf(path, sizeof path, "%s/examples/%s.vt", root, s->name);
+  if (vt_model_read(path, NULL, &t.m, &d) != VT_OK) die(path, &d);
+  const digest first = run_fresh(&t, how);
+  check_runs(&t, first);
+  check_beside(&t, first);
+  check_ways(&t, first);
+  check_cache(&t, first);
+  check_reference(&t, first);
+  vt_model_free(t.m);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3 || argc > 5) {
+    fprintf(stderr, "usage: again_check ROOT BACKEND [ISA [THREADS]]\n");
+    return 2;
+  }
+  const vt_options how = {.size = sizeof how,
+                          .backend = argv[2],
+                          .isa = argc > 3 ? argv[3] : NULL,
+                          .threads = argc > 4 ? (uint32_t)atoi(argv[4]) : 0};
+  for (int i = 0; i < SUBJECTS; i++) check_subject(argv[1], &subjects[i], &how);
+  printf("again: %u comparisons of %d examples on", checks, SUBJECTS);
+  for (int i = 2; i < argc; i++) printf(" %s", argv[i]);
+  printf(": %u failures\n", failures);
+  return failures != 0;
+}

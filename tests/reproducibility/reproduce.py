@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The same model, parameters and inputs have one digest, whatever else is different.
+
+reproduce.py --volta VOLTA [--models A,B] [--catches]
+
+Every example is run by the reference, then by every backend of a list in processes of their own: with other
+numbers of threads and instruction sets, with metrics and traces, with plans kept and found, in another order,
+from parameters and inputs that were written to files and read again, from its printed form, after a fallback.
+A table of the digests ends it. The exit code is 0 when there is one digest a model, and it is the published one
+where one is published. Models that take long wait for VOLTA_TEST_FULL.
+
+--catches runs the same with a volta that lies in one of these ways, for each of them, and fails where that
+goes unnoticed.
+"""
+import argparse
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+QUICK = ["mlp", "cnn", "quant_mlp", "lstm", "encoder", "tiny_transformer"]
+SLOW = ["resnet18", "gpt2_124m"]
+
+
+class Failed(Exception):
+    pass
+
+
+class Volta:
+    """A binary, and how it is asked for digests."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def call(self, arguments, **environment):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("VOLTA_") or k == "VOLTA_TEST_FULL"}
+        done = subprocess.run([self.path, *arguments], cwd=ROOT, env={**clean, **environment}, capture_output=True)
+        if done.returncode != 0:
+            raise Failed(f"volta {' '.join(arguments)}: {done.stderr.decode().strip()}")
+        return done.stdout.decode(), done.stderr.decode()
+
+    def digest(self, arguments, **environment):
+        return self.call(["run", *arguments, "--digest"], **environment)[0].strip()
+
+    def isas(self):
+        """Those of the cpu backend that this processor has."""
+        names = ["scalar", "sse2", "avx2", "avx512"]
+        return [n for n in names if " available " in self.call(["backends", "cpu"], VOLTA_ISA=n)[0]]
+
+
+def published():
+    """By model: the digest and the arguments that must give it."""
+    runs = {}
+    for line in (ROOT / "examples/published.digests").read_text().splitlines():
+        if line and not line.startswith("#"):
+            digest, model, bind, seed, inputs = line.split()
+            arguments = ["--bind", bind, "--seed", seed.split("=")[1], "--random-inputs", inputs.split("=")[1]]
+            runs[model.removesuffix(".vt")] = digest, arguments
+    return runs
+
+
+def round_trip(volta, model, arguments, backend, folder):
+    """Parameters go through a file, and the model through its printed form."""
+    params, printed = str(folder / "params.safetensors"), str(folder / "printed.vt")
+    first = volta.digest([model, *arguments, "--backend", backend, "--save-params", params])
+    volta.call(["fmt", model, "-o", printed])
+    seedless = [a for i, a in enumerate(arguments) if a != "--seed" and (i == 0 or arguments[i - 1] != "--seed")]
+    back = volta.digest([model, *seedless, "--backend", "reference", "--params", params])
+    text = volta.digest([printed, *arguments, "--backend", backend])
+    return {f"{backend}, saving its parameters": first, f"the reference, with the parameters that {backend} saved": back,
+            f"{backend}, the printed form": text}
+
+
+def through_files(volta, model, arguments, backend, folder):
+    """What the backend wrote to a file is what the reference wrote."""
+    runs = {}
+    for name in ("reference", backend):
+        out = folder / name.replace(":", "_")
+        volta.call(["run", model, *arguments, "--backend", name, "--out", str(out), "--format", "safetensors"])
+        runs[name] = volta.call(["digest", str(out / "outputs.safetensors")])[0].replace(str(out), "")
+    if runs["reference"] != runs[backend]:
+        raise Failed(f"{model}: the outputs of {backend} in a file are not those of the reference")
+
+
+def observed(volta, run, folder):
+    """Looked at, it is the same; and there is something to see."""
+    metrics, trace = folder / "metrics.json", folder / "trace.json"
+    found = {"metrics": volta.digest([*run, "--metrics", str(metrics)]),
+             "a trace": volta.digest([*run, "--trace", str(trace)])}
+    for file in (metrics, trace):
+        if not json.loads(file.read_text()):
+            raise Failed(f"{file.name} is empty")
+    return found
+
+
+def cached(volta, run, folder):
+    keep = ["--plan-cache", str(folder / "plans")]
+    found = {"a plan that is kept": volta.digest([*run, *keep])}
+    if not any((folder / "plans").iterdir()):
+        raise Failed("no plan was kept")
+    return {**found, "a plan that is found": volta.digest([*run, *keep])}
+
+
+def fallen_back(volta, model, arguments):
+    """No GPU is here, or a GPU agrees: both are right. Where there is none, the report says so."""
+    run = [model, *arguments, "--backend", "gpu", "--fallback", "cpu"]
+    out, _ = volta.call(["run", *run, "--json"])
+    report = json.loads(out)
+    if not report["backend"].startswith(("cuda", "gpu")) and report["fallback"] is None:
+        raise Failed(f"{model}: it fell back to {report['backend']}, and does not say so")
+    return {"after a fallback": volta.digest(run)}
+
+
+def ways(volta, model, arguments, backend, folder):
+    """Each way to run a model on the backend, and the digest that it gives."""
+    run = [model, *arguments, "--backend", backend]
+    found = {f"{backend}": volta.digest(run), f"{backend}, another process": volta.digest(run)}
+    for threads in ("1", "2", "3", "7"):
+        found[f"{threads} threads"] = volta.digest([*run, "--threads", threads])
+    found["VOLTA_THREADS=3"] = volta.digest(run, VOLTA_THREADS="3")
+    for isa in volta.isas():
+        found[isa] = volta.digest(run, VOLTA_ISA=isa)
+    found.update(observed(volta, run, folder))
+    found.update(cached(volta, run, folder))
+    found["--schedule memory"] = volta.digest([*run, "--schedule", "memory"])
+    found["--stream all"] = volta.digest([*run, "--stream", "all"])
+    found["--passes bind,lower,dead"] = volta.digest([*run, "--passes", "bind,lower,dead"])
+    found["VOLTA_BACKEND"] = volta.digest([model, *arguments], VOLTA_BACKEND=backend)
+    found["auto"] = volta.digest([model, *arguments, "--backend", "auto"])
+    found.update(round_trip(volta, model, arguments, backend, folder))
+    found.update(fallen_back(volta, model, arguments))
+    return found
+
+
+def check(volta, names, backend, quiet=False):
+    """The ways that differ, over all models."""
+    runs, wrong = published(), []
+    for name in names:
+        want, arguments = runs[name]
+        model = f"examples/{name}.vt"
+        with tempfile.TemporaryDirectory() as folder:
+            found = {"the reference": volta.digest([model, *arguments, "--backend", "reference"])}
+            found.update(ways(volta, model, arguments, backend, pathlib.Path(folder)))
+            found["the reference again"] = volta.digest([model, *arguments, "--backend", "reference"])
+            through_files(volta, model, arguments, backend, pathlib.Path(folder))
+        differ = [way for way, digest in found.items() if digest != want]
+        wrong += [f"{name}: {way}" for way in differ]
+        if not quiet:
+            print(f"{want}  {name}: {len(found) - len(differ)} of {len(found)} ways", flush=True)
+    return wrong
+
+
+# ---- lies ----
+
+# A volta that changes one digit of a digest when this is so, as a test of the shell.
+LIES = {
+    "a backend": '[[ $* == *"--backend cpu"* ]]',
+    "the reference, the second time": '[[ $* == *"--backend reference --digest"* ]] && ! mkdir "$once" 2>/dev/null',
+    "another process": '[[ $* == *"--backend cpu --digest" ]] && ! mkdir "$once" 2>/dev/null',
+    "a number of threads": '[[ $* == *"--threads 7"* ]]',
+    "threads of the environment": '[[ -n ${VOLTA_THREADS-} ]]',
+    "an instruction set": "[[ ${VOLTA_ISA-} == scalar ]]",
+    "metrics": '[[ $* == *--metrics* ]]',
+    "a trace": '[[ $* == *--trace* ]]',
+    "a plan that is found": '[[ $* == *--plan-cache* ]] && ! mkdir "$once" 2>/dev/null',
+    "another order": '[[ $* == *"--schedule memory"* ]]',
+    "streamed parameters": '[[ $* == *"--stream all"* ]]',
+    "passes": '[[ $* == *--passes* ]]',
+    "parameters from a file": '[[ $* == *--params* ]]',
+    "the printed form": '[[ $* == *printed.vt* && $* != fmt* ]]',
+    "outputs in a file": '[[ $1 == digest && $2 == */cpu/* ]]',
+    "a fallback": '[[ $* == *--fallback* ]]',
+    "the backend of the environment": "[[ -n ${VOLTA_BACKEND-} ]]",
+    "auto": '[[ $* == *"--backend auto"* ]]',
+}
+LIAR = """#!/usr/bin/env bash
+once=%s
+out=$("%s" "$@"; echo "$?.")
+status=${out##*$'\\n'} out=${out%%$'\\n'*}
+if [[ $out == *[0-9a-f]* ]] && %s && [[ $* != *--json* ]]; then out=$(tr 0123456789 1234567890 <<<"$out"); fi
+printf '%%s\\n' "$out"
+exit "${status%%.}"
+"""
+
+
+def unnoticed(path, backend):
+    """The lies that nothing is said about."""
+    missed = []
+    for lie, when in LIES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            liar = pathlib.Path(folder) / "volta"
+            liar.write_text(LIAR % (pathlib.Path(folder) / "once", path, when))
+            liar.chmod(liar.stat().st_mode | stat.S_IXUSR)
+            try:
+                noticed = check(Volta(str(liar)), ["mlp"], backend, quiet=True)
+            except Failed as e:
+                noticed = [str(e)]
+        print(f"{'noticed' if noticed else 'MISSED'}: {lie}{': ' + noticed[0] if noticed else ''}", flush=True)
+        missed += [] if noticed else [lie]
+    return missed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--volta", required=True)
+    parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--models")
+    parser.add_argument("--catches", action="store_true")
+    a = parser.parse_args()
+    path = str(pathlib.Path(a.volta).resolve())
+    if a.catches:
+        missed = unnoticed(path, a.backend)
+        print(f"{len(LIES) - len(missed)} of {len(LIES)} lies noticed")
+        return len(missed) != 0
+    names = a.models.split(",") if a.models else QUICK + (SLOW if os.environ.get("VOLTA_TEST_FULL") else [])
+    try:
+        wrong = check(Volta(path), names, a.backend)
+    except Failed as e:
+        wrong = [str(e)]
+    for w in wrong:
+        print(f"FAILED {w}")
+    return len(wrong) != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
