@@ -52,6 +52,7 @@ EXTERNAL.update({
     "jansson.h": {"cli"},
     "zlib.h": {"front", "tools"},
     "cpuid.h": {"base"},
+    "emmintrin.h": {"back"},
     "immintrin.h": {"base", "num", "back"},
     "emmintrin.h": {"base", "num", "back"},
     "xmmintrin.h": {"base", "num", "back"},
