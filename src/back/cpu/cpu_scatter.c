@@ -42,17 +42,23 @@ static void land_rows(const scattering *s, int64_t first, int64_t n) {
     return;
   }
   const uint32_t last = s->lines.n - 1;
+  vt_cpu_landing one = {.to = to,
+                        .from = s->from,
+                        .rows = s->rows + first,
+                        .n = n,
+                        .columns = s->lines.dim[last],
+                        .to_step = s->lines.to[last],
+                        .from_step = s->lines.from[last]};
+  if (last == 0) {
+    s->land(&one);
+    return;
+  }
   vt_cpu_walk w = {0};
   for (uint32_t i = 0; i < last; i++)
     vt_cpu_walk_axis(&w, s->lines.dim[i], s->lines.to[i], s->lines.from[i], 0);
   for (int64_t i = vt_cpu_walk_count(&w); i > 0; i--, vt_cpu_walk_on(&w, 1)) {
-    const vt_cpu_landing one = {.to = to + w.at[0],
-                                .from = s->from + w.at[1],
-                                .rows = s->rows + first,
-                                .n = n,
-                                .columns = s->lines.dim[last],
-                                .to_step = s->lines.to[last],
-                                .from_step = s->lines.from[last]};
+    one.to = to + w.at[0];
+    one.from = s->from + w.at[1];
     s->land(&one);
   }
 }
