@@ -53,6 +53,7 @@ EXTERNAL.update({
     "zlib.h": {"front", "tools"},
     "cpuid.h": {"base"},
     "immintrin.h": {"base", "num", "back"},
+    "emmintrin.h": {"base", "num", "back"},
     "xmmintrin.h": {"base", "num", "back"},
     "sys/ioctl.h": {"cli"},
     "sleef.h": {"bench"},

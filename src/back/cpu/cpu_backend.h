@@ -48,7 +48,8 @@ struct vt_cpu_call {
   uint32_t n_in, n_out;
   const void *attrs;
   void *work;           /* what `work` asked for, 64-byte aligned; what it holds is anything */
-  void *kept;           /* what `keep` asked for, likewise; zeroed when the program is built */
+  void *kept;           /* what `keep` asked for, its first VT_CPU_LINE bytes 0 when the program is
+                           built; NULL where memory is short: it may only save time */
   vt_cpu_chain *tail;   /* pointwise steps on the result, see below; NULL: none */
   const uint64_t *seal; /* of each operand: as long as it is the same, what the operand holds is the
                            same, for ever; 0: that is not known. NULL while planned */
@@ -139,7 +140,10 @@ void vt_cpu_program_free(vt_bk_program *p);
 int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
 
-/* Memory of the host, aligned to 64 bytes and zeroed; NULL when there is none. */
+/* Memory of the host, aligned to a line; NULL when there is none. `new` is zeroed, `take` is not
+ * even touched. */
+enum { VT_CPU_LINE = 64 };
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes);
+void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes);
 void vt_cpu_memory_free(const vt_bk_host *host, void *p);
 #endif

@@ -4,7 +4,7 @@
  * Everything is made here once; a run takes no memory. */
 #include <string.h>
 #include "cpu_backend.h"
-#include "vt_layout.h"
+#include "vt_memory.h"
 
 typedef struct list list;
 
@@ -30,6 +30,7 @@ struct vt_bk_program {
   list steps;
   uint32_t n_arenas;
   uint8_t writes[VT_CPU_ARENAS]; /* arenas that a step writes to */
+  uint64_t may_keep;             /* bytes, while it is made */
   vt_bk_error error;             /* the first of the last run */
 };
 
@@ -181,6 +182,18 @@ static vt_view *add_views(vt_view *v, const vt_bk_tensor *t, uint32_t n) {
   return v;
 }
 
+/* What is kept saves time alone: without it, or without memory for it, steps do the same work in
+ * every run. It may take a third of what there is, since it is about as large as the parameters it
+ * is made of, for which there must be memory too. */
+static void *keep(vt_bk_program *p, uint64_t bytes) {
+  if (bytes == 0 || bytes > p->may_keep) return NULL;
+  void *made = vt_cpu_memory_take(p->dev->host, bytes);
+  if (made == NULL) return NULL;
+  p->may_keep -= bytes;
+  memset(made, 0, bytes < VT_CPU_LINE ? (size_t)bytes : VT_CPU_LINE);
+  return made;
+}
+
 static int32_t build_anchor(vt_bk_program *p, const vt_bk_step *s, uint64_t number, launch *at) {
   const vt_bk_host *host = p->dev->host;
   vt_view views[MOST_VIEWS];
@@ -198,11 +211,8 @@ static int32_t build_anchor(vt_bk_program *p, const vt_bk_step *s, uint64_t numb
     v = add_views(v, s->body[k].in, s->body[k].n_in);
     v = add_views(v, s->body[k].out, s->body[k].n_out);
   }
-  if (at->handler->keep != NULL && shape_call(p->dev, s, views, &call)) {
-    const uint64_t bytes = at->handler->keep(&call);
-    at->kept = bytes > 0 ? vt_cpu_memory_new(host, bytes) : NULL;
-    if (bytes > 0 && at->kept == NULL) return VT_NOMEM;
-  }
+  if (at->handler->keep != NULL && shape_call(p->dev, s, views, &call))
+    at->kept = keep(p, at->handler->keep(&call));
   return build_bodies(p, at);
 }
 
@@ -297,6 +307,8 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
   p->error.size = sizeof p->error;
+  const uint64_t available = vt_memory_available();
+  p->may_keep = available != 0 ? available / 3 : UINT64_MAX;
   const int32_t s = build_list(p, steps, n, 0, &p->steps);
   if (s == VT_OK) {
     *out = p;
