@@ -3,7 +3,7 @@
 #include "cpu_rows.h"
 #include <string.h>
 
-enum { MOST_ROWS = 16, GROUP_BYTES = 1 << 17 };
+enum { MOST_ROWS = 64, BLOCK = 64, GROUP_BYTES = 1 << 19 };
 
 typedef struct share {
   const vt_cpu_rowing *r;
@@ -64,7 +64,7 @@ static void copy_in(const share *s, int64_t rows, const char *x, char *room) {
   const vt_cpu_axes *a = &r->along;
   const int64_t size = r->size, apart = r->lines.x[r->lines.n - 1];
   for (int64_t i = 0, run, at, none; i < r->n; i += run) {
-    run = vt_cpu_axes_run(a, i, r->n - i);
+    run = vt_cpu_axes_run(a, i, r->n - i < BLOCK ? r->n - i : BLOCK);
     vt_cpu_axes_at(a, i, &at, &none);
     const vt_cpu_plane p = {room + i * size, x + at * size, rows,         run,
                             s->pitch,        size,          apart * size, a->x[a->n - 1] * size};
@@ -78,7 +78,7 @@ static void copy_out(const share *s, int64_t rows, const char *room, char *y) {
   const vt_cpu_axes *a = &r->along;
   const int64_t size = r->size, apart = r->lines.y[r->lines.n - 1];
   for (int64_t i = 0, run, at, none; i < r->n; i += run) {
-    run = vt_cpu_axes_run(a, i, r->n - i);
+    run = vt_cpu_axes_run(a, i, r->n - i < BLOCK ? r->n - i : BLOCK);
     vt_cpu_axes_at(a, i, &none, &at);
     const vt_cpu_plane p = {y + at * size,         room + i * size, run,  rows,
                             a->y[a->n - 1] * size, apart * size,    size, s->pitch};
