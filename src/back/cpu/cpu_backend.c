@@ -229,6 +229,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .copy = copy,
                                 .run = vt_cpu_program_run,
                                 .wait = vt_cpu_program_wait,
-                                .buffer_map = buffer_map};
+                                .buffer_map = buffer_map,
+                                .program_results = vt_cpu_program_results};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

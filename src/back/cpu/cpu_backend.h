@@ -5,6 +5,7 @@
  *
  *   cpu_backend.c   the ABI: devices, memory, what is taken
  *   cpu_program.c   steps bound to their handlers once, run many times
+ *   cpu_leave.c     what the host looks at after a run
  *   cpu_chain.c     pointwise steps, several of them as one
  *   cpu_*.c         handlers: how an op is split into jobs and which kernels do them
  *   kern_*.inc      kernels, written once and compiled for each instruction set (isa.def) */
@@ -55,6 +56,8 @@ struct vt_cpu_call {
                            same, for ever; 0: that is not known. NULL while planned */
   const vt_cpu_body *body;
   void *runner;
+  uint32_t leaves;   /* bit i: result i is looked at after the run, and every NaN in it must be the
+                        canonical one. Who has seen to it while it was in cache clears the bit */
   uint64_t position; /* set with VT_RANGE: the lowest at fault, and the index there */
   int64_t value;
 };
@@ -103,6 +106,17 @@ void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n);
 /* All of it, shared by the team. */
 void vt_cpu_chain_run(const vt_cpu_chain *c);
 
+/* The tensor that it writes; from now on with one NaN alone. */
+const vt_bk_tensor *vt_cpu_chain_result(const vt_cpu_chain *c);
+void vt_cpu_chain_leave(vt_cpu_chain *c);
+
+/* ---- what leaves a program ---- */
+
+/* The one NaN in n elements; does nothing to types that have none. */
+void vt_cpu_leave_part(const vt_cpu_team *t, uint32_t dtype, void *data, int64_t n);
+/* The same in a whole tensor without gaps, shared by the team. */
+void vt_cpu_leave(const vt_cpu_team *t, const vt_view *v);
+
 /* ---- moves ---- */
 
 /* The elements of one tensor into those of another of the same shape and type, any strides. */
@@ -137,6 +151,7 @@ vt_view vt_cpu_view(const vt_bk_tensor *t);
 int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                              vt_bk_program **out);
 void vt_cpu_program_free(vt_bk_program *p);
+int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
 int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
 

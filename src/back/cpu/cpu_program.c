@@ -18,6 +18,7 @@ typedef struct launch {
   list *bodies;
   uint64_t first, n; /* steps, as they are counted: one, then those of its bodies */
   uint64_t number;   /* of the anchor */
+  uint32_t leaves;   /* bit i: the host looks at result i of the anchor */
 } launch;
 
 struct list {
@@ -324,6 +325,51 @@ void vt_cpu_program_free(vt_bk_program *p) {
   vt_cpu_memory_free(host, p);
 }
 
+/* ---- what the host looks at ---- */
+
+static int64_t count_of(const vt_bk_tensor *t) {
+  const vt_view v = vt_cpu_view(t);
+  return vt_cpu_count(&v);
+}
+
+/* What has no elements may lie anywhere. */
+static int is_there(const vt_bk_tensor *t, const vt_bk_tensor *result) {
+  return t->arena == result->arena && t->offset == result->offset && t->dtype == result->dtype &&
+         count_of(t) >= count_of(result);
+}
+
+static int has_gaps(const vt_bk_tensor *t) {
+  int64_t step = 1;
+  for (uint32_t i = t->rank; i-- > 0; step *= t->dim[i])
+    if (t->dim[i] != 1 && t->stride[i] != step) return 1;
+  return 0;
+}
+
+/* 1 when the launch makes the result and will leave it with one NaN. */
+static int leave(launch *at, const vt_bk_tensor *result) {
+  if (at->chain != NULL && is_there(vt_cpu_chain_result(at->chain), result)) {
+    vt_cpu_chain_leave(at->chain);
+    return 1;
+  }
+  for (uint32_t i = 0; at->anchor != NULL && i < at->anchor->n_out && i < 32; i++)
+    if (is_there(&at->anchor->out[i], result) && !has_gaps(&at->anchor->out[i])) {
+      at->leaves |= 1u << i;
+      return 1;
+    }
+  return 0;
+}
+
+/* The last that writes there makes the result; before it other values may have had the place. */
+int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t at = p->steps.n;
+    if (count_of(&results[i]) == 0) continue;
+    while (at > 0 && !leave(&p->steps.launches[at - 1], &results[i])) at--;
+    if (at == 0) return VT_UNSUPPORTED;
+  }
+  return VT_OK;
+}
+
 /* ---- running ---- */
 
 typedef struct runner {
@@ -383,10 +429,13 @@ static vt_status run_anchor(runner *r, const launch *at) {
                       .tail = at->handler->tails ? at->chain : NULL,
                       .seal = seal,
                       .body = body,
-                      .runner = r};
+                      .runner = r,
+                      .leaves = at->leaves};
   if (s->work_bytes > 0) call.work = r->base[s->work_arena] + s->work_offset;
   const vt_status status = at->handler->run(&call);
   if (status != VT_OK) note_error(r->p, status, at->number, &call);
+  for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)
+    if (call.leaves >> i & 1) vt_cpu_leave(&r->p->dev->team, &out[i]);
   return status;
 }
 

@@ -80,6 +80,7 @@ static void run_group(const share *s, int64_t first, int64_t rows, char *room) {
     const char *from = s->room > 0 ? room + j * row : x + x_at[j] * r->size;
     char *to = s->room > 0 && !r->one ? made + j * row : y + y_at[j] * r->size;
     r->row(r, first + j, from, to);
+    if (r->call->leaves & 1) vt_cpu_leave_part(r->call->team, r->dtype, to, r->one ? 1 : r->n);
   }
   if (s->room > 0 && !r->one) copy_rows(r, rows, y_at, y, made, 1);
 }
