@@ -131,7 +131,8 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
 }
 
 static uint32_t pick_threads(const vt_bk_host *host) {
-  const uint32_t asked = VT_BK_HAS(host, vt_bk_host, isa) ? host->threads : 0;
+  const int says = host->size >= offsetof(vt_bk_host, threads) + sizeof host->threads;
+  const uint32_t asked = says ? host->threads : 0;
   const uint32_t cores = vt_cpu_get()->cores;
   if (asked != 0) return asked;
   return cores > 0 ? cores : 1;

@@ -225,16 +225,21 @@ static void finish(const piece *w, const area *r) {
   }
 }
 
-/* Panels of rows (or columns) first .. end - 1 of one side at the area's block: those that are
- * packed already, or packed now. */
-static const char *panels_of(const piece *w, const vt_cpu_side *side, const area *r, int64_t first,
-                             int64_t end, int64_t tile, char *scratch, int64_t *next) {
+/* Of a side that is packed whole, all panels of one block of k lie together: what is read at a time
+ * has no gaps, whose distances might all be the same power of two. */
+static const char *packed_at(const vt_cpu_side *side, int64_t count, int64_t first, int64_t tile,
+                             int64_t k0, int64_t k, int64_t bytes) {
+  return (const char *)side->packed + (k0 * round_up(count, tile) + first * k) * bytes;
+}
+
+/* Panels of rows (or columns) first .. end - 1 of `count` of one side at the area's block: those
+ * that are packed already, or packed now. */
+static const char *panels_of(const piece *w, const vt_cpu_side *side, const area *r, int64_t count,
+                             int64_t first, int64_t end, int64_t tile, char *scratch,
+                             int64_t *next) {
   const int64_t bytes = w->s->g->bytes, k = r->k1 - r->k0;
-  if (side->packed != NULL) {
-    *next = w->s->k * tile * bytes;
-    return (const char *)side->packed + first / tile * *next + r->k0 * tile * bytes;
-  }
   *next = k * tile * bytes;
+  if (side->packed != NULL) return packed_at(side, count, first, tile, r->k0, k, bytes);
   char *to = scratch;
   for (int64_t i = first; i < end; i += tile, to += *next)
     pack_panel(w->s->g, side, i, least(end - i, tile), tile, r->k0, k, to);
@@ -243,7 +248,7 @@ static const char *panels_of(const piece *w, const vt_cpu_side *side, const area
 
 static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
   r->b0 = from;
-  r->b = panels_of(w, &w->p.b, r, from, end, w->s->g->columns, w->b, &r->b_next);
+  r->b = panels_of(w, &w->p.b, r, w->s->n, from, end, w->s->g->columns, w->b, &r->b_next);
 }
 
 static void sum_area(const piece *w, area *r) {
@@ -260,7 +265,7 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
   for (int64_t i = r->top; i < end; i += high) {
     r->i0 = i;
     r->i1 = least(i + high, end);
-    r->a = panels_of(w, &w->p.a, r, r->i0, r->i1, w->tile_m, w->a, &r->a_next);
+    r->a = panels_of(w, &w->p.a, r, w->s->m, r->i0, r->i1, w->tile_m, w->a, &r->a_next);
     if (w->s->streams) {
       sum_stream(w, r);
     } else {
@@ -377,8 +382,11 @@ static void pack_job(void *context, uint64_t job) {
   const int64_t first = vt_cpu_first(panels, p->jobs, job);
   const int64_t end = vt_cpu_first(panels, p->jobs, job + 1);
   for (int64_t i = first; i < end; i++)
-    pack_panel(p->g, p->side, i * p->tile, least(p->count - i * p->tile, p->tile), p->tile, 0, p->k,
-               p->out + i * p->tile * p->k * p->g->bytes);
+    for (int64_t k0 = 0, k; k0 < p->k; k0 += k) {
+      k = least(p->k - k0, VT_CPU_BLOCK);
+      pack_panel(p->g, p->side, i * p->tile, least(p->count - i * p->tile, p->tile), p->tile, k0, k,
+                 p->out + (k0 * panels + i * k) * p->tile * p->g->bytes);
+    }
 }
 
 void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which, int64_t count,
