@@ -197,11 +197,11 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 830975
 ? 1
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 830976 --digest
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
-$ volta parity examples/mlp.vt --backends reference:0,reference:1,island:0,island:1 --bind B=4 --random-inputs 1 --memory-budget 64KiB
+$ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 64KiB
 ! volta: error: the plan needs 830976 bytes, the budget is 65536 [budget]
 !   help: the smallest budget that works is 830976
 ? 1
-$ volta parity examples/mlp.vt --backends reference:0,reference:1,island:0,island:1 --bind B=4 --random-inputs 1 --memory-budget 821000 --stream all --backends reference:0,island:1
+$ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 821000 --stream all --backends reference:0,island:1
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae  reference:0
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae  island:1  40 elements compared, 0 differ
 reference:0 = island:1: faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
@@ -244,7 +244,7 @@ $ volta plan examples/mlp.vt --bind B=4 --memory-budget 0
 $ volta run examples/mlp.vt --bind B=4 --memory-budget lots
 ! volta: error: --memory-budget takes a number of bytes below 2^63, as in 64MiB, 2GB or 4096, not 'lots' [usage]
 ? 2
-$ volta parity examples/mlp.vt --backends reference:0,reference:1,island:0,island:1 --bind B=4 --memory-budget lots
+$ volta parity examples/mlp.vt --bind B=4 --memory-budget lots
 ! volta: error: --memory-budget takes a number of bytes below 2^63, as in 64MiB, 2GB or 4096, not 'lots' [usage]
 ? 2
 
