@@ -3,13 +3,15 @@
  * of them and a last touch: mean, sum_square, norm_l1, norm_l2, any, all.
  *
  * The tensor is seen as [outer, reduced, inner]. Where the inner axis lies without gaps, lines are
- * folded side by side; otherwise each by itself, brought together first if it has gaps. A long
- * fold with few results is cut at the chunks of S, whose results are folded in turn. */
+ * folded side by side; so are short ones, which are turned round first. Otherwise each is folded by
+ * itself, brought together first if it has gaps. A long fold with few results is cut at the chunks
+ * of S, whose results are folded in turn. */
 #include <string.h>
 #include "cpu_fold.h"
 #include "vt_num.h"
 
 enum { CHUNK_BYTES = VT_FOLD_CHUNK * 8, LANES_BYTES = VT_FOLD_LANES * VT_FOLD_ROW_BYTES };
+enum { SHORT = 64 }; /* lines that are not worth going along */
 
 /* ---- what each op is ---- */
 
@@ -51,42 +53,60 @@ typedef struct folding {
   const char *x;
   char *y;
   vt_cpu_axes outer, reduced;
-  int64_t inner, inner_y; /* lines side by side; 0: one by one. Their stride in y */
-  int64_t tile, tiles;    /* how many of them at once, and how often */
-  int64_t chunks;         /* 0: each line at once; else its chunks are the results */
+  int64_t inner;            /* lines side by side; 0: one by one */
+  int64_t inner_x, inner_y; /* their strides */
+  vt_cpu_plane_fn *turn;    /* how they are turned round; NULL: they need not be */
+  int64_t tile, tiles;      /* how many of them at once, and how often */
+  int64_t chunks;           /* 0: each line at once; else its chunks are the results */
   int64_t divisor;
 } folding;
 
-/* The kept axis along which x has no gaps, if lines are worth going side by side along it. */
-static uint32_t inner_axis(const vt_view *x, unsigned mask) {
+/* The kept axis along which lines go side by side: x has no gaps along it, or, if the lines are
+ * short, it is the longest. x->rank: there is none. */
+static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
   uint32_t best = x->rank;
   for (uint32_t i = 0; i < x->rank; i++)
     if (!(mask >> i & 1) && x->stride[i] == 1 && x->dim[i] > 1) best = i;
+  if (best < x->rank || !is_short) return best;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (!(mask >> i & 1) && x->dim[i] > 1 && (best == x->rank || x->dim[i] > x->dim[best]))
+      best = i;
   return best;
 }
 
-static void choose_inner(folding *f, const vt_view *x, const vt_view *y, unsigned mask) {
-  const uint32_t axis = inner_axis(x, mask);
+/* A transposition wants the elements of a line without gaps. */
+static vt_cpu_plane_fn *turn_of(const folding *f, const vt_cpu_moves *moves) {
+  const int dense = f->reduced.x[f->reduced.n - 1] == 1;
+  return (dense ? moves->turn : moves->each)[f->size == 8 ? 3 : f->size == 4 ? 2 : 0];
+}
+
+static void choose_inner(folding *f, const vt_view *x, const vt_view *y, unsigned mask,
+                         const vt_cpu_moves *moves) {
+  const int is_short = f->reduced.count <= SHORT && f->seek == NULL;
+  const uint32_t axis = inner_axis(x, mask, is_short);
   unsigned kept = ~mask;
   f->tile = f->tiles = 1;
   if (axis < x->rank) {
     kept &= ~(1u << axis);
     f->inner = x->dim[axis];
+    f->inner_x = x->stride[axis];
     f->inner_y = y->stride[axis];
+    f->turn = f->inner_x == 1 ? NULL : turn_of(f, moves);
     f->tile = VT_FOLD_ROW_BYTES / f->size;
     f->tiles = (f->inner + f->tile - 1) / f->tile;
   }
   vt_cpu_axes_of(x, y, kept, &f->outer);
 }
 
-static void view(folding *f, const vt_view *x, const vt_view *y, unsigned mask) {
+static void view(folding *f, const vt_view *x, const vt_view *y, unsigned mask,
+                 const vt_cpu_moves *moves) {
   const vt_view kept = vt_cpu_kept_view(y, x, mask);
   f->dtype = x->dtype;
   f->size = (int64_t)vt_cpu_bytes_of(x->dtype);
   f->x = x->data;
   f->y = y->data;
   vt_cpu_axes_of(x, NULL, mask, &f->reduced);
-  choose_inner(f, x, &kept, mask);
+  choose_inner(f, x, &kept, mask, moves);
 }
 
 static void view_step(folding *f, const vt_cpu_call *c) {
@@ -100,7 +120,7 @@ static void view_step(folding *f, const vt_cpu_call *c) {
   f->fold = &c->team->kernels->folds->fold[w->kind][x->dtype];
   f->above = &c->team->kernels->folds->fold[w->above][x->dtype];
   f->seek = seeks ? &c->team->kernels->folds->seek[x->dtype] : NULL;
-  view(f, x, c->out, mask);
+  view(f, x, c->out, mask, c->team->kernels->moves);
   f->divisor = f->reduced.count;
 }
 
@@ -160,19 +180,33 @@ static int64_t seek_line(const folding *f, const char *x, const void *extreme) {
 
 /* ---- lines side by side ---- */
 
+/* A chunk of rows into the lanes, run by run; they are elements of lines that may have to be turned
+ * round. */
+static void take_rows(const folding *f, const char *x, int64_t width, int64_t first, int64_t count,
+                      void *lanes) {
+  _Alignas(64) char room[SHORT * VT_FOLD_ROW_BYTES];
+  const vt_cpu_axes *a = &f->reduced;
+  const int64_t size = f->size, stride = a->x[a->n - 1];
+  for (int64_t i = 0, run, at, none; i < count; i += run) {
+    run = vt_cpu_axes_run(a, first + i, count - i);
+    vt_cpu_axes_at(a, first + i, &at, &none);
+    if (f->turn == NULL) {
+      f->fold->rows(lanes, width, x + at * size, stride, i, run);
+      continue;
+    }
+    f->turn(&(vt_cpu_plane){room, x + at * size, run, width, width * size, size, stride * size,
+                            f->inner_x * size});
+    f->fold->rows(lanes, width, room, width, i, run);
+  }
+}
+
 static void fold_rows(const folding *f, const char *x, int64_t width, int level, int64_t first,
                       int64_t count, void *y) {
   _Alignas(64) char lanes[LANES_BYTES];
   _Alignas(64) char part[VT_FOLD_ROW_BYTES];
-  const vt_cpu_axes *a = &f->reduced;
-  int64_t at, none;
   if (level == 0) {
     f->fold->start(lanes, width, count);
-    for (int64_t i = 0, run; i < count; i += run) {
-      run = vt_cpu_axes_run(a, first + i, count - i);
-      vt_cpu_axes_at(a, first + i, &at, &none);
-      f->fold->rows(lanes, width, x + at * f->size, a->x[a->n - 1], i, run);
-    }
+    take_rows(f, x, width, first, count, lanes);
     f->fold->finish(lanes, width, count, y);
     return;
   }
@@ -222,7 +256,7 @@ static void fold_item(const folding *f, int64_t item) {
   const int64_t first = item % f->tiles * f->tile, n = f->reduced.count;
   const int64_t width = f->inner == 0 ? 1 : f->inner - first < f->tile ? f->inner - first : f->tile;
   vt_cpu_axes_at(&f->outer, item / f->tiles, &x_at, &y_at);
-  const char *x = f->x + (x_at + first) * f->size;
+  const char *x = f->x + (x_at + first * f->inner_x) * f->size;
   y_at += first * f->inner_y;
   if (f->inner == 0) {
     fold_line(f, x, level_of(n), 0, n, y);
@@ -248,7 +282,7 @@ static void fold_chunk(const folding *f, int64_t item) {
   const int64_t width = lines - first < f->tile ? lines - first : f->tile;
   int64_t x_at, y_at;
   vt_cpu_axes_at(&f->outer, outer, &x_at, &y_at);
-  const char *x = f->x + (x_at + first) * f->size;
+  const char *x = f->x + (x_at + first * f->inner_x) * f->size;
   char *y = f->y + ((outer * f->chunks + chunk) * lines + first) * f->size;
   if (f->inner == 0) {
     fold_line(f, x, 0, from, n, y);
@@ -311,6 +345,7 @@ static folding fold_above(const folding *f, const folding *parts) {
   g.reduced = (vt_cpu_axes){.n = 1, .count = parts->chunks};
   g.reduced.dim[0] = parts->chunks;
   g.reduced.x[0] = lines;
+  g.inner_x = 1;
   for (uint32_t k = g.outer.n, each = 0; k-- > 0; each = 1) {
     const int64_t inside = each ? g.outer.x[k + 1] * g.outer.dim[k + 1] : parts->chunks * lines;
     g.outer.x[k] = inside;

@@ -3,12 +3,13 @@
 #include "cpu_rows.h"
 #include <string.h>
 
-enum { MOST_ROWS = 16, BLOCK = 64, GROUP_BYTES = 1 << 17 };
+enum { MOST_ROWS = 64, BLOCK = 64, GROUP_BYTES = 1 << 19 };
 
 typedef struct share {
   const vt_cpu_rowing *r;
   uint64_t jobs;
-  int64_t group, room; /* rows that are copied at once, and the bytes that takes; 0: none is */
+  int64_t group;       /* rows that are copied at once */
+  int64_t pitch, room; /* bytes of one copy, and of all of both kinds; 0: none is made */
 } share;
 
 void vt_cpu_rows_view(vt_cpu_rowing *r, const vt_cpu_call *c, unsigned mask) {
@@ -16,6 +17,8 @@ void vt_cpu_rows_view(vt_cpu_rowing *r, const vt_cpu_call *c, unsigned mask) {
   const vt_view y = vt_cpu_kept_view(c->out, x, mask);
   memset(r, 0, sizeof *r);
   r->call = c;
+  r->x = x->data;
+  r->y = y.data;
   r->dtype = x->dtype;
   r->size = (int64_t)vt_cpu_bytes_of(x->dtype);
   vt_cpu_axes_of(x, &y, ~mask, &r->lines);
@@ -35,9 +38,10 @@ static share share_of(const vt_cpu_rowing *r) {
   if (r->lines.count == 0) return s;
   s.jobs = vt_cpu_jobs(t, (uint64_t)r->lines.count, 20.0 + r->cost * (double)r->n);
   if (!has_gaps(r)) return s;
-  const int64_t bytes = r->n * r->size * 2, fit = GROUP_BYTES / (bytes > 0 ? bytes : 1);
+  s.pitch = (r->n * r->size + 63) / 64 * 64 + 64; /* a power of two would share places in cache */
+  const int64_t fit = GROUP_BYTES / (2 * s.pitch);
   s.group = fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : fit;
-  s.room = (s.group * bytes + 63) / 64 * 64;
+  s.room = 2 * s.group * s.pitch;
   if (s.jobs > t->threads) s.jobs = t->threads;
   return s;
 }
@@ -47,49 +51,78 @@ uint64_t vt_cpu_rows_work(const vt_cpu_rowing *r) {
   return (uint64_t)(r->head + (int64_t)s.jobs * s.room);
 }
 
-/* Element i of rows that begin at `at`: blocks of each row in turn, since neighbours share lines of
- * cache. To the room, or back from it. */
-static void copy_rows(const vt_cpu_rowing *r, int64_t rows, const int64_t *at, char *data,
-                      char *room, int back) {
+/* Neighbours without gaps between them are turned round, so that each line of cache is read once.
+ */
+static vt_cpu_plane_fn *copy_of(const vt_cpu_rowing *r, int64_t apart) {
+  const vt_cpu_moves *moves = r->call->team->kernels->moves;
+  return (apart == 1 ? moves->turn : moves->each)[r->size == 8 ? 3 : r->size == 4 ? 2 : 0];
+}
+
+/* Rows of a group, which lie evenly apart, into the room. */
+static void copy_in(const share *s, int64_t rows, const char *x, char *room) {
+  const vt_cpu_rowing *r = s->r;
   const vt_cpu_axes *a = &r->along;
-  for (int64_t i = 0, run; i < r->n; i += run) {
-    int64_t x, y;
+  const int64_t size = r->size, apart = r->lines.x[r->lines.n - 1];
+  for (int64_t i = 0, run, at, none; i < r->n; i += run) {
     run = vt_cpu_axes_run(a, i, r->n - i < BLOCK ? r->n - i : BLOCK);
-    vt_cpu_axes_at(a, i, &x, &y);
-    for (int64_t j = 0; j < rows; j++) {
-      char *there = data + (at[j] + (back ? y : x)) * r->size,
-           *here = room + (j * r->n + i) * r->size;
-      if (back) {
-        vt_cpu_spread(there, a->y[a->n - 1], here, 1, run, r->size);
-      } else {
-        vt_cpu_spread(here, 1, there, a->x[a->n - 1], run, r->size);
-      }
-    }
+    vt_cpu_axes_at(a, i, &at, &none);
+    const vt_cpu_plane p = {room + i * size, x + at * size, rows,         run,
+                            s->pitch,        size,          apart * size, a->x[a->n - 1] * size};
+    copy_of(r, apart)(&p);
   }
 }
 
-static void run_group(const share *s, int64_t first, int64_t rows, char *room) {
+/* And back from it. */
+static void copy_out(const share *s, int64_t rows, const char *room, char *y) {
   const vt_cpu_rowing *r = s->r;
-  char *x = r->call->in[0].data, *y = r->call->out[0].data;
-  char *made = room + rows * r->n * r->size;
-  const int64_t row = r->n * r->size;
-  int64_t x_at[MOST_ROWS], y_at[MOST_ROWS];
-  for (int64_t j = 0; j < rows; j++) vt_cpu_axes_at(&r->lines, first + j, &x_at[j], &y_at[j]);
-  if (s->room > 0) copy_rows(r, rows, x_at, x, room, 0);
-  for (int64_t j = 0; j < rows; j++) {
-    const char *from = s->room > 0 ? room + j * row : x + x_at[j] * r->size;
-    char *to = s->room > 0 && !r->one ? made + j * row : y + y_at[j] * r->size;
-    r->row(r, first + j, from, to);
+  const vt_cpu_axes *a = &r->along;
+  const int64_t size = r->size, apart = r->lines.y[r->lines.n - 1];
+  for (int64_t i = 0, run, at, none; i < r->n; i += run) {
+    run = vt_cpu_axes_run(a, i, r->n - i < BLOCK ? r->n - i : BLOCK);
+    vt_cpu_axes_at(a, i, &none, &at);
+    const vt_cpu_plane p = {y + at * size,         room + i * size, run,  rows,
+                            a->y[a->n - 1] * size, apart * size,    size, s->pitch};
+    copy_of(r, apart)(&p);
   }
-  if (s->room > 0 && !r->one) copy_rows(r, rows, y_at, y, made, 1);
+}
+
+/* One row, and what leaves the program of it has its NaN made one while it is in cache. */
+static void do_row(const vt_cpu_rowing *r, int64_t i, const char *x, char *y) {
+  r->row(r, i, x, y);
+  if (r->call->leaves & 1) vt_cpu_leave_part(r->call->team, r->dtype, y, r->one ? 1 : r->n);
+}
+
+static void run_copied(const share *s, int64_t first, int64_t rows, char *room) {
+  const vt_cpu_rowing *r = s->r;
+  char *made = room + s->group * s->pitch;
+  int64_t x_at, y_at, none;
+  vt_cpu_axes_at(&r->lines, first, &x_at, &y_at);
+  copy_in(s, rows, r->x + x_at * r->size, room);
+  for (int64_t j = 0; j < rows; j++) {
+    if (r->one) vt_cpu_axes_at(&r->lines, first + j, &none, &y_at);
+    char *y = r->one ? r->y + y_at * r->size : made + j * s->pitch;
+    do_row(r, first + j, room + j * s->pitch, y);
+  }
+  if (!r->one) copy_out(s, rows, made, r->y + y_at * r->size);
+}
+
+static void run_row(const share *s, int64_t i) {
+  const vt_cpu_rowing *r = s->r;
+  int64_t x, y;
+  vt_cpu_axes_at(&r->lines, i, &x, &y);
+  do_row(r, i, r->x + x * r->size, r->y + y * r->size);
 }
 
 static void run_job(void *context, uint64_t job) {
   const share *s = context;
-  const int64_t end = vt_cpu_first(s->r->lines.count, s->jobs, job + 1);
-  char *room = s->room > 0 ? (char *)s->r->call->work + s->r->head + (int64_t)job * s->room : NULL;
-  for (int64_t i = vt_cpu_first(s->r->lines.count, s->jobs, job); i < end; i += s->group)
-    run_group(s, i, end - i < s->group ? end - i : s->group, room);
+  const vt_cpu_rowing *r = s->r;
+  const int64_t end = vt_cpu_first(r->lines.count, s->jobs, job + 1);
+  int64_t i = vt_cpu_first(r->lines.count, s->jobs, job), rows;
+  for (; s->room == 0 && i < end; i++) run_row(s, i);
+  for (; i < end; i += rows) {
+    rows = vt_cpu_axes_run(&r->lines, i, end - i < s->group ? end - i : s->group);
+    run_copied(s, i, rows, (char *)r->call->work + r->head + (int64_t)job * s->room);
+  }
 }
 
 /* Rows of nothing may still become numbers; otherwise there is nothing to do, however many. */

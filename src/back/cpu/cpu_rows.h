@@ -13,7 +13,9 @@ typedef void vt_cpu_row_fn(const vt_cpu_rowing *r, int64_t line, const void *x, 
 struct vt_cpu_rowing {
   const vt_cpu_call *call;
   vt_cpu_row_fn *row;
-  vt_cpu_axes lines, along; /* of x and y: from row to row, and within one */
+  const char *x;
+  char *y;
+  vt_cpu_axes lines, along; /* from row to row, and within one */
   uint32_t dtype;
   int64_t n, size;  /* elements of a row, bytes of one */
   int one;          /* 1: a row becomes one number */

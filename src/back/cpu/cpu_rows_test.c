@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_rows_test.c - softmax, norms and statistics: rows of many lengths and layouts. */
+#include "folded_test.h"
+
+static folded_layout result_layout(folded_layout layout) {
+  return layout == FOLDED_REPEATED ? FOLDED_DENSE : layout;
+}
+
+/* ---- softmax and its kin ---- */
+
+static void softmax(uint32_t op, const int64_t *dim, int64_t axis, folded_layout layout,
+                    int special) {
+  const vt_attr_axis a = {.size = sizeof a, .axis = axis};
+  const vt_attr_reduce over = {.size = sizeof over, .axes = {1, {axis}}};
+  folded_step s = {.op = op, .attrs = &a, .n_in = 1, .n_out = 1};
+  uint64_t seed = (uint64_t)(dim[0] * 3 + axis);
+  s.in[0] = folded_view(VT_DTYPE_F32, 2, dim, layout);
+  if (op == VT_OP_logsumexp) {
+    s.attrs = &over;
+    s.out[0] = folded_view(VT_DTYPE_F32, 1, &dim[1 - axis], FOLDED_DENSE);
+  } else {
+    s.out[0] = folded_view(VT_DTYPE_F32, 2, dim, result_layout(layout));
+  }
+  folded_fill(&s.in[0], &seed, special);
+  folded_check(&s);
+}
+
+static void test_softmax(void) {
+  static const int64_t dims[][2] = {{3, 1},    {5, 7},    {40, 33},  {3, 1025},
+                                    {300, 64}, {20, 257}, {2, 3000}, {17, 16}};
+  static const uint32_t ops[] = {VT_OP_softmax, VT_OP_log_softmax, VT_OP_logsumexp};
+  for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
+    for (size_t k = 0; k < 3; k++)
+      for (int layout = 0; layout < FOLDED_LAYOUTS; layout++)
+        for (int64_t axis = 0; axis < 2; axis++)
+          softmax(ops[k], dims[i], axis, (folded_layout)layout, layout == 1);
+  softmax(VT_OP_softmax, (int64_t[]){1, 1024 * 1024 + 3000}, 1, FOLDED_DENSE, 0);
+}
+
+/* Rows whose elements are far apart: results that are subnormal or 0, quotients of tiny numbers,
+ * infinities, rows of nothing but NaN. */
+static void test_far(void) {
+  enum { ROWS = 40, N = 100 };
+  for (size_t k = 0; k < 3; k++) {
+    static const uint32_t ops[] = {VT_OP_softmax, VT_OP_log_softmax, VT_OP_logsumexp};
+    const vt_attr_axis a = {.size = sizeof a, .axis = 1};
+    const vt_attr_reduce over = {.size = sizeof over, .axes = {1, {1}}};
+    folded_step s = {
+        .op = ops[k], .attrs = k < 2 ? (const void *)&a : &over, .n_in = 1, .n_out = 1};
+    uint64_t seed = 77;
+    s.in[0] = folded_view(VT_DTYPE_F32, 2, (int64_t[]){ROWS, N}, FOLDED_DENSE);
+    s.out[0] = folded_view(VT_DTYPE_F32, k < 2 ? 2 : 1, (int64_t[]){ROWS, N}, FOLDED_DENSE);
+    float *x = s.in[0].data;
+    for (int i = 0; i < ROWS * N; i++) x[i] = -(float)(folded_next(&seed) % 140000) / 1000.0f;
+    for (int i = 0; i < N; i++) {
+      x[1 * N + i] = vt_f32_from_bits(0xff800000u);
+      x[2 * N + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : (float)i;
+      x[3 * N + i] = vt_f32_from_bits(0x7fc00000u);
+      x[4 * N + i] = i == 7 ? vt_f32_from_bits(0xffc00001u) : vt_f32_from_bits(0xff800000u);
+      x[5 * N + i] = i % 2 == 0 ? -0.0f : 0.0f;
+      x[6 * N + i] = i < 3 ? 1e30f : vt_f32_from_bits(0xff800000u);
+      x[7 * N + i] = i == 0 ? 2.0f : 2.0f - 95.0f - (float)i / 20.0f;
+    }
+    folded_check(&s);
+  }
+}
+
+/* ---- norms ---- */
+
+typedef struct norm {
+  uint32_t op, rank;
+  int64_t dim[4];
+  uint32_t affine; /* how many of gamma and beta there are, and their rank */
+  uint32_t affine_rank;
+  int64_t groups;
+} norm;
+
+static void run_norm_op(const norm *n, uint32_t dtype, folded_layout layout) {
+  const vt_attr_norm a = {.size = sizeof a, .eps = 1e-5};
+  const vt_attr_groups g = {.size = sizeof g, .groups = n->groups, .eps = 1e-3};
+  const vt_attr_batch_norm b = {.size = sizeof b, .eps = 1e-5, .momentum = 0.1};
+  const int channels = n->op != VT_OP_layer_norm && n->op != VT_OP_rms_norm;
+  folded_step s = {.op = n->op, .attrs = &a, .n_in = 1 + n->affine, .n_out = 1};
+  uint64_t seed = n->op + dtype;
+  if (n->op == VT_OP_group_norm) s.attrs = &g;
+  s.in[0] = folded_view(dtype, n->rank, n->dim, layout);
+  s.out[0] = folded_view(dtype, n->rank, n->dim, result_layout(layout));
+  for (uint32_t i = 1; i < s.n_in; i++)
+    s.in[i] = folded_view(dtype, channels ? 1 : n->affine_rank,
+                          channels ? &n->dim[1] : &n->dim[n->rank - n->affine_rank], layout);
+  if (n->op == VT_OP_batch_norm) {
+    s.attrs = &b;
+    s.n_out = 3;
+    s.out[1] = folded_view(dtype, 1, &n->dim[1], FOLDED_DENSE);
+    s.out[2] = folded_view(dtype, 1, &n->dim[1], FOLDED_STEPPED);
+  }
+  for (uint32_t i = 0; i < s.n_in; i++) folded_fill(&s.in[i], &seed, 0);
+  folded_check(&s);
+}
+
+static void test_norms(void) {
+  static const norm norms[] = {{VT_OP_layer_norm, 2, {37, 96}, 2, 1, 0},
+                               {VT_OP_layer_norm, 2, {3, 2500}, 1, 1, 0},
+                               {VT_OP_layer_norm, 3, {4, 6, 50}, 2, 2, 0},
+                               {VT_OP_layer_norm, 1, {33}, 0, 0, 0},
+                               {VT_OP_layer_norm, 2, {5, 0}, 0, 0, 0},
+                               {VT_OP_rms_norm, 3, {4, 9, 65}, 1, 1, 0},
+                               {VT_OP_rms_norm, 2, {2, 1500}, 0, 0, 0},
+                               {VT_OP_group_norm, 4, {2, 6, 5, 7}, 2, 1, 3},
+                               {VT_OP_group_norm, 2, {3, 12}, 2, 1, 4},
+                               {VT_OP_group_norm, 3, {2, 4, 700}, 1, 1, 2},
+                               {VT_OP_group_norm, 3, {2, 4, 0}, 0, 1, 2},
+                               {VT_OP_instance_norm, 3, {2, 5, 40}, 2, 1, 0},
+                               {VT_OP_instance_norm, 4, {3, 2, 9, 1}, 0, 1, 0},
+                               {VT_OP_batch_norm, 4, {3, 5, 6, 7}, 4, 1, 0},
+                               {VT_OP_batch_norm, 2, {30, 9}, 4, 1, 0},
+                               {VT_OP_batch_norm, 2, {0, 9}, 4, 1, 0}};
+  for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
+    for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
+      for (int layout = 0; layout < FOLDED_LAYOUTS; layout++)
+        run_norm_op(&norms[i], dtype, (folded_layout)layout);
+}
+
+static void test_spread(void) {
+  for (int64_t correction = 0; correction < 3; correction++)
+    for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
+      for (int layout = 0; layout < FOLDED_LAYOUTS; layout++) {
+        const vt_attr_var a = {.size = sizeof a, .axes = {2, {0, 2}}, .correction = correction};
+        const int64_t dim[3] = {7, 11, 200}, one = correction == 2 ? 1 : 7;
+        folded_step s = {
+            .op = layout % 2 ? VT_OP_std : VT_OP_var, .attrs = &a, .n_in = 1, .n_out = 1};
+        uint64_t seed = 3;
+        s.in[0] = folded_view(dtype, 3, (int64_t[]){one, dim[1], dim[2]}, (folded_layout)layout);
+        s.out[0] = folded_view(dtype, 1, &dim[1], FOLDED_STEPPED);
+        folded_fill(&s.in[0], &seed, 0);
+        folded_check(&s);
+      }
+}
+
+int main(void) {
+  folded_open();
+  test_softmax();
+  test_far();
+  test_norms();
+  test_spread();
+  folded_close();
+  TEST_DONE();
+}
