@@ -34,12 +34,18 @@ test-full: ## the same with long forms, a plain clang build and the thread sanit
 	@scripts/setup.sh test
 	@scripts/test.sh --full
 
-exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC='log exp' for some; AGAINST=1 compares digests only)
+exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC='log exp' for some; AGAINST=1 compares digests only; BACKEND=cpu: as a backend computes it, ISA=avx2)
+ifdef BACKEND
+	@$(if $(filter pow,$(FUNC)),echo "BACKEND= compares digests; pow has none" >&2; exit 2)
+	@build/exhaustive_backend --against src/num/exhaustive.digests --backend $(BACKEND) \
+	  $(if $(ISA),--isa $(ISA)) $(foreach f,$(FUNC),--func $(f))
+else
 	@$(if $(and $(AGAINST),$(filter pow,$(FUNC))),echo "AGAINST=1 compares digests; pow has none" >&2; exit 2)
 	@test -x build/exhaustive || { echo "make exhaustive needs libmpfr-dev: install it, then 'make clean'" >&2; exit 1; }
 	@$(if $(if $(FUNC),$(filter-out pow,$(FUNC)),all),build/exhaustive --state build/exhaustive.state \
 	  $(foreach f,$(filter-out pow,$(FUNC)),--func $(f)) $(if $(AGAINST),--against src/num/exhaustive.digests))
 	@$(if $(if $(FUNC),$(filter pow,$(FUNC)),$(if $(AGAINST),,pow)),build/exhaustive_pow --state build/exhaustive.state)
+endif
 
 bench: all ## cycles a call of each function, beside the C library's and SLEEF's (bench/num/README.md)
 	@cmake --build build --target bench-num

@@ -8,6 +8,7 @@
 #   --python PATH     a Python with torch, numpy and maybe onnx and onnxruntime, instead of a new one
 #   --without-peers   OpenBLAS alone
 #   --threads N,N     (1,2)      --isas A,B   (avx2, and avx512 where there is one)
+#   --rounds N        turns beside OpenBLAS (7); beside the others half as many, each of several rounds
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +17,7 @@ openblas=
 python=
 peers=yes
 threads=1,2
+rounds=7
 isas=
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -24,6 +26,7 @@ while [ $# -gt 0 ]; do
     --python) python=$2; shift 2 ;;
     --threads) threads=$2; shift 2 ;;
     --isas) isas=$2; shift 2 ;;
+    --rounds) rounds=$2; shift 2 ;;
     --without-peers) peers=no; shift ;;
     *) echo "cpu_table.sh: there is no flag '$1'" >&2; exit 2 ;;
   esac
@@ -41,14 +44,15 @@ for isa in ${isas//,/ }; do
   unset OPENBLAS_CORETYPE
   if [ "$isa" = avx2 ]; then export OPENBLAS_CORETYPE=Haswell; fi
   echo "== $isa: OpenBLAS"
-  "$volta" bench cpu --compare openblas ${openblas:+--peer "$openblas"} --threads "$threads" --json > "$folder/new.json"
+  "$volta" bench cpu --compare openblas ${openblas:+--peer "$openblas"} --threads "$threads" --rounds "$rounds" \
+    --json > "$folder/new.json"
   mv "$folder/new.json" "$folder/openblas-$isa.json"
   if [ "$peers" = yes ]; then
     echo "== $isa: PyTorch and ONNX Runtime"
     which=PyTorch
     if [ "$isa" != avx2 ]; then which='PyTorch,ONNX Runtime'; fi # ONNX Runtime cannot be held to less
     bench/peers.sh ${python:+--python "$python"} --volta "$volta" --threads "$threads" --peers "$which" \
-      --out "$folder/peers-$isa.json"
+      --rounds $(((rounds + 1) / 2)) --out "$folder/peers-$isa.json"
   fi
 done
 $table machine "$volta" > "$folder/new.json"

@@ -50,6 +50,15 @@ else()
 endif()
 set_tests_properties(num/exhaustive_catches num/pow_short PROPERTIES LABELS num SKIP_RETURN_CODE 77)
 
+# The same digests from a backend; a slice of each function in the tests, all of them by hand.
+add_executable(exhaustive_backend tests/exhaustive/exhaustive_backend.c)
+target_link_libraries(exhaustive_backend PRIVATE vt_api vt_flags)
+set(backend_slices exhaustive_backend --against ${CMAKE_SOURCE_DIR}/src/num/exhaustive.digests --jobs 1)
+add_test(NAME num/backend_slices COMMAND ${backend_slices} --slices 63..63)
+add_test(NAME num/backend_slices_catch COMMAND ${backend_slices} --slices 63..63 --func exp --plant)
+set_tests_properties(num/backend_slices num/backend_slices_catch PROPERTIES LABELS num)
+set_tests_properties(num/backend_slices_catch PROPERTIES PASS_REGULAR_EXPRESSION "FAILED exp: slice 63")
+
 # Judged by MPFR where it is installed; skipped elsewhere.
 if(VOLTA_MPFR AND VOLTA_GMP AND VOLTA_MPFR_INCLUDE)
   foreach(name judged_exp_test judged_hyp_test judged_log_test judged_trig_test judged_pow_test)

@@ -110,12 +110,17 @@ class Results:
 
 # ---- writing -------------------------------------------------------------------------------------
 
+def count(threads):
+    return "1 thread" if threads == 1 else f"{threads} threads"
+
+
 def number(value):
     return "" if value is None else f"{value:.2f}"
 
 
 def goal_cells(results, goal, weights):
     _, peer, work, must, _ = goal
+    must = must if weights == "parameter" else None
     for isa in results.isas:
         for threads in results.threads:
             rows = results.pick(isa, peer, work, threads, weights)
@@ -157,7 +162,7 @@ def missed_lines(results):
             for threads in results.threads:
                 for r in results.pick(isa, peer, work, threads, "parameter"):
                     if must is not None and round(r["ratio"], 2) < must:
-                        yield f"- {r['work']}, {isa}, {threads} threads: {r['ratio']:.2f} of {NAMES.get(peer, peer)}, must be {must:.2f}"
+                        yield f"- {r['work']}, {isa}, {count(threads)}: {r['ratio']:.2f} of {NAMES.get(peer, peer)}, must be {must:.2f}"
     for isa in results.isas:
         found = results.scale(isa, 2)
         if found and round(found[0], 2) < SCALE_MUST:

@@ -161,7 +161,8 @@ static vt_status publish(vt_program *p, vt_diag *d) {
     uint64_t count, bytes;
     if (!p->in_place[i]) VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
     VT_TRY(vt_tensor_bytes(&p->results[i], &count, &bytes, d));
-    vt_canonical(p->results[i].data, p->results[i].dtype, count);
+    if (!vt_exec_canonical(p->line.exec))
+      vt_canonical(p->results[i].data, p->results[i].dtype, count);
   }
   p->published = 1;
   return VT_OK;

@@ -39,7 +39,8 @@ struct vt_exec {
   int taken[ON_DEVICE];
   uint8_t *host; /* the parameters that stay there */
   vt_record record;
-  int ran; /* what is copied in next belongs to another run */
+  int canonical; /* the backend sees to NaN in results */
+  int ran;       /* what is copied in next belongs to another run */
   vt_exec_report *report;
   void *report_user;
   uint64_t work_done, work_total;
@@ -142,6 +143,60 @@ static vt_status build(vt_exec *x, vt_diag *d) {
   return VT_OK;
 }
 
+/* ---- results ---- */
+
+static vt_bk_tensor result_tensor(const vt_plan *p, uint32_t value) {
+  const vt_type *type = &p->g->values[value].type;
+  const vt_buffer *b = &p->buffers[value];
+  vt_bk_tensor t = {.size = sizeof t,
+                    .dtype = type->dtype,
+                    .rank = type->rank,
+                    .arena = vt_class_arena(b->class),
+                    .offset = b->offset};
+  int64_t step = 1;
+  for (uint32_t i = type->rank; i-- > 0; step *= type->dim[i]) {
+    t.dim[i] = type->dim[i];
+    t.stride[i] = step;
+  }
+  return t;
+}
+
+/* Those that no step makes; -1: another kind of memory, of which nothing is known. What entered was
+ * made canonical then. */
+static int is_given(const vt_plan *p, uint32_t value) {
+  const uint32_t class = p->buffers[value].class;
+  if (class == VT_CLASS_OUTPUT) return 0;
+  return class == VT_CLASS_INPUT || class == VT_CLASS_PARAM || class == VT_CLASS_HOST ? 1 : -1;
+}
+
+static uint64_t list_results(const vt_plan *p, vt_bk_tensor *out, int *all_known) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < p->g->n_results; i++) {
+    const uint32_t value = p->g->results[i].value;
+    if (is_given(p, value) == 0) out[n++] = result_tensor(p, value);
+    *all_known &= is_given(p, value) >= 0;
+  }
+  return n;
+}
+
+/* Not of a plug-in: nothing that judges backends would see that it does not keep it. */
+static vt_status tell_results(vt_exec *x, vt_diag *d) {
+  const uint32_t n = x->p->g->n_results;
+  int all_known = 1;
+  if (x->dev->plugin != NULL || x->n_segments != 1 ||
+      !VT_BK_HAS(x->dev->api, vt_bk_api, program_results))
+    return VT_OK;
+  vt_bk_tensor *results = vt_alloc_new(x->a, (n + 1) * sizeof *results);
+  if (results == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  const uint64_t made = list_results(x->p, results, &all_known);
+  const int32_t s = x->dev->api->program_results(x->segments[0].prog, results, made);
+  x->canonical = s == VT_OK && all_known;
+  vt_alloc_free(x->a, results, (n + 1) * sizeof *results);
+  return VT_OK;
+}
+
+int vt_exec_canonical(const vt_exec *x) { return x->canonical; }
+
 /* ---- memory ---- */
 
 /* What is needed and what for: "17 bytes (host_input 5, temporary 12)". */
@@ -207,6 +262,7 @@ static vt_status fill(vt_exec *x, vt_diag *d) {
   VT_TRY(vt_record_init(&x->record, x->p, x->dev->host.measure != 0, x->a, d));
   VT_TRY(take_segments(x, d));
   VT_TRY(build(x, d));
+  VT_TRY(tell_results(x, d));
   return take_memory(x, d);
 }
 

@@ -127,6 +127,8 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NO
 /* Where a result lies, when the host may look at it there between runs, until the execution is
  * freed; NULL: it has to be read. */
 void *vt_exec_result(vt_exec *x, uint32_t value);
+/* 1 when the backend leaves no NaN but the canonical one in results. */
+int vt_exec_canonical(const vt_exec *x);
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
 /* Fills what a run must write before it reads it - temporaries, scratch, outputs - with a byte. For
  * those who judge backends. */

@@ -67,8 +67,6 @@ VT_FN vt_u vt_u_lt(vt_u a, vt_u b) { return (vt_u)(a < b); }
 VT_FN vt_u vt_u_sel(vt_u m, vt_u a, vt_u b) { return (a & m) | (b & ~m); }
 VT_FN vt_s vt_s_sel(vt_u m, vt_s a, vt_s b) { return (vt_s)vt_u_sel(m, (vt_u)a, (vt_u)b); }
 VT_FN vt_s vt_s_num(float c) { return c - (vt_s){0}; }
-VT_FN vt_d vt_s_widen(vt_s x) { return __builtin_convertvector(x, vt_d); }
-VT_FN vt_s vt_s_narrow(vt_d x) { return __builtin_convertvector(x, vt_s); }
 VT_FN vt_s vt_s_of_int(vt_u n) { return __builtin_convertvector((vt_u_signed)n, vt_s); }
 VT_FN vt_w vt_u_widen(vt_u x) { return __builtin_convertvector(x, vt_w); }
 VT_FN vt_u vt_u_narrow(vt_w x) { return __builtin_convertvector(x, vt_u); }
@@ -76,6 +74,8 @@ VT_FN vt_u vt_u_narrow(vt_w x) { return __builtin_convertvector(x, vt_u); }
 /* ---- what a processor may have instructions for; the includer with its own defines VT_OWN_WORDS
  * and writes them after this file ---- */
 #ifndef VT_OWN_WORDS
+VT_FN vt_d vt_s_widen(vt_s x) { return __builtin_convertvector(x, vt_d); }
+VT_FN vt_s vt_s_narrow(vt_d x) { return __builtin_convertvector(x, vt_s); }
 VT_FN int vt_any(vt_m m) {
   int64_t all = 0;
   for (int i = 0; i < VT_LANES; i++) all |= m[i];

@@ -2,7 +2,8 @@
  * fuzz_graph.c - bytes become a small graph of any ops with any attributes and bodies. What the op
  * table accepts must build, verify, print, parse, bind, plan and run, its gradient too, and every
  * way to run it must give the same bits: compositions whole or taken apart, passes or none, either
- * schedule, parameters streamed or not, strided or dense. Everything is done twice. */
+ * schedule, parameters streamed or not, strided or dense, one lane or vectors. Everything is done
+ * twice. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static const struct way {
     {"reference:1", NULL, NULL, NULL},
     {"island:0", NULL, "memory", NULL},
     {"island:1", NULL, NULL, "all"},
+    {"cpu:0", NULL, "memory", NULL},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 

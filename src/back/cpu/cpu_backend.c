@@ -12,21 +12,20 @@ vt_backend_query_fn vt_cpu_query;
 
 /* ---- memory ---- */
 
-enum { ALIGN = 64 };
-_Static_assert(sizeof(vt_cpu_block) <= ALIGN, "a block fits before the bytes it is of");
+_Static_assert(sizeof(vt_cpu_block) <= VT_CPU_LINE, "a block fits before the bytes it is of");
 
-static void *take(const vt_bk_host *host, uint64_t bytes) {
-  const uint64_t size = bytes + 2 * ALIGN;
+void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes) {
+  const uint64_t size = bytes + 2 * VT_CPU_LINE;
   char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
   if (base == NULL) return NULL;
-  char *data = base + ALIGN + (ALIGN - (uintptr_t)base % ALIGN) % ALIGN;
+  char *data = base + VT_CPU_LINE + (VT_CPU_LINE - (uintptr_t)base % VT_CPU_LINE) % VT_CPU_LINE;
   const vt_cpu_block head = {size, base, vt_cpu_seal_new()};
   memcpy(data - sizeof head, &head, sizeof head);
   return data;
 }
 
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes) {
-  void *p = take(host, bytes);
+  void *p = vt_cpu_memory_take(host, bytes);
   if (p != NULL) memset(p, 0, (size_t)bytes);
   return p;
 }
@@ -47,7 +46,7 @@ uint64_t vt_cpu_seal_new(void) {
 }
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
-  void *p = take(dev->host, bytes); /* large, and written before it is read: not touched here */
+  void *p = vt_cpu_memory_take(dev->host, bytes);
   if (p == NULL) return VT_NOMEM;
   *out_handle = (uint64_t)(uintptr_t)p;
   return VT_OK;
@@ -132,7 +131,8 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
 }
 
 static uint32_t pick_threads(const vt_bk_host *host) {
-  const uint32_t asked = VT_BK_HAS(host, vt_bk_host, isa) ? host->threads : 0;
+  const int says = host->size >= offsetof(vt_bk_host, threads) + sizeof host->threads;
+  const uint32_t asked = says ? host->threads : 0;
   const uint32_t cores = vt_cpu_get()->cores;
   if (asked != 0) return asked;
   return cores > 0 ? cores : 1;
@@ -188,7 +188,7 @@ static void device_close(vt_bk_device *dev) {
 
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
-                           .alignment = ALIGN,
+                           .alignment = VT_CPU_LINE,
                            .shares_host = 1,
                            .about = dev->about,
                            .fingerprint = dev->fingerprint,
@@ -230,6 +230,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .copy = copy,
                                 .run = vt_cpu_program_run,
                                 .wait = vt_cpu_program_wait,
-                                .buffer_map = buffer_map};
+                                .buffer_map = buffer_map,
+                                .program_results = vt_cpu_program_results};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

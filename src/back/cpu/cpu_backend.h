@@ -5,6 +5,7 @@
  *
  *   cpu_backend.c   the ABI: devices, memory, what is taken
  *   cpu_program.c   steps bound to their handlers once, run many times
+ *   cpu_leave.c     what the host looks at after a run
  *   cpu_chain.c     pointwise steps, several of them as one
  *   cpu_*.c         handlers: how an op is split into jobs and which kernels do them
  *   kern_*.inc      kernels, written once and compiled for each instruction set (isa.def) */
@@ -48,12 +49,15 @@ struct vt_cpu_call {
   uint32_t n_in, n_out;
   const void *attrs;
   void *work;           /* what `work` asked for, 64-byte aligned; what it holds is anything */
-  void *kept;           /* what `keep` asked for, likewise; zeroed when the program is built */
+  void *kept;           /* what `keep` asked for, its first VT_CPU_LINE bytes 0 when the program is
+                           built; NULL where memory is short: it may only save time */
   vt_cpu_chain *tail;   /* pointwise steps on the result, see below; NULL: none */
   const uint64_t *seal; /* of each operand: as long as it is the same, what the operand holds is the
                            same, for ever; 0: that is not known. NULL while planned */
   const vt_cpu_body *body;
   void *runner;
+  uint32_t leaves;   /* bit i: result i is looked at after the run, and every NaN in it must be the
+                        canonical one. Who has seen to it while it was in cache clears the bit */
   uint64_t position; /* set with VT_RANGE: the lowest at fault, and the index there */
   int64_t value;
 };
@@ -102,6 +106,17 @@ void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n);
 /* All of it, shared by the team. */
 void vt_cpu_chain_run(const vt_cpu_chain *c);
 
+/* The tensor that it writes; from now on with one NaN alone. */
+const vt_bk_tensor *vt_cpu_chain_result(const vt_cpu_chain *c);
+void vt_cpu_chain_leave(vt_cpu_chain *c);
+
+/* ---- what leaves a program ---- */
+
+/* The one NaN in n elements; does nothing to types that have none. */
+void vt_cpu_leave_part(const vt_cpu_team *t, uint32_t dtype, void *data, int64_t n);
+/* The same in a whole tensor without gaps, shared by the team. */
+void vt_cpu_leave(const vt_cpu_team *t, const vt_view *v);
+
 /* ---- moves ---- */
 
 /* The elements of one tensor into those of another of the same shape and type, any strides. */
@@ -136,10 +151,14 @@ vt_view vt_cpu_view(const vt_bk_tensor *t);
 int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                              vt_bk_program **out);
 void vt_cpu_program_free(vt_bk_program *p);
+int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
 int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
 
-/* Memory of the host, aligned to 64 bytes and zeroed; NULL when there is none. */
+/* Memory of the host, aligned to a line; NULL when there is none. `new` is zeroed, `take` is not
+ * even touched. */
+enum { VT_CPU_LINE = 64 };
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes);
+void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes);
 void vt_cpu_memory_free(const vt_bk_host *host, void *p);
 #endif

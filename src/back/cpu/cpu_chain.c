@@ -47,7 +47,7 @@ struct vt_cpu_chain {
   int crosses;                                 /* blocks take several rows */
   double cost;                                 /* nanoseconds an element */
   place source[MOST_SOURCES], result;
-  instruction step[MOST_STEPS];
+  instruction step[MOST_STEPS + 1]; /* and what is done to a result that leaves */
   int64_t at[MOST_VALUES]; /* where the block of a value begins, in bytes; -1: it has none */
 };
 
@@ -297,6 +297,15 @@ int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_
     vt_cpu_chain_free(c);
   }
   return status;
+}
+
+const vt_bk_tensor *vt_cpu_chain_result(const vt_cpu_chain *c) { return c->result.t; }
+
+void vt_cpu_chain_leave(vt_cpu_chain *c) {
+  vt_cpu_map_fn *canonical = c->team->kernels->maps->canonical[c->result.t->dtype];
+  const instruction *last = &c->step[c->n_steps - 1];
+  if (canonical == NULL || last->run == canonical) return;
+  c->step[c->n_steps++] = (instruction){canonical, 1, {last->out}, last->out};
 }
 
 void vt_cpu_chain_free(vt_cpu_chain *c) { vt_cpu_memory_free(c->host, c); }

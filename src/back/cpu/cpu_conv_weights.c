@@ -2,7 +2,7 @@
  * cpu_conv_weights.c - the gradient of a convolution by its weight. For each tap it is a product of
  * matrices: output channels of dy by channels of x, contracted over (n, place...). x is brought
  * into grids whose channels are neighbours, so that what a tap meets at a place is a run of them,
- * and no tap needs a copy of its own:
+ * and no tap needs a copy of its own. Groups of one channel by one are columns side by side:
  *
  *   grid [n][phase][L0][L1][L2][channel]        dy, packed [panel of rows][n, place...][row] */
 #include <string.h>
@@ -14,10 +14,12 @@ typedef struct layout {
   vt_cpu_axis axis[VT_CPU_AXES];
   vt_cpu_grid grid;
   int gridded; /* 0: what a block meets is gathered, number by number */
+  int paired;  /* 1: groups of one channel by one, all of them side by side as columns */
   int64_t images, groups, rows, depth, channels; /* rows, depth: of a group */
   int64_t places, length, blocks;                /* of an image; of the contraction */
   int levels;
   int64_t panels, parts, tile, tiles; /* of rows; channels of a tile, a number of vectors */
+  int64_t height;                     /* rows of a panel of dy */
   int64_t taps, items;
   uint64_t jobs, packed_bytes, grid_bytes, room_bytes;
 } layout;
@@ -34,6 +36,9 @@ static void describe(const vt_cpu_call *c, layout *l) {
   l->rows = dy->dim[1] / a->groups;
   l->depth = c->out->dim[1];
   l->channels = l->groups * l->depth;
+  l->height = l->k->rows;
+  l->paired = l->gridded && l->depth == 1 && l->rows == 1;
+  if (l->paired) l->depth = l->height = l->groups, l->groups = 1;
   l->places = l->axis[0].places * l->axis[1].places * l->axis[2].places;
   l->length = l->images * l->places;
   l->blocks = vt_cpu_parts(l->length, VT_CPU_BLOCK);
@@ -59,7 +64,7 @@ static layout layout_of(const vt_cpu_call *c) {
   l.jobs = vt_cpu_jobs(c->team, (uint64_t)l.items, cost);
   const uint64_t rows = (uint64_t)(vt_cpu_parts(l.panels, l.parts) * l.k->rows);
   const uint64_t panel = l.gridded ? 0 : VT_CPU_BLOCK * (uint64_t)l.tile;
-  l.packed_bytes = vt_cpu_to_line((uint64_t)(l.groups * l.panels * l.length * l.k->rows) * bytes);
+  l.packed_bytes = vt_cpu_to_line((uint64_t)(l.groups * l.panels * l.length * l.height) * bytes);
   if (l.gridded)
     l.grid_bytes = (uint64_t)(l.images * l.grid.channel * l.channels + l.k->columns) * bytes;
   l.grid_bytes = vt_cpu_to_line(l.grid_bytes);
@@ -92,8 +97,8 @@ static void pack_image(const gradient *g, int64_t panel, int64_t image) {
   const layout *l = &g->l;
   const vt_view *dy = &g->c->in[1];
   const uint32_t last = dy->rank - 1, axes = dy->rank - 2;
-  const int64_t bytes = l->k->bytes, rows = l->k->rows, first = panel % l->panels * rows;
-  const int64_t count = l->rows - first < rows ? l->rows - first : rows;
+  const int64_t bytes = l->k->bytes, rows = l->height, first = panel % l->panels * rows;
+  const int64_t left = l->paired ? rows : l->rows - first, count = left < rows ? left : rows;
   const int64_t channel = panel / l->panels * l->rows + first;
   const char *from =
       (const char *)dy->data + (image * dy->stride[0] + channel * dy->stride[1]) * bytes;
@@ -131,12 +136,30 @@ static void take(const gradient *g, int64_t image, int64_t channel, int64_t n, c
   l->k->copy(to, n, (const char *)x->data + from * l->k->bytes, 0, x->stride[1], 1, n);
 }
 
+/* A line of the grid whose first place is number `base` along the last axis of x. */
+static void line_fill(const gradient *g, int64_t image, const int64_t *at, int64_t base, char *to) {
+  const layout *l = &g->l;
+  const vt_view *x = &g->c->in[0];
+  const vt_cpu_axis *a = l->axis;
+  const int64_t n = l->grid.length[2], place = l->channels * l->k->bytes;
+  int64_t first = n, count = 0;
+  if (at[0] >= 0 && at[0] < a[0].dim && at[1] >= 0 && at[1] < a[1].dim)
+    count = vt_cpu_inside(base, a[2].step, n, a[2].dim, &first);
+  memset(to, 0, (size_t)(first * place));
+  memset(to + (first + count) * place, 0, (size_t)((n - first - count) * place));
+  if (count == 0) return;
+  const int64_t from = image * x->stride[0] + at[0] * a[0].stride + at[1] * a[1].stride +
+                       (base + first * a[2].step) * a[2].stride;
+  l->k->copy(to + first * place, l->channels, (const char *)x->data + from * l->k->bytes,
+             a[2].step * a[2].stride, x->stride[1], count, l->channels);
+}
+
 /* Line `line` of the last axis of a grid, counted through (image, phase, L0, L1). */
 static void grid_line(const gradient *g, int64_t line) {
   const layout *l = &g->l;
   const vt_cpu_grid *d = &l->grid;
   const int64_t lines = d->channel / d->length[2], image = line / lines;
-  int64_t at[VT_CPU_AXES], phase[VT_CPU_AXES];
+  int64_t at[VT_CPU_AXES - 1], phase[VT_CPU_AXES];
   int64_t rest = line % lines, number = rest / d->length[1] / d->length[0];
   phase[2] = number % d->phases[2];
   phase[1] = number / d->phases[2] % d->phases[1];
@@ -144,10 +167,7 @@ static void grid_line(const gradient *g, int64_t line) {
   at[1] = vt_cpu_grid_index(&l->axis[1], phase[1], rest % d->length[1]);
   at[0] = vt_cpu_grid_index(&l->axis[0], phase[0], rest / d->length[1] % d->length[0]);
   char *to = g->grid + line * d->length[2] * l->channels * l->k->bytes;
-  for (int64_t i = 0; i < d->length[2]; i++, to += l->channels * l->k->bytes) {
-    at[2] = vt_cpu_grid_index(&l->axis[2], phase[2], i);
-    take(g, image, 0, l->channels, at, to);
-  }
+  line_fill(g, image, at, vt_cpu_grid_index(&l->axis[2], phase[2], 0), to);
 }
 
 static void grid_job(void *context, uint64_t job) {
@@ -210,22 +230,32 @@ static const char *columns_at(const gradient *g, const item *p, int64_t first, i
   return g->grid + (from + p->group * l->depth + p->channel) * l->k->bytes;
 }
 
-static void item_run(const gradient *g, const item *p) {
+/* All panels of rows of an item through one block. */
+static void block_run(const gradient *g, const item *p, int64_t first, int64_t n, int fresh) {
   const layout *l = &g->l;
   const int vectors = (int)vt_cpu_parts(p->count, l->k->lanes);
+  const char *columns = columns_at(g, p, first, n);
+  if (l->paired) {
+    const int64_t at = first * l->height + p->channel;
+    l->k->pairs(n, g->packed + at * l->k->bytes, l->height, columns, p->at, p->sums.at, vectors,
+                fresh);
+    return;
+  }
+  for (int64_t i = p->first_panel; i < p->end_panel; i++) {
+    const int64_t rows = l->rows - i * l->k->rows;
+    const int64_t at = ((p->group * l->panels + i) * l->length + first) * l->k->rows;
+    char *sums = p->sums.at + (i - p->first_panel) * l->k->rows * l->tile * l->k->bytes;
+    l->k->tile[rows < l->k->rows ? rows - 1 : l->k->rows - 1](
+        n, g->packed + at * l->k->bytes, columns, p->at, sums, l->tile, vectors, fresh);
+  }
+}
+
+static void item_run(const gradient *g, const item *p) {
+  const layout *l = &g->l;
   if (l->levels > 1 || l->blocks == 0) vt_cpu_levels_clear(&p->sums);
   for (int64_t b = 0; b < l->blocks; b++) {
     const int64_t first = b * VT_CPU_BLOCK, left = l->length - first;
-    const int64_t n = left < VT_CPU_BLOCK ? left : VT_CPU_BLOCK;
-    const char *columns = columns_at(g, p, first, n);
-    for (int64_t i = p->first_panel; i < p->end_panel; i++) {
-      const int64_t rows = l->rows - i * l->k->rows;
-      const int64_t at = ((p->group * l->panels + i) * l->length + first) * l->k->rows;
-      l->k->tile[rows < l->k->rows ? rows - 1 : l->k->rows - 1](
-          n, g->packed + at * l->k->bytes, columns, p->at,
-          p->sums.at + (i - p->first_panel) * l->k->rows * l->tile * l->k->bytes, l->tile, vectors,
-          b % VT_CPU_GROUP == 0);
-    }
+    block_run(g, p, first, left < VT_CPU_BLOCK ? left : VT_CPU_BLOCK, b % VT_CPU_GROUP == 0);
     vt_cpu_levels_carry(&p->sums, b);
   }
 }

@@ -16,6 +16,7 @@ typedef struct sizes {
   int64_t blocks, levels;
   int64_t cuts_m, cuts_n; /* pieces of a product */
   int streams;            /* b is read as it lies */
+  int fresh; /* the rows are one block: what is packed of b is used at once, and never again */
   uint64_t workers;
   uint64_t bytes_a, bytes_b, bytes_level; /* scratch of a worker */
 } sizes;
@@ -71,17 +72,18 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.blocks = ceil_div(s.k, VT_CPU_BLOCK);
   s.levels = 1;
   for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = ceil_div(m, VT_CPU_GROUP)) s.levels++;
-  s.block_m = round_up(224 / narrow, s.g->rows);
-  s.block_n = round_up(1024 / narrow, s.g->columns);
+  s.block_m = round_up(512 / narrow, s.g->rows);
+  s.fresh = s.m <= s.block_m;
+  s.block_n = (s.fresh || s.g->near * narrow < 1024 ? 2048 : 1024) / narrow;
   s.region = 4 * s.block_m;
   s.streams = p->straight && vt_cpu_gemm_streams(t, p->dtype, s.m);
   if (s.streams) s.block_n = round_up(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
   cut(&s, t, p->n);
   const int64_t rows = round_up(least(s.m, s.block_m), s.g->rows) + s.g->rows;
-  const int64_t columns = least(round_up(s.n, s.g->columns), s.block_n);
+  const int64_t columns = least(round_up(s.n, s.g->columns), s.fresh ? s.g->near : s.block_n);
   const int64_t depth = least(s.k, VT_CPU_BLOCK);
   s.bytes_a = line_up(rows * depth * s.g->bytes);
-  s.bytes_b = line_up(columns * (s.streams ? s.m : depth) * s.g->bytes);
+  s.bytes_b = line_up((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
   if (s.levels > 1)
     s.bytes_level =
         line_up(least(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
@@ -111,6 +113,7 @@ typedef struct area {
   const char *a, *b;      /* the first panels */
   int64_t a_next, b_next; /* bytes from one panel to the next */
   int64_t i0, i1, j0, j1; /* of the product */
+  int64_t b0;             /* the column that b begins with */
   int64_t k0, k1;
   int64_t top; /* the first row of the region */
 } area;
@@ -146,11 +149,11 @@ static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t
                           : result_at(w, i, j);
 }
 
-/* Returns how many columns were done. */
-static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, const char *a,
-                        const char *b) {
+/* From column j on, before `end`; returns how many columns were done. */
+static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
+                        const char *a, const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
-  const int64_t rows = least(r->i1 - i, w->tile_m), width = least(r->j1 - j, g->columns);
+  const int64_t rows = least(r->i1 - i, w->tile_m), width = least(end - j, g->columns);
   const int64_t k = r->k1 - r->k0, several = rows <= VT_CPU_FEW ? g->panels[rows - 1] : 1;
   const int apart = w->s->levels == 1 && w->p.column != 1;
   vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
@@ -158,7 +161,7 @@ static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, con
   char *c = sum_at(w, r, i, j, &row);
   if (apart) {
     sum_apart(w, r, tile, a, b, c, rows, width);
-  } else if (several > 1 && r->j1 - j >= several * g->columns) {
+  } else if (several > 1 && end - j >= several * g->columns) {
     g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, is_first(r));
     return several * g->columns;
   } else {
@@ -172,7 +175,7 @@ static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end
   const char *a = r->a;
   for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next)
     for (int64_t j = from; j < end;)
-      j += sum_tile(w, r, i, j, a, r->b + (j - r->j0) / columns * r->b_next);
+      j += sum_tile(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
 }
 
 /* b as it lies, a few rows at a time; the chains are in scratch. */
@@ -192,11 +195,6 @@ static void sum_stream(const piece *w, const area *r) {
     g->add(c, w->s->levels > 1 ? 1 : w->p.column, w->b + (i - r->i0) * row * bytes, 1, n,
            is_first(r));
   }
-}
-
-static void sum_area(const piece *w, const area *r) {
-  const int64_t near = w->s->g->near;
-  for (int64_t j = r->j0; j < r->j1; j += near) sum_columns(w, r, j, least(j + near, r->j1));
 }
 
 /* Groups that are complete are added to the next level, and at the end all that there is. Sums that
@@ -227,20 +225,39 @@ static void finish(const piece *w, const area *r) {
   }
 }
 
-/* Panels of rows (or columns) first .. end - 1 of one side at the area's block: those that are
- * packed already, or packed now. */
-static const char *panels_of(const piece *w, const vt_cpu_side *side, const area *r, int64_t first,
-                             int64_t end, int64_t tile, char *scratch, int64_t *next) {
+/* Of a side that is packed whole, all panels of one block of k lie together: what is read at a time
+ * has no gaps, whose distances might all be the same power of two. */
+static const char *packed_at(const vt_cpu_side *side, int64_t count, int64_t first, int64_t tile,
+                             int64_t k0, int64_t k, int64_t bytes) {
+  return (const char *)side->packed + (k0 * round_up(count, tile) + first * k) * bytes;
+}
+
+/* Panels of rows (or columns) first .. end - 1 of `count` of one side at the area's block: those
+ * that are packed already, or packed now. */
+static const char *panels_of(const piece *w, const vt_cpu_side *side, const area *r, int64_t count,
+                             int64_t first, int64_t end, int64_t tile, char *scratch,
+                             int64_t *next) {
   const int64_t bytes = w->s->g->bytes, k = r->k1 - r->k0;
-  if (side->packed != NULL) {
-    *next = w->s->k * tile * bytes;
-    return (const char *)side->packed + first / tile * *next + r->k0 * tile * bytes;
-  }
   *next = k * tile * bytes;
+  if (side->packed != NULL) return packed_at(side, count, first, tile, r->k0, k, bytes);
   char *to = scratch;
   for (int64_t i = first; i < end; i += tile, to += *next)
     pack_panel(w->s->g, side, i, least(end - i, tile), tile, r->k0, k, to);
   return scratch;
+}
+
+static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
+  r->b0 = from;
+  r->b = panels_of(w, &w->p.b, r, w->s->n, from, end, w->s->g->columns, w->b, &r->b_next);
+}
+
+static void sum_area(const piece *w, area *r) {
+  const int64_t near = w->s->g->near;
+  for (int64_t j = r->j0; j < r->j1; j += near) {
+    const int64_t end = least(j + near, r->j1);
+    if (w->s->fresh) pack_columns(w, r, j, end);
+    sum_columns(w, r, j, end);
+  }
 }
 
 static void walk_rows(const piece *w, area *r, int64_t end) {
@@ -248,7 +265,7 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
   for (int64_t i = r->top; i < end; i += high) {
     r->i0 = i;
     r->i1 = least(i + high, end);
-    r->a = panels_of(w, &w->p.a, r, r->i0, r->i1, w->tile_m, w->a, &r->a_next);
+    r->a = panels_of(w, &w->p.a, r, w->s->m, r->i0, r->i1, w->tile_m, w->a, &r->a_next);
     if (w->s->streams) {
       sum_stream(w, r);
     } else {
@@ -263,8 +280,7 @@ static void walk_depth(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
     r->k1 = least(r->k0 + VT_CPU_BLOCK, w->s->k);
-    if (!w->s->streams)
-      r->b = panels_of(w, &w->p.b, r, r->j0, r->j1, w->s->g->columns, w->b, &r->b_next);
+    if (!w->s->streams && !w->s->fresh) pack_columns(w, r, r->j0, r->j1);
     walk_rows(w, r, end);
     r->k0 = r->k1;
   } while (r->k0 < w->s->k);
@@ -366,8 +382,11 @@ static void pack_job(void *context, uint64_t job) {
   const int64_t first = vt_cpu_first(panels, p->jobs, job);
   const int64_t end = vt_cpu_first(panels, p->jobs, job + 1);
   for (int64_t i = first; i < end; i++)
-    pack_panel(p->g, p->side, i * p->tile, least(p->count - i * p->tile, p->tile), p->tile, 0, p->k,
-               p->out + i * p->tile * p->k * p->g->bytes);
+    for (int64_t k0 = 0, k; k0 < p->k; k0 += k) {
+      k = least(p->k - k0, VT_CPU_BLOCK);
+      pack_panel(p->g, p->side, i * p->tile, least(p->count - i * p->tile, p->tile), p->tile, k0, k,
+                 p->out + (k0 * panels + i * k) * p->tile * p->g->bytes);
+    }
 }
 
 void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which, int64_t count,

@@ -69,8 +69,7 @@ int64_t vt_cpu_grid_at(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES]
   return phase * g->phase + at;
 }
 
-/* Which of n elements at step*i + base are inside of 0 .. dim-1: those from *out_first on. */
-static int64_t inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first) {
+int64_t vt_cpu_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first) {
   int64_t first = base < 0 ? vt_cpu_parts(-base, step) : 0;
   int64_t end = base < dim ? vt_cpu_parts(dim - base, step) : 0;
   if (end > n) end = n;
@@ -90,7 +89,7 @@ typedef struct sheet {
 static void sheet_copy(const sheet *s, const vt_cpu_axis *a, const vt_cpu_conv_type *k, char *to) {
   const int64_t bytes = k->bytes, row = s->to_row * bytes;
   int64_t first;
-  const int64_t count = inside(s->base, a->step, s->n, a->dim, &first), end = first + count;
+  const int64_t count = vt_cpu_inside(s->base, a->step, s->n, a->dim, &first), end = first + count;
   if (count > 0)
     k->copy(to + first * bytes, s->to_row,
             s->from + (s->base + first * a->step) * a->stride * bytes, s->from_row,
@@ -116,7 +115,7 @@ static void grid_plane(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES]
   const vt_cpu_axis *a = &axis[1];
   const int64_t base = vt_cpu_grid_index(a, phase[1], 0), row = g->length[2];
   int64_t first;
-  const int64_t rows = inside(base, a->step, g->length[1], a->dim, &first);
+  const int64_t rows = vt_cpu_inside(base, a->step, g->length[1], a->dim, &first);
   sheet s = {.from = x + (base + first * a->step) * a->stride * k->bytes,
              .from_row = a->step * a->stride,
              .base = vt_cpu_grid_index(&axis[2], phase[2], 0),

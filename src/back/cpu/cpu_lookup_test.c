@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_lookup_test.c - places that are looked up, at sizes at which a team takes part: gathers and
- * the index they name at fault, scatters, sort, top_k, nonzero and random numbers, each beside what
- * its definition says, taken word for word. */
+ * the index they name at fault, scatters, sort, top_k, pools, nonzero and random numbers, each
+ * beside what its definition says, taken word for word. */
 #include "moved_test.h"
 
 /* ---- running a handler ---- */
@@ -176,6 +176,35 @@ static void test_scatter_long(const vt_cpu_team *t) {
   free(u), free(index);
 }
 
+/* Few rows and many places, which have no table of their own then. */
+static void test_scatter_sparse(const vt_cpu_team *t) {
+  enum { N = 3000, AT = 100003 };
+  static float base[AT], u[N], y[AT], want[AT];
+  static int32_t index[N];
+  const vt_attr_gather_nd a = {.size = sizeof a};
+  uint64_t seed = 23;
+  vt_cpu_call c;
+  for (int i = 0; i < AT; i++) want[i] = base[i] = (float)(i % 100);
+  for (int i = 0; i < N; i++) { /* places that differ in their highest bits alone take turns */
+    index[i] = (int32_t)(moved_below(&seed, 2) ? moved_below(&seed, AT) : 7 + i % 2 * 65536);
+    u[i] = 1.0f / (float)(1 + i);
+  }
+  for (int k = 0; k < 2; k++) {
+    const int at = 7 + k * 65536;
+    vt_sum_f32 s;
+    vt_sum_f32_init(&s);
+    for (int i = 0; i < N; i++)
+      if (index[i] == at) vt_sum_f32_add(&s, u[i]);
+    want[at] = base[at] + vt_sum_f32_done(&s);
+  }
+  const vt_view in[3] = {line(VT_DTYPE_F32, AT, base),
+                         moved_dense(VT_DTYPE_I32, 2, (int64_t[]){N, 1}, index),
+                         line(VT_DTYPE_F32, N, u)};
+  const vt_view out = line(VT_DTYPE_F32, AT, y);
+  CHECK(run_op(t, VT_OP_scatter_nd_add, in, 3, &out, 1, &a, &c) == VT_OK);
+  CHECK(y[7] == want[7] && y[65543] == want[65543] && want[7] > base[7]);
+}
+
 /* ---- sort ---- */
 
 static int above(const vt_view *x, int64_t i, int64_t j) {
@@ -235,6 +264,89 @@ static void test_sort(const vt_cpu_team *t) {
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
       sorted(t, types[k], 4, lengths[i], (int)(i + k) % 2);
+}
+
+/* The head of a long line, against the reference's own way: a heap. */
+static void test_top_k(const vt_cpu_team *t) {
+  enum { LINES = 3, N = 4000 };
+  static const uint32_t types[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_I8};
+  static const int64_t heads[] = {1, 40, 499, 3000, N};
+  static double x[LINES * N], y[2][LINES * N];
+  static int64_t index[2][LINES * N];
+  for (int i = (int)t->threads; i < 30; i += 4) { /* several teams have all of them */
+    const uint32_t dtype = types[i % 3];
+    const int64_t k = heads[i / 3 % 5], dim[2] = {LINES, N}, head[2] = {LINES, k};
+    const vt_attr_top_k a = {.size = sizeof a, .k = k, .axis = 1, .least = i / 15};
+    const vt_view in = moved_dense(dtype, 2, dim, x);
+    vt_view out[2][2];
+    for (int j = 0; j < 2; j++) {
+      out[j][0] = moved_dense(dtype, 2, head, y[j]);
+      out[j][1] = moved_dense(VT_DTYPE_I64, 2, head, index[j]);
+    }
+    vt_cpu_call c;
+    vt_kernel r = {.in = &in, .n_in = 1, .n_out = 2, .out = out[1], .attrs = &a};
+    fill(&in, LINES * N);
+    CHECK(run_op(t, VT_OP_top_k, &in, 1, out[0], 2, &a, &c) == VT_OK);
+    CHECK(vt_op_get(VT_OP_top_k)->kernel(&r) == VT_OK);
+    CHECK(memcmp(index[0], index[1], (size_t)(LINES * k) * 8) == 0);
+    CHECK(memcmp(y[0], y[1], (size_t)(LINES * k) * (size_t)vt_cpu_bytes_of(dtype)) == 0);
+  }
+}
+
+/* ---- pools: beside the reference's, one window at a time ---- */
+
+typedef struct pool_case {
+  int64_t kernel[2], stride[2], dilation[2], low[2], high[2], ceil, counts;
+} pool_case;
+
+/* Windows along axis i, as docs/ops.md counts them. */
+static int64_t positions(const pool_case *p, int i, int64_t n) {
+  const int64_t extent = (p->kernel[i] - 1) * p->dilation[i] + 1;
+  const int64_t room = n + p->low[i] + p->high[i] - extent;
+  int64_t last = room / p->stride[i];
+  if (p->ceil && room % p->stride[i] != 0 && (last + 1) * p->stride[i] < n + p->low[i]) last++;
+  return last + 1;
+}
+
+static void pooled(const vt_cpu_team *t, const pool_case *p, uint32_t op, uint32_t dtype) {
+  enum { PLANES = 6, H = 37, W = 41 };
+  static double x[PLANES * H * W], y[2][PLANES * (H + 9) * (W + 9)];
+  vt_attr_avg_pool a = {.size = sizeof a, .ceil = p->ceil, .count_padding = p->counts};
+  vt_view in = moved_dense(dtype, 4, (int64_t[]){2, 3, H, W}, x);
+  fill(&in, PLANES * H * W);
+  a.kernel.n = a.stride.n = a.dilation.n = a.low.n = a.high.n = 2;
+  for (int i = 0; i < 2; i++) {
+    a.kernel.v[i] = p->kernel[i], a.stride.v[i] = p->stride[i], a.dilation.v[i] = p->dilation[i];
+    a.low.v[i] = p->low[i], a.high.v[i] = p->high[i];
+  }
+  if (p->kernel[0] == 2) { /* a plane that lies across */
+    in.stride[2] = 1;
+    in.stride[3] = H;
+  }
+  int64_t to[4] = {2, 3, 0, 0};
+  for (int i = 0; i < 2; i++) to[2 + i] = positions(p, i, in.dim[2 + i]);
+  vt_view out[2] = {moved_dense(dtype, 4, to, y[0]), moved_dense(dtype, 4, to, y[1])};
+  vt_cpu_call c;
+  vt_kernel r = {.in = &in, .n_in = 1, .n_out = 1, .out = &out[1], .attrs = &a};
+  CHECK(run_op(t, op, &in, 1, &out[0], 1, &a, &c) == VT_OK);
+  CHECK(vt_op_get(op)->kernel(&r) == VT_OK);
+  for (int i = 0; i < 2; i++) vt_canonical(y[i], dtype, (uint64_t)vt_cpu_count(&out[i]));
+  CHECK(memcmp(y[0], y[1], (size_t)vt_cpu_count(out) * (size_t)vt_cpu_bytes_of(dtype)) == 0);
+}
+
+static void test_pools(const vt_cpu_team *t) {
+  static const pool_case cases[] = {{{3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, 0, 0},
+                                    {{2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0}, 0, 0},
+                                    {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 0, 1},
+                                    {{3, 2}, {2, 3}, {2, 3}, {2, 0}, {0, 2}, 1, 0},
+                                    {{5, 7}, {4, 4}, {1, 1}, {2, 3}, {2, 3}, 1, 1},
+                                    {{37, 41}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 0, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    pooled(t, &cases[i], VT_OP_avg_pool, i % 2 ? VT_DTYPE_F64 : VT_DTYPE_F32);
+    pool_case most = cases[i];
+    most.counts = 0;
+    pooled(t, &most, VT_OP_max_pool, i % 3 == 2 ? VT_DTYPE_I8 : VT_DTYPE_F32);
+  }
 }
 
 /* ---- nonzero ---- */
@@ -301,7 +413,10 @@ int main(void) {
   moved_teams(test_gather_nd);
   moved_teams(test_scatter);
   moved_teams(test_scatter_long);
+  moved_teams(test_scatter_sparse);
   moved_teams(test_sort);
+  moved_teams(test_top_k);
+  moved_teams(test_pools);
   moved_teams(test_nonzero);
   moved_teams(test_random);
   TEST_DONE();

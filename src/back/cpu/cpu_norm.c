@@ -186,5 +186,6 @@ vt_status run_norm(vt_cpu_call *c) {
   view(&r, c);
   if (!r.one) find_affine(&r, c);
   vt_cpu_rows_run(&r);
+  c->leaves &= ~1u;
   return VT_OK;
 }

@@ -4,7 +4,7 @@
  * Everything is made here once; a run takes no memory. */
 #include <string.h>
 #include "cpu_backend.h"
-#include "vt_layout.h"
+#include "vt_memory.h"
 
 typedef struct list list;
 
@@ -18,6 +18,7 @@ typedef struct launch {
   list *bodies;
   uint64_t first, n; /* steps, as they are counted: one, then those of its bodies */
   uint64_t number;   /* of the anchor */
+  uint32_t leaves;   /* bit i: the host looks at result i of the anchor */
 } launch;
 
 struct list {
@@ -30,6 +31,7 @@ struct vt_bk_program {
   list steps;
   uint32_t n_arenas;
   uint8_t writes[VT_CPU_ARENAS]; /* arenas that a step writes to */
+  uint64_t may_keep;             /* bytes, while it is made */
   vt_bk_error error;             /* the first of the last run */
 };
 
@@ -181,6 +183,18 @@ static vt_view *add_views(vt_view *v, const vt_bk_tensor *t, uint32_t n) {
   return v;
 }
 
+/* What is kept saves time alone: without it, or without memory for it, steps do the same work in
+ * every run. It may take a third of what there is, since it is about as large as the parameters it
+ * is made of, for which there must be memory too. */
+static void *keep(vt_bk_program *p, uint64_t bytes) {
+  if (bytes == 0 || bytes > p->may_keep) return NULL;
+  void *made = vt_cpu_memory_take(p->dev->host, bytes);
+  if (made == NULL) return NULL;
+  p->may_keep -= bytes;
+  memset(made, 0, bytes < VT_CPU_LINE ? (size_t)bytes : VT_CPU_LINE);
+  return made;
+}
+
 static int32_t build_anchor(vt_bk_program *p, const vt_bk_step *s, uint64_t number, launch *at) {
   const vt_bk_host *host = p->dev->host;
   vt_view views[MOST_VIEWS];
@@ -198,11 +212,8 @@ static int32_t build_anchor(vt_bk_program *p, const vt_bk_step *s, uint64_t numb
     v = add_views(v, s->body[k].in, s->body[k].n_in);
     v = add_views(v, s->body[k].out, s->body[k].n_out);
   }
-  if (at->handler->keep != NULL && shape_call(p->dev, s, views, &call)) {
-    const uint64_t bytes = at->handler->keep(&call);
-    at->kept = bytes > 0 ? vt_cpu_memory_new(host, bytes) : NULL;
-    if (bytes > 0 && at->kept == NULL) return VT_NOMEM;
-  }
+  if (at->handler->keep != NULL && shape_call(p->dev, s, views, &call))
+    at->kept = keep(p, at->handler->keep(&call));
   return build_bodies(p, at);
 }
 
@@ -297,6 +308,8 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
   p->error.size = sizeof p->error;
+  const uint64_t available = vt_memory_available();
+  p->may_keep = available != 0 ? available / 3 : UINT64_MAX;
   const int32_t s = build_list(p, steps, n, 0, &p->steps);
   if (s == VT_OK) {
     *out = p;
@@ -310,6 +323,51 @@ void vt_cpu_program_free(vt_bk_program *p) {
   const vt_bk_host *host = p->dev->host;
   list_free(host, &p->steps);
   vt_cpu_memory_free(host, p);
+}
+
+/* ---- what the host looks at ---- */
+
+static int64_t count_of(const vt_bk_tensor *t) {
+  const vt_view v = vt_cpu_view(t);
+  return vt_cpu_count(&v);
+}
+
+/* What has no elements may lie anywhere. */
+static int is_there(const vt_bk_tensor *t, const vt_bk_tensor *result) {
+  return t->arena == result->arena && t->offset == result->offset && t->dtype == result->dtype &&
+         count_of(t) >= count_of(result);
+}
+
+static int has_gaps(const vt_bk_tensor *t) {
+  int64_t step = 1;
+  for (uint32_t i = t->rank; i-- > 0; step *= t->dim[i])
+    if (t->dim[i] != 1 && t->stride[i] != step) return 1;
+  return 0;
+}
+
+/* 1 when the launch makes the result and will leave it with one NaN. */
+static int leave(launch *at, const vt_bk_tensor *result) {
+  if (at->chain != NULL && is_there(vt_cpu_chain_result(at->chain), result)) {
+    vt_cpu_chain_leave(at->chain);
+    return 1;
+  }
+  for (uint32_t i = 0; at->anchor != NULL && i < at->anchor->n_out && i < 32; i++)
+    if (is_there(&at->anchor->out[i], result) && !has_gaps(&at->anchor->out[i])) {
+      at->leaves |= 1u << i;
+      return 1;
+    }
+  return 0;
+}
+
+/* The last that writes there makes the result; before it other values may have had the place. */
+int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t at = p->steps.n;
+    if (count_of(&results[i]) == 0) continue;
+    while (at > 0 && !leave(&p->steps.launches[at - 1], &results[i])) at--;
+    if (at == 0) return VT_UNSUPPORTED;
+  }
+  return VT_OK;
 }
 
 /* ---- running ---- */
@@ -371,10 +429,13 @@ static vt_status run_anchor(runner *r, const launch *at) {
                       .tail = at->handler->tails ? at->chain : NULL,
                       .seal = seal,
                       .body = body,
-                      .runner = r};
+                      .runner = r,
+                      .leaves = at->leaves};
   if (s->work_bytes > 0) call.work = r->base[s->work_arena] + s->work_offset;
   const vt_status status = at->handler->run(&call);
   if (status != VT_OK) note_error(r->p, status, at->number, &call);
+  for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)
+    if (call.leaves >> i & 1) vt_cpu_leave(&r->p->dev->team, &out[i]);
   return status;
 }
 

@@ -23,3 +23,17 @@ vt_cpu_record *vt_cpu_radix(vt_cpu_record *r, vt_cpu_record *other, int64_t n, i
 uint64_t *vt_cpu_radix_words(uint64_t *r, uint64_t *other, int64_t n, int bits) {
   return word_sort(r, other, n, bits);
 }
+
+vt_cpu_record *vt_cpu_radix_counted(const vt_cpu_record *r, vt_cpu_record *other, int64_t n,
+                                    int64_t *table, uint64_t range) {
+  int64_t at = 0;
+  memset(table, 0, (size_t)range * sizeof *table);
+  for (int64_t i = 0; i < n; i++) table[r[i].key]++;
+  for (uint64_t k = 0; k < range; k++) {
+    const int64_t here = table[k];
+    table[k] = at;
+    at += here;
+  }
+  for (int64_t i = 0; i < n; i++) other[table[r[i].key]++] = r[i];
+  return other;
+}

@@ -17,10 +17,29 @@ typedef struct scattering {
   vt_cpu_lines lines;   /* the same for `land` */
 } scattering;
 
-/* The rows, and as many again to sort them with. */
+/* How many destinations there may be, by the places of the result alone: a slice is one where the
+ * result lies in one piece, else an element is. */
+static uint64_t places_of(const vt_view *y, int64_t slice, int64_t *out_unit) {
+  const int64_t size = (int64_t)vt_cpu_bytes_of(y->dtype);
+  int64_t last = 0;
+  *out_unit = vt_cpu_is_dense(y) ? slice * size : size;
+  for (uint32_t i = 0; i < y->rank; i++) last += (y->dim[i] - 1) * y->stride[i];
+  return (uint64_t)(last * size / *out_unit) + 1;
+}
+
+/* Whether a table of all destinations is worth it: most of it is used then. */
+static int is_counted(uint64_t places, int64_t rows) { return places / 4 <= (uint64_t)rows; }
+
+/* The rows, as many again to sort them with, and a table of destinations. */
 uint64_t bytes_scatter(const vt_cpu_call *c) {
-  const vt_view rows = vt_cpu_axes(&c->in[1], 0, c->in[1].rank - 1);
-  return 2 * sizeof(vt_cpu_record) * (uint64_t)vt_cpu_count(&rows);
+  const vt_view *y = c->out, *index = &c->in[1];
+  const vt_view lead = vt_cpu_axes(index, 0, index->rank - 1);
+  const int64_t rows = vt_cpu_count(&lead);
+  int64_t unit;
+  if (vt_cpu_count(&c->in[2]) == 0) return 0;
+  const uint64_t places = places_of(y, vt_cpu_count(&c->in[2]) / rows, &unit);
+  const uint64_t table = is_counted(places, rows) ? places * sizeof(int64_t) : 0;
+  return 2 * sizeof(vt_cpu_record) * (uint64_t)rows + table;
 }
 
 static void find_job(void *context, uint64_t job) {
@@ -42,17 +61,23 @@ static void land_rows(const scattering *s, int64_t first, int64_t n) {
     return;
   }
   const uint32_t last = s->lines.n - 1;
+  vt_cpu_landing one = {.to = to,
+                        .from = s->from,
+                        .rows = s->rows + first,
+                        .n = n,
+                        .columns = s->lines.dim[last],
+                        .to_step = s->lines.to[last],
+                        .from_step = s->lines.from[last]};
+  if (last == 0) {
+    s->land(&one);
+    return;
+  }
   vt_cpu_walk w = {0};
   for (uint32_t i = 0; i < last; i++)
     vt_cpu_walk_axis(&w, s->lines.dim[i], s->lines.to[i], s->lines.from[i], 0);
   for (int64_t i = vt_cpu_walk_count(&w); i > 0; i--, vt_cpu_walk_on(&w, 1)) {
-    const vt_cpu_landing one = {.to = to + w.at[0],
-                                .from = s->from + w.at[1],
-                                .rows = s->rows + first,
-                                .n = n,
-                                .columns = s->lines.dim[last],
-                                .to_step = s->lines.to[last],
-                                .from_step = s->lines.from[last]};
+    one.to = to + w.at[0];
+    one.from = s->from + w.at[1];
     s->land(&one);
   }
 }
@@ -76,15 +101,23 @@ static int bits_of(uint64_t most) {
   return bits;
 }
 
+static void sort_rows(scattering *s, uint64_t places) {
+  vt_cpu_record *rows = s->rows, *other = rows + s->n;
+  if (is_counted(places, s->n)) {
+    s->rows = vt_cpu_radix_counted(rows, other, s->n, (int64_t *)(void *)(other + s->n), places);
+  } else {
+    s->rows = vt_cpu_radix(rows, other, s->n, bits_of(places - 1));
+  }
+}
+
 static void scatter_rows(scattering *s, const vt_view *y) {
-  const int64_t slice = vt_cpu_count(&s->l->slice), size = (int64_t)vt_cpu_bytes_of(y->dtype);
-  int64_t last = 0;
-  s->unit = vt_cpu_is_dense(y) ? slice * size : size;
-  for (uint32_t i = 0; i < y->rank; i++) last += (y->dim[i] - 1) * y->stride[i];
+  const int64_t slice = vt_cpu_count(&s->l->slice);
+  const uint64_t places = places_of(y, slice, &s->unit);
   s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 5.0);
   vt_cpu_share(s->team, s->jobs, find_job, s);
-  s->rows = vt_cpu_radix(s->rows, s->rows + s->n, s->n, bits_of((uint64_t)(last * size / s->unit)));
-  s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 10.0 + (double)(slice * size) * 0.2);
+  sort_rows(s, places);
+  const double bytes = (double)slice * (double)vt_cpu_bytes_of(y->dtype);
+  s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 10.0 + bytes * 0.2);
   vt_cpu_share(s->team, s->jobs, land_job, s);
 }
 

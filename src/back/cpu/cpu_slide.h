@@ -66,6 +66,9 @@ void vt_cpu_grid_fill(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
                       const vt_cpu_conv_type *k, const char *x, char *to);
 /* Which element of x element i of an axis of a phase is. */
 int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i);
+/* Which of n elements at base, base + step, ... are inside of 0 .. dim-1: so many from *out_first
+ * on. */
+int64_t vt_cpu_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first);
 /* Where tap `number` of all axes stands in a channel. */
 int64_t vt_cpu_grid_at(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES], int64_t number);
 

@@ -47,6 +47,7 @@ typedef struct sorting {
   vt_cpu_walk walk;                    /* along the other axes: x, values, indices, in elements */
   uint32_t axis;
   int64_t n, best;     /* elements of a line, and how many of them are wanted */
+  int64_t slots;       /* for how many there is room at a time */
   int bits;            /* of a key */
   uint64_t turned;     /* what a key is turned over by: all its bits when descending */
   int64_t count;       /* lines */
@@ -71,15 +72,43 @@ static uint64_t line_key(const sorting *s, const vt_cpu_walk *w, int64_t i) {
   return key_of(s->x, w->at[0] + i * s->x->stride[s->axis]) ^ s->turned;
 }
 
+/* Where fewer are wanted than there is room for, the best so far are sorted whenever the room is
+ * full, and from then on only what is better than the last of them is taken in. Those in front have
+ * the lower indices. */
 static void sort_short(const sorting *s, const vt_cpu_walk *w, uint64_t *words) {
-  for (int64_t i = 0; i < s->n; i++) words[i] = line_key(s, w, i) << 32 | (uint64_t)i;
-  const uint64_t *sorted = vt_cpu_radix_words(words, words + s->n, s->n, s->bits);
+  uint64_t *other = words + s->slots, limit = UINT64_MAX;
+  int64_t n = 0;
+  for (int64_t i = 0; i < s->n; i++) {
+    const uint64_t word = line_key(s, w, i) << 32 | (uint64_t)i;
+    if (word >= limit) continue;
+    words[n++] = word;
+    if (n < s->slots || i + 1 == s->n) continue;
+    const uint64_t *sorted = vt_cpu_radix_words(words, other, n, s->bits);
+    n = s->best;
+    if (sorted != words) memcpy(words, sorted, (size_t)n * sizeof *words);
+    limit = words[n - 1];
+  }
+  const uint64_t *sorted = vt_cpu_radix_words(words, other, n, s->bits);
   for (int64_t i = 0; i < s->best; i++) give(s, w, i, (int64_t)(sorted[i] & UINT32_MAX));
 }
 
 static void sort_long(const sorting *s, const vt_cpu_walk *w, vt_cpu_record *r) {
-  for (int64_t i = 0; i < s->n; i++) r[i] = (vt_cpu_record){line_key(s, w, i), i};
-  const vt_cpu_record *sorted = vt_cpu_radix(r, r + s->n, s->n, s->bits);
+  vt_cpu_record *other = r + s->slots;
+  uint64_t limit = 0;
+  int is_limited = 0;
+  int64_t n = 0;
+  for (int64_t i = 0; i < s->n; i++) {
+    const vt_cpu_record one = {line_key(s, w, i), i};
+    if (is_limited && one.key >= limit) continue;
+    r[n++] = one;
+    if (n < s->slots || i + 1 == s->n) continue;
+    const vt_cpu_record *sorted = vt_cpu_radix(r, other, n, s->bits);
+    n = s->best;
+    if (sorted != r) memcpy(r, sorted, (size_t)n * sizeof *r);
+    limit = r[n - 1].key;
+    is_limited = 1;
+  }
+  const vt_cpu_record *sorted = vt_cpu_radix(r, other, n, s->bits);
   for (int64_t i = 0; i < s->best; i++) give(s, w, i, sorted[i].at);
 }
 
@@ -101,6 +130,8 @@ static void sort_job(void *context, uint64_t job) {
   }
 }
 
+enum { FEW = 512 }; /* that many are sorted in no time */
+
 /* Each job has scratch of its own, so there are no more of them than threads. */
 static sorting sorting_of(const vt_cpu_call *c, uint32_t axis, int descending) {
   const vt_view *x = &c->in[0];
@@ -112,7 +143,9 @@ static sorting sorting_of(const vt_cpu_call *c, uint32_t axis, int descending) {
   s.jobs = vt_cpu_jobs(c->team, (uint64_t)s.count, 20.0 * (double)s.n);
   if (s.jobs > c->team->threads) s.jobs = c->team->threads;
   const uint64_t record = is_short(s.bits, s.n) ? sizeof(uint64_t) : sizeof(vt_cpu_record);
-  s.each = 2 * record * (uint64_t)s.n;
+  s.slots = s.best < s.n / 8 ? 4 * s.best + FEW : s.n;
+  if (s.slots > s.n) s.slots = s.n;
+  s.each = 2 * record * (uint64_t)s.slots;
   return s;
 }
 

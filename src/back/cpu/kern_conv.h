@@ -10,6 +10,11 @@
 typedef void vt_cpu_slide_fn(int64_t k, const void *a, const void *b, const int64_t *at, void *t,
                              int64_t row, int vectors, int first);
 
+/* The same with one row of columns of a: t[j] = (first ? +0 : t[j]) + the chain of
+ * a[k*step + j] * b[at[k] + j]. */
+typedef void vt_cpu_pairs_fn(int64_t k, const void *a, int64_t step, const void *b,
+                             const int64_t *at, void *t, int vectors, int first);
+
 /* to[i*to_row + j] = from[i*from_row + j*step] for i < rows, j < n. */
 typedef void vt_cpu_sheet_fn(void *to, int64_t to_row, const void *from, int64_t from_row,
                              int64_t step, int64_t rows, int64_t n);
@@ -18,6 +23,7 @@ enum { VT_CPU_SLIDE_ROWS_MAX = 8 };
 typedef struct vt_cpu_conv_type {
   int bytes, rows, lanes, columns; /* of an element; of a tile: columns is a number of lanes */
   vt_cpu_slide_fn *tile[VT_CPU_SLIDE_ROWS_MAX]; /* [r - 1], r = 1 .. rows; panels have all rows */
+  vt_cpu_pairs_fn *pairs;
   vt_cpu_sheet_fn *copy;
   /* to[i*step] = from[i] + *bias; NULL: without it */
   void (*give)(void *to, int64_t step, const void *from, int64_t n, const void *bias);

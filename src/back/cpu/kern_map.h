@@ -21,6 +21,7 @@ typedef struct vt_cpu_maps {
   vt_cpu_map_fn *of[VT_CPU_MAPS][VT_CPU_TYPES];    /* by row and type of operands; NULL: none */
   vt_cpu_map_fn *select[VT_CPU_TYPES];             /* x[0] are truth values */
   vt_cpu_map_fn *cast[VT_CPU_TYPES][VT_CPU_TYPES]; /* from, to */
+  vt_cpu_map_fn *canonical[VT_CPU_TYPES]; /* every NaN as the one, truth as 1; NULL: as it is */
   /* y[i] = exp(x[i] - m), each operation rounded; y may be x. */
   void (*exp_less)(float *y, const float *x, float m, int64_t n);
 } vt_cpu_maps;

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# cpu_verify.sh [--part I/N] [--build FOLDER] - everything that shows that the cpu backend has the bits
+# of the reference, on every instruction set that this processor has:
+#   suite        every case of the conformance suite, threads 1, 2, 3 and 7
+#   functions    every function on all 2^32 inputs, against the digests that MPFR confirmed
+#   parity       every example, beside the reference and the published digest
+#   batch        a row alone and in batches of 1, 2, 3, 8 and 17, every op and every example
+#   again        one program run again, beside another, measured, cached, streamed
+#   ways         processes, threads, metrics, traces, caches, files, fallback: one digest a model
+#   admission    volta admit cpu
+# It ends in a table with a line each, and 0 when all of them agree. Alone it takes about an hour on two
+# cores; --part does every Nth part of it, some minutes each for N = 12. A processor without an instruction set is
+# said in the table; VOLTA_REQUIRE=avx2,avx512 makes that a failure.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+part=1 parts=1 build=build
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --part) IFS=/ read -r part parts <<<"${2-}" ;;
+    --build) build=${2-} ;;
+    *)
+      echo "usage: cpu_verify.sh [--part I/N] [--build FOLDER]" >&2
+      exit 2
+      ;;
+  esac
+  shift 2
+done
+if ! [[ $part =~ ^[1-9][0-9]*$ && $parts =~ ^[1-9][0-9]*$ ]] || ((part > parts)); then
+  echo "cpu_verify.sh: --part takes I/N, I from 1 to N" >&2
+  exit 2
+fi
+if [[ $build == build ]]; then
+  scripts/configure.sh build
+  cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend
+fi
+export VOLTA_TEST_FULL=1
+unset VOLTA_BACKEND VOLTA_THREADS VOLTA_ISA
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+table=() failed=0 number=0
+
+# row VERDICT WHAT WORDS
+row() {
+  table+=("$(printf '%-8s %-28s %s' "$1" "$2" "$3")")
+  if [[ $1 == FAILED ]]; then failed=1; fi
+}
+# judge WHAT PATTERN COMMAND...: runs it; the last line that has the pattern goes into the table.
+judge() {
+  local what=$1 pattern=$2 status=0
+  shift 2
+  echo "== $what"
+  "$@" 2>&1 | tee "$said" || status=1
+  local words
+  words=$(grep -E -- "$pattern" "$said" | tail -n 1) || status=1
+  if [[ $status == 0 ]]; then row ok "$what" "$words"; else row FAILED "$what" "$(tail -n 1 "$said")"; fi
+}
+# mine: whether the next piece that is not divided is this part's.
+mine() {
+  number=$((number + 1))
+  ((number % parts == part - 1))
+}
+
+# ---- what this processor has ----
+isas=()
+for isa in scalar sse2 avx2 avx512; do
+  if [[ $(VOLTA_ISA=$isa "$build/volta" backends cpu) == *" available "* ]]; then
+    isas+=("$isa")
+  elif [[ ,${VOLTA_REQUIRE-}, == *,$isa,* ]]; then
+    row FAILED "$isa" "not here, and VOLTA_REQUIRE names it"
+  else
+    row SKIPPED "$isa" "this processor does not have it"
+  fi
+done
+echo "instruction sets: ${isas[*]}; $("$build/volta" --version | head -n 1); part $part of $parts"
+
+# ---- what is divided ----
+all=$(IFS=, && echo "${isas[*]}")
+echo "== suite"
+status=0
+"$build/cts" --backend cpu --isa "$all" --threads 1,2,3,7 --part "$part/$parts" >"$said" 2>&1 || status=$?
+grep -v '^ ' "$said" | tail -n 40
+while IFS= read -r line; do
+  [[ $line =~ ^([0-9a-f]{32})\ \ (cpu.*):\ (.*)$ ]] || continue
+  verdict=ok
+  if [[ ${BASH_REMATCH[3]} != *", 0 failed" ]]; then verdict=FAILED; fi
+  row $verdict "suite, ${BASH_REMATCH[2]}" "${BASH_REMATCH[1]} of ${BASH_REMATCH[3]}"
+done <"$said"
+if [[ $status != 0 ]]; then row FAILED suite "$(tail -n 1 "$said")"; fi
+for isa in "${isas[@]}"; do
+  judge "functions, $isa" "functions on" "$build/exhaustive_backend" --against src/num/exhaustive.digests \
+    --backend cpu --isa "$isa" --part "$part/$parts"
+done
+
+# ---- what is not ----
+while read -r digest model bind seed inputs; do
+  if [[ -z $digest || $digest == '#'* ]] || ! mine; then continue; fi
+  judge "parity, $model" "AGREES" "$build/volta" parity "examples/$model" --bind "$bind" --seed "${seed#seed=}" \
+    --random-inputs "${inputs#inputs=}" --backends reference,cpu --threads 1,2,3 --published examples/published.digests
+done < <(cat examples/published.digests)
+for isa in "${isas[@]}"; do
+  for threads in 1 3; do
+    if mine; then judge "batch, $isa x$threads" "^batch:" "$build/batch_check" . cpu "$isa" "$threads"; fi
+    if mine; then judge "again, $isa x$threads" "^again:" "$build/again_check" . cpu "$isa" "$threads"; fi
+  done
+done
+if mine; then judge "ways" "ways" python3 -B tests/reproducibility/reproduce.py --volta "$build/volta"; fi
+if mine; then judge "admission" "ADMITTED" "$build/volta" admit cpu; fi
+
+echo
+printf '%s\n' "${table[@]}"
+lanes=$(printf '%s\n' "${table[@]}" | sed -n 's/^ok *suite, cpu [^ ]* x[0-9]* *\([0-9a-f]\{32\}\).*/\1/p' | sort -u | wc -l)
+if ((lanes > 1)); then
+  echo "cpu: the lanes of the suite have $lanes digests"
+  failed=1
+fi
+if [[ $failed != 0 ]]; then
+  echo "cpu: FAILED, part $part of $parts"
+  exit 1
+fi
+echo "cpu: the bits of the reference, part $part of $parts: ${isas[*]}"

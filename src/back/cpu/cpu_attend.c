@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_attend.c - what attention does to a chunk of rows: products with keys, weights, products with
+ * values.
+ *
+ * What a row may not see has the weight +0, and its products with v are formed all the same where v
+ * is finite. That changes no bit: fma(+0, v, p) is p, or a zero in place of a zero of the other
+ * sign; a chain that has been zero so far goes on the same whatever the sign of that zero, up to
+ * the sign of a zero; and T adds the chain to what is never -0. Where v is not finite the products
+ * are left out one by one. */
+#include <string.h>
+#include "cpu_attention.h"
+#include "vt_num.h"
+
+enum {
+  LEVELS = 20,   /* 8^20 blocks are more than there can be */
+  SUM_LANES = 32 /* of the ordered sum */
+};
+
+/* ---- what a row sees ---- */
+
+/* Where [b, h, i, 0] of an operand that broadcasts lies, and its stride along the keys. */
+static int64_t place_of(const vt_view *v, const int64_t at[3], int64_t *step) {
+  int64_t place = 0;
+  *step = 0;
+  for (uint32_t a = 0; a < v->rank; a++) {
+    const uint32_t axis = 4 - v->rank + a;
+    if (v->dim[a] == 1) continue;
+    if (axis == 3) {
+      *step = v->stride[a];
+    } else {
+      place += at[axis] * v->stride[a];
+    }
+  }
+  return place;
+}
+
+static int64_t length_at(const vt_view *v, int64_t i) {
+  const int64_t at = i * v->stride[0];
+  return v->dtype == VT_DTYPE_I32 ? ((const int32_t *)v->data)[at] : ((const int64_t *)v->data)[at];
+}
+
+/* Lengths are anything: sums of positions wrap, as they do in the formula. */
+static void look(const vt_attend_task *t, const int64_t at[3], vt_attend_seen *x) {
+  const vt_attr_attention *a = t->attrs;
+  const vt_view *in = t->call->in;
+  const int64_t keys = t->size.keys;
+  const int64_t length = t->more.length == 0 ? keys : length_at(&in[t->more.length], at[0]);
+  const int64_t p = vt_i64_wrap_add(at[2], vt_i64_wrap_sub(length, t->size.queries));
+  const int64_t before = vt_i64_wrap_sub(p, a->window), after = vt_i64_wrap_add(p, a->window);
+  *x = (vt_attend_seen){.hi = most(0, least(keys, length)), .row = {.scale = t->scale}};
+  if (a->causal && p < x->hi) x->hi = most(0, p + 1);
+  if (a->window > 0 && before >= 0) x->lo = before < keys ? before + 1 : keys;
+  if (a->window > 0 && !a->causal) x->hi = most(0, least(x->hi, after));
+  if (t->more.bias != 0)
+    x->row.bias =
+        (const float *)in[t->more.bias].data + place_of(&in[t->more.bias], at, &x->row.bias_step);
+  if (t->more.mask != 0)
+    x->row.mask =
+        (const uint8_t *)in[t->more.mask].data + place_of(&in[t->more.mask], at, &x->row.mask_step);
+  if (x->lo >= x->hi) x->lo = x->hi = 0;
+}
+
+/* [b, h, i] of row r. */
+static void place_row(const vt_attend_chunk *c, int64_t r, int64_t at[3]) {
+  const vt_attend_sizes *s = &c->t->size;
+  const int64_t row = c->first + r;
+  at[0] = c->batch;
+  at[1] = c->group * (s->heads / s->groups) + row / s->queries;
+  at[2] = row % s->queries;
+}
+
+static float *row_of(const vt_view *v, const int64_t at[3]) {
+  return (float *)v->data + at[0] * v->stride[0] + at[1] * v->stride[1] + at[2] * v->stride[2];
+}
+
+/* The keys that any of the rows sees; hi is 0 when there is none. */
+static void union_of(const vt_attend_seen *x, int64_t rows, int64_t *lo, int64_t *hi) {
+  *lo = INT64_MAX, *hi = 0;
+  for (int64_t r = 0; r < rows; r++) {
+    if (x[r].hi == 0) continue;
+    *lo = least(*lo, x[r].lo), *hi = most(*hi, x[r].hi);
+  }
+  if (*hi == 0) *lo = 0;
+}
+
+/* Those among lo .. hi - 1 that none of the rows lacks: from .. to - 1, or none of them. */
+static void common_of(const vt_attend_seen *x, int64_t rows, int64_t *from, int64_t *to) {
+  for (int64_t r = 0; r < rows; r++) {
+    *from = most(*from, x[r].lo), *to = least(*to, x[r].hi);
+    if (x[r].row.mask != NULL) *to = *from;
+  }
+}
+
+void vt_attend_begin(const vt_attend_task *t, uint64_t worker, int64_t pair, int64_t first,
+                     int64_t rows, vt_attend_chunk *c) {
+  const vt_attend_sizes *s = &t->size;
+  const vt_attend_scratch *x = &t->room;
+  c->t = t;
+  c->pair = pair;
+  c->batch = pair / s->groups, c->group = pair % s->groups;
+  c->first = first, c->rows = rows;
+  c->panels = s->packed ? t->panels + pair * s->panels * s->panel : NULL;
+  c->q = t->workers + worker * t->of_worker;
+  c->sum = c->q + x->q;
+  c->panel = c->sum + x->t;
+  c->values = c->panel + x->panel;
+  c->chain = c->values + x->values;
+  c->e = s->split ? t->scores + (pair * s->rows + first) * s->stride : c->chain + x->chain;
+  for (int64_t r = 0; r < rows; r++) {
+    int64_t at[3];
+    place_row(c, r, at);
+    look(t, at, &c->see[r]);
+  }
+}
+
+/* ---- scores ---- */
+
+static void take_queries(vt_attend_chunk *c) {
+  const vt_view *q = &c->t->call->in[0];
+  const int64_t depth = c->t->size.depth, step = q->stride[3];
+  for (int64_t r = 0; r < c->rows; r++) {
+    int64_t at[3];
+    place_row(c, r, at);
+    const float *from = row_of(q, at);
+    if (step == 1) {
+      memcpy(c->q + r * depth, from, (size_t)depth * sizeof *from);
+    } else {
+      for (int64_t i = 0; i < depth; i++) c->q[r * depth + i] = from[i * step];
+    }
+  }
+}
+
+void vt_attend_pack(const vt_attend_task *t, int64_t pair, int64_t first, float *panel) {
+  const vt_view *k = &t->call->in[1];
+  const vt_cpu_moves *moves = t->call->team->kernels->moves;
+  const int64_t columns = t->table->columns, count = least(columns, t->size.keys - first);
+  const int64_t at[3] = {pair / t->size.groups, pair % t->size.groups, first};
+  const vt_cpu_plane plane = {.to = (char *)panel,
+                              .from = (const char *)row_of(k, at),
+                              .rows = t->size.depth,
+                              .columns = count,
+                              .to_row = columns * (int64_t)sizeof(float),
+                              .to_column = sizeof(float),
+                              .from_row = k->stride[3] * (int64_t)sizeof(float),
+                              .from_column = k->stride[2] * (int64_t)sizeof(float)};
+  if (count < columns) memset(panel, 0, (size_t)t->size.panel * sizeof *panel);
+  (k->stride[3] == 1 ? moves->turn : moves->each)[2](&plane);
+}
+
+void vt_attend_hand_on(const vt_cpu_attentions *table, float *t, int64_t n, int64_t block) {
+  int64_t full = block + 1;
+  for (; full % VT_ATTEND_GROUP == 0; full /= VT_ATTEND_GROUP, t += n) {
+    table->add(t + n, t, n);
+    memset(t, 0, (size_t)n * sizeof *t);
+  }
+}
+
+float *vt_attend_gather(const vt_cpu_attentions *table, float *t, int64_t n, int64_t levels) {
+  for (int64_t l = 1; l < levels; l++, t += n) table->add(t + n, t, n);
+  return t;
+}
+
+/* D over a width of more than 8 blocks. */
+static void long_patch(const vt_cpu_attentions *table, vt_cpu_patch p, vt_cpu_patch_fn *patch,
+                       int64_t rows, int64_t depth) {
+  float t[LEVELS][VT_CPU_PATCH_ROWS * VT_CPU_PATCH_VECTORS * 16] = {{0}};
+  const int64_t n = VT_CPU_PATCH_ROWS * table->columns, row = p.c_row;
+  float *to = p.c;
+  int64_t levels = 1;
+  for (int64_t m = parts(depth, VT_ATTEND_BLOCK); m >= VT_ATTEND_GROUP; m /= VT_ATTEND_GROUP)
+    levels++;
+  p.c = t[0], p.c_row = table->columns, p.first = 0;
+  for (int64_t k = 0; k < depth; k += VT_ATTEND_BLOCK) {
+    p.k = least(VT_ATTEND_BLOCK, depth - k);
+    patch(&p);
+    vt_attend_hand_on(table, t[0], n, k / VT_ATTEND_BLOCK);
+    p.a += VT_ATTEND_BLOCK, p.b += VT_ATTEND_BLOCK * p.b_row;
+  }
+  const float *from = vt_attend_gather(table, t[0], n, levels);
+  for (int64_t r = 0; r < rows; r++)
+    memcpy(to + r * row, from + r * p.c_row, (size_t)table->columns * sizeof *to);
+}
+
+/* D(q, k) of a few rows and the keys of one panel, of which `columns` are wanted. */
+static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, const float *panel,
+                          int64_t first, int64_t columns) {
+  const vt_attend_sizes *s = &c->t->size;
+  const vt_cpu_attentions *table = c->t->table;
+  vt_cpu_patch_fn *patch = table->patch[rows - 1][parts(columns, table->lanes) - 1];
+  vt_cpu_patch p = {.a = c->q + row * s->depth,
+                    .a_row = s->depth,
+                    .b = panel,
+                    .b_row = table->columns,
+                    .c = c->e + row * s->stride + first,
+                    .c_row = s->stride,
+                    .first = 1};
+  if (s->depth > VT_ATTEND_BLOCK * VT_ATTEND_GROUP) {
+    long_patch(table, p, table->patch[rows - 1][parts(table->columns, table->lanes) - 1], rows,
+               s->depth);
+    return;
+  }
+  for (int64_t k = 0; k == 0 || k < s->depth; k += VT_ATTEND_BLOCK) {
+    p.k = least(VT_ATTEND_BLOCK, s->depth - k);
+    patch(&p);
+    p.first = 0;
+    p.a += VT_ATTEND_BLOCK, p.b += VT_ATTEND_BLOCK * p.b_row;
+  }
+}
+
+/* The products of all rows with the keys of one panel. */
+static void panel_scores(vt_attend_chunk *c, int64_t number) {
+  const int64_t columns = c->t->table->columns, first = number * columns;
+  const float *panel = c->panels == NULL ? c->panel : c->panels + number * c->t->size.panel;
+  for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS) {
+    const int64_t rows = least(VT_CPU_PATCH_ROWS, c->rows - r);
+    int64_t lo, hi;
+    union_of(&c->see[r], rows, &lo, &hi);
+    if (lo < first + columns && hi > first)
+      multiply_keys(c, r, rows, panel, first, least(columns, hi - first));
+  }
+}
+
+void vt_attend_scores(vt_attend_chunk *c, int64_t from, int64_t to) {
+  const int64_t columns = c->t->table->columns;
+  int64_t lo, hi;
+  take_queries(c);
+  union_of(c->see, c->rows, &lo, &hi);
+  lo = most(lo, from), hi = least(hi, to);
+  for (int64_t j = lo / columns * columns; j < hi; j += columns) {
+    if (c->panels == NULL) vt_attend_pack(c->t, c->pair, j, c->panel);
+    panel_scores(c, j / columns);
+  }
+}
+
+/* ---- weights ---- */
+
+static float fold(const vt_attend_task *t, vt_cpu_folding what, const float *x, int64_t n) {
+  float y;
+  t->call->team->kernels->folds->fold[what][VT_DTYPE_F32].line(x, n, &y);
+  return y;
+}
+
+/* The greatest of x. */
+static float greatest(const vt_attend_task *t, const float *x, int64_t n) {
+  float m = fold(t, VT_FOLD_MAX, x, least(n, VT_FOLD_CHUNK));
+  for (int64_t i = VT_FOLD_CHUNK; i < n; i += VT_FOLD_CHUNK)
+    m = vt_f32_max(m, fold(t, VT_FOLD_MAX, x + i, least(n - i, VT_FOLD_CHUNK)));
+  return m;
+}
+
+/* S over keys 0 .. hi - 1, which are +0 before lo. What is after the last one is +0 too and adds
+ * nothing; and neither does S of a single chunk to the sum of that chunk. */
+static float sum_of(const vt_attend_task *t, const float *e, int64_t lo, int64_t hi) {
+  vt_sum_f32 s;
+  lo = lo / SUM_LANES * SUM_LANES;
+  if (hi <= VT_FOLD_CHUNK) return fold(t, VT_FOLD_SUM, e + lo, hi - lo);
+  vt_sum_f32_init(&s);
+  for (int64_t i = 0; i < hi; i += VT_FOLD_CHUNK) {
+    const int64_t from = most(i, lo), to = least(hi, i + VT_FOLD_CHUNK);
+    vt_sum_f32_add(&s, from < to ? fold(t, VT_FOLD_SUM, e + from, to - from) : 0.0f);
+  }
+  return vt_sum_f32_done(&s);
+}
+
+/* The weights of a row in place of its products, +0 elsewhere between lo and hi; gives their sum,
+ * 0 for a row that sees nothing. A key that the mask hides has the score -inf and so the weight +0,
+ * unless m is -inf or NaN: then the row sees nothing, or all it sees, and the sum, is NaN. */
+static float weigh(const vt_attend_task *t, float *e, const vt_attend_seen *x, int64_t lo,
+                   int64_t hi) {
+  const int64_t n = x->hi - x->lo;
+  vt_cpu_row row = x->row;
+  lo = lo / SUM_LANES * SUM_LANES;
+  if (row.bias != NULL) row.bias += x->lo * row.bias_step;
+  if (row.mask != NULL) row.mask += x->lo * row.mask_step;
+  if (n == 0 || !t->table->score(e + x->lo, n, &row)) {
+    memset(e + lo, 0, (size_t)(hi - lo) * sizeof *e);
+    return 0;
+  }
+  const float m = greatest(t, e + x->lo, n);
+  t->call->team->kernels->maps->exp_less(e + x->lo, e + x->lo, m, n);
+  memset(e + lo, 0, (size_t)(x->lo - lo) * sizeof *e);
+  memset(e + x->hi, 0, (size_t)(hi - x->hi) * sizeof *e);
+  return sum_of(t, e, x->lo, x->hi);
+}
+
+float vt_attend_weigh(const vt_attend_chunk *c, int64_t r) {
+  const int64_t first = r / VT_CPU_PATCH_ROWS * VT_CPU_PATCH_ROWS;
+  int64_t lo, hi;
+  union_of(&c->see[first], least(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
+  return weigh(c->t, c->e + r * c->t->size.stride, &c->see[r], lo, hi);
+}
+
+/* ---- values ---- */
+
+/* Row `first` of v of the chunk's pair as the kernels want it: neighbours side by side, in whole
+ * vectors. What is not so is copied, `count` rows of it. */
+static const float *values_at(const vt_attend_chunk *c, int64_t first, int64_t count,
+                              int64_t *row) {
+  const vt_view *v = &c->t->call->in[2];
+  const vt_attend_sizes *s = &c->t->size;
+  const int64_t at[3] = {c->batch, c->group, first};
+  const float *from = row_of(v, at);
+  *row = v->stride[2];
+  if (v->stride[3] == 1 && s->wide == s->width) return from;
+  *row = s->wide;
+  for (int64_t j = 0; j < count; j++)
+    for (int64_t i = 0; i < s->wide; i++)
+      c->values[j * s->wide + i] = i < s->width ? from[j * v->stride[2] + i * v->stride[3]] : 0.0f;
+  return c->values;
+}
+
+static int is_finite(const vt_cpu_attentions *table, const float *v, int64_t row, int64_t width,
+                     int64_t rows) {
+  for (int64_t j = 0; j < rows; j++)
+    if (!table->finite(v + j * row, width)) return 0;
+  return 1;
+}
+
+/* One block of one row, leaving out what it does not see. */
+static void careful_values(const vt_attend_chunk *c, int64_t r, int64_t from, int64_t to,
+                           const float *v, int64_t v_row, float *sum) {
+  const vt_attend_sizes *s = &c->t->size;
+  const vt_attend_seen *x = &c->see[r];
+  const float *e = c->e + r * s->stride;
+  float *p = c->chain;
+  memset(p, 0, (size_t)s->wide * sizeof *p);
+  for (int64_t j = most(from, x->lo); j < least(to, x->hi); j++)
+    if (x->row.mask == NULL || x->row.mask[j * x->row.mask_step] != 0)
+      c->t->table->accumulate(p, e[j], v + (j - from) * v_row, s->wide);
+  c->t->table->add(sum, p, s->wide);
+}
+
+/* A few rows of a block. */
+static void patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int64_t from,
+                         int64_t to, const float *v, int64_t v_row, float *sum) {
+  const vt_attend_sizes *s = &c->t->size;
+  const vt_cpu_attentions *table = c->t->table;
+  vt_cpu_patch p = {.a = c->e + r * s->stride + from,
+                    .a_row = s->stride,
+                    .b_row = v_row,
+                    .c_row = s->wide,
+                    .k = to - from};
+  for (int64_t i = 0; i < s->wide; i += table->columns) {
+    const int64_t columns = least(table->columns, s->wide - i);
+    p.b = v + i, p.c = sum + i;
+    table->patch[rows - 1][columns / table->lanes - 1](&p);
+  }
+}
+
+/* A block: keys from .. to - 1 of it, and v from `from` on. */
+typedef struct piece {
+  int64_t from, to;
+  const float *v;
+  int64_t v_row;
+  int plain; /* what some row does not see is finite */
+} piece;
+
+/* Only keys that are not seen by all rows need be looked at. */
+static int is_plain(const vt_attend_chunk *c, const piece *b) {
+  const vt_cpu_attentions *table = c->t->table;
+  const int64_t width = c->t->size.wide;
+  int64_t from = b->from, to = b->to;
+  common_of(c->see, c->rows, &from, &to);
+  from = least(from, b->to), to = most(from, to);
+  return is_finite(table, b->v, b->v_row, width, from - b->from) &&
+         is_finite(table, b->v + (to - b->from) * b->v_row, b->v_row, width, b->to - to);
+}
+
+static void piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
+                         float *sum) {
+  const int64_t wide = c->t->size.wide;
+  int64_t from, to;
+  union_of(&c->see[r], rows, &from, &to);
+  from = most(from, b->from), to = least(to, b->to);
+  if (from >= to) return;
+  if (b->plain) {
+    patch_values(c, r, rows, from, to, b->v + (from - b->from) * b->v_row, b->v_row, sum);
+    return;
+  }
+  for (int64_t i = 0; i < rows; i++)
+    careful_values(c, r + i, b->from, b->to, b->v, b->v_row, sum + i * wide);
+}
+
+void vt_attend_values(const vt_attend_chunk *c, int64_t block, float *sum) {
+  piece b;
+  union_of(c->see, c->rows, &b.from, &b.to);
+  b.from = most(b.from, block * VT_ATTEND_BLOCK),
+  b.to = least(b.to, block * VT_ATTEND_BLOCK + VT_ATTEND_BLOCK);
+  if (b.from >= b.to) return;
+  b.v = values_at(c, b.from, b.to - b.from, &b.v_row);
+  b.plain = is_plain(c, &b);
+  for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS)
+    piece_values(c, r, least(VT_CPU_PATCH_ROWS, c->rows - r), &b, sum + r * c->t->size.wide);
+}
+
+/* ---- results ---- */
+
+void vt_attend_give(const vt_attend_chunk *c, int64_t r, const float *o, float sum) {
+  const vt_view *y = &c->t->call->out[0];
+  const int64_t width = c->t->size.width, step = y->stride[3];
+  int64_t at[3];
+  place_row(c, r, at);
+  float *to = row_of(y, at);
+  if (sum == 0) { /* of a row that sees nothing, and only of it */
+    for (int64_t i = 0; i < width; i++) to[i * step] = 0.0f;
+  } else if (step == 1) {
+    c->t->table->divide(to, o, sum, width);
+  } else {
+    for (int64_t i = 0; i < width; i++) to[i * step] = o[i] / sum;
+  }
+}

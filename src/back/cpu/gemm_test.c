@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gemm_test.c - products of matrices against D, element by element: every instruction set that this
+ * processor has, several numbers of threads, depths around the blocks and groups, tiles that are
+ * not full, operands and results with any strides, packed or not, and all kinds of values. */
+#include <string.h>
+#include "cpu_gemm.h"
+#include "vt_num.h"
+#include "vt_test.h"
+
+enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
+
+static vt_fault heap;
+static vt_cpu_team team;
+
+/* ---- values ---- */
+
+static uint64_t state = 1;
+static uint32_t draw(void) {
+  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)(state >> 33);
+}
+
+/* About 1, or anything: zeros, infinities, subnormals, the ends of the range; or what is a tie but
+ * for a far smaller number, which an fma that rounds twice gets wrong. */
+enum { ORDINARY, ANYTHING, TIES };
+static double value(int any) {
+  static const double ties[] = {1 + 0x1p-12, -1 - 0x1p-12, 0x1p-40, -0x1p-40};
+  static const double rare[] = {0.0, -0.0, 0x1p-149, -0x1p-126, 0x1.fffffep127, -0x1p100, 0x1p-80};
+  if (any == TIES) return ties[draw() % 4];
+  if (any && draw() % 8 == 0) return rare[draw() % 7];
+  if (any && draw() % 400 == 0) return draw() % 2 ? 1.0 / 0.0 : -1.0 / 0.0;
+  return ((double)draw() - 0x1p30) * 0x1p-30;
+}
+
+static void put(void *at, uint32_t dtype, int64_t i, double x) {
+  if (dtype == F32) {
+    ((float *)at)[i] = (float)x;
+  } else {
+    ((double *)at)[i] = x * (1 + 0x1p-40);
+  }
+}
+
+static void fill(void *at, uint32_t dtype, int64_t n, int any) {
+  for (int64_t i = 0; i < n; i++) put(at, dtype, i, value(any));
+}
+
+static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t j) {
+  if (dtype == F32) {
+    const float x = ((const float *)a)[i], y = ((const float *)b)[j];
+    return (x != x && y != y) || memcmp(&x, &y, sizeof x) == 0;
+  }
+  const double x = ((const double *)a)[i], y = ((const double *)b)[j];
+  return (x != x && y != y) || memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* ---- problems ---- */
+
+typedef struct problem {
+  uint32_t dtype;
+  int64_t m, n, k;
+  int layout;         /* of a and b: 0 rows, 1 columns, 2 neither lie side by side */
+  int pack_a, pack_b; /* packed beforehand */
+  int apart;          /* columns of c do not touch */
+  int straight, biased, any;
+  int64_t products;
+} problem;
+
+typedef struct strides {
+  int64_t row, column, each; /* elements; of one matrix */
+} strides;
+
+static strides strides_of(int layout, int64_t rows, int64_t columns) {
+  if (layout == 0) return (strides){columns, 1, rows * columns};
+  if (layout == 1) return (strides){1, rows, rows * columns};
+  return (strides){2 * columns + 1, 2, rows * (2 * columns + 1)};
+}
+
+typedef struct setting {
+  const problem *p;
+  strides a, b, c;
+  char *at_a, *at_b, *at_c, *want, *bias, *packed_a, *packed_b;
+  int64_t bytes;
+} setting;
+
+static vt_cpu_side side_a(const setting *s, int64_t i) {
+  return (vt_cpu_side){.data = s->at_a + i * s->a.each * s->bytes,
+                       .across = s->a.row,
+                       .along = s->a.column,
+                       .packed = s->packed_a};
+}
+static vt_cpu_side side_b(const setting *s, int64_t i) {
+  return (vt_cpu_side){.data = s->at_b + i * s->b.each * s->bytes,
+                       .across = s->b.column,
+                       .along = s->b.row,
+                       .packed = s->packed_b};
+}
+
+static void get(const void *context, int64_t i, vt_cpu_product *out) {
+  const setting *s = context;
+  const problem *p = s->p;
+  out->m = p->m, out->n = p->n, out->k = p->k;
+  out->a = side_a(s, i), out->b = side_b(s, i);
+  out->c = s->at_c + i * s->c.each * s->bytes;
+  out->row = s->c.row, out->column = s->c.column;
+  out->bias = p->biased ? s->bias : NULL, out->bias_step = 1;
+}
+
+static void expect(const setting *s, int64_t i) {
+  const problem *p = s->p;
+  for (int64_t r = 0; r < p->m; r++)
+    for (int64_t j = 0; j < p->n; j++) {
+      const char *a = s->at_a + (i * s->a.each + r * s->a.row) * s->bytes;
+      const char *b = s->at_b + (i * s->b.each + j * s->b.column) * s->bytes;
+      const int64_t at = (i * p->m + r) * p->n + j;
+      if (p->dtype == F32) {
+        const float y =
+            vt_dot_f32((const void *)a, s->a.column, (const void *)b, s->b.row, NULL, 0, p->k);
+        ((float *)(void *)s->want)[at] = p->biased ? y + ((float *)(void *)s->bias)[j] : y;
+      } else {
+        const double y =
+            vt_dot_f64((const void *)a, s->a.column, (const void *)b, s->b.row, NULL, 0, p->k);
+        ((double *)(void *)s->want)[at] = p->biased ? y + ((double *)(void *)s->bias)[j] : y;
+      }
+    }
+}
+
+static char *room(int64_t bytes) {
+  char *p = aligned_alloc(64, (size_t)(bytes / 64 + 2) * 64);
+  if (p == NULL) exit(1);
+  return p;
+}
+
+static setting setting_new(const problem *p) {
+  setting s = {.p = p, .bytes = (int64_t)vt_cpu_bytes_of(p->dtype)};
+  s.a = strides_of(p->layout, p->m, p->k);
+  s.b = strides_of(p->layout, p->k, p->n);
+  s.c = strides_of(p->apart ? 2 : 0, p->m, p->n);
+  s.at_a = room(p->products * s.a.each * s.bytes);
+  s.at_b = room(p->products * s.b.each * s.bytes);
+  s.at_c = room(p->products * s.c.each * s.bytes);
+  s.want = room(p->products * p->m * p->n * s.bytes);
+  s.bias = room(p->n * s.bytes);
+  fill(s.at_a, p->dtype, p->products * s.a.each, p->any);
+  fill(s.at_b, p->dtype, p->products * s.b.each, p->any);
+  fill(s.bias, p->dtype, p->n, 0);
+  for (int64_t i = 0; i < p->products; i++) expect(&s, i);
+  return s;
+}
+
+static void setting_free(const setting *s) {
+  free(s->at_a), free(s->at_b), free(s->at_c), free(s->want), free(s->bias);
+}
+
+static void pack(setting *s) {
+  const problem *p = s->p;
+  const vt_cpu_side a = side_a(s, 0), b = side_b(s, 0);
+  if (p->pack_a) {
+    s->packed_a = room((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, VT_CPU_ROWS, p->m, p->k));
+    vt_cpu_gemm_pack(&team, p->dtype, VT_CPU_ROWS, p->m, p->k, &a, s->packed_a);
+  }
+  if (p->pack_b) {
+    s->packed_b =
+        room((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, VT_CPU_COLUMNS, p->n, p->k));
+    vt_cpu_gemm_pack(&team, p->dtype, VT_CPU_COLUMNS, p->n, p->k, &b, s->packed_b);
+  }
+}
+
+/* Elements that differ, and what was written between them. */
+static int64_t wrong(const setting *s) {
+  const problem *p = s->p;
+  char untouched[8];
+  int64_t n = 0;
+  memset(untouched, 0x55, sizeof untouched);
+  for (int64_t e = 0; e < p->products * s->c.each; e++) {
+    const int64_t i = e / s->c.each, r = e % s->c.each / s->c.row, c = e % s->c.each % s->c.row;
+    if (c % s->c.column == 0 && c / s->c.column < p->n) {
+      n += !same(s->at_c, s->want, p->dtype, e, (i * p->m + r) * p->n + c / s->c.column);
+    } else {
+      n += memcmp(s->at_c + e * s->bytes, untouched, (size_t)s->bytes) != 0;
+    }
+  }
+  return n;
+}
+
+static void run(setting *s, const char *isa) {
+  const problem *p = s->p;
+  const vt_cpu_products all = {.dtype = p->dtype,
+                               .n = p->products,
+                               .m_each = p->m,
+                               .n_each = p->n,
+                               .k_each = p->k,
+                               .get = get,
+                               .context = s,
+                               .straight = p->straight};
+  const uint64_t bytes = vt_cpu_gemm_work(&team, &all);
+  char *work = room((int64_t)bytes + 64);
+  memset(work, 0xff, bytes);
+  memset(work + bytes, 0x77, 64);
+  memset(s->at_c, 0x55, (size_t)(p->products * s->c.each * s->bytes));
+  pack(s);
+  vt_cpu_gemm(&team, &all, work);
+  const int64_t n = wrong(s);
+  if (n != 0)
+    fprintf(stderr, "%s x%u %s %lld of [%lld, %lld, %lld] layout %d packed %d%d: %lld wrong\n", isa,
+            team.threads, p->dtype == F32 ? "f32" : "f64", (long long)p->products, (long long)p->m,
+            (long long)p->n, (long long)p->k, p->layout, p->pack_a, p->pack_b, (long long)n);
+  CHECK(n == 0);
+  for (int i = 0; i < 64; i++) CHECK(work[bytes + (uint64_t)i] == 0x77);
+  free(work), free(s->packed_a), free(s->packed_b);
+  s->packed_a = s->packed_b = NULL;
+}
+
+static void try_everywhere(const problem *p) {
+  static const char *const isas[] = {"scalar", "sse2", "avx2", "avx512"};
+  static const uint32_t threads[] = {1, 2, 3, 7};
+  static vt_pool *pools[4];
+  vt_diag d;
+  setting s = setting_new(p);
+  for (int i = 0; i < 4; i++)
+    for (int t = 0; t < 4; t++) {
+      team.kernels = vt_cpu_kernels_of(isas[i]);
+      team.threads = threads[t];
+      if (team.kernels == NULL) continue;
+      if (pools[t] == NULL)
+        CHECK(vt_pool_new(threads[t], vt_fault_alloc(&heap), &pools[t], &d) == VT_OK);
+      team.pool = pools[t];
+      run(&s, isas[i]);
+    }
+  setting_free(&s);
+}
+
+/* ---- what is tried ---- */
+
+static void try_depths(void) {
+  static const int64_t depth[] = {0, 1, 2, 255, 256, 257, 513, 2047, 2048, 2049, 4097, 16385};
+  for (size_t i = 0; i < sizeof depth / sizeof *depth; i++)
+    for (int v = 0; v < 4; v++) {
+      const problem p = {.dtype = v % 2 ? F64 : F32,
+                         .m = v < 2 ? 5 : 2,
+                         .n = 3,
+                         .k = depth[i],
+                         .straight = v >= 2,
+                         .apart = v == 1,
+                         .any = depth[i] < 300,
+                         .products = 1};
+      if (depth[i] < 4000 || v < 2 || vt_test_is_long()) try_everywhere(&p);
+    }
+}
+
+/* Every height of a tile, and columns around one, two and several vectors. */
+static void try_tiles(void) {
+  static const int64_t width[] = {1, 7, 8, 9, 15, 16, 17, 31, 33, 65};
+  for (int64_t m = 1; m <= 16; m++)
+    for (size_t j = 0; j < sizeof width / sizeof *width; j++) {
+      const problem p = {.dtype = (m + (int64_t)j) % 3 ? F32 : F64,
+                         .m = m,
+                         .n = width[j],
+                         .k = 5 + m,
+                         .layout = (int)((size_t)m + j) % 3,
+                         .pack_b = j % 2,
+                         .pack_a = j % 5 == 0,
+                         .biased = m % 2 == 0,
+                         .any = 1,
+                         .products = 1};
+      try_everywhere(&p);
+    }
+}
+
+static void try_shapes(void) {
+  static const problem shapes[] = {
+      {F32, 0, 5, 3, 0, 0, 0, 0, 0, 0, 0, 1},     {F32, 5, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1},
+      {F32, 3, 4, 5, 0, 0, 0, 0, 0, 0, 0, 0},     {F64, 3, 4, 0, 1, 0, 1, 1, 0, 1, 0, 2},
+      {F32, 1, 600, 40, 0, 0, 0, 0, 1, 1, 1, 3},  {F32, 8, 130, 20, 0, 0, 0, 0, 1, 1, 1, 2},
+      {F64, 3, 90, 33, 0, 0, 0, 1, 1, 0, 1, 1},   {F32, 4, 300, 19, 1, 0, 1, 0, 0, 1, 1, 1},
+      {F32, 2, 300, 300, 1, 0, 1, 0, 0, 0, 0, 1}, {F32, 70, 100, 9, 2, 0, 0, 1, 0, 1, 1, 9},
+      {F32, 300, 40, 7, 1, 1, 1, 0, 0, 0, 0, 1},  {F64, 150, 20, 7, 0, 1, 1, 0, 0, 0, 1, 1},
+      {F32, 20, 1100, 8, 0, 0, 0, 0, 0, 0, 0, 1}, {F32, 1, 5000, 3, 0, 0, 0, 0, 1, 0, 0, 1},
+      {F32, 9, 40, 2, 0, 0, 0, 0, 0, 0, TIES, 1}, {F32, 6, 1030, 2050, 0, 0, 1, 0, 0, 0, 0, 1}};
+  const size_t n = sizeof shapes / sizeof *shapes - (vt_test_is_long() ? 0 : 1);
+  for (size_t i = 0; i < n; i++) try_everywhere(&shapes[i]);
+}
+
+int main(void) {
+  try_depths();
+  try_tiles();
+  try_shapes();
+  TEST_DONE();
+}
