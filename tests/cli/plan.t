@@ -205,7 +205,7 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 8210
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae  reference:0
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae  island:1  40 elements compared, 0 differ
 reference:0 = island:1: faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
-$ volta parity examples/tiny_transformer.vt --bind B=2,T=16 --random-inputs 7 --published examples/published.digests --stream all --schedule memory --memory-budget 256KiB | tail -n 1
+$ volta parity examples/tiny_transformer.vt --backends reference:0,reference:1,island:0,island:1 --bind B=2,T=16 --random-inputs 7 --published examples/published.digests --stream all --schedule memory --memory-budget 256KiB | tail -n 1
 reference:0 = reference:1 = island:0 = island:1: 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b; published: 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b: AGREES
 
 # Sizes.

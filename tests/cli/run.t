@@ -239,9 +239,10 @@ $ volta run tests/cli/models/small.vt --bind B=2 --passes bind,lowr
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind,cse,lower
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:0
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:1  8 elements compared, 0 differ
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu:0  8 elements compared, 0 differ
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  island:0  8 elements compared, 0 differ
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  island:1  8 elements compared, 0 differ
-reference:0 = reference:1 = island:0 = island:1: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+reference:0 = reference:1 = cpu:0 = island:0 = island:1: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan $TMP/plan.txt --digest
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan - | head -c $(stat -c %s $TMP/plan.txt) | cmp - $TMP/plan.txt

@@ -17,6 +17,8 @@ static const char usage[] =
     "  --threads   let them keep each of these numbers of threads busy in turn, as in 1,3\n"
     "  --short     one case for each op, types and mix, and a few more; --short=env: unless\n"
     "              VOLTA_TEST_FULL is set\n"
+    "  --fused     with every pass, so that groups are run as one; otherwise nothing is done to a\n"
+    "              model but what must be\n"
     "  --only      an op, a case's name, or a pattern in which * is anything; may be repeated\n"
     "  --part      every Nth case, from the Ith (1/4 .. 4/4)\n"
     "modes:\n"
@@ -42,7 +44,7 @@ typedef struct options {
   uint32_t n_lanes;
   unsigned skipped, lacking; /* lanes that cannot be run here; of those, the required ones */
   unsigned jobs, part, parts;
-  int brief, json, gradients_required;
+  int brief, json, fused, gradients_required;
 } options;
 
 void cts_die(const char *format, ...) {
@@ -139,6 +141,7 @@ static int take_flag(options *o, const char *word) {
   const char *full = getenv("VOLTA_TEST_FULL");
   if (strcmp(word, "--short") == 0) return o->brief = 1;
   if (strcmp(word, "--json") == 0) return o->json = 1;
+  if (strcmp(word, "--fused") == 0) return o->fused = 1;
   if (strcmp(word, "--gradients-required") == 0) return o->gradients_required = 1;
   if (strcmp(word, "--short=env") != 0) return 0;
   o->brief = full == NULL || full[0] == 0;
@@ -177,8 +180,9 @@ static void make_lanes(options *o) {
   for (uint32_t b = 0; b < o->n_backends; b++)
     for (uint32_t i = 0; i < isas; i++)
       for (uint32_t t = 0; t < teams; t++) {
-        const cts_lane l = cts_lane_of(o->backend[b], o->n_isa > 0 ? o->isa[i] : NULL,
-                                       o->n_threads > 0 ? o->threads[t] : 0);
+        cts_lane l = cts_lane_of(o->backend[b], o->n_isa > 0 ? o->isa[i] : NULL,
+                                 o->n_threads > 0 ? o->threads[t] : 0);
+        l.fused = o->fused;
         add_lane(o, &l);
       }
 }
@@ -268,6 +272,7 @@ static void say_repeat(const cts_lane *l, const char *name) {
   printf("  repeat: cts --backend %s", l->backend);
   if (l->isa != NULL) printf(" --isa %s", l->isa);
   if (l->threads != 0) printf(" --threads %u", l->threads);
+  if (l->fused) printf(" --fused");
   printf(" --only '%s'\n", name);
 }
 

@@ -31,6 +31,7 @@ void cts_store(vt_tensor *t, uint64_t i, double x);
 typedef struct cts_lane {
   const char *backend, *isa; /* isa NULL: VOLTA_ISA, else the best */
   uint32_t threads;          /* 0: VOLTA_THREADS, else as the backend likes */
+  int fused;                 /* with every pass, fusion among them */
   char name[256];            /* "cpu avx2 x3" */
 } cts_lane;
 cts_lane cts_lane_of(const char *backend, const char *isa, uint32_t threads);

@@ -13,6 +13,7 @@ vt_options cts_lane_options(const cts_lane *l) {
   return (vt_options){.size = sizeof(vt_options),
                       .backend = l->backend,
                       .policy = &unadmitted,
+                      .passes = l->fused ? "bind,lower,canonical,fold,cse,dead,fuse" : NULL,
                       .isa = l->isa,
                       .threads = l->threads};
 }

@@ -118,7 +118,7 @@ void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *othe
   vt_program *p = NULL;
   vt_case_result r;
   vt_case_try(t->suite, t->i, t->m, &t->in, &how, &p, &r);
-  if (p != NULL) check_lowering(&t->suite->cases[t->i], p, lane->backend, out);
+  if (p != NULL && !lane->fused) check_lowering(&t->suite->cases[t->i], p, lane->backend, out);
   judge(&r, other, t, p, lane, out);
   vt_program_free(p);
 }

@@ -30,14 +30,16 @@ static const vt_cpu_gemm_type *type_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->gemms->f32 : t->kernels->gemms->f64;
 }
 
-static void pack_panel(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t first,
-                       int64_t count, int64_t tile, int64_t k0, int64_t k, void *panel) {
-  if (s->pack != NULL) {
-    s->pack(s->context, first, count, tile, k0, k, panel);
+/* Rows (or columns) first .. end - 1 of one side at k0 .. k0 + k - 1, as panels. */
+static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t first, int64_t end,
+                        int64_t tile, int64_t k0, int64_t k, char *panel) {
+  if (s->pack == NULL) {
+    const char *from = (const char *)s->data + (first * s->across + k0 * s->along) * g->bytes;
+    g->pack(from, s->across, s->along, end - first, tile, k, panel);
     return;
   }
-  const char *from = (const char *)s->data + (first * s->across + k0 * s->along) * g->bytes;
-  g->pack(from, s->across, s->along, count, tile, k, panel);
+  for (int64_t i = first; i < end; i += tile, panel += k * tile * g->bytes)
+    s->pack(s->context, i, least(end - i, tile), tile, k0, k, panel);
 }
 
 /* ---- sizes ---- */
@@ -240,9 +242,7 @@ static const char *panels_of(const piece *w, const vt_cpu_side *side, const area
   const int64_t bytes = w->s->g->bytes, k = r->k1 - r->k0;
   *next = k * tile * bytes;
   if (side->packed != NULL) return packed_at(side, count, first, tile, r->k0, k, bytes);
-  char *to = scratch;
-  for (int64_t i = first; i < end; i += tile, to += *next)
-    pack_panel(w->s->g, side, i, least(end - i, tile), tile, r->k0, k, to);
+  pack_panels(w->s->g, side, first, end, tile, r->k0, k, scratch);
   return scratch;
 }
 
@@ -381,12 +381,11 @@ static void pack_job(void *context, uint64_t job) {
   const int64_t panels = ceil_div(p->count, p->tile);
   const int64_t first = vt_cpu_first(panels, p->jobs, job);
   const int64_t end = vt_cpu_first(panels, p->jobs, job + 1);
-  for (int64_t i = first; i < end; i++)
-    for (int64_t k0 = 0, k; k0 < p->k; k0 += k) {
-      k = least(p->k - k0, VT_CPU_BLOCK);
-      pack_panel(p->g, p->side, i * p->tile, least(p->count - i * p->tile, p->tile), p->tile, k0, k,
-                 p->out + (k0 * panels + i * k) * p->tile * p->g->bytes);
-    }
+  for (int64_t k0 = 0, k; k0 < p->k; k0 += k) {
+    k = least(p->k - k0, VT_CPU_BLOCK);
+    pack_panels(p->g, p->side, first * p->tile, least(end * p->tile, p->count), p->tile, k0, k,
+                p->out + (k0 * panels + first * k) * p->tile * p->g->bytes);
+  }
 }
 
 void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which, int64_t count,

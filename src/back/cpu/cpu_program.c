@@ -269,10 +269,19 @@ static int32_t build_group(vt_bk_program *p, const vt_bk_step *s, uint32_t n, ui
   return status;
 }
 
-/* Members of a group without bodies count one each. */
-static int32_t build_next(vt_bk_program *p, const vt_bk_step *s, uint64_t left, uint64_t number,
-                          launch *at, uint64_t *out_taken) {
-  const uint32_t n = group_length(s, left);
+/* A group is run as one, or each of its members alone: once its first was, so are the others, for
+ * its values lie where only that order leaves them. */
+static int is_begun(const vt_bk_step *steps, uint64_t i) {
+  for (uint64_t k = 0; steps[i].group != 0 && k < i; k++)
+    if (steps[k].group == steps[i].group) return 1;
+  return 0;
+}
+
+/* Step i and, with it, others of its group. Members of a group without bodies count one each. */
+static int32_t build_next(vt_bk_program *p, const vt_bk_step *steps, uint64_t i, uint64_t end,
+                          uint64_t number, launch *at, uint64_t *out_taken) {
+  const vt_bk_step *s = &steps[i];
+  const uint32_t n = is_begun(steps, i) ? 1 : group_length(s, end - i);
   if (n > 1) {
     const int32_t status = build_group(p, s, n, number, at);
     *out_taken = n;
@@ -295,7 +304,7 @@ static int32_t build_list(vt_bk_program *p, const vt_bk_step *steps, uint64_t n,
   }
   for (uint64_t i = 0; i < n; i += taken) {
     launch *at = &out->launches[out->n++];
-    const int32_t status = build_next(p, &steps[i], n - i, number, at, &taken);
+    const int32_t status = build_next(p, steps, i, n, number, at, &taken);
     if (status != VT_OK) return status;
     number += at->n;
   }

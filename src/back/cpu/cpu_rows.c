@@ -86,8 +86,8 @@ static void copy_out(const share *s, int64_t rows, const char *room, char *y) {
   }
 }
 
-/* A row is left with one NaN while it is in cache. */
-static void make_row(const vt_cpu_rowing *r, int64_t i, const void *x, void *y) {
+/* One row, and what leaves the program of it has its NaN made one while it is in cache. */
+static void do_row(const vt_cpu_rowing *r, int64_t i, const char *x, char *y) {
   r->row(r, i, x, y);
   if (r->call->leaves & 1) vt_cpu_leave_part(r->call->team, r->dtype, y, r->one ? 1 : r->n);
 }
@@ -101,7 +101,7 @@ static void run_copied(const share *s, int64_t first, int64_t rows, char *room) 
   for (int64_t j = 0; j < rows; j++) {
     if (r->one) vt_cpu_axes_at(&r->lines, first + j, &none, &y_at);
     char *y = r->one ? r->y + y_at * r->size : made + j * s->pitch;
-    make_row(r, first + j, room + j * s->pitch, y);
+    do_row(r, first + j, room + j * s->pitch, y);
   }
   if (!r->one) copy_out(s, rows, made, r->y + y_at * r->size);
 }
@@ -110,7 +110,7 @@ static void run_row(const share *s, int64_t i) {
   const vt_cpu_rowing *r = s->r;
   int64_t x, y;
   vt_cpu_axes_at(&r->lines, i, &x, &y);
-  make_row(r, i, r->x + x * r->size, r->y + y * r->size);
+  do_row(r, i, r->x + x * r->size, r->y + y * r->size);
 }
 
 static void run_job(void *context, uint64_t job) {

@@ -49,8 +49,8 @@ typedef struct vt_cpu_gemm_type {
   int64_t panels[VT_CPU_FEW];
   vt_cpu_stream_fn *stream[VT_CPU_FEW]; /* [rows - 1] */
   void (*masked)(const vt_cpu_masked *m);
-  /* A panel of `count` <= tile rows (or columns), number i at k being from[i*across + k*along]:
-   * panel[k][tile], those past `count` are +0. */
+  /* `count` rows (or columns), number i at k being from[i*across + k*along], as panels one after
+   * the other: panel[k][tile]; in the last one those past `count` are +0. */
   void (*pack)(const void *from, int64_t across, int64_t along, int64_t count, int64_t tile,
                int64_t k, void *panel);
   /* to[i*step] = (first ? +0 : to[i*step]) + from[i*by] */

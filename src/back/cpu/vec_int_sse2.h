@@ -2,7 +2,7 @@
  * vec_int_sse2.h - the vocabulary of the integer kernels, four lanes: pairs of 16 bits. */
 #ifndef VT_VEC_INT_H
 #define VT_VEC_INT_H
-#include <emmintrin.h>
+#include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
 enum { VQ_N = 4, VQ_ROWS = 4, VQ_GROUP = 2 };
