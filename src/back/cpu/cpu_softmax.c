@@ -11,13 +11,24 @@ float vt_cpu_row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
   return m;
 }
 
+/* What lies behind the chunk is the next one or the next row: it is fetched on the way, or what is
+ * nobody's is, which does no harm. */
+static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
+  enum { BLOCK = 256, LINE = 16 };
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    const int64_t some = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t j = i; j < i + some; j += LINE) __builtin_prefetch(x + n + j, 0, 2);
+    k->maps->exp_less(y + i, x + i, m, some);
+  }
+}
+
 float vt_cpu_row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
   float part[VT_FOLD_CHUNK], sum;
   int64_t each = VT_FOLD_CHUNK, count = 0;
   const vt_cpu_fold *fold = &k->folds->fold[VT_FOLD_SUM][VT_DTYPE_F32];
   if (n <= VT_FOLD_CHUNK) {
     float *e = y == NULL ? part : y;
-    k->folds->exp_less(e, x, m, n);
+    exp_chunk(k, x, m, n, e);
     fold->line(e, n, &sum);
     return sum;
   }

@@ -53,8 +53,6 @@ typedef struct vt_cpu_folds {
   vt_cpu_fold fold[VT_FOLDINGS][VT_FOLD_DTYPES];
   vt_cpu_seek seek[VT_FOLD_DTYPES];
   vt_cpu_running_fn *running[VT_FOLD_DTYPES];
-  /* y[i] = exp(x[i] - m), each operation rounded; y may be x. */
-  void (*exp_less)(float *y, const float *x, float m, int64_t n);
   /* y / sum in place, y from 0 to 1; the greatest of x, but for NaN and for the sign of a zero. */
   void (*share)(float *y, int64_t n, float sum);
   float (*top)(const float *x, int64_t n);

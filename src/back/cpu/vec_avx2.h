@@ -41,36 +41,11 @@ static inline void v_store_f16(uint16_t *p, V a) {
                    _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-/* ---- rows of exp and of quotients, kern_exp.inc: bits of a number, sets of lanes ---- */
-#define V_ROOTS 16 /* entries of a table that is looked into by the last bits of a number */
-static inline V v_sub(V a, V b) { return _mm256_sub_ps(a, b); }
+/* ---- quotients by fused products ---- */
+#define V_FUSED /* v_fma is one instruction */
 static inline V v_div(V a, V b) { return _mm256_div_ps(a, b); }
-static inline V v_fms(V a, V b, V c) { return _mm256_fmsub_ps(a, b, c); }   /* a*b - c */
 static inline V v_fnma(V a, V b, V c) { return _mm256_fnmadd_ps(a, b, c); } /* c - a*b */
-static inline V v_look(const float *table, V at) {
-  const __m256i bits = _mm256_castps_si256(at);
-  const V low = v_load(table), change = _mm256_xor_ps(low, v_load(table + 8));
-  const __m256i high = _mm256_srai_epi32(_mm256_slli_epi32(bits, 28), 31);
-  const V changed =
-      _mm256_and_ps(_mm256_permutevar8x32_ps(change, bits), _mm256_castsi256_ps(high));
-  return _mm256_xor_ps(_mm256_permutevar8x32_ps(low, bits), changed);
-}
-/* y * 2^floor(n/V_ROOTS), n in the last bits of t; y and the result are normal */
-static inline V v_raise(V y, V t) {
-  const __m256i fields = _mm256_set1_epi32((int)0xff800000);
-  const __m256i n = _mm256_and_si256(_mm256_slli_epi32(_mm256_castps_si256(t), 19), fields);
-  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(y), n));
-}
-static inline unsigned v_equal(V a, V b) {
-  return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_EQ_OQ));
-}
-static inline unsigned v_below(V a, V b) {
+static inline unsigned v_below(V a, V b) { /* the lanes in which a < b */
   return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ));
-}
-/* Lanes in which a is b and z lies between -most and most. */
-static inline unsigned v_equal_within(V a, V b, V z, V most) {
-  const V size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), z);
-  const V near = _mm256_cmp_ps(size, most, _CMP_LE_OQ);
-  return (unsigned)_mm256_movemask_ps(_mm256_and_ps(_mm256_cmp_ps(a, b, _CMP_EQ_OQ), near));
 }
 #endif

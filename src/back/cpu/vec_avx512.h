@@ -45,27 +45,11 @@ static inline void v_store_f16(uint16_t *p, V a) {
                       _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-/* ---- rows of exp and of quotients, kern_exp.inc: bits of a number, sets of lanes ---- */
-#define V_ROOTS 32 /* entries of a table that is looked into by the last bits of a number */
-static inline V v_sub(V a, V b) { return _mm512_sub_ps(a, b); }
+/* ---- quotients by fused products ---- */
+#define V_FUSED /* v_fma is one instruction */
 static inline V v_div(V a, V b) { return _mm512_div_ps(a, b); }
-static inline V v_fms(V a, V b, V c) { return _mm512_fmsub_ps(a, b, c); }   /* a*b - c */
 static inline V v_fnma(V a, V b, V c) { return _mm512_fnmadd_ps(a, b, c); } /* c - a*b */
-static inline V v_look(const float *table, V at) {
-  const V low = _mm512_loadu_ps(table), high = _mm512_loadu_ps(table + 16);
-  return _mm512_permutex2var_ps(low, _mm512_castps_si512(at), high);
-}
-/* y * 2^floor(n/V_ROOTS), n in the last bits of t; y and the result are normal */
-static inline V v_raise(V y, V t) {
-  const __m512i fields = _mm512_set1_epi32((int)0xff800000);
-  const __m512i n = _mm512_and_si512(_mm512_slli_epi32(_mm512_castps_si512(t), 18), fields);
-  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(y), n));
-}
-static inline unsigned v_equal(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
-static inline unsigned v_below(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
-/* Lanes in which a is b and z lies between -most and most. */
-static inline unsigned v_equal_within(V a, V b, V z, V most) {
-  const __mmask16 same = _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
-  return _mm512_mask_cmp_ps_mask(same, _mm512_abs_ps(z), most, _CMP_LE_OQ);
+static inline unsigned v_below(V a, V b) { /* the lanes in which a < b */
+  return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
 }
 #endif
