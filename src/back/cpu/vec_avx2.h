@@ -3,6 +3,7 @@
 #ifndef VT_VEC_H
 #define VT_VEC_H
 #include <immintrin.h>
+#include <stdint.h>
 enum { V_N = 8, V_REGISTERS = 16 };
 typedef __m256 V;
 static inline V v_load(const float *p) { return _mm256_loadu_ps(p); }
@@ -30,6 +31,15 @@ static inline V v_one(float x) { return _mm256_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm256_add_ps(a, b); }
 static inline V v_mul(V a, V b) { return _mm256_mul_ps(a, b); }
 static inline V v_fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
+/* f16 in memory; rounded to nearest, ties to even. */
+#define V_HAS_F16
+static inline V v_load_f16(const uint16_t *p) {
+  return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+static inline void v_store_f16(uint16_t *p, V a) {
+  _mm_storeu_si128((__m128i *)(void *)p,
+                   _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 
 /* ---- quotients by fused products ---- */
 #define V_FUSED /* v_fma is one instruction */

@@ -29,9 +29,11 @@ VT_FN vt_s vt_s_narrow(vt_d x) { return (vt_s)_mm512_cvtpd_ps((__m512d)x); }
 /* ---- words of fun_quick.inc ---- */
 
 /* x, but not beyond the limits; NaN stays NaN: these return their second operand for one. */
+VT_FN vt_d vt_at_most(vt_d x, double hi) {
+  return (vt_d)_mm512_min_pd(_mm512_set1_pd(hi), (__m512d)x);
+}
 VT_FN vt_d vt_within(vt_d x, double lo, double hi) {
-  const __m512d low = _mm512_max_pd(_mm512_set1_pd(lo), (__m512d)x);
-  return (vt_d)_mm512_min_pd(_mm512_set1_pd(hi), low);
+  return vt_at_most((vt_d)_mm512_max_pd(_mm512_set1_pd(lo), (__m512d)x), hi);
 }
 /* Not 0 where some lane has none of these bits. */
 VT_FN int vt_lacking(vt_i x, int64_t bits) {
