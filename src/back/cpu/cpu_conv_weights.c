@@ -78,6 +78,7 @@ int takes_conv_weight_grad(const vt_cpu_call *c) {
 }
 
 uint64_t scratch_conv_weight_grad(const vt_cpu_call *c) {
+  if (vt_cpu_count(c->out) == 0) return 0;
   const layout l = layout_of(c);
   return l.packed_bytes + l.grid_bytes + l.jobs * l.room_bytes;
 }
@@ -298,9 +299,9 @@ static void item_job(void *context, uint64_t job) {
 }
 
 vt_status run_conv_weight_grad(vt_cpu_call *c) {
+  if (vt_cpu_count(c->out) == 0) return VT_OK;
   gradient g = {.c = c, .l = layout_of(c), .packed = c->work};
   const layout *l = &g.l;
-  if (vt_cpu_count(c->out) == 0) return VT_OK;
   g.grid = g.packed + l->packed_bytes;
   g.rooms = g.grid + l->grid_bytes;
   g.jobs =
