@@ -18,6 +18,7 @@ enum {
   LEAF1_ECX_FMA = 1 << 12,
   LEAF1_ECX_OSXSAVE = 1 << 27,
   LEAF1_ECX_AVX = 1 << 28,
+  LEAF1_ECX_F16C = 1 << 29,
   LEAF7_EBX_AVX2 = 1 << 5,
   LEAF7_EBX_AVX512F = 1 << 16,
   LEAF7_EBX_AVX512DQ = 1 << 17,
@@ -48,8 +49,9 @@ static void detect(vt_cpu *c) {
   const unsigned skylake =
       LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512DQ | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL;
   c->fma = avx && has(c1, LEAF1_ECX_FMA);
+  c->f16c = avx && has(c1, LEAF1_ECX_F16C);
   c->avx2 = avx && has(b7, LEAF7_EBX_AVX2);
-  c->avx512 = c->avx2 && c->fma && has(b7, skylake) && has(saved, XCR0_ZMM);
+  c->avx512 = c->avx2 && c->fma && c->f16c && has(b7, skylake) && has(saved, XCR0_ZMM);
   c->vnni = c->avx512 && has(c7, LEAF7_ECX_VNNI);
 }
 
@@ -79,7 +81,7 @@ void vt_cpu_describe(char *out, size_t n) {
   const struct {
     const char *name;
     int has;
-  } all[] = {{"sse2", c->sse2},     {"fma", c->fma},   {"avx2", c->avx2},
+  } all[] = {{"sse2", c->sse2},     {"fma", c->fma},   {"f16c", c->f16c}, {"avx2", c->avx2},
              {"avx512", c->avx512}, {"vnni", c->vnni}, {"neon", c->neon}};
   size_t used = 0;
   if (n != 0) out[0] = 0;

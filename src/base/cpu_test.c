@@ -9,7 +9,7 @@ static void test_consistent(void) {
   CHECK(c == vt_cpu_get());
   CHECK(c->cores >= 1);
   CHECK(!c->vnni || c->avx512);
-  CHECK(!c->avx512 || (c->avx2 && c->fma));
+  CHECK(!c->avx512 || (c->avx2 && c->fma && c->f16c));
   CHECK(!(c->sse2 && c->neon));
 }
 
@@ -25,6 +25,7 @@ static void test_description(void) {
   char text[64], small[64];
   vt_cpu_describe(text, sizeof text);
   CHECK(has_word(text, "sse2") == c->sse2 && has_word(text, "fma") == c->fma);
+  CHECK(has_word(text, "f16c") == c->f16c);
   CHECK(has_word(text, "avx2") == c->avx2 && has_word(text, "avx512") == c->avx512);
   CHECK(has_word(text, "vnni") == c->vnni && has_word(text, "neon") == c->neon);
   for (size_t n = 0; n < sizeof small; n++) { /* whole words only, and never past the end */
@@ -48,6 +49,7 @@ static void test_kernel_agrees(void) {
   const vt_cpu *c = vt_cpu_get();
   CHECK(has_word(line, "sse2") == c->sse2);
   CHECK(has_word(line, "fma") == c->fma);
+  CHECK(has_word(line, "f16c") == c->f16c);
   CHECK(has_word(line, "avx2") == c->avx2);
   CHECK((has_word(line, "avx512f") && has_word(line, "avx512bw") && has_word(line, "avx512dq") &&
          has_word(line, "avx512vl")) == c->avx512);
