@@ -167,7 +167,7 @@ typedef struct vt_bk_api {
   int32_t (*metrics)(vt_bk_program *prog, vt_bk_metrics *out_metrics);
   /* May be left out. Where the bytes of a buffer lie, when the host can read and write them there
    * between runs: results are then looked at where they are instead of being copied. NULL: it
-   * cannot. Holds until `buffer_free`. */
+   * cannot. Holds until `buffer_free`. Not asked for PARAMETER and STATE, which change as said. */
   void *(*buffer_map)(vt_bk_device *dev, uint64_t handle);
   /* May be left out. Told before the first run: what the host looks at after each. VT_OK: when
    * `wait` returns, every NaN there is the canonical one; anything else: the host sees to it. */
