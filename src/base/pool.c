@@ -12,7 +12,7 @@
 
 /* A look and a pause take some 10 to 50 nanoseconds, so these are tens of microseconds: longer than
  * it takes to fall asleep and to be woken. */
-enum { MAX_THREADS = 1024, LOOKS = 1000 };
+enum { LOOKS = 1000 };
 
 struct vt_pool {
   vt_alloc a;
@@ -126,9 +126,9 @@ static void announce(vt_pool *p) {
 }
 
 vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
-  if (threads > MAX_THREADS)
+  if (threads > VT_POOL_MOST)
     return VT_FAIL(d, VT_LIMIT, "%u threads asked for, at most %d are accepted", threads,
-                   MAX_THREADS);
+                   VT_POOL_MOST);
   const unsigned workers = threads > 1 ? threads - 1 : 0;
   const size_t bytes = sizeof(vt_pool) + workers * sizeof(pthread_t);
   vt_pool *p = vt_alloc_new(a, bytes);

@@ -8,7 +8,8 @@
 typedef struct vt_pool vt_pool;
 typedef void vt_job_fn(void *context, uint64_t job);
 
-/* `threads` counts the caller too: 1 starts no worker. */
+enum { VT_POOL_MOST = 1024 }; /* threads */
+/* `threads` counts the caller too: 1 starts no worker. More than VT_POOL_MOST are VT_LIMIT. */
 vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) VT_NODISCARD;
 void vt_pool_free(vt_pool *p);
 /* Runs jobs 0..n-1 and returns when all are done. The caller takes part, inside the numerics

@@ -130,12 +130,13 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
   return refuse(host, VT_UNSUPPORTED, text);
 }
 
+/* The host says how many may be busy; fewer are as good, and no bit depends on it. */
 static uint32_t pick_threads(const vt_bk_host *host) {
   const int says = host->size >= offsetof(vt_bk_host, threads) + sizeof host->threads;
   const uint32_t asked = says ? host->threads : 0;
-  const uint32_t cores = vt_cpu_get()->cores;
-  if (asked != 0) return asked;
-  return cores > 0 ? cores : 1;
+  const uint32_t wanted = asked != 0 ? asked : vt_cpu_get()->cores;
+  if (wanted == 0) return 1;
+  return wanted < VT_POOL_MOST ? wanted : VT_POOL_MOST;
 }
 
 static void describe(vt_bk_device *dev) {

@@ -328,14 +328,40 @@ static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
   return offset;
 }
 
-/* Elements first .. first + n - 1 to or from a block, row by row. */
+/* A row of a place: where it begins, and its number along each axis but the last. */
+typedef struct row_of_place {
+  char *data;
+  int64_t at[VT_MAX_RANK];
+} row_of_place;
+
+static row_of_place find_row(const vt_cpu_chain *c, const place *p, int64_t number) {
+  row_of_place r = {.data = p->data};
+  for (uint32_t k = c->rank - 1; k-- > 0;) {
+    r.at[k] = number % c->dim[k];
+    r.data += r.at[k] * p->stride[k];
+    number /= c->dim[k];
+  }
+  return r;
+}
+
+static void next_row(const vt_cpu_chain *c, const place *p, row_of_place *r) {
+  for (uint32_t k = c->rank - 1; k-- > 0;) {
+    r->data += p->stride[k];
+    if (++r->at[k] < c->dim[k]) return;
+    r->data -= p->stride[k] * c->dim[k];
+    r->at[k] = 0;
+  }
+}
+
+/* Elements first .. first + n - 1 to a block, or back from it, row by row. */
 static void gather(const vt_cpu_chain *c, const place *p, int64_t first, int64_t n, char *block,
                    int back) {
-  const int64_t step = p->stride[c->rank - 1], size = p->size;
-  for (int64_t done = 0; done < n;) {
-    const int64_t column = (first + done) % c->row, left = c->row - column;
-    const int64_t here = left < n - done ? left : n - done;
-    char *there = p->data + offset_of(c, p, first + done);
+  const int64_t length = c->dim[c->rank - 1], step = p->stride[c->rank - 1], size = p->size;
+  row_of_place r = find_row(c, p, first / length);
+  int64_t column = first % length;
+  for (int64_t done = 0; done < n; column = 0, next_row(c, p, &r)) {
+    const int64_t here = length - column < n - done ? length - column : n - done;
+    char *there = r.data + column * step;
     if (back)
       vt_cpu_copy_line(there, step, block + done * size, size, p->size, here);
     else
@@ -353,12 +379,17 @@ typedef struct part {
   void *at[MOST_VALUES];
 } part;
 
-static void begin(part *p, int64_t first) {
+/* For at most n elements. */
+static void begin(part *p, int64_t n) {
   const vt_cpu_chain *c = p->c;
-  for (uint32_t i = 0; i < MOST_VALUES; i++)
+  const int64_t most = n < c->block ? n : c->block;
+  for (uint32_t i = 0; i < c->n_sources; i++) {
+    const place *x = &c->source[i];
     if (c->at[i] >= 0) p->at[i] = p->blocks + c->at[i];
-  for (uint32_t i = 0; i < c->n_sources; i++)
-    if (c->source[i].how == ONE) gather(c, &c->source[i], first, c->block, p->at[i], 0);
+    if (x->how == ONE) vt_cpu_copy_line(p->at[i], x->size, x->data, 0, x->size, most);
+  }
+  for (uint32_t i = 0; i < c->n_steps; i++)
+    if (c->at[c->step[i].out] >= 0) p->at[c->step[i].out] = p->blocks + c->at[c->step[i].out];
 }
 
 static void bring(part *p, uint32_t i, int64_t first, int64_t n, int new_row) {
@@ -398,7 +429,7 @@ void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
   _Alignas(64) char blocks[BLOCK_BYTES];
   part p = {.c = c, .blocks = blocks};
   int new_row = 1;
-  begin(&p, first);
+  begin(&p, n);
   for (int64_t done = 0; done < n;) {
     const int64_t at = first + done, row_left = c->row - at % c->row;
     int64_t here = n - done < c->block ? n - done : c->block;

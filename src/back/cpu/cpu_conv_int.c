@@ -101,6 +101,7 @@ static uint64_t dense_bytes(const vt_view *w) {
 uint64_t vt_cpu_work_conv_int(const vt_cpu_call *c) {
   conv_int v;
   vt_cpu_int_products all;
+  if (vt_cpu_count(c->out) == 0) return 0;
   describe(c, &v, &all);
   return dense_bytes(&c->in[1]) + vt_cpu_int_work(c->team, &all);
 }

@@ -74,6 +74,7 @@ static layout layout_of(const vt_cpu_call *c) {
 }
 
 uint64_t vt_cpu_work_conv_weight_grad(const vt_cpu_call *c) {
+  if (vt_cpu_count(c->out) == 0) return 0;
   const layout l = layout_of(c);
   return l.packed_bytes + l.grid_bytes + l.jobs * l.room_bytes;
 }
@@ -294,9 +295,9 @@ static void item_job(void *context, uint64_t job) {
 }
 
 vt_status vt_cpu_run_conv_weight_grad(vt_cpu_call *c) {
+  if (vt_cpu_count(c->out) == 0) return VT_OK;
   gradient g = {.c = c, .l = layout_of(c), .packed = c->work};
   const layout *l = &g.l;
-  if (vt_cpu_count(c->out) == 0) return VT_OK;
   g.grid = g.packed + l->packed_bytes;
   g.rooms = g.grid + l->grid_bytes;
   g.jobs =

@@ -4,35 +4,6 @@
 #include <string.h>
 #include "cpu_move.h"
 
-/* ---- lines ---- */
-
-static void copy_apart(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size,
-                       int64_t n) {
-  switch (size) {
-    case 1:
-      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
-      break;
-    case 2:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 2);
-      break;
-    case 4:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 4);
-      break;
-    default:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 8);
-      break;
-  }
-}
-
-void vt_cpu_copy_line(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size,
-                      int64_t n) {
-  if (to_step == size && from_step == size) {
-    memcpy(to, from, (size_t)(n * size));
-  } else {
-    copy_apart(to, to_step, from, from_step, size, n);
-  }
-}
-
 /* ---- paths ---- */
 
 typedef vt_cpu_lines axes;

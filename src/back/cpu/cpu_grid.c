@@ -35,7 +35,7 @@ static int64_t reach(const vt_cpu_axis *a) {
 }
 
 int vt_cpu_grid_of(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out) {
-  double field = 1, places = 1, all = 1;
+  double field = 1, all = 1;
   for (int i = 0; i < VT_CPU_AXES; i++) {
     const vt_cpu_axis *a = &axis[i];
     const int64_t cycle = a->step / vt_cpu_gcd(a->step, a->delta == 0  ? a->step
@@ -44,10 +44,10 @@ int vt_cpu_grid_of(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out) {
     if (a->taps == 0 || a->places == 0) return 0;
     out->phases[i] = a->taps < cycle ? a->taps : cycle;
     out->length[i] = a->places + reach(a) / a->step;
-    field *= (double)a->dim, places *= (double)a->places;
+    field *= (double)a->dim;
     all *= (double)out->phases[i] * (double)out->length[i];
   }
-  if (all > 4 * (field + places) + 4096) return 0;
+  if (all > 4 * field + 1024) return 0;
   out->phase = out->length[0] * out->length[1] * out->length[2];
   out->channel = out->phases[0] * out->phases[1] * out->phases[2] * out->phase;
   return 1;

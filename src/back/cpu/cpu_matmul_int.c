@@ -98,6 +98,7 @@ static void describe(const vt_cpu_call *c, product *p, vt_cpu_int_products *out)
 uint64_t vt_cpu_work_matmul_int(const vt_cpu_call *c) {
   product p;
   vt_cpu_int_products all;
+  if (vt_cpu_count(c->out) == 0) return 0;
   describe(c, &p, &all);
   return vt_cpu_int_work(c->team, &all);
 }

@@ -3,6 +3,7 @@
  * handlers that move elements. */
 #ifndef VT_CPU_MOVE_H
 #define VT_CPU_MOVE_H
+#include <string.h>
 #include "cpu_backend.h"
 
 /* ---- views of views ---- */
@@ -40,9 +41,33 @@ int64_t vt_cpu_walk_left(const vt_cpu_walk *w, int64_t most);
 
 /* Which of the sizes of vt_cpu_moves it is; VT_CPU_SIZES - 1 at most. */
 unsigned vt_cpu_size_index(int64_t size);
-/* n elements of 1, 2, 4 or 8 bytes, so many bytes apart in either place. */
-void vt_cpu_copy_line(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size,
-                      int64_t n);
+/* n elements of 1, 2, 4 or 8 bytes, so many bytes apart in either place. Lines may be short, so it
+ * is made where it is used. */
+static inline void vt_cpu_copy_apart(char *to, int64_t to_step, const char *from, int64_t from_step,
+                                     int64_t size, int64_t n) {
+  switch (size) {
+    case 1:
+      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
+      break;
+    case 2:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 2);
+      break;
+    case 4:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 4);
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 8);
+      break;
+  }
+}
+static inline void vt_cpu_copy_line(char *to, int64_t to_step, const char *from, int64_t from_step,
+                                    int64_t size, int64_t n) {
+  if (to_step == size && from_step == size) {
+    memcpy(to, from, (size_t)(n * size));
+  } else {
+    vt_cpu_copy_apart(to, to_step, from, from_step, size, n);
+  }
+}
 
 /* ---- paths: found once, gone any number of times ---- */
 

@@ -31,6 +31,7 @@ struct vt_bk_program {
   list steps;
   uint32_t n_arenas;
   uint8_t writes[VT_CPU_ARENAS]; /* arenas that a step writes to */
+  uint64_t ends[VT_CPU_ARENAS];  /* of each arena: the bytes that the steps need of it */
   uint64_t may_keep;             /* bytes, while it is made */
   vt_bk_error error;             /* the first of the last run */
 };
@@ -145,26 +146,51 @@ static void list_free(const vt_bk_host *host, list *l) {
   vt_cpu_memory_free(host, l->launches);
 }
 
-static int32_t note_tensors(vt_bk_program *p, const vt_bk_tensor *t, uint32_t n, int written) {
-  for (uint32_t i = 0; i < n; i++) {
-    if (t[i].arena >= VT_CPU_ARENAS) return VT_LIMIT;
-    if (t[i].arena >= p->n_arenas) p->n_arenas = t[i].arena + 1;
-    if (written) p->writes[t[i].arena] = 1;
-  }
+static int32_t note_bytes(vt_bk_program *p, uint32_t arena, uint64_t end) {
+  if (arena >= VT_CPU_ARENAS) return VT_UNSUPPORTED;
+  if (arena >= p->n_arenas) p->n_arenas = arena + 1;
+  if (end > p->ends[arena]) p->ends[arena] = end;
   return VT_OK;
 }
 
-static int32_t note_arenas(vt_bk_program *p, const vt_bk_step *s) {
-  int32_t status = note_tensors(p, s->in, s->n_in, 0);
-  if (status == VT_OK) status = note_tensors(p, s->out, s->n_out, 1);
-  for (uint32_t k = 0; k < s->n_body && status == VT_OK; k++) {
-    status = note_tensors(p, s->body[k].in, s->body[k].n_in, 1);
-    if (status == VT_OK) status = note_tensors(p, s->body[k].out, s->body[k].n_out, 1);
+/* Behind the last element of a tensor in its arena. */
+static uint64_t end_of(const vt_bk_tensor *t) {
+  int64_t last = 0;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (t->dim[i] == 0) return t->offset;
+    if (t->stride[i] > 0) last += (t->dim[i] - 1) * t->stride[i];
   }
-  if (status != VT_OK || s->work_bytes == 0) return status;
-  if (s->work_arena >= VT_CPU_ARENAS) return VT_LIMIT;
-  if (s->work_arena >= p->n_arenas) p->n_arenas = s->work_arena + 1;
-  return VT_OK;
+  return t->offset + (uint64_t)(last + 1) * vt_cpu_bytes_of(t->dtype);
+}
+
+static int32_t note_tensors(vt_bk_program *p, const vt_bk_tensor *t, uint32_t n, int written) {
+  int32_t status = VT_OK;
+  for (uint32_t i = 0; i < n && status == VT_OK; i++) {
+    status = note_bytes(p, t[i].arena, end_of(&t[i]));
+    if (status == VT_OK && written) p->writes[t[i].arena] = 1;
+  }
+  return status;
+}
+
+static int32_t note_steps(vt_bk_program *p, const vt_bk_step *s, uint64_t n);
+
+static int32_t note_body(vt_bk_program *p, const vt_bk_body *b) {
+  int32_t status = note_tensors(p, b->in, b->n_in, 1);
+  if (status == VT_OK) status = note_tensors(p, b->out, b->n_out, 1);
+  return status == VT_OK ? note_steps(p, b->steps, b->n_steps) : status;
+}
+
+/* What of the arenas the steps use, those of bodies too. */
+static int32_t note_steps(vt_bk_program *p, const vt_bk_step *s, uint64_t n) {
+  int32_t status = VT_OK;
+  for (; n > 0 && status == VT_OK; n--, s++) {
+    status = note_tensors(p, s->in, s->n_in, 0);
+    if (status == VT_OK) status = note_tensors(p, s->out, s->n_out, 1);
+    for (uint32_t k = 0; k < s->n_body && status == VT_OK; k++) status = note_body(p, &s->body[k]);
+    if (status == VT_OK && s->work_bytes > 0)
+      status = note_bytes(p, s->work_arena, s->work_offset + s->work_bytes);
+  }
+  return status;
 }
 
 static uint64_t count_steps(const vt_bk_step *s) {
@@ -198,8 +224,18 @@ static vt_view *add_views(vt_view *v, const vt_bk_tensor *t, uint32_t n) {
 }
 
 /* What is kept saves time alone: without it, or without memory for it, steps do the same work in
- * every run. It may take a third of what there is, since it is about as large as the parameters it
- * is made of, for which there must be memory too. */
+ * every run. It may take half of what the arenas leave, for which memory is taken only later. */
+static uint64_t most_kept(const vt_bk_program *p) {
+  const uint64_t available = vt_memory_available();
+  uint64_t needed = 0;
+  if (available == 0) return UINT64_MAX; /* not known */
+  for (uint32_t i = 0; i < p->n_arenas; i++) {
+    if (p->ends[i] >= available - needed) return 0;
+    needed += p->ends[i];
+  }
+  return (available - needed) / 2;
+}
+
 static void *keep(vt_bk_program *p, uint64_t bytes) {
   if (bytes == 0 || bytes > p->may_keep) return NULL;
   void *made = vt_cpu_memory_take(p->dev->host, bytes);
@@ -311,11 +347,8 @@ static int32_t build_list(vt_bk_program *p, const vt_bk_step *steps, uint64_t n,
   uint64_t taken = 0;
   out->launches = vt_cpu_memory_new(p->dev->host, n * sizeof *out->launches);
   if (out->launches == NULL) return VT_NOMEM;
-  for (uint64_t i = 0; i < n; i++) {
+  for (uint64_t i = 0; i < n; i++)
     if (vt_cpu_step_check(p->dev, &steps[i]) != VT_OK) return VT_UNSUPPORTED;
-    const int32_t status = note_arenas(p, &steps[i]);
-    if (status != VT_OK) return status;
-  }
   for (uint64_t i = 0; i < n; i += taken) {
     launch *at = &out->launches[out->n++];
     const int32_t status = build_next(p, steps, i, n, number, at, &taken);
@@ -331,9 +364,9 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
   p->error.size = sizeof p->error;
-  const uint64_t available = vt_memory_available();
-  p->may_keep = available != 0 ? available / 3 : UINT64_MAX;
-  const int32_t s = build_list(p, steps, n, 0, &p->steps);
+  int32_t s = note_steps(p, steps, n);
+  p->may_keep = most_kept(p);
+  if (s == VT_OK) s = build_list(p, steps, n, 0, &p->steps);
   if (s == VT_OK) {
     *out = p;
   } else {

@@ -100,8 +100,14 @@ uint64_t vt_cpu_slide_pack_bytes(const vt_cpu_team *t, const vt_cpu_slide *s) {
   return layout_of(t, s).packed_bytes;
 }
 
+/* Where there is nothing to do even a large field needs nothing. */
+static int is_empty(const vt_cpu_slide *s, const layout *l) {
+  return s->images == 0 || s->groups == 0 || s->rows == 0 || l->span == 0;
+}
+
 uint64_t vt_cpu_slide_work(const vt_cpu_team *t, const vt_cpu_slide *s) {
   const layout l = layout_of(t, s);
+  if (is_empty(s, &l)) return 0;
   return vt_cpu_to_line(l.packed_bytes) + l.at_bytes + l.grid_bytes + l.jobs * l.room_bytes;
 }
 
@@ -296,7 +302,7 @@ static void fill_at(const vt_cpu_slide *s, const layout *l, int64_t *at) {
 void vt_cpu_slide_run(const vt_cpu_team *t, const vt_cpu_slide *s, void *work) {
   sliding u = {.s = s, .l = layout_of(t, s), .packed = s->packed};
   char *at = work;
-  if (s->images == 0 || s->groups == 0 || s->rows == 0 || u.l.span == 0) return;
+  if (is_empty(s, &u.l)) return;
   if (u.packed == NULL) {
     vt_cpu_slide_pack(t, s, at);
     u.packed = at;
