@@ -10,7 +10,7 @@
  *           block; where rows are short a block takes many of them, always gathered
  * After vt_cpu_chain_place nothing is written but results, so threads may share a chain. */
 #include <string.h>
-#include "cpu_backend.h"
+#include "cpu_move.h"
 
 enum {
   MOST_STEPS = 64,
@@ -318,33 +318,6 @@ void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base) {
 
 /* ---- elements between their places and a block ---- */
 
-/* n elements, so many bytes apart on either side. */
-static void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step,
-                         uint32_t size, int64_t n) {
-  switch (size) {
-    case 1:
-      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
-      break;
-    case 2:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 2);
-      break;
-    case 4:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 4);
-      break;
-    default:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 8);
-      break;
-  }
-}
-
-static void copy_run(char *to, int64_t to_step, const char *from, int64_t from_step, uint32_t size,
-                     int64_t n) {
-  if (to_step == (int64_t)size && from_step == (int64_t)size)
-    memcpy(to, from, (size_t)n * size);
-  else
-    copy_strided(to, to_step, from, from_step, size, n);
-}
-
 /* Where element `first` lies from the first one, in bytes. */
 static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
   int64_t offset = 0;
@@ -390,9 +363,9 @@ static void gather(const vt_cpu_chain *c, const place *p, int64_t first, int64_t
     const int64_t here = length - column < n - done ? length - column : n - done;
     char *there = r.data + column * step;
     if (back)
-      copy_run(there, step, block + done * size, size, p->size, here);
+      vt_cpu_copy_line(there, step, block + done * size, size, p->size, here);
     else
-      copy_run(block + done * size, size, there, step, p->size, here);
+      vt_cpu_copy_line(block + done * size, size, there, step, p->size, here);
     done += here;
   }
 }
@@ -413,7 +386,7 @@ static void begin(part *p, int64_t n) {
   for (uint32_t i = 0; i < c->n_sources; i++) {
     const place *x = &c->source[i];
     if (c->at[i] >= 0) p->at[i] = p->blocks + c->at[i];
-    if (x->how == ONE) copy_run(p->at[i], x->size, x->data, 0, x->size, most);
+    if (x->how == ONE) vt_cpu_copy_line(p->at[i], x->size, x->data, 0, x->size, most);
   }
   for (uint32_t i = 0; i < c->n_steps; i++)
     if (c->at[c->step[i].out] >= 0) p->at[c->step[i].out] = p->blocks + c->at[c->step[i].out];
@@ -431,7 +404,7 @@ static void bring(part *p, uint32_t i, int64_t first, int64_t n, int new_row) {
   } else if (c->crosses || step != 0) {
     gather(c, x, first, n, p->at[i], 0);
   } else if (new_row) { /* the same number all along the row */
-    copy_run(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
+    vt_cpu_copy_line(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
   }
 }
 
@@ -475,11 +448,10 @@ typedef struct sharing {
 } sharing;
 
 /* Cut where a line of cache begins, if the result does. */
-enum { LINE = 64 };
+enum { GRAIN = 64 }; /* elements */
 static int64_t first_of(const sharing *s, uint64_t job) {
-  const int64_t lines = (s->c->count + LINE - 1) / LINE;
-  const int64_t first = vt_cpu_first(lines, s->jobs, job) * LINE;
-  return first < s->c->count ? first : s->c->count;
+  const int64_t first = vt_cpu_first(vt_cpu_parts(s->c->count, GRAIN), s->jobs, job) * GRAIN;
+  return vt_cpu_least(first, s->c->count);
 }
 
 static void run_job(void *context, uint64_t job) {
@@ -489,8 +461,8 @@ static void run_job(void *context, uint64_t job) {
 }
 
 void vt_cpu_chain_run(const vt_cpu_chain *c) {
-  const uint64_t lines = (uint64_t)(c->count + LINE - 1) / LINE;
-  sharing s = {c, vt_cpu_jobs(c->team, lines, c->cost * LINE)};
+  const uint64_t grains = (uint64_t)vt_cpu_parts(c->count, GRAIN);
+  sharing s = {c, vt_cpu_jobs(c->team, grains, c->cost * GRAIN)};
   if (c->count == 0) return;
   vt_cpu_share(c->team, s.jobs, run_job, &s);
 }
