@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu.c - asks the processor what it has and the operating system what it saves. This is one of
  * the two files of the project that ask which machine they are compiled for. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "vt_cpu.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +20,7 @@ enum {
   LEAF1_ECX_FMA = 1 << 12,
   LEAF1_ECX_OSXSAVE = 1 << 27,
   LEAF1_ECX_AVX = 1 << 28,
+  LEAF1_ECX_F16C = 1 << 29,
   LEAF7_EBX_AVX2 = 1 << 5,
   LEAF7_EBX_AVX512F = 1 << 16,
   LEAF7_EBX_AVX512DQ = 1 << 17,
@@ -48,6 +51,7 @@ static void detect(vt_cpu *c) {
   const unsigned skylake =
       LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512DQ | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL;
   c->fma = avx && has(c1, LEAF1_ECX_FMA);
+  c->f16c = avx && has(c1, LEAF1_ECX_F16C);
   c->avx2 = avx && has(b7, LEAF7_EBX_AVX2);
   c->avx512 = c->avx2 && c->fma && has(b7, skylake) && has(saved, XCR0_ZMM);
   c->vnni = c->avx512 && has(c7, LEAF7_ECX_VNNI);
@@ -63,9 +67,19 @@ void vt_cpu_pause(void) {}
 static void detect(vt_cpu *c) { (void)c; }
 #endif
 
+/* Those that this process was given, which may be a few of a large machine's. */
+static unsigned count_cores(void) {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+#if defined(__linux__)
+  cpu_set_t given;
+  if (sched_getaffinity(0, sizeof given, &given) == 0 && CPU_COUNT(&given) > 0)
+    return (unsigned)CPU_COUNT(&given);
+#endif
+  return online > 0 ? (unsigned)online : 1;
+}
+
 static void detect_once(void) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  found.cores = cores > 0 ? (unsigned)cores : 1;
+  found.cores = count_cores();
   detect(&found);
 }
 
