@@ -1,6 +1,11 @@
 # The kernels of src/back/cpu are compiled once for each row of isa.def, each file with the options
 # that its row stands for; which one runs is decided when a device is opened.
 set(isa_common "-O3;-fno-trapping-math")
+# A kernel may say that its loop can become vectors; Clang warns of each that it leaves as it is
+# (divisions of integers, `scalar`, builds for sanitizers).
+if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+  list(APPEND isa_common -Wno-pass-failed)
+endif()
 # Vectors wider than the registers are passed in memory, which GCC mentions (psabi); all that pass
 # them are inside one file.
 set(isa_fun "-Wno-psabi;-Wno-sign-conversion")

@@ -6,8 +6,9 @@
 #   clang  build-clang/  --full: all tests but those that look at sources or build by themselves
 #   tsan   build-tsan/   --full: clang with the thread sanitizer: unit
 # A lane that cannot run here is skipped and says why, unless VOLTA_REQUIRE (a comma list of gcc,
-# clang, tsan) names what it lacks: then it fails. --full sets VOLTA_TEST_FULL=1, by which a test
-# chooses its long form.
+# clang, tsan) names what it lacks: then it fails. --full sets VOLTA_TEST_FULL=1 for the lane gcc, by
+# which a test chooses its long form: more cases of the same kinds, which need no second compiler and
+# would take hours under a sanitizer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +17,6 @@ case ${1-} in
   '') ;;
   --full)
     full=yes
-    export VOLTA_TEST_FULL=1
     ;;
   *)
     echo "usage: test.sh [--full]" >&2
@@ -24,6 +24,7 @@ case ${1-} in
     ;;
 esac
 
+unset VOLTA_TEST_FULL
 jobs=${VOLTA_JOBS:-$(nproc)}
 failed_lanes=() skipped_lanes=() reports=()
 
@@ -84,7 +85,9 @@ export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:detect_stack_use_
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 
 if command -v gcc >/dev/null; then
+  if [[ $full == yes ]]; then export VOLTA_TEST_FULL=1; fi
   lane gcc build gcc ""
+  unset VOLTA_TEST_FULL
 else
   without gcc gcc "no gcc"
 fi

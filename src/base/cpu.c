@@ -53,7 +53,7 @@ static void detect(vt_cpu *c) {
   c->fma = avx && has(c1, LEAF1_ECX_FMA);
   c->f16c = avx && has(c1, LEAF1_ECX_F16C);
   c->avx2 = avx && has(b7, LEAF7_EBX_AVX2);
-  c->avx512 = c->avx2 && c->fma && has(b7, skylake) && has(saved, XCR0_ZMM);
+  c->avx512 = c->avx2 && c->fma && c->f16c && has(b7, skylake) && has(saved, XCR0_ZMM);
   c->vnni = c->avx512 && has(c7, LEAF7_ECX_VNNI);
 }
 
@@ -93,7 +93,7 @@ void vt_cpu_describe(char *out, size_t n) {
   const struct {
     const char *name;
     int has;
-  } all[] = {{"sse2", c->sse2},     {"fma", c->fma},   {"avx2", c->avx2},
+  } all[] = {{"sse2", c->sse2},     {"fma", c->fma},   {"f16c", c->f16c}, {"avx2", c->avx2},
              {"avx512", c->avx512}, {"vnni", c->vnni}, {"neon", c->neon}};
   size_t used = 0;
   if (n != 0) out[0] = 0;

@@ -13,7 +13,7 @@ static void test_consistent(void) {
   CHECK(c == vt_cpu_get());
   CHECK(c->cores >= 1);
   CHECK(!c->vnni || c->avx512);
-  CHECK(!c->avx512 || (c->avx2 && c->fma));
+  CHECK(!c->avx512 || (c->avx2 && c->fma && c->f16c));
   CHECK(!(c->sse2 && c->neon));
 }
 
@@ -46,6 +46,7 @@ static void test_description(void) {
   char text[64], small[64];
   vt_cpu_describe(text, sizeof text);
   CHECK(has_word(text, "sse2") == c->sse2 && has_word(text, "fma") == c->fma);
+  CHECK(has_word(text, "f16c") == c->f16c);
   CHECK(has_word(text, "avx2") == c->avx2 && has_word(text, "avx512") == c->avx512);
   CHECK(has_word(text, "vnni") == c->vnni && has_word(text, "neon") == c->neon);
   for (size_t n = 0; n < sizeof small; n++) { /* whole words only, and never past the end */

@@ -12,6 +12,6 @@ typedef struct vt_cpu {
 const vt_cpu *vt_cpu_get(void); /* detected once, thread-safe */
 /* Tells the processor that this thread does nothing but look for a change. */
 void vt_cpu_pause(void);
-/* "sse2 fma avx2 avx512 vnni" */
+/* "sse2 fma f16c avx2 avx512 vnni" */
 void vt_cpu_describe(char *out, size_t n);
 #endif

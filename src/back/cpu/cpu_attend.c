@@ -11,11 +11,6 @@
 #include "cpu_attention.h"
 #include "vt_num.h"
 
-enum {
-  LEVELS = 20,   /* 8^20 blocks are more than there can be */
-  SUM_LANES = 32 /* of the ordered sum */
-};
-
 /* ---- what a row sees ---- */
 
 /* Where [b, h, i, 0] of an operand that broadcasts lies, and its stride along the keys. */
@@ -47,10 +42,11 @@ static void look(const vt_attend_task *t, const int64_t at[3], vt_attend_seen *x
   const int64_t length = t->more.length == 0 ? keys : length_at(&in[t->more.length], at[0]);
   const int64_t p = vt_i64_wrap_add(at[2], vt_i64_wrap_sub(length, t->size.queries));
   const int64_t before = vt_i64_wrap_sub(p, a->window), after = vt_i64_wrap_add(p, a->window);
-  *x = (vt_attend_seen){.hi = most(0, least(keys, length)), .row = {.scale = t->scale}};
-  if (a->causal && p < x->hi) x->hi = most(0, p + 1);
+  *x = (vt_attend_seen){.hi = vt_cpu_most(0, vt_cpu_least(keys, length)),
+                        .row = {.scale = t->scale}};
+  if (a->causal && p < x->hi) x->hi = vt_cpu_most(0, p + 1);
   if (a->window > 0 && before >= 0) x->lo = before < keys ? before + 1 : keys;
-  if (a->window > 0 && !a->causal) x->hi = most(0, least(x->hi, after));
+  if (a->window > 0 && !a->causal) x->hi = vt_cpu_most(0, vt_cpu_least(x->hi, after));
   if (t->more.bias != 0)
     x->row.bias =
         (const float *)in[t->more.bias].data + place_of(&in[t->more.bias], at, &x->row.bias_step);
@@ -78,7 +74,7 @@ static void union_of(const vt_attend_seen *x, int64_t rows, int64_t *lo, int64_t
   *lo = INT64_MAX, *hi = 0;
   for (int64_t r = 0; r < rows; r++) {
     if (x[r].hi == 0) continue;
-    *lo = least(*lo, x[r].lo), *hi = most(*hi, x[r].hi);
+    *lo = vt_cpu_least(*lo, x[r].lo), *hi = vt_cpu_most(*hi, x[r].hi);
   }
   if (*hi == 0) *lo = 0;
 }
@@ -86,7 +82,7 @@ static void union_of(const vt_attend_seen *x, int64_t rows, int64_t *lo, int64_t
 /* Those among lo .. hi - 1 that none of the rows lacks: from .. to - 1, or none of them. */
 static void common_of(const vt_attend_seen *x, int64_t rows, int64_t *from, int64_t *to) {
   for (int64_t r = 0; r < rows; r++) {
-    *from = most(*from, x[r].lo), *to = least(*to, x[r].hi);
+    *from = vt_cpu_most(*from, x[r].lo), *to = vt_cpu_least(*to, x[r].hi);
     if (x[r].row.mask != NULL) *to = *from;
   }
 }
@@ -133,7 +129,7 @@ static void take_queries(vt_attend_chunk *c) {
 void vt_attend_pack(const vt_attend_task *t, int64_t pair, int64_t first, float *panel) {
   const vt_view *k = &t->call->in[1];
   const vt_cpu_moves *moves = t->call->team->kernels->moves;
-  const int64_t columns = t->table->columns, count = least(columns, t->size.keys - first);
+  const int64_t columns = t->table->columns, count = vt_cpu_least(columns, t->size.keys - first);
   const int64_t at[3] = {pair / t->size.groups, pair % t->size.groups, first};
   const vt_cpu_plane plane = {.to = (char *)panel,
                               .from = (const char *)row_of(k, at),
@@ -147,38 +143,28 @@ void vt_attend_pack(const vt_attend_task *t, int64_t pair, int64_t first, float 
   (k->stride[3] == 1 ? moves->turn : moves->each)[2](&plane);
 }
 
-void vt_attend_hand_on(const vt_cpu_attentions *table, float *t, int64_t n, int64_t block) {
-  int64_t full = block + 1;
-  for (; full % VT_ATTEND_GROUP == 0; full /= VT_ATTEND_GROUP, t += n) {
-    table->add(t + n, t, n);
-    memset(t, 0, (size_t)n * sizeof *t);
-  }
-}
-
-float *vt_attend_gather(const vt_cpu_attentions *table, float *t, int64_t n, int64_t levels) {
-  for (int64_t l = 1; l < levels; l++, t += n) table->add(t + n, t, n);
-  return t;
+vt_cpu_levels vt_attend_levels(const vt_attend_task *t, float *at, int64_t n, int count) {
+  return vt_cpu_levels_of(t->add, sizeof *at, at, n, count);
 }
 
 /* D over a width of more than 8 blocks. */
-static void long_patch(const vt_cpu_attentions *table, vt_cpu_patch p, vt_cpu_patch_fn *patch,
-                       int64_t rows, int64_t depth) {
-  float t[LEVELS][VT_CPU_PATCH_ROWS * VT_CPU_PATCH_VECTORS * 16] = {{0}};
-  const int64_t n = VT_CPU_PATCH_ROWS * table->columns, row = p.c_row;
+static void long_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn *patch,
+                       int64_t rows) {
+  float room[VT_CPU_LEVELS][VT_CPU_PATCH_ROWS * VT_CPU_PATCH_VECTORS * 16] = {{0}};
+  const int64_t columns = t->table->columns, depth = t->size.depth, row = p.c_row;
+  const int levels = vt_cpu_levels_for(vt_cpu_parts(depth, VT_CPU_BLOCK));
+  const vt_cpu_levels sums = vt_attend_levels(t, room[0], VT_CPU_PATCH_ROWS * columns, levels);
   float *to = p.c;
-  int64_t levels = 1;
-  for (int64_t m = parts(depth, VT_ATTEND_BLOCK); m >= VT_ATTEND_GROUP; m /= VT_ATTEND_GROUP)
-    levels++;
-  p.c = t[0], p.c_row = table->columns, p.first = 0;
-  for (int64_t k = 0; k < depth; k += VT_ATTEND_BLOCK) {
-    p.k = least(VT_ATTEND_BLOCK, depth - k);
+  p.c = room[0], p.c_row = columns, p.first = 0;
+  for (int64_t k = 0; k < depth; k += VT_CPU_BLOCK) {
+    p.k = vt_cpu_least(VT_CPU_BLOCK, depth - k);
     patch(&p);
-    vt_attend_hand_on(table, t[0], n, k / VT_ATTEND_BLOCK);
-    p.a += VT_ATTEND_BLOCK, p.b += VT_ATTEND_BLOCK * p.b_row;
+    vt_cpu_levels_carry(&sums, k / VT_CPU_BLOCK);
+    p.a += VT_CPU_BLOCK, p.b += VT_CPU_BLOCK * p.b_row;
   }
-  const float *from = vt_attend_gather(table, t[0], n, levels);
+  const float *from = vt_cpu_levels_end(&sums);
   for (int64_t r = 0; r < rows; r++)
-    memcpy(to + r * row, from + r * p.c_row, (size_t)table->columns * sizeof *to);
+    memcpy(to + r * row, from + r * columns, (size_t)columns * sizeof *to);
 }
 
 /* D(q, k) of a few rows and the keys of one panel, of which `columns` are wanted. */
@@ -186,7 +172,7 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
                           int64_t first, int64_t columns) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_cpu_attentions *table = c->t->table;
-  vt_cpu_patch_fn *patch = table->patch[rows - 1][parts(columns, table->lanes) - 1];
+  vt_cpu_patch_fn *patch = table->patch[rows - 1][vt_cpu_parts(columns, table->lanes) - 1];
   vt_cpu_patch p = {.a = c->q + row * s->depth,
                     .a_row = s->depth,
                     .b = panel,
@@ -194,16 +180,16 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
                     .c = c->e + row * s->stride + first,
                     .c_row = s->stride,
                     .first = 1};
-  if (s->depth > VT_ATTEND_BLOCK * VT_ATTEND_GROUP) {
-    long_patch(table, p, table->patch[rows - 1][parts(table->columns, table->lanes) - 1], rows,
-               s->depth);
+  if (s->depth > VT_CPU_BLOCK * VT_CPU_GROUP) {
+    long_patch(c->t, p, table->patch[rows - 1][vt_cpu_parts(table->columns, table->lanes) - 1],
+               rows);
     return;
   }
-  for (int64_t k = 0; k == 0 || k < s->depth; k += VT_ATTEND_BLOCK) {
-    p.k = least(VT_ATTEND_BLOCK, s->depth - k);
+  for (int64_t k = 0; k == 0 || k < s->depth; k += VT_CPU_BLOCK) {
+    p.k = vt_cpu_least(VT_CPU_BLOCK, s->depth - k);
     patch(&p);
     p.first = 0;
-    p.a += VT_ATTEND_BLOCK, p.b += VT_ATTEND_BLOCK * p.b_row;
+    p.a += VT_CPU_BLOCK, p.b += VT_CPU_BLOCK * p.b_row;
   }
 }
 
@@ -212,11 +198,11 @@ static void panel_scores(vt_attend_chunk *c, int64_t number) {
   const int64_t columns = c->t->table->columns, first = number * columns;
   const float *panel = c->panels == NULL ? c->panel : c->panels + number * c->t->size.panel;
   for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS) {
-    const int64_t rows = least(VT_CPU_PATCH_ROWS, c->rows - r);
+    const int64_t rows = vt_cpu_least(VT_CPU_PATCH_ROWS, c->rows - r);
     int64_t lo, hi;
     union_of(&c->see[r], rows, &lo, &hi);
     if (lo < first + columns && hi > first)
-      multiply_keys(c, r, rows, panel, first, least(columns, hi - first));
+      multiply_keys(c, r, rows, panel, first, vt_cpu_least(columns, hi - first));
   }
 }
 
@@ -225,7 +211,7 @@ void vt_attend_scores(vt_attend_chunk *c, int64_t from, int64_t to) {
   int64_t lo, hi;
   take_queries(c);
   union_of(c->see, c->rows, &lo, &hi);
-  lo = most(lo, from), hi = least(hi, to);
+  lo = vt_cpu_most(lo, from), hi = vt_cpu_least(hi, to);
   for (int64_t j = lo / columns * columns; j < hi; j += columns) {
     if (c->panels == NULL) vt_attend_pack(c->t, c->pair, j, c->panel);
     panel_scores(c, j / columns);
@@ -242,9 +228,9 @@ static float fold(const vt_attend_task *t, vt_cpu_folding what, const float *x, 
 
 /* The greatest of x. */
 static float greatest(const vt_attend_task *t, const float *x, int64_t n) {
-  float m = fold(t, VT_FOLD_MAX, x, least(n, VT_FOLD_CHUNK));
+  float m = fold(t, VT_FOLD_MAX, x, vt_cpu_least(n, VT_FOLD_CHUNK));
   for (int64_t i = VT_FOLD_CHUNK; i < n; i += VT_FOLD_CHUNK)
-    m = vt_f32_max(m, fold(t, VT_FOLD_MAX, x + i, least(n - i, VT_FOLD_CHUNK)));
+    m = vt_f32_max(m, fold(t, VT_FOLD_MAX, x + i, vt_cpu_least(n - i, VT_FOLD_CHUNK)));
   return m;
 }
 
@@ -252,11 +238,11 @@ static float greatest(const vt_attend_task *t, const float *x, int64_t n) {
  * nothing; and neither does S of a single chunk to the sum of that chunk. */
 static float sum_of(const vt_attend_task *t, const float *e, int64_t lo, int64_t hi) {
   vt_sum_f32 s;
-  lo = lo / SUM_LANES * SUM_LANES;
+  lo = lo / VT_FOLD_LANES * VT_FOLD_LANES;
   if (hi <= VT_FOLD_CHUNK) return fold(t, VT_FOLD_SUM, e + lo, hi - lo);
   vt_sum_f32_init(&s);
   for (int64_t i = 0; i < hi; i += VT_FOLD_CHUNK) {
-    const int64_t from = most(i, lo), to = least(hi, i + VT_FOLD_CHUNK);
+    const int64_t from = vt_cpu_most(i, lo), to = vt_cpu_least(hi, i + VT_FOLD_CHUNK);
     vt_sum_f32_add(&s, from < to ? fold(t, VT_FOLD_SUM, e + from, to - from) : 0.0f);
   }
   return vt_sum_f32_done(&s);
@@ -269,7 +255,7 @@ static float weigh(const vt_attend_task *t, float *e, const vt_attend_seen *x, i
                    int64_t hi) {
   const int64_t n = x->hi - x->lo;
   vt_cpu_row row = x->row;
-  lo = lo / SUM_LANES * SUM_LANES;
+  lo = lo / VT_FOLD_LANES * VT_FOLD_LANES;
   if (row.bias != NULL) row.bias += x->lo * row.bias_step;
   if (row.mask != NULL) row.mask += x->lo * row.mask_step;
   if (n == 0 || !t->table->score(e + x->lo, n, &row)) {
@@ -286,7 +272,7 @@ static float weigh(const vt_attend_task *t, float *e, const vt_attend_seen *x, i
 float vt_attend_weigh(const vt_attend_chunk *c, int64_t r) {
   const int64_t first = r / VT_CPU_PATCH_ROWS * VT_CPU_PATCH_ROWS;
   int64_t lo, hi;
-  union_of(&c->see[first], least(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
+  union_of(&c->see[first], vt_cpu_least(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
   return weigh(c->t, c->e + r * c->t->size.stride, &c->see[r], lo, hi);
 }
 
@@ -324,10 +310,10 @@ static void careful_values(const vt_attend_chunk *c, int64_t r, int64_t from, in
   const float *e = c->e + r * s->stride;
   float *p = c->chain;
   memset(p, 0, (size_t)s->wide * sizeof *p);
-  for (int64_t j = most(from, x->lo); j < least(to, x->hi); j++)
+  for (int64_t j = vt_cpu_most(from, x->lo); j < vt_cpu_least(to, x->hi); j++)
     if (x->row.mask == NULL || x->row.mask[j * x->row.mask_step] != 0)
       c->t->table->accumulate(p, e[j], v + (j - from) * v_row, s->wide);
-  c->t->table->add(sum, p, s->wide);
+  c->t->add(sum, p, s->wide);
 }
 
 /* A few rows of a block. */
@@ -341,7 +327,7 @@ static void patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int6
                     .c_row = s->wide,
                     .k = to - from};
   for (int64_t i = 0; i < s->wide; i += table->columns) {
-    const int64_t columns = least(table->columns, s->wide - i);
+    const int64_t columns = vt_cpu_least(table->columns, s->wide - i);
     p.b = v + i, p.c = sum + i;
     table->patch[rows - 1][columns / table->lanes - 1](&p);
   }
@@ -361,7 +347,7 @@ static int is_plain(const vt_attend_chunk *c, const piece *b) {
   const int64_t width = c->t->size.wide;
   int64_t from = b->from, to = b->to;
   common_of(c->see, c->rows, &from, &to);
-  from = least(from, b->to), to = most(from, to);
+  from = vt_cpu_least(from, b->to), to = vt_cpu_most(from, to);
   return is_finite(table, b->v, b->v_row, width, from - b->from) &&
          is_finite(table, b->v + (to - b->from) * b->v_row, b->v_row, width, b->to - to);
 }
@@ -371,7 +357,7 @@ static void piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, cons
   const int64_t wide = c->t->size.wide;
   int64_t from, to;
   union_of(&c->see[r], rows, &from, &to);
-  from = most(from, b->from), to = least(to, b->to);
+  from = vt_cpu_most(from, b->from), to = vt_cpu_least(to, b->to);
   if (from >= to) return;
   if (b->plain) {
     patch_values(c, r, rows, from, to, b->v + (from - b->from) * b->v_row, b->v_row, sum);
@@ -384,13 +370,13 @@ static void piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, cons
 void vt_attend_values(const vt_attend_chunk *c, int64_t block, float *sum) {
   piece b;
   union_of(c->see, c->rows, &b.from, &b.to);
-  b.from = most(b.from, block * VT_ATTEND_BLOCK),
-  b.to = least(b.to, block * VT_ATTEND_BLOCK + VT_ATTEND_BLOCK);
+  b.from = vt_cpu_most(b.from, block * VT_CPU_BLOCK),
+  b.to = vt_cpu_least(b.to, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
   if (b.from >= b.to) return;
   b.v = values_at(c, b.from, b.to - b.from, &b.v_row);
   b.plain = is_plain(c, &b);
   for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS)
-    piece_values(c, r, least(VT_CPU_PATCH_ROWS, c->rows - r), &b, sum + r * c->t->size.wide);
+    piece_values(c, r, vt_cpu_least(VT_CPU_PATCH_ROWS, c->rows - r), &b, sum + r * c->t->size.wide);
 }
 
 /* ---- results ---- */

@@ -30,20 +30,19 @@ static vt_attend_extras extras_of(const vt_cpu_call *c) {
   return x;
 }
 
-static int64_t whole(int64_t n, int64_t each) { return parts(n, each) * each; }
-
 /* Enough chunks for every thread to have several, and their scores not too many for the cache. */
 static int64_t chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
   const int64_t shares = (int64_t)t->threads * 4;
-  int64_t rows = least(VT_ATTEND_CHUNK, most(CHUNK_SCORES / most(s->keys, 1), 1));
-  if (t->threads > 1) rows = least(rows, s->pairs * parts(s->rows, shares));
-  return least(whole(most(rows, 1), VT_CPU_PATCH_ROWS), VT_ATTEND_CHUNK);
+  int64_t rows =
+      vt_cpu_least(VT_ATTEND_CHUNK, vt_cpu_most(CHUNK_SCORES / vt_cpu_most(s->keys, 1), 1));
+  if (t->threads > 1) rows = vt_cpu_least(rows, s->pairs * vt_cpu_parts(s->rows, shares));
+  return vt_cpu_least(vt_cpu_whole(vt_cpu_most(rows, 1), VT_CPU_PATCH_ROWS), VT_ATTEND_CHUNK);
 }
 
 static uint32_t workers_of(const vt_cpu_team *t, const vt_attend_sizes *s, int64_t items) {
   const double row = (double)s->keys * ((double)(s->depth + s->width) / 32 + 1);
   const double all = (double)s->pairs * (double)s->rows * row;
-  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)most(items, 1));
+  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)vt_cpu_most(items, 1));
   return jobs < t->threads ? (uint32_t)jobs : t->threads;
 }
 
@@ -67,15 +66,15 @@ static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
                        .width = v->dim[3]};
   s.pairs = s.batch * s.groups;
   s.rows = s.heads / s.groups * s.queries;
-  s.wide = whole(s.width, table->lanes);
-  s.panels = parts(s.keys, table->columns);
+  s.wide = vt_cpu_whole(s.width, table->lanes);
+  s.panels = vt_cpu_parts(s.keys, table->columns);
   s.panel = s.depth * table->columns;
-  s.blocks = parts(s.keys, VT_ATTEND_BLOCK);
-  s.stride = whole(s.keys, VT_ATTEND_BLOCK);
-  for (int64_t m = s.blocks; m > 0; m /= VT_ATTEND_GROUP) s.levels++;
+  s.blocks = vt_cpu_parts(s.keys, VT_CPU_BLOCK);
+  s.stride = vt_cpu_whole(s.keys, VT_CPU_BLOCK);
+  s.levels = vt_cpu_levels_for(s.blocks);
   s.split = s.rows <= FEW && s.blocks > 1;
   s.chunk = s.split ? s.rows : chunk_rows(c->team, &s);
-  s.chunks = parts(s.rows, s.chunk);
+  s.chunks = vt_cpu_parts(s.rows, s.chunk);
   s.packed = s.chunks > 1;
   if (!vt_i64_mul(s.pairs, s.split ? s.blocks : s.chunks, &items)) items = INT64_MAX;
   s.workers = workers_of(c->team, &s, items);
@@ -99,7 +98,7 @@ static uint64_t floats(int64_t a, int64_t b, int64_t c) {
 static vt_attend_scratch scratch_of(const vt_attend_sizes *s) {
   vt_attend_scratch x = {0};
   x.q = floats(s->chunk, s->depth, 1);
-  x.values = floats(VT_ATTEND_BLOCK, s->wide, 1);
+  x.values = floats(VT_CPU_BLOCK, s->wide, 1);
   x.chain = floats(s->wide, 1, 1);
   if (s->packed) {
     x.panels = floats(s->pairs, s->panels, s->panel);
@@ -122,7 +121,7 @@ static uint64_t of_worker(const vt_attend_scratch *x) {
   return plus(plus(plus(x->q, x->e), plus(x->t, x->panel)), plus(x->values, x->chain));
 }
 
-uint64_t work_attention_whole(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_attention(const vt_cpu_call *c) {
   if (is_empty(c)) return 0;
   const vt_attend_sizes s = sizes_of(c);
   const vt_attend_scratch x = scratch_of(&s);
@@ -144,7 +143,7 @@ static void take_items(void *context, uint64_t worker) {
 
 static void share(vt_attend_task *t, int64_t items,
                   void (*item)(vt_attend_task *t, uint64_t worker, int64_t i)) {
-  const int64_t workers = most(1, least(items, t->size.workers));
+  const int64_t workers = vt_cpu_most(1, vt_cpu_least(items, t->size.workers));
   t->item = item;
   t->items = items;
   atomic_store_explicit(&t->next, 0, memory_order_relaxed);
@@ -165,16 +164,17 @@ static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t first = (s->chunks - 1 - i % s->chunks) * s->chunk;
   float total[VT_ATTEND_CHUNK];
   vt_attend_chunk c;
-  vt_attend_begin(t, worker, i / s->chunks, first, least(s->chunk, s->rows - first), &c);
+  vt_attend_begin(t, worker, i / s->chunks, first, vt_cpu_least(s->chunk, s->rows - first), &c);
   const int64_t n = c.rows * s->wide;
   vt_attend_scores(&c, 0, s->keys);
   for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh(&c, r);
-  memset(c.sum, 0, (size_t)(s->levels * n) * sizeof *c.sum);
+  const vt_cpu_levels sums = vt_attend_levels(t, c.sum, n, s->levels);
+  vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
     vt_attend_values(&c, block, c.sum);
-    vt_attend_hand_on(t->table, c.sum, n, block);
+    vt_cpu_levels_carry(&sums, block);
   }
-  float *o = vt_attend_gather(t->table, c.sum, n, s->levels);
+  const float *o = vt_cpu_levels_end(&sums);
   for (int64_t r = 0; r < c.rows; r++) vt_attend_give(&c, r, o + r * s->wide, total[r]);
 }
 
@@ -189,7 +189,7 @@ static void split_scores(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t block = i % t->size.blocks;
   vt_attend_chunk c;
   split_chunk(t, worker, i / t->size.blocks, &c);
-  vt_attend_scores(&c, block * VT_ATTEND_BLOCK, block * VT_ATTEND_BLOCK + VT_ATTEND_BLOCK);
+  vt_attend_scores(&c, block * VT_CPU_BLOCK, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
 }
 
 static void split_weights(vt_attend_task *t, uint64_t worker, int64_t i) {
@@ -217,12 +217,13 @@ static void split_results(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t pair = i / s->rows, r = i % s->rows;
   vt_attend_chunk c;
   split_chunk(t, worker, pair, &c);
-  memset(c.sum, 0, (size_t)(s->levels * s->wide) * sizeof *c.sum);
+  const vt_cpu_levels sums = vt_attend_levels(t, c.sum, s->wide, s->levels);
+  vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
-    t->table->add(c.sum, block_sums(t, pair, block) + r * s->wide, s->wide);
-    vt_attend_hand_on(t->table, c.sum, s->wide, block);
+    t->add(c.sum, block_sums(t, pair, block) + r * s->wide, s->wide);
+    vt_cpu_levels_carry(&sums, block);
   }
-  vt_attend_give(&c, r, vt_attend_gather(t->table, c.sum, s->wide, s->levels), t->totals[i]);
+  vt_attend_give(&c, r, vt_cpu_levels_end(&sums), t->totals[i]);
 }
 
 /* ---- the op ---- */
@@ -250,9 +251,13 @@ static void place_scratch(vt_attend_task *t) {
   t->of_worker = of_worker(x);
 }
 
-vt_status run_attention_whole(vt_cpu_call *c) {
-  vt_attend_task t = {
-      .call = c, .table = c->team->kernels->attentions, .attrs = c->attrs, .more = extras_of(c)};
+vt_status vt_cpu_run_attention(vt_cpu_call *c) {
+  const vt_cpu_kernels *k = c->team->kernels;
+  vt_attend_task t = {.call = c,
+                      .table = k->attentions,
+                      .add = k->convs->f32->add,
+                      .attrs = c->attrs,
+                      .more = extras_of(c)};
   const vt_attend_sizes *s = &t.size;
   if (is_empty(c)) { /* no keys: +0 */
     clear(c);

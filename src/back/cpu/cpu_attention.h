@@ -4,13 +4,9 @@
 #ifndef VT_CPU_ATTENTION_H
 #define VT_CPU_ATTENTION_H
 #include <stdatomic.h>
-#include "cpu_backend.h"
+#include "cpu_levels.h"
 
-enum {
-  VT_ATTEND_BLOCK = 256, /* of the order fma256 */
-  VT_ATTEND_GROUP = 8,
-  VT_ATTEND_CHUNK = 8 * VT_CPU_PATCH_ROWS /* rows of a chunk at most */
-};
+enum { VT_ATTEND_CHUNK = 8 * VT_CPU_PATCH_ROWS }; /* rows of a chunk at most */
 
 typedef struct vt_attend_extras { /* which operand each is; 0: there is none */
   uint32_t mask, bias, length;
@@ -22,7 +18,8 @@ typedef struct vt_attend_sizes {
   int64_t rows, chunk, chunks; /* of a pair: rows, rows of a chunk, chunks */
   int64_t wide;                /* `width`, filled up to whole vectors */
   int64_t panels, panel;       /* of k: how many, and floats of one */
-  int64_t blocks, levels;      /* of keys */
+  int64_t blocks;              /* of keys */
+  int levels;                  /* of their sums */
   int64_t stride;              /* from a row of scores to the next */
   int split, packed;           /* the keys are split; all panels are packed beforehand */
   uint32_t workers;
@@ -37,6 +34,7 @@ typedef struct vt_attend_scratch {        /* in floats */
 typedef struct vt_attend_task {
   const vt_cpu_call *call;
   const vt_cpu_attentions *table;
+  vt_cpu_add_fn *add;
   const vt_attr_attention *attrs;
   vt_attend_sizes size;
   vt_attend_scratch room;
@@ -67,10 +65,6 @@ typedef struct vt_attend_chunk {
   vt_attend_seen see[VT_ATTEND_CHUNK];
 } vt_attend_chunk;
 
-static inline int64_t parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* ---- what is done to a chunk, in this order ---- */
 
 /* Rows first .. first + rows - 1 of a pair, in the scratch of a worker. */
@@ -89,8 +83,6 @@ void vt_attend_give(const vt_attend_chunk *c, int64_t r, const float *o, float s
  * are +0. */
 void vt_attend_pack(const vt_attend_task *t, int64_t pair, int64_t first, float *panel);
 
-/* T as a stream: t[0] gathers blocks, t[l] complete groups of 8^l of them, each from +0; n numbers
- * a level. After block `block` what is complete is handed on; in the end all levels become one. */
-void vt_attend_hand_on(const vt_cpu_attentions *table, float *t, int64_t n, int64_t block);
-float *vt_attend_gather(const vt_cpu_attentions *table, float *t, int64_t n, int64_t levels);
+/* The sums of n numbers a level at `at`. */
+vt_cpu_levels vt_attend_levels(const vt_attend_task *t, float *at, int64_t n, int count);
 #endif

@@ -66,31 +66,3 @@ int64_t vt_cpu_axes_run(const vt_cpu_axes *a, int64_t i, int64_t left) {
   const int64_t dim = a->dim[a->n - 1], rest = dim - i % dim;
   return rest < left ? rest : left;
 }
-
-static void spread_4(uint32_t *to, int64_t to_stride, const uint32_t *from, int64_t from_stride,
-                     int64_t n) {
-  for (int64_t i = 0; i < n; i++) to[i * to_stride] = from[i * from_stride];
-}
-
-static void spread_8(uint64_t *to, int64_t to_stride, const uint64_t *from, int64_t from_stride,
-                     int64_t n) {
-  for (int64_t i = 0; i < n; i++) to[i * to_stride] = from[i * from_stride];
-}
-
-static void spread_1(uint8_t *to, int64_t to_stride, const uint8_t *from, int64_t from_stride,
-                     int64_t n) {
-  for (int64_t i = 0; i < n; i++) to[i * to_stride] = from[i * from_stride];
-}
-
-void vt_cpu_spread(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n,
-                   int64_t size) {
-  if (n == 1 || (to_stride == 1 && from_stride == 1)) {
-    memcpy(to, from, (size_t)(n * size));
-  } else if (size == 4) {
-    spread_4(to, to_stride, from, from_stride, n);
-  } else if (size == 8) {
-    spread_8(to, to_stride, from, from_stride, n);
-  } else {
-    spread_1(to, to_stride, from, from_stride, n);
-  }
-}

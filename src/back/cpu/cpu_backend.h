@@ -3,12 +3,28 @@
  * the kernels of one instruction set; a program is a list of launches; a launch is one step, or a
  * group of them run as one. Work is split by outputs alone, so no bit depends on the team.
  *
- *   cpu_backend.c   the ABI: devices, memory, what is taken
- *   cpu_program.c   steps bound to their handlers once, run many times
- *   cpu_leave.c     what the host looks at after a run
- *   cpu_chain.c     pointwise steps, several of them as one
- *   cpu_*.c         handlers: how an op is split into jobs and which kernels do them
- *   kern_*.inc      kernels, written once and compiled for each instruction set (isa.def) */
+ *   cpu_backend.c    the ABI: devices, memory, the team
+ *   cpu_isa.c        which kernels run here
+ *   cpu_program.c    steps bound to their handlers once, run many times
+ *   cpu_chain.c      pointwise steps, several of them as one
+ *   cpu_leave.c      what the host looks at after a run
+ *
+ * Handlers: how an op is split into jobs, and which kernels do them (handlers.def).
+ *   cpu_matmul.c     products of matrices (cpu_gemm); of integers (cpu_matmul_int, cpu_int)
+ *   cpu_conv.c       convolutions: cpu_conv_transpose, cpu_conv_weights, cpu_conv_int;
+ *                    taps that slide (cpu_slide) over a grid (cpu_grid)
+ *   cpu_attention.c  attention: how it is cut; what is done to some rows (cpu_attend)
+ *   cpu_levels.c     how long contractions are added up
+ *   cpu_fold.c       reductions along axes (cpu_axes)
+ *   cpu_rows.c       row by row: cpu_softmax, cpu_norm, cpu_running
+ *   cpu_move.c       copies (cpu_copy) between places (cpu_place); cpu_pool, cpu_random
+ *   cpu_index.c      gathers; cpu_scatter, cpu_sort (cpu_radix)
+ *   cpu_region.c     loop and cond
+ *
+ * Kernels, written once and compiled for each instruction set (isa.def) by kern_*.c and fun_*.c.
+ *   kern_*.inc       over the words of a vec_*.h; kern_*.h say what they do
+ *   map_*.inc        pointwise formulas (maps.def)
+ *   fun_*.inc        exp, tanh, ...: texts of src/num over the words of a words_*.h (funs.def) */
 #ifndef VT_CPU_BACKEND_H
 #define VT_CPU_BACKEND_H
 #include "volta/volta_backend.h"
@@ -18,6 +34,18 @@
 
 typedef struct vt_cpu_chain vt_cpu_chain;
 typedef struct vt_cpu_call vt_cpu_call;
+
+/* ---- sizes ---- */
+
+enum { VT_CPU_LINE = 64 }; /* bytes of a line of cache, to which all memory here is aligned */
+static inline int64_t vt_cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t vt_cpu_most(int64_t a, int64_t b) { return a > b ? a : b; }
+/* How many parts of `each` n has, the last maybe smaller; and what they come to when it is not. */
+static inline int64_t vt_cpu_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+static inline int64_t vt_cpu_whole(int64_t n, int64_t each) { return vt_cpu_parts(n, each) * each; }
+static inline uint64_t vt_cpu_to_line(uint64_t bytes) {
+  return (bytes + VT_CPU_LINE - 1) / VT_CPU_LINE * VT_CPU_LINE;
+}
 
 /* ---- the team ---- */
 
@@ -74,17 +102,20 @@ typedef struct vt_cpu_handler {
   int tails; /* 1: `run` applies the tail itself, to each part of its result as it is made */
 } vt_cpu_handler;
 const vt_cpu_handler *vt_cpu_handler_of(uint32_t op); /* NULL when there is none */
-/* 1 where operand i lies among parameters or state, so that something made of it may be kept. */
-int vt_cpu_is_lasting(const vt_cpu_call *c, uint32_t i);
+/* What is made of operand i and kept until the operand holds something else. For `keep`: `bytes`
+ * and what it takes to know that; 0 where the operand is not among parameters or state. */
+uint64_t vt_cpu_kept_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes);
+/* For `run`: where it stands, or NULL where nothing is kept. *out_stale is 0 when it is there and
+ * right; else it has to be made before it is used. */
+void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale);
 /* The steps of body `which`, from its `in` to its `out`. */
 vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
 
-/* `any`, `no_work` and `no_keep` are declared too and never defined: the table has NULL for them.
- */
-#define VT_CPU(op, takes, work, keep, run, tails) \
-  vt_cpu_takes_fn takes;                          \
-  vt_cpu_bytes_fn work, keep;                     \
-  vt_cpu_run_fn run;
+/* `any` and `none` are declared too and never defined: the table has NULL for them. */
+#define VT_CPU(op, takes, work, keep, run, tails)         \
+  vt_cpu_takes_fn vt_cpu_takes_##takes;                   \
+  vt_cpu_bytes_fn vt_cpu_work_##work, vt_cpu_keep_##keep; \
+  vt_cpu_run_fn vt_cpu_run_##run;
 #include "handlers.def"
 #undef VT_CPU
 
@@ -155,9 +186,7 @@ int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, ui
 int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
 
-/* Memory of the host, aligned to a line; NULL when there is none. `new` is zeroed, `take` is not
- * even touched. */
-enum { VT_CPU_LINE = 64 };
+/* Memory of the host; NULL when there is none. `new` is zeroed, `take` is not even touched. */
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes);
 void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes);
 void vt_cpu_memory_free(const vt_bk_host *host, void *p);

@@ -10,7 +10,7 @@
  *           block; where rows are short a block takes many of them, always gathered
  * After vt_cpu_chain_place nothing is written but results, so threads may share a chain. */
 #include <string.h>
-#include "cpu_backend.h"
+#include "cpu_move.h"
 
 enum {
   MOST_STEPS = 64,
@@ -318,33 +318,6 @@ void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base) {
 
 /* ---- elements between their places and a block ---- */
 
-/* n elements, so many bytes apart on either side. */
-static void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step,
-                         uint32_t size, int64_t n) {
-  switch (size) {
-    case 1:
-      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
-      break;
-    case 2:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 2);
-      break;
-    case 4:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 4);
-      break;
-    default:
-      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 8);
-      break;
-  }
-}
-
-static void copy_run(char *to, int64_t to_step, const char *from, int64_t from_step, uint32_t size,
-                     int64_t n) {
-  if (to_step == (int64_t)size && from_step == (int64_t)size)
-    memcpy(to, from, (size_t)n * size);
-  else
-    copy_strided(to, to_step, from, from_step, size, n);
-}
-
 /* Where element `first` lies from the first one, in bytes. */
 static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
   int64_t offset = 0;
@@ -355,18 +328,44 @@ static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
   return offset;
 }
 
-/* Elements first .. first + n - 1 to or from a block, row by row. */
+/* A row of a place: where it begins, and its number along each axis but the last. */
+typedef struct row_of_place {
+  char *data;
+  int64_t at[VT_MAX_RANK];
+} row_of_place;
+
+static row_of_place find_row(const vt_cpu_chain *c, const place *p, int64_t number) {
+  row_of_place r = {.data = p->data};
+  for (uint32_t k = c->rank - 1; k-- > 0;) {
+    r.at[k] = number % c->dim[k];
+    r.data += r.at[k] * p->stride[k];
+    number /= c->dim[k];
+  }
+  return r;
+}
+
+static void next_row(const vt_cpu_chain *c, const place *p, row_of_place *r) {
+  for (uint32_t k = c->rank - 1; k-- > 0;) {
+    r->data += p->stride[k];
+    if (++r->at[k] < c->dim[k]) return;
+    r->data -= p->stride[k] * c->dim[k];
+    r->at[k] = 0;
+  }
+}
+
+/* Elements first .. first + n - 1 to a block, or back from it, row by row. */
 static void gather(const vt_cpu_chain *c, const place *p, int64_t first, int64_t n, char *block,
                    int back) {
-  const int64_t step = p->stride[c->rank - 1], size = p->size;
-  for (int64_t done = 0; done < n;) {
-    const int64_t column = (first + done) % c->row, left = c->row - column;
-    const int64_t here = left < n - done ? left : n - done;
-    char *there = p->data + offset_of(c, p, first + done);
+  const int64_t length = c->dim[c->rank - 1], step = p->stride[c->rank - 1], size = p->size;
+  row_of_place r = find_row(c, p, first / length);
+  int64_t column = first % length;
+  for (int64_t done = 0; done < n; column = 0, next_row(c, p, &r)) {
+    const int64_t here = length - column < n - done ? length - column : n - done;
+    char *there = r.data + column * step;
     if (back)
-      copy_run(there, step, block + done * size, size, p->size, here);
+      vt_cpu_copy_line(there, step, block + done * size, size, p->size, here);
     else
-      copy_run(block + done * size, size, there, step, p->size, here);
+      vt_cpu_copy_line(block + done * size, size, there, step, p->size, here);
     done += here;
   }
 }
@@ -380,12 +379,17 @@ typedef struct part {
   void *at[MOST_VALUES];
 } part;
 
-static void begin(part *p, int64_t first) {
+/* For at most n elements. */
+static void begin(part *p, int64_t n) {
   const vt_cpu_chain *c = p->c;
-  for (uint32_t i = 0; i < MOST_VALUES; i++)
+  const int64_t most = n < c->block ? n : c->block;
+  for (uint32_t i = 0; i < c->n_sources; i++) {
+    const place *x = &c->source[i];
     if (c->at[i] >= 0) p->at[i] = p->blocks + c->at[i];
-  for (uint32_t i = 0; i < c->n_sources; i++)
-    if (c->source[i].how == ONE) gather(c, &c->source[i], first, c->block, p->at[i], 0);
+    if (x->how == ONE) vt_cpu_copy_line(p->at[i], x->size, x->data, 0, x->size, most);
+  }
+  for (uint32_t i = 0; i < c->n_steps; i++)
+    if (c->at[c->step[i].out] >= 0) p->at[c->step[i].out] = p->blocks + c->at[c->step[i].out];
 }
 
 static void bring(part *p, uint32_t i, int64_t first, int64_t n, int new_row) {
@@ -400,7 +404,7 @@ static void bring(part *p, uint32_t i, int64_t first, int64_t n, int new_row) {
   } else if (c->crosses || step != 0) {
     gather(c, x, first, n, p->at[i], 0);
   } else if (new_row) { /* the same number all along the row */
-    copy_run(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
+    vt_cpu_copy_line(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
   }
 }
 
@@ -425,7 +429,7 @@ void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
   _Alignas(64) char blocks[BLOCK_BYTES];
   part p = {.c = c, .blocks = blocks};
   int new_row = 1;
-  begin(&p, first);
+  begin(&p, n);
   for (int64_t done = 0; done < n;) {
     const int64_t at = first + done, row_left = c->row - at % c->row;
     int64_t here = n - done < c->block ? n - done : c->block;
@@ -444,11 +448,10 @@ typedef struct sharing {
 } sharing;
 
 /* Cut where a line of cache begins, if the result does. */
-enum { LINE = 64 };
+enum { GRAIN = 64 }; /* elements */
 static int64_t first_of(const sharing *s, uint64_t job) {
-  const int64_t lines = (s->c->count + LINE - 1) / LINE;
-  const int64_t first = vt_cpu_first(lines, s->jobs, job) * LINE;
-  return first < s->c->count ? first : s->c->count;
+  const int64_t first = vt_cpu_first(vt_cpu_parts(s->c->count, GRAIN), s->jobs, job) * GRAIN;
+  return vt_cpu_least(first, s->c->count);
 }
 
 static void run_job(void *context, uint64_t job) {
@@ -458,8 +461,8 @@ static void run_job(void *context, uint64_t job) {
 }
 
 void vt_cpu_chain_run(const vt_cpu_chain *c) {
-  const uint64_t lines = (uint64_t)(c->count + LINE - 1) / LINE;
-  sharing s = {c, vt_cpu_jobs(c->team, lines, c->cost * LINE)};
+  const uint64_t grains = (uint64_t)vt_cpu_parts(c->count, GRAIN);
+  sharing s = {c, vt_cpu_jobs(c->team, grains, c->cost * GRAIN)};
   if (c->count == 0) return;
   vt_cpu_share(c->team, s.jobs, run_job, &s);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv.c - conv and conv_transpose as taps that slide. A transposed convolution of stride s is
- * one for each remainder of the output's places by s, along every axis: there the taps that meet
- * the input are every so many, and slide by one. */
+ * cpu_conv.c - conv as taps that slide, and what convolutions of all kinds read out of their step.
+ */
 #include "cpu_conv.h"
 #include "cpu_move.h"
 
@@ -71,34 +70,25 @@ static void describe(const vt_cpu_call *c, vt_cpu_slide *out) {
   vt_cpu_conv_merge(out->axis);
 }
 
-int takes_conv(const vt_cpu_call *c) {
-  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
-}
-
-uint64_t scratch_conv(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_conv(const vt_cpu_call *c) {
   vt_cpu_slide s;
   describe(c, &s);
   return vt_cpu_slide_work(c->team, &s);
 }
 
-enum { LINE = 64 }; /* the seal of the weight when it was packed stands before its panels */
-
-uint64_t keep_conv(const vt_cpu_call *c) {
+uint64_t vt_cpu_keep_conv(const vt_cpu_call *c) {
   vt_cpu_slide s;
   describe(c, &s);
-  return vt_cpu_is_lasting(c, 1) ? LINE + vt_cpu_slide_pack_bytes(c->team, &s) : 0;
+  return vt_cpu_kept_bytes(c, 1, vt_cpu_slide_pack_bytes(c->team, &s));
 }
 
-vt_status run_conv(vt_cpu_call *c) {
+vt_status vt_cpu_run_conv(vt_cpu_call *c) {
   vt_cpu_slide s;
+  int stale;
   describe(c, &s);
-  if (c->kept != NULL && c->seal[1] != 0) {
-    uint64_t *seal = c->kept;
-    void *panels = (char *)c->kept + LINE;
-    if (*seal != c->seal[1]) vt_cpu_slide_pack(c->team, &s, panels);
-    *seal = c->seal[1];
-    s.packed = panels;
-  }
+  void *panels = vt_cpu_kept(c, 1, &stale);
+  if (panels != NULL && stale) vt_cpu_slide_pack(c->team, &s, panels);
+  s.packed = panels;
   vt_cpu_slide_run(c->team, &s, c->work);
   return VT_OK;
 }

@@ -93,16 +93,12 @@ static void describe(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out
                                .context = v};
 }
 
-int takes_conv_int(const vt_cpu_call *c) {
-  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
-}
-
 /* A weight with other strides is brought together before anything else. */
 static uint64_t dense_bytes(const vt_view *w) {
   return vt_cpu_is_dense(w) ? 0 : vt_cpu_to_line((uint64_t)vt_cpu_count(w));
 }
 
-uint64_t scratch_conv_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_conv_int(const vt_cpu_call *c) {
   conv_int v;
   vt_cpu_int_products all;
   if (vt_cpu_count(c->out) == 0) return 0;
@@ -110,13 +106,11 @@ uint64_t scratch_conv_int(const vt_cpu_call *c) {
   return dense_bytes(&c->in[1]) + vt_cpu_int_work(c->team, &all);
 }
 
-enum { LINE = 64 }; /* the seal of the weight when it was packed stands before its panels */
-
-uint64_t keep_conv_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_keep_conv_int(const vt_cpu_call *c) {
   conv_int v;
   vt_cpu_int_products all;
   describe(c, &v, &all);
-  return vt_cpu_is_lasting(c, 1) ? LINE + vt_cpu_int_rows_bytes(c->team, &all) : 0;
+  return vt_cpu_kept_bytes(c, 1, vt_cpu_int_rows_bytes(c->team, &all));
 }
 
 static void bring_together(const vt_cpu_call *c, conv_int *v) {
@@ -128,22 +122,18 @@ static void bring_together(const vt_cpu_call *c, conv_int *v) {
   v->s.w = c->work;
 }
 
-vt_status run_conv_int(vt_cpu_call *c) {
+vt_status vt_cpu_run_conv_int(vt_cpu_call *c) {
   const uint64_t dense = dense_bytes(&c->in[1]);
-  const int keeps = c->kept != NULL && c->seal[1] != 0;
-  uint64_t *seal = c->kept;
   conv_int v;
   vt_cpu_int_products all;
+  int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
   describe(c, &v, &all);
   if (c->n_in > 2) v.s.outside = *(const uint8_t *)c->in[2].data;
-  if (dense > 0 && !(keeps && *seal == c->seal[1])) bring_together(c, &v);
-  if (keeps) {
-    void *panels = (char *)c->kept + LINE;
-    if (*seal != c->seal[1]) vt_cpu_int_rows_pack(c->team, &all, panels);
-    *seal = c->seal[1];
-    all.packed_rows = panels;
-  }
+  void *panels = vt_cpu_kept(c, 1, &stale);
+  if (dense > 0 && stale) bring_together(c, &v);
+  if (panels != NULL && stale) vt_cpu_int_rows_pack(c->team, &all, panels);
+  all.packed_rows = panels;
   vt_cpu_int_run(c->team, &all, (char *)c->work + dense);
   return VT_OK;
 }

@@ -16,14 +16,6 @@ typedef struct classes {
   int64_t period[VT_CPU_AXES]; /* from a tap to the next of its class */
 } classes;
 
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    const int64_t r = a % b;
-    a = b, b = r;
-  }
-  return a;
-}
-
 static classes classes_of(const vt_cpu_call *c) {
   const vt_attr_conv_transpose *a = c->attrs;
   const vt_window_lists l = {.stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
@@ -31,7 +23,7 @@ static classes classes_of(const vt_cpu_call *c) {
   for (uint32_t i = 0; i < s.axes; i++) {
     const int64_t kernel = c->in[1].dim[2 + i];
     s.w[i] = vt_window_axis(&l, i, kernel, 1);
-    s.period[i] = s.w[i].stride / gcd(s.w[i].stride, s.w[i].dilation);
+    s.period[i] = s.w[i].stride / vt_cpu_gcd(s.w[i].stride, s.w[i].dilation);
     s.n[i] = kernel < s.period[i] ? kernel : s.period[i];
     s.total *= s.n[i];
   }
@@ -108,11 +100,7 @@ static void describe(const vt_cpu_call *c, const classes *s, int64_t number, vt_
 
 /* ---- all of them ---- */
 
-int takes_conv_transpose(const vt_cpu_call *c) {
-  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
-}
-
-uint64_t scratch_conv_transpose(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
   uint64_t most = 0;
   vt_cpu_slide one;
@@ -124,18 +112,15 @@ uint64_t scratch_conv_transpose(const vt_cpu_call *c) {
   return most;
 }
 
-enum { LINE = 64 }; /* the seal of the weight when it was packed stands before its panels */
-
-uint64_t keep_conv_transpose(const vt_cpu_call *c) {
+uint64_t vt_cpu_keep_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
-  uint64_t bytes = LINE;
+  uint64_t bytes = 0;
   vt_cpu_slide one;
-  if (!vt_cpu_is_lasting(c, 1)) return 0;
   for (int64_t i = 0; i < s.total; i++) {
     describe(c, &s, i, &one);
     bytes += vt_cpu_to_line(vt_cpu_slide_pack_bytes(c->team, &one));
   }
-  return bytes;
+  return vt_cpu_kept_bytes(c, 1, bytes);
 }
 
 typedef struct filling {
@@ -166,23 +151,21 @@ static void fill(const vt_cpu_call *c) {
   vt_cpu_share(c->team, f.jobs, fill_job, &f);
 }
 
-vt_status run_conv_transpose(vt_cpu_call *c) {
+vt_status vt_cpu_run_conv_transpose(vt_cpu_call *c) {
   const classes s = classes_of(c);
-  const int keeps = c->kept != NULL && c->seal[1] != 0;
-  uint64_t *seal = c->kept;
-  char *panels = keeps ? (char *)c->kept + LINE : NULL;
   vt_cpu_slide one;
+  int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
+  char *panels = vt_cpu_kept(c, 1, &stale);
   if (!is_covered(&s, c->out)) fill(c);
   for (int64_t i = 0; i < s.total; i++) {
     describe(c, &s, i, &one);
-    if (keeps) {
-      if (*seal != c->seal[1]) vt_cpu_slide_pack(c->team, &one, panels);
+    if (panels != NULL) {
+      if (stale) vt_cpu_slide_pack(c->team, &one, panels);
       one.packed = panels;
       panels += vt_cpu_to_line(vt_cpu_slide_pack_bytes(c->team, &one));
     }
     vt_cpu_slide_run(c->team, &one, c->work);
   }
-  if (keeps) *seal = c->seal[1];
   return VT_OK;
 }

@@ -73,11 +73,7 @@ static layout layout_of(const vt_cpu_call *c) {
   return l;
 }
 
-int takes_conv_weight_grad(const vt_cpu_call *c) {
-  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
-}
-
-uint64_t scratch_conv_weight_grad(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_conv_weight_grad(const vt_cpu_call *c) {
   if (vt_cpu_count(c->out) == 0) return 0;
   const layout l = layout_of(c);
   return l.packed_bytes + l.grid_bytes + l.jobs * l.room_bytes;
@@ -282,7 +278,7 @@ static void item_job(void *context, uint64_t job) {
   char *room = g->rooms + job * l->room_bytes;
   item p = {.at = (int64_t *)(void *)room};
   room += VT_CPU_BLOCK * sizeof(int64_t);
-  p.sums = (vt_cpu_levels){l->k, room, rows * l->tile, l->levels};
+  p.sums = vt_cpu_levels_of(l->k->add, l->k->bytes, room, rows * l->tile, l->levels);
   p.panel = room + rows * l->tile * l->levels * l->k->bytes;
   for (int64_t i = vt_cpu_first(l->items, l->jobs, job); i < end; i++) {
     const uint64_t part = (uint64_t)(i % l->parts);
@@ -298,7 +294,7 @@ static void item_job(void *context, uint64_t job) {
   }
 }
 
-vt_status run_conv_weight_grad(vt_cpu_call *c) {
+vt_status vt_cpu_run_conv_weight_grad(vt_cpu_call *c) {
   if (vt_cpu_count(c->out) == 0) return VT_OK;
   gradient g = {.c = c, .l = layout_of(c), .packed = c->work};
   const layout *l = &g.l;

@@ -57,7 +57,7 @@ static int64_t grow_element(axes *a, int64_t size) {
   return grown;
 }
 
-static unsigned size_index(int64_t size) {
+unsigned vt_cpu_size_index(int64_t size) {
   unsigned i = 0;
   while ((INT64_C(1) << i) < size) i++;
   return i;
@@ -76,7 +76,7 @@ static int find_rows(axes *a, int64_t size) {
 }
 
 static void pick_copy(vt_cpu_path *p, const vt_cpu_kernels *k, axes *a) {
-  const unsigned s = size_index(p->size);
+  const unsigned s = vt_cpu_size_index(p->size);
   const uint32_t last = a->n - 1;
   if (a->to[last] == p->size && a->from[last] == p->size) {
     p->copy = NULL;
@@ -128,8 +128,6 @@ static void copy_plane(const vt_cpu_path *path, const vt_cpu_plane *p) {
     memcpy(p->to + r * p->to_row, p->from + r * p->from_row, (size_t)(p->columns * path->size));
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* The planes of a path, cut into pieces of so many rows and columns but for those at the edges. */
 typedef struct pieces {
   const vt_cpu_path *path;
@@ -137,15 +135,13 @@ typedef struct pieces {
   vt_cpu_walk walk; /* the outer axes, then pieces along the rows, then along the columns */
 } pieces;
 
-static int64_t cuts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
-
 static pieces pieces_of(const vt_cpu_path *path, int64_t rows, int64_t columns) {
   const vt_cpu_plane *p = &path->plane;
   pieces s = {.path = path, .rows = rows, .columns = columns};
   for (uint32_t i = 0; i + 2 < path->axes.n; i++)
     vt_cpu_walk_axis(&s.walk, path->axes.dim[i], path->axes.to[i], path->axes.from[i], 0);
-  vt_cpu_walk_axis(&s.walk, cuts(p->rows, rows), rows * p->to_row, rows * p->from_row, 0);
-  vt_cpu_walk_axis(&s.walk, cuts(p->columns, columns), columns * p->to_column,
+  vt_cpu_walk_axis(&s.walk, vt_cpu_parts(p->rows, rows), rows * p->to_row, rows * p->from_row, 0);
+  vt_cpu_walk_axis(&s.walk, vt_cpu_parts(p->columns, columns), columns * p->to_column,
                    columns * p->from_column, 0);
   return s;
 }
@@ -155,8 +151,8 @@ static void go_pieces(pieces *s, char *to, const char *from, int64_t n) {
   const uint32_t row = s->walk.rank - 2, column = s->walk.rank - 1;
   vt_cpu_plane p = *all;
   for (int64_t i = 0; i < n; i++, vt_cpu_walk_on(&s->walk, 1)) {
-    p.rows = least(s->rows, all->rows - s->walk.index[row] * s->rows);
-    p.columns = least(s->columns, all->columns - s->walk.index[column] * s->columns);
+    p.rows = vt_cpu_least(s->rows, all->rows - s->walk.index[row] * s->rows);
+    p.columns = vt_cpu_least(s->columns, all->columns - s->walk.index[column] * s->columns);
     p.to = to + s->walk.at[0];
     p.from = from + s->walk.at[1];
     copy_plane(s->path, &p);
@@ -190,10 +186,10 @@ static void go_job(void *context, uint64_t job) {
 static pieces cut(const vt_cpu_path *p, int64_t most) {
   enum { GRAIN = 64 };
   int64_t columns = p->plane.columns;
-  if (columns > most) columns = (most + GRAIN - 1) / GRAIN * GRAIN;
+  if (columns > most) columns = vt_cpu_whole(most, GRAIN);
   int64_t rows = most / columns + (most < columns);
-  if (p->copy != NULL) rows = (rows + GRAIN - 1) / GRAIN * GRAIN;
-  return pieces_of(p, least(rows, p->plane.rows), columns);
+  if (p->copy != NULL) rows = vt_cpu_whole(rows, GRAIN);
+  return pieces_of(p, vt_cpu_least(rows, p->plane.rows), columns);
 }
 
 static void share_path(const vt_cpu_team *t, const vt_cpu_path *p, char *to, const char *from) {

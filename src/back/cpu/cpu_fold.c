@@ -77,7 +77,7 @@ static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
 /* A transposition wants the elements of a line without gaps. */
 static vt_cpu_plane_fn *turn_of(const folding *f, const vt_cpu_moves *moves) {
   const int dense = f->reduced.x[f->reduced.n - 1] == 1;
-  return (dense ? moves->turn : moves->each)[f->size == 8 ? 3 : f->size == 4 ? 2 : 0];
+  return (dense ? moves->turn : moves->each)[vt_cpu_size_index(f->size)];
 }
 
 static void choose_inner(folding *f, const vt_view *x, const vt_view *y, unsigned mask,
@@ -93,7 +93,7 @@ static void choose_inner(folding *f, const vt_view *x, const vt_view *y, unsigne
     f->inner_y = y->stride[axis];
     f->turn = f->inner_x == 1 ? NULL : turn_of(f, moves);
     f->tile = VT_FOLD_ROW_BYTES / f->size;
-    f->tiles = (f->inner + f->tile - 1) / f->tile;
+    f->tiles = vt_cpu_parts(f->inner, f->tile);
   }
   vt_cpu_axes_of(x, y, kept, &f->outer);
 }
@@ -147,7 +147,8 @@ static const char *together(const folding *f, const char *x, int64_t first, int6
     run = vt_cpu_axes_run(a, first + i, n - i);
     vt_cpu_axes_at(a, first + i, &at, &none);
     if (run == n && (a->x[a->n - 1] == 1 || n == 1)) return x + at * f->size;
-    vt_cpu_spread(room + i * f->size, 1, x + at * f->size, a->x[a->n - 1], run, f->size);
+    vt_cpu_copy_line(room + i * f->size, f->size, x + at * f->size, a->x[a->n - 1] * f->size,
+                     f->size, run);
   }
   return room;
 }
@@ -159,7 +160,7 @@ static void fold_line(const folding *f, const char *x, int level, int64_t first,
     f->fold->line(together(f, x, first, count, room), count, y);
     return;
   }
-  const int64_t each = power(level - 1), n = (count + each - 1) / each;
+  const int64_t each = power(level - 1), n = vt_cpu_parts(count, each);
   for (int64_t c = 0; c < n; c++) {
     const int64_t left = count - c * each;
     fold_line(f, x, level - 1, first + c * each, left < each ? left : each, room + c * f->size);
@@ -210,7 +211,7 @@ static void fold_rows(const folding *f, const char *x, int64_t width, int level,
     f->fold->finish(lanes, width, count, y);
     return;
   }
-  const int64_t each = power(level - 1), n = (count + each - 1) / each;
+  const int64_t each = power(level - 1), n = vt_cpu_parts(count, each);
   f->above->start(lanes, width, n);
   for (int64_t c = 0; c < n; c++) {
     const int64_t left = count - c * each;
@@ -266,11 +267,11 @@ static void fold_item(const folding *f, int64_t item) {
     if (f->seek != NULL) f->seek->rows(x, f->reduced.x[0], n, width, y, index);
   }
   if (f->seek != NULL) {
-    vt_cpu_spread((int64_t *)(void *)f->y + y_at, f->inner_y, index, 1, width, 8);
+    vt_cpu_copy_line(f->y + y_at * 8, f->inner_y * 8, (const char *)index, 8, 8, width);
     return;
   }
   touch(f, y, width);
-  vt_cpu_spread(f->y + y_at * f->size, f->inner_y, y, 1, width, f->size);
+  vt_cpu_copy_line(f->y + y_at * f->size, f->inner_y * f->size, y, f->size, f->size, width);
 }
 
 /* Chunk `item` of a tile: results lie as [outer, chunks, inner], without gaps. */
@@ -325,10 +326,10 @@ static int64_t chunks_of(const vt_cpu_team *t, const folding *f) {
   if (f->seek != NULL || t->threads == 1 || items == 0 || items >= 2 * (int64_t)t->threads)
     return 0;
   if (n <= 4 * VT_FOLD_CHUNK || (double)items * cost_of(f, n) < 20000.0) return 0;
-  return (n + VT_FOLD_CHUNK - 1) / VT_FOLD_CHUNK;
+  return vt_cpu_parts(n, VT_FOLD_CHUNK);
 }
 
-uint64_t work_fold(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_fold(const vt_cpu_call *c) {
   folding f;
   view_step(&f, c);
   const int64_t lines = f.outer.count * (f.inner == 0 ? 1 : f.inner);
@@ -353,7 +354,7 @@ static folding fold_above(const folding *f, const folding *parts) {
   return g;
 }
 
-vt_status run_fold(vt_cpu_call *c) {
+vt_status vt_cpu_run_fold(vt_cpu_call *c) {
   folding f;
   view_step(&f, c);
   const int64_t chunks = chunks_of(c->team, &f);

@@ -3,7 +3,7 @@
  * are gone through, and in what order they lie in memory. Private to src/back/cpu. */
 #ifndef VT_CPU_FOLD_H
 #define VT_CPU_FOLD_H
-#include "cpu_backend.h"
+#include "cpu_move.h"
 
 /* Axes walked together, row-major; neighbours that are one axis to all views are joined, axes of
  * length 1 are gone.*/
@@ -22,9 +22,6 @@ void vt_cpu_axes_at(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *ou
  * last axis. */
 int64_t vt_cpu_axes_run(const vt_cpu_axes *a, int64_t i, int64_t left);
 
-/* n elements of `size` bytes from places `from` apart to places `to` apart. */
-void vt_cpu_spread(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n,
-                   int64_t size);
 /* The axes of an attribute as a bit mask; an empty list means all of them. */
 unsigned vt_cpu_mask(const vt_attr_list *axes, uint32_t rank);
 /* The result of a reduction with its reduced axes as axes of length 1. */

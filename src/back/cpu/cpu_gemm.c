@@ -21,25 +21,17 @@ typedef struct sizes {
   uint64_t bytes_a, bytes_b, bytes_level; /* scratch of a worker */
 } sizes;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-static uint64_t line_up(int64_t bytes) { return (uint64_t)round_up(bytes, 64); }
+static uint64_t lines_of(int64_t bytes) { return vt_cpu_to_line((uint64_t)bytes); }
 
-static const vt_cpu_gemm_type *type_of(const vt_cpu_team *t, uint32_t dtype) {
+const vt_cpu_gemm_type *vt_cpu_gemm_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->gemms->f32 : t->kernels->gemms->f64;
 }
 
 /* Rows (or columns) first .. end - 1 of one side at k0 .. k0 + k - 1, as panels. */
 static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t first, int64_t end,
                         int64_t tile, int64_t k0, int64_t k, char *panel) {
-  if (s->pack == NULL) {
-    const char *from = (const char *)s->data + (first * s->across + k0 * s->along) * g->bytes;
-    g->pack(from, s->across, s->along, end - first, tile, k, panel);
-    return;
-  }
-  for (int64_t i = first; i < end; i += tile, panel += k * tile * g->bytes)
-    s->pack(s->context, i, least(end - i, tile), tile, k0, k, panel);
+  const char *from = (const char *)s->data + (first * s->across + k0 * s->along) * g->bytes;
+  g->pack(from, s->across, s->along, end - first, tile, k, panel);
 }
 
 /* ---- sizes ---- */
@@ -47,7 +39,7 @@ static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t
 enum { STREAM_ROWS = 2 * VT_CPU_FEW };
 
 int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m) {
-  return m <= least(STREAM_ROWS, type_of(t, dtype)->rows);
+  return m <= vt_cpu_least(STREAM_ROWS, vt_cpu_gemm_of(t, dtype)->rows);
 }
 
 /* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
@@ -55,40 +47,42 @@ int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m) {
 static void cut(sizes *s, const vt_cpu_team *t, int64_t products) {
   const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
   const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
-  const int64_t threads = least(t->threads, (int64_t)jobs);
-  const int64_t wanted = ceil_div(threads, products);
-  const int64_t high = ceil_div(s->m, s->g->rows), wide = ceil_div(s->n, s->g->columns);
+  const int64_t threads = vt_cpu_least(t->threads, (int64_t)jobs);
+  const int64_t wanted = vt_cpu_parts(threads, products);
+  const int64_t high = vt_cpu_parts(s->m, s->g->rows), wide = vt_cpu_parts(s->n, s->g->columns);
   s->cuts_m = s->cuts_n = 1;
   if (wanted > 1 && wide >= high) {
-    s->cuts_n = least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
+    s->cuts_n = vt_cpu_least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
   } else if (wanted > 1) {
-    s->cuts_m = least(wanted, high);
+    s->cuts_m = vt_cpu_least(wanted, high);
   }
-  s->workers = (uint64_t)least(products * s->cuts_m * s->cuts_n, threads);
+  s->workers = (uint64_t)vt_cpu_least(products * s->cuts_m * s->cuts_n, threads);
 }
 
 static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
-  sizes s = {.g = type_of(t, p->dtype), .m = p->m_each, .n = p->n_each, .k = p->k_each};
+  sizes s = {.g = vt_cpu_gemm_of(t, p->dtype), .m = p->m_each, .n = p->n_each, .k = p->k_each};
   const int64_t f32_bytes = 4, narrow = s.g->bytes / f32_bytes;
   if (p->n <= 0 || s.m <= 0 || s.n <= 0) return s;
-  s.blocks = ceil_div(s.k, VT_CPU_BLOCK);
+  s.blocks = vt_cpu_parts(s.k, VT_CPU_BLOCK);
   s.levels = 1;
-  for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = ceil_div(m, VT_CPU_GROUP)) s.levels++;
-  s.block_m = round_up(512 / narrow, s.g->rows);
+  for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = vt_cpu_parts(m, VT_CPU_GROUP)) s.levels++;
+  s.block_m = vt_cpu_whole(512 / narrow, s.g->rows);
   s.fresh = s.m <= s.block_m;
   s.block_n = (s.fresh || s.g->near * narrow < 1024 ? 2048 : 1024) / narrow;
   s.region = 4 * s.block_m;
   s.streams = p->straight && vt_cpu_gemm_streams(t, p->dtype, s.m);
-  if (s.streams) s.block_n = round_up(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
+  if (s.streams)
+    s.block_n = vt_cpu_whole(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
   cut(&s, t, p->n);
-  const int64_t rows = round_up(least(s.m, s.block_m), s.g->rows) + s.g->rows;
-  const int64_t columns = least(round_up(s.n, s.g->columns), s.fresh ? s.g->near : s.block_n);
-  const int64_t depth = least(s.k, VT_CPU_BLOCK);
-  s.bytes_a = line_up(rows * depth * s.g->bytes);
-  s.bytes_b = line_up((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
+  const int64_t rows = vt_cpu_whole(vt_cpu_least(s.m, s.block_m), s.g->rows) + s.g->rows;
+  const int64_t columns =
+      vt_cpu_least(vt_cpu_whole(s.n, s.g->columns), s.fresh ? s.g->near : s.block_n);
+  const int64_t depth = vt_cpu_least(s.k, VT_CPU_BLOCK);
+  s.bytes_a = lines_of(rows * depth * s.g->bytes);
+  s.bytes_b = lines_of((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
   if (s.levels > 1)
     s.bytes_level =
-        line_up(least(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
+        lines_of(vt_cpu_least(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
   return s;
 }
 
@@ -155,7 +149,8 @@ static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t
 static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
                         const char *a, const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
-  const int64_t rows = least(r->i1 - i, w->tile_m), width = least(end - j, g->columns);
+  const int64_t rows = vt_cpu_least(r->i1 - i, w->tile_m),
+                width = vt_cpu_least(end - j, g->columns);
   const int64_t k = r->k1 - r->k0, several = rows <= VT_CPU_FEW ? g->panels[rows - 1] : 1;
   const int apart = w->s->levels == 1 && w->p.column != 1;
   vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
@@ -184,10 +179,10 @@ static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end
 static void sum_stream(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const vt_cpu_side *b = &w->p.b;
-  const int64_t n = r->j1 - r->j0, row = round_up(n, g->columns), bytes = g->bytes;
+  const int64_t n = r->j1 - r->j0, row = vt_cpu_whole(n, g->columns), bytes = g->bytes;
   const char *from = (const char *)b->data + (r->k0 * b->along + r->j0) * bytes;
   for (int64_t i = r->i0; i < r->i1; i += VT_CPU_FEW) {
-    const int64_t rows = least(r->i1 - i, VT_CPU_FEW), at = i - r->i0;
+    const int64_t rows = vt_cpu_least(r->i1 - i, VT_CPU_FEW), at = i - r->i0;
     g->stream[rows - 1](r->k1 - r->k0, r->a + at * bytes, w->tile_m, from, b->along, n,
                         w->b + at * row * bytes, row);
   }
@@ -203,10 +198,10 @@ static void sum_stream(const piece *w, const area *r) {
  * start at +0 are never -0, so that what one level holds alone may be added to an empty one. */
 static void add_levels(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
-  const int64_t done = ceil_div(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
+  const int64_t done = vt_cpu_parts(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
   int64_t unit = VT_CPU_GROUP;
   for (int64_t l = 0; l < top && (done % unit == 0 || r->k1 == w->s->k); l++) {
-    const int first = (ceil_div(done, unit) - 1) % VT_CPU_GROUP == 0;
+    const int first = (vt_cpu_parts(done, unit) - 1) % VT_CPU_GROUP == 0;
     for (int64_t i = r->i0; i < r->i1; i++) {
       char *to = l + 1 == top ? result_at(w, i, r->j0) : level_at(w, l + 1, r, i);
       g->add(to, l + 1 == top ? w->p.column : 1, level_at(w, l, r, i), 1, r->j1 - r->j0, first);
@@ -227,34 +222,33 @@ static void finish(const piece *w, const area *r) {
   }
 }
 
-/* Of a side that is packed whole, all panels of one block of k lie together: what is read at a time
+static void pack_rows(const piece *w, area *r) {
+  const int64_t k = r->k1 - r->k0;
+  pack_panels(w->s->g, &w->p.a, r->i0, r->i1, w->tile_m, r->k0, k, w->a);
+  r->a = w->a;
+  r->a_next = k * w->tile_m * w->s->g->bytes;
+}
+
+/* Of a b that is packed whole, all panels of one block of k lie together: what is read at a time
  * has no gaps, whose distances might all be the same power of two. */
-static const char *packed_at(const vt_cpu_side *side, int64_t count, int64_t first, int64_t tile,
-                             int64_t k0, int64_t k, int64_t bytes) {
-  return (const char *)side->packed + (k0 * round_up(count, tile) + first * k) * bytes;
-}
-
-/* Panels of rows (or columns) first .. end - 1 of `count` of one side at the area's block: those
- * that are packed already, or packed now. */
-static const char *panels_of(const piece *w, const vt_cpu_side *side, const area *r, int64_t count,
-                             int64_t first, int64_t end, int64_t tile, char *scratch,
-                             int64_t *next) {
-  const int64_t bytes = w->s->g->bytes, k = r->k1 - r->k0;
-  *next = k * tile * bytes;
-  if (side->packed != NULL) return packed_at(side, count, first, tile, r->k0, k, bytes);
-  pack_panels(w->s->g, side, first, end, tile, r->k0, k, scratch);
-  return scratch;
-}
-
 static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
+  const vt_cpu_gemm_type *g = w->s->g;
+  const int64_t k = r->k1 - r->k0;
   r->b0 = from;
-  r->b = panels_of(w, &w->p.b, r, w->s->n, from, end, w->s->g->columns, w->b, &r->b_next);
+  r->b = w->b;
+  r->b_next = k * g->columns * g->bytes;
+  if (w->p.packed == NULL) {
+    pack_panels(g, &w->p.b, from, end, g->columns, r->k0, k, w->b);
+    return;
+  }
+  const int64_t at = r->k0 * vt_cpu_whole(w->s->n, g->columns) + from * k;
+  r->b = (const char *)w->p.packed + at * g->bytes;
 }
 
 static void sum_area(const piece *w, area *r) {
   const int64_t near = w->s->g->near;
   for (int64_t j = r->j0; j < r->j1; j += near) {
-    const int64_t end = least(j + near, r->j1);
+    const int64_t end = vt_cpu_least(j + near, r->j1);
     if (w->s->fresh) pack_columns(w, r, j, end);
     sum_columns(w, r, j, end);
   }
@@ -264,8 +258,8 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
   const int64_t high = w->s->block_m / w->tile_m * w->tile_m;
   for (int64_t i = r->top; i < end; i += high) {
     r->i0 = i;
-    r->i1 = least(i + high, end);
-    r->a = panels_of(w, &w->p.a, r, w->s->m, r->i0, r->i1, w->tile_m, w->a, &r->a_next);
+    r->i1 = vt_cpu_least(i + high, end);
+    pack_rows(w, r);
     if (w->s->streams) {
       sum_stream(w, r);
     } else {
@@ -279,7 +273,7 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
 static void walk_depth(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
-    r->k1 = least(r->k0 + VT_CPU_BLOCK, w->s->k);
+    r->k1 = vt_cpu_least(r->k0 + VT_CPU_BLOCK, w->s->k);
     if (!w->s->streams && !w->s->fresh) pack_columns(w, r, r->j0, r->j1);
     walk_rows(w, r, end);
     r->k0 = r->k1;
@@ -290,13 +284,14 @@ static void walk_piece(const piece *w) {
   area r = {0};
   const int64_t high = w->s->region / w->tile_m * w->tile_m;
   for (r.j0 = w->n0; r.j0 < w->n1; r.j0 = r.j1) {
-    r.j1 = least(r.j0 + w->s->block_n, w->n1);
+    r.j1 = vt_cpu_least(r.j0 + w->s->block_n, w->n1);
     if (w->s->levels == 1) {
       r.top = w->m0;
       walk_depth(w, &r, w->m1);
       continue;
     }
-    for (r.top = w->m0; r.top < w->m1; r.top += high) walk_depth(w, &r, least(r.top + high, w->m1));
+    for (r.top = w->m0; r.top < w->m1; r.top += high)
+      walk_depth(w, &r, vt_cpu_least(r.top + high, w->m1));
   }
 }
 
@@ -311,13 +306,14 @@ typedef struct crew {
 
 /* Borders of pieces are multiples of a tile. */
 static int64_t border(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
-  return least(count, tile * vt_cpu_first(ceil_div(count, tile), (uint64_t)cuts, (uint64_t)i));
+  return vt_cpu_least(count,
+                      tile * vt_cpu_first(vt_cpu_parts(count, tile), (uint64_t)cuts, (uint64_t)i));
 }
 
-/* Panels of a that are made here are of one height, as full as they can be. */
+/* Panels of a are of one height, as full as they can be. */
 static int64_t panel_rows(const piece *w) {
   const int64_t most = w->s->g->rows, rows = w->m1 - w->m0;
-  return w->p.a.packed != NULL ? most : ceil_div(rows, ceil_div(rows, most));
+  return vt_cpu_parts(rows, vt_cpu_parts(rows, most));
 }
 
 static void do_piece(crew *c, piece *w, int64_t at) {
@@ -356,43 +352,37 @@ void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work) {
   vt_cpu_share(t, c.s.workers, work_job, &c);
 }
 
-/* ---- packing whole sides ---- */
+/* ---- packing all of b ---- */
 
 typedef struct packing {
   const vt_cpu_gemm_type *g;
-  const vt_cpu_side *side;
-  int64_t count, k, tile;
+  const vt_cpu_side *b;
+  int64_t n, k, panels;
   uint64_t jobs;
   char *out;
 } packing;
 
-static int64_t tile_of(const vt_cpu_gemm_type *g, vt_cpu_which which) {
-  return which == VT_CPU_ROWS ? g->rows : g->columns;
-}
-
-uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which,
-                                int64_t count, int64_t k) {
-  const vt_cpu_gemm_type *g = type_of(t, dtype);
-  return (uint64_t)(round_up(count, tile_of(g, which)) * k * g->bytes);
+uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k) {
+  const vt_cpu_gemm_type *g = vt_cpu_gemm_of(t, dtype);
+  return (uint64_t)(vt_cpu_whole(n, g->columns) * k * g->bytes);
 }
 
 static void pack_job(void *context, uint64_t job) {
   const packing *p = context;
-  const int64_t panels = ceil_div(p->count, p->tile);
-  const int64_t first = vt_cpu_first(panels, p->jobs, job);
-  const int64_t end = vt_cpu_first(panels, p->jobs, job + 1);
+  const int64_t tile = p->g->columns;
+  const int64_t first = vt_cpu_first(p->panels, p->jobs, job) * tile;
+  const int64_t end = vt_cpu_least(vt_cpu_first(p->panels, p->jobs, job + 1) * tile, p->n);
   for (int64_t k0 = 0, k; k0 < p->k; k0 += k) {
-    k = least(p->k - k0, VT_CPU_BLOCK);
-    pack_panels(p->g, p->side, first * p->tile, least(end * p->tile, p->count), p->tile, k0, k,
-                p->out + (k0 * panels + first * k) * p->tile * p->g->bytes);
+    k = vt_cpu_least(p->k - k0, VT_CPU_BLOCK);
+    char *to = p->out + (k0 * p->panels * tile + first * k) * p->g->bytes;
+    pack_panels(p->g, p->b, first, end, tile, k0, k, to);
   }
 }
 
-void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which, int64_t count,
-                      int64_t k, const vt_cpu_side *side, void *out) {
-  packing p = {.g = type_of(t, dtype), .side = side, .count = count, .k = k, .out = out};
-  p.tile = tile_of(p.g, which);
-  const int64_t panels = ceil_div(count, p.tile);
-  p.jobs = vt_cpu_jobs(t, (uint64_t)panels, (double)(p.tile * k) / 2);
+void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k,
+                      const vt_cpu_side *b, void *out) {
+  packing p = {.g = vt_cpu_gemm_of(t, dtype), .b = b, .n = n, .k = k, .out = out};
+  p.panels = vt_cpu_parts(n, p.g->columns);
+  p.jobs = vt_cpu_jobs(t, (uint64_t)p.panels, (double)(p.g->columns * k) / 2);
   vt_cpu_share(t, p.jobs, pack_job, &p);
 }

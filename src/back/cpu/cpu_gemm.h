@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_gemm.h - products of matrices in the order fma256, for whatever has panels to give: matmul,
- * convolutions, attention. Operands come through packers, so that a matrix need never exist. */
+ * cpu_gemm.h - private to src/back/cpu: products of matrices in the order fma256, from panels of a
+ * and b that are packed on the way, or of b before. */
 #ifndef VT_CPU_GEMM_H
 #define VT_CPU_GEMM_H
 #include "cpu_backend.h"
 
-/* Rows of a, or columns of b: `count` of them from `first`, at k0 .. k0+k-1, as panel[k][tile] with
- * tile numbers for each k; those past `count` are +0. */
-typedef void vt_cpu_pack_fn(const void *context, int64_t first, int64_t count, int64_t tile,
-                            int64_t k0, int64_t k, void *panel);
+/* Rows of a, or columns of b: number i at k is data[i*across + k*along]. */
 typedef struct vt_cpu_side {
-  vt_cpu_pack_fn *pack; /* NULL: it is a matrix, number i at k being data[i*across + k*along] */
-  const void *context;
-  const void *packed; /* vt_cpu_gemm_pack was here: panels of all rows and all k; or NULL */
   const void *data;
   int64_t across, along; /* elements */
 } vt_cpu_side;
@@ -21,6 +15,7 @@ typedef struct vt_cpu_side {
 typedef struct vt_cpu_product {
   int64_t m, n, k;
   vt_cpu_side a, b;
+  const void *packed; /* all panels of b, made by vt_cpu_gemm_pack; or NULL */
   void *c;
   int64_t row, column; /* elements */
   int64_t first;       /* c[0, 0] is this element of the step's result, row-major; ... */
@@ -42,17 +37,19 @@ typedef struct vt_cpu_products {
   int straight; /* 1: b of every product is a matrix with `across` 1, and not packed */
 } vt_cpu_products;
 void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work);
-/* Scratch of that call, for any operand packed or not. */
+/* Scratch of that call, whether b is packed or not. */
 uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p);
 
 /* 1 where products of so few rows read a straight b as it lies, so that packing it gains nothing.
  */
 int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m);
 
-/* All panels of one side, to be used as `packed` later: bytes, and the packing, by the team. */
-typedef enum vt_cpu_which { VT_CPU_ROWS, VT_CPU_COLUMNS } vt_cpu_which;
-uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which,
-                                int64_t count, int64_t k);
-void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, vt_cpu_which which, int64_t count,
-                      int64_t k, const vt_cpu_side *side, void *out);
+/* All panels of a b of n columns, to be used as `packed` later: bytes, and the packing, by the
+ * team. */
+uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k);
+void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k,
+                      const vt_cpu_side *b, void *out);
+
+/* The kernels of a type. */
+const vt_cpu_gemm_type *vt_cpu_gemm_of(const vt_cpu_team *t, uint32_t dtype);
 #endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_grid.c - fields that taps slide over: x copied into a grid or gathered into panels, places
- * counted, and sums of blocks added up in their order. cpu_slide.h has the picture. */
+ * cpu_grid.c - fields that taps slide over: x copied into a grid or gathered into panels, and
+ * places counted. cpu_slide.h has the picture. */
 #include <string.h>
 #include "cpu_slide.h"
 
 const vt_cpu_conv_type *vt_cpu_conv_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->convs->f32 : t->kernels->convs->f64;
 }
-
-uint64_t vt_cpu_to_line(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
-int64_t vt_cpu_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
 
 vt_cpu_axis vt_cpu_axis_none(void) {
   return (vt_cpu_axis){.dim = 1, .step = 1, .places = 1, .taps = 1};
@@ -21,7 +18,7 @@ int64_t vt_cpu_taps(const vt_cpu_axis axis[VT_CPU_AXES]) {
 
 /* ---- grids ---- */
 
-static int64_t gcd(int64_t a, int64_t b) {
+int64_t vt_cpu_gcd(int64_t a, int64_t b) {
   while (b != 0) {
     const int64_t r = a % b;
     a = b, b = r;
@@ -30,7 +27,7 @@ static int64_t gcd(int64_t a, int64_t b) {
 }
 
 /* The least offset of a tap: the place of the grid's first element in x. */
-static int64_t least(const vt_cpu_axis *a) {
+static int64_t lowest(const vt_cpu_axis *a) {
   return a->base + (a->delta < 0 ? (a->taps - 1) * a->delta : 0);
 }
 static int64_t reach(const vt_cpu_axis *a) {
@@ -41,9 +38,9 @@ int vt_cpu_grid_of(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out) {
   double field = 1, all = 1;
   for (int i = 0; i < VT_CPU_AXES; i++) {
     const vt_cpu_axis *a = &axis[i];
-    const int64_t cycle = a->step / gcd(a->step, a->delta == 0  ? a->step
-                                                 : a->delta < 0 ? -a->delta
-                                                                : a->delta);
+    const int64_t cycle = a->step / vt_cpu_gcd(a->step, a->delta == 0  ? a->step
+                                                        : a->delta < 0 ? -a->delta
+                                                                       : a->delta);
     if (a->taps == 0 || a->places == 0) return 0;
     out->phases[i] = a->taps < cycle ? a->taps : cycle;
     out->length[i] = a->places + reach(a) / a->step;
@@ -60,7 +57,7 @@ int64_t vt_cpu_grid_at(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES]
   int64_t phase = 0, at = 0, phases = 1, length = 1;
   for (int i = VT_CPU_AXES; i-- > 0;) {
     const vt_cpu_axis *a = &axis[i];
-    const int64_t t = number % a->taps, offset = a->base + t * a->delta - least(a);
+    const int64_t t = number % a->taps, offset = a->base + t * a->delta - lowest(a);
     phase += t % g->phases[i] * phases;
     at += offset / a->step * length;
     phases *= g->phases[i], length *= g->length[i];
@@ -107,7 +104,7 @@ static void sheet_fill(const sheet *s, const vt_cpu_conv_type *k, char *to) {
 
 int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
   const int64_t remainder = a->step == 1 ? 0 : phase * a->delta % a->step;
-  return i * a->step + remainder + least(a);
+  return i * a->step + remainder + lowest(a);
 }
 
 static void grid_plane(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
@@ -214,31 +211,4 @@ void vt_cpu_gather(const vt_cpu_slide *s, const char *x, int64_t first, int64_t 
                  .outside = s->outside};
     gather_tap(s, tap, from, count, &one, to, k);
   }
-}
-
-/* ---- levels ---- */
-
-int vt_cpu_levels_for(int64_t blocks) {
-  int n = 1;
-  for (int64_t m = blocks; m >= VT_CPU_GROUP; m /= VT_CPU_GROUP) n++;
-  return n;
-}
-
-static char *level(const vt_cpu_levels *l, int i) { return l->at + i * l->n * l->k->bytes; }
-
-void vt_cpu_levels_clear(const vt_cpu_levels *l) {
-  memset(l->at, 0, (size_t)(l->count * l->n * l->k->bytes));
-}
-
-void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t b) {
-  int64_t full = b + 1;
-  for (int i = 0; full % VT_CPU_GROUP == 0; i++, full /= VT_CPU_GROUP) {
-    l->k->add(level(l, i + 1), level(l, i), l->n);
-    memset(level(l, i), 0, (size_t)(l->n * l->k->bytes));
-  }
-}
-
-const char *vt_cpu_levels_end(const vt_cpu_levels *l) {
-  for (int i = 1; i < l->count; i++) l->k->add(level(l, i), level(l, i - 1), l->n);
-  return level(l, l->count - 1);
 }

@@ -22,8 +22,8 @@ vt_cpu_lookup vt_cpu_lookup_gather(const vt_view *x, const vt_view *index, const
                                    uint32_t axis, uint32_t batch) {
   const uint32_t inner = index->rank - batch, rest = x->rank - axis - 1;
   vt_cpu_lookup l = {.index = index,
-                     .slice = vt_cpu_axes(x, axis + 1, rest),
-                     .row = vt_cpu_axes(rows, axis + inner, rest)};
+                     .slice = vt_cpu_some_axes(x, axis + 1, rest),
+                     .row = vt_cpu_some_axes(rows, axis + inner, rest)};
   for (uint32_t i = 0; i < axis; i++)
     add_axis(&l, x->dim[i], rows->stride[i], x->stride[i], i < batch ? index->stride[i] : 0);
   for (uint32_t i = 0; i < inner; i++)
@@ -39,8 +39,8 @@ vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_
   const uint32_t rest = x->rank - batch - depth;
   vt_cpu_lookup l = {.index = index,
                      .apart = index->stride[lead],
-                     .slice = vt_cpu_axes(x, batch + depth, rest),
-                     .row = vt_cpu_axes(rows, lead, rest)};
+                     .slice = vt_cpu_some_axes(x, batch + depth, rest),
+                     .row = vt_cpu_some_axes(rows, lead, rest)};
   for (uint32_t i = 0; i < lead; i++)
     add_axis(&l, index->dim[i], rows->stride[i], i < batch ? x->stride[i] : 0, index->stride[i]);
   for (uint32_t i = 0; i < depth; i++) add_coordinate(&l, x, batch + i);
@@ -50,7 +50,8 @@ vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_
 /* index and rows have one shape; x is as long or longer on the axes besides `axis`. */
 vt_cpu_lookup vt_cpu_lookup_elements(const vt_view *x, const vt_view *index, const vt_view *rows,
                                      uint32_t axis) {
-  vt_cpu_lookup l = {.index = index, .slice = vt_cpu_axes(x, 0, 0), .row = vt_cpu_axes(rows, 0, 0)};
+  vt_cpu_lookup l = {
+      .index = index, .slice = vt_cpu_some_axes(x, 0, 0), .row = vt_cpu_some_axes(rows, 0, 0)};
   for (uint32_t i = 0; i < index->rank; i++)
     add_axis(&l, index->dim[i], rows->stride[i], i == axis ? 0 : x->stride[i], index->stride[i]);
   add_coordinate(&l, x, axis);
@@ -185,25 +186,25 @@ static vt_status gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
   return VT_OK;
 }
 
-vt_status run_gather(vt_cpu_call *c) {
+vt_status vt_cpu_run_gather(vt_cpu_call *c) {
   const vt_attr_gather *a = c->attrs;
   const vt_cpu_lookup l =
       vt_cpu_lookup_gather(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis, (uint32_t)a->batch);
   return gather(c, &l);
 }
 
-vt_status run_embedding(vt_cpu_call *c) {
+vt_status vt_cpu_run_embedding(vt_cpu_call *c) {
   const vt_cpu_lookup l = vt_cpu_lookup_gather(&c->in[0], &c->in[1], c->out, 0, 0);
   return gather(c, &l);
 }
 
-vt_status run_gather_nd(vt_cpu_call *c) {
+vt_status vt_cpu_run_gather_nd(vt_cpu_call *c) {
   const vt_attr_gather_nd *a = c->attrs;
   const vt_cpu_lookup l = vt_cpu_lookup_nd(&c->in[0], &c->in[1], c->out, (uint32_t)a->batch);
   return gather(c, &l);
 }
 
-vt_status run_gather_elements(vt_cpu_call *c) {
+vt_status vt_cpu_run_gather_elements(vt_cpu_call *c) {
   const vt_attr_axis *a = c->attrs;
   const vt_cpu_lookup l = vt_cpu_lookup_elements(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis);
   return gather(c, &l);
@@ -269,9 +270,9 @@ static uint64_t parts_of(const vt_cpu_call *c) {
   return vt_cpu_jobs(c->team, (uint64_t)vt_cpu_count(&c->in[0]), 3.0);
 }
 
-uint64_t bytes_nonzero(const vt_cpu_call *c) { return parts_of(c) * sizeof(int64_t); }
+uint64_t vt_cpu_work_nonzero(const vt_cpu_call *c) { return parts_of(c) * sizeof(int64_t); }
 
-vt_status run_nonzero(vt_cpu_call *c) {
+vt_status vt_cpu_run_nonzero(vt_cpu_call *c) {
   static const int64_t none = -1;
   listing l = {&c->in[0], &c->out[0], c->work, vt_cpu_count(&c->in[0]), parts_of(c)};
   int64_t total = 0;

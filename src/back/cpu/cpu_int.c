@@ -7,8 +7,6 @@
 #include "cpu_int.h"
 #include <string.h>
 
-enum { LINE = 64 };
-
 typedef struct shape { /* of the panels */
   const vt_cpu_ints *kernels;
   int64_t steps;                /* groups along k */
@@ -18,22 +16,19 @@ typedef struct shape { /* of the panels */
   uint64_t jobs;
 } shape;
 
-static uint64_t to_line(uint64_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
-static int64_t parts_of(int64_t n, int64_t each) { return n / each + (n % each != 0); }
-
 /* Rows are cut too where there are not enough panels of columns for everybody. */
 static shape shape_of(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const vt_cpu_ints *k = vt_cpu_ints_of(t->kernels);
   const uint64_t step = (uint64_t)(k->group * k->bytes);
-  shape s = {.kernels = k, .steps = parts_of(p->k, k->group), .row_parts = 1};
-  s.row_panels = parts_of(p->m, k->rows);
-  s.column_panels = parts_of(p->n, k->columns);
-  s.row_sums = to_line((uint64_t)s.steps * (uint64_t)k->rows * step);
-  s.row_bytes = s.row_sums + to_line((uint64_t)k->rows * sizeof(int32_t));
-  s.column_sums = to_line((uint64_t)s.steps * (uint64_t)k->columns * step);
-  s.column_bytes = s.column_sums + to_line((uint64_t)k->columns * sizeof(int32_t));
+  shape s = {.kernels = k, .steps = vt_cpu_parts(p->k, k->group), .row_parts = 1};
+  s.row_panels = vt_cpu_parts(p->m, k->rows);
+  s.column_panels = vt_cpu_parts(p->n, k->columns);
+  s.row_sums = vt_cpu_to_line((uint64_t)s.steps * (uint64_t)k->rows * step);
+  s.row_bytes = s.row_sums + vt_cpu_to_line((uint64_t)k->rows * sizeof(int32_t));
+  s.column_sums = vt_cpu_to_line((uint64_t)s.steps * (uint64_t)k->columns * step);
+  s.column_bytes = s.column_sums + vt_cpu_to_line((uint64_t)k->columns * sizeof(int32_t));
   const int64_t items = p->products * s.column_panels, wanted = (int64_t)t->threads * 2;
-  if (items > 0 && items < wanted) s.row_parts = parts_of(wanted, items);
+  if (items > 0 && items < wanted) s.row_parts = vt_cpu_parts(wanted, items);
   if (s.row_parts > s.row_panels) s.row_parts = s.row_panels > 0 ? s.row_panels : 1;
   const double each = (double)p->m * (double)p->k / (double)s.row_parts * k->columns / 16;
   s.jobs = vt_cpu_jobs(t, (uint64_t)(items * s.row_parts), each);
@@ -181,7 +176,7 @@ static void multiply_job(void *context, uint64_t job) {
   const shape *s = &u->s;
   const int64_t items = u->p->products * s->column_panels * s->row_parts;
   const int64_t end = vt_cpu_first(items, s->jobs, job + 1);
-  char *room = u->rooms + job * (s->column_bytes + to_line(u->p->room));
+  char *room = u->rooms + job * (s->column_bytes + vt_cpu_to_line(u->p->room));
   strip t;
   for (int64_t i = vt_cpu_first(items, s->jobs, job); i < end; i++) {
     const int64_t part = i % s->row_parts, panel = i / s->row_parts % s->column_panels;
@@ -196,7 +191,7 @@ static void multiply_job(void *context, uint64_t job) {
 
 uint64_t vt_cpu_int_work(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const shape s = shape_of(t, p);
-  return vt_cpu_int_rows_bytes(t, p) + s.jobs * (s.column_bytes + to_line(p->room));
+  return vt_cpu_int_rows_bytes(t, p) + s.jobs * (s.column_bytes + vt_cpu_to_line(p->room));
 }
 
 void vt_cpu_int_run(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {

@@ -19,7 +19,7 @@ typedef struct leaving {
 enum { PART = 4096 };
 
 static int64_t first_of(const leaving *l, uint64_t job) {
-  const int64_t first = vt_cpu_first((l->count + PART - 1) / PART, l->jobs, job) * PART;
+  const int64_t first = vt_cpu_first(vt_cpu_parts(l->count, PART), l->jobs, job) * PART;
   return first < l->count ? first : l->count;
 }
 
@@ -34,6 +34,6 @@ static void leave_job(void *context, uint64_t job) {
 void vt_cpu_leave(const vt_cpu_team *t, const vt_view *v) {
   leaving l = {t, v, 1, vt_cpu_count(v)};
   if (l.count == 0 || t->kernels->maps->canonical[v->dtype] == NULL) return;
-  l.jobs = vt_cpu_jobs(t, (uint64_t)(l.count + PART - 1) / PART, 0.1 * PART);
+  l.jobs = vt_cpu_jobs(t, (uint64_t)vt_cpu_parts(l.count, PART), 0.1 * PART);
   vt_cpu_share(t, l.jobs, leave_job, &l);
 }

@@ -99,7 +99,7 @@ static void get_product(const void *context, int64_t i, vt_cpu_product *out) {
   out->a.across = p->a_row, out->a.along = p->a_column;
   out->b.data = (const char *)p->b + b * p->bytes;
   out->b.across = p->b_column, out->b.along = p->b_row;
-  out->b.packed = p->packed;
+  out->packed = p->packed;
   out->c = (char *)p->y + y * p->bytes;
   out->row = p->y_row, out->column = p->y_column;
   out->first = i * p->m * p->n, out->tail_row = p->n;
@@ -120,28 +120,22 @@ static vt_cpu_products products_of(const vt_cpu_call *c, const matmul *p) {
 
 /* ---- weights that are kept ---- */
 
-typedef struct kept {
-  uint64_t seal; /* of the weight that the panels behind this were made of */
-} kept;
-enum { KEPT_HEAD = 64, WORTH_KEEPING = 4096 };
+enum { WORTH_KEEPING = 4096 };
 
 static uint64_t keep_bytes(const vt_cpu_call *c, const matmul *p) {
   int shared = 1;
   for (uint32_t i = 0; i < p->rank; i++) shared &= p->b_step[i] == 0;
-  if (!shared || !vt_cpu_is_lasting(c, 1) || p->n * p->k < WORTH_KEEPING) return 0;
+  if (!shared || p->n * p->k < WORTH_KEEPING) return 0;
   if (p->b_column == 1 && vt_cpu_gemm_streams(c->team, c->out->dtype, p->m)) return 0;
-  return KEPT_HEAD + vt_cpu_gemm_pack_bytes(c->team, c->out->dtype, VT_CPU_COLUMNS, p->n, p->k);
+  return vt_cpu_kept_bytes(c, 1, vt_cpu_gemm_pack_bytes(c->team, c->out->dtype, p->n, p->k));
 }
 
 static void use_kept(const vt_cpu_call *c, matmul *p) {
-  kept *k = c->kept;
-  if (k == NULL || c->seal[1] == 0) return;
-  p->packed = (char *)c->kept + KEPT_HEAD;
-  if (k->seal == c->seal[1]) return;
+  int stale;
+  void *panels = vt_cpu_kept(c, 1, &stale);
   const vt_cpu_side side = {.data = p->b, .across = p->b_column, .along = p->b_row};
-  vt_cpu_gemm_pack(c->team, c->out->dtype, VT_CPU_COLUMNS, p->n, p->k, &side,
-                   (char *)c->kept + KEPT_HEAD);
-  k->seal = c->seal[1];
+  if (panels != NULL && stale) vt_cpu_gemm_pack(c->team, c->out->dtype, p->n, p->k, &side, panels);
+  p->packed = panels;
 }
 
 /* ---- handlers ---- */
@@ -163,28 +157,28 @@ static vt_status multiply(vt_cpu_call *c, matmul *p) {
   return VT_OK;
 }
 
-uint64_t work_matmul(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_matmul(const vt_cpu_call *c) {
   const matmul p = plain(c);
   return work_of(c, &p);
 }
-uint64_t keep_matmul(const vt_cpu_call *c) {
+uint64_t vt_cpu_keep_matmul(const vt_cpu_call *c) {
   const matmul p = plain(c);
   return keep_bytes(c, &p);
 }
-vt_status run_matmul(vt_cpu_call *c) {
+vt_status vt_cpu_run_matmul(vt_cpu_call *c) {
   matmul p = plain(c);
   return multiply(c, &p);
 }
 
-uint64_t work_linear(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_linear(const vt_cpu_call *c) {
   const matmul p = matmul_of(c, 0, 0);
   return work_of(c, &p);
 }
-uint64_t keep_linear(const vt_cpu_call *c) {
+uint64_t vt_cpu_keep_linear(const vt_cpu_call *c) {
   const matmul p = matmul_of(c, 0, 0);
   return keep_bytes(c, &p);
 }
-vt_status run_linear(vt_cpu_call *c) {
+vt_status vt_cpu_run_linear(vt_cpu_call *c) {
   matmul p = matmul_of(c, 0, 0);
   if (c->n_in == 3) {
     p.bias = c->in[2].data;
@@ -224,10 +218,10 @@ static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
 
 /* Bytes of a b whose columns are neighbours; 0 where it is so already. */
 static uint64_t turned_bytes(const matmul *p) {
-  return p->b_column == 1 ? 0 : ((uint64_t)(p->n * p->k * p->bytes) + 63) / 64 * 64;
+  return p->b_column == 1 ? 0 : vt_cpu_to_line((uint64_t)(p->n * p->k * p->bytes));
 }
 
-uint64_t work_masked(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_matmul_masked(const vt_cpu_call *c) {
   const matmul p = masked_of(c);
   return masked_jobs(c, &p) * turned_bytes(&p);
 }
@@ -286,10 +280,11 @@ static void masked_job(void *context, uint64_t job) {
   }
 }
 
-vt_status run_masked(vt_cpu_call *c) {
-  masked_run run = {.p = masked_of(c), .tail = c->tail, .work = c->work};
-  run.g =
-      c->out->dtype == VT_DTYPE_F32 ? c->team->kernels->gemms->f32 : c->team->kernels->gemms->f64;
+vt_status vt_cpu_run_matmul_masked(vt_cpu_call *c) {
+  masked_run run = {.p = masked_of(c),
+                    .g = vt_cpu_gemm_of(c->team, c->out->dtype),
+                    .tail = c->tail,
+                    .work = c->work};
   run.jobs = masked_jobs(c, &run.p);
   if (run.p.n > 0) vt_cpu_share(c->team, run.jobs, masked_job, &run);
   return VT_OK;

@@ -15,12 +15,6 @@ typedef struct product {
   batch lead;
 } product;
 
-/* What is kept: the seal of b when it was packed, then its panels. */
-enum { LINE = 64 };
-typedef struct kept {
-  uint64_t seal;
-} kept;
-
 static int64_t lead_stride(const vt_view *v, uint32_t axis, uint32_t axes) {
   const uint32_t own = v->rank - 2, skipped = axes - own;
   if (axis < skipped || v->dim[axis - skipped] == 1) return 0;
@@ -101,12 +95,7 @@ static void describe(const vt_cpu_call *c, product *p, vt_cpu_int_products *out)
                                .context = p};
 }
 
-/* Results are dense; whoever makes them otherwise is not served. */
-int takes_matmul_int(const vt_cpu_call *c) {
-  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
-}
-
-uint64_t scratch_matmul_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_matmul_int(const vt_cpu_call *c) {
   product p;
   vt_cpu_int_products all;
   if (vt_cpu_count(c->out) == 0) return 0;
@@ -114,26 +103,23 @@ uint64_t scratch_matmul_int(const vt_cpu_call *c) {
   return vt_cpu_int_work(c->team, &all);
 }
 
-uint64_t keep_matmul_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_keep_matmul_int(const vt_cpu_call *c) {
   product p;
   vt_cpu_int_products all;
   describe(c, &p, &all);
-  if (!vt_cpu_is_lasting(c, 1) || c->in[1].rank != 2) return 0;
-  return LINE + vt_cpu_int_columns_bytes(c->team, &all);
+  if (c->in[1].rank != 2) return 0;
+  return vt_cpu_kept_bytes(c, 1, vt_cpu_int_columns_bytes(c->team, &all));
 }
 
-vt_status run_matmul_int(vt_cpu_call *c) {
+vt_status vt_cpu_run_matmul_int(vt_cpu_call *c) {
   product p;
   vt_cpu_int_products all;
+  int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
   describe(c, &p, &all);
-  if (c->kept != NULL && c->seal[1] != 0) {
-    kept *k = c->kept;
-    void *panels = (char *)c->kept + LINE;
-    if (k->seal != c->seal[1]) vt_cpu_int_columns_pack(c->team, &all, panels);
-    k->seal = c->seal[1];
-    all.packed_columns = panels;
-  }
+  void *panels = vt_cpu_kept(c, 1, &stale);
+  if (panels != NULL && stale) vt_cpu_int_columns_pack(c->team, &all, panels);
+  all.packed_columns = panels;
   vt_cpu_int_run(c->team, &all, c->work);
   return VT_OK;
 }

@@ -4,14 +4,14 @@
 #include "cpu_move.h"
 #include <string.h>
 
-vt_status run_literal(vt_cpu_call *c) {
+vt_status vt_cpu_run_literal(vt_cpu_call *c) {
   const vt_attr_literal *a = c->attrs;
   memcpy(c->out->data, &a->bits, (size_t)vt_cpu_bytes_of(c->out->dtype));
   return VT_OK;
 }
 
 /* The operand in the shape of the result, repeated along axes of length 1 and along new ones. */
-vt_status run_broadcast(vt_cpu_call *c) {
+vt_status vt_cpu_run_broadcast(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   const uint32_t lead = y->rank - x->rank;
   vt_view wide = vt_cpu_everywhere(y, x->data);
@@ -21,7 +21,7 @@ vt_status run_broadcast(vt_cpu_call *c) {
   return VT_OK;
 }
 
-vt_status run_transpose(vt_cpu_call *c) {
+vt_status vt_cpu_run_transpose(vt_cpu_call *c) {
   const vt_attr_list *perm = &((const vt_attr_perm *)c->attrs)->perm;
   vt_view turned = c->in[0];
   for (uint32_t i = 0; i < turned.rank; i++) {
@@ -33,7 +33,7 @@ vt_status run_transpose(vt_cpu_call *c) {
 }
 
 /* A step that is never taken may be too large to multiply. */
-vt_status run_slice(vt_cpu_call *c) {
+vt_status vt_cpu_run_slice(vt_cpu_call *c) {
   const vt_attr_slice *a = c->attrs;
   vt_view part = c->in[0];
   if (vt_cpu_count(c->out) == 0) return VT_OK;
@@ -45,7 +45,7 @@ vt_status run_slice(vt_cpu_call *c) {
   return VT_OK;
 }
 
-vt_status run_concat(vt_cpu_call *c) {
+vt_status vt_cpu_run_concat(vt_cpu_call *c) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)c->attrs)->axis;
   int64_t at = 0;
   for (uint32_t i = 0; i < c->n_in; at += c->in[i++].dim[axis]) {
@@ -57,7 +57,7 @@ vt_status run_concat(vt_cpu_call *c) {
 
 /* From the outermost axis on: what lies before and after x along an axis is filled, and the rest is
  * looked at along the next one. So nothing is written twice. */
-vt_status run_pad(vt_cpu_call *c) {
+vt_status vt_cpu_run_pad(vt_cpu_call *c) {
   const vt_attr_pad *a = c->attrs;
   vt_view rest = *c->out;
   for (uint32_t i = 0; i < rest.rank; i++) {
@@ -99,7 +99,7 @@ static void reshape_job(void *context, uint64_t job) {
 
 /* What is dense may be seen in the shape of the other one. Plans make dense results, so the way for
  * neither of them is for completeness. */
-vt_status run_reshape(vt_cpu_call *c) {
+vt_status vt_cpu_run_reshape(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   if (vt_cpu_is_dense(y)) {
     const vt_view as = vt_cpu_reshaped(y, x->rank, x->dim);
@@ -128,7 +128,7 @@ static void count_up(const vt_view *y, uint32_t axis) {
   }
 }
 
-vt_status run_iota(vt_cpu_call *c) {
+vt_status vt_cpu_run_iota(vt_cpu_call *c) {
   const vt_view *y = c->out;
   const int64_t asked = ((const vt_attr_iota *)c->attrs)->axis;
   const uint32_t axis = (uint32_t)(asked < 0 ? asked + (int64_t)y->rank : asked);
@@ -150,7 +150,7 @@ vt_status run_iota(vt_cpu_call *c) {
 
 /* ---- compositions that are one copy, or a few ---- */
 
-vt_status run_flip(vt_cpu_call *c) {
+vt_status vt_cpu_run_flip(vt_cpu_call *c) {
   const vt_attr_list *axes = &((const vt_attr_axes *)c->attrs)->axes;
   vt_view turned = c->in[0];
   if (vt_cpu_count(c->out) == 0) return VT_OK;
@@ -187,7 +187,7 @@ static void repeat(const vt_cpu_team *t, const vt_view *v, uint32_t axis, int64_
   }
 }
 
-vt_status run_tile(vt_cpu_call *c) {
+vt_status vt_cpu_run_tile(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   vt_view done = *y;
   if (vt_cpu_count(y) == 0) return VT_OK;

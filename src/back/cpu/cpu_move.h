@@ -3,13 +3,14 @@
  * handlers that move elements. */
 #ifndef VT_CPU_MOVE_H
 #define VT_CPU_MOVE_H
+#include <string.h>
 #include "cpu_backend.h"
 
 /* ---- views of views ---- */
 
 vt_view vt_cpu_part(const vt_view *v, uint32_t axis, int64_t first, int64_t n);
 /* The axes first .. first + n - 1 alone, at the start of all others. */
-vt_view vt_cpu_axes(const vt_view *v, uint32_t first, uint32_t n);
+vt_view vt_cpu_some_axes(const vt_view *v, uint32_t first, uint32_t n);
 /* One element in the place of all those of a shape. */
 vt_view vt_cpu_everywhere(const vt_view *shape, const void *element);
 int vt_cpu_is_dense(const vt_view *v);
@@ -35,6 +36,38 @@ void vt_cpu_walk_to(vt_cpu_walk *w, int64_t n);
 void vt_cpu_walk_on(vt_cpu_walk *w, int64_t n);
 /* How many places are left along the last axis, or `most` if these are fewer. */
 int64_t vt_cpu_walk_left(const vt_cpu_walk *w, int64_t most);
+
+/* ---- lines and planes ---- */
+
+/* Which of the sizes of vt_cpu_moves it is; VT_CPU_SIZES - 1 at most. */
+unsigned vt_cpu_size_index(int64_t size);
+/* n elements of 1, 2, 4 or 8 bytes, so many bytes apart in either place. Lines may be short, so it
+ * is made where it is used. */
+static inline void vt_cpu_copy_apart(char *to, int64_t to_step, const char *from, int64_t from_step,
+                                     int64_t size, int64_t n) {
+  switch (size) {
+    case 1:
+      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
+      break;
+    case 2:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 2);
+      break;
+    case 4:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 4);
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, 8);
+      break;
+  }
+}
+static inline void vt_cpu_copy_line(char *to, int64_t to_step, const char *from, int64_t from_step,
+                                    int64_t size, int64_t n) {
+  if (to_step == size && from_step == size) {
+    memcpy(to, from, (size_t)(n * size));
+  } else {
+    vt_cpu_copy_apart(to, to_step, from, from_step, size, n);
+  }
+}
 
 /* ---- paths: found once, gone any number of times ---- */
 

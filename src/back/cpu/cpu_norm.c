@@ -24,9 +24,10 @@ static const void *along_row(const vt_cpu_call *c, uint32_t i, char **room) {
   for (int64_t k = 0, run; k < a.count; k += run) {
     run = vt_cpu_axes_run(&a, k, a.count - k);
     vt_cpu_axes_at(&a, k, &at, &none);
-    vt_cpu_spread(to + k * size, 1, (const char *)v->data + at * size, a.x[a.n - 1], run, size);
+    vt_cpu_copy_line(to + k * size, size, (const char *)v->data + at * size, a.x[a.n - 1] * size,
+                     size, run);
   }
-  *room += (a.count * size + 63) / 64 * 64;
+  *room += vt_cpu_whole(a.count * size, VT_CPU_LINE);
   return to;
 }
 
@@ -34,7 +35,8 @@ static const void *along_row(const vt_cpu_call *c, uint32_t i, char **room) {
 static int64_t room_for(const vt_cpu_call *c) {
   int64_t bytes = 0;
   for (uint32_t i = 1; i < c->n_in; i++)
-    bytes += (vt_cpu_count(&c->in[i]) * (int64_t)vt_cpu_bytes_of(c->in[i].dtype) + 63) / 64 * 64;
+    bytes += vt_cpu_whole(vt_cpu_count(&c->in[i]) * (int64_t)vt_cpu_bytes_of(c->in[i].dtype),
+                          VT_CPU_LINE);
   return bytes;
 }
 
@@ -175,13 +177,13 @@ static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
   r->head = room_for(c);
 }
 
-uint64_t work_norm(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_norm(const vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
   return vt_cpu_rows_work(&r);
 }
 
-vt_status run_norm(vt_cpu_call *c) {
+vt_status vt_cpu_run_norm(vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
   if (!r.one) find_affine(&r, c);

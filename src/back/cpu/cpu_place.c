@@ -34,7 +34,7 @@ vt_view vt_cpu_part(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   return part;
 }
 
-vt_view vt_cpu_axes(const vt_view *v, uint32_t first, uint32_t n) {
+vt_view vt_cpu_some_axes(const vt_view *v, uint32_t first, uint32_t n) {
   vt_view some = {.dtype = v->dtype, .rank = n, .data = v->data};
   memcpy(some.dim, v->dim + first, n * sizeof *some.dim);
   memcpy(some.stride, v->stride + first, n * sizeof *some.stride);
@@ -53,6 +53,11 @@ int vt_cpu_is_dense(const vt_view *v) {
   for (uint32_t i = v->rank; i-- > 0; stride *= v->dim[i])
     if (v->dim[i] > 1 && v->stride[i] != stride) return 0;
   return 1;
+}
+
+/* Some write their results without gaps. No plan makes others, and no one else is served. */
+int vt_cpu_takes_dense(const vt_cpu_call *c) {
+  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
 }
 
 vt_view vt_cpu_reshaped(const vt_view *v, uint32_t rank, const int64_t *dim) {

@@ -35,7 +35,7 @@ static int64_t reach(const pooling *p, uint32_t i) {
 
 static void plan_padding(pooling *p) {
   int64_t dim[VT_SPATIAL_MAX], stride = 1;
-  p->inner = p->outer = vt_cpu_axes(p->x, 2, p->axes);
+  p->inner = p->outer = vt_cpu_some_axes(p->x, 2, p->axes);
   for (uint32_t i = 0; i < p->axes; i++) {
     dim[i] = reach(p, i);
     p->is_padded |= p->w[i].low > 0 || dim[i] > p->x->dim[2 + i];
@@ -50,7 +50,7 @@ static void plan_padding(pooling *p) {
     stride *= dim[i];
   }
   p->path = vt_cpu_path_of(p->team->kernels, &middle, &p->inner);
-  p->each = (stride * p->size + 63) / 64 * 64;
+  p->each = vt_cpu_whole(stride * p->size, VT_CPU_LINE);
 }
 
 static void plan_jobs(pooling *p) {
@@ -84,7 +84,7 @@ static int plan(const vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
 /* The taps and the counts of a line, then the padded planes. */
 static uint64_t table_bytes(const pooling *p) {
   const uint64_t columns = (uint64_t)p->y->dim[p->axes + 1];
-  return ((uint64_t)p->taps * sizeof *p->rows + columns * sizeof *p->counts + 63) / 64 * 64;
+  return vt_cpu_to_line((uint64_t)p->taps * sizeof *p->rows + columns * sizeof *p->counts);
 }
 
 static uint64_t bytes(const vt_cpu_call *c, const vt_pooling *attrs) {
@@ -123,7 +123,7 @@ static void find_counts(const pooling *p) {
 static void fill(const pooling *p, char *to, int64_t n, int64_t step) {
   const vt_cpu_plane all = {
       .to = to, .from = (const char *)&p->around, .rows = 1, .columns = n, .to_column = step};
-  p->team->kernels->moves->each[p->size == 1 ? 0 : p->size == 4 ? 2 : 3](&all);
+  p->team->kernels->moves->each[vt_cpu_size_index(p->size)](&all);
 }
 
 /* The result starts as less than any number, then each tap is compared with it. */
@@ -212,12 +212,12 @@ static vt_status pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
 
 /* ---- handlers ---- */
 
-uint64_t bytes_max_pool(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_max_pool(const vt_cpu_call *c) {
   const vt_pooling attrs = vt_pooling_max(c->attrs);
   return bytes(c, &attrs);
 }
 
-vt_status run_max_pool(vt_cpu_call *c) {
+vt_status vt_cpu_run_max_pool(vt_cpu_call *c) {
   static const uint64_t least[] = {
       [VT_DTYPE_F32] = 0xff800000, [VT_DTYPE_F64] = UINT64_C(0xfff0000000000000),
       [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
@@ -227,12 +227,12 @@ vt_status run_max_pool(vt_cpu_call *c) {
   return pool(c, &attrs, &p);
 }
 
-uint64_t bytes_avg_pool(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_avg_pool(const vt_cpu_call *c) {
   const vt_pooling attrs = vt_pooling_avg(c->attrs);
   return bytes(c, &attrs);
 }
 
-vt_status run_avg_pool(vt_cpu_call *c) {
+vt_status vt_cpu_run_avg_pool(vt_cpu_call *c) {
   const vt_pooling attrs = vt_pooling_avg(c->attrs);
   pooling p = {.line = avg_line};
   return pool(c, &attrs, &p);

@@ -3,7 +3,7 @@
  * steps to chains, and what a chain starts from told to hand its result on while it is in cache.
  * Everything is made here once; a run takes no memory. */
 #include <string.h>
-#include "cpu_backend.h"
+#include "cpu_move.h"
 #include "vt_memory.h"
 
 typedef struct list list;
@@ -39,15 +39,17 @@ struct vt_bk_program {
 /* ---- handlers ---- */
 
 static const vt_cpu_handler handlers[] = {
-#define any NULL
-#define no_work NULL
-#define no_keep NULL
-#define VT_CPU(op, takes, work, keep, run, tails) {VT_OP_##op, takes, work, keep, run, tails},
+#define vt_cpu_takes_any NULL
+#define vt_cpu_work_none NULL
+#define vt_cpu_keep_none NULL
+#define VT_CPU(op, takes, work, keep, run, tails)                \
+  {VT_OP_##op,         vt_cpu_takes_##takes, vt_cpu_work_##work, \
+   vt_cpu_keep_##keep, vt_cpu_run_##run,     tails},
 #include "handlers.def"
 #undef VT_CPU
-#undef no_keep
-#undef no_work
-#undef any
+#undef vt_cpu_keep_none
+#undef vt_cpu_work_none
+#undef vt_cpu_takes_any
 };
 
 const vt_cpu_handler *vt_cpu_handler_of(uint32_t op) {
@@ -56,9 +58,21 @@ const vt_cpu_handler *vt_cpu_handler_of(uint32_t op) {
   return NULL;
 }
 
-int vt_cpu_is_lasting(const vt_cpu_call *c, uint32_t i) {
+/* ---- what is kept: a line with the seal that its operand had, then what was made of it ---- */
+
+uint64_t vt_cpu_kept_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes) {
   const uint32_t arena = c->step->in[i].arena;
-  return arena == VT_BK_ARENA_PARAMETER || arena == VT_BK_ARENA_STATE;
+  const int lasts = arena == VT_BK_ARENA_PARAMETER || arena == VT_BK_ARENA_STATE;
+  return lasts ? VT_CPU_LINE + bytes : 0;
+}
+
+void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale) {
+  uint64_t *seal = c->kept;
+  *out_stale = 1;
+  if (seal == NULL || c->seal[i] == 0) return NULL;
+  *out_stale = *seal != c->seal[i];
+  *seal = c->seal[i];
+  return (char *)c->kept + VT_CPU_LINE;
 }
 
 /* ---- what is taken ---- */
@@ -380,11 +394,9 @@ static int is_there(const vt_bk_tensor *t, const vt_bk_tensor *result) {
          count_of(t) >= count_of(result);
 }
 
-static int has_gaps(const vt_bk_tensor *t) {
-  int64_t step = 1;
-  for (uint32_t i = t->rank; i-- > 0; step *= t->dim[i])
-    if (t->dim[i] != 1 && t->stride[i] != step) return 1;
-  return 0;
+static int is_dense(const vt_bk_tensor *t) {
+  const vt_view v = vt_cpu_view(t);
+  return vt_cpu_is_dense(&v);
 }
 
 /* 1 when the launch makes the result and will leave it with one NaN. */
@@ -394,7 +406,7 @@ static int leave(launch *at, const vt_bk_tensor *result) {
     return 1;
   }
   for (uint32_t i = 0; at->anchor != NULL && i < at->anchor->n_out && i < 32; i++)
-    if (is_there(&at->anchor->out[i], result) && !has_gaps(&at->anchor->out[i])) {
+    if (is_there(&at->anchor->out[i], result) && is_dense(&at->anchor->out[i])) {
       at->leaves |= 1u << i;
       return 1;
     }

@@ -51,16 +51,18 @@ static vt_status draw(vt_cpu_call *c, vt_cpu_draw_fn *fn, double cost) {
                              .stream = (uint32_t)a->stream,
                              .step = (uint32_t) * (const uint64_t *)c->in[1].data};
   d.count = vt_cpu_count(c->out);
-  d.blocks = d.count / 4 + (d.count % 4 != 0);
+  d.blocks = vt_cpu_parts(d.count, 4);
   d.jobs = vt_cpu_jobs(c->team, (uint64_t)d.blocks, cost);
   vt_cpu_share(c->team, d.jobs, draw_job, &d);
   return VT_OK;
 }
 
-vt_status run_random_uniform(vt_cpu_call *c) {
+vt_status vt_cpu_run_random_uniform(vt_cpu_call *c) {
   return draw(c, c->team->kernels->moves->uniform, 5.0);
 }
-vt_status run_random_normal(vt_cpu_call *c) {
+vt_status vt_cpu_run_random_normal(vt_cpu_call *c) {
   return draw(c, c->team->kernels->moves->normal, 30.0);
 }
-vt_status run_random_bits(vt_cpu_call *c) { return draw(c, c->team->kernels->moves->bits, 5.0); }
+vt_status vt_cpu_run_random_bits(vt_cpu_call *c) {
+  return draw(c, c->team->kernels->moves->bits, 5.0);
+}

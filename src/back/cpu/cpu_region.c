@@ -25,7 +25,7 @@ static vt_status iterate(vt_cpu_call *c, int64_t i, uint32_t carried, uint32_t e
 }
 
 /* Carried values live in the body's arguments from one iteration to the next. */
-vt_status run_loop(vt_cpu_call *c) {
+vt_status vt_cpu_run_loop(vt_cpu_call *c) {
   const vt_attr_loop *a = c->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;
   const vt_cpu_body *b = &c->body[0];
@@ -36,7 +36,7 @@ vt_status run_loop(vt_cpu_call *c) {
   return VT_OK;
 }
 
-vt_status run_cond(vt_cpu_call *c) {
+vt_status vt_cpu_run_cond(vt_cpu_call *c) {
   const uint32_t first = (uint32_t)((const vt_attr_cond *)c->attrs)->first;
   const uint32_t which = *(const uint8_t *)c->in[0].data ? 0 : 1;
   const vt_cpu_body *b = &c->body[which];

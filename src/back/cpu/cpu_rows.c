@@ -38,7 +38,8 @@ static share share_of(const vt_cpu_rowing *r) {
   if (r->lines.count == 0) return s;
   s.jobs = vt_cpu_jobs(t, (uint64_t)r->lines.count, 20.0 + r->cost * (double)r->n);
   if (!has_gaps(r)) return s;
-  s.pitch = (r->n * r->size + 63) / 64 * 64 + 64; /* a power of two would share places in cache */
+  s.pitch = vt_cpu_whole(r->n * r->size, VT_CPU_LINE) +
+            VT_CPU_LINE; /* a power of two would share places in cache */
   const int64_t fit = GROUP_BYTES / (2 * s.pitch);
   s.group = fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : fit;
   s.room = 2 * s.group * s.pitch;
@@ -55,7 +56,7 @@ uint64_t vt_cpu_rows_work(const vt_cpu_rowing *r) {
  */
 static vt_cpu_plane_fn *copy_of(const vt_cpu_rowing *r, int64_t apart) {
   const vt_cpu_moves *moves = r->call->team->kernels->moves;
-  return (apart == 1 ? moves->turn : moves->each)[r->size == 8 ? 3 : r->size == 4 ? 2 : 0];
+  return (apart == 1 ? moves->turn : moves->each)[vt_cpu_size_index(r->size)];
 }
 
 /* Rows of a group, which lie evenly apart, into the room. */

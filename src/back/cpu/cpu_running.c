@@ -40,13 +40,13 @@ static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
   if (a->reverse) turn_round(r);
 }
 
-uint64_t work_cumsum(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_cumsum(const vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
   return vt_cpu_rows_work(&r);
 }
 
-vt_status run_cumsum(vt_cpu_call *c) {
+vt_status vt_cpu_run_cumsum(vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
   vt_cpu_rows_run(&r);

@@ -31,9 +31,9 @@ static uint64_t places_of(const vt_view *y, int64_t slice, int64_t *out_unit) {
 static int is_counted(uint64_t places, int64_t rows) { return places / 4 <= (uint64_t)rows; }
 
 /* The rows, as many again to sort them with, and a table of destinations. */
-uint64_t bytes_scatter(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_scatter(const vt_cpu_call *c) {
   const vt_view *y = c->out, *index = &c->in[1];
-  const vt_view lead = vt_cpu_axes(index, 0, index->rank - 1);
+  const vt_view lead = vt_cpu_some_axes(index, 0, index->rank - 1);
   const int64_t rows = vt_cpu_count(&lead);
   int64_t unit;
   if (vt_cpu_count(&c->in[2]) == 0) return 0;
@@ -141,9 +141,13 @@ static vt_status scatter(vt_cpu_call *c, vt_cpu_land_fn *const *land) {
   return VT_OK;
 }
 
-vt_status run_scatter_nd(vt_cpu_call *c) { return scatter(c, NULL); }
-vt_status run_scatter_nd_add(vt_cpu_call *c) { return scatter(c, c->team->kernels->moves->sum); }
-vt_status run_scatter_nd_max(vt_cpu_call *c) {
+vt_status vt_cpu_run_scatter_nd(vt_cpu_call *c) { return scatter(c, NULL); }
+vt_status vt_cpu_run_scatter_nd_add(vt_cpu_call *c) {
+  return scatter(c, c->team->kernels->moves->sum);
+}
+vt_status vt_cpu_run_scatter_nd_max(vt_cpu_call *c) {
   return scatter(c, c->team->kernels->moves->greatest);
 }
-vt_status run_scatter_nd_min(vt_cpu_call *c) { return scatter(c, c->team->kernels->moves->least); }
+vt_status vt_cpu_run_scatter_nd_min(vt_cpu_call *c) {
+  return scatter(c, c->team->kernels->moves->least);
+}

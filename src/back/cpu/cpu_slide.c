@@ -250,7 +250,7 @@ static void strip_job(void *context, uint64_t job) {
   const int64_t end = vt_cpu_first(items, l->jobs, job + 1);
   const int64_t rows = vt_cpu_parts(l->panels, l->parts) * l->k->rows;
   char *room = u->rooms + job * l->room_bytes;
-  strip p = {.sums = {l->k, room, rows * l->strip, l->levels}};
+  strip p = {.sums = vt_cpu_levels_of(l->k->add, l->k->bytes, room, rows * l->strip, l->levels)};
   p.panel = room + rows * l->strip * l->levels * l->k->bytes;
   for (int64_t i = vt_cpu_first(items, l->jobs, job); i < end; i++) {
     const uint64_t part = (uint64_t)(i % l->parts);

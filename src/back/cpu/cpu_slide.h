@@ -15,7 +15,7 @@
  * block by block into a panel instead. */
 #ifndef VT_CPU_SLIDE_H
 #define VT_CPU_SLIDE_H
-#include "cpu_backend.h"
+#include "cpu_levels.h"
 
 enum { VT_CPU_AXES = 3 };
 
@@ -51,8 +51,7 @@ void vt_cpu_slide_pack(const vt_cpu_team *t, const vt_cpu_slide *s, void *out);
 
 const vt_cpu_conv_type *vt_cpu_conv_of(const vt_cpu_team *t, uint32_t dtype);
 int64_t vt_cpu_taps(const vt_cpu_axis axis[VT_CPU_AXES]);
-uint64_t vt_cpu_to_line(uint64_t bytes);
-int64_t vt_cpu_parts(int64_t n, int64_t each); /* n / each, rounded up */
+int64_t vt_cpu_gcd(int64_t a, int64_t b);
 
 /* How x lies in a grid. */
 typedef struct vt_cpu_grid {
@@ -85,19 +84,4 @@ vt_cpu_places vt_cpu_places_at(const vt_cpu_axis axis[VT_CPU_AXES], const int64_
  * counted without gaps: to[i*width + j]. */
 void vt_cpu_gather(const vt_cpu_slide *s, const char *x, int64_t first, int64_t n, int64_t from,
                    int64_t count, int64_t width, char *to, const vt_cpu_conv_type *k);
-
-/* Sums of blocks of 256 as T adds them up: level 0 gathers blocks, level l the sums of complete
- * groups of 8^l. A level is `n` elements. */
-typedef struct vt_cpu_levels {
-  const vt_cpu_conv_type *k;
-  char *at;
-  int64_t n;
-  int count;
-} vt_cpu_levels;
-int vt_cpu_levels_for(int64_t blocks);
-void vt_cpu_levels_clear(const vt_cpu_levels *l);
-/* Block number b was added to level 0. */
-void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t b);
-/* After the last block; where the result stands. */
-const char *vt_cpu_levels_end(const vt_cpu_levels *l);
 #endif

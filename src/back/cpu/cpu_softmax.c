@@ -14,7 +14,7 @@ float vt_cpu_row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
 /* What lies behind the chunk is the next one or the next row: it is fetched on the way, or what is
  * nobody's is, which does no harm. */
 static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
-  enum { BLOCK = 256, LINE = 16 };
+  enum { BLOCK = 256, LINE = VT_CPU_LINE / sizeof(float) };
   for (int64_t i = 0; i < n; i += BLOCK) {
     const int64_t some = n - i < BLOCK ? n - i : BLOCK;
     for (int64_t j = i; j < i + some; j += LINE) __builtin_prefetch(x + n + j, 0, 2);
@@ -76,13 +76,13 @@ static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
                                      : logsumexp_row;
 }
 
-uint64_t work_softmax(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_softmax(const vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
   return vt_cpu_rows_work(&r);
 }
 
-vt_status run_softmax(vt_cpu_call *c) {
+vt_status vt_cpu_run_softmax(vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
   vt_cpu_rows_run(&r);

@@ -169,17 +169,17 @@ static sorting of_sort(const vt_cpu_call *c) {
   return sorting_of(c, (uint32_t)a->axis, a->descending != 0);
 }
 
-uint64_t bytes_sort(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_sort(const vt_cpu_call *c) {
   const sorting s = of_sort(c);
   return s.jobs * s.each;
 }
 
-vt_status run_sort(vt_cpu_call *c) {
+vt_status vt_cpu_run_sort(vt_cpu_call *c) {
   sorting s = of_sort(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }
 
-vt_status run_argsort(vt_cpu_call *c) {
+vt_status vt_cpu_run_argsort(vt_cpu_call *c) {
   sorting s = of_sort(c);
   return sort_lines(c, &s, NULL, &c->out[0]);
 }
@@ -189,12 +189,12 @@ static sorting of_top_k(const vt_cpu_call *c) {
   return sorting_of(c, (uint32_t)a->axis, !a->least);
 }
 
-uint64_t bytes_top_k(const vt_cpu_call *c) {
+uint64_t vt_cpu_work_top_k(const vt_cpu_call *c) {
   const sorting s = of_top_k(c);
   return s.jobs * s.each;
 }
 
-vt_status run_top_k(vt_cpu_call *c) {
+vt_status vt_cpu_run_top_k(vt_cpu_call *c) {
   sorting s = of_top_k(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }

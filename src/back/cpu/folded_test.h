@@ -64,7 +64,7 @@ static inline vt_view folded_view(uint32_t dtype, uint32_t rank, const int64_t *
     const uint32_t k = layout == FOLDED_TURNED ? i : rank - 1 - i;
     v.dim[k] = dim[k];
     v.stride[k] = layout == FOLDED_REPEATED && k == rank - 1 ? 0 : stride;
-    stride *= v.stride[k] == 0 ? 1 : dim[k];
+    stride *= v.stride[k] == 0 || dim[k] == 0 ? 1 : dim[k];
   }
   v.data = folded_memory(stride * 8);
   return v;
@@ -91,7 +91,7 @@ static inline void folded_fill(const vt_view *v, uint64_t *seed, int special) {
     } else if (v->dtype == VT_DTYPE_I32) {
       ((int32_t *)v->data)[i] = (int32_t)(folded_next(seed) % 31) - 15;
     } else if (v->dtype == VT_DTYPE_I64) {
-      ((int64_t *)v->data)[i] = (int64_t)(folded_next(seed) << 24) - (INT64_C(1) << 62);
+      ((uint64_t *)v->data)[i] = folded_next(seed) << 24;
     } else {
       ((uint8_t *)v->data)[i] =
           (uint8_t)(folded_next(seed) % (v->dtype == VT_DTYPE_BOOL ? 2 : 256));

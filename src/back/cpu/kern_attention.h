@@ -36,7 +36,6 @@ typedef struct vt_cpu_attentions {
   int (*score)(float *s, int64_t n, const vt_cpu_row *r);
   /* p[j] = fma(a, b[j], p[j]) */
   void (*accumulate)(float *p, float a, const float *b, int64_t n);
-  void (*add)(float *t, const float *p, int64_t n);              /* t[j] = t[j] + p[j] */
   void (*divide)(float *y, const float *x, float by, int64_t n); /* y[j] = x[j] / by */
   int (*finite)(const float *x, int64_t n); /* 1 when neither infinity nor NaN is among them */
 } vt_cpu_attentions;

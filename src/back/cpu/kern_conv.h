@@ -19,6 +19,9 @@ typedef void vt_cpu_pairs_fn(int64_t k, const void *a, int64_t step, const void 
 typedef void vt_cpu_sheet_fn(void *to, int64_t to_row, const void *from, int64_t from_row,
                              int64_t step, int64_t rows, int64_t n);
 
+/* to[i] = to[i] + from[i] */
+typedef void vt_cpu_add_fn(void *to, const void *from, int64_t n);
+
 enum { VT_CPU_SLIDE_ROWS_MAX = 8 };
 typedef struct vt_cpu_conv_type {
   int bytes, rows, lanes, columns; /* of an element; of a tile: columns is a number of lanes */
@@ -27,7 +30,7 @@ typedef struct vt_cpu_conv_type {
   vt_cpu_sheet_fn *copy;
   /* to[i*step] = from[i] + *bias; NULL: without it */
   void (*give)(void *to, int64_t step, const void *from, int64_t n, const void *bias);
-  void (*add)(void *to, const void *from, int64_t n); /* to[i] = to[i] + from[i] */
+  vt_cpu_add_fn *add;
 } vt_cpu_conv_type;
 
 typedef struct vt_cpu_convs {

@@ -10,12 +10,12 @@
 #define VT_KERN_FOLD_H
 #include <stdint.h>
 #include "kern_row.h"
+#include "kern_types.h"
 
 enum {
   VT_FOLD_LANES = 32,
-  VT_FOLD_CHUNK = 1024,    /* elements that are folded without a level above them */
-  VT_FOLD_ROW_BYTES = 512, /* of one row of accumulators at most */
-  VT_FOLD_DTYPES = 8       /* numbers of dtypes.def are below; storage types are never folded */
+  VT_FOLD_CHUNK = 1024,   /* elements that are folded without a level above them */
+  VT_FOLD_ROW_BYTES = 512 /* of one row of accumulators at most */
 };
 
 typedef enum vt_cpu_folding {
@@ -50,12 +50,13 @@ typedef struct vt_cpu_seek {
 typedef void vt_cpu_running_fn(const void *x, int64_t n, void *carry, void *y);
 
 typedef struct vt_cpu_folds {
-  vt_cpu_fold fold[VT_FOLDINGS][VT_FOLD_DTYPES];
-  vt_cpu_seek seek[VT_FOLD_DTYPES];
-  vt_cpu_running_fn *running[VT_FOLD_DTYPES];
+  /* By type; storage types are never folded. */
+  vt_cpu_fold fold[VT_FOLDINGS][VT_CPU_TYPES];
+  vt_cpu_seek seek[VT_CPU_TYPES];
+  vt_cpu_running_fn *running[VT_CPU_TYPES];
   /* y / sum in place, y from 0 to 1; the greatest of x, but for NaN and for the sign of a zero. */
   void (*share)(float *y, int64_t n, float sum);
   float (*top)(const float *x, int64_t n);
-  vt_cpu_rows rows[VT_FOLD_DTYPES]; /* of floats */
+  vt_cpu_rows rows[VT_CPU_TYPES]; /* of floats */
 } vt_cpu_folds;
 #endif

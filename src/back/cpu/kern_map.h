@@ -4,6 +4,7 @@
 #ifndef VT_KERN_MAP_H
 #define VT_KERN_MAP_H
 #include <stdint.h>
+#include "kern_types.h"
 
 /* y[i] from x[0][i], x[1][i], ... for i in 0..n-1. y may be one of x; otherwise it overlaps none.
  */
@@ -13,8 +14,7 @@ enum {
 #define VT_MAP(op, n, result, f, i, t, cost) VT_MAP_##op,
 #include "maps.def"
 #undef VT_MAP
-  VT_CPU_MAPS,
-  VT_CPU_TYPES = 10 /* the numbers of dtypes.def are below */
+  VT_CPU_MAPS
 };
 
 typedef struct vt_cpu_maps {

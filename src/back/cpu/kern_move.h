@@ -5,6 +5,7 @@
 #define VT_KERN_MOVE_H
 #include <stdint.h>
 #include "cpu_radix.h"
+#include "kern_types.h"
 
 /* Rows of columns of elements. All strides are bytes and may be 0 (from) or less than 0 (from). */
 typedef struct vt_cpu_plane {
@@ -32,13 +33,12 @@ typedef struct vt_cpu_landing {
 } vt_cpu_landing;
 typedef void vt_cpu_land_fn(const vt_cpu_landing *l);
 
-enum { VT_CPU_DTYPES = 7 }; /* those that compute have lower numbers */
-enum { VT_CPU_SIZES = 5 };  /* elements of 1, 2, 4, 8 and 16 bytes */
+enum { VT_CPU_SIZES = 5 }; /* elements of 1, 2, 4, 8 and 16 bytes */
 typedef struct vt_cpu_moves {
   vt_cpu_plane_fn *each[VT_CPU_SIZES];     /* any strides */
   vt_cpu_plane_fn *turn[VT_CPU_SIZES];     /* from_row and to_column are the size of an element */
   vt_cpu_draw_fn *bits, *uniform, *normal; /* i64, f32, f32 */
-  /* to + S(rows), and the greatest and the least of `to` and the rows, by dtype */
-  vt_cpu_land_fn *sum[VT_CPU_DTYPES], *greatest[VT_CPU_DTYPES], *least[VT_CPU_DTYPES];
+  /* to + S(rows), and the greatest and the least of `to` and the rows, by type */
+  vt_cpu_land_fn *sum[VT_CPU_TYPES], *greatest[VT_CPU_TYPES], *least[VT_CPU_TYPES];
 } vt_cpu_moves;
 #endif

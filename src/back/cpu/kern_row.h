@@ -23,14 +23,6 @@ typedef struct vt_cpu_rows {
   void (*norm)(const vt_cpu_norm *p, const void *x, void *y, vt_cpu_moments *m);
   /* The first half of it: u and q. */
   void (*moments)(const void *x, int64_t n, vt_cpu_moments *m);
-  /* r[i] = 1/sqrt(v[i] + eps) */
-  void (*slopes)(const void *v, int64_t n, double eps, void *r);
-  /* (((x - u)*r) * gamma) + beta, all of them rows; or all but x numbers. y does not overlap. */
-  void (*affine)(const void *x, const void *u, const void *r, const void *gamma, const void *beta,
-                 int64_t n, void *y);
-  void (*affine_one)(const void *x, const void *u, const void *r, const void *gamma,
-                     const void *beta, int64_t n, void *y);
-  void (*divide)(void *y, int64_t n, const void *by); /* y / by */
   /* (x - m) - l, of numbers m and l */
   void (*lower)(const void *x, int64_t n, const void *m, const void *l, void *y);
 } vt_cpu_rows;

@@ -1,40 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_avx512.h - the vocabulary of the kernels, sixteen lanes. */
+ * vec_avx512.h - the vocabulary of the kernels, 512 bits. V are vectors of f32, VD of f64. */
 #ifndef VT_VEC_H
 #define VT_VEC_H
 #include <immintrin.h>
 #include <stdint.h>
-enum { V_N = 16, V_REGISTERS = 32 };
+/* Tiles of a product, see kern_gemm_type.inc. */
+#define GEMM_ROWS 14
+#define GEMM_PANELS 8
+#define GEMM_NEAR 4096
+
+enum { V_REGISTERS = 32, V_N = 16, VD_N = 8 };
 typedef __m512 V;
+typedef __m512d VD;
+
+/* The first n of the lanes. */
+static inline __mmask16 v_mask(int64_t n) { return (__mmask16)((1u << n) - 1); }
 static inline V v_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void v_store(float *p, V a) { _mm512_storeu_ps(p, a); }
-/* The transpose of V_N vectors: pairs, then fours, then the quarters of the registers. */
-static inline void v_turn(V x[V_N]) {
-  V y[V_N];
-  for (int i = 0; i < V_N; i += 2) {
-    y[i] = _mm512_unpacklo_ps(x[i], x[i + 1]);
-    y[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
-  }
-  for (int i = 0; i < V_N; i += 4)
-    for (int k = 0; k < 2; k++) {
-      x[i + 2 * k] = _mm512_shuffle_ps(y[i + k], y[i + k + 2], 0x44);
-      x[i + 2 * k + 1] = _mm512_shuffle_ps(y[i + k], y[i + k + 2], 0xee);
-    }
-  for (int i = 0; i < 4; i++)
-    for (int h = 0; h < V_N; h += 8) {
-      y[h + i] = _mm512_shuffle_f32x4(x[h + i], x[h + i + 4], 0x88);
-      y[h + i + 4] = _mm512_shuffle_f32x4(x[h + i], x[h + i + 4], 0xdd);
-    }
-  for (int i = 0; i < 8; i++) {
-    x[i] = _mm512_shuffle_f32x4(y[i], y[i + 8], 0x88);
-    x[i + 8] = _mm512_shuffle_f32x4(y[i], y[i + 8], 0xdd);
-  }
+static inline V v_load_part(const float *p, int64_t n) {
+  return _mm512_maskz_loadu_ps(v_mask(n), p);
+}
+static inline void v_store_part(float *p, int64_t n, V a) {
+  _mm512_mask_storeu_ps(p, v_mask(n), a);
 }
 static inline V v_zero(void) { return _mm512_setzero_ps(); }
 static inline V v_one(float x) { return _mm512_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm512_add_ps(a, b); }
 static inline V v_mul(V a, V b) { return _mm512_mul_ps(a, b); }
 static inline V v_fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
+
+/* Pairs of rows, then pairs of pairs: x[4g + j] then holds column 4l + j of the rows 4g .. 4g + 3
+ * in its quarter l, and the quarters are exchanged. */
+static inline void v_turn(V x[V_N]) {
+  V y[V_N];
+#pragma GCC unroll 16
+  for (int i = 0; i < V_N; i += 2) {
+    y[i] = _mm512_unpacklo_ps(x[i], x[i + 1]);
+    y[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < V_N; i += 4) {
+    x[i] = _mm512_shuffle_ps(y[i], y[i + 2], 0x44);
+    x[i + 1] = _mm512_shuffle_ps(y[i], y[i + 2], 0xee);
+    x[i + 2] = _mm512_shuffle_ps(y[i + 1], y[i + 3], 0x44);
+    x[i + 3] = _mm512_shuffle_ps(y[i + 1], y[i + 3], 0xee);
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < 4; j++) {
+    const V a = _mm512_shuffle_f32x4(x[j], x[4 + j], 0x88);
+    const V b = _mm512_shuffle_f32x4(x[j], x[4 + j], 0xdd);
+    const V c = _mm512_shuffle_f32x4(x[8 + j], x[12 + j], 0x88);
+    const V d = _mm512_shuffle_f32x4(x[8 + j], x[12 + j], 0xdd);
+    x[j] = _mm512_shuffle_f32x4(a, c, 0x88);
+    x[4 + j] = _mm512_shuffle_f32x4(b, d, 0x88);
+    x[8 + j] = _mm512_shuffle_f32x4(a, c, 0xdd);
+    x[12 + j] = _mm512_shuffle_f32x4(b, d, 0xdd);
+  }
+}
+
+static inline __mmask8 vd_mask(int64_t n) { return (__mmask8)((1u << n) - 1); }
+static inline VD vd_load(const double *p) { return _mm512_loadu_pd(p); }
+static inline void vd_store(double *p, VD a) { _mm512_storeu_pd(p, a); }
+static inline VD vd_load_part(const double *p, int64_t n) {
+  return _mm512_maskz_loadu_pd(vd_mask(n), p);
+}
+static inline void vd_store_part(double *p, int64_t n, VD a) {
+  _mm512_mask_storeu_pd(p, vd_mask(n), a);
+}
+static inline VD vd_zero(void) { return _mm512_setzero_pd(); }
+static inline VD vd_one(double x) { return _mm512_set1_pd(x); }
+static inline VD vd_add(VD a, VD b) { return _mm512_add_pd(a, b); }
+static inline VD vd_fma(VD a, VD b, VD c) { return _mm512_fmadd_pd(a, b, c); }
+/* The same with pairs of rows and quarters of pairs. */
+static inline void vd_turn(VD x[VD_N]) {
+  VD y[VD_N];
+#pragma GCC unroll 16
+  for (int i = 0; i < VD_N; i += 2) {
+    y[i] = _mm512_unpacklo_pd(x[i], x[i + 1]);
+    y[i + 1] = _mm512_unpackhi_pd(x[i], x[i + 1]);
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < 2; j++) {
+    const VD a = _mm512_shuffle_f64x2(y[j], y[2 + j], 0x88);
+    const VD b = _mm512_shuffle_f64x2(y[j], y[2 + j], 0xdd);
+    const VD c = _mm512_shuffle_f64x2(y[4 + j], y[6 + j], 0x88);
+    const VD d = _mm512_shuffle_f64x2(y[4 + j], y[6 + j], 0xdd);
+    x[j] = _mm512_shuffle_f64x2(a, c, 0x88);
+    x[2 + j] = _mm512_shuffle_f64x2(b, d, 0x88);
+    x[4 + j] = _mm512_shuffle_f64x2(a, c, 0xdd);
+    x[6 + j] = _mm512_shuffle_f64x2(b, d, 0xdd);
+  }
+}
+
 /* f16 in memory; rounded to nearest, ties to even. */
 #define V_HAS_F16
 static inline V v_load_f16(const uint16_t *p) {

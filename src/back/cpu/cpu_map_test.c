@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * map_test.c - every pointwise kernel of every instruction set that this processor has, against the
- * reference kernels; functions on the inputs that are hard or special, and a slice of all of them.
+ * cpu_map_test.c - every pointwise kernel of every instruction set that this processor has, against
+ * the reference kernels; functions on the inputs that are hard or special, and a slice of all of
+ * them.
  */
 #include <string.h>
 #include "cpu_kernels.h"

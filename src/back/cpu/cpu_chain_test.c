@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * chain_test.c - pointwise steps run as one: operands and results that lie anywhere, many steps,
- * parts of any length, any number of threads, every instruction set; against the same ops run one
- * after the other by the reference kernels. */
+ * cpu_chain_test.c - pointwise steps run as one: operands and results that lie anywhere, many
+ * steps, parts of any length, any number of threads, every instruction set; against the same ops
+ * run one after the other by the reference kernels. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_num.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Attention has the bits of the reference's kernel, for every instruction set of this processor and
- * any number of threads: shapes around every size at which the work is cut, operands that are
- * turned, spread or reversed, masks, and numbers that are none. */
+ * cpu_attention_test.c - attention has the bits of the reference's kernel, for every instruction
+ * set of this processor and any number of threads: shapes around every size at which the work is
+ * cut, operands that are turned, spread or reversed, masks, and numbers that are none. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_alloc.h"
@@ -161,8 +161,8 @@ static void run_cpu(const vt_cpu_team *team, const operands *o, const shape *s,
                     const vt_attr_attention *a, float *y) {
   const vt_view out = result_view(s, y);
   vt_cpu_call c = {.team = team, .in = o->in, .n_in = o->n, .out = &out, .n_out = 1, .attrs = a};
-  c.work = scratch(work_attention_whole(&c));
-  CHECK(run_attention_whole(&c) == VT_OK);
+  c.work = scratch(vt_cpu_work_attention(&c));
+  CHECK(vt_cpu_run_attention(&c) == VT_OK);
   free(c.work);
 }
 

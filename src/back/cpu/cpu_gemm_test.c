@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gemm_test.c - products of matrices against D, element by element: every instruction set that this
- * processor has, several numbers of threads, depths around the blocks and groups, tiles that are
- * not full, operands and results with any strides, packed or not, and all kinds of values. */
+ * cpu_gemm_test.c - products of matrices against D, element by element: every instruction set that
+ * this processor has, several numbers of threads, depths around the blocks and groups, tiles that
+ * are not full, operands and results with any strides, packed or not, and all kinds of values. */
 #include <string.h>
 #include "cpu_gemm.h"
 #include "vt_num.h"
@@ -58,9 +58,9 @@ static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t
 typedef struct problem {
   uint32_t dtype;
   int64_t m, n, k;
-  int layout;         /* of a and b: 0 rows, 1 columns, 2 neither lie side by side */
-  int pack_a, pack_b; /* packed beforehand */
-  int apart;          /* columns of c do not touch */
+  int layout; /* of a and b: 0 rows, 1 columns, 2 neither lie side by side */
+  int packed; /* b is, beforehand */
+  int apart;  /* columns of c do not touch */
   int straight, biased, any;
   int64_t products;
 } problem;
@@ -78,28 +78,24 @@ static strides strides_of(int layout, int64_t rows, int64_t columns) {
 typedef struct setting {
   const problem *p;
   strides a, b, c;
-  char *at_a, *at_b, *at_c, *want, *bias, *packed_a, *packed_b;
+  char *at_a, *at_b, *at_c, *want, *bias, *packed;
   int64_t bytes;
 } setting;
 
 static vt_cpu_side side_a(const setting *s, int64_t i) {
-  return (vt_cpu_side){.data = s->at_a + i * s->a.each * s->bytes,
-                       .across = s->a.row,
-                       .along = s->a.column,
-                       .packed = s->packed_a};
+  return (vt_cpu_side){
+      .data = s->at_a + i * s->a.each * s->bytes, .across = s->a.row, .along = s->a.column};
 }
 static vt_cpu_side side_b(const setting *s, int64_t i) {
-  return (vt_cpu_side){.data = s->at_b + i * s->b.each * s->bytes,
-                       .across = s->b.column,
-                       .along = s->b.row,
-                       .packed = s->packed_b};
+  return (vt_cpu_side){
+      .data = s->at_b + i * s->b.each * s->bytes, .across = s->b.column, .along = s->b.row};
 }
 
 static void get(const void *context, int64_t i, vt_cpu_product *out) {
   const setting *s = context;
   const problem *p = s->p;
   out->m = p->m, out->n = p->n, out->k = p->k;
-  out->a = side_a(s, i), out->b = side_b(s, i);
+  out->a = side_a(s, i), out->b = side_b(s, i), out->packed = s->packed;
   out->c = s->at_c + i * s->c.each * s->bytes;
   out->row = s->c.row, out->column = s->c.column;
   out->bias = p->biased ? s->bias : NULL, out->bias_step = 1;
@@ -153,16 +149,10 @@ static void setting_free(const setting *s) {
 
 static void pack(setting *s) {
   const problem *p = s->p;
-  const vt_cpu_side a = side_a(s, 0), b = side_b(s, 0);
-  if (p->pack_a) {
-    s->packed_a = room((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, VT_CPU_ROWS, p->m, p->k));
-    vt_cpu_gemm_pack(&team, p->dtype, VT_CPU_ROWS, p->m, p->k, &a, s->packed_a);
-  }
-  if (p->pack_b) {
-    s->packed_b =
-        room((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, VT_CPU_COLUMNS, p->n, p->k));
-    vt_cpu_gemm_pack(&team, p->dtype, VT_CPU_COLUMNS, p->n, p->k, &b, s->packed_b);
-  }
+  const vt_cpu_side b = side_b(s, 0);
+  if (!p->packed) return;
+  s->packed = room((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, p->n, p->k));
+  vt_cpu_gemm_pack(&team, p->dtype, p->n, p->k, &b, s->packed);
 }
 
 /* Elements that differ, and what was written between them. */
@@ -201,13 +191,13 @@ static void run(setting *s, const char *isa) {
   vt_cpu_gemm(&team, &all, work);
   const int64_t n = wrong(s);
   if (n != 0)
-    fprintf(stderr, "%s x%u %s %lld of [%lld, %lld, %lld] layout %d packed %d%d: %lld wrong\n", isa,
+    fprintf(stderr, "%s x%u %s %lld of [%lld, %lld, %lld] layout %d packed %d: %lld wrong\n", isa,
             team.threads, p->dtype == F32 ? "f32" : "f64", (long long)p->products, (long long)p->m,
-            (long long)p->n, (long long)p->k, p->layout, p->pack_a, p->pack_b, (long long)n);
+            (long long)p->n, (long long)p->k, p->layout, p->packed, (long long)n);
   CHECK(n == 0);
   for (int i = 0; i < 64; i++) CHECK(work[bytes + (uint64_t)i] == 0x77);
-  free(work), free(s->packed_a), free(s->packed_b);
-  s->packed_a = s->packed_b = NULL;
+  free(work), free(s->packed);
+  s->packed = NULL;
 }
 
 static void try_everywhere(const problem *p) {
@@ -257,8 +247,7 @@ static void try_tiles(void) {
                          .n = width[j],
                          .k = 5 + m,
                          .layout = (int)((size_t)m + j) % 3,
-                         .pack_b = j % 2,
-                         .pack_a = j % 5 == 0,
+                         .packed = j % 2,
                          .biased = m % 2 == 0,
                          .any = 1,
                          .products = 1};
@@ -268,14 +257,14 @@ static void try_tiles(void) {
 
 static void try_shapes(void) {
   static const problem shapes[] = {
-      {F32, 0, 5, 3, 0, 0, 0, 0, 0, 0, 0, 1},     {F32, 5, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1},
-      {F32, 3, 4, 5, 0, 0, 0, 0, 0, 0, 0, 0},     {F64, 3, 4, 0, 1, 0, 1, 1, 0, 1, 0, 2},
-      {F32, 1, 600, 40, 0, 0, 0, 0, 1, 1, 1, 3},  {F32, 8, 130, 20, 0, 0, 0, 0, 1, 1, 1, 2},
-      {F64, 3, 90, 33, 0, 0, 0, 1, 1, 0, 1, 1},   {F32, 4, 300, 19, 1, 0, 1, 0, 0, 1, 1, 1},
-      {F32, 2, 300, 300, 1, 0, 1, 0, 0, 0, 0, 1}, {F32, 70, 100, 9, 2, 0, 0, 1, 0, 1, 1, 9},
-      {F32, 300, 40, 7, 1, 1, 1, 0, 0, 0, 0, 1},  {F64, 150, 20, 7, 0, 1, 1, 0, 0, 0, 1, 1},
-      {F32, 20, 1100, 8, 0, 0, 0, 0, 0, 0, 0, 1}, {F32, 1, 5000, 3, 0, 0, 0, 0, 1, 0, 0, 1},
-      {F32, 9, 40, 2, 0, 0, 0, 0, 0, 0, TIES, 1}, {F32, 6, 1030, 2050, 0, 0, 1, 0, 0, 0, 0, 1}};
+      {F32, 0, 5, 3, 0, 0, 0, 0, 0, 0, 1},     {F32, 5, 0, 3, 0, 0, 0, 0, 0, 0, 1},
+      {F32, 3, 4, 5, 0, 0, 0, 0, 0, 0, 0},     {F64, 3, 4, 0, 1, 1, 1, 0, 1, 0, 2},
+      {F32, 1, 600, 40, 0, 0, 0, 1, 1, 1, 3},  {F32, 8, 130, 20, 0, 0, 0, 1, 1, 1, 2},
+      {F64, 3, 90, 33, 0, 0, 1, 1, 0, 1, 1},   {F32, 4, 300, 19, 1, 1, 0, 0, 1, 1, 1},
+      {F32, 2, 300, 300, 1, 1, 0, 0, 0, 0, 1}, {F32, 70, 100, 9, 2, 0, 1, 0, 1, 1, 9},
+      {F32, 300, 40, 7, 1, 1, 0, 0, 0, 0, 1},  {F64, 150, 20, 7, 0, 1, 0, 0, 0, 1, 1},
+      {F32, 20, 1100, 8, 0, 0, 0, 0, 0, 0, 1}, {F32, 1, 5000, 3, 0, 0, 0, 1, 0, 0, 1},
+      {F32, 9, 40, 2, 0, 0, 0, 0, 0, TIES, 1}, {F32, 6, 1030, 2050, 0, 1, 0, 0, 0, 0, 1}};
   const size_t n = sizeof shapes / sizeof *shapes - (vt_test_is_long() ? 0 : 1);
   for (size_t i = 0; i < n; i++) try_everywhere(&shapes[i]);
 }
