@@ -7,8 +7,8 @@
 #include "wrapped_test.h"
 
 enum { THREADS = 6, SEEDS = 5, RUNS = 3 };
-static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
-                                       "fake:0",      "fake:1",      "gpu"};
+static const char *const backends[] = {"reference:0", "reference:1", "cpu:0",  "island:0",
+                                       "island:1",    "fake:0",      "fake:1", "gpu"};
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
 static vt_model *model;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu.c - asks the processor what it has and the operating system what it saves. This is one of
  * the two files of the project that ask which machine they are compiled for. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "vt_cpu.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,9 +67,19 @@ void vt_cpu_pause(void) {}
 static void detect(vt_cpu *c) { (void)c; }
 #endif
 
+/* Those that this process was given, which may be a few of a large machine's. */
+static unsigned count_cores(void) {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+#if defined(__linux__)
+  cpu_set_t given;
+  if (sched_getaffinity(0, sizeof given, &given) == 0 && CPU_COUNT(&given) > 0)
+    return (unsigned)CPU_COUNT(&given);
+#endif
+  return online > 0 ? (unsigned)online : 1;
+}
+
 static void detect_once(void) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  found.cores = cores > 0 ? (unsigned)cores : 1;
+  found.cores = count_cores();
   detect(&found);
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_test.c - what we detect against what the kernel says, where it says it. */
-#include "vt_cpu.h"
+#define _GNU_SOURCE /* sched_setaffinity */
+#include <sched.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "vt_cpu.h"
 #include "vt_test.h"
 
 static void test_consistent(void) {
@@ -11,6 +15,23 @@ static void test_consistent(void) {
   CHECK(!c->vnni || c->avx512);
   CHECK(!c->avx512 || (c->avx2 && c->fma && c->f16c));
   CHECK(!(c->sse2 && c->neon));
+}
+
+/* A process that may run on one processor has one, however many the machine has. Before anything
+ * was detected here. */
+static void test_affinity(void) {
+  int status = 1;
+  const pid_t child = fork();
+  if (child == 0) {
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof all, &all) != 0) _exit(0);
+    for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+      if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0) _exit(0);
+    _exit(vt_cpu_get()->cores != 1);
+  }
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
 static int has_word(const char *text, const char *word) {
@@ -57,6 +78,7 @@ static void test_kernel_agrees(void) {
 }
 
 int main(void) {
+  test_affinity(); /* first */
   test_consistent();
   test_description();
   test_kernel_agrees();

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 typedef struct vt_cpu {
-  int sse2, fma, f16c, avx2, avx512, vnni,
-      neon;       /* usable: the operating system saves the registers */
-  unsigned cores; /* online logical processors */
+  /* Usable: the operating system saves the registers. */
+  int sse2, fma, f16c, avx2, avx512, vnni, neon;
+  unsigned cores; /* logical processors that this process may run on */
 } vt_cpu;
 const vt_cpu *vt_cpu_get(void); /* detected once, thread-safe */
 /* Tells the processor that this thread does nothing but look for a change. */

@@ -463,6 +463,92 @@ static void test_short(void) {
   bench_close(&b);
 }
 
+#define MIB(n) ((uint64_t)(n) << 20)
+
+/* What a step asks for is in proportion to what it has, whatever the shapes: nothing where there is
+ * nothing to do, and never a number that wrapped around. */
+static void test_scratch(uint32_t threads) {
+  enum { WIDE = 1000000, M = 1 << 20 };
+  static const vt_attr_conv padded = {
+      .size = sizeof padded, .low = {1, {WIDE}}, .high = {1, {WIDE}}, .groups = 1};
+  static const vt_attr_conv_weight_grad gradient = {.size = sizeof gradient, .groups = 1};
+  static const struct {
+    subject s;
+    uint64_t most;
+  } steps[] = {
+      {{VT_OP_conv,
+        VT_DTYPE_F32,
+        VT_DTYPE_F32,
+        ATTRS(conv),
+        4,
+        {0, 1, M, M},
+        {1, 1, 3, 3},
+        {0, 1, M - 2, M - 2}},
+       0},
+      {{VT_OP_conv,
+        VT_DTYPE_F32,
+        VT_DTYPE_F32,
+        ATTRS(conv),
+        4,
+        {1, 1, M, M},
+        {0, 1, 3, 3},
+        {1, 0, M - 2, M - 2}},
+       0},
+      {{VT_OP_conv_transpose,
+        VT_DTYPE_F32,
+        VT_DTYPE_F32,
+        ATTRS(transposed),
+        4,
+        {0, 1, M, M},
+        {1, 1, 2, 2},
+        {0, 1, 2 * M, 2 * M}},
+       0},
+      {{VT_OP_conv_int,
+        VT_DTYPE_I8,
+        VT_DTYPE_I32,
+        ATTRS(conv_int),
+        4,
+        {0, 1, M, M},
+        {1, 1, 3, 3},
+        {0, 1, M - 2, M - 2}},
+       0},
+      {{VT_OP_conv_weight_grad,
+        VT_DTYPE_F32,
+        VT_DTYPE_F32,
+        ATTRS(gradient),
+        4,
+        {1, 1, M, M},
+        {1, 0, M - 2, M - 2},
+        {0, 1, 3, 3}},
+       0},
+      {{VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2, {M, 0}, {0, M}, {M, M}},
+       MIB(8192)},
+      {{VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2, {0, M}, {M, M}, {0, M}}, 0},
+      {{VT_OP_matmul, VT_DTYPE_F64, VT_DTYPE_F64, ATTRS(plain), 2, {M, 4 * M}, {4 * M, M}, {M, M}},
+       MIB(1 << 20)},
+      {{VT_OP_conv,
+        VT_DTYPE_F32,
+        VT_DTYPE_F32,
+        ATTRS(padded),
+        3,
+        {1, 1024, 1},
+        {1, 1024, 1},
+        {1, 1, 2 * WIDE + 1}},
+       MIB(256)},
+  };
+  bench b = {0};
+  CHECK(bench_open(&b, threads, NULL) == VT_OK);
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    work w;
+    work_open(&w, &b, &steps[i].s, VT_BK_ARENA_PARAMETER);
+    if (w.step.work_bytes > steps[i].most)
+      fprintf(stderr, "step %zu asks for %llu bytes\n", i, (unsigned long long)w.step.work_bytes);
+    CHECK(w.step.work_bytes <= steps[i].most);
+    work_close(&w);
+  }
+  bench_close(&b);
+}
+
 /* The k-th request for memory fails and all after it: a status, or a program that runs. */
 static void test_out_of_memory(void) {
   int built = 0;
@@ -573,6 +659,8 @@ int main(void) {
   test_kept(3);
   test_loop();
   test_short();
+  test_scratch(1);
+  test_scratch(1024);
   test_out_of_memory();
   test_errors();
   test_results();
