@@ -133,6 +133,10 @@ static void check_runs(const trial *t, digest first) {
   init(t, p, 1);
   const digest weights = run(t, p);
   expect(t, "other parameters give the same", first, weights, 0);
+  vt_program *fresh = make(t, &t->how); /* which has not run with those of before */
+  init(t, fresh, 1);
+  expect(t, "parameters of before show in a run with others", weights, run(t, fresh), 1);
+  vt_program_free(fresh);
   init(t, p, 0);
   expect(t, "the parameters of before give something else", first, run(t, p), 1);
   vt_program_free(p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_index.c - places that are looked up: the gathers, one_hot and nonzero. Every index is checked
+ * cpu_index.c - places that are looked up: the gathers and nonzero. Every index is checked
  * before anything is moved. */
 #include <stdatomic.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void add_coordinate(vt_cpu_lookup *l, const vt_view *x, uint32_t axis) {
 }
 
 /* x (B..., M..., axis, R...), index (B..., I...), rows (B..., M..., I..., R...). */
-vt_cpu_lookup vt_cpu_lookup_gather(const vt_view *x, const vt_view *index, const vt_view *rows,
+static vt_cpu_lookup lookup_gather(const vt_view *x, const vt_view *index, const vt_view *rows,
                                    uint32_t axis, uint32_t batch) {
   const uint32_t inner = index->rank - batch, rest = x->rank - axis - 1;
   vt_cpu_lookup l = {.index = index,
@@ -48,7 +48,7 @@ vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_
 }
 
 /* index and rows have one shape; x is as long or longer on the axes besides `axis`. */
-vt_cpu_lookup vt_cpu_lookup_elements(const vt_view *x, const vt_view *index, const vt_view *rows,
+static vt_cpu_lookup lookup_elements(const vt_view *x, const vt_view *index, const vt_view *rows,
                                      uint32_t axis) {
   vt_cpu_lookup l = {
       .index = index, .slice = vt_cpu_some_axes(x, 0, 0), .row = vt_cpu_some_axes(rows, 0, 0)};
@@ -189,12 +189,12 @@ static vt_status gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
 vt_status vt_cpu_run_gather(vt_cpu_call *c) {
   const vt_attr_gather *a = c->attrs;
   const vt_cpu_lookup l =
-      vt_cpu_lookup_gather(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis, (uint32_t)a->batch);
+      lookup_gather(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis, (uint32_t)a->batch);
   return gather(c, &l);
 }
 
 vt_status vt_cpu_run_embedding(vt_cpu_call *c) {
-  const vt_cpu_lookup l = vt_cpu_lookup_gather(&c->in[0], &c->in[1], c->out, 0, 0);
+  const vt_cpu_lookup l = lookup_gather(&c->in[0], &c->in[1], c->out, 0, 0);
   return gather(c, &l);
 }
 
@@ -206,7 +206,7 @@ vt_status vt_cpu_run_gather_nd(vt_cpu_call *c) {
 
 vt_status vt_cpu_run_gather_elements(vt_cpu_call *c) {
   const vt_attr_axis *a = c->attrs;
-  const vt_cpu_lookup l = vt_cpu_lookup_elements(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis);
+  const vt_cpu_lookup l = lookup_elements(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis);
   return gather(c, &l);
 }
 

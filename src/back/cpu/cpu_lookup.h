@@ -16,13 +16,9 @@ typedef struct vt_cpu_lookup {
   vt_view slice, row;                             /* the axes that the index says nothing of */
 } vt_cpu_lookup;
 
-/* `x` is looked up, `rows` has what gather, gather_nd or gather_elements gives. */
-vt_cpu_lookup vt_cpu_lookup_gather(const vt_view *x, const vt_view *index, const vt_view *rows,
-                                   uint32_t axis, uint32_t batch);
+/* `x` is looked up, `rows` has what gather_nd gives. */
 vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_view *rows,
                                uint32_t batch);
-vt_cpu_lookup vt_cpu_lookup_elements(const vt_view *x, const vt_view *index, const vt_view *rows,
-                                     uint32_t axis);
 
 /* VT_RANGE with the lowest position of the index at fault, or VT_OK. Before anything is moved. */
 vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l);

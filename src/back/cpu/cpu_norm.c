@@ -187,7 +187,6 @@ vt_status vt_cpu_run_norm(vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
   if (!r.one) find_affine(&r, c);
-  vt_cpu_rows_run(&r);
-  c->leaves &= ~1u;
+  vt_cpu_rows_run(c, &r);
   return VT_OK;
 }

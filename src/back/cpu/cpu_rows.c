@@ -127,8 +127,9 @@ static void run_job(void *context, uint64_t job) {
 }
 
 /* Rows of nothing may still become numbers; otherwise there is nothing to do, however many. */
-void vt_cpu_rows_run(const vt_cpu_rowing *r) {
+void vt_cpu_rows_run(vt_cpu_call *c, const vt_cpu_rowing *r) {
   share s = share_of(r);
-  const int empty = r->n == 0 && !r->one && r->call->n_out == 1;
-  if (s.jobs > 0 && !empty) vt_cpu_share(r->call->team, s.jobs, run_job, &s);
+  const int empty = r->n == 0 && !r->one && c->n_out == 1;
+  if (s.jobs > 0 && !empty) vt_cpu_share(c->team, s.jobs, run_job, &s);
+  c->leaves &= ~1u;
 }

@@ -26,7 +26,8 @@ struct vt_cpu_rowing {
 
 /* Bytes of scratch, `head` included. */
 uint64_t vt_cpu_rows_work(const vt_cpu_rowing *r);
-void vt_cpu_rows_run(const vt_cpu_rowing *r);
+/* Result 0 leaves the program, if it does, as it should. */
+void vt_cpu_rows_run(vt_cpu_call *c, const vt_cpu_rowing *r);
 /* x and y row by row along the axes of `mask`. */
 void vt_cpu_rows_view(vt_cpu_rowing *r, const vt_cpu_call *c, unsigned mask);
 #endif

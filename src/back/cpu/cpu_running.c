@@ -49,7 +49,6 @@ uint64_t vt_cpu_work_cumsum(const vt_cpu_call *c) {
 vt_status vt_cpu_run_cumsum(vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
-  vt_cpu_rows_run(&r);
-  c->leaves &= ~1u;
+  vt_cpu_rows_run(c, &r);
   return VT_OK;
 }

@@ -2,10 +2,9 @@
  * cpu_softmax.c - softmax, log_softmax, logsumexp: m = max x, then exp(x - m) chunk by chunk, each
  * summed while it is in cache. */
 #include "cpu_rows.h"
-#include "cpu_softmax.h"
 #include "vt_num.h"
 
-float vt_cpu_row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
+static float row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
   float m;
   k->folds->fold[VT_FOLD_MAX][VT_DTYPE_F32].line(x, n, &m);
   return m;
@@ -22,7 +21,8 @@ static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t 
   }
 }
 
-float vt_cpu_row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
+/* S(e), e = exp(x - m); e is left in y unless that is NULL. */
+static float row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
   float part[VT_FOLD_CHUNK], sum;
   int64_t each = VT_FOLD_CHUNK, count = 0;
   const vt_cpu_fold *fold = &k->folds->fold[VT_FOLD_SUM][VT_DTYPE_F32];
@@ -34,8 +34,7 @@ float vt_cpu_row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n
   }
   while ((n - 1) / each >= VT_FOLD_CHUNK) each *= VT_FOLD_CHUNK;
   for (int64_t i = 0; i < n; i += each)
-    part[count++] =
-        vt_cpu_row_exp(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
+    part[count++] = row_exp(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
   fold->line(part, count, &sum);
   return sum;
 }
@@ -44,13 +43,13 @@ float vt_cpu_row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n
 static void softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   (void)line;
-  k->folds->share(y, r->n, vt_cpu_row_exp(k, x, k->folds->top(x, r->n), r->n, y));
+  k->folds->share(y, r->n, row_exp(k, x, k->folds->top(x, r->n), r->n, y));
 }
 
 static void log_softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
-  const float m = vt_cpu_row_max(k, x, r->n);
-  const float log_sum = vt_f32_log(vt_cpu_row_exp(k, x, m, r->n, NULL));
+  const float m = row_max(k, x, r->n);
+  const float log_sum = vt_f32_log(row_exp(k, x, m, r->n, NULL));
   (void)line;
   k->folds->rows[VT_DTYPE_F32].lower(x, r->n, &m, &log_sum, y);
 }
@@ -58,9 +57,9 @@ static void log_softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x,
 /* m itself when it is infinite; a NaN gives NaN either way. */
 static void logsumexp_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
-  const float m = vt_cpu_row_max(k, x, r->n);
+  const float m = row_max(k, x, r->n);
   (void)line;
-  *(float *)y = m - m == 0.0f ? m + vt_f32_log(vt_cpu_row_exp(k, x, m, r->n, NULL)) : m;
+  *(float *)y = m - m == 0.0f ? m + vt_f32_log(row_exp(k, x, m, r->n, NULL)) : m;
 }
 
 static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
@@ -85,7 +84,6 @@ uint64_t vt_cpu_work_softmax(const vt_cpu_call *c) {
 vt_status vt_cpu_run_softmax(vt_cpu_call *c) {
   vt_cpu_rowing r;
   view(&r, c);
-  vt_cpu_rows_run(&r);
-  c->leaves &= ~1u;
+  vt_cpu_rows_run(c, &r);
   return VT_OK;
 }
