@@ -14,7 +14,7 @@ struct vt_bound_step { /* a step with its kernel looked up */
 
 /* ---- what is taken ---- */
 
-static vt_view view_of(const vt_bk_tensor *t) {
+vt_view vt_step_view(const vt_bk_tensor *t) {
   vt_view v = {.dtype = t->dtype, .rank = t->rank};
   memcpy(v.dim, t->dim, sizeof v.dim);
   memcpy(v.stride, t->stride, sizeof v.stride);
@@ -46,15 +46,17 @@ int32_t vt_steps_listed(uint32_t number, uint32_t kind) {
   return op != NULL && (op->prim || (kind & VT_STEPS_WHOLE) != 0);
 }
 
+int vt_step_is_whole(const vt_bk_step *step) {
+  const vt_op_info *op = vt_op_get(step->op);
+  return op != NULL && step->region == 0 && step->n_body == vt_op_bodies(op) && step->n_out > 0 &&
+         (vt_op_results(op) == 0 || step->n_out == vt_op_results(op)) &&
+         step->attrs_size == op->attrs->size;
+}
+
 /* The kernels take every type and layout that the verifier lets through. A group is a hint that
  * need not be taken: its steps run one after the other. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind) {
-  const vt_op_info *op = vt_op_get(step->op);
-  if (op == NULL || !vt_steps_listed(step->op, kind) || step->region != 0 ||
-      step->n_body != vt_op_bodies(op) || step->n_out == 0 ||
-      (vt_op_results(op) != 0 && step->n_out != vt_op_results(op)) ||
-      step->attrs_size != op->attrs->size)
-    return VT_UNSUPPORTED;
+  if (!vt_step_is_whole(step) || !vt_steps_listed(step->op, kind)) return VT_UNSUPPORTED;
   return (kind & VT_STEPS_DENSE) == 0 || step_is_dense(step) ? VT_OK : VT_UNSUPPORTED;
 }
 
@@ -64,7 +66,7 @@ uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind) {
   vt_view in[MOST];
   if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_listed(step->op, kind))
     return 0;
-  for (uint32_t i = 0; i < step->n_in; i++) in[i] = view_of(&step->in[i]);
+  for (uint32_t i = 0; i < step->n_in; i++) in[i] = vt_step_view(&step->in[i]);
   return op->work(in, step->n_in);
 }
 
@@ -108,7 +110,7 @@ static int count(vt_steps *p, const vt_bk_step *steps, uint64_t n, uint32_t kind
 }
 
 static void add_views(vt_steps *p, const vt_bk_tensor *t, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) p->views[p->n_views++] = view_of(&t[i]);
+  for (uint32_t i = 0; i < n; i++) p->views[p->n_views++] = vt_step_view(&t[i]);
 }
 
 static void bind_steps(vt_steps *p, const vt_bk_step *steps, uint64_t n) {

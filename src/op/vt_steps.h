@@ -18,6 +18,11 @@ enum { VT_STEPS_ARENAS = 16 }; /* at most */
   (VT_BK_FLOAT64 | VT_BK_INT8_EXACT | VT_BK_ATOMIC_OPS | VT_BK_ROUNDED_MATH | \
    VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_SUBNORMALS | VT_BK_REGIONS)
 
+/* A tensor of a step as kernels see it, its data not placed yet. */
+vt_view vt_step_view(const vt_bk_tensor *t);
+/* 1 when a step has the bodies, results and attributes of its op. */
+int vt_step_is_whole(const vt_bk_step *step);
+
 int32_t vt_steps_listed(uint32_t op, uint32_t kind);
 /* VT_OK or VT_UNSUPPORTED; bodies are checked through their own steps. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind);

@@ -183,10 +183,6 @@ static void device_close(vt_bk_device *dev) {
   vt_cpu_memory_free(dev->host, dev);
 }
 
-#define HAS                                                                   \
-  (VT_BK_FLOAT64 | VT_BK_INT8_EXACT | VT_BK_ATOMIC_OPS | VT_BK_ROUNDED_MATH | \
-   VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_SUBNORMALS | VT_BK_REGIONS)
-
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = VT_CPU_LINE,
@@ -194,7 +190,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
                            .about = dev->about,
                            .fingerprint = dev->fingerprint,
                            .memory = out->size >= sizeof caps ? vt_memory_available() : 0,
-                           .has = HAS,
+                           .has = VT_STEPS_HAS,
                            .determinism = VT_BK_DETERMINISM_STRICT,
                            .serves = VT_BK_INFERENCE | VT_BK_TRAINING};
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);

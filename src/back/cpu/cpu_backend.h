@@ -31,6 +31,7 @@
 #include "cpu_kernels.h"
 #include "vt_op.h"
 #include "vt_pool.h"
+#include "vt_steps.h"
 
 typedef struct vt_cpu_chain vt_cpu_chain;
 typedef struct vt_cpu_call vt_cpu_call;
@@ -177,7 +178,6 @@ uint64_t vt_cpu_seal_new(void); /* a number never given before */
 /* VT_OK or VT_UNSUPPORTED, decided by shapes and types alone. */
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s);
 uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s);
-vt_view vt_cpu_view(const vt_bk_tensor *t);
 
 int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                              vt_bk_program **out);

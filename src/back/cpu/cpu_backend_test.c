@@ -188,7 +188,7 @@ typedef struct work {
 } work;
 
 static uint64_t bytes_of(const vt_bk_tensor *t) {
-  const vt_view v = vt_cpu_view(t);
+  const vt_view v = vt_step_view(t);
   return (uint64_t)vt_cpu_count(&v) * vt_cpu_bytes_of(t->dtype);
 }
 

@@ -69,7 +69,7 @@ static vt_bk_tensor add_step(program *p, uint32_t op, uint32_t n_in, const vt_bk
 /* ---- the same steps by the reference ---- */
 
 static vt_view view_of(char *base, const vt_bk_tensor *t) {
-  vt_view v = vt_cpu_view(t);
+  vt_view v = vt_step_view(t);
   v.data = base + t->offset;
   return v;
 }

@@ -77,21 +77,14 @@ void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale) {
 
 /* ---- what is taken ---- */
 
-vt_view vt_cpu_view(const vt_bk_tensor *t) {
-  vt_view v = {.dtype = t->dtype, .rank = t->rank};
-  memcpy(v.dim, t->dim, sizeof v.dim);
-  memcpy(v.stride, t->stride, sizeof v.stride);
-  return v;
-}
-
 enum { MOST_VIEWS = 256 };
 
 /* A call without data; 0 when it has more operands than any op that asks for memory. */
 static int shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
                       vt_cpu_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
-  for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_cpu_view(&s->in[i]);
-  for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_cpu_view(&s->out[i]);
+  for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
+  for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
   *out = (vt_cpu_call){.team = &dev->team,
                        .step = s,
                        .in = views,
@@ -102,17 +95,10 @@ static int shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view view
   return 1;
 }
 
-static int is_whole(const vt_bk_step *s) {
-  const vt_op_info *op = vt_op_get(s->op);
-  return op != NULL && s->region == 0 && s->n_body == vt_op_bodies(op) && s->n_out > 0 &&
-         (vt_op_results(op) == 0 || s->n_out == vt_op_results(op)) &&
-         s->attrs_size == op->attrs->size;
-}
-
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s) {
   vt_view views[MOST_VIEWS];
   vt_cpu_call call;
-  if (!is_whole(s)) return VT_UNSUPPORTED;
+  if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
   if (vt_cpu_chain_lists(s->op)) return vt_cpu_chain_takes(&dev->team, s) ? VT_OK : VT_UNSUPPORTED;
   const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
   if (h == NULL) return VT_UNSUPPORTED;
@@ -219,7 +205,7 @@ static int32_t build_bodies(vt_bk_program *p, launch *at) {
 }
 
 static vt_view *add_views(vt_view *v, const vt_bk_tensor *t, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) *v++ = vt_cpu_view(&t[i]);
+  for (uint32_t i = 0; i < n; i++) *v++ = vt_step_view(&t[i]);
   return v;
 }
 
@@ -384,7 +370,7 @@ void vt_cpu_program_free(vt_bk_program *p) {
 /* ---- what the host looks at ---- */
 
 static int64_t count_of(const vt_bk_tensor *t) {
-  const vt_view v = vt_cpu_view(t);
+  const vt_view v = vt_step_view(t);
   return vt_cpu_count(&v);
 }
 
@@ -395,7 +381,7 @@ static int is_there(const vt_bk_tensor *t, const vt_bk_tensor *result) {
 }
 
 static int is_dense(const vt_bk_tensor *t) {
-  const vt_view v = vt_cpu_view(t);
+  const vt_view v = vt_step_view(t);
   return vt_cpu_is_dense(&v);
 }
 
