@@ -63,6 +63,10 @@ void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context
 uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost);
 /* The first of the items of job j of n: those of job j end where those of job j + 1 begin. */
 int64_t vt_cpu_first(int64_t items, uint64_t n, uint64_t j);
+/* `work` from byte `at` on; a step that asked for no scratch has NULL, and NULL it stays. */
+static inline char *vt_cpu_room(void *work, uint64_t at) {
+  return work == NULL ? NULL : (char *)work + at;
+}
 
 /* ---- handlers ---- */
 
