@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_backend.h - private to src/back/cuda: what its files share. A card is a GPU with the kernels
+ * of this binary on it, one for the whole process; a device is a card and a stream of work; a
+ * program is a list of launches: one step, or a group of them run as one. The first run issues
+ * them, the next one records them as a graph, and every later one replays the graph. Work is split
+ * by outputs alone, so no bit depends on the model of the GPU.
+ *
+ *   cuda_driver.c    the driver's entry points (cu.def)
+ *   cuda_card.c      GPUs, their contexts, modules of kernels (kernels.def)
+ *   cuda_backend.c   the ABI: devices and what they can do
+ *   cuda_memory.c    buffers, staging, copies
+ *   cuda_program.c   steps bound to their handlers once, run many times
+ *   cuda_graph.c     runs recorded and replayed
+ *   cuda_chain.c     pointwise steps, several of them as one where they can be compiled
+ *
+ * Handlers (handlers.def): which kernels do an op, and on what grid. They only issue work; nothing
+ * in them waits, except where an op says so (`hosted`).
+ *
+ * Kernels (*.cu) are written over the words of gpu_words.cuh; what a kernel is given is one struct,
+ * declared in a gpu_*.h that C and CUDA both read. */
+#ifndef VT_CUDA_BACKEND_H
+#define VT_CUDA_BACKEND_H
+#include "volta/volta_backend.h"
+#include "cuda_driver.h"
+#include "gpu_fault.h"
+#include "vt_op.h"
+#include "vt_steps.h"
+
+typedef struct vt_cuda_card vt_cuda_card;
+typedef struct vt_cuda_call vt_cuda_call;
+typedef struct vt_cuda_chain vt_cuda_chain;
+
+/* ---- kernels ---- */
+
+enum {
+#define VT_GPU(name, args) VT_GPU_##name,
+#include "kernels.def"
+#undef VT_GPU
+  VT_GPU_TOTAL
+};
+
+/* Blocks and threads of a launch, and the bytes of shared memory that are sized by it. */
+typedef struct vt_cuda_grid {
+  uint32_t x, y, z, threads, shared;
+} vt_cuda_grid;
+
+/* Issues kernel number `kernel` with the struct that its row of kernels.def names. A grid with a
+ * zero in it launches nothing. */
+vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args);
+/* Bytes of device memory set to a value, and copied from one place to another. */
+vt_status vt_cuda_fill(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
+vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
+/* Bytes of device memory brought to the host; waits. Only in a handler that is `hosted`. */
+vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
+
+/* ---- cards ---- */
+
+/* What decides how work is laid out; no bit depends on it. */
+typedef struct vt_cuda_traits {
+  int ordinal, major, minor, processors; /* 9, 0: sm_90 */
+  uint32_t shared;                       /* bytes that one block may have */
+  char name[96];
+} vt_cuda_traits;
+
+uint32_t vt_cuda_cards(vt_diag *d); /* 0 with a reason when there are none */
+vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) VT_NODISCARD;
+void vt_cuda_card_put(vt_cuda_card *card); /* what `get` gave, once for each */
+const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card);
+const vt_cu *vt_cuda_card_driver(const vt_cuda_card *card);
+/* The card is what calls of this thread are about until `leave`. */
+vt_status vt_cuda_card_enter(const vt_cuda_card *card) VT_NODISCARD;
+void vt_cuda_card_leave(const vt_cuda_card *card);
+/* The function of a kernel, its module loaded when it is first asked for, ready for launches with
+ * `shared` bytes of shared memory. */
+vt_status vt_cuda_card_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, void **out,
+                              vt_diag *d) VT_NODISCARD;
+
+/* ---- devices ---- */
+
+enum { VT_CUDA_ARENAS = 16, VT_CUDA_ALIGNMENT = 256 };
+typedef struct vt_cuda_staging vt_cuda_staging;
+struct vt_bk_device {
+  const vt_bk_host *host;
+  vt_cuda_card *card;
+  void *stream;
+  vt_cuda_staging *staging;
+  char fingerprint[160], about[200];
+};
+/* Says the reason to the host and returns the status: VT_NOMEM where the driver is out of memory,
+ * else VT_BACKEND. VT_OK for VT_CU_SUCCESS. */
+int32_t vt_cuda_answer(const vt_bk_device *dev, int error, const char *what);
+int32_t vt_cuda_refuse(const vt_bk_host *host, int32_t status, const char *text);
+
+int32_t vt_cuda_staging_new(vt_bk_device *dev);
+void vt_cuda_staging_free(vt_bk_device *dev);
+int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle);
+void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle);
+int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
+                     uint64_t bytes, uint32_t to_device);
+/* Memory of the host, zeroed; NULL when there is none. Freed with the size it was asked with. */
+void *vt_cuda_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size);
+void vt_cuda_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size);
+
+/* ---- handlers ---- */
+
+typedef struct vt_cuda_body {
+  const vt_view *in, *out;
+  uint32_t n_in, n_out;
+} vt_cuda_body;
+/* One step. While it is planned only the shapes are there; later `data` of a view is an address on
+ * the card, which is not looked at here. */
+struct vt_cuda_call {
+  vt_bk_device *dev;
+  const vt_cuda_traits *traits;
+  const vt_bk_step *step;
+  const vt_view *in, *out;
+  uint32_t n_in, n_out;
+  const void *attrs;
+  void *work; /* what `work` asked for, aligned; what it holds is anything */
+  const vt_cuda_body *body;
+  void *runner;
+  vt_gpu_fault *fault; /* on the card */
+  uint64_t number;     /* of the step, as errors count them */
+};
+typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
+typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
+typedef int vt_cuda_takes_fn(const vt_cuda_call *c);
+
+/* A row of handlers.def. What has NULL for `takes` takes all that the verifier lets through. */
+typedef struct vt_cuda_handler {
+  uint32_t op;
+  vt_cuda_takes_fn *takes;
+  vt_cuda_bytes_fn *work;
+  vt_cuda_run_fn *run;
+  int hosted; /* 1: it waits for what the card has computed, and cannot be recorded */
+} vt_cuda_handler;
+const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL when there is none */
+/* The steps of body `which`, from its `in` to its `out`. */
+vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
+
+/* `any` and `none` are declared too and never defined: the table has NULL for them. */
+#define VT_CUDA(op, takes, work, run, hosted) \
+  vt_cuda_takes_fn vt_cuda_takes_##takes;     \
+  vt_cuda_bytes_fn vt_cuda_work_##work;       \
+  vt_cuda_run_fn vt_cuda_run_##run;
+#include "handlers.def"
+#undef VT_CUDA
+
+/* ---- indices that must lie in a range ---- */
+
+/* After the kernels that looked at indices and left the lowest faulty position in `fault`: keeps it
+ * with its value, if it is the first of the run. `index` is what positions count in, row-major. */
+vt_status vt_cuda_settle(vt_cuda_call *c, const vt_view *index);
+
+/* ---- sizes ---- */
+
+static inline int64_t vt_cuda_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t vt_cuda_most(int64_t a, int64_t b) { return a > b ? a : b; }
+/* How many parts of `each` n has, the last maybe smaller. */
+static inline int64_t vt_cuda_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+static inline uint64_t vt_cuda_aligned(uint64_t bytes) {
+  return (bytes + VT_CUDA_ALIGNMENT - 1) / VT_CUDA_ALIGNMENT * VT_CUDA_ALIGNMENT;
+}
+int64_t vt_cuda_count(const vt_view *v);
+int vt_cuda_is_dense(const vt_view *v);
+uint32_t vt_cuda_bytes_of(uint32_t dtype); /* of one element */
+/* A line of n threads' worth of work, `each` to a thread, in blocks of `threads`; so many blocks at
+ * most that a thread goes on with what lies a whole grid further. */
+vt_cuda_grid vt_cuda_line(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads);
+
+/* ---- programs ---- */
+
+int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s);
+uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s);
+int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                              vt_bk_program **out);
+void vt_cuda_program_free(vt_bk_program *p);
+int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
+int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
+int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out);
+int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out);
+#endif

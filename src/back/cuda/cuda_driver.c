@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_driver.c - the driver's library and its entry points, asked for by version, so that a newer
+ * driver still gives the meaning this code was written for. */
+#include "cuda_driver.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef int get_proc_fn(const char *name, void **out, int version, uint64_t flags, int *status);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static vt_cu driver; /* once found it stays: a driver cannot be unloaded safely */
+
+static const struct entry {
+  const char *name;
+  int since;
+  size_t at;
+} entries[] = {
+#define VT_CU(name, since, params) {#name, since, offsetof(vt_cu, name)},
+#include "cu.def"
+#undef VT_CU
+};
+
+const char *vt_cu_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]) {
+  const char *name = NULL, *text = NULL;
+  (void)cu->cuGetErrorName(error, &name);
+  (void)cu->cuGetErrorString(error, &text);
+  snprintf(out, VT_CU_TEXT, "%s (%s)", text != NULL ? text : "an error it has no words for",
+           name != NULL ? name : "unknown");
+  return out;
+}
+
+/* A pointer to a function comes back as one to an object; C has no other way to ask. */
+static get_proc_fn *get_proc_of(void *library) {
+  void *found = dlsym(library, "cuGetProcAddress_v2");
+  get_proc_fn *fn = NULL;
+  memcpy(&fn, &found, sizeof fn);
+  return fn;
+}
+
+static vt_status find_entries(vt_cu *cu, vt_diag *d) {
+  get_proc_fn *get = get_proc_of(cu->library);
+  if (get == NULL)
+    return VT_FAIL(d, VT_BACKEND, "the CUDA driver is older than 12.0: it has no cuGetProcAddress");
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+    void *found = NULL;
+    int status = 0;
+    if (get(entries[i].name, &found, entries[i].since, 0, &status) != VT_CU_SUCCESS ||
+        found == NULL)
+      return VT_FAIL(d, VT_BACKEND, "the CUDA driver has no %s of version %d.%d", entries[i].name,
+                     entries[i].since / 1000, entries[i].since % 1000 / 10);
+    memcpy((char *)cu + entries[i].at, &found, sizeof found);
+  }
+  return VT_OK;
+}
+
+static vt_status start(vt_cu *cu, vt_diag *d) {
+  char text[VT_CU_TEXT];
+  VT_TRY(find_entries(cu, d));
+  const int error = cu->cuInit(0);
+  if (error == VT_CU_NO_DEVICE) return VT_FAIL(d, VT_BACKEND, "no CUDA device is visible here");
+  if (error != VT_CU_SUCCESS)
+    return VT_FAIL(d, VT_BACKEND, "the CUDA driver does not start: %s",
+                   vt_cu_text(cu, error, text));
+  if (cu->cuDriverGetVersion(&cu->version) != VT_CU_SUCCESS) cu->version = 0;
+  return VT_OK;
+}
+
+static vt_status load(vt_diag *d) {
+  vt_cu cu = {.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
+  if (cu.library == NULL) {
+    const char *why = dlerror();
+    return VT_FAIL(d, VT_BACKEND, "there is no CUDA driver here: %s", why != NULL ? why : "");
+  }
+  const vt_status s = start(&cu, d);
+  if (s == VT_OK) {
+    driver = cu;
+  } else {
+    dlclose(cu.library);
+  }
+  return s;
+}
+
+vt_status vt_cu_get(const vt_cu **out, vt_diag *d) {
+  pthread_mutex_lock(&lock);
+  const vt_status s = driver.library != NULL ? VT_OK : load(d);
+  pthread_mutex_unlock(&lock);
+  if (s == VT_OK) *out = &driver;
+  return s;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_walk.c - shapes brought to the fewest axes. */
+#include "cuda_walk.h"
+
+/* Of an operand with fewer axes, the last ones stand together. */
+static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
+  const uint32_t missing = rank - v->rank;
+  if (axis < missing || v->dim[axis - missing] == 1) return 0;
+  return v->stride[axis - missing];
+}
+
+static int joins(const vt_gpu_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
+  int all = w->rank > 0;
+  for (uint32_t k = 0; all && k < n; k++)
+    all = w->stride[k][w->rank - 1] == stride[k] * dim;
+  return all;
+}
+
+static void add_axis(vt_gpu_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
+  if (dim == 1) return;
+  if (joins(w, stride, n, dim)) {
+    w->dim[w->rank - 1] *= dim;
+  } else {
+    w->dim[w->rank++] = dim;
+  }
+  for (uint32_t k = 0; k < n; k++) w->stride[k][w->rank - 1] = stride[k];
+}
+
+static int is_small(const vt_gpu_walk *w, uint32_t n) {
+  int64_t far = w->n;
+  for (uint32_t k = 0; k < n; k++) {
+    int64_t reach = 0;
+    for (uint32_t i = 0; i < w->rank; i++) {
+      const int64_t s = w->stride[k][i] < 0 ? -w->stride[k][i] : w->stride[k][i];
+      reach += (w->dim[i] - 1) * s;
+    }
+    if (reach > far) far = reach;
+  }
+  return far < INT32_MAX;
+}
+
+vt_gpu_walk vt_cuda_walk(const vt_view *const *v, uint32_t n) {
+  vt_gpu_walk w = {.n = 1};
+  const uint32_t rank = v[0]->rank;
+  for (uint32_t i = 0; i < rank; i++) w.n *= v[0]->dim[i];
+  for (uint32_t i = 0; w.n > 0 && i < rank; i++) {
+    int64_t stride[VT_GPU_OPERANDS] = {0};
+    for (uint32_t k = 0; k < n; k++) stride[k] = stride_at(v[k], rank, i);
+    add_axis(&w, stride, n, v[0]->dim[i]);
+  }
+  w.small = (uint32_t)is_small(&w, n);
+  return w;
+}

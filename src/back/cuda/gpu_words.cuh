@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_words.cuh - the words that kernels are written in, besides those of the numerics
+ * (num/vt_words_cuda.h): what a kernel is, places of elements, copies that run ahead, what threads
+ * of a warp tell each other. A kernel uses nothing of the machine but these, so that the emulator
+ * of tests/fake_cuda can run it on any processor; that is compiled when no CUDA compiler is. */
+#ifndef VT_GPU_WORDS_CUH
+#define VT_GPU_WORDS_CUH
+#ifndef __CUDACC__
+#include "gpu_emulated.h"
+#endif
+#ifndef __CUDACC_RTC__
+#include <stdint.h>
+#endif
+#include "gpu_walk.h"
+
+#ifdef __CUDACC__
+/* A kernel of kernels.def: it is given one struct, `a`. */
+#define VT_KERNEL(name, args, threads) \
+  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ args a)
+/* The same for a kernel of which `blocks` should fit on a processor at once. */
+#define VT_KERNEL_BESIDE(name, args, threads, blocks) \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args a)
+#define VT_GPU_FN static __device__ __forceinline__
+#define VT_UNROLL _Pragma("unroll")
+
+/* The shared memory whose size the launch says, as an array. */
+template <class T> static __device__ __forceinline__ T *vt_shared() {
+  extern __shared__ __align__(16) unsigned char vt_shared_bytes[];
+  return reinterpret_cast<T *>(vt_shared_bytes);
+}
+
+/* 16 or 4 bytes from global to shared memory, on their way while the thread goes on; zeros where
+ * they are not `there`. Those of one group arrive together. */
+VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(there ? 16 : 0));
+}
+VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(there ? 4 : 0));
+}
+VT_GPU_FN void vt_ahead_close() { asm volatile("cp.async.commit_group;"); }
+/* Waits until at most N groups are still on their way. */
+template <int N> VT_GPU_FN void vt_ahead_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N)); }
+#endif
+
+/* ---- places ---- */
+
+/* The first element of this thread in a line of work, and how far apart its elements are. */
+VT_GPU_FN int64_t vt_gpu_first() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+VT_GPU_FN int64_t vt_gpu_apart() { return (int64_t)gridDim.x * blockDim.x; }
+
+template <int N, class I> VT_GPU_FN void vt_places_in(const vt_gpu_walk &w, I i, int64_t (&at)[N]) {
+  VT_UNROLL
+  for (int k = 0; k < N; k++) at[k] = 0;
+  for (int r = (int)w.rank - 1; r > 0; r--) {
+    const I dim = (I)w.dim[r], up = i / dim, here = i - up * dim;
+    VT_UNROLL
+    for (int k = 0; k < N; k++) at[k] += (int64_t)here * w.stride[k][r];
+    i = up;
+  }
+  VT_UNROLL
+  for (int k = 0; k < N; k++) at[k] += (int64_t)i * w.stride[k][0];
+}
+/* Where N operands have element i, in elements from where they begin. */
+template <int N> VT_GPU_FN void vt_places(const vt_gpu_walk &w, int64_t i, int64_t (&at)[N]) {
+  if (w.rank == 0) {
+    VT_UNROLL
+    for (int k = 0; k < N; k++) at[k] = 0;
+  } else if (w.small) {
+    vt_places_in<N, uint32_t>(w, (uint32_t)i, at);
+  } else {
+    vt_places_in<N, int64_t>(w, i, at);
+  }
+}
+#endif
