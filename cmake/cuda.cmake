@@ -117,9 +117,9 @@ elseif(cuda_archs)
   foreach(name ${cuda_modules})
     set(image ${cuda_folder}/${name}.fatbin)
     add_custom_command(OUTPUT ${image}
-      COMMAND ${VOLTA_NVCC} ${cuda_flags} ${cuda_targets} -fatbin ${cuda_room}/${name}.cu -o ${image}
-        -MD -MF ${image}.d -MT ${image}
-      DEPENDS ${cuda_room}/${name}.cu DEPFILE ${image}.d
+      COMMAND ${CMAKE_SOURCE_DIR}/tools/compile_kernels.sh ${image} ${VOLTA_NVCC} ${cuda_flags} ${cuda_targets}
+        -Xfatbin -compress-all ${cuda_room}/${name}.cu -MD -MF ${image}.d -MT ${image}
+      DEPENDS ${cuda_room}/${name}.cu ${CMAKE_SOURCE_DIR}/tools/compile_kernels.sh DEPFILE ${image}.d
       COMMENT "Compiling kernels of ${name}.cu" VERBATIM)
     list(APPEND cuda_images ${image})
     string(APPEND cuda_list "image ${name} ${image}\n")
