@@ -41,7 +41,7 @@ add_library(fake_cuda SHARED $<TARGET_OBJECTS:fake_cuda_driver> $<TARGET_OBJECTS
 set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_cuda)
 foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda)
-  target_include_directories(${target} PRIVATE tests/fake_cuda src/back/cuda src/num src/base src/op
+  target_include_directories(${target} PRIVATE tests/fake_cuda src/back/cuda src/emit src/num src/base src/op
     include ${GENERATED} include/volta ${GENERATED}/volta)
   add_dependencies(${target} volta_ops_h)
   if(VOLTA_SANITIZE)
