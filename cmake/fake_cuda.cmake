@@ -12,7 +12,7 @@ enable_language(CXX)
 file(GLOB fake_cuda_driver CONFIGURE_DEPENDS tests/fake_cuda/*.cc)
 list(FILTER fake_cuda_driver EXCLUDE REGEX "_test\\.cc$")
 file(GLOB fake_cuda_kernels CONFIGURE_DEPENDS src/back/cuda/*.cu)
-set(fake_cuda_flags -std=c++17 -ffp-contract=off -fno-math-errno -fvisibility=hidden -Wall -Wextra
+set(fake_cuda_flags -std=c++17 -ffp-contract=off -fno-math-errno -fvisibility=hidden -Wall
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 # What a kernel does that C++ leaves undefined ends its launch with an error (kernel_faults.cc).
 set(fake_cuda_kernel_flags ${fake_cuda_flags} -fno-strict-aliasing -fwrapv -Wno-unknown-pragmas
@@ -36,11 +36,27 @@ set_source_files_properties(${fake_cuda_kernels} PROPERTIES LANGUAGE CXX)
 add_library(fake_cuda_kernels OBJECT ${fake_cuda_kernels})
 target_compile_options(fake_cuda_kernels PRIVATE -x c++ ${fake_cuda_kernel_flags})
 add_library(fake_cuda_driver OBJECT ${fake_cuda_driver})
-target_compile_options(fake_cuda_driver PRIVATE ${fake_cuda_flags} $<$<BOOL:${VOLTA_WERROR}>:-Werror>)
+target_compile_options(fake_cuda_driver PRIVATE ${fake_cuda_flags} -Wextra $<$<BOOL:${VOLTA_WERROR}>:-Werror>)
 add_library(fake_cuda SHARED $<TARGET_OBJECTS:fake_cuda_driver> $<TARGET_OBJECTS:fake_cuda_kernels>)
 set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_cuda)
-foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda)
+
+# What it is tried with: kernels of its own, calls in any order.
+set(fake_cuda_tests)
+file(GLOB fake_cuda_test_sources CONFIGURE_DEPENDS tests/fake_cuda/*_test.cc)
+foreach(source ${fake_cuda_test_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source} $<TARGET_OBJECTS:fake_cuda_driver>)
+  target_compile_options(${name} PRIVATE ${fake_cuda_kernel_flags} -Wextra $<$<BOOL:${VOLTA_WERROR}>:-Werror>)
+  target_compile_definitions(${name} PRIVATE $<$<BOOL:${VOLTA_SANITIZE}>:FAKE_TEST_WATCHED>)
+  target_include_directories(${name} PRIVATE tests)
+  target_link_libraries(${name} PRIVATE Threads::Threads)
+  add_test(NAME fake_cuda/${name} COMMAND ${name})
+  set_tests_properties(fake_cuda/${name} PROPERTIES LABELS unit)
+  list(APPEND fake_cuda_tests ${name})
+endforeach()
+
+foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda ${fake_cuda_tests})
   target_include_directories(${target} PRIVATE tests/fake_cuda src/back/cuda src/num src/base src/op
     include ${GENERATED} include/volta ${GENERATED}/volta)
   add_dependencies(${target} volta_ops_h)
