@@ -422,7 +422,10 @@ Outcome run(const Launch &launch, const void *args, const Rules &rules) {
 bool is_in_kernel() { return engine.running(); }
 bool stack_is_full(const void *touched) { return engine.stack_is_full(touched); }
 void stop(int error, const char *text) {
-  if (!engine.running()) abort();
+  if (!engine.running()) {
+    fprintf(stderr, "not in a kernel: %s\n", text);
+    abort();
+  }
   engine.stop(error, text);
 }
 

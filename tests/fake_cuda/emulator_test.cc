@@ -6,6 +6,7 @@
 #include <vector>
 #include "vt_test.h"
 #include "emulator.h"
+#include "fiber.h"
 #include "gpu_words.cuh"
 
 using fake::Order;
@@ -106,12 +107,14 @@ VT_KERNEL(everywhere, test_args, 24) {
   a.wide[i] += i;
   atomicAdd(a.count, 1u);
   atomicMax(a.count + 1, (unsigned)i);
+  atomicExch(a.count + 2, (unsigned)block);
 }
 
 /* ---- kernels that are not ---- */
 
 enum Wrong {
   HANGS,
+  MASKS_DIFFER,
   NOT_IN_MASK,
   BEHIND_SHARED,
   BEHIND_ARRAY,
@@ -135,6 +138,7 @@ VT_KERNEL(is_wrong, test_args, 64) {
   volatile char top[1] = {0};
   if (a.mode == HANGS && t != 0) __syncwarp();
   if (a.mode == HANGS && t == 0) __syncthreads();
+  if (a.mode == MASKS_DIFFER) __syncwarp(t % 2 == 0 ? 0xffffffffu : 0xfffffffeu);
   if (a.mode == NOT_IN_MASK) __syncwarp(1u);
   if (a.mode == BEHIND_SHARED) s[a.n] = 1;
   if (a.mode == BEHIND_ARRAY) four[t % 5] = 1;
@@ -208,11 +212,13 @@ static void test_ahead(Order order) {
 static void test_grids(Order order, unsigned crew) {
   const uint64_t total = 3 * 5 * 2 * 4 * 3 * 2;
   std::vector<uint64_t> wide(total);
-  unsigned count[2] = {0, 0};
+  unsigned count[3] = {0, 0, 0};
   const test_args a = {nullptr, nullptr, wide.data(), count, 0, 0};
   CHECK(launch("everywhere", {3, 5, 2}, {4, 3, 2}, 0, order, a, crew).error == fake::RAN);
   for (uint64_t i = 0; i < total; i++) CHECK(wide[i] == i);
   CHECK(count[0] == total && count[1] == total - 1);
+  if (crew == 1 && order == Order::forward) CHECK(count[2] == 29); /* the last block */
+  if (crew == 1 && order == Order::reverse) CHECK(count[2] == 0);
 }
 
 static void test_wrong(Order order) {
@@ -220,6 +226,7 @@ static void test_wrong(Order order) {
     int error;
     const char *text;
   } expected[WRONGS] = {{fake::LAUNCH_FAILED, "hangs"},
+                        {fake::LAUNCH_FAILED, "hangs"},
                         {fake::LAUNCH_FAILED, "lacks the thread itself"},
                         {fake::ILLEGAL_ADDRESS, "behind the shared memory"},
                         {fake::ILLEGAL_ADDRESS, "outside of its array"},
@@ -260,7 +267,7 @@ int main() {
     test_ahead(order);
     test_grids(order, 1);
     test_grids(order, 4);
-#ifndef FAKE_TEST_WATCHED /* a sanitizer ends the process */
+#if !FAKE_WATCHED /* a sanitizer ends the process */
     test_wrong(order);
 #endif
   }
