@@ -22,6 +22,7 @@ room_tests(back_null back/null)
 room_tests(back_reference back/reference)
 room_tests(back_island back/island)
 room_tests(back_cpu back/cpu)
+room_tests(back_cuda back/cuda)
 room_tests(gate gate)
 room_tests(api api)
 room_tests(admit admit)
@@ -106,3 +107,17 @@ script_test(build/same_bits_any_compiler build ${CMAKE_SOURCE_DIR}/scripts/check
   $<TARGET_FILE:volta>)
 # It builds on every core, and several times.
 set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEOUT 1800)
+
+# The audit of the kernels that were compiled, and of itself.
+set(ptx_audit "")
+foreach(name ${cuda_modules})
+  list(APPEND ptx_audit ${cuda_folder}/${name}.ptx --usage ${cuda_folder}/${name}.usage)
+endforeach()
+if(cuda_archs)
+  script_test(tools/ptx tools python3 -B tools/check_ptx.py --cc ${CMAKE_C_COMPILER}
+    --table src/back/cuda/kernels.def ${ptx_audit})
+  script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py ${VOLTA_NVCC})
+else()
+  script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")
+  script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py)
+endif()

@@ -39,7 +39,7 @@ STAND_IN = {"gpu_words.cuh": "gpu_emulated.h"}  # compiled where there is no CUD
 STANDS_ALONE = {"volta_backend.h"}  # a plug-in author copies this one file
 GENERATED = {"volta_ops.h": "include", "attr_fields.inc": "op", "op_order.inc": "op",
              "plan_sources.inc": "api", "probe_image.inc": "gate", "suite_image.inc": "admit",
-             "suite_digest.inc": "api"}
+             "suite_digest.inc": "api", "cuda_images.inc": "back/cuda"}
 
 # Headers from outside. A room named here may include the header; None stands for every room.
 C11 = """assert ctype errno fenv float inttypes iso646 limits locale setjmp signal stdalign stdarg

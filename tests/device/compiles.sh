@@ -20,18 +20,8 @@ flags=(-std=c++17 -O3 -fmad=false -Werror all-warnings -Isrc/num -Itests/device)
 for unit in functions texts; do
   "$nvcc" "${flags[@]}" -arch="compute_$1" -ptx "tests/device/${unit}_device.cu" -o "$out/$unit.ptx"
 done
-forbidden='mad\.[a-z.]*f(32|64)|\.approx|\.ftz|\.full\.f32'
-{
-  grep -HnE "$forbidden|fma\.[a-z.]*f64" "$out/functions.ptx" || true
-  grep -HnE "$forbidden" "$out/texts.ptx" || true
-  awk '/\.entry/ { fused = /fma_word|dot_f/ } /fma\.[a-z.]*f(32|64)/ && !fused { print FILENAME ":" FNR ":" $0 }' \
-    "$out/texts.ptx"
-} >"$out/found"
-if [[ -s $out/found ]]; then
-  head -n 5 "$out/found"
-  echo "operations that the numerics do not allow: $(wc -l <"$out/found")"
-  exit 1
-fi
+python3 -B tools/check_ptx.py --fused '=functions' "$out/functions.ptx"
+python3 -B tools/check_ptx.py --fused 'fma_word|dot_f=wide' "$out/texts.ptx"
 
 # kernels_of UNIT WANTED: how many there are, and how many there should be.
 kernels=0

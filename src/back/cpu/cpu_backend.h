@@ -31,7 +31,7 @@
 #include "cpu_kernels.h"
 #include "vt_op.h"
 #include "vt_pool.h"
-#include "vt_steps.h"
+#include "vt_launches.h"
 
 typedef struct vt_cpu_chain vt_cpu_chain;
 typedef struct vt_cpu_call vt_cpu_call;
@@ -71,10 +71,6 @@ static inline char *vt_cpu_room(void *work, uint64_t at) {
 /* ---- handlers ---- */
 
 /* One step. While it is planned only the shapes are there: `data`, `work` and `kept` are not. */
-typedef struct vt_cpu_body {
-  const vt_view *in, *out;
-  uint32_t n_in, n_out;
-} vt_cpu_body;
 struct vt_cpu_call {
   const vt_cpu_team *team;
   const vt_bk_step *step;
@@ -87,7 +83,7 @@ struct vt_cpu_call {
   vt_cpu_chain *tail;   /* pointwise steps on the result, see below; NULL: none */
   const uint64_t *seal; /* of each operand: as long as it is the same, what the operand holds is the
                            same, for ever; 0: that is not known. NULL while planned */
-  const vt_cpu_body *body;
+  const vt_launch_body *body;
   void *runner;
   uint32_t leaves;   /* bit i: result i is looked at after the run, and every NaN in it must be the
                         canonical one. Who has seen to it while it was in cache clears the bit */
@@ -164,7 +160,7 @@ uint64_t vt_cpu_bytes_of(uint32_t dtype); /* of one element */
 
 /* ---- programs ---- */
 
-enum { VT_CPU_ARENAS = 16 };
+enum { VT_CPU_ARENAS = VT_STEPS_ARENAS };
 struct vt_bk_device {
   const vt_bk_host *host;
   vt_cpu_team team;

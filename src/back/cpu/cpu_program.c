@@ -4,36 +4,15 @@
  * Everything is made here once; a run takes no memory. */
 #include <string.h>
 #include "cpu_move.h"
+#include "vt_launches.h"
 #include "vt_memory.h"
-
-typedef struct list list;
-
-/* One step with a handler, or a chain, or both: the chain is then the tail of the step. */
-typedef struct launch {
-  const vt_bk_step *anchor; /* NULL: a chain alone */
-  const vt_cpu_handler *handler;
-  vt_cpu_chain *chain;
-  vt_view *views; /* of the anchor: operands, results, then what its bodies take and give */
-  void *kept;
-  list *bodies;
-  uint64_t first, n; /* steps, as they are counted: one, then those of its bodies */
-  uint64_t number;   /* of the anchor */
-  uint32_t leaves;   /* bit i: the host looks at result i of the anchor */
-} launch;
-
-struct list {
-  launch *launches;
-  uint64_t n;
-};
 
 struct vt_bk_program {
   vt_bk_device *dev;
-  list steps;
-  uint32_t n_arenas;
-  uint8_t writes[VT_CPU_ARENAS]; /* arenas that a step writes to */
-  uint64_t ends[VT_CPU_ARENAS];  /* of each arena: the bytes that the steps need of it */
-  uint64_t may_keep;             /* bytes, while it is made */
-  vt_bk_error error;             /* the first of the last run */
+  vt_launches steps;
+  vt_arenas arenas;
+  uint64_t may_keep; /* bytes, while it is made */
+  vt_bk_error error; /* the first of the last run */
 };
 
 /* ---- handlers ---- */
@@ -116,108 +95,15 @@ uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s) {
 
 /* ---- making ---- */
 
-static void list_free(const vt_bk_host *host, list *l);
-
-static void launch_free(const vt_bk_host *host, launch *at) {
-  if (at->chain != NULL) vt_cpu_chain_free(at->chain);
-  for (uint32_t k = 0; at->bodies != NULL && k < at->anchor->n_body; k++)
-    list_free(host, &at->bodies[k]);
-  vt_cpu_memory_free(host, at->bodies);
-  vt_cpu_memory_free(host, at->kept);
-  vt_cpu_memory_free(host, at->views);
-}
-
-static void list_free(const vt_bk_host *host, list *l) {
-  for (uint64_t i = 0; l->launches != NULL && i < l->n; i++) launch_free(host, &l->launches[i]);
-  vt_cpu_memory_free(host, l->launches);
-}
-
-static int32_t note_bytes(vt_bk_program *p, uint32_t arena, uint64_t end) {
-  if (arena >= VT_CPU_ARENAS) return VT_UNSUPPORTED;
-  if (arena >= p->n_arenas) p->n_arenas = arena + 1;
-  if (end > p->ends[arena]) p->ends[arena] = end;
-  return VT_OK;
-}
-
-/* Behind the last element of a tensor in its arena. */
-static uint64_t end_of(const vt_bk_tensor *t) {
-  int64_t last = 0;
-  for (uint32_t i = 0; i < t->rank; i++) {
-    if (t->dim[i] == 0) return t->offset;
-    if (t->stride[i] > 0) last += (t->dim[i] - 1) * t->stride[i];
-  }
-  return t->offset + (uint64_t)(last + 1) * vt_cpu_bytes_of(t->dtype);
-}
-
-static int32_t note_tensors(vt_bk_program *p, const vt_bk_tensor *t, uint32_t n, int written) {
-  int32_t status = VT_OK;
-  for (uint32_t i = 0; i < n && status == VT_OK; i++) {
-    status = note_bytes(p, t[i].arena, end_of(&t[i]));
-    if (status == VT_OK && written) p->writes[t[i].arena] = 1;
-  }
-  return status;
-}
-
-static int32_t note_steps(vt_bk_program *p, const vt_bk_step *s, uint64_t n);
-
-static int32_t note_body(vt_bk_program *p, const vt_bk_body *b) {
-  int32_t status = note_tensors(p, b->in, b->n_in, 1);
-  if (status == VT_OK) status = note_tensors(p, b->out, b->n_out, 1);
-  return status == VT_OK ? note_steps(p, b->steps, b->n_steps) : status;
-}
-
-/* What of the arenas the steps use, those of bodies too. */
-static int32_t note_steps(vt_bk_program *p, const vt_bk_step *s, uint64_t n) {
-  int32_t status = VT_OK;
-  for (; n > 0 && status == VT_OK; n--, s++) {
-    status = note_tensors(p, s->in, s->n_in, 0);
-    if (status == VT_OK) status = note_tensors(p, s->out, s->n_out, 1);
-    for (uint32_t k = 0; k < s->n_body && status == VT_OK; k++) status = note_body(p, &s->body[k]);
-    if (status == VT_OK && s->work_bytes > 0)
-      status = note_bytes(p, s->work_arena, s->work_offset + s->work_bytes);
-  }
-  return status;
-}
-
-static uint64_t count_steps(const vt_bk_step *s) {
-  uint64_t n = 1;
-  for (uint32_t k = 0; k < s->n_body; k++)
-    for (uint64_t i = 0; i < s->body[k].n_steps; i++) n += count_steps(&s->body[k].steps[i]);
-  return n;
-}
-
-static int32_t build_list(vt_bk_program *p, const vt_bk_step *steps, uint64_t n, uint64_t number,
-                          list *out);
-
-static int32_t build_bodies(vt_bk_program *p, launch *at) {
-  const vt_bk_step *s = at->anchor;
-  uint64_t number = at->number + 1;
-  if (s->n_body == 0) return VT_OK;
-  at->bodies = vt_cpu_memory_new(p->dev->host, s->n_body * sizeof *at->bodies);
-  if (at->bodies == NULL) return VT_NOMEM;
-  for (uint32_t k = 0; k < s->n_body; k++) {
-    const vt_bk_body *b = &s->body[k];
-    const int32_t status = build_list(p, b->steps, b->n_steps, number, &at->bodies[k]);
-    if (status != VT_OK) return status;
-    for (uint64_t i = 0; i < b->n_steps; i++) number += count_steps(&b->steps[i]);
-  }
-  return VT_OK;
-}
-
-static vt_view *add_views(vt_view *v, const vt_bk_tensor *t, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) *v++ = vt_step_view(&t[i]);
-  return v;
-}
-
 /* What is kept saves time alone: without it, or without memory for it, steps do the same work in
  * every run. It may take half of what the arenas leave, for which memory is taken only later. */
-static uint64_t most_kept(const vt_bk_program *p) {
+static uint64_t most_kept(const vt_arenas *a) {
   const uint64_t available = vt_memory_available();
   uint64_t needed = 0;
   if (available == 0) return UINT64_MAX; /* not known */
-  for (uint32_t i = 0; i < p->n_arenas; i++) {
-    if (p->ends[i] >= available - needed) return 0;
-    needed += p->ends[i];
+  for (uint32_t i = 0; i < a->n; i++) {
+    if (a->ends[i] >= available - needed) return 0;
+    needed += a->ends[i];
   }
   return (available - needed) / 2;
 }
@@ -231,117 +117,46 @@ static void *keep(vt_bk_program *p, uint64_t bytes) {
   return made;
 }
 
-static int32_t build_anchor(vt_bk_program *p, const vt_bk_step *s, uint64_t number, launch *at) {
-  const vt_bk_host *host = p->dev->host;
-  vt_view views[MOST_VIEWS];
-  vt_cpu_call call;
-  uint64_t n = (uint64_t)s->n_in + s->n_out;
-  for (uint32_t k = 0; k < s->n_body; k++) n += (uint64_t)s->body[k].n_in + s->body[k].n_out;
-  at->anchor = s;
-  at->number = number;
-  at->handler = vt_cpu_handler_of(s->op);
-  at->views = vt_cpu_memory_new(host, n * sizeof *at->views);
-  if (at->views == NULL) return VT_NOMEM;
-  vt_view *v = add_views(at->views, s->in, s->n_in);
-  v = add_views(v, s->out, s->n_out);
-  for (uint32_t k = 0; k < s->n_body; k++) {
-    v = add_views(v, s->body[k].in, s->body[k].n_in);
-    v = add_views(v, s->body[k].out, s->body[k].n_out);
-  }
-  if (at->handler->keep != NULL && shape_call(p->dev, s, views, &call))
-    at->kept = keep(p, at->handler->keep(&call));
-  return build_bodies(p, at);
+static int32_t check(void *user, const vt_bk_step *s) {
+  return vt_cpu_step_check(((vt_bk_program *)user)->dev, s);
 }
 
-static int32_t build_chain(vt_bk_program *p, const vt_bk_step *const *s, uint32_t n, launch *at) {
-  return vt_cpu_chain_new(p->dev->host, &p->dev->team, s, n, &at->chain);
-}
-
-static int32_t build_one(vt_bk_program *p, const vt_bk_step *s, uint64_t number, launch *at) {
-  *at = (launch){.first = number, .n = count_steps(s), .number = number};
-  return vt_cpu_chain_lists(s->op) ? build_chain(p, &s, 1, at) : build_anchor(p, s, number, at);
-}
-
-/* How many steps from s on are a group that may be run as one; 1: none. The numbers of a group that
- * something else stands in between come again later. */
-enum { MOST_MEMBERS = 64 };
-static uint32_t group_length(const vt_bk_step *s, uint64_t n) {
-  uint32_t length = 1, anchors = !vt_cpu_chain_lists(s->op);
-  if (s->group == 0) return 1;
-  while (length < n && s[length].group == s->group) anchors += !vt_cpu_chain_lists(s[length++].op);
-  if (length > MOST_MEMBERS || anchors > 1) return 1;
-  for (uint64_t i = length; i < n; i++)
-    if (s[i].group == s->group) return 1;
-  return length;
-}
-
-/* A place may be used again inside a group. The chain tells values by their places, and the anchor
- * is not part of it: a member before the anchor must not have left its value where the anchor's
- * goes. */
-static int is_reused(const vt_bk_step *s, uint32_t anchor) {
-  const vt_bk_tensor *y = &s[anchor].out[0];
-  for (uint32_t i = 0; i < anchor; i++)
-    if (s[i].out[0].arena == y->arena && s[i].out[0].offset == y->offset) return 1;
-  return 0;
-}
-
-/* The anchor goes before the pointwise steps, none of which it reads; they are its tail. What
- * cannot be run as one is VT_UNSUPPORTED. */
-static int32_t build_group(vt_bk_program *p, const vt_bk_step *s, uint32_t n, uint64_t number,
-                           launch *at) {
-  const vt_bk_step *members[MOST_MEMBERS] = {NULL};
-  uint32_t pointwise = 0;
-  int32_t status = VT_OK;
-  *at = (launch){.first = number, .n = n, .number = number};
-  for (uint32_t i = 0; i < n; i++) {
-    if (vt_cpu_chain_lists(s[i].op))
-      members[pointwise++] = &s[i];
-    else if (is_reused(s, i))
-      return VT_UNSUPPORTED;
-  }
-  status = build_chain(p, members, pointwise, at);
-  for (uint32_t i = 0; i < n && status == VT_OK; i++)
-    if (!vt_cpu_chain_lists(s[i].op)) status = build_anchor(p, &s[i], number + i, at);
+static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
+  const vt_bk_program *p = user;
+  vt_cpu_chain *made = NULL;
+  const int32_t status = vt_cpu_chain_new(p->dev->host, &p->dev->team, s, n, &made);
+  *out = made;
   return status;
 }
 
-/* A group is run as one, or each of its members alone: once its first was, so are the others, for
- * its values lie where only that order leaves them. */
-static int is_begun(const vt_bk_step *steps, uint64_t i) {
-  for (uint64_t k = 0; steps[i].group != 0 && k < i; k++)
-    if (steps[k].group == steps[i].group) return 1;
-  return 0;
+static void chain_free(void *user, void *chain) {
+  (void)user;
+  vt_cpu_chain_free(chain);
 }
 
-/* Step i and, with it, others of its group. Members of a group without bodies count one each. */
-static int32_t build_next(vt_bk_program *p, const vt_bk_step *steps, uint64_t i, uint64_t end,
-                          uint64_t number, launch *at, uint64_t *out_taken) {
-  const vt_bk_step *s = &steps[i];
-  const uint32_t n = is_begun(steps, i) ? 1 : group_length(s, end - i);
-  if (n > 1) {
-    const int32_t status = build_group(p, s, n, number, at);
-    *out_taken = n;
-    if (status != VT_UNSUPPORTED) return status;
-    launch_free(p->dev->host, at);
-  }
-  *out_taken = 1;
-  return build_one(p, s, number, at);
-}
-
-static int32_t build_list(vt_bk_program *p, const vt_bk_step *steps, uint64_t n, uint64_t number,
-                          list *out) {
-  uint64_t taken = 0;
-  out->launches = vt_cpu_memory_new(p->dev->host, n * sizeof *out->launches);
-  if (out->launches == NULL) return VT_NOMEM;
-  for (uint64_t i = 0; i < n; i++)
-    if (vt_cpu_step_check(p->dev, &steps[i]) != VT_OK) return VT_UNSUPPORTED;
-  for (uint64_t i = 0; i < n; i += taken) {
-    launch *at = &out->launches[out->n++];
-    const int32_t status = build_next(p, steps, i, n, number, at, &taken);
-    if (status != VT_OK) return status;
-    number += at->n;
-  }
+static int32_t anchor_new(void *user, vt_launch *at) {
+  vt_bk_program *p = user;
+  const vt_cpu_handler *h = vt_cpu_handler_of(at->anchor->op);
+  vt_view views[MOST_VIEWS];
+  vt_cpu_call call;
+  if (h->keep != NULL && shape_call(p->dev, at->anchor, views, &call))
+    at->own = keep(p, h->keep(&call));
   return VT_OK;
+}
+
+static void anchor_free(void *user, vt_launch *at) {
+  vt_cpu_memory_free(((vt_bk_program *)user)->dev->host, at->own);
+}
+
+static vt_launching launching(vt_bk_program *p) {
+  return (vt_launching){.host = p->dev->host,
+                        .user = p,
+                        .pointwise = vt_cpu_chain_lists,
+                        .check = check,
+                        .chain_new = chain_new,
+                        .chain_free = chain_free,
+                        .anchor_new = anchor_new,
+                        .anchor_free = anchor_free};
 }
 
 int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
@@ -350,9 +165,10 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
   p->error.size = sizeof p->error;
-  int32_t s = note_steps(p, steps, n);
-  p->may_keep = most_kept(p);
-  if (s == VT_OK) s = build_list(p, steps, n, 0, &p->steps);
+  const vt_launching how = launching(p);
+  int32_t s = vt_arenas_note(&p->arenas, steps, n);
+  p->may_keep = most_kept(&p->arenas);
+  if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) {
     *out = p;
   } else {
@@ -362,50 +178,26 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
 }
 
 void vt_cpu_program_free(vt_bk_program *p) {
-  const vt_bk_host *host = p->dev->host;
-  list_free(host, &p->steps);
-  vt_cpu_memory_free(host, p);
+  const vt_launching how = launching(p);
+  vt_launches_done(&how, &p->steps);
+  vt_cpu_memory_free(p->dev->host, p);
 }
 
 /* ---- what the host looks at ---- */
 
-static int64_t count_of(const vt_bk_tensor *t) {
-  const vt_view v = vt_step_view(t);
-  return vt_cpu_count(&v);
-}
+static const vt_bk_tensor *chain_result(const void *chain) { return vt_cpu_chain_result(chain); }
 
-/* What has no elements may lie anywhere. */
-static int is_there(const vt_bk_tensor *t, const vt_bk_tensor *result) {
-  return t->arena == result->arena && t->offset == result->offset && t->dtype == result->dtype &&
-         count_of(t) >= count_of(result);
-}
-
-static int is_dense(const vt_bk_tensor *t) {
-  const vt_view v = vt_step_view(t);
-  return vt_cpu_is_dense(&v);
-}
-
-/* 1 when the launch makes the result and will leave it with one NaN. */
-static int leave(launch *at, const vt_bk_tensor *result) {
-  if (at->chain != NULL && is_there(vt_cpu_chain_result(at->chain), result)) {
-    vt_cpu_chain_leave(at->chain);
-    return 1;
-  }
-  for (uint32_t i = 0; at->anchor != NULL && i < at->anchor->n_out && i < 32; i++)
-    if (is_there(&at->anchor->out[i], result) && is_dense(&at->anchor->out[i])) {
-      at->leaves |= 1u << i;
-      return 1;
-    }
-  return 0;
-}
-
-/* The last that writes there makes the result; before it other values may have had the place. */
 int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t at = p->steps.n;
-    if (count_of(&results[i]) == 0) continue;
-    while (at > 0 && !leave(&p->steps.launches[at - 1], &results[i])) at--;
-    if (at == 0) return VT_UNSUPPORTED;
+    uint32_t which;
+    if (vt_tensor_count(&results[i]) == 0) continue; /* it may lie anywhere */
+    vt_launch *at = vt_launches_maker(&p->steps, &results[i], chain_result, &which);
+    if (at == NULL) return VT_UNSUPPORTED;
+    if (which == VT_LAUNCH_CHAIN) {
+      vt_cpu_chain_leave(at->chain);
+    } else {
+      at->leaves |= 1u << which;
+    }
   }
   return VT_OK;
 }
@@ -416,22 +208,17 @@ typedef struct runner {
   vt_bk_program *p;
   char *base[VT_CPU_ARENAS];
   uint64_t seal[VT_CPU_ARENAS]; /* 0: something is written there during the run */
-  const launch *at;             /* whose bodies may be run */
+  const vt_launch *at;          /* whose bodies may be run */
 } runner;
 
-static vt_status run_list(runner *r, const list *l, int top);
+static vt_status run_list(runner *r, const vt_launches *l, int top);
 
 vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which) {
   runner *r = c->runner;
-  const launch *at = r->at;
+  const vt_launch *at = r->at;
   const vt_status s = run_list(r, &at->bodies[which], 0);
   r->at = at;
   return s;
-}
-
-static vt_view *place(const runner *r, vt_view *v, const vt_bk_tensor *t, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) v[i].data = r->base[t[i].arena] + t[i].offset;
-  return v + n;
 }
 
 enum { MOST_SEALS = 8 }; /* operands beyond them are never kept */
@@ -444,18 +231,13 @@ static void note_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cp
   p->error.value = c->value;
 }
 
-static vt_status run_anchor(runner *r, const launch *at) {
+static vt_status run_anchor(runner *r, const vt_launch *at) {
   const vt_bk_step *s = at->anchor;
-  vt_cpu_body body[VT_MAX_BODIES];
+  const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
+  vt_launch_body body[VT_MAX_BODIES];
   uint64_t seal[MOST_SEALS] = {0};
-  vt_view *in = at->views, *out = place(r, in, s->in, s->n_in);
-  vt_view *next = place(r, out, s->out, s->n_out);
-  for (uint32_t i = 0; i < s->n_body; i++) {
-    const vt_bk_body *from = &s->body[i];
-    vt_view *results = place(r, next, from->in, from->n_in);
-    body[i] = (vt_cpu_body){next, results, from->n_in, from->n_out};
-    next = place(r, results, from->out, from->n_out);
-  }
+  const vt_view *in = at->views, *out = in + s->n_in;
+  vt_launch_place(at, r->base, body);
   for (uint32_t i = 0; i < s->n_in && i < MOST_SEALS; i++) seal[i] = r->seal[s->in[i].arena];
   r->at = at;
   vt_cpu_call call = {.team = &r->p->dev->team,
@@ -465,38 +247,35 @@ static vt_status run_anchor(runner *r, const launch *at) {
                       .n_in = s->n_in,
                       .n_out = s->n_out,
                       .attrs = s->attrs,
-                      .kept = at->kept,
-                      .tail = at->handler->tails ? at->chain : NULL,
+                      .kept = at->own,
+                      .tail = h->tails ? at->chain : NULL,
                       .seal = seal,
                       .body = body,
                       .runner = r,
                       .leaves = at->leaves};
   if (s->work_bytes > 0) call.work = r->base[s->work_arena] + s->work_offset;
-  const vt_status status = at->handler->run(&call);
+  const vt_status status = h->run(&call);
   if (status != VT_OK) note_error(r->p, status, at->number, &call);
   for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)
     if (call.leaves >> i & 1) vt_cpu_leave(&r->p->dev->team, &out[i]);
   return status;
 }
 
-static vt_status run_launch(runner *r, const launch *at) {
+static int tails(const vt_launch *at) {
+  return at->anchor != NULL && vt_cpu_handler_of(at->anchor->op)->tails;
+}
+
+static vt_status run_launch(runner *r, const vt_launch *at) {
   if (at->chain != NULL) vt_cpu_chain_place(at->chain, r->base);
   if (at->anchor != NULL) VT_TRY(run_anchor(r, at));
-  if (at->chain != NULL && (at->anchor == NULL || !at->handler->tails)) vt_cpu_chain_run(at->chain);
+  if (at->chain != NULL && !tails(at)) vt_cpu_chain_run(at->chain);
   return VT_OK;
 }
 
-static void tell(const runner *r, const launch *at) {
-  const vt_bk_host *host = r->p->dev->host;
-  const uint64_t steps = at->chain != NULL ? at->n : 1; /* those of a body are not told of */
-  if (!VT_BK_HAS(host, vt_bk_host, progress)) return;
-  for (uint64_t i = 0; i < steps; i++) host->progress(host->user, at->first + i);
-}
-
-static vt_status run_list(runner *r, const list *l, int top) {
+static vt_status run_list(runner *r, const vt_launches *l, int top) {
   for (uint64_t i = 0; i < l->n; i++) {
     VT_TRY(run_launch(r, &l->launches[i]));
-    if (top) tell(r, &l->launches[i]);
+    if (top) vt_launch_tell(&l->launches[i], r->p->dev->host);
   }
   return VT_OK;
 }
@@ -504,12 +283,12 @@ static vt_status run_list(runner *r, const list *l, int top) {
 int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers) {
   runner r = {.p = p};
   p->error = (vt_bk_error){.size = sizeof p->error};
-  if (n_buffers < p->n_arenas) return VT_INTERNAL;
-  for (uint32_t i = 0; i < p->n_arenas; i++) {
+  if (n_buffers < p->arenas.n) return VT_INTERNAL;
+  for (uint32_t i = 0; i < p->arenas.n; i++) {
     vt_cpu_block *block = vt_cpu_block_of(buffers[i]);
-    if (p->writes[i]) block->seal = vt_cpu_seal_new();
+    if (p->arenas.writes[i]) block->seal = vt_cpu_seal_new();
     r.base[i] = (char *)(uintptr_t)buffers[i];
-    r.seal[i] = p->writes[i] ? 0 : block->seal;
+    r.seal[i] = p->arenas.writes[i] ? 0 : block->seal;
   }
   (void)run_list(&r, &p->steps, 1);
   return VT_OK; /* a failure is reported by wait */

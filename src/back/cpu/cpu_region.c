@@ -9,7 +9,7 @@ static void copy(const vt_cpu_call *c, const vt_view *to, const vt_view *from) {
 
 /* The results of a body never lie where its arguments do, so they may be copied one by one. */
 static vt_status iterate(vt_cpu_call *c, int64_t i, uint32_t carried, uint32_t each) {
-  const vt_cpu_body *b = &c->body[0];
+  const vt_launch_body *b = &c->body[0];
   *(int64_t *)b->in[0].data = i;
   for (uint32_t e = carried; e < carried + each; e++) {
     const vt_view one = vt_cpu_at(&c->in[e], 0, i);
@@ -28,7 +28,7 @@ static vt_status iterate(vt_cpu_call *c, int64_t i, uint32_t carried, uint32_t e
 vt_status vt_cpu_run_loop(vt_cpu_call *c) {
   const vt_attr_loop *a = c->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;
-  const vt_cpu_body *b = &c->body[0];
+  const vt_launch_body *b = &c->body[0];
   for (uint32_t i = 0; i < c->n_in; i++)
     if (i < carried || i >= carried + each) copy(c, &b->in[1 + i], &c->in[i]);
   for (int64_t i = 0; i < a->count; i++) VT_TRY(iterate(c, i, carried, each));
@@ -39,7 +39,7 @@ vt_status vt_cpu_run_loop(vt_cpu_call *c) {
 vt_status vt_cpu_run_cond(vt_cpu_call *c) {
   const uint32_t first = (uint32_t)((const vt_attr_cond *)c->attrs)->first;
   const uint32_t which = *(const uint8_t *)c->in[0].data ? 0 : 1;
-  const vt_cpu_body *b = &c->body[which];
+  const vt_launch_body *b = &c->body[which];
   const uint32_t from = which == 0 ? 1 : 1 + first;
   for (uint32_t i = 0; i < b->n_in; i++) copy(c, &b->in[i], &c->in[from + i]);
   VT_TRY(vt_cpu_body_run(c, which));

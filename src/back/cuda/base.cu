@@ -9,8 +9,8 @@ VT_KERNEL(settle, vt_gpu_settle, 32) {
   if (threadIdx.x != 0 || f->pending == UINT64_MAX) return;
   int64_t at[1];
   vt_places<1>(a.walk, (int64_t)f->pending, at);
-  if (!f->found) {
-    f->found = 1;
+  if (f->none != 0) {
+    f->none = 0;
     f->step = a.step;
     f->position = f->pending;
     f->value = a.wide ? ((const int64_t *)a.index)[at[0]] : ((const int32_t *)a.index)[at[0]];

@@ -9,8 +9,8 @@
  *   cuda_card.c      GPUs, their contexts, modules of kernels (kernels.def)
  *   cuda_backend.c   the ABI: devices and what they can do
  *   cuda_memory.c    buffers, staging, copies
- *   cuda_program.c   steps bound to their handlers once, run many times
- *   cuda_graph.c     runs recorded and replayed
+ *   cuda_program.c   steps bound to their handlers once, run many times, recorded and replayed
+ *   cuda_launch.c    what handlers issue
  *   cuda_chain.c     pointwise steps, several of them as one where they can be compiled
  *
  * Handlers (handlers.def): which kernels do an op, and on what grid. They only issue work; nothing
@@ -23,8 +23,7 @@
 #include "volta/volta_backend.h"
 #include "cuda_driver.h"
 #include "gpu_fault.h"
-#include "vt_op.h"
-#include "vt_steps.h"
+#include "vt_launches.h"
 
 typedef struct vt_cuda_card vt_cuda_card;
 typedef struct vt_cuda_call vt_cuda_call;
@@ -64,7 +63,6 @@ typedef struct vt_cuda_traits {
 
 uint32_t vt_cuda_cards(vt_diag *d); /* 0 with a reason when there are none */
 vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) VT_NODISCARD;
-void vt_cuda_card_put(vt_cuda_card *card); /* what `get` gave, once for each */
 const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card);
 const vt_cu *vt_cuda_card_driver(const vt_cuda_card *card);
 /* The card is what calls of this thread are about until `leave`. */
@@ -74,10 +72,13 @@ void vt_cuda_card_leave(const vt_cuda_card *card);
  * `shared` bytes of shared memory. */
 vt_status vt_cuda_card_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, void **out,
                               vt_diag *d) VT_NODISCARD;
+/* The same for a function of a module that was compiled here. */
+vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t shared,
+                             vt_diag *d) VT_NODISCARD;
 
 /* ---- devices ---- */
 
-enum { VT_CUDA_ARENAS = 16, VT_CUDA_ALIGNMENT = 256 };
+enum { VT_CUDA_ARENAS = VT_STEPS_ARENAS, VT_CUDA_ALIGNMENT = 256 };
 typedef struct vt_cuda_staging vt_cuda_staging;
 struct vt_bk_device {
   const vt_bk_host *host;
@@ -103,10 +104,6 @@ void vt_cuda_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t s
 
 /* ---- handlers ---- */
 
-typedef struct vt_cuda_body {
-  const vt_view *in, *out;
-  uint32_t n_in, n_out;
-} vt_cuda_body;
 /* One step. While it is planned only the shapes are there; later `data` of a view is an address on
  * the card, which is not looked at here. */
 struct vt_cuda_call {
@@ -117,9 +114,10 @@ struct vt_cuda_call {
   uint32_t n_in, n_out;
   const void *attrs;
   void *work; /* what `work` asked for, aligned; what it holds is anything */
-  const vt_cuda_body *body;
+  const vt_launch_body *body;
   void *runner;
   vt_gpu_fault *fault; /* on the card */
+  int *faults;         /* set to 1: the record may be used in this run */
   uint64_t number;     /* of the step, as errors count them */
 };
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
@@ -145,6 +143,26 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
   vt_cuda_run_fn vt_cuda_run_##run;
 #include "handlers.def"
 #undef VT_CUDA
+
+/* ---- chains: pointwise steps ---- */
+
+/* 1 when there are kernels for the op, and for this step of it. */
+int vt_cuda_chain_lists(uint32_t op);
+int vt_cuda_chain_takes(const vt_bk_device *dev, const vt_bk_step *s);
+/* Of steps that all have the shape of the last one's result, none of which but the last is read by
+ * others. VT_UNSUPPORTED when they cannot be compiled as one; a single step never is. */
+int32_t vt_cuda_chain_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n,
+                          vt_cuda_chain **out) VT_NODISCARD;
+void vt_cuda_chain_free(vt_bk_device *dev, vt_cuda_chain *chain);
+/* Issues it; `base` says where the arenas are. */
+vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *const *base);
+
+/* ---- moves ---- */
+
+/* The elements of one tensor into those of another of the same shape and type, any strides. */
+vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *from);
+/* A tensor without its axis `axis`, at place `i` along it. */
+vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i);
 
 /* ---- indices that must lie in a range ---- */
 

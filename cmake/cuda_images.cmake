@@ -1,0 +1,18 @@
+# A script: writes cuda_images.inc (OUT) from a list (LIST) of lines "image NAME PATH" and
+# "text NAME PATH"; sizes are those the files have now.
+cmake_minimum_required(VERSION 3.20)
+file(STRINGS ${LIST} lines)
+set(all "#define VT_CUDA_ARCHITECTURES \"${ARCHITECTURES}\"\n#define VT_CUDA_COMPILER \"${COMPILER}\"\n")
+foreach(line ${lines})
+  string(REGEX MATCH "^([a-z]+) ([^ ]+) (.*)$" whole "${line}")
+  set(name ${CMAKE_MATCH_2})
+  set(path ${CMAKE_MATCH_3})
+  string(MAKE_C_IDENTIFIER "vt_cuda_file_${name}" symbol)
+  if(CMAKE_MATCH_1 STREQUAL "image")
+    file(SIZE "${path}" size)
+    string(APPEND all "VT_CUDA_IMAGE(\"${name}\", ${symbol}, ${size}, \"${path}\")\n")
+  else()
+    string(APPEND all "VT_CUDA_TEXT(\"${name}\", ${symbol}, \"${path}\")\n")
+  endif()
+endforeach()
+file(WRITE ${OUT} "${all}")

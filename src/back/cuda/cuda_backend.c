@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_backend.c - GPUs behind the plug-in ABI. Nothing of CUDA is needed to build or to load this:
+ * without a driver there are no devices, and opening one says what is missing. */
+#include "cuda_backend.h"
+#include <stdio.h>
+#include <string.h>
+#include "cuda_images.h"
+#include "cuda_options.h"
+
+vt_backend_query_fn vt_cuda_query;
+
+/* ---- devices ---- */
+
+/* No driver and no GPU are no failure here: there is nothing to count. */
+static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
+  vt_diag d = {0};
+  (void)host;
+  *out_count = vt_cuda_cards(&d);
+  return VT_OK;
+}
+
+/* A plan depends on what decides scratch: the number of processors and the shared memory. */
+static void describe(vt_bk_device *dev) {
+  const vt_cuda_traits *t = vt_cuda_card_traits(dev->card);
+  const int version = vt_cuda_card_driver(dev->card)->version;
+  snprintf(dev->about, sizeof dev->about, "%s, sm_%d%d, driver %d.%d, kernels %s", t->name, t->major,
+           t->minor, version / 1000, version % 1000 / 10, VT_CUDA_OPTIONS);
+  snprintf(dev->fingerprint, sizeof dev->fingerprint, "cuda-1 sm_%d%d x%d %u %s", t->major, t->minor,
+           t->processors, t->shared, VT_CUDA_OPTIONS);
+}
+
+static int32_t start(vt_bk_device *dev) {
+  const vt_cu *cu = vt_cuda_card_driver(dev->card);
+  const int e = cu->cuStreamCreate(&dev->stream, VT_CU_STREAM_NON_BLOCKING);
+  return e == VT_CU_SUCCESS ? vt_cuda_staging_new(dev) : vt_cuda_answer(dev, e, "make a stream");
+}
+
+static void stop(vt_bk_device *dev) {
+  if (vt_cuda_card_enter(dev->card) == VT_OK) {
+    vt_cuda_staging_free(dev);
+    if (dev->stream != NULL) (void)vt_cuda_card_driver(dev->card)->cuStreamDestroy(dev->stream);
+    vt_cuda_card_leave(dev->card);
+  }
+  vt_cuda_memory_free(dev->host, dev, 1, sizeof *dev);
+}
+
+static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev) {
+  vt_diag d = {0};
+  vt_cuda_card *card;
+  const vt_status s = vt_cuda_card_get(ordinal, &card, &d);
+  if (s != VT_OK) return vt_cuda_refuse(host, (int32_t)s, d.text);
+  vt_bk_device *dev = vt_cuda_memory_new(host, 1, sizeof *dev);
+  if (dev == NULL) return VT_NOMEM;
+  dev->host = host;
+  dev->card = card;
+  int32_t made = (int32_t)vt_cuda_card_enter(card);
+  if (made == VT_OK) {
+    made = start(dev);
+    vt_cuda_card_leave(card);
+  }
+  describe(dev);
+  if (made == VT_OK) {
+    *out_dev = dev;
+  } else {
+    stop(dev);
+  }
+  return made;
+}
+
+static uint64_t memory_free(const vt_bk_device *dev) {
+  size_t available = 0, total = 0;
+  if (vt_cuda_card_enter(dev->card) != VT_OK) return 0;
+  if (vt_cuda_card_driver(dev->card)->cuMemGetInfo(&available, &total) != VT_CU_SUCCESS)
+    available = 0;
+  vt_cuda_card_leave(dev->card);
+  return available;
+}
+
+static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
+  const vt_bk_caps caps = {.size = sizeof caps,
+                           .alignment = VT_CUDA_ALIGNMENT,
+                           .about = dev->about,
+                           .fingerprint = dev->fingerprint,
+                           .memory = memory_free(dev),
+                           .has = VT_STEPS_HAS,
+                           .determinism = VT_BK_DETERMINISM_STRICT,
+                           .serves = VT_BK_INFERENCE};
+  memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
+  return VT_OK;
+}
+
+/* ---- steps ---- */
+
+static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
+  (void)dev;
+  return vt_cuda_chain_lists(op) || vt_cuda_handler_of(op) != NULL;
+}
+
+static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
+  *out_bytes = vt_cuda_step_work(dev, step);
+  return VT_OK;
+}
+
+const vt_bk_api *vt_cuda_query(const vt_bk_host *host) {
+  static const vt_bk_api api = {.size = sizeof api,
+                                .abi_major = VT_BK_ABI_MAJOR,
+                                .name = "cuda",
+                                .device_count = device_count,
+                                .device_open = device_open,
+                                .device_close = stop,
+                                .capabilities = capabilities,
+                                .op_listed = op_listed,
+                                .step_check = vt_cuda_step_check,
+                                .workspace = workspace,
+                                .program_build = vt_cuda_program_build,
+                                .program_free = vt_cuda_program_free,
+                                .buffer_new = vt_cuda_buffer_new,
+                                .buffer_free = vt_cuda_buffer_free,
+                                .copy = vt_cuda_copy,
+                                .run = vt_cuda_program_run,
+                                .wait = vt_cuda_program_wait,
+                                .metrics = vt_cuda_program_metrics,
+                                .program_results = vt_cuda_program_results};
+  return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
+}

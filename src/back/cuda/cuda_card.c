@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_card.c - the GPUs of this machine, one card each for the whole process: its context, and the
+ * modules of kernels on it. A card stays once it was asked for, since loading its kernels takes
+ * longer than what most programs do with them. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include "cuda_backend.h"
+#include "cuda_images.h"
+
+enum { MOST_CARDS = 32, PLAIN_SHARED = 48 * 1024, OLDEST_MAJOR = 8 };
+
+struct vt_cuda_card {
+  const vt_cu *cu;
+  vt_cuda_traits traits;
+  int device;
+  void *context; /* NULL: not asked for yet */
+  void *module[VT_CUDA_MODULES];
+  void *function[VT_GPU_TOTAL];
+  uint32_t shared[VT_GPU_TOTAL]; /* bytes that the function is ready for */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static vt_cuda_card cards[MOST_CARDS];
+
+/* Kernels in their order, each module before its own. */
+static const struct entry {
+  const char *kernel; /* NULL: here a module begins */
+} entries[] = {
+#define VT_GPU_MODULE(name) {NULL},
+#define VT_GPU(name, args) {#name},
+#include "kernels.def"
+#undef VT_GPU
+};
+
+static const char *name_of(uint32_t kernel, uint32_t *out_module) {
+  uint32_t module = 0, i = 0, at = 0;
+  for (;; i++) {
+    if (entries[i].kernel == NULL)
+      module++;
+    else if (at++ == kernel)
+      break;
+  }
+  *out_module = module - 1;
+  return entries[i].kernel;
+}
+
+static vt_status fail(const vt_cuda_card *card, int error, const char *what, vt_diag *d) {
+  char text[VT_CU_TEXT];
+  const vt_status s = error == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND;
+  return VT_FAIL(d, s, "GPU %d cannot %s: %s", card->traits.ordinal, what,
+                 vt_cu_text(card->cu, error, text));
+}
+
+/* ---- finding ---- */
+
+uint32_t vt_cuda_cards(vt_diag *d) {
+  const vt_cu *cu;
+  int n = 0;
+  if (vt_cu_get(&cu, d) != VT_OK) return 0;
+  if (cu->cuDeviceGetCount(&n) != VT_CU_SUCCESS || n <= 0) {
+    (void)VT_FAIL(d, VT_BACKEND, "no CUDA device is visible here");
+    return 0;
+  }
+  return n < MOST_CARDS ? (uint32_t)n : MOST_CARDS;
+}
+
+static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
+  const vt_cu *cu = card->cu;
+  vt_cuda_traits *t = &card->traits;
+  int shared = 0;
+  t->ordinal = ordinal;
+  int e = cu->cuDeviceGet(&card->device, ordinal);
+  if (e == 0) e = cu->cuDeviceGetName(t->name, sizeof t->name, card->device);
+  if (e == 0) e = cu->cuDeviceGetAttribute(&t->major, VT_CU_ATTRIBUTE_MAJOR, card->device);
+  if (e == 0) e = cu->cuDeviceGetAttribute(&t->minor, VT_CU_ATTRIBUTE_MINOR, card->device);
+  if (e == 0) e = cu->cuDeviceGetAttribute(&t->processors, VT_CU_ATTRIBUTE_PROCESSORS, card->device);
+  if (e == 0) e = cu->cuDeviceGetAttribute(&shared, VT_CU_ATTRIBUTE_SHARED_OPTIN, card->device);
+  if (e != 0) return fail(card, e, "be asked what it is", d);
+  t->shared = (uint32_t)shared;
+  t->name[sizeof t->name - 1] = 0;
+  if (t->major < OLDEST_MAJOR)
+    return VT_FAIL(d, VT_BACKEND, "%s has compute capability %d.%d, and kernels need %d.0", t->name,
+                   t->major, t->minor, OLDEST_MAJOR);
+  return VT_OK;
+}
+
+static vt_status open_card(uint32_t ordinal, vt_diag *d) {
+  vt_cuda_card *card = &cards[ordinal], made = {.cu = NULL};
+  VT_TRY(vt_cu_get(&made.cu, d));
+  VT_TRY(find_traits(&made, (int)ordinal, d));
+  const int e = made.cu->cuDevicePrimaryCtxRetain(&made.context, made.device);
+  if (e != VT_CU_SUCCESS) return fail(&made, e, "be used", d);
+  *card = made;
+  return VT_OK;
+}
+
+vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) {
+  const uint32_t n = vt_cuda_cards(d);
+  if (n == 0) return VT_BACKEND;
+  if (ordinal >= n) return VT_FAIL(d, VT_BACKEND, "there is no GPU %u: there are %u", ordinal, n);
+  if (vt_cuda_images_count == 0)
+    return VT_FAIL(d, VT_BACKEND, "this build has no kernels for CUDA: it was made without nvcc");
+  pthread_mutex_lock(&lock);
+  const vt_status s = cards[ordinal].context != NULL ? VT_OK : open_card(ordinal, d);
+  pthread_mutex_unlock(&lock);
+  if (s == VT_OK) *out = &cards[ordinal];
+  return s;
+}
+
+const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card) { return &card->traits; }
+const vt_cu *vt_cuda_card_driver(const vt_cuda_card *card) { return card->cu; }
+
+vt_status vt_cuda_card_enter(const vt_cuda_card *card) {
+  return card->cu->cuCtxPushCurrent(card->context) == VT_CU_SUCCESS ? VT_OK : VT_BACKEND;
+}
+
+void vt_cuda_card_leave(const vt_cuda_card *card) {
+  void *context;
+  (void)card->cu->cuCtxPopCurrent(&context);
+}
+
+/* ---- kernels ---- */
+
+vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t shared,
+                             vt_diag *d) {
+  if (shared <= PLAIN_SHARED) return VT_OK;
+  const int e = card->cu->cuFuncSetAttribute(function, VT_CU_FUNCTION_SHARED, (int)shared);
+  return e == VT_CU_SUCCESS ? VT_OK : fail(card, e, "give a kernel its shared memory", d);
+}
+
+static vt_status load(vt_cuda_card *card, uint32_t kernel, vt_diag *d) {
+  uint32_t module;
+  const char *name = name_of(kernel, &module);
+  char what[120];
+  if (card->module[module] == NULL) {
+    const int e = card->cu->cuModuleLoadData(&card->module[module], vt_cuda_images[module].bytes);
+    snprintf(what, sizeof what, "load the kernels of '%s'", vt_cuda_images[module].module);
+    if (e != VT_CU_SUCCESS) return fail(card, e, what, d);
+  }
+  const int e = card->cu->cuModuleGetFunction(&card->function[kernel], card->module[module], name);
+  snprintf(what, sizeof what, "find the kernel '%s'", name);
+  return e == VT_CU_SUCCESS ? VT_OK : fail(card, e, what, d);
+}
+
+static vt_status ready(vt_cuda_card *card, uint32_t kernel, uint32_t shared, vt_diag *d) {
+  if (card->function[kernel] == NULL) VT_TRY(load(card, kernel, d));
+  if (shared <= card->shared[kernel]) return VT_OK;
+  VT_TRY(vt_cuda_card_allow(card, card->function[kernel], shared, d));
+  card->shared[kernel] = shared;
+  return VT_OK;
+}
+
+vt_status vt_cuda_card_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, void **out,
+                              vt_diag *d) {
+  pthread_mutex_lock(&lock);
+  const vt_status s = ready(card, kernel, shared, d);
+  if (s == VT_OK) *out = card->function[kernel];
+  pthread_mutex_unlock(&lock);
+  return s;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_images.c - kernels and texts in this binary. The build lists them in cuda_images.inc, and
+ * the assembler takes the files in as they are: a compiler would need minutes for arrays of that
+ * size. */
+#include "cuda_images.h"
+
+/* The bytes of a file and a zero behind them. */
+#define VT_CUDA_FILE(symbol, path)                                                              \
+  __asm__(".pushsection .rodata\n.balign 16\n.globl " #symbol "\n.hidden " #symbol "\n" #symbol \
+          ":\n.incbin \"" path "\"\n.byte 0\n.popsection\n");                                   \
+  extern const char symbol[] __attribute__((visibility("hidden")));
+
+#define VT_CUDA_IMAGE(name, symbol, size, path) VT_CUDA_FILE(symbol, path)
+#define VT_CUDA_TEXT(name, symbol, path) VT_CUDA_FILE(symbol, path)
+#include "cuda_images.inc"
+#undef VT_CUDA_IMAGE
+#undef VT_CUDA_TEXT
+
+/* A row of nothing ends both: there may be no images. */
+const vt_cuda_image vt_cuda_images[] = {
+#define VT_CUDA_IMAGE(name, symbol, size, path) {name, (const unsigned char *)symbol, size},
+#define VT_CUDA_TEXT(name, symbol, path)
+#include "cuda_images.inc"
+#undef VT_CUDA_IMAGE
+#undef VT_CUDA_TEXT
+    {NULL, NULL, 0},
+};
+const uint32_t vt_cuda_images_count = sizeof vt_cuda_images / sizeof *vt_cuda_images - 1;
+
+const vt_cuda_text vt_cuda_texts[] = {
+#define VT_CUDA_IMAGE(name, symbol, size, path)
+#define VT_CUDA_TEXT(name, symbol, path) {name, symbol},
+#include "cuda_images.inc"
+#undef VT_CUDA_IMAGE
+#undef VT_CUDA_TEXT
+    {NULL, NULL},
+};
+const uint32_t vt_cuda_texts_count = sizeof vt_cuda_texts / sizeof *vt_cuda_texts - 1;
+
+const char vt_cuda_architectures[] = VT_CUDA_ARCHITECTURES;
+const char vt_cuda_compiler[] = VT_CUDA_COMPILER;

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_launch.c - what handlers issue: kernels, fills, moves, and faults settled. */
+#include "cuda_backend.h"
+#include "cuda_walk.h"
+#include <stdio.h>
+#include <string.h>
+
+int32_t vt_cuda_refuse(const vt_bk_host *host, int32_t status, const char *text) {
+  if (VT_BK_HAS(host, vt_bk_host, diag)) host->diag(host->user, status, text);
+  return status;
+}
+
+int32_t vt_cuda_answer(const vt_bk_device *dev, int error, const char *what) {
+  char text[VT_CU_TEXT], all[VT_CU_TEXT + 120];
+  if (error == VT_CU_SUCCESS) return VT_OK;
+  snprintf(all, sizeof all, "the GPU cannot %s: %s", what,
+           vt_cu_text(vt_cuda_card_driver(dev->card), error, text));
+  return vt_cuda_refuse(dev->host, error == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND, all);
+}
+
+/* ---- sizes ---- */
+
+int64_t vt_cuda_count(const vt_view *v) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < v->rank; i++) n *= v->dim[i];
+  return n;
+}
+
+int vt_cuda_is_dense(const vt_view *v) {
+  int64_t step = 1;
+  for (uint32_t i = v->rank; i-- > 0; step *= v->dim[i])
+    if (v->dim[i] != 1 && v->stride[i] != step) return 0;
+  return 1;
+}
+
+uint32_t vt_cuda_bytes_of(uint32_t dtype) { return (uint32_t)vt_dtype_bytes(dtype); }
+
+/* Thirty-two blocks a processor are more than run at once, and few enough to be begun quickly. */
+vt_cuda_grid vt_cuda_line(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads) {
+  const int64_t blocks = vt_cuda_parts(n, each * threads), most = 32 * c->traits->processors;
+  return (vt_cuda_grid){.x = (uint32_t)vt_cuda_least(blocks, most), 1, 1, threads, 0};
+}
+
+/* ---- issuing ---- */
+
+vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const void *args) {
+  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
+  vt_diag d = {0};
+  void *function = NULL, *params[1] = {NULL};
+  if (g.x == 0 || g.y == 0 || g.z == 0) return VT_OK;
+  const vt_status s = vt_cuda_card_kernel(c->dev->card, kernel, g.shared, &function, &d);
+  if (s != VT_OK) return (vt_status)vt_cuda_refuse(c->dev->host, (int32_t)s, d.text);
+  memcpy(&params[0], &args, sizeof args); /* the driver copies what it points to */
+  const int e = cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
+                                   c->dev->stream, params, NULL);
+  return (vt_status)vt_cuda_answer(c->dev, e, "start a kernel");
+}
+
+static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
+
+vt_status vt_cuda_fill(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes) {
+  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
+  if (bytes == 0) return VT_OK;
+  const int e = cu->cuMemsetD8Async(address(to), value, (size_t)bytes, c->dev->stream);
+  return (vt_status)vt_cuda_answer(c->dev, e, "fill memory");
+}
+
+vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
+  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
+  if (bytes == 0 || to == from) return VT_OK;
+  const int e = cu->cuMemcpyDtoDAsync(address(to), address(from), (size_t)bytes, c->dev->stream);
+  return (vt_status)vt_cuda_answer(c->dev, e, "copy memory");
+}
+
+vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
+  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
+  int e = cu->cuMemcpyDtoHAsync(to, address(from), (size_t)bytes, c->dev->stream);
+  if (e == VT_CU_SUCCESS) e = cu->cuStreamSynchronize(c->dev->stream);
+  return (vt_status)vt_cuda_answer(c->dev, e, "bring a value to the host");
+}
+
+/* ---- faults ---- */
+
+vt_status vt_cuda_settle(vt_cuda_call *c, const vt_view *index) {
+  const vt_view *const all[1] = {index};
+  const vt_gpu_settle args = {.fault = c->fault,
+                              .step = c->number,
+                              .index = index->data,
+                              .wide = index->dtype == VT_DTYPE_I64,
+                              .walk = vt_cuda_walk(all, 1)};
+  *c->faults = 1;
+  return vt_cuda_launch(c, VT_GPU_settle, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
+}

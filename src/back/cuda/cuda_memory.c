@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_memory.c - memory of the card, and what passes between it and the host: through two pieces
+ * of pinned memory, one filled while the other is on its way. A copy to the card returns when the
+ * host's bytes are no longer needed; it is done before whatever is issued after it. */
+#include <stdio.h>
+#include <string.h>
+#include "cuda_backend.h"
+
+enum { PIECES = 2, PIECE_BYTES = 4 << 20 };
+
+struct vt_cuda_staging {
+  char *piece[PIECES];
+  void *done[PIECES]; /* events: the piece may be used again */
+  uint32_t next;
+};
+
+void *vt_cuda_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size) {
+  void *p = host->resize(host->user, NULL, 0, n * size + 1);
+  if (p != NULL) memset(p, 0, (size_t)(n * size));
+  return p;
+}
+
+void vt_cuda_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size) {
+  if (p != NULL) host->resize(host->user, p, n * size + 1, 0);
+}
+
+static const vt_cu *driver(const vt_bk_device *dev) { return vt_cuda_card_driver(dev->card); }
+
+/* ---- staging ---- */
+
+int32_t vt_cuda_staging_new(vt_bk_device *dev) {
+  const vt_cu *cu = driver(dev);
+  vt_cuda_staging *s = vt_cuda_memory_new(dev->host, 1, sizeof *s);
+  if (s == NULL) return VT_NOMEM;
+  dev->staging = s;
+  for (uint32_t i = 0; i < PIECES; i++) {
+    void *piece = NULL;
+    int e = cu->cuMemHostAlloc(&piece, PIECE_BYTES, 0);
+    s->piece[i] = piece;
+    if (e == VT_CU_SUCCESS) e = cu->cuEventCreate(&s->done[i], 0);
+    if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[i], dev->stream);
+    if (e != VT_CU_SUCCESS) return vt_cuda_answer(dev, e, "pin memory for copies");
+  }
+  return VT_OK;
+}
+
+void vt_cuda_staging_free(vt_bk_device *dev) {
+  const vt_cu *cu = driver(dev);
+  vt_cuda_staging *s = dev->staging;
+  if (s == NULL) return;
+  for (uint32_t i = 0; i < PIECES; i++) {
+    if (s->done[i] != NULL) (void)cu->cuEventDestroy(s->done[i]);
+    if (s->piece[i] != NULL) (void)cu->cuMemFreeHost(s->piece[i]);
+  }
+  vt_cuda_memory_free(dev->host, s, 1, sizeof *s);
+}
+
+static uint32_t piece_next(vt_cuda_staging *s) {
+  const uint32_t k = s->next;
+  s->next = (k + 1) % PIECES;
+  return k;
+}
+
+static int to_card(vt_bk_device *dev, uint64_t at, const char *host, uint64_t bytes) {
+  const vt_cu *cu = driver(dev);
+  vt_cuda_staging *s = dev->staging;
+  int e = VT_CU_SUCCESS;
+  for (uint64_t done = 0, n; done < bytes && e == VT_CU_SUCCESS; done += n) {
+    const uint32_t k = piece_next(s);
+    n = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
+    e = cu->cuEventSynchronize(s->done[k]);
+    memcpy(s->piece[k], host + done, (size_t)n);
+    if (e == VT_CU_SUCCESS) e = cu->cuMemcpyHtoDAsync(at + done, s->piece[k], (size_t)n, dev->stream);
+    if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[k], dev->stream);
+  }
+  return e;
+}
+
+/* Piece i comes in while piece i - 1 is copied out. */
+static int from_card(vt_bk_device *dev, char *host, uint64_t at, uint64_t bytes) {
+  const vt_cu *cu = driver(dev);
+  vt_cuda_staging *s = dev->staging;
+  uint64_t asked = 0, done = 0, size[PIECES] = {0};
+  uint32_t first = s->next;
+  int e = VT_CU_SUCCESS;
+  while (done < bytes && e == VT_CU_SUCCESS) {
+    while (asked < bytes && asked - done < (PIECES - 1) * (uint64_t)PIECE_BYTES + 1 &&
+           e == VT_CU_SUCCESS) {
+      const uint32_t k = piece_next(s);
+      size[k] = bytes - asked < PIECE_BYTES ? bytes - asked : PIECE_BYTES;
+      e = cu->cuMemcpyDtoHAsync(s->piece[k], at + asked, (size_t)size[k], dev->stream);
+      if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[k], dev->stream);
+      asked += size[k];
+    }
+    if (e == VT_CU_SUCCESS) e = cu->cuEventSynchronize(s->done[first]);
+    if (e == VT_CU_SUCCESS) memcpy(host + done, s->piece[first], (size_t)size[first]);
+    done += size[first];
+    first = (first + 1) % PIECES;
+  }
+  return e;
+}
+
+/* ---- buffers ---- */
+
+static int32_t no_room(vt_bk_device *dev, uint64_t bytes) {
+  size_t available = 0, total = 0;
+  char text[200];
+  (void)driver(dev)->cuMemGetInfo(&available, &total);
+  snprintf(text, sizeof text, "%llu bytes are needed on the GPU, and %llu of its %llu are free",
+           (unsigned long long)bytes, (unsigned long long)available, (unsigned long long)total);
+  return vt_cuda_refuse(dev->host, VT_NOMEM, text);
+}
+
+int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
+  uint64_t at = 0;
+  if (vt_cuda_card_enter(dev->card) != VT_OK) return VT_BACKEND;
+  const uint64_t size = bytes > 0 ? bytes : 1;
+  const int e = size > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver(dev)->cuMemAlloc(&at, (size_t)size);
+  const int32_t s = e == VT_CU_OUT_OF_MEMORY ? no_room(dev, bytes)
+                                             : vt_cuda_answer(dev, e, "give memory");
+  vt_cuda_card_leave(dev->card);
+  if (s == VT_OK) *out_handle = at;
+  return s;
+}
+
+void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle) {
+  if (vt_cuda_card_enter(dev->card) != VT_OK) return;
+  (void)driver(dev)->cuMemFree(handle);
+  vt_cuda_card_leave(dev->card);
+}
+
+int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
+                     uint64_t bytes, uint32_t to_device) {
+  if (vt_cuda_card_enter(dev->card) != VT_OK) return VT_BACKEND;
+  const int e = to_device ? to_card(dev, handle + offset, host, bytes)
+                          : from_card(dev, host, handle + offset, bytes);
+  const int32_t s = vt_cuda_answer(dev, e, to_device ? "take a tensor" : "give a tensor back");
+  vt_cuda_card_leave(dev->card);
+  return s;
+}

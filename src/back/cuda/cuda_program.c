@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_program.c - a list of steps as launches, and their runs. A run issues everything to the
+ * stream and returns. The second run over the same buffers is recorded as a graph, which all later
+ * ones replay: nothing is decided again, nothing allocated. Where a step waits for what the card
+ * has computed, and where the time of every step is wanted, each run is issued anew. */
+#include <string.h>
+#include "cuda_backend.h"
+#include "gpu_leave.h"
+
+struct vt_bk_program {
+  vt_bk_device *dev;
+  vt_launches steps;
+  vt_arenas arenas;
+  vt_view *results; /* what the host looks at; data is the offset in the arena */
+  uint32_t *results_arena;
+  uint64_t n_results;
+  int hosted;          /* 1: cannot be recorded */
+  int faults;          /* 1: the record of faults is used */
+  vt_gpu_fault *fault; /* on the card */
+  vt_gpu_fault *seen;  /* pinned: what the last run has left there */
+  vt_bk_error error;
+  uint64_t runs;
+  char *base[VT_CUDA_ARENAS]; /* of the last run */
+  void *graph;                /* recorded over `base`; NULL: not yet */
+  void **mark;                /* events before the first launch and after each; NULL: no times */
+  uint64_t *begin, *end, n_times;
+};
+
+/* ---- handlers ---- */
+
+static const vt_cuda_handler handlers[] = {
+#define vt_cuda_takes_any NULL
+#define vt_cuda_work_none NULL
+#define VT_CUDA(op, takes, work, run, hosted) \
+  {VT_OP_##op, vt_cuda_takes_##takes, vt_cuda_work_##work, vt_cuda_run_##run, hosted},
+#include "handlers.def"
+#undef VT_CUDA
+#undef vt_cuda_work_none
+#undef vt_cuda_takes_any
+};
+
+const vt_cuda_handler *vt_cuda_handler_of(uint32_t op) {
+  for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+    if (handlers[i].op == op) return &handlers[i];
+  return NULL;
+}
+
+/* ---- what is taken ---- */
+
+enum { MOST_VIEWS = 256 };
+
+/* A call without data; 0 when it has more operands than any op that asks for memory. */
+static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
+                      vt_cuda_call *out) {
+  if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
+  for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
+  for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
+  *out = (vt_cuda_call){.dev = dev,
+                        .traits = vt_cuda_card_traits(dev->card),
+                        .step = s,
+                        .in = views,
+                        .out = views + s->n_in,
+                        .n_in = s->n_in,
+                        .n_out = s->n_out,
+                        .attrs = s->attrs};
+  return 1;
+}
+
+int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
+  vt_view views[MOST_VIEWS];
+  vt_cuda_call call;
+  if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
+  if (vt_cuda_chain_lists(s->op)) return vt_cuda_chain_takes(dev, s) ? VT_OK : VT_UNSUPPORTED;
+  const vt_cuda_handler *h = vt_cuda_handler_of(s->op);
+  if (h == NULL) return VT_UNSUPPORTED;
+  if (h->takes == NULL) return VT_OK;
+  return shape_call(dev, s, views, &call) && h->takes(&call) ? VT_OK : VT_UNSUPPORTED;
+}
+
+uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s) {
+  const vt_cuda_handler *h = vt_cuda_handler_of(s->op);
+  vt_view views[MOST_VIEWS];
+  vt_cuda_call call;
+  if (h == NULL || h->work == NULL || !shape_call(dev, s, views, &call)) return 0;
+  return h->work(&call);
+}
+
+/* ---- making ---- */
+
+static int32_t check(void *user, const vt_bk_step *s) {
+  return vt_cuda_step_check(((vt_bk_program *)user)->dev, s);
+}
+
+static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
+  vt_cuda_chain *made = NULL;
+  const int32_t status = vt_cuda_chain_new(((vt_bk_program *)user)->dev, s, n, &made);
+  *out = made;
+  return status;
+}
+
+static void chain_free(void *user, void *chain) {
+  vt_cuda_chain_free(((vt_bk_program *)user)->dev, chain);
+}
+
+static int32_t anchor_new(void *user, vt_launch *at) {
+  if (vt_cuda_handler_of(at->anchor->op)->hosted) ((vt_bk_program *)user)->hosted = 1;
+  return VT_OK;
+}
+
+static void anchor_free(void *user, vt_launch *at) {
+  (void)user;
+  (void)at;
+}
+
+static vt_launching launching(vt_bk_program *p) {
+  return (vt_launching){.host = p->dev->host,
+                        .user = p,
+                        .pointwise = vt_cuda_chain_lists,
+                        .check = check,
+                        .chain_new = chain_new,
+                        .chain_free = chain_free,
+                        .anchor_new = anchor_new,
+                        .anchor_free = anchor_free};
+}
+
+static const vt_cu *driver(const vt_bk_program *p) { return vt_cuda_card_driver(p->dev->card); }
+
+static int clear_fault(vt_bk_program *p) {
+  return driver(p)->cuMemsetD8Async((uint64_t)(uintptr_t)p->fault, 0xff, sizeof *p->fault,
+                                    p->dev->stream);
+}
+
+static int32_t make_fault(vt_bk_program *p) {
+  uint64_t at = 0;
+  void *seen = NULL;
+  int e = driver(p)->cuMemAlloc(&at, sizeof *p->fault);
+  p->fault = (vt_gpu_fault *)(uintptr_t)at;
+  if (e == VT_CU_SUCCESS) e = driver(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
+  p->seen = seen;
+  if (e == VT_CU_SUCCESS) e = clear_fault(p);
+  return vt_cuda_answer(p->dev, e, "give memory to a program");
+}
+
+/* An event before the first launch and one after each. */
+static int32_t make_marks(vt_bk_program *p) {
+  const vt_bk_host *host = p->dev->host;
+  const int wanted = host->size >= offsetof(vt_bk_host, measure) + sizeof host->measure;
+  int e = VT_CU_SUCCESS;
+  if (!wanted || !host->measure) return VT_OK;
+  for (uint64_t i = 0; i < p->steps.n; i++)
+    p->n_times += p->steps.launches[i].chain != NULL ? p->steps.launches[i].n : 1;
+  p->mark = vt_cuda_memory_new(host, p->steps.n + 1, sizeof *p->mark);
+  p->begin = vt_cuda_memory_new(host, p->n_times, sizeof *p->begin);
+  p->end = vt_cuda_memory_new(host, p->n_times, sizeof *p->end);
+  if (p->mark == NULL || p->begin == NULL || p->end == NULL) return VT_NOMEM;
+  for (uint64_t i = 0; i <= p->steps.n && e == VT_CU_SUCCESS; i++)
+    e = driver(p)->cuEventCreate(&p->mark[i], 0);
+  return vt_cuda_answer(p->dev, e, "make an event");
+}
+
+static int32_t make(vt_bk_program *p, const vt_bk_step *steps, uint64_t n) {
+  const vt_launching how = launching(p);
+  int32_t s = vt_arenas_note(&p->arenas, steps, n);
+  if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
+  if (s == VT_OK) s = make_fault(p);
+  return s == VT_OK ? make_marks(p) : s;
+}
+
+int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                              vt_bk_program **out) {
+  vt_bk_program *p = vt_cuda_memory_new(dev->host, 1, sizeof *p);
+  if (p == NULL) return VT_NOMEM;
+  p->dev = dev;
+  int32_t s = (int32_t)vt_cuda_card_enter(dev->card);
+  if (s == VT_OK) {
+    s = make(p, steps, n);
+    vt_cuda_card_leave(dev->card);
+  }
+  if (s == VT_OK) {
+    *out = p;
+  } else {
+    vt_cuda_program_free(p);
+  }
+  return s;
+}
+
+static void free_on_card(vt_bk_program *p) {
+  const vt_launching how = launching(p);
+  const vt_cu *cu = driver(p);
+  (void)cu->cuStreamSynchronize(p->dev->stream);
+  if (p->graph != NULL) (void)cu->cuGraphExecDestroy(p->graph);
+  for (uint64_t i = 0; p->mark != NULL && i <= p->steps.n; i++)
+    if (p->mark[i] != NULL) (void)cu->cuEventDestroy(p->mark[i]);
+  if (p->fault != NULL) (void)cu->cuMemFree((uint64_t)(uintptr_t)p->fault);
+  if (p->seen != NULL) (void)cu->cuMemFreeHost(p->seen);
+  vt_cuda_memory_free(p->dev->host, p->mark, p->steps.n + 1, sizeof *p->mark);
+  vt_launches_done(&how, &p->steps);
+}
+
+void vt_cuda_program_free(vt_bk_program *p) {
+  const vt_bk_host *host = p->dev->host;
+  if (vt_cuda_card_enter(p->dev->card) == VT_OK) {
+    free_on_card(p);
+    vt_cuda_card_leave(p->dev->card);
+  }
+  vt_cuda_memory_free(host, p->begin, p->n_times, sizeof *p->begin);
+  vt_cuda_memory_free(host, p->end, p->n_times, sizeof *p->end);
+  vt_cuda_memory_free(host, p->results, p->n_results, sizeof *p->results);
+  vt_cuda_memory_free(host, p->results_arena, p->n_results, sizeof *p->results_arena);
+  vt_cuda_memory_free(host, p, 1, sizeof *p);
+}
+
+/* ---- what the host looks at ---- */
+
+int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
+  const vt_bk_host *host = p->dev->host;
+  if (p->results != NULL) return VT_UNSUPPORTED; /* they are told once */
+  for (uint64_t i = 0; i < n; i++) {
+    const vt_view v = vt_step_view(&results[i]);
+    if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
+  }
+  p->results = vt_cuda_memory_new(host, n, sizeof *p->results);
+  p->results_arena = vt_cuda_memory_new(host, n, sizeof *p->results_arena);
+  p->n_results = n;
+  if (p->results == NULL || p->results_arena == NULL) return VT_NOMEM;
+  for (uint64_t i = 0; i < n; i++) {
+    p->results[i] = vt_step_view(&results[i]);
+    p->results[i].data = (void *)(uintptr_t)results[i].offset;
+    p->results_arena[i] = results[i].arena;
+  }
+  return VT_OK;
+}
+
+static int leave_kernel(uint32_t dtype) {
+  switch (dtype) {
+    case VT_DTYPE_F32: return VT_GPU_leave_f32;
+    case VT_DTYPE_F64: return VT_GPU_leave_f64;
+    case VT_DTYPE_F16:
+    case VT_DTYPE_BF16: return VT_GPU_leave_half;
+    default: return -1; /* there is no NaN */
+  }
+}
+
+static vt_status leave(vt_bk_program *p, vt_cuda_call *c, uint64_t i) {
+  const vt_view *v = &p->results[i];
+  const int kernel = leave_kernel(v->dtype);
+  const vt_gpu_leave args = {.data = p->base[p->results_arena[i]] + (uintptr_t)v->data,
+                             .n = vt_cuda_count(v),
+                             .infinity = v->dtype == VT_DTYPE_F16 ? 0x7c00u : 0x7f80u};
+  if (kernel < 0) return VT_OK;
+  return vt_cuda_launch(c, (uint32_t)kernel, vt_cuda_line(c, args.n, 4, 256), &args);
+}
+
+/* ---- issuing ---- */
+
+typedef struct runner {
+  vt_bk_program *p;
+  const vt_launch *at; /* whose bodies may be run */
+} runner;
+
+static vt_cuda_call call_of(runner *r) {
+  vt_bk_program *p = r->p;
+  return (vt_cuda_call){.dev = p->dev,
+                        .traits = vt_cuda_card_traits(p->dev->card),
+                        .runner = r,
+                        .fault = p->fault,
+                        .faults = &p->faults};
+}
+
+static vt_status run_list(runner *r, const vt_launches *l, int top);
+
+vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
+  runner *r = c->runner;
+  const vt_launch *at = r->at;
+  const vt_status s = run_list(r, &at->bodies[which], 0);
+  r->at = at;
+  return s;
+}
+
+static vt_status run_anchor(runner *r, const vt_launch *at) {
+  const vt_bk_step *s = at->anchor;
+  vt_launch_body body[VT_MAX_BODIES];
+  vt_cuda_call c = call_of(r);
+  vt_launch_place(at, r->p->base, body);
+  r->at = at;
+  c.step = s, c.attrs = s->attrs, c.number = at->number, c.body = body;
+  c.in = at->views, c.n_in = s->n_in;
+  c.out = at->views + s->n_in, c.n_out = s->n_out;
+  if (s->work_bytes > 0) c.work = r->p->base[s->work_arena] + s->work_offset;
+  return vt_cuda_handler_of(s->op)->run(&c);
+}
+
+static vt_status run_launch(runner *r, const vt_launch *at) {
+  if (at->anchor != NULL) VT_TRY(run_anchor(r, at));
+  if (at->chain == NULL) return VT_OK;
+  vt_cuda_call c = call_of(r);
+  c.number = at->first;
+  return vt_cuda_chain_run(at->chain, &c, r->p->base);
+}
+
+static vt_status mark(vt_bk_program *p, uint64_t i) {
+  if (p->mark == NULL) return VT_OK;
+  const int e = driver(p)->cuEventRecord(p->mark[i], p->dev->stream);
+  return (vt_status)vt_cuda_answer(p->dev, e, "record an event");
+}
+
+static vt_status run_list(runner *r, const vt_launches *l, int top) {
+  for (uint64_t i = 0; i < l->n; i++) {
+    VT_TRY(run_launch(r, &l->launches[i]));
+    if (top) VT_TRY(mark(r->p, i + 1));
+  }
+  return VT_OK;
+}
+
+static vt_status issue(vt_bk_program *p) {
+  runner r = {.p = p};
+  vt_cuda_call c = call_of(&r);
+  VT_TRY(mark(p, 0));
+  VT_TRY(run_list(&r, &p->steps, 1));
+  for (uint64_t i = 0; i < p->n_results; i++) VT_TRY(leave(p, &c, i));
+  if (!p->faults) return VT_OK;
+  const int e = driver(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
+                                             sizeof *p->seen, p->dev->stream);
+  return (vt_status)vt_cuda_answer(p->dev, e, "tell of errors");
+}
+
+/* ---- recording ---- */
+
+static vt_status make_graph(vt_bk_program *p, void *recorded) {
+  const int e = driver(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
+  if (e != VT_CU_SUCCESS) p->graph = NULL;
+  return (vt_status)vt_cuda_answer(p->dev, e, "make a graph");
+}
+
+/* What fails while it is recorded has not run: the recording is ended in any case. */
+static vt_status record(vt_bk_program *p) {
+  const vt_cu *cu = driver(p);
+  void *recorded = NULL;
+  int e = cu->cuStreamBeginCapture(p->dev->stream, VT_CU_CAPTURE_THREAD_LOCAL);
+  if (e != VT_CU_SUCCESS) return (vt_status)vt_cuda_answer(p->dev, e, "begin a graph");
+  vt_status s = issue(p);
+  e = cu->cuStreamEndCapture(p->dev->stream, &recorded);
+  if (s == VT_OK) s = (vt_status)vt_cuda_answer(p->dev, e, "end a graph");
+  if (s == VT_OK) s = make_graph(p, recorded);
+  if (recorded != NULL) (void)cu->cuGraphDestroy(recorded);
+  return s;
+}
+
+static vt_status replay(vt_bk_program *p) {
+  const int e = driver(p)->cuGraphLaunch(p->graph, p->dev->stream);
+  return (vt_status)vt_cuda_answer(p->dev, e, "run a graph");
+}
+
+/* ---- running ---- */
+
+/* 1 when the arenas are where they were in the last run. */
+static int place(vt_bk_program *p, const uint64_t *buffers) {
+  int same = p->runs > 0;
+  for (uint32_t i = 0; i < p->arenas.n; i++) {
+    char *at = (char *)(uintptr_t)buffers[i];
+    same = same && p->base[i] == at;
+    p->base[i] = at;
+  }
+  return same;
+}
+
+static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
+  const int same = place(p, buffers), records = !p->hosted && p->mark == NULL;
+  p->error = (vt_bk_error){.size = sizeof p->error};
+  p->runs++;
+  if (!same && p->graph != NULL) {
+    (void)driver(p)->cuStreamSynchronize(p->dev->stream);
+    (void)driver(p)->cuGraphExecDestroy(p->graph);
+    p->graph = NULL;
+  }
+  if (!same || !records) return issue(p);
+  if (p->graph == NULL) VT_TRY(record(p));
+  return replay(p);
+}
+
+int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers) {
+  if (n_buffers < p->arenas.n) return VT_INTERNAL;
+  if (vt_cuda_card_enter(p->dev->card) != VT_OK) return VT_BACKEND;
+  const vt_status s = run(p, buffers);
+  vt_cuda_card_leave(p->dev->card);
+  return (int32_t)s;
+}
+
+static int look_at_fault(vt_bk_program *p) {
+  if (!p->faults || p->seen->none != 0) return VT_CU_SUCCESS;
+  p->error.status = VT_RANGE;
+  p->error.step = p->seen->step;
+  p->error.position = p->seen->position;
+  p->error.value = p->seen->value;
+  return clear_fault(p);
+}
+
+int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
+  if (vt_cuda_card_enter(p->dev->card) != VT_OK) return VT_BACKEND;
+  int e = driver(p)->cuStreamSynchronize(p->dev->stream);
+  if (e == VT_CU_SUCCESS) e = look_at_fault(p);
+  const int32_t s = vt_cuda_answer(p->dev, e, "finish a run");
+  vt_cuda_card_leave(p->dev->card);
+  memcpy(out, &p->error, out->size < sizeof p->error ? out->size : sizeof p->error);
+  return s;
+}
+
+/* ---- times ---- */
+
+static uint64_t time_of(const vt_bk_program *p, uint64_t i) {
+  float ms = 0;
+  if (driver(p)->cuEventElapsedTime(&ms, p->mark[0], p->mark[i]) != VT_CU_SUCCESS || ms < 0) ms = 0;
+  return (uint64_t)((double)ms * 1e6);
+}
+
+/* Of steps that ran as one the first has the time. */
+int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
+  vt_bk_metrics m = {.size = sizeof m};
+  if (p->mark != NULL && vt_cuda_card_enter(p->dev->card) == VT_OK) {
+    uint64_t step = 0, before = 0;
+    for (uint64_t i = 0; i < p->steps.n; i++) {
+      const vt_launch *at = &p->steps.launches[i];
+      const uint64_t after = time_of(p, i + 1), n = at->chain != NULL ? at->n : 1;
+      for (uint64_t k = 0; k < n; k++, step++)
+        p->begin[step] = k == 0 ? before : after, p->end[step] = after;
+      before = after;
+    }
+    vt_cuda_card_leave(p->dev->card);
+    m.n_steps = step, m.begin = p->begin, m.end = p->end;
+  }
+  memcpy(out, &m, out->size < sizeof m ? out->size : sizeof m);
+  return VT_OK;
+}
