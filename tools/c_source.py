@@ -3,7 +3,7 @@
 import pathlib
 import re
 
-SUFFIXES = (".c", ".h", ".inc", ".def", ".cu", ".cuh")
+SUFFIXES = (".c", ".cc", ".h", ".inc", ".def", ".cu", ".cuh")
 NOT_OURS = re.compile(r"\..*|build(-.*)?")  # at the top: hidden folders and build folders...
 BUILT = "CMakeCache.txt"  # ... which may also have another name, but hold this file
 

@@ -24,5 +24,5 @@ folders=()
 for folder in include src tests tools examples bench; do
   if [[ -d $folder ]]; then folders+=("$folder"); fi
 done
-find "${folders[@]}" -name '*.[ch]' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh' |
+find "${folders[@]}" -name '*.[ch]' -o -name '*.cc' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh' |
   LC_ALL=C sort | xargs -r "$formatter" --style=file "${action[@]}"

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fake_devices.cc - devices, and the context of each: one, shared by the process. */
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include "fake_driver.h"
+
+namespace fake {
+namespace {
+
+enum { MOST_DEVICES = 16 };
+struct Context {
+  std::atomic<int> retained{0};
+};
+Context contexts[MOST_DEVICES];
+thread_local std::vector<Context *> entered; /* the last is current */
+
+int number_of(const Context *c) { return (int)(c - contexts); }
+bool is_context(const void *p) {
+  for (const Context &c : contexts)
+    if (&c == p) return c.retained > 0;
+  return false;
+}
+bool is_device(int device) {
+  return device >= 0 && device < settings().devices && device < MOST_DEVICES;
+}
+
+int attribute_of(int attribute) {
+  const Settings &s = settings();
+  switch (attribute) {
+    case 1:
+      return MOST_THREADS; /* threads of a block */
+    case 2:
+      return MOST_THREADS; /* along x */
+    case 3:
+      return MOST_THREADS; /* along y */
+    case 4:
+      return 64; /* along z */
+    case 5:
+      return 0x7fffffff; /* blocks along x */
+    case 6:
+      return 65535; /* along y */
+    case 7:
+      return 65535; /* along z */
+    case 8:
+      return 49152; /* shared memory of a block, not asked for */
+    case 10:
+      return 32; /* lanes of a warp */
+    case 12:
+      return 65536; /* registers of a block */
+    case 13:
+      return 1980000; /* kHz */
+    case 16:
+      return s.processors;
+    case 36:
+      return 2619000; /* kHz of the memory */
+    case 37:
+      return 6144; /* bits of its bus */
+    case 38:
+      return 50 << 20; /* cache of the second level */
+    case 39:
+      return 2048; /* threads of a processor */
+    case 41:
+      return 1; /* one address space with the host */
+    case 75:
+      return s.major;
+    case 76:
+      return s.minor;
+    case 81:
+      return 233472; /* shared memory of a processor */
+    case 97:
+      return MOST_SHARED;
+    default:
+      return -1;
+  }
+}
+
+}  // namespace
+
+int current_device() {
+  return entered.empty() || !is_context(entered.back()) ? -1 : number_of(entered.back());
+}
+
+}  // namespace fake
+
+using namespace fake;
+
+extern "C" {
+
+int fake_cuDeviceGetCount(int *count) {
+  Call c("cuDeviceGetCount", Call::start, "%s", "");
+  if (c.refused()) return c.answer();
+  if (count == nullptr) return c.done(INVALID_VALUE);
+  *count = settings().devices < MOST_DEVICES ? settings().devices : MOST_DEVICES;
+  return OK;
+}
+
+int fake_cuDeviceGet(int *device, int ordinal) {
+  Call c("cuDeviceGet", Call::start, "%d", ordinal);
+  if (c.refused()) return c.answer();
+  if (device == nullptr) return c.done(INVALID_VALUE);
+  if (!is_device(ordinal)) return c.done(INVALID_DEVICE);
+  *device = ordinal;
+  return OK;
+}
+
+int fake_cuDeviceGetName(char *name, int size, int device) {
+  Call c("cuDeviceGetName", Call::start, "%d", device);
+  if (c.refused()) return c.answer();
+  if (name == nullptr || size <= 0) return c.done(INVALID_VALUE);
+  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  snprintf(name, (size_t)size, "Fake GPU");
+  return OK;
+}
+
+int fake_cuDeviceGetUuid(void *uuid, int device) {
+  Call c("cuDeviceGetUuid", Call::start, "%d", device);
+  if (c.refused()) return c.answer();
+  if (uuid == nullptr) return c.done(INVALID_VALUE);
+  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  memset(uuid, 0xfa, 16);
+  static_cast<unsigned char *>(uuid)[15] = (unsigned char)device;
+  return OK;
+}
+
+int fake_cuDeviceGetAttribute(int *value, int attribute, int device) {
+  Call c("cuDeviceGetAttribute", Call::start, "%d of %d", attribute, device);
+  if (c.refused()) return c.answer();
+  if (value == nullptr) return c.done(INVALID_VALUE);
+  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  const int found = attribute_of(attribute);
+  if (found < 0) return c.done(INVALID_VALUE);
+  *value = found;
+  return OK;
+}
+
+int fake_cuDeviceTotalMem(size_t *bytes, int device) {
+  Call c("cuDeviceTotalMem", Call::start, "%d", device);
+  if (c.refused()) return c.answer();
+  if (bytes == nullptr) return c.done(INVALID_VALUE);
+  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  *bytes = settings().memory;
+  return OK;
+}
+
+int fake_cuDevicePrimaryCtxRetain(void **context, int device) {
+  Call c("cuDevicePrimaryCtxRetain", Call::start, "%d", device);
+  if (c.refused()) return c.answer();
+  if (context == nullptr) return c.done(INVALID_VALUE);
+  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  contexts[device].retained++;
+  *context = &contexts[device];
+  return OK;
+}
+
+int fake_cuDevicePrimaryCtxRelease(int device) {
+  Call c("cuDevicePrimaryCtxRelease", Call::start, "%d", device);
+  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  if (contexts[device].retained <= 0) return c.done(INVALID_CONTEXT);
+  contexts[device].retained--;
+  return c.answer();
+}
+
+int fake_cuCtxPushCurrent(void *context) {
+  Call c("cuCtxPushCurrent", Call::start, "%s", "");
+  if (c.refused()) return c.answer();
+  if (!is_context(context)) return c.done(INVALID_CONTEXT);
+  entered.push_back(static_cast<Context *>(context));
+  return OK;
+}
+
+/* Done whatever else has failed: a thread must be able to leave. */
+int fake_cuCtxPopCurrent(void **context) {
+  Call c("cuCtxPopCurrent", Call::start, "%s", "");
+  if (entered.empty()) return c.done(INVALID_CONTEXT);
+  if (context != nullptr) *context = entered.back();
+  entered.pop_back();
+  return c.answer();
+}
+}

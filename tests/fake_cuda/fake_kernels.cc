@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fake_kernels.cc - modules, which are any image; their functions, which are the kernels that were
+ * compiled into this library; launches. */
+#include <map>
+#include <set>
+#include "fake_driver.h"
+
+namespace fake {
+namespace {
+
+enum { PLAIN_SHARED = 49152 }; /* what a launch may have without asking */
+struct Module;
+struct Function {
+  const vt_gpu_entry *kernel;
+  Module *module;
+  unsigned shared;
+};
+struct Module {
+  std::map<std::string, Function> functions;
+};
+std::set<Module *> modules;
+
+Function *function_of(const void *handle) {
+  std::lock_guard<std::mutex> held(lock());
+  for (Module *m : modules)
+    for (auto &f : m->functions)
+      if (&f.second == handle) return &f.second;
+  return nullptr;
+}
+
+int check(const Function &f, const Launch &l) {
+  const uint64_t threads = (uint64_t)l.threads.x * l.threads.y * l.threads.z;
+  if (l.blocks.x == 0 || l.blocks.y == 0 || l.blocks.z == 0 || threads == 0) return INVALID_VALUE;
+  if (l.blocks.x > 0x7fffffffu || l.blocks.y > 65535 || l.blocks.z > 65535) return INVALID_VALUE;
+  if (l.threads.z > 64 || threads > MOST_THREADS || threads > f.kernel->threads)
+    return INVALID_VALUE;
+  return l.shared > f.shared ? INVALID_VALUE : OK;
+}
+
+int run_kernel(const Launch &launch, const std::vector<uint64_t> &args) {
+  const Outcome o = run(launch, args.data(), settings().rules);
+  if (o.error != RAN) lose(o.error, o.text);
+  return o.error;
+}
+
+}  // namespace
+}  // namespace fake
+
+using namespace fake;
+
+extern "C" {
+
+int fake_cuModuleLoadData(void **module, const void *image) {
+  Call c("cuModuleLoadData", Call::context, "%s", "");
+  if (c.refused()) return c.answer();
+  if (is_recording()) return c.done(refuse_recording());
+  if (module == nullptr) return c.done(INVALID_VALUE);
+  if (image == nullptr) return c.done(INVALID_IMAGE);
+  std::lock_guard<std::mutex> held(lock());
+  *module = *modules.insert(new Module).first;
+  return OK;
+}
+
+int fake_cuModuleUnload(void *module) {
+  Call c("cuModuleUnload", Call::context, "%s", "");
+  if (is_recording()) return c.done(refuse_recording());
+  finish_all();
+  std::lock_guard<std::mutex> held(lock());
+  Module *m = static_cast<Module *>(module);
+  if (modules.erase(m) == 0) return c.done(INVALID_HANDLE);
+  delete m;
+  return c.answer();
+}
+
+int fake_cuModuleGetFunction(void **function, void *module, const char *name) {
+  Call c("cuModuleGetFunction", Call::context, "%s", name != nullptr ? name : "");
+  if (c.refused()) return c.answer();
+  if (function == nullptr || name == nullptr) return c.done(INVALID_VALUE);
+  std::lock_guard<std::mutex> held(lock());
+  Module *m = static_cast<Module *>(module);
+  if (modules.count(m) == 0) return c.done(INVALID_HANDLE);
+  const vt_gpu_entry *kernel = find_kernel(name);
+  if (kernel == nullptr) return c.done(NOT_FOUND);
+  *function = &m->functions.insert({name, Function{kernel, m, PLAIN_SHARED}}).first->second;
+  return OK;
+}
+
+int fake_cuFuncSetAttribute(void *function, int attribute, int value) {
+  Call c("cuFuncSetAttribute", Call::context, "%d = %d", attribute, value);
+  if (c.refused()) return c.answer();
+  Function *f = function_of(function);
+  if (f == nullptr) return c.done(INVALID_HANDLE);
+  if (attribute == 9 && value >= -1 && value <= 100) return OK; /* how a cache is divided */
+  if (attribute != 8 || value < 0 || value > MOST_SHARED) return c.done(INVALID_VALUE);
+  f->shared = (unsigned)value;
+  return OK;
+}
+
+int fake_cuFuncGetAttribute(int *value, int attribute, void *function) {
+  Call c("cuFuncGetAttribute", Call::context, "%d", attribute);
+  if (c.refused()) return c.answer();
+  const Function *f = function_of(function);
+  if (f == nullptr) return c.done(INVALID_HANDLE);
+  if (value == nullptr || attribute < 0 || attribute > 9) return c.done(INVALID_VALUE);
+  /* Threads of a block, registers, versions, shared memory that may be asked for. */
+  const int known[] = {(int)f->kernel->threads, 0, 0, 0, 32, 90, 90, 0, (int)f->shared, -1};
+  *value = known[attribute];
+  return OK;
+}
+
+int fake_cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        void *stream, void **parameters, void **extra) {
+  const Function *f = function_of(function);
+  Call c("cuLaunchKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u",
+         f != nullptr ? f->kernel->name : "?", grid_x, grid_y, grid_z, block_x, block_y, block_z,
+         shared);
+  if (c.refused()) return c.answer();
+  if (f == nullptr) return c.done(INVALID_HANDLE);
+  if (parameters == nullptr || parameters[0] == nullptr || extra != nullptr)
+    return c.done(INVALID_VALUE);
+  const Launch l = {f->kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
+  if (check(*f, l) != OK) return c.done(INVALID_VALUE);
+  std::vector<uint64_t> args(f->kernel->bytes / 8 + 1);
+  memcpy(args.data(), parameters[0], f->kernel->bytes);
+  return c.done(issue(
+      stream, [l, args] { return run_kernel(l, args); }, false));
+}
+}

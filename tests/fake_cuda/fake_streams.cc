@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fake_streams.cc - streams: work done at once, kept until somebody waits, or recorded; graphs of
+ * what was recorded; events. */
+#include <chrono>
+#include <memory>
+#include <set>
+#include "fake_driver.h"
+
+namespace fake {
+namespace {
+
+struct Graph {
+  std::vector<Work> work;
+};
+struct Stream {
+  std::recursive_mutex busy; /* its work is done in order, whoever waits for it */
+  std::vector<Work> kept;
+  std::unique_ptr<Graph> recorded; /* while it is recorded */
+  bool invalid = false;            /* what is recorded cannot be used */
+};
+struct Event {
+  bool recorded = false, captured = false;
+  std::chrono::steady_clock::time_point at;
+};
+
+Stream nobody; /* the stream without a handle */
+std::set<Stream *> streams;
+std::set<Graph *> graphs, execs;
+std::set<Event *> events;
+thread_local Stream *recording; /* by this thread */
+
+template <class T>
+bool is_one_of(const std::set<T *> &all, const void *p) {
+  std::lock_guard<std::mutex> held(lock());
+  for (const T *t : all)
+    if (t == p) return true;
+  return false;
+}
+template <class T>
+T *make(std::set<T *> &all) {
+  std::lock_guard<std::mutex> held(lock());
+  return *all.insert(new T).first;
+}
+template <class T>
+void drop(std::set<T *> &all, T *t) {
+  {
+    std::lock_guard<std::mutex> held(lock());
+    all.erase(t);
+  }
+  delete t;
+}
+
+Stream *stream_of(void *handle) {
+  if (handle == nullptr) return &nobody;
+  return is_one_of(streams, handle) ? static_cast<Stream *>(handle) : nullptr;
+}
+
+int do_all(const std::vector<Work> &work) {
+  int error = lost();
+  for (size_t i = 0; error == OK && i < work.size(); i++) error = work[i]();
+  return error;
+}
+
+int finish(Stream *s) {
+  std::lock_guard<std::recursive_mutex> held(s->busy);
+  std::vector<Work> work;
+  work.swap(s->kept);
+  return do_all(work);
+}
+
+}  // namespace
+
+int issue(void *stream, Work work, bool now) {
+  Stream *s = stream_of(stream);
+  if (s == nullptr) return INVALID_HANDLE;
+  std::lock_guard<std::recursive_mutex> held(s->busy);
+  if (s->recorded && s->invalid) return CAPTURE_INVALIDATED;
+  if (s->recorded) return s->recorded->work.push_back(std::move(work)), (int)OK;
+  if (s == &nobody && is_recording()) return refuse_recording(); /* it would wait for the others */
+  s->kept.push_back(std::move(work));
+  return settings().late && !now ? (int)OK : finish(s);
+}
+
+bool is_recording() { return recording != nullptr; }
+
+int refuse_recording() {
+  recording->invalid = true;
+  return CAPTURE_UNSUPPORTED;
+}
+
+int finish_all() {
+  std::vector<Stream *> all = {&nobody};
+  {
+    std::lock_guard<std::mutex> held(lock());
+    all.insert(all.end(), streams.begin(), streams.end());
+  }
+  int error = OK;
+  for (Stream *s : all) {
+    const int e = finish(s);
+    if (error == OK) error = e;
+  }
+  return error;
+}
+
+}  // namespace fake
+
+using namespace fake;
+
+extern "C" {
+
+/* ---- streams ---- */
+
+int fake_cuStreamCreate(void **stream, unsigned flags) {
+  Call c("cuStreamCreate", Call::context, "flags %u", flags);
+  if (c.refused()) return c.answer();
+  if (stream == nullptr || flags > 1) return c.done(INVALID_VALUE);
+  *stream = make(streams);
+  return OK;
+}
+
+int fake_cuStreamDestroy(void *stream) {
+  Call c("cuStreamDestroy", Call::context, "%s", "");
+  if (c.answer() == INVALID_CONTEXT || c.answer() == NOT_INITIALIZED) return c.answer();
+  if (!is_one_of(streams, stream)) return c.done(INVALID_HANDLE);
+  Stream *s = static_cast<Stream *>(stream);
+  if (recording == s) recording = nullptr;
+  finish(s);
+  drop(streams, s);
+  return c.answer();
+}
+
+int fake_cuStreamSynchronize(void *stream) {
+  Call c("cuStreamSynchronize", Call::context, "%s", "");
+  if (c.refused()) return c.answer();
+  Stream *s = stream_of(stream);
+  if (s == nullptr) return c.done(INVALID_HANDLE);
+  if (is_recording()) return c.done(refuse_recording());
+  return c.done(finish(s));
+}
+
+int fake_cuStreamBeginCapture(void *stream, int mode) {
+  Call c("cuStreamBeginCapture", Call::context, "mode %d", mode);
+  if (c.refused()) return c.answer();
+  if (!is_one_of(streams, stream)) return c.done(INVALID_HANDLE);
+  if (mode < 0 || mode > 2) return c.done(INVALID_VALUE);
+  if (is_recording()) return c.done(refuse_recording());
+  Stream *s = static_cast<Stream *>(stream);
+  std::lock_guard<std::recursive_mutex> held(s->busy);
+  if (s->recorded) return c.done(CAPTURE_UNSUPPORTED);
+  s->recorded.reset(new Graph);
+  s->invalid = false;
+  recording = s;
+  return OK;
+}
+
+int fake_cuStreamEndCapture(void *stream, void **graph) {
+  Call c("cuStreamEndCapture", Call::context, "%s", "");
+  if (recording != nullptr && recording == stream) recording = nullptr;
+  if (!is_one_of(streams, stream) || graph == nullptr) return c.done(INVALID_VALUE);
+  Stream *s = static_cast<Stream *>(stream);
+  std::lock_guard<std::recursive_mutex> held(s->busy);
+  std::unique_ptr<Graph> g = std::move(s->recorded);
+  *graph = nullptr;
+  if (c.refused()) return c.answer();
+  if (!g) return c.done(INVALID_VALUE);
+  if (s->invalid) return c.done(CAPTURE_INVALIDATED);
+  std::lock_guard<std::mutex> kept(lock());
+  *graph = *graphs.insert(g.release()).first;
+  return OK;
+}
+
+/* ---- graphs ---- */
+
+int fake_cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
+  Call c("cuGraphInstantiateWithFlags", Call::context, "flags %llu", flags);
+  if (c.refused()) return c.answer();
+  if (exec == nullptr) return c.done(INVALID_VALUE);
+  if (!is_one_of(graphs, graph)) return c.done(INVALID_HANDLE);
+  Graph *e = make(execs);
+  e->work = static_cast<Graph *>(graph)->work;
+  *exec = e;
+  return OK;
+}
+
+int fake_cuGraphLaunch(void *exec, void *stream) {
+  Call c("cuGraphLaunch", Call::context, "%s", "");
+  if (c.refused()) return c.answer();
+  if (!is_one_of(execs, exec)) return c.done(INVALID_HANDLE);
+  if (is_recording()) return c.done(refuse_recording());
+  const std::vector<Work> work = static_cast<Graph *>(exec)->work;
+  return c.done(issue(
+      stream, [work] { return do_all(work); }, false));
+}
+
+int fake_cuGraphExecDestroy(void *exec) {
+  Call c("cuGraphExecDestroy", Call::context, "%s", "");
+  if (!is_one_of(execs, exec)) return c.done(INVALID_HANDLE);
+  drop(execs, static_cast<Graph *>(exec));
+  return c.answer();
+}
+
+int fake_cuGraphDestroy(void *graph) {
+  Call c("cuGraphDestroy", Call::context, "%s", "");
+  if (!is_one_of(graphs, graph)) return c.done(INVALID_HANDLE);
+  drop(graphs, static_cast<Graph *>(graph));
+  return c.answer();
+}
+
+/* ---- events ---- */
+
+int fake_cuEventCreate(void **event, unsigned flags) {
+  Call c("cuEventCreate", Call::context, "flags %u", flags);
+  if (c.refused()) return c.answer();
+  if (event == nullptr) return c.done(INVALID_VALUE);
+  *event = make(events);
+  return OK;
+}
+
+int fake_cuEventDestroy(void *event) {
+  Call c("cuEventDestroy", Call::context, "%s", "");
+  if (!is_one_of(events, event)) return c.done(INVALID_HANDLE);
+  finish_all(); /* its record may still be kept in a stream */
+  drop(events, static_cast<Event *>(event));
+  return c.answer();
+}
+
+int fake_cuEventRecord(void *event, void *stream) {
+  Call c("cuEventRecord", Call::context, "%s", "");
+  if (c.refused()) return c.answer();
+  Stream *s = stream_of(stream);
+  if (s == nullptr || !is_one_of(events, event)) return c.done(INVALID_HANDLE);
+  Event *e = static_cast<Event *>(event);
+  e->captured = s->recorded != nullptr;
+  if (e->captured) return OK; /* a graph has no times */
+  return c.done(issue(
+      stream,
+      [e] {
+        e->at = std::chrono::steady_clock::now();
+        e->recorded = true;
+        return (int)OK;
+      },
+      false));
+}
+
+int fake_cuEventSynchronize(void *event) {
+  Call c("cuEventSynchronize", Call::context, "%s", "");
+  if (c.refused()) return c.answer();
+  if (!is_one_of(events, event)) return c.done(INVALID_HANDLE);
+  if (static_cast<Event *>(event)->captured) return c.done(CAPTURED_EVENT);
+  if (is_recording()) return c.done(refuse_recording());
+  return c.done(finish_all());
+}
+
+int fake_cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
+  Call c("cuEventElapsedTime", Call::context, "%s", "");
+  if (c.refused()) return c.answer();
+  if (!is_one_of(events, begin) || !is_one_of(events, end)) return c.done(INVALID_HANDLE);
+  const Event *a = static_cast<Event *>(begin), *b = static_cast<Event *>(end);
+  if (milliseconds == nullptr || a->captured || b->captured) return c.done(INVALID_VALUE);
+  if (!a->recorded || !b->recorded) return c.done(NOT_READY);
+  *milliseconds = std::chrono::duration<float, std::milli>(b->at - a->at).count();
+  return OK;
+}
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_emulated.h - the words of CUDA that kernels here use, for a C++17 compiler: a .cu file is
+ * then C++, its kernels register themselves, and emulator.cc runs them. Each word does what the
+ * device does, to the bit: conversions saturate, results are rounded once, copies that run ahead
+ * arrive when they are waited for and not earlier.
+ *
+ * What is left to the compiler here and is defined on the device: a C cast of a floating-point
+ * number to an integer that has no room for it, and a shift by the width of the type or more. The
+ * .cu files are compiled so that both end the launch with an error that says where. A kernel that
+ * needs them has __double2ll_rz and its like, and tests its shift.
+ *
+ * Not here, because no kernel may use them: atomics on floating-point numbers, fast functions
+ * (__expf and its like), tensor cores on floating-point numbers. */
+#ifndef VT_GPU_EMULATED_H
+#define VT_GPU_EMULATED_H
+/* Before any word below: the C++ library writes some of them in its attributes. */
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <math.h>
+
+#define __CUDA_ARCH__ 900
+#define __device__
+#define __host__
+#define __global__
+#define __constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+/* One block runs on one thread of the system at a time. What the last block left is still there,
+ * as on the device it may be. */
+#define __shared__ static thread_local
+
+#define VT_GPU_FN [[maybe_unused]] static inline
+#define VT_UNROLL
+
+/* ---- vectors ---- */
+
+#define VT_GPU_VECTOR_2(name, T, bytes)            \
+  struct __attribute__((aligned(bytes))) name##2 { \
+    T x, y;                                        \
+  };                                               \
+  VT_GPU_FN name##2 make_##name##2(T x, T y) { return {x, y}; }
+#define VT_GPU_VECTOR_3(name, T) \
+  struct name##3 {               \
+    T x, y, z;                   \
+  };                             \
+  VT_GPU_FN name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }
+#define VT_GPU_VECTOR_4(name, T, bytes)            \
+  struct __attribute__((aligned(bytes))) name##4 { \
+    T x, y, z, w;                                  \
+  };                                               \
+  VT_GPU_FN name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+
+VT_GPU_VECTOR_2(char, signed char, 2)
+VT_GPU_VECTOR_2(uchar, unsigned char, 2)
+VT_GPU_VECTOR_2(short, short, 4)
+VT_GPU_VECTOR_2(ushort, unsigned short, 4)
+VT_GPU_VECTOR_2(int, int, 8)
+VT_GPU_VECTOR_2(uint, unsigned, 8)
+VT_GPU_VECTOR_2(float, float, 8)
+VT_GPU_VECTOR_2(longlong, long long, 16)
+VT_GPU_VECTOR_2(ulonglong, unsigned long long, 16)
+VT_GPU_VECTOR_2(double, double, 16)
+VT_GPU_VECTOR_3(int, int)
+VT_GPU_VECTOR_3(uint, unsigned)
+VT_GPU_VECTOR_3(float, float)
+VT_GPU_VECTOR_4(char, signed char, 4)
+VT_GPU_VECTOR_4(uchar, unsigned char, 4)
+VT_GPU_VECTOR_4(short, short, 8)
+VT_GPU_VECTOR_4(ushort, unsigned short, 8)
+VT_GPU_VECTOR_4(int, int, 16)
+VT_GPU_VECTOR_4(uint, unsigned, 16)
+VT_GPU_VECTOR_4(float, float, 16)
+
+/* ---- where a thread is ---- */
+
+struct vt_gpu_now_t {
+  uint3 thread, block, threads, blocks;
+  unsigned char *shared;
+};
+/* Changed by every switch of threads. */
+extern __thread vt_gpu_now_t vt_gpu_now __attribute__((tls_model("initial-exec")));
+#define threadIdx vt_gpu_now.thread
+#define blockIdx vt_gpu_now.block
+#define blockDim vt_gpu_now.threads
+#define gridDim vt_gpu_now.blocks
+enum { warpSize = 32 };
+
+/* ---- kernels ---- */
+
+typedef void vt_gpu_call(const void *args);
+struct vt_gpu_entry {
+  vt_gpu_entry(const char *name, size_t bytes, unsigned threads, vt_gpu_call *call);
+  const char *name;
+  size_t bytes;     /* of its struct */
+  unsigned threads; /* that a block has at most */
+  vt_gpu_call *call;
+  vt_gpu_entry *next;
+};
+#define VT_KERNEL(name, args, threads)                                                  \
+  static void vt_kernel_##name(const args &a);                                          \
+  static vt_gpu_entry vt_entry_##name(#name, sizeof(args), threads, [](const void *p) { \
+    vt_kernel_##name(*static_cast<const args *>(p));                                    \
+  });                                                                                   \
+  static void vt_kernel_##name([[maybe_unused]] const args &a)
+#define VT_KERNEL_BESIDE(name, args, threads, blocks) VT_KERNEL(name, args, threads)
+
+template <class T>
+VT_GPU_FN T *vt_shared() {
+  return reinterpret_cast<T *>(vt_gpu_now.shared);
+}
+
+/* ---- threads of a block ---- */
+
+enum vt_gpu_meeting {
+  VT_GPU_SYNCWARP,
+  VT_GPU_SHFL,
+  VT_GPU_SHFL_UP,
+  VT_GPU_SHFL_DOWN,
+  VT_GPU_SHFL_XOR,
+  VT_GPU_BALLOT,
+  VT_GPU_ANY,
+  VT_GPU_ALL,
+  VT_GPU_MATCH
+};
+/* Returns how many threads of the block came with a value other than 0. */
+unsigned vt_gpu_block_meets(unsigned value);
+/* The lanes of the mask meet; each gives a value, and gets that of the lane `from` or, from those
+ * that vote, a mask of the lanes whose value is not 0. */
+uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, unsigned from);
+unsigned vt_gpu_active(); /* lanes of the warp that have not ended */
+unsigned vt_gpu_lane();
+
+VT_GPU_FN void __syncthreads() { vt_gpu_block_meets(0); }
+VT_GPU_FN int __syncthreads_count(int p) { return (int)vt_gpu_block_meets(p != 0); }
+VT_GPU_FN int __syncthreads_or(int p) { return vt_gpu_block_meets(p != 0) != 0; }
+VT_GPU_FN int __syncthreads_and(int p) { return vt_gpu_block_meets(p == 0) == 0; }
+VT_GPU_FN void __syncwarp(unsigned mask = 0xffffffffu) {
+  vt_gpu_warp_meets(VT_GPU_SYNCWARP, mask, 0, 0);
+}
+VT_GPU_FN unsigned __activemask() { return vt_gpu_active(); }
+VT_GPU_FN unsigned __ballot_sync(unsigned mask, int p) {
+  return (unsigned)vt_gpu_warp_meets(VT_GPU_BALLOT, mask, p != 0, 0);
+}
+VT_GPU_FN int __any_sync(unsigned mask, int p) {
+  return vt_gpu_warp_meets(VT_GPU_ANY, mask, p != 0, 0) != 0;
+}
+VT_GPU_FN int __all_sync(unsigned mask, int p) {
+  return vt_gpu_warp_meets(VT_GPU_ALL, mask, p == 0, 0) == 0;
+}
+template <class T>
+VT_GPU_FN unsigned __match_any_sync(unsigned mask, T value) {
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof value);
+  return (unsigned)vt_gpu_warp_meets(VT_GPU_MATCH, mask, bits, 0);
+}
+
+template <class T>
+VT_GPU_FN T vt_gpu_shuffle(vt_gpu_meeting what, unsigned mask, T value, unsigned from) {
+  static_assert(std::is_arithmetic<T>::value && (sizeof(T) == 4 || sizeof(T) == 8),
+                "the device shuffles numbers of 32 and 64 bits");
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof value);
+  bits = vt_gpu_warp_meets(what, mask, bits, from);
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+/* Warps are cut into parts of `width` lanes; a lane asked for beyond its part is the asking one. */
+template <class T>
+VT_GPU_FN T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
+  const unsigned me = vt_gpu_lane(), part = (unsigned)width - 1;
+  return vt_gpu_shuffle(VT_GPU_SHFL, mask, value, (me & ~part) | ((unsigned)lane & part));
+}
+template <class T>
+VT_GPU_FN T __shfl_up_sync(unsigned mask, T value, unsigned by, int width = 32) {
+  const unsigned me = vt_gpu_lane(), part = (unsigned)width - 1;
+  return vt_gpu_shuffle(VT_GPU_SHFL_UP, mask, value,
+                        (me & part) >= (by & 31) ? me - (by & 31) : me);
+}
+template <class T>
+VT_GPU_FN T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32) {
+  const unsigned me = vt_gpu_lane(), part = (unsigned)width - 1;
+  return vt_gpu_shuffle(VT_GPU_SHFL_DOWN, mask, value,
+                        (me & part) + (by & 31) <= part ? me + (by & 31) : me);
+}
+/* A lane may look into parts below its own, not into those above. */
+template <class T>
+VT_GPU_FN T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
+  const unsigned me = vt_gpu_lane(), part = (unsigned)width - 1, other = me ^ ((unsigned)with & 31);
+  return vt_gpu_shuffle(VT_GPU_SHFL_XOR, mask, value, other <= (me | part) ? other : me);
+}
+
+/* ---- copies that run ahead ---- */
+
+void vt_gpu_ahead(void *to, const void *from, unsigned bytes, bool there);
+void vt_gpu_ahead_close();
+void vt_gpu_ahead_wait(unsigned left);
+
+VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
+  vt_gpu_ahead(to, from, 16, there);
+}
+VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
+  vt_gpu_ahead(to, from, 4, there);
+}
+VT_GPU_FN void vt_ahead_close() { vt_gpu_ahead_close(); }
+template <int N>
+VT_GPU_FN void vt_ahead_wait() {
+  vt_gpu_ahead_wait(N);
+}
+
+#include "gpu_emulated_numbers.h"
+#endif

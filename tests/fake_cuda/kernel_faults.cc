@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kernel_faults.cc - kernels are compiled so that what C++ leaves undefined calls a function: an
+ * access that is not aligned, an index outside of an array, a shift too far, a cast without room.
+ * Here such a call ends the launch. Not linked where a sanitizer brings functions of its own. */
+#include <cstdint>
+#include <cstdio>
+#include "emulator.h"
+
+namespace {
+
+/* What all of their records begin with. */
+struct Where {
+  const char *file;
+  uint32_t line, column;
+};
+
+[[noreturn]] void stop_at(int error, const void *record, const char *what) {
+  const Where *w = static_cast<const Where *>(record);
+  static thread_local char text[300]; /* the stack of this thread is never unwound */
+  snprintf(text, sizeof text, "%s, at %s:%u", what, w->file != nullptr ? w->file : "?", w->line);
+  fake::stop(error, text);
+}
+
+}  // namespace
+
+extern "C" {
+void __ubsan_handle_type_mismatch_v1(void *record, uintptr_t address);
+void __ubsan_handle_out_of_bounds(void *record, uintptr_t index);
+void __ubsan_handle_shift_out_of_bounds(void *record, uintptr_t left, uintptr_t right);
+void __ubsan_handle_float_cast_overflow(void *record, uintptr_t from);
+void __ubsan_handle_divrem_overflow(void *record, uintptr_t left, uintptr_t right);
+
+void __ubsan_handle_type_mismatch_v1(void *record, uintptr_t) {
+  stop_at(fake::MISALIGNED, record, "an access that is not aligned");
+}
+void __ubsan_handle_out_of_bounds(void *record, uintptr_t) {
+  stop_at(fake::ILLEGAL_ADDRESS, record, "an index outside of its array");
+}
+void __ubsan_handle_shift_out_of_bounds(void *record, uintptr_t, uintptr_t) {
+  stop_at(fake::LAUNCH_FAILED, record, "a shift by the width of its operand or more");
+}
+void __ubsan_handle_float_cast_overflow(void *record, uintptr_t) {
+  stop_at(fake::LAUNCH_FAILED, record, "a cast to an integer that has no room for the number");
+}
+void __ubsan_handle_divrem_overflow(void *record, uintptr_t, uintptr_t) {
+  stop_at(fake::LAUNCH_FAILED, record, "a division by zero, or without room for the quotient");
+}
+}
