@@ -1,6 +1,16 @@
 # A driver of CUDA without a GPU: libcuda.so.1 in fake_cuda/ of the build folder, which runs the kernels of
 # src/back/cuda on this processor. LD_LIBRARY_PATH=<build>/fake_cuda makes it the driver that is found.
 include(CheckLanguage)
+if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX}) # that of the family the C compiler is of
+  get_filename_component(c_folder ${CMAKE_C_COMPILER} DIRECTORY)
+  get_filename_component(c_name ${CMAKE_C_COMPILER} NAME)
+  string(REGEX REPLACE "clang" "clang++" cxx_name ${c_name})
+  string(REGEX REPLACE "gcc|^cc" "g++" cxx_name ${cxx_name})
+  find_program(VOLTA_CXX ${cxx_name} HINTS ${c_folder})
+  if(VOLTA_CXX)
+    set(CMAKE_CXX_COMPILER ${VOLTA_CXX})
+  endif()
+endif()
 check_language(CXX)
 if(NOT CMAKE_CXX_COMPILER)
   message(STATUS "No C++ compiler: kernels are not run without a GPU (target fake_cuda)")
@@ -8,11 +18,16 @@ if(NOT CMAKE_CXX_COMPILER)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2" CACHE STRING "As for C")
 enable_language(CXX)
+if(VOLTA_SANITIZE AND (NOT VOLTA_SANITIZE MATCHES "address"
+    OR NOT CMAKE_CXX_COMPILER_ID STREQUAL CMAKE_C_COMPILER_ID))
+  message(STATUS "Kernels are not watched: that takes the address sanitizer and a C++ compiler of the C compiler's kind")
+  return()
+endif()
 
 file(GLOB fake_cuda_driver CONFIGURE_DEPENDS tests/fake_cuda/*.cc)
 list(FILTER fake_cuda_driver EXCLUDE REGEX "_test\\.cc$")
 file(GLOB fake_cuda_kernels CONFIGURE_DEPENDS src/back/cuda/*.cu)
-set(fake_cuda_flags -std=c++17 -ffp-contract=off -fno-math-errno -fvisibility=hidden -Wall -Wextra
+set(fake_cuda_flags -std=c++17 -ffp-contract=off -fno-math-errno -fvisibility=hidden -Wall
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 # What a kernel does that C++ leaves undefined ends its launch with an error (kernel_faults.cc).
 set(fake_cuda_kernel_flags ${fake_cuda_flags} -fno-strict-aliasing -fwrapv -Wno-unknown-pragmas
@@ -36,16 +51,32 @@ set_source_files_properties(${fake_cuda_kernels} PROPERTIES LANGUAGE CXX)
 add_library(fake_cuda_kernels OBJECT ${fake_cuda_kernels})
 target_compile_options(fake_cuda_kernels PRIVATE -x c++ ${fake_cuda_kernel_flags})
 add_library(fake_cuda_driver OBJECT ${fake_cuda_driver})
-target_compile_options(fake_cuda_driver PRIVATE ${fake_cuda_flags} $<$<BOOL:${VOLTA_WERROR}>:-Werror>)
+target_compile_options(fake_cuda_driver PRIVATE ${fake_cuda_flags} -Wextra $<$<BOOL:${VOLTA_WERROR}>:-Werror>)
 add_library(fake_cuda SHARED $<TARGET_OBJECTS:fake_cuda_driver> $<TARGET_OBJECTS:fake_cuda_kernels>)
 set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_cuda)
-foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda)
+
+# What it is tried with: kernels of its own, calls in any order.
+set(fake_cuda_tests)
+file(GLOB fake_cuda_test_sources CONFIGURE_DEPENDS tests/fake_cuda/*_test.cc)
+foreach(source ${fake_cuda_test_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source} $<TARGET_OBJECTS:fake_cuda_driver>)
+  target_compile_options(${name} PRIVATE ${fake_cuda_kernel_flags} -Wextra $<$<BOOL:${VOLTA_WERROR}>:-Werror>)
+  target_include_directories(${name} PRIVATE tests)
+  target_link_libraries(${name} PRIVATE Threads::Threads)
+  add_test(NAME fake_cuda/${name} COMMAND ${name})
+  set_tests_properties(fake_cuda/${name} PROPERTIES LABELS unit)
+  list(APPEND fake_cuda_tests ${name})
+endforeach()
+
+foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda ${fake_cuda_tests})
   target_include_directories(${target} PRIVATE tests/fake_cuda src/back/cuda src/num src/base src/op
     include ${GENERATED} include/volta ${GENERATED}/volta)
   add_dependencies(${target} volta_ops_h)
   if(VOLTA_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE} -fno-sanitize-recover=all -g)
+    target_compile_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE} -fno-sanitize=vptr
+      -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
     target_link_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE})
   endif()
 endforeach()

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * emulator.cc - blocks, their threads, and where threads meet. */
 #include <atomic>
-#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -74,6 +73,7 @@ class Engine {
   void ahead_wait(unsigned left);
   [[noreturn]] void stop(int error, const char *text);
   bool running() const { return running_; }
+  bool stack_is_full(const void *touched) const { return lanes_[me_].fiber->holds(touched); }
 
  private:
   static void enter(void *self);
@@ -98,7 +98,8 @@ class Engine {
   const Launch *launch_ = nullptr;
   const void *args_ = nullptr;
   unsigned n_ = 0, live_ = 0, waiting_ = 0, votes_ = 0, me_ = 0;
-  bool running_ = false;
+  bool running_ = false; /* between the first thread of a block and the last */
+  Signals signals_;
   Outcome outcome_;
 };
 
@@ -418,8 +419,13 @@ Outcome run(const Launch &launch, const void *args, const Rules &rules) {
   return g.outcome;
 }
 
+bool is_in_kernel() { return engine.running(); }
+bool stack_is_full(const void *touched) { return engine.stack_is_full(touched); }
 void stop(int error, const char *text) {
-  if (!engine.running()) abort();
+  if (!engine.running()) {
+    fprintf(stderr, "not in a kernel: %s\n", text);
+    abort();
+  }
   engine.stop(error, text);
 }
 

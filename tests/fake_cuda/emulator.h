@@ -38,6 +38,20 @@ Outcome run(const Launch &launch, const void *args, const Rules &rules);
 /* From within a kernel: this launch ends here. */
 [[noreturn]] void stop(int error, const char *text);
 
+/* Addresses that are not there, for as long as a thread runs kernels. */
+class Signals {
+ public:
+  Signals();
+  ~Signals();
+  Signals(const Signals &) = delete;
+  Signals &operator=(const Signals &) = delete;
+
+ private:
+  void *stack_;
+};
+bool is_in_kernel();
+bool stack_is_full(const void *touched);
+
 const vt_gpu_entry *find_kernel(const char *name); /* nullptr when there is none */
 
 }  // namespace fake

@@ -11,7 +11,6 @@ namespace fake {
 namespace {
 
 enum { ALIGNMENT = 256 }; /* and the bytes of a fence on either side */
-const unsigned char FENCE_BYTE = 0xa5;
 
 struct Piece {
   size_t bytes;
@@ -23,7 +22,6 @@ size_t taken[64]; /* by device */
 
 unsigned char *memory_at(uint64_t address) { return reinterpret_cast<unsigned char *>(address); }
 uint64_t address_of(const void *p) { return reinterpret_cast<uint64_t>(p); }
-size_t rounded(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 #if FAKE_WATCHED
 /* A sanitizer has fences of its own, right behind the last byte. */
@@ -34,6 +32,9 @@ unsigned char *take(size_t bytes) {
 }
 bool give_back(unsigned char *p, size_t) { return free(p), true; }
 #else
+const unsigned char FENCE_BYTE = 0xa5;
+size_t rounded(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
 unsigned char *take(size_t bytes) {
   void *p = nullptr;
   if (posix_memalign(&p, ALIGNMENT, rounded(bytes) + 2 * ALIGNMENT) != 0) return nullptr;

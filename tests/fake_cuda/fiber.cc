@@ -6,9 +6,9 @@
 #include <cstring>
 #include <sys/mman.h>
 
-#if !FAKE_WATCHED && defined(__x86_64__)
+#if defined(__x86_64__)
 #define FAKE_SWITCH_X86 1
-#elif !FAKE_WATCHED && defined(__aarch64__)
+#elif defined(__aarch64__)
 #define FAKE_SWITCH_ARM 1
 #else
 #define FAKE_SWITCH_LIBC 1

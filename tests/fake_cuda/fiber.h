@@ -39,7 +39,7 @@ class Fiber {
   /* The next switch to `place()` calls entry(user), which never returns: it switches away. */
   void begin(Entry *entry, void *user);
   Place &place() { return place_; }
-  bool holds(const void *address) const; /* in the page that cannot be touched */
+  bool holds(const void *address) const; /* among what cannot be touched */
 
  private:
   char *memory_;
