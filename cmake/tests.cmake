@@ -109,13 +109,9 @@ script_test(build/same_bits_any_compiler build ${CMAKE_SOURCE_DIR}/scripts/check
 set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEOUT 1800)
 
 # The audit of the kernels that were compiled, and of itself.
-set(ptx_audit "")
-foreach(name ${cuda_modules})
-  list(APPEND ptx_audit ${cuda_folder}/${name}.ptx --usage ${cuda_folder}/${name}.usage)
-endforeach()
 if(cuda_archs)
   script_test(tools/ptx tools python3 -B tools/check_ptx.py --cc ${CMAKE_C_COMPILER}
-    --table src/back/cuda/kernels.def ${ptx_audit})
+    --table src/back/cuda/kernels.def ${cuda_audited})
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py ${VOLTA_NVCC})
 else()
   script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")

@@ -37,7 +37,7 @@ build() {
   local compiler=$1 level=$2
   place=$folder/$compiler${level// /}
   mkdir -p "$place"
-  scripts/configure.sh "$place" -c "$compiler" -DVOLTA_TESTS=OFF -DCMAKE_BUILD_TYPE=None \
+  scripts/configure.sh "$place" -c "$compiler" -DVOLTA_TESTS=OFF -DVOLTA_CUDA=OFF -DCMAKE_BUILD_TYPE=None \
     "-DCMAKE_C_FLAGS=$level" >"$place/log" 2>&1 &&
     cmake --build "$place" --target volta -j "${VOLTA_JOBS:-$(nproc)}" >>"$place/log" 2>&1
 }

@@ -18,7 +18,7 @@ fail() {
 # configure FLAGS: what CMake says, on one line, because it wraps its messages.
 configure() {
   rm -rf "$temporary/tree"
-  cmake -S . -B "$temporary/tree" -DVOLTA_TESTS=OFF "$@" 2>&1 | tr -s ' \n' ' ' || true
+  cmake -S . -B "$temporary/tree" -DVOLTA_TESTS=OFF -DVOLTA_CUDA=OFF "$@" 2>&1 | tr -s ' \n' ' ' || true
 }
 # refuses FLAG CMake-arguments
 refuses() {

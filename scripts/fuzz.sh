@@ -65,7 +65,7 @@ build() {
     echo "SKIPPED: fuzzing needs clang"
     exit 77
   fi
-  scripts/configure.sh $folder -c clang -DVOLTA_FUZZ=ON -DVOLTA_TESTS=ON -DCMAKE_BUILD_TYPE=None \
+  scripts/configure.sh $folder -c clang -DVOLTA_FUZZ=ON -DVOLTA_TESTS=ON -DVOLTA_CUDA=OFF -DCMAKE_BUILD_TYPE=None \
     -DCMAKE_C_FLAGS=-O1 -DVOLTA_SANITIZE=fuzzer-no-link,address,undefined
   cmake --build $folder -j "${VOLTA_JOBS:-$(nproc)}" --target "${@/#/fuzz_}"
   dictionary >$folder/parse.dict

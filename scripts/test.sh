@@ -8,7 +8,8 @@
 # A lane that cannot run here is skipped and says why, unless VOLTA_REQUIRE (a comma list of gcc,
 # clang, tsan) names what it lacks: then it fails. --full sets VOLTA_TEST_FULL=1 for the lane gcc, by
 # which a test chooses its long form: more cases of the same kinds, which need no second compiler and
-# would take hours under a sanitizer.
+# would take hours under a sanitizer. Kernels for GPUs are compiled once, in the lane gcc: for the lowest
+# and the highest architecture, with --full for all; the other lanes have stand-ins for them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -77,7 +78,7 @@ sanitizer_lane() {
   elif ! sanitizer_works "$3"; then
     without "$2" "$1" "clang's $3 sanitizer does not run here"
   else
-    lane "$1" "build-$1" clang "$4" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O1 "-DVOLTA_SANITIZE=$3"
+    lane "$1" "build-$1" clang "$4" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O1 "-DVOLTA_SANITIZE=$3" -DVOLTA_CUDA=FAKE
   fi
 }
 
@@ -85,8 +86,12 @@ export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:detect_stack_use_
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 
 if command -v gcc >/dev/null; then
-  if [[ $full == yes ]]; then export VOLTA_TEST_FULL=1; fi
-  lane gcc build gcc ""
+  architectures=ends
+  if [[ $full == yes ]]; then
+    export VOLTA_TEST_FULL=1
+    architectures=all
+  fi
+  lane gcc build gcc "" -DVOLTA_CUDA=TEST "-DVOLTA_CUDA_ARCHS=$architectures"
   unset VOLTA_TEST_FULL
 else
   without gcc gcc "no gcc"
@@ -97,7 +102,7 @@ if [[ $full == yes ]]; then long=; fi
 sanitizer_lane asan clang address,undefined "-L ^(unit|corpus)$ $long"
 if [[ $full == yes ]]; then
   if command -v clang >/dev/null; then
-    lane clang build-clang clang "-LE ^(tools|build)$"
+    lane clang build-clang clang "-LE ^(tools|build)$" -DVOLTA_CUDA=FAKE
   else
     without clang clang "no clang"
   fi

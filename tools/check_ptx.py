@@ -199,8 +199,8 @@ def main(arguments):
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--fused", action="append", default=[])
     parser.add_argument("--usage", action="append", default=[], type=pathlib.Path)
-    a = parser.parse_args(arguments)
-    files = [File(f) for path in a.files for f in (sorted(path.glob("*.ptx")) if path.is_dir() else [path])]
+    a = parser.parse_intermixed_args(arguments)
+    files = [File(path) for path in a.files]
     table = read_table(a.table, a.cc) if a.table else None
     found = check_files(files, table, [tuple(f.rsplit("=", 1)) for f in a.fused])
     spills, kernels = list_spills(a.usage)

@@ -1,20 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# compile_kernels.sh IMAGE NVCC ARGUMENTS... - one .cu file into IMAGE (NAME.fatbin). Beside it stay what the
-# audit reads: its PTX for each architecture (NAME.ptx/) and the registers and spills of each kernel
-# (NAME.usage). An error shows what nvcc said.
+# compile_kernels.sh NVCC ARCH SOURCE.cu OUT FLAGS... - the kernels of one file for one architecture: OUT.cubin, and
+# what the audit reads: OUT.ptx, and OUT.usage with the registers and spills of each. OUT.d names
+# the headers.
 set -euo pipefail
-image=$1
-shift
-name=${image%.fatbin}
-rm -rf "$name.ptx" "$name.keep"
-mkdir -p "$name.keep"
-if ! "$@" -fatbin -o "$image" --keep --keep-dir "$name.keep" -Xptxas -v >"$name.said" 2>&1; then
-  cat "$name.said" >&2
-  rm -rf "$name.keep" "$image"
+nvcc=$1 arch=$2 source=$3 out=$4
+shift 4
+"$nvcc" "$@" -arch="compute_$arch" -ptx "$source" -o "$out.ptx" -MD -MF "$out.d" -MT "$out.cubin"
+if ! "$nvcc" "$@" -arch="sm_$arch" -cubin "$out.ptx" -o "$out.cubin" -Xptxas -v >"$out.usage" 2>&1; then
+  cat "$out.usage" >&2
   exit 1
 fi
-mv "$name.said" "$name.usage"
-mkdir "$name.ptx"
-mv "$name.keep"/*.ptx "$name.ptx"
-rm -rf "$name.keep" # the rest is large

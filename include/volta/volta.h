@@ -162,7 +162,8 @@ VT_API vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag 
 
 /* Runs once. On failure no output is published: the ones of an earlier run are gone too. */
 VT_API vt_status vt_program_run(vt_program *p, vt_diag *d) VT_NODISCARD;
-/* Outputs in ascending byte order of their names; the data lives until the next run or free. */
+/* Outputs in ascending byte order of their names; the data lives until the next run or free. What a
+ * device has in memory of its own is copied when it is first asked for. */
 VT_API uint32_t vt_program_outputs(const vt_program *p);
 VT_API vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name, vt_tensor *out,
                                    vt_diag *d) VT_NODISCARD;

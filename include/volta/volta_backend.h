@@ -85,7 +85,7 @@ typedef struct vt_bk_host {
   uint32_t size, abi_major;
   void *user;
   void *(*resize)(void *user, void *ptr, uint64_t old_size, uint64_t new_size);
-  /* The reason behind a status that is about to be returned. */
+  /* The reason behind a status that is about to be returned, or behind a count of no devices. */
   void (*diag)(void *user, int32_t status, const char *text);
   /* Step `step` of the run under way is finished: for reports alone, and only from the thread that
    * called `run`. A backend may leave it out; VT_BK_HAS says whether the host has it. */

@@ -17,12 +17,14 @@ const char *vt_capability_about(uint32_t i) {
   return c != NULL ? c->help : NULL;
 }
 
-/* Device number `i` counted over all backends; 0 when there are not so many. */
+/* Device number `i` counted over all backends; 0 when there are not so many. A backend that finds
+ * none here has one all the same, which says why when it is opened. */
 static int find_device(uint32_t i, char *name, size_t n) {
   for (uint32_t b = 0; b < vt_registry_total(); b++) {
     const char *backend;
     uint32_t devices;
     if (vt_registry_at(b, &backend, &devices, NULL) != VT_OK) continue;
+    if (devices == 0) devices = 1;
     if (i < devices) {
       snprintf(name, n, "%s:%u", backend, i);
       return 1;

@@ -95,7 +95,10 @@ static void test_run(void) {
   vt_program *p = open_on("island:0", 1, "w", NULL);
   CHECK(info_of(p).runs == 0);
   for (uint64_t i = 1; i <= 3; i++) {
+    uint8_t digest[32];
     CHECK(vt_program_run(p, NULL) == VT_OK);
+    CHECK(info_of(p).copies_from_device == 0); /* nobody has looked yet */
+    for (int k = 0; k < 2; k++) CHECK(vt_program_digest(p, digest, NULL) == VT_OK); /* one copy */
     const vt_run_info r = info_of(p);
     CHECK(r.runs == i && r.allocations == 0);
     CHECK(r.flops == 2 * 40 * 6 + 40 + 40 + 40);

@@ -46,7 +46,7 @@ static vt_status take_result(vt_program *p, uint32_t i, vt_diag *d) {
   return p->results[i].data != NULL ? VT_OK : out_of_memory(d);
 }
 
-/* Results are read back into these after each run, if they are not seen where they are: no
+/* Results are read back into these when they are asked for, if they are not seen where they are: no
  * allocation later. */
 static vt_status take_results(vt_program *p, vt_diag *d) {
   const vt_graph *g = p->g;
@@ -54,6 +54,7 @@ static vt_status take_results(vt_program *p, vt_diag *d) {
   p->order = VT_NEW_N(&p->arena, uint32_t, g->n_results);
   p->results = VT_NEW_N(&p->arena, vt_tensor, g->n_results);
   p->in_place = VT_NEW_N(&p->arena, uint8_t, g->n_results);
+  p->read = VT_NEW_N(&p->arena, uint8_t, g->n_results);
   if (vt_arena_status(&p->arena) != VT_OK) return out_of_memory(d);
   for (uint32_t i = 0; i < g->n_results; i++) p->order[i] = i;
   if (vt_sort(p->order, g->n_results, sizeof *p->order, by_name, g, p->a) != VT_OK)
@@ -155,14 +156,23 @@ static vt_status check_given(const vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
+/* A result as the host sees it: brought here, and with one NaN. */
+static vt_status read_result(vt_program *p, uint32_t i, vt_diag *d) {
+  const uint32_t value = p->g->results[p->order[i]].value;
+  uint64_t count, bytes;
+  if (!p->in_place[i]) VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
+  VT_TRY(vt_tensor_bytes(&p->results[i], &count, &bytes, d));
+  if (!vt_exec_canonical(p->line.exec))
+    vt_canonical(p->results[i].data, p->results[i].dtype, count);
+  p->read[i] = 1;
+  return VT_OK;
+}
+
+/* What lies elsewhere is brought here when somebody looks at it. */
 static vt_status publish(vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_results; i++) {
-    const uint32_t value = p->g->results[p->order[i]].value;
-    uint64_t count, bytes;
-    if (!p->in_place[i]) VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
-    VT_TRY(vt_tensor_bytes(&p->results[i], &count, &bytes, d));
-    if (!vt_exec_canonical(p->line.exec))
-      vt_canonical(p->results[i].data, p->results[i].dtype, count);
+    p->read[i] = 0;
+    if (p->in_place[i]) VT_TRY(read_result(p, i, d));
   }
   p->published = 1;
   return VT_OK;
@@ -187,6 +197,7 @@ vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name, vt
                             vt_diag *d) {
   if (i >= p->g->n_results) return VT_FAIL(d, VT_NAME, "there is no output number %u", i);
   if (!p->published) return VT_FAIL(d, VT_NAME, "no run has published outputs");
+  if (!p->read[i]) VT_TRY(read_result(p, i, d));
   *out_name = p->g->results[p->order[i]].name;
   *out = p->results[i];
   return VT_OK;

@@ -30,6 +30,7 @@ struct vt_program {
   uint32_t *order;      /* results in ascending byte order of their names */
   vt_tensor *results;   /* in that order; NULL data when empty */
   uint8_t *in_place;    /* a result is looked at where the device has it; else it is a copy */
+  uint8_t *read;        /* 1: what is there is of the last run */
   int published;        /* the last run succeeded */
   uint64_t allocations; /* while the last run ran */
   vt_arena word_arena;  /* of what follows */

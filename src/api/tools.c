@@ -143,28 +143,41 @@ static void say_fma(char *out, size_t n) {
   snprintf(out, n, "%s", vt_cpu_get()->fma ? "hardware" : "software (same bits, slower)");
 }
 
-static const struct {
+typedef struct fact {
   const char *key;
   void (*say)(char *out, size_t n);
-} facts[] = {
-    {"version", say_version},
-    {"numerics", say_numerics},
-    {"compiler", say_compiler},
-    {"cpu", say_cpu},
-    {"cores", say_cores},
-    {"fma", say_fma},
-    {"backends", say_backends},
-    {"backend.default", say_chosen},
+} fact;
+static const fact facts[] = {
+    {"version", say_version},   {"numerics", say_numerics},
+    {"compiler", say_compiler}, {"cpu", say_cpu},
+    {"cores", say_cores},       {"fma", say_fma},
+    {"backends", say_backends}, {"backend.default", say_chosen},
+};
+static const fact checks[] = {
     {"check.numerics", say_self_test},
     {"check.reference", say_reference},
     {"check.backend", say_opened},
 };
-enum { N_FACTS = sizeof facts / sizeof *facts };
+enum { N_FACTS = sizeof facts / sizeof *facts, N_CHECKS = sizeof checks / sizeof *checks };
 
-const char *vt_doctor_key(uint32_t i) { return i < N_FACTS ? facts[i].key : NULL; }
+/* Ours, those of backends, then the checks. */
+static const char *doctor_at(uint32_t i, char *buffer, size_t n) {
+  uint32_t theirs = 0;
+  const fact *f = i < N_FACTS ? &facts[i] : NULL;
+  if (f == NULL) {
+    const char *key = vt_registry_fact(i - N_FACTS, buffer, n);
+    if (key != NULL) return key;
+    while (vt_registry_fact(theirs, NULL, 0) != NULL) theirs++;
+    if (i - N_FACTS - theirs >= N_CHECKS) return NULL;
+    f = &checks[i - N_FACTS - theirs];
+  }
+  if (n > 0) f->say(buffer, n);
+  return f->key;
+}
+
+const char *vt_doctor_key(uint32_t i) { return doctor_at(i, NULL, 0); }
 
 const char *vt_doctor_value(uint32_t i, char *buffer, size_t n) {
-  if (i >= N_FACTS || n == 0) return NULL;
-  facts[i].say(buffer, n);
+  if (n == 0 || doctor_at(i, buffer, n) == NULL) return NULL;
   return buffer;
 }

@@ -2,6 +2,7 @@
  * verb_backends.c - volta backends [PLUGIN.so...]: each device, what it declares, and whether it is
  * admitted. */
 #include <inttypes.h>
+#include <string.h>
 #include "cli_json.h"
 
 typedef struct listing {
@@ -72,7 +73,8 @@ static const char page_head[] =
     "refused when it is planned; what is declared is\n"
     "tried before it is first used, and a device that does not keep it is refused. "
     "[adding-a-backend.md](../adding-a-backend.md#capabilities) says which\n"
-    "steps need what. Plug-ins: `volta backends ./libfoo.so`.\n";
+    "steps need what. Plug-ins: `volta backends ./libfoo.so`. A GPU declares what `cpu` does, but "
+    "serves inference alone: `volta backends cuda`.\n";
 
 typedef const char *cell(const vt_backend_row *r, uint32_t i);
 static const char *yes(int is) { return is ? "yes" : "no"; }
@@ -89,16 +91,22 @@ static const char *serves_cell(const vt_backend_row *r, uint32_t i) { return (vo
 static const char *dense_cell(const vt_backend_row *r, uint32_t i) {
   return (void)i, yes(!r->dense_only);
 }
+static const char *rule_cell(const vt_backend_row *r, uint32_t i) {
+  return (void)r, (void)i, "---";
+}
 static const char *host_cell(const vt_backend_row *r, uint32_t i) {
   return (void)i, yes(r->shares_host);
 }
+
+/* The page is the same on every machine: what only some have a device for is not a column of it. */
+static int is_everywhere(const vt_backend_row *r) { return strncmp(r->name, "cuda:", 5) != 0; }
 
 static vt_status print_line(const char *head, cell *text, uint32_t k, cli_error *e) {
   cli_print("| %s |", head);
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
-    cli_print(" %s |", text != NULL ? text(&r, k) : r.name);
+    if (is_everywhere(&r)) cli_print(" %s |", text != NULL ? text(&r, k) : r.name);
   }
   cli_print("\n");
   return VT_OK;
@@ -107,9 +115,7 @@ static vt_status print_line(const char *head, cell *text, uint32_t k, cli_error 
 static vt_status print_markdown(cli_error *e) {
   cli_print("%s\n", page_head);
   VT_TRY(print_line("", NULL, 0, e));
-  cli_print("|---|");
-  for (uint32_t i = 0; i < vt_backend_count(); i++) cli_print("---|");
-  cli_print("\n");
+  VT_TRY(print_line("---", rule_cell, 0, e));
   for (uint32_t i = 0; i < VT_CAPABILITY_COUNT; i++)
     VT_TRY(print_line(vt_capability_name(i), capability_cell, i, e));
   VT_TRY(print_line("determinism", determinism_cell, 0, e));

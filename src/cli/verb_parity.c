@@ -65,13 +65,21 @@ static vt_status list_given(contest *c, const char *given, cli_error *e) {
   return VT_OK;
 }
 
+/* A device with memory of its own has no use for threads of the host. */
+static int has_threads(const char *backend) {
+  const vt_options o = {.size = sizeof o, .backend = backend};
+  vt_backend_row r = {.size = sizeof r};
+  vt_backend_row_of(&o, &r);
+  return !r.available || r.shares_host;
+}
+
 /* What the others are held to runs once, as it likes; a backend alone is held to itself. */
 static vt_status list_lanes(contest *c, const cli_planning *how, cli_error *e) {
   const uint32_t teams = how->n_threads > 0 ? how->n_threads : 1;
   c->lanes = calloc((size_t)c->n_wanted * teams + 1, sizeof *c->lanes);
   if (c->lanes == NULL) return cli_no_memory(e);
   for (uint32_t b = 0; b < c->n_wanted; b++) {
-    const int once = b == 0 && c->n_wanted > 1;
+    const int once = (b == 0 && c->n_wanted > 1) || (teams > 1 && !has_threads(c->wanted[b]));
     for (uint32_t t = 0; t < (once ? 1 : teams); t++)
       c->lanes[c->n++] = (lane){.wanted = c->wanted[b], .threads = once ? 0 : how->each[t]};
   }

@@ -195,6 +195,8 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   uint32_t devices = 0;
   snprintf(dev->name, sizeof dev->name, "%s:%u", row->name, ordinal);
   VT_TRY(count_devices(dev, row, &devices, d));
+  if (devices == 0 && dev->reason[0] != 0)
+    return VT_FAIL(d, VT_BACKEND, "backend '%s' has no device here: %s", row->name, dev->reason);
   if (ordinal >= devices)
     return VT_FAIL(d, VT_BACKEND, "backend '%s' has %u device%s, there is no number %u", row->name,
                    devices, devices == 1 ? "" : "s", ordinal);

@@ -17,6 +17,9 @@ const char *vt_registry_first(vt_kind kind);
 /* Whether a name could be opened, here or where there are other devices and files: 0 when it is
  * misspelt. */
 int vt_registry_knows(const char *name);
+/* What a backend says of this build and machine ("cuda.driver"): the key, NULL past the end; the
+ * sentence is looked for only where there is room for it. */
+const char *vt_registry_fact(uint32_t i, char *out, size_t n);
 
 /* ---- devices ---- */
 typedef struct vt_device vt_device;

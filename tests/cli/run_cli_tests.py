@@ -84,7 +84,8 @@ def environment(programs: dict, folder: str) -> dict:
     """Only what a command needs, so that the user's settings change nothing."""
     for name, path in programs.items():
         os.symlink(os.path.abspath(path), os.path.join(folder, name))
-    env = {"PATH": folder + ":" + os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TERM": "xterm"}
+    env = {"PATH": folder + ":" + os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TERM": "xterm",
+           "CUDA_VISIBLE_DEVICES": ""}  # what is printed is the same where there is a GPU
     for name, value in os.environ.items():
         if name.startswith(("ASAN_", "UBSAN_", "LSAN_", "TSAN_")):
             env[name] = value

@@ -162,6 +162,11 @@ $ volta backends --json | python3 -c 'import json,sys; print(*(sorted(b) for b i
 $ volta doctor | grep '^check\.' | grep -v '  ok' ; volta doctor > /dev/null
 $ volta doctor --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["ok"])'
 True
+$ volta doctor | sed -n 's/^\(cuda\.[a-z]*\)  *[^ ].*/\1/p'
+cuda.kernels
+cuda.driver
+cuda.devices
+cuda.nvrtc
 $ VOLTA_BACKEND=nosuch volta doctor | grep '^check'
 check.numerics        ok: no contraction, no reassociation, no flushing
 check.reference       ok: the reference runs every prim

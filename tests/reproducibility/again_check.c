@@ -2,7 +2,9 @@
  * again_check.c - a program gives for its inputs what it gave for them before, whatever it ran in
  * between, whatever its parameters were meanwhile, whoever runs beside it and however it is looked
  * at. What is kept from run to run - packed weights, plans - must never show.
- *   again_check ROOT BACKEND [ISA [THREADS]] */
+ *   again_check ROOT BACKEND [ISA [THREADS [RUNS]]]
+ * ISA may be `-`: the best there is. With RUNS every model is also run that often, and neither this
+ * process nor the device may have grown. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +199,54 @@ static void check_reference(const trial *t, digest first) {
   vt_program_free(p);
 }
 
-static void check_subject(const char *root, const subject *s, const vt_options *how) {
+/* ---- growth ---- */
+
+/* Pages of this process in memory; 0 where that is not told. */
+static long resident(void) {
+  long all = 0, here = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f == NULL) return 0;
+  if (fscanf(f, "%ld %ld", &all, &here) != 2) here = 0;
+  fclose(f);
+  return here;
+}
+
+/* Bytes that are free on the device; 0 where it shares the host's memory, which others use too. */
+static uint64_t device_free(const char *backend) {
+  char name[64];
+  snprintf(name, sizeof name, "%s%s", backend, strchr(backend, ':') == NULL ? ":0" : "");
+  for (uint32_t i = 0; i < vt_backend_count(); i++) {
+    vt_backend_row r = {.size = sizeof r};
+    vt_diag d = {0};
+    if (vt_backend_row_at(i, &r, &d) != VT_OK) die("backends", &d);
+    if (strcmp(r.name, name) == 0) return r.shares_host ? 0 : r.memory;
+  }
+  return 0;
+}
+
+/* What is made once is made in the first runs; a few pages may still be touched for the first time
+ * later, but not one a run. */
+enum { WARM = 20, PAGES = 64 };
+static void check_growth(const trial *t, digest first, long runs) {
+  vt_program *p = make(t, &t->how);
+  for (long i = 0; i < WARM; i++) (void)run(t, p);
+  const long pages = resident();
+  const uint64_t bytes = device_free(t->how.backend);
+  digest last = first;
+  for (long i = 0; i < runs; i++) last = run(t, p);
+  const long grown = resident() - pages;
+  const uint64_t left = device_free(t->how.backend);
+  expect(t, "after many runs it gives something else", first, last, 1);
+  checks++;
+  if (grown > PAGES || left < bytes) {
+    failures++;
+    printf("FAILED %s: after %ld runs the process has %ld more pages, the device %llu bytes less\n",
+           t->s->name, runs, grown, (unsigned long long)(left < bytes ? bytes - left : 0));
+  }
+  vt_program_free(p);
+}
+
+static void check_subject(const char *root, const subject *s, const vt_options *how, long runs) {
   char path[4096];
   vt_diag d = {0};
   trial t = {.s = s, .how = *how};
@@ -209,19 +258,21 @@ static void check_subject(const char *root, const subject *s, const vt_options *
   check_ways(&t, first);
   check_cache(&t, first);
   check_reference(&t, first);
+  if (runs > 0) check_growth(&t, first, runs);
   vt_model_free(t.m);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 3 || argc > 5) {
-    fprintf(stderr, "usage: again_check ROOT BACKEND [ISA [THREADS]]\n");
+  if (argc < 3 || argc > 6) {
+    fprintf(stderr, "usage: again_check ROOT BACKEND [ISA [THREADS [RUNS]]]\n");
     return 2;
   }
   const vt_options how = {.size = sizeof how,
                           .backend = argv[2],
-                          .isa = argc > 3 ? argv[3] : NULL,
+                          .isa = argc > 3 && strcmp(argv[3], "-") != 0 ? argv[3] : NULL,
                           .threads = argc > 4 ? (uint32_t)atoi(argv[4]) : 0};
-  for (int i = 0; i < SUBJECTS; i++) check_subject(argv[1], &subjects[i], &how);
+  const long runs = argc > 5 ? atol(argv[5]) : 0;
+  for (int i = 0; i < SUBJECTS; i++) check_subject(argv[1], &subjects[i], &how, runs);
   printf("again: %u comparisons of %d examples on", checks, SUBJECTS);
   for (int i = 2; i < argc; i++) printf(" %s", argv[i]);
   printf(": %u failures\n", failures);

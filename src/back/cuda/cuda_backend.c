@@ -11,11 +11,11 @@ vt_backend_query_fn vt_cuda_query;
 
 /* ---- devices ---- */
 
-/* No driver and no GPU are no failure here: there is nothing to count. */
+/* No driver and no GPU are no failure here: there is nothing to count, and why is said. */
 static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
   vt_diag d = {0};
-  (void)host;
   *out_count = vt_cuda_cards(&d);
+  if (*out_count == 0) (void)vt_cuda_refuse(host, VT_BACKEND, d.text);
   return VT_OK;
 }
 

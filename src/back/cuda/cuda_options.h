@@ -6,4 +6,6 @@
 #define VT_CUDA_OPTIONS_H
 #define VT_CUDA_OPTIONS "-fmad=false -ftz=false -prec-div=true -prec-sqrt=true"
 #define VT_CUDA_STANDARD "-std=c++17" /* what the texts are written in; no bit depends on it */
+/* For NVRTC alone, which knows no host: what is only declared for one counts as the device's. */
+#define VT_CUDA_NO_HOST "-default-device"
 #endif

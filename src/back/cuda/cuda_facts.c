@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_facts.c - what there is of CUDA in this build and on this machine, in words: each of these
+ * may be missing, and says so. */
+#include <stdio.h>
+#include "cuda_backend.h"
+#include "cuda_facts.h"
+#include "cuda_images.h"
+#include "cuda_nvrtc.h"
+
+void vt_cuda_say_driver(char *out, size_t n) {
+  const vt_cu *cu;
+  vt_diag why = {0};
+  if (vt_cu_get(&cu, &why) != VT_OK) {
+    snprintf(out, n, "missing: %s", why.text);
+  } else {
+    snprintf(out, n, "for CUDA %d.%d", cu->version / 1000, cu->version % 1000 / 10);
+  }
+}
+
+/* "0 NVIDIA H200 (9.0, 139 GiB)" */
+static int say_device(const vt_cu *cu, int i, char *out, size_t n) {
+  char name[96] = "?";
+  int device = 0, major = 0, minor = 0;
+  size_t bytes = 0;
+  (void)cu->cuDeviceGet(&device, i);
+  (void)cu->cuDeviceGetName(name, sizeof name, device);
+  (void)cu->cuDeviceGetAttribute(&major, VT_CU_ATTRIBUTE_MAJOR, device);
+  (void)cu->cuDeviceGetAttribute(&minor, VT_CU_ATTRIBUTE_MINOR, device);
+  (void)cu->cuDeviceTotalMem(&bytes, device);
+  return snprintf(out, n, "%s%d %.95s (%d.%d, %zu GiB)", i == 0 ? "" : "; ", i, name, major, minor,
+                  bytes >> 30);
+}
+
+void vt_cuda_say_devices(char *out, size_t n) {
+  vt_diag why = {0};
+  const vt_cu *cu;
+  const uint32_t total = vt_cuda_cards(&why);
+  size_t used = 0;
+  if (total == 0 || vt_cu_get(&cu, &why) != VT_OK) {
+    snprintf(out, n, "none");
+    return;
+  }
+  for (uint32_t i = 0; i < total && used < n; i++)
+    used += (size_t)say_device(cu, (int)i, out + used, n - used);
+}
+
+void vt_cuda_say_kernels(char *out, size_t n) {
+  if (vt_cuda_images_count == 0) {
+    snprintf(out, n, "missing: this build was made without nvcc");
+  } else if (vt_cuda_compiler[0] == 0) {
+    snprintf(out, n, "stand-ins: this build is for tests without a GPU");
+  } else {
+    snprintf(out, n, "%s, by %s", vt_cuda_architectures, vt_cuda_compiler);
+  }
+}
+
+void vt_cuda_say_nvrtc(char *out, size_t n) {
+  const vt_nvrtc *nvrtc;
+  vt_diag why = {0};
+  if (vt_nvrtc_get(&nvrtc, &why) == VT_OK) {
+    snprintf(out, n, "%d.%d", nvrtc->major, nvrtc->minor);
+  } else {
+    snprintf(out, n, "missing: %s; groups run step by step", why.text);
+  }
+}
