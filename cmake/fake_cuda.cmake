@@ -47,6 +47,11 @@ if(VOLTA_HOST_HAS_FMA)
   list(APPEND fake_cuda_kernel_flags -mfma)
 endif()
 
+# Shared memory is memory of a thread here, and more of it than fits beside the main program's: the
+# quicker ways to it are not for a library that is loaded later.
+list(APPEND fake_cuda_flags -ftls-model=global-dynamic)
+list(APPEND fake_cuda_kernel_flags -ftls-model=global-dynamic)
+
 set_source_files_properties(${fake_cuda_kernels} PROPERTIES LANGUAGE CXX)
 add_library(fake_cuda_kernels OBJECT ${fake_cuda_kernels})
 target_compile_options(fake_cuda_kernels PRIVATE -x c++ ${fake_cuda_kernel_flags})
