@@ -11,6 +11,7 @@
  *   cuda_memory.c    buffers, staging, copies
  *   cuda_program.c   steps bound to their handlers once, run many times, recorded and replayed
  *   cuda_launch.c    what handlers issue
+ *   cuda_copy.c      copies between tensors of one shape
  *   cuda_chain.c     pointwise steps, several of them as one where they can be compiled
  *
  * Handlers (handlers.def): which kernels do an op, and on what grid. They only issue work; nothing
@@ -161,6 +162,8 @@ vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *c
 
 /* The elements of one tensor into those of another of the same shape and type, any strides. */
 vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *from);
+/* The kernel for an element of so many bytes, of those that begin with the one for 1 byte. */
+uint32_t vt_cuda_by_bytes(uint32_t first, uint32_t bytes);
 /* A tensor without its axis `axis`, at place `i` along it. */
 vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i);
 

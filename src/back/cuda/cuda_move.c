@@ -1,30 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_move.c - copies between tensors of one shape. */
+ * cuda_move.c - bits that are copied to places known beforehand: each op says how its operands and
+ * its result see the same elements. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_copy.h"
+#include "gpu_fill.h"
 
-vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i) {
-  vt_view at = *v;
-  at.rank--;
-  at.data = (char *)v->data + i * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
-  for (uint32_t k = axis; k < at.rank; k++)
-    at.dim[k] = v->dim[k + 1], at.stride[k] = v->stride[k + 1];
-  at.dim[at.rank] = at.stride[at.rank] = 0;
-  return at;
+vt_status vt_cuda_run_literal(vt_cuda_call *c) {
+  const vt_attr_literal *a = c->attrs;
+  const vt_gpu_fill args = {
+      .to = c->out->data, .bits = (uint64_t)a->bits, .bytes = vt_cuda_bytes_of(c->out->dtype)};
+  return vt_cuda_launch(c, VT_GPU_put, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
 }
 
-static uint32_t kernel_of(uint32_t bytes) {
-  return bytes == 1 ? VT_GPU_copy_1 : bytes == 2 ? VT_GPU_copy_2 : bytes == 4 ? VT_GPU_copy_4 : VT_GPU_copy_8;
+/* ---- views ---- */
+
+/* `n` places of a tensor along an axis, from place `first` on. */
+static vt_view part_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
+  vt_view part = *v;
+  part.dim[axis] = n;
+  part.data = (char *)v->data + first * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
+  return part;
 }
 
-vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *from) {
-  const vt_view *const all[2] = {to, from};
-  const uint32_t bytes = vt_cuda_bytes_of(to->dtype);
-  const vt_gpu_copy args = {.to = to->data, .from = from->data, .walk = vt_cuda_walk(all, 2)};
-  if (vt_cuda_is_dense(to) && vt_cuda_is_dense(from))
-    return vt_cuda_move(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
-  return vt_cuda_launch(c, kernel_of(bytes), vt_cuda_line(c, args.walk.n, 4, 256), &args);
+/* What is dense in another shape of as many elements. */
+static vt_view reshaped(const vt_view *v, const vt_view *like) {
+  vt_view as = *like;
+  int64_t step = 1;
+  as.data = v->data;
+  for (uint32_t i = as.rank; i-- > 0; step *= as.dim[i]) as.stride[i] = step;
+  return as;
+}
+
+/* ---- ops that are one copy, or a few ---- */
+
+/* The operand in the shape of the result, repeated along axes of length 1 and along new ones. */
+vt_status vt_cuda_run_broadcast(vt_cuda_call *c) {
+  const vt_view *x = &c->in[0], *y = c->out;
+  const uint32_t lead = y->rank - x->rank;
+  vt_view wide = *y;
+  wide.data = x->data;
+  for (uint32_t i = 0; i < y->rank; i++)
+    wide.stride[i] = i < lead || x->dim[i - lead] == 1 ? 0 : x->stride[i - lead];
+  return vt_cuda_copy_view(c, y, &wide);
 }
 
 vt_status vt_cuda_run_transpose(vt_cuda_call *c) {
@@ -35,4 +53,101 @@ vt_status vt_cuda_run_transpose(vt_cuda_call *c) {
     from.dim[i] = c->in[0].dim[axis], from.stride[i] = c->in[0].stride[axis];
   }
   return vt_cuda_copy_view(c, &c->out[0], &from);
+}
+
+/* A step that is never taken may be too large to multiply. */
+vt_status vt_cuda_run_slice(vt_cuda_call *c) {
+  const vt_attr_slice *a = c->attrs;
+  vt_view part = c->in[0];
+  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  for (uint32_t i = 0; i < part.rank; i++) {
+    part = part_of(&part, i, a->start.v[i], c->out->dim[i]);
+    if (a->step.n != 0 && c->out->dim[i] > 1) part.stride[i] *= a->step.v[i];
+  }
+  return vt_cuda_copy_view(c, c->out, &part);
+}
+
+vt_status vt_cuda_run_concat(vt_cuda_call *c) {
+  const uint32_t axis = (uint32_t)((const vt_attr_axis *)c->attrs)->axis;
+  int64_t at = 0;
+  for (uint32_t i = 0; i < c->n_in; at += c->in[i++].dim[axis]) {
+    const vt_view part = part_of(c->out, axis, at, c->in[i].dim[axis]);
+    VT_TRY(vt_cuda_copy_view(c, &part, &c->in[i]));
+  }
+  return VT_OK;
+}
+
+vt_status vt_cuda_run_flip(vt_cuda_call *c) {
+  const vt_attr_list *axes = &((const vt_attr_axes *)c->attrs)->axes;
+  vt_view turned = c->in[0];
+  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  for (uint32_t i = 0; i < turned.rank; i++) {
+    int named = axes->n == 0;
+    for (int64_t k = 0; k < axes->n; k++) named |= axes->v[k] == (int64_t)i;
+    if (!named) continue;
+    turned = part_of(&turned, i, turned.dim[i] - 1, turned.dim[i]);
+    turned.stride[i] = -turned.stride[i];
+  }
+  return vt_cuda_copy_view(c, c->out, &turned);
+}
+
+/* What is dense may be seen in the shape of the other one. */
+vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
+  const vt_view *x = &c->in[0], *y = c->out;
+  if (vt_cuda_is_dense(y)) {
+    const vt_view as = reshaped(y, x);
+    return vt_cuda_copy_view(c, &as, x);
+  }
+  if (vt_cuda_is_dense(x)) {
+    const vt_view as = reshaped(x, y);
+    return vt_cuda_copy_view(c, y, &as);
+  }
+  const vt_gpu_reshape args = {.to = y->data,
+                               .from = x->data,
+                               .to_walk = vt_cuda_walk(&y, 1),
+                               .from_walk = vt_cuda_walk(&x, 1)};
+  return vt_cuda_launch(c, vt_cuda_by_bytes(VT_GPU_reshape_1, vt_cuda_bytes_of(y->dtype)),
+                        vt_cuda_line(c, args.to_walk.n, 1, 256), &args);
+}
+
+/* ---- x in a frame, and x again and again ---- */
+
+static vt_status frame(vt_cuda_call *c, uint32_t kernel, const vt_attr_list *low) {
+  const vt_view *x = &c->in[0], *y = c->out;
+  vt_gpu_frame args = {.to = y->data,
+                       .from = x->data,
+                       .value = c->n_in > 1 ? c->in[1].data : NULL,
+                       .n = vt_cuda_count(y),
+                       .rank = y->rank};
+  for (uint32_t i = 0; i < y->rank; i++) {
+    args.dim[i] = y->dim[i], args.x_dim[i] = x->dim[i];
+    args.low[i] = low == NULL ? 0 : low->v[i];
+    args.to_stride[i] = y->stride[i], args.from_stride[i] = x->stride[i];
+  }
+  return vt_cuda_launch(c, vt_cuda_by_bytes(kernel, vt_cuda_bytes_of(y->dtype)),
+                        vt_cuda_line(c, args.n, 1, 256), &args);
+}
+
+vt_status vt_cuda_run_pad(vt_cuda_call *c) {
+  return frame(c, VT_GPU_pad_1, &((const vt_attr_pad *)c->attrs)->low);
+}
+
+vt_status vt_cuda_run_tile(vt_cuda_call *c) { return frame(c, VT_GPU_tile_1, NULL); }
+
+/* ---- iota ---- */
+
+/* The number of an element is its place in a tensor of one axis that all the others share. */
+vt_status vt_cuda_run_iota(vt_cuda_call *c) {
+  const vt_view *y = c->out;
+  const int64_t asked = ((const vt_attr_iota *)c->attrs)->axis;
+  const uint32_t axis = (uint32_t)(asked < 0 ? asked + (int64_t)y->rank : asked);
+  vt_view numbers = *y;
+  for (uint32_t i = 0; i < y->rank; i++) numbers.stride[i] = i == axis;
+  const vt_view *const all[2] = {y, &numbers};
+  const vt_gpu_count args = {.to = y->data, .walk = vt_cuda_walk(all, 2)};
+  const uint32_t kernel = y->dtype == VT_DTYPE_I32   ? VT_GPU_iota_i32
+                          : y->dtype == VT_DTYPE_I64 ? VT_GPU_iota_i64
+                          : y->dtype == VT_DTYPE_F32 ? VT_GPU_iota_f32
+                                                     : VT_GPU_iota_f64;
+  return vt_cuda_launch(c, kernel, vt_cuda_line(c, args.walk.n, 4, 256), &args);
 }

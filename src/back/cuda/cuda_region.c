@@ -9,8 +9,8 @@ static vt_status copy(vt_cuda_call *c, const vt_view *to, const vt_view *from) {
 }
 
 static vt_status put_index(vt_cuda_call *c, const vt_view *to, int64_t i) {
-  const vt_gpu_fill args = {.to = to->data, .bits = (uint64_t)i};
-  return vt_cuda_launch(c, VT_GPU_put_8, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
+  const vt_gpu_fill args = {.to = to->data, .bits = (uint64_t)i, .bytes = 8};
+  return vt_cuda_launch(c, VT_GPU_put, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
 }
 
 /* The results of a body never lie where its arguments do, so they may be copied one by one. */

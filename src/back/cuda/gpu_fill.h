@@ -7,5 +7,6 @@
 typedef struct vt_gpu_fill {
   void *to;
   uint64_t bits;
+  uint32_t bytes, reserved; /* of the element: 1, 2, 4 or 8 */
 } vt_gpu_fill;
 #endif

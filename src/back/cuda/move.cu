@@ -4,7 +4,10 @@
 #include "gpu_copy.h"
 #include "gpu_fill.h"
 
-template <class T> VT_GPU_FN void copy(const vt_gpu_copy &a) {
+// ---- copies ----
+
+template <class T>
+VT_GPU_FN void copy(const vt_gpu_copy &a) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
     int64_t at[2];
     vt_places<2>(a.walk, i, at);
@@ -16,7 +19,140 @@ VT_KERNEL(copy_1, vt_gpu_copy, 256) { copy<uint8_t>(a); }
 VT_KERNEL(copy_2, vt_gpu_copy, 256) { copy<uint16_t>(a); }
 VT_KERNEL(copy_4, vt_gpu_copy, 256) { copy<uint32_t>(a); }
 VT_KERNEL(copy_8, vt_gpu_copy, 256) { copy<uint64_t>(a); }
+VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy<uint4>(a); }
 
-VT_KERNEL(put_8, vt_gpu_fill, 32) {
-  if (threadIdx.x == 0) *(uint64_t *)a.to = a.bits;
+// ---- planes turned over: read along rows, written along columns, through shared memory ----
+
+enum { LINES = 256 / VT_GPU_TURN };  // that the threads of a block have at a time
+
+// A square of a plane, its first row and column.
+typedef struct square {
+  int64_t row, column, to, from;
+} square;
+
+VT_GPU_FN square square_of(const vt_gpu_turn &a, int64_t i) {
+  const int64_t across = (a.columns + VT_GPU_TURN - 1) / VT_GPU_TURN;
+  const int64_t down = (a.rows + VT_GPU_TURN - 1) / VT_GPU_TURN;
+  const int64_t plane = i / (across * down), rest = i - plane * across * down;
+  int64_t at[2];
+  vt_places<2>(a.walk, plane, at);
+  return {rest / across * VT_GPU_TURN, rest % across * VT_GPU_TURN, at[0], at[1]};
+}
+
+template <class T>
+VT_GPU_FN void turn(const vt_gpu_turn &a, T (*tile)[VT_GPU_TURN + 1]) {
+  const int64_t across = (a.columns + VT_GPU_TURN - 1) / VT_GPU_TURN;
+  const int64_t n = a.walk.n * across * ((a.rows + VT_GPU_TURN - 1) / VT_GPU_TURN);
+  const int lane = (int)threadIdx.x % VT_GPU_TURN, line = (int)threadIdx.x / VT_GPU_TURN;
+  for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+    const square s = square_of(a, i);
+    const T *from = (const T *)a.from + s.from + s.row;
+    T *to = (T *)a.to + s.to + s.column;
+    for (int k = line; k < VT_GPU_TURN; k += LINES)
+      if (s.row + lane < a.rows && s.column + k < a.columns)
+        tile[k][lane] = from[(s.column + k) * a.from_column + lane];
+    __syncthreads();
+    for (int k = line; k < VT_GPU_TURN; k += LINES)
+      if (s.row + k < a.rows && s.column + lane < a.columns)
+        to[(s.row + k) * a.to_row + lane] = tile[lane][k];
+    __syncthreads();
+  }
+}
+
+#define TURN(name, T)                                \
+  VT_KERNEL(name, vt_gpu_turn, 256) {                \
+    __shared__ T tile[VT_GPU_TURN][VT_GPU_TURN + 1]; \
+    turn<T>(a, tile);                                \
+  }
+TURN(turn_1, uint8_t)
+TURN(turn_2, uint16_t)
+TURN(turn_4, uint32_t)
+TURN(turn_8, uint64_t)
+
+// ---- two shapes ----
+
+template <class T>
+VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
+  for (int64_t i = vt_gpu_first(); i < a.to_walk.n; i += vt_gpu_apart()) {
+    int64_t to[1], from[1];
+    vt_places<1>(a.to_walk, i, to);
+    vt_places<1>(a.from_walk, i, from);
+    ((T *)a.to)[to[0]] = ((const T *)a.from)[from[0]];
+  }
+}
+
+VT_KERNEL(reshape_1, vt_gpu_reshape, 256) { reshape<uint8_t>(a); }
+VT_KERNEL(reshape_2, vt_gpu_reshape, 256) { reshape<uint16_t>(a); }
+VT_KERNEL(reshape_4, vt_gpu_reshape, 256) { reshape<uint32_t>(a); }
+VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape<uint64_t>(a); }
+
+// ---- x in a frame, and x again and again ----
+
+template <class T>
+VT_GPU_FN void pad(const vt_gpu_frame &a) {
+  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_apart()) {
+    int64_t to = 0, from = 0, rest = i;
+    bool within = true;
+    for (int r = (int)a.rank - 1; r >= 0; r--) {
+      const int64_t up = rest / a.dim[r], here = rest - up * a.dim[r], x = here - a.low[r];
+      to += here * a.to_stride[r];
+      within = within && x >= 0 && x < a.x_dim[r];
+      from += x * a.from_stride[r];
+      rest = up;
+    }
+    ((T *)a.to)[to] = within ? ((const T *)a.from)[from] : *(const T *)a.value;
+  }
+}
+
+VT_KERNEL(pad_1, vt_gpu_frame, 256) { pad<uint8_t>(a); }
+VT_KERNEL(pad_2, vt_gpu_frame, 256) { pad<uint16_t>(a); }
+VT_KERNEL(pad_4, vt_gpu_frame, 256) { pad<uint32_t>(a); }
+VT_KERNEL(pad_8, vt_gpu_frame, 256) { pad<uint64_t>(a); }
+
+template <class T>
+VT_GPU_FN void tile(const vt_gpu_frame &a) {
+  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_apart()) {
+    int64_t to = 0, from = 0, rest = i;
+    for (int r = (int)a.rank - 1; r >= 0; r--) {
+      const int64_t up = rest / a.dim[r], here = rest - up * a.dim[r];
+      to += here * a.to_stride[r];
+      from += here % a.x_dim[r] * a.from_stride[r];
+      rest = up;
+    }
+    ((T *)a.to)[to] = ((const T *)a.from)[from];
+  }
+}
+
+VT_KERNEL(tile_1, vt_gpu_frame, 256) { tile<uint8_t>(a); }
+VT_KERNEL(tile_2, vt_gpu_frame, 256) { tile<uint16_t>(a); }
+VT_KERNEL(tile_4, vt_gpu_frame, 256) { tile<uint32_t>(a); }
+VT_KERNEL(tile_8, vt_gpu_frame, 256) { tile<uint64_t>(a); }
+
+// ---- numbers ----
+
+VT_GPU_FN void number(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
+VT_GPU_FN void number(int64_t i, int64_t *to) { *to = i; }
+VT_GPU_FN void number(int64_t i, float *to) { *to = __ll2float_rn(i); }
+VT_GPU_FN void number(int64_t i, double *to) { *to = __ll2double_rn(i); }
+
+template <class T>
+VT_GPU_FN void count(const vt_gpu_count &a) {
+  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
+    int64_t at[2];
+    vt_places<2>(a.walk, i, at);
+    number(at[1], (T *)a.to + at[0]);
+  }
+}
+
+VT_KERNEL(iota_i32, vt_gpu_count, 256) { count<int32_t>(a); }
+VT_KERNEL(iota_i64, vt_gpu_count, 256) { count<int64_t>(a); }
+VT_KERNEL(iota_f32, vt_gpu_count, 256) { count<float>(a); }
+VT_KERNEL(iota_f64, vt_gpu_count, 256) { count<double>(a); }
+
+VT_KERNEL(put, vt_gpu_fill, 32) {
+  if (threadIdx.x != 0) return;
+  if (a.bytes == 1) *(uint8_t *)a.to = (uint8_t)a.bits;
+  if (a.bytes == 2) *(uint16_t *)a.to = (uint16_t)a.bits;
+  if (a.bytes == 4) *(uint32_t *)a.to = (uint32_t)a.bits;
+  if (a.bytes == 8) *(uint64_t *)a.to = a.bits;
 }
