@@ -86,3 +86,11 @@ foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda ${fake_cuda_tests})
   endif()
 endforeach()
 target_link_libraries(fake_cuda PRIVATE Threads::Threads)
+
+# The tests of the backend find it as the driver.
+file(GLOB cuda_test_sources CONFIGURE_DEPENDS src/back/cuda/*_test.c)
+foreach(source ${cuda_test_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_dependencies(${name} fake_cuda)
+  set_property(TEST unit/${name} APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)
+endforeach()
