@@ -71,7 +71,7 @@ foreach(source ${fake_cuda_test_sources})
 endforeach()
 
 foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda ${fake_cuda_tests})
-  target_include_directories(${target} PRIVATE tests/fake_cuda src/back/cuda src/num src/base src/op
+  target_include_directories(${target} PRIVATE tests/fake_cuda src/back/cuda src/emit src/num src/base src/op
     include ${GENERATED} include/volta ${GENERATED}/volta)
   add_dependencies(${target} volta_ops_h)
   if(VOLTA_SANITIZE)
