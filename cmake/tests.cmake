@@ -18,6 +18,7 @@ room_tests(ir ir)
 room_tests(front front)
 room_tests(pass pass vt_api) # graphs are written as text, constants are run
 room_tests(plan plan)
+room_tests(emit emit)
 room_tests(back_null back/null)
 room_tests(back_reference back/reference)
 room_tests(back_island back/island)
