@@ -62,4 +62,33 @@ VT_GPU_FN float vt_chunks_sum(const float *part, int chunks) {
   for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) s = s + part[c];
   return vt_lanes_join<vt_way_sum<float>>(s);
 }
+
+/* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
+
+/* Half a chunk at once, so that two blocks have registers for it. */
+enum { VT_HALF_STEPS = VT_GPU_LANES / 2, VT_HALF = VT_HALF_STEPS * VT_GPU_LANES };
+
+VT_GPU_FN int vt_half_count(const vt_gpu_rows &a, int64_t first) {
+  return a.n <= first ? 0 : a.n - first < VT_HALF ? (int)(a.n - first) : VT_HALF;
+}
+/* Whether the half chunk from `first` on is one that stays. Each thread keeps for itself. */
+VT_GPU_FN bool vt_half_stays(const vt_gpu_rows &a, int64_t first) {
+  return first < (int64_t)a.keep * VT_GPU_CHUNK;
+}
+VT_GPU_FN void vt_half_keep(float *kept, int64_t first, const float (&v)[VT_HALF_STEPS]) {
+  VT_UNROLL
+  for (int k = 0; k < VT_HALF_STEPS; k++) kept[first + k * VT_GPU_LANES + vt_lane()] = v[k];
+}
+VT_GPU_FN void vt_half_load(const vt_gpu_rows &a, const vt_row &row, const float *kept,
+                            int64_t first, float none, float (&v)[VT_HALF_STEPS]) {
+  if (!vt_half_stays(a, first)) {
+    vt_row_load<VT_HALF_STEPS>(row.x + first, vt_half_count(a, first), none, v);
+    return;
+  }
+  VT_UNROLL
+  for (int k = 0; k < VT_HALF_STEPS; k++) v[k] = kept[first + k * VT_GPU_LANES + vt_lane()];
+}
+VT_GPU_FN int vt_row_chunks(const vt_gpu_rows &a) {
+  return (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK);
+}
 #endif
