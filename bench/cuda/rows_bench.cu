@@ -85,7 +85,8 @@ static void launch(const kernels &k, vt_gpu_rows a) {
     a.keep = (uint32_t)std::min<int64_t>(chunks, ((shared_most + 1024) / 2 - 1024 - 8704) / 4096);
     check(cudaFuncSetAttribute((const void *)k.longer, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int)a.keep * 4096));
-    k.longer<<<grid, VT_GPU_LONG_WARPS * 32, a.keep * 4096>>>(a);
+    const int64_t turns = (chunks + VT_GPU_LONG_WARPS - 1) / VT_GPU_LONG_WARPS;
+    k.longer<<<grid, (unsigned)((chunks + turns - 1) / turns) * 32, a.keep * 4096>>>(a);
   }
 }
 

@@ -102,31 +102,33 @@ VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
     norm_row<STEPS>(a, vt_row_of(a, line, 0), 1, nullptr);
 }
 
-VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_warps<8>(a); }
-VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_warps<16>(a); }
-VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_warps<24>(a); }
-VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_warps<32>(a); }
+VT_KERNEL_BESIDE(norm_8, vt_gpu_rows, 128, 8) { norm_warps<8>(a); }
+VT_KERNEL_BESIDE(norm_16, vt_gpu_rows, 128, 8) { norm_warps<16>(a); }
+VT_KERNEL_BESIDE(norm_24, vt_gpu_rows, 128, 6) { norm_warps<24>(a); }
+VT_KERNEL_BESIDE(norm_32, vt_gpu_rows, 128, 5) { norm_warps<32>(a); }
 /* Without a mean the warps meet once a row, so the rooms of two rows take turns. */
-VT_KERNEL(norm_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
+VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES, 2) {
   __shared__ float room[4 * VT_GPU_LANES];
   int turn = 0;
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn = 1 - turn)
-    norm_row<VT_GPU_LANES>(a, vt_row_of(a, line, vt_warp()), (int)blockDim.x / VT_GPU_LANES,
+    norm_row<VT_GPU_LANES>(a, vt_row_of(a, line, vt_warp()), vt_warps(),
                            room + turn * 2 * VT_GPU_LANES);
 }
 
 /* ---- long rows ---- */
 
+enum { STRETCH = 16 }; /* elements of a lane at once */
+
 /* S(x) chunk by chunk into `part`, and what stays is kept. */
 VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, float *kept, float *part) {
-  float v[VT_HALF_STEPS];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += VT_GPU_LONG_WARPS) {
+  float v[STRETCH];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
     float s = 0;
-    for (int half = 0; half < VT_GPU_CHUNK; half += VT_HALF) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half;
-      vt_row_load<VT_HALF_STEPS>(row.x + first, vt_half_count(a, first), 0, v);
-      if (vt_half_stays(a, first)) vt_half_keep(kept, first, v);
-      s = total<VT_HALF_STEPS>(v, s);
+    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_row_load<STRETCH>(row.x + first, vt_stretch_count<STRETCH>(a, first), 0, v);
+      if (vt_stretch_stays(a, first)) vt_stretch_keep<STRETCH>(kept, first, v);
+      s = total<STRETCH>(v, s);
     }
     s = vt_lanes_join<vt_way_sum<float>>(s);
     if (vt_lane() == 0) part[c] = s;
@@ -135,13 +137,13 @@ VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, float *kept, f
 
 VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
                             float *part) {
-  float v[VT_HALF_STEPS];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += VT_GPU_LONG_WARPS) {
+  float v[STRETCH];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
     float s = 0;
-    for (int half = 0; half < VT_GPU_CHUNK; half += VT_HALF) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half;
-      vt_half_load(a, row, kept, first, 0, v);
-      s = centre<VT_HALF_STEPS>(v, u, vt_half_count(a, first), s);
+    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_stretch_load<STRETCH>(a, row, kept, first, 0, v);
+      s = centre<STRETCH>(v, u, vt_stretch_count<STRETCH>(a, first), s);
     }
     s = vt_lanes_join<vt_way_sum<float>>(s);
     if (vt_lane() == 0) part[c] = s;
@@ -151,14 +153,14 @@ VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_row &row, const float
 VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
                         float r) {
   const affine f = affine_of(a, row.line);
-  float v[VT_HALF_STEPS];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += VT_GPU_LONG_WARPS)
-    for (int half = 0; half < VT_GPU_CHUNK; half += VT_HALF) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half;
-      vt_half_load(a, row, kept, first, 0, v);
+  float v[STRETCH];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_stretch_load<STRETCH>(a, row, kept, first, 0, v);
       VT_UNROLL
-      for (int k = 0; k < VT_HALF_STEPS; k++) v[k] = v[k] - u;
-      put_row<VT_HALF_STEPS>(a, f, v, r, first, row.y + first, vt_half_count(a, first));
+      for (int k = 0; k < STRETCH; k++) v[k] = v[k] - u;
+      put_row<STRETCH>(a, f, v, r, first, row.y + first, vt_stretch_count<STRETCH>(a, first));
     }
 }
 

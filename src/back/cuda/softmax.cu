@@ -131,8 +131,7 @@ VT_GPU_FN void softmax_block(const vt_gpu_rows &a) {
   __shared__ float room[2 * VT_GPU_LANES];
   const vt_exp_entry table = vt_exp_ready();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x)
-    softmax_row<VT_GPU_LANES, LOGS>(vt_row_of(a, line, vt_warp()), table,
-                                    (int)blockDim.x / VT_GPU_LANES, room);
+    softmax_row<VT_GPU_LANES, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warps(), room);
 }
 
 VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_warps<8, false>(a); }
@@ -150,15 +149,19 @@ VT_KERNEL(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
 
 /* ---- long rows ---- */
 
+/* Elements of a lane at once: as many as wait for memory; fewer where exponentials take registers.
+ */
+enum { WIDE = 16, NARROW = 8 };
+
 VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, float *kept) {
-  float m = -INFINITY, v[VT_HALF_STEPS];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += VT_GPU_LONG_WARPS)
-    for (int half = 0; half < VT_GPU_CHUNK; half += VT_HALF) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half;
-      vt_row_load<VT_HALF_STEPS>(row.x + first, vt_half_count(a, first), -INFINITY, v);
-      if (vt_half_stays(a, first)) vt_half_keep(kept, first, v);
+  float m = -INFINITY, v[WIDE];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += WIDE * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_row_load<WIDE>(row.x + first, vt_stretch_count<WIDE>(a, first), -INFINITY, v);
+      if (vt_stretch_stays(a, first)) vt_stretch_keep<WIDE>(kept, first, v);
       VT_UNROLL
-      for (int k = 0; k < VT_HALF_STEPS; k++) m = max(m, v[k]);
+      for (int k = 0; k < WIDE; k++) m = max(m, v[k]);
     }
   return vt_lanes_most(m);
 }
@@ -167,15 +170,15 @@ VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, float *kept) 
  * again. */
 VT_GPU_FN void long_exps(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
                          float *kept, float *part) {
-  float v[VT_HALF_STEPS];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += VT_GPU_LONG_WARPS) {
+  float v[NARROW];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
     float s = 0;
-    for (int half = 0; half < VT_GPU_CHUNK; half += VT_HALF) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half;
-      vt_half_load(a, row, kept, first, -INFINITY, v);
-      exp_chunk<VT_HALF_STEPS>(table, row.x + first, vt_half_count(a, first), m, v);
-      if (vt_half_stays(a, first) && !a.logs) vt_half_keep(kept, first, v);
-      s = lane_sum<VT_HALF_STEPS>(v, s);
+    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_stretch_load<NARROW>(a, row, kept, first, -INFINITY, v);
+      exp_chunk<NARROW>(table, row.x + first, vt_stretch_count<NARROW>(a, first), m, v);
+      if (vt_stretch_stays(a, first) && !a.logs) vt_stretch_keep<NARROW>(kept, first, v);
+      s = lane_sum<NARROW>(v, s);
     }
     s = vt_lanes_join<vt_way_sum<float>>(s);
     if (vt_lane() == 0) part[c] = s;
@@ -184,25 +187,25 @@ VT_GPU_FN void long_exps(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry t
 
 VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
                            float sum, const float *kept) {
-  float v[VT_HALF_STEPS];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += VT_GPU_LONG_WARPS)
-    for (int half = 0; half < VT_GPU_CHUNK; half += VT_HALF) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half;
-      const int count = vt_half_count(a, first);
-      vt_half_load(a, row, kept, first, -INFINITY, v);
-      if (!vt_half_stays(a, first)) exp_chunk<VT_HALF_STEPS>(table, row.x + first, count, m, v);
-      share_chunk<VT_HALF_STEPS>(v, sum, row.y + first, count);
+  float v[NARROW];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      const int count = vt_stretch_count<NARROW>(a, first);
+      vt_stretch_load<NARROW>(a, row, kept, first, -INFINITY, v);
+      if (!vt_stretch_stays(a, first)) exp_chunk<NARROW>(table, row.x + first, count, m, v);
+      share_chunk<NARROW>(v, sum, row.y + first, count);
     }
 }
 
 VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_row &row, float m, float l,
                          const float *kept) {
-  float v[VT_HALF_STEPS];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += VT_GPU_LONG_WARPS)
-    for (int half = 0; half < VT_GPU_CHUNK; half += VT_HALF) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half;
-      vt_half_load(a, row, kept, first, 0, v);
-      lower_chunk<VT_HALF_STEPS>(v, m, l, row.y + first, vt_half_count(a, first));
+  float v[NARROW];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_stretch_load<NARROW>(a, row, kept, first, 0, v);
+      lower_chunk<NARROW>(v, m, l, row.y + first, vt_stretch_count<NARROW>(a, first));
     }
 }
 
@@ -214,7 +217,7 @@ VT_KERNEL_BESIDE(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) 
   float *kept = vt_shared<float>();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
     const vt_row row = vt_row_of(a, line, 0);
-    const float m = vt_warps_most(long_most(a, row, kept), VT_GPU_LONG_WARPS, room);
+    const float m = vt_warps_most(long_most(a, row, kept), vt_warps(), room);
     long_exps(a, row, table, m, kept, part);
     __syncthreads();
     const float sum = vt_chunks_sum(part, vt_row_chunks(a));
