@@ -25,7 +25,7 @@ string(REGEX MATCH "VT_CUDA_OPTIONS \"([^\"]*)\"" cuda_match "${cuda_text}")
 string(REPLACE " " ";" cuda_options "${CMAKE_MATCH_1}")
 string(REGEX MATCH "VT_CUDA_STANDARD \"([^\"]*)\"" cuda_match "${cuda_text}")
 set(cuda_flags ${CMAKE_MATCH_1} -O3 ${cuda_options} -Werror all-warnings
-  -I${cuda_room} -I${CMAKE_SOURCE_DIR}/src/num)
+  -I${cuda_room} -I${CMAKE_SOURCE_DIR}/src/emit -I${CMAKE_SOURCE_DIR}/src/num)
 
 # A module for each row VT_GPU_MODULE(name) of kernels.def, in that order; it is name.cu.
 file(STRINGS ${cuda_room}/kernels.def cuda_rows REGEX "^VT_GPU_MODULE\\(")
@@ -191,7 +191,7 @@ if(cuda_archs)
 endif()
 
 # ---- texts: what a kernel that NVRTC compiles may include ----
-file(GLOB cuda_texts CONFIGURE_DEPENDS src/num/*.inc ${cuda_room}/gpu_*.h ${cuda_room}/gpu_*.cuh
+file(GLOB cuda_texts CONFIGURE_DEPENDS src/num/*.inc src/emit/*.inc src/emit/*.def ${cuda_room}/gpu_*.h ${cuda_room}/gpu_*.cuh
   ${cuda_room}/gpu_*.inc)
 list(FILTER cuda_texts EXCLUDE REGEX "_test\\.inc$|/gpu_stdint\\.h$")
 foreach(name functions.def shorts.def vt_core.h vt_dot.h vt_num.h vt_short.h vt_words_cuda.h)

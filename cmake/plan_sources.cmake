@@ -1,6 +1,6 @@
 # Part of the build makes plan_sources.inc: a hash of the sources that decide what a plan looks like,
 # which enters the keys of cached plans. Run as a script (-DROOT=... -DOUT=...) it writes the file.
-set(plan_rooms base num op ir front pass plan gate api back/null back/reference back/island back/cpu back/cuda)
+set(plan_rooms base num op ir front pass plan gate api emit back/null back/reference back/island back/cpu back/cuda)
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.20)
   set(all "")

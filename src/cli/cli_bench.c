@@ -8,7 +8,7 @@
 
 /* ---- rows ---- */
 
-#define BENCH_ROW(kind, m, n, k)
+#define BENCH_ROW(suite, kind, m, n, k)
 #define BENCH_KIND(kind, dims, shape, peer, m, n, k, inputs, weights, result)   \
   static const cli_kind kind_##kind = {#kind,  shape, inputs,          weights, \
                                        result, dims,  CLI_PEER_##peer, {m, n, k}};
@@ -18,11 +18,11 @@
 
 const cli_work cli_works[] = {
 #define BENCH_KIND(kind, dims, shape, peer, m, n, k, inputs, weights, result)
-#define BENCH_ROW(kind, m, n, k) {&kind_##kind, {m, n, k}},
+#define BENCH_ROW(suite, kind, m, n, k) {#suite, &kind_##kind, {m, n, k}},
 #include "bench.def"
 #undef BENCH_KIND
 #undef BENCH_ROW
-    {NULL, {0, 0, 0}}};
+    {NULL, NULL, {0, 0, 0}}};
 
 cli_work cli_work_least(const cli_work *w) {
   cli_work less = *w;

@@ -17,6 +17,7 @@ typedef struct cli_kind {
 } cli_kind;
 
 typedef struct cli_work {
+  const char *suite;    /* "cpu", "cuda" */
   const cli_kind *kind; /* NULL ends the list */
   int64_t size[3];
 } cli_work;
@@ -80,6 +81,9 @@ typedef struct cli_stage {
 vt_status cli_stage_open(const cli_work *w, const cli_place *where, cli_stage *out,
                          cli_error *e) VT_NODISCARD;
 void cli_stage_close(cli_stage *s);
+/* What a tensor costs on its way in, a step and the way out, from one element to a million: on the
+ * backend, and beside it the run on the CPU (cli_small.c). Prints. */
+vt_status cli_small(const char *backend, int as_json, cli_error *e) VT_NODISCARD;
 /* Holds the backend to the reference, bit for bit, at the least sizes of the kind. */
 vt_status cli_work_check(const cli_work *w, const cli_place *where, cli_error *e) VT_NODISCARD;
 

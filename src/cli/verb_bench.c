@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_bench.c - volta bench [SUITE [MODEL]]: how long work takes. The suite `cpu` has the rows of
- * bench.def, `model` is a model of the user's with parameters and inputs that are drawn. Everything
+ * verb_bench.c - volta bench [SUITE [MODEL]]: how long work takes. The suites `cpu` and `cuda` have
+ * rows in bench.def, `model` is a model of the user's with parameters and inputs that are drawn. Everything
  * is measured through volta.h, as whoever calls it meets it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ typedef struct bench {
 
 /* ---- flags ---- */
 
-static const char *const suites[] = {"cpu", "model", NULL};
+static const char *const suites[] = {"cpu", "cuda", "model", NULL};
+enum { CPU, CUDA, MODEL };
 
 static const char *next_suite(uint32_t i, const void *context) {
   (void)context;
@@ -51,15 +52,15 @@ static vt_status choose_suite(const cli_args *a, bench *b, cli_error *e) {
   b->path = a->n_operands > 1 ? a->operands[1] : NULL;
   if (suites[i] == NULL) {
     const vt_status s =
-        VT_FAIL(&e->diag, VT_USAGE, "there is no suite '%s'; there are: cpu, model", wanted);
+        VT_FAIL(&e->diag, VT_USAGE, "there is no suite '%s'; there are: cpu, cuda, model", wanted);
     const char *near = cli_nearest(wanted, next_suite, NULL);
     if (near != NULL) cli_hint(e, "did you mean `%s`?", near);
     return s;
   }
-  if (i == 0 && b->path != NULL)
-    return VT_FAIL(&e->diag, VT_USAGE, "the suite cpu takes no model; `volta bench model %s` does",
-                   b->path);
-  if (i == 1 && b->path == NULL)
+  if (i != MODEL && b->path != NULL)
+    return VT_FAIL(&e->diag, VT_USAGE, "the suite %s takes no model; `volta bench model %s` does",
+                   b->suite, b->path);
+  if (i == MODEL && b->path == NULL)
     return VT_FAIL(&e->diag, VT_USAGE, "the suite model needs one: volta bench model MODEL");
   return VT_OK;
 }
@@ -77,6 +78,7 @@ static vt_status check_flags(const cli_args *a, const bench *b, cli_error *e) {
   } else {
     VT_TRY(refuse_flag(a, "bind", b->suite, e));
   }
+  if (b->suite != suites[CUDA]) VT_TRY(refuse_flag(a, "small", b->suite, e));
   if (compare != NULL && strcmp(compare, "openblas") != 0)
     return VT_FAIL(&e->diag, VT_USAGE, "--compare takes openblas, not '%s'", compare);
   if (compare == NULL && cli_value(a, "peer") != NULL)
@@ -105,7 +107,7 @@ static vt_status bad_threads(const char *text, cli_error *e) {
 
 static vt_status parse_threads(const char *text, bench *b, cli_error *e) {
   if (text == NULL) {
-    b->n_threads = cores() > 1 ? 2 : 1;
+    b->n_threads = cores() > 1 && b->suite != suites[CUDA] ? 2 : 1;
     for (uint32_t i = 0; i < b->n_threads; i++) b->threads[i] = i + 1;
     return VT_OK;
   }
@@ -140,7 +142,7 @@ static vt_status parse(const cli_args *a, bench *b, cli_error *e) {
   VT_TRY(cli_bind_parse(a, &b->bind, e));
   b->only = cli_value(a, "only");
   b->place.backend = cli_value(a, "backend");
-  if (b->place.backend == NULL) b->place.backend = "cpu";
+  if (b->place.backend == NULL) b->place.backend = b->suite == suites[CUDA] ? "cuda" : "cpu";
   if (cli_value(a, "compare") != NULL) VT_TRY(cli_peer_open(cli_value(a, "peer"), &b->peer, e));
   b->place.peer = b->peer;
   return VT_OK;
@@ -219,12 +221,12 @@ static vt_status measure_work(bench *b, const cli_work *w, cli_error *e) {
 static int is_wanted(const bench *b, const cli_work *w) {
   char name[CLI_WORK_NAME];
   cli_work_name(w, name);
-  return b->only == NULL || strstr(name, b->only) != NULL;
+  return strcmp(w->suite, b->suite) == 0 && (b->only == NULL || strstr(name, b->only) != NULL);
 }
 
 /* At their least sizes several rows are the same. */
 static int is_repeated(const bench *b, const cli_work *w) {
-  if (!b->quick || w == cli_works || w->kind != w[-1].kind) return 0;
+  if (!b->quick || w == cli_works || w->kind != w[-1].kind || w->suite != w[-1].suite) return 0;
   const cli_work now = cli_work_least(w), before = cli_work_least(w - 1);
   return memcmp(now.size, before.size, sizeof now.size) == 0;
 }
@@ -391,6 +393,8 @@ static vt_status report_json(const bench *b, cli_error *e) {
 
 static vt_status run(const cli_args *a, bench *b, cli_error *e) {
   VT_TRY(parse(a, b, e));
+  if (cli_value(a, "small") != NULL)
+    return cli_small(b->place.backend, cli_value(a, "json") != NULL, e);
   const vt_status s = b->path != NULL ? run_model(b, e) : run_suite(b, e);
   cli_progress_clear();
   VT_TRY(s);

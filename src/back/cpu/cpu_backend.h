@@ -23,7 +23,7 @@
  *
  * Kernels, written once and compiled for each instruction set (isa.def) by kern_*.c and fun_*.c.
  *   kern_*.inc       over the words of a vec_*.h; kern_*.h say what they do
- *   map_*.inc        pointwise formulas (maps.def)
+ *   map_*.inc        loops over pointwise formulas (emit/maps.def)
  *   fun_*.inc        exp, tanh, ...: texts of src/num over the words of a words_*.h (funs.def) */
 #ifndef VT_CPU_BACKEND_H
 #define VT_CPU_BACKEND_H

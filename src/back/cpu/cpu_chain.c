@@ -11,6 +11,7 @@
  * After vt_cpu_chain_place nothing is written but results, so threads may share a chain. */
 #include <string.h>
 #include "cpu_move.h"
+#include "vt_maps.h"
 
 enum {
   MOST_STEPS = 64,
@@ -53,64 +54,17 @@ struct vt_cpu_chain {
 
 /* ---- which kernel ---- */
 
-typedef struct row {
-  uint32_t op, n_in, truth, cost;
-} row;
-static const row rows[] = {
-#define VT_RESULT_same 0
-#define VT_RESULT_truth 1
-#define VT_MAP(op, n, result, f, i, t, cost) {VT_OP_##op, n, VT_RESULT_##result, cost},
-#include "maps.def"
-#undef VT_MAP
-};
+int vt_cpu_chain_lists(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
 
-static const row *row_of(uint32_t op) {
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].op == op) return &rows[i];
-  return NULL;
-}
-
-static int is_choice(uint32_t op) { return op == VT_OP_select || op == VT_OP_where; }
-
-int vt_cpu_chain_lists(uint32_t op) {
-  return op == VT_OP_cast || is_choice(op) || row_of(op) != NULL;
-}
-
-/* The step has as many operands as the op, of the types that the kernel is for. */
 static vt_cpu_map_fn *kernel_of(const vt_cpu_maps *maps, const vt_bk_step *s) {
-  const uint32_t type = s->in[s->n_in - 1].dtype, made = s->out[0].dtype;
-  const row *r = row_of(s->op);
-  if (type >= VT_CPU_TYPES || made >= VT_CPU_TYPES) return NULL;
-  if (s->op == VT_OP_cast) return s->n_in == 1 ? maps->cast[type][made] : NULL;
-  if (is_choice(s->op)) {
-    const int fits = s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && s->in[1].dtype == type;
-    return fits && made == type ? maps->select[type] : NULL;
-  }
-  if (r == NULL || s->n_in != r->n_in || made != (r->truth ? VT_DTYPE_BOOL : type)) return NULL;
-  for (uint32_t i = 0; i < s->n_in; i++)
-    if (s->in[i].dtype != type) return NULL;
-  return maps->of[r - rows][type];
-}
-
-static double cost_of(uint32_t op) {
-  const row *r = row_of(op);
-  return r != NULL ? 0.001 * r->cost : 0.3;
-}
-
-/* Whether an operand stretches to the result's shape. */
-static int stretches(const vt_bk_tensor *x, const vt_bk_tensor *y) {
-  if (x->rank > y->rank || y->rank > VT_MAX_RANK) return 0;
-  for (uint32_t k = 1; k <= x->rank; k++) {
-    const int64_t d = x->dim[x->rank - k];
-    if (d != 1 && d != y->dim[y->rank - k]) return 0;
-  }
-  return 1;
+  const uint32_t map = vt_map_of_step(s);
+  if (map == VT_MAP_none) return NULL;
+  const uint32_t type = s->in[s->n_in - 1].dtype;
+  if (map == VT_MAP_cast) return maps->cast[type][s->out[0].dtype];
+  return map == VT_MAP_choice ? maps->select[type] : maps->of[map][type];
 }
 
 int vt_cpu_chain_takes(const vt_cpu_team *t, const vt_bk_step *s) {
-  if (s->n_in == 0 || s->n_in > 3 || s->n_out != 1) return 0;
-  for (uint32_t i = 0; i < s->n_in; i++)
-    if (!stretches(&s->in[i], &s->out[0])) return 0;
   return kernel_of(t->kernels->maps, s) != NULL;
 }
 
@@ -198,7 +152,7 @@ static int32_t add_step(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i)
     to->in[to->n_in] = value_of(c, s, i, &s[i]->in[to->n_in]);
     if (to->in[to->n_in] == MOST_VALUES) return VT_UNSUPPORTED;
   }
-  c->cost += cost_of(s[i]->op) + 0.1;
+  c->cost += 0.001 * vt_map_cost(s[i]->op) + 0.1;
   return VT_OK;
 }
 

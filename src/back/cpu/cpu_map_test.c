@@ -153,7 +153,7 @@ static const struct {
 };
 
 static void test_rows(const vt_cpu_kernels *isa) {
-  for (int r = 0; r < VT_CPU_MAPS; r++)
+  for (int r = 0; r < VT_MAPS; r++)
     for (uint32_t type = VT_DTYPE_F32; type <= VT_DTYPE_BF16; type++) {
       const uint32_t types[3] = {type, type, type};
       vt_cpu_map_fn *f = isa->maps->of[r][type];

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""peers.py --volta PROGRAM [--only TEXT] [--rounds N] [--out FILE] - the same work by Volta and by PyTorch on a GPU,
+in one run: the suite of `volta bench cuda`, whose products PyTorch gives to cuBLAS, and the forward pass of GPT-2 with
+124 million parameters over 4 x 1024 tokens. f32, TF32 off, PyTorch eager.
+
+Both are timed as whoever calls them meets them: from the call until the GPU is done, so that a launch and a wait are in
+every number. `graph` times PyTorch's work recorded as a CUDA graph, as Volta's is. By turns, the best of all calls and
+the median. Copy speed (a device-to-device copy, bytes read and written) is what rows of softmax and layer_norm are held
+to."""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "cpu"))
+from peers import Gpt2  # noqa: E402
+
+GPT2 = "gpt2_124m B=4,T=1024"
+TURN_S = 0.25
+
+
+def timed(torch, call, seconds=TURN_S):
+    """Nanoseconds of each call for some time, the first ones not counted."""
+    took = []
+    for _ in range(3):
+        call()
+    torch.cuda.synchronize()
+    end = time.perf_counter() + seconds
+    while len(took) < 5 or time.perf_counter() < end:
+        before = time.perf_counter_ns()
+        call()
+        torch.cuda.synchronize()
+        took.append(time.perf_counter_ns() - before)
+    return took
+
+
+def recorded(torch, call):
+    """The call as a graph."""
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph.replay
+
+
+def works(torch):
+    f, made = torch.nn.functional, {}
+
+    def draw(*shape):
+        return torch.rand(*shape, device="cuda") - 0.5
+
+    def product(m, k, n, turned=False):
+        x, w = draw(m, k), draw(n, k) if turned else draw(k, n)
+        return lambda: x @ (w.T if turned else w)
+
+    def row(op, m, n):
+        x, g, b = draw(m, n), draw(n), draw(n)
+        return (lambda: f.softmax(x, -1)) if op == "softmax" else (lambda: f.layer_norm(x, (n,), g, b))
+
+    for n in (128, 256, 512, 1024, 2048, 4096, 8192):
+        made[f"sgemm {n}x{n}x{n}"] = lambda n=n: product(n, n, n)
+    made["sgemv 4096x4096"] = lambda: product(1, 4096, 4096)
+    made["sgemv_t 4096x4096"] = lambda: product(1, 4096, 4096, True)
+    made["sgemv 14336x4096"] = lambda: product(1, 14336, 4096)
+    made["sgemv_t 14336x4096"] = lambda: product(1, 4096, 14336, True)
+    for op in ("softmax", "layer_norm"):
+        for m, n in ((65536, 768), (16384, 4096), (2048, 50257)):
+            made[f"{op} {m}x{n}"] = lambda op=op, m=m, n=n: row(op, m, n)
+    for op in ("gelu", "exp"):
+        made[f"{op} 8192x4096"] = lambda op=op: (lambda x: lambda: getattr(f if op == "gelu" else torch, op)(x))(draw(8192, 4096))
+    made["conv2d 3x3 64->64 56x56"] = lambda: (lambda x, w: lambda: f.conv2d(x, w, padding=1))(draw(1, 64, 56, 56), draw(64, 64, 3, 3))
+    made["attention 12 heads 1024x64"] = lambda: (lambda q, k, v: lambda: f.scaled_dot_product_attention(
+        q, k, v, is_causal=True))(*(draw(1, 12, 1024, 64) for _ in range(3)))
+    made[GPT2] = lambda: gpt2(torch, draw)
+    return made
+
+
+def gpt2(torch, draw):
+    p = {"wte.weight": draw(50257, 768), "wpe": draw(1024, 768), "ln_f.gamma": draw(768), "ln_f.beta": draw(768)}
+    for i in range(12):
+        for norm in ("ln_1", "ln_2"):
+            p[f"h.{i}.{norm}.gamma"], p[f"h.{i}.{norm}.beta"] = draw(768), draw(768)
+        for name, a, b in (("attn.q", 768, 768), ("attn.k", 768, 768), ("attn.v", 768, 768), ("attn.o", 768, 768),
+                           ("fc", 768, 3072), ("proj", 3072, 768)):
+            p[f"h.{i}.{name}.weight"], p[f"h.{i}.{name}.bias"] = 0.05 * draw(a, b), draw(b)
+    model, tokens = Gpt2(torch, p), torch.randint(0, 50257, (4, 1024), device="cuda")
+    return lambda: model(tokens)
+
+
+def ours(volta, work, rounds):
+    words = ["model", "examples/gpt2_124m.vt", "--bind", work.split()[1]] if work == GPT2 else ["cuda", "--only", work]
+    done = subprocess.run([volta, "bench", *words, "--backend", "cuda", "--threads", "1", "--rounds", str(rounds), "--json"],
+                          capture_output=True, text=True, cwd=ROOT)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    rows = [r for r in json.loads(done.stdout)["results"] if r["work"].startswith(work)]
+    return min(rows, key=lambda r: r["median_ns"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--volta", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out")
+    args = parser.parse_args()
+    import torch
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    volta = str(pathlib.Path(args.volta).resolve())
+    x = torch.rand(1 << 28, device="cuda")
+    y = torch.empty_like(x)
+    copy = 2 * 4 * x.numel() / statistics.median(timed(torch, lambda: y.copy_(x)))
+    del x, y
+    report = {"gpu": torch.cuda.get_device_name(), "pytorch": torch.__version__, "copy_gb_s": copy, "rows": []}
+    print(f"{report['gpu']}, PyTorch {torch.__version__}; copy {copy:.0f} GB/s; microseconds, medians")
+    print(f"{'work':28} {'volta':>10} {'pytorch':>10} {'graph':>10} {'ratio':>7} {'in graph':>8} {'GFLOP/s':>9} {'GB/s':>7} {'of copy':>7}")
+    for work, make in works(torch).items():
+        if args.only not in work:
+            continue
+        with torch.inference_mode():
+            call = make()
+            theirs = timed(torch, call)
+            graph = timed(torch, recorded(torch, call)) if work != GPT2 else theirs
+            theirs, graph = theirs + timed(torch, call), graph
+            torch.cuda.empty_cache()
+        try:
+            r = ours(volta, work, args.rounds)
+        except RuntimeError as why:
+            print(f"{work:28} {why}")
+            continue
+        a, b, g = r["median_ns"], statistics.median(theirs), statistics.median(graph)
+        report["rows"].append({"work": work, "volta_ns": a, "pytorch_ns": b, "graph_ns": g, "best_ns": r["best_ns"],
+                               "flops": r["flops"], "bytes": r["bytes"], "digest": r["digest"]})
+        print(f"{work:28} {a / 1e3:10.1f} {b / 1e3:10.1f} {g / 1e3:10.1f} {b / a:7.2f} {g / a:8.2f} {r['flops'] / a:9.0f} "
+              f"{r['bytes'] / a:7.0f} {r['bytes'] / a / copy:7.2f}", flush=True)
+    if args.out:
+        pathlib.Path(args.out).write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

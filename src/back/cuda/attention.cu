@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention.cu - attention of many queries, whole. A block has some queries of one head on chip and
+// passes over the keys twice, a tile of them at a time: for the greatest score; then for the weights,
+// their sum and their products with v. Scores are computed twice and never leave the chip.
+#include "gpu_attend.cuh"
+
+enum {
+  TILE = VT_ATTEND_TILE,
+  THREADS = VT_ATTEND_THREADS,
+  ACROSS = 16,              // threads that share a row
+  DOWN = THREADS / ACROSS,  // rows that are worked at in one go
+  KEYS = TILE / ACROSS,     // keys of a thread in a tile
+  WEIGHTS = TILE + 4        // floats from a row of weights to the next
+};
+
+// ---- tiles ----
+
+// Rows of `columns` numbers into rows of D, with +0 after them, and whole rows of +0 after the n that
+// there are. Rows lie D + 4 apart, so that neighbours are in different banks.
+template <int D, int ROWS>
+VT_GPU_FN void take_tile(float *to, const float *from, int64_t row, int64_t step, int64_t n,
+                         int64_t columns, bool wide) {
+  if (wide) {
+    for (int i = threadIdx.x; i < ROWS * D / 4; i += THREADS) {
+      const int r = i / (D / 4), c = i % (D / 4) * 4;
+      const bool there = r < n && c < columns;
+      vt_ahead_16(to + r * (D + 4) + c, there ? from + (r * row + c) : from, there);
+    }
+  } else {
+    for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
+      const int r = i / D, c = i % D;
+      const bool there = r < n && c < columns;
+      vt_ahead_4(to + r * (D + 4) + c, there ? from + (r * row + c * step) : from, there);
+    }
+  }
+  vt_ahead_close();
+}
+
+VT_GPU_FN void fuse(float &p, float x, float y) { p = __fmaf_rn(x, y, p); }
+
+// D(q, k) of R rows and KEYS keys of this thread. D is at most 256: one chain, added to +0.
+template <int D, int R>
+VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
+  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+  VT_UNROLL
+  for (int i = 0; i < R; i++)
+    VT_UNROLL
+    for (int j = 0; j < KEYS; j++) s[i][j] = 0.0f;
+  _Pragma("unroll 2") for (int c = 0; c < D; c += 4) {
+    float4 b[KEYS];
+    VT_UNROLL
+    for (int j = 0; j < KEYS; j++) b[j] = *(const float4 *)(k + (x + ACROSS * j) * (D + 4) + c);
+    VT_UNROLL
+    for (int i = 0; i < R; i++) {
+      const float4 f = *(const float4 *)(q + (y + DOWN * i) * (D + 4) + c);
+      VT_UNROLL
+      for (int j = 0; j < KEYS; j++) fuse(s[i][j], f.x, b[j].x);
+      VT_UNROLL
+      for (int j = 0; j < KEYS; j++) fuse(s[i][j], f.y, b[j].y);
+      VT_UNROLL
+      for (int j = 0; j < KEYS; j++) fuse(s[i][j], f.z, b[j].z);
+      VT_UNROLL
+      for (int j = 0; j < KEYS; j++) fuse(s[i][j], f.w, b[j].w);
+    }
+  }
+  VT_UNROLL
+  for (int i = 0; i < R; i++)
+    VT_UNROLL
+    for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] + 0.0f;
+}
+
+// One key of a few rows and columns; CAREFUL leaves out what is absent.
+template <bool CAREFUL, int C> VT_GPU_FN void weigh_values(float e, const float (&v)[C], float (&p)[C]) {
+  if (CAREFUL && attend_is_absent(e)) return;
+  VT_UNROLL
+  for (int c = 0; c < C; c++) fuse(p[c], e, v[c]);
+}
+
+// The products of a tile's weights with v, on top of p. A thread has C columns, four neighbours and
+// four neighbours 64 further on.
+template <bool CAREFUL, int D, int R>
+VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D / ACROSS]) {
+  enum { C = D / ACROSS };
+  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+  _Pragma("unroll 2") for (int j = 0; j < TILE; j += 4) {
+    float w[4][C];
+    VT_UNROLL
+    for (int u = 0; u < 4; u++)
+      VT_UNROLL
+      for (int c = 0; c < C; c += 4) {
+        const float4 f = *(const float4 *)(v + (j + u) * (D + 4) + 4 * x + ACROSS * c);
+        w[u][c] = f.x, w[u][c + 1] = f.y, w[u][c + 2] = f.z, w[u][c + 3] = f.w;
+      }
+    VT_UNROLL
+    for (int i = 0; i < R; i++) {
+      const float4 f = *(const float4 *)(e + (y + DOWN * i) * WEIGHTS + j);
+      weigh_values<CAREFUL, C>(f.x, w[0], p[i]);
+      weigh_values<CAREFUL, C>(f.y, w[1], p[i]);
+      weigh_values<CAREFUL, C>(f.z, w[2], p[i]);
+      weigh_values<CAREFUL, C>(f.w, w[3], p[i]);
+    }
+  }
+}
+
+// ---- a block of queries ----
+
+template <int D, int R> struct attend_room { // on chip
+  enum { ROWS = DOWN * R };
+  float q[ROWS * (D + 4)], stage[2][TILE * (D + 4)], e[ROWS * WEIGHTS];
+  int lo[ROWS], hi[ROWS];
+};
+
+struct attend_block {
+  int64_t pair, b, h, first; // queries from `first` on
+  const float *k, *v;
+  int from, to;           // keys that any row sees, from a whole tile on
+  int common_from, common_to; // those that all rows see
+};
+
+// Rows after the last one see what that sees; nothing is made of them.
+template <int D, int R>
+VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, attend_block &t) {
+  enum { ROWS = DOWN * R };
+  const int r = threadIdx.x;
+  if (r < ROWS) {
+    const attend_range x = attend_look(a, t.b, attend_least(t.first + r, a.queries - 1));
+    room->lo[r] = (int)x.lo, room->hi[r] = (int)x.hi;
+  }
+  __syncthreads();
+  t.from = VT_ATTEND_LONGEST, t.to = 0, t.common_from = 0, t.common_to = VT_ATTEND_LONGEST;
+  for (int i = 0; i < ROWS; i++) {
+    const int lo = room->lo[i], hi = room->hi[i];
+    if (hi > 0) t.from = min(t.from, lo), t.to = max(t.to, hi);
+    t.common_from = max(t.common_from, lo), t.common_to = min(t.common_to, hi);
+  }
+  t.from = t.from / TILE * TILE;
+  if (a.mask.data != nullptr) t.common_to = 0;
+}
+
+// Which of a thread's scores of a tile are of keys that are seen: bit KEYS*i + j.
+template <int D, int R>
+VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_room<D, R> *room,
+                                const attend_block &t, int tile) {
+  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+  uint32_t seen = 0;
+  if (t.common_from <= tile && tile + TILE <= t.common_to) return ATTEND_ALL;
+  for (int i = 0; i < R; i++) {
+    const int r = y + DOWN * i;
+    const uint8_t *mask =
+        attend_row<uint8_t>(a.mask, t.b, t.h, attend_least(t.first + r, a.queries - 1));
+    for (int j = 0; j < KEYS; j++) {
+      const int key = tile + x + ACROSS * j;
+      bool here = room->lo[r] <= key && key < room->hi[r];
+      if (here && a.mask.data != nullptr) here = mask[key * a.mask.step[3]] != 0;
+      seen |= (uint32_t)here << (KEYS * i + j);
+    }
+  }
+  return seen;
+}
+
+// Scores from products, those of absent keys being anything.
+template <int R>
+VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int tile,
+                          uint32_t seen, float (&s)[R][KEYS]) {
+  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+  VT_UNROLL
+  for (int i = 0; i < R; i++)
+    VT_UNROLL
+    for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] * a.scale;
+  if (a.bias.data == nullptr) return;
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    const int64_t query = attend_least(t.first + y + DOWN * i, a.queries - 1);
+    const float *bias = attend_row<float>(a.bias, t.b, t.h, query);
+    VT_UNROLL
+    for (int j = 0; j < KEYS; j++)
+      if (seen >> (KEYS * i + j) & 1)
+        s[i][j] = s[i][j] + bias[(tile + x + ACROSS * j) * a.bias.step[3]];
+  }
+}
+
+template <int D> VT_GPU_FN void take_keys(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
+  take_tile<D, TILE>(to, t.k + tile * a.k.step[2], a.k.step[2], a.k.step[3], a.keys - tile, a.depth,
+                     a.wide[1]);
+}
+template <int D>
+VT_GPU_FN void take_values(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
+  take_tile<D, TILE>(to, t.v + tile * a.v.step[2], a.v.step[2], a.v.step[3], a.keys - tile, a.width,
+                     a.wide[2]);
+}
+
+// The first pass: the greatest score of each row. Leaves the first tile of keys on its way to
+// stage[now], which it returns.
+template <int D, int R>
+VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
+                            const attend_block &t, float (&m)[R]) {
+  int now = 0;
+  VT_UNROLL
+  for (int i = 0; i < R; i++) m[i] = attend_lowest();
+  take_keys<D>(a, t, t.from, room->stage[0]);
+  for (int tile = t.from; tile < t.to; tile += TILE) {
+    float s[R][KEYS];
+    vt_ahead_wait<0>();
+    __syncthreads();
+    take_keys<D>(a, t, tile + TILE < t.to ? tile + TILE : t.from, room->stage[now ^ 1]);
+    multiply_keys<D, R>(room->q, room->stage[now], s);
+    const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
+    score_tile<R>(a, t, tile, seen, s);
+    VT_UNROLL
+    for (int i = 0; i < R; i++)
+      VT_UNROLL
+      for (int j = 0; j < KEYS; j++)
+        m[i] = seen >> (KEYS * i + j) & 1 ? attend_greater(m[i], s[i][j]) : m[i];
+    now ^= 1;
+  }
+  VT_UNROLL
+  for (int i = 0; i < R; i++) m[i] = attend_join_most<ACROSS / 2>(m[i]);
+  return now;
+}
+
+// The weights of a tile, and their sums in lanes x and x + 16 of each row.
+template <int R>
+VT_GPU_FN void weigh_tile(float *e, uint32_t seen, const float (&s)[R][KEYS], const float (&m)[R],
+                          float (&sum)[R][2]) {
+  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+  VT_UNROLL
+  for (int i = 0; i < R; i++)
+    VT_UNROLL
+    for (int j = 0; j < KEYS; j++) {
+      const float w = attend_exp(s[i][j] - m[i]);
+      const float weight = seen >> (KEYS * i + j) & 1 ? w : attend_absent();
+      sum[i][j % 2] = sum[i][j % 2] + weight;
+      e[(y + DOWN * i) * WEIGHTS + x + ACROSS * j] = weight;
+    }
+}
+
+// What a pass leaves of a row's sums: of the one chunk there is in sum[i][0], or of each in memory.
+template <int R>
+VT_GPU_FN void end_chunk(const vt_gpu_attention &a, const attend_block &t, int chunk,
+                         float (&sum)[R][2]) {
+  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    const int64_t query = t.first + y + DOWN * i;
+    const float s = attend_join<ACROSS / 2>(sum[i][0] + sum[i][1]);
+    sum[i][0] = s, sum[i][1] = 0.0f;
+    if (a.sums_stride == 1) continue;
+    if (x == 0 && query < a.queries) a.sums[(t.pair * a.queries + query) * a.sums_stride + chunk] = s;
+    sum[i][0] = 0.0f;
+  }
+}
+
+// S of the chunks that were ended; the others are +0.
+template <int R>
+VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float (&sum)[R][2]) {
+  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+  const int from = t.from / VT_ATTEND_CHUNK, to = (t.to + VT_ATTEND_CHUNK - 1) / VT_ATTEND_CHUNK;
+  if (a.sums_stride == 1) return;
+  __syncwarp();
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    const int64_t query = attend_least(t.first + y + DOWN * i, a.queries - 1);
+    const float *of_row = a.sums + (t.pair * a.queries + query) * a.sums_stride;
+    float s[2] = {0.0f, 0.0f};
+    for (int c = x; c < to; c += 2 * ACROSS) {
+      if (c >= from) s[0] = s[0] + of_row[c];
+      if (c + ACROSS >= from && c + ACROSS < to) s[1] = s[1] + of_row[c + ACROSS];
+    }
+    sum[i][0] = attend_join<ACROSS / 2>(s[0] + s[1]);
+  }
+}
+
+// ---- levels of T above the first: in memory, as they are touched once in 2,048 keys ----
+
+// Adds to level 1 and what follows from that; `group` counts groups of 8 blocks.
+static __device__ __noinline__ void carry_up(float *at, int64_t apart, int levels, int group, float x) {
+  for (int i = 1; i < levels; i++, at += apart, group /= VT_ATTEND_GROUP) {
+    const float sum = *at + x;
+    const bool whole = group % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1 && i + 1 < levels;
+    *at = whole ? 0.0f : sum;
+    if (!whole) return;
+    x = sum;
+  }
+}
+static __device__ __noinline__ float end_levels(const float *at, int64_t apart, int levels, float x) {
+  for (int i = 1; i < levels; i++, at += apart) x = *at + x;
+  return x;
+}
+
+template <int C> VT_GPU_FN int column_of(int c) {
+  return 4 * (int)(threadIdx.x % ACROSS) + c / 4 * 64 + c % 4;
+}
+
+enum { LEVELS_CLEAR, LEVELS_CARRY, LEVELS_END };
+template <int WHAT, int R, int C>
+VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, int group, float (&sum)[R][C]) {
+  const int64_t apart = a.pairs * a.queries * a.width;
+  if (a.levels == 1) return;
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    const int64_t query = t.first + threadIdx.x / ACROSS + DOWN * i;
+    VT_UNROLL
+    for (int c = 0; c < C; c++) {
+      const int column = column_of<C>(c);
+      if (query >= a.queries || column >= a.width) continue;
+      float *at = a.upper + (t.pair * a.queries + query) * a.width + column;
+      if (WHAT == LEVELS_CLEAR)
+        for (int l = 1; l < a.levels; l++) at[(l - 1) * apart] = 0.0f;
+      if (WHAT == LEVELS_CARRY) carry_up(at, apart, (int)a.levels, group, sum[i][c]), sum[i][c] = 0.0f;
+      if (WHAT == LEVELS_END) sum[i][c] = end_levels(at, apart, (int)a.levels, sum[i][c]);
+    }
+  }
+}
+
+// A block of keys is over: its products join their group.
+template <int R, int C>
+VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int block, float (&p)[R][C],
+                         float (&sum)[R][C]) {
+  VT_UNROLL
+  for (int i = 0; i < R; i++)
+    VT_UNROLL
+    for (int c = 0; c < C; c++) sum[i][c] = sum[i][c] + p[i][c], p[i][c] = 0.0f;
+  if (block % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1)
+    upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
+}
+
+// The second pass: from the weights to their sums and their products with v.
+template <int D, int R>
+VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *room,
+                               const attend_block &t, const float (&m)[R], int now,
+                               float (&total)[R][2], float (&sum)[R][D / ACROSS]) {
+  enum { C = D / ACROSS };
+  float p[R][C];
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    total[i][0] = total[i][1] = 0.0f;
+    VT_UNROLL
+    for (int c = 0; c < C; c++) p[i][c] = sum[i][c] = 0.0f;
+  }
+  upper_levels<LEVELS_CLEAR, R, C>(a, t, 0, sum);
+  for (int tile = t.from; tile < t.to; tile += TILE) {
+    const int next = tile + TILE;
+    const bool last = next >= t.to, whole = t.common_from <= tile && next <= t.common_to;
+    float s[R][KEYS];
+    vt_ahead_wait<0>();
+    __syncthreads();
+    take_values<D>(a, t, tile, room->stage[now ^ 1]);
+    multiply_keys<D, R>(room->q, room->stage[now], s);
+    const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
+    score_tile<R>(a, t, tile, seen, s);
+    weigh_tile<R>(room->e, seen, s, m, total);
+    if (last || next % VT_ATTEND_CHUNK == 0) end_chunk<R>(a, t, tile / VT_ATTEND_CHUNK, total);
+    vt_ahead_wait<0>();
+    __syncthreads();
+    if (!last) take_keys<D>(a, t, next, room->stage[now]);
+    if (whole) {
+      multiply_values<false, D, R>(room->e, room->stage[now ^ 1], p);
+    } else {
+      multiply_values<true, D, R>(room->e, room->stage[now ^ 1], p);
+    }
+    if (last || next % VT_ATTEND_BLOCK == 0) end_chain<R, C>(a, t, tile / VT_ATTEND_BLOCK, p, sum);
+  }
+  upper_levels<LEVELS_END, R, C>(a, t, 0, sum);
+}
+
+// The sum of a row that sees nothing is 0, and only its.
+template <int R, int C>
+VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const float (&total)[R][2],
+                    const float (&sum)[R][C]) {
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    const int64_t query = t.first + threadIdx.x / ACROSS + DOWN * i;
+    if (query >= a.queries) continue;
+    float *out = (float *)attend_row<float>(a.out, t.b, t.h, query), y[C];
+    VT_UNROLL
+    for (int c = 0; c < C; c++) y[c] = total[i][0] == 0.0f ? 0.0f : sum[i][c] / total[i][0];
+    VT_UNROLL
+    for (int c = 0; c < C; c += 4) {
+      const int column = column_of<C>(c);
+      if (a.wide_out && column < a.width) {
+        *(float4 *)(out + column) = make_float4(y[c], y[c + 1], y[c + 2], y[c + 3]);
+        continue;
+      }
+      VT_UNROLL
+      for (int n = 0; n < 4; n++)
+        if (column + n < a.width) out[(column + n) * a.out.step[3]] = y[c + n];
+    }
+  }
+}
+
+// The last queries first: where they see what is before them, they have the most to do.
+template <int D, int R> VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
+  enum { ROWS = DOWN * R, C = D / ACROSS };
+  attend_room<D, R> *room = vt_shared<attend_room<D, R>>();
+  const int64_t tiles = attend_parts(a.queries, ROWS), number = blockIdx.x / a.pairs;
+  attend_block t;
+  float m[R], total[R][2], sum[R][C];
+  t.pair = blockIdx.x - number * a.pairs;
+  t.b = t.pair / a.heads, t.h = t.pair - t.b * a.heads, t.first = (tiles - 1 - number) * ROWS;
+  const int64_t group = t.h / (a.heads / a.groups);
+  t.k = attend_row<float>(a.k, t.b, group, 0), t.v = attend_row<float>(a.v, t.b, group, 0);
+  take_tile<D, ROWS>(room->q, attend_row<float>(a.q, t.b, t.h, t.first), a.q.step[2], a.q.step[3],
+                     a.queries - t.first, a.depth, a.wide[0]);
+  look_at_rows<D, R>(a, room, t);
+  if (t.to == 0) t.from = 0;
+  const int now = pass_for_most<D, R>(a, room, t, m);
+  pass_for_values<D, R>(a, room, t, m, now, total, sum);
+  end_sums<R>(a, t, total);
+  give<R, C>(a, t, total, sum);
+  vt_ahead_wait<0>();
+}
+
+VT_KERNEL_BESIDE(attend_64, vt_gpu_attention, THREADS, 3) { attend_tiles<64, 8>(a); }
+VT_KERNEL_BESIDE(attend_128, vt_gpu_attention, THREADS, 2) { attend_tiles<128, 4>(a); }

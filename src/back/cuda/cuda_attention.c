@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_attention.c - attention whole: which kernels, and how much of it at once.
+ *
+ *   many queries   attention.cu: nothing of the size of the scores is in memory
+ *   few, or wide   attention_split.cu: the scores of some rows are, never more than a fixed amount
+ *                  unless one row needs more */
+#include "cuda_backend.h"
+#include "gpu_attention.h"
+#include "vt_alloc.h"
+#include "vt_num.h"
+
+enum {
+  MANY = 32,             /* queries for which blocks of them pay */
+  SCRATCH = 1 << 26,     /* bytes that scores may have, about */
+  MOST_UNITS = 65535 / 2 /* in one launch */
+};
+
+/* ---- sizes ---- */
+
+typedef struct sizes {
+  int64_t batch, heads, groups, queries, keys, depth, width;
+  int64_t rows, blocks, chunks; /* of all heads; of keys */
+  int64_t levels, sums;         /* of T; numbers that S of a row has on its way */
+  int64_t per_group, units;     /* of a key head: rows, and units of them */
+  int64_t all, at_once;         /* units */
+} sizes;
+
+/* There is nothing to compute. */
+static int is_empty(const vt_cuda_call *c) {
+  const int64_t *dim = c->out[0].dim;
+  return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0;
+}
+
+static uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t out;
+  return vt_size_mul(a, b, &out) ? out : UINT64_MAX;
+}
+static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+static uint64_t floats(int64_t a, int64_t b, int64_t c) {
+  return times(times(times((uint64_t)a, (uint64_t)b), (uint64_t)c), sizeof(float));
+}
+
+/* Each part begins where a vector may. */
+static uint64_t part(uint64_t bytes) {
+  return bytes > UINT64_MAX - VT_CUDA_ALIGNMENT ? UINT64_MAX : vt_cuda_aligned(bytes);
+}
+
+typedef struct scratch { /* bytes */
+  uint64_t upper, scores, most, products, sums;
+} scratch;
+
+static uint64_t all_of(const scratch *x) {
+  return plus(plus(plus(x->upper, x->scores), plus(x->most, x->products)), x->sums);
+}
+
+/* The scratch of n units. */
+static scratch split_scratch(const sizes *s, int64_t n) {
+  const int64_t rows = n * VT_ATTEND_ROWS;
+  return (scratch){.scores = part(floats(rows, s->keys, 1)),
+                   .most = part(floats(rows, s->blocks, 1)),
+                   .products = part(floats(rows, s->blocks, s->width)),
+                   .sums = part(floats(rows, s->sums, 1))};
+}
+static scratch tiles_scratch(const sizes *s) {
+  return (scratch){.upper = part(floats(s->levels - 1, s->rows, s->width)),
+                   .sums = s->chunks > 1 ? part(floats(s->rows, s->chunks, 1)) : 0};
+}
+
+static int64_t levels_of(int64_t blocks) {
+  int64_t n = 1;
+  for (; blocks > VT_ATTEND_GROUP; blocks = vt_cuda_parts(blocks, VT_ATTEND_GROUP)) n++;
+  return n;
+}
+static int64_t sums_of(int64_t keys) {
+  int64_t n = 0;
+  do {
+    keys = vt_cuda_parts(keys, VT_ATTEND_CHUNK);
+    n += keys;
+  } while (keys > 1);
+  return n;
+}
+
+/* Of what is not empty, so that sizes of the result multiply without overflow. */
+static sizes sizes_of(const vt_cuda_call *c) {
+  const vt_view *q = &c->in[0], *k = &c->in[1];
+  sizes s = {.batch = q->dim[0],
+             .heads = q->dim[1],
+             .groups = k->dim[1],
+             .queries = q->dim[2],
+             .keys = k->dim[2],
+             .depth = q->dim[3],
+             .width = c->in[2].dim[3]};
+  s.rows = s.batch * s.heads * s.queries;
+  s.blocks = vt_cuda_parts(s.keys, VT_ATTEND_BLOCK);
+  s.chunks = vt_cuda_parts(s.keys, VT_ATTEND_CHUNK);
+  s.levels = levels_of(s.blocks);
+  s.sums = sums_of(s.keys);
+  s.per_group = s.heads / s.groups * s.queries;
+  s.units = vt_cuda_parts(s.per_group, VT_ATTEND_ROWS);
+  s.all = s.batch * s.groups * s.units;
+  const scratch one = split_scratch(&s, 1);
+  const uint64_t fit = SCRATCH / (all_of(&one) + 1);
+  s.at_once = fit > MOST_UNITS ? MOST_UNITS : vt_cuda_most((int64_t)fit, 1);
+  s.at_once = vt_cuda_least(s.at_once, s.all);
+  return s;
+}
+
+/* ---- kernels with tiles ---- */
+
+typedef struct tiles {
+  uint32_t kernel;
+  int64_t most; /* of depth and width */
+  uint32_t rows;
+} tiles;
+static const tiles kinds[] = {{VT_GPU_attend_64, 64, 64}, {VT_GPU_attend_128, 128, 32}};
+
+/* q, two tiles of k and v, the weights, and what each row sees. */
+static uint32_t shared_of(const tiles *t) {
+  const uint32_t row = ((uint32_t)t->most + 4) * sizeof(float);
+  const uint32_t weights = (VT_ATTEND_TILE + 4) * sizeof(float);
+  return (t->rows + 2 * VT_ATTEND_TILE) * row + t->rows * (weights + 2 * (uint32_t)sizeof(int32_t));
+}
+
+/* NULL when the scores are kept in memory instead. */
+static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
+  const int64_t most = vt_cuda_most(s->depth, s->width);
+  const tiles *t = most <= kinds[0].most ? &kinds[0] : &kinds[1];
+  if (most > t->most || s->queries < MANY || s->keys > VT_ATTEND_LONGEST) return NULL;
+  return shared_of(t) <= c->traits->shared ? t : NULL;
+}
+
+static scratch scratch_of(const vt_cuda_call *c, const sizes *s) {
+  return tiles_of(c, s) != NULL ? tiles_scratch(s) : split_scratch(s, s->at_once);
+}
+
+uint64_t vt_cuda_work_attention(const vt_cuda_call *c) {
+  if (is_empty(c)) return 0;
+  const sizes s = sizes_of(c);
+  const scratch x = scratch_of(c, &s);
+  return all_of(&x);
+}
+
+/* ---- what the kernels are given ---- */
+
+static vt_gpu_attended operand(const vt_view *v) {
+  vt_gpu_attended x = {.data = v->data};
+  for (uint32_t i = 0; i < v->rank; i++)
+    x.step[4 - v->rank + i] = v->dim[i] == 1 ? 0 : v->stride[i];
+  return x;
+}
+
+/* Rows of whole vectors of four, each at an address that a vector may have. */
+static uint32_t is_wide(const vt_view *v) {
+  int wide = (v->stride[3] == 1 || v->dim[3] == 1) && v->dim[3] % 4 == 0;
+  for (uint32_t i = 0; i < 3; i++) wide = wide && (v->dim[i] == 1 || v->stride[i] % 4 == 0);
+  return wide && (uintptr_t)v->data % 16 == 0;
+}
+
+/* The operands after v tell themselves apart by their types. */
+static void add_extras(const vt_cuda_call *c, vt_gpu_attention *a) {
+  for (uint32_t i = 3; i < c->n_in; i++) {
+    const vt_view *v = &c->in[i];
+    if (v->dtype == VT_DTYPE_BOOL) {
+      a->mask = operand(v);
+    } else if (v->dtype == VT_DTYPE_F32) {
+      a->bias = operand(v);
+    } else {
+      a->length = v->data, a->length_step = v->stride[0];
+      a->long_length = v->dtype == VT_DTYPE_I64;
+    }
+  }
+}
+
+static void place_scratch(vt_gpu_attention *a, void *work, const scratch *x) {
+  char *at = work;
+  a->upper = (float *)(void *)at;
+  if (at != NULL) at += x->upper;
+  a->scores = (float *)(void *)at;
+  if (at != NULL) at += x->scores;
+  a->most = (float *)(void *)at;
+  if (at != NULL) at += x->most;
+  a->products = (float *)(void *)at;
+  if (at != NULL) at += x->products;
+  a->sums = (float *)(void *)at;
+}
+
+/* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
+static vt_gpu_attention args_of(const vt_cuda_call *c, const sizes *s) {
+  const vt_attr_attention *attrs = c->attrs;
+  const float usual = 1.0f / vt_f32_sqrt((float)s->depth);
+  const scratch room = scratch_of(c, s);
+  vt_gpu_attention a = {.q = operand(&c->in[0]),
+                        .k = operand(&c->in[1]),
+                        .v = operand(&c->in[2]),
+                        .out = operand(&c->out[0]),
+                        .heads = s->heads,
+                        .groups = s->groups,
+                        .queries = s->queries,
+                        .keys = s->keys,
+                        .depth = s->depth,
+                        .width = s->width,
+                        .window = attrs->window,
+                        .scale = attrs->scale == 0.0 ? usual : (float)attrs->scale,
+                        .causal = attrs->causal != 0,
+                        .wide_out = is_wide(&c->out[0]),
+                        .pairs = s->batch * s->heads,
+                        .levels = s->levels,
+                        .per_group = s->per_group,
+                        .units = s->units,
+                        .stride = s->keys,
+                        .blocks = s->blocks};
+  for (uint32_t i = 0; i < 3; i++) a.wide[i] = is_wide(&c->in[i]);
+  add_extras(c, &a);
+  place_scratch(&a, c->work, &room);
+  return a;
+}
+
+/* ---- the op ---- */
+
+static vt_status run_tiles(vt_cuda_call *c, const sizes *s, const tiles *t) {
+  vt_gpu_attention a = args_of(c, s);
+  const int64_t blocks = vt_cuda_parts(s->queries, t->rows) * a.pairs;
+  a.sums_stride = vt_cuda_most(s->chunks, 1);
+  return vt_cuda_launch(
+      c, t->kernel, (vt_cuda_grid){(uint32_t)blocks, 1, 1, VT_ATTEND_THREADS, shared_of(t)}, &a);
+}
+
+/* v of a block, weights, what each row is. */
+static uint32_t values_shared(void) {
+  const uint32_t v = VT_ATTEND_BLOCK * 64, e = VT_ATTEND_ROWS * (VT_ATTEND_BLOCK + 4);
+  return (v + e + VT_ATTEND_ROWS) * (uint32_t)sizeof(float) +
+         VT_ATTEND_ROWS * 4 * (uint32_t)sizeof(int64_t);
+}
+
+static vt_status run_units(vt_cuda_call *c, const vt_gpu_attention *a, int64_t units) {
+  const int deep = a->depth > VT_ATTEND_DEEP;
+  const uint32_t keys = (uint32_t)a->blocks, rows = (uint32_t)units;
+  VT_TRY(vt_cuda_launch(c, deep ? VT_GPU_attend_deep : VT_GPU_attend_scores,
+                        (vt_cuda_grid){keys, rows, 1, VT_ATTEND_BLOCK, 0}, a));
+  VT_TRY(vt_cuda_launch(c, VT_GPU_attend_values,
+                        (vt_cuda_grid){keys, rows, 1, VT_ATTEND_BLOCK, values_shared()}, a));
+  return vt_cuda_launch(c, VT_GPU_attend_results,
+                        (vt_cuda_grid){rows * VT_ATTEND_ROWS, 1, 1, 128, 0}, a);
+}
+
+vt_status vt_cuda_run_attention(vt_cuda_call *c) {
+  if (is_empty(c)) return VT_OK;
+  const sizes s = sizes_of(c);
+  const tiles *t = tiles_of(c, &s);
+  if (t != NULL) return run_tiles(c, &s, t);
+  vt_gpu_attention a = args_of(c, &s);
+  a.sums_stride = s.sums;
+  for (a.first = 0; a.first < s.all; a.first += s.at_once)
+    VT_TRY(run_units(c, &a, vt_cuda_least(s.at_once, s.all - a.first)));
+  return VT_OK;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_chain.h - several pointwise steps as one kernel, compiled when a program is made. */
+#ifndef VT_CUDA_CHAIN_H
+#define VT_CUDA_CHAIN_H
+#include "cuda_backend.h"
+
+typedef struct vt_cuda_fused vt_cuda_fused;
+/* VT_UNSUPPORTED when they cannot be compiled here: each then runs alone, to the same bits. */
+int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n,
+                          vt_cuda_fused **out) VT_NODISCARD;
+void vt_cuda_fused_free(vt_bk_device *dev, vt_cuda_fused *fused);
+vt_status vt_cuda_fused_run(const vt_cuda_fused *fused, vt_cuda_call *c, char *const *base);
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_gemm.c - products of matrices: the tile, and whether k is cut into units that are computed
+ * apart and then added. Both are chosen by an estimate of the time. */
+#include "cuda_gemm.h"
+#include "cuda_walk.h"
+#include "gpu_combine.h"
+
+enum { UNITS = 65535, CHUNK = INT32_MAX };
+
+typedef struct tile {
+  uint32_t kernel, bytes;
+  int64_t rows, columns;
+  uint32_t threads, shared, beside, speed;
+} tile;
+
+#define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
+static const tile tiles[] = {
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed)                         \
+  {VT_GPU_##name,                                                                              \
+   sizeof(type),                                                                               \
+   bm,                                                                                         \
+   bn,                                                                                         \
+   (bm) / (tm) * ((bn) / (tn)),                                                                \
+   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (size_t)(bm) * (bn) * sizeof(type)),    \
+   beside,                                                                                     \
+   speed},
+#include "tiles.def"
+#undef VT_TILE
+};
+enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
+
+static int64_t blocks_of(const vt_gpu_gemm *g) { return vt_cuda_parts(g->k, VT_GPU_BLOCK); }
+
+static int64_t units_of(const vt_gpu_gemm *g, const vt_cuda_way *way) {
+  return way->unit == 0 ? 1 : vt_cuda_most(1, vt_cuda_parts(blocks_of(g), way->unit));
+}
+
+static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
+  return vt_cuda_parts(g->m, t->rows) * vt_cuda_parts(g->n, t->columns) * g->products;
+}
+
+/* ---- the time that a way takes ---- */
+
+/* Cycles of n blocks of threads that have `work` multiplications each. A processor with fewer
+ * blocks than it can have, or fewer warps than keep it busy, is slower. */
+static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
+  const double each = 128, start = 1500; /* multiplications of a processor a cycle */
+  const double full = each * t->speed / 100, processors = traits->processors;
+  const int64_t wave = traits->processors * (int64_t)t->beside, rest = n % wave;
+  double time = (double)(n / wave) * (t->beside * work / full + start);
+  if (rest > 0) {
+    const double here = (double)vt_cuda_parts(rest, traits->processors);
+    const double busy = here * t->threads / 32.0 / 8.0;
+    (void)processors;
+    time += here * work / (full * (busy < 1 ? busy : 1)) + start;
+  }
+  return time;
+}
+
+/* Parts are written and read, and added by another kernel. */
+static double cost_of(const vt_cuda_traits *traits, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+  const tile *t = &tiles[way->tile];
+  const int64_t units = units_of(g, way);
+  const int64_t k = units == 1 ? g->k : vt_cuda_least(g->k, way->unit * VT_GPU_BLOCK);
+  const double work = (double)t->rows * (double)t->columns * (double)vt_cuda_most(k, 1);
+  double time = time_of(traits, t, tiles_of(g, t) * units, work);
+  if (units > 1) {
+    const double bytes = 2.0 * (double)(units * g->m) * (double)(g->n * g->products) * t->bytes;
+    time += 2500 + bytes / (10.0 * traits->processors);
+  }
+  return time;
+}
+
+/* ---- ways ---- */
+
+static int is_few(uint32_t dtype, const vt_gpu_gemm *g) {
+  return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_FEW && blocks_of(g) <= UNITS;
+}
+
+static int fits(const vt_cuda_traits *traits, uint32_t dtype, const tile *t) {
+  return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared;
+}
+
+/* Units are single blocks, or complete groups of 8 or of 64 of them: those may be added apart. */
+int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
+                     vt_cuda_way *out) {
+  static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
+  for (uint32_t t = 0; t < TILES; t++)
+    for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
+      const vt_cuda_way way = {t, units[u]};
+      const int64_t n = units_of(g, &way);
+      if (!fits(traits, dtype, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
+      if (i-- == 0) return *out = way, 1;
+    }
+  if (i > 0 || !is_few(dtype, g)) return 0;
+  *out = (vt_cuda_way){VT_CUDA_FEW, 1};
+  return 1;
+}
+
+static vt_cuda_way choose(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
+  vt_cuda_way best = {VT_CUDA_FEW, 1}, way;
+  double least = -1;
+  if (is_few(dtype, g)) return best;
+  for (uint32_t i = 0; vt_cuda_gemm_way(traits, dtype, g, i, &way); i++) {
+    const double cost = cost_of(traits, g, &way);
+    if (least < 0 || cost < least) best = way, least = cost;
+  }
+  return best;
+}
+
+/* Sums of 8 x 8 blocks and more, in memory where they are neither the last nor the first. */
+static int64_t levels_of(const vt_gpu_gemm *g, const vt_cuda_way *way) {
+  int64_t top = 0;
+  for (int64_t most = VT_GPU_GROUP; most < blocks_of(g); most *= VT_GPU_GROUP) top++;
+  return way->unit != 0 || top < 2 ? 0 : top - 1;
+}
+
+uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+  const uint64_t bytes = vt_cuda_bytes_of(dtype), units = (uint64_t)units_of(g, way);
+  if (units > 1) return units * (uint64_t)(g->products * g->m * g->n) * bytes;
+  if (way->tile == VT_CUDA_FEW) return 0;
+  const tile *t = &tiles[way->tile];
+  return (uint64_t)(tiles_of(g, t) * levels_of(g, way) * t->rows * t->columns) * bytes;
+}
+
+/* ---- operands ---- */
+
+static int64_t size(int64_t x) { return x < 0 ? -x : x; }
+
+static int steps_fit(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
+  for (uint32_t i = 0; i < g->rank; i++)
+    if (step[i] % v != 0) return 0;
+  return 1;
+}
+
+/* How an operand of `n` rows or columns is read. */
+static void read_side(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int64_t bytes) {
+  const int64_t v = 16 / bytes;
+  s->by_k = n == 1 || (g->k != 1 && s->across != 1 &&
+                       (s->along == 1 || size(s->along) < size(s->across)));
+  const int64_t near = s->by_k ? s->along : s->across, line = s->by_k ? s->across : s->along;
+  const int64_t here = s->by_k ? g->k : n, lines = s->by_k ? n : g->k;
+  s->wide = near == 1 && here % v == 0 && (lines == 1 || line % v == 0) &&
+            steps_fit(g, s->step, v) && (uintptr_t)s->data % 16 == 0;
+}
+
+static void prepare(vt_gpu_gemm *g, uint32_t dtype) {
+  const int64_t bytes = vt_cuda_bytes_of(dtype), v = 16 / bytes;
+  read_side(g, &g->a, g->m, bytes);
+  read_side(g, &g->b, g->n, bytes);
+  g->y_wide = g->y_column == 1 && g->n % v == 0 && (g->m == 1 || g->y_row % v == 0) &&
+              steps_fit(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
+}
+
+/* y^T = b^T a^T: few columns are done as few rows. */
+static vt_gpu_gemm turned(const vt_gpu_gemm *g) {
+  vt_gpu_gemm t = *g;
+  if (g->n > VT_GPU_FEW || g->m <= g->n) return t;
+  t.a = g->b, t.b = g->a, t.m = g->n, t.n = g->m;
+  t.y_row = g->y_column, t.y_column = g->y_row;
+  t.bias_row = g->bias_column, t.bias_column = g->bias_row;
+  return t;
+}
+
+/* ---- parts ---- */
+
+/* A tensor of the products' shape, in elements from where it begins. */
+static vt_view view_of(const vt_gpu_gemm *g, uint32_t dtype, const int64_t *step, int64_t row,
+                       int64_t column) {
+  vt_view v = {.dtype = dtype, .rank = g->rank + 2};
+  for (uint32_t i = 0; i < g->rank; i++) v.dim[i] = g->dim[i], v.stride[i] = step[i];
+  v.dim[g->rank] = g->m, v.stride[g->rank] = row;
+  v.dim[g->rank + 1] = g->n, v.stride[g->rank + 1] = column;
+  return v;
+}
+
+static void into_parts(vt_gpu_gemm *g, void *work) {
+  int64_t step = g->m * g->n;
+  for (uint32_t i = g->rank; i-- > 0; step *= g->dim[i]) g->y_step[i] = step;
+  g->y = work, g->y_row = g->n, g->y_column = 1, g->y_unit = step;
+  g->bias = NULL;
+}
+
+static vt_status combine(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
+                         const vt_gpu_gemm *parts, int64_t units) {
+  static const int64_t none[VT_GPU_BATCH] = {0};
+  const vt_view y = view_of(g, dtype, g->y_step, g->y_row, g->y_column);
+  const vt_view part = view_of(g, dtype, parts->y_step, parts->y_row, parts->y_column);
+  const vt_view bias = view_of(g, dtype, none, g->bias_row, g->bias_column);
+  const vt_view *const all[3] = {&y, &part, &bias};
+  const vt_gpu_combine args = {.part = parts->y,
+                               .y = g->y,
+                               .bias = g->bias,
+                               .count = units,
+                               .apart = parts->y_unit,
+                               .walk = vt_cuda_walk(all, 3)};
+  return vt_cuda_launch(c, dtype == VT_DTYPE_F64 ? VT_GPU_combine_f64 : VT_GPU_combine_f32,
+                        vt_cuda_line(c, args.walk.n, 1, 256), &args);
+}
+
+/* ---- launches ---- */
+
+/* A grid has so many blocks along x at most. */
+static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, int64_t blocks,
+                            vt_gpu_gemm *g) {
+  for (g->first = 0; g->first < blocks; g->first += CHUNK) {
+    grid.x = (uint32_t)vt_cuda_least(blocks - g->first, CHUNK);
+    VT_TRY(vt_cuda_launch(c, kernel, grid, g));
+  }
+  return VT_OK;
+}
+
+static vt_status launch_few(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
+  const uint32_t rows = g->m <= 4 ? 4 : g->m <= 8 ? 8 : 16;
+  const uint32_t kernel = rows == 4 ? VT_GPU_few_4 : rows == 8 ? VT_GPU_few_8 : VT_GPU_few_16;
+  const uint32_t shared =
+      (rows * VT_GPU_BLOCK + VT_GPU_FEW_COLUMNS * VT_GPU_FEW_PITCH) * (uint32_t)sizeof(float);
+  g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS);
+  return launch_all(c, kernel, (vt_cuda_grid){1, (uint32_t)units, 1, VT_GPU_FEW_THREADS, shared},
+                    g->tiles_n * g->products, g);
+}
+
+static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *t, int64_t units) {
+  g->tiles_m = (uint32_t)vt_cuda_parts(g->m, t->rows);
+  g->tiles_n = (uint32_t)vt_cuda_parts(g->n, t->columns);
+  return launch_all(c, t->kernel, (vt_cuda_grid){1, (uint32_t)units, 1, t->threads, t->shared},
+                    tiles_of(g, t), g);
+}
+
+vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
+                          const vt_cuda_way *way) {
+  const int64_t units = units_of(g, way);
+  vt_gpu_gemm now = *g;
+  if (g->m == 0 || g->n == 0 || g->products == 0) return VT_OK;
+  now.unit = way->unit == 0 ? g->k : way->unit * VT_GPU_BLOCK;
+  now.levels = c->work;
+  if (units > 1) into_parts(&now, c->work);
+  prepare(&now, dtype);
+  VT_TRY(way->tile == VT_CUDA_FEW ? launch_few(c, &now, units)
+                                  : launch_tiles(c, &now, &tiles[way->tile], units));
+  return units > 1 ? combine(c, dtype, g, &now, units) : VT_OK;
+}
+
+uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
+  const vt_gpu_gemm t = turned(g);
+  const vt_cuda_way way = choose(c->traits, dtype, &t);
+  return vt_cuda_way_work(dtype, &t, &way);
+}
+
+vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
+  const vt_gpu_gemm t = turned(g);
+  const vt_cuda_way way = choose(c->traits, dtype, &t);
+  return vt_cuda_gemm_by(c, dtype, &t, &way);
+}

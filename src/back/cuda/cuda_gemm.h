@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_gemm.h - products of matrices: which kernel does one, and how it is cut. What is described
+ * is a vt_gpu_gemm with its operands (data, strides, steps), y, bias, sizes and leading axes; the
+ * rest is filled in here. */
+#ifndef VT_CUDA_GEMM_H
+#define VT_CUDA_GEMM_H
+#include "cuda_backend.h"
+#include "gpu_gemm.h"
+
+/* One way to do a product. */
+typedef struct vt_cuda_way {
+  uint32_t tile; /* a row of tiles.def; VT_CUDA_FEW: the kernels for few rows */
+  int64_t unit;  /* blocks of 256 that are computed apart from others; 0: all of k together */
+} vt_cuda_way;
+enum { VT_CUDA_FEW = 1000 };
+
+/* Bytes of scratch that a product needs, and the product. No bit depends on the GPU. */
+uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
+vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
+
+/* For tests: the ways that there are for a product, numbered; 0 behind the last one. And how long
+ * one is thought to take, in cycles. */
+int vt_cuda_gemm_way(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
+                     vt_cuda_way *out);
+uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way);
+vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
+                          const vt_cuda_way *way);
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_ints.c - matmul_int, linear_int and conv_int: exact in i32. */
+#include "cuda_slide.h"
+#include "cuda_walk.h"
+#include "gpu_ints.h"
+
+static uint32_t flip_of(const vt_view *v) { return v->dtype == VT_DTYPE_I8 ? 0x80 : 0; }
+
+/* One number for all, or one for each of several. */
+static int64_t step_of(const vt_view *v) {
+  return v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
+}
+static const void *operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
+  if (c->n_in <= i) return NULL;
+  *step = step_of(&c->in[i]);
+  return c->in[i].data;
+}
+
+static vt_gpu_ints describe(const vt_cuda_call *c) {
+  const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
+  vt_view lead[3] = {*y, *a, *b};
+  for (int i = 0; i < 3; i++) lead[i].rank -= 2;
+  const vt_view *const all[3] = {&lead[0], &lead[1], &lead[2]};
+  int64_t unused;
+  vt_gpu_ints p = {.a = a->data,
+                   .b = b->data,
+                   .y = y->data,
+                   .m = y->dim[y->rank - 2],
+                   .n = y->dim[y->rank - 1],
+                   .k = a->dim[a->rank - 1],
+                   .a_row = a->stride[a->rank - 2],
+                   .a_step = a->stride[a->rank - 1],
+                   .b_step = b->stride[b->rank - 2],
+                   .b_column = b->stride[b->rank - 1],
+                   .y_row = y->stride[y->rank - 2],
+                   .y_column = y->stride[y->rank - 1],
+                   .a_flip = flip_of(a),
+                   .b_flip = flip_of(b),
+                   .lead = vt_cuda_walk(all, 3)};
+  p.za = operand(c, 2, &unused);
+  p.zb = operand(c, 3, &p.zb_step);
+  p.bias = operand(c, 4, &p.bias_step);
+  return p;
+}
+
+vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
+  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  const vt_gpu_ints p = describe(c);
+  return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_line(c, vt_cuda_count(c->out), 1, 256), &p);
+}
+
+/* ---- conv_int ---- */
+
+static vt_gpu_slide_int describe_conv(const vt_cuda_call *c) {
+  const vt_attr_conv_int *a = c->attrs;
+  const vt_window_lists l = {
+      .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
+  vt_gpu_slide_int p = {.slide = vt_cuda_slide_conv(c, &l, a->groups),
+                        .x_flip = flip_of(&c->in[0]),
+                        .w_flip = flip_of(&c->in[1])};
+  int64_t unused;
+  p.x_zero = operand(c, 2, &unused);
+  p.w_zero = operand(c, 3, &p.w_zero_step);
+  p.slide.bias = operand(c, 4, &p.slide.bias_step);
+  return p;
+}
+
+vt_status vt_cuda_run_conv_int(vt_cuda_call *c) {
+  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  const vt_gpu_slide_int p = describe_conv(c);
+  const int64_t total = vt_cuda_slide_total(&p.slide);
+  const uint32_t kernel = p.slide.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
+  return vt_cuda_launch(c, kernel, vt_cuda_line(c, total, 1, p.slide.small ? 256 : 128), &p);
+}

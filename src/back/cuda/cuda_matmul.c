@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_matmul.c - matmul, linear and matmul_masked as products of matrices: leading axes that lie
+ * one after the other become rows, the others products of their own. */
+#include "cuda_gemm.h"
+
+/* The stride of x along leading axis i of `rank`: 0 where it has none or is repeated. */
+static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
+  const uint32_t missing = rank + 2 - x->rank;
+  return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
+}
+
+static void take_axes(vt_gpu_gemm *g, const vt_view *a, const vt_view *b, const vt_view *y) {
+  g->products = 1;
+  for (uint32_t i = 0; i + 2 < y->rank; i++) {
+    if (y->dim[i] == 1) continue;
+    g->dim[g->rank] = y->dim[i];
+    g->a.step[g->rank] = lead_step(a, y->rank - 2, i);
+    g->b.step[g->rank] = lead_step(b, y->rank - 2, i);
+    g->y_step[g->rank++] = y->stride[i];
+    g->products *= y->dim[i];
+  }
+}
+
+/* The last leading axis continues the rows when b does not change along it. */
+static void fold_axes(vt_gpu_gemm *g) {
+  while (g->rank > 0 && g->products > 0) {
+    const uint32_t i = g->rank - 1;
+    const int follows = g->a.step[i] == g->m * g->a.across && g->y_step[i] == g->m * g->y_row;
+    if (g->b.step[i] != 0 || (g->m != 1 && !follows)) break;
+    if (g->m == 1) g->a.across = g->a.step[i], g->y_row = g->y_step[i];
+    g->m *= g->dim[i];
+    g->products /= g->dim[i];
+    g->rank--;
+  }
+}
+
+static vt_gpu_gemm matrices_of(const vt_cuda_call *c, int64_t turn_a, int64_t turn_b) {
+  const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
+  const uint32_t ra = a->rank - (turn_a ? 1 : 2), ka = a->rank - (turn_a ? 2 : 1);
+  const uint32_t kb = b->rank - (turn_b ? 1 : 2), nb = b->rank - (turn_b ? 2 : 1);
+  vt_gpu_gemm g = {.a = {.data = a->data, .across = a->stride[ra], .along = a->stride[ka]},
+                   .b = {.data = b->data, .across = b->stride[nb], .along = b->stride[kb]},
+                   .y = y->data,
+                   .y_row = y->stride[y->rank - 2],
+                   .y_column = y->stride[y->rank - 1],
+                   .m = a->dim[ra],
+                   .n = b->dim[nb],
+                   .k = a->dim[ka]};
+  take_axes(&g, a, b, y);
+  return g;
+}
+
+static vt_gpu_gemm plain(const vt_cuda_call *c) {
+  const vt_attr_matmul *a = c->attrs;
+  vt_gpu_gemm g = matrices_of(c, a->transpose_a, a->transpose_b);
+  fold_axes(&g);
+  return g;
+}
+
+static vt_gpu_gemm linear(const vt_cuda_call *c) {
+  vt_gpu_gemm g = matrices_of(c, 0, 0);
+  fold_axes(&g);
+  if (c->n_in == 3) g.bias = c->in[2].data, g.bias_column = c->in[2].stride[0];
+  return g;
+}
+
+uint64_t vt_cuda_work_matmul(const vt_cuda_call *c) {
+  const vt_gpu_gemm g = plain(c);
+  return vt_cuda_gemm_work(c, c->out->dtype, &g);
+}
+vt_status vt_cuda_run_matmul(vt_cuda_call *c) {
+  const vt_gpu_gemm g = plain(c);
+  return vt_cuda_gemm(c, c->out->dtype, &g);
+}
+
+uint64_t vt_cuda_work_linear(const vt_cuda_call *c) {
+  const vt_gpu_gemm g = linear(c);
+  return vt_cuda_gemm_work(c, c->out->dtype, &g);
+}
+vt_status vt_cuda_run_linear(vt_cuda_call *c) {
+  const vt_gpu_gemm g = linear(c);
+  return vt_cuda_gemm(c, c->out->dtype, &g);
+}
+
+/* Which products are absent is one thing for each row, so that rows do not become longer. */
+vt_status vt_cuda_run_matmul_masked(vt_cuda_call *c) {
+  const vt_attr_matmul *a = c->attrs;
+  const vt_view *present = &c->in[2], *y = c->out;
+  vt_gpu_masked args = {.g = matrices_of(c, a->transpose_a, a->transpose_b),
+                        .present = present->data,
+                        .p_row = present->stride[present->rank - 2],
+                        .p_column = present->stride[present->rank - 1]};
+  uint32_t axis = 0;
+  for (uint32_t i = 0; i + 2 < y->rank; i++)
+    if (y->dim[i] != 1) args.p_step[axis++] = lead_step(present, y->rank - 2, i);
+  const int64_t n = args.g.products * args.g.m * args.g.n;
+  return vt_cuda_launch(c, y->dtype == VT_DTYPE_F64 ? VT_GPU_masked_f64 : VT_GPU_masked_f32,
+                        vt_cuda_line(c, n, 1, 256), &args);
+}

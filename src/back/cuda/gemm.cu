@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm.cu - products of matrices: by tiles, with few rows, with absent products; and the sums of
+// what was computed apart.
+#include "gpu_gemm.cuh"
+#include "gpu_few.cuh"
+#include "gpu_sums.cuh"
+
+#define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed)      \
+  VT_KERNEL_BESIDE(name, vt_gpu_gemm, (bm / tm) * (bn / tn), beside) {         \
+    vt_gemm_tile<E, bm, bn, bk, tm, tn, stages>(a).run();                \
+  }
+#include "tiles.def"
+#undef VT_TILE
+
+VT_KERNEL(few_4, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<1>(a); }
+VT_KERNEL(few_8, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<2>(a); }
+VT_KERNEL(few_16, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<4>(a); }
+
+VT_KERNEL(masked_f32, vt_gpu_masked, 256) { vt_masked<float>(a); }
+VT_KERNEL(masked_f64, vt_gpu_masked, 256) { vt_masked<double>(a); }
+VT_KERNEL(combine_f32, vt_gpu_combine, 256) { vt_combine<float>(a); }
+VT_KERNEL(combine_f64, vt_gpu_combine, 256) { vt_combine<double>(a); }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_attend.cuh - what the kernels of attention share: which keys a row sees, scores, weights, and
+ * the sums T and S.
+ *
+ * A weight is never -0, so -0 is what stands for a key that a row does not see: it adds nothing to
+ * S, and its product with v is left out. */
+#ifndef VT_GPU_ATTEND_CUH
+#define VT_GPU_ATTEND_CUH
+#include "gpu_words.cuh"
+#include "gpu_attention.h"
+#include "vt_words_cuda.h"
+#include "vt_core.h"
+#include "fn_exp.inc"
+#include "vt_short.h"
+#include "fs_tables.inc"
+#include "fs_exp.inc"
+
+#define ATTEND_ALL 0xffffffffu /* lanes */
+#define ATTEND_ABSENT 0x80000000u
+
+VT_GPU_FN int64_t attend_least(int64_t a, int64_t b) { return a < b ? a : b; }
+VT_GPU_FN int64_t attend_most(int64_t a, int64_t b) { return a > b ? a : b; }
+VT_GPU_FN int64_t attend_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+
+/* ---- what a row sees ---- */
+
+struct attend_range { /* keys lo .. hi - 1, as far as the mask says so; 0, 0: none */
+  int64_t lo, hi;
+};
+
+/* Lengths are anything: sums of positions wrap, as they do in the formula. */
+VT_GPU_FN attend_range attend_look(const vt_gpu_attention &a, int64_t b, int64_t i) {
+  int64_t length = a.keys;
+  if (a.length != nullptr && a.long_length) length = ((const int64_t *)a.length)[b * a.length_step];
+  if (a.length != nullptr && !a.long_length) length = ((const int32_t *)a.length)[b * a.length_step];
+  const uint64_t p = (uint64_t)i + (uint64_t)length - (uint64_t)a.queries;
+  const int64_t at = (int64_t)p, before = (int64_t)(p - (uint64_t)a.window);
+  attend_range x = {0, attend_most(0, attend_least(a.keys, length))};
+  if (a.causal && at < x.hi) x.hi = attend_most(0, at + 1);
+  if (a.window > 0 && before >= 0) x.lo = before < a.keys ? before + 1 : a.keys;
+  if (a.window > 0 && !a.causal)
+    x.hi = attend_most(0, attend_least(x.hi, (int64_t)(p + (uint64_t)a.window)));
+  if (x.lo >= x.hi) x.lo = x.hi = 0;
+  return x;
+}
+
+/* Row [b, h, i] of an operand. */
+template <class T>
+VT_GPU_FN const T *attend_row(const vt_gpu_attended &x, int64_t b, int64_t h, int64_t i) {
+  return (const T *)x.data + (b * x.step[0] + h * x.step[1] + i * x.step[2]);
+}
+
+/* A score from D(q, k); `bias` is that of the row. */
+VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bias, int64_t key) {
+  const float s = d * a.scale;
+  return bias == nullptr ? s : s + bias[key * a.bias.step[3]];
+}
+
+/* ---- weights ---- */
+
+static __device__ __noinline__ float attend_exp_core(float x) {
+  return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
+}
+VT_GPU_FN float attend_exp(float x) {
+  const vt_short y = vt_short_exp(x);
+  return y.sure ? y.y : attend_exp_core(x);
+}
+VT_GPU_FN float attend_absent() { return __uint_as_float(ATTEND_ABSENT); }
+VT_GPU_FN bool attend_is_absent(float e) { return __float_as_uint(e) == ATTEND_ABSENT; }
+
+/* The greatest. A NaN need not win: the weight of its key is NaN whatever it is compared with, and
+ * so is the sum, and with it the row. */
+VT_GPU_FN float attend_greater(float a, float b) { return max(a, b); }
+VT_GPU_FN float attend_lowest() { return __uint_as_float(0xff800000u); }
+
+/* ---- sums ---- */
+
+/* The tree of S over neighbouring threads, `half` and half. Every one of them has the result, as
+ * a + b is b + a. */
+template <int HALF> VT_GPU_FN float attend_join(float s) {
+  VT_UNROLL
+  for (int h = HALF; h > 0; h /= 2) s = s + __shfl_xor_sync(ATTEND_ALL, s, h);
+  return s;
+}
+template <int HALF> VT_GPU_FN float attend_join_most(float m) {
+  VT_UNROLL
+  for (int h = HALF; h > 0; h /= 2) m = attend_greater(m, __shfl_xor_sync(ATTEND_ALL, m, h));
+  return m;
+}
+
+/* T: what is complete is added to the level above. */
+struct attend_levels {
+  float t[VT_ATTEND_LEVELS];
+};
+VT_GPU_FN void attend_levels_clear(attend_levels &x) {
+  VT_UNROLL
+  for (int i = 0; i < VT_ATTEND_LEVELS; i++) x.t[i] = 0.0f;
+}
+VT_GPU_FN void attend_levels_add(attend_levels &x, int64_t block, float p) {
+  int64_t n = block + 1;
+  bool whole = true;
+  x.t[0] = x.t[0] + p;
+  VT_UNROLL
+  for (int i = 0; i + 1 < VT_ATTEND_LEVELS; i++) {
+    whole = whole && n % VT_ATTEND_GROUP == 0;
+    n /= VT_ATTEND_GROUP;
+    x.t[i + 1] = whole ? x.t[i + 1] + x.t[i] : x.t[i + 1];
+    x.t[i] = whole ? 0.0f : x.t[i];
+  }
+}
+VT_GPU_FN float attend_levels_end(const attend_levels &x) {
+  float sum = x.t[0];
+  VT_UNROLL
+  for (int i = 1; i < VT_ATTEND_LEVELS; i++) sum = x.t[i] + sum;
+  return sum;
+}
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_gemm.cuh - a tile of a product of matrices, by one block of threads. Both operands come ahead
+ * of their use, several steps of BK at a time, into shared memory that has k outermost, whatever
+ * their strides are; each thread keeps TM x TN chains. The order is that of the numerics:
+ *   chains of 256 products, in registers; the sum of 8 chains, in shared memory; the sum of 8 of
+ *   those, and of 8 of these, in y and in `levels`. A thread meets nothing there but its own.
+ * A k that is not there is not multiplied: the last step is cut. Rows and columns that are not
+ * there are zeros, and what comes of them is not stored. */
+#ifndef VT_GPU_GEMM_CUH
+#define VT_GPU_GEMM_CUH
+#include "gpu_words.cuh"
+#include "gpu_gemm.h"
+
+/* ---- numbers ---- */
+
+VT_GPU_FN float vt_gemm_fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+VT_GPU_FN double vt_gemm_fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+VT_GPU_FN float vt_gemm_add(float a, float b) { return __fadd_rn(a, b); }
+VT_GPU_FN double vt_gemm_add(double a, double b) { return __dadd_rn(a, b); }
+
+/* 16 bytes as numbers. */
+VT_GPU_FN void vt_gemm_get(const float *p, float *v) {
+  const float4 x = *(const float4 *)p;
+  v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+}
+VT_GPU_FN void vt_gemm_get(const double *p, double *v) {
+  const double2 x = *(const double2 *)p;
+  v[0] = x.x, v[1] = x.y;
+}
+VT_GPU_FN void vt_gemm_put(float *p, const float *v) {
+  *(float4 *)p = make_float4(v[0], v[1], v[2], v[3]);
+}
+VT_GPU_FN void vt_gemm_put(double *p, const double *v) { *(double2 *)p = make_double2(v[0], v[1]); }
+
+VT_GPU_FN void vt_gemm_ahead(float *to, const float *from, bool there) {
+  vt_ahead_4(to, from, there);
+}
+VT_GPU_FN void vt_gemm_ahead(double *to, const double *from, bool there) {
+  vt_ahead_4(to, from, there);
+  vt_ahead_4((char *)to + 4, (const char *)from + 4, there);
+}
+
+/* ---- places ---- */
+
+/* Where product z of an operand begins. */
+VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
+  int64_t at = 0;
+  for (int r = (int)a.rank - 1; r >= 0; r--) {
+    const int64_t up = z / a.dim[r];
+    at += (z - up * a.dim[r]) * step[r];
+    z = up;
+  }
+  return at;
+}
+
+/* ---- an operand on its way into shared memory ---- */
+
+/* W elements across and BK along, read by T threads. Elements go one by one, 8 threads side by side
+ * along k or all of them across, or 16 bytes across at a time; which of these is one for the whole
+ * launch, so nothing but addresses differs between threads. */
+template <class E, int W, int BK, int T>
+struct vt_gemm_side {
+  enum {
+    V = 16 / (int)sizeof(E),
+    PITCH = W + V, /* no two of 8 neighbours along k and 4 across in one bank */
+    ROUNDS = W * 8 / T,
+    WIDE_ROUNDS = W * BK / V / T
+  };
+  static_assert(ROUNDS * T == W * 8 && WIDE_ROUNDS * V * T == W * BK && T % W == 0 && BK % 8 == 0,
+                "threads share an operand evenly");
+  const E *from;
+  int64_t next, far, step; /* to the next BK, to 8 further along, to the next round */
+  int to, k, round;        /* in shared memory; this thread's first k; how far a round is along k */
+  unsigned there;          /* rounds whose element across is there */
+  bool wide;
+
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first, int64_t limit,
+                              int64_t k0) {
+    const int tid = (int)threadIdx.x;
+    wide = s.wide && !s.by_k;
+    const int lanes = wide ? W / V : W;
+    const int i = s.by_k ? tid / 8 : tid % lanes * (wide ? V : 1);
+    k = s.by_k ? tid % 8 : tid / lanes;
+    round = s.by_k ? 0 : T / lanes;
+    const int apart = s.by_k ? T / 8 : 0;
+    const int64_t left = limit - first - i;
+    there = 0;
+    VT_UNROLL
+    for (int r = 0; r < ROUNDS; r++) there |= (unsigned)(r * apart < left) << r;
+    if (wide) there = left > 0 ? ~0u : 0;
+    to = k * PITCH + i;
+    step = s.by_k ? apart * s.across : round * s.along;
+    far = 8 * s.along;
+    next = BK * s.along;
+    from = (const E *)s.data + product + (first + i) * s.across + (k0 + k) * s.along;
+  }
+
+  /* The next BK, of which `left` are there. */
+  __device__ __forceinline__ void load(E *stage, int left) {
+    if (wide) {
+      VT_UNROLL
+      for (int r = 0; r < WIDE_ROUNDS; r++)
+        vt_ahead_16(stage + to + r * (T / (W / V)) * PITCH, from + r * step,
+                    there != 0 && k + r * (T / (W / V)) < left);
+    } else {
+      const int apart = round == 0 ? T / 8 : round * PITCH;
+      VT_UNROLL
+      for (int h = 0; h < BK / 8; h++)
+        VT_UNROLL
+      for (int r = 0; r < ROUNDS; r++)
+        vt_gemm_ahead(stage + to + r * apart + h * 8 * PITCH, from + h * far + r * step,
+                      (there >> r & 1) != 0 && k + r * round + h * 8 < left);
+    }
+    from += next;
+  }
+};
+
+/* ---- a tile ---- */
+
+template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES>
+struct vt_gemm_tile {
+  enum { V = 16 / (int)sizeof(E), T = BM / TM * (BN / TN), WARPS_N = BN / (8 * TN) };
+  typedef vt_gemm_side<E, BM, BK, T> rows;
+  typedef vt_gemm_side<E, BN, BK, T> columns;
+  enum { STAGE = BK * (rows::PITCH + columns::PITCH), EACH = TM * TN / V };
+  static_assert(BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && VT_GPU_BLOCK % BK == 0,
+                "a warp is 4 x 8 threads, and no step lies in two blocks");
+
+  const vt_gpu_gemm &a;
+  E acc[TM][TN];
+  E fa[2][TM], fb[2][TN];  /* of one k and of the next */
+  E *y, *kept;             /* the product; this thread's sums of a group */
+  int row, column;         /* of this thread, in the tile */
+  int64_t m0, n0, number;  /* the tile's first row and column, its own number */
+  int64_t k0, k;           /* what this unit has of k */
+  uint32_t blocks;         /* chains that it is */
+  int top;                 /* levels of sums in memory */
+
+  __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
+
+  /* Tiles are taken in bands of 8 rows of them, so that those at work together read what the
+   * others read. Returns which product it is. */
+  __device__ __forceinline__ int64_t place() {
+    number = a.first + blockIdx.x;
+    const int64_t tiles = (int64_t)a.tiles_m * a.tiles_n;
+    const int64_t z = a.products == 1 ? 0 : number / tiles;
+    const uint32_t at = (uint32_t)(number - z * tiles), band = 8 * a.tiles_n, b = at / band;
+    const uint32_t in = at - b * band, height = min(8u, a.tiles_m - 8 * b);
+    m0 = (int64_t)(8 * b + in % height) * BM;
+    n0 = (int64_t)(in / height) * BN;
+    k0 = blockIdx.y * a.unit;
+    k = min(a.unit, a.k - k0);
+    blocks = (uint32_t)((k + VT_GPU_BLOCK - 1) / VT_GPU_BLOCK);
+    top = 0;
+    for (uint64_t most = VT_GPU_GROUP; most < blocks; most *= VT_GPU_GROUP) top++;
+    return z;
+  }
+
+  /* Neighbouring lanes share either rows or columns: two of them are served by one access. */
+  __device__ __forceinline__ void stand() {
+    const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
+    row = warp / WARPS_N * 4 * TM + ((lane >> 3 & 2) | (lane & 1)) * V;
+    column = warp % WARPS_N * 8 * TN + (lane >> 1 & 7) * V;
+    kept = vt_shared<E>() + STAGES * STAGE + (int)threadIdx.x * V;
+  }
+
+  /* ---- chains ---- */
+
+  __device__ __forceinline__ void take(int into, const E *stage, int at) {
+    const E *pa = stage + at * rows::PITCH + row;
+    const E *pb = stage + BK * rows::PITCH + at * columns::PITCH + column;
+    VT_UNROLL
+    for (int i = 0; i < TM / V; i++) vt_gemm_get(pa + i * 4 * V, &fa[into][i * V]);
+    VT_UNROLL
+    for (int j = 0; j < TN / V; j++) vt_gemm_get(pb + j * 8 * V, &fb[into][j * V]);
+  }
+
+  __device__ __forceinline__ void multiply(int from) {
+    VT_UNROLL
+    for (int i = 0; i < TM; i++)
+      VT_UNROLL
+    for (int j = 0; j < TN; j++) acc[i][j] = vt_gemm_fused(fa[from][i], fb[from][j], acc[i][j]);
+  }
+
+  __device__ __forceinline__ void clear() {
+    VT_UNROLL
+    for (int i = 0; i < TM; i++)
+      VT_UNROLL
+    for (int j = 0; j < TN; j++) acc[i][j] = 0;
+  }
+
+  /* ---- sums: V results of a row at a time, number e of this thread ---- */
+
+  __device__ __forceinline__ E *kept_at(int e) { return kept + e * V * T; }
+
+  __device__ __forceinline__ E *level_at(int l, int e) {
+    const int64_t before = (number * (top - 1) + (l - 1)) * (BM * BN);
+    return (E *)a.levels + before + (e * T + (int)threadIdx.x) * V;
+  }
+
+  __device__ __forceinline__ int64_t row_at(int e) {
+    const int i = e / (TN / V);
+    return m0 + row + i / V * 4 * V + i % V;
+  }
+  __device__ __forceinline__ int64_t column_at(int e) {
+    return n0 + column + e % (TN / V) * 8 * V;
+  }
+
+  /* The chains of a block that is complete, into the sums of its group. */
+  __device__ __forceinline__ void fold(bool fresh) {
+    VT_UNROLL
+    for (int i = 0; i < TM; i++)
+      VT_UNROLL
+    for (int j = 0; j < TN; j += V) {
+      E t[V] = {};
+      if (!fresh) vt_gemm_get(kept_at((i * TN + j) / V), t);
+      VT_UNROLL
+      for (int q = 0; q < V; q++) {
+        t[q] = vt_gemm_add(t[q], acc[i][j + q]);
+        acc[i][j + q] = 0;
+      }
+      vt_gemm_put(kept_at((i * TN + j) / V), t);
+    }
+  }
+
+  __device__ __forceinline__ void get_y(int64_t c, const E *at, E *v) {
+    if (a.y_wide) {
+      vt_gemm_get(at, v);
+      return;
+    }
+    VT_UNROLL
+    for (int q = 0; q < V; q++)
+      if (c + q < a.n) v[q] = at[q * a.y_column];
+  }
+  __device__ __forceinline__ void put_y(int64_t c, E *at, const E *v) {
+    if (a.y_wide) {
+      vt_gemm_put(at, v);
+      return;
+    }
+    VT_UNROLL
+    for (int q = 0; q < V; q++)
+      if (c + q < a.n) at[q * a.y_column] = v[q];
+  }
+
+  /* Adds v to what level l has, or to +0 where nothing is there yet. The highest is y. */
+  __device__ __forceinline__ void meet(int l, int e, bool fresh, const E *v) {
+    const int64_t r = row_at(e), c = column_at(e);
+    E t[V] = {}, *at = l == top ? y + r * a.y_row + c * a.y_column : level_at(l, e);
+    if (l == top && (r >= a.m || c >= a.n)) return;
+    if (!fresh && l == top) get_y(c, at, t);
+    if (!fresh && l != top) vt_gemm_get(at, t);
+    VT_UNROLL
+    for (int q = 0; q < V; q++) t[q] = vt_gemm_add(t[q], v[q]);
+    if (l == top) {
+      put_y(c, at, t);
+    } else {
+      vt_gemm_put(at, t);
+    }
+  }
+
+  /* Group g is complete, or the last: up to the next level, and on where that is complete too. */
+  __device__ __forceinline__ void rise(uint32_t g, bool last) {
+    bool complete = true;
+#pragma unroll 1
+    for (int l = 0; l < top && complete; l++) {
+#pragma unroll 1
+      for (int e = 0; e < EACH; e++) {
+        E v[V];
+        vt_gemm_get(l == 0 ? kept_at(e) : level_at(l, e), v);
+        meet(l + 1, e, g % VT_GPU_GROUP == 0, v);
+      }
+      complete = last || g % VT_GPU_GROUP == VT_GPU_GROUP - 1;
+      g /= VT_GPU_GROUP;
+    }
+  }
+
+  /* The block that ends here is number c. */
+  __device__ __forceinline__ void end_block(uint32_t c) {
+    const bool last = c + 1 == blocks;
+    fold(c % VT_GPU_GROUP == 0);
+    if (top > 0 && (last || c % VT_GPU_GROUP == VT_GPU_GROUP - 1)) rise(c / VT_GPU_GROUP, last);
+  }
+
+  /* What is in registers or in y, and the bias. */
+  __device__ __forceinline__ void store() {
+#pragma unroll 2
+    for (int e = 0; e < EACH; e++) {
+      const int64_t r = row_at(e), c = column_at(e);
+      if (r >= a.m || c >= a.n) continue;
+      E t[V] = {}, *at = y + r * a.y_row + c * a.y_column;
+      if (top > 0) get_y(c, at, t);
+      if (top == 0 && blocks > 0) vt_gemm_get(kept_at(e), t);
+      if (a.bias != nullptr) {
+        const E *bias = (const E *)a.bias + r * a.bias_row + c * a.bias_column;
+        VT_UNROLL
+        for (int q = 0; q < V; q++)
+          if (c + q < a.n) t[q] = vt_gemm_add(t[q], bias[q * a.bias_column]);
+      }
+      put_y(c, at, t);
+    }
+  }
+
+  /* ---- the whole ---- */
+
+  /* A step that is there in full. The last of a stage is in registers before the stage is given
+   * away, and the first of the next stage before its turn comes. */
+  template <class F>
+  __device__ __forceinline__ void step(const E *&reads, F load) {
+    VT_UNROLL
+    for (int s = 0; s < BK; s++) {
+      if (s == BK - 1) reads = next_stage(reads);
+      take((s + 1) % 2, reads, (s + 1) % BK);
+      if (s == 0) load();
+      multiply(s % 2);
+    }
+  }
+
+  __device__ __forceinline__ const E *next_stage(const E *reads) {
+    vt_ahead_wait<STAGES - 2>();
+    __syncthreads();
+    return reads + STAGE == vt_shared<E>() + STAGES * STAGE ? vt_shared<E>() : reads + STAGE;
+  }
+
+  __device__ __forceinline__ void run() {
+    rows ra;
+    columns rb;
+    const int64_t z = place();
+    ra.begin(a.a, vt_gemm_product(a, a.a.step, z), m0, a.m, k0);
+    rb.begin(a.b, vt_gemm_product(a, a.b.step, z), n0, a.n, k0);
+    y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;
+    stand();
+    const uint32_t steps = (uint32_t)((k + BK - 1) / BK);
+    const int rest = (int)(k - (int64_t)(k / BK) * BK);
+    uint32_t sent = 0;
+    E *writes = vt_shared<E>(), *const end = writes + STAGES * STAGE;
+    const auto load = [&] {
+      if (sent < steps) {
+        const int left = sent + 1 == steps && rest != 0 ? rest : BK;
+        ra.load(writes, left);
+        rb.load(writes + BK * rows::PITCH, left);
+      }
+      sent++;
+      vt_ahead_close();
+      writes = writes + STAGE == end ? vt_shared<E>() : writes + STAGE;
+    };
+
+    clear();
+#pragma unroll 1
+    for (int s = 0; s < STAGES - 1; s++) load();
+    vt_ahead_wait<STAGES - 2>();
+    __syncthreads();
+    const E *reads = vt_shared<E>();
+    take(0, reads, 0);
+#pragma unroll 1
+    for (uint32_t t = 1; t <= steps; t++) {
+      if (t < steps || rest == 0) {
+        step(reads, load);
+      } else {
+#pragma unroll 1
+        for (int s = 0; s < rest; s++) {
+          take(0, reads, s);
+          multiply(0);
+        }
+      }
+      if (t % (VT_GPU_BLOCK / BK) == 0 || t == steps) end_block((t - 1) / (VT_GPU_BLOCK / BK));
+    }
+    if (top == 0 || a.bias != nullptr) store();
+  }
+};
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_ints.h - products of matrices of i8 and u8, exact in i32:
+ *   y[m, n] = sum over k of (a[m, k] - za) * (b[k, n] - zb[n]),  + bias[n].
+ * Read by C and by CUDA. */
+#ifndef VT_GPU_INTS_H
+#define VT_GPU_INTS_H
+#include "gpu_walk.h"
+
+typedef struct vt_gpu_ints {
+  const void *a, *b, *za, *zb, *bias; /* the last three may be NULL: 0 */
+  int32_t *y;
+  int64_t m, n, k;
+  int64_t a_row, a_step, b_step, b_column, y_row, y_column; /* strides in elements */
+  int64_t zb_step, bias_step;
+  uint32_t a_flip, b_flip; /* 0x80 for i8, 0 for u8 */
+  vt_gpu_walk lead;        /* the products: where y, a and b of each begin */
+} vt_gpu_ints;
+#endif

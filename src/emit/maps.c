@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * maps.c - which steps are pointwise. */
+#include "vt_maps.h"
+
+static const struct row {
+  uint32_t op, n_in, truth, cost;
+} rows[VT_MAPS] = {
+#define VT_RESULT_same 0
+#define VT_RESULT_truth 1
+#define VT_MAP(op, n, result, f, i, t, cost) {VT_OP_##op, n, VT_RESULT_##result, cost},
+#include "maps.def"
+#undef VT_MAP
+};
+enum { PLAIN_COST = 300 };
+
+uint32_t vt_map_of(uint32_t op) {
+  if (op == VT_OP_cast) return VT_MAP_cast;
+  if (op == VT_OP_select || op == VT_OP_where) return VT_MAP_choice;
+  for (uint32_t i = 0; i < VT_MAPS; i++)
+    if (rows[i].op == op) return i;
+  return VT_MAP_none;
+}
+
+uint32_t vt_map_cost(uint32_t op) {
+  const uint32_t row = vt_map_of(op);
+  return row < VT_MAPS ? rows[row].cost : PLAIN_COST;
+}
+
+/* ---- steps ---- */
+
+static int stretches(const vt_bk_tensor *x, const vt_bk_tensor *y) {
+  if (x->rank > y->rank || y->rank > VT_MAX_RANK) return 0;
+  for (uint32_t k = 1; k <= x->rank; k++) {
+    const int64_t d = x->dim[x->rank - k];
+    if (d != 1 && d != y->dim[y->rank - k]) return 0;
+  }
+  return 1;
+}
+
+static int is_known(uint32_t dtype) { return dtype >= VT_DTYPE_F32 && dtype <= VT_DTYPE_BF16; }
+
+/* All operands but those before `from` have the type of the last one. */
+static int are_alike(const vt_bk_step *s, uint32_t from) {
+  for (uint32_t i = from; i < s->n_in; i++)
+    if (s->in[i].dtype != s->in[s->n_in - 1].dtype) return 0;
+  return 1;
+}
+
+static int has_types(const vt_bk_step *s, uint32_t row) {
+  const uint32_t type = s->in[s->n_in - 1].dtype, made = s->out[0].dtype;
+  if (!is_known(type) || !is_known(made)) return 0;
+  if (row == VT_MAP_cast) return s->n_in == 1;
+  if (row == VT_MAP_choice)
+    return s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && are_alike(s, 1) && made == type;
+  return s->n_in == rows[row].n_in && are_alike(s, 0) &&
+         made == (rows[row].truth ? VT_DTYPE_BOOL : type);
+}
+
+uint32_t vt_map_of_step(const vt_bk_step *s) {
+  const uint32_t row = vt_map_of(s->op);
+  if (row == VT_MAP_none || s->n_in == 0 || s->n_in > 3 || s->n_out != 1) return VT_MAP_none;
+  for (uint32_t i = 0; i < s->n_in; i++)
+    if (!stretches(&s->in[i], &s->out[0])) return VT_MAP_none;
+  return has_types(s, row) ? row : VT_MAP_none;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vt_maps.h - the pointwise ops: the rows of maps.def, and which of them a step is. The formulas
+ * are texts (map_*.inc, cast_*.inc) that a backend compiles for its processor; selections and casts
+ * have no row, and are taken like the others. */
+#ifndef VT_MAPS_H
+#define VT_MAPS_H
+#include "vt_steps.h"
+
+enum {
+#define VT_MAP(op, n, result, f, i, t, cost) VT_MAP_##op,
+#include "maps.def"
+#undef VT_MAP
+  VT_MAPS,
+  VT_MAP_cast = VT_MAPS, /* what else an op can be: from one type to another, */
+  VT_MAP_choice,         /* select and where, */
+  VT_MAP_none            /* not pointwise */
+};
+
+uint32_t vt_map_of(uint32_t op);   /* one of these */
+uint32_t vt_map_cost(uint32_t op); /* picoseconds an element, about */
+/* The same for a step, if it has the operands and the result that its op has, all of the types that
+ * belong together, and its operands stretch to the result's shape; otherwise VT_MAP_none. Whether
+ * there is a formula for the type of its last operand is another question. */
+uint32_t vt_map_of_step(const vt_bk_step *s);
+#endif
