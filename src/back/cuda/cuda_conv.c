@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv.c - convolutions in floating point: which kernel does them. */
-#include "cuda_slide.h"
+ * cuda_conv.c - convolutions in floating point: which kernel does them. What is as good as a product
+ * of matrices is one; what has several rows and lies as usual goes by tiles (cuda_conv_tiles.c); the
+ * rest has a thread an output. */
+#include "cuda_conv.h"
 
 static int is_single(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }
 
@@ -11,6 +13,8 @@ static vt_status run_each(vt_cuda_call *c, const vt_gpu_slide *s) {
   return vt_cuda_launch(c, kernels[s->small][is_single(c)], grid, s);
 }
 
+/* ---- conv ---- */
+
 static vt_gpu_slide slide_of(const vt_cuda_call *c) {
   const vt_attr_conv *a = c->attrs;
   const vt_window_lists l = {
@@ -20,11 +24,25 @@ static vt_gpu_slide slide_of(const vt_cuda_call *c) {
   return s;
 }
 
+uint64_t vt_cuda_work_conv(const vt_cuda_call *c) {
+  vt_gpu_gemm g;
+  vt_gpu_conv v;
+  if (vt_cuda_count(c->out) == 0) return 0;
+  const vt_gpu_slide s = slide_of(c);
+  if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm_work(c, c->out->dtype, &g);
+  return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_work(c, &v) : 0;
+}
+
 vt_status vt_cuda_run_conv(vt_cuda_call *c) {
+  vt_gpu_gemm g;
+  vt_gpu_conv v;
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_slide s = slide_of(c);
-  return run_each(c, &s);
+  if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm(c, c->out->dtype, &g);
+  return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_run(c, &v) : run_each(c, &s);
 }
+
+/* ---- conv_transpose ---- */
 
 static vt_status run_nothing(vt_cuda_call *c, const vt_gpu_slide *s) {
   const uint32_t kernel = is_single(c) ? VT_GPU_conv_nothing_f32 : VT_GPU_conv_nothing_f64;

@@ -130,6 +130,22 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
+/* Without a stride there is one class, of all outputs, and it is a convolution. */
+static vt_gpu_slide_axis axis_turned(const vt_view *x, const vt_view *w, const vt_view *y,
+                                     uint32_t at, const vt_window *v) {
+  return (vt_gpu_slide_axis){.dim = x->dim[at],
+                             .stride = x->stride[at],
+                             .step = 1,
+                             .base = v->low,
+                             .delta = -v->dilation,
+                             .places = y->dim[at],
+                             .taps = v->kernel,
+                             .weight = w->stride[at],
+                             .out = y->stride[at],
+                             .outputs = y->dim[at],
+                             .y_one = y->stride[at]};
+}
+
 static vt_gpu_slide_axis axis_back(const vt_view *x, const vt_view *w, const vt_view *y,
                                    uint32_t at, const vt_window *v) {
   const int64_t common = gcd(v->stride, v->dilation), period = v->stride / common;
@@ -179,7 +195,8 @@ vt_gpu_slide vt_cuda_slide_transpose(const vt_cuda_call *c) {
   for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(&l, i, w->dim[2 + i], 1);
-    s.axis[missing + i] = axis_back(x, w, y, 2 + i, &v);
+    s.axis[missing + i] =
+        v.stride == 1 ? axis_turned(x, w, y, 2 + i, &v) : axis_back(x, w, y, 2 + i, &v);
   }
   measure(&s);
   return s;

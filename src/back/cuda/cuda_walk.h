@@ -9,7 +9,7 @@
  * axis of length 1; missing leading axes count as that). n is at most VT_GPU_OPERANDS. */
 vt_gpu_walk vt_cuda_walk(const vt_view *const *v, uint32_t n);
 
-/* Joins elements to pieces of up to 16 bytes where the first n operands, which begin at `data`, have
- * them side by side: n, dim and stride count pieces then. Returns the bytes of a piece. */
+/* Joins elements to pieces of up to 16 bytes where the first n operands, which begin at `data`,
+ * have them side by side: n, dim and stride count pieces then. Returns the bytes of a piece. */
 uint32_t vt_cuda_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uint32_t bytes);
 #endif

@@ -11,9 +11,9 @@ VT_GPU_FN double vt_gpu_plus(double a, double b) { return __dadd_rn(a, b); }
 
 // T as a stream: what every level has gathered since it handed its last group on. A sum from +0 is
 // never -0, so that an empty level may be begun by the first group that is handed to it.
-enum { VT_GPU_BLOCK = 256, VT_GPU_GROUP = 8, VT_GPU_LEVELS = 20 };
+enum { VT_CHAIN_BLOCK = 256, VT_CHAIN_GROUP = 8, VT_CHAIN_LEVELS = 20 };
 template <class T> struct vt_gpu_chain {
-  T p, t, up[VT_GPU_LEVELS];
+  T p, t, up[VT_CHAIN_LEVELS];
   uint32_t k;
   uint64_t blocks;
 };
@@ -29,26 +29,26 @@ template <class T> VT_GPU_FN void vt_gpu_chain_close(vt_gpu_chain<T> &d) {
   d.p = 0;
   d.k = 0;
   uint64_t full = ++d.blocks;
-  if (full % VT_GPU_GROUP != 0) return;
+  if (full % VT_CHAIN_GROUP != 0) return;
   T t = d.t;
   d.t = 0;
-  for (int l = 0; full % VT_GPU_GROUP == 0; l++) {
-    full /= VT_GPU_GROUP;
+  for (int l = 0; full % VT_CHAIN_GROUP == 0; l++) {
+    full /= VT_CHAIN_GROUP;
     if (full > 1) t = vt_gpu_plus(d.up[l], t);
-    d.up[l] = full % VT_GPU_GROUP == 0 ? (T)0 : t;
+    d.up[l] = full % VT_CHAIN_GROUP == 0 ? (T)0 : t;
   }
 }
 
 template <class T> VT_GPU_FN void vt_gpu_chain_add(vt_gpu_chain<T> &d, T a, T b) {
   d.p = vt_gpu_fma(a, b, d.p);
-  if (++d.k == VT_GPU_BLOCK) vt_gpu_chain_close(d);
+  if (++d.k == VT_CHAIN_BLOCK) vt_gpu_chain_close(d);
 }
 
 template <class T> VT_GPU_FN T vt_gpu_chain_done(vt_gpu_chain<T> &d) {
   if (d.k > 0) vt_gpu_chain_close(d);
   T t = d.t;
   int l = 0;
-  for (uint64_t m = d.blocks / VT_GPU_GROUP; m > 0; m /= VT_GPU_GROUP, l++)
+  for (uint64_t m = d.blocks / VT_CHAIN_GROUP; m > 0; m /= VT_CHAIN_GROUP, l++)
     t = vt_gpu_plus(d.up[l], t);
   return t;
 }

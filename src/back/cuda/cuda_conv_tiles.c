@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_conv_tiles.c - convolutions as products of matrices: the tile, and whether what is
+ * contracted is cut into units that are computed apart and then added. */
+#include "cuda_conv.h"
+#include "cuda_walk.h"
+#include "gpu_combine.h"
+
+enum { UNITS = 65535, LEAST_ROWS = 8 };
+
+typedef struct tile {
+  uint32_t kernel, bytes;
+  int64_t rows, columns;
+  uint32_t threads, shared, beside, speed;
+} tile;
+
+/* Stages, the sums of a group, and what the numbers of two blocks stand for. */
+#define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
+#define ALL_BYTES(type, bm, bn, bk, stages)                                         \
+  (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (bm) * (bn) * sizeof(type) + \
+             2 * VT_GPU_BLOCK * sizeof(vt_gpu_conv_tap))
+static const tile tiles[] = {
+#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed)   \
+  {VT_GPU_##name, sizeof(type), bm, bn, (bm) / (tm) * ((bn) / (tn)),          \
+   ALL_BYTES(type, bm, bn, bk, stages), beside, speed},
+#include "conv_tiles.def"
+#undef VT_CONV_TILE
+};
+enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
+
+/* ---- what they are as products ---- */
+
+/* The strides of several axes as one; 0 when they are not. Axes of length 1 do not matter. */
+static int as_one(const int64_t *dim, const int64_t *stride, int n, int64_t *out) {
+  int64_t length = 1, near = 1;
+  for (int i = n; i-- > 0;) {
+    if (dim[i] == 1) continue;
+    if (length == 1) near = stride[i];
+    if (stride[i] != near * length) return 0;
+    length *= dim[i];
+  }
+  *out = near;
+  return 1;
+}
+
+static int w_along(const vt_gpu_slide *s, int64_t *out) {
+  const vt_gpu_slide_axis *x = s->axis;
+  const int64_t dim[] = {s->depth, x[0].taps, x[1].taps, x[2].taps};
+  const int64_t stride[] = {s->w_channel, x[0].weight, x[1].weight, x[2].weight};
+  return as_one(dim, stride, 4, out);
+}
+
+static int y_along(const vt_gpu_slide *s, int64_t *out) {
+  const vt_gpu_slide_axis *x = s->axis;
+  const int64_t dim[] = {x[0].places, x[1].places, x[2].places};
+  const int64_t stride[] = {x[0].out, x[1].out, x[2].out};
+  return as_one(dim, stride, 3, out);
+}
+
+static int64_t places_of(const vt_gpu_slide *s) {
+  return s->axis[0].places * s->axis[1].places * s->axis[2].places;
+}
+
+int vt_cuda_conv_product(const vt_gpu_slide *s, vt_gpu_gemm *out) {
+  const vt_gpu_slide_axis *last = &s->axis[VT_GPU_AXES - 1];
+  if (s->groups != 1 || places_of(s) != last->places || s->length != s->depth) return 0;
+  if (last->classes != 0 || last->base != 0 || last->places > last->dim) return 0;
+  *out = (vt_gpu_gemm){.a = {.data = s->w, .across = s->w_row, .along = s->w_channel},
+                       .b = {.data = s->x,
+                             .across = last->stride * last->step,
+                             .along = s->x_channel,
+                             .step = {s->x_image}},
+                       .y = s->y,
+                       .y_row = s->y_row,
+                       .y_column = last->out,
+                       .y_step = {s->y_image},
+                       .bias = s->bias,
+                       .bias_row = s->bias_step,
+                       .m = s->rows,
+                       .n = last->places,
+                       .k = s->depth,
+                       .products = s->images,
+                       .dim = {s->images},
+                       .rank = 1};
+  return 1;
+}
+
+static void describe_x(const vt_gpu_slide *s, vt_gpu_conv *v) {
+  v->x = s->x, v->x_image = s->x_image, v->x_group = s->x_group;
+  v->x_channel = (int32_t)s->x_channel;
+  for (int i = 0; i < VT_GPU_AXES; i++) {
+    const vt_gpu_slide_axis *a = &s->axis[i];
+    v->dim[i] = (int32_t)a->dim, v->stride[i] = (int32_t)a->stride;
+    v->step[i] = (int32_t)a->step, v->base[i] = (int32_t)a->base;
+    v->delta[i] = (int32_t)a->delta, v->places[i] = (int32_t)a->places;
+    v->taps[i] = (int32_t)a->taps;
+  }
+}
+
+int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_slide *s, vt_gpu_conv *out) {
+  int64_t along, column;
+  if (!s->small || s->rows < LEAST_ROWS || !w_along(s, &along) || !y_along(s, &column)) return 0;
+  for (int i = 0; i < VT_GPU_AXES; i++)
+    if (s->axis[i].classes != 0) return 0;
+  *out = (vt_gpu_conv){.g = {.a = {.data = s->w,
+                                   .across = s->w_row,
+                                   .along = along,
+                                   .step = {0, s->w_group},
+                                   .by_k = s->length > 1 && s->w_row != 1},
+                             .y = s->y,
+                             .y_row = s->y_row,
+                             .y_column = column,
+                             .y_step = {s->y_image, s->y_group},
+                             .bias = s->bias,
+                             .bias_row = s->bias_step,
+                             .m = s->rows,
+                             .n = places_of(s),
+                             .k = s->length,
+                             .products = s->images * s->groups,
+                             .dim = {s->images, s->groups},
+                             .rank = 2},
+                       .bias_group = s->rows * s->bias_step};
+  describe_x(s, out);
+  (void)c;
+  return 1;
+}
+
+/* ---- the time that a way takes ---- */
+
+static int64_t blocks_of(const vt_gpu_conv *v) { return vt_cuda_parts(v->g.k, VT_GPU_BLOCK); }
+
+static int64_t units_of(const vt_gpu_conv *v, const vt_cuda_way *way) {
+  return way->unit == 0 ? 1 : vt_cuda_parts(blocks_of(v), way->unit);
+}
+
+static int64_t tiles_of(const vt_gpu_conv *v, const tile *t) {
+  return vt_cuda_parts(v->g.m, t->rows) * vt_cuda_parts(v->g.n, t->columns) * v->g.products;
+}
+
+/* Cycles. Blocks that a processor has at once share its speed; one of few warps is slower. */
+static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v, const vt_cuda_way *way) {
+  const tile *t = &tiles[way->tile];
+  const int64_t units = units_of(v, way), n = tiles_of(v, t) * units;
+  const int64_t k = units == 1 ? v->g.k : vt_cuda_least(v->g.k, way->unit * VT_GPU_BLOCK);
+  const double work = (double)(t->rows * t->columns) * (double)k, each = 1.28 * t->speed;
+  const int64_t wave = (int64_t)traits->processors * t->beside, rest = n % wave;
+  double time = (double)(n / wave) * (t->beside * work / each + 1500);
+  if (rest > 0) {
+    const double here = (double)vt_cuda_parts(rest, traits->processors);
+    const double busy = here * t->threads / 256.0;
+    time += here * work / (each * (busy < 1 ? busy : 1)) + 1500;
+  }
+  if (units == 1) return time;
+  const double results = (double)v->g.products * (double)v->g.m * (double)v->g.n;
+  return time + 2500 + 2.0 * (double)units * results * t->bytes / (10.0 * traits->processors);
+}
+
+/* ---- ways ---- */
+
+/* Units are single blocks of 256, or complete groups of 8 or of 64 of them. */
+int vt_cuda_conv_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v, uint32_t i,
+                     vt_cuda_way *out) {
+  static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
+  for (uint32_t t = 0; t < TILES; t++)
+    for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
+      const vt_cuda_way way = {t, units[u]};
+      const int64_t n = units_of(v, &way);
+      if (tiles[t].bytes != vt_cuda_bytes_of(dtype) || tiles[t].shared > traits->shared) continue;
+      if ((u > 0 && (n < 2 || n > UNITS)) || tiles_of(v, &tiles[t]) > INT32_MAX) continue;
+      if (i-- == 0) return *out = way, 1;
+    }
+  return 0;
+}
+
+static vt_cuda_way choose(const vt_cuda_call *c, const vt_gpu_conv *v) {
+  vt_cuda_way best = {0, 0}, way;
+  double least = -1;
+  for (uint32_t i = 0; vt_cuda_conv_way(c->traits, c->out->dtype, v, i, &way); i++) {
+    const double cost = cost_of(c->traits, v, &way);
+    if (least < 0 || cost < least) best = way, least = cost;
+  }
+  return best;
+}
+
+/* Levels of sums that are neither the first nor the last have their place in memory. */
+static int64_t levels_of(const vt_gpu_conv *v, const vt_cuda_way *way) {
+  int64_t top = 0;
+  for (int64_t most = VT_GPU_GROUP; most < blocks_of(v); most *= VT_GPU_GROUP) top++;
+  return way->unit != 0 || top < 2 ? 0 : top - 1;
+}
+
+uint64_t vt_cuda_conv_way_work(uint32_t dtype, const vt_gpu_conv *v, const vt_cuda_way *way) {
+  const uint64_t bytes = vt_cuda_bytes_of(dtype), units = (uint64_t)units_of(v, way);
+  const tile *t = &tiles[way->tile];
+  if (units > 1) return units * (uint64_t)(v->g.products * v->g.m * v->g.n) * bytes;
+  return (uint64_t)(tiles_of(v, t) * levels_of(v, way) * t->rows * t->columns) * bytes;
+}
+
+/* ---- launches ---- */
+
+static vt_view view_of(const vt_gpu_conv *v, uint32_t dtype, const int64_t stride[4]) {
+  vt_view w = {.dtype = dtype, .rank = 4, .dim = {v->g.dim[0], v->g.dim[1], v->g.m, v->g.n}};
+  for (int i = 0; i < 4; i++) w.stride[i] = stride[i];
+  return w;
+}
+
+static void into_parts(vt_gpu_conv *v, void *work) {
+  const int64_t each = v->g.m * v->g.n;
+  v->g.y = work, v->g.y_row = v->g.n, v->g.y_column = 1;
+  v->g.y_step[0] = each * v->g.dim[1], v->g.y_step[1] = each;
+  v->g.y_unit = each * v->g.products;
+  v->g.bias = NULL;
+}
+
+static vt_status combine(vt_cuda_call *c, const vt_gpu_conv *v, const vt_gpu_conv *parts,
+                         int64_t units) {
+  const uint32_t dtype = c->out->dtype;
+  const int64_t at_y[4] = {v->g.y_step[0], v->g.y_step[1], v->g.y_row, v->g.y_column};
+  const int64_t at_part[4] = {parts->g.y_step[0], parts->g.y_step[1], parts->g.y_row, 1};
+  const int64_t at_bias[4] = {0, v->bias_group, v->g.bias_row, 0};
+  const vt_view y = view_of(v, dtype, at_y), part = view_of(v, dtype, at_part);
+  const vt_view bias = view_of(v, dtype, at_bias), *const all[3] = {&y, &part, &bias};
+  const vt_gpu_combine args = {.part = parts->g.y,
+                               .y = v->g.y,
+                               .bias = v->g.bias,
+                               .count = units,
+                               .apart = parts->g.y_unit,
+                               .walk = vt_cuda_walk(all, 3)};
+  return vt_cuda_launch(c, dtype == VT_DTYPE_F64 ? VT_GPU_combine_f64 : VT_GPU_combine_f32,
+                        vt_cuda_line(c, args.walk.n, 1, 256), &args);
+}
+
+/* Sixteen bytes at a time where all of a row's pieces are aligned. */
+static void prepare(vt_gpu_conv *v, uint32_t dtype) {
+  vt_gpu_gemm *g = &v->g;
+  const int64_t each = 16 / (int64_t)vt_cuda_bytes_of(dtype);
+  g->y_wide = g->y_column == 1 && g->n % each == 0 && g->y_row % each == 0 &&
+              g->y_step[0] % each == 0 && g->y_step[1] % each == 0 && (uintptr_t)g->y % 16 == 0;
+}
+
+vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_way *way) {
+  const tile *t = &tiles[way->tile];
+  const int64_t units = units_of(v, way);
+  vt_gpu_conv now = *v;
+  now.g.unit = way->unit == 0 ? v->g.k : way->unit * VT_GPU_BLOCK;
+  now.g.levels = c->work;
+  now.g.tiles_m = (uint32_t)vt_cuda_parts(v->g.m, t->rows);
+  now.g.tiles_n = (uint32_t)vt_cuda_parts(v->g.n, t->columns);
+  if (units > 1) into_parts(&now, c->work);
+  prepare(&now, c->out->dtype);
+  VT_TRY(vt_cuda_launch(
+      c, t->kernel,
+      (vt_cuda_grid){(uint32_t)tiles_of(v, t), (uint32_t)units, 1, t->threads, t->shared}, &now));
+  return units > 1 ? combine(c, v, &now, units) : VT_OK;
+}
+
+uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v) {
+  const vt_cuda_way way = choose(c, v);
+  return vt_cuda_conv_way_work(c->out->dtype, v, &way);
+}
+
+vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v) {
+  const vt_cuda_way way = choose(c, v);
+  return vt_cuda_conv_by(c, v, &way);
+}
