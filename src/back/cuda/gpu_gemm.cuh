@@ -298,10 +298,10 @@ struct vt_gemm_tile {
       rise(h, c / VT_GPU_GROUP, last);
   }
 
-  /* The sums, which are in shared memory or in y, and the bias. */
-  __device__ __forceinline__ void store() {
+  /* The sums, which are in shared memory or in y, and the bias of the product, if there is one. */
+  __device__ __forceinline__ void store(const E *biases) {
     const vt_gemm_here &h = vt_gemm_kept_here();
-    if (h.top > 0 && a.bias == nullptr) return;
+    if (h.top > 0 && biases == nullptr) return;
 #pragma unroll 2
     for (int e = 0; e < EACH; e++) {
       int64_t r, c;
@@ -309,8 +309,8 @@ struct vt_gemm_tile {
       if (!find(h, e, &r, &c, &at)) continue;
       if (h.top > 0) get_y(c, at, t);
       if (h.top == 0 && h.blocks > 0) vt_gemm_get(kept_at(e), t);
-      if (a.bias != nullptr) {
-        const E *bias = (const E *)a.bias + r * a.bias_row + c * a.bias_column;
+      if (biases != nullptr) {
+        const E *bias = biases + r * a.bias_row + c * a.bias_column;
         VT_UNROLL
         for (int q = 0; q < V; q++)
           if (c + q < a.n) t[q] = vt_gemm_add(t[q], bias[q * a.bias_column]);
@@ -340,26 +340,17 @@ struct vt_gemm_tile {
     return reads == (STAGES - 1) * STAGE ? 0 : reads + STAGE;
   }
 
-  __device__ __forceinline__ void run() {
-    rows ra;
-    columns rb;
-    int64_t z;
-    vt_gemm_here h = vt_gemm_place(a, BM, BN, &z);
-    ra.begin(a.a, vt_gemm_product(a, a.a.step, z), h.m0, a.m, h.k0);
-    rb.begin(a.b, vt_gemm_product(a, a.b.step, z), h.n0, a.n, h.k0);
-    h.y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;
-    if (threadIdx.x == 0) vt_gemm_kept_here() = h;
-    stand();
-    const uint32_t steps = (uint32_t)((h.k + BK - 1) / BK);
-    const int rest = (int)(h.k % BK);
+  /* All steps of a unit with `k` products. `send` has a step's operands brought to a stage, so many
+   * as are there; `before` is told the number of the step that comes next. */
+  template <class S, class F>
+  __device__ __forceinline__ void walk(int64_t k, S send, F before) {
+    const uint32_t steps = (uint32_t)((k + BK - 1) / BK);
+    const int rest = (int)(k % BK);
     uint32_t sent = 0;
     int writes = 0, reads = 0; /* stages */
     const auto load = [&] {
-      if (sent < steps) {
-        const int left = sent + 1 == steps && rest != 0 ? rest : BK;
-        ra.load(vt_shared<E>() + writes, left);
-        rb.load(vt_shared<E>() + writes + BK * rows::PITCH, left);
-      }
+      if (sent < steps)
+        send(vt_shared<E>() + writes, sent, sent + 1 == steps && rest != 0 ? rest : BK);
       sent++;
       vt_ahead_close();
       writes = writes == (STAGES - 1) * STAGE ? 0 : writes + STAGE;
@@ -372,8 +363,9 @@ struct vt_gemm_tile {
     __syncthreads();
     take(0, reads, 0);
 #pragma unroll 1
-    for (uint32_t t = 1; t <= steps; t++) {
-      if (t < steps || rest == 0) {
+    for (uint32_t t = 0; t < steps; t++) {
+      before(t);
+      if (t + 1 < steps || rest == 0) {
         step(reads, load);
       } else {
 #pragma unroll 1
@@ -382,9 +374,28 @@ struct vt_gemm_tile {
           multiply(0);
         }
       }
-      if (t % (VT_GPU_BLOCK / BK) == 0 || t == steps) end_block((t - 1) / (VT_GPU_BLOCK / BK));
+      if ((t + 1) % (VT_GPU_BLOCK / BK) == 0 || t + 1 == steps) end_block(t / (VT_GPU_BLOCK / BK));
     }
-    store();
+  }
+
+  __device__ __forceinline__ void run() {
+    rows ra;
+    columns rb;
+    int64_t z;
+    vt_gemm_here h = vt_gemm_place(a, BM, BN, &z);
+    ra.begin(a.a, vt_gemm_product(a, a.a.step, z), h.m0, a.m, h.k0);
+    rb.begin(a.b, vt_gemm_product(a, a.b.step, z), h.n0, a.n, h.k0);
+    h.y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;
+    if (threadIdx.x == 0) vt_gemm_kept_here() = h;
+    stand();
+    walk(
+        h.k,
+        [&](E *stage, uint32_t, int left) {
+          ra.load(stage, left);
+          rb.load(stage + BK * rows::PITCH, left);
+        },
+        [](uint32_t) {});
+    store((const E *)a.bias);
   }
 };
 #endif
