@@ -47,6 +47,11 @@ if(VOLTA_HOST_HAS_FMA)
   list(APPEND fake_cuda_kernel_flags -mfma)
 endif()
 
+# Shared memory is memory of a thread here, and more of it than fits beside the main program's: the
+# quicker ways to it are not for a library that is loaded later.
+list(APPEND fake_cuda_flags -ftls-model=global-dynamic)
+list(APPEND fake_cuda_kernel_flags -ftls-model=global-dynamic)
+
 set_source_files_properties(${fake_cuda_kernels} PROPERTIES LANGUAGE CXX)
 add_library(fake_cuda_kernels OBJECT ${fake_cuda_kernels})
 target_compile_options(fake_cuda_kernels PRIVATE -x c++ ${fake_cuda_kernel_flags})
@@ -81,3 +86,11 @@ foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda ${fake_cuda_tests})
   endif()
 endforeach()
 target_link_libraries(fake_cuda PRIVATE Threads::Threads)
+
+# The tests of the backend find it as the driver.
+file(GLOB cuda_test_sources CONFIGURE_DEPENDS src/back/cuda/*_test.c)
+foreach(source ${cuda_test_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_dependencies(${name} fake_cuda)
+  set_property(TEST unit/${name} APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)
+endforeach()

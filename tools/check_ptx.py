@@ -134,7 +134,8 @@ class File:
 def read_table(path, compiler):
     """Name: None, or why it may fuse."""
     macros = ["-DVT_GPU(n,a)=@ n plain", "-DVT_GPU_FUSED(n,a,w)=@ n w"]
-    text = subprocess.run([compiler, "-E", "-P", "-x", "c", *macros, str(path)], check=True,
+    emit = path.resolve().parents[2] / "emit"  # where the table of pointwise ops is
+    text = subprocess.run([compiler, "-E", "-P", "-x", "c", f"-I{emit}", *macros, str(path)], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
     return dict(re.findall(r"@\s*(\w+)\s+(\w+)", text))
 

@@ -184,6 +184,9 @@ VT_API const char *vt_program_pass_text(const vt_program *p, const char *pass);
 VT_API vt_status vt_program_pass_hash(const vt_program *p, const char *pass,
                                       uint8_t out[32]) VT_NODISCARD;
 VT_API const char *vt_program_backend(const vt_program *p); /* "reference:0" */
+/* What its device says of itself, in a sentence: a GPU's is its model, its driver and the options
+ * that its kernels were compiled with. */
+VT_API const char *vt_program_device(const vt_program *p);
 /* 1 when it runs on a plug-in, whose content hash (BLAKE2b-256) is then in `out`; else 0. */
 VT_API int vt_program_plugin(const vt_program *p, uint8_t out[32]);
 /* 1 when it runs on a plug-in that no certificate admits. */

@@ -225,6 +225,7 @@ vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
 
 const char *vt_program_plan(const vt_program *p) { return p->plan_text; }
 const char *vt_program_backend(const vt_program *p) { return vt_device_name(p->dev); }
+const char *vt_program_device(const vt_program *p) { return vt_device_caps(p->dev)->about; }
 int vt_program_unadmitted(const vt_program *p) { return vt_device_unadmitted(p->dev); }
 int vt_program_mixed(const vt_program *p) { return p->mixed; }
 

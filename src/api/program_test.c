@@ -109,6 +109,7 @@ static void test_affine(void) {
   const float by_init[3] = {1.5f, 0, 1.125f}, by_hand[3] = {3, -5, 2};
   vt_program *p = open_text(affine);
   CHECK(strcmp(vt_program_backend(p), "reference:0") == 0 && vt_program_outputs(p) == 1);
+  CHECK(strstr(vt_program_device(p), "scalar reference") != NULL);
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
   set(p, "x", vector(VT_DTYPE_F32, 3, x));
   memset(x, 0, sizeof x); /* the program has its own copy */

@@ -26,11 +26,11 @@ static json_t *json_plan(const cli_job *j, const vt_program *p) {
 json_t *cli_run_json(const cli_job *j, const vt_program *p) {
   uint8_t hash[32];
   vt_model_hash(j->model, hash);
-  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "model", vt_model_name(j->model), "hash",
-                   cli_json_hex(hash), "backend", vt_program_backend(p), "bind",
-                   cli_bind_json(&j->bind), "parameters", json_source(1, j->seed, j->params_path),
-                   "random_inputs", json_source(j->random, j->inputs_seed, NULL), "plan",
-                   json_plan(j, p));
+  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "model", vt_model_name(j->model),
+                   "hash", cli_json_hex(hash), "backend", vt_program_backend(p), "device",
+                   cli_json_text(vt_program_device(p)), "bind", cli_bind_json(&j->bind),
+                   "parameters", json_source(1, j->seed, j->params_path), "random_inputs",
+                   json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p));
 }
 
 void cli_terms_json(json_t *o, const vt_program *p) {

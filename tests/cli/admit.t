@@ -31,7 +31,7 @@ $ volta admit reference null
 !   help: `volta admit --help` shows what it takes
 ? 2
 $ volta admit nobody
-! volta: error: there is no backend 'nobody'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nobody'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta admit reference:7
 ! volta: error: backend 'reference' has 2 devices, there is no number 7 [backend]

@@ -91,7 +91,7 @@ $ volta bench cpu --threads 1,2,3,4,5,6,7,8,9
 ! volta: error: --threads takes up to 8 numbers from 1 to 4096, as in 1,2, not '1,2,3,4,5,6,7,8,9' [usage]
 ? 2
 $ volta bench cpu --quick --backend nobody
-! volta: error: there is no backend 'nobody'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nobody'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta bench cpu --quick --only tanh --backend reference --threads 1 | head -2 | cut -c1-70
 reference:0: scalar reference; compositions as the ops that define the

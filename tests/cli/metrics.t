@@ -20,7 +20,7 @@ $ python3 -B tests/cli/check_trace.py $TMP/t.json $TMP/m.json
 
 # The report in full, less its times.
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --metrics - | sed -E 's/"(wall_ns|begin_ns|g[a-z]+_per_second)": [0-9.e-]+/"\1": 0/' | python3 -c "import json, sys; r = json.load(sys.stdin); print(list(r)); print(r['metrics']); print([p['name'] for p in r['phases']]); [print(o['op'], o['count'], o['timed'], o['flops'], o['bytes_read'], o['bytes_written']) for o in sorted(r['ops'], key=lambda o: o['op'])]; [print(s) for s in r['steps']]"
-['model', 'hash', 'backend', 'bind', 'parameters', 'random_inputs', 'plan', 'digest', 'policy', 'unadmitted', 'fallback', 'metrics', 'phases', 'ops', 'steps']
+['model', 'hash', 'backend', 'device', 'bind', 'parameters', 'random_inputs', 'plan', 'digest', 'policy', 'unadmitted', 'fallback', 'metrics', 'phases', 'ops', 'steps']
 {'runs': 1, 'wall_ns': 0, 'flops': 28, 'bytes_read': 68, 'bytes_written': 36, 'to_device': 24, 'from_device': 32, 'copies_to_device': 1, 'copies_from_device': 2, 'allocations': 0, 'gflops_per_second': 0, 'gbytes_per_second': 0}
 ['device', 'verify', 'bind', 'lower', 'canonical', 'fold', 'cse', 'dead', 'fuse', 'plan', 'check', 'open', 'program', 'verify', 'bind', 'lower', 'canonical', 'fold', 'cse', 'dead', 'fuse', 'plan', 'open', 'parameters']
 literal 1 1 0 0 4

@@ -250,7 +250,7 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
 ! volta: error: parity needs two backends, or one and --published [usage]
 ? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,nonesuch
-! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,
 ! volta: error: --backends takes A,B,..., and one of them is empty [usage]

@@ -2,16 +2,16 @@
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend reference
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ VOLTA_BACKEND=nosuch volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
-! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend nosuch --fallback none
-! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend nosuch --fallback cpu
-! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ VOLTA_BACKEND=nosuch volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --fallback cpu
-! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae

@@ -25,6 +25,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
   "model": "small",
   "hash": "a8f53b1d818e783ea519495f6d652cb108c5bf58e4673397f8634657a1901c59",
   "backend": "reference:0",
+  "device": "scalar reference; compositions as the ops that define them",
   "bind": {
     "B": 2
   },

@@ -45,13 +45,13 @@ $ volta run examples/tiny_transformer.vt --bind B=2,T=1000 --random-inputs 1
 
 # Backends.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --backend nonesuch
-! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --backend reference:77
 ! volta: error: backend 'reference' has 2 devices, there is no number 77 [backend]
 ? 5
 $ VOLTA_BACKEND=nonesuch volta run examples/mlp.vt --bind B=4 --random-inputs 1
-! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --backend null
 ! volta: error: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels [unsupported]

@@ -21,7 +21,7 @@ $ volta ops --backend cpu --json | grep -c '"support": "no"'
 0
 ? 1
 $ volta ops --backend nonesuch
-! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta ops --json | head -n 12
 {
@@ -146,9 +146,9 @@ $ volta backends reference:7 --json
 ! volta: error: backend 'reference' has 2 devices, there is no number 7 [backend]
 ? 5
 $ volta backends nosuch ./none.so
-nosuch        unavailable  -           partial     0 prims    0 comps  there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto
+nosuch        unavailable  -           partial     0 prims    0 comps  there is no backend 'nosuch'; there are: reference, cpu, cuda, island, null, and gpu, auto
 ./none.so     unavailable  -           partial     0 prims    0 comps  plug-in './none.so' is refused: cannot open it: No such file or directory
-! volta: error: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto [backend]
+! volta: error: there is no backend 'nosuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]
 ? 5
 $ volta backends --markdown | sed -n '1p;/preserves/p'
 \# What each backend declares
@@ -170,7 +170,7 @@ cuda.nvrtc
 $ VOLTA_BACKEND=nosuch volta doctor | grep '^check'
 check.numerics        ok: no contraction, no reassociation, no flushing
 check.reference       ok: the reference runs every prim
-check.backend         FAILED: there is no backend 'nosuch'; there are: reference, cpu, island, null, and gpu, auto
+check.backend         FAILED: there is no backend 'nosuch'; there are: reference, cpu, cuda, island, null, and gpu, auto
 ! volta: error: 1 check failed [differs]
 !   help: `volta backends` lists what VOLTA_BACKEND may choose
 ? 1

@@ -15,7 +15,7 @@ extern "C" void __asan_poison_memory_region(const volatile void *from, size_t si
 extern "C" void __asan_unpoison_memory_region(const volatile void *from, size_t size);
 #endif
 
-__thread vt_gpu_now_t vt_gpu_now __attribute__((tls_model("initial-exec")));
+__thread vt_gpu_now_t vt_gpu_now;
 
 /* ---- the list of kernels ---- */
 

@@ -84,7 +84,7 @@ struct vt_gpu_now_t {
   unsigned char *shared;
 };
 /* Changed by every switch of threads. */
-extern __thread vt_gpu_now_t vt_gpu_now __attribute__((tls_model("initial-exec")));
+extern __thread vt_gpu_now_t vt_gpu_now;
 #define threadIdx vt_gpu_now.thread
 #define blockIdx vt_gpu_now.block
 #define blockDim vt_gpu_now.threads

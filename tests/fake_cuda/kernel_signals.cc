@@ -11,7 +11,7 @@
 namespace fake {
 #if FAKE_WATCHED
 Signals::Signals() : stack_(nullptr) {} /* a sanitizer says more than we could */
-Signals::~Signals() {}
+Signals::~Signals() { free(stack_); }
 #else
 namespace {
 

@@ -160,19 +160,32 @@ VT_GPU_FROM_HALF(int64_t, i64)
 VT_GPU_FROM_HALF(uint8_t, bool)
 #undef VT_GPU_FROM_HALF
 
-/* One rounding from the source: what has 24 bits at most is an f32 before. */
+/* An f16 of the bits of an f32, rounded to nearest, ties to even. A normal result changes its bias
+ * and is rounded by what is cut off, the carry running into the exponent, at most to infinity.
+ * Below 2^-14 the last place is 2^-24, as it is in f32 from 0.5 on: the addition rounds. */
+VT_GPU_FN uint16_t f16_of(uint32_t u) {
+  const uint32_t size = u & 0x7fffffffu, sign = u >> 16 & 0x8000u;
+  const uint32_t normal = (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
+  const uint32_t low = __float_as_uint(__uint_as_float(size) + 0.5f) - 0x3f000000u;
+  const uint32_t finite = size < 0x38800000u ? low : size < 0x47800000u ? normal : 0x7c00u;
+  return (uint16_t)(size > 0x7f800000u ? 0x7e00u : finite | sign);
+}
+
+/* One rounding from the source: only what is exactly an f32 goes by it. */
 VT_GPU_FN uint16_t cast_f64_f16(double x) { return (uint16_t)vt_store_f16(x); }
 VT_GPU_FN uint16_t cast_f64_bf16(double x) { return (uint16_t)vt_store_bf16(x); }
-VT_GPU_FN uint16_t cast_f32_f16(float x) { return cast_f64_f16((double)x); }
+VT_GPU_FN uint16_t cast_f32_f16(float x) { return f16_of(__float_as_uint(x)); }
 VT_GPU_FN uint16_t cast_f32_bf16(float x) { return bf16_of(__float_as_uint(x)); }
-#define VT_GPU_TO_HALF(T, from, way)                                      \
-  VT_GPU_FN uint16_t cast_##from##_f16(T x) { return cast_f64_f16(way); } \
-  VT_GPU_FN uint16_t cast_##from##_bf16(T x) { return cast_f64_bf16(way); }
-VT_GPU_TO_HALF(int8_t, i8, (double)x)
-VT_GPU_TO_HALF(uint8_t, u8, (double)x)
-VT_GPU_TO_HALF(int32_t, i32, (double)x)
-VT_GPU_TO_HALF(int64_t, i64, vt_cross_odd(x))
-VT_GPU_TO_HALF(uint8_t, bool, (double)x)
+VT_GPU_FN uint16_t cast_i64_f16(int64_t x) { return cast_f64_f16(vt_cross_odd(x)); }
+VT_GPU_FN uint16_t cast_i64_bf16(int64_t x) { return cast_f64_bf16(vt_cross_odd(x)); }
+VT_GPU_FN uint16_t cast_i32_f16(int32_t x) { return cast_f64_f16((double)x); }
+VT_GPU_FN uint16_t cast_i32_bf16(int32_t x) { return cast_f64_bf16((double)x); }
+#define VT_GPU_TO_HALF(T, from)                                                \
+  VT_GPU_FN uint16_t cast_##from##_f16(T x) { return cast_f32_f16((float)x); } \
+  VT_GPU_FN uint16_t cast_##from##_bf16(T x) { return cast_f32_bf16((float)x); }
+VT_GPU_TO_HALF(int8_t, i8)
+VT_GPU_TO_HALF(uint8_t, u8)
+VT_GPU_TO_HALF(uint8_t, bool)
 #undef VT_GPU_TO_HALF
 VT_GPU_FN uint16_t cast_f16_f16(uint16_t x) { return x; }
 VT_GPU_FN uint16_t cast_bf16_bf16(uint16_t x) { return x; }

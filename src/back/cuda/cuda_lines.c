@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_lines.c - tensors as lines. */
+#include "cuda_lines.h"
+#include "cuda_walk.h"
+
+int vt_cuda_is_empty(const vt_view *v) {
+  int empty = 0;
+  for (uint32_t i = 0; i < v->rank; i++) empty |= v->dim[i] == 0;
+  return empty;
+}
+
+unsigned vt_cuda_mask(const vt_attr_list *axes, uint32_t rank) {
+  unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
+  for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
+  return mask;
+}
+
+vt_view vt_cuda_kept(const vt_view *y, const vt_view *x, unsigned mask) {
+  vt_view kept = *y;
+  uint32_t from = 0;
+  if (y->rank == x->rank) return kept;
+  kept.rank = x->rank;
+  for (uint32_t i = 0; i < x->rank; i++) {
+    const int gone = mask >> i & 1;
+    kept.dim[i] = gone ? 1 : y->dim[from];
+    kept.stride[i] = gone ? 0 : y->stride[from];
+    from += !gone;
+  }
+  return kept;
+}
+
+static int64_t size_of(int64_t n) { return n < 0 ? -n : n; }
+
+/* The axes of a mask, in order. Once one is empty the others do not matter. */
+static uint32_t axes_of(const vt_view *x, unsigned mask, uint32_t *axis) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (mask >> i & 1) axis[n++] = i;
+  for (uint32_t i = 0; i < n; i++)
+    if (x->dim[axis[i]] == 0) {
+      axis[0] = axis[i];
+      return 1;
+    }
+  return n;
+}
+
+/* Those that lie further apart in x first; axes of one step stay as they are. */
+static void sort_axes(const vt_view *x, uint32_t *axis, uint32_t n) {
+  for (uint32_t i = 1; i < n; i++) {
+    const uint32_t a = axis[i];
+    uint32_t k = i;
+    for (; k > 0 && size_of(x->stride[axis[k - 1]]) < size_of(x->stride[a]); k--)
+      axis[k] = axis[k - 1];
+    axis[k] = a;
+  }
+}
+
+static vt_gpu_walk walk_of(const vt_view *const *v, uint32_t n, const uint32_t *axis,
+                           uint32_t axes) {
+  vt_view part[VT_GPU_OPERANDS];
+  const vt_view *all[VT_GPU_OPERANDS];
+  for (uint32_t k = 0; k < n; k++) {
+    part[k] = *v[k];
+    part[k].rank = axes;
+    for (uint32_t i = 0; i < axes; i++)
+      part[k].dim[i] = v[k]->dim[axis[i]], part[k].stride[i] = v[k]->stride[axis[i]];
+    all[k] = &part[k];
+  }
+  return vt_cuda_walk(all, n);
+}
+
+vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mask) {
+  uint32_t axis[VT_MAX_RANK] = {0};
+  vt_cuda_lines l;
+  uint32_t axes = axes_of(v[0], mask, axis);
+  l.along = walk_of(v, n, axis, axes);
+  axes = axes_of(v[0], ~mask, axis);
+  sort_axes(v[0], axis, axes);
+  l.lines = walk_of(v, n, axis, axes);
+  return l;
+}
+
+static int64_t last_stride(const vt_gpu_walk *w) {
+  return w->rank == 0 ? INT64_MAX : size_of(w->stride[0][w->rank - 1]);
+}
+int vt_cuda_lines_beside(const vt_cuda_lines *l) {
+  return l->lines.n > 1 && last_stride(&l->lines) < last_stride(&l->along);
+}
+
+void vt_cuda_lines_number(vt_gpu_walk *lines, uint32_t k, int64_t each) {
+  if (lines->n > 0 && lines->n * each >= INT32_MAX) lines->small = 0;
+  for (uint32_t i = lines->rank; i-- > 0;) {
+    lines->stride[k][i] = each;
+    each *= lines->dim[i];
+  }
+}
+
+uint32_t vt_cuda_of_type(uint32_t first, uint32_t dtype) {
+  switch (dtype) {
+    case VT_DTYPE_F32:
+      return first;
+    case VT_DTYPE_F64:
+      return first + 1;
+    case VT_DTYPE_I8:
+      return first + 2;
+    case VT_DTYPE_I32:
+      return first + 4;
+    case VT_DTYPE_I64:
+      return first + 5;
+    default:
+      return first + 3; /* u8, and bool, which is 0 or 1 */
+  }
+}

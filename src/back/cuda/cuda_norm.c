@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training, var, std.
+ */
+#include "cuda_rows.h"
+#include "cuda_walk.h"
+
+typedef struct norming {
+  vt_cuda_lines at; /* operand 0: x, 1: y, 2: gamma, 3: beta */
+  double eps;
+  int centred;
+} norming;
+
+/* ---- views: which rows, and what of gamma belongs to one ---- */
+
+/* Operand i, if there is such, with the axes of x: its own ones are those from `first` on. */
+static vt_view spread(const vt_cuda_call *c, uint32_t i, uint32_t first) {
+  vt_view v = {.dtype = c->in[0].dtype, .rank = c->in[0].rank};
+  for (uint32_t k = 0; k < v.rank; k++) v.dim[k] = 1;
+  if (i >= c->n_in) return v;
+  v.data = c->in[i].data;
+  for (uint32_t k = 0; k < c->in[i].rank; k++)
+    v.dim[first + k] = c->in[i].dim[k], v.stride[first + k] = c->in[i].stride[k];
+  return v;
+}
+
+static norming view_axes(const vt_cuda_call *c, unsigned mask, uint32_t first) {
+  const vt_view gamma = spread(c, 1, first), beta = spread(c, 2, first);
+  const vt_view *const all[4] = {&c->in[0], c->out, &gamma, &beta};
+  return (norming){.at = vt_cuda_lines_of(all, 4, mask), .centred = 1};
+}
+
+static norming view_last(const vt_cuda_call *c) {
+  const uint32_t lead = c->in[0].rank - (c->n_in > 1 ? c->in[1].rank : 1);
+  norming n = view_axes(c, ~0u << lead, lead);
+  n.eps = ((const vt_attr_norm *)c->attrs)->eps;
+  n.centred = c->step->op == VT_OP_layer_norm;
+  return n;
+}
+
+static norming view_batch(const vt_cuda_call *c) {
+  norming n = view_axes(c, ~2u, 1);
+  n.eps = ((const vt_attr_batch_norm *)c->attrs)->eps;
+  return n;
+}
+
+/* An axis more of a view that is being made. */
+static void put_axis(vt_view *v, int64_t dim, int64_t stride) {
+  v->dim[v->rank] = dim;
+  v->stride[v->rank++] = stride;
+}
+
+/* x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a row. */
+static norming view_groups(const vt_cuda_call *c) {
+  const int by_group = c->step->op == VT_OP_group_norm;
+  const vt_view *x = &c->in[0];
+  const int64_t groups = by_group ? ((const vt_attr_groups *)c->attrs)->groups : x->dim[1];
+  const int64_t channels = x->dim[1] / groups;
+  vt_view lines[4], along[4];
+  const vt_view *const all_lines[4] = {&lines[0], &lines[1], &lines[2], &lines[3]};
+  const vt_view *const all_along[4] = {&along[0], &along[1], &along[2], &along[3]};
+  for (uint32_t k = 0; k < 4; k++) {
+    const vt_view v = k == 0 ? *x : k == 1 ? *c->out : spread(c, k - 1, 1);
+    lines[k] = along[k] = (vt_view){.dtype = v.dtype, .data = v.data};
+    const int there = v.dim[1] == x->dim[1];
+    put_axis(&lines[k], k < 2 ? v.dim[0] : 1, v.stride[0]);
+    put_axis(&lines[k], there ? groups : 1, v.stride[1] * channels);
+    put_axis(&along[k], there ? channels : 1, v.stride[1]);
+    for (uint32_t i = 2; i < x->rank; i++) put_axis(&along[k], v.dim[i], v.stride[i]);
+  }
+  return (norming){.at = {.lines = vt_cuda_walk(all_lines, 4), .along = vt_cuda_walk(all_along, 4)},
+                   .eps = by_group ? ((const vt_attr_groups *)c->attrs)->eps
+                                   : ((const vt_attr_norm *)c->attrs)->eps,
+                   .centred = 1};
+}
+
+static norming view(const vt_cuda_call *c) {
+  switch (c->step->op) {
+    case VT_OP_group_norm:
+    case VT_OP_instance_norm:
+      return view_groups(c);
+    case VT_OP_batch_norm:
+      return view_batch(c);
+    default:
+      return view_last(c);
+  }
+}
+
+/* ---- rows on chip ---- */
+
+/* What x and y are along a row does not depend on gamma: the axes of that may have to stay apart.
+ */
+static int joins(const vt_gpu_walk *w, uint32_t axis) {
+  return w->stride[0][axis - 1] == w->stride[0][axis] * w->dim[axis] &&
+         w->stride[1][axis - 1] == w->stride[1][axis] * w->dim[axis];
+}
+static vt_cuda_lines rows_of(const norming *n) {
+  vt_cuda_lines l = n->at;
+  while (l.along.rank > 1 && joins(&l.along, l.along.rank - 1)) {
+    const uint32_t last = --l.along.rank;
+    l.along.dim[last - 1] *= l.along.dim[last];
+    l.along.stride[0][last - 1] = l.along.stride[0][last];
+    l.along.stride[1][last - 1] = l.along.stride[1][last];
+  }
+  return l;
+}
+
+static vt_cuda_rowing how_of(const vt_cuda_call *c, const norming *n) {
+  const vt_cuda_lines l = rows_of(n);
+  if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm) return VT_CUDA_ROWS_PARTS;
+  return vt_cuda_rows_how(c, &l);
+}
+
+/* Number i of operand k is that of element i of every row. */
+static int lies_along(const norming *n, uint32_t k) {
+  const vt_gpu_walk *along = &n->at.along;
+  int dense = along->n == 1 || (along->rank == 1 && along->stride[k][0] == 1);
+  for (uint32_t i = 0; i < n->at.lines.rank; i++) dense &= n->at.lines.stride[k][i] == 0;
+  return dense;
+}
+
+static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
+  vt_gpu_rows a = {.x = c->in[0].data,
+                   .y = c->out->data,
+                   .gamma = c->n_in > 1 ? c->in[1].data : NULL,
+                   .beta = c->n_in > 2 ? c->in[2].data : NULL,
+                   .n = n->at.along.n,
+                   .eps = n->eps,
+                   .centred = (uint32_t)n->centred,
+                   .lines = n->at.lines,
+                   .along = n->at.along};
+  const int dense = (c->n_in < 2 || lies_along(n, 2)) && (c->n_in < 3 || lies_along(n, 3));
+  a.affine = c->n_in < 2 ? VT_GPU_AFFINE_NONE : dense ? VT_GPU_AFFINE_DENSE : VT_GPU_AFFINE_WALK;
+  return a;
+}
+
+/* ---- any tensor ---- */
+
+/* The statistics of batch_norm have a number for each channel, which is a line. */
+static vt_gpu_ends ends_of(const vt_cuda_call *c, const norming *n, const vt_cuda_marks *at) {
+  vt_gpu_ends e = {
+      .sum = at->sum, .shift = at->shift, .n = n->at.along.n, .eps = n->eps, .lines = n->at.lines};
+  if (c->step->op != VT_OP_batch_norm) return e;
+  const vt_view *const all[4] = {&c->in[3], &c->out[1], &c->in[4], &c->out[2]};
+  e.mean = c->in[3].data, e.new_mean = c->out[1].data;
+  e.var = c->in[4].data, e.new_var = c->out[2].data;
+  e.weight = ((const vt_attr_batch_norm *)c->attrs)->momentum;
+  e.lines = vt_cuda_walk(all, 4);
+  return e;
+}
+
+static vt_status run_parts(vt_cuda_call *c, const norming *n) {
+  const uint32_t dtype = c->in[0].dtype, wide = dtype == VT_DTYPE_F64;
+  const vt_cuda_marks at = vt_cuda_marks_of(c, n->at.lines.n, dtype);
+  const vt_gpu_ends ends = ends_of(c, n, &at);
+  vt_gpu_rows a = rows_args(c, n);
+  a.shift = n->centred ? at.shift : NULL, a.scale = at.sum;
+  if (n->centred)
+    VT_TRY(vt_cuda_marks_fold(c, &n->at, VT_GPU_FOLD_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift,
+                              at.rest));
+  VT_TRY(vt_cuda_marks_fold(c, &n->at, VT_GPU_FOLD_SQUARES, 0, a.shift, at.sum, at.rest));
+  VT_TRY(vt_cuda_launch(c, VT_GPU_norm_ends_f32 + wide, vt_cuda_line(c, n->at.lines.n, 1, 128),
+                        &ends));
+  return vt_cuda_rows_out(c, VT_GPU_norm_out_f32 + wide, &a);
+}
+
+/* Rows of nothing have no results but the statistics of batch_norm. */
+static int has_none(const vt_cuda_call *c) {
+  return vt_cuda_is_empty(c->out) && (c->n_out == 1 || vt_cuda_is_empty(&c->out[1]));
+}
+
+uint64_t vt_cuda_work_norm(const vt_cuda_call *c) {
+  if (has_none(c)) return 0;
+  const norming n = view(c);
+  if (how_of(c, &n) != VT_CUDA_ROWS_PARTS) return 0;
+  return vt_cuda_marks_bytes(n.at.lines.n, n.at.along.n, c->in[0].dtype);
+}
+
+vt_status vt_cuda_run_norm(vt_cuda_call *c) {
+  if (has_none(c)) return VT_OK;
+  const norming n = view(c);
+  const vt_cuda_rowing how = how_of(c, &n);
+  if (how == VT_CUDA_ROWS_PARTS) return run_parts(c, &n);
+  vt_gpu_rows a = rows_args(c, &n);
+  return vt_cuda_rows_launch(c, how, VT_GPU_norm_8, VT_GPU_norm_block, VT_GPU_norm_long, &a);
+}
+
+/* ---- var and std ---- */
+
+static vt_cuda_lines spread_lines(const vt_cuda_call *c) {
+  const vt_view *x = &c->in[0];
+  const unsigned mask = vt_cuda_mask(&((const vt_attr_var *)c->attrs)->axes, x->rank);
+  const vt_view y = vt_cuda_kept(c->out, x, mask);
+  const vt_view *const all[2] = {x, &y};
+  return vt_cuda_lines_of(all, 2, mask);
+}
+
+uint64_t vt_cuda_work_spread(const vt_cuda_call *c) {
+  if (vt_cuda_is_empty(c->out)) return 0;
+  const vt_cuda_lines l = spread_lines(c);
+  return vt_cuda_marks_bytes(l.lines.n, l.along.n, c->in[0].dtype);
+}
+
+vt_status vt_cuda_run_spread(vt_cuda_call *c) {
+  if (vt_cuda_is_empty(c->out)) return VT_OK;
+  const vt_cuda_lines l = spread_lines(c);
+  const vt_cuda_marks at = vt_cuda_marks_of(c, l.lines.n, c->in[0].dtype);
+  const uint32_t root = c->step->op == VT_OP_std ? VT_GPU_TOUCH_ROOT : 0;
+  const vt_cuda_folding f = {.x = c->in[0].data,
+                             .shift = at.shift,
+                             .y = c->out->data,
+                             .dtype = c->in[0].dtype,
+                             .kind = VT_GPU_FOLD_SQUARES,
+                             .touch = VT_GPU_TOUCH_DIVIDE | root,
+                             .divisor = l.along.n - ((const vt_attr_var *)c->attrs)->correction,
+                             .at = l};
+  VT_TRY(vt_cuda_marks_fold(c, &l, VT_GPU_FOLD_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift, at.rest));
+  return vt_cuda_fold(c, &f, at.rest);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_softmax.c - softmax, log_softmax, logsumexp. */
+#include "cuda_rows.h"
+
+static vt_cuda_lines lines_of(const vt_cuda_call *c) {
+  const vt_view *x = &c->in[0];
+  const unsigned mask = c->step->op == VT_OP_logsumexp
+                            ? vt_cuda_mask(&((const vt_attr_reduce *)c->attrs)->axes, x->rank)
+                            : 1u << ((const vt_attr_axis *)c->attrs)->axis;
+  const vt_view y = vt_cuda_kept(c->out, x, mask);
+  const vt_view *const all[2] = {x, &y};
+  return vt_cuda_lines_of(all, 2, mask);
+}
+
+static vt_cuda_rowing how_of(const vt_cuda_call *c, const vt_cuda_lines *l) {
+  return c->step->op == VT_OP_logsumexp ? VT_CUDA_ROWS_PARTS : vt_cuda_rows_how(c, l);
+}
+
+uint64_t vt_cuda_work_softmax(const vt_cuda_call *c) {
+  if (vt_cuda_is_empty(c->out)) return 0;
+  const vt_cuda_lines l = lines_of(c);
+  if (how_of(c, &l) != VT_CUDA_ROWS_PARTS) return 0;
+  return vt_cuda_marks_bytes(l.lines.n, l.along.n, VT_DTYPE_F32);
+}
+
+static vt_status run_parts(vt_cuda_call *c, const vt_cuda_lines *l, vt_gpu_rows *a) {
+  const vt_cuda_marks at = vt_cuda_marks_of(c, l->lines.n, VT_DTYPE_F32);
+  const int one = c->step->op == VT_OP_logsumexp;
+  const vt_gpu_ends ends = {
+      .sum = at.sum, .shift = at.shift, .y = one ? c->out->data : NULL, .lines = l->lines};
+  VT_TRY(vt_cuda_marks_fold(c, l, VT_GPU_FOLD_MAX, 0, NULL, at.shift, at.rest));
+  VT_TRY(vt_cuda_marks_fold(c, l, VT_GPU_FOLD_EXP, 0, at.shift, at.sum, at.rest));
+  if (c->step->op != VT_OP_softmax)
+    VT_TRY(vt_cuda_launch(c, VT_GPU_log_ends, vt_cuda_line(c, l->lines.n, 1, 128), &ends));
+  if (one) return VT_OK;
+  a->shift = at.shift, a->scale = at.sum;
+  return vt_cuda_rows_out(c, VT_GPU_softmax_out, a);
+}
+
+vt_status vt_cuda_run_softmax(vt_cuda_call *c) {
+  if (vt_cuda_is_empty(c->out)) return VT_OK;
+  const vt_cuda_lines l = lines_of(c);
+  const vt_cuda_rowing how = how_of(c, &l);
+  const int logs = c->step->op == VT_OP_log_softmax;
+  vt_gpu_rows a = {.x = c->in[0].data,
+                   .y = c->out->data,
+                   .n = l.along.n,
+                   .logs = (uint32_t)logs,
+                   .lines = l.lines,
+                   .along = l.along};
+  if (how == VT_CUDA_ROWS_PARTS) return run_parts(c, &l, &a);
+  return vt_cuda_rows_launch(c, how, logs ? VT_GPU_log_softmax_8 : VT_GPU_softmax_8,
+                             logs ? VT_GPU_log_softmax_block : VT_GPU_softmax_block,
+                             VT_GPU_softmax_long, &a);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_exp.cuh - exp of numbers that are not above 0, for kernels that take many: a shorter way than
+ * that of num/fs_exp.inc, whose table the lanes of a warp hold, an entry each.
+ *
+ * x = n*ln(2) + r, n a multiple of 1/32, |r| <= ln(2)/64 and a little. 2^n = T*(1 + t), T an f32
+ * that comes from the table and the exponent of 2^n. ln(2) is LN2 + LN2_LO, and r, taken with LN2
+ * alone, is exact: a multiple of 2^-30 of at most 24 bits. With d = t - n*LN2_LO,
+ *
+ *   e^x = T*(1 + r) + T*(q + d*(1 + r)),   q = e^r - 1 - r,
+ *
+ * but for what is far below. s = T*(1 + r) is rounded, and what it lost exact: T - s is exact, and
+ * T*r added to it. In units of T, half units of what is rounded are 2^-39: the square and the
+ * polynomial 2^-38 each, the sums of the low part 2^-39 thrice, the first term left out 2^-39.5,
+ * that of d 2^-36.3: together below 2^-35.1. Where the two ends of the interval that the value is
+ * in round to two f32, it is open, and vt_both_exp decides. */
+#ifndef VT_GPU_EXP_CUH
+#define VT_GPU_EXP_CUH
+#include "gpu_words.cuh"
+#include "vt_words_cuda.h"
+#include "vt_core.h"
+#include "fn_exp.inc"
+#include "fn_log.inc"
+#include "fn_trig.inc"
+#include "fn_arc.inc"
+#include "fn_erf.inc"
+#include "fs_all.inc"
+
+#define VT_EXP_LN2 0x1.62e43p-1f
+#define VT_EXP_LN2_LO -0x1.05c61p-29f
+#define VT_EXP_PER_LN2 0x1.715476p+0f
+#define VT_EXP_MAGIC 0x1.8p18f /* a unit of its last place is 1/32 */
+#define VT_EXP_ERROR 0x1.3p-35f
+#define VT_EXP_LEAST -70.0f /* from there on nothing underflows that counts */
+#define VT_EXP_ZERO -104.0f /* e^-104 < 2^-150 */
+
+/* Of entry 2^(lane/32): the bits of T, less what the shifted n adds to them; and t, less the error.
+ */
+struct vt_exp_entry {
+  uint32_t t;
+  float low;
+};
+VT_GPU_FN vt_exp_entry vt_exp_ready() {
+  const uint32_t lane = threadIdx.x % 32;
+  const float t = fs_exp_table[4 * lane], low = fs_exp_table[4 * lane + 1];
+  return vt_exp_entry{__float_as_uint(t) - (lane << 18), low / t - VT_EXP_ERROR};
+}
+
+/* e^x in y; returns whether that is settled. All lanes of the warp come here together. */
+VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
+  const float shifted = __fmaf_rn(x, VT_EXP_PER_LN2, VT_EXP_MAGIC), n = shifted - VT_EXP_MAGIC;
+  const uint32_t bits = __float_as_uint(shifted);
+  const float t = __uint_as_float(__shfl_sync(0xffffffffu, table.t, (int)bits) + (bits << 18));
+  const float d = __fmaf_rn(n, -VT_EXP_LN2_LO, __shfl_sync(0xffffffffu, table.low, (int)bits));
+  const float r = __fmaf_rn(n, -VT_EXP_LN2, x), h = r * r;
+  const float rest = __fmaf_rn(__fmaf_rn(1.0f / 24, r, 1.0f / 6), r, 0.5f);
+  const float low = __fmaf_rn(h, rest, __fmaf_rn(r, d, d));
+  const float s = __fmaf_rn(t, r, t), tail = __fmaf_rn(t, low, __fmaf_rn(t, r, t - s));
+  const float sum = s + tail;
+  y = x < VT_EXP_ZERO ? 0.0f : sum;
+  return x < VT_EXP_ZERO || (x >= VT_EXP_LEAST && sum == s + __fmaf_rn(s, 2 * VT_EXP_ERROR, tail));
+}
+
+#endif

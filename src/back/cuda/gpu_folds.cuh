@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_folds.cuh - lines folded in three ways: a warp for a chunk, whose lanes are those of S; 32
+ * neighbouring lines by a block, each warp four of the lanes; a thread for a short line. Which one
+ * is only a matter of where neighbours lie: the order is the same. */
+#ifndef VT_GPU_FOLDS_CUH
+#define VT_GPU_FOLDS_CUH
+#include "gpu_lanes.cuh"
+
+enum { VT_FOLD_WARPS = 8, VT_FOLD_THREADS = VT_FOLD_WARPS * VT_GPU_LANES, VT_FOLD_AHEAD = 8 };
+/* Of a block that folds neighbours: accumulators, a gap so that columns lie in all banks, results.
+ */
+enum {
+  VT_FOLD_PITCH = VT_GPU_LANES + 1,
+  VT_FOLD_ROOM = VT_GPU_LANES * VT_FOLD_PITCH + VT_GPU_LANES
+};
+
+template <class T>
+VT_GPU_FN T vt_fold_shift(const vt_gpu_fold &a, int64_t line) {
+  return a.shift == nullptr ? (T)0 : ((const T *)a.shift)[line];
+}
+/* Elements of a chunk. */
+VT_GPU_FN int vt_fold_count(const vt_gpu_fold &a, int64_t first) {
+  return a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
+}
+
+/* The least of no truth values is a number that none has: its last bit is true. */
+template <class T>
+VT_GPU_FN T vt_fold_touched(const vt_gpu_fold &a, T y) {
+  typedef vt_lane_of<T> of;
+  if constexpr (of::real) {
+    if (a.touch & VT_GPU_TOUCH_DIVIDE) y = y / of::count(a.divisor);
+    if (a.touch & VT_GPU_TOUCH_ROOT) y = of::root(y);
+  } else {
+    if (a.touch & VT_GPU_TOUCH_TRUTH) y = (T)(y & 1);
+  }
+  return y;
+}
+
+template <class T>
+VT_GPU_FN void vt_fold_put(const vt_gpu_fold &a, int64_t line, int64_t chunk, int64_t at, T y) {
+  if (a.chunks > 1) {
+    ((T *)a.y)[line * a.chunks + chunk] = y;
+  } else {
+    ((T *)a.y)[at] = vt_fold_touched<T>(a, y);
+  }
+}
+
+/* ---- a warp for a chunk ---- */
+
+/* What is absent is what the fold starts from, which changes nothing. */
+template <class T, class W>
+VT_GPU_FN typename W::acc vt_fold_even(const T *x, int64_t stride, int count, T shift) {
+  const int lane = (int)threadIdx.x % VT_GPU_LANES;
+  typename W::acc s = W::start();
+  for (int k = 0; k < count; k += VT_FOLD_AHEAD * VT_GPU_LANES) {
+    T v[VT_FOLD_AHEAD];
+    VT_UNROLL
+    for (int j = 0; j < VT_FOLD_AHEAD; j++) {
+      const int i = k + j * VT_GPU_LANES + lane;
+      v[j] = i < count ? x[i * stride] : (T)0;
+    }
+    VT_UNROLL
+    for (int j = 0; j < VT_FOLD_AHEAD; j++) {
+      const int i = k + j * VT_GPU_LANES + lane;
+      s = W::join(s, i < count ? W::in(v[j], shift) : W::start());
+    }
+  }
+  return s;
+}
+
+template <class T, class W>
+VT_GPU_FN typename W::acc vt_fold_chunk(const vt_gpu_fold &a, const T *x, int64_t first, T shift) {
+  const int count = vt_fold_count(a, first);
+  if (a.along.rank <= 1) {
+    const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
+    return vt_fold_even<T, W>(x + first * stride, stride, count, shift);
+  }
+  typename W::acc s = W::start();
+  for (int i = (int)threadIdx.x % VT_GPU_LANES; i < count; i += VT_GPU_LANES) {
+    int64_t at[1];
+    vt_places<1>(a.along, first + i, at);
+    s = W::join(s, W::in(x[at[0]], shift));
+  }
+  return s;
+}
+
+template <class T, class W>
+VT_GPU_FN void vt_fold_lines(const vt_gpu_fold &a) {
+  const int64_t items = a.lines.n * a.chunks, apart = vt_gpu_apart() / VT_GPU_LANES;
+  for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += apart) {
+    const int64_t line = a.chunks == 1 ? item : item / a.chunks, chunk = item - line * a.chunks;
+    int64_t at[2];
+    vt_places<2>(a.lines, line, at);
+    const T *x = (const T *)a.x + at[0];
+    const typename W::acc s = vt_lanes_join<W>(
+        vt_fold_chunk<T, W>(a, x, chunk * VT_GPU_CHUNK, vt_fold_shift<T>(a, line)));
+    if (threadIdx.x % VT_GPU_LANES == 0) vt_fold_put<T>(a, line, chunk, at[1], W::out(s));
+  }
+}
+
+/* ---- 32 neighbours by a block ---- */
+
+/* Lanes w, w + 8, w + 16, w + 24 of S over a chunk of the line that begins at x, w the warp. */
+template <class T, class W>
+VT_GPU_FN void vt_fold_four_even(const T *x, int64_t stride, int count, T shift,
+                                 typename W::acc (&s)[4]) {
+  for (int k = (int)threadIdx.x / VT_GPU_LANES; k < count; k += VT_FOLD_AHEAD * VT_FOLD_WARPS) {
+    T v[VT_FOLD_AHEAD];
+    VT_UNROLL
+    for (int q = 0; q < VT_FOLD_AHEAD; q++) {
+      const int i = k + VT_FOLD_WARPS * q;
+      v[q] = i < count ? x[i * stride] : (T)0;
+    }
+    VT_UNROLL
+    for (int q = 0; q < VT_FOLD_AHEAD; q++) {
+      const int i = k + VT_FOLD_WARPS * q;
+      s[q % 4] = W::join(s[q % 4], i < count ? W::in(v[q], shift) : W::start());
+    }
+  }
+}
+
+template <class T, class W>
+VT_GPU_FN void vt_fold_four(const vt_gpu_fold &a, const T *x, int64_t first, T shift,
+                            typename W::acc (&s)[4]) {
+  const int count = vt_fold_count(a, first);
+  if (a.along.rank <= 1) {
+    const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
+    vt_fold_four_even<T, W>(x + first * stride, stride, count, shift, s);
+    return;
+  }
+  for (int i = (int)threadIdx.x / VT_GPU_LANES; i < count; i += VT_FOLD_WARPS) {
+    int64_t at[1];
+    vt_places<1>(a.along, first + i, at);
+    const typename W::acc here = W::in(x[at[0]], shift);
+    VT_UNROLL
+    for (int q = 0; q < 4; q++)
+      if (i / VT_FOLD_WARPS % 4 == q) s[q] = W::join(s[q], here);
+  }
+}
+
+/* The block's 32 x 32 accumulators of S, a line a column, into a result a line. */
+template <class W>
+VT_GPU_FN void vt_fold_block(typename W::acc *room, const typename W::acc (&s)[4]) {
+  const int lane = (int)threadIdx.x % VT_GPU_LANES, w = (int)threadIdx.x / VT_GPU_LANES;
+  __syncthreads(); /* what it held before has been read */
+  for (int q = 0; q < 4; q++) room[(w + VT_FOLD_WARPS * q) * VT_FOLD_PITCH + lane] = s[q];
+  __syncthreads();
+  for (int q = 0; q < 4; q++) {
+    const int line = w + VT_FOLD_WARPS * q;
+    const typename W::acc r = vt_lanes_join<W>(room[lane * VT_FOLD_PITCH + line]);
+    if (lane == 0) room[VT_GPU_LANES * VT_FOLD_PITCH + line] = r;
+  }
+  __syncthreads();
+}
+
+template <class T, class W>
+VT_GPU_FN void vt_fold_columns(const vt_gpu_fold &a, void *memory) {
+  typename W::acc *room = (typename W::acc *)memory;
+  const int lane = (int)threadIdx.x % VT_GPU_LANES;
+  const int64_t tiles = (a.lines.n + VT_GPU_LANES - 1) / VT_GPU_LANES;
+  for (int64_t item = blockIdx.x; item < tiles * a.chunks; item += gridDim.x) {
+    const int64_t chunk = item / tiles, tile = item - chunk * tiles;
+    const int64_t line = tile * VT_GPU_LANES + lane;
+    const bool there = line < a.lines.n;
+    typename W::acc s[4];
+    int64_t at[2] = {0, 0};
+    for (int q = 0; q < 4; q++) s[q] = W::start();
+    if (there) {
+      vt_places<2>(a.lines, line, at);
+      vt_fold_four<T, W>(a, (const T *)a.x + at[0], chunk * VT_GPU_CHUNK, vt_fold_shift<T>(a, line),
+                         s);
+    }
+    vt_fold_block<W>(room, s);
+    if (there && threadIdx.x < VT_GPU_LANES)
+      vt_fold_put<T>(a, line, chunk, at[1], W::out(room[VT_GPU_LANES * VT_FOLD_PITCH + lane]));
+  }
+}
+
+/* ---- a thread for a line of 32 elements at most, evenly apart: each is a lane ---- */
+
+template <class T, class W>
+VT_GPU_FN void vt_fold_short(const vt_gpu_fold &a) {
+  const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
+  const int n = (int)a.n;
+  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
+    const T shift = vt_fold_shift<T>(a, line);
+    typename W::acc s[VT_GPU_LANES];
+    int64_t at[2];
+    vt_places<2>(a.lines, line, at);
+    const T *x = (const T *)a.x + at[0];
+    VT_UNROLL
+    for (int i = 0; i < VT_GPU_LANES; i++)
+      s[i] = W::join(W::start(), i < n ? W::in(x[i * stride], shift) : W::start());
+    VT_UNROLL
+    for (int h = VT_GPU_LANES / 2; h > 0; h /= 2) {
+      VT_UNROLL
+      for (int l = 0; l < h; l++) s[l] = W::join(s[l], s[l + h]);
+    }
+    vt_fold_put<T>(a, line, 0, at[1], W::out(s[0]));
+  }
+}
+#endif

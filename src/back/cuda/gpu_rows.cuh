@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_rows.cuh - rows without gaps that are read once: a warp has a chunk of its row in registers,
+ * a lane every 32nd element, as S has them. Short rows have a warp each, others a block, whose
+ * warps tell each other the results of their chunks. */
+#ifndef VT_GPU_ROWS_CUH
+#define VT_GPU_ROWS_CUH
+#include "gpu_lanes.cuh"
+#include "gpu_rows.h"
+
+struct vt_row {
+  const float *x; /* of this warp's chunk */
+  float *y;
+  int64_t line, first;
+  int count; /* elements of the chunk */
+};
+
+VT_GPU_FN int vt_lane() { return (int)threadIdx.x % VT_GPU_LANES; }
+VT_GPU_FN int vt_warp() { return (int)threadIdx.x / VT_GPU_LANES; }
+
+VT_GPU_FN vt_row vt_row_of(const vt_gpu_rows &a, int64_t line, int64_t chunk) {
+  int64_t at[2];
+  vt_places<2>(a.lines, line, at);
+  const int64_t first = chunk * VT_GPU_CHUNK, left = a.n - first;
+  return vt_row{(const float *)a.x + at[0] + first, (float *)a.y + at[1] + first, line, first,
+                left < VT_GPU_CHUNK ? (int)left : VT_GPU_CHUNK};
+}
+
+/* Number k of a lane is element k*32 + lane of the chunk, or `none` where there is no such. */
+template <int STEPS>
+VT_GPU_FN void vt_row_load(const float *x, int count, float none, float (&v)[STEPS]) {
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) {
+    const int i = k * VT_GPU_LANES + vt_lane();
+    v[k] = i < count ? x[i] : none;
+  }
+}
+
+VT_GPU_FN float vt_lanes_most(float m) {
+  VT_UNROLL
+  for (int h = VT_GPU_LANES / 2; h > 0; h /= 2) m = max(m, __shfl_xor_sync(0xffffffffu, m, h));
+  return m;
+}
+
+/* What the warps of a block have each, given to all of them; 32 warps at most. `room` is used again
+ * only when the warps have met somewhere else in between. */
+VT_GPU_FN float vt_warps_most(float m, int warps, float *room) {
+  if (warps == 1) return m;
+  if (vt_lane() == 0) room[vt_warp()] = m;
+  __syncthreads();
+  return vt_lanes_most(vt_lane() < warps ? room[vt_lane()] : m);
+}
+/* S of the results of chunks: each of them is in a lane of its own. */
+VT_GPU_FN float vt_warps_sum(float s, int warps, float *room) {
+  if (warps == 1) return s;
+  if (vt_lane() == 0) room[vt_warp()] = s;
+  __syncthreads();
+  return vt_lanes_join<vt_way_sum<float>>(vt_lane() < warps ? 0.0f + room[vt_lane()] : 0.0f);
+}
+/* S of the results of up to 1024 chunks, which lie in shared memory. */
+VT_GPU_FN float vt_chunks_sum(const float *part, int chunks) {
+  float s = 0;
+  for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) s = s + part[c];
+  return vt_lanes_join<vt_way_sum<float>>(s);
+}
+#endif

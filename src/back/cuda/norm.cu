@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// norm.cu - layer_norm and its like for rows on chip, and the parts of all norms for any tensor.
+//
+//   u = S(x)/n, or 0 when not centred;   d = x - u;   r = 1/sqrt(S(d*d)/n + eps);
+//   ((d*r) * gamma) + beta, each if it is there.
+#include "gpu_rows.cuh"
+
+template <class T>
+VT_GPU_FN T inverse_root(T squares, int64_t n, double eps) {
+  typedef vt_lane_of<T> of;
+  return (T)1 / of::root(squares / of::count(n) + (T)eps);
+}
+
+/* ---- rows in registers ---- */
+
+/* Element i of the row. */
+VT_GPU_FN float affine_at(const vt_gpu_rows &a, const vt_row &row, int64_t i, float y) {
+  int64_t at[4] = {0, 0, i, i}, along[4];
+  if (a.affine == VT_GPU_AFFINE_WALK) {
+    vt_places<4>(a.lines, row.line, at);
+    vt_places<4>(a.along, i, along);
+    at[2] += along[2], at[3] += along[3];
+  }
+  if (a.gamma != nullptr) y = y * ((const float *)a.gamma)[at[2]];
+  if (a.beta != nullptr) y = y + ((const float *)a.beta)[at[3]];
+  return y;
+}
+
+/* What is most often: gamma and beta lie as the row does. `y` and they begin with the chunk. */
+template <int STEPS, bool BETA>
+VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
+                         float *y, int count) {
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) {
+    const int i = k * VT_GPU_LANES + vt_lane();
+    if (i >= count) continue;
+    const float scaled = (d[k] * r) * gamma[i];
+    y[i] = BETA ? scaled + beta[i] : scaled;
+  }
+}
+
+template <int STEPS>
+VT_GPU_FN void put_row(const vt_gpu_rows &a, const vt_row &row, const float (&d)[STEPS], float r,
+                       int64_t first, float *y, int count) {
+  const float *gamma = (const float *)a.gamma + first, *beta = (const float *)a.beta + first;
+  if (a.affine == VT_GPU_AFFINE_DENSE && a.gamma != nullptr) {
+    if (a.beta != nullptr) {
+      put_dense<STEPS, true>(d, r, gamma, beta, y, count);
+    } else {
+      put_dense<STEPS, false>(d, r, gamma, gamma, y, count);
+    }
+    return;
+  }
+  for (int k = 0; k < STEPS; k++) {
+    const int i = k * VT_GPU_LANES + vt_lane();
+    if (i < count) y[i] = affine_at(a, row, first + i, d[k] * r);
+  }
+}
+
+/* Without a mean d is x - 0, which is x. Absent elements count +0. */
+template <int STEPS>
+VT_GPU_FN float centre(float (&v)[STEPS], float u, int count, float s) {
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) {
+    v[k] = v[k] - u;
+    s = s + (k * VT_GPU_LANES + vt_lane() < count ? v[k] * v[k] : 0.0f);
+  }
+  return s;
+}
+template <int STEPS>
+VT_GPU_FN float total(const float (&v)[STEPS], float s) {
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) s = s + v[k];
+  return s;
+}
+
+template <int STEPS>
+VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, float *room) {
+  typedef vt_way_sum<float> sum;
+  float v[STEPS], u = 0;
+  vt_row_load<STEPS>(row.x, row.count, 0, v);
+  if (a.centred)
+    u = vt_warps_sum(vt_lanes_join<sum>(total<STEPS>(v, 0)), warps, room) / __ll2float_rn(a.n);
+  const float q = vt_warps_sum(vt_lanes_join<sum>(centre<STEPS>(v, u, row.count, 0)), warps,
+                               room + VT_GPU_LANES);
+  put_row<STEPS>(a, row, v, inverse_root<float>(q, a.n, a.eps), row.first, row.y, row.count);
+}
+
+template <int STEPS>
+VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
+  const int64_t apart = vt_gpu_apart() / VT_GPU_LANES;
+  for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
+    norm_row<STEPS>(a, vt_row_of(a, line, 0), 1, nullptr);
+}
+
+VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_warps<8>(a); }
+VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_warps<16>(a); }
+VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_warps<24>(a); }
+VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_warps<32>(a); }
+/* Without a mean the warps meet once a row, so the rooms of two rows take turns. */
+VT_KERNEL(norm_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
+  __shared__ float room[4 * VT_GPU_LANES];
+  int turn = 0;
+  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn = 1 - turn)
+    norm_row<VT_GPU_LANES>(a, vt_row_of(a, line, vt_warp()), (int)blockDim.x / VT_GPU_LANES,
+                           room + turn * 2 * VT_GPU_LANES);
+}
+
+/* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
+
+enum { BATCH = 16, HALF = BATCH * VT_GPU_LANES, HALVES = VT_GPU_CHUNK / HALF };
+
+VT_GPU_FN int half_count(const vt_gpu_rows &a, int64_t first) {
+  return a.n - first < 0 ? 0 : a.n - first < HALF ? (int)(a.n - first) : HALF;
+}
+VT_GPU_FN void load_half(const vt_gpu_rows &a, const vt_row &row, const float *kept, int c,
+                         int64_t first, float (&v)[BATCH]) {
+  if (c >= (int)a.keep) {
+    vt_row_load<BATCH>(row.x + first, half_count(a, first), 0, v);
+    return;
+  }
+  VT_UNROLL
+  for (int k = 0; k < BATCH; k++) v[k] = kept[first + k * VT_GPU_LANES + vt_lane()];
+}
+
+/* S(x) chunk by chunk into `part`, and what stays is kept. */
+VT_GPU_FN void long_sums(const vt_gpu_rows &a, const vt_row &row, float *kept, int chunks,
+                         float *part) {
+  float v[BATCH];
+  for (int c = vt_warp(); c < chunks; c += VT_GPU_LONG_WARPS) {
+    float s = 0;
+    for (int half = 0; half < HALVES; half++) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half * HALF;
+      vt_row_load<BATCH>(row.x + first, half_count(a, first), 0, v);
+      VT_UNROLL
+      for (int k = 0; k < BATCH && c < (int)a.keep; k++)
+        kept[first + k * VT_GPU_LANES + vt_lane()] = v[k];
+      s = total<BATCH>(v, s);
+    }
+    s = vt_lanes_join<vt_way_sum<float>>(s);
+    if (vt_lane() == 0) part[c] = s;
+  }
+}
+
+VT_GPU_FN void long_squares(const vt_gpu_rows &a, const vt_row &row, const float *kept, int chunks,
+                            float u, float *part) {
+  float v[BATCH];
+  for (int c = vt_warp(); c < chunks; c += VT_GPU_LONG_WARPS) {
+    float s = 0;
+    for (int half = 0; half < HALVES; half++) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half * HALF;
+      load_half(a, row, kept, c, first, v);
+      s = centre<BATCH>(v, u, half_count(a, first), s);
+    }
+    s = vt_lanes_join<vt_way_sum<float>>(s);
+    if (vt_lane() == 0) part[c] = s;
+  }
+}
+
+VT_GPU_FN void long_put(const vt_gpu_rows &a, const vt_row &row, const float *kept, int chunks,
+                        float u, float r) {
+  float v[BATCH];
+  for (int c = vt_warp(); c < chunks; c += VT_GPU_LONG_WARPS)
+    for (int half = 0; half < HALVES; half++) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half * HALF;
+      load_half(a, row, kept, c, first, v);
+      VT_UNROLL
+      for (int k = 0; k < BATCH; k++) v[k] = v[k] - u;
+      put_row<BATCH>(a, row, v, r, first, row.y + first, half_count(a, first));
+    }
+}
+
+/* Warps meet after each of the two sums: what one held is not written again before all have read
+ * it and met at the other. */
+VT_KERNEL_BESIDE(norm_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) {
+  __shared__ float part[2][VT_GPU_CHUNK];
+  const int chunks = (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK);
+  float *kept = vt_shared<float>();
+  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
+    const vt_row row = vt_row_of(a, line, 0);
+    long_sums(a, row, kept, chunks, part[0]);
+    __syncthreads();
+    const float u = a.centred ? vt_chunks_sum(part[0], chunks) / __ll2float_rn(a.n) : 0.0f;
+    long_squares(a, row, kept, chunks, u, part[1]);
+    __syncthreads();
+    const float q = vt_chunks_sum(part[1], chunks);
+    long_put(a, row, kept, chunks, u, inverse_root<float>(q, a.n, a.eps));
+  }
+}
+
+/* ---- any tensor ---- */
+
+template <class T>
+VT_GPU_FN void norm_out(const vt_gpu_rows &a) {
+  for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_apart()) {
+    const int64_t up = a.beside ? i / a.lines.n : i / a.n;
+    const int64_t line = a.beside ? i - up * a.lines.n : up, k = a.beside ? up : i - up * a.n;
+    int64_t at[4], along[4];
+    vt_places<4>(a.lines, line, at);
+    vt_places<4>(a.along, k, along);
+    const T x = ((const T *)a.x)[at[0] + along[0]];
+    const T d = a.shift == nullptr ? x : x - ((const T *)a.shift)[line];
+    T y = d * ((const T *)a.scale)[line];
+    if (a.gamma != nullptr) y = y * ((const T *)a.gamma)[at[2] + along[2]];
+    if (a.beta != nullptr) y = y + ((const T *)a.beta)[at[3] + along[3]];
+    ((T *)a.y)[at[1] + along[1]] = y;
+  }
+}
+VT_KERNEL(norm_out_f32, vt_gpu_rows, 256) { norm_out<float>(a); }
+VT_KERNEL(norm_out_f64, vt_gpu_rows, 256) { norm_out<double>(a); }
+
+/* S(d*d) of each line becomes r; the running statistics of batch_norm are moved on before:
+ * (keep*old) + (weight*new). */
+template <class T>
+VT_GPU_FN void norm_ends(const vt_gpu_ends &a) {
+  const T weight = (T)a.weight, keep = (T)(1.0 - a.weight);
+  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
+    T *sum = (T *)a.sum + line;
+    if (a.mean != nullptr) {
+      int64_t at[4];
+      vt_places<4>(a.lines, line, at);
+      const T spread = *sum / vt_lane_of<T>::count(a.n - 1);
+      ((T *)a.new_mean)[at[1]] =
+          (keep * ((const T *)a.mean)[at[0]]) + (weight * ((const T *)a.shift)[line]);
+      ((T *)a.new_var)[at[3]] = (keep * ((const T *)a.var)[at[2]]) + (weight * spread);
+    }
+    *sum = inverse_root<T>(*sum, a.n, a.eps);
+  }
+}
+VT_KERNEL(norm_ends_f32, vt_gpu_ends, 128) { norm_ends<float>(a); }
+VT_KERNEL(norm_ends_f64, vt_gpu_ends, 128) { norm_ends<double>(a); }

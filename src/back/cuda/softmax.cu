@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax.cu - softmax and log_softmax of rows on chip, and the parts of those and of logsumexp for
+// any tensor: sums of exponentials, and what is made of them.
+//
+// m = max x here is without NaN, and either zero where both are there: a NaN makes the sum one,
+// whatever m is, and where two zeros are the greatest the sum is 2 or more, so that the sign is not
+// seen.
+#include "gpu_exp.cuh"
+#include "gpu_folds.cuh"
+#include "gpu_rows.cuh"
+
+/* ---- y / sum for a whole row ---- */
+
+/* For 1 <= sum < 2^24: r is the f32 nearest to 1/sum, so that e*r is within 1.5 of the last place
+ * of e/sum, and after one correction within 0.6; by Markstein's theorem the next one gives the
+ * quotient rounded. The remainders are exact while e is 0 or not below 2^-100. A sum that is NaN
+ * gives NaN. */
+VT_GPU_FN float share_of(float e, float sum, float r) {
+  float q = e * r;
+  q = __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
+  return __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
+}
+VT_GPU_FN bool is_tiny(float e) { return e < 0x1p-100f && e > 0.0f; }
+
+/* ---- rows in registers ---- */
+
+/* v[k] = f(k) for the few k whose bit is set; k is not known when it is compiled, so each is
+ * selected. */
+template <int STEPS>
+VT_GPU_FN void put_at(float (&v)[STEPS], int at, float x) {
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) v[k] = k == at ? x : v[k];
+}
+template <int STEPS>
+VT_GPU_FN float get_at(const float (&v)[STEPS], int at) {
+  float x = 0;
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) x = k == at ? v[k] : x;
+  return x;
+}
+
+/* e^(x - m) of a chunk that v holds; absent elements give +0. What the quick way leaves open is
+ * read once more: it is rare. */
+template <int STEPS>
+VT_GPU_FN void exp_chunk(vt_exp_entry table, const float *x, int count, float m,
+                         float (&v)[STEPS]) {
+  uint32_t open = 0;
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) {
+    const bool there = k * VT_GPU_LANES + vt_lane() < count;
+    float e;
+    const bool sure = vt_exp_quick(table, v[k] - m, e);
+    v[k] = there ? e : 0.0f;
+    open |= (uint32_t)(there && !sure) << k;
+  }
+  for (; open != 0; open &= open - 1) {
+    const int k = __ffs((int)open) - 1;
+    put_at<STEPS>(v, k, vt_both_exp(x[k * VT_GPU_LANES + vt_lane()] - m));
+  }
+}
+
+template <int STEPS>
+VT_GPU_FN float lane_sum(const float (&v)[STEPS]) {
+  float s = 0;
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) s = s + v[k];
+  return s;
+}
+
+template <int STEPS>
+VT_GPU_FN void share_chunk(const float (&v)[STEPS], float sum, float *y, int count) {
+  const float r = 1.0f / sum;
+  uint32_t tiny = 0;
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) {
+    const int i = k * VT_GPU_LANES + vt_lane();
+    if (i < count) y[i] = share_of(v[k], sum, r);
+    tiny |= (uint32_t)is_tiny(v[k]) << k;
+  }
+  for (; tiny != 0; tiny &= tiny - 1) {
+    const int k = __ffs((int)tiny) - 1;
+    y[k * VT_GPU_LANES + vt_lane()] = get_at<STEPS>(v, k) / sum;
+  }
+}
+
+template <int STEPS>
+VT_GPU_FN float most_of(const float (&v)[STEPS]) {
+  float m = v[0];
+  VT_UNROLL
+  for (int k = 1; k < STEPS; k++) m = max(m, v[k]);
+  return vt_lanes_most(m);
+}
+
+/* LOGS: x stays in the registers, as (x - m) - log(sum) needs it. */
+template <int STEPS, bool LOGS>
+VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, float *room) {
+  float v[STEPS], e[STEPS];
+  vt_row_load<STEPS>(row.x, row.count, -INFINITY, v);
+  const float m = vt_warps_most(most_of<STEPS>(v), warps, room);
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) e[k] = v[k];
+  exp_chunk<STEPS>(table, row.x, row.count, m, e);
+  const float sum = vt_warps_sum(vt_lanes_join<vt_way_sum<float>>(lane_sum<STEPS>(e)), warps,
+                                 room + VT_GPU_LANES);
+  if (!LOGS) {
+    share_chunk<STEPS>(e, sum, row.y, row.count);
+    return;
+  }
+  const float l = vt_both_log(sum);
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) {
+    const int i = k * VT_GPU_LANES + vt_lane();
+    if (i < row.count) row.y[i] = (v[k] - m) - l;
+  }
+}
+
+/* A warp for a row. */
+template <int STEPS, bool LOGS>
+VT_GPU_FN void softmax_warps(const vt_gpu_rows &a) {
+  const vt_exp_entry table = vt_exp_ready();
+  const int64_t apart = vt_gpu_apart() / VT_GPU_LANES;
+  for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
+    softmax_row<STEPS, LOGS>(vt_row_of(a, line, 0), table, 1, nullptr);
+}
+/* A block for a row, a warp for a chunk. */
+template <bool LOGS>
+VT_GPU_FN void softmax_block(const vt_gpu_rows &a) {
+  __shared__ float room[2 * VT_GPU_LANES];
+  const vt_exp_entry table = vt_exp_ready();
+  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x)
+    softmax_row<VT_GPU_LANES, LOGS>(vt_row_of(a, line, vt_warp()), table,
+                                    (int)blockDim.x / VT_GPU_LANES, room);
+}
+
+VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_warps<8, false>(a); }
+VT_KERNEL(softmax_16, vt_gpu_rows, 128) { softmax_warps<16, false>(a); }
+VT_KERNEL(softmax_24, vt_gpu_rows, 128) { softmax_warps<24, false>(a); }
+VT_KERNEL(softmax_32, vt_gpu_rows, 128) { softmax_warps<32, false>(a); }
+VT_KERNEL(softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) { softmax_block<false>(a); }
+VT_KERNEL(log_softmax_8, vt_gpu_rows, 128) { softmax_warps<8, true>(a); }
+VT_KERNEL(log_softmax_16, vt_gpu_rows, 128) { softmax_warps<16, true>(a); }
+VT_KERNEL(log_softmax_24, vt_gpu_rows, 128) { softmax_warps<24, true>(a); }
+VT_KERNEL(log_softmax_32, vt_gpu_rows, 128) { softmax_warps<32, true>(a); }
+VT_KERNEL(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
+  softmax_block<true>(a);
+}
+
+/* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
+
+enum { BATCH = 16, HALVES = VT_GPU_LANES / BATCH };
+
+struct long_row {
+  vt_row row;
+  int chunks, keep;
+  float *kept, *part; /* part: a number a chunk */
+};
+
+/* Half of a chunk: from the row, and kept; or what was kept. Each thread keeps for itself. */
+VT_GPU_FN const float *half_of(const long_row &r, int chunk, int half) {
+  return r.row.x + (int64_t)chunk * VT_GPU_CHUNK + half * (VT_GPU_CHUNK / HALVES);
+}
+VT_GPU_FN int half_count(int64_t n, int chunk, int half) {
+  const int64_t left = n - (int64_t)chunk * VT_GPU_CHUNK - half * (VT_GPU_CHUNK / HALVES);
+  return left < 0 ? 0 : left < VT_GPU_CHUNK / HALVES ? (int)left : VT_GPU_CHUNK / HALVES;
+}
+VT_GPU_FN float *half_room(const long_row &r, int chunk, int half) {
+  return r.kept + chunk * VT_GPU_CHUNK + half * (VT_GPU_CHUNK / HALVES) + vt_lane();
+}
+VT_GPU_FN void keep_half(float *room, const float (&v)[BATCH]) {
+  VT_UNROLL
+  for (int k = 0; k < BATCH; k++) room[k * VT_GPU_LANES] = v[k];
+}
+VT_GPU_FN void take_half(const float *room, float (&v)[BATCH]) {
+  VT_UNROLL
+  for (int k = 0; k < BATCH; k++) v[k] = room[k * VT_GPU_LANES];
+}
+
+VT_GPU_FN float long_most(const vt_gpu_rows &a, const long_row &r) {
+  float m = -INFINITY, v[BATCH];
+  for (int c = vt_warp(); c < r.chunks; c += VT_GPU_LONG_WARPS)
+    for (int half = 0; half < HALVES; half++) {
+      vt_row_load<BATCH>(half_of(r, c, half), half_count(a.n, c, half), -INFINITY, v);
+      if (c < r.keep) keep_half(half_room(r, c, half), v);
+      VT_UNROLL
+      for (int k = 0; k < BATCH; k++) m = max(m, v[k]);
+    }
+  return vt_lanes_most(m);
+}
+
+/* The exponentials of half a chunk, summed on; kept, if chunks are and that is wanted. */
+VT_GPU_FN float long_exp(const vt_gpu_rows &a, const long_row &r, vt_exp_entry table, float m,
+                         int c, int half, float s, float (&v)[BATCH]) {
+  const float *x = half_of(r, c, half);
+  const int count = half_count(a.n, c, half);
+  if (c < r.keep) {
+    take_half(half_room(r, c, half), v);
+  } else {
+    vt_row_load<BATCH>(x, count, -INFINITY, v);
+  }
+  exp_chunk<BATCH>(table, x, count, m, v);
+  VT_UNROLL
+  for (int k = 0; k < BATCH; k++) s = s + v[k];
+  return s;
+}
+
+VT_GPU_FN void long_sums(const vt_gpu_rows &a, const long_row &r, vt_exp_entry table, float m) {
+  float v[BATCH];
+  for (int c = vt_warp(); c < r.chunks; c += VT_GPU_LONG_WARPS) {
+    float s = 0;
+    for (int half = 0; half < HALVES; half++) {
+      s = long_exp(a, r, table, m, c, half, s, v);
+      if (c < r.keep && !a.logs) keep_half(half_room(r, c, half), v);
+    }
+    s = vt_lanes_join<vt_way_sum<float>>(s);
+    if (vt_lane() == 0) r.part[c] = s;
+  }
+}
+
+VT_GPU_FN void long_shares(const vt_gpu_rows &a, const long_row &r, vt_exp_entry table, float m,
+                           float sum) {
+  float v[BATCH];
+  for (int c = vt_warp(); c < r.chunks; c += VT_GPU_LONG_WARPS)
+    for (int half = 0; half < HALVES; half++) {
+      if (c < r.keep) {
+        take_half(half_room(r, c, half), v);
+      } else {
+        (void)long_exp(a, r, table, m, c, half, 0, v);
+      }
+      share_chunk<BATCH>(v, sum, r.row.y + (half_of(r, c, half) - r.row.x),
+                         half_count(a.n, c, half));
+    }
+}
+
+VT_GPU_FN void long_logs(const vt_gpu_rows &a, const long_row &r, float m, float l) {
+  float v[BATCH];
+  for (int c = vt_warp(); c < r.chunks; c += VT_GPU_LONG_WARPS)
+    for (int half = 0; half < HALVES; half++) {
+      const float *x = half_of(r, c, half);
+      float *y = r.row.y + (x - r.row.x);
+      const int count = half_count(a.n, c, half);
+      if (c < r.keep) {
+        take_half(half_room(r, c, half), v);
+      } else {
+        vt_row_load<BATCH>(x, count, 0, v);
+      }
+      VT_UNROLL
+      for (int k = 0; k < BATCH; k++) {
+        const int i = k * VT_GPU_LANES + vt_lane();
+        if (i < count) y[i] = (v[k] - m) - l;
+      }
+    }
+}
+
+VT_KERNEL_BESIDE(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) {
+  __shared__ float room[VT_GPU_LANES], part[VT_GPU_CHUNK];
+  const vt_exp_entry table = vt_exp_ready();
+  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
+    long_row r = {vt_row_of(a, line, 0), (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK),
+                  (int)a.keep, vt_shared<float>(), part};
+    const float m = vt_warps_most(long_most(a, r), VT_GPU_LONG_WARPS, room);
+    long_sums(a, r, table, m); /* warps have met since `part` was read */
+    __syncthreads();
+    const float sum = vt_chunks_sum(part, r.chunks);
+    if (a.logs) {
+      long_logs(a, r, m, vt_both_log(sum));
+    } else {
+      long_shares(a, r, table, m, sum);
+    }
+  }
+}
+
+/* ---- any tensor ---- */
+
+struct way_exp : vt_way_sum<float> {
+  VT_GPU_FN float in(float x, float m) { return vt_both_exp(x - m); }
+};
+VT_KERNEL(fold_lines_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_lines<float, way_exp>(a); }
+VT_KERNEL(fold_columns_exp, vt_gpu_fold, VT_FOLD_THREADS) {
+  __shared__ uint64_t room[VT_FOLD_ROOM];
+  vt_fold_columns<float, way_exp>(a, room);
+}
+VT_KERNEL(fold_short_exp, vt_gpu_fold, VT_FOLD_THREADS) {
+  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
+    float s[VT_GPU_LANES];
+    int64_t at[2], along[1];
+    vt_places<2>(a.lines, line, at);
+    for (int i = 0; i < VT_GPU_LANES; i++) s[i] = 0;
+    for (int i = 0; i < a.n; i++) {
+      vt_places<1>(a.along, i, along);
+      s[i] = 0.0f +
+             vt_both_exp(((const float *)a.x)[at[0] + along[0]] - ((const float *)a.shift)[line]);
+    }
+    for (int h = VT_GPU_LANES / 2; h > 0; h /= 2)
+      for (int l = 0; l < h; l++) s[l] = s[l] + s[l + h];
+    ((float *)a.y)[at[1]] = s[0];
+  }
+}
+
+/* Element i of all, and where it is. */
+VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
+  for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_apart()) {
+    const int64_t up = a.beside ? i / a.lines.n : i / a.n;
+    const int64_t line = a.beside ? i - up * a.lines.n : up, k = a.beside ? up : i - up * a.n;
+    int64_t at[2], along[2];
+    vt_places<2>(a.lines, line, at);
+    vt_places<2>(a.along, k, along);
+    const float d = ((const float *)a.x)[at[0] + along[0]] - ((const float *)a.shift)[line];
+    const float scale = ((const float *)a.scale)[line];
+    ((float *)a.y)[at[1] + along[1]] = a.logs ? d - scale : vt_both_exp(d) / scale;
+  }
+}
+
+/* The logarithms of sums; with m, if it is finite, logsumexp. */
+VT_KERNEL(log_ends, vt_gpu_ends, 128) {
+  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
+    const float l = vt_both_log(((const float *)a.sum)[line]);
+    if (a.y == nullptr) {
+      ((float *)a.sum)[line] = l;
+    } else {
+      int64_t at[2];
+      const float m = ((const float *)a.shift)[line];
+      vt_places<2>(a.lines, line, at);
+      ((float *)a.y)[at[1]] = m - m == 0.0f ? m + l : m;
+    }
+  }
+}
