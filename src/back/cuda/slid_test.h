@@ -52,7 +52,8 @@ static void put_random(void *at, uint32_t dtype, int wild) {
   const double x = random_real(wild);
   const float f = (float)x;
   const uint64_t word = random_word();
-  const uint8_t edges[] = {0, 127, 128, 255}, byte = word % 3 ? (uint8_t)(word >> 8) : edges[word / 3 % 4];
+  const uint8_t edges[] = {0, 127, 128, 255},
+                byte = word % 3 ? (uint8_t)(word >> 8) : edges[word / 3 % 4];
   if (dtype == VT_DTYPE_F32) {
     memcpy(at, &f, sizeof f);
   } else if (dtype == VT_DTYPE_F64) {
@@ -170,8 +171,7 @@ static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
 
 /* Everything from the result on, so that what is written beside it shows too. */
 static int trial_end(const device *d, const trial *t, uint64_t first, const char *what) {
-  const int64_t bad =
-      differing(d->want + first, d->host + first, d->used - first, t->out.dtype);
+  const int64_t bad = differing(d->want + first, d->host + first, d->used - first, t->out.dtype);
   if (bad != 0) fprintf(stderr, "%s: %lld differ\n", what, (long long)bad);
   CHECK(bad == 0);
   return bad == 0;
