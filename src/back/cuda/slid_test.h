@@ -45,7 +45,8 @@ static double random_real(int wild) {
   static const double odd[] = {0.0, -0.0, 1e-40, -1e-45, 3e38, -3e38, 1e-30};
   if (wild && random_of(0, 9) == 0) return odd[random_of(0, 6)];
   if (wild && random_of(0, 299) == 0) return random_of(0, 1) ? (double)INFINITY : (double)NAN;
-  return (double)random_of(-1000000, 1000000) / 65536.0;
+  const double x = ldexp((double)(random_word() >> 11), -53 + (int)random_of(0, 8));
+  return random_of(0, 1) ? x : -x; /* all bits of a number count: no sum of them is exact */
 }
 
 static void put_random(void *at, uint32_t dtype, int wild) {
