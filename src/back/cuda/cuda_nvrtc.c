@@ -97,9 +97,10 @@ static vt_status complain(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag 
   return VT_FAIL(d, VT_BACKEND, "NVRTC does not compile it: %s", line);
 }
 
-static vt_status fetch(int failed, size_t bytes, int (*get)(void *program, char *to), void *program,
-                       vt_text *out, vt_diag *d) {
-  if (failed || bytes == 0 || bytes >= SIZE_MAX / 2)
+static vt_status fetch(void *program, int (*size)(void *program, size_t *bytes),
+                       int (*get)(void *program, char *to), vt_text *out, vt_diag *d) {
+  size_t bytes = 0;
+  if (size(program, &bytes) != 0 || bytes == 0 || bytes >= SIZE_MAX / 2)
     return VT_FAIL(d, VT_BACKEND, "NVRTC does not give what it has compiled");
   char *to = vt_alloc_new(out->a, bytes);
   if (to == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -112,12 +113,9 @@ static vt_status fetch(int failed, size_t bytes, int (*get)(void *program, char 
 
 static vt_status compile(const vt_nvrtc *n, void *program, const vt_nvrtc_options *o, vt_text *out,
                          vt_diag *d) {
-  size_t bytes = 0;
   if (n->nvrtcCompileProgram(program, o->n, o->word) != 0) return complain(n, program, out->a, d);
-  if (o->kind == VT_NVRTC_PTX)
-    return fetch(n->nvrtcGetPTXSize(program, &bytes) != 0, bytes, n->nvrtcGetPTX, program, out, d);
-  return fetch(n->nvrtcGetCUBINSize(program, &bytes) != 0, bytes, n->nvrtcGetCUBIN, program, out,
-               d);
+  return o->kind == VT_NVRTC_PTX ? fetch(program, n->nvrtcGetPTXSize, n->nvrtcGetPTX, out, d)
+                                 : fetch(program, n->nvrtcGetCUBINSize, n->nvrtcGetCUBIN, out, d);
 }
 
 vt_status vt_nvrtc_compile(const vt_nvrtc *n, const char *text, const vt_nvrtc_options *o,
