@@ -127,7 +127,8 @@ static int to_card(vt_bk_device *dev, uint64_t at, const char *host, uint64_t by
     n = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
     e = cu->cuEventSynchronize(s->done[k]);
     memcpy(s->piece[k], host + done, (size_t)n);
-    if (e == VT_CU_SUCCESS) e = cu->cuMemcpyHtoDAsync(at + done, s->piece[k], (size_t)n, dev->stream);
+    if (e == VT_CU_SUCCESS)
+      e = cu->cuMemcpyHtoDAsync(at + done, s->piece[k], (size_t)n, dev->stream);
     if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[k], dev->stream);
   }
   return e;
@@ -177,8 +178,8 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
   if (vt_cuda_card_enter(dev->card) != VT_OK) return VT_BACKEND;
   if (bytes > 0)
     e = bytes > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver(dev)->cuMemAlloc(&at, (size_t)bytes);
-  const int32_t s = e == VT_CU_OUT_OF_MEMORY ? no_room(dev, bytes)
-                                             : vt_cuda_answer(dev, e, "give memory");
+  const int32_t s =
+      e == VT_CU_OUT_OF_MEMORY ? no_room(dev, bytes) : vt_cuda_answer(dev, e, "give memory");
   vt_cuda_card_leave(dev->card);
   if (s == VT_OK) *out_handle = at;
   return s;

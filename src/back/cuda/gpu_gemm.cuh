@@ -74,8 +74,8 @@ struct vt_gemm_side {
   unsigned there;          /* rounds whose element across is there */
   bool wide;
 
-  __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first, int64_t limit,
-                              int64_t k0) {
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
+                                        int64_t limit, int64_t k0) {
     const int tid = (int)threadIdx.x;
     wide = s.wide && !s.by_k;
     const int lanes = wide ? W / V : W;
@@ -105,8 +105,7 @@ struct vt_gemm_side {
     } else {
       const int apart = round == 0 ? T / 8 : round * PITCH;
       VT_UNROLL
-      for (int h = 0; h < BK / 8; h++)
-        VT_UNROLL
+      for (int h = 0; h < BK / 8; h++) VT_UNROLL
       for (int r = 0; r < ROUNDS; r++)
         vt_gemm_ahead(stage + to + r * apart + h * 8 * PITCH, from + h * far + r * step,
                       (there >> r & 1) != 0 && k + r * round + h * 8 < left);
@@ -160,8 +159,8 @@ struct vt_gemm_tile {
 
   const vt_gpu_gemm &a;
   E acc[TM][TN];
-  E fa[2][TM], fb[2][TN];  /* of one k and of the next */
-  int row, column, kept; /* of this thread: in the tile, and its sums in shared memory */
+  E fa[2][TM], fb[2][TN]; /* of one k and of the next */
+  int row, column, kept;  /* of this thread: in the tile, and its sums in shared memory */
 
   __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
 
@@ -186,15 +185,13 @@ struct vt_gemm_tile {
 
   __device__ __forceinline__ void multiply(int from) {
     VT_UNROLL
-    for (int i = 0; i < TM; i++)
-      VT_UNROLL
+    for (int i = 0; i < TM; i++) VT_UNROLL
     for (int j = 0; j < TN; j++) acc[i][j] = vt_gemm_fused(fa[from][i], fb[from][j], acc[i][j]);
   }
 
   __device__ __forceinline__ void clear() {
     VT_UNROLL
-    for (int i = 0; i < TM; i++)
-      VT_UNROLL
+    for (int i = 0; i < TM; i++) VT_UNROLL
     for (int j = 0; j < TN; j++) acc[i][j] = 0;
   }
 
@@ -220,8 +217,7 @@ struct vt_gemm_tile {
   /* The chains of a block that is complete, into the sums of its group. */
   __device__ __forceinline__ void fold(bool fresh) {
     VT_UNROLL
-    for (int i = 0; i < TM; i++)
-      VT_UNROLL
+    for (int i = 0; i < TM; i++) VT_UNROLL
     for (int j = 0; j < TN; j += V) {
       E t[V] = {};
       if (!fresh) vt_gemm_get(kept_at((i * TN + j) / V), t);
@@ -259,7 +255,8 @@ struct vt_gemm_tile {
   }
 
   /* Adds v to what level l has, or to +0 where nothing is there yet. The highest is y. */
-  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh, const E *v) {
+  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh,
+                                       const E *v) {
     int64_t r, c;
     E t[V] = {}, *at;
     if (l < h.top) {
