@@ -118,3 +118,8 @@ else()
   script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py)
 endif()
+# Of texts that are compiled while a program is built, too.
+add_executable(fused_ptx tests/device/fused_ptx.c)
+target_include_directories(fused_ptx PRIVATE tests)
+target_link_libraries(fused_ptx PRIVATE vt_back_cuda vt_flags)
+script_test(tools/fused_ptx tools ${CMAKE_SOURCE_DIR}/tests/device/fused_audit.sh $<TARGET_FILE:fused_ptx> 90)

@@ -44,8 +44,12 @@ static vt_status square(vt_cuda_call *c, const vt_gpu_squares *a, int wide) {
   return vt_cuda_launch(c, wide ? VT_GPU_sort_squares_long : VT_GPU_sort_squares_short, grid, a);
 }
 
+enum { SHORT = 64 }; /* a row that one thread is quick with */
+
 vt_status vt_cuda_sum_before(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals) {
   const vt_gpu_scan args = {.x = x, .totals = totals, .rows = rows, .n = n};
+  if (n <= SHORT)
+    return vt_cuda_launch(c, VT_GPU_sort_scan_few, vt_cuda_line(c, rows, 1, 256), &args);
   return vt_cuda_launch(c, VT_GPU_sort_scan, vt_cuda_line(c, rows * 256, 1, 256), &args);
 }
 

@@ -9,11 +9,12 @@
 
 // Places across and BK numbers along, read by T threads, an element at a time. Padding is there, as
 // +0: so is what cannot be read.
-template <class E, int W, int BK, int T> struct vt_conv_places {
+template <class E, int W, int BK, int T>
+struct vt_conv_places {
   enum { PITCH = W + 16 / (int)sizeof(E), ROUND = T / W, ROUNDS = BK / ROUND };
   static_assert(T % W == 0 && BK % ROUND == 0, "threads share the places evenly");
   const E *x;
-  int32_t at, m[VT_GPU_AXES]; // of this thread's place, for taps 0
+  int32_t at, m[VT_GPU_AXES];  // of this thread's place, for taps 0
   int to, k;
 
   __device__ __forceinline__ void begin(const vt_gpu_conv &v, const E *from, int64_t first) {
@@ -29,12 +30,13 @@ template <class E, int W, int BK, int T> struct vt_conv_places {
       at += m[r] * v.stride[r];
       left = up;
     }
-    if (column >= v.g.n) m[0] = -0x40000000; // nothing of it is inside
+    if (column >= v.g.n) m[0] = -0x40000000;  // nothing of it is inside
     k = tid / W;
     to = k * PITCH + i;
   }
 
-  __device__ __forceinline__ void load(const vt_gpu_conv &v, E *stage, const vt_gpu_conv_tap *taps, int left) {
+  __device__ __forceinline__ void load(const vt_gpu_conv &v, E *stage, const vt_gpu_conv_tap *taps,
+                                       int left) {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
       const int4 t = *(const int4 *)(taps + k + r * ROUND);
@@ -66,7 +68,7 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
   typedef vt_conv_places<E, BN, BK, tile::T> columns;
   static_assert((int)columns::PITCH == (int)tile::columns::PITCH, "they stand as in a product");
   const vt_gpu_conv &v;
-  vt_gpu_conv_tap *taps; // of two blocks, behind the tile's own shared memory
+  vt_gpu_conv_tap *taps;  // of two blocks, behind the tile's own shared memory
 
   __device__ __forceinline__ vt_conv_tile(const vt_gpu_conv &args) : tile(args.g), v(args) {}
 

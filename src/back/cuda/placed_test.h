@@ -105,7 +105,7 @@ static void give(trial *s, uint32_t dtype, uint32_t rank, const int64_t *dim, wa
   place(s, t, w);
 }
 
-static int64_t count_of(const vt_bk_tensor *t) {
+static inline int64_t count_of(const vt_bk_tensor *t) {
   int64_t n = 1;
   for (uint32_t k = 0; k < t->rank; k++) n *= t->dim[k];
   return n;
@@ -116,7 +116,7 @@ static char *element_of(const vt_bk_tensor *t, int64_t i) {
   for (uint32_t k = t->rank; k-- > 0; i /= t->dim[k]) at += i % t->dim[k] * t->stride[k];
   return arena + t->offset + at * (int64_t)vt_dtype_bytes(t->dtype);
 }
-static void put_int(const vt_bk_tensor *t, int64_t i, int64_t x) {
+static inline void put_int(const vt_bk_tensor *t, int64_t i, int64_t x) {
   const int32_t narrow = (int32_t)x;
   memcpy(element_of(t, i), t->dtype == VT_DTYPE_I64 ? (const void *)&x : &narrow,
          vt_dtype_bytes(t->dtype));
@@ -224,10 +224,10 @@ static void compare(trial *s, const char *how) {
   if (same && want == VT_RANGE) same = error.position == k.position && error.value == k.value;
   if (!same)
     fprintf(stderr, "%s of %s, %s: %s\n", vt_op_get(s->op)->name, vt_dtype_name(s->out->dtype), how,
-            ran != VT_OK           ? "did not run"
-            : want != error.status ? "another error"
-            : want == VT_RANGE     ? "another place"
-                                   : "other bits");
+            ran != VT_OK                    ? "did not run"
+            : (int32_t)want != error.status ? "another error"
+            : want == VT_RANGE              ? "another place"
+                                            : "other bits");
   CHECK(same);
 }
 

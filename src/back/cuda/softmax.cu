@@ -239,22 +239,7 @@ VT_KERNEL(fold_columns_exp, vt_gpu_fold, VT_FOLD_THREADS) {
   __shared__ uint64_t room[VT_FOLD_ROOM];
   vt_fold_columns<float, way_exp>(a, room);
 }
-VT_KERNEL(fold_short_exp, vt_gpu_fold, VT_FOLD_THREADS) {
-  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
-    float s[VT_GPU_LANES];
-    int64_t at[2], along[1];
-    vt_places<2>(a.lines, line, at);
-    for (int i = 0; i < VT_GPU_LANES; i++) s[i] = 0;
-    for (int i = 0; i < a.n; i++) {
-      vt_places<1>(a.along, i, along);
-      s[i] = 0.0f +
-             vt_both_exp(((const float *)a.x)[at[0] + along[0]] - ((const float *)a.shift)[line]);
-    }
-    for (int h = VT_GPU_LANES / 2; h > 0; h /= 2)
-      for (int l = 0; l < h; l++) s[l] = s[l] + s[l + h];
-    ((float *)a.y)[at[1]] = s[0];
-  }
-}
+VT_KERNEL(fold_short_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_short<float, way_exp>(a); }
 
 /* Element i of all, and where it is. */
 VT_KERNEL(softmax_out, vt_gpu_rows, 256) {

@@ -241,6 +241,19 @@ VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
   }
 }
 
+// The same for short rows: a thread has a whole one.
+VT_KERNEL(sort_scan_few, vt_gpu_scan, 256) {
+  for (int64_t row = vt_gpu_first(); row < a.rows; row += vt_gpu_apart()) {
+    uint64_t *x = a.x + row * a.n, before = 0;
+    for (int64_t i = 0; i < a.n; i++) {
+      const uint64_t here = x[i];
+      x[i] = before;
+      before += here;
+    }
+    a.totals[row] = before;
+  }
+}
+
 // ---- records of lines ----
 
 template <class R>
