@@ -57,60 +57,75 @@ VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int
 
 /* W elements across and BK along, read by T threads. Elements go one by one, 8 threads side by side
  * along k or all of them across, or 16 bytes across at a time; which of these is one for the whole
- * launch, so nothing but addresses differs between threads. */
-template <class E, int W, int BK, int T>
+ * launch. How far it is from one access to the next is in shared memory: registers are few. */
+struct vt_gemm_steps {
+  int64_t round, octet; /* elements to the next round, and to 8 further along k */
+};
+template <int WHICH>
+VT_GPU_FN vt_gemm_steps &vt_gemm_kept_steps() {
+  __shared__ vt_gemm_steps steps;
+  return steps;
+}
+
+template <class E, int W, int BK, int T, int WHICH>
 struct vt_gemm_side {
   enum {
     V = 16 / (int)sizeof(E),
     PITCH = W + V, /* no two of 8 neighbours along k and 4 across in one bank */
-    ROUNDS = W * 8 / T,
-    WIDE_ROUNDS = W * BK / V / T
+    OCTET = W * 8 / T,    /* rounds that 8 along k take */
+    LINES = T / W,        /* k of a round, across */
+    WIDE_LINES = LINES * V
   };
-  static_assert(ROUNDS * T == W * 8 && WIDE_ROUNDS * V * T == W * BK && T % W == 0 && BK % 8 == 0,
+  static_assert(OCTET * T == W * 8 && T % W == 0 && BK % 8 == 0 && BK % WIDE_LINES == 0,
                 "threads share an operand evenly");
+  const vt_gpu_side *side;
   const E *from;
-  int64_t next, far, step; /* to the next BK, to 8 further along, to the next round */
-  int to, k, round;        /* in shared memory; this thread's first k; how far a round is along k */
-  unsigned there;          /* rounds whose element across is there */
-  bool wide;
+  int to, k;      /* this thread's first place in a stage, and its k */
+  unsigned there; /* rounds of an octet whose element across is there */
 
   __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
                                         int64_t limit, int64_t k0) {
-    const int tid = (int)threadIdx.x;
-    wide = s.wide && !s.by_k;
-    const int lanes = wide ? W / V : W;
-    const int i = s.by_k ? tid / 8 : tid % lanes * (wide ? V : 1);
-    k = s.by_k ? tid % 8 : tid / lanes;
-    round = s.by_k ? 0 : T / lanes;
-    const int apart = s.by_k ? T / 8 : 0;
+    const int tid = (int)threadIdx.x, lanes = s.wide ? W / V : W;
+    const int i = s.by_k ? tid / 8 : tid % lanes * (s.wide ? V : 1);
     const int64_t left = limit - first - i;
+    side = &s;
+    if (tid == 0)
+      vt_gemm_kept_steps<WHICH>() = {s.by_k ? T / 8 * s.across : T / lanes * s.along, 8 * s.along};
+    k = s.by_k ? tid % 8 : tid / lanes;
     there = 0;
     VT_UNROLL
-    for (int r = 0; r < ROUNDS; r++) there |= (unsigned)(r * apart < left) << r;
-    if (wide) there = left > 0 ? ~0u : 0;
+    for (int r = 0; r < OCTET; r++) there |= (unsigned)((s.by_k ? r * (T / 8) : 0) < left) << r;
     to = k * PITCH + i;
-    step = s.by_k ? apart * s.across : round * s.along;
-    far = 8 * s.along;
-    next = BK * s.along;
     from = (const E *)s.data + product + (first + i) * s.across + (k0 + k) * s.along;
   }
 
-  /* The next BK, of which `left` are there. */
+  /* The next BK, of which `left` are there. The threads met after `begin`. */
   __device__ __forceinline__ void load(E *stage, int left) {
-    if (wide) {
+    const vt_gemm_steps step = vt_gemm_kept_steps<WHICH>();
+    const E *at = from;
+    stage += to;
+    left -= k;
+    if (side->by_k) {
       VT_UNROLL
-      for (int r = 0; r < WIDE_ROUNDS; r++)
-        vt_ahead_16(stage + to + r * (T / (W / V)) * PITCH, from + r * step,
-                    there != 0 && k + r * (T / (W / V)) < left);
-    } else {
-      const int apart = round == 0 ? T / 8 : round * PITCH;
-      VT_UNROLL
-      for (int h = 0; h < BK / 8; h++) VT_UNROLL
-      for (int r = 0; r < ROUNDS; r++)
-        vt_gemm_ahead(stage + to + r * apart + h * 8 * PITCH, from + h * far + r * step,
-                      (there >> r & 1) != 0 && k + r * round + h * 8 < left);
+      for (int h = 0; h < BK; h += 8) {
+        const unsigned now = h < left ? there : 0;
+        VT_UNROLL
+        for (int r = 0; r < OCTET; r++, at += step.round)
+          vt_gemm_ahead(stage + h * PITCH + r * (T / 8), at, (now >> r & 1) != 0);
+        at = from += step.octet;
+      }
+      return;
     }
-    from += next;
+    if (side->wide) {
+      VT_UNROLL
+      for (int r = 0; r < BK; r += WIDE_LINES, at += step.round)
+        vt_ahead_16(stage + r * PITCH, at, there != 0 && r < left);
+    } else {
+      VT_UNROLL
+      for (int r = 0; r < BK; r += LINES, at += step.round)
+        vt_gemm_ahead(stage + r * PITCH, at, there != 0 && r < left);
+    }
+    from += BK / 8 * step.octet;
   }
 };
 
@@ -151,16 +166,16 @@ VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns
 template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES>
 struct vt_gemm_tile {
   enum { V = 16 / (int)sizeof(E), T = BM / TM * (BN / TN), WARPS_N = BN / (8 * TN) };
-  typedef vt_gemm_side<E, BM, BK, T> rows;
-  typedef vt_gemm_side<E, BN, BK, T> columns;
+  typedef vt_gemm_side<E, BM, BK, T, 0> rows;
+  typedef vt_gemm_side<E, BN, BK, T, 1> columns;
   enum { STAGE = BK * (rows::PITCH + columns::PITCH), EACH = TM * TN / V };
   static_assert(BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && VT_GPU_BLOCK % BK == 0,
                 "a warp is 4 x 8 threads, and no step lies in two blocks");
 
   const vt_gpu_gemm &a;
   E acc[TM][TN];
-  E fa[2][TM], fb[2][TN]; /* of one k and of the next */
-  int row, column, kept;  /* of this thread: in the tile, and its sums in shared memory */
+  E fa[2][TM], fb[2][TN];  /* of one k and of the next */
+  int row, column, kept; /* of this thread: in the tile, and its sums in shared memory */
 
   __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
 
@@ -185,13 +200,15 @@ struct vt_gemm_tile {
 
   __device__ __forceinline__ void multiply(int from) {
     VT_UNROLL
-    for (int i = 0; i < TM; i++) VT_UNROLL
+    for (int i = 0; i < TM; i++)
+      VT_UNROLL
     for (int j = 0; j < TN; j++) acc[i][j] = vt_gemm_fused(fa[from][i], fb[from][j], acc[i][j]);
   }
 
   __device__ __forceinline__ void clear() {
     VT_UNROLL
-    for (int i = 0; i < TM; i++) VT_UNROLL
+    for (int i = 0; i < TM; i++)
+      VT_UNROLL
     for (int j = 0; j < TN; j++) acc[i][j] = 0;
   }
 
@@ -217,7 +234,8 @@ struct vt_gemm_tile {
   /* The chains of a block that is complete, into the sums of its group. */
   __device__ __forceinline__ void fold(bool fresh) {
     VT_UNROLL
-    for (int i = 0; i < TM; i++) VT_UNROLL
+    for (int i = 0; i < TM; i++)
+      VT_UNROLL
     for (int j = 0; j < TN; j += V) {
       E t[V] = {};
       if (!fresh) vt_gemm_get(kept_at((i * TN + j) / V), t);
@@ -255,8 +273,7 @@ struct vt_gemm_tile {
   }
 
   /* Adds v to what level l has, or to +0 where nothing is there yet. The highest is y. */
-  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh,
-                                       const E *v) {
+  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh, const E *v) {
     int64_t r, c;
     E t[V] = {}, *at;
     if (l < h.top) {
@@ -385,6 +402,7 @@ struct vt_gemm_tile {
     h.y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;
     if (threadIdx.x == 0) vt_gemm_kept_here() = h;
     stand();
+    __syncthreads();
     walk(
         h.k,
         [&](E *stage, uint32_t, int left) {
