@@ -138,3 +138,12 @@ int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t of
   vt_cuda_card_leave(dev->card);
   return s;
 }
+
+static void *resize(void *user, void *p, size_t old_size, size_t new_size) {
+  const vt_bk_host *host = user;
+  return host->resize(host->user, p, old_size, new_size);
+}
+
+vt_alloc vt_cuda_alloc(const vt_bk_host *host) {
+  return (vt_alloc){.resize = resize, .user = (void *)(uintptr_t)host};
+}

@@ -67,8 +67,9 @@ VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const 
 VT_GPU_FN int64_t vt_gpu_first() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 VT_GPU_FN int64_t vt_gpu_apart() { return (int64_t)gridDim.x * blockDim.x; }
 
-template <int N, class I>
-VT_GPU_FN void vt_places_in(const vt_gpu_walk &w, I i, int64_t (&at)[N]) {
+/* W is vt_gpu_walk, or has what that has for more operands. */
+template <int N, class I, class W>
+VT_GPU_FN void vt_places_in(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] = 0;
   for (int r = (int)w.rank - 1; r > 0; r--) {
@@ -81,8 +82,8 @@ VT_GPU_FN void vt_places_in(const vt_gpu_walk &w, I i, int64_t (&at)[N]) {
   for (int k = 0; k < N; k++) at[k] += (int64_t)i * w.stride[k][0];
 }
 /* Where N operands have element i, in elements from where they begin. */
-template <int N>
-VT_GPU_FN void vt_places(const vt_gpu_walk &w, int64_t i, int64_t (&at)[N]) {
+template <int N, class W>
+VT_GPU_FN void vt_places(const W &w, int64_t i, int64_t (&at)[N]) {
   if (w.rank == 0) {
     VT_UNROLL
     for (int k = 0; k < N; k++) at[k] = 0;
