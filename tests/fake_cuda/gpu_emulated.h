@@ -218,4 +218,27 @@ VT_GPU_FN void vt_ahead_wait() {
 }
 
 #include "gpu_emulated_numbers.h"
+
+/* ---- products of a warp ---- */
+
+/* What each lane brings lies where all of its warp can look until they meet again. */
+VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  struct brought {
+    uint32_t a[4], b[2];
+  };
+  static thread_local brought all[32][32];
+  brought *warp = all[threadIdx.x / 32];
+  const unsigned lane = vt_gpu_lane();
+  memcpy(warp[lane].a, a, sizeof a);
+  memcpy(warp[lane].b, b, sizeof b);
+  __syncwarp();
+  for (unsigned q = 0; q < 4; q++)
+    for (unsigned t = 0; t < 4; t++)
+      for (unsigned half = 0; half < 2; half++) {
+        const uint32_t x = warp[(lane & ~3u) + t].a[2 * half + q / 2];
+        const uint32_t w = warp[4 * (lane % 4 * 2 + q % 2) + t].b[half];
+        c[q] = __dp4a((int)x, (int)w, c[q]);
+      }
+  __syncwarp();
+}
 #endif

@@ -48,6 +48,17 @@ template <int N>
 VT_GPU_FN void vt_ahead_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(N));
 }
+
+/* c += a * b of a warp: 16 x 32 by 32 x 8 numbers of 8 bits with a sign, in 32 bits that wrap. Lane
+ * 4*g + t has of a: rows g, g+8, g, g+8 at k = 4*t, 4*t, 16+4*t, 16+4*t, four bytes each; of b:
+ * column g at k = 4*t and 16+4*t; of c: row g, then g+8, at columns 2*t and 2*t+1. */
+VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
 #endif
 
 /* ---- places ---- */
