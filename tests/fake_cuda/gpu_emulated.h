@@ -135,7 +135,8 @@ enum vt_gpu_meeting {
 VT_GPU_FOR_ALL unsigned vt_gpu_block_meets(unsigned value);
 /* The lanes of the mask meet; each gives a value, and gets that of the lane `from` or, from those
  * that vote, a mask of the lanes whose value is not 0. */
-VT_GPU_FOR_ALL uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, unsigned from);
+VT_GPU_FOR_ALL uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value,
+                                          unsigned from);
 VT_GPU_FOR_ALL unsigned vt_gpu_active(); /* lanes of the warp that have not ended */
 VT_GPU_FOR_ALL unsigned vt_gpu_lane();
 

@@ -302,6 +302,7 @@ static void finish(void) {
 
 static void run_child(void (*what)(void), int to) {
   noted[0] = 0;
+  vt_test_failed = 0;
   if (begin()) {
     what();
     finish();

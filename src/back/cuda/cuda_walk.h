@@ -12,7 +12,7 @@ vt_gpu_walk vt_cuda_walk(const vt_view *const *v, uint32_t n);
 /* The same for at most VT_FUSED_OPERANDS of them. */
 void vt_cuda_walk_wide(const vt_view *const *v, uint32_t n, vt_gpu_fused_walk *out);
 
-/* Joins elements to pieces of up to 16 bytes where the first n operands, which begin at `data`, have
- * them side by side: n, dim and stride count pieces then. Returns the bytes of a piece. */
+/* Joins elements to pieces of up to 16 bytes where the first n operands, which begin at `data`,
+ * have them side by side: n, dim and stride count pieces then. Returns the bytes of a piece. */
 uint32_t vt_cuda_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uint32_t bytes);
 #endif
