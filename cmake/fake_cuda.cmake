@@ -80,7 +80,7 @@ foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda ${fake_cuda_tests})
     include ${GENERATED} include/volta ${GENERATED}/volta)
   add_dependencies(${target} volta_ops_h)
   if(VOLTA_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE} -fno-sanitize=vptr
+    target_compile_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE} -fno-sanitize=vptr $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>
       -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
     target_link_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE})
   endif()

@@ -112,7 +112,7 @@ set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEO
 # The audit of the kernels that were compiled, and of itself.
 if(cuda_archs)
   script_test(tools/ptx tools python3 -B tools/check_ptx.py --cc ${CMAKE_C_COMPILER}
-    --table src/back/cuda/kernels.def ${cuda_audited})
+    --table src/back/cuda/kernels.def --include src/emit ${cuda_audited})
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py ${VOLTA_NVCC})
 else()
   script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")

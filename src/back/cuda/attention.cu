@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention.cu - attention of many queries, whole. A block has some queries of one head on chip and
-// passes over the keys twice, a tile of them at a time: for the greatest score; then for the weights,
-// their sum and their products with v. Scores are computed twice and never leave the chip.
+// passes over the keys twice, a tile of them at a time: for the greatest score; then for the
+// weights, their sum and their products with v. Scores are computed twice and never leave the chip.
 #include "gpu_attend.cuh"
 
 enum {
@@ -15,8 +15,8 @@ enum {
 
 // ---- tiles ----
 
-// Rows of `columns` numbers into rows of D, with +0 after them, and whole rows of +0 after the n that
-// there are. Rows lie D + 4 apart, so that neighbours are in different banks.
+// Rows of `columns` numbers into rows of D, with +0 after them, and whole rows of +0 after the n
+// that there are. Rows lie D + 4 apart, so that neighbours are in different banks.
 template <int D, int ROWS>
 VT_GPU_FN void take_tile(float *to, const float *from, int64_t row, int64_t step, int64_t n,
                          int64_t columns, bool wide) {
@@ -43,9 +43,8 @@ template <int D, int R>
 VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int j = 0; j < KEYS; j++) s[i][j] = 0.0f;
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int j = 0; j < KEYS; j++) s[i][j] = 0.0f;
   _Pragma("unroll 2") for (int c = 0; c < D; c += 4) {
     float4 b[KEYS];
     VT_UNROLL
@@ -64,13 +63,13 @@ VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]
     }
   }
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] + 0.0f;
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] + 0.0f;
 }
 
 // One key of a few rows and columns; CAREFUL leaves out what is absent.
-template <bool CAREFUL, int C> VT_GPU_FN void weigh_values(float e, const float (&v)[C], float (&p)[C]) {
+template <bool CAREFUL, int C>
+VT_GPU_FN void weigh_values(float e, const float (&v)[C], float (&p)[C]) {
   if (CAREFUL && attend_is_absent(e)) return;
   VT_UNROLL
   for (int c = 0; c < C; c++) fuse(p[c], e, v[c]);
@@ -85,12 +84,11 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
   _Pragma("unroll 2") for (int j = 0; j < TILE; j += 4) {
     float w[4][C];
     VT_UNROLL
-    for (int u = 0; u < 4; u++)
-      VT_UNROLL
-      for (int c = 0; c < C; c += 4) {
-        const float4 f = *(const float4 *)(v + (j + u) * (D + 4) + 4 * x + ACROSS * c);
-        w[u][c] = f.x, w[u][c + 1] = f.y, w[u][c + 2] = f.z, w[u][c + 3] = f.w;
-      }
+    for (int u = 0; u < 4; u++) VT_UNROLL
+    for (int c = 0; c < C; c += 4) {
+      const float4 f = *(const float4 *)(v + (j + u) * (D + 4) + 4 * x + ACROSS * c);
+      w[u][c] = f.x, w[u][c + 1] = f.y, w[u][c + 2] = f.z, w[u][c + 3] = f.w;
+    }
     VT_UNROLL
     for (int i = 0; i < R; i++) {
       const float4 f = *(const float4 *)(e + (y + DOWN * i) * WEIGHTS + j);
@@ -104,17 +102,20 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
 
 // ---- a block of queries ----
 
-template <int D, int R> struct attend_room { // on chip
+template <int D, int R>
+struct attend_room {  // on chip
   enum { ROWS = DOWN * R };
   float q[ROWS * (D + 4)], stage[2][TILE * (D + 4)], e[ROWS * WEIGHTS];
   int lo[ROWS], hi[ROWS];
 };
+static_assert(sizeof(attend_room<64, 8>) == VT_ATTEND_64_ROOM, "what a launch asks for");
+static_assert(sizeof(attend_room<128, 4>) == VT_ATTEND_128_ROOM, "what a launch asks for");
 
 struct attend_block {
-  int64_t pair, b, h, first; // queries from `first` on
+  int64_t pair, b, h, first;  // queries from `first` on
   const float *k, *v;
-  int from, to;           // keys that any row sees, from a whole tile on
-  int common_from, common_to; // those that all rows see
+  int from, to;                // keys that any row sees, from a whole tile on
+  int common_from, common_to;  // those that all rows see
 };
 
 // Rows after the last one see what that sees; nothing is made of them.
@@ -160,13 +161,12 @@ VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_room<D, 
 
 // Scores from products, those of absent keys being anything.
 template <int R>
-VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int tile,
-                          uint32_t seen, float (&s)[R][KEYS]) {
+VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int tile, uint32_t seen,
+                          float (&s)[R][KEYS]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] * a.scale;
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] * a.scale;
   if (a.bias.data == nullptr) return;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
@@ -179,7 +179,8 @@ VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int 
   }
 }
 
-template <int D> VT_GPU_FN void take_keys(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
+template <int D>
+VT_GPU_FN void take_keys(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
   take_tile<D, TILE>(to, t.k + tile * a.k.step[2], a.k.step[2], a.k.step[3], a.keys - tile, a.depth,
                      a.wide[1]);
 }
@@ -207,10 +208,9 @@ VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
     const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
     score_tile<R>(a, t, tile, seen, s);
     VT_UNROLL
-    for (int i = 0; i < R; i++)
-      VT_UNROLL
-      for (int j = 0; j < KEYS; j++)
-        m[i] = seen >> (KEYS * i + j) & 1 ? attend_greater(m[i], s[i][j]) : m[i];
+    for (int i = 0; i < R; i++) VT_UNROLL
+    for (int j = 0; j < KEYS; j++)
+      m[i] = seen >> (KEYS * i + j) & 1 ? attend_greater(m[i], s[i][j]) : m[i];
     now ^= 1;
   }
   VT_UNROLL
@@ -224,14 +224,13 @@ VT_GPU_FN void weigh_tile(float *e, uint32_t seen, const float (&s)[R][KEYS], co
                           float (&sum)[R][2]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int j = 0; j < KEYS; j++) {
-      const float w = attend_exp(s[i][j] - m[i]);
-      const float weight = seen >> (KEYS * i + j) & 1 ? w : attend_absent();
-      sum[i][j % 2] = sum[i][j % 2] + weight;
-      e[(y + DOWN * i) * WEIGHTS + x + ACROSS * j] = weight;
-    }
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int j = 0; j < KEYS; j++) {
+    const float w = attend_exp(s[i][j] - m[i]);
+    const float weight = seen >> (KEYS * i + j) & 1 ? w : attend_absent();
+    sum[i][j % 2] = sum[i][j % 2] + weight;
+    e[(y + DOWN * i) * WEIGHTS + x + ACROSS * j] = weight;
+  }
 }
 
 // What a pass leaves of a row's sums: of the one chunk there is in sum[i][0], or of each in memory.
@@ -245,7 +244,8 @@ VT_GPU_FN void end_chunk(const vt_gpu_attention &a, const attend_block &t, int c
     const float s = attend_join<ACROSS / 2>(sum[i][0] + sum[i][1]);
     sum[i][0] = s, sum[i][1] = 0.0f;
     if (a.sums_stride == 1) continue;
-    if (x == 0 && query < a.queries) a.sums[(t.pair * a.queries + query) * a.sums_stride + chunk] = s;
+    if (x == 0 && query < a.queries)
+      a.sums[(t.pair * a.queries + query) * a.sums_stride + chunk] = s;
     sum[i][0] = 0.0f;
   }
 }
@@ -273,7 +273,8 @@ VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float 
 // ---- levels of T above the first: in memory, as they are touched once in 2,048 keys ----
 
 // Adds to level 1 and what follows from that; `group` counts groups of 8 blocks.
-static __device__ __noinline__ void carry_up(float *at, int64_t apart, int levels, int group, float x) {
+static __device__ __noinline__ void carry_up(float *at, int64_t apart, int levels, int group,
+                                             float x) {
   for (int i = 1; i < levels; i++, at += apart, group /= VT_ATTEND_GROUP) {
     const float sum = *at + x;
     const bool whole = group % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1 && i + 1 < levels;
@@ -282,18 +283,21 @@ static __device__ __noinline__ void carry_up(float *at, int64_t apart, int level
     x = sum;
   }
 }
-static __device__ __noinline__ float end_levels(const float *at, int64_t apart, int levels, float x) {
+static __device__ __noinline__ float end_levels(const float *at, int64_t apart, int levels,
+                                                float x) {
   for (int i = 1; i < levels; i++, at += apart) x = *at + x;
   return x;
 }
 
-template <int C> VT_GPU_FN int column_of(int c) {
+template <int C>
+VT_GPU_FN int column_of(int c) {
   return 4 * (int)(threadIdx.x % ACROSS) + c / 4 * 64 + c % 4;
 }
 
 enum { LEVELS_CLEAR, LEVELS_CARRY, LEVELS_END };
 template <int WHAT, int R, int C>
-VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, int group, float (&sum)[R][C]) {
+VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, int group,
+                            float (&sum)[R][C]) {
   const int64_t apart = a.pairs * a.queries * a.width;
   if (a.levels == 1) return;
   VT_UNROLL
@@ -306,7 +310,8 @@ VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, in
       float *at = a.upper + (t.pair * a.queries + query) * a.width + column;
       if (WHAT == LEVELS_CLEAR)
         for (int l = 1; l < a.levels; l++) at[(l - 1) * apart] = 0.0f;
-      if (WHAT == LEVELS_CARRY) carry_up(at, apart, (int)a.levels, group, sum[i][c]), sum[i][c] = 0.0f;
+      if (WHAT == LEVELS_CARRY)
+        carry_up(at, apart, (int)a.levels, group, sum[i][c]), sum[i][c] = 0.0f;
       if (WHAT == LEVELS_END) sum[i][c] = end_levels(at, apart, (int)a.levels, sum[i][c]);
     }
   }
@@ -314,12 +319,11 @@ VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, in
 
 // A block of keys is over: its products join their group.
 template <int R, int C>
-VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int block, float (&p)[R][C],
-                         float (&sum)[R][C]) {
+VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int block,
+                         float (&p)[R][C], float (&sum)[R][C]) {
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int c = 0; c < C; c++) sum[i][c] = sum[i][c] + p[i][c], p[i][c] = 0.0f;
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int c = 0; c < C; c++) sum[i][c] = sum[i][c] + p[i][c], p[i][c] = 0.0f;
   if (block % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1)
     upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
 }
@@ -389,7 +393,8 @@ VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const floa
 }
 
 // The last queries first: where they see what is before them, they have the most to do.
-template <int D, int R> VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
+template <int D, int R>
+VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
   enum { ROWS = DOWN * R, C = D / ACROSS };
   attend_room<D, R> *room = vt_shared<attend_room<D, R>>();
   const int64_t tiles = attend_parts(a.queries, ROWS), number = blockIdx.x / a.pairs;

@@ -4,7 +4,7 @@
  * levels, as S says: the results of chunks are a line again. */
 #include "cuda_lines.h"
 
-enum { SHORT = VT_GPU_LANES, THREADS = 256, WARPS = THREADS / VT_GPU_LANES };
+enum { SHORT = 16, THREADS = 256, WARPS = THREADS / VT_GPU_LANES };
 enum { MANY = 1024 }; /* lines that a thread each is enough for */
 
 /* ---- levels ---- */

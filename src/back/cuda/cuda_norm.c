@@ -104,12 +104,6 @@ static vt_cuda_lines rows_of(const norming *n) {
   return l;
 }
 
-static vt_cuda_rowing how_of(const vt_cuda_call *c, const norming *n) {
-  const vt_cuda_lines l = rows_of(n);
-  if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm) return VT_CUDA_ROWS_PARTS;
-  return vt_cuda_rows_how(c, &l);
-}
-
 /* Number i of operand k is that of element i of every row. */
 static int lies_along(const norming *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
@@ -117,19 +111,40 @@ static int lies_along(const norming *n, uint32_t k) {
   for (uint32_t i = 0; i < n->at.lines.rank; i++) dense &= n->at.lines.stride[k][i] == 0;
   return dense;
 }
+static int is_dense(const vt_cuda_call *c, const norming *n) {
+  return c->n_in > 1 && lies_along(n, 2) && (c->n_in < 3 || lies_along(n, 3));
+}
+/* Elements share their numbers, those of the last axis all of them. */
+static int shares(const norming *n, uint32_t k) {
+  const vt_gpu_walk *along = &n->at.along;
+  return along->rank == 0 || (along->rank <= 2 && along->stride[k][along->rank - 1] == 0);
+}
+static int is_shared(const vt_cuda_call *c, const norming *n) {
+  return (c->n_in < 2 || shares(n, 2)) && (c->n_in < 3 || shares(n, 3));
+}
+
+static vt_cuda_rowing how_of(const vt_cuda_call *c, const norming *n) {
+  const vt_cuda_lines l = rows_of(n);
+  if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm) return VT_CUDA_ROWS_PARTS;
+  if (!is_dense(c, n) && !is_shared(c, n)) return VT_CUDA_ROWS_PARTS;
+  return vt_cuda_rows_how(c, &l);
+}
 
 static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
+  const vt_gpu_walk *along = &n->at.along;
+  const int64_t each = along->rank == 0 ? 1 : along->dim[along->rank - 1];
   vt_gpu_rows a = {.x = c->in[0].data,
                    .y = c->out->data,
                    .gamma = c->n_in > 1 ? c->in[1].data : NULL,
                    .beta = c->n_in > 2 ? c->in[2].data : NULL,
-                   .n = n->at.along.n,
+                   .n = along->n,
                    .eps = n->eps,
                    .centred = (uint32_t)n->centred,
+                   .dense = (uint32_t)is_dense(c, n),
+                   .each = (uint32_t)vt_cuda_least(each, UINT32_MAX), /* on chip it is short */
                    .lines = n->at.lines,
-                   .along = n->at.along};
-  const int dense = (c->n_in < 2 || lies_along(n, 2)) && (c->n_in < 3 || lies_along(n, 3));
-  a.affine = c->n_in < 2 ? VT_GPU_AFFINE_NONE : dense ? VT_GPU_AFFINE_DENSE : VT_GPU_AFFINE_WALK;
+                   .along = *along};
+  if (along->rank == 2) a.gamma_step = along->stride[2][0], a.beta_step = along->stride[3][0];
   return a;
 }
 

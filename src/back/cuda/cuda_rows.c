@@ -29,6 +29,11 @@ static uint32_t room_for(const vt_cuda_call *c, int64_t chunks) {
   return (uint32_t)vt_cuda_least(chunks, vt_cuda_most(half, 0) / CHUNK_BYTES);
 }
 
+/* Warps that have as many chunks each, as nearly as there can be. */
+static int64_t warps_for(int64_t chunks) {
+  return vt_cuda_parts(chunks, vt_cuda_parts(chunks, VT_GPU_LONG_WARPS));
+}
+
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
                               uint32_t longer, vt_gpu_rows *a) {
   const int64_t chunks = vt_cuda_parts(a->n, VT_GPU_CHUNK);
@@ -44,7 +49,7 @@ vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warp
     return vt_cuda_launch(c, block, g, a);
   }
   a->keep = room_for(c, chunks);
-  g.threads = VT_GPU_LONG_WARPS * VT_GPU_LANES;
+  g.threads = (uint32_t)warps_for(chunks) * VT_GPU_LANES;
   g.shared = a->keep * CHUNK_BYTES;
   return vt_cuda_launch(c, longer, g, a);
 }

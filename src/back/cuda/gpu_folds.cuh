@@ -143,6 +143,7 @@ template <class W>
 VT_GPU_FN void vt_fold_block(typename W::acc *room, const typename W::acc (&s)[4]) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES, w = (int)threadIdx.x / VT_GPU_LANES;
   __syncthreads(); /* what it held before has been read */
+  VT_UNROLL
   for (int q = 0; q < 4; q++) room[(w + VT_FOLD_WARPS * q) * VT_FOLD_PITCH + lane] = s[q];
   __syncthreads();
   for (int q = 0; q < 4; q++) {
@@ -164,6 +165,7 @@ VT_GPU_FN void vt_fold_columns(const vt_gpu_fold &a, void *memory) {
     const bool there = line < a.lines.n;
     typename W::acc s[4];
     int64_t at[2] = {0, 0};
+    VT_UNROLL
     for (int q = 0; q < 4; q++) s[q] = W::start();
     if (there) {
       vt_places<2>(a.lines, line, at);
@@ -176,27 +178,40 @@ VT_GPU_FN void vt_fold_columns(const vt_gpu_fold &a, void *memory) {
   }
 }
 
-/* ---- a thread for a line of 32 elements at most, evenly apart: each is a lane ---- */
+/* ---- a thread for a line of 16 elements at most, evenly apart: each is a lane ---- */
+
+enum { VT_FOLD_SHORT = 16 };
+
+template <class T, class W>
+VT_GPU_FN typename W::acc vt_fold_few(const T *x, int64_t stride, int n, T shift) {
+  if constexpr (W::any_order) {
+    typename W::acc s = W::start();
+    for (int i = 0; i < n; i++) s = W::join(s, W::in(x[i * stride], shift));
+    return s;
+  } else {
+    typename W::acc s[VT_FOLD_SHORT];
+    VT_UNROLL
+    for (int i = 0; i < VT_FOLD_SHORT; i++)
+      s[i] = W::join(W::start(), i < n ? W::in(x[i * stride], shift) : W::start());
+    VT_UNROLL
+    for (int level = 1; level < VT_FOLD_SHORT; level *= 2) {
+      VT_UNROLL
+      for (int l = 0; l < VT_FOLD_SHORT / 2; l++)
+        if (l < VT_FOLD_SHORT / 2 / level) s[l] = W::join(s[l], s[l + VT_FOLD_SHORT / 2 / level]);
+    }
+    return s[0];
+  }
+}
 
 template <class T, class W>
 VT_GPU_FN void vt_fold_short(const vt_gpu_fold &a) {
   const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
-  const int n = (int)a.n;
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
-    const T shift = vt_fold_shift<T>(a, line);
-    typename W::acc s[VT_GPU_LANES];
     int64_t at[2];
     vt_places<2>(a.lines, line, at);
-    const T *x = (const T *)a.x + at[0];
-    VT_UNROLL
-    for (int i = 0; i < VT_GPU_LANES; i++)
-      s[i] = W::join(W::start(), i < n ? W::in(x[i * stride], shift) : W::start());
-    VT_UNROLL
-    for (int h = VT_GPU_LANES / 2; h > 0; h /= 2) {
-      VT_UNROLL
-      for (int l = 0; l < h; l++) s[l] = W::join(s[l], s[l + h]);
-    }
-    vt_fold_put<T>(a, line, 0, at[1], W::out(s[0]));
+    const typename W::acc s =
+        vt_fold_few<T, W>((const T *)a.x + at[0], stride, (int)a.n, vt_fold_shift<T>(a, line));
+    vt_fold_put<T>(a, line, 0, at[1], W::out(s));
   }
 }
 #endif

@@ -69,6 +69,7 @@ struct vt_way {
 template <class T>
 struct vt_way_sum : vt_way<T> {
   typedef typename vt_way<T>::acc acc;
+  static const bool any_order = !vt_lane_of<T>::real; /* the result is the same in every order */
   VT_GPU_FN acc start() { return (acc)0; }
   VT_GPU_FN acc in(T x, T) { return (acc)x; }
   VT_GPU_FN acc join(acc a, acc b) { return a + b; }
@@ -84,6 +85,7 @@ template <class T>
 struct vt_way_max : vt_way<T> {
   typedef vt_lane_of<T> of;
   typedef typename of::key acc;
+  static const bool any_order = true;
   VT_GPU_FN acc start() { return (acc)0; }
   VT_GPU_FN acc in(T x, T) { return of::high(x); }
   VT_GPU_FN acc join(acc a, acc b) { return a > b ? a : b; }

@@ -16,6 +16,7 @@ struct vt_row {
 
 VT_GPU_FN int vt_lane() { return (int)threadIdx.x % VT_GPU_LANES; }
 VT_GPU_FN int vt_warp() { return (int)threadIdx.x / VT_GPU_LANES; }
+VT_GPU_FN int vt_warps() { return (int)blockDim.x / VT_GPU_LANES; }
 
 VT_GPU_FN vt_row vt_row_of(const vt_gpu_rows &a, int64_t line, int64_t chunk) {
   int64_t at[2];
@@ -61,5 +62,36 @@ VT_GPU_FN float vt_chunks_sum(const float *part, int chunks) {
   float s = 0;
   for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) s = s + part[c];
   return vt_lanes_join<vt_way_sum<float>>(s);
+}
+
+/* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
+
+/* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. */
+template <int N>
+VT_GPU_FN int vt_stretch_count(const vt_gpu_rows &a, int64_t first) {
+  const int most = N * VT_GPU_LANES;
+  return a.n <= first ? 0 : a.n - first < most ? (int)(a.n - first) : most;
+}
+/* Whether what begins at `first` is of those that stay. Each thread keeps for itself. */
+VT_GPU_FN bool vt_stretch_stays(const vt_gpu_rows &a, int64_t first) {
+  return first < (int64_t)a.keep * VT_GPU_CHUNK;
+}
+template <int N>
+VT_GPU_FN void vt_stretch_keep(float *kept, int64_t first, const float (&v)[N]) {
+  VT_UNROLL
+  for (int k = 0; k < N; k++) kept[first + k * VT_GPU_LANES + vt_lane()] = v[k];
+}
+template <int N>
+VT_GPU_FN void vt_stretch_load(const vt_gpu_rows &a, const vt_row &row, const float *kept,
+                               int64_t first, float none, float (&v)[N]) {
+  if (!vt_stretch_stays(a, first)) {
+    vt_row_load<N>(row.x + first, vt_stretch_count<N>(a, first), none, v);
+    return;
+  }
+  VT_UNROLL
+  for (int k = 0; k < N; k++) v[k] = kept[first + k * VT_GPU_LANES + vt_lane()];
+}
+VT_GPU_FN int vt_row_chunks(const vt_gpu_rows &a) {
+  return (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK);
 }
 #endif

@@ -6,9 +6,7 @@
 #include "gpu_fold.h"
 
 enum { VT_GPU_ROW_CHUNKS = 8 };  /* of a row that a block has in registers, a chunk a warp */
-enum { VT_GPU_LONG_WARPS = 16 }; /* of a block that goes along a longer row */
-
-enum { VT_GPU_AFFINE_NONE, VT_GPU_AFFINE_DENSE, VT_GPU_AFFINE_WALK };
+enum { VT_GPU_LONG_WARPS = 13 }; /* at most, of a block that goes along a longer row */
 
 typedef struct vt_gpu_rows {
   const void *x;
@@ -18,9 +16,11 @@ typedef struct vt_gpu_rows {
   int64_t n;                 /* of a line */
   double eps;
   uint32_t centred, logs; /* layer_norm; log_softmax */
-  uint32_t affine;        /* dense: element i of a row has number i of gamma and beta */
-  uint32_t beside;        /* 1: neighbours in memory are of neighbouring lines */
-  uint32_t keep;          /* chunks of a long row that stay on chip */
+  uint32_t dense;         /* 1: element i of a row has number i of gamma and beta; on chip */
+  uint32_t each;          /* otherwise so many elements have the same one, and the next is a */
+  int64_t gamma_step, beta_step; /* step further */
+  uint32_t beside;               /* 1: neighbours in memory are of neighbouring lines */
+  uint32_t keep;                 /* chunks of a long row that stay on chip */
   uint32_t reserved;
   vt_gpu_walk lines, along; /* operand 0: x, 1: y, 2: gamma, 3: beta */
 } vt_gpu_rows;

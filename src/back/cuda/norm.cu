@@ -13,20 +13,17 @@ VT_GPU_FN T inverse_root(T squares, int64_t n, double eps) {
 
 /* ---- rows in registers ---- */
 
-/* Element i of the row. */
-VT_GPU_FN float affine_at(const vt_gpu_rows &a, const vt_row &row, int64_t i, float y) {
-  int64_t at[4] = {0, 0, i, i}, along[4];
-  if (a.affine == VT_GPU_AFFINE_WALK) {
-    vt_places<4>(a.lines, row.line, at);
-    vt_places<4>(a.along, i, along);
-    at[2] += along[2], at[3] += along[3];
-  }
-  if (a.gamma != nullptr) y = y * ((const float *)a.gamma)[at[2]];
-  if (a.beta != nullptr) y = y + ((const float *)a.beta)[at[3]];
-  return y;
+/* Where gamma and beta of a row begin. */
+struct affine {
+  const float *gamma, *beta;
+};
+VT_GPU_FN affine affine_of(const vt_gpu_rows &a, int64_t line) {
+  int64_t at[4];
+  vt_places<4>(a.lines, line, at);
+  return affine{(const float *)a.gamma + at[2], (const float *)a.beta + at[3]};
 }
 
-/* What is most often: gamma and beta lie as the row does. `y` and they begin with the chunk. */
+/* Number i of the row has number i of gamma and beta, which like y begin with what is put. */
 template <int STEPS, bool BETA>
 VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
                          float *y, int count) {
@@ -39,21 +36,32 @@ VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, c
   }
 }
 
+/* Elements share a number, those of a channel; or there is no gamma. `first` is where in the row
+ * these are. */
 template <int STEPS>
-VT_GPU_FN void put_row(const vt_gpu_rows &a, const vt_row &row, const float (&d)[STEPS], float r,
-                       int64_t first, float *y, int count) {
-  const float *gamma = (const float *)a.gamma + first, *beta = (const float *)a.beta + first;
-  if (a.affine == VT_GPU_AFFINE_DENSE && a.gamma != nullptr) {
-    if (a.beta != nullptr) {
-      put_dense<STEPS, true>(d, r, gamma, beta, y, count);
-    } else {
-      put_dense<STEPS, false>(d, r, gamma, gamma, y, count);
-    }
-    return;
-  }
+VT_GPU_FN void put_shared(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
+                          int64_t first, float *y, int count) {
+  VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
     const int i = k * VT_GPU_LANES + vt_lane();
-    if (i < count) y[i] = affine_at(a, row, first + i, d[k] * r);
+    const int64_t channel = (uint32_t)(first + i) / a.each;
+    float to = d[k] * r;
+    if (i >= count) continue;
+    if (a.gamma != nullptr) to = to * f.gamma[channel * a.gamma_step];
+    if (a.beta != nullptr) to = to + f.beta[channel * a.beta_step];
+    y[i] = to;
+  }
+}
+
+template <int STEPS>
+VT_GPU_FN void put_row(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
+                       int64_t first, float *y, int count) {
+  if (!a.dense) {
+    put_shared<STEPS>(a, f, d, r, first, y, count);
+  } else if (a.beta != nullptr) {
+    put_dense<STEPS, true>(d, r, f.gamma + first, f.beta + first, y, count);
+  } else {
+    put_dense<STEPS, false>(d, r, f.gamma + first, nullptr, y, count);
   }
 }
 
@@ -83,7 +91,8 @@ VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, floa
     u = vt_warps_sum(vt_lanes_join<sum>(total<STEPS>(v, 0)), warps, room) / __ll2float_rn(a.n);
   const float q = vt_warps_sum(vt_lanes_join<sum>(centre<STEPS>(v, u, row.count, 0)), warps,
                                room + VT_GPU_LANES);
-  put_row<STEPS>(a, row, v, inverse_root<float>(q, a.n, a.eps), row.first, row.y, row.count);
+  put_row<STEPS>(a, affine_of(a, row.line), v, inverse_root<float>(q, a.n, a.eps), row.first, row.y,
+                 row.count);
 }
 
 template <int STEPS>
@@ -93,80 +102,65 @@ VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
     norm_row<STEPS>(a, vt_row_of(a, line, 0), 1, nullptr);
 }
 
-VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_warps<8>(a); }
-VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_warps<16>(a); }
-VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_warps<24>(a); }
-VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_warps<32>(a); }
+VT_KERNEL_BESIDE(norm_8, vt_gpu_rows, 128, 8) { norm_warps<8>(a); }
+VT_KERNEL_BESIDE(norm_16, vt_gpu_rows, 128, 8) { norm_warps<16>(a); }
+VT_KERNEL_BESIDE(norm_24, vt_gpu_rows, 128, 6) { norm_warps<24>(a); }
+VT_KERNEL_BESIDE(norm_32, vt_gpu_rows, 128, 5) { norm_warps<32>(a); }
 /* Without a mean the warps meet once a row, so the rooms of two rows take turns. */
-VT_KERNEL(norm_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
+VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES, 2) {
   __shared__ float room[4 * VT_GPU_LANES];
   int turn = 0;
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn = 1 - turn)
-    norm_row<VT_GPU_LANES>(a, vt_row_of(a, line, vt_warp()), (int)blockDim.x / VT_GPU_LANES,
+    norm_row<VT_GPU_LANES>(a, vt_row_of(a, line, vt_warp()), vt_warps(),
                            room + turn * 2 * VT_GPU_LANES);
 }
 
-/* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
+/* ---- long rows ---- */
 
-enum { BATCH = 16, HALF = BATCH * VT_GPU_LANES, HALVES = VT_GPU_CHUNK / HALF };
-
-VT_GPU_FN int half_count(const vt_gpu_rows &a, int64_t first) {
-  return a.n - first < 0 ? 0 : a.n - first < HALF ? (int)(a.n - first) : HALF;
-}
-VT_GPU_FN void load_half(const vt_gpu_rows &a, const vt_row &row, const float *kept, int c,
-                         int64_t first, float (&v)[BATCH]) {
-  if (c >= (int)a.keep) {
-    vt_row_load<BATCH>(row.x + first, half_count(a, first), 0, v);
-    return;
-  }
-  VT_UNROLL
-  for (int k = 0; k < BATCH; k++) v[k] = kept[first + k * VT_GPU_LANES + vt_lane()];
-}
+enum { STRETCH = 16 }; /* elements of a lane at once */
 
 /* S(x) chunk by chunk into `part`, and what stays is kept. */
-VT_GPU_FN void long_sums(const vt_gpu_rows &a, const vt_row &row, float *kept, int chunks,
-                         float *part) {
-  float v[BATCH];
-  for (int c = vt_warp(); c < chunks; c += VT_GPU_LONG_WARPS) {
+VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, float *kept, float *part) {
+  float v[STRETCH];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
     float s = 0;
-    for (int half = 0; half < HALVES; half++) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half * HALF;
-      vt_row_load<BATCH>(row.x + first, half_count(a, first), 0, v);
-      VT_UNROLL
-      for (int k = 0; k < BATCH && c < (int)a.keep; k++)
-        kept[first + k * VT_GPU_LANES + vt_lane()] = v[k];
-      s = total<BATCH>(v, s);
+    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_row_load<STRETCH>(row.x + first, vt_stretch_count<STRETCH>(a, first), 0, v);
+      if (vt_stretch_stays(a, first)) vt_stretch_keep<STRETCH>(kept, first, v);
+      s = total<STRETCH>(v, s);
     }
     s = vt_lanes_join<vt_way_sum<float>>(s);
     if (vt_lane() == 0) part[c] = s;
   }
 }
 
-VT_GPU_FN void long_squares(const vt_gpu_rows &a, const vt_row &row, const float *kept, int chunks,
-                            float u, float *part) {
-  float v[BATCH];
-  for (int c = vt_warp(); c < chunks; c += VT_GPU_LONG_WARPS) {
+VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
+                            float *part) {
+  float v[STRETCH];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
     float s = 0;
-    for (int half = 0; half < HALVES; half++) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half * HALF;
-      load_half(a, row, kept, c, first, v);
-      s = centre<BATCH>(v, u, half_count(a, first), s);
+    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_stretch_load<STRETCH>(a, row, kept, first, 0, v);
+      s = centre<STRETCH>(v, u, vt_stretch_count<STRETCH>(a, first), s);
     }
     s = vt_lanes_join<vt_way_sum<float>>(s);
     if (vt_lane() == 0) part[c] = s;
   }
 }
 
-VT_GPU_FN void long_put(const vt_gpu_rows &a, const vt_row &row, const float *kept, int chunks,
-                        float u, float r) {
-  float v[BATCH];
-  for (int c = vt_warp(); c < chunks; c += VT_GPU_LONG_WARPS)
-    for (int half = 0; half < HALVES; half++) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + half * HALF;
-      load_half(a, row, kept, c, first, v);
+VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
+                        float r) {
+  const affine f = affine_of(a, row.line);
+  float v[STRETCH];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_stretch_load<STRETCH>(a, row, kept, first, 0, v);
       VT_UNROLL
-      for (int k = 0; k < BATCH; k++) v[k] = v[k] - u;
-      put_row<BATCH>(a, row, v, r, first, row.y + first, half_count(a, first));
+      for (int k = 0; k < STRETCH; k++) v[k] = v[k] - u;
+      put_row<STRETCH>(a, f, v, r, first, row.y + first, vt_stretch_count<STRETCH>(a, first));
     }
 }
 
@@ -174,17 +168,17 @@ VT_GPU_FN void long_put(const vt_gpu_rows &a, const vt_row &row, const float *ke
  * it and met at the other. */
 VT_KERNEL_BESIDE(norm_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) {
   __shared__ float part[2][VT_GPU_CHUNK];
-  const int chunks = (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK);
   float *kept = vt_shared<float>();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
     const vt_row row = vt_row_of(a, line, 0);
-    long_sums(a, row, kept, chunks, part[0]);
+    norm_sums(a, row, kept, part[0]);
     __syncthreads();
-    const float u = a.centred ? vt_chunks_sum(part[0], chunks) / __ll2float_rn(a.n) : 0.0f;
-    long_squares(a, row, kept, chunks, u, part[1]);
+    const float u =
+        a.centred ? vt_chunks_sum(part[0], vt_row_chunks(a)) / __ll2float_rn(a.n) : 0.0f;
+    norm_squares(a, row, kept, u, part[1]);
     __syncthreads();
-    const float q = vt_chunks_sum(part[1], chunks);
-    long_put(a, row, kept, chunks, u, inverse_root<float>(q, a.n, a.eps));
+    const float q = vt_chunks_sum(part[1], vt_row_chunks(a));
+    norm_put(a, row, kept, u, inverse_root<float>(q, a.n, a.eps));
   }
 }
 

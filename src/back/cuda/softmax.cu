@@ -60,8 +60,7 @@ VT_GPU_FN void exp_chunk(vt_exp_entry table, const float *x, int count, float m,
 }
 
 template <int STEPS>
-VT_GPU_FN float lane_sum(const float (&v)[STEPS]) {
-  float s = 0;
+VT_GPU_FN float lane_sum(const float (&v)[STEPS], float s) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) s = s + v[k];
   return s;
@@ -84,6 +83,15 @@ VT_GPU_FN void share_chunk(const float (&v)[STEPS], float sum, float *y, int cou
 }
 
 template <int STEPS>
+VT_GPU_FN void lower_chunk(const float (&v)[STEPS], float m, float l, float *y, int count) {
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) {
+    const int i = k * VT_GPU_LANES + vt_lane();
+    if (i < count) y[i] = (v[k] - m) - l;
+  }
+}
+
+template <int STEPS>
 VT_GPU_FN float most_of(const float (&v)[STEPS]) {
   float m = v[0];
   VT_UNROLL
@@ -100,18 +108,13 @@ VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, flo
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) e[k] = v[k];
   exp_chunk<STEPS>(table, row.x, row.count, m, e);
-  const float sum = vt_warps_sum(vt_lanes_join<vt_way_sum<float>>(lane_sum<STEPS>(e)), warps,
+  const float sum = vt_warps_sum(vt_lanes_join<vt_way_sum<float>>(lane_sum<STEPS>(e, 0)), warps,
                                  room + VT_GPU_LANES);
   if (!LOGS) {
     share_chunk<STEPS>(e, sum, row.y, row.count);
     return;
   }
-  const float l = vt_both_log(sum);
-  VT_UNROLL
-  for (int k = 0; k < STEPS; k++) {
-    const int i = k * VT_GPU_LANES + vt_lane();
-    if (i < row.count) row.y[i] = (v[k] - m) - l;
-  }
+  lower_chunk<STEPS>(v, m, vt_both_log(sum), row.y, row.count);
 }
 
 /* A warp for a row. */
@@ -128,8 +131,7 @@ VT_GPU_FN void softmax_block(const vt_gpu_rows &a) {
   __shared__ float room[2 * VT_GPU_LANES];
   const vt_exp_entry table = vt_exp_ready();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x)
-    softmax_row<VT_GPU_LANES, LOGS>(vt_row_of(a, line, vt_warp()), table,
-                                    (int)blockDim.x / VT_GPU_LANES, room);
+    softmax_row<VT_GPU_LANES, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warps(), room);
 }
 
 VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_warps<8, false>(a); }
@@ -145,126 +147,84 @@ VT_KERNEL(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
   softmax_block<true>(a);
 }
 
-/* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
+/* ---- long rows ---- */
 
-enum { BATCH = 16, HALVES = VT_GPU_LANES / BATCH };
+/* Elements of a lane at once: as many as wait for memory; fewer where exponentials take registers.
+ */
+enum { WIDE = 16, NARROW = 8 };
 
-struct long_row {
-  vt_row row;
-  int chunks, keep;
-  float *kept, *part; /* part: a number a chunk */
-};
-
-/* Half of a chunk: from the row, and kept; or what was kept. Each thread keeps for itself. */
-VT_GPU_FN const float *half_of(const long_row &r, int chunk, int half) {
-  return r.row.x + (int64_t)chunk * VT_GPU_CHUNK + half * (VT_GPU_CHUNK / HALVES);
-}
-VT_GPU_FN int half_count(int64_t n, int chunk, int half) {
-  const int64_t left = n - (int64_t)chunk * VT_GPU_CHUNK - half * (VT_GPU_CHUNK / HALVES);
-  return left < 0 ? 0 : left < VT_GPU_CHUNK / HALVES ? (int)left : VT_GPU_CHUNK / HALVES;
-}
-VT_GPU_FN float *half_room(const long_row &r, int chunk, int half) {
-  return r.kept + chunk * VT_GPU_CHUNK + half * (VT_GPU_CHUNK / HALVES) + vt_lane();
-}
-VT_GPU_FN void keep_half(float *room, const float (&v)[BATCH]) {
-  VT_UNROLL
-  for (int k = 0; k < BATCH; k++) room[k * VT_GPU_LANES] = v[k];
-}
-VT_GPU_FN void take_half(const float *room, float (&v)[BATCH]) {
-  VT_UNROLL
-  for (int k = 0; k < BATCH; k++) v[k] = room[k * VT_GPU_LANES];
-}
-
-VT_GPU_FN float long_most(const vt_gpu_rows &a, const long_row &r) {
-  float m = -INFINITY, v[BATCH];
-  for (int c = vt_warp(); c < r.chunks; c += VT_GPU_LONG_WARPS)
-    for (int half = 0; half < HALVES; half++) {
-      vt_row_load<BATCH>(half_of(r, c, half), half_count(a.n, c, half), -INFINITY, v);
-      if (c < r.keep) keep_half(half_room(r, c, half), v);
+VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, float *kept) {
+  float m = -INFINITY, v[WIDE];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += WIDE * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_row_load<WIDE>(row.x + first, vt_stretch_count<WIDE>(a, first), -INFINITY, v);
+      if (vt_stretch_stays(a, first)) vt_stretch_keep<WIDE>(kept, first, v);
       VT_UNROLL
-      for (int k = 0; k < BATCH; k++) m = max(m, v[k]);
+      for (int k = 0; k < WIDE; k++) m = max(m, v[k]);
     }
   return vt_lanes_most(m);
 }
 
-/* The exponentials of half a chunk, summed on; kept, if chunks are and that is wanted. */
-VT_GPU_FN float long_exp(const vt_gpu_rows &a, const long_row &r, vt_exp_entry table, float m,
-                         int c, int half, float s, float (&v)[BATCH]) {
-  const float *x = half_of(r, c, half);
-  const int count = half_count(a.n, c, half);
-  if (c < r.keep) {
-    take_half(half_room(r, c, half), v);
-  } else {
-    vt_row_load<BATCH>(x, count, -INFINITY, v);
-  }
-  exp_chunk<BATCH>(table, x, count, m, v);
-  VT_UNROLL
-  for (int k = 0; k < BATCH; k++) s = s + v[k];
-  return s;
-}
-
-VT_GPU_FN void long_sums(const vt_gpu_rows &a, const long_row &r, vt_exp_entry table, float m) {
-  float v[BATCH];
-  for (int c = vt_warp(); c < r.chunks; c += VT_GPU_LONG_WARPS) {
+/* The sums of chunks; exponentials stay in the place of what they are of, unless that is needed
+ * again. */
+VT_GPU_FN void long_exps(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
+                         float *kept, float *part) {
+  float v[NARROW];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
     float s = 0;
-    for (int half = 0; half < HALVES; half++) {
-      s = long_exp(a, r, table, m, c, half, s, v);
-      if (c < r.keep && !a.logs) keep_half(half_room(r, c, half), v);
+    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_stretch_load<NARROW>(a, row, kept, first, -INFINITY, v);
+      exp_chunk<NARROW>(table, row.x + first, vt_stretch_count<NARROW>(a, first), m, v);
+      if (vt_stretch_stays(a, first) && !a.logs) vt_stretch_keep<NARROW>(kept, first, v);
+      s = lane_sum<NARROW>(v, s);
     }
     s = vt_lanes_join<vt_way_sum<float>>(s);
-    if (vt_lane() == 0) r.part[c] = s;
+    if (vt_lane() == 0) part[c] = s;
   }
 }
 
-VT_GPU_FN void long_shares(const vt_gpu_rows &a, const long_row &r, vt_exp_entry table, float m,
-                           float sum) {
-  float v[BATCH];
-  for (int c = vt_warp(); c < r.chunks; c += VT_GPU_LONG_WARPS)
-    for (int half = 0; half < HALVES; half++) {
-      if (c < r.keep) {
-        take_half(half_room(r, c, half), v);
-      } else {
-        (void)long_exp(a, r, table, m, c, half, 0, v);
-      }
-      share_chunk<BATCH>(v, sum, r.row.y + (half_of(r, c, half) - r.row.x),
-                         half_count(a.n, c, half));
+VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
+                           float sum, const float *kept) {
+  float v[NARROW];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      const int count = vt_stretch_count<NARROW>(a, first);
+      vt_stretch_load<NARROW>(a, row, kept, first, -INFINITY, v);
+      if (!vt_stretch_stays(a, first)) exp_chunk<NARROW>(table, row.x + first, count, m, v);
+      share_chunk<NARROW>(v, sum, row.y + first, count);
     }
 }
 
-VT_GPU_FN void long_logs(const vt_gpu_rows &a, const long_row &r, float m, float l) {
-  float v[BATCH];
-  for (int c = vt_warp(); c < r.chunks; c += VT_GPU_LONG_WARPS)
-    for (int half = 0; half < HALVES; half++) {
-      const float *x = half_of(r, c, half);
-      float *y = r.row.y + (x - r.row.x);
-      const int count = half_count(a.n, c, half);
-      if (c < r.keep) {
-        take_half(half_room(r, c, half), v);
-      } else {
-        vt_row_load<BATCH>(x, count, 0, v);
-      }
-      VT_UNROLL
-      for (int k = 0; k < BATCH; k++) {
-        const int i = k * VT_GPU_LANES + vt_lane();
-        if (i < count) y[i] = (v[k] - m) - l;
-      }
+VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_row &row, float m, float l,
+                         const float *kept) {
+  float v[NARROW];
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
+      vt_stretch_load<NARROW>(a, row, kept, first, 0, v);
+      lower_chunk<NARROW>(v, m, l, row.y + first, vt_stretch_count<NARROW>(a, first));
     }
 }
 
+/* Warps meet after each of the two folds: what one left is not written again before all have read
+ * it and met at the other. */
 VT_KERNEL_BESIDE(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) {
   __shared__ float room[VT_GPU_LANES], part[VT_GPU_CHUNK];
   const vt_exp_entry table = vt_exp_ready();
+  float *kept = vt_shared<float>();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
-    long_row r = {vt_row_of(a, line, 0), (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK),
-                  (int)a.keep, vt_shared<float>(), part};
-    const float m = vt_warps_most(long_most(a, r), VT_GPU_LONG_WARPS, room);
-    long_sums(a, r, table, m); /* warps have met since `part` was read */
+    const vt_row row = vt_row_of(a, line, 0);
+    const float m = vt_warps_most(long_most(a, row, kept), vt_warps(), room);
+    long_exps(a, row, table, m, kept, part);
     __syncthreads();
-    const float sum = vt_chunks_sum(part, r.chunks);
+    const float sum = vt_chunks_sum(part, vt_row_chunks(a));
     if (a.logs) {
-      long_logs(a, r, m, vt_both_log(sum));
+      long_logs(a, row, m, vt_both_log(sum), kept);
     } else {
-      long_shares(a, r, table, m, sum);
+      long_shares(a, row, table, m, sum, kept);
     }
   }
 }
@@ -279,22 +239,7 @@ VT_KERNEL(fold_columns_exp, vt_gpu_fold, VT_FOLD_THREADS) {
   __shared__ uint64_t room[VT_FOLD_ROOM];
   vt_fold_columns<float, way_exp>(a, room);
 }
-VT_KERNEL(fold_short_exp, vt_gpu_fold, VT_FOLD_THREADS) {
-  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
-    float s[VT_GPU_LANES];
-    int64_t at[2], along[1];
-    vt_places<2>(a.lines, line, at);
-    for (int i = 0; i < VT_GPU_LANES; i++) s[i] = 0;
-    for (int i = 0; i < a.n; i++) {
-      vt_places<1>(a.along, i, along);
-      s[i] = 0.0f +
-             vt_both_exp(((const float *)a.x)[at[0] + along[0]] - ((const float *)a.shift)[line]);
-    }
-    for (int h = VT_GPU_LANES / 2; h > 0; h /= 2)
-      for (int l = 0; l < h; l++) s[l] = s[l] + s[l + h];
-    ((float *)a.y)[at[1]] = s[0];
-  }
-}
+VT_KERNEL(fold_short_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_short<float, way_exp>(a); }
 
 /* Element i of all, and where it is. */
 VT_KERNEL(softmax_out, vt_gpu_rows, 256) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// rows_bench.cu - how fast rows go against a copy: softmax, log_softmax, layer_norm, rms_norm, and
+// sums along rows and columns. The kernels are those of the library, launched as it launches them.
+//
+//   nvcc -std=c++17 -O3 -arch=native -fmad=false -prec-div=true -prec-sqrt=true \
+//        -I src/back/cuda -I src/num bench/cuda/rows_bench.cu -o rows_bench && ./rows_bench
+//
+// Each line has the median of many runs between two events, bytes read and written once a second,
+// and that as a share of the speed of a copy.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include "fold.cu"
+#include "norm.cu"
+#include "softmax.cu"
+
+static const int64_t MOST = (int64_t)1 << 26; /* elements: several times what caches hold */
+static float *in, *out, *gamma_, *beta_, *parts;
+static double copy_speed;
+static int processors, shared_most;
+
+static void check(cudaError_t e) {
+  if (e == cudaSuccess) return;
+  fprintf(stderr, "%s\n", cudaGetErrorString(e));
+  exit(1);
+}
+
+template <class F>
+static double seconds(F work) {
+  std::vector<float> times;
+  cudaEvent_t from, to;
+  check(cudaEventCreate(&from));
+  check(cudaEventCreate(&to));
+  for (int i = 0; i < 25; i++) {
+    float ms = 0;
+    check(cudaEventRecord(from));
+    work();
+    check(cudaGetLastError());
+    check(cudaEventRecord(to));
+    check(cudaEventSynchronize(to));
+    check(cudaEventElapsedTime(&ms, from, to));
+    if (i >= 5) times.push_back(ms);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2] / 1e3;
+}
+
+static void tell(const char *name, int64_t lines, int64_t n, double time, double bytes) {
+  const double speed = bytes / time / 1e9;
+  printf("%-12s %9lld x %-7lld %8.1f us %7.0f GB/s %5.2f of copy\n", name, (long long)lines,
+         (long long)n, time * 1e6, speed, copy_speed > 0 ? speed / copy_speed : 1.0);
+}
+
+/* ---- what the library would launch ---- */
+
+static vt_gpu_walk even(int64_t n, int64_t apart) {
+  vt_gpu_walk w = {};
+  w.n = w.dim[0] = n, w.rank = 1, w.small = 1;
+  w.stride[0][0] = w.stride[1][0] = apart;
+  return w;
+}
+
+static vt_gpu_rows rows(int64_t lines, int64_t n) {
+  vt_gpu_rows a = {};
+  a.x = in, a.y = out, a.n = n, a.eps = 1e-5, a.each = 1;
+  a.lines = even(lines, n), a.along = even(n, 1);
+  return a;
+}
+
+typedef void kernel(const vt_gpu_rows);
+struct kernels {
+  kernel *warps[4], *block, *longer;
+};
+
+static void launch(const kernels &k, vt_gpu_rows a) {
+  const int64_t chunks = (a.n + 1023) / 1024, most = 32 * processors;
+  const unsigned grid = (unsigned)std::min(a.lines.n, most);
+  if (chunks == 1) {
+    const unsigned blocks = (unsigned)std::min((a.lines.n + 3) / 4, most);
+    k.warps[(a.n - 1) / 256]<<<blocks, 128>>>(a);
+  } else if (chunks <= VT_GPU_ROW_CHUNKS) {
+    k.block<<<grid, (unsigned)chunks * 32>>>(a);
+  } else {
+    a.keep = (uint32_t)std::min<int64_t>(chunks, ((shared_most + 1024) / 2 - 1024 - 8704) / 4096);
+    check(cudaFuncSetAttribute((const void *)k.longer, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int)a.keep * 4096));
+    const int64_t turns = (chunks + VT_GPU_LONG_WARPS - 1) / VT_GPU_LONG_WARPS;
+    k.longer<<<grid, (unsigned)((chunks + turns - 1) / turns) * 32, a.keep * 4096>>>(a);
+  }
+}
+
+static const kernels soft = {
+    {softmax_8, softmax_16, softmax_24, softmax_32}, softmax_block, softmax_long};
+static const kernels logs = {{log_softmax_8, log_softmax_16, log_softmax_24, log_softmax_32},
+                             log_softmax_block,
+                             softmax_long};
+static const kernels norms = {{norm_8, norm_16, norm_24, norm_32}, norm_block, norm_long};
+
+static void time_rows(int64_t n) {
+  const int64_t lines = MOST / n;
+  const double bytes = 8.0 * (double)(lines * n);
+  vt_gpu_rows a = rows(lines, n);
+  tell("softmax", lines, n, seconds([&] { launch(soft, a); }), bytes);
+  a.logs = 1;
+  tell("log_softmax", lines, n, seconds([&] { launch(logs, a); }), bytes);
+  a.gamma = gamma_, a.beta = beta_, a.dense = 1, a.centred = 1;
+  tell("layer_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
+  a.beta = nullptr, a.centred = 0;
+  tell("rms_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
+}
+
+/* Sums of `lines` lines of n elements, along rows or columns of a matrix. */
+static void time_sums(int64_t lines, int64_t n, bool columns) {
+  vt_gpu_fold a = {}, above = {};
+  const int64_t most = 32 * processors, items = columns ? (lines + 31) / 32 : (lines + 7) / 8;
+  a.x = in, a.n = n, a.chunks = (n + 1023) / 1024;
+  a.y = a.chunks == 1 ? out : parts;
+  a.lines = even(lines, columns ? 1 : n), a.along = even(n, columns ? lines : 1);
+  if (a.chunks == 1) a.lines.stride[1][0] = 1;
+  above.x = parts, above.y = out, above.n = a.chunks, above.chunks = 1;
+  above.lines = even(lines, a.chunks), above.along = even(a.chunks, 1);
+  above.lines.stride[1][0] = 1;
+  const unsigned grid = (unsigned)std::min(items * a.chunks, most);
+  const double time = seconds([&] {
+    if (columns) {
+      fold_columns_f32<<<grid, VT_FOLD_THREADS>>>(a);
+    } else {
+      fold_lines_f32<<<grid, VT_FOLD_THREADS>>>(a);
+    }
+    if (a.chunks > 1)
+      fold_lines_f32<<<(unsigned)std::min((lines + 7) / 8, most), VT_FOLD_THREADS>>>(above);
+  });
+  tell(columns ? "sum columns" : "sum rows", lines, n, time, 4.0 * (double)(lines * n));
+}
+
+static void prepare() {
+  std::vector<float> x((size_t)MOST);
+  for (size_t i = 0; i < x.size(); i++) x[i] = (float)rand() / (float)RAND_MAX * 8.0f - 4.0f;
+  const size_t bytes = (size_t)MOST * sizeof(float), some = (size_t)(1 << 20) * sizeof(float);
+  check(cudaMalloc(&in, bytes));
+  check(cudaMalloc(&out, bytes));
+  check(cudaMalloc(&gamma_, some));
+  check(cudaMalloc(&beta_, some));
+  check(cudaMalloc(&parts, some));
+  check(cudaMemcpy(in, x.data(), bytes, cudaMemcpyHostToDevice));
+  check(cudaMemcpy(gamma_, x.data(), some, cudaMemcpyHostToDevice));
+  check(cudaMemcpy(beta_, x.data(), some, cudaMemcpyHostToDevice));
+}
+
+int main() {
+  cudaDeviceProp p;
+  check(cudaGetDeviceProperties(&p, 0));
+  processors = p.multiProcessorCount, shared_most = (int)p.sharedMemPerBlockOptin;
+  prepare();
+  const double time =
+      seconds([] { check(cudaMemcpyAsync(out, in, (size_t)MOST * 4, cudaMemcpyDeviceToDevice)); });
+  printf("%s\n", p.name);
+  tell("copy", 1, MOST, time, 8.0 * (double)MOST);
+  copy_speed = 8.0 * (double)MOST / time / 1e9;
+  const int64_t lengths[] = {64,   256,   768,   1024,  2048,   4096,
+                             8192, 16384, 32768, 50257, 131072, 200000};
+  for (int64_t n : lengths) time_rows(n);
+  time_sums(MOST / 768, 768, false);
+  time_sums(MOST / 4096, 4096, false);
+  time_sums(64, MOST / 64, false);
+  time_sums(4096, MOST / 4096, true);
+  time_sums(768, MOST / 768, true);
+  return 0;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_rows_test.c - softmax, norms and statistics on a card: rows of many lengths, so that every
+ * way of going along them is taken, and layouts of many kinds. It needs a driver: a GPU's, or that
+ * of tests/fake_cuda. */
+#include "folded_cuda_test.h"
+
+static card_layout result_layout(card_layout layout) {
+  return layout == CARD_REPEATED ? CARD_DENSE : layout;
+}
+
+/* ---- softmax and its kin ---- */
+
+static const uint32_t softs[] = {VT_OP_softmax, VT_OP_log_softmax, VT_OP_logsumexp};
+
+static void softmax(uint32_t op, const int64_t *dim, int64_t axis, card_layout layout,
+                    void (*change)(float *x)) {
+  const vt_attr_axis a = {.size = sizeof a, .axis = axis};
+  const vt_attr_reduce over = {.size = sizeof over, .axes = {1, {axis}}};
+  const int one = op == VT_OP_logsumexp;
+  card_step s = {.op = op, .attrs = &a, .attrs_size = sizeof a, .n_in = 1, .n_out = 1};
+  if (one) s.attrs = &over, s.attrs_size = sizeof over;
+  s.seed = (uint64_t)(dim[0] * 3 + axis), s.special = layout == CARD_TURNED;
+  s.in[0] = card_put(&s, card_tensor(VT_DTYPE_F32, 2, dim, layout));
+  if (change != NULL) change((float *)(card_arena + s.in[0].offset));
+  s.out[0] = card_put(&s, one ? card_tensor(VT_DTYPE_F32, 1, &dim[1 - axis], CARD_DENSE)
+                              : card_tensor(VT_DTYPE_F32, 2, dim, result_layout(layout)));
+  card_check(&s);
+}
+
+static void test_softmax(void) {
+  static const int64_t dims[][2] = {{3, 1},   {5, 7},    {1100, 3}, {40, 33}, {6, 257},
+                                    {5, 513}, {6, 1000}, {3, 1025}, {2, 3000}};
+  for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
+    for (size_t k = 0; k < 3; k++)
+      for (int layout = 0; layout < CARD_LAYOUTS; layout++)
+        for (int64_t axis = 0; axis < 2; axis++)
+          softmax(softs[k], dims[i], axis, (card_layout)layout, NULL);
+}
+
+/* More rows than a card has processors, longer than a block has registers; some of one row beyond
+ * what stays on chip. */
+static void test_softmax_long(void) {
+  for (size_t k = 0; k < 2; k++) {
+    softmax(softs[k], (int64_t[]){40, 8200}, 1, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){33, 28000}, 1, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){2, 20000}, 1, CARD_DENSE, NULL);
+  }
+}
+
+/* Rows whose elements are far apart: results that are subnormal or 0, quotients of tiny numbers,
+ * infinities, rows of nothing but NaN. */
+enum { FAR = 100 };
+static void make_far(float *x) {
+  uint64_t seed = 77;
+  for (int i = 0; i < 40 * FAR; i++) x[i] = -(float)(card_next(&seed) % 140000) / 1000.0f;
+  for (int i = 0; i < FAR; i++) {
+    x[1 * FAR + i] = vt_f32_from_bits(0xff800000u);
+    x[2 * FAR + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : (float)i;
+    x[3 * FAR + i] = vt_f32_from_bits(0x7fc00000u);
+    x[4 * FAR + i] = i == 7 ? vt_f32_from_bits(0xffc00001u) : vt_f32_from_bits(0xff800000u);
+    x[5 * FAR + i] = i % 2 == 0 ? -0.0f : 0.0f;
+    x[6 * FAR + i] = i < 3 ? 1e30f : vt_f32_from_bits(0xff800000u);
+    x[7 * FAR + i] = i == 0 ? 2.0f : 2.0f - 95.0f - (float)i / 20.0f;
+    x[8 * FAR + i] = i == 0 ? -0.0f : -200.0f;
+    x[9 * FAR + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : vt_f32_from_bits(0x7fc00000u);
+  }
+}
+static void test_far(void) {
+  for (size_t k = 0; k < 3; k++) softmax(softs[k], (int64_t[]){40, FAR}, 1, CARD_DENSE, make_far);
+}
+
+/* ---- norms ---- */
+
+typedef struct norm {
+  uint32_t op, rank;
+  int64_t dim[4];
+  uint32_t affine; /* how many of gamma and beta there are, and their rank */
+  uint32_t affine_rank;
+  int64_t groups;
+} norm;
+
+static void run_norm(const norm *n, uint32_t dtype, card_layout layout) {
+  const vt_attr_norm a = {.size = sizeof a, .eps = 1e-5};
+  const vt_attr_groups g = {.size = sizeof g, .groups = n->groups, .eps = 1e-3};
+  const vt_attr_batch_norm b = {.size = sizeof b, .eps = 1e-5, .momentum = 0.1};
+  const int channels = n->op != VT_OP_layer_norm && n->op != VT_OP_rms_norm;
+  card_step s = {.op = n->op, .attrs = &a, .attrs_size = sizeof a, .n_in = 1 + n->affine};
+  s.n_out = n->op == VT_OP_batch_norm ? 3 : 1;
+  s.seed = n->op + dtype;
+  if (n->op == VT_OP_group_norm) s.attrs = &g, s.attrs_size = sizeof g;
+  if (n->op == VT_OP_batch_norm) s.attrs = &b, s.attrs_size = sizeof b;
+  s.in[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, layout));
+  s.out[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, result_layout(layout)));
+  for (uint32_t i = 1; i < s.n_in; i++)
+    s.in[i] = card_put(
+        &s, card_tensor(dtype, channels ? 1 : n->affine_rank,
+                        channels ? &n->dim[1] : &n->dim[n->rank - n->affine_rank], layout));
+  for (uint32_t i = 1; i < s.n_out; i++)
+    s.out[i] = card_put(&s, card_tensor(dtype, 1, &n->dim[1], i == 1 ? CARD_DENSE : CARD_STEPPED));
+  card_check(&s);
+}
+
+static void test_norms(void) {
+  static const norm norms[] = {{VT_OP_layer_norm, 2, {37, 96}, 2, 1, 0},
+                               {VT_OP_layer_norm, 2, {3, 2500}, 1, 1, 0},
+                               {VT_OP_layer_norm, 2, {3, 500}, 2, 1, 0},
+                               {VT_OP_layer_norm, 2, {3, 768}, 2, 1, 0},
+                               {VT_OP_layer_norm, 2, {5, 1000}, 2, 1, 0},
+                               {VT_OP_layer_norm, 3, {4, 6, 50}, 2, 2, 0},
+                               {VT_OP_layer_norm, 1, {33}, 0, 0, 0},
+                               {VT_OP_layer_norm, 2, {5, 0}, 0, 0, 0},
+                               {VT_OP_rms_norm, 3, {4, 9, 65}, 1, 1, 0},
+                               {VT_OP_rms_norm, 2, {2, 1500}, 0, 0, 0},
+                               {VT_OP_group_norm, 4, {2, 6, 5, 7}, 2, 1, 3},
+                               {VT_OP_group_norm, 2, {3, 12}, 2, 1, 4},
+                               {VT_OP_group_norm, 3, {2, 4, 700}, 1, 1, 2},
+                               {VT_OP_group_norm, 3, {2, 4, 0}, 0, 1, 2},
+                               {VT_OP_instance_norm, 3, {2, 5, 40}, 2, 1, 0},
+                               {VT_OP_instance_norm, 4, {3, 2, 9, 1}, 0, 1, 0},
+                               {VT_OP_batch_norm, 4, {3, 5, 6, 7}, 4, 1, 0},
+                               {VT_OP_batch_norm, 2, {30, 9}, 4, 1, 0},
+                               {VT_OP_batch_norm, 2, {0, 9}, 4, 1, 0}};
+  for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
+    for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
+      for (int layout = 0; layout < CARD_LAYOUTS; layout++)
+        run_norm(&norms[i], dtype, (card_layout)layout);
+}
+
+static void test_norms_long(void) {
+  static const norm norms[] = {{VT_OP_layer_norm, 2, {40, 8200}, 2, 1, 0},
+                               {VT_OP_layer_norm, 2, {33, 28000}, 1, 1, 0},
+                               {VT_OP_rms_norm, 2, {3, 40000}, 1, 1, 0},
+                               {VT_OP_rms_norm, 2, {34, 9000}, 1, 1, 0},
+                               {VT_OP_group_norm, 3, {20, 4, 5000}, 2, 1, 2}};
+  for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
+    run_norm(&norms[i], VT_DTYPE_F32, CARD_DENSE);
+}
+
+static void test_spread(void) {
+  for (int64_t correction = 0; correction < 3; correction++)
+    for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
+      for (int layout = 0; layout < CARD_LAYOUTS; layout++) {
+        const vt_attr_var a = {.size = sizeof a, .axes = {2, {0, 2}}, .correction = correction};
+        const int64_t dim[3] = {correction == 2 ? 1 : 7, 11, 200};
+        card_step s = {.op = layout % 2 ? VT_OP_std : VT_OP_var,
+                       .attrs = &a,
+                       .attrs_size = sizeof a,
+                       .n_in = 1,
+                       .n_out = 1,
+                       .seed = 3};
+        s.in[0] = card_put(&s, card_tensor(dtype, 3, dim, (card_layout)layout));
+        s.out[0] = card_put(&s, card_tensor(dtype, 1, &dim[1], CARD_STEPPED));
+        card_check(&s);
+      }
+}
+
+int main(void) {
+  if (!card_open()) return 77;
+  test_softmax();
+  test_softmax_long();
+  test_far();
+  test_norms();
+  test_norms_long();
+  test_spread();
+  card_close();
+  TEST_DONE();
+}
