@@ -28,7 +28,7 @@ _volta() {
       run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --save-params --in --random-inputs --out -o --format --digest --metrics --trace --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
       parity) flags="--help -h --quiet -q --verbose -v --backends --threads --allow-unadmitted --untried --certificate --bind --seed --params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       admit) flags="--help -h --quiet -q --verbose -v --out -o --short --jobs --reproducer --json" ;;
-      bench) flags="--help -h --quiet -q --verbose -v --backend --threads --compare --peer --only --bind --rounds --quick --json" ;;
+      bench) flags="--help -h --quiet -q --verbose -v --backend --small --threads --compare --peer --only --bind --rounds --quick --json" ;;
       digest) flags="--help -h --quiet -q --verbose -v --json" ;;
       ops) flags="--help -h --quiet -q --verbose -v --backend --allow-unadmitted --markdown --json" ;;
       backends) flags="--help -h --quiet -q --verbose -v --markdown --json" ;;

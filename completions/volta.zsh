@@ -175,7 +175,8 @@ _volta() {
         '-q[Say nothing on standard error but errors]' \
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
-        '--backend=[Where to run; cpu unless given]:BACKEND:_volta_backends' \
+        '--backend=[Where to run; unless given, cuda for the suite cuda, else cpu]:BACKEND:_volta_backends' \
+        '--small[Of the suite cuda\: what a small tensor costs on its way in, one step and the way out, beside a run on the CPU]' \
         '--threads=[Measure with these numbers of threads]:N,N,...: ' \
         '--compare=[Time the products of OpenBLAS too, by turns with ours, and show the ratio\: above 1, ours take less time]:openblas: ' \
         '--peer=[The OpenBLAS to load, also one that numpy or scipy bring along]:FILE:_files' \

@@ -52,7 +52,7 @@ needed_only_by() {
 # independent OBJECT OF: no symbol that the objects OF define is needed by OBJECT.
 independent() {
   local shared
-  if [[ -z $(defined_in "$2") || -z $(needs_of "$1") ]]; then
+  if [[ -z $(defined_in "$2") || -z $(needs_of "$1")$(defined_in "$1") ]]; then
     fail "no symbols of $1 or $2: this check looks at the wrong names"
   fi
   shared=$(comm -12 <(needs_of "$1") <(defined_in "$2") | one_line)

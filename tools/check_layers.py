@@ -64,7 +64,7 @@ EXTERNAL.update({
     "cublas_v2.h": {"bench"},
     "mpfr.h": {"tools"},
 })
-EXTERNAL.update({name: {"bench"} for name in "algorithm cmath cstdio cstdlib cstring vector".split()})
+EXTERNAL.update({name: {"bench"} for name in "algorithm cmath cstdio cstdlib cstring utility vector".split()})
 FOR_TESTS = {"math.h"}  # no kernel may reach the C library's functions
 
 # What the rooms of the library leave alone: pattern, who may after all, and the sentence printed.

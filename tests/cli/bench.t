@@ -5,7 +5,11 @@ usage: volta bench [FLAGS] [SUITE [MODEL]]
 Measure how long work takes: a suite of ops, or a model.
 \
 flags:
-      --backend BACKEND     Where to run; cpu unless given.
+      --backend BACKEND     Where to run; unless given, cuda for the suite cuda,
+                            else cpu.
+      --small               Of the suite cuda: what a small tensor costs on its
+                            way in, one step and the way out, beside a run on
+                            the CPU.
       --threads N,N,...     Measure with these numbers of threads. Without it:
                             1, and 2 where there are as many cores.
       --compare openblas    Time the products of OpenBLAS too, by turns with
@@ -29,11 +33,11 @@ flags:
 example:
   volta bench cpu --quick --only sgemm
 $ volta bench gpu7
-! volta: error: there is no suite 'gpu7'; there are: cpu, model [usage]
+! volta: error: there is no suite 'gpu7'; there are: cpu, cuda, model [usage]
 !   help: did you mean `cpu`?
 ? 2
 $ volta bench cpuu
-! volta: error: there is no suite 'cpuu'; there are: cpu, model [usage]
+! volta: error: there is no suite 'cpuu'; there are: cpu, cuda, model [usage]
 !   help: did you mean `cpu`?
 ? 2
 $ volta bench cpu examples/mlp.vt

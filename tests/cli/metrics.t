@@ -41,8 +41,6 @@ X run 3
 X y = matmul 4
 X _1 = literal 4
 X a = maximum 4
-X a out 2
-X y out 2
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | python3 -c "import json, sys; r = json.load(sys.stdin); print(list(r['metrics']), r['metrics']['flops'], r['metrics']['allocations'])"
 ['runs', 'wall_ns', 'flops', 'bytes_read', 'bytes_written', 'to_device', 'from_device', 'copies_to_device', 'copies_from_device', 'allocations', 'gflops_per_second', 'gbytes_per_second'] 28 0
 
