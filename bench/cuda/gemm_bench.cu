@@ -11,13 +11,13 @@
 #include "gemm.cu"
 #include "gemm_ways.h"
 
-#define CHECK(x)                                                                       \
-  do {                                                                                 \
-    const cudaError_t e_ = (x);                                                        \
-    if (e_ != cudaSuccess) {                                                           \
-      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_));                       \
-      exit(1);                                                                         \
-    }                                                                                  \
+#define CHECK(x)                                                 \
+  do {                                                           \
+    const cudaError_t e_ = (x);                                  \
+    if (e_ != cudaSuccess) {                                     \
+      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
+      exit(1);                                                   \
+    }                                                            \
   } while (0)
 
 static cudaStream_t stream;
@@ -116,7 +116,18 @@ static float *a, *b, *y, *first, *reference, *work;
 static const size_t ELEMENTS = 8192ull * 8192, WORK = 3ull << 30;
 
 static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b) {
-  gemm_product p = {m, n, k, a, b, y, k, 1, n, 1, work, device.multiProcessorCount,
+  gemm_product p = {m,
+                    n,
+                    k,
+                    a,
+                    b,
+                    y,
+                    k,
+                    1,
+                    n,
+                    1,
+                    work,
+                    device.multiProcessorCount,
                     (uint32_t)device.sharedMemPerBlockOptin};
   if (turn_a) p.a_row = 1, p.a_column = m;
   if (turn_b) p.b_row = 1, p.b_column = k;
@@ -181,9 +192,10 @@ static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
       15, 8);
   const double ours = time_of([&](int i) { turn(i), gemm_issue(&p, -1); }, 15, 8);
   const double bytes = (double)n * (double)k * 4;
-  printf("%2lld rows, w %s %lldx%lld  cublas %8.2f us %5.0f GB/s  volta %8.2f us %5.0f GB/s  %.3f\n",
-         (long long)m, turn_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, theirs,
-         bytes / theirs / 1e3, ours, bytes / ours / 1e3, theirs / ours);
+  printf(
+      "%2lld rows, w %s %lldx%lld  cublas %8.2f us %5.0f GB/s  volta %8.2f us %5.0f GB/s  %.3f\n",
+      (long long)m, turn_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, theirs,
+      bytes / theirs / 1e3, ours, bytes / ours / 1e3, theirs / ours);
   fflush(stdout);
 }
 

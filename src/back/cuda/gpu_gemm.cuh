@@ -71,9 +71,9 @@ template <class E, int W, int BK, int T, int WHICH>
 struct vt_gemm_side {
   enum {
     V = 16 / (int)sizeof(E),
-    PITCH = W + V, /* no two of 8 neighbours along k and 4 across in one bank */
-    OCTET = W * 8 / T,    /* rounds that 8 along k take */
-    LINES = T / W,        /* k of a round, across */
+    PITCH = W + V,     /* no two of 8 neighbours along k and 4 across in one bank */
+    OCTET = W * 8 / T, /* rounds that 8 along k take */
+    LINES = T / W,     /* k of a round, across */
     WIDE_LINES = LINES * V
   };
   static_assert(OCTET * T == W * 8 && T % W == 0 && BK % 8 == 0 && BK % WIDE_LINES == 0,
@@ -174,8 +174,8 @@ struct vt_gemm_tile {
 
   const vt_gpu_gemm &a;
   E acc[TM][TN];
-  E fa[2][TM], fb[2][TN];  /* of one k and of the next */
-  int row, column, kept; /* of this thread: in the tile, and its sums in shared memory */
+  E fa[2][TM], fb[2][TN]; /* of one k and of the next */
+  int row, column, kept;  /* of this thread: in the tile, and its sums in shared memory */
 
   __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
 
@@ -200,15 +200,13 @@ struct vt_gemm_tile {
 
   __device__ __forceinline__ void multiply(int from) {
     VT_UNROLL
-    for (int i = 0; i < TM; i++)
-      VT_UNROLL
+    for (int i = 0; i < TM; i++) VT_UNROLL
     for (int j = 0; j < TN; j++) acc[i][j] = vt_gemm_fused(fa[from][i], fb[from][j], acc[i][j]);
   }
 
   __device__ __forceinline__ void clear() {
     VT_UNROLL
-    for (int i = 0; i < TM; i++)
-      VT_UNROLL
+    for (int i = 0; i < TM; i++) VT_UNROLL
     for (int j = 0; j < TN; j++) acc[i][j] = 0;
   }
 
@@ -234,8 +232,7 @@ struct vt_gemm_tile {
   /* The chains of a block that is complete, into the sums of its group. */
   __device__ __forceinline__ void fold(bool fresh) {
     VT_UNROLL
-    for (int i = 0; i < TM; i++)
-      VT_UNROLL
+    for (int i = 0; i < TM; i++) VT_UNROLL
     for (int j = 0; j < TN; j += V) {
       E t[V] = {};
       if (!fresh) vt_gemm_get(kept_at((i * TN + j) / V), t);
@@ -273,7 +270,8 @@ struct vt_gemm_tile {
   }
 
   /* Adds v to what level l has, or to +0 where nothing is there yet. The highest is y. */
-  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh, const E *v) {
+  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh,
+                                       const E *v) {
     int64_t r, c;
     E t[V] = {}, *at;
     if (l < h.top) {
