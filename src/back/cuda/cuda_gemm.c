@@ -45,13 +45,12 @@ static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
  * blocks than it can have, or fewer warps than keep it busy, is slower. */
 static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
   const double each = 128, start = 1500; /* multiplications of a processor a cycle */
-  const double full = each * t->speed / 100, processors = traits->processors;
+  const double full = each * t->speed / 100;
   const int64_t wave = traits->processors * (int64_t)t->beside, rest = n % wave;
   double time = (double)(n / wave) * (t->beside * work / full + start);
   if (rest > 0) {
     const double here = (double)vt_cuda_parts(rest, traits->processors);
     const double busy = here * t->threads / 32.0 / 8.0;
-    (void)processors;
     time += here * work / (full * (busy < 1 ? busy : 1)) + start;
   }
   return time;
