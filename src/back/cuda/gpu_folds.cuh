@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_folds.cuh - lines folded in three ways: a warp for a chunk, whose lanes are those of S; 32
  * neighbouring lines by a block, each warp four of the lanes; a thread for a short line. Which one
- * is only a matter of where neighbours lie: the order is the same. */
+ * is only a matter of where neighbours lie: the order is the same. K::pick(kind, f) calls the
+ * member f.run<W>() of f with the way W of that kind. */
 #ifndef VT_GPU_FOLDS_CUH
 #define VT_GPU_FOLDS_CUH
 #include "gpu_lanes.cuh"
@@ -84,17 +85,29 @@ VT_GPU_FN typename W::acc vt_fold_chunk(const vt_gpu_fold &a, const T *x, int64_
   return s;
 }
 
-template <class T, class W>
+template <class T>
+struct vt_fold_chunk_of {
+  const vt_gpu_fold &a;
+  const T *x;
+  int64_t first;
+  T shift;
+  template <class W>
+  __device__ __forceinline__ T run() const {
+    return W::out(vt_lanes_join<W>(vt_fold_chunk<T, W>(a, x, first, shift)));
+  }
+};
+
+template <class T, class K>
 VT_GPU_FN void vt_fold_lines(const vt_gpu_fold &a) {
   const int64_t items = a.lines.n * a.chunks, apart = vt_gpu_apart() / VT_GPU_LANES;
   for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += apart) {
     const int64_t line = a.chunks == 1 ? item : item / a.chunks, chunk = item - line * a.chunks;
     int64_t at[2];
     vt_places<2>(a.lines, line, at);
-    const T *x = (const T *)a.x + at[0];
-    const typename W::acc s = vt_lanes_join<W>(
-        vt_fold_chunk<T, W>(a, x, chunk * VT_GPU_CHUNK, vt_fold_shift<T>(a, line)));
-    if (threadIdx.x % VT_GPU_LANES == 0) vt_fold_put<T>(a, line, chunk, at[1], W::out(s));
+    const vt_fold_chunk_of<T> f = {a, (const T *)a.x + at[0], chunk * VT_GPU_CHUNK,
+                                   vt_fold_shift<T>(a, line)};
+    const T y = K::pick(a.kind, f);
+    if (threadIdx.x % VT_GPU_LANES == 0) vt_fold_put<T>(a, line, chunk, at[1], y);
   }
 }
 
@@ -154,27 +167,38 @@ VT_GPU_FN void vt_fold_block(typename W::acc *room, const typename W::acc (&s)[4
   __syncthreads();
 }
 
-template <class T, class W>
-VT_GPU_FN void vt_fold_columns(const vt_gpu_fold &a, void *memory) {
-  typename W::acc *room = (typename W::acc *)memory;
-  const int lane = (int)threadIdx.x % VT_GPU_LANES;
+template <class T>
+struct vt_fold_tile_of {
+  const vt_gpu_fold &a;
+  const T *x; /* NULL: this thread has no line */
+  int64_t first;
+  T shift;
+  void *room;
+  template <class W>
+  __device__ __forceinline__ T run() const {
+    typename W::acc s[4], *all = (typename W::acc *)room;
+    VT_UNROLL
+    for (int q = 0; q < 4; q++) s[q] = W::start();
+    if (x != nullptr) vt_fold_four<T, W>(a, x, first, shift, s);
+    vt_fold_block<W>(all, s);
+    return W::out(all[VT_GPU_LANES * VT_FOLD_PITCH + threadIdx.x % VT_GPU_LANES]);
+  }
+};
+
+template <class T, class K>
+VT_GPU_FN void vt_fold_columns(const vt_gpu_fold &a) {
+  __shared__ uint64_t room[VT_FOLD_ROOM];
   const int64_t tiles = (a.lines.n + VT_GPU_LANES - 1) / VT_GPU_LANES;
   for (int64_t item = blockIdx.x; item < tiles * a.chunks; item += gridDim.x) {
     const int64_t chunk = item / tiles, tile = item - chunk * tiles;
-    const int64_t line = tile * VT_GPU_LANES + lane;
+    const int64_t line = tile * VT_GPU_LANES + threadIdx.x % VT_GPU_LANES;
     const bool there = line < a.lines.n;
-    typename W::acc s[4];
-    int64_t at[2] = {0, 0};
-    VT_UNROLL
-    for (int q = 0; q < 4; q++) s[q] = W::start();
-    if (there) {
-      vt_places<2>(a.lines, line, at);
-      vt_fold_four<T, W>(a, (const T *)a.x + at[0], chunk * VT_GPU_CHUNK, vt_fold_shift<T>(a, line),
-                         s);
-    }
-    vt_fold_block<W>(room, s);
-    if (there && threadIdx.x < VT_GPU_LANES)
-      vt_fold_put<T>(a, line, chunk, at[1], W::out(room[VT_GPU_LANES * VT_FOLD_PITCH + lane]));
+    int64_t at[2];
+    vt_places<2>(a.lines, there ? line : 0, at);
+    const vt_fold_tile_of<T> f = {a, there ? (const T *)a.x + at[0] : nullptr, chunk * VT_GPU_CHUNK,
+                                  vt_fold_shift<T>(a, there ? line : 0), room};
+    const T y = K::pick(a.kind, f);
+    if (there && threadIdx.x < VT_GPU_LANES) vt_fold_put<T>(a, line, chunk, at[1], y);
   }
 }
 
@@ -203,15 +227,27 @@ VT_GPU_FN typename W::acc vt_fold_few(const T *x, int64_t stride, int n, T shift
   }
 }
 
-template <class T, class W>
+template <class T>
+struct vt_fold_line_of {
+  const T *x;
+  int64_t stride;
+  int n;
+  T shift;
+  template <class W>
+  __device__ __forceinline__ T run() const {
+    return W::out(vt_fold_few<T, W>(x, stride, n, shift));
+  }
+};
+
+template <class T, class K>
 VT_GPU_FN void vt_fold_short(const vt_gpu_fold &a) {
   const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
     int64_t at[2];
     vt_places<2>(a.lines, line, at);
-    const typename W::acc s =
-        vt_fold_few<T, W>((const T *)a.x + at[0], stride, (int)a.n, vt_fold_shift<T>(a, line));
-    vt_fold_put<T>(a, line, 0, at[1], W::out(s));
+    const vt_fold_line_of<T> f = {(const T *)a.x + at[0], stride, (int)a.n,
+                                  vt_fold_shift<T>(a, line)};
+    vt_fold_put<T>(a, line, 0, at[1], K::pick(a.kind, f));
   }
 }
 #endif

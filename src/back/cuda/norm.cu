@@ -104,8 +104,8 @@ VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
 
 VT_KERNEL_BESIDE(norm_8, vt_gpu_rows, 128, 8) { norm_warps<8>(a); }
 VT_KERNEL_BESIDE(norm_16, vt_gpu_rows, 128, 8) { norm_warps<16>(a); }
-VT_KERNEL_BESIDE(norm_24, vt_gpu_rows, 128, 6) { norm_warps<24>(a); }
-VT_KERNEL_BESIDE(norm_32, vt_gpu_rows, 128, 5) { norm_warps<32>(a); }
+VT_KERNEL_BESIDE(norm_24, vt_gpu_rows, 128, 4) { norm_warps<24>(a); }
+VT_KERNEL_BESIDE(norm_32, vt_gpu_rows, 128, 4) { norm_warps<32>(a); }
 /* Without a mean the warps meet once a row, so the rooms of two rows take turns. */
 VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES, 2) {
   __shared__ float room[4 * VT_GPU_LANES];
@@ -117,7 +117,8 @@ VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES, 2) {
 
 /* ---- long rows ---- */
 
-enum { STRETCH = 16 }; /* elements of a lane at once */
+/* Elements of a lane at once; fewer where gamma and beta take registers. */
+enum { STRETCH = 16, SOME = 8 };
 
 /* S(x) chunk by chunk into `part`, and what stays is kept. */
 VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, float *kept, float *part) {
@@ -153,14 +154,14 @@ VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_row &row, const float
 VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
                         float r) {
   const affine f = affine_of(a, row.line);
-  float v[STRETCH];
+  float v[SOME];
   for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
-    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
+    for (int in = 0; in < VT_GPU_CHUNK; in += SOME * VT_GPU_LANES) {
       const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_stretch_load<STRETCH>(a, row, kept, first, 0, v);
+      vt_stretch_load<SOME>(a, row, kept, first, 0, v);
       VT_UNROLL
-      for (int k = 0; k < STRETCH; k++) v[k] = v[k] - u;
-      put_row<STRETCH>(a, f, v, r, first, row.y + first, vt_stretch_count<STRETCH>(a, first));
+      for (int k = 0; k < SOME; k++) v[k] = v[k] - u;
+      put_row<SOME>(a, f, v, r, first, row.y + first, vt_stretch_count<SOME>(a, first));
     }
 }
 

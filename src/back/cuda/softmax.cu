@@ -234,12 +234,15 @@ VT_KERNEL_BESIDE(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) 
 struct way_exp : vt_way_sum<float> {
   VT_GPU_FN float in(float x, float m) { return vt_both_exp(x - m); }
 };
-VT_KERNEL(fold_lines_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_lines<float, way_exp>(a); }
-VT_KERNEL(fold_columns_exp, vt_gpu_fold, VT_FOLD_THREADS) {
-  __shared__ uint64_t room[VT_FOLD_ROOM];
-  vt_fold_columns<float, way_exp>(a, room);
-}
-VT_KERNEL(fold_short_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_short<float, way_exp>(a); }
+struct only_exp {
+  template <class F>
+  static __device__ __forceinline__ float pick(uint32_t, const F &f) {
+    return f.template run<way_exp>();
+  }
+};
+VT_KERNEL(fold_lines_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_lines<float, only_exp>(a); }
+VT_KERNEL(fold_columns_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_columns<float, only_exp>(a); }
+VT_KERNEL(fold_short_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_short<float, only_exp>(a); }
 
 /* Element i of all, and where it is. */
 VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
