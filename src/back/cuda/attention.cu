@@ -41,11 +41,12 @@ VT_GPU_FN void fuse(float &p, float x, float y) { p = __fmaf_rn(x, y, p); }
 // D(q, k) of R rows and KEYS keys of this thread. D is at most 256: one chain, added to +0.
 template <int D, int R>
 VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
+  enum { AGAIN = 8 / R };  // twice as much would not fit the registers
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) VT_UNROLL
   for (int j = 0; j < KEYS; j++) s[i][j] = 0.0f;
-  _Pragma("unroll 2") for (int c = 0; c < D; c += 4) {
+  _Pragma("unroll AGAIN") for (int c = 0; c < D; c += 4) {
     float4 b[KEYS];
     VT_UNROLL
     for (int j = 0; j < KEYS; j++) b[j] = *(const float4 *)(k + (x + ACROSS * j) * (D + 4) + c);
