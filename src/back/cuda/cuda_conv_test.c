@@ -120,8 +120,9 @@ static vt_status issue_way(vt_cuda_call *c, const void *context) {
   return vt_cuda_conv_by(c, &v, &((const one_way *)context)->way);
 }
 
-/* Returns how many ways there were. */
-static int try_ways(device *d, const geometry *g, uint32_t dtype) {
+/* From the tile `first_tile` on: the first are the largest, and take the longest where there is no
+ * GPU. Returns how many ways there were. */
+static int try_ways(device *d, const geometry *g, uint32_t dtype, uint32_t first_tile) {
   const vt_attr_conv a = conv_attrs(g);
   int64_t places[3];
   trial t;
@@ -139,6 +140,7 @@ static int try_ways(device *d, const geometry *g, uint32_t dtype) {
   if (describe(&c, &v)) {
     trial_begin(d, &t, first);
     for (; vt_cuda_conv_way(c.traits, dtype, &v, (uint32_t)n, &w.way); n++) {
+      if (w.way.tile < first_tile) continue;
       snprintf(what, sizeof what, "conv, tile %u, units of %lld", w.way.tile,
                (long long)w.way.unit);
       run_device(d, &t, vt_cuda_conv_way_work(dtype, &v, &w.way), issue_way, &w);
@@ -197,23 +199,23 @@ static int try_weights(device *d, geometry *g, uint32_t dtype) {
 /* ---- sizes ---- */
 
 static void by_lot(device *d) {
-  const int tries = vt_test_is_long() ? 400 : 16;
+  const int tries = vt_test_is_long() ? 400 : 12;
   int tried[4] = {0};
   for (int i = 0; i < tries; i++) {
     geometry g = random_geometry();
     if (i % 6 == 0) g.depth = g.rows = 1, g.groups = random_of(1, 70); /* a channel a group */
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(d, &g, dtype);
-    tried[1] += try_ways(d, &g, dtype) > 0;
+    tried[1] += try_ways(d, &g, dtype, 0) > 0;
     tried[2] += try_transpose(d, &g, dtype);
     tried[3] += try_weights(d, &g, dtype);
   }
-  for (int i = 0; i < 4; i++) CHECK(tried[i] > tries / 8);
+  for (int i = 0; i < 4; i++) CHECK(tried[i] > 0);
 }
 
 /* So many products that sums of groups, and of groups of groups, are kept in memory. */
 static void long_ones(device *d) {
-  static const int64_t depths[] = {28, 229, 1821};
+  static const int64_t depths[] = {229, 1821};
   for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
     geometry g = {.axes = 2,
                   .images = 1,
@@ -229,7 +231,10 @@ static void long_ones(device *d) {
                   .bias = 1};
     CHECK(try_conv(d, &g, VT_DTYPE_F32));
     g.bias = i % 2 == 0;
-    (void)try_ways(d, &g, i == 1 ? VT_DTYPE_F64 : VT_DTYPE_F32);
+    int n = 0; /* some of the layouts drawn are not for tiles */
+    for (int t = 0; t < 30 && n == 0; t++)
+      n = try_ways(d, &g, i == 0 ? VT_DTYPE_F64 : VT_DTYPE_F32, vt_test_is_long() ? 0 : 3);
+    CHECK(n > 0);
   }
 }
 
