@@ -41,3 +41,11 @@ script_test(cts/catches cts ${CMAKE_SOURCE_DIR}/tests/cts/cts_catches.sh $<TARGE
 script_test(cts/peers cts python3 -B ${CMAKE_SOURCE_DIR}/tests/cts/peers.py --binary
   $<TARGET_FILE:cts> --short=env)
 set_tests_properties(cts/peers PROPERTIES TIMEOUT 3600) # its long form asks NumPy and PyTorch of every case
+
+# The same on kernels for GPUs, which run on this processor, and what is said when a GPU is wrong.
+if(TARGET fake_cuda)
+  script_test(cts/cuda cts ${CMAKE_SOURCE_DIR}/tests/cts/cuda_lanes.sh $<TARGET_FILE:cts> ${CMAKE_BINARY_DIR}/fake_cuda)
+  set_tests_properties(cts/cuda PROPERTIES PROCESSORS 2 TIMEOUT 3600)
+  script_test(cts/cuda_errors cts ${CMAKE_SOURCE_DIR}/tests/fake_cuda/cuda_errors.sh $<TARGET_FILE:volta>
+    ${CMAKE_BINARY_DIR}/fake_cuda)
+endif()

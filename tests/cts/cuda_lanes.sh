@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# cuda_lanes.sh CTS DRIVER - the conformance suite on the cuda backend behind the driver in the folder
+# DRIVER, which runs kernels on this processor (tests/fake_cuda): the threads of a block forwards and
+# backwards, and work that is done only when it is waited for. In short form; with VOLTA_TEST_FULL every
+# case, and shuffled threads too.
+set -euo pipefail
+cts=${1:?usage: cuda_lanes.sh CTS DRIVER}
+export LD_LIBRARY_PATH=${2:?usage: cuda_lanes.sh CTS DRIVER}
+cd "$(dirname "$0")/../.."
+
+# lane ORDER STREAMS
+lane() {
+  echo "threads $1, streams $2:"
+  FAKE_CUDA_ORDER=$1 FAKE_CUDA_STREAMS=$2 "$cts" --backend cuda --jobs 2 --short=env
+}
+lane forward late
+lane reverse at_once
+if [[ -n ${VOLTA_TEST_FULL-} ]]; then lane shuffle at_once; fi

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# cuda_errors.sh VOLTA DRIVER - what `volta run --backend cuda` answers when something is wrong with the
+# GPU, behind the driver in the folder DRIVER that can be told to be wrong; and that what is right is right.
+set -euo pipefail
+volta=${1:?usage: cuda_errors.sh VOLTA DRIVER} driver=${2:?usage: cuda_errors.sh VOLTA DRIVER}
+cd "$(dirname "$0")/../.."
+failed=0 asked=0
+run=(run examples/mlp.vt --bind B=3 --random-inputs 7 --digest)
+right=$("$volta" "${run[@]}" --backend reference)
+
+# expect EXIT PATTERN [VARIABLE=VALUE]... [-- ARGUMENTS]: the exit code, and words of what is said
+expect() {
+  local want=$1 pattern=$2 said code=0 settings=()
+  shift 2
+  while [[ $# -gt 0 && $1 != -- ]]; do
+    settings+=("$1")
+    shift
+  done
+  if [[ $# -gt 0 ]]; then shift; fi
+  asked=$((asked + 1))
+  said=$(env LD_LIBRARY_PATH="$driver" "${settings[@]}" "$volta" "${run[@]}" --backend "${on-cuda}" "$@" 2>&1) || code=$?
+  if [[ $code != "$want" || ! $said =~ $pattern ]]; then
+    echo "FAILED: ${settings[*]-} $*: exit $code and not $want, or no '$pattern' in: $said"
+    failed=1
+  fi
+}
+
+expect 0 "^$right\$"
+expect 0 "^$right\$" FAKE_CUDA_ORDER=reverse FAKE_CUDA_STREAMS=late
+expect 5 "no CUDA device is visible" FAKE_CUDA_DEVICES=0
+expect 5 "compute capability 7.5, and kernels need 8.0" FAKE_CUDA_CC=7.5
+on=cuda:1 expect 5 "has 1 device, there is no number 1"
+on=cuda:1 expect 0 "^$right\$" FAKE_CUDA_DEVICES=2
+expect 6 "needs [0-9]+ bytes .* which has 65536 left" FAKE_CUDA_MEMORY=65536
+expect 6 "cannot give memory to a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
+expect 6 "has no [0-9]+ bytes for" FAKE_CUDA_FAIL=cuMemAlloc:2=2
+expect 5 "cannot start a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
+expect 5 "GPU 0 cannot load the kernels" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
+expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
+expect 5 "cannot finish a run|cannot take a tensor|cannot give a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
+expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu
+expect 0 "FALLBACK.*$right" FAKE_CUDA_CC=7.5 -- --fallback cpu
+echo "$asked commands, failed: $failed"
+exit $failed
