@@ -96,8 +96,9 @@ if command -v gcc >/dev/null; then
 else
   without gcc gcc "no gcc"
 fi
-# What only counts, and long, is left to the plain lane unless all is run.
-long="-E unit/(judged_.*|short|dot_long|sum_long|decimal)_test"
+# What only counts, and long, is left to the plain lane unless all is run; so are kernels for GPUs, which
+# this processor runs a thread at a time.
+long="-E unit/(judged_.*|short|dot_long|sum_long|decimal|cuda_(attention|chain|conv|fold|gemm|index|ints|move|rows))_test"
 if [[ $full == yes ]]; then long=; fi
 sanitizer_lane asan clang address,undefined "-L ^(unit|corpus)$ $long"
 if [[ $full == yes ]]; then

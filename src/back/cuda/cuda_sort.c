@@ -176,7 +176,7 @@ static vt_status sort_heads(vt_cuda_call *c, const sorting *s, const vt_gpu_line
                          .best = s->best,
                          .tiles = vt_cuda_parts(s->records.n, VT_GPU_SLOTS),
                          .slots = slots_for(s->records.n)};
-  char *room = c->work, *other = room + head_bytes(s, args.tiles);
+  char *room = c->work, *other = args.tiles > 1 ? room + head_bytes(s, args.tiles) : NULL;
   while (args.tiles > 1) {
     args.to = room;
     VT_TRY(square(c, &args, s->records.wide));
