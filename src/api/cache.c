@@ -37,7 +37,7 @@ void vt_cache_note(void *cache, const char *text) {
 
 static void tell(vt_cache *c, const char *what, const char *name, const vt_diag *why) {
   char text[sizeof c->counts.reason];
-  (void)snprintf(text, sizeof text, "%s %.160s: %.300s", what, name, why->text);
+  (void)snprintf(text, sizeof text, "%s %.160s: %.280s", what, name, why->text);
   vt_cache_note(c, text);
 }
 

@@ -3,6 +3,7 @@
 #include "prepare.h"
 #include <stdio.h>
 #include <string.h>
+#include "cache.h"
 #include "certificate.h"
 #include "environment.h"
 #include "plan_key.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_nvrtc.cc - NVRTC without a GPU: texts are compiled by the C++ compiler of this build over the
- * words of gpu_emulated.h, and become libraries that the driver of this folder loads. What a text
- * includes comes from the texts that are handed over and from nowhere else, as with NVRTC.
+ * fake_nvrtc.cc - NVRTC without a GPU: texts are compiled by the C++ compiler of this build over
+ * the words of gpu_emulated.h, and become libraries that the driver of this folder loads. What a
+ * text includes comes from the texts that are handed over and from nowhere else, as with NVRTC.
  *
  *   FAKE_NVRTC      compile: it works; refuse: every text has an error; otherwise it does not even
  *                   say its version, and nothing is compiled: the compiler takes its time

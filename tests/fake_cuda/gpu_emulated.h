@@ -135,7 +135,8 @@ enum vt_gpu_meeting {
 VT_GPU_FOR_ALL unsigned vt_gpu_block_meets(unsigned value);
 /* The lanes of the mask meet; each gives a value, and gets that of the lane `from` or, from those
  * that vote, a mask of the lanes whose value is not 0. */
-VT_GPU_FOR_ALL uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, unsigned from);
+VT_GPU_FOR_ALL uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value,
+                                          unsigned from);
 VT_GPU_FOR_ALL unsigned vt_gpu_active(); /* lanes of the warp that have not ended */
 VT_GPU_FOR_ALL unsigned vt_gpu_lane();
 
@@ -217,4 +218,27 @@ VT_GPU_FN void vt_ahead_wait() {
 }
 
 #include "gpu_emulated_numbers.h"
+
+/* ---- products of a warp ---- */
+
+/* What each lane brings lies where all of its warp can look until they meet again. */
+VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  struct brought {
+    uint32_t a[4], b[2];
+  };
+  static thread_local brought all[32][32];
+  brought *warp = all[threadIdx.x / 32];
+  const unsigned lane = vt_gpu_lane();
+  memcpy(warp[lane].a, a, sizeof a);
+  memcpy(warp[lane].b, b, sizeof b);
+  __syncwarp();
+  for (unsigned q = 0; q < 4; q++)
+    for (unsigned t = 0; t < 4; t++)
+      for (unsigned half = 0; half < 2; half++) {
+        const uint32_t x = warp[(lane & ~3u) + t].a[2 * half + q / 2];
+        const uint32_t w = warp[4 * (lane % 4 * 2 + q % 2) + t].b[half];
+        c[q] = __dp4a((int)x, (int)w, c[q]);
+      }
+  __syncwarp();
+}
 #endif

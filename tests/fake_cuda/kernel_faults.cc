@@ -26,7 +26,8 @@ struct Where {
 extern "C" {
 VT_GPU_FOR_ALL void __ubsan_handle_type_mismatch_v1(void *record, uintptr_t address);
 VT_GPU_FOR_ALL void __ubsan_handle_out_of_bounds(void *record, uintptr_t index);
-VT_GPU_FOR_ALL void __ubsan_handle_shift_out_of_bounds(void *record, uintptr_t left, uintptr_t right);
+VT_GPU_FOR_ALL void __ubsan_handle_shift_out_of_bounds(void *record, uintptr_t left,
+                                                       uintptr_t right);
 VT_GPU_FOR_ALL void __ubsan_handle_float_cast_overflow(void *record, uintptr_t from);
 VT_GPU_FOR_ALL void __ubsan_handle_divrem_overflow(void *record, uintptr_t left, uintptr_t right);
 

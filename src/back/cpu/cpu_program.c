@@ -256,10 +256,8 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
                       .body = body,
                       .runner = r,
                       .leaves = at->leaves};
-enum { MOST_SEALS = 8 }; /* operands beyond them are never kept */
-
-/* Where scratch of no bytes lies: NULL is no place from which to count, not even by 0. */
-static _Alignas(VT_CPU_LINE) char nowhere[VT_CPU_LINE];
+  call.work = s->work_bytes > 0 ? r->base[s->work_arena] + s->work_offset : nowhere;
+  const vt_status status = h->run(&call);
   if (status != VT_OK) note_error(r->p, status, at->number, &call);
   for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)
     if (call.leaves >> i & 1) vt_cpu_leave(&r->p->dev->team, &out[i]);

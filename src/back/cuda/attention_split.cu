@@ -214,12 +214,20 @@ VT_GPU_FN void find_most(const vt_gpu_attention &a, const attend_place &p, value
   if (lane == 0) room->most[r] = m;
 }
 
+static __device__ __noinline__ float exp_core(float x) {
+  return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
+}
+VT_GPU_FN float exp_of(float x) {
+  const vt_short y = vt_short_exp(x);
+  return y.sure ? y.y : exp_core(x);
+}
+
 VT_GPU_FN void weigh(const vt_gpu_attention &a, const attend_place &p, values_room *room,
                      int64_t key) {
   for (int r = 0; r < p.rows; r++) {
     float *s = a.scores + (p.slot + r) * a.stride + key;
     float e = attend_absent();
-    if (sees(a, p, &room->unit, r, key)) e = attend_exp(*s - room->most[r]);
+    if (sees(a, p, &room->unit, r, key)) e = exp_of(*s - room->most[r]);
     if (key < a.keys) *s = e;
     room->e[r * WEIGHTS + threadIdx.x] = e;
   }

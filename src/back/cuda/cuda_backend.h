@@ -16,8 +16,8 @@
  *   cuda_fused.c     groups of them as kernels, whose texts are made by src/emit,
  *   cuda_made.c      compiled while a program is built (cuda_nvrtc.c) and kept (cuda_cache.c)
  *
- * Handlers (handlers.def): which kernels do an op, and on what grid. They only issue work; nothing
- * in them waits, except where an op says so (`hosted`).
+ * Handlers (cuda_handlers.def): which kernels do an op, and on what grid. They only issue work;
+ * nothing in them waits, except where an op says so (`hosted`).
  *
  * Kernels (*.cu) are written over the words of gpu_words.cuh; what a kernel is given is one struct,
  * declared in a gpu_*.h that C and CUDA both read. */
@@ -133,7 +133,8 @@ typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
 typedef int vt_cuda_takes_fn(const vt_cuda_call *c);
 
-/* A row of handlers.def. What has NULL for `takes` takes all that the verifier lets through. */
+/* A row of cuda_handlers.def. What has NULL for `takes` takes all that the verifier lets through.
+ */
 typedef struct vt_cuda_handler {
   uint32_t op;
   vt_cuda_takes_fn *takes;
@@ -150,7 +151,7 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
   vt_cuda_takes_fn vt_cuda_takes_##takes;     \
   vt_cuda_bytes_fn vt_cuda_work_##work;       \
   vt_cuda_run_fn vt_cuda_run_##run;
-#include "handlers.def"
+#include "cuda_handlers.def"
 #undef VT_CUDA
 
 /* ---- chains: pointwise steps ---- */

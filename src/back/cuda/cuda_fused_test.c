@@ -302,11 +302,12 @@ static void finish(void) {
 
 static void run_child(void (*what)(void), int to) {
   noted[0] = 0;
-  if (begin()) {
+  vt_test_failed = 0;
+  const int begun = begin();
+  CHECK(begun);
+  if (begun) {
     what();
     finish();
-  } else {
-    CHECK(!"a device");
   }
   const ssize_t n = write(to, noted, strlen(noted) + 1);
   _exit(n < 0 || vt_test_failed > 0);
@@ -351,6 +352,32 @@ static void all_others(void) {
   test_function();
   test_types();
   test_too_many();
+}
+
+/* The host's memory ends at every request in turn: nothing is lost, and nothing is remembered as
+ * impossible that was only short of memory. */
+static void memory_ends(void) {
+  const int64_t n = 64;
+  static group g;
+  const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *m = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0);
+  add_step(&g, VT_OP_mul, m, x, x, NULL);
+  add_step(&g, VT_OP_add, m, m, x, NULL);
+  const long live = fault.live;
+  int ended = 0;
+  for (long k = 1; !ended; k++) {
+    vt_bk_program *p = NULL;
+    fault.asked = 0, fault.left = k;
+    const int32_t status = api->program_build(device, g.step, g.n, &p);
+    ended = fault.asked < k;
+    fault.left = 0;
+    CHECK(status == (ended ? VT_OK : VT_NOMEM));
+    if (status == VT_OK) api->program_free(p);
+    CHECK(fault.live == live);
+  }
+  const uint32_t fused = launches("fused_");
+  compare(&g, "after memory was short");
+  CHECK(launches("fused_") == fused + 1);
 }
 
 /* ---- what is kept ---- */
@@ -478,6 +505,7 @@ int main(void) {
   }
   in_child(all_shapes);
   in_child(all_others);
+  in_child(memory_ends);
   test_kept();
   test_open_folder();
   test_foreign();

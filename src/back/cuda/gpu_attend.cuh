@@ -59,13 +59,6 @@ VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bi
 
 /* ---- weights ---- */
 
-static __device__ __noinline__ float attend_exp_core(float x) {
-  return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
-}
-VT_GPU_FN float attend_exp(float x) {
-  const vt_short y = vt_short_exp(x);
-  return y.sure ? y.y : attend_exp_core(x);
-}
 VT_GPU_FN float attend_absent() { return __uint_as_float(ATTEND_ABSENT); }
 VT_GPU_FN bool attend_is_absent(float e) { return __float_as_uint(e) == ATTEND_ABSENT; }
 
