@@ -2,11 +2,9 @@
 // gemm_bench.cu - every way to do a product of f32 matrices beside cuBLAS, on the GPU that is here:
 // medians of times taken by events, and whether all ways gave the same bits. Small products run in
 // a graph, as they do in a plan. gemm_bench.sh builds and runs it.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cublas_v2.h>
 #include "gemm.cu"
 #include "gemm_ways.h"
@@ -52,13 +50,18 @@ int gemm_start(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint3
 
 /* ---- times ---- */
 
-/* Microseconds of one call: the median over `rounds`. In a graph of `inside` calls when that is
- * more than one; call number i is told its number. */
+static int by_size(const void *a, const void *b) {
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+/* Microseconds of one call: the median over `rounds`, 64 at most. In a graph of `inside` calls when
+ * that is more than one; call number i is told its number. */
 template <class F>
 static double time_of(F f, int rounds, int inside) {
   cudaEvent_t from, to;
   cudaGraphExec_t run = nullptr;
-  std::vector<float> times;
+  float times[64];
   CHECK(cudaEventCreate(&from));
   CHECK(cudaEventCreate(&to));
   for (int i = 0; i < 2; i++) f(i);
@@ -83,13 +86,13 @@ static double time_of(F f, int rounds, int inside) {
     CHECK(cudaEventRecord(to, stream));
     CHECK(cudaEventSynchronize(to));
     CHECK(cudaEventElapsedTime(&ms, from, to));
-    times.push_back(ms);
+    times[i] = ms;
   }
   if (run != nullptr) CHECK(cudaGraphExecDestroy(run));
   CHECK(cudaEventDestroy(from));
   CHECK(cudaEventDestroy(to));
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2] * 1e3 / inside;
+  qsort(times, (size_t)rounds, sizeof *times, by_size);
+  return times[rounds / 2] * 1e3 / inside;
 }
 
 /* ---- bits ---- */
@@ -173,7 +176,7 @@ static void all_ways(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b, 
 static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
   gemm_product p = product_of(m, n, k, false, turn_b);
   const float *all = p.b;
-  const size_t each = (size_t)(n * k), copies = std::max<size_t>(1, ELEMENTS / each);
+  const size_t each = (size_t)(n * k), copies = each < ELEMENTS ? ELEMENTS / each : 1;
   const float one = 1, zero = 0;
   const auto turn = [&](int i) { p.b = all + each * ((size_t)i % copies); };
   const double theirs = time_of(
@@ -200,25 +203,27 @@ static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
 }
 
 static float *random_matrix(unsigned seed) {
-  std::vector<float> x(ELEMENTS);
-  float *at;
-  for (float &v : x) {
+  float *x = (float *)malloc(ELEMENTS * sizeof *x), *at;
+  for (size_t i = 0; i < ELEMENTS; i++) {
     seed = seed * 1664525u + 1013904223u;
-    v = (float)(seed >> 8) / 16777216.0f - 0.5f;
+    x[i] = (float)(seed >> 8) / 16777216.0f - 0.5f;
   }
-  CHECK(cudaMalloc(&at, ELEMENTS * 4));
-  CHECK(cudaMemcpy(at, x.data(), ELEMENTS * 4, cudaMemcpyHostToDevice));
+  CHECK(cudaMalloc(&at, ELEMENTS * sizeof *x));
+  CHECK(cudaMemcpy(at, x, ELEMENTS * sizeof *x, cudaMemcpyHostToDevice));
+  free(x);
   return at;
 }
 
-int main() {
+static void begin() {
   CHECK(cudaGetDeviceProperties(&device, 0));
   CHECK(cudaStreamCreate(&stream));
   cublasCreate(&blas);
   cublasSetStream(blas, stream);
   cublasSetMathMode(blas, CUBLAS_PEDANTIC_MATH);
   a = random_matrix(1), b = random_matrix(2);
-  for (float **p : {&y, &first, &reference}) CHECK(cudaMalloc(p, ELEMENTS * 4));
+  CHECK(cudaMalloc(&y, ELEMENTS * sizeof *y));
+  CHECK(cudaMalloc(&first, ELEMENTS * sizeof *first));
+  CHECK(cudaMalloc(&reference, ELEMENTS * sizeof *reference));
   CHECK(cudaMalloc(&work, WORK));
   CHECK(cudaMalloc(&differences, sizeof *differences));
   printf("%s, %d processors\n", device.name, device.multiProcessorCount);
@@ -227,24 +232,33 @@ int main() {
     CHECK(cudaFuncGetAttributes(&f, k.at));
     printf("%-14s %3d registers, %zu bytes spilled\n", k.name, f.numRegs, f.localSizeBytes);
   }
-  for (const int n : {128, 256, 512, 1024, 2048, 4096, 8192}) all_ways(n, n, n, false, false, true);
-  for (const int n : {512, 4096}) {
+}
+
+/* Squares, turned ones, the products of a small transformer, and others that have rests. */
+static void products() {
+  for (int64_t n = 128; n <= 8192; n *= 2) all_ways(n, n, n, false, false, true);
+  for (int64_t n = 512; n <= 4096; n *= 8) {
     all_ways(n, n, n, true, false, false);
     all_ways(n, n, n, false, true, false);
     all_ways(n, n, n, true, true, false);
   }
-  all_ways(4096, 2304, 768, false, false, true); /* the products of a small transformer */
+  all_ways(4096, 2304, 768, false, false, true);
   all_ways(4096, 768, 768, false, false, true);
   all_ways(4096, 768, 3072, false, false, true);
-  all_ways(4096, 50257, 768, false, true, false);
+  all_ways(1024, 50257, 768, false, true, false);
   all_ways(1024, 1024, 16640, false, false, false);
   all_ways(100, 300, 5000, false, false, true);
-  for (const bool turned : {false, true})
-    for (const int m : {1, 4, 8, 16}) {
-      few_rows(m, 1024, 1024, turned);
-      few_rows(m, 4096, 4096, turned);
-      few_rows(m, 14336, 4096, turned);
-      few_rows(m, 4096, 14336, turned);
+}
+
+int main() {
+  begin();
+  products();
+  for (int turned = 0; turned < 2; turned++)
+    for (int64_t m = 1; m <= 16; m = m == 1 ? 4 : 2 * m) {
+      few_rows(m, 1024, 1024, turned != 0);
+      few_rows(m, 4096, 4096, turned != 0);
+      few_rows(m, 14336, 4096, turned != 0);
+      few_rows(m, 4096, 14336, turned != 0);
     }
   return 0;
 }

@@ -42,15 +42,15 @@ static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
 /* ---- the time that a way takes ---- */
 
 /* Cycles of n blocks of threads that have `work` multiplications each. A processor with fewer
- * blocks than it can have, or fewer warps than keep it busy, is slower. */
+ * warps than keep it busy is slower. */
 static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
-  const double each = 128, start = 1500; /* multiplications of a processor a cycle */
-  const double full = each * t->speed / 100;
-  const int64_t wave = traits->processors * (int64_t)t->beside, rest = n % wave;
-  double time = (double)(n / wave) * (t->beside * work / full + start);
-  if (rest > 0) {
-    const double here = (double)vt_cuda_parts(rest, traits->processors);
-    const double busy = here * t->threads / 32.0 / 8.0;
+  const double full = 128.0 * t->speed / 100, start = 1500; /* multiplications a cycle */
+  const int64_t room = vt_cuda_most(1, (traits->shared + 1024) / (t->shared + 1024));
+  const int64_t beside = vt_cuda_least(t->beside, room), wave = traits->processors * beside;
+  double time = (double)(n / wave) * ((double)beside * work / full + start);
+  if (n % wave > 0) {
+    const double here = (double)vt_cuda_parts(n % wave, traits->processors);
+    const double busy = here * t->threads / 256.0;
     time += here * work / (full * (busy < 1 ? busy : 1)) + start;
   }
   return time;

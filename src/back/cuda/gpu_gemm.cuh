@@ -131,6 +131,16 @@ struct vt_gemm_side {
 
 /* ---- a tile ---- */
 
+/* Shared memory of a processor of the architecture that this is compiled for. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 800
+enum { VT_GEMM_SHARED = 164 << 10 };
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
+enum { VT_GEMM_SHARED = 100 << 10 };
+#else
+enum { VT_GEMM_SHARED = 228 << 10 };
+#endif
+__host__ __device__ constexpr int vt_gemm_least(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
+
 /* Where a block of threads is. It stays in shared memory while the registers are full of chains. */
 struct vt_gemm_here {
   void *y;               /* the product */
@@ -171,6 +181,12 @@ struct vt_gemm_tile {
   enum { STAGE = BK * (rows::PITCH + columns::PITCH), EACH = TM * TN / V };
   static_assert(BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && VT_GPU_BLOCK % BK == 0,
                 "a warp is 4 x 8 threads, and no step lies in two blocks");
+
+  /* So many blocks as are wanted on a processor, if its shared memory is large enough. */
+  static constexpr int fit(int wanted) {
+    return vt_gemm_least(wanted,
+                         (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) + 2048)));
+  }
 
   const vt_gpu_gemm &a;
   E acc[TM][TN];
