@@ -13,11 +13,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-full=no
+full=no timeout=900
 case ${1-} in
   '') ;;
   --full)
-    full=yes
+    full=yes timeout=3600
     ;;
   *)
     echo "usage: test.sh [--full]" >&2
@@ -57,7 +57,7 @@ lane() {
   fi
   reports+=("$name=$folder/junit.xml")
   # CTest's verdict is read from its report, where a test that never started is told from a skip.
-  ctest --test-dir "$folder" --output-on-failure --no-tests=error --timeout 900 -j "$jobs" \
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error --timeout "$timeout" -j "$jobs" \
     --output-junit junit.xml "${selection[@]}" || true
 }
 
