@@ -40,3 +40,4 @@ script_test(cts/catches cts ${CMAKE_SOURCE_DIR}/tests/cts/cts_catches.sh $<TARGE
   $<TARGET_FILE:cts_diverging>)
 script_test(cts/peers cts python3 -B ${CMAKE_SOURCE_DIR}/tests/cts/peers.py --binary
   $<TARGET_FILE:cts> --short=env)
+set_tests_properties(cts/peers PROPERTIES TIMEOUT 3600) # its long form asks NumPy and PyTorch of every case

@@ -25,7 +25,7 @@ if(VOLTA_SANITIZE AND (NOT VOLTA_SANITIZE MATCHES "address"
 endif()
 
 file(GLOB fake_cuda_driver CONFIGURE_DEPENDS tests/fake_cuda/*.cc)
-list(FILTER fake_cuda_driver EXCLUDE REGEX "_test\\.cc$")
+list(FILTER fake_cuda_driver EXCLUDE REGEX "_test\\.cc$|/fake_nvrtc\\.cc$")
 file(GLOB fake_cuda_kernels CONFIGURE_DEPENDS src/back/cuda/*.cu)
 set(fake_cuda_flags -std=c++17 -ffp-contract=off -fno-math-errno -fvisibility=hidden -Wall
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
@@ -80,15 +80,31 @@ foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda ${fake_cuda_tests})
     include ${GENERATED} include/volta ${GENERATED}/volta)
   add_dependencies(${target} volta_ops_h)
   if(VOLTA_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE} -fno-sanitize=vptr
+    target_compile_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE} -fno-sanitize=vptr $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>
       -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
     target_link_options(${target} PRIVATE -fsanitize=${VOLTA_SANITIZE})
   endif()
 endforeach()
-target_link_libraries(fake_cuda PRIVATE Threads::Threads)
+target_link_libraries(fake_cuda PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 
-# The tests of the backend find it as the driver.
+# NVRTC without a GPU: it compiles texts with this C++ compiler while a test runs, and only if it is asked to
+# (FAKE_NVRTC). A text is code for tests: it need not be fast, and is compiled while somebody waits.
+set(fake_nvrtc_flags ${fake_cuda_kernel_flags} -O0)
+list(FILTER fake_nvrtc_flags EXCLUDE REGEX "^-(Wall|ffile-prefix-map.*)$")
+string(REPLACE ";" " " fake_nvrtc_flags "${fake_nvrtc_flags}")
+add_library(fake_nvrtc SHARED tests/fake_cuda/fake_nvrtc.cc)
+target_compile_options(fake_nvrtc PRIVATE -std=c++17 -fvisibility=hidden -Wall -Wextra $<$<BOOL:${VOLTA_WERROR}>:-Werror>)
+target_compile_definitions(fake_nvrtc PRIVATE FAKE_NVRTC_COMPILER="${CMAKE_CXX_COMPILER}"
+  "FAKE_NVRTC_FLAGS=\"${fake_nvrtc_flags}\"" FAKE_NVRTC_WORDS="${CMAKE_SOURCE_DIR}/tests/fake_cuda"
+  FAKE_NVRTC_DRIVER="${CMAKE_BINARY_DIR}/fake_cuda/libcuda.so.1")
+target_include_directories(fake_nvrtc PRIVATE tests/fake_cuda src/back/cuda)
+set_target_properties(fake_nvrtc PROPERTIES OUTPUT_NAME nvrtc SOVERSION 13
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_cuda)
+add_dependencies(fake_cuda fake_nvrtc)
+
+# The tests of the backend find it as the driver; what is compiled by the NVRTC of this machine is not its affair.
 file(GLOB cuda_test_sources CONFIGURE_DEPENDS src/back/cuda/*_test.c)
+list(FILTER cuda_test_sources EXCLUDE REGEX "/cuda_images_test\\.c$")
 foreach(source ${cuda_test_sources})
   get_filename_component(name ${source} NAME_WE)
   add_dependencies(${name} fake_cuda)

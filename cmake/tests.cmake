@@ -18,6 +18,7 @@ room_tests(ir ir)
 room_tests(front front)
 room_tests(pass pass vt_api) # graphs are written as text, constants are run
 room_tests(plan plan)
+room_tests(emit emit)
 room_tests(back_null back/null)
 room_tests(back_reference back/reference)
 room_tests(back_island back/island)
@@ -111,9 +112,14 @@ set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEO
 # The audit of the kernels that were compiled, and of itself.
 if(cuda_archs)
   script_test(tools/ptx tools python3 -B tools/check_ptx.py --cc ${CMAKE_C_COMPILER}
-    --table src/back/cuda/kernels.def ${cuda_audited})
+    --table src/back/cuda/kernels.def --include src/emit ${cuda_audited})
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py ${VOLTA_NVCC})
 else()
   script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py)
 endif()
+# Of texts that are compiled while a program is built, too.
+add_executable(fused_ptx tests/device/fused_ptx.c)
+target_include_directories(fused_ptx PRIVATE tests)
+target_link_libraries(fused_ptx PRIVATE vt_back_cuda vt_flags)
+script_test(tools/fused_ptx tools ${CMAKE_SOURCE_DIR}/tests/device/fused_audit.sh $<TARGET_FILE:fused_ptx> 90)

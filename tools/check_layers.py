@@ -32,6 +32,7 @@ MAY_SEE = {  # room: the rooms whose headers it may include, besides its own
     "src/cli": {"include"},
     "examples": {"include"},
     "bench": CORE | {"num", "op", "ir", "pass", "plan"},  # parts are measured one by one
+    "bench/cuda": CORE | {"num", "op", "back"},  # kernels too
     "python": {"include"},
     "tools": CORE | {"op", "cli"},  # the generators read the tables; one hashes as the library does
 }
@@ -59,8 +60,11 @@ EXTERNAL.update({
     "xmmintrin.h": {"base", "num", "back"},
     "sys/ioctl.h": {"cli"},
     "sleef.h": {"bench"},
+    "cuda_runtime.h": {"bench"},
+    "cublas_v2.h": {"bench"},
     "mpfr.h": {"tools"},
 })
+EXTERNAL.update({name: {"bench"} for name in "algorithm cmath cstdio cstdlib cstring vector".split()})
 FOR_TESTS = {"math.h"}  # no kernel may reach the C library's functions
 
 # What the rooms of the library leave alone: pattern, who may after all, and the sentence printed.
@@ -79,7 +83,7 @@ INCLUDE = re.compile(r'\s*#\s*include\b\s*(?:(["<])([^">]+)[">])?')
 def folder_of(path):
     """The row of MAY_SEE that a file falls under, or the folder itself where there is none."""
     if path.parts[0] != "src":
-        return path.parts[0]
+        return path.parent.as_posix() if path.parent.as_posix() in MAY_SEE else path.parts[0]
     if path.parts[1] == "back" and len(path.parts) == 4:
         return "src/back/*"
     return path.parent.as_posix()

@@ -4,6 +4,7 @@
 
   --table KERNELS.DEF  the kernels there should be; rows VT_GPU_FUSED may multiply and add at once
   --cc COMPILER        what reads the table (default: cc)
+  --include FOLDER     where the table finds others
   --fused REGEX=WHY    kernels outside a table that may: WHY is contraction, functions or wide
   --usage FILE         what ptxas said of registers; spills are listed
 
@@ -131,11 +132,10 @@ class File:
         return [f.name for f in self.functions.values() if f.entry]
 
 
-def read_table(path, compiler):
+def read_table(path, compiler, folders):
     """Name: None, or why it may fuse."""
-    macros = ["-DVT_GPU(n,a)=@ n plain", "-DVT_GPU_FUSED(n,a,w)=@ n w"]
-    emit = path.resolve().parents[2] / "emit"  # where the table of pointwise ops is
-    text = subprocess.run([compiler, "-E", "-P", "-x", "c", f"-I{emit}", *macros, str(path)], check=True,
+    options = ["-DVT_GPU(n,a)=@ n plain", "-DVT_GPU_FUSED(n,a,w)=@ n w", *(f"-I{f}" for f in folders)]
+    text = subprocess.run([compiler, "-E", "-P", "-x", "c", *options, str(path)], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
     return dict(re.findall(r"@\s*(\w+)\s+(\w+)", text))
 
@@ -198,11 +198,12 @@ def main(arguments):
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--cc", default="cc")
+    parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--fused", action="append", default=[])
     parser.add_argument("--usage", action="append", default=[], type=pathlib.Path)
     a = parser.parse_intermixed_args(arguments)
     files = [File(path) for path in a.files]
-    table = read_table(a.table, a.cc) if a.table else None
+    table = read_table(a.table, a.cc, a.include) if a.table else None
     found = check_files(files, table, [tuple(f.rsplit("=", 1)) for f in a.fused])
     spills, kernels = list_spills(a.usage)
     if a.usage:

@@ -93,6 +93,11 @@ typedef struct vt_bk_host {
   uint32_t threads; /* how many the backend may keep busy; 0: as it likes. No bit depends on it */
   uint32_t measure; /* 1: the time of every step is wanted, see vt_bk_metrics */
   const char *isa;  /* instructions it is held to, "avx2"; NULL: the best there are */
+  /* A folder in which it may keep what takes long to make, in files of its own; nothing there is to
+   * be trusted, and anything may vanish. It lives as long as the device. NULL: nothing is kept. */
+  const char *cache;
+  /* While a program is built: what a user may want to know and is no failure. */
+  void (*note)(void *user, const char *text);
 } vt_bk_host;
 
 /* What a device declares in vt_bk_caps.has. Whatever a plan needs of these and the device does not

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include "store.h"
+#include "vt_store.h"
 
 static const uint64_t default_memory = (uint64_t)64 << 20, default_disk = (uint64_t)256 << 20;
 
@@ -16,6 +16,7 @@ struct vt_cache {
   uint32_t digits;
   uint64_t limit; /* of what is in memory */
   vt_store store;
+  char dir[4096]; /* where the store is */
   void (*note)(void *user, const char *text);
   void *note_user;
   pthread_mutex_t lock; /* of what follows */
@@ -25,20 +26,28 @@ struct vt_cache {
 
 /* ---- making ---- */
 
-static void tell(vt_cache *c, const char *what, const char *name, const vt_diag *why) {
-  char text[sizeof c->counts.reason];
-  (void)snprintf(text, sizeof text, "%s %.160s: %.300s", what, name, why->text);
+void vt_cache_note(void *cache, const char *text) {
+  vt_cache *c = cache;
   (void)pthread_mutex_lock(&c->lock);
   c->counts.ignored++;
-  memcpy(c->counts.reason, text, sizeof text);
+  (void)snprintf(c->counts.reason, sizeof c->counts.reason, "%s", text);
   (void)pthread_mutex_unlock(&c->lock);
   if (c->note != NULL) c->note(c->note_user, text);
+}
+
+static void tell(vt_cache *c, const char *what, const char *name, const vt_diag *why) {
+  char text[sizeof c->counts.reason];
+  (void)snprintf(text, sizeof text, "%s %.160s: %.280s", what, name, why->text);
+  vt_cache_note(c, text);
 }
 
 static void open_store(vt_cache *c, const char *path, uint64_t limit) {
   vt_diag why = {0};
   if (vt_store_open(&c->store, path, limit, &why) != VT_OK)
     tell(c, "no plans are kept in", path, &why);
+  else
+    (void)snprintf(c->dir, sizeof c->dir, "%s",
+                   path); /* what does not fit are slashes at its end */
 }
 
 vt_status vt_cache_make(const vt_cache_options *o, uint32_t digits, vt_cache **out, vt_diag *d) {
@@ -81,6 +90,7 @@ void vt_cache_free(vt_cache *c) {
 }
 
 vt_alloc vt_cache_alloc(const vt_cache *c) { return c->a; }
+const char *vt_cache_folder(const vt_cache *c) { return c->store.folder >= 0 ? c->dir : NULL; }
 
 void vt_cache_info(vt_cache *c, vt_cache_counts *out) {
   (void)pthread_mutex_lock(&c->lock);

@@ -11,6 +11,10 @@ enum { VT_CACHE_DIGITS = 32 };
 vt_status vt_cache_make(const vt_cache_options *o, uint32_t digits, vt_cache **out,
                         vt_diag *d) VT_NODISCARD;
 vt_alloc vt_cache_alloc(const vt_cache *c);
+/* Its folder, or NULL when it has none that can be used. */
+const char *vt_cache_folder(const vt_cache *c);
+/* What somebody else who keeps things there has to say; `cache` is a vt_cache. */
+void vt_cache_note(void *cache, const char *text);
 /* The plan of this key, held for the caller, or NULL. Fails for want of memory alone. */
 vt_status vt_cache_find(vt_cache *c, const char *key, size_t n_key, const vt_pass_list *list,
                         const vt_target *t, vt_kept **out, vt_diag *d) VT_NODISCARD;

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include "cache_test.h"
-#include "store.h"
+#include "vt_store.h"
 
 enum { PROCESSES = 8, KINDS = 12, KILLS = 60, ROUNDS = 4 };
 

@@ -3,6 +3,7 @@
 #include "prepare.h"
 #include <stdio.h>
 #include <string.h>
+#include "cache.h"
 #include "certificate.h"
 #include "environment.h"
 #include "plan_key.h"
@@ -116,6 +117,11 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_o
                       .certified = vt_certificate_admits,
                       .user = o->certificate,
                       .isa = o->isa != NULL ? o->isa : vt_environment_isa()};
+  if (o->cache != NULL) {
+    out->cache = vt_cache_folder(o->cache);
+    out->note = vt_cache_note;
+    out->note_user = o->cache;
+  }
   if (out->isa != NULL && strlen(out->isa) > VT_ISA_LONGEST)
     return VT_FAIL(d, VT_USAGE, "there are no instructions '%.60s'", out->isa);
   if (o->threads > VT_THREADS_MOST)

@@ -103,8 +103,7 @@ vt_status cli_small(const char *backend, int as_json, cli_error *e) {
   float *data = calloc((size_t)sizes[SIZES - 1], sizeof *data);
   samples *s = malloc(sizeof *s);
   vt_status status = data == NULL || s == NULL ? cli_no_memory(e) : VT_OK;
-  if (status == VT_OK)
-    status = vt_model_parse(model_text, strlen(model_text), NULL, &m, &e->diag);
+  if (status == VT_OK) status = vt_model_parse(model_text, strlen(model_text), NULL, &m, &e->diag);
   if (status == VT_OK && !as_json)
     cli_print("%9s %11s %9s %10s %11s\n", "bytes", "in us", "run us", "out us", "cpu run us");
   if (status == VT_OK) status = each_size(m, backend, data, s, list, e);

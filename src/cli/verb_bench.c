@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verb_bench.c - volta bench [SUITE [MODEL]]: how long work takes. The suites `cpu` and `cuda` have
- * rows in bench.def, `model` is a model of the user's with parameters and inputs that are drawn. Everything
- * is measured through volta.h, as whoever calls it meets it. */
+ * rows in bench.def, `model` is a model of the user's with parameters and inputs that are drawn.
+ * Everything is measured through volta.h, as whoever calls it meets it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,16 +2,48 @@
  * maps.c - which steps are pointwise. */
 #include "vt_maps.h"
 
+/* For which types a column says there is a formula. */
+enum {
+  HAS_no = 0,
+  HAS_yes = 1,
+  HAS_fused = 1, /* for each of the column's types */
+  HAS_f32 = 2    /* for that one, by a function */
+};
 static const struct row {
-  uint32_t op, n_in, truth, cost;
+  uint32_t op, n_in, truth, cost, has_float, has_integer, has_truth;
+  const char *name;
 } rows[VT_MAPS] = {
 #define VT_RESULT_same 0
 #define VT_RESULT_truth 1
-#define VT_MAP(op, n, result, f, i, t, cost) {VT_OP_##op, n, VT_RESULT_##result, cost},
+#define VT_MAP(op, n, result, f, i, t, cost) \
+  {VT_OP_##op, n, VT_RESULT_##result, cost, HAS_##f, HAS_##i, HAS_##t, #op},
 #include "maps.def"
 #undef VT_MAP
 };
 enum { PLAIN_COST = 300 };
+
+const char *vt_map_name(uint32_t map) { return rows[map].name; }
+int vt_map_is_truth(uint32_t map) { return map < VT_MAPS && rows[map].truth; }
+int vt_map_is_function(uint32_t map) { return map < VT_MAPS && rows[map].has_float == HAS_f32; }
+
+int vt_map_has(uint32_t map, uint32_t dtype) {
+  if (map >= VT_MAPS) return map != VT_MAP_none;
+  switch (dtype) {
+    case VT_DTYPE_F32:
+      return rows[map].has_float != HAS_no;
+    case VT_DTYPE_F64:
+      return rows[map].has_float == HAS_yes;
+    case VT_DTYPE_I8:
+    case VT_DTYPE_U8:
+    case VT_DTYPE_I32:
+    case VT_DTYPE_I64:
+      return rows[map].has_integer != HAS_no;
+    case VT_DTYPE_BOOL:
+      return rows[map].has_truth != HAS_no;
+    default:
+      return 0;
+  }
+}
 
 uint32_t vt_map_of(uint32_t op) {
   if (op == VT_OP_cast) return VT_MAP_cast;

@@ -18,6 +18,13 @@ enum {
 
 uint32_t vt_map_of(uint32_t op);   /* one of these */
 uint32_t vt_map_cost(uint32_t op); /* picoseconds an element, about */
+/* Of a row of maps.def: its name, whether its result is a truth value, whether it is a function of
+ * the numerics or made of one; the last is 0 for what has no row. */
+const char *vt_map_name(uint32_t map);
+int vt_map_is_truth(uint32_t map);
+int vt_map_is_function(uint32_t map);
+/* 1 when there is a formula for operands of that type. */
+int vt_map_has(uint32_t map, uint32_t dtype);
 /* The same for a step, if it has the operands and the result that its op has, all of the types that
  * belong together, and its operands stretch to the result's shape; otherwise VT_MAP_none. Whether
  * there is a formula for the type of its last operand is another question. */

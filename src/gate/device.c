@@ -31,6 +31,11 @@ static void host_progress(void *user, uint64_t step) {
   if (dev->running != NULL) vt_exec_note(dev->running, step);
 }
 
+static void host_note(void *user, const char *text) {
+  const vt_device *dev = user;
+  if (dev->note != NULL && text != NULL) dev->note(dev->note_user, text);
+}
+
 /* What a backend may blame: itself, its device, or what it is asked for. Results that differ,
  * files, usage and broken invariants are ours to find, and so are the exits that belong to them. */
 static int may_answer(int32_t status) {
@@ -56,7 +61,14 @@ static void host_init(vt_device *dev, const vt_opening *how, vt_alloc a) {
                            .diag = host_diag,
                            .progress = host_progress,
                            .threads = how->threads,
-                           .measure = how->measure != 0};
+                           .measure = how->measure != 0,
+                           .note = host_note};
+  dev->note = how->note;
+  dev->note_user = how->note_user;
+  if (how->cache != NULL && strlen(how->cache) < sizeof dev->cache) {
+    memcpy(dev->cache, how->cache, strlen(how->cache) + 1);
+    dev->host.cache = dev->cache;
+  }
   if (how->isa == NULL) return;
   snprintf(dev->isa, sizeof dev->isa, "%s", how->isa);
   dev->host.isa = dev->isa;

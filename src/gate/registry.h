@@ -30,7 +30,10 @@ struct vt_device {
   vt_bk_device *dev;
   vt_bk_caps caps;
   char name[80];
-  char isa[16];             /* host.isa points here */
+  char isa[16];     /* host.isa points here */
+  char cache[4096]; /* host.cache too */
+  void (*note)(void *user, const char *text);
+  void *note_user;
   struct vt_plugin *plugin; /* NULL: built in */
   char print[300];          /* of a plug-in: its content and its own fingerprint */
   int unadmitted;           /* a plug-in that no certificate covers */

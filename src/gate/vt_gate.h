@@ -43,6 +43,10 @@ typedef struct vt_opening {
   const void *user;
   uint32_t threads, measure; /* for the backend */
   const char *isa;           /* kept; may be NULL */
+  const char *cache;         /* kept; NULL: the backend has no folder to keep things in */
+  /* What the backend notes while programs are built; NULL: nobody is told. */
+  void (*note)(void *user, const char *text);
+  void *note_user;
 } vt_opening;
 /* `name` is "reference" or "reference:1"; "gpu" or "gpu:1"; with a slash in it, the path of a
  * plug-in, which is probed in a child process before this one loads it: "./libfoo.so",

@@ -42,8 +42,9 @@ typedef struct vt_launching {
   void *user; /* handed to the functions below */
   int (*pointwise)(uint32_t op);
   int32_t (*check)(void *user, const vt_bk_step *step);
-  /* Of steps that all have the shape of the last one's result, none of which but the last is read by
-   * others. VT_UNSUPPORTED when they cannot be run as one; of a single step that is a failure. */
+  /* Of steps that all have the shape of the last one's result, none of which but the last is read
+   * by others. VT_UNSUPPORTED when they cannot be run as one; of a single step that is a failure.
+   */
   int32_t (*chain_new)(void *user, const vt_bk_step *const *steps, uint32_t n, void **out);
   void (*chain_free)(void *user, void *chain);
   /* Looks at at->anchor and at->views, whose data is not there yet; may set at->own. */

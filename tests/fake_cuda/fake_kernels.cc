@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fake_kernels.cc - modules, which are any image; their functions, which are the kernels that were
- * compiled into this library; launches. */
+ * compiled into this library, or later into one of their own (fake_cubin.h); launches. */
+#include <dlfcn.h>
+#include <unistd.h>
+#include <cstdlib>
 #include <map>
 #include <set>
+#include "fake_cubin.h"
 #include "fake_driver.h"
 
 namespace fake {
@@ -37,6 +41,20 @@ int check(const Function &f, const Launch &l) {
   return l.shared > f.shared ? INVALID_VALUE : OK;
 }
 
+/* Its kernels register themselves; the library stays. A name is used once: the linker would take a
+ * second file of that name for the first. */
+int load_library(const void *image) {
+  const fake_cubin *head = static_cast<const fake_cubin *>(image);
+  std::string path = "/tmp/fake_cubin.XXXXXX";
+  const int fd = mkstemp(&path[0]);
+  if (fd < 0) return OUT_OF_MEMORY;
+  const bool whole = write(fd, head + 1, head->bytes) == (ssize_t)head->bytes;
+  close(fd);
+  void *library = whole ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  unlink(path.c_str());
+  return library != nullptr ? OK : INVALID_IMAGE;
+}
+
 int run_kernel(const Launch &launch, const std::vector<uint64_t> &args) {
   const Outcome o = run(launch, args.data(), settings().rules);
   if (o.error != RAN) lose(o.error, o.text);
@@ -57,6 +75,9 @@ int fake_cuModuleLoadData(void **module, const void *image) {
   if (module == nullptr) return c.done(INVALID_VALUE);
   if (image == nullptr) return c.done(INVALID_IMAGE);
   std::lock_guard<std::mutex> held(lock());
+  if (strncmp(static_cast<const char *>(image), FAKE_CUBIN, sizeof FAKE_CUBIN - 1) == 0 &&
+      load_library(image) != OK)
+    return c.done(INVALID_IMAGE);
   *module = *modules.insert(new Module).first;
   return OK;
 }

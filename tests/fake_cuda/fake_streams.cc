@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <set>
+#include <shared_mutex>
 #include "fake_driver.h"
 
 namespace fake {
@@ -27,6 +28,7 @@ Stream nobody; /* the stream without a handle */
 std::set<Stream *> streams;
 std::set<Graph *> graphs, execs;
 std::set<Event *> events;
+std::shared_mutex ending;       /* held by who destroys a stream, shared by who waits for all */
 thread_local Stream *recording; /* by this thread */
 
 template <class T>
@@ -89,6 +91,7 @@ int refuse_recording() {
 }
 
 int finish_all() {
+  std::shared_lock<std::shared_mutex> none_ends(ending);
   std::vector<Stream *> all = {&nobody};
   {
     std::lock_guard<std::mutex> held(lock());
@@ -125,6 +128,7 @@ int fake_cuStreamDestroy(void *stream) {
   Stream *s = static_cast<Stream *>(stream);
   if (recording == s) recording = nullptr;
   finish(s);
+  std::unique_lock<std::shared_mutex> ends(ending);
   drop(streams, s);
   return c.answer();
 }

@@ -38,6 +38,9 @@
 #define VT_GPU_FN [[maybe_unused]] static inline
 #define VT_UNROLL
 
+/* What kernels call that are compiled later, into libraries of their own (fake_nvrtc.cc). */
+#define VT_GPU_FOR_ALL __attribute__((visibility("default")))
+
 /* ---- vectors ---- */
 
 #define VT_GPU_VECTOR_2(name, T, bytes)            \
@@ -84,7 +87,7 @@ struct vt_gpu_now_t {
   unsigned char *shared;
 };
 /* Changed by every switch of threads. */
-extern __thread vt_gpu_now_t vt_gpu_now;
+extern VT_GPU_FOR_ALL __thread vt_gpu_now_t vt_gpu_now;
 #define threadIdx vt_gpu_now.thread
 #define blockIdx vt_gpu_now.block
 #define blockDim vt_gpu_now.threads
@@ -94,7 +97,7 @@ enum { warpSize = 32 };
 /* ---- kernels ---- */
 
 typedef void vt_gpu_call(const void *args);
-struct vt_gpu_entry {
+struct VT_GPU_FOR_ALL vt_gpu_entry {
   vt_gpu_entry(const char *name, size_t bytes, unsigned threads, vt_gpu_call *call);
   const char *name;
   size_t bytes;     /* of its struct */
@@ -129,12 +132,13 @@ enum vt_gpu_meeting {
   VT_GPU_MATCH
 };
 /* Returns how many threads of the block came with a value other than 0. */
-unsigned vt_gpu_block_meets(unsigned value);
+VT_GPU_FOR_ALL unsigned vt_gpu_block_meets(unsigned value);
 /* The lanes of the mask meet; each gives a value, and gets that of the lane `from` or, from those
  * that vote, a mask of the lanes whose value is not 0. */
-uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, unsigned from);
-unsigned vt_gpu_active(); /* lanes of the warp that have not ended */
-unsigned vt_gpu_lane();
+VT_GPU_FOR_ALL uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value,
+                                          unsigned from);
+VT_GPU_FOR_ALL unsigned vt_gpu_active(); /* lanes of the warp that have not ended */
+VT_GPU_FOR_ALL unsigned vt_gpu_lane();
 
 VT_GPU_FN void __syncthreads() { vt_gpu_block_meets(0); }
 VT_GPU_FN int __syncthreads_count(int p) { return (int)vt_gpu_block_meets(p != 0); }
@@ -197,9 +201,9 @@ VT_GPU_FN T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
 
 /* ---- copies that run ahead ---- */
 
-void vt_gpu_ahead(void *to, const void *from, unsigned bytes, bool there);
-void vt_gpu_ahead_close();
-void vt_gpu_ahead_wait(unsigned left);
+VT_GPU_FOR_ALL void vt_gpu_ahead(void *to, const void *from, unsigned bytes, bool there);
+VT_GPU_FOR_ALL void vt_gpu_ahead_close();
+VT_GPU_FOR_ALL void vt_gpu_ahead_wait(unsigned left);
 
 VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
   vt_gpu_ahead(to, from, 16, there);
@@ -214,4 +218,27 @@ VT_GPU_FN void vt_ahead_wait() {
 }
 
 #include "gpu_emulated_numbers.h"
+
+/* ---- products of a warp ---- */
+
+/* What each lane brings lies where all of its warp can look until they meet again. */
+VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  struct brought {
+    uint32_t a[4], b[2];
+  };
+  static thread_local brought all[32][32];
+  brought *warp = all[threadIdx.x / 32];
+  const unsigned lane = vt_gpu_lane();
+  memcpy(warp[lane].a, a, sizeof a);
+  memcpy(warp[lane].b, b, sizeof b);
+  __syncwarp();
+  for (unsigned q = 0; q < 4; q++)
+    for (unsigned t = 0; t < 4; t++)
+      for (unsigned half = 0; half < 2; half++) {
+        const uint32_t x = warp[(lane & ~3u) + t].a[2 * half + q / 2];
+        const uint32_t w = warp[4 * (lane % 4 * 2 + q % 2) + t].b[half];
+        c[q] = __dp4a((int)x, (int)w, c[q]);
+      }
+  __syncwarp();
+}
 #endif

@@ -24,11 +24,12 @@ struct Where {
 }  // namespace
 
 extern "C" {
-void __ubsan_handle_type_mismatch_v1(void *record, uintptr_t address);
-void __ubsan_handle_out_of_bounds(void *record, uintptr_t index);
-void __ubsan_handle_shift_out_of_bounds(void *record, uintptr_t left, uintptr_t right);
-void __ubsan_handle_float_cast_overflow(void *record, uintptr_t from);
-void __ubsan_handle_divrem_overflow(void *record, uintptr_t left, uintptr_t right);
+VT_GPU_FOR_ALL void __ubsan_handle_type_mismatch_v1(void *record, uintptr_t address);
+VT_GPU_FOR_ALL void __ubsan_handle_out_of_bounds(void *record, uintptr_t index);
+VT_GPU_FOR_ALL void __ubsan_handle_shift_out_of_bounds(void *record, uintptr_t left,
+                                                       uintptr_t right);
+VT_GPU_FOR_ALL void __ubsan_handle_float_cast_overflow(void *record, uintptr_t from);
+VT_GPU_FOR_ALL void __ubsan_handle_divrem_overflow(void *record, uintptr_t left, uintptr_t right);
 
 void __ubsan_handle_type_mismatch_v1(void *record, uintptr_t) {
   stop_at(fake::MISALIGNED, record, "an access that is not aligned");

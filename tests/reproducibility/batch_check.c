@@ -38,8 +38,8 @@ static int is_batch(const batch *b, batch_run *whole) {
   return yes;
 }
 
-static void check_size(const batch *b, int64_t n, batch_run *whole, batch_run *alone,
-                       const vt_options *how) {
+/* Rows of `whole` are by now known to be the rows run alone. */
+static void check_size(const batch *b, int64_t n, batch_run *whole, const vt_options *how) {
   batch_run r;
   vt_diag d = {0};
   char what[96];
@@ -47,31 +47,28 @@ static void check_size(const batch *b, int64_t n, batch_run *whole, batch_run *a
   for (int64_t i = 0; r.p != NULL && d.code == VT_OK && i < n; i++) {
     snprintf(what, sizeof what, "row %lld of %lld is another when it is run alone", (long long)i,
              (long long)n);
-    if (!batch_row_same(&r, i, &alone[i], 0)) complain(b, what, NULL);
+    if (!batch_row_same(&r, i, whole, i)) complain(b, what, NULL);
   }
   batch_run_done(&r);
 }
 
-/* Every row alone; 1 when all could be run. */
-static int run_rows(const batch *b, batch_run *whole, batch_run *alone, const vt_options *how) {
-  int ran = 1;
-  for (int64_t i = 0; i < BATCH_ROWS && ran; i++) {
-    vt_diag d = {0};
-    ran = batch_run_start(b, 1, &whole->in, i, how, &alone[i], &d) == VT_OK;
-    if (!ran) complain(b, "a row alone fails", &d);
-  }
+/* Row i alone, which is the reference's; 1 when it could be run. One program at a time: those of a
+ * large model would not all fit. */
+static int check_row(const batch *b, int64_t i, batch_run *whole, const vt_options *how) {
+  batch_run alone;
+  vt_diag d = {0};
+  const int ran = batch_run_start(b, 1, &whole->in, i, how, &alone, &d) == VT_OK;
+  if (!ran) complain(b, "a row alone fails", &d);
+  if (ran && !batch_row_same(whole, i, &alone, 0))
+    complain(b, "a row is not the reference's", NULL);
+  batch_run_done(&alone);
   return ran;
 }
 
 static void check_batch(const batch *b, batch_run *whole, const vt_options *how) {
-  batch_run alone[BATCH_ROWS] = {{0}};
-  if (run_rows(b, whole, alone, how)) {
-    for (int64_t i = 0; i < BATCH_ROWS; i++)
-      if (!batch_row_same(whole, i, &alone[i], 0))
-        complain(b, "a row is not the reference's", NULL);
-    for (int i = 0; i < SIZES; i++) check_size(b, sizes[i], whole, alone, how);
-  }
-  for (int64_t i = 0; i < BATCH_ROWS; i++) batch_run_done(&alone[i]);
+  int ran = 1;
+  for (int64_t i = 0; i < BATCH_ROWS && ran; i++) ran = check_row(b, i, whole, how);
+  for (int i = 0; i < SIZES && ran; i++) check_size(b, sizes[i], whole, how);
 }
 
 /* 1 when it is a batch; then it was checked. */

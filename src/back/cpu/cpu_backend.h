@@ -63,10 +63,6 @@ void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context
 uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost);
 /* The first of the items of job j of n: those of job j end where those of job j + 1 begin. */
 int64_t vt_cpu_first(int64_t items, uint64_t n, uint64_t j);
-/* `work` from byte `at` on; a step that asked for no scratch has NULL, and NULL it stays. */
-static inline char *vt_cpu_room(void *work, uint64_t at) {
-  return work == NULL ? NULL : (char *)work + at;
-}
 
 /* ---- handlers ---- */
 
@@ -77,7 +73,8 @@ struct vt_cpu_call {
   const vt_view *in, *out;
   uint32_t n_in, n_out;
   const void *attrs;
-  void *work;           /* what `work` asked for, 64-byte aligned; what it holds is anything */
+  void *work;           /* what `work` asked for, 64-byte aligned; what it holds is anything. Never
+                           NULL in a run: it may have no bytes */
   void *kept;           /* what `keep` asked for, its first VT_CPU_LINE bytes 0 when the program is
                            built; NULL where memory is short: it may only save time */
   vt_cpu_chain *tail;   /* pointwise steps on the result, see below; NULL: none */

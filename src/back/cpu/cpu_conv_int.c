@@ -134,6 +134,6 @@ vt_status vt_cpu_run_conv_int(vt_cpu_call *c) {
   if (dense > 0 && stale) bring_together(c, &v);
   if (panels != NULL && stale) vt_cpu_int_rows_pack(c->team, &all, panels);
   all.packed_rows = panels;
-  vt_cpu_int_run(c->team, &all, vt_cpu_room(c->work, dense));
+  vt_cpu_int_run(c->team, &all, (char *)c->work + dense);
   return VT_OK;
 }

@@ -334,8 +334,8 @@ static void work_job(void *context, uint64_t job) {
   const sizes *s = &c->s;
   const int64_t pieces = c->p->n * s->cuts_m * s->cuts_n;
   piece w = {.s = s, .tail = c->p->tail};
-  w.a = vt_cpu_room(c->work, job * (s->bytes_a + s->bytes_b + s->bytes_level));
-  w.b = vt_cpu_room(w.a, s->bytes_a);
+  w.a = c->work + job * (s->bytes_a + s->bytes_b + s->bytes_level);
+  w.b = w.a + s->bytes_a;
   for (int64_t l = 0; l + 1 < s->levels; l++)
     w.level[l] = w.b + s->bytes_b + s->bytes_level / (uint64_t)(s->levels - 1) * (uint64_t)l;
   for (;;) {

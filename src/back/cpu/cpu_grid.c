@@ -161,7 +161,8 @@ vt_cpu_places vt_cpu_places_at(const vt_cpu_axis axis[VT_CPU_AXES], const int64_
     at += length[2] - p.place[2];
   }
   p.skipped = at - from;
-  p.n = at < end ? axis[2].places - p.place[2] : 0;
+  if (at >= end) return p; /* n is 0 */
+  p.n = axis[2].places - p.place[2];
   if (p.n > end - at) p.n = end - at;
   return p;
 }

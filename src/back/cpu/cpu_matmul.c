@@ -272,7 +272,7 @@ static void masked_job(void *context, uint64_t job) {
   const masked_run *run = context;
   const int64_t m = run->p.m, rows = run->p.products * m;
   const int64_t end = vt_cpu_first(rows, run->jobs, job + 1);
-  char *turned = vt_cpu_room(run->work, job * turned_bytes(&run->p));
+  char *turned = run->work + job * turned_bytes(&run->p);
   for (int64_t r = vt_cpu_first(rows, run->jobs, job), next; r < end; r = next) {
     const int64_t i = r / m;
     next = (i + 1) * m < end ? (i + 1) * m : end;

@@ -223,6 +223,9 @@ vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which) {
 
 enum { MOST_SEALS = 8 }; /* operands beyond them are never kept */
 
+/* Where scratch of no bytes lies: NULL is no place from which to count, not even by 0. */
+static _Alignas(VT_CPU_LINE) char nowhere[VT_CPU_LINE];
+
 static void note_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cpu_call *c) {
   if (p->error.status != VT_OK) return; /* from inside a body */
   p->error.status = (int32_t)s;
@@ -253,7 +256,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
                       .body = body,
                       .runner = r,
                       .leaves = at->leaves};
-  if (s->work_bytes > 0) call.work = r->base[s->work_arena] + s->work_offset;
+  call.work = s->work_bytes > 0 ? r->base[s->work_arena] + s->work_offset : nowhere;
   const vt_status status = h->run(&call);
   if (status != VT_OK) note_error(r->p, status, at->number, &call);
   for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)

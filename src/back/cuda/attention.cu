@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention.cu - attention of many queries, whole. A block has some queries of one head on chip and
-// passes over the keys twice, a tile of them at a time: for the greatest score; then for the weights,
-// their sum and their products with v. Scores are computed twice and never leave the chip.
+// passes over the keys twice, a tile of them at a time: for the greatest score; then for the
+// weights, their sum and their products with v. Scores are computed twice and never leave the chip.
 #include "gpu_attend.cuh"
 
 enum {
@@ -15,19 +15,19 @@ enum {
 
 // ---- tiles ----
 
-// Rows of `columns` numbers into rows of D, with +0 after them, and whole rows of +0 after the n that
-// there are. Rows lie D + 4 apart, so that neighbours are in different banks.
+// Rows of `columns` numbers into rows of D, with +0 after them, and whole rows of +0 after the n
+// that there are. Rows lie D + 4 apart, so that neighbours are in different banks.
 template <int D, int ROWS>
 VT_GPU_FN void take_tile(float *to, const float *from, int64_t row, int64_t step, int64_t n,
                          int64_t columns, bool wide) {
   if (wide) {
-    for (int i = threadIdx.x; i < ROWS * D / 4; i += THREADS) {
+    _Pragma("unroll 4") for (int i = threadIdx.x; i < ROWS * D / 4; i += THREADS) {
       const int r = i / (D / 4), c = i % (D / 4) * 4;
       const bool there = r < n && c < columns;
       vt_ahead_16(to + r * (D + 4) + c, there ? from + (r * row + c) : from, there);
     }
   } else {
-    for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
+    _Pragma("unroll 1") for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
       const int r = i / D, c = i % D;
       const bool there = r < n && c < columns;
       vt_ahead_4(to + r * (D + 4) + c, there ? from + (r * row + c * step) : from, there);
@@ -43,9 +43,8 @@ template <int D, int R>
 VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int j = 0; j < KEYS; j++) s[i][j] = 0.0f;
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int j = 0; j < KEYS; j++) s[i][j] = 0.0f;
   _Pragma("unroll 2") for (int c = 0; c < D; c += 4) {
     float4 b[KEYS];
     VT_UNROLL
@@ -64,13 +63,13 @@ VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]
     }
   }
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] + 0.0f;
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] + 0.0f;
 }
 
 // One key of a few rows and columns; CAREFUL leaves out what is absent.
-template <bool CAREFUL, int C> VT_GPU_FN void weigh_values(float e, const float (&v)[C], float (&p)[C]) {
+template <bool CAREFUL, int C>
+VT_GPU_FN void weigh_values(float e, const float (&v)[C], float (&p)[C]) {
   if (CAREFUL && attend_is_absent(e)) return;
   VT_UNROLL
   for (int c = 0; c < C; c++) fuse(p[c], e, v[c]);
@@ -85,12 +84,11 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
   _Pragma("unroll 2") for (int j = 0; j < TILE; j += 4) {
     float w[4][C];
     VT_UNROLL
-    for (int u = 0; u < 4; u++)
-      VT_UNROLL
-      for (int c = 0; c < C; c += 4) {
-        const float4 f = *(const float4 *)(v + (j + u) * (D + 4) + 4 * x + ACROSS * c);
-        w[u][c] = f.x, w[u][c + 1] = f.y, w[u][c + 2] = f.z, w[u][c + 3] = f.w;
-      }
+    for (int u = 0; u < 4; u++) VT_UNROLL
+    for (int c = 0; c < C; c += 4) {
+      const float4 f = *(const float4 *)(v + (j + u) * (D + 4) + 4 * x + ACROSS * c);
+      w[u][c] = f.x, w[u][c + 1] = f.y, w[u][c + 2] = f.z, w[u][c + 3] = f.w;
+    }
     VT_UNROLL
     for (int i = 0; i < R; i++) {
       const float4 f = *(const float4 *)(e + (y + DOWN * i) * WEIGHTS + j);
@@ -104,18 +102,24 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
 
 // ---- a block of queries ----
 
-template <int D, int R> struct attend_room { // on chip
+struct attend_block {
+  int64_t pair, b, h, first;  // queries from `first` on
+  const float *k, *v;
+  int from, to;                // keys that any row sees, from a whole tile on
+  int common_from, common_to;  // those that all rows see
+};
+
+template <int D, int R>
+struct attend_room {  // on chip
   enum { ROWS = DOWN * R };
   float q[ROWS * (D + 4)], stage[2][TILE * (D + 4)], e[ROWS * WEIGHTS];
   int lo[ROWS], hi[ROWS];
+  float most[ROWS];  // scores
+  attend_block block;
+  float even[R][THREADS];  // a lane of S of each thread's rows; registers have the other
 };
-
-struct attend_block {
-  int64_t pair, b, h, first; // queries from `first` on
-  const float *k, *v;
-  int from, to;           // keys that any row sees, from a whole tile on
-  int common_from, common_to; // those that all rows see
-};
+static_assert(sizeof(attend_room<64, 8>) == VT_ATTEND_64_ROOM, "what a launch asks for");
+static_assert(sizeof(attend_room<128, 4>) == VT_ATTEND_128_ROOM, "what a launch asks for");
 
 // Rows after the last one see what that sees; nothing is made of them.
 template <int D, int R>
@@ -133,8 +137,26 @@ VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, 
     if (hi > 0) t.from = min(t.from, lo), t.to = max(t.to, hi);
     t.common_from = max(t.common_from, lo), t.common_to = min(t.common_to, hi);
   }
-  t.from = t.from / TILE * TILE;
+  t.from = t.to == 0 ? 0 : t.from / TILE * TILE;
   if (a.mask.data != nullptr) t.common_to = 0;
+}
+
+// The last queries first: where they see what is before them, they have the most to do. What all
+// threads know alike is on chip too, so that registers are left for what they do not.
+template <int D, int R>
+VT_GPU_FN void begin(const vt_gpu_attention &a, attend_room<D, R> *room) {
+  enum { ROWS = DOWN * R };
+  const int64_t tiles = attend_parts(a.queries, ROWS), number = blockIdx.x / a.pairs;
+  attend_block t;
+  t.pair = blockIdx.x - number * a.pairs;
+  t.b = t.pair / a.heads, t.h = t.pair - t.b * a.heads, t.first = (tiles - 1 - number) * ROWS;
+  const int64_t group = t.h / (a.heads / a.groups);
+  t.k = attend_row<float>(a.k, t.b, group, 0), t.v = attend_row<float>(a.v, t.b, group, 0);
+  take_tile<D, ROWS>(room->q, attend_row<float>(a.q, t.b, t.h, t.first), a.q.step[2], a.q.step[3],
+                     a.queries - t.first, a.depth, a.wide[0]);
+  look_at_rows<D, R>(a, room, t);
+  if (threadIdx.x == 0) room->block = t;
+  __syncthreads();
 }
 
 // Which of a thread's scores of a tile are of keys that are seen: bit KEYS*i + j.
@@ -160,13 +182,12 @@ VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_room<D, 
 
 // Scores from products, those of absent keys being anything.
 template <int R>
-VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int tile,
-                          uint32_t seen, float (&s)[R][KEYS]) {
+VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int tile, uint32_t seen,
+                          float (&s)[R][KEYS]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] * a.scale;
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] * a.scale;
   if (a.bias.data == nullptr) return;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
@@ -179,7 +200,8 @@ VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int 
   }
 }
 
-template <int D> VT_GPU_FN void take_keys(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
+template <int D>
+VT_GPU_FN void take_keys(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
   take_tile<D, TILE>(to, t.k + tile * a.k.step[2], a.k.step[2], a.k.step[3], a.keys - tile, a.depth,
                      a.wide[1]);
 }
@@ -193,8 +215,9 @@ VT_GPU_FN void take_values(const vt_gpu_attention &a, const attend_block &t, int
 // stage[now], which it returns.
 template <int D, int R>
 VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
-                            const attend_block &t, float (&m)[R]) {
+                            const attend_block &t) {
   int now = 0;
+  float m[R];
   VT_UNROLL
   for (int i = 0; i < R; i++) m[i] = attend_lowest();
   take_keys<D>(a, t, t.from, room->stage[0]);
@@ -207,52 +230,77 @@ VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
     const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
     score_tile<R>(a, t, tile, seen, s);
     VT_UNROLL
-    for (int i = 0; i < R; i++)
-      VT_UNROLL
-      for (int j = 0; j < KEYS; j++)
-        m[i] = seen >> (KEYS * i + j) & 1 ? attend_greater(m[i], s[i][j]) : m[i];
+    for (int i = 0; i < R; i++) VT_UNROLL
+    for (int j = 0; j < KEYS; j++)
+      m[i] = seen >> (KEYS * i + j) & 1 ? attend_greater(m[i], s[i][j]) : m[i];
     now ^= 1;
   }
   VT_UNROLL
-  for (int i = 0; i < R; i++) m[i] = attend_join_most<ACROSS / 2>(m[i]);
+  for (int i = 0; i < R; i++) {
+    const float most = attend_join_most<ACROSS / 2>(m[i]);
+    if (threadIdx.x % ACROSS == 0) room->most[threadIdx.x / ACROSS + DOWN * i] = most;
+  }
   return now;
 }
 
-// The weights of a tile, and their sums in lanes x and x + 16 of each row.
-template <int R>
-VT_GPU_FN void weigh_tile(float *e, uint32_t seen, const float (&s)[R][KEYS], const float (&m)[R],
-                          float (&sum)[R][2]) {
-  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
-  VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int j = 0; j < KEYS; j++) {
-      const float w = attend_exp(s[i][j] - m[i]);
-      const float weight = seen >> (KEYS * i + j) & 1 ? w : attend_absent();
-      sum[i][j % 2] = sum[i][j % 2] + weight;
-      e[(y + DOWN * i) * WEIGHTS + x + ACROSS * j] = weight;
-    }
+// The arguments that the short way left open, in place of weights: bit KEYS*i + j.
+VT_GPU_FN void settle_weights(float *e, uint32_t open) {
+  while (open != 0) {
+    const int bit = __ffs((int)open) - 1;
+    float *at = e + DOWN * (bit / KEYS) * WEIGHTS + ACROSS * (bit % KEYS);
+    *at = vt_s_narrow(vt_core_exp(vt_s_widen(*at)));
+    open &= open - 1;
+  }
 }
 
-// What a pass leaves of a row's sums: of the one chunk there is in sum[i][0], or of each in memory.
-template <int R>
-VT_GPU_FN void end_chunk(const vt_gpu_attention &a, const attend_block &t, int chunk,
-                         float (&sum)[R][2]) {
+// The weights of a tile, and their sums in lanes x and x + 16 of each row.
+template <int D, int R>
+VT_GPU_FN void weigh_tile(attend_room<D, R> *room, uint32_t seen, const float (&s)[R][KEYS],
+                          float (&odd)[R]) {
+  const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+  float *e = room->e + y * WEIGHTS + x;
+  uint32_t open = 0;
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    const float m = room->most[y + DOWN * i];
+    VT_UNROLL
+    for (int j = 0; j < KEYS; j++) {
+      const uint32_t bit = 1u << (KEYS * i + j);
+      const float z = s[i][j] - m;
+      const vt_short w = vt_short_exp(z);
+      e[DOWN * i * WEIGHTS + ACROSS * j] = (seen & bit) == 0 ? attend_absent() : w.sure ? w.y : z;
+      open |= ~w.sure & seen & bit;
+    }
+  }
+  settle_weights(e, open);
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    const float *of_row = e + DOWN * i * WEIGHTS;
+    const float even = room->even[i][threadIdx.x] + of_row[0];
+    odd[i] = (odd[i] + of_row[ACROSS]) + of_row[3 * ACROSS];
+    room->even[i][threadIdx.x] = even + of_row[2 * ACROSS];
+  }
+}
+
+// A chunk is over: its sum is all there is, or is kept in memory.
+template <int D, int R>
+VT_GPU_FN void end_chunk(const vt_gpu_attention &a, attend_room<D, R> *room, const attend_block &t,
+                         int chunk, float (&sum)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
     const int64_t query = t.first + y + DOWN * i;
-    const float s = attend_join<ACROSS / 2>(sum[i][0] + sum[i][1]);
-    sum[i][0] = s, sum[i][1] = 0.0f;
-    if (a.sums_stride == 1) continue;
-    if (x == 0 && query < a.queries) a.sums[(t.pair * a.queries + query) * a.sums_stride + chunk] = s;
-    sum[i][0] = 0.0f;
+    const float s = attend_join<ACROSS / 2>(room->even[i][threadIdx.x] + sum[i]);
+    room->even[i][threadIdx.x] = 0.0f;
+    sum[i] = a.sums_stride == 1 ? s : 0.0f;
+    if (a.sums_stride > 1 && x == 0 && query < a.queries)
+      a.sums[(t.pair * a.queries + query) * a.sums_stride + chunk] = s;
   }
 }
 
 // S of the chunks that were ended; the others are +0.
 template <int R>
-VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float (&sum)[R][2]) {
+VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float (&sum)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   const int from = t.from / VT_ATTEND_CHUNK, to = (t.to + VT_ATTEND_CHUNK - 1) / VT_ATTEND_CHUNK;
   if (a.sums_stride == 1) return;
@@ -266,14 +314,14 @@ VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float 
       if (c >= from) s[0] = s[0] + of_row[c];
       if (c + ACROSS >= from && c + ACROSS < to) s[1] = s[1] + of_row[c + ACROSS];
     }
-    sum[i][0] = attend_join<ACROSS / 2>(s[0] + s[1]);
+    sum[i] = attend_join<ACROSS / 2>(s[0] + s[1]);
   }
 }
 
 // ---- levels of T above the first: in memory, as they are touched once in 2,048 keys ----
 
 // Adds to level 1 and what follows from that; `group` counts groups of 8 blocks.
-static __device__ __noinline__ void carry_up(float *at, int64_t apart, int levels, int group, float x) {
+VT_GPU_FN void carry_up(float *at, int64_t apart, int levels, int group, float x) {
   for (int i = 1; i < levels; i++, at += apart, group /= VT_ATTEND_GROUP) {
     const float sum = *at + x;
     const bool whole = group % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1 && i + 1 < levels;
@@ -282,18 +330,20 @@ static __device__ __noinline__ void carry_up(float *at, int64_t apart, int level
     x = sum;
   }
 }
-static __device__ __noinline__ float end_levels(const float *at, int64_t apart, int levels, float x) {
+VT_GPU_FN float end_levels(const float *at, int64_t apart, int levels, float x) {
   for (int i = 1; i < levels; i++, at += apart) x = *at + x;
   return x;
 }
 
-template <int C> VT_GPU_FN int column_of(int c) {
+template <int C>
+VT_GPU_FN int column_of(int c) {
   return 4 * (int)(threadIdx.x % ACROSS) + c / 4 * 64 + c % 4;
 }
 
 enum { LEVELS_CLEAR, LEVELS_CARRY, LEVELS_END };
 template <int WHAT, int R, int C>
-VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, int group, float (&sum)[R][C]) {
+VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, int group,
+                            float (&sum)[R][C]) {
   const int64_t apart = a.pairs * a.queries * a.width;
   if (a.levels == 1) return;
   VT_UNROLL
@@ -306,7 +356,8 @@ VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, in
       float *at = a.upper + (t.pair * a.queries + query) * a.width + column;
       if (WHAT == LEVELS_CLEAR)
         for (int l = 1; l < a.levels; l++) at[(l - 1) * apart] = 0.0f;
-      if (WHAT == LEVELS_CARRY) carry_up(at, apart, (int)a.levels, group, sum[i][c]), sum[i][c] = 0.0f;
+      if (WHAT == LEVELS_CARRY)
+        carry_up(at, apart, (int)a.levels, group, sum[i][c]), sum[i][c] = 0.0f;
       if (WHAT == LEVELS_END) sum[i][c] = end_levels(at, apart, (int)a.levels, sum[i][c]);
     }
   }
@@ -314,12 +365,11 @@ VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, in
 
 // A block of keys is over: its products join their group.
 template <int R, int C>
-VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int block, float (&p)[R][C],
-                         float (&sum)[R][C]) {
+VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int block,
+                         float (&p)[R][C], float (&sum)[R][C]) {
   VT_UNROLL
-  for (int i = 0; i < R; i++)
-    VT_UNROLL
-    for (int c = 0; c < C; c++) sum[i][c] = sum[i][c] + p[i][c], p[i][c] = 0.0f;
+  for (int i = 0; i < R; i++) VT_UNROLL
+  for (int c = 0; c < C; c++) sum[i][c] = sum[i][c] + p[i][c], p[i][c] = 0.0f;
   if (block % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1)
     upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
 }
@@ -327,13 +377,13 @@ VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int b
 // The second pass: from the weights to their sums and their products with v.
 template <int D, int R>
 VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *room,
-                               const attend_block &t, const float (&m)[R], int now,
-                               float (&total)[R][2], float (&sum)[R][D / ACROSS]) {
+                               const attend_block &t, int now, float (&total)[R],
+                               float (&sum)[R][D / ACROSS]) {
   enum { C = D / ACROSS };
   float p[R][C];
   VT_UNROLL
   for (int i = 0; i < R; i++) {
-    total[i][0] = total[i][1] = 0.0f;
+    total[i] = room->even[i][threadIdx.x] = 0.0f;
     VT_UNROLL
     for (int c = 0; c < C; c++) p[i][c] = sum[i][c] = 0.0f;
   }
@@ -348,8 +398,9 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *roo
     multiply_keys<D, R>(room->q, room->stage[now], s);
     const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
     score_tile<R>(a, t, tile, seen, s);
-    weigh_tile<R>(room->e, seen, s, m, total);
-    if (last || next % VT_ATTEND_CHUNK == 0) end_chunk<R>(a, t, tile / VT_ATTEND_CHUNK, total);
+    weigh_tile<D, R>(room, seen, s, total);
+    if (last || next % VT_ATTEND_CHUNK == 0)
+      end_chunk<D, R>(a, room, t, tile / VT_ATTEND_CHUNK, total);
     vt_ahead_wait<0>();
     __syncthreads();
     if (!last) take_keys<D>(a, t, next, room->stage[now]);
@@ -365,7 +416,7 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *roo
 
 // The sum of a row that sees nothing is 0, and only its.
 template <int R, int C>
-VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const float (&total)[R][2],
+VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const float (&total)[R],
                     const float (&sum)[R][C]) {
   VT_UNROLL
   for (int i = 0; i < R; i++) {
@@ -373,7 +424,7 @@ VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const floa
     if (query >= a.queries) continue;
     float *out = (float *)attend_row<float>(a.out, t.b, t.h, query), y[C];
     VT_UNROLL
-    for (int c = 0; c < C; c++) y[c] = total[i][0] == 0.0f ? 0.0f : sum[i][c] / total[i][0];
+    for (int c = 0; c < C; c++) y[c] = total[i] == 0.0f ? 0.0f : sum[i][c] / total[i];
     VT_UNROLL
     for (int c = 0; c < C; c += 4) {
       const int column = column_of<C>(c);
@@ -388,23 +439,15 @@ VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const floa
   }
 }
 
-// The last queries first: where they see what is before them, they have the most to do.
-template <int D, int R> VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
+template <int D, int R>
+VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
   enum { ROWS = DOWN * R, C = D / ACROSS };
   attend_room<D, R> *room = vt_shared<attend_room<D, R>>();
-  const int64_t tiles = attend_parts(a.queries, ROWS), number = blockIdx.x / a.pairs;
-  attend_block t;
-  float m[R], total[R][2], sum[R][C];
-  t.pair = blockIdx.x - number * a.pairs;
-  t.b = t.pair / a.heads, t.h = t.pair - t.b * a.heads, t.first = (tiles - 1 - number) * ROWS;
-  const int64_t group = t.h / (a.heads / a.groups);
-  t.k = attend_row<float>(a.k, t.b, group, 0), t.v = attend_row<float>(a.v, t.b, group, 0);
-  take_tile<D, ROWS>(room->q, attend_row<float>(a.q, t.b, t.h, t.first), a.q.step[2], a.q.step[3],
-                     a.queries - t.first, a.depth, a.wide[0]);
-  look_at_rows<D, R>(a, room, t);
-  if (t.to == 0) t.from = 0;
-  const int now = pass_for_most<D, R>(a, room, t, m);
-  pass_for_values<D, R>(a, room, t, m, now, total, sum);
+  const attend_block &t = room->block;
+  float total[R], sum[R][C];
+  begin<D, R>(a, room);
+  const int now = pass_for_most<D, R>(a, room, t);
+  pass_for_values<D, R>(a, room, t, now, total, sum);
   end_sums<R>(a, t, total);
   give<R, C>(a, t, total, sum);
   vt_ahead_wait<0>();

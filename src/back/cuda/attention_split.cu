@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention_split.cu - attention of few queries, or of heads too wide for attention.cu: scores are
-// kept in memory. A block has some rows and 256 keys, so that the keys of one row are shared by many
-// blocks:
+// kept in memory. A block has some rows and 256 keys, so that the keys of one row are shared by
+// many blocks:
 //   attend_scores   scores, and the greatest of them; attend_deep where D has levels
 //   attend_values   weights, and the chains of their products with v
 //   attend_results  S of the weights, T of the products, the quotient
 #include "gpu_attend.cuh"
 
 enum {
-  BLOCK = VT_ATTEND_BLOCK, // keys, and threads
+  BLOCK = VT_ATTEND_BLOCK,  // keys, and threads
   ROWS = VT_ATTEND_ROWS,
-  DEPTH = 32,              // of q and k that is on chip at once
-  STEP = DEPTH + 4,        // floats from a row of it to the next
-  WIDTH = 64,              // of v, likewise
-  PIECE = 64,              // keys of v that arrive together
+  DEPTH = 32,        // of q and k that is on chip at once
+  STEP = DEPTH + 4,  // floats from a row of it to the next
+  WIDTH = 64,        // of v, likewise
+  PIECE = 64,        // keys of v that arrive together
   WEIGHTS = BLOCK + 4,
   WARPS = BLOCK / 32,
-  RESULTS = 128            // threads that make the result of a row
+  RESULTS = 128  // threads that make the result of a row
 };
 
 // ---- rows ----
 
-struct attend_unit { // on chip
+struct attend_unit {  // on chip
   attend_range seen[ROWS];
   int64_t head[ROWS], query[ROWS];
 };
 
 struct attend_place {
-  int64_t b, group, slot, rows; // its rows are in scratch from `slot` on
-  int64_t from, to;             // keys that any of them sees
+  int64_t b, group, slot, rows;  // its rows are in scratch from `slot` on
+  int64_t from, to;              // keys that any of them sees
 };
 
 // Row r of unit u: rows of a key head count (head, query).
@@ -79,9 +79,10 @@ VT_GPU_FN bool sees(const vt_gpu_attention &a, const attend_place &p, const atte
 // ---- scores ----
 
 struct scores_room {
-  attend_unit unit;
   float k[BLOCK * STEP], q[ROWS * STEP], most[ROWS][WARPS];
+  attend_unit unit;
 };
+static_assert(sizeof(scores_room) == VT_ATTEND_SCORES_ROOM, "what a launch asks for");
 
 // Columns from `column` on of q and of the keys of this block.
 VT_GPU_FN void take_columns(const vt_gpu_attention &a, const attend_place &p, scores_room *room,
@@ -162,29 +163,30 @@ VT_GPU_FN float product_of(const vt_gpu_attention &a, const attend_place &p, con
                        attend_row<float>(a.k, p.b, p.group, key), a.k.step[3], a.depth);
 }
 
-template <bool DEEP> VT_GPU_FN void scores(const vt_gpu_attention &a) {
-  __shared__ __align__(16) scores_room room;
+template <bool DEEP>
+VT_GPU_FN void scores(const vt_gpu_attention &a) {
+  scores_room *room = vt_shared<scores_room>();
   const int64_t first = (int64_t)blockIdx.x * BLOCK, key = first + threadIdx.x;
-  const attend_place p = take_unit(a, &room.unit);
+  const attend_place p = take_unit(a, &room->unit);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float sum[ROWS] = {0};
   if (is_unseen(p, first)) return;
-  if (!DEEP) multiply_shallow(a, p, &room, first, sum);
+  if (!DEEP) multiply_shallow(a, p, room, first, sum);
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) {
     if (r >= p.rows) break;
-    const bool seen = sees(a, p, &room.unit, r, key);
-    const float d = product_of<DEEP>(a, p, &room.unit, r, key, sum[r]);
-    const float *bias = attend_row<float>(a.bias, p.b, room.unit.head[r], room.unit.query[r]);
+    const bool seen = sees(a, p, &room->unit, r, key);
+    const float d = product_of<DEEP>(a, p, &room->unit, r, key, sum[r]);
+    const float *bias = attend_row<float>(a.bias, p.b, room->unit.head[r], room->unit.query[r]);
     const float s = seen ? attend_score(a, d, a.bias.data == nullptr ? nullptr : bias, key) : 0.0f;
     if (seen) a.scores[(p.slot + r) * a.stride + key] = s;
     const float m = attend_join_most<16>(seen ? s : attend_lowest());
-    if (lane == 0) room.most[r][warp] = m;
+    if (lane == 0) room->most[r][warp] = m;
   }
   __syncthreads();
   if (threadIdx.x >= p.rows) return;
   float m = attend_lowest();
-  for (int w = 0; w < WARPS; w++) m = attend_greater(m, room.most[threadIdx.x][w]);
+  for (int w = 0; w < WARPS; w++) m = attend_greater(m, room->most[threadIdx.x][w]);
   a.most[(p.slot + threadIdx.x) * a.blocks + blockIdx.x] = m;
 }
 
@@ -197,6 +199,7 @@ struct values_room {
   float v[BLOCK * WIDTH], e[ROWS * WEIGHTS], most[ROWS];
   attend_unit unit;
 };
+static_assert(sizeof(values_room) == VT_ATTEND_VALUES_ROOM, "what a launch asks for");
 
 // The greatest score of each row: a warp has one of them.
 VT_GPU_FN void find_most(const vt_gpu_attention &a, const attend_place &p, values_room *room) {
@@ -211,12 +214,20 @@ VT_GPU_FN void find_most(const vt_gpu_attention &a, const attend_place &p, value
   if (lane == 0) room->most[r] = m;
 }
 
+static __device__ __noinline__ float exp_core(float x) {
+  return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
+}
+VT_GPU_FN float exp_of(float x) {
+  const vt_short y = vt_short_exp(x);
+  return y.sure ? y.y : exp_core(x);
+}
+
 VT_GPU_FN void weigh(const vt_gpu_attention &a, const attend_place &p, values_room *room,
                      int64_t key) {
   for (int r = 0; r < p.rows; r++) {
     float *s = a.scores + (p.slot + r) * a.stride + key;
     float e = attend_absent();
-    if (sees(a, p, &room->unit, r, key)) e = attend_exp(*s - room->most[r]);
+    if (sees(a, p, &room->unit, r, key)) e = exp_of(*s - room->most[r]);
     if (key < a.keys) *s = e;
     room->e[r * WEIGHTS + threadIdx.x] = e;
   }
@@ -245,7 +256,7 @@ VT_GPU_FN void take_piece(const vt_gpu_attention &a, const attend_place &p, valu
   vt_ahead_close();
 }
 
-enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE }; // rows, and rows of a thread
+enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };  // rows, and rows of a thread
 
 // Waits for a piece and goes on with the chains.
 template <int N>

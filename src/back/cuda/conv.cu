@@ -3,7 +3,8 @@
 #include "gpu_contract.cuh"
 #include "gpu_slide.cuh"
 
-template <class T, class I> VT_GPU_FN void conv_each(const vt_gpu_slide &a) {
+template <class T, class I>
+VT_GPU_FN void conv_each(const vt_gpu_slide &a) {
   const T *x = (const T *)a.x, *w = (const T *)a.w, *bias = (const T *)a.bias;
   const int64_t total = vt_slide_total(a);
   for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_apart()) {
@@ -26,14 +27,16 @@ VT_KERNEL_BESIDE(conv_huge_f32, vt_gpu_slide, 128, 4) { conv_each<float, int64_t
 VT_KERNEL_BESIDE(conv_huge_f64, vt_gpu_slide, 128, 4) { conv_each<double, int64_t>(a); }
 
 // Outputs that no tap of a transposed convolution meets are +0, and the bias.
-template <class T> VT_GPU_FN void conv_nothing(const vt_gpu_slide &a) {
+template <class T>
+VT_GPU_FN void conv_nothing(const vt_gpu_slide &a) {
   const T *bias = (const T *)a.bias;
   int64_t total = a.images * a.rows * a.groups;
   for (int k = 0; k < VT_GPU_AXES; k++) total *= a.axis[k].outputs;
   for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_apart()) {
     int64_t left = i, at = 0;
     VT_UNROLL
-    for (int k = VT_GPU_AXES - 1; k >= 0; k--) at += vt_slide_take(left, a.axis[k].outputs) * a.axis[k].y_one;
+    for (int k = VT_GPU_AXES - 1; k >= 0; k--)
+      at += vt_slide_take(left, a.axis[k].outputs) * a.axis[k].y_one;
     at += vt_slide_take(left, a.images) * a.y_image;
     const int64_t row = vt_slide_take(left, a.rows);
     ((T *)a.y)[at + row * a.y_row + left * a.y_group] =

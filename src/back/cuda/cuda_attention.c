@@ -110,23 +110,17 @@ static sizes sizes_of(const vt_cuda_call *c) {
 typedef struct tiles {
   uint32_t kernel;
   int64_t most; /* of depth and width */
-  uint32_t rows;
+  uint32_t rows, shared;
 } tiles;
-static const tiles kinds[] = {{VT_GPU_attend_64, 64, 64}, {VT_GPU_attend_128, 128, 32}};
-
-/* q, two tiles of k and v, the weights, and what each row sees. */
-static uint32_t shared_of(const tiles *t) {
-  const uint32_t row = ((uint32_t)t->most + 4) * sizeof(float);
-  const uint32_t weights = (VT_ATTEND_TILE + 4) * sizeof(float);
-  return (t->rows + 2 * VT_ATTEND_TILE) * row + t->rows * (weights + 2 * (uint32_t)sizeof(int32_t));
-}
+static const tiles kinds[] = {{VT_GPU_attend_64, 64, 64, VT_ATTEND_64_ROOM},
+                              {VT_GPU_attend_128, 128, 32, VT_ATTEND_128_ROOM}};
 
 /* NULL when the scores are kept in memory instead. */
 static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
   const int64_t most = vt_cuda_most(s->depth, s->width);
   const tiles *t = most <= kinds[0].most ? &kinds[0] : &kinds[1];
   if (most > t->most || s->queries < MANY || s->keys > VT_ATTEND_LONGEST) return NULL;
-  return shared_of(t) <= c->traits->shared ? t : NULL;
+  return t->shared <= c->traits->shared ? t : NULL;
 }
 
 static scratch scratch_of(const vt_cuda_call *c, const sizes *s) {
@@ -221,24 +215,17 @@ static vt_status run_tiles(vt_cuda_call *c, const sizes *s, const tiles *t) {
   vt_gpu_attention a = args_of(c, s);
   const int64_t blocks = vt_cuda_parts(s->queries, t->rows) * a.pairs;
   a.sums_stride = vt_cuda_most(s->chunks, 1);
-  return vt_cuda_launch(
-      c, t->kernel, (vt_cuda_grid){(uint32_t)blocks, 1, 1, VT_ATTEND_THREADS, shared_of(t)}, &a);
-}
-
-/* v of a block, weights, what each row is. */
-static uint32_t values_shared(void) {
-  const uint32_t v = VT_ATTEND_BLOCK * 64, e = VT_ATTEND_ROWS * (VT_ATTEND_BLOCK + 4);
-  return (v + e + VT_ATTEND_ROWS) * (uint32_t)sizeof(float) +
-         VT_ATTEND_ROWS * 4 * (uint32_t)sizeof(int64_t);
+  return vt_cuda_launch(c, t->kernel,
+                        (vt_cuda_grid){(uint32_t)blocks, 1, 1, VT_ATTEND_THREADS, t->shared}, &a);
 }
 
 static vt_status run_units(vt_cuda_call *c, const vt_gpu_attention *a, int64_t units) {
   const int deep = a->depth > VT_ATTEND_DEEP;
   const uint32_t keys = (uint32_t)a->blocks, rows = (uint32_t)units;
-  VT_TRY(vt_cuda_launch(c, deep ? VT_GPU_attend_deep : VT_GPU_attend_scores,
-                        (vt_cuda_grid){keys, rows, 1, VT_ATTEND_BLOCK, 0}, a));
-  VT_TRY(vt_cuda_launch(c, VT_GPU_attend_values,
-                        (vt_cuda_grid){keys, rows, 1, VT_ATTEND_BLOCK, values_shared()}, a));
+  const vt_cuda_grid first = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_SCORES_ROOM};
+  const vt_cuda_grid second = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_VALUES_ROOM};
+  VT_TRY(vt_cuda_launch(c, deep ? VT_GPU_attend_deep : VT_GPU_attend_scores, first, a));
+  VT_TRY(vt_cuda_launch(c, VT_GPU_attend_values, second, a));
   return vt_cuda_launch(c, VT_GPU_attend_results,
                         (vt_cuda_grid){rows * VT_ATTEND_ROWS, 1, 1, 128, 0}, a);
 }

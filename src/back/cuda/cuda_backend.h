@@ -12,10 +12,12 @@
  *   cuda_program.c   steps bound to their handlers once, run many times, recorded and replayed
  *   cuda_launch.c    what handlers issue
  *   cuda_copy.c      copies between tensors of one shape
- *   cuda_chain.c     pointwise steps, several of them as one where they can be compiled
+ *   cuda_chain.c     pointwise steps, several of them as one where they can be compiled:
+ *   cuda_fused.c     groups of them as kernels, whose texts are made by src/emit,
+ *   cuda_made.c      compiled while a program is built (cuda_nvrtc.c) and kept (cuda_cache.c)
  *
- * Handlers (handlers.def): which kernels do an op, and on what grid. They only issue work; nothing
- * in them waits, except where an op says so (`hosted`).
+ * Handlers (cuda_handlers.def): which kernels do an op, and on what grid. They only issue work;
+ * nothing in them waits, except where an op says so (`hosted`).
  *
  * Kernels (*.cu) are written over the words of gpu_words.cuh; what a kernel is given is one struct,
  * declared in a gpu_*.h that C and CUDA both read. */
@@ -24,6 +26,7 @@
 #include "volta/volta_backend.h"
 #include "cuda_driver.h"
 #include "gpu_fault.h"
+#include "vt_alloc.h"
 #include "vt_launches.h"
 
 typedef struct vt_cuda_card vt_cuda_card;
@@ -47,6 +50,9 @@ typedef struct vt_cuda_grid {
 /* Issues kernel number `kernel` with the struct that its row of kernels.def names. A grid with a
  * zero in it launches nothing. */
 vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args);
+/* The same for a function of a module that was compiled here. */
+vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid grid,
+                                  const void *args);
 /* Bytes of device memory set to a value, and copied from one place to another. */
 vt_status vt_cuda_fill(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
 vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
@@ -102,6 +108,8 @@ int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t of
 /* Memory of the host, zeroed; NULL when there is none. Freed with the size it was asked with. */
 void *vt_cuda_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size);
 void vt_cuda_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size);
+/* The host's memory for what takes a vt_alloc; as long as the host is there. */
+vt_alloc vt_cuda_alloc(const vt_bk_host *host);
 
 /* ---- handlers ---- */
 
@@ -125,7 +133,8 @@ typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
 typedef int vt_cuda_takes_fn(const vt_cuda_call *c);
 
-/* A row of handlers.def. What has NULL for `takes` takes all that the verifier lets through. */
+/* A row of cuda_handlers.def. What has NULL for `takes` takes all that the verifier lets through.
+ */
 typedef struct vt_cuda_handler {
   uint32_t op;
   vt_cuda_takes_fn *takes;
@@ -142,7 +151,7 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
   vt_cuda_takes_fn vt_cuda_takes_##takes;     \
   vt_cuda_bytes_fn vt_cuda_work_##work;       \
   vt_cuda_run_fn vt_cuda_run_##run;
-#include "handlers.def"
+#include "cuda_handlers.def"
 #undef VT_CUDA
 
 /* ---- chains: pointwise steps ---- */

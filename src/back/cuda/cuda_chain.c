@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_chain.c - pointwise steps: one is a kernel of this binary, several are compiled as one where
- * that is possible. Where all operands lie so that groups of neighbours can be loaded at once, a
- * kernel takes groups (gpu_map.h); which way is taken changes no bit. */
+ * that is possible (cuda_fused.c). */
 #include "cuda_chain.h"
-#include "cuda_walk.h"
-#include "gpu_map.h"
+#include <string.h>
 #include "vt_maps.h"
 
-enum { TYPES = VT_DTYPE_BF16 + 1, MOST_VIEWS = 4, THREADS = 256 };
+enum { TYPES = VT_DTYPE_BF16 + 1, MOST_OPERANDS = 3, THREADS = 256 };
 
 struct vt_cuda_chain {
   vt_cuda_fused *fused; /* NULL: a single step */
@@ -94,67 +92,24 @@ void vt_cuda_chain_free(vt_bk_device *dev, vt_cuda_chain *chain) {
   vt_cuda_memory_free(dev->host, chain, 1, sizeof *chain);
 }
 
-/* ---- groups ---- */
-
-static uint32_t group_of(const vt_view *const *v, uint32_t n) {
-  uint32_t bytes = 1;
-  for (uint32_t k = 0; k < n; k++)
-    if (vt_cuda_bytes_of(v[k]->dtype) > bytes) bytes = vt_cuda_bytes_of(v[k]->dtype);
-  return VT_GPU_GROUP(bytes);
-}
-
-/* Whether operand k has its elements in aligned groups along the last axis, or one for all. */
-static int is_grouped(const vt_gpu_walk *w, uint32_t k, const vt_view *v, uint32_t group) {
-  const uint32_t last = w->rank - 1;
-  if (w->stride[k][last] == 0) return k > 0;
-  int fits = w->stride[k][last] == 1 &&
-             (uintptr_t)v->data % ((uintptr_t)group * vt_cuda_bytes_of(v->dtype)) == 0;
-  for (uint32_t r = 0; r < last; r++) fits = fits && w->stride[k][r] % group == 0;
-  return fits;
-}
-
-/* With several axes a group must not reach into the next row. */
-static int can_group(const vt_gpu_walk *w, const vt_view *const *v, uint32_t n, uint32_t group) {
-  if (w->rank == 0 || w->n < group) return 0;
-  int fits = w->rank == 1 || w->dim[w->rank - 1] % group == 0;
-  for (uint32_t k = 0; k < n; k++) fits = fits && is_grouped(w, k, v[k], group);
-  return fits;
-}
-
-static void take_groups(vt_gpu_map *m, const vt_view *const *v, uint32_t n) {
-  vt_gpu_walk *w = &m->walk;
-  const uint32_t group = group_of(v, n);
-  if (!can_group(w, v, n, group)) return;
-  const uint32_t last = w->rank - 1;
-  m->grouped = 1;
-  m->rest = (uint32_t)(w->n % group);
-  w->n /= group;
-  w->dim[last] /= group;
-  for (uint32_t k = 0; k < n; k++) {
-    if (w->stride[k][last] == 0) m->one |= 1u << (k - 1);
-    w->stride[k][last] *= group;
-  }
-}
-
 /* ---- running ---- */
 
-static vt_view view_of(const vt_bk_tensor *t, char *const *base) {
-  vt_view v = vt_step_view(t);
-  v.data = base[t->arena] + t->offset;
-  return v;
+/* What a kernel of three operands at most is given of it. */
+static vt_gpu_map narrow(const vt_gpu_fused *f) {
+  vt_gpu_map m = {.to = f->to, .grouped = f->grouped, .one = f->one, .rest = f->rest};
+  memcpy(m.from, f->from, sizeof m.from);
+  m.walk = (vt_gpu_walk){.n = f->walk.n, .rank = f->walk.rank, .small = f->walk.small};
+  memcpy(m.walk.dim, f->walk.dim, sizeof m.walk.dim);
+  memcpy(m.walk.stride, f->walk.stride, sizeof m.walk.stride);
+  return m;
 }
 
 static vt_status run_one(const vt_bk_step *s, uint32_t kernel, vt_cuda_call *c, char *const *base) {
-  vt_view view[MOST_VIEWS] = {view_of(&s->out[0], base)};
-  const vt_view *v[MOST_VIEWS] = {&view[0]};
-  vt_gpu_map m = {.to = view[0].data};
-  for (uint32_t k = 0; k < s->n_in; k++) {
-    view[k + 1] = view_of(&s->in[k], base);
-    v[k + 1] = &view[k + 1];
-    m.from[k] = view[k + 1].data;
-  }
-  m.walk = vt_cuda_walk(v, s->n_in + 1);
-  take_groups(&m, v, s->n_in + 1);
+  const vt_bk_tensor *from[MOST_OPERANDS] = {NULL};
+  vt_gpu_fused wide;
+  for (uint32_t k = 0; k < s->n_in; k++) from[k] = &s->in[k];
+  vt_cuda_groups(&s->out[0], from, s->n_in, base, &wide);
+  const vt_gpu_map m = narrow(&wide);
   return vt_cuda_launch(c, kernel, vt_cuda_line(c, m.walk.n + m.rest, 1, THREADS), &m);
 }
 

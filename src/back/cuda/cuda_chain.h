@@ -3,6 +3,7 @@
 #ifndef VT_CUDA_CHAIN_H
 #define VT_CUDA_CHAIN_H
 #include "cuda_backend.h"
+#include "gpu_fused.h"
 
 typedef struct vt_cuda_fused vt_cuda_fused;
 /* VT_UNSUPPORTED when they cannot be compiled here: each then runs alone, to the same bits. */
@@ -10,4 +11,9 @@ int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
                           vt_cuda_fused **out) VT_NODISCARD;
 void vt_cuda_fused_free(vt_bk_device *dev, vt_cuda_fused *fused);
 vt_status vt_cuda_fused_run(const vt_cuda_fused *fused, vt_cuda_call *c, char *const *base);
+
+/* A result and at most VT_FUSED_SOURCES operands that stretch to its shape, as a pointwise kernel
+ * is given them. */
+void vt_cuda_groups(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
+                    char *const *base, vt_gpu_fused *out);
 #endif

@@ -268,6 +268,9 @@ static void test_strides(const kernel *k) {
   s.out.stride[0] = 80, s.out.stride[1] = 16;
   finish(&s, "gaps between rows");
   begin(&s, k, 3, cube);
+  s.in[0].stride[0] = 39, s.in[0].stride[1] = 9;
+  finish(&s, "rows that are not aligned");
+  begin(&s, k, 3, cube);
   s.out.stride[0] = 130, s.out.stride[1] = 33, s.out.stride[2] = 4;
   finish(&s, "gaps between elements");
   begin(&s, k, 8, many);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv.c - convolutions in floating point: which kernel does them. What is as good as a product
- * of matrices is one; what has several rows and lies as usual goes by tiles (cuda_conv_tiles.c); the
- * rest has a thread an output. */
+ * cuda_conv.c - convolutions in floating point: which kernel does them. What is as good as a
+ * product of matrices is one; what has several rows and lies as usual goes by tiles
+ * (cuda_conv_tiles.c); the rest has a thread an output. */
 #include "cuda_conv.h"
 
 static int is_single(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }

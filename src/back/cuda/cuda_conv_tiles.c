@@ -15,13 +15,19 @@ typedef struct tile {
 
 /* Stages, the sums of a group, and what the numbers of two blocks stand for. */
 #define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
-#define ALL_BYTES(type, bm, bn, bk, stages)                                         \
+#define ALL_BYTES(type, bm, bn, bk, stages)                                        \
   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (bm) * (bn) * sizeof(type) + \
              2 * VT_GPU_BLOCK * sizeof(vt_gpu_conv_tap))
 static const tile tiles[] = {
-#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed)   \
-  {VT_GPU_##name, sizeof(type), bm, bn, (bm) / (tm) * ((bn) / (tn)),          \
-   ALL_BYTES(type, bm, bn, bk, stages), beside, speed},
+#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) \
+  {VT_GPU_##name,                                                           \
+   sizeof(type),                                                            \
+   bm,                                                                      \
+   bn,                                                                      \
+   (bm) / (tm) * ((bn) / (tn)),                                             \
+   ALL_BYTES(type, bm, bn, bk, stages),                                     \
+   beside,                                                                  \
+   speed},
 #include "conv_tiles.def"
 #undef VT_CONV_TILE
 };

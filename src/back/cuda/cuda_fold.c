@@ -95,7 +95,7 @@ static const way ways[] = {
 
 static const way *way_of(uint32_t op) {
   const way *w = ways;
-  while (w->op != op) w++; /* handlers.def sends no other here */
+  while (w->op != op) w++; /* cuda_handlers.def sends no other here */
   return w;
 }
 

@@ -15,14 +15,14 @@ typedef struct tile {
 
 #define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
 static const tile tiles[] = {
-#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed)                         \
-  {VT_GPU_##name,                                                                              \
-   sizeof(type),                                                                               \
-   bm,                                                                                         \
-   bn,                                                                                         \
-   (bm) / (tm) * ((bn) / (tn)),                                                                \
-   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (size_t)(bm) * (bn) * sizeof(type)),    \
-   beside,                                                                                     \
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed)                      \
+  {VT_GPU_##name,                                                                           \
+   sizeof(type),                                                                            \
+   bm,                                                                                      \
+   bn,                                                                                      \
+   (bm) / (tm) * ((bn) / (tn)),                                                             \
+   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (size_t)(bm) * (bn) * sizeof(type)), \
+   beside,                                                                                  \
    speed},
 #include "tiles.def"
 #undef VT_TILE
@@ -136,8 +136,8 @@ static int steps_fit(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
 /* How an operand of `n` rows or columns is read. */
 static void read_side(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int64_t bytes) {
   const int64_t v = 16 / bytes;
-  s->by_k = n == 1 || (g->k != 1 && s->across != 1 &&
-                       (s->along == 1 || size(s->along) < size(s->across)));
+  s->by_k = n == 1 ||
+            (g->k != 1 && s->across != 1 && (s->along == 1 || size(s->along) < size(s->across)));
   const int64_t near = s->by_k ? s->along : s->across, line = s->by_k ? s->across : s->along;
   const int64_t here = s->by_k ? g->k : n, lines = s->by_k ? n : g->k;
   s->wide = near == 1 && here % v == 0 && (lines == 1 || line % v == 0) &&

@@ -43,10 +43,46 @@ static vt_gpu_ints describe(const vt_cuda_call *c) {
   return p;
 }
 
+/* ---- tiles ---- */
+
+static int is_multiple(const vt_gpu_walk *w, uint32_t operand, int64_t of) {
+  for (uint32_t i = 0; i < w->rank; i++)
+    if (w->stride[operand][i] % of != 0) return 0;
+  return 1;
+}
+
+/* Whether pieces of so many bytes are aligned wherever one begins. */
+static int is_wide(const void *data, int64_t near, int64_t far, int64_t bytes) {
+  return near == 1 && far % bytes == 0 && (uintptr_t)data % (uintptr_t)bytes == 0;
+}
+
+static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, int64_t size) {
+  vt_gpu_ints_tile t = {.p = *p,
+                        .tiles_m = (uint32_t)vt_cuda_parts(p->m, size),
+                        .tiles_n = (uint32_t)vt_cuda_parts(p->n, size)};
+  t.a_wide = is_wide(p->a, p->a_step, p->a_row, 16) && is_multiple(&p->lead, 1, 16);
+  t.b_squares = p->b_column == 1 && p->b_step != 1;
+  t.b_wide = t.b_squares
+                 ? is_wide(p->b, p->b_column, p->b_step, 4) && is_multiple(&p->lead, 2, 4)
+                 : is_wide(p->b, p->b_step, p->b_column, 16) && is_multiple(&p->lead, 2, 16);
+  return t;
+}
+
+static int64_t tiles_of(const vt_gpu_ints *p, int64_t size) {
+  return vt_cuda_parts(p->m, size) * vt_cuda_parts(p->n, size) * p->lead.n;
+}
+
+/* The larger tile reads less; it is taken where there are enough of it for every processor. */
 vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
+  enum { LARGE = 128, SMALL = 64, PITCH = 80, LEAST = 16 };
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_ints p = describe(c);
-  return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_line(c, vt_cuda_count(c->out), 1, 256), &p);
+  const int64_t size = tiles_of(&p, LARGE) >= c->traits->processors ? LARGE : SMALL;
+  if (p.k < LEAST || tiles_of(&p, size) > INT32_MAX)
+    return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_line(c, vt_cuda_count(c->out), 1, 256), &p);
+  const vt_gpu_ints_tile t = tile_of(&p, size);
+  const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256, (uint32_t)size * 4 * PITCH};
+  return vt_cuda_launch(c, size == LARGE ? VT_GPU_ints_128_128 : VT_GPU_ints_64_64, grid, &t);
 }
 
 /* ---- conv_int ---- */

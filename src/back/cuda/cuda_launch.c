@@ -44,12 +44,19 @@ vt_cuda_grid vt_cuda_line(const vt_cuda_call *c, int64_t n, int64_t each, uint32
 /* ---- issuing ---- */
 
 vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const void *args) {
-  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   vt_diag d = {0};
-  void *function = NULL, *params[1] = {NULL};
+  void *function = NULL;
   if (g.x == 0 || g.y == 0 || g.z == 0) return VT_OK;
   const vt_status s = vt_cuda_card_kernel(c->dev->card, kernel, g.shared, &function, &d);
   if (s != VT_OK) return (vt_status)vt_cuda_refuse(c->dev->host, (int32_t)s, d.text);
+  return vt_cuda_launch_function(c, function, g, args);
+}
+
+vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid g,
+                                  const void *args) {
+  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
+  void *params[1] = {NULL};
+  if (g.x == 0 || g.y == 0 || g.z == 0) return VT_OK;
   memcpy(&params[0], &args, sizeof args); /* the driver copies what it points to */
   const int e = cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
                                    c->dev->stream, params, NULL);

@@ -2,17 +2,25 @@
  * cuda_memory.c - memory of the card, and what passes between it and the host: through two pieces
  * of pinned memory, one filled while the other is on its way. A copy to the card returns when the
  * host's bytes are no longer needed; it is done before whatever is issued after it. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include "cuda_backend.h"
 
-enum { PIECES = 2, PIECE_BYTES = 4 << 20 };
+enum { PIECES = 2, PIECE_BYTES = 4 << 20, KEPT = 16 };
 
 struct vt_cuda_staging {
+  const vt_cuda_card *card; /* NULL: this one is not made */
+  int lent;
   char *piece[PIECES];
   void *done[PIECES]; /* events: the piece may be used again */
   uint32_t next;
 };
+
+/* Pinning memory takes longer than many programs run, so that what a device leaves the next one on
+ * its card takes over. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static vt_cuda_staging kept[KEPT];
 
 void *vt_cuda_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size) {
   void *p = host->resize(host->user, NULL, 0, n * size + 1);
@@ -28,31 +36,80 @@ static const vt_cu *driver(const vt_bk_device *dev) { return vt_cuda_card_driver
 
 /* ---- staging ---- */
 
-int32_t vt_cuda_staging_new(vt_bk_device *dev) {
-  const vt_cu *cu = driver(dev);
-  vt_cuda_staging *s = vt_cuda_memory_new(dev->host, 1, sizeof *s);
-  if (s == NULL) return VT_NOMEM;
-  dev->staging = s;
-  for (uint32_t i = 0; i < PIECES; i++) {
-    void *piece = NULL;
-    int e = cu->cuMemHostAlloc(&piece, PIECE_BYTES, 0);
-    s->piece[i] = piece;
-    if (e == VT_CU_SUCCESS) e = cu->cuEventCreate(&s->done[i], 0);
-    if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[i], dev->stream);
-    if (e != VT_CU_SUCCESS) return vt_cuda_answer(dev, e, "pin memory for copies");
-  }
-  return VT_OK;
-}
-
-void vt_cuda_staging_free(vt_bk_device *dev) {
-  const vt_cu *cu = driver(dev);
-  vt_cuda_staging *s = dev->staging;
-  if (s == NULL) return;
+static void staging_done(const vt_cu *cu, vt_cuda_staging *s) {
   for (uint32_t i = 0; i < PIECES; i++) {
     if (s->done[i] != NULL) (void)cu->cuEventDestroy(s->done[i]);
     if (s->piece[i] != NULL) (void)cu->cuMemFreeHost(s->piece[i]);
   }
-  vt_cuda_memory_free(dev->host, s, 1, sizeof *s);
+  *s = (vt_cuda_staging){0};
+}
+
+static int staging_make(const vt_bk_device *dev, vt_cuda_staging *s) {
+  const vt_cu *cu = driver(dev);
+  int e = VT_CU_SUCCESS;
+  for (uint32_t i = 0; i < PIECES && e == VT_CU_SUCCESS; i++) {
+    void *piece = NULL;
+    e = cu->cuMemHostAlloc(&piece, PIECE_BYTES, 0);
+    s->piece[i] = piece;
+    if (e == VT_CU_SUCCESS) e = cu->cuEventCreate(&s->done[i], 0);
+    if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[i], dev->stream);
+  }
+  if (e != VT_CU_SUCCESS) staging_done(cu, s);
+  return e;
+}
+
+/* One that was left, else a place for one; NULL when all are lent. */
+static vt_cuda_staging *staging_lend(const vt_cuda_card *card) {
+  vt_cuda_staging *found = NULL;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < KEPT; i++) {
+    vt_cuda_staging *s = &kept[i];
+    if (!s->lent && (s->card == card || (s->card == NULL && found == NULL))) found = s;
+    if (found != NULL && found->card == card) break;
+  }
+  if (found != NULL) found->lent = 1;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+static void staging_give(vt_cuda_staging *s) {
+  pthread_mutex_lock(&lock);
+  s->lent = 0;
+  pthread_mutex_unlock(&lock);
+}
+
+static int is_kept(const vt_cuda_staging *s) { return s >= kept && s < kept + KEPT; }
+
+int32_t vt_cuda_staging_new(vt_bk_device *dev) {
+  vt_cuda_staging *s = staging_lend(dev->card);
+  if (s == NULL) s = vt_cuda_memory_new(dev->host, 1, sizeof *s);
+  if (s == NULL) return VT_NOMEM;
+  const int e = s->card == dev->card ? VT_CU_SUCCESS : staging_make(dev, s);
+  if (e == VT_CU_SUCCESS) {
+    s->card = dev->card;
+    dev->staging = s;
+    return VT_OK;
+  }
+  if (is_kept(s))
+    staging_give(s);
+  else
+    vt_cuda_memory_free(dev->host, s, 1, sizeof *s);
+  return vt_cuda_answer(dev, e, "pin memory for copies");
+}
+
+/* What is on its way is waited for: whoever has it next has another stream. */
+void vt_cuda_staging_free(vt_bk_device *dev) {
+  vt_cuda_staging *s = dev->staging;
+  if (s == NULL) return;
+  if (driver(dev)->cuStreamSynchronize(dev->stream) == VT_CU_SUCCESS && is_kept(s)) {
+    staging_give(s);
+    return;
+  }
+  staging_done(driver(dev), s);
+  if (is_kept(s))
+    staging_give(s);
+  else
+    vt_cuda_memory_free(dev->host, s, 1, sizeof *s);
 }
 
 static uint32_t piece_next(vt_cuda_staging *s) {
@@ -70,7 +127,8 @@ static int to_card(vt_bk_device *dev, uint64_t at, const char *host, uint64_t by
     n = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
     e = cu->cuEventSynchronize(s->done[k]);
     memcpy(s->piece[k], host + done, (size_t)n);
-    if (e == VT_CU_SUCCESS) e = cu->cuMemcpyHtoDAsync(at + done, s->piece[k], (size_t)n, dev->stream);
+    if (e == VT_CU_SUCCESS)
+      e = cu->cuMemcpyHtoDAsync(at + done, s->piece[k], (size_t)n, dev->stream);
     if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[k], dev->stream);
   }
   return e;
@@ -111,20 +169,24 @@ static int32_t no_room(vt_bk_device *dev, uint64_t bytes) {
   return vt_cuda_refuse(dev->host, VT_NOMEM, text);
 }
 
+/* Arenas of no bytes have a handle that is nobody's address. */
+enum { NO_BYTES = VT_CUDA_ALIGNMENT };
+
 int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
-  uint64_t at = 0;
+  uint64_t at = NO_BYTES;
+  int e = VT_CU_SUCCESS;
   if (vt_cuda_card_enter(dev->card) != VT_OK) return VT_BACKEND;
-  const uint64_t size = bytes > 0 ? bytes : 1;
-  const int e = size > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver(dev)->cuMemAlloc(&at, (size_t)size);
-  const int32_t s = e == VT_CU_OUT_OF_MEMORY ? no_room(dev, bytes)
-                                             : vt_cuda_answer(dev, e, "give memory");
+  if (bytes > 0)
+    e = bytes > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver(dev)->cuMemAlloc(&at, (size_t)bytes);
+  const int32_t s =
+      e == VT_CU_OUT_OF_MEMORY ? no_room(dev, bytes) : vt_cuda_answer(dev, e, "give memory");
   vt_cuda_card_leave(dev->card);
   if (s == VT_OK) *out_handle = at;
   return s;
 }
 
 void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle) {
-  if (vt_cuda_card_enter(dev->card) != VT_OK) return;
+  if (handle == NO_BYTES || vt_cuda_card_enter(dev->card) != VT_OK) return;
   (void)driver(dev)->cuMemFree(handle);
   vt_cuda_card_leave(dev->card);
 }
@@ -137,4 +199,13 @@ int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t of
   const int32_t s = vt_cuda_answer(dev, e, to_device ? "take a tensor" : "give a tensor back");
   vt_cuda_card_leave(dev->card);
   return s;
+}
+
+static void *resize(void *user, void *p, size_t old_size, size_t new_size) {
+  const vt_bk_host *host = user;
+  return host->resize(host->user, p, old_size, new_size);
+}
+
+vt_alloc vt_cuda_alloc(const vt_bk_host *host) {
+  return (vt_alloc){.resize = resize, .user = (void *)(uintptr_t)host};
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_nvrtc.c - the library of NVRTC and its entry points. */
+ * cuda_nvrtc.c - the library of NVRTC and its entry points; texts compiled by it. */
 #include "cuda_nvrtc.h"
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include "cuda_images.h"
+#include "cuda_options.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_nvrtc nvrtc; /* once found it stays */
@@ -21,6 +24,7 @@ static const struct entry {
 static const char *const places[] = {
     "libnvrtc.so.13",
     "libnvrtc.so.12",
+    "libnvrtc.so",
     "/usr/local/cuda/lib64/libnvrtc.so.13",
     "/usr/local/cuda/lib64/libnvrtc.so.12",
 };
@@ -56,5 +60,77 @@ vt_status vt_nvrtc_get(const vt_nvrtc **out, vt_diag *d) {
   const vt_status s = nvrtc.library != NULL ? VT_OK : load(d);
   pthread_mutex_unlock(&lock);
   if (s == VT_OK) *out = &nvrtc;
+  return s;
+}
+
+/* ---- compiling ---- */
+
+void vt_nvrtc_options_init(vt_nvrtc_options *o, int arch, vt_nvrtc_kind kind) {
+  o->kind = kind;
+  o->n = 0;
+  snprintf(o->room, sizeof o->room, "%s %s --gpu-architecture=%s_%d %s", VT_CUDA_STANDARD,
+           VT_CUDA_NO_HOST, kind == VT_NVRTC_PTX ? "compute" : "sm", arch, VT_CUDA_OPTIONS);
+  for (char *at = o->room; at != NULL && o->n < VT_NVRTC_WORDS;) {
+    o->word[o->n++] = at;
+    at = strchr(at, ' ');
+    if (at != NULL) *at++ = 0;
+  }
+}
+
+/* The line with the first error, or the first line there is. */
+static void first_error(const char *log, char *out, size_t n) {
+  const char *at = strstr(log, "error");
+  while (at != NULL && at > log && at[-1] != '\n') at--;
+  if (at == NULL) at = log;
+  snprintf(out, n, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+static vt_status complain(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag *d) {
+  size_t bytes = 0;
+  char line[300] = "it does not say why";
+  char *log = NULL;
+  if (n->nvrtcGetProgramLogSize(program, &bytes) == 0 && bytes > 0 && bytes < SIZE_MAX / 2)
+    log = vt_alloc_new(a, bytes + 1);
+  if (log != NULL && n->nvrtcGetProgramLog(program, log) == 0 && log[0] != 0)
+    first_error(log, line, sizeof line);
+  if (log != NULL) vt_alloc_free(a, log, bytes + 1);
+  return VT_FAIL(d, VT_BACKEND, "NVRTC does not compile it: %s", line);
+}
+
+static vt_status fetch(void *program, int (*size)(void *program, size_t *bytes),
+                       int (*get)(void *program, char *to), vt_text *out, vt_diag *d) {
+  size_t bytes = 0;
+  if (size(program, &bytes) != 0 || bytes == 0 || bytes >= SIZE_MAX / 2)
+    return VT_FAIL(d, VT_BACKEND, "NVRTC does not give what it has compiled");
+  char *to = vt_alloc_new(out->a, bytes);
+  if (to == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  const int e = get(program, to);
+  if (e == 0) vt_text_bytes(out, to, bytes);
+  vt_alloc_free(out->a, to, bytes);
+  if (e != 0) return VT_FAIL(d, VT_BACKEND, "NVRTC does not give what it has compiled");
+  return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+}
+
+static vt_status compile(const vt_nvrtc *n, void *program, const vt_nvrtc_options *o, vt_text *out,
+                         vt_diag *d) {
+  if (n->nvrtcCompileProgram(program, o->n, o->word) != 0) return complain(n, program, out->a, d);
+  return o->kind == VT_NVRTC_PTX ? fetch(program, n->nvrtcGetPTXSize, n->nvrtcGetPTX, out, d)
+                                 : fetch(program, n->nvrtcGetCUBINSize, n->nvrtcGetCUBIN, out, d);
+}
+
+vt_status vt_nvrtc_compile(const vt_nvrtc *n, const char *text, const vt_nvrtc_options *o,
+                           vt_text *out, vt_diag *d) {
+  enum { MOST_TEXTS = 256 };
+  const char *texts[MOST_TEXTS], *names[MOST_TEXTS];
+  const uint32_t count = vt_cuda_texts_count < MOST_TEXTS ? vt_cuda_texts_count : MOST_TEXTS;
+  void *program = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    texts[i] = vt_cuda_texts[i].text;
+    names[i] = vt_cuda_texts[i].name;
+  }
+  if (n->nvrtcCreateProgram(&program, text, "fused.cu", (int)count, texts, names) != 0)
+    return VT_FAIL(d, VT_BACKEND, "NVRTC does not take the text");
+  const vt_status s = compile(n, program, o, out, d);
+  (void)n->nvrtcDestroyProgram(&program);
   return s;
 }

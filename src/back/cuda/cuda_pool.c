@@ -46,12 +46,18 @@ static vt_gpu_pool describe(const vt_cuda_call *c, const vt_pooling *attrs) {
 
 static uint32_t max_kernel(uint32_t dtype) {
   switch (dtype) {
-  case VT_DTYPE_F32: return VT_GPU_max_pool_f32;
-  case VT_DTYPE_F64: return VT_GPU_max_pool_f64;
-  case VT_DTYPE_I8: return VT_GPU_max_pool_i8;
-  case VT_DTYPE_U8: return VT_GPU_max_pool_u8;
-  case VT_DTYPE_I32: return VT_GPU_max_pool_i32;
-  default: return VT_GPU_max_pool_i64;
+    case VT_DTYPE_F32:
+      return VT_GPU_max_pool_f32;
+    case VT_DTYPE_F64:
+      return VT_GPU_max_pool_f64;
+    case VT_DTYPE_I8:
+      return VT_GPU_max_pool_i8;
+    case VT_DTYPE_U8:
+      return VT_GPU_max_pool_u8;
+    case VT_DTYPE_I32:
+      return VT_GPU_max_pool_i32;
+    default:
+      return VT_GPU_max_pool_i64;
   }
 }
 

@@ -33,7 +33,7 @@ static const vt_cuda_handler handlers[] = {
 #define vt_cuda_work_none NULL
 #define VT_CUDA(op, takes, work, run, hosted) \
   {VT_OP_##op, vt_cuda_takes_##takes, vt_cuda_work_##work, vt_cuda_run_##run, hosted},
-#include "handlers.def"
+#include "cuda_handlers.def"
 #undef VT_CUDA
 #undef vt_cuda_work_none
 #undef vt_cuda_takes_any
@@ -233,11 +233,15 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
 
 static int leave_kernel(uint32_t dtype) {
   switch (dtype) {
-    case VT_DTYPE_F32: return VT_GPU_leave_f32;
-    case VT_DTYPE_F64: return VT_GPU_leave_f64;
+    case VT_DTYPE_F32:
+      return VT_GPU_leave_f32;
+    case VT_DTYPE_F64:
+      return VT_GPU_leave_f64;
     case VT_DTYPE_F16:
-    case VT_DTYPE_BF16: return VT_GPU_leave_half;
-    default: return -1; /* there is no NaN */
+    case VT_DTYPE_BF16:
+      return VT_GPU_leave_half;
+    default:
+      return -1; /* there is no NaN */
   }
 }
 

@@ -149,7 +149,8 @@ static vt_gpu_slide_axis axis_turned(const vt_view *x, const vt_view *w, const v
 static vt_gpu_slide_axis axis_back(const vt_view *x, const vt_view *w, const vt_view *y,
                                    uint32_t at, const vt_window *v) {
   const int64_t common = gcd(v->stride, v->dilation), period = v->stride / common;
-  const int64_t taps = vt_cuda_parts(v->kernel, period), places = vt_cuda_parts(y->dim[at], v->stride);
+  const int64_t taps = vt_cuda_parts(v->kernel, period),
+                places = vt_cuda_parts(y->dim[at], v->stride);
   return (vt_gpu_slide_axis){.dim = x->dim[at],
                              .stride = x->stride[at],
                              .step = 1,

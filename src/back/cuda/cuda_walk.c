@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_walk.c - shapes brought to the fewest axes. */
 #include "cuda_walk.h"
+#include <string.h>
 
 /* Of an operand with fewer axes, the last ones stand together. */
 static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
@@ -9,14 +10,13 @@ static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
   return v->stride[axis - missing];
 }
 
-static int joins(const vt_gpu_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
+static int joins(const vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
   int all = w->rank > 0;
-  for (uint32_t k = 0; all && k < n; k++)
-    all = w->stride[k][w->rank - 1] == stride[k] * dim;
+  for (uint32_t k = 0; all && k < n; k++) all = w->stride[k][w->rank - 1] == stride[k] * dim;
   return all;
 }
 
-static void add_axis(vt_gpu_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
+static void add_axis(vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
   if (dim == 1) return;
   if (joins(w, stride, n, dim)) {
     w->dim[w->rank - 1] *= dim;
@@ -26,7 +26,7 @@ static void add_axis(vt_gpu_walk *w, const int64_t *stride, uint32_t n, int64_t 
   for (uint32_t k = 0; k < n; k++) w->stride[k][w->rank - 1] = stride[k];
 }
 
-static int is_small(const vt_gpu_walk *w, uint32_t n) {
+static int is_small(const vt_gpu_fused_walk *w, uint32_t n) {
   int64_t far = w->n;
   for (uint32_t k = 0; k < n; k++) {
     int64_t reach = 0;
@@ -39,15 +39,24 @@ static int is_small(const vt_gpu_walk *w, uint32_t n) {
   return far < INT32_MAX;
 }
 
-vt_gpu_walk vt_cuda_walk(const vt_view *const *v, uint32_t n) {
-  vt_gpu_walk w = {.n = 1};
+void vt_cuda_walk_wide(const vt_view *const *v, uint32_t n, vt_gpu_fused_walk *w) {
   const uint32_t rank = v[0]->rank;
-  for (uint32_t i = 0; i < rank; i++) w.n *= v[0]->dim[i];
-  for (uint32_t i = 0; w.n > 0 && i < rank; i++) {
-    int64_t stride[VT_GPU_OPERANDS] = {0};
+  memset(w, 0, sizeof *w);
+  w->n = 1;
+  for (uint32_t i = 0; i < rank; i++) w->n *= v[0]->dim[i];
+  for (uint32_t i = 0; w->n > 0 && i < rank; i++) {
+    int64_t stride[VT_FUSED_OPERANDS] = {0};
     for (uint32_t k = 0; k < n; k++) stride[k] = stride_at(v[k], rank, i);
-    add_axis(&w, stride, n, v[0]->dim[i]);
+    add_axis(w, stride, n, v[0]->dim[i]);
   }
-  w.small = (uint32_t)is_small(&w, n);
+  w->small = (uint32_t)is_small(w, n);
+}
+
+vt_gpu_walk vt_cuda_walk(const vt_view *const *v, uint32_t n) {
+  vt_gpu_fused_walk wide;
+  vt_cuda_walk_wide(v, n, &wide);
+  vt_gpu_walk w = {.n = wide.n, .rank = wide.rank, .small = wide.small};
+  memcpy(w.dim, wide.dim, sizeof w.dim);
+  memcpy(w.stride, wide.stride, sizeof w.stride);
   return w;
 }

@@ -5,9 +5,9 @@
 #include "gpu_few.cuh"
 #include "gpu_sums.cuh"
 
-#define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed)      \
-  VT_KERNEL_BESIDE(name, vt_gpu_gemm, (bm / tm) * (bn / tn), beside) {         \
-    vt_gemm_tile<E, bm, bn, bk, tm, tn, stages>(a).run();                \
+#define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed)    \
+  VT_KERNEL_BESIDE(name, vt_gpu_gemm, (bm / tm) * (bn / tn), beside) { \
+    vt_gemm_tile<E, bm, bn, bk, tm, tn, stages>(a).run();              \
   }
 #include "tiles.def"
 #undef VT_TILE

@@ -32,7 +32,8 @@ struct attend_range { /* keys lo .. hi - 1, as far as the mask says so; 0, 0: no
 VT_GPU_FN attend_range attend_look(const vt_gpu_attention &a, int64_t b, int64_t i) {
   int64_t length = a.keys;
   if (a.length != nullptr && a.long_length) length = ((const int64_t *)a.length)[b * a.length_step];
-  if (a.length != nullptr && !a.long_length) length = ((const int32_t *)a.length)[b * a.length_step];
+  if (a.length != nullptr && !a.long_length)
+    length = ((const int32_t *)a.length)[b * a.length_step];
   const uint64_t p = (uint64_t)i + (uint64_t)length - (uint64_t)a.queries;
   const int64_t at = (int64_t)p, before = (int64_t)(p - (uint64_t)a.window);
   attend_range x = {0, attend_most(0, attend_least(a.keys, length))};
@@ -58,13 +59,6 @@ VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bi
 
 /* ---- weights ---- */
 
-static __device__ __noinline__ float attend_exp_core(float x) {
-  return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
-}
-VT_GPU_FN float attend_exp(float x) {
-  const vt_short y = vt_short_exp(x);
-  return y.sure ? y.y : attend_exp_core(x);
-}
 VT_GPU_FN float attend_absent() { return __uint_as_float(ATTEND_ABSENT); }
 VT_GPU_FN bool attend_is_absent(float e) { return __float_as_uint(e) == ATTEND_ABSENT; }
 
@@ -77,12 +71,14 @@ VT_GPU_FN float attend_lowest() { return __uint_as_float(0xff800000u); }
 
 /* The tree of S over neighbouring threads, `half` and half. Every one of them has the result, as
  * a + b is b + a. */
-template <int HALF> VT_GPU_FN float attend_join(float s) {
+template <int HALF>
+VT_GPU_FN float attend_join(float s) {
   VT_UNROLL
   for (int h = HALF; h > 0; h /= 2) s = s + __shfl_xor_sync(ATTEND_ALL, s, h);
   return s;
 }
-template <int HALF> VT_GPU_FN float attend_join_most(float m) {
+template <int HALF>
+VT_GPU_FN float attend_join_most(float m) {
   VT_UNROLL
   for (int h = HALF; h > 0; h /= 2) m = attend_greater(m, __shfl_xor_sync(ATTEND_ALL, m, h));
   return m;

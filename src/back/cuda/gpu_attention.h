@@ -19,6 +19,14 @@ enum {
   VT_ATTEND_LONGEST = 1 << 20 /* keys of the kernels with tiles: chunks of chunks are one chunk */
 };
 
+/* Bytes on chip that launches ask for. */
+enum {
+  VT_ATTEND_64_ROOM = 4 * (64 + 2 * 64) * (64 + 4) + 64 * (4 * (64 + 4) + 12) + 64 + 4 * 8 * 128,
+  VT_ATTEND_128_ROOM = 4 * (32 + 2 * 64) * (128 + 4) + 32 * (4 * (64 + 4) + 12) + 64 + 4 * 4 * 128,
+  VT_ATTEND_SCORES_ROOM = 4 * (256 + 8) * (32 + 4) + 4 * 8 * 8 + 8 * 32,
+  VT_ATTEND_VALUES_ROOM = 4 * 256 * 64 + 4 * 8 * (256 + 4) + 4 * 8 + 8 * 32
+};
+
 /* A tensor of [b, h, i, j], some strides of which may be 0. */
 typedef struct vt_gpu_attended {
   const void *data; /* NULL: it is not there */

@@ -8,7 +8,7 @@
 typedef struct vt_gpu_combine {
   const void *part; /* count of them, `apart` elements from one another */
   void *y;
-  const void *bias;     /* NULL: none */
+  const void *bias; /* NULL: none */
   int64_t count, apart;
   vt_gpu_walk walk; /* of y, a part, the bias */
 } vt_gpu_combine;

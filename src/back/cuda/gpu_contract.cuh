@@ -12,19 +12,22 @@ VT_GPU_FN double vt_gpu_plus(double a, double b) { return __dadd_rn(a, b); }
 // T as a stream: what every level has gathered since it handed its last group on. A sum from +0 is
 // never -0, so that an empty level may be begun by the first group that is handed to it.
 enum { VT_CHAIN_BLOCK = 256, VT_CHAIN_GROUP = 8, VT_CHAIN_LEVELS = 20 };
-template <class T> struct vt_gpu_chain {
+template <class T>
+struct vt_gpu_chain {
   T p, t, up[VT_CHAIN_LEVELS];
   uint32_t k;
   uint64_t blocks;
 };
 
-template <class T> VT_GPU_FN void vt_gpu_chain_begin(vt_gpu_chain<T> &d) {
+template <class T>
+VT_GPU_FN void vt_gpu_chain_begin(vt_gpu_chain<T> &d) {
   d.p = d.t = 0;
   d.k = 0;
   d.blocks = 0;
 }
 
-template <class T> VT_GPU_FN void vt_gpu_chain_close(vt_gpu_chain<T> &d) {
+template <class T>
+VT_GPU_FN void vt_gpu_chain_close(vt_gpu_chain<T> &d) {
   d.t = vt_gpu_plus(d.t, d.p);
   d.p = 0;
   d.k = 0;
@@ -39,12 +42,14 @@ template <class T> VT_GPU_FN void vt_gpu_chain_close(vt_gpu_chain<T> &d) {
   }
 }
 
-template <class T> VT_GPU_FN void vt_gpu_chain_add(vt_gpu_chain<T> &d, T a, T b) {
+template <class T>
+VT_GPU_FN void vt_gpu_chain_add(vt_gpu_chain<T> &d, T a, T b) {
   d.p = vt_gpu_fma(a, b, d.p);
   if (++d.k == VT_CHAIN_BLOCK) vt_gpu_chain_close(d);
 }
 
-template <class T> VT_GPU_FN T vt_gpu_chain_done(vt_gpu_chain<T> &d) {
+template <class T>
+VT_GPU_FN T vt_gpu_chain_done(vt_gpu_chain<T> &d) {
   if (d.k > 0) vt_gpu_chain_close(d);
   T t = d.t;
   int l = 0;

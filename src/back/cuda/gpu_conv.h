@@ -14,11 +14,11 @@ typedef struct vt_gpu_conv_tap {
 } vt_gpu_conv_tap;
 
 typedef struct vt_gpu_conv {
-  vt_gpu_gemm g;                 /* b is not set; leading axes are images and groups */
-  const void *x;                 /* that of the first image and group */
-  int64_t x_image, x_group;      /* elements */
-  int64_t bias_group;            /* elements */
-  int32_t x_channel, reserved;   /* what follows fits 31 bits, whatever is done with it */
+  vt_gpu_gemm g;               /* b is not set; leading axes are images and groups */
+  const void *x;               /* that of the first image and group */
+  int64_t x_image, x_group;    /* elements */
+  int64_t bias_group;          /* elements */
+  int32_t x_channel, reserved; /* what follows fits 31 bits, whatever is done with it */
   int32_t dim[VT_GPU_AXES], stride[VT_GPU_AXES], step[VT_GPU_AXES], base[VT_GPU_AXES];
   int32_t delta[VT_GPU_AXES], places[VT_GPU_AXES], taps[VT_GPU_AXES];
 } vt_gpu_conv;

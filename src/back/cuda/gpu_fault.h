@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_fault.h - what a run leaves about the first index that was out of range: one record on the
- * card, all bits set until something is found, and read after a run. Kernels put the lowest faulty position of their
- * step into `pending`; what settles it knows the step. Read by C and by CUDA. */
+ * card, all bits set until something is found, and read after a run. Kernels put the lowest faulty
+ * position of their step into `pending`; what settles it knows the step. Read by C and by CUDA. */
 #ifndef VT_GPU_FAULT_H
 #define VT_GPU_FAULT_H
 #include <stdint.h>

@@ -7,7 +7,11 @@
 #define VT_GPU_FEW_CUH
 #include "gpu_gemm.cuh"
 
-enum { VT_FEW_QUARTER = VT_GPU_BLOCK / 4, VT_FEW_C = VT_GPU_FEW_COLUMNS, VT_FEW_T = VT_GPU_FEW_THREADS };
+enum {
+  VT_FEW_QUARTER = VT_GPU_BLOCK / 4,
+  VT_FEW_C = VT_GPU_FEW_COLUMNS,
+  VT_FEW_T = VT_GPU_FEW_THREADS
+};
 
 /* A quarter of the block, k from `k` on, of which `left` are there: b as [column][k] or
  * [k][column], as it lies in memory. */
@@ -48,7 +52,8 @@ VT_GPU_FN void vt_few_take(const float *b, bool by_k, int k, float *w) {
 }
 
 template <int ROWS>
-VT_GPU_FN void vt_few_chain(const float *x, const float *b, bool by_k, int from, int end, float *p) {
+VT_GPU_FN void vt_few_chain(const float *x, const float *b, bool by_k, int from, int end,
+                            float *p) {
   int k = from;
 #pragma unroll 4
   for (; k + 4 <= end; k += 4) {
@@ -62,8 +67,7 @@ VT_GPU_FN void vt_few_chain(const float *x, const float *b, bool by_k, int from,
     }
   }
 #pragma unroll 1
-  for (; k < end; k++)
-    VT_UNROLL
+  for (; k < end; k++) VT_UNROLL
   for (int r = 0; r < ROWS; r++)
     p[r] = __fmaf_rn(x[r * VT_GPU_BLOCK + k], by_k ? b[k] : b[k * VT_FEW_C], p[r]);
 }
@@ -99,8 +103,8 @@ VT_GPU_FN void vt_few(const vt_gpu_gemm &g) {
   const int columns = (int)min((int64_t)VT_FEW_C, g.n - n0);
   const bool by_k = g.b.by_k != 0;
   const float *a = (const float *)g.a.data + vt_gemm_product(g, g.a.step, z) + k0 * g.a.along;
-  const float *b = (const float *)g.b.data + vt_gemm_product(g, g.b.step, z) + n0 * g.b.across +
-                   k0 * g.b.along;
+  const float *b =
+      (const float *)g.b.data + vt_gemm_product(g, g.b.step, z) + n0 * g.b.across + k0 * g.b.along;
   float *x = vt_shared<float>(), *w = x + VT_GPU_BLOCK * 4 * ROWS;
   for (int q = 0; q < 4; q++) {
     vt_few_load_a(g, a, x, q * VT_FEW_QUARTER, left);

@@ -57,71 +57,117 @@ VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int
 
 /* W elements across and BK along, read by T threads. Elements go one by one, 8 threads side by side
  * along k or all of them across, or 16 bytes across at a time; which of these is one for the whole
- * launch, so nothing but addresses differs between threads. */
-template <class E, int W, int BK, int T>
+ * launch. How far it is from one access to the next is in shared memory: registers are few. */
+struct vt_gemm_steps {
+  int64_t round, octet; /* elements to the next round, and to 8 further along k */
+};
+template <int WHICH>
+VT_GPU_FN vt_gemm_steps &vt_gemm_kept_steps() {
+  __shared__ vt_gemm_steps steps;
+  return steps;
+}
+
+template <class E, int W, int BK, int T, int WHICH>
 struct vt_gemm_side {
   enum {
     V = 16 / (int)sizeof(E),
     PITCH = W + V, /* no two of 8 neighbours along k and 4 across in one bank */
-    ROUNDS = W * 8 / T,
-    WIDE_ROUNDS = W * BK / V / T
+    OCTET = W * 8 / T,    /* rounds that 8 along k take */
+    LINES = T / W,        /* k of a round, across */
+    WIDE_LINES = LINES * V
   };
-  static_assert(ROUNDS * T == W * 8 && WIDE_ROUNDS * V * T == W * BK && T % W == 0 && BK % 8 == 0,
+  static_assert(OCTET * T == W * 8 && T % W == 0 && BK % 8 == 0 && BK % WIDE_LINES == 0,
                 "threads share an operand evenly");
+  const vt_gpu_side *side;
   const E *from;
-  int64_t next, far, step; /* to the next BK, to 8 further along, to the next round */
-  int to, k, round;        /* in shared memory; this thread's first k; how far a round is along k */
-  unsigned there;          /* rounds whose element across is there */
-  bool wide;
+  int to, k;      /* this thread's first place in a stage, and its k */
+  unsigned there; /* rounds of an octet whose element across is there */
 
-  __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first, int64_t limit,
-                              int64_t k0) {
-    const int tid = (int)threadIdx.x;
-    wide = s.wide && !s.by_k;
-    const int lanes = wide ? W / V : W;
-    const int i = s.by_k ? tid / 8 : tid % lanes * (wide ? V : 1);
-    k = s.by_k ? tid % 8 : tid / lanes;
-    round = s.by_k ? 0 : T / lanes;
-    const int apart = s.by_k ? T / 8 : 0;
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
+                                        int64_t limit, int64_t k0) {
+    const int tid = (int)threadIdx.x, lanes = s.wide ? W / V : W;
+    const int i = s.by_k ? tid / 8 : tid % lanes * (s.wide ? V : 1);
     const int64_t left = limit - first - i;
+    side = &s;
+    if (tid == 0)
+      vt_gemm_kept_steps<WHICH>() = {s.by_k ? T / 8 * s.across : T / lanes * s.along, 8 * s.along};
+    k = s.by_k ? tid % 8 : tid / lanes;
     there = 0;
     VT_UNROLL
-    for (int r = 0; r < ROUNDS; r++) there |= (unsigned)(r * apart < left) << r;
-    if (wide) there = left > 0 ? ~0u : 0;
+    for (int r = 0; r < OCTET; r++) there |= (unsigned)((s.by_k ? r * (T / 8) : 0) < left) << r;
     to = k * PITCH + i;
-    step = s.by_k ? apart * s.across : round * s.along;
-    far = 8 * s.along;
-    next = BK * s.along;
     from = (const E *)s.data + product + (first + i) * s.across + (k0 + k) * s.along;
   }
 
-  /* The next BK, of which `left` are there. */
+  /* The next BK, of which `left` are there. The threads met after `begin`. */
   __device__ __forceinline__ void load(E *stage, int left) {
-    if (wide) {
+    const vt_gemm_steps step = vt_gemm_kept_steps<WHICH>();
+    const E *at = from;
+    stage += to;
+    left -= k;
+    if (side->by_k) {
       VT_UNROLL
-      for (int r = 0; r < WIDE_ROUNDS; r++)
-        vt_ahead_16(stage + to + r * (T / (W / V)) * PITCH, from + r * step,
-                    there != 0 && k + r * (T / (W / V)) < left);
-    } else {
-      const int apart = round == 0 ? T / 8 : round * PITCH;
-      VT_UNROLL
-      for (int h = 0; h < BK / 8; h++)
+      for (int h = 0; h < BK; h += 8) {
+        const unsigned now = h < left ? there : 0;
         VT_UNROLL
-      for (int r = 0; r < ROUNDS; r++)
-        vt_gemm_ahead(stage + to + r * apart + h * 8 * PITCH, from + h * far + r * step,
-                      (there >> r & 1) != 0 && k + r * round + h * 8 < left);
+        for (int r = 0; r < OCTET; r++, at += step.round)
+          vt_gemm_ahead(stage + h * PITCH + r * (T / 8), at, (now >> r & 1) != 0);
+        at = from += step.octet;
+      }
+      return;
     }
-    from += next;
+    if (side->wide) {
+      VT_UNROLL
+      for (int r = 0; r < BK; r += WIDE_LINES, at += step.round)
+        vt_ahead_16(stage + r * PITCH, at, there != 0 && r < left);
+    } else {
+      VT_UNROLL
+      for (int r = 0; r < BK; r += LINES, at += step.round)
+        vt_gemm_ahead(stage + r * PITCH, at, there != 0 && r < left);
+    }
+    from += BK / 8 * step.octet;
   }
 };
 
 /* ---- a tile ---- */
 
+/* Where a block of threads is. It stays in shared memory while the registers are full of chains. */
+struct vt_gemm_here {
+  void *y;               /* the product */
+  int64_t m0, n0;        /* the tile's first row and column */
+  int64_t number, k0, k; /* its own number; what this unit has of k */
+  uint32_t blocks;       /* chains that this is */
+  int top;               /* levels of sums in memory */
+};
+VT_GPU_FN vt_gemm_here &vt_gemm_kept_here() {
+  __shared__ vt_gemm_here here;
+  return here;
+}
+
+/* Tiles are taken in bands of 8 rows of them, so that those at work together read what the others
+ * read. `z` is the product. */
+VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns, int64_t *z) {
+  vt_gemm_here h;
+  h.number = a.first + blockIdx.x;
+  const int64_t tiles = (int64_t)a.tiles_m * a.tiles_n;
+  *z = a.products == 1 ? 0 : h.number / tiles;
+  const uint32_t at = (uint32_t)(h.number - *z * tiles), band = 8 * a.tiles_n, b = at / band;
+  const uint32_t in = at - b * band, height = min(8u, a.tiles_m - 8 * b);
+  h.m0 = (int64_t)(8 * b + in % height) * rows;
+  h.n0 = (int64_t)(in / height) * columns;
+  h.k0 = blockIdx.y * a.unit;
+  h.k = min(a.unit, a.k - h.k0);
+  h.blocks = (uint32_t)((h.k + VT_GPU_BLOCK - 1) / VT_GPU_BLOCK);
+  h.top = 0;
+  for (uint64_t most = VT_GPU_GROUP; most < h.blocks; most *= VT_GPU_GROUP) h.top++;
+  return h;
+}
+
 template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES>
 struct vt_gemm_tile {
   enum { V = 16 / (int)sizeof(E), T = BM / TM * (BN / TN), WARPS_N = BN / (8 * TN) };
-  typedef vt_gemm_side<E, BM, BK, T> rows;
-  typedef vt_gemm_side<E, BN, BK, T> columns;
+  typedef vt_gemm_side<E, BM, BK, T, 0> rows;
+  typedef vt_gemm_side<E, BN, BK, T, 1> columns;
   enum { STAGE = BK * (rows::PITCH + columns::PITCH), EACH = TM * TN / V };
   static_assert(BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && VT_GPU_BLOCK % BK == 0,
                 "a warp is 4 x 8 threads, and no step lies in two blocks");
@@ -129,46 +175,23 @@ struct vt_gemm_tile {
   const vt_gpu_gemm &a;
   E acc[TM][TN];
   E fa[2][TM], fb[2][TN];  /* of one k and of the next */
-  E *y, *kept;             /* the product; this thread's sums of a group */
-  int row, column;         /* of this thread, in the tile */
-  int64_t m0, n0, number;  /* the tile's first row and column, its own number */
-  int64_t k0, k;           /* what this unit has of k */
-  uint32_t blocks;         /* chains that it is */
-  int top;                 /* levels of sums in memory */
+  int row, column, kept; /* of this thread: in the tile, and its sums in shared memory */
 
   __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
-
-  /* Tiles are taken in bands of 8 rows of them, so that those at work together read what the
-   * others read. Returns which product it is. */
-  __device__ __forceinline__ int64_t place() {
-    number = a.first + blockIdx.x;
-    const int64_t tiles = (int64_t)a.tiles_m * a.tiles_n;
-    const int64_t z = a.products == 1 ? 0 : number / tiles;
-    const uint32_t at = (uint32_t)(number - z * tiles), band = 8 * a.tiles_n, b = at / band;
-    const uint32_t in = at - b * band, height = min(8u, a.tiles_m - 8 * b);
-    m0 = (int64_t)(8 * b + in % height) * BM;
-    n0 = (int64_t)(in / height) * BN;
-    k0 = blockIdx.y * a.unit;
-    k = min(a.unit, a.k - k0);
-    blocks = (uint32_t)((k + VT_GPU_BLOCK - 1) / VT_GPU_BLOCK);
-    top = 0;
-    for (uint64_t most = VT_GPU_GROUP; most < blocks; most *= VT_GPU_GROUP) top++;
-    return z;
-  }
 
   /* Neighbouring lanes share either rows or columns: two of them are served by one access. */
   __device__ __forceinline__ void stand() {
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
     row = warp / WARPS_N * 4 * TM + ((lane >> 3 & 2) | (lane & 1)) * V;
     column = warp % WARPS_N * 8 * TN + (lane >> 1 & 7) * V;
-    kept = vt_shared<E>() + STAGES * STAGE + (int)threadIdx.x * V;
+    kept = STAGES * STAGE + (int)threadIdx.x * V;
   }
 
   /* ---- chains ---- */
 
-  __device__ __forceinline__ void take(int into, const E *stage, int at) {
-    const E *pa = stage + at * rows::PITCH + row;
-    const E *pb = stage + BK * rows::PITCH + at * columns::PITCH + column;
+  __device__ __forceinline__ void take(int into, int stage, int at) {
+    const E *pa = vt_shared<E>() + stage + at * rows::PITCH + row;
+    const E *pb = vt_shared<E>() + stage + BK * rows::PITCH + at * columns::PITCH + column;
     VT_UNROLL
     for (int i = 0; i < TM / V; i++) vt_gemm_get(pa + i * 4 * V, &fa[into][i * V]);
     VT_UNROLL
@@ -191,19 +214,21 @@ struct vt_gemm_tile {
 
   /* ---- sums: V results of a row at a time, number e of this thread ---- */
 
-  __device__ __forceinline__ E *kept_at(int e) { return kept + e * V * T; }
+  __device__ __forceinline__ E *kept_at(int e) { return vt_shared<E>() + kept + e * V * T; }
 
-  __device__ __forceinline__ E *level_at(int l, int e) {
-    const int64_t before = (number * (top - 1) + (l - 1)) * (BM * BN);
+  __device__ __forceinline__ E *level_at(const vt_gemm_here &h, int l, int e) {
+    const int64_t before = (h.number * (h.top - 1) + (l - 1)) * (BM * BN);
     return (E *)a.levels + before + (e * T + (int)threadIdx.x) * V;
   }
 
-  __device__ __forceinline__ int64_t row_at(int e) {
+  /* Its row and column in the product, and its place; whether it is there. */
+  __device__ __forceinline__ bool find(const vt_gemm_here &h, int e, int64_t *r, int64_t *c,
+                                       E **at) {
     const int i = e / (TN / V);
-    return m0 + row + i / V * 4 * V + i % V;
-  }
-  __device__ __forceinline__ int64_t column_at(int e) {
-    return n0 + column + e % (TN / V) * 8 * V;
+    *r = h.m0 + row + i / V * 4 * V + i % V;
+    *c = h.n0 + column + e % (TN / V) * 8 * V;
+    *at = (E *)h.y + *r * a.y_row + *c * a.y_column;
+    return *r < a.m && *c < a.n;
   }
 
   /* The chains of a block that is complete, into the sums of its group. */
@@ -242,32 +267,36 @@ struct vt_gemm_tile {
       if (c + q < a.n) at[q * a.y_column] = v[q];
   }
 
-  /* Adds v to what level l has, or to +0 where nothing is there yet. The highest is y. */
-  __device__ __forceinline__ void meet(int l, int e, bool fresh, const E *v) {
-    const int64_t r = row_at(e), c = column_at(e);
-    E t[V] = {}, *at = l == top ? y + r * a.y_row + c * a.y_column : level_at(l, e);
-    if (l == top && (r >= a.m || c >= a.n)) return;
-    if (!fresh && l == top) get_y(c, at, t);
-    if (!fresh && l != top) vt_gemm_get(at, t);
+  __device__ __forceinline__ void add(E *t, const E *v) {
     VT_UNROLL
     for (int q = 0; q < V; q++) t[q] = vt_gemm_add(t[q], v[q]);
-    if (l == top) {
+  }
+
+  /* Adds v to what level l has, or to +0 where nothing is there yet. The highest is y. */
+  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh, const E *v) {
+    int64_t r, c;
+    E t[V] = {}, *at;
+    if (l < h.top) {
+      if (!fresh) vt_gemm_get(level_at(h, l, e), t);
+      add(t, v);
+      vt_gemm_put(level_at(h, l, e), t);
+    } else if (find(h, e, &r, &c, &at)) {
+      if (!fresh) get_y(c, at, t);
+      add(t, v);
       put_y(c, at, t);
-    } else {
-      vt_gemm_put(at, t);
     }
   }
 
   /* Group g is complete, or the last: up to the next level, and on where that is complete too. */
-  __device__ __forceinline__ void rise(uint32_t g, bool last) {
+  __device__ __forceinline__ void rise(const vt_gemm_here &h, uint32_t g, bool last) {
     bool complete = true;
 #pragma unroll 1
-    for (int l = 0; l < top && complete; l++) {
+    for (int l = 0; l < h.top && complete; l++) {
 #pragma unroll 1
       for (int e = 0; e < EACH; e++) {
         E v[V];
-        vt_gemm_get(l == 0 ? kept_at(e) : level_at(l, e), v);
-        meet(l + 1, e, g % VT_GPU_GROUP == 0, v);
+        vt_gemm_get(l == 0 ? kept_at(e) : level_at(h, l, e), v);
+        meet(h, l + 1, e, g % VT_GPU_GROUP == 0, v);
       }
       complete = last || g % VT_GPU_GROUP == VT_GPU_GROUP - 1;
       g /= VT_GPU_GROUP;
@@ -276,22 +305,26 @@ struct vt_gemm_tile {
 
   /* The block that ends here is number c. */
   __device__ __forceinline__ void end_block(uint32_t c) {
-    const bool last = c + 1 == blocks;
+    const vt_gemm_here &h = vt_gemm_kept_here();
+    const bool last = c + 1 == h.blocks;
     fold(c % VT_GPU_GROUP == 0);
-    if (top > 0 && (last || c % VT_GPU_GROUP == VT_GPU_GROUP - 1)) rise(c / VT_GPU_GROUP, last);
+    if (h.top > 0 && (last || c % VT_GPU_GROUP == VT_GPU_GROUP - 1))
+      rise(h, c / VT_GPU_GROUP, last);
   }
 
-  /* What is in registers or in y, and the bias. */
-  __device__ __forceinline__ void store() {
+  /* The sums, which are in shared memory or in y, and the bias of the product, if there is one. */
+  __device__ __forceinline__ void store(const E *biases) {
+    const vt_gemm_here &h = vt_gemm_kept_here();
+    if (h.top > 0 && biases == nullptr) return;
 #pragma unroll 2
     for (int e = 0; e < EACH; e++) {
-      const int64_t r = row_at(e), c = column_at(e);
-      if (r >= a.m || c >= a.n) continue;
-      E t[V] = {}, *at = y + r * a.y_row + c * a.y_column;
-      if (top > 0) get_y(c, at, t);
-      if (top == 0 && blocks > 0) vt_gemm_get(kept_at(e), t);
-      if (a.bias != nullptr) {
-        const E *bias = (const E *)a.bias + r * a.bias_row + c * a.bias_column;
+      int64_t r, c;
+      E t[V] = {}, *at;
+      if (!find(h, e, &r, &c, &at)) continue;
+      if (h.top > 0) get_y(c, at, t);
+      if (h.top == 0 && h.blocks > 0) vt_gemm_get(kept_at(e), t);
+      if (biases != nullptr) {
+        const E *bias = biases + r * a.bias_row + c * a.bias_column;
         VT_UNROLL
         for (int q = 0; q < V; q++)
           if (c + q < a.n) t[q] = vt_gemm_add(t[q], bias[q * a.bias_column]);
@@ -305,7 +338,7 @@ struct vt_gemm_tile {
   /* A step that is there in full. The last of a stage is in registers before the stage is given
    * away, and the first of the next stage before its turn comes. */
   template <class F>
-  __device__ __forceinline__ void step(const E *&reads, F load) {
+  __device__ __forceinline__ void step(int &reads, F load) {
     VT_UNROLL
     for (int s = 0; s < BK; s++) {
       if (s == BK - 1) reads = next_stage(reads);
@@ -315,33 +348,26 @@ struct vt_gemm_tile {
     }
   }
 
-  __device__ __forceinline__ const E *next_stage(const E *reads) {
+  __device__ __forceinline__ int next_stage(int reads) {
     vt_ahead_wait<STAGES - 2>();
     __syncthreads();
-    return reads + STAGE == vt_shared<E>() + STAGES * STAGE ? vt_shared<E>() : reads + STAGE;
+    return reads == (STAGES - 1) * STAGE ? 0 : reads + STAGE;
   }
 
-  __device__ __forceinline__ void run() {
-    rows ra;
-    columns rb;
-    const int64_t z = place();
-    ra.begin(a.a, vt_gemm_product(a, a.a.step, z), m0, a.m, k0);
-    rb.begin(a.b, vt_gemm_product(a, a.b.step, z), n0, a.n, k0);
-    y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;
-    stand();
+  /* All steps of a unit with `k` products. `send` has a step's operands brought to a stage, so many
+   * as are there; `before` is told the number of the step that comes next. */
+  template <class S, class F>
+  __device__ __forceinline__ void walk(int64_t k, S send, F before) {
     const uint32_t steps = (uint32_t)((k + BK - 1) / BK);
-    const int rest = (int)(k - (int64_t)(k / BK) * BK);
+    const int rest = (int)(k % BK);
     uint32_t sent = 0;
-    E *writes = vt_shared<E>(), *const end = writes + STAGES * STAGE;
+    int writes = 0, reads = 0; /* stages */
     const auto load = [&] {
-      if (sent < steps) {
-        const int left = sent + 1 == steps && rest != 0 ? rest : BK;
-        ra.load(writes, left);
-        rb.load(writes + BK * rows::PITCH, left);
-      }
+      if (sent < steps)
+        send(vt_shared<E>() + writes, sent, sent + 1 == steps && rest != 0 ? rest : BK);
       sent++;
       vt_ahead_close();
-      writes = writes + STAGE == end ? vt_shared<E>() : writes + STAGE;
+      writes = writes == (STAGES - 1) * STAGE ? 0 : writes + STAGE;
     };
 
     clear();
@@ -349,11 +375,11 @@ struct vt_gemm_tile {
     for (int s = 0; s < STAGES - 1; s++) load();
     vt_ahead_wait<STAGES - 2>();
     __syncthreads();
-    const E *reads = vt_shared<E>();
     take(0, reads, 0);
 #pragma unroll 1
-    for (uint32_t t = 1; t <= steps; t++) {
-      if (t < steps || rest == 0) {
+    for (uint32_t t = 0; t < steps; t++) {
+      before(t);
+      if (t + 1 < steps || rest == 0) {
         step(reads, load);
       } else {
 #pragma unroll 1
@@ -362,9 +388,29 @@ struct vt_gemm_tile {
           multiply(0);
         }
       }
-      if (t % (VT_GPU_BLOCK / BK) == 0 || t == steps) end_block((t - 1) / (VT_GPU_BLOCK / BK));
+      if ((t + 1) % (VT_GPU_BLOCK / BK) == 0 || t + 1 == steps) end_block(t / (VT_GPU_BLOCK / BK));
     }
-    if (top == 0 || a.bias != nullptr) store();
+  }
+
+  __device__ __forceinline__ void run() {
+    rows ra;
+    columns rb;
+    int64_t z;
+    vt_gemm_here h = vt_gemm_place(a, BM, BN, &z);
+    ra.begin(a.a, vt_gemm_product(a, a.a.step, z), h.m0, a.m, h.k0);
+    rb.begin(a.b, vt_gemm_product(a, a.b.step, z), h.n0, a.n, h.k0);
+    h.y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;
+    if (threadIdx.x == 0) vt_gemm_kept_here() = h;
+    stand();
+    __syncthreads();
+    walk(
+        h.k,
+        [&](E *stage, uint32_t, int left) {
+          ra.load(stage, left);
+          rb.load(stage + BK * rows::PITCH, left);
+        },
+        [](uint32_t) {});
+    store((const E *)a.bias);
   }
 };
 #endif

@@ -32,11 +32,11 @@ typedef struct vt_gpu_gemm {
   int64_t bias_row, bias_column;
   int64_t m, n, k;
   int64_t products, dim[VT_GPU_BATCH];
-  int64_t first;               /* number of the first block of this launch */
-  int64_t unit;                /* k that one unit has: gridDim.y of them, each a result of its own */
-  void *levels;                /* sums of groups of groups, where k is that long */
-  uint32_t tiles_m, tiles_n;   /* of a product */
-  uint32_t rank, y_wide;       /* y_wide: 16 bytes along j may be written at a time */
+  int64_t first;             /* number of the first block of this launch */
+  int64_t unit;              /* k that one unit has: gridDim.y of them, each a result of its own */
+  void *levels;              /* sums of groups of groups, where k is that long */
+  uint32_t tiles_m, tiles_n; /* of a product */
+  uint32_t rank, y_wide;     /* y_wide: 16 bytes along j may be written at a time */
 } vt_gpu_gemm;
 
 /* The same with products that are absent: present[i, k] is 0. */

@@ -15,4 +15,13 @@ typedef struct vt_gpu_ints {
   uint32_t a_flip, b_flip; /* 0x80 for i8, 0 for u8 */
   vt_gpu_walk lead;        /* the products: where y, a and b of each begin */
 } vt_gpu_ints;
+
+/* By tiles, gridDim.x of them. */
+typedef struct vt_gpu_ints_tile {
+  vt_gpu_ints p;
+  uint32_t tiles_m, tiles_n; /* of a product */
+  uint32_t a_wide, b_wide;   /* 1: sixteen bytes along k, or four across, may be read at once */
+  uint32_t b_squares;        /* 1: columns lie closer together than what follows along k */
+  uint32_t reserved;
+} vt_gpu_ints_tile;
 #endif

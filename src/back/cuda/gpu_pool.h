@@ -6,8 +6,9 @@
 
 enum { VT_GPU_POOL_AXES = 3 };
 typedef struct vt_gpu_pool_axis {
-  int64_t dim, places, kernel, step, dilation, low; /* window p has x at p*step + t*dilation - low */
-  int64_t x, y;                                     /* strides, in elements */
+  int64_t dim, places, kernel, step, dilation,
+      low;          /* window p has x at p*step + t*dilation - low */
+  int64_t x, y;     /* strides, in elements */
   int64_t from, to; /* taps at places from .. to-1 of x count for an average */
 } vt_gpu_pool_axis;
 

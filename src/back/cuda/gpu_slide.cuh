@@ -8,11 +8,13 @@
 // I is what counts and offsets are held in: int32_t where all of them fit, else int64_t.
 
 // An axis as the outputs of one class see it; from where w and y begin for them.
-template <class I> struct vt_slide_class {
+template <class I>
+struct vt_slide_class {
   I places, taps, base, w, y;
 };
 
-template <class I> VT_GPU_FN vt_slide_class<I> vt_slide_class_of(const vt_gpu_slide_axis &x, I first) {
+template <class I>
+VT_GPU_FN vt_slide_class<I> vt_slide_class_of(const vt_gpu_slide_axis &x, I first) {
   if (x.classes == 0) return {(I)x.places, (I)x.taps, (I)x.base, 0, 0};
   const I apart = (I)x.apart, at = first * (I)x.dilation - (I)x.low, r = at % apart;
   const I remainder = r < 0 ? r + apart : r, left = (I)x.outputs - remainder;
@@ -22,19 +24,22 @@ template <class I> VT_GPU_FN vt_slide_class<I> vt_slide_class_of(const vt_gpu_sl
 }
 
 // One output: where along each axis its taps begin on x, and where x, w and y are for it.
-template <class I> struct vt_slide_at {
-  I begin[VT_GPU_AXES], taps[VT_GPU_AXES], x, w, y, channel; // channel: of y and the bias
-  bool there;                                                // some classes have fewer places
+template <class I>
+struct vt_slide_at {
+  I begin[VT_GPU_AXES], taps[VT_GPU_AXES], x, w, y, channel;  // channel: of y and the bias
+  bool there;                                                 // some classes have fewer places
 };
 
-template <class I> VT_GPU_FN I vt_slide_take(I &i, int64_t n) {
+template <class I>
+VT_GPU_FN I vt_slide_take(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return here;
 }
 
 // Output i of all, places innermost, then image, row, group, class.
-template <class I> VT_GPU_FN vt_slide_at<I> vt_slide_find(const vt_gpu_slide &a, I i) {
+template <class I>
+VT_GPU_FN vt_slide_at<I> vt_slide_find(const vt_gpu_slide &a, I i) {
   vt_slide_at<I> o;
   I p[VT_GPU_AXES];
   VT_UNROLL
@@ -49,7 +54,8 @@ template <class I> VT_GPU_FN vt_slide_at<I> vt_slide_find(const vt_gpu_slide &a,
   VT_UNROLL
   for (int k = VT_GPU_AXES - 1; k >= 0; k--) {
     const vt_gpu_slide_axis &x = a.axis[k];
-    const vt_slide_class<I> c = vt_slide_class_of<I>(x, x.classes > 1 ? vt_slide_take(i, x.classes) : 0);
+    const vt_slide_class<I> c =
+        vt_slide_class_of<I>(x, x.classes > 1 ? vt_slide_take(i, x.classes) : 0);
     o.there = o.there && p[k] < c.places;
     o.begin[k] = p[k] * (I)x.step + c.base;
     o.taps[k] = c.taps;
@@ -71,7 +77,8 @@ VT_GPU_FN bool vt_slide_inside(int32_t m, int64_t dim) { return (uint32_t)m < (u
 VT_GPU_FN bool vt_slide_inside(int64_t m, int64_t dim) { return (uint64_t)m < (uint64_t)dim; }
 
 // Calls give(x offset, w offset, inside) for all taps of an output, in their order.
-template <class I, class F> VT_GPU_FN void vt_slide_taps(const vt_gpu_slide &a, const vt_slide_at<I> &o, F give) {
+template <class I, class F>
+VT_GPU_FN void vt_slide_taps(const vt_gpu_slide &a, const vt_slide_at<I> &o, F give) {
   const vt_gpu_slide_axis &A = a.axis[0], &B = a.axis[1], &C = a.axis[2];
   for (I c = 0; c < (I)a.depth; c++)
     for (I i = 0; i < o.taps[0]; i++) {
@@ -80,7 +87,8 @@ template <class I, class F> VT_GPU_FN void vt_slide_taps(const vt_gpu_slide &a, 
       for (I j = 0; j < o.taps[1]; j++) {
         const I m1 = o.begin[1] + j * (I)B.delta;
         const bool in1 = in0 && vt_slide_inside(m1, B.dim);
-        I m = o.begin[2], x = o.x + c * (I)a.x_channel + m0 * (I)A.stride + m1 * (I)B.stride + m * (I)C.stride;
+        I m = o.begin[2],
+          x = o.x + c * (I)a.x_channel + m0 * (I)A.stride + m1 * (I)B.stride + m * (I)C.stride;
         I w = o.w + c * (I)a.w_channel + i * (I)A.weight + j * (I)B.weight;
         for (I k = 0; k < o.taps[2]; k++) {
           give(x, w, in1 && vt_slide_inside(m, C.dim));

@@ -7,7 +7,8 @@
 #include "gpu_gemm.cuh"
 
 /* T as a stream. Level l has the sum of complete groups of 8^l, each a chain from +0, and such a
- * chain is never -0: adding it to an empty one leaves it as it is. 8^11 blocks are 2^41 products. */
+ * chain is never -0: adding it to an empty one leaves it as it is. 8^11 blocks are 2^41 products.
+ */
 template <class E>
 struct vt_sums {
   enum { LEVELS = 12 };

@@ -24,7 +24,8 @@
 #define VT_UNROLL _Pragma("unroll")
 
 /* The shared memory whose size the launch says, as an array. */
-template <class T> static __device__ __forceinline__ T *vt_shared() {
+template <class T>
+static __device__ __forceinline__ T *vt_shared() {
   extern __shared__ __align__(16) unsigned char vt_shared_bytes[];
   return reinterpret_cast<T *>(vt_shared_bytes);
 }
@@ -33,15 +34,31 @@ template <class T> static __device__ __forceinline__ T *vt_shared() {
  * they are not `there`. Those of one group arrive together. */
 VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(there ? 16 : 0));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from),
+               "r"(there ? 16 : 0));
 }
 VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(there ? 4 : 0));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from),
+               "r"(there ? 4 : 0));
 }
 VT_GPU_FN void vt_ahead_close() { asm volatile("cp.async.commit_group;"); }
 /* Waits until at most N groups are still on their way. */
-template <int N> VT_GPU_FN void vt_ahead_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N)); }
+template <int N>
+VT_GPU_FN void vt_ahead_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(N));
+}
+
+/* c += a * b of a warp: 16 x 32 by 32 x 8 numbers of 8 bits with a sign, in 32 bits that wrap. Lane
+ * 4*g + t has of a: rows g, g+8, g, g+8 at k = 4*t, 4*t, 16+4*t, 16+4*t, four bytes each; of b:
+ * column g at k = 4*t and 16+4*t; of c: row g, then g+8, at columns 2*t and 2*t+1. */
+VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
 #endif
 
 /* ---- places ---- */
@@ -50,7 +67,9 @@ template <int N> VT_GPU_FN void vt_ahead_wait() { asm volatile("cp.async.wait_gr
 VT_GPU_FN int64_t vt_gpu_first() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 VT_GPU_FN int64_t vt_gpu_apart() { return (int64_t)gridDim.x * blockDim.x; }
 
-template <int N, class I> VT_GPU_FN void vt_places_in(const vt_gpu_walk &w, I i, int64_t (&at)[N]) {
+/* W is vt_gpu_walk, or has what that has for more operands. */
+template <int N, class I, class W>
+VT_GPU_FN void vt_places_in(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] = 0;
   for (int r = (int)w.rank - 1; r > 0; r--) {
@@ -63,7 +82,8 @@ template <int N, class I> VT_GPU_FN void vt_places_in(const vt_gpu_walk &w, I i,
   for (int k = 0; k < N; k++) at[k] += (int64_t)i * w.stride[k][0];
 }
 /* Where N operands have element i, in elements from where they begin. */
-template <int N> VT_GPU_FN void vt_places(const vt_gpu_walk &w, int64_t i, int64_t (&at)[N]) {
+template <int N, class W>
+VT_GPU_FN void vt_places(const W &w, int64_t i, int64_t (&at)[N]) {
   if (w.rank == 0) {
     VT_UNROLL
     for (int k = 0; k < N; k++) at[k] = 0;

@@ -13,14 +13,16 @@ VT_KERNEL(ints_each, vt_gpu_ints, 256) {
     vt_places<3>(a.lead, product, at);
     const int32_t zb = vt_ints_zero(a.zb, column * a.zb_step, a.b_flip);
     int64_t pa = at[1] + row * a.a_row, pb = at[2] + column * a.b_column;
-    uint32_t sum = vt_ints_bias(a.bias, column * a.bias_step); // it wraps
+    uint32_t sum = vt_ints_bias(a.bias, column * a.bias_step);  // it wraps
     for (int64_t k = 0; k < a.k; k++, pa += a.a_step, pb += a.b_step)
-      sum += (uint32_t)((vt_ints_at(a.a, pa, a.a_flip) - za) * (vt_ints_at(a.b, pb, a.b_flip) - zb));
+      sum +=
+          (uint32_t)((vt_ints_at(a.a, pa, a.a_flip) - za) * (vt_ints_at(a.b, pb, a.b_flip) - zb));
     a.y[at[0] + row * a.y_row + column * a.y_column] = (int32_t)sum;
   }
 }
 
-template <class I> VT_GPU_FN void conv_int(const vt_gpu_slide_int &a) {
+template <class I>
+VT_GPU_FN void conv_int(const vt_gpu_slide_int &a) {
   const vt_gpu_slide &s = a.slide;
   const int64_t total = vt_slide_total(s);
   const int32_t zx = vt_ints_zero(a.x_zero, 0, a.x_flip);
@@ -29,7 +31,9 @@ template <class I> VT_GPU_FN void conv_int(const vt_gpu_slide_int &a) {
     const int32_t zw = vt_ints_zero(a.w_zero, o.channel * a.w_zero_step, a.w_flip);
     uint32_t sum = vt_ints_bias(s.bias, o.channel * s.bias_step);
     vt_slide_taps(s, o, [&](I at_x, I at_w, bool inside) {
-      if (inside) sum += (uint32_t)((vt_ints_at(s.x, at_x, a.x_flip) - zx) * (vt_ints_at(s.w, at_w, a.w_flip) - zw));
+      if (inside)
+        sum += (uint32_t)((vt_ints_at(s.x, at_x, a.x_flip) - zx) *
+                          (vt_ints_at(s.w, at_w, a.w_flip) - zw));
     });
     ((int32_t *)s.y)[o.y] = (int32_t)sum;
   }

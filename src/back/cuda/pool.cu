@@ -9,13 +9,15 @@ typedef struct window {
   int64_t begin[VT_GPU_POOL_AXES], x, y;
 } window;
 
-template <class I> VT_GPU_FN int64_t take(I &i, int64_t n) {
+template <class I>
+VT_GPU_FN int64_t take(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return (int64_t)here;
 }
 
-template <class I> VT_GPU_FN window window_of(const vt_gpu_pool &a, I i) {
+template <class I>
+VT_GPU_FN window window_of(const vt_gpu_pool &a, I i) {
   window w = {{0, 0, 0}, 0, 0};
   VT_UNROLL
   for (int k = VT_GPU_POOL_AXES - 1; k >= 0; k--) {
@@ -33,7 +35,8 @@ VT_GPU_FN window window_at(const vt_gpu_pool &a, int64_t i) {
 }
 
 // Where a tap lies in x; whether it does.
-VT_GPU_FN bool tap_at(const vt_gpu_pool &a, const window &w, const int64_t (&t)[VT_GPU_POOL_AXES], int64_t &at) {
+VT_GPU_FN bool tap_at(const vt_gpu_pool &a, const window &w, const int64_t (&t)[VT_GPU_POOL_AXES],
+                      int64_t &at) {
   bool inside = true;
   at = w.x;
   VT_UNROLL
@@ -64,9 +67,13 @@ VT_GPU_FN uint64_t key_of(double x) {
   const int64_t u = __double_as_longlong(x);
   return x == x ? (uint64_t)(u ^ (u >> 63 | INT64_MIN)) : UINT64_MAX;
 }
-template <class T> VT_GPU_FN T key_of(T x) { return x; }
+template <class T>
+VT_GPU_FN T key_of(T x) {
+  return x;
+}
 
-template <class T> VT_GPU_FN T greatest(const vt_gpu_pool &a, const window &w) {
+template <class T>
+VT_GPU_FN T greatest(const vt_gpu_pool &a, const window &w) {
   const T *x = (const T *)a.x;
   T best = 0;
   bool any = false;
@@ -80,7 +87,8 @@ template <class T> VT_GPU_FN T greatest(const vt_gpu_pool &a, const window &w) {
   return best;
 }
 
-template <class T> VT_GPU_FN void max_pool(const vt_gpu_pool &a) {
+template <class T>
+VT_GPU_FN void max_pool(const vt_gpu_pool &a) {
   for (int64_t i = vt_gpu_first(); i < a.total; i += vt_gpu_apart()) {
     const window w = window_at(a, i);
     ((T *)a.y)[w.y] = greatest<T>(a, w);
@@ -120,7 +128,8 @@ VT_GPU_FN int64_t counted(const vt_gpu_pool &a, const window &w) {
 
 // S of W taps at most, W a power of two up to 32: the lanes beyond hold +0, which adds nothing. An
 // absent tap keeps its number.
-template <class T, int W> VT_GPU_FN T sum_few(const vt_gpu_pool &a, const window &w) {
+template <class T, int W>
+VT_GPU_FN T sum_few(const vt_gpu_pool &a, const window &w) {
   const T *x = (const T *)a.x;
   T s[W];
   int64_t t[VT_GPU_POOL_AXES] = {0, 0, 0}, at;
@@ -139,7 +148,8 @@ template <class T, int W> VT_GPU_FN T sum_few(const vt_gpu_pool &a, const window
   return s[0];
 }
 
-template <class T, int W> VT_GPU_FN void avg_few(const vt_gpu_pool &a) {
+template <class T, int W>
+VT_GPU_FN void avg_few(const vt_gpu_pool &a) {
   for (int64_t i = vt_gpu_first(); i < a.total; i += vt_gpu_apart()) {
     const window w = window_at(a, i);
     ((T *)a.y)[w.y] = ratio(sum_few<T, W>(a, w), counted(a, w));
@@ -147,7 +157,8 @@ template <class T, int W> VT_GPU_FN void avg_few(const vt_gpu_pool &a) {
 }
 
 // The tree over the lanes of S, which are those of the warp; lane 0 has the result.
-template <class T> VT_GPU_FN T folded(T s) {
+template <class T>
+VT_GPU_FN T folded(T s) {
   VT_UNROLL
   for (int h = 16; h > 0; h /= 2) s = plus(s, __shfl_down_sync(0xffffffffu, s, (unsigned)h));
   return __shfl_sync(0xffffffffu, s, 0);
@@ -155,7 +166,8 @@ template <class T> VT_GPU_FN T folded(T s) {
 
 // S of taps first .. first+n-1, of which there are 1024^(V+1) at most: of chunks of 1024, each
 // handed on as one number. All lanes have the result.
-template <class T, int V> struct chunks {
+template <class T, int V>
+struct chunks {
   static __device__ T sum(const vt_gpu_pool &a, const window &w, int64_t first, int64_t n) {
     const int64_t each = (int64_t)1 << 10 * V;
     const int lane = (int)threadIdx.x % 32;
@@ -168,7 +180,8 @@ template <class T, int V> struct chunks {
   }
 };
 
-template <class T> struct chunks<T, 0> {
+template <class T>
+struct chunks<T, 0> {
   static __device__ T sum(const vt_gpu_pool &a, const window &w, int64_t first, int64_t n) {
     const T *x = (const T *)a.x;
     T s = 0;
@@ -187,7 +200,8 @@ template <class T> struct chunks<T, 0> {
   }
 };
 
-template <class T> VT_GPU_FN void avg_many(const vt_gpu_pool &a) {
+template <class T>
+VT_GPU_FN void avg_many(const vt_gpu_pool &a) {
   const int64_t apart = vt_gpu_apart() / 32;
   for (int64_t i = vt_gpu_first() / 32; i < a.total; i += apart) {
     const window w = window_at(a, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * store.c - the folder of cached plans: who may have written it, and how large it may grow. */
-#include "store.h"
+ * store.c - a folder of kept files: who may have written it, and how large it may grow. */
+#include "vt_store.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 #include "vt_arena.h"
 #include "vt_sort.h"
 
-static const char suffix[] = ".plan", unfinished[] = ".volta-";
+static const char *const suffixes[] = {".plan", ".cubin"};
+static const char unfinished[] = ".volta-";
 
 static vt_status refused(const char *what, int error, vt_diag *d) {
   char reason[128];
@@ -119,12 +120,18 @@ typedef struct listing {
   uint64_t bytes; /* of the finished */
 } listing;
 
-/* 1 for a plan, 0 for one that was being written, -1 for what is none of ours. */
+static int is_ours(const char *name) {
+  const size_t digits = strspn(name, "0123456789abcdef");
+  for (size_t i = 0; digits > 0 && i < sizeof suffixes / sizeof *suffixes; i++)
+    if (strcmp(name + digits, suffixes[i]) == 0) return 1;
+  return 0;
+}
+
+/* 1 for what is kept, 0 for what was being written, -1 for what is none of ours. */
 static int kind_of(const char *name) {
-  const size_t n = strlen(name), digits = strspn(name, "0123456789abcdef");
-  if (n >= VT_STORE_NAME_MAX) return -1;
+  if (strlen(name) >= VT_STORE_NAME_MAX) return -1;
   if (strncmp(name, unfinished, sizeof unfinished - 1) == 0) return 0;
-  return digits > 0 && strcmp(name + digits, suffix) == 0 ? 1 : -1;
+  return is_ours(name) ? 1 : -1;
 }
 
 static void note(listing *l, const vt_store *s, const char *name) {
@@ -208,7 +215,7 @@ vt_status vt_store_write(const vt_store *s, const char *name, const void *bytes,
   vt_file_writer w;
   int64_t now;
   *out_removed = 0;
-  if (n > s->limit) return VT_FAIL(d, VT_LIMIT, "it is larger than all plans may be together");
+  if (n > s->limit) return VT_FAIL(d, VT_LIMIT, "it is larger than all files may be together");
   VT_TRY(vt_file_create_in(s->folder, name, 0600, &w, d));
   const vt_status status = put(&w, bytes, n, &now, d);
   vt_file_abort(&w);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * store.h - a folder of cached plans that several processes use at once. Files appear whole, by a
- * rename, and may vanish at any time. Nothing in it is trusted: the folder and each file must
- * belong to the user of this process and be writable by nobody else. Private to the api. */
+ * vt_store.h - a folder of kept files, plans and compiled kernels, that several processes use at
+ * once. Files appear whole, by a rename, and may vanish at any time. Nothing in it is trusted: the
+ * folder and each file must belong to the user of this process and be writable by nobody else. A
+ * name is digits of a hash and ".plan" or ".cubin". */
 #ifndef VT_STORE_H
 #define VT_STORE_H
 #include "vt_file.h"
@@ -26,6 +27,6 @@ void vt_store_touch(const vt_store *s, const char *name);
  * never finished. */
 vt_status vt_store_write(const vt_store *s, const char *name, const void *bytes, size_t n,
                          vt_alloc a, uint64_t *out_removed, vt_diag *d) VT_NODISCARD;
-/* Bytes of all plans there; 0 when it cannot be told. */
+/* Bytes of all that is kept there; 0 when it cannot be told. */
 uint64_t vt_store_bytes(const vt_store *s, vt_alloc a);
 #endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention_bench.cu - the kernels of attention alone: the time of each shape, and whether the bits
+// are those of a kernel that does one row a thread, as the page of the numerics says it. Exit 1
+// when they are not.
+//
+//   nvcc -std=c++17 -O3 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true -arch=sm_90
+//        -Isrc/back/cuda -Isrc/num bench/cuda/attention_bench.cu -o attention_bench
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include <cuda_runtime.h>
+#include "gpu_attend.cuh"
+namespace tiles {
+#include "attention.cu"
+}
+namespace split {
+#include "attention_split.cu"
+}
+
+#define GOOD(call)                                                                \
+  do {                                                                            \
+    const cudaError_t e_ = (call);                                                \
+    if (e_ != cudaSuccess) {                                                      \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e_)); \
+      exit(1);                                                                    \
+    }                                                                             \
+  } while (0)
+
+struct shape {
+  const char *name;
+  int64_t batch, heads, groups, queries, keys, depth;
+  bool causal;
+};
+
+static const shape shapes[] = {
+    {"gpt2 prefill", 4, 12, 12, 1024, 1024, 64, true},
+    {"gpt2 all keys", 4, 12, 12, 1024, 1024, 64, false},
+    {"ragged", 1, 3, 3, 1000, 1001, 60, true},
+    {"prefill 4096", 1, 12, 12, 4096, 4096, 64, true},
+    {"grouped 128", 1, 32, 8, 2048, 2048, 128, true},
+    {"decode 64", 4, 12, 12, 1, 1024, 64, true},
+    {"decode 128", 8, 32, 8, 1, 8192, 128, true},
+    {"decode long", 1, 8, 8, 1, 65536, 128, true},
+    {"wide", 1, 4, 4, 64, 512, 256, true},
+};
+
+// ---- one row a thread ----
+
+__device__ float plain_dot(const float *x, const float *y, int64_t step, int64_t n) {
+  attend_levels t;
+  attend_levels_clear(t);
+  for (int64_t c = 0; c < n; c += 256) {
+    float p = 0.0f;
+    for (int64_t i = c; i < n && i < c + 256; i++) p = __fmaf_rn(x[i], y[i * step], p);
+    attend_levels_add(t, c / 256, p);
+  }
+  return attend_levels_end(t);
+}
+
+// S of up to 1024 numbers.
+__device__ float plain_chunk(const float *x, int64_t n) {
+  float s[32] = {0};
+  for (int64_t i = 0; i < n; i++) s[i % 32] += x[i];
+  for (int h = 16; h > 0; h /= 2)
+    for (int l = 0; l < h; l++) s[l] = s[l] + s[l + h];
+  return s[0];
+}
+
+__global__ void plain(vt_gpu_attention a, float *weights, float *chunks, float *out) {
+  const int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= a.pairs * a.queries) return;
+  const int64_t pair = row / a.queries, i = row % a.queries, b = pair / a.heads, h = pair % a.heads;
+  const int64_t group = h / (a.heads / a.groups), count = attend_parts(a.keys, 1024);
+  const int64_t seen = a.causal ? i + 1 + a.keys - a.queries : a.keys;
+  const float *q = attend_row<float>(a.q, b, h, i), *v = attend_row<float>(a.v, b, group, 0);
+  float *e = weights + row * a.keys, *sums = chunks + row * count, m = attend_lowest();
+  for (int64_t j = 0; j < seen; j++) {
+    e[j] = plain_dot(q, attend_row<float>(a.k, b, group, j), 1, a.depth) * a.scale;
+    m = fmaxf(m, e[j]);
+  }
+  for (int64_t j = 0; j < seen; j++) e[j] = vt_s_narrow(vt_core_exp((double)(e[j] - m)));
+  for (int64_t c = 0; c < count; c++)
+    sums[c] = plain_chunk(e + c * 1024, attend_most(0, attend_least(1024, seen - c * 1024)));
+  const float sum = plain_chunk(sums, count);
+  for (int64_t c = 0; c < a.width; c++)
+    out[row * a.width + c] = plain_dot(e, v + c, a.v.step[2], seen) / sum;
+}
+
+// ---- the kernels, as cuda_attention.c launches them ----
+
+template <class T>
+static T *room(int64_t n) {
+  T *p;
+  GOOD(cudaMalloc(&p, std::max<int64_t>(n, 1) * sizeof(T)));
+  GOOD(cudaMemset(p, 0x7f, std::max<int64_t>(n, 1) * sizeof(T)));
+  return p;
+}
+
+static float *numbers(int64_t n, uint32_t seed) {
+  std::vector<float> x(n);
+  for (float &f : x) seed = seed * 1664525u + 1013904223u, f = (float)(seed >> 8) * 0x1p-22f - 2.0f;
+  float *p = room<float>(n);
+  GOOD(cudaMemcpy(p, x.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+  return p;
+}
+
+// As a projection leaves it: [batch, time, head, width].
+static vt_gpu_attended laid(const float *data, int64_t heads, int64_t time, int64_t width) {
+  return {data, {time * heads * width, width, heads * width, 1}};
+}
+
+static bool in_tiles(const shape &s) { return s.queries >= 32 && s.depth <= 128; }
+
+static vt_gpu_attention arguments(const shape &s, float *out) {
+  vt_gpu_attention a = {};
+  const int64_t rows = s.batch * s.heads * s.queries;
+  a.q = laid(numbers(rows * s.depth, 1), s.heads, s.queries, s.depth);
+  a.k = laid(numbers(s.batch * s.groups * s.keys * s.depth, 2), s.groups, s.keys, s.depth);
+  a.v = laid(numbers(s.batch * s.groups * s.keys * s.depth, 3), s.groups, s.keys, s.depth);
+  a.out = {out, {s.heads * s.queries * s.depth, s.queries * s.depth, s.depth, 1}};
+  a.heads = s.heads, a.groups = s.groups, a.queries = s.queries, a.keys = s.keys;
+  a.depth = a.width = s.depth, a.scale = 1.0f / sqrtf((float)s.depth), a.causal = s.causal;
+  a.wide[0] = a.wide[1] = a.wide[2] = a.wide_out = 1;
+  a.pairs = s.batch * s.heads, a.levels = 1;
+  a.blocks = (s.keys + 255) / 256, a.stride = s.keys;
+  for (int64_t n = a.blocks; n > 8; n = (n + 7) / 8) a.levels++;
+  a.per_group = s.heads / s.groups * s.queries, a.units = (a.per_group + 7) / 8;
+  a.upper = room<float>((a.levels - 1) * rows * a.width);
+  a.sums_stride = (s.keys + 1023) / 1024 + (s.keys > 1024 && !in_tiles(s));
+  const int64_t slots = in_tiles(s) ? 0 : s.batch * s.groups * a.units * 8;
+  a.sums = room<float>(std::max(rows, slots) * a.sums_stride);
+  a.scores = room<float>(slots * a.stride), a.most = room<float>(slots * a.blocks);
+  a.products = room<float>(slots * a.blocks * a.width);
+  return a;
+}
+
+static void launch(const shape &s, const vt_gpu_attention &a) {
+  const unsigned blocks = (unsigned)a.blocks, units = (unsigned)(s.batch * s.groups * a.units);
+  if (!in_tiles(s)) {
+    split::attend_scores<<<dim3(blocks, units), 256, VT_ATTEND_SCORES_ROOM>>>(a);
+    split::attend_values<<<dim3(blocks, units), 256, VT_ATTEND_VALUES_ROOM>>>(a);
+    split::attend_results<<<units * 8, 128>>>(a);
+  } else if (s.depth <= 64) {
+    tiles::attend_64<<<(unsigned)((s.queries + 63) / 64 * a.pairs), 128, VT_ATTEND_64_ROOM>>>(a);
+  } else {
+    tiles::attend_128<<<(unsigned)((s.queries + 31) / 32 * a.pairs), 128, VT_ATTEND_128_ROOM>>>(a);
+  }
+}
+
+static float median_ms(const shape &s, const vt_gpu_attention &a) {
+  cudaEvent_t from, to;
+  std::vector<float> ms(15);
+  GOOD(cudaEventCreate(&from));
+  GOOD(cudaEventCreate(&to));
+  launch(s, a);
+  for (float &x : ms) {
+    GOOD(cudaEventRecord(from));
+    for (int i = 0; i < 8; i++) launch(s, a);
+    GOOD(cudaEventRecord(to));
+    GOOD(cudaEventSynchronize(to));
+    GOOD(cudaEventElapsedTime(&x, from, to));
+  }
+  std::sort(ms.begin(), ms.end());
+  return ms[ms.size() / 2] / 8;
+}
+
+static int64_t differing(const shape &s, const vt_gpu_attention &a, const float *out) {
+  const int64_t rows = a.pairs * a.queries, n = rows * a.width;
+  float *weights = room<float>(rows * a.keys), *chunks = room<float>(rows * (a.keys / 1024 + 1));
+  float *want = room<float>(n);
+  std::vector<uint32_t> x(n), y(n);
+  plain<<<(unsigned)((rows + 127) / 128), 128>>>(a, weights, chunks, want);
+  GOOD(cudaMemcpy(x.data(), want, n * 4, cudaMemcpyDeviceToHost));
+  GOOD(cudaMemcpy(y.data(), out, n * 4, cudaMemcpyDeviceToHost));
+  GOOD(cudaFree(weights));
+  GOOD(cudaFree(chunks));
+  GOOD(cudaFree(want));
+  int64_t bad = 0;
+  for (int64_t i = 0; i < n; i++) bad += x[i] != y[i];
+  return bad;
+}
+
+template <class F>
+static void describe(const char *name, F *kernel, int threads, int shared) {
+  cudaFuncAttributes f;
+  int blocks = 0;
+  GOOD(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  GOOD(cudaFuncGetAttributes(&f, kernel));
+  GOOD(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
+  printf("%-14s %3d registers, %zu bytes local, %d blocks a processor\n", name, f.numRegs,
+         f.localSizeBytes, blocks);
+}
+
+int main() {
+  int64_t bad = 0;
+  describe("attend_64", tiles::attend_64, 128, VT_ATTEND_64_ROOM);
+  describe("attend_128", tiles::attend_128, 128, VT_ATTEND_128_ROOM);
+  describe("attend_scores", split::attend_scores, 256, VT_ATTEND_SCORES_ROOM);
+  describe("attend_values", split::attend_values, 256, VT_ATTEND_VALUES_ROOM);
+  printf("%-14s %9s %9s %9s  %s\n", "shape", "ms", "TFLOP/s", "GB/s", "bits");
+  for (const shape &s : shapes) {
+    float *out = room<float>(s.batch * s.heads * s.queries * s.depth);
+    const vt_gpu_attention a = arguments(s, out);
+    const double part = s.causal && s.queries > 1 ? 0.5 : 1.0, ms = median_ms(s, a);
+    const double flops = 4.0 * part * s.batch * s.heads * s.queries * s.keys * s.depth;
+    const double bytes = 8.0 * s.batch * s.groups * s.keys * s.depth;
+    const int64_t wrong = differing(s, a, out);
+    printf("%-14s %9.4f %9.2f %9.1f  %s", s.name, ms, flops / ms / 1e9, bytes / ms / 1e6,
+           wrong == 0 ? "equal\n" : "");
+    if (wrong != 0) printf("%lld DIFFER\n", (long long)wrong);
+    bad += wrong;
+    GOOD(cudaGetLastError());
+    GOOD(cudaDeviceSynchronize());
+    for (const void *p : {a.q.data, a.k.data, a.v.data, (const void *)out, (const void *)a.upper,
+                          (const void *)a.sums, (const void *)a.scores, (const void *)a.most,
+                          (const void *)a.products})
+      GOOD(cudaFree((void *)p));
+  }
+  return bad != 0;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_bench.cu - every way to do a product of f32 matrices beside cuBLAS, on the GPU that is here:
+// medians of times taken by events, and whether all ways gave the same bits. Small products run in
+// a graph, as they do in a plan. gemm_bench.sh builds and runs it.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+#include <cublas_v2.h>
+#include "gemm.cu"
+#include "gemm_ways.h"
+
+#define CHECK(x)                                                 \
+  do {                                                           \
+    const cudaError_t e_ = (x);                                  \
+    if (e_ != cudaSuccess) {                                     \
+      printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
+      exit(1);                                                   \
+    }                                                            \
+  } while (0)
+
+static cudaStream_t stream;
+static cublasHandle_t blas;
+static cudaDeviceProp device;
+
+/* ---- launches ---- */
+
+struct Kernel {
+  const char *name;
+  const void *at;
+};
+static const Kernel kernels[] = {
+#define VT_GPU_FUSED(name, args, why) {#name, (const void *)name},
+#define VT_GPU(name, args) {#name, (const void *)name},
+#include "kernels_gemm.def"
+#undef VT_GPU
+#undef VT_GPU_FUSED
+};
+
+int gemm_start(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint32_t shared,
+               const void *args) {
+  for (const Kernel &k : kernels) {
+    if (strcmp(k.name, name) != 0) continue;
+    CHECK(cudaFuncSetAttribute(k.at, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    void *params[] = {const_cast<void *>(args)};
+    CHECK(cudaLaunchKernel(k.at, dim3(x, y, 1), dim3(threads), params, shared, stream));
+    return 0;
+  }
+  return 1;
+}
+
+/* ---- times ---- */
+
+/* Microseconds of one call: the median over `rounds`. In a graph of `inside` calls when that is
+ * more than one; call number i is told its number. */
+template <class F>
+static double time_of(F f, int rounds, int inside) {
+  cudaEvent_t from, to;
+  cudaGraphExec_t run = nullptr;
+  std::vector<float> times;
+  CHECK(cudaEventCreate(&from));
+  CHECK(cudaEventCreate(&to));
+  for (int i = 0; i < 2; i++) f(i);
+  CHECK(cudaStreamSynchronize(stream));
+  if (inside > 1) {
+    cudaGraph_t graph;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < inside; i++) f(i);
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&run, graph, 0));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaGraphLaunch(run, stream));
+  }
+  for (int i = 0; i < rounds; i++) {
+    float ms;
+    CHECK(cudaEventRecord(from, stream));
+    if (inside > 1) {
+      CHECK(cudaGraphLaunch(run, stream));
+    } else {
+      f(i);
+    }
+    CHECK(cudaEventRecord(to, stream));
+    CHECK(cudaEventSynchronize(to));
+    CHECK(cudaEventElapsedTime(&ms, from, to));
+    times.push_back(ms);
+  }
+  if (run != nullptr) CHECK(cudaGraphExecDestroy(run));
+  CHECK(cudaEventDestroy(from));
+  CHECK(cudaEventDestroy(to));
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2] * 1e3 / inside;
+}
+
+/* ---- bits ---- */
+
+__global__ void differ(const uint32_t *x, const uint32_t *y, size_t n, unsigned long long *count) {
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n;
+       i += (size_t)gridDim.x * blockDim.x)
+    if (x[i] != y[i]) atomicAdd(count, 1ull);
+}
+
+static unsigned long long *differences;
+static unsigned long long differ_in(const float *x, const float *y, size_t n) {
+  unsigned long long count = 0;
+  CHECK(cudaMemsetAsync(differences, 0, sizeof count, stream));
+  differ<<<1024, 256, 0, stream>>>((const uint32_t *)x, (const uint32_t *)y, n, differences);
+  CHECK(cudaMemcpyAsync(&count, differences, sizeof count, cudaMemcpyDeviceToHost, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  return count;
+}
+
+/* ---- products ---- */
+
+static float *a, *b, *y, *first, *reference, *work;
+static const size_t ELEMENTS = 8192ull * 8192, WORK = 3ull << 30;
+
+static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b) {
+  gemm_product p = {m,
+                    n,
+                    k,
+                    a,
+                    b,
+                    y,
+                    k,
+                    1,
+                    n,
+                    1,
+                    work,
+                    device.multiProcessorCount,
+                    (uint32_t)device.sharedMemPerBlockOptin};
+  if (turn_a) p.a_row = 1, p.a_column = m;
+  if (turn_b) p.b_row = 1, p.b_column = k;
+  return p;
+}
+
+static void by_cublas(const gemm_product &p, bool turn_a, bool turn_b) {
+  const float one = 1, zero = 0;
+  cublasSgemm(blas, turn_b ? CUBLAS_OP_T : CUBLAS_OP_N, turn_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+              (int)p.n, (int)p.m, (int)p.k, &one, p.b, (int)(turn_b ? p.k : p.n), p.a,
+              (int)(turn_a ? p.m : p.k), &zero, reference, (int)p.n);
+}
+
+static void all_ways(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b, bool every) {
+  const gemm_product p = product_of(m, n, k, turn_a, turn_b);
+  const double flops = 2.0 * (double)m * (double)n * (double)k;
+  const int inside = flops < 5e9 ? 20 : 1, rounds = flops > 1e11 ? 7 : 15;
+  const double theirs = time_of([&](int) { by_cublas(p, turn_a, turn_b); }, rounds, inside);
+  char name[64];
+  uint64_t bytes;
+  int seen = 0;
+  printf("%lldx%lldx%lld %c%c  cublas %9.2f us %6.2f TFLOP/s%s\n", (long long)m, (long long)n,
+         (long long)k, turn_a ? 't' : 'n', turn_b ? 't' : 'n', theirs, flops / theirs / 1e6,
+         inside > 1 ? " (in a graph)" : "");
+  for (int i = -1; i < 0 || (every && gemm_way(&p, (uint32_t)i, name, sizeof name, &bytes)); i++) {
+    if (i < 0) strcpy(name, "chosen"), bytes = gemm_work(&p);
+    if (bytes > WORK) continue;
+    CHECK(cudaMemsetAsync(y, 0xff, (size_t)(m * n) * 4, stream));
+    const double ours = time_of([&](int) { gemm_issue(&p, i); }, rounds, inside);
+    unsigned long long bad = 0;
+    if (seen++ == 0) {
+      CHECK(cudaMemcpyAsync(first, y, (size_t)(m * n) * 4, cudaMemcpyDeviceToDevice, stream));
+    } else {
+      bad = differ_in(first, y, (size_t)(m * n));
+    }
+    printf("  %-18s %9.2f us %6.2f TFLOP/s  %.3f of cublas%s\n", name, ours, flops / ours / 1e6,
+           theirs / ours, bad ? "  OTHER BITS" : "");
+  }
+  fflush(stdout);
+}
+
+/* Rows times a matrix that is read from memory: four of them in turn, more than the cache holds. */
+static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
+  gemm_product p = product_of(m, n, k, false, turn_b);
+  const float *all = p.b;
+  const size_t each = (size_t)(n * k), copies = std::max<size_t>(1, ELEMENTS / each);
+  const float one = 1, zero = 0;
+  const auto turn = [&](int i) { p.b = all + each * ((size_t)i % copies); };
+  const double theirs = time_of(
+      [&](int i) {
+        turn(i);
+        if (m > 1) {
+          by_cublas(p, false, turn_b);
+        } else if (turn_b) {
+          cublasSgemv(blas, CUBLAS_OP_T, (int)k, (int)n, &one, p.b, (int)k, p.a, 1, &zero,
+                      reference, 1);
+        } else {
+          cublasSgemv(blas, CUBLAS_OP_N, (int)n, (int)k, &one, p.b, (int)n, p.a, 1, &zero,
+                      reference, 1);
+        }
+      },
+      15, 8);
+  const double ours = time_of([&](int i) { turn(i), gemm_issue(&p, -1); }, 15, 8);
+  const double bytes = (double)n * (double)k * 4;
+  printf(
+      "%2lld rows, w %s %lldx%lld  cublas %8.2f us %5.0f GB/s  volta %8.2f us %5.0f GB/s  %.3f\n",
+      (long long)m, turn_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, theirs,
+      bytes / theirs / 1e3, ours, bytes / ours / 1e3, theirs / ours);
+  fflush(stdout);
+}
+
+static float *random_matrix(unsigned seed) {
+  std::vector<float> x(ELEMENTS);
+  float *at;
+  for (float &v : x) {
+    seed = seed * 1664525u + 1013904223u;
+    v = (float)(seed >> 8) / 16777216.0f - 0.5f;
+  }
+  CHECK(cudaMalloc(&at, ELEMENTS * 4));
+  CHECK(cudaMemcpy(at, x.data(), ELEMENTS * 4, cudaMemcpyHostToDevice));
+  return at;
+}
+
+int main() {
+  CHECK(cudaGetDeviceProperties(&device, 0));
+  CHECK(cudaStreamCreate(&stream));
+  cublasCreate(&blas);
+  cublasSetStream(blas, stream);
+  cublasSetMathMode(blas, CUBLAS_PEDANTIC_MATH);
+  a = random_matrix(1), b = random_matrix(2);
+  for (float **p : {&y, &first, &reference}) CHECK(cudaMalloc(p, ELEMENTS * 4));
+  CHECK(cudaMalloc(&work, WORK));
+  CHECK(cudaMalloc(&differences, sizeof *differences));
+  printf("%s, %d processors\n", device.name, device.multiProcessorCount);
+  for (const Kernel &k : kernels) {
+    cudaFuncAttributes f;
+    CHECK(cudaFuncGetAttributes(&f, k.at));
+    printf("%-14s %3d registers, %zu bytes spilled\n", k.name, f.numRegs, f.localSizeBytes);
+  }
+  for (const int n : {128, 256, 512, 1024, 2048, 4096, 8192}) all_ways(n, n, n, false, false, true);
+  for (const int n : {512, 4096}) {
+    all_ways(n, n, n, true, false, false);
+    all_ways(n, n, n, false, true, false);
+    all_ways(n, n, n, true, true, false);
+  }
+  all_ways(4096, 2304, 768, false, false, true); /* the products of a small transformer */
+  all_ways(4096, 768, 768, false, false, true);
+  all_ways(4096, 768, 3072, false, false, true);
+  all_ways(4096, 50257, 768, false, true, false);
+  all_ways(1024, 1024, 16640, false, false, false);
+  all_ways(100, 300, 5000, false, false, true);
+  for (const bool turned : {false, true})
+    for (const int m : {1, 4, 8, 16}) {
+      few_rows(m, 1024, 1024, turned);
+      few_rows(m, 4096, 4096, turned);
+      few_rows(m, 14336, 4096, turned);
+      few_rows(m, 4096, 14336, turned);
+    }
+  return 0;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_conv_test.c - convolutions of all kinds on a GPU have the bits of the reference's kernels:
+ * sizes, strides, dilations, padding and groups drawn by lot, the sizes at which something changes,
+ * and every tile against the reference. Without a device there is nothing to try. */
+#include "cuda_conv.h"
+#include "slid_test.h"
+
+typedef struct geometry {
+  uint32_t axes;
+  int64_t images, groups, depth, rows; /* depth, rows: of a group */
+  int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
+  int bias, wild;
+} geometry;
+
+static geometry random_geometry(void) {
+  geometry g = {.axes = (uint32_t)random_of(1, 3),
+                .images = random_of(1, 3),
+                .groups = random_of(0, 2) ? 1 : random_of(1, 4),
+                .depth = random_of(1, 40),
+                .rows = random_of(1, 20),
+                .bias = (int)random_of(0, 1),
+                .wild = (int)random_of(0, 1)};
+  const int64_t most = g.axes == 1 ? 70 : g.axes == 2 ? 9 : 4;
+  for (uint32_t i = 0; i < g.axes; i++) {
+    g.dim[i] = random_of(1, most);
+    g.kernel[i] = random_of(1, g.axes == 3 ? 3 : 4);
+    g.stride[i] = random_of(0, 1) ? 1 : random_of(1, 4);
+    g.dilation[i] = random_of(0, 1) ? 1 : random_of(1, 4);
+    g.low[i] = random_of(0, 3);
+    g.high[i] = random_of(0, 3);
+  }
+  return g;
+}
+
+static int64_t extent(const geometry *g, uint32_t i) {
+  return (g->kernel[i] - 1) * g->dilation[i] + 1;
+}
+static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+  vt_attr_list l = {.n = n};
+  memcpy(l.v, v, n * sizeof *v);
+  return l;
+}
+static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t n, int64_t *out) {
+  out[0] = first, out[1] = second;
+  memcpy(out + 2, rest, n * sizeof *rest);
+}
+
+/* Returns where the result begins. */
+static uint64_t begin(device *d, trial *t, const geometry *g, uint32_t dtype, const int64_t *a,
+                      const int64_t *b, const int64_t *y) {
+  const int64_t outputs = g->rows * g->groups;
+  t->n_in = g->bias ? 3 : 2;
+  t->in[0] = view_random(d, dtype, g->axes + 2, a, g->wild, 0);
+  t->in[1] = view_random(d, dtype, g->axes + 2, b, g->wild, 0);
+  if (g->bias) t->in[2] = view_random(d, dtype, 1, &outputs, g->wild, 0);
+  const uint64_t first = d->used;
+  t->out = view_random(d, dtype, g->axes + 2, y, 0, 1);
+  return first;
+}
+
+/* ---- conv ---- */
+
+static int conv_places(const geometry *g, int64_t *places) {
+  for (uint32_t i = 0; i < g->axes; i++) {
+    const int64_t room = g->dim[i] + g->low[i] + g->high[i] - extent(g, i);
+    if (room < 0) return 0;
+    places[i] = room / g->stride[i] + 1;
+  }
+  return 1;
+}
+
+static vt_attr_conv conv_attrs(const geometry *g) {
+  return (vt_attr_conv){.size = sizeof(vt_attr_conv),
+                        .stride = list_of(g->stride, g->axes),
+                        .dilation = list_of(g->dilation, g->axes),
+                        .low = list_of(g->low, g->axes),
+                        .high = list_of(g->high, g->axes),
+                        .groups = g->groups};
+}
+
+static uint64_t make_conv(device *d, trial *t, const geometry *g, uint32_t dtype,
+                          const vt_attr_conv *a, const int64_t *places) {
+  int64_t x[5], w[5], y[5];
+  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
+  dims_of(g->images, g->rows * g->groups, places, g->axes, y);
+  *t = (trial){.op = VT_OP_conv, .attrs = a};
+  return begin(d, t, g, dtype, x, w, y);
+}
+
+static int try_conv(device *d, const geometry *g, uint32_t dtype) {
+  const vt_attr_conv a = conv_attrs(g);
+  int64_t places[3];
+  trial t;
+  if (!conv_places(g, places)) return 0;
+  const uint64_t first = make_conv(d, &t, g, dtype, &a, places);
+  trial_run(d, &t, first, "conv");
+  return 1;
+}
+
+/* ---- every tile ---- */
+
+typedef struct one_way {
+  const geometry *g;
+  vt_cuda_way way;
+} one_way;
+
+static int describe(const vt_cuda_call *c, vt_gpu_conv *out) {
+  const vt_attr_conv *a = c->attrs;
+  const vt_window_lists l = {
+      .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
+  vt_gpu_slide s = vt_cuda_slide_conv(c, &l, a->groups);
+  if (c->n_in > 2) s.bias = c->in[2].data, s.bias_step = c->in[2].stride[0];
+  return vt_cuda_conv_tiled(c, &s, out);
+}
+
+static vt_status issue_way(vt_cuda_call *c, const void *context) {
+  vt_gpu_conv v;
+  CHECK(describe(c, &v));
+  return vt_cuda_conv_by(c, &v, &((const one_way *)context)->way);
+}
+
+/* Returns how many ways there were. */
+static int try_ways(device *d, const geometry *g, uint32_t dtype) {
+  const vt_attr_conv a = conv_attrs(g);
+  int64_t places[3];
+  trial t;
+  vt_gpu_conv v;
+  one_way w = {.g = g};
+  int n = 0;
+  char what[80];
+  if (!conv_places(g, places)) return 0;
+  const uint64_t first = make_conv(d, &t, g, dtype, &a, places);
+  const vt_cuda_call c = {.traits = vt_cuda_card_traits(d->dev->card),
+                          .in = t.in,
+                          .n_in = t.n_in,
+                          .out = &t.out,
+                          .attrs = &a};
+  if (describe(&c, &v)) {
+    trial_begin(d, &t, first);
+    for (; vt_cuda_conv_way(c.traits, dtype, &v, (uint32_t)n, &w.way); n++) {
+      snprintf(what, sizeof what, "conv, tile %u, units of %lld", w.way.tile,
+               (long long)w.way.unit);
+      run_device(d, &t, vt_cuda_conv_way_work(dtype, &v, &w.way), issue_way, &w);
+      trial_end(d, &t, first, what);
+    }
+  }
+  d->used = 0;
+  return n;
+}
+
+/* ---- the others ---- */
+
+static int try_transpose(device *d, const geometry *g, uint32_t dtype) {
+  int64_t out[3], x[5], w[5], y[5];
+  trial t;
+  for (uint32_t i = 0; i < g->axes; i++) {
+    out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + extent(g, i);
+    if (out[i] < 0) return 0;
+  }
+  const vt_attr_conv_transpose a = {.size = sizeof a,
+                                    .stride = list_of(g->stride, g->axes),
+                                    .dilation = list_of(g->dilation, g->axes),
+                                    .low = list_of(g->low, g->axes),
+                                    .high = list_of(g->high, g->axes),
+                                    .groups = g->groups};
+  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  dims_of(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
+  dims_of(g->images, g->rows * g->groups, out, g->axes, y);
+  t = (trial){.op = VT_OP_conv_transpose, .attrs = &a};
+  const uint64_t first = begin(d, &t, g, dtype, x, w, y);
+  trial_run(d, &t, first, "conv_transpose");
+  return 1;
+}
+
+/* dy is of any size: here, that of the result of some convolution, or another one. */
+static int try_weights(device *d, geometry *g, uint32_t dtype) {
+  int64_t places[3], x[5], dy[5], w[5];
+  trial t;
+  for (uint32_t i = 0; i < g->axes; i++) places[i] = random_of(1, g->axes == 1 ? 300 : 6);
+  const vt_attr_conv_weight_grad a = {.size = sizeof a,
+                                      .kernel = list_of(g->kernel, g->axes),
+                                      .stride = list_of(g->stride, g->axes),
+                                      .dilation = list_of(g->dilation, g->axes),
+                                      .low = list_of(g->low, g->axes),
+                                      .groups = g->groups};
+  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  dims_of(g->images, g->rows * g->groups, places, g->axes, dy);
+  dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
+  g->bias = 0;
+  t = (trial){.op = VT_OP_conv_weight_grad, .attrs = &a};
+  const uint64_t first = begin(d, &t, g, dtype, x, dy, w);
+  trial_run(d, &t, first, "conv_weight_grad");
+  return 1;
+}
+
+/* ---- sizes ---- */
+
+static void by_lot(device *d) {
+  const int tries = vt_test_is_long() ? 400 : 16;
+  int tried[4] = {0};
+  for (int i = 0; i < tries; i++) {
+    geometry g = random_geometry();
+    if (i % 6 == 0) g.depth = g.rows = 1, g.groups = random_of(1, 70); /* a channel a group */
+    const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
+    tried[0] += try_conv(d, &g, dtype);
+    tried[1] += try_ways(d, &g, dtype) > 0;
+    tried[2] += try_transpose(d, &g, dtype);
+    tried[3] += try_weights(d, &g, dtype);
+  }
+  for (int i = 0; i < 4; i++) CHECK(tried[i] > tries / 8);
+}
+
+/* So many products that sums of groups, and of groups of groups, are kept in memory. */
+static void long_ones(device *d) {
+  static const int64_t depths[] = {28, 229, 1821};
+  for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+    geometry g = {.axes = 2,
+                  .images = 1,
+                  .groups = 1,
+                  .depth = depths[i],
+                  .rows = 9,
+                  .dim = {3, 2},
+                  .kernel = {3, 3},
+                  .stride = {1, 1},
+                  .dilation = {1, 1},
+                  .low = {1, 1},
+                  .high = {1, 1},
+                  .bias = 1};
+    CHECK(try_conv(d, &g, VT_DTYPE_F32));
+    g.bias = i % 2 == 0;
+    (void)try_ways(d, &g, i == 1 ? VT_DTYPE_F64 : VT_DTYPE_F32);
+  }
+}
+
+/* Taps that no window meets, places that are all padding, nothing at all. */
+static void edges(device *d) {
+  geometry g = {.axes = 1,
+                .images = 1,
+                .groups = 1,
+                .depth = 2,
+                .rows = 12,
+                .dim = {0},
+                .kernel = {2},
+                .stride = {5},
+                .dilation = {1},
+                .low = {40},
+                .high = {40},
+                .bias = 1};
+  CHECK(try_conv(d, &g, VT_DTYPE_F32));
+  g.dim[0] = 7, g.low[0] = 0, g.high[0] = 0;
+  CHECK(try_transpose(d, &g, VT_DTYPE_F32)); /* some outputs meet no tap */
+  g.depth = 0;
+  CHECK(try_conv(d, &g, VT_DTYPE_F32));
+  CHECK(try_transpose(d, &g, VT_DTYPE_F32));
+  g.depth = 1, g.images = 0;
+  CHECK(try_conv(d, &g, VT_DTYPE_F32));
+  CHECK(try_weights(d, &g, VT_DTYPE_F32)); /* a sum of nothing */
+}
+
+int main(void) {
+  device d;
+  vt_fpenv env;
+  if (!device_begin(&d, &env)) return device_end(&d), 77;
+  by_lot(&d);
+  long_ones(&d);
+  edges(&d);
+  vt_fpenv_leave(&env);
+  device_end(&d);
+  TEST_DONE();
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_fused_test.c - groups of pointwise steps as one kernel, through the ABI: the same bits as
+ * each step by the reference kernels, however operands lie; compiled once a text, found again on
+ * disk; whatever is wrong with a file there, or with the compiler, only the way changes. It needs
+ * the driver and the compiler of tests/fake_cuda; children of this program are processes that find
+ * what others have kept. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cuda_backend.h"
+#include "vt_num.h"
+#include "vt_test.h"
+
+enum { ARENA = 1 << 16, MOST = 26, GAP = 64 };
+static _Alignas(256) char arena[ARENA], expected[ARENA];
+static vt_fault fault;
+static const vt_bk_api *api;
+static vt_bk_device *device;
+static uint64_t buffer;
+static char folder[] = "/tmp/cuda_fused_test.XXXXXX", cache[128], log_file[128], driver_log[128];
+static char noted[640];
+
+static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
+  return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
+}
+static void host_says(void *user, int32_t status, const char *text) {
+  (void)user;
+  fprintf(stderr, "%d: %s\n", status, text);
+}
+static void host_notes(void *user, const char *text) {
+  (void)user;
+  snprintf(noted, sizeof noted, "%s", text);
+}
+static vt_bk_host host = {.size = sizeof host,
+                          .abi_major = VT_BK_ABI_MAJOR,
+                          .user = &fault,
+                          .resize = host_resize,
+                          .diag = host_says,
+                          .note = host_notes};
+
+/* ---- files ---- */
+
+static uint32_t lines_of(const char *path, const char *with) {
+  char line[512];
+  uint32_t n = 0;
+  FILE *f = fopen(path, "r");
+  if (f == NULL) return 0;
+  while (fgets(line, sizeof line, f) != NULL) n += strstr(line, with) != NULL;
+  fclose(f);
+  return n;
+}
+static uint32_t compiled(void) { return lines_of(log_file, "-fmad=false"); }
+static uint32_t launches(const char *kernel) {
+  char with[80];
+  snprintf(with, sizeof with, "cuLaunchKernel %s", kernel);
+  return lines_of(driver_log, with);
+}
+
+/* The one kernel that is kept; NULL when there is none. */
+static const char *kept(void) {
+  static char path[512];
+  const char *found = NULL;
+  DIR *d = opendir(cache);
+  for (const struct dirent *e = d != NULL ? readdir(d) : NULL; e != NULL; e = readdir(d))
+    if (strstr(e->d_name, ".cubin") != NULL) {
+      snprintf(path, sizeof path, "%.120s/%.255s", cache, e->d_name);
+      found = path;
+    }
+  if (d != NULL) closedir(d);
+  return found;
+}
+
+static void empty(const char *path) {
+  char name[512];
+  DIR *d = opendir(path);
+  for (const struct dirent *e = d != NULL ? readdir(d) : NULL; e != NULL; e = readdir(d))
+    if (e->d_name[0] != '.') {
+      snprintf(name, sizeof name, "%.120s/%.255s", path, e->d_name);
+      if (unlink(name) != 0) (void)rmdir(name);
+    }
+  if (d != NULL) closedir(d);
+}
+
+/* ---- a group of steps whose tensors lie in one arena ---- */
+
+typedef struct group {
+  vt_bk_tensor t[2 * MOST]; /* sources, then results */
+  vt_bk_tensor in[MOST][3];
+  vt_bk_step step[MOST];
+  uint32_t n_tensors, n;
+  uint64_t used;
+} group;
+
+static uint64_t seed = 7;
+static uint64_t next(void) {
+  uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+/* Special numbers among ordinary ones. */
+static void put_value(char *at, uint32_t dtype) {
+  static const double special[] = {0, -0.0, 1, -1, 0.5, 1e-40, 3e38, -1e300, 127, 2.5};
+  const uint64_t r = next();
+  double x = ((double)(r >> 12) * 0x1p-52 - 0.5) * 20;
+  if (r % 8 == 0) x = special[(r >> 8) % (sizeof special / sizeof *special)];
+  if (r % 32 == 1) x = vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | (r >> 63 << 63));
+  if (r % 32 == 2) x = vt_f64_from_bits(UINT64_C(0x7ff8000000000000));
+  vt_cast(&x, 1, VT_DTYPE_F64, at, 1, dtype, 1);
+}
+
+/* Its elements lie densely, `late` of them behind where the arena's alignment would have it. */
+static const vt_bk_tensor *add_tensor(group *g, uint32_t dtype, uint32_t rank, const int64_t *dim,
+                                      uint64_t late) {
+  vt_bk_tensor *t = &g->t[g->n_tensors++];
+  const uint64_t size = vt_dtype_bytes(dtype);
+  int64_t stride = 1;
+  *t = (vt_bk_tensor){.size = sizeof *t, .dtype = dtype, .rank = rank};
+  for (uint32_t k = rank; k-- > 0; stride *= dim[k] > 0 ? dim[k] : 1)
+    t->dim[k] = dim[k], t->stride[k] = stride;
+  t->offset = g->used + late * size;
+  for (int64_t i = 0; i < stride; i++) put_value(arena + t->offset + (uint64_t)i * size, dtype);
+  g->used = (t->offset + (uint64_t)stride * size + 2 * GAP) / GAP * GAP;
+  return t;
+}
+
+/* An op over tensors, NULL where it has no more; `to` is its result. */
+static const vt_bk_tensor *add_step(group *g, uint32_t op, const vt_bk_tensor *to,
+                                    const vt_bk_tensor *a, const vt_bk_tensor *b,
+                                    const vt_bk_tensor *c) {
+  static const vt_attr_none none = {.size = sizeof none};
+  static vt_attr_cast casts[VT_DTYPE_BF16 + 1];
+  const vt_bk_tensor *const from[3] = {a, b, c};
+  vt_bk_step *s = &g->step[g->n];
+  *s = (vt_bk_step){.size = sizeof *s, .op = op, .n_out = 1, .group = 1, .out = to};
+  while (s->n_in < 3 && from[s->n_in] != NULL) {
+    g->in[g->n][s->n_in] = *from[s->n_in];
+    s->n_in++;
+  }
+  s->in = g->in[g->n++];
+  s->attrs = &none, s->attrs_size = sizeof none;
+  if (op == VT_OP_cast) {
+    casts[to->dtype] = (vt_attr_cast){.size = sizeof casts[0], .dtype = to->dtype};
+    s->attrs = &casts[to->dtype], s->attrs_size = sizeof casts[0];
+  }
+  return to;
+}
+
+static vt_view view_of(const vt_bk_tensor *t, const vt_bk_tensor *y) {
+  vt_view v = {.dtype = t->dtype, .rank = y->rank, .data = expected + t->offset};
+  memcpy(v.dim, y->dim, sizeof v.dim);
+  for (uint32_t k = 1; k <= t->rank; k++)
+    v.stride[y->rank - k] = t->dim[t->rank - k] == 1 ? 0 : t->stride[t->rank - k];
+  return v;
+}
+
+static void run_reference(const group *g) {
+  for (uint32_t i = 0; i < g->n; i++) {
+    const vt_bk_step *s = &g->step[i];
+    vt_view in[3], out = view_of(&s->out[0], &s->out[0]);
+    for (uint32_t k = 0; k < s->n_in; k++) in[k] = view_of(&s->in[k], &s->out[0]);
+    vt_kernel k = {.in = in, .n_in = s->n_in, .n_out = 1, .out = &out, .attrs = s->attrs};
+    CHECK(vt_op_get(s->op)->kernel(&k) == VT_OK);
+  }
+}
+
+static int run_device(const group *g) {
+  vt_bk_program *p = NULL;
+  vt_bk_error error = {.size = sizeof error};
+  int32_t status = api->copy(device, arena, buffer, 0, g->used, 1);
+  if (status == VT_OK) status = api->program_build(device, g->step, g->n, &p);
+  if (status == VT_OK) status = api->run(p, &buffer, 1);
+  if (status == VT_OK) status = api->wait(p, &error);
+  if (status == VT_OK) status = api->copy(device, arena, buffer, 0, g->used, 0);
+  if (p != NULL) api->program_free(p);
+  return status == VT_OK;
+}
+
+/* The last result; every NaN is one. */
+static void compare(const group *g, const char *what) {
+  const vt_bk_tensor *y = g->step[g->n - 1].out;
+  uint64_t n = 1;
+  for (uint32_t k = 0; k < y->rank; k++) n *= (uint64_t)y->dim[k];
+  memcpy(expected, arena, (size_t)g->used);
+  run_reference(g);
+  const int ran = run_device(g);
+  vt_canonical(arena + y->offset, y->dtype, n);
+  vt_canonical(expected + y->offset, y->dtype, n);
+  const int same =
+      ran && memcmp(arena + y->offset, expected + y->offset, n * vt_dtype_bytes(y->dtype)) == 0;
+  if (!same) fprintf(stderr, "%s: %s\n", what, ran ? "other bits" : "did not run");
+  CHECK(same);
+}
+
+/* ---- chains ---- */
+
+/* (x * w + b) in f32, x as it lies, w and b stretched to it: one text for all of these. */
+static void scale(uint32_t rank, const int64_t *dim, const int64_t *narrow, uint32_t narrow_rank,
+                  uint64_t late, int in_place, const char *what) {
+  group g = {0};
+  const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, rank, dim, late),
+                     *w = add_tensor(&g, VT_DTYPE_F32, narrow_rank, narrow, 0),
+                     *b = add_tensor(&g, VT_DTYPE_F32, narrow_rank, narrow, 0),
+                     *m = add_tensor(&g, VT_DTYPE_F32, rank, dim, 0),
+                     *y = in_place ? x : add_tensor(&g, VT_DTYPE_F32, rank, dim, 0);
+  add_step(&g, VT_OP_mul, m, x, w, NULL);
+  add_step(&g, VT_OP_add, y, m, b, NULL);
+  compare(&g, what);
+}
+
+static void test_shapes(void) {
+  static const int64_t lengths[] = {0, 1, 3, 4, 17, 259}, whole[2] = {5, 8}, odd[2] = {5, 7},
+                       column[2] = {5, 1}, many[8] = {2, 1, 3, 1, 2, 2, 1, 4};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    scale(1, &lengths[i], &lengths[i], 1, 0, 0, "a line");
+  scale(0, NULL, NULL, 0, 0, 0, "no axes");
+  scale(1, &lengths[5], NULL, 0, 0, 0, "one number for all");
+  scale(1, &lengths[5], &lengths[5], 1, 1, 0, "not aligned");
+  scale(2, whole, whole + 1, 1, 0, 0, "rows of whole groups");
+  scale(2, odd, odd + 1, 1, 0, 0, "rows of other lengths");
+  scale(2, whole, column, 2, 0, 0, "a column");
+  scale(2, whole, whole + 1, 1, 0, 1, "in place");
+  scale(8, many, many + 5, 3, 0, 0, "many axes");
+}
+
+static void test_function(void) {
+  const int64_t n = 301;
+  group g = {0};
+  const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *b = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *s = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *t = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *y = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0);
+  add_step(&g, VT_OP_add, s, x, b, NULL);
+  add_step(&g, VT_OP_gelu, t, s, NULL, NULL);
+  add_step(&g, VT_OP_mul, y, t, x, NULL);
+  compare(&g, "a function");
+}
+
+/* All kinds of formulas, all types but halves; the place of a value is used again. */
+static void test_types(void) {
+  const int64_t n = 77;
+  group g = {0};
+  const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F64, 1, &n, 0),
+                     *i = add_tensor(&g, VT_DTYPE_I32, 1, &n, 0),
+                     *h = add_tensor(&g, VT_DTYPE_BF16, 1, &n, 0),
+                     *xs = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *hs = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *less = add_tensor(&g, VT_DTYPE_BOOL, 1, &n, 0),
+                     *is = add_tensor(&g, VT_DTYPE_I64, 1, &n, 0),
+                     *it = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *f = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *nan = add_tensor(&g, VT_DTYPE_BOOL, 1, &n, 0),
+                     *y = add_tensor(&g, VT_DTYPE_U8, 1, &n, 0);
+  add_step(&g, VT_OP_cast, xs, x, NULL, NULL);
+  add_step(&g, VT_OP_cast, hs, h, NULL, NULL);
+  add_step(&g, VT_OP_lt, less, xs, hs, NULL);
+  add_step(&g, VT_OP_cast, is, i, NULL, NULL);
+  add_step(&g, VT_OP_mul, is, is, is, NULL);
+  add_step(&g, VT_OP_cast, it, is, NULL, NULL);
+  add_step(&g, VT_OP_select, f, less, it, xs);
+  add_step(&g, VT_OP_fma, f, f, hs, xs);
+  add_step(&g, VT_OP_is_nan, nan, f, NULL, NULL);
+  add_step(&g, VT_OP_not, nan, nan, NULL, NULL);
+  add_step(&g, VT_OP_cast, y, nan, NULL, NULL);
+  compare(&g, "all kinds of formulas");
+}
+
+/* More operands from outside than one kernel takes: each step runs by itself. */
+static void test_too_many(void) {
+  const int64_t n = 9;
+  static group g;
+  const uint32_t before = compiled();
+  const vt_bk_tensor *sum = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0);
+  for (uint32_t i = 0; i + 1 < MOST; i++) {
+    const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0);
+    add_step(&g, VT_OP_add, sum, sum, x, NULL);
+  }
+  compare(&g, "sums");
+  CHECK(compiled() == before);
+}
+
+/* ---- a process ---- */
+
+static int begin(void) {
+  vt_backend_query_fn vt_cuda_query;
+  api = vt_cuda_query(&host);
+  if (api->device_open(&host, 0, &device) != VT_OK) return 0;
+  return api->buffer_new(device, ARENA, &buffer) == VT_OK;
+}
+
+static void finish(void) {
+  api->buffer_free(device, buffer);
+  api->device_close(device);
+  CHECK(fault.live == 0);
+}
+
+static void run_child(void (*what)(void), int to) {
+  noted[0] = 0;
+  vt_test_failed = 0;
+  const int begun = begin();
+  CHECK(begun);
+  if (begun) {
+    what();
+    finish();
+  }
+  const ssize_t n = write(to, noted, strlen(noted) + 1);
+  _exit(n < 0 || vt_test_failed > 0);
+}
+
+/* Runs `what` in a child that has loaded nothing yet; what it notes is put into `noted`. */
+static void in_child(void (*what)(void)) {
+  int ends[2];
+  CHECK(pipe(ends) == 0);
+  fflush(stderr);
+  const pid_t child = fork();
+  if (child == 0) run_child(what, ends[1]);
+  int status = 1;
+  close(ends[1]);
+  const ssize_t n = read(ends[0], noted, sizeof noted - 1);
+  noted[n > 0 ? n : 0] = 0;
+  close(ends[0]);
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+
+static void scale_one(void) {
+  static const int64_t dim[2] = {6, 16};
+  const uint32_t fused = launches("fused_"), single = launches("map_");
+  scale(2, dim, dim + 1, 1, 0, 0, "one");
+  CHECK(launches("fused_") == fused + 1);
+  CHECK(launches("map_") == single);
+}
+static void scale_alone(void) {
+  static const int64_t dim[2] = {6, 16};
+  const uint32_t fused = launches("fused_"), single = launches("map_");
+  scale(2, dim, dim + 1, 1, 0, 0, "each alone");
+  CHECK(launches("fused_") == fused);
+  CHECK(launches("map_") == single + 2);
+}
+static void all_shapes(void) {
+  const uint32_t before = compiled();
+  test_shapes();
+  CHECK(compiled() == before + 1); /* one text for all */
+}
+static void all_others(void) {
+  test_function();
+  test_types();
+  test_too_many();
+}
+
+/* The host's memory ends at every request in turn: nothing is lost, and nothing is remembered as
+ * impossible that was only short of memory. */
+static void memory_ends(void) {
+  const int64_t n = 64;
+  static group g;
+  const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
+                     *m = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0);
+  add_step(&g, VT_OP_mul, m, x, x, NULL);
+  add_step(&g, VT_OP_add, m, m, x, NULL);
+  const long live = fault.live;
+  int ended = 0;
+  for (long k = 1; !ended; k++) {
+    vt_bk_program *p = NULL;
+    fault.asked = 0, fault.left = k;
+    const int32_t status = api->program_build(device, g.step, g.n, &p);
+    ended = fault.asked < k;
+    fault.left = 0;
+    CHECK(status == (ended ? VT_OK : VT_NOMEM));
+    if (status == VT_OK) api->program_free(p);
+    CHECK(fault.live == live);
+  }
+  const uint32_t fused = launches("fused_");
+  compare(&g, "after memory was short");
+  CHECK(launches("fused_") == fused + 1);
+}
+
+/* ---- what is kept ---- */
+
+static void set_byte(const char *path, long at, int whence) {
+  FILE *f = fopen(path, "r+");
+  CHECK(f != NULL);
+  if (f == NULL) return;
+  fseek(f, at, whence);
+  const int was = fgetc(f);
+  fseek(f, -1, SEEK_CUR);
+  fputc(was ^ 1, f);
+  fclose(f);
+}
+
+/* A file that is not to be trusted is ignored with a note, and replaced: the next finds it. */
+static void expect_replaced(const char *note) {
+  const uint32_t before = compiled();
+  in_child(scale_one);
+  CHECK(compiled() == before + 1);
+  if (strstr(noted, note) == NULL) fprintf(stderr, "'%s' and not '%s'\n", noted, note);
+  CHECK(strstr(noted, "a kernel that was kept is ignored") == noted && strstr(noted, note) != NULL);
+  in_child(scale_one);
+  CHECK(compiled() == before + 1 && noted[0] == 0);
+}
+
+static void test_kept(void) {
+  const uint32_t before = compiled();
+  host.cache = cache;
+  in_child(scale_one);
+  CHECK(compiled() == before + 1 && kept() != NULL);
+  in_child(scale_one);
+  CHECK(compiled() == before + 1 && noted[0] == 0);
+  if (kept() == NULL) return;
+  set_byte(kept(), -1, SEEK_END);
+  expect_replaced("its hash is another");
+  set_byte(kept(), 20, SEEK_SET);
+  expect_replaced("it is of another kernel");
+  CHECK(truncate(kept(), 40) == 0);
+  expect_replaced("it does not begin as it should");
+  CHECK(chmod(kept(), 0622) == 0);
+  expect_replaced("others than its owner may write to it");
+  CHECK(unlink(kept()) == 0);
+  CHECK(compiled() == before + 5);
+}
+
+/* The folder may be written by others: nothing is kept, everything runs. */
+static void test_open_folder(void) {
+  const uint32_t before = compiled();
+  CHECK(chmod(cache, 0777) == 0);
+  in_child(scale_one);
+  CHECK(compiled() == before + 1 && kept() == NULL);
+  CHECK(strstr(noted, "others than its owner may write to it") != NULL);
+  CHECK(chmod(cache, 0700) == 0);
+}
+
+/* Another user's file: only root can make one. */
+static void test_foreign(void) {
+  if (geteuid() != 0) return;
+  in_child(scale_one);
+  CHECK(kept() != NULL && chown(kept(), 12345, 12345) == 0);
+  expect_replaced("it belongs to another user");
+}
+
+/* Several processes at once, none of which finds anything: each ends with a whole file there. */
+static void test_crowd(void) {
+  enum { CROWD = 2 };
+  pid_t child[CROWD];
+  empty(cache);
+  fflush(stderr);
+  for (int i = 0; i < CROWD; i++)
+    if ((child[i] = fork()) == 0) {
+      in_child(test_shapes);
+      _exit(vt_test_failed > 0);
+    }
+  for (int i = 0; i < CROWD; i++) {
+    int status = 1;
+    waitpid(child[i], &status, 0);
+    CHECK(status == 0);
+  }
+  const uint32_t before = compiled();
+  in_child(scale_one);
+  CHECK(compiled() == before && noted[0] == 0);
+}
+
+/* ---- no compiler, and one that refuses ---- */
+
+static void test_without(void) {
+  const uint32_t before = compiled();
+  host.cache = NULL;
+  CHECK(unsetenv("FAKE_NVRTC") == 0);
+  in_child(scale_alone);
+  CHECK(compiled() == before && noted[0] == 0);
+  CHECK(setenv("FAKE_NVRTC", "refuse", 1) == 0);
+  in_child(scale_alone);
+  CHECK(strcmp(noted,
+               "a group of steps runs step by step: NVRTC does not compile it: "
+               "text.cu(1): error: as it was asked to") == 0);
+  CHECK(setenv("FAKE_NVRTC", "compile", 1) == 0);
+}
+
+/* Whether the driver that children find is the one of tests/fake_cuda, which keeps a log. */
+static int is_there(void) {
+  int status = 1;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (begin()) finish();
+    _exit(0);
+  }
+  waitpid(child, &status, 0);
+  return lines_of(driver_log, "cuInit") > 0;
+}
+
+int main(void) {
+  if (mkdtemp(folder) == NULL) return 1;
+  snprintf(cache, sizeof cache, "%s/kept", folder);
+  snprintf(log_file, sizeof log_file, "%s/compiled", folder);
+  snprintf(driver_log, sizeof driver_log, "%s/driver", folder);
+  setenv("FAKE_NVRTC", "compile", 1);
+  setenv("FAKE_NVRTC_LOG", log_file, 1);
+  setenv("FAKE_CUDA_LOG", driver_log, 1);
+  if (!is_there()) {
+    (void)rmdir(folder);
+    return 77;
+  }
+  in_child(all_shapes);
+  in_child(all_others);
+  in_child(memory_ends);
+  test_kept();
+  test_open_folder();
+  test_foreign();
+  test_crowd();
+  test_without();
+  empty(cache);
+  empty(folder);
+  (void)rmdir(folder);
+  TEST_DONE();
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_groups.c - how the operands of a pointwise kernel lie. Where all of them have groups of
+ * neighbours that can be loaded at once, a kernel takes groups (gpu_map.h); which way is taken
+ * changes no bit. */
+#include "cuda_chain.h"
+#include "cuda_walk.h"
+
+static uint32_t group_of(const vt_view *const *v, uint32_t n) {
+  uint32_t bytes = 1;
+  for (uint32_t k = 0; k < n; k++)
+    if (vt_cuda_bytes_of(v[k]->dtype) > bytes) bytes = vt_cuda_bytes_of(v[k]->dtype);
+  return VT_GPU_GROUP(bytes);
+}
+
+/* Whether operand k has its elements in aligned groups along the last axis, or one for all. */
+static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, uint32_t group) {
+  const uint32_t last = w->rank - 1;
+  if (w->stride[k][last] == 0) return k > 0;
+  int fits = w->stride[k][last] == 1 &&
+             (uintptr_t)v->data % ((uintptr_t)group * vt_cuda_bytes_of(v->dtype)) == 0;
+  for (uint32_t r = 0; r < last; r++) fits = fits && w->stride[k][r] % group == 0;
+  return fits;
+}
+
+/* With several axes a group must not reach into the next row. */
+static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32_t n,
+                     uint32_t group) {
+  if (w->rank == 0 || w->n < group) return 0;
+  int fits = w->rank == 1 || w->dim[w->rank - 1] % group == 0;
+  for (uint32_t k = 0; k < n; k++) fits = fits && is_grouped(w, k, v[k], group);
+  return fits;
+}
+
+static void take_groups(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
+  vt_gpu_fused_walk *w = &m->walk;
+  const uint32_t group = group_of(v, n);
+  if (!can_group(w, v, n, group)) return;
+  const uint32_t last = w->rank - 1;
+  m->grouped = 1;
+  m->rest = (uint32_t)(w->n % group);
+  w->n /= group;
+  w->dim[last] /= group;
+  for (uint32_t k = 0; k < n; k++) {
+    if (w->stride[k][last] == 0) m->one |= 1u << (k - 1);
+    w->stride[k][last] *= group;
+  }
+}
+
+static vt_view view_of(const vt_bk_tensor *t, char *const *base) {
+  vt_view v = vt_step_view(t);
+  v.data = base[t->arena] + t->offset;
+  return v;
+}
+
+void vt_cuda_groups(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
+                    char *const *base, vt_gpu_fused *out) {
+  vt_view view[VT_FUSED_OPERANDS] = {view_of(to, base)};
+  const vt_view *v[VT_FUSED_OPERANDS] = {&view[0]};
+  *out = (vt_gpu_fused){.to = view[0].data};
+  for (uint32_t k = 0; k < n; k++) {
+    view[k + 1] = view_of(from[k], base);
+    v[k + 1] = &view[k + 1];
+    out->from[k] = view[k + 1].data;
+  }
+  vt_cuda_walk_wide(v, n + 1, &out->walk);
+  take_groups(out, v, n + 1);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_ints_test.c - products and convolutions of small integers on a GPU against the reference's
+ * kernels: all types, zero points and biases, shapes by lot. Without a device there is nothing to
+ * try. */
+#include "slid_test.h"
+
+static uint32_t random_byte(void) { return random_of(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
+
+static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+  vt_attr_list l = {.n = n};
+  memcpy(l.v, v, n * sizeof *v);
+  return l;
+}
+
+/* ---- matmul_int, linear_int ---- */
+
+/* b has the leading axes of a, none, or some that are repeated. */
+static void make_product(device *d, trial *t, int64_t m, int64_t n, int64_t k, uint32_t lead) {
+  const int64_t a[4] = {random_of(1, 3), random_of(1, 2), m, k}, b[4] = {1, a[1], k, n};
+  const uint32_t own = random_of(0, 1) ? lead : 0;
+  t->in[0] = view_random(d, random_byte(), lead + 2, a + 2 - lead, 0, 0);
+  t->in[1] = view_random(d, random_byte(), own + 2, b + 2 - own, 0, 0);
+  const uint32_t each = (uint32_t)random_of(0, 1);
+  t->in[2] = view_random(d, t->in[0].dtype, 0, NULL, 0, 0);
+  t->in[3] = view_random(d, t->in[1].dtype, each, &n, 0, 0);
+  t->in[4] = view_random(d, VT_DTYPE_I32, 1, &n, 0, 0);
+}
+
+static void try_product(device *d, int64_t m, int64_t n, int64_t k, uint32_t lead, uint32_t n_in) {
+  trial t = {.op = n_in == 5 ? VT_OP_linear_int : VT_OP_matmul_int, .n_in = n_in};
+  int64_t y[4] = {0, 0, m, n};
+  make_product(d, &t, m, n, k, lead);
+  if (n_in == 5 && t.in[1].rank != 2) {
+    d->used = 0;
+    return;
+  }
+  for (uint32_t i = 0; i < lead; i++) y[2 - lead + i] = t.in[0].dim[i];
+  const uint64_t first = d->used;
+  t.out = view_random(d, VT_DTYPE_I32, lead + 2, y + 2 - lead, 0, 1);
+  trial_run(d, &t, first, n_in == 5 ? "linear_int" : "matmul_int");
+}
+
+static void products(device *d) {
+  const int tries = vt_test_is_long() ? 400 : 24;
+  for (int i = 0; i < tries; i++)
+    try_product(d, random_of(1, 40), random_of(1, 70), random_of(0, 80), (uint32_t)random_of(0, 2),
+                (uint32_t)random_of(2, 5));
+  try_product(d, 130, 131, 200, 0, 4);
+  try_product(d, 128, 128, 64, 0, 2);
+  try_product(d, 64, 256, 256, 1, 5);
+  try_product(d, 3, 5, 33025, 0, 4); /* the most that surely fits */
+  try_product(d, 0, 5, 3, 0, 2);
+}
+
+/* ---- conv_int ---- */
+
+static void try_conv(device *d) {
+  const uint32_t axes = (uint32_t)random_of(1, 3), n_in = (uint32_t)random_of(2, 5);
+  const int64_t groups = random_of(0, 2) ? 1 : random_of(1, 3), rows = random_of(1, 20);
+  const int64_t outputs = rows * groups;
+  int64_t x[5] = {random_of(1, 3), random_of(1, 9) * groups}, w[5] = {outputs, x[1] / groups};
+  int64_t y[5] = {x[0], outputs}, stride[3], dilation[3], low[3], high[3];
+  for (uint32_t i = 0; i < axes; i++) {
+    x[2 + i] = random_of(1, axes == 1 ? 60 : 7), w[2 + i] = random_of(1, 3);
+    stride[i] = random_of(1, 3), dilation[i] = random_of(1, 2);
+    low[i] = random_of(0, 3), high[i] = random_of(0, 3);
+    const int64_t room = x[2 + i] + low[i] + high[i] - (w[2 + i] - 1) * dilation[i] - 1;
+    if (room < 0) return;
+    y[2 + i] = room / stride[i] + 1;
+  }
+  const vt_attr_conv_int a = {.size = sizeof a,
+                              .stride = list_of(stride, axes),
+                              .dilation = list_of(dilation, axes),
+                              .low = list_of(low, axes),
+                              .high = list_of(high, axes),
+                              .groups = groups};
+  trial t = {.op = VT_OP_conv_int, .n_in = n_in, .attrs = &a};
+  t.in[0] = view_random(d, random_byte(), axes + 2, x, 0, 0);
+  t.in[1] = view_random(d, random_byte(), axes + 2, w, 0, 0);
+  t.in[2] = view_random(d, t.in[0].dtype, 0, NULL, 0, 0);
+  t.in[3] = view_random(d, t.in[1].dtype, (uint32_t)random_of(0, 1), &outputs, 0, 0);
+  t.in[4] = view_random(d, VT_DTYPE_I32, 1, &outputs, 0, 0);
+  const uint64_t first = d->used;
+  t.out = view_random(d, VT_DTYPE_I32, axes + 2, y, 0, 1);
+  trial_run(d, &t, first, "conv_int");
+}
+
+int main(void) {
+  device d;
+  vt_fpenv env;
+  if (!device_begin(&d, &env)) return device_end(&d), 77;
+  products(&d);
+  for (int i = 0; i < (vt_test_is_long() ? 600 : 40); i++) try_conv(&d);
+  vt_fpenv_leave(&env);
+  device_end(&d);
+  TEST_DONE();
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_made.c - kernels compiled by NVRTC, one module a text and card for the whole process. One
+ * lock is held while a text is looked for and compiled, so that two programs do not compile the
+ * same twice; what is to be noted is told without it. */
+#include "cuda_made.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include "cuda_cache.h"
+#include "cuda_images.h"
+#include "cuda_nvrtc.h"
+
+/* A text that could not be compiled is remembered too: it has no function. */
+typedef struct made {
+  struct made *next;
+  const vt_cuda_card *card;
+  vt_hash256 text;
+  void *function;
+} made;
+enum { MOST_MADE = 4096 }; /* modules are never unloaded, so there is an end to them */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static made *all;
+static uint32_t n_all;
+
+/* One request. */
+typedef struct making {
+  const vt_bk_device *dev;
+  const char *text, *name, *folder; /* folder: NULL where nothing is kept */
+  vt_hash256 key;                   /* of the cubin */
+  vt_alloc a;
+  char note[640]; /* what to tell, or "" */
+} making;
+
+static void set_note(making *m, const char *what, const vt_diag *why) {
+  if (why->text[0] != 0 && m->note[0] == 0)
+    snprintf(m->note, sizeof m->note, "%s: %s", what, why->text);
+}
+
+/* ---- the key of a cubin: all that it depends on ---- */
+
+static void add_text(vt_hasher *h, const char *text) {
+  vt_hash_add_u64(h, strlen(text));
+  vt_hash_add(h, text, strlen(text));
+}
+
+static vt_hash256 key_of(const char *text, const vt_nvrtc *n, const vt_nvrtc_options *o) {
+  vt_hasher h;
+  vt_hash_init(&h);
+  vt_hash_add_u32(&h, (uint32_t)n->major);
+  vt_hash_add_u32(&h, (uint32_t)n->minor);
+  vt_hash_add_u32(&h, (uint32_t)o->n);
+  for (int i = 0; i < o->n; i++) add_text(&h, o->word[i]); /* the architecture is one of them */
+  for (uint32_t i = 0; i < vt_cuda_texts_count; i++) {
+    add_text(&h, vt_cuda_texts[i].name);
+    add_text(&h, vt_cuda_texts[i].text);
+  }
+  add_text(&h, text);
+  return vt_hash_done(&h);
+}
+
+/* ---- making ---- */
+
+static vt_status load(const making *m, const vt_text *cubin, void **function, vt_diag *d) {
+  const vt_cu *cu = vt_cuda_card_driver(m->dev->card);
+  char text[VT_CU_TEXT];
+  void *module = NULL;
+  int e = cu->cuModuleLoadData(&module, cubin->s);
+  if (e == VT_CU_SUCCESS) e = cu->cuModuleGetFunction(function, module, m->name);
+  if (e == VT_CU_SUCCESS) return VT_OK;
+  if (module != NULL) (void)cu->cuModuleUnload(module);
+  return VT_FAIL(d, e == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND,
+                 "the GPU does not load it: %s", vt_cu_text(cu, e, text));
+}
+
+/* Whatever is wrong with what was kept, it is compiled anew. */
+static vt_status load_kept(making *m, void **function) {
+  vt_diag why = {0};
+  vt_text cubin;
+  int there = 0;
+  vt_text_init(&cubin, m->a);
+  vt_status s = vt_cuda_cache_find(m->folder, &m->key, &cubin, &there, &why);
+  if (s == VT_OK) s = there ? load(m, &cubin, function, &why) : VT_BACKEND;
+  vt_text_done(&cubin);
+  set_note(m, "a kernel that was kept is ignored", &why);
+  return s;
+}
+
+static void keep(making *m, const vt_text *cubin) {
+  vt_diag why = {0};
+  if (vt_cuda_cache_keep(m->folder, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
+    set_note(m, "a kernel is not kept", &why);
+}
+
+static vt_status compile(making *m, const vt_nvrtc *n, const vt_nvrtc_options *o, void **function) {
+  vt_diag why = {0};
+  vt_text cubin;
+  vt_text_init(&cubin, m->a);
+  vt_status s = vt_nvrtc_compile(n, m->text, o, &cubin, &why);
+  if (s == VT_OK) s = load(m, &cubin, function, &why);
+  if (s == VT_OK && m->folder != NULL) keep(m, &cubin);
+  vt_text_done(&cubin);
+  if (s != VT_OK) set_note(m, "a group of steps runs step by step", &why);
+  return s;
+}
+
+static vt_status make(making *m, void **function) {
+  const vt_cuda_traits *t = vt_cuda_card_traits(m->dev->card);
+  const vt_nvrtc *n;
+  vt_nvrtc_options o;
+  if (vt_nvrtc_get(&n, NULL) != VT_OK) return VT_BACKEND; /* `volta doctor` says it */
+  vt_nvrtc_options_init(&o, t->major * 10 + t->minor, VT_NVRTC_CUBIN);
+  m->key = key_of(m->text, n, &o);
+  if (m->folder != NULL && load_kept(m, function) == VT_OK) return VT_OK;
+  return compile(m, n, &o, function);
+}
+
+/* ---- what is there ---- */
+
+static const made *find(const vt_cuda_card *card, const vt_hash256 *text) {
+  const made *at = all;
+  while (at != NULL && (at->card != card || memcmp(&at->text, text, sizeof *text) != 0))
+    at = at->next;
+  return at;
+}
+
+/* For want of memory nothing is remembered, and the next program may have more. */
+static void *make_and_keep(making *m, const vt_hash256 *text) {
+  void *function = NULL;
+  const vt_alloc lasting = vt_alloc_default(); /* it outlives the host */
+  made *one = n_all < MOST_MADE ? vt_alloc_new(lasting, sizeof *one) : NULL;
+  if (one == NULL) return NULL;
+  const vt_status s = make(m, &function);
+  if (s == VT_NOMEM) {
+    vt_alloc_free(lasting, one, sizeof *one);
+    return NULL;
+  }
+  *one = (made){.next = all, .card = m->dev->card, .text = *text};
+  if (s == VT_OK) one->function = function;
+  all = one;
+  n_all++;
+  return one->function;
+}
+
+int32_t vt_cuda_made_get(const vt_bk_device *dev, const char *text, const char *name,
+                         void **out_function) {
+  const vt_bk_host *host = dev->host;
+  const vt_hash256 hash = vt_hash_bytes(text, strlen(text));
+  making m = {.dev = dev, .text = text, .name = name, .a = vt_cuda_alloc(host)};
+  if (VT_BK_HAS(host, vt_bk_host, cache)) m.folder = host->cache;
+  pthread_mutex_lock(&lock);
+  const made *found = find(dev->card, &hash);
+  void *function = found != NULL ? found->function : make_and_keep(&m, &hash);
+  pthread_mutex_unlock(&lock);
+  if (m.note[0] != 0 && VT_BK_HAS(host, vt_bk_host, note)) host->note(host->user, m.note);
+  if (function == NULL) return VT_UNSUPPORTED;
+  *out_function = function;
+  return VT_OK;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_scatter.c - rows of updates go to the places that an index names. The rows are sorted by
+ * place, those of one place in ascending position; then the first row of each place sees to all. */
+#include <string.h>
+#include "cuda_lookup.h"
+#include "cuda_sort.h"
+#include "cuda_walk.h"
+
+/* base and result (B..., D..., R...), index (B..., I..., depth), updates (B..., I..., R...). */
+typedef struct scattering {
+  uint32_t batch, lead, depth; /* axes: B; B and I; D */
+  int64_t rows, slice;         /* of the updates: how many, elements of each */
+  int64_t places;              /* that a row may go to */
+  vt_cuda_records records;
+} scattering;
+
+static int bits_of(int64_t most) {
+  int bits = 0;
+  while (bits < 63 && most >> bits != 0) bits++;
+  return bits;
+}
+
+static scattering scattering_of(const vt_cuda_call *c) {
+  const vt_view *y = c->out, *index = &c->in[1], *updates = &c->in[2];
+  scattering s = {.batch = (uint32_t)((const vt_attr_gather_nd *)c->attrs)->batch,
+                  .lead = index->rank - 1,
+                  .rows = 1,
+                  .slice = 1,
+                  .places = 1};
+  s.depth = (uint32_t)index->dim[s.lead];
+  for (uint32_t i = 0; i < s.lead; i++) s.rows *= index->dim[i];
+  for (uint32_t i = s.lead; i < updates->rank; i++) s.slice *= updates->dim[i];
+  for (uint32_t i = 0; i < s.batch + s.depth; i++) s.places *= y->dim[i];
+  const int bits = bits_of(s.places - 1);
+  s.records = (vt_cuda_records){.count = 1, .n = s.rows, .bits = bits};
+  s.records.wide = vt_cuda_records_wide(bits, s.rows);
+  return s;
+}
+
+static int is_empty(const scattering *s) { return s->rows == 0 || s->slice == 0 || s->places == 0; }
+
+static int is_sum(const vt_cuda_call *c) {
+  return c->step->op == VT_OP_scatter_nd_add &&
+         (c->out->dtype == VT_DTYPE_F32 || c->out->dtype == VT_DTYPE_F64);
+}
+
+/* Sums of chunks, for places that have several: two rows for every chunk of positions. */
+static uint64_t partial_bytes(const vt_cuda_call *c, const scattering *s) {
+  if (!is_sum(c) || s->rows <= VT_GPU_CHUNK) return 0;
+  return 2 * (uint64_t)vt_cuda_parts(s->rows, VT_GPU_CHUNK) * (uint64_t)s->slice *
+         vt_cuda_bytes_of(c->out->dtype);
+}
+
+uint64_t vt_cuda_work_scatter(const vt_cuda_call *c) {
+  const scattering s = scattering_of(c);
+  if (is_empty(&s)) return 0;
+  return vt_cuda_aligned(vt_cuda_records_bytes(&s.records)) + partial_bytes(c, &s);
+}
+
+/* ---- where each row goes ---- */
+
+/* Places are numbered row-major along B and D. */
+static vt_gpu_lookup numbering(const vt_cuda_call *c, const scattering *s, vt_view *own) {
+  const vt_view *y = c->out, *index = &c->in[1];
+  vt_gpu_lookup l = vt_cuda_lookup(index, index->stride[s->lead]);
+  int64_t step[VT_MAX_RANK] = {0}, next = 1;
+  for (uint32_t i = s->batch + s->depth; i-- > 0; next *= y->dim[i]) step[i] = next;
+  *own = *index;
+  own->rank = s->lead;
+  for (uint32_t i = 0; i < s->lead; i++) own->stride[i] = i < s->batch ? step[i] : 0;
+  for (uint32_t i = s->batch; i < s->batch + s->depth; i++)
+    vt_cuda_lookup_axis(&l, y->dim[i], step[i]);
+  return l;
+}
+
+static vt_status find(vt_cuda_call *c, const scattering *s, const vt_gpu_lookup *l,
+                      const vt_view *own) {
+  vt_view index = c->in[1];
+  index.rank = s->lead;
+  const vt_view *const all[2] = {own, &index};
+  const vt_gpu_find args = {.records = c->work,
+                            .lookup = *l,
+                            .walk = vt_cuda_walk(all, 2),
+                            .wide = (uint32_t)s->records.wide};
+  return vt_cuda_launch(c, VT_GPU_scatter_find, vt_cuda_line(c, s->rows, 1, 256), &args);
+}
+
+/* ---- landing ---- */
+
+/* Some of a tensor's axes. */
+static vt_view axes_of(const vt_view *v, uint32_t first, uint32_t n) {
+  vt_view some = {.dtype = v->dtype, .rank = n, .data = v->data};
+  memcpy(some.dim, v->dim + first, n * sizeof *some.dim);
+  memcpy(some.stride, v->stride + first, n * sizeof *some.stride);
+  return some;
+}
+
+static vt_gpu_land landing_of(const vt_cuda_call *c, const scattering *s) {
+  const vt_view *y = c->out, *updates = &c->in[2];
+  const uint32_t named = s->batch + s->depth, rest = y->rank - named;
+  const vt_view places = axes_of(y, 0, named), rows = axes_of(updates, 0, s->lead);
+  const vt_view to = axes_of(y, named, rest), from = axes_of(updates, s->lead, rest);
+  const vt_view *const place[1] = {&places}, *const row[1] = {&rows};
+  const vt_view *const element[2] = {&to, &from};
+  return (vt_gpu_land){.to = y->data,
+                       .from = updates->data,
+                       .n = s->rows,
+                       .slice = s->slice,
+                       .places = vt_cuda_walk(place, 1),
+                       .rows = vt_cuda_walk(row, 1),
+                       .element = vt_cuda_walk(element, 2),
+                       .wide = (uint32_t)s->records.wide};
+}
+
+/* The kernel, and for S over several chunks the one that adds them, else VT_GPU_TOTAL. */
+typedef uint32_t kernel_fn(uint32_t dtype, uint32_t *more);
+
+static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
+  const scattering s = scattering_of(c);
+  vt_view own;
+  const vt_gpu_lookup l = numbering(c, &s, &own);
+  void *sorted = NULL;
+  VT_TRY(vt_cuda_lookup_check(c, &l));
+  VT_TRY(vt_cuda_copy_view(c, c->out, &c->in[0]));
+  if (is_empty(&s)) return VT_OK;
+  VT_TRY(find(c, &s, &l, &own));
+  VT_TRY(vt_cuda_records_sort(c, &s.records, c->work, &sorted));
+  vt_gpu_land args = landing_of(c, &s);
+  args.records = sorted;
+  args.partial = (char *)c->work + vt_cuda_aligned(vt_cuda_records_bytes(&s.records));
+  uint32_t more = VT_GPU_TOTAL;
+  const uint32_t first = kernel(c->out->dtype, &more);
+  const vt_cuda_grid grid = vt_cuda_line(c, s.rows * s.slice, 1, 128);
+  VT_TRY(vt_cuda_launch(c, first, grid, &args));
+  return more == VT_GPU_TOTAL || s.rows <= VT_GPU_CHUNK ? VT_OK
+                                                        : vt_cuda_launch(c, more, grid, &args);
+}
+
+/* ---- ops ---- */
+
+static uint32_t last_kernel(uint32_t dtype, uint32_t *more) {
+  (void)more;
+  return vt_cuda_by_bytes(VT_GPU_land_1, vt_cuda_bytes_of(dtype));
+}
+
+static uint32_t sum_kernel(uint32_t dtype, uint32_t *more) {
+  switch (dtype) {
+    case VT_DTYPE_F32:
+      *more = VT_GPU_land_add_long_f32;
+      return VT_GPU_land_add_f32;
+    case VT_DTYPE_F64:
+      *more = VT_GPU_land_add_long_f64;
+      return VT_GPU_land_add_f64;
+    case VT_DTYPE_I32:
+      return VT_GPU_land_add_32;
+    case VT_DTYPE_I64:
+      return VT_GPU_land_add_64;
+    default:
+      return VT_GPU_land_add_8;
+  }
+}
+
+/* Kernels for the types stand in the order of kernels_land.def. */
+static uint32_t typed_kernel(uint32_t first, uint32_t dtype) {
+  const uint32_t at = dtype == VT_DTYPE_F32   ? 0
+                      : dtype == VT_DTYPE_F64 ? 1
+                      : dtype == VT_DTYPE_I8  ? 2
+                      : dtype == VT_DTYPE_I32 ? 4
+                      : dtype == VT_DTYPE_I64 ? 5
+                                              : 3;
+  return first + at;
+}
+
+static uint32_t greatest_kernel(uint32_t dtype, uint32_t *more) {
+  (void)more;
+  return typed_kernel(VT_GPU_land_max_f32, dtype);
+}
+
+static uint32_t least_kernel(uint32_t dtype, uint32_t *more) {
+  (void)more;
+  return typed_kernel(VT_GPU_land_min_f32, dtype);
+}
+
+vt_status vt_cuda_run_scatter_nd(vt_cuda_call *c) { return scatter(c, last_kernel); }
+vt_status vt_cuda_run_scatter_nd_add(vt_cuda_call *c) { return scatter(c, sum_kernel); }
+vt_status vt_cuda_run_scatter_nd_max(vt_cuda_call *c) { return scatter(c, greatest_kernel); }
+vt_status vt_cuda_run_scatter_nd_min(vt_cuda_call *c) { return scatter(c, least_kernel); }

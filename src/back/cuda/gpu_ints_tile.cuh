@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_ints_tile.cuh - a tile of a product of matrices of i8 and u8, by the integer units that
+// multiply whole matrices. Both operands stand in shared memory with k innermost and as i8: of u8,
+// 128 is taken from every number and from its zero point, which changes no difference. Then
+//   sum (a' - za')(b' - zb') = sum a'b' - zb'*(sum a') - za'*(sum b') + k*za'*zb',
+// and the sums of a' and b' are products with ones. The left side fits i32 by the rules of the op,
+// so the right side may wrap on its way.
+#ifndef VT_GPU_INTS_TILE_CUH
+#define VT_GPU_INTS_TILE_CUH
+#include "gpu_ints.cuh"
+#include "gpu_ints.h"
+
+// Sixteen bytes of a line along k, as i8. What is not there is 0.
+VT_GPU_FN uint4 vt_ints_line(const uint8_t *from, int64_t step, bool wide, int64_t left,
+                             uint32_t flip) {
+  uint32_t w[4] = {0, 0, 0, 0};
+  if (wide && left >= 16) {
+    const uint4 x = *(const uint4 *)from;
+    w[0] = x.x, w[1] = x.y, w[2] = x.z, w[3] = x.w;
+    VT_UNROLL
+    for (int i = 0; i < 4; i++) w[i] ^= 0x01010101u * flip;
+  } else {
+    VT_UNROLL
+    for (int i = 0; i < 16; i++)
+      if (i < left) w[i / 4] |= (from[i * step] ^ flip) << 8 * (i % 4);
+  }
+  return make_uint4(w[0], w[1], w[2], w[3]);
+}
+
+// Four neighbours across, at each of four k.
+VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t across, bool wide,
+                               int64_t k_left, int64_t left, uint32_t flip) {
+  uint32_t w[4] = {0, 0, 0, 0};
+  VT_UNROLL
+  for (int k = 0; k < 4; k++) {
+    if (k >= k_left) break;
+    if (wide && left >= 4) {
+      w[k] = *(const uint32_t *)(from + k * along) ^ 0x01010101u * flip;
+    } else {
+      VT_UNROLL
+      for (int i = 0; i < 4; i++)
+        if (i < left) w[k] |= (from[k * along + i * across] ^ flip) << 8 * i;
+    }
+  }
+  return make_uint4(w[0], w[1], w[2], w[3]);
+}
+
+// An operand of W lines on its way into shared memory, BK of k at a time, by 256 threads: lines of
+// 16 bytes along k, or squares of 4 x 4 that are turned over.
+template <int W>
+struct vt_ints_side {
+  enum { BK = 64, PITCH = BK + 16, PARTS = W * BK / 16 / 256 };
+  const uint8_t *from;
+  int64_t across, along, limit, k;
+  uint32_t flip;
+  bool wide, squares;
+  uint4 part[PARTS];
+
+  __device__ __forceinline__ void load(int64_t first, int64_t k0) {
+    VT_UNROLL
+    for (int i = 0; i < PARTS; i++) {
+      const int id = (int)threadIdx.x + 256 * i;
+      const int line = squares ? (id / 32 % (W / 32) * 8 + id % 8) * 4 : id / 4;
+      const int at = squares ? (id / 32 / (W / 32) * 4 + id % 32 / 8) * 4 : id % 4 * 16;
+      const int64_t left = limit - first - line, k_left = k - k0 - at;
+      const uint8_t *p = from + (first + line) * across + (k0 + at) * along;
+      part[i] = left <= 0 || k_left <= 0 ? make_uint4(0, 0, 0, 0)
+                : squares ? vt_ints_square(p, along, across, wide, k_left, left, flip)
+                          : vt_ints_line(p, along, wide, k_left, flip);
+    }
+  }
+
+  __device__ __forceinline__ void store(uint8_t *to) const {
+    VT_UNROLL
+    for (int i = 0; i < PARTS; i++) {
+      const int id = (int)threadIdx.x + 256 * i;
+      const uint4 p = part[i];
+      if (!squares) {
+        *(uint4 *)(to + id / 4 * PITCH + id % 4 * 16) = p;
+        continue;
+      }
+      const int line = (id / 32 % (W / 32) * 8 + id % 8) * 4;
+      const int at = (id / 32 / (W / 32) * 4 + id % 32 / 8) * 4;
+      const uint32_t low = __byte_perm(p.x, p.y, 0x5140), high = __byte_perm(p.z, p.w, 0x5140);
+      const uint32_t low2 = __byte_perm(p.x, p.y, 0x7362), high2 = __byte_perm(p.z, p.w, 0x7362);
+      uint8_t *t = to + line * PITCH + at;
+      *(uint32_t *)t = __byte_perm(low, high, 0x5410);
+      *(uint32_t *)(t + PITCH) = __byte_perm(low, high, 0x7632);
+      *(uint32_t *)(t + 2 * PITCH) = __byte_perm(low2, high2, 0x5410);
+      *(uint32_t *)(t + 3 * PITCH) = __byte_perm(low2, high2, 0x7632);
+    }
+  }
+};
+
+// Eight warps, two along the rows and four along the columns.
+template <int BM, int BN>
+struct vt_ints_tile {
+  enum { BK = 64, PITCH = BK + 16, MT = BM / 2 / 16, NT = BN / 4 / 8, STAGE = (BM + BN) * PITCH };
+  const vt_gpu_ints_tile &v;
+  int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];  // the last two: sums, where they are needed
+  int row, column;
+  bool sum_rows, sum_columns;
+
+  __device__ __forceinline__ vt_ints_tile(const vt_gpu_ints_tile &args) : v(args) {}
+
+  __device__ __forceinline__ void clear() {
+    VT_UNROLL
+    for (int q = 0; q < 4; q++) {
+      VT_UNROLL
+      for (int i = 0; i < MT; i++) {
+        rows[i][q] = 0;
+        VT_UNROLL
+        for (int j = 0; j < NT; j++) acc[i][j][q] = 0;
+      }
+      VT_UNROLL
+      for (int j = 0; j < NT; j++) columns[j][q] = 0;
+    }
+  }
+
+  __device__ __forceinline__ void multiply(const uint8_t *stage) {
+    const int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const uint8_t *pa = stage + (row + g) * PITCH + 4 * t,
+                  *pb = stage + (BM + column + g) * PITCH + 4 * t;
+    const uint32_t one = 0x01010101u, one_a[4] = {one, one, one, one}, one_b[2] = {one, one};
+    VT_UNROLL
+    for (int k = 0; k < BK; k += 32) {
+      uint32_t b[NT][2];
+      VT_UNROLL
+      for (int j = 0; j < NT; j++) {
+        b[j][0] = *(const uint32_t *)(pb + 8 * j * PITCH + k);
+        b[j][1] = *(const uint32_t *)(pb + 8 * j * PITCH + k + 16);
+        if (sum_columns) vt_bytes_multiply(columns[j], one_a, b[j]);
+      }
+      VT_UNROLL
+      for (int i = 0; i < MT; i++) {
+        const uint8_t *p = pa + 16 * i * PITCH + k;
+        const uint32_t a[4] = {*(const uint32_t *)p, *(const uint32_t *)(p + 8 * PITCH),
+                               *(const uint32_t *)(p + 16),
+                               *(const uint32_t *)(p + 8 * PITCH + 16)};
+        if (sum_rows) vt_bytes_multiply(rows[i], a, one_b);
+        VT_UNROLL
+        for (int j = 0; j < NT; j++) vt_bytes_multiply(acc[i][j], a, b[j]);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void store(int64_t m0, int64_t n0, int32_t *y, int32_t za) {
+    const vt_gpu_ints &p = v.p;
+    const int lane = (int)threadIdx.x % 32;
+    VT_UNROLL
+    for (int j = 0; j < 2 * NT; j++) {
+      const int64_t c = n0 + column + j / 2 * 8 + lane % 4 * 2 + j % 2;
+      if (c >= p.n) continue;
+      const uint32_t zb =
+          (uint32_t)(vt_ints_zero(p.zb, c * p.zb_step, p.b_flip) - (p.b_flip ? 0 : 128));
+      const uint32_t bias = vt_ints_bias(p.bias, c * p.bias_step);
+      VT_UNROLL
+      for (int i = 0; i < 2 * MT; i++) {
+        const int64_t r = m0 + row + i / 2 * 16 + i % 2 * 8 + lane / 4;
+        const int q = i % 2 * 2 + j % 2;
+        if (r >= p.m) continue;
+        const uint32_t each = (uint32_t)p.k * (uint32_t)za - (uint32_t)rows[i / 2][q];
+        y[r * p.y_row + c * p.y_column] =
+            (int32_t)((uint32_t)acc[i / 2][j / 2][q] + zb * each -
+                      (uint32_t)za * (uint32_t)columns[j / 2][q] + bias);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void run() {
+    const vt_gpu_ints &p = v.p;
+    const int64_t tiles = (int64_t)v.tiles_m * v.tiles_n, z = blockIdx.x / tiles;
+    const int64_t m0 = (blockIdx.x - z * tiles) % v.tiles_m * BM,
+                  n0 = (blockIdx.x - z * tiles) / v.tiles_m * BN;
+    const int warp = (int)threadIdx.x / 32;
+    int64_t at[3];
+    vt_places<3>(p.lead, z, at);
+    vt_ints_side<BM> a = {(const uint8_t *)p.a + at[1],
+                          p.a_row,
+                          p.a_step,
+                          p.m,
+                          p.k,
+                          p.a_flip ^ 0x80u,
+                          v.a_wide != 0,
+                          false};
+    vt_ints_side<BN> b = {(const uint8_t *)p.b + at[2],
+                          p.b_column,
+                          p.b_step,
+                          p.n,
+                          p.k,
+                          p.b_flip ^ 0x80u,
+                          v.b_wide != 0,
+                          v.b_squares != 0};
+    row = warp / 4 * (BM / 2), column = warp % 4 * (BN / 4);
+    const int32_t za = vt_ints_zero(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128);
+    sum_rows = p.zb != nullptr || p.b_flip == 0;
+    sum_columns = za != 0;
+    clear();
+    uint8_t *stage = vt_shared<uint8_t>();
+    a.load(m0, 0);
+    b.load(n0, 0);
+    a.store(stage);
+    b.store(stage + BM * PITCH);
+    __syncthreads();
+    for (int64_t k = 0; k < p.k; k += BK) {
+      uint8_t *other = vt_shared<uint8_t>() + (k / BK % 2 == 0 ? STAGE : 0);
+      const bool more = k + BK < p.k;
+      if (more) a.load(m0, k + BK), b.load(n0, k + BK);
+      multiply(stage);
+      if (more) a.store(other), b.store(other + BM * PITCH);
+      stage = other;
+      __syncthreads();
+    }
+    store(m0, n0, p.y + at[0], za);
+  }
+};
+#endif

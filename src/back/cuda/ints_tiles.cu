@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// ints_tiles.cu - products of matrices of small integers, by tiles.
+#include "gpu_ints_tile.cuh"
+
+VT_KERNEL_BESIDE(ints_128_128, vt_gpu_ints_tile, 256, 1) { vt_ints_tile<128, 128>(a).run(); }
+VT_KERNEL_BESIDE(ints_64_64, vt_gpu_ints_tile, 256, 2) { vt_ints_tile<64, 64>(a).run(); }

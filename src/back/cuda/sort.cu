@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// sort.cu - sorting. Few records are sorted by one block in its shared memory, many by their digits
+// from the lowest, each tile of them knowing from sums where its own go. The number of a record is
+// the last part of its key, so every way gives the one order.
+#include "gpu_words.cuh"
+#include "gpu_scan.cuh"
+#include "gpu_sort.h"
+#include "vt_words_cuda.h"
+#include "order.inc"
+
+// ---- records ----
+
+VT_GPU_FN uint64_t record_key(uint64_t r) { return r >> 32; }
+VT_GPU_FN uint64_t record_at(uint64_t r) { return r & UINT32_MAX; }
+VT_GPU_FN bool record_less(uint64_t a, uint64_t b) { return a < b; }
+VT_GPU_FN void record_make(uint64_t key, uint64_t at, uint64_t *out) { *out = key << 32 | at; }
+
+VT_GPU_FN uint64_t record_key(const vt_gpu_record &r) { return r.key; }
+VT_GPU_FN uint64_t record_at(const vt_gpu_record &r) { return r.at; }
+VT_GPU_FN bool record_less(const vt_gpu_record &a, const vt_gpu_record &b) {
+  return a.key < b.key || (a.key == b.key && a.at < b.at);
+}
+VT_GPU_FN void record_make(uint64_t key, uint64_t at, vt_gpu_record *out) {
+  out->key = key;
+  out->at = at;
+}
+
+// Behind every record that is one.
+template <class R>
+VT_GPU_FN R record_none() {
+  R r;
+  record_make(sizeof(R) == 8 ? (uint64_t)UINT32_MAX : UINT64_MAX,
+              sizeof(R) == 8 ? (uint64_t)UINT32_MAX : UINT64_MAX, &r);
+  return r;
+}
+
+// ---- lines ----
+
+VT_GPU_FN uint64_t key_of(const vt_gpu_lines &l, int64_t at) {
+  switch (l.kind) {
+    case VT_GPU_KEY_F32:
+      return vt_s_key(((const float *)l.x)[at]);
+    case VT_GPU_KEY_F64:
+      return vt_key(((const double *)l.x)[at]);
+    case VT_GPU_KEY_I8:
+      return ((const uint8_t *)l.x)[at] ^ 0x80u;
+    case VT_GPU_KEY_I32:
+      return ((const uint32_t *)l.x)[at] ^ 0x80000000u;
+    case VT_GPU_KEY_I64:
+      return ((const uint64_t *)l.x)[at] ^ UINT64_C(1) << 63;
+    default:
+      return ((const uint8_t *)l.x)[at];
+  }
+}
+
+template <class R>
+VT_GPU_FN R line_record(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i) {
+  R r;
+  record_make(key_of(l, at[0] + i * l.x_step) ^ l.turned, (uint64_t)i, &r);
+  return r;
+}
+
+// Element `index` of a line is place i of its results.
+VT_GPU_FN void line_give(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i, int64_t index) {
+  const int64_t from = at[0] + index * l.x_step, to = at[1] + i * l.values_step;
+  l.indices[at[2] + i * l.indices_step] = index;
+  if (l.values == nullptr) return;
+  if (l.bytes == 1) ((uint8_t *)l.values)[to] = ((const uint8_t *)l.x)[from];
+  if (l.bytes == 4) ((uint32_t *)l.values)[to] = ((const uint32_t *)l.x)[from];
+  if (l.bytes == 8) ((uint64_t *)l.values)[to] = ((const uint64_t *)l.x)[from];
+}
+
+// ---- by one block: a net of comparisons ----
+
+template <class R>
+VT_GPU_FN void net_step(R *r, unsigned slots, unsigned size, unsigned step) {
+  for (unsigned p = threadIdx.x; p < slots / 2; p += blockDim.x) {
+    const unsigned i = 2 * p - (p & (step - 1)), j = i + step;
+    const R low = r[i], high = r[j];
+    if (record_less(high, low) == ((i & size) == 0)) {
+      r[i] = high;
+      r[j] = low;
+    }
+  }
+}
+
+template <class R>
+VT_GPU_FN void net_sort(R *r, unsigned slots) {
+  for (unsigned size = 2; size <= slots; size *= 2)
+    for (unsigned step = size / 2; step > 0; step /= 2) {
+      __syncthreads();
+      net_step(r, slots, size, step);
+    }
+  __syncthreads();
+}
+
+template <class R>
+VT_GPU_FN void squares(const vt_gpu_squares &a) {
+  R *r = vt_shared<R>();
+  for (int64_t b = blockIdx.x; b < a.count * a.tiles; b += gridDim.x) {
+    const int64_t line = b / a.tiles, tile = b - line * a.tiles, first = tile * a.slots;
+    int64_t at[3];
+    vt_places<3>(a.lines.walk, line, at);
+    for (unsigned k = threadIdx.x; k < a.slots; k += blockDim.x) {
+      const int64_t i = first + k;
+      if (i >= a.n) {
+        r[k] = record_none<R>();
+      } else if (a.from != nullptr) {
+        r[k] = ((const R *)a.from)[line * a.n + i];
+      } else {
+        r[k] = line_record<R>(a.lines, at, i);
+      }
+    }
+    net_sort(r, a.slots);
+    for (unsigned k = threadIdx.x; k < a.best; k += blockDim.x) {
+      if (a.to != nullptr) {
+        ((R *)a.to)[b * a.best + k] = r[k];
+      } else {
+        line_give(a.lines, at, k, (int64_t)record_at(r[k]));
+      }
+    }
+    __syncthreads();
+  }
+}
+
+VT_KERNEL(sort_squares_short, vt_gpu_squares, 512) { squares<uint64_t>(a); }
+VT_KERNEL(sort_squares_long, vt_gpu_squares, 512) { squares<vt_gpu_record>(a); }
+
+// ---- by digits ----
+
+template <class R>
+VT_GPU_FN unsigned digit_of(const R &r, unsigned shift) {
+  return (unsigned)(record_key(r) >> shift) & (VT_GPU_DIGITS - 1);
+}
+
+template <class R>
+VT_GPU_FN void digits(const vt_gpu_deal &a, unsigned *times) {
+  for (int64_t b = blockIdx.x; b < a.count * a.tiles; b += gridDim.x) {
+    const int64_t line = b / a.tiles, tile = b - line * a.tiles, first = tile * VT_GPU_DEALT;
+    times[threadIdx.x] = 0;
+    __syncthreads();
+    for (int64_t i = first + threadIdx.x; i < first + VT_GPU_DEALT && i < a.n; i += VT_SCANNED)
+      atomicAdd(&times[digit_of(((const R *)a.from)[line * a.n + i], a.shift)], 1u);
+    __syncthreads();
+    a.counts[(line * VT_GPU_DIGITS + threadIdx.x) * a.tiles + tile] = times[threadIdx.x];
+  }
+}
+
+#define DIGITS(name, R)                    \
+  VT_KERNEL(name, vt_gpu_deal, 256) {      \
+    __shared__ unsigned times[VT_SCANNED]; \
+    digits<R>(a, times);                   \
+  }
+DIGITS(sort_digits_short, uint64_t)
+DIGITS(sort_digits_long, vt_gpu_record)
+
+// What a block has beside its records: for each warp how often it has met a digit, then how many
+// of it the warps before have; for each digit where the first of this tile goes.
+typedef struct dealing {
+  unsigned times[VT_SCANNED / 32][VT_GPU_DIGITS];
+  uint64_t start[VT_GPU_DIGITS], warps[VT_SCANNED / 32];
+} dealing;
+
+enum { ROWS = VT_GPU_DEALT / VT_SCANNED };  // of 32 records that a warp has
+
+// How many records of this warp's before `r` have its digit.
+template <class R>
+VT_GPU_FN unsigned meet(unsigned *times, const R &r, bool there, unsigned shift) {
+  const unsigned lane = threadIdx.x % 32, digit = there ? digit_of(r, shift) : VT_GPU_DIGITS;
+  const unsigned same = __match_any_sync(0xffffffffu, digit);
+  const unsigned met = there ? times[digit] : 0;
+  __syncwarp();
+  if (there && (same >> lane) == 1)
+    times[digit] = met + (unsigned)__popc(same);  // the last of them
+  __syncwarp();
+  return met + (unsigned)__popc(same & ((1u << lane) - 1));
+}
+
+VT_GPU_FN void deal_starts(const vt_gpu_deal &a, dealing *s, int64_t line, int64_t tile) {
+  const int64_t digit = line * VT_GPU_DIGITS + threadIdx.x;
+  uint64_t all;
+  const uint64_t lower = vt_scan_block(a.totals[digit], s->warps, &all);
+  s->start[threadIdx.x] = lower + a.counts[digit * a.tiles + tile];
+  unsigned before = 0;
+  for (int w = 0; w < VT_SCANNED / 32; w++) {
+    const unsigned here = s->times[w][threadIdx.x];
+    s->times[w][threadIdx.x] = before;
+    before += here;
+  }
+}
+
+template <class R>
+VT_GPU_FN void deal(const vt_gpu_deal &a, dealing *s) {
+  const unsigned warp = threadIdx.x / 32;
+  for (int64_t b = blockIdx.x; b < a.count * a.tiles; b += gridDim.x) {
+    const int64_t line = b / a.tiles, tile = b - line * a.tiles;
+    const int64_t first = tile * VT_GPU_DEALT + warp * (32 * ROWS) + threadIdx.x % 32;
+    const R *from = (const R *)a.from + line * a.n;
+    R *to = (R *)a.to + line * a.n, r[ROWS];
+    unsigned rank[ROWS];
+    for (int w = 0; w < VT_SCANNED / 32; w++) s->times[w][threadIdx.x] = 0;
+    __syncthreads();
+    VT_UNROLL
+    for (int k = 0; k < ROWS; k++) {
+      const bool there = first + 32 * k < a.n;
+      r[k] = there ? from[first + 32 * k] : record_none<R>();
+      rank[k] = meet(s->times[warp], r[k], there, a.shift);
+    }
+    __syncthreads();
+    deal_starts(a, s, line, tile);
+    __syncthreads();
+    VT_UNROLL
+    for (int k = 0; k < ROWS; k++) {
+      const unsigned digit = digit_of(r[k], a.shift);
+      if (first + 32 * k < a.n) to[s->start[digit] + s->times[warp][digit] + rank[k]] = r[k];
+    }
+    __syncthreads();
+  }
+}
+
+#define DEAL(name, R)                 \
+  VT_KERNEL(name, vt_gpu_deal, 256) { \
+    __shared__ dealing s;             \
+    deal<R>(a, &s);                   \
+  }
+DEAL(sort_deal_short, uint64_t)
+DEAL(sort_deal_long, vt_gpu_record)
+
+VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
+  __shared__ uint64_t warps[VT_SCANNED / 32];
+  for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
+    uint64_t before = 0, all;
+    for (int64_t first = 0; first < a.n; first += VT_SCANNED, before += all) {
+      uint64_t *x = a.x + row * a.n + first + threadIdx.x;
+      const bool there = first + threadIdx.x < a.n;
+      const uint64_t lower = vt_scan_block(there ? *x : 0, warps, &all);
+      if (there) *x = before + lower;
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) a.totals[row] = before;
+  }
+}
+
+// The same for short rows: a thread has a whole one.
+VT_KERNEL(sort_scan_few, vt_gpu_scan, 256) {
+  for (int64_t row = vt_gpu_first(); row < a.rows; row += vt_gpu_apart()) {
+    uint64_t *x = a.x + row * a.n, before = 0;
+    for (int64_t i = 0; i < a.n; i++) {
+      const uint64_t here = x[i];
+      x[i] = before;
+      before += here;
+    }
+    a.totals[row] = before;
+  }
+}
+
+// ---- records of lines ----
+
+template <class R>
+VT_GPU_FN void keys(const vt_gpu_keys &a) {
+  for (int64_t i = vt_gpu_first(); i < a.count * a.n; i += vt_gpu_apart()) {
+    int64_t at[3];
+    vt_places<3>(a.lines.walk, i / a.n, at);
+    ((R *)a.records)[i] = line_record<R>(a.lines, at, i % a.n);
+  }
+}
+
+VT_KERNEL(sort_keys_short, vt_gpu_keys, 256) { keys<uint64_t>(a); }
+VT_KERNEL(sort_keys_long, vt_gpu_keys, 256) { keys<vt_gpu_record>(a); }
+
+template <class R>
+VT_GPU_FN void give(const vt_gpu_keys &a) {
+  for (int64_t i = vt_gpu_first(); i < a.count * a.best; i += vt_gpu_apart()) {
+    const int64_t line = i / a.best, k = i - line * a.best;
+    int64_t at[3];
+    vt_places<3>(a.lines.walk, line, at);
+    line_give(a.lines, at, k, (int64_t)record_at(((const R *)a.records)[line * a.n + k]));
+  }
+}
+
+VT_KERNEL(sort_give_short, vt_gpu_keys, 256) { give<uint64_t>(a); }
+VT_KERNEL(sort_give_long, vt_gpu_keys, 256) { give<vt_gpu_record>(a); }

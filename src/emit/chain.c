@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * chain.c - which values a chain of pointwise steps has. A value is told by its place. */
+#include <string.h>
+#include "vt_emit.h"
+
+static int is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+  return a->arena == b->arena && a->offset == b->offset && a->dtype == b->dtype &&
+         a->rank == b->rank && memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
+         memcmp(a->stride, b->stride, sizeof a->stride) == 0;
+}
+
+enum { NO_VALUE = VT_CHAIN_SOURCES + VT_CHAIN_STEPS };
+
+/* The number of the value that operand t of step i is. What an earlier member left there last is
+ * meant: places are used again. */
+static uint32_t value_of(vt_chain *c, const vt_bk_step *const *s, uint32_t i, uint32_t sources,
+                         const vt_bk_tensor *t) {
+  for (uint32_t k = i; k-- > 0;)
+    if (is_same_place(t, &s[k]->out[0])) return VT_CHAIN_SOURCES + k;
+  for (uint32_t k = 0; k < c->n_sources; k++)
+    if (is_same_place(t, c->source[k])) return k;
+  if (c->n_sources == sources) return NO_VALUE;
+  c->source[c->n_sources] = t;
+  return c->n_sources++;
+}
+
+static int32_t read_step(vt_chain *c, const vt_bk_step *const *s, uint32_t i, uint32_t sources) {
+  vt_chain_step *to = &c->step[i];
+  const uint32_t map = vt_map_of_step(s[i]);
+  if (map == VT_MAP_none) return VT_UNSUPPORTED;
+  *to = (vt_chain_step){
+      .map = map, .type = s[i]->in[s[i]->n_in - 1].dtype, .made = s[i]->out[0].dtype};
+  if (!vt_map_has(map, to->type)) return VT_UNSUPPORTED;
+  for (; to->n_in < s[i]->n_in; to->n_in++) {
+    to->in[to->n_in] = value_of(c, s, i, sources, &s[i]->in[to->n_in]);
+    if (to->in[to->n_in] == NO_VALUE) return VT_UNSUPPORTED;
+  }
+  return VT_OK;
+}
+
+int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources, vt_chain *out) {
+  vt_chain c = {.n_steps = n};
+  if (n == 0 || n > VT_CHAIN_STEPS || sources > VT_CHAIN_SOURCES) return VT_UNSUPPORTED;
+  for (uint32_t i = 0; i < n; i++) {
+    const int32_t status = read_step(&c, s, i, sources);
+    if (status != VT_OK) return status;
+  }
+  c.result = &s[n - 1]->out[0];
+  *out = c;
+  return VT_OK;
+}
+
+uint32_t vt_chain_widest(const vt_chain *c) {
+  uint64_t most = vt_dtype_bytes(c->result->dtype);
+  for (uint32_t i = 0; i < c->n_sources; i++)
+    if (vt_dtype_bytes(c->source[i]->dtype) > most) most = vt_dtype_bytes(c->source[i]->dtype);
+  return (uint32_t)most;
+}
+
+int vt_chain_has_functions(const vt_chain *c) {
+  for (uint32_t i = 0; i < c->n_steps; i++)
+    if (vt_map_is_function(c->step[i].map)) return 1;
+  return 0;
+}

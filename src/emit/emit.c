@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * emit.c - the text of a chain: pieces of a dialect, their words replaced. */
+#include <stdio.h>
+#include <string.h>
+#include "vt_emit.h"
+
+/* ---- the dialects ---- */
+
+const vt_dialect vt_dialect_cuda = {
+    .name = "cuda",
+    .type = {[VT_DTYPE_F32] = "float",
+             [VT_DTYPE_F64] = "double",
+             [VT_DTYPE_I8] = "int8_t",
+             [VT_DTYPE_U8] = "uint8_t",
+             [VT_DTYPE_I32] = "int32_t",
+             [VT_DTYPE_I64] = "int64_t",
+             [VT_DTYPE_BOOL] = "uint8_t",
+             [VT_DTYPE_F16] = "uint16_t",
+             [VT_DTYPE_BF16] = "uint16_t"},
+    .plain = "#define VT_GPU_WITHOUT_FUN\n",
+    .begin =
+        "#include \"gpu_fused.cuh\"\n\n"
+        "struct vt_fused_steps {\n"
+        "  enum { N = $N, BYTES = $B };\n"
+        "  template <int G>\n"
+        "  VT_GPU_FN void run(const vt_gpu_fused &m, const int64_t (&at)[N + 1]) {\n",
+    .load = "    const vt_fused_group<$T, G> x$I = vt_fused_load<$T, G>(m, $I, at[1 + $I]);\n",
+    .open =
+        "    vt_fused_group<$T, G> y;\n"
+        "    VT_UNROLL\n"
+        "    for (int k = 0; k < G; k++) {\n",
+    .source = "x$I.v[k]",
+    .value = "v$I",
+    .step = "      const $T v$I = $F;\n",
+    .end =
+        "      y.v[k] = v$I;\n"
+        "    }\n"
+        "    vt_fused_store<$T, G>(m, at[0], y);\n"
+        "  }\n"
+        "};\n\n"
+        "VT_KERNEL($K, vt_gpu_fused, VT_FUSED_THREADS) { vt_fused_run<vt_fused_steps>(a); }\n",
+};
+
+/* ---- words ---- */
+
+/* What stands for them in the piece at hand. */
+typedef struct words {
+  const vt_chain *c;
+  const vt_dialect *d;
+  const char *name;
+  uint32_t type, number;
+  const vt_chain_step *step; /* whose formula it is; NULL: there is none */
+} words;
+
+static void put(const words *w, const char *piece, vt_text *out);
+
+static void put_operand(const words *w, uint32_t value, vt_text *out) {
+  words one = *w;
+  const int made = value >= VT_CHAIN_SOURCES;
+  one.number = made ? value - VT_CHAIN_SOURCES : value;
+  one.step = NULL;
+  put(&one, made ? w->d->value : w->d->source, out);
+}
+
+/* "a, b, 0": as many as the formula is declared with. */
+static void put_operands(const words *w, uint32_t n, vt_text *out) {
+  for (uint32_t k = 0; k < n; k++) {
+    if (k > 0) vt_text_add(out, ", ");
+    if (k < w->step->n_in)
+      put_operand(w, w->step->in[k], out);
+    else
+      vt_text_add(out, "0");
+  }
+}
+
+static void put_choice(const words *w, vt_text *out) {
+  put_operand(w, w->step->in[0], out);
+  vt_text_add(out, " ? ");
+  put_operand(w, w->step->in[1], out);
+  vt_text_add(out, " : ");
+  put_operand(w, w->step->in[2], out);
+}
+
+static void put_formula(const words *w, vt_text *out) {
+  const vt_chain_step *s = w->step;
+  const char *type = vt_dtype_name(s->type);
+  if (s->map == VT_MAP_choice) {
+    put_choice(w, out);
+  } else if (s->map == VT_MAP_cast) {
+    vt_text_add(out, "cast_%s_%s(", type, vt_dtype_name(s->made));
+    put_operands(w, 1, out);
+    vt_text_add(out, ")");
+  } else {
+    const int truth = vt_map_is_truth(s->map);
+    vt_text_add(out, "%s_%s(", type, vt_map_name(s->map));
+    put_operands(w, truth ? 2 : 3, out);
+    vt_text_add(out, truth ? ") != 0" : ")");
+  }
+}
+
+static void put_word(const words *w, char word, vt_text *out) {
+  switch (word) {
+    case 'T':
+      vt_text_add(out, "%s", w->d->type[w->type]);
+      break;
+    case 'I':
+      vt_text_add(out, "%u", w->number);
+      break;
+    case 'N':
+      vt_text_add(out, "%u", w->c->n_sources);
+      break;
+    case 'B':
+      vt_text_add(out, "%u", vt_chain_widest(w->c));
+      break;
+    case 'K':
+      vt_text_add(out, "%s", w->name);
+      break;
+    case 'F':
+      if (w->step != NULL) put_formula(w, out);
+      break;
+    default:
+      break;
+  }
+}
+
+static void put(const words *w, const char *piece, vt_text *out) {
+  while (*piece != 0) {
+    const size_t n = strcspn(piece, "$");
+    vt_text_bytes(out, piece, n);
+    piece += n;
+    if (*piece == 0 || piece[1] == 0) return;
+    put_word(w, piece[1], out);
+    piece += 2;
+  }
+}
+
+/* ---- the whole ---- */
+
+void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out) {
+  words w = {.c = c, .d = d, .name = name, .type = c->result->dtype};
+  if (!vt_chain_has_functions(c)) put(&w, d->plain, out);
+  put(&w, d->begin, out);
+  for (uint32_t i = 0; i < c->n_sources; i++) {
+    w.type = c->source[i]->dtype, w.number = i;
+    put(&w, d->load, out);
+  }
+  w.type = c->result->dtype;
+  put(&w, d->open, out);
+  for (uint32_t i = 0; i < c->n_steps; i++) {
+    w.type = c->step[i].made, w.number = i, w.step = &c->step[i];
+    put(&w, d->step, out);
+  }
+  w.step = NULL;
+  put(&w, d->end, out);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fused_ptx.c - the texts of fused groups as PTX, for the audit: chains that between them have
+ * every formula of every type and every cast. `fused_ptx FOLDER ARCH` writes a file for each; the
+ * names of kernels say what may be fused in them. Exits with 77 when there is no NVRTC. */
+#include <stdlib.h>
+#include <string.h>
+#include "cuda_nvrtc.h"
+#include "gpu_fused.h"
+#include "vt_emit.h"
+#include "vt_test.h"
+
+enum { LONGEST = 56 };
+typedef struct flow {
+  const char *folder, *kind;
+  const vt_nvrtc *nvrtc;
+  vt_nvrtc_options options;
+  uint32_t files, n;
+  vt_bk_tensor now, in[VT_CHAIN_STEPS][3], out[VT_CHAIN_STEPS];
+  vt_bk_step step[VT_CHAIN_STEPS];
+} flow;
+
+static vt_bk_tensor tensor_of(uint32_t arena, uint64_t place, uint32_t dtype) {
+  return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
+                        .dtype = dtype,
+                        .rank = 1,
+                        .arena = arena,
+                        .dim = {100},
+                        .stride = {1},
+                        .offset = place * 1024};
+}
+
+static void write_file(const flow *f, const vt_text *ptx) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s_%u.ptx", f->folder, f->kind, f->files);
+  FILE *to = fopen(path, "w");
+  CHECK(to != NULL);
+  if (to == NULL) return;
+  CHECK(fputs(ptx->s, to) >= 0);
+  CHECK(fclose(to) == 0);
+}
+
+static void compile(flow *f, const vt_chain *chain) {
+  char name[64];
+  vt_diag d = {0};
+  vt_text text, ptx;
+  snprintf(name, sizeof name, "%s_%u", f->kind, f->files);
+  vt_text_init(&text, vt_alloc_default());
+  vt_text_init(&ptx, vt_alloc_default());
+  vt_emit_chain(chain, &vt_dialect_cuda, name, &text);
+  CHECK(vt_text_status(&text) == VT_OK);
+  const vt_status s = vt_nvrtc_compile(f->nvrtc, text.s, &f->options, &ptx, &d);
+  if (s != VT_OK) fprintf(stderr, "%s: %s\n", name, d.text);
+  CHECK(s == VT_OK);
+  if (s == VT_OK) write_file(f, &ptx);
+  vt_text_done(&ptx);
+  vt_text_done(&text);
+}
+
+/* What there is so far becomes a kernel, and the next begins with a number from outside. */
+static void flush(flow *f) {
+  const vt_bk_step *members[VT_CHAIN_STEPS];
+  vt_chain chain;
+  for (uint32_t i = 0; i < f->n; i++) members[i] = &f->step[i];
+  if (f->n > 0) {
+    CHECK(vt_chain_read(members, f->n, VT_FUSED_SOURCES, &chain) == VT_OK);
+    compile(f, &chain);
+    f->files++;
+  }
+  f->n = 0;
+  f->now = tensor_of(0, 0, VT_DTYPE_F32);
+}
+
+static void add(flow *f, uint32_t op, uint32_t type, uint32_t made, uint32_t n_in) {
+  const uint32_t i = f->n++;
+  f->out[i] = tensor_of(4, i, made);
+  f->in[i][0] = f->now;
+  for (uint32_t k = 1; k < n_in; k++) f->in[i][k] = tensor_of(0, 8 * type + k, type);
+  f->step[i] = (vt_bk_step){.size = sizeof f->step[i],
+                            .op = op,
+                            .n_in = n_in,
+                            .n_out = 1,
+                            .in = f->in[i],
+                            .out = &f->out[i]};
+  f->now = f->out[i];
+}
+
+static void cast_to(flow *f, uint32_t type) {
+  if (f->now.dtype != type) add(f, VT_OP_cast, type, type, 1);
+}
+
+/* A row of maps.def over what there is now, and something added: a compiler knows too much of what
+ * a truth value or a sign can be. */
+static void add_row(flow *f, uint32_t op, uint32_t n_in, uint32_t type) {
+  const uint32_t made = vt_map_is_truth(vt_map_of(op)) ? VT_DTYPE_BOOL : type;
+  cast_to(f, type);
+  add(f, op, type, made, n_in);
+  add(f, made == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, made, made, 2);
+  if (f->n >= LONGEST) flush(f);
+}
+
+static const struct {
+  uint32_t op, n_in;
+} rows[] = {
+#define VT_MAP(op, n, result, f, i, t, cost) {VT_OP_##op, n},
+#include "maps.def"
+#undef VT_MAP
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void emit_plain(flow *f) {
+  f->kind = "plain";
+  for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++)
+    for (uint32_t i = 0; i < ROWS; i++)
+      if (vt_map_has(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
+        add_row(f, rows[i].op, rows[i].n_in, t);
+  flush(f);
+}
+
+static void emit_casts(flow *f) {
+  f->kind = "cast";
+  for (uint32_t from = VT_DTYPE_F32; from <= VT_DTYPE_BF16; from++)
+    for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
+      cast_to(f, from);
+      cast_to(f, to);
+      if (f->n >= LONGEST) flush(f);
+    }
+  flush(f);
+}
+
+static void emit_functions(flow *f) {
+  f->kind = "functions";
+  for (uint32_t i = 0; i < ROWS; i++)
+    if (vt_map_is_function(i)) add_row(f, rows[i].op, rows[i].n_in, VT_DTYPE_F32);
+  flush(f);
+}
+
+static void emit_fma(flow *f) {
+  f->kind = "contraction";
+  add_row(f, VT_OP_fma, 3, VT_DTYPE_F32);
+  flush(f);
+  f->kind = "wide";
+  add_row(f, VT_OP_fma, 3, VT_DTYPE_F64);
+  flush(f);
+}
+
+int main(int argc, char **argv) {
+  static flow f;
+  vt_diag d = {0};
+  if (argc != 3) return 2;
+  if (vt_nvrtc_get(&f.nvrtc, &d) != VT_OK) {
+    printf("SKIPPED: %s\n", d.text);
+    return 77;
+  }
+  f.folder = argv[1];
+  vt_nvrtc_options_init(&f.options, atoi(argv[2]), VT_NVRTC_PTX);
+  flush(&f);
+  emit_plain(&f);
+  emit_casts(&f);
+  emit_functions(&f);
+  emit_fma(&f);
+  printf("%u kernels\n", f.files);
+  TEST_DONE();
+}
