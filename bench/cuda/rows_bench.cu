@@ -104,7 +104,7 @@ static void time_rows(int64_t n) {
   tell("softmax", lines, n, seconds([&] { launch(soft, a); }), bytes);
   a.logs = 1;
   tell("log_softmax", lines, n, seconds([&] { launch(logs, a); }), bytes);
-  a.gamma = gamma_, a.beta = beta_, a.dense = 1, a.centred = 1;
+  a.gamma = gamma_, a.beta = beta_, a.centred = 1;
   tell("layer_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
   a.beta = nullptr, a.centred = 0;
   tell("rms_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);

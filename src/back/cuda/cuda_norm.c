@@ -140,7 +140,6 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
                    .n = along->n,
                    .eps = n->eps,
                    .centred = (uint32_t)n->centred,
-                   .dense = (uint32_t)is_dense(c, n),
                    .each = (uint32_t)vt_cuda_least(each, UINT32_MAX), /* on chip it is short */
                    .lines = n->at.lines,
                    .along = *along};
@@ -196,7 +195,10 @@ vt_status vt_cuda_run_norm(vt_cuda_call *c) {
   const vt_cuda_rowing how = how_of(c, &n);
   if (how == VT_CUDA_ROWS_PARTS) return run_parts(c, &n);
   vt_gpu_rows a = rows_args(c, &n);
-  return vt_cuda_rows_launch(c, how, VT_GPU_norm_8, VT_GPU_norm_block, VT_GPU_norm_long, &a);
+  if (is_dense(c, &n))
+    return vt_cuda_rows_launch(c, how, VT_GPU_norm_8, VT_GPU_norm_block, VT_GPU_norm_long, &a);
+  return vt_cuda_rows_launch(c, how, VT_GPU_norm_shared_8, VT_GPU_norm_shared_block,
+                             VT_GPU_norm_shared_long, &a);
 }
 
 /* ---- var and std ---- */

@@ -28,8 +28,8 @@ static void softmax(uint32_t op, const int64_t *dim, int64_t axis, card_layout l
 }
 
 static void test_softmax(void) {
-  static const int64_t dims[][2] = {{3, 1},   {5, 7},    {1100, 3}, {40, 33}, {6, 257},
-                                    {5, 513}, {6, 1000}, {3, 1025}, {2, 3000}};
+  static const int64_t dims[][2] = {{3, 1},   {5, 7},    {1100, 3}, {40, 33},  {6, 257},
+                                    {5, 513}, {6, 1000}, {3, 1025}, {2, 2048}, {2, 3000}};
   for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
     for (size_t k = 0; k < 3; k++)
       for (int layout = 0; layout < CARD_LAYOUTS; layout++)
@@ -106,6 +106,7 @@ static void test_norms(void) {
                                {VT_OP_layer_norm, 2, {3, 500}, 2, 1, 0},
                                {VT_OP_layer_norm, 2, {3, 768}, 2, 1, 0},
                                {VT_OP_layer_norm, 2, {5, 1000}, 2, 1, 0},
+                               {VT_OP_layer_norm, 2, {5, 2048}, 2, 1, 0},
                                {VT_OP_layer_norm, 3, {4, 6, 50}, 2, 2, 0},
                                {VT_OP_layer_norm, 1, {33}, 0, 0, 0},
                                {VT_OP_layer_norm, 2, {5, 0}, 0, 0, 0},

@@ -26,14 +26,23 @@ VT_GPU_FN vt_row vt_row_of(const vt_gpu_rows &a, int64_t line, int64_t chunk) {
                 left < VT_GPU_CHUNK ? (int)left : VT_GPU_CHUNK};
 }
 
-/* Number k of a lane is element k*32 + lane of the chunk, or `none` where there is no such. */
-template <int STEPS>
-VT_GPU_FN void vt_row_load(const float *x, int count, float none, float (&v)[STEPS]) {
-  VT_UNROLL
-  for (int k = 0; k < STEPS; k++) {
-    const int i = k * VT_GPU_LANES + vt_lane();
-    v[k] = i < count ? x[i] : none;
+/* Number k of a lane is element k*32 + lane of a chunk or a stretch; it is there, or not. The first
+ * FULL of each lane always are, which saves the question. */
+template <int FULL>
+struct vt_present {
+  int count;
+  __device__ __forceinline__ bool at(int k) const {
+    return k < FULL || k * VT_GPU_LANES + vt_lane() < count;
   }
+};
+enum { VT_ROW_QUARTER = VT_GPU_LANES / 4 }; /* elements of a lane */
+VT_GPU_FN int vt_row_at(int k) { return k * VT_GPU_LANES + vt_lane(); }
+
+/* `none` where there is no such element. */
+template <int STEPS, class P>
+VT_GPU_FN void vt_row_load(const float *x, P there, float none, float (&v)[STEPS]) {
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) v[k] = there.at(k) ? x[vt_row_at(k)] : none;
 }
 
 VT_GPU_FN float vt_lanes_most(float m) {
@@ -68,9 +77,9 @@ VT_GPU_FN float vt_chunks_sum(const float *part, int chunks) {
 
 /* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. */
 template <int N>
-VT_GPU_FN int vt_stretch_count(const vt_gpu_rows &a, int64_t first) {
+VT_GPU_FN vt_present<0> vt_stretch_there(const vt_gpu_rows &a, int64_t first) {
   const int most = N * VT_GPU_LANES;
-  return a.n <= first ? 0 : a.n - first < most ? (int)(a.n - first) : most;
+  return vt_present<0>{a.n <= first ? 0 : a.n - first < most ? (int)(a.n - first) : most};
 }
 /* Whether what begins at `first` is of those that stay. Each thread keeps for itself. */
 VT_GPU_FN bool vt_stretch_stays(const vt_gpu_rows &a, int64_t first) {
@@ -85,7 +94,7 @@ template <int N>
 VT_GPU_FN void vt_stretch_load(const vt_gpu_rows &a, const vt_row &row, const float *kept,
                                int64_t first, float none, float (&v)[N]) {
   if (!vt_stretch_stays(a, first)) {
-    vt_row_load<N>(row.x + first, vt_stretch_count<N>(a, first), none, v);
+    vt_row_load<N>(row.x + first, vt_stretch_there<N>(a, first), none, v);
     return;
   }
   VT_UNROLL

@@ -5,7 +5,7 @@
 #define VT_GPU_ROWS_H
 #include "gpu_fold.h"
 
-enum { VT_GPU_ROW_CHUNKS = 8 };  /* of a row that a block has in registers, a chunk a warp */
+enum { VT_GPU_ROW_CHUNKS = 7 };  /* of a row that a block has in registers, a chunk a warp */
 enum { VT_GPU_LONG_WARPS = 13 }; /* at most, of a block that goes along a longer row */
 
 typedef struct vt_gpu_rows {
@@ -15,10 +15,9 @@ typedef struct vt_gpu_rows {
   const void *shift, *scale; /* a number a line: m and S(e) or its logarithm; u and r */
   int64_t n;                 /* of a line */
   double eps;
-  uint32_t centred, logs; /* layer_norm; log_softmax */
-  uint32_t dense;         /* 1: element i of a row has number i of gamma and beta; on chip */
-  uint32_t each;          /* otherwise so many elements have the same one, and the next is a */
-  int64_t gamma_step, beta_step; /* step further */
+  uint32_t centred, logs;        /* layer_norm; log_softmax */
+  int64_t gamma_step, beta_step; /* where elements share a number of gamma: `each` of them do, */
+  uint32_t each;                 /* and the next number is a step further */
   uint32_t beside;               /* 1: neighbours in memory are of neighbouring lines */
   uint32_t keep;                 /* chunks of a long row that stay on chip */
   uint32_t reserved;

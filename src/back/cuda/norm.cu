@@ -24,13 +24,13 @@ VT_GPU_FN affine affine_of(const vt_gpu_rows &a, int64_t line) {
 }
 
 /* Number i of the row has number i of gamma and beta, which like y begin with what is put. */
-template <int STEPS, bool BETA>
+template <bool BETA, int STEPS, class P>
 VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
-                         float *y, int count) {
+                         float *y, P there) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
-    const int i = k * VT_GPU_LANES + vt_lane();
-    if (i >= count) continue;
+    const int i = vt_row_at(k);
+    if (!there.at(k)) continue;
     const float scaled = (d[k] * r) * gamma[i];
     y[i] = BETA ? scaled + beta[i] : scaled;
   }
@@ -38,40 +38,40 @@ VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, c
 
 /* Elements share a number, those of a channel; or there is no gamma. `first` is where in the row
  * these are. */
-template <int STEPS>
+template <int STEPS, class P>
 VT_GPU_FN void put_shared(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
-                          int64_t first, float *y, int count) {
+                          int64_t first, float *y, P there) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
-    const int i = k * VT_GPU_LANES + vt_lane();
+    const int i = vt_row_at(k);
     const int64_t channel = (uint32_t)(first + i) / a.each;
     float to = d[k] * r;
-    if (i >= count) continue;
+    if (!there.at(k)) continue;
     if (a.gamma != nullptr) to = to * f.gamma[channel * a.gamma_step];
     if (a.beta != nullptr) to = to + f.beta[channel * a.beta_step];
     y[i] = to;
   }
 }
 
-template <int STEPS>
+template <bool DENSE, int STEPS, class P>
 VT_GPU_FN void put_row(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
-                       int64_t first, float *y, int count) {
-  if (!a.dense) {
-    put_shared<STEPS>(a, f, d, r, first, y, count);
+                       int64_t first, float *y, P there) {
+  if (!DENSE) {
+    put_shared<STEPS>(a, f, d, r, first, y, there);
   } else if (a.beta != nullptr) {
-    put_dense<STEPS, true>(d, r, f.gamma + first, f.beta + first, y, count);
+    put_dense<true>(d, r, f.gamma + first, f.beta + first, y, there);
   } else {
-    put_dense<STEPS, false>(d, r, f.gamma + first, nullptr, y, count);
+    put_dense<false>(d, r, f.gamma + first, nullptr, y, there);
   }
 }
 
 /* Without a mean d is x - 0, which is x. Absent elements count +0. */
-template <int STEPS>
-VT_GPU_FN float centre(float (&v)[STEPS], float u, int count, float s) {
+template <int STEPS, class P>
+VT_GPU_FN float centre(float (&v)[STEPS], float u, P there, float s) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
     v[k] = v[k] - u;
-    s = s + (k * VT_GPU_LANES + vt_lane() < count ? v[k] * v[k] : 0.0f);
+    s = s + (there.at(k) ? v[k] * v[k] : 0.0f);
   }
   return s;
 }
@@ -82,38 +82,58 @@ VT_GPU_FN float total(const float (&v)[STEPS], float s) {
   return s;
 }
 
-template <int STEPS>
+template <int STEPS, int FULL, bool DENSE>
 VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, float *room) {
   typedef vt_way_sum<float> sum;
+  const vt_present<FULL> there = {row.count};
   float v[STEPS], u = 0;
-  vt_row_load<STEPS>(row.x, row.count, 0, v);
+  vt_row_load<STEPS>(row.x, there, 0, v);
   if (a.centred)
     u = vt_warps_sum(vt_lanes_join<sum>(total<STEPS>(v, 0)), warps, room) / __ll2float_rn(a.n);
-  const float q = vt_warps_sum(vt_lanes_join<sum>(centre<STEPS>(v, u, row.count, 0)), warps,
-                               room + VT_GPU_LANES);
-  put_row<STEPS>(a, affine_of(a, row.line), v, inverse_root<float>(q, a.n, a.eps), row.first, row.y,
-                 row.count);
+  const float q =
+      vt_warps_sum(vt_lanes_join<sum>(centre<STEPS>(v, u, there, 0)), warps, room + VT_GPU_LANES);
+  put_row<DENSE>(a, affine_of(a, row.line), v, inverse_root<float>(q, a.n, a.eps), row.first, row.y,
+                 vt_present<0>{row.count}); /* so that not all of gamma is loaded at once */
 }
 
-template <int STEPS>
+/* A warp for a row, of which all but the last quarter of a chunk is full. */
+template <int STEPS, bool DENSE>
 VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
   const int64_t apart = vt_gpu_apart() / VT_GPU_LANES;
   for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
-    norm_row<STEPS>(a, vt_row_of(a, line, 0), 1, nullptr);
+    norm_row<STEPS, STEPS - VT_ROW_QUARTER, DENSE>(a, vt_row_of(a, line, 0), 1, nullptr);
 }
-
-VT_KERNEL_BESIDE(norm_8, vt_gpu_rows, 128, 8) { norm_warps<8>(a); }
-VT_KERNEL_BESIDE(norm_16, vt_gpu_rows, 128, 8) { norm_warps<16>(a); }
-VT_KERNEL_BESIDE(norm_24, vt_gpu_rows, 128, 4) { norm_warps<24>(a); }
-VT_KERNEL_BESIDE(norm_32, vt_gpu_rows, 128, 4) { norm_warps<32>(a); }
-/* Without a mean the warps meet once a row, so the rooms of two rows take turns. */
-VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES, 2) {
-  __shared__ float room[4 * VT_GPU_LANES];
+/* A block for a row. Without a mean the warps meet once a row, so the rooms of two rows take turns.
+ */
+template <int FULL, bool DENSE>
+VT_GPU_FN void norm_chunks(const vt_gpu_rows &a, float *room) {
   int turn = 0;
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn = 1 - turn)
-    norm_row<VT_GPU_LANES>(a, vt_row_of(a, line, vt_warp()), vt_warps(),
-                           room + turn * 2 * VT_GPU_LANES);
+    norm_row<VT_GPU_LANES, FULL, DENSE>(a, vt_row_of(a, line, vt_warp()), vt_warps(),
+                                        room + turn * 2 * VT_GPU_LANES);
 }
+
+template <bool DENSE>
+VT_GPU_FN void norm_whole(const vt_gpu_rows &a) {
+  __shared__ float room[4 * VT_GPU_LANES];
+  if (a.n % VT_GPU_CHUNK == 0) {
+    norm_chunks<VT_GPU_LANES, DENSE>(a, room);
+  } else {
+    norm_chunks<0, DENSE>(a, room);
+  }
+}
+
+enum { BLOCK_THREADS = VT_GPU_ROW_CHUNKS * VT_GPU_LANES };
+VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_warps<8, true>(a); }
+VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_warps<16, true>(a); }
+VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_warps<24, true>(a); }
+VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_warps<32, true>(a); }
+VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, BLOCK_THREADS, 3) { norm_whole<true>(a); }
+VT_KERNEL(norm_shared_8, vt_gpu_rows, 128) { norm_warps<8, false>(a); }
+VT_KERNEL(norm_shared_16, vt_gpu_rows, 128) { norm_warps<16, false>(a); }
+VT_KERNEL(norm_shared_24, vt_gpu_rows, 128) { norm_warps<24, false>(a); }
+VT_KERNEL(norm_shared_32, vt_gpu_rows, 128) { norm_warps<32, false>(a); }
+VT_KERNEL(norm_shared_block, vt_gpu_rows, BLOCK_THREADS) { norm_whole<false>(a); }
 
 /* ---- long rows ---- */
 
@@ -127,7 +147,7 @@ VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, float *kept, f
     float s = 0;
     for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
       const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_row_load<STRETCH>(row.x + first, vt_stretch_count<STRETCH>(a, first), 0, v);
+      vt_row_load<STRETCH>(row.x + first, vt_stretch_there<STRETCH>(a, first), 0, v);
       if (vt_stretch_stays(a, first)) vt_stretch_keep<STRETCH>(kept, first, v);
       s = total<STRETCH>(v, s);
     }
@@ -144,13 +164,14 @@ VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_row &row, const float
     for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
       const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
       vt_stretch_load<STRETCH>(a, row, kept, first, 0, v);
-      s = centre<STRETCH>(v, u, vt_stretch_count<STRETCH>(a, first), s);
+      s = centre<STRETCH>(v, u, vt_stretch_there<STRETCH>(a, first), s);
     }
     s = vt_lanes_join<vt_way_sum<float>>(s);
     if (vt_lane() == 0) part[c] = s;
   }
 }
 
+template <bool DENSE>
 VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
                         float r) {
   const affine f = affine_of(a, row.line);
@@ -161,13 +182,14 @@ VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, const float *ke
       vt_stretch_load<SOME>(a, row, kept, first, 0, v);
       VT_UNROLL
       for (int k = 0; k < SOME; k++) v[k] = v[k] - u;
-      put_row<SOME>(a, f, v, r, first, row.y + first, vt_stretch_count<SOME>(a, first));
+      put_row<DENSE>(a, f, v, r, first, row.y + first, vt_stretch_there<SOME>(a, first));
     }
 }
 
 /* Warps meet after each of the two sums: what one held is not written again before all have read
  * it and met at the other. */
-VT_KERNEL_BESIDE(norm_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) {
+template <bool DENSE>
+VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
   __shared__ float part[2][VT_GPU_CHUNK];
   float *kept = vt_shared<float>();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
@@ -179,9 +201,12 @@ VT_KERNEL_BESIDE(norm_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) {
     norm_squares(a, row, kept, u, part[1]);
     __syncthreads();
     const float q = vt_chunks_sum(part[1], vt_row_chunks(a));
-    norm_put(a, row, kept, u, inverse_root<float>(q, a.n, a.eps));
+    norm_put<DENSE>(a, row, kept, u, inverse_root<float>(q, a.n, a.eps));
   }
 }
+enum { LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_LANES };
+VT_KERNEL_BESIDE(norm_long, vt_gpu_rows, LONG_THREADS, 2) { norm_long_rows<true>(a); }
+VT_KERNEL_BESIDE(norm_shared_long, vt_gpu_rows, LONG_THREADS, 2) { norm_long_rows<false>(a); }
 
 /* ---- any tensor ---- */
 

@@ -41,21 +41,19 @@ VT_GPU_FN float get_at(const float (&v)[STEPS], int at) {
 
 /* e^(x - m) of a chunk that v holds; absent elements give +0. What the quick way leaves open is
  * read once more: it is rare. */
-template <int STEPS>
-VT_GPU_FN void exp_chunk(vt_exp_entry table, const float *x, int count, float m,
-                         float (&v)[STEPS]) {
+template <int STEPS, class P>
+VT_GPU_FN void exp_chunk(vt_exp_entry table, const float *x, P there, float m, float (&v)[STEPS]) {
   uint32_t open = 0;
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
-    const bool there = k * VT_GPU_LANES + vt_lane() < count;
     float e;
     const bool sure = vt_exp_quick(table, v[k] - m, e);
-    v[k] = there ? e : 0.0f;
-    open |= (uint32_t)(there && !sure) << k;
+    v[k] = there.at(k) ? e : 0.0f;
+    open |= (uint32_t)(there.at(k) && !sure) << k;
   }
   for (; open != 0; open &= open - 1) {
     const int k = __ffs((int)open) - 1;
-    put_at<STEPS>(v, k, vt_both_exp(x[k * VT_GPU_LANES + vt_lane()] - m));
+    put_at<STEPS>(v, k, vt_both_exp(x[vt_row_at(k)] - m));
   }
 }
 
@@ -66,29 +64,26 @@ VT_GPU_FN float lane_sum(const float (&v)[STEPS], float s) {
   return s;
 }
 
-template <int STEPS>
-VT_GPU_FN void share_chunk(const float (&v)[STEPS], float sum, float *y, int count) {
+template <int STEPS, class P>
+VT_GPU_FN void share_chunk(const float (&v)[STEPS], float sum, float *y, P there) {
   const float r = 1.0f / sum;
   uint32_t tiny = 0;
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
-    const int i = k * VT_GPU_LANES + vt_lane();
-    if (i < count) y[i] = share_of(v[k], sum, r);
+    if (there.at(k)) y[vt_row_at(k)] = share_of(v[k], sum, r);
     tiny |= (uint32_t)is_tiny(v[k]) << k;
   }
   for (; tiny != 0; tiny &= tiny - 1) {
     const int k = __ffs((int)tiny) - 1;
-    y[k * VT_GPU_LANES + vt_lane()] = get_at<STEPS>(v, k) / sum;
+    y[vt_row_at(k)] = get_at<STEPS>(v, k) / sum;
   }
 }
 
-template <int STEPS>
-VT_GPU_FN void lower_chunk(const float (&v)[STEPS], float m, float l, float *y, int count) {
+template <int STEPS, class P>
+VT_GPU_FN void lower_chunk(const float (&v)[STEPS], float m, float l, float *y, P there) {
   VT_UNROLL
-  for (int k = 0; k < STEPS; k++) {
-    const int i = k * VT_GPU_LANES + vt_lane();
-    if (i < count) y[i] = (v[k] - m) - l;
-  }
+  for (int k = 0; k < STEPS; k++)
+    if (there.at(k)) y[vt_row_at(k)] = (v[k] - m) - l;
 }
 
 template <int STEPS>
@@ -100,51 +95,52 @@ VT_GPU_FN float most_of(const float (&v)[STEPS]) {
 }
 
 /* LOGS: x stays in the registers, as (x - m) - log(sum) needs it. */
-template <int STEPS, bool LOGS>
+template <int STEPS, int FULL, bool LOGS>
 VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, float *room) {
+  const vt_present<FULL> there = {row.count};
   float v[STEPS], e[STEPS];
-  vt_row_load<STEPS>(row.x, row.count, -INFINITY, v);
+  vt_row_load<STEPS>(row.x, there, -INFINITY, v);
   const float m = vt_warps_most(most_of<STEPS>(v), warps, room);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) e[k] = v[k];
-  exp_chunk<STEPS>(table, row.x, row.count, m, e);
+  exp_chunk<STEPS>(table, row.x, there, m, e);
   const float sum = vt_warps_sum(vt_lanes_join<vt_way_sum<float>>(lane_sum<STEPS>(e, 0)), warps,
                                  room + VT_GPU_LANES);
-  if (!LOGS) {
-    share_chunk<STEPS>(e, sum, row.y, row.count);
-    return;
+  if (LOGS) {
+    lower_chunk<STEPS>(v, m, vt_both_log(sum), row.y, there);
+  } else {
+    share_chunk<STEPS>(e, sum, row.y, there);
   }
-  lower_chunk<STEPS>(v, m, vt_both_log(sum), row.y, row.count);
 }
 
-/* A warp for a row. */
+/* A warp for a row, of which all but the last quarter of a chunk is full. */
 template <int STEPS, bool LOGS>
 VT_GPU_FN void softmax_warps(const vt_gpu_rows &a) {
   const vt_exp_entry table = vt_exp_ready();
   const int64_t apart = vt_gpu_apart() / VT_GPU_LANES;
   for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
-    softmax_row<STEPS, LOGS>(vt_row_of(a, line, 0), table, 1, nullptr);
+    softmax_row<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_of(a, line, 0), table, 1, nullptr);
 }
 /* A block for a row, a warp for a chunk. */
 template <bool LOGS>
-VT_GPU_FN void softmax_block(const vt_gpu_rows &a) {
+VT_GPU_FN void softmax_chunks(const vt_gpu_rows &a) {
   __shared__ float room[2 * VT_GPU_LANES];
   const vt_exp_entry table = vt_exp_ready();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x)
-    softmax_row<VT_GPU_LANES, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warps(), room);
+    softmax_row<VT_GPU_LANES, 0, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warps(), room);
 }
 
 VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_warps<8, false>(a); }
 VT_KERNEL(softmax_16, vt_gpu_rows, 128) { softmax_warps<16, false>(a); }
 VT_KERNEL(softmax_24, vt_gpu_rows, 128) { softmax_warps<24, false>(a); }
 VT_KERNEL(softmax_32, vt_gpu_rows, 128) { softmax_warps<32, false>(a); }
-VT_KERNEL(softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) { softmax_block<false>(a); }
+VT_KERNEL(softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) { softmax_chunks<false>(a); }
 VT_KERNEL(log_softmax_8, vt_gpu_rows, 128) { softmax_warps<8, true>(a); }
 VT_KERNEL(log_softmax_16, vt_gpu_rows, 128) { softmax_warps<16, true>(a); }
 VT_KERNEL(log_softmax_24, vt_gpu_rows, 128) { softmax_warps<24, true>(a); }
 VT_KERNEL(log_softmax_32, vt_gpu_rows, 128) { softmax_warps<32, true>(a); }
 VT_KERNEL(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
-  softmax_block<true>(a);
+  softmax_chunks<true>(a);
 }
 
 /* ---- long rows ---- */
@@ -158,7 +154,7 @@ VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, float *kept) 
   for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
     for (int in = 0; in < VT_GPU_CHUNK; in += WIDE * VT_GPU_LANES) {
       const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_row_load<WIDE>(row.x + first, vt_stretch_count<WIDE>(a, first), -INFINITY, v);
+      vt_row_load<WIDE>(row.x + first, vt_stretch_there<WIDE>(a, first), -INFINITY, v);
       if (vt_stretch_stays(a, first)) vt_stretch_keep<WIDE>(kept, first, v);
       VT_UNROLL
       for (int k = 0; k < WIDE; k++) m = max(m, v[k]);
@@ -176,7 +172,7 @@ VT_GPU_FN void long_exps(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry t
     for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
       const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
       vt_stretch_load<NARROW>(a, row, kept, first, -INFINITY, v);
-      exp_chunk<NARROW>(table, row.x + first, vt_stretch_count<NARROW>(a, first), m, v);
+      exp_chunk<NARROW>(table, row.x + first, vt_stretch_there<NARROW>(a, first), m, v);
       if (vt_stretch_stays(a, first) && !a.logs) vt_stretch_keep<NARROW>(kept, first, v);
       s = lane_sum<NARROW>(v, s);
     }
@@ -191,10 +187,10 @@ VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry
   for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
     for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
       const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      const int count = vt_stretch_count<NARROW>(a, first);
+      const vt_present<0> there = vt_stretch_there<NARROW>(a, first);
       vt_stretch_load<NARROW>(a, row, kept, first, -INFINITY, v);
-      if (!vt_stretch_stays(a, first)) exp_chunk<NARROW>(table, row.x + first, count, m, v);
-      share_chunk<NARROW>(v, sum, row.y + first, count);
+      if (!vt_stretch_stays(a, first)) exp_chunk<NARROW>(table, row.x + first, there, m, v);
+      share_chunk<NARROW>(v, sum, row.y + first, there);
     }
 }
 
@@ -205,7 +201,7 @@ VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_row &row, float m, float
     for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
       const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
       vt_stretch_load<NARROW>(a, row, kept, first, 0, v);
-      lower_chunk<NARROW>(v, m, l, row.y + first, vt_stretch_count<NARROW>(a, first));
+      lower_chunk<NARROW>(v, m, l, row.y + first, vt_stretch_there<NARROW>(a, first));
     }
 }
 
