@@ -116,6 +116,7 @@ static unsigned long long differ_in(const float *x, const float *y, size_t n) {
 /* ---- products ---- */
 
 static float *a, *b, *y, *first, *reference, *work;
+static uint32_t *counters;
 static const size_t ELEMENTS = 8192ull * 8192, WORK = 3ull << 30;
 
 static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b) {
@@ -130,6 +131,7 @@ static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool turn_a, boo
                     n,
                     1,
                     work,
+                    counters,
                     device.multiProcessorCount,
                     (uint32_t)device.sharedMemPerBlockOptin};
   if (turn_a) p.a_row = 1, p.a_column = m;
@@ -225,6 +227,8 @@ static void begin() {
   CHECK(cudaMalloc(&first, ELEMENTS * sizeof *first));
   CHECK(cudaMalloc(&reference, ELEMENTS * sizeof *reference));
   CHECK(cudaMalloc(&work, WORK));
+  CHECK(cudaMalloc(&counters, 1 << 16));
+  CHECK(cudaMemset(counters, 0, 1 << 16));
   CHECK(cudaMalloc(&differences, sizeof *differences));
   printf("%s, %d processors\n", device.name, device.multiProcessorCount);
   for (const Kernel &k : kernels) {

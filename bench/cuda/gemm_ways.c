@@ -62,7 +62,8 @@ int gemm_way(const gemm_product *p, uint32_t i, char *name, size_t room, uint64_
 int gemm_issue(const gemm_product *p, int i) {
   const vt_cuda_traits t = traits_of(p);
   const vt_gpu_gemm g = describe(p);
-  vt_cuda_call c = {.traits = &t, .work = p->work};
+  vt_bk_device dev = {.counters = p->counters};
+  vt_cuda_call c = {.dev = &dev, .traits = &t, .work = p->work};
   vt_cuda_way way;
   if (i < 0) return vt_cuda_gemm(&c, VT_DTYPE_F32, &g) != VT_OK;
   if (!vt_cuda_gemm_way(&t, VT_DTYPE_F32, &g, (uint32_t)i, &way)) return 1;

@@ -15,6 +15,7 @@ typedef struct gemm_product {
   float *y;
   int64_t a_row, a_column, b_row, b_column;
   void *work;
+  uint32_t *counters; /* VT_CUDA_COUNTERS zeros on the card */
   int processors;
   uint32_t shared; /* bytes of shared memory that a block may have */
 } gemm_product;

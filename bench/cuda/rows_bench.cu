@@ -82,10 +82,13 @@ static void launch(const kernels &k, vt_gpu_rows a) {
   } else if (chunks <= VT_GPU_ROW_CHUNKS) {
     k.block<<<grid, (unsigned)chunks * 32>>>(a);
   } else {
-    a.keep = (uint32_t)std::min<int64_t>(chunks, ((shared_most + 1024) / 2 - 1024 - 8704) / 4096);
+    const int64_t half = ((shared_most + 1024) / 2 - 1024 - 8704) / 4096;
+    const bool two = chunks <= half;
+    a.keep = (uint32_t)std::min<int64_t>(chunks, two ? half : (shared_most - 8704) / 4096);
     check(cudaFuncSetAttribute((const void *)k.longer, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int)a.keep * 4096));
-    const int64_t turns = (chunks + VT_GPU_LONG_WARPS - 1) / VT_GPU_LONG_WARPS;
+    const int64_t warps = two ? VT_GPU_LONG_WARPS / 2 : VT_GPU_LONG_WARPS;
+    const int64_t turns = (chunks + warps - 1) / warps;
     k.longer<<<grid, (unsigned)((chunks + turns - 1) / turns) * 32, a.keep * 4096>>>(a);
   }
 }

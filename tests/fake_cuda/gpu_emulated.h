@@ -211,6 +211,10 @@ VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
 VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
   vt_gpu_ahead(to, from, 4, there);
 }
+VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
+  const float4 x = *(const float4 *)from;
+  v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+}
 VT_GPU_FN void vt_ahead_close() { vt_gpu_ahead_close(); }
 template <int N>
 VT_GPU_FN void vt_ahead_wait() {

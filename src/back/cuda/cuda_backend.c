@@ -31,14 +31,23 @@ static void describe(vt_bk_device *dev) {
 
 static int32_t start(vt_bk_device *dev) {
   const vt_cu *cu = vt_cuda_card_driver(dev->card);
-  const int e = cu->cuStreamCreate(&dev->stream, VT_CU_STREAM_NON_BLOCKING);
-  return e == VT_CU_SUCCESS ? vt_cuda_staging_new(dev) : vt_cuda_answer(dev, e, "make a stream");
+  const size_t bytes = VT_CUDA_COUNTERS * sizeof *dev->counters;
+  uint64_t at = 0;
+  int e = cu->cuStreamCreate(&dev->stream, VT_CU_STREAM_NON_BLOCKING);
+  if (e != VT_CU_SUCCESS) return vt_cuda_answer(dev, e, "make a stream");
+  e = cu->cuMemAlloc(&at, bytes);
+  dev->counters = (uint32_t *)(uintptr_t)at;
+  if (e == VT_CU_SUCCESS) e = cu->cuMemsetD8Async(at, 0, bytes, dev->stream);
+  return e == VT_CU_SUCCESS ? vt_cuda_staging_new(dev)
+                            : vt_cuda_answer(dev, e, "give memory to a device");
 }
 
 static void stop(vt_bk_device *dev) {
+  const vt_cu *cu = vt_cuda_card_driver(dev->card);
   if (vt_cuda_card_enter(dev->card) == VT_OK) {
     vt_cuda_staging_free(dev);
-    if (dev->stream != NULL) (void)vt_cuda_card_driver(dev->card)->cuStreamDestroy(dev->stream);
+    if (dev->counters != NULL) (void)cu->cuMemFree((uint64_t)(uintptr_t)dev->counters);
+    if (dev->stream != NULL) (void)cu->cuStreamDestroy(dev->stream);
     vt_cuda_card_leave(dev->card);
   }
   vt_cuda_memory_free(dev->host, dev, 1, sizeof *dev);

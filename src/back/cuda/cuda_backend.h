@@ -87,11 +87,14 @@ vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t 
 
 enum { VT_CUDA_ARENAS = VT_STEPS_ARENAS, VT_CUDA_ALIGNMENT = 256 };
 typedef struct vt_cuda_staging vt_cuda_staging;
+enum { VT_CUDA_COUNTERS = 1 << 14 };
 struct vt_bk_device {
   const vt_bk_host *host;
   vt_cuda_card *card;
   void *stream;
   vt_cuda_staging *staging;
+  vt_bk_program *programs; /* whose results the host may look at */
+  uint32_t *counters;      /* on the card, VT_CUDA_COUNTERS of them: 0 whenever no kernel runs */
   char fingerprint[160], about[200];
 };
 /* Says the reason to the host and returns the status: VT_NOMEM where the driver is out of memory,
@@ -206,6 +209,9 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
                               vt_bk_program **out);
 void vt_cuda_program_free(vt_bk_program *p);
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
+/* What of these bytes is a result has the canonical NaN and no other from here on, until the next
+ * run. */
+vt_status vt_cuda_programs_leave(vt_bk_device *dev, uint64_t at, uint64_t bytes);
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out);
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out);

@@ -5,25 +5,36 @@
 #include "cuda_walk.h"
 #include "gpu_combine.h"
 
-enum { UNITS = 65535, CHUNK = INT32_MAX };
+enum { UNITS = 65535, CHUNK = INT32_MAX }; /* blocks of a grid at most, along y and along x */
+
+/* How the operands of a tile must lie: gpu_gemm.cuh. */
+typedef enum coming { any, along, across } coming;
 
 typedef struct tile {
   uint32_t kernel, bytes;
-  int64_t rows, columns;
+  int64_t rows, columns, step;
   uint32_t threads, shared, beside, speed;
+  coming a, b;
 } tile;
 
-#define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
+/* Lines of a stage that are written across are not apart. */
+#define APART(type, comes) ((comes) == across ? 0 : 16 / sizeof(type))
+#define STAGE_BYTES(type, bm, bn, bk, a_comes, b_comes) \
+  ((bk) * ((bm) + APART(type, a_comes) + (bn) + APART(type, b_comes)) * sizeof(type))
 static const tile tiles[] = {
-#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed)                      \
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes)    \
   {VT_GPU_##name,                                                                           \
    sizeof(type),                                                                            \
    bm,                                                                                      \
    bn,                                                                                      \
+   bk,                                                                                      \
    (bm) / (tm) * ((bn) / (tn)),                                                             \
-   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (size_t)(bm) * (bn) * sizeof(type)), \
+   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk, a_comes, b_comes) +                    \
+              (size_t)(bm) * (bn) * sizeof(type)),                                          \
    beside,                                                                                  \
-   speed},
+   speed,                                                                                   \
+   a_comes,                                                                                 \
+   b_comes},
 #include "tiles.def"
 #undef VT_TILE
 };
@@ -42,7 +53,7 @@ static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
 /* ---- the time that a way takes ---- */
 
 /* Cycles of n blocks of threads that have `work` multiplications each. A processor with fewer
- * warps than keep it busy is slower. */
+ * warps than keep it busy is slower, by less than they are fewer. */
 static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
   const double full = 128.0 * t->speed / 100, start = 1500; /* multiplications a cycle */
   const int64_t room = vt_cuda_most(1, (traits->shared + 1024) / (t->shared + 1024));
@@ -50,7 +61,7 @@ static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, do
   double time = (double)(n / wave) * ((double)beside * work / full + start);
   if (n % wave > 0) {
     const double here = (double)vt_cuda_parts(n % wave, traits->processors);
-    const double busy = here * t->threads / 256.0;
+    const double busy = 0.6 + 0.4 * here * t->threads / 256.0;
     time += here * work / (full * (busy < 1 ? busy : 1)) + start;
   }
   return time;
@@ -70,25 +81,70 @@ static double cost_of(const vt_cuda_traits *traits, const vt_gpu_gemm *g, const 
   return time;
 }
 
+/* ---- operands ---- */
+
+static int64_t size(int64_t x) { return x < 0 ? -x : x; }
+
+static int steps_fit(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
+  for (uint32_t i = 0; i < g->rank; i++)
+    if (step[i] % v != 0) return 0;
+  return 1;
+}
+
+/* How an operand of `n` rows or columns is read. */
+static void read_side(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int64_t bytes) {
+  const int64_t v = 16 / bytes;
+  s->by_k = n == 1 ||
+            (g->k != 1 && s->across != 1 && (s->along == 1 || size(s->along) < size(s->across)));
+  const int64_t near = s->by_k ? s->along : s->across, line = s->by_k ? s->across : s->along;
+  const int64_t here = s->by_k ? g->k : n, lines = s->by_k ? n : g->k;
+  s->wide = near == 1 && here % v == 0 && (lines == 1 || line % v == 0) &&
+            steps_fit(g, s->step, v) && (uintptr_t)s->data % 16 == 0;
+}
+
+static void prepare(vt_gpu_gemm *g, uint32_t dtype) {
+  const int64_t bytes = vt_cuda_bytes_of(dtype), v = 16 / bytes;
+  read_side(g, &g->a, g->m, bytes);
+  read_side(g, &g->b, g->n, bytes);
+  g->y_wide = g->y_column == 1 && g->n % v == 0 && (g->m == 1 || g->y_row % v == 0) &&
+              steps_fit(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
+}
+
+/* What is decided does not depend on where the operands are: memory for it was asked before. */
+static vt_gpu_gemm shape_of(const vt_gpu_gemm *g, uint32_t dtype) {
+  vt_gpu_gemm s = *g;
+  s.a.data = s.b.data = s.y = NULL;
+  prepare(&s, dtype);
+  return s;
+}
+
 /* ---- ways ---- */
 
 static int is_few(uint32_t dtype, const vt_gpu_gemm *g) {
   return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_FEW && blocks_of(g) <= UNITS;
 }
 
-static int fits(const vt_cuda_traits *traits, uint32_t dtype, const tile *t) {
-  return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared;
+static int comes(const vt_gpu_side *s, coming how) {
+  return how == any || (s->wide != 0 && (s->by_k != 0) == (how == along));
+}
+
+static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, const tile *t) {
+  const int whole = g->m >= t->rows && g->n >= t->columns && g->n % 4 == 0 && g->k > 0 &&
+                    g->k % t->step == 0;
+  return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared && comes(&g->a, t->a) &&
+         comes(&g->b, t->b) && (t->a == any || whole);
 }
 
 /* Units are single blocks, or complete groups of 8 or of 64 of them: those may be added apart. */
 int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
                      vt_cuda_way *out) {
   static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
+  const vt_gpu_gemm shape = shape_of(g, dtype);
   for (uint32_t t = 0; t < TILES; t++)
     for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
       const vt_cuda_way way = {t, units[u]};
       const int64_t n = units_of(g, &way);
-      if (!fits(traits, dtype, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
+      if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
       if (i-- == 0) return *out = way, 1;
     }
   if (i > 0 || !is_few(dtype, g)) return 0;
@@ -120,35 +176,6 @@ uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_wa
   if (way->tile == VT_CUDA_FEW) return 0;
   const tile *t = &tiles[way->tile];
   return (uint64_t)(tiles_of(g, t) * levels_of(g, way) * t->rows * t->columns) * bytes;
-}
-
-/* ---- operands ---- */
-
-static int64_t size(int64_t x) { return x < 0 ? -x : x; }
-
-static int steps_fit(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
-  for (uint32_t i = 0; i < g->rank; i++)
-    if (step[i] % v != 0) return 0;
-  return 1;
-}
-
-/* How an operand of `n` rows or columns is read. */
-static void read_side(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int64_t bytes) {
-  const int64_t v = 16 / bytes;
-  s->by_k = n == 1 ||
-            (g->k != 1 && s->across != 1 && (s->along == 1 || size(s->along) < size(s->across)));
-  const int64_t near = s->by_k ? s->along : s->across, line = s->by_k ? s->across : s->along;
-  const int64_t here = s->by_k ? g->k : n, lines = s->by_k ? n : g->k;
-  s->wide = near == 1 && here % v == 0 && (lines == 1 || line % v == 0) &&
-            steps_fit(g, s->step, v) && (uintptr_t)s->data % 16 == 0;
-}
-
-static void prepare(vt_gpu_gemm *g, uint32_t dtype) {
-  const int64_t bytes = vt_cuda_bytes_of(dtype), v = 16 / bytes;
-  read_side(g, &g->a, g->m, bytes);
-  read_side(g, &g->b, g->n, bytes);
-  g->y_wide = g->y_column == 1 && g->n % v == 0 && (g->m == 1 || g->y_row % v == 0) &&
-              steps_fit(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
 }
 
 /* y^T = b^T a^T: few columns are done as few rows. */
@@ -199,31 +226,46 @@ static vt_status combine(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
 
 /* ---- launches ---- */
 
-/* A grid has so many blocks along x at most. */
+/* Where operands do not lie as their shapes let expect, a tile that takes any and needs no more
+ * memory. */
+static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
+  if (comes(&g->a, t->a) && comes(&g->b, t->b)) return t;
+  for (uint32_t i = 0; i < TILES; i++)
+    if (tiles[i].a == any && tiles[i].bytes == t->bytes && t->rows % tiles[i].rows == 0 &&
+        t->columns % tiles[i].columns == 0)
+      return &tiles[i];
+  return t;
+}
+
+/* `most` of the blocks along x at a time. */
 static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, int64_t blocks,
-                            vt_gpu_gemm *g) {
-  for (g->first = 0; g->first < blocks; g->first += CHUNK) {
-    grid.x = (uint32_t)vt_cuda_least(blocks - g->first, CHUNK);
+                            int64_t most, vt_gpu_gemm *g) {
+  for (g->first = 0; g->first < blocks; g->first += most) {
+    grid.x = (uint32_t)vt_cuda_least(blocks - g->first, most);
     VT_TRY(vt_cuda_launch(c, kernel, grid, g));
   }
   return VT_OK;
 }
 
+/* Tiles beyond the counters that the device has are another launch. */
 static vt_status launch_few(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
   const uint32_t rows = g->m <= 4 ? 4 : g->m <= 8 ? 8 : 16;
   const uint32_t kernel = rows == 4 ? VT_GPU_few_4 : rows == 8 ? VT_GPU_few_8 : VT_GPU_few_16;
   const uint32_t shared =
       (rows * VT_GPU_BLOCK + VT_GPU_FEW_COLUMNS * VT_GPU_FEW_PITCH) * (uint32_t)sizeof(float);
   g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS);
+  g->part = c->work, g->y_unit = g->products * g->m * g->n;
+  g->arrived = units > 1 ? c->dev->counters : NULL;
   return launch_all(c, kernel, (vt_cuda_grid){1, (uint32_t)units, 1, VT_GPU_FEW_THREADS, shared},
-                    g->tiles_n * g->products, g);
+                    g->tiles_n * g->products, units > 1 ? VT_CUDA_COUNTERS : CHUNK, g);
 }
 
-static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *t, int64_t units) {
+static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chosen, int64_t units) {
+  const tile *t = tile_for(g, chosen);
   g->tiles_m = (uint32_t)vt_cuda_parts(g->m, t->rows);
   g->tiles_n = (uint32_t)vt_cuda_parts(g->n, t->columns);
   return launch_all(c, t->kernel, (vt_cuda_grid){1, (uint32_t)units, 1, t->threads, t->shared},
-                    tiles_of(g, t), g);
+                    tiles_of(g, t), CHUNK, g);
 }
 
 vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
@@ -233,10 +275,10 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
   if (g->m == 0 || g->n == 0 || g->products == 0) return VT_OK;
   now.unit = way->unit == 0 ? g->k : way->unit * VT_GPU_BLOCK;
   now.levels = c->work;
-  if (units > 1) into_parts(&now, c->work);
+  if (units > 1 && way->tile != VT_CUDA_FEW) into_parts(&now, c->work);
   prepare(&now, dtype);
-  VT_TRY(way->tile == VT_CUDA_FEW ? launch_few(c, &now, units)
-                                  : launch_tiles(c, &now, &tiles[way->tile], units));
+  if (way->tile == VT_CUDA_FEW) return launch_few(c, &now, units);
+  VT_TRY(launch_tiles(c, &now, &tiles[way->tile], units));
   return units > 1 ? combine(c, dtype, g, &now, units) : VT_OK;
 }
 

@@ -152,6 +152,11 @@ int main(void) {
     }
   }
   test_ways(VT_DTYPE_F32, 2, 130, 70, 40, DENSE);
+  /* Whole steps: the last tiles lie over their neighbours, whose sums they must leave alone. */
+  test_ways(VT_DTYPE_F32, 0, 260, 132, 272, DENSE);
+  test_ways(VT_DTYPE_F32, 1, 260, 132, 272, DENSE);
+  test_ways(VT_DTYPE_F32, 0, 260, 132, 32, LATE);
+  test_ways(VT_DTYPE_F32, 0, 68, 132, 2080, DENSE);
   test_empty();
   vt_fpenv_leave(&saved);
   placed_end();

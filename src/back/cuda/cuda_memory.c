@@ -193,10 +193,13 @@ void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle) {
 
 int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
                      uint64_t bytes, uint32_t to_device) {
+  const uint64_t at = handle + offset;
   if (vt_cuda_card_enter(dev->card) != VT_OK) return VT_BACKEND;
-  const int e = to_device ? to_card(dev, handle + offset, host, bytes)
-                          : from_card(dev, host, handle + offset, bytes);
-  const int32_t s = vt_cuda_answer(dev, e, to_device ? "take a tensor" : "give a tensor back");
+  int32_t s = to_device ? VT_OK : (int32_t)vt_cuda_programs_leave(dev, at, bytes);
+  if (s == VT_OK) {
+    const int e = to_device ? to_card(dev, at, host, bytes) : from_card(dev, host, at, bytes);
+    s = vt_cuda_answer(dev, e, to_device ? "take a tensor" : "give a tensor back");
+  }
   vt_cuda_card_leave(dev->card);
   return s;
 }

@@ -7,12 +7,20 @@
 #include "cuda_backend.h"
 #include "gpu_leave.h"
 
+/* What the host may look at. */
+typedef struct result {
+  uint64_t offset;
+  int64_t count;
+  uint32_t arena, dtype;
+  int canonical; /* 1: since the last run every NaN has become the canonical one */
+} result;
+
 struct vt_bk_program {
   vt_bk_device *dev;
+  vt_bk_program *next; /* of the device's programs whose results were told */
   vt_launches steps;
   vt_arenas arenas;
-  vt_view *results; /* what the host looks at; data is the offset in the arena */
-  uint32_t *results_arena;
+  result *results;
   uint64_t n_results;
   int hosted;          /* 1: cannot be recorded */
   int faults;          /* 1: the record of faults is used */
@@ -205,8 +213,12 @@ void vt_cuda_program_free(vt_bk_program *p) {
   }
   vt_cuda_memory_free(host, p->begin, p->n_times, sizeof *p->begin);
   vt_cuda_memory_free(host, p->end, p->n_times, sizeof *p->end);
+  for (vt_bk_program **at = &p->dev->programs; *at != NULL; at = &(*at)->next)
+    if (*at == p) {
+      *at = p->next;
+      break;
+    }
   vt_cuda_memory_free(host, p->results, p->n_results, sizeof *p->results);
-  vt_cuda_memory_free(host, p->results_arena, p->n_results, sizeof *p->results_arena);
   vt_cuda_memory_free(host, p, 1, sizeof *p);
 }
 
@@ -220,14 +232,18 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
     if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
   }
   p->results = vt_cuda_memory_new(host, n, sizeof *p->results);
-  p->results_arena = vt_cuda_memory_new(host, n, sizeof *p->results_arena);
+  if (p->results == NULL) return VT_NOMEM;
   p->n_results = n;
-  if (p->results == NULL || p->results_arena == NULL) return VT_NOMEM;
   for (uint64_t i = 0; i < n; i++) {
-    p->results[i] = vt_step_view(&results[i]);
-    p->results[i].data = (void *)(uintptr_t)results[i].offset;
-    p->results_arena[i] = results[i].arena;
+    const vt_view v = vt_step_view(&results[i]);
+    p->results[i] = (result){.offset = results[i].offset,
+                             .count = vt_cuda_count(&v),
+                             .arena = results[i].arena,
+                             .dtype = v.dtype,
+                             .canonical = 1};
   }
+  p->next = p->dev->programs;
+  p->dev->programs = p;
   return VT_OK;
 }
 
@@ -243,16 +259,6 @@ static int leave_kernel(uint32_t dtype) {
     default:
       return -1; /* there is no NaN */
   }
-}
-
-static vt_status leave(vt_bk_program *p, vt_cuda_call *c, uint64_t i) {
-  const vt_view *v = &p->results[i];
-  const int kernel = leave_kernel(v->dtype);
-  const vt_gpu_leave args = {.data = p->base[p->results_arena[i]] + (uintptr_t)v->data,
-                             .n = vt_cuda_count(v),
-                             .infinity = v->dtype == VT_DTYPE_F16 ? 0x7c00u : 0x7f80u};
-  if (kernel < 0) return VT_OK;
-  return vt_cuda_launch(c, (uint32_t)kernel, vt_cuda_line(c, args.n, 4, 256), &args);
 }
 
 /* ---- issuing ---- */
@@ -318,14 +324,39 @@ static vt_status run_list(runner *r, const vt_launches *l, int top) {
 
 static vt_status issue(vt_bk_program *p) {
   runner r = {.p = p};
-  vt_cuda_call c = call_of(&r);
   VT_TRY(mark(p, 0));
   VT_TRY(run_list(&r, &p->steps, 1));
-  for (uint64_t i = 0; i < p->n_results; i++) VT_TRY(leave(p, &c, i));
   if (!p->faults) return VT_OK;
   const int e = driver(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
                                              sizeof *p->seen, p->dev->stream);
   return (vt_status)vt_cuda_answer(p->dev, e, "tell of errors");
+}
+
+/* ---- what leaves ---- */
+
+static vt_status leave(vt_bk_program *p, const result *r) {
+  runner no_body = {.p = p};
+  vt_cuda_call c = call_of(&no_body);
+  const int kernel = leave_kernel(r->dtype);
+  const vt_gpu_leave args = {.data = p->base[r->arena] + r->offset,
+                             .n = r->count,
+                             .infinity = r->dtype == VT_DTYPE_F16 ? 0x7c00u : 0x7f80u};
+  if (kernel < 0 || args.n == 0) return VT_OK;
+  return vt_cuda_launch(&c, (uint32_t)kernel, vt_cuda_line(&c, args.n, 4, 256), &args);
+}
+
+/* Results that nobody asks for, and those that the next program goes on with, stay as they are. */
+vt_status vt_cuda_programs_leave(vt_bk_device *dev, uint64_t at, uint64_t bytes) {
+  for (vt_bk_program *p = dev->programs; p != NULL; p = p->next)
+    for (uint64_t i = 0; i < p->n_results; i++) {
+      result *r = &p->results[i];
+      const uint64_t from = (uint64_t)(uintptr_t)p->base[r->arena] + r->offset;
+      const uint64_t end = from + (uint64_t)r->count * (uint64_t)vt_cuda_bytes_of(r->dtype);
+      if (r->canonical || from >= at + bytes || end <= at) continue;
+      VT_TRY(leave(p, r));
+      r->canonical = 1;
+    }
+  return VT_OK;
 }
 
 /* ---- recording ---- */
@@ -372,6 +403,7 @@ static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
   const int same = place(p, buffers), records = !p->hosted && p->mark == NULL;
   p->error = (vt_bk_error){.size = sizeof p->error};
   p->runs++;
+  for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
   if (!same && p->graph != NULL) {
     (void)driver(p)->cuStreamSynchronize(p->dev->stream);
     (void)driver(p)->cuGraphExecDestroy(p->graph);

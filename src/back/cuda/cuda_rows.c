@@ -23,15 +23,21 @@ vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
   return VT_CUDA_ROWS_LONG;
 }
 
-/* Two blocks share a processor, so that one computes while the other waits for memory. */
-static uint32_t room_for(const vt_cuda_call *c, int64_t chunks) {
-  const int64_t half = ((int64_t)c->traits->shared + SYSTEM) / 2 - SYSTEM - OWN;
-  return (uint32_t)vt_cuda_least(chunks, vt_cuda_most(half, 0) / CHUNK_BYTES);
-}
+/* How a long row is shared: the chunks of it that stay on chip, and the warps of its block, which have
+ * as many chunks each as nearly as there can be. Where rows are short enough, two blocks of half as
+ * many warps are on a processor, so that one computes while the other waits for memory. */
+typedef struct sharing {
+  uint32_t keep, warps;
+} sharing;
 
-/* Warps that have as many chunks each, as nearly as there can be. */
-static int64_t warps_for(int64_t chunks) {
-  return vt_cuda_parts(chunks, vt_cuda_parts(chunks, VT_GPU_LONG_WARPS));
+static sharing share(const vt_cuda_call *c, int64_t chunks) {
+  const int64_t whole = c->traits->shared - OWN;
+  const int64_t half = (c->traits->shared + SYSTEM) / 2 - SYSTEM - OWN;
+  const int two = chunks * CHUNK_BYTES <= half;
+  const int64_t keep = vt_cuda_most(two ? half : whole, 0) / CHUNK_BYTES;
+  const int64_t warps = two ? VT_GPU_LONG_WARPS / 2 : VT_GPU_LONG_WARPS;
+  return (sharing){(uint32_t)vt_cuda_least(chunks, keep),
+                   (uint32_t)vt_cuda_parts(chunks, vt_cuda_parts(chunks, warps))};
 }
 
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
@@ -48,9 +54,10 @@ vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warp
     g.threads = (uint32_t)chunks * VT_GPU_LANES;
     return vt_cuda_launch(c, block, g, a);
   }
-  a->keep = room_for(c, chunks);
-  g.threads = (uint32_t)warps_for(chunks) * VT_GPU_LANES;
-  g.shared = a->keep * CHUNK_BYTES;
+  const sharing s = share(c, chunks);
+  a->keep = s.keep;
+  g.threads = s.warps * VT_GPU_LANES;
+  g.shared = s.keep * CHUNK_BYTES;
   return vt_cuda_launch(c, longer, g, a);
 }
 

@@ -99,6 +99,7 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
           ra.load(stage, left);
           rb.load(v, stage + BK * rows::PITCH, taps + sent * BK % (2 * VT_GPU_BLOCK), left);
         },
+        [](E *, int) {},
         // All that is sent of the block before was sent before the last meeting, and several steps
         // lie between this and the first that is sent of the block behind.
         [&](uint32_t t) {

@@ -45,7 +45,8 @@ VT_GPU_FN vt_exp_entry vt_exp_ready() {
   return vt_exp_entry{__float_as_uint(t) - (lane << 18), low / t - VT_EXP_ERROR};
 }
 
-/* e^x in y; returns whether that is settled. All lanes of the warp come here together. */
+/* e^x in y; returns whether that is settled. All lanes of the warp come here together. Nothing is
+ * decided by a branch, so that several of these are under way at once. */
 VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
   const float shifted = __fmaf_rn(x, VT_EXP_PER_LN2, VT_EXP_MAGIC), n = shifted - VT_EXP_MAGIC;
   const uint32_t bits = __float_as_uint(shifted);
@@ -56,8 +57,9 @@ VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
   const float low = __fmaf_rn(h, rest, __fmaf_rn(r, d, d));
   const float s = __fmaf_rn(t, r, t), tail = __fmaf_rn(t, low, __fmaf_rn(t, r, t - s));
   const float sum = s + tail;
-  y = x < VT_EXP_ZERO ? 0.0f : sum;
-  return x < VT_EXP_ZERO || (x >= VT_EXP_LEAST && sum == s + __fmaf_rn(s, 2 * VT_EXP_ERROR, tail));
+  const bool none = x < VT_EXP_ZERO;
+  y = none ? 0.0f : sum;
+  return none | ((x >= VT_EXP_LEAST) & (sum == s + __fmaf_rn(s, 2 * VT_EXP_ERROR, tail)));
 }
 
 #endif

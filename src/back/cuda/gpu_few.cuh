@@ -1,31 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_few.cuh - a product with at most 16 rows, at the speed that b can be read with: a block of
  * threads brings 256 k of 32 columns into shared memory, all of it at once, and then a thread has
- * one column and ROWS chains. Many blocks wait while others compute. The chains of a column's
- * blocks of 256 are added by the kernel combine. */
+ * one column and ROWS chains. Many blocks wait while others compute. Which block of threads adds the
+ * chains of a column's blocks of 256 is left to chance: the one that comes last. The order in which
+ * they are added is not. Such a product is over soon: the code is kept short, as it is read too. */
 #ifndef VT_GPU_FEW_CUH
 #define VT_GPU_FEW_CUH
-#include "gpu_gemm.cuh"
+#include "gpu_sums.cuh"
 
-enum {
-  VT_FEW_QUARTER = VT_GPU_BLOCK / 4,
-  VT_FEW_C = VT_GPU_FEW_COLUMNS,
-  VT_FEW_T = VT_GPU_FEW_THREADS
+enum { VT_FEW_C = VT_GPU_FEW_COLUMNS, VT_FEW_T = VT_GPU_FEW_THREADS };
+
+/* What a block of threads has: `left` k from k0 on of `columns` columns from n0 on of product z. */
+struct vt_few_here {
+  int64_t z, n0, k0;
+  int left, columns;
+  uint32_t tile; /* of this launch */
+  uint32_t unit;
 };
 
-/* A quarter of the block, k from `k` on, of which `left` are there: b as [column][k] or
- * [k][column], as it lies in memory. */
-VT_GPU_FN void vt_few_load_b(const vt_gpu_side &s, const float *b, float *to, int k, int columns,
-                             int left) {
-  const int tid = (int)threadIdx.x, v = s.wide ? 4 : 1;
-  const int line = (s.by_k ? VT_FEW_QUARTER : VT_FEW_C) / v; /* accesses side by side */
-  for (int e = tid; e < VT_FEW_QUARTER * VT_FEW_C / v; e += VT_FEW_T) {
-    const int side = e % line * v, other = e / line;
-    const int j = s.by_k ? other : side, at = k + (s.by_k ? side : other);
-    float *place = to + (s.by_k ? j * VT_GPU_FEW_PITCH + at : at * VT_FEW_C + j);
-    const float *from = b + j * s.across + at * s.along;
-    const bool there = j < columns && at < left;
-    if (s.wide) {
+/* Blocks that begin together read what lies together: the units of a column, or one unit of many. */
+template <bool BY_K>
+VT_GPU_FN vt_few_here vt_few_place(const vt_gpu_gemm &g) {
+  vt_few_here h;
+  const uint32_t block = blockIdx.x + gridDim.x * blockIdx.y;
+  h.tile = BY_K ? block / gridDim.y : blockIdx.x;
+  h.unit = BY_K ? block - h.tile * gridDim.y : blockIdx.y;
+  const int64_t number = g.first + h.tile;
+  h.z = g.products == 1 ? 0 : number / g.tiles_n;
+  h.n0 = (number - h.z * g.tiles_n) * VT_FEW_C;
+  h.k0 = h.unit * g.unit;
+  h.left = (int)min((int64_t)VT_GPU_BLOCK, g.k - h.k0);
+  h.columns = (int)min((int64_t)VT_FEW_C, g.n - h.n0);
+  return h;
+}
+
+/* b as [column][k] or [k][column], as it lies in memory. */
+template <bool BY_K, int V>
+VT_GPU_FN void vt_few_load_b(const vt_gpu_side &s, const float *b, float *to, const vt_few_here &h) {
+  enum { LINE = (BY_K ? VT_GPU_BLOCK : VT_FEW_C) / V }; /* accesses side by side */
+#pragma unroll 4
+  for (int e = (int)threadIdx.x; e < VT_GPU_BLOCK * VT_FEW_C / V; e += VT_FEW_T) {
+    const int side = e % LINE * V, other = e / LINE;
+    const int j = BY_K ? other : side, k = BY_K ? side : other;
+    float *place = to + (BY_K ? j * VT_GPU_FEW_PITCH + k : k * VT_FEW_C + j);
+    const float *from = b + j * s.across + k * s.along;
+    const bool there = j < h.columns && k < h.left;
+    if (V == 4) {
       vt_ahead_16(place, from, there);
     } else {
       vt_ahead_4(place, from, there);
@@ -33,17 +53,18 @@ VT_GPU_FN void vt_few_load_b(const vt_gpu_side &s, const float *b, float *to, in
   }
 }
 
-VT_GPU_FN void vt_few_load_a(const vt_gpu_gemm &g, const float *a, float *to, int k, int left) {
-  const int rows = (int)g.m;
-  for (int e = (int)threadIdx.x; e < rows * VT_FEW_QUARTER; e += VT_FEW_T) {
-    const int i = e / VT_FEW_QUARTER, at = k + e % VT_FEW_QUARTER;
-    vt_ahead_4(to + i * VT_GPU_BLOCK + at, a + i * g.a.across + at * g.a.along, at < left);
+VT_GPU_FN void vt_few_load_a(const vt_gpu_gemm &g, const float *a, float *to, int left) {
+#pragma unroll 2
+  for (int e = (int)threadIdx.x; e < (int)g.m * VT_GPU_BLOCK; e += VT_FEW_T) {
+    const int i = e / VT_GPU_BLOCK, k = e % VT_GPU_BLOCK;
+    vt_ahead_4(to + e, a + i * g.a.across + k * g.a.along, k < left);
   }
 }
 
 /* Four k of this thread's column. */
-VT_GPU_FN void vt_few_take(const float *b, bool by_k, int k, float *w) {
-  if (by_k) {
+template <bool BY_K>
+VT_GPU_FN void vt_few_take(const float *b, int k, float *w) {
+  if (BY_K) {
     vt_gemm_get(b + k, w);
   } else {
     VT_UNROLL
@@ -51,14 +72,13 @@ VT_GPU_FN void vt_few_take(const float *b, bool by_k, int k, float *w) {
   }
 }
 
-template <int ROWS>
-VT_GPU_FN void vt_few_chain(const float *x, const float *b, bool by_k, int from, int end,
-                            float *p) {
-  int k = from;
+template <bool BY_K, int ROWS>
+VT_GPU_FN void vt_few_chain(const float *x, const float *b, int end, float *p) {
+  int k = 0;
 #pragma unroll 4
   for (; k + 4 <= end; k += 4) {
     float w[4], v[4];
-    vt_few_take(b, by_k, k, w);
+    vt_few_take<BY_K>(b, k, w);
     VT_UNROLL
     for (int r = 0; r < ROWS; r++) {
       vt_gemm_get(x + r * VT_GPU_BLOCK + k, v);
@@ -69,23 +89,7 @@ VT_GPU_FN void vt_few_chain(const float *x, const float *b, bool by_k, int from,
 #pragma unroll 1
   for (; k < end; k++) VT_UNROLL
   for (int r = 0; r < ROWS; r++)
-    p[r] = __fmaf_rn(x[r * VT_GPU_BLOCK + k], by_k ? b[k] : b[k * VT_FEW_C], p[r]);
-}
-
-/* The quarter that all but `LATER` have come before. */
-template <int ROWS, int LATER>
-VT_GPU_FN void vt_few_quarter(const float *x, const float *b, bool by_k, bool mine, int left,
-                              float *p) {
-  const int k = (3 - LATER) * VT_FEW_QUARTER;
-  vt_ahead_wait<LATER>();
-  __syncthreads();
-  if (!mine || k >= left) return;
-  const int end = min(k + (int)VT_FEW_QUARTER, left);
-  if (by_k) {
-    vt_few_chain<ROWS>(x, b, true, k, end, p);
-  } else {
-    vt_few_chain<ROWS>(x, b, false, k, end, p);
-  }
+    p[r] = __fmaf_rn(x[r * VT_GPU_BLOCK + k], BY_K ? b[k] : b[k * VT_FEW_C], p[r]);
 }
 
 VT_GPU_FN void vt_few_store(const vt_gpu_gemm &g, float *y, int64_t i, int64_t j, float p) {
@@ -95,38 +99,61 @@ VT_GPU_FN void vt_few_store(const vt_gpu_gemm &g, float *y, int64_t i, int64_t j
   y[i * g.y_row + j * g.y_column] = p;
 }
 
-template <int ROWS>
-VT_GPU_FN void vt_few(const vt_gpu_gemm &g) {
-  const int64_t number = g.first + blockIdx.x, z = number / g.tiles_n;
-  const int64_t n0 = (number - z * g.tiles_n) * VT_FEW_C, k0 = blockIdx.y * g.unit;
-  const int left = (int)min((int64_t)VT_GPU_BLOCK, g.k - k0);
-  const int columns = (int)min((int64_t)VT_FEW_C, g.n - n0);
-  const bool by_k = g.b.by_k != 0;
-  const float *a = (const float *)g.a.data + vt_gemm_product(g, g.a.step, z) + k0 * g.a.along;
-  const float *b =
-      (const float *)g.b.data + vt_gemm_product(g, g.b.step, z) + n0 * g.b.across + k0 * g.b.along;
-  float *x = vt_shared<float>(), *w = x + VT_GPU_BLOCK * 4 * ROWS;
-  for (int q = 0; q < 4; q++) {
-    vt_few_load_a(g, a, x, q * VT_FEW_QUARTER, left);
-    vt_few_load_b(g.b, b, w, q * VT_FEW_QUARTER, columns, left);
-    vt_ahead_close();
+/* What all units have left of these columns. */
+VT_GPU_FN void vt_few_sum(const vt_gpu_gemm &g, const vt_few_here &h, float *y) {
+  const float *part = (const float *)g.part + h.z * g.m * g.n + h.n0;
+  for (int e = (int)threadIdx.x; e < (int)g.m * h.columns; e += VT_FEW_T) {
+    const int i = e / h.columns, j = e - i * h.columns;
+    vt_few_store(g, y, i, h.n0 + j, vt_parts_sum(part + i * g.n + j, gridDim.y, g.y_unit));
   }
+}
+
+template <bool BY_K, int ROWS>
+VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g) {
+  const vt_few_here h = vt_few_place<BY_K>(g);
+  const int64_t a_from = h.z == 0 ? 0 : vt_gemm_product(g, g.a.step, h.z);
+  const int64_t b_from = h.z == 0 ? 0 : vt_gemm_product(g, g.b.step, h.z);
+  const float *a = (const float *)g.a.data + a_from + h.k0 * g.a.along;
+  const float *b = (const float *)g.b.data + b_from + h.n0 * g.b.across + h.k0 * g.b.along;
+  float *x = vt_shared<float>(), *w = x + VT_GPU_BLOCK * 4 * ROWS;
+  if (g.b.wide) {
+    vt_few_load_b<BY_K, 4>(g.b, b, w, h);
+  } else {
+    vt_few_load_b<BY_K, 1>(g.b, b, w, h);
+  }
+  vt_few_load_a(g, a, x, h.left);
+  vt_ahead_close();
+  vt_ahead_wait<0>();
+  __syncthreads();
 
   const int lane = (int)threadIdx.x & 31, first = ((int)threadIdx.x >> 5) * ROWS;
-  const bool mine = first < g.m;
   float p[ROWS];
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) p[r] = 0;
-  x += first * VT_GPU_BLOCK;
-  w += by_k ? lane * VT_GPU_FEW_PITCH : lane;
-  vt_few_quarter<ROWS, 3>(x, w, by_k, mine, left, p);
-  vt_few_quarter<ROWS, 2>(x, w, by_k, mine, left, p);
-  vt_few_quarter<ROWS, 1>(x, w, by_k, mine, left, p);
-  vt_few_quarter<ROWS, 0>(x, w, by_k, mine, left, p);
+  if (first < g.m)
+    vt_few_chain<BY_K, ROWS>(x + first * VT_GPU_BLOCK,
+                             w + (BY_K ? lane * VT_GPU_FEW_PITCH : lane), h.left, p);
 
-  float *y = (float *)g.y + vt_gemm_product(g, g.y_step, z) + blockIdx.y * g.y_unit;
+  float *y = (float *)g.y + (h.z == 0 ? 0 : vt_gemm_product(g, g.y_step, h.z));
+  float *part = (float *)g.part + h.unit * g.y_unit + h.z * g.m * g.n + h.n0 + lane;
   VT_UNROLL
-  for (int r = 0; r < ROWS; r++)
-    if (first + r < g.m && lane < columns) vt_few_store(g, y, first + r, n0 + lane, p[r]);
+  for (int r = 0; r < ROWS; r++) {
+    if (first + r >= g.m || lane >= h.columns) continue;
+    if (g.arrived == nullptr) {
+      vt_few_store(g, y, first + r, h.n0 + lane, p[r]);
+    } else {
+      part[(first + r) * g.n] = p[r];
+    }
+  }
+  if (g.arrived != nullptr && vt_is_last(&g.arrived[h.tile], gridDim.y)) vt_few_sum(g, h, y);
+}
+
+template <int ROWS>
+VT_GPU_FN void vt_few(const vt_gpu_gemm &g) {
+  if (g.b.by_k) {
+    vt_few_by<true, ROWS>(g);
+  } else {
+    vt_few_by<false, ROWS>(g);
+  }
 }
 #endif

@@ -55,9 +55,12 @@ VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int
 
 /* ---- an operand on its way into shared memory ---- */
 
-/* W elements across and BK along, read by T threads. Elements go one by one, 8 threads side by side
- * along k or all of them across, or 16 bytes across at a time; which of these is one for the whole
- * launch. How far it is from one access to the next is in shared memory: registers are few. */
+/* W elements across and BK along, read by T threads, in one of three ways that a tile is made with.
+ * `settle` is called for each k of a step, after the load, and ends what the load began.
+ *
+ * vt_gemm_any takes every operand: elements go one by one, 8 threads side by side along k or all of
+ * them across, or 16 bytes across at a time; which of these is one for the whole launch. How far it
+ * is from one access to the next is in shared memory: registers are few. */
 struct vt_gemm_steps {
   int64_t round, octet; /* elements to the next round, and to 8 further along k */
 };
@@ -68,8 +71,9 @@ VT_GPU_FN vt_gemm_steps &vt_gemm_kept_steps() {
 }
 
 template <class E, int W, int BK, int T, int WHICH>
-struct vt_gemm_side {
+struct vt_gemm_any {
   enum {
+    WHOLE = 0,
     V = 16 / (int)sizeof(E),
     PITCH = W + V,     /* no two of 8 neighbours along k and 4 across in one bank */
     OCTET = W * 8 / T, /* rounds that 8 along k take */
@@ -127,6 +131,83 @@ struct vt_gemm_side {
     }
     from += BK / 8 * step.octet;
   }
+  __device__ __forceinline__ void settle(E *, int) {}
+};
+
+/* Neighbours across lie side by side; every step and all of W is there: 16 bytes at a time. */
+template <class E, int W, int BK, int T, int WHICH>
+struct vt_gemm_across {
+  enum {
+    WHOLE = 1,
+    V = 16 / (int)sizeof(E),
+    PITCH = W,
+    LINES = T / (W / V), /* k of a round */
+    ROUNDS = BK / LINES
+  };
+  static_assert(LINES * (W / V) == T && ROUNDS * LINES == BK, "threads share an operand evenly");
+  const E *from;
+  int64_t round;
+  int to;
+
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
+                                        int64_t, int64_t k0) {
+    const int i = (int)threadIdx.x % (W / V) * V, k = (int)threadIdx.x / (W / V);
+    from = (const E *)s.data + product + first + i + (k0 + k) * s.along;
+    round = LINES * s.along;
+    to = k * PITCH + i;
+  }
+  __device__ __forceinline__ void load(E *stage, int left) {
+    VT_UNROLL
+    for (int r = 0; r < ROUNDS; r++, from += round)
+      vt_ahead_16(stage + to + r * LINES * PITCH, from, left > 0);
+  }
+  __device__ __forceinline__ void settle(E *, int) {}
+};
+
+/* Neighbours along k lie side by side; every step and all of W is there. 16 bytes at a time come to
+ * registers and go on to four lines of the stage while others are multiplied: a warp has 16 across
+ * and 8 along, which are in 32 banks. */
+template <class E, int W, int BK, int T, int WHICH>
+struct vt_gemm_along {
+  enum {
+    WHOLE = 1,
+    V = 16 / (int)sizeof(E),
+    PITCH = W + V,
+    BESIDE = BK / 8, /* warps along k */
+    LINES = T / 32 / BESIDE * 16,
+    ROUNDS = W / LINES,
+    APART = BK / 2 / ROUNDS
+  };
+  static_assert(V == 4 && ROUNDS * LINES == W && APART > 0, "threads share an operand evenly");
+  const E *from;
+  int64_t round;
+  int to;
+  E held[ROUNDS][V];
+
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
+                                        int64_t, int64_t k0) {
+    const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
+    const int i = warp / BESIDE * 16 + (lane & 15), k = warp % BESIDE * 8 + (lane >> 4) * V;
+    from = (const E *)s.data + product + (first + i) * s.across + k0 + k;
+    round = LINES * s.across;
+    to = k * PITCH + i;
+  }
+  /* Behind the last step, that one once more. */
+  __device__ __forceinline__ void load(E *, int left) {
+    from -= left > 0 ? 0 : BK;
+    VT_UNROLL
+    for (int r = 0; r < ROUNDS; r++) vt_fetch_16(from + r * round, held[r]);
+    from += BK;
+  }
+  /* In the second half of a step, by when it has come. */
+  __device__ __forceinline__ void settle(E *stage, int s) {
+    VT_UNROLL
+    for (int r = 0; r < ROUNDS; r++) {
+      if (s != BK / 2 + r * APART) continue;
+      VT_UNROLL
+      for (int q = 0; q < V; q++) stage[to + r * LINES + q * PITCH] = held[r][q];
+    }
+  }
 };
 
 /* ---- a tile ---- */
@@ -139,12 +220,14 @@ enum { VT_GEMM_SHARED = 100 << 10 };
 #else
 enum { VT_GEMM_SHARED = 228 << 10 };
 #endif
+enum { VT_GEMM_BESIDES = 1024 + 128 }; /* what the system takes of it, and what is declared here */
 __host__ __device__ constexpr int vt_gemm_least(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
 
 /* Where a block of threads is. It stays in shared memory while the registers are full of chains. */
 struct vt_gemm_here {
   void *y;               /* the product */
   int64_t m0, n0;        /* the tile's first row and column */
+  int64_t m1, n1;        /* the first that are its own: others may be its neighbour's */
   int64_t number, k0, k; /* its own number; what this unit has of k */
   uint32_t blocks;       /* chains that this is */
   int top;               /* levels of sums in memory */
@@ -165,6 +248,7 @@ VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns
   const uint32_t in = at - b * band, height = min(8u, a.tiles_m - 8 * b);
   h.m0 = (int64_t)(8 * b + in % height) * rows;
   h.n0 = (int64_t)(in / height) * columns;
+  h.m1 = h.m0, h.n1 = h.n0;
   h.k0 = blockIdx.y * a.unit;
   h.k = min(a.unit, a.k - h.k0);
   h.blocks = (uint32_t)((h.k + VT_GPU_BLOCK - 1) / VT_GPU_BLOCK);
@@ -173,19 +257,22 @@ VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns
   return h;
 }
 
-template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES>
+/* A and B are how the operands come. */
+template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES,
+          template <class, int, int, int, int> class A = vt_gemm_any,
+          template <class, int, int, int, int> class B = vt_gemm_any>
 struct vt_gemm_tile {
   enum { V = 16 / (int)sizeof(E), T = BM / TM * (BN / TN), WARPS_N = BN / (8 * TN) };
-  typedef vt_gemm_side<E, BM, BK, T, 0> rows;
-  typedef vt_gemm_side<E, BN, BK, T, 1> columns;
+  typedef A<E, BM, BK, T, 0> rows;
+  typedef B<E, BN, BK, T, 1> columns;
   enum { STAGE = BK * (rows::PITCH + columns::PITCH), EACH = TM * TN / V };
   static_assert(BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && VT_GPU_BLOCK % BK == 0,
                 "a warp is 4 x 8 threads, and no step lies in two blocks");
 
   /* So many blocks as are wanted on a processor, if its shared memory is large enough. */
   static constexpr int fit(int wanted) {
-    return vt_gemm_least(wanted,
-                         (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) + 2048)));
+    return vt_gemm_least(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
+                                                         VT_GEMM_BESIDES)));
   }
 
   const vt_gpu_gemm &a;
@@ -214,10 +301,14 @@ struct vt_gemm_tile {
     for (int j = 0; j < TN / V; j++) vt_gemm_get(pb + j * 8 * V, &fb[into][j * V]);
   }
 
+  /* There and back along the columns, so that a number that was just read is read again. */
   __device__ __forceinline__ void multiply(int from) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL
-    for (int j = 0; j < TN; j++) acc[i][j] = vt_gemm_fused(fa[from][i], fb[from][j], acc[i][j]);
+    for (int c = 0; c < TN; c++) {
+      const int j = i % 2 == 0 ? c : TN - 1 - c;
+      acc[i][j] = vt_gemm_fused(fa[from][i], fb[from][j], acc[i][j]);
+    }
   }
 
   __device__ __forceinline__ void clear() {
@@ -235,14 +326,14 @@ struct vt_gemm_tile {
     return (E *)a.levels + before + (e * T + (int)threadIdx.x) * V;
   }
 
-  /* Its row and column in the product, and its place; whether it is there. */
+  /* Its row and column in the product, and its place; whether it is there, and this tile's. */
   __device__ __forceinline__ bool find(const vt_gemm_here &h, int e, int64_t *r, int64_t *c,
                                        E **at) {
     const int i = e / (TN / V);
     *r = h.m0 + row + i / V * 4 * V + i % V;
     *c = h.n0 + column + e % (TN / V) * 8 * V;
     *at = (E *)h.y + *r * a.y_row + *c * a.y_column;
-    return *r < a.m && *c < a.n;
+    return *r >= h.m1 && *c >= h.n1 && *r < a.m && *c < a.n;
   }
 
   /* The chains of a block that is complete, into the sums of its group. */
@@ -351,10 +442,11 @@ struct vt_gemm_tile {
 
   /* A step that is there in full. The last of a stage is in registers before the stage is given
    * away, and the first of the next stage before its turn comes. */
-  template <class F>
-  __device__ __forceinline__ void step(int &reads, F load) {
+  template <class F, class G>
+  __device__ __forceinline__ void step(int &reads, F load, G arrive) {
     VT_UNROLL
     for (int s = 0; s < BK; s++) {
+      arrive(s);
       if (s == BK - 1) reads = next_stage(reads);
       take((s + 1) % 2, reads, (s + 1) % BK);
       if (s == 0) load();
@@ -369,24 +461,32 @@ struct vt_gemm_tile {
   }
 
   /* All steps of a unit with `k` products. `send` has a step's operands brought to a stage, so many
-   * as are there; `before` is told the number of the step that comes next. */
-  template <class S, class F>
-  __device__ __forceinline__ void walk(int64_t k, S send, F before) {
+   * as are there, which behind the last step is none, and `settle` is told of each k of the step after
+   * it; `before` is told the number of the step that comes next. A branch around what is sent would
+   * keep it from being woven into the multiplications. */
+  template <class S, class G, class F>
+  __device__ __forceinline__ void walk(int64_t k, S send, G settle, F before) {
     const uint32_t steps = (uint32_t)((k + BK - 1) / BK);
     const int rest = (int)(k % BK);
     uint32_t sent = 0;
-    int writes = 0, reads = 0; /* stages */
+    int writes = 0, reads = 0, last = 0; /* stages; the last that was written to */
     const auto load = [&] {
-      if (sent < steps)
-        send(vt_shared<E>() + writes, sent, sent + 1 == steps && rest != 0 ? rest : BK);
+      const int left = sent + 1 == steps && rest != 0 ? rest : BK;
+      send(vt_shared<E>() + writes, sent, sent < steps ? left : 0);
       sent++;
       vt_ahead_close();
+      last = writes;
       writes = writes == (STAGES - 1) * STAGE ? 0 : writes + STAGE;
     };
+    const auto arrive = [&](int s) { settle(vt_shared<E>() + last, s); };
 
     clear();
 #pragma unroll 1
-    for (int s = 0; s < STAGES - 1; s++) load();
+    for (int s = 0; s < STAGES - 1; s++) {
+      load();
+      VT_UNROLL
+      for (int at = 0; at < BK; at++) arrive(at);
+    }
     vt_ahead_wait<STAGES - 2>();
     __syncthreads();
     take(0, reads, 0);
@@ -394,7 +494,7 @@ struct vt_gemm_tile {
     for (uint32_t t = 0; t < steps; t++) {
       before(t);
       if (t + 1 < steps || rest == 0) {
-        step(reads, load);
+        step(reads, load, arrive);
       } else {
 #pragma unroll 1
         for (int s = 0; s < rest; s++) {
@@ -411,6 +511,9 @@ struct vt_gemm_tile {
     columns rb;
     int64_t z;
     vt_gemm_here h = vt_gemm_place(a, BM, BN, &z);
+    /* The last tile of a row or column begins early enough to be whole. */
+    if (rows::WHOLE) h.m0 = min(h.m0, a.m - BM);
+    if (columns::WHOLE) h.n0 = min(h.n0, a.n - BN);
     ra.begin(a.a, vt_gemm_product(a, a.a.step, z), h.m0, a.m, h.k0);
     rb.begin(a.b, vt_gemm_product(a, a.b.step, z), h.n0, a.n, h.k0);
     h.y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;
@@ -422,6 +525,10 @@ struct vt_gemm_tile {
         [&](E *stage, uint32_t, int left) {
           ra.load(stage, left);
           rb.load(stage + BK * rows::PITCH, left);
+        },
+        [&](E *stage, int s) {
+          ra.settle(stage, s);
+          rb.settle(stage + BK * rows::PITCH, s);
         },
         [](uint32_t) {});
     store((const E *)a.bias);

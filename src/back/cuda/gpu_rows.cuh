@@ -75,32 +75,76 @@ VT_GPU_FN float vt_chunks_sum(const float *part, int chunks) {
 
 /* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
 
-/* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. */
-template <int N>
-VT_GPU_FN vt_present<0> vt_stretch_there(const vt_gpu_rows &a, int64_t first) {
-  const int most = N * VT_GPU_LANES;
-  return vt_present<0>{a.n <= first ? 0 : a.n - first < most ? (int)(a.n - first) : most};
+VT_GPU_FN int vt_row_chunks(const vt_gpu_rows &a) {
+  return (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK);
 }
-/* Whether what begins at `first` is of those that stay. Each thread keeps for itself. */
+
+/* The chunks of this warp that stay, on their way to `kept`; zeros where a row has ended. Each
+ * thread keeps for itself, so that nobody waits for another. */
+VT_GPU_FN void vt_row_send(const vt_gpu_rows &a, const vt_row &row, float *kept) {
+  for (int c = vt_warp(); c < (int)a.keep; c += vt_warps()) {
+    const int64_t first = (int64_t)c * VT_GPU_CHUNK;
+    VT_UNROLL
+    for (int k = 0; k < VT_GPU_LANES; k++) {
+      const int64_t i = first + vt_row_at(k);
+      vt_ahead_4(kept + i, row.x + i, i < a.n);
+    }
+  }
+  vt_ahead_close();
+}
+/* Waits for them, and puts `none` where the row has ended. */
+VT_GPU_FN void vt_row_receive(const vt_gpu_rows &a, float *kept, float none) {
+  const int last = vt_row_chunks(a) - 1;
+  vt_ahead_wait<0>();
+  if (last >= (int)a.keep || last % vt_warps() != vt_warp()) return;
+  for (int64_t i = (int64_t)last * VT_GPU_CHUNK + vt_lane(); i < (last + 1) * VT_GPU_CHUNK;
+       i += VT_GPU_LANES)
+    if (i >= a.n) kept[i] = none;
+}
+
+/* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. f is called for
+ * those of this warp, in order, with the chunk, where the stretch begins, and which are there. */
+template <int N, class F>
+VT_GPU_FN void vt_row_stretches(const vt_gpu_rows &a, F f) {
+  enum { EACH = N * VT_GPU_LANES };
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
+    for (int in = 0; in < VT_GPU_CHUNK; in += EACH) {
+      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in, left = a.n - first;
+      if (left >= EACH) {
+        f(c, first, vt_present<N>{EACH});
+      } else {
+        f(c, first, vt_present<0>{left < 0 ? 0 : (int)left});
+      }
+    }
+}
 VT_GPU_FN bool vt_stretch_stays(const vt_gpu_rows &a, int64_t first) {
   return first < (int64_t)a.keep * VT_GPU_CHUNK;
 }
 template <int N>
 VT_GPU_FN void vt_stretch_keep(float *kept, int64_t first, const float (&v)[N]) {
   VT_UNROLL
-  for (int k = 0; k < N; k++) kept[first + k * VT_GPU_LANES + vt_lane()] = v[k];
+  for (int k = 0; k < N; k++) kept[first + vt_row_at(k)] = v[k];
 }
-template <int N>
+template <int N, class P>
 VT_GPU_FN void vt_stretch_load(const vt_gpu_rows &a, const vt_row &row, const float *kept,
-                               int64_t first, float none, float (&v)[N]) {
+                               int64_t first, P there, float none, float (&v)[N]) {
   if (!vt_stretch_stays(a, first)) {
-    vt_row_load<N>(row.x + first, vt_stretch_there<N>(a, first), none, v);
+    vt_row_load<N>(row.x + first, there, none, v);
     return;
   }
   VT_UNROLL
-  for (int k = 0; k < N; k++) v[k] = kept[first + k * VT_GPU_LANES + vt_lane()];
+  for (int k = 0; k < N; k++) v[k] = kept[first + vt_row_at(k)];
 }
-VT_GPU_FN int vt_row_chunks(const vt_gpu_rows &a) {
-  return (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK);
+
+/* S of each chunk, of what `sum` adds of a stretch to what it is given, into `part`. */
+template <int N, class F>
+VT_GPU_FN void vt_row_sums(const vt_gpu_rows &a, float *part, F sum) {
+  float s = 0;
+  vt_row_stretches<N>(a, [&](int c, int64_t first, auto there) {
+    s = sum(first, there, first % VT_GPU_CHUNK == 0 ? 0.0f : s);
+    if ((first + N * VT_GPU_LANES) % VT_GPU_CHUNK != 0) return;
+    const float all = vt_lanes_join<vt_way_sum<float>>(s);
+    if (vt_lane() == 0) part[c] = all;
+  });
 }
 #endif

@@ -6,7 +6,7 @@
 #include "gpu_fold.h"
 
 enum { VT_GPU_ROW_CHUNKS = 7 };  /* of a row that a block has in registers, a chunk a warp */
-enum { VT_GPU_LONG_WARPS = 13 }; /* at most, of a block that goes along a longer row */
+enum { VT_GPU_LONG_WARPS = 32 }; /* at most, of a block that goes along a longer row */
 
 typedef struct vt_gpu_rows {
   const void *x;

@@ -9,9 +9,8 @@
 /* T as a stream. Level l has the sum of complete groups of 8^l, each a chain from +0, and such a
  * chain is never -0: adding it to an empty one leaves it as it is. 8^11 blocks are 2^41 products.
  */
-template <class E>
+template <class E, int LEVELS = 12>
 struct vt_sums {
-  enum { LEVELS = 12 };
   E t[LEVELS];
   int64_t count;
 
@@ -40,10 +39,11 @@ struct vt_sums {
   }
 };
 
-/* The sum of one result's parts: groups of 8 are read together, and then added one by one. */
+/* The sum of one result's parts, of which there are less than 8^6: groups of 8 are read together, and
+ * then added one by one. */
 template <class E>
 VT_GPU_FN E vt_parts_sum(const E *p, int64_t count, int64_t apart) {
-  vt_sums<E> groups;
+  vt_sums<E, 5> groups;
   groups.begin();
   for (int64_t g = 0; g < count; g += VT_GPU_GROUP) {
     const int here = (int)min(count - g, (int64_t)VT_GPU_GROUP);
@@ -56,6 +56,20 @@ VT_GPU_FN E vt_parts_sum(const E *p, int64_t count, int64_t apart) {
     groups.add(t);
   }
   return groups.end();
+}
+
+/* Whether all of `all` blocks have come here and this one is the last: what the others wrote before is
+ * then seen by every thread of it. `arrived` is 0 before the first has come and after the last. */
+VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
+  __shared__ uint32_t before;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    before = atomicInc(arrived, all - 1);
+    __threadfence();
+  }
+  __syncthreads();
+  return before == all - 1;
 }
 
 template <class E>

@@ -49,6 +49,14 @@ VT_GPU_FN void vt_ahead_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(N));
 }
 
+/* 16 bytes of global memory that no kernel of this launch writes. Asked for here, and not where they
+ * are first needed. */
+VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
+  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+               : "l"(__cvta_generic_to_global(from)));
+}
+
 /* c += a * b of a warp: 16 x 32 by 32 x 8 numbers of 8 bits with a sign, in 32 bits that wrap. Lane
  * 4*g + t has of a: rows g, g+8, g, g+8 at k = 4*t, 4*t, 16+4*t, 16+4*t, four bytes each; of b:
  * column g at k = 4*t and 16+4*t; of c: row g, then g+8, at columns 2*t and 2*t+1. */

@@ -36,6 +36,20 @@ VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, c
   }
 }
 
+/* The same where there are registers for all of gamma and beta before anything is put. */
+template <int STEPS, class P>
+VT_GPU_FN void put_ahead(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
+                         float *y, P there) {
+  float g[STEPS], b[STEPS];
+  vt_row_load<STEPS>(gamma, there, 0, g);
+  if (beta != nullptr) vt_row_load<STEPS>(beta, there, 0, b);
+  VT_UNROLL
+  for (int k = 0; k < STEPS; k++) {
+    const float scaled = (d[k] * r) * g[k];
+    if (there.at(k)) y[vt_row_at(k)] = beta != nullptr ? scaled + b[k] : scaled;
+  }
+}
+
 /* Elements share a number, those of a channel; or there is no gamma. `first` is where in the row
  * these are. */
 template <int STEPS, class P>
@@ -138,75 +152,70 @@ VT_KERNEL(norm_shared_block, vt_gpu_rows, BLOCK_THREADS) { norm_whole<false>(a);
 /* ---- long rows ---- */
 
 /* Elements of a lane at once; fewer where gamma and beta take registers. */
-enum { STRETCH = 16, SOME = 8 };
+enum { STRETCH = 8, SOME = 8 };
 
-/* S(x) chunk by chunk into `part`, and what stays is kept. */
-VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, float *kept, float *part) {
-  float v[STRETCH];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
-    float s = 0;
-    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_row_load<STRETCH>(row.x + first, vt_stretch_there<STRETCH>(a, first), 0, v);
-      if (vt_stretch_stays(a, first)) vt_stretch_keep<STRETCH>(kept, first, v);
-      s = total<STRETCH>(v, s);
-    }
-    s = vt_lanes_join<vt_way_sum<float>>(s);
-    if (vt_lane() == 0) part[c] = s;
-  }
+VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, const float *kept, float *part) {
+  vt_row_sums<STRETCH>(a, part, [&](int64_t first, auto there, float s) {
+    float v[STRETCH];
+    vt_stretch_load<STRETCH>(a, row, kept, first, there, 0, v);
+    return total<STRETCH>(v, s);
+  });
 }
 
 VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
                             float *part) {
-  float v[STRETCH];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
-    float s = 0;
-    for (int in = 0; in < VT_GPU_CHUNK; in += STRETCH * VT_GPU_LANES) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_stretch_load<STRETCH>(a, row, kept, first, 0, v);
-      s = centre<STRETCH>(v, u, vt_stretch_there<STRETCH>(a, first), s);
-    }
-    s = vt_lanes_join<vt_way_sum<float>>(s);
-    if (vt_lane() == 0) part[c] = s;
-  }
+  vt_row_sums<STRETCH>(a, part, [&](int64_t first, auto there, float s) {
+    float v[STRETCH];
+    vt_stretch_load<STRETCH>(a, row, kept, first, there, 0, v);
+    return centre<STRETCH>(v, u, there, s);
+  });
 }
 
 template <bool DENSE>
 VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
                         float r) {
   const affine f = affine_of(a, row.line);
-  float v[SOME];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
-    for (int in = 0; in < VT_GPU_CHUNK; in += SOME * VT_GPU_LANES) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_stretch_load<SOME>(a, row, kept, first, 0, v);
-      VT_UNROLL
-      for (int k = 0; k < SOME; k++) v[k] = v[k] - u;
-      put_row<DENSE>(a, f, v, r, first, row.y + first, vt_stretch_there<SOME>(a, first));
+  vt_row_stretches<SOME>(a, [&](int, int64_t first, auto there) {
+    float v[SOME];
+    vt_stretch_load<SOME>(a, row, kept, first, there, 0, v);
+    VT_UNROLL
+    for (int k = 0; k < SOME; k++) v[k] = v[k] - u;
+    if (DENSE) {
+      put_ahead(v, r, f.gamma + first, a.beta != nullptr ? f.beta + first : nullptr, row.y + first,
+                there);
+    } else {
+      put_shared<SOME>(a, f, v, r, first, row.y + first, there);
     }
+  });
 }
 
-/* Warps meet after each of the two sums: what one held is not written again before all have read
- * it and met at the other. */
+/* Warps meet after each sum, and the rooms of two sums take turns: what one warp left is not written
+ * again before all have read it and met once more. */
 template <bool DENSE>
 VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
   __shared__ float part[2][VT_GPU_CHUNK];
   float *kept = vt_shared<float>();
-  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
+  int turn = 0;
+  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn ^= 1) {
     const vt_row row = vt_row_of(a, line, 0);
-    norm_sums(a, row, kept, part[0]);
+    float u = 0;
+    vt_row_send(a, row, kept);
+    vt_row_receive(a, kept, 0);
+    if (a.centred) {
+      norm_sums(a, row, kept, part[turn]);
+      __syncthreads();
+      u = vt_chunks_sum(part[turn], vt_row_chunks(a)) / __ll2float_rn(a.n);
+      turn ^= 1;
+    }
+    norm_squares(a, row, kept, u, part[turn]);
     __syncthreads();
-    const float u =
-        a.centred ? vt_chunks_sum(part[0], vt_row_chunks(a)) / __ll2float_rn(a.n) : 0.0f;
-    norm_squares(a, row, kept, u, part[1]);
-    __syncthreads();
-    const float q = vt_chunks_sum(part[1], vt_row_chunks(a));
+    const float q = vt_chunks_sum(part[turn], vt_row_chunks(a));
     norm_put<DENSE>(a, row, kept, u, inverse_root<float>(q, a.n, a.eps));
   }
 }
 enum { LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_LANES };
-VT_KERNEL_BESIDE(norm_long, vt_gpu_rows, LONG_THREADS, 2) { norm_long_rows<true>(a); }
-VT_KERNEL_BESIDE(norm_shared_long, vt_gpu_rows, LONG_THREADS, 2) { norm_long_rows<false>(a); }
+VT_KERNEL(norm_long, vt_gpu_rows, LONG_THREADS) { norm_long_rows<true>(a); }
+VT_KERNEL(norm_shared_long, vt_gpu_rows, LONG_THREADS) { norm_long_rows<false>(a); }
 
 /* ---- any tensor ---- */
 

@@ -20,7 +20,7 @@ VT_GPU_FN float share_of(float e, float sum, float r) {
   q = __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
   return __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
 }
-VT_GPU_FN bool is_tiny(float e) { return e < 0x1p-100f && e > 0.0f; }
+VT_GPU_FN bool is_tiny(float e) { return (e < 0x1p-100f) & (e > 0.0f); }
 
 /* ---- rows in registers ---- */
 
@@ -49,7 +49,7 @@ VT_GPU_FN void exp_chunk(vt_exp_entry table, const float *x, P there, float m, f
     float e;
     const bool sure = vt_exp_quick(table, v[k] - m, e);
     v[k] = there.at(k) ? e : 0.0f;
-    open |= (uint32_t)(there.at(k) && !sure) << k;
+    open |= (uint32_t)(there.at(k) & !sure) << k;
   }
   for (; open != 0; open &= open - 1) {
     const int k = __ffs((int)open) - 1;
@@ -122,43 +122,47 @@ VT_GPU_FN void softmax_warps(const vt_gpu_rows &a) {
     softmax_row<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_of(a, line, 0), table, 1, nullptr);
 }
 /* A block for a row, a warp for a chunk. */
-template <bool LOGS>
-VT_GPU_FN void softmax_chunks(const vt_gpu_rows &a) {
-  __shared__ float room[2 * VT_GPU_LANES];
+template <int FULL, bool LOGS>
+VT_GPU_FN void softmax_chunks(const vt_gpu_rows &a, float *room) {
   const vt_exp_entry table = vt_exp_ready();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x)
-    softmax_row<VT_GPU_LANES, 0, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warps(), room);
+    softmax_row<VT_GPU_LANES, FULL, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warps(), room);
+}
+template <bool LOGS>
+VT_GPU_FN void softmax_whole(const vt_gpu_rows &a) {
+  __shared__ float room[2 * VT_GPU_LANES];
+  if (a.n % VT_GPU_CHUNK == 0) {
+    softmax_chunks<VT_GPU_LANES, LOGS>(a, room);
+  } else {
+    softmax_chunks<0, LOGS>(a, room);
+  }
 }
 
 VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_warps<8, false>(a); }
 VT_KERNEL(softmax_16, vt_gpu_rows, 128) { softmax_warps<16, false>(a); }
 VT_KERNEL(softmax_24, vt_gpu_rows, 128) { softmax_warps<24, false>(a); }
 VT_KERNEL(softmax_32, vt_gpu_rows, 128) { softmax_warps<32, false>(a); }
-VT_KERNEL(softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) { softmax_chunks<false>(a); }
+VT_KERNEL(softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) { softmax_whole<false>(a); }
 VT_KERNEL(log_softmax_8, vt_gpu_rows, 128) { softmax_warps<8, true>(a); }
 VT_KERNEL(log_softmax_16, vt_gpu_rows, 128) { softmax_warps<16, true>(a); }
 VT_KERNEL(log_softmax_24, vt_gpu_rows, 128) { softmax_warps<24, true>(a); }
 VT_KERNEL(log_softmax_32, vt_gpu_rows, 128) { softmax_warps<32, true>(a); }
 VT_KERNEL(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
-  softmax_chunks<true>(a);
+  softmax_whole<true>(a);
 }
 
 /* ---- long rows ---- */
 
-/* Elements of a lane at once: as many as wait for memory; fewer where exponentials take registers.
- */
-enum { WIDE = 16, NARROW = 8 };
+enum { PART = 8 }; /* elements of a lane at once: more would take too many registers */
 
-VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, float *kept) {
-  float m = -INFINITY, v[WIDE];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
-    for (int in = 0; in < VT_GPU_CHUNK; in += WIDE * VT_GPU_LANES) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_row_load<WIDE>(row.x + first, vt_stretch_there<WIDE>(a, first), -INFINITY, v);
-      if (vt_stretch_stays(a, first)) vt_stretch_keep<WIDE>(kept, first, v);
-      VT_UNROLL
-      for (int k = 0; k < WIDE; k++) m = max(m, v[k]);
-    }
+VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, const float *kept) {
+  float m = -INFINITY;
+  vt_row_stretches<PART>(a, [&](int, int64_t first, auto there) {
+    float v[PART];
+    vt_stretch_load<PART>(a, row, kept, first, there, -INFINITY, v);
+    VT_UNROLL
+    for (int k = 0; k < PART; k++) m = max(m, v[k]);
+  });
   return vt_lanes_most(m);
 }
 
@@ -166,53 +170,44 @@ VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, float *kept) 
  * again. */
 VT_GPU_FN void long_exps(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
                          float *kept, float *part) {
-  float v[NARROW];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
-    float s = 0;
-    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_stretch_load<NARROW>(a, row, kept, first, -INFINITY, v);
-      exp_chunk<NARROW>(table, row.x + first, vt_stretch_there<NARROW>(a, first), m, v);
-      if (vt_stretch_stays(a, first) && !a.logs) vt_stretch_keep<NARROW>(kept, first, v);
-      s = lane_sum<NARROW>(v, s);
-    }
-    s = vt_lanes_join<vt_way_sum<float>>(s);
-    if (vt_lane() == 0) part[c] = s;
-  }
+  vt_row_sums<PART>(a, part, [&](int64_t first, auto there, float s) {
+    float v[PART];
+    vt_stretch_load<PART>(a, row, kept, first, there, -INFINITY, v);
+    exp_chunk<PART>(table, row.x + first, there, m, v);
+    if (vt_stretch_stays(a, first) && !a.logs) vt_stretch_keep<PART>(kept, first, v);
+    return lane_sum<PART>(v, s);
+  });
 }
 
 VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
                            float sum, const float *kept) {
-  float v[NARROW];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
-    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      const vt_present<0> there = vt_stretch_there<NARROW>(a, first);
-      vt_stretch_load<NARROW>(a, row, kept, first, -INFINITY, v);
-      if (!vt_stretch_stays(a, first)) exp_chunk<NARROW>(table, row.x + first, there, m, v);
-      share_chunk<NARROW>(v, sum, row.y + first, there);
-    }
+  vt_row_stretches<PART>(a, [&](int, int64_t first, auto there) {
+    float v[PART];
+    vt_stretch_load<PART>(a, row, kept, first, there, -INFINITY, v);
+    if (!vt_stretch_stays(a, first)) exp_chunk<PART>(table, row.x + first, there, m, v);
+    share_chunk<PART>(v, sum, row.y + first, there);
+  });
 }
 
 VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_row &row, float m, float l,
                          const float *kept) {
-  float v[NARROW];
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
-    for (int in = 0; in < VT_GPU_CHUNK; in += NARROW * VT_GPU_LANES) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in;
-      vt_stretch_load<NARROW>(a, row, kept, first, 0, v);
-      lower_chunk<NARROW>(v, m, l, row.y + first, vt_stretch_there<NARROW>(a, first));
-    }
+  vt_row_stretches<PART>(a, [&](int, int64_t first, auto there) {
+    float v[PART];
+    vt_stretch_load<PART>(a, row, kept, first, there, 0, v);
+    lower_chunk<PART>(v, m, l, row.y + first, there);
+  });
 }
 
 /* Warps meet after each of the two folds: what one left is not written again before all have read
  * it and met at the other. */
-VT_KERNEL_BESIDE(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES, 2) {
+VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES) {
   __shared__ float room[VT_GPU_LANES], part[VT_GPU_CHUNK];
   const vt_exp_entry table = vt_exp_ready();
   float *kept = vt_shared<float>();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
     const vt_row row = vt_row_of(a, line, 0);
+    vt_row_send(a, row, kept);
+    vt_row_receive(a, kept, -INFINITY);
     const float m = vt_warps_most(long_most(a, row, kept), vt_warps(), room);
     long_exps(a, row, table, m, kept, part);
     __syncthreads();
