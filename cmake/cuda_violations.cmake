@@ -2,6 +2,7 @@
 # the rooms of the backend; the linker sends its launches to the file that exchanges the kernel. Left out
 # where there are no kernels, and where the others of its kind are (violations.cmake).
 if(VOLTA_SANITIZE OR VOLTA_FUZZ OR NOT cuda_names)
+  add_custom_target(cuda_atomic) # there is nothing to plant it in
   return()
 endif()
 set(planted_folder ${CMAKE_SOURCE_DIR}/tests/cuda_violations)
@@ -28,18 +29,14 @@ function(planted_plugin name where)
 endfunction()
 
 # One for GPUs, and one for the driver without a GPU, which it has to find by itself: the process that meets a
-# plug-in first has no environment. A build whose kernels are for that driver alone has the second, as the first.
-if(cuda_archs)
-  planted_plugin(cuda_atomic .)
+# plug-in first has no environment. Where kernels are for that driver alone, both are one.
+planted_plugin(cuda_atomic .)
+set(planted_emulated cuda_atomic)
+if(cuda_archs AND TARGET fake_cuda)
+  set(planted_emulated cuda_atomic_emulated)
+  planted_plugin(cuda_atomic_emulated emulated)
 endif()
 if(TARGET fake_cuda)
-  set(planted_emulated cuda_atomic)
-  if(cuda_archs)
-    set(planted_emulated cuda_atomic_emulated)
-    planted_plugin(cuda_atomic_emulated emulated)
-  else()
-    planted_plugin(cuda_atomic .)
-  endif()
   set_target_properties(${planted_emulated} PROPERTIES BUILD_RPATH ${CMAKE_BINARY_DIR}/fake_cuda)
   script_test(violations/cuda_planted violations ${planted_folder}/planted_kernel.sh $<TARGET_FILE:volta>
     $<TARGET_FILE:${planted_emulated}> ${CMAKE_BINARY_DIR}/fake_cuda)
