@@ -141,17 +141,17 @@ set(cuda_list "")
 set(cuda_images "")
 set(cuda_names "")
 set(cuda_audited "") # what tests look at: PTX, and registers
-# The kernels of one module: compiled for each architecture by itself, so that another list of them
-# compiles only what is new, then put together.
-function(cuda_module name)
+# The kernels of one module, folder/name.cu: compiled for each architecture by itself, so that another list
+# of them compiles only what is new, then put together.
+function(cuda_module name folder)
   set(parts "")
   set(built "")
   set(audited ${cuda_audited})
   foreach(arch ${cuda_archs})
     set(out ${cuda_folder}/${name}.${arch})
     add_custom_command(OUTPUT ${out}.cubin ${out}.ptx ${out}.usage
-      COMMAND ${CMAKE_SOURCE_DIR}/tools/compile_kernels.sh ${VOLTA_NVCC} ${arch} ${cuda_room}/${name}.cu ${out} ${cuda_flags}
-      DEPENDS ${cuda_room}/${name}.cu ${CMAKE_SOURCE_DIR}/tools/compile_kernels.sh DEPFILE ${out}.d
+      COMMAND ${CMAKE_SOURCE_DIR}/tools/compile_kernels.sh ${VOLTA_NVCC} ${arch} ${folder}/${name}.cu ${out} ${cuda_flags}
+      DEPENDS ${folder}/${name}.cu ${CMAKE_SOURCE_DIR}/tools/compile_kernels.sh DEPFILE ${out}.d
       COMMENT "Compiling kernels of ${name}.cu for sm_${arch}" VERBATIM)
     list(APPEND parts --image3=kind=elf,sm=${arch},file=${out}.cubin)
     list(APPEND built ${out}.cubin)
@@ -180,7 +180,7 @@ elseif(cuda_archs)
   list(GET cuda_archs -1 cuda_highest)
   list(APPEND cuda_names compute_${cuda_highest})
   foreach(name ${cuda_modules})
-    cuda_module(${name})
+    cuda_module(${name} ${cuda_room})
     list(APPEND cuda_images ${cuda_folder}/${name}.fatbin)
     string(APPEND cuda_list "image ${name} ${cuda_folder}/${name}.fatbin\n")
   endforeach()

@@ -26,7 +26,7 @@ endif()
 
 file(GLOB fake_cuda_driver CONFIGURE_DEPENDS tests/fake_cuda/*.cc)
 list(FILTER fake_cuda_driver EXCLUDE REGEX "_test\\.cc$|/fake_nvrtc\\.cc$")
-file(GLOB fake_cuda_kernels CONFIGURE_DEPENDS src/back/cuda/*.cu)
+file(GLOB fake_cuda_kernels CONFIGURE_DEPENDS src/back/cuda/*.cu tests/cuda_violations/*.cu)
 set(fake_cuda_flags -std=c++17 -ffp-contract=off -fno-math-errno -fvisibility=hidden -Wall
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 # What a kernel does that C++ leaves undefined ends its launch with an error (kernel_faults.cc).

@@ -9,6 +9,7 @@
 #   again        one program run again, beside another, measured, streamed; 2,000 runs without growth
 #   baseline     digests and bytes on the device of every example: bench/baselines/cuda-infer-parity.json
 #   admission    volta admit cuda
+#   planted      volta admit of the same backend with one kernel that is not deterministic: it is refused
 #   sanitizer    compute-sanitizer memcheck and racecheck over the short form of the suite
 # It ends in a table with a line each, and 0 when all of them agree. --part does every Nth part of it, under
 # eight minutes each for N = 6. FOLDER is a build with its programs; without it build/ is made. What is
@@ -35,9 +36,13 @@ if ! [[ $part =~ ^[1-9][0-9]*$ && $parts =~ ^[1-9][0-9]*$ ]] || ((part > parts))
 fi
 if [[ $build == build ]]; then
   scripts/configure.sh build
-  cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend
+  cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend cuda_atomic
 fi
-device=$("$build/volta" backends cuda:0 | head -n 1)
+if [[ ! -x $build/volta ]]; then
+  echo "cuda_infer_verify.sh: $build has no volta" >&2
+  exit 2
+fi
+device=$("$build/volta" backends cuda:0 2>&1 | head -n 1) || true # it fails where there is none
 if [[ $device != *" available "* ]]; then
   echo "SKIPPED: $device"
   exit 77
@@ -83,13 +88,17 @@ while read -r digest model bind seed inputs; do
     --random-inputs "${inputs#inputs=}" --backends reference,cpu,cuda --published examples/published.digests
 done <examples/published.digests
 if mine; then
-  judge "parity, gpt2 B=2 T=128" "agree" "$build/volta" parity examples/gpt2_124m.vt --bind B=2,T=128 \
+  judge "parity, gpt2 B=2 T=128" " = cuda:0: " "$build/volta" parity examples/gpt2_124m.vt --bind B=2,T=128 \
     --random-inputs 7 --backends cpu,cuda
 fi
 if mine; then judge "batch" "^batch:" "$build/batch_check" . cuda; fi
 if mine; then judge "again" "^again:" "$build/again_check" . cuda - 0 2000; fi
 if mine; then judge "baseline" "baseline" python3 -B bench/baselines/cuda_infer.py --volta "$build/volta" --check; fi
 if mine; then judge "admission" "ADMITTED" "$build/volta" admit cuda; fi
+if mine; then
+  judge "planted kernel" "^planted kernel: refused" tests/cuda_violations/planted_kernel.sh "$build/volta" \
+    "$build/cuda_violations/cuda_atomic.so"
+fi
 for tool in memcheck racecheck; do
   if ! mine; then continue; fi
   sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)

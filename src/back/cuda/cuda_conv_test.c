@@ -239,6 +239,23 @@ static void long_ones(device *d) {
 }
 
 /* Taps that no window meets, places that are all padding, nothing at all. */
+/* One tap, and the last place, or the only one of an axis, is padding. */
+static void single_taps(device *d) {
+  geometry g = {.axes = 1,
+                .images = 2,
+                .groups = 1,
+                .depth = 17,
+                .rows = 8,
+                .dim = {11},
+                .kernel = {1, 1},
+                .stride = {2, 1},
+                .dilation = {1, 1},
+                .high = {2}};
+  CHECK(try_conv(d, &g, VT_DTYPE_F32));
+  g.axes = 2, g.dim[0] = 3, g.stride[0] = 5, g.low[0] = 1, g.high[0] = 0, g.dim[1] = 6;
+  CHECK(try_conv(d, &g, VT_DTYPE_F32));
+}
+
 static void edges(device *d) {
   geometry g = {.axes = 1,
                 .images = 1,
@@ -269,6 +286,7 @@ int main(void) {
   if (!device_begin(&d, &env)) return device_end(&d), 77;
   by_lot(&d);
   long_ones(&d);
+  single_taps(&d);
   edges(&d);
   vt_fpenv_leave(&env);
   device_end(&d);

@@ -66,10 +66,16 @@ static int64_t places_of(const vt_gpu_slide *s) {
   return s->axis[0].places * s->axis[1].places * s->axis[2].places;
 }
 
+/* Whether no place of an axis with a single tap is padding. */
+static int is_inside(const vt_gpu_slide_axis *a) {
+  return a->classes == 0 && a->base == 0 && (a->places - 1) * a->step < a->dim;
+}
+
 int vt_cuda_conv_product(const vt_gpu_slide *s, vt_gpu_gemm *out) {
   const vt_gpu_slide_axis *last = &s->axis[VT_GPU_AXES - 1];
   if (s->groups != 1 || places_of(s) != last->places || s->length != s->depth) return 0;
-  if (last->classes != 0 || last->base != 0 || last->places > last->dim) return 0;
+  for (int i = 0; i < VT_GPU_AXES; i++)
+    if (!is_inside(&s->axis[i])) return 0;
   *out = (vt_gpu_gemm){.a = {.data = s->w, .across = s->w_row, .along = s->w_channel},
                        .b = {.data = s->x,
                              .across = last->stride * last->step,

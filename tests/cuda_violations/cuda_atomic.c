@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_atomic.c - the CUDA backend as a plug-in, right in everything but one kernel: where it would
+ * launch fold_lines_f32 for the chunks of long sums, that of cuda_atomic.cu is launched, whose
+ * threads add what they have as they arrive. The linker sends its launches here (--wrap). */
+#include <pthread.h>
+#include "cuda_backend.h"
+#include "gpu_fold.h"
+
+/* Of cuda_atomic.cu, as the driver takes it. */
+__asm__(
+    ".pushsection .rodata\n.balign 16\n.globl cuda_atomic_image\n.hidden cuda_atomic_image\n"
+    "cuda_atomic_image:\n.incbin \"" CUDA_ATOMIC_IMAGE "\"\n.byte 0\n.popsection\n");
+extern const char cuda_atomic_image[] __attribute__((visibility("hidden")));
+
+__attribute__((visibility("default"))) vt_backend_query_fn vt_backend_query;
+vt_backend_query_fn vt_cuda_query;
+vt_status __real_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                const void *args);
+vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                const void *args);
+
+const vt_bk_api *vt_backend_query(const vt_bk_host *host) { return vt_cuda_query(host); }
+
+/* Loaded by the first launch on a card: what is recorded later may not load. */
+static vt_status find_planted(const vt_cuda_call *c, void **out) {
+  enum { CARDS = 32 };
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static void *function[CARDS];
+  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
+  void **mine = &function[c->traits->ordinal % CARDS], *module = NULL;
+  int e = VT_CU_SUCCESS;
+  pthread_mutex_lock(&lock);
+  if (*mine == NULL) {
+    e = cu->cuModuleLoadData(&module, cuda_atomic_image);
+    if (e == VT_CU_SUCCESS) e = cu->cuModuleGetFunction(mine, module, "cuda_atomic");
+  }
+  *out = *mine;
+  pthread_mutex_unlock(&lock);
+  return (vt_status)vt_cuda_answer(c->dev, e, "load the planted kernel");
+}
+
+/* The level above, which is the backend's own, adds zeros to the sum and changes nothing. */
+vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                const void *args) {
+  const vt_gpu_fold *a = args;
+  void *function = NULL;
+  if (kernel != VT_GPU_fold_lines_f32 || a->kind != VT_GPU_FOLD_SUM || a->chunks == 1)
+    return __real_vt_cuda_launch(c, kernel, grid, args);
+  VT_TRY(find_planted(c, &function));
+  VT_TRY(vt_cuda_fill(c, a->y, 0, (uint64_t)(a->lines.n * a->chunks) * sizeof(float)));
+  return vt_cuda_launch_function(c, function, grid, args);
+}
