@@ -174,9 +174,9 @@ typedef struct vt_bk_api {
    * between runs: results are then looked at where they are instead of being copied. NULL: it
    * cannot. Holds until `buffer_free`. Not asked for PARAMETER and STATE, which change as said. */
   void *(*buffer_map)(vt_bk_device *dev, uint64_t handle);
-  /* May be left out. Told before the first run: what the host may look at after each. VT_OK: in what
-   * it sees of them after `wait`, by `copy` or through `buffer_map`, every NaN is the canonical one;
-   * anything else: the host sees to it. */
+  /* May be left out. Told before the first run: what the host may look at after each. VT_OK: in
+   * what it sees of them after `wait`, by `copy` or through `buffer_map`, every NaN is the
+   * canonical one; anything else: the host sees to it. */
   int32_t (*program_results)(vt_bk_program *prog, const vt_bk_tensor *results, uint64_t n_results);
 } vt_bk_api;
 

@@ -212,9 +212,6 @@ VT_GPU_FN int atomicAdd(int *p, int x) { return __atomic_fetch_add(p, x, __ATOMI
 VT_GPU_FN unsigned atomicAdd(unsigned *p, unsigned x) {
   return __atomic_fetch_add(p, x, __ATOMIC_SEQ_CST);
 }
-VT_GPU_FN unsigned atomicInc(unsigned *p, unsigned most) {
-  return vt_gpu_atomic(p, [=](unsigned x) { return x >= most ? 0u : x + 1; });
-}
 VT_GPU_FN unsigned long long atomicAdd(unsigned long long *p, unsigned long long x) {
   return __atomic_fetch_add(p, x, __ATOMIC_SEQ_CST);
 }

@@ -22,18 +22,18 @@ typedef struct tile {
 #define STAGE_BYTES(type, bm, bn, bk, a_comes, b_comes) \
   ((bk) * ((bm) + APART(type, a_comes) + (bn) + APART(type, b_comes)) * sizeof(type))
 static const tile tiles[] = {
-#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes)    \
-  {VT_GPU_##name,                                                                           \
-   sizeof(type),                                                                            \
-   bm,                                                                                      \
-   bn,                                                                                      \
-   bk,                                                                                      \
-   (bm) / (tm) * ((bn) / (tn)),                                                             \
-   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk, a_comes, b_comes) +                    \
-              (size_t)(bm) * (bn) * sizeof(type)),                                          \
-   beside,                                                                                  \
-   speed,                                                                                   \
-   a_comes,                                                                                 \
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes) \
+  {VT_GPU_##name,                                                                        \
+   sizeof(type),                                                                         \
+   bm,                                                                                   \
+   bn,                                                                                   \
+   bk,                                                                                   \
+   (bm) / (tm) * ((bn) / (tn)),                                                          \
+   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk, a_comes, b_comes) +                 \
+              (size_t)(bm) * (bn) * sizeof(type)),                                       \
+   beside,                                                                               \
+   speed,                                                                                \
+   a_comes,                                                                              \
    b_comes},
 #include "tiles.def"
 #undef VT_TILE
@@ -129,8 +129,8 @@ static int comes(const vt_gpu_side *s, coming how) {
 }
 
 static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, const tile *t) {
-  const int whole = g->m >= t->rows && g->n >= t->columns && g->n % 4 == 0 && g->k > 0 &&
-                    g->k % t->step == 0;
+  const int whole =
+      g->m >= t->rows && g->n >= t->columns && g->n % 4 == 0 && g->k > 0 && g->k % t->step == 0;
   return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared && comes(&g->a, t->a) &&
          comes(&g->b, t->b) && (t->a == any || whole);
 }

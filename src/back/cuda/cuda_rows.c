@@ -23,9 +23,9 @@ vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
   return VT_CUDA_ROWS_LONG;
 }
 
-/* How a long row is shared: the chunks of it that stay on chip, and the warps of its block, which have
- * as many chunks each as nearly as there can be. Where rows are short enough, two blocks of half as
- * many warps are on a processor, so that one computes while the other waits for memory. */
+/* How a long row is shared: the chunks of it that stay on chip, and the warps of its block, which
+ * have as many chunks each as nearly as there can be. Where rows are short enough, two blocks of
+ * half as many warps are on a processor, so that one computes while the other waits for memory. */
 typedef struct sharing {
   uint32_t keep, warps;
 } sharing;

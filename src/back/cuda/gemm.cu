@@ -5,9 +5,9 @@
 #include "gpu_few.cuh"
 #include "gpu_sums.cuh"
 
-#define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes)           \
-  typedef vt_gemm_tile<E, bm, bn, bk, tm, tn, stages, vt_gemm_##a_comes, vt_gemm_##b_comes>     \
-      vt_##name;                                                                                \
+#define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes)       \
+  typedef vt_gemm_tile<E, bm, bn, bk, tm, tn, stages, vt_gemm_##a_comes, vt_gemm_##b_comes> \
+      vt_##name;                                                                            \
   VT_KERNEL_BESIDE(name, vt_gpu_gemm, vt_##name::T, vt_##name::fit(beside)) { vt_##name(a).run(); }
 #include "tiles.def"
 #undef VT_TILE

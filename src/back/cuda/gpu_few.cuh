@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_few.cuh - a product with at most 16 rows, at the speed that b can be read with: a block of
  * threads brings 256 k of 32 columns into shared memory, all of it at once, and then a thread has
- * one column and ROWS chains. Many blocks wait while others compute. Which block of threads adds the
- * chains of a column's blocks of 256 is left to chance: the one that comes last. The order in which
- * they are added is not. Such a product is over soon: the code is kept short, as it is read too. */
+ * one column and ROWS chains. Many blocks wait while others compute. Which block of threads adds
+ * the chains of a column's blocks of 256 is left to chance: the one that comes last. The order in
+ * which they are added is not. Such a product is over soon: the code is kept short, as it is read
+ * too. */
 #ifndef VT_GPU_FEW_CUH
 #define VT_GPU_FEW_CUH
 #include "gpu_sums.cuh"
@@ -18,7 +19,8 @@ struct vt_few_here {
   uint32_t unit;
 };
 
-/* Blocks that begin together read what lies together: the units of a column, or one unit of many. */
+/* Blocks that begin together read what lies together: the units of a column, or one unit of many.
+ */
 template <bool BY_K>
 VT_GPU_FN vt_few_here vt_few_place(const vt_gpu_gemm &g) {
   vt_few_here h;
@@ -36,8 +38,9 @@ VT_GPU_FN vt_few_here vt_few_place(const vt_gpu_gemm &g) {
 
 /* b as [column][k] or [k][column], as it lies in memory. */
 template <bool BY_K, int V>
-VT_GPU_FN void vt_few_load_b(const vt_gpu_side &s, const float *b, float *to, const vt_few_here &h) {
-  enum { LINE = (BY_K ? VT_GPU_BLOCK : VT_FEW_C) / V }; /* accesses side by side */
+VT_GPU_FN void vt_few_load_b(const vt_gpu_side &s, const float *b, float *to,
+                             const vt_few_here &h) {
+  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_FEW_C) / V }; /* accesses side by side */
 #pragma unroll 4
   for (int e = (int)threadIdx.x; e < VT_GPU_BLOCK * VT_FEW_C / V; e += VT_FEW_T) {
     const int side = e % LINE * V, other = e / LINE;
@@ -131,8 +134,8 @@ VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g) {
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) p[r] = 0;
   if (first < g.m)
-    vt_few_chain<BY_K, ROWS>(x + first * VT_GPU_BLOCK,
-                             w + (BY_K ? lane * VT_GPU_FEW_PITCH : lane), h.left, p);
+    vt_few_chain<BY_K, ROWS>(x + first * VT_GPU_BLOCK, w + (BY_K ? lane * VT_GPU_FEW_PITCH : lane),
+                             h.left, p);
 
   float *y = (float *)g.y + (h.z == 0 ? 0 : vt_gemm_product(g, g.y_step, h.z));
   float *part = (float *)g.part + h.unit * g.y_unit + h.z * g.m * g.n + h.n0 + lane;

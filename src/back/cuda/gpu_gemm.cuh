@@ -271,8 +271,8 @@ struct vt_gemm_tile {
 
   /* So many blocks as are wanted on a processor, if its shared memory is large enough. */
   static constexpr int fit(int wanted) {
-    return vt_gemm_least(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
-                                                         VT_GEMM_BESIDES)));
+    return vt_gemm_least(
+        wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) + VT_GEMM_BESIDES)));
   }
 
   const vt_gpu_gemm &a;
@@ -461,9 +461,9 @@ struct vt_gemm_tile {
   }
 
   /* All steps of a unit with `k` products. `send` has a step's operands brought to a stage, so many
-   * as are there, which behind the last step is none, and `settle` is told of each k of the step after
-   * it; `before` is told the number of the step that comes next. A branch around what is sent would
-   * keep it from being woven into the multiplications. */
+   * as are there, which behind the last step is none, and `settle` is told of each k of the step
+   * after it; `before` is told the number of the step that comes next. A branch around what is sent
+   * would keep it from being woven into the multiplications. */
   template <class S, class G, class F>
   __device__ __forceinline__ void walk(int64_t k, S send, G settle, F before) {
     const uint32_t steps = (uint32_t)((k + BK - 1) / BK);

@@ -32,11 +32,12 @@ typedef struct vt_gpu_gemm {
   int64_t bias_row, bias_column;
   int64_t m, n, k;
   int64_t products, dim[VT_GPU_BATCH];
-  int64_t first;             /* number of the first block of this launch */
-  int64_t unit;              /* k that one unit has: gridDim.y of them, each a result of its own */
-  void *levels;              /* sums of groups of groups, where k is that long */
-  /* Of the kernels few_...: results of units, dense, `y_unit` from one unit to the next; and how many
-   * units of a tile have come so far, 0 before and after a launch. NULL where there is one unit. */
+  int64_t first; /* number of the first block of this launch */
+  int64_t unit;  /* k that one unit has: gridDim.y of them, each a result of its own */
+  void *levels;  /* sums of groups of groups, where k is that long */
+  /* Of the kernels few_...: results of units, dense, `y_unit` from one unit to the next; and how
+   * many units of a tile have come so far, 0 before and after a launch. NULL where there is one
+   * unit. */
   void *part;
   uint32_t *arrived;
   uint32_t tiles_m, tiles_n; /* of a product */

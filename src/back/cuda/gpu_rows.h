@@ -5,8 +5,9 @@
 #define VT_GPU_ROWS_H
 #include "gpu_fold.h"
 
-enum { VT_GPU_ROW_CHUNKS = 7 };  /* of a row that a block has in registers, a chunk a warp */
-enum { VT_GPU_LONG_WARPS = 32 }; /* at most, of a block that goes along a longer row */
+/* Of a row that a block has in registers: a chunk a warp. */
+enum { VT_GPU_ROW_CHUNKS = 7, VT_GPU_ROW_THREADS = VT_GPU_ROW_CHUNKS * VT_GPU_LANES };
+enum { VT_GPU_LONG_WARPS = 25 }; /* at most, of a block that goes along a longer row */
 
 typedef struct vt_gpu_rows {
   const void *x;

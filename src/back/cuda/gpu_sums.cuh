@@ -39,8 +39,8 @@ struct vt_sums {
   }
 };
 
-/* The sum of one result's parts, of which there are less than 8^6: groups of 8 are read together, and
- * then added one by one. */
+/* The sum of one result's parts, of which there are less than 8^6: groups of 8 are read together,
+ * and then added one by one. */
 template <class E>
 VT_GPU_FN E vt_parts_sum(const E *p, int64_t count, int64_t apart) {
   vt_sums<E, 5> groups;
@@ -58,8 +58,9 @@ VT_GPU_FN E vt_parts_sum(const E *p, int64_t count, int64_t apart) {
   return groups.end();
 }
 
-/* Whether all of `all` blocks have come here and this one is the last: what the others wrote before is
- * then seen by every thread of it. `arrived` is 0 before the first has come and after the last. */
+/* Whether all of `all` blocks have come here and this one is the last: what the others wrote before
+ * is then seen by every thread of it. `arrived` is 0 before the first has come and after the last.
+ */
 VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
   __shared__ uint32_t before;
   __syncthreads();

@@ -49,8 +49,8 @@ VT_GPU_FN void vt_ahead_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(N));
 }
 
-/* 16 bytes of global memory that no kernel of this launch writes. Asked for here, and not where they
- * are first needed. */
+/* 16 bytes of global memory that no kernel of this launch writes. Asked for here, and not where
+ * they are first needed. */
 VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
   asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])

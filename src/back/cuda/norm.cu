@@ -137,17 +137,16 @@ VT_GPU_FN void norm_whole(const vt_gpu_rows &a) {
   }
 }
 
-enum { BLOCK_THREADS = VT_GPU_ROW_CHUNKS * VT_GPU_LANES };
 VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_warps<8, true>(a); }
 VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_warps<16, true>(a); }
 VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_warps<24, true>(a); }
 VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_warps<32, true>(a); }
-VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, BLOCK_THREADS, 3) { norm_whole<true>(a); }
+VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 3) { norm_whole<true>(a); }
 VT_KERNEL(norm_shared_8, vt_gpu_rows, 128) { norm_warps<8, false>(a); }
 VT_KERNEL(norm_shared_16, vt_gpu_rows, 128) { norm_warps<16, false>(a); }
 VT_KERNEL(norm_shared_24, vt_gpu_rows, 128) { norm_warps<24, false>(a); }
 VT_KERNEL(norm_shared_32, vt_gpu_rows, 128) { norm_warps<32, false>(a); }
-VT_KERNEL(norm_shared_block, vt_gpu_rows, BLOCK_THREADS) { norm_whole<false>(a); }
+VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_whole<false>(a); }
 
 /* ---- long rows ---- */
 
@@ -189,8 +188,8 @@ VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, const float *ke
   });
 }
 
-/* Warps meet after each sum, and the rooms of two sums take turns: what one warp left is not written
- * again before all have read it and met once more. */
+/* Warps meet after each sum, and the rooms of two sums take turns: what one warp left is not
+ * written again before all have read it and met once more. */
 template <bool DENSE>
 VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
   __shared__ float part[2][VT_GPU_CHUNK];

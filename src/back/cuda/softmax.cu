@@ -141,15 +141,13 @@ VT_GPU_FN void softmax_whole(const vt_gpu_rows &a) {
 VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_warps<8, false>(a); }
 VT_KERNEL(softmax_16, vt_gpu_rows, 128) { softmax_warps<16, false>(a); }
 VT_KERNEL(softmax_24, vt_gpu_rows, 128) { softmax_warps<24, false>(a); }
-VT_KERNEL(softmax_32, vt_gpu_rows, 128) { softmax_warps<32, false>(a); }
-VT_KERNEL(softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) { softmax_whole<false>(a); }
+VT_KERNEL_BESIDE(softmax_32, vt_gpu_rows, 128, 7) { softmax_warps<32, false>(a); }
+VT_KERNEL_BESIDE(softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) { softmax_whole<false>(a); }
 VT_KERNEL(log_softmax_8, vt_gpu_rows, 128) { softmax_warps<8, true>(a); }
 VT_KERNEL(log_softmax_16, vt_gpu_rows, 128) { softmax_warps<16, true>(a); }
 VT_KERNEL(log_softmax_24, vt_gpu_rows, 128) { softmax_warps<24, true>(a); }
-VT_KERNEL(log_softmax_32, vt_gpu_rows, 128) { softmax_warps<32, true>(a); }
-VT_KERNEL(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_CHUNKS *VT_GPU_LANES) {
-  softmax_whole<true>(a);
-}
+VT_KERNEL_BESIDE(log_softmax_32, vt_gpu_rows, 128, 7) { softmax_warps<32, true>(a); }
+VT_KERNEL_BESIDE(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) { softmax_whole<true>(a); }
 
 /* ---- long rows ---- */
 
