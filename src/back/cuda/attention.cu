@@ -256,8 +256,8 @@ VT_GPU_FN void settle_weights(float *e, uint32_t open) {
 
 // The weights of a tile, and their sums in lanes x and x + 16 of each row.
 template <int D, int R>
-VT_GPU_FN void weigh_tile(attend_room<D, R> *room, uint32_t seen, const float (&s)[R][KEYS],
-                          float (&odd)[R]) {
+VT_GPU_FN void weigh_tile(attend_room<D, R> *room, vt_exp_entry table, uint32_t seen,
+                          const float (&s)[R][KEYS], float (&odd)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   float *e = room->e + y * WEIGHTS + x;
   uint32_t open = 0;
@@ -268,9 +268,10 @@ VT_GPU_FN void weigh_tile(attend_room<D, R> *room, uint32_t seen, const float (&
     for (int j = 0; j < KEYS; j++) {
       const uint32_t bit = 1u << (KEYS * i + j);
       const float z = s[i][j] - m;
-      const vt_short w = vt_short_exp(z);
-      e[DOWN * i * WEIGHTS + ACROSS * j] = (seen & bit) == 0 ? attend_absent() : w.sure ? w.y : z;
-      open |= ~w.sure & seen & bit;
+      float w;
+      const bool sure = vt_exp_quick(table, z, w);
+      e[DOWN * i * WEIGHTS + ACROSS * j] = (seen & bit) == 0 ? attend_absent() : sure ? w : z;
+      open |= sure ? 0 : seen & bit;
     }
   }
   settle_weights(e, open);
@@ -381,6 +382,7 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *roo
                                const attend_block &t, int now, float (&total)[R],
                                float (&sum)[R][D / ACROSS]) {
   enum { C = D / ACROSS };
+  const vt_exp_entry table = vt_exp_ready();
   float p[R][C];
   VT_UNROLL
   for (int i = 0; i < R; i++) {
@@ -399,7 +401,7 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *roo
     multiply_keys<D, R>(room->q, room->stage[now], s);
     const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
     score_tile<R>(a, t, tile, seen, s);
-    weigh_tile<D, R>(room, seen, s, total);
+    weigh_tile<D, R>(room, table, seen, s, total);
     if (last || next % VT_ATTEND_CHUNK == 0)
       end_chunk<D, R>(a, room, t, tile / VT_ATTEND_CHUNK, total);
     vt_ahead_wait<0>();

@@ -6,14 +6,8 @@
  * S, and its product with v is left out. */
 #ifndef VT_GPU_ATTEND_CUH
 #define VT_GPU_ATTEND_CUH
-#include "gpu_words.cuh"
+#include "gpu_exp.cuh"
 #include "gpu_attention.h"
-#include "vt_words_cuda.h"
-#include "vt_core.h"
-#include "fn_exp.inc"
-#include "vt_short.h"
-#include "fs_tables.inc"
-#include "fs_exp.inc"
 
 #define ATTEND_ALL 0xffffffffu /* lanes */
 #define ATTEND_ABSENT 0x80000000u
