@@ -227,8 +227,8 @@ static void begin() {
   CHECK(cudaMalloc(&first, ELEMENTS * sizeof *first));
   CHECK(cudaMalloc(&reference, ELEMENTS * sizeof *reference));
   CHECK(cudaMalloc(&work, WORK));
-  CHECK(cudaMalloc(&counters, 1 << 16));
-  CHECK(cudaMemset(counters, 0, 1 << 16));
+  CHECK(cudaMalloc(&counters, 1 << 14));
+  CHECK(cudaMemset(counters, 0, 1 << 14));
   CHECK(cudaMalloc(&differences, sizeof *differences));
   printf("%s, %d processors\n", device.name, device.multiProcessorCount);
   for (const Kernel &k : kernels) {

@@ -32,9 +32,11 @@ expect 5 "no CUDA device is visible" FAKE_CUDA_DEVICES=0
 expect 5 "compute capability 7.5, and kernels need 8.0" FAKE_CUDA_CC=7.5
 on=cuda:1 expect 5 "has 1 device, there is no number 1"
 on=cuda:1 expect 0 "^$right\$" FAKE_CUDA_DEVICES=2
-expect 6 "needs [0-9]+ bytes .* which has 65536 left" FAKE_CUDA_MEMORY=65536
-expect 6 "cannot give memory to a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
-expect 6 "has no [0-9]+ bytes for" FAKE_CUDA_FAIL=cuMemAlloc:2=2
+expect 6 "needs [0-9]+ bytes .* which has 65536 left" FAKE_CUDA_MEMORY=98304
+expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_MEMORY=8192
+expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
+expect 6 "cannot give memory to a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:3=2
+expect 6 "has no [0-9]+ bytes for" FAKE_CUDA_FAIL=cuMemAlloc:4=2
 expect 5 "cannot start a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
 expect 5 "GPU 0 cannot load the kernels" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
 expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101

@@ -87,7 +87,7 @@ vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t 
 
 enum { VT_CUDA_ARENAS = VT_STEPS_ARENAS, VT_CUDA_ALIGNMENT = 256 };
 typedef struct vt_cuda_staging vt_cuda_staging;
-enum { VT_CUDA_COUNTERS = 1 << 14 };
+enum { VT_CUDA_COUNTERS = 1 << 12 };
 struct vt_bk_device {
   const vt_bk_host *host;
   vt_cuda_card *card;
