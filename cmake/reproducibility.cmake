@@ -13,8 +13,9 @@ foreach(check batch again)
   script_test(reproducibility/${check} reproducibility
     ${CMAKE_SOURCE_DIR}/tests/reproducibility/lanes.sh $<TARGET_FILE:volta>
     $<TARGET_FILE:${check}_check>)
-  add_test(NAME reproducibility/${check}_catches
-    COMMAND ${check}_diverging ${CMAKE_SOURCE_DIR} reference:1)
+  # Its long form would not fail more.
+  add_test(NAME reproducibility/${check}_catches COMMAND ${CMAKE_COMMAND} -E env --unset=VOLTA_TEST_FULL
+    $<TARGET_FILE:${check}_diverging> ${CMAKE_SOURCE_DIR} reference:1)
   set_tests_properties(reproducibility/${check} reproducibility/${check}_catches
     PROPERTIES LABELS reproducibility TIMEOUT 3600)
 endforeach()
