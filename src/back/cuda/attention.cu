@@ -444,7 +444,7 @@ VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const floa
 
 template <int D, int R>
 VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
-  enum { ROWS = DOWN * R, C = D / ACROSS };
+  enum { C = D / ACROSS };
   attend_room<D, R> *room = vt_shared<attend_room<D, R>>();
   const attend_block &t = room->block;
   float total[R], sum[R][C];

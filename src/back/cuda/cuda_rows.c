@@ -31,8 +31,8 @@ typedef struct sharing {
 } sharing;
 
 static sharing share(const vt_cuda_call *c, int64_t chunks) {
-  const int64_t whole = c->traits->shared - OWN;
-  const int64_t half = (c->traits->shared + SYSTEM) / 2 - SYSTEM - OWN;
+  const int64_t all = c->traits->shared, whole = all - OWN;
+  const int64_t half = (all + SYSTEM) / 2 - SYSTEM - OWN;
   const int two = chunks * CHUNK_BYTES <= half;
   const int64_t keep = vt_cuda_most(two ? half : whole, 0) / CHUNK_BYTES;
   const int64_t warps = two ? VT_GPU_LONG_WARPS / 2 : VT_GPU_LONG_WARPS;
