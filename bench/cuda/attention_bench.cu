@@ -111,7 +111,16 @@ static vt_gpu_attended laid(const float *data, int64_t heads, int64_t time, int6
   return {data, {time * heads * width, width, heads * width, 1}};
 }
 
+static cudaDeviceProp device;
 static bool in_tiles(const shape &s) { return s.queries >= 32 && s.depth <= 128; }
+
+// Blocks of threads of the kernels with tiles: all at once, or as many as keep their scores.
+static int64_t tile_rows(const shape &s) { return s.depth <= 64 ? 64 : 32; }
+static int64_t tile_blocks(const shape &s, bool kept) {
+  const int64_t all = (s.queries + tile_rows(s) - 1) / tile_rows(s) * s.batch * s.heads;
+  return kept ? std::min<int64_t>(all, device.multiProcessorCount * (s.depth <= 64 ? 3 : 2)) : all;
+}
+static int64_t tile_scores(const shape &s) { return (s.keys + 63) / 64 * 64 * tile_rows(s); }
 
 static vt_gpu_attention arguments(const shape &s, float *out) {
   vt_gpu_attention a = {};
@@ -130,34 +139,38 @@ static vt_gpu_attention arguments(const shape &s, float *out) {
   a.upper = room<float>((a.levels - 1) * rows * a.width);
   a.sums_stride = (s.keys + 1023) / 1024 + (s.keys > 1024 && !in_tiles(s));
   const int64_t slots = in_tiles(s) ? 0 : s.batch * s.groups * a.units * 8;
+  if (in_tiles(s)) a.stride = tile_scores(s);
   a.sums = room<float>(std::max(rows, slots) * a.sums_stride);
-  a.scores = room<float>(slots * a.stride), a.most = room<float>(slots * a.blocks);
+  a.scores = room<float>((in_tiles(s) ? tile_blocks(s, true) : slots) * a.stride);
+  a.most = room<float>(slots * a.blocks);
   a.products = room<float>(slots * a.blocks * a.width);
   return a;
 }
 
-static void launch(const shape &s, const vt_gpu_attention &a) {
+static void launch(const shape &s, const vt_gpu_attention &a, bool kept) {
   const unsigned blocks = (unsigned)a.blocks, units = (unsigned)(s.batch * s.groups * a.units);
   if (!in_tiles(s)) {
     split::attend_scores<<<dim3(blocks, units), 256, VT_ATTEND_SCORES_ROOM>>>(a);
     split::attend_values<<<dim3(blocks, units), 256, VT_ATTEND_VALUES_ROOM>>>(a);
     split::attend_results<<<units * 8, 128>>>(a);
   } else if (s.depth <= 64) {
-    tiles::attend_64<<<(unsigned)((s.queries + 63) / 64 * a.pairs), 128, VT_ATTEND_64_ROOM>>>(a);
+    const auto kernel = kept ? tiles::attend_64 : tiles::attend_64_long;
+    kernel<<<(unsigned)tile_blocks(s, kept), 128, VT_ATTEND_64_ROOM>>>(a);
   } else {
-    tiles::attend_128<<<(unsigned)((s.queries + 31) / 32 * a.pairs), 128, VT_ATTEND_128_ROOM>>>(a);
+    const auto kernel = kept ? tiles::attend_128 : tiles::attend_128_long;
+    kernel<<<(unsigned)tile_blocks(s, kept), 128, VT_ATTEND_128_ROOM>>>(a);
   }
 }
 
-static float median_ms(const shape &s, const vt_gpu_attention &a) {
+static float median_ms(const shape &s, const vt_gpu_attention &a, bool kept) {
   cudaEvent_t from, to;
   std::vector<float> ms(15);
   GOOD(cudaEventCreate(&from));
   GOOD(cudaEventCreate(&to));
-  launch(s, a);
+  launch(s, a, kept);
   for (float &x : ms) {
     GOOD(cudaEventRecord(from));
-    for (int i = 0; i < 8; i++) launch(s, a);
+    for (int i = 0; i < 8; i++) launch(s, a, kept);
     GOOD(cudaEventRecord(to));
     GOOD(cudaEventSynchronize(to));
     GOOD(cudaEventElapsedTime(&x, from, to));
@@ -189,34 +202,42 @@ static void describe(const char *name, F *kernel, int threads, int shared) {
   GOOD(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   GOOD(cudaFuncGetAttributes(&f, kernel));
   GOOD(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
-  printf("%-14s %3d registers, %zu bytes local, %d blocks a processor\n", name, f.numRegs,
+  printf("%-15s %3d registers, %zu bytes local, %d blocks a processor\n", name, f.numRegs,
          f.localSizeBytes, blocks);
+}
+
+static int64_t measure(const shape &s, bool kept) {
+  float *out = room<float>(s.batch * s.heads * s.queries * s.depth);
+  const vt_gpu_attention a = arguments(s, out);
+  const double part = s.causal && s.queries > 1 ? 0.5 : 1.0, ms = median_ms(s, a, kept);
+  const double flops = 4.0 * part * s.batch * s.heads * s.queries * s.keys * s.depth;
+  const double bytes = 8.0 * s.batch * s.groups * s.keys * s.depth;
+  const int64_t wrong = differing(s, a, out);
+  printf("%-14s %-5s %9.4f %9.2f %9.1f  %s", s.name, in_tiles(s) && !kept ? "twice" : "once", ms,
+         flops / ms / 1e9, bytes / ms / 1e6, wrong == 0 ? "equal\n" : "");
+  if (wrong != 0) printf("%lld DIFFER\n", (long long)wrong);
+  GOOD(cudaGetLastError());
+  GOOD(cudaDeviceSynchronize());
+  for (const void *p : {a.q.data, a.k.data, a.v.data, (const void *)out, (const void *)a.upper,
+                        (const void *)a.sums, (const void *)a.scores, (const void *)a.most,
+                        (const void *)a.products})
+    GOOD(cudaFree((void *)p));
+  return wrong;
 }
 
 int main() {
   int64_t bad = 0;
+  GOOD(cudaGetDeviceProperties(&device, 0));
   describe("attend_64", tiles::attend_64, 128, VT_ATTEND_64_ROOM);
   describe("attend_128", tiles::attend_128, 128, VT_ATTEND_128_ROOM);
+  describe("attend_64_long", tiles::attend_64_long, 128, VT_ATTEND_64_ROOM);
+  describe("attend_128_long", tiles::attend_128_long, 128, VT_ATTEND_128_ROOM);
   describe("attend_scores", split::attend_scores, 256, VT_ATTEND_SCORES_ROOM);
   describe("attend_values", split::attend_values, 256, VT_ATTEND_VALUES_ROOM);
-  printf("%-14s %9s %9s %9s  %s\n", "shape", "ms", "TFLOP/s", "GB/s", "bits");
+  printf("%-14s %-5s %9s %9s %9s  %s\n", "shape", "score", "ms", "TFLOP/s", "GB/s", "bits");
   for (const shape &s : shapes) {
-    float *out = room<float>(s.batch * s.heads * s.queries * s.depth);
-    const vt_gpu_attention a = arguments(s, out);
-    const double part = s.causal && s.queries > 1 ? 0.5 : 1.0, ms = median_ms(s, a);
-    const double flops = 4.0 * part * s.batch * s.heads * s.queries * s.keys * s.depth;
-    const double bytes = 8.0 * s.batch * s.groups * s.keys * s.depth;
-    const int64_t wrong = differing(s, a, out);
-    printf("%-14s %9.4f %9.2f %9.1f  %s", s.name, ms, flops / ms / 1e9, bytes / ms / 1e6,
-           wrong == 0 ? "equal\n" : "");
-    if (wrong != 0) printf("%lld DIFFER\n", (long long)wrong);
-    bad += wrong;
-    GOOD(cudaGetLastError());
-    GOOD(cudaDeviceSynchronize());
-    for (const void *p : {a.q.data, a.k.data, a.v.data, (const void *)out, (const void *)a.upper,
-                          (const void *)a.sums, (const void *)a.scores, (const void *)a.most,
-                          (const void *)a.products})
-      GOOD(cudaFree((void *)p));
+    bad += measure(s, true);
+    if (in_tiles(s)) bad += measure(s, false);
   }
   return bad != 0;
 }

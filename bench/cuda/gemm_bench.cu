@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cublas_v2.h>
 #include "gemm.cu"
+#include "move.cu"
 #include "gemm_ways.h"
 
 #define CHECK(x)                                                 \
@@ -32,6 +33,7 @@ static const Kernel kernels[] = {
 #define VT_GPU_FUSED(name, args, why) {#name, (const void *)name},
 #define VT_GPU(name, args) {#name, (const void *)name},
 #include "kernels_gemm.def"
+#include "kernels_move.def"
 #undef VT_GPU
 #undef VT_GPU_FUSED
 };
@@ -249,8 +251,9 @@ static void products() {
   all_ways(4096, 2304, 768, false, false, true);
   all_ways(4096, 768, 768, false, false, true);
   all_ways(4096, 768, 3072, false, false, true);
-  all_ways(1024, 50257, 768, false, true, false);
+  all_ways(1024, 50257, 768, false, true, true);
   all_ways(1024, 1024, 16640, false, false, false);
+  all_ways(68, 132, 2080, false, false, true); /* tiles that overlap, and sums that meet in y */
   all_ways(100, 300, 5000, false, false, true);
 }
 

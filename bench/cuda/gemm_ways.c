@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gemm_ways.c - cuda_gemm.c with a program of its own behind it instead of the driver. */
+ * gemm_ways.c - cuda_gemm.c and cuda_copy.c with a program of their own behind them instead of the
+ * driver. */
 #include "gemm_ways.h"
 #include <stdio.h>
 #include "cuda_gemm.h"
@@ -10,7 +11,7 @@ static const char *const kernels[] = {
 #undef VT_GPU
 };
 
-/* ---- what cuda_gemm.c needs ---- */
+/* ---- what they need ---- */
 
 uint32_t vt_cuda_bytes_of(uint32_t dtype) { return dtype == VT_DTYPE_F64 ? 8 : 4; }
 
@@ -23,6 +24,13 @@ vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const
   (void)c;
   if (g.x == 0) return VT_OK;
   return gemm_start(kernels[kernel], g.x, g.y, g.threads, g.shared, args) == 0 ? VT_OK : VT_BACKEND;
+}
+
+/* Nothing here is copied as it lies. */
+int vt_cuda_is_dense(const vt_view *v) { return v == NULL; }
+vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
+  (void)c, (void)to, (void)from, (void)bytes;
+  return VT_BACKEND;
 }
 
 /* ---- ways ---- */
@@ -54,7 +62,10 @@ int gemm_way(const gemm_product *p, uint32_t i, char *name, size_t room, uint64_
   const vt_gpu_gemm g = describe(p);
   vt_cuda_way way;
   if (!vt_cuda_gemm_way(&t, VT_DTYPE_F32, &g, i, &way)) return 0;
-  snprintf(name, room, "%s/%d", way.tile == VT_CUDA_FEW ? "few" : tiles[way.tile], (int)way.unit);
+  const char *const called = way.tile == VT_CUDA_FEW      ? "few"
+                             : way.tile == VT_CUDA_STREAM ? "stream"
+                                                          : tiles[way.tile];
+  snprintf(name, room, "%s/%d%s", called, (int)way.unit, way.turn ? " turned" : "");
   *work = vt_cuda_way_work(VT_DTYPE_F32, &g, &way);
   return 1;
 }

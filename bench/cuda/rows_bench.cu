@@ -89,6 +89,7 @@ static void launch(const kernels &k, vt_gpu_rows a) {
                                (int)a.keep * 4096));
     const int64_t warps = two ? VT_GPU_LONG_WARPS / 2 : VT_GPU_LONG_WARPS;
     const int64_t turns = (chunks + warps - 1) / warps;
+    a.at_work = (uint32_t)processors * (two ? 2 : 1);
     k.longer<<<grid, (unsigned)((chunks + turns - 1) / turns) * 32, a.keep * 4096>>>(a);
   }
 }

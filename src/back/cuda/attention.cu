@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention.cu - attention of many queries, whole. A block has some queries of one head on chip and
 // passes over the keys twice, a tile of them at a time: for the greatest score; then for the
-// weights, their sum and their products with v. Scores are computed twice and never leave the chip.
+// weights, their sum and their products with v. Scores are kept in memory from one pass to the
+// other, where a block has room for those of its queries and no others; with very many keys they
+// are computed twice and never leave the chip.
 #include "gpu_attend.cuh"
 
 enum {
@@ -145,12 +147,12 @@ VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, 
 // The last queries first: where they see what is before them, they have the most to do. What all
 // threads know alike is on chip too, so that registers are left for what they do not.
 template <int D, int R>
-VT_GPU_FN void begin(const vt_gpu_attention &a, attend_room<D, R> *room) {
+VT_GPU_FN void begin(const vt_gpu_attention &a, attend_room<D, R> *room, int64_t number) {
   enum { ROWS = DOWN * R };
-  const int64_t tiles = attend_parts(a.queries, ROWS), number = blockIdx.x / a.pairs;
+  const int64_t tiles = attend_parts(a.queries, ROWS), before = number / a.pairs;
   attend_block t;
-  t.pair = blockIdx.x - number * a.pairs;
-  t.b = t.pair / a.heads, t.h = t.pair - t.b * a.heads, t.first = (tiles - 1 - number) * ROWS;
+  t.pair = number - before * a.pairs;
+  t.b = t.pair / a.heads, t.h = t.pair - t.b * a.heads, t.first = (tiles - 1 - before) * ROWS;
   const int64_t group = t.h / (a.heads / a.groups);
   t.k = attend_row<float>(a.k, t.b, group, 0), t.v = attend_row<float>(a.v, t.b, group, 0);
   take_tile<D, ROWS>(room->q, attend_row<float>(a.q, t.b, t.h, t.first), a.q.step[2], a.q.step[3],
@@ -212,9 +214,46 @@ VT_GPU_FN void take_values(const vt_gpu_attention &a, const attend_block &t, int
                      a.wide[2]);
 }
 
-// The first pass: the greatest score of each row. Leaves the first tile of keys on its way to
-// stage[now], which it returns.
+// ---- scores that are kept: a thread meets nothing there but its own ----
+
+template <int R>
+VT_GPU_FN float *kept_of(const vt_gpu_attention &a, const attend_block &t, int tile) {
+  return a.scores + blockIdx.x * a.stride + (tile - t.from) * (THREADS * R * KEYS / TILE) +
+         4 * threadIdx.x;
+}
+template <int R>
+VT_GPU_FN void keep_scores(float *to, const float (&s)[R][KEYS]) {
+  static_assert(KEYS == 4, "16 bytes a row");
+  VT_UNROLL
+  for (int i = 0; i < R; i++)
+    *(float4 *)(to + 4 * THREADS * i) = make_float4(s[i][0], s[i][1], s[i][2], s[i][3]);
+}
+
+// To where the queries or the second tile of keys were: two that are on their way or in use.
 template <int D, int R>
+VT_GPU_FN float *kept_room(attend_room<D, R> *room, int which) {
+  static_assert(THREADS * R * KEYS <= sizeof room->q / 4, "scores of a tile fit where queries do");
+  static_assert(sizeof room->q <= sizeof *room->stage, "and where keys do");
+  return (which == 0 ? room->q : room->stage[1]) + 4 * threadIdx.x;
+}
+template <int R>
+VT_GPU_FN void send_scores(float *to, const float *from) {
+  VT_UNROLL
+  for (int i = 0; i < R; i++) vt_ahead_16(to + 4 * THREADS * i, from + 4 * THREADS * i, true);
+  vt_ahead_close();
+}
+template <int R>
+VT_GPU_FN void take_scores(const float *from, float (&s)[R][KEYS]) {
+  VT_UNROLL
+  for (int i = 0; i < R; i++) {
+    const float4 f = *(const float4 *)(from + 4 * THREADS * i);
+    s[i][0] = f.x, s[i][1] = f.y, s[i][2] = f.z, s[i][3] = f.w;
+  }
+}
+
+// The first pass: the greatest score of each row. Unless scores are kept, leaves the first tile of
+// keys on its way to stage[now], which it returns.
+template <bool KEPT, int D, int R>
 VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
                             const attend_block &t) {
   int now = 0;
@@ -226,10 +265,12 @@ VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
     float s[R][KEYS];
     vt_ahead_wait<0>();
     __syncthreads();
-    take_keys<D>(a, t, tile + TILE < t.to ? tile + TILE : t.from, room->stage[now ^ 1]);
+    if (!KEPT || tile + TILE < t.to)
+      take_keys<D>(a, t, tile + TILE < t.to ? tile + TILE : t.from, room->stage[now ^ 1]);
     multiply_keys<D, R>(room->q, room->stage[now], s);
     const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
     score_tile<R>(a, t, tile, seen, s);
+    if (KEPT) keep_scores<R>(kept_of<R>(a, t, tile), s);
     VT_UNROLL
     for (int i = 0; i < R; i++) VT_UNROLL
     for (int j = 0; j < KEYS; j++)
@@ -376,8 +417,37 @@ VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int b
     upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
 }
 
-// The second pass: from the weights to their sums and their products with v.
+// The scores of a tile, while its values are on their way to where this returns.
 template <int D, int R>
+VT_GPU_FN const float *score_again(const vt_gpu_attention &a, attend_room<D, R> *room,
+                                   const attend_block &t, int tile, uint32_t seen, int now,
+                                   float (&s)[R][KEYS]) {
+  take_values<D>(a, t, tile, room->stage[now ^ 1]);
+  multiply_keys<D, R>(room->q, room->stage[now], s);
+  score_tile<R>(a, t, tile, seen, s);
+  return room->stage[now ^ 1];
+}
+template <int D, int R>
+VT_GPU_FN const float *score_kept(const vt_gpu_attention &a, attend_room<D, R> *room,
+                                  const attend_block &t, int tile, int now, float (&s)[R][KEYS]) {
+  take_values<D>(a, t, tile, room->stage[0]);
+  take_scores<R>(kept_room<D, R>(room, now), s);
+  return room->stage[0];
+}
+
+// What the next tile needs first.
+template <bool KEPT, int D, int R>
+VT_GPU_FN void send_next(const vt_gpu_attention &a, attend_room<D, R> *room, const attend_block &t,
+                         int tile, int to) {
+  if (KEPT) {
+    send_scores<R>(kept_room<D, R>(room, to), kept_of<R>(a, t, tile));
+  } else {
+    take_keys<D>(a, t, tile, room->stage[to]);
+  }
+}
+
+// The second pass: from the weights to their sums and their products with v.
+template <bool KEPT, int D, int R>
 VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *room,
                                const attend_block &t, int now, float (&total)[R],
                                float (&sum)[R][D / ACROSS]) {
@@ -397,20 +467,25 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *roo
     float s[R][KEYS];
     vt_ahead_wait<0>();
     __syncthreads();
-    take_values<D>(a, t, tile, room->stage[now ^ 1]);
-    multiply_keys<D, R>(room->q, room->stage[now], s);
     const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
-    score_tile<R>(a, t, tile, seen, s);
+    const float *v = KEPT ? score_kept<D, R>(a, room, t, tile, now, s)
+                          : score_again<D, R>(a, room, t, tile, seen, now, s);
+    now ^= KEPT;
+    if (KEPT && !last) send_next<KEPT, D, R>(a, room, t, next, now);
     weigh_tile<D, R>(room, table, seen, s, total);
     if (last || next % VT_ATTEND_CHUNK == 0)
       end_chunk<D, R>(a, room, t, tile / VT_ATTEND_CHUNK, total);
-    vt_ahead_wait<0>();
-    __syncthreads();
-    if (!last) take_keys<D>(a, t, next, room->stage[now]);
-    if (whole) {
-      multiply_values<false, D, R>(room->e, room->stage[now ^ 1], p);
+    if (KEPT && !last) {
+      vt_ahead_wait<1>();
     } else {
-      multiply_values<true, D, R>(room->e, room->stage[now ^ 1], p);
+      vt_ahead_wait<0>();
+    }
+    __syncthreads();
+    if (!KEPT && !last) send_next<KEPT, D, R>(a, room, t, next, now);
+    if (whole) {
+      multiply_values<false, D, R>(room->e, v, p);
+    } else {
+      multiply_values<true, D, R>(room->e, v, p);
     }
     if (last || next % VT_ATTEND_BLOCK == 0) end_chain<R, C>(a, t, tile / VT_ATTEND_BLOCK, p, sum);
   }
@@ -442,19 +517,40 @@ VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const floa
   }
 }
 
-template <int D, int R>
-VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
+template <bool KEPT, int D, int R>
+VT_GPU_FN void attend_rows(const vt_gpu_attention &a, attend_room<D, R> *room, int64_t number) {
   enum { C = D / ACROSS };
-  attend_room<D, R> *room = vt_shared<attend_room<D, R>>();
   const attend_block &t = room->block;
   float total[R], sum[R][C];
-  begin<D, R>(a, room);
-  const int now = pass_for_most<D, R>(a, room, t);
-  pass_for_values<D, R>(a, room, t, now, total, sum);
+  begin<D, R>(a, room, number);
+  int now = pass_for_most<KEPT, D, R>(a, room, t);
+  if (KEPT) {
+    __syncthreads();
+    now = 0;
+    if (t.from < t.to) send_next<KEPT, D, R>(a, room, t, t.from, now);
+  }
+  pass_for_values<KEPT, D, R>(a, room, t, now, total, sum);
   end_sums<R>(a, t, total);
   give<R, C>(a, t, total, sum);
   vt_ahead_wait<0>();
 }
 
-VT_KERNEL_BESIDE(attend_64, vt_gpu_attention, THREADS, 3) { attend_tiles<64, 8>(a); }
-VT_KERNEL_BESIDE(attend_128, vt_gpu_attention, THREADS, 2) { attend_tiles<128, 4>(a); }
+// A block has more than one tile of queries where all of them would have more room for scores than
+// there is: once from the first block to the last, once back, so that who begins with a long one
+// goes on with a short one.
+template <bool KEPT, int D, int R>
+VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
+  attend_room<D, R> *room = vt_shared<attend_room<D, R>>();
+  const int64_t all = attend_parts(a.queries, DOWN * R) * a.pairs;
+  bool back = false;
+  for (int64_t first = 0; first < all; first += gridDim.x, back = !back) {
+    const int64_t number = first + (back ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+    if (first > 0) __syncthreads();
+    if (number < all) attend_rows<KEPT, D, R>(a, room, number);
+  }
+}
+
+VT_KERNEL_BESIDE(attend_64, vt_gpu_attention, THREADS, 3) { attend_tiles<true, 64, 8>(a); }
+VT_KERNEL_BESIDE(attend_128, vt_gpu_attention, THREADS, 2) { attend_tiles<true, 128, 4>(a); }
+VT_KERNEL_BESIDE(attend_64_long, vt_gpu_attention, THREADS, 3) { attend_tiles<false, 64, 8>(a); }
+VT_KERNEL_BESIDE(attend_128_long, vt_gpu_attention, THREADS, 2) { attend_tiles<false, 128, 4>(a); }

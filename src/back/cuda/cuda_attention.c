@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_attention.c - attention whole: which kernels, and how much of it at once.
  *
- *   many queries   attention.cu: nothing of the size of the scores is in memory
+ *   many queries   attention.cu: the scores of the rows that are worked at are in memory, or none
  *   few, or wide   attention_split.cu: the scores of some rows are, never more than a fixed amount
  *                  unless one row needs more */
 #include "cuda_backend.h"
@@ -11,7 +11,8 @@
 
 enum {
   MANY = 32,             /* queries for which blocks of them pay */
-  SCRATCH = 1 << 26,     /* bytes that scores may have, about */
+  KEPT = 64,             /* of the card's memory, a part that scores of many queries may have */
+  SCRATCH = 1 << 26,     /* bytes that those of few may have, about */
   MOST_UNITS = 65535 / 2 /* in one launch */
 };
 
@@ -61,11 +62,6 @@ static scratch split_scratch(const sizes *s, int64_t n) {
                    .products = part(floats(rows, s->blocks, s->width)),
                    .sums = part(floats(rows, s->sums, 1))};
 }
-static scratch tiles_scratch(const sizes *s) {
-  return (scratch){.upper = part(floats(s->levels - 1, s->rows, s->width)),
-                   .sums = s->chunks > 1 ? part(floats(s->rows, s->chunks, 1)) : 0};
-}
-
 static int64_t levels_of(int64_t blocks) {
   int64_t n = 1;
   for (; blocks > VT_ATTEND_GROUP; blocks = vt_cuda_parts(blocks, VT_ATTEND_GROUP)) n++;
@@ -108,14 +104,15 @@ static sizes sizes_of(const vt_cuda_call *c) {
 /* ---- kernels with tiles ---- */
 
 typedef struct tiles {
-  uint32_t kernel;
-  int64_t most; /* of depth and width */
-  uint32_t rows, shared;
+  uint32_t kernel, without; /* that keeps scores; that does not */
+  int64_t most;             /* of depth and width */
+  uint32_t rows, shared, beside;
 } tiles;
-static const tiles kinds[] = {{VT_GPU_attend_64, 64, 64, VT_ATTEND_64_ROOM},
-                              {VT_GPU_attend_128, 128, 32, VT_ATTEND_128_ROOM}};
+static const tiles kinds[] = {
+    {VT_GPU_attend_64, VT_GPU_attend_64_long, 64, 64, VT_ATTEND_64_ROOM, 3},
+    {VT_GPU_attend_128, VT_GPU_attend_128_long, 128, 32, VT_ATTEND_128_ROOM, 2}};
 
-/* NULL when the scores are kept in memory instead. */
+/* NULL when these are not for it. */
 static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
   const int64_t most = vt_cuda_most(s->depth, s->width);
   const tiles *t = most <= kinds[0].most ? &kinds[0] : &kinds[1];
@@ -123,8 +120,31 @@ static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
   return t->shared <= c->traits->shared ? t : NULL;
 }
 
+static int64_t blocks_of(const sizes *s, const tiles *t) {
+  return vt_cuda_parts(s->queries, t->rows) * s->batch * s->heads;
+}
+/* Blocks of threads that are at work at once. */
+static int64_t at_work(const vt_cuda_call *c, const sizes *s, const tiles *t) {
+  const int64_t room = (c->traits->shared + 1024) / (t->shared + 1024);
+  const int64_t beside = vt_cuda_most(1, vt_cuda_least(t->beside, room));
+  return vt_cuda_least(blocks_of(s, t), c->traits->processors * beside);
+}
+/* Scores of a block: of whole tiles of keys. */
+static int64_t kept_by_one(const sizes *s, const tiles *t) {
+  return vt_cuda_parts(s->keys, VT_ATTEND_TILE) * VT_ATTEND_TILE * t->rows;
+}
+
+/* No scores: they are computed twice. */
+static scratch tiles_scratch(const vt_cuda_call *c, const sizes *s, const tiles *t) {
+  const uint64_t kept = floats(at_work(c, s, t), kept_by_one(s, t), 1);
+  return (scratch){.upper = part(floats(s->levels - 1, s->rows, s->width)),
+                   .scores = kept <= c->traits->memory / KEPT ? part(kept) : 0,
+                   .sums = s->chunks > 1 ? part(floats(s->rows, s->chunks, 1)) : 0};
+}
+
 static scratch scratch_of(const vt_cuda_call *c, const sizes *s) {
-  return tiles_of(c, s) != NULL ? tiles_scratch(s) : split_scratch(s, s->at_once);
+  const tiles *t = tiles_of(c, s);
+  return t != NULL ? tiles_scratch(c, s, t) : split_scratch(s, s->at_once);
 }
 
 uint64_t vt_cuda_work_attention(const vt_cuda_call *c) {
@@ -213,9 +233,11 @@ static vt_gpu_attention args_of(const vt_cuda_call *c, const sizes *s) {
 
 static vt_status run_tiles(vt_cuda_call *c, const sizes *s, const tiles *t) {
   vt_gpu_attention a = args_of(c, s);
-  const int64_t blocks = vt_cuda_parts(s->queries, t->rows) * a.pairs;
+  const int kept = tiles_scratch(c, s, t).scores > 0;
+  const int64_t blocks = kept ? at_work(c, s, t) : blocks_of(s, t);
+  a.stride = kept_by_one(s, t);
   a.sums_stride = vt_cuda_most(s->chunks, 1);
-  return vt_cuda_launch(c, t->kernel,
+  return vt_cuda_launch(c, kept ? t->kernel : t->without,
                         (vt_cuda_grid){(uint32_t)blocks, 1, 1, VT_ATTEND_THREADS, t->shared}, &a);
 }
 

@@ -65,6 +65,7 @@ vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t by
 typedef struct vt_cuda_traits {
   int ordinal, major, minor, processors; /* 9, 0: sm_90 */
   uint32_t shared;                       /* bytes that one block may have */
+  uint64_t memory;                       /* bytes */
   char name[96];
 } vt_cuda_traits;
 

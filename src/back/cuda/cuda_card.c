@@ -69,6 +69,7 @@ static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
   const vt_cu *cu = card->cu;
   vt_cuda_traits *t = &card->traits;
   int shared = 0;
+  size_t memory = 0;
   t->ordinal = ordinal;
   int e = cu->cuDeviceGet(&card->device, ordinal);
   if (e == 0) e = cu->cuDeviceGetName(t->name, sizeof t->name, card->device);
@@ -77,8 +78,9 @@ static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
   if (e == 0)
     e = cu->cuDeviceGetAttribute(&t->processors, VT_CU_ATTRIBUTE_PROCESSORS, card->device);
   if (e == 0) e = cu->cuDeviceGetAttribute(&shared, VT_CU_ATTRIBUTE_SHARED_OPTIN, card->device);
+  if (e == 0) e = cu->cuDeviceTotalMem(&memory, card->device);
   if (e != 0) return fail(card, e, "be asked what it is", d);
-  t->shared = (uint32_t)shared;
+  t->shared = (uint32_t)shared, t->memory = memory;
   t->name[sizeof t->name - 1] = 0;
   if (t->major < OLDEST_MAJOR)
     return VT_FAIL(d, VT_BACKEND, "%s has compute capability %d.%d, and kernels need %d.0", t->name,

@@ -174,7 +174,7 @@ int vt_cuda_conv_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
   static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
   for (uint32_t t = 0; t < TILES; t++)
     for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
-      const vt_cuda_way way = {t, units[u]};
+      const vt_cuda_way way = {.tile = t, .unit = units[u]};
       const int64_t n = units_of(v, &way);
       if (tiles[t].bytes != vt_cuda_bytes_of(dtype) || tiles[t].shared > traits->shared) continue;
       if ((u > 0 && (n < 2 || n > UNITS)) || tiles_of(v, &tiles[t]) > INT32_MAX) continue;
@@ -184,7 +184,7 @@ int vt_cuda_conv_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
 }
 
 static vt_cuda_way choose(const vt_cuda_call *c, const vt_gpu_conv *v) {
-  vt_cuda_way best = {0, 0}, way;
+  vt_cuda_way best = {0}, way;
   double least = -1;
   for (uint32_t i = 0; vt_cuda_conv_way(c->traits, c->out->dtype, v, i, &way); i++) {
     const double cost = cost_of(c->traits, v, &way);

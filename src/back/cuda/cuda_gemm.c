@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_gemm.c - products of matrices: the tile, and whether k is cut into units that are computed
- * apart and then added. Both are chosen by an estimate of the time. */
+ * cuda_gemm.c - products of matrices: the tile, whether b is turned over for it, and whether k is
+ * cut into units that are computed apart and then added. All is chosen by an estimate of the time.
+ */
 #include "cuda_gemm.h"
 #include "cuda_walk.h"
 #include "gpu_combine.h"
@@ -50,6 +51,50 @@ static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
   return vt_cuda_parts(g->m, t->rows) * vt_cuda_parts(g->n, t->columns) * g->products;
 }
 
+/* ---- b turned over: [k][columns], each line in whole vectors ---- */
+
+static int64_t turned_line(const vt_gpu_gemm *g, int64_t bytes) {
+  return vt_cuda_parts(g->n, 16 / bytes) * (16 / bytes);
+}
+
+/* A product that b is the same for has no copy of its own. */
+static int64_t turned_copies(const vt_gpu_gemm *g) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < g->rank; i++) n *= g->b.step[i] == 0 ? 1 : g->dim[i];
+  return n;
+}
+static int64_t turned_bytes(const vt_gpu_gemm *g, int64_t bytes) {
+  return (int64_t)vt_cuda_aligned(
+      (uint64_t)(turned_copies(g) * g->k * turned_line(g, bytes) * bytes));
+}
+
+static vt_gpu_side turned_side(const vt_gpu_gemm *g, int64_t bytes, void *data) {
+  vt_gpu_side s = {.data = data, .across = 1, .along = turned_line(g, bytes), .by_k = 0, .wide = 1};
+  int64_t step = g->k * s.along;
+  for (uint32_t i = g->rank; i-- > 0;) {
+    if (g->b.step[i] == 0) continue;
+    s.step[i] = step;
+    step *= g->dim[i];
+  }
+  return s;
+}
+
+static vt_view view_of_side(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *s) {
+  vt_view v = {.data = (void *)(uintptr_t)s->data, .dtype = dtype, .rank = g->rank + 2};
+  for (uint32_t i = 0; i < g->rank; i++)
+    v.dim[i] = s->step[i] == 0 ? 1 : g->dim[i], v.stride[i] = s->step[i];
+  v.dim[g->rank] = g->k, v.stride[g->rank] = s->along;
+  v.dim[g->rank + 1] = g->n, v.stride[g->rank + 1] = s->across;
+  return v;
+}
+
+static vt_status turn_over(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void *to) {
+  const vt_gpu_side turned = turned_side(g, vt_cuda_bytes_of(dtype), to);
+  const vt_view now = view_of_side(g, dtype, &g->b), then = view_of_side(g, dtype, &turned);
+  g->b = turned;
+  return vt_cuda_copy_view(c, &then, &now);
+}
+
 /* ---- the time that a way takes ---- */
 
 /* Cycles of n blocks of threads that have `work` multiplications each. A processor with fewer
@@ -61,23 +106,26 @@ static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, do
   double time = (double)(n / wave) * ((double)beside * work / full + start);
   if (n % wave > 0) {
     const double here = (double)vt_cuda_parts(n % wave, traits->processors);
-    const double busy = 0.6 + 0.4 * here * t->threads / 256.0;
+    const double busy = 0.45 + 0.55 * here * t->threads / 256.0;
     time += here * work / (full * (busy < 1 ? busy : 1)) + start;
   }
   return time;
 }
 
-/* Parts are written and read, and added by another kernel. */
+/* Bytes that another kernel reads and writes: the copy of b, or parts that are added. */
+static double pass_of(const vt_cuda_traits *traits, double bytes) {
+  return 2500 + 2.0 * bytes / (10.0 * traits->processors);
+}
+
 static double cost_of(const vt_cuda_traits *traits, const vt_gpu_gemm *g, const vt_cuda_way *way) {
   const tile *t = &tiles[way->tile];
   const int64_t units = units_of(g, way);
   const int64_t k = units == 1 ? g->k : vt_cuda_least(g->k, way->unit * VT_GPU_BLOCK);
   const double work = (double)t->rows * (double)t->columns * (double)vt_cuda_most(k, 1);
   double time = time_of(traits, t, tiles_of(g, t) * units, work);
-  if (units > 1) {
-    const double bytes = 2.0 * (double)(units * g->m) * (double)(g->n * g->products) * t->bytes;
-    time += 2500 + bytes / (10.0 * traits->processors);
-  }
+  if (units > 1)
+    time += pass_of(traits, (double)(units * g->m) * (double)(g->n * g->products) * t->bytes);
+  if (way->turn) time += pass_of(traits, (double)turned_bytes(g, t->bytes));
   return time;
 }
 
@@ -124,15 +172,18 @@ static int is_few(uint32_t dtype, const vt_gpu_gemm *g) {
   return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_FEW && blocks_of(g) <= UNITS;
 }
 
+static int is_streamable(const vt_gpu_gemm *g) {
+  return g->m == 1 && g->b.wide && g->k % VT_GPU_BLOCK == 0;
+}
+
 static int comes(const vt_gpu_side *s, coming how) {
   return how == any || (s->wide != 0 && (s->by_k != 0) == (how == along));
 }
 
 static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, const tile *t) {
-  const int whole =
-      g->m >= t->rows && g->n >= t->columns && g->n % 4 == 0 && g->k > 0 && g->k % t->step == 0;
+  const int whole = g->m >= t->rows && g->n >= t->columns && g->k > 0 && g->k % t->step == 0;
   return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared && comes(&g->a, t->a) &&
-         comes(&g->b, t->b) && (t->a == any || whole);
+         (t->a == any || whole);
 }
 
 /* Units are single blocks, or complete groups of 8 or of 64 of them: those may be added apart. */
@@ -142,20 +193,30 @@ int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
   const vt_gpu_gemm shape = shape_of(g, dtype);
   for (uint32_t t = 0; t < TILES; t++)
     for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
-      const vt_cuda_way way = {t, units[u]};
+      const vt_cuda_way way = {.tile = t, .turn = !comes(&shape.b, tiles[t].b), .unit = units[u]};
       const int64_t n = units_of(g, &way);
       if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
       if (i-- == 0) return *out = way, 1;
     }
-  if (i > 0 || !is_few(dtype, g)) return 0;
-  *out = (vt_cuda_way){VT_CUDA_FEW, 1};
+  if (!is_few(dtype, g) || i > (is_streamable(&shape) ? 1 : 0)) return 0;
+  *out = (vt_cuda_way){.tile = i == 0 ? VT_CUDA_FEW : VT_CUDA_STREAM, .unit = 1};
   return 1;
 }
 
+/* Blocks of threads of the kernels few_... that a processor has at once: where there are more, b is
+ * better read as a stream. */
+static vt_cuda_way few_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
+  const vt_gpu_gemm shape = shape_of(g, dtype);
+  const int64_t blocks = vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS) * g->products * blocks_of(g);
+  const int large = blocks > 6 * traits->processors;
+  return (vt_cuda_way){.tile = large && is_streamable(&shape) ? VT_CUDA_STREAM : VT_CUDA_FEW,
+                       .unit = 1};
+}
+
 static vt_cuda_way choose(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
-  vt_cuda_way best = {VT_CUDA_FEW, 1}, way;
+  vt_cuda_way best = {0}, way;
   double least = -1;
-  if (is_few(dtype, g)) return best;
+  if (is_few(dtype, g)) return few_way(traits, dtype, g);
   for (uint32_t i = 0; vt_cuda_gemm_way(traits, dtype, g, i, &way); i++) {
     const double cost = cost_of(traits, g, &way);
     if (least < 0 || cost < least) best = way, least = cost;
@@ -170,12 +231,21 @@ static int64_t levels_of(const vt_gpu_gemm *g, const vt_cuda_way *way) {
   return way->unit != 0 || top < 2 ? 0 : top - 1;
 }
 
-uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+/* Of parts, or of levels of sums. */
+static uint64_t sums_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
   const uint64_t bytes = vt_cuda_bytes_of(dtype), units = (uint64_t)units_of(g, way);
   if (units > 1) return units * (uint64_t)(g->products * g->m * g->n) * bytes;
-  if (way->tile == VT_CUDA_FEW) return 0;
+  if (way->tile >= VT_CUDA_FEW) return 0;
   const tile *t = &tiles[way->tile];
   return (uint64_t)(tiles_of(g, t) * levels_of(g, way) * t->rows * t->columns) * bytes;
+}
+
+static uint64_t turned_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+  return way->turn ? (uint64_t)turned_bytes(g, vt_cuda_bytes_of(dtype)) : 0;
+}
+
+uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+  return turned_work(dtype, g, way) + sums_work(dtype, g, way);
 }
 
 /* y^T = b^T a^T: few columns are done as few rows. */
@@ -248,16 +318,29 @@ static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
 }
 
 /* Tiles beyond the counters that the device has are another launch. */
+static vt_status launch_parts(vt_cuda_call *c, vt_gpu_gemm *g, uint32_t kernel, int64_t columns,
+                              int64_t units, uint32_t threads, uint32_t floats) {
+  const vt_cuda_grid grid = {1, (uint32_t)units, 1, threads, floats * (uint32_t)sizeof(float)};
+  g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, columns);
+  g->part = c->work, g->y_unit = g->products * g->m * g->n;
+  g->arrived = units > 1 ? c->dev->counters : NULL;
+  return launch_all(c, kernel, grid, g->tiles_n * g->products, units > 1 ? VT_CUDA_COUNTERS : CHUNK,
+                    g);
+}
+
 static vt_status launch_few(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
   const uint32_t rows = g->m <= 4 ? 4 : g->m <= 8 ? 8 : 16;
   const uint32_t kernel = rows == 4 ? VT_GPU_few_4 : rows == 8 ? VT_GPU_few_8 : VT_GPU_few_16;
-  const uint32_t shared =
-      (rows * VT_GPU_BLOCK + VT_GPU_FEW_COLUMNS * VT_GPU_FEW_PITCH) * (uint32_t)sizeof(float);
-  g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS);
-  g->part = c->work, g->y_unit = g->products * g->m * g->n;
-  g->arrived = units > 1 ? c->dev->counters : NULL;
-  return launch_all(c, kernel, (vt_cuda_grid){1, (uint32_t)units, 1, VT_GPU_FEW_THREADS, shared},
-                    g->tiles_n * g->products, units > 1 ? VT_CUDA_COUNTERS : CHUNK, g);
+  return launch_parts(c, g, kernel, VT_GPU_FEW_COLUMNS, units, VT_GPU_FEW_THREADS,
+                      rows * VT_GPU_BLOCK + VT_GPU_FEW_COLUMNS * VT_GPU_FEW_PITCH);
+}
+
+static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
+  if (!g->b.wide) return launch_few(c, g, units);
+  return g->b.by_k ? launch_parts(c, g, VT_GPU_stream_along, VT_GPU_STREAM_THREADS, units,
+                                  VT_GPU_STREAM_THREADS, VT_GPU_BLOCK + VT_GPU_STREAM_ROOM)
+                   : launch_parts(c, g, VT_GPU_stream_across, 2 * VT_GPU_STREAM_THREADS, units,
+                                  VT_GPU_STREAM_THREADS, VT_GPU_BLOCK);
 }
 
 static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chosen, int64_t units) {
@@ -273,11 +356,14 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
   const int64_t units = units_of(g, way);
   vt_gpu_gemm now = *g;
   if (g->m == 0 || g->n == 0 || g->products == 0) return VT_OK;
+  void *sums = c->work == NULL ? NULL : (char *)c->work + turned_work(dtype, g, way);
   now.unit = way->unit == 0 ? g->k : way->unit * VT_GPU_BLOCK;
-  now.levels = c->work;
-  if (units > 1 && way->tile != VT_CUDA_FEW) into_parts(&now, c->work);
+  now.levels = sums;
+  if (units > 1 && way->tile < VT_CUDA_FEW) into_parts(&now, sums);
   prepare(&now, dtype);
+  if (way->turn) VT_TRY(turn_over(c, dtype, &now, c->work));
   if (way->tile == VT_CUDA_FEW) return launch_few(c, &now, units);
+  if (way->tile == VT_CUDA_STREAM) return launch_stream(c, &now, units);
   VT_TRY(launch_tiles(c, &now, &tiles[way->tile], units));
   return units > 1 ? combine(c, dtype, g, &now, units) : VT_OK;
 }

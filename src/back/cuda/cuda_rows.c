@@ -27,7 +27,7 @@ vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
  * have as many chunks each as nearly as there can be. Where rows are short enough, two blocks of
  * half as many warps are on a processor, so that one computes while the other waits for memory. */
 typedef struct sharing {
-  uint32_t keep, warps;
+  uint32_t keep, warps, beside;
 } sharing;
 
 static sharing share(const vt_cuda_call *c, int64_t chunks) {
@@ -37,7 +37,7 @@ static sharing share(const vt_cuda_call *c, int64_t chunks) {
   const int64_t keep = vt_cuda_most(two ? half : whole, 0) / CHUNK_BYTES;
   const int64_t warps = two ? VT_GPU_LONG_WARPS / 2 : VT_GPU_LONG_WARPS;
   return (sharing){(uint32_t)vt_cuda_least(chunks, keep),
-                   (uint32_t)vt_cuda_parts(chunks, vt_cuda_parts(chunks, warps))};
+                   (uint32_t)vt_cuda_parts(chunks, vt_cuda_parts(chunks, warps)), two ? 2 : 1};
 }
 
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
@@ -56,6 +56,7 @@ vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warp
   }
   const sharing s = share(c, chunks);
   a->keep = s.keep;
+  a->at_work = s.beside * (uint32_t)c->traits->processors;
   g.threads = s.warps * VT_GPU_LANES;
   g.shared = s.keep * CHUNK_BYTES;
   return vt_cuda_launch(c, longer, g, a);

@@ -2,7 +2,7 @@
 // gemm.cu - products of matrices: by tiles, with few rows, with absent products; and the sums of
 // what was computed apart.
 #include "gpu_gemm.cuh"
-#include "gpu_few.cuh"
+#include "gpu_stream.cuh"
 #include "gpu_sums.cuh"
 
 #define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes)       \
@@ -15,6 +15,9 @@
 VT_KERNEL(few_4, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<1>(a); }
 VT_KERNEL(few_8, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<2>(a); }
 VT_KERNEL(few_16, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<4>(a); }
+
+VT_KERNEL(stream_across, vt_gpu_gemm, VT_GPU_STREAM_THREADS) { vt_stream<vt_stream_across>(a); }
+VT_KERNEL(stream_along, vt_gpu_gemm, VT_GPU_STREAM_THREADS) { vt_stream<vt_stream_along>(a); }
 
 VT_KERNEL(masked_f32, vt_gpu_masked, 256) { vt_masked<float>(a); }
 VT_KERNEL(masked_f64, vt_gpu_masked, 256) { vt_masked<double>(a); }

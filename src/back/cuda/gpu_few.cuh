@@ -19,9 +19,14 @@ struct vt_few_here {
   uint32_t unit;
 };
 
+/* Mostly there is one product, and no time to find out where it begins. */
+VT_GPU_FN int64_t vt_few_product(const vt_gpu_gemm &g, const int64_t *step, int64_t z) {
+  return z == 0 ? 0 : vt_gemm_product(g, step, z);
+}
+
 /* Blocks that begin together read what lies together: the units of a column, or one unit of many.
  */
-template <bool BY_K>
+template <bool BY_K, int COLUMNS>
 VT_GPU_FN vt_few_here vt_few_place(const vt_gpu_gemm &g) {
   vt_few_here h;
   const uint32_t block = blockIdx.x + gridDim.x * blockIdx.y;
@@ -29,10 +34,10 @@ VT_GPU_FN vt_few_here vt_few_place(const vt_gpu_gemm &g) {
   h.unit = BY_K ? block - h.tile * gridDim.y : blockIdx.y;
   const int64_t number = g.first + h.tile;
   h.z = g.products == 1 ? 0 : number / g.tiles_n;
-  h.n0 = (number - h.z * g.tiles_n) * VT_FEW_C;
+  h.n0 = (number - h.z * g.tiles_n) * COLUMNS;
   h.k0 = h.unit * g.unit;
   h.left = (int)min((int64_t)VT_GPU_BLOCK, g.k - h.k0);
-  h.columns = (int)min((int64_t)VT_FEW_C, g.n - h.n0);
+  h.columns = (int)min((int64_t)COLUMNS, g.n - h.n0);
   return h;
 }
 
@@ -95,29 +100,54 @@ VT_GPU_FN void vt_few_chain(const float *x, const float *b, int end, float *p) {
     p[r] = __fmaf_rn(x[r * VT_GPU_BLOCK + k], BY_K ? b[k] : b[k * VT_FEW_C], p[r]);
 }
 
-VT_GPU_FN void vt_few_store(const vt_gpu_gemm &g, float *y, int64_t i, int64_t j, float p) {
+/* ---- results ---- */
+
+VT_GPU_FN void vt_few_store(const vt_gpu_gemm &g, const vt_few_here &h, int64_t i, int64_t j,
+                            float p) {
+  float *y = (float *)g.y + vt_few_product(g, g.y_step, h.z);
   p = __fadd_rn(0.0f, p); /* it may be -0, which no sum is */
   if (g.bias != nullptr)
     p = __fadd_rn(p, ((const float *)g.bias)[i * g.bias_row + j * g.bias_column]);
   y[i * g.y_row + j * g.y_column] = p;
 }
 
-/* What all units have left of these columns. */
-VT_GPU_FN void vt_few_sum(const vt_gpu_gemm &g, const vt_few_here &h, float *y) {
-  const float *part = (const float *)g.part + h.z * g.m * g.n + h.n0;
-  for (int e = (int)threadIdx.x; e < (int)g.m * h.columns; e += VT_FEW_T) {
-    const int i = e / h.columns, j = e - i * h.columns;
-    vt_few_store(g, y, i, h.n0 + j, vt_parts_sum(part + i * g.n + j, gridDim.y, g.y_unit));
+/* What a chain of this block came to: row i and column j of it, if they are there. */
+VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, int j, float p) {
+  if (i >= g.m || j >= h.columns) return;
+  if (g.arrived == nullptr) {
+    vt_few_store(g, h, i, h.n0 + j, p);
+  } else {
+    ((float *)g.part)[h.unit * g.y_unit + (h.z * g.m + i) * g.n + h.n0 + j] = p;
   }
+}
+
+/* After all of them: the last unit of these columns sums what all have left, GROUPS groups of it at
+ * once. */
+template <int GROUPS>
+VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h) {
+  if (g.arrived == nullptr || !vt_is_last(&g.arrived[h.tile], gridDim.y)) return;
+  const float *part = (const float *)g.part + h.z * g.m * g.n + h.n0;
+  for (int e = (int)threadIdx.x; e < (int)g.m * h.columns; e += (int)blockDim.x) {
+    const int i = e / h.columns, j = e - i * h.columns;
+    vt_few_store(g, h, i, h.n0 + j, vt_parts_sum<GROUPS>(part + i * g.n + j, gridDim.y, g.y_unit));
+  }
+}
+
+/* ---- the whole ---- */
+
+/* The operands from this block's first k and column on. */
+VT_GPU_FN const float *vt_few_a(const vt_gpu_gemm &g, const vt_few_here &h) {
+  return (const float *)g.a.data + vt_few_product(g, g.a.step, h.z) + h.k0 * g.a.along;
+}
+VT_GPU_FN const float *vt_few_b(const vt_gpu_gemm &g, const vt_few_here &h) {
+  return (const float *)g.b.data + vt_few_product(g, g.b.step, h.z) + h.n0 * g.b.across +
+         h.k0 * g.b.along;
 }
 
 template <bool BY_K, int ROWS>
 VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g) {
-  const vt_few_here h = vt_few_place<BY_K>(g);
-  const int64_t a_from = h.z == 0 ? 0 : vt_gemm_product(g, g.a.step, h.z);
-  const int64_t b_from = h.z == 0 ? 0 : vt_gemm_product(g, g.b.step, h.z);
-  const float *a = (const float *)g.a.data + a_from + h.k0 * g.a.along;
-  const float *b = (const float *)g.b.data + b_from + h.n0 * g.b.across + h.k0 * g.b.along;
+  const vt_few_here h = vt_few_place<BY_K, VT_FEW_C>(g);
+  const float *a = vt_few_a(g, h), *b = vt_few_b(g, h);
   float *x = vt_shared<float>(), *w = x + VT_GPU_BLOCK * 4 * ROWS;
   if (g.b.wide) {
     vt_few_load_b<BY_K, 4>(g.b, b, w, h);
@@ -137,18 +167,9 @@ VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g) {
     vt_few_chain<BY_K, ROWS>(x + first * VT_GPU_BLOCK, w + (BY_K ? lane * VT_GPU_FEW_PITCH : lane),
                              h.left, p);
 
-  float *y = (float *)g.y + (h.z == 0 ? 0 : vt_gemm_product(g, g.y_step, h.z));
-  float *part = (float *)g.part + h.unit * g.y_unit + h.z * g.m * g.n + h.n0 + lane;
   VT_UNROLL
-  for (int r = 0; r < ROWS; r++) {
-    if (first + r >= g.m || lane >= h.columns) continue;
-    if (g.arrived == nullptr) {
-      vt_few_store(g, y, first + r, h.n0 + lane, p[r]);
-    } else {
-      part[(first + r) * g.n] = p[r];
-    }
-  }
-  if (g.arrived != nullptr && vt_is_last(&g.arrived[h.tile], gridDim.y)) vt_few_sum(g, h, y);
+  for (int r = 0; r < ROWS; r++) vt_few_give(g, h, first + r, lane, p[r]);
+  vt_few_end<1>(g, h);
 }
 
 template <int ROWS>

@@ -134,7 +134,8 @@ struct vt_gemm_any {
   __device__ __forceinline__ void settle(E *, int) {}
 };
 
-/* Neighbours across lie side by side; every step and all of W is there: 16 bytes at a time. */
+/* Neighbours across lie side by side; every step and all of W is there, the last vector of a line
+ * perhaps with numbers behind it: 16 bytes at a time. */
 template <class E, int W, int BK, int T, int WHICH>
 struct vt_gemm_across {
   enum {
@@ -511,9 +512,10 @@ struct vt_gemm_tile {
     columns rb;
     int64_t z;
     vt_gemm_here h = vt_gemm_place(a, BM, BN, &z);
-    /* The last tile of a row or column begins early enough to be whole. */
+    /* The last tile of a row or column begins early enough to be whole. Lines of b that are there
+     * in whole vectors may be longer than those of y. */
     if (rows::WHOLE) h.m0 = min(h.m0, a.m - BM);
-    if (columns::WHOLE) h.n0 = min(h.n0, a.n - BN);
+    if (columns::WHOLE) h.n0 = min(h.n0, (a.n - BN + V - 1) / V * V);
     ra.begin(a.a, vt_gemm_product(a, a.a.step, z), h.m0, a.m, h.k0);
     rb.begin(a.b, vt_gemm_product(a, a.b.step, z), h.n0, a.n, h.k0);
     h.y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;

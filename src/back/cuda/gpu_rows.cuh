@@ -102,6 +102,16 @@ VT_GPU_FN void vt_row_receive(const vt_gpu_rows &a, float *kept, float none) {
     if (i >= a.n) kept[i] = none;
 }
 
+/* What is computed on chip leaves memory idle: the row that a block will have when those at work
+ * are done is brought nearer. */
+VT_GPU_FN void vt_row_hint(const vt_gpu_rows &a, int64_t line) {
+  enum { LINE = 128 / sizeof(float) };
+  if (line + a.at_work >= a.lines.n) return;
+  const float *x = vt_row_of(a, line + a.at_work, 0).x;
+  for (int64_t i = (int64_t)threadIdx.x * LINE; i < a.n; i += (int64_t)blockDim.x * LINE)
+    vt_hint_128(x + i);
+}
+
 /* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. f is called for
  * those of this warp, in order, with the chunk, where the stretch begins, and which are there. */
 template <int N, class F>

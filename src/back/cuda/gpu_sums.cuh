@@ -39,21 +39,26 @@ struct vt_sums {
   }
 };
 
-/* The sum of one result's parts, of which there are less than 8^6: groups of 8 are read together,
- * and then added one by one. */
-template <class E>
+/* The sum of one result's parts, of which there are less than 8^6: GROUPS groups of 8 are read
+ * together, and then added one by one. */
+template <int GROUPS = 1, class E>
 VT_GPU_FN E vt_parts_sum(const E *p, int64_t count, int64_t apart) {
+  enum { AHEAD = GROUPS * VT_GPU_GROUP };
   vt_sums<E, 5> groups;
   groups.begin();
-  for (int64_t g = 0; g < count; g += VT_GPU_GROUP) {
-    const int here = (int)min(count - g, (int64_t)VT_GPU_GROUP);
-    E v[VT_GPU_GROUP], t = 0;
+  for (int64_t first = 0; first < count; first += AHEAD) {
+    const int here = (int)min(count - first, (int64_t)AHEAD);
+    E v[AHEAD];
     VT_UNROLL
-    for (int c = 0; c < VT_GPU_GROUP; c++) v[c] = c < here ? p[(g + c) * apart] : (E)0;
+    for (int c = 0; c < AHEAD; c++) v[c] = c < here ? p[(first + c) * apart] : (E)0;
     VT_UNROLL
-    for (int c = 0; c < VT_GPU_GROUP; c++)
-      if (c < here) t = vt_gemm_add(t, v[c]);
-    groups.add(t);
+    for (int g = 0; g < AHEAD; g += VT_GPU_GROUP) {
+      E t = 0;
+      VT_UNROLL
+      for (int c = g; c < g + VT_GPU_GROUP; c++)
+        if (c < here) t = vt_gemm_add(t, v[c]);
+      if (GROUPS == 1 || g < here) groups.add(t);
+    }
   }
   return groups.end();
 }

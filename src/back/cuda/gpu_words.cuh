@@ -57,6 +57,17 @@ VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
                : "l"(__cvta_generic_to_global(from)));
 }
 
+/* 8 bytes of global memory that nobody reads again. */
+VT_GPU_FN void vt_pass_8(const float *from, float *v) {
+  const float2 x = __ldcs((const float2 *)from);
+  v[0] = x.x, v[1] = x.y;
+}
+
+/* A hint that 128 bytes of global memory from here on will be asked for by somebody. */
+VT_GPU_FN void vt_hint_128(const void *from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
+}
+
 /* c += a * b of a warp: 16 x 32 by 32 x 8 numbers of 8 bits with a sign, in 32 bits that wrap. Lane
  * 4*g + t has of a: rows g, g+8, g, g+8 at k = 4*t, 4*t, 16+4*t, 16+4*t, four bytes each; of b:
  * column g at k = 4*t and 16+4*t; of c: row g, then g+8, at columns 2*t and 2*t+1. */

@@ -200,6 +200,7 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
     float u = 0;
     vt_row_send(a, row, kept);
     vt_row_receive(a, kept, 0);
+    vt_row_hint(a, line);
     if (a.centred) {
       norm_sums(a, row, kept, part[turn]);
       __syncthreads();

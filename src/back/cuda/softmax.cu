@@ -206,6 +206,7 @@ VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES) {
     const vt_row row = vt_row_of(a, line, 0);
     vt_row_send(a, row, kept);
     vt_row_receive(a, kept, -INFINITY);
+    vt_row_hint(a, line);
     const float m = vt_warps_most(long_most(a, row, kept), vt_warps(), room);
     long_exps(a, row, table, m, kept, part);
     __syncthreads();
