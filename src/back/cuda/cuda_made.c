@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_made.c - kernels compiled by NVRTC, one module a text and card for the whole process. One
- * lock is held while a text is looked for and compiled, so that two programs do not compile the
- * same twice; what is to be noted is told without it. */
+ * cuda_made.c - kernels compiled by NVRTC, one module a text and card for the whole process. Who asks
+ * first for a text compiles it, and others who ask for the same wait; different texts are compiled
+ * at once. */
 #include "cuda_made.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -15,11 +15,13 @@ typedef struct made {
   struct made *next;
   const vt_cuda_card *card;
   vt_hash256 text;
+  int busy; /* somebody compiles it */
   void *function;
 } made;
-enum { MOST_MADE = 4096 }; /* modules are never unloaded, so there is an end to them */
+enum { MOST_MADE = 1 << 14 }; /* modules are never unloaded, so there is an end to them */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_cond_t settled = PTHREAD_COND_INITIALIZER;
 static made *all;
 static uint32_t n_all;
 
@@ -117,29 +119,52 @@ static vt_status make(making *m, void **function) {
 
 /* ---- what is there ---- */
 
-static const made *find(const vt_cuda_card *card, const vt_hash256 *text) {
-  const made *at = all;
+static vt_alloc lasting(void) { return vt_alloc_default(); } /* it outlives the host */
+
+static made *find(const vt_cuda_card *card, const vt_hash256 *text) {
+  made *at = all;
   while (at != NULL && (at->card != card || memcmp(&at->text, text, sizeof *text) != 0))
     at = at->next;
   return at;
 }
 
-/* For want of memory nothing is remembered, and the next program may have more. */
-static void *make_and_keep(making *m, const vt_hash256 *text) {
-  void *function = NULL;
-  const vt_alloc lasting = vt_alloc_default(); /* it outlives the host */
-  made *one = n_all < MOST_MADE ? vt_alloc_new(lasting, sizeof *one) : NULL;
-  if (one == NULL) return NULL;
-  const vt_status s = make(m, &function);
-  if (s == VT_NOMEM) {
-    vt_alloc_free(lasting, one, sizeof *one);
-    return NULL;
+/* What is there of a text, when nobody is at it any more; else an entry that the caller fills. NULL
+ * when there is no room. */
+static made *take(const vt_cuda_card *card, const vt_hash256 *text, int *mine) {
+  made *one;
+  *mine = 0;
+  pthread_mutex_lock(&lock);
+  while ((one = find(card, text)) != NULL && one->busy) pthread_cond_wait(&settled, &lock);
+  if (one == NULL && n_all < MOST_MADE && (one = vt_alloc_new(lasting(), sizeof *one)) != NULL) {
+    *one = (made){.next = all, .card = card, .text = *text, .busy = 1};
+    all = one;
+    n_all++;
+    *mine = 1;
   }
-  *one = (made){.next = all, .card = m->dev->card, .text = *text};
-  if (s == VT_OK) one->function = function;
-  all = one;
-  n_all++;
-  return one->function;
+  pthread_mutex_unlock(&lock);
+  return one;
+}
+
+static void forget(made *one) {
+  made **at = &all;
+  while (*at != one) at = &(*at)->next;
+  *at = one->next;
+  n_all--;
+  vt_alloc_free(lasting(), one, sizeof *one);
+}
+
+/* For want of memory nothing is remembered, and the next program may have more. */
+static void *settle(made *one, vt_status s, void *function) {
+  void *const made_now = s == VT_OK ? function : NULL;
+  pthread_mutex_lock(&lock);
+  if (s == VT_NOMEM) {
+    forget(one);
+  } else {
+    one->function = made_now, one->busy = 0;
+  }
+  pthread_cond_broadcast(&settled);
+  pthread_mutex_unlock(&lock);
+  return made_now;
 }
 
 int32_t vt_cuda_made_get(const vt_bk_device *dev, const char *text, const char *name,
@@ -147,11 +172,14 @@ int32_t vt_cuda_made_get(const vt_bk_device *dev, const char *text, const char *
   const vt_bk_host *host = dev->host;
   const vt_hash256 hash = vt_hash_bytes(text, strlen(text));
   making m = {.dev = dev, .text = text, .name = name, .a = vt_cuda_alloc(host)};
+  int mine;
   if (VT_BK_HAS(host, vt_bk_host, cache)) m.folder = host->cache;
-  pthread_mutex_lock(&lock);
-  const made *found = find(dev->card, &hash);
-  void *function = found != NULL ? found->function : make_and_keep(&m, &hash);
-  pthread_mutex_unlock(&lock);
+  made *const one = take(dev->card, &hash, &mine);
+  void *function = one != NULL && !mine ? one->function : NULL;
+  if (mine) {
+    const vt_status s = make(&m, &function);
+    function = settle(one, s, function);
+  }
   if (m.note[0] != 0 && VT_BK_HAS(host, vt_bk_host, note)) host->note(host->user, m.note);
   if (function == NULL) return VT_UNSUPPORTED;
   *out_function = function;
