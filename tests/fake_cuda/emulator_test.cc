@@ -144,7 +144,7 @@ VT_KERNEL(is_wrong, test_args, 64) {
   if (a.mode == BEHIND_ARRAY) four[t % 5] = 1;
   if (a.mode == NOT_ALIGNED) *(float4 *)(a.out + 1) = make_float4(1, 2, 3, 4);
   if (a.mode == NOT_ALIGNED_AHEAD) vt_ahead_16(s, a.in + 1, true);
-  if (a.mode == NOWHERE) a.out[(int64_t)1 << 45] = four[t % 4];
+  if (a.mode == NOWHERE) a.out[(int64_t)1 << 43] = four[t % 4];
   if (a.mode == TOO_DEEP) a.count[0] = (unsigned)deeper(top, 100000);
   if (a.mode == SHIFTS_TOO_FAR) a.count[0] = 1u << (unsigned)a.n;
   if (a.mode == CASTS_TOO_MUCH) a.count[0] = (unsigned)(int)(a.in[0] + 1e20f);

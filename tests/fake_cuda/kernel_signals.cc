@@ -25,6 +25,10 @@ void caught(int number, siginfo_t *info, void *) {
     sigaction(number, &before[number == SIGBUS], nullptr);
     return; /* it happens again, and is then somebody else's */
   }
+  /* A vector that is not aligned has no address to tell; nor has an address that can be none. Not
+   * every compiler asks before it moves one. */
+  if (number == SIGSEGV && info->si_code == SI_KERNEL)
+    stop(MISALIGNED, "touched what is not aligned, or no address");
   static thread_local char text[120];
   snprintf(text, sizeof text, "%s %p",
            stack_is_full(info->si_addr) ? "its stack is full:" : "touched", info->si_addr);
