@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_made.c - kernels compiled by NVRTC, one module a text and card for the whole process. Who asks
- * first for a text compiles it, and others who ask for the same wait; different texts are compiled
- * at once. */
+ * cuda_made.c - kernels compiled by NVRTC, one module a text and card for the whole process. Who
+ * asks first for a text compiles it, and others who ask for the same wait; different texts are
+ * compiled at once. */
 #include "cuda_made.h"
 #include <pthread.h>
 #include <stdio.h>
