@@ -10,14 +10,14 @@ cd "$(dirname "$0")/.."
 
 folder=${1:-build/variants}
 there=${2-}
-# Levels of optimisation, a line each: far from each other and from those of the tests' lanes.
+# Levels of optimisation, a line each: in the short form far from that of the binary that is there.
 levels_of() {
   if [[ -n ${VOLTA_TEST_FULL-} ]]; then
     printf '%s\n' -O0 -O1 -O2 -O3 -Os "-O3 -march=native"
   elif [[ $1 == gcc ]]; then
     if [[ -z $there ]]; then echo -O0; fi
   else
-    echo -O3
+    echo -O0
   fi
 }
 run=(run examples/tiny_transformer.vt --bind "B=2,T=16" --random-inputs 7)

@@ -45,6 +45,7 @@ VT_GPU_FN void vt_gemm_ahead(double *to, const double *from, bool there) {
 /* Where product z of an operand begins. */
 VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
   int64_t at = 0;
+#pragma unroll 1
   for (int r = (int)a.rank - 1; r >= 0; r--) {
     const int64_t up = z / a.dim[r];
     at += (z - up * a.dim[r]) * step[r];

@@ -91,6 +91,7 @@ template <int N, class I, class W>
 VT_GPU_FN void vt_places_in(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] = 0;
+#pragma unroll 1 /* divisions are long */
   for (int r = (int)w.rank - 1; r > 0; r--) {
     const I dim = (I)w.dim[r], up = i / dim, here = i - up * dim;
     VT_UNROLL
