@@ -36,7 +36,8 @@ vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t byt
 /* ---- ways ---- */
 
 static vt_cuda_traits traits_of(const gemm_product *p) {
-  return (vt_cuda_traits){.major = 9, .processors = p->processors, .shared = p->shared};
+  return (vt_cuda_traits){
+      .major = 9, .processors = p->processors, .shared = p->shared, .memory = UINT64_MAX};
 }
 
 static vt_gpu_gemm describe(const gemm_product *p) {

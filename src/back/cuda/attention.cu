@@ -2,8 +2,8 @@
 // attention.cu - attention of many queries, whole. A block has some queries of one head on chip and
 // passes over the keys twice, a tile of them at a time: for the greatest score; then for the
 // weights, their sum and their products with v. Scores are kept in memory from one pass to the
-// other, where a block has room for those of its queries and no others; with very many keys they
-// are computed twice and never leave the chip.
+// other, where a block has room for those of its queries and no others; where even that is too much
+// they are computed twice and never leave the chip.
 #include "gpu_attend.cuh"
 
 enum {

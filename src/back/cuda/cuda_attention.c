@@ -134,7 +134,7 @@ static int64_t kept_by_one(const sizes *s, const tiles *t) {
   return vt_cuda_parts(s->keys, VT_ATTEND_TILE) * VT_ATTEND_TILE * t->rows;
 }
 
-/* No scores: they are computed twice. */
+/* `scores` is 0 where they would be too many for the card: then they are computed twice. */
 static scratch tiles_scratch(const vt_cuda_call *c, const sizes *s, const tiles *t) {
   const uint64_t kept = floats(at_work(c, s, t), kept_by_one(s, t), 1);
   return (scratch){.upper = part(floats(s->levels - 1, s->rows, s->width)),

@@ -7,6 +7,8 @@
 #include "gpu_combine.h"
 
 enum { UNITS = 65535, CHUNK = INT32_MAX }; /* blocks of a grid at most, along y and along x */
+enum { FEW_BESIDE = 6 };                   /* blocks of the kernels few_... on a processor */
+enum { TURNED = 16 }; /* of the card's memory, a part that b turned over may have */
 
 /* How the operands of a tile must lie: gpu_gemm.cuh. */
 typedef enum coming { any, along, across } coming;
@@ -66,6 +68,10 @@ static int64_t turned_copies(const vt_gpu_gemm *g) {
 static int64_t turned_bytes(const vt_gpu_gemm *g, int64_t bytes) {
   return (int64_t)vt_cuda_aligned(
       (uint64_t)(turned_copies(g) * g->k * turned_line(g, bytes) * bytes));
+}
+
+static uint64_t turned_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+  return way->turn ? (uint64_t)turned_bytes(g, vt_cuda_bytes_of(dtype)) : 0;
 }
 
 static vt_gpu_side turned_side(const vt_gpu_gemm *g, int64_t bytes, void *data) {
@@ -173,7 +179,7 @@ static int is_few(uint32_t dtype, const vt_gpu_gemm *g) {
 }
 
 static int is_streamable(const vt_gpu_gemm *g) {
-  return g->m == 1 && g->b.wide && g->k % VT_GPU_BLOCK == 0;
+  return g->m == 1 && g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
 }
 
 static int comes(const vt_gpu_side *s, coming how) {
@@ -196,6 +202,7 @@ int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
       const vt_cuda_way way = {.tile = t, .turn = !comes(&shape.b, tiles[t].b), .unit = units[u]};
       const int64_t n = units_of(g, &way);
       if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
+      if (way.turn && turned_work(dtype, g, &way) > traits->memory / TURNED) continue;
       if (i-- == 0) return *out = way, 1;
     }
   if (!is_few(dtype, g) || i > (is_streamable(&shape) ? 1 : 0)) return 0;
@@ -203,12 +210,11 @@ int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
   return 1;
 }
 
-/* Blocks of threads of the kernels few_... that a processor has at once: where there are more, b is
- * better read as a stream. */
+/* Where the card has more to do than it can have at once, b is better read as a stream. */
 static vt_cuda_way few_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm shape = shape_of(g, dtype);
   const int64_t blocks = vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS) * g->products * blocks_of(g);
-  const int large = blocks > 6 * traits->processors;
+  const int large = blocks > FEW_BESIDE * traits->processors;
   return (vt_cuda_way){.tile = large && is_streamable(&shape) ? VT_CUDA_STREAM : VT_CUDA_FEW,
                        .unit = 1};
 }
@@ -240,16 +246,12 @@ static uint64_t sums_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_wa
   return (uint64_t)(tiles_of(g, t) * levels_of(g, way) * t->rows * t->columns) * bytes;
 }
 
-static uint64_t turned_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
-  return way->turn ? (uint64_t)turned_bytes(g, vt_cuda_bytes_of(dtype)) : 0;
-}
-
 uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
   return turned_work(dtype, g, way) + sums_work(dtype, g, way);
 }
 
 /* y^T = b^T a^T: few columns are done as few rows. */
-static vt_gpu_gemm turned(const vt_gpu_gemm *g) {
+static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
   vt_gpu_gemm t = *g;
   if (g->n > VT_GPU_FEW || g->m <= g->n) return t;
   t.a = g->b, t.b = g->a, t.m = g->n, t.n = g->m;
@@ -369,13 +371,13 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
 }
 
 uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
-  const vt_gpu_gemm t = turned(g);
+  const vt_gpu_gemm t = flipped(g);
   const vt_cuda_way way = choose(c->traits, dtype, &t);
   return vt_cuda_way_work(dtype, &t, &way);
 }
 
 vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
-  const vt_gpu_gemm t = turned(g);
+  const vt_gpu_gemm t = flipped(g);
   const vt_cuda_way way = choose(c->traits, dtype, &t);
   return vt_cuda_gemm_by(c, dtype, &t, &way);
 }

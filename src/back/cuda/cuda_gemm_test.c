@@ -22,20 +22,29 @@ static void give_calm(trial *s, uint32_t dtype, uint32_t rank, const int64_t *di
 
 /* ---- every way against the reference ---- */
 
+/* The last two axes are the matrices', and one before them counts products. */
 static vt_gpu_gemm described(const trial *s, const vt_attr_matmul *turn) {
   const vt_bk_tensor *a = &s->in[0], *b = &s->in[1], *y = &s->out[0];
-  const int ta = turn->transpose_a != 0, tb = turn->transpose_b != 0;
+  const uint32_t r = y->rank - 2;
+  const uint32_t ta = r + (turn->transpose_a != 0), tb = r + (turn->transpose_b != 0);
+  const uint32_t ka = 2 * r + 1 - ta, kb = 2 * r + 1 - tb; /* the other one */
   char *base = (char *)(uintptr_t)buffers[0];
-  return (vt_gpu_gemm){
-      .a = {.data = base + a->offset, .across = a->stride[ta], .along = a->stride[!ta]},
-      .b = {.data = base + b->offset, .across = b->stride[!tb], .along = b->stride[tb]},
-      .y = base + y->offset,
-      .y_row = y->stride[0],
-      .y_column = y->stride[1],
-      .m = y->dim[0],
-      .n = y->dim[1],
-      .k = a->dim[!ta],
-      .products = 1};
+  vt_gpu_gemm g = {.a = {.data = base + a->offset, .across = a->stride[ta], .along = a->stride[ka]},
+                   .b = {.data = base + b->offset, .across = b->stride[kb], .along = b->stride[tb]},
+                   .y = base + y->offset,
+                   .y_row = y->stride[r],
+                   .y_column = y->stride[r + 1],
+                   .m = y->dim[r],
+                   .n = y->dim[r + 1],
+                   .k = a->dim[ka],
+                   .rank = r,
+                   .products = 1};
+  for (uint32_t i = 0; i < r; i++) {
+    g.products *= g.dim[i] = y->dim[i];
+    g.a.step[i] = a->stride[i], g.y_step[i] = y->stride[i];
+    g.b.step[i] = b->dim[i] == 1 ? 0 : b->stride[i];
+  }
+  return g;
 }
 
 static vt_status run_way(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
@@ -65,23 +74,35 @@ static void try_way(trial *s, const vt_gpu_gemm *g, const vt_cuda_way *how) {
   api->buffer_free(device, work);
 }
 
-static void test_ways(uint32_t dtype, int turn, int64_t m, int64_t n, int64_t k, way w) {
-  const vt_attr_matmul *t = &turns[turn];
+static void try_ways(trial *s, const vt_attr_matmul *turn, way w) {
   const vt_cuda_traits *traits = vt_cuda_card_traits(device->card);
   vt_cuda_way how;
   vt_kernel kernel;
+  infer(s, w == SPREAD ? SPREAD : DENSE);
+  memcpy(expected, arena, (size_t)s->used);
+  CHECK(run_reference(s, &kernel) == VT_OK);
+  one_nan(expected, s->out);
+  const vt_gpu_gemm g = described(s, turn);
+  for (uint32_t i = 0; vt_cuda_gemm_way(traits, s->out->dtype, &g, i, &how); i++) {
+    const int large = how.tile < 2; /* slow without a GPU */
+    if (!large || g.k < 3000) try_way(s, &g, &how);
+  }
+}
+
+static void test_ways(uint32_t dtype, int turn, int64_t m, int64_t n, int64_t k, way w) {
+  const vt_attr_matmul *t = &turns[turn];
   trial s = TRIAL(matmul, *t);
   give_calm(&s, dtype, DIMS(t->transpose_a ? k : m, t->transpose_a ? m : k), w);
   give_calm(&s, dtype, DIMS(t->transpose_b ? n : k, t->transpose_b ? k : n), w);
-  infer(&s, w == SPREAD ? SPREAD : DENSE);
-  memcpy(expected, arena, (size_t)s.used);
-  CHECK(run_reference(&s, &kernel) == VT_OK);
-  one_nan(expected, s.out);
-  const vt_gpu_gemm g = described(&s, t);
-  for (uint32_t i = 0; vt_cuda_gemm_way(traits, dtype, &g, i, &how); i++) {
-    const int large = how.tile < 2; /* slow without a GPU */
-    if (!large || k < 3000) try_way(&s, &g, &how);
-  }
+  try_ways(&s, t, w);
+}
+
+/* Three products, each with a b of its own, or with one that all have in common. */
+static void test_products(int64_t of_b) {
+  trial s = TRIAL(matmul, turns[2]);
+  give_calm(&s, VT_DTYPE_F32, DIMS(3, 68, 64), DENSE);
+  give_calm(&s, VT_DTYPE_F32, DIMS(of_b, 133, 64), DENSE);
+  try_ways(&s, &turns[2], DENSE);
 }
 
 /* ---- steps ---- */
@@ -110,6 +131,24 @@ static void test_linear(uint32_t dtype, way x, way w, way y) {
     if (i != 2) give(&s, dtype, DIMS(sizes[i][2]), x == REVERSED ? REVERSED : DENSE);
     infer(&s, y);
     compare(&s, "with a bias");
+  }
+}
+
+/* As steps choose it: long enough to be a stream, with a bias, and for products of their own. */
+static void test_stream(void) {
+  const vt_attr_none none = {.size = sizeof none};
+  trial s = TRIAL(linear, none);
+  give_calm(&s, VT_DTYPE_F32, DIMS(1, 8192), DENSE);
+  give_calm(&s, VT_DTYPE_F32, DIMS(8192, 68), DENSE);
+  give(&s, VT_DTYPE_F32, DIMS(68), DENSE);
+  infer(&s, DENSE);
+  compare(&s, "a stream with a bias");
+  for (int turn = 0; turn < 4; turn += 2) {
+    s = TRIAL(matmul, turns[turn]);
+    give_calm(&s, VT_DTYPE_F32, DIMS(3, 1, 2048), DENSE);
+    give_calm(&s, VT_DTYPE_F32, DIMS(3, turn ? 68 : 2048, turn ? 2048 : 68), DENSE);
+    infer(&s, DENSE);
+    compare(&s, "streams of several products");
   }
 }
 
@@ -161,11 +200,17 @@ int main(void) {
   test_ways(VT_DTYPE_F32, 2, 68, 133, 64, DENSE);
   test_ways(VT_DTYPE_F32, 3, 132, 130, 272, DENSE);
   test_ways(VT_DTYPE_F32, 0, 68, 133, 64, DENSE);
+  test_ways(VT_DTYPE_F32, 2, 68, 133, 64, LATE);
+  test_products(3);
+  test_products(1);
   /* One row: blocks of columns that are not full, and more parts than are read at once. */
   test_ways(VT_DTYPE_F32, 0, 1, 68, 8704, DENSE);
   test_ways(VT_DTYPE_F32, 0, 1, 260, 512, DENSE);
   test_ways(VT_DTYPE_F32, 2, 1, 68, 8704, DENSE);
   test_ways(VT_DTYPE_F32, 2, 1, 260, 256, DENSE);
+  test_ways(VT_DTYPE_F32, 2, 1, 1, 512, DENSE);
+  test_ways(VT_DTYPE_F32, 0, 1, 260, 512, LATE);
+  test_stream();
   test_empty();
   vt_fpenv_leave(&saved);
   placed_end();

@@ -42,8 +42,8 @@ typedef struct vt_gpu_attention {
   uint32_t causal, long_length;
   uint32_t wide[3], wide_out; /* q, k, v, out: four neighbours can be had at once */
 
-  /* kernels with tiles, which keep the scores of one block of queries for each block of threads,
-   * `stride` from one to the next; those called _long have none */
+  /* kernels with tiles; their `scores` are those of one block of queries for each block of threads,
+   * `stride` from one to the next, and those called _long have none */
   int64_t pairs; /* of a batch and a head */
   float *upper;  /* levels of T above the first: [level - 1][row][width] */
   int64_t levels;

@@ -51,7 +51,7 @@ VT_GPU_FN void vt_few_load_b(const vt_gpu_side &s, const float *b, float *to,
     const int side = e % LINE * V, other = e / LINE;
     const int j = BY_K ? other : side, k = BY_K ? side : other;
     float *place = to + (BY_K ? j * VT_GPU_FEW_PITCH + k : k * VT_FEW_C + j);
-    const float *from = b + j * s.across + k * s.along;
+    const float *from = b + (j < h.columns ? j : 0) * s.across + k * s.along;
     const bool there = j < h.columns && k < h.left;
     if (V == 4) {
       vt_ahead_16(place, from, there);

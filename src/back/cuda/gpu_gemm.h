@@ -22,7 +22,8 @@ typedef struct vt_gpu_side {
   const void *data;
   int64_t across, along, step[VT_GPU_BATCH]; /* elements */
   uint32_t by_k; /* 1: neighbours along k lie closer than neighbours across */
-  uint32_t wide; /* 1: the closer ones may be read 16 bytes at a time, from every multiple of it */
+  uint32_t wide; /* 1: the closer ones may be read 16 bytes at a time, from every multiple of it; b
+                  * turned over has such lines, longer than it is */
 } vt_gpu_side;
 
 typedef struct vt_gpu_gemm {

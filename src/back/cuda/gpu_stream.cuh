@@ -88,8 +88,8 @@ struct vt_stream_along {
                                         float *room) {
     const int lane = (int)threadIdx.x & 31, first = (int)threadIdx.x - lane;
     ring = room + first / 32 * ROOM;
-    from = b + (first + lane / BESIDE) * s.across + lane % BESIDE * 4;
-    across = s.across;
+    across = h.columns == 1 ? 0 : s.across; /* of one column it may be anything */
+    from = b + (first + lane / BESIDE) * across + lane % BESIDE * 4;
     lines = h.columns - first - lane / BESIDE;
     VT_UNROLL
     for (int step = 0; step < STAGES - 1; step++) send(step);
@@ -120,6 +120,7 @@ VT_GPU_FN void vt_stream(const vt_gpu_gemm &g) {
   float *x = vt_shared<float>(), p[S::V] = {};
   S s;
   s.begin(g.b, vt_few_b(g, h), h, x + VT_GPU_BLOCK);
+  /* Every k of the block is there. */
   for (int k = (int)threadIdx.x; k < VT_GPU_BLOCK; k += VT_STREAM_T) x[k] = a[k * g.a.along];
   __syncthreads();
   s.run(x, p);
