@@ -26,7 +26,7 @@ run: ## set up, build, then run an example by the reference and the cpu backend 
 	@cmake --build build -j $(JOBS) --target volta
 	@scripts/run.sh
 
-test: ## build with gcc and clang (sanitizers), run every test; about ten minutes on two cores
+test: ## build with gcc and clang (sanitizers), run every test; a quarter of an hour on two cores
 	@scripts/setup.sh test
 	@scripts/test.sh
 
