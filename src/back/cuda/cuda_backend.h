@@ -195,6 +195,12 @@ static inline int64_t vt_cuda_parts(int64_t n, int64_t each) { return n / each +
 static inline uint64_t vt_cuda_aligned(uint64_t bytes) {
   return (bytes + VT_CUDA_ALIGNMENT - 1) / VT_CUDA_ALIGNMENT * VT_CUDA_ALIGNMENT;
 }
+enum { VT_CUDA_SYSTEM = 1024 }; /* bytes of shared memory that a block costs besides its own */
+/* Blocks with so much shared memory that a processor has at once: at least 1, at most `most`. */
+static inline int64_t vt_cuda_beside(const vt_cuda_traits *t, uint32_t shared, int64_t most) {
+  const int64_t room = ((int64_t)t->shared + VT_CUDA_SYSTEM) / ((int64_t)shared + VT_CUDA_SYSTEM);
+  return vt_cuda_most(1, vt_cuda_least(most, room));
+}
 int64_t vt_cuda_count(const vt_view *v);
 int vt_cuda_is_dense(const vt_view *v);
 uint32_t vt_cuda_bytes_of(uint32_t dtype); /* of one element */

@@ -7,8 +7,10 @@
 #include "gpu_combine.h"
 
 enum { UNITS = 65535, CHUNK = INT32_MAX }; /* blocks of a grid at most, along y and along x */
-enum { FEW_BESIDE = 6 };                   /* blocks of the kernels few_... on a processor */
-enum { TURNED = 16 }; /* of the card's memory, a part that b turned over may have */
+enum {
+  FEW_BESIDE = 6, /* blocks of the kernels few_... on a processor */
+  TURNED = 16     /* of the card's memory, a part that b turned over may have */
+};
 
 /* How the operands of a tile must lie: gpu_gemm.cuh. */
 typedef enum coming { any, along, across } coming;
@@ -53,6 +55,16 @@ static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
   return vt_cuda_parts(g->m, t->rows) * vt_cuda_parts(g->n, t->columns) * g->products;
 }
 
+/* Rows of n numbers for every product, in elements from where they begin. */
+static vt_view view_of(const vt_gpu_gemm *g, uint32_t dtype, const int64_t *step, int64_t rows,
+                       int64_t row, int64_t column) {
+  vt_view v = {.dtype = dtype, .rank = g->rank + 2};
+  for (uint32_t i = 0; i < g->rank; i++) v.dim[i] = g->dim[i], v.stride[i] = step[i];
+  v.dim[g->rank] = rows, v.stride[g->rank] = row;
+  v.dim[g->rank + 1] = g->n, v.stride[g->rank + 1] = column;
+  return v;
+}
+
 /* ---- b turned over: [k][columns], each line in whole vectors ---- */
 
 static int64_t turned_line(const vt_gpu_gemm *g, int64_t bytes) {
@@ -85,18 +97,17 @@ static vt_gpu_side turned_side(const vt_gpu_gemm *g, int64_t bytes, void *data) 
   return s;
 }
 
-static vt_view view_of_side(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *s) {
-  vt_view v = {.data = (void *)(uintptr_t)s->data, .dtype = dtype, .rank = g->rank + 2};
+static vt_view view_of_b(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *s) {
+  vt_view v = view_of(g, dtype, s->step, g->k, s->along, s->across);
+  v.data = (void *)(uintptr_t)s->data;
   for (uint32_t i = 0; i < g->rank; i++)
-    v.dim[i] = s->step[i] == 0 ? 1 : g->dim[i], v.stride[i] = s->step[i];
-  v.dim[g->rank] = g->k, v.stride[g->rank] = s->along;
-  v.dim[g->rank + 1] = g->n, v.stride[g->rank + 1] = s->across;
+    if (s->step[i] == 0) v.dim[i] = 1;
   return v;
 }
 
 static vt_status turn_over(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void *to) {
   const vt_gpu_side turned = turned_side(g, vt_cuda_bytes_of(dtype), to);
-  const vt_view now = view_of_side(g, dtype, &g->b), then = view_of_side(g, dtype, &turned);
+  const vt_view now = view_of_b(g, dtype, &g->b), then = view_of_b(g, dtype, &turned);
   g->b = turned;
   return vt_cuda_copy_view(c, &then, &now);
 }
@@ -107,8 +118,8 @@ static vt_status turn_over(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void
  * warps than keep it busy is slower, by less than they are fewer. */
 static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
   const double full = 128.0 * t->speed / 100, start = 1500; /* multiplications a cycle */
-  const int64_t room = vt_cuda_most(1, (traits->shared + 1024) / (t->shared + 1024));
-  const int64_t beside = vt_cuda_least(t->beside, room), wave = traits->processors * beside;
+  const int64_t beside = vt_cuda_beside(traits, t->shared, t->beside);
+  const int64_t wave = traits->processors * beside;
   double time = (double)(n / wave) * ((double)beside * work / full + start);
   if (n % wave > 0) {
     const double here = (double)vt_cuda_parts(n % wave, traits->processors);
@@ -262,16 +273,6 @@ static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
 
 /* ---- parts ---- */
 
-/* A tensor of the products' shape, in elements from where it begins. */
-static vt_view view_of(const vt_gpu_gemm *g, uint32_t dtype, const int64_t *step, int64_t row,
-                       int64_t column) {
-  vt_view v = {.dtype = dtype, .rank = g->rank + 2};
-  for (uint32_t i = 0; i < g->rank; i++) v.dim[i] = g->dim[i], v.stride[i] = step[i];
-  v.dim[g->rank] = g->m, v.stride[g->rank] = row;
-  v.dim[g->rank + 1] = g->n, v.stride[g->rank + 1] = column;
-  return v;
-}
-
 static void into_parts(vt_gpu_gemm *g, void *work) {
   int64_t step = g->m * g->n;
   for (uint32_t i = g->rank; i-- > 0; step *= g->dim[i]) g->y_step[i] = step;
@@ -282,9 +283,9 @@ static void into_parts(vt_gpu_gemm *g, void *work) {
 static vt_status combine(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
                          const vt_gpu_gemm *parts, int64_t units) {
   static const int64_t none[VT_GPU_BATCH] = {0};
-  const vt_view y = view_of(g, dtype, g->y_step, g->y_row, g->y_column);
-  const vt_view part = view_of(g, dtype, parts->y_step, parts->y_row, parts->y_column);
-  const vt_view bias = view_of(g, dtype, none, g->bias_row, g->bias_column);
+  const vt_view y = view_of(g, dtype, g->y_step, g->m, g->y_row, g->y_column);
+  const vt_view part = view_of(g, dtype, parts->y_step, g->m, parts->y_row, parts->y_column);
+  const vt_view bias = view_of(g, dtype, none, g->m, g->bias_row, g->bias_column);
   const vt_view *const all[3] = {&y, &part, &bias};
   const vt_gpu_combine args = {.part = parts->y,
                                .y = g->y,

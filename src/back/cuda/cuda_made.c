@@ -155,16 +155,16 @@ static void forget(made *one) {
 
 /* For want of memory nothing is remembered, and the next program may have more. */
 static void *settle(made *one, vt_status s, void *function) {
-  void *const made_now = s == VT_OK ? function : NULL;
+  if (s != VT_OK) function = NULL;
   pthread_mutex_lock(&lock);
   if (s == VT_NOMEM) {
     forget(one);
   } else {
-    one->function = made_now, one->busy = 0;
+    one->function = function, one->busy = 0;
   }
   pthread_cond_broadcast(&settled);
   pthread_mutex_unlock(&lock);
-  return made_now;
+  return function;
 }
 
 int32_t vt_cuda_made_get(const vt_bk_device *dev, const char *text, const char *name,

@@ -3,9 +3,8 @@
 #include "cuda_rows.h"
 
 enum { THREADS = 128, ROWS = THREADS / VT_GPU_LANES };
-/* Of the shared memory of a block: what its kernels have by themselves, and what the system takes.
- */
-enum { OWN = 8192 + 512, SYSTEM = 1024, CHUNK_BYTES = VT_GPU_CHUNK * 4 };
+/* Bytes of shared memory: what the kernels have by themselves; a chunk. */
+enum { OWN = 8192 + 512, CHUNK_BYTES = VT_GPU_CHUNK * 4 };
 
 static int is_dense(const vt_gpu_walk *along) {
   return along->n == 1 ||
@@ -32,7 +31,7 @@ typedef struct sharing {
 
 static sharing share(const vt_cuda_call *c, int64_t chunks) {
   const int64_t all = c->traits->shared, whole = all - OWN;
-  const int64_t half = (all + SYSTEM) / 2 - SYSTEM - OWN;
+  const int64_t half = (all + VT_CUDA_SYSTEM) / 2 - VT_CUDA_SYSTEM - OWN;
   const int two = chunks * CHUNK_BYTES <= half;
   const int64_t keep = vt_cuda_most(two ? half : whole, 0) / CHUNK_BYTES;
   const int64_t warps = two ? VT_GPU_LONG_WARPS / 2 : VT_GPU_LONG_WARPS;
