@@ -4,6 +4,7 @@
 //
 //   nvcc -std=c++17 -O3 -arch=native -fmad=false -prec-div=true -prec-sqrt=true \
 //        -I src/back/cuda -I src/num bench/cuda/rows_bench.cu -o rows_bench && ./rows_bench
+//        [LENGTH]...
 //
 // Each line has the median of many runs between two events, bytes read and written once a second,
 // and that as a share of the speed of a copy.
@@ -18,7 +19,8 @@
 static const int64_t MOST = (int64_t)1 << 26; /* elements: several times what caches hold */
 static float *in, *out, *gamma_, *beta_, *parts;
 static double copy_speed;
-static int processors, shared_most;
+static int shared_most;
+static int64_t processors;
 
 static void check(cudaError_t e) {
   if (e == cudaSuccess) return;
@@ -82,15 +84,19 @@ static void launch(const kernels &k, vt_gpu_rows a) {
   } else if (chunks <= VT_GPU_ROW_CHUNKS) {
     k.block<<<grid, (unsigned)chunks * 32>>>(a);
   } else {
-    const int64_t half = ((shared_most + 1024) / 2 - 1024 - 8704) / 4096;
-    const bool two = chunks <= half;
-    a.keep = (uint32_t)std::min<int64_t>(chunks, two ? half : (shared_most - 8704) / 4096);
+    int64_t warps = 0, beside = 0;
+    for (int64_t b = 1; b <= 4; b++) {
+      const int64_t room = ((shared_most + 1024) / b - 1024 - 8704) / 4096;
+      const int64_t turns = (chunks - 1) / (VT_GPU_LONG_WARPS / b) + 1;
+      if (b > 1 && room < chunks) break;
+      if (b * ((chunks - 1) / turns + 1) < beside * warps) continue;
+      warps = (chunks - 1) / turns + 1, beside = b, a.keep = (uint32_t)std::min(chunks, room);
+    }
+    a.ahead = beside == 1 && a.keep == chunks;
+    const unsigned blocks = a.ahead ? (unsigned)std::min(a.lines.n, processors) : grid;
     check(cudaFuncSetAttribute((const void *)k.longer, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int)a.keep * 4096));
-    const int64_t warps = two ? VT_GPU_LONG_WARPS / 2 : VT_GPU_LONG_WARPS;
-    const int64_t turns = (chunks + warps - 1) / warps;
-    a.at_work = (uint32_t)processors * (two ? 2 : 1);
-    k.longer<<<grid, (unsigned)((chunks + turns - 1) / turns) * 32, a.keep * 4096>>>(a);
+    k.longer<<<blocks, (unsigned)warps * 32, a.keep * 4096>>>(a);
   }
 }
 
@@ -152,7 +158,7 @@ static void prepare() {
   check(cudaMemcpy(beta_, x.data(), some, cudaMemcpyHostToDevice));
 }
 
-int main() {
+int main(int argc, char **argv) {
   cudaDeviceProp p;
   check(cudaGetDeviceProperties(&p, 0));
   processors = p.multiProcessorCount, shared_most = (int)p.sharedMemPerBlockOptin;
@@ -162,6 +168,8 @@ int main() {
   printf("%s\n", p.name);
   tell("copy", 1, MOST, time, 8.0 * (double)MOST);
   copy_speed = 8.0 * (double)MOST / time / 1e9;
+  for (int i = 1; i < argc; i++) time_rows(atoll(argv[i]));
+  if (argc > 1) return 0;
   const int64_t lengths[] = {64,   256,   768,   1024,  2048,   4096,
                              8192, 16384, 32768, 50257, 131072, 200000};
   for (int64_t n : lengths) time_rows(n);

@@ -37,6 +37,7 @@
 
 #define VT_GPU_FN [[maybe_unused]] static inline
 #define VT_UNROLL
+#define VT_LOOP
 
 /* What kernels call that are compiled later, into libraries of their own (fake_nvrtc.cc). */
 #define VT_GPU_FOR_ALL __attribute__((visibility("default")))
@@ -223,6 +224,7 @@ VT_GPU_FN void vt_pass_8(const float *from, float *v) {
   v[0] = f.x, v[1] = f.y;
 }
 VT_GPU_FN void vt_hint_128(const void *) {}
+VT_GPU_FN void vt_ahead_after() {}
 VT_GPU_FN void vt_ahead_close() { vt_gpu_ahead_close(); }
 template <int N>
 VT_GPU_FN void vt_ahead_wait() {

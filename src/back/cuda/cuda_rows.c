@@ -5,6 +5,7 @@
 enum { THREADS = 128, ROWS = THREADS / VT_GPU_LANES };
 /* Bytes of shared memory: what the kernels have by themselves; a chunk. */
 enum { OWN = 8192 + 512, CHUNK_BYTES = VT_GPU_CHUNK * 4 };
+enum { MOST_BESIDE = 4 };
 
 static int is_dense(const vt_gpu_walk *along) {
   return along->n == 1 ||
@@ -22,21 +23,27 @@ vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
   return VT_CUDA_ROWS_LONG;
 }
 
-/* How a long row is shared: the chunks of it that stay on chip, and the warps of its block, which
- * have as many chunks each as nearly as there can be. Where rows are short enough, two blocks of
- * half as many warps are on a processor, so that one computes while the other waits for memory. */
+/* How long rows are shared: the chunks of one that stay on chip; the warps of its block, which have
+ * as many chunks each as nearly as there can be; the blocks that a processor has at once, so that
+ * one computes while another waits for memory. A row that has a processor for itself would wait
+ * alone: there the next one is sent for early. Of a row that does not stay the rest is read again
+ * from the card's cache, which has no room for the next one then. */
 typedef struct sharing {
-  uint32_t keep, warps, beside;
+  int64_t keep, warps, beside;
 } sharing;
 
+/* The most warps, and then the most blocks, with whole rows on chip if there are several. */
 static sharing share(const vt_cuda_call *c, int64_t chunks) {
-  const int64_t all = c->traits->shared, whole = all - OWN;
-  const int64_t half = (all + VT_CUDA_SYSTEM) / 2 - VT_CUDA_SYSTEM - OWN;
-  const int two = chunks * CHUNK_BYTES <= half;
-  const int64_t keep = vt_cuda_most(two ? half : whole, 0) / CHUNK_BYTES;
-  const int64_t warps = two ? VT_GPU_LONG_WARPS / 2 : VT_GPU_LONG_WARPS;
-  return (sharing){(uint32_t)vt_cuda_least(chunks, keep),
-                   (uint32_t)vt_cuda_parts(chunks, vt_cuda_parts(chunks, warps)), two ? 2 : 1};
+  sharing best = {0, 0, 0};
+  for (int64_t beside = 1; beside <= MOST_BESIDE; beside++) {
+    const int64_t bytes = (c->traits->shared + VT_CUDA_SYSTEM) / beside - VT_CUDA_SYSTEM - OWN;
+    const int64_t room = vt_cuda_most(bytes, 0) / CHUNK_BYTES;
+    const int64_t warps = vt_cuda_parts(chunks, vt_cuda_parts(chunks, VT_GPU_LONG_WARPS / beside));
+    if (beside > 1 && room < chunks) break;
+    if (beside * warps >= best.beside * best.warps)
+      best = (sharing){vt_cuda_least(chunks, room), warps, beside};
+  }
+  return best;
 }
 
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
@@ -54,10 +61,11 @@ vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warp
     return vt_cuda_launch(c, block, g, a);
   }
   const sharing s = share(c, chunks);
-  a->keep = s.keep;
-  a->at_work = s.beside * (uint32_t)c->traits->processors;
-  g.threads = s.warps * VT_GPU_LANES;
-  g.shared = s.keep * CHUNK_BYTES;
+  a->keep = (uint32_t)s.keep;
+  a->ahead = s.beside == 1 && s.keep == chunks;
+  if (a->ahead) g.x = (uint32_t)vt_cuda_least(a->lines.n, c->traits->processors);
+  g.threads = (uint32_t)s.warps * VT_GPU_LANES;
+  g.shared = (uint32_t)s.keep * CHUNK_BYTES;
   return vt_cuda_launch(c, longer, g, a);
 }
 

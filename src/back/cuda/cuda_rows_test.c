@@ -48,30 +48,38 @@ static void test_softmax_long(void) {
     softmax(softs[k], (int64_t[]){40, 8200}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){40, 8200}, 1, CARD_DENSE, make_low);
     softmax(softs[k], (int64_t[]){33, 57000}, 1, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){135, 27001}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){2, 20000}, 1, CARD_DENSE, NULL);
   }
 }
 
 /* Rows whose elements are far apart: results that are subnormal or 0, quotients of tiny numbers,
  * infinities, rows of nothing but NaN. */
-enum { FAR = 100 };
+enum { FAR_ROWS = 40 };
+static int far_n;
 static void make_far(float *x) {
+  const int n = far_n;
   uint64_t seed = 77;
-  for (int i = 0; i < 40 * FAR; i++) x[i] = -(float)(card_next(&seed) % 140000) / 1000.0f;
-  for (int i = 0; i < FAR; i++) {
-    x[1 * FAR + i] = vt_f32_from_bits(0xff800000u);
-    x[2 * FAR + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : (float)i;
-    x[3 * FAR + i] = vt_f32_from_bits(0x7fc00000u);
-    x[4 * FAR + i] = i == 7 ? vt_f32_from_bits(0xffc00001u) : vt_f32_from_bits(0xff800000u);
-    x[5 * FAR + i] = i % 2 == 0 ? -0.0f : 0.0f;
-    x[6 * FAR + i] = i < 3 ? 1e30f : vt_f32_from_bits(0xff800000u);
-    x[7 * FAR + i] = i == 0 ? 2.0f : 2.0f - 95.0f - (float)i / 20.0f;
-    x[8 * FAR + i] = i == 0 ? -0.0f : -200.0f;
-    x[9 * FAR + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : vt_f32_from_bits(0x7fc00000u);
+  for (int i = 0; i < FAR_ROWS * n; i++) x[i] = -(float)(card_next(&seed) % 140000) / 1000.0f;
+  for (int i = 0; i < n; i++) {
+    x[1 * n + i] = vt_f32_from_bits(0xff800000u);
+    x[2 * n + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : (float)i;
+    x[3 * n + i] = vt_f32_from_bits(0x7fc00000u);
+    x[4 * n + i] = i == 7 ? vt_f32_from_bits(0xffc00001u) : vt_f32_from_bits(0xff800000u);
+    x[5 * n + i] = i % 2 == 0 ? -0.0f : 0.0f;
+    x[6 * n + i] = i < 3 ? 1e30f : vt_f32_from_bits(0xff800000u);
+    x[7 * n + i] = i == 0 ? 2.0f : 2.0f - 95.0f - (float)i * 5 / (float)n;
+    x[8 * n + i] = i == 0 ? -0.0f : -200.0f;
+    x[9 * n + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : vt_f32_from_bits(0x7fc00000u);
   }
 }
 static void test_far(void) {
-  for (size_t k = 0; k < 3; k++) softmax(softs[k], (int64_t[]){40, FAR}, 1, CARD_DENSE, make_far);
+  static const int64_t lengths[] = {100, 1000, 3000, 8200, 27001};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    for (size_t k = 0; k < 3; k++) {
+      far_n = (int)lengths[i];
+      softmax(softs[k], (int64_t[]){FAR_ROWS, lengths[i]}, 1, CARD_DENSE, make_far);
+    }
 }
 
 /* ---- norms ---- */
@@ -133,11 +141,10 @@ static void test_norms(void) {
 }
 
 static void test_norms_long(void) {
-  static const norm norms[] = {{VT_OP_layer_norm, 2, {40, 8200}, 2, 1, 0},
-                               {VT_OP_layer_norm, 2, {33, 57000}, 1, 1, 0},
-                               {VT_OP_rms_norm, 2, {3, 40000}, 1, 1, 0},
-                               {VT_OP_rms_norm, 2, {34, 9000}, 1, 1, 0},
-                               {VT_OP_group_norm, 3, {20, 4, 5000}, 2, 1, 2}};
+  static const norm norms[] = {
+      {VT_OP_layer_norm, 2, {40, 8200}, 2, 1, 0}, {VT_OP_layer_norm, 2, {33, 57000}, 1, 1, 0},
+      {VT_OP_rms_norm, 2, {3, 40000}, 1, 1, 0},   {VT_OP_layer_norm, 2, {135, 27001}, 2, 1, 0},
+      {VT_OP_rms_norm, 2, {34, 9000}, 1, 1, 0},   {VT_OP_group_norm, 3, {20, 4, 5000}, 2, 1, 2}};
   for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
     run_norm(&norms[i], VT_DTYPE_F32, CARD_DENSE);
 }

@@ -30,7 +30,7 @@
 #define VT_EXP_PER_LN2 0x1.715476p+0f
 #define VT_EXP_MAGIC 0x1.8p18f /* a unit of its last place is 1/32 */
 #define VT_EXP_ERROR 0x1.3p-35f
-#define VT_EXP_LEAST -70.0f /* from there on nothing underflows that counts */
+#define VT_EXP_LEAST -69.0f /* from there on nothing underflows that counts, and e^x > 2^-100 */
 #define VT_EXP_ZERO -104.0f /* e^-104 < 2^-150 */
 
 /* Of entry 2^(lane/32): the bits of T, less what the shifted n adds to them; and t, less the error.
@@ -45,9 +45,12 @@ VT_GPU_FN vt_exp_entry vt_exp_ready() {
   return vt_exp_entry{__float_as_uint(t) - (lane << 18), low / t - VT_EXP_ERROR};
 }
 
-/* e^x in y; returns whether that is settled. All lanes of the warp come here together. Nothing is
- * decided by a branch, so that several of these are under way at once. */
-VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
+/* What e^x is rounded from: a value less its error and more its error. All lanes of the warp come
+ * here together. Nothing is decided by a branch, so that several of these are under way at once. */
+struct vt_exp_ends {
+  float low, high;
+};
+VT_GPU_FN vt_exp_ends vt_exp_within(vt_exp_entry table, float x) {
   const float shifted = __fmaf_rn(x, VT_EXP_PER_LN2, VT_EXP_MAGIC), n = shifted - VT_EXP_MAGIC;
   const uint32_t bits = __float_as_uint(shifted);
   const float t = __uint_as_float(__shfl_sync(0xffffffffu, table.t, (int)bits) + (bits << 18));
@@ -56,10 +59,23 @@ VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
   const float rest = __fmaf_rn(__fmaf_rn(1.0f / 24, r, 1.0f / 6), r, 0.5f);
   const float low = __fmaf_rn(h, rest, __fmaf_rn(r, d, d));
   const float s = __fmaf_rn(t, r, t), tail = __fmaf_rn(t, low, __fmaf_rn(t, r, t - s));
-  const float sum = s + tail;
+  return vt_exp_ends{s + tail, s + __fmaf_rn(s, 2 * VT_EXP_ERROR, tail)};
+}
+
+/* e^x in y for any x that is not above 0; returns whether that is settled. */
+VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
+  const vt_exp_ends e = vt_exp_within(table, x);
   const bool none = x < VT_EXP_ZERO;
-  y = none ? 0.0f : sum;
-  return none | ((x >= VT_EXP_LEAST) & (sum == s + __fmaf_rn(s, 2 * VT_EXP_ERROR, tail)));
+  y = none ? 0.0f : e.low;
+  return none | ((x >= VT_EXP_LEAST) & (e.low == e.high));
+}
+
+/* The same for x not below VT_EXP_LEAST: 0 if it is settled, 1 if not. The ends are positive and
+ * neighbours, or the same, and so are their bits as numbers. */
+VT_GPU_FN uint32_t vt_exp_usual(vt_exp_entry table, float x, float &y) {
+  const vt_exp_ends e = vt_exp_within(table, x);
+  y = e.low;
+  return __float_as_uint(e.high) - __float_as_uint(e.low);
 }
 
 #endif

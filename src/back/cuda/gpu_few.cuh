@@ -94,7 +94,7 @@ VT_GPU_FN void vt_few_chain(const float *x, const float *b, int end, float *p) {
       for (int q = 0; q < 4; q++) p[r] = __fmaf_rn(v[q], w[q], p[r]);
     }
   }
-#pragma unroll 1
+  VT_LOOP
   for (; k < end; k++) VT_UNROLL
   for (int r = 0; r < ROWS; r++)
     p[r] = __fmaf_rn(x[r * VT_GPU_BLOCK + k], BY_K ? b[k] : b[k * VT_FEW_C], p[r]);

@@ -45,7 +45,7 @@ VT_GPU_FN void vt_gemm_ahead(double *to, const double *from, bool there) {
 /* Where product z of an operand begins. */
 VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
   int64_t at = 0;
-#pragma unroll 1
+  VT_LOOP
   for (int r = (int)a.rank - 1; r >= 0; r--) {
     const int64_t up = z / a.dim[r];
     at += (z - up * a.dim[r]) * step[r];
@@ -397,9 +397,9 @@ struct vt_gemm_tile {
   /* Group g is complete, or the last: up to the next level, and on where that is complete too. */
   __device__ __forceinline__ void rise(const vt_gemm_here &h, uint32_t g, bool last) {
     bool complete = true;
-#pragma unroll 1
+    VT_LOOP
     for (int l = 0; l < h.top && complete; l++) {
-#pragma unroll 1
+      VT_LOOP
       for (int e = 0; e < EACH; e++) {
         E v[V];
         vt_gemm_get(l == 0 ? kept_at(e) : level_at(h, l, e), v);
@@ -483,7 +483,7 @@ struct vt_gemm_tile {
     const auto arrive = [&](int s) { settle(vt_shared<E>() + last, s); };
 
     clear();
-#pragma unroll 1
+    VT_LOOP
     for (int s = 0; s < STAGES - 1; s++) {
       load();
       VT_UNROLL
@@ -492,13 +492,13 @@ struct vt_gemm_tile {
     vt_ahead_wait<STAGES - 2>();
     __syncthreads();
     take(0, reads, 0);
-#pragma unroll 1
+    VT_LOOP
     for (uint32_t t = 0; t < steps; t++) {
       before(t);
       if (t + 1 < steps || rest == 0) {
         step(reads, load, arrive);
       } else {
-#pragma unroll 1
+        VT_LOOP
         for (int s = 0; s < rest; s++) {
           take(0, reads, s);
           multiply(0);

@@ -38,11 +38,19 @@ struct vt_present {
 enum { VT_ROW_QUARTER = VT_GPU_LANES / 4 }; /* elements of a lane */
 VT_GPU_FN int vt_row_at(int k) { return k * VT_GPU_LANES + vt_lane(); }
 
+/* What a lane has of p, which begins with a chunk or a stretch: number k is at k*32 of it, a place
+ * known when it is compiled, so that one address serves all of them. */
+template <class T>
+VT_GPU_FN T *vt_row_mine(T *p) {
+  return p + vt_lane();
+}
+
 /* `none` where there is no such element. */
 template <int STEPS, class P>
 VT_GPU_FN void vt_row_load(const float *x, P there, float none, float (&v)[STEPS]) {
+  const float *mine = vt_row_mine(x);
   VT_UNROLL
-  for (int k = 0; k < STEPS; k++) v[k] = there.at(k) ? x[vt_row_at(k)] : none;
+  for (int k = 0; k < STEPS; k++) v[k] = there.at(k) ? mine[k * VT_GPU_LANES] : none;
 }
 
 VT_GPU_FN float vt_lanes_most(float m) {
@@ -75,6 +83,7 @@ VT_GPU_FN float vt_chunks_sum(const float *part, int chunks) {
 
 /* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
 
+/* A row has 2^20 elements at most, so that places in it are an int. */
 VT_GPU_FN int vt_row_chunks(const vt_gpu_rows &a) {
   return (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK);
 }
@@ -83,11 +92,15 @@ VT_GPU_FN int vt_row_chunks(const vt_gpu_rows &a) {
  * thread keeps for itself, so that nobody waits for another. */
 VT_GPU_FN void vt_row_send(const vt_gpu_rows &a, const vt_row &row, float *kept) {
   for (int c = vt_warp(); c < (int)a.keep; c += vt_warps()) {
-    const int64_t first = (int64_t)c * VT_GPU_CHUNK;
-    VT_UNROLL
-    for (int k = 0; k < VT_GPU_LANES; k++) {
-      const int64_t i = first + vt_row_at(k);
-      vt_ahead_4(kept + i, row.x + i, i < a.n);
+    const int first = c * VT_GPU_CHUNK, left = (int)a.n - first;
+    const float *from = vt_row_mine(row.x + first);
+    float *to = vt_row_mine(kept + first);
+    if (left >= VT_GPU_CHUNK) {
+      VT_UNROLL
+      for (int k = 0; k < VT_GPU_CHUNK; k += VT_GPU_LANES) vt_ahead_4(to + k, from + k, true);
+    } else {
+      for (int k = 0; k < VT_GPU_CHUNK; k += VT_GPU_LANES)
+        vt_ahead_4(to + k, from + k, k + vt_lane() < left);
     }
   }
   vt_ahead_close();
@@ -97,64 +110,95 @@ VT_GPU_FN void vt_row_receive(const vt_gpu_rows &a, float *kept, float none) {
   const int last = vt_row_chunks(a) - 1;
   vt_ahead_wait<0>();
   if (last >= (int)a.keep || last % vt_warps() != vt_warp()) return;
-  for (int64_t i = (int64_t)last * VT_GPU_CHUNK + vt_lane(); i < (last + 1) * VT_GPU_CHUNK;
-       i += VT_GPU_LANES)
+  for (int i = last * VT_GPU_CHUNK + vt_lane(); i < (last + 1) * VT_GPU_CHUNK; i += VT_GPU_LANES)
     if (i >= a.n) kept[i] = none;
 }
 
-/* What is computed on chip leaves memory idle: the row that a block will have when those at work
- * are done is brought nearer. */
-VT_GPU_FN void vt_row_hint(const vt_gpu_rows &a, int64_t line) {
+/* The row that this block sends for while it has this one; NULL: none. It is first brought nearer
+ * while what is on chip is computed, which leaves memory idle. */
+VT_GPU_FN const float *vt_row_next(const vt_gpu_rows &a, int64_t line) {
+  const int64_t next = line + gridDim.x;
+  return a.ahead && next < a.lines.n ? vt_row_of(a, next, 0).x : nullptr;
+}
+VT_GPU_FN void vt_row_hint(const vt_gpu_rows &a, const float *next) {
   enum { LINE = 128 / sizeof(float) };
-  if (line + a.at_work >= a.lines.n) return;
-  const float *x = vt_row_of(a, line + a.at_work, 0).x;
-  for (int64_t i = (int64_t)threadIdx.x * LINE; i < a.n; i += (int64_t)blockDim.x * LINE)
-    vt_hint_128(x + i);
+  if (next == nullptr) return;
+  for (int i = (int)threadIdx.x * LINE; i < a.n; i += (int)blockDim.x * LINE) vt_hint_128(next + i);
 }
 
-/* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. f is called for
- * those of this warp, in order, with the chunk, where the stretch begins, and which are there. */
+/* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. */
+template <class P, bool STAYS>
+struct vt_stretch {
+  int chunk, first; /* where in the row it begins */
+  P there;
+  enum { stays = STAYS };
+};
+
+template <int N, bool STAYS, class F>
+VT_GPU_FN void vt_chunk_stretches(int c, int left, F f) {
+  enum { EACH = N * VT_GPU_LANES };
+  const int first = c * VT_GPU_CHUNK;
+  if (left >= VT_GPU_CHUNK) {
+    VT_LOOP
+    for (int in = 0; in < VT_GPU_CHUNK; in += EACH)
+      f(vt_stretch<vt_present<N>, STAYS>{c, first + in, {EACH}});
+  } else {
+    VT_LOOP
+    for (int in = 0; in < VT_GPU_CHUNK; in += EACH)
+      f(vt_stretch<vt_present<0>, STAYS>{c, first + in, {min(max(left - in, 0), (int)EACH)}});
+  }
+}
+
+/* f is called for the stretches of this warp, in order. */
 template <int N, class F>
 VT_GPU_FN void vt_row_stretches(const vt_gpu_rows &a, F f) {
-  enum { EACH = N * VT_GPU_LANES };
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps())
-    for (int in = 0; in < VT_GPU_CHUNK; in += EACH) {
-      const int64_t first = (int64_t)c * VT_GPU_CHUNK + in, left = a.n - first;
-      if (left >= EACH) {
-        f(c, first, vt_present<N>{EACH});
-      } else {
-        f(c, first, vt_present<0>{left < 0 ? 0 : (int)left});
-      }
+  VT_LOOP
+  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
+    const int left = (int)a.n - c * VT_GPU_CHUNK;
+    if (c < (int)a.keep) {
+      vt_chunk_stretches<N, true>(c, left, f);
+    } else {
+      vt_chunk_stretches<N, false>(c, left, f);
     }
-}
-VT_GPU_FN bool vt_stretch_stays(const vt_gpu_rows &a, int64_t first) {
-  return first < (int64_t)a.keep * VT_GPU_CHUNK;
+  }
 }
 template <int N>
-VT_GPU_FN void vt_stretch_keep(float *kept, int64_t first, const float (&v)[N]) {
+VT_GPU_FN void vt_stretch_keep(float *kept, int first, const float (&v)[N]) {
+  float *mine = vt_row_mine(kept + first);
   VT_UNROLL
-  for (int k = 0; k < N; k++) kept[first + vt_row_at(k)] = v[k];
+  for (int k = 0; k < N; k++) mine[k * VT_GPU_LANES] = v[k];
 }
-template <int N, class P>
-VT_GPU_FN void vt_stretch_load(const vt_gpu_rows &a, const vt_row &row, const float *kept,
-                               int64_t first, P there, float none, float (&v)[N]) {
-  if (!vt_stretch_stays(a, first)) {
-    vt_row_load<N>(row.x + first, there, none, v);
-    return;
+template <int N, class S>
+VT_GPU_FN void vt_stretch_load(const S &at, const vt_row &row, const float *kept, float none,
+                               float (&v)[N]) {
+  if (S::stays) {
+    vt_row_load<N>(kept + at.first, vt_present<N>{}, none, v);
+  } else {
+    vt_row_load<N>(row.x + at.first, at.there, none, v);
   }
+}
+
+/* What a stretch of the row at work has done with is the room of the next row's. */
+template <int N, class S>
+VT_GPU_FN void vt_stretch_send(const S &at, const float *next, float *kept) {
+  if (!S::stays || next == nullptr) return;
+  const float *from = vt_row_mine(next + at.first);
+  float *to = vt_row_mine(kept + at.first);
+  vt_ahead_after();
   VT_UNROLL
-  for (int k = 0; k < N; k++) v[k] = kept[first + vt_row_at(k)];
+  for (int k = 0; k < N; k++)
+    vt_ahead_4(to + k * VT_GPU_LANES, from + k * VT_GPU_LANES, at.there.at(k));
 }
 
 /* S of each chunk, of what `sum` adds of a stretch to what it is given, into `part`. */
 template <int N, class F>
 VT_GPU_FN void vt_row_sums(const vt_gpu_rows &a, float *part, F sum) {
   float s = 0;
-  vt_row_stretches<N>(a, [&](int c, int64_t first, auto there) {
-    s = sum(first, there, first % VT_GPU_CHUNK == 0 ? 0.0f : s);
-    if ((first + N * VT_GPU_LANES) % VT_GPU_CHUNK != 0) return;
+  vt_row_stretches<N>(a, [&](auto at) {
+    s = sum(at, at.first % VT_GPU_CHUNK == 0 ? 0.0f : s);
+    if ((at.first + N * VT_GPU_LANES) % VT_GPU_CHUNK != 0) return;
     const float all = vt_lanes_join<vt_way_sum<float>>(s);
-    if (vt_lane() == 0) part[c] = all;
+    if (vt_lane() == 0) part[at.chunk] = all;
   });
 }
 #endif

@@ -21,7 +21,7 @@ typedef struct vt_gpu_rows {
   uint32_t each;                 /* and the next number is a step further */
   uint32_t beside;               /* 1: neighbours in memory are of neighbouring lines */
   uint32_t keep;                 /* chunks of a long row that stay on chip */
-  uint32_t at_work;              /* long rows that the card has at once */
+  uint32_t ahead;                /* 1: a block sends for its next long row while it has one */
   vt_gpu_walk lines, along;      /* operand 0: x, 1: y, 2: gamma, 3: beta */
 } vt_gpu_rows;
 

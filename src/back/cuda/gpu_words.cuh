@@ -22,6 +22,7 @@
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args a)
 #define VT_GPU_FN static __device__ __forceinline__
 #define VT_UNROLL _Pragma("unroll")
+#define VT_LOOP _Pragma("unroll 1")
 
 /* The shared memory whose size the launch says, as an array. */
 template <class T>
@@ -42,6 +43,8 @@ VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from),
                "r"(there ? 4 : 0));
 }
+/* What was read before is read before what is sent afterwards takes its place. */
+VT_GPU_FN void vt_ahead_after() { asm volatile("" ::: "memory"); }
 VT_GPU_FN void vt_ahead_close() { asm volatile("cp.async.commit_group;"); }
 /* Waits until at most N groups are still on their way. */
 template <int N>
@@ -91,7 +94,8 @@ template <int N, class I, class W>
 VT_GPU_FN void vt_places_in(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] = 0;
-#pragma unroll 1 /* divisions are long */
+  /* divisions are long */
+  VT_LOOP
   for (int r = (int)w.rank - 1; r > 0; r--) {
     const I dim = (I)w.dim[r], up = i / dim, here = i - up * dim;
     VT_UNROLL

@@ -67,7 +67,8 @@ struct vt_map {
 
   VT_GPU_FN void run(const vt_gpu_map &m) {
     const int64_t n = m.walk.n, all = n + m.rest;
-#pragma unroll 1 /* what there is to gain is inside of a group */
+    /* what there is to gain is inside of a group */
+    VT_LOOP
     for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_apart()) {
       int64_t at[F::N + 1];
       if (i < n)

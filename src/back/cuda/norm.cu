@@ -27,12 +27,14 @@ VT_GPU_FN affine affine_of(const vt_gpu_rows &a, int64_t line) {
 template <bool BETA, int STEPS, class P>
 VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
                          float *y, P there) {
+  const float *const g = vt_row_mine(gamma), *const b = vt_row_mine(beta);
+  float *const to = vt_row_mine(y);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
-    const int i = vt_row_at(k);
+    const int i = k * VT_GPU_LANES;
     if (!there.at(k)) continue;
-    const float scaled = (d[k] * r) * gamma[i];
-    y[i] = BETA ? scaled + beta[i] : scaled;
+    const float scaled = (d[k] * r) * g[i];
+    to[i] = BETA ? scaled + b[i] : scaled;
   }
 }
 
@@ -40,13 +42,13 @@ VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, c
 template <int STEPS, class P>
 VT_GPU_FN void put_ahead(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
                          float *y, P there) {
-  float g[STEPS], b[STEPS];
+  float g[STEPS], b[STEPS], *const to = vt_row_mine(y);
   vt_row_load<STEPS>(gamma, there, 0, g);
   if (beta != nullptr) vt_row_load<STEPS>(beta, there, 0, b);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
     const float scaled = (d[k] * r) * g[k];
-    if (there.at(k)) y[vt_row_at(k)] = beta != nullptr ? scaled + b[k] : scaled;
+    if (there.at(k)) to[k * VT_GPU_LANES] = beta != nullptr ? scaled + b[k] : scaled;
   }
 }
 
@@ -154,37 +156,38 @@ VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_whole<false
 enum { STRETCH = 8, SOME = 8 };
 
 VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, const float *kept, float *part) {
-  vt_row_sums<STRETCH>(a, part, [&](int64_t first, auto there, float s) {
+  vt_row_sums<STRETCH>(a, part, [&](auto at, float s) {
     float v[STRETCH];
-    vt_stretch_load<STRETCH>(a, row, kept, first, there, 0, v);
+    vt_stretch_load(at, row, kept, 0, v);
     return total<STRETCH>(v, s);
   });
 }
 
 VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
                             float *part) {
-  vt_row_sums<STRETCH>(a, part, [&](int64_t first, auto there, float s) {
+  vt_row_sums<STRETCH>(a, part, [&](auto at, float s) {
     float v[STRETCH];
-    vt_stretch_load<STRETCH>(a, row, kept, first, there, 0, v);
-    return centre<STRETCH>(v, u, there, s);
+    vt_stretch_load(at, row, kept, 0, v);
+    return centre<STRETCH>(v, u, at.there, s);
   });
 }
 
 template <bool DENSE>
-VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
-                        float r) {
+VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, float u, float r, float *kept,
+                        const float *next) {
   const affine f = affine_of(a, row.line);
-  vt_row_stretches<SOME>(a, [&](int, int64_t first, auto there) {
+  vt_row_stretches<SOME>(a, [&](auto at) {
     float v[SOME];
-    vt_stretch_load<SOME>(a, row, kept, first, there, 0, v);
+    vt_stretch_load(at, row, kept, 0, v);
     VT_UNROLL
     for (int k = 0; k < SOME; k++) v[k] = v[k] - u;
     if (DENSE) {
-      put_ahead(v, r, f.gamma + first, a.beta != nullptr ? f.beta + first : nullptr, row.y + first,
-                there);
+      put_ahead(v, r, f.gamma + at.first, a.beta != nullptr ? f.beta + at.first : nullptr,
+                row.y + at.first, at.there);
     } else {
-      put_shared<SOME>(a, f, v, r, first, row.y + first, there);
+      put_shared<SOME>(a, f, v, r, at.first, row.y + at.first, at.there);
     }
+    vt_stretch_send<SOME>(at, next, kept);
   });
 }
 
@@ -197,10 +200,11 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
   int turn = 0;
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn ^= 1) {
     const vt_row row = vt_row_of(a, line, 0);
+    const float *next = vt_row_next(a, line);
     float u = 0;
-    vt_row_send(a, row, kept);
+    if (!a.ahead || line == blockIdx.x) vt_row_send(a, row, kept);
     vt_row_receive(a, kept, 0);
-    vt_row_hint(a, line);
+    vt_row_hint(a, next);
     if (a.centred) {
       norm_sums(a, row, kept, part[turn]);
       __syncthreads();
@@ -210,7 +214,8 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
     norm_squares(a, row, kept, u, part[turn]);
     __syncthreads();
     const float q = vt_chunks_sum(part[turn], vt_row_chunks(a));
-    norm_put<DENSE>(a, row, kept, u, inverse_root<float>(q, a.n, a.eps));
+    norm_put<DENSE>(a, row, u, inverse_root<float>(q, a.n, a.eps), kept, next);
+    vt_ahead_close();
   }
 }
 enum { LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_LANES };

@@ -9,52 +9,68 @@
 #include "gpu_folds.cuh"
 #include "gpu_rows.cuh"
 
-/* ---- y / sum for a whole row ---- */
+enum { FEW = 8 }; /* elements of a lane at once where more would take too many registers */
 
-/* For 1 <= sum < 2^24: r is the f32 nearest to 1/sum, so that e*r is within 1.5 of the last place
- * of e/sum, and after one correction within 0.6; by Markstein's theorem the next one gives the
- * quotient rounded. The remainders are exact while e is 0 or not below 2^-100. A sum that is NaN
- * gives NaN. */
-VT_GPU_FN float share_of(float e, float sum, float r) {
-  float q = e * r;
-  q = __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
-  return __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
-}
-VT_GPU_FN bool is_tiny(float e) { return (e < 0x1p-100f) & (e > 0.0f); }
+/* ---- e^(x - m) of a part of a row ---- */
 
-/* ---- rows in registers ---- */
-
-/* v[k] = f(k) for the few k whose bit is set; k is not known when it is compiled, so each is
- * selected. */
+/* v[k] = x for the few k that are found out when it runs; so each is selected. */
 template <int STEPS>
 VT_GPU_FN void put_at(float (&v)[STEPS], int at, float x) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) v[k] = k == at ? x : v[k];
 }
+/* The elements that the quick way leaves open are read once more: they are rare. Bit k is of
+ * element STEPS-1-k. */
 template <int STEPS>
-VT_GPU_FN float get_at(const float (&v)[STEPS], int at) {
-  float x = 0;
-  VT_UNROLL
-  for (int k = 0; k < STEPS; k++) x = k == at ? v[k] : x;
-  return x;
+VT_GPU_FN void exp_open(uint32_t open, const float *x, float m, float (&v)[STEPS]) {
+  while (open != 0) {
+    const int bit = 31 - __clz((int)open), k = STEPS - 1 - bit;
+    put_at<STEPS>(v, k, vt_both_exp(x[vt_row_at(k)] - m));
+    open ^= 1u << bit;
+  }
 }
 
-/* e^(x - m) of a chunk that v holds; absent elements give +0. What the quick way leaves open is
- * read once more: it is rare. */
+/* Those far below m, and NaN: 0, or open. Returns which are open. A few at a time, for registers.
+ */
 template <int STEPS, class P>
-VT_GPU_FN void exp_chunk(vt_exp_entry table, const float *x, P there, float m, float (&v)[STEPS]) {
+VT_GPU_FN uint32_t exp_far(const float *x, P there, float m, float (&v)[STEPS]) {
   uint32_t open = 0;
+  VT_LOOP
+  for (int first = 0; first < STEPS; first += FEW) {
+    const float *mine = vt_row_mine(x) + first * VT_GPU_LANES;
+    float d[FEW];
+    VT_UNROLL
+    for (int k = 0; k < FEW; k++)
+      d[k] = (there.at(first + k) ? mine[k * VT_GPU_LANES] : -INFINITY) - m;
+    VT_UNROLL
+    for (int k = 0; k < STEPS; k++)
+      v[k] = (k / FEW * FEW == first) & (d[k % FEW] < VT_EXP_ZERO) ? 0.0f : v[k];
+    VT_UNROLL
+    for (int k = 0; k < FEW; k++)
+      open = 2 * open +
+             (uint32_t)(there.at(first + k) & !(d[k] < VT_EXP_ZERO) & !(d[k] >= VT_EXP_LEAST));
+  }
+  return open;
+}
+
+/* What v holds becomes the exponentials; absent elements give +0. Returns whether some of them may
+ * be below 2^-100 and not 0. */
+template <int STEPS, class P>
+VT_GPU_FN bool exp_chunk(vt_exp_entry table, const float *x, P there, float m, float (&v)[STEPS]) {
+  bool far = false;
+  uint32_t open = 0, below = 0;
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
     float e;
-    const bool sure = vt_exp_quick(table, v[k] - m, e);
+    const float d = v[k] - m;
+    const uint32_t unsettled = vt_exp_usual(table, max(d, VT_EXP_LEAST), e);
+    far |= there.at(k) & !(d >= VT_EXP_LEAST);
+    open = 2 * open + (there.at(k) ? unsettled : 0);
     v[k] = there.at(k) ? e : 0.0f;
-    open |= (uint32_t)(there.at(k) & !sure) << k;
   }
-  for (; open != 0; open &= open - 1) {
-    const int k = __ffs((int)open) - 1;
-    put_at<STEPS>(v, k, vt_both_exp(x[vt_row_at(k)] - m));
-  }
+  if (far) below = exp_far<STEPS>(x, there, m, v);
+  exp_open<STEPS>(open | below, x, m, v);
+  return below != 0;
 }
 
 template <int STEPS>
@@ -64,27 +80,47 @@ VT_GPU_FN float lane_sum(const float (&v)[STEPS], float s) {
   return s;
 }
 
-template <int STEPS, class P>
-VT_GPU_FN void share_chunk(const float (&v)[STEPS], float sum, float *y, P there) {
-  const float r = 1.0f / sum;
-  uint32_t tiny = 0;
-  VT_UNROLL
-  for (int k = 0; k < STEPS; k++) {
-    if (there.at(k)) y[vt_row_at(k)] = share_of(v[k], sum, r);
-    tiny |= (uint32_t)is_tiny(v[k]) << k;
+/* ---- and what is made of them ---- */
+
+/* For 1 <= sum < 2^24: r is the f32 nearest to 1/sum, so that e*r is within 1.5 of the last place
+ * of e/sum, and after one correction within 0.6; by Markstein's theorem the next one gives the
+ * quotient rounded. The remainders are exact while e is 0 or not below 2^-100. A sum that is NaN
+ * gives NaN. */
+struct shares {
+  float sum, r;
+  bool tiny; /* there may be an e between 0 and 2^-100 */
+
+  __device__ __forceinline__ float of(float e) const {
+    float q = e * r;
+    q = __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
+    return __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
   }
-  for (; tiny != 0; tiny &= tiny - 1) {
-    const int k = __ffs((int)tiny) - 1;
-    y[vt_row_at(k)] = get_at<STEPS>(v, k) / sum;
+};
+VT_GPU_FN shares shares_of(float sum, bool tiny) { return shares{sum, 1.0f / sum, tiny}; }
+
+template <int STEPS, class P>
+VT_GPU_FN void share_chunk(const float (&v)[STEPS], const shares &s, float *y, P there) {
+  float *const mine = vt_row_mine(y);
+  if (s.tiny) {
+    VT_UNROLL
+    for (int k = 0; k < STEPS; k++)
+      if (there.at(k)) mine[k * VT_GPU_LANES] = v[k] / s.sum;
+  } else {
+    VT_UNROLL
+    for (int k = 0; k < STEPS; k++)
+      if (there.at(k)) mine[k * VT_GPU_LANES] = s.of(v[k]);
   }
 }
 
 template <int STEPS, class P>
 VT_GPU_FN void lower_chunk(const float (&v)[STEPS], float m, float l, float *y, P there) {
+  float *const mine = vt_row_mine(y);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++)
-    if (there.at(k)) y[vt_row_at(k)] = (v[k] - m) - l;
+    if (there.at(k)) mine[k * VT_GPU_LANES] = (v[k] - m) - l;
 }
+
+/* ---- rows in registers ---- */
 
 template <int STEPS>
 VT_GPU_FN float most_of(const float (&v)[STEPS]) {
@@ -94,22 +130,45 @@ VT_GPU_FN float most_of(const float (&v)[STEPS]) {
   return vt_lanes_most(m);
 }
 
-/* LOGS: x stays in the registers, as (x - m) - log(sum) needs it. */
+/* The sum of the exponentials of a lane. They take the place of what they are of, unless that is
+ * needed again: LOGS; for registers they are then made a few at a time. */
+template <int STEPS, int FULL, bool LOGS>
+VT_GPU_FN float exp_row(vt_exp_entry table, const vt_row &row, float m, float (&v)[STEPS],
+                        bool &tiny) {
+  enum { PART = LOGS ? FEW : STEPS };
+  float s = 0;
+  VT_UNROLL
+  for (int first = 0; first < STEPS; first += PART) {
+    const float *x = row.x + first * VT_GPU_LANES;
+    const int left = row.count - first * VT_GPU_LANES;
+    float e[PART];
+    VT_UNROLL
+    for (int k = 0; k < PART; k++) e[k] = v[first + k];
+    if (first + PART <= FULL) {
+      tiny |= exp_chunk<PART>(table, x, vt_present<PART>{left}, m, e);
+    } else {
+      tiny |= exp_chunk<PART>(table, x, vt_present < LOGS ? 0 : FULL > {left}, m, e);
+    }
+    VT_UNROLL
+    for (int k = 0; k < PART; k++) v[first + k] = LOGS ? v[first + k] : e[k];
+    s = lane_sum<PART>(e, s);
+  }
+  return s;
+}
+
 template <int STEPS, int FULL, bool LOGS>
 VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, float *room) {
   const vt_present<FULL> there = {row.count};
-  float v[STEPS], e[STEPS];
+  bool tiny = false;
+  float v[STEPS];
   vt_row_load<STEPS>(row.x, there, -INFINITY, v);
   const float m = vt_warps_most(most_of<STEPS>(v), warps, room);
-  VT_UNROLL
-  for (int k = 0; k < STEPS; k++) e[k] = v[k];
-  exp_chunk<STEPS>(table, row.x, there, m, e);
-  const float sum = vt_warps_sum(vt_lanes_join<vt_way_sum<float>>(lane_sum<STEPS>(e, 0)), warps,
-                                 room + VT_GPU_LANES);
+  const float s = exp_row<STEPS, FULL, LOGS>(table, row, m, v, tiny);
+  const float sum = vt_warps_sum(vt_lanes_join<vt_way_sum<float>>(s), warps, room + VT_GPU_LANES);
   if (LOGS) {
     lower_chunk<STEPS>(v, m, vt_both_log(sum), row.y, there);
   } else {
-    share_chunk<STEPS>(e, sum, row.y, there);
+    share_chunk<STEPS>(v, shares_of(sum, tiny), row.y, there);
   }
 }
 
@@ -151,48 +210,50 @@ VT_KERNEL_BESIDE(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) { softma
 
 /* ---- long rows ---- */
 
-enum { PART = 8 }; /* elements of a lane at once: more would take too many registers */
-
 VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, const float *kept) {
   float m = -INFINITY;
-  vt_row_stretches<PART>(a, [&](int, int64_t first, auto there) {
-    float v[PART];
-    vt_stretch_load<PART>(a, row, kept, first, there, -INFINITY, v);
+  vt_row_stretches<FEW>(a, [&](auto at) {
+    float v[FEW];
+    vt_stretch_load(at, row, kept, -INFINITY, v);
     VT_UNROLL
-    for (int k = 0; k < PART; k++) m = max(m, v[k]);
+    for (int k = 0; k < FEW; k++) m = max(m, v[k]);
   });
   return vt_lanes_most(m);
 }
 
 /* The sums of chunks; exponentials stay in the place of what they are of, unless that is needed
- * again. */
-VT_GPU_FN void long_exps(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
+ * again. Returns whether there may be tiny ones. */
+VT_GPU_FN bool long_exps(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
                          float *kept, float *part) {
-  vt_row_sums<PART>(a, part, [&](int64_t first, auto there, float s) {
-    float v[PART];
-    vt_stretch_load<PART>(a, row, kept, first, there, -INFINITY, v);
-    exp_chunk<PART>(table, row.x + first, there, m, v);
-    if (vt_stretch_stays(a, first) && !a.logs) vt_stretch_keep<PART>(kept, first, v);
-    return lane_sum<PART>(v, s);
+  bool tiny = false;
+  vt_row_sums<FEW>(a, part, [&](auto at, float s) {
+    float v[FEW];
+    vt_stretch_load(at, row, kept, -INFINITY, v);
+    tiny |= exp_chunk(table, row.x + at.first, at.there, m, v);
+    if (at.stays && !a.logs) vt_stretch_keep(kept, at.first, v);
+    return lane_sum(v, s);
   });
+  return tiny;
 }
 
 VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
-                           float sum, const float *kept) {
-  vt_row_stretches<PART>(a, [&](int, int64_t first, auto there) {
-    float v[PART];
-    vt_stretch_load<PART>(a, row, kept, first, there, -INFINITY, v);
-    if (!vt_stretch_stays(a, first)) exp_chunk<PART>(table, row.x + first, there, m, v);
-    share_chunk<PART>(v, sum, row.y + first, there);
+                           const shares &s, float *kept, const float *next) {
+  vt_row_stretches<FEW>(a, [&](auto at) {
+    float v[FEW];
+    vt_stretch_load(at, row, kept, -INFINITY, v);
+    if (!at.stays) exp_chunk(table, row.x + at.first, at.there, m, v);
+    share_chunk(v, s, row.y + at.first, at.there);
+    vt_stretch_send<FEW>(at, next, kept);
   });
 }
 
-VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_row &row, float m, float l,
-                         const float *kept) {
-  vt_row_stretches<PART>(a, [&](int, int64_t first, auto there) {
-    float v[PART];
-    vt_stretch_load<PART>(a, row, kept, first, there, 0, v);
-    lower_chunk<PART>(v, m, l, row.y + first, there);
+VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_row &row, float m, float l, float *kept,
+                         const float *next) {
+  vt_row_stretches<FEW>(a, [&](auto at) {
+    float v[FEW];
+    vt_stretch_load(at, row, kept, 0, v);
+    lower_chunk(v, m, l, row.y + at.first, at.there);
+    vt_stretch_send<FEW>(at, next, kept);
   });
 }
 
@@ -204,18 +265,20 @@ VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES) {
   float *kept = vt_shared<float>();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
     const vt_row row = vt_row_of(a, line, 0);
-    vt_row_send(a, row, kept);
+    const float *next = vt_row_next(a, line);
+    if (!a.ahead || line == blockIdx.x) vt_row_send(a, row, kept);
     vt_row_receive(a, kept, -INFINITY);
-    vt_row_hint(a, line);
+    vt_row_hint(a, next);
     const float m = vt_warps_most(long_most(a, row, kept), vt_warps(), room);
-    long_exps(a, row, table, m, kept, part);
+    const bool tiny = long_exps(a, row, table, m, kept, part);
     __syncthreads();
     const float sum = vt_chunks_sum(part, vt_row_chunks(a));
     if (a.logs) {
-      long_logs(a, row, m, vt_both_log(sum), kept);
+      long_logs(a, row, m, vt_both_log(sum), kept, next);
     } else {
-      long_shares(a, row, table, m, sum, kept);
+      long_shares(a, row, table, m, shares_of(sum, tiny), kept, next);
     }
+    vt_ahead_close();
   }
 }
 
