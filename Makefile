@@ -31,7 +31,7 @@ test: ## build with gcc and clang (sanitizers), run every test; a quarter of an 
 	@scripts/test.sh
 
 test-full: ## the same with long forms, a plain clang build and the thread sanitizer
-	@scripts/setup.sh test
+	@scripts/setup.sh full
 	@scripts/test.sh --full
 
 exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC='log exp' for some; AGAINST=1 compares digests only; BACKEND=cpu: as a backend computes it, ISA=avx2)

@@ -1,6 +1,10 @@
 # The kernels of src/back/cpu are compiled once for each row of isa.def, each file with the options
 # that its row stands for; which one runs is decided when a device is opened.
 set(isa_common "-O3;-fno-trapping-math")
+# Other levels are for the rest of the sources: at -O1 GCC 12 ends in an internal error of its own here.
+if(CMAKE_C_FLAGS MATCHES "-O0")
+  list(REMOVE_ITEM isa_common -O3)
+endif()
 # A kernel may say that its loop can become vectors; Clang warns of each that it leaves as it is
 # (divisions of integers, `scalar`, builds for sanitizers).
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# setup.sh [run|test] - installs what building (run) or building and testing (test) needs on
-# Debian 12 and Ubuntu 24.04. Elsewhere it says what is needed and goes on. VOLTA_SETUP=no skips it.
-# apt is called only when something needed is missing.
+# setup.sh [run|test|full] - installs what building (run), building and testing (test), or testing
+# with nothing skipped (full) needs on Debian 12 and Ubuntu 24.04. Elsewhere it says what is needed
+# and goes on. VOLTA_SETUP=no skips it. apt is called only when something needed is missing.
 set -euo pipefail
 
 tier=${1:-run}
 case $tier in
-  run | test) ;;
+  run | test | full) ;;
   *)
-    echo "usage: setup.sh [run|test]" >&2
+    echo "usage: setup.sh [run|test|full]" >&2
     exit 2
     ;;
 esac
 [[ ${VOLTA_SETUP-} != no ]] || exit 0
 
 # package, tier, reason, and the probe that finds it where no Debian package brought it.
-# An optional package is used by some tests, which are skipped without it.
+# An optional package is used by some tests, which are skipped without it. It is asked for along
+# with others, and by `full` on its own.
 needs() {
   cat <<'ROWS'
 gcc             run      compiler     command -v gcc
@@ -35,6 +36,8 @@ clang-format-14 optional formatting   command -v clang-format-14
 g++             optional headers      command -v g++
 libmpfr-dev     optional judge        has_header mpfr.h
 mandoc          optional manual       command -v mandoc
+python3-numpy   optional peers        python3 -c 'import numpy'
+sollya          optional tables       command -v sollya
 ROWS
 }
 
@@ -59,7 +62,7 @@ package_name() {
   if [[ -n $version ]]; then echo "libclang-rt-${version%%.*}-dev"; else echo libclang-rt-dev; fi
 }
 installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
-apt_offers() { apt-cache policy "$1" 2>/dev/null | grep -q '^ *Candidate: [^(]'; }
+apt_offers() { [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
 
 missing=() reasons=() optional=()
 while read -r package when reason probe; do
@@ -74,7 +77,7 @@ while read -r package when reason probe; do
   fi
 done < <(needs)
 
-if [[ ${#missing[@]} == 0 ]]; then
+if [[ ${#missing[@]} == 0 && ($tier != full || ${#optional[@]} == 0) ]]; then
   echo "setup: all there${optional[*]:+, but for the optional ${optional[*]}}"
   exit 0
 fi
@@ -82,6 +85,7 @@ fi
 list() {
   local i
   for i in "${!missing[@]}"; do printf '  %-20s %s\n' "$(package_name "${missing[i]}")" "${reasons[i]}"; done
+  for i in "${optional[@]}"; do printf '  %-20s %s\n' "$i" optional; done
 }
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "setup: this is neither Debian nor Ubuntu; what their packages below hold is needed:"
@@ -104,10 +108,15 @@ for package in "${missing[@]}"; do names+=("$(package_name "$package")"); done
 for package in "${optional[@]}"; do
   if apt_offers "$package"; then names+=("$package"); fi
 done
+if [[ ${#names[@]} == 0 ]]; then
+  echo "setup: apt does not have them; some tests will be skipped"
+  exit 0
+fi
 command=(apt-get install -y --no-install-recommends "${names[@]}")
 if ! can_install; then
   echo "setup: not root, and sudo asks for a password; please run"
   echo "  sudo apt-get update && sudo ${command[*]}"
+  if [[ ${#missing[@]} == 0 ]]; then exit 0; fi
   exit 1
 fi
 echo "setup: ${command[*]}"

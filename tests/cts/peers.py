@@ -35,6 +35,9 @@ import warnings
 try:
     import numpy as np
 except ImportError:
+    DEBIAN = "/usr/bin/python3"  # which has python3-numpy, whatever python3 is first in PATH
+    if os.path.exists(DEBIAN) and not os.path.samefile(sys.executable, DEBIAN):
+        os.execv(DEBIAN, [DEBIAN, "-B", *sys.argv])
     print("SKIPPED: NumPy is not installed")
     sys.exit(77)
 

@@ -9,11 +9,12 @@ import unittest
 SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts/setup.sh"
 RUN = "gcc libc6-dev make cmake libsodium-dev libjansson-dev zlib1g-dev"
 TEST = RUN + " ninja-build python3 clang libclang-rt-14-dev pkg-config"
-ALL = TEST + " clang-format-14 g++ libmpfr-dev mandoc"
+OPTIONAL = "clang-format-14 g++ libmpfr-dev mandoc python3-numpy sollya"
+ALL = TEST + " " + OPTIONAL
 
 STUBS = {
     "dpkg-query": 'for p; do :; done; case " $HAS " in *" $p "*) printf installed ;; *) exit 1 ;; esac',
-    "apt-cache": 'echo "$2:"; echo "  Installed: (none)"; echo "  Candidate: ${CANDIDATE:-(none)}"',
+    "apt-cache": 'echo "$2:"; echo "  Installed: (none)"; echo "  Candidate: ${CANDIDATE:-(none)}"; for i in {1..2500}; do echo "        500 http://a.mirror"; done',
     "apt-get": 'echo "apt-get $*" >>"$LOG"; exit "${APT_STATUS:-0}"',
     "id": 'echo "$FAKE_UID"',
     "sudo": '[ "$SUDO" = yes ] || exit 1; echo "sudo" >>"$LOG"; shift; exec "$@"',
@@ -46,14 +47,26 @@ class Setup(unittest.TestCase):
         return done.returncode, done.stdout, self.log.read_text(encoding="utf-8")
 
     def test_all_there(self):
-        for tier, has in (("run", RUN), ("test", ALL)):
+        for tier, has in (("run", RUN), ("test", ALL), ("full", ALL)):
             status, output, asked = self.setup(tier, has)
             self.assertEqual((status, output, asked), (0, "setup: all there\n", ""))
 
     def test_only_optional_missing(self):
         status, output, asked = self.setup("test", TEST)
         self.assertEqual((status, asked), (0, ""))
-        self.assertEqual(output, "setup: all there, but for the optional clang-format-14 g++ libmpfr-dev mandoc\n")
+        self.assertEqual(output, f"setup: all there, but for the optional {OPTIONAL}\n")
+
+    def test_full_asks_for_what_is_optional(self):
+        status, output, asked = self.setup("full", TEST)
+        self.assertEqual((status, asked.splitlines()[-1]), (0, f"apt-get install -y --no-install-recommends {OPTIONAL}"))
+        self.assertRegex(output, r"sollya +optional\n")
+
+    def test_full_does_without_what_is_optional(self):
+        self.stub("clang", "echo 14.0.6")
+        status, output, asked = self.setup("full", TEST, CANDIDATE="")
+        self.assertEqual((status, asked), (0, "apt-get update -qq\n"))
+        self.assertIn("some tests will be skipped", output)
+        self.assertEqual(self.setup("full", TEST, FAKE_UID="1000", SUDO="no")[0], 0)
 
     def test_root_installs_what_is_missing(self):
         status, output, asked = self.setup("run", RUN.replace("cmake ", ""))
@@ -67,7 +80,7 @@ class Setup(unittest.TestCase):
 
     def test_clang_runtime_follows_the_candidate(self):
         asked = self.setup("test", RUN, CANDIDATE="1:18.0-59~exp2")[2]
-        self.assertIn(" clang libclang-rt-18-dev pkg-config clang-format-14 g++ libmpfr-dev mandoc\n", asked)
+        self.assertIn(f" clang libclang-rt-18-dev pkg-config {OPTIONAL}\n", asked)
 
     def test_clang_runtime_follows_the_clang_in_use(self):
         self.stub("clang", 'case $1 in -dumpversion) echo 16.0.6 ;; *) exit 1 ;; esac')
