@@ -151,8 +151,17 @@ static void draw_move(sketch *s, const drawn *x) {
       "flip(%s, axes=[1])",
       TURNED,
   };
+  /* Equations that begin alike. */
+  static const char *const order[] = {"abc", "acb", "bca", "cba"};
   const drawn *row = some(s, x->type, ROW);
-  if (x->shape == TABLE && row != NULL) {
+  if (x->shape == TABLE && x->type <= F64 && pick(s, 4) == 0) {
+    const int first = pick(s, 4);
+    for (int k = 0; k < 2; k++)
+      state(s, x->type, TABLE,
+            "reshape(einsum(%s, reshape(%s, shape=[1, 2, 3]), equation=\"bc, abc -> %s\"), "
+            "shape=[2, 3])",
+            x->name, x->name, order[(first + k) % 4]);
+  } else if (x->shape == TABLE && row != NULL) {
     state(s, x->type, TABLE, table[pick(s, 9)], x->name, row->name);
   } else {
     const int shape = x->shape + pick(s, SHAPES - x->shape);

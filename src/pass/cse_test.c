@@ -35,6 +35,9 @@ static void test_kept(void) {
       X "output y = (x * f32(0.0)) + (x * f32(-0.0))",
       X "output y = cast(f32(1) + x, dtype=f64) + cast(cast(x, dtype=i32), dtype=f64)",
       X "output y = clamp(x, lo=0.0, hi=1.0) + clamp(x, lo=-0.0, hi=1.0)",
+      X /* equations that begin alike */
+      "output y = einsum(x, z, equation=\"it, tj -> ij\") + einsum(x, z, equation=\"it, tj -> "
+      "ji\")",
       X
       "output y = random_uniform(seed, seed, shape=[4], stream=1)"
       " - random_uniform(seed, seed, shape=[4], stream=2)",

@@ -20,14 +20,35 @@ typedef struct numbering {
   uint32_t *slot;   /* node + 1; 0 = free */
 } numbering;
 
+/* The bytes of an attribute that say something: entries of a list beyond the used ones do not. */
+static size_t attr_bytes(vt_attr_kind kind, const void *place) {
+  int64_t n = 0;
+  switch (kind) {
+    case VT_ATTR_AXES:
+    case VT_ATTR_INTS:
+    case VT_ATTR_DIMS:
+      memcpy(&n, place, sizeof n);
+      return (size_t)(n + 1) * sizeof n;
+    case VT_ATTR_TEXT:
+      return sizeof(vt_attr_text);
+    case VT_ATTR_FLAG:
+    case VT_ATTR_INT:
+    case VT_ATTR_REAL:
+    case VT_ATTR_DTYPE:
+    case VT_ATTR_AXIS:
+    case VT_ATTR_BITS:
+    case VT_ATTR_ORDER:
+    case VT_ATTR_DIM:
+    case VT_ATTR_WORD:
+      break;
+  }
+  return sizeof n;
+}
+
 static void hash_attrs(vt_hasher *h, const vt_attr_group *g, const void *attrs) {
   for (uint32_t i = 0; i < g->n_fields; i++) {
-    const vt_attr_field *f = &g->fields[i];
-    const char *place = (const char *)attrs + f->offset;
-    const int list = f->kind == VT_ATTR_AXES || f->kind == VT_ATTR_INTS || f->kind == VT_ATTR_DIMS;
-    int64_t n = 0; /* entries beyond the used ones say nothing */
-    if (list) memcpy(&n, place, sizeof n);
-    vt_hash_add(h, place, (size_t)(n + 1) * sizeof n);
+    const char *place = (const char *)attrs + g->fields[i].offset;
+    vt_hash_add(h, place, attr_bytes(g->fields[i].kind, place));
   }
 }
 

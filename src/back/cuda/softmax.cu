@@ -147,7 +147,7 @@ VT_GPU_FN float exp_row(vt_exp_entry table, const vt_row &row, float m, float (&
     if (first + PART <= FULL) {
       tiny |= exp_chunk<PART>(table, x, vt_present<PART>{left}, m, e);
     } else {
-      tiny |= exp_chunk<PART>(table, x, vt_present < LOGS ? 0 : FULL > {left}, m, e);
+      tiny |= exp_chunk<PART>(table, x, vt_present<(LOGS ? 0 : FULL)>{left}, m, e);
     }
     VT_UNROLL
     for (int k = 0; k < PART; k++) v[first + k] = LOGS ? v[first + k] : e[k];
