@@ -15,6 +15,7 @@ typedef struct part {
   uint8_t data[256];
   size_t n;
   int deflate, zip64;
+  int strategy;   /* of deflate */
   int descriptor; /* 0, or its length: 12, 16, 20, 24 */
   int64_t size, packed, crc, method, flags, local, local_size;
 } part;
@@ -44,7 +45,7 @@ static uint64_t pick(int64_t lie, uint64_t truth) { return lie >= 0 ? (uint64_t)
 static size_t pack(const part *p, uint8_t out[512]) {
   z_stream z = {0};
   if (!p->deflate) return memcpy(out, p->data, p->n), p->n;
-  if (deflateInit2(&z, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) abort();
+  if (deflateInit2(&z, 9, Z_DEFLATED, -15, 8, p->strategy) != Z_OK) abort();
   uint8_t copy[256];
   memcpy(copy, p->data, sizeof copy);
   z.next_in = copy;
@@ -401,6 +402,30 @@ static void test_bombs(void) {
   refuses(&p, 1, VT_LIMIT, "more than the 68719476736 accepted");
 }
 
+/* What is packed may end inside a byte, so that all of it is taken in before all has come out. */
+static void test_packed_ends_anywhere(void) {
+  for (int padding = 0; padding < 32; padding++)
+    for (int value = 0; value < 256; value += 5) {
+      part p = plain("a.npy");
+      bytes b = {.n = 0};
+      char head[128];
+      const int n =
+          snprintf(head, sizeof head, "%s%*s\n",
+                   "{'descr': '|u1', 'fortran_order': False, 'shape': (), }", padding, "");
+      add(&b, "\x93NUMPY\1\0", 8);
+      add_number(&b, (uint64_t)n, 2);
+      add(&b, head, (size_t)n);
+      add_number(&b, (uint64_t)value, 1);
+      memcpy(p.data, b.p, b.n);
+      p.n = b.n, p.deflate = 1, p.strategy = padding % 2 == 0 ? Z_FIXED : Z_DEFAULT_STRATEGY;
+      b = make(&p, 1);
+      vt_diag d;
+      const int right = judge(b.p, b.n, &d) == VT_OK;
+      CHECK(right);
+      if (!right) fprintf(stderr, "  %d %d: %s\n", padding, value, d.text);
+    }
+}
+
 /* Deflated data whose npy header says less than what is packed. */
 static void test_packed_goes_on(void) {
   part p = plain("a.npy");
@@ -608,6 +633,7 @@ int main(void) {
   test_both_ends();
   test_bombs();
   test_packed_goes_on();
+  test_packed_ends_anywhere();
   test_sparse();
   test_writing();
   test_where_zip64();

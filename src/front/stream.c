@@ -98,19 +98,22 @@ static vt_status refill(vt_stream *s, vt_diag *d) {
   return VT_OK;
 }
 
-/* Up to `n` bytes; fewer only at the end of what was packed. */
+/* Up to `n` bytes; fewer only at the end of what was packed. All that was packed may have been
+ * taken in before all of it has come out, so more is brought only when nothing comes without. */
 static vt_status unpack(vt_stream *s, uint8_t *to, unsigned n, unsigned *out_got, vt_diag *d) {
   struct unpacker *u = s->unpacker;
   u->z.next_out = to;
   u->z.avail_out = n;
   while (u->z.avail_out != 0 && !u->ended) {
-    if (u->z.avail_in == 0) VT_TRY(refill(s, d));
     const int r = inflate(&u->z, Z_NO_FLUSH);
-    if (r == Z_MEM_ERROR) return VT_FAIL(d, VT_NOMEM, "no memory to unpack a file");
     u->ended = r == Z_STREAM_END;
-    if (r != Z_OK && r != Z_STREAM_END && !(r == Z_BUF_ERROR && u->z.avail_in == 0))
+    if (r == Z_MEM_ERROR) return VT_FAIL(d, VT_NOMEM, "no memory to unpack a file");
+    if (r == Z_BUF_ERROR && u->z.avail_in == 0) {
+      VT_TRY(refill(s, d));
+    } else if (r != Z_OK && r != Z_STREAM_END) {
       return VT_FAIL(d, VT_FORMAT, "the packed data before byte %llu is damaged",
                      (unsigned long long)(s->at - u->z.avail_in));
+    }
   }
   *out_got = n - u->z.avail_out;
   return VT_OK;
