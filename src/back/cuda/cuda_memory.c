@@ -41,7 +41,7 @@ static void staging_done(const vt_cu *cu, vt_cuda_staging *s) {
     if (s->done[i] != NULL) (void)cu->cuEventDestroy(s->done[i]);
     if (s->piece[i] != NULL) (void)cu->cuMemFreeHost(s->piece[i]);
   }
-  *s = (vt_cuda_staging){0};
+  *s = (vt_cuda_staging){.lent = s->lent};
 }
 
 static int staging_make(const vt_bk_device *dev, vt_cuda_staging *s) {

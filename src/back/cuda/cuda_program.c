@@ -27,7 +27,8 @@ struct vt_bk_program {
   vt_gpu_fault *fault; /* on the card */
   vt_gpu_fault *seen;  /* pinned: what the last run has left there */
   vt_bk_error error;
-  uint64_t runs;
+  int ready;                  /* the last run went well: what it compiled and loaded is there */
+  int unrecorded;             /* a graph of it could not be made */
   char *base[VT_CUDA_ARENAS]; /* of the last run */
   void *graph;                /* recorded over `base`; NULL: not yet */
   void **mark;                /* events before the first launch and after each; NULL: no times */
@@ -193,7 +194,6 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
 }
 
 static void free_on_card(vt_bk_program *p) {
-  const vt_launching how = launching(p);
   const vt_cu *cu = driver(p);
   (void)cu->cuStreamSynchronize(p->dev->stream);
   if (p->graph != NULL) (void)cu->cuGraphExecDestroy(p->graph);
@@ -201,16 +201,17 @@ static void free_on_card(vt_bk_program *p) {
     if (p->mark[i] != NULL) (void)cu->cuEventDestroy(p->mark[i]);
   if (p->fault != NULL) (void)cu->cuMemFree((uint64_t)(uintptr_t)p->fault);
   if (p->seen != NULL) (void)cu->cuMemFreeHost(p->seen);
-  vt_cuda_memory_free(p->dev->host, p->mark, p->steps.n + 1, sizeof *p->mark);
-  vt_launches_done(&how, &p->steps);
 }
 
 void vt_cuda_program_free(vt_bk_program *p) {
   const vt_bk_host *host = p->dev->host;
+  const vt_launching how = launching(p);
   if (vt_cuda_card_enter(p->dev->card) == VT_OK) {
     free_on_card(p);
     vt_cuda_card_leave(p->dev->card);
   }
+  vt_cuda_memory_free(host, p->mark, p->steps.n + 1, sizeof *p->mark);
+  vt_launches_done(&how, &p->steps);
   vt_cuda_memory_free(host, p->begin, p->n_times, sizeof *p->begin);
   vt_cuda_memory_free(host, p->end, p->n_times, sizeof *p->end);
   for (vt_bk_program **at = &p->dev->programs; *at != NULL; at = &(*at)->next)
@@ -390,7 +391,7 @@ static vt_status replay(vt_bk_program *p) {
 
 /* 1 when the arenas are where they were in the last run. */
 static int place(vt_bk_program *p, const uint64_t *buffers) {
-  int same = p->runs > 0;
+  int same = p->ready;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
     char *at = (char *)(uintptr_t)buffers[i];
     same = same && p->base[i] == at;
@@ -399,19 +400,28 @@ static int place(vt_bk_program *p, const uint64_t *buffers) {
   return same;
 }
 
+/* A program that cannot be recorded runs unrecorded. */
+static vt_status run_recorded(vt_bk_program *p) {
+  if (p->graph == NULL && record(p) != VT_OK) {
+    p->unrecorded = 1;
+    return issue(p);
+  }
+  return replay(p);
+}
+
 static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
-  const int same = place(p, buffers), records = !p->hosted && p->mark == NULL;
+  const int same = place(p, buffers);
+  const int records = !p->hosted && p->mark == NULL && !p->unrecorded;
   p->error = (vt_bk_error){.size = sizeof p->error};
-  p->runs++;
   for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
   if (!same && p->graph != NULL) {
     (void)driver(p)->cuStreamSynchronize(p->dev->stream);
     (void)driver(p)->cuGraphExecDestroy(p->graph);
     p->graph = NULL;
   }
-  if (!same || !records) return issue(p);
-  if (p->graph == NULL) VT_TRY(record(p));
-  return replay(p);
+  const vt_status s = same && records ? run_recorded(p) : issue(p);
+  p->ready = s == VT_OK;
+  return s;
 }
 
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers) {
