@@ -1,5 +1,5 @@
 # Admission: what is built in passes, and nothing that judges has a tolerance. Needs script_test.
-foreach(backend reference island:1)
+foreach(backend reference island island:1)
   string(REPLACE ":" "_" name ${backend})
   script_test(admit/${name} admit ${CMAKE_SOURCE_DIR}/tests/admit/admit_check.sh $<TARGET_FILE:volta> ${backend})
   set_tests_properties(admit/${name} PROPERTIES PROCESSORS 2 TIMEOUT 1800)

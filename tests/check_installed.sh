@@ -3,7 +3,8 @@
 # check_installed.sh BUILD - an installed Volta serves strangers and leaves without a trace.
 # Installs BUILD into temporary places, with DESTDIR and without; from outside of the tree builds
 # examples/run_model.c through pkg-config (shared, static) and CMake (both), runs them and the installed
-# command against a published digest, compiles the headers as C++, moves the whole installation and
+# command against a published digest, builds the example plug-in and runs and judges it, compiles the headers
+# as C++, moves the whole installation and
 # runs again, then uninstalls and looks for what is left.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -105,6 +106,21 @@ fi
 if cmake -S "$top/tests/installed" -B wrong "-DEXAMPLE=$from/run_model.c" -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF \
   >/dev/null 2>&1; then
   fail "CMake finds a volta that it was not told of: this test may be looking at another one"
+fi
+
+# ---- a plug-in ----
+cp -r "$from/plugin" plugin
+compiles "the example plug-in" make -C plugin CC=cc VOLTA_INCLUDE="$at/include" CFLAGS="-O2 -Werror"
+plugged=(run plugin/pointwise.vt --bind B=7 --random-inputs 3 --digest -q)
+reference=$("$at/bin/volta" "${plugged[@]}" --backend reference)
+said=$("$at/bin/volta" "${plugged[@]}" --backend ./plugin/libpointwise.so --allow-unadmitted 2>&1) || true
+if [[ ${#reference} == 64 && $said == "$reference" ]]; then
+  echo "ok: the example plug-in"
+else
+  fail "the example plug-in gives '$said', the reference '$reference'"
+fi
+if ! "$at/bin/volta" admit ./plugin/libpointwise.so --short >"$outside/log" 2>&1; then
+  fail "the example plug-in is refused: $(tail -n 5 "$outside/log")"
 fi
 
 # ---- C++ ----

@@ -48,6 +48,9 @@ VT_API const char *vt_admission_certificate(const vt_admission *a);
  * "./libfoo.so.certificate.json"; of device 1, "./libfoo.so.1.certificate.json". NULL for a backend
  * that is built in, which needs none. */
 VT_API const char *vt_admission_place(const vt_admission *a);
+/* The same by its name, before it is judged: 1, and the path in `out`; 0 for a name that is no path
+ * of a plug-in, or too little room. */
+VT_API int vt_admission_place_of(const char *backend, char *out, size_t room);
 
 typedef struct vt_admission_counts {
   uint32_t size;

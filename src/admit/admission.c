@@ -39,13 +39,20 @@ void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total)
 
 static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
-/* "./libfoo.so" for "./libfoo.so:1". */
-static vt_status take_place(vt_admission *a, vt_diag *d) {
+/* Beside "./libfoo.so" for "./libfoo.so:1". */
+int vt_admission_place_of(const char *backend, char *out, size_t room) {
   char path[VT_CERTIFICATE_PATH], place[VT_CERTIFICATE_PATH];
   uint32_t number;
-  const size_t n = vt_device_path(a->o.backend, &number);
-  snprintf(path, sizeof path, "%.*s", (int)n, a->o.backend);
+  if (strchr(backend, '/') == NULL) return 0;
+  const size_t n = vt_device_path(backend, &number);
+  snprintf(path, sizeof path, "%.*s", (int)n, backend);
   vt_certificate_place(path, number, place);
+  return (size_t)snprintf(out, room, "%s", place) < room;
+}
+
+static vt_status take_place(vt_admission *a, vt_diag *d) {
+  char place[VT_CERTIFICATE_PATH];
+  if (!vt_admission_place_of(a->o.backend, place, sizeof place)) return VT_OK;
   a->place = vt_arena_string(&a->arena, place, strlen(place));
   return a->place != NULL ? VT_OK : out_of_memory(d);
 }

@@ -9,10 +9,11 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <unistd.h>
 #include "cli_json.h"
 #include "cli_progress.h"
 #include "volta/volta_admit.h"
+
+enum { PLACE = 4300 }; /* of a path, at most */
 
 /* ---- what is asked ---- */
 
@@ -166,9 +167,20 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
 
 /* What was right before is wrong now: a certificate that lies beside the plug-in would let it in.
  */
-static void withdraw(const vt_admission *x) {
-  const char *place = vt_admission_place(x);
-  if (place != NULL && remove(place) == 0) cli_narrate("volta: withdrew %s\n", place);
+static void withdraw(const char *backend) {
+  char place[PLACE];
+  if (vt_admission_place_of(backend, place, sizeof place) && remove(place) == 0)
+    cli_narrate("volta: withdrew %s\n", place);
+}
+
+/* The plug-in, which may be followed by the number of a device. */
+static int is_there(const char *backend) {
+  char path[PLACE];
+  const char *colon = strrchr(backend, ':');
+  const size_t n = colon != NULL ? (size_t)(colon - backend) : strlen(backend);
+  if (access(backend, R_OK) == 0) return 1;
+  return n < sizeof path && snprintf(path, sizeof path, "%.*s", (int)n, backend) > 0 &&
+         access(path, R_OK) == 0;
 }
 
 /* Before everything is asked: a certificate that cannot be written would come too late. Beside a
@@ -179,12 +191,9 @@ static vt_status try_place(const cli_args *a, cli_error *e) {
   if (cli_value(a, "short") != NULL)
     return VT_FAIL(&e->diag, VT_USAGE, "no certificate comes of --short that --out could write");
   if (given != NULL) return cli_file_try(given, e);
-  if (strchr(backend, '/') == NULL || access(backend, R_OK) != 0) return VT_OK;
-  char *place = malloc(strlen(backend) + sizeof ".certificate.json");
-  if (place == NULL) return cli_no_memory(e);
-  sprintf(place, "%s.certificate.json", backend);
+  char place[PLACE];
+  if (!vt_admission_place_of(backend, place, sizeof place) || !is_there(backend)) return VT_OK;
   const vt_status s = cli_file_try(place, e);
-  free(place);
   if (s == VT_IO) snprintf(e->diag.hint, sizeof e->diag.hint, "--out FILE writes it elsewhere");
   return s;
 }
@@ -198,10 +207,10 @@ static vt_status conclude(const cli_args *a, const vt_admission *x, cli_error *e
   vt_status s = VT_OK;
   if (cli_value(a, "json") != NULL) s = report_json(a, x, certificate, &other);
   if (cli_value(a, "json") == NULL) report_text(a, x, certificate);
+  if (vt_admission_verdict(x) == VT_VERDICT_REFUSED) withdraw(a->operands[0]);
   if (written != VT_OK) return written;
   if (s != VT_OK) *e = other;
   if (s != VT_OK || vt_admission_verdict(x) != VT_VERDICT_REFUSED) return s;
-  withdraw(x);
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
 }
 
@@ -232,6 +241,7 @@ static const char *signal_name(int number) {
 
 static vt_status tell_crash(const cli_args *a, const char *check, int number, cli_error *e) {
   const char *name = a->operands[0];
+  withdraw(name);
   if (cli_value(a, "json") != NULL) {
     VT_TRY(
         cli_json_print(json_pack("{s:o, s:s, s:{s:s, s:s+, s:b}}", "backend", cli_json_text(name),

@@ -92,8 +92,11 @@ code=0
 volta run m.vt --random-inputs 1 --backend ./contracted.so >"$work/said" 2>&1 || code=$?
 if ((code != 5)) || ! grep -q "is not admitted" "$work/said"; then fail "it is let in: exit $code: $(cat "$work/said")"; fi
 
-# A backend that crashes is refused like any other: here somebody else ends the judging process.
-volta admit reference --short --jobs 1 >"$work/said" 2>&1 &
+# A backend that crashes is refused like any other, and loses its certificate: here somebody else ends the
+# judging process.
+cp "$plugins/virtue.so" crashing.so
+echo '{}' >crashing.so.certificate.json
+volta admit ./crashing.so --short --jobs 1 >"$work/said" 2>&1 &
 watcher=$!
 for _ in {1..100}; do
   child=$(cat "/proc/$watcher/task/$watcher/children" 2>/dev/null || true)
@@ -107,6 +110,7 @@ wait "$watcher" || code=$?
 if ((code != 1)) || ! grep -q "reason   it crashes: SIGSEGV" "$work/said"; then
   fail "a crash is not a refusal: exit $code: $(cat "$work/said")"
 fi
+if [[ -e crashing.so.certificate.json ]]; then fail "a backend that crashed keeps its certificate"; fi
 
 # A certificate that cannot be written does not take the verdict with it. This asks everything.
 if [[ -n ${VOLTA_TEST_FULL:-} && -w /dev/full ]]; then

@@ -19,14 +19,14 @@ static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
   return VT_OK;
 }
 
-/* A plan depends on what decides scratch: the number of processors and the shared memory. */
+/* A plan depends on what decides scratch: the number of processors, shared memory, memory. */
 static void describe(vt_bk_device *dev) {
   const vt_cuda_traits *t = vt_cuda_card_traits(dev->card);
   const int version = vt_cuda_card_driver(dev->card)->version;
   snprintf(dev->about, sizeof dev->about, "%s, sm_%d%d, driver %d.%d, kernels %s", t->name,
            t->major, t->minor, version / 1000, version % 1000 / 10, VT_CUDA_OPTIONS);
-  snprintf(dev->fingerprint, sizeof dev->fingerprint, "cuda-1 sm_%d%d x%d %u %s", t->major,
-           t->minor, t->processors, t->shared, VT_CUDA_OPTIONS);
+  snprintf(dev->fingerprint, sizeof dev->fingerprint, "cuda-1 sm_%d%d x%d %u %llu %s", t->major,
+           t->minor, t->processors, t->shared, (unsigned long long)t->memory, VT_CUDA_OPTIONS);
 }
 
 static int32_t start(vt_bk_device *dev) {
