@@ -15,6 +15,13 @@ if(VOLTA_TESTS)
   target_link_options(volta_diverging PRIVATE
     -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
 
+  # A volta whose backends count what reaches them.
+  add_executable(volta_counted ${cli_sources} tests/cli/counted.c)
+  target_include_directories(volta_counted PRIVATE tests src/api src/gate src/op src/num src/base)
+  target_link_libraries(volta_counted PRIVATE vt_include vt_admit PkgVolta::jansson vt_flags)
+  add_test(NAME cli/counted COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/counted.sh $<TARGET_FILE:volta_counted>)
+  set_tests_properties(cli/counted PROPERTIES LABELS corpus)
+
   set(cli_parts ${cli_sources})
   list(FILTER cli_parts EXCLUDE REGEX "cli_main\\.c$")
   add_executable(cli_text_test src/cli/cli_text_test.c ${cli_parts})

@@ -391,6 +391,7 @@ static vt_status spoil(vt_exec *x, uint8_t *bytes, uint64_t n, vt_diag *d) {
   const uint64_t total = vt_plan_arena_bytes(x->p, VT_CLASS_TEMP);
   for (uint64_t at = 0; at < total; at += n) {
     const uint64_t here = total - at < n ? total - at : n;
+    vt_guard_count(VT_COUNT_COPIES);
     const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[VT_CLASS_TEMP], at, here, 1);
     if (s != VT_OK) return vt_device_fail(x->dev, s, "fill its memory", d);
   }

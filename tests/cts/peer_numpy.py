@@ -90,7 +90,7 @@ def np_fma(a, b, c):
 
 
 def to_float(bits):
-    return (bits.astype(np.uint32) << 16).view(np.float32)
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def to_bf16(x):
