@@ -9,7 +9,8 @@
 #include "vt_test.h"
 #include "volta/volta_tools.h"
 
-static const char *const devices[] = {"reference:0", "reference:1", "island:0", "island:1"};
+static const char *const devices[] = {"reference:0", "reference:1", "island:0", "island:1",
+                                      "cpu:0"};
 enum { N_DEVICES = sizeof devices / sizeof *devices };
 
 /* ---- what is seen of a run ---- */

@@ -119,9 +119,10 @@ static void test_run(void) {
 
 /* Parameters on the device or on the host, measured or not: one digest. */
 static void test_same(void) {
-  static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1"};
+  static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
+                                         "cpu:0"};
   uint8_t first[32], digest[32];
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 20; i++) {
     vt_program *p = open_on(backends[i / 4], (uint32_t)i % 2, i % 4 < 2 ? NULL : "all", NULL);
     for (int k = 0; k < 2; k++) CHECK(vt_program_run(p, NULL) == VT_OK);
     CHECK(vt_program_digest(p, i == 0 ? first : digest, NULL) == VT_OK);
@@ -238,8 +239,9 @@ static void run_many(const char *backend, uint32_t measure, int runs) {
 }
 
 static void test_many(void) {
-  static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1"};
-  for (int i = 0; i < 4; i++)
+  static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
+                                         "cpu:0"};
+  for (int i = 0; i < 5; i++)
     for (uint32_t measure = 0; measure < 2; measure++) run_many(backends[i], measure, 2000);
 }
 
