@@ -42,7 +42,7 @@ mkdir -p "$folder"
 for isa in ${isas//,/ }; do
   export VOLTA_ISA=$isa
   unset OPENBLAS_CORETYPE
-  if [ "$isa" = avx2 ]; then export OPENBLAS_CORETYPE=Haswell; fi
+  if [ "$isa" = avx2 ] && grep -qw avx512f /proc/cpuinfo; then export OPENBLAS_CORETYPE=Haswell; fi
   echo "== $isa: OpenBLAS"
   "$volta" bench cpu --compare openblas ${openblas:+--peer "$openblas"} --threads "$threads" --rounds "$rounds" \
     --json > "$folder/new.json"

@@ -4,13 +4,14 @@
 # on this machine's GPU has the bits of the reference:
 #   suite        every case of the conformance suite, steps alone and groups as one
 #   functions    every function on all 2^32 inputs, against the digests that MPFR confirmed
+#   sanitizer    compute-sanitizer memcheck and racecheck over the short form of the suite
+#   kernels      the kernels' own tests, which take each of them over the sizes where it is chosen
 #   parity       every example, beside the reference, the cpu backend and the published digest
 #   batch        a row alone and in batches of 1 to 17, every op and every example
 #   again        one program run again, beside another, measured, streamed; 2,000 runs without growth
 #   baseline     digests and bytes on the device of every example: bench/baselines/cuda-infer-parity.json
 #   admission    volta admit cuda
 #   planted      volta admit of the same backend with one kernel that is not deterministic: it is refused
-#   sanitizer    compute-sanitizer memcheck and racecheck over the short form of the suite
 # It ends in a table with a line each, and 0 when all of them agree. --part does every Nth part of it, under
 # eight minutes each for N = 6. FOLDER is a build with its programs; without it build/ is made. What is
 # missing is said in the table; VOLTA_REQUIRE=compute-sanitizer makes that a failure. Exit 77 without a GPU.
@@ -34,9 +35,12 @@ if ! [[ $part =~ ^[1-9][0-9]*$ && $parts =~ ^[1-9][0-9]*$ ]] || ((part > parts))
   echo "cuda_infer_verify.sh: --part takes I/N, I from 1 to N" >&2
   exit 2
 fi
+kernels=(cuda_attention cuda_chain cuda_conv cuda_fold cuda_fused cuda_gemm cuda_index cuda_ints cuda_move
+  cuda_pool cuda_rows)
 if [[ $build == build ]]; then
   scripts/configure.sh build
-  cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend cuda_atomic
+  cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend cuda_atomic \
+    "${kernels[@]/%/_test}"
 fi
 if [[ ! -x $build/volta ]]; then
   echo "cuda_infer_verify.sh: $build has no volta" >&2
@@ -47,8 +51,10 @@ if [[ $device != *" available "* ]]; then
   echo "SKIPPED: $device"
   exit 77
 fi
-echo "$device"
-echo "$("$build/volta" --version | head -n 1); part $part of $parts"
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1) || true
+version=$("$build/volta" --version | head -n 1)
+echo "$device; driver ${driver:=not known}"
+echo "$version; part $part of $parts"
 unset VOLTA_BACKEND VOLTA_THREADS VOLTA_ISA
 export VOLTA_TEST_FULL=1
 said=$(mktemp)
@@ -81,7 +87,22 @@ judge "suite, groups as one" ", 0 runs failed" "$build/cts" --backend cuda --fus
 judge "functions" "functions on" "$build/exhaustive_backend" --against src/num/exhaustive.digests --backend cuda \
   --part "$part/$parts"
 
+for tool in memcheck racecheck; do
+  sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
+  if [[ -n $sanitizer ]]; then # one thread: of launches by several at once it loses some, or waits for ever
+    judge "$tool" "ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards" env -u VOLTA_TEST_FULL "$sanitizer" \
+      --tool "$tool" --error-exitcode 9 "$build/cts" --backend cuda --short --jobs 1 --part "$part/$parts"
+  elif [[ ,${VOLTA_REQUIRE-}, == *,compute-sanitizer,* ]]; then
+    row FAILED "$tool" "no compute-sanitizer here, and VOLTA_REQUIRE names it"
+  else
+    row SKIPPED "$tool" "no compute-sanitizer here"
+  fi
+done
+
 # ---- what is not ----
+for name in "${kernels[@]}"; do
+  if mine; then judge "kernels, $name" "^$name: right" bash -c "'$build/${name}_test' && echo '$name: right'"; fi
+done
 while read -r digest model bind seed inputs; do
   if [[ -z $digest || $digest == '#'* ]] || ! mine; then continue; fi
   judge "parity, $model" "AGREES" "$build/volta" parity "examples/$model" --bind "$bind" --seed "${seed#seed=}" \
@@ -99,21 +120,10 @@ if mine; then
   judge "planted kernel" "^planted kernel: refused" tests/cuda_violations/planted_kernel.sh "$build/volta" \
     "$build/cuda_violations/cuda_atomic.so"
 fi
-for tool in memcheck racecheck; do
-  if ! mine; then continue; fi
-  sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
-  if [[ -n $sanitizer ]]; then # one thread: of launches by several at once it loses some, or waits for ever
-    judge "$tool" "ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards" env -u VOLTA_TEST_FULL "$sanitizer" \
-      --tool "$tool" --error-exitcode 9 "$build/cts" --backend cuda --short --jobs 1 --part 1/40
-  elif [[ ,${VOLTA_REQUIRE-}, == *,compute-sanitizer,* ]]; then
-    row FAILED "$tool" "no compute-sanitizer here, and VOLTA_REQUIRE names it"
-  else
-    row SKIPPED "$tool" "no compute-sanitizer here"
-  fi
-done
 
 show() {
-  echo "$device"
+  echo "$device; driver $driver"
+  echo "$version"
   printf '%s\n' "${table[@]}"
   if [[ $failed != 0 ]]; then
     echo "cuda: FAILED, part $part of $parts"

@@ -276,7 +276,7 @@ vt_status vt_file_put(vt_file_writer *w, const void *p, size_t n, vt_diag *d) {
   while (n != 0) {
     const ssize_t r = write(w->fd, from, n);
     if (r < 0 && errno == EINTR) continue;
-    if (r < 0) return write_failed(w, errno, d);
+    if (r <= 0) return write_failed(w, r < 0 ? errno : EIO, d);
     from += r;
     n -= (size_t)r;
   }

@@ -43,6 +43,13 @@ const char *vt_table_fault(const vt_bk_api *api, char text[VT_TABLE_TEXT]) {
   return text[0] != 0 ? text : NULL;
 }
 
+/* A fingerprint is a line of every plan. */
+static int has_control(const char *s) {
+  for (; *s != 0; s++)
+    if ((unsigned char)*s < ' ' || *s == 127) return 1;
+  return 0;
+}
+
 const char *vt_caps_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]) {
   const uint32_t a = caps->alignment;
   const size_t least = offsetof(vt_bk_caps, fingerprint) + sizeof caps->fingerprint;
@@ -58,6 +65,8 @@ const char *vt_caps_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]) {
     snprintf(text, VT_TABLE_TEXT, "it does not say what it is");
   else if (strnlen(caps->fingerprint, LONGEST_PRINT + 1) > LONGEST_PRINT)
     snprintf(text, VT_TABLE_TEXT, "its fingerprint is longer than %d bytes", LONGEST_PRINT);
+  else if (has_control(caps->fingerprint))
+    snprintf(text, VT_TABLE_TEXT, "its fingerprint has control characters");
   return text[0] != 0 ? text : NULL;
 }
 

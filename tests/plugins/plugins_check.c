@@ -87,6 +87,7 @@ static const struct row {
     {"caps_beyond", VT_ABI, "it writes beyond the size it is given for its capabilities", 0},
     {"caps_short", VT_ABI, "its capabilities cannot have 4 bytes", 0},
     {"caps_alignment", VT_ABI, "it wants tensors aligned to 48 bytes", 0},
+    {"caps_lines", VT_ABI, "its fingerprint has control characters", 0},
     {"caps_error", VT_BACKEND, "it cannot state its capabilities: out of memory", 0},
     {"count_error", VT_BACKEND, "it cannot count its devices: the driver  [31mis old", 0},
     {"no_devices", VT_BACKEND, "it has 0 devices, there is no number 0", 0},

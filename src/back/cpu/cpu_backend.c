@@ -18,6 +18,7 @@ void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes) {
   const uint64_t size = bytes + 2 * VT_CPU_LINE;
   char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
   if (base == NULL) return NULL;
+  vt_memory_in_large_pages(base, (size_t)size);
   char *data = base + VT_CPU_LINE + (VT_CPU_LINE - (uintptr_t)base % VT_CPU_LINE) % VT_CPU_LINE;
   const vt_cpu_block head = {size, base, vt_cpu_seal_new()};
   memcpy(data - sizeof head, &head, sizeof head);

@@ -38,8 +38,9 @@ static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t
 
 enum { STREAM_ROWS = 2 * VT_CPU_FEW };
 
-int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m) {
-  return m <= vt_cpu_least(STREAM_ROWS, vt_cpu_gemm_of(t, dtype)->rows);
+/* Products of so few rows read a straight b as it lies: packing it takes longer than they do. */
+static int are_few(const vt_cpu_gemm_type *g, int64_t rows) {
+  return rows <= vt_cpu_least(STREAM_ROWS, g->rows);
 }
 
 /* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
@@ -70,7 +71,7 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.fresh = s.m <= s.block_m;
   s.block_n = (s.fresh || s.g->near * narrow < 1024 ? 2048 : 1024) / narrow;
   s.region = 4 * s.block_m;
-  s.streams = p->straight && vt_cpu_gemm_streams(t, p->dtype, s.m);
+  s.streams = p->straight && are_few(s.g, s.m);
   if (s.streams)
     s.block_n = vt_cpu_whole(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
   cut(&s, t, p->n);

@@ -40,10 +40,6 @@ void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work);
 /* Scratch of that call, whether b is packed or not. */
 uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p);
 
-/* 1 where products of so few rows read a straight b as it lies, so that packing it gains nothing.
- */
-int vt_cpu_gemm_streams(const vt_cpu_team *t, uint32_t dtype, int64_t m);
-
 /* All panels of a b of n columns, to be used as `packed` later: bytes, and the packing, by the
  * team. */
 uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pages.c - memory in large pages, where the system has them and leaves it to who asks. */
+#define _DEFAULT_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+#include "vt_memory.h"
+
+enum { LARGE = 2 << 20, WORTH_ASKING = 2 * LARGE };
+
+/* Refused or not, the memory is what it was. */
+void vt_memory_in_large_pages(void *p, size_t n) {
+#ifdef MADV_HUGEPAGE
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (page - (uintptr_t)p % page) % page;
+  if (n < WORTH_ASKING) return;
+  (void)madvise((char *)p + before, (n - before) / page * page, MADV_HUGEPAGE);
+#else
+  (void)p, (void)n;
+#endif
+}
