@@ -10,7 +10,7 @@
 #include "cli_json.h"
 #include "cli_progress.h"
 
-enum { MOST_THREADS = 8, TURN_NS = 40000000, REST_NS = 60000000, QUICK_TURN_NS = 1000000 };
+enum { MOST_THREADS = 8, TURN_NS = 40000000, REST_NS = 200000000, QUICK_TURN_NS = 1000000 };
 
 /* One line of the report. */
 typedef struct record {

@@ -14,7 +14,8 @@ typedef struct layout {
   int64_t depth, blocks;       /* of the contraction */
   int levels;
   int64_t panels, parts; /* of rows; they are cut where there are few strips */
-  int64_t strip, strips; /* places of one, a number of tiles; how many an image has */
+  int64_t strip, strips; /* places of one, a number of tiles, at most; how many an image has */
+  int64_t tiles;         /* of an image */
   int64_t round;         /* images at a time */
   uint64_t jobs;
   uint64_t packed_bytes, at_bytes, grid_bytes, room_bytes;
@@ -47,7 +48,8 @@ static void choose_way(const vt_cpu_slide *s, layout *l) {
   l->span = span;
 }
 
-/* The sums of a strip stay in the nearest caches, and there are strips for everybody. */
+/* The sums of a strip stay in the nearest caches, and there are strips for everybody, as many for
+ * each. */
 static void cut(const vt_cpu_team *t, const vt_cpu_slide *s, layout *l) {
   enum { NEAR = 64 << 10, MOST = 64 };
   const int64_t columns = l->k->columns, tiles = vt_cpu_parts(l->span, columns);
@@ -58,8 +60,9 @@ static void cut(const vt_cpu_team *t, const vt_cpu_slide *s, layout *l) {
   if (n > all / wanted) n = all / wanted;
   if (n > MOST) n = MOST;
   if (n < 1) n = 1;
-  l->strip = n * columns;
-  l->strips = vt_cpu_parts(l->span, l->strip);
+  l->tiles = tiles;
+  l->strips = vt_cpu_least(vt_cpu_whole(vt_cpu_parts(tiles, n), t->threads), tiles);
+  l->strip = tiles > 0 ? vt_cpu_parts(tiles, l->strips) * columns : columns;
   l->panels = vt_cpu_parts(s->rows, l->k->rows);
   l->parts = 1;
   const int64_t items = l->strips * s->images * s->groups;
@@ -259,8 +262,9 @@ static void strip_job(void *context, uint64_t job) {
     p.end_panel = vt_cpu_first(l->panels, (uint64_t)l->parts, part + 1);
     p.group = rest % u->s->groups;
     p.image = u->first_image + rest / u->s->groups;
-    p.from = number * l->strip;
-    p.end = p.from + l->strip < l->span ? p.from + l->strip : l->span;
+    p.from = vt_cpu_first(l->tiles, (uint64_t)l->strips, (uint64_t)number) * l->k->columns;
+    p.end = vt_cpu_first(l->tiles, (uint64_t)l->strips, (uint64_t)number + 1) * l->k->columns;
+    if (p.end > l->span) p.end = l->span;
     strip_run(u, &p);
   }
 }
