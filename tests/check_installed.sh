@@ -4,8 +4,7 @@
 # Installs BUILD into temporary places, with DESTDIR and without; from outside of the tree builds
 # examples/run_model.c through pkg-config (shared, static) and CMake (both), runs them and the installed
 # command against a published digest, builds the example plug-in and runs and judges it, compiles the headers
-# as C++, moves the whole installation and
-# runs again, then uninstalls and looks for what is left.
+# as C++, moves the whole installation and runs again, then uninstalls and looks for what is left.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 top=$PWD

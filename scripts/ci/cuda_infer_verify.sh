@@ -87,8 +87,8 @@ judge "suite, groups as one" ", 0 runs failed" "$build/cts" --backend cuda --fus
 judge "functions" "functions on" "$build/exhaustive_backend" --against src/num/exhaustive.digests --backend cuda \
   --part "$part/$parts"
 
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 for tool in memcheck racecheck; do
-  sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
   if [[ -n $sanitizer ]]; then # one thread: of launches by several at once it loses some, or waits for ever
     judge "$tool" "ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards" env -u VOLTA_TEST_FULL "$sanitizer" \
       --tool "$tool" --error-exitcode 9 "$build/cts" --backend cuda --short --jobs 1 --part "$part/$parts"

@@ -2,6 +2,7 @@
  * cuda_rows_test.c - softmax, norms and statistics on a card: rows of many lengths, so that every
  * way of going along them is taken, and layouts of many kinds. It needs a driver: a GPU's, or that
  * of tests/fake_cuda. */
+#include "far_rows_test.h"
 #include "folded_cuda_test.h"
 
 static card_layout result_layout(card_layout layout) {
@@ -53,26 +54,8 @@ static void test_softmax_long(void) {
   }
 }
 
-/* Rows whose elements are far apart: results that are subnormal or 0, quotients of tiny numbers,
- * infinities, rows of nothing but NaN. */
-enum { FAR_ROWS = 40 };
 static int far_n;
-static void make_far(float *x) {
-  const int n = far_n;
-  uint64_t seed = 77;
-  for (int i = 0; i < FAR_ROWS * n; i++) x[i] = -(float)(card_next(&seed) % 140000) / 1000.0f;
-  for (int i = 0; i < n; i++) {
-    x[1 * n + i] = vt_f32_from_bits(0xff800000u);
-    x[2 * n + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : (float)i;
-    x[3 * n + i] = vt_f32_from_bits(0x7fc00000u);
-    x[4 * n + i] = i == 7 ? vt_f32_from_bits(0xffc00001u) : vt_f32_from_bits(0xff800000u);
-    x[5 * n + i] = i % 2 == 0 ? -0.0f : 0.0f;
-    x[6 * n + i] = i < 3 ? 1e30f : vt_f32_from_bits(0xff800000u);
-    x[7 * n + i] = i == 0 ? 2.0f : 2.0f - 95.0f - (float)i * 5 / (float)n;
-    x[8 * n + i] = i == 0 ? -0.0f : -200.0f;
-    x[9 * n + i] = i == 5 ? vt_f32_from_bits(0x7f800000u) : vt_f32_from_bits(0x7fc00000u);
-  }
-}
+static void make_far(float *x) { far_rows(x, far_n); }
 static void test_far(void) {
   static const int64_t lengths[] = {100, 1000, 3000, 8200, 27001};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_rows.cuh - rows without gaps that are read once: a warp has a chunk of its row in registers,
- * a lane every 32nd element, as S has them. Short rows have a warp each, others a block, whose
- * warps tell each other the results of their chunks. */
+ * gpu_rows.cuh - rows without gaps. A warp has a chunk of its row in registers, a lane every 32nd
+ * element, as S has them: short rows have a warp each, others a block, whose warps tell each other
+ * the results of their chunks. Of longer rows as much as there is room for is in shared memory. */
 #ifndef VT_GPU_ROWS_CUH
 #define VT_GPU_ROWS_CUH
 #include "gpu_lanes.cuh"

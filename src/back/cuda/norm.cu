@@ -152,8 +152,7 @@ VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_whole<false
 
 /* ---- long rows ---- */
 
-/* Elements of a lane at once; fewer where gamma and beta take registers. */
-enum { STRETCH = 8, SOME = 8 };
+enum { STRETCH = 8 }; /* elements of a lane at once */
 
 VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, const float *kept, float *part) {
   vt_row_sums<STRETCH>(a, part, [&](auto at, float s) {
@@ -176,18 +175,18 @@ template <bool DENSE>
 VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, float u, float r, float *kept,
                         const float *next) {
   const affine f = affine_of(a, row.line);
-  vt_row_stretches<SOME>(a, [&](auto at) {
-    float v[SOME];
+  vt_row_stretches<STRETCH>(a, [&](auto at) {
+    float v[STRETCH];
     vt_stretch_load(at, row, kept, 0, v);
     VT_UNROLL
-    for (int k = 0; k < SOME; k++) v[k] = v[k] - u;
+    for (int k = 0; k < STRETCH; k++) v[k] = v[k] - u;
     if (DENSE) {
       put_ahead(v, r, f.gamma + at.first, a.beta != nullptr ? f.beta + at.first : nullptr,
                 row.y + at.first, at.there);
     } else {
-      put_shared<SOME>(a, f, v, r, at.first, row.y + at.first, at.there);
+      put_shared<STRETCH>(a, f, v, r, at.first, row.y + at.first, at.there);
     }
-    vt_stretch_send<SOME>(at, next, kept);
+    vt_stretch_send<STRETCH>(at, next, kept);
   });
 }
 
