@@ -118,8 +118,16 @@ else()
   script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py)
 endif()
-# Of texts that are compiled while a program is built, too.
+# Of texts that are compiled while a program is built, too: for the lowest and the highest of these architectures.
+set(fused_archs 80 90)
+if(cuda_archs)
+  list(GET cuda_archs 0 fused_lowest)
+  list(GET cuda_archs -1 fused_highest)
+  set(fused_archs ${fused_lowest} ${fused_highest})
+  list(REMOVE_DUPLICATES fused_archs)
+endif()
 add_executable(fused_ptx tests/device/fused_ptx.c)
 target_include_directories(fused_ptx PRIVATE tests)
 target_link_libraries(fused_ptx PRIVATE vt_back_cuda vt_flags)
-script_test(tools/fused_ptx tools ${CMAKE_SOURCE_DIR}/tests/device/fused_audit.sh $<TARGET_FILE:fused_ptx> 90)
+script_test(tools/fused_ptx tools ${CMAKE_SOURCE_DIR}/tests/device/fused_audit.sh $<TARGET_FILE:fused_ptx>
+  ${fused_archs})

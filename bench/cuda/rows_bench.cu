@@ -13,11 +13,13 @@
 #include <cstdlib>
 #include <vector>
 #include "fold.cu"
+#include "gpu_share.h"
 #include "norm.cu"
 #include "softmax.cu"
 
 static const int64_t MOST = (int64_t)1 << 26; /* elements: several times what caches hold */
 static float *in, *out, *gamma_, *beta_, *parts;
+static uint32_t *arrived;
 static double copy_speed;
 static int shared_most;
 static int64_t processors;
@@ -75,6 +77,18 @@ struct kernels {
   kernel *warps[4], *block, *longer;
 };
 
+static void launch_long(const void *kernel, vt_gpu_rows a, int64_t chunks) {
+  const vt_gpu_room room = {processors, shared_most, 1024, 4096};
+  const vt_gpu_sharing s = vt_gpu_share(room, a.lines.n, chunks);
+  void *args[] = {&a};
+  a.blocks = (uint32_t)s.blocks, a.chunks = (uint32_t)s.chunks, a.keep = (uint32_t)s.keep;
+  a.rooms = parts, a.arrived = arrived;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
+  const auto start = s.blocks == 1 ? cudaLaunchKernel<void> : cudaLaunchCooperativeKernel<void>;
+  check(start(kernel, dim3((unsigned)(s.teams * s.blocks)), dim3((unsigned)s.warps * 32), args,
+              s.shared, 0));
+}
+
 static void launch(const kernels &k, vt_gpu_rows a) {
   const int64_t chunks = (a.n + 1023) / 1024, most = 32 * processors;
   const unsigned grid = (unsigned)std::min(a.lines.n, most);
@@ -84,19 +98,7 @@ static void launch(const kernels &k, vt_gpu_rows a) {
   } else if (chunks <= VT_GPU_ROW_CHUNKS) {
     k.block<<<grid, (unsigned)chunks * 32>>>(a);
   } else {
-    int64_t warps = 0, beside = 0;
-    for (int64_t b = 1; b <= 4; b++) {
-      const int64_t room = ((shared_most + 1024) / b - 1024 - 8704) / 4096;
-      const int64_t turns = (chunks - 1) / (VT_GPU_LONG_WARPS / b) + 1;
-      if (b > 1 && room < chunks) break;
-      if (b * ((chunks - 1) / turns + 1) < beside * warps) continue;
-      warps = (chunks - 1) / turns + 1, beside = b, a.keep = (uint32_t)std::min(chunks, room);
-    }
-    a.ahead = beside == 1 && a.keep == chunks;
-    const unsigned blocks = a.ahead ? (unsigned)std::min(a.lines.n, processors) : grid;
-    check(cudaFuncSetAttribute((const void *)k.longer, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int)a.keep * 4096));
-    k.longer<<<blocks, (unsigned)warps * 32, a.keep * 4096>>>(a);
+    launch_long((const void *)k.longer, a, chunks);
   }
 }
 
@@ -152,7 +154,9 @@ static void prepare() {
   check(cudaMalloc(&out, bytes));
   check(cudaMalloc(&gamma_, some));
   check(cudaMalloc(&beta_, some));
-  check(cudaMalloc(&parts, some));
+  check(cudaMalloc(&parts, 4 * some));
+  check(cudaMalloc(&arrived, some));
+  check(cudaMemset(arrived, 0, some));
   check(cudaMemcpy(in, x.data(), bytes, cudaMemcpyHostToDevice));
   check(cudaMemcpy(gamma_, x.data(), some, cudaMemcpyHostToDevice));
   check(cudaMemcpy(beta_, x.data(), some, cudaMemcpyHostToDevice));

@@ -36,12 +36,19 @@ expect 6 "needs [0-9]+ bytes .* which has 65536 left" FAKE_CUDA_MEMORY=98304
 expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_MEMORY=8192
 expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
 expect 6 "cannot give memory to a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:3=2
-expect 6 "has no [0-9]+ bytes for" FAKE_CUDA_FAIL=cuMemAlloc:4=2
+expect 6 "has no [0-9]+ bytes for .*: [0-9]+ bytes are needed on the GPU, and [0-9]+ of its [0-9]+ are free" \
+  FAKE_CUDA_FAIL=cuMemAlloc:4=2
 expect 5 "cannot start a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
-expect 5 "GPU 0 cannot load the kernels" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
+expect 5 "GPU 0 cannot load the kernels of 'base', which are for" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
 expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
 expect 5 "cannot finish a run|cannot take a tensor|cannot give a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
 expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu
 expect 0 "FALLBACK.*$right" FAKE_CUDA_CC=7.5 -- --fallback cpu
+asked=$((asked + 1))
+listed=$(LD_LIBRARY_PATH="$driver" FAKE_CUDA_FAIL=cuModuleLoadData:1=209 "$volta" backends)
+if ! grep -q "^cuda:0 *unavailable.*no kernel image" <<< "$listed"; then
+  echo "FAILED: 'volta backends' does not say that there are no kernels for this GPU: $listed"
+  failed=1
+fi
 echo "$asked commands, failed: $failed"
 exit $failed

@@ -63,7 +63,9 @@ class Engine {
  public:
   Engine() : lanes_(MOST_THREADS) {}
   ~Engine() { free(memory_); }
-  Outcome block(const Launch &launch, const void *args, const Rules &rules, uint3 at);
+  Outcome block(const Launch &launch, const void *args, const Rules &rules, uint3 at,
+                const std::atomic<bool> &failed);
+  void pause(); /* it waits for another block */
   unsigned block_meets(unsigned value);
   uint64_t warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, unsigned from);
   unsigned active() const;
@@ -97,6 +99,7 @@ class Engine {
   unsigned char *memory_ = nullptr;
   const Launch *launch_ = nullptr;
   const void *args_ = nullptr;
+  const std::atomic<bool> *failed_ = nullptr; /* a block of this launch has */
   unsigned n_ = 0, live_ = 0, waiting_ = 0, votes_ = 0, me_ = 0;
   bool running_ = false; /* between the first thread of a block and the last */
   Signals signals_;
@@ -170,8 +173,10 @@ void Engine::prepare(const Launch &launch, const Rules &rules, uint3 at) {
   vt_gpu_now = {{0, 0, 0}, at, launch.threads, launch.blocks, memory_};
 }
 
-Outcome Engine::block(const Launch &launch, const void *args, const Rules &rules, uint3 at) {
+Outcome Engine::block(const Launch &launch, const void *args, const Rules &rules, uint3 at,
+                      const std::atomic<bool> &failed) {
   prepare(launch, rules, at);
+  failed_ = &failed;
   if (memory_ == nullptr) return {LAUNCH_FAILED, "no memory for shared memory"};
   args_ = args;
   running_ = true;
@@ -234,6 +239,12 @@ void Engine::stop(int error, const char *text) {
   outcome_ = {error, place_text("thread", lanes_[me_].at) + ": " + text};
   fiber_switch(lanes_[me_].fiber->place(), scheduler_, true);
   abort(); /* nobody comes back */
+}
+
+void Engine::pause() {
+  if (!launch_->at_once) stop(LAUNCH_FAILED, "it waits for a block that need not run");
+  if (*failed_) stop(LAUNCH_FAILED, "the block that it waits for has failed");
+  std::this_thread::yield();
 }
 
 /* Those that wait for all no longer wait for this one. */
@@ -379,6 +390,7 @@ struct Grid {
   const Rules &rules;
   uint64_t total, step;
   std::atomic<uint64_t> next{0};
+  std::atomic<bool> failed{false};
   std::mutex lock;
   Outcome outcome;
 };
@@ -398,10 +410,11 @@ void run_blocks(Grid *g) {
     if (i >= g->total) return;
     const uint64_t b = block_of(*g, i), x = g->launch.blocks.x, y = g->launch.blocks.y;
     const uint3 at = {(unsigned)(b % x), (unsigned)(b / x % y), (unsigned)(b / x / y)};
-    Outcome o = engine.block(g->launch, g->args, g->rules, at);
+    Outcome o = engine.block(g->launch, g->args, g->rules, at, g->failed);
     if (o.error == RAN) continue;
     std::lock_guard<std::mutex> held(g->lock);
     if (g->outcome.error == RAN) g->outcome = o;
+    g->failed = true;
     g->next = g->total;
   }
 }
@@ -410,10 +423,11 @@ void run_blocks(Grid *g) {
 
 Outcome run(const Launch &launch, const void *args, const Rules &rules) {
   const uint64_t total = (uint64_t)launch.blocks.x * launch.blocks.y * launch.blocks.z;
-  Grid g{launch, args, rules, total, total / 2 + 1, {0}, {}, {}};
+  const uint64_t threads = launch.at_once ? total : rules.crew;
+  Grid g{launch, args, rules, total, total / 2 + 1, {0}, {false}, {}, {}};
   while (common_factor(g.step, total) != 1) g.step++;
   std::vector<std::thread> crew;
-  for (unsigned i = 1; i < rules.crew && i < total; i++) crew.emplace_back(run_blocks, &g);
+  for (uint64_t i = 1; i < threads && i < total; i++) crew.emplace_back(run_blocks, &g);
   run_blocks(&g);
   for (std::thread &t : crew) t.join();
   return g.outcome;
@@ -440,5 +454,6 @@ unsigned vt_gpu_lane() { return fake::engine.lane(); }
 void vt_gpu_ahead(void *to, const void *from, unsigned bytes, bool there) {
   fake::engine.ahead({to, from, bytes, there, 0});
 }
+void vt_gpu_pause() { fake::engine.pause(); }
 void vt_gpu_ahead_close() { fake::engine.ahead_close(); }
 void vt_gpu_ahead_wait(unsigned left) { fake::engine.ahead_wait(left); }

@@ -23,6 +23,7 @@ struct Launch {
   const vt_gpu_entry *kernel = nullptr;
   uint3 blocks{}, threads{};
   unsigned shared = 0;
+  bool at_once = false; /* every block has a thread of the system, so that they may wait */
 };
 
 /* The driver's numbers for how a launch ends. */

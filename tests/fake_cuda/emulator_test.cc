@@ -150,6 +150,18 @@ VT_KERNEL(is_wrong, test_args, 64) {
   if (a.mode == CASTS_TOO_MUCH) a.count[0] = (unsigned)(int)(a.in[0] + 1e20f);
 }
 
+/* Blocks meet a.n times; each then has what the next one left. */
+VT_KERNEL(meet_others, test_args, 64) {
+  const unsigned next = (blockIdx.x + 1) % gridDim.x, t = threadIdx.x, n = blockDim.x;
+  for (unsigned i = 0; i < (unsigned)a.n; i++) {
+    uint64_t *left = a.wide + i % 2 * gridDim.x * n;
+    left[blockIdx.x * n + t] = i * 1000 + blockIdx.x;
+    if (a.mode == 1 && blockIdx.x == 1) a.out[t] = *a.in; /* nowhere */
+    vt_blocks_meet(a.count, (i + 1) * gridDim.x);
+    a.out[blockIdx.x * n + t] += (float)(left[next * n + n - 1 - t] - i * 1000);
+  }
+}
+
 /* The barrier between its two lines is missing: right in one order alone. */
 VT_KERNEL(lacks_barrier, test_args, 64) {
   float *s = vt_shared<float>();
@@ -166,7 +178,7 @@ static Outcome launch(const char *name, uint3 blocks, uint3 threads, unsigned sh
   fake::Rules rules;
   rules.order = order;
   rules.crew = crew;
-  const fake::Launch l = {fake::find_kernel(name), blocks, threads, shared};
+  const fake::Launch l = {fake::find_kernel(name), blocks, threads, shared, false};
   Outcome o = fake::run(l, &args, rules);
   return o;
 }
@@ -221,6 +233,28 @@ static void test_grids(Order order, unsigned crew) {
   if (crew == 1 && order == Order::reverse) CHECK(count[2] == 0);
 }
 
+static Outcome run_meeting(Order order, bool at_once, int mode, float *out) {
+  std::vector<uint64_t> wide(2 * 7 * 64);
+  unsigned count = 0;
+  const test_args a = {nullptr, out, wide.data(), &count, 5, mode};
+  const fake::Launch l = {fake::find_kernel("meet_others"), {7, 1, 1}, {64, 1, 1}, 0, at_once};
+  fake::Rules rules;
+  rules.order = order;
+  return fake::run(l, &a, rules);
+}
+static void test_meetings(Order order) {
+  std::vector<float> out(7 * 64);
+  CHECK(run_meeting(order, true, 0, out.data()).error == fake::RAN);
+  for (unsigned i = 0; i < out.size(); i++) CHECK(out[i] == 5 * ((i / 64 + 1) % 7));
+}
+static void test_wrong_meetings(Order order) {
+  std::vector<float> out(7 * 64);
+  const Outcome alone = run_meeting(order, false, 0, out.data());
+  CHECK(alone.error == fake::LAUNCH_FAILED);
+  CHECK(alone.text.find("waits for a block that need not run") != std::string::npos);
+  CHECK(run_meeting(order, true, 1, out.data()).error == fake::ILLEGAL_ADDRESS);
+}
+
 static void test_wrong(Order order) {
   static const struct {
     int error;
@@ -267,8 +301,10 @@ int main() {
     test_ahead(order);
     test_grids(order, 1);
     test_grids(order, 4);
+    test_meetings(order);
 #if !FAKE_WATCHED /* a sanitizer ends the process */
     test_wrong(order);
+    test_wrong_meetings(order);
 #endif
   }
   test_orders();

@@ -59,6 +59,12 @@ static int launch(void *f, uint64_t x, int64_t n, unsigned grid, unsigned thread
   a.n = 0; /* it was copied */
   return e;
 }
+static int launch_at_once(uint64_t x, unsigned grid, unsigned shared) {
+  add_args a = {reinterpret_cast<float *>(x), 1000, 1};
+  void *parameters[] = {&a};
+  return fake_cuLaunchCooperativeKernel(function, grid, 1, 1, 128, 1, 1, shared, stream,
+                                        parameters);
+}
 static float first_of(uint64_t x) {
   float y = -1;
   CHECK(fake_cuMemcpyDtoHAsync(&y, x, sizeof y, stream) == fake::OK);
@@ -136,6 +142,9 @@ static void test_launches() {
   CHECK(fake_cuFuncSetAttribute(function, 8, 232449) == fake::INVALID_VALUE);
   CHECK(fake_cuFuncSetAttribute(function, 8, 232448) == fake::OK);
   CHECK(launch(function, x, 1000, 1, 128, 232448) == fake::OK && first_of(x) == 2);
+  CHECK(launch_at_once(x, 8, 100000) == fake::OK && first_of(x) == 3); /* 4 processors, 2 on each */
+  CHECK(launch_at_once(x, 9, 100000) == fake::TOO_LARGE && first_of(x) == 3);
+  CHECK(launch_at_once(x, 65, 0) == fake::TOO_LARGE); /* 2048 threads on each */
   CHECK(fake_cuModuleGetFunction(&other, module, "never_ends") == fake::OK);
   CHECK(launch(other, x, 0, 1, 2) == fake::LAUNCH_FAILED);
   CHECK(fake_cuStreamSynchronize(stream) == fake::LAUNCH_FAILED); /* nothing works any more */

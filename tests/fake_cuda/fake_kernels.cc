@@ -3,6 +3,7 @@
  * compiled into this library, or later into one of their own (fake_cubin.h); launches. */
 #include <dlfcn.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -39,6 +40,16 @@ int check(const Function &f, const Launch &l) {
   if (l.threads.z > 64 || threads > MOST_THREADS || threads > f.kernel->threads)
     return INVALID_VALUE;
   return l.shared > f.shared ? INVALID_VALUE : OK;
+}
+
+/* Whether all blocks fit on the card: registers are taken to be there. */
+bool fits(const Launch &l) {
+  enum { SYSTEM = 1024, THREADS = 2048 };
+  const uint64_t blocks = (uint64_t)l.blocks.x * l.blocks.y * l.blocks.z;
+  const uint64_t threads = (uint64_t)l.threads.x * l.threads.y * l.threads.z;
+  const uint64_t each =
+      std::min<uint64_t>(THREADS / threads, (MOST_SHARED + SYSTEM) / (l.shared + SYSTEM));
+  return blocks <= each * (uint64_t)settings().processors;
 }
 
 /* Its kernels register themselves; the library stays. A name is used once: the linker would take a
@@ -129,22 +140,45 @@ int fake_cuFuncGetAttribute(int *value, int attribute, void *function) {
   return OK;
 }
 
-int fake_cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                        void *stream, void **parameters, void **extra) {
+static int launch(Call &c, void *function, fake::Launch l, void *stream, void **parameters) {
   const Function *f = function_of(function);
-  Call c("cuLaunchKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u",
-         f != nullptr ? f->kernel->name : "?", grid_x, grid_y, grid_z, block_x, block_y, block_z,
-         shared);
-  if (c.refused()) return c.answer();
   if (f == nullptr) return c.done(INVALID_HANDLE);
-  if (parameters == nullptr || parameters[0] == nullptr || extra != nullptr)
-    return c.done(INVALID_VALUE);
-  const Launch l = {f->kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
+  if (parameters == nullptr || parameters[0] == nullptr) return c.done(INVALID_VALUE);
+  l.kernel = f->kernel;
   if (check(*f, l) != OK) return c.done(INVALID_VALUE);
+  if (l.at_once && !fits(l)) return c.done(TOO_LARGE);
   std::vector<uint64_t> args(f->kernel->bytes / 8 + 1);
   memcpy(args.data(), parameters[0], f->kernel->bytes);
   return c.done(issue(
       stream, [l, args] { return run_kernel(l, args); }, false));
+}
+
+static const char *name_of(const void *function) {
+  const Function *f = function_of(function);
+  return f != nullptr ? f->kernel->name : "?";
+}
+
+int fake_cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        void *stream, void **parameters, void **extra) {
+  Call c("cuLaunchKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u", name_of(function),
+         grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
+  if (c.refused()) return c.answer();
+  if (extra != nullptr) return c.done(INVALID_VALUE);
+  return launch(c, function,
+                {nullptr, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, false},
+                stream, parameters);
+}
+
+int fake_cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, void *stream,
+                                   void **parameters) {
+  Call c("cuLaunchCooperativeKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u",
+         name_of(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
+  if (c.refused()) return c.answer();
+  return launch(c, function,
+                {nullptr, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, true},
+                stream, parameters);
 }
 }

@@ -200,6 +200,14 @@ VT_GPU_FN T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
   return vt_gpu_shuffle(VT_GPU_SHFL_XOR, mask, value, other <= (me | part) ? other : me);
 }
 
+/* ---- threads of several blocks ---- */
+
+VT_GPU_FOR_ALL void vt_gpu_pause();
+VT_GPU_FN uint32_t vt_look(const uint32_t *at) {
+  vt_gpu_pause();
+  return __atomic_load_n(at, __ATOMIC_SEQ_CST);
+}
+
 /* ---- copies that run ahead ---- */
 
 VT_GPU_FOR_ALL void vt_gpu_ahead(void *to, const void *from, unsigned bytes, bool there);
@@ -223,8 +231,6 @@ VT_GPU_FN void vt_pass_8(const float *from, float *v) {
   const vt_gpu_two f = *(const vt_gpu_two *)from;
   v[0] = f.x, v[1] = f.y;
 }
-VT_GPU_FN void vt_hint_128(const void *) {}
-VT_GPU_FN void vt_ahead_after() {}
 VT_GPU_FN void vt_ahead_close() { vt_gpu_ahead_close(); }
 template <int N>
 VT_GPU_FN void vt_ahead_wait() {

@@ -29,7 +29,17 @@ static void describe(vt_bk_device *dev) {
            t->minor, t->processors, t->shared, (unsigned long long)t->memory, VT_CUDA_OPTIONS);
 }
 
+/* A kernel that every program may need: that there are kernels for this GPU is found out when it is
+ * opened, and not in a run. */
+static int32_t try_kernels(const vt_bk_device *dev) {
+  vt_diag d = {0};
+  void *function;
+  const vt_status s = vt_cuda_card_kernel(dev->card, VT_GPU_settle, 0, &function, &d);
+  return s == VT_OK ? VT_OK : vt_cuda_refuse(dev->host, (int32_t)s, d.text);
+}
+
 static int32_t start(vt_bk_device *dev) {
+  VT_TRY(try_kernels(dev));
   const vt_cu *cu = vt_cuda_card_driver(dev->card);
   const size_t bytes = VT_CUDA_COUNTERS * sizeof *dev->counters;
   uint64_t at = 0;

@@ -50,6 +50,10 @@ typedef struct vt_cuda_grid {
 /* Issues kernel number `kernel` with the struct that its row of kernels.def names. A grid with a
  * zero in it launches nothing. */
 vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args);
+/* The same where blocks wait for each other, so that all of them have to run at once. The driver
+ * refuses what the card has no room for. */
+vt_status vt_cuda_launch_at_once(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                 const void *args);
 /* The same for a function of a module that was compiled here. */
 vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid grid,
                                   const void *args);

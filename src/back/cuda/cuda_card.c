@@ -135,10 +135,11 @@ vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t 
 static vt_status load(vt_cuda_card *card, uint32_t kernel, vt_diag *d) {
   uint32_t module;
   const char *name = name_of(kernel, &module);
-  char what[120];
+  char what[240];
   if (card->module[module] == NULL) {
     const int e = card->cu->cuModuleLoadData(&card->module[module], vt_cuda_images[module].bytes);
-    snprintf(what, sizeof what, "load the kernels of '%s'", vt_cuda_images[module].module);
+    snprintf(what, sizeof what, "load the kernels of '%s', which are for %s",
+             vt_cuda_images[module].module, vt_cuda_architectures);
     if (e != VT_CU_SUCCESS) return fail(card, e, what, d);
   }
   const int e = card->cu->cuModuleGetFunction(&card->function[kernel], card->module[module], name);

@@ -56,10 +56,14 @@ static int is_wide(const void *data, int64_t near, int64_t far, int64_t bytes) {
   return near == 1 && far % bytes == 0 && (uintptr_t)data % (uintptr_t)bytes == 0;
 }
 
-static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, int64_t size) {
+typedef struct tile_size {
+  int64_t m, n;
+} tile_size;
+
+static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
   vt_gpu_ints_tile t = {.p = *p,
-                        .tiles_m = (uint32_t)vt_cuda_parts(p->m, size),
-                        .tiles_n = (uint32_t)vt_cuda_parts(p->n, size)};
+                        .tiles_m = (uint32_t)vt_cuda_parts(p->m, size.m),
+                        .tiles_n = (uint32_t)vt_cuda_parts(p->n, size.n)};
   t.a_wide = is_wide(p->a, p->a_step, p->a_row, 16) && is_multiple(&p->lead, 1, 16);
   t.b_squares = p->b_column == 1 && p->b_step != 1;
   t.b_wide = t.b_squares
@@ -68,21 +72,39 @@ static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, int64_t size) {
   return t;
 }
 
-static int64_t tiles_of(const vt_gpu_ints *p, int64_t size) {
-  return vt_cuda_parts(p->m, size) * vt_cuda_parts(p->n, size) * p->lead.n;
+static int64_t tiles_of(const vt_gpu_ints *p, tile_size size) {
+  return vt_cuda_parts(p->m, size.m) * vt_cuda_parts(p->n, size.n) * p->lead.n;
+}
+
+/* Few rows, in words of four, and columns that can be read in order. */
+static int is_few(const vt_gpu_ints_tile *t) {
+  const vt_gpu_ints *p = &t->p;
+  return p->m <= 16 && (t->b_squares || p->b_step == 1) && is_multiple(&p->lead, 1, 4) &&
+         is_wide(p->a, p->a_step, p->m == 1 ? 0 : p->a_row, 4);
+}
+
+static vt_status run_few(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
+  const vt_cuda_grid grid = {(uint32_t)(t->tiles_m * t->tiles_n * t->p.lead.n), 1, 1, 256, 0};
+  return vt_cuda_launch(c, t->b_squares ? VT_GPU_ints_few_across : VT_GPU_ints_few_along, grid, t);
 }
 
 /* The larger tile reads less; it is taken where there are enough of it for every processor. */
 vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
-  enum { LARGE = 128, SMALL = 64, PITCH = 80, LEAST = 16 };
+  enum { PITCH = 80, LEAST = 16 };
+  static const tile_size large = {128, 128}, small = {64, 64},
+                         few = {VT_GPU_INTS_FEW_ROWS, VT_GPU_INTS_FEW_COLUMNS};
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_ints p = describe(c);
-  const int64_t size = tiles_of(&p, LARGE) >= c->traits->processors ? LARGE : SMALL;
-  if (p.k < LEAST || tiles_of(&p, size) > INT32_MAX)
+  if (p.k < LEAST || tiles_of(&p, few) > INT32_MAX)
     return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_line(c, vt_cuda_count(c->out), 1, 256), &p);
+  const vt_gpu_ints_tile f = tile_of(&p, few);
+  if (is_few(&f)) return run_few(c, &f);
+  const int is_large = tiles_of(&p, large) >= c->traits->processors;
+  const tile_size size = is_large ? large : small;
   const vt_gpu_ints_tile t = tile_of(&p, size);
-  const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256, (uint32_t)size * 4 * PITCH};
-  return vt_cuda_launch(c, size == LARGE ? VT_GPU_ints_128_128 : VT_GPU_ints_64_64, grid, &t);
+  const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256,
+                             (uint32_t)(size.m + size.n) * 2 * PITCH};
+  return vt_cuda_launch(c, is_large ? VT_GPU_ints_128_128 : VT_GPU_ints_64_64, grid, &t);
 }
 
 /* ---- conv_int ---- */

@@ -43,24 +43,42 @@ vt_cuda_grid vt_cuda_line(const vt_cuda_call *c, int64_t n, int64_t each, uint32
 
 /* ---- issuing ---- */
 
-vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const void *args) {
+static vt_status launch(vt_cuda_call *c, void *function, vt_cuda_grid g, int at_once,
+                        const void *args) {
+  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
+  void *params[1] = {NULL};
+  memcpy(&params[0], &args, sizeof args); /* the driver copies what it points to */
+  const int e = at_once ? cu->cuLaunchCooperativeKernel(function, g.x, g.y, g.z, g.threads, 1, 1,
+                                                        g.shared, c->dev->stream, params)
+                        : cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
+                                             c->dev->stream, params, NULL);
+  return (vt_status)vt_cuda_answer(c->dev, e, "start a kernel");
+}
+
+static int is_none(vt_cuda_grid g) { return g.x == 0 || g.y == 0 || g.z == 0; }
+
+static vt_status launch_kernel(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, int at_once,
+                               const void *args) {
   vt_diag d = {0};
   void *function = NULL;
-  if (g.x == 0 || g.y == 0 || g.z == 0) return VT_OK;
+  if (is_none(g)) return VT_OK;
   const vt_status s = vt_cuda_card_kernel(c->dev->card, kernel, g.shared, &function, &d);
   if (s != VT_OK) return (vt_status)vt_cuda_refuse(c->dev->host, (int32_t)s, d.text);
-  return vt_cuda_launch_function(c, function, g, args);
+  return launch(c, function, g, at_once, args);
+}
+
+vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const void *args) {
+  return launch_kernel(c, kernel, g, 0, args);
+}
+
+vt_status vt_cuda_launch_at_once(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g,
+                                 const void *args) {
+  return launch_kernel(c, kernel, g, 1, args);
 }
 
 vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid g,
                                   const void *args) {
-  const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
-  void *params[1] = {NULL};
-  if (g.x == 0 || g.y == 0 || g.z == 0) return VT_OK;
-  memcpy(&params[0], &args, sizeof args); /* the driver copies what it points to */
-  const int e = cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
-                                   c->dev->stream, params, NULL);
-  return (vt_status)vt_cuda_answer(c->dev, e, "start a kernel");
+  return is_none(g) ? VT_OK : launch(c, function, g, 0, args);
 }
 
 static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }

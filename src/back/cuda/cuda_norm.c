@@ -127,7 +127,7 @@ static vt_cuda_rowing how_of(const vt_cuda_call *c, const norming *n) {
   const vt_cuda_lines l = rows_of(n);
   if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm) return VT_CUDA_ROWS_PARTS;
   if (!is_dense(c, n) && !is_shared(c, n)) return VT_CUDA_ROWS_PARTS;
-  return vt_cuda_rows_how(c, &l);
+  return vt_cuda_rows_how(&l);
 }
 
 static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
@@ -185,8 +185,7 @@ static int has_none(const vt_cuda_call *c) {
 uint64_t vt_cuda_work_norm(const vt_cuda_call *c) {
   if (has_none(c)) return 0;
   const norming n = view(c);
-  if (how_of(c, &n) != VT_CUDA_ROWS_PARTS) return 0;
-  return vt_cuda_marks_bytes(n.at.lines.n, n.at.along.n, c->in[0].dtype);
+  return vt_cuda_rows_bytes(c, how_of(c, &n), &n.at);
 }
 
 vt_status vt_cuda_run_norm(vt_cuda_call *c) {

@@ -1,49 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_rows.c - rows on chip. */
 #include "cuda_rows.h"
+#include "gpu_share.h"
 
 enum { THREADS = 128, ROWS = THREADS / VT_GPU_LANES };
-/* Bytes of shared memory: what the kernels have by themselves; a chunk. */
-enum { OWN = 8192 + 512, CHUNK_BYTES = VT_GPU_CHUNK * 4 };
-enum { MOST_BESIDE = 4 };
-
 static int is_dense(const vt_gpu_walk *along) {
   return along->n == 1 ||
          (along->rank == 1 && along->stride[0][0] == 1 && along->stride[1][0] == 1);
 }
 
-/* Few long rows are cut into chunks for the whole card; that takes more reads. */
-vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
+vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_lines *l) {
   const int64_t n = l->along.n;
-  if (!is_dense(&l->along) || n == 0) return VT_CUDA_ROWS_PARTS;
+  if (!is_dense(&l->along) || n == 0 || n > VT_GPU_CHUNK * VT_GPU_CHUNK) return VT_CUDA_ROWS_PARTS;
   if (n <= VT_GPU_CHUNK) return VT_CUDA_ROWS_WARPS;
-  if (n <= VT_GPU_ROW_CHUNKS * VT_GPU_CHUNK) return VT_CUDA_ROWS_BLOCK;
-  if (n > VT_GPU_CHUNK * VT_GPU_CHUNK || 4 * l->lines.n < c->traits->processors)
-    return VT_CUDA_ROWS_PARTS;
-  return VT_CUDA_ROWS_LONG;
+  return n <= VT_GPU_ROW_CHUNKS * VT_GPU_CHUNK ? VT_CUDA_ROWS_BLOCK : VT_CUDA_ROWS_LONG;
 }
 
-/* How long rows are shared: the chunks of one that stay on chip; the warps of its block, which have
- * as many chunks each as nearly as there can be; the blocks that a processor has at once, so that
- * one computes while another waits for memory. A row that has a processor for itself would wait
- * alone: there the next one is sent for early. Of a row that does not stay the rest is read again
- * from the card's cache, which has no room for the next one then. */
-typedef struct sharing {
-  int64_t keep, warps, beside;
-} sharing;
+/* ---- long rows ---- */
 
-/* The most warps, and then the most blocks, with whole rows on chip if there are several. */
-static sharing share(const vt_cuda_call *c, int64_t chunks) {
-  sharing best = {0, 0, 0};
-  for (int64_t beside = 1; beside <= MOST_BESIDE; beside++) {
-    const int64_t bytes = (c->traits->shared + VT_CUDA_SYSTEM) / beside - VT_CUDA_SYSTEM - OWN;
-    const int64_t room = vt_cuda_most(bytes, 0) / CHUNK_BYTES;
-    const int64_t warps = vt_cuda_parts(chunks, vt_cuda_parts(chunks, VT_GPU_LONG_WARPS / beside));
-    if (beside > 1 && room < chunks) break;
-    if (beside * warps >= best.beside * best.warps)
-      best = (sharing){vt_cuda_least(chunks, room), warps, beside};
-  }
-  return best;
+static vt_gpu_sharing share(const vt_cuda_call *c, int64_t lines, int64_t n) {
+  const vt_gpu_room room = {c->traits->processors, c->traits->shared, VT_CUDA_SYSTEM,
+                            VT_CUDA_COUNTERS};
+  return vt_gpu_share(room, lines, vt_cuda_parts(n, VT_GPU_CHUNK));
+}
+
+uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rowing how, const vt_cuda_lines *l) {
+  if (how == VT_CUDA_ROWS_PARTS) return vt_cuda_marks_bytes(l->lines.n, l->along.n, c->in[0].dtype);
+  if (how != VT_CUDA_ROWS_LONG) return 0;
+  const vt_gpu_sharing s = share(c, l->lines.n, l->along.n);
+  return s.blocks == 1 ? 0 : (uint64_t)s.teams * 2 * VT_GPU_CHUNK_BYTES;
+}
+
+static vt_status launch_long(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
+  const vt_gpu_sharing s = share(c, a->lines.n, a->n);
+  const vt_cuda_grid g = {(uint32_t)(s.teams * s.blocks), 1, 1, (uint32_t)s.warps * VT_GPU_LANES,
+                          s.shared};
+  a->blocks = (uint32_t)s.blocks, a->chunks = (uint32_t)s.chunks, a->keep = (uint32_t)s.keep;
+  a->rooms = c->work, a->arrived = c->dev->counters;
+  return s.blocks == 1 ? vt_cuda_launch(c, kernel, g, a) : vt_cuda_launch_at_once(c, kernel, g, a);
 }
 
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
@@ -60,13 +54,7 @@ vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warp
     g.threads = (uint32_t)chunks * VT_GPU_LANES;
     return vt_cuda_launch(c, block, g, a);
   }
-  const sharing s = share(c, chunks);
-  a->keep = (uint32_t)s.keep;
-  a->ahead = s.beside == 1 && s.keep == chunks;
-  if (a->ahead) g.x = (uint32_t)vt_cuda_least(a->lines.n, c->traits->processors);
-  g.threads = (uint32_t)s.warps * VT_GPU_LANES;
-  g.shared = (uint32_t)s.keep * CHUNK_BYTES;
-  return vt_cuda_launch(c, longer, g, a);
+  return launch_long(c, longer, a);
 }
 
 vt_status vt_cuda_rows_out(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {

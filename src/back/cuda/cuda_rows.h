@@ -11,11 +11,13 @@ typedef enum vt_cuda_rowing {
   VT_CUDA_ROWS_PARTS, /* by folds, and a kernel for the results: any tensor */
   VT_CUDA_ROWS_WARPS, /* a warp for a row */
   VT_CUDA_ROWS_BLOCK, /* a block for a row, in registers */
-  VT_CUDA_ROWS_LONG   /* the same, as much of it in shared memory as there is room */
+  VT_CUDA_ROWS_LONG   /* blocks for a row, in shared memory: gpu_share.h */
 } vt_cuda_rowing;
 
 /* Of f32 rows; `l` has operands x and y. */
-vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l);
+vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_lines *l);
+/* Of scratch. */
+uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rowing how, const vt_cuda_lines *l);
 /* Issues the kernel: `warps` is the first of those for 8, 16, 24 and 32 elements a lane. */
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
                               uint32_t longer, vt_gpu_rows *a);

@@ -38,8 +38,8 @@ static void test_softmax(void) {
           softmax(softs[k], dims[i], axis, (card_layout)layout, NULL);
 }
 
-/* More rows than a card has processors, longer than a block has registers; some of one row beyond
- * what stays on chip. */
+/* Longer than a block has registers: more rows than a card has processors, and fewer; and longer
+ * than a processor has memory. */
 static void make_low(float *x) {
   uint64_t seed = 5;
   for (int i = 0; i < 40 * 8200; i++) x[i] = -1.0f - (float)(card_next(&seed) % 1000) / 100.0f;
@@ -51,6 +51,8 @@ static void test_softmax_long(void) {
     softmax(softs[k], (int64_t[]){33, 57000}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){135, 27001}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){2, 20000}, 1, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){3, 200000}, 1, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){1, 300000}, 1, CARD_DENSE, NULL);
   }
 }
 
@@ -125,9 +127,10 @@ static void test_norms(void) {
 
 static void test_norms_long(void) {
   static const norm norms[] = {
-      {VT_OP_layer_norm, 2, {40, 8200}, 2, 1, 0}, {VT_OP_layer_norm, 2, {33, 57000}, 1, 1, 0},
-      {VT_OP_rms_norm, 2, {3, 40000}, 1, 1, 0},   {VT_OP_layer_norm, 2, {135, 27001}, 2, 1, 0},
-      {VT_OP_rms_norm, 2, {34, 9000}, 1, 1, 0},   {VT_OP_group_norm, 3, {20, 4, 5000}, 2, 1, 2}};
+      {VT_OP_layer_norm, 2, {40, 8200}, 2, 1, 0},  {VT_OP_layer_norm, 2, {33, 57000}, 1, 1, 0},
+      {VT_OP_rms_norm, 2, {3, 40000}, 1, 1, 0},    {VT_OP_layer_norm, 2, {135, 27001}, 2, 1, 0},
+      {VT_OP_rms_norm, 2, {34, 9000}, 1, 1, 0},    {VT_OP_group_norm, 3, {20, 4, 5000}, 2, 1, 2},
+      {VT_OP_layer_norm, 2, {3, 200000}, 2, 1, 0}, {VT_OP_rms_norm, 2, {1, 300000}, 0, 0, 0}};
   for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
     run_norm(&norms[i], VT_DTYPE_F32, CARD_DENSE);
 }

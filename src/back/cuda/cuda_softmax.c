@@ -13,14 +13,13 @@ static vt_cuda_lines lines_of(const vt_cuda_call *c) {
 }
 
 static vt_cuda_rowing how_of(const vt_cuda_call *c, const vt_cuda_lines *l) {
-  return c->step->op == VT_OP_logsumexp ? VT_CUDA_ROWS_PARTS : vt_cuda_rows_how(c, l);
+  return c->step->op == VT_OP_logsumexp ? VT_CUDA_ROWS_PARTS : vt_cuda_rows_how(l);
 }
 
 uint64_t vt_cuda_work_softmax(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_cuda_lines l = lines_of(c);
-  if (how_of(c, &l) != VT_CUDA_ROWS_PARTS) return 0;
-  return vt_cuda_marks_bytes(l.lines.n, l.along.n, VT_DTYPE_F32);
+  return vt_cuda_rows_bytes(c, how_of(c, &l), &l);
 }
 
 static vt_status run_parts(vt_cuda_call *c, const vt_cuda_lines *l, vt_gpu_rows *a) {

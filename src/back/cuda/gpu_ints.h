@@ -16,6 +16,9 @@ typedef struct vt_gpu_ints {
   vt_gpu_walk lead;        /* the products: where y, a and b of each begin */
 } vt_gpu_ints;
 
+/* Of few rows, a block has so many of them, and so many columns. */
+enum { VT_GPU_INTS_FEW_ROWS = 4, VT_GPU_INTS_FEW_COLUMNS = 32 };
+
 /* By tiles, gridDim.x of them. */
 typedef struct vt_gpu_ints_tile {
   vt_gpu_ints p;

@@ -45,6 +45,14 @@ VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t acros
   return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
+// Four bytes of each of four lines become four of each of what lies across.
+VT_GPU_FN void vt_ints_turn(uint4 x, uint32_t (&to)[4]) {
+  const uint32_t low = __byte_perm(x.x, x.y, 0x5140), high = __byte_perm(x.z, x.w, 0x5140);
+  const uint32_t low2 = __byte_perm(x.x, x.y, 0x7362), high2 = __byte_perm(x.z, x.w, 0x7362);
+  to[0] = __byte_perm(low, high, 0x5410), to[1] = __byte_perm(low, high, 0x7632);
+  to[2] = __byte_perm(low2, high2, 0x5410), to[3] = __byte_perm(low2, high2, 0x7632);
+}
+
 // An operand of W lines on its way into shared memory, BK of k at a time, by 256 threads: lines of
 // 16 bytes along k, or squares of 4 x 4 that are turned over.
 template <int W>
@@ -81,13 +89,10 @@ struct vt_ints_side {
       }
       const int line = (id / 32 % (W / 32) * 8 + id % 8) * 4;
       const int at = (id / 32 / (W / 32) * 4 + id % 32 / 8) * 4;
-      const uint32_t low = __byte_perm(p.x, p.y, 0x5140), high = __byte_perm(p.z, p.w, 0x5140);
-      const uint32_t low2 = __byte_perm(p.x, p.y, 0x7362), high2 = __byte_perm(p.z, p.w, 0x7362);
-      uint8_t *t = to + line * PITCH + at;
-      *(uint32_t *)t = __byte_perm(low, high, 0x5410);
-      *(uint32_t *)(t + PITCH) = __byte_perm(low, high, 0x7632);
-      *(uint32_t *)(t + 2 * PITCH) = __byte_perm(low2, high2, 0x5410);
-      *(uint32_t *)(t + 3 * PITCH) = __byte_perm(low2, high2, 0x7632);
+      uint32_t turned[4];
+      vt_ints_turn(p, turned);
+      VT_UNROLL
+      for (int c = 0; c < 4; c++) *(uint32_t *)(to + (line + c) * PITCH + at) = turned[c];
     }
   }
 };

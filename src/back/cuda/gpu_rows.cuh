@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows.cuh - rows without gaps. A warp has a chunk of its row in registers, a lane every 32nd
  * element, as S has them: short rows have a warp each, others a block, whose warps tell each other
- * the results of their chunks. Of longer rows as much as there is room for is in shared memory. */
+ * the results of their chunks. Longer ones have several blocks, and are in the shared memory of
+ * these. */
 #ifndef VT_GPU_ROWS_CUH
 #define VT_GPU_ROWS_CUH
 #include "gpu_lanes.cuh"
 #include "gpu_rows.h"
 
 struct vt_row {
-  const float *x; /* of this warp's chunk */
+  const float *x; /* of this warp's chunk, or of the chunks of this block */
   float *y;
-  int64_t line, first;
-  int count; /* elements of the chunk */
+  int64_t line, first; /* where in the row that is */
+  int count;           /* elements of it */
 };
 
 VT_GPU_FN int vt_lane() { return (int)threadIdx.x % VT_GPU_LANES; }
 VT_GPU_FN int vt_warp() { return (int)threadIdx.x / VT_GPU_LANES; }
 VT_GPU_FN int vt_warps() { return (int)blockDim.x / VT_GPU_LANES; }
 
-VT_GPU_FN vt_row vt_row_of(const vt_gpu_rows &a, int64_t line, int64_t chunk) {
+/* From number `chunk` on, as many elements as there are, `most` at most. */
+VT_GPU_FN vt_row vt_row_of(const vt_gpu_rows &a, int64_t line, int64_t chunk,
+                           int most = VT_GPU_CHUNK) {
   int64_t at[2];
   vt_places<2>(a.lines, line, at);
   const int64_t first = chunk * VT_GPU_CHUNK, left = a.n - first;
   return vt_row{(const float *)a.x + at[0] + first, (float *)a.y + at[1] + first, line, first,
-                left < VT_GPU_CHUNK ? (int)left : VT_GPU_CHUNK};
+                left < most ? (int)left : most};
 }
 
 /* Number k of a lane is element k*32 + lane of a chunk or a stretch; it is there, or not. The first
@@ -74,25 +77,69 @@ VT_GPU_FN float vt_warps_sum(float s, int warps, float *room) {
   __syncthreads();
   return vt_lanes_join<vt_way_sum<float>>(vt_lane() < warps ? 0.0f + room[vt_lane()] : 0.0f);
 }
-/* S of the results of up to 1024 chunks, which lie in shared memory. */
-VT_GPU_FN float vt_chunks_sum(const float *part, int chunks) {
+
+/* ---- long rows: a row is of a team of blocks, each of which has some chunks of it ---- */
+
+/* The first chunks of a block stay in shared memory, the others are read again, if there are such.
+ * What chunks give, all blocks of the team can see when they have met; there are two rooms for
+ * that, by turns: what one block left is not written again before all have read it and met once
+ * more. A row has 2^20 elements at most, so that places in it are an int. */
+struct vt_team {
+  int64_t first, apart; /* which rows */
+  int chunk;            /* the first of this block's, of each row */
+  float *kept, *room;
+  uint32_t met; /* how many have come to meetings when all of them were at the last one */
+};
+VT_GPU_FN vt_team vt_team_of(const vt_gpu_rows &a) {
+  const uint32_t team = blockIdx.x / a.blocks, member = blockIdx.x % a.blocks;
+  float *kept = vt_shared<float>();
+  return vt_team{team,
+                 gridDim.x / a.blocks,
+                 (int)(member * a.chunks),
+                 kept,
+                 a.blocks == 1 ? kept + a.keep * VT_GPU_CHUNK
+                               : (float *)a.rooms + (int64_t)team * 2 * VT_GPU_CHUNK,
+                 0};
+}
+VT_GPU_FN vt_row vt_team_row(const vt_gpu_rows &a, const vt_team &t, int64_t line) {
+  return vt_row_of(a, line, t.chunk, (int)a.chunks * VT_GPU_CHUNK);
+}
+VT_GPU_FN int vt_row_chunks(int64_t n) { return (int)((n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK); }
+
+/* All blocks of a team run at once, so that they may wait for each other. */
+VT_GPU_FN void vt_team_meet(const vt_gpu_rows &a, vt_team &t) {
+  if (a.blocks == 1) {
+    __syncthreads();
+  } else {
+    t.met += a.blocks;
+    vt_blocks_meet((uint32_t *)a.arrived + blockIdx.x / a.blocks, t.met);
+  }
+}
+/* The last one to go leaves the counter as it was found. */
+VT_GPU_FN void vt_team_part(const vt_gpu_rows &a, const vt_team &t) {
+  uint32_t *arrived = (uint32_t *)a.arrived + blockIdx.x / a.blocks;
+  if (a.blocks > 1 && threadIdx.x == 0 && atomicAdd(arrived, 1u) == t.met + a.blocks - 1)
+    *arrived = 0;
+}
+
+/* What the chunks of a row gave, in a room: the greatest of them, and S. */
+VT_GPU_FN float vt_chunks_most(const float *room, int chunks) {
+  float m = -INFINITY;
+  for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) m = max(m, room[c]);
+  return vt_lanes_most(m);
+}
+VT_GPU_FN float vt_chunks_sum(const float *room, int chunks) {
   float s = 0;
-  for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) s = s + part[c];
+  for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) s = s + room[c];
   return vt_lanes_join<vt_way_sum<float>>(s);
 }
 
-/* ---- long rows: the first chunks stay in shared memory, the others are read again ---- */
-
-/* A row has 2^20 elements at most, so that places in it are an int. */
-VT_GPU_FN int vt_row_chunks(const vt_gpu_rows &a) {
-  return (int)((a.n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK);
-}
-
-/* The chunks of this warp that stay, on their way to `kept`; zeros where a row has ended. Each
+/* The chunks of this warp that stay come to `kept`, with `none` where the row has ended. Each
  * thread keeps for itself, so that nobody waits for another. */
-VT_GPU_FN void vt_row_send(const vt_gpu_rows &a, const vt_row &row, float *kept) {
-  for (int c = vt_warp(); c < (int)a.keep; c += vt_warps()) {
-    const int first = c * VT_GPU_CHUNK, left = (int)a.n - first;
+VT_GPU_FN void vt_row_keep(const vt_gpu_rows &a, const vt_row &row, float *kept, float none) {
+  const int chunks = min(vt_row_chunks(row.count), (int)a.keep);
+  for (int c = vt_warp(); c < chunks; c += vt_warps()) {
+    const int first = c * VT_GPU_CHUNK, left = row.count - first;
     const float *from = vt_row_mine(row.x + first);
     float *to = vt_row_mine(kept + first);
     if (left >= VT_GPU_CHUNK) {
@@ -100,36 +147,21 @@ VT_GPU_FN void vt_row_send(const vt_gpu_rows &a, const vt_row &row, float *kept)
       for (int k = 0; k < VT_GPU_CHUNK; k += VT_GPU_LANES) vt_ahead_4(to + k, from + k, true);
     } else {
       for (int k = 0; k < VT_GPU_CHUNK; k += VT_GPU_LANES)
-        vt_ahead_4(to + k, from + k, k + vt_lane() < left);
+        if (k + vt_lane() < left) {
+          vt_ahead_4(to + k, from + k, true);
+        } else {
+          to[k] = none;
+        }
     }
   }
   vt_ahead_close();
-}
-/* Waits for them, and puts `none` where the row has ended. */
-VT_GPU_FN void vt_row_receive(const vt_gpu_rows &a, float *kept, float none) {
-  const int last = vt_row_chunks(a) - 1;
   vt_ahead_wait<0>();
-  if (last >= (int)a.keep || last % vt_warps() != vt_warp()) return;
-  for (int i = last * VT_GPU_CHUNK + vt_lane(); i < (last + 1) * VT_GPU_CHUNK; i += VT_GPU_LANES)
-    if (i >= a.n) kept[i] = none;
-}
-
-/* The row that this block sends for while it has this one; NULL: none. It is first brought nearer
- * while what is on chip is computed, which leaves memory idle. */
-VT_GPU_FN const float *vt_row_next(const vt_gpu_rows &a, int64_t line) {
-  const int64_t next = line + gridDim.x;
-  return a.ahead && next < a.lines.n ? vt_row_of(a, next, 0).x : nullptr;
-}
-VT_GPU_FN void vt_row_hint(const vt_gpu_rows &a, const float *next) {
-  enum { LINE = 128 / sizeof(float) };
-  if (next == nullptr) return;
-  for (int i = (int)threadIdx.x * LINE; i < a.n; i += (int)blockDim.x * LINE) vt_hint_128(next + i);
 }
 
 /* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. */
 template <class P, bool STAYS>
 struct vt_stretch {
-  int chunk, first; /* where in the row it begins */
+  int chunk, first; /* of the block's; where in them it begins */
   P there;
   enum { stays = STAYS };
 };
@@ -151,10 +183,10 @@ VT_GPU_FN void vt_chunk_stretches(int c, int left, F f) {
 
 /* f is called for the stretches of this warp, in order. */
 template <int N, class F>
-VT_GPU_FN void vt_row_stretches(const vt_gpu_rows &a, F f) {
+VT_GPU_FN void vt_row_stretches(const vt_gpu_rows &a, const vt_row &row, F f) {
   VT_LOOP
-  for (int c = vt_warp(); c < vt_row_chunks(a); c += vt_warps()) {
-    const int left = (int)a.n - c * VT_GPU_CHUNK;
+  for (int c = vt_warp(); c < vt_row_chunks(row.count); c += vt_warps()) {
+    const int left = row.count - c * VT_GPU_CHUNK;
     if (c < (int)a.keep) {
       vt_chunk_stretches<N, true>(c, left, f);
     } else {
@@ -178,27 +210,16 @@ VT_GPU_FN void vt_stretch_load(const S &at, const vt_row &row, const float *kept
   }
 }
 
-/* What a stretch of the row at work has done with is the room of the next row's. */
-template <int N, class S>
-VT_GPU_FN void vt_stretch_send(const S &at, const float *next, float *kept) {
-  if (!S::stays || next == nullptr) return;
-  const float *from = vt_row_mine(next + at.first);
-  float *to = vt_row_mine(kept + at.first);
-  vt_ahead_after();
-  VT_UNROLL
-  for (int k = 0; k < N; k++)
-    vt_ahead_4(to + k * VT_GPU_LANES, from + k * VT_GPU_LANES, at.there.at(k));
-}
-
-/* S of each chunk, of what `sum` adds of a stretch to what it is given, into `part`. */
+/* S of each chunk, of what `sum` adds of a stretch to what it is given, into the row's room. */
 template <int N, class F>
-VT_GPU_FN void vt_row_sums(const vt_gpu_rows &a, float *part, F sum) {
+VT_GPU_FN void vt_row_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room,
+                           F sum) {
   float s = 0;
-  vt_row_stretches<N>(a, [&](auto at) {
+  vt_row_stretches<N>(a, row, [&](auto at) {
     s = sum(at, at.first % VT_GPU_CHUNK == 0 ? 0.0f : s);
     if ((at.first + N * VT_GPU_LANES) % VT_GPU_CHUNK != 0) return;
     const float all = vt_lanes_join<vt_way_sum<float>>(s);
-    if (vt_lane() == 0) part[at.chunk] = all;
+    if (vt_lane() == 0) room[t.chunk + at.chunk] = all;
   });
 }
 #endif

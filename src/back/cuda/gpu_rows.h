@@ -7,7 +7,9 @@
 
 /* Of a row that a block has in registers: a chunk a warp. */
 enum { VT_GPU_ROW_CHUNKS = 7, VT_GPU_ROW_THREADS = VT_GPU_ROW_CHUNKS * VT_GPU_LANES };
-enum { VT_GPU_LONG_WARPS = 25 }; /* at most, of a block that goes along a longer row */
+/* Of blocks that have longer rows: the warps of all those on a processor at once. A block may have
+ * all of them, so that there are registers for them. */
+enum { VT_GPU_LONG_WARPS = 32, VT_GPU_LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_LANES };
 
 typedef struct vt_gpu_rows {
   const void *x;
@@ -20,8 +22,8 @@ typedef struct vt_gpu_rows {
   int64_t gamma_step, beta_step; /* where elements share a number of gamma: `each` of them do, */
   uint32_t each;                 /* and the next number is a step further */
   uint32_t beside;               /* 1: neighbours in memory are of neighbouring lines */
-  uint32_t keep;                 /* chunks of a long row that stay on chip */
-  uint32_t ahead;                /* 1: a block sends for its next long row while it has one */
+  uint32_t blocks, chunks, keep; /* of a long row; of each block; of these, what stays on chip */
+  void *rooms, *arrived;         /* where several blocks meet: two chunks a row, a counter a row */
   vt_gpu_walk lines, along;      /* operand 0: x, 1: y, 2: gamma, 3: beta */
 } vt_gpu_rows;
 

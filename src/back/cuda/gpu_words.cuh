@@ -43,8 +43,6 @@ VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from),
                "r"(there ? 4 : 0));
 }
-/* What was read before is read before what is sent afterwards takes its place. */
-VT_GPU_FN void vt_ahead_after() { asm volatile("" ::: "memory"); }
 VT_GPU_FN void vt_ahead_close() { asm volatile("cp.async.commit_group;"); }
 /* Waits until at most N groups are still on their way. */
 template <int N>
@@ -66,10 +64,8 @@ VT_GPU_FN void vt_pass_8(const float *from, float *v) {
   v[0] = x.x, v[1] = x.y;
 }
 
-/* A hint that 128 bytes of global memory from here on will be asked for by somebody. */
-VT_GPU_FN void vt_hint_128(const void *from) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
-}
+/* A number that other blocks change. */
+VT_GPU_FN uint32_t vt_look(const uint32_t *at) { return *(const volatile uint32_t *)at; }
 
 /* c += a * b of a warp: 16 x 32 by 32 x 8 numbers of 8 bits with a sign, in 32 bits that wrap. Lane
  * 4*g + t has of a: rows g, g+8, g, g+8 at k = 4*t, 4*t, 16+4*t, 16+4*t, four bytes each; of b:
@@ -82,6 +78,20 @@ VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 #endif
+
+/* Waits until blocks have come here `all` times, this one among them. What they wrote before can be
+ * read then. The launch says that they run at once (vt_cuda_grid). */
+VT_GPU_FN void vt_blocks_meet(uint32_t *arrived, uint32_t all) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrived, 1u);
+    while (vt_look(arrived) < all) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
 
 /* ---- places ---- */
 

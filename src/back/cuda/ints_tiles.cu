@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// ints_tiles.cu - products of matrices of small integers, by tiles.
-#include "gpu_ints_tile.cuh"
+// ints_tiles.cu - products of matrices of small integers, by tiles, and of few rows.
+#include "gpu_ints_few.cuh"
 
 VT_KERNEL_BESIDE(ints_128_128, vt_gpu_ints_tile, 256, 1) { vt_ints_tile<128, 128>(a).run(); }
 VT_KERNEL_BESIDE(ints_64_64, vt_gpu_ints_tile, 256, 2) { vt_ints_tile<64, 64>(a).run(); }
+
+VT_KERNEL_BESIDE(ints_few_along, vt_gpu_ints_tile, VT_INTS_FEW_THREADS, 3) {
+  vt_ints_few<false>(a).run();
+}
+VT_KERNEL_BESIDE(ints_few_across, vt_gpu_ints_tile, VT_INTS_FEW_THREADS, 3) {
+  vt_ints_few<true>(a).run();
+}

@@ -154,72 +154,66 @@ VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_whole<false
 
 enum { STRETCH = 8 }; /* elements of a lane at once */
 
-VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_row &row, const float *kept, float *part) {
-  vt_row_sums<STRETCH>(a, part, [&](auto at, float s) {
+VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room) {
+  vt_row_sums<STRETCH>(a, t, row, room, [&](auto at, float s) {
     float v[STRETCH];
-    vt_stretch_load(at, row, kept, 0, v);
+    vt_stretch_load(at, row, t.kept, 0, v);
     return total<STRETCH>(v, s);
   });
 }
 
-VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_row &row, const float *kept, float u,
-                            float *part) {
-  vt_row_sums<STRETCH>(a, part, [&](auto at, float s) {
+VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float u,
+                            float *room) {
+  vt_row_sums<STRETCH>(a, t, row, room, [&](auto at, float s) {
     float v[STRETCH];
-    vt_stretch_load(at, row, kept, 0, v);
+    vt_stretch_load(at, row, t.kept, 0, v);
     return centre<STRETCH>(v, u, at.there, s);
   });
 }
 
 template <bool DENSE>
-VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_row &row, float u, float r, float *kept,
-                        const float *next) {
+VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float u,
+                        float r) {
   const affine f = affine_of(a, row.line);
-  vt_row_stretches<STRETCH>(a, [&](auto at) {
+  vt_row_stretches<STRETCH>(a, row, [&](auto at) {
+    const int64_t first = row.first + at.first;
     float v[STRETCH];
-    vt_stretch_load(at, row, kept, 0, v);
+    vt_stretch_load(at, row, t.kept, 0, v);
     VT_UNROLL
     for (int k = 0; k < STRETCH; k++) v[k] = v[k] - u;
     if (DENSE) {
-      put_ahead(v, r, f.gamma + at.first, a.beta != nullptr ? f.beta + at.first : nullptr,
+      put_ahead(v, r, f.gamma + first, a.beta != nullptr ? f.beta + first : nullptr,
                 row.y + at.first, at.there);
     } else {
-      put_shared<STRETCH>(a, f, v, r, at.first, row.y + at.first, at.there);
+      put_shared<STRETCH>(a, f, v, r, first, row.y + at.first, at.there);
     }
-    vt_stretch_send<STRETCH>(at, next, kept);
   });
 }
 
-/* Warps meet after each sum, and the rooms of two sums take turns: what one warp left is not
- * written again before all have read it and met once more. */
 template <bool DENSE>
 VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
-  __shared__ float part[2][VT_GPU_CHUNK];
-  float *kept = vt_shared<float>();
+  const int chunks = vt_row_chunks(a.n);
+  vt_team t = vt_team_of(a);
   int turn = 0;
-  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn ^= 1) {
-    const vt_row row = vt_row_of(a, line, 0);
-    const float *next = vt_row_next(a, line);
+  for (int64_t line = t.first; line < a.lines.n; line += t.apart, turn ^= 1) {
+    const vt_row row = vt_team_row(a, t, line);
     float u = 0;
-    if (!a.ahead || line == blockIdx.x) vt_row_send(a, row, kept);
-    vt_row_receive(a, kept, 0);
-    vt_row_hint(a, next);
+    vt_row_keep(a, row, t.kept, 0);
     if (a.centred) {
-      norm_sums(a, row, kept, part[turn]);
-      __syncthreads();
-      u = vt_chunks_sum(part[turn], vt_row_chunks(a)) / __ll2float_rn(a.n);
+      norm_sums(a, t, row, t.room + turn * chunks);
+      vt_team_meet(a, t);
+      u = vt_chunks_sum(t.room + turn * chunks, chunks) / __ll2float_rn(a.n);
       turn ^= 1;
     }
-    norm_squares(a, row, kept, u, part[turn]);
-    __syncthreads();
-    const float q = vt_chunks_sum(part[turn], vt_row_chunks(a));
-    norm_put<DENSE>(a, row, u, inverse_root<float>(q, a.n, a.eps), kept, next);
-    vt_ahead_close();
+    norm_squares(a, t, row, u, t.room + turn * chunks);
+    vt_team_meet(a, t);
+    const float q = vt_chunks_sum(t.room + turn * chunks, chunks);
+    norm_put<DENSE>(a, t, row, u, inverse_root<float>(q, a.n, a.eps));
   }
+  vt_team_part(a, t);
 }
-enum { LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_LANES };
-VT_KERNEL(norm_long, vt_gpu_rows, LONG_THREADS) { norm_long_rows<true>(a); }
-VT_KERNEL(norm_shared_long, vt_gpu_rows, LONG_THREADS) { norm_long_rows<false>(a); }
+VT_KERNEL(norm_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<true>(a); }
+VT_KERNEL(norm_shared_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<false>(a); }
 
 /* ---- any tensor ---- */
 

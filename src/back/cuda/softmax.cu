@@ -210,76 +210,74 @@ VT_KERNEL_BESIDE(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) { softma
 
 /* ---- long rows ---- */
 
-VT_GPU_FN float long_most(const vt_gpu_rows &a, const vt_row &row, const float *kept) {
+/* A warp leaves what is greatest of all its chunks for each of them. */
+VT_GPU_FN void long_most(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room) {
   float m = -INFINITY;
-  vt_row_stretches<FEW>(a, [&](auto at) {
+  vt_row_stretches<FEW>(a, row, [&](auto at) {
     float v[FEW];
-    vt_stretch_load(at, row, kept, -INFINITY, v);
+    vt_stretch_load(at, row, t.kept, -INFINITY, v);
     VT_UNROLL
     for (int k = 0; k < FEW; k++) m = max(m, v[k]);
   });
-  return vt_lanes_most(m);
+  m = vt_lanes_most(m);
+  for (int c = vt_warp(); c < vt_row_chunks(row.count); c += vt_warps())
+    if (vt_lane() == 0) room[t.chunk + c] = m;
 }
 
 /* The sums of chunks; exponentials stay in the place of what they are of, unless that is needed
  * again. Returns whether there may be tiny ones. */
-VT_GPU_FN bool long_exps(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
-                         float *kept, float *part) {
+VT_GPU_FN bool long_exps(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                         vt_exp_entry table, float m, float *room) {
   bool tiny = false;
-  vt_row_sums<FEW>(a, part, [&](auto at, float s) {
+  vt_row_sums<FEW>(a, t, row, room, [&](auto at, float s) {
     float v[FEW];
-    vt_stretch_load(at, row, kept, -INFINITY, v);
+    vt_stretch_load(at, row, t.kept, -INFINITY, v);
     tiny |= exp_chunk(table, row.x + at.first, at.there, m, v);
-    if (at.stays && !a.logs) vt_stretch_keep(kept, at.first, v);
+    if (at.stays && !a.logs) vt_stretch_keep(t.kept, at.first, v);
     return lane_sum(v, s);
   });
   return tiny;
 }
 
-VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_row &row, vt_exp_entry table, float m,
-                           const shares &s, float *kept, const float *next) {
-  vt_row_stretches<FEW>(a, [&](auto at) {
+VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                           vt_exp_entry table, float m, const shares &s) {
+  vt_row_stretches<FEW>(a, row, [&](auto at) {
     float v[FEW];
-    vt_stretch_load(at, row, kept, -INFINITY, v);
+    vt_stretch_load(at, row, t.kept, -INFINITY, v);
     if (!at.stays) exp_chunk(table, row.x + at.first, at.there, m, v);
     share_chunk(v, s, row.y + at.first, at.there);
-    vt_stretch_send<FEW>(at, next, kept);
   });
 }
 
-VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_row &row, float m, float l, float *kept,
-                         const float *next) {
-  vt_row_stretches<FEW>(a, [&](auto at) {
+VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float m,
+                         float l) {
+  vt_row_stretches<FEW>(a, row, [&](auto at) {
     float v[FEW];
-    vt_stretch_load(at, row, kept, 0, v);
+    vt_stretch_load(at, row, t.kept, 0, v);
     lower_chunk(v, m, l, row.y + at.first, at.there);
-    vt_stretch_send<FEW>(at, next, kept);
   });
 }
 
-/* Warps meet after each of the two folds: what one left is not written again before all have read
- * it and met at the other. */
-VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_WARPS *VT_GPU_LANES) {
-  __shared__ float room[VT_GPU_LANES], part[VT_GPU_CHUNK];
+VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_THREADS) {
   const vt_exp_entry table = vt_exp_ready();
-  float *kept = vt_shared<float>();
-  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
-    const vt_row row = vt_row_of(a, line, 0);
-    const float *next = vt_row_next(a, line);
-    if (!a.ahead || line == blockIdx.x) vt_row_send(a, row, kept);
-    vt_row_receive(a, kept, -INFINITY);
-    vt_row_hint(a, next);
-    const float m = vt_warps_most(long_most(a, row, kept), vt_warps(), room);
-    const bool tiny = long_exps(a, row, table, m, kept, part);
-    __syncthreads();
-    const float sum = vt_chunks_sum(part, vt_row_chunks(a));
+  vt_team t = vt_team_of(a);
+  for (int64_t line = t.first; line < a.lines.n; line += t.apart) {
+    const vt_row row = vt_team_row(a, t, line);
+    float *const first = t.room, *const second = t.room + vt_row_chunks(a.n);
+    vt_row_keep(a, row, t.kept, -INFINITY);
+    long_most(a, t, row, first);
+    vt_team_meet(a, t);
+    const float m = vt_chunks_most(first, vt_row_chunks(a.n));
+    const bool tiny = long_exps(a, t, row, table, m, second);
+    vt_team_meet(a, t);
+    const float sum = vt_chunks_sum(second, vt_row_chunks(a.n));
     if (a.logs) {
-      long_logs(a, row, m, vt_both_log(sum), kept, next);
+      long_logs(a, t, row, m, vt_both_log(sum));
     } else {
-      long_shares(a, row, table, m, shares_of(sum, tiny), kept, next);
+      long_shares(a, t, row, table, m, shares_of(sum, tiny));
     }
-    vt_ahead_close();
   }
+  vt_team_part(a, t);
 }
 
 /* ---- any tensor ---- */
