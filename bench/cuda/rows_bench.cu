@@ -77,16 +77,18 @@ struct kernels {
   kernel *warps[4], *block, *longer;
 };
 
-static void launch_long(const void *kernel, vt_gpu_rows a, int64_t chunks) {
+static void launch_long(kernel *run, vt_gpu_rows a, int64_t chunks) {
   const vt_gpu_room room = {processors, shared_most, 1024, 4096};
   const vt_gpu_sharing s = vt_gpu_share(room, a.lines.n, chunks);
+  const dim3 grid((unsigned)(s.teams * s.blocks)), threads((unsigned)s.warps * 32);
+  const void *const function = (const void *)run;
   void *args[] = {&a};
   a.blocks = (uint32_t)s.blocks, a.chunks = (uint32_t)s.chunks, a.keep = (uint32_t)s.keep;
   a.rooms = parts, a.arrived = arrived;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
-  const auto start = s.blocks == 1 ? cudaLaunchKernel<void> : cudaLaunchCooperativeKernel<void>;
-  check(start(kernel, dim3((unsigned)(s.teams * s.blocks)), dim3((unsigned)s.warps * 32), args,
-              s.shared, 0));
+  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
+  check(s.blocks == 1
+            ? cudaLaunchKernel(function, grid, threads, args, s.shared, nullptr)
+            : cudaLaunchCooperativeKernel(function, grid, threads, args, s.shared, nullptr));
 }
 
 static void launch(const kernels &k, vt_gpu_rows a) {
@@ -98,7 +100,7 @@ static void launch(const kernels &k, vt_gpu_rows a) {
   } else if (chunks <= VT_GPU_ROW_CHUNKS) {
     k.block<<<grid, (unsigned)chunks * 32>>>(a);
   } else {
-    launch_long((const void *)k.longer, a, chunks);
+    launch_long(k.longer, a, chunks);
   }
 }
 
