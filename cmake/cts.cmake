@@ -44,7 +44,8 @@ set_tests_properties(cts/peers PROPERTIES TIMEOUT 3600) # its long form asks Num
 
 # The same on kernels for GPUs, which run on this processor, and what is said when a GPU is wrong.
 if(TARGET fake_cuda)
-  script_test(cts/cuda cts ${CMAKE_SOURCE_DIR}/tests/cts/cuda_lanes.sh $<TARGET_FILE:cts> ${CMAKE_BINARY_DIR}/fake_cuda)
+  script_test(cts/cuda cts ${CMAKE_SOURCE_DIR}/tests/cts/cuda_lanes.sh $<TARGET_FILE:cts> ${CMAKE_BINARY_DIR}/fake_cuda
+    $<TARGET_FILE:cuda_rows_test>)
   set_tests_properties(cts/cuda PROPERTIES PROCESSORS 2 TIMEOUT 3600)
   script_test(cts/cuda_errors cts ${CMAKE_SOURCE_DIR}/tests/fake_cuda/cuda_errors.sh $<TARGET_FILE:volta>
     ${CMAKE_BINARY_DIR}/fake_cuda)

@@ -549,7 +549,7 @@ static void test_reasons_do_not_linger(void) {
   vt_plan *p = NULL;
   vt_exec *x = NULL;
   float data[30] = {0};
-  vt_diag first = {0}, second = {0};
+  vt_diag first = {0}, second = {0}, third = {0}, fourth = {0};
   reset();
   CHECK(vt_device_open("fake:1", vt_alloc_default(), &dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(dev);
@@ -564,6 +564,15 @@ static void test_reasons_do_not_linger(void) {
   CHECK(strcmp(first.text, "backend 'fake:1' cannot copy a tensor: the cat sat on it") == 0);
   CHECK(strcmp(second.text, "backend 'fake:1' cannot copy a tensor: backend unavailable") == 0);
   vt_exec_free(x);
+  x = NULL;
+  fake.fails = NEW;
+  fake.status = VT_NOMEM;
+  fake.why = "the dog ate it";
+  CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, &third) == VT_NOMEM && x == NULL);
+  fake.why = NULL;
+  CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, &fourth) == VT_NOMEM && x == NULL);
+  CHECK(strstr(third.text, "tensors: the dog ate it") != NULL);
+  CHECK(strstr(fourth.text, "bytes for the") != NULL && strstr(fourth.text, "dog") == NULL);
   vt_plan_free(p);
   vt_device_close(dev);
   vt_graph_free(g);

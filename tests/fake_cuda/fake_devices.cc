@@ -68,8 +68,10 @@ int attribute_of(int attribute) {
       return s.minor;
     case 81:
       return 233472; /* shared memory of a processor */
+    case 95:
+      return s.at_once; /* blocks of a launch may wait for each other */
     case 97:
-      return MOST_SHARED;
+      return s.shared;
     default:
       return -1;
   }

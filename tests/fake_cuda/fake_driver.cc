@@ -56,6 +56,8 @@ Settings settings_of() {
   Settings s{};
   s.devices = atoi(text_of("FAKE_CUDA_DEVICES", "1"));
   s.processors = atoi(text_of("FAKE_CUDA_PROCESSORS", "4"));
+  s.at_once = atoi(text_of("FAKE_CUDA_AT_ONCE", "1"));
+  s.shared = atoi(text_of("FAKE_CUDA_SHARED", "232448"));
   s.version = atoi(text_of("FAKE_CUDA_VERSION", "13000"));
   s.major = 9;
   s.minor = 0;

@@ -11,6 +11,8 @@
  *   FAKE_CUDA_DEVICES     how many GPUs (1)
  *   FAKE_CUDA_CC          compute capability (9.0)
  *   FAKE_CUDA_PROCESSORS  multiprocessors (4)
+ *   FAKE_CUDA_SHARED      bytes of shared memory that a block may have (232448)
+ *   FAKE_CUDA_AT_ONCE     1: blocks of a launch may wait for each other (1)
  *   FAKE_CUDA_MEMORY      bytes of each, with K, M or G (4G)
  *   FAKE_CUDA_VERSION     of the driver (13000)
  *   FAKE_CUDA_ORDER       forward, reverse or shuffle: which threads and blocks go first (forward)
@@ -59,7 +61,7 @@ enum {
 };
 
 struct Settings {
-  int devices, major, minor, processors, version;
+  int devices, major, minor, processors, version, at_once, shared;
   size_t memory;
   bool late;
   Rules rules;

@@ -144,7 +144,7 @@ static void test_launches() {
   CHECK(launch(function, x, 1000, 1, 128, 232448) == fake::OK && first_of(x) == 2);
   CHECK(launch_at_once(x, 8, 100000) == fake::OK && first_of(x) == 3); /* 4 processors, 2 on each */
   CHECK(launch_at_once(x, 9, 100000) == fake::TOO_LARGE && first_of(x) == 3);
-  CHECK(launch_at_once(x, 65, 0) == fake::TOO_LARGE); /* 2048 threads on each */
+  CHECK(launch_at_once(x, 33, 0) == fake::TOO_LARGE); /* 1024 threads on each */
   CHECK(fake_cuModuleGetFunction(&other, module, "never_ends") == fake::OK);
   CHECK(launch(other, x, 0, 1, 2) == fake::LAUNCH_FAILED);
   CHECK(fake_cuStreamSynchronize(stream) == fake::LAUNCH_FAILED); /* nothing works any more */

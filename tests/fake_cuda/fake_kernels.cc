@@ -42,14 +42,15 @@ int check(const Function &f, const Launch &l) {
   return l.shared > f.shared ? INVALID_VALUE : OK;
 }
 
-/* Whether all blocks fit on the card: registers are taken to be there. */
+/* Whether all blocks fit on the card. A kernel that may have 1024 threads has 64 registers for
+ * each. */
 bool fits(const Launch &l) {
-  enum { SYSTEM = 1024, THREADS = 2048 };
+  enum { SYSTEM = 1024, THREADS = 1024 };
   const uint64_t blocks = (uint64_t)l.blocks.x * l.blocks.y * l.blocks.z;
   const uint64_t threads = (uint64_t)l.threads.x * l.threads.y * l.threads.z;
-  const uint64_t each =
-      std::min<uint64_t>(THREADS / threads, (MOST_SHARED + SYSTEM) / (l.shared + SYSTEM));
-  return blocks <= each * (uint64_t)settings().processors;
+  const uint64_t each = std::min<uint64_t>(
+      THREADS / threads, ((uint64_t)settings().shared + SYSTEM) / (l.shared + SYSTEM));
+  return settings().at_once && blocks <= each * (uint64_t)settings().processors;
 }
 
 /* Its kernels register themselves; the library stays. A name is used once: the linker would take a
@@ -123,7 +124,7 @@ int fake_cuFuncSetAttribute(void *function, int attribute, int value) {
   Function *f = function_of(function);
   if (f == nullptr) return c.done(INVALID_HANDLE);
   if (attribute == 9 && value >= -1 && value <= 100) return OK; /* how a cache is divided */
-  if (attribute != 8 || value < 0 || value > MOST_SHARED) return c.done(INVALID_VALUE);
+  if (attribute != 8 || value < 0 || value > settings().shared) return c.done(INVALID_VALUE);
   f->shared = (unsigned)value;
   return OK;
 }

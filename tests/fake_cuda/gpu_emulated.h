@@ -231,6 +231,7 @@ VT_GPU_FN void vt_pass_8(const float *from, float *v) {
   const vt_gpu_two f = *(const vt_gpu_two *)from;
   v[0] = f.x, v[1] = f.y;
 }
+VT_GPU_FN void vt_ahead_in_order() {}
 VT_GPU_FN void vt_ahead_close() { vt_gpu_ahead_close(); }
 template <int N>
 VT_GPU_FN void vt_ahead_wait() {

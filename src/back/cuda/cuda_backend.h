@@ -68,6 +68,7 @@ vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t by
 /* What decides how work is laid out; no bit depends on it. */
 typedef struct vt_cuda_traits {
   int ordinal, major, minor, processors; /* 9, 0: sm_90 */
+  int at_once;                           /* 1: it can run blocks that wait for each other */
   uint32_t shared;                       /* bytes that one block may have */
   uint64_t memory;                       /* bytes */
   char name[96];

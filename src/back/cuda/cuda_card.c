@@ -78,6 +78,7 @@ static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
   if (e == 0)
     e = cu->cuDeviceGetAttribute(&t->processors, VT_CU_ATTRIBUTE_PROCESSORS, card->device);
   if (e == 0) e = cu->cuDeviceGetAttribute(&shared, VT_CU_ATTRIBUTE_SHARED_OPTIN, card->device);
+  if (e == 0) e = cu->cuDeviceGetAttribute(&t->at_once, VT_CU_ATTRIBUTE_AT_ONCE, card->device);
   if (e == 0) e = cu->cuDeviceTotalMem(&memory, card->device);
   if (e != 0) return fail(card, e, "be asked what it is", d);
   t->shared = (uint32_t)shared, t->memory = memory;

@@ -23,6 +23,7 @@ enum {
   VT_CU_ATTRIBUTE_PROCESSORS = 16,
   VT_CU_ATTRIBUTE_MAJOR = 75,
   VT_CU_ATTRIBUTE_MINOR = 76,
+  VT_CU_ATTRIBUTE_AT_ONCE = 95, /* whether blocks of a launch can be had to run at once */
   VT_CU_ATTRIBUTE_SHARED_OPTIN = 97,
   VT_CU_FUNCTION_SHARED = 8, /* the most dynamic shared memory of a launch */
   VT_CU_STREAM_NON_BLOCKING = 1,

@@ -66,9 +66,9 @@ static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
                         .tiles_n = (uint32_t)vt_cuda_parts(p->n, size.n)};
   t.a_wide = is_wide(p->a, p->a_step, p->a_row, 16) && is_multiple(&p->lead, 1, 16);
   t.b_squares = p->b_column == 1 && p->b_step != 1;
-  t.b_wide = t.b_squares
-                 ? is_wide(p->b, p->b_column, p->b_step, 4) && is_multiple(&p->lead, 2, 4)
-                 : is_wide(p->b, p->b_step, p->b_column, 16) && is_multiple(&p->lead, 2, 16);
+  t.b_wide = t.b_squares ? is_wide(p->b, p->b_column, p->b_step, 4) && is_multiple(&p->lead, 2, 4)
+                         : is_wide(p->b, p->b_step, p->n == 1 ? 0 : p->b_column, 16) &&
+                               is_multiple(&p->lead, 2, 16);
   return t;
 }
 

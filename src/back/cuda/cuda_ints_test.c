@@ -49,8 +49,11 @@ static void products(device *d) {
   try_product(d, 128, 128, 64, 0, 2);
   try_product(d, 64, 256, 256, 1, 5);
   for (int64_t m = 1; m <= 17; m += 4)
-    for (uint32_t n_in = 2; n_in <= 5; n_in++)
+    for (uint32_t n_in = 2; n_in <= 5; n_in++) {
       try_product(d, m, 75, 16 * random_of(1, 80), 0, n_in);
+      try_product(d, m, 96, 4 * random_of(4, 300), n_in % 2, n_in);
+    }
+  try_product(d, 1, 1, 4096, 0, 2);
   try_product(d, 3, 5, 33025, 0, 4); /* the most that surely fits */
   try_product(d, 0, 5, 3, 0, 2);
 }

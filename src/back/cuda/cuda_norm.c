@@ -127,7 +127,7 @@ static vt_cuda_rowing how_of(const vt_cuda_call *c, const norming *n) {
   const vt_cuda_lines l = rows_of(n);
   if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm) return VT_CUDA_ROWS_PARTS;
   if (!is_dense(c, n) && !is_shared(c, n)) return VT_CUDA_ROWS_PARTS;
-  return vt_cuda_rows_how(&l);
+  return vt_cuda_rows_how(c, &l);
 }
 
 static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {

@@ -4,25 +4,28 @@
 #include "gpu_share.h"
 
 enum { THREADS = 128, ROWS = THREADS / VT_GPU_LANES };
+
 static int is_dense(const vt_gpu_walk *along) {
   return along->n == 1 ||
          (along->rank == 1 && along->stride[0][0] == 1 && along->stride[1][0] == 1);
 }
-
-vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_lines *l) {
-  const int64_t n = l->along.n;
-  if (!is_dense(&l->along) || n == 0 || n > VT_GPU_CHUNK * VT_GPU_CHUNK) return VT_CUDA_ROWS_PARTS;
-  if (n <= VT_GPU_CHUNK) return VT_CUDA_ROWS_WARPS;
-  return n <= VT_GPU_ROW_CHUNKS * VT_GPU_CHUNK ? VT_CUDA_ROWS_BLOCK : VT_CUDA_ROWS_LONG;
-}
-
-/* ---- long rows ---- */
 
 static vt_gpu_sharing share(const vt_cuda_call *c, int64_t lines, int64_t n) {
   const vt_gpu_room room = {c->traits->processors, c->traits->shared, VT_CUDA_SYSTEM,
                             VT_CUDA_COUNTERS};
   return vt_gpu_share(room, lines, vt_cuda_parts(n, VT_GPU_CHUNK));
 }
+
+vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
+  const int64_t n = l->along.n;
+  if (!is_dense(&l->along) || n == 0 || n > VT_GPU_CHUNK * VT_GPU_CHUNK) return VT_CUDA_ROWS_PARTS;
+  if (n <= VT_GPU_CHUNK) return VT_CUDA_ROWS_WARPS;
+  if (n <= VT_GPU_ROW_CHUNKS * VT_GPU_CHUNK) return VT_CUDA_ROWS_BLOCK;
+  const int can = c->traits->at_once || share(c, l->lines.n, n).blocks == 1;
+  return can ? VT_CUDA_ROWS_LONG : VT_CUDA_ROWS_PARTS;
+}
+
+/* ---- long rows ---- */
 
 uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rowing how, const vt_cuda_lines *l) {
   if (how == VT_CUDA_ROWS_PARTS) return vt_cuda_marks_bytes(l->lines.n, l->along.n, c->in[0].dtype);

@@ -15,7 +15,7 @@ typedef enum vt_cuda_rowing {
 } vt_cuda_rowing;
 
 /* Of f32 rows; `l` has operands x and y. */
-vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_lines *l);
+vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l);
 /* Of scratch. */
 uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rowing how, const vt_cuda_lines *l);
 /* Issues the kernel: `warps` is the first of those for 8, 16, 24 and 32 elements a lane. */

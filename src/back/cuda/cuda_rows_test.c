@@ -50,6 +50,7 @@ static void test_softmax_long(void) {
     softmax(softs[k], (int64_t[]){40, 8200}, 1, CARD_DENSE, make_low);
     softmax(softs[k], (int64_t[]){33, 57000}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){135, 27001}, 1, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){140, 8200}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){2, 20000}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){3, 200000}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){1, 300000}, 1, CARD_DENSE, NULL);
@@ -130,7 +131,9 @@ static void test_norms_long(void) {
       {VT_OP_layer_norm, 2, {40, 8200}, 2, 1, 0},  {VT_OP_layer_norm, 2, {33, 57000}, 1, 1, 0},
       {VT_OP_rms_norm, 2, {3, 40000}, 1, 1, 0},    {VT_OP_layer_norm, 2, {135, 27001}, 2, 1, 0},
       {VT_OP_rms_norm, 2, {34, 9000}, 1, 1, 0},    {VT_OP_group_norm, 3, {20, 4, 5000}, 2, 1, 2},
-      {VT_OP_layer_norm, 2, {3, 200000}, 2, 1, 0}, {VT_OP_rms_norm, 2, {1, 300000}, 0, 0, 0}};
+      {VT_OP_layer_norm, 2, {3, 200000}, 2, 1, 0}, {VT_OP_rms_norm, 2, {135, 27001}, 1, 1, 0},
+      {VT_OP_rms_norm, 2, {140, 8200}, 0, 0, 0},   {VT_OP_group_norm, 3, {1, 4, 20000}, 2, 1, 2},
+      {VT_OP_rms_norm, 2, {1, 300000}, 0, 0, 0}};
   for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
     run_norm(&norms[i], VT_DTYPE_F32, CARD_DENSE);
 }

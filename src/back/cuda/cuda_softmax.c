@@ -13,7 +13,7 @@ static vt_cuda_lines lines_of(const vt_cuda_call *c) {
 }
 
 static vt_cuda_rowing how_of(const vt_cuda_call *c, const vt_cuda_lines *l) {
-  return c->step->op == VT_OP_logsumexp ? VT_CUDA_ROWS_PARTS : vt_cuda_rows_how(l);
+  return c->step->op == VT_OP_logsumexp ? VT_CUDA_ROWS_PARTS : vt_cuda_rows_how(c, l);
 }
 
 uint64_t vt_cuda_work_softmax(const vt_cuda_call *c) {

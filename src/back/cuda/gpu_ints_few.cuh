@@ -35,7 +35,7 @@ struct vt_ints_few {
   __device__ __forceinline__ void fetch(int64_t k, uint32_t (&w)[C][WORDS]) const {
     const vt_gpu_ints &p = v.p;
     const uint32_t flip = p.b_flip ^ 0x80u;
-    if (ACROSS) {
+    if constexpr (ACROSS) {
       uint32_t turned[4];
       vt_ints_turn(vt_ints_square(b + k * p.b_step + column, p.b_step, 1, v.b_wide != 0, p.k - k,
                                   p.n - column, flip),
@@ -47,7 +47,7 @@ struct vt_ints_few {
       for (int c = 0; c < C; c++) {
         const uint4 x = vt_ints_line(b + (column + c) * p.b_column + k, 1, v.b_wide != 0,
                                      column + c < p.n ? p.k - k : 0, flip);
-        w[c][0] = x.x, w[c][WORDS / 4] = x.y, w[c][WORDS / 2] = x.z, w[c][WORDS - 1] = x.w;
+        w[c][0] = x.x, w[c][1] = x.y, w[c][2] = x.z, w[c][3] = x.w;
       }
     }
   }

@@ -138,6 +138,7 @@ VT_GPU_FN float vt_chunks_sum(const float *room, int chunks) {
  * thread keeps for itself, so that nobody waits for another. */
 VT_GPU_FN void vt_row_keep(const vt_gpu_rows &a, const vt_row &row, float *kept, float none) {
   const int chunks = min(vt_row_chunks(row.count), (int)a.keep);
+  vt_ahead_in_order();
   for (int c = vt_warp(); c < chunks; c += vt_warps()) {
     const int first = c * VT_GPU_CHUNK, left = row.count - first;
     const float *from = vt_row_mine(row.x + first);
@@ -156,6 +157,7 @@ VT_GPU_FN void vt_row_keep(const vt_gpu_rows &a, const vt_row &row, float *kept,
   }
   vt_ahead_close();
   vt_ahead_wait<0>();
+  vt_ahead_in_order();
 }
 
 /* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. */

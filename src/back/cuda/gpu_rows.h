@@ -23,7 +23,7 @@ typedef struct vt_gpu_rows {
   uint32_t each;                 /* and the next number is a step further */
   uint32_t beside;               /* 1: neighbours in memory are of neighbouring lines */
   uint32_t blocks, chunks, keep; /* of a long row; of each block; of these, what stays on chip */
-  void *rooms, *arrived;         /* where several blocks meet: two chunks a row, a counter a row */
+  void *rooms, *arrived;         /* where teams meet: two rooms of a chunk and a counter each */
   vt_gpu_walk lines, along;      /* operand 0: x, 1: y, 2: gamma, 3: beta */
 } vt_gpu_rows;
 

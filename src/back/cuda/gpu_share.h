@@ -27,7 +27,7 @@ static inline int64_t vt_gpu_least(int64_t a, int64_t b) { return a < b ? a : b;
 static inline vt_gpu_sharing vt_gpu_share_beside(vt_gpu_room r, int64_t lines, int64_t chunks,
                                                  int64_t beside) {
   enum { LEAST = 4 }; /* chunks of a block that are worth a meeting */
-  const int64_t rooms = 2 * (int64_t)sizeof(float) * chunks; /* of a team of one */
+  const int64_t rooms = 2 * (int64_t)sizeof(float) * chunks; /* of a team of one, on chip too */
   const int64_t bytes = (r.shared + r.system) / beside - r.system - rooms;
   const int64_t room = bytes < VT_GPU_CHUNK_BYTES ? 1 : bytes / VT_GPU_CHUNK_BYTES;
   const int64_t at_once = r.processors * beside;

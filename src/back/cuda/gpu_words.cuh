@@ -43,6 +43,9 @@ VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from),
                "r"(there ? 4 : 0));
 }
+/* For threads that keep for themselves, and so meet nobody: what they read before is read before
+ * what is sent afterwards takes its place, and what has arrived is read after the wait. */
+VT_GPU_FN void vt_ahead_in_order() { asm volatile("" ::: "memory"); }
 VT_GPU_FN void vt_ahead_close() { asm volatile("cp.async.commit_group;"); }
 /* Waits until at most N groups are still on their way. */
 template <int N>
@@ -80,7 +83,7 @@ VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const 
 #endif
 
 /* Waits until blocks have come here `all` times, this one among them. What they wrote before can be
- * read then. The launch says that they run at once (vt_cuda_grid). */
+ * read then. They are launched to run at once (vt_cuda_launch_at_once). */
 VT_GPU_FN void vt_blocks_meet(uint32_t *arrived, uint32_t all) {
   __syncthreads();
   if (threadIdx.x == 0) {
