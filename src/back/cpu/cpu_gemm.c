@@ -43,16 +43,22 @@ static int are_few(const vt_cpu_gemm_type *g, int64_t rows) {
   return rows <= vt_cpu_least(STREAM_ROWS, g->rows);
 }
 
+enum { MANY_ROWS = 64, PIECES = 4 };
+
 /* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
- * are large, to even out what a thread is held up by. Each piece packs what it needs for itself. */
-static void cut(sizes *s, const vt_cpu_team *t, int64_t products) {
+ * are large, to even out what a thread is held up by. Each piece packs what it needs for itself, so
+ * that of a b that is packed already rows are cut if there are many: then nobody packs what another
+ * does, and smaller pieces cost nothing. */
+static void cut(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
   const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
   const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
   const int64_t threads = vt_cpu_least(t->threads, (int64_t)jobs);
   const int64_t wanted = vt_cpu_parts(threads, products);
   const int64_t high = vt_cpu_parts(s->m, s->g->rows), wide = vt_cpu_parts(s->n, s->g->columns);
   s->cuts_m = s->cuts_n = 1;
-  if (wanted > 1 && wide >= high) {
+  if (wanted > 1 && packed && s->m >= wanted * MANY_ROWS) {
+    s->cuts_m = vt_cpu_least(PIECES * wanted, s->m / MANY_ROWS);
+  } else if (wanted > 1 && wide >= high) {
     s->cuts_n = vt_cpu_least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
   } else if (wanted > 1) {
     s->cuts_m = vt_cpu_least(wanted, high);
@@ -74,7 +80,7 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.streams = p->straight && are_few(s.g, s.m);
   if (s.streams)
     s.block_n = vt_cpu_whole(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
-  cut(&s, t, p->n);
+  cut(&s, t, p->n, p->packed);
   const int64_t rows = vt_cpu_whole(vt_cpu_least(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns =
       vt_cpu_least(vt_cpu_whole(s.n, s.g->columns), s.fresh ? s.g->near : s.block_n);

@@ -35,6 +35,7 @@ typedef struct vt_cpu_products {
   const void *context;
   vt_cpu_chain *tail;
   int straight; /* 1: b of every product is a matrix with `across` 1, and not packed */
+  int packed;   /* 1: b of every product is packed */
 } vt_cpu_products;
 void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work);
 /* Scratch of that call, whether b is packed or not. */

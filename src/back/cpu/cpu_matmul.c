@@ -115,6 +115,7 @@ static vt_cpu_products products_of(const vt_cpu_call *c, const matmul *p) {
                            .get = get_product,
                            .context = p,
                            .straight = p->packed == NULL && p->b_column == 1,
+                           .packed = p->packed != NULL,
                            .tail = c->tail};
 }
 
@@ -149,7 +150,7 @@ static uint64_t work_of(const vt_cpu_call *c, const matmul *p) {
   vt_cpu_products all = products_of(c, p);
   const uint64_t as_it_lies = vt_cpu_gemm_work(c->team, &all);
   if (keep_bytes(c, p) == 0) return as_it_lies;
-  all.straight = 0;
+  all.straight = 0, all.packed = 1;
   const uint64_t packed = vt_cpu_gemm_work(c->team, &all);
   return packed > as_it_lies ? packed : as_it_lies;
 }

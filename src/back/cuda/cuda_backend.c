@@ -39,7 +39,8 @@ static int32_t try_kernels(const vt_bk_device *dev) {
 }
 
 static int32_t start(vt_bk_device *dev) {
-  VT_TRY(try_kernels(dev));
+  const int32_t tried = try_kernels(dev);
+  if (tried != VT_OK) return tried;
   const vt_cu *cu = vt_cuda_card_driver(dev->card);
   const size_t bytes = VT_CUDA_COUNTERS * sizeof *dev->counters;
   uint64_t at = 0;
