@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # admit_refuses.sh VOLTA FOLDER - what `volta admit` says of a wrong backend: the sentence first, exit
 # 1, no certificate, and a reproducer whose command shows the same element again. FOLDER holds the
-# plug-ins of tests/violations.
+# plug-ins of tests/violations. They are asked in short form; with VOLTA_TEST_FULL everything.
 set -euo pipefail
 volta=$(realpath "$1") plugins=$(realpath "$2")
 work=$(mktemp -d)
@@ -10,6 +10,9 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 ln -s "$volta" "$work/bin/volta" # the command that is printed says `volta`
 export PATH=$work/bin:$PATH
+
+form=(--short)
+if [[ -n ${VOLTA_TEST_FULL:-} ]]; then form=(); fi
 
 failed=0
 fail() {
@@ -76,12 +79,12 @@ seen_once() {
 
 mkdir "$work/here"
 cd "$work/here"
-refused contracted mul+add
-refused wide_accumulation matmul
-refused minus_zero_lost neg
+refused contracted mul+add "${form[@]}"
+refused wide_accumulation matmul "${form[@]}"
+refused minus_zero_lost neg "${form[@]}"
 refused thread_dependent matmul --short # with a number of threads that shows it
-refused lying_capability div            # though what it declares is not tried first
-refused collisions_lost scatter_nd_add
+refused lying_capability div "${form[@]}" # though what it declares is not tried first
+refused collisions_lost scatter_nd_add "${form[@]}"
 seen_once stale_workspace
 seen_once second_run
 seen_once remembers
