@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # cpu_table.sh - every number of docs/governance/performance.md, in one go: fills bench/results/MACHINE
-# and writes the tables of the page from it. Takes about ten minutes; nothing else should run meanwhile.
+# and writes the tables of the page from it. Takes about a quarter of an hour; nothing else should run meanwhile.
 #
 #   --volta PATH      the binary to measure (build/volta)
 #   --openblas PATH   the library to compare with (as `volta bench --compare openblas` finds it)
 #   --python PATH     a Python with torch, numpy and maybe onnx and onnxruntime, instead of a new one
 #   --without-peers   OpenBLAS alone
 #   --threads N,N     (1,2)      --isas A,B   (avx2, and avx512 where there is one)
-#   --rounds N        turns beside OpenBLAS (7); beside the others half as many, each of several rounds
+#   --rounds N        turns beside OpenBLAS (28); beside the others a seventh of that, each of several rounds
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +17,7 @@ openblas=
 python=
 peers=yes
 threads=1,2
-rounds=7
+rounds=28
 isas=
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -52,7 +52,7 @@ for isa in ${isas//,/ }; do
     which=PyTorch
     if [ "$isa" != avx2 ]; then which='PyTorch,ONNX Runtime'; fi # ONNX Runtime cannot be held to less
     bench/peers.sh ${python:+--python "$python"} --volta "$volta" --threads "$threads" --peers "$which" \
-      --rounds $(((rounds + 1) / 2)) --out "$folder/peers-$isa.json"
+      --rounds $(((rounds + 6) / 7)) --out "$folder/peers-$isa.json"
   fi
 done
 $table machine "$volta" > "$folder/new.json"
