@@ -234,30 +234,33 @@ static vt_status check_memory(vt_exec *x, vt_diag *d) {
   return VT_OK;
 }
 
-/* `why` is what a backend said of it, or ""; it is told once. */
-static vt_status no_room(const vt_exec *x, uint32_t c, const char *who, char *why, vt_diag *d) {
-  (void)VT_FAIL(d, VT_NOMEM, "%s has no %llu bytes for the %s tensors%s%s", who,
-                (unsigned long long)vt_plan_arena_bytes(x->p, c), vt_class_name(c),
-                why[0] != 0 ? ": " : "", why);
-  why[0] = 0;
-  return VT_NOMEM;
+/* `why` is what a backend said of it, or "". */
+static vt_status no_room(const vt_exec *x, uint32_t c, const char *who, const char *why,
+                         vt_diag *d) {
+  return VT_FAIL(d, VT_NOMEM, "%s has no %llu bytes for the %s tensors%s%s", who,
+                 (unsigned long long)vt_plan_arena_bytes(x->p, c), vt_class_name(c),
+                 why[0] != 0 ? ": " : "", why);
 }
 
 static vt_status take_memory(vt_exec *x, vt_diag *d) {
-  char who[100], nothing[1] = "";
+  char who[100];
   snprintf(who, sizeof who, "backend '%s'", x->dev->name);
   x->dev->reason[0] = 0; /* what it said before is not why */
   for (uint32_t c = 0; c < ON_DEVICE; c++) {
     const int32_t s =
         x->dev->api->buffer_new(x->dev->dev, vt_plan_arena_bytes(x->p, c), &x->buffer[c]);
-    if (s == VT_NOMEM) return no_room(x, c, who, x->dev->reason, d);
+    if (s == VT_NOMEM) {
+      (void)no_room(x, c, who, x->dev->reason, d);
+      x->dev->reason[0] = 0; /* it is told once */
+      return VT_NOMEM;
+    }
     if (s != VT_OK) return vt_device_fail(x->dev, s, "take memory", d);
     x->taken[c] = 1;
   }
   const uint64_t bytes = x->p->class_bytes[VT_CLASS_HOST];
   if (bytes == 0) return VT_OK;
   x->host = bytes <= SIZE_MAX ? vt_alloc_new(x->a, (size_t)bytes) : NULL;
-  return x->host != NULL ? VT_OK : no_room(x, VT_CLASS_HOST, "the host", nothing, d);
+  return x->host != NULL ? VT_OK : no_room(x, VT_CLASS_HOST, "the host", "", d);
 }
 
 /* ---- making ---- */

@@ -64,7 +64,7 @@ typedef struct limits {
 
 static limits limits_here(void) {
   const limits slow = {23, 23, SANITIZED ? "sanitized" : "no fma here"};
-  const limits ordinary = {29, 24, "left to the full form"},
+  const limits ordinary = {31, 26, "left to the full form"},
                full = {31, 30, "too many memory pages"};
   if (fastest == &vt_dot_soft || SANITIZED) return slow;
   return is_long_form() ? full : ordinary;
