@@ -86,6 +86,9 @@ expect 1 "relu: takes f64, and no case has it" "a type without a case" run --com
 fresh
 sed -i '/^case add sizes$/,/^end/d' "$cases/sizes_elementwise.cts"
 expect 1 "FAILED add: no case has the length 8 9 15 16" "a length without a case" run --complete --least 1
+fresh
+sed -i '/^case eq ranks$/,/^end/d' "$cases/ranks.cts"
+expect 1 "FAILED eq: no case has rank 8" "a class of shapes without a case" run --complete --least 1
 expect 1 "at least 1000000 are asked for" "too few cases" run --complete --least 1000000
 fresh
 printf 'case relu\n  input x: f32[3]\n  output y = tanh(x)\nend\n' >"$cases/zz.cts"

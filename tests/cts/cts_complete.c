@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cts_complete.c - whether the suite covers the op table: a case for every op, for every type that
- * the op takes, at every one of the standard lengths, a derivative checked for every gradient, and
- * enough cases in all. */
+ * the op takes, at every one of the standard lengths, in every class of shapes, a derivative
+ * checked for every gradient, and enough cases in all. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"
@@ -9,10 +9,16 @@
 
 enum { TYPES = 32, MOST_OPS = 2000 };
 
+enum shape { RANK_0, RANK_8, EMPTY, ONE, SHAPES };
+static const char *const shape_name[SHAPES] = {"rank 0", "rank 8", "a dimension of 0",
+                                               "a dimension of 1"};
+
 typedef struct coverage {
   uint32_t cases, grads;
   uint32_t seen, taken; /* element types of the first operand: met in a case; accepted by the op */
   uint32_t lengths;     /* a bit for each of vt_suite_size that its own cases have as a dimension */
+  uint32_t shapes;      /* a bit for each of enum shape that its own cases have */
+  uint32_t accepted;    /* of RANK_0 and RANK_8: its shape rule takes a case turned into that */
 } coverage;
 
 /* Ops that have no dimension to be long. */
@@ -26,28 +32,105 @@ static const char *why_no_length(const char *op) {
   return NULL;
 }
 
+/* Shapes that ops do not take. */
+static const struct {
+  enum shape shape;
+  const char *why, *ops;
+} excused[] = {
+    {RANK_0, "it goes along an axis",
+     "iota argmax argmin cumsum concat split roll sort argsort top_k glu softmax log_softmax "
+     "layer_norm rms_norm embedding gather_elements scatter scatter_add scatter_max scatter_min "
+     "scatter_elements scatter_elements_add scatter_elements_max scatter_elements_min"},
+    {RANK_0, "it takes matrices or rows of them",
+     "matmul matmul_masked matmul_int linear linear_int attention rope triu tril diag"},
+    {RANK_0, "it takes batches of channels",
+     "group_norm instance_norm batch_norm batch_norm_inference global_max_pool global_avg_pool "
+     "depth_to_space space_to_depth"},
+    {RANK_0, "it takes batches of channels of at most three axes",
+     "conv conv_transpose conv_weight_grad conv_int max_pool max_pool_index max_pool_grad avg_pool "
+     "avg_pool_grad adaptive_avg_pool adaptive_max_pool resize resize_grad"},
+    {RANK_8, "it takes batches of channels of at most three axes",
+     "conv conv_transpose conv_weight_grad conv_int max_pool max_pool_index max_pool_grad avg_pool "
+     "avg_pool_grad adaptive_avg_pool adaptive_max_pool resize resize_grad"},
+    {RANK_8, "it takes batches of channels of two axes", "depth_to_space space_to_depth"},
+    {RANK_8, "it takes batches of heads of rows", "attention"},
+    {RANK_0, "it takes steps of batches of features", "rnn lstm gru"},
+    {RANK_8, "it takes steps of batches of features", "rnn lstm gru"},
+    {RANK_8, "its operand is a row or a matrix", "diag"},
+    {RANK_8, "its result is a row", "shuffle"},
+    {RANK_8, "its result is a scalar", "literal"},
+    {EMPTY, "its result is a scalar", "literal"},
+    {ONE, "its result is a scalar", "literal"},
+    {EMPTY, "nothing has no least and no greatest element", "dynamic_quantize"},
+};
+
+/* Whether a list of words has this one. */
+static int lists(const char *words, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *at = strstr(words, word); at != NULL; at = strstr(at + n, word))
+    if ((at == words || at[-1] == ' ') && (at[n] == 0 || at[n] == ' ')) return 1;
+  return 0;
+}
+
+static const char *why_not_shaped(const char *op, enum shape shape) {
+  for (size_t i = 0; i < sizeof excused / sizeof *excused; i++)
+    if (excused[i].shape == shape && lists(excused[i].ops, op)) return excused[i].why;
+  return NULL;
+}
+
 static uint32_t index_of(uint32_t number) {
   uint32_t i = 0;
   while (i < vt_op_total() && vt_op_at(i)->number != number) i++;
   return i;
 }
 
+/* Whether the op's rules take these operands. */
+static int infers(const vt_graph *g, const vt_node *n, const vt_type *in) {
+  vt_type out[VT_MAX_RESULTS];
+  uint32_t n_out;
+  vt_dims dims = g->dims;
+  const vt_rule rule = {.dims = &dims, .in = in, .n_in = n->n_in, .attrs = n->attrs};
+  return vt_op_infer(vt_op_get(n->op), &rule, out, &n_out, NULL) == VT_OK;
+}
+
 /* Which types would do in place of operand 0's, wherever it stands. */
 static uint32_t types_taken(const vt_graph *g, const vt_node *n) {
-  vt_type in[VT_OP_ANY_IN], out[VT_MAX_RESULTS];
-  uint32_t taken = 0, n_out;
+  vt_type in[VT_OP_ANY_IN];
+  uint32_t taken = 0;
   for (uint32_t t = 1; vt_dtype_name(t) != NULL; t++) {
     for (uint32_t k = 0; k < n->n_in; k++) {
       in[k] = g->values[g->operands[n->first_in + k]].type;
       if (in[k].dtype == g->values[g->operands[n->first_in]].type.dtype) in[k].dtype = t;
     }
-    const vt_rule r = {.dims = NULL, .in = in, .n_in = n->n_in, .attrs = n->attrs};
-    vt_rule rule = r;
-    vt_dims dims = g->dims;
-    rule.dims = &dims;
-    if (vt_op_infer(vt_op_get(n->op), &rule, out, &n_out, NULL) == VT_OK) taken |= 1u << t;
+    if (infers(g, n, in)) taken |= 1u << t;
   }
   return taken;
+}
+
+/* A type of another rank: of rank 0, or of the highest with ones before its dimensions. */
+static vt_type turned(vt_type t, enum shape shape) {
+  vt_type out = t;
+  out.rank = shape == RANK_0 ? 0 : VT_MAX_RANK;
+  for (uint32_t k = 0; k < out.rank; k++) {
+    const uint32_t before = out.rank - t.rank;
+    out.dim[k] = k < before ? 1 : t.dim[k - before];
+  }
+  return out;
+}
+
+/* Which of the two ranks would do in place of operand 0's, wherever it stands. */
+static uint32_t ranks_accepted(const vt_graph *g, const vt_node *n) {
+  vt_type in[VT_OP_ANY_IN];
+  uint32_t accepted = 0;
+  for (uint32_t shape = RANK_0; shape <= RANK_8; shape++) {
+    const uint32_t rank = g->values[g->operands[n->first_in]].type.rank;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+      in[k] = g->values[g->operands[n->first_in + k]].type;
+      if (in[k].rank == rank) in[k] = turned(in[k], shape);
+    }
+    if (infers(g, n, in)) accepted |= 1u << shape;
+  }
+  return accepted;
 }
 
 static uint32_t lengths_of(const vt_type *t) {
@@ -66,10 +149,31 @@ static uint32_t lengths_met(const vt_graph *g, const vt_node *n) {
   return lengths;
 }
 
+static uint32_t shapes_of(const vt_type *t) {
+  uint32_t shapes = 0;
+  if (t->rank == 0) shapes |= 1u << RANK_0;
+  if (t->rank == VT_MAX_RANK) shapes |= 1u << RANK_8;
+  for (uint32_t k = 0; k < t->rank; k++) {
+    if (t->dim[k] == 0) shapes |= 1u << EMPTY;
+    if (t->dim[k] == 1) shapes |= 1u << ONE;
+  }
+  return shapes;
+}
+
+/* Of the first operand and the first result: others may be scalars beside any shape. */
+static uint32_t shapes_met(const vt_graph *g, const vt_node *n) {
+  uint32_t shapes = shapes_of(&g->values[n->first_out].type);
+  if (n->n_in > 0) shapes |= shapes_of(&g->values[g->operands[n->first_in]].type);
+  return shapes;
+}
+
 /* A length counts where a case about the op has it, not where the op stands beside another. */
 static void note_lengths(const vt_graph *g, const vt_op_info *op, coverage *c) {
   for (uint32_t i = 0; i < g->n_nodes; i++)
-    if (g->nodes[i].op == op->number) c->lengths |= lengths_met(g, &g->nodes[i]);
+    if (g->nodes[i].op == op->number) {
+      c->lengths |= lengths_met(g, &g->nodes[i]);
+      c->shapes |= shapes_met(g, &g->nodes[i]);
+    }
 }
 
 static void note_nodes(const vt_graph *g, coverage *all) {
@@ -79,6 +183,7 @@ static void note_nodes(const vt_graph *g, coverage *all) {
     if (n->n_in == 0 || n->n_body > 0 || n->n_in > VT_OP_ANY_IN) continue;
     c->seen |= 1u << g->values[g->operands[n->first_in]].type.dtype;
     c->taken |= types_taken(g, n);
+    c->accepted |= ranks_accepted(g, n);
   }
 }
 
@@ -120,8 +225,22 @@ static unsigned judge_lengths(const vt_op_info *op, const coverage *c) {
   return printf("\n") > 0;
 }
 
+static unsigned judge_shapes(const vt_op_info *op, const coverage *c) {
+  unsigned failed = 0;
+  for (uint32_t i = 0; i < SHAPES; i++) {
+    const char *why = why_not_shaped(op->name, i);
+    const int met = c->shapes >> i & 1, takes = met || (c->accepted >> i & 1);
+    if (why != NULL && takes)
+      failed += printf("FAILED %s: excused from %s (%s), and takes it\n", op->name, shape_name[i],
+                       why) > 0;
+    if (why == NULL && !met)
+      failed += printf("FAILED %s: no case has %s\n", op->name, shape_name[i]) > 0;
+  }
+  return failed;
+}
+
 static unsigned judge(const vt_op_info *op, const coverage *c, int gradients_required) {
-  unsigned failed = judge_lengths(op, c);
+  unsigned failed = judge_lengths(op, c) + judge_shapes(op, c);
   if (c->cases == 0) failed += printf("FAILED %s: no case\n", op->name) > 0;
   for (uint32_t t = 1; t < TYPES; t++)
     if (c->taken >> t & ~(c->seen >> t) & 1)
