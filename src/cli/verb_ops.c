@@ -33,9 +33,19 @@ static int has_vectors(const char *backend) {
   return strncmp(r.name, "cpu:", 4) == 0;
 }
 
+/* Elements that are put in their places and not computed with. Of rows that say "exact" or
+ * "composed" these are the ones that such kernels do. */
+static int moves(const vt_op_row *op) {
+  static const char *const also[] = {"sort",    "argsort",   "top_k",
+                                     "nonzero", "embedding", "gather_elements"};
+  for (size_t i = 0; i < sizeof also / sizeof *also; i++)
+    if (strcmp(op->name, also[i]) == 0) return 1;
+  return strcmp(op->numerics, "move") == 0;
+}
+
 /* What a backend does for an op that it runs itself. */
 static const char *way(const entry *x) {
-  if (strcmp(x->op.numerics, "move") == 0) return "move";
+  if (moves(&x->op)) return "move";
   return strcmp(x->op.numerics, "bodies") == 0 ? "region" : "vector";
 }
 

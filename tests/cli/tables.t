@@ -11,12 +11,14 @@ $ volta ops --backend null:0 | sed -n '1p;/ softmax(/p'
     1  prim  exact     no          literal(dtype, bits)                             A scalar constant, given to the last bit.
  1005  comp  composed  decomposed  softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
 # The cpu backend tells kernels from moves, and runs every prim.
-$ volta ops --backend cpu | cut -c1-48 | grep -E " (neg|matmul|transpose|loop|gelu)[(]"
+$ volta ops --backend cpu | cut -c1-48 | grep -E " (neg|matmul|transpose|loop|sort|gelu|embedding)[(]"
     3  prim  exact     vector      neg(x)       
    38  prim  ordered   vector      matmul(a, b, 
    45  prim  move      move        transpose(x, 
    49  prim  bodies    region      loop(carried.
+  105  prim  exact     move        sort(x, axis=
  1002  comp  composed  vector      gelu(x)      
+ 1010  comp  composed  move        embedding(tab
 $ volta ops --backend cpu --json | grep -c '"support": "no"'
 0
 ? 1
