@@ -39,7 +39,7 @@ expect 6 "cannot give memory to a program: out of memory" FAKE_CUDA_FAIL=cuMemAl
 expect 6 "has no [0-9]+ bytes for .*: [0-9]+ bytes are needed on the GPU, and [0-9]+ of its [0-9]+ are free" \
   FAKE_CUDA_FAIL=cuMemAlloc:4=2
 expect 5 "cannot start a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
-expect 5 "GPU 0 cannot load the kernels of 'base', which are for" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
+expect 5 "GPU 0 cannot load the kernels of 'base': .*; they are for" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
 expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
 expect 5 "cannot finish a run|cannot take a tensor|cannot give a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
 expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu

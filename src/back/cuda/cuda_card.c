@@ -133,15 +133,22 @@ vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t 
   return e == VT_CU_SUCCESS ? VT_OK : fail(card, e, "give a kernel its shared memory", d);
 }
 
+/* The reason comes before the architectures: a list of backends has room for a sentence. */
+static vt_status not_loaded(const vt_cuda_card *card, int e, const char *module, vt_diag *d) {
+  char what[80];
+  vt_diag reason = {0};
+  snprintf(what, sizeof what, "load the kernels of '%s'", module);
+  const vt_status s = fail(card, e, what, &reason);
+  return VT_FAIL(d, s, "%s; they are for %s", reason.text, vt_cuda_architectures);
+}
+
 static vt_status load(vt_cuda_card *card, uint32_t kernel, vt_diag *d) {
   uint32_t module;
   const char *name = name_of(kernel, &module);
   char what[240];
   if (card->module[module] == NULL) {
     const int e = card->cu->cuModuleLoadData(&card->module[module], vt_cuda_images[module].bytes);
-    snprintf(what, sizeof what, "load the kernels of '%s', which are for %s",
-             vt_cuda_images[module].module, vt_cuda_architectures);
-    if (e != VT_CU_SUCCESS) return fail(card, e, what, d);
+    if (e != VT_CU_SUCCESS) return not_loaded(card, e, vt_cuda_images[module].module, d);
   }
   const int e = card->cu->cuModuleGetFunction(&card->function[kernel], card->module[module], name);
   snprintf(what, sizeof what, "find the kernel '%s'", name);
