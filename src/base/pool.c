@@ -10,9 +10,10 @@
 #include "vt_cpu.h"
 #include "vt_fpenv.h"
 
-/* A look and a pause take some 10 to 50 nanoseconds, so these are tens of microseconds: longer than
- * it takes to fall asleep and to be woken. */
-enum { LOOKS = 1000 };
+/* A look and a pause take some 10 to 50 nanoseconds, so these are one or two tenths of a
+ * millisecond: longer than it takes to fall asleep and to be woken, also where the processor itself
+ * is put to sleep, as by a hypervisor. */
+enum { LOOKS = 5000 };
 
 struct vt_pool {
   vt_alloc a;

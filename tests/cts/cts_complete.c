@@ -227,7 +227,7 @@ static unsigned judge_lengths(const vt_op_info *op, const coverage *c) {
 
 static unsigned judge_shapes(const vt_op_info *op, const coverage *c) {
   unsigned failed = 0;
-  for (uint32_t i = 0; i < SHAPES; i++) {
+  for (uint32_t i = 0; i < SHAPES && c->cases > 0; i++) {
     const char *why = why_not_shaped(op->name, i);
     const int met = c->shapes >> i & 1, takes = met || (c->accepted >> i & 1);
     if (why != NULL && takes)

@@ -47,8 +47,8 @@ enum { MANY_ROWS = 64, PIECES = 4 };
 
 /* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
  * are large, to even out what a thread is held up by. Each piece packs what it needs for itself, so
- * that of a b that is packed already rows are cut if there are many: then nobody packs what another
- * does, and smaller pieces cost nothing. */
+ * that of a b that is packed already rows are cut if there are many, and columns if there are very
+ * few: then nobody packs what another does, and smaller pieces cost nothing. */
 static void cut(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
   const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
   const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
@@ -58,6 +58,8 @@ static void cut(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
   s->cuts_m = s->cuts_n = 1;
   if (wanted > 1 && packed && s->m >= wanted * MANY_ROWS) {
     s->cuts_m = vt_cpu_least(PIECES * wanted, s->m / MANY_ROWS);
+  } else if (wanted > 1 && packed && s->m <= VT_CPU_FEW) {
+    s->cuts_n = vt_cpu_least(PIECES * wanted, wide);
   } else if (wanted > 1 && wide >= high) {
     s->cuts_n = vt_cpu_least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
   } else if (wanted > 1) {
