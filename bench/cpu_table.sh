@@ -42,15 +42,17 @@ mkdir -p "$folder"
 for isa in ${isas//,/ }; do
   export VOLTA_ISA=$isa
   unset OPENBLAS_CORETYPE
-  if [ "$isa" = avx2 ] && grep -qw avx512f /proc/cpuinfo; then export OPENBLAS_CORETYPE=Haswell; fi
+  which='PyTorch,ONNX Runtime'
+  if [ "$isa" = avx2 ] && grep -qw avx512f /proc/cpuinfo; then
+    export OPENBLAS_CORETYPE=Haswell
+    which=PyTorch # ONNX Runtime cannot be held to less than there is
+  fi
   echo "== $isa: OpenBLAS"
   "$volta" bench cpu --compare openblas ${openblas:+--peer "$openblas"} --threads "$threads" --rounds "$rounds" \
     --json > "$folder/new.json"
   mv "$folder/new.json" "$folder/openblas-$isa.json"
   if [ "$peers" = yes ]; then
     echo "== $isa: PyTorch and ONNX Runtime"
-    which=PyTorch
-    if [ "$isa" != avx2 ]; then which='PyTorch,ONNX Runtime'; fi # ONNX Runtime cannot be held to less
     bench/peers.sh ${python:+--python "$python"} --volta "$volta" --threads "$threads" --peers "$which" \
       --rounds $(((rounds + 6) / 7)) --out "$folder/peers-$isa.json"
   fi

@@ -49,9 +49,11 @@ if(TARGET fake_cuda)
   set_tests_properties(cts/cuda PROPERTIES PROCESSORS 2 TIMEOUT 3600)
   script_test(cts/cuda_errors cts ${CMAKE_SOURCE_DIR}/tests/fake_cuda/cuda_errors.sh $<TARGET_FILE:volta>
     ${CMAKE_BINARY_DIR}/fake_cuda)
-  add_executable(recovers_check tests/fake_cuda/recovers_check.c)
-  target_link_libraries(recovers_check PRIVATE vt_include vt_api vt_flags)
-  add_test(NAME cts/cuda_recovers COMMAND recovers_check ${CMAKE_SOURCE_DIR}/examples/mlp.vt)
-  set_tests_properties(cts/cuda_recovers PROPERTIES LABELS cts ENVIRONMENT
-    LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)
+  foreach(name recovers steady)
+    add_executable(${name}_check tests/fake_cuda/${name}_check.c)
+    target_link_libraries(${name}_check PRIVATE vt_include vt_api vt_flags)
+    add_test(NAME cts/cuda_${name} COMMAND ${name}_check ${CMAKE_SOURCE_DIR}/examples/mlp.vt)
+    set_tests_properties(cts/cuda_${name} PROPERTIES LABELS cts ENVIRONMENT
+      LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)
+  endforeach()
 endif()

@@ -3,7 +3,7 @@
 #   VOLTA_CUDA        AUTO: with kernels where nvcc is found and works; ON: fails without; OFF: without.
 #                     FAKE is for tests: an image of one byte for each module, which the driver of
 #                     tests/fake_cuda takes as it takes any.
-#   VOLTA_CUDA_ARCHS  the architectures, as far as nvcc knows them: all, or a list; PTX of the highest goes
+#   VOLTA_CUDA_ARCHS  the architectures, as far as nvcc knows them: all, or a list; PTX of the ends goes
 #                     with them. `ends` is for tests: the lowest, the highest, and what the GPUs here need.
 # TEST is for tests too: AUTO, and FAKE where there is no nvcc.
 set(VOLTA_CUDA AUTO CACHE STRING "Kernels for NVIDIA GPUs: AUTO, ON, OFF")
@@ -156,13 +156,15 @@ function(cuda_module name folder)
     list(APPEND parts --image3=kind=elf,sm=${arch},file=${out}.cubin)
     list(APPEND built ${out}.cubin)
     list(APPEND audited ${out}.ptx --usage ${out}.usage)
-    set(newest sm=${arch},file=${out}.ptx) # they ascend
-    set(ptx ${out}.ptx)
+    if(arch IN_LIST cuda_portable)
+      list(APPEND parts --image3=kind=ptx,sm=${arch},file=${out}.ptx)
+      list(APPEND built ${out}.ptx)
+    endif()
   endforeach()
   add_custom_command(OUTPUT ${cuda_folder}/${name}.fatbin
     COMMAND ${VOLTA_FATBINARY} --create=${cuda_folder}/${name}.fatbin -64 -compress-all
-      "--cmdline= --fmad false " ${parts} --image3=kind=ptx,${newest}
-    DEPENDS ${built} ${ptx} VERBATIM)
+      "--cmdline= --fmad false " ${parts}
+    DEPENDS ${built} VERBATIM)
   set(cuda_audited ${audited} PARENT_SCOPE)
 endfunction()
 
@@ -177,8 +179,13 @@ elseif(cuda_archs)
   string(REGEX MATCH "release ([0-9.]+)" cuda_match "${cuda_said}")
   set(cuda_compiler "nvcc ${CMAKE_MATCH_1}")
   list(TRANSFORM cuda_archs PREPEND sm_ OUTPUT_VARIABLE cuda_names)
-  list(GET cuda_archs -1 cuda_highest)
-  list(APPEND cuda_names compute_${cuda_highest})
+  # As PTX, which a driver compiles for a GPU that has no kernels of its own: of the highest for what is to
+  # come, of the lowest for what lies between two of them.
+  list(GET cuda_archs 0 -1 cuda_portable)
+  list(REMOVE_DUPLICATES cuda_portable)
+  foreach(arch ${cuda_portable})
+    list(APPEND cuda_names compute_${arch})
+  endforeach()
   foreach(name ${cuda_modules})
     cuda_module(${name} ${cuda_room})
     list(APPEND cuda_images ${cuda_folder}/${name}.fatbin)

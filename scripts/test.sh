@@ -7,7 +7,7 @@
 #   clang  build-clang/  --full: all tests but those that look at sources or build by themselves
 #   tsan   build-tsan/   --full: clang with the thread sanitizer: unit
 # A lane that cannot run here is skipped and says why, unless VOLTA_REQUIRE (a comma list of gcc,
-# clang, tsan) names what it lacks: then it fails. --full sets VOLTA_TEST_FULL=1 for the lane gcc, by
+# clang, tsan, nvcc) names what it lacks: then it fails. --full sets VOLTA_TEST_FULL=1 for the lane gcc, by
 # which a test chooses its long form: more cases of the same kinds, which need no second compiler and
 # would take hours under a sanitizer. Kernels for GPUs are compiled once, in the lane gcc: for the lowest
 # and the highest architecture, with --full for all; the other lanes have stand-ins for them.
@@ -94,6 +94,8 @@ sanitizer_lane() {
   fi
 }
 
+# Under the sanitizers only the corpora are longer with --full.
+if [[ $full == yes ]]; then export VOLTA_CORPUS_FULL=1; fi
 export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 
@@ -105,6 +107,9 @@ if command -v gcc >/dev/null; then
   fi
   lane gcc build gcc "" -DVOLTA_CUDA=TEST "-DVOLTA_CUDA_ARCHS=$architectures"
   unset VOLTA_TEST_FULL
+  if ! grep -q "^VOLTA_NVCC_WORKS:INTERNAL=." build/CMakeCache.txt; then
+    without nvcc kernels "no nvcc that works: kernels for GPUs are neither compiled nor audited"
+  fi
 else
   without gcc gcc "no gcc"
 fi
@@ -126,6 +131,7 @@ if [[ $full == yes ]]; then
   sanitizer_lane tsan tsan thread "-L ^unit$"
 fi
 
+grep -h -e "^spills: " -e "^registers: " build/Testing/Temporary/LastTest.log 2>/dev/null || true
 echo
 python3 -B tools/sum_tests.py --failed-lanes "${failed_lanes[*]-}" --skipped-lanes "${skipped_lanes[*]-}" \
   "${reports[@]}"

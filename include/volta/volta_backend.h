@@ -178,6 +178,9 @@ typedef struct vt_bk_api {
    * what it sees of them after `wait`, by `copy` or through `buffer_map`, every NaN is the
    * canonical one; anything else: the host sees to it. */
   int32_t (*program_results)(vt_bk_program *prog, const vt_bk_tensor *results, uint64_t n_results);
+  /* May be left out. How the device does an op that it lists, in one short word of small letters,
+   * for lists alone: "vector", "move", "region". It lives as long as the device; NULL: no word. */
+  const char *(*op_way)(vt_bk_device *dev, uint32_t op);
 } vt_bk_api;
 
 /* The one exported symbol. Returns NULL when it cannot serve `host->abi_major`. */

@@ -93,6 +93,12 @@ VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out,
 VT_API vt_status vt_op_supported_by(const vt_options *o, uint32_t number, int *out,
                                     vt_diag *d) VT_NODISCARD;
 
+/* What `o->backend` makes of op `number`, in a word: its own where it runs the op itself ("vector",
+ * "move", "region"; "itself" where it has none), "decomposed", or "no". */
+#define VT_OP_SUPPORT 16
+VT_API vt_status vt_op_support(const vt_options *o, uint32_t number, char out[VT_OP_SUPPORT],
+                               vt_diag *d) VT_NODISCARD;
+
 /* ---- plans: every byte of a run, before any is taken ------------------------------------------
  */
 

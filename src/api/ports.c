@@ -47,21 +47,31 @@ static vt_status check_range(const vt_program *p, uint32_t port, const void *dat
   return VT_OK;
 }
 
+static vt_status write_settled(vt_program *p, uint32_t port, const void *data, uint64_t n,
+                               vt_diag *d) {
+  VT_TRY(check_range(p, port, data, n, d));
+  VT_TRY(vt_exec_write(p->line.exec, p->g->ports[port].value, data, d));
+  p->given[port] = 1;
+  return VT_OK;
+}
+
+/* What is given is taken as it lies, unless there is something in it to settle first. */
 vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t, vt_diag *d) {
   uint64_t count, bytes;
   VT_TRY(check_shape(p, port, t, d));
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, d));
   if (bytes > 0 && t->data == NULL)
     return VT_FAIL(d, VT_TENSOR, "'%s' is given without data", p->g->ports[port].name);
+  const int aligned = (uintptr_t)t->data % vt_dtype_bytes(t->dtype) == 0;
+  if (bytes > 0 && aligned && vt_is_canonical(t->data, t->dtype, count))
+    return write_settled(p, port, t->data, count, d);
   if (bytes > SIZE_MAX - 1) return out_of_memory(d);
   void *copy = vt_alloc_new(p->a, (size_t)bytes + 1);
   if (copy == NULL) return out_of_memory(d);
   if (bytes > 0) memcpy(copy, t->data, (size_t)bytes);
   vt_canonical(copy, t->dtype, count);
-  vt_status s = check_range(p, port, copy, count, d);
-  if (s == VT_OK) s = vt_exec_write(p->line.exec, p->g->ports[port].value, copy, d);
+  const vt_status s = write_settled(p, port, copy, count, d);
   vt_alloc_free(p->a, copy, (size_t)bytes + 1);
-  if (s == VT_OK) p->given[port] = 1;
   return s;
 }
 

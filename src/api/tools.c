@@ -94,6 +94,29 @@ vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_dia
   return vt_op_supported_by(&o, number, out, d);
 }
 
+static void say_support(const vt_device *dev, uint32_t number, char out[VT_OP_SUPPORT]) {
+  const vt_op_info *op = vt_op_get(number);
+  out[0] = 0;
+  if (vt_device_lists(dev, number)) {
+    vt_device_way(dev, number, out);
+    if (out[0] == 0) snprintf(out, VT_OP_SUPPORT, "itself");
+  } else {
+    snprintf(out, VT_OP_SUPPORT, "%s", op != NULL && !op->prim ? "decomposed" : "no");
+  }
+}
+
+_Static_assert(VT_OP_SUPPORT >= (int)VT_DEVICE_WAY, "a device's word fits");
+
+vt_status vt_op_support(const vt_options *o, uint32_t number, char out[VT_OP_SUPPORT], vt_diag *d) {
+  vt_device *dev;
+  vt_alloc a;
+  const vt_options options = vt_options_read(o, &a);
+  VT_TRY(vt_options_open(&options, a, &dev, d));
+  say_support(dev, number, out);
+  vt_device_close(dev);
+  return VT_OK;
+}
+
 /* ---- doctor ---- */
 
 static void say_self_test(char *out, size_t n) {

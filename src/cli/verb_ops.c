@@ -8,51 +8,15 @@
 typedef struct entry {
   vt_op_row op;
   const char *backend;
-  int itself, vectors;
+  char support[VT_OP_SUPPORT];
 } entry;
 
-/* A backend and what is known of it. */
-typedef struct asked {
-  vt_options on;
-  int vectors;
-} asked;
-
-static vt_status entry_at(const asked *q, uint32_t i, entry *out, cli_error *e) {
-  entry x = {.backend = q->on.backend, .vectors = q->vectors};
+static vt_status entry_at(const vt_options *on, uint32_t i, entry *out, cli_error *e) {
+  entry x = {.backend = on->backend};
   VT_TRY(vt_op_row_at(i, &x.op));
-  if (x.backend != NULL) VT_TRY(vt_op_supported_by(&q->on, x.op.number, &x.itself, &e->diag));
+  if (x.backend != NULL) VT_TRY(vt_op_support(on, x.op.number, x.support, &e->diag));
   *out = x;
   return VT_OK;
-}
-
-/* 1 for the backend whose kernels are written for vectors. */
-static int has_vectors(const char *backend) {
-  vt_backend_row r = {.size = sizeof r};
-  const vt_options o = {.size = sizeof o, .backend = backend};
-  vt_backend_row_of(&o, &r);
-  return strncmp(r.name, "cpu:", 4) == 0;
-}
-
-/* Elements that are put in their places and not computed with. Of rows that say "exact" or
- * "composed" these are the ones that such kernels do. */
-static int moves(const vt_op_row *op) {
-  static const char *const also[] = {"sort",    "argsort",   "top_k",
-                                     "nonzero", "embedding", "gather_elements"};
-  for (size_t i = 0; i < sizeof also / sizeof *also; i++)
-    if (strcmp(op->name, also[i]) == 0) return 1;
-  return strcmp(op->numerics, "move") == 0;
-}
-
-/* What a backend does for an op that it runs itself. */
-static const char *way(const entry *x) {
-  if (moves(&x->op)) return "move";
-  return strcmp(x->op.numerics, "bodies") == 0 ? "region" : "vector";
-}
-
-/* A composition that a backend does not list is decomposed, so it runs all the same. */
-static const char *answer(const entry *x) {
-  if (x->itself) return x->vectors ? way(x) : "itself";
-  return x->op.prim ? "no" : "decomposed";
 }
 
 static const char *class_name(const entry *x) { return x->op.prim ? "prim" : "comp"; }
@@ -70,14 +34,14 @@ static vt_status widest_signature(int *out) {
   return VT_OK;
 }
 
-static vt_status print_table(const asked *q, cli_error *e) {
+static vt_status print_table(const vt_options *on, cli_error *e) {
   int width;
   VT_TRY(widest_signature(&width));
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(q, i, &x, e));
+    VT_TRY(entry_at(on, i, &x, e));
     cli_print("%5u  %s  %-8s  ", x.op.number, class_name(&x), x.op.numerics);
-    if (q->on.backend != NULL) cli_print("%-10s  ", answer(&x));
+    if (on->backend != NULL) cli_print("%-10s  ", x.support);
     cli_print("%-*s  %s\n", width, x.op.signature, x.op.help);
   }
   return VT_OK;
@@ -109,22 +73,22 @@ static json_t *json_entry(const entry *x) {
                 (int)x->op.max_in, "results", x->op.results, "needs", x->op.needs, "differentiable",
                 x->op.flat == NULL, "because", x->op.flat, "help", x->op.help);
   json_columns(&x->op, o);
-  if (x->backend != NULL) cli_json_set(o, "support", json_string(answer(x)));
+  if (x->backend != NULL) cli_json_set(o, "support", json_string(x->support));
   return o;
 }
 
-static vt_status fill_json(const asked *q, json_t *list, cli_error *e) {
+static vt_status fill_json(const vt_options *on, json_t *list, cli_error *e) {
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(q, i, &x, e));
+    VT_TRY(entry_at(on, i, &x, e));
     cli_json_append(list, json_entry(&x));
   }
   return VT_OK;
 }
 
-static vt_status print_json(const asked *q, cli_error *e) {
+static vt_status print_json(const vt_options *on, cli_error *e) {
   json_t *list = json_array();
-  const vt_status s = fill_json(q, list, e);
+  const vt_status s = fill_json(on, list, e);
   if (s == VT_OK) return cli_json_print(json_pack("{s:o}", "ops", list), e);
   json_decref(list);
   return s;
@@ -187,11 +151,9 @@ vt_status verb_ops(const cli_args *a, cli_error *e) {
   const int waived = cli_value(a, "allow-unadmitted") != NULL;
   const vt_policy policy = {.size = sizeof policy,
                             .admission = waived ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
-  const char *backend = cli_value(a, "backend");
-  const asked q = {.on = {.size = sizeof q.on, .backend = backend, .policy = &policy},
-                   .vectors = backend != NULL && has_vectors(backend)};
+  const vt_options on = {.size = sizeof on, .backend = cli_value(a, "backend"), .policy = &policy};
   VT_TRY(cli_contradict(a, "json", "markdown", e));
   VT_TRY(cli_contradict(a, "backend", "markdown", e));
   if (cli_value(a, "markdown") != NULL) return print_markdown();
-  return cli_value(a, "json") != NULL ? print_json(&q, e) : print_table(&q, e);
+  return cli_value(a, "json") != NULL ? print_json(&on, e) : print_table(&on, e);
 }

@@ -4,6 +4,7 @@
 #include "archive.h"
 #include <stdio.h>
 #include <string.h>
+#include "vt_memory.h"
 #include "vt_num.h"
 #include "vt_sort.h"
 
@@ -85,11 +86,22 @@ void vt_archive_free(vt_archive *ar) {
   vt_alloc_free(ar->a, ar, sizeof *ar);
 }
 
+/* Where memory is promised before it is there, taking too much of it ends the process later: a file
+ * that unpacks to more than there is, or has holes, is refused before. */
+static vt_status check_room(uint64_t bytes, vt_diag *d) {
+  enum { WORTH_ASKING = 64 << 20 };
+  const uint64_t left = bytes < WORTH_ASKING ? 0 : vt_memory_available();
+  if (left == 0 || bytes <= left) return VT_OK;
+  return VT_FAIL(d, VT_NOMEM, "no memory for a tensor of %llu bytes: %llu are left",
+                 (unsigned long long)bytes, (unsigned long long)left);
+}
+
 vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like, void **out_data,
                          vt_diag *d) {
   vt_entry e = {.tensor = *like};
   uint64_t bytes;
   VT_TRY(vt_tensor_bytes(like, &e.count, &bytes, d));
+  VT_TRY(check_room(bytes, d));
   vt_entry *list = vt_arena_grow(&ar->arena, ar->entries, ar->count, &ar->cap, sizeof e);
   e.name = vt_arena_string(&ar->arena, name, strlen(name));
   if (vt_arena_status(&ar->arena) != VT_OK)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "volta/volta_tools.h"
+#include "vt_alloc.h"
 #include "vt_test.h"
 
 typedef struct bytes {
@@ -104,6 +105,50 @@ static inline bytes slurp(const char *path) {
   CHECK(feof(f));
   fclose(f);
   return b;
+}
+
+static inline void spill(const char *path, const bytes *b) {
+  FILE *f = fopen(path, "wb");
+  CHECK(f != NULL && fwrite(b->p, 1, b->n, f) == b->n);
+  if (f != NULL) CHECK(fclose(f) == 0);
+}
+
+/* Memory that comes with a surprise: somebody writes to the file when it is asked for once more. */
+typedef struct meddler {
+  const char *path;
+  long left;
+} meddler;
+
+static inline void *meddle(void *user, void *p, size_t old, size_t n) {
+  const vt_alloc plain = vt_alloc_default();
+  meddler *m = user;
+  if (n != 0 && m->left > 0 && --m->left == 0) {
+    FILE *f = fopen(m->path, "ab");
+    if (f != NULL) CHECK(fputc(0, f) == 0 && fclose(f) == 0);
+  }
+  return plain.resize(plain.user, p, old, n);
+}
+
+/* A file that grows while it is read is refused, whenever that happens. It is called `name`. */
+static inline void check_changing(const char *name, const bytes *b) {
+  char path[256];
+  long k = 1;
+  snprintf(path, sizeof path, "%s", test_path(name));
+  for (;; k++) {
+    meddler m = {path, k};
+    const vt_alloc a = {.user = &m, .resize = meddle};
+    vt_archive *ar = NULL;
+    vt_diag d = {.code = VT_OK};
+    spill(path, b);
+    const vt_status s = vt_archive_read(path, &a, &ar, &d);
+    vt_archive_free(ar);
+    if (m.left > 0) {
+      CHECK(s == VT_OK);
+      break;
+    }
+    CHECK(s == VT_IO && strstr(d.text, "changed while it was read") != NULL);
+  }
+  CHECK(k > 2 && unlink(path) == 0);
 }
 
 static inline int same(const bytes *a, const bytes *b) {

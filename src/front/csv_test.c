@@ -248,6 +248,8 @@ int main(void) {
   test_mutated();
   test_no_memory();
   test_file();
+  const bytes table = {.p = "a,b\n1,2\n3,4\n", .n = 12};
+  check_changing("c.csv", &table);
   CHECK(rmdir(test_folder) == 0);
   TEST_DONE();
 }

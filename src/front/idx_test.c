@@ -139,6 +139,7 @@ static void test_gzip_damage(void) {
 }
 
 int main(void) {
+  if (mkdtemp(test_folder) == NULL) return 77;
   const bytes b = make(13, 2, "\1\2", "\x3f\x80\0\0\x40\0\0\0", 8), zipped = gzip(&b);
   test_reading();
   test_golden();
@@ -151,5 +152,8 @@ int main(void) {
   check_mutated(&zipped);
   check_no_memory(&b, 3);
   check_no_memory(&zipped, 5);
+  check_changing("c.idx", &b);
+  check_changing("c.idx.gz", &zipped);
+  CHECK(rmdir(test_folder) == 0);
   TEST_DONE();
 }

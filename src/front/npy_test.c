@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * npy_test.c - npy files as NumPy writes them, as nobody should write them, and back. */
 #include "archive_test.h"
+#include "vt_memory.h"
 
 /* A file from its parts; the header is padded as given and the length is what it is. */
 static bytes make(int major, const char *header, const void *data, size_t n) {
@@ -358,6 +359,24 @@ static void test_write_refused(void) {
   CHECK(access(test_path("x.npy"), F_OK) != 0);
 }
 
+/* A file of holes is a small thing on a disk and a large one in memory. Where there is memory for
+ * more than a file may have, nothing can be asked. */
+static void test_more_than_there_is(void) {
+  const uint64_t left = vt_memory_available(), more = left + (UINT64_C(1) << 30);
+  char header[80];
+  vt_archive *ar = NULL;
+  vt_diag d = {.code = VT_OK};
+  if (left == 0 || more > UINT64_C(60) << 30) return;
+  snprintf(header, sizeof header, "{'descr':'|u1','fortran_order':False,'shape':(%llu,)}\n",
+           (unsigned long long)more);
+  const bytes b = make(1, header, "", 0);
+  spill(test_path("h.npy"), &b);
+  CHECK(truncate(test_path("h.npy"), (off_t)(b.n + more)) == 0);
+  CHECK(vt_archive_read(test_path("h.npy"), NULL, &ar, &d) == VT_NOMEM);
+  CHECK(strstr(d.text, "are left") != NULL);
+  unlink(test_path("h.npy"));
+}
+
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
   const bytes f4 = known_file(&files[0]), b1 = known_file(&files[2]);
@@ -376,6 +395,8 @@ int main(void) {
   check_mutated(&f4);
   check_mutated(&v2);
   check_no_memory(&f4, 2);
+  check_changing("c.npy", &f4);
+  test_more_than_there_is();
   unlink(test_path("a.npy"));
   unlink(test_path("b.npy"));
   unlink(test_path("n.npy"));

@@ -638,6 +638,7 @@ int main(void) {
   test_writing();
   test_where_zip64();
   test_many();
+  check_changing("c.npz", &b);
   test_round_trip();
   test_write_refused();
   check_truncated(&b);

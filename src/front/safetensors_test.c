@@ -445,6 +445,7 @@ int main(void) {
   check_truncated(&b);
   check_mutated(&b);
   check_no_memory(&b, 6);
+  check_changing("c", &b);
   unlink(test_path("a"));
   unlink(test_path("r"));
   unlink(test_path("none"));

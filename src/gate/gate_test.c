@@ -98,6 +98,12 @@ static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)enter(LISTED);
   return op == VT_OP_softmax ? 1 : op == VT_OP_gelu ? 2 : -1; /* only 1 means yes */
 }
+static const char *op_way(vt_bk_device *dev, uint32_t op) {
+  (void)dev;
+  if (op == VT_OP_relu) return NULL;
+  if (op == VT_OP_gelu) return "with\nlines";
+  return op == VT_OP_softmax ? "vector" : "muchtoolongaword";
+}
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;
   const int32_t s = enter(CHECK_STEP);
@@ -171,6 +177,7 @@ static const vt_bk_api *fake_query(const vt_bk_host *host) {
                                 .device_close = device_close,
                                 .capabilities = capabilities,
                                 .op_listed = op_listed,
+                                .op_way = op_way,
                                 .step_check = step_check,
                                 .workspace = workspace,
                                 .program_build = program_build,
@@ -690,6 +697,23 @@ static void test_listed(void) {
   vt_device_close(dev);
 }
 
+/* A word is taken, and nothing else: it stands in tables. */
+static void test_way(void) {
+  static const struct {
+    uint32_t op;
+    const char *word;
+  } words[] = {{VT_OP_softmax, "vector"}, {VT_OP_gelu, ""}, {VT_OP_relu, ""}, {VT_OP_tanh, ""}};
+  vt_device *dev = NULL;
+  reset();
+  CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    char word[VT_DEVICE_WAY];
+    vt_device_way(dev, words[i].op, word);
+    CHECK(strcmp(word, words[i].word) == 0);
+  }
+  vt_device_close(dev);
+}
+
 /* ---- plans of the real backends: one core, a target each ---- */
 
 static void digests(const char *name, const vt_graph *g, vt_hash256 *core, vt_hash256 *target) {
@@ -759,6 +783,7 @@ int main(void) {
   test_names();
   test_registry();
   test_listed();
+  test_way();
   test_plan_digests();
   test_out_of_memory();
   TEST_DONE();

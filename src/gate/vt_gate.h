@@ -68,6 +68,9 @@ uint64_t vt_device_proven(const vt_device *dev);
 void vt_device_prove(vt_device *dev, uint64_t caps);
 /* 1 when the device has a kernel for op number `op`. The shape fits vt_pass_options.listed. */
 int vt_device_lists(const void *dev, uint32_t op);
+/* How it does that, in the device's own word; "" where it has none. */
+enum { VT_DEVICE_WAY = 16 };
+void vt_device_way(const vt_device *dev, uint32_t op, char out[VT_DEVICE_WAY]);
 /* The device as the planner sees it; valid as long as the device. */
 vt_target vt_device_target(vt_device *dev);
 

@@ -94,3 +94,35 @@ void vt_canonical(void *data, uint32_t dtype, uint64_t n) {
       break; /* integers have no second pattern for a value */
   }
 }
+
+/* ---- looking only ---- */
+
+static int has_no_nan(const unsigned char *p, uint32_t dtype) {
+  if (dtype == VT_DTYPE_F32) return !any_nan_f32(p);
+  return dtype == VT_DTYPE_F64 && !any_nan_f64(p);
+}
+
+/* At most a block, by doing it to a copy. */
+static int would_stay(const unsigned char *p, uint32_t dtype, uint64_t n, uint64_t bytes) {
+  unsigned char copy[8 * BLOCK];
+  memcpy(copy, p, n * bytes);
+  vt_canonical(copy, dtype, n);
+  return memcmp(copy, p, n * bytes) == 0;
+}
+
+/* Bytes of an element; 0 for those of which every pattern is canonical. */
+static uint64_t bytes_of(uint32_t dtype) {
+  if (dtype == VT_DTYPE_F64) return 8;
+  if (dtype == VT_DTYPE_F32) return 4;
+  if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) return 2;
+  return dtype == VT_DTYPE_BOOL;
+}
+
+int vt_is_canonical(const void *data, uint32_t dtype, uint64_t n) {
+  const unsigned char *p = data;
+  const uint64_t bytes = bytes_of(dtype);
+  if (bytes == 0) return 1;
+  for (; n >= BLOCK; n -= BLOCK, p += BLOCK * bytes)
+    if (!has_no_nan(p, dtype) && !would_stay(p, dtype, BLOCK, bytes)) return 0;
+  return n == 0 || would_stay(p, dtype, n, bytes);
+}

@@ -45,6 +45,7 @@ static void check_array(uint32_t dtype, uint64_t n, uint64_t at, uint64_t u, uin
     put(have + shift + i * bytes, bytes, v);
     put(want + shift + i * bytes, bytes, wanted(dtype, v));
   }
+  CHECK(vt_is_canonical(have + shift, dtype, n) == (memcmp(have, want, sizeof have) == 0));
   vt_canonical(have + shift, dtype, n);
   CHECK(memcmp(have, want, sizeof have) == 0);
 }

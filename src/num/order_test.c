@@ -96,8 +96,12 @@ static void test_bits(void) {
 static void test_canonical_16(uint32_t dtype, uint16_t infinity, uint16_t nan) {
   static uint16_t h[65536];
   for (int i = 0; i < 65536; i++) h[i] = (uint16_t)i;
-  vt_canonical(h, dtype, 65536);
   int bad = 0;
+  for (int i = 0; i < 65536; i++)
+    bad += vt_is_canonical(&h[i], dtype, 1) != ((i & 0x7fff) <= infinity || i == nan);
+  CHECK(bad == 0 && !vt_is_canonical(h, dtype, 65536));
+  vt_canonical(h, dtype, 65536);
+  CHECK(vt_is_canonical(h, dtype, 65536));
   for (int i = 0; i < 65536; i++) bad += h[i] != ((i & 0x7fff) > infinity ? nan : i);
   CHECK(bad == 0);
 }

@@ -62,6 +62,8 @@ double vt_f64_from_bits(uint64_t u);
 /* `n` elements of `dtype` (number of dtypes.def) in place; other types are left alone, but a bool
  * becomes 0 or 1. */
 void vt_canonical(void *data, uint32_t dtype, uint64_t n);
+/* Whether that would change nothing. */
+int vt_is_canonical(const void *data, uint32_t dtype, uint64_t n);
 
 /* ---- casts: one rounding straight from the source value ---- */
 /* Converts `n` elements from dtype `from` to dtype `to`; strides in elements. */

@@ -16,9 +16,10 @@ static const char *const shape_name[SHAPES] = {"rank 0", "rank 8", "a dimension 
 typedef struct coverage {
   uint32_t cases, grads;
   uint32_t seen, taken; /* element types of the first operand: met in a case; accepted by the op */
-  uint32_t lengths;     /* a bit for each of vt_suite_size that its own cases have as a dimension */
-  uint32_t shapes;      /* a bit for each of enum shape that its own cases have */
-  uint32_t accepted;    /* of RANK_0 and RANK_8: its shape rule takes a case turned into that */
+  uint32_t lengths[TYPES]; /* a bit for each of vt_suite_size that is a dimension in a case of its
+                            * own, by type of the first operand, or of the result if it has none */
+  uint32_t shapes;         /* a bit for each of enum shape that its own cases have */
+  uint32_t accepted;       /* of RANK_0 and RANK_8: its shape rule takes a case turned into that */
 } coverage;
 
 /* Ops that have no dimension to be long. */
@@ -141,6 +142,10 @@ static uint32_t lengths_of(const vt_type *t) {
   return lengths;
 }
 
+static uint32_t type_of(const vt_graph *g, const vt_node *n) {
+  return g->values[n->n_in > 0 ? g->operands[n->first_in] : n->first_out].type.dtype;
+}
+
 static uint32_t lengths_met(const vt_graph *g, const vt_node *n) {
   uint32_t lengths = 0;
   for (uint32_t k = 0; k < n->n_in; k++)
@@ -171,7 +176,7 @@ static uint32_t shapes_met(const vt_graph *g, const vt_node *n) {
 static void note_lengths(const vt_graph *g, const vt_op_info *op, coverage *c) {
   for (uint32_t i = 0; i < g->n_nodes; i++)
     if (g->nodes[i].op == op->number) {
-      c->lengths |= lengths_met(g, &g->nodes[i]);
+      c->lengths[type_of(g, &g->nodes[i])] |= lengths_met(g, &g->nodes[i]);
       c->shapes |= shapes_met(g, &g->nodes[i]);
     }
 }
@@ -213,16 +218,27 @@ static void note_blocks(const vt_suite *s, coverage *all) {
       all[index_of(s->block[i]->op->number)].grads += s->block[i]->domain[k].wanted != 0;
 }
 
+static unsigned say_lengths(const vt_op_info *op, const char *of, uint32_t missing) {
+  if (missing == 0) return 0;
+  printf("FAILED %s%s%s: no case has the length", op->name, of[0] != 0 ? " of " : "", of);
+  for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
+    if (missing >> i & 1) printf(" %lld", (long long)vt_suite_size[i]);
+  return printf("\n") > 0;
+}
+
+/* For each type that the op takes; for all of them together where its rules do not say. */
 static unsigned judge_lengths(const vt_op_info *op, const coverage *c) {
   const uint32_t all = (1u << VT_SUITE_SIZES) - 1;
   const char *why = why_no_length(op->name);
-  if (why != NULL && c->lengths != 0)
+  uint32_t any = 0;
+  unsigned failed = 0;
+  for (uint32_t t = 0; t < TYPES; t++) any |= c->lengths[t];
+  if (why != NULL && any != 0)
     return printf("FAILED %s: excused from lengths (%s), and it has some\n", op->name, why) > 0;
-  if (why != NULL || c->cases == 0 || c->lengths == all) return 0;
-  printf("FAILED %s: no case has the length", op->name);
-  for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
-    if (!(c->lengths >> i & 1)) printf(" %lld", (long long)vt_suite_size[i]);
-  return printf("\n") > 0;
+  if (why != NULL || c->cases == 0) return 0;
+  for (uint32_t t = 1; t < TYPES; t++)
+    if (c->taken >> t & 1) failed += say_lengths(op, vt_dtype_name(t), all & ~c->lengths[t]);
+  return c->taken != 0 ? failed : say_lengths(op, "", all & ~any);
 }
 
 static unsigned judge_shapes(const vt_op_info *op, const coverage *c) {

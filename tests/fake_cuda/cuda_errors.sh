@@ -33,6 +33,7 @@ expect 5 "compute capability 7.5, and kernels need 8.0" FAKE_CUDA_CC=7.5
 on=cuda:1 expect 5 "has 1 device, there is no number 1"
 on=cuda:1 expect 0 "^$right\$" FAKE_CUDA_DEVICES=2
 expect 6 "needs [0-9]+ bytes .* which has 65536 left" FAKE_CUDA_MEMORY=98304
+expect 6 "error: the program needs [0-9]+ bytes .* which has [0-9]+ left" FAKE_CUDA_MEMORY=524288
 expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_MEMORY=8192
 expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
 expect 6 "cannot give memory to a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:3=2
@@ -50,5 +51,13 @@ if ! grep -q "^cuda:0 *unavailable.*no kernel image" <<< "$listed"; then
   echo "FAILED: 'volta backends' does not say that there are no kernels for this GPU: $listed"
   failed=1
 fi
+# Another driver in the same place: one that has none of the entries, and no library at all.
+driver=$(mktemp -d)
+trap 'rm -rf "$driver"' EXIT
+echo 'int too_old;' | "${CC:-cc}" -shared -fPIC -x c - -o "$driver/libcuda.so.1"
+expect 5 "the CUDA driver is older than 12.0"
+expect 0 "FALLBACK.*$right" -- --fallback cpu
+echo "not a library" > "$driver/libcuda.so.1"
+expect 5 "there is no CUDA driver here: .*libcuda.so.1"
 echo "$asked commands, failed: $failed"
 exit $failed

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * replay.c - runs a fuzz target over files instead of a fuzzer: replay FILE...
  * A target does everything twice and compares, so that one that keeps state shows it. With
- * --every=N every Nth file alone, and the first, unless VOLTA_TEST_FULL is set. */
+ * --every=N every Nth file alone, and the first, unless VOLTA_TEST_FULL or VOLTA_CORPUS_FULL is
+ * set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ int main(int argc, char **argv) {
   int first = 1, every = 1, n = 0;
   if (argc > 1 && strncmp(argv[1], "--every=", 8) == 0) {
     first = 2;
-    every = getenv("VOLTA_TEST_FULL") != NULL ? 1 : atoi(argv[1] + 8);
+    const int all = getenv("VOLTA_TEST_FULL") != NULL || getenv("VOLTA_CORPUS_FULL") != NULL;
+    every = all ? 1 : atoi(argv[1] + 8);
   }
   for (int i = first; every > 0 && i < argc; i += every, n++)
     if (!replay(argv[i])) return 1;

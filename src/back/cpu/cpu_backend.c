@@ -205,6 +205,12 @@ static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   return vt_cpu_chain_lists(op) || vt_cpu_handler_of(op) != NULL;
 }
 
+static const char *op_way(vt_bk_device *dev, uint32_t op) {
+  const vt_cpu_handler *h = vt_cpu_handler_of(op);
+  (void)dev;
+  return h != NULL ? h->way : "vector";
+}
+
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
   *out_bytes = vt_cpu_step_work(dev, step);
   return VT_OK;
@@ -229,6 +235,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .run = vt_cpu_program_run,
                                 .wait = vt_cpu_program_wait,
                                 .buffer_map = buffer_map,
-                                .program_results = vt_cpu_program_results};
+                                .program_results = vt_cpu_program_results,
+                                .op_way = op_way};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

@@ -94,6 +94,7 @@ typedef int vt_cpu_takes_fn(const vt_cpu_call *c);
 /* A row of handlers.def. What has NULL for `takes` takes all that the verifier lets through. */
 typedef struct vt_cpu_handler {
   uint32_t op;
+  const char *way; /* for lists of ops */
   vt_cpu_takes_fn *takes;
   vt_cpu_bytes_fn *work, *keep; /* scratch of one run; what lives from run to run */
   vt_cpu_run_fn *run;
@@ -110,7 +111,7 @@ void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale);
 vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
 
 /* `any` and `none` are declared too and never defined: the table has NULL for them. */
-#define VT_CPU(op, takes, work, keep, run, tails)         \
+#define VT_CPU(op, way, takes, work, keep, run, tails)    \
   vt_cpu_takes_fn vt_cpu_takes_##takes;                   \
   vt_cpu_bytes_fn vt_cpu_work_##work, vt_cpu_keep_##keep; \
   vt_cpu_run_fn vt_cpu_run_##run;

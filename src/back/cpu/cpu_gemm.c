@@ -43,7 +43,7 @@ static int are_few(const vt_cpu_gemm_type *g, int64_t rows) {
   return rows <= vt_cpu_least(STREAM_ROWS, g->rows);
 }
 
-enum { MANY_ROWS = 64, PIECES = 4 };
+enum { MANY_ROWS = 64, PIECES = 2 };
 
 /* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
  * are large, to even out what a thread is held up by. Each piece packs what it needs for itself, so
@@ -59,7 +59,7 @@ static void cut(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
   if (wanted > 1 && packed && s->m >= wanted * MANY_ROWS) {
     s->cuts_m = vt_cpu_least(PIECES * wanted, s->m / MANY_ROWS);
   } else if (wanted > 1 && packed && s->m <= VT_CPU_FEW) {
-    s->cuts_n = vt_cpu_least(PIECES * wanted, wide);
+    s->cuts_n = vt_cpu_least(2 * PIECES * wanted, wide);
   } else if (wanted > 1 && wide >= high) {
     s->cuts_n = vt_cpu_least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
   } else if (wanted > 1) {

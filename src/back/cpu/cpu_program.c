@@ -21,9 +21,9 @@ static const vt_cpu_handler handlers[] = {
 #define vt_cpu_takes_any NULL
 #define vt_cpu_work_none NULL
 #define vt_cpu_keep_none NULL
-#define VT_CPU(op, takes, work, keep, run, tails)                \
-  {VT_OP_##op,         vt_cpu_takes_##takes, vt_cpu_work_##work, \
-   vt_cpu_keep_##keep, vt_cpu_run_##run,     tails},
+#define VT_CPU(op, way, takes, work, keep, run, tails)                                   \
+  {VT_OP_##op,       #way, vt_cpu_takes_##takes, vt_cpu_work_##work, vt_cpu_keep_##keep, \
+   vt_cpu_run_##run, tails},
 #include "handlers.def"
 #undef VT_CPU
 #undef vt_cpu_keep_none

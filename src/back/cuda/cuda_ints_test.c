@@ -40,6 +40,13 @@ static void try_product(device *d, int64_t m, int64_t n, int64_t k, uint32_t lea
   trial_run(d, &t, first, n_in == 5 ? "linear_int" : "matmul_int");
 }
 
+/* As many of the larger tiles as make them be taken, whatever the card, the last of them cut. */
+static void try_large(device *d, int64_t k, uint32_t n_in) {
+  int64_t side = 1;
+  while (side * side < vt_cuda_card_traits(d->dev->card)->processors) side++;
+  try_product(d, 128 * side, 128 * side - 3, k, 0, n_in);
+}
+
 static void products(device *d) {
   const int tries = vt_test_is_long() ? 400 : 24;
   for (int i = 0; i < tries; i++)
@@ -48,6 +55,9 @@ static void products(device *d) {
   try_product(d, 130, 131, 200, 0, 4);
   try_product(d, 128, 128, 64, 0, 2);
   try_product(d, 64, 256, 256, 1, 5);
+  try_large(d, 64, 2);
+  try_large(d, 100, 4);
+  try_large(d, 145, 5);
   for (int64_t m = 1; m <= 17; m += 4)
     for (uint32_t n_in = 2; n_in <= 5; n_in++) {
       try_product(d, m, 75, 16 * random_of(1, 80), 0, n_in);

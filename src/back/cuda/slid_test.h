@@ -12,7 +12,7 @@
 #include "vt_fpenv.h"
 #include "vt_test.h"
 
-enum { OPERANDS = 5, ROOM = 1 << 23 };
+enum { OPERANDS = 5, ROOM = 1 << 25 };
 
 typedef struct device {
   const vt_bk_api *api;
