@@ -1,9 +1,10 @@
 # Activations at the lengths where vectors, blocks and chunks end.
 
 case relu sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = relu(x)
 end
 
@@ -29,9 +30,10 @@ mix ordinary special
 end
 
 case relu6 sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = relu6(x)
 end
 
@@ -57,9 +59,10 @@ mix ordinary special
 end
 
 case hardsigmoid sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = hardsigmoid(x)
 end
 
@@ -71,16 +74,18 @@ mix ordinary special
 end
 
 case hardtanh sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = hardtanh(x)
 end
 
 case softsign sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = softsign(x)
 end
 
@@ -99,16 +104,18 @@ mix ordinary special
 end
 
 case clamp sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = clamp(x, lo=-0.1, hi=0.7)
 end
 
 case leaky_relu sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = leaky_relu(x, slope=0.01)
 end
 
@@ -127,31 +134,35 @@ mix ordinary special
 end
 
 case softshrink sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = softshrink(x, l=0.5)
 end
 
 case hardshrink sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = hardshrink(x, l=0.5)
 end
 
 case threshold sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = threshold(x, l=0.1, value=20)
 end
 
 case prelu sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
-  input w: f32[]
+  input x: $T[$N]
+  input w: $T[]
   output y = prelu(x, w)
 end
 

@@ -1,23 +1,26 @@
 # Element by element, at the lengths where vectors, blocks and chunks end.
 
 case neg sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = neg(x)
 end
 
 case abs sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = abs(x)
 end
 
 case sqrt sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = sqrt(x)
 end
 
@@ -176,9 +179,10 @@ mix ordinary special
 end
 
 case sign sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = sign(x)
 end
 
@@ -211,85 +215,96 @@ mix ordinary special
 end
 
 case square sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = square(x)
 end
 
 case reciprocal sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = reciprocal(x)
 end
 
 case is_nan sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = is_nan(x)
 end
 
 case is_inf sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = is_inf(x)
 end
 
 case is_finite sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = is_finite(x)
 end
 
 case add sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = add(a, b)
 end
 
 case sub sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = sub(a, b)
 end
 
 case mul sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = mul(a, b)
 end
 
 case div sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = div(a, b)
 end
 
 case maximum sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = maximum(a, b)
 end
 
 case minimum sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = minimum(a, b)
 end
 
@@ -302,105 +317,118 @@ mix ordinary special
 end
 
 case eq sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = eq(a, b)
 end
 
 case ne sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = ne(a, b)
 end
 
 case lt sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = lt(a, b)
 end
 
 case le sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = le(a, b)
 end
 
 case gt sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = gt(a, b)
 end
 
 case ge sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = ge(a, b)
 end
 
 case mod sizes
+over T = i32 | i8 | u8 | i64
 over N = sizes
 mix ordinary special
-  input a: i32[$N]
-  input b: i32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = mod(a, b)
 end
 
 case xor sizes
+over T = i32 | i8 | u8 | i64 | bool
 over N = sizes
 mix ordinary special
-  input a: i32[$N]
-  input b: i32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = xor(a, b)
 end
 
 case shl sizes
+over T = i32 | i8 | u8 | i64
 over N = sizes
 mix ordinary special
-  input a: i32[$N]
-  input b: i32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = shl(a, b)
 end
 
 case shr sizes
+over T = i32 | i8 | u8 | i64
 over N = sizes
 mix ordinary special
-  input a: i32[$N]
-  input b: i32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = shr(a, b)
 end
 
 case and sizes
+over T = bool | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input a: bool[$N]
-  input b: bool[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = and(a, b)
 end
 
 case or sizes
+over T = bool | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input a: bool[$N]
-  input b: bool[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = or(a, b)
 end
 
 case not sizes
+over T = bool | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: bool[$N]
+  input x: $T[$N]
   output y = not(x)
 end
 
@@ -423,18 +451,20 @@ mix ordinary special
 end
 
 case fma sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
-  input c: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
+  input c: $T[$N]
   output y = fma(a, b, c)
 end
 
 case cast sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output a = cast(x, dtype=f16)
   output b = cast(x, dtype=bf16)
   output c = cast(x, dtype=f64)

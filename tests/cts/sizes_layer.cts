@@ -1,52 +1,58 @@
 # Contractions, windows, norms, losses and cells at the lengths where vectors, blocks and chunks end.
 
 case matmul sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input a: f32[3, $N]
-  input b: f32[$N, 5]
+  input a: $T[3, $N]
+  input b: $T[$N, 5]
   output y = matmul(a, b)
 end
 
 case matmul_masked sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input a: f32[3, $N]
-  input b: f32[$N, 4]
+  input a: $T[3, $N]
+  input b: $T[$N, 4]
   input p: bool[3, $N]
   output y = matmul_masked(a, b, p)
 end
 
 case linear sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[3, $N]
-  input w: f32[$N, 5]
-  input b: f32[5]
+  input x: $T[3, $N]
+  input w: $T[$N, 5]
+  input b: $T[5]
   output y = linear(x, w, b)
 end
 
 case einsum sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input a: f32[3, $N]
-  input b: f32[$N, 5]
+  input a: $T[3, $N]
+  input b: $T[$N, 5]
   output y = einsum(a, b, equation="ij,jk->ik")
   output z = einsum(a, equation="ij->ji")
 end
 
 case matmul_int sizes
+over T = i8 | u8
 over N = sizes
 mix ordinary special
-  input a: i8[3, $N]
+  input a: $T[3, $N]
   input b: u8[$N, 5]
   output y = matmul_int(a, b)
 end
 
 case linear_int sizes
+over T = u8 | i8
 over N = sizes
 mix ordinary special
-  input x: u8[3, $N]
+  input x: $T[3, $N]
   input w: i8[$N, 5]
   output y = linear_int(x, w)
 end
@@ -74,21 +80,23 @@ mix ordinary special
 end
 
 case conv_transpose sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
-  input w: f32[2, 3, 3]
-  input c: f32[1, $N, 4]
-  input v: f32[$N, 2, 3]
+  input x: $T[1, 2, $N]
+  input w: $T[2, 3, 3]
+  input c: $T[1, $N, 4]
+  input v: $T[$N, 2, 3]
   output y = conv_transpose(x, w, stride=2, low=1)
   output z = conv_transpose(c, v)
 end
 
 case conv_weight_grad sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
-  input dy: f32[1, 3, $N]
+  input x: $T[1, 2, $N]
+  input dy: $T[1, 3, $N]
   output y = conv_weight_grad(x, dy, kernel=3, low=1)
 end
 
@@ -167,48 +175,53 @@ mix ordinary special
 end
 
 case layer_norm sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
-  input g: f32[$N]
-  input b: f32[$N]
+  input x: $T[2, $N]
+  input g: $T[$N]
+  input b: $T[$N]
   output y = layer_norm(x, g, b)
 end
 
 case rms_norm sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
-  input g: f32[$N]
+  input x: $T[2, $N]
+  input g: $T[$N]
   output y = rms_norm(x, g)
 end
 
 case group_norm sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 4, $N]
-  input g: f32[4]
-  input b: f32[4]
+  input x: $T[1, 4, $N]
+  input g: $T[4]
+  input b: $T[4]
   output y = group_norm(x, g, b, groups=2)
 end
 
 case instance_norm sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
-  input g: f32[2]
-  input b: f32[2]
+  input x: $T[1, 2, $N]
+  input g: $T[2]
+  input b: $T[2]
   output y = instance_norm(x, g, b)
 end
 
 case batch_norm sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N, 2]
-  input g: f32[2]
-  input b: f32[2]
-  input m: f32[2]
-  input v: f32[2]
+  input x: $T[$N, 2]
+  input g: $T[2]
+  input b: $T[2]
+  input m: $T[2]
+  input v: $T[2]
   y, s, t = batch_norm(x, g, b, m, v)
   output y
   output s
@@ -216,13 +229,14 @@ mix ordinary special
 end
 
 case batch_norm_inference sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
-  input g: f32[2]
-  input b: f32[2]
-  input m: f32[2]
-  input v: f32[2]
+  input x: $T[1, 2, $N]
+  input g: $T[2]
+  input b: $T[2]
+  input m: $T[2]
+  input v: $T[2]
   output y = batch_norm_inference(x, g, b, m, v)
 end
 
@@ -238,45 +252,50 @@ mix ordinary special
 end
 
 case nll sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N, 7]
+  input x: $T[$N, 7]
   input t: i64[$N] in 0..6
   output y = nll(x, t)
 end
 
 case mse sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
-  input t: f32[$N]
+  input x: $T[$N]
+  input t: $T[$N]
   output y = mse(x, t, reduction=none)
   output z = mse(x, t, reduction=mean)
 end
 
 case l1 sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
-  input t: f32[$N]
+  input x: $T[$N]
+  input t: $T[$N]
   output y = l1(x, t, reduction=none)
   output z = l1(x, t, reduction=mean)
 end
 
 case huber sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
-  input t: f32[$N]
+  input x: $T[$N]
+  input t: $T[$N]
   output y = huber(x, t, reduction=none)
   output z = huber(x, t, reduction=mean)
 end
 
 case smooth_l1 sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
-  input t: f32[$N]
+  input x: $T[$N]
+  input t: $T[$N]
   output y = smooth_l1(x, t, reduction=none)
   output z = smooth_l1(x, t, reduction=mean)
 end
@@ -309,66 +328,75 @@ mix ordinary special
 end
 
 case max_pool sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
+  input x: $T[1, 2, $N]
   output y = max_pool(x, kernel=3, stride=2, low=1, high=1)
 end
 
 case max_pool_index sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
+  input x: $T[1, 2, $N]
   output y = max_pool_index(x, kernel=3, stride=2, low=1, high=1)
 end
 
 case max_pool_grad sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
-  input v: f32[1, 2, $N]
+  input x: $T[1, 2, $N]
+  input v: $T[1, 2, $N]
   output y = max_pool_grad(x, max_pool(v, kernel=3, stride=2, low=1, high=1), kernel=3, stride=2, low=1, high=1)
 end
 
 case avg_pool sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
+  input x: $T[1, 2, $N]
   output y = avg_pool(x, kernel=3, stride=2, low=1, high=1)
 end
 
 case avg_pool_grad sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input v: f32[1, 2, $N]
+  input v: $T[1, 2, $N]
   output y = avg_pool_grad(avg_pool(v, kernel=3, stride=2, low=1, high=1), kernel=3, stride=2, low=1, high=1, from=[$N])
 end
 
 case global_max_pool sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
+  input x: $T[1, 2, $N]
   output y = global_max_pool(x)
 end
 
 case global_avg_pool sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
+  input x: $T[1, 2, $N]
   output y = global_avg_pool(x)
 end
 
 case adaptive_avg_pool sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
+  input x: $T[1, 2, $N]
   output y = adaptive_avg_pool(x, to=3)
 end
 
 case adaptive_max_pool sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 2, $N]
+  input x: $T[1, 2, $N]
   output y = adaptive_max_pool(x, to=3)
 end
 
@@ -381,6 +409,14 @@ mix ordinary special
   output z = resize(v, to=$N, mode=linear)
 end
 
+case resize sizes nearest
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
+over N = sizes
+mix ordinary special
+  input x: $T[1, 1, $N]
+  output y = resize(x, to=10, mode=nearest)
+end
+
 case resize_grad sizes
 over N = sizes
 mix ordinary special
@@ -390,16 +426,26 @@ mix ordinary special
   output z = resize_grad(v, from=$N, mode=linear)
 end
 
-case depth_to_space sizes
+case resize_grad sizes nearest
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[1, 4, 2, $N]
+  input dy: $T[1, 1, $N]
+  output y = resize_grad(dy, from=10, mode=nearest)
+end
+
+case depth_to_space sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
+over N = sizes
+mix ordinary special
+  input x: $T[1, 4, 2, $N]
   output y = depth_to_space(x, block=2, mode=DCR)
 end
 
 case space_to_depth sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[1, $N, 2, 4]
+  input x: $T[1, $N, 2, 4]
   output y = space_to_depth(x, block=2, mode=DCR)
 end

@@ -7,87 +7,98 @@ mix ordinary
 end
 
 case concat sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[5]
+  input a: $T[$N]
+  input b: $T[5]
   output y = concat(a, b, a, axis=0)
 end
 
 case slice sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[3, $N]
+  input x: $T[3, $N]
   output y = slice(x, start=[1, 0], stop=[3, $N])
   output z = slice(x, start=[0, 1], stop=[3, $N], step=[2, 2])
 end
 
 case pad sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
-  input v: f32[]
+  input x: $T[2, $N]
+  input v: $T[]
   output y = pad(x, v, low=[0, 2], high=[1, 1])
 end
 
 case reshape sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = reshape(x, shape=[$N, 2])
 end
 
 case transpose sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[3, $N]
+  input x: $T[3, $N]
   output y = transpose(x, perm=[1, 0])
 end
 
 case broadcast sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
-  input v: f32[3, 1]
+  input x: $T[$N]
+  input v: $T[3, 1]
   output y = broadcast(x, shape=[3, $N])
   output z = broadcast(v, shape=[3, $N])
 end
 
 case tile sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = tile(x, repeats=[3])
 end
 
 case flip sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = flip(x, axes=1)
 end
 
 case roll sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = roll(x, shift=3, axis=1)
 end
 
 case triu sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[3, $N]
-  input v: f32[$N, 3]
+  input x: $T[3, $N]
+  input v: $T[$N, 3]
   output y = triu(x, k=1)
   output z = triu(v, k=-1)
 end
 
 case tril sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[3, $N]
-  input v: f32[$N, 3]
+  input x: $T[3, $N]
+  input v: $T[$N, 3]
   output y = tril(x, k=1)
   output z = tril(v, k=-1)
 end
@@ -102,18 +113,20 @@ mix ordinary special
 end
 
 case stack sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input a: f32[$N]
-  input b: f32[$N]
+  input a: $T[$N]
+  input b: $T[$N]
   output y = stack(a, b, axis=0)
   output z = stack(a, b, axis=1)
 end
 
 case split sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[3, $N]
+  input x: $T[3, $N]
   a, b, c = split(x, parts=3, axis=0)
   output a
   output b
@@ -121,180 +134,201 @@ mix ordinary special
 end
 
 case squeeze sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[1, $N]
+  input x: $T[1, $N]
   output y = squeeze(x, axes=0)
 end
 
 case unsqueeze sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   output y = unsqueeze(x, axes=[1])
 end
 
 case flatten sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = flatten(x)
 end
 
 case diag sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N, $N]
+  input x: $T[$N, $N]
   output y = diag(x)
 end
 
 case gather sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N, 2]
+  input x: $T[$N, 2]
   input i: i64[5] in 0..6
-  input v: f32[7]
+  input v: $T[7]
   input j: i32[$N] in 0..6
   output y = gather(x, i)
   output z = gather(v, j)
 end
 
 case embedding sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[7, 3]
+  input x: $T[7, 3]
   input i: i32[$N] in 0..6
   output y = embedding(x, i)
 end
 
 case gather_nd sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[7]
+  input x: $T[7]
   input i: i64[$N, 1] in 0..6
   output y = gather_nd(x, i, batch=0)
 end
 
 case gather_elements sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[7]
+  input x: $T[7]
   input i: i64[$N] in 0..6
   output y = gather_elements(x, i, axis=0)
 end
 
 case scatter_nd sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N, 1] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_nd(x, i, u, batch=0)
 end
 
 case scatter sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter(x, i, u, axis=0)
 end
 
 case scatter_elements sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_elements(x, i, u, axis=0)
 end
 
 case scatter_nd_add sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N, 1] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_nd_add(x, i, u, batch=0)
 end
 
 case scatter_add sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_add(x, i, u, axis=0)
 end
 
 case scatter_elements_add sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_elements_add(x, i, u, axis=0)
 end
 
 case scatter_nd_max sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N, 1] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_nd_max(x, i, u, batch=0)
 end
 
 case scatter_max sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_max(x, i, u, axis=0)
 end
 
 case scatter_elements_max sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_elements_max(x, i, u, axis=0)
 end
 
 case scatter_nd_min sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N, 1] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_nd_min(x, i, u, batch=0)
 end
 
 case scatter_min sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_min(x, i, u, axis=0)
 end
 
 case scatter_elements_min sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   input i: i64[$N] in 0..6
-  input u: f32[$N]
+  input u: $T[$N]
   output y = scatter_elements_min(x, i, u, axis=0)
 end
 
 case nonzero sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64 | bool | f16 | bf16
 over N = sizes
 mix ordinary special
-  input x: f32[$N]
+  input x: $T[$N]
   i, n = nonzero(x, bound=$N)
   output i
   output n
@@ -310,11 +344,12 @@ mix ordinary special
 end
 
 case dequantize sizes
+over T = u8 | i8 | i32
 over N = sizes
 mix ordinary special
-  input x: u8[$N]
+  input x: $T[$N]
   input s: f32[]
-  input z: u8[]
+  input z: $T[]
   output y = dequantize(x, s, z)
 end
 

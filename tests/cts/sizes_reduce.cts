@@ -9,17 +9,19 @@ mix ordinary special
 end
 
 case max sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = max(x, axes=-1)
   output z = max(x, axes=0)
 end
 
 case min sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = min(x, axes=-1)
   output z = min(x, axes=0)
 end
@@ -33,9 +35,10 @@ mix ordinary special
 end
 
 case mean sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = mean(x, axes=-1)
   output z = mean(x, axes=0)
 end
@@ -49,41 +52,46 @@ mix ordinary special
 end
 
 case var sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = var(x, axes=-1)
   output z = var(x, axes=0)
 end
 
 case std sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = std(x, axes=-1)
   output z = std(x, axes=0)
 end
 
 case sum_square sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = sum_square(x, axes=-1)
   output z = sum_square(x, axes=0)
 end
 
 case norm_l1 sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = norm_l1(x, axes=-1)
   output z = norm_l1(x, axes=0)
 end
 
 case norm_l2 sizes
+over T = f32 | f64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = norm_l2(x, axes=-1)
   output z = norm_l2(x, axes=0)
 end
@@ -105,25 +113,28 @@ mix ordinary special
 end
 
 case argmax sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = argmax(x, axis=-1)
   output z = argmax(x, axis=0)
 end
 
 case argmin sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = argmin(x, axis=-1)
   output z = argmin(x, axis=0)
 end
 
 case cumsum sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = cumsum(x, axis=-1)
   output z = cumsum(x, axis=0)
 end
@@ -145,25 +156,28 @@ mix ordinary special
 end
 
 case sort sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   v, i = sort(x, axis=-1)
   output v
   output i
 end
 
 case argsort sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   output y = argsort(x, axis=-1)
 end
 
 case top_k sizes
+over T = f32 | f64 | i8 | u8 | i32 | i64
 over N = sizes
 mix ordinary special
-  input x: f32[2, $N]
+  input x: $T[2, $N]
   v, i = top_k(x, k=5, axis=-1)
   output v
   output i
