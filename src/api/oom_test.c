@@ -186,15 +186,20 @@ static void test_set(void) {
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_diag d = {0};
-  int32_t index[2] = {1, 3};
+  int32_t index[3] = {1, 3, 0};
   const vt_tensor t = {.dtype = VT_DTYPE_I32, .rank = 1, .dim = {2}, .data = index};
+  vt_tensor odd = t; /* at an odd address: it is copied first */
+  odd.data = memmove((char *)index + 1, index, 2 * sizeof *index);
   CHECK(open_all(&j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
   fault.left = fault.asked + 1;
-  check_failure(vt_program_set_input(p, "i", &t, &d), &d, 1);
+  check_failure(vt_program_set_input(p, "i", &odd, &d), &d, 1);
   fault.left = 0;
   CHECK(vt_program_run(p, NULL) == VT_NAME); /* it has no value yet */
-  CHECK(vt_program_set_input(p, "i", &t, NULL) == VT_OK);
+  CHECK(vt_program_set_input(p, "i", &odd, NULL) == VT_OK);
+  memmove(index, odd.data, 2 * sizeof *index);
+  const long asked = fault.asked;
+  CHECK(vt_program_set_input(p, "i", &t, NULL) == VT_OK && fault.asked == asked);
   vt_program_free(p);
   vt_model_free(m);
   CHECK(fault.live == 0);
