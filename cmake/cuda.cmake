@@ -145,6 +145,7 @@ set(cuda_audited "") # what tests look at: PTX, and registers
 # of them compiles only what is new, then put together.
 function(cuda_module name folder)
   set(parts "")
+  set(portable "")
   set(built "")
   set(audited ${cuda_audited})
   foreach(arch ${cuda_archs})
@@ -157,13 +158,13 @@ function(cuda_module name folder)
     list(APPEND built ${out}.cubin)
     list(APPEND audited ${out}.ptx --usage ${out}.usage)
     if(arch IN_LIST cuda_portable)
-      list(APPEND parts --image3=kind=ptx,sm=${arch},file=${out}.ptx)
+      list(APPEND portable --image3=kind=ptx,sm=${arch},file=${out}.ptx)
       list(APPEND built ${out}.ptx)
     endif()
   endforeach()
   add_custom_command(OUTPUT ${cuda_folder}/${name}.fatbin
     COMMAND ${VOLTA_FATBINARY} --create=${cuda_folder}/${name}.fatbin -64 -compress-all
-      "--cmdline= --fmad false " ${parts}
+      "--cmdline= --fmad false " ${parts} ${portable}
     DEPENDS ${built} VERBATIM)
   set(cuda_audited ${audited} PARENT_SCOPE)
 endfunction()

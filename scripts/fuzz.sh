@@ -3,8 +3,8 @@
 # fuzz.sh SECONDS [TARGET] - runs a fuzz target, or each in turn, for that long, with clang's
 # address and undefined-behaviour sanitizers. What is found grows below build-fuzz/corpus/TARGET;
 # an input that fails is left as build-fuzz/TARGET-crash-HASH.
-#   --minimise TARGET   puts the smallest set of inputs with the same coverage into
-#                       tests/fuzz/corpus/TARGET
+#   --minimise TARGET   adds the smallest set of inputs with the same coverage to
+#                       tests/fuzz/corpus/TARGET; what is there stays
 #   --seed              turns the models of examples, golden tests and the conformance suite into
 #                       inputs of graph, below build-fuzz/corpus/graph
 #   --pack FOLDER       puts the fuzzers, stripped and with few shared libraries, their seeds and

@@ -78,16 +78,17 @@ echo "instruction sets: ${isas[*]}; $("$build/volta" --version | head -n 1); par
 # ---- what is divided ----
 all=$(IFS=, && echo "${isas[*]}")
 echo "== suite"
-status=0
+status=0 ran=0
 "$build/cts" --backend cpu --isa "$all" --threads 1,2,3,7 --part "$part/$parts" >"$said" 2>&1 || status=$?
 grep -v '^ ' "$said" | tail -n 40
 while IFS= read -r line; do
   [[ $line =~ ^([0-9a-f]{32})\ \ (cpu.*):\ (.*)$ ]] || continue
-  verdict=ok
+  verdict=ok ran=$((ran + 1))
   if [[ ${BASH_REMATCH[3]} != *", 0 failed" ]]; then verdict=FAILED; fi
   row $verdict "suite, ${BASH_REMATCH[2]}" "${BASH_REMATCH[1]} of ${BASH_REMATCH[3]}"
 done <"$said"
 if [[ $status != 0 ]]; then row FAILED suite "$(tail -n 1 "$said")"; fi
+if ((ran != ${#isas[@]} * 4)); then row FAILED suite "$ran lanes, and not four for each of ${isas[*]}"; fi
 judge "suite, groups as one" " 0 runs failed" "$build/cts" --backend cpu --isa "$all" --threads 3 --fused --part "$part/$parts"
 for isa in "${isas[@]}"; do
   judge "functions, $isa" "functions on" "$build/exhaustive_backend" --against src/num/exhaustive.digests \

@@ -65,7 +65,7 @@ vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
                        .results = op->results,
                        .needs = vt_needs_name(op->needs),
                        .flat = op->flat,
-                       .operands = op->operands,
+                       .operands = op->operands[0] != 0 ? op->operands : "none",
                        .attrs = op->words.attrs,
                        .verify = op->words.verify,
                        .shape = op->words.shape,

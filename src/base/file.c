@@ -189,12 +189,13 @@ vt_status vt_source_check(const vt_source *s, vt_diag *d) {
 enum { TEMP_TRIES = 100 };
 
 /* Renaming onto a device or a fifo would replace it by a file, which nobody who names one wants. */
-static vt_status check_target(const char *path, int *out_exists, vt_diag *d) {
+static vt_status check_target(const char *path, int *out_exists, mode_t *out_mode, vt_diag *d) {
   struct stat st;
   *out_exists = 0;
   if (path[0] == 0) return VT_FAIL(d, VT_IO, "cannot write a file without a name");
   if (stat(path, &st) != 0) return errno == ENOENT ? VT_OK : system_failed("write", path, errno, d);
   *out_exists = 1;
+  *out_mode = st.st_mode & 0777;
   if (S_ISREG(st.st_mode)) return VT_OK;
   return VT_FAIL(d, VT_IO, "%s exists and is not a regular file: it will not be replaced", path);
 }
@@ -239,17 +240,26 @@ static vt_status open_temp(vt_file_writer *w, unsigned mode, vt_diag *d) {
   return system_failed("write", w->path, error, d);
 }
 
+/* Everything that fails after creation comes through here: the temporary file goes. */
+static vt_status write_failed(vt_file_writer *w, int error, vt_diag *d) {
+  vt_file_abort(w);
+  return system_failed("write", w->path, error, d);
+}
+
 /* A writer that could not be created is left closed, so that aborting it does nothing. */
 vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) {
   w->fd = -1;
   w->folder = AT_FDCWD;
   w->temp[0] = w->path[0] = 0;
   int exists;
+  mode_t mode = 0666;
   if (strlen(path) >= sizeof w->path)
     return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
-  VT_TRY(check_target(path, &exists, d));
+  VT_TRY(check_target(path, &exists, &mode, d));
   VT_TRY(resolve_target(path, exists, w, d));
-  return open_temp(w, 0666, d);
+  VT_TRY(open_temp(w, mode, d));
+  /* Whoever may not read what is replaced may not read what replaces it. */
+  return !exists || fchmod(w->fd, mode) == 0 ? VT_OK : write_failed(w, errno, d);
 }
 
 vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file_writer *w,
@@ -262,12 +272,6 @@ vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file
     return VT_FAIL(d, VT_IO, "'%.64s' is not the name of a file in a folder", name);
   memcpy(w->path, name, n + 1);
   return open_temp(w, mode, d);
-}
-
-/* Everything that fails after creation comes through here: the temporary file goes. */
-static vt_status write_failed(vt_file_writer *w, int error, vt_diag *d) {
-  vt_file_abort(w);
-  return system_failed("write", w->path, error, d);
 }
 
 vt_status vt_file_put(vt_file_writer *w, const void *p, size_t n, vt_diag *d) {

@@ -373,6 +373,9 @@ static void test_mode(void) {
   CHECK(write_all(path, "x", 1, &d) == VT_OK);
   (void)umask(before);
   CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640);
+  CHECK(chmod(path, 0600) == 0 && write_all(path, "secret", 6, NULL) == VT_OK);
+  CHECK(stat(path, &st) == 0 &&
+        (st.st_mode & 0777) == 0600); /* replaced, and as closed as it was */
 }
 
 /* Behind a link it is the file that is replaced; a link to nothing is replaced itself. */

@@ -103,6 +103,29 @@ static void overwrite(vt_planner *q) {
   }
 }
 
+/* What stands last in the bytes of `v`, which step `i` made, when the group ends. */
+static uint32_t last_in_bytes(const vt_planner *q, uint32_t v, uint32_t i, uint32_t end) {
+  for (uint32_t step = i + 1; step <= end; step++) {
+    const uint32_t y = node_at(q->p, step)->first_out;
+    if (q->p->buffers[y].place == VT_PLACE_OVER && q->p->buffers[y].of == v) v = y;
+  }
+  return v;
+}
+
+/* Run as one, pointwise members of a group are never in memory, but what another member made is:
+ * the others read it until the group ends, also when its last reader comes earlier. The group's
+ * result may be written over it at the same places, and nowhere else in it. */
+static void keep_for_groups(vt_planner *q) {
+  vt_plan *p = q->p;
+  for (uint32_t i = 0; i < p->n_steps; i++) {
+    const vt_node *n = node_at(p, i);
+    if (n->group == 0 || vt_op_form(n->op) == VT_FORM_POINTWISE) continue;
+    const uint32_t end = vt_plan_group_last(p, i);
+    for (uint32_t k = 0; k < n->n_out; k++)
+      lives_to(&p->buffers[last_in_bytes(q, n->first_out + k, i, end)], end);
+  }
+}
+
 /* ---- transfers ---- */
 
 static void cross(vt_plan *p, uint32_t v, uint32_t direction, uint32_t step, uint32_t class) {
@@ -164,5 +187,6 @@ vt_status vt_plan_transfers(vt_planner *q) {
 vt_status vt_plan_live(vt_planner *q) {
   vt_plan_lifetimes(q);
   overwrite(q);
+  keep_for_groups(q);
   return q->owner == NULL ? vt_plan_transfers(q) : VT_OK;
 }

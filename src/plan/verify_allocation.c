@@ -42,6 +42,22 @@ static void find_readers(const vt_verify *v, life *lives) {
   }
 }
 
+/* What a member that is not pointwise made is in memory, and read until the group ends: its bytes
+ * are kept by what was written over it last. */
+static void keep_for_group(const vt_verify *v, uint32_t step, life *lives) {
+  const vt_node *n = vt_verify_node(v, step);
+  const uint32_t end = vt_verify_group_last(v, step);
+  if (n->group == 0 || vt_op_form(n->op) == VT_FORM_POINTWISE) return;
+  for (uint32_t k = 0; k < n->n_out; k++) {
+    uint32_t at = n->first_out + k;
+    for (uint32_t i = step + 1; i <= end; i++) {
+      const uint32_t y = vt_verify_node(v, i)->first_out;
+      if (v->p->buffers[y].place == VT_PLACE_OVER && v->p->buffers[y].of == at) at = y;
+    }
+    if (lives[at].last < end) lives[at].last = end;
+  }
+}
+
 static void find_lives(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
   find_readers(v, lives);
@@ -52,6 +68,7 @@ static void find_lives(const vt_verify *v, life *lives) {
     x->last = x->reader > 0 ? x->reader - 1 : x->first;
     x->over = VT_NO_VALUE;
   }
+  for (uint32_t i = 0; i < v->p->n_steps; i++) keep_for_group(v, i, lives);
   for (uint32_t i = 0; i < g->n_ports; i++) lives[g->ports[i].value].last = v->p->n_steps;
   for (uint32_t i = 0; i < g->n_results; i++) lives[g->results[i].value].last = v->p->n_steps;
 }

@@ -117,20 +117,28 @@ static int try_case(const vt_suite *s, uint32_t i, const vt_options *how) {
   return yes;
 }
 
-/* Cases of ordinary values, spread over those of the op. */
-static unsigned check_op(const vt_suite *s, const vt_op_info *op, const vt_options *how) {
-  uint32_t total = 0, seen = 0;
+static int is_tried_for(const vt_case *c, const vt_op_info *op) {
+  return c->model->block->op == op && c->mix == VT_MIX_ORDINARY && !c->gradient;
+}
+
+/* Every so many of the op's cases of ordinary values, until enough of them are batches. */
+static unsigned check_some(const vt_suite *s, const vt_op_info *op, uint32_t step,
+                           const vt_options *how) {
+  uint32_t seen = 0;
   unsigned found = 0;
-  for (uint32_t i = 0; i < s->n_cases; i++)
-    total += s->cases[i].model->block->op == op && s->cases[i].mix == VT_MIX_ORDINARY &&
-             !s->cases[i].gradient;
-  const uint32_t step = total / TRIES_AN_OP + 1;
-  for (uint32_t i = 0; i < s->n_cases && found < MODELS_AN_OP; i++) {
-    const vt_case *c = &s->cases[i];
-    if (c->model->block->op != op || c->mix != VT_MIX_ORDINARY || c->gradient) continue;
-    if (seen++ % step == 0) found += (unsigned)try_case(s, i, how);
-  }
+  for (uint32_t i = 0; i < s->n_cases && found < MODELS_AN_OP; i++)
+    if (is_tried_for(&s->cases[i], op) && seen++ % step == 0)
+      found += (unsigned)try_case(s, i, how);
   return found;
+}
+
+/* Spread over them, and all where none of those is a batch. */
+static unsigned check_op(const vt_suite *s, const vt_op_info *op, const vt_options *how) {
+  uint32_t total = 0;
+  for (uint32_t i = 0; i < s->n_cases; i++) total += (uint32_t)is_tried_for(&s->cases[i], op);
+  const uint32_t step = total / TRIES_AN_OP + 1;
+  const unsigned found = check_some(s, op, step, how);
+  return found > 0 || step == 1 ? found : check_some(s, op, 1, how);
 }
 
 /* A line "op reason" of the excuses. */

@@ -94,7 +94,7 @@ static const row rows[] = {
     {.name = "narrow",
      .sin = "one op of one length is taken, and wrong with more than one thread",
      .check = "threads",
-     .subject = "neg.sizes/N=1023",
+     .subject = "neg.sizes/T=f32/N=1023",
      .op = "neg",
      .differs = 1},
     {.name = "lying_capability",
