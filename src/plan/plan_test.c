@@ -359,6 +359,31 @@ static void test_group(void) {
   done(p, g);
 }
 
+/* What a member that is not pointwise made is in memory when the group runs as one, and is read
+ * until its end: y = (x q < v ? w : v) + w. */
+static void test_anchor(void) {
+  vt_graph_builder gb;
+  vt_builder *b = &gb.b;
+  begin(&gb, "anchored");
+  const vt_type square = {VT_DTYPE_F32, 2, {4, 4}};
+  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t q = port(&gb, "q", VT_PORT_PARAM, square);
+  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, tall_type);
+  const uint32_t v = port(&gb, "v", VT_PORT_PARAM, tall_type);
+  gb.group = 1;
+  const uint32_t r = vt_build2(b, VT_OP_matmul, x, q), less = vt_build2(b, VT_OP_lt, r, v);
+  const uint32_t y = vt_build2(b, VT_OP_add, vt_build3(b, VT_OP_select, less, w, v), w);
+  gb.group = 0;
+  vt_graph_add_result(&gb, "z", sum(b, y));
+  vt_graph *g = freeze(&gb);
+  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  const vt_buffer *made = &p->buffers[r], *result = &p->buffers[y];
+  CHECK(made->place == VT_PLACE_OWN && made->last == result->first && result->first == 3);
+  CHECK(made->offset >= result->offset + result->bytes ||
+        result->offset >= made->offset + made->bytes);
+  done(p, g);
+}
+
 /* The group as a whole leaves as much as it frees, whatever passes inside it: it does not lose to
  * the running sum beside it, which comes later in the graph. */
 static void test_price_of_group(void) {
@@ -635,6 +660,7 @@ int main(void) {
   test_memory_order();
   test_streamed();
   test_group();
+  test_anchor();
   test_price_of_group();
   test_print();
   test_parse(VT_SCHEDULE_SOURCE, 0, NULL);
