@@ -115,7 +115,7 @@ static uint32_t last_in_bytes(const vt_planner *q, uint32_t v, uint32_t i, uint3
 /* Run as one, pointwise members of a group are never in memory, but what another member made is:
  * the others read it until the group ends, also when its last reader comes earlier. The group's
  * result may be written over it at the same places, and nowhere else in it. */
-static void keep_for_groups(vt_planner *q) {
+void vt_plan_keep_for_groups(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *n = node_at(p, i);
@@ -187,6 +187,6 @@ vt_status vt_plan_transfers(vt_planner *q) {
 vt_status vt_plan_live(vt_planner *q) {
   vt_plan_lifetimes(q);
   overwrite(q);
-  keep_for_groups(q);
+  vt_plan_keep_for_groups(q);
   return q->owner == NULL ? vt_plan_transfers(q) : VT_OK;
 }

@@ -213,6 +213,7 @@ static vt_status read_list(reader *r) {
   }
   if (!r->ok) return VT_OK;
   vt_plan_lifetimes(q);
+  vt_plan_keep_for_groups(q);
   if (q->owner != NULL) return VT_OK;
   VT_TRY(vt_plan_transfers(q));
   r->ok = p->n_transfers == n;

@@ -40,6 +40,7 @@ static inline int vt_plan_is_view(const vt_plan *p, const vt_node *n) {
 vt_status vt_plan_size(const vt_planner *q, uint32_t v, vt_buffer *b) VT_NODISCARD; /* as OWN */
 int vt_plan_view(const vt_planner *q, uint32_t v, vt_buffer *b); /* as VIEW of its operand, or 0 */
 void vt_plan_lifetimes(vt_planner *q);
+void vt_plan_keep_for_groups(vt_planner *q); /* after it is known what is written over what */
 vt_status vt_plan_transfers(vt_planner *q) VT_NODISCARD; /* without offsets */
 
 vt_status vt_plan_see(vt_planner *q) VT_NODISCARD;
