@@ -106,8 +106,8 @@ static void put_local(vt_text *t, const vt_item *x, uint32_t crc) {
 }
 
 void vt_npz_central(vt_text *t, const char *name, uint32_t crc, uint64_t size, uint64_t at) {
-  const int wide = size > PLACE_MAX, far = at > PLACE_MAX;
-  const int field = (wide ? 16 : 0) + (far ? 8 : 0);
+  const int wide = size > PLACE_MAX, beyond = at > PLACE_MAX;
+  const int field = (wide ? 16 : 0) + (beyond ? 8 : 0);
   vt_text_bytes(t, "PK\1\2", 4);
   put_number(t, 3 << 8 | VERSION, 2); /* made on Unix */
   put_facts(t, name, crc);
@@ -117,11 +117,11 @@ void vt_npz_central(vt_text *t, const char *name, uint32_t crc, uint64_t size, u
   put_number(t, field != 0 ? (uint64_t)field + 4 : 0, 2);
   put_number(t, 0, 2 + 2 + 2);
   put_number(t, UINT64_C(0600) << 16, 4);
-  put_number(t, far ? NOT_HERE : at, 4);
+  put_number(t, beyond ? NOT_HERE : at, 4);
   put_name(t, name);
   if (field != 0) put_number(t, 1, 2), put_number(t, (uint64_t)field, 2);
   if (wide) put_number(t, size, 8), put_number(t, size, 8);
-  if (far) put_number(t, at, 8);
+  if (beyond) put_number(t, at, 8);
 }
 
 /* The old end keeps what fits it, also beside a zip64 end. */

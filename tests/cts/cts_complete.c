@@ -34,36 +34,32 @@ static const char *why_no_length(const char *op) {
 }
 
 /* Shapes that ops do not take. */
+#define NOT(shape) (1u << (shape))
 static const struct {
-  enum shape shape;
+  uint32_t shapes;
   const char *why, *ops;
 } excused[] = {
-    {RANK_0, "it goes along an axis",
+    {NOT(RANK_0), "it goes along an axis",
      "iota argmax argmin cumsum concat split roll sort argsort top_k glu softmax log_softmax "
      "layer_norm rms_norm embedding gather_elements scatter scatter_add scatter_max scatter_min "
      "scatter_elements scatter_elements_add scatter_elements_max scatter_elements_min"},
-    {RANK_0, "it takes matrices or rows of them",
-     "matmul matmul_masked matmul_int linear linear_int attention rope triu tril diag"},
-    {RANK_0, "it takes batches of channels",
-     "group_norm instance_norm batch_norm batch_norm_inference global_max_pool global_avg_pool "
+    {NOT(RANK_0), "it takes matrices or rows of them",
+     "matmul matmul_masked matmul_int linear linear_int rope triu tril"},
+    {NOT(RANK_0), "it takes batches of channels",
+     "group_norm instance_norm batch_norm batch_norm_inference global_max_pool global_avg_pool"},
+    {NOT(RANK_0) | NOT(RANK_8), "it takes batches of channels of at most three axes",
+     "conv conv_transpose conv_weight_grad conv_int max_pool max_pool_index max_pool_grad avg_pool "
+     "avg_pool_grad adaptive_avg_pool adaptive_max_pool resize resize_grad"},
+    {NOT(RANK_0) | NOT(RANK_8), "it takes batches of channels of two axes",
      "depth_to_space space_to_depth"},
-    {RANK_0, "it takes batches of channels of at most three axes",
-     "conv conv_transpose conv_weight_grad conv_int max_pool max_pool_index max_pool_grad avg_pool "
-     "avg_pool_grad adaptive_avg_pool adaptive_max_pool resize resize_grad"},
-    {RANK_8, "it takes batches of channels of at most three axes",
-     "conv conv_transpose conv_weight_grad conv_int max_pool max_pool_index max_pool_grad avg_pool "
-     "avg_pool_grad adaptive_avg_pool adaptive_max_pool resize resize_grad"},
-    {RANK_8, "it takes batches of channels of two axes", "depth_to_space space_to_depth"},
-    {RANK_8, "it takes batches of heads of rows", "attention"},
-    {RANK_0, "it takes steps of batches of features", "rnn lstm gru"},
-    {RANK_8, "it takes steps of batches of features", "rnn lstm gru"},
-    {RANK_8, "its operand is a row or a matrix", "diag"},
-    {RANK_8, "its result is a row", "shuffle"},
-    {RANK_8, "its result is a scalar", "literal"},
-    {EMPTY, "its result is a scalar", "literal"},
-    {ONE, "its result is a scalar", "literal"},
-    {EMPTY, "nothing has no least and no greatest element", "dynamic_quantize"},
+    {NOT(RANK_0) | NOT(RANK_8), "it takes batches of heads of rows", "attention"},
+    {NOT(RANK_0) | NOT(RANK_8), "it takes steps of batches of features", "rnn lstm gru"},
+    {NOT(RANK_0) | NOT(RANK_8), "its operand is a row or a matrix", "diag"},
+    {NOT(RANK_8), "its result is a row", "shuffle"},
+    {NOT(RANK_8) | NOT(EMPTY) | NOT(ONE), "its result is a scalar", "literal"},
+    {NOT(EMPTY), "nothing has no least and no greatest element", "dynamic_quantize"},
 };
+#undef NOT
 
 /* Whether a list of words has this one. */
 static int lists(const char *words, const char *word) {
@@ -73,9 +69,9 @@ static int lists(const char *words, const char *word) {
   return 0;
 }
 
-static const char *why_not_shaped(const char *op, enum shape shape) {
+static const char *why_not_shaped(const char *op, uint32_t shape) {
   for (size_t i = 0; i < sizeof excused / sizeof *excused; i++)
-    if (excused[i].shape == shape && lists(excused[i].ops, op)) return excused[i].why;
+    if (excused[i].shapes >> shape & 1 && lists(excused[i].ops, op)) return excused[i].why;
   return NULL;
 }
 
@@ -172,8 +168,9 @@ static uint32_t shapes_met(const vt_graph *g, const vt_node *n) {
   return shapes;
 }
 
-/* A length counts where a case about the op has it, not where the op stands beside another. */
-static void note_lengths(const vt_graph *g, const vt_op_info *op, coverage *c) {
+/* Lengths and shapes count where a case about the op has them, not where the op stands beside
+ * another. */
+static void note_sizes(const vt_graph *g, const vt_op_info *op, coverage *c) {
   for (uint32_t i = 0; i < g->n_nodes; i++)
     if (g->nodes[i].op == op->number) {
       c->lengths[type_of(g, &g->nodes[i])] |= lengths_met(g, &g->nodes[i]);
@@ -204,7 +201,7 @@ static unsigned note_models(const vt_suite *s, coverage *all) {
       continue;
     }
     note_nodes(g, all);
-    note_lengths(g, m->block->op, &all[index_of(m->block->op->number)]);
+    note_sizes(g, m->block->op, &all[index_of(m->block->op->number)]);
     vt_graph_free(g);
   }
   return failed;

@@ -3,12 +3,12 @@
  * memory runs when it is tried again, what cannot be recorded runs unrecorded, and other programs
  * give what they gave: beside it, and, when the device is lost, elsewhere.
  *   recovers_check MODEL   behind the driver of tests/fake_cuda; MODEL: examples/mlp.vt */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "fake_reset.h"
 #include "volta/volta_tools.h"
 
 /* A call that answers with an error, once, and how many of the tries may fail for it. Calls are
@@ -67,32 +67,19 @@ static int try_it(vt_program *p, const digest *want, vt_diag *d) {
   return memcmp(got.b, want->b, sizeof got.b) == 0 ? 1 : -1;
 }
 
-/* From now on the driver is as the environment says. */
-static int plant(const char *call) {
-  typedef void reset_fn(void);
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW), *found = NULL;
-  reset_fn *reset = NULL;
-  setenv("FAKE_CUDA_FAIL", call, 1);
-  if (driver != NULL) found = dlsym(driver, "fake_cuda_reset");
-  if (found == NULL) return 0;
-  memcpy(&reset, &found, sizeof reset);
-  reset();
-  return 1;
-}
-
 /* The model on the CPU, and twice on the GPU. */
 typedef struct trio {
   vt_program *cpu, *first, *second;
 } trio;
 
 static int make_all(const struct story *s, const vt_model *m, trio *t, vt_diag *d) {
-  if (!s->late && !plant(s->call)) return 0;
+  if (!s->late && !fake_set("FAKE_CUDA_FAIL", s->call)) return 0;
   t->cpu = make(m, "cpu", d);
   t->first = make(m, "cuda", d);
   if (t->first == NULL && !s->lost) t->first = make(m, "cuda", d);
   t->second = make(m, "cuda", d);
   if (t->cpu == NULL || (!s->lost && (t->first == NULL || t->second == NULL))) return 0;
-  return s->late ? t->first != NULL && t->second != NULL && plant(s->call) : 1;
+  return s->late ? t->first != NULL && t->second != NULL && fake_set("FAKE_CUDA_FAIL", s->call) : 1;
 }
 
 /* Tries the one that the call fails for. A device may be lost before there is a program. */

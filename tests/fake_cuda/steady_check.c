@@ -4,11 +4,11 @@
  * holds when parameters stay on the device and when they are streamed, which is a graph for each
  * stretch between copies.
  *   steady_check MODEL   behind the driver of tests/fake_cuda; MODEL: examples/mlp.vt */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "fake_reset.h"
 #include "volta/volta_tools.h"
 
 enum { WARM = 4, RUNS = 10, ROWS = 3, WIDTH = 784 };
@@ -30,18 +30,10 @@ static void need(vt_status s, const vt_diag *d) {
 
 /* From now on the driver writes down what it is asked for. */
 static void listen_to_driver(const char *log) {
-  typedef void reset_fn(void);
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW), *found = NULL;
-  reset_fn *reset = NULL;
   remove(log);
-  setenv("FAKE_CUDA_LOG", log, 1);
-  if (driver != NULL) found = dlsym(driver, "fake_cuda_reset");
-  memcpy(&reset, &found, sizeof reset);
-  if (reset == NULL) {
-    fprintf(stderr, "steady_check: this is not the driver of tests/fake_cuda\n");
-    exit(2);
-  }
-  reset();
+  if (fake_set("FAKE_CUDA_LOG", log)) return;
+  fprintf(stderr, "steady_check: this is not the driver of tests/fake_cuda\n");
+  exit(2);
 }
 
 static void run_once(vt_program *p, float shift) {

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fake_reset.h - for programs behind the driver of tests/fake_cuda: to change its ways while it is
+ * in use. */
+#ifndef VT_FAKE_RESET_H
+#define VT_FAKE_RESET_H
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From now on the driver has this in its environment, and counts its calls from the first again. 0
+ * when it is another driver. */
+static inline int fake_set(const char *name, const char *value) {
+  typedef void reset_fn(void);
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW), *found = NULL;
+  reset_fn *reset = NULL;
+  setenv(name, value, 1);
+  if (driver != NULL) found = dlsym(driver, "fake_cuda_reset");
+  if (found == NULL) return 0;
+  memcpy(&reset, &found, sizeof reset);
+  reset();
+  return 1;
+}
+#endif
