@@ -110,12 +110,13 @@ static vt_gpu_conv conv_of(const vt_gpu_slide &s, int bm, int bn, void *levels) 
   v.g.levels = levels;
   v.g.tiles_m = (uint32_t)((v.g.m + bm - 1) / bm), v.g.tiles_n = (uint32_t)((v.g.n + bn - 1) / bn);
   v.g.y_wide = v.g.n % 4 == 0;
-  v.x = s.x, v.x_image = s.x_image, v.x_group = s.x_group, v.x_channel = (int32_t)s.x_channel;
+  vt_gpu_gather &to = v.gather;
+  v.x = s.x, v.x_image = s.x_image, v.x_group = s.x_group, to.x_channel = (int32_t)s.x_channel;
   for (int i = 0; i < VT_GPU_AXES; i++) {
     const vt_gpu_slide_axis &a = s.axis[i];
-    v.dim[i] = (int32_t)a.dim, v.stride[i] = (int32_t)a.stride, v.step[i] = (int32_t)a.step;
-    v.base[i] = (int32_t)a.base, v.delta[i] = (int32_t)a.delta, v.places[i] = (int32_t)a.places;
-    v.taps[i] = (int32_t)a.taps;
+    to.dim[i] = (int32_t)a.dim, to.stride[i] = (int32_t)a.stride, to.step[i] = (int32_t)a.step;
+    to.base[i] = (int32_t)a.base, to.delta[i] = (int32_t)a.delta, to.places[i] = (int32_t)a.places;
+    to.taps[i] = (int32_t)a.taps;
   }
   return v;
 }
@@ -133,7 +134,7 @@ struct tile {
    bn,                                                                      \
    (bm / tm) * (bn / tn),                                                   \
    (int)((stages * bk * (bm + bn + 32 / sizeof(E)) + bm * bn) * sizeof(E) + \
-         512 * sizeof(vt_gpu_conv_tap))},
+         512 * sizeof(vt_gpu_tap))},
 static const tile tiles[] = {
 #include "conv_tiles.def"
 };

@@ -17,7 +17,7 @@ typedef struct tile {
 #define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
 #define ALL_BYTES(type, bm, bn, bk, stages)                                        \
   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (bm) * (bn) * sizeof(type) + \
-             2 * VT_GPU_BLOCK * sizeof(vt_gpu_conv_tap))
+             2 * VT_GPU_BLOCK * sizeof(vt_gpu_tap))
 static const tile tiles[] = {
 #define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) \
   {VT_GPU_##name,                                                           \
@@ -98,13 +98,14 @@ int vt_cuda_conv_product(const vt_gpu_slide *s, vt_gpu_gemm *out) {
 
 static void describe_x(const vt_gpu_slide *s, vt_gpu_conv *v) {
   v->x = s->x, v->x_image = s->x_image, v->x_group = s->x_group;
-  v->x_channel = (int32_t)s->x_channel;
+  vt_gpu_gather *to = &v->gather;
+  to->x_channel = (int32_t)s->x_channel;
   for (int i = 0; i < VT_GPU_AXES; i++) {
     const vt_gpu_slide_axis *a = &s->axis[i];
-    v->dim[i] = (int32_t)a->dim, v->stride[i] = (int32_t)a->stride;
-    v->step[i] = (int32_t)a->step, v->base[i] = (int32_t)a->base;
-    v->delta[i] = (int32_t)a->delta, v->places[i] = (int32_t)a->places;
-    v->taps[i] = (int32_t)a->taps;
+    to->dim[i] = (int32_t)a->dim, to->stride[i] = (int32_t)a->stride;
+    to->step[i] = (int32_t)a->step, to->base[i] = (int32_t)a->base;
+    to->delta[i] = (int32_t)a->delta, to->places[i] = (int32_t)a->places;
+    to->taps[i] = (int32_t)a->taps;
   }
 }
 

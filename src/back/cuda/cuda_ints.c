@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_ints.c - matmul_int, linear_int and conv_int: exact in i32. */
-#include "cuda_slide.h"
+#include "cuda_conv.h"
 #include "cuda_walk.h"
 #include "gpu_ints.h"
 
@@ -59,6 +59,8 @@ static int is_wide(const void *data, int64_t near, int64_t far, int64_t bytes) {
 typedef struct tile_size {
   int64_t m, n;
 } tile_size;
+static const tile_size large = {128, 128}, small = {64, 64};
+enum { LEAST = 16 }; /* products of a sum that are worth a tile */
 
 static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
   vt_gpu_ints_tile t = {.p = *p,
@@ -88,23 +90,29 @@ static vt_status run_few(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
   return vt_cuda_launch(c, t->b_squares ? VT_GPU_ints_few_across : VT_GPU_ints_few_along, grid, t);
 }
 
+/* Bytes of shared memory: two stages of both operands. */
+static uint32_t shared_of(tile_size size) {
+  enum { PITCH = 80 };
+  return (uint32_t)(size.m + size.n) * 2 * PITCH;
+}
+
 /* The larger tile reads less; it is taken where there are enough of it for every processor. */
+static int is_large(const vt_cuda_call *c, const vt_gpu_ints *p) {
+  return tiles_of(p, large) >= c->traits->processors;
+}
+
 vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
-  enum { PITCH = 80, LEAST = 16 };
-  static const tile_size large = {128, 128}, small = {64, 64},
-                         few = {VT_GPU_INTS_FEW_ROWS, VT_GPU_INTS_FEW_COLUMNS};
+  static const tile_size few = {VT_GPU_INTS_FEW_ROWS, VT_GPU_INTS_FEW_COLUMNS};
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_ints p = describe(c);
   if (p.k < LEAST || tiles_of(&p, few) > INT32_MAX)
     return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_line(c, vt_cuda_count(c->out), 1, 256), &p);
   const vt_gpu_ints_tile f = tile_of(&p, few);
   if (is_few(&f)) return run_few(c, &f);
-  const int is_large = tiles_of(&p, large) >= c->traits->processors;
-  const tile_size size = is_large ? large : small;
+  const tile_size size = is_large(c, &p) ? large : small;
   const vt_gpu_ints_tile t = tile_of(&p, size);
-  const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256,
-                             (uint32_t)(size.m + size.n) * 2 * PITCH};
-  return vt_cuda_launch(c, is_large ? VT_GPU_ints_128_128 : VT_GPU_ints_64_64, grid, &t);
+  const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256, shared_of(size)};
+  return vt_cuda_launch(c, is_large(c, &p) ? VT_GPU_ints_128_128 : VT_GPU_ints_64_64, grid, &t);
 }
 
 /* ---- conv_int ---- */
@@ -123,9 +131,57 @@ static vt_gpu_slide_int describe_conv(const vt_cuda_call *c) {
   return p;
 }
 
+/* Where images and groups of y, x and the weight begin. */
+static vt_gpu_walk lead_of(const vt_gpu_slide *s) {
+  const int64_t step[3][2] = {{s->y_image, s->y_group}, {s->x_image, s->x_group}, {0, s->w_group}};
+  vt_view v[3];
+  for (int i = 0; i < 3; i++)
+    v[i] = (vt_view){.rank = 2, .dim = {s->images, s->groups}, .stride = {step[i][0], step[i][1]}};
+  const vt_view *const all[3] = {&v[0], &v[1], &v[2]};
+  return vt_cuda_walk(all, 3);
+}
+
+/* As a product: rows are places, columns are rows of the weight. 0: it is none that has tiles. */
+static int product_of(const vt_cuda_call *c, const vt_gpu_slide_int *s, vt_gpu_ints_conv *out) {
+  vt_gpu_conv v;
+  if (s->slide.length < LEAST || !vt_cuda_conv_tiled(c, &s->slide, &v)) return 0;
+  *out = (vt_gpu_ints_conv){.t.p = {.a = v.x,
+                                    .b = v.g.a.data,
+                                    .za = s->x_zero,
+                                    .zb = s->w_zero,
+                                    .bias = v.g.bias,
+                                    .y = v.g.y,
+                                    .m = v.g.n,
+                                    .n = v.g.m,
+                                    .k = v.g.k,
+                                    .b_step = v.g.a.along,
+                                    .b_column = v.g.a.across,
+                                    .y_row = v.g.y_column,
+                                    .y_column = v.g.y_row,
+                                    .zb_step = s->w_zero_step,
+                                    .bias_step = v.g.bias_row,
+                                    .a_flip = s->x_flip,
+                                    .b_flip = s->w_flip,
+                                    .lead = lead_of(&s->slide)},
+                            .gather = v.gather,
+                            .groups = s->slide.groups};
+  return tiles_of(&out->t.p, small) <= INT32_MAX;
+}
+
+static vt_status run_tiles(vt_cuda_call *c, vt_gpu_ints_conv *v) {
+  const int wide = is_large(c, &v->t.p);
+  const tile_size size = wide ? large : small;
+  const uint32_t taps = 2 * 64 * (uint32_t)sizeof(vt_gpu_tap);
+  v->t = tile_of(&v->t.p, size);
+  const vt_cuda_grid grid = {(uint32_t)tiles_of(&v->t.p, size), 1, 1, 256, shared_of(size) + taps};
+  return vt_cuda_launch(c, wide ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
+}
+
 vt_status vt_cuda_run_conv_int(vt_cuda_call *c) {
+  vt_gpu_ints_conv v;
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_slide_int p = describe_conv(c);
+  if (product_of(c, &p, &v)) return run_tiles(c, &v);
   const int64_t total = vt_cuda_slide_total(&p.slide);
   const uint32_t kernel = p.slide.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
   return vt_cuda_launch(c, kernel, vt_cuda_line(c, total, 1, p.slide.small ? 256 : 128), &p);

@@ -70,35 +70,75 @@ static void products(device *d) {
 
 /* ---- conv_int ---- */
 
-static void try_conv(device *d) {
-  const uint32_t axes = (uint32_t)random_of(1, 3), n_in = (uint32_t)random_of(2, 5);
-  const int64_t groups = random_of(0, 2) ? 1 : random_of(1, 3), rows = random_of(1, 20);
-  const int64_t outputs = rows * groups;
-  int64_t x[5] = {random_of(1, 3), random_of(1, 9) * groups}, w[5] = {outputs, x[1] / groups};
-  int64_t y[5] = {x[0], outputs}, stride[3], dilation[3], low[3], high[3];
-  for (uint32_t i = 0; i < axes; i++) {
-    x[2 + i] = random_of(1, axes == 1 ? 60 : 7), w[2 + i] = random_of(1, 3);
-    stride[i] = random_of(1, 3), dilation[i] = random_of(1, 2);
-    low[i] = random_of(0, 3), high[i] = random_of(0, 3);
-    const int64_t room = x[2 + i] + low[i] + high[i] - (w[2 + i] - 1) * dilation[i] - 1;
+typedef struct sliding {
+  uint32_t axes, n_in;
+  int64_t images, groups, depth, rows; /* depth, rows: of a group */
+  int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
+} sliding;
+
+static void try_conv(device *d, const sliding *s) {
+  const int64_t outputs = s->rows * s->groups;
+  int64_t x[5] = {s->images, s->depth * s->groups}, w[5] = {outputs, s->depth};
+  int64_t y[5] = {s->images, outputs};
+  for (uint32_t i = 0; i < s->axes; i++) {
+    const int64_t met = (s->kernel[i] - 1) * s->dilation[i] + 1;
+    const int64_t room = s->dim[i] + s->low[i] + s->high[i] - met;
     if (room < 0) return;
-    y[2 + i] = room / stride[i] + 1;
+    x[2 + i] = s->dim[i], w[2 + i] = s->kernel[i], y[2 + i] = room / s->stride[i] + 1;
   }
   const vt_attr_conv_int a = {.size = sizeof a,
-                              .stride = list_of(stride, axes),
-                              .dilation = list_of(dilation, axes),
-                              .low = list_of(low, axes),
-                              .high = list_of(high, axes),
-                              .groups = groups};
-  trial t = {.op = VT_OP_conv_int, .n_in = n_in, .attrs = &a};
-  t.in[0] = view_random(d, random_byte(), axes + 2, x, 0, 0);
-  t.in[1] = view_random(d, random_byte(), axes + 2, w, 0, 0);
+                              .stride = list_of(s->stride, s->axes),
+                              .dilation = list_of(s->dilation, s->axes),
+                              .low = list_of(s->low, s->axes),
+                              .high = list_of(s->high, s->axes),
+                              .groups = s->groups};
+  trial t = {.op = VT_OP_conv_int, .n_in = s->n_in, .attrs = &a};
+  t.in[0] = view_random(d, random_byte(), s->axes + 2, x, 0, 0);
+  t.in[1] = view_random(d, random_byte(), s->axes + 2, w, 0, 0);
   t.in[2] = view_random(d, t.in[0].dtype, 0, NULL, 0, 0);
   t.in[3] = view_random(d, t.in[1].dtype, (uint32_t)random_of(0, 1), &outputs, 0, 0);
   t.in[4] = view_random(d, VT_DTYPE_I32, 1, &outputs, 0, 0);
   const uint64_t first = d->used;
-  t.out = view_random(d, VT_DTYPE_I32, axes + 2, y, 0, 1);
+  t.out = view_random(d, VT_DTYPE_I32, s->axes + 2, y, 0, 1);
   trial_run(d, &t, first, "conv_int");
+}
+
+static void try_any_conv(device *d) {
+  sliding s = {.axes = (uint32_t)random_of(1, 3),
+               .n_in = (uint32_t)random_of(2, 5),
+               .images = random_of(1, 3),
+               .groups = random_of(0, 2) ? 1 : random_of(1, 3),
+               .depth = random_of(1, 9),
+               .rows = random_of(1, 20)};
+  for (uint32_t i = 0; i < s.axes; i++) {
+    s.dim[i] = random_of(1, s.axes == 1 ? 60 : 7), s.kernel[i] = random_of(1, 3);
+    s.stride[i] = random_of(1, 3), s.dilation[i] = random_of(1, 2);
+    s.low[i] = random_of(0, 3), s.high[i] = random_of(0, 3);
+  }
+  try_conv(d, &s);
+}
+
+/* Several steps of the tiles, cut at every end, and as many of the larger ones as make them be
+ * taken, whatever the card. */
+static void try_tiled_convs(device *d) {
+  for (uint32_t n_in = 2; n_in <= 5; n_in++) {
+    sliding s = {.axes = 2,
+                 .n_in = n_in,
+                 .images = 2,
+                 .groups = 2,
+                 .depth = 17,
+                 .rows = 65,
+                 .dim = {9, 8},
+                 .kernel = {3, 3},
+                 .stride = {1, 1},
+                 .dilation = {1, 1},
+                 .low = {1, 1},
+                 .high = {1, 1}};
+    try_conv(d, &s);
+    s.images = vt_cuda_card_traits(d->dev->card)->processors;
+    s.groups = 1, s.rows = 9, s.depth = 8;
+    try_conv(d, &s);
+  }
 }
 
 int main(void) {
@@ -106,7 +146,8 @@ int main(void) {
   vt_fpenv env;
   if (!device_begin(&d, &env)) return device_end(&d), 77;
   products(&d);
-  for (int i = 0; i < (vt_test_is_long() ? 600 : 40); i++) try_conv(&d);
+  for (int i = 0; i < (vt_test_is_long() ? 600 : 40); i++) try_any_conv(&d);
+  try_tiled_convs(&d);
   vt_fpenv_leave(&env);
   device_end(&d);
   TEST_DONE();

@@ -5,6 +5,7 @@
 #ifndef VT_GPU_CONV_CUH
 #define VT_GPU_CONV_CUH
 #include "gpu_conv.h"
+#include "gpu_gather.cuh"
 #include "gpu_gemm.cuh"
 
 // Places across and BK numbers along, read by T threads, an element at a time. Padding is there, as
@@ -14,52 +15,27 @@ struct vt_conv_places {
   enum { PITCH = W + 16 / (int)sizeof(E), ROUND = T / W, ROUNDS = BK / ROUND };
   static_assert(T % W == 0 && BK % ROUND == 0, "threads share the places evenly");
   const E *x;
-  int32_t at, m[VT_GPU_AXES];  // of this thread's place, for taps 0
+  vt_gather_place place;
   int to, k;
 
   __device__ __forceinline__ void begin(const vt_gpu_conv &v, const E *from, int64_t first) {
-    const int tid = (int)threadIdx.x, i = tid % W;
-    const int64_t column = first + i;
-    uint32_t left = (uint32_t)(column < v.g.n ? column : 0);
+    const int i = (int)threadIdx.x % W;
     x = from;
-    at = 0;
-    VT_UNROLL
-    for (int r = VT_GPU_AXES - 1; r >= 0; r--) {
-      const uint32_t up = left / (uint32_t)v.places[r];
-      m[r] = (int32_t)(left - up * (uint32_t)v.places[r]) * v.step[r] + v.base[r];
-      at += m[r] * v.stride[r];
-      left = up;
-    }
-    if (column >= v.g.n) m[0] = -0x40000000;  // nothing of it is inside
-    k = tid / W;
+    place.begin(v.gather, first + i, v.g.n);
+    k = (int)threadIdx.x / W;
     to = k * PITCH + i;
   }
 
-  __device__ __forceinline__ void load(const vt_gpu_conv &v, E *stage, const vt_gpu_conv_tap *taps,
+  __device__ __forceinline__ void load(const vt_gpu_conv &v, E *stage, const vt_gpu_tap *taps,
                                        int left) {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
       const int4 t = *(const int4 *)(taps + k + r * ROUND);
-      const bool there = k + r * ROUND < left && (uint32_t)(m[0] + t.y) < (uint32_t)v.dim[0] &&
-                         (uint32_t)(m[1] + t.z) < (uint32_t)v.dim[1] &&
-                         (uint32_t)(m[2] + t.w) < (uint32_t)v.dim[2];
-      vt_gemm_ahead(stage + to + r * ROUND * PITCH, there ? x + (at + t.x) : x, there);
+      const bool there = k + r * ROUND < left && place.has(v.gather, t);
+      vt_gemm_ahead(stage + to + r * ROUND * PITCH, there ? x + (place.at + t.x) : x, there);
     }
   }
 };
-
-VT_GPU_FN vt_gpu_conv_tap vt_conv_tap(const vt_gpu_conv &v, uint32_t k) {
-  vt_gpu_conv_tap t = {0, {0, 0, 0}};
-  VT_UNROLL
-  for (int r = VT_GPU_AXES - 1; r >= 0; r--) {
-    const uint32_t up = k / (uint32_t)v.taps[r];
-    t.m[r] = (int32_t)(k - up * (uint32_t)v.taps[r]) * v.delta[r];
-    t.at += t.m[r] * v.stride[r];
-    k = up;
-  }
-  t.at += (int32_t)k * v.x_channel;
-  return t;
-}
 
 template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES>
 struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
@@ -68,15 +44,15 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
   typedef vt_conv_places<E, BN, BK, tile::T> columns;
   static_assert((int)columns::PITCH == (int)tile::columns::PITCH, "they stand as in a product");
   const vt_gpu_conv &v;
-  vt_gpu_conv_tap *taps;  // of two blocks, behind the tile's own shared memory
+  vt_gpu_tap *taps;  // of two blocks, behind the tile's own shared memory
 
   __device__ __forceinline__ vt_conv_tile(const vt_gpu_conv &args) : tile(args.g), v(args) {}
 
   // What the numbers of block c stand for. Those beyond the last are never asked for.
   __device__ __forceinline__ void explain(int64_t k0, uint32_t c) {
-    vt_gpu_conv_tap *to = taps + (c & 1) * VT_GPU_BLOCK;
+    vt_gpu_tap *to = taps + (c & 1) * VT_GPU_BLOCK;
     for (int i = (int)threadIdx.x; i < VT_GPU_BLOCK; i += tile::T)
-      to[i] = vt_conv_tap(v, (uint32_t)k0 + c * VT_GPU_BLOCK + (uint32_t)i);
+      to[i] = vt_gather_tap(v.gather, (uint32_t)k0 + c * VT_GPU_BLOCK + (uint32_t)i);
   }
 
   __device__ __forceinline__ void run() {
@@ -90,7 +66,7 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
     h.y = (E *)v.g.y + image * v.g.y_step[0] + group * v.g.y_step[1] + blockIdx.y * v.g.y_unit;
     if (threadIdx.x == 0) vt_gemm_kept_here() = h;
     this->stand();
-    taps = (vt_gpu_conv_tap *)(vt_shared<E>() + STAGES * tile::STAGE + BM * BN);
+    taps = (vt_gpu_tap *)(vt_shared<E>() + STAGES * tile::STAGE + BM * BN);
     explain(k0, 0);
     __syncthreads();
     this->walk(

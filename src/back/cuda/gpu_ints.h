@@ -4,6 +4,7 @@
  * Read by C and by CUDA. */
 #ifndef VT_GPU_INTS_H
 #define VT_GPU_INTS_H
+#include "gpu_gather.h"
 #include "gpu_walk.h"
 
 typedef struct vt_gpu_ints {
@@ -27,4 +28,12 @@ typedef struct vt_gpu_ints_tile {
   uint32_t b_squares;        /* 1: columns lie closer together than what follows along k */
   uint32_t reserved;
 } vt_gpu_ints_tile;
+
+/* A convolution: the rows of `a` are places of x, the products are its images and groups, and b is
+ * the weight. */
+typedef struct vt_gpu_ints_conv {
+  vt_gpu_ints_tile t;
+  vt_gpu_gather gather;
+  int64_t groups;
+} vt_gpu_ints_conv;
 #endif

@@ -78,6 +78,8 @@ struct vt_ints_side {
     }
   }
 
+  __device__ __forceinline__ void explain(int64_t) {}
+
   __device__ __forceinline__ void store(uint8_t *to) const {
     VT_UNROLL
     for (int i = 0; i < PARTS; i++) {
@@ -103,6 +105,8 @@ struct vt_ints_tile {
   enum { BK = 64, PITCH = BK + 16, MT = BM / 2 / 16, NT = BN / 4 / 8, STAGE = (BM + BN) * PITCH };
   const vt_gpu_ints_tile &v;
   int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];  // the last two: sums, where they are needed
+  int64_t m0, n0;
+  int32_t za;
   int row, column;
   bool sum_rows, sum_columns;
 
@@ -149,7 +153,8 @@ struct vt_ints_tile {
     }
   }
 
-  __device__ __forceinline__ void store(int64_t m0, int64_t n0, int32_t *y, int32_t za) {
+  // Zero points and biases of this product's columns begin at number `first` of theirs.
+  __device__ __forceinline__ void store(int32_t *y, int64_t first) {
     const vt_gpu_ints &p = v.p;
     const int lane = (int)threadIdx.x % 32;
     VT_UNROLL
@@ -157,8 +162,8 @@ struct vt_ints_tile {
       const int64_t c = n0 + column + j / 2 * 8 + lane % 4 * 2 + j % 2;
       if (c >= p.n) continue;
       const uint32_t zb =
-          (uint32_t)(vt_ints_zero(p.zb, c * p.zb_step, p.b_flip) - (p.b_flip ? 0 : 128));
-      const uint32_t bias = vt_ints_bias(p.bias, c * p.bias_step);
+          (uint32_t)(vt_ints_zero(p.zb, (first + c) * p.zb_step, p.b_flip) - (p.b_flip ? 0 : 128));
+      const uint32_t bias = vt_ints_bias(p.bias, (first + c) * p.bias_step);
       VT_UNROLL
       for (int i = 0; i < 2 * MT; i++) {
         const int64_t r = m0 + row + i / 2 * 16 + i % 2 * 8 + lane / 4;
@@ -172,14 +177,59 @@ struct vt_ints_tile {
     }
   }
 
-  __device__ __forceinline__ void run() {
+  // Where this block is; returns its product.
+  __device__ __forceinline__ int64_t stand() {
     const vt_gpu_ints &p = v.p;
     const int64_t tiles = (int64_t)v.tiles_m * v.tiles_n, z = blockIdx.x / tiles;
-    const int64_t m0 = (blockIdx.x - z * tiles) % v.tiles_m * BM,
-                  n0 = (blockIdx.x - z * tiles) / v.tiles_m * BN;
+    const int64_t at = blockIdx.x - z * tiles;
     const int warp = (int)threadIdx.x / 32;
+    m0 = at % v.tiles_m * BM, n0 = at / v.tiles_m * BN;
+    row = warp / 4 * (BM / 2), column = warp % 4 * (BN / 4);
+    za = vt_ints_zero(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128);
+    sum_rows = p.zb != nullptr || p.b_flip == 0;
+    sum_columns = za != 0;
+    return z;
+  }
+
+  __device__ __forceinline__ vt_ints_side<BN> columns_of(int64_t product) const {
+    const vt_gpu_ints &p = v.p;
+    return {(const uint8_t *)p.b + product,
+            p.b_column,
+            p.b_step,
+            p.n,
+            p.k,
+            p.b_flip ^ 0x80u,
+            v.b_wide != 0,
+            v.b_squares != 0};
+  }
+
+  // All of k: what is multiplied next is on its way meanwhile. `a` is told of what comes after
+  // that, two steps ahead.
+  template <class A>
+  __device__ __forceinline__ void multiply_all(A &a, vt_ints_side<BN> &b) {
+    uint8_t *stage = vt_shared<uint8_t>();
+    clear();
+    a.load(m0, 0);
+    b.load(n0, 0);
+    a.store(stage);
+    b.store(stage + BM * PITCH);
+    __syncthreads();
+    for (int64_t k = 0; k < v.p.k; k += BK) {
+      uint8_t *other = vt_shared<uint8_t>() + (k / BK % 2 == 0 ? STAGE : 0);
+      const bool more = k + BK < v.p.k;
+      if (more) a.load(m0, k + BK), b.load(n0, k + BK);
+      a.explain(k + 2 * BK);
+      multiply(stage);
+      if (more) a.store(other), b.store(other + BM * PITCH);
+      stage = other;
+      __syncthreads();
+    }
+  }
+
+  __device__ __forceinline__ void run() {
+    const vt_gpu_ints &p = v.p;
     int64_t at[3];
-    vt_places<3>(p.lead, z, at);
+    vt_places<3>(p.lead, stand(), at);
     vt_ints_side<BM> a = {(const uint8_t *)p.a + at[1],
                           p.a_row,
                           p.a_step,
@@ -188,35 +238,9 @@ struct vt_ints_tile {
                           p.a_flip ^ 0x80u,
                           v.a_wide != 0,
                           false};
-    vt_ints_side<BN> b = {(const uint8_t *)p.b + at[2],
-                          p.b_column,
-                          p.b_step,
-                          p.n,
-                          p.k,
-                          p.b_flip ^ 0x80u,
-                          v.b_wide != 0,
-                          v.b_squares != 0};
-    row = warp / 4 * (BM / 2), column = warp % 4 * (BN / 4);
-    const int32_t za = vt_ints_zero(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128);
-    sum_rows = p.zb != nullptr || p.b_flip == 0;
-    sum_columns = za != 0;
-    clear();
-    uint8_t *stage = vt_shared<uint8_t>();
-    a.load(m0, 0);
-    b.load(n0, 0);
-    a.store(stage);
-    b.store(stage + BM * PITCH);
-    __syncthreads();
-    for (int64_t k = 0; k < p.k; k += BK) {
-      uint8_t *other = vt_shared<uint8_t>() + (k / BK % 2 == 0 ? STAGE : 0);
-      const bool more = k + BK < p.k;
-      if (more) a.load(m0, k + BK), b.load(n0, k + BK);
-      multiply(stage);
-      if (more) a.store(other), b.store(other + BM * PITCH);
-      stage = other;
-      __syncthreads();
-    }
-    store(m0, n0, p.y + at[0], za);
+    vt_ints_side<BN> b = columns_of(at[2]);
+    multiply_all(a, b);
+    store(p.y + at[0], 0);
   }
 };
 #endif

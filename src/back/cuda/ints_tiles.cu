@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// ints_tiles.cu - products of matrices of small integers, by tiles, and of few rows.
+// ints_tiles.cu - products of matrices and convolutions of small integers, by tiles, and products
+// of few rows.
+#include "gpu_ints_conv.cuh"
 #include "gpu_ints_few.cuh"
 
 VT_KERNEL_BESIDE(ints_128_128, vt_gpu_ints_tile, 256, 1) { vt_ints_tile<128, 128>(a).run(); }
 VT_KERNEL_BESIDE(ints_64_64, vt_gpu_ints_tile, 256, 2) { vt_ints_tile<64, 64>(a).run(); }
+
+VT_KERNEL_BESIDE(ints_conv_128_128, vt_gpu_ints_conv, 256, 1) { vt_ints_conv<128, 128>(a); }
+VT_KERNEL_BESIDE(ints_conv_64_64, vt_gpu_ints_conv, 256, 2) { vt_ints_conv<64, 64>(a); }
 
 VT_KERNEL_BESIDE(ints_few_along, vt_gpu_ints_tile, VT_INTS_FEW_THREADS, 3) {
   vt_ints_few<false>(a).run();
