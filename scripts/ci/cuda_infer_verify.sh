@@ -35,7 +35,7 @@ if ! [[ $part =~ ^[1-9][0-9]*$ && $parts =~ ^[1-9][0-9]*$ ]] || ((part > parts))
   echo "cuda_infer_verify.sh: --part takes I/N, I from 1 to N" >&2
   exit 2
 fi
-kernels=(cuda_attention cuda_chain cuda_conv cuda_fold cuda_gemm cuda_index cuda_ints cuda_move cuda_pool cuda_rows)
+kernels=(cuda_attention cuda_chain cuda_conv cuda_fold cuda_gemm cuda_index cuda_ints cuda_move cuda_pool cuda_rows cuda_tail)
 if [[ $build == build ]]; then
   scripts/configure.sh build
   cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend cuda_atomic \

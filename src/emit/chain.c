@@ -3,7 +3,7 @@
 #include <string.h>
 #include "vt_emit.h"
 
-static int is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return a->arena == b->arena && a->offset == b->offset && a->dtype == b->dtype &&
          a->rank == b->rank && memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
          memcmp(a->stride, b->stride, sizeof a->stride) == 0;
@@ -16,9 +16,9 @@ enum { NO_VALUE = VT_CHAIN_SOURCES + VT_CHAIN_STEPS };
 static uint32_t value_of(vt_chain *c, const vt_bk_step *const *s, uint32_t i, uint32_t sources,
                          const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
-    if (is_same_place(t, &s[k]->out[0])) return VT_CHAIN_SOURCES + k;
+    if (vt_chain_is_same_place(t, &s[k]->out[0])) return VT_CHAIN_SOURCES + k;
   for (uint32_t k = 0; k < c->n_sources; k++)
-    if (is_same_place(t, c->source[k])) return k;
+    if (vt_chain_is_same_place(t, c->source[k])) return k;
   if (c->n_sources == sources) return NO_VALUE;
   c->source[c->n_sources] = t;
   return c->n_sources++;
@@ -48,6 +48,16 @@ int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources, 
   c.result = &s[n - 1]->out[0];
   *out = c;
   return VT_OK;
+}
+
+void vt_chain_first(vt_chain *c, uint32_t i) {
+  const vt_bk_tensor *first = c->source[0];
+  c->source[0] = c->source[i], c->source[i] = first;
+  for (uint32_t k = 0; k < c->n_steps; k++)
+    for (uint32_t j = 0; j < c->step[k].n_in; j++) {
+      uint32_t *in = &c->step[k].in[j];
+      *in = *in == 0 ? i : *in == i ? 0 : *in;
+    }
 }
 
 uint32_t vt_chain_widest(const vt_chain *c) {

@@ -6,18 +6,24 @@
 
 /* ---- the dialects ---- */
 
+/* What the two for CUDA have in common. */
+#define CUDA_TYPES                                                                         \
+  {                                                                                        \
+    [VT_DTYPE_F32] = "float", [VT_DTYPE_F64] = "double", [VT_DTYPE_I8] = "int8_t",         \
+    [VT_DTYPE_U8] = "uint8_t", [VT_DTYPE_I32] = "int32_t", [VT_DTYPE_I64] = "int64_t",     \
+    [VT_DTYPE_BOOL] = "uint8_t", [VT_DTYPE_F16] = "uint16_t", [VT_DTYPE_BF16] = "uint16_t" \
+  }
+#define CUDA_PLAIN "#define VT_GPU_WITHOUT_FUN\n"
+#define CUDA_OPEN                  \
+  "    vt_fused_group<$T, G> y;\n" \
+  "    VT_UNROLL\n"                \
+  "    for (int k = 0; k < G; k++) {\n"
+#define CUDA_STEP "      const $T v$I = $F;\n"
+
 const vt_dialect vt_dialect_cuda = {
     .name = "cuda",
-    .type = {[VT_DTYPE_F32] = "float",
-             [VT_DTYPE_F64] = "double",
-             [VT_DTYPE_I8] = "int8_t",
-             [VT_DTYPE_U8] = "uint8_t",
-             [VT_DTYPE_I32] = "int32_t",
-             [VT_DTYPE_I64] = "int64_t",
-             [VT_DTYPE_BOOL] = "uint8_t",
-             [VT_DTYPE_F16] = "uint16_t",
-             [VT_DTYPE_BF16] = "uint16_t"},
-    .plain = "#define VT_GPU_WITHOUT_FUN\n",
+    .type = CUDA_TYPES,
+    .plain = CUDA_PLAIN,
     .begin =
         "#include \"gpu_fused.cuh\"\n\n"
         "struct vt_fused_steps {\n"
@@ -25,13 +31,10 @@ const vt_dialect vt_dialect_cuda = {
         "  template <int G>\n"
         "  VT_GPU_FN void run(const vt_gpu_fused &m, const int64_t (&at)[N + 1]) {\n",
     .load = "    const vt_fused_group<$T, G> x$I = vt_fused_load<$T, G>(m, $I, at[1 + $I]);\n",
-    .open =
-        "    vt_fused_group<$T, G> y;\n"
-        "    VT_UNROLL\n"
-        "    for (int k = 0; k < G; k++) {\n",
+    .open = CUDA_OPEN,
     .source = "x$I.v[k]",
     .value = "v$I",
-    .step = "      const $T v$I = $F;\n",
+    .step = CUDA_STEP,
     .end =
         "      y.v[k] = v$I;\n"
         "    }\n"
@@ -39,6 +42,29 @@ const vt_dialect vt_dialect_cuda = {
         "  }\n"
         "};\n\n"
         "VT_KERNEL($K, vt_gpu_fused, VT_FUSED_THREADS) { vt_fused_run<vt_fused_steps>(a); }\n",
+};
+
+const vt_dialect vt_dialect_tail = {
+    .name = "cuda, behind a product",
+    .type = CUDA_TYPES,
+    .plain = CUDA_PLAIN,
+    .begin =
+        "#include \"gpu_tail.cuh\"\n\n"
+        "struct vt_tail_steps {\n"
+        "  enum { N = $N };\n"
+        "  template <class E, int G, int W>\n"
+        "  VT_GPU_FN void run(const vt_gpu_tail &m, const vt_tail_here<E, G, W> &h) {\n",
+    .load = "    const vt_fused_group<$T, G> x$I = vt_tail_load<$T, $I>(m, h);\n",
+    .open = CUDA_OPEN,
+    .source = "x$I.v[k]",
+    .value = "v$I",
+    .step = CUDA_STEP,
+    .end =
+        "      y.v[k] = v$I;\n"
+        "    }\n"
+        "    vt_tail_store(m, h, y);\n"
+        "  }\n"
+        "};\n\n",
 };
 
 /* ---- words ---- */
@@ -152,4 +178,9 @@ void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_
   }
   w.step = NULL;
   put(&w, d->end, out);
+}
+
+void vt_emit_piece(const char *piece, const char *name, vt_text *out) {
+  const words w = {.name = name};
+  put(&w, piece, out);
 }

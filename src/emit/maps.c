@@ -53,10 +53,7 @@ uint32_t vt_map_of(uint32_t op) {
   return VT_MAP_none;
 }
 
-uint32_t vt_map_cost(uint32_t op) {
-  const uint32_t row = vt_map_of(op);
-  return row < VT_MAPS ? rows[row].cost : PLAIN_COST;
-}
+uint32_t vt_map_cost(uint32_t map) { return map < VT_MAPS ? rows[map].cost : PLAIN_COST; }
 
 /* ---- steps ---- */
 

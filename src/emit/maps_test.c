@@ -21,9 +21,9 @@ static vt_bk_step *plain(uint32_t op, uint32_t n) {
 
 static void test_rows(void) {
   uint32_t before = 0, n = 0;
-#define VT_MAP(op, n_in, result, f, i, t, cost)                                   \
-  CHECK(vt_map_of(VT_OP_##op) == VT_MAP_##op && vt_map_cost(VT_OP_##op) == cost); \
-  CHECK(VT_OP_##op > before);                                                     \
+#define VT_MAP(op, n_in, result, f, i, t, cost)                                    \
+  CHECK(vt_map_of(VT_OP_##op) == VT_MAP_##op && vt_map_cost(VT_MAP_##op) == cost); \
+  CHECK(VT_OP_##op > before);                                                      \
   before = VT_OP_##op, n++;
 #include "maps.def"
 #undef VT_MAP

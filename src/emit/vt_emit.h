@@ -25,6 +25,10 @@ typedef struct vt_chain {
  * outside. VT_UNSUPPORTED when there are more, or a step has no formula. */
 int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources,
                       vt_chain *out) VT_NODISCARD;
+/* Whether two tensors are one value, of all that lies in a group at one time. */
+int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b);
+/* Source i becomes the first one. */
+void vt_chain_first(vt_chain *c, uint32_t i);
 /* Bytes of the largest element of a source or the result. */
 uint32_t vt_chain_widest(const vt_chain *c);
 /* 1 when a step calls a function of the numerics. */
@@ -47,7 +51,10 @@ typedef struct vt_dialect {
   const char *end;    /* $T $I of the result, $K */
 } vt_dialect;
 extern const vt_dialect vt_dialect_cuda;
+extern const vt_dialect vt_dialect_tail; /* the steps alone: a kernel comes behind them */
 
 /* Failure is that of `out`. */
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out);
+/* A piece that stands behind it: $K. */
+void vt_emit_piece(const char *piece, const char *name, vt_text *out);
 #endif

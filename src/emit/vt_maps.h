@@ -16,8 +16,8 @@ enum {
   VT_MAP_none            /* not pointwise */
 };
 
-uint32_t vt_map_of(uint32_t op);   /* one of these */
-uint32_t vt_map_cost(uint32_t op); /* picoseconds an element, about */
+uint32_t vt_map_of(uint32_t op);    /* one of these */
+uint32_t vt_map_cost(uint32_t map); /* picoseconds an element, about */
 /* Of a row of maps.def: its name, whether its result is a truth value, whether it is a function of
  * the numerics or made of one; the last is 0 for what has no row. */
 const char *vt_map_name(uint32_t map);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fused_ptx.c - the texts of fused groups as PTX, for the audit: chains that between them have
- * every formula of every type and every cast. `fused_ptx FOLDER ARCH` writes a file for each; the
- * names of kernels say what may be fused in them. Exits with 77 when there is no NVRTC. */
+ * every formula of every type and every cast, and every kernel that ends a product with a chain
+ * behind it. `fused_ptx FOLDER ARCH` writes a file for each; the names of kernels say what may be
+ * fused in them. Exits with 77 when there is no NVRTC. */
 #include <stdlib.h>
 #include <string.h>
+#include "cuda_made.h"
 #include "cuda_nvrtc.h"
+#include "cuda_tail.h"
 #include "gpu_fused.h"
 #include "vt_emit.h"
 #include "vt_test.h"
@@ -39,14 +42,18 @@ static void write_file(const flow *f, const vt_text *ptx) {
   CHECK(fclose(to) == 0);
 }
 
-static void compile(flow *f, const vt_chain *chain) {
+static void write_chain(const void *chain, const char *name, vt_text *out) {
+  vt_emit_chain(chain, &vt_dialect_cuda, name, out);
+}
+
+static void compile(flow *f, vt_cuda_write_fn *write, const void *what) {
   char name[64];
   vt_diag d = {0};
   vt_text text, ptx;
   snprintf(name, sizeof name, "%s_%u", f->kind, f->files);
   vt_text_init(&text, vt_alloc_default());
   vt_text_init(&ptx, vt_alloc_default());
-  vt_emit_chain(chain, &vt_dialect_cuda, name, &text);
+  write(what, name, &text);
   CHECK(vt_text_status(&text) == VT_OK);
   const vt_status s = vt_nvrtc_compile(f->nvrtc, text.s, &f->options, &ptx, &d);
   if (s != VT_OK) fprintf(stderr, "%s: %s\n", name, d.text);
@@ -54,6 +61,7 @@ static void compile(flow *f, const vt_chain *chain) {
   if (s == VT_OK) write_file(f, &ptx);
   vt_text_done(&ptx);
   vt_text_done(&text);
+  f->files++;
 }
 
 /* What there is so far becomes a kernel, and the next begins with a number from outside. */
@@ -63,8 +71,7 @@ static void flush(flow *f) {
   for (uint32_t i = 0; i < f->n; i++) members[i] = &f->step[i];
   if (f->n > 0) {
     CHECK(vt_chain_read(members, f->n, VT_FUSED_SOURCES, &chain) == VT_OK);
-    compile(f, &chain);
-    f->files++;
+    compile(f, write_chain, &chain);
   }
   f->n = 0;
   f->now = tensor_of(0, 0, VT_DTYPE_F32);
@@ -143,6 +150,41 @@ static void emit_fma(flow *f) {
   flush(f);
 }
 
+/* Kernels that end products; the number of a tile's type is in its row. */
+static const struct {
+  uint32_t kernel, dtype;
+} ends[] = {
+#define float VT_DTYPE_F32
+#define double VT_DTYPE_F64
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a, b) {VT_GPU_##name, type},
+#include "tiles.def"
+#undef VT_TILE
+#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) {VT_GPU_##name, type},
+#include "conv_tiles.def"
+#undef VT_CONV_TILE
+#undef float
+#undef double
+    {VT_GPU_few_4, VT_DTYPE_F32},        {VT_GPU_few_8, VT_DTYPE_F32},
+    {VT_GPU_few_16, VT_DTYPE_F32},       {VT_GPU_stream_across, VT_DTYPE_F32},
+    {VT_GPU_stream_along, VT_DTYPE_F32},
+};
+
+/* A product times a number, and another added. Short: every fourth of them. */
+static void emit_tails(flow *f) {
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i += vt_test_is_long() ? 1 : 4) {
+    vt_chain chain;
+    f->kind = ends[i].dtype == VT_DTYPE_F32 ? "contraction" : "wide";
+    f->n = 0, f->now = tensor_of(0, 0, ends[i].dtype);
+    add(f, VT_OP_mul, ends[i].dtype, ends[i].dtype, 2);
+    add(f, VT_OP_add, ends[i].dtype, ends[i].dtype, 2);
+    const vt_bk_step *const members[2] = {&f->step[0], &f->step[1]};
+    CHECK(vt_chain_read(members, 2, VT_GPU_TAIL_SOURCES, &chain) == VT_OK);
+    const vt_cuda_tail_kernel tail = {.chain = &chain, .kernel = ends[i].kernel};
+    CHECK(vt_cuda_tail_is_end(tail.kernel));
+    compile(f, vt_cuda_tail_write, &tail);
+  }
+}
+
 int main(int argc, char **argv) {
   static flow f;
   vt_diag d = {0};
@@ -158,6 +200,7 @@ int main(int argc, char **argv) {
   emit_casts(&f);
   emit_functions(&f);
   emit_fma(&f);
+  emit_tails(&f);
   printf("%u kernels\n", f.files);
   TEST_DONE();
 }

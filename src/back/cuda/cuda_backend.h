@@ -14,6 +14,7 @@
  *   cuda_copy.c      copies between tensors of one shape
  *   cuda_chain.c     pointwise steps, several of them as one where they can be compiled:
  *   cuda_fused.c     groups of them as kernels, whose texts are made by src/emit,
+ *   cuda_tail.c      the end of a product and the steps behind it as one kernel,
  *   cuda_made.c      compiled while a program is built (cuda_nvrtc.c) and kept (cuda_cache.c)
  *
  * Handlers (cuda_handlers.def): which kernels do an op, and on what grid. They only issue work;
@@ -32,6 +33,7 @@
 typedef struct vt_cuda_card vt_cuda_card;
 typedef struct vt_cuda_call vt_cuda_call;
 typedef struct vt_cuda_chain vt_cuda_chain;
+typedef struct vt_cuda_tail vt_cuda_tail;
 
 /* ---- kernels ---- */
 
@@ -137,6 +139,10 @@ struct vt_cuda_call {
   vt_gpu_fault *fault; /* on the card */
   int *faults;         /* set to 1: the record may be used in this run */
   uint64_t number;     /* of the step, as errors count them */
+  const vt_cuda_tail
+      *tail;         /* NULL: none. What the handler may do with its results, in one kernel */
+  char *const *base; /* for it: where the arenas are */
+  int tailed;        /* set to 1: it was done */
 };
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);

@@ -9,8 +9,8 @@ enum { TYPES = VT_DTYPE_BF16 + 1, MOST_OPERANDS = 3, THREADS = 256 };
 
 struct vt_cuda_chain {
   vt_cuda_fused *fused; /* NULL: a single step */
-  const vt_bk_step *step;
-  uint32_t kernel;
+  const vt_bk_step *step[VT_CHAIN_STEPS];
+  uint32_t n, kernel;
 };
 
 /* ---- which kernel: its number plus one, 0 where there is none ---- */
@@ -65,10 +65,12 @@ int vt_cuda_chain_takes(const vt_bk_device *dev, const vt_bk_step *s) {
 /* ---- making ---- */
 
 static int32_t fill(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n, vt_cuda_chain *c) {
+  if (n > VT_CHAIN_STEPS) return VT_UNSUPPORTED;
+  c->n = n;
+  for (uint32_t i = 0; i < n; i++) c->step[i] = s[i];
   if (n > 1) return vt_cuda_fused_new(dev, s, n, &c->fused);
   const uint32_t kernel = kernel_of(s[0]);
   if (kernel == 0) return VT_UNSUPPORTED;
-  c->step = s[0];
   c->kernel = kernel - 1;
   return VT_OK;
 }
@@ -90,6 +92,10 @@ int32_t vt_cuda_chain_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
 void vt_cuda_chain_free(vt_bk_device *dev, vt_cuda_chain *chain) {
   if (chain->fused != NULL) vt_cuda_fused_free(dev, chain->fused);
   vt_cuda_memory_free(dev->host, chain, 1, sizeof *chain);
+}
+
+int32_t vt_cuda_chain_read(const vt_cuda_chain *chain, uint32_t sources, vt_chain *out) {
+  return vt_chain_read(chain->step, chain->n, sources, out);
 }
 
 /* ---- running ---- */
@@ -115,5 +121,5 @@ static vt_status run_one(const vt_bk_step *s, uint32_t kernel, vt_cuda_call *c, 
 
 vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *const *base) {
   if (chain->fused != NULL) return vt_cuda_fused_run(chain->fused, c, base);
-  return run_one(chain->step, chain->kernel, c, base);
+  return run_one(chain->step[0], chain->kernel, c, base);
 }

@@ -4,6 +4,7 @@
 #define VT_CUDA_CHAIN_H
 #include "cuda_backend.h"
 #include "gpu_fused.h"
+#include "vt_emit.h"
 
 typedef struct vt_cuda_fused vt_cuda_fused;
 /* VT_UNSUPPORTED when they cannot be compiled here: each then runs alone, to the same bits. */
@@ -11,6 +12,10 @@ int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
                           vt_cuda_fused **out) VT_NODISCARD;
 void vt_cuda_fused_free(vt_bk_device *dev, vt_cuda_fused *fused);
 vt_status vt_cuda_fused_run(const vt_cuda_fused *fused, vt_cuda_call *c, char *const *base);
+
+/* What a chain computes; VT_UNSUPPORTED when it has more than so many sources. */
+int32_t vt_cuda_chain_read(const vt_cuda_chain *chain, uint32_t sources,
+                           vt_chain *out) VT_NODISCARD;
 
 /* A result and at most VT_FUSED_SOURCES operands that stretch to its shape, as a pointwise kernel
  * is given them. */

@@ -2,7 +2,7 @@
  * cuda_conv.c - convolutions in floating point: which kernel does them. What is as good as a
  * product of matrices is one; what has several rows and lies as usual goes by tiles
  * (cuda_conv_tiles.c); the rest has a thread an output. */
-#include "cuda_conv.h"
+#include "cuda_tail.h"
 
 static int is_single(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }
 
@@ -22,6 +22,12 @@ static vt_gpu_slide slide_of(const vt_cuda_call *c) {
   vt_gpu_slide s = vt_cuda_slide_conv(c, &l, a->groups);
   if (c->n_in > 2) s.bias = c->in[2].data, s.bias_step = c->in[2].stride[0];
   return s;
+}
+
+int vt_cuda_product_conv(const vt_cuda_call *c, vt_cuda_product *out) {
+  const vt_gpu_slide s = slide_of(c);
+  out->tiled = !vt_cuda_conv_product(&s, &out->v.g);
+  return !out->tiled || vt_cuda_conv_tiled(c, &s, &out->v);
 }
 
 uint64_t vt_cuda_work_conv(const vt_cuda_call *c) {

@@ -13,6 +13,9 @@ int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_slide *s, vt_gpu_conv
 uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v);
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v);
 
+/* The kernel that stores the results, VT_GPU_TOTAL when it is none that can have a tail. */
+uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v);
+
 /* For tests: the ways that there are, numbered; 0 behind the last one. No bit depends on it. */
 int vt_cuda_conv_way(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_conv *v, uint32_t i,
                      vt_cuda_way *out);

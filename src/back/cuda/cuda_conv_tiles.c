@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_conv_tiles.c - convolutions as products of matrices: the tile, and whether what is
  * contracted is cut into units that are computed apart and then added. */
-#include "cuda_conv.h"
+#include "cuda_tail.h"
 #include "cuda_walk.h"
 #include "gpu_combine.h"
 
@@ -260,15 +260,20 @@ vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_w
   now.g.tiles_n = (uint32_t)vt_cuda_parts(v->g.n, t->columns);
   if (units > 1) into_parts(&now, c->work);
   prepare(&now, c->out->dtype);
-  VT_TRY(vt_cuda_launch(
-      c, t->kernel,
-      (vt_cuda_grid){(uint32_t)tiles_of(v, t), (uint32_t)units, 1, t->threads, t->shared}, &now));
-  return units > 1 ? combine(c, v, &now, units) : VT_OK;
+  const vt_cuda_grid grid = {(uint32_t)tiles_of(v, t), (uint32_t)units, 1, t->threads, t->shared};
+  if (units == 1) return vt_cuda_launch_end(c, t->kernel, grid, &now, sizeof now);
+  VT_TRY(vt_cuda_launch(c, t->kernel, grid, &now));
+  return combine(c, v, &now, units);
 }
 
 uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v) {
   const vt_cuda_way way = choose(c, v);
   return vt_cuda_conv_way_work(c->out->dtype, v, &way);
+}
+
+uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v) {
+  const vt_cuda_way way = choose(c, v);
+  return units_of(v, &way) > 1 ? VT_GPU_TOTAL : tiles[way.tile].kernel;
 }
 
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v) {

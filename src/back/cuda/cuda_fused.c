@@ -2,13 +2,11 @@
  * cuda_fused.c - several pointwise steps as one kernel: every operand is read once, every value
  * between them stays in a register. The text of the kernel is made from the steps (src/emit) and
  * says nothing of sizes, so that one kernel serves all shapes. */
-#include <stdio.h>
 #include "cuda_chain.h"
 #include "cuda_made.h"
 #include "vt_emit.h"
-#include "vt_hash.h"
 
-enum { THREADS = 256, NAME = 32 };
+enum { THREADS = 256 };
 
 struct vt_cuda_fused {
   void *function;
@@ -16,29 +14,8 @@ struct vt_cuda_fused {
   uint32_t n;
 };
 
-/* A name of its own, for those who look at what a GPU does. */
-static void name_kernel(const vt_text *text, char out[NAME]) {
-  const vt_hash256 hash = vt_hash_bytes(text->s, text->n);
-  char hex[65];
-  vt_hash_hex(&hash, hex);
-  snprintf(out, NAME, "fused_%.16s", hex);
-}
-
-static int32_t make_kernel(vt_bk_device *dev, const vt_chain *chain, void **function) {
-  char name[NAME];
-  vt_text plain, text;
-  int32_t status = VT_NOMEM;
-  vt_text_init(&plain, vt_cuda_alloc(dev->host));
-  vt_text_init(&text, vt_cuda_alloc(dev->host));
-  vt_emit_chain(chain, &vt_dialect_cuda, "fused", &plain);
-  if (vt_text_status(&plain) == VT_OK) {
-    name_kernel(&plain, name);
-    vt_emit_chain(chain, &vt_dialect_cuda, name, &text);
-    if (vt_text_status(&text) == VT_OK) status = vt_cuda_made_get(dev, text.s, name, function);
-  }
-  vt_text_done(&text);
-  vt_text_done(&plain);
-  return status;
+static void write_text(const void *chain, const char *name, vt_text *out) {
+  vt_emit_chain(chain, &vt_dialect_cuda, name, out);
 }
 
 int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n,
@@ -46,7 +23,7 @@ int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
   vt_chain chain;
   void *function = NULL;
   int32_t status = vt_chain_read(s, n, VT_FUSED_SOURCES, &chain);
-  if (status == VT_OK) status = make_kernel(dev, &chain, &function);
+  if (status == VT_OK) status = vt_cuda_made_get(dev, "fused", write_text, &chain, &function);
   if (status != VT_OK) return status;
   vt_cuda_fused *f = vt_cuda_memory_new(dev->host, 1, sizeof *f);
   if (f == NULL) return VT_NOMEM;

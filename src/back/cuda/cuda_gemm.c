@@ -2,7 +2,7 @@
  * cuda_gemm.c - products of matrices: the tile, whether b is turned over for it, and whether k is
  * cut into units that are computed apart and then added. All is chosen by an estimate of the time.
  */
-#include "cuda_gemm.h"
+#include "cuda_tail.h"
 #include "cuda_walk.h"
 #include "gpu_combine.h"
 
@@ -262,9 +262,11 @@ uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_wa
 }
 
 /* y^T = b^T a^T: few columns are done as few rows. */
+int vt_cuda_gemm_is_turned(const vt_gpu_gemm *g) { return g->n <= VT_GPU_FEW && g->m > g->n; }
+
 static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
   vt_gpu_gemm t = *g;
-  if (g->n > VT_GPU_FEW || g->m <= g->n) return t;
+  if (!vt_cuda_gemm_is_turned(g)) return t;
   t.a = g->b, t.b = g->a, t.m = g->n, t.n = g->m;
   t.y_row = g->y_column, t.y_column = g->y_row;
   t.bias_row = g->bias_column, t.bias_column = g->bias_row;
@@ -310,12 +312,14 @@ static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   return t;
 }
 
-/* `most` of the blocks along x at a time. */
+/* `most` of the blocks along x at a time. What they leave is the product, unless `parts` says that
+ * it is parts of it. */
 static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, int64_t blocks,
-                            int64_t most, vt_gpu_gemm *g) {
+                            int64_t most, int parts, vt_gpu_gemm *g) {
   for (g->first = 0; g->first < blocks; g->first += most) {
     grid.x = (uint32_t)vt_cuda_least(blocks - g->first, most);
-    VT_TRY(vt_cuda_launch(c, kernel, grid, g));
+    VT_TRY(parts ? vt_cuda_launch(c, kernel, grid, g)
+                 : vt_cuda_launch_end(c, kernel, grid, g, sizeof *g));
   }
   return VT_OK;
 }
@@ -328,21 +332,31 @@ static vt_status launch_parts(vt_cuda_call *c, vt_gpu_gemm *g, uint32_t kernel, 
   g->part = c->work, g->y_unit = g->products * g->m * g->n;
   g->arrived = units > 1 ? c->dev->counters : NULL;
   return launch_all(c, kernel, grid, g->tiles_n * g->products, units > 1 ? VT_CUDA_COUNTERS : CHUNK,
-                    g);
+                    0, g);
+}
+
+static uint32_t few_rows(const vt_gpu_gemm *g) { return g->m <= 4 ? 4 : g->m <= 8 ? 8 : 16; }
+
+static uint32_t few_kernel(const vt_gpu_gemm *g) {
+  const uint32_t rows = few_rows(g);
+  return rows == 4 ? VT_GPU_few_4 : rows == 8 ? VT_GPU_few_8 : VT_GPU_few_16;
 }
 
 static vt_status launch_few(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
-  const uint32_t rows = g->m <= 4 ? 4 : g->m <= 8 ? 8 : 16;
-  const uint32_t kernel = rows == 4 ? VT_GPU_few_4 : rows == 8 ? VT_GPU_few_8 : VT_GPU_few_16;
-  return launch_parts(c, g, kernel, VT_GPU_FEW_COLUMNS, units, VT_GPU_FEW_THREADS,
+  const uint32_t rows = few_rows(g);
+  return launch_parts(c, g, few_kernel(g), VT_GPU_FEW_COLUMNS, units, VT_GPU_FEW_THREADS,
                       rows * VT_GPU_BLOCK + VT_GPU_FEW_COLUMNS * VT_GPU_FEW_PITCH);
+}
+
+static uint32_t stream_kernel(const vt_gpu_gemm *g) {
+  return g->b.by_k ? VT_GPU_stream_along : VT_GPU_stream_across;
 }
 
 static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
   if (!g->b.wide) return launch_few(c, g, units);
-  return g->b.by_k ? launch_parts(c, g, VT_GPU_stream_along, VT_GPU_STREAM_THREADS, units,
+  return g->b.by_k ? launch_parts(c, g, stream_kernel(g), VT_GPU_STREAM_THREADS, units,
                                   VT_GPU_STREAM_THREADS, VT_GPU_BLOCK + VT_GPU_STREAM_ROOM)
-                   : launch_parts(c, g, VT_GPU_stream_across, 2 * VT_GPU_STREAM_THREADS, units,
+                   : launch_parts(c, g, stream_kernel(g), 2 * VT_GPU_STREAM_THREADS, units,
                                   VT_GPU_STREAM_THREADS, VT_GPU_BLOCK);
 }
 
@@ -351,7 +365,7 @@ static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chose
   g->tiles_m = (uint32_t)vt_cuda_parts(g->m, t->rows);
   g->tiles_n = (uint32_t)vt_cuda_parts(g->n, t->columns);
   return launch_all(c, t->kernel, (vt_cuda_grid){1, (uint32_t)units, 1, t->threads, t->shared},
-                    tiles_of(g, t), CHUNK, g);
+                    tiles_of(g, t), CHUNK, units > 1, g);
 }
 
 vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
@@ -369,6 +383,15 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
   if (way->tile == VT_CUDA_STREAM) return launch_stream(c, &now, units);
   VT_TRY(launch_tiles(c, &now, &tiles[way->tile], units));
   return units > 1 ? combine(c, dtype, g, &now, units) : VT_OK;
+}
+
+/* Where operands lie as their shapes let expect. */
+uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
+  const vt_gpu_gemm flip = flipped(g), t = shape_of(&flip, dtype);
+  const vt_cuda_way way = choose(traits, dtype, &t);
+  if (way.tile == VT_CUDA_FEW) return few_kernel(&t);
+  if (way.tile == VT_CUDA_STREAM) return stream_kernel(&t);
+  return units_of(&t, &way) > 1 ? VT_GPU_TOTAL : tiles[way.tile].kernel;
 }
 
 uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {

@@ -19,6 +19,11 @@ enum { VT_CUDA_FEW = 1000, VT_CUDA_STREAM };
 uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 
+/* The kernel that stores the results of a product, VT_GPU_TOTAL when it is none that can have a
+ * tail. And whether its transpose is what is computed. */
+uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g);
+int vt_cuda_gemm_is_turned(const vt_gpu_gemm *g);
+
 /* For tests: the ways that there are for a product, numbered; 0 behind the last one. And how long
  * one is thought to take, in cycles. */
 int vt_cuda_gemm_way(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,

@@ -167,8 +167,8 @@ static void *settle(made *one, vt_status s, void *function) {
   return function;
 }
 
-int32_t vt_cuda_made_get(const vt_bk_device *dev, const char *text, const char *name,
-                         void **out_function) {
+static int32_t get(const vt_bk_device *dev, const char *text, const char *name,
+                   void **out_function) {
   const vt_bk_host *host = dev->host;
   const vt_hash256 hash = vt_hash_bytes(text, strlen(text));
   making m = {.dev = dev, .text = text, .name = name, .a = vt_cuda_alloc(host)};
@@ -184,4 +184,33 @@ int32_t vt_cuda_made_get(const vt_bk_device *dev, const char *text, const char *
   if (function == NULL) return VT_UNSUPPORTED;
   *out_function = function;
   return VT_OK;
+}
+
+/* ---- names ---- */
+
+enum { NAME = 40 };
+
+static void name_kernel(const char *prefix, const vt_text *text, char out[NAME]) {
+  const vt_hash256 hash = vt_hash_bytes(text->s, text->n);
+  char hex[65];
+  vt_hash_hex(&hash, hex);
+  snprintf(out, NAME, "%s_%.16s", prefix, hex);
+}
+
+int32_t vt_cuda_made_get(const vt_bk_device *dev, const char *prefix, vt_cuda_write_fn *write,
+                         const void *what, void **out_function) {
+  char name[NAME];
+  vt_text plain, text;
+  int32_t status = VT_NOMEM;
+  vt_text_init(&plain, vt_cuda_alloc(dev->host));
+  vt_text_init(&text, vt_cuda_alloc(dev->host));
+  write(what, prefix, &plain);
+  if (vt_text_status(&plain) == VT_OK) {
+    name_kernel(prefix, &plain, name);
+    write(what, name, &text);
+    if (vt_text_status(&text) == VT_OK) status = get(dev, text.s, name, out_function);
+  }
+  vt_text_done(&text);
+  vt_text_done(&plain);
+  return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_matmul.c - matmul, linear and matmul_masked as products of matrices: leading axes that lie
  * one after the other become rows, the others products of their own. */
-#include "cuda_gemm.h"
+#include "cuda_tail.h"
 
 /* The stride of x along leading axis i of `rank`: 0 where it has none or is repeated. */
 static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
@@ -62,6 +62,15 @@ static vt_gpu_gemm linear(const vt_cuda_call *c) {
   fold_axes(&g);
   if (c->n_in == 3) g.bias = c->in[2].data, g.bias_column = c->in[2].stride[0];
   return g;
+}
+
+int vt_cuda_product_matmul(const vt_cuda_call *c, vt_cuda_product *out) {
+  *out = (vt_cuda_product){.v.g = plain(c)};
+  return 1;
+}
+int vt_cuda_product_linear(const vt_cuda_call *c, vt_cuda_product *out) {
+  *out = (vt_cuda_product){.v.g = linear(c)};
+  return 1;
 }
 
 uint64_t vt_cuda_work_matmul(const vt_cuda_call *c) {

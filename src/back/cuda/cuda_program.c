@@ -4,7 +4,7 @@
  * ones replay: nothing is decided again, nothing allocated. Where a step waits for what the card
  * has computed, and where the time of every step is wanted, each run is issued anew. */
 #include <string.h>
-#include "cuda_backend.h"
+#include "cuda_tail.h"
 #include "gpu_leave.h"
 
 /* What the host may look at. */
@@ -112,13 +112,16 @@ static void chain_free(void *user, void *chain) {
 }
 
 static int32_t anchor_new(void *user, vt_launch *at) {
-  if (vt_cuda_handler_of(at->anchor->op)->hosted) ((vt_bk_program *)user)->hosted = 1;
-  return VT_OK;
+  vt_bk_program *p = user;
+  vt_cuda_tail *tail = NULL;
+  if (vt_cuda_handler_of(at->anchor->op)->hosted) p->hosted = 1;
+  const int32_t status = at->chain == NULL ? VT_OK : vt_cuda_tail_new(p->dev, at, &tail);
+  at->own = tail;
+  return status;
 }
 
 static void anchor_free(void *user, vt_launch *at) {
-  (void)user;
-  (void)at;
+  if (at->own != NULL) vt_cuda_tail_free(((vt_bk_program *)user)->dev, at->own);
 }
 
 static vt_launching launching(vt_bk_program *p) {
@@ -288,7 +291,8 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
   return s;
 }
 
-static vt_status run_anchor(runner *r, const vt_launch *at) {
+/* `tailed`: the steps behind it were done with it. */
+static vt_status run_anchor(runner *r, const vt_launch *at, int *tailed) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
   vt_cuda_call c = call_of(r);
@@ -298,12 +302,16 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
   c.in = at->views, c.n_in = s->n_in;
   c.out = at->views + s->n_in, c.n_out = s->n_out;
   if (s->work_bytes > 0) c.work = r->p->base[s->work_arena] + s->work_offset;
-  return vt_cuda_handler_of(s->op)->run(&c);
+  c.tail = at->own, c.base = r->p->base;
+  const vt_status status = vt_cuda_handler_of(s->op)->run(&c);
+  *tailed = c.tailed;
+  return status;
 }
 
 static vt_status run_launch(runner *r, const vt_launch *at) {
-  if (at->anchor != NULL) VT_TRY(run_anchor(r, at));
-  if (at->chain == NULL) return VT_OK;
+  int tailed = 0;
+  if (at->anchor != NULL) VT_TRY(run_anchor(r, at, &tailed));
+  if (at->chain == NULL || tailed) return VT_OK;
   vt_cuda_call c = call_of(r);
   c.number = at->first;
   return vt_cuda_chain_run(at->chain, &c, r->p->base);

@@ -8,16 +8,22 @@
 #define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes)       \
   typedef vt_gemm_tile<E, bm, bn, bk, tm, tn, stages, vt_gemm_##a_comes, vt_gemm_##b_comes> \
       vt_##name;                                                                            \
-  VT_KERNEL_BESIDE(name, vt_gpu_gemm, vt_##name::T, vt_##name::fit(beside)) { vt_##name(a).run(); }
+  VT_KERNEL_BESIDE(name, vt_gpu_gemm, vt_##name::T, vt_##name::fit(beside)) {               \
+    vt_##name(a).run(vt_gemm_plain());                                                      \
+  }
 #include "tiles.def"
 #undef VT_TILE
 
-VT_KERNEL(few_4, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<1>(a); }
-VT_KERNEL(few_8, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<2>(a); }
-VT_KERNEL(few_16, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<4>(a); }
+VT_KERNEL(few_4, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<1>(a, vt_gemm_plain()); }
+VT_KERNEL(few_8, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<2>(a, vt_gemm_plain()); }
+VT_KERNEL(few_16, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<4>(a, vt_gemm_plain()); }
 
-VT_KERNEL(stream_across, vt_gpu_gemm, VT_GPU_STREAM_THREADS) { vt_stream<vt_stream_across>(a); }
-VT_KERNEL(stream_along, vt_gpu_gemm, VT_GPU_STREAM_THREADS) { vt_stream<vt_stream_along>(a); }
+VT_KERNEL(stream_across, vt_gpu_gemm, VT_GPU_STREAM_THREADS) {
+  vt_stream<vt_stream_across>(a, vt_gemm_plain());
+}
+VT_KERNEL(stream_along, vt_gpu_gemm, VT_GPU_STREAM_THREADS) {
+  vt_stream<vt_stream_along>(a, vt_gemm_plain());
+}
 
 VT_KERNEL(masked_f32, vt_gpu_masked, 256) { vt_masked<float>(a); }
 VT_KERNEL(masked_f64, vt_gpu_masked, 256) { vt_masked<double>(a); }

@@ -31,7 +31,7 @@ struct vt_conv_places {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
       const int4 t = *(const int4 *)(taps + k + r * ROUND);
-      const bool there = k + r * ROUND < left && place.has(v.gather, t);
+      const bool there = (k + r * ROUND < left) & place.has(v.gather, t);
       vt_gemm_ahead(stage + to + r * ROUND * PITCH, there ? x + (place.at + t.x) : x, there);
     }
   }
@@ -55,12 +55,12 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
       to[i] = vt_gather_tap(v.gather, (uint32_t)k0 + c * VT_GPU_BLOCK + (uint32_t)i);
   }
 
-  __device__ __forceinline__ void run() {
+  template <class End>
+  __device__ __forceinline__ void run(const End &end) {
     rows ra;
     columns rb;
-    int64_t z;
-    vt_gemm_here h = vt_gemm_place(v.g, BM, BN, &z);
-    const int64_t image = z / v.g.dim[1], group = z - image * v.g.dim[1], k0 = h.k0;
+    vt_gemm_here h = vt_gemm_place(v.g, BM, BN);
+    const int64_t image = h.z / v.g.dim[1], group = h.z - image * v.g.dim[1], k0 = h.k0;
     ra.begin(v.g.a, group * v.g.a.step[1], h.m0, v.g.m, k0);
     rb.begin(v, (const E *)v.x + image * v.x_image + group * v.x_group, h.n0);
     h.y = (E *)v.g.y + image * v.g.y_step[0] + group * v.g.y_step[1] + blockIdx.y * v.g.y_unit;
@@ -82,7 +82,7 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
           if (t % (VT_GPU_BLOCK / BK) == 0) explain(k0, t / (VT_GPU_BLOCK / BK) + 1);
         });
     const E *bias = (const E *)v.g.bias;
-    this->store(bias != nullptr ? bias + group * v.bias_group : nullptr);
+    this->store(bias != nullptr ? bias + group * v.bias_group : nullptr, end);
   }
 };
 #endif

@@ -102,20 +102,29 @@ VT_GPU_FN void vt_few_chain(const float *x, const float *b, int end, float *p) {
 
 /* ---- results ---- */
 
+template <class End>
 VT_GPU_FN void vt_few_store(const vt_gpu_gemm &g, const vt_few_here &h, int64_t i, int64_t j,
-                            float p) {
-  float *y = (float *)g.y + vt_few_product(g, g.y_step, h.z);
+                            float p, const End &end) {
   p = __fadd_rn(0.0f, p); /* it may be -0, which no sum is */
   if (g.bias != nullptr)
     p = __fadd_rn(p, ((const float *)g.bias)[i * g.bias_row + j * g.bias_column]);
-  y[i * g.y_row + j * g.y_column] = p;
+  if constexpr (End::THERE) {
+    int64_t begin[End::SIDES];
+    end.find(g, h.z, begin);
+    end.put(vt_tail_here<float, 1, 1>{&p, begin, {i}, {j}, {1}});
+  } else {
+    float *y = (float *)g.y + vt_few_product(g, g.y_step, h.z);
+    y[i * g.y_row + j * g.y_column] = p;
+  }
 }
 
 /* What a chain of this block came to: row i and column j of it, if they are there. */
-VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, int j, float p) {
+template <class End>
+VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, int j, float p,
+                           const End &end) {
   if (i >= g.m || j >= h.columns) return;
   if (g.arrived == nullptr) {
-    vt_few_store(g, h, i, h.n0 + j, p);
+    vt_few_store(g, h, i, h.n0 + j, p, end);
   } else {
     ((float *)g.part)[h.unit * g.y_unit + (h.z * g.m + i) * g.n + h.n0 + j] = p;
   }
@@ -123,13 +132,14 @@ VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, in
 
 /* After all of them: the last unit of these columns sums what all have left, GROUPS groups of it at
  * once. */
-template <int GROUPS>
-VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h) {
+template <int GROUPS, class End>
+VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h, const End &end) {
   if (g.arrived == nullptr || !vt_is_last(&g.arrived[h.tile], gridDim.y)) return;
   const float *part = (const float *)g.part + h.z * g.m * g.n + h.n0;
   for (int e = (int)threadIdx.x; e < (int)g.m * h.columns; e += (int)blockDim.x) {
     const int i = e / h.columns, j = e - i * h.columns;
-    vt_few_store(g, h, i, h.n0 + j, vt_parts_sum<GROUPS>(part + i * g.n + j, gridDim.y, g.y_unit));
+    vt_few_store(g, h, i, h.n0 + j, vt_parts_sum<GROUPS>(part + i * g.n + j, gridDim.y, g.y_unit),
+                 end);
   }
 }
 
@@ -144,8 +154,8 @@ VT_GPU_FN const float *vt_few_b(const vt_gpu_gemm &g, const vt_few_here &h) {
          h.k0 * g.b.along;
 }
 
-template <bool BY_K, int ROWS>
-VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g) {
+template <bool BY_K, int ROWS, class End>
+VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g, const End &end) {
   const vt_few_here h = vt_few_place<BY_K, VT_FEW_C>(g);
   const float *a = vt_few_a(g, h), *b = vt_few_b(g, h);
   float *x = vt_shared<float>(), *w = x + VT_GPU_BLOCK * 4 * ROWS;
@@ -168,16 +178,16 @@ VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g) {
                              h.left, p);
 
   VT_UNROLL
-  for (int r = 0; r < ROWS; r++) vt_few_give(g, h, first + r, lane, p[r]);
-  vt_few_end<1>(g, h);
+  for (int r = 0; r < ROWS; r++) vt_few_give(g, h, first + r, lane, p[r], end);
+  vt_few_end<1>(g, h, end);
 }
 
-template <int ROWS>
-VT_GPU_FN void vt_few(const vt_gpu_gemm &g) {
+template <int ROWS, class End>
+VT_GPU_FN void vt_few(const vt_gpu_gemm &g, const End &end) {
   if (g.b.by_k) {
-    vt_few_by<true, ROWS>(g);
+    vt_few_by<true, ROWS>(g, end);
   } else {
-    vt_few_by<false, ROWS>(g);
+    vt_few_by<false, ROWS>(g, end);
   }
 }
 #endif

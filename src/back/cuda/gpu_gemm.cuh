@@ -54,6 +54,22 @@ VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int
   return at;
 }
 
+/* What becomes of results: they are stored in y; or, with a tail, gpu_tail.cuh has them. */
+struct vt_gemm_plain {
+  enum { THERE = 0 };
+};
+
+/* G results of a product in groups of W side by side: those of row r[u] from column c[u] on, of
+ * which `left` are there. `begin` is where each side of the tail has this product. */
+template <class E, int G, int W>
+struct vt_tail_here {
+  enum { GROUPS = G / W };
+  const E *made;
+  const int64_t *begin;
+  int64_t r[GROUPS], c[GROUPS];
+  int left[GROUPS];
+};
+
 /* ---- an operand on its way into shared memory ---- */
 
 /* W elements across and BK along, read by T threads, in one of three ways that a tile is made with.
@@ -227,12 +243,13 @@ __host__ __device__ constexpr int vt_gemm_least(int a, int b) { return b < 1 ? 1
 
 /* Where a block of threads is. It stays in shared memory while the registers are full of chains. */
 struct vt_gemm_here {
-  void *y;               /* the product */
-  int64_t m0, n0;        /* the tile's first row and column */
-  int64_t m1, n1;        /* the first that are its own: others may be its neighbour's */
-  int64_t number, k0, k; /* its own number; what this unit has of k */
-  uint32_t blocks;       /* chains that this is */
-  int top;               /* levels of sums in memory */
+  void *y;           /* the product */
+  int64_t m0, n0;    /* the tile's first row and column */
+  int64_t m1, n1;    /* the first that are its own: others may be its neighbour's */
+  int64_t number, z; /* its own number, and that of its product */
+  int64_t k0, k;     /* what this unit has of k */
+  uint32_t blocks;   /* chains that this is */
+  int top;           /* levels of sums in memory */
 };
 VT_GPU_FN vt_gemm_here &vt_gemm_kept_here() {
   __shared__ vt_gemm_here here;
@@ -240,13 +257,13 @@ VT_GPU_FN vt_gemm_here &vt_gemm_kept_here() {
 }
 
 /* Tiles are taken in bands of 8 rows of them, so that those at work together read what the others
- * read. `z` is the product. */
-VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns, int64_t *z) {
+ * read. */
+VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns) {
   vt_gemm_here h;
   h.number = a.first + blockIdx.x;
   const int64_t tiles = (int64_t)a.tiles_m * a.tiles_n;
-  *z = a.products == 1 ? 0 : h.number / tiles;
-  const uint32_t at = (uint32_t)(h.number - *z * tiles), band = 8 * a.tiles_n, b = at / band;
+  h.z = a.products == 1 ? 0 : h.number / tiles;
+  const uint32_t at = (uint32_t)(h.number - h.z * tiles), band = 8 * a.tiles_n, b = at / band;
   const uint32_t in = at - b * band, height = min(8u, a.tiles_m - 8 * b);
   h.m0 = (int64_t)(8 * b + in % height) * rows;
   h.n0 = (int64_t)(in / height) * columns;
@@ -419,8 +436,20 @@ struct vt_gemm_tile {
       rise(h, c / VT_GPU_GROUP, last);
   }
 
-  /* The sums, which are in shared memory or in y, and the bias of the product, if there is one. */
-  __device__ __forceinline__ void store(const E *biases) {
+  /* Result e: its sums, which are in shared memory or in y, and the bias of the product, if there
+   * is one. */
+  __device__ __forceinline__ void result(const vt_gemm_here &h, int e, int64_t r, int64_t c,
+                                         const E *at, const E *biases, E *t) {
+    if (h.top > 0) get_y(c, at, t);
+    if (h.top == 0 && h.blocks > 0) vt_gemm_get(kept_at(e), t);
+    if (biases == nullptr) return;
+    const E *bias = biases + r * a.bias_row + c * a.bias_column;
+    VT_UNROLL
+    for (int q = 0; q < V; q++)
+      if (c + q < a.n) t[q] = vt_gemm_add(t[q], bias[q * a.bias_column]);
+  }
+
+  __device__ __forceinline__ void store(const E *biases, const vt_gemm_plain &) {
     const vt_gemm_here &h = vt_gemm_kept_here();
     if (h.top > 0 && biases == nullptr) return;
 #pragma unroll 2
@@ -428,15 +457,30 @@ struct vt_gemm_tile {
       int64_t r, c;
       E t[V] = {}, *at;
       if (!find(h, e, &r, &c, &at)) continue;
-      if (h.top > 0) get_y(c, at, t);
-      if (h.top == 0 && h.blocks > 0) vt_gemm_get(kept_at(e), t);
-      if (biases != nullptr) {
-        const E *bias = biases + r * a.bias_row + c * a.bias_column;
-        VT_UNROLL
-        for (int q = 0; q < V; q++)
-          if (c + q < a.n) t[q] = vt_gemm_add(t[q], bias[q * a.bias_column]);
-      }
+      result(h, e, r, c, at, biases, t);
       put_y(c, at, t);
+    }
+  }
+
+  /* Four at a time: what a tail reads takes long to come. */
+  template <class End>
+  __device__ __forceinline__ void store(const E *biases, const End &end) {
+    enum { GROUPS = 4 };
+    static_assert(EACH % GROUPS == 0, "all are done");
+    const vt_gemm_here &h = vt_gemm_kept_here();
+    int64_t begin[End::SIDES];
+    end.find(a, h.z, begin);
+    VT_LOOP
+    for (int e = 0; e < EACH; e += GROUPS) {
+      E t[GROUPS * V] = {}, *at;
+      vt_tail_here<E, GROUPS * V, V> here = {t, begin};
+      VT_UNROLL
+      for (int u = 0; u < GROUPS; u++) {
+        const bool there = find(h, e + u, &here.r[u], &here.c[u], &at);
+        here.left[u] = there ? (int)min((int64_t)V, a.n - here.c[u]) : 0;
+        if (there) result(h, e + u, here.r[u], here.c[u], at, biases, t + u * V);
+      }
+      end.put(here);
     }
   }
 
@@ -508,18 +552,18 @@ struct vt_gemm_tile {
     }
   }
 
-  __device__ __forceinline__ void run() {
+  template <class End>
+  __device__ __forceinline__ void run(const End &end) {
     rows ra;
     columns rb;
-    int64_t z;
-    vt_gemm_here h = vt_gemm_place(a, BM, BN, &z);
+    vt_gemm_here h = vt_gemm_place(a, BM, BN);
     /* The last tile of a row or column begins early enough to be whole. Lines of b that are there
      * in whole vectors may be longer than those of y. */
     if (rows::WHOLE) h.m0 = min(h.m0, a.m - BM);
     if (columns::WHOLE) h.n0 = min(h.n0, (a.n - BN + V - 1) / V * V);
-    ra.begin(a.a, vt_gemm_product(a, a.a.step, z), h.m0, a.m, h.k0);
-    rb.begin(a.b, vt_gemm_product(a, a.b.step, z), h.n0, a.n, h.k0);
-    h.y = (E *)a.y + vt_gemm_product(a, a.y_step, z) + blockIdx.y * a.y_unit;
+    ra.begin(a.a, vt_gemm_product(a, a.a.step, h.z), h.m0, a.m, h.k0);
+    rb.begin(a.b, vt_gemm_product(a, a.b.step, h.z), h.n0, a.n, h.k0);
+    h.y = (E *)a.y + vt_gemm_product(a, a.y_step, h.z) + blockIdx.y * a.y_unit;
     if (threadIdx.x == 0) vt_gemm_kept_here() = h;
     stand();
     __syncthreads();
@@ -534,7 +578,7 @@ struct vt_gemm_tile {
           rb.settle(stage + BK * rows::PITCH, s);
         },
         [](uint32_t) {});
-    store((const E *)a.bias);
+    store((const E *)a.bias, end);
   }
 };
 #endif

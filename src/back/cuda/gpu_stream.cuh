@@ -113,8 +113,8 @@ struct vt_stream_along {
   }
 };
 
-template <class S>
-VT_GPU_FN void vt_stream(const vt_gpu_gemm &g) {
+template <class S, class End>
+VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
   const vt_few_here h = vt_few_place<S::BY_K != 0, S::V * VT_STREAM_T>(g);
   const float *a = vt_few_a(g, h);
   float *x = vt_shared<float>(), p[S::V] = {};
@@ -125,7 +125,7 @@ VT_GPU_FN void vt_stream(const vt_gpu_gemm &g) {
   __syncthreads();
   s.run(x, p);
   VT_UNROLL
-  for (int c = 0; c < S::V; c++) vt_few_give(g, h, 0, s.column() + c, p[c]);
-  vt_few_end<4>(g, h);
+  for (int c = 0; c < S::V; c++) vt_few_give(g, h, 0, s.column() + c, p[c], end);
+  vt_few_end<4>(g, h, end);
 }
 #endif

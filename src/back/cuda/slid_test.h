@@ -4,67 +4,15 @@
  * repeated. The host's memory for a trial is copied to the device as it is, and back. */
 #ifndef VT_SLID_TEST_H
 #define VT_SLID_TEST_H
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "cuda_backend.h"
-#include "vt_fpenv.h"
-#include "vt_test.h"
+#include "card_test.h"
 
-enum { OPERANDS = 5, ROOM = 1 << 25 };
-
-typedef struct device {
-  const vt_bk_api *api;
-  vt_bk_device *dev;
-  uint64_t buffer; /* ROOM bytes */
-  char *host, *want;
-  uint64_t used;
-} device;
+enum { OPERANDS = 5 };
 
 typedef struct trial {
   uint32_t op, n_in;
   const void *attrs;
   vt_view in[OPERANDS], out;
 } trial;
-
-/* ---- numbers ---- */
-
-static uint64_t random_state = 20240607;
-static uint64_t random_word(void) { /* SplitMix64 */
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-static int64_t random_of(int64_t low, int64_t high) {
-  return low + (int64_t)(random_word() % (uint64_t)(high - low + 1));
-}
-
-static double random_real(int wild) {
-  static const double odd[] = {0.0, -0.0, 1e-40, -1e-45, 3e38, -3e38, 1e-30};
-  if (wild && random_of(0, 9) == 0) return odd[random_of(0, 6)];
-  if (wild && random_of(0, 299) == 0) return random_of(0, 1) ? (double)INFINITY : (double)NAN;
-  const double x = ldexp((double)(random_word() >> 11), -53 + (int)random_of(0, 8));
-  return random_of(0, 1) ? x : -x; /* all bits of a number count: no sum of them is exact */
-}
-
-static void put_random(void *at, uint32_t dtype, int wild) {
-  const double x = random_real(wild);
-  const float f = (float)x;
-  const uint64_t word = random_word();
-  const uint8_t edges[] = {0, 127, 128, 255},
-                byte = word % 3 ? (uint8_t)(word >> 8) : edges[word / 3 % 4];
-  if (dtype == VT_DTYPE_F32) {
-    memcpy(at, &f, sizeof f);
-  } else if (dtype == VT_DTYPE_F64) {
-    memcpy(at, &x, sizeof x);
-  } else if (dtype == VT_DTYPE_I8 || dtype == VT_DTYPE_U8) {
-    memcpy(at, &byte, 1);
-  } else {
-    memcpy(at, &word, vt_cuda_bytes_of(dtype));
-  }
-}
 
 /* ---- tensors ---- */
 
@@ -138,26 +86,6 @@ static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn 
   d->api->buffer_free(d->dev, work);
 }
 
-/* Bytes, except that every NaN is one. */
-static int64_t differing(const char *a, const char *b, uint64_t n, uint32_t dtype) {
-  const uint64_t size = vt_cuda_bytes_of(dtype);
-  int64_t bad = 0;
-  for (uint64_t i = 0; i + size <= n; i += size) {
-    float f[2];
-    double g[2];
-    if (memcmp(a + i, b + i, size) == 0) continue;
-    bad++;
-    if (dtype == VT_DTYPE_F32) {
-      memcpy(&f[0], a + i, 4), memcpy(&f[1], b + i, 4);
-      bad -= f[0] != f[0] && f[1] != f[1];
-    } else if (dtype == VT_DTYPE_F64) {
-      memcpy(&g[0], a + i, 8), memcpy(&g[1], b + i, 8);
-      bad -= g[0] != g[0] && g[1] != g[1];
-    }
-  }
-  return bad;
-}
-
 /* The result of the reference is in `want`, and `host` is as it was before. The result was the last
  * to be made. */
 static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
@@ -202,39 +130,4 @@ static void trial_run(device *d, const trial *t, uint64_t first, const char *wha
   d->used = 0;
 }
 
-/* ---- the device ---- */
-
-extern vt_backend_query_fn vt_cuda_query;
-
-static void *resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
-  (void)user, (void)old_size;
-  if (new_size != 0) return realloc(p, (size_t)new_size);
-  free(p);
-  return NULL;
-}
-static void say(void *user, int32_t status, const char *text) {
-  (void)user;
-  fprintf(stderr, "%d: %s\n", (int)status, text);
-}
-
-/* 0 when there is none. */
-static int device_begin(device *d, vt_fpenv *env) {
-  static const vt_bk_host host = {
-      .size = sizeof host, .abi_major = VT_BK_ABI_MAJOR, .resize = resize, .diag = say};
-  uint32_t devices = 0;
-  *d = (device){.api = vt_cuda_query(&host), .host = malloc(ROOM), .want = malloc(ROOM)};
-  if (d->host == NULL || d->want == NULL) abort();
-  CHECK(d->api->device_count(&host, &devices) == VT_OK);
-  if (devices == 0) return 0;
-  CHECK(d->api->device_open(&host, 0, &d->dev) == VT_OK);
-  CHECK(d->api->buffer_new(d->dev, ROOM, &d->buffer) == VT_OK);
-  vt_fpenv_enter(env);
-  return 1;
-}
-static void device_end(device *d) {
-  if (d->dev != NULL) d->api->buffer_free(d->dev, d->buffer);
-  if (d->dev != NULL) d->api->device_close(d->dev);
-  free(d->host);
-  free(d->want);
-}
 #endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_tail.c - tails of products: which there are, their kernels, and where their operands lie. A
+ * product with its tail reads and writes its result once less, which is worth a compilation only
+ * where much is read or written. */
+#include "cuda_tail.h"
+#include <string.h>
+#include "cuda_chain.h"
+#include "cuda_made.h"
+
+enum {
+  WORTH = 1 << 20, /* bytes that a product reads and writes */
+  CHEAP = 200      /* cost of the steps that a tile, with its few threads, may have in its tail */
+};
+
+struct vt_cuda_tail {
+  uint32_t kernel; /* what it was made of */
+  void *function;
+  uint32_t n, group;                               /* sides; results of 16 bytes */
+  const vt_bk_tensor *tensor[VT_GPU_TAIL_SOURCES]; /* of each side */
+  vt_gpu_tail args;                                /* without addresses */
+  int64_t columns;
+};
+
+/* ---- kernels that end a product ---- */
+
+#define STEPS "vt_tail<vt_tail_steps>{a.tail}"
+#define TILE_TEXT(type, bm, bn, bk, tm, tn, stages, beside, a, b)                         \
+  "typedef vt_gemm_tile<" #type ", " #bm ", " #bn ", " #bk ", " #tm ", " #tn ", " #stages \
+  ", vt_gemm_" #a ", vt_gemm_" #b                                                         \
+  "> vt_tile;\n"                                                                          \
+  "VT_KERNEL_BESIDE($K, vt_gpu_tailed, vt_tile::T, vt_tile::fit(" #beside                 \
+  ")) {\n"                                                                                \
+  "  vt_tile(a.g).run(" STEPS ");\n}\n"
+#define CONV_TEXT(type, bm, bn, bk, tm, tn, stages, beside)                               \
+  "#include \"gpu_conv.cuh\"\n"                                                           \
+  "typedef vt_conv_tile<" #type ", " #bm ", " #bn ", " #bk ", " #tm ", " #tn ", " #stages \
+  "> vt_conv;\n"                                                                          \
+  "VT_KERNEL_BESIDE($K, vt_gpu_tailed_conv, vt_conv::T, " #beside                         \
+  ") {\n"                                                                                 \
+  "  vt_conv(a.v).run(" STEPS ");\n}\n"
+#define FEW_TEXT(rows)         \
+  "#include \"gpu_few.cuh\"\n" \
+  "VT_KERNEL($K, vt_gpu_tailed, VT_GPU_FEW_THREADS) {\n  vt_few<" #rows ">(a.g, " STEPS ");\n}\n"
+/* So many beside each other as without a tail: what it needs of registers is needed at the end. */
+#define STREAM_TEXT(how, beside)                                        \
+  "#include \"gpu_stream.cuh\"\n"                                       \
+  "VT_KERNEL_BESIDE($K, vt_gpu_tailed, VT_GPU_STREAM_THREADS, " #beside \
+  ") {\n"                                                               \
+  "  vt_stream<vt_stream_" #how ">(a.g, " STEPS ");\n}\n"
+
+typedef struct end {
+  uint32_t kernel;
+  int brief; /* 1: with few rows */
+  const char *text;
+} end;
+static const end ends[] = {
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a, b) \
+  {VT_GPU_##name, 0, TILE_TEXT(type, bm, bn, bk, tm, tn, stages, beside, a, b)},
+#include "tiles.def"
+#undef VT_TILE
+#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) \
+  {VT_GPU_##name, 0, CONV_TEXT(type, bm, bn, bk, tm, tn, stages, beside)},
+#include "conv_tiles.def"
+#undef VT_CONV_TILE
+    {VT_GPU_few_4, 1, FEW_TEXT(1)},
+    {VT_GPU_few_8, 1, FEW_TEXT(2)},
+    {VT_GPU_few_16, 1, FEW_TEXT(4)},
+    {VT_GPU_stream_across, 1, STREAM_TEXT(across, 10)},
+    {VT_GPU_stream_along, 1, STREAM_TEXT(along, 6)},
+};
+
+static const end *end_of(uint32_t kernel) {
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (ends[i].kernel == kernel) return &ends[i];
+  return NULL;
+}
+
+int vt_cuda_tail_is_end(uint32_t kernel) { return end_of(kernel) != NULL; }
+
+void vt_cuda_tail_write(const void *what, const char *name, vt_text *out) {
+  const vt_cuda_tail_kernel *k = what;
+  vt_emit_chain(k->chain, &vt_dialect_tail, name, out);
+  vt_emit_piece(end_of(k->kernel)->text, name, out);
+}
+
+/* ---- products ---- */
+
+static int product_of(const vt_cuda_call *c, vt_cuda_product *out) {
+  switch (c->step->op) {
+    case VT_OP_matmul:
+      return vt_cuda_product_matmul(c, out);
+    case VT_OP_linear:
+      return vt_cuda_product_linear(c, out);
+    case VT_OP_conv:
+      return vt_cuda_product_conv(c, out);
+    default:
+      return 0;
+  }
+}
+
+static uint32_t kernel_of(const vt_cuda_call *c, const vt_cuda_product *p) {
+  return p->tiled ? vt_cuda_conv_kernel(c, &p->v)
+                  : vt_cuda_gemm_kernel(c->traits, c->out->dtype, &p->v.g);
+}
+
+static int is_worth_it(const vt_cuda_call *c) {
+  int64_t bytes = vt_cuda_count(c->out) * vt_cuda_bytes_of(c->out->dtype);
+  for (uint32_t i = 0; i < c->n_in; i++)
+    bytes += vt_cuda_count(&c->in[i]) * vt_cuda_bytes_of(c->in[i].dtype);
+  return vt_cuda_count(c->out) > 0 && bytes >= WORTH;
+}
+
+/* A function takes long, and where a result of a tile is stored there is little else to do
+ * meanwhile: a kernel of its own has more threads. Few rows are over before one is begun. */
+static int has_tail(uint32_t kernel, const vt_chain *chain) {
+  const end *e = end_of(kernel);
+  if (e == NULL || e->brief) return e != NULL;
+  uint32_t cost = 0;
+  for (uint32_t i = 0; i < chain->n_steps; i++) cost += vt_map_cost(chain->step[i].map);
+  return cost <= CHEAP;
+}
+
+/* ---- operands ---- */
+
+static int is_shape_of(const vt_bk_tensor *t, const vt_view *y) {
+  return t->rank == y->rank && memcmp(t->dim, y->dim, y->rank * sizeof *y->dim) == 0;
+}
+
+/* t stretched to the shape of y. */
+static vt_view stretched(const vt_bk_tensor *t, const vt_view *y) {
+  vt_view v = *y;
+  v.dtype = t->dtype;
+  for (uint32_t i = 0; i < y->rank; i++) {
+    const uint32_t missing = y->rank - t->rank;
+    v.stride[i] = i < missing || t->dim[i - missing] == 1 ? 0 : t->stride[i - missing];
+  }
+  return v;
+}
+
+/* Where a tensor of y's shape lies as the product sees it: as if the product were stored there. 0
+ * when its axes do not go together as those of y do. */
+static int take_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
+                     vt_gpu_tail_side *out) {
+  vt_cuda_call as = *c;
+  vt_cuda_product q;
+  as.out = v;
+  if (!product_of(&as, &q) || q.tiled != p->tiled) return 0;
+  const vt_gpu_gemm *g = &q.v.g, *want = &p->v.g;
+  if (g->rank != want->rank || g->m != want->m || g->n != want->n) return 0;
+  *out = (vt_gpu_tail_side){.row = g->y_row, .column = g->y_column};
+  memcpy(out->step, g->y_step, sizeof out->step);
+  return 1;
+}
+
+/* Bytes of two tensors in one arena: whether some may be those of both. */
+static int may_meet(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+  const vt_bk_tensor *const t[2] = {a, b};
+  int64_t from[2], to[2];
+  if (a->arena != b->arena) return 0;
+  for (int k = 0; k < 2; k++) {
+    const int64_t bytes = (int64_t)vt_dtype_bytes(t[k]->dtype);
+    from[k] = (int64_t)t[k]->offset, to[k] = from[k] + bytes;
+    for (uint32_t i = 0; i < t[k]->rank; i++) {
+      const int64_t reach = t[k]->stride[i] * (t[k]->dim[i] - 1) * bytes;
+      *(reach < 0 ? &from[k] : &to[k]) += reach;
+    }
+  }
+  return from[0] < to[1] && from[1] < to[0];
+}
+
+/* The product becomes the chain's first source. It is stored nowhere, so that no other one may have
+ * bytes of it. */
+static int find_product(vt_chain *chain, const vt_bk_tensor *y) {
+  uint32_t found = chain->n_sources;
+  for (uint32_t i = 0; i < chain->n_sources; i++) {
+    if (vt_chain_is_same_place(chain->source[i], y))
+      found = i;
+    else if (may_meet(chain->source[i], y))
+      return 0;
+  }
+  if (found == chain->n_sources) return 0;
+  vt_chain_first(chain, found);
+  return 1;
+}
+
+static int take_sides(const vt_cuda_call *c, const vt_cuda_product *p, const vt_chain *chain,
+                      vt_cuda_tail *t) {
+  t->n = chain->n_sources;
+  for (uint32_t i = 0; i < t->n; i++) {
+    t->tensor[i] = i == 0 ? chain->result : chain->source[i];
+    const vt_view v = stretched(t->tensor[i], c->out);
+    if (!take_side(c, p, &v, &t->args.side[i])) return 0;
+  }
+  return 1;
+}
+
+/* ---- making ---- */
+
+/* Products with few columns are computed as their transposes. */
+static void turn_sides(vt_cuda_tail *t) {
+  for (uint32_t i = 0; i < t->n; i++) {
+    vt_gpu_tail_side *s = &t->args.side[i];
+    const int64_t row = s->row;
+    s->row = s->column, s->column = row;
+  }
+}
+
+static int describe(const vt_cuda_call *c, vt_chain *chain, vt_cuda_tail *t) {
+  vt_cuda_product p;
+  if (!is_worth_it(c) || !product_of(c, &p) || !is_shape_of(chain->result, c->out)) return 0;
+  if (!find_product(chain, c->step->out) || !take_sides(c, &p, chain, t)) return 0;
+  t->kernel = kernel_of(c, &p);
+  if (!has_tail(t->kernel, chain)) return 0;
+  t->group = 16 / vt_cuda_bytes_of(c->out->dtype);
+  t->columns = p.v.g.n;
+  if (!p.tiled && vt_cuda_gemm_is_turned(&p.v.g)) {
+    turn_sides(t);
+    t->columns = p.v.g.m;
+  }
+  return 1;
+}
+
+int32_t vt_cuda_tail_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_tail **out) {
+  const vt_bk_step *s = at->anchor;
+  const vt_cuda_call c = {.dev = dev,
+                          .traits = vt_cuda_card_traits(dev->card),
+                          .step = s,
+                          .in = at->views,
+                          .n_in = s->n_in,
+                          .out = at->views + s->n_in,
+                          .n_out = s->n_out,
+                          .attrs = s->attrs};
+  vt_cuda_tail t = {0};
+  vt_chain chain;
+  *out = NULL;
+  if (vt_cuda_chain_read(at->chain, VT_GPU_TAIL_SOURCES, &chain) != VT_OK) return VT_OK;
+  if (!describe(&c, &chain, &t)) return VT_OK;
+  const vt_cuda_tail_kernel kernel = {.chain = &chain, .kernel = t.kernel};
+  const int32_t status = vt_cuda_made_get(dev, "tailed", vt_cuda_tail_write, &kernel, &t.function);
+  if (status != VT_OK) return status == VT_UNSUPPORTED ? VT_OK : status;
+  *out = vt_cuda_memory_new(dev->host, 1, sizeof **out);
+  if (*out == NULL) return VT_NOMEM;
+  **out = t;
+  return VT_OK;
+}
+
+void vt_cuda_tail_free(vt_bk_device *dev, vt_cuda_tail *tail) {
+  vt_cuda_memory_free(dev->host, tail, 1, sizeof *tail);
+}
+
+/* ---- running ---- */
+
+/* Whether groups of results lie side by side in a side, wherever one begins. */
+static uint32_t is_wide(const vt_gpu_tail_side *s, const vt_cuda_tail *t, uint32_t dtype) {
+  const int64_t group = t->group, bytes = group * (int64_t)vt_cuda_bytes_of(dtype);
+  int fits = s->column == 1 && s->row % group == 0 && t->columns % group == 0;
+  for (int i = 0; i < VT_GPU_BATCH; i++) fits = fits && s->step[i] % group == 0;
+  return fits && (uintptr_t)s->data % (uintptr_t)bytes == 0;
+}
+
+static vt_gpu_tail placed(const vt_cuda_tail *t, char *const *base) {
+  vt_gpu_tail args = t->args;
+  for (uint32_t i = 0; i < t->n; i++) {
+    args.side[i].data = base[t->tensor[i]->arena] + t->tensor[i]->offset;
+    args.side[i].wide = is_wide(&args.side[i], t, t->tensor[i]->dtype);
+  }
+  return args;
+}
+
+vt_status vt_cuda_launch_end(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args,
+                             size_t bytes) {
+  union {
+    vt_gpu_tailed gemm;
+    vt_gpu_tailed_conv conv;
+    char bytes[sizeof(vt_gpu_tailed_conv)];
+  } all;
+  vt_diag d = {0};
+  if (c->tail == NULL || c->tail->kernel != kernel) return vt_cuda_launch(c, kernel, grid, args);
+  const vt_gpu_tail tail = placed(c->tail, c->base);
+  memcpy(all.bytes, args, bytes);
+  memcpy(all.bytes + bytes, &tail, sizeof tail);
+  const vt_status s = vt_cuda_card_allow(c->dev->card, c->tail->function, grid.shared, &d);
+  if (s != VT_OK) return (vt_status)vt_cuda_refuse(c->dev->host, (int32_t)s, d.text);
+  c->tailed = 1;
+  return vt_cuda_launch_function(c, c->tail->function, grid, &all);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_tail_test.c - a product or a convolution and the pointwise steps behind it as one kernel,
+ * through the ABI: the bits of each step by the reference kernels, whatever kernel the product has
+ * and however operands lie; nothing beside the result is written. Where the driver is that of
+ * tests/fake_cuda its log tells that it was one kernel. Without a device there is nothing to try.
+ */
+#include <unistd.h>
+#include "card_test.h"
+
+enum { STEPS = 4, TENSORS = 12 };
+
+/* Steps of one group: a product, and what follows it. */
+typedef struct story {
+  uint32_t n, n_tensors;
+  vt_view view[TENSORS];
+  vt_bk_tensor out[STEPS], in[STEPS][3];
+  vt_bk_step step[STEPS];
+} story;
+
+/* ---- tensors and steps ---- */
+
+static vt_view *add_view(device *d, story *s, uint32_t dtype, uint32_t rank, const int64_t *dim) {
+  vt_view *v = &s->view[s->n_tensors++];
+  const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);
+  int64_t step = 1;
+  *v = (vt_view){.dtype = dtype, .rank = rank, .data = d->host + d->used};
+  for (uint32_t i = rank; i-- > 0; step *= dim[i]) v->dim[i] = dim[i], v->stride[i] = step;
+  for (int64_t i = 0; i < step; i++) put_random((char *)v->data + i * bytes, dtype, 0);
+  if (dtype == VT_DTYPE_BOOL)
+    for (int64_t i = 0; i < step; i++) ((uint8_t *)v->data)[i] &= 1;
+  d->used += (uint64_t)(step * bytes + 255) / 256 * 256 + 256; /* a gap that nobody writes */
+  if (d->used > ROOM) abort();
+  return v;
+}
+
+/* The same elements, turned or not aligned. */
+static vt_view *odd_view(device *d, story *s, uint32_t dtype, uint32_t rank, const int64_t *dim) {
+  int64_t turned[8] = {0};
+  for (uint32_t i = 0; i < rank; i++) turned[i] = dim[rank - 1 - i];
+  vt_view *v = add_view(d, s, dtype, rank, turned);
+  for (uint32_t i = 0; i < rank; i++) v->dim[i] = dim[i];
+  for (uint32_t i = 0; i < rank / 2; i++) {
+    const int64_t stride = v->stride[i];
+    v->stride[i] = v->stride[rank - 1 - i], v->stride[rank - 1 - i] = stride;
+  }
+  return v;
+}
+
+static vt_bk_tensor tensor_of(const device *d, const vt_view *v) {
+  vt_bk_tensor t = {.size = sizeof t,
+                    .dtype = v->dtype,
+                    .rank = v->rank,
+                    .offset = (uint64_t)((char *)v->data - d->host)};
+  memcpy(t.dim, v->dim, sizeof t.dim);
+  memcpy(t.stride, v->stride, sizeof t.stride);
+  return t;
+}
+
+static vt_view *add_step(device *d, story *s, uint32_t op, vt_view *to, vt_view *const *from,
+                         uint32_t n, const void *attrs, uint64_t attrs_size) {
+  const uint32_t i = s->n++;
+  for (uint32_t k = 0; k < n; k++) s->in[i][k] = tensor_of(d, from[k]);
+  s->out[i] = tensor_of(d, to);
+  s->step[i] = (vt_bk_step){.size = sizeof s->step[i],
+                            .op = op,
+                            .n_in = n,
+                            .n_out = 1,
+                            .group = 1,
+                            .in = s->in[i],
+                            .out = &s->out[i],
+                            .attrs = attrs,
+                            .attrs_size = attrs_size};
+  return to;
+}
+
+static vt_view *add_map(device *d, story *s, uint32_t op, vt_view *to, vt_view *a, vt_view *b,
+                        vt_view *c) {
+  static const vt_attr_none none = {.size = sizeof none};
+  static const vt_attr_cast to_half = {.size = sizeof to_half, .dtype = VT_DTYPE_BF16};
+  vt_view *const from[3] = {a, b, c};
+  const int cast = op == VT_OP_cast;
+  return add_step(d, s, op, to, from,
+                  c != NULL   ? 3
+                  : b != NULL ? 2
+                              : 1,
+                  cast ? (const void *)&to_half : &none, cast ? sizeof to_half : sizeof none);
+}
+
+/* ---- what follows a product ---- */
+
+/* y + r, where r lies. */
+static void residual(device *d, story *s, vt_view *y) {
+  vt_view *r = add_view(d, s, y->dtype, y->rank, y->dim);
+  add_map(d, s, VT_OP_add, r, y, r, NULL);
+}
+
+/* max(y * w + r, r), w along the last axis, r turned over. */
+static void scaled(device *d, story *s, vt_view *y) {
+  vt_view *w = add_view(d, s, y->dtype, 1, &y->dim[y->rank - 1]),
+          *r = odd_view(d, s, y->dtype, y->rank, y->dim),
+          *m = add_view(d, s, y->dtype, y->rank, y->dim),
+          *t = add_view(d, s, y->dtype, y->rank, y->dim),
+          *z = add_view(d, s, y->dtype, y->rank, y->dim);
+  add_map(d, s, VT_OP_mul, m, y, w, NULL);
+  add_map(d, s, VT_OP_add, t, m, r, NULL);
+  add_map(d, s, VT_OP_maximum, z, t, r, NULL);
+}
+
+/* gelu(y) as bf16. */
+static void rounded(device *d, story *s, vt_view *y) {
+  vt_view *g = add_view(d, s, y->dtype, y->rank, y->dim),
+          *z = add_view(d, s, VT_DTYPE_BF16, y->rank, y->dim);
+  add_map(d, s, VT_OP_gelu, g, y, NULL, NULL);
+  add_map(d, s, VT_OP_cast, z, g, NULL, NULL);
+}
+
+/* mask ? y : one number, times y. */
+static void masked(device *d, story *s, vt_view *y) {
+  vt_view *mask = add_view(d, s, VT_DTYPE_BOOL, y->rank, y->dim),
+          *one = add_view(d, s, y->dtype, 0, NULL), *t = add_view(d, s, y->dtype, y->rank, y->dim),
+          *z = add_view(d, s, y->dtype, y->rank, y->dim);
+  add_map(d, s, VT_OP_select, t, mask, y, one);
+  add_map(d, s, VT_OP_mul, z, t, y, NULL);
+}
+
+typedef void follow_fn(device *d, story *s, vt_view *y);
+
+/* ---- products ---- */
+
+typedef struct product {
+  const char *name;
+  uint32_t op, dtype, rank; /* rank: of a, and of y */
+  int64_t a[4], b[4], y[4];
+  uint32_t b_rank;
+  int turn_b, bias, either; /* either: on some cards another kernel adds its parts */
+} product;
+
+static vt_view *add_product(device *d, story *s, const product *p) {
+  static vt_attr_matmul matmul;
+  static vt_attr_conv conv;
+  static const vt_attr_none none = {.size = sizeof none};
+  vt_view *from[3] = {add_view(d, s, p->dtype, p->rank, p->a),
+                      add_view(d, s, p->dtype, p->b_rank, p->b)};
+  if (p->bias) from[2] = add_view(d, s, p->dtype, 1, &p->y[p->op == VT_OP_conv ? 1 : p->rank - 1]);
+  vt_view *y = add_view(d, s, p->dtype, p->rank, p->y);
+  const void *attrs = &none;
+  uint64_t size = sizeof none;
+  if (p->op == VT_OP_matmul) {
+    matmul = (vt_attr_matmul){.size = sizeof matmul, .transpose_b = p->turn_b};
+    attrs = &matmul, size = sizeof matmul;
+  } else if (p->op == VT_OP_conv) {
+    const int64_t around = p->b[2] / 2;
+    conv = (vt_attr_conv){.size = sizeof conv,
+                          .stride = {.n = 2, .v = {1, 1}},
+                          .dilation = {.n = 2, .v = {1, 1}},
+                          .low = {.n = 2, .v = {around, around}},
+                          .high = {.n = 2, .v = {around, around}},
+                          .groups = p->a[1] / p->b[1]};
+    attrs = &conv, size = sizeof conv;
+  }
+  return add_step(d, s, p->op, y, from, p->bias ? 3 : 2, attrs, size);
+}
+
+/* ---- runs ---- */
+
+static vt_view placed(const char *base, const vt_bk_tensor *t, const vt_bk_tensor *y) {
+  vt_view v = {.dtype = t->dtype, .rank = y->rank};
+  const char *at = base + t->offset;
+  memcpy(&v.data, &at, sizeof v.data);
+  memcpy(v.dim, y->dim, sizeof v.dim);
+  for (uint32_t k = 1; k <= t->rank; k++)
+    v.stride[y->rank - k] = t->dim[t->rank - k] == 1 ? 0 : t->stride[t->rank - k];
+  return v;
+}
+
+/* Each step by itself, in `want`. */
+static void run_steps(device *d, const story *s) {
+  memcpy(d->want, d->host, d->used);
+  for (uint32_t i = 0; i < s->n; i++) {
+    const vt_bk_step *step = &s->step[i];
+    const vt_op_info *op = vt_op_get(step->op);
+    vt_view in[3], out = placed(d->want, step->out, step->out);
+    for (uint32_t k = 0; k < step->n_in; k++)
+      in[k] = placed(d->want, &step->in[k], i == 0 ? &step->in[k] : step->out);
+    vt_kernel k = {.in = in, .n_in = step->n_in, .out = &out, .n_out = 1, .attrs = step->attrs};
+    k.work = malloc((op->work != NULL ? (size_t)op->work(in, step->n_in) : 0) + 1);
+    CHECK(k.work != NULL && op->kernel(&k) == VT_OK);
+    free(k.work);
+  }
+}
+
+/* As one program, scratch behind everything else. */
+static void run_group(device *d, story *s) {
+  vt_bk_program *p = NULL;
+  vt_bk_error error = {.size = sizeof error};
+  uint64_t bytes = 0;
+  CHECK(d->api->workspace(d->dev, &s->step[0], &bytes) == VT_OK);
+  s->step[0].work_offset = d->used, s->step[0].work_bytes = bytes;
+  CHECK(d->used + bytes <= ROOM);
+  CHECK(d->api->copy(d->dev, d->host, d->buffer, 0, d->used, 1) == VT_OK);
+  CHECK(d->api->program_build(d->dev, s->step, s->n, &p) == VT_OK);
+  CHECK(p != NULL && d->api->run(p, &d->buffer, 1) == VT_OK);
+  CHECK(p != NULL && d->api->wait(p, &error) == VT_OK);
+  CHECK(d->api->copy(d->dev, d->host, d->buffer, 0, d->used, 0) == VT_OK);
+  if (p != NULL) d->api->program_free(p);
+}
+
+/* Values inside the group need not be stored; all other bytes are compared. */
+static void forget_inside(device *d, const story *s) {
+  for (uint32_t i = 0; i + 1 < s->n; i++) {
+    const vt_bk_tensor *t = &s->out[i];
+    uint64_t n = vt_cuda_bytes_of(t->dtype);
+    for (uint32_t k = 0; k < t->rank; k++) n *= (uint64_t)t->dim[k];
+    memset(d->want + t->offset, 0, (size_t)n);
+    memset(d->host + t->offset, 0, (size_t)n);
+  }
+}
+
+/* ---- the driver's log ---- */
+
+static char log_file[] = "/tmp/cuda_tail_test.XXXXXX";
+
+static uint32_t lines_with(const char *text) {
+  char line[512];
+  uint32_t n = 0;
+  FILE *f = fopen(log_file, "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL) n += strstr(line, text) != NULL;
+  if (f != NULL) fclose(f);
+  return n;
+}
+
+/* ---- trials ---- */
+
+static void try_story(device *d, const product *p, follow_fn *follow, const char *how) {
+  const int logged = lines_with("cuInit") > 0;
+  const uint32_t tailed = lines_with("cuLaunchKernel tailed_"),
+                 chains = lines_with("cuLaunchKernel fused_") + lines_with("cuLaunchKernel map_");
+  static story s;
+  s = (story){0};
+  d->used = 0;
+  follow(d, &s, add_product(d, &s, p));
+  run_steps(d, &s);
+  run_group(d, &s);
+  forget_inside(d, &s);
+  const int64_t bad = differing(d->want, d->host, d->used, p->dtype);
+  if (bad != 0) fprintf(stderr, "%s, %s: %lld differ\n", p->name, how, (long long)bad);
+  CHECK(bad == 0);
+  if (!logged) return;
+  const uint32_t now = lines_with("cuLaunchKernel tailed_") - tailed;
+  const uint32_t then =
+      lines_with("cuLaunchKernel fused_") + lines_with("cuLaunchKernel map_") - chains;
+  const int brief = p->y[0] <= 16 || p->y[1] <= 16;
+  const uint32_t wanted = follow == rounded  ? brief /* a function is too much for tiles */
+                          : follow == scaled ? p->op != VT_OP_conv /* its axes lie otherwise */
+                                             : 1;
+  if (now != wanted) fprintf(stderr, "%s, %s: %u kernels with a tail\n", p->name, how, now);
+  CHECK(now == wanted || p->either);
+  CHECK((then == 0) == (now == 1));
+}
+
+#define F32 VT_DTYPE_F32
+#define F64 VT_DTYPE_F64
+static const product products[] = {
+    {"rows", VT_OP_matmul, F32, 2, {256, 64}, {64, 1024}, {256, 1024}, 2, 0, 0, 0},
+    {"batch", VT_OP_matmul, F32, 3, {3, 70, 40}, {3, 40, 1500}, {3, 70, 1500}, 3, 0, 0, 0},
+    {"cut", VT_OP_matmul, F32, 2, {131, 33}, {33, 2051}, {131, 2051}, 2, 0, 0, 0},
+    {"along", VT_OP_matmul, F32, 2, {1, 1024}, {2048, 1024}, {1, 2048}, 2, 1, 0, 0},
+    {"one", VT_OP_matmul, F32, 2, {1, 1024}, {1024, 2048}, {1, 2048}, 2, 0, 0, 0},
+    {"double", VT_OP_matmul, F64, 2, {200, 50}, {50, 700}, {200, 700}, 2, 0, 0, 0},
+    {"few", VT_OP_linear, F32, 2, {5, 512}, {512, 600}, {5, 600}, 2, 0, 1, 0},
+    {"turned", VT_OP_matmul, F32, 2, {3000, 100}, {100, 4}, {3000, 4}, 2, 0, 0, 0},
+    {"conv", VT_OP_conv, F32, 4, {4, 16, 40, 40}, {34, 8, 3, 3}, {4, 34, 40, 40}, 4, 0, 1, 0},
+    {"conv 1x1", VT_OP_conv, F32, 4, {2, 40, 41, 41}, {50, 40, 1, 1}, {2, 50, 41, 41}, 4, 0, 1, 0},
+    {"long", VT_OP_linear, F32, 2, {1030, 2600}, {2600, 65}, {1030, 65}, 2, 0, 1, 1},
+};
+static const struct {
+  const char *name;
+  follow_fn *follow;
+} follows[] = {
+    {"residual", residual}, {"scaled", scaled}, {"rounded", rounded}, {"masked", masked}};
+
+/* Short: every other product once, and each of what may follow. */
+static int is_tried(size_t p, size_t f) {
+  if (!vt_test_is_long()) return p % 2 == 0 && f == p / 2 % 4;
+  return products[p].dtype == F32 || follows[f].follow != rounded;
+}
+
+int main(void) {
+  device d;
+  vt_fpenv env;
+  const int file = mkstemp(log_file);
+  if (file < 0) return 1;
+  close(file);
+  setenv("FAKE_NVRTC", "compile", 1);
+  setenv("FAKE_CUDA_LOG", log_file, 1);
+  const int there = device_begin(&d, &env);
+  for (size_t p = 0; there && p < sizeof products / sizeof *products; p++)
+    for (size_t f = 0; f < sizeof follows / sizeof *follows; f++)
+      if (is_tried(p, f)) try_story(&d, &products[p], follows[f].follow, follows[f].name);
+  if (there) vt_fpenv_leave(&env);
+  device_end(&d);
+  unlink(log_file);
+  if (!there) return 77;
+  TEST_DONE();
+}
