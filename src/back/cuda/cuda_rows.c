@@ -43,6 +43,26 @@ static vt_status launch_long(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
   return s.blocks == 1 ? vt_cuda_launch(c, kernel, g, a) : vt_cuda_launch_at_once(c, kernel, g, a);
 }
 
+/* ---- rows side by side ---- */
+
+static uint64_t columns_shared(int64_t n) {
+  return ((uint64_t)n * VT_GPU_LANES + VT_GPU_COLUMN_ROOM) * sizeof(float);
+}
+
+/* With fewer lines than a block has, what a chunk of a line is to a block is better. */
+int vt_cuda_rows_are_columns(const vt_cuda_call *c, const vt_cuda_lines *l) {
+  const int64_t n = l->along.n;
+  return l->lines.n >= VT_GPU_LANES && l->along.rank <= 1 && vt_cuda_lines_beside(l) &&
+         n <= VT_GPU_COLUMN_CHUNKS * VT_GPU_CHUNK && columns_shared(n) <= c->traits->shared;
+}
+
+vt_status vt_cuda_columns_launch(vt_cuda_call *c, uint32_t kernel, const vt_gpu_rows *a) {
+  const int64_t blocks = vt_cuda_parts(a->lines.n, VT_GPU_LANES);
+  const vt_cuda_grid g = {(uint32_t)vt_cuda_least(blocks, 32 * (int64_t)c->traits->processors), 1,
+                          1, VT_GPU_COLUMN_THREADS, (uint32_t)columns_shared(a->n)};
+  return vt_cuda_launch(c, kernel, g, a);
+}
+
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
                               uint32_t longer, vt_gpu_rows *a) {
   const int64_t chunks = vt_cuda_parts(a->n, VT_GPU_CHUNK);

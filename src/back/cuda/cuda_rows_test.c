@@ -29,8 +29,9 @@ static void softmax(uint32_t op, const int64_t *dim, int64_t axis, card_layout l
 }
 
 static void test_softmax(void) {
-  static const int64_t dims[][2] = {{3, 1},   {5, 7},    {1100, 3}, {40, 33},  {6, 257},
-                                    {5, 513}, {6, 1000}, {3, 1025}, {2, 2048}, {2, 3000}};
+  static const int64_t dims[][2] = {{3, 1},     {5, 7},     {1100, 3}, {40, 33},  {6, 257},
+                                    {5, 513},   {6, 1000},  {3, 1025}, {2, 2048}, {2, 3000},
+                                    {1500, 40}, {1024, 65}, {1, 100}};
   for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
     for (size_t k = 0; k < 3; k++)
       for (int layout = 0; layout < CARD_LAYOUTS; layout++)

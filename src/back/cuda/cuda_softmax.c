@@ -13,7 +13,9 @@ static vt_cuda_lines lines_of(const vt_cuda_call *c) {
 }
 
 static vt_cuda_rowing how_of(const vt_cuda_call *c, const vt_cuda_lines *l) {
-  return c->step->op == VT_OP_logsumexp ? VT_CUDA_ROWS_PARTS : vt_cuda_rows_how(c, l);
+  if (c->step->op == VT_OP_logsumexp) return VT_CUDA_ROWS_PARTS;
+  const vt_cuda_rowing how = vt_cuda_rows_how(c, l);
+  return how == VT_CUDA_ROWS_PARTS && vt_cuda_rows_are_columns(c, l) ? VT_CUDA_ROWS_COLUMNS : how;
 }
 
 uint64_t vt_cuda_work_softmax(const vt_cuda_call *c) {
@@ -48,6 +50,7 @@ vt_status vt_cuda_run_softmax(vt_cuda_call *c) {
                    .lines = l.lines,
                    .along = l.along};
   if (how == VT_CUDA_ROWS_PARTS) return run_parts(c, &l, &a);
+  if (how == VT_CUDA_ROWS_COLUMNS) return vt_cuda_columns_launch(c, VT_GPU_softmax_columns, &a);
   return vt_cuda_rows_launch(c, how, logs ? VT_GPU_log_softmax_8 : VT_GPU_softmax_8,
                              logs ? VT_GPU_log_softmax_block : VT_GPU_softmax_block,
                              VT_GPU_softmax_long, &a);
