@@ -81,6 +81,8 @@ def works(torch):
 
     for n in (128, 256, 512, 1024, 2048, 4096, 8192):
         made[f"sgemm {n}x{n}x{n}"] = lambda n=n: product(n, n, n)
+    for m in (2, 4, 8, 16):
+        made[f"sgemm {m}x4096x4096"] = lambda m=m: product(m, 4096, 4096)
     made["sgemv 4096x4096"] = lambda: product(1, 4096, 4096)
     made["sgemv_t 4096x4096"] = lambda: product(1, 4096, 4096, True)
     made["sgemv 14336x4096"] = lambda: product(1, 14336, 4096)
