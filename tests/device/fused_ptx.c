@@ -150,37 +150,20 @@ static void emit_fma(flow *f) {
   flush(f);
 }
 
-/* Kernels that end products; the number of a tile's type is in its row. */
-static const struct {
-  uint32_t kernel, dtype;
-} ends[] = {
-#define float VT_DTYPE_F32
-#define double VT_DTYPE_F64
-#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a, b) {VT_GPU_##name, type},
-#include "tiles.def"
-#undef VT_TILE
-#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) {VT_GPU_##name, type},
-#include "conv_tiles.def"
-#undef VT_CONV_TILE
-#undef float
-#undef double
-    {VT_GPU_few_4, VT_DTYPE_F32},        {VT_GPU_few_8, VT_DTYPE_F32},
-    {VT_GPU_few_16, VT_DTYPE_F32},       {VT_GPU_stream_across, VT_DTYPE_F32},
-    {VT_GPU_stream_along, VT_DTYPE_F32},
-};
-
-/* A product times a number, and another added. Short: every fourth of them. */
+/* A product times a number, and another added, by each kernel that ends products. Short: every
+ * fourth of them. */
 static void emit_tails(flow *f) {
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i += vt_test_is_long() ? 1 : 4) {
+  vt_cuda_tail_kernel tail;
+  uint32_t type;
+  for (uint32_t i = 0; vt_cuda_tail_end(i, &tail.kernel, &type); i += vt_test_is_long() ? 1 : 4) {
     vt_chain chain;
-    f->kind = ends[i].dtype == VT_DTYPE_F32 ? "contraction" : "wide";
-    f->n = 0, f->now = tensor_of(0, 0, ends[i].dtype);
-    add(f, VT_OP_mul, ends[i].dtype, ends[i].dtype, 2);
-    add(f, VT_OP_add, ends[i].dtype, ends[i].dtype, 2);
+    f->kind = type == VT_DTYPE_F32 ? "contraction" : "wide";
+    f->n = 0, f->now = tensor_of(0, 0, type);
+    add(f, VT_OP_mul, type, type, 2);
+    add(f, VT_OP_add, type, type, 2);
     const vt_bk_step *const members[2] = {&f->step[0], &f->step[1]};
     CHECK(vt_chain_read(members, 2, VT_GPU_TAIL_SOURCES, &chain) == VT_OK);
-    const vt_cuda_tail_kernel tail = {.chain = &chain, .kernel = ends[i].kernel};
-    CHECK(vt_cuda_tail_is_end(tail.kernel));
+    tail.chain = &chain;
     compile(f, vt_cuda_tail_write, &tail);
   }
 }

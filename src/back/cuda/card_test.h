@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cuda_backend.h"
 #include "vt_fpenv.h"
 #include "vt_test.h"
@@ -57,6 +58,46 @@ static void put_random(void *at, uint32_t dtype, int wild) {
   } else {
     memcpy(at, &word, vt_cuda_bytes_of(dtype));
   }
+}
+
+/* ---- tensors ---- */
+
+/* Behind those that are there, with a gap that nobody writes: `late` bytes later than aligned. */
+static inline vt_view view_dense(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim,
+                                 uint64_t late) {
+  const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);
+  vt_view v = {.dtype = dtype, .rank = rank};
+  int64_t step = 1;
+  d->used = (d->used + 255) / 256 * 256 + late;
+  v.data = d->host + d->used;
+  for (uint32_t i = rank; i-- > 0; step *= dim[i]) v.dim[i] = dim[i], v.stride[i] = step;
+  d->used += (uint64_t)(step * bytes) + 64;
+  if (d->used > ROOM) abort();
+  for (int64_t i = 0; i < step; i++) put_random((char *)v.data + i * bytes, dtype, 0);
+  return v;
+}
+
+/* ---- the log of the driver of tests/fake_cuda ---- */
+
+static char card_log[] = "/tmp/card_test.XXXXXX";
+
+static inline uint32_t log_lines(const char *with) {
+  char line[512];
+  uint32_t n = 0;
+  FILE *f = fopen(card_log, "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL) n += strstr(line, with) != NULL;
+  if (f != NULL) fclose(f);
+  return n;
+}
+/* Another driver keeps none: what was launched is not known then. */
+static inline int is_logged(void) { return log_lines("cuInit") > 0; }
+
+/* Before a device is opened; the log is gone at the end of the process. */
+static inline void log_end(void) { (void)unlink(card_log); }
+static inline void log_begin(void) {
+  const int file = mkstemp(card_log);
+  if (file < 0 || close(file) != 0 || atexit(log_end) != 0) abort();
+  setenv("FAKE_CUDA_LOG", card_log, 1);
 }
 
 /* ---- comparing ---- */

@@ -139,10 +139,9 @@ struct vt_cuda_call {
   vt_gpu_fault *fault; /* on the card */
   int *faults;         /* set to 1: the record may be used in this run */
   uint64_t number;     /* of the step, as errors count them */
-  const vt_cuda_tail
-      *tail;         /* NULL: none. What the handler may do with its results, in one kernel */
-  char *const *base; /* for it: where the arenas are */
-  int tailed;        /* set to 1: it was done */
+  vt_cuda_tail *tail;  /* NULL: none; else what the kernel that ends a product may do with it */
+  char *const *base;   /* for that: where the arenas are */
+  int tailed;          /* set to 1: it was done */
 };
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);

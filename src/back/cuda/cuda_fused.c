@@ -22,8 +22,12 @@ int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
                           vt_cuda_fused **out) {
   vt_chain chain;
   void *function = NULL;
+  const vt_cuda_source source = {.prefix = "fused",
+                                 .write = write_text,
+                                 .what = &chain,
+                                 .otherwise = "a group of steps runs step by step"};
   int32_t status = vt_chain_read(s, n, VT_FUSED_SOURCES, &chain);
-  if (status == VT_OK) status = vt_cuda_made_get(dev, "fused", write_text, &chain, &function);
+  if (status == VT_OK) status = vt_cuda_made_get(dev, &source, &function);
   if (status != VT_OK) return status;
   vt_cuda_fused *f = vt_cuda_memory_new(dev->host, 1, sizeof *f);
   if (f == NULL) return VT_NOMEM;

@@ -385,7 +385,7 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
   return units > 1 ? combine(c, dtype, g, &now, units) : VT_OK;
 }
 
-/* Where operands lie as their shapes let expect. */
+/* Where operands lie otherwise than their shapes let expect, a run takes another. */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm flip = flipped(g), t = shape_of(&flip, dtype);
   const vt_cuda_way way = choose(traits, dtype, &t);

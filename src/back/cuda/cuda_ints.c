@@ -92,8 +92,7 @@ static vt_status run_few(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
 
 /* Bytes of shared memory: two stages of both operands. */
 static uint32_t shared_of(tile_size size) {
-  enum { PITCH = 80 };
-  return (uint32_t)(size.m + size.n) * 2 * PITCH;
+  return (uint32_t)(size.m + size.n) * 2 * VT_GPU_INTS_PITCH;
 }
 
 /* The larger tile reads less; it is taken where there are enough of it for every processor. */
@@ -169,12 +168,12 @@ static int product_of(const vt_cuda_call *c, const vt_gpu_slide_int *s, vt_gpu_i
 }
 
 static vt_status run_tiles(vt_cuda_call *c, vt_gpu_ints_conv *v) {
-  const int wide = is_large(c, &v->t.p);
-  const tile_size size = wide ? large : small;
-  const uint32_t taps = 2 * 64 * (uint32_t)sizeof(vt_gpu_tap);
+  const int by_large = is_large(c, &v->t.p);
+  const tile_size size = by_large ? large : small;
+  const uint32_t taps = 2 * VT_GPU_INTS_STEP * (uint32_t)sizeof(vt_gpu_tap);
   v->t = tile_of(&v->t.p, size);
   const vt_cuda_grid grid = {(uint32_t)tiles_of(&v->t.p, size), 1, 1, 256, shared_of(size) + taps};
-  return vt_cuda_launch(c, wide ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
+  return vt_cuda_launch(c, by_large ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
 }
 
 vt_status vt_cuda_run_conv_int(vt_cuda_call *c) {

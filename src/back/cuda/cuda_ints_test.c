@@ -72,9 +72,16 @@ static void products(device *d) {
 
 typedef struct sliding {
   uint32_t axes, n_in;
+  int dense;                           /* as tiles take it */
   int64_t images, groups, depth, rows; /* depth, rows: of a group */
   int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
 } sliding;
+
+static vt_view conv_view(device *d, const sliding *s, uint32_t dtype, const int64_t *dim,
+                         int result) {
+  return s->dense ? view_dense(d, dtype, s->axes + 2, dim, 0)
+                  : view_random(d, dtype, s->axes + 2, dim, 0, result);
+}
 
 static void try_conv(device *d, const sliding *s) {
   const int64_t outputs = s->rows * s->groups;
@@ -93,13 +100,13 @@ static void try_conv(device *d, const sliding *s) {
                               .high = list_of(s->high, s->axes),
                               .groups = s->groups};
   trial t = {.op = VT_OP_conv_int, .n_in = s->n_in, .attrs = &a};
-  t.in[0] = view_random(d, random_byte(), s->axes + 2, x, 0, 0);
-  t.in[1] = view_random(d, random_byte(), s->axes + 2, w, 0, 0);
+  t.in[0] = conv_view(d, s, random_byte(), x, 0);
+  t.in[1] = conv_view(d, s, random_byte(), w, 0);
   t.in[2] = view_random(d, t.in[0].dtype, 0, NULL, 0, 0);
   t.in[3] = view_random(d, t.in[1].dtype, (uint32_t)random_of(0, 1), &outputs, 0, 0);
   t.in[4] = view_random(d, VT_DTYPE_I32, 1, &outputs, 0, 0);
   const uint64_t first = d->used;
-  t.out = view_random(d, VT_DTYPE_I32, s->axes + 2, y, 0, 1);
+  t.out = conv_view(d, s, VT_DTYPE_I32, y, 1);
   trial_run(d, &t, first, "conv_int");
 }
 
@@ -118,15 +125,24 @@ static void try_any_conv(device *d) {
   try_conv(d, &s);
 }
 
+static void try_tiled(device *d, const sliding *s, const char *kernel) {
+  const uint32_t before = log_lines(kernel);
+  try_conv(d, s);
+  const uint32_t now = log_lines(kernel) - before;
+  if (is_logged() && now != 1) fprintf(stderr, "%s: %u, %u operands\n", kernel, now, s->n_in);
+  CHECK(!is_logged() || now == 1);
+}
+
 /* Several steps of the tiles, cut at every end, and as many of the larger ones as make them be
  * taken, whatever the card. */
 static void try_tiled_convs(device *d) {
   for (uint32_t n_in = 2; n_in <= 5; n_in++) {
     sliding s = {.axes = 2,
                  .n_in = n_in,
+                 .dense = 1,
                  .images = 2,
                  .groups = 2,
-                 .depth = 17,
+                 .depth = 23,
                  .rows = 65,
                  .dim = {9, 8},
                  .kernel = {3, 3},
@@ -134,16 +150,18 @@ static void try_tiled_convs(device *d) {
                  .dilation = {1, 1},
                  .low = {1, 1},
                  .high = {1, 1}};
-    try_conv(d, &s);
-    s.images = vt_cuda_card_traits(d->dev->card)->processors;
-    s.groups = 1, s.rows = 9, s.depth = 8;
-    try_conv(d, &s);
+    try_conv(d, &s); /* by which tile depends on the card */
+    s.images = 1, s.groups = 1;
+    try_tiled(d, &s, "ints_conv_64_64");
+    s.images = vt_cuda_card_traits(d->dev->card)->processors, s.rows = 9;
+    try_tiled(d, &s, "ints_conv_128_128");
   }
 }
 
 int main(void) {
   device d;
   vt_fpenv env;
+  log_begin();
   if (!device_begin(&d, &env)) return device_end(&d), 77;
   products(&d);
   for (int i = 0; i < (vt_test_is_long() ? 600 : 40); i++) try_any_conv(&d);

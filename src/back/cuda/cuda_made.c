@@ -28,8 +28,9 @@ static uint32_t n_all;
 /* One request. */
 typedef struct making {
   const vt_bk_device *dev;
-  const char *text, *name, *folder; /* folder: NULL where nothing is kept */
-  vt_hash256 key;                   /* of the cubin */
+  const char *text, *name, *otherwise;
+  const char *folder; /* NULL where nothing is kept */
+  vt_hash256 key;     /* of the cubin */
   vt_alloc a;
   char note[640]; /* what to tell, or "" */
 } making;
@@ -102,7 +103,7 @@ static vt_status compile(making *m, const vt_nvrtc *n, const vt_nvrtc_options *o
   if (s == VT_OK) s = load(m, &cubin, function, &why);
   if (s == VT_OK && m->folder != NULL) keep(m, &cubin);
   vt_text_done(&cubin);
-  if (s != VT_OK) set_note(m, "a group of steps runs step by step", &why);
+  if (s != VT_OK) set_note(m, m->otherwise, &why);
   return s;
 }
 
@@ -168,10 +169,11 @@ static void *settle(made *one, vt_status s, void *function) {
 }
 
 static int32_t get(const vt_bk_device *dev, const char *text, const char *name,
-                   void **out_function) {
+                   const char *otherwise, void **out_function) {
   const vt_bk_host *host = dev->host;
   const vt_hash256 hash = vt_hash_bytes(text, strlen(text));
-  making m = {.dev = dev, .text = text, .name = name, .a = vt_cuda_alloc(host)};
+  making m = {
+      .dev = dev, .text = text, .name = name, .otherwise = otherwise, .a = vt_cuda_alloc(host)};
   int mine;
   if (VT_BK_HAS(host, vt_bk_host, cache)) m.folder = host->cache;
   made *const one = take(dev->card, &hash, &mine);
@@ -197,18 +199,19 @@ static void name_kernel(const char *prefix, const vt_text *text, char out[NAME])
   snprintf(out, NAME, "%s_%.16s", prefix, hex);
 }
 
-int32_t vt_cuda_made_get(const vt_bk_device *dev, const char *prefix, vt_cuda_write_fn *write,
-                         const void *what, void **out_function) {
+int32_t vt_cuda_made_get(const vt_bk_device *dev, const vt_cuda_source *source,
+                         void **out_function) {
   char name[NAME];
   vt_text plain, text;
   int32_t status = VT_NOMEM;
   vt_text_init(&plain, vt_cuda_alloc(dev->host));
   vt_text_init(&text, vt_cuda_alloc(dev->host));
-  write(what, prefix, &plain);
+  source->write(source->what, source->prefix, &plain);
   if (vt_text_status(&plain) == VT_OK) {
-    name_kernel(prefix, &plain, name);
-    write(what, name, &text);
-    if (vt_text_status(&text) == VT_OK) status = get(dev, text.s, name, out_function);
+    name_kernel(source->prefix, &plain, name);
+    source->write(source->what, name, &text);
+    if (vt_text_status(&text) == VT_OK)
+      status = get(dev, text.s, name, source->otherwise, out_function);
   }
   vt_text_done(&text);
   vt_text_done(&plain);

@@ -3,19 +3,22 @@
  * product with its tail reads and writes its result once less, which is worth a compilation only
  * where much is read or written. */
 #include "cuda_tail.h"
+#include <stddef.h>
 #include <string.h>
 #include "cuda_chain.h"
 #include "cuda_made.h"
 
 enum {
   WORTH = 1 << 20, /* bytes that a product reads and writes */
-  CHEAP = 200      /* cost of the steps that a tile, with its few threads, may have in its tail */
+  MANY = 4,
+  CHEAP = 200 /* of what a tile may have in its tail: steps, and the cost of a formula */
 };
 
 struct vt_cuda_tail {
   uint32_t kernel; /* what it was made of */
   void *function;
-  uint32_t n, group;                               /* sides; results of 16 bytes */
+  uint32_t n, rank, group;                         /* sides; leading axes; results of 16 bytes */
+  uint32_t shared;                                 /* bytes that it was made ready for */
   const vt_bk_tensor *tensor[VT_GPU_TAIL_SOURCES]; /* of each side */
   vt_gpu_tail args;                                /* without addresses */
   int64_t columns;
@@ -41,7 +44,8 @@ struct vt_cuda_tail {
 #define FEW_TEXT(rows)         \
   "#include \"gpu_few.cuh\"\n" \
   "VT_KERNEL($K, vt_gpu_tailed, VT_GPU_FEW_THREADS) {\n  vt_few<" #rows ">(a.g, " STEPS ");\n}\n"
-/* So many beside each other as without a tail: what it needs of registers is needed at the end. */
+/* So many beside each other as the plain ones have room for, by their registers and by their shared
+ * memory: what a tail needs is needed at the end alone. */
 #define STREAM_TEXT(how, beside)                                        \
   "#include \"gpu_stream.cuh\"\n"                                       \
   "VT_KERNEL_BESIDE($K, vt_gpu_tailed, VT_GPU_STREAM_THREADS, " #beside \
@@ -49,24 +53,26 @@ struct vt_cuda_tail {
   "  vt_stream<vt_stream_" #how ">(a.g, " STEPS ");\n}\n"
 
 typedef struct end {
-  uint32_t kernel;
+  uint32_t kernel, dtype;
   int brief; /* 1: with few rows */
   const char *text;
 } end;
+#define DTYPE_float VT_DTYPE_F32
+#define DTYPE_double VT_DTYPE_F64
 static const end ends[] = {
 #define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a, b) \
-  {VT_GPU_##name, 0, TILE_TEXT(type, bm, bn, bk, tm, tn, stages, beside, a, b)},
+  {VT_GPU_##name, DTYPE_##type, 0, TILE_TEXT(type, bm, bn, bk, tm, tn, stages, beside, a, b)},
 #include "tiles.def"
 #undef VT_TILE
 #define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) \
-  {VT_GPU_##name, 0, CONV_TEXT(type, bm, bn, bk, tm, tn, stages, beside)},
+  {VT_GPU_##name, DTYPE_##type, 0, CONV_TEXT(type, bm, bn, bk, tm, tn, stages, beside)},
 #include "conv_tiles.def"
 #undef VT_CONV_TILE
-    {VT_GPU_few_4, 1, FEW_TEXT(1)},
-    {VT_GPU_few_8, 1, FEW_TEXT(2)},
-    {VT_GPU_few_16, 1, FEW_TEXT(4)},
-    {VT_GPU_stream_across, 1, STREAM_TEXT(across, 10)},
-    {VT_GPU_stream_along, 1, STREAM_TEXT(along, 6)},
+    {VT_GPU_few_4, VT_DTYPE_F32, 1, FEW_TEXT(1)},
+    {VT_GPU_few_8, VT_DTYPE_F32, 1, FEW_TEXT(2)},
+    {VT_GPU_few_16, VT_DTYPE_F32, 1, FEW_TEXT(4)},
+    {VT_GPU_stream_across, VT_DTYPE_F32, 1, STREAM_TEXT(across, 10)},
+    {VT_GPU_stream_along, VT_DTYPE_F32, 1, STREAM_TEXT(along, 6)},
 };
 
 static const end *end_of(uint32_t kernel) {
@@ -75,7 +81,11 @@ static const end *end_of(uint32_t kernel) {
   return NULL;
 }
 
-int vt_cuda_tail_is_end(uint32_t kernel) { return end_of(kernel) != NULL; }
+int vt_cuda_tail_end(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
+  if (i >= sizeof ends / sizeof *ends) return 0;
+  *kernel = ends[i].kernel, *dtype = ends[i].dtype;
+  return 1;
+}
 
 void vt_cuda_tail_write(const void *what, const char *name, vt_text *out) {
   const vt_cuda_tail_kernel *k = what;
@@ -110,14 +120,18 @@ static int is_worth_it(const vt_cuda_call *c) {
   return vt_cuda_count(c->out) > 0 && bytes >= WORTH;
 }
 
-/* A function takes long, and where a result of a tile is stored there is little else to do
- * meanwhile: a kernel of its own has more threads. Few rows are over before one is begun. */
+/* A function or a quotient takes long, and many steps do; where the results of a tile are stored
+ * there is little else to do meanwhile, and a kernel of their own has more threads. Few rows are
+ * over before one is begun. */
 static int has_tail(uint32_t kernel, const vt_chain *chain) {
   const end *e = end_of(kernel);
   if (e == NULL || e->brief) return e != NULL;
-  uint32_t cost = 0;
-  for (uint32_t i = 0; i < chain->n_steps; i++) cost += vt_map_cost(chain->step[i].map);
-  return cost <= CHEAP;
+  int cheap = chain->n_steps <= MANY;
+  for (uint32_t i = 0; i < chain->n_steps; i++) {
+    const uint32_t map = chain->step[i].map;
+    cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= CHEAP); /* casts and choices are */
+  }
+  return cheap;
 }
 
 /* ---- operands ---- */
@@ -212,7 +226,7 @@ static int describe(const vt_cuda_call *c, vt_chain *chain, vt_cuda_tail *t) {
   t->kernel = kernel_of(c, &p);
   if (!has_tail(t->kernel, chain)) return 0;
   t->group = 16 / vt_cuda_bytes_of(c->out->dtype);
-  t->columns = p.v.g.n;
+  t->columns = p.v.g.n, t->rank = p.v.g.rank;
   if (!p.tiled && vt_cuda_gemm_is_turned(&p.v.g)) {
     turn_sides(t);
     t->columns = p.v.g.m;
@@ -236,7 +250,11 @@ int32_t vt_cuda_tail_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_tail **
   if (vt_cuda_chain_read(at->chain, VT_GPU_TAIL_SOURCES, &chain) != VT_OK) return VT_OK;
   if (!describe(&c, &chain, &t)) return VT_OK;
   const vt_cuda_tail_kernel kernel = {.chain = &chain, .kernel = t.kernel};
-  const int32_t status = vt_cuda_made_get(dev, "tailed", vt_cuda_tail_write, &kernel, &t.function);
+  const vt_cuda_source source = {.prefix = "tailed",
+                                 .write = vt_cuda_tail_write,
+                                 .what = &kernel,
+                                 .otherwise = "steps behind a product are a kernel of their own"};
+  const int32_t status = vt_cuda_made_get(dev, &source, &t.function);
   if (status != VT_OK) return status == VT_UNSUPPORTED ? VT_OK : status;
   *out = vt_cuda_memory_new(dev->host, 1, sizeof **out);
   if (*out == NULL) return VT_NOMEM;
@@ -254,7 +272,7 @@ void vt_cuda_tail_free(vt_bk_device *dev, vt_cuda_tail *tail) {
 static uint32_t is_wide(const vt_gpu_tail_side *s, const vt_cuda_tail *t, uint32_t dtype) {
   const int64_t group = t->group, bytes = group * (int64_t)vt_cuda_bytes_of(dtype);
   int fits = s->column == 1 && s->row % group == 0 && t->columns % group == 0;
-  for (int i = 0; i < VT_GPU_BATCH; i++) fits = fits && s->step[i] % group == 0;
+  for (uint32_t i = 0; i < t->rank; i++) fits = fits && s->step[i] % group == 0;
   return fits && (uintptr_t)s->data % (uintptr_t)bytes == 0;
 }
 
@@ -267,20 +285,28 @@ static vt_gpu_tail placed(const vt_cuda_tail *t, char *const *base) {
   return args;
 }
 
+/* What a kernel is given is that of the product, and the tail behind it. */
+_Static_assert(offsetof(vt_gpu_tailed, tail) == sizeof(vt_gpu_gemm) &&
+                   offsetof(vt_gpu_tailed_conv, tail) == sizeof(vt_gpu_conv),
+               "nothing lies between");
+
+static vt_status make_ready(vt_cuda_call *c, vt_cuda_tail *t, uint32_t shared) {
+  vt_diag d = {0};
+  if (shared <= t->shared) return VT_OK;
+  const vt_status s = vt_cuda_card_allow(c->dev->card, t->function, shared, &d);
+  if (s != VT_OK) return (vt_status)vt_cuda_refuse(c->dev->host, (int32_t)s, d.text);
+  t->shared = shared;
+  return VT_OK;
+}
+
 vt_status vt_cuda_launch_end(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args,
                              size_t bytes) {
-  union {
-    vt_gpu_tailed gemm;
-    vt_gpu_tailed_conv conv;
-    char bytes[sizeof(vt_gpu_tailed_conv)];
-  } all;
-  vt_diag d = {0};
+  _Alignas(vt_gpu_tailed_conv) char all[sizeof(vt_gpu_tailed_conv)];
   if (c->tail == NULL || c->tail->kernel != kernel) return vt_cuda_launch(c, kernel, grid, args);
+  VT_TRY(make_ready(c, c->tail, grid.shared));
   const vt_gpu_tail tail = placed(c->tail, c->base);
-  memcpy(all.bytes, args, bytes);
-  memcpy(all.bytes + bytes, &tail, sizeof tail);
-  const vt_status s = vt_cuda_card_allow(c->dev->card, c->tail->function, grid.shared, &d);
-  if (s != VT_OK) return (vt_status)vt_cuda_refuse(c->dev->host, (int32_t)s, d.text);
+  memcpy(all, args, bytes);
+  memcpy(all + bytes, &tail, sizeof tail);
   c->tailed = 1;
-  return vt_cuda_launch_function(c, c->tail->function, grid, &all);
+  return vt_cuda_launch_function(c, c->tail->function, grid, all);
 }

@@ -9,14 +9,17 @@
 #include "gpu_tail.h"
 #include "vt_emit.h"
 
-/* Of a launch that has an anchor and a chain. NULL in *out when it has no tail of this kind. */
+/* Of a launch that has an anchor and a chain. NULL in *out when it has no tail of this kind. The
+ * chain stays: where operands lie otherwise than their shapes let expect, the product is done by
+ * another kernel, and the chain follows it. */
 int32_t vt_cuda_tail_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_tail **out) VT_NODISCARD;
 void vt_cuda_tail_free(vt_bk_device *dev, vt_cuda_tail *tail);
 
-/* 1 when kernel number `kernel` ends products, and so can have a tail. */
-int vt_cuda_tail_is_end(uint32_t kernel);
-/* The text of one that does what it does, and then the steps of a chain whose first source is the
- * product; `what` is a vt_cuda_tail_kernel. */
+/* The kernels that end products and so can have a tail, numbered, with the type of their results; 0
+ * behind the last one. */
+int vt_cuda_tail_end(uint32_t i, uint32_t *kernel, uint32_t *dtype);
+/* The text of one that does what such a kernel does, and then the steps of a chain whose first
+ * source is the product; `what` is a vt_cuda_tail_kernel. */
 typedef struct vt_cuda_tail_kernel {
   const vt_chain *chain;
   uint32_t kernel;

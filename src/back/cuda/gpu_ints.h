@@ -20,6 +20,9 @@ typedef struct vt_gpu_ints {
 /* Of few rows, a block has so many of them, and so many columns. */
 enum { VT_GPU_INTS_FEW_ROWS = 4, VT_GPU_INTS_FEW_COLUMNS = 32 };
 
+/* Of tiles: k that come at a time, and how far lines of them are apart in shared memory. */
+enum { VT_GPU_INTS_STEP = 64, VT_GPU_INTS_PITCH = VT_GPU_INTS_STEP + 16 };
+
 /* By tiles, gridDim.x of them. */
 typedef struct vt_gpu_ints_tile {
   vt_gpu_ints p;

@@ -11,7 +11,12 @@
 // is in shared memory, of two steps.
 template <int W>
 struct vt_ints_places {
-  enum { BK = 64, PITCH = BK + 16, BESIDE = 256 / W, PARTS = BK / 16 / BESIDE };
+  enum {
+    BK = VT_GPU_INTS_STEP,
+    PITCH = VT_GPU_INTS_PITCH,
+    BESIDE = 256 / W,
+    PARTS = BK / 16 / BESIDE
+  };
   const vt_gpu_gather &gather;
   const uint8_t *x;
   int64_t k;

@@ -57,7 +57,7 @@ VT_GPU_FN void vt_ints_turn(uint4 x, uint32_t (&to)[4]) {
 // 16 bytes along k, or squares of 4 x 4 that are turned over.
 template <int W>
 struct vt_ints_side {
-  enum { BK = 64, PITCH = BK + 16, PARTS = W * BK / 16 / 256 };
+  enum { BK = VT_GPU_INTS_STEP, PITCH = VT_GPU_INTS_PITCH, PARTS = W * BK / 16 / 256 };
   const uint8_t *from;
   int64_t across, along, limit, k;
   uint32_t flip;
@@ -102,7 +102,13 @@ struct vt_ints_side {
 // Eight warps, two along the rows and four along the columns.
 template <int BM, int BN>
 struct vt_ints_tile {
-  enum { BK = 64, PITCH = BK + 16, MT = BM / 2 / 16, NT = BN / 4 / 8, STAGE = (BM + BN) * PITCH };
+  enum {
+    BK = VT_GPU_INTS_STEP,
+    PITCH = VT_GPU_INTS_PITCH,
+    MT = BM / 2 / 16,
+    NT = BN / 4 / 8,
+    STAGE = (BM + BN) * PITCH
+  };
   const vt_gpu_ints_tile &v;
   int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];  // the last two: sums, where they are needed
   int64_t m0, n0;
