@@ -150,12 +150,11 @@ static void emit_fma(flow *f) {
   flush(f);
 }
 
-/* A product times a number, and another added, by each kernel that ends products. Short: every
- * fourth of them. */
+/* A product times a number, and another added, by each kernel that ends products. */
 static void emit_tails(flow *f) {
   vt_cuda_tail_kernel tail;
   uint32_t type;
-  for (uint32_t i = 0; vt_cuda_tail_end(i, &tail.kernel, &type); i += vt_test_is_long() ? 1 : 4) {
+  for (uint32_t i = 0; vt_cuda_tail_end(i, &tail.kernel, &type); i++) {
     vt_chain chain;
     f->kind = type == VT_DTYPE_F32 ? "contraction" : "wide";
     f->n = 0, f->now = tensor_of(0, 0, type);
