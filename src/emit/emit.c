@@ -19,6 +19,9 @@
   "    VT_UNROLL\n"                \
   "    for (int k = 0; k < G; k++) {\n"
 #define CUDA_STEP "      const $T v$I = $F;\n"
+#define CUDA_CLOSE        \
+  "      y.v[k] = v$I;\n" \
+  "    }\n"
 
 const vt_dialect vt_dialect_cuda = {
     .name = "cuda",
@@ -35,13 +38,11 @@ const vt_dialect vt_dialect_cuda = {
     .source = "x$I.v[k]",
     .value = "v$I",
     .step = CUDA_STEP,
-    .end =
-        "      y.v[k] = v$I;\n"
-        "    }\n"
-        "    vt_fused_store<$T, G>(m, at[0], y);\n"
-        "  }\n"
-        "};\n\n"
-        "VT_KERNEL($K, vt_gpu_fused, VT_FUSED_THREADS) { vt_fused_run<vt_fused_steps>(a); }\n",
+    .end = CUDA_CLOSE
+    "    vt_fused_store<$T, G>(m, at[0], y);\n"
+    "  }\n"
+    "};\n\n"
+    "VT_KERNEL($K, vt_gpu_fused, VT_FUSED_THREADS) { vt_fused_run<vt_fused_steps>(a); }\n",
 };
 
 const vt_dialect vt_dialect_tail = {
@@ -59,12 +60,10 @@ const vt_dialect vt_dialect_tail = {
     .source = "x$I.v[k]",
     .value = "v$I",
     .step = CUDA_STEP,
-    .end =
-        "      y.v[k] = v$I;\n"
-        "    }\n"
-        "    vt_tail_store(m, h, y);\n"
-        "  }\n"
-        "};\n\n",
+    .end = CUDA_CLOSE
+    "    vt_tail_store(m, h, y);\n"
+    "  }\n"
+    "};\n\n",
 };
 
 /* ---- words ---- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cuda_backend.h"
+#include "host_test.h"
 #include "vt_fpenv.h"
 #include "vt_test.h"
 
@@ -124,29 +124,14 @@ static int64_t differing(const char *a, const char *b, uint64_t n, uint32_t dtyp
 
 /* ---- the device ---- */
 
-extern vt_backend_query_fn vt_cuda_query;
-
-static void *resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
-  (void)user, (void)old_size;
-  if (new_size != 0) return realloc(p, (size_t)new_size);
-  free(p);
-  return NULL;
-}
-static void say(void *user, int32_t status, const char *text) {
-  (void)user;
-  fprintf(stderr, "%d: %s\n", (int)status, text);
-}
-
 /* 0 when there is none. */
 static int device_begin(device *d, vt_fpenv *env) {
-  static const vt_bk_host host = {
-      .size = sizeof host, .abi_major = VT_BK_ABI_MAJOR, .resize = resize, .diag = say};
   uint32_t devices = 0;
-  *d = (device){.api = vt_cuda_query(&host), .host = malloc(ROOM), .want = malloc(ROOM)};
+  *d = (device){.api = vt_cuda_query(&test_host), .host = malloc(ROOM), .want = malloc(ROOM)};
   if (d->host == NULL || d->want == NULL) abort();
-  CHECK(d->api->device_count(&host, &devices) == VT_OK);
+  CHECK(d->api->device_count(&test_host, &devices) == VT_OK);
   if (devices == 0) return 0;
-  CHECK(d->api->device_open(&host, 0, &d->dev) == VT_OK);
+  CHECK(d->api->device_open(&test_host, 0, &d->dev) == VT_OK);
   CHECK(d->api->buffer_new(d->dev, ROOM, &d->buffer) == VT_OK);
   vt_fpenv_enter(env);
   return 1;

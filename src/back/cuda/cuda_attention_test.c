@@ -4,6 +4,7 @@
  * numbers that are none. Without a device there is nothing to try. */
 #include <string.h>
 #include "cuda_backend.h"
+#include "host_test.h"
 #include "vt_fpenv.h"
 #include "vt_num.h"
 #include "vt_test.h"
@@ -227,30 +228,13 @@ static void check_shape(const device *d, operands *o, float *want, const shape *
   CHECK(bad == 0);
 }
 
-/* ---- the device ---- */
-
-extern vt_backend_query_fn vt_cuda_query;
-
-static void *resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
-  (void)user, (void)old_size;
-  if (new_size != 0) return realloc(p, (size_t)new_size);
-  free(p);
-  return NULL;
-}
-static void say(void *user, int32_t status, const char *text) {
-  (void)user;
-  fprintf(stderr, "%d: %s\n", (int)status, text);
-}
-
 int main(void) {
-  static const vt_bk_host host = {
-      .size = sizeof host, .abi_major = VT_BK_ABI_MAJOR, .resize = resize, .diag = say};
-  device d = {.api = vt_cuda_query(&host)};
+  device d = {.api = vt_cuda_query(&test_host)};
   uint32_t devices = 0;
   vt_fpenv env;
-  CHECK(d.api->device_count(&host, &devices) == VT_OK);
+  CHECK(d.api->device_count(&test_host, &devices) == VT_OK);
   if (devices == 0) return 77;
-  CHECK(d.api->device_open(&host, 0, &d.dev) == VT_OK);
+  CHECK(d.api->device_open(&test_host, 0, &d.dev) == VT_OK);
   vt_fpenv_enter(&env);
   operands *o = malloc(sizeof *o);
   float *want = malloc(sizeof o->out);

@@ -10,8 +10,8 @@
 
 enum {
   WORTH = 1 << 20, /* bytes that a product reads and writes */
-  MANY = 4,
-  CHEAP = 200 /* of what a tile may have in its tail: steps, and the cost of a formula */
+  MANY = 4,        /* steps that a tile may have in its tail */
+  CHEAP = 200      /* what the formula of one of them may cost */
 };
 
 struct vt_cuda_tail {
