@@ -197,12 +197,20 @@ static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
         }
       },
       15, 8);
-  const double ours = time_of([&](int i) { turn(i), gemm_issue(&p, -1); }, 15, 8);
   const double bytes = (double)n * (double)k * 4;
-  printf(
-      "%2lld rows, w %s %lldx%lld  cublas %8.2f us %5.0f GB/s  volta %8.2f us %5.0f GB/s  %.3f\n",
-      (long long)m, turn_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, theirs,
-      bytes / theirs / 1e3, ours, bytes / ours / 1e3, theirs / ours);
+  printf("%2lld rows, w %s %lldx%lld  cublas %8.2f us %5.0f GB/s", (long long)m,
+         turn_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, theirs, bytes / theirs / 1e3);
+  char name[64] = "chosen";
+  uint64_t room = 0;
+  for (int w = -1; w < 0 || gemm_way(&p, (uint32_t)w, name, sizeof name, &room); w++) {
+    if (w >= 0 && strncmp(name, "few", 3) != 0 && strncmp(name, "stream", 6) != 0 &&
+        strncmp(name, "thin", 4) != 0 && strncmp(name, "band", 4) != 0)
+      continue;
+    if (strstr(name, "turned") != nullptr) continue;
+    const double ours = time_of([&](int i) { turn(i), gemm_issue(&p, w); }, 15, 8);
+    printf("  %s %.2f us %.0f GB/s %.3f", name, ours, bytes / ours / 1e3, theirs / ours);
+  }
+  printf("\n");
   fflush(stdout);
 }
 
@@ -257,11 +265,12 @@ static void products() {
   all_ways(100, 300, 5000, false, false, true);
 }
 
-int main() {
+int main(int argc, char **argv) {
+  const bool few = argc > 1 && strcmp(argv[1], "few") == 0;
   begin();
-  products();
+  if (!few) products();
   for (int turned = 0; turned < 2; turned++)
-    for (int64_t m = 1; m <= 16; m = m == 1 ? 4 : 2 * m) {
+    for (int64_t m = 1; m <= 16; m *= 2) {
       few_rows(m, 1024, 1024, turned != 0);
       few_rows(m, 4096, 4096, turned != 0);
       few_rows(m, 14336, 4096, turned != 0);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gemm_bench.sh [FOLDER] - builds gemm_bench.cu in FOLDER (default: a temporary one) with nvcc and runs it.
+# gemm_bench.sh [FOLDER [few]] - builds gemm_bench.cu in FOLDER (default: a temporary one) with nvcc and runs it;
+# few: products with few rows alone.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -19,4 +20,4 @@ options=$(sed -n 's/.*VT_CUDA_OPTIONS "\([^"]*\)".*/\1/p' "$room/cuda_options.h"
 # shellcheck disable=SC2086
 "$nvcc" -std=c++17 -O3 $options -arch="${ARCH:-sm_90}" "${includes[@]}" -o "$out/gemm_bench" \
   "$here/gemm_bench.cu" "$out"/{gemm_ways,cuda_gemm,cuda_copy,cuda_walk}.o -lcublas
-"$out/gemm_bench"
+"$out/gemm_bench" "${@:2}"

@@ -26,6 +26,12 @@ vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const
   return gemm_start(kernels[kernel], g.x, g.y, g.threads, g.shared, args) == 0 ? VT_OK : VT_BACKEND;
 }
 
+vt_status vt_cuda_launch_end(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const void *args,
+                             size_t size) {
+  (void)size;
+  return vt_cuda_launch(c, kernel, g, args);
+}
+
 /* Nothing here is copied as it lies. */
 int vt_cuda_is_dense(const vt_view *v) { return v == NULL; }
 vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
@@ -65,6 +71,7 @@ int gemm_way(const gemm_product *p, uint32_t i, char *name, size_t room, uint64_
   if (!vt_cuda_gemm_way(&t, VT_DTYPE_F32, &g, i, &way)) return 0;
   const char *const called = way.tile == VT_CUDA_FEW      ? "few"
                              : way.tile == VT_CUDA_STREAM ? "stream"
+                             : way.tile == VT_CUDA_BAND   ? "band"
                                                           : tiles[way.tile];
   snprintf(name, room, "%s/%d%s", called, (int)way.unit, way.turn ? " turned" : "");
   *work = vt_cuda_way_work(VT_DTYPE_F32, &g, &way);

@@ -190,17 +190,28 @@ static int is_few(uint32_t dtype, const vt_gpu_gemm *g) {
 }
 
 static int is_streamable(const vt_gpu_gemm *g) {
-  return g->m == 1 && g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
+  return g->m <= VT_GPU_FEW && g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
 }
 
 static int comes(const vt_gpu_side *s, coming how) {
   return how == any || (s->wide != 0 && (s->by_k != 0) == (how == along));
 }
 
+static int is_whole(const vt_gpu_gemm *g, const tile *t) {
+  return (t->a == any || g->m >= t->rows) && (t->b == any || g->n >= t->columns) &&
+         (t->b == any || (g->k > 0 && g->k % t->step == 0));
+}
+
 static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, const tile *t) {
-  const int whole = g->m >= t->rows && g->n >= t->columns && g->k > 0 && g->k % t->step == 0;
   return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared && comes(&g->a, t->a) &&
-         (t->a == any || whole);
+         is_whole(g, t);
+}
+
+/* Tiles for few rows have nothing but whole columns: where those do not lie well after all, the
+ * kernels few_... must do, with the same memory. */
+static int is_thin(const tile *t) { return t->rows <= VT_GPU_FEW; }
+static int suits(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t unit) {
+  return !is_thin(t) || (is_few(dtype, g) && unit == (blocks_of(g) > 1));
 }
 
 /* Units are single blocks, or complete groups of 8 or of 64 of them: those may be added apart. */
@@ -213,21 +224,30 @@ int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
       const vt_cuda_way way = {.tile = t, .turn = !comes(&shape.b, tiles[t].b), .unit = units[u]};
       const int64_t n = units_of(g, &way);
       if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
+      if (!suits(dtype, g, &tiles[t], units[u])) continue;
       if (way.turn && turned_work(dtype, g, &way) > traits->memory / TURNED) continue;
       if (i-- == 0) return *out = way, 1;
     }
-  if (!is_few(dtype, g) || i > (is_streamable(&shape) ? 1 : 0)) return 0;
-  *out = (vt_cuda_way){.tile = i == 0 ? VT_CUDA_FEW : VT_CUDA_STREAM, .unit = 1};
+  if (i > 0 && g->m > VT_GPU_STREAM) i++; /* no such stream */
+  if (!is_few(dtype, g) || i > (!is_streamable(&shape) ? 0 : shape.b.by_k ? 2 : 1)) return 0;
+  *out = (vt_cuda_way){.tile = VT_CUDA_FEW + i, .unit = 1};
   return 1;
 }
 
-/* Where the card has more to do than it can have at once, b is better read as a stream. */
+/* Where the card has more to do than it can have at once, b is better read as a stream, or as what
+ * a thin tile has of it. */
 static vt_cuda_way few_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm shape = shape_of(g, dtype);
   const int64_t blocks = vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS) * g->products * blocks_of(g);
   const int large = blocks > FEW_BESIDE * traits->processors;
-  return (vt_cuda_way){.tile = large && is_streamable(&shape) ? VT_CUDA_STREAM : VT_CUDA_FEW,
-                       .unit = 1};
+  vt_cuda_way way = {.tile = VT_CUDA_FEW, .unit = 1};
+  if (!large) return way;
+  if (is_streamable(&shape) && g->m <= VT_GPU_STREAM) way.tile = VT_CUDA_STREAM;
+  if (is_streamable(&shape) && g->m > VT_GPU_STREAM && shape.b.by_k) way.tile = VT_CUDA_BAND;
+  for (uint32_t t = 0; g->m > VT_GPU_STREAM && t < TILES; t++)
+    if (is_thin(&tiles[t]) && fits(traits, dtype, &shape, &tiles[t]) && comes(&shape.b, tiles[t].b))
+      way.tile = t, way.unit = blocks_of(g) > 1;
+  return way;
 }
 
 static vt_cuda_way choose(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
@@ -329,7 +349,7 @@ static vt_status launch_parts(vt_cuda_call *c, vt_gpu_gemm *g, uint32_t kernel, 
                               int64_t units, uint32_t threads, uint32_t floats) {
   const vt_cuda_grid grid = {1, (uint32_t)units, 1, threads, floats * (uint32_t)sizeof(float)};
   g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, columns);
-  g->part = c->work, g->y_unit = g->products * g->m * g->n;
+  g->part = units > 1 ? c->work : NULL, g->y_unit = g->products * g->m * g->n;
   g->arrived = units > 1 ? c->dev->counters : NULL;
   return launch_all(c, kernel, grid, g->tiles_n * g->products, units > 1 ? VT_CUDA_COUNTERS : CHUNK,
                     0, g);
@@ -349,15 +369,30 @@ static vt_status launch_few(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
 }
 
 static uint32_t stream_kernel(const vt_gpu_gemm *g) {
-  return g->b.by_k ? VT_GPU_stream_along : VT_GPU_stream_across;
+  if (g->m == 1) return g->b.by_k ? VT_GPU_stream_along_1 : VT_GPU_stream_across_1;
+  return g->b.by_k ? VT_GPU_stream_along_4 : VT_GPU_stream_across_4;
 }
 
 static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
+  const uint32_t rows = g->m == 1 ? 1 : VT_GPU_STREAM;
   if (!g->b.wide) return launch_few(c, g, units);
   return g->b.by_k ? launch_parts(c, g, stream_kernel(g), VT_GPU_STREAM_THREADS, units,
-                                  VT_GPU_STREAM_THREADS, VT_GPU_BLOCK + VT_GPU_STREAM_ROOM)
+                                  VT_GPU_STREAM_THREADS, rows * VT_GPU_BLOCK + VT_GPU_STREAM_ROOM)
                    : launch_parts(c, g, stream_kernel(g), 2 * VT_GPU_STREAM_THREADS, units,
-                                  VT_GPU_STREAM_THREADS, VT_GPU_BLOCK);
+                                  VT_GPU_STREAM_THREADS, rows * VT_GPU_BLOCK);
+}
+
+/* So many results have more parts than one block of threads should add. */
+static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
+  const vt_cuda_grid grid = {1, (uint32_t)units, 1, VT_GPU_STREAM_THREADS,
+                             VT_GPU_BAND_ROOM * (uint32_t)sizeof(float)};
+  if (!g->b.wide || !g->b.by_k) return launch_few(c, g, units);
+  vt_gpu_gemm parts = *g;
+  into_parts(&parts, c->work);
+  g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_BAND_COLUMNS);
+  g->part = units > 1 ? c->work : NULL, g->y_unit = parts.y_unit, g->arrived = NULL;
+  VT_TRY(launch_all(c, VT_GPU_band_along, grid, g->tiles_n * g->products, CHUNK, units > 1, g));
+  return units > 1 ? combine(c, VT_DTYPE_F32, g, &parts, units) : VT_OK;
 }
 
 static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chosen, int64_t units) {
@@ -368,8 +403,18 @@ static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chose
                     tiles_of(g, t), CHUNK, units > 1, g);
 }
 
+/* Columns do not lie as their shape let expect, and a thin tile cannot read them. */
+static int is_thwarted(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+  vt_gpu_gemm now = *g;
+  if (way->tile >= VT_CUDA_FEW || !is_thin(&tiles[way->tile]) || way->turn) return 0;
+  prepare(&now, dtype);
+  return !comes(&now.b, tiles[way->tile].b);
+}
+
 vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
                           const vt_cuda_way *way) {
+  static const vt_cuda_way few = {.tile = VT_CUDA_FEW, .unit = 1};
+  if (is_thwarted(dtype, g, way)) way = &few;
   const int64_t units = units_of(g, way);
   vt_gpu_gemm now = *g;
   if (g->m == 0 || g->n == 0 || g->products == 0) return VT_OK;
@@ -381,6 +426,7 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
   if (way->turn) VT_TRY(turn_over(c, dtype, &now, c->work));
   if (way->tile == VT_CUDA_FEW) return launch_few(c, &now, units);
   if (way->tile == VT_CUDA_STREAM) return launch_stream(c, &now, units);
+  if (way->tile == VT_CUDA_BAND) return launch_band(c, &now, units);
   VT_TRY(launch_tiles(c, &now, &tiles[way->tile], units));
   return units > 1 ? combine(c, dtype, g, &now, units) : VT_OK;
 }
@@ -391,7 +437,8 @@ uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const
   const vt_cuda_way way = choose(traits, dtype, &t);
   if (way.tile == VT_CUDA_FEW) return few_kernel(&t);
   if (way.tile == VT_CUDA_STREAM) return stream_kernel(&t);
-  return units_of(&t, &way) > 1 ? VT_GPU_TOTAL : tiles[way.tile].kernel;
+  if (units_of(&t, &way) > 1) return VT_GPU_TOTAL;
+  return way.tile == VT_CUDA_BAND ? VT_GPU_band_along : tiles[way.tile].kernel;
 }
 
 uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {

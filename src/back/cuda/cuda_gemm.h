@@ -9,11 +9,11 @@
 
 /* One way to do a product. */
 typedef struct vt_cuda_way {
-  uint32_t tile; /* a row of tiles.def; VT_CUDA_FEW, VT_CUDA_STREAM: few rows, one row */
+  uint32_t tile; /* a row of tiles.def; VT_CUDA_FEW and what follows: few rows */
   uint32_t turn; /* 1: b is copied first, so that its neighbours across lie side by side */
   int64_t unit;  /* blocks of 256 that are computed apart from others; 0: all of k together */
 } vt_cuda_way;
-enum { VT_CUDA_FEW = 1000, VT_CUDA_STREAM };
+enum { VT_CUDA_FEW = 1000, VT_CUDA_STREAM, VT_CUDA_BAND };
 
 /* Bytes of scratch that a product needs, and the product. No bit depends on the GPU. */
 uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);

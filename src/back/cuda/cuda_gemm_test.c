@@ -135,18 +135,18 @@ static void test_linear(uint32_t dtype, way x, way w, way y) {
 }
 
 /* As steps choose it: long enough to be a stream, with a bias, and for products of their own. */
-static void test_stream(void) {
+static void test_stream(int64_t rows, int64_t columns) {
   const vt_attr_none none = {.size = sizeof none};
   trial s = TRIAL(linear, none);
-  give_calm(&s, VT_DTYPE_F32, DIMS(1, 8192), DENSE);
-  give_calm(&s, VT_DTYPE_F32, DIMS(8192, 68), DENSE);
-  give(&s, VT_DTYPE_F32, DIMS(68), DENSE);
+  give_calm(&s, VT_DTYPE_F32, DIMS(rows, 4096), DENSE);
+  give_calm(&s, VT_DTYPE_F32, DIMS(4096, columns), DENSE);
+  give(&s, VT_DTYPE_F32, DIMS(columns), DENSE);
   infer(&s, DENSE);
   compare(&s, "a stream with a bias");
   for (int turn = 0; turn < 4; turn += 2) {
     s = TRIAL(matmul, turns[turn]);
-    give_calm(&s, VT_DTYPE_F32, DIMS(3, 1, 2048), DENSE);
-    give_calm(&s, VT_DTYPE_F32, DIMS(3, turn ? 68 : 2048, turn ? 2048 : 68), DENSE);
+    give_calm(&s, VT_DTYPE_F32, DIMS(3, rows, 2048), DENSE);
+    give_calm(&s, VT_DTYPE_F32, DIMS(3, turn ? columns : 2048, turn ? 2048 : columns), DENSE);
     infer(&s, DENSE);
     compare(&s, "streams of several products");
   }
@@ -210,7 +210,22 @@ int main(void) {
   test_ways(VT_DTYPE_F32, 2, 1, 260, 256, DENSE);
   test_ways(VT_DTYPE_F32, 2, 1, 1, 512, DENSE);
   test_ways(VT_DTYPE_F32, 0, 1, 260, 512, LATE);
-  test_stream();
+  /* Few rows, likewise: as many as a kernel has and fewer, a that lies in either way, k that are
+   * no whole blocks, and b where 16 bytes cannot be read at once. */
+  test_ways(VT_DTYPE_F32, 0, 2, 132, 2304, DENSE);
+  test_ways(VT_DTYPE_F32, 2, 4, 68, 2304, DENSE);
+  test_ways(VT_DTYPE_F32, 1, 3, 68, 256, DENSE);
+  test_ways(VT_DTYPE_F32, 3, 2, 68, 512, DENSE);
+  test_ways(VT_DTYPE_F32, 0, 16, 132, 2304, DENSE);
+  test_ways(VT_DTYPE_F32, 2, 16, 68, 2304, DENSE);
+  test_ways(VT_DTYPE_F32, 1, 9, 132, 256, DENSE);
+  test_ways(VT_DTYPE_F32, 3, 5, 132, 512, DENSE);
+  test_ways(VT_DTYPE_F32, 0, 5, 132, 272, DENSE);
+  test_ways(VT_DTYPE_F32, 0, 8, 132, 512, LATE);
+  test_ways(VT_DTYPE_F32, 2, 8, 68, 512, LATE);
+  test_stream(1, 68);
+  test_stream(3, 68);
+  test_stream(6, 132);
   test_empty();
   vt_fpenv_leave(&saved);
   placed_end();

@@ -46,11 +46,11 @@ struct vt_cuda_tail {
   "VT_KERNEL($K, vt_gpu_tailed, VT_GPU_FEW_THREADS) {\n  vt_few<" #rows ">(a.g, " STEPS ");\n}\n"
 /* So many beside each other as the plain ones have room for, by their registers and by their shared
  * memory: what a tail needs is needed at the end alone. */
-#define STREAM_TEXT(how, beside)                                        \
+#define STREAM_TEXT(how, rows, beside)                                  \
   "#include \"gpu_stream.cuh\"\n"                                       \
   "VT_KERNEL_BESIDE($K, vt_gpu_tailed, VT_GPU_STREAM_THREADS, " #beside \
   ") {\n"                                                               \
-  "  vt_stream<vt_stream_" #how ">(a.g, " STEPS ");\n}\n"
+  "  vt_stream<vt_stream_" #how ", " #rows ">(a.g, " STEPS ");\n}\n"
 
 typedef struct end {
   uint32_t kernel, dtype;
@@ -71,8 +71,10 @@ static const end ends[] = {
     {VT_GPU_few_4, VT_DTYPE_F32, 1, FEW_TEXT(1)},
     {VT_GPU_few_8, VT_DTYPE_F32, 1, FEW_TEXT(2)},
     {VT_GPU_few_16, VT_DTYPE_F32, 1, FEW_TEXT(4)},
-    {VT_GPU_stream_across, VT_DTYPE_F32, 1, STREAM_TEXT(across, 10)},
-    {VT_GPU_stream_along, VT_DTYPE_F32, 1, STREAM_TEXT(along, 6)},
+    {VT_GPU_stream_across_1, VT_DTYPE_F32, 1, STREAM_TEXT(across, 1, 10)},
+    {VT_GPU_stream_across_4, VT_DTYPE_F32, 1, STREAM_TEXT(across, 4, 6)},
+    {VT_GPU_stream_along_1, VT_DTYPE_F32, 1, STREAM_TEXT(along, 1, 6)},
+    {VT_GPU_stream_along_4, VT_DTYPE_F32, 1, STREAM_TEXT(along, 4, 5)},
 };
 
 static const end *end_of(uint32_t kernel) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm.cu - products of matrices: by tiles, with few rows, with absent products; and the sums of
 // what was computed apart.
+#include "gpu_band.cuh"
 #include "gpu_gemm.cuh"
 #include "gpu_stream.cuh"
 #include "gpu_sums.cuh"
@@ -18,12 +19,16 @@ VT_KERNEL(few_4, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<1>(a, vt_gemm_plain()
 VT_KERNEL(few_8, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<2>(a, vt_gemm_plain()); }
 VT_KERNEL(few_16, vt_gpu_gemm, VT_GPU_FEW_THREADS) { vt_few<4>(a, vt_gemm_plain()); }
 
-VT_KERNEL(stream_across, vt_gpu_gemm, VT_GPU_STREAM_THREADS) {
-  vt_stream<vt_stream_across>(a, vt_gemm_plain());
-}
-VT_KERNEL(stream_along, vt_gpu_gemm, VT_GPU_STREAM_THREADS) {
-  vt_stream<vt_stream_along>(a, vt_gemm_plain());
-}
+#define STREAM(how, rows)                                                \
+  VT_KERNEL(stream_##how##_##rows, vt_gpu_gemm, VT_GPU_STREAM_THREADS) { \
+    vt_stream<vt_stream_##how, rows>(a, vt_gemm_plain());                \
+  }
+STREAM(across, 1)
+STREAM(across, 4)
+STREAM(along, 1)
+STREAM(along, 4)
+
+VT_KERNEL(band_along, vt_gpu_gemm, VT_GPU_STREAM_THREADS) { vt_band_along(a, vt_gemm_plain()); }
 
 VT_KERNEL(masked_f32, vt_gpu_masked, 256) { vt_masked<float>(a); }
 VT_KERNEL(masked_f64, vt_gpu_masked, 256) { vt_masked<double>(a); }

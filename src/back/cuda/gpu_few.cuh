@@ -123,23 +123,27 @@ template <class End>
 VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, int j, float p,
                            const End &end) {
   if (i >= g.m || j >= h.columns) return;
-  if (g.arrived == nullptr) {
+  if (g.part == nullptr) {
     vt_few_store(g, h, i, h.n0 + j, p, end);
   } else {
     ((float *)g.part)[h.unit * g.y_unit + (h.z * g.m + i) * g.n + h.n0 + j] = p;
   }
 }
 
-/* After all of them: the last unit of these columns sums what all have left, GROUPS groups of it at
- * once. */
-template <int GROUPS, class End>
+/* After all of them: the last unit of these columns sums what all have left. A thread has ROWS rows
+ * of a column at once, and GROUPS groups of each. */
+template <int GROUPS, int ROWS, class End>
 VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h, const End &end) {
   if (g.arrived == nullptr || !vt_is_last(&g.arrived[h.tile], gridDim.y)) return;
   const float *part = (const float *)g.part + h.z * g.m * g.n + h.n0;
-  for (int e = (int)threadIdx.x; e < (int)g.m * h.columns; e += (int)blockDim.x) {
-    const int i = e / h.columns, j = e - i * h.columns;
-    vt_few_store(g, h, i, h.n0 + j, vt_parts_sum<GROUPS>(part + i * g.n + j, gridDim.y, g.y_unit),
-                 end);
+  const int m = (int)g.m, all = (m + ROWS - 1) / ROWS * h.columns;
+  for (int e = (int)threadIdx.x; e < all; e += (int)blockDim.x) {
+    const int i = e / h.columns * ROWS, j = e % h.columns;
+    float y[ROWS];
+    vt_parts_sums<GROUPS>(part + i * g.n + j, gridDim.y, g.y_unit, g.n, m - i, y);
+    VT_UNROLL
+    for (int r = 0; r < ROWS; r++)
+      if (i + r < m) vt_few_store(g, h, i + r, h.n0 + j, y[r], end);
   }
 }
 
@@ -179,7 +183,7 @@ VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g, const End &end) {
 
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) vt_few_give(g, h, first + r, lane, p[r], end);
-  vt_few_end<1>(g, h, end);
+  vt_few_end<1, 1>(g, h, end);
 }
 
 template <int ROWS, class End>

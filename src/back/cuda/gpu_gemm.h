@@ -12,9 +12,12 @@ enum {
   VT_GPU_FEW = 16,    /* rows at most of the kernels few_... */
   VT_GPU_FEW_COLUMNS = 32,
   VT_GPU_FEW_THREADS = 128,
-  VT_GPU_FEW_PITCH = VT_GPU_BLOCK + 4, /* of a column whose k are neighbours, in shared memory */
-  VT_GPU_STREAM_THREADS = 64,          /* of the kernels stream_..., for one row */
-  VT_GPU_STREAM_ROOM = 2 * 4 * 32 * 36 /* floats on chip where neighbours lie along k */
+  VT_GPU_FEW_PITCH = VT_GPU_BLOCK + 4,  /* of a column whose k are neighbours, in shared memory */
+  VT_GPU_STREAM = 4,                    /* rows at most of the kernels stream_... */
+  VT_GPU_STREAM_THREADS = 64,           /* of theirs, and of band_along */
+  VT_GPU_STREAM_ROOM = 2 * 4 * 32 * 36, /* floats on chip where neighbours lie along k */
+  VT_GPU_BAND_COLUMNS = 64,
+  VT_GPU_BAND_ROOM = 16 * 260 + 2 * 3 * 32 * 36
 };
 
 /* An operand: element (i, k) of product z is at data[i * across + k * along + its leading axes]. */
@@ -38,9 +41,9 @@ typedef struct vt_gpu_gemm {
   int64_t first; /* number of the first block of this launch */
   int64_t unit;  /* k that one unit has: gridDim.y of them, each a result of its own */
   void *levels;  /* sums of groups of groups, where k is that long */
-  /* Of the kernels few_... and stream_...: results of units, dense, `y_unit` from one unit to the
-   * next; and how many units of a tile have come so far, 0 before and after a launch. NULL where
-   * there is one unit. */
+  /* Of the kernels few_..., stream_... and band_...: results of units, dense, `y_unit` from one
+   * unit to the next; and how many units of a tile have come so far, 0 before and after a launch.
+   * NULL where there is one unit. */
   void *part;
   uint32_t *arrived;
   uint32_t tiles_m, tiles_n; /* of a product */

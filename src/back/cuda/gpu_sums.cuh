@@ -39,28 +39,34 @@ struct vt_sums {
   }
 };
 
-/* The sum of one result's parts, of which there are less than 8^6: GROUPS groups of 8 are read
- * together, and then added one by one. */
-template <int GROUPS = 1, class E>
-VT_GPU_FN E vt_parts_sum(const E *p, int64_t count, int64_t apart) {
+/* The sums of the parts of N results, `next` from one to the next of which `there` are there. Of
+ * parts there are less than 8^6; GROUPS groups of 8 are read together, and then added one by one.
+ */
+template <int GROUPS, int N, class E>
+VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t next, int there,
+                             E (&sum)[N]) {
   enum { AHEAD = GROUPS * VT_GPU_GROUP };
-  vt_sums<E, 5> groups;
-  groups.begin();
+  vt_sums<E, 5> groups[N];
+  VT_UNROLL
+  for (int i = 0; i < N; i++) groups[i].begin();
   for (int64_t first = 0; first < count; first += AHEAD) {
     const int here = (int)min(count - first, (int64_t)AHEAD);
-    E v[AHEAD];
+    E v[AHEAD][N];
     VT_UNROLL
-    for (int c = 0; c < AHEAD; c++) v[c] = c < here ? p[(first + c) * apart] : (E)0;
+    for (int c = 0; c < AHEAD; c++, p += apart) VT_UNROLL
+    for (int i = 0; i < N; i++) v[c][i] = c < here && i < there ? p[i * next] : (E)0;
     VT_UNROLL
+    for (int i = 0; i < N; i++) VT_UNROLL
     for (int g = 0; g < AHEAD; g += VT_GPU_GROUP) {
       E t = 0;
       VT_UNROLL
       for (int c = g; c < g + VT_GPU_GROUP; c++)
-        if (c < here) t = vt_gemm_add(t, v[c]);
-      if (GROUPS == 1 || g < here) groups.add(t);
+        if (c < here) t = vt_gemm_add(t, v[c][i]);
+      if (GROUPS == 1 || g < here) groups[i].add(t);
     }
   }
-  return groups.end();
+  VT_UNROLL
+  for (int i = 0; i < N; i++) sum[i] = groups[i].end();
 }
 
 /* Whether all of `all` blocks have come here and this one is the last: what the others wrote before
@@ -83,9 +89,10 @@ VT_GPU_FN void vt_combine(const vt_gpu_combine &a) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
     int64_t at[3];
     vt_places<3>(a.walk, i, at);
-    E y = vt_parts_sum((const E *)a.part + at[1], a.count, a.apart);
-    if (a.bias != nullptr) y = vt_gemm_add(y, ((const E *)a.bias)[at[2]]);
-    ((E *)a.y)[at[0]] = y;
+    E y[1];
+    vt_parts_sums<1>((const E *)a.part + at[1], a.count, a.apart, 0, 1, y);
+    if (a.bias != nullptr) y[0] = vt_gemm_add(y[0], ((const E *)a.bias)[at[2]]);
+    ((E *)a.y)[at[0]] = y[0];
   }
 }
 
