@@ -28,3 +28,4 @@ set(reproduce python3 -B ${CMAKE_SOURCE_DIR}/tests/reproducibility/reproduce.py
   --volta $<TARGET_FILE:volta>)
 script_test(reproducibility/ways reproducibility ${reproduce})
 script_test(reproducibility/ways_catch reproducibility ${reproduce} --catches)
+long_only(reproducibility/ways_catch reproducibility/batch_catches)

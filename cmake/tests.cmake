@@ -90,6 +90,16 @@ function(script_test name label)
   set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
 endfunction()
 
+# long_only(<test>...): what `make test` leaves to `make test-full`: proofs that other tests can fail, which take as long
+# as those; what builds the project over again; and a backend admitted that runs the reference's kernels, whose cases
+# `make test` runs without the rest of an admission.
+function(long_only)
+  foreach(test IN LISTS ARGN)
+    set_property(TEST ${test} APPEND PROPERTY LABELS long)
+  endforeach()
+endfunction()
+long_only(docs/sync_catches num/exhaustive_catches)
+
 script_test(tools/layers tools python3 -B tools/check_layers.py)
 script_test(tools/sizes tools python3 -B tools/check_sizes.py)
 script_test(tools/format tools ${CMAKE_SOURCE_DIR}/tools/check_format.sh)
@@ -102,12 +112,14 @@ script_test(num/philox_page num python3 -B src/num/philox_page_test.py $<TARGET_
 if(NOT VOLTA_SANITIZE)
   script_test(num/faults num ${CMAKE_SOURCE_DIR}/tests/faults/faults.sh ${CMAKE_C_COMPILER}
     $<TARGET_FILE:vt_base> ${GENERATED} ${VOLTA_sodium_LIB})
+  long_only(num/faults)
 endif()
 script_test(build/fast_math_refused build ${CMAKE_SOURCE_DIR}/scripts/check_fast_math.sh)
 script_test(build/same_bits_any_compiler build ${CMAKE_SOURCE_DIR}/scripts/check_builds.sh ${CMAKE_BINARY_DIR}/variants
   $<TARGET_FILE:volta>)
 # It builds on every core, and several times.
 set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEOUT 1800)
+long_only(build/same_bits_any_compiler)
 
 # The audit of the kernels that were compiled, and of itself.
 if(cuda_archs)
@@ -118,7 +130,8 @@ else()
   script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py)
 endif()
-# Of texts that are compiled while a program is built, too: for the lowest and the highest of these architectures.
+# Of texts that are compiled while a program is built, too: for the highest of these architectures, with --full for the
+# lowest as well.
 set(fused_archs 80 90)
 if(cuda_archs)
   list(GET cuda_archs 0 fused_lowest)

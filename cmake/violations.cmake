@@ -36,5 +36,6 @@ add_test(NAME violations/refused COMMAND violations_check ${violation_folder}
   ${CMAKE_SOURCE_DIR}/tests/violations/README.md)
 set_tests_properties(violations/refused PROPERTIES LABELS violations
   PASS_REGULAR_EXPRESSION "each sin is refused for itself")
+long_only(violations/refused)
 script_test(violations/reproduced violations ${CMAKE_SOURCE_DIR}/tests/violations/admit_refuses.sh
   $<TARGET_FILE:volta> ${violation_folder})

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # test.sh [--full] - every lane, then one closing line: N passed, N failed, N skipped.
-#   gcc    build/        all tests
+#   gcc    build/        all tests; without --full all but those that are labelled long
 #   asan   build-asan/   clang with the address and undefined-behaviour sanitizers: unit, corpus; without
 #                        --full what reads files, keeps memory, or computes on the CPU
 #   clang  build-clang/  --full: all tests but those that look at sources or build by themselves
@@ -43,11 +43,11 @@ without() {
   fi
 }
 
-# build FOLDER [CTEST-SELECTION]: all of it, or without --full what the chosen tests name.
+# build FOLDER [CTEST-SELECTION]: all of it, or without --full and with a sanitizer what the chosen tests name.
 build() {
   local folder=$1 named=()
   shift
-  if [[ $full == no && $# -gt 0 ]]; then
+  if [[ $full == no && $folder != build ]]; then
     mapfile -t named < <(python3 -B tools/test_targets.py "$folder" "$@")
   fi
   cmake --build "$folder" -j "$jobs" ${named[@]+--target "${named[@]}"}
@@ -100,12 +100,12 @@ export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:detect_stack_use_
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 
 if command -v gcc >/dev/null; then
-  architectures=ends
+  architectures=ends chosen="-LE ^long$"
   if [[ $full == yes ]]; then
     export VOLTA_TEST_FULL=1
-    architectures=all
+    architectures=all chosen=
   fi
-  lane gcc build gcc "" -DVOLTA_CUDA=TEST "-DVOLTA_CUDA_ARCHS=$architectures"
+  lane gcc build gcc "$chosen" -DVOLTA_CUDA=TEST "-DVOLTA_CUDA_ARCHS=$architectures"
   unset VOLTA_TEST_FULL
   if ! grep -q "^VOLTA_NVCC_WORKS:INTERNAL=." build/CMakeCache.txt; then
     without nvcc kernels "no nvcc that works: kernels for GPUs are neither compiled nor audited"

@@ -64,22 +64,19 @@ typedef struct limits {
 
 static limits limits_here(void) {
   const limits slow = {23, 23, SANITIZED ? "sanitized" : "no fma here"};
-  const limits ordinary = {31, 26, "left to the full form"},
+  const limits ordinary = {26, 26, "left to the full form"},
                full = {31, 30, "too many memory pages"};
   if (fastest == &vt_dot_soft || SANITIZED) return slow;
   return is_long_form() ? full : ordinary;
 }
 
 static void tell(limits to) {
-  const char *more = "left to the full form";
   printf("contractions of up to 2^%d products of f32 and 2^%d of f64\n", to.f32, to.f64);
   if (to.f32 < 31) {
     printf("SKIPPED: %s: to 2^%d only\n", to.why, to.f32);
     return;
   }
   printf("at 2^31 of f32: dot and row; SKIPPED: f64 above 2^%d: %s\n", to.f64, to.why);
-  if (!is_long_form())
-    printf("SKIPPED: dot at 2^29 and 2^30, most lengths beside them: %s\n", more);
 }
 
 /* f64 has the same code as f32. */

@@ -156,7 +156,8 @@ static void emit_tails(flow *f) {
   uint32_t type;
   for (uint32_t i = 0; vt_cuda_tail_end(i, &tail.kernel, &type); i++) {
     vt_chain chain;
-    f->kind = type == VT_DTYPE_F32 ? "contraction" : "wide";
+    const int sums = tail.kernel == VT_GPU_parts_f32 || tail.kernel == VT_GPU_parts_f64;
+    f->kind = sums ? "plain" : type == VT_DTYPE_F32 ? "contraction" : "wide";
     f->n = 0, f->now = tensor_of(0, 0, type);
     add(f, VT_OP_mul, type, type, 2);
     add(f, VT_OP_add, type, type, 2);

@@ -2,8 +2,6 @@
  * cuda_conv_tiles.c - convolutions as products of matrices: the tile, and whether what is
  * contracted is cut into units that are computed apart and then added. */
 #include "cuda_tail.h"
-#include "cuda_walk.h"
-#include "gpu_combine.h"
 
 enum { UNITS = 65535, LEAST_ROWS = 8 };
 
@@ -125,13 +123,13 @@ int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_slide *s, vt_gpu_conv
                              .y_step = {s->y_image, s->y_group},
                              .bias = s->bias,
                              .bias_row = s->bias_step,
+                             .bias_group = s->rows * s->bias_step,
                              .m = s->rows,
                              .n = places_of(s),
                              .k = s->length,
                              .products = s->images * s->groups,
                              .dim = {s->images, s->groups},
-                             .rank = 2},
-                       .bias_group = s->rows * s->bias_step};
+                             .rank = 2}};
   describe_x(s, out);
   (void)c;
   return 1;
@@ -210,36 +208,12 @@ uint64_t vt_cuda_conv_way_work(uint32_t dtype, const vt_gpu_conv *v, const vt_cu
 
 /* ---- launches ---- */
 
-static vt_view view_of(const vt_gpu_conv *v, uint32_t dtype, const int64_t stride[4]) {
-  vt_view w = {.dtype = dtype, .rank = 4, .dim = {v->g.dim[0], v->g.dim[1], v->g.m, v->g.n}};
-  for (int i = 0; i < 4; i++) w.stride[i] = stride[i];
-  return w;
-}
-
 static void into_parts(vt_gpu_conv *v, void *work) {
   const int64_t each = v->g.m * v->g.n;
   v->g.y = work, v->g.y_row = v->g.n, v->g.y_column = 1;
   v->g.y_step[0] = each * v->g.dim[1], v->g.y_step[1] = each;
   v->g.y_unit = each * v->g.products;
   v->g.bias = NULL;
-}
-
-static vt_status combine(vt_cuda_call *c, const vt_gpu_conv *v, const vt_gpu_conv *parts,
-                         int64_t units) {
-  const uint32_t dtype = c->out->dtype;
-  const int64_t at_y[4] = {v->g.y_step[0], v->g.y_step[1], v->g.y_row, v->g.y_column};
-  const int64_t at_part[4] = {parts->g.y_step[0], parts->g.y_step[1], parts->g.y_row, 1};
-  const int64_t at_bias[4] = {0, v->bias_group, v->g.bias_row, 0};
-  const vt_view y = view_of(v, dtype, at_y), part = view_of(v, dtype, at_part);
-  const vt_view bias = view_of(v, dtype, at_bias), *const all[3] = {&y, &part, &bias};
-  const vt_gpu_combine args = {.part = parts->g.y,
-                               .y = v->g.y,
-                               .bias = v->g.bias,
-                               .count = units,
-                               .apart = parts->g.y_unit,
-                               .walk = vt_cuda_walk(all, 3)};
-  return vt_cuda_launch(c, dtype == VT_DTYPE_F64 ? VT_GPU_combine_f64 : VT_GPU_combine_f32,
-                        vt_cuda_line(c, args.walk.n, 1, 256), &args);
 }
 
 /* Sixteen bytes at a time where all of a row's pieces are aligned. */
@@ -263,7 +237,7 @@ vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_w
   const vt_cuda_grid grid = {(uint32_t)tiles_of(v, t), (uint32_t)units, 1, t->threads, t->shared};
   if (units == 1) return vt_cuda_launch_end(c, t->kernel, grid, &now, sizeof now);
   VT_TRY(vt_cuda_launch(c, t->kernel, grid, &now));
-  return combine(c, v, &now, units);
+  return vt_cuda_gemm_sum(c, c->out->dtype, &v->g, now.g.unit, c->work);
 }
 
 uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v) {
@@ -273,7 +247,7 @@ uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v) {
 
 uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v) {
   const vt_cuda_way way = choose(c, v);
-  return units_of(v, &way) > 1 ? VT_GPU_TOTAL : tiles[way.tile].kernel;
+  return units_of(v, &way) > 1 ? vt_cuda_gemm_summing(c->out->dtype) : tiles[way.tile].kernel;
 }
 
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v) {

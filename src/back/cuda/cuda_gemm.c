@@ -3,8 +3,6 @@
  * cut into units that are computed apart and then added. All is chosen by an estimate of the time.
  */
 #include "cuda_tail.h"
-#include "cuda_walk.h"
-#include "gpu_combine.h"
 
 enum { UNITS = 65535, CHUNK = INT32_MAX }; /* blocks of a grid at most, along y and along x */
 enum {
@@ -55,16 +53,6 @@ static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
   return vt_cuda_parts(g->m, t->rows) * vt_cuda_parts(g->n, t->columns) * g->products;
 }
 
-/* Rows of n numbers for every product, in elements from where they begin. */
-static vt_view view_of(const vt_gpu_gemm *g, uint32_t dtype, const int64_t *step, int64_t rows,
-                       int64_t row, int64_t column) {
-  vt_view v = {.dtype = dtype, .rank = g->rank + 2};
-  for (uint32_t i = 0; i < g->rank; i++) v.dim[i] = g->dim[i], v.stride[i] = step[i];
-  v.dim[g->rank] = rows, v.stride[g->rank] = row;
-  v.dim[g->rank + 1] = g->n, v.stride[g->rank + 1] = column;
-  return v;
-}
-
 /* ---- b turned over: [k][columns], each line in whole vectors ---- */
 
 static int64_t turned_line(const vt_gpu_gemm *g, int64_t bytes) {
@@ -97,11 +85,13 @@ static vt_gpu_side turned_side(const vt_gpu_gemm *g, int64_t bytes, void *data) 
   return s;
 }
 
+/* Lines of n numbers, k of them for every product that has its own. */
 static vt_view view_of_b(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *s) {
-  vt_view v = view_of(g, dtype, s->step, g->k, s->along, s->across);
-  v.data = (void *)(uintptr_t)s->data;
+  vt_view v = {.dtype = dtype, .rank = g->rank + 2, .data = (void *)(uintptr_t)s->data};
   for (uint32_t i = 0; i < g->rank; i++)
-    if (s->step[i] == 0) v.dim[i] = 1;
+    v.dim[i] = s->step[i] == 0 ? 1 : g->dim[i], v.stride[i] = s->step[i];
+  v.dim[g->rank] = g->k, v.stride[g->rank] = s->along;
+  v.dim[g->rank + 1] = g->n, v.stride[g->rank + 1] = s->across;
   return v;
 }
 
@@ -189,8 +179,12 @@ static int is_few(uint32_t dtype, const vt_gpu_gemm *g) {
   return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_FEW && blocks_of(g) <= UNITS;
 }
 
-static int is_streamable(const vt_gpu_gemm *g) {
-  return g->m <= VT_GPU_FEW && g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
+/* Whether the kernels `which` can do few rows with this b. */
+static int has_few(const vt_gpu_gemm *g, uint32_t which) {
+  const int streams = g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
+  if (which == VT_CUDA_STREAM) return streams && g->m <= VT_GPU_STREAM;
+  if (which == VT_CUDA_BAND) return streams && g->b.by_k;
+  return 1;
 }
 
 static int comes(const vt_gpu_side *s, coming how) {
@@ -228,10 +222,9 @@ int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
       if (way.turn && turned_work(dtype, g, &way) > traits->memory / TURNED) continue;
       if (i-- == 0) return *out = way, 1;
     }
-  if (i > 0 && g->m > VT_GPU_STREAM) i++; /* no such stream */
-  if (!is_few(dtype, g) || i > (!is_streamable(&shape) ? 0 : shape.b.by_k ? 2 : 1)) return 0;
-  *out = (vt_cuda_way){.tile = VT_CUDA_FEW + i, .unit = 1};
-  return 1;
+  for (uint32_t t = VT_CUDA_FEW; is_few(dtype, g) && t <= VT_CUDA_BAND; t++)
+    if (has_few(&shape, t) && i-- == 0) return *out = (vt_cuda_way){.tile = t, .unit = 1}, 1;
+  return 0;
 }
 
 /* Where the card has more to do than it can have at once, b is better read as a stream, or as what
@@ -242,9 +235,12 @@ static vt_cuda_way few_way(const vt_cuda_traits *traits, uint32_t dtype, const v
   const int large = blocks > FEW_BESIDE * traits->processors;
   vt_cuda_way way = {.tile = VT_CUDA_FEW, .unit = 1};
   if (!large) return way;
-  if (is_streamable(&shape) && g->m <= VT_GPU_STREAM) way.tile = VT_CUDA_STREAM;
-  if (is_streamable(&shape) && g->m > VT_GPU_STREAM && shape.b.by_k) way.tile = VT_CUDA_BAND;
-  for (uint32_t t = 0; g->m > VT_GPU_STREAM && t < TILES; t++)
+  if (g->m <= VT_GPU_STREAM) {
+    if (has_few(&shape, VT_CUDA_STREAM)) way.tile = VT_CUDA_STREAM;
+    return way;
+  }
+  if (has_few(&shape, VT_CUDA_BAND)) way.tile = VT_CUDA_BAND;
+  for (uint32_t t = 0; t < TILES; t++)
     if (is_thin(&tiles[t]) && fits(traits, dtype, &shape, &tiles[t]) && comes(&shape.b, tiles[t].b))
       way.tile = t, way.unit = blocks_of(g) > 1;
   return way;
@@ -302,21 +298,16 @@ static void into_parts(vt_gpu_gemm *g, void *work) {
   g->bias = NULL;
 }
 
-static vt_status combine(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
-                         const vt_gpu_gemm *parts, int64_t units) {
-  static const int64_t none[VT_GPU_BATCH] = {0};
-  const vt_view y = view_of(g, dtype, g->y_step, g->m, g->y_row, g->y_column);
-  const vt_view part = view_of(g, dtype, parts->y_step, g->m, parts->y_row, parts->y_column);
-  const vt_view bias = view_of(g, dtype, none, g->m, g->bias_row, g->bias_column);
-  const vt_view *const all[3] = {&y, &part, &bias};
-  const vt_gpu_combine args = {.part = parts->y,
-                               .y = g->y,
-                               .bias = g->bias,
-                               .count = units,
-                               .apart = parts->y_unit,
-                               .walk = vt_cuda_walk(all, 3)};
-  return vt_cuda_launch(c, dtype == VT_DTYPE_F64 ? VT_GPU_combine_f64 : VT_GPU_combine_f32,
-                        vt_cuda_line(c, args.walk.n, 1, 256), &args);
+uint32_t vt_cuda_gemm_summing(uint32_t dtype) {
+  return dtype == VT_DTYPE_F64 ? VT_GPU_parts_f64 : VT_GPU_parts_f32;
+}
+
+vt_status vt_cuda_gemm_sum(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g, int64_t unit,
+                           void *part) {
+  vt_gpu_gemm sums = *g;
+  sums.part = part, sums.unit = unit, sums.y_unit = g->products * g->m * g->n;
+  return vt_cuda_launch_end(c, vt_cuda_gemm_summing(dtype), vt_cuda_line(c, sums.y_unit, 1, 256),
+                            &sums, sizeof sums);
 }
 
 /* ---- launches ---- */
@@ -326,8 +317,8 @@ static vt_status combine(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
 static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   if (comes(&g->a, t->a) && comes(&g->b, t->b)) return t;
   for (uint32_t i = 0; i < TILES; i++)
-    if (tiles[i].a == any && tiles[i].bytes == t->bytes && t->rows % tiles[i].rows == 0 &&
-        t->columns % tiles[i].columns == 0)
+    if (tiles[i].a == any && tiles[i].b == any && tiles[i].bytes == t->bytes &&
+        t->rows % tiles[i].rows == 0 && t->columns % tiles[i].columns == 0)
       return &tiles[i];
   return t;
 }
@@ -382,17 +373,16 @@ static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
                                   VT_GPU_STREAM_THREADS, rows * VT_GPU_BLOCK);
 }
 
-/* So many results have more parts than one block of threads should add. */
+/* There are more parts than one block of threads should add. */
 static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
   const vt_cuda_grid grid = {1, (uint32_t)units, 1, VT_GPU_STREAM_THREADS,
                              VT_GPU_BAND_ROOM * (uint32_t)sizeof(float)};
   if (!g->b.wide || !g->b.by_k) return launch_few(c, g, units);
-  vt_gpu_gemm parts = *g;
-  into_parts(&parts, c->work);
-  g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_BAND_COLUMNS);
-  g->part = units > 1 ? c->work : NULL, g->y_unit = parts.y_unit, g->arrived = NULL;
-  VT_TRY(launch_all(c, VT_GPU_band_along, grid, g->tiles_n * g->products, CHUNK, units > 1, g));
-  return units > 1 ? combine(c, VT_DTYPE_F32, g, &parts, units) : VT_OK;
+  g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_STREAM_THREADS);
+  g->part = units > 1 ? c->work : NULL, g->y_unit = g->products * g->m * g->n, g->arrived = NULL;
+  const int64_t most = vt_cuda_least(CHUNK, UINT32_MAX / units); /* they are numbered */
+  VT_TRY(launch_all(c, VT_GPU_band_along, grid, g->tiles_n * g->products, most, units > 1, g));
+  return units > 1 ? vt_cuda_gemm_sum(c, VT_DTYPE_F32, g, g->unit, c->work) : VT_OK;
 }
 
 static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chosen, int64_t units) {
@@ -428,7 +418,7 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
   if (way->tile == VT_CUDA_STREAM) return launch_stream(c, &now, units);
   if (way->tile == VT_CUDA_BAND) return launch_band(c, &now, units);
   VT_TRY(launch_tiles(c, &now, &tiles[way->tile], units));
-  return units > 1 ? combine(c, dtype, g, &now, units) : VT_OK;
+  return units > 1 ? vt_cuda_gemm_sum(c, dtype, g, now.unit, sums) : VT_OK;
 }
 
 /* Where operands lie otherwise than their shapes let expect, a run takes another. */
@@ -437,7 +427,7 @@ uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const
   const vt_cuda_way way = choose(traits, dtype, &t);
   if (way.tile == VT_CUDA_FEW) return few_kernel(&t);
   if (way.tile == VT_CUDA_STREAM) return stream_kernel(&t);
-  if (units_of(&t, &way) > 1) return VT_GPU_TOTAL;
+  if (units_of(&t, &way) > 1) return vt_cuda_gemm_summing(dtype);
   return way.tile == VT_CUDA_BAND ? VT_GPU_band_along : tiles[way.tile].kernel;
 }
 

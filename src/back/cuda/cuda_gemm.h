@@ -19,13 +19,18 @@ enum { VT_CUDA_FEW = 1000, VT_CUDA_STREAM, VT_CUDA_BAND };
 uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 
-/* The kernel that stores the results of a product, VT_GPU_TOTAL when it is none that can have a
- * tail. And whether its transpose is what is computed. */
+/* The kernel that stores the results of a product, and whether its transpose is what is computed.
+ */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g);
 int vt_cuda_gemm_is_turned(const vt_gpu_gemm *g);
 
-/* For tests: the ways that there are for a product, numbered; 0 behind the last one. And how long
- * one is thought to take, in cycles. */
+/* What units of `unit` k have left in `part`, one after the other, becomes the product; and the
+ * kernel that does it. */
+vt_status vt_cuda_gemm_sum(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g, int64_t unit,
+                           void *part);
+uint32_t vt_cuda_gemm_summing(uint32_t dtype);
+
+/* For tests: the ways that there are for a product, numbered; 0 behind the last one. */
 int vt_cuda_gemm_way(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
                      vt_cuda_way *out);
 uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way);

@@ -212,12 +212,12 @@ int main(void) {
   test_ways(VT_DTYPE_F32, 0, 1, 260, 512, LATE);
   /* Few rows, likewise: as many as a kernel has and fewer, a that lies in either way, k that are
    * no whole blocks, and b where 16 bytes cannot be read at once. */
-  test_ways(VT_DTYPE_F32, 0, 2, 132, 2304, DENSE);
+  test_ways(VT_DTYPE_F32, 0, 2, 132, 512, DENSE);
   test_ways(VT_DTYPE_F32, 2, 4, 68, 2304, DENSE);
   test_ways(VT_DTYPE_F32, 1, 3, 68, 256, DENSE);
   test_ways(VT_DTYPE_F32, 3, 2, 68, 512, DENSE);
-  test_ways(VT_DTYPE_F32, 0, 16, 132, 2304, DENSE);
-  test_ways(VT_DTYPE_F32, 2, 16, 68, 2304, DENSE);
+  test_ways(VT_DTYPE_F32, 0, 16, 132, 512, DENSE);
+  test_ways(VT_DTYPE_F32, 2, 16, 68, 512, DENSE);
   test_ways(VT_DTYPE_F32, 1, 9, 132, 256, DENSE);
   test_ways(VT_DTYPE_F32, 3, 5, 132, 512, DENSE);
   test_ways(VT_DTYPE_F32, 0, 5, 132, 272, DENSE);

@@ -52,9 +52,13 @@ struct vt_cuda_tail {
   ") {\n"                                                               \
   "  vt_stream<vt_stream_" #how ", " #rows ">(a.g, " STEPS ");\n}\n"
 
+#define PARTS_TEXT(type)        \
+  "#include \"gpu_sums.cuh\"\n" \
+  "VT_KERNEL($K, vt_gpu_tailed, 256) {\n  vt_parts<" #type ">(a.g, " STEPS ");\n}\n"
+
 typedef struct end {
   uint32_t kernel, dtype;
-  int brief; /* 1: with few rows */
+  int brief; /* 1: with few rows, or of parts */
   const char *text;
 } end;
 #define DTYPE_float VT_DTYPE_F32
@@ -68,6 +72,8 @@ static const end ends[] = {
   {VT_GPU_##name, DTYPE_##type, 0, CONV_TEXT(type, bm, bn, bk, tm, tn, stages, beside)},
 #include "conv_tiles.def"
 #undef VT_CONV_TILE
+    {VT_GPU_parts_f32, VT_DTYPE_F32, 1, PARTS_TEXT(float)},
+    {VT_GPU_parts_f64, VT_DTYPE_F64, 1, PARTS_TEXT(double)},
     {VT_GPU_few_4, VT_DTYPE_F32, 1, FEW_TEXT(1)},
     {VT_GPU_few_8, VT_DTYPE_F32, 1, FEW_TEXT(2)},
     {VT_GPU_few_16, VT_DTYPE_F32, 1, FEW_TEXT(4)},
@@ -124,7 +130,7 @@ static int is_worth_it(const vt_cuda_call *c) {
 
 /* A function or a quotient takes long, and many steps do; where the results of a tile are stored
  * there is little else to do meanwhile, and a kernel of their own has more threads. Few rows are
- * over before one is begun. */
+ * over before one is begun, and where parts are added there is nothing but threads. */
 static int has_tail(uint32_t kernel, const vt_chain *chain) {
   const end *e = end_of(kernel);
   if (e == NULL || e->brief) return e != NULL;

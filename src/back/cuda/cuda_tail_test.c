@@ -145,8 +145,8 @@ typedef struct product {
   int64_t a[4], b[4], y[4];
   uint32_t b_rank;
   int turn_b, bias;
-  int brief;     /* it has few rows or columns */
-  uint64_t late; /* bytes that a is not aligned by */
+  int brief;             /* it has few rows or columns */
+  uint64_t late, late_b; /* bytes that a and b are not aligned by */
 } product;
 
 static vt_view *add_product(device *d, story *s, const product *p) {
@@ -154,7 +154,7 @@ static vt_view *add_product(device *d, story *s, const product *p) {
   static vt_attr_conv conv;
   static const vt_attr_none none = {.size = sizeof none};
   vt_view *from[3] = {add_late(d, s, p->dtype, p->rank, p->a, p->late),
-                      add_view(d, s, p->dtype, p->b_rank, p->b)};
+                      add_late(d, s, p->dtype, p->b_rank, p->b, p->late_b)};
   if (p->bias) from[2] = add_view(d, s, p->dtype, 1, &p->y[p->op == VT_OP_conv ? 1 : p->rank - 1]);
   vt_view *y = add_view(d, s, p->dtype, p->rank, p->y);
   const void *attrs = &none;
@@ -237,8 +237,10 @@ static void forget_inside(device *d, const story *s) {
 /* ---- trials ---- */
 
 /* A function is too much for a tile; axes that lie otherwise do not go together; a product that
- * another source has a part of is stored; a tile made for what is aligned takes nothing else. */
+ * another source has a part of is stored; a kernel made for what is aligned takes nothing else, and
+ * that which does has not this tail. */
 static uint32_t wanted(const product *p, follow_fn *follow) {
+  if (p->late_b != 0) return 0;
   if (follow == rounded) return (uint32_t)p->brief;
   return !(follow == scaled && p->op == VT_OP_conv) && follow != own && p->late == 0;
 }
@@ -272,18 +274,28 @@ static void try_story(device *d, const product *p, follow_fn *follow, const char
 #define MATMUL VT_OP_matmul
 #define CONV VT_OP_conv
 static const product products[] = {
-    {"rows", MATMUL, F32, 2, {256, 64}, {64, 1024}, {256, 1024}, 2, 0, 0, 0, 0},
-    {"batch", MATMUL, F32, 3, {3, 70, 40}, {3, 40, 1500}, {3, 70, 1500}, 3, 0, 0, 0, 0},
-    {"cut", MATMUL, F32, 2, {131, 33}, {33, 2051}, {131, 2051}, 2, 0, 0, 0, 0},
-    {"late", MATMUL, F32, 2, {256, 64}, {64, 1024}, {256, 1024}, 2, 0, 0, 0, 4},
-    {"one", MATMUL, F32, 2, {1, 1024}, {1024, 2048}, {1, 2048}, 2, 0, 0, 1, 0},
-    {"along", MATMUL, F32, 2, {1, 1024}, {2048, 1024}, {1, 2048}, 2, 1, 0, 1, 0},
-    {"few", VT_OP_linear, F32, 2, {5, 510}, {510, 600}, {5, 600}, 2, 0, 1, 1, 0},
-    {"double", MATMUL, F64, 2, {200, 50}, {50, 700}, {200, 700}, 2, 0, 0, 0, 0},
-    {"conv", CONV, F32, 4, {4, 16, 40, 40}, {34, 8, 3, 3}, {4, 34, 40, 40}, 4, 0, 1, 0, 0},
-    {"turned", MATMUL, F32, 2, {3000, 100}, {100, 4}, {3000, 4}, 2, 0, 0, 1, 0},
-    {"long", VT_OP_linear, F32, 2, {1030, 2600}, {2600, 65}, {1030, 65}, 2, 0, 1, 0, 0},
-    {"conv 1x1", CONV, F32, 4, {2, 40, 41, 41}, {50, 40, 1, 1}, {2, 50, 41, 41}, 4, 0, 1, 0, 0},
+    {"rows", MATMUL, F32, 2, {256, 64}, {64, 1024}, {256, 1024}, 2, 0, 0, 0, 0, 0},
+    {"batch", MATMUL, F32, 3, {3, 70, 40}, {3, 40, 1500}, {3, 70, 1500}, 3, 0, 0, 0, 0, 0},
+    {"cut", MATMUL, F32, 2, {131, 33}, {33, 2051}, {131, 2051}, 2, 0, 0, 0, 0, 0},
+    {"late", MATMUL, F32, 2, {256, 64}, {64, 1024}, {256, 1024}, 2, 0, 0, 0, 4, 0},
+    {"one", MATMUL, F32, 2, {1, 1024}, {1024, 2048}, {1, 2048}, 2, 0, 0, 1, 0, 0},
+    {"along", MATMUL, F32, 2, {1, 1024}, {2048, 1024}, {1, 2048}, 2, 1, 0, 1, 0, 0},
+    {"few", VT_OP_linear, F32, 2, {5, 510}, {510, 600}, {5, 600}, 2, 0, 1, 1, 0, 0},
+    {"thin", VT_OP_linear, F32, 2, {9, 512}, {512, 600}, {9, 600}, 2, 0, 1, 1, 0, 0},
+    {"band", MATMUL, F32, 2, {9, 512}, {600, 512}, {9, 600}, 2, 1, 0, 1, 0, 0},
+    {"late thin", MATMUL, F32, 2, {9, 512}, {512, 600}, {9, 600}, 2, 0, 0, 1, 0, 4},
+    {"late band", MATMUL, F32, 2, {9, 512}, {600, 512}, {9, 600}, 2, 1, 0, 1, 0, 4},
+    {"thin alone", MATMUL, F32, 2, {9, 256}, {256, 4096}, {9, 4096}, 2, 0, 0, 0, 0, 0},
+    {"three", MATMUL, F32, 2, {3, 1024}, {1024, 2048}, {3, 2048}, 2, 0, 0, 1, 0, 0},
+    {"three along", MATMUL, F32, 2, {3, 1024}, {2048, 1024}, {3, 2048}, 2, 1, 0, 1, 0, 0},
+    {"split", MATMUL, F32, 2, {40, 4096}, {4096, 72}, {40, 72}, 2, 0, 0, 1, 0, 0},
+    {"split double", MATMUL, F64, 2, {40, 2048}, {2048, 72}, {40, 72}, 2, 0, 0, 1, 0, 0},
+    {"double", MATMUL, F64, 2, {200, 50}, {50, 700}, {200, 700}, 2, 0, 0, 0, 0, 0},
+    {"conv", CONV, F32, 4, {4, 16, 40, 40}, {34, 8, 3, 3}, {4, 34, 40, 40}, 4, 0, 1, 0, 0, 0},
+    {"conv cut", CONV, F32, 4, {1, 512, 6, 6}, {128, 256, 3, 3}, {1, 128, 6, 6}, 4, 0, 1, 1, 0, 0},
+    {"turned", MATMUL, F32, 2, {3000, 100}, {100, 4}, {3000, 4}, 2, 0, 0, 1, 0, 0},
+    {"long", VT_OP_linear, F32, 2, {1030, 2600}, {2600, 65}, {1030, 65}, 2, 0, 1, 0, 0, 0},
+    {"conv 1x1", CONV, F32, 4, {2, 40, 41, 41}, {50, 40, 1, 1}, {2, 50, 41, 41}, 4, 0, 1, 0, 0, 0},
 };
 static const struct {
   const char *name;
@@ -295,8 +307,11 @@ enum { PRODUCTS = sizeof products / sizeof *products, FOLLOWS = sizeof follows /
 /* Each kind of kernel and each of what may follow, with few texts to compile. */
 static const struct {
   const char *product, *follow;
-} shorter[] = {{"rows", "residual"}, {"late", "residual"}, {"rows", "own"},      {"cut", "scaled"},
-               {"one", "rounded"},   {"few", "masked"},    {"conv", "residual"}, {"long", "over"}};
+} shorter[] = {{"rows", "residual"},    {"late", "residual"}, {"rows", "own"},
+               {"cut", "scaled"},       {"one", "rounded"},   {"few", "masked"},
+               {"conv", "residual"},    {"long", "over"},     {"thin", "rounded"},
+               {"split", "masked"},     {"three", "masked"},  {"late band", "masked"},
+               {"conv cut", "residual"}};
 
 static int is_tried(const char *name, const char *follow) {
   int found = vt_test_is_long();

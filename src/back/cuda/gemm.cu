@@ -32,5 +32,5 @@ VT_KERNEL(band_along, vt_gpu_gemm, VT_GPU_STREAM_THREADS) { vt_band_along(a, vt_
 
 VT_KERNEL(masked_f32, vt_gpu_masked, 256) { vt_masked<float>(a); }
 VT_KERNEL(masked_f64, vt_gpu_masked, 256) { vt_masked<double>(a); }
-VT_KERNEL(combine_f32, vt_gpu_combine, 256) { vt_combine<float>(a); }
-VT_KERNEL(combine_f64, vt_gpu_combine, 256) { vt_combine<double>(a); }
+VT_KERNEL(parts_f32, vt_gpu_gemm, 256) { vt_parts<float>(a, vt_gemm_plain()); }
+VT_KERNEL(parts_f64, vt_gpu_gemm, 256) { vt_parts<double>(a, vt_gemm_plain()); }

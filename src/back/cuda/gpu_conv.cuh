@@ -82,7 +82,7 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
           if (t % (VT_GPU_BLOCK / BK) == 0) explain(k0, t / (VT_GPU_BLOCK / BK) + 1);
         });
     const E *bias = (const E *)v.g.bias;
-    this->store(bias != nullptr ? bias + group * v.bias_group : nullptr, end);
+    this->store(bias != nullptr ? bias + group * v.g.bias_group : nullptr, end);
   }
 };
 #endif

@@ -11,7 +11,6 @@ typedef struct vt_gpu_conv {
   vt_gpu_gemm g;            /* b is not set; leading axes are images and groups */
   const void *x;            /* that of the first image and group */
   int64_t x_image, x_group; /* elements */
-  int64_t bias_group;       /* elements */
   vt_gpu_gather gather;
 } vt_gpu_conv;
 #endif

@@ -19,11 +19,6 @@ struct vt_few_here {
   uint32_t unit;
 };
 
-/* Mostly there is one product, and no time to find out where it begins. */
-VT_GPU_FN int64_t vt_few_product(const vt_gpu_gemm &g, const int64_t *step, int64_t z) {
-  return z == 0 ? 0 : vt_gemm_product(g, step, z);
-}
-
 /* Blocks that begin together read what lies together: the units of a column, or one unit of many.
  */
 template <bool BY_K, int COLUMNS>
@@ -102,29 +97,13 @@ VT_GPU_FN void vt_few_chain(const float *x, const float *b, int end, float *p) {
 
 /* ---- results ---- */
 
-template <class End>
-VT_GPU_FN void vt_few_store(const vt_gpu_gemm &g, const vt_few_here &h, int64_t i, int64_t j,
-                            float p, const End &end) {
-  p = __fadd_rn(0.0f, p); /* it may be -0, which no sum is */
-  if (g.bias != nullptr)
-    p = __fadd_rn(p, ((const float *)g.bias)[i * g.bias_row + j * g.bias_column]);
-  if constexpr (End::THERE) {
-    int64_t begin[End::SIDES];
-    end.find(g, h.z, begin);
-    end.put(vt_tail_here<float, 1, 1>{&p, begin, {i}, {j}, {1}});
-  } else {
-    float *y = (float *)g.y + vt_few_product(g, g.y_step, h.z);
-    y[i * g.y_row + j * g.y_column] = p;
-  }
-}
-
 /* What a chain of this block came to: row i and column j of it, if they are there. */
 template <class End>
 VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, int j, float p,
                            const End &end) {
   if (i >= g.m || j >= h.columns) return;
   if (g.part == nullptr) {
-    vt_few_store(g, h, i, h.n0 + j, p, end);
+    vt_sum_store(g, h.z, i, h.n0 + j, p, end);
   } else {
     ((float *)g.part)[h.unit * g.y_unit + (h.z * g.m + i) * g.n + h.n0 + j] = p;
   }
@@ -143,7 +122,7 @@ VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h, const End 
     vt_parts_sums<GROUPS>(part + i * g.n + j, gridDim.y, g.y_unit, g.n, m - i, y);
     VT_UNROLL
     for (int r = 0; r < ROWS; r++)
-      if (i + r < m) vt_few_store(g, h, i + r, h.n0 + j, y[r], end);
+      if (i + r < m) vt_sum_store(g, h.z, i + r, h.n0 + j, y[r], end);
   }
 }
 
@@ -151,10 +130,10 @@ VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h, const End 
 
 /* The operands from this block's first k and column on. */
 VT_GPU_FN const float *vt_few_a(const vt_gpu_gemm &g, const vt_few_here &h) {
-  return (const float *)g.a.data + vt_few_product(g, g.a.step, h.z) + h.k0 * g.a.along;
+  return (const float *)g.a.data + vt_gemm_product_of(g, g.a.step, h.z) + h.k0 * g.a.along;
 }
 VT_GPU_FN const float *vt_few_b(const vt_gpu_gemm &g, const vt_few_here &h) {
-  return (const float *)g.b.data + vt_few_product(g, g.b.step, h.z) + h.n0 * g.b.across +
+  return (const float *)g.b.data + vt_gemm_product_of(g, g.b.step, h.z) + h.n0 * g.b.across +
          h.k0 * g.b.along;
 }
 

@@ -54,6 +54,11 @@ VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int
   return at;
 }
 
+/* Mostly there is one product, and no time to find out where it begins. */
+VT_GPU_FN int64_t vt_gemm_product_of(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
+  return z == 0 ? 0 : vt_gemm_product(a, step, z);
+}
+
 /* What becomes of results: they are stored in y; or, with a tail, gpu_tail.cuh has them. */
 struct vt_gemm_plain {
   enum { THERE = 0 };

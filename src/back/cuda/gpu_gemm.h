@@ -9,14 +9,13 @@ enum {
   VT_GPU_BATCH = 6,   /* leading axes at most */
   VT_GPU_BLOCK = 256, /* products of a chain: order fma256 */
   VT_GPU_GROUP = 8,   /* blocks, and groups of them, that meet in one sum */
-  VT_GPU_FEW = 16,    /* rows at most of the kernels few_... */
+  VT_GPU_FEW = 16,    /* rows at most of the kernels few_... and band_..., and of thin tiles */
   VT_GPU_FEW_COLUMNS = 32,
   VT_GPU_FEW_THREADS = 128,
   VT_GPU_FEW_PITCH = VT_GPU_BLOCK + 4,  /* of a column whose k are neighbours, in shared memory */
   VT_GPU_STREAM = 4,                    /* rows at most of the kernels stream_... */
-  VT_GPU_STREAM_THREADS = 64,           /* of theirs, and of band_along */
+  VT_GPU_STREAM_THREADS = 64,           /* of theirs and of band_along, which has as many columns */
   VT_GPU_STREAM_ROOM = 2 * 4 * 32 * 36, /* floats on chip where neighbours lie along k */
-  VT_GPU_BAND_COLUMNS = 64,
   VT_GPU_BAND_ROOM = 16 * 260 + 2 * 3 * 32 * 36
 };
 
@@ -33,17 +32,17 @@ typedef struct vt_gpu_gemm {
   vt_gpu_side a, b;
   void *y;
   int64_t y_row, y_column, y_step[VT_GPU_BATCH];
-  int64_t y_unit;   /* between the results of two units */
+  int64_t y_unit;   /* between the results of two units: of `part`, that is all of them */
   const void *bias; /* NULL: none; else element (i, j) has bias[i * bias_row + j * bias_column] */
-  int64_t bias_row, bias_column;
+  int64_t bias_row, bias_column, bias_group; /* group: along the last leading axis */
   int64_t m, n, k;
   int64_t products, dim[VT_GPU_BATCH];
   int64_t first; /* number of the first block of this launch */
-  int64_t unit;  /* k that one unit has: gridDim.y of them, each a result of its own */
+  int64_t unit;  /* k that one unit has; each leaves a result of its own */
   void *levels;  /* sums of groups of groups, where k is that long */
-  /* Of the kernels few_..., stream_... and band_...: results of units, dense, `y_unit` from one
-   * unit to the next; and how many units of a tile have come so far, 0 before and after a launch.
-   * NULL where there is one unit. */
+  /* Of few_..., stream_..., band_... and parts_...: results of units, dense, NULL where there is
+   * one unit; and how many units of a tile have come so far, 0 before and after a launch, NULL
+   * where another kernel adds them. */
   void *part;
   uint32_t *arrived;
   uint32_t tiles_m, tiles_n; /* of a product */

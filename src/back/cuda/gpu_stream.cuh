@@ -61,35 +61,29 @@ struct vt_stream_across {
 };
 
 /* Neighbours along k lie side by side: a warp has 32 columns, and shared memory of its own in which
- * 32 k of them lie as they do in memory; three such stages are on their way. */
-template <int ROWS>
-struct vt_stream_along {
+ * 32 k of them lie as they do in memory. There are STAGES such places, and all but one are on their
+ * way. */
+template <int STAGES>
+struct vt_ring {
   enum {
-    V = 1,
-    BY_K = 1,
     STEP = 32,
-    STAGES = 4,
-    SENT = STAGES - 1, /* stages, before the first is awaited */
     STEPS = VT_GPU_BLOCK / STEP,
-    PITCH = STEP + 4,
+    PITCH = STEP + 4, /* 8 lanes that read 16 bytes of a column each meet in no bank */
     STAGE = 32 * PITCH,
     ROOM = STAGES * STAGE, /* of a warp */
+    SENT = STAGES - 1,     /* stages, before the first is awaited */
     BESIDE = STEP / 4,     /* lanes along k */
-    LINES = 32 / BESIDE,
-    TIMES = ROWS == 1 ? STEPS : 1
+    LINES = 32 / BESIDE
   };
-  static_assert(ROOM * VT_STREAM_T / 32 == VT_GPU_STREAM_ROOM, "what a launch asks for");
-  float *ring;
+  float *stages;
   const float *from;
   int64_t across;
   int lines; /* columns from this lane's first on */
 
   __device__ __forceinline__ int lane() { return (int)threadIdx.x & 31; }
-  __device__ __forceinline__ int first() { return (int)threadIdx.x - lane(); }
-  __device__ __forceinline__ int column(int) { return (int)threadIdx.x; }
 
   __device__ __forceinline__ void send(int step) {
-    float *to = ring + step % STAGES * STAGE + lane() / BESIDE * PITCH + lane() % BESIDE * 4;
+    float *to = stages + step % STAGES * STAGE + lane() / BESIDE * PITCH + lane() % BESIDE * 4;
     VT_UNROLL
     for (int r = 0; r < 32; r += LINES)
       if (step < STEPS) vt_ahead_16(to + r * PITCH, from + r * across, r < lines);
@@ -99,39 +93,62 @@ struct vt_stream_along {
 
   __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b, const vt_few_here &h,
                                         float *room) {
-    ring = room + first() / 32 * ROOM;
+    const int first = (int)threadIdx.x - lane();
+    stages = room + first / 32 * ROOM;
     across = h.columns == 1 ? 0 : s.across; /* of one column it may be anything */
-    from = b + (first() + lane() / BESIDE) * across + lane() % BESIDE * 4;
-    lines = h.columns - first() - lane() / BESIDE;
+    from = b + (first + lane() / BESIDE) * across + lane() % BESIDE * 4;
+    lines = h.columns - first - lane() / BESIDE;
     VT_UNROLL
-    for (int step = 0; step < STAGES - 1; step++) send(step);
+    for (int step = 0; step < SENT; step++) send(step);
   }
-  __device__ __forceinline__ void run(const float *x, float (&p)[ROWS][V]) {
-    const float *column = ring + lane() * PITCH;
+
+  /* take(w, k): the columns from w on have the STEP numbers from k on. */
+  template <int TIMES, class F>
+  __device__ __forceinline__ void run(F take) {
 #pragma unroll TIMES
     for (int step = 0; step < STEPS; step++) {
       vt_ahead_wait<STAGES - 2>();
       __syncwarp();
-      send(step + STAGES - 1);
-      VT_UNROLL
-      for (int k = 0; k < STEP; k += 4) {
-        float w[4][V];
-        vt_gemm_get(column + step % STAGES * STAGE + k, w[0]);
-        vt_stream_multiply<ROWS, V>(x + step * STEP + k, w, p);
-      }
+      send(step + SENT);
+      take(stages + step % STAGES * STAGE, step * STEP);
     }
+  }
+};
+
+/* A lane has a column of them. */
+template <int ROWS>
+struct vt_stream_along {
+  typedef vt_ring<4> ring;
+  enum { V = 1, BY_K = 1, SENT = ring::SENT };
+  static_assert(ring::ROOM * VT_STREAM_T / 32 == VT_GPU_STREAM_ROOM, "what a launch asks for");
+  ring r;
+
+  __device__ __forceinline__ int column(int) { return (int)threadIdx.x; }
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b, const vt_few_here &h,
+                                        float *room) {
+    r.begin(s, b, h, room);
+  }
+  __device__ __forceinline__ void run(const float *x, float (&p)[ROWS][V]) {
+    r.template run<ROWS == 1 ? (int)ring::STEPS : 1>([&](const float *columns, int k) {
+      VT_UNROLL
+      for (int at = 0; at < ring::STEP; at += 4) {
+        float w[4][V];
+        vt_gemm_get(columns + r.lane() * ring::PITCH + at, &w[0][0]);
+        vt_stream_multiply<ROWS, V>(x + k + at, w, p);
+      }
+    });
   }
 };
 
 /* The rows, of which every k of the block is there; those that are not are as the last one. */
 template <int ROWS, int PITCH>
 VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
-  const int V = g.a.by_k && g.a.wide ? 4 : 1;
+  const int each = g.a.by_k && g.a.wide ? 4 : 1;
 #pragma unroll 4
-  for (int e = V * (int)threadIdx.x; e < ROWS * VT_GPU_BLOCK; e += V * VT_STREAM_T) {
+  for (int e = each * (int)threadIdx.x; e < ROWS * VT_GPU_BLOCK; e += each * VT_STREAM_T) {
     const int i = e / VT_GPU_BLOCK, k = e % VT_GPU_BLOCK;
     const float *from = a + min(i, (int)g.m - 1) * g.a.across + k * g.a.along;
-    if (V == 4) {
+    if (each == 4) {
       vt_ahead_16(x + i * PITCH + k, from, true);
     } else {
       vt_ahead_4(x + i * PITCH + k, from, true);
@@ -143,7 +160,7 @@ VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
 template <template <int> class Way, int ROWS, class End>
 VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
   typedef Way<ROWS> way;
-  enum { V = way::V };
+  enum { V = way::V, GROUPS = 4 / ROWS }; /* of parts, which are added in the end */
   const vt_few_here h = vt_few_place<way::BY_K != 0, V * VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[ROWS][V] = {};
   way s;
@@ -155,6 +172,6 @@ VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) VT_UNROLL
   for (int c = 0; c < V; c++) vt_few_give(g, h, r, s.column(c), p[r][c], end);
-  vt_few_end<4 / ROWS, ROWS>(g, h, end);
+  vt_few_end<GROUPS, ROWS>(g, h, end);
 }
 #endif

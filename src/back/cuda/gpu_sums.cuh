@@ -3,7 +3,6 @@
  * with absent ones among them. */
 #ifndef VT_GPU_SUMS_CUH
 #define VT_GPU_SUMS_CUH
-#include "gpu_combine.h"
 #include "gpu_gemm.cuh"
 
 /* T as a stream. Level l has the sum of complete groups of 8^l, each a chain from +0, and such a
@@ -39,9 +38,9 @@ struct vt_sums {
   }
 };
 
-/* The sums of the parts of N results, `next` from one to the next of which `there` are there. Of
- * parts there are less than 8^6; GROUPS groups of 8 are read together, and then added one by one.
- */
+/* Sums of parts, of which a result has `count`, less than 8^6, `apart` from one another. There are
+ * N results, `next` from one another, and the first `there` of them are wanted. GROUPS groups of 8
+ * parts are read together, and then added one by one. */
 template <int GROUPS, int N, class E>
 VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t next, int there,
                              E (&sum)[N]) {
@@ -69,6 +68,38 @@ VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t n
   for (int i = 0; i < N; i++) sum[i] = groups[i].end();
 }
 
+/* Result (i, j) of product z, with its bias, to where the product is stored or to its tail. */
+template <class E, class End>
+VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t j, E p,
+                            const End &end) {
+  p = vt_gemm_add((E)0, p); /* it may be -0, which no sum is */
+  if (g.bias != nullptr) {
+    const int64_t group = g.bias_group == 0 ? 0 : z % g.dim[g.rank - 1];
+    const E *bias = (const E *)g.bias + group * g.bias_group;
+    p = vt_gemm_add(p, bias[i * g.bias_row + j * g.bias_column]);
+  }
+  if constexpr (End::THERE) {
+    int64_t begin[End::SIDES];
+    end.find(g, z, begin);
+    end.put(vt_tail_here<E, 1, 1>{&p, begin, {i}, {j}, {1}});
+  } else {
+    E *y = (E *)g.y + vt_gemm_product_of(g, g.y_step, z);
+    y[i * g.y_row + j * g.y_column] = p;
+  }
+}
+
+/* A product whose units lie in `part`. */
+template <class E, class End>
+VT_GPU_FN void vt_parts(const vt_gpu_gemm &g, const End &end) {
+  const int64_t count = (g.k + g.unit - 1) / g.unit;
+  for (int64_t e = vt_gpu_first(); e < g.y_unit; e += vt_gpu_apart()) {
+    const int64_t r = e / g.n, j = e - r * g.n, z = g.products == 1 ? 0 : r / g.m;
+    E y[1];
+    vt_parts_sums<1>((const E *)g.part + e, count, g.y_unit, 0, 1, y);
+    vt_sum_store(g, z, r - z * g.m, j, y[0], end);
+  }
+}
+
 /* Whether all of `all` blocks have come here and this one is the last: what the others wrote before
  * is then seen by every thread of it. `arrived` is 0 before the first has come and after the last.
  */
@@ -82,18 +113,6 @@ VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
   }
   __syncthreads();
   return before == all - 1;
-}
-
-template <class E>
-VT_GPU_FN void vt_combine(const vt_gpu_combine &a) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
-    int64_t at[3];
-    vt_places<3>(a.walk, i, at);
-    E y[1];
-    vt_parts_sums<1>((const E *)a.part + at[1], a.count, a.apart, 0, 1, y);
-    if (a.bias != nullptr) y[0] = vt_gemm_add(y[0], ((const E *)a.bias)[at[2]]);
-    ((E *)a.y)[at[0]] = y[0];
-  }
 }
 
 /* An absent k keeps its place in the numbering, and its product is not formed. */

@@ -75,7 +75,7 @@ struct vt_tail {
   const vt_gpu_tail &m;
   __device__ __forceinline__ void find(const vt_gpu_gemm &g, int64_t z, int64_t *begin) const {
     VT_UNROLL
-    for (int i = 0; i < SIDES; i++) begin[i] = z == 0 ? 0 : vt_gemm_product(g, m.side[i].step, z);
+    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_product_of(g, m.side[i].step, z);
   }
   template <class E, int G, int W>
   __device__ __forceinline__ void put(const vt_tail_here<E, G, W> &h) const {
