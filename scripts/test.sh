@@ -118,7 +118,7 @@ watched="-L ^(unit|corpus)$"
 if [[ $full == no ]]; then
   reads="case_run|cli_text|csv|file|form|golden|graph|idx|lex|model|npy|npz|old_models|parse|plan_pack|safetensors|suite|text"
   keeps="alloc|arena|gate|guard|memory|oom|passes|plan|planned|program|record|region|results|sealed|spoil|stream|tail"
-  watched+=" -R ^(corpus/|cts/|cli/|plugins/|unit/($reads|$keeps|attr|reference|verify.*|.*hostile|cpu_.*|cuda_(images|pool))_test$)"
+  watched+=" -R ^(corpus/|cts/|cli/|plugins/|unit/($reads|$keeps|attr|reference|verify.*|.*hostile|cpu_.*)_test$)"
   watched+=" -E ^cli/(counted|exact)$" # many runs of what the others run once
 fi
 sanitizer_lane asan clang address,undefined "$watched"

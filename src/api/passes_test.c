@@ -518,7 +518,7 @@ static void test_examples(void) {
 
 int main(int argc, char **argv) {
   const uint64_t only = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
-  const uint64_t n = is_long_form() ? (SANITIZED ? 40 : 400) : (SANITIZED ? 4 : 25);
+  const uint64_t n = is_long_form() ? (SANITIZED ? 40 : 400) : (SANITIZED ? 4 : 12);
   for (uint64_t seed = 1; only == 0 && seed <= n; seed++) CHECK(test_drawn(seed));
   if (only != 0) CHECK(test_drawn(only));
   if (only == 0) test_examples();

@@ -49,12 +49,13 @@ static void test_softmax_long(void) {
   for (size_t k = 0; k < 2; k++) {
     softmax(softs[k], (int64_t[]){40, 8200}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){40, 8200}, 1, CARD_DENSE, make_low);
-    softmax(softs[k], (int64_t[]){33, 57000}, 1, CARD_DENSE, NULL);
-    softmax(softs[k], (int64_t[]){135, 27001}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){140, 8200}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){2, 20000}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){3, 200000}, 1, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){1, 300000}, 1, CARD_DENSE, NULL);
+    if (!vt_test_is_long()) continue;
+    softmax(softs[k], (int64_t[]){33, 57000}, 1, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){135, 27001}, 1, CARD_DENSE, NULL);
   }
 }
 
