@@ -44,7 +44,7 @@ VT_GPU_FN uint32_t exp_far(const float *x, P there, float m, float (&v)[STEPS]) 
       d[k] = (there.at(first + k) ? mine[k * VT_GPU_LANES] : -INFINITY) - m;
     VT_UNROLL
     for (int k = 0; k < STEPS; k++)
-      v[k] = (k / FEW * FEW == first) & (d[k % FEW] < VT_EXP_ZERO) ? 0.0f : v[k];
+      v[k] = ((k / FEW * FEW == first) & (d[k % FEW] < VT_EXP_ZERO)) ? 0.0f : v[k];
     VT_UNROLL
     for (int k = 0; k < FEW; k++)
       open = 2 * open +
