@@ -208,14 +208,6 @@ uint64_t vt_cuda_conv_way_work(uint32_t dtype, const vt_gpu_conv *v, const vt_cu
 
 /* ---- launches ---- */
 
-static void into_parts(vt_gpu_conv *v, void *work) {
-  const int64_t each = v->g.m * v->g.n;
-  v->g.y = work, v->g.y_row = v->g.n, v->g.y_column = 1;
-  v->g.y_step[0] = each * v->g.dim[1], v->g.y_step[1] = each;
-  v->g.y_unit = each * v->g.products;
-  v->g.bias = NULL;
-}
-
 /* Sixteen bytes at a time where all of a row's pieces are aligned. */
 static void prepare(vt_gpu_conv *v, uint32_t dtype) {
   vt_gpu_gemm *g = &v->g;
@@ -232,7 +224,7 @@ vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_w
   now.g.levels = c->work;
   now.g.tiles_m = (uint32_t)vt_cuda_parts(v->g.m, t->rows);
   now.g.tiles_n = (uint32_t)vt_cuda_parts(v->g.n, t->columns);
-  if (units > 1) into_parts(&now, c->work);
+  if (units > 1) vt_cuda_gemm_apart(&now.g, c->work);
   prepare(&now, c->out->dtype);
   const vt_cuda_grid grid = {(uint32_t)tiles_of(v, t), (uint32_t)units, 1, t->threads, t->shared};
   if (units == 1) return vt_cuda_launch_end(c, t->kernel, grid, &now, sizeof now);

@@ -192,8 +192,8 @@ static int comes(const vt_gpu_side *s, coming how) {
 }
 
 static int is_whole(const vt_gpu_gemm *g, const tile *t) {
-  return (t->a == any || g->m >= t->rows) && (t->b == any || g->n >= t->columns) &&
-         (t->b == any || (g->k > 0 && g->k % t->step == 0));
+  return (t->a == any || g->m >= t->rows) &&
+         (t->b == any || (g->n >= t->columns && g->k > 0 && g->k % t->step == 0));
 }
 
 static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, const tile *t) {
@@ -291,10 +291,10 @@ static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
 
 /* ---- parts ---- */
 
-static void into_parts(vt_gpu_gemm *g, void *work) {
+void vt_cuda_gemm_apart(vt_gpu_gemm *g, void *part) {
   int64_t step = g->m * g->n;
   for (uint32_t i = g->rank; i-- > 0; step *= g->dim[i]) g->y_step[i] = step;
-  g->y = work, g->y_row = g->n, g->y_column = 1, g->y_unit = step;
+  g->y = part, g->y_row = g->n, g->y_column = 1, g->y_unit = step;
   g->bias = NULL;
 }
 
@@ -411,7 +411,7 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
   void *sums = c->work == NULL ? NULL : (char *)c->work + turned_work(dtype, g, way);
   now.unit = way->unit == 0 ? g->k : way->unit * VT_GPU_BLOCK;
   now.levels = sums;
-  if (units > 1 && way->tile < VT_CUDA_FEW) into_parts(&now, sums);
+  if (units > 1 && way->tile < VT_CUDA_FEW) vt_cuda_gemm_apart(&now, sums);
   prepare(&now, dtype);
   if (way->turn) VT_TRY(turn_over(c, dtype, &now, c->work));
   if (way->tile == VT_CUDA_FEW) return launch_few(c, &now, units);

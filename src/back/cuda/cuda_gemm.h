@@ -24,8 +24,9 @@ vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g);
 int vt_cuda_gemm_is_turned(const vt_gpu_gemm *g);
 
-/* What units of `unit` k have left in `part`, one after the other, becomes the product; and the
- * kernel that does it. */
+/* Has the units of a product leave their results in `part`, one after the other. What units of
+ * `unit` k have left there becomes the product; and the kernel that does it. */
+void vt_cuda_gemm_apart(vt_gpu_gemm *g, void *part);
 vt_status vt_cuda_gemm_sum(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g, int64_t unit,
                            void *part);
 uint32_t vt_cuda_gemm_summing(uint32_t dtype);

@@ -145,7 +145,7 @@ typedef struct product {
   int64_t a[4], b[4], y[4];
   uint32_t b_rank;
   int turn_b, bias;
-  int brief;             /* it has few rows or columns */
+  int brief;             /* it has few rows or columns, or is cut along k */
   uint64_t late, late_b; /* bytes that a and b are not aligned by */
 } product;
 
