@@ -6,8 +6,10 @@ add_executable(batch_diverging tests/reproducibility/batch_check.c
   tests/reproducibility/batch_run.c tests/cli/diverge.c)
 add_executable(again_diverging tests/reproducibility/again_check.c tests/cli/diverge.c)
 foreach(check batch again)
-  target_link_libraries(${check}_check PRIVATE vt_include vt_admit vt_flags)
-  target_link_libraries(${check}_diverging PRIVATE vt_include vt_admit vt_flags)
+  foreach(kind check diverging)
+    target_link_libraries(${check}_${kind} PRIVATE vt_include vt_admit vt_flags)
+    target_include_directories(${check}_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  endforeach()
   target_link_options(${check}_diverging PRIVATE
     -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
   script_test(reproducibility/${check} reproducibility

@@ -3,7 +3,7 @@
  * needs, before any of that is taken; one within it runs. */
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
+#include "process_test.h"
 #include "vt_test.h"
 
 static const char text[] =
@@ -61,14 +61,6 @@ static void expect_refused(const char *backend, int64_t n) {
   if (strncmp(d.text, needs, strlen(needs)) != 0) fprintf(stderr, "  %s\n", d.text);
 }
 
-static uint64_t size_now(void) {
-  unsigned long long pages = 0;
-  FILE *f = fopen("/proc/self/statm", "r");
-  if (f == NULL || fscanf(f, "%llu", &pages) != 1) pages = 0;
-  if (f != NULL) fclose(f);
-  return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 int main(void) {
   static const char *const backends[] = {"reference", "island"};
   const rlim_t mib = (rlim_t)1 << 20;
@@ -76,7 +68,7 @@ int main(void) {
   meter m;
   vt_diag d = {0};
   struct rlimit limit;
-  if (size_now() == 0) {
+  if (process_size() == 0) {
     fprintf(stderr, "SKIPPED: the system does not say how much memory there is\n");
     return 77;
   }
@@ -84,7 +76,7 @@ int main(void) {
   model = made;
   for (int i = 0; i < 2; i++) expect_refused(backends[i], (int64_t)1 << 40); /* 8 TiB */
   CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-  limit.rlim_cur = size_now() + 256 * mib;
+  limit.rlim_cur = process_size() + 256 * mib;
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   for (int i = 0; i < 2; i++) {
     expect_refused(backends[i], 64 * (int64_t)mib); /* 512 MiB */

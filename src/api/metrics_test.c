@@ -2,8 +2,8 @@
  * metrics_test.c - what a program tells of its runs: steps, copies, phases and counts, by name; and
  * thousands of runs of one program, which take no memory. */
 #include <string.h>
-#include <unistd.h>
 #include "num_test.h"
+#include "process_test.h"
 #include "volta/volta_tools.h"
 
 /* The view of w has gaps: a backend that takes no strides gets a copy. */
@@ -186,15 +186,6 @@ static void test_memory(void) {
   CHECK(fault.live == 0);
 }
 
-/* Pages of this process that are in memory; 0 when the system does not say. */
-static unsigned long long pages_now(void) {
-  unsigned long long all = 0, resident = 0;
-  FILE *f = fopen("/proc/self/statm", "r");
-  if (f == NULL || fscanf(f, "%llu %llu", &all, &resident) != 2) resident = 0;
-  if (f != NULL) fclose(f);
-  return resident;
-}
-
 static void listen(void *user, const char *what, uint64_t done, uint64_t total) {
   (void)what, (void)total;
   *(uint64_t *)user += done != 0;
@@ -217,7 +208,7 @@ static void run_many(const char *backend, uint32_t measure, int runs) {
                         .progress_user = &heard,
                         .measure = measure};
   vt_program *p = NULL;
-  unsigned long long before = 0;
+  uint64_t before = 0;
   long asked = 0, live = 0;
   CHECK(vt_program_new(model, &o, &p, NULL) == VT_OK);
   if (p == NULL) exit(1);
@@ -225,7 +216,7 @@ static void run_many(const char *backend, uint32_t measure, int runs) {
   for (int i = 0; i < runs; i++) {
     x[i % 30] += 0.5f;
     CHECK(vt_program_set_input(p, "x", &t, NULL) == VT_OK);
-    if (i == 100) before = pages_now();
+    if (i == 100) before = process_resident();
     asked = fault.asked;
     live = i == 0 ? fault.live : live;
     CHECK(vt_program_run(p, NULL) == VT_OK);
@@ -233,7 +224,7 @@ static void run_many(const char *backend, uint32_t measure, int runs) {
   }
   CHECK(info_of(p).runs == (uint64_t)runs && (heard > 0) == (measure != 0));
   /* 64 KiB: what the C library may take once. A sanitizer keeps what was freed. */
-  CHECK(SANITIZED || pages_now() <= before + 16);
+  CHECK(SANITIZED || process_resident() <= before + 64 * 1024);
   vt_program_free(p);
   CHECK(fault.live == 0);
 }

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "process_test.h"
 #include "vt_test.h"
 
 static char root[64];
@@ -100,16 +101,8 @@ static void test_long_path(void) {
 
 /* ---- this process ---- */
 
-static uint64_t size_now(void) {
-  unsigned long long pages = 0;
-  FILE *f = fopen("/proc/self/statm", "r");
-  if (f == NULL || fscanf(f, "%llu", &pages) != 1) pages = 0;
-  if (f != NULL) fclose(f);
-  return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void test_limit(void) {
-  const uint64_t mib = (uint64_t)1 << 20, before = vt_memory_available(), size = size_now();
+  const uint64_t mib = (uint64_t)1 << 20, before = vt_memory_available(), size = process_size();
   struct rlimit limit, old;
   CHECK(getrlimit(RLIMIT_AS, &old) == 0);
   if (size == 0 || old.rlim_cur != RLIM_INFINITY) return; /* no Linux, or limited already */

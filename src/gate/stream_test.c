@@ -4,7 +4,7 @@
  * names, no allocation after the start. */
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
+#include "process_test.h"
 #include "vt_gate.h"
 #include "vt_test.h"
 
@@ -236,14 +236,6 @@ static vt_graph *two_sums(void) {
   return g;
 }
 
-static uint64_t size_now(void) {
-  unsigned long long pages = 0;
-  FILE *f = fopen("/proc/self/statm", "r");
-  if (f == NULL || fscanf(f, "%llu", &pages) != 1) pages = 0;
-  if (f != NULL) fclose(f);
-  return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* One of them visits the device at a time, whose memory is the host's: both are needed at once. */
 static void try_host_memory(const char *device, rlim_t mib) {
   char want[200];
@@ -254,7 +246,7 @@ static void try_host_memory(const char *device, rlim_t mib) {
   CHECK(vt_device_open(device, a, &t.dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(t.dev);
   CHECK(vt_plan_build(t.g, &o, &target, a, &t.p, &t.d) == VT_OK && getrlimit(RLIMIT_AS, &old) == 0);
-  if (t.p == NULL || size_now() == 0) exit(vt_test_failed != 0 ? 1 : 77);
+  if (t.p == NULL || process_size() == 0) exit(vt_test_failed != 0 ? 1 : 77);
   const uint64_t temporary = t.p->class_bytes[VT_CLASS_TEMP];
   snprintf(want, sizeof want,
            "the program needs %llu bytes (temporary %llu, output 256, host_parameter %d) on the "
@@ -262,7 +254,7 @@ static void try_host_memory(const char *device, rlim_t mib) {
            (unsigned long long)(temporary + 256 + 200 * MIB), (unsigned long long)temporary,
            200 * MIB);
   CHECK(temporary >= 100 * MIB && temporary < 101 * MIB);
-  limit = (struct rlimit){size_now() + mib * MIB, old.rlim_max};
+  limit = (struct rlimit){process_size() + mib * MIB, old.rlim_max};
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   CHECK(vt_exec_new(t.dev, t.p, a, &t.x, &t.d) == VT_NOMEM);
   CHECK(strncmp(t.d.text, want, strlen(want)) == 0);
