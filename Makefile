@@ -20,7 +20,7 @@ uninstall: ## remove what `make install` with the same PREFIX and DESTDIR put th
 setup: ## install what building needs (Debian, Ubuntu); VOLTA_SETUP=no skips it
 	@scripts/setup.sh run
 
-run: ## set up, build, then run an example by the reference and the cpu backend and compare the bits
+run: ## set up, build, then run an example by the reference, the cpu backend and a GPU, if any, and compare the bits
 	@scripts/setup.sh run
 	@scripts/configure.sh build
 	@cmake --build build -j $(JOBS) --target volta
