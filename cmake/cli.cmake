@@ -10,23 +10,21 @@ add_custom_target(cli_docs COMMAND ${generated_docs} --write DEPENDS gen_cli_doc
 
 if(VOLTA_TESTS)
   # A volta whose second backend is wrong in one bit: parity must say so.
-  add_executable(volta_diverging ${cli_sources} tests/cli/diverge.c)
-  target_link_libraries(volta_diverging PRIVATE vt_include vt_admit PkgVolta::jansson vt_flags)
+  add_executable(volta_diverging src/cli/cli_main.c tests/cli/diverge.c)
+  target_link_libraries(volta_diverging PRIVATE vt_cli)
   target_link_options(volta_diverging PRIVATE
     -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
 
   # A volta whose backends count what reaches them.
-  add_executable(volta_counted ${cli_sources} tests/cli/counted.c)
+  add_executable(volta_counted src/cli/cli_main.c tests/cli/counted.c)
   target_include_directories(volta_counted PRIVATE tests src/api src/gate src/op src/num src/base)
-  target_link_libraries(volta_counted PRIVATE vt_include vt_admit PkgVolta::jansson vt_flags)
+  target_link_libraries(volta_counted PRIVATE vt_cli)
   add_test(NAME cli/counted COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/counted.sh $<TARGET_FILE:volta_counted>)
   set_tests_properties(cli/counted PROPERTIES LABELS corpus)
 
-  set(cli_parts ${cli_sources})
-  list(FILTER cli_parts EXCLUDE REGEX "cli_main\\.c$")
-  add_executable(cli_text_test src/cli/cli_text_test.c ${cli_parts})
+  add_executable(cli_text_test src/cli/cli_text_test.c)
   target_include_directories(cli_text_test PRIVATE tests)
-  target_link_libraries(cli_text_test PRIVATE vt_include vt_admit PkgVolta::jansson vt_flags)
+  target_link_libraries(cli_text_test PRIVATE vt_cli)
   add_test(NAME unit/cli_text_test COMMAND cli_text_test)
   set_tests_properties(unit/cli_text_test PROPERTIES LABELS unit)
 
