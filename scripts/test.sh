@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # test.sh [--full] - every lane, then one closing line: N passed, N failed, N skipped.
-#   gcc    build/        all tests; without --full all but those that are labelled long, and the slowest of
-#                        those that the lane asan runs too, if it can
+#   gcc    build/        all tests; without --full all but those that are labelled long, and but a few slow ones
+#                        that the lane asan runs as well, where that can run
 #   asan   build-asan/   clang with the address and undefined-behaviour sanitizers: unit, corpus; without
 #                        --full what reads files, keeps memory, or computes on the CPU
 #   clang  build-clang/  --full: all tests but those that look at sources or build by themselves
@@ -100,11 +100,19 @@ if [[ $full == yes ]]; then export VOLTA_CORPUS_FULL=1; fi
 export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 
+# What the lane asan runs: all, or without --full what is from outside, what keeps memory, and the kernels of the
+# CPU. Of these, `once` need not be run by gcc too: they are slow, and no shorter under a sanitizer.
+watched="-L ^(unit|corpus)$" once="plugins/refused|unit/(cache_hostile|oom|parse)_test" asan=address,undefined
+if [[ $full == no ]]; then
+  reads="case_run|cli_text|csv|file|form|golden|graph|idx|lex|model|npy|npz|old_models|plan_pack|safetensors|suite|text"
+  keeps="alloc|arena|gate|guard|memory|passes|plan|planned|program|record|region|results|sealed|spoil|stream|tail"
+  watched+=" -R ^($once|corpus/.*|cts/.*|cli/.*|unit/($reads|$keeps|attr|reference|verify.*|.*hostile|cpu_.*)_test)$"
+  watched+=" -E ^cli/(counted|exact)$" # many runs of what the others run once
+fi
+
 if command -v gcc >/dev/null; then
   architectures=ends chosen="-LE ^long$"
-  if [[ $full == no ]] && command -v clang >/dev/null && sanitizer_works address,undefined; then
-    chosen+=" -E ^(corpus/graph|plugins/refused|unit/(cache_hostile|oom|parse|passes)_test)$"
-  fi
+  if command -v clang >/dev/null && sanitizer_works $asan; then chosen+=" -E ^($once)$"; fi
   if [[ $full == yes ]]; then
     export VOLTA_TEST_FULL=1
     architectures=all chosen=
@@ -117,15 +125,7 @@ if command -v gcc >/dev/null; then
 else
   without gcc gcc "no gcc"
 fi
-# What is from outside, what keeps memory, and the kernels of the CPU; the rest is watched with --full.
-watched="-L ^(unit|corpus)$"
-if [[ $full == no ]]; then
-  reads="case_run|cli_text|csv|file|form|golden|graph|idx|lex|model|npy|npz|old_models|parse|plan_pack|safetensors|suite|text"
-  keeps="alloc|arena|gate|guard|memory|oom|passes|plan|planned|program|record|region|results|sealed|spoil|stream|tail"
-  watched+=" -R ^(corpus/|cts/|cli/|plugins/|unit/($reads|$keeps|attr|reference|verify.*|.*hostile|cpu_.*)_test$)"
-  watched+=" -E ^cli/(counted|exact)$" # many runs of what the others run once
-fi
-sanitizer_lane asan clang address,undefined "$watched"
+sanitizer_lane asan clang $asan "$watched"
 if [[ $full == yes ]]; then
   if command -v clang >/dev/null; then
     lane clang build-clang clang "-LE ^(tools|build)$" -DVOLTA_CUDA=FAKE

@@ -25,8 +25,9 @@ trap 'rm -rf "$temporary"' EXIT
 
 # ---- every symbol of the library and the binary: OBJECT LETTER NAME, one a line ----
 shopt -s nullglob globstar
-parts=("$build"/libvt_*.a "$build"/CMakeFiles/{volta,vt_cli}.dir/**/*.o)
-if ((${#parts[@]} < 2)) || [[ ! -x $build/volta ]]; then
+cli=("$build"/CMakeFiles/vt_cli.dir/**/*.o)
+parts=("$build"/libvt_*.a "$build"/CMakeFiles/volta.dir/src/cli/cli_main.c.o "${cli[@]}")
+if ((${#cli[@]} == 0)) || [[ ! -x $build/volta ]]; then
   echo "FAILED: $build holds no built volta"
   exit 1
 fi

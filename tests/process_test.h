@@ -6,17 +6,19 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Bytes of its address space. */
-static inline uint64_t process_size(void) {
-  unsigned long long pages = 0;
+static inline uint64_t process_bytes(int resident) {
+  unsigned long long pages[2] = {0};
   FILE *f = fopen("/proc/self/statm", "r");
-  if (f == NULL || fscanf(f, "%llu", &pages) != 1) pages = 0;
+  if (f == NULL || fscanf(f, "%llu %llu", &pages[0], &pages[1]) != 2) pages[0] = pages[1] = 0;
   if (f != NULL) fclose(f);
-  return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+  return (uint64_t)pages[resident] * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Bytes of it in memory, counted page by page: statm's number is kept in parts, one a processor,
- * and may be hundreds of pages off. */
+/* Bytes of its address space. */
+static inline uint64_t process_size(void) { return process_bytes(0); }
+
+/* Bytes of it in memory, counted page by page where the kernel does that: what statm says is kept
+ * in parts, one a processor, and may be hundreds of pages off. */
 static inline uint64_t process_resident(void) {
   char line[256];
   unsigned long long kib = 0;
@@ -24,6 +26,6 @@ static inline uint64_t process_resident(void) {
   while (f != NULL && kib == 0 && fgets(line, sizeof line, f) != NULL)
     if (sscanf(line, "Rss: %llu", &kib) != 1) kib = 0;
   if (f != NULL) fclose(f);
-  return (uint64_t)kib * 1024;
+  return kib != 0 ? (uint64_t)kib * 1024 : process_bytes(1);
 }
 #endif
