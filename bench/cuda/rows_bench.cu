@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rows_bench.cu - how fast rows go against a copy: softmax, log_softmax, layer_norm, rms_norm, and
-// sums along rows and columns. The kernels are those of the library, launched as it launches them.
+// sums along rows and columns; the first and the third of columns and of f64 rows, and var. The
+// kernels are those of the library, launched as it launches them.
 //
 //   nvcc -std=c++17 -O3 -arch=native -fmad=false -prec-div=true -prec-sqrt=true \
 //        -I src/back/cuda -I src/num bench/cuda/rows_bench.cu -o rows_bench && ./rows_bench
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+#include "bundle.cu"
 #include "fold.cu"
 #include "gpu_share.h"
 #include "norm.cu"
@@ -124,6 +126,54 @@ static void time_rows(int64_t n) {
   tell("rms_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
 }
 
+typedef void bundler(const vt_gpu_bundle);
+
+/* Lines that kernels for rows do not take: columns of a matrix, or rows of T. */
+template <class T>
+static void time_bundles(const char *name, bundler *run, bundler *shortest, uint32_t kind,
+                         int64_t lines, int64_t n, bool columns) {
+  const vt_gpu_room room = {processors, shared_most, 1024, 4096};
+  const vt_gpu_bundled w = {lines, n, sizeof(T), columns, columns && kind == VT_GPU_BUNDLE_ROWS};
+  const vt_gpu_bundling b = vt_gpu_bundle_of(room, &w);
+  const dim3 grid((unsigned)(b.teams * b.blocks)), threads(b.threads);
+  const double bytes = (kind == VT_GPU_BUNDLE_ROWS ? 2.0 : 1.0) * sizeof(T) * (double)(lines * n);
+  vt_gpu_bundle a = {};
+  void *args[] = {&a};
+  a.x = in, a.y = out, a.n = n, a.divisor = n, a.eps = 1e-5, a.kind = kind, a.centred = 1;
+  a.lines = even(lines, columns ? 1 : n), a.along = even(n, columns ? lines : 1);
+  if (kind == VT_GPU_BUNDLE_ONE) a.lines.stride[1][0] = 1, a.along.stride[1][0] = 0;
+  a.wide = (uint32_t)b.wide, a.step = (uint32_t)b.step, a.apart = (uint32_t)b.apart;
+  a.blocks = (uint32_t)b.blocks, a.chunks = (uint32_t)b.chunks;
+  a.x_beside = (uint32_t)w.x_beside, a.y_beside = (uint32_t)w.y_beside;
+  a.rooms = parts, a.arrived = arrived;
+  if (n <= VT_GPU_BUNDLE_SHORTEST) {
+    const unsigned blocks = (unsigned)std::min((lines + 127) / 128, 32 * processors);
+    tell(name, lines, n, seconds([&] { shortest<<<blocks, VT_GPU_SHORT_THREADS>>>(a); }), bytes);
+    return;
+  }
+  check(cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)b.shared));
+  const double time = seconds([&] {
+    check(b.blocks == 1
+              ? cudaLaunchKernel((const void *)run, grid, threads, args, b.shared, nullptr)
+              : cudaLaunchCooperativeKernel((const void *)run, grid, threads, args, b.shared,
+                                            nullptr));
+  });
+  printf("%3lld wide, %3lld blocks  ", (long long)b.wide, (long long)b.blocks);
+  tell(name, lines, n, time, bytes);
+}
+static void time_bundles(int64_t n) {
+  const int64_t lines = MOST / n / 32 * 32, half = lines / 2;
+  const uint32_t rows = VT_GPU_BUNDLE_ROWS, one = VT_GPU_BUNDLE_ONE;
+  time_bundles<float>("softmax|", bundle_softmax, short_softmax, rows, lines, n, true);
+  time_bundles<float>("norm|", bundle_norm_f32, short_norm_f32, rows, lines, n, true);
+  time_bundles<double>("norm|f64", bundle_norm_f64, short_norm_f64, rows, half, n, true);
+  time_bundles<double>("norm f64", bundle_norm_f64, short_norm_f64, rows, half, n, false);
+  time_bundles<float>("logsumexp", bundle_softmax, short_softmax, one, lines, n, false);
+  time_bundles<float>("var", bundle_norm_f32, short_norm_f32, one, lines, n, false);
+  time_bundles<float>("var|", bundle_norm_f32, short_norm_f32, one, lines, n, true);
+}
+
 /* Sums of `lines` lines of n elements, along rows or columns of a matrix. */
 static void time_sums(int64_t lines, int64_t n, bool columns) {
   vt_gpu_fold a = {}, above = {};
@@ -179,6 +229,10 @@ int main(int argc, char **argv) {
   const int64_t lengths[] = {64,   256,   768,   1024,  2048,   4096,
                              8192, 16384, 32768, 50257, 131072, 200000};
   for (int64_t n : lengths) time_rows(n);
+  const int64_t bundled[] = {3, 16, 64, 256, 1000, 4096, 32768, 200000};
+  for (int64_t n : bundled) time_bundles(n);
+  time_sums(MOST / 16, 16, false);
+  time_sums(MOST / 64, 64, false);
   time_sums(MOST / 768, 768, false);
   time_sums(MOST / 4096, 4096, false);
   time_sums(64, MOST / 64, false);

@@ -217,6 +217,9 @@ VT_GPU_FOR_ALL void vt_gpu_ahead_wait(unsigned left);
 VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
   vt_gpu_ahead(to, from, 16, there);
 }
+VT_GPU_FN void vt_ahead_8(void *to, const void *from, bool there) {
+  vt_gpu_ahead(to, from, 8, there);
+}
 VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
   vt_gpu_ahead(to, from, 4, there);
 }

@@ -54,7 +54,7 @@ static void go_up(vt_gpu_fold *a) {
 }
 
 vt_status vt_cuda_fold(vt_cuda_call *c, const vt_cuda_folding *f, void *work) {
-  int beside = vt_cuda_lines_beside(&f->at);
+  int beside = vt_cuda_lines_beside(&f->at, 0);
   vt_gpu_fold a = {.x = f->x,
                    .shift = f->shift,
                    .n = f->at.along.n,

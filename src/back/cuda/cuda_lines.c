@@ -80,11 +80,11 @@ vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mas
   return l;
 }
 
-static int64_t last_stride(const vt_gpu_walk *w) {
-  return w->rank == 0 ? INT64_MAX : size_of(w->stride[0][w->rank - 1]);
+static int64_t last_stride(const vt_gpu_walk *w, uint32_t k) {
+  return w->rank == 0 ? INT64_MAX : size_of(w->stride[k][w->rank - 1]);
 }
-int vt_cuda_lines_beside(const vt_cuda_lines *l) {
-  return l->lines.n > 1 && last_stride(&l->lines) < last_stride(&l->along);
+int vt_cuda_lines_beside(const vt_cuda_lines *l, uint32_t k) {
+  return l->lines.n > 1 && last_stride(&l->lines, k) < last_stride(&l->along, k);
 }
 
 void vt_cuda_lines_number(vt_gpu_walk *lines, uint32_t k, int64_t each) {

@@ -20,8 +20,8 @@ vt_view vt_cuda_kept(const vt_view *y, const vt_view *x, unsigned mask);
  * that neighbours in memory are neighbours; the order along a line is row-major. Nothing may be
  * empty but a line. */
 vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mask);
-/* 1 when the elements of neighbouring lines are closer together than those of one. */
-int vt_cuda_lines_beside(const vt_cuda_lines *l);
+/* 1 when operand k has the elements of neighbouring lines closer together than those of one. */
+int vt_cuda_lines_beside(const vt_cuda_lines *l, uint32_t k);
 /* Operand k has a number for each line, without gaps. */
 void vt_cuda_lines_number(vt_gpu_walk *lines, uint32_t k, int64_t each);
 

@@ -125,8 +125,9 @@ static int is_shared(const vt_cuda_call *c, const norming *n) {
 
 static vt_cuda_rowing how_of(const vt_cuda_call *c, const norming *n) {
   const vt_cuda_lines l = rows_of(n);
-  if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm) return VT_CUDA_ROWS_PARTS;
-  if (!is_dense(c, n) && !is_shared(c, n)) return VT_CUDA_ROWS_PARTS;
+  if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm ||
+      (!is_dense(c, n) && !is_shared(c, n)))
+    return vt_cuda_rows_anywhere(c, &l);
   return vt_cuda_rows_how(c, &l);
 }
 
@@ -162,19 +163,47 @@ static vt_gpu_ends ends_of(const vt_cuda_call *c, const norming *n, const vt_cud
   return e;
 }
 
+static vt_status run_ends(vt_cuda_call *c, const norming *n, const vt_cuda_marks *at) {
+  const vt_gpu_ends ends = ends_of(c, n, at);
+  return vt_cuda_launch(c, VT_GPU_norm_ends_f32 + (c->in[0].dtype == VT_DTYPE_F64),
+                        vt_cuda_line(c, n->at.lines.n, 1, 128), &ends);
+}
+
 static vt_status run_parts(vt_cuda_call *c, const norming *n) {
   const uint32_t dtype = c->in[0].dtype, wide = dtype == VT_DTYPE_F64;
   const vt_cuda_marks at = vt_cuda_marks_of(c, n->at.lines.n, dtype);
-  const vt_gpu_ends ends = ends_of(c, n, &at);
   vt_gpu_rows a = rows_args(c, n);
   a.shift = n->centred ? at.shift : NULL, a.scale = at.sum;
   if (n->centred)
     VT_TRY(vt_cuda_marks_fold(c, &n->at, VT_GPU_FOLD_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift,
                               at.rest));
   VT_TRY(vt_cuda_marks_fold(c, &n->at, VT_GPU_FOLD_SQUARES, 0, a.shift, at.sum, at.rest));
-  VT_TRY(vt_cuda_launch(c, VT_GPU_norm_ends_f32 + wide, vt_cuda_line(c, n->at.lines.n, 1, 128),
-                        &ends));
+  VT_TRY(run_ends(c, n, &at));
   return vt_cuda_rows_out(c, VT_GPU_norm_out_f32 + wide, &a);
+}
+
+/* ---- lines on chip wherever they lie ---- */
+
+static vt_cuda_bundle_kernels kernels_of(const vt_cuda_call *c) {
+  const uint32_t wide = c->in[0].dtype == VT_DTYPE_F64;
+  return (vt_cuda_bundle_kernels){VT_GPU_bundle_norm_f32 + wide, VT_GPU_short_norm_f32 + wide};
+}
+
+/* The statistics of batch_norm are made of what the kernel leaves. */
+static vt_status run_bundle(vt_cuda_call *c, const norming *n) {
+  const vt_cuda_marks at = vt_cuda_marks_of(c, n->at.lines.n, c->in[0].dtype);
+  const int moves = c->step->op == VT_OP_batch_norm;
+  vt_gpu_bundle a = {.x = c->in[0].data,
+                     .y = c->out->data,
+                     .gamma = c->n_in > 1 ? c->in[1].data : NULL,
+                     .beta = c->n_in > 2 ? c->in[2].data : NULL,
+                     .shift = moves ? at.shift : NULL,
+                     .sum = moves ? at.sum : NULL,
+                     .eps = n->eps,
+                     .kind = VT_GPU_BUNDLE_ROWS,
+                     .centred = (uint32_t)n->centred};
+  VT_TRY(vt_cuda_bundle_launch(c, kernels_of(c), &n->at, &a, moves ? at.rest : c->work));
+  return moves ? run_ends(c, n, &at) : VT_OK;
 }
 
 /* Rows of nothing have no results but the statistics of batch_norm. */
@@ -185,7 +214,10 @@ static int has_none(const vt_cuda_call *c) {
 uint64_t vt_cuda_work_norm(const vt_cuda_call *c) {
   if (has_none(c)) return 0;
   const norming n = view(c);
-  return vt_cuda_rows_bytes(c, how_of(c, &n), &n.at);
+  const vt_cuda_rowing how = how_of(c, &n);
+  const int moves = how == VT_CUDA_ROWS_BUNDLE && c->step->op == VT_OP_batch_norm;
+  return vt_cuda_rows_bytes(c, how, &n.at) +
+         (moves ? vt_cuda_marks_alone(n.at.lines.n, c->in[0].dtype) : 0);
 }
 
 vt_status vt_cuda_run_norm(vt_cuda_call *c) {
@@ -193,6 +225,7 @@ vt_status vt_cuda_run_norm(vt_cuda_call *c) {
   const norming n = view(c);
   const vt_cuda_rowing how = how_of(c, &n);
   if (how == VT_CUDA_ROWS_PARTS) return run_parts(c, &n);
+  if (how == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &n);
   vt_gpu_rows a = rows_args(c, &n);
   if (is_dense(c, &n))
     return vt_cuda_rows_launch(c, how, VT_GPU_norm_8, VT_GPU_norm_block, VT_GPU_norm_long, &a);
@@ -213,13 +246,11 @@ static vt_cuda_lines spread_lines(const vt_cuda_call *c) {
 uint64_t vt_cuda_work_spread(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_cuda_lines l = spread_lines(c);
-  return vt_cuda_marks_bytes(l.lines.n, l.along.n, c->in[0].dtype);
+  return vt_cuda_rows_bytes(c, vt_cuda_rows_anywhere(c, &l), &l);
 }
 
-vt_status vt_cuda_run_spread(vt_cuda_call *c) {
-  if (vt_cuda_is_empty(c->out)) return VT_OK;
-  const vt_cuda_lines l = spread_lines(c);
-  const vt_cuda_marks at = vt_cuda_marks_of(c, l.lines.n, c->in[0].dtype);
+static vt_status spread_parts(vt_cuda_call *c, const vt_cuda_lines *l, int64_t divisor) {
+  const vt_cuda_marks at = vt_cuda_marks_of(c, l->lines.n, c->in[0].dtype);
   const uint32_t root = c->step->op == VT_OP_std ? VT_GPU_TOUCH_ROOT : 0;
   const vt_cuda_folding f = {.x = c->in[0].data,
                              .shift = at.shift,
@@ -227,8 +258,21 @@ vt_status vt_cuda_run_spread(vt_cuda_call *c) {
                              .dtype = c->in[0].dtype,
                              .kind = VT_GPU_FOLD_SQUARES,
                              .touch = VT_GPU_TOUCH_DIVIDE | root,
-                             .divisor = l.along.n - ((const vt_attr_var *)c->attrs)->correction,
-                             .at = l};
-  VT_TRY(vt_cuda_marks_fold(c, &l, VT_GPU_FOLD_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift, at.rest));
+                             .divisor = divisor,
+                             .at = *l};
+  VT_TRY(vt_cuda_marks_fold(c, l, VT_GPU_FOLD_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift, at.rest));
   return vt_cuda_fold(c, &f, at.rest);
+}
+
+vt_status vt_cuda_run_spread(vt_cuda_call *c) {
+  if (vt_cuda_is_empty(c->out)) return VT_OK;
+  const vt_cuda_lines l = spread_lines(c);
+  const int64_t divisor = l.along.n - ((const vt_attr_var *)c->attrs)->correction;
+  if (vt_cuda_rows_anywhere(c, &l) == VT_CUDA_ROWS_PARTS) return spread_parts(c, &l, divisor);
+  vt_gpu_bundle a = {.x = c->in[0].data,
+                     .y = c->out->data,
+                     .divisor = divisor,
+                     .kind = c->step->op == VT_OP_std ? VT_GPU_BUNDLE_ROOT : VT_GPU_BUNDLE_ONE,
+                     .centred = 1};
+  return vt_cuda_bundle_launch(c, kernels_of(c), &l, &a, c->work);
 }

@@ -16,9 +16,14 @@ static vt_gpu_sharing share(const vt_cuda_call *c, int64_t lines, int64_t n) {
   return vt_gpu_share(room, lines, vt_cuda_parts(n, VT_GPU_CHUNK));
 }
 
+vt_cuda_rowing vt_cuda_rows_anywhere(const vt_cuda_call *c, const vt_cuda_lines *l) {
+  return vt_cuda_bundle_fits(c, l) ? VT_CUDA_ROWS_BUNDLE : VT_CUDA_ROWS_PARTS;
+}
+
 vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
   const int64_t n = l->along.n;
-  if (!is_dense(&l->along) || n == 0 || n > VT_GPU_CHUNK * VT_GPU_CHUNK) return VT_CUDA_ROWS_PARTS;
+  if (!is_dense(&l->along) || n <= VT_GPU_BUNDLE_SHORTEST || n > VT_GPU_CHUNK * VT_GPU_CHUNK)
+    return vt_cuda_rows_anywhere(c, l);
   if (n <= VT_GPU_CHUNK) return VT_CUDA_ROWS_WARPS;
   if (n <= VT_GPU_ROW_CHUNKS * VT_GPU_CHUNK) return VT_CUDA_ROWS_BLOCK;
   const int can = c->traits->at_once || share(c, l->lines.n, n).blocks == 1;
@@ -29,6 +34,7 @@ vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
 
 uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rowing how, const vt_cuda_lines *l) {
   if (how == VT_CUDA_ROWS_PARTS) return vt_cuda_marks_bytes(l->lines.n, l->along.n, c->in[0].dtype);
+  if (how == VT_CUDA_ROWS_BUNDLE) return vt_cuda_bundle_bytes(c, l);
   if (how != VT_CUDA_ROWS_LONG) return 0;
   const vt_gpu_sharing s = share(c, l->lines.n, l->along.n);
   return s.blocks == 1 ? 0 : (uint64_t)s.teams * 2 * VT_GPU_CHUNK_BYTES;
@@ -41,26 +47,6 @@ static vt_status launch_long(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
   a->blocks = (uint32_t)s.blocks, a->chunks = (uint32_t)s.chunks, a->keep = (uint32_t)s.keep;
   a->rooms = c->work, a->arrived = c->dev->counters;
   return s.blocks == 1 ? vt_cuda_launch(c, kernel, g, a) : vt_cuda_launch_at_once(c, kernel, g, a);
-}
-
-/* ---- rows side by side ---- */
-
-static uint64_t columns_shared(int64_t n) {
-  return ((uint64_t)n * VT_GPU_LANES + VT_GPU_COLUMN_ROOM) * sizeof(float);
-}
-
-/* With fewer lines than a block has, what a chunk of a line is to a block is better. */
-int vt_cuda_rows_are_columns(const vt_cuda_call *c, const vt_cuda_lines *l) {
-  const int64_t n = l->along.n;
-  return l->lines.n >= VT_GPU_LANES && l->along.rank <= 1 && vt_cuda_lines_beside(l) &&
-         n <= VT_GPU_COLUMN_CHUNKS * VT_GPU_CHUNK && columns_shared(n) <= c->traits->shared;
-}
-
-vt_status vt_cuda_columns_launch(vt_cuda_call *c, uint32_t kernel, const vt_gpu_rows *a) {
-  const int64_t blocks = vt_cuda_parts(a->lines.n, VT_GPU_LANES);
-  const vt_cuda_grid g = {(uint32_t)vt_cuda_least(blocks, 32 * (int64_t)c->traits->processors), 1,
-                          1, VT_GPU_COLUMN_THREADS, (uint32_t)columns_shared(a->n)};
-  return vt_cuda_launch(c, kernel, g, a);
 }
 
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
@@ -82,7 +68,7 @@ vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warp
 
 vt_status vt_cuda_rows_out(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
   const vt_cuda_lines l = {a->lines, a->along};
-  a->beside = (uint32_t)vt_cuda_lines_beside(&l);
+  a->beside = (uint32_t)vt_cuda_lines_beside(&l, 0);
   return vt_cuda_launch(c, kernel, vt_cuda_line(c, a->lines.n * a->n, 1, 256), a);
 }
 
@@ -92,8 +78,10 @@ static uint64_t mark_bytes(int64_t lines, uint32_t dtype) {
   return vt_cuda_aligned((uint64_t)lines * vt_cuda_bytes_of(dtype));
 }
 
+uint64_t vt_cuda_marks_alone(int64_t lines, uint32_t dtype) { return 2 * mark_bytes(lines, dtype); }
+
 uint64_t vt_cuda_marks_bytes(int64_t lines, int64_t n, uint32_t dtype) {
-  return 2 * mark_bytes(lines, dtype) + vt_cuda_fold_bytes(lines, n, dtype);
+  return vt_cuda_marks_alone(lines, dtype) + vt_cuda_fold_bytes(lines, n, dtype);
 }
 
 vt_cuda_marks vt_cuda_marks_of(const vt_cuda_call *c, int64_t lines, uint32_t dtype) {

@@ -3,25 +3,26 @@
  * scratch. */
 #ifndef VT_CUDA_ROWS_H
 #define VT_CUDA_ROWS_H
+#include "cuda_bundle.h"
 #include "cuda_lines.h"
 #include "gpu_rows.h"
 
 /* How rows are gone through. */
 typedef enum vt_cuda_rowing {
-  VT_CUDA_ROWS_PARTS,  /* by folds, and a kernel for the results: any tensor */
-  VT_CUDA_ROWS_WARPS,  /* a warp for a row */
-  VT_CUDA_ROWS_BLOCK,  /* a block for a row, in registers */
-  VT_CUDA_ROWS_LONG,   /* blocks for a row, in shared memory: gpu_share.h */
-  VT_CUDA_ROWS_COLUMNS /* a block for 32 that lie side by side, in shared memory */
+  VT_CUDA_ROWS_PARTS, /* by folds, and a kernel for the results: any tensor */
+  VT_CUDA_ROWS_WARPS, /* a warp for a row */
+  VT_CUDA_ROWS_BLOCK, /* a block for a row, in registers */
+  VT_CUDA_ROWS_LONG,  /* blocks for a row, in shared memory: gpu_share.h */
+  VT_CUDA_ROWS_BUNDLE /* blocks for several, or a thread, wherever they lie: gpu_bundle.h */
 } vt_cuda_rowing;
 
-/* Of f32 rows; `l` has operands x and y. */
+/* Of f32 rows; `l` has operands x and y. PARTS or BUNDLE where they have gaps
+ * or are short. */
 vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l);
+/* The same for lines of any type: PARTS or BUNDLE. */
+vt_cuda_rowing vt_cuda_rows_anywhere(const vt_cuda_call *c, const vt_cuda_lines *l);
 /* Of scratch. */
 uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rowing how, const vt_cuda_lines *l);
-/* 1 when rows that lie side by side fit on chip, 32 at a time; `l` as before. And their kernel. */
-int vt_cuda_rows_are_columns(const vt_cuda_call *c, const vt_cuda_lines *l);
-vt_status vt_cuda_columns_launch(vt_cuda_call *c, uint32_t kernel, const vt_gpu_rows *a);
 /* Issues the kernel: `warps` is the first of those for 8, 16, 24 and 32 elements a lane. */
 vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
                               uint32_t longer, vt_gpu_rows *a);
@@ -35,6 +36,8 @@ typedef struct vt_cuda_marks {
 } vt_cuda_marks;
 uint64_t vt_cuda_marks_bytes(int64_t lines, int64_t n, uint32_t dtype);
 vt_cuda_marks vt_cuda_marks_of(const vt_cuda_call *c, int64_t lines, uint32_t dtype);
+/* Of the numbers without the folds. */
+uint64_t vt_cuda_marks_alone(int64_t lines, uint32_t dtype);
 /* A fold of x into a number a line. */
 vt_status vt_cuda_marks_fold(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t kind, uint32_t touch,
                              const void *shift, void *to, void *rest);

@@ -59,6 +59,20 @@ static void test_softmax_long(void) {
   }
 }
 
+/* Lines with gaps, those of neighbours between them: one block for some, and several blocks for
+ * each. */
+static void test_softmax_columns(void) {
+  for (size_t k = 0; k < 3; k++) {
+    softmax(softs[k], (int64_t[]){2, 1500}, 0, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){300, 700}, 0, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){5000, 37}, 0, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){30000, 10}, 0, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){200000, 3}, 0, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){3, 9000}, 1, CARD_TURNED, NULL);
+    softmax(softs[k], (int64_t[]){3, 9000}, 1, CARD_BACK, NULL);
+  }
+}
+
 static int far_n;
 static void make_far(float *x) { far_rows(x, far_n); }
 static void test_far(void) {
@@ -80,6 +94,8 @@ typedef struct norm {
   int64_t groups;
 } norm;
 
+static int minus_zeros; /* 1: x has nothing else */
+
 static void run_norm(const norm *n, uint32_t dtype, card_layout layout) {
   const vt_attr_norm a = {.size = sizeof a, .eps = 1e-5};
   const vt_attr_groups g = {.size = sizeof g, .groups = n->groups, .eps = 1e-3};
@@ -91,6 +107,8 @@ static void run_norm(const norm *n, uint32_t dtype, card_layout layout) {
   if (n->op == VT_OP_group_norm) s.attrs = &g, s.attrs_size = sizeof g;
   if (n->op == VT_OP_batch_norm) s.attrs = &b, s.attrs_size = sizeof b;
   s.in[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, layout));
+  for (int64_t i = 0; minus_zeros && i < n->dim[0] * n->dim[1]; i++)
+    memcpy(card_arena + s.in[0].offset + i * 4, &(float){-0.0f}, 4);
   s.out[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, result_layout(layout)));
   for (uint32_t i = 1; i < s.n_in; i++)
     s.in[i] = card_put(
@@ -140,32 +158,86 @@ static void test_norms_long(void) {
     run_norm(&norms[i], VT_DTYPE_F32, CARD_DENSE);
 }
 
+/* Sums begin with +0, so that u is +0 and x - u keeps its sign. */
+static void test_norms_zeros(void) {
+  static const norm norms[] = {{VT_OP_layer_norm, 2, {3, 16}, 0, 0, 0},
+                               {VT_OP_layer_norm, 2, {3, 32}, 0, 0, 0},
+                               {VT_OP_batch_norm, 2, {64, 3}, 4, 1, 0},
+                               {VT_OP_batch_norm, 2, {1024, 3}, 4, 1, 0}};
+  minus_zeros = 1;
+  for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
+    run_norm(&norms[i], VT_DTYPE_F32, CARD_DENSE);
+  minus_zeros = 0;
+}
+
+/* The same of f64, and with gaps. */
+static void test_norms_anywhere(void) {
+  static const norm norms[] = {{VT_OP_layer_norm, 2, {300, 600}, 2, 1, 0},
+                               {VT_OP_layer_norm, 2, {40, 5000}, 1, 1, 0},
+                               {VT_OP_rms_norm, 2, {9, 30000}, 1, 1, 0},
+                               {VT_OP_layer_norm, 2, {3, 200000}, 2, 1, 0},
+                               {VT_OP_group_norm, 3, {3, 4, 3000}, 2, 1, 2},
+                               {VT_OP_batch_norm, 3, {20, 3, 700}, 4, 1, 0},
+                               {VT_OP_batch_norm, 2, {2100, 70}, 4, 1, 0},
+                               {VT_OP_instance_norm, 3, {2, 9, 1100}, 2, 1, 0}};
+  for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
+    for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
+      for (int layout = CARD_DENSE; layout <= CARD_BACK; layout++)
+        if (vt_test_is_long() || ((int)i + layout) % 2 == 0)
+          run_norm(&norms[i], dtype, (card_layout)layout);
+}
+
+static void spread(const int64_t *dim, int64_t correction, uint32_t dtype, card_layout layout) {
+  const vt_attr_var a = {.size = sizeof a, .axes = {2, {0, 2}}, .correction = correction};
+  card_step s = {.op = layout % 2 ? VT_OP_std : VT_OP_var,
+                 .attrs = &a,
+                 .attrs_size = sizeof a,
+                 .n_in = 1,
+                 .n_out = 1,
+                 .seed = 3};
+  s.in[0] = card_put(&s, card_tensor(dtype, 3, dim, layout));
+  s.out[0] = card_put(&s, card_tensor(dtype, 1, &dim[1], CARD_STEPPED));
+  card_check(&s);
+}
+
+/* The last ones are longer than a line on chip may be, and so folded in parts. */
 static void test_spread(void) {
   for (int64_t correction = 0; correction < 3; correction++)
     for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
       for (int layout = 0; layout < CARD_LAYOUTS; layout++) {
-        const vt_attr_var a = {.size = sizeof a, .axes = {2, {0, 2}}, .correction = correction};
-        const int64_t dim[3] = {correction == 2 ? 1 : 7, 11, 200};
-        card_step s = {.op = layout % 2 ? VT_OP_std : VT_OP_var,
-                       .attrs = &a,
-                       .attrs_size = sizeof a,
-                       .n_in = 1,
-                       .n_out = 1,
-                       .seed = 3};
-        s.in[0] = card_put(&s, card_tensor(dtype, 3, dim, (card_layout)layout));
-        s.out[0] = card_put(&s, card_tensor(dtype, 1, &dim[1], CARD_STEPPED));
-        card_check(&s);
+        spread((int64_t[]){correction == 2 ? 1 : 7, 11, 200}, correction, dtype,
+               (card_layout)layout);
+        spread((int64_t[]){2, 300, 9}, correction, dtype, (card_layout)layout);
+        spread((int64_t[]){3, 2, 30000}, correction, dtype, (card_layout)layout);
       }
+  spread((int64_t[]){1, 2, 1100000}, 1, VT_DTYPE_F32, CARD_DENSE);
+  spread((int64_t[]){1, 2, 1100000}, 1, VT_DTYPE_F64, CARD_BACK);
+}
+
+/* Too long for the chip: norms and softmax in parts. */
+static void test_parts(void) {
+  static const norm norms[] = {{VT_OP_layer_norm, 2, {1, 1100000}, 2, 1, 0},
+                               {VT_OP_rms_norm, 2, {1, 1100000}, 1, 1, 0},
+                               {VT_OP_batch_norm, 3, {2, 1, 600000}, 4, 1, 0}};
+  for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
+    run_norm(&norms[i], VT_DTYPE_F32, CARD_DENSE);
+    if (vt_test_is_long()) run_norm(&norms[i], VT_DTYPE_F64, CARD_BACK);
+  }
+  for (size_t k = 0; k < 3; k++) softmax(softs[k], (int64_t[]){1100000, 2}, 0, CARD_DENSE, NULL);
 }
 
 int main(void) {
   if (!card_open()) return 77;
   test_softmax();
   test_softmax_long();
+  test_softmax_columns();
   test_far();
   test_norms();
+  test_norms_zeros();
   test_norms_long();
+  test_norms_anywhere();
   test_spread();
+  test_parts();
   card_close();
   TEST_DONE();
 }

@@ -48,7 +48,7 @@ vt_status vt_cuda_run_seek(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
   vt_gpu_seek a = seeking(c);
   const vt_cuda_lines l = {a.lines, a.along};
-  const int beside = vt_cuda_lines_beside(&l);
+  const int beside = vt_cuda_lines_beside(&l, 0);
   const uint32_t first = beside ? VT_GPU_seek_columns_f32 : VT_GPU_seek_lines_f32;
   const int64_t items = a.lines.n * a.spans;
   a.key = c->work;

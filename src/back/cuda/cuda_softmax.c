@@ -13,9 +13,7 @@ static vt_cuda_lines lines_of(const vt_cuda_call *c) {
 }
 
 static vt_cuda_rowing how_of(const vt_cuda_call *c, const vt_cuda_lines *l) {
-  if (c->step->op == VT_OP_logsumexp) return VT_CUDA_ROWS_PARTS;
-  const vt_cuda_rowing how = vt_cuda_rows_how(c, l);
-  return how == VT_CUDA_ROWS_PARTS && vt_cuda_rows_are_columns(c, l) ? VT_CUDA_ROWS_COLUMNS : how;
+  return c->step->op == VT_OP_logsumexp ? vt_cuda_rows_anywhere(c, l) : vt_cuda_rows_how(c, l);
 }
 
 uint64_t vt_cuda_work_softmax(const vt_cuda_call *c) {
@@ -38,6 +36,14 @@ static vt_status run_parts(vt_cuda_call *c, const vt_cuda_lines *l, vt_gpu_rows 
   return vt_cuda_rows_out(c, VT_GPU_softmax_out, a);
 }
 
+static vt_status run_bundle(vt_cuda_call *c, const vt_cuda_lines *l) {
+  vt_gpu_bundle a = {.x = c->in[0].data, .y = c->out->data, .kind = VT_GPU_BUNDLE_ROWS};
+  if (c->step->op == VT_OP_log_softmax) a.kind = VT_GPU_BUNDLE_LOGS;
+  if (c->step->op == VT_OP_logsumexp) a.kind = VT_GPU_BUNDLE_ONE;
+  const vt_cuda_bundle_kernels k = {VT_GPU_bundle_softmax, VT_GPU_short_softmax};
+  return vt_cuda_bundle_launch(c, k, l, &a, c->work);
+}
+
 vt_status vt_cuda_run_softmax(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
   const vt_cuda_lines l = lines_of(c);
@@ -50,7 +56,7 @@ vt_status vt_cuda_run_softmax(vt_cuda_call *c) {
                    .lines = l.lines,
                    .along = l.along};
   if (how == VT_CUDA_ROWS_PARTS) return run_parts(c, &l, &a);
-  if (how == VT_CUDA_ROWS_COLUMNS) return vt_cuda_columns_launch(c, VT_GPU_softmax_columns, &a);
+  if (how == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &l);
   return vt_cuda_rows_launch(c, how, logs ? VT_GPU_log_softmax_8 : VT_GPU_softmax_8,
                              logs ? VT_GPU_log_softmax_block : VT_GPU_softmax_block,
                              VT_GPU_softmax_long, &a);

@@ -32,7 +32,7 @@ struct vt_conv_places {
     for (int r = 0; r < ROUNDS; r++) {
       const int4 t = *(const int4 *)(taps + k + r * ROUND);
       const bool there = (k + r * ROUND < left) & place.has(v.gather, t);
-      vt_gemm_ahead(stage + to + r * ROUND * PITCH, there ? x + (place.at + t.x) : x, there);
+      vt_ahead_one(stage + to + r * ROUND * PITCH, there ? x + (place.at + t.x) : x, there);
     }
   }
 };

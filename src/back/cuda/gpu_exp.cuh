@@ -15,7 +15,7 @@
  * in round to two f32, it is open, and vt_both_exp decides. */
 #ifndef VT_GPU_EXP_CUH
 #define VT_GPU_EXP_CUH
-#include "gpu_words.cuh"
+#include "gpu_lanes.cuh"
 #include "vt_words_cuda.h"
 #include "vt_core.h"
 #include "fn_exp.inc"
@@ -78,4 +78,8 @@ VT_GPU_FN uint32_t vt_exp_usual(vt_exp_entry table, float x, float &y) {
   return __float_as_uint(e.high) - __float_as_uint(e.low);
 }
 
+/* The sum of e^(x - m), an element at a time. */
+struct vt_way_exp : vt_way_sum<float> {
+  VT_GPU_FN float in(float x, float m) { return vt_both_exp(x - m); }
+};
 #endif

@@ -32,14 +32,6 @@ VT_GPU_FN void vt_gemm_put(float *p, const float *v) {
 }
 VT_GPU_FN void vt_gemm_put(double *p, const double *v) { *(double2 *)p = make_double2(v[0], v[1]); }
 
-VT_GPU_FN void vt_gemm_ahead(float *to, const float *from, bool there) {
-  vt_ahead_4(to, from, there);
-}
-VT_GPU_FN void vt_gemm_ahead(double *to, const double *from, bool there) {
-  vt_ahead_4(to, from, there);
-  vt_ahead_4((char *)to + 4, (const char *)from + 4, there);
-}
-
 /* ---- places ---- */
 
 /* Where product z of an operand begins. */
@@ -137,7 +129,7 @@ struct vt_gemm_any {
         const unsigned now = h < left ? there : 0;
         VT_UNROLL
         for (int r = 0; r < OCTET; r++, at += step.round)
-          vt_gemm_ahead(stage + h * PITCH + r * (T / 8), at, (now >> r & 1) != 0);
+          vt_ahead_one(stage + h * PITCH + r * (T / 8), at, (now >> r & 1) != 0);
         at = from += step.octet;
       }
       return;
@@ -149,7 +141,7 @@ struct vt_gemm_any {
     } else {
       VT_UNROLL
       for (int r = 0; r < BK; r += LINES, at += step.round)
-        vt_gemm_ahead(stage + r * PITCH, at, there != 0 && r < left);
+        vt_ahead_one(stage + r * PITCH, at, there != 0 && r < left);
     }
     from += BK / 8 * step.octet;
   }

@@ -78,6 +78,13 @@ VT_GPU_FN float vt_warps_sum(float s, int warps, float *room) {
   return vt_lanes_join<vt_way_sum<float>>(vt_lane() < warps ? 0.0f + room[vt_lane()] : 0.0f);
 }
 
+/* r of a norm. */
+template <class T>
+VT_GPU_FN T vt_inverse_root(T squares, int64_t n, double eps) {
+  typedef vt_lane_of<T> of;
+  return (T)1 / of::root(squares / of::count(n) + (T)eps);
+}
+
 /* ---- long rows: a row is of a team of blocks, each of which has some chunks of it ---- */
 
 /* The first chunks of a block stay in shared memory, the others are read again, if there are such.

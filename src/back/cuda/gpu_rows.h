@@ -11,13 +11,6 @@ enum { VT_GPU_ROW_CHUNKS = 7, VT_GPU_ROW_THREADS = VT_GPU_ROW_CHUNKS * VT_GPU_LA
  * all of them, so that there are registers for them. */
 enum { VT_GPU_LONG_WARPS = 32, VT_GPU_LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_LANES };
 
-/* Of lines that lie side by side, 32 of which a block has on chip. */
-enum {
-  VT_GPU_COLUMN_CHUNKS = 2, /* at most */
-  VT_GPU_COLUMN_THREADS = 256,
-  VT_GPU_COLUMN_ROOM = 34 * 32 /* floats besides the lines */
-};
-
 typedef struct vt_gpu_rows {
   const void *x;
   void *y;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_share_test.c - how long rows are shared: each chunk is some block's and every block has one,
- * blocks that wait for each other fit on the card at once, and rows stay on chip where they can. */
-#include "gpu_share.h"
+ * gpu_share_test.c - how long rows and bundles of lines are shared: each chunk is some block's and
+ * every block has one, blocks that wait for each other fit on the card at once, and rows stay on
+ * chip where they can. */
+#include "gpu_bundle.h"
 #include "vt_test.h"
 
 enum { SYSTEM = 1024, COUNTERS = 4096 };
@@ -46,11 +47,62 @@ static void test_spreads(void) {
   CHECK(vt_gpu_share(*h200, 5000, 50).blocks > 1);
 }
 
+/* ---- bundles ---- */
+
+static int64_t places(const vt_gpu_bundling *b, int64_t n) {
+  const int64_t last = (vt_gpu_least(n, b->chunks * VT_GPU_CHUNK) - 1) * b->step;
+  return last + (b->wide - 1) * b->apart + 1;
+}
+
+static void check_bundle(const vt_gpu_room *r, const vt_gpu_bundled *w) {
+  const vt_gpu_bundling b = vt_gpu_bundle_of(*r, w);
+  const int64_t chunks = vt_gpu_parts(w->n, VT_GPU_CHUNK), bundles = vt_gpu_parts(w->lines, b.wide);
+  const int64_t rooms = b.blocks == 1 ? vt_gpu_bundle_rooms(b.wide, w->n, w->bytes) : 0;
+  const int64_t told = b.wide * (VT_GPU_OPERANDS * 8 + 2 * w->bytes);
+  const int64_t beside = vt_gpu_parts(b.teams * b.blocks, r->processors);
+  CHECK(b.wide >= 1 && (b.wide & (b.wide - 1)) == 0 && b.threads % b.wide == 0);
+  CHECK(b.step >= b.wide * b.apart || b.apart >= vt_gpu_least(w->n, b.chunks * VT_GPU_CHUNK));
+  CHECK((b.blocks - 1) * b.chunks < chunks && chunks <= b.blocks * b.chunks);
+  CHECK(b.teams >= 1 && b.teams <= bundles);
+  CHECK(b.shared >= told + rooms + places(&b, w->n) * w->bytes);
+  CHECK((int64_t)b.shared <= r->shared && b.threads <= VT_GPU_LONG_THREADS);
+  if (b.blocks == 1) return;
+  CHECK(b.teams <= r->counters);
+  CHECK(beside * b.threads <= VT_GPU_LONG_THREADS);
+  CHECK(beside * ((int64_t)b.shared + r->system) <= r->shared + r->system);
+}
+
+/* Lines of up to 200,000 of either type stay on every card of 84 processors or more. */
+static void test_bundles(void) {
+  for (int i = 3; i < CARDS; i++)
+    for (int64_t lines = 1; lines < 10000000; lines = lines * 5 / 2 + 1)
+      for (int64_t n = 1; n <= 200000; n = n * 9 / 8 + 1)
+        for (int way = 0; way < 8; way++)
+          check_bundle(&cards[i],
+                       &(vt_gpu_bundled){lines, n, way & 4 ? 8 : 4, way & 1, way >> 1 & 1});
+}
+
+/* Neighbours that memory gives at once are taken at once; what does not fit is said not to. */
+static vt_gpu_bundling on(const vt_gpu_room *r, vt_gpu_bundled w) {
+  return vt_gpu_bundle_of(*r, &w);
+}
+static void test_wide(void) {
+  const vt_gpu_room *h200 = &cards[5];
+  CHECK(on(h200, (vt_gpu_bundled){1 << 20, 64, 4, 1, 1}).wide == 128);
+  CHECK(on(h200, (vt_gpu_bundled){64, 1000, 4, 1, 0}).wide == 8);
+  CHECK(on(h200, (vt_gpu_bundled){64, 1000, 4, 0, 1}).wide == 8);
+  CHECK(on(h200, (vt_gpu_bundled){64, 1000, 4, 0, 0}).wide == 1);
+  CHECK(on(h200, (vt_gpu_bundled){1, 200000, 8, 1, 1}).blocks > 90);
+  CHECK(on(&cards[0], (vt_gpu_bundled){1, 200000, 8, 0, 0}).wide == 0);
+}
+
 int main(void) {
   for (int i = 0; i < CARDS; i++)
     for (int64_t lines = 1; lines < 100000; lines = lines * 3 / 2 + 1)
       for (int64_t chunks = 8; chunks <= 1024; chunks++) check(&cards[i], lines, chunks);
   test_stays();
   test_spreads();
+  test_bundles();
+  test_wide();
   TEST_DONE();
 }

@@ -31,12 +31,17 @@ static __device__ __forceinline__ T *vt_shared() {
   return reinterpret_cast<T *>(vt_shared_bytes);
 }
 
-/* 16 or 4 bytes from global to shared memory, on their way while the thread goes on; zeros where
+/* 16, 8 or 4 bytes from global to shared memory, on their way while the thread goes on; zeros where
  * they are not `there`. Those of one group arrive together. */
 VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from),
                "r"(there ? 16 : 0));
+}
+VT_GPU_FN void vt_ahead_8(void *to, const void *from, bool there) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from),
+               "r"(there ? 8 : 0));
 }
 VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
@@ -81,6 +86,14 @@ VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 #endif
+
+/* An element that runs ahead. */
+VT_GPU_FN void vt_ahead_one(float *to, const float *from, bool there = true) {
+  vt_ahead_4(to, from, there);
+}
+VT_GPU_FN void vt_ahead_one(double *to, const double *from, bool there = true) {
+  vt_ahead_8(to, from, there);
+}
 
 /* Waits until blocks have come here `all` times, this one among them. What they wrote before can be
  * read then. They are launched to run at once (vt_cuda_launch_at_once). */

@@ -5,12 +5,6 @@
 //   ((d*r) * gamma) + beta, each if it is there.
 #include "gpu_rows.cuh"
 
-template <class T>
-VT_GPU_FN T inverse_root(T squares, int64_t n, double eps) {
-  typedef vt_lane_of<T> of;
-  return (T)1 / of::root(squares / of::count(n) + (T)eps);
-}
-
 /* ---- rows in registers ---- */
 
 /* Where gamma and beta of a row begin. */
@@ -108,8 +102,8 @@ VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, floa
     u = vt_warps_sum(vt_lanes_join<sum>(total<STEPS>(v, 0)), warps, room) / __ll2float_rn(a.n);
   const float q =
       vt_warps_sum(vt_lanes_join<sum>(centre<STEPS>(v, u, there, 0)), warps, room + VT_GPU_LANES);
-  put_row<DENSE>(a, affine_of(a, row.line), v, inverse_root<float>(q, a.n, a.eps), row.first, row.y,
-                 vt_present<0>{row.count}); /* so that not all of gamma is loaded at once */
+  put_row<DENSE>(a, affine_of(a, row.line), v, vt_inverse_root<float>(q, a.n, a.eps), row.first,
+                 row.y, vt_present<0>{row.count}); /* so that not all of gamma is loaded at once */
 }
 
 /* A warp for a row, of which all but the last quarter of a chunk is full. */
@@ -208,7 +202,7 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
     norm_squares(a, t, row, u, t.room + turn * chunks);
     vt_team_meet(a, t);
     const float q = vt_chunks_sum(t.room + turn * chunks, chunks);
-    norm_put<DENSE>(a, t, row, u, inverse_root<float>(q, a.n, a.eps));
+    norm_put<DENSE>(a, t, row, u, vt_inverse_root<float>(q, a.n, a.eps));
   }
   vt_team_part(a, t);
 }
@@ -251,7 +245,7 @@ VT_GPU_FN void norm_ends(const vt_gpu_ends &a) {
           (keep * ((const T *)a.mean)[at[0]]) + (weight * ((const T *)a.shift)[line]);
       ((T *)a.new_var)[at[3]] = (keep * ((const T *)a.var)[at[2]]) + (weight * spread);
     }
-    *sum = inverse_root<T>(*sum, a.n, a.eps);
+    *sum = vt_inverse_root<T>(*sum, a.n, a.eps);
   }
 }
 VT_KERNEL(norm_ends_f32, vt_gpu_ends, 128) { norm_ends<float>(a); }

@@ -280,106 +280,12 @@ VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_THREADS) {
   vt_team_part(a, t);
 }
 
-/* ---- lines side by side ---- */
-
-/* 32 neighbouring lines by a block, on chip: what element k of each becomes is in a row of shared
- * memory. A thread has every eighth element of its line, and so four of the lanes of S. */
-struct columns {
-  const vt_gpu_rows &a;
-  const float *x;
-  float *y, *mine, *room;
-  int n;
-
-  __device__ __forceinline__ float load() {
-    const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
-    float m = -INFINITY;
-    for (int first = vt_warp(); first < n; first += VT_FOLD_AHEAD * VT_FOLD_WARPS) {
-      float v[VT_FOLD_AHEAD];
-      VT_UNROLL
-      for (int q = 0; q < VT_FOLD_AHEAD; q++) {
-        const int k = first + q * VT_FOLD_WARPS;
-        v[q] = k < n ? x[k * stride] : -INFINITY;
-      }
-      VT_UNROLL
-      for (int q = 0; q < VT_FOLD_AHEAD; q++) {
-        const int k = first + q * VT_FOLD_WARPS;
-        if (k < n) mine[k * VT_GPU_LANES] = v[q];
-        m = max(m, v[q]);
-      }
-    }
-    return m;
-  }
-
-  /* Of the whole line; the threads have met since `room` was last read. */
-  __device__ __forceinline__ float most(float m) {
-    room[vt_warp() * VT_GPU_LANES + vt_lane()] = m;
-    __syncthreads();
-    VT_UNROLL
-    for (int w = 0; w < VT_FOLD_WARPS; w++) m = max(m, room[w * VT_GPU_LANES + vt_lane()]);
-    return m;
-  }
-
-  __device__ __forceinline__ float take(int k, float m) {
-    const float e = vt_both_exp(mine[k * VT_GPU_LANES] - m);
-    if (!a.logs) mine[k * VT_GPU_LANES] = e;
-    return e;
-  }
-
-  __device__ __forceinline__ float sum(float m) {
-    float all = 0;
-    for (int chunk = 0; chunk < n; chunk += VT_GPU_CHUNK) {
-      const int end = min(n, chunk + VT_GPU_CHUNK);
-      float s[4] = {0, 0, 0, 0};
-      for (int first = chunk + vt_warp(); first < end; first += VT_GPU_LANES) VT_UNROLL
-      for (int q = 0; q < 4; q++)
-        if (first + q * VT_FOLD_WARPS < end) s[q] = s[q] + take(first + q * VT_FOLD_WARPS, m);
-      vt_fold_block<vt_way_sum<float>>(room, s);
-      all = all + room[VT_GPU_LANES * VT_FOLD_PITCH + vt_lane()];
-    }
-    return all;
-  }
-
-  __device__ __forceinline__ void store(float m, float s) {
-    const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[1][0];
-    const float l = a.logs ? vt_both_log(s) : 0;
-    for (int k = vt_warp(); k < n; k += VT_FOLD_WARPS) {
-      const float v = mine[k * VT_GPU_LANES];
-      y[k * stride] = a.logs ? (v - m) - l : v / s;
-    }
-  }
-};
-static_assert(VT_GPU_COLUMN_CHUNKS == 2, "S of two numbers is their sum, in any tree");
-static_assert(VT_FOLD_ROOM == VT_GPU_COLUMN_ROOM && VT_FOLD_THREADS == VT_GPU_COLUMN_THREADS,
-              "what a launch asks for");
-
-VT_KERNEL(softmax_columns, vt_gpu_rows, VT_GPU_COLUMN_THREADS) {
-  float *kept = vt_shared<float>();
-  for (int64_t first = blockIdx.x * VT_GPU_LANES; first < a.lines.n;
-       first += gridDim.x * VT_GPU_LANES) {
-    const bool there = first + vt_lane() < a.lines.n;
-    int64_t at[2];
-    vt_places<2>(a.lines, there ? first + vt_lane() : first, at);
-    columns c = {a,
-                 (const float *)a.x + at[0],
-                 (float *)a.y + at[1],
-                 kept + vt_lane(),
-                 kept + a.n * VT_GPU_LANES,
-                 (int)a.n};
-    const float m = c.most(c.load()), s = c.sum(m);
-    if (there) c.store(m, s);
-    __syncthreads(); /* before the next lines are `most` */
-  }
-}
-
 /* ---- any tensor ---- */
 
-struct way_exp : vt_way_sum<float> {
-  VT_GPU_FN float in(float x, float m) { return vt_both_exp(x - m); }
-};
 struct only_exp {
   template <class F>
   static __device__ __forceinline__ float pick(uint32_t, const F &f) {
-    return f.template run<way_exp>();
+    return f.template run<vt_way_exp>();
   }
 };
 VT_KERNEL(fold_lines_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_lines<float, only_exp>(a); }

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// bundle.cu - softmax, norms and statistics of lines that lie anywhere, read once: gpu_bundle.h
+// says where they are on chip. Two folds of each line, of which the second needs the first, and
+// what is made of them:
+//
+//   u = S(x)/n, or 0 when not centred;   S(d*d), d = x - u;    norms, var, std
+//   m = max x;                           S(exp(x - m));        softmax, log_softmax, logsumexp
+#include "gpu_bundle.h"
+#include "gpu_exp.cuh"
+#include "gpu_rows.cuh"
+
+/* The least power of 2 that is not less. */
+VT_GPU_FN int vt_power_up(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
+
+/* What a block has of the bundle of its team. */
+template <class T>
+struct bundle {
+  const vt_gpu_bundle &a;
+  int64_t *at;         /* where lines begin in operand i, from i*wide on */
+  T *shift, *sum;      /* of each line: what the folds gave */
+  T *room, *kept;      /* what chunks gave, that of chunk c of line g at g*all + c; elements */
+  int64_t line, first; /* of the bundle; the first element that is here */
+  int lines, count;    /* that are here; elements of each */
+  int all, turn;       /* chunks of a line; which room is next */
+  uint32_t met;        /* how many have come to meetings when all of them were at the last one */
+
+  __device__ __forceinline__ int member() const { return (int)(blockIdx.x % a.blocks); }
+
+  __device__ __forceinline__ void begin() {
+    at = vt_shared<int64_t>();
+    shift = (T *)(at + VT_GPU_OPERANDS * a.wide), sum = shift + a.wide;
+    all = vt_row_chunks(a.n), turn = 0, met = 0;
+    first = (int64_t)member() * a.chunks * VT_GPU_CHUNK;
+    count = (int)min(a.n - first, (int64_t)a.chunks * VT_GPU_CHUNK);
+    kept = sum + a.wide;
+    if (a.blocks == 1) {
+      room = kept, kept += 2 * (int)a.wide * all;
+    } else {
+      room = (T *)a.rooms + (int64_t)(blockIdx.x / a.blocks) * 2 * a.wide * all;
+    }
+  }
+  /* The next fold's room. What one block left is not written again before all have read it and met
+   * once more. */
+  __device__ __forceinline__ T *turned() {
+    turn ^= 1;
+    return room + turn * (int)a.wide * all;
+  }
+  __device__ __forceinline__ void meet() {
+    if (a.blocks == 1) {
+      __syncthreads();
+    } else {
+      met += a.blocks;
+      vt_blocks_meet((uint32_t *)a.arrived + blockIdx.x / a.blocks, met);
+    }
+  }
+  /* The last one to go leaves the counter as it was found. */
+  __device__ __forceinline__ void part() {
+    uint32_t *arrived = (uint32_t *)a.arrived + blockIdx.x / a.blocks;
+    if (a.blocks > 1 && threadIdx.x == 0 && atomicAdd(arrived, 1u) == met + a.blocks - 1)
+      *arrived = 0;
+  }
+
+  /* Neighbours in memory by neighbouring threads: of_line(g) gives f, and f(element, along) is
+   * called for the elements of line g that are here, which N operands have at along[i] from where
+   * the line begins. */
+  template <int N, class F>
+  __device__ __forceinline__ void each(bool beside, F of_line) const {
+    const int wide = (int)a.wide, threads = (int)blockDim.x, t = (int)threadIdx.x;
+    const int some = beside ? threads / wide : min(vt_power_up(count), threads); /* of a line */
+    const int k = beside ? t / wide : t % some, apart = threads / some;
+    for (int g = beside ? t % wide : t / some; g < lines; g += apart)
+      elements<N>(kept + g * (int)a.apart, k, some, of_line(g));
+  }
+  template <int N, class F>
+  __device__ __forceinline__ void elements(T *mine, int k, int some, F f) const {
+    int64_t along[N];
+    if (a.along.rank <= 1) {
+      VT_UNROLL
+      for (int i = 0; i < N; i++)
+        along[i] = a.along.rank == 0 ? 0 : (first + k) * a.along.stride[i][0];
+#pragma unroll 4
+      for (; k < count; k += some) {
+        f(mine[k * (int)a.step], along);
+        VT_UNROLL
+        for (int i = 0; i < N; i++) along[i] += some * a.along.stride[i][0];
+      }
+    } else {
+      for (; k < count; k += some) {
+        vt_places<N>(a.along, first + k, along);
+        f(mine[k * (int)a.step], along);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void load() {
+    for (uint32_t g = threadIdx.x; g < (uint32_t)lines; g += blockDim.x) {
+      int64_t of[VT_GPU_OPERANDS];
+      vt_places<VT_GPU_OPERANDS>(a.lines, line + g, of);
+      VT_UNROLL
+      for (int i = 0; i < VT_GPU_OPERANDS; i++) at[i * (int)a.wide + (int)g] = of[i];
+      shift[g] = 0;
+    }
+    __syncthreads();
+    each<1>(a.x_beside, [&](int g) {
+      const T *x = (const T *)a.x + at[g];
+      return [=](T &v, const int64_t(&along)[1]) { vt_ahead_one(&v, x + along[0]); };
+    });
+    vt_ahead_close();
+    vt_ahead_wait<0>();
+    __syncthreads();
+  }
+
+  /* S of a chunk by P lanes of a warp, each of which has every P-th lane of S; with KEEP what is
+   * added takes the place of the element. */
+  template <class W, bool KEEP, int P>
+  __device__ __forceinline__ typename W::acc chunk(T *x, int n, T by) const {
+    enum { EACH = VT_GPU_LANES / P };
+    const int t = vt_lane() % P, step = (int)a.step;
+    typename W::acc s[EACH];
+    VT_UNROLL
+    for (int j = 0; j < EACH; j++) s[j] = W::start();
+#pragma unroll(P == VT_GPU_LANES ? 8 : 1)
+    for (int k = t; k < n; k += VT_GPU_LANES) {
+      VT_UNROLL
+      for (int j = 0; j < EACH; j++) {
+        const int i = k + j * P;
+        if (EACH > 1 && i >= n) continue;
+        const typename W::acc v = W::in(x[i * step], by);
+        if constexpr (KEEP) x[i * step] = v;
+        s[j] = W::join(s[j], v);
+      }
+    }
+    VT_UNROLL
+    for (int h = EACH / 2; h > 0; h /= 2) VT_UNROLL
+    for (int j = 0; j < h; j++) s[j] = W::join(s[j], s[j + h]);
+    VT_UNROLL
+    for (int h = P / 2; h > 0; h /= 2) s[0] = W::join(s[0], __shfl_xor_sync(0xffffffffu, s[0], h));
+    return s[0];
+  }
+  template <class W, bool KEEP, int P>
+  __device__ __forceinline__ void chunks_by(T *to) const {
+    const int here = vt_row_chunks(count), items = here * lines;
+    for (int first = vt_warp() * (VT_GPU_LANES / P); first < items; first += (int)blockDim.x / P) {
+      const int p = first + vt_lane() / P, c = here == 1 ? 0 : p / lines, g = p - c * lines;
+      const int from = c * VT_GPU_CHUNK, n = p < items ? min(count - from, (int)VT_GPU_CHUNK) : 0;
+      T *x = kept + g * (int)a.apart + from * (int)a.step;
+      const typename W::acc s = chunk<W, KEEP, P>(x, n, p < items ? shift[g] : (T)0);
+      if (p < items && vt_lane() % P == 0) to[g * all + member() * (int)a.chunks + c] = W::out(s);
+    }
+  }
+  /* S of each chunk of each line. */
+  template <class W, bool KEEP>
+  __device__ __forceinline__ void chunks(T *to) const {
+    if (a.n <= VT_GPU_BUNDLE_SHORT) {
+      chunks_by<W, KEEP, VT_GPU_BUNDLE_LANES>(to);
+    } else {
+      chunks_by<W, KEEP, VT_GPU_LANES>(to);
+    }
+  }
+
+  /* Of each line, what `make` makes of what its chunks gave is known to all threads; one of them
+   * is told that it may write. */
+  template <class W, class F>
+  __device__ __forceinline__ void tell(const T *from, T *to, F make) const {
+    if (all == 1) {
+      for (int g = (int)threadIdx.x; g < lines; g += (int)blockDim.x)
+        to[g] = make(g, from[g], true);
+    } else {
+      for (int g = vt_warp(); g < lines; g += vt_warps()) {
+        typename W::acc s = W::start();
+        for (int c = vt_lane(); c < all; c += VT_GPU_LANES)
+          s = W::join(s, W::in(from[g * all + c], (T)0));
+        const bool one = vt_lane() == 0;
+        const T made = make(g, W::out(vt_lanes_join<W>(s)), one && member() == 0);
+        if (one) to[g] = made;
+      }
+    }
+    __syncthreads();
+  }
+};
+
+/* End::run does all with a bundle that is here. */
+template <class T, class End>
+VT_GPU_FN void bundles(const vt_gpu_bundle &a) {
+  bundle<T> b = {a};
+  const int64_t apart = (int64_t)(gridDim.x / a.blocks) * a.wide;
+  b.begin();
+  for (b.line = (int64_t)(blockIdx.x / a.blocks) * a.wide; b.line < a.lines.n; b.line += apart) {
+    b.lines = (int)min(a.lines.n - b.line, (int64_t)a.wide);
+    b.load();
+    End::run(b);
+    __syncthreads(); /* before the next lines take the place of these */
+  }
+  b.part();
+}
+
+/* ---- short lines: a thread has one in registers ---- */
+
+template <class T>
+struct short_line {
+  enum { MOST = VT_GPU_BUNDLE_SHORTEST };
+  const vt_gpu_bundle &a;
+  int64_t line, at[VT_GPU_OPERANDS];
+  T v[MOST];
+
+  __device__ __forceinline__ int64_t step(int operand) const {
+    return a.along.rank == 0 ? 0 : a.along.stride[operand][0];
+  }
+  __device__ __forceinline__ int64_t place(int operand, int k) const {
+    return at[operand] + k * step(operand);
+  }
+  __device__ __forceinline__ void load() {
+    const int n = (int)a.n;
+    vt_places<VT_GPU_OPERANDS>(a.lines, line, at);
+    VT_UNROLL
+    for (int k = 0; k < MOST; k++) v[k] = k < n ? ((const T *)a.x)[place(0, k)] : (T)0;
+  }
+  /* Each element is a lane of S; the lanes that are not here have nothing. */
+  template <class W>
+  __device__ __forceinline__ T fold(T shift) const {
+    const int n = (int)a.n;
+    typename W::acc s[MOST];
+    VT_UNROLL
+    for (int k = 0; k < MOST; k++)
+      s[k] = k < n ? W::join(W::start(), W::in(v[k], shift)) : W::start();
+    VT_UNROLL
+    for (int h = MOST / 2; h > 0; h /= 2) VT_UNROLL
+    for (int k = 0; k < MOST / 2; k++)
+      if (k < h) s[k] = W::join(s[k], s[k + h]); /* bounds known, so that it stays in registers */
+    return W::out(s[0]);
+  }
+};
+
+/* End::run does all with a line that is here. */
+template <class T, class End>
+VT_GPU_FN void short_lines(const vt_gpu_bundle &a) {
+  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
+    short_line<T> l = {a, line};
+    l.load();
+    End::run(l);
+  }
+}
+
+/* ---- norms ---- */
+
+template <class T>
+struct line_norms {
+  typedef vt_way_sum<T> sums;
+
+  /* r; u and S(d*d) are left, if they are wanted, or are all there is, at y. */
+  VT_GPU_FN T end(const vt_gpu_bundle &a, int64_t line, int64_t y, T u, T squares, bool writes) {
+    if (writes && a.shift != nullptr) {
+      ((T *)a.shift)[line] = u;
+      ((T *)a.sum)[line] = squares;
+    }
+    if (writes && a.kind != VT_GPU_BUNDLE_ROWS) {
+      const T spread = squares / vt_lane_of<T>::count(a.divisor);
+      ((T *)a.y)[y] = a.kind == VT_GPU_BUNDLE_ROOT ? vt_lane_of<T>::root(spread) : spread;
+    }
+    return vt_inverse_root<T>(squares, a.n, a.eps);
+  }
+  VT_GPU_FN T scaled(const vt_gpu_bundle &a, T d, T r, const T *gamma, const T *beta) {
+    T y = d * r;
+    if (a.gamma != nullptr) y = y * *gamma;
+    if (a.beta != nullptr) y = y + *beta;
+    return y;
+  }
+
+  static __device__ __forceinline__ void put(const bundle<T> &b) {
+    const vt_gpu_bundle &a = b.a;
+    b.template each<4>(a.y_beside, [&](int g) {
+      const int64_t *at = b.at + g;
+      const T u = b.shift[g], r = b.sum[g];
+      const T *gamma = (const T *)a.gamma + at[2 * a.wide];
+      const T *beta = (const T *)a.beta + at[3 * a.wide];
+      T *to = (T *)a.y + at[a.wide];
+      return [=, &a](T &v, const int64_t(&along)[4]) {
+        to[along[1]] = scaled(a, v - u, r, gamma + along[2], beta + along[3]);
+      };
+    });
+  }
+
+  VT_GPU_FN void run(bundle<T> &b) {
+    const T n = vt_lane_of<T>::count(b.a.n);
+    if (b.a.centred) {
+      T *room = b.turned();
+      b.template chunks<sums, false>(room);
+      b.meet();
+      b.template tell<sums>(room, b.shift, [&](int, T s, bool) { return s / n; });
+    }
+    T *room = b.turned();
+    b.template chunks<vt_way_squares<T>, false>(room);
+    b.meet();
+    b.template tell<sums>(room, b.sum, [&](int g, T s, bool writes) {
+      return end(b.a, b.line + g, b.at[(int)b.a.wide + g], b.shift[g], s, writes);
+    });
+    if (b.a.kind == VT_GPU_BUNDLE_ROWS) put(b);
+  }
+
+  VT_GPU_FN void run(const short_line<T> &l) {
+    const vt_gpu_bundle &a = l.a;
+    const T u = a.centred ? l.template fold<sums>(0) / vt_lane_of<T>::count(a.n) : (T)0;
+    const T r = end(a, l.line, l.at[1], u, l.template fold<vt_way_squares<T>>(u), true);
+    if (a.kind != VT_GPU_BUNDLE_ROWS) return;
+    int64_t to = l.at[1], gamma = l.at[2], beta = l.at[3];
+    VT_UNROLL
+    for (int k = 0; k < l.MOST; k++) {
+      if (k < (int)a.n)
+        ((T *)a.y)[to] =
+            scaled(a, l.v[k] - u, r, (const T *)a.gamma + gamma, (const T *)a.beta + beta);
+      to += l.step(1), gamma += l.step(2), beta += l.step(3);
+    }
+  }
+};
+VT_KERNEL(bundle_norm_f32, vt_gpu_bundle, VT_GPU_LONG_THREADS) {
+  bundles<float, line_norms<float>>(a);
+}
+VT_KERNEL(bundle_norm_f64, vt_gpu_bundle, VT_GPU_LONG_THREADS) {
+  bundles<double, line_norms<double>>(a);
+}
+VT_KERNEL_BESIDE(short_norm_f32, vt_gpu_bundle, VT_GPU_SHORT_THREADS, 8) {
+  short_lines<float, line_norms<float>>(a);
+}
+VT_KERNEL_BESIDE(short_norm_f64, vt_gpu_bundle, VT_GPU_SHORT_THREADS, 4) {
+  short_lines<double, line_norms<double>>(a);
+}
+
+/* ---- softmax ---- */
+
+struct line_softmaxes {
+  typedef vt_way_max<float> most;
+  typedef vt_way_sum<float> sums;
+
+  /* S, or its logarithm, of which logsumexp is made, at y. */
+  VT_GPU_FN float end(const vt_gpu_bundle &a, int64_t y, float m, float s, bool writes) {
+    if (a.kind == VT_GPU_BUNDLE_ROWS) return s;
+    const float l = vt_both_log(s);
+    if (writes && a.kind == VT_GPU_BUNDLE_ONE) ((float *)a.y)[y] = m - m == 0.0f ? m + l : m;
+    return l;
+  }
+
+  static __device__ __forceinline__ void put(const bundle<float> &b) {
+    const vt_gpu_bundle &a = b.a;
+    b.each<2>(a.y_beside, [&](int g) {
+      const float m = b.shift[g], s = b.sum[g];
+      float *y = (float *)a.y + b.at[(int)a.wide + g];
+      const bool logs = a.kind == VT_GPU_BUNDLE_LOGS;
+      return [=](float &v, const int64_t(&along)[2]) { y[along[1]] = logs ? (v - m) - s : v / s; };
+    });
+  }
+
+  VT_GPU_FN void run(bundle<float> &b) {
+    float *room = b.turned();
+    b.chunks<most, false>(room);
+    b.meet();
+    b.tell<most>(room, b.shift, [&](int, float m, bool) { return m; });
+    room = b.turned();
+    if (b.a.kind == VT_GPU_BUNDLE_ROWS) {
+      b.chunks<vt_way_exp, true>(room);
+    } else {
+      b.chunks<vt_way_exp, false>(room);
+    }
+    b.meet();
+    b.tell<sums>(room, b.sum, [&](int g, float s, bool writes) {
+      return end(b.a, b.at[(int)b.a.wide + g], b.shift[g], s, writes);
+    });
+    if (b.a.kind != VT_GPU_BUNDLE_ONE) put(b);
+  }
+
+  VT_GPU_FN void run(short_line<float> &l) {
+    const vt_gpu_bundle &a = l.a;
+    const float m = l.fold<most>(0);
+    if (a.kind == VT_GPU_BUNDLE_ROWS) {
+      VT_UNROLL
+      for (int k = 0; k < l.MOST; k++) l.v[k] = vt_both_exp(l.v[k] - m);
+    }
+    const float s =
+        end(a, l.at[1], m, a.kind == VT_GPU_BUNDLE_ROWS ? l.fold<sums>(0) : l.fold<vt_way_exp>(m),
+            true);
+    if (a.kind == VT_GPU_BUNDLE_ONE) return;
+    VT_UNROLL
+    for (int k = 0; k < l.MOST; k++)
+      if (k < (int)a.n)
+        ((float *)a.y)[l.place(1, k)] =
+            a.kind == VT_GPU_BUNDLE_LOGS ? (l.v[k] - m) - s : l.v[k] / s;
+  }
+};
+VT_KERNEL(bundle_softmax, vt_gpu_bundle, VT_GPU_LONG_THREADS) { bundles<float, line_softmaxes>(a); }
+VT_KERNEL(short_softmax, vt_gpu_bundle, VT_GPU_SHORT_THREADS) {
+  short_lines<float, line_softmaxes>(a);
+}

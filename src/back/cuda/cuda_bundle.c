@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_bundle.c - lines on chip wherever they lie. */
+#include "cuda_bundle.h"
+
+/* S has two levels then, and places in a line are an int. */
+enum { LONGEST = VT_GPU_CHUNK * VT_GPU_CHUNK };
+
+static vt_gpu_bundling bundling(const vt_cuda_call *c, const vt_cuda_lines *l) {
+  const vt_gpu_room room = {c->traits->processors, c->traits->shared, VT_CUDA_SYSTEM,
+                            VT_CUDA_COUNTERS};
+  const vt_gpu_bundled w = {l->lines.n, l->along.n, (int64_t)vt_cuda_bytes_of(c->in[0].dtype),
+                            vt_cuda_lines_beside(l, 0), vt_cuda_lines_beside(l, 1)};
+  return vt_gpu_bundle_of(room, &w);
+}
+
+/* A thread has such a line. */
+static int is_short(const vt_cuda_lines *l) {
+  return l->along.n <= VT_GPU_BUNDLE_SHORTEST && l->along.rank <= 1;
+}
+
+int vt_cuda_bundle_fits(const vt_cuda_call *c, const vt_cuda_lines *l) {
+  if (l->lines.n == 0 || l->along.n == 0 || l->along.n > LONGEST) return 0;
+  if (is_short(l)) return 1;
+  const vt_gpu_bundling b = bundling(c, l);
+  return b.wide > 0 && (b.blocks == 1 || c->traits->at_once);
+}
+
+uint64_t vt_cuda_bundle_bytes(const vt_cuda_call *c, const vt_cuda_lines *l) {
+  if (is_short(l)) return 0;
+  const vt_gpu_bundling b = bundling(c, l);
+  const int64_t rooms =
+      vt_gpu_bundle_rooms(b.wide, l->along.n, (int64_t)vt_cuda_bytes_of(c->in[0].dtype));
+  return b.blocks == 1 ? 0 : (uint64_t)(b.teams * rooms);
+}
+
+vt_status vt_cuda_bundle_launch(vt_cuda_call *c, vt_cuda_bundle_kernels k, const vt_cuda_lines *l,
+                                vt_gpu_bundle *a, void *rooms) {
+  a->lines = l->lines, a->along = l->along, a->n = l->along.n;
+  if (is_short(l))
+    return vt_cuda_launch(c, k.shortest, vt_cuda_line(c, l->lines.n, 1, VT_GPU_SHORT_THREADS), a);
+  const vt_gpu_bundling b = bundling(c, l);
+  const vt_cuda_grid g = {(uint32_t)(b.teams * b.blocks), 1, 1, b.threads, b.shared};
+  a->wide = (uint32_t)b.wide, a->step = (uint32_t)b.step, a->apart = (uint32_t)b.apart;
+  a->blocks = (uint32_t)b.blocks, a->chunks = (uint32_t)b.chunks;
+  a->x_beside = (uint32_t)vt_cuda_lines_beside(l, 0);
+  a->y_beside = (uint32_t)vt_cuda_lines_beside(l, 1);
+  a->rooms = rooms, a->arrived = c->dev->counters;
+  return b.blocks == 1 ? vt_cuda_launch(c, k.bundle, g, a)
+                       : vt_cuda_launch_at_once(c, k.bundle, g, a);
+}
