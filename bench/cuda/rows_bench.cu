@@ -146,7 +146,7 @@ static void time_bundles(const char *name, bundler *run, bundler *shortest, uint
   a.blocks = (uint32_t)b.blocks, a.chunks = (uint32_t)b.chunks;
   a.x_beside = (uint32_t)w.x_beside, a.y_beside = (uint32_t)w.y_beside;
   a.rooms = parts, a.arrived = arrived;
-  if (n <= VT_GPU_BUNDLE_SHORTEST) {
+  if (n <= VT_GPU_SHORT && (columns || n * sizeof(T) <= 64)) {
     const unsigned blocks = (unsigned)std::min((lines + 127) / 128, 32 * processors);
     tell(name, lines, n, seconds([&] { shortest<<<blocks, VT_GPU_SHORT_THREADS>>>(a); }), bytes);
     return;

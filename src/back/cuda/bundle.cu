@@ -10,7 +10,7 @@
 #include "gpu_rows.cuh"
 
 /* The least power of 2 that is not less. */
-VT_GPU_FN int vt_power_up(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
+VT_GPU_FN int power_up(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
 
 /* What a block has of the bundle of its team. */
 template <class T>
@@ -45,20 +45,7 @@ struct bundle {
     turn ^= 1;
     return room + turn * (int)a.wide * all;
   }
-  __device__ __forceinline__ void meet() {
-    if (a.blocks == 1) {
-      __syncthreads();
-    } else {
-      met += a.blocks;
-      vt_blocks_meet((uint32_t *)a.arrived + blockIdx.x / a.blocks, met);
-    }
-  }
-  /* The last one to go leaves the counter as it was found. */
-  __device__ __forceinline__ void part() {
-    uint32_t *arrived = (uint32_t *)a.arrived + blockIdx.x / a.blocks;
-    if (a.blocks > 1 && threadIdx.x == 0 && atomicAdd(arrived, 1u) == met + a.blocks - 1)
-      *arrived = 0;
-  }
+  __device__ __forceinline__ void meet() { vt_team_meet(a, met); }
 
   /* Neighbours in memory by neighbouring threads: of_line(g) gives f, and f(element, along) is
    * called for the elements of line g that are here, which N operands have at along[i] from where
@@ -66,9 +53,9 @@ struct bundle {
   template <int N, class F>
   __device__ __forceinline__ void each(bool beside, F of_line) const {
     const int wide = (int)a.wide, threads = (int)blockDim.x, t = (int)threadIdx.x;
-    const int some = beside ? threads / wide : min(vt_power_up(count), threads); /* of a line */
-    const int k = beside ? t / wide : t % some, apart = threads / some;
-    for (int g = beside ? t % wide : t / some; g < lines; g += apart)
+    const int some = beside ? threads / wide : min(power_up(count), threads); /* of a line */
+    const int k = beside ? t / wide : t % some, hop = threads / some;
+    for (int g = beside ? t % wide : t / some; g < lines; g += hop)
       elements<N>(kept + g * (int)a.apart, k, some, of_line(g));
   }
   template <int N, class F>
@@ -76,8 +63,7 @@ struct bundle {
     int64_t along[N];
     if (a.along.rank <= 1) {
       VT_UNROLL
-      for (int i = 0; i < N; i++)
-        along[i] = a.along.rank == 0 ? 0 : (first + k) * a.along.stride[i][0];
+      for (int i = 0; i < N; i++) along[i] = (first + k) * a.along.stride[i][0];
 #pragma unroll 4
       for (; k < count; k += some) {
         f(mine[k * (int)a.step], along);
@@ -130,18 +116,16 @@ struct bundle {
         s[j] = W::join(s[j], v);
       }
     }
+    typename W::acc all = vt_few_join<W>(s);
     VT_UNROLL
-    for (int h = EACH / 2; h > 0; h /= 2) VT_UNROLL
-    for (int j = 0; j < h; j++) s[j] = W::join(s[j], s[j + h]);
-    VT_UNROLL
-    for (int h = P / 2; h > 0; h /= 2) s[0] = W::join(s[0], __shfl_xor_sync(0xffffffffu, s[0], h));
-    return s[0];
+    for (int h = P / 2; h > 0; h /= 2) all = W::join(all, __shfl_xor_sync(0xffffffffu, all, h));
+    return all;
   }
   template <class W, bool KEEP, int P>
   __device__ __forceinline__ void chunks_by(T *to) const {
     const int here = vt_row_chunks(count), items = here * lines;
-    for (int first = vt_warp() * (VT_GPU_LANES / P); first < items; first += (int)blockDim.x / P) {
-      const int p = first + vt_lane() / P, c = here == 1 ? 0 : p / lines, g = p - c * lines;
+    for (int item = vt_warp() * (VT_GPU_LANES / P); item < items; item += (int)blockDim.x / P) {
+      const int p = item + vt_lane() / P, c = here == 1 ? 0 : p / lines, g = p - c * lines;
       const int from = c * VT_GPU_CHUNK, n = p < items ? min(count - from, (int)VT_GPU_CHUNK) : 0;
       T *x = kept + g * (int)a.apart + from * (int)a.step;
       const typename W::acc s = chunk<W, KEEP, P>(x, n, p < items ? shift[g] : (T)0);
@@ -151,7 +135,7 @@ struct bundle {
   /* S of each chunk of each line. */
   template <class W, bool KEEP>
   __device__ __forceinline__ void chunks(T *to) const {
-    if (a.n <= VT_GPU_BUNDLE_SHORT) {
+    if (a.n <= VT_GPU_BUNDLE_NOT_LONG) {
       chunks_by<W, KEEP, VT_GPU_BUNDLE_LANES>(to);
     } else {
       chunks_by<W, KEEP, VT_GPU_LANES>(to);
@@ -183,22 +167,22 @@ struct bundle {
 template <class T, class End>
 VT_GPU_FN void bundles(const vt_gpu_bundle &a) {
   bundle<T> b = {a};
-  const int64_t apart = (int64_t)(gridDim.x / a.blocks) * a.wide;
+  const int64_t next = (int64_t)(gridDim.x / a.blocks) * a.wide;
   b.begin();
-  for (b.line = (int64_t)(blockIdx.x / a.blocks) * a.wide; b.line < a.lines.n; b.line += apart) {
+  for (b.line = (int64_t)(blockIdx.x / a.blocks) * a.wide; b.line < a.lines.n; b.line += next) {
     b.lines = (int)min(a.lines.n - b.line, (int64_t)a.wide);
     b.load();
     End::run(b);
     __syncthreads(); /* before the next lines take the place of these */
   }
-  b.part();
+  vt_team_part(a, b.met);
 }
 
 /* ---- short lines: a thread has one in registers ---- */
 
 template <class T>
 struct short_line {
-  enum { MOST = VT_GPU_BUNDLE_SHORTEST };
+  enum { MOST = VT_GPU_SHORT };
   const vt_gpu_bundle &a;
   int64_t line, at[VT_GPU_OPERANDS];
   T v[MOST];
@@ -223,11 +207,7 @@ struct short_line {
     VT_UNROLL
     for (int k = 0; k < MOST; k++)
       s[k] = k < n ? W::join(W::start(), W::in(v[k], shift)) : W::start();
-    VT_UNROLL
-    for (int h = MOST / 2; h > 0; h /= 2) VT_UNROLL
-    for (int k = 0; k < MOST / 2; k++)
-      if (k < h) s[k] = W::join(s[k], s[k + h]); /* bounds known, so that it stays in registers */
-    return W::out(s[0]);
+    return W::out(vt_few_join<W>(s));
   }
 };
 
@@ -253,11 +233,10 @@ struct line_norms {
       ((T *)a.shift)[line] = u;
       ((T *)a.sum)[line] = squares;
     }
-    if (writes && a.kind != VT_GPU_BUNDLE_ROWS) {
-      const T spread = squares / vt_lane_of<T>::count(a.divisor);
-      ((T *)a.y)[y] = a.kind == VT_GPU_BUNDLE_ROOT ? vt_lane_of<T>::root(spread) : spread;
-    }
-    return vt_inverse_root<T>(squares, a.n, a.eps);
+    if (a.kind == VT_GPU_BUNDLE_ROWS) return vt_inverse_root<T>(squares, a.n, a.eps);
+    const T spread = squares / vt_lane_of<T>::count(a.divisor);
+    if (writes) ((T *)a.y)[y] = a.kind == VT_GPU_BUNDLE_ROOT ? vt_lane_of<T>::root(spread) : spread;
+    return spread;
   }
   VT_GPU_FN T scaled(const vt_gpu_bundle &a, T d, T r, const T *gamma, const T *beta) {
     T y = d * r;

@@ -6,27 +6,26 @@
 enum { LONGEST = VT_GPU_CHUNK * VT_GPU_CHUNK };
 
 static vt_gpu_bundling bundling(const vt_cuda_call *c, const vt_cuda_lines *l) {
-  const vt_gpu_room room = {c->traits->processors, c->traits->shared, VT_CUDA_SYSTEM,
-                            VT_CUDA_COUNTERS};
   const vt_gpu_bundled w = {l->lines.n, l->along.n, (int64_t)vt_cuda_bytes_of(c->in[0].dtype),
                             vt_cuda_lines_beside(l, 0), vt_cuda_lines_beside(l, 1)};
-  return vt_gpu_bundle_of(room, &w);
+  return vt_gpu_bundle_of(vt_cuda_room(c), &w);
 }
 
-/* A thread has such a line. */
-static int is_short(const vt_cuda_lines *l) {
-  return l->along.n <= VT_GPU_BUNDLE_SHORTEST && l->along.rank <= 1;
+/* A thread has such a line. Those of all threads of a warp are in few pieces of memory. */
+static int is_short(const vt_cuda_call *c, const vt_cuda_lines *l) {
+  enum { PIECE = 64 };
+  const int64_t n = l->along.n, bytes = n * (int64_t)vt_cuda_bytes_of(c->in[0].dtype);
+  return n <= VT_GPU_SHORT && l->along.rank <= 1 && (bytes <= PIECE || vt_cuda_lines_beside(l, 0));
 }
 
 int vt_cuda_bundle_fits(const vt_cuda_call *c, const vt_cuda_lines *l) {
   if (l->lines.n == 0 || l->along.n == 0 || l->along.n > LONGEST) return 0;
-  if (is_short(l)) return 1;
-  const vt_gpu_bundling b = bundling(c, l);
-  return b.wide > 0 && (b.blocks == 1 || c->traits->at_once);
+  if (is_short(c, l)) return 1;
+  return bundling(c, l).wide > 0;
 }
 
 uint64_t vt_cuda_bundle_bytes(const vt_cuda_call *c, const vt_cuda_lines *l) {
-  if (is_short(l)) return 0;
+  if (is_short(c, l)) return 0;
   const vt_gpu_bundling b = bundling(c, l);
   const int64_t rooms =
       vt_gpu_bundle_rooms(b.wide, l->along.n, (int64_t)vt_cuda_bytes_of(c->in[0].dtype));
@@ -36,7 +35,7 @@ uint64_t vt_cuda_bundle_bytes(const vt_cuda_call *c, const vt_cuda_lines *l) {
 vt_status vt_cuda_bundle_launch(vt_cuda_call *c, vt_cuda_bundle_kernels k, const vt_cuda_lines *l,
                                 vt_gpu_bundle *a, void *rooms) {
   a->lines = l->lines, a->along = l->along, a->n = l->along.n;
-  if (is_short(l))
+  if (is_short(c, l))
     return vt_cuda_launch(c, k.shortest, vt_cuda_line(c, l->lines.n, 1, VT_GPU_SHORT_THREADS), a);
   const vt_gpu_bundling b = bundling(c, l);
   const vt_cuda_grid g = {(uint32_t)(b.teams * b.blocks), 1, 1, b.threads, b.shared};

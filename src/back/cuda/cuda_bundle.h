@@ -5,6 +5,12 @@
 #include "cuda_lines.h"
 #include "gpu_bundle.h"
 
+/* What of the card decides how blocks share lines. */
+static inline vt_gpu_room vt_cuda_room(const vt_cuda_call *c) {
+  return (vt_gpu_room){c->traits->processors, c->traits->shared, VT_CUDA_SYSTEM,
+                       c->traits->at_once ? VT_CUDA_COUNTERS : 0};
+}
+
 /* 1 when the lines fit; operands 0 and 1 are x, which is that of the call, and y. */
 int vt_cuda_bundle_fits(const vt_cuda_call *c, const vt_cuda_lines *l);
 /* Of scratch: where teams of blocks meet. */

@@ -4,7 +4,7 @@
  * levels, as S says: the results of chunks are a line again. */
 #include "cuda_lines.h"
 
-enum { SHORT = 16, THREADS = 256, WARPS = THREADS / VT_GPU_LANES };
+enum { THREADS = 256, WARPS = THREADS / VT_GPU_LANES };
 enum { MANY = 1024 }; /* lines that a thread each is enough for */
 
 /* ---- levels ---- */
@@ -28,10 +28,9 @@ static vt_cuda_grid grid_of(const vt_cuda_call *c, int64_t blocks) {
 static vt_status fold_level(vt_cuda_call *c, const vt_gpu_fold *a, uint32_t dtype, int beside) {
   const int exp = a->kind == VT_GPU_FOLD_EXP;
   const int64_t tiles = vt_cuda_parts(a->lines.n, VT_GPU_LANES);
-  if (a->n <= SHORT && a->along.rank <= 1 && a->lines.n >= MANY)
-    return vt_cuda_launch(
-        c, exp ? VT_GPU_fold_short_exp : vt_cuda_of_type(VT_GPU_fold_short_f32, dtype),
-        grid_of(c, vt_cuda_parts(a->lines.n, THREADS)), a);
+  if (!exp && a->n <= VT_GPU_SHORT && a->along.rank <= 1 && a->lines.n >= MANY)
+    return vt_cuda_launch(c, vt_cuda_of_type(VT_GPU_fold_short_f32, dtype),
+                          grid_of(c, vt_cuda_parts(a->lines.n, THREADS)), a);
   if (beside)
     return vt_cuda_launch(
         c, exp ? VT_GPU_fold_columns_exp : vt_cuda_of_type(VT_GPU_fold_columns_f32, dtype),

@@ -11,9 +11,7 @@ static int is_dense(const vt_gpu_walk *along) {
 }
 
 static vt_gpu_sharing share(const vt_cuda_call *c, int64_t lines, int64_t n) {
-  const vt_gpu_room room = {c->traits->processors, c->traits->shared, VT_CUDA_SYSTEM,
-                            VT_CUDA_COUNTERS};
-  return vt_gpu_share(room, lines, vt_cuda_parts(n, VT_GPU_CHUNK));
+  return vt_gpu_share(vt_cuda_room(c), lines, vt_cuda_parts(n, VT_GPU_CHUNK));
 }
 
 vt_cuda_rowing vt_cuda_rows_anywhere(const vt_cuda_call *c, const vt_cuda_lines *l) {
@@ -22,7 +20,7 @@ vt_cuda_rowing vt_cuda_rows_anywhere(const vt_cuda_call *c, const vt_cuda_lines 
 
 vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l) {
   const int64_t n = l->along.n;
-  if (!is_dense(&l->along) || n <= VT_GPU_BUNDLE_SHORTEST || n > VT_GPU_CHUNK * VT_GPU_CHUNK)
+  if (!is_dense(&l->along) || n <= VT_GPU_SHORT || n > VT_GPU_CHUNK * VT_GPU_CHUNK)
     return vt_cuda_rows_anywhere(c, l);
   if (n <= VT_GPU_CHUNK) return VT_CUDA_ROWS_WARPS;
   if (n <= VT_GPU_ROW_CHUNKS * VT_GPU_CHUNK) return VT_CUDA_ROWS_BLOCK;

@@ -16,8 +16,8 @@ typedef enum vt_cuda_rowing {
   VT_CUDA_ROWS_BUNDLE /* blocks for several, or a thread, wherever they lie: gpu_bundle.h */
 } vt_cuda_rowing;
 
-/* Of f32 rows; `l` has operands x and y. PARTS or BUNDLE where they have gaps
- * or are short. */
+/* Of f32 rows; `l` has operands x and y. Those that have gaps, are short or longer than 2^20 are
+ * PARTS or BUNDLE. */
 vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l);
 /* The same for lines of any type: PARTS or BUNDLE. */
 vt_cuda_rowing vt_cuda_rows_anywhere(const vt_cuda_call *c, const vt_cuda_lines *l);

@@ -2,6 +2,7 @@
  * cuda_rows_test.c - softmax, norms and statistics on a card: rows of many lengths, so that every
  * way of going along them is taken, and layouts of many kinds. It needs a driver: a GPU's, or that
  * of tests/fake_cuda. */
+#include <stdlib.h>
 #include "far_rows_test.h"
 #include "folded_cuda_test.h"
 
@@ -64,23 +65,35 @@ static void test_softmax_long(void) {
 static void test_softmax_columns(void) {
   for (size_t k = 0; k < 3; k++) {
     softmax(softs[k], (int64_t[]){2, 1500}, 0, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){17, 17000}, 0, CARD_DENSE, NULL); /* some have many bundles */
+    softmax(softs[k], (int64_t[]){128, 70}, 0, CARD_DENSE, NULL);
+    softmax(softs[k], (int64_t[]){129, 70}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){300, 700}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){5000, 37}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){30000, 10}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){200000, 3}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){3, 9000}, 1, CARD_TURNED, NULL);
     softmax(softs[k], (int64_t[]){3, 9000}, 1, CARD_BACK, NULL);
+    if (vt_test_is_long()) softmax(softs[k], (int64_t[]){9000, 500}, 0, CARD_DENSE, NULL);
   }
 }
 
 static int far_n;
 static void make_far(float *x) { far_rows(x, far_n); }
+static void make_far_columns(float *x) {
+  float *rows = malloc(sizeof(float) * FAR_ROWS * (size_t)far_n);
+  if (rows == NULL) exit(2);
+  far_rows(rows, far_n);
+  for (int i = 0; i < FAR_ROWS * far_n; i++) x[i % far_n * FAR_ROWS + i / far_n] = rows[i];
+  free(rows);
+}
 static void test_far(void) {
-  static const int64_t lengths[] = {100, 1000, 3000, 8200, 27001};
+  static const int64_t lengths[] = {10, 100, 1000, 3000, 8200, 27001};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
     for (size_t k = 0; k < 3; k++) {
       far_n = (int)lengths[i];
       softmax(softs[k], (int64_t[]){FAR_ROWS, lengths[i]}, 1, CARD_DENSE, make_far);
+      softmax(softs[k], (int64_t[]){lengths[i], FAR_ROWS}, 0, CARD_DENSE, make_far_columns);
     }
 }
 
@@ -103,12 +116,14 @@ static void run_norm(const norm *n, uint32_t dtype, card_layout layout) {
   const int channels = n->op != VT_OP_layer_norm && n->op != VT_OP_rms_norm;
   card_step s = {.op = n->op, .attrs = &a, .attrs_size = sizeof a, .n_in = 1 + n->affine};
   s.n_out = n->op == VT_OP_batch_norm ? 3 : 1;
-  s.seed = n->op + dtype;
+  s.seed = n->op + dtype, s.special = layout == CARD_STEPPED;
   if (n->op == VT_OP_group_norm) s.attrs = &g, s.attrs_size = sizeof g;
   if (n->op == VT_OP_batch_norm) s.attrs = &b, s.attrs_size = sizeof b;
   s.in[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, layout));
   for (int64_t i = 0; minus_zeros && i < n->dim[0] * n->dim[1]; i++)
-    memcpy(card_arena + s.in[0].offset + i * 4, &(float){-0.0f}, 4);
+    memcpy(card_arena + s.in[0].offset + i * (int64_t)vt_cuda_bytes_of(dtype),
+           dtype == VT_DTYPE_F64 ? (const void *)&(double){-0.0} : (const void *)&(float){-0.0f},
+           vt_cuda_bytes_of(dtype));
   s.out[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, result_layout(layout)));
   for (uint32_t i = 1; i < s.n_in; i++)
     s.in[i] = card_put(
@@ -166,7 +181,8 @@ static void test_norms_zeros(void) {
                                {VT_OP_batch_norm, 2, {1024, 3}, 4, 1, 0}};
   minus_zeros = 1;
   for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
-    run_norm(&norms[i], VT_DTYPE_F32, CARD_DENSE);
+    for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
+      run_norm(&norms[i], dtype, CARD_DENSE);
   minus_zeros = 0;
 }
 
@@ -194,7 +210,8 @@ static void spread(const int64_t *dim, int64_t correction, uint32_t dtype, card_
                  .attrs_size = sizeof a,
                  .n_in = 1,
                  .n_out = 1,
-                 .seed = 3};
+                 .seed = 3,
+                 .special = layout == CARD_STEPPED};
   s.in[0] = card_put(&s, card_tensor(dtype, 3, dim, layout));
   s.out[0] = card_put(&s, card_tensor(dtype, 1, &dim[1], CARD_STEPPED));
   card_check(&s);

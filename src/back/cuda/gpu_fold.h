@@ -7,6 +7,8 @@
 #include "gpu_walk.h"
 
 enum { VT_GPU_LANES = 32, VT_GPU_CHUNK = 1024 };
+/* Elements of a line that a thread has all by itself. */
+enum { VT_GPU_SHORT = 16 };
 
 enum {
   VT_GPU_FOLD_SUM,

@@ -202,9 +202,7 @@ VT_GPU_FN void vt_fold_columns(const vt_gpu_fold &a) {
   }
 }
 
-/* ---- a thread for a line of 16 elements at most, evenly apart: each is a lane ---- */
-
-enum { VT_FOLD_SHORT = 16 };
+/* ---- a thread for a short line, its elements evenly apart: each is a lane ---- */
 
 template <class T, class W>
 VT_GPU_FN typename W::acc vt_fold_few(const T *x, int64_t stride, int n, T shift) {
@@ -213,17 +211,11 @@ VT_GPU_FN typename W::acc vt_fold_few(const T *x, int64_t stride, int n, T shift
     for (int i = 0; i < n; i++) s = W::join(s, W::in(x[i * stride], shift));
     return s;
   } else {
-    typename W::acc s[VT_FOLD_SHORT];
+    typename W::acc s[VT_GPU_SHORT];
     VT_UNROLL
-    for (int i = 0; i < VT_FOLD_SHORT; i++)
+    for (int i = 0; i < VT_GPU_SHORT; i++)
       s[i] = W::join(W::start(), i < n ? W::in(x[i * stride], shift) : W::start());
-    VT_UNROLL
-    for (int level = 1; level < VT_FOLD_SHORT; level *= 2) {
-      VT_UNROLL
-      for (int l = 0; l < VT_FOLD_SHORT / 2; l++)
-        if (l < VT_FOLD_SHORT / 2 / level) s[l] = W::join(s[l], s[l + VT_FOLD_SHORT / 2 / level]);
-    }
-    return s[0];
+    return vt_few_join<W>(s);
   }
 }
 

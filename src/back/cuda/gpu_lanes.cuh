@@ -115,4 +115,14 @@ VT_GPU_FN typename W::acc vt_lanes_join(typename W::acc s) {
   for (int h = VT_GPU_LANES / 2; h > 0; h /= 2) s = W::join(s, __shfl_xor_sync(0xffffffffu, s, h));
   return s;
 }
+/* The same over N lanes that a thread has; it returns what lane 0 has then. All bounds are known
+ * when it is compiled, so that the lanes are registers. */
+template <class W, int N>
+VT_GPU_FN typename W::acc vt_few_join(typename W::acc (&s)[N]) {
+  VT_UNROLL
+  for (int h = N / 2; h > 0; h /= 2) VT_UNROLL
+  for (int k = 0; k < N / 2; k++)
+    if (k < h) s[k] = W::join(s[k], s[k + h]);
+  return s[0];
+}
 #endif

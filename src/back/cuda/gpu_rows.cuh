@@ -114,18 +114,20 @@ VT_GPU_FN vt_row vt_team_row(const vt_gpu_rows &a, const vt_team &t, int64_t lin
 VT_GPU_FN int vt_row_chunks(int64_t n) { return (int)((n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK); }
 
 /* All blocks of a team run at once, so that they may wait for each other. */
-VT_GPU_FN void vt_team_meet(const vt_gpu_rows &a, vt_team &t) {
+template <class A>
+VT_GPU_FN void vt_team_meet(const A &a, uint32_t &met) {
   if (a.blocks == 1) {
     __syncthreads();
   } else {
-    t.met += a.blocks;
-    vt_blocks_meet((uint32_t *)a.arrived + blockIdx.x / a.blocks, t.met);
+    met += a.blocks;
+    vt_blocks_meet((uint32_t *)a.arrived + blockIdx.x / a.blocks, met);
   }
 }
 /* The last one to go leaves the counter as it was found. */
-VT_GPU_FN void vt_team_part(const vt_gpu_rows &a, const vt_team &t) {
+template <class A>
+VT_GPU_FN void vt_team_part(const A &a, uint32_t met) {
   uint32_t *arrived = (uint32_t *)a.arrived + blockIdx.x / a.blocks;
-  if (a.blocks > 1 && threadIdx.x == 0 && atomicAdd(arrived, 1u) == t.met + a.blocks - 1)
+  if (a.blocks > 1 && threadIdx.x == 0 && atomicAdd(arrived, 1u) == met + a.blocks - 1)
     *arrived = 0;
 }
 

@@ -12,7 +12,8 @@ typedef struct vt_gpu_sharing {
 } vt_gpu_sharing;
 
 /* What of a card decides: its processors, the shared memory of one, what a block costs of that
- * besides its own; and the counters that there are, one for each team of several blocks. */
+ * besides its own; and the counters that there are, one for each team of several blocks: none where
+ * blocks cannot wait for each other. */
 typedef struct vt_gpu_room {
   int64_t processors, shared, system, counters;
 } vt_gpu_room;
@@ -21,6 +22,19 @@ enum { VT_GPU_CHUNK_BYTES = VT_GPU_CHUNK * 4 };
 
 static inline int64_t vt_gpu_parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
 static inline int64_t vt_gpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Chunks of a block, of a row that is cut so that none has more than `room` if that can be, and,
+ * where there are few rows, so that every block has some of one, of `least` chunks if there are. */
+static inline int64_t vt_gpu_cut(int64_t lines, int64_t chunks, int64_t room, int64_t least,
+                                 int64_t at_once) {
+  const int64_t few = vt_gpu_least(at_once / lines, vt_gpu_parts(chunks, least));
+  const int64_t all = vt_gpu_parts(chunks, room);
+  return vt_gpu_parts(chunks, vt_gpu_least(all > few ? all : few, at_once));
+}
+static inline int64_t vt_gpu_teams(vt_gpu_room r, int64_t lines, int64_t blocks, int64_t at_once) {
+  return vt_gpu_least(lines,
+                      blocks == 1 ? 32 * r.processors : vt_gpu_least(at_once / blocks, r.counters));
+}
 
 /* With `beside` blocks on each processor. A row is cut so that all of it stays, and, where there
  * are few rows, so that every processor has some of one. */
@@ -31,15 +45,12 @@ static inline vt_gpu_sharing vt_gpu_share_beside(vt_gpu_room r, int64_t lines, i
   const int64_t bytes = (r.shared + r.system) / beside - r.system - rooms;
   const int64_t room = bytes < VT_GPU_CHUNK_BYTES ? 1 : bytes / VT_GPU_CHUNK_BYTES;
   const int64_t at_once = r.processors * beside;
-  const int64_t few = vt_gpu_least(at_once / lines, vt_gpu_parts(chunks, LEAST));
-  const int64_t all = vt_gpu_parts(chunks, room);
   vt_gpu_sharing s = {0, 0, 0, 0, 0, 0};
-  s.chunks = vt_gpu_parts(chunks, vt_gpu_least(all > few ? all : few, at_once));
+  s.chunks = vt_gpu_cut(lines, chunks, room, LEAST, at_once);
   s.blocks = vt_gpu_parts(chunks, s.chunks);
   s.keep = vt_gpu_least(s.chunks, room);
   s.warps = vt_gpu_parts(s.chunks, vt_gpu_parts(s.chunks, VT_GPU_LONG_WARPS / beside));
-  s.teams = vt_gpu_least(
-      lines, s.blocks == 1 ? 32 * r.processors : vt_gpu_least(at_once / s.blocks, r.counters));
+  s.teams = vt_gpu_teams(r, lines, s.blocks, at_once);
   s.shared = (uint32_t)(s.keep * VT_GPU_CHUNK_BYTES + (s.blocks == 1 ? rooms : 0));
   return s;
 }

@@ -10,9 +10,10 @@ enum { SYSTEM = 1024, COUNTERS = 4096 };
 /* Processors and shared memory of cards from small ones to sm_100. */
 static const vt_gpu_room cards[] = {
     {1, 101376, SYSTEM, COUNTERS},   {4, 232448, SYSTEM, COUNTERS},
-    {16, 101376, SYSTEM, COUNTERS},  {84, 101376, SYSTEM, COUNTERS},
-    {108, 166912, SYSTEM, COUNTERS}, {132, 232448, SYSTEM, COUNTERS},
-    {148, 232448, SYSTEM, COUNTERS}, {600, 232448, SYSTEM, 64}};
+    {16, 101376, SYSTEM, COUNTERS},  {20, 101376, SYSTEM, COUNTERS},
+    {84, 101376, SYSTEM, COUNTERS},  {108, 166912, SYSTEM, COUNTERS},
+    {132, 232448, SYSTEM, COUNTERS}, {148, 232448, SYSTEM, COUNTERS},
+    {600, 232448, SYSTEM, 64}};
 enum { CARDS = sizeof cards / sizeof *cards };
 
 static void check(const vt_gpu_room *r, int64_t lines, int64_t chunks) {
@@ -31,7 +32,7 @@ static void check(const vt_gpu_room *r, int64_t lines, int64_t chunks) {
 
 /* All of a row that the chip has room for stays on it. */
 static void test_stays(void) {
-  const vt_gpu_room *h200 = &cards[5];
+  const vt_gpu_room *h200 = &cards[6];
   for (int64_t lines = 1; lines < 2000; lines = lines * 2 + 1)
     for (int64_t chunks = 8; chunks <= 1024; chunks += 7) {
       const vt_gpu_sharing s = vt_gpu_share(*h200, lines, chunks);
@@ -41,7 +42,7 @@ static void test_stays(void) {
 
 /* Few rows are everybody's; many short ones wait for nobody. */
 static void test_spreads(void) {
-  const vt_gpu_room *h200 = &cards[5];
+  const vt_gpu_room *h200 = &cards[6];
   CHECK(vt_gpu_share(*h200, 1, 400).blocks >= 100);
   CHECK(vt_gpu_share(*h200, 5000, 8).blocks == 1);
   CHECK(vt_gpu_share(*h200, 5000, 50).blocks > 1);
@@ -59,11 +60,13 @@ static void check_bundle(const vt_gpu_room *r, const vt_gpu_bundled *w) {
   const int64_t chunks = vt_gpu_parts(w->n, VT_GPU_CHUNK), bundles = vt_gpu_parts(w->lines, b.wide);
   const int64_t rooms = b.blocks == 1 ? vt_gpu_bundle_rooms(b.wide, w->n, w->bytes) : 0;
   const int64_t told = b.wide * (VT_GPU_OPERANDS * 8 + 2 * w->bytes);
+  const int64_t sector = w->x_beside || w->y_beside ? 32 / w->bytes : 1;
   const int64_t beside = vt_gpu_parts(b.teams * b.blocks, r->processors);
   CHECK(b.wide >= 1 && (b.wide & (b.wide - 1)) == 0 && b.threads % b.wide == 0);
   CHECK(b.step >= b.wide * b.apart || b.apart >= vt_gpu_least(w->n, b.chunks * VT_GPU_CHUNK));
   CHECK((b.blocks - 1) * b.chunks < chunks && chunks <= b.blocks * b.chunks);
   CHECK(b.teams >= 1 && b.teams <= bundles);
+  CHECK(b.wide >= sector || w->n > 1 << 15);
   CHECK(b.shared >= told + rooms + places(&b, w->n) * w->bytes);
   CHECK((int64_t)b.shared <= r->shared && b.threads <= VT_GPU_LONG_THREADS);
   if (b.blocks == 1) return;
@@ -72,7 +75,7 @@ static void check_bundle(const vt_gpu_room *r, const vt_gpu_bundled *w) {
   CHECK(beside * ((int64_t)b.shared + r->system) <= r->shared + r->system);
 }
 
-/* Lines of up to 200,000 of either type stay on every card of 84 processors or more. */
+/* Lines of up to 200,000 of either type stay on every card of 20 processors or more. */
 static void test_bundles(void) {
   for (int i = 3; i < CARDS; i++)
     for (int64_t lines = 1; lines < 10000000; lines = lines * 5 / 2 + 1)
@@ -87,13 +90,22 @@ static vt_gpu_bundling on(const vt_gpu_room *r, vt_gpu_bundled w) {
   return vt_gpu_bundle_of(*r, &w);
 }
 static void test_wide(void) {
-  const vt_gpu_room *h200 = &cards[5];
+  const vt_gpu_room *h200 = &cards[6];
   CHECK(on(h200, (vt_gpu_bundled){1 << 20, 64, 4, 1, 1}).wide == 128);
   CHECK(on(h200, (vt_gpu_bundled){64, 1000, 4, 1, 0}).wide == 8);
   CHECK(on(h200, (vt_gpu_bundled){64, 1000, 4, 0, 1}).wide == 8);
   CHECK(on(h200, (vt_gpu_bundled){64, 1000, 4, 0, 0}).wide == 1);
   CHECK(on(h200, (vt_gpu_bundled){1, 200000, 8, 1, 1}).blocks > 90);
   CHECK(on(&cards[0], (vt_gpu_bundled){1, 200000, 8, 0, 0}).wide == 0);
+}
+
+/* Where blocks cannot wait for each other, one has all that there is room for. */
+static void test_alone(void) {
+  vt_gpu_room alone = cards[6];
+  alone.counters = 0;
+  CHECK(on(&cards[6], (vt_gpu_bundled){4, 3000, 8, 0, 0}).blocks == 2);
+  CHECK(on(&alone, (vt_gpu_bundled){4, 3000, 8, 0, 0}).blocks == 1);
+  CHECK(on(&alone, (vt_gpu_bundled){4, 40000, 8, 0, 0}).wide == 0);
 }
 
 int main(void) {
@@ -104,5 +116,6 @@ int main(void) {
   test_spreads();
   test_bundles();
   test_wide();
+  test_alone();
   TEST_DONE();
 }

@@ -195,16 +195,16 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
     vt_row_keep(a, row, t.kept, 0);
     if (a.centred) {
       norm_sums(a, t, row, t.room + turn * chunks);
-      vt_team_meet(a, t);
+      vt_team_meet(a, t.met);
       u = vt_chunks_sum(t.room + turn * chunks, chunks) / __ll2float_rn(a.n);
       turn ^= 1;
     }
     norm_squares(a, t, row, u, t.room + turn * chunks);
-    vt_team_meet(a, t);
+    vt_team_meet(a, t.met);
     const float q = vt_chunks_sum(t.room + turn * chunks, chunks);
     norm_put<DENSE>(a, t, row, u, vt_inverse_root<float>(q, a.n, a.eps));
   }
-  vt_team_part(a, t);
+  vt_team_part(a, t.met);
 }
 VT_KERNEL(norm_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<true>(a); }
 VT_KERNEL(norm_shared_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<false>(a); }

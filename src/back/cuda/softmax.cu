@@ -266,10 +266,10 @@ VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_THREADS) {
     float *const first = t.room, *const second = t.room + vt_row_chunks(a.n);
     vt_row_keep(a, row, t.kept, -INFINITY);
     long_most(a, t, row, first);
-    vt_team_meet(a, t);
+    vt_team_meet(a, t.met);
     const float m = vt_chunks_most(first, vt_row_chunks(a.n));
     const bool tiny = long_exps(a, t, row, table, m, second);
-    vt_team_meet(a, t);
+    vt_team_meet(a, t.met);
     const float sum = vt_chunks_sum(second, vt_row_chunks(a.n));
     if (a.logs) {
       long_logs(a, t, row, m, vt_both_log(sum));
@@ -277,7 +277,7 @@ VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_THREADS) {
       long_shares(a, t, row, table, m, shares_of(sum, tiny));
     }
   }
-  vt_team_part(a, t);
+  vt_team_part(a, t.met);
 }
 
 /* ---- any tensor ---- */
@@ -290,7 +290,6 @@ struct only_exp {
 };
 VT_KERNEL(fold_lines_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_lines<float, only_exp>(a); }
 VT_KERNEL(fold_columns_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_columns<float, only_exp>(a); }
-VT_KERNEL(fold_short_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_short<float, only_exp>(a); }
 
 /* Element i of all, and where it is. */
 VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
