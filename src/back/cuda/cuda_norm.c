@@ -191,18 +191,19 @@ static vt_cuda_bundle_kernels kernels_of(const vt_cuda_call *c) {
 
 /* The statistics of batch_norm are made of what the kernel leaves. */
 static vt_status run_bundle(vt_cuda_call *c, const norming *n) {
-  const vt_cuda_marks at = vt_cuda_marks_of(c, n->at.lines.n, c->in[0].dtype);
   const int moves = c->step->op == VT_OP_batch_norm;
+  vt_cuda_marks at = {.rest = c->work};
+  if (moves) at = vt_cuda_marks_of(c, n->at.lines.n, c->in[0].dtype);
   vt_gpu_bundle a = {.x = c->in[0].data,
                      .y = c->out->data,
                      .gamma = c->n_in > 1 ? c->in[1].data : NULL,
                      .beta = c->n_in > 2 ? c->in[2].data : NULL,
-                     .shift = moves ? at.shift : NULL,
-                     .sum = moves ? at.sum : NULL,
+                     .shift = at.shift,
+                     .sum = at.sum,
                      .eps = n->eps,
                      .kind = VT_GPU_BUNDLE_ROWS,
                      .centred = (uint32_t)n->centred};
-  VT_TRY(vt_cuda_bundle_launch(c, kernels_of(c), &n->at, &a, moves ? at.rest : c->work));
+  VT_TRY(vt_cuda_bundle_launch(c, kernels_of(c), &n->at, &a, at.rest));
   return moves ? run_ends(c, n, &at) : VT_OK;
 }
 
