@@ -32,8 +32,8 @@ python3         test     checks       command -v python3
 clang           test     compiler     command -v clang
 clang-runtime   test     sanitizers   has_sanitizers
 pkg-config      test     checks       command -v pkg-config
+g++             test     emulator     command -v g++
 clang-format-14 optional formatting   command -v clang-format-14
-g++             optional headers      command -v g++
 libmpfr-dev     optional judge        has_header mpfr.h
 mandoc          optional manual       command -v mandoc
 python3-numpy   optional peers        python3 -c 'import numpy'

@@ -17,9 +17,9 @@ cd "$(dirname "$0")/../.."
 
 part=1 parts=1 build=build
 while [[ $# -gt 0 ]]; do
-  case $1 in
-    --part) IFS=/ read -r part parts <<<"${2-}" ;;
-    --build) build=${2-} ;;
+  case ${2+$1} in # a flag without its value is none
+    --part) IFS=/ read -r part parts <<<"$2" ;;
+    --build) build=$2 ;;
     *)
       echo "usage: cpu_verify.sh [--part I/N] [--build FOLDER]" >&2
       exit 2

@@ -20,10 +20,10 @@ cd "$(dirname "$0")/../.."
 
 part=1 parts=1 build=build report=
 while [[ $# -gt 0 ]]; do
-  case $1 in
-    --part) IFS=/ read -r part parts <<<"${2-}" ;;
-    --build) build=${2-} ;;
-    --report) report=${2-} ;;
+  case ${2+$1} in # a flag without its value is none
+    --part) IFS=/ read -r part parts <<<"$2" ;;
+    --build) build=$2 ;;
+    --report) report=$2 ;;
     *)
       echo "usage: cuda_infer_verify.sh [--part I/N] [--build FOLDER] [--report FILE]" >&2
       exit 2

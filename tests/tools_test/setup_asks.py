@@ -8,8 +8,8 @@ import unittest
 
 SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts/setup.sh"
 RUN = "gcc libc6-dev make cmake libsodium-dev libjansson-dev zlib1g-dev"
-TEST = RUN + " ninja-build python3 clang libclang-rt-14-dev pkg-config"
-OPTIONAL = "clang-format-14 g++ libmpfr-dev mandoc python3-numpy sollya"
+TEST = RUN + " ninja-build python3 clang libclang-rt-14-dev pkg-config g++"
+OPTIONAL = "clang-format-14 libmpfr-dev mandoc python3-numpy sollya"
 ALL = TEST + " " + OPTIONAL
 
 STUBS = {
@@ -80,7 +80,7 @@ class Setup(unittest.TestCase):
 
     def test_clang_runtime_follows_the_candidate(self):
         asked = self.setup("test", RUN, CANDIDATE="1:18.0-59~exp2")[2]
-        self.assertIn(f" clang libclang-rt-18-dev pkg-config {OPTIONAL}\n", asked)
+        self.assertIn(f" clang libclang-rt-18-dev pkg-config g++ {OPTIONAL}\n", asked)
 
     def test_clang_runtime_follows_the_clang_in_use(self):
         self.stub("clang", 'case $1 in -dumpversion) echo 16.0.6 ;; *) exit 1 ;; esac')
