@@ -138,6 +138,11 @@ typedef struct vt_options {
   uint32_t threads; /* that the backend may keep busy; 0: VOLTA_THREADS, else as it likes */
   uint32_t measure; /* 1: runs take the time of each step, see vt_program_step */
   const char *isa; /* instructions the backend is held to, "avx2"; NULL: VOLTA_ISA, else the best */
+  /* Hears, in one line, of what is no failure: kernels that could not be compiled and are served by
+   * others, runs that could not be recorded. Called by the thread that makes or runs the program;
+   * while it is made with a cache, the cache hears of them instead. May be NULL. */
+  void (*note)(void *user, const char *text);
+  void *note_user;
 } vt_options;
 
 /* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */

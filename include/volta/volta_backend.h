@@ -96,8 +96,10 @@ typedef struct vt_bk_host {
   /* A folder in which it may keep what takes long to make, in files of its own; nothing there is to
    * be trusted, and anything may vanish. It lives as long as the device. NULL: nothing is kept. */
   const char *cache;
-  /* While a program is built: what a user may want to know and is no failure. */
+  /* What a user may want to know and is no failure; while a program is built or run, and from the
+   * thread that builds or runs it. */
   void (*note)(void *user, const char *text);
+  uint64_t cache_bytes; /* the most that may lie in `cache`, files of others counted */
 } vt_bk_host;
 
 /* What a device declares in vt_bk_caps.has. Whatever a plan needs of these and the device does not

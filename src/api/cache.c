@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "vt_store.h"
 
 static const uint64_t default_memory = (uint64_t)64 << 20, default_disk = (uint64_t)256 << 20;
@@ -16,7 +17,7 @@ struct vt_cache {
   uint32_t digits;
   uint64_t limit; /* of what is in memory */
   vt_store store;
-  char dir[4096]; /* where the store is */
+  char dir[4096]; /* where the store is, from the root; "": nowhere that can be said */
   void (*note)(void *user, const char *text);
   void *note_user;
   pthread_mutex_t lock; /* of what follows */
@@ -41,13 +42,26 @@ static void tell(vt_cache *c, const char *what, const char *name, const vt_diag 
   vt_cache_note(c, text);
 }
 
+/* A backend opens the folder by its path, when the process may be in another one. What does not fit
+ * is no path: nothing of a backend's is kept then. */
+static void keep_path(vt_cache *c, const char *path) {
+  const size_t room = sizeof c->dir;
+  size_t n = 0;
+  if (path[0] != '/') {
+    if (getcwd(c->dir, room - 1) == NULL) return;
+    n = strlen(c->dir);
+    c->dir[n++] = '/';
+  }
+  const int written = snprintf(c->dir + n, room - n, "%s", path);
+  if (written < 0 || (size_t)written >= room - n) c->dir[0] = 0;
+}
+
 static void open_store(vt_cache *c, const char *path, uint64_t limit) {
   vt_diag why = {0};
   if (vt_store_open(&c->store, path, limit, &why) != VT_OK)
     tell(c, "no plans are kept in", path, &why);
   else
-    (void)snprintf(c->dir, sizeof c->dir, "%s",
-                   path); /* what does not fit are slashes at its end */
+    keep_path(c, path);
 }
 
 vt_status vt_cache_make(const vt_cache_options *o, uint32_t digits, vt_cache **out, vt_diag *d) {
@@ -90,7 +104,11 @@ void vt_cache_free(vt_cache *c) {
 }
 
 vt_alloc vt_cache_alloc(const vt_cache *c) { return c->a; }
-const char *vt_cache_folder(const vt_cache *c) { return c->store.folder >= 0 ? c->dir : NULL; }
+
+const char *vt_cache_folder(const vt_cache *c, uint64_t *out_most) {
+  *out_most = c->store.limit;
+  return c->store.folder >= 0 && c->dir[0] != 0 ? c->dir : NULL;
+}
 
 void vt_cache_info(vt_cache *c, vt_cache_counts *out) {
   (void)pthread_mutex_lock(&c->lock);

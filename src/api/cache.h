@@ -11,8 +11,8 @@ enum { VT_CACHE_DIGITS = 32 };
 vt_status vt_cache_make(const vt_cache_options *o, uint32_t digits, vt_cache **out,
                         vt_diag *d) VT_NODISCARD;
 vt_alloc vt_cache_alloc(const vt_cache *c);
-/* Its folder, or NULL when it has none that can be used. */
-const char *vt_cache_folder(const vt_cache *c);
+/* Its folder, or NULL when it has none that can be used, and the most bytes that may lie there. */
+const char *vt_cache_folder(const vt_cache *c, uint64_t *out_most);
 /* What somebody else who keeps things there has to say; `cache` is a vt_cache. */
 void vt_cache_note(void *cache, const char *text);
 /* The plan of this key, held for the caller, or NULL. Fails for want of memory alone. */

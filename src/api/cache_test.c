@@ -452,6 +452,25 @@ static void test_memory_out(void) {
   vt_model_free(m);
 }
 
+/* What a backend is told of the folder holds wherever the process goes, and so does its limit. */
+static void test_place(void) {
+  char was[4096];
+  uint64_t most = 0;
+  folder_new();
+  CHECK(getcwd(was, sizeof was) != NULL && chdir(folder) == 0);
+  vt_cache *c = cache_of("kept", 0, 12345, VT_CACHE_DIGITS);
+  CHECK(chdir(was) == 0);
+  const char *path = vt_cache_folder(c, &most);
+  CHECK(path != NULL && path[0] == '/' && access(path, W_OK) == 0 && most == 12345);
+  CHECK(path != NULL && strncmp(path, folder, strlen(folder)) == 0);
+  vt_cache_free(c);
+  c = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
+  path = vt_cache_folder(c, &most);
+  CHECK(path != NULL && strcmp(path, folder) == 0 && most == (uint64_t)256 << 20);
+  vt_cache_free(c);
+  folder_done();
+}
+
 int main(void) {
   unsetenv("VOLTA_BACKEND");
   test_key();
@@ -465,6 +484,7 @@ int main(void) {
   test_order_of_ends();
   test_threads();
   test_memory_out();
+  test_place();
   test_examples();
   TEST_DONE();
 }

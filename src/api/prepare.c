@@ -116,9 +116,11 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_o
                       .measure = o->measure,
                       .certified = vt_certificate_admits,
                       .user = o->certificate,
-                      .isa = o->isa != NULL ? o->isa : vt_environment_isa()};
+                      .isa = o->isa != NULL ? o->isa : vt_environment_isa(),
+                      .note = o->note,
+                      .note_user = o->note_user};
   if (o->cache != NULL) {
-    out->cache = vt_cache_folder(o->cache);
+    out->cache = vt_cache_folder(o->cache, &out->cache_bytes);
     out->note = vt_cache_note;
     out->note_user = o->cache;
   }
@@ -224,13 +226,14 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int how
   if (is_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
   named.backend = name_of(o);
   if (terms->policy.capabilities == VT_CAPABILITIES_BELIEVED) how |= VT_PREPARE_UNTRIED;
-  if (terms->policy.fallback == VT_FALLBACK_NONE)
-    return attempt(m, &named, &opening, a, how, dev, line, d);
-  const vt_status s = attempt(m, &named, &opening, a, how, dev, line, &why);
-  if (is_device_fault(s, named.backend)) {
+  vt_status s = attempt(m, &named, &opening, a, how, dev, line, &why);
+  if (terms->policy.fallback != VT_FALLBACK_NONE && is_device_fault(s, named.backend)) {
     snprintf(terms->fallback, sizeof terms->fallback, "%s", why.text);
-    return fall_back(m, &named, &opening, a, how, dev, line, d);
+    why = (vt_diag){0};
+    s = fall_back(m, &named, &opening, a, how, dev, line, &why);
   }
   if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
+  /* A cache may be freed before the program. */
+  if (s == VT_OK) vt_device_hear(*dev, o->note, o->note_user);
   return s;
 }

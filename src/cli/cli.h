@@ -79,7 +79,8 @@ int cli_finish(vt_status s);
 
 void cli_verbosity(const cli_args *a);
 void cli_narrate(const char *format, ...) VT_PRINTF(1, 2); /* unless -q */
-void cli_detail(const char *format, ...) VT_PRINTF(1, 2);  /* with -v */
+void cli_warn(void *user, const char *text); /* what the library notes; `user` is not looked at */
+void cli_detail(const char *format, ...) VT_PRINTF(1, 2); /* with -v */
 
 void cli_hint(cli_error *e, const char *format, ...) VT_PRINTF(2, 3);
 void cli_error_print(const cli_error *e, vt_status s);

@@ -65,7 +65,8 @@ static vt_status bind_work(const vt_model *m, const cli_work *w, const cli_place
                         .n_bind = w->kind->dims,
                         .bind = bind,
                         .backend = where->backend,
-                        .threads = where->threads};
+                        .threads = where->threads,
+                        .note = cli_warn};
   return vt_program_new(m, &o, out, &e->diag);
 }
 

@@ -3,18 +3,11 @@
 #include "cli_cache.h"
 #include <stdlib.h>
 
-/* Names of files are in it: nothing in them may steer the terminal. */
-static void warn(void *user, const char *text) {
-  char plain[2048];
-  (void)user;
-  cli_narrate("volta: warning: %s\n", cli_plain(text, plain, sizeof plain));
-}
-
 vt_status cli_cache_open(const cli_args *a, vt_cache **out, cli_error *e) {
   const char *given = cli_value(a, "plan-cache");
   const char *dir = given != NULL ? given : getenv("VOLTA_PLAN_CACHE");
   if (dir == NULL || dir[0] == '\0') return VT_OK;
-  const vt_cache_options o = {.size = sizeof o, .dir = dir, .note = warn};
+  const vt_cache_options o = {.size = sizeof o, .dir = dir, .note = cli_warn};
   return vt_cache_new(&o, out, &e->diag);
 }
 

@@ -147,6 +147,17 @@ void cli_narrate(const char *format, ...) {
   va_end(ap);
 }
 
+/* Names of files are in it: nothing in them may steer the terminal. Of a row of the same, which a
+ * model with many groups of steps may have, the first is enough. */
+void cli_warn(void *user, const char *text) {
+  static char last[2048];
+  char plain[sizeof last];
+  (void)user;
+  if (strcmp(cli_plain(text, plain, sizeof plain), last) == 0) return;
+  snprintf(last, sizeof last, "%s", plain);
+  cli_narrate("volta: warning: %s\n", plain);
+}
+
 void cli_detail(const char *format, ...) {
   if (verbosity < 1) return;
   va_list ap;

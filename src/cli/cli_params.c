@@ -198,7 +198,8 @@ vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **ou
                   .passes = j->passes,
                   .memory_budget = j->how.budget,
                   .cache = j->cache,
-                  .measure = j->measure != 0};
+                  .measure = j->measure != 0,
+                  .note = cli_warn};
   vt_program *p = NULL;
   cli_planning_options(&j->how, &o);
   cli_progress_attach(&o);

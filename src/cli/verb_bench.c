@@ -290,7 +290,8 @@ static vt_status measure_model(bench *b, const vt_model *m, cli_error *e) {
                         .n_bind = b->bind.n,
                         .bind = b->bind.row,
                         .backend = b->place.backend,
-                        .threads = b->place.threads};
+                        .threads = b->place.threads,
+                        .note = cli_warn};
   VT_TRY(vt_program_new(m, &o, &p, &e->diag));
   const vt_status s = time_model(b, m, p, e);
   vt_program_free(p);

@@ -68,6 +68,7 @@ static void host_init(vt_device *dev, const vt_opening *how, vt_alloc a) {
   if (how->cache != NULL && strlen(how->cache) < sizeof dev->cache) {
     memcpy(dev->cache, how->cache, strlen(how->cache) + 1);
     dev->host.cache = dev->cache;
+    dev->host.cache_bytes = how->cache_bytes;
   }
   if (how->isa == NULL) return;
   snprintf(dev->isa, sizeof dev->isa, "%s", how->isa);
@@ -341,6 +342,11 @@ void vt_device_close(vt_device *dev) {
   if (dev->dev != NULL) dev->api->device_close(dev->dev);
   vt_guard_leave(&guard);
   vt_alloc_free(a, dev, sizeof *dev);
+}
+
+void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), void *user) {
+  dev->note = note;
+  dev->note_user = user;
 }
 
 const char *vt_device_name(const vt_device *dev) { return dev->name; }

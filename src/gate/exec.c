@@ -94,6 +94,12 @@ static const char *node_name(const vt_plan *p, uint32_t run, char buffer[16]) {
 
 /* ---- programs ---- */
 
+static uint64_t device_bytes(const vt_plan *p) {
+  uint64_t all = 0;
+  for (uint32_t c = 0; c < ON_DEVICE; c++) all += p->class_bytes[c]; /* of 2^48 at most */
+  return all;
+}
+
 static int is_visit(const vt_plan *p, const vt_transfer *t) {
   return t->direction == VT_TO_DEVICE && p->buffers[t->value].class == VT_CLASS_HOST;
 }
@@ -128,6 +134,17 @@ static vt_status take_segments(vt_exec *x, vt_diag *d) {
   return VT_OK;
 }
 
+static vt_status not_built(vt_exec *x, int32_t status, vt_diag *d) {
+  const int first = d != NULL && d->code == VT_OK;
+  const vt_status s = vt_device_fail(x->dev, status, "build the program", d);
+  vt_bk_caps caps = {.size = sizeof caps};
+  if (!first || s != VT_NOMEM) return s;
+  if (x->dev->api->capabilities(x->dev->dev, &caps) != VT_OK || caps.memory == 0) return s;
+  snprintf(d->hint, sizeof d->hint, "its tensors need %llu bytes besides, and '%s' has %llu left",
+           (unsigned long long)device_bytes(x->p), x->dev->name, (unsigned long long)caps.memory);
+  return s;
+}
+
 static vt_status build(vt_exec *x, vt_diag *d) {
   vt_guard_count(VT_COUNT_PROGRAMS);
   for (uint32_t i = 0; i < x->n_segments; i++) {
@@ -135,7 +152,7 @@ static vt_status build(vt_exec *x, vt_diag *d) {
     vt_bk_program *built = NULL; /* what a failed call leaves here is not looked at */
     const int32_t status =
         x->dev->api->program_build(x->dev->dev, x->p->runs + s->first, s->end - s->first, &built);
-    if (status != VT_OK) return vt_device_fail(x->dev, status, "build the program", d);
+    if (status != VT_OK) return not_built(x, status, d);
     if (built == NULL)
       return VT_FAIL(d, VT_ABI, "backend '%s' builds a program and does not give it", x->dev->name);
     s->prog = built;

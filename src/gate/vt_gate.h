@@ -44,7 +44,8 @@ typedef struct vt_opening {
   uint32_t threads, measure; /* for the backend */
   const char *isa;           /* kept; may be NULL */
   const char *cache;         /* kept; NULL: the backend has no folder to keep things in */
-  /* What the backend notes while programs are built; NULL: nobody is told. */
+  uint64_t cache_bytes;      /* the most that may lie there */
+  /* What the backend notes while programs are built or run; NULL: nobody is told. */
   void (*note)(void *user, const char *text);
   void *note_user;
 } vt_opening;
@@ -56,6 +57,8 @@ vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a,
 /* Strictly. */
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) VT_NODISCARD;
 void vt_device_close(vt_device *dev);
+/* Who hears the backend's notes from here on, in place of whom the opening named. */
+void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), void *user);
 const char *vt_device_name(const vt_device *dev); /* "reference:0" */
 /* The content of the plug-in; NULL for a device that is built in. */
 const vt_hash256 *vt_device_plugin(const vt_device *dev);

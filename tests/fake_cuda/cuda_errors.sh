@@ -41,6 +41,11 @@ expect 6 "has no [0-9]+ bytes for .*: [0-9]+ bytes are needed on the GPU, and [0
   FAKE_CUDA_FAIL=cuMemAlloc:4=2
 expect 5 "cannot start a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
 expect 5 "GPU 0 cannot load the kernels of 'base': .*; they are for" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
+# Kernels are loaded before a run, where another backend can still be taken.
+expect 6 "cannot build the program: GPU 0 cannot load the kernels of 'fold': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:2=2
+expect 0 "FALLBACK.*$right" FAKE_CUDA_FAIL=cuModuleLoadData:2=2 -- --fallback cpu
+expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]+ bytes besides, and 'cuda:0' has [0-9]+ left" \
+  FAKE_CUDA_FAIL=cuModuleLoadData:10=2
 expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
 expect 5 "cannot finish a run|cannot take a tensor|cannot give a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
 expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu
@@ -51,6 +56,28 @@ if ! grep -q "^cuda:0 *unavailable.*no kernel image" <<< "$listed"; then
   echo "FAILED: 'volta backends' does not say that there are no kernels for this GPU: $listed"
   failed=1
 fi
+# What there is, and what is wrong with it.
+tells() {
+  local pattern=$1 said
+  shift
+  asked=$((asked + 1))
+  said=$(env LD_LIBRARY_PATH="$driver" "$@" "$volta" doctor 2>&1) || true
+  if ! grep -qE "$pattern" <<<"$said"; then
+    echo "FAILED: 'volta doctor' with $* has no line '$pattern': $said"
+    failed=1
+  fi
+}
+tells "^cuda.devices +0 Fake GPU \(9.0, [0-9]+ GiB\)$" FAKE_CUDA_CC=9.0
+tells "^cuda.devices +0 Fake GPU \(7.5, [0-9]+ GiB\), too old: kernels need 8.0$" FAKE_CUDA_CC=7.5
+tells "^cuda.driver +unavailable: no CUDA device is visible here$" FAKE_CUDA_DEVICES=0
+# What is no failure is said, once, and changes nothing.
+run=(run examples/lstm.vt --bind B=1,T=4 --random-inputs 7 --digest)
+right=$("$volta" "${run[@]}" --backend reference)
+warned="volta: warning: a group of steps runs step by step: NVRTC does not compile it: [^:]*: error: as it was asked to"
+expect 0 "^$warned"$'\n'"$right\$" FAKE_NVRTC=refuse
+expect 0 "^$right\$" FAKE_NVRTC=compile
+run=(run examples/mlp.vt --bind B=3 --random-inputs 7 --digest)
+right=$("$volta" "${run[@]}" --backend reference)
 # Another driver in the same place: one that has none of the entries, and no library at all.
 driver=$(mktemp -d)
 trap 'rm -rf "$driver"' EXIT

@@ -115,16 +115,6 @@ int fake_cuDeviceGetName(char *name, int size, int device) {
   return OK;
 }
 
-int fake_cuDeviceGetUuid(void *uuid, int device) {
-  Call c("cuDeviceGetUuid", Call::start, "%d", device);
-  if (c.refused()) return c.answer();
-  if (uuid == nullptr) return c.done(INVALID_VALUE);
-  if (!is_device(device)) return c.done(INVALID_DEVICE);
-  memset(uuid, 0xfa, 16);
-  static_cast<unsigned char *>(uuid)[15] = (unsigned char)device;
-  return OK;
-}
-
 int fake_cuDeviceGetAttribute(int *value, int attribute, int device) {
   Call c("cuDeviceGetAttribute", Call::start, "%d of %d", attribute, device);
   if (c.refused()) return c.answer();
@@ -153,14 +143,6 @@ int fake_cuDevicePrimaryCtxRetain(void **context, int device) {
   contexts[device].retained++;
   *context = &contexts[device];
   return OK;
-}
-
-int fake_cuDevicePrimaryCtxRelease(int device) {
-  Call c("cuDevicePrimaryCtxRelease", Call::start, "%d", device);
-  if (!is_device(device)) return c.done(INVALID_DEVICE);
-  if (contexts[device].retained <= 0) return c.done(INVALID_CONTEXT);
-  contexts[device].retained--;
-  return c.answer();
 }
 
 int fake_cuCtxPushCurrent(void *context) {

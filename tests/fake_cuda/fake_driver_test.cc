@@ -48,7 +48,6 @@ static void close_all() {
   CHECK(fake_cuModuleUnload(module) == fake::OK);
   CHECK(fake_cuStreamDestroy(stream) == fake::OK);
   CHECK(fake_cuCtxPopCurrent(nullptr) == fake::OK);
-  CHECK(fake_cuDevicePrimaryCtxRelease(0) == fake::OK);
 }
 
 static int launch(void *f, uint64_t x, int64_t n, unsigned grid, unsigned threads,

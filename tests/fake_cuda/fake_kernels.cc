@@ -129,18 +129,6 @@ int fake_cuFuncSetAttribute(void *function, int attribute, int value) {
   return OK;
 }
 
-int fake_cuFuncGetAttribute(int *value, int attribute, void *function) {
-  Call c("cuFuncGetAttribute", Call::context, "%d", attribute);
-  if (c.refused()) return c.answer();
-  const Function *f = function_of(function);
-  if (f == nullptr) return c.done(INVALID_HANDLE);
-  if (value == nullptr || attribute < 0 || attribute > 9) return c.done(INVALID_VALUE);
-  /* Threads of a block, registers, versions, shared memory that may be asked for. */
-  const int known[] = {(int)f->kernel->threads, 0, 0, 0, 32, 90, 90, 0, (int)f->shared, -1};
-  *value = known[attribute];
-  return OK;
-}
-
 static int launch(Call &c, void *function, fake::Launch l, void *stream, void **parameters) {
   const Function *f = function_of(function);
   if (f == nullptr) return c.done(INVALID_HANDLE);

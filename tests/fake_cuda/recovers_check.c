@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * recovers_check.c - after a call of the driver has failed the process goes on: what was short of
- * memory runs when it is tried again, what cannot be recorded runs unrecorded, and other programs
- * give what they gave: beside it, and, when the device is lost, elsewhere.
+ * memory runs when it is tried again, what cannot be recorded runs unrecorded and says so, and
+ * other programs give what they gave: beside it, and, when the device is lost, elsewhere. An index
+ * out of range is forgotten with the run that failed for something else.
  *   recovers_check MODEL   behind the driver of tests/fake_cuda; MODEL: examples/mlp.vt */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,10 +44,17 @@ typedef struct digest {
   uint8_t b[32];
 } digest;
 
+static int noted; /* how often a program has told that it runs unrecorded */
+static void hear(void *user, const char *text) {
+  (void)user;
+  noted += strstr(text, "a graph of the program could not be made") != NULL;
+}
+
 static vt_program *make(const vt_model *m, const char *backend, vt_diag *d) {
   static float x[ROWS * WIDTH];
   const vt_binding bind = {"B", ROWS};
-  const vt_options o = {.size = sizeof o, .backend = backend, .n_bind = 1, .bind = &bind};
+  const vt_options o = {
+      .size = sizeof o, .backend = backend, .n_bind = 1, .bind = &bind, .note = hear};
   vt_program *p = NULL;
   for (int i = 0; i < ROWS * WIDTH; i++) x[i] = (float)(i % 37) / 16.0f - 1.0f;
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {ROWS, WIDTH}, .data = x};
@@ -90,6 +98,9 @@ static int survives(const struct story *s, vt_program *p, const digest *want, vt
     if (last < 0) return fprintf(stderr, "%s: wrong at try %d: %s\n", s->call, i, d->text), 0;
     failed += last == 0;
   }
+  const int unrecorded =
+      strstr(s->call, "Capture") != NULL || strstr(s->call, "Instantiate") != NULL;
+  if (noted != unrecorded) return fprintf(stderr, "%s: %d notes\n", s->call, noted), 0;
   if (s->lost ? failed > 0 && last == 0 : failed <= s->may_fail && last == 1) return 1;
   return fprintf(stderr, "%s: %d of %d tries failed: %s\n", s->call, failed, TRIES, d->text), 0;
 }
@@ -119,6 +130,56 @@ static int tell(const struct story *s, const char *path) {
   return right ? 0 : 1;
 }
 
+/* ---- indices ---- */
+
+static const char looks_up[] =
+    "volta 1\n"
+    "model looks_up {\n"
+    "  input i: i32[3]\n"
+    "  param w: f32[5, 4] = normal(std=0.5, stream=1)\n"
+    "  output y = softmax(gather(w, i))\n"
+    "}\n";
+enum { LAUNCHES = 6 }; /* no fewer than a run has */
+
+static vt_status look_up(vt_program *p, int32_t last, vt_diag *d) {
+  int32_t i[3] = {0, 4, last};
+  const vt_tensor t = {.dtype = VT_DTYPE_I32, .rank = 1, .dim = {3}, .data = i};
+  *d = (vt_diag){0};
+  VT_TRY(vt_program_set_input(p, "i", &t, d));
+  return vt_program_run(p, d);
+}
+
+/* A run meets an index out of range, and fails at launch number `at`; the next has a right one. */
+static int forgets(vt_program *p, int at) {
+  vt_diag d;
+  char call[32];
+  snprintf(call, sizeof call, "cuLaunchKernel:%d=2", at);
+  if (!fake_set("FAKE_CUDA_FAIL", call)) return 0;
+  const vt_status first = look_up(p, 5, &d);
+  if (first != VT_NOMEM && first != VT_RANGE) return fprintf(stderr, "%s: %s\n", call, d.text), 0;
+  if (!fake_set("FAKE_CUDA_FAIL", "")) return 0;
+  if (look_up(p, 3, &d) == VT_OK && look_up(p, 5, &d) == VT_RANGE) return 1;
+  return fprintf(stderr, "after %s (%s): %s\n", call, vt_status_name(first), d.text), 0;
+}
+
+static int forgets_all(void) {
+  const vt_options o = {.size = sizeof o, .backend = "cuda"};
+  vt_diag d = {0};
+  vt_model *m = NULL;
+  int right = vt_model_parse(looks_up, sizeof looks_up - 1, NULL, &m, &d) == VT_OK;
+  for (int at = 1; at <= LAUNCHES && right; at++) {
+    vt_program *p = NULL;
+    right = vt_program_new(m, &o, &p, &d) == VT_OK && vt_program_init_params(p, 0, &d) == VT_OK &&
+            forgets(p, at);
+    vt_program_free(p);
+  }
+  if (d.text[0] != 0) fprintf(stderr, "%s\n", d.text);
+  vt_model_free(m);
+  return right;
+}
+
+/* ---- all of it ---- */
+
 int main(int argc, char **argv) {
   int failed = 0;
   if (argc != 2) return 2;
@@ -130,6 +191,10 @@ int main(int argc, char **argv) {
     if (status == 0) continue;
     failed++;
     printf("FAILED: after %s%s\n", stories[i].late ? "a late " : "", stories[i].call);
+  }
+  if (!forgets_all()) {
+    failed++;
+    printf("FAILED: an index of a run that failed\n");
   }
   printf("%zu errors of a driver, %d not recovered from\n", sizeof stories / sizeof *stories,
          failed);

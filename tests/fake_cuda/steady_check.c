@@ -2,11 +2,14 @@
  * steady_check.c - a program on the GPU that has run a few times is steady: a run takes no memory,
  * of the host or of the device, loads and compiles nothing, and is one graph that is launched. It
  * holds when parameters stay on the device and when they are streamed, which is a graph for each
- * stretch between copies.
- *   steady_check MODEL   behind the driver of tests/fake_cuda; MODEL: examples/mlp.vt */
+ * stretch between copies. And no run loads a kernel, not even the first: there it would be too late
+ * to take another backend.
+ *   steady_check MODEL   behind the driver of tests/fake_cuda; MODEL: examples/mlp.vt, which others
+ *                        lie beside */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "fake_reset.h"
 #include "volta/volta_tools.h"
@@ -104,6 +107,105 @@ static unsigned check(const vt_model *m, const char *log, int streams, unsigned 
   return failed + (taken != 0);
 }
 
+/* ---- kernels ---- */
+
+/* Which body runs is not known before the run, and each needs other kernels. */
+static const char branches[] =
+    "volta 1\n"
+    "model branches {\n"
+    "  dim B, T\n"
+    "  input x: f32[B, T]\n"
+    "  all = loop(x, count=3, carried=1, each=0) (i, h) {\n"
+    "    give tanh(h)\n"
+    "  }\n"
+    "  output y = cond(sum(all) > 0.0) {\n"
+    "    give softmax(all)\n"
+    "  } else {\n"
+    "    give cumsum(all)\n"
+    "  }\n"
+    "}\n";
+static const char *const beside[] = {
+    "tiny_transformer.vt", "mlp.vt", "lstm.vt", "encoder.vt", "cnn.vt", "quant_mlp.vt", NULL};
+enum { BESIDE = sizeof beside / sizeof *beside }; /* the last are the branches */
+
+static vt_model *read_beside(const char *path, const char *name) {
+  char other[4096];
+  vt_model *m = NULL;
+  vt_diag d = {0};
+  const char *slash = strrchr(path, '/');
+  const int n = slash != NULL ? (int)(slash - path) + 1 : 0;
+  snprintf(other, sizeof other, "%.*s%s", n, path, name != NULL ? name : "");
+  need(name != NULL ? vt_model_read(other, NULL, &m, &d)
+                    : vt_model_parse(branches, sizeof branches - 1, NULL, &m, &d),
+       &d);
+  return m;
+}
+
+static unsigned count_loads(const char *log) {
+  unsigned n = 0;
+  char line[512];
+  FILE *f = fopen(log, "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    n += strncmp(line, "cuModule", 8) == 0 || strncmp(line, "cuFunc", 6) == 0;
+  if (f != NULL) fclose(f);
+  return n;
+}
+
+enum { BATCH = 2, STEPS = 16 };
+
+/* Every element is the same, so that its sign is that of the sum. */
+static void set_sign(vt_program *p, float sign) {
+  float x[BATCH * STEPS];
+  const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {BATCH, STEPS}, .data = x};
+  vt_diag d = {0};
+  for (int i = 0; i < BATCH * STEPS; i++) x[i] = sign;
+  need(vt_program_set_input(p, "x", &t, &d), &d);
+}
+
+/* 1 when a run, or a look at what it gave, loads. */
+static int run_loads(vt_program *p, const char *log) {
+  vt_diag d = {0};
+  uint8_t digest[32];
+  listen_to_driver(log);
+  need(vt_program_run(p, &d), &d);
+  need(vt_program_digest(p, digest, &d), &d);
+  return count_loads(log) > 0;
+}
+
+/* In a process where nothing is loaded yet. */
+static int loads(const vt_model *m, int branched, const char *log) {
+  const vt_binding bind[] = {{"B", BATCH}, {"T", STEPS}};
+  const vt_options o = {
+      .size = sizeof o, .backend = "cuda", .n_bind = vt_model_dims(m), .bind = bind};
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  need(vt_program_new(m, &o, &p, &d), &d);
+  need(vt_program_init_params(p, 0, &d), &d);
+  if (branched) set_sign(p, 1);
+  need(vt_program_random_inputs(p, 7, &d), &d);
+  int found = run_loads(p, log);
+  if (branched) set_sign(p, -1);
+  if (branched) found |= run_loads(p, log);
+  vt_program_free(p);
+  return found;
+}
+
+static unsigned check_loads(const char *path, const char *log) {
+  unsigned failed = 0;
+  for (int i = 0; i < BESIDE; i++) {
+    int status = 0;
+    vt_model *m = read_beside(path, beside[i]);
+    const pid_t child = fork();
+    if (child == 0) _exit(loads(m, beside[i] == NULL, log));
+    if (child < 0 || waitpid(child, &status, 0) != child) exit(2);
+    vt_model_free(m);
+    if (status == 0) continue;
+    printf("a run of %s loads kernels\n", beside[i] != NULL ? beside[i] : "branches");
+    failed++;
+  }
+  return failed;
+}
+
 int main(int argc, char **argv) {
   vt_model *m = NULL;
   vt_diag d = {0};
@@ -111,7 +213,8 @@ int main(int argc, char **argv) {
   if (argc != 2) return 2;
   snprintf(log, sizeof log, "steady_check.%ld.log", (long)getpid());
   need(vt_model_read(argv[1], NULL, &m, &d), &d);
-  const unsigned failed = check(m, log, 0, 1) + check(m, log, 1, 2);
+  unsigned failed = check_loads(argv[1], log);
+  failed += check(m, log, 0, 1) + check(m, log, 1, 2);
   vt_model_free(m);
   remove(log);
   printf("steady: %d runs twice, %u failures\n", RUNS, failed);

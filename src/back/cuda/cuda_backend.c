@@ -55,7 +55,7 @@ static int32_t start(vt_bk_device *dev) {
 
 static void stop(vt_bk_device *dev) {
   const vt_cu *cu = vt_cuda_card_driver(dev->card);
-  if (vt_cuda_card_enter(dev->card) == VT_OK) {
+  if (vt_cuda_card_enter(dev->card) == VT_CU_SUCCESS) {
     vt_cuda_staging_free(dev);
     if (dev->counters != NULL) (void)cu->cuMemFree((uint64_t)(uintptr_t)dev->counters);
     if (dev->stream != NULL) (void)cu->cuStreamDestroy(dev->stream);
@@ -73,7 +73,7 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   if (dev == NULL) return VT_NOMEM;
   dev->host = host;
   dev->card = card;
-  int32_t made = (int32_t)vt_cuda_card_enter(card);
+  int32_t made = vt_cuda_enter(dev);
   if (made == VT_OK) {
     made = start(dev);
     vt_cuda_card_leave(card);
@@ -89,7 +89,7 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
 
 static uint64_t memory_free(const vt_bk_device *dev) {
   size_t available = 0, total = 0;
-  if (vt_cuda_card_enter(dev->card) != VT_OK) return 0;
+  if (vt_cuda_card_enter(dev->card) != VT_CU_SUCCESS) return 0;
   if (vt_cuda_card_driver(dev->card)->cuMemGetInfo(&available, &total) != VT_CU_SUCCESS)
     available = 0;
   vt_cuda_card_leave(dev->card);

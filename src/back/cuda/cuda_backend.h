@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_backend.h - private to src/back/cuda: what its files share. A card is a GPU with the kernels
  * of this binary on it, one for the whole process; a device is a card and a stream of work; a
- * program is a list of launches: one step, or a group of them run as one. The first run issues
- * them, the next one records them as a graph, and every later one replays the graph. Work is split
- * by outputs alone, so no bit depends on the model of the GPU.
+ * program is a list of launches: one step, or a group of them run as one. They are rehearsed while
+ * the program is built, which loads their kernels; the first run issues them, the next one records
+ * them as a graph, and every later one replays the graph. Work is split by outputs alone, so no bit
+ * depends on the model of the GPU.
  *
  *   cuda_driver.c    the driver's entry points (cu.def)
  *   cuda_card.c      GPUs, their contexts, modules of kernels (kernels.def)
@@ -50,7 +51,7 @@ typedef struct vt_cuda_grid {
 } vt_cuda_grid;
 
 /* Issues kernel number `kernel` with the struct that its row of kernels.def names. A grid with a
- * zero in it launches nothing. */
+ * zero in it launches nothing. In a rehearsal these only make ready what they would issue. */
 vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args);
 /* The same where blocks wait for each other, so that all of them have to run at once. The driver
  * refuses what the card has no room for. */
@@ -62,11 +63,13 @@ vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid 
 /* Bytes of device memory set to a value, and copied from one place to another. */
 vt_status vt_cuda_fill(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
 vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
-/* Bytes of device memory brought to the host; waits. Only in a handler that is `hosted`. */
+/* Bytes of device memory brought to the host; waits. Only in a handler that is `hosted`; in a
+ * rehearsal they are zero, and the handler does whatever other ones would have it do. */
 vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 
 /* ---- cards ---- */
 
+enum { VT_CUDA_OLDEST = 8 }; /* the compute capability that kernels need: 8.0 */
 /* What decides how work is laid out; no bit depends on it. */
 typedef struct vt_cuda_traits {
   int ordinal, major, minor, processors; /* 9, 0: sm_90 */
@@ -80,8 +83,8 @@ uint32_t vt_cuda_cards(vt_diag *d); /* 0 with a reason when there are none */
 vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) VT_NODISCARD;
 const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card);
 const vt_cu *vt_cuda_card_driver(const vt_cuda_card *card);
-/* The card is what calls of this thread are about until `leave`. */
-vt_status vt_cuda_card_enter(const vt_cuda_card *card) VT_NODISCARD;
+/* The card is what calls of this thread are about until `leave`. A code of the driver. */
+int vt_cuda_card_enter(const vt_cuda_card *card) VT_NODISCARD;
 void vt_cuda_card_leave(const vt_cuda_card *card);
 /* The function of a kernel, its module loaded when it is first asked for, ready for launches with
  * `shared` bytes of shared memory. */
@@ -109,6 +112,10 @@ struct vt_bk_device {
  * else VT_BACKEND. VT_OK for VT_CU_SUCCESS. */
 int32_t vt_cuda_answer(const vt_bk_device *dev, int error, const char *what);
 int32_t vt_cuda_refuse(const vt_bk_host *host, int32_t status, const char *text);
+/* Enters the device's card; why it cannot is said. */
+int32_t vt_cuda_enter(const vt_bk_device *dev) VT_NODISCARD;
+/* Tells the host what a user may want to know and is no failure. */
+void vt_cuda_note(const vt_bk_device *dev, const char *text);
 
 int32_t vt_cuda_staging_new(vt_bk_device *dev);
 void vt_cuda_staging_free(vt_bk_device *dev);
@@ -139,6 +146,7 @@ struct vt_cuda_call {
   vt_gpu_fault *fault; /* on the card */
   int *faults;         /* set to 1: the record may be used in this run */
   uint64_t number;     /* of the step, as errors count them */
+  int rehearsal;       /* 1: addresses are none, and nothing is issued */
   vt_cuda_tail *tail;  /* NULL: none; else what the kernel that ends a product may do with it */
   char *const *base;   /* for that: where the arenas are */
   int tailed;          /* set to 1: it was done */

@@ -10,7 +10,6 @@
 
 static const char title[] = "volta kernel 1\n";
 enum { TITLE = sizeof title - 1, HEAD = TITLE + 2 * (int)sizeof(vt_hash256) };
-static const uint64_t most = (uint64_t)256 << 20;
 
 static void name_file(const vt_hash256 *key, char out[VT_STORE_NAME_MAX]) {
   char hex[65];
@@ -51,7 +50,7 @@ vt_status vt_cuda_cache_find(const char *folder, const vt_hash256 *key, vt_text 
                              int *out_there, vt_diag *why) {
   vt_store store;
   *out_there = 0;
-  vt_status s = vt_store_open(&store, folder, most, why);
+  vt_status s = vt_store_open(&store, folder, UINT64_MAX, why);
   if (s == VT_OK) {
     s = read(&store, key, out, out_there, why);
     vt_store_close(&store);
@@ -83,8 +82,8 @@ static vt_status write(const vt_store *store, const vt_hash256 *key, const void 
   return s;
 }
 
-vt_status vt_cuda_cache_keep(const char *folder, const vt_hash256 *key, const void *bytes, size_t n,
-                             vt_alloc a, vt_diag *d) {
+vt_status vt_cuda_cache_keep(const char *folder, uint64_t most, const vt_hash256 *key,
+                             const void *bytes, size_t n, vt_alloc a, vt_diag *d) {
   vt_store store;
   VT_TRY(vt_store_open(&store, folder, most, d));
   const vt_status s = write(&store, key, bytes, n, a, d);

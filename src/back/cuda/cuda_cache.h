@@ -10,7 +10,7 @@
  * reason in `why`. VT_NOMEM is the one failure. */
 vt_status vt_cuda_cache_find(const char *folder, const vt_hash256 *key, vt_text *out,
                              int *out_there, vt_diag *why) VT_NODISCARD;
-/* Keeps it, in place of what was there. */
-vt_status vt_cuda_cache_keep(const char *folder, const vt_hash256 *key, const void *bytes, size_t n,
-                             vt_alloc a, vt_diag *d) VT_NODISCARD;
+/* Keeps it, in place of what was there; `most` bytes are kept in the folder, whoever's they are. */
+vt_status vt_cuda_cache_keep(const char *folder, uint64_t most, const vt_hash256 *key,
+                             const void *bytes, size_t n, vt_alloc a, vt_diag *d) VT_NODISCARD;
 #endif

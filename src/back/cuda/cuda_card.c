@@ -8,7 +8,7 @@
 #include "cuda_backend.h"
 #include "cuda_images.h"
 
-enum { MOST_CARDS = 32, OLDEST_MAJOR = 8 };
+enum { MOST_CARDS = 32 };
 /* What a launch may have unasked is 48 KiB, and what a kernel declares itself is of them. */
 enum { PLAIN_SHARED = 47 * 1024 };
 
@@ -85,9 +85,9 @@ static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
   if (e != 0) return fail(card, e, "be asked what it is", d);
   t->shared = (uint32_t)shared, t->memory = memory;
   t->name[sizeof t->name - 1] = 0;
-  if (t->major < OLDEST_MAJOR)
+  if (t->major < VT_CUDA_OLDEST)
     return VT_FAIL(d, VT_BACKEND, "%s has compute capability %d.%d, and kernels need %d.0", t->name,
-                   t->major, t->minor, OLDEST_MAJOR);
+                   t->major, t->minor, VT_CUDA_OLDEST);
   return VT_OK;
 }
 
@@ -117,8 +117,8 @@ vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) {
 const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card) { return &card->traits; }
 const vt_cu *vt_cuda_card_driver(const vt_cuda_card *card) { return card->cu; }
 
-vt_status vt_cuda_card_enter(const vt_cuda_card *card) {
-  return card->cu->cuCtxPushCurrent(card->context) == VT_CU_SUCCESS ? VT_OK : VT_BACKEND;
+int vt_cuda_card_enter(const vt_cuda_card *card) {
+  return card->cu->cuCtxPushCurrent(card->context);
 }
 
 void vt_cuda_card_leave(const vt_cuda_card *card) {

@@ -10,7 +10,7 @@
 typedef int get_proc_fn(const char *name, void **out, int version, uint64_t flags, int *status);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_cu driver; /* once found it stays: a driver cannot be unloaded safely */
+static vt_cu driver; /* once found it stays */
 
 static const struct entry {
   const char *name;
@@ -73,12 +73,9 @@ static vt_status load(vt_diag *d) {
     const char *why = dlerror();
     return VT_FAIL(d, VT_BACKEND, "there is no CUDA driver here: %s", why != NULL ? why : "");
   }
+  /* A driver cannot be unloaded safely once it was called, whatever it answered. */
   const vt_status s = start(&cu, d);
-  if (s == VT_OK) {
-    driver = cu;
-  } else {
-    dlclose(cu.library);
-  }
+  if (s == VT_OK) driver = cu;
   return s;
 }
 

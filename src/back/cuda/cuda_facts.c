@@ -11,15 +11,15 @@ void vt_cuda_say_driver(char *out, size_t n) {
   const vt_cu *cu;
   vt_diag why = {0};
   if (vt_cu_get(&cu, &why) != VT_OK) {
-    snprintf(out, n, "missing: %s", why.text);
+    snprintf(out, n, "unavailable: %s", why.text);
   } else {
     snprintf(out, n, "for CUDA %d.%d", cu->version / 1000, cu->version % 1000 / 10);
   }
 }
 
-/* "0 NVIDIA H200 (9.0, 139 GiB)" */
+/* "0 NVIDIA H200 (9.0, 139 GiB)", "1 Tesla T4 (7.5, 15 GiB), too old: kernels need 8.0" */
 static int say_device(const vt_cu *cu, int i, char *out, size_t n) {
-  char name[96] = "?";
+  char name[96] = "?", old[40] = "";
   int device = 0, major = 0, minor = 0;
   size_t bytes = 0;
   (void)cu->cuDeviceGet(&device, i);
@@ -27,8 +27,10 @@ static int say_device(const vt_cu *cu, int i, char *out, size_t n) {
   (void)cu->cuDeviceGetAttribute(&major, VT_CU_ATTRIBUTE_MAJOR, device);
   (void)cu->cuDeviceGetAttribute(&minor, VT_CU_ATTRIBUTE_MINOR, device);
   (void)cu->cuDeviceTotalMem(&bytes, device);
-  return snprintf(out, n, "%s%d %.95s (%d.%d, %zu GiB)", i == 0 ? "" : "; ", i, name, major, minor,
-                  bytes >> 30);
+  if (major < VT_CUDA_OLDEST)
+    snprintf(old, sizeof old, ", too old: kernels need %d.0", VT_CUDA_OLDEST);
+  return snprintf(out, n, "%s%d %.95s (%d.%d, %zu GiB)%s", i == 0 ? "" : "; ", i, name, major,
+                  minor, bytes >> 30, old);
 }
 
 void vt_cuda_say_devices(char *out, size_t n) {
@@ -38,7 +40,7 @@ void vt_cuda_say_devices(char *out, size_t n) {
   size_t used = 0;
   if (total == 0 || vt_cu_get(&cu, &why) != VT_OK) {
     snprintf(out, n, "none");
-    return;
+    return; /* what is said of the driver says why */
   }
   for (uint32_t i = 0; i < total && used < n; i++)
     used += (size_t)say_device(cu, (int)i, out + used, n - used);

@@ -406,7 +406,7 @@ static void expect_replaced(const char *note) {
 
 static void test_kept(void) {
   const uint32_t before = compiled();
-  host.cache = cache;
+  host.cache = cache, host.cache_bytes = 1 << 20;
   in_child(scale_one);
   CHECK(compiled() == before + 1 && kept() != NULL);
   in_child(scale_one);
@@ -432,6 +432,18 @@ static void test_open_folder(void) {
   CHECK(compiled() == before + 1 && kept() == NULL);
   CHECK(strstr(noted, "others than its owner may write to it") != NULL);
   CHECK(chmod(cache, 0700) == 0);
+}
+
+/* Who gives the folder says how much may lie there. */
+static void test_little_room(void) {
+  const uint32_t before = compiled();
+  empty(cache);
+  host.cache_bytes = 100;
+  in_child(scale_one);
+  CHECK(compiled() == before + 1 && kept() == NULL);
+  host.cache_bytes = 1 << 20;
+  in_child(scale_one);
+  CHECK(compiled() == before + 2 && kept() != NULL);
 }
 
 /* Another user's file: only root can make one. */
@@ -508,6 +520,7 @@ int main(void) {
   in_child(memory_ends);
   test_kept();
   test_open_folder();
+  test_little_room();
   test_foreign();
   test_crowd();
   test_without();

@@ -49,7 +49,7 @@ static vt_gpu_gemm described(const trial *s, const vt_attr_matmul *turn) {
 
 static vt_status run_way(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
                          const vt_cuda_way *how) {
-  VT_TRY(vt_cuda_card_enter(device->card));
+  VT_TRY((vt_status)vt_cuda_enter(device));
   const vt_status status = vt_cuda_gemm_by(c, dtype, g, how);
   vt_cuda_card_leave(device->card);
   return status;

@@ -18,6 +18,14 @@ int32_t vt_cuda_answer(const vt_bk_device *dev, int error, const char *what) {
   return vt_cuda_refuse(dev->host, error == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND, all);
 }
 
+int32_t vt_cuda_enter(const vt_bk_device *dev) {
+  return vt_cuda_answer(dev, vt_cuda_card_enter(dev->card), "be used");
+}
+
+void vt_cuda_note(const vt_bk_device *dev, const char *text) {
+  if (VT_BK_HAS(dev->host, vt_bk_host, note)) dev->host->note(dev->host->user, text);
+}
+
 /* ---- sizes ---- */
 
 int64_t vt_cuda_count(const vt_view *v) {
@@ -47,6 +55,7 @@ static vt_status launch(vt_cuda_call *c, void *function, vt_cuda_grid g, int at_
                         const void *args) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   void *params[1] = {NULL};
+  if (c->rehearsal) return VT_OK;
   memcpy(&params[0], &args, sizeof args); /* the driver copies what it points to */
   const int e = at_once ? cu->cuLaunchCooperativeKernel(function, g.x, g.y, g.z, g.threads, 1, 1,
                                                         g.shared, c->dev->stream, params)
@@ -85,20 +94,24 @@ static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
 
 vt_status vt_cuda_fill(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
-  if (bytes == 0) return VT_OK;
+  if (bytes == 0 || c->rehearsal) return VT_OK;
   const int e = cu->cuMemsetD8Async(address(to), value, (size_t)bytes, c->dev->stream);
   return (vt_status)vt_cuda_answer(c->dev, e, "fill memory");
 }
 
 vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
-  if (bytes == 0 || to == from) return VT_OK;
+  if (bytes == 0 || to == from || c->rehearsal) return VT_OK;
   const int e = cu->cuMemcpyDtoDAsync(address(to), address(from), (size_t)bytes, c->dev->stream);
   return (vt_status)vt_cuda_answer(c->dev, e, "copy memory");
 }
 
 vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
+  if (c->rehearsal) {
+    memset(to, 0, (size_t)bytes);
+    return VT_OK;
+  }
   int e = cu->cuMemcpyDtoHAsync(to, address(from), (size_t)bytes, c->dev->stream);
   if (e == VT_CU_SUCCESS) e = cu->cuStreamSynchronize(c->dev->stream);
   return (vt_status)vt_cuda_answer(c->dev, e, "bring a value to the host");

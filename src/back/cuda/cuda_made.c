@@ -4,6 +4,7 @@
  * compiled at once. */
 #include "cuda_made.h"
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include "cuda_cache.h"
@@ -30,6 +31,7 @@ typedef struct making {
   const vt_bk_device *dev;
   const char *text, *name, *otherwise;
   const char *folder; /* NULL where nothing is kept */
+  uint64_t most;      /* bytes in it */
   vt_hash256 key;     /* of the cubin */
   vt_alloc a;
   char note[640]; /* what to tell, or "" */
@@ -91,7 +93,7 @@ static vt_status load_kept(making *m, void **function) {
 
 static void keep(making *m, const vt_text *cubin) {
   vt_diag why = {0};
-  if (vt_cuda_cache_keep(m->folder, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
+  if (vt_cuda_cache_keep(m->folder, m->most, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
     set_note(m, "a kernel is not kept", &why);
 }
 
@@ -175,14 +177,15 @@ static int32_t get(const vt_bk_device *dev, const char *text, const char *name,
   making m = {
       .dev = dev, .text = text, .name = name, .otherwise = otherwise, .a = vt_cuda_alloc(host)};
   int mine;
-  if (VT_BK_HAS(host, vt_bk_host, cache)) m.folder = host->cache;
+  if (host->size >= offsetof(vt_bk_host, cache_bytes) + sizeof host->cache_bytes)
+    m.folder = host->cache, m.most = host->cache_bytes;
   made *const one = take(dev->card, &hash, &mine);
   void *function = one != NULL && !mine ? one->function : NULL;
   if (mine) {
     const vt_status s = make(&m, &function);
     function = settle(one, s, function);
   }
-  if (m.note[0] != 0 && VT_BK_HAS(host, vt_bk_host, note)) host->note(host->user, m.note);
+  if (m.note[0] != 0) vt_cuda_note(dev, m.note);
   if (function == NULL) return VT_UNSUPPORTED;
   *out_function = function;
   return VT_OK;

@@ -175,7 +175,8 @@ enum { NO_BYTES = VT_CUDA_ALIGNMENT };
 int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
   uint64_t at = NO_BYTES;
   int e = VT_CU_SUCCESS;
-  if (vt_cuda_card_enter(dev->card) != VT_OK) return VT_BACKEND;
+  const int32_t entered = vt_cuda_enter(dev);
+  if (entered != VT_OK) return entered;
   if (bytes > 0)
     e = bytes > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver(dev)->cuMemAlloc(&at, (size_t)bytes);
   const int32_t s =
@@ -186,7 +187,7 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
 }
 
 void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle) {
-  if (handle == NO_BYTES || vt_cuda_card_enter(dev->card) != VT_OK) return;
+  if (handle == NO_BYTES || vt_cuda_card_enter(dev->card) != VT_CU_SUCCESS) return;
   (void)driver(dev)->cuMemFree(handle);
   vt_cuda_card_leave(dev->card);
 }
@@ -194,8 +195,9 @@ void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle) {
 int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
                      uint64_t bytes, uint32_t to_device) {
   const uint64_t at = handle + offset;
-  if (vt_cuda_card_enter(dev->card) != VT_OK) return VT_BACKEND;
-  int32_t s = to_device ? VT_OK : (int32_t)vt_cuda_programs_leave(dev, at, bytes);
+  int32_t s = vt_cuda_enter(dev);
+  if (s != VT_OK) return s;
+  if (!to_device) s = (int32_t)vt_cuda_programs_leave(dev, at, bytes);
   if (s == VT_OK) {
     const int e = to_device ? to_card(dev, at, host, bytes) : from_card(dev, host, at, bytes);
     s = vt_cuda_answer(dev, e, to_device ? "take a tensor" : "give a tensor back");

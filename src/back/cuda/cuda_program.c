@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_program.c - a list of steps as launches, and their runs. A run issues everything to the
- * stream and returns. The second run over the same buffers is recorded as a graph, which all later
- * ones replay: nothing is decided again, nothing allocated. Where a step waits for what the card
- * has computed, and where the time of every step is wanted, each run is issued anew. */
+ * cuda_program.c - a list of steps as launches, and their runs. While a program is built its steps
+ * are rehearsed, which loads every kernel: a card that has no room for them is found out before a
+ * run. A run issues everything to the stream and returns. The second run over the same buffers is
+ * recorded as a graph, which all later ones replay: nothing is decided again, nothing allocated.
+ * Where a step waits for what the card has computed, and where the time of every step is wanted,
+ * each run is issued anew. */
 #include <string.h>
 #include "cuda_tail.h"
 #include "gpu_leave.h"
@@ -27,7 +29,7 @@ struct vt_bk_program {
   vt_gpu_fault *fault; /* on the card */
   vt_gpu_fault *seen;  /* pinned: what the last run has left there */
   vt_bk_error error;
-  int ready;                  /* the last run went well: what it compiled and loaded is there */
+  int ready;                  /* the last run went well */
   int unrecorded;             /* a graph of it could not be made */
   char *base[VT_CUDA_ARENAS]; /* of the last run */
   void *graph;                /* recorded over `base`; NULL: not yet */
@@ -170,12 +172,15 @@ static int32_t make_marks(vt_bk_program *p) {
   return vt_cuda_answer(p->dev, e, "make an event");
 }
 
+static vt_status rehearse(vt_bk_program *p);
+
 static int32_t make(vt_bk_program *p, const vt_bk_step *steps, uint64_t n) {
   const vt_launching how = launching(p);
   int32_t s = vt_arenas_note(&p->arenas, steps, n);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) s = make_fault(p);
-  return s == VT_OK ? make_marks(p) : s;
+  if (s == VT_OK) s = make_marks(p);
+  return s == VT_OK ? (int32_t)rehearse(p) : s;
 }
 
 int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
@@ -183,7 +188,7 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
   vt_bk_program *p = vt_cuda_memory_new(dev->host, 1, sizeof *p);
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
-  int32_t s = (int32_t)vt_cuda_card_enter(dev->card);
+  int32_t s = vt_cuda_enter(dev);
   if (s == VT_OK) {
     s = make(p, steps, n);
     vt_cuda_card_leave(dev->card);
@@ -209,7 +214,7 @@ static void free_on_card(vt_bk_program *p) {
 void vt_cuda_program_free(vt_bk_program *p) {
   const vt_bk_host *host = p->dev->host;
   const vt_launching how = launching(p);
-  if (vt_cuda_card_enter(p->dev->card) == VT_OK) {
+  if (vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {
     free_on_card(p);
     vt_cuda_card_leave(p->dev->card);
   }
@@ -228,6 +233,38 @@ void vt_cuda_program_free(vt_bk_program *p) {
 
 /* ---- what the host looks at ---- */
 
+static int leave_kernel(uint32_t dtype) {
+  switch (dtype) {
+    case VT_DTYPE_F32:
+      return VT_GPU_leave_f32;
+    case VT_DTYPE_F64:
+      return VT_GPU_leave_f64;
+    case VT_DTYPE_F16:
+    case VT_DTYPE_BF16:
+      return VT_GPU_leave_half;
+    default:
+      return -1; /* there is no NaN */
+  }
+}
+
+/* Loaded before a run needs it, as all others are. */
+static vt_status load_leave(const vt_bk_device *dev, uint32_t dtype) {
+  vt_diag d = {0};
+  void *function;
+  const int kernel = leave_kernel(dtype);
+  if (kernel < 0) return VT_OK;
+  const vt_status s = vt_cuda_card_kernel(dev->card, (uint32_t)kernel, 0, &function, &d);
+  return s == VT_OK ? VT_OK : (vt_status)vt_cuda_refuse(dev->host, (int32_t)s, d.text);
+}
+
+static vt_status load_leaves(const vt_bk_device *dev, const vt_bk_tensor *results, uint64_t n) {
+  int32_t s = vt_cuda_enter(dev);
+  if (s != VT_OK) return (vt_status)s;
+  for (uint64_t i = 0; i < n && s == VT_OK; i++) s = (int32_t)load_leave(dev, results[i].dtype);
+  vt_cuda_card_leave(dev->card);
+  return (vt_status)s;
+}
+
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   const vt_bk_host *host = p->dev->host;
   if (p->results != NULL) return VT_UNSUPPORTED; /* they are told once */
@@ -235,6 +272,7 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
     const vt_view v = vt_step_view(&results[i]);
     if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
   }
+  VT_TRY(load_leaves(p->dev, results, n));
   p->results = vt_cuda_memory_new(host, n, sizeof *p->results);
   if (p->results == NULL) return VT_NOMEM;
   p->n_results = n;
@@ -251,25 +289,12 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
   return VT_OK;
 }
 
-static int leave_kernel(uint32_t dtype) {
-  switch (dtype) {
-    case VT_DTYPE_F32:
-      return VT_GPU_leave_f32;
-    case VT_DTYPE_F64:
-      return VT_GPU_leave_f64;
-    case VT_DTYPE_F16:
-    case VT_DTYPE_BF16:
-      return VT_GPU_leave_half;
-    default:
-      return -1; /* there is no NaN */
-  }
-}
-
 /* ---- issuing ---- */
 
 typedef struct runner {
   vt_bk_program *p;
   const vt_launch *at; /* whose bodies may be run */
+  int rehearsal;
 } runner;
 
 static vt_cuda_call call_of(runner *r) {
@@ -277,6 +302,7 @@ static vt_cuda_call call_of(runner *r) {
   return (vt_cuda_call){.dev = p->dev,
                         .traits = vt_cuda_card_traits(p->dev->card),
                         .runner = r,
+                        .rehearsal = r->rehearsal,
                         .fault = p->fault,
                         .faults = &p->faults};
 }
@@ -339,6 +365,14 @@ static vt_status issue(vt_bk_program *p) {
   const int e = driver(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
                                              sizeof *p->seen, p->dev->stream);
   return (vt_status)vt_cuda_answer(p->dev, e, "tell of errors");
+}
+
+/* The steps as a run goes through them, and nothing issued: the kernels that they need are loaded.
+ * Arenas lie nowhere yet; wherever they will, they begin as evenly, and none within another. */
+static vt_status rehearse(vt_bk_program *p) {
+  runner r = {.p = p, .rehearsal = 1};
+  for (uint64_t i = 0; i < VT_CUDA_ARENAS; i++) p->base[i] = (char *)(uintptr_t)((i + 1) << 48);
+  return run_list(&r, &p->steps, 0);
 }
 
 /* ---- what leaves ---- */
@@ -412,6 +446,8 @@ static int place(vt_bk_program *p, const uint64_t *buffers) {
 static vt_status run_recorded(vt_bk_program *p) {
   if (p->graph == NULL && record(p) != VT_OK) {
     p->unrecorded = 1;
+    vt_cuda_note(p->dev,
+                 "a graph of the program could not be made: its steps are issued one by one");
     return issue(p);
   }
   return replay(p);
@@ -434,8 +470,12 @@ static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
 
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers) {
   if (n_buffers < p->arenas.n) return VT_INTERNAL;
-  if (vt_cuda_card_enter(p->dev->card) != VT_OK) return VT_BACKEND;
+  const int32_t entered = vt_cuda_enter(p->dev);
+  if (entered != VT_OK) return entered;
   const vt_status s = run(p, buffers);
+  /* The steps that were issued before one failed may have found an index out of range, and nobody
+   * asks for it: the next run must not be blamed. */
+  if (s != VT_OK && p->faults) (void)clear_fault(p);
   vt_cuda_card_leave(p->dev->card);
   return (int32_t)s;
 }
@@ -450,7 +490,8 @@ static int look_at_fault(vt_bk_program *p) {
 }
 
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
-  if (vt_cuda_card_enter(p->dev->card) != VT_OK) return VT_BACKEND;
+  const int32_t entered = vt_cuda_enter(p->dev);
+  if (entered != VT_OK) return entered;
   int e = driver(p)->cuStreamSynchronize(p->dev->stream);
   if (e == VT_CU_SUCCESS) e = look_at_fault(p);
   const int32_t s = vt_cuda_answer(p->dev, e, "finish a run");
@@ -470,7 +511,7 @@ static uint64_t time_of(const vt_bk_program *p, uint64_t i) {
 /* Of steps that ran as one the first has the time. */
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
   vt_bk_metrics m = {.size = sizeof m};
-  if (p->mark != NULL && vt_cuda_card_enter(p->dev->card) == VT_OK) {
+  if (p->mark != NULL && vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {
     uint64_t step = 0, before = 0;
     for (uint64_t i = 0; i < p->steps.n; i++) {
       const vt_launch *at = &p->steps.launches[i];

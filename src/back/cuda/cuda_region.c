@@ -42,14 +42,19 @@ vt_status vt_cuda_run_loop(vt_cuda_call *c) {
   return VT_OK;
 }
 
-vt_status vt_cuda_run_cond(vt_cuda_call *c) {
+static vt_status take(vt_cuda_call *c, uint32_t which) {
   const uint32_t first = (uint32_t)((const vt_attr_cond *)c->attrs)->first;
-  uint8_t truth = 0;
-  VT_TRY(vt_cuda_fetch(c, &truth, c->in[0].data, 1));
-  const uint32_t which = truth ? 0 : 1, from = which == 0 ? 1 : 1 + first;
+  const uint32_t from = which == 0 ? 1 : 1 + first;
   const vt_launch_body *b = &c->body[which];
   for (uint32_t i = 0; i < b->n_in; i++) VT_TRY(copy(c, &b->in[i], &c->in[from + i]));
   VT_TRY(vt_cuda_body_run(c, which));
   for (uint32_t i = 0; i < b->n_out; i++) VT_TRY(copy(c, &c->out[i], &b->out[i]));
   return VT_OK;
+}
+
+vt_status vt_cuda_run_cond(vt_cuda_call *c) {
+  uint8_t truth = 0;
+  VT_TRY(vt_cuda_fetch(c, &truth, c->in[0].data, 1));
+  if (c->rehearsal) VT_TRY(take(c, 0)); /* a run may need either */
+  return take(c, truth ? 0 : 1);
 }
