@@ -200,13 +200,14 @@ def attention(q, k, v, *more):
 
 
 def rope(x, a, c):
-    """Angles as f32 has them, since a position is large and its angle's rounding shows."""
+    """Angles as f32 has them, since a position is large and its angle's rounding shows: what NumPy itself has for f32,
+    and on some processors for f64, is not rounded well enough."""
     x, position = x
     d = a["width"] or x.shape[-1]
     exponent = np.arange(0, d, 2).astype(np.float32) / np.float32(d)
-    power = np.power(np.float64(np.float32(a["base"])), exponent).astype(np.float32)
+    power = rounded(lambda e: np.power(np.longdouble(np.float32(a["base"])), e), exponent)
     angle = position.astype(np.float32)[..., None] * (np.float32(1) / power)
-    cos, sin = (f(up(angle)).astype(np.float32) for f in (np.cos, np.sin))
+    cos, sin = rounded(np.cos, angle), rounded(np.sin, angle)
     first = slice(0, d, 2) if a["interleaved"] else slice(0, d // 2)
     second = slice(1, d, 2) if a["interleaved"] else slice(d // 2, d)
     y, x0, x1 = x.copy(), x[..., first], x[..., second]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fiber.cc - stacks and the switch between them. */
 #include "fiber.h"
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +28,8 @@ namespace fake {
 
 /* A sanitizer spreads what lies on a stack, so it gets more. */
 enum { PAGE = 65536, STACK = FAKE_WATCHED ? 512 * 1024 : 64 * 1024 };
+enum { MOST_GUARDED = 8192 };
+static std::atomic<int> guarded{0};
 
 /* What the first switch to a fiber finds. */
 struct Start {
@@ -45,7 +48,10 @@ static void started() {
 Fiber::Fiber() : memory_(nullptr), context_(nullptr) {
   void *p = mmap(nullptr, PAGE + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return;
-  if (mprotect(p, PAGE, PROT_NONE) != 0) {
+  guarded_ = guarded.fetch_add(1) < MOST_GUARDED;
+  if (!guarded_) guarded.fetch_sub(1);
+  if (guarded_ && mprotect(p, PAGE, PROT_NONE) != 0) {
+    guarded.fetch_sub(1);
     munmap(p, PAGE + STACK);
     return;
   }
@@ -56,13 +62,16 @@ Fiber::Fiber() : memory_(nullptr), context_(nullptr) {
 }
 
 Fiber::~Fiber() {
-  if (memory_ != nullptr) munmap(memory_, PAGE + STACK);
+  if (memory_ != nullptr) {
+    munmap(memory_, PAGE + STACK);
+    if (guarded_) guarded.fetch_sub(1);
+  }
   free(context_);
 }
 
 bool Fiber::holds(const void *address) const {
   const char *p = static_cast<const char *>(address);
-  return p >= memory_ && p < memory_ + PAGE;
+  return guarded_ && p >= memory_ && p < memory_ + PAGE;
 }
 
 /* ---- the switch ---- */

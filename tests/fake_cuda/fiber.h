@@ -28,7 +28,11 @@ struct Place {
 
 typedef void Entry(void *user);
 
-/* A stack with a page below it that cannot be touched, so that one too small is heard. */
+/* A stack with pages below it that cannot be touched, so that one too small is heard. Each takes
+ * two of the mappings that a process may have, some 65,000 as a rule, and blocks that run at once
+ * may have more threads than half of that: beyond some thousands of stacks the pages are just not
+ * used.
+ */
 class Fiber {
  public:
   Fiber();
@@ -43,6 +47,7 @@ class Fiber {
 
  private:
   char *memory_;
+  bool guarded_ = false;
   void *context_;
   Place place_;
 };
