@@ -48,7 +48,10 @@ static void keep_path(vt_cache *c, const char *path) {
   const size_t room = sizeof c->dir;
   size_t n = 0;
   if (path[0] != '/') {
-    if (getcwd(c->dir, room - 1) == NULL) return;
+    if (getcwd(c->dir, room - 1) == NULL) {
+      c->dir[0] = 0; /* it may be anything */
+      return;
+    }
     n = strlen(c->dir);
     c->dir[n++] = '/';
   }

@@ -33,7 +33,11 @@ static void host_progress(void *user, uint64_t step) {
 
 static void host_note(void *user, const char *text) {
   const vt_device *dev = user;
-  if (dev->note != NULL && text != NULL) dev->note(dev->note_user, text);
+  vt_guard guard;
+  if (dev->note == NULL || text == NULL) return;
+  vt_guard_enter(&guard);
+  dev->note(dev->note_user, text);
+  vt_guard_leave(&guard); /* whatever mode the listener leaves behind */
 }
 
 /* What a backend may blame: itself, its device, or what it is asked for. Results that differ,

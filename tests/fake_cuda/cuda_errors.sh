@@ -46,6 +46,8 @@ expect 6 "cannot build the program: GPU 0 cannot load the kernels of 'fold': out
 expect 0 "FALLBACK.*$right" FAKE_CUDA_FAIL=cuModuleLoadData:2=2 -- --fallback cpu
 expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]+ bytes besides, and 'cuda:0' has [0-9]+ left" \
   FAKE_CUDA_FAIL=cuModuleLoadData:10=2
+# First values of parameters are drawn when the device is chosen.
+expect 6 "cannot load the kernels of 'random': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:10=2 -- --fallback cpu
 expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
 expect 5 "cannot finish a run|cannot take a tensor|cannot give a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
 expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu

@@ -46,11 +46,11 @@ static vt_status read(const vt_store *store, const vt_hash256 *key, vt_text *out
   return s == VT_OK && vt_text_status(out) != VT_OK ? VT_NOMEM : s;
 }
 
-vt_status vt_cuda_cache_find(const char *folder, const vt_hash256 *key, vt_text *out,
+vt_status vt_cuda_cache_find(const vt_cuda_cache *c, const vt_hash256 *key, vt_text *out,
                              int *out_there, vt_diag *why) {
   vt_store store;
   *out_there = 0;
-  vt_status s = vt_store_open(&store, folder, UINT64_MAX, why);
+  vt_status s = vt_store_open(&store, c->folder, c->most, why);
   if (s == VT_OK) {
     s = read(&store, key, out, out_there, why);
     vt_store_close(&store);
@@ -82,10 +82,10 @@ static vt_status write(const vt_store *store, const vt_hash256 *key, const void 
   return s;
 }
 
-vt_status vt_cuda_cache_keep(const char *folder, uint64_t most, const vt_hash256 *key,
-                             const void *bytes, size_t n, vt_alloc a, vt_diag *d) {
+vt_status vt_cuda_cache_keep(const vt_cuda_cache *c, const vt_hash256 *key, const void *bytes,
+                             size_t n, vt_alloc a, vt_diag *d) {
   vt_store store;
-  VT_TRY(vt_store_open(&store, folder, most, d));
+  VT_TRY(vt_store_open(&store, c->folder, c->most, d));
   const vt_status s = write(&store, key, bytes, n, a, d);
   vt_store_close(&store);
   return s;

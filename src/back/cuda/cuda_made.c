@@ -30,9 +30,8 @@ static uint32_t n_all;
 typedef struct making {
   const vt_bk_device *dev;
   const char *text, *name, *otherwise;
-  const char *folder; /* NULL where nothing is kept */
-  uint64_t most;      /* bytes in it */
-  vt_hash256 key;     /* of the cubin */
+  vt_cuda_cache cache;
+  vt_hash256 key; /* of the cubin */
   vt_alloc a;
   char note[640]; /* what to tell, or "" */
 } making;
@@ -84,7 +83,7 @@ static vt_status load_kept(making *m, void **function) {
   vt_text cubin;
   int there = 0;
   vt_text_init(&cubin, m->a);
-  vt_status s = vt_cuda_cache_find(m->folder, &m->key, &cubin, &there, &why);
+  vt_status s = vt_cuda_cache_find(&m->cache, &m->key, &cubin, &there, &why);
   if (s == VT_OK) s = there ? load(m, &cubin, function, &why) : VT_BACKEND;
   vt_text_done(&cubin);
   set_note(m, "a kernel that was kept is ignored", &why);
@@ -93,7 +92,7 @@ static vt_status load_kept(making *m, void **function) {
 
 static void keep(making *m, const vt_text *cubin) {
   vt_diag why = {0};
-  if (vt_cuda_cache_keep(m->folder, m->most, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
+  if (vt_cuda_cache_keep(&m->cache, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
     set_note(m, "a kernel is not kept", &why);
 }
 
@@ -103,7 +102,7 @@ static vt_status compile(making *m, const vt_nvrtc *n, const vt_nvrtc_options *o
   vt_text_init(&cubin, m->a);
   vt_status s = vt_nvrtc_compile(n, m->text, o, &cubin, &why);
   if (s == VT_OK) s = load(m, &cubin, function, &why);
-  if (s == VT_OK && m->folder != NULL) keep(m, &cubin);
+  if (s == VT_OK && m->cache.folder != NULL) keep(m, &cubin);
   vt_text_done(&cubin);
   if (s != VT_OK) set_note(m, m->otherwise, &why);
   return s;
@@ -116,7 +115,7 @@ static vt_status make(making *m, void **function) {
   if (vt_nvrtc_get(&n, NULL) != VT_OK) return VT_BACKEND; /* `volta doctor` says it */
   vt_nvrtc_options_init(&o, t->major * 10 + t->minor, VT_NVRTC_CUBIN);
   m->key = key_of(m->text, n, &o);
-  if (m->folder != NULL && load_kept(m, function) == VT_OK) return VT_OK;
+  if (m->cache.folder != NULL && load_kept(m, function) == VT_OK) return VT_OK;
   return compile(m, n, &o, function);
 }
 
@@ -178,7 +177,7 @@ static int32_t get(const vt_bk_device *dev, const char *text, const char *name,
       .dev = dev, .text = text, .name = name, .otherwise = otherwise, .a = vt_cuda_alloc(host)};
   int mine;
   if (host->size >= offsetof(vt_bk_host, cache_bytes) + sizeof host->cache_bytes)
-    m.folder = host->cache, m.most = host->cache_bytes;
+    m.cache = (vt_cuda_cache){host->cache, host->cache_bytes};
   made *const one = take(dev->card, &hash, &mine);
   void *function = one != NULL && !mine ? one->function : NULL;
   if (mine) {

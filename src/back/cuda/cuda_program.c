@@ -231,64 +231,6 @@ void vt_cuda_program_free(vt_bk_program *p) {
   vt_cuda_memory_free(host, p, 1, sizeof *p);
 }
 
-/* ---- what the host looks at ---- */
-
-static int leave_kernel(uint32_t dtype) {
-  switch (dtype) {
-    case VT_DTYPE_F32:
-      return VT_GPU_leave_f32;
-    case VT_DTYPE_F64:
-      return VT_GPU_leave_f64;
-    case VT_DTYPE_F16:
-    case VT_DTYPE_BF16:
-      return VT_GPU_leave_half;
-    default:
-      return -1; /* there is no NaN */
-  }
-}
-
-/* Loaded before a run needs it, as all others are. */
-static vt_status load_leave(const vt_bk_device *dev, uint32_t dtype) {
-  vt_diag d = {0};
-  void *function;
-  const int kernel = leave_kernel(dtype);
-  if (kernel < 0) return VT_OK;
-  const vt_status s = vt_cuda_card_kernel(dev->card, (uint32_t)kernel, 0, &function, &d);
-  return s == VT_OK ? VT_OK : (vt_status)vt_cuda_refuse(dev->host, (int32_t)s, d.text);
-}
-
-static vt_status load_leaves(const vt_bk_device *dev, const vt_bk_tensor *results, uint64_t n) {
-  int32_t s = vt_cuda_enter(dev);
-  if (s != VT_OK) return (vt_status)s;
-  for (uint64_t i = 0; i < n && s == VT_OK; i++) s = (int32_t)load_leave(dev, results[i].dtype);
-  vt_cuda_card_leave(dev->card);
-  return (vt_status)s;
-}
-
-int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
-  const vt_bk_host *host = p->dev->host;
-  if (p->results != NULL) return VT_UNSUPPORTED; /* they are told once */
-  for (uint64_t i = 0; i < n; i++) {
-    const vt_view v = vt_step_view(&results[i]);
-    if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
-  }
-  VT_TRY(load_leaves(p->dev, results, n));
-  p->results = vt_cuda_memory_new(host, n, sizeof *p->results);
-  if (p->results == NULL) return VT_NOMEM;
-  p->n_results = n;
-  for (uint64_t i = 0; i < n; i++) {
-    const vt_view v = vt_step_view(&results[i]);
-    p->results[i] = (result){.offset = results[i].offset,
-                             .count = vt_cuda_count(&v),
-                             .arena = results[i].arena,
-                             .dtype = v.dtype,
-                             .canonical = 1};
-  }
-  p->next = p->dev->programs;
-  p->dev->programs = p;
-  return VT_OK;
-}
-
 /* ---- issuing ---- */
 
 typedef struct runner {
@@ -375,10 +317,24 @@ static vt_status rehearse(vt_bk_program *p) {
   return run_list(&r, &p->steps, 0);
 }
 
-/* ---- what leaves ---- */
+/* ---- what the host looks at ---- */
 
-static vt_status leave(vt_bk_program *p, const result *r) {
-  runner no_body = {.p = p};
+static int leave_kernel(uint32_t dtype) {
+  switch (dtype) {
+    case VT_DTYPE_F32:
+      return VT_GPU_leave_f32;
+    case VT_DTYPE_F64:
+      return VT_GPU_leave_f64;
+    case VT_DTYPE_F16:
+    case VT_DTYPE_BF16:
+      return VT_GPU_leave_half;
+    default:
+      return -1; /* there is no NaN */
+  }
+}
+
+static vt_status leave(vt_bk_program *p, const result *r, int rehearsal) {
+  runner no_body = {.p = p, .rehearsal = rehearsal};
   vt_cuda_call c = call_of(&no_body);
   const int kernel = leave_kernel(r->dtype);
   const vt_gpu_leave args = {.data = p->base[r->arena] + r->offset,
@@ -396,10 +352,43 @@ vt_status vt_cuda_programs_leave(vt_bk_device *dev, uint64_t at, uint64_t bytes)
       const uint64_t from = (uint64_t)(uintptr_t)p->base[r->arena] + r->offset;
       const uint64_t end = from + (uint64_t)r->count * (uint64_t)vt_cuda_bytes_of(r->dtype);
       if (r->canonical || from >= at + bytes || end <= at) continue;
-      VT_TRY(leave(p, r));
+      VT_TRY(leave(p, r, 0));
       r->canonical = 1;
     }
   return VT_OK;
+}
+
+/* Their kernels too are loaded before a run. */
+static int32_t load_leaves(vt_bk_program *p) {
+  int32_t s = vt_cuda_enter(p->dev);
+  if (s != VT_OK) return s;
+  for (uint64_t i = 0; i < p->n_results && s == VT_OK; i++)
+    s = (int32_t)leave(p, &p->results[i], 1);
+  vt_cuda_card_leave(p->dev->card);
+  return s;
+}
+
+int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
+  const vt_bk_host *host = p->dev->host;
+  if (p->results != NULL) return VT_UNSUPPORTED; /* they are told once */
+  for (uint64_t i = 0; i < n; i++) {
+    const vt_view v = vt_step_view(&results[i]);
+    if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
+  }
+  p->results = vt_cuda_memory_new(host, n, sizeof *p->results);
+  if (p->results == NULL) return VT_NOMEM;
+  p->n_results = n;
+  for (uint64_t i = 0; i < n; i++) {
+    const vt_view v = vt_step_view(&results[i]);
+    p->results[i] = (result){.offset = results[i].offset,
+                             .count = vt_cuda_count(&v),
+                             .arena = results[i].arena,
+                             .dtype = v.dtype,
+                             .canonical = 1};
+  }
+  p->next = p->dev->programs;
+  p->dev->programs = p;
+  return load_leaves(p);
 }
 
 /* ---- recording ---- */
@@ -444,13 +433,11 @@ static int place(vt_bk_program *p, const uint64_t *buffers) {
 
 /* A program that cannot be recorded runs unrecorded. */
 static vt_status run_recorded(vt_bk_program *p) {
-  if (p->graph == NULL && record(p) != VT_OK) {
-    p->unrecorded = 1;
-    vt_cuda_note(p->dev,
-                 "a graph of the program could not be made: its steps are issued one by one");
-    return issue(p);
-  }
-  return replay(p);
+  if (p->graph != NULL || record(p) == VT_OK) return replay(p);
+  p->unrecorded = 1;
+  VT_TRY(issue(p));
+  vt_cuda_note(p->dev, "a graph of the program could not be made: its steps are issued one by one");
+  return VT_OK;
 }
 
 static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
@@ -468,14 +455,18 @@ static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
   return s;
 }
 
+/* The steps of a run that failed may have found an index out of range. Nobody asks for it any more,
+ * and the next run must not be blamed. */
+static void forget_fault(vt_bk_program *p) {
+  if (p->faults) (void)clear_fault(p);
+}
+
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers) {
   if (n_buffers < p->arenas.n) return VT_INTERNAL;
   const int32_t entered = vt_cuda_enter(p->dev);
   if (entered != VT_OK) return entered;
   const vt_status s = run(p, buffers);
-  /* The steps that were issued before one failed may have found an index out of range, and nobody
-   * asks for it: the next run must not be blamed. */
-  if (s != VT_OK && p->faults) (void)clear_fault(p);
+  if (s != VT_OK) forget_fault(p);
   vt_cuda_card_leave(p->dev->card);
   return (int32_t)s;
 }
@@ -493,7 +484,10 @@ int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
   const int32_t entered = vt_cuda_enter(p->dev);
   if (entered != VT_OK) return entered;
   int e = driver(p)->cuStreamSynchronize(p->dev->stream);
-  if (e == VT_CU_SUCCESS) e = look_at_fault(p);
+  if (e == VT_CU_SUCCESS)
+    e = look_at_fault(p);
+  else
+    forget_fault(p);
   const int32_t s = vt_cuda_answer(p->dev, e, "finish a run");
   vt_cuda_card_leave(p->dev->card);
   memcpy(out, &p->error, out->size < sizeof p->error ? out->size : sizeof p->error);
