@@ -26,11 +26,11 @@ run: ## set up, build, then run an example by the reference, the cpu backend and
 	@cmake --build build -j $(JOBS) --target volta
 	@scripts/run.sh
 
-test: ## build with gcc and clang (sanitizers), run the tests in short form; a quarter of an hour on two cores
+test: ## build with gcc and clang (sanitizers), run the tests in short form; some ten minutes on two cores
 	@scripts/setup.sh test
 	@scripts/test.sh
 
-test-full: ## every test in its long form, a plain clang build and the thread sanitizer too; two hours
+test-full: ## every test in its long form, a plain clang build and the thread sanitizer too; one to two hours
 	@scripts/setup.sh full
 	@scripts/test.sh --full
 
