@@ -8,9 +8,9 @@
 #   clang  build-clang/  --full: all tests but those that look at sources or build by themselves
 #   tsan   build-tsan/   --full: clang with the thread sanitizer: unit
 # A lane that cannot run here is skipped and says why, unless VOLTA_REQUIRE (a comma list of gcc,
-# clang, g++, tsan, nvcc, and of instructions, avx2, avx512) names what it lacks: then it fails. --full sets VOLTA_TEST_FULL=1 for the lane gcc, by
-# which a test chooses its long form: more cases of the same kinds, which need no second compiler and
-# would take hours under a sanitizer. Kernels for GPUs are compiled once, in the lane gcc: for the lowest
+# clang, g++, tsan, nvcc, and of instructions, avx2, avx512) names what it lacks: then it fails. --full
+# sets VOLTA_TEST_FULL=1 for the lane gcc, by which a test chooses its long form: more cases of the same
+# kinds, which need no second compiler and would take hours under a sanitizer. Kernels for GPUs are compiled once, in the lane gcc: for the lowest
 # and the highest architecture, with --full for all; the other lanes have stand-ins for them.
 set -euo pipefail
 cd "$(dirname "$0")/.."

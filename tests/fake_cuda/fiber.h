@@ -30,9 +30,8 @@ typedef void Entry(void *user);
 
 /* A stack with pages below it that cannot be touched, so that one too small is heard. Each takes
  * two of the mappings that a process may have, some 65,000 as a rule, and blocks that run at once
- * may have more threads than half of that: beyond some thousands of stacks the pages are just not
- * used.
- */
+ * may have more threads than half of that: beyond some thousands of stacks the pages are only left
+ * unused. */
 class Fiber {
  public:
   Fiber();
