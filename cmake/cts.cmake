@@ -37,8 +37,8 @@ cts_test(graphs corpus --graphs)
 script_test(cts/cpu cts ${CMAKE_SOURCE_DIR}/tests/cts/cpu_lanes.sh $<TARGET_FILE:cts>)
 set_tests_properties(cts/cpu PROPERTIES PROCESSORS 2 TIMEOUT 3600)
 script_test(cts/catches cts ${CMAKE_SOURCE_DIR}/tests/cts/cts_catches.sh $<TARGET_FILE:cts>
-  $<TARGET_FILE:cts_diverging>)
-script_test(cts/peers cts python3 -B ${CMAKE_SOURCE_DIR}/tests/cts/peers.py --binary
+  $<TARGET_FILE:cts_diverging> ${VOLTA_PYTHON})
+script_test(cts/peers cts ${VOLTA_PYTHON} -B ${CMAKE_SOURCE_DIR}/tests/cts/peers.py --binary
   $<TARGET_FILE:cts> --short=env)
 set_tests_properties(cts/peers PROPERTIES TIMEOUT 3600) # its long form asks NumPy and PyTorch of every case
 

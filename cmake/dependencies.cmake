@@ -16,3 +16,7 @@ endfunction()
 static_dependency(sodium libsodium.a sodium.h libsodium-dev)
 static_dependency(jansson libjansson.a jansson.h libjansson-dev)
 static_dependency(z libz.a zlib.h zlib1g-dev)
+
+# The Python that tests run: the one in PATH or the system's own, whichever has what they import.
+execute_process(COMMAND ${CMAKE_SOURCE_DIR}/scripts/python.sh numpy mpmath
+  OUTPUT_VARIABLE VOLTA_PYTHON OUTPUT_STRIP_TRAILING_WHITESPACE)

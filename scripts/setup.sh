@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# setup.sh [run|test|full] - installs what building (run), building and testing (test), or testing
-# with nothing skipped (full) needs on Debian 12 and Ubuntu 24.04. Elsewhere it says what is needed
-# and goes on. VOLTA_SETUP=no skips it. apt is called only when something needed is missing.
+# setup.sh [run|test|full] - installs what building (run), `make test` (test) or `make test-full` (full)
+# needs on Debian 12 and Ubuntu 24.04. Elsewhere it lists what is needed and goes on. VOLTA_SETUP=no
+# skips it. apt is called only when something is missing.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 tier=${1:-run}
 case $tier in
@@ -15,30 +16,42 @@ case $tier in
 esac
 [[ ${VOLTA_SETUP-} != no ]] || exit 0
 
-# package, tier, reason, and the probe that finds it where no Debian package brought it.
-# An optional package is used by some tests, which are skipped without it. It is asked for along
-# with others, and by `full` on its own.
+# Columns: package, who needs it, reason, and a probe that finds it if it was installed without a Debian package.
+#   run    every target needs it
+#   test   `make test` cannot start without it
+#   check  some tests of `make test` need it; they are skipped on a system that does not offer the package
+#   full   some long tests of `make test-full` need it, likewise
 needs() {
   cat <<'ROWS'
-gcc             run      compiler     command -v gcc
-libc6-dev       run      headers      has_header stdlib.h
-make            run      build        command -v make
-cmake           run      build        command -v cmake
-libsodium-dev   run      hashing      has_header sodium.h
-libjansson-dev  run      JSON         has_header jansson.h
-zlib1g-dev      run      npz          has_header zlib.h
-ninja-build     test     build        command -v ninja
-python3         test     checks       command -v python3
-clang           test     compiler     command -v clang
-clang-runtime   test     sanitizers   has_sanitizers
-pkg-config      test     checks       command -v pkg-config
-g++             test     emulator     command -v g++
-clang-format-14 optional formatting   command -v clang-format-14
-libmpfr-dev     optional judge        has_header mpfr.h
-mandoc          optional manual       command -v mandoc
-python3-numpy   optional peers        python3 -c 'import numpy'
-sollya          optional tables       command -v sollya
+gcc             run   compiler    command -v gcc
+libc6-dev       run   headers     has_header stdlib.h
+make            run   build       command -v make
+cmake           run   build       command -v cmake
+libsodium-dev   run   hashing     has_header sodium.h
+libjansson-dev  run   JSON        has_header jansson.h
+zlib1g-dev      run   npz         has_header zlib.h
+ninja-build     test  build       command -v ninja
+python3         test  checks      command -v python3
+clang           test  compiler    command -v clang
+clang-runtime   test  sanitizers  has_sanitizers
+pkg-config      test  checks      command -v pkg-config
+g++             test  emulator    command -v g++
+clang-format-14 check formatting  command -v clang-format-14
+libmpfr-dev     check judge       has_header mpfr.h
+mandoc          check manual      command -v mandoc
+python3-numpy   check peers       scripts/python.sh numpy
+python3-mpmath  check tables      scripts/python.sh mpmath
+sollya          check tables      command -v sollya
+python3-torch   full  peers       scripts/python.sh torch
 ROWS
+}
+# in_tier WHO: whether the tier that was asked for includes such a row.
+in_tier() {
+  case $tier in
+    run) [[ $1 == run ]] ;;
+    test) [[ $1 != full ]] ;;
+    full) true ;;
+  esac
 }
 
 has_header() { echo "#include <$1>" | cc -E -x c - || echo "#include <$1>" | gcc -E -x c -; }
@@ -64,28 +77,24 @@ package_name() {
 installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 apt_offers() { [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
 
-missing=() reasons=() optional=()
-while read -r package when reason probe; do
-  if [[ $tier == run && $when != run ]]; then continue; fi
+missing=() reasons=() must=no
+while read -r package who reason probe; do
+  in_tier "$who" || continue
   # A probe is a fixed command of the table above.
   if installed "$(package_name "$package")" || eval "$probe" >/dev/null 2>&1; then continue; fi
-  if [[ $when == optional ]]; then
-    optional+=("$package")
-  else
-    missing+=("$package")
-    reasons+=("$reason")
-  fi
+  missing+=("$package")
+  reasons+=("$reason")
+  if [[ $who == run || $who == test ]]; then must=yes; fi
 done < <(needs)
 
-if [[ ${#missing[@]} == 0 && ($tier != full || ${#optional[@]} == 0) ]]; then
-  echo "setup: all there${optional[*]:+, but for the optional ${optional[*]}}"
+if [[ ${#missing[@]} == 0 ]]; then
+  echo "setup: all there"
   exit 0
 fi
 
 list() {
   local i
   for i in "${!missing[@]}"; do printf '  %-20s %s\n' "$(package_name "${missing[i]}")" "${reasons[i]}"; done
-  for i in "${optional[@]}"; do printf '  %-20s %s\n' "$i" optional; done
 }
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "setup: this is neither Debian nor Ubuntu; what their packages below hold is needed:"
@@ -103,21 +112,23 @@ if can_install; then
 fi
 echo "setup: missing"
 list
-names=()
-for package in "${missing[@]}"; do names+=("$(package_name "$package")"); done
-for package in "${optional[@]}"; do
-  if apt_offers "$package"; then names+=("$package"); fi
+names=() unknown=()
+for package in "${missing[@]}"; do
+  name=$(package_name "$package")
+  if apt_offers "$name"; then names+=("$name"); else unknown+=("$name"); fi
 done
+if [[ ${#unknown[@]} != 0 ]]; then echo "setup: apt does not offer ${unknown[*]}"; fi
 if [[ ${#names[@]} == 0 ]]; then
-  echo "setup: apt does not have them; some tests will be skipped"
+  if [[ $must == yes ]]; then exit 1; fi
+  echo "setup: the tests that need it are skipped"
   exit 0
 fi
 command=(apt-get install -y --no-install-recommends "${names[@]}")
 if ! can_install; then
   echo "setup: not root, and sudo asks for a password; please run"
   echo "  sudo apt-get update && sudo ${command[*]}"
-  if [[ ${#missing[@]} == 0 ]]; then exit 0; fi
-  exit 1
+  if [[ $must == yes ]]; then exit 1; fi
+  exit 0
 fi
 echo "setup: ${command[*]}"
 "${as_root[@]}" DEBIAN_FRONTEND=noninteractive "${command[@]}"

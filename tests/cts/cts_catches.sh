@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# cts_catches.sh CTS DIVERGING - the conformance suite fails when it should: on a wrong bit,
-# a digest that is changed, missing or left over, an op, a type, a length or a class of shapes without a case, a broken case file,
-# an instruction set that is required and not there.
+# cts_catches.sh CTS DIVERGING [PYTHON] - the conformance suite fails when it should: on a wrong bit,
+# a digest that is changed, missing or left over, an op, a type, a length or a class of shapes without a case, a broken
+# case file, an instruction set that is required and not there.
 # DIVERGING is a cts whose backend reference:1 is wrong in one bit, and which finds no avx512.
 set -euo pipefail
-cts=${1:?usage: cts_catches.sh CTS DIVERGING}
-diverging=${2:?usage: cts_catches.sh CTS DIVERGING}
+cts=${1:?usage: cts_catches.sh CTS DIVERGING [PYTHON]}
+diverging=${2:?usage: cts_catches.sh CTS DIVERGING [PYTHON]}
+python=${3:-python3}
 here=$(cd "$(dirname "$0")" && pwd)
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
@@ -120,10 +121,10 @@ run --list --only softmax >"$temporary/whole"
 for part in 1/3 2/3 3/3; do run --list --only softmax --part $part; done | LC_ALL=C sort >"$temporary/parts"
 expect 0 "" "parts" cmp "$temporary/parts" <(LC_ALL=C sort "$temporary/whole")
 
-if python3 -c 'import numpy' 2>/dev/null; then
+if "$python" -c 'import numpy' 2>/dev/null; then
   expect 1 "FAILED softmax" "softmax spoiled, against NumPy" \
-    python3 -B "$here/peers.py" --binary "$cts" --short --only softmax --break softmax
+    "$python" -B "$here/peers.py" --binary "$cts" --short --only softmax --break softmax
   expect 0 "not noticed: none" "each op spoiled, against NumPy" \
-    python3 -B "$here/peers.py" --binary "$cts" --short --break all
+    "$python" -B "$here/peers.py" --binary "$cts" --short --break all
 fi
 exit $failed

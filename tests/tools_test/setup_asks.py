@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """setup_asks.py - setup.sh asks apt for what is missing, and only then, on machines made of stubs."""
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
 
-SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts/setup.sh"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUN = "gcc libc6-dev make cmake libsodium-dev libjansson-dev zlib1g-dev"
 TEST = RUN + " ninja-build python3 clang libclang-rt-14-dev pkg-config g++"
-OPTIONAL = "clang-format-14 libmpfr-dev mandoc python3-numpy sollya"
-ALL = TEST + " " + OPTIONAL
+CHECK = "clang-format-14 libmpfr-dev mandoc python3-numpy python3-mpmath sollya"
+ALL = TEST + " " + CHECK
+FULL = ALL + " python3-torch"
 
 STUBS = {
     "dpkg-query": 'for p; do :; done; case " $HAS " in *" $p "*) printf installed ;; *) exit 1 ;; esac',
@@ -28,13 +30,18 @@ class Setup(unittest.TestCase):
         self.bin = pathlib.Path(self.top.name, "bin")
         self.log = pathlib.Path(self.top.name, "log")
         self.bin.mkdir()
-        for tool in ("bash", "env", "cat", "sed", "grep", "true"):
+        scripts = pathlib.Path(self.top.name, "scripts")
+        scripts.mkdir()
+        self.script = scripts / "setup.sh"
+        shutil.copy(ROOT / "scripts/setup.sh", self.script)
+        self.stub("python.sh", 'case " $MODULES " in *" $1 "*) ;; *) exit 1 ;; esac', scripts)
+        for tool in ("bash", "env", "cat", "sed", "grep", "true", "dirname"):
             (self.bin / tool).symlink_to(f"/usr/bin/{tool}")
         for name, body in STUBS.items():
             self.stub(name, body)
 
-    def stub(self, name, body):
-        path = self.bin / name
+    def stub(self, name, body, folder=None):
+        path = (folder or self.bin) / name
         path.write_text(f"#!/usr/bin/bash\n{body}\n", encoding="utf-8")
         path.chmod(0o755)
 
@@ -42,31 +49,40 @@ class Setup(unittest.TestCase):
         """(exit status, what it printed, what apt was asked) of setup.sh on such a machine."""
         self.log.write_text("", encoding="utf-8")
         known = {"PATH": str(self.bin), "HAS": has, "LOG": str(self.log), "FAKE_UID": "0", "CANDIDATE": "1:14.0-55"}
-        done = subprocess.run([str(SETUP), tier], env={**known, **environment}, text=True, check=False,
+        done = subprocess.run([str(self.script), tier], env={**known, **environment}, text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.returncode, done.stdout, self.log.read_text(encoding="utf-8")
 
     def test_all_there(self):
-        for tier, has in (("run", RUN), ("test", ALL), ("full", ALL)):
+        for tier, has in (("run", RUN), ("test", ALL), ("full", FULL)):
             status, output, asked = self.setup(tier, has)
             self.assertEqual((status, output, asked), (0, "setup: all there\n", ""))
 
-    def test_only_optional_missing(self):
+    def test_what_checks_need_is_asked_for(self):
         status, output, asked = self.setup("test", TEST)
-        self.assertEqual((status, asked), (0, ""))
-        self.assertEqual(output, f"setup: all there, but for the optional {OPTIONAL}\n")
+        self.assertEqual((status, asked.splitlines()[-1]), (0, f"apt-get install -y --no-install-recommends {CHECK}"))
+        self.assertRegex(output, r"python3-mpmath +tables\n")
 
-    def test_full_asks_for_what_is_optional(self):
-        status, output, asked = self.setup("full", TEST)
-        self.assertEqual((status, asked.splitlines()[-1]), (0, f"apt-get install -y --no-install-recommends {OPTIONAL}"))
-        self.assertRegex(output, r"sollya +optional\n")
+    def test_modules_from_elsewhere_count(self):
+        has = ALL.replace("python3-numpy python3-mpmath ", "")
+        self.assertEqual(self.setup("test", has, MODULES="numpy mpmath")[2], "")
+        self.assertIn("--no-install-recommends python3-mpmath\n", self.setup("test", has, MODULES="numpy")[2])
 
-    def test_full_does_without_what_is_optional(self):
+    def test_full_asks_for_what_long_forms_need(self):
+        self.assertEqual(self.setup("test", ALL)[2], "")
+        self.assertIn("--no-install-recommends python3-torch\n", self.setup("full", ALL)[2])
+
+    def test_goes_on_without_what_only_checks_need(self):
         self.stub("clang", "echo 14.0.6")
-        status, output, asked = self.setup("full", TEST, CANDIDATE="")
-        self.assertEqual((status, asked), (0, "apt-get update -qq\n"))
-        self.assertIn("some tests will be skipped", output)
-        self.assertEqual(self.setup("full", TEST, FAKE_UID="1000", SUDO="no")[0], 0)
+        status, output, asked = self.setup("test", TEST, CANDIDATE="")
+        self.assertEqual((status, asked), (0, "apt-get update -qq\n"), output)
+        self.assertIn("apt does not offer " + CHECK, output)
+        self.assertIn("are skipped", output)
+        self.assertEqual(self.setup("test", TEST, FAKE_UID="1000", SUDO="no")[0], 0)
+
+    def test_stops_without_what_the_build_needs(self):
+        self.stub("clang", "echo 14.0.6")
+        self.assertEqual(self.setup("test", ALL.replace("cmake ", ""), CANDIDATE="")[0], 1)
 
     def test_root_installs_what_is_missing(self):
         status, output, asked = self.setup("run", RUN.replace("cmake ", ""))
@@ -80,7 +96,7 @@ class Setup(unittest.TestCase):
 
     def test_clang_runtime_follows_the_candidate(self):
         asked = self.setup("test", RUN, CANDIDATE="1:18.0-59~exp2")[2]
-        self.assertIn(f" clang libclang-rt-18-dev pkg-config g++ {OPTIONAL}\n", asked)
+        self.assertIn(f" clang libclang-rt-18-dev pkg-config g++ {CHECK}\n", asked)
 
     def test_clang_runtime_follows_the_clang_in_use(self):
         self.stub("clang", 'case $1 in -dumpversion) echo 16.0.6 ;; *) exit 1 ;; esac')
