@@ -216,6 +216,14 @@ class Sums(unittest.TestCase):
         self.assertEqual(self.sums(SKIPS + FAILS), (1, "4 passed, 1 failed, 1 skipped"))
         self.assertEqual(self.sums(NEVER_RAN), (1, "4 passed, 1 failed, 0 skipped"))
 
+    def test_what_packages_would_bring(self):
+        for why, expected in [("no nvcc here", (0, "4 passed, 0 failed, 1 skipped")),
+                              ("no avx512 here", (0, "4 passed, 0 failed, 1 skipped")),
+                              ("no sollya here", (1, "4 passed, 1 failed, 0 skipped"))]:
+            skips = SKIPS.replace("/></", f"/><system-out>first\nSKIPPED: {why}\n</system-out></")
+            self.assertEqual(self.sums(skips, "--packages"), expected)
+        self.assertEqual(self.sums(SKIPS, "--packages"), (1, "4 passed, 1 failed, 0 skipped"))
+
     def test_lanes(self):
         self.assertEqual(self.sums("", "--skipped-lanes", "asan tsan"), (0, "4 passed, 0 failed, 2 skipped"))
         self.assertEqual(self.sums("", "--failed-lanes", "asan"), (1, "4 passed, 1 failed, 0 skipped"))
