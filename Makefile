@@ -26,13 +26,13 @@ run: ## set up, build, then run an example by the reference, the cpu backend and
 	@cmake --build build -j $(JOBS) --target volta
 	@scripts/run.sh
 
-test: ## build with gcc and clang (sanitizers), run the tests in short form; some ten minutes on two cores
+test: ## build with gcc and clang (sanitizers), run the tests in short form; at most seven minutes on two cores
 	@scripts/setup.sh test
-	@scripts/test.sh
+	@scripts/test.sh $(LANE)
 
-test-full: ## every test in its long form, a plain clang build and the thread sanitizer too; one to two hours
+test-full: ## the long forms, a plain clang build and the thread sanitizer too; at most 45 minutes (LANE=tsan for one)
 	@scripts/setup.sh full
-	@scripts/test.sh --full
+	@scripts/test.sh --full $(LANE)
 
 exhaustive: all ## every function on all 2^32 inputs, and pow (FUNC='log exp' for some; AGAINST=1 compares digests only; BACKEND=cpu: as a backend computes it, ISA=avx2)
 ifdef BACKEND

@@ -19,7 +19,7 @@ add_custom_target(bench-plan COMMAND bench_plan USES_TERMINAL)
 if(VOLTA_TESTS)
   set_target_properties(bench_plan PROPERTIES EXCLUDE_FROM_ALL OFF)
   add_test(NAME bench/plan_time COMMAND bench_plan --check)
-  set_tests_properties(bench/plan_time PROPERTIES LABELS bench SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+  set_tests_properties(bench/plan_time PROPERTIES LABELS "bench;long" SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endif()
 
 # What plans take, held to what is written down; `make baselines` renews it.

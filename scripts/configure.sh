@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # configure.sh FOLDER [-c COMPILER] [CMake arguments]
 # Configures a build folder with Ninja where it is there. A folder made by another compiler or for
-# another copy of the sources starts afresh, because CMake cannot change either in place. What tests
-# chose about CUDA holds for them alone.
+# another copy of the sources starts afresh, because CMake cannot change either in place.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,12 +26,6 @@ if [[ -f $folder/CMakeCache.txt ]]; then
 fi
 
 arguments=("$@")
-if [[ -f $folder/CMakeCache.txt ]]; then
-  if [[ $(cached VOLTA_CUDA) =~ ^(TEST|FAKE)$ && $* != *-DVOLTA_CUDA=* ]]; then arguments+=(-DVOLTA_CUDA=AUTO); fi
-  if [[ $(cached VOLTA_CUDA_ARCHS) == ends && $* != *-DVOLTA_CUDA_ARCHS=* ]]; then
-    arguments+=(-DVOLTA_CUDA_ARCHS=all)
-  fi
-fi
 if [[ ! -f $folder/CMakeCache.txt ]]; then
   if command -v ninja >/dev/null; then arguments+=(-G Ninja); else arguments+=(-G "Unix Makefiles"); fi
   if [[ -n $compiler ]]; then arguments+=("-DCMAKE_C_COMPILER=$compiler"); fi

@@ -1,31 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# test.sh [--full] - every lane, then one closing line: N passed, N failed, N skipped.
-#   gcc    build/        all tests; without --full all but those that are labelled long, and but a few slow ones
-#                        that the lane asan runs as well, where that can run
-#   asan   build-asan/   clang with the address and undefined-behaviour sanitizers: unit, corpus; without
-#                        --full what reads files, keeps memory, or computes on the CPU
-#   clang  build-clang/  --full: all tests but those that look at sources or build by themselves
-#   tsan   build-tsan/   --full: clang with the thread sanitizer: unit
-# A lane that cannot run here is skipped and says why, unless VOLTA_REQUIRE (a comma list of gcc,
-# clang, g++, tsan, nvcc, and of instructions, avx2, avx512) names what it lacks: then it fails. --full
-# sets VOLTA_TEST_FULL=1 for the lane gcc, by which a test chooses its long form: more cases of the same
-# kinds, which need no second compiler and would take hours under a sanitizer. Kernels for GPUs are compiled once, in the lane gcc: for the lowest
-# and the highest architecture, with --full for all; the other lanes have stand-ins for them.
+# test.sh [--full] [LANE...] - runs these lanes, by default all lanes of the form, then prints one closing line:
+# N passed, N failed, N skipped.
+#   gcc    build-test/   every test; without --full not those labelled long, nor the few slow ones of `once` below,
+#                        which the lane asan runs
+#   asan   build-asan/   clang with the address and undefined-behaviour sanitizers: unit tests and corpora; without
+#                        --full only those that read files, manage memory or compute on the CPU
+#   clang  build-clang/  --full only: every test but those that check sources or build the project again
+#   tsan   build-tsan/   --full only: clang with the thread sanitizer: the unit tests labelled threads
+# No lane touches build/, which belongs to the user. A lane that cannot run here is skipped and says why. It fails
+# instead if VOLTA_REQUIRE, a comma list of gcc, clang, g++, tsan, nvcc, avx2 and avx512, names what is missing. The
+# word `packages` in that list fails every test that is skipped for a reason other than hardware or nvcc.
+# --full sets VOLTA_TEST_FULL=1 in the lane gcc, which makes tests choose their long forms: more cases of the same
+# kinds. One compiler is enough for them, and a sanitizer would take hours. Only the lane gcc compiles GPU kernels, for
+# the architectures that are audited and with --full for all; the other lanes use stand-ins.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-full=no timeout=900
-case ${1-} in
-  '') ;;
-  --full)
-    full=yes timeout=3600
-    ;;
-  *)
-    echo "usage: test.sh [--full]" >&2
-    exit 2
-    ;;
-esac
+full=no timeout=900 known=(gcc asan clang tsan) lanes=()
+for word in "$@"; do
+  case $word in
+    --full) full=yes timeout=3600 ;;
+    gcc | asan | clang | tsan) lanes+=("$word") ;;
+    *)
+      echo "usage: test.sh [--full] [LANE...], and the lanes are ${known[*]}" >&2
+      exit 2
+      ;;
+  esac
+done
+if [[ ${#lanes[@]} == 0 && $full == yes ]]; then lanes=("${known[@]}"); fi
+if [[ ${#lanes[@]} == 0 ]]; then lanes=(gcc asan); fi
+wanted() { [[ " ${lanes[*]} " == *" $1 "* ]]; }
 
 unset VOLTA_TEST_FULL
 jobs=${VOLTA_JOBS:-$(nproc)}
@@ -44,11 +49,11 @@ without() {
   fi
 }
 
-# build FOLDER [CTEST-SELECTION]: all of it, or without --full and with a sanitizer what the chosen tests name.
+# build FOLDER [CTEST-SELECTION]: all of it in the lane gcc, elsewhere what the chosen tests name.
 build() {
   local folder=$1 named=()
   shift
-  if [[ $full == no && $folder != build ]]; then
+  if [[ $folder != build-test ]]; then
     mapfile -t named < <(python3 -B tools/test_targets.py "$folder" "$@")
   fi
   cmake --build "$folder" -j "$jobs" ${named[@]+--target "${named[@]}"}
@@ -110,35 +115,42 @@ if [[ $full == no ]]; then
   watched+=" -E ^cli/(counted|exact)$" # many runs of what the others run once
 fi
 
-if command -v gcc >/dev/null; then
-  architectures=ends chosen="-LE ^long$"
-  if command -v clang >/dev/null && sanitizer_works $asan; then chosen+=" -E ^($once)$"; fi
+gcc_lane() {
+  local architectures=ends chosen="-LE ^long$"
+  if ! command -v gcc >/dev/null; then
+    without gcc gcc "no gcc"
+    return
+  fi
+  if wanted asan && command -v clang >/dev/null && sanitizer_works $asan; then chosen+=" -E ^($once)$"; fi
   if [[ $full == yes ]]; then
     export VOLTA_TEST_FULL=1
     architectures=all chosen=
   fi
-  lane gcc build gcc "$chosen" -DVOLTA_CUDA=TEST "-DVOLTA_CUDA_ARCHS=$architectures"
+  lane gcc build-test gcc "$chosen" -DVOLTA_CUDA=TEST "-DVOLTA_CUDA_ARCHS=$architectures"
   unset VOLTA_TEST_FULL
-  if ! grep -q "^VOLTA_NVCC_WORKS:INTERNAL=." build/CMakeCache.txt; then
+  if ! grep -q "^VOLTA_NVCC_WORKS:INTERNAL=." build-test/CMakeCache.txt; then
     without nvcc kernels "no nvcc that works: kernels for GPUs are neither compiled nor audited"
   fi
-  if [[ ! -e build/fake_cuda/libcuda.so.1 ]]; then
+  if [[ ! -e build-test/fake_cuda/libcuda.so.1 ]]; then
     without g++ emulator "no C++ compiler: kernels for GPUs are not run on this processor"
   fi
-else
-  without gcc gcc "no gcc"
-fi
-sanitizer_lane asan clang $asan "$watched"
-if [[ $full == yes ]]; then
+}
+clang_lane() {
   if command -v clang >/dev/null; then
-    lane clang build-clang clang "-LE ^(tools|build)$" -DVOLTA_CUDA=FAKE
+    lane clang build-clang clang "-LE ^(tools|build|bench|long)$" -DVOLTA_CUDA=FAKE
   else
     without clang clang "no clang"
   fi
-  sanitizer_lane tsan tsan thread "-L ^unit$"
-fi
+}
 
-grep -h -e "^spills: " -e "^registers: " build/Testing/Temporary/LastTest.log 2>/dev/null || true
+if wanted gcc; then gcc_lane; fi
+if wanted asan; then sanitizer_lane asan clang $asan "$watched"; fi
+if wanted clang; then clang_lane; fi
+if wanted tsan; then sanitizer_lane tsan tsan thread "-L ^threads$"; fi
+
+grep -h -e "^spills: " -e "^registers: " build-test/Testing/Temporary/LastTest.log 2>/dev/null || true
 echo
-python3 -B tools/sum_tests.py --failed-lanes "${failed_lanes[*]-}" --skipped-lanes "${skipped_lanes[*]-}" \
+strict=()
+if required packages; then strict=(--packages); fi
+python3 -B tools/sum_tests.py "${strict[@]}" --failed-lanes "${failed_lanes[*]-}" --skipped-lanes "${skipped_lanes[*]-}" \
   "${reports[@]}"
