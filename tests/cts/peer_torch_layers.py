@@ -204,7 +204,9 @@ def resize_grad(x, a, c):
 # ---- norms ----
 
 def rms_norm(x, a, c):
-    return F.rms_norm(x[0], x[0].shape[-1:], *x[1:], eps=a["eps"])
+    """Written out, because PyTorch has this function only since 2.4 and Debian 12 offers 1.13."""
+    y = x[0] * torch.rsqrt(x[0].square().mean(dim=-1, keepdim=True) + a["eps"])
+    return y * x[1] if len(x) > 1 else y
 
 
 def instance_norm(x, a, c):
@@ -258,7 +260,9 @@ def attention(x, a, c):
     some_key = seen.any(dim=-1, keepdim=True)
     mask = torch.zeros(shape, dtype=torch.float64) + (bias[0] if bias else 0)
     mask = torch.where(seen | ~some_key, mask, -np.inf)
-    y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=a["scale"] or None)
+    # Written out, because PyTorch has attention as one function only since 2.0 and Debian 12 offers 1.13.
+    scores = q @ k.transpose(-1, -2) * (a["scale"] or q.shape[3] ** -0.5) + mask
+    y = torch.softmax(scores, dim=-1) @ v
     # An error of the scores is one of the logarithm of the weights.
     return Loose([torch.where(some_key, y, 0.0)], 2 * EPS["f32"] * size * float(v.abs().max()), size > 200)
 
