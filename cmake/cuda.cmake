@@ -3,13 +3,14 @@
 #   VOLTA_CUDA        AUTO: with kernels where nvcc is found and works; ON: fails without; OFF: without.
 #                     FAKE is for tests: an image of one byte for each module, which the driver of
 #                     tests/fake_cuda takes as it takes any.
-#   VOLTA_CUDA_ARCHS  the architectures, as far as nvcc knows them: all, or a list; PTX of the ends goes
-#                     with them. `ends` is for tests: the lowest, the highest, and what the GPUs here need.
+#   VOLTA_CUDA_ARCHS  the architectures, as far as nvcc knows them: all, or a list; PTX of the lowest and
+#                     of the highest goes with them. `audited` is for tests: cuda_few and what the GPUs here need.
 # TEST is for tests too: AUTO, and FAKE where there is no nvcc.
 set(VOLTA_CUDA AUTO CACHE STRING "Kernels for NVIDIA GPUs: AUTO, ON, OFF")
 set_property(CACHE VOLTA_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(VOLTA_CUDA_ARCHS all CACHE STRING "Compute capabilities that kernels are compiled for: all, or e.g. 80;90")
 set(cuda_all 80 86 89 90 100 120)
+set(cuda_few 80 90 100) # a generation each; what no GPU has run yet is compiled for these and audited
 if(NOT VOLTA_CUDA MATCHES "^(AUTO|ON|OFF|FAKE|TEST)$")
   message(FATAL_ERROR "VOLTA_CUDA is AUTO, ON or OFF, and not \"${VOLTA_CUDA}\"")
 endif()
@@ -83,7 +84,7 @@ function(cuda_known)
   set(have "")
   set(left_out "")
   set(wanted ${VOLTA_CUDA_ARCHS})
-  if(wanted MATCHES "^(all|ends)$")
+  if(wanted MATCHES "^(all|audited)$")
     set(wanted ${cuda_all})
   endif()
   foreach(arch ${wanted})
@@ -98,15 +99,16 @@ function(cuda_known)
     string(REPLACE ";" " " left_out "${left_out}")
     message(STATUS "CUDA: this nvcc does not know ${left_out}; kernels are built without")
   endif()
-  if(NOT have)
-    set(cuda_why "${VOLTA_NVCC} knows none of the architectures ${wanted}" PARENT_SCOPE)
-  elseif(VOLTA_CUDA_ARCHS STREQUAL "ends")
-    list(GET have 0 lowest)
-    list(GET have -1 highest)
+  if(VOLTA_CUDA_ARCHS STREQUAL "audited")
     cuda_here("${have}" here)
-    set(have ${lowest} ${here} ${highest})
+    list(JOIN cuda_few "|" few)
+    list(FILTER have INCLUDE REGEX "^(${few})$")
+    list(APPEND have ${here})
     list(REMOVE_DUPLICATES have)
     list(SORT have COMPARE NATURAL)
+  endif()
+  if(NOT have)
+    set(cuda_why "${VOLTA_NVCC} knows none of the architectures ${wanted}" PARENT_SCOPE)
   endif()
   set(cuda_archs "${have}" PARENT_SCOPE)
 endfunction()

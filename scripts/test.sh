@@ -116,7 +116,7 @@ if [[ $full == no ]]; then
 fi
 
 gcc_lane() {
-  local architectures=ends chosen="-LE ^long$"
+  local architectures=audited chosen="-LE ^long$"
   if ! command -v gcc >/dev/null; then
     without gcc gcc "no gcc"
     return
