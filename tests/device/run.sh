@@ -53,7 +53,7 @@ host() {
   mkdir -p "$objects/include/volta"
   ${CC:-cc} -Isrc/op tools/gen_ops.c -o "$objects/gen_ops"
   "$objects/gen_ops" header >"$objects/include/volta/volta_ops.h"
-  for source in tests/device/*.c src/base/hash.c src/base/fpenv.c src/base/cpu.c src/num/*.c; do
+  for source in tests/device/device_*.c tests/device/texts_check.c src/base/hash.c src/base/fpenv.c src/base/cpu.c src/num/*.c; do
     name=$(basename "$source" .c) flags=()
     if [[ $name == *_test ]]; then continue; fi
     if [[ $name == dot_fma && $(uname -m) == x86_64 ]]; then flags=(-mavx2 -mfma); fi
