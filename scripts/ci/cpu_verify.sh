@@ -15,52 +15,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-part=1 parts=1 build=build
-while [[ $# -gt 0 ]]; do
-  case ${2+$1} in # a flag without its value is none
-    --part) IFS=/ read -r part parts <<<"$2" ;;
-    --build) build=$2 ;;
-    *)
-      echo "usage: cpu_verify.sh [--part I/N] [--build FOLDER]" >&2
-      exit 2
-      ;;
-  esac
-  shift 2
-done
-if ! [[ $part =~ ^[1-9][0-9]*$ && $parts =~ ^[1-9][0-9]*$ ]] || ((part > parts)); then
-  echo "cpu_verify.sh: --part takes I/N, I from 1 to N" >&2
-  exit 2
-fi
+. scripts/ci/judge.sh
+options "cpu_verify.sh [--part I/N] [--build FOLDER]" "$@"
 if [[ $build == build ]]; then
   scripts/configure.sh build
   cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend
 fi
 export VOLTA_TEST_FULL=1
 unset VOLTA_BACKEND VOLTA_THREADS VOLTA_ISA
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
-table=() failed=0 number=0
-
-# row VERDICT WHAT WORDS
-row() {
-  table+=("$(printf '%-8s %-28s %s' "$1" "$2" "$3")")
-  if [[ $1 == FAILED ]]; then failed=1; fi
-}
-# judge WHAT PATTERN COMMAND...: runs it; the last line that has the pattern goes into the table.
-judge() {
-  local what=$1 pattern=$2 status=0
-  shift 2
-  echo "== $what"
-  "$@" 2>&1 | tee "$said" || status=1
-  local words
-  words=$(grep -E -- "$pattern" "$said" | tail -n 1) || status=1
-  if [[ $status == 0 ]]; then row ok "$what" "$words"; else row FAILED "$what" "$(tail -n 1 "$said")"; fi
-}
-# mine: whether the next piece that is not divided is this part's.
-mine() {
-  number=$((number + 1))
-  ((number % parts == part - 1))
-}
+said=$work/suite
 
 # ---- what this processor has ----
 isas=()
@@ -68,9 +31,9 @@ for isa in scalar sse2 avx2 avx512; do
   if [[ $(VOLTA_ISA=$isa "$build/volta" backends cpu) == *" available "* ]]; then
     isas+=("$isa")
   elif [[ ,${VOLTA_REQUIRE-}, == *,$isa,* ]]; then
-    row FAILED "$isa" "not here, and VOLTA_REQUIRE names it"
+    row FAILED "$isa" 0 "not here, and VOLTA_REQUIRE names it"
   else
-    row SKIPPED "$isa" "this processor does not have it"
+    row SKIPPED "$isa" 0 "this processor does not have it"
   fi
 done
 echo "instruction sets: ${isas[*]}; $("$build/volta" --version | head -n 1); part $part of $parts"
@@ -78,17 +41,18 @@ echo "instruction sets: ${isas[*]}; $("$build/volta" --version | head -n 1); par
 # ---- what is divided ----
 all=$(IFS=, && echo "${isas[*]}")
 echo "== suite"
-status=0 ran=0
+status=0 ran=0 begun=$SECONDS
 "$build/cts" --backend cpu --isa "$all" --threads 1,2,3,7 --part "$part/$parts" >"$said" 2>&1 || status=$?
+took=$((SECONDS - begun)) # of all lanes together
 grep -v '^ ' "$said" | tail -n 40
 while IFS= read -r line; do
   [[ $line =~ ^([0-9a-f]{32})\ \ (cpu.*):\ (.*)$ ]] || continue
   verdict=ok ran=$((ran + 1))
   if [[ ${BASH_REMATCH[3]} != *", 0 failed" ]]; then verdict=FAILED; fi
-  row $verdict "suite, ${BASH_REMATCH[2]}" "${BASH_REMATCH[1]} of ${BASH_REMATCH[3]}"
+  row $verdict "suite, ${BASH_REMATCH[2]}" "$took" "${BASH_REMATCH[1]} of ${BASH_REMATCH[3]}"
 done <"$said"
-if [[ $status != 0 ]]; then row FAILED suite "$(tail -n 1 "$said")"; fi
-if ((ran != ${#isas[@]} * 4)); then row FAILED suite "$ran lanes, and not four for each of ${isas[*]}"; fi
+if [[ $status != 0 ]]; then row FAILED suite "$took" "$(tail -n 1 "$said")"; fi
+if ((ran != ${#isas[@]} * 4)); then row FAILED suite "$took" "$ran lanes, and not four for each of ${isas[*]}"; fi
 judge "suite, groups as one" " 0 runs failed" "$build/cts" --backend cpu --isa "$all" --threads 3 --fused --part "$part/$parts"
 for isa in "${isas[@]}"; do
   judge "functions, $isa" "functions on" "$build/exhaustive_backend" --against src/num/exhaustive.digests \
@@ -111,8 +75,8 @@ if mine; then judge "ways" "ways" python3 -B tests/reproducibility/reproduce.py 
 if mine; then judge "admission" "ADMITTED" "$build/volta" admit cpu; fi
 
 echo
-printf '%s\n' "${table[@]}"
-lanes=$(printf '%s\n' "${table[@]}" | sed -n 's/^ok *suite, cpu [^ ]* x[0-9]* *\([0-9a-f]\{32\}\).*/\1/p' | sort -u | wc -l)
+show_table
+lanes=$(show_table | sed -n 's/^suite, cpu [^ ]* x[0-9]* *ok *[0-9]*  \([0-9a-f]\{32\}\).*/\1/p' | sort -u | wc -l)
 if ((lanes > 1)); then
   echo "cpu: the lanes of the suite have $lanes digests"
   failed=1
