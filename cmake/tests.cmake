@@ -112,6 +112,7 @@ script_test(tools/checks_catch tools python3 -B tests/tools_test/checks_catch.py
 script_test(tools/number_twice tools ${CMAKE_SOURCE_DIR}/tests/tools_test/number_twice.sh ${CMAKE_C_COMPILER})
 script_test(tools/setup_asks tools python3 -B tests/tools_test/setup_asks.py)
 script_test(tools/kernels_shared tools python3 -B tests/tools_test/kernels_shared.py)
+script_test(tools/gpu_owed tools python3 -B tests/tools_test/gpu_owed.py)
 script_test(num/tables_match num ${VOLTA_PYTHON} -B tests/tools_test/tables_match.py)
 script_test(num/device_compiles num ${CMAKE_SOURCE_DIR}/tests/device/compiles.sh 75 90)
 script_test(num/philox_page num python3 -B src/num/philox_page_test.py $<TARGET_FILE:philox_test>)

@@ -36,6 +36,7 @@ clang           test  compiler    command -v clang
 clang-runtime   test  sanitizers  has_sanitizers
 pkg-config      test  checks      command -v pkg-config
 g++             test  emulator    command -v g++
+git             check history     command -v git
 clang-format-14 check formatting  command -v clang-format-14
 libmpfr-dev     check judge       has_header mpfr.h
 mandoc          check manual      command -v mandoc

@@ -10,7 +10,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUN = "gcc libc6-dev make cmake libsodium-dev libjansson-dev zlib1g-dev"
 TEST = RUN + " ninja-build python3 clang libclang-rt-14-dev pkg-config g++"
-CHECK = "clang-format-14 libmpfr-dev mandoc python3-numpy python3-mpmath sollya"
+CHECK = "git clang-format-14 libmpfr-dev mandoc python3-numpy python3-mpmath sollya"
 ALL = TEST + " " + CHECK
 FULL = ALL + " python3-torch"
 
