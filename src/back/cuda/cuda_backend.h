@@ -19,7 +19,7 @@
  *   cuda_made.c      compiled while a program is built (cuda_nvrtc.c) and kept (cuda_cache.c)
  *
  * Handlers (cuda_handlers.def): which kernels do an op, and on what grid. They only issue work;
- * nothing in them waits, except where an op says so (`hosted`).
+ * nothing in them waits, except vt_cuda_fetch.
  *
  * Kernels (*.cu) are written over the words of gpu_words.cuh; what a kernel is given is one struct,
  * declared in a gpu_*.h that C and CUDA both read. */
@@ -63,8 +63,9 @@ vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid 
 /* Bytes of device memory set to a value, and copied from one place to another. */
 vt_status vt_cuda_fill(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
 vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
-/* Bytes of device memory brought to the host; waits. Only in a handler that is `hosted`; in a
- * rehearsal they are zero, and the handler does whatever other ones would have it do. */
+/* Copies bytes of device memory to the host, and waits for them. A program that does so cannot be
+ * recorded, which its rehearsal finds out: there the bytes are zero, and the handler also does what
+ * it would do for other ones. */
 vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 
 /* ---- cards ---- */
@@ -145,6 +146,7 @@ struct vt_cuda_call {
   void *runner;
   vt_gpu_fault *fault; /* on the card */
   int *faults;         /* set to 1: the record may be used in this run */
+  int *waits;          /* set to 1 in a rehearsal: a run waits for what the card has computed */
   uint64_t number;     /* of the step, as errors count them */
   int rehearsal;       /* 1: addresses are none, and nothing is issued */
   vt_cuda_tail *tail;  /* NULL: none; else what the kernel that ends a product may do with it */
@@ -162,16 +164,15 @@ typedef struct vt_cuda_handler {
   vt_cuda_takes_fn *takes;
   vt_cuda_bytes_fn *work;
   vt_cuda_run_fn *run;
-  int hosted; /* 1: it waits for what the card has computed, and cannot be recorded */
 } vt_cuda_handler;
 const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL when there is none */
 /* The steps of body `which`, from its `in` to its `out`. */
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
 /* `any` and `none` are declared too and never defined: the table has NULL for them. */
-#define VT_CUDA(op, takes, work, run, hosted) \
-  vt_cuda_takes_fn vt_cuda_takes_##takes;     \
-  vt_cuda_bytes_fn vt_cuda_work_##work;       \
+#define VT_CUDA(op, takes, work, run)     \
+  vt_cuda_takes_fn vt_cuda_takes_##takes; \
+  vt_cuda_bytes_fn vt_cuda_work_##work;   \
   vt_cuda_run_fn vt_cuda_run_##run;
 #include "cuda_handlers.def"
 #undef VT_CUDA

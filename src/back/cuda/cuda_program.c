@@ -24,7 +24,7 @@ struct vt_bk_program {
   vt_arenas arenas;
   result *results;
   uint64_t n_results;
-  int hosted;          /* 1: cannot be recorded */
+  int waits;           /* 1: a step waits for what the card has computed: it cannot be recorded */
   int faults;          /* 1: the record of faults is used */
   vt_gpu_fault *fault; /* on the card */
   vt_gpu_fault *seen;  /* pinned: what the last run has left there */
@@ -42,8 +42,8 @@ struct vt_bk_program {
 static const vt_cuda_handler handlers[] = {
 #define vt_cuda_takes_any NULL
 #define vt_cuda_work_none NULL
-#define VT_CUDA(op, takes, work, run, hosted) \
-  {VT_OP_##op, vt_cuda_takes_##takes, vt_cuda_work_##work, vt_cuda_run_##run, hosted},
+#define VT_CUDA(op, takes, work, run) \
+  {VT_OP_##op, vt_cuda_takes_##takes, vt_cuda_work_##work, vt_cuda_run_##run},
 #include "cuda_handlers.def"
 #undef VT_CUDA
 #undef vt_cuda_work_none
@@ -116,7 +116,6 @@ static void chain_free(void *user, void *chain) {
 static int32_t anchor_new(void *user, vt_launch *at) {
   vt_bk_program *p = user;
   vt_cuda_tail *tail = NULL;
-  if (vt_cuda_handler_of(at->anchor->op)->hosted) p->hosted = 1;
   const int32_t status = at->chain == NULL ? VT_OK : vt_cuda_tail_new(p->dev, at, &tail);
   at->own = tail;
   return status;
@@ -246,7 +245,8 @@ static vt_cuda_call call_of(runner *r) {
                         .runner = r,
                         .rehearsal = r->rehearsal,
                         .fault = p->fault,
-                        .faults = &p->faults};
+                        .faults = &p->faults,
+                        .waits = &p->waits};
 }
 
 static vt_status run_list(runner *r, const vt_launches *l, int top);
@@ -442,7 +442,7 @@ static vt_status run_recorded(vt_bk_program *p) {
 
 static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
   const int same = place(p, buffers);
-  const int records = !p->hosted && p->mark == NULL && !p->unrecorded;
+  const int records = !p->waits && p->mark == NULL && !p->unrecorded;
   p->error = (vt_bk_error){.size = sizeof p->error};
   for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
   if (!same && p->graph != NULL) {
