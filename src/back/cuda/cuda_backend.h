@@ -155,24 +155,19 @@ struct vt_cuda_call {
 };
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
-typedef int vt_cuda_takes_fn(const vt_cuda_call *c);
 
-/* A row of cuda_handlers.def. What has NULL for `takes` takes all that the verifier lets through.
- */
+/* A row of cuda_handlers.def. */
 typedef struct vt_cuda_handler {
-  uint32_t op;
-  vt_cuda_takes_fn *takes;
-  vt_cuda_bytes_fn *work;
+  vt_cuda_bytes_fn *work; /* NULL: a step needs no scratch */
   vt_cuda_run_fn *run;
 } vt_cuda_handler;
 const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL when there is none */
 /* The steps of body `which`, from its `in` to its `out`. */
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
-/* `any` and `none` are declared too and never defined: the table has NULL for them. */
-#define VT_CUDA(op, takes, work, run)     \
-  vt_cuda_takes_fn vt_cuda_takes_##takes; \
-  vt_cuda_bytes_fn vt_cuda_work_##work;   \
+/* vt_cuda_work_none is declared too and never defined: the table has NULL for it. */
+#define VT_CUDA(op, work, run)          \
+  vt_cuda_bytes_fn vt_cuda_work_##work; \
   vt_cuda_run_fn vt_cuda_run_##run;
 #include "cuda_handlers.def"
 #undef VT_CUDA

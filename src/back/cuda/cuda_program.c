@@ -39,21 +39,31 @@ struct vt_bk_program {
 
 /* ---- handlers ---- */
 
-static const vt_cuda_handler handlers[] = {
-#define vt_cuda_takes_any NULL
+enum {
+#define VT_CUDA(op, work, run) ROW_##op,
+#include "cuda_handlers.def"
+#undef VT_CUDA
+  ROWS
+};
+static const vt_cuda_handler handlers[ROWS] = {
 #define vt_cuda_work_none NULL
-#define VT_CUDA(op, takes, work, run) \
-  {VT_OP_##op, vt_cuda_takes_##takes, vt_cuda_work_##work, vt_cuda_run_##run},
+#define VT_CUDA(op, work, run) [ROW_##op] = {vt_cuda_work_##work, vt_cuda_run_##run},
 #include "cuda_handlers.def"
 #undef VT_CUDA
 #undef vt_cuda_work_none
-#undef vt_cuda_takes_any
 };
 
+/* The row of each op number, plus one; 0 where an op has none. */
+static const uint8_t row_of[] = {
+#define VT_CUDA(op, work, run) [VT_OP_##op] = ROW_##op + 1,
+#include "cuda_handlers.def"
+#undef VT_CUDA
+};
+_Static_assert(ROWS <= UINT8_MAX, "row_of holds the number of every row");
+
 const vt_cuda_handler *vt_cuda_handler_of(uint32_t op) {
-  for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
-    if (handlers[i].op == op) return &handlers[i];
-  return NULL;
+  const uint32_t row = op < sizeof row_of ? row_of[op] : 0;
+  return row != 0 ? &handlers[row - 1] : NULL;
 }
 
 /* ---- what is taken ---- */
@@ -78,14 +88,10 @@ static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST
 }
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
-  vt_view views[MOST_VIEWS];
-  vt_cuda_call call;
   if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
-  if (vt_cuda_chain_lists(s->op)) return vt_cuda_chain_takes(dev, s) ? VT_OK : VT_UNSUPPORTED;
-  const vt_cuda_handler *h = vt_cuda_handler_of(s->op);
-  if (h == NULL) return VT_UNSUPPORTED;
-  if (h->takes == NULL) return VT_OK;
-  return shape_call(dev, s, views, &call) && h->takes(&call) ? VT_OK : VT_UNSUPPORTED;
+  const int takes =
+      vt_cuda_chain_lists(s->op) ? vt_cuda_chain_takes(dev, s) : vt_cuda_handler_of(s->op) != NULL;
+  return takes ? VT_OK : VT_UNSUPPORTED;
 }
 
 uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s) {
