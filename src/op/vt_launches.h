@@ -19,15 +19,22 @@ int32_t vt_arenas_note(vt_arenas *a, const vt_bk_step *steps, uint64_t n) VT_NOD
 
 /* ---- launches ---- */
 
+/* Each backend that binds these to an anchor defines them, as it does vt_bk_device: the row of its
+ * table that runs the op, and the anchor together with the chain behind it. */
+typedef struct vt_launch_handler vt_launch_handler;
+typedef struct vt_launch_tail vt_launch_tail;
+
 typedef struct vt_launch vt_launch;
 typedef struct vt_launches {
   vt_launch *launches;
   uint64_t n, room;
 } vt_launches;
 struct vt_launch {
-  const vt_bk_step *anchor; /* NULL: a chain alone */
-  void *chain;              /* NULL: the anchor alone */
-  void *own;                /* what the backend has made for the anchor */
+  const vt_bk_step *anchor;         /* NULL: a chain alone */
+  void *chain;                      /* NULL: the anchor alone */
+  const vt_launch_handler *handler; /* of the anchor; NULL: the backend binds none */
+  vt_launch_tail *tail;             /* NULL: the chain runs by itself */
+  void *kept;                       /* the anchor's memory that outlasts a run; NULL: none */
   vt_view *views; /* of the anchor: operands, results, then what its bodies take and give */
   uint64_t n_views;
   vt_launches *bodies;
@@ -47,7 +54,8 @@ typedef struct vt_launching {
    */
   int32_t (*chain_new)(void *user, const vt_bk_step *const *steps, uint32_t n, void **out);
   void (*chain_free)(void *user, void *chain);
-  /* Looks at at->anchor and at->views, whose data is not there yet; may set at->own. */
+  /* Looks at at->anchor and at->views, whose data is not there yet; may set handler, tail and kept.
+   */
   int32_t (*anchor_new)(void *user, vt_launch *at);
   void (*anchor_free)(void *user, vt_launch *at);
 } vt_launching;

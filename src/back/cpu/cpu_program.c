@@ -140,12 +140,12 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   vt_view views[MOST_VIEWS];
   vt_cpu_call call;
   if (h->keep != NULL && shape_call(p->dev, at->anchor, views, &call))
-    at->own = keep(p, h->keep(&call));
+    at->kept = keep(p, h->keep(&call));
   return VT_OK;
 }
 
 static void anchor_free(void *user, vt_launch *at) {
-  vt_cpu_memory_free(((vt_bk_program *)user)->dev->host, at->own);
+  vt_cpu_memory_free(((vt_bk_program *)user)->dev->host, at->kept);
 }
 
 static vt_launching launching(vt_bk_program *p) {
@@ -250,7 +250,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
                       .n_in = s->n_in,
                       .n_out = s->n_out,
                       .attrs = s->attrs,
-                      .kept = at->own,
+                      .kept = at->kept,
                       .tail = h->tails ? at->chain : NULL,
                       .seal = seal,
                       .body = body,

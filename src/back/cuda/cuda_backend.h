@@ -34,7 +34,7 @@
 typedef struct vt_cuda_card vt_cuda_card;
 typedef struct vt_cuda_call vt_cuda_call;
 typedef struct vt_cuda_chain vt_cuda_chain;
-typedef struct vt_cuda_tail vt_cuda_tail;
+typedef struct vt_launch_tail vt_cuda_tail;
 
 /* ---- kernels ---- */
 
@@ -157,7 +157,7 @@ typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
 
 /* A row of cuda_handlers.def. */
-typedef struct vt_cuda_handler {
+typedef struct vt_launch_handler {
   vt_cuda_bytes_fn *work; /* NULL: a step needs no scratch */
   vt_cuda_run_fn *run;
 } vt_cuda_handler;

@@ -120,15 +120,14 @@ static void chain_free(void *user, void *chain) {
 }
 
 static int32_t anchor_new(void *user, vt_launch *at) {
-  vt_bk_program *p = user;
-  vt_cuda_tail *tail = NULL;
-  const int32_t status = at->chain == NULL ? VT_OK : vt_cuda_tail_new(p->dev, at, &tail);
-  at->own = tail;
-  return status;
+  const vt_bk_program *p = user;
+  at->handler = vt_cuda_handler_of(at->anchor->op);
+  return at->chain == NULL ? VT_OK : vt_cuda_tail_new(p->dev, at, &at->tail);
 }
 
 static void anchor_free(void *user, vt_launch *at) {
-  if (at->own != NULL) vt_cuda_tail_free(((vt_bk_program *)user)->dev, at->own);
+  const vt_bk_program *p = user;
+  if (at->tail != NULL) vt_cuda_tail_free(p->dev, at->tail);
 }
 
 static vt_launching launching(vt_bk_program *p) {
@@ -276,8 +275,8 @@ static vt_status run_anchor(runner *r, const vt_launch *at, int *tailed) {
   c.in = at->views, c.n_in = s->n_in;
   c.out = at->views + s->n_in, c.n_out = s->n_out;
   if (s->work_bytes > 0) c.work = r->p->base[s->work_arena] + s->work_offset;
-  c.tail = at->own, c.base = r->p->base;
-  const vt_status status = vt_cuda_handler_of(s->op)->run(&c);
+  c.tail = at->tail, c.base = r->p->base;
+  const vt_status status = at->handler->run(&c);
   *tailed = c.tailed;
   return status;
 }

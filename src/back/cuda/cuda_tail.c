@@ -14,7 +14,7 @@ enum {
   CHEAP = 200      /* what the formula of one of them may cost */
 };
 
-struct vt_cuda_tail {
+struct vt_launch_tail {
   uint32_t kernel; /* what it was made of */
   void *function;
   uint32_t n, rank, group;                         /* sides; leading axes; results of 16 bytes */
