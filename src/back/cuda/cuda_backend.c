@@ -96,13 +96,23 @@ static uint64_t memory_free(const vt_bk_device *dev) {
   return available;
 }
 
+/* What every card keeps that can be opened, which is VT_CUDA_OLDEST or newer. */
+static const uint64_t has =
+    VT_BK_FLOAT64 |                  /* such a card has fma in f64 */
+    VT_BK_INT8_EXACT |               /* products are summed in i32: gpu_ints.h */
+    VT_BK_ATOMIC_OPS |               /* rows that meet are sorted by place: cuda_scatter.c */
+    VT_BK_DETERMINISTIC_REDUCTIONS | /* no sum depends on which block comes first */
+    VT_BK_ROUNDED_MATH |             /* functions are those of src/num, and nothing is contracted */
+    VT_BK_SUBNORMALS |               /* nothing is flushed: cuda_options.h */
+    VT_BK_REGIONS;                   /* cuda_region.c */
+
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = VT_CUDA_ALIGNMENT,
                            .about = dev->about,
                            .fingerprint = dev->fingerprint,
                            .memory = memory_free(dev),
-                           .has = VT_STEPS_HAS,
+                           .has = has,
                            .determinism = VT_BK_DETERMINISM_STRICT,
                            .serves = VT_BK_INFERENCE};
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
