@@ -178,8 +178,3 @@ void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_
   w.step = NULL;
   put(&w, d->end, out);
 }
-
-void vt_emit_piece(const char *piece, const char *name, vt_text *out) {
-  const words w = {.name = name};
-  put(&w, piece, out);
-}

@@ -55,6 +55,4 @@ extern const vt_dialect vt_dialect_tail; /* the steps alone: a kernel comes behi
 
 /* Failure is that of `out`. */
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out);
-/* A piece that stands behind it: $K. */
-void vt_emit_piece(const char *piece, const char *name, vt_text *out);
 #endif

@@ -26,61 +26,30 @@ struct vt_launch_tail {
 
 /* ---- kernels that end a product ---- */
 
-#define STEPS "vt_tail<vt_tail_steps>{a.tail}"
-#define TILE_TEXT(type, bm, bn, bk, tm, tn, stages, beside, a, b)                         \
-  "typedef vt_gemm_tile<" #type ", " #bm ", " #bn ", " #bk ", " #tm ", " #tn ", " #stages \
-  ", vt_gemm_" #a ", vt_gemm_" #b                                                         \
-  "> vt_tile;\n"                                                                          \
-  "VT_KERNEL_BESIDE($K, vt_gpu_tailed, vt_tile::T, vt_tile::fit(" #beside                 \
-  ")) {\n"                                                                                \
-  "  vt_tile(a.g).run(" STEPS ");\n}\n"
-#define CONV_TEXT(type, bm, bn, bk, tm, tn, stages, beside)                               \
-  "#include \"gpu_conv.cuh\"\n"                                                           \
-  "typedef vt_conv_tile<" #type ", " #bm ", " #bn ", " #bk ", " #tm ", " #tn ", " #stages \
-  "> vt_conv;\n"                                                                          \
-  "VT_KERNEL_BESIDE($K, vt_gpu_tailed_conv, vt_conv::T, " #beside                         \
-  ") {\n"                                                                                 \
-  "  vt_conv(a.v).run(" STEPS ");\n}\n"
-#define FEW_TEXT(rows)         \
-  "#include \"gpu_few.cuh\"\n" \
-  "VT_KERNEL($K, vt_gpu_tailed, VT_GPU_FEW_THREADS) {\n  vt_few<" #rows ">(a.g, " STEPS ");\n}\n"
-/* So many beside each other as the plain ones have room for, by their registers and by their shared
- * memory: what a tail needs is needed at the end alone. */
-#define STREAM_TEXT(how, rows, beside)                                  \
-  "#include \"gpu_stream.cuh\"\n"                                       \
-  "VT_KERNEL_BESIDE($K, vt_gpu_tailed, VT_GPU_STREAM_THREADS, " #beside \
-  ") {\n"                                                               \
-  "  vt_stream<vt_stream_" #how ", " #rows ">(a.g, " STEPS ");\n}\n"
-
-#define PARTS_TEXT(type)        \
-  "#include \"gpu_sums.cuh\"\n" \
-  "VT_KERNEL($K, vt_gpu_tailed, 256) {\n  vt_parts<" #type ">(a.g, " STEPS ");\n}\n"
-
+/* A kernel of gpu_products.cuh, by its name there. */
 typedef struct end {
   uint32_t kernel, dtype;
   int brief; /* 1: with few rows, or of parts */
-  const char *text;
+  const char *name, *given;
 } end;
+#define END(name, dtype, brief) \
+  { VT_GPU_##name, dtype, brief, #name, "vt_gpu_tailed" }
 #define DTYPE_float VT_DTYPE_F32
 #define DTYPE_double VT_DTYPE_F64
 static const end ends[] = {
 #define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a, b) \
-  {VT_GPU_##name, DTYPE_##type, 0, TILE_TEXT(type, bm, bn, bk, tm, tn, stages, beside, a, b)},
+  END(name, DTYPE_##type, 0),
 #include "tiles.def"
 #undef VT_TILE
 #define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) \
-  {VT_GPU_##name, DTYPE_##type, 0, CONV_TEXT(type, bm, bn, bk, tm, tn, stages, beside)},
+  {VT_GPU_##name, DTYPE_##type, 0, #name, "vt_gpu_tailed_conv"},
 #include "conv_tiles.def"
 #undef VT_CONV_TILE
-    {VT_GPU_parts_f32, VT_DTYPE_F32, 1, PARTS_TEXT(float)},
-    {VT_GPU_parts_f64, VT_DTYPE_F64, 1, PARTS_TEXT(double)},
-    {VT_GPU_few_4, VT_DTYPE_F32, 1, FEW_TEXT(1)},
-    {VT_GPU_few_8, VT_DTYPE_F32, 1, FEW_TEXT(2)},
-    {VT_GPU_few_16, VT_DTYPE_F32, 1, FEW_TEXT(4)},
-    {VT_GPU_stream_across_1, VT_DTYPE_F32, 1, STREAM_TEXT(across, 1, 10)},
-    {VT_GPU_stream_across_4, VT_DTYPE_F32, 1, STREAM_TEXT(across, 4, 6)},
-    {VT_GPU_stream_along_1, VT_DTYPE_F32, 1, STREAM_TEXT(along, 1, 6)},
-    {VT_GPU_stream_along_4, VT_DTYPE_F32, 1, STREAM_TEXT(along, 4, 5)},
+    END(parts_f32, VT_DTYPE_F32, 1),       END(parts_f64, VT_DTYPE_F64, 1),
+    END(few_4, VT_DTYPE_F32, 1),           END(few_8, VT_DTYPE_F32, 1),
+    END(few_16, VT_DTYPE_F32, 1),          END(stream_across_1, VT_DTYPE_F32, 1),
+    END(stream_across_4, VT_DTYPE_F32, 1), END(stream_along_1, VT_DTYPE_F32, 1),
+    END(stream_along_4, VT_DTYPE_F32, 1),
 };
 
 static const end *end_of(uint32_t kernel) {
@@ -97,8 +66,10 @@ int vt_cuda_tail_end(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
 
 void vt_cuda_tail_write(const void *what, const char *name, vt_text *out) {
   const vt_cuda_tail_kernel *k = what;
+  const end *e = end_of(k->kernel);
   vt_emit_chain(k->chain, &vt_dialect_tail, name, out);
-  vt_emit_piece(end_of(k->kernel)->text, name, out);
+  vt_text_add(out, "#include \"gpu_products.cuh\"\nVT_KERNEL_TAILED(%s, %s, %s)\n", name, e->name,
+              e->given);
 }
 
 /* ---- products ---- */

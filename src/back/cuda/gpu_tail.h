@@ -20,12 +20,12 @@ typedef struct vt_gpu_tail {
 } vt_gpu_tail;
 
 typedef struct vt_gpu_tailed {
-  vt_gpu_gemm g;
+  vt_gpu_gemm product;
   vt_gpu_tail tail;
 } vt_gpu_tailed;
 
 typedef struct vt_gpu_tailed_conv {
-  vt_gpu_conv v;
+  vt_gpu_conv product;
   vt_gpu_tail tail;
 } vt_gpu_tailed_conv;
 #endif
