@@ -122,7 +122,9 @@ void Engine::order_threads(const Rules &rules, uint64_t number) {
   if (rules.order != Order::shuffle) return;
   uint64_t s = (rules.seed + number) * 0x9e3779b97f4a7c15u | 1;
   for (unsigned i = n_; i > 1; i--) {
-    s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+    s ^= s << 13;
+    s ^= s >> 7;
+    s ^= s << 17;
     std::swap(order_[i - 1], order_[(s >> 16) % i]);
   }
 }

@@ -20,7 +20,8 @@ static void fill_table() {
   for (unsigned lane = 0; lane < 32; lane++) {
     vt_gpu_now.thread.x = lane;
     const vt_exp_entry e = vt_exp_ready();
-    table_t[lane] = e.t, table_low[lane] = e.low;
+    table_t[lane] = e.t;
+    table_low[lane] = e.low;
   }
 }
 
@@ -45,7 +46,9 @@ static void look(uint32_t first, uint32_t apart, Count *count) {
     open += !is_settled(__uint_as_float(0x80000000u | i), &is_wrong);
     wrong += is_wrong;
   }
-  count->all += all, count->open += open, count->wrong += wrong;
+  count->all += all;
+  count->open += open;
+  count->wrong += wrong;
 }
 
 int main() {

@@ -30,7 +30,10 @@ unsigned char *take(size_t bytes) {
   if (posix_memalign(&p, ALIGNMENT, bytes) != 0) return nullptr;
   return static_cast<unsigned char *>(memset(p, 0xff, bytes));
 }
-bool give_back(unsigned char *p, size_t) { return free(p), true; }
+bool give_back(unsigned char *p, size_t) {
+  free(p);
+  return true;
+}
 #else
 const unsigned char FENCE_BYTE = 0xa5;
 size_t rounded(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
@@ -205,7 +208,10 @@ int fake_cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *s
     ours = is_on_device(to, bytes);
   }
   if (!ours) return c.done(INVALID_VALUE);
-  return c.done(issue(
-      stream, [=] { return memset(memory_at(to), value, bytes), (int)OK; }, false));
+  const auto fill = [=] {
+    memset(memory_at(to), value, bytes);
+    return (int)OK;
+  };
+  return c.done(issue(stream, fill, false));
 }
 }

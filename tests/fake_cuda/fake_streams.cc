@@ -77,7 +77,10 @@ int issue(void *stream, Work work, bool now) {
   if (s == nullptr) return INVALID_HANDLE;
   std::lock_guard<std::recursive_mutex> held(s->busy);
   if (s->recorded && s->invalid) return CAPTURE_INVALIDATED;
-  if (s->recorded) return s->recorded->work.push_back(std::move(work)), (int)OK;
+  if (s->recorded) {
+    s->recorded->work.push_back(std::move(work));
+    return (int)OK;
+  }
   if (s == &nobody && is_recording()) return refuse_recording(); /* it would wait for the others */
   s->kept.push_back(std::move(work));
   return settings().late && !now ? (int)OK : finish(s);

@@ -225,14 +225,18 @@ VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
 }
 VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
   const float4 x = *(const float4 *)from;
-  v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+  v[0] = x.x;
+  v[1] = x.y;
+  v[2] = x.z;
+  v[3] = x.w;
 }
 struct alignas(8) vt_gpu_two {
   float x, y;
 };
 VT_GPU_FN void vt_pass_8(const float *from, float *v) {
   const vt_gpu_two f = *(const vt_gpu_two *)from;
-  v[0] = f.x, v[1] = f.y;
+  v[0] = f.x;
+  v[1] = f.y;
 }
 VT_GPU_FN void vt_ahead_in_order() {}
 VT_GPU_FN void vt_ahead_close() { vt_gpu_ahead_close(); }

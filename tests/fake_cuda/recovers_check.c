@@ -98,22 +98,32 @@ static int survives(const struct story *s, vt_program *p, const digest *want, vt
   int failed = p == NULL, last = 0;
   for (int i = 0; p != NULL && i < TRIES; i++) {
     last = try_it(p, want, d);
-    if (last < 0) return fprintf(stderr, "%s: wrong at try %d: %s\n", s->call, i, d->text), 0;
+    if (last < 0) {
+      fprintf(stderr, "%s: wrong at try %d: %s\n", s->call, i, d->text);
+      return 0;
+    }
     failed += last == 0;
   }
   const int unrecorded =
       strstr(s->call, "Capture") != NULL || strstr(s->call, "Instantiate") != NULL;
-  if (noted != unrecorded) return fprintf(stderr, "%s: %d notes\n", s->call, noted), 0;
+  if (noted != unrecorded) {
+    fprintf(stderr, "%s: %d notes\n", s->call, noted);
+    return 0;
+  }
   if (s->lost ? failed > 0 && last == 0 : failed <= s->may_fail && last == 1) return 1;
-  return fprintf(stderr, "%s: %d of %d tries failed: %s\n", s->call, failed, TRIES, d->text), 0;
+  fprintf(stderr, "%s: %d of %d tries failed: %s\n", s->call, failed, TRIES, d->text);
+  return 0;
 }
 
 /* Others live on: on the CPU always, on the GPU unless it is lost, and then they say so. */
 static int others_live(const struct story *s, const trio *t, const digest *want, vt_diag *d) {
-  if (try_it(t->cpu, want, d) != 1)
-    return fprintf(stderr, "%s: the program on the CPU: %s\n", s->call, d->text), 0;
+  if (try_it(t->cpu, want, d) != 1) {
+    fprintf(stderr, "%s: the program on the CPU: %s\n", s->call, d->text);
+    return 0;
+  }
   if (t->second == NULL || try_it(t->second, want, d) == (s->lost ? 0 : 1)) return 1;
-  return fprintf(stderr, "%s: the other program on the GPU: %s\n", s->call, d->text), 0;
+  fprintf(stderr, "%s: the other program on the GPU: %s\n", s->call, d->text);
+  return 0;
 }
 
 /* What is left to do after the call has failed, in a process of its own: how it ends. */
@@ -123,7 +133,10 @@ static int tell(const struct story *s, const char *path) {
   trio t = {0};
   digest want;
   if (vt_model_read(path, NULL, &m, &d) != VT_OK) return 2;
-  if (!make_all(s, m, &t, &d)) return fprintf(stderr, "%s: %s\n", s->call, d.text), 2;
+  if (!make_all(s, m, &t, &d)) {
+    fprintf(stderr, "%s: %s\n", s->call, d.text);
+    return 2;
+  }
   if (vt_program_run(t.cpu, &d) != VT_OK || vt_program_digest(t.cpu, want.b, &d) != VT_OK) return 2;
   const int right = survives(s, t.first, &want, &d) && others_live(s, &t, &want, &d);
   vt_program_free(t.first);
@@ -159,10 +172,14 @@ static int forgets(vt_program *p, const char *what, int at) {
   snprintf(call, sizeof call, "%s:%d=2", what, at);
   if (!fake_set("FAKE_CUDA_FAIL", call)) return 0;
   const vt_status first = look_up(p, 5, &d);
-  if (first != VT_NOMEM && first != VT_RANGE) return fprintf(stderr, "%s: %s\n", call, d.text), 0;
+  if (first != VT_NOMEM && first != VT_RANGE) {
+    fprintf(stderr, "%s: %s\n", call, d.text);
+    return 0;
+  }
   if (!fake_set("FAKE_CUDA_FAIL", "")) return 0;
   if (look_up(p, 3, &d) == VT_OK && look_up(p, 5, &d) == VT_RANGE) return 1;
-  return fprintf(stderr, "after %s (%s): %s\n", call, vt_status_name(first), d.text), 0;
+  fprintf(stderr, "after %s (%s): %s\n", call, vt_status_name(first), d.text);
+  return 0;
 }
 
 static int forgets_all(const char *what) {

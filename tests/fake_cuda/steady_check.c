@@ -19,8 +19,12 @@ enum { WARM = 4, RUNS = 10, ROWS = 3, WIDTH = 784 };
 static unsigned long allocations;
 
 static void *counted(void *user, void *p, size_t old, size_t n) {
-  (void)user, (void)old;
-  if (n == 0) return free(p), NULL;
+  (void)user;
+  (void)old;
+  if (n == 0) {
+    free(p);
+    return NULL;
+  }
   allocations++;
   return realloc(p, n);
 }

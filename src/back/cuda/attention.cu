@@ -90,7 +90,10 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
     for (int u = 0; u < 4; u++) VT_UNROLL
     for (int c = 0; c < C; c += 4) {
       const float4 f = *(const float4 *)(v + (j + u) * (D + 4) + 4 * x + ACROSS * c);
-      w[u][c] = f.x, w[u][c + 1] = f.y, w[u][c + 2] = f.z, w[u][c + 3] = f.w;
+      w[u][c] = f.x;
+      w[u][c + 1] = f.y;
+      w[u][c + 2] = f.z;
+      w[u][c + 3] = f.w;
     }
     VT_UNROLL
     for (int i = 0; i < R; i++) {
@@ -131,14 +134,22 @@ VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, 
   const int r = threadIdx.x;
   if (r < ROWS) {
     const attend_range x = attend_look(a, t.b, attend_least(t.first + r, a.queries - 1));
-    room->lo[r] = (int)x.lo, room->hi[r] = (int)x.hi;
+    room->lo[r] = (int)x.lo;
+    room->hi[r] = (int)x.hi;
   }
   __syncthreads();
-  t.from = VT_ATTEND_LONGEST, t.to = 0, t.common_from = 0, t.common_to = VT_ATTEND_LONGEST;
+  t.from = VT_ATTEND_LONGEST;
+  t.to = 0;
+  t.common_from = 0;
+  t.common_to = VT_ATTEND_LONGEST;
   for (int i = 0; i < ROWS; i++) {
     const int lo = room->lo[i], hi = room->hi[i];
-    if (hi > 0) t.from = min(t.from, lo), t.to = max(t.to, hi);
-    t.common_from = max(t.common_from, lo), t.common_to = min(t.common_to, hi);
+    if (hi > 0) {
+      t.from = min(t.from, lo);
+      t.to = max(t.to, hi);
+    }
+    t.common_from = max(t.common_from, lo);
+    t.common_to = min(t.common_to, hi);
   }
   t.from = t.to == 0 ? 0 : t.from / TILE * TILE;
   if (a.mask.data != nullptr) t.common_to = 0;
@@ -152,9 +163,12 @@ VT_GPU_FN void begin(const vt_gpu_attention &a, attend_room<D, R> *room, int64_t
   const int64_t tiles = attend_parts(a.queries, ROWS), before = number / a.pairs;
   attend_block t;
   t.pair = number - before * a.pairs;
-  t.b = t.pair / a.heads, t.h = t.pair - t.b * a.heads, t.first = (tiles - 1 - before) * ROWS;
+  t.b = t.pair / a.heads;
+  t.h = t.pair - t.b * a.heads;
+  t.first = (tiles - 1 - before) * ROWS;
   const int64_t group = t.h / (a.heads / a.groups);
-  t.k = attend_row<float>(a.k, t.b, group, 0), t.v = attend_row<float>(a.v, t.b, group, 0);
+  t.k = attend_row<float>(a.k, t.b, group, 0);
+  t.v = attend_row<float>(a.v, t.b, group, 0);
   take_tile<D, ROWS>(room->q, attend_row<float>(a.q, t.b, t.h, t.first), a.q.step[2], a.q.step[3],
                      a.queries - t.first, a.depth, a.wide[0]);
   look_at_rows<D, R>(a, room, t);
@@ -247,7 +261,10 @@ VT_GPU_FN void take_scores(const float *from, float (&s)[R][KEYS]) {
   VT_UNROLL
   for (int i = 0; i < R; i++) {
     const float4 f = *(const float4 *)(from + 4 * THREADS * i);
-    s[i][0] = f.x, s[i][1] = f.y, s[i][2] = f.z, s[i][3] = f.w;
+    s[i][0] = f.x;
+    s[i][1] = f.y;
+    s[i][2] = f.z;
+    s[i][3] = f.w;
   }
 }
 
@@ -399,8 +416,10 @@ VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, in
       float *at = a.upper + (t.pair * a.queries + query) * a.width + column;
       if (WHAT == LEVELS_CLEAR)
         for (int l = 1; l < a.levels; l++) at[(l - 1) * apart] = 0.0f;
-      if (WHAT == LEVELS_CARRY)
-        carry_up(at, apart, (int)a.levels, group, sum[i][c]), sum[i][c] = 0.0f;
+      if (WHAT == LEVELS_CARRY) {
+        carry_up(at, apart, (int)a.levels, group, sum[i][c]);
+        sum[i][c] = 0.0f;
+      }
       if (WHAT == LEVELS_END) sum[i][c] = end_levels(at, apart, (int)a.levels, sum[i][c]);
     }
   }
@@ -412,7 +431,10 @@ VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int b
                          float (&p)[R][C], float (&sum)[R][C]) {
   VT_UNROLL
   for (int i = 0; i < R; i++) VT_UNROLL
-  for (int c = 0; c < C; c++) sum[i][c] = sum[i][c] + p[i][c], p[i][c] = 0.0f;
+  for (int c = 0; c < C; c++) {
+    sum[i][c] = sum[i][c] + p[i][c];
+    p[i][c] = 0.0f;
+  }
   if (block % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1)
     upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
 }

@@ -41,8 +41,10 @@ VT_GPU_FN attend_place place_unit(const vt_gpu_attention &a, int64_t unit, int64
   const int64_t pair = (a.first + unit) / a.units;
   attend_place p;
   row = (a.first + unit) % a.units * ROWS;
-  p.b = pair / a.groups, p.group = pair % a.groups;
-  p.slot = unit * ROWS, p.rows = attend_least(ROWS, a.per_group - row);
+  p.b = pair / a.groups;
+  p.group = pair % a.groups;
+  p.slot = unit * ROWS;
+  p.rows = attend_least(ROWS, a.per_group - row);
   p.from = p.to = 0;
   return p;
 }
@@ -59,7 +61,8 @@ VT_GPU_FN attend_place take_unit(const vt_gpu_attention &a, attend_unit *u) {
   p.from = a.keys;
   for (int i = 0; i < p.rows; i++) {
     if (u->seen[i].hi == 0) continue;
-    p.from = attend_least(p.from, u->seen[i].lo), p.to = attend_most(p.to, u->seen[i].hi);
+    p.from = attend_least(p.from, u->seen[i].lo);
+    p.to = attend_most(p.to, u->seen[i].hi);
   }
   return p;
 }
@@ -117,8 +120,10 @@ VT_GPU_FN void multiply_columns(const scores_room *room, int rows, float (&p)[RO
     for (int r = 0; r < ROWS; r++) {
       if (r >= rows) break;
       const float4 q = *(const float4 *)(room->q + r * STEP + c);
-      p[r] = __fmaf_rn(q.x, k.x, p[r]), p[r] = __fmaf_rn(q.y, k.y, p[r]);
-      p[r] = __fmaf_rn(q.z, k.z, p[r]), p[r] = __fmaf_rn(q.w, k.w, p[r]);
+      p[r] = __fmaf_rn(q.x, k.x, p[r]);
+      p[r] = __fmaf_rn(q.y, k.y, p[r]);
+      p[r] = __fmaf_rn(q.z, k.z, p[r]);
+      p[r] = __fmaf_rn(q.w, k.w, p[r]);
     }
   }
 }
@@ -137,7 +142,10 @@ VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p
     __syncthreads();
     if ((c + DEPTH) % 256 != 0 && c + DEPTH < a.depth) continue;
     VT_UNROLL
-    for (int r = 0; r < ROWS; r++) sum[r] = sum[r] + chain[r], chain[r] = 0.0f;
+    for (int r = 0; r < ROWS; r++) {
+      sum[r] = sum[r] + chain[r];
+      chain[r] = 0.0f;
+    }
   }
 }
 
@@ -332,8 +340,11 @@ VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_rang
     }
     __syncthreads();
     if (n <= VT_ATTEND_CHUNK) return to[0];
-    from = to, n = attend_parts(n, VT_ATTEND_CHUNK), to += n;
-    x.lo /= VT_ATTEND_CHUNK, x.hi = end;
+    from = to;
+    n = attend_parts(n, VT_ATTEND_CHUNK);
+    to += n;
+    x.lo /= VT_ATTEND_CHUNK;
+    x.hi = end;
   }
 }
 

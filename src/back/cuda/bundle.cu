@@ -28,13 +28,17 @@ struct bundle {
 
   __device__ __forceinline__ void begin() {
     at = vt_shared<int64_t>();
-    shift = (T *)(at + VT_GPU_OPERANDS * a.wide), sum = shift + a.wide;
-    all = vt_row_chunks(a.n), turn = 0, met = 0;
+    shift = (T *)(at + VT_GPU_OPERANDS * a.wide);
+    sum = shift + a.wide;
+    all = vt_row_chunks(a.n);
+    turn = 0;
+    met = 0;
     first = (int64_t)member() * a.chunks * VT_GPU_CHUNK;
     count = (int)min(a.n - first, (int64_t)a.chunks * VT_GPU_CHUNK);
     kept = sum + a.wide;
     if (a.blocks == 1) {
-      room = kept, kept += 2 * (int)a.wide * all;
+      room = kept;
+      kept += 2 * (int)a.wide * all;
     } else {
       room = (T *)a.rooms + (int64_t)(blockIdx.x / a.blocks) * 2 * a.wide * all;
     }
@@ -287,7 +291,9 @@ struct line_norms {
       if (k < (int)a.n)
         ((T *)a.y)[to] =
             scaled(a, l.v[k] - u, r, (const T *)a.gamma + gamma, (const T *)a.beta + beta);
-      to += l.step(1), gamma += l.step(2), beta += l.step(3);
+      to += l.step(1);
+      gamma += l.step(2);
+      beta += l.step(3);
     }
   }
 };

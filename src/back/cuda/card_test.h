@@ -70,7 +70,10 @@ static inline vt_view view_dense(device *d, uint32_t dtype, uint32_t rank, const
   int64_t step = 1;
   d->used = (d->used + 255) / 256 * 256 + late;
   v.data = d->host + d->used;
-  for (uint32_t i = rank; i-- > 0; step *= dim[i]) v.dim[i] = dim[i], v.stride[i] = step;
+  for (uint32_t i = rank; i-- > 0; step *= dim[i]) {
+    v.dim[i] = dim[i];
+    v.stride[i] = step;
+  }
   d->used += (uint64_t)(step * bytes) + 64;
   if (d->used > ROOM) abort();
   for (int64_t i = 0; i < step; i++) put_random((char *)v.data + i * bytes, dtype, 0);
@@ -112,10 +115,12 @@ static int64_t differing(const char *a, const char *b, uint64_t n, uint32_t dtyp
     if (memcmp(a + i, b + i, size) == 0) continue;
     bad++;
     if (dtype == VT_DTYPE_F32) {
-      memcpy(&f[0], a + i, 4), memcpy(&f[1], b + i, 4);
+      memcpy(&f[0], a + i, 4);
+      memcpy(&f[1], b + i, 4);
       bad -= f[0] != f[0] && f[1] != f[1];
     } else if (dtype == VT_DTYPE_F64) {
-      memcpy(&g[0], a + i, 8), memcpy(&g[1], b + i, 8);
+      memcpy(&g[0], a + i, 8);
+      memcpy(&g[1], b + i, 8);
       bad -= g[0] != g[0] && g[1] != g[1];
     }
   }
@@ -124,22 +129,26 @@ static int64_t differing(const char *a, const char *b, uint64_t n, uint32_t dtyp
 
 /* ---- the device ---- */
 
-/* 0 when there is none. */
-static int device_begin(device *d, vt_fpenv *env) {
-  uint32_t devices = 0;
-  *d = (device){.api = vt_cuda_query(&test_host), .host = malloc(ROOM), .want = malloc(ROOM)};
-  if (d->host == NULL || d->want == NULL) abort();
-  CHECK(d->api->device_count(&test_host, &devices) == VT_OK);
-  if (devices == 0) return 0;
-  CHECK(d->api->device_open(&test_host, 0, &d->dev) == VT_OK);
-  CHECK(d->api->buffer_new(d->dev, ROOM, &d->buffer) == VT_OK);
-  vt_fpenv_enter(env);
-  return 1;
-}
 static void device_end(device *d) {
   if (d->dev != NULL) d->api->buffer_free(d->dev, d->buffer);
   if (d->dev != NULL) d->api->device_close(d->dev);
   free(d->host);
   free(d->want);
+}
+
+/* 0 when there is none: then there is nothing to end. */
+static int device_begin(device *d, vt_fpenv *env) {
+  uint32_t devices = 0;
+  *d = (device){.api = vt_cuda_query(&test_host), .host = malloc(ROOM), .want = malloc(ROOM)};
+  if (d->host == NULL || d->want == NULL) abort();
+  CHECK(d->api->device_count(&test_host, &devices) == VT_OK);
+  if (devices == 0) {
+    device_end(d);
+    return 0;
+  }
+  CHECK(d->api->device_open(&test_host, 0, &d->dev) == VT_OK);
+  CHECK(d->api->buffer_new(d->dev, ROOM, &d->buffer) == VT_OK);
+  vt_fpenv_enter(env);
+  return 1;
 }
 #endif

@@ -178,7 +178,8 @@ static void add_extras(const vt_cuda_call *c, vt_gpu_attention *a) {
     } else if (v->dtype == VT_DTYPE_F32) {
       a->bias = operand(v);
     } else {
-      a->length = v->data, a->length_step = v->stride[0];
+      a->length = v->data;
+      a->length_step = v->stride[0];
       a->long_length = v->dtype == VT_DTYPE_I64;
     }
   }

@@ -176,7 +176,7 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
 /* 1 when there are kernels for the op, and for this step of it. */
 int vt_cuda_chain_lists(uint32_t op);
-int vt_cuda_chain_takes(const vt_bk_device *dev, const vt_bk_step *s);
+int vt_cuda_chain_takes(const vt_bk_step *s);
 /* Of steps that all have the shape of the last one's result, none of which but the last is read by
  * others. VT_UNSUPPORTED when they cannot be compiled as one; a single step never is. */
 int32_t vt_cuda_chain_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n,

@@ -34,16 +34,22 @@ uint64_t vt_cuda_bundle_bytes(const vt_cuda_call *c, const vt_cuda_lines *l) {
 
 vt_status vt_cuda_bundle_launch(vt_cuda_call *c, vt_cuda_bundle_kernels k, const vt_cuda_lines *l,
                                 vt_gpu_bundle *a, void *rooms) {
-  a->lines = l->lines, a->along = l->along, a->n = l->along.n;
+  a->lines = l->lines;
+  a->along = l->along;
+  a->n = l->along.n;
   if (is_short(c, l))
     return vt_cuda_launch(c, k.shortest, vt_cuda_line(c, l->lines.n, 1, VT_GPU_SHORT_THREADS), a);
   const vt_gpu_bundling b = bundling(c, l);
   const vt_cuda_grid g = {(uint32_t)(b.teams * b.blocks), 1, 1, b.threads, b.shared};
-  a->wide = (uint32_t)b.wide, a->step = (uint32_t)b.step, a->apart = (uint32_t)b.apart;
-  a->blocks = (uint32_t)b.blocks, a->chunks = (uint32_t)b.chunks;
+  a->wide = (uint32_t)b.wide;
+  a->step = (uint32_t)b.step;
+  a->apart = (uint32_t)b.apart;
+  a->blocks = (uint32_t)b.blocks;
+  a->chunks = (uint32_t)b.chunks;
   a->x_beside = (uint32_t)vt_cuda_lines_beside(l, 0);
   a->y_beside = (uint32_t)vt_cuda_lines_beside(l, 1);
-  a->rooms = rooms, a->arrived = c->dev->counters;
+  a->rooms = rooms;
+  a->arrived = c->dev->counters;
   return b.blocks == 1 ? vt_cuda_launch(c, k.bundle, g, a)
                        : vt_cuda_launch_at_once(c, k.bundle, g, a);
 }

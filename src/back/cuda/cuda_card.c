@@ -83,7 +83,8 @@ static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
   if (e == 0) e = cu->cuDeviceGetAttribute(&t->at_once, VT_CU_ATTRIBUTE_AT_ONCE, card->device);
   if (e == 0) e = cu->cuDeviceTotalMem(&memory, card->device);
   if (e != 0) return fail(card, e, "be asked what it is", d);
-  t->shared = (uint32_t)shared, t->memory = memory;
+  t->shared = (uint32_t)shared;
+  t->memory = memory;
   t->name[sizeof t->name - 1] = 0;
   if (t->major < VT_CUDA_OLDEST)
     return VT_FAIL(d, VT_BACKEND, "%s has compute capability %d.%d, and kernels need %d.0", t->name,

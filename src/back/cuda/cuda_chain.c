@@ -58,9 +58,7 @@ static uint32_t kernel_of(const vt_bk_step *s) {
 }
 
 int vt_cuda_chain_lists(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
-int vt_cuda_chain_takes(const vt_bk_device *dev, const vt_bk_step *s) {
-  return (void)dev, kernel_of(s) != 0;
-}
+int vt_cuda_chain_takes(const vt_bk_step *s) { return kernel_of(s) != 0; }
 
 /* ---- making ---- */
 

@@ -122,8 +122,10 @@ static void place(one_step *s, vt_bk_tensor *t, uint64_t late) {
 static vt_bk_tensor dense(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t stride = 1;
-  for (uint32_t k = rank; k-- > 0; stride *= dim[k] > 0 ? dim[k] : 1)
-    t.dim[k] = dim[k], t.stride[k] = stride;
+  for (uint32_t k = rank; k-- > 0; stride *= dim[k] > 0 ? dim[k] : 1) {
+    t.dim[k] = dim[k];
+    t.stride[k] = stride;
+  }
   return t;
 }
 
@@ -259,23 +261,31 @@ static void test_strides(const kernel *k) {
   static const int64_t cube[3] = {3, 4, 8}, many[8] = {2, 1, 2, 3, 1, 2, 2, 4};
   one_step s;
   begin(&s, k, 3, cube);
-  s.in[0].stride[0] = 1, s.in[0].stride[1] = 24, s.in[0].stride[2] = 3;
+  s.in[0].stride[0] = 1;
+  s.in[0].stride[1] = 24;
+  s.in[0].stride[2] = 3;
   finish(&s, "turned");
   begin(&s, k, 3, cube);
-  s.in[k->n_in - 1].stride[2] = -1, s.in[k->n_in - 1].stride[0] = -32;
+  s.in[k->n_in - 1].stride[2] = -1;
+  s.in[k->n_in - 1].stride[0] = -32;
   finish(&s, "backwards");
   begin(&s, k, 3, cube);
-  s.out.stride[0] = 80, s.out.stride[1] = 16;
+  s.out.stride[0] = 80;
+  s.out.stride[1] = 16;
   finish(&s, "gaps between rows");
   begin(&s, k, 3, cube);
-  s.in[0].stride[0] = 39, s.in[0].stride[1] = 9;
+  s.in[0].stride[0] = 39;
+  s.in[0].stride[1] = 9;
   finish(&s, "rows that are not aligned");
   begin(&s, k, 3, cube);
-  s.out.stride[0] = 130, s.out.stride[1] = 33, s.out.stride[2] = 4;
+  s.out.stride[0] = 130;
+  s.out.stride[1] = 33;
+  s.out.stride[2] = 4;
   finish(&s, "gaps between elements");
   begin(&s, k, 8, many);
   s.in[0] = dense(k->types[0], 6, many + 2);
-  s.in[0].dim[0] = 1, s.in[0].stride[0] = 0;
+  s.in[0].dim[0] = 1;
+  s.in[0].stride[0] = 0;
   finish(&s, "many axes");
   begin(&s, k, 0, many);
   finish(&s, "no axes");

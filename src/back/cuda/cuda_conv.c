@@ -20,7 +20,10 @@ static vt_gpu_slide slide_of(const vt_cuda_call *c) {
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
   vt_gpu_slide s = vt_cuda_slide_conv(c, &l, a->groups);
-  if (c->n_in > 2) s.bias = c->in[2].data, s.bias_step = c->in[2].stride[0];
+  if (c->n_in > 2) {
+    s.bias = c->in[2].data;
+    s.bias_step = c->in[2].stride[0];
+  }
   return s;
 }
 

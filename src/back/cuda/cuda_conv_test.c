@@ -41,7 +41,8 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
   return l;
 }
 static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t n, int64_t *out) {
-  out[0] = first, out[1] = second;
+  out[0] = first;
+  out[1] = second;
   memcpy(out + 2, rest, n * sizeof *rest);
 }
 
@@ -110,7 +111,10 @@ static int describe(const vt_cuda_call *c, vt_gpu_conv *out) {
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
   vt_gpu_slide s = vt_cuda_slide_conv(c, &l, a->groups);
-  if (c->n_in > 2) s.bias = c->in[2].data, s.bias_step = c->in[2].stride[0];
+  if (c->n_in > 2) {
+    s.bias = c->in[2].data;
+    s.bias_step = c->in[2].stride[0];
+  }
   return vt_cuda_conv_tiled(c, &s, out);
 }
 
@@ -203,7 +207,11 @@ static void by_lot(device *d) {
   int tried[4] = {0};
   for (int i = 0; i < tries; i++) {
     geometry g = random_geometry();
-    if (i % 6 == 0) g.depth = g.rows = 1, g.groups = random_of(1, 70); /* a channel a group */
+    if (i % 6 == 0) { /* each channel is a group */
+      g.depth = 1;
+      g.rows = 1;
+      g.groups = random_of(1, 70);
+    }
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(d, &g, dtype);
     tried[1] += try_ways(d, &g, dtype, 0) > 0;
@@ -252,7 +260,12 @@ static void single_taps(device *d) {
                 .dilation = {1, 1},
                 .high = {2}};
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
-  g.axes = 2, g.dim[0] = 3, g.stride[0] = 5, g.low[0] = 1, g.high[0] = 0, g.dim[1] = 6;
+  g.axes = 2;
+  g.dim[0] = 3;
+  g.stride[0] = 5;
+  g.low[0] = 1;
+  g.high[0] = 0;
+  g.dim[1] = 6;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
 }
 
@@ -270,12 +283,15 @@ static void edges(device *d) {
                 .high = {40},
                 .bias = 1};
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
-  g.dim[0] = 7, g.low[0] = 0, g.high[0] = 0;
+  g.dim[0] = 7;
+  g.low[0] = 0;
+  g.high[0] = 0;
   CHECK(try_transpose(d, &g, VT_DTYPE_F32)); /* some outputs meet no tap */
   g.depth = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
   CHECK(try_transpose(d, &g, VT_DTYPE_F32));
-  g.depth = 1, g.images = 0;
+  g.depth = 1;
+  g.images = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
   CHECK(try_weights(d, &g, VT_DTYPE_F32)); /* a sum of nothing */
 }
@@ -283,7 +299,7 @@ static void edges(device *d) {
 int main(void) {
   device d;
   vt_fpenv env;
-  if (!device_begin(&d, &env)) return device_end(&d), 77;
+  if (!device_begin(&d, &env)) return 77;
   by_lot(&d);
   long_ones(&d);
   single_taps(&d);

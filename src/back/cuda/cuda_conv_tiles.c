@@ -95,14 +95,19 @@ int vt_cuda_conv_product(const vt_gpu_slide *s, vt_gpu_gemm *out) {
 }
 
 static void describe_x(const vt_gpu_slide *s, vt_gpu_conv *v) {
-  v->x = s->x, v->x_image = s->x_image, v->x_group = s->x_group;
+  v->x = s->x;
+  v->x_image = s->x_image;
+  v->x_group = s->x_group;
   vt_gpu_gather *to = &v->gather;
   to->x_channel = (int32_t)s->x_channel;
   for (int i = 0; i < VT_GPU_AXES; i++) {
     const vt_gpu_slide_axis *a = &s->axis[i];
-    to->dim[i] = (int32_t)a->dim, to->stride[i] = (int32_t)a->stride;
-    to->step[i] = (int32_t)a->step, to->base[i] = (int32_t)a->base;
-    to->delta[i] = (int32_t)a->delta, to->places[i] = (int32_t)a->places;
+    to->dim[i] = (int32_t)a->dim;
+    to->stride[i] = (int32_t)a->stride;
+    to->step[i] = (int32_t)a->step;
+    to->base[i] = (int32_t)a->base;
+    to->delta[i] = (int32_t)a->delta;
+    to->places[i] = (int32_t)a->places;
     to->taps[i] = (int32_t)a->taps;
   }
 }
@@ -177,7 +182,10 @@ int vt_cuda_conv_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
       const int64_t n = units_of(v, &way);
       if (tiles[t].bytes != vt_cuda_bytes_of(dtype) || tiles[t].shared > traits->shared) continue;
       if ((u > 0 && (n < 2 || n > UNITS)) || tiles_of(v, &tiles[t]) > INT32_MAX) continue;
-      if (i-- == 0) return *out = way, 1;
+      if (i-- == 0) {
+        *out = way;
+        return 1;
+      }
     }
   return 0;
 }
@@ -187,7 +195,10 @@ static vt_cuda_way choose(const vt_cuda_call *c, const vt_gpu_conv *v) {
   double least = -1;
   for (uint32_t i = 0; vt_cuda_conv_way(c->traits, c->out->dtype, v, i, &way); i++) {
     const double cost = cost_of(c->traits, v, &way);
-    if (least < 0 || cost < least) best = way, least = cost;
+    if (least < 0 || cost < least) {
+      best = way;
+      least = cost;
+    }
   }
   return best;
 }

@@ -10,8 +10,10 @@ vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i) {
   vt_view at = *v;
   at.rank--;
   at.data = (char *)v->data + i * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
-  for (uint32_t k = axis; k < at.rank; k++)
-    at.dim[k] = v->dim[k + 1], at.stride[k] = v->stride[k + 1];
+  for (uint32_t k = axis; k < at.rank; k++) {
+    at.dim[k] = v->dim[k + 1];
+    at.stride[k] = v->stride[k + 1];
+  }
   at.dim[at.rank] = at.stride[at.rank] = 0;
   return at;
 }

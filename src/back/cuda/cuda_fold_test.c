@@ -39,7 +39,10 @@ static void reduce(uint32_t op, uint32_t dtype, const shape *s, card_layout layo
   }
   const vt_attr_axis axis = {.size = sizeof axis, .axis = a.axes.n > 0 ? a.axes.v[0] : 0};
   if (is_arg(op) && a.axes.n != 1) return;
-  if (is_arg(op)) step.attrs = &axis, step.attrs_size = sizeof axis;
+  if (is_arg(op)) {
+    step.attrs = &axis;
+    step.attrs_size = sizeof axis;
+  }
   step.seed = op * 1000 + dtype * 100 + (unsigned)layout * 10 + s->reduced;
   step.special = special;
   step.in[0] = card_put(&step, card_tensor(dtype, s->rank, s->dim, layout));
@@ -106,7 +109,8 @@ static void test_cumsum(void) {
         card_step step = {
             .op = VT_OP_cumsum, .attrs = &a, .attrs_size = sizeof a, .n_in = 1, .n_out = 1};
         if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) continue;
-        step.seed = how, step.special = dtype == VT_DTYPE_F64;
+        step.seed = how;
+        step.special = dtype == VT_DTYPE_F64;
         step.in[0] = card_put(&step, card_tensor(dtype, s->rank, s->dim, (card_layout)layout));
         step.out[0] = card_put(
             &step, card_tensor(dtype, s->rank, s->dim,

@@ -121,8 +121,10 @@ static const vt_bk_tensor *add_tensor(group *g, uint32_t dtype, uint32_t rank, c
   const uint64_t size = vt_dtype_bytes(dtype);
   int64_t stride = 1;
   *t = (vt_bk_tensor){.size = sizeof *t, .dtype = dtype, .rank = rank};
-  for (uint32_t k = rank; k-- > 0; stride *= dim[k] > 0 ? dim[k] : 1)
-    t->dim[k] = dim[k], t->stride[k] = stride;
+  for (uint32_t k = rank; k-- > 0; stride *= dim[k] > 0 ? dim[k] : 1) {
+    t->dim[k] = dim[k];
+    t->stride[k] = stride;
+  }
   t->offset = g->used + late * size;
   for (int64_t i = 0; i < stride; i++) put_value(arena + t->offset + (uint64_t)i * size, dtype);
   g->used = (t->offset + (uint64_t)stride * size + 2 * GAP) / GAP * GAP;
@@ -143,10 +145,12 @@ static const vt_bk_tensor *add_step(group *g, uint32_t op, const vt_bk_tensor *t
     s->n_in++;
   }
   s->in = g->in[g->n++];
-  s->attrs = &none, s->attrs_size = sizeof none;
+  s->attrs = &none;
+  s->attrs_size = sizeof none;
   if (op == VT_OP_cast) {
     casts[to->dtype] = (vt_attr_cast){.size = sizeof casts[0], .dtype = to->dtype};
-    s->attrs = &casts[to->dtype], s->attrs_size = sizeof casts[0];
+    s->attrs = &casts[to->dtype];
+    s->attrs_size = sizeof casts[0];
   }
   return to;
 }
@@ -367,7 +371,8 @@ static void memory_ends(void) {
   int ended = 0;
   for (long k = 1; !ended; k++) {
     vt_bk_program *p = NULL;
-    fault.asked = 0, fault.left = k;
+    fault.asked = 0;
+    fault.left = k;
     const int32_t status = api->program_build(device, g.step, g.n, &p);
     ended = fault.asked < k;
     fault.left = 0;
@@ -406,7 +411,8 @@ static void expect_replaced(const char *note) {
 
 static void test_kept(void) {
   const uint32_t before = compiled();
-  host.cache = cache, host.cache_bytes = 1 << 20;
+  host.cache = cache;
+  host.cache_bytes = 1 << 20;
   in_child(scale_one);
   CHECK(compiled() == before + 1 && kept() != NULL);
   in_child(scale_one);

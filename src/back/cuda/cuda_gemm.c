@@ -88,10 +88,14 @@ static vt_gpu_side turned_side(const vt_gpu_gemm *g, int64_t bytes, void *data) 
 /* Lines of n numbers, k of them for every product that has its own. */
 static vt_view view_of_b(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *s) {
   vt_view v = {.dtype = dtype, .rank = g->rank + 2, .data = (void *)(uintptr_t)s->data};
-  for (uint32_t i = 0; i < g->rank; i++)
-    v.dim[i] = s->step[i] == 0 ? 1 : g->dim[i], v.stride[i] = s->step[i];
-  v.dim[g->rank] = g->k, v.stride[g->rank] = s->along;
-  v.dim[g->rank + 1] = g->n, v.stride[g->rank + 1] = s->across;
+  for (uint32_t i = 0; i < g->rank; i++) {
+    v.dim[i] = s->step[i] == 0 ? 1 : g->dim[i];
+    v.stride[i] = s->step[i];
+  }
+  v.dim[g->rank] = g->k;
+  v.stride[g->rank] = s->along;
+  v.dim[g->rank + 1] = g->n;
+  v.stride[g->rank + 1] = s->across;
   return v;
 }
 
@@ -220,10 +224,16 @@ int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
       if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
       if (!suits(dtype, g, &tiles[t], units[u])) continue;
       if (way.turn && turned_work(dtype, g, &way) > traits->memory / TURNED) continue;
-      if (i-- == 0) return *out = way, 1;
+      if (i-- == 0) {
+        *out = way;
+        return 1;
+      }
     }
   for (uint32_t t = VT_CUDA_FEW; is_few(dtype, g) && t <= VT_CUDA_BAND; t++)
-    if (has_few(&shape, t) && i-- == 0) return *out = (vt_cuda_way){.tile = t, .unit = 1}, 1;
+    if (has_few(&shape, t) && i-- == 0) {
+      *out = (vt_cuda_way){.tile = t, .unit = 1};
+      return 1;
+    }
   return 0;
 }
 
@@ -241,8 +251,11 @@ static vt_cuda_way few_way(const vt_cuda_traits *traits, uint32_t dtype, const v
   }
   if (has_few(&shape, VT_CUDA_BAND)) way.tile = VT_CUDA_BAND;
   for (uint32_t t = 0; t < TILES; t++)
-    if (is_thin(&tiles[t]) && fits(traits, dtype, &shape, &tiles[t]) && comes(&shape.b, tiles[t].b))
-      way.tile = t, way.unit = blocks_of(g) > 1;
+    if (is_thin(&tiles[t]) && fits(traits, dtype, &shape, &tiles[t]) &&
+        comes(&shape.b, tiles[t].b)) {
+      way.tile = t;
+      way.unit = blocks_of(g) > 1;
+    }
   return way;
 }
 
@@ -252,7 +265,10 @@ static vt_cuda_way choose(const vt_cuda_traits *traits, uint32_t dtype, const vt
   if (is_few(dtype, g)) return few_way(traits, dtype, g);
   for (uint32_t i = 0; vt_cuda_gemm_way(traits, dtype, g, i, &way); i++) {
     const double cost = cost_of(traits, g, &way);
-    if (least < 0 || cost < least) best = way, least = cost;
+    if (least < 0 || cost < least) {
+      best = way;
+      least = cost;
+    }
   }
   return best;
 }
@@ -283,9 +299,14 @@ int vt_cuda_gemm_is_turned(const vt_gpu_gemm *g) { return g->n <= VT_GPU_FEW && 
 static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
   vt_gpu_gemm t = *g;
   if (!vt_cuda_gemm_is_turned(g)) return t;
-  t.a = g->b, t.b = g->a, t.m = g->n, t.n = g->m;
-  t.y_row = g->y_column, t.y_column = g->y_row;
-  t.bias_row = g->bias_column, t.bias_column = g->bias_row;
+  t.a = g->b;
+  t.b = g->a;
+  t.m = g->n;
+  t.n = g->m;
+  t.y_row = g->y_column;
+  t.y_column = g->y_row;
+  t.bias_row = g->bias_column;
+  t.bias_column = g->bias_row;
   return t;
 }
 
@@ -294,7 +315,10 @@ static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
 void vt_cuda_gemm_apart(vt_gpu_gemm *g, void *part) {
   int64_t step = g->m * g->n;
   for (uint32_t i = g->rank; i-- > 0; step *= g->dim[i]) g->y_step[i] = step;
-  g->y = part, g->y_row = g->n, g->y_column = 1, g->y_unit = step;
+  g->y = part;
+  g->y_row = g->n;
+  g->y_column = 1;
+  g->y_unit = step;
   g->bias = NULL;
 }
 
@@ -305,7 +329,9 @@ uint32_t vt_cuda_gemm_summing(uint32_t dtype) {
 vt_status vt_cuda_gemm_sum(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g, int64_t unit,
                            void *part) {
   vt_gpu_gemm sums = *g;
-  sums.part = part, sums.unit = unit, sums.y_unit = g->products * g->m * g->n;
+  sums.part = part;
+  sums.unit = unit;
+  sums.y_unit = g->products * g->m * g->n;
   return vt_cuda_launch_end(c, vt_cuda_gemm_summing(dtype), vt_cuda_line(c, sums.y_unit, 1, 256),
                             &sums, sizeof sums);
 }
@@ -339,8 +365,10 @@ static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
 static vt_status launch_parts(vt_cuda_call *c, vt_gpu_gemm *g, uint32_t kernel, int64_t columns,
                               int64_t units, uint32_t threads, uint32_t floats) {
   const vt_cuda_grid grid = {1, (uint32_t)units, 1, threads, floats * (uint32_t)sizeof(float)};
-  g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, columns);
-  g->part = units > 1 ? c->work : NULL, g->y_unit = g->products * g->m * g->n;
+  g->tiles_m = 1;
+  g->tiles_n = (uint32_t)vt_cuda_parts(g->n, columns);
+  g->part = units > 1 ? c->work : NULL;
+  g->y_unit = g->products * g->m * g->n;
   g->arrived = units > 1 ? c->dev->counters : NULL;
   return launch_all(c, kernel, grid, g->tiles_n * g->products, units > 1 ? VT_CUDA_COUNTERS : CHUNK,
                     0, g);
@@ -378,8 +406,11 @@ static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
   const vt_cuda_grid grid = {1, (uint32_t)units, 1, VT_GPU_STREAM_THREADS,
                              VT_GPU_BAND_ROOM * (uint32_t)sizeof(float)};
   if (!g->b.wide || !g->b.by_k) return launch_few(c, g, units);
-  g->tiles_m = 1, g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_STREAM_THREADS);
-  g->part = units > 1 ? c->work : NULL, g->y_unit = g->products * g->m * g->n, g->arrived = NULL;
+  g->tiles_m = 1;
+  g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_STREAM_THREADS);
+  g->part = units > 1 ? c->work : NULL;
+  g->y_unit = g->products * g->m * g->n;
+  g->arrived = NULL;
   const int64_t most = vt_cuda_least(CHUNK, UINT32_MAX / units); /* they are numbered */
   VT_TRY(launch_all(c, VT_GPU_band_along, grid, g->tiles_n * g->products, most, units > 1, g));
   return units > 1 ? vt_cuda_gemm_sum(c, VT_DTYPE_F32, g, g->unit, c->work) : VT_OK;

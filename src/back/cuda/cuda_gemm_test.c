@@ -41,7 +41,8 @@ static vt_gpu_gemm described(const trial *s, const vt_attr_matmul *turn) {
                    .products = 1};
   for (uint32_t i = 0; i < r; i++) {
     g.products *= g.dim[i] = y->dim[i];
-    g.a.step[i] = a->stride[i], g.y_step[i] = y->stride[i];
+    g.a.step[i] = a->stride[i];
+    g.y_step[i] = y->stride[i];
     g.b.step[i] = b->dim[i] == 1 ? 0 : b->stride[i];
   }
   return g;

@@ -202,7 +202,8 @@ static void test_nonzero(uint32_t dtype, int64_t bound, way w) {
   trial s = TRIAL(nonzero, a);
   give(&s, dtype, DIMS(13, 50, 9), w);
   infer(&s, bound % 2 ? TURNED : DENSE);
-  s.out[1] = lying(s.out[1].dtype, 0, NULL, DENSE), place(&s, &s.out[1], DENSE);
+  s.out[1] = lying(s.out[1].dtype, 0, NULL, DENSE);
+  place(&s, &s.out[1], DENSE);
   compare(&s, "not zero");
 }
 

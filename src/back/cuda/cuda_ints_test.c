@@ -91,7 +91,9 @@ static void try_conv(device *d, const sliding *s) {
     const int64_t met = (s->kernel[i] - 1) * s->dilation[i] + 1;
     const int64_t room = s->dim[i] + s->low[i] + s->high[i] - met;
     if (room < 0) return;
-    x[2 + i] = s->dim[i], w[2 + i] = s->kernel[i], y[2 + i] = room / s->stride[i] + 1;
+    x[2 + i] = s->dim[i];
+    w[2 + i] = s->kernel[i];
+    y[2 + i] = room / s->stride[i] + 1;
   }
   const vt_attr_conv_int a = {.size = sizeof a,
                               .stride = list_of(s->stride, s->axes),
@@ -118,9 +120,12 @@ static void try_any_conv(device *d) {
                .depth = random_of(1, 9),
                .rows = random_of(1, 20)};
   for (uint32_t i = 0; i < s.axes; i++) {
-    s.dim[i] = random_of(1, s.axes == 1 ? 60 : 7), s.kernel[i] = random_of(1, 3);
-    s.stride[i] = random_of(1, 3), s.dilation[i] = random_of(1, 2);
-    s.low[i] = random_of(0, 3), s.high[i] = random_of(0, 3);
+    s.dim[i] = random_of(1, s.axes == 1 ? 60 : 7);
+    s.kernel[i] = random_of(1, 3);
+    s.stride[i] = random_of(1, 3);
+    s.dilation[i] = random_of(1, 2);
+    s.low[i] = random_of(0, 3);
+    s.high[i] = random_of(0, 3);
   }
   try_conv(d, &s);
 }
@@ -151,9 +156,11 @@ static void try_tiled_convs(device *d) {
                  .low = {1, 1},
                  .high = {1, 1}};
     try_conv(d, &s); /* by which tile depends on the card */
-    s.images = 1, s.groups = 1;
+    s.images = 1;
+    s.groups = 1;
     try_tiled(d, &s, "ints_conv_64_64");
-    s.images = vt_cuda_card_traits(d->dev->card)->processors, s.rows = 9;
+    s.images = vt_cuda_card_traits(d->dev->card)->processors;
+    s.rows = 9;
     try_tiled(d, &s, "ints_conv_128_128");
   }
 }
@@ -162,7 +169,7 @@ int main(void) {
   device d;
   vt_fpenv env;
   log_begin();
-  if (!device_begin(&d, &env)) return device_end(&d), 77;
+  if (!device_begin(&d, &env)) return 77;
   products(&d);
   for (int i = 0; i < (vt_test_is_long() ? 600 : 40); i++) try_any_conv(&d);
   try_tiled_convs(&d);

@@ -62,8 +62,10 @@ static vt_gpu_walk walk_of(const vt_view *const *v, uint32_t n, const uint32_t *
   for (uint32_t k = 0; k < n; k++) {
     part[k] = *v[k];
     part[k].rank = axes;
-    for (uint32_t i = 0; i < axes; i++)
-      part[k].dim[i] = v[k]->dim[axis[i]], part[k].stride[i] = v[k]->stride[axis[i]];
+    for (uint32_t i = 0; i < axes; i++) {
+      part[k].dim[i] = v[k]->dim[axis[i]];
+      part[k].stride[i] = v[k]->stride[axis[i]];
+    }
     all[k] = &part[k];
   }
   return vt_cuda_walk(all, n);

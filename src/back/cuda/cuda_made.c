@@ -162,7 +162,8 @@ static void *settle(made *one, vt_status s, void *function) {
   if (s == VT_NOMEM) {
     forget(one);
   } else {
-    one->function = function, one->busy = 0;
+    one->function = function;
+    one->busy = 0;
   }
   pthread_cond_broadcast(&settled);
   pthread_mutex_unlock(&lock);

@@ -27,7 +27,10 @@ static void fold_axes(vt_gpu_gemm *g) {
     const uint32_t i = g->rank - 1;
     const int follows = g->a.step[i] == g->m * g->a.across && g->y_step[i] == g->m * g->y_row;
     if (g->b.step[i] != 0 || (g->m != 1 && !follows)) break;
-    if (g->m == 1) g->a.across = g->a.step[i], g->y_row = g->y_step[i];
+    if (g->m == 1) {
+      g->a.across = g->a.step[i];
+      g->y_row = g->y_step[i];
+    }
     g->m *= g->dim[i];
     g->products /= g->dim[i];
     g->rank--;
@@ -60,7 +63,10 @@ static vt_gpu_gemm plain(const vt_cuda_call *c) {
 static vt_gpu_gemm linear(const vt_cuda_call *c) {
   vt_gpu_gemm g = matrices_of(c, 0, 0);
   fold_axes(&g);
-  if (c->n_in == 3) g.bias = c->in[2].data, g.bias_column = c->in[2].stride[0];
+  if (c->n_in == 3) {
+    g.bias = c->in[2].data;
+    g.bias_column = c->in[2].stride[0];
+  }
   return g;
 }
 

@@ -50,7 +50,8 @@ vt_status vt_cuda_run_transpose(vt_cuda_call *c) {
   vt_view from = c->in[0];
   for (uint32_t i = 0; i < from.rank; i++) {
     const int64_t axis = a->perm.v[i];
-    from.dim[i] = c->in[0].dim[axis], from.stride[i] = c->in[0].stride[axis];
+    from.dim[i] = c->in[0].dim[axis];
+    from.stride[i] = c->in[0].stride[axis];
   }
   return vt_cuda_copy_view(c, &c->out[0], &from);
 }
@@ -120,9 +121,11 @@ static vt_status frame(vt_cuda_call *c, uint32_t kernel, const vt_attr_list *low
                        .n = vt_cuda_count(y),
                        .rank = y->rank};
   for (uint32_t i = 0; i < y->rank; i++) {
-    args.dim[i] = y->dim[i], args.x_dim[i] = x->dim[i];
+    args.dim[i] = y->dim[i];
+    args.x_dim[i] = x->dim[i];
     args.low[i] = low == NULL ? 0 : low->v[i];
-    args.to_stride[i] = y->stride[i], args.from_stride[i] = x->stride[i];
+    args.to_stride[i] = y->stride[i];
+    args.from_stride[i] = x->stride[i];
   }
   return vt_cuda_launch(c, vt_cuda_by_bytes(kernel, vt_cuda_bytes_of(y->dtype)),
                         vt_cuda_line(c, args.n, 1, 256), &args);

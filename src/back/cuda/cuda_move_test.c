@@ -223,7 +223,8 @@ static void test_gone(int which) {
   const uint64_t used = c[1].s.used;
   for (int i = 0; i < 2; i++) fill(arena + c[i].s.in->offset, VT_DTYPE_F32);
   CHECK(api->copy(device, arena, buffers[0], 0, used, 1) == VT_OK);
-  run(&c[0]), run(&c[1]);
+  run(&c[0]);
+  run(&c[1]);
   api->program_free(c[which].p);
   CHECK(api->copy(device, seen, buffers[0], 0, used, 0) == VT_OK);
   for (int i = 0; i < N; i++) {

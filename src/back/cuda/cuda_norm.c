@@ -18,8 +18,10 @@ static vt_view spread(const vt_cuda_call *c, uint32_t i, uint32_t first) {
   for (uint32_t k = 0; k < v.rank; k++) v.dim[k] = 1;
   if (i >= c->n_in) return v;
   v.data = c->in[i].data;
-  for (uint32_t k = 0; k < c->in[i].rank; k++)
-    v.dim[first + k] = c->in[i].dim[k], v.stride[first + k] = c->in[i].stride[k];
+  for (uint32_t k = 0; k < c->in[i].rank; k++) {
+    v.dim[first + k] = c->in[i].dim[k];
+    v.stride[first + k] = c->in[i].stride[k];
+  }
   return v;
 }
 
@@ -144,7 +146,10 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
                    .each = (uint32_t)vt_cuda_least(each, UINT32_MAX), /* on chip it is short */
                    .lines = n->at.lines,
                    .along = *along};
-  if (along->rank == 2) a.gamma_step = along->stride[2][0], a.beta_step = along->stride[3][0];
+  if (along->rank == 2) {
+    a.gamma_step = along->stride[2][0];
+    a.beta_step = along->stride[3][0];
+  }
   return a;
 }
 
@@ -156,8 +161,10 @@ static vt_gpu_ends ends_of(const vt_cuda_call *c, const norming *n, const vt_cud
       .sum = at->sum, .shift = at->shift, .n = n->at.along.n, .eps = n->eps, .lines = n->at.lines};
   if (c->step->op != VT_OP_batch_norm) return e;
   const vt_view *const all[4] = {&c->in[3], &c->out[1], &c->in[4], &c->out[2]};
-  e.mean = c->in[3].data, e.new_mean = c->out[1].data;
-  e.var = c->in[4].data, e.new_var = c->out[2].data;
+  e.mean = c->in[3].data;
+  e.new_mean = c->out[1].data;
+  e.var = c->in[4].data;
+  e.new_var = c->out[2].data;
   e.weight = ((const vt_attr_batch_norm *)c->attrs)->momentum;
   e.lines = vt_cuda_walk(all, 4);
   return e;
@@ -173,7 +180,8 @@ static vt_status run_parts(vt_cuda_call *c, const norming *n) {
   const uint32_t dtype = c->in[0].dtype, wide = dtype == VT_DTYPE_F64;
   const vt_cuda_marks at = vt_cuda_marks_of(c, n->at.lines.n, dtype);
   vt_gpu_rows a = rows_args(c, n);
-  a.shift = n->centred ? at.shift : NULL, a.scale = at.sum;
+  a.shift = n->centred ? at.shift : NULL;
+  a.scale = at.sum;
   if (n->centred)
     VT_TRY(vt_cuda_marks_fold(c, &n->at, VT_GPU_FOLD_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift,
                               at.rest));

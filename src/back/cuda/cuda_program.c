@@ -88,9 +88,10 @@ static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST
 }
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
+  (void)dev; /* every card takes the same steps */
   if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
   const int takes =
-      vt_cuda_chain_lists(s->op) ? vt_cuda_chain_takes(dev, s) : vt_cuda_handler_of(s->op) != NULL;
+      vt_cuda_chain_lists(s->op) ? vt_cuda_chain_takes(s) : vt_cuda_handler_of(s->op) != NULL;
   return takes ? VT_OK : VT_UNSUPPORTED;
 }
 
@@ -271,11 +272,17 @@ static vt_status run_anchor(runner *r, const vt_launch *at, int *tailed) {
   vt_cuda_call c = call_of(r);
   vt_launch_place(at, r->p->base, body);
   r->at = at;
-  c.step = s, c.attrs = s->attrs, c.number = at->number, c.body = body;
-  c.in = at->views, c.n_in = s->n_in;
-  c.out = at->views + s->n_in, c.n_out = s->n_out;
+  c.step = s;
+  c.attrs = s->attrs;
+  c.number = at->number;
+  c.body = body;
+  c.in = at->views;
+  c.n_in = s->n_in;
+  c.out = at->views + s->n_in;
+  c.n_out = s->n_out;
   if (s->work_bytes > 0) c.work = r->p->base[s->work_arena] + s->work_offset;
-  c.tail = at->tail, c.base = r->p->base;
+  c.tail = at->tail;
+  c.base = r->p->base;
   const vt_status status = at->handler->run(&c);
   *tailed = c.tailed;
   return status;
@@ -515,12 +522,16 @@ int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
     for (uint64_t i = 0; i < p->steps.n; i++) {
       const vt_launch *at = &p->steps.launches[i];
       const uint64_t after = time_of(p, i + 1), n = at->chain != NULL ? at->n : 1;
-      for (uint64_t k = 0; k < n; k++, step++)
-        p->begin[step] = k == 0 ? before : after, p->end[step] = after;
+      for (uint64_t k = 0; k < n; k++, step++) {
+        p->begin[step] = k == 0 ? before : after;
+        p->end[step] = after;
+      }
       before = after;
     }
     vt_cuda_card_leave(p->dev->card);
-    m.n_steps = step, m.begin = p->begin, m.end = p->end;
+    m.n_steps = step;
+    m.begin = p->begin;
+    m.end = p->end;
   }
   memcpy(out, &m, out->size < sizeof m ? out->size : sizeof m);
   return VT_OK;

@@ -42,8 +42,11 @@ static vt_status launch_long(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
   const vt_gpu_sharing s = share(c, a->lines.n, a->n);
   const vt_cuda_grid g = {(uint32_t)(s.teams * s.blocks), 1, 1, (uint32_t)s.warps * VT_GPU_LANES,
                           s.shared};
-  a->blocks = (uint32_t)s.blocks, a->chunks = (uint32_t)s.chunks, a->keep = (uint32_t)s.keep;
-  a->rooms = c->work, a->arrived = c->dev->counters;
+  a->blocks = (uint32_t)s.blocks;
+  a->chunks = (uint32_t)s.chunks;
+  a->keep = (uint32_t)s.keep;
+  a->rooms = c->work;
+  a->arrived = c->dev->counters;
   return s.blocks == 1 ? vt_cuda_launch(c, kernel, g, a) : vt_cuda_launch_at_once(c, kernel, g, a);
 }
 

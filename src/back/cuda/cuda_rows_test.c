@@ -23,8 +23,12 @@ static void softmax(uint32_t op, const int64_t *dim, int64_t axis, card_layout l
   const vt_attr_reduce over = {.size = sizeof over, .axes = {1, {axis}}};
   const int one = op == VT_OP_logsumexp;
   card_step s = {.op = op, .attrs = &a, .attrs_size = sizeof a, .n_in = 1, .n_out = 1};
-  if (one) s.attrs = &over, s.attrs_size = sizeof over;
-  s.seed = (uint64_t)(dim[0] * 3 + axis), s.special = layout == CARD_TURNED;
+  if (one) {
+    s.attrs = &over;
+    s.attrs_size = sizeof over;
+  }
+  s.seed = (uint64_t)(dim[0] * 3 + axis);
+  s.special = layout == CARD_TURNED;
   s.in[0] = card_put(&s, card_tensor(VT_DTYPE_F32, 2, dim, layout));
   if (change != NULL) change((float *)(card_arena + s.in[0].offset));
   s.out[0] = card_put(&s, one ? card_tensor(VT_DTYPE_F32, 1, &dim[1 - axis], CARD_DENSE)
@@ -121,9 +125,16 @@ static void run_norm(const norm *n, uint32_t dtype, card_layout layout) {
   const int channels = n->op != VT_OP_layer_norm && n->op != VT_OP_rms_norm;
   card_step s = {.op = n->op, .attrs = &a, .attrs_size = sizeof a, .n_in = 1 + n->affine};
   s.n_out = n->op == VT_OP_batch_norm ? 3 : 1;
-  s.seed = n->op + dtype, s.special = layout == CARD_STEPPED;
-  if (n->op == VT_OP_group_norm) s.attrs = &g, s.attrs_size = sizeof g;
-  if (n->op == VT_OP_batch_norm) s.attrs = &b, s.attrs_size = sizeof b;
+  s.seed = n->op + dtype;
+  s.special = layout == CARD_STEPPED;
+  if (n->op == VT_OP_group_norm) {
+    s.attrs = &g;
+    s.attrs_size = sizeof g;
+  }
+  if (n->op == VT_OP_batch_norm) {
+    s.attrs = &b;
+    s.attrs_size = sizeof b;
+  }
   s.in[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, layout));
   for (int64_t i = 0; minus_zeros && i < n->dim[0] * n->dim[1]; i++)
     memcpy(card_arena + s.in[0].offset + i * (int64_t)vt_cuda_bytes_of(dtype),

@@ -78,7 +78,8 @@ static void merge(vt_gpu_slide_axis axis[VT_GPU_AXES]) {
     vt_gpu_slide_axis *a = &axis[i], *b = &axis[VT_GPU_AXES - 1];
     if (!is_plain(a) || !is_plain(b)) return;
     if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
-    b->dim *= a->dim, b->places = b->dim;
+    b->dim *= a->dim;
+    b->places = b->dim;
     *a = no_axis();
   }
 }
@@ -125,7 +126,8 @@ vt_gpu_slide vt_cuda_slide_conv(const vt_cuda_call *c, const vt_window_lists *l,
 static int64_t gcd(int64_t a, int64_t b) {
   while (b != 0) {
     const int64_t r = a % b;
-    a = b, b = r;
+    a = b;
+    b = r;
   }
   return a;
 }

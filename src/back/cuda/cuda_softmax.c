@@ -32,7 +32,8 @@ static vt_status run_parts(vt_cuda_call *c, const vt_cuda_lines *l, vt_gpu_rows 
   if (c->step->op != VT_OP_softmax)
     VT_TRY(vt_cuda_launch(c, VT_GPU_log_ends, vt_cuda_line(c, l->lines.n, 1, 128), &ends));
   if (one) return VT_OK;
-  a->shift = at.shift, a->scale = at.sum;
+  a->shift = at.shift;
+  a->scale = at.sum;
   return vt_cuda_rows_out(c, VT_GPU_softmax_out, a);
 }
 

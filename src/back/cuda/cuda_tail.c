@@ -60,7 +60,8 @@ static const end *end_of(uint32_t kernel) {
 
 int vt_cuda_tail_end(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
   if (i >= sizeof ends / sizeof *ends) return 0;
-  *kernel = ends[i].kernel, *dtype = ends[i].dtype;
+  *kernel = ends[i].kernel;
+  *dtype = ends[i].dtype;
   return 1;
 }
 
@@ -152,7 +153,8 @@ static int may_meet(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   if (a->arena != b->arena) return 0;
   for (int k = 0; k < 2; k++) {
     const int64_t bytes = (int64_t)vt_dtype_bytes(t[k]->dtype);
-    from[k] = (int64_t)t[k]->offset, to[k] = from[k] + bytes;
+    from[k] = (int64_t)t[k]->offset;
+    to[k] = from[k] + bytes;
     for (uint32_t i = 0; i < t[k]->rank; i++) {
       const int64_t reach = t[k]->stride[i] * (t[k]->dim[i] - 1) * bytes;
       *(reach < 0 ? &from[k] : &to[k]) += reach;
@@ -194,7 +196,8 @@ static void turn_sides(vt_cuda_tail *t) {
   for (uint32_t i = 0; i < t->n; i++) {
     vt_gpu_tail_side *s = &t->args.side[i];
     const int64_t row = s->row;
-    s->row = s->column, s->column = row;
+    s->row = s->column;
+    s->column = row;
   }
 }
 
@@ -205,7 +208,8 @@ static int describe(const vt_cuda_call *c, vt_chain *chain, vt_cuda_tail *t) {
   t->kernel = kernel_of(c, &p);
   if (!has_tail(t->kernel, chain)) return 0;
   t->group = 16 / vt_cuda_bytes_of(c->out->dtype);
-  t->columns = p.v.g.n, t->rank = p.v.g.rank;
+  t->columns = p.v.g.n;
+  t->rank = p.v.g.rank;
   if (!p.tiled && vt_cuda_gemm_is_turned(&p.v.g)) {
     turn_sides(t);
     t->columns = p.v.g.m;

@@ -38,7 +38,8 @@ static vt_view *odd_view(device *d, story *s, uint32_t dtype, uint32_t rank, con
   for (uint32_t i = 0; i < rank; i++) v->dim[i] = dim[i];
   for (uint32_t i = 0; i < rank / 2; i++) {
     const int64_t stride = v->stride[i];
-    v->stride[i] = v->stride[rank - 1 - i], v->stride[rank - 1 - i] = stride;
+    v->stride[i] = v->stride[rank - 1 - i];
+    v->stride[rank - 1 - i] = stride;
   }
   return v;
 }
@@ -161,7 +162,8 @@ static vt_view *add_product(device *d, story *s, const product *p) {
   uint64_t size = sizeof none;
   if (p->op == VT_OP_matmul) {
     matmul = (vt_attr_matmul){.size = sizeof matmul, .transpose_b = p->turn_b};
-    attrs = &matmul, size = sizeof matmul;
+    attrs = &matmul;
+    size = sizeof matmul;
   } else if (p->op == VT_OP_conv) {
     const int64_t around = p->b[2] / 2;
     conv = (vt_attr_conv){.size = sizeof conv,
@@ -170,7 +172,8 @@ static vt_view *add_product(device *d, story *s, const product *p) {
                           .low = {.n = 2, .v = {around, around}},
                           .high = {.n = 2, .v = {around, around}},
                           .groups = p->a[1] / p->b[1]};
-    attrs = &conv, size = sizeof conv;
+    attrs = &conv;
+    size = sizeof conv;
   }
   return add_step(d, s, p->op, y, from, p->bias ? 3 : 2, attrs, size);
 }
@@ -210,7 +213,8 @@ static void run_group(device *d, story *s) {
   vt_bk_error error = {.size = sizeof error};
   uint64_t bytes = 0;
   CHECK(d->api->workspace(d->dev, &s->step[0], &bytes) == VT_OK);
-  s->step[0].work_offset = (d->used + 255) / 256 * 256, s->step[0].work_bytes = bytes;
+  s->step[0].work_offset = (d->used + 255) / 256 * 256;
+  s->step[0].work_bytes = bytes;
   CHECK(s->step[0].work_offset + bytes <= ROOM);
   CHECK(d->api->program_build(d->dev, s->step, s->n, &p) == VT_OK);
   for (int i = 0; p != NULL && i < RUNS; i++) {
@@ -334,7 +338,7 @@ int main(void) {
   vt_fpenv env;
   setenv("FAKE_NVRTC", "compile", 1);
   log_begin();
-  if (!device_begin(&d, &env)) return device_end(&d), 77;
+  if (!device_begin(&d, &env)) return 77;
   try_all(&d);
   vt_fpenv_leave(&env);
   device_end(&d);

@@ -28,7 +28,10 @@ VT_BY_CORE(asinh)
 VT_BY_CORE(acosh)
 VT_BY_CORE(atanh)
 #undef VT_BY_CORE
-VT_RARE_FN float f32_pow(float a, float b, float c) { return (void)c, vt_s_pow(a, b); }
+VT_RARE_FN float f32_pow(float a, float b, float c) {
+  (void)c;
+  return vt_s_pow(a, b);
+}
 
 /* ---- compositions, as docs/ops.md has them ---- */
 

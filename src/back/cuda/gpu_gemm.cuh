@@ -21,11 +21,15 @@ VT_GPU_FN double vt_gemm_add(double a, double b) { return __dadd_rn(a, b); }
 /* 16 bytes as numbers. */
 VT_GPU_FN void vt_gemm_get(const float *p, float *v) {
   const float4 x = *(const float4 *)p;
-  v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+  v[0] = x.x;
+  v[1] = x.y;
+  v[2] = x.z;
+  v[3] = x.w;
 }
 VT_GPU_FN void vt_gemm_get(const double *p, double *v) {
   const double2 x = *(const double2 *)p;
-  v[0] = x.x, v[1] = x.y;
+  v[0] = x.x;
+  v[1] = x.y;
 }
 VT_GPU_FN void vt_gemm_put(float *p, const float *v) {
   *(float4 *)p = make_float4(v[0], v[1], v[2], v[3]);
@@ -264,7 +268,8 @@ VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns
   const uint32_t in = at - b * band, height = min(8u, a.tiles_m - 8 * b);
   h.m0 = (int64_t)(8 * b + in % height) * rows;
   h.n0 = (int64_t)(in / height) * columns;
-  h.m1 = h.m0, h.n1 = h.n0;
+  h.m1 = h.m0;
+  h.n1 = h.n0;
   h.k0 = blockIdx.y * a.unit;
   h.k = min(a.unit, a.k - h.k0);
   h.blocks = (uint32_t)((h.k + VT_GPU_BLOCK - 1) / VT_GPU_BLOCK);

@@ -47,7 +47,10 @@ struct vt_ints_few {
       for (int c = 0; c < C; c++) {
         const uint4 x = vt_ints_line(b + (column + c) * p.b_column + k, 1, v.b_wide != 0,
                                      column + c < p.n ? p.k - k : 0, flip);
-        w[c][0] = x.x, w[c][1] = x.y, w[c][2] = x.z, w[c][3] = x.w;
+        w[c][0] = x.x;
+        w[c][1] = x.y;
+        w[c][2] = x.z;
+        w[c][3] = x.w;
       }
     }
   }
@@ -109,7 +112,8 @@ struct vt_ints_few {
     const int64_t tile = blockIdx.x - z * tiles;
     int64_t at[3];
     vt_places<3>(p.lead, z, at);
-    a = (const uint8_t *)p.a + at[1], b = (const uint8_t *)p.b + at[2];
+    a = (const uint8_t *)p.a + at[1];
+    b = (const uint8_t *)p.b + at[2];
     row = tile % v.tiles_m * R;
     const int64_t first = tile / v.tiles_m * VT_GPU_INTS_FEW_COLUMNS;
     column = first + 4 * quad;

@@ -16,7 +16,10 @@ VT_GPU_FN uint4 vt_ints_line(const uint8_t *from, int64_t step, bool wide, int64
   uint32_t w[4] = {0, 0, 0, 0};
   if (wide && left >= 16) {
     const uint4 x = *(const uint4 *)from;
-    w[0] = x.x, w[1] = x.y, w[2] = x.z, w[3] = x.w;
+    w[0] = x.x;
+    w[1] = x.y;
+    w[2] = x.z;
+    w[3] = x.w;
     VT_UNROLL
     for (int i = 0; i < 4; i++) w[i] ^= 0x01010101u * flip;
   } else {
@@ -49,8 +52,10 @@ VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t acros
 VT_GPU_FN void vt_ints_turn(uint4 x, uint32_t (&to)[4]) {
   const uint32_t low = __byte_perm(x.x, x.y, 0x5140), high = __byte_perm(x.z, x.w, 0x5140);
   const uint32_t low2 = __byte_perm(x.x, x.y, 0x7362), high2 = __byte_perm(x.z, x.w, 0x7362);
-  to[0] = __byte_perm(low, high, 0x5410), to[1] = __byte_perm(low, high, 0x7632);
-  to[2] = __byte_perm(low2, high2, 0x5410), to[3] = __byte_perm(low2, high2, 0x7632);
+  to[0] = __byte_perm(low, high, 0x5410);
+  to[1] = __byte_perm(low, high, 0x7632);
+  to[2] = __byte_perm(low2, high2, 0x5410);
+  to[3] = __byte_perm(low2, high2, 0x7632);
 }
 
 // An operand of W lines on its way into shared memory, BK of k at a time, by 256 threads: lines of
@@ -189,8 +194,10 @@ struct vt_ints_tile {
     const int64_t tiles = (int64_t)v.tiles_m * v.tiles_n, z = blockIdx.x / tiles;
     const int64_t at = blockIdx.x - z * tiles;
     const int warp = (int)threadIdx.x / 32;
-    m0 = at % v.tiles_m * BM, n0 = at / v.tiles_m * BN;
-    row = warp / 4 * (BM / 2), column = warp % 4 * (BN / 4);
+    m0 = at % v.tiles_m * BM;
+    n0 = at / v.tiles_m * BN;
+    row = warp / 4 * (BM / 2);
+    column = warp % 4 * (BN / 4);
     za = vt_ints_zero(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128);
     sum_rows = p.zb != nullptr || p.b_flip == 0;
     sum_columns = za != 0;
@@ -223,10 +230,16 @@ struct vt_ints_tile {
     for (int64_t k = 0; k < v.p.k; k += BK) {
       uint8_t *other = vt_shared<uint8_t>() + (k / BK % 2 == 0 ? STAGE : 0);
       const bool more = k + BK < v.p.k;
-      if (more) a.load(m0, k + BK), b.load(n0, k + BK);
+      if (more) {
+        a.load(m0, k + BK);
+        b.load(n0, k + BK);
+      }
       a.explain(k + 2 * BK);
       multiply(stage);
-      if (more) a.store(other), b.store(other + BM * PITCH);
+      if (more) {
+        a.store(other);
+        b.store(other + BM * PITCH);
+      }
       stage = other;
       __syncthreads();
     }

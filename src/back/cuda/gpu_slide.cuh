@@ -92,7 +92,9 @@ VT_GPU_FN void vt_slide_taps(const vt_gpu_slide &a, const vt_slide_at<I> &o, F g
         I w = o.w + c * (I)a.w_channel + i * (I)A.weight + j * (I)B.weight;
         for (I k = 0; k < o.taps[2]; k++) {
           give(x, w, in1 && vt_slide_inside(m, C.dim));
-          m += (I)C.delta, x += (I)(C.delta * C.stride), w += (I)C.weight;
+          m += (I)C.delta;
+          x += (I)(C.delta * C.stride);
+          w += (I)C.weight;
         }
       }
     }

@@ -69,7 +69,8 @@ VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
 /* 8 bytes of global memory that nobody reads again. */
 VT_GPU_FN void vt_pass_8(const float *from, float *v) {
   const float2 x = __ldcs((const float2 *)from);
-  v[0] = x.x, v[1] = x.y;
+  v[0] = x.x;
+  v[1] = x.y;
 }
 
 /* A number that other blocks change. */

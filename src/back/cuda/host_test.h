@@ -9,7 +9,8 @@
 extern vt_backend_query_fn vt_cuda_query;
 
 static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
-  (void)user, (void)old_size;
+  (void)user;
+  (void)old_size;
   if (new_size != 0) return realloc(p, (size_t)new_size);
   free(p);
   return NULL;

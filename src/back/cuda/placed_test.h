@@ -219,7 +219,10 @@ static void compare(trial *s, const char *how) {
   const vt_status want = run_reference(s, &k);
   const int32_t ran = run_device(s, &error);
   int same = ran == VT_OK && error.status == (int32_t)want;
-  for (uint32_t i = 0; i < s->n_out; i++) one_nan(arena, &s->out[i]), one_nan(expected, &s->out[i]);
+  for (uint32_t i = 0; i < s->n_out; i++) {
+    one_nan(arena, &s->out[i]);
+    one_nan(expected, &s->out[i]);
+  }
   if (same && want == VT_OK) same = memcmp(arena, expected, (size_t)s->used) == 0;
   if (same && want == VT_RANGE) same = error.position == k.position && error.value == k.value;
   if (!same)

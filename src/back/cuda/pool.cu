@@ -189,10 +189,14 @@ struct chunks<T, 0> {
       int64_t t[VT_GPU_POOL_AXES], at;
       if (a.small) {
         uint32_t left = (uint32_t)i;
-        t[2] = take(left, a.axis[2].kernel), t[1] = take(left, a.axis[1].kernel), t[0] = left;
+        t[2] = take(left, a.axis[2].kernel);
+        t[1] = take(left, a.axis[1].kernel);
+        t[0] = left;
       } else {
         int64_t left = i;
-        t[2] = take(left, a.axis[2].kernel), t[1] = take(left, a.axis[1].kernel), t[0] = left;
+        t[2] = take(left, a.axis[2].kernel);
+        t[1] = take(left, a.axis[1].kernel);
+        t[0] = left;
       }
       if (tap_at(a, w, t, at)) s = plus(s, x[at]);
     }

@@ -93,7 +93,8 @@ static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
   run_reference(t);
   for (uint64_t i = 0; i < d->used; i++) {
     const char was = d->want[i];
-    d->want[i] = d->host[i], d->host[i] = was;
+    d->want[i] = d->host[i];
+    d->host[i] = was;
   }
   return first;
 }
