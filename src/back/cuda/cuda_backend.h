@@ -45,6 +45,28 @@ enum {
   VT_GPU_TOTAL
 };
 
+/* Kernels that differ in the bytes of an element, or in its type: VT_CUDA_SIZES(pad)[4] is pad_4.
+ * They are named one by one, so that nothing depends on the order of kernels.def. */
+#define VT_CUDA_SIZES(name)                    \
+  ((const uint32_t[]){[1] = VT_GPU_##name##_1, \
+                      [2] = VT_GPU_##name##_2, \
+                      [4] = VT_GPU_##name##_4, \
+                      [8] = VT_GPU_##name##_8})
+#define VT_CUDA_SIZES_TO_16(name)              \
+  ((const uint32_t[]){[1] = VT_GPU_##name##_1, \
+                      [2] = VT_GPU_##name##_2, \
+                      [4] = VT_GPU_##name##_4, \
+                      [8] = VT_GPU_##name##_8, \
+                      [16] = VT_GPU_##name##_16})
+#define VT_CUDA_TYPES(name)                                 \
+  ((const uint32_t[]){[VT_DTYPE_F32] = VT_GPU_##name##_f32, \
+                      [VT_DTYPE_F64] = VT_GPU_##name##_f64, \
+                      [VT_DTYPE_I8] = VT_GPU_##name##_i8,   \
+                      [VT_DTYPE_U8] = VT_GPU_##name##_u8,   \
+                      [VT_DTYPE_I32] = VT_GPU_##name##_i32, \
+                      [VT_DTYPE_I64] = VT_GPU_##name##_i64, \
+                      [VT_DTYPE_BOOL] = VT_GPU_##name##_u8})
+
 /* Blocks and threads of a launch, and the bytes of shared memory that are sized by it. */
 typedef struct vt_cuda_grid {
   uint32_t x, y, z, threads, shared;
@@ -189,8 +211,6 @@ vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *c
 
 /* The elements of one tensor into those of another of the same shape and type, any strides. */
 vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *from);
-/* The kernel for an element of so many bytes, of those that begin with the one for 1 byte. */
-uint32_t vt_cuda_by_bytes(uint32_t first, uint32_t bytes);
 /* A tensor without its axis `axis`, at place `i` along it. */
 vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i);
 

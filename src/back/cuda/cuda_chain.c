@@ -31,29 +31,23 @@ static const uint16_t maps[VT_MAPS][TYPES] = {
 #undef VT_MAP
 };
 
-/* The first cast of each type stands before those to the others, in the order of their numbers. */
-static const uint16_t casts[TYPES] = {
-    [VT_DTYPE_F32] = VT_GPU_map_cast_f32_f32,   [VT_DTYPE_F64] = VT_GPU_map_cast_f64_f32,
-    [VT_DTYPE_I8] = VT_GPU_map_cast_i8_f32,     [VT_DTYPE_U8] = VT_GPU_map_cast_u8_f32,
-    [VT_DTYPE_I32] = VT_GPU_map_cast_i32_f32,   [VT_DTYPE_I64] = VT_GPU_map_cast_i64_f32,
-    [VT_DTYPE_BOOL] = VT_GPU_map_cast_bool_f32, [VT_DTYPE_F16] = VT_GPU_map_cast_f16_f32,
-    [VT_DTYPE_BF16] = VT_GPU_map_cast_bf16_f32};
-_Static_assert(VT_GPU_map_cast_f32_bf16 - VT_GPU_map_cast_f32_f32 == VT_DTYPE_BF16 - VT_DTYPE_F32,
-               "kernels_cast.def has the types in the order of dtypes.def");
-
-static uint32_t choice_of(uint32_t bytes) {
-  return bytes == 1   ? VT_GPU_map_choice_1
-         : bytes == 2 ? VT_GPU_map_choice_2
-         : bytes == 4 ? VT_GPU_map_choice_4
-                      : VT_GPU_map_choice_8;
-}
+enum {
+#define VT_DTYPE(name, NAME, number, bytes, class) TYPE_##name = VT_DTYPE_##NAME,
+#include "dtypes.def"
+#undef VT_DTYPE
+};
+static const uint16_t casts[TYPES][TYPES] = {
+#define VT_CAST(from, to) [TYPE_##from][TYPE_##to] = VT_GPU_map_cast_##from##_##to + 1,
+#include "gpu_casts.def"
+#undef VT_CAST
+};
 
 static uint32_t kernel_of(const vt_bk_step *s) {
   const uint32_t map = vt_map_of_step(s);
   if (map == VT_MAP_none) return 0;
   const uint32_t type = s->in[s->n_in - 1].dtype;
-  if (map == VT_MAP_cast) return casts[type] + s->out[0].dtype - VT_DTYPE_F32 + 1;
-  if (map == VT_MAP_choice) return choice_of(vt_cuda_bytes_of(type)) + 1;
+  if (map == VT_MAP_cast) return casts[type][s->out[0].dtype];
+  if (map == VT_MAP_choice) return VT_CUDA_SIZES(map_choice)[vt_cuda_bytes_of(type)] + 1;
   return maps[map][type];
 }
 

@@ -18,10 +18,6 @@ vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i) {
   return at;
 }
 
-uint32_t vt_cuda_by_bytes(uint32_t first, uint32_t bytes) {
-  return first + (bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4);
-}
-
 /* ---- pieces ---- */
 
 /* 1 when operand k moves in steps of two elements, but along the last axis, and begins on one. */
@@ -89,7 +85,7 @@ static vt_status turn(vt_cuda_call *c, const vt_gpu_turn *a, uint32_t bytes) {
   const int64_t squares =
       a->walk.n * vt_cuda_parts(a->rows, VT_GPU_TURN) * vt_cuda_parts(a->columns, VT_GPU_TURN);
   const vt_cuda_grid grid = vt_cuda_line(c, squares * 256, 1, 256);
-  return vt_cuda_launch(c, vt_cuda_by_bytes(VT_GPU_turn_1, bytes), grid, a);
+  return vt_cuda_launch(c, VT_CUDA_SIZES(turn)[bytes], grid, a);
 }
 
 /* ---- copies ---- */
@@ -104,6 +100,6 @@ vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *f
     return vt_cuda_move(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
   if (turns(&args, &turned)) return turn(c, &turned, bytes);
   bytes = vt_cuda_pieces(&args.walk, 2, data, bytes);
-  return vt_cuda_launch(c, vt_cuda_by_bytes(VT_GPU_copy_1, bytes),
-                        vt_cuda_line(c, args.walk.n, 4, 256), &args);
+  return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(copy)[bytes], vt_cuda_line(c, args.walk.n, 4, 256),
+                        &args);
 }

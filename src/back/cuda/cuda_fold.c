@@ -29,14 +29,12 @@ static vt_status fold_level(vt_cuda_call *c, const vt_gpu_fold *a, uint32_t dtyp
   const int exp = a->kind == VT_GPU_FOLD_EXP;
   const int64_t tiles = vt_cuda_parts(a->lines.n, VT_GPU_LANES);
   if (!exp && a->n <= VT_GPU_SHORT && a->along.rank <= 1 && a->lines.n >= MANY)
-    return vt_cuda_launch(c, vt_cuda_of_type(VT_GPU_fold_short_f32, dtype),
+    return vt_cuda_launch(c, VT_CUDA_TYPES(fold_short)[dtype],
                           grid_of(c, vt_cuda_parts(a->lines.n, THREADS)), a);
   if (beside)
-    return vt_cuda_launch(
-        c, exp ? VT_GPU_fold_columns_exp : vt_cuda_of_type(VT_GPU_fold_columns_f32, dtype),
-        grid_of(c, tiles * a->chunks), a);
-  return vt_cuda_launch(c,
-                        exp ? VT_GPU_fold_lines_exp : vt_cuda_of_type(VT_GPU_fold_lines_f32, dtype),
+    return vt_cuda_launch(c, exp ? VT_GPU_fold_columns_exp : VT_CUDA_TYPES(fold_columns)[dtype],
+                          grid_of(c, tiles * a->chunks), a);
+  return vt_cuda_launch(c, exp ? VT_GPU_fold_lines_exp : VT_CUDA_TYPES(fold_lines)[dtype],
                         grid_of(c, vt_cuda_parts(a->lines.n * a->chunks, WARPS)), a);
 }
 

@@ -16,16 +16,28 @@
 #undef VT_CUDA_IMAGE
 #undef VT_CUDA_TEXT
 
-/* A row of nothing ends both: there may be no images. */
-const vt_cuda_image vt_cuda_images[] = {
-#define VT_CUDA_IMAGE(name, symbol, size, path) {name, (const unsigned char *)symbol, size},
+/* A row of nothing ends this table and the next: there may be no images. */
+const vt_cuda_image vt_cuda_images[VT_CUDA_MODULES + 1] = {
+#define VT_CUDA_IMAGE(name, symbol, size, path) \
+  [VT_CUDA_MODULE_##name] = {#name, (const unsigned char *)symbol, size},
 #define VT_CUDA_TEXT(name, symbol, path)
 #include "cuda_images.inc"
 #undef VT_CUDA_IMAGE
 #undef VT_CUDA_TEXT
-    {NULL, NULL, 0},
+    [VT_CUDA_MODULES] = {NULL, NULL, 0},
 };
-const uint32_t vt_cuda_images_count = sizeof vt_cuda_images / sizeof *vt_cuda_images - 1;
+
+enum {
+  IMAGES = 0
+#define VT_CUDA_IMAGE(name, symbol, size, path) +1
+#define VT_CUDA_TEXT(name, symbol, path)
+#include "cuda_images.inc"
+#undef VT_CUDA_IMAGE
+#undef VT_CUDA_TEXT
+};
+_Static_assert(IMAGES == 0 || (int)IMAGES == (int)VT_CUDA_MODULES,
+               "there is an image for each module of kernels.def, or none at all");
+const uint32_t vt_cuda_images_count = IMAGES;
 
 const vt_cuda_text vt_cuda_texts[] = {
 #define VT_CUDA_IMAGE(name, symbol, size, path)

@@ -21,8 +21,9 @@ typedef struct vt_cuda_image {
   size_t size;
 } vt_cuda_image;
 
-/* In the order of kernels.def. There are VT_CUDA_MODULES of them, or none: then the count is 0. */
-extern const vt_cuda_image vt_cuda_images[];
+/* The image of module VT_CUDA_MODULE_... There is one for each, or there are none and the count is
+ * 0. */
+extern const vt_cuda_image vt_cuda_images[VT_CUDA_MODULES + 1];
 extern const uint32_t vt_cuda_images_count;
 /* "sm_80 sm_90 compute_90", the last as PTX for what comes later; "" without kernels. A build for
  * tests against a driver of ours has "none": its images are a byte each. */

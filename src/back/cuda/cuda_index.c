@@ -63,8 +63,8 @@ static vt_status gather(vt_cuda_call *c, const gathering *g) {
   vt_gpu_gather args = {
       .to = c->out->data, .from = c->in[0].data, .lookup = g->lookup, .walk = vt_cuda_walk(all, 3)};
   const uint32_t bytes = pieces(&args, vt_cuda_bytes_of(c->out->dtype));
-  return vt_cuda_launch(c, vt_cuda_by_bytes(VT_GPU_gather_1, bytes),
-                        vt_cuda_line(c, args.walk.n, 2, 256), &args);
+  return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(gather)[bytes], vt_cuda_line(c, args.walk.n, 2, 256),
+                        &args);
 }
 
 /* x (B..., M..., axis, R...), index (B..., I...), result (B..., M..., I..., R...). */
@@ -152,9 +152,9 @@ vt_status vt_cuda_run_nonzero(vt_cuda_call *c) {
                       .rank = x->rank};
   memcpy(args.dim, x->dim, sizeof args.dim);
   const vt_cuda_grid grid = vt_cuda_line(c, list_parts(c) * 256, 1, 256);
-  VT_TRY(vt_cuda_launch(c, vt_cuda_by_bytes(VT_GPU_nonzero_count_1, bytes), grid, &args));
+  VT_TRY(vt_cuda_launch(c, VT_CUDA_SIZES(nonzero_count)[bytes], grid, &args));
   VT_TRY(vt_cuda_sum_before(c, c->work, 1, list_parts(c), c->out[1].data));
-  VT_TRY(vt_cuda_launch(c, vt_cuda_by_bytes(VT_GPU_nonzero_list_1, bytes), grid, &args));
+  VT_TRY(vt_cuda_launch(c, VT_CUDA_SIZES(nonzero_list)[bytes], grid, &args));
   return vt_cuda_launch(c, VT_GPU_nonzero_rest, vt_cuda_line(c, args.bound * args.rank, 1, 256),
                         &args);
 }

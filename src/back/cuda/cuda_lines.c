@@ -96,20 +96,3 @@ void vt_cuda_lines_number(vt_gpu_walk *lines, uint32_t k, int64_t each) {
     each *= lines->dim[i];
   }
 }
-
-uint32_t vt_cuda_of_type(uint32_t first, uint32_t dtype) {
-  switch (dtype) {
-    case VT_DTYPE_F32:
-      return first;
-    case VT_DTYPE_F64:
-      return first + 1;
-    case VT_DTYPE_I8:
-      return first + 2;
-    case VT_DTYPE_I32:
-      return first + 4;
-    case VT_DTYPE_I64:
-      return first + 5;
-    default:
-      return first + 3; /* u8, and bool, which is 0 or 1 */
-  }
-}

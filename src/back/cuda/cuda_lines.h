@@ -25,9 +25,6 @@ int vt_cuda_lines_beside(const vt_cuda_lines *l, uint32_t k);
 /* Operand k has a number for each line, without gaps. */
 void vt_cuda_lines_number(vt_gpu_walk *lines, uint32_t k, int64_t each);
 
-/* Which of the kernels of a type, f32 f64 i8 u8 i32 i64 in this order, is that of `dtype`. */
-uint32_t vt_cuda_of_type(uint32_t first, uint32_t dtype);
-
 /* ---- folds ---- */
 
 typedef struct vt_cuda_folding {

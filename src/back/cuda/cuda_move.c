@@ -107,13 +107,13 @@ vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
                                .from = x->data,
                                .to_walk = vt_cuda_walk(&y, 1),
                                .from_walk = vt_cuda_walk(&x, 1)};
-  return vt_cuda_launch(c, vt_cuda_by_bytes(VT_GPU_reshape_1, vt_cuda_bytes_of(y->dtype)),
+  return vt_cuda_launch(c, VT_CUDA_SIZES(reshape)[vt_cuda_bytes_of(y->dtype)],
                         vt_cuda_line(c, args.to_walk.n, 1, 256), &args);
 }
 
 /* ---- x in a frame, and x again and again ---- */
 
-static vt_status frame(vt_cuda_call *c, uint32_t kernel, const vt_attr_list *low) {
+static vt_status frame(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_list *low) {
   const vt_view *x = &c->in[0], *y = c->out;
   vt_gpu_frame args = {.to = y->data,
                        .from = x->data,
@@ -127,15 +127,15 @@ static vt_status frame(vt_cuda_call *c, uint32_t kernel, const vt_attr_list *low
     args.to_stride[i] = y->stride[i];
     args.from_stride[i] = x->stride[i];
   }
-  return vt_cuda_launch(c, vt_cuda_by_bytes(kernel, vt_cuda_bytes_of(y->dtype)),
-                        vt_cuda_line(c, args.n, 1, 256), &args);
+  return vt_cuda_launch(c, sizes[vt_cuda_bytes_of(y->dtype)], vt_cuda_line(c, args.n, 1, 256),
+                        &args);
 }
 
 vt_status vt_cuda_run_pad(vt_cuda_call *c) {
-  return frame(c, VT_GPU_pad_1, &((const vt_attr_pad *)c->attrs)->low);
+  return frame(c, VT_CUDA_SIZES(pad), &((const vt_attr_pad *)c->attrs)->low);
 }
 
-vt_status vt_cuda_run_tile(vt_cuda_call *c) { return frame(c, VT_GPU_tile_1, NULL); }
+vt_status vt_cuda_run_tile(vt_cuda_call *c) { return frame(c, VT_CUDA_SIZES(tile), NULL); }
 
 /* ---- iota ---- */
 

@@ -172,12 +172,13 @@ static vt_gpu_ends ends_of(const vt_cuda_call *c, const norming *n, const vt_cud
 
 static vt_status run_ends(vt_cuda_call *c, const norming *n, const vt_cuda_marks *at) {
   const vt_gpu_ends ends = ends_of(c, n, at);
-  return vt_cuda_launch(c, VT_GPU_norm_ends_f32 + (c->in[0].dtype == VT_DTYPE_F64),
-                        vt_cuda_line(c, n->at.lines.n, 1, 128), &ends);
+  const uint32_t kernel =
+      c->in[0].dtype == VT_DTYPE_F64 ? VT_GPU_norm_ends_f64 : VT_GPU_norm_ends_f32;
+  return vt_cuda_launch(c, kernel, vt_cuda_line(c, n->at.lines.n, 1, 128), &ends);
 }
 
 static vt_status run_parts(vt_cuda_call *c, const norming *n) {
-  const uint32_t dtype = c->in[0].dtype, wide = dtype == VT_DTYPE_F64;
+  const uint32_t dtype = c->in[0].dtype;
   const vt_cuda_marks at = vt_cuda_marks_of(c, n->at.lines.n, dtype);
   vt_gpu_rows a = rows_args(c, n);
   a.shift = n->centred ? at.shift : NULL;
@@ -187,14 +188,15 @@ static vt_status run_parts(vt_cuda_call *c, const norming *n) {
                               at.rest));
   VT_TRY(vt_cuda_marks_fold(c, &n->at, VT_GPU_FOLD_SQUARES, 0, a.shift, at.sum, at.rest));
   VT_TRY(run_ends(c, n, &at));
-  return vt_cuda_rows_out(c, VT_GPU_norm_out_f32 + wide, &a);
+  return vt_cuda_rows_out(c, dtype == VT_DTYPE_F64 ? VT_GPU_norm_out_f64 : VT_GPU_norm_out_f32, &a);
 }
 
 /* ---- lines on chip wherever they lie ---- */
 
 static vt_cuda_bundle_kernels kernels_of(const vt_cuda_call *c) {
-  const uint32_t wide = c->in[0].dtype == VT_DTYPE_F64;
-  return (vt_cuda_bundle_kernels){VT_GPU_bundle_norm_f32 + wide, VT_GPU_short_norm_f32 + wide};
+  static const vt_cuda_bundle_kernels narrow = {VT_GPU_bundle_norm_f32, VT_GPU_short_norm_f32};
+  static const vt_cuda_bundle_kernels wide = {VT_GPU_bundle_norm_f64, VT_GPU_short_norm_f64};
+  return c->in[0].dtype == VT_DTYPE_F64 ? wide : narrow;
 }
 
 /* The statistics of batch_norm are made of what the kernel leaves. */
@@ -237,8 +239,9 @@ vt_status vt_cuda_run_norm(vt_cuda_call *c) {
   if (how == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &n);
   vt_gpu_rows a = rows_args(c, &n);
   if (is_dense(c, &n))
-    return vt_cuda_rows_launch(c, how, VT_GPU_norm_8, VT_GPU_norm_block, VT_GPU_norm_long, &a);
-  return vt_cuda_rows_launch(c, how, VT_GPU_norm_shared_8, VT_GPU_norm_shared_block,
+    return vt_cuda_rows_launch(c, how, VT_CUDA_WARPS(norm), VT_GPU_norm_block, VT_GPU_norm_long,
+                               &a);
+  return vt_cuda_rows_launch(c, how, VT_CUDA_WARPS(norm_shared), VT_GPU_norm_shared_block,
                              VT_GPU_norm_shared_long, &a);
 }
 

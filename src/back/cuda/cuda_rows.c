@@ -50,15 +50,15 @@ static vt_status launch_long(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
   return s.blocks == 1 ? vt_cuda_launch(c, kernel, g, a) : vt_cuda_launch_at_once(c, kernel, g, a);
 }
 
-vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
-                              uint32_t longer, vt_gpu_rows *a) {
+vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, const uint32_t *warps,
+                              uint32_t block, uint32_t longer, vt_gpu_rows *a) {
   const int64_t chunks = vt_cuda_parts(a->n, VT_GPU_CHUNK);
   const int64_t most = 32 * (int64_t)c->traits->processors;
   const uint32_t quarter = (uint32_t)vt_cuda_parts(a->n, VT_GPU_CHUNK / 4) - 1;
   vt_cuda_grid g = {(uint32_t)vt_cuda_least(a->lines.n, most), 1, 1, THREADS, 0};
   if (how == VT_CUDA_ROWS_WARPS) {
     g.x = (uint32_t)vt_cuda_least(vt_cuda_parts(a->lines.n, ROWS), most);
-    return vt_cuda_launch(c, warps + quarter, g, a);
+    return vt_cuda_launch(c, warps[quarter], g, a);
   }
   if (how == VT_CUDA_ROWS_BLOCK) {
     g.threads = (uint32_t)chunks * VT_GPU_LANES;

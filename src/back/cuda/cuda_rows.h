@@ -23,9 +23,12 @@ vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l);
 vt_cuda_rowing vt_cuda_rows_anywhere(const vt_cuda_call *c, const vt_cuda_lines *l);
 /* Of scratch. */
 uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rowing how, const vt_cuda_lines *l);
-/* Issues the kernel: `warps` is the first of those for 8, 16, 24 and 32 elements a lane. */
-vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, uint32_t warps, uint32_t block,
-                              uint32_t longer, vt_gpu_rows *a);
+/* Issues the kernel; `warps` are those for 8, 16, 24 and 32 elements a lane. */
+#define VT_CUDA_WARPS(name)                                                      \
+  ((const uint32_t[]){VT_GPU_##name##_8, VT_GPU_##name##_16, VT_GPU_##name##_24, \
+                      VT_GPU_##name##_32})
+vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, const uint32_t *warps,
+                              uint32_t block, uint32_t longer, vt_gpu_rows *a);
 /* Issues the kernel that makes the results of all elements of lines. */
 vt_status vt_cuda_rows_out(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a);
 

@@ -140,7 +140,7 @@ static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
 
 static uint32_t last_kernel(uint32_t dtype, uint32_t *more) {
   (void)more;
-  return vt_cuda_by_bytes(VT_GPU_land_1, vt_cuda_bytes_of(dtype));
+  return VT_CUDA_SIZES(land)[vt_cuda_bytes_of(dtype)];
 }
 
 static uint32_t sum_kernel(uint32_t dtype, uint32_t *more) {
@@ -160,25 +160,14 @@ static uint32_t sum_kernel(uint32_t dtype, uint32_t *more) {
   }
 }
 
-/* Kernels for the types stand in the order of kernels_land.def. */
-static uint32_t typed_kernel(uint32_t first, uint32_t dtype) {
-  const uint32_t at = dtype == VT_DTYPE_F32   ? 0
-                      : dtype == VT_DTYPE_F64 ? 1
-                      : dtype == VT_DTYPE_I8  ? 2
-                      : dtype == VT_DTYPE_I32 ? 4
-                      : dtype == VT_DTYPE_I64 ? 5
-                                              : 3;
-  return first + at;
-}
-
 static uint32_t greatest_kernel(uint32_t dtype, uint32_t *more) {
   (void)more;
-  return typed_kernel(VT_GPU_land_max_f32, dtype);
+  return VT_CUDA_TYPES(land_max)[dtype];
 }
 
 static uint32_t least_kernel(uint32_t dtype, uint32_t *more) {
   (void)more;
-  return typed_kernel(VT_GPU_land_min_f32, dtype);
+  return VT_CUDA_TYPES(land_min)[dtype];
 }
 
 vt_status vt_cuda_run_scatter_nd(vt_cuda_call *c) { return scatter(c, last_kernel); }

@@ -49,11 +49,11 @@ vt_status vt_cuda_run_seek(vt_cuda_call *c) {
   vt_gpu_seek a = seeking(c);
   const vt_cuda_lines l = {a.lines, a.along};
   const int beside = vt_cuda_lines_beside(&l, 0);
-  const uint32_t first = beside ? VT_GPU_seek_columns_f32 : VT_GPU_seek_lines_f32;
+  const uint32_t *types = beside ? VT_CUDA_TYPES(seek_columns) : VT_CUDA_TYPES(seek_lines);
   const int64_t items = a.lines.n * a.spans;
   a.key = c->work;
   a.place = a.spans == 1 ? NULL : (int64_t *)((char *)c->work + spans_bytes(&a));
-  VT_TRY(vt_cuda_launch(c, vt_cuda_of_type(first, c->in[0].dtype),
+  VT_TRY(vt_cuda_launch(c, types[c->in[0].dtype],
                         grid_of(c, beside ? items : items * VT_GPU_LANES, THREADS), &a));
   if (a.spans == 1) return VT_OK;
   return vt_cuda_launch(c, VT_GPU_seek_spans, grid_of(c, a.lines.n * VT_GPU_LANES, THREADS), &a);
@@ -100,9 +100,8 @@ vt_status vt_cuda_run_cumsum(vt_cuda_call *c) {
   const vt_cuda_grid grid = grid_of(c, a.lines.n * a.chunks * VT_GPU_LANES, RUNNING_THREADS);
   if (a.chunks > 1) {
     a.carry = c->work;
-    VT_TRY(vt_cuda_launch(c, vt_cuda_of_type(VT_GPU_running_chunks_f32, dtype), grid, &a));
-    VT_TRY(vt_cuda_launch(c, vt_cuda_of_type(VT_GPU_running_carry_f32, dtype),
-                          grid_of(c, a.lines.n, 128), &a));
+    VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(running_chunks)[dtype], grid, &a));
+    VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(running_carry)[dtype], grid_of(c, a.lines.n, 128), &a));
   }
-  return vt_cuda_launch(c, vt_cuda_of_type(VT_GPU_running_f32, dtype), grid, &a);
+  return vt_cuda_launch(c, VT_CUDA_TYPES(running)[dtype], grid, &a);
 }

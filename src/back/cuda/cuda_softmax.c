@@ -58,7 +58,7 @@ vt_status vt_cuda_run_softmax(vt_cuda_call *c) {
                    .along = l.along};
   if (how == VT_CUDA_ROWS_PARTS) return run_parts(c, &l, &a);
   if (how == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &l);
-  return vt_cuda_rows_launch(c, how, logs ? VT_GPU_log_softmax_8 : VT_GPU_softmax_8,
+  return vt_cuda_rows_launch(c, how, logs ? VT_CUDA_WARPS(log_softmax) : VT_CUDA_WARPS(softmax),
                              logs ? VT_GPU_log_softmax_block : VT_GPU_softmax_block,
                              VT_GPU_softmax_long, &a);
 }
