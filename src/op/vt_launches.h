@@ -33,7 +33,7 @@ struct vt_launch {
   const vt_bk_step *anchor;         /* NULL: a chain alone */
   void *chain;                      /* NULL: the anchor alone */
   const vt_launch_handler *handler; /* of the anchor; NULL: the backend binds none */
-  vt_launch_tail *tail;             /* NULL: the chain runs by itself */
+  vt_launch_tail *tail;             /* NULL: the backend makes none */
   void *kept;                       /* the anchor's memory that outlasts a run; NULL: none */
   vt_view *views; /* of the anchor: operands, results, then what its bodies take and give */
   uint64_t n_views;

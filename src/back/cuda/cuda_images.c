@@ -16,7 +16,7 @@
 #undef VT_CUDA_IMAGE
 #undef VT_CUDA_TEXT
 
-/* A row of nothing ends this table and the next: there may be no images. */
+/* An empty row ends this table, because C has no table without rows and there may be no images. */
 const vt_cuda_image vt_cuda_images[VT_CUDA_MODULES + 1] = {
 #define VT_CUDA_IMAGE(name, symbol, size, path) \
   [VT_CUDA_MODULE_##name] = {#name, (const unsigned char *)symbol, size},
