@@ -52,7 +52,8 @@ int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources, 
 
 void vt_chain_first(vt_chain *c, uint32_t i) {
   const vt_bk_tensor *first = c->source[0];
-  c->source[0] = c->source[i], c->source[i] = first;
+  c->source[0] = c->source[i];
+  c->source[i] = first;
   for (uint32_t k = 0; k < c->n_steps; k++)
     for (uint32_t j = 0; j < c->step[k].n_in; j++) {
       uint32_t *in = &c->step[k].in[j];

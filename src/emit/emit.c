@@ -166,13 +166,16 @@ void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_
   if (!vt_chain_has_functions(c)) put(&w, d->plain, out);
   put(&w, d->begin, out);
   for (uint32_t i = 0; i < c->n_sources; i++) {
-    w.type = c->source[i]->dtype, w.number = i;
+    w.type = c->source[i]->dtype;
+    w.number = i;
     put(&w, d->load, out);
   }
   w.type = c->result->dtype;
   put(&w, d->open, out);
   for (uint32_t i = 0; i < c->n_steps; i++) {
-    w.type = c->step[i].made, w.number = i, w.step = &c->step[i];
+    w.type = c->step[i].made;
+    w.number = i;
+    w.step = &c->step[i];
     put(&w, d->step, out);
   }
   w.step = NULL;

@@ -44,34 +44,47 @@ static void test_operands(void) {
 }
 
 static void test_types(void) {
-  plain(VT_OP_add, 2), in[0].dtype = VT_DTYPE_F64;
+  plain(VT_OP_add, 2);
+  in[0].dtype = VT_DTYPE_F64;
   CHECK(vt_map_of_step(&step) == VT_MAP_none);
-  plain(VT_OP_add, 2), out.dtype = VT_DTYPE_I32;
+  plain(VT_OP_add, 2);
+  out.dtype = VT_DTYPE_I32;
   CHECK(vt_map_of_step(&step) == VT_MAP_none);
   CHECK(vt_map_of_step(plain(VT_OP_lt, 2)) == VT_MAP_none);
-  plain(VT_OP_lt, 2), out.dtype = VT_DTYPE_BOOL;
+  plain(VT_OP_lt, 2);
+  out.dtype = VT_DTYPE_BOOL;
   CHECK(vt_map_of_step(&step) == VT_MAP_lt);
-  plain(VT_OP_cast, 1), out.dtype = VT_DTYPE_BF16;
+  plain(VT_OP_cast, 1);
+  out.dtype = VT_DTYPE_BF16;
   CHECK(vt_map_of_step(&step) == VT_MAP_cast);
   out.dtype = 99;
   CHECK(vt_map_of_step(&step) == VT_MAP_none);
   CHECK(vt_map_of_step(plain(VT_OP_select, 3)) == VT_MAP_none);
-  plain(VT_OP_select, 3), in[0].dtype = VT_DTYPE_BOOL;
+  plain(VT_OP_select, 3);
+  in[0].dtype = VT_DTYPE_BOOL;
   CHECK(vt_map_of_step(&step) == VT_MAP_choice);
   in[1].dtype = VT_DTYPE_I32;
   CHECK(vt_map_of_step(&step) == VT_MAP_none);
 }
 
 static void test_shapes(void) {
-  plain(VT_OP_add, 2), in[1].dim[0] = 1;
+  plain(VT_OP_add, 2);
+  in[1].dim[0] = 1;
   CHECK(vt_map_of_step(&step) == VT_MAP_add);
   in[1].dim[0] = 3;
   CHECK(vt_map_of_step(&step) == VT_MAP_none);
-  plain(VT_OP_add, 2), in[1].rank = 1, in[1].dim[0] = 3;
+  plain(VT_OP_add, 2);
+  in[1].rank = 1;
+  in[1].dim[0] = 3;
   CHECK(vt_map_of_step(&step) == VT_MAP_add);
-  plain(VT_OP_add, 2), in[0].rank = 0;
+  plain(VT_OP_add, 2);
+  in[0].rank = 0;
   CHECK(vt_map_of_step(&step) == VT_MAP_add);
-  plain(VT_OP_add, 2), in[1].rank = 3, in[1].dim[0] = 1, in[1].dim[1] = 2, in[1].dim[2] = 3;
+  plain(VT_OP_add, 2);
+  in[1].rank = 3;
+  in[1].dim[0] = 1;
+  in[1].dim[1] = 2;
+  in[1].dim[2] = 3;
   CHECK(vt_map_of_step(&step) == VT_MAP_none);
 }
 
