@@ -90,10 +90,12 @@ static vt_view view_result(uint32_t dtype, uint32_t rank, const int64_t *dim) {
 static int same_number(const char *a, const char *b, uint32_t dtype) {
   float f[2];
   double d[2];
-  memcpy(&f[0], a, 4), memcpy(&f[1], b, 4);
+  memcpy(&f[0], a, 4);
+  memcpy(&f[1], b, 4);
   if (dtype == VT_DTYPE_F32 && f[0] != f[0] && f[1] != f[1]) return 1; /* NaN is one value */
   if (dtype == VT_DTYPE_F64) {
-    memcpy(&d[0], a, 8), memcpy(&d[1], b, 8);
+    memcpy(&d[0], a, 8);
+    memcpy(&d[1], b, 8);
     if (d[0] != d[0] && d[1] != d[1]) return 1;
   }
   return memcmp(a, b, (size_t)vt_cpu_bytes_of(dtype)) == 0;
@@ -159,7 +161,8 @@ static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
 }
 
 static void *test_resize(void *user, void *p, size_t old_size, size_t new_size) {
-  (void)user, (void)old_size;
+  (void)user;
+  (void)old_size;
   if (new_size > 0) return realloc(p, new_size);
   free(p);
   return NULL;

@@ -71,10 +71,12 @@ static float *row_of(const vt_view *v, const int64_t at[3]) {
 
 /* The keys that any of the rows sees; hi is 0 when there is none. */
 static void union_of(const vt_attend_seen *x, int64_t rows, int64_t *lo, int64_t *hi) {
-  *lo = INT64_MAX, *hi = 0;
+  *lo = INT64_MAX;
+  *hi = 0;
   for (int64_t r = 0; r < rows; r++) {
     if (x[r].hi == 0) continue;
-    *lo = vt_cpu_least(*lo, x[r].lo), *hi = vt_cpu_most(*hi, x[r].hi);
+    *lo = vt_cpu_least(*lo, x[r].lo);
+    *hi = vt_cpu_most(*hi, x[r].hi);
   }
   if (*hi == 0) *lo = 0;
 }
@@ -82,7 +84,8 @@ static void union_of(const vt_attend_seen *x, int64_t rows, int64_t *lo, int64_t
 /* Those among lo .. hi - 1 that none of the rows lacks: from .. to - 1, or none of them. */
 static void common_of(const vt_attend_seen *x, int64_t rows, int64_t *from, int64_t *to) {
   for (int64_t r = 0; r < rows; r++) {
-    *from = vt_cpu_most(*from, x[r].lo), *to = vt_cpu_least(*to, x[r].hi);
+    *from = vt_cpu_most(*from, x[r].lo);
+    *to = vt_cpu_least(*to, x[r].hi);
     if (x[r].row.mask != NULL) *to = *from;
   }
 }
@@ -93,8 +96,10 @@ void vt_attend_begin(const vt_attend_task *t, uint64_t worker, int64_t pair, int
   const vt_attend_scratch *x = &t->room;
   c->t = t;
   c->pair = pair;
-  c->batch = pair / s->groups, c->group = pair % s->groups;
-  c->first = first, c->rows = rows;
+  c->batch = pair / s->groups;
+  c->group = pair % s->groups;
+  c->first = first;
+  c->rows = rows;
   c->panels = s->packed ? t->panels + pair * s->panels * s->panel : NULL;
   c->q = t->workers + worker * t->of_worker;
   c->sum = c->q + x->q;
@@ -155,12 +160,15 @@ static void long_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn 
   const int levels = vt_cpu_levels_for(vt_cpu_parts(depth, VT_CPU_BLOCK));
   const vt_cpu_levels sums = vt_attend_levels(t, room[0], VT_CPU_PATCH_ROWS * columns, levels);
   float *to = p.c;
-  p.c = room[0], p.c_row = columns, p.first = 0;
+  p.c = room[0];
+  p.c_row = columns;
+  p.first = 0;
   for (int64_t k = 0; k < depth; k += VT_CPU_BLOCK) {
     p.k = vt_cpu_least(VT_CPU_BLOCK, depth - k);
     patch(&p);
     vt_cpu_levels_carry(&sums, k / VT_CPU_BLOCK);
-    p.a += VT_CPU_BLOCK, p.b += VT_CPU_BLOCK * p.b_row;
+    p.a += VT_CPU_BLOCK;
+    p.b += VT_CPU_BLOCK * p.b_row;
   }
   const float *from = vt_cpu_levels_end(&sums);
   for (int64_t r = 0; r < rows; r++)
@@ -189,7 +197,8 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
     p.k = vt_cpu_least(VT_CPU_BLOCK, s->depth - k);
     patch(&p);
     p.first = 0;
-    p.a += VT_CPU_BLOCK, p.b += VT_CPU_BLOCK * p.b_row;
+    p.a += VT_CPU_BLOCK;
+    p.b += VT_CPU_BLOCK * p.b_row;
   }
 }
 
@@ -211,7 +220,8 @@ void vt_attend_scores(vt_attend_chunk *c, int64_t from, int64_t to) {
   int64_t lo, hi;
   take_queries(c);
   union_of(c->see, c->rows, &lo, &hi);
-  lo = vt_cpu_most(lo, from), hi = vt_cpu_least(hi, to);
+  lo = vt_cpu_most(lo, from);
+  hi = vt_cpu_least(hi, to);
   for (int64_t j = lo / columns * columns; j < hi; j += columns) {
     if (c->panels == NULL) vt_attend_pack(c->t, c->pair, j, c->panel);
     panel_scores(c, j / columns);
@@ -328,7 +338,8 @@ static void patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int6
                     .k = to - from};
   for (int64_t i = 0; i < s->wide; i += table->columns) {
     const int64_t columns = vt_cpu_least(table->columns, s->wide - i);
-    p.b = v + i, p.c = sum + i;
+    p.b = v + i;
+    p.c = sum + i;
     table->patch[rows - 1][columns / table->lanes - 1](&p);
   }
 }
@@ -347,7 +358,8 @@ static int is_plain(const vt_attend_chunk *c, const piece *b) {
   const int64_t width = c->t->size.wide;
   int64_t from = b->from, to = b->to;
   common_of(c->see, c->rows, &from, &to);
-  from = vt_cpu_least(from, b->to), to = vt_cpu_most(from, to);
+  from = vt_cpu_least(from, b->to);
+  to = vt_cpu_most(from, to);
   return is_finite(table, b->v, b->v_row, width, from - b->from) &&
          is_finite(table, b->v + (to - b->from) * b->v_row, b->v_row, width, b->to - to);
 }
@@ -357,7 +369,8 @@ static void piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, cons
   const int64_t wide = c->t->size.wide;
   int64_t from, to;
   union_of(&c->see[r], rows, &from, &to);
-  from = vt_cpu_most(from, b->from), to = vt_cpu_least(to, b->to);
+  from = vt_cpu_most(from, b->from);
+  to = vt_cpu_least(to, b->to);
   if (from >= to) return;
   if (b->plain) {
     patch_values(c, r, rows, from, to, b->v + (from - b->from) * b->v_row, b->v_row, sum);
@@ -370,7 +383,7 @@ static void piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, cons
 void vt_attend_values(const vt_attend_chunk *c, int64_t block, float *sum) {
   piece b;
   union_of(c->see, c->rows, &b.from, &b.to);
-  b.from = vt_cpu_most(b.from, block * VT_CPU_BLOCK),
+  b.from = vt_cpu_most(b.from, block * VT_CPU_BLOCK);
   b.to = vt_cpu_least(b.to, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
   if (b.from >= b.to) return;
   b.v = values_at(c, b.from, b.to - b.from, &b.v_row);

@@ -72,8 +72,14 @@ static float random_float(uint64_t *s, int wild) {
 static void lay(vt_view *v, layout lies) {
   int order[4] = {0, 1, 2, 3};
   int64_t step = lies == SPREAD ? 2 : 1;
-  if (lies == SPLIT_HEADS) order[1] = 2, order[2] = 1;
-  if (lies == TURNED) order[2] = 3, order[3] = 2;
+  if (lies == SPLIT_HEADS) {
+    order[1] = 2;
+    order[2] = 1;
+  }
+  if (lies == TURNED) {
+    order[2] = 3;
+    order[3] = 2;
+  }
   for (int i = 3; i >= 0; i--) {
     v->stride[order[i]] = step;
     step *= v->dim[order[i]] > 0 ? v->dim[order[i]] : 1;

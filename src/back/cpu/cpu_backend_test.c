@@ -124,7 +124,10 @@ static vt_bk_tensor tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint
   vt_bk_tensor t = {
       .size = sizeof t, .dtype = dtype, .rank = rank, .arena = arena, .offset = offset};
   int64_t stride = 1;
-  for (uint32_t i = rank; i-- > 0; stride *= dim[i]) t.dim[i] = dim[i], t.stride[i] = stride;
+  for (uint32_t i = rank; i-- > 0; stride *= dim[i]) {
+    t.dim[i] = dim[i];
+    t.stride[i] = stride;
+  }
   return t;
 }
 
@@ -362,7 +365,8 @@ static void test_loop(void) {
       tensor(VT_DTYPE_I64, VT_BK_ARENA_TEMPORARY, sum[3].offset + each, 0, NULL);
   const vt_bk_tensor added[] = {sum[1], w.out}, arguments[] = {number, sum[1]};
   vt_bk_step add = w.twice;
-  add.in = added, add.out = &sum[2];
+  add.in = added;
+  add.out = &sum[2];
   const vt_bk_step steps[] = {w.step, add, w.twice};
   const vt_bk_body body = {.size = sizeof body,
                            .n_in = 2,
@@ -613,7 +617,9 @@ static void test_errors(void) {
   memset(index, 0, INDICES * sizeof *index);
   CHECK(run(&w, p) == VT_OK);
   for (int i = 0; i < 20; i++) {
-    index[INDICES - 1] = INT32_MIN, index[15000] = -3, index[777] = ROWS;
+    index[INDICES - 1] = INT32_MIN;
+    index[15000] = -3;
+    index[777] = ROWS;
     check_fault(&w, p, 777, ROWS);
     index[777] = ROWS - 1;
     check_fault(&w, p, 15000, -3);

@@ -181,7 +181,8 @@ static vt_bk_tensor lying(program *p, int way, uint32_t rank, const int64_t *dim
 static void test_lying(const vt_cpu_team *team, uint32_t rank, const int64_t *dim, int ways) {
   static program p;
   char name[80];
-  p.n = 0, p.used = 0;
+  p.n = 0;
+  p.used = 0;
   const vt_bk_tensor a = lying(&p, ways / 100 % 10, rank, dim);
   const vt_bk_tensor b = lying(&p, ways / 10 % 10, rank, dim), c = lying(&p, ways % 10, rank, dim);
   const vt_bk_tensor inner = placed(&p, tensor(VT_DTYPE_F32, rank, dim));
@@ -220,7 +221,8 @@ static void test_types(const vt_cpu_team *team) {
   static vt_attr_cast wide = {.size = sizeof wide, .dtype = VT_DTYPE_F64};
   static vt_attr_cast narrow = {.size = sizeof narrow, .dtype = VT_DTYPE_F32};
   const int64_t dim[2] = {33, 150}, row[1] = {150};
-  p.n = 0, p.used = 0;
+  p.n = 0;
+  p.used = 0;
   const vt_bk_tensor x = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
   const vt_bk_tensor c = placed(&p, tensor(VT_DTYPE_F32, 1, row));
   const vt_bk_tensor less = placed(&p, tensor(VT_DTYPE_BOOL, 2, dim));
@@ -233,8 +235,10 @@ static void test_types(const vt_cpu_team *team) {
   add_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){x64, x64}, square);
   add_step(&p, VT_OP_select, 3, (vt_bk_tensor[]){less, x64, square}, picked);
   add_step(&p, VT_OP_cast, 1, &picked, y);
-  p.step[1].attrs = &wide, p.step[1].attrs_size = sizeof wide;
-  p.step[4].attrs = &narrow, p.step[4].attrs_size = sizeof narrow;
+  p.step[1].attrs = &wide;
+  p.step[1].attrs_size = sizeof wide;
+  p.step[4].attrs = &narrow;
+  p.step[4].attrs_size = sizeof narrow;
   everywhere(&p, team, "types");
 }
 
@@ -244,7 +248,8 @@ static void test_long(const vt_cpu_team *team) {
   static program p;
   const int64_t dim[2] = {21, 140};
   vt_bk_tensor value[3], spare[3];
-  p.n = 0, p.used = 0;
+  p.n = 0;
+  p.used = 0;
   const vt_bk_tensor bias = placed(&p, tensor(VT_DTYPE_F32, 1, dim + 1));
   for (int k = 0; k < 3; k++) spare[k] = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
   value[0] = value[1] = value[2] = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
@@ -253,7 +258,8 @@ static void test_long(const vt_cpu_team *team) {
     static const uint32_t ops[] = {VT_OP_add, VT_OP_maximum, VT_OP_sub, VT_OP_mul, VT_OP_minimum};
     const vt_bk_tensor in[2] = {value[0], i % 7 == 0 ? bias : i % 3 == 0 ? x : value[1]};
     const vt_bk_tensor made = add_step(&p, ops[i % 5], 2, in, i == 59 ? x : spare[i % 3]);
-    value[1] = value[0], value[0] = made;
+    value[1] = value[0];
+    value[0] = made;
   }
   everywhere(&p, team, "sixty steps");
 }
@@ -263,11 +269,13 @@ static void test_memory(const vt_cpu_team *team) {
   static program p;
   vt_cpu_chain *c = NULL;
   const int64_t dim[1] = {9};
-  p.n = 0, p.used = 0;
+  p.n = 0;
+  p.used = 0;
   const vt_bk_tensor x = placed(&p, tensor(VT_DTYPE_F32, 1, dim)), y = placed(&p, x);
   add_step(&p, VT_OP_exp, 1, &x, y);
   const vt_bk_step *steps[] = {&p.step[0]};
-  fault.asked = 0, fault.left = 1;
+  fault.asked = 0;
+  fault.left = 1;
   CHECK(vt_cpu_chain_new(&host, team, steps, 1, &c) == VT_NOMEM && c == NULL);
   fault.left = 0;
   CHECK(fault.live == 0);
@@ -277,7 +285,8 @@ static void test_memory(const vt_cpu_team *team) {
 static void test_refused(const vt_cpu_team *team) {
   static program p;
   const int64_t dim[2] = {4, 5}, other[2] = {4, 3};
-  p.n = 0, p.used = 0;
+  p.n = 0;
+  p.used = 0;
   const vt_bk_tensor x = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
   const vt_bk_tensor z = placed(&p, tensor(VT_DTYPE_F32, 2, other));
   const vt_bk_tensor i = placed(&p, tensor(VT_DTYPE_I32, 2, dim));

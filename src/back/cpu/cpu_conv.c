@@ -31,7 +31,8 @@ void vt_cpu_conv_merge(vt_cpu_axis axis[VT_CPU_AXES]) {
     vt_cpu_axis *a = &axis[i], *b = &axis[VT_CPU_AXES - 1];
     if (!is_plain(a) || !is_plain(b)) return;
     if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
-    b->dim *= a->dim, b->places = b->dim;
+    b->dim *= a->dim;
+    b->places = b->dim;
     *a = vt_cpu_axis_none();
   }
 }

@@ -78,7 +78,8 @@ static void describe(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out
   vt_cpu_conv_merge(v->s.axis);
   for (uint32_t i = 2; i < y->rank; i++) v->places *= y->dim[i];
   const int64_t k = w->dim[1] * vt_cpu_taps(v->s.axis);
-  v->s.w_row = k, v->s.w_group = outputs * k;
+  v->s.w_row = k;
+  v->s.w_group = outputs * k;
   *out = (vt_cpu_int_products){.products = x->dim[0] * a->groups,
                                .m = outputs,
                                .n = v->places,

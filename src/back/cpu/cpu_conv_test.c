@@ -39,7 +39,8 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
   return l;
 }
 static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t n, int64_t *out) {
-  out[0] = first, out[1] = second;
+  out[0] = first;
+  out[1] = second;
   memcpy(out + 2, rest, n * sizeof *rest);
 }
 
@@ -126,7 +127,10 @@ static void by_lot(const vt_cpu_team *teams, int n) {
   int tried[3] = {0};
   for (int i = 0; i < tries; i++) {
     geometry g = random_geometry();
-    if (i % 6 == 0) g.depth = g.rows = 1, g.groups = random_of(1, 70); /* a channel a group */
+    if (i % 6 == 0) { /* groups of one channel */
+      g.depth = g.rows = 1;
+      g.groups = random_of(1, 70);
+    }
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(&g, dtype, teams, n);
     tried[1] += try_transpose(&g, dtype, teams, n);
@@ -189,7 +193,8 @@ static void far_apart(const vt_cpu_team *teams, int n) {
                 .low = {far}};
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
   CHECK(try_weights(&g, VT_DTYPE_F32, teams, n));
-  g.dilation[0] = 1, g.stride[0] = far;
+  g.dilation[0] = 1;
+  g.stride[0] = far;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
   g = (geometry){.axes = 2,
                  .images = 2,
@@ -218,10 +223,13 @@ static void empty(const vt_cpu_team *teams, int n) {
                 .bias = 1};
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
   CHECK(try_transpose(&g, VT_DTYPE_F64, teams, n));
-  g.depth = 1, g.images = 0;
+  g.depth = 1;
+  g.images = 0;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
   CHECK(try_weights(&g, VT_DTYPE_F32, teams, n));
-  g.images = 1, g.dim[1] = 0, g.high[1] = 3;
+  g.images = 1;
+  g.dim[1] = 0;
+  g.high[1] = 3;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
 }
 

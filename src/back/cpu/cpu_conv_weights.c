@@ -38,7 +38,10 @@ static void describe(const vt_cpu_call *c, layout *l) {
   l->channels = l->groups * l->depth;
   l->height = l->k->rows;
   l->paired = l->gridded && l->depth == 1 && l->rows == 1;
-  if (l->paired) l->depth = l->height = l->groups, l->groups = 1;
+  if (l->paired) {
+    l->depth = l->height = l->groups;
+    l->groups = 1;
+  }
   l->places = l->axis[0].places * l->axis[1].places * l->axis[2].places;
   l->length = l->images * l->places;
   l->blocks = vt_cpu_parts(l->length, VT_CPU_BLOCK);

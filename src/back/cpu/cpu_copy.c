@@ -9,7 +9,9 @@
 typedef vt_cpu_lines axes;
 
 static void set_axis(axes *a, uint32_t i, int64_t dim, int64_t to, int64_t from) {
-  a->dim[i] = dim, a->to[i] = to, a->from[i] = from;
+  a->dim[i] = dim;
+  a->to[i] = to;
+  a->from[i] = from;
 }
 
 static void take_axis(axes *a, uint32_t i) {

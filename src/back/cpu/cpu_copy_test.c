@@ -82,7 +82,9 @@ static void test_any_strides(const vt_cpu_team *t) {
   uint64_t seed = 1;
   for (int64_t i = 0; i < ROOM; i++) from[i] = (char)moved_next(&seed);
   for (int i = 0; i < 300; i++) one_copy(t, &seed, i % 10 == 0 ? 30000 : 600, from, got, want);
-  free(from), free(got), free(want);
+  free(from);
+  free(got);
+  free(want);
 }
 
 /* Planes that lie across each other, large enough for a team and with edges on both sides. */
@@ -99,7 +101,9 @@ static void turned(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t c
   to.data = got;
   vt_cpu_copy(t, &to, &x);
   CHECK(memcmp(got, want, (size_t)bytes + 64) == 0);
-  free(from), free(got), free(want);
+  free(from);
+  free(got);
+  free(want);
 }
 
 static void test_planes(const vt_cpu_team *t) {

@@ -330,7 +330,7 @@ static void do_piece(crew *c, piece *w, int64_t at) {
   const int64_t each = s->cuts_m * s->cuts_n, i = at % each / s->cuts_n, j = at % s->cuts_n;
   memset(&w->p, 0, sizeof w->p);
   c->p->get(c->p->context, at / each, &w->p);
-  w->m0 = border(s->m, s->g->rows, s->cuts_m, i),
+  w->m0 = border(s->m, s->g->rows, s->cuts_m, i);
   w->m1 = border(s->m, s->g->rows, s->cuts_m, i + 1);
   w->n0 = border(s->n, s->g->columns, s->cuts_n, j);
   w->n1 = border(s->n, s->g->columns, s->cuts_n, j + 1);

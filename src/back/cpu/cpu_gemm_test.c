@@ -94,11 +94,17 @@ static vt_cpu_side side_b(const setting *s, int64_t i) {
 static void get(const void *context, int64_t i, vt_cpu_product *out) {
   const setting *s = context;
   const problem *p = s->p;
-  out->m = p->m, out->n = p->n, out->k = p->k;
-  out->a = side_a(s, i), out->b = side_b(s, i), out->packed = s->packed;
+  out->m = p->m;
+  out->n = p->n;
+  out->k = p->k;
+  out->a = side_a(s, i);
+  out->b = side_b(s, i);
+  out->packed = s->packed;
   out->c = s->at_c + i * s->c.each * s->bytes;
-  out->row = s->c.row, out->column = s->c.column;
-  out->bias = p->biased ? s->bias : NULL, out->bias_step = 1;
+  out->row = s->c.row;
+  out->column = s->c.column;
+  out->bias = p->biased ? s->bias : NULL;
+  out->bias_step = 1;
 }
 
 static void expect(const setting *s, int64_t i) {
@@ -144,7 +150,11 @@ static setting setting_new(const problem *p) {
 }
 
 static void setting_free(const setting *s) {
-  free(s->at_a), free(s->at_b), free(s->at_c), free(s->want), free(s->bias);
+  free(s->at_a);
+  free(s->at_b);
+  free(s->at_c);
+  free(s->want);
+  free(s->bias);
 }
 
 static void pack(setting *s) {
@@ -197,7 +207,8 @@ static void run(setting *s, const char *isa) {
             (long long)p->n, (long long)p->k, p->layout, p->packed, (long long)n);
   CHECK(n == 0);
   for (int i = 0; i < 64; i++) CHECK(work[bytes + (uint64_t)i] == 0x77);
-  free(work), free(s->packed);
+  free(work);
+  free(s->packed);
   s->packed = NULL;
 }
 

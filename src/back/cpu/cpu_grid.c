@@ -21,7 +21,8 @@ int64_t vt_cpu_taps(const vt_cpu_axis axis[VT_CPU_AXES]) {
 int64_t vt_cpu_gcd(int64_t a, int64_t b) {
   while (b != 0) {
     const int64_t r = a % b;
-    a = b, b = r;
+    a = b;
+    b = r;
   }
   return a;
 }
@@ -60,7 +61,8 @@ int64_t vt_cpu_grid_at(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES]
     const int64_t t = number % a->taps, offset = a->base + t * a->delta - lowest(a);
     phase += t % g->phases[i] * phases;
     at += offset / a->step * length;
-    phases *= g->phases[i], length *= g->length[i];
+    phases *= g->phases[i];
+    length *= g->length[i];
     number /= a->taps;
   }
   return phase * g->phase + at;

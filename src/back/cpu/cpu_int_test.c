@@ -25,7 +25,8 @@ static vt_view side(const product *p, uint32_t dtype, int64_t rows, int64_t colu
   int64_t dim[5];
   const uint32_t lead = plain ? 0 : (uint32_t)random_of(0, p->lead);
   for (uint32_t i = 0; i < lead; i++) dim[i] = random_of(0, 3) ? p->batch[p->lead - lead + i] : 1;
-  dim[lead] = rows, dim[lead + 1] = columns;
+  dim[lead] = rows;
+  dim[lead + 1] = columns;
   return view_random(dtype, lead + 2, dim, 0);
 }
 
@@ -93,13 +94,16 @@ static void try_conv(const vt_cpu_team *teams, int n) {
   const int64_t depth = random_of(1, 6), outputs = groups * random_of(1, 10);
   vt_attr_conv_int a = {.size = sizeof a, .groups = groups};
   int64_t x[5] = {random_of(1, 3), groups * depth}, w[5] = {outputs, depth}, y[5];
-  y[0] = x[0], y[1] = outputs;
+  y[0] = x[0];
+  y[1] = outputs;
   a.stride.n = a.dilation.n = a.low.n = a.high.n = axes;
   for (uint32_t i = 0; i < axes; i++) {
     x[2 + i] = random_of(5, axes == 1 ? 150 : 9);
     w[2 + i] = random_of(1, 3);
-    a.stride.v[i] = random_of(1, 3), a.dilation.v[i] = random_of(1, 2);
-    a.low.v[i] = random_of(0, 2), a.high.v[i] = random_of(0, 2);
+    a.stride.v[i] = random_of(1, 3);
+    a.dilation.v[i] = random_of(1, 2);
+    a.low.v[i] = random_of(0, 2);
+    a.high.v[i] = random_of(0, 2);
     const int64_t extent = (w[2 + i] - 1) * a.dilation.v[i] + 1;
     y[2 + i] = (x[2 + i] + a.low.v[i] + a.high.v[i] - extent) / a.stride.v[i] + 1;
   }

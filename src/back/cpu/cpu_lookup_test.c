@@ -53,7 +53,10 @@ static void test_gather(const vt_cpu_team *t) {
     wrong += y[i] != (float)(index[i / WIDTH] * WIDTH + i % WIDTH);
   CHECK(wrong == 0);
   /* Several at fault: the lowest is named, and nothing was written. */
-  index[39999] = -1, index[31111] = ROWS, index[20000] = INT64_MIN, index[31112] = -7;
+  index[39999] = -1;
+  index[31111] = ROWS;
+  index[20000] = INT64_MIN;
+  index[31112] = -7;
   for (int64_t lowest = 20000; lowest > 0; lowest = lowest == 20000 ? 3 : 0) {
     index[lowest] = lowest == 3 ? INT64_MAX : INT64_MIN;
     memset(y, 0x5a, LOOKED_UP * WIDTH * 4);
@@ -62,7 +65,9 @@ static void test_gather(const vt_cpu_team *t) {
     for (int i = 0; i < LOOKED_UP * WIDTH; i++) wrong += vt_f32_bits(y[i]) != 0x5a5a5a5au;
     CHECK(wrong == 0);
   }
-  free(x), free(y), free(index);
+  free(x);
+  free(y);
+  free(index);
 }
 
 /* Coordinates: each column of the index has a limit of its own, and x is turned. */
@@ -80,13 +85,15 @@ static void test_gather_nd(const vt_cpu_team *t) {
   }
   vt_view in[2] = {moved_dense(VT_DTYPE_F64, 2, (int64_t[]){5, 12}, x),
                    moved_dense(VT_DTYPE_I32, 2, (int64_t[]){N, 2}, index)};
-  in[0].stride[0] = 1, in[0].stride[1] = 5;
+  in[0].stride[0] = 1;
+  in[0].stride[1] = 5;
   const vt_view out = line(VT_DTYPE_F64, N, y);
   CHECK(run_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_OK);
   int wrong = 0;
   for (int i = 0; i < N; i++) wrong += y[i] != index[i][0] + 5.0 * index[i][1];
   CHECK(wrong == 0);
-  index[25000][0] = 5, index[29000][1] = -3;
+  index[25000][0] = 5;
+  index[29000][1] = -3;
   CHECK(run_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_RANGE);
   CHECK(c.position == 50000 && c.value == 5);
 }
@@ -159,21 +166,25 @@ static void test_scatter_long(const vt_cpu_team *t) {
   vt_cpu_call c;
   vt_sum_f64 s[2];
   if (t->threads != 2) {
-    free(u), free(index);
+    free(u);
+    free(index);
     return;
   }
   memset(index, 0, N * 4);
-  vt_sum_f64_init(&s[0]), vt_sum_f64_init(&s[1]);
+  vt_sum_f64_init(&s[0]);
+  vt_sum_f64_init(&s[1]);
   for (int64_t i = 0; i < 2 * N; i++) u[i] = 1.0 / (double)(1 + moved_below(&seed, 100000));
   for (int64_t i = 0; i < 2 * N; i++) vt_sum_f64_add(&s[i / N], u[i]);
   vt_view in[3] = {moved_dense(VT_DTYPE_F64, 2, (int64_t[]){1, 2}, base),
                    moved_dense(VT_DTYPE_I32, 2, (int64_t[]){N, 1}, index),
                    moved_dense(VT_DTYPE_F64, 2, (int64_t[]){N, 2}, u)};
-  in[2].stride[0] = 1, in[2].stride[1] = N;
+  in[2].stride[0] = 1;
+  in[2].stride[1] = N;
   const vt_view out = moved_dense(VT_DTYPE_F64, 2, (int64_t[]){1, 2}, y);
   CHECK(run_op(t, VT_OP_scatter_nd_add, in, 3, &out, 1, &a, &c) == VT_OK);
   CHECK(y[0] == base[0] + vt_sum_f64_done(&s[0]) && y[1] == base[1] + vt_sum_f64_done(&s[1]));
-  free(u), free(index);
+  free(u);
+  free(index);
 }
 
 /* Few rows and many places, which have no table of their own then. */
@@ -255,7 +266,10 @@ static void sorted(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t n
     }
   }
   CHECK(wrong == 0);
-  free(x), free(y), free(index), free(seen);
+  free(x);
+  free(y);
+  free(index);
+  free(seen);
 }
 
 static void test_sort(const vt_cpu_team *t) {
@@ -316,8 +330,11 @@ static void pooled(const vt_cpu_team *t, const pool_case *p, uint32_t op, uint32
   fill(&in, PLANES * H * W);
   a.kernel.n = a.stride.n = a.dilation.n = a.low.n = a.high.n = 2;
   for (int i = 0; i < 2; i++) {
-    a.kernel.v[i] = p->kernel[i], a.stride.v[i] = p->stride[i], a.dilation.v[i] = p->dilation[i];
-    a.low.v[i] = p->low[i], a.high.v[i] = p->high[i];
+    a.kernel.v[i] = p->kernel[i];
+    a.stride.v[i] = p->stride[i];
+    a.dilation.v[i] = p->dilation[i];
+    a.low.v[i] = p->low[i];
+    a.high.v[i] = p->high[i];
   }
   if (p->kernel[0] == 2) { /* a plane that lies across */
     in.stride[2] = 1;
@@ -399,7 +416,9 @@ static void drawn(const vt_cpu_team *t, int64_t n, int spread) {
     wrong += w[at] != (int64_t)words[i % 4];
   }
   CHECK(wrong == 0);
-  free(u), free(z), free(w);
+  free(u);
+  free(z);
+  free(w);
 }
 
 static void test_random(const vt_cpu_team *t) {

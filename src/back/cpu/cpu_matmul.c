@@ -45,7 +45,10 @@ static void fold_axes(matmul *p) {
     const uint32_t i = p->rank - 1;
     const int follows = p->a_step[i] == p->m * p->a_row && p->y_step[i] == p->m * p->y_row;
     if (p->b_step[i] != 0 || (p->m != 1 && !follows)) break;
-    if (p->m == 1) p->a_row = p->a_step[i], p->y_row = p->y_step[i];
+    if (p->m == 1) {
+      p->a_row = p->a_step[i];
+      p->y_row = p->y_step[i];
+    }
     p->m *= p->dim[i];
     p->rank--;
   }
@@ -92,18 +95,27 @@ static void get_product(const void *context, int64_t i, vt_cpu_product *out) {
   int64_t a = 0, b = 0, y = 0, left = i;
   for (uint32_t r = p->rank; r-- > 0; left /= p->dim[r]) {
     const int64_t at = left % p->dim[r];
-    a += at * p->a_step[r], b += at * p->b_step[r], y += at * p->y_step[r];
+    a += at * p->a_step[r];
+    b += at * p->b_step[r];
+    y += at * p->y_step[r];
   }
-  out->m = p->m, out->n = p->n, out->k = p->k;
+  out->m = p->m;
+  out->n = p->n;
+  out->k = p->k;
   out->a.data = (const char *)p->a + a * p->bytes;
-  out->a.across = p->a_row, out->a.along = p->a_column;
+  out->a.across = p->a_row;
+  out->a.along = p->a_column;
   out->b.data = (const char *)p->b + b * p->bytes;
-  out->b.across = p->b_column, out->b.along = p->b_row;
+  out->b.across = p->b_column;
+  out->b.along = p->b_row;
   out->packed = p->packed;
   out->c = (char *)p->y + y * p->bytes;
-  out->row = p->y_row, out->column = p->y_column;
-  out->first = i * p->m * p->n, out->tail_row = p->n;
-  out->bias = p->bias, out->bias_step = p->bias_step;
+  out->row = p->y_row;
+  out->column = p->y_column;
+  out->first = i * p->m * p->n;
+  out->tail_row = p->n;
+  out->bias = p->bias;
+  out->bias_step = p->bias_step;
 }
 
 static vt_cpu_products products_of(const vt_cpu_call *c, const matmul *p) {
@@ -150,7 +162,8 @@ static uint64_t work_of(const vt_cpu_call *c, const matmul *p) {
   vt_cpu_products all = products_of(c, p);
   const uint64_t as_it_lies = vt_cpu_gemm_work(c->team, &all);
   if (keep_bytes(c, p) == 0) return as_it_lies;
-  all.straight = 0, all.packed = 1;
+  all.straight = 0;
+  all.packed = 1;
   const uint64_t packed = vt_cpu_gemm_work(c->team, &all);
   return packed > as_it_lies ? packed : as_it_lies;
 }
@@ -242,8 +255,10 @@ static places places_of(const matmul *p, int64_t i) {
   int64_t a = 0, b = 0, y = 0, mask = 0, left = i;
   for (uint32_t r = p->rank; r-- > 0; left /= p->dim[r]) {
     const int64_t at = left % p->dim[r];
-    a += at * p->a_step[r], b += at * p->b_step[r];
-    y += at * p->y_step[r], mask += at * p->p_step[r];
+    a += at * p->a_step[r];
+    b += at * p->b_step[r];
+    y += at * p->y_step[r];
+    mask += at * p->p_step[r];
   }
   return (places){(const char *)p->a + a * p->bytes, (const char *)p->b + b * p->bytes,
                   p->present + mask, (char *)p->y + y * p->bytes};
@@ -262,7 +277,8 @@ static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t 
                      .y_step = p->y_column};
   if (p->b_column != 1) {
     run->g->pack(at.b, p->b_column, p->b_row, p->n, p->n, p->k, turned);
-    m.b = turned, m.b_row = p->n;
+    m.b = turned;
+    m.b_row = p->n;
   }
   for (int64_t r = from; r < end; r++) {
     m.a = at.a + r * p->a_row * p->bytes;

@@ -49,7 +49,8 @@ static vt_cpu_bytes columns(const void *context, int64_t i, int64_t first, int64
                             void *room) {
   const product *p = context;
   const int64_t step = p->b->stride[p->b->rank - 1];
-  (void)count, (void)room;
+  (void)count;
+  (void)room;
   return (vt_cpu_bytes){
       (const uint8_t *)p->b->data + batch_at(&p->lead, p->lead.b, i) + first * step,
       p->b->stride[p->b->rank - 2], step};

@@ -161,7 +161,10 @@ static inline void folded_check(folded_step *s) {
                     vt_op_get(s->op)->name, folded_team[i].kernels->isa, folded_team[i].threads,
                     s->in[0].dtype, s->in[0].rank, (long long)s->in[0].dim[0]);
   }
-  for (uint32_t r = 0; r < s->n_out; r++) free(expected[r]), free(s->out[r].data);
+  for (uint32_t r = 0; r < s->n_out; r++) {
+    free(expected[r]);
+    free(s->out[r].data);
+  }
   for (uint32_t i = 0; i < s->n_in; i++) free(s->in[i].data);
 }
 #endif

@@ -65,8 +65,10 @@ static inline VD vd_fma(VD a, VD b, VD c) { return _mm256_fmadd_pd(a, b, c); }
 static inline void vd_turn(VD x[VD_N]) {
   const VD a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
   const VD c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);
-  x[0] = _mm256_permute2f128_pd(a, c, 0x20), x[1] = _mm256_permute2f128_pd(b, d, 0x20);
-  x[2] = _mm256_permute2f128_pd(a, c, 0x31), x[3] = _mm256_permute2f128_pd(b, d, 0x31);
+  x[0] = _mm256_permute2f128_pd(a, c, 0x20);
+  x[1] = _mm256_permute2f128_pd(b, d, 0x20);
+  x[2] = _mm256_permute2f128_pd(a, c, 0x31);
+  x[3] = _mm256_permute2f128_pd(b, d, 0x31);
 }
 
 /* f16 in memory; rounded to nearest, ties to even. */

@@ -17,7 +17,8 @@ static inline void vq_store(void *p, VQ a) { memcpy(p, &a, sizeof a); }
 static inline VQ vq_one(const void *p) { return vq_load(p); }
 static inline VQ vq_dot(VQ sum, VQ a, VQ b) {
   int16_t x[2], y[2];
-  memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+  memcpy(x, &a, sizeof x);
+  memcpy(y, &b, sizeof y);
   return sum + (uint32_t)(x[0] * y[0]) + (uint32_t)(x[1] * y[1]);
 }
 #endif

@@ -73,12 +73,15 @@ static inline VD vd_one(double x) { return _mm_set1_pd(x); }
 static inline VD vd_add(VD a, VD b) { return _mm_add_pd(a, b); }
 static inline VD vd_fma(VD a, VD b, VD c) {
   double x[VD_N], y[VD_N], z[VD_N];
-  vd_store(x, a), vd_store(y, b), vd_store(z, c);
+  vd_store(x, a);
+  vd_store(y, b);
+  vd_store(z, c);
   for (int i = 0; i < VD_N; i++) z[i] = vt_f64_fma_soft(x[i], y[i], z[i]);
   return vd_load(z);
 }
 static inline void vd_turn(VD x[VD_N]) {
   const VD low = _mm_unpacklo_pd(x[0], x[1]), high = _mm_unpackhi_pd(x[0], x[1]);
-  x[0] = low, x[1] = high;
+  x[0] = low;
+  x[1] = high;
 }
 #endif

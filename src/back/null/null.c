@@ -49,7 +49,8 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 }
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
-  (void)dev, (void)op;
+  (void)dev;
+  (void)op;
   return 0;
 }
 
@@ -60,7 +61,8 @@ static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  (void)dev, (void)step;
+  (void)dev;
+  (void)step;
   *out_bytes = 0;
   return VT_OK;
 }
@@ -108,7 +110,9 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
 }
 
 static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buffers) {
-  (void)prog, (void)buffers, (void)n_buffers;
+  (void)prog;
+  (void)buffers;
+  (void)n_buffers;
   return VT_OK;
 }
 

@@ -23,7 +23,9 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
 }
 
 static void host_diag(void *user, int32_t status, const char *text) {
-  (void)user, (void)status, (void)text;
+  (void)user;
+  (void)status;
+  (void)text;
 }
 
 static void host_progress(void *user, uint64_t step) {
