@@ -149,7 +149,6 @@ static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
                    .n_in = t->n_in,
                    .n_out = 1,
                    .attrs = t->attrs};
-  CHECK(h->takes == NULL || h->takes(&c));
   const size_t keep = h->keep != NULL ? (size_t)h->keep(&c) : 0;
   c.work = rounded_up((size_t)h->work(&c));
   c.kept = keep > 0 ? memset(rounded_up(keep), 0, keep) : NULL;

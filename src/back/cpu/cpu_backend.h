@@ -9,7 +9,7 @@
  *   cpu_chain.c      pointwise steps, several of them as one
  *   cpu_leave.c      what the host looks at after a run
  *
- * Handlers: how an op is split into jobs, and which kernels do them (handlers.def).
+ * Handlers: how an op is split into jobs, and which kernels do them (cpu_handlers.def).
  *   cpu_matmul.c     products of matrices (cpu_gemm); of integers (cpu_matmul_int, cpu_int)
  *   cpu_conv.c       convolutions: cpu_conv_transpose, cpu_conv_weights, cpu_conv_int;
  *                    taps that slide (cpu_slide) over a grid (cpu_grid)
@@ -89,16 +89,13 @@ struct vt_cpu_call {
 };
 typedef vt_status vt_cpu_run_fn(vt_cpu_call *c);
 typedef uint64_t vt_cpu_bytes_fn(const vt_cpu_call *c);
-typedef int vt_cpu_takes_fn(const vt_cpu_call *c);
 
-/* A row of handlers.def. What has NULL for `takes` takes all that the verifier lets through. */
-typedef struct vt_cpu_handler {
-  uint32_t op;
+/* A row of cpu_handlers.def, which says what its columns are. */
+typedef struct vt_launch_handler {
   const char *way; /* for lists of ops */
-  vt_cpu_takes_fn *takes;
-  vt_cpu_bytes_fn *work, *keep; /* scratch of one run; what lives from run to run */
+  vt_cpu_bytes_fn *work, *keep;
   vt_cpu_run_fn *run;
-  int tails; /* 1: `run` applies the tail itself, to each part of its result as it is made */
+  uint32_t traits;
 } vt_cpu_handler;
 const vt_cpu_handler *vt_cpu_handler_of(uint32_t op); /* NULL when there is none */
 /* What is made of operand i and kept until the operand holds something else. For `keep`: `bytes`
@@ -110,12 +107,11 @@ void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale);
 /* The steps of body `which`, from its `in` to its `out`. */
 vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
 
-/* `any` and `none` are declared too and never defined: the table has NULL for them. */
-#define VT_CPU(op, way, takes, work, keep, run, tails)    \
-  vt_cpu_takes_fn vt_cpu_takes_##takes;                   \
+/* `none` is declared too and never defined: the table has NULL for it. */
+#define VT_CPU(op, way, work, keep, run, traits)          \
   vt_cpu_bytes_fn vt_cpu_work_##work, vt_cpu_keep_##keep; \
   vt_cpu_run_fn vt_cpu_run_##run;
-#include "handlers.def"
+#include "cpu_handlers.def"
 #undef VT_CPU
 
 /* ---- chains: pointwise steps, each block of elements through all of them ---- */

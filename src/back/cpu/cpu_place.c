@@ -55,11 +55,6 @@ int vt_cpu_is_dense(const vt_view *v) {
   return 1;
 }
 
-/* Some write their results without gaps. No plan makes others, and no one else is served. */
-int vt_cpu_takes_dense(const vt_cpu_call *c) {
-  return vt_cpu_count(c->out) == 0 || vt_cpu_is_dense(c->out);
-}
-
 vt_view vt_cpu_reshaped(const vt_view *v, uint32_t rank, const int64_t *dim) {
   vt_view as = {.dtype = v->dtype, .rank = rank, .data = v->data};
   int64_t stride = 1;

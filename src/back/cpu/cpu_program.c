@@ -17,24 +17,35 @@ struct vt_bk_program {
 
 /* ---- handlers ---- */
 
-static const vt_cpu_handler handlers[] = {
-#define vt_cpu_takes_any NULL
+enum { TAILS = 1, DENSE = 2 }; /* traits */
+enum {
+#define VT_CPU(op, way, work, keep, run, traits) ROW_##op,
+#include "cpu_handlers.def"
+#undef VT_CPU
+  ROWS
+};
+static const vt_cpu_handler handlers[ROWS] = {
 #define vt_cpu_work_none NULL
 #define vt_cpu_keep_none NULL
-#define VT_CPU(op, way, takes, work, keep, run, tails)                                   \
-  {VT_OP_##op,       #way, vt_cpu_takes_##takes, vt_cpu_work_##work, vt_cpu_keep_##keep, \
-   vt_cpu_run_##run, tails},
-#include "handlers.def"
+#define VT_CPU(op, way, work, keep, run, traits) \
+  [ROW_##op] = {#way, vt_cpu_work_##work, vt_cpu_keep_##keep, vt_cpu_run_##run, traits},
+#include "cpu_handlers.def"
 #undef VT_CPU
 #undef vt_cpu_keep_none
 #undef vt_cpu_work_none
-#undef vt_cpu_takes_any
 };
 
+/* The row of each op number, plus one; 0 where an op has none. */
+static const uint8_t row_of[] = {
+#define VT_CPU(op, way, work, keep, run, traits) [VT_OP_##op] = ROW_##op + 1,
+#include "cpu_handlers.def"
+#undef VT_CPU
+};
+_Static_assert(ROWS <= UINT8_MAX, "row_of holds the number of every row");
+
 const vt_cpu_handler *vt_cpu_handler_of(uint32_t op) {
-  for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
-    if (handlers[i].op == op) return &handlers[i];
-  return NULL;
+  const uint32_t row = op < sizeof row_of ? row_of[op] : 0;
+  return row != 0 ? &handlers[row - 1] : NULL;
 }
 
 /* ---- what is kept: a line with the seal that its operand had, then what was made of it ---- */
@@ -74,15 +85,17 @@ static int shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view view
   return 1;
 }
 
+static int has_gaps(const vt_bk_tensor *t) {
+  const vt_view v = vt_step_view(t);
+  return vt_cpu_count(&v) > 0 && !vt_cpu_is_dense(&v);
+}
+
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s) {
-  vt_view views[MOST_VIEWS];
-  vt_cpu_call call;
   if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
   if (vt_cpu_chain_lists(s->op)) return vt_cpu_chain_takes(&dev->team, s) ? VT_OK : VT_UNSUPPORTED;
   const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
-  if (h == NULL) return VT_UNSUPPORTED;
-  if (h->takes == NULL) return VT_OK;
-  return shape_call(dev, s, views, &call) && h->takes(&call) ? VT_OK : VT_UNSUPPORTED;
+  if (h == NULL || (h->traits & DENSE && has_gaps(&s->out[0]))) return VT_UNSUPPORTED;
+  return VT_OK;
 }
 
 uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s) {
@@ -139,6 +152,8 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   const vt_cpu_handler *h = vt_cpu_handler_of(at->anchor->op);
   vt_view views[MOST_VIEWS];
   vt_cpu_call call;
+  if (h == NULL) return VT_UNSUPPORTED;
+  at->handler = h;
   if (h->keep != NULL && shape_call(p->dev, at->anchor, views, &call))
     at->kept = keep(p, h->keep(&call));
   return VT_OK;
@@ -234,9 +249,12 @@ static void note_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cp
   p->error.value = c->value;
 }
 
+static int applies_tail(const vt_launch *at) {
+  return at->anchor != NULL && at->handler->traits & TAILS;
+}
+
 static vt_status run_anchor(runner *r, const vt_launch *at) {
   const vt_bk_step *s = at->anchor;
-  const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
   vt_launch_body body[VT_MAX_BODIES];
   uint64_t seal[MOST_SEALS] = {0};
   const vt_view *in = at->views, *out = in + s->n_in;
@@ -251,27 +269,23 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
                       .n_out = s->n_out,
                       .attrs = s->attrs,
                       .kept = at->kept,
-                      .tail = h->tails ? at->chain : NULL,
+                      .tail = applies_tail(at) ? at->chain : NULL,
                       .seal = seal,
                       .body = body,
                       .runner = r,
                       .leaves = at->leaves};
   call.work = s->work_bytes > 0 ? r->base[s->work_arena] + s->work_offset : nowhere;
-  const vt_status status = h->run(&call);
+  const vt_status status = at->handler->run(&call);
   if (status != VT_OK) note_error(r->p, status, at->number, &call);
   for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)
     if (call.leaves >> i & 1) vt_cpu_leave(&r->p->dev->team, &out[i]);
   return status;
 }
 
-static int tails(const vt_launch *at) {
-  return at->anchor != NULL && vt_cpu_handler_of(at->anchor->op)->tails;
-}
-
 static vt_status run_launch(runner *r, const vt_launch *at) {
   if (at->chain != NULL) vt_cpu_chain_place(at->chain, r->base);
   if (at->anchor != NULL) VT_TRY(run_anchor(r, at));
-  if (at->chain != NULL && !tails(at)) vt_cpu_chain_run(at->chain);
+  if (at->chain != NULL && !applies_tail(at)) vt_cpu_chain_run(at->chain);
   return VT_OK;
 }
 
