@@ -10,13 +10,13 @@ enum {
   HAS_f32 = 2    /* for that one, by a function */
 };
 static const struct row {
-  uint32_t op, n_in, truth, cost, has_float, has_integer, has_truth;
+  uint32_t n_in, truth, cost, has_float, has_integer, has_truth;
   const char *name;
 } rows[VT_MAPS] = {
 #define VT_RESULT_same 0
 #define VT_RESULT_truth 1
 #define VT_MAP(op, n, result, f, i, t, cost) \
-  {VT_OP_##op, n, VT_RESULT_##result, cost, HAS_##f, HAS_##i, HAS_##t, #op},
+  [VT_MAP_##op] = {n, VT_RESULT_##result, cost, HAS_##f, HAS_##i, HAS_##t, #op},
 #include "maps.def"
 #undef VT_MAP
 };
@@ -45,12 +45,19 @@ int vt_map_has(uint32_t map, uint32_t dtype) {
   }
 }
 
+/* What each op number is, plus one; 0 where it is not pointwise. */
+static const uint8_t map_of[] = {
+#define VT_MAP(op, n, result, f, i, t, cost) [VT_OP_##op] = VT_MAP_##op + 1,
+#include "maps.def"
+#undef VT_MAP
+    [VT_OP_cast] = VT_MAP_cast + 1,
+    [VT_OP_select] = VT_MAP_choice + 1,
+    [VT_OP_where] = VT_MAP_choice + 1};
+_Static_assert(VT_MAP_none <= UINT8_MAX, "map_of holds the number of every row");
+
 uint32_t vt_map_of(uint32_t op) {
-  if (op == VT_OP_cast) return VT_MAP_cast;
-  if (op == VT_OP_select || op == VT_OP_where) return VT_MAP_choice;
-  for (uint32_t i = 0; i < VT_MAPS; i++)
-    if (rows[i].op == op) return i;
-  return VT_MAP_none;
+  const uint32_t map = op < sizeof map_of ? map_of[op] : 0;
+  return map != 0 ? map - 1 : VT_MAP_none;
 }
 
 uint32_t vt_map_cost(uint32_t map) { return map < VT_MAPS ? rows[map].cost : PLAIN_COST; }
