@@ -223,8 +223,6 @@ static int32_t build_list(const vt_launching *how, const vt_bk_step *steps, uint
   out->room = n;
   out->launches = take(how->host, n, sizeof *out->launches);
   if (out->launches == NULL) return VT_NOMEM;
-  for (uint64_t i = 0; i < n; i++)
-    if (how->check(how->user, &steps[i]) != VT_OK) return VT_UNSUPPORTED;
   for (uint64_t i = 0; i < n; i += taken) {
     vt_launch *at = &out->launches[out->n++];
     const int32_t status = build_next(how, steps, i, n, number, at, &taken);

@@ -48,7 +48,6 @@ typedef struct vt_launching {
   const vt_bk_host *host;
   void *user; /* handed to the functions below */
   int (*pointwise)(uint32_t op);
-  int32_t (*check)(void *user, const vt_bk_step *step);
   /* Of steps that all have the shape of the last one's result, none of which but the last is read
    * by others. VT_UNSUPPORTED when they cannot be run as one; of a single step that is a failure.
    */
@@ -60,6 +59,7 @@ typedef struct vt_launching {
   void (*anchor_free)(void *user, vt_launch *at);
 } vt_launching;
 
+/* The steps are those that the backend's step_check has taken: they are not checked again. */
 int32_t vt_launches_init(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
                          vt_launches *out) VT_NODISCARD; /* on failure `out` can be done with */
 void vt_launches_done(const vt_launching *how, vt_launches *l);

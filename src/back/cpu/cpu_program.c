@@ -130,10 +130,6 @@ static void *keep(vt_bk_program *p, uint64_t bytes) {
   return made;
 }
 
-static int32_t check(void *user, const vt_bk_step *s) {
-  return vt_cpu_step_check(((vt_bk_program *)user)->dev, s);
-}
-
 static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
   const vt_bk_program *p = user;
   vt_cpu_chain *made = NULL;
@@ -167,7 +163,6 @@ static vt_launching launching(vt_bk_program *p) {
   return (vt_launching){.host = p->dev->host,
                         .user = p,
                         .pointwise = vt_cpu_chain_lists,
-                        .check = check,
                         .chain_new = chain_new,
                         .chain_free = chain_free,
                         .anchor_new = anchor_new,

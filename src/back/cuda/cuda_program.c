@@ -105,10 +105,6 @@ uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s) {
 
 /* ---- making ---- */
 
-static int32_t check(void *user, const vt_bk_step *s) {
-  return vt_cuda_step_check(((vt_bk_program *)user)->dev, s);
-}
-
 static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
   vt_cuda_chain *made = NULL;
   const int32_t status = vt_cuda_chain_new(((vt_bk_program *)user)->dev, s, n, &made);
@@ -123,6 +119,7 @@ static void chain_free(void *user, void *chain) {
 static int32_t anchor_new(void *user, vt_launch *at) {
   const vt_bk_program *p = user;
   at->handler = vt_cuda_handler_of(at->anchor->op);
+  if (at->handler == NULL) return VT_UNSUPPORTED;
   return at->chain == NULL ? VT_OK : vt_cuda_tail_new(p->dev, at, &at->tail);
 }
 
@@ -135,7 +132,6 @@ static vt_launching launching(vt_bk_program *p) {
   return (vt_launching){.host = p->dev->host,
                         .user = p,
                         .pointwise = vt_cuda_chain_lists,
-                        .check = check,
                         .chain_new = chain_new,
                         .chain_free = chain_free,
                         .anchor_new = anchor_new,
