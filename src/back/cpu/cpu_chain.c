@@ -240,10 +240,12 @@ static int32_t build(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t n) {
 int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
                          uint32_t n, vt_cpu_chain **out) {
   if (n == 0 || n > MOST_STEPS) return VT_UNSUPPORTED;
-  vt_cpu_chain *c = vt_cpu_memory_new(host, sizeof *c);
+  vt_cpu_chain *c = vt_cpu_memory_take(host, sizeof *c); /* a small part of it is ever used */
   if (c == NULL) return VT_NOMEM;
   c->host = host;
   c->team = t;
+  c->n_sources = 0;
+  c->cost = 0;
   const int32_t status = build(c, s, n);
   if (status == VT_OK) {
     *out = c;

@@ -11,6 +11,7 @@ struct vt_bk_program {
   vt_bk_device *dev;
   vt_launches steps;
   vt_arenas arenas;
+  int has_asked;     /* 1: may_keep is known */
   uint64_t may_keep; /* bytes, while it is made */
   vt_bk_error error; /* the first of the last run */
 };
@@ -121,8 +122,12 @@ static uint64_t most_kept(const vt_arenas *a) {
   return (available - needed) / 2;
 }
 
+/* Asking reads files of the system, so that a program which keeps nothing does not ask. */
 static void *keep(vt_bk_program *p, uint64_t bytes) {
-  if (bytes == 0 || bytes > p->may_keep) return NULL;
+  if (bytes == 0) return NULL;
+  if (!p->has_asked) p->may_keep = most_kept(&p->arenas);
+  p->has_asked = 1;
+  if (bytes > p->may_keep) return NULL;
   void *made = vt_cpu_memory_take(p->dev->host, bytes);
   if (made == NULL) return NULL;
   p->may_keep -= bytes;
@@ -177,7 +182,6 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   p->error.size = sizeof p->error;
   const vt_launching how = launching(p);
   int32_t s = vt_arenas_note(&p->arenas, steps, n);
-  p->may_keep = most_kept(&p->arenas);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) {
     *out = p;
