@@ -5,5 +5,8 @@
 #include "volta/volta_ops.h"
 
 enum { VT_CPU_TYPES = 10 };
-_Static_assert((int)VT_DTYPE_BF16 < (int)VT_CPU_TYPES, "the last type of dtypes.def has a row");
+#define VT_DTYPE(name, NAME, number, bytes, class) \
+  _Static_assert(number < VT_CPU_TYPES, "tables by type have a row for " #name);
+#include "dtypes.def"
+#undef VT_DTYPE
 #endif
