@@ -93,8 +93,8 @@ typedef struct row {
   const char *class, *attrs;
 } row;
 static row rows[] = {
-#define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
-              gradient, lower, kernel, work, help)                                          \
+#define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, form, verify, shape, \
+              gradient, lower, kernel, work, help)                                                \
   {#name, no, #class, #attrs},
 #include "ops.def"
 #undef VT_OP

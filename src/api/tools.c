@@ -60,7 +60,7 @@ vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
                        .max_in = op->max_in,
                        .prim = op->prim,
                        .name = op->name,
-                       .numerics = op->numerics,
+                       .numerics = vt_numerics_name(op->numerics),
                        .help = op->help,
                        .results = op->results,
                        .needs = vt_needs_name(op->needs),

@@ -246,7 +246,7 @@ static inline int wrapped_lies(uint32_t op) {
     case VT_BK_DETERMINISTIC_REDUCTIONS:
       return x->needs == VT_NEEDS_reductions;
     case VT_BK_ROUNDED_MATH:
-      return strcmp(x->numerics, "rounded") == 0;
+      return x->numerics == VT_NUMERICS_rounded;
     case VT_BK_REGIONS:
       return x->needs == VT_NEEDS_regions;
     default:

@@ -2,7 +2,6 @@
  * needs.c - can this device run this plan? Decided before anything is taken: what a step needs by
  * its row of the op table and by its types must be declared, and the backend must accept it. */
 #include <stdio.h>
-#include <string.h>
 #include "guard.h"
 #include "registry.h"
 
@@ -19,11 +18,11 @@ const vt_capability *vt_capability_at(uint32_t i) { return i < VT_CAPABILITIES ?
 
 /* A composition that a device keeps whole may sum and call functions within. */
 static uint64_t needs_of_row(const vt_op_info *op) {
-  const int whole = strcmp(op->numerics, "composed") == 0;
+  const int whole = op->numerics == VT_NUMERICS_composed;
   uint64_t needs = 0;
-  if (op->needs == VT_NEEDS_reductions || strcmp(op->numerics, "ordered") == 0 || whole)
+  if (op->needs == VT_NEEDS_reductions || op->numerics == VT_NUMERICS_ordered || whole)
     needs |= VT_BK_DETERMINISTIC_REDUCTIONS;
-  if (strcmp(op->numerics, "rounded") == 0 || whole) needs |= VT_BK_ROUNDED_MATH;
+  if (op->numerics == VT_NUMERICS_rounded || whole) needs |= VT_BK_ROUNDED_MATH;
   if (op->needs == VT_NEEDS_collisions) needs |= VT_BK_ATOMIC_OPS;
   if (op->needs == VT_NEEDS_int8) needs |= VT_BK_INT8_EXACT;
   if (op->needs == VT_NEEDS_regions) needs |= VT_BK_REGIONS;
@@ -38,7 +37,7 @@ static int is_float(uint32_t dtype) {
 /* Moving elements is no arithmetic: f64 and subnormals pass through anything. */
 static uint64_t needs_of_types(const vt_op_info *op, const vt_bk_tensor *t, uint32_t n) {
   uint64_t needs = 0;
-  if (strcmp(op->numerics, "move") == 0 || strcmp(op->numerics, "bodies") == 0) return 0;
+  if (op->numerics == VT_NUMERICS_move || op->numerics == VT_NUMERICS_bodies) return 0;
   for (uint32_t i = 0; i < n; i++) {
     if (t[i].dtype == VT_DTYPE_F64) needs |= VT_BK_FLOAT64;
     if (is_float(t[i].dtype)) needs |= VT_BK_SUBNORMALS;

@@ -41,8 +41,8 @@ static uint64_t flops_nothing(const vt_cost_site *s) {
 }
 
 static uint64_t flops_by_class(const vt_cost_site *s) {
-  const char *numerics = s->op->numerics;
-  const int each = strcmp(numerics, "exact") == 0 || strcmp(numerics, "rounded") == 0;
+  const vt_numerics numerics = s->op->numerics;
+  const int each = numerics == VT_NUMERICS_exact || numerics == VT_NUMERICS_rounded;
   return each ? elements(&s->out[0]) : 0;
 }
 

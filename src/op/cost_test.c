@@ -202,7 +202,7 @@ static void test_bodies(void) {
 static void test_table(void) {
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
-    const int needs = op->prim && strcmp(op->numerics, "ordered") == 0;
+    const int needs = op->prim && op->numerics == VT_NUMERICS_ordered;
     CHECK(!needs || vt_cost_has_row(op->number));
     if (needs && !vt_cost_has_row(op->number)) fprintf(stderr, "  %s\n", op->name);
   }

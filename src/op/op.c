@@ -8,29 +8,33 @@
 
 #define VT_CLASS_PRIM 1
 #define VT_CLASS_COMP 0
+#define VT_FORM_opaque VT_FORM_NONE
+#define VT_FORM_pointwise VT_FORM_POINTWISE
+#define VT_FORM_anchor VT_FORM_ANCHOR
 #define none NULL
 #define no_work NULL
 #define grad(function) function, NULL, #function
 #define flat(why) NULL, why, NULL
-#define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
-              gradient, lower, kernel, work, help)                                          \
-  static const vt_op_info row_##name = {#name,                                              \
-                                        no,                                                 \
-                                        VT_CLASS_##class,                                   \
-                                        lo,                                                 \
-                                        hi,                                                 \
-                                        operands,                                           \
-                                        results,                                            \
-                                        &vt_attr_group_##attrs,                             \
-                                        #num,                                               \
-                                        VT_NEEDS_##needs,                                   \
-                                        verify,                                             \
-                                        shape,                                              \
-                                        gradient,                                           \
-                                        lower,                                              \
-                                        kernel,                                             \
-                                        work,                                               \
-                                        help,                                               \
+#define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, form, verify, shape, \
+              gradient, lower, kernel, work, help)                                                \
+  static const vt_op_info row_##name = {#name,                                                    \
+                                        no,                                                       \
+                                        VT_CLASS_##class,                                         \
+                                        lo,                                                       \
+                                        hi,                                                       \
+                                        operands,                                                 \
+                                        results,                                                  \
+                                        &vt_attr_group_##attrs,                                   \
+                                        VT_NUMERICS_##num,                                        \
+                                        VT_NEEDS_##needs,                                         \
+                                        VT_FORM_##form,                                           \
+                                        verify,                                                   \
+                                        shape,                                                    \
+                                        gradient,                                                 \
+                                        lower,                                                    \
+                                        kernel,                                                   \
+                                        work,                                                     \
+                                        help,                                                     \
                                         {#attrs, #verify, #shape, #lower, #kernel, #work}};
 #include "ops.def"
 #undef VT_OP
@@ -63,6 +67,11 @@ const vt_op_info *vt_op_get(uint32_t number) {
   return lo < N_OPS && ops[lo]->number == number ? ops[lo] : NULL;
 }
 
+vt_form vt_op_form(uint32_t number) {
+  const vt_op_info *op = vt_op_get(number);
+  return op != NULL ? op->form : VT_FORM_NONE;
+}
+
 const vt_op_info *vt_op_find(const char *name) {
   for (uint32_t i = 0; i < N_OPS; i++)
     if (strcmp(ops[i]->name, name) == 0) return ops[i];
@@ -89,9 +98,22 @@ static uint32_t count_names(const char *list) {
   return n;
 }
 
-const char *vt_needs_name(uint32_t needs) {
-  static const char *const names[] = {"plain", "reductions", "int8", "regions", "collisions"};
-  return needs < sizeof names / sizeof *names ? names[needs] : "?";
+const char *vt_numerics_name(vt_numerics numerics) {
+  static const char *const names[] = {
+      [VT_NUMERICS_exact] = "exact",      [VT_NUMERICS_rounded] = "rounded",
+      [VT_NUMERICS_ordered] = "ordered",  [VT_NUMERICS_move] = "move",
+      [VT_NUMERICS_random] = "random",    [VT_NUMERICS_bodies] = "bodies",
+      [VT_NUMERICS_composed] = "composed"};
+  return names[numerics];
+}
+
+const char *vt_needs_name(vt_needs needs) {
+  static const char *const names[] = {[VT_NEEDS_plain] = "plain",
+                                      [VT_NEEDS_reductions] = "reductions",
+                                      [VT_NEEDS_int8] = "int8",
+                                      [VT_NEEDS_regions] = "regions",
+                                      [VT_NEEDS_collisions] = "collisions"};
+  return names[needs];
 }
 
 uint32_t vt_op_results(const vt_op_info *op) {

@@ -9,12 +9,12 @@
 /* `none` and `no_work` are declared too and never defined: the table turns them into NULL. */
 #define grad(function) vt_grad_fn function;
 #define flat(why)
-#define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, verify, shape, \
-              gradient, lower, kernel, work, help)                                          \
-  vt_check_fn verify;                                                                       \
-  vt_shape_fn shape;                                                                        \
-  gradient vt_lower_fn lower;                                                               \
-  vt_kernel_fn kernel;                                                                      \
+#define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, form, verify, shape, \
+              gradient, lower, kernel, work, help)                                                \
+  vt_check_fn verify;                                                                             \
+  vt_shape_fn shape;                                                                              \
+  gradient vt_lower_fn lower;                                                                     \
+  vt_kernel_fn kernel;                                                                            \
   vt_work_fn work;
 #include "ops.def"
 #undef VT_OP

@@ -96,6 +96,17 @@ struct vt_kernel {
 typedef vt_status vt_kernel_fn(vt_kernel *k);
 typedef uint64_t vt_work_fn(const vt_view *in, uint32_t n_in); /* `data` is not looked at */
 
+/* What fixes the bits of an op; ops.def explains each. */
+typedef enum vt_numerics {
+  VT_NUMERICS_exact,
+  VT_NUMERICS_rounded,
+  VT_NUMERICS_ordered,
+  VT_NUMERICS_move,
+  VT_NUMERICS_random,
+  VT_NUMERICS_bodies,
+  VT_NUMERICS_composed,
+} vt_numerics;
+
 /* What a backend must be capable of to run an op. */
 typedef enum vt_needs {
   VT_NEEDS_plain,
@@ -104,6 +115,9 @@ typedef enum vt_needs {
   VT_NEEDS_regions,
   VT_NEEDS_collisions,
 } vt_needs;
+
+/* What an op can be in a fusion group. */
+typedef enum vt_form { VT_FORM_NONE, VT_FORM_POINTWISE, VT_FORM_ANCHOR } vt_form;
 
 /* What a row says, word for word. */
 typedef struct vt_op_words {
@@ -116,8 +130,9 @@ typedef struct vt_op_info {
   const char *operands; /* "x, w, b?" */
   const char *results;  /* "y", "values, indices", "y..." */
   const vt_attr_group *attrs;
-  const char *numerics;
+  vt_numerics numerics;
   vt_needs needs;
+  vt_form form;
   vt_check_fn *check;
   vt_shape_fn *shape;
   vt_grad_fn *grad;
@@ -153,9 +168,10 @@ vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uin
                               uint32_t *out_index);
 /* How many results a node of this op has; 0 when that depends on attributes or bodies. */
 uint32_t vt_op_results(const vt_op_info *op);
-const char *vt_needs_name(uint32_t needs);
-/* What an op can be in a fusion group, as forms.def says. */
-typedef enum vt_form { VT_FORM_NONE, VT_FORM_POINTWISE, VT_FORM_ANCHOR } vt_form;
+/* The words of the rows, for readers. */
+const char *vt_numerics_name(vt_numerics numerics);
+const char *vt_needs_name(vt_needs needs);
+/* VT_FORM_NONE for a number that no op has. */
 vt_form vt_op_form(uint32_t number);
 
 /* ---- costs ---- */

@@ -55,7 +55,7 @@ static uint64_t work_of(const vt_graph *g, const vt_node *n) {
   uint64_t given = 1, taken = 1, work;
   for (uint32_t i = 0; i < n->n_out; i++) given += count_of(g, n->first_out + i);
   for (uint32_t i = 0; i < n->n_in; i++) taken += count_of(g, g->operands[n->first_in + i]);
-  const int once = vt_op_form(n->op) == VT_FORM_POINTWISE || strcmp(op->numerics, "move") == 0;
+  const int once = vt_op_form(n->op) == VT_FORM_POINTWISE || op->numerics == VT_NUMERICS_move;
   const int known = once ? vt_size_add(given, taken, &work) : vt_size_mul(given, taken, &work);
   return known ? work : UINT64_MAX;
 }
