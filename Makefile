@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: all setup run test test-full exhaustive bench bench-plan bench-cpu baselines fuzz docs format clean help \
+.PHONY: all setup run test test-full exhaustive bench bench-plan bench-cpu baselines fuzz maps docs format clean help \
   install uninstall
 
 all: ## build into build/ and leave build/volta
@@ -61,6 +61,10 @@ baselines: all ## write down what plans take now, after they have become smaller
 
 fuzz: ## run fuzzers with clang: SECONDS=60 each, TARGET=npz for one
 	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
+
+maps: ## write src/emit/maps.def again, the formulas that the op table names
+	@scripts/configure.sh build
+	@cmake --build build --target maps
 
 docs: all ## write the generated pages again: manual, completions, docs/ops.md
 	@cmake --build build --target cli_docs

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gen_ops.c - writes three files from the op tables, at build time.
+ * gen_ops.c - writes files from the op tables. The build makes three of them:
  *   gen_ops header  volta/volta_ops.h: what a plug-in needs to read a step
  *   gen_ops fields  attr_fields.inc: the fields of every attribute group, with their offsets
  *   gen_ops order   op_order.inc: the rows of all families by ascending number
- * A number that stands twice makes it fail, and the build with it. */
+ * A number that stands twice makes it fail, and the build with it. The fourth is stored with the
+ * sources, because kernels for GPUs are compiled from them alone:
+ *   gen_ops maps         src/emit/maps.def: the ops that have a formula
+ *   gen_ops maps FILE    fails, and the build with it, unless FILE is what `gen_ops maps` writes */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,13 +93,20 @@ static void fields(void) {
 
 typedef struct row {
   const char *name;
-  int number;
-  const char *class, *attrs;
+  int number, operands;
+  const char *class, *attrs, *verify, *shape;
+  const char *formula; /* formula or fused; NULL where there is none */
+  int cost;
 } row;
+#define VT_FORM_opaque NULL, 0
+#define VT_FORM_pointwise NULL, 0
+#define VT_FORM_anchor NULL, 0
+#define VT_FORM_formula(ps) "formula", ps
+#define VT_FORM_fused(ps) "fused", ps
 static row rows[] = {
 #define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, form, verify, shape, \
               gradient, lower, kernel, work, help)                                                \
-  {#name, no, #class, #attrs},
+  {#name, no, hi, #class, #attrs, #verify, #shape, VT_FORM_##form},
 #include "ops.def"
 #undef VT_OP
 };
@@ -129,9 +140,110 @@ static void order(void) {
   for (int i = 0; i < N_ROWS; i++) printf("VT_ROW(%s)\n", rows[i].name);
 }
 
+/* ---- maps.def ---- */
+
+static const char maps_head[] =
+    "/* SPDX-License-Identifier: Apache-2.0\n"
+    " * maps.def - GENERATED from ops.def by `make maps`: the pointwise ops that have a formula of "
+    "their\n"
+    " * own, in ascending number.\n"
+    " *   n       operands, all of one type\n"
+    " *   result  same: of that type; truth: bool\n"
+    " *   float, integer, truth\n"
+    " *           yes: a formula of map_float.inc, map_int.inc for each of these types; no: there "
+    "is "
+    "none;\n"
+    " *           fused: a formula that multiplies and adds at once; f32: a function of the "
+    "numerics "
+    "or\n"
+    " *           made of one, for that type alone\n"
+    " *   cost    picoseconds an element, about, once the operands are at hand\n"
+    " *\n"
+    " *     op          n  result float  integer  truth  cost */\n";
+
+/* The types that a rule accepts, as columns of maps.def. */
+static const struct accepted {
+  const char *verify, *floats, *integers, *truths;
+} accepted[] = {
+    {"check_f32", "f32", "no", "no"},     {"check_float", "yes", "no", "no"},
+    {"check_number", "yes", "yes", "no"}, {"check_integer", "no", "yes", "no"},
+    {"check_bits", "no", "yes", "yes"},   {"check_compute", "yes", "yes", "yes"},
+};
+/* The type that a rule gives the result. */
+static const struct given {
+  const char *shape, *result;
+} given[] = {{"shape_same", "same"},
+             {"shape_broadcast", "same"},
+             {"shape_compare", "truth"},
+             {"shape_truth", "truth"}};
+
+static char made[32768];
+static size_t n_made;
+
+static void add(const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  n_made += (size_t)vsnprintf(made + n_made, sizeof made - n_made, format, list);
+  va_end(list);
+  if (n_made >= sizeof made) exit(1);
+}
+
+static int refuse(const row *r, const char *rule) {
+  fprintf(stderr,
+          "gen_ops: '%s' has a formula, and gen_ops.c does not know which types '%s' stands for\n",
+          r->name, rule);
+  return 0;
+}
+
+/* A column, with the comma behind it. */
+static void cell(const char *word, int width) {
+  add("%s,%*s", word, width - (int)strlen(word), "");
+}
+
+static int add_map(const row *r) {
+  const struct accepted *types = NULL;
+  const char *result = NULL;
+  for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
+    if (strcmp(accepted[i].verify, r->verify) == 0) types = &accepted[i];
+  for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+    if (strcmp(given[i].shape, r->shape) == 0) result = given[i].result;
+  if (types == NULL) return refuse(r, r->verify);
+  if (result == NULL) return refuse(r, r->shape);
+  add("VT_MAP(");
+  cell(r->name, 11);
+  add("%d, ", r->operands);
+  cell(result, 6);
+  cell(strcmp(r->formula, "fused") == 0 ? "fused" : types->floats, 6);
+  cell(types->integers, 8);
+  cell(types->truths, 6);
+  add("%d)\n", r->cost);
+  return 1;
+}
+
+static int maps(void) {
+  add("%s", maps_head);
+  for (int i = 0; i < N_ROWS; i++)
+    if (rows[i].formula != NULL && !add_map(&rows[i])) return 0;
+  return 1;
+}
+
+/* The stored file against what the rows say now. */
+static int matches(const char *path) {
+  static char stored[sizeof made];
+  FILE *f = fopen(path, "rb");
+  const size_t n = f != NULL ? fread(stored, 1, sizeof stored, f) : 0;
+  if (f != NULL) fclose(f);
+  if (n == n_made && memcmp(stored, made, n) == 0) return 1;
+  fprintf(stderr, "gen_ops: %s is not what the op table says; `make maps` writes it\n", path);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   if (!sort_rows()) return 1;
-  if (argc == 2 && strcmp(argv[1], "fields") == 0) {
+  if (argc >= 2 && strcmp(argv[1], "maps") == 0) {
+    if (!maps() || (argc > 2 && !matches(argv[2]))) return 1;
+    if (argc == 2) fputs(made, stdout);
+  } else if (argc == 2 && strcmp(argv[1], "fields") == 0) {
     fields();
   } else if (argc == 2 && strcmp(argv[1], "order") == 0) {
     order();

@@ -10,6 +10,8 @@
 #define VT_CLASS_COMP 0
 #define VT_FORM_opaque VT_FORM_NONE
 #define VT_FORM_pointwise VT_FORM_POINTWISE
+#define VT_FORM_formula(ps) VT_FORM_POINTWISE
+#define VT_FORM_fused(ps) VT_FORM_POINTWISE
 #define VT_FORM_anchor VT_FORM_ANCHOR
 #define none NULL
 #define no_work NULL
