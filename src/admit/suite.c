@@ -9,8 +9,13 @@ const int64_t vt_suite_size[VT_SUITE_SIZES] = {7,  8,   9,   15,  16,   17,   31
                                                33, 255, 256, 257, 1023, 1024, 1025};
 
 const char *vt_mix_name(int mix) {
-  static const char *const name[VT_MIXES] = {"ordinary", "special", "tiny", "wide",
-                                             "zeros",    "flat",    "few"};
+  static const char *const name[VT_MIXES] = {[VT_MIX_ORDINARY] = "ordinary",
+                                             [VT_MIX_SPECIAL] = "special",
+                                             [VT_MIX_TINY] = "tiny",
+                                             [VT_MIX_WIDE] = "wide",
+                                             [VT_MIX_ZEROS] = "zeros",
+                                             [VT_MIX_FLAT] = "flat",
+                                             [VT_MIX_FEW] = "few"};
   return mix >= 0 && mix < VT_MIXES ? name[mix] : NULL;
 }
 

@@ -13,7 +13,7 @@ static const struct {
   const char *key;
   form form;
 } fields[] = {
-#define VT_FIELD(key, form) {#key, form},
+#define VT_FIELD(key, form) [VT_CERTIFICATE_##key] = {#key, form},
 #include "certificate.def"
 #undef VT_FIELD
 };

@@ -53,7 +53,8 @@ void vt_kept_release(vt_kept *k) {
 /* ---- writing ---- */
 
 typedef enum part { KEY, PASSES, GRAPH, PLAN, PLACES, PARTS } part;
-static const char *const part_name[PARTS] = {"key", "passes", "graph", "plan", "places"};
+static const char *const part_name[PARTS] = {
+    [KEY] = "key", [PASSES] = "passes", [GRAPH] = "graph", [PLAN] = "plan", [PLACES] = "places"};
 static const char magic[] = "volta plan entry 1\n";
 
 enum { HASH_LINE = 65 }; /* 64 digits and the end of the line */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const suffixes[CLI_FORMATS] = {".npy", ".npz", ".safetensors"};
+static const char *const suffixes[CLI_FORMATS] = {
+    [CLI_NPY] = ".npy", [CLI_NPZ] = ".npz", [CLI_SAFETENSORS] = ".safetensors"};
 
 const char *cli_format_suffix(cli_format f) { return suffixes[f]; }
 

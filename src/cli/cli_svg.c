@@ -37,17 +37,18 @@ typedef struct style {
   int scaled;
   const char *tint[3];
 } style;
-static const style styles[] = {
-    {"host_parameter", "in host", 0, {"#c9c9c9", "#bdbdbd", "#d4d4d4"}},
-    {"parameter", "not to scale", 0, {"#a9c4e6", "#98b7de", "#b9d0ec"}},
-    {"gradient", "not to scale", 0, {"#d9b3d9", "#cfa3cf", "#e2c3e2"}},
-    {"optimizer_state", "not to scale", 0, {"#c9b8e0", "#bda9d8", "#d5c7e8"}},
-    {"host_input", "not to scale", 0, {"#a5d6c9", "#93ccbd", "#b6dfd4"}},
-    {"output", "to scale", 1, {"#f0c08a", "#eab376", "#f5cd9f"}},
-    {"workspace", "to scale", 1, {"#d98880", "#cf7a72", "#e29a93"}},
-    {"temporary", "to scale", 1, {"#8fc98f", "#7dbd7d", "#a3d5a3"}},
+enum { HOST_PARAMETER, PARAMETER, GRADIENT, STATE, INPUT, OUTPUT, WORKSPACE, TEMPORARY, N_STYLES };
+static const style styles[N_STYLES] = {
+    [HOST_PARAMETER] = {"host_parameter", "in host", 0, {"#c9c9c9", "#bdbdbd", "#d4d4d4"}},
+    [PARAMETER] = {"parameter", "not to scale", 0, {"#a9c4e6", "#98b7de", "#b9d0ec"}},
+    [GRADIENT] = {"gradient", "not to scale", 0, {"#d9b3d9", "#cfa3cf", "#e2c3e2"}},
+    [STATE] = {"optimizer_state", "not to scale", 0, {"#c9b8e0", "#bda9d8", "#d5c7e8"}},
+    [INPUT] = {"host_input", "not to scale", 0, {"#a5d6c9", "#93ccbd", "#b6dfd4"}},
+    [OUTPUT] = {"output", "to scale", 1, {"#f0c08a", "#eab376", "#f5cd9f"}},
+    [WORKSPACE] = {"workspace", "to scale", 1, {"#d98880", "#cf7a72", "#e29a93"}},
+    [TEMPORARY] = {"temporary", "to scale", 1, {"#8fc98f", "#7dbd7d", "#a3d5a3"}},
 };
-enum { N_STYLES = sizeof styles / sizeof styles[0], OUTPUT = N_STYLES - 3, WORKSPACE, TEMPORARY };
+_Static_assert((int)N_STYLES == (int)VT_MEMORY_CLASSES, "every class of memory has a style");
 
 typedef struct panel { /* an arena */
   const style *style;

@@ -102,7 +102,9 @@ static void print_refusal(const vt_refusal *r) {
 }
 
 static const char *verdict_name(const vt_admission *a) {
-  static const char *const name[] = {"REFUSED", "PASSED", "ADMITTED"};
+  static const char *const name[] = {[VT_VERDICT_REFUSED] = "REFUSED",
+                                     [VT_VERDICT_PASSED] = "PASSED",
+                                     [VT_VERDICT_ADMITTED] = "ADMITTED"};
   return name[vt_admission_verdict(a)];
 }
 

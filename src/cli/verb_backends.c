@@ -11,7 +11,9 @@ typedef struct listing {
 } listing;
 
 static const char *admission_of(const vt_backend_row *r) {
-  static const char *const words[] = {"built in", "admitted", "unadmitted"};
+  static const char *const words[] = {[VT_BACKEND_BUILT_IN] = "built in",
+                                      [VT_BACKEND_ADMITTED] = "admitted",
+                                      [VT_BACKEND_UNADMITTED] = "unadmitted"};
   return r->available ? words[r->admission] : "-";
 }
 

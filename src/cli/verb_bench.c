@@ -36,8 +36,9 @@ typedef struct bench {
 
 /* ---- flags ---- */
 
-static const char *const suites[] = {"cpu", "cuda", "model", NULL};
-enum { CPU, CUDA, MODEL };
+enum { CPU, CUDA, MODEL, SUITES };
+static const char *const suites[] = {
+    [CPU] = "cpu", [CUDA] = "cuda", [MODEL] = "model", [SUITES] = NULL};
 
 static const char *next_suite(uint32_t i, const void *context) {
   (void)context;

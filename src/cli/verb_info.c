@@ -77,7 +77,8 @@ typedef struct view {
   int counted;              /* 0: some dim has no value */
 } view;
 
-static const char *const kind_name[] = {"", "input", "param", "output"};
+static const char *const kind_name[] = {
+    [VT_PORT_INPUT] = "input", [VT_PORT_PARAM] = "param", [VT_PORT_OUTPUT] = "output"};
 
 static void port_type(const view *v, const vt_port_info *p, char out[CLI_TYPE_SIZE]) {
   vt_tensor t;

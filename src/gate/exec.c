@@ -21,6 +21,16 @@ typedef struct segment {
 /* What lies on the device comes first, so that a backend is handed no hole. */
 _Static_assert(VT_CLASS_HOST + 1 == VT_CLASS_COUNT, "the host's class is the last");
 enum { ON_DEVICE = VT_CLASS_HOST };
+/* A class is the number of its buffer in the plug-in interface. */
+#define IS_ARENA(class, arena) \
+  _Static_assert(VT_CLASS_##class == VT_BK_ARENA_##arena, "classes.def and volta_backend.h agree")
+IS_ARENA(INPUT, INPUT);
+IS_ARENA(PARAM, PARAMETER);
+IS_ARENA(GRAD, GRADIENT);
+IS_ARENA(STATE, STATE);
+IS_ARENA(TEMP, TEMPORARY);
+IS_ARENA(WORK, WORKSPACE);
+IS_ARENA(OUTPUT, OUTPUT);
 
 /* A place among the runs of a plan: the run, the step that comes next, the number of the run. */
 typedef struct cursor {

@@ -15,7 +15,8 @@ enum {
 static vt_proofs proofs[TOTAL];
 
 static const vt_registry_row rows[TOTAL] = {
-#define VT_BACKEND(name, query, kind) {#name, query, VT_KIND_##kind, &proofs[INDEX_##name]},
+#define VT_BACKEND(name, query, kind) \
+  [INDEX_##name] = {#name, query, VT_KIND_##kind, &proofs[INDEX_##name]},
 #include "backends.def"
 #undef VT_BACKEND
 };

@@ -15,7 +15,7 @@ static int64_t direction_of(vt_cell cell, const void *attrs) {
 
 vt_recurrent vt_recurrent_read(vt_cell cell, const void *attrs, const uint32_t *dtype,
                                const uint32_t *rank, uint32_t n) {
-  static const uint32_t gates[] = {1, 4, 3};
+  static const uint32_t gates[] = {[VT_CELL_RNN] = 1, [VT_CELL_LSTM] = 4, [VT_CELL_GRU] = 3};
   const int64_t direction = direction_of(cell, attrs);
   vt_recurrent r = {.cell = cell,
                     .both = direction == VT_WORD_both,

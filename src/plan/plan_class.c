@@ -7,7 +7,8 @@ static const struct {
   uint32_t arena;
   int device;
 } classes[VT_CLASS_COUNT] = {
-#define VT_CLASS(name, arena, key, device, help) {key, VT_CLASS_##arena, device},
+#define VT_CLASS(name, arena, key, device, help) \
+  [VT_CLASS_##name] = {key, VT_CLASS_##arena, device},
 #include "classes.def"
 #undef VT_CLASS
 };

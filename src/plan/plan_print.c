@@ -6,8 +6,12 @@
 
 typedef unsigned long long ull;
 
-static const char *const schedules[] = {"source", "memory"};
-static const char *const places[] = {"own", "view", "over", "arg"};
+static const char *const schedules[] = {
+    [VT_SCHEDULE_SOURCE] = "source", [VT_SCHEDULE_MEMORY] = "memory"};
+static const char *const places[] = {[VT_PLACE_OWN] = "own",
+                                     [VT_PLACE_VIEW] = "view",
+                                     [VT_PLACE_OVER] = "over",
+                                     [VT_PLACE_ARG] = "arg"};
 
 static void indent(uint32_t depth, vt_text *out) {
   for (uint32_t i = 0; i < depth; i++) vt_text_add(out, "  ");

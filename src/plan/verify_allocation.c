@@ -146,9 +146,13 @@ typedef struct extent_name {
 } extent_name;
 
 static const char *name_extent(const vt_verify *v, const extent *e, extent_name *out) {
-  static const char *const what[] = {
-      "'",           "a visit of '",         "the bodies",           "a copy of '",
-      "the scratch", "copies in the bodies", "scratch in the bodies"};
+  static const char *const what[] = {[EXTENT_VALUE] = "'",
+                                     [EXTENT_VISIT] = "a visit of '",
+                                     [EXTENT_BODIES] = "the bodies",
+                                     [EXTENT_COPY] = "a copy of '",
+                                     [EXTENT_SCRATCH] = "the scratch",
+                                     [EXTENT_BODY_COPIES] = "copies in the bodies",
+                                     [EXTENT_BODY_SCRATCH] = "scratch in the bodies"};
   char name[16];
   if (e->kind == EXTENT_VALUE || e->kind == EXTENT_VISIT || e->kind == EXTENT_COPY) {
     (void)snprintf(out->text, sizeof out->text, "%s%.40s'", what[e->kind],
@@ -430,7 +434,7 @@ static vt_status verify_sums(const vt_verify *v, const extent_list *list) {
 
 static int is_on_device(uint32_t class) {
   static const uint8_t device[VT_CLASS_COUNT] = {
-#define VT_CLASS(name, arena, key, device, help) device,
+#define VT_CLASS(name, arena, key, device, help) [VT_CLASS_##name] = device,
 #include "classes.def"
 #undef VT_CLASS
   };

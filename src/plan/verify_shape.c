@@ -25,7 +25,7 @@ static vt_status fail(const vt_verify *v, const char *what) {
 
 uint32_t vt_verify_arena(uint32_t class) {
   static const uint32_t arenas[VT_CLASS_COUNT] = {
-#define VT_CLASS(name, arena, key, device, help) VT_CLASS_##arena,
+#define VT_CLASS(name, arena, key, device, help) [VT_CLASS_##name] = VT_CLASS_##arena,
 #include "classes.def"
 #undef VT_CLASS
   };
