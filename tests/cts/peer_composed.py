@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
+from peer_elementwise import EPS, NP, greater, lesser, np_cast, np_erf, np_sigmoid, up
 from peer_model import Context, Skip
-from peer_numpy import (EPS, NP, greater, lesser, np_cast, np_erf, np_sigmoid, np_sort, order_key,
-                        sum_limit, up)
+from peer_numpy import np_sort, order_key, sum_limit
 
 SQRT1_2 = 0.7071067811865476
 

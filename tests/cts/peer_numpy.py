@@ -1,145 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_numpy.py - op -> (bound, what NumPy says it is): elements, reductions, movement, indices.
+"""peer_numpy.py - op -> (bound, what NumPy says it is): reductions, contractions, movement, indices.
 
 A function takes operands, attributes and a context, the operands in the types of the model, bf16 as
 its bits. A result may come with a limit of its error: that is the bound for `sum`, and is added to
 the bound for `close`. Several results are a list.
 """
 import math
-from fractions import Fraction
 
 import numpy as np
 
+from peer_elementwise import EPS, NP, greater, lesser, np_cast, to_float, up
 from peer_model import Context
-
-NP = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "u8": np.uint8, "i32": np.int32,
-      "i64": np.int64, "bool": np.bool_, "f16": np.float16}
-EPS = {"f32": 2.0**-23, "f64": 2.0**-52}
-
-
-def up(x):
-    return x.astype(np.longdouble if x.dtype == np.float64 else np.float64)
-
-
-def plain(function):
-    return "bits", lambda x, a, c: function(*x)
-
-
-def smooth(function):
-    """A function computed in a wider type."""
-    return "ulp", lambda x, a, c: function(*map(up, x))
-
-
-# ---- element by element ----
-
-def np_erf(x):
-    return np.vectorize(math.erf, otypes=[np.float64])(x) if x.size else x
-
-
-def np_sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def greater(a, b):
-    """The one order: NaN if either is, -0 < +0."""
-    if a.dtype.kind != "f":
-        return np.maximum(a, b)
-    both = (a == 0) & (b == 0)
-    return np.where(both, np.where(np.signbit(a) & np.signbit(b), a, np.abs(a)), np.maximum(a, b))
-
-
-def lesser(a, b):
-    if a.dtype.kind != "f":
-        return np.minimum(a, b)
-    both = (a == 0) & (b == 0)
-    return np.where(both, np.where(np.signbit(a) | np.signbit(b), -np.abs(a), a), np.minimum(a, b))
-
-
-def np_div(a, b):
-    if a.dtype.kind == "f":
-        return a / b
-    safe = np.where(b == 0, np.ones_like(b), b)
-    low = np.iinfo(a.dtype).min
-    edge = (a == low) & (b == -1) if low < 0 else np.zeros(np.broadcast(a, b).shape, bool)
-    safe = np.where(edge, np.ones_like(b), safe)
-    quotient = (a - np.fmod(a, safe)) // safe
-    return np.where(b == 0, np.zeros_like(a), np.where(edge, np.full_like(a, low), quotient)).astype(a.dtype)
-
-
-def np_mod(a, b):
-    safe = np.where((b == 0) | (b == -1 if a.dtype.kind == "i" else False), np.ones_like(b), b)
-    return np.where(b == 0, a, np.fmod(a, safe)).astype(a.dtype)
-
-
-def np_fma(a, b, c):
-    """Products of f32 are exact in f64; those of f64 are formed as rational numbers."""
-    wide = up(a) * up(b) + up(c)
-    if a.dtype != np.float64:
-        return wide
-    a, b, c = np.broadcast_arrays(a, b, c)
-    wide = np.asarray(wide)
-    out = wide.copy()
-    for i in np.ndindex(out.shape):
-        if np.isfinite(a[i]) and np.isfinite(b[i]) and np.isfinite(c[i]):
-            try:
-                exact = float(Fraction(a[i]) * Fraction(b[i]) + Fraction(c[i]))
-                out[i] = exact if exact else wide[i]  # the sign of a zero
-            except OverflowError:
-                pass
-    return out
-
-
-def to_float(bits):
-    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
-
-
-def to_bf16(x):
-    """To nearest even with one rounding: towards zero to f32, the last bit saying that more follows."""
-    exact = x.astype(np.longdouble)
-    short = exact.astype(np.float32)
-    short = np.where(np.abs(short) > np.abs(exact), np.nextafter(short, np.float32(0)), short)
-    bits = np.ascontiguousarray(short).view(np.uint32).reshape(x.shape) | (short != exact)
-    rounded = ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(exact), np.uint16(0x7fc0), rounded)
-
-
-def np_cast(x, a, c):
-    x = x[0]
-    if c.types[0] == "bf16":
-        x = to_float(x)
-    if c.dtype == "bf16":
-        return to_bf16(x)
-    if c.dtype == "bool":
-        return x != 0
-    if x.dtype.kind == "f" and c.dtype in ("i8", "u8", "i32", "i64"):
-        info = np.iinfo(NP[c.dtype])
-        whole = np.trunc(np.where(np.isnan(x), 0, x).astype(np.float64))
-        inside = np.clip(whole, info.min, math.nextafter(float(info.max) + 1, 0))
-        return np.where(whole > info.max, info.max, inside.astype(np.int64)).astype(NP[c.dtype])
-    return x.astype(NP[c.dtype])
-
-
-def np_literal(x, a, c):
-    v = np.array(a["value"])
-    return to_bf16(v) if c.dtype == "bf16" else v.astype(NP[c.dtype])
-
-
-def np_iota(x, a, c):
-    shape = [1] * len(a["shape"])
-    if shape:
-        shape[a["axis"]] = -1
-        line = np.arange(a["shape"][a["axis"]]).reshape(shape)
-    return np.broadcast_to(line, a["shape"]).astype(NP[c.dtype])
-
-
-def shift(x, n, left):
-    width = x.dtype.itemsize * 8
-    inside = (n >= 0) & (n < width)
-    m = np.where(inside, n, 0)
-    moved = np.left_shift(x, m) if left else np.right_shift(x, m)
-    beyond = np.where(x < 0, -1, 0) if not left and x.dtype.kind == "i" else np.zeros_like(x)
-    return np.where(inside, moved, beyond).astype(x.dtype)
-
 
 # ---- reductions ----
 
@@ -397,28 +268,6 @@ def np_pad(x, a, c):
 
 
 NUMPY = {
-    "literal": ("bits", np_literal), "iota": ("bits", np_iota), "cast": ("bits", np_cast),
-    "neg": plain(np.negative), "abs": plain(np.abs), "sqrt": plain(np.sqrt),
-    "add": plain(np.add), "sub": plain(np.subtract), "mul": plain(np.multiply),
-    "div": plain(np_div), "mod": plain(np_mod), "maximum": plain(greater), "minimum": plain(lesser),
-    "eq": plain(np.equal), "ne": plain(np.not_equal), "lt": plain(np.less),
-    "le": plain(np.less_equal), "gt": plain(np.greater), "ge": plain(np.greater_equal),
-    "and": plain(np.bitwise_and), "or": plain(np.bitwise_or), "xor": plain(np.bitwise_xor),
-    "not": plain(np.invert), "select": plain(np.where), "where": plain(np.where),
-    "shl": plain(lambda x, n: shift(x, n, True)), "shr": plain(lambda x, n: shift(x, n, False)),
-    "floor": plain(np.floor), "ceil": plain(np.ceil), "trunc": plain(np.trunc),
-    "round": plain(np.round), "is_nan": plain(np.isnan), "is_inf": plain(np.isinf),
-    "is_finite": plain(np.isfinite), "square": plain(np.square),
-    "relu": plain(lambda x: greater(x, np.zeros_like(x))),
-    "fma": ("ulp", lambda x, a, c: np_fma(*x)),
-    "rsqrt": smooth(lambda x: 1 / np.sqrt(x)), "exp": smooth(np.exp), "log": smooth(np.log),
-    "sin": smooth(np.sin), "cos": smooth(np.cos), "tanh": smooth(np.tanh), "erf": smooth(np_erf),
-    "sigmoid": smooth(np_sigmoid), "pow": smooth(np.power), "exp2": smooth(np.exp2),
-    "expm1": smooth(np.expm1), "log2": smooth(np.log2), "log10": smooth(np.log10),
-    "log1p": smooth(np.log1p), "tan": smooth(np.tan), "asin": smooth(np.arcsin),
-    "acos": smooth(np.arccos), "atan": smooth(np.arctan), "sinh": smooth(np.sinh),
-    "cosh": smooth(np.cosh), "asinh": smooth(np.arcsinh), "acosh": smooth(np.arccosh),
-    "atanh": smooth(np.arctanh),
     "sum": ("sum", np_sum), "mean": ("sum", np_mean), "max": np_extreme(greater),
     "min": np_extreme(lesser),
     "prod": ("sum", np_prod), "cumsum": ("sum", np_cumsum), "argmin": ("bits", np_argmin),
@@ -429,7 +278,6 @@ NUMPY = {
     "norm_l1": over_axes(lambda x, axes, keep, a: np.sum(np.abs(x), axis=axes, keepdims=keep)),
     "norm_l2": over_axes(lambda x, axes, keep, a: np.sqrt(np.sum(x * x, axis=axes, keepdims=keep))),
     "argmax": ("bits", lambda x, a, c: np.argmax(order_key(x[0]), axis=a["axis"])),
-    "sign": plain(lambda x: np.sign(x) + np.zeros_like(x)),
     "matmul": ("sum", np_matmul), "linear": ("sum", np_linear),
     "gather": ("bits", np_gather), "embedding": ("bits", np_gather),
     "gather_elements": ("bits", np_gather_elements),

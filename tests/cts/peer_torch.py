@@ -3,6 +3,7 @@
 goes through everything, so one table serves results and gradients."""
 import numpy as np
 
+from peer_elementwise import floats, kind_of, torch_elementwise
 from peer_model import Skip
 
 try:
@@ -24,7 +25,7 @@ class Value:
 
 class Torch:
     def __init__(self):
-        self.table = {**elementwise(), **movement(), **reductions(), **LAYERS}
+        self.table = {**torch_elementwise(), **movement(), **reductions(), **LAYERS}
 
     def values(self, arrays, types):
         if set(types.values()) & {"f16", "bf16"}:
@@ -72,97 +73,6 @@ class Torch:
             return dict.fromkeys(names)
         found = torch.autograd.grad(loss, [values[n].raw for n in names], allow_unused=True)
         return {n: None if dx is None else dx.numpy() for n, dx in zip(names, found)}
-
-
-def one(f):
-    return lambda x, a, c: f(*x)
-
-
-def floats(f):
-    def run(x, a, c):
-        if not all(v.dtype.is_floating_point for v in x):
-            raise Skip("integers (PyTorch)")
-        return f(x, a, c)
-    return run
-
-
-# ---- element by element ----
-
-def fma(x, a, c):
-    if c.dtype == "f64":
-        raise Skip("fma of f64 (PyTorch)")
-    return x[0] * x[1] + x[2]
-
-
-def kind_of(dtype):
-    return {"f32": torch.float64, "f64": torch.float64, "i8": torch.int8, "u8": torch.uint8,
-            "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}[dtype]
-
-
-def cast(x, a, c):
-    if c.dtype not in ("f32", "f64") or not x[0].dtype.is_floating_point:
-        raise Skip("casts of integers (PyTorch)")
-    return x[0]
-
-
-def iota(x, a, c):
-    shape = [1] * len(a["shape"])
-    shape[a["axis"]] = -1
-    line = torch.arange(a["shape"][a["axis"]], dtype=kind_of(c.dtype))
-    return line.reshape(shape).expand(a["shape"])
-
-
-def mod(x, a, c):
-    """Where PyTorch's remainder would trap, what the op gives is put in."""
-    zero = x[1] == 0
-    edge = zero | (x[1] == -1) if c.dtype != "u8" else zero
-    rest = torch.fmod(x[0], torch.where(edge, torch.ones_like(x[1]), x[1]))
-    return torch.where(zero, x[0], rest)
-
-
-def shift(f, up):
-    def run(x, a, c):
-        x, n = torch.broadcast_tensors(*x)
-        inside = (n >= 0) & (n < x.element_size() * 8)
-        beyond = torch.zeros_like(x) if up or c.dtype == "u8" else torch.where(x < 0, -1, 0).to(x.dtype)
-        return torch.where(inside, f(x, torch.where(inside, n, 0)), beyond)
-    return run
-
-
-def along_channels(x, s):
-    return s.reshape((-1,) + (1,) * (x.dim() - 2)) if s.dim() == 1 and x.dim() > 2 else s
-
-
-def elementwise():
-    unary = """neg abs sqrt rsqrt exp log sin cos tanh erf sigmoid exp2 expm1 log2 log10 log1p tan asin acos
-        atan sinh cosh asinh acosh atanh floor ceil trunc round sign relu square reciprocal"""
-    table = {name: floats(one(getattr(torch, name))) for name in unary.split()}
-    table.update({name: floats(one(f)) for name, f in {
-        "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "pow": torch.pow,
-        "maximum": torch.maximum, "minimum": torch.minimum, "silu": F.silu, "gelu": F.gelu,
-        "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "relu6": F.relu6, "selu": F.selu,
-        "softplus": F.softplus, "mish": F.mish, "hardswish": F.hardswish, "softsign": F.softsign,
-        "log_sigmoid": F.logsigmoid, "tanhshrink": F.tanhshrink, "swiglu": lambda a, b: F.silu(a) * b,
-        "geglu": lambda a, b: F.gelu(a) * b}.items()})
-    table.update({name: one(getattr(torch, name)) for name in "eq ne lt le gt ge".split()})
-    table.update({name: one(getattr(torch, f"bitwise_{name}")) for name in "and or not xor".split()})
-    table.update({
-        "fma": fma, "select": one(torch.where), "where": one(torch.where), "cast": cast, "iota": iota,
-        "literal": lambda x, a, c: torch.tensor(a["value"], dtype=kind_of(c.dtype)),
-        "mod": mod, "shl": shift(torch.bitwise_left_shift, True), "shr": shift(torch.bitwise_right_shift, False),
-        "is_nan": one(torch.isnan), "is_inf": one(torch.isinf), "is_finite": one(torch.isfinite),
-        "clamp": lambda x, a, c: torch.clamp(x[0], a["lo"], a["hi"]),
-        "hardtanh": lambda x, a, c: F.hardtanh(x[0], a["lo"], a["hi"]),
-        "leaky_relu": lambda x, a, c: F.leaky_relu(x[0], a["slope"]),
-        "elu": lambda x, a, c: F.elu(x[0], a["alpha"]), "celu": lambda x, a, c: F.celu(x[0], a["alpha"]),
-        "softshrink": lambda x, a, c: F.softshrink(x[0], a["l"]),
-        "hardshrink": lambda x, a, c: F.hardshrink(x[0], a["l"]),
-        "threshold": lambda x, a, c: F.threshold(x[0], a["l"], a["value"]),
-        "hardsigmoid": lambda x, a, c: F.hardtanh(a["alpha"] * x[0] + a["beta"], 0, 1),
-        "glu": lambda x, a, c: F.glu(x[0], a["axis"]),
-        "prelu": lambda x, a, c: torch.where(x[0] > 0, x[0], along_channels(*x) * x[0]),
-    })
-    return table
 
 
 # ---- reductions ----

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from peer_elementwise import EPS, NP, up
 from peer_model import Skip
-from peer_numpy import EPS, NP, finite_size, order_key, sum_limit, up
+from peer_numpy import finite_size, order_key, sum_limit
 
 
 def each(values, n, default):

@@ -3,9 +3,10 @@
 """peers.py --binary CTS - the reference against NumPy, and against PyTorch where it is installed.
 
 Cases are dumped by the conformance program and evaluated here node by node with the functions of
-the tables: peer_numpy.py, peer_composed.py and peer_windows.py for NumPy, peer_torch.py for PyTorch,
-which computes in f64 and whose autograd is compared with the gradients. The peers are not exact, so
-each op has a bound; a disagreement beyond it is a mistake in Volta or in the table.
+the tables: peer_numpy.py, peer_composed.py and peer_windows.py for NumPy, peer_torch.py and
+peer_torch_layers.py for PyTorch, peer_elementwise.py for both. PyTorch computes in f64, and its
+autograd is compared with the gradients. The peers are not exact, so each op has a bound; a disagreement
+beyond it is a mistake in Volta or in the table.
 
   bits    the same bits, NaN being one value: movement, integers, single IEEE operations carried out
           one by one in the type of the op
@@ -41,6 +42,7 @@ except ImportError:
     print("SKIPPED: NumPy is not installed")
     sys.exit(77)
 
+import peer_elementwise
 import peer_excuses
 import peer_torch
 from peer_composed import COMPOSED
@@ -116,7 +118,7 @@ class Value:
 
 
 class NumPy:
-    table = {**NUMPY, **COMPOSED, **WINDOWS}
+    table = {**peer_elementwise.NUMPY, **NUMPY, **COMPOSED, **WINDOWS}
 
     def apply(self, node, operands):
         if node.op not in self.table:
