@@ -24,7 +24,8 @@ static const char usage[] =
     "modes:\n"
     "  (none)      run and compare with the stored digests\n"
     "  --list      the names of the chosen cases\n"
-    "  --write     run all on both reference devices and, if they agree, store the digests\n"
+    "  --write     run all on both reference devices and, if they agree, store the digests;\n"
+    "              with --only, --short or --part the digests of the other cases stay\n"
     "  --grad      gradients against differences of the outputs\n"
     "  --layouts   the reference kernels over strided, turned, reversed and repeated operands\n"
     "  --complete [--least N] [--gradients-required]   does the suite cover the op table?\n"
@@ -380,19 +381,33 @@ static void merge(const options *o, const vt_suite *s, uint32_t i, cts_outcome *
   b->said = NULL;
 }
 
-static unsigned write_mode(options *o, const vt_suite *s, const uint32_t *list, uint32_t n) {
-  if (n != s->n_cases) bad_usage("--write takes all cases");
+/* Of the chosen cases what was just computed, of the others what is stored. */
+static int store(const options *o, const work *w, uint32_t n) {
+  const vt_suite *s = w->s;
+  const uint8_t **start = calloc(s->n_cases + 1, sizeof *start);
+  if (start == NULL) cts_die("out of memory");
+  for (uint32_t i = 0; i < s->n_cases; i++) start[i] = vt_suite_expected(s, i);
+  for (uint32_t i = 0; i < n; i++) start[w->list[i]] = w->out[i].digest;
+  for (uint32_t i = 0; i < s->n_cases; i++)
+    if (start[i] == NULL) cts_die("no digest is stored for %s: choose it too", s->cases[i].name);
+  const int stored = cts_digests_write(o->cases, s, start);
+  free(start);
+  return stored;
+}
+
+static unsigned write_mode(options *o, vt_suite *s, const uint32_t *list, uint32_t n) {
   if (o->n_lanes != 2) bad_usage("--write takes no other backends");
+  for (uint32_t i = 0; i < n; i++) s->cases[list[i]].expected = NULL;
   work w = {.o = o, .s = s, .list = list, .writing = 1};
   run_all(&w, n);
   for (uint32_t i = 0; i < n; i++) {
-    merge(o, s, i, &w.out[2 * i], &w.out[2 * i + 1]);
+    merge(o, s, list[i], &w.out[2 * i], &w.out[2 * i + 1]);
     w.out[i] = w.out[2 * i];
     if (i > 0) w.out[2 * i].said = NULL;
   }
   o->n_lanes = 1;
   unsigned failed = report(&w, n, 0);
-  if (failed == 0) failed += !cts_digests_write(o->cases, s, w.out);
+  if (failed == 0) failed += !store(o, &w, n);
   free_outcomes(&w, n);
   return failed;
 }
@@ -411,7 +426,7 @@ static unsigned list_mode(const options *o, const vt_suite *s, const uint32_t *l
   return 0;
 }
 
-static unsigned run(options *o, const vt_suite *s, const uint8_t *chosen, uint32_t *list) {
+static unsigned run(options *o, vt_suite *s, const uint8_t *chosen, uint32_t *list) {
   const cts_selection selection = {s, chosen, o->jobs};
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->n_cases; i++)
@@ -438,13 +453,16 @@ static unsigned run(options *o, const vt_suite *s, const uint8_t *chosen, uint32
   }
 }
 
-/* Only a run needs what is stored: the other modes look at cases, or store anew. */
+/* Only a run needs what is stored, and a part that is stored anew: the other modes look at cases.
+ */
 static vt_suite *read_suite(const options *o) {
   vt_suite *s = NULL;
   vt_diag d = {0};
-  cts_need(o->mode == RUN ? vt_suite_read(o->cases, NULL, &s, &d)
-                          : vt_suite_read_cases(o->cases, NULL, &s, &d),
-           &d);
+  const int part = o->n_only > 0 || o->brief || o->parts > 1;
+  const int stored = o->mode == RUN || (o->mode == WRITE && part);
+  cts_need(
+      stored ? vt_suite_read(o->cases, NULL, &s, &d) : vt_suite_read_cases(o->cases, NULL, &s, &d),
+      &d);
   return s;
 }
 

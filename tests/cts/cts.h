@@ -63,8 +63,8 @@ void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *othe
                    cts_outcome *out);
 void cts_outcome_say(cts_outcome *out, const char *format, ...) VT_PRINTF(2, 3);
 
-/* Stores the digests of all cases in the folder; 1 when they are there. */
-int cts_digests_write(const char *folder, const vt_suite *s, const cts_outcome *outcomes);
+/* Stores the first eight bytes of the digest of each case in the folder; 1 when they are there. */
+int cts_digests_write(const char *folder, const vt_suite *s, const uint8_t *const *start);
 
 /* ---- the other ways to look at the suite; each writes to stdout and returns the failures ---- */
 

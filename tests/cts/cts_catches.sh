@@ -75,6 +75,12 @@ fresh
 sed -i "\| $one\$|d" "$cases/cts.digests"
 expect 1 "no digest is stored" "a digest that is missing" run --only "$one"
 expect 0 "0 runs failed" "other cases are not concerned" run --only relu/T=f64/S=7/ordinary
+expect 2 "no digest is stored for $one" "and not left out" run --write --only relu/T=f64/S=7/ordinary
+expect 0 "cts: 1 of " "a digest that is written" run --write --only "$one"
+expect 0 "" "and no other" cmp "$cases/cts.digests" "$here/cts.digests"
+sed -i "s|^[0-9a-f]* $one\$|0123456789abcdef $one|" "$cases/cts.digests"
+expect 0 "" "a digest that is written again" run --write --only relu
+expect 0 "" "is what it was" cmp "$cases/cts.digests" "$here/cts.digests"
 fresh
 sed -i '/^case relu$/,/^end/d' "$cases/base_comp.cts"
 expect 1 "a digest is stored for no case" "a digest that is left over" run --only exp
