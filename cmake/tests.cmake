@@ -126,7 +126,7 @@ script_test(build/same_bits_any_compiler build ${CMAKE_SOURCE_DIR}/scripts/check
   $<TARGET_FILE:volta>)
 # It builds on every core, and several times.
 set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEOUT 1800)
-long_only(build/same_bits_any_compiler)
+long_only(build/same_bits_any_compiler docs/adding_op_built)
 
 # The audit of the kernels that were compiled, and of itself.
 if(cuda_archs)
