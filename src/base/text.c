@@ -39,11 +39,11 @@ void vt_text_bytes(vt_text *t, const void *p, size_t n) {
   t->s[t->n] = 0;
 }
 
+/* ---- formats ---- */
+
 /* Formats into the room there is; once more when that was not enough. */
-void vt_text_add(vt_text *t, const char *fmt, ...) {
-  va_list ap, again;
-  if (t->failed) return;
-  va_start(ap, fmt);
+static void add_any(vt_text *t, const char *fmt, va_list ap) {
+  va_list again;
   va_copy(again, ap);
   const size_t room = t->cap - t->n;
   const int n = vsnprintf(room != 0 ? t->s + t->n : NULL, room, fmt, ap);
@@ -51,10 +51,74 @@ void vt_text_add(vt_text *t, const char *fmt, ...) {
   if (fits && (size_t)n >= room) (void)vsnprintf(t->s + t->n, (size_t)n + 1, fmt, again);
   if (fits) t->n += (size_t)n;
   if (n < 0) t->failed = 1;
-  if (t->s != NULL) t->s[t->n] = 0; /* nothing of what did not fit stays */
+  va_end(again);
+}
+
+size_t vt_text_digits(char out[20], uint64_t x) {
+  size_t n = 0;
+  char reversed[20];
+  do reversed[n++] = (char)('0' + x % 10);
+  while ((x /= 10) != 0);
+  for (size_t i = 0; i < n; i++) out[i] = reversed[n - 1 - i];
+  return n;
+}
+
+static void add_number(vt_text *t, uint64_t magnitude, int negative) {
+  char digits[21] = "-";
+  vt_text_bytes(t, digits, vt_text_digits(digits + negative, magnitude) + (size_t)negative);
+}
+
+static void add_signed(vt_text *t, int64_t x) {
+  add_number(t, x < 0 ? 0 - (uint64_t)x : (uint64_t)x, x < 0);
+}
+
+/* The formats that printers of graphs and plans are made of: %s, %u, %llu and %lld. 0 at any other,
+ * when a part may have been added. */
+static int add_simple(vt_text *t, const char *fmt, va_list ap) {
+  for (;;) {
+    const char *percent = strchr(fmt, '%');
+    vt_text_bytes(t, fmt, percent != NULL ? (size_t)(percent - fmt) : strlen(fmt));
+    if (percent == NULL) return 1;
+    fmt = percent + 1;
+    if (*fmt == 's') {
+      const char *s = va_arg(ap, const char *);
+      s = s != NULL ? s : "(null)"; /* as printf has it */
+      vt_text_bytes(t, s, strlen(s));
+      fmt++;
+    } else if (*fmt == 'u') {
+      add_number(t, va_arg(ap, unsigned), 0);
+      fmt++;
+    } else if (strncmp(fmt, "llu", 3) == 0) {
+      add_number(t, va_arg(ap, unsigned long long), 0);
+      fmt += 3;
+    } else if (strncmp(fmt, "lld", 3) == 0) {
+      add_signed(t, va_arg(ap, long long));
+      fmt += 3;
+    } else {
+      return 0;
+    }
+  }
+}
+
+/* A start adds tens of thousands of short pieces, and vsnprintf would be what it spends most on.
+ * Nothing stays of what did not fit. */
+void vt_text_add(vt_text *t, const char *fmt, ...) {
+  const size_t start = t->n;
+  va_list ap, again;
+  if (t->failed) return;
+  va_start(ap, fmt);
+  va_copy(again, ap);
+  if (!add_simple(t, fmt, ap) && !t->failed) {
+    t->n = start;
+    add_any(t, fmt, again);
+  }
+  if (t->failed) t->n = start;
+  if (t->s != NULL) t->s[t->n] = 0;
   va_end(again);
   va_end(ap);
 }
+
+/* ---- suggestions ---- */
 
 enum { DISTANCE_NAME = 64, DISTANCE_LIMIT = 3, DISTANCE_FAR = 99 };
 

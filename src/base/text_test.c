@@ -52,6 +52,45 @@ static void test_every_length(void) {
   }
 }
 
+/* What is formatted here and what printf formats, alone and mixed, is what printf makes of it. */
+static void test_formats(void) {
+  static const unsigned long long numbers[] = {0,   1,   9,          10,        99,
+                                               100, 101, UINT32_MAX, INT64_MAX, UINT64_MAX};
+  char want[400];
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    const unsigned long long u = numbers[i];
+    const long long s = u <= INT64_MAX ? -(long long)u : INT64_MIN;
+    vt_text t;
+    vt_text_init(&t, (vt_alloc){NULL, NULL});
+    vt_text_add(&t, "%u %llu|%lld,%lld%s%s;", (unsigned)u, u, s, (long long)(u / 2), "", "ab");
+    vt_text_add(&t, "%s%.*s%%%08llx", "cd", 2, "efg", u);
+    vt_text_add(&t, "%u%d%s%c", 7u, -8, "x", 'y');
+    snprintf(want, sizeof want, "%u %llu|%lld,%lld%s%s;%s%.*s%%%08llx%u%d%s%c", (unsigned)u, u, s,
+             (long long)(u / 2), "", "ab", "cd", 2, "efg", u, 7u, -8, "x", 'y');
+    CHECK(strcmp(t.s, want) == 0 && t.n == strlen(want));
+    vt_text_done(&t);
+  }
+  char digits[20];
+  CHECK(vt_text_digits(digits, UINT64_MAX) == 20);
+  CHECK(memcmp(digits, "18446744073709551615", 20) == 0);
+}
+
+/* Of a piece that does not fit, nothing stays. */
+static void test_all_or_nothing(void) {
+  char wide[200];
+  memset(wide, 'w', sizeof wide);
+  wide[sizeof wide - 1] = 0;
+  for (long k = 2; k < 4; k++) {
+    vt_fault f = {.left = k};
+    vt_text t;
+    vt_text_init(&t, vt_fault_alloc(&f));
+    vt_text_add(&t, "kept %u", 1u);
+    vt_text_add(&t, "lost %s%s%s", "a", wide, k == 2 ? "" : wide);
+    CHECK(vt_text_status(&t) == VT_NOMEM && strcmp(t.s, "kept 1") == 0 && t.n == 6);
+    vt_text_done(&t);
+  }
+}
+
 static vt_status build(vt_alloc a) {
   vt_text t;
   vt_text_init(&t, a);
@@ -114,6 +153,8 @@ int main(void) {
   test_grows();
   test_bytes();
   test_every_length();
+  test_formats();
+  test_all_or_nothing();
   test_every_allocation_failure();
   test_too_long_is_refused();
   test_distance();

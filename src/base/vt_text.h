@@ -2,6 +2,7 @@
  * vt_text.h - a growing byte string with sticky failure; what every printer writes into. */
 #ifndef VT_TEXT_H
 #define VT_TEXT_H
+#include <stdint.h>
 #include "vt_alloc.h"
 
 typedef struct vt_text {
@@ -16,6 +17,8 @@ void vt_text_done(vt_text *t);
 vt_status vt_text_status(const vt_text *t) VT_NODISCARD; /* VT_OK or VT_NOMEM */
 void vt_text_add(vt_text *t, const char *fmt, ...) VT_PRINTF(2, 3);
 void vt_text_bytes(vt_text *t, const void *p, size_t n);
+/* Writes x in decimal, without a terminating 0; returns the number of digits. */
+size_t vt_text_digits(char out[20], uint64_t x);
 
 /* Edit distance for suggestions, bounded: anything over 3, or names over 64 bytes, gives 99. */
 unsigned vt_text_distance(const char *a, const char *b);
