@@ -19,9 +19,13 @@ static vt_alloc or_default(vt_alloc a) { return a.resize != NULL ? a : vt_alloc_
 /* Size 0 would read as "free" to the allocator, so at least one byte is asked for. */
 static size_t at_least_one(size_t bytes) { return bytes != 0 ? bytes : 1; }
 
-void *vt_alloc_new(vt_alloc a, size_t bytes) {
+void *vt_alloc_raw(vt_alloc a, size_t bytes) {
   const vt_alloc use = or_default(a);
-  void *p = use.resize(use.user, NULL, 0, at_least_one(bytes));
+  return use.resize(use.user, NULL, 0, at_least_one(bytes));
+}
+
+void *vt_alloc_new(vt_alloc a, size_t bytes) {
+  void *p = vt_alloc_raw(a, bytes);
   if (p != NULL) memset(p, 0, at_least_one(bytes));
   return p;
 }

@@ -51,9 +51,9 @@ static size_t next_block_size(const vt_arena *ar) {
 static struct vt_block *add_block(vt_arena *ar, size_t want) {
   const size_t usual = next_block_size(ar);
   const int large = want > usual;
-  struct vt_block *b = vt_alloc_new(ar->a, sizeof *b + (large ? want : usual));
+  struct vt_block *b = vt_alloc_raw(ar->a, sizeof *b + (large ? want : usual));
   if (b == NULL) return NULL;
-  b->size = large ? want : usual;
+  *b = (struct vt_block){.size = large ? want : usual};
   if (large && ar->head != NULL) {
     b->next = ar->head->next;
     ar->head->next = b;
@@ -71,28 +71,36 @@ static size_t rounded(size_t n, size_t size) {
   return bytes == 0 ? ALIGN : (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-void *vt_arena_array(vt_arena *ar, size_t n, size_t size) {
+/* Memory with anything in it: only what is handed out is zeroed, and only if that is promised. */
+static void *take(vt_arena *ar, size_t n, size_t size) {
   if (ar->failed) return NULL;
   const size_t want = rounded(n, size);
   if (want == 0) return fail(ar);
   struct vt_block *b = ar->head;
   if (b == NULL || b->size - b->used < want) b = add_block(ar, want);
   if (b == NULL) return fail(ar);
-  void *p = (char *)(b + 1) + b->used; /* still zero from vt_alloc_new */
+  void *p = (char *)(b + 1) + b->used;
   b->used += want;
   return p;
 }
 
+void *vt_arena_array(vt_arena *ar, size_t n, size_t size) {
+  void *p = take(ar, n, size);
+  return p != NULL ? memset(p, 0, n * size) : NULL;
+}
+
 void *vt_arena_copy(vt_arena *ar, const void *p, size_t bytes) {
-  void *q = vt_arena_array(ar, bytes, 1);
+  void *q = take(ar, bytes, 1);
   if (q != NULL && bytes != 0) memcpy(q, p, bytes);
   return q;
 }
 
 char *vt_arena_string(vt_arena *ar, const char *s, size_t n) {
   if (n == SIZE_MAX) return fail(ar);
-  char *q = vt_arena_array(ar, n + 1, 1);
-  if (q != NULL && n != 0) memcpy(q, s, n);
+  char *q = take(ar, n + 1, 1);
+  if (q == NULL) return NULL;
+  if (n != 0) memcpy(q, s, n);
+  q[n] = 0;
   return q;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * arena_test.c - alignment, zeroing, no overlap, sticky failure, and no leak on any path. */
 #include "vt_arena.h"
+#include <stdlib.h>
 #include <string.h>
 #include "vt_test.h"
 
@@ -33,6 +34,26 @@ static void test_pieces_do_not_overlap(void) {
   CHECK(vt_arena_status(&ar) == VT_OK);
   vt_arena_done(&ar);
   CHECK(f.live == 0);
+}
+
+/* Memory as the last owner left it: a new piece is zero all the same. */
+static void *dirty_resize(void *user, void *p, size_t old_size, size_t new_size) {
+  (void)user;
+  (void)old_size;
+  free(p);
+  char *q = new_size != 0 ? malloc(new_size) : NULL;
+  return q != NULL ? memset(q, 0xa5, new_size) : NULL;
+}
+
+static void test_zeroed(void) {
+  vt_arena ar;
+  vt_arena_init(&ar, (vt_alloc){.resize = dirty_resize});
+  for (size_t n = 0; n < 300; n++) {
+    const unsigned char *p = vt_arena_array(&ar, n * n, 1);
+    CHECK(p != NULL && all_bytes(p, n * n, 0));
+  }
+  CHECK(strcmp(vt_arena_string(&ar, "abc", 3), "abc") == 0);
+  vt_arena_done(&ar);
 }
 
 /* A small arena is cheap, a large one needs few blocks, and a big piece wastes no block. */
@@ -140,6 +161,7 @@ static void test_every_allocation_failure(void) {
 }
 
 int main(void) {
+  test_zeroed();
   test_pieces_do_not_overlap();
   test_block_sizes();
   test_copies();

@@ -10,8 +10,10 @@
 /* malloc, realloc and free behind the interface. */
 vt_alloc vt_alloc_default(void);
 
-/* Thin wrappers; a NULL result means out of memory. `vt_alloc_new` gives zeroed memory. */
+/* Thin wrappers; a NULL result means out of memory. `vt_alloc_new` gives zeroed memory,
+ * `vt_alloc_raw` memory with anything in it. */
 void *vt_alloc_new(vt_alloc a, size_t bytes);
+void *vt_alloc_raw(vt_alloc a, size_t bytes);
 void vt_alloc_free(vt_alloc a, void *p, size_t bytes);
 
 /* Products and sums of sizes: 1 on success, 0 when the result does not fit. */
