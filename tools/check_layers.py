@@ -51,6 +51,7 @@ EXTERNAL = {f"{name}.h": None for name in (C11 + " " + POSIX).split()}
 EXTERNAL.update({
     "sodium.h": {"base"},
     "sodium/crypto_generichash_blake2b.h": {"base"},
+    "sodium/crypto_shorthash_siphash24.h": {"base"},
     "jansson.h": {"cli"},
     "zlib.h": {"front", "tools"},
     "cpuid.h": {"base"},

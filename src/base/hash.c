@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hash.c - BLAKE2b-256 by libsodium. Its functions fail only for lengths that are constants
- * here, and need no sodium_init: nothing but the speed of the compression depends on it. */
+ * hash.c - BLAKE2b-256 and SipHash by libsodium. Their functions fail only for lengths that are
+ * constants here, and need no sodium_init: nothing but the speed of the compression depends on
+ * it. */
 #include "vt_hash.h"
 #include <sodium/crypto_generichash_blake2b.h>
+#include <sodium/crypto_shorthash_siphash24.h>
+#include <string.h>
 
 _Static_assert(sizeof(crypto_generichash_blake2b_state) <= sizeof((vt_hasher *)0)->opaque,
                "vt_hasher is too small for libsodium's state");
@@ -50,4 +53,14 @@ void vt_hash_hex(const vt_hash256 *h, char out[65]) {
     out[2 * i + 1] = digit[h->b[i] & 15];
   }
   out[64] = 0;
+}
+
+/* Any key would do, and this one never changes. */
+uint64_t vt_hash_name(const char *name) {
+  static const unsigned char key[crypto_shorthash_siphash24_KEYBYTES] = "volta names";
+  unsigned char out[crypto_shorthash_siphash24_BYTES];
+  uint64_t v;
+  (void)crypto_shorthash_siphash24(out, (const unsigned char *)name, strlen(name), key);
+  memcpy(&v, out, sizeof v);
+  return v;
 }

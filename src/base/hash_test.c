@@ -48,8 +48,26 @@ static void test_integers_are_little_endian(void) {
   CHECK(memcmp(&got, &want, sizeof got) == 0);
 }
 
+/* One hash for one string, wherever it stands, and low bits that spread what files have: names that
+ * count upwards. */
+static void test_names(void) {
+  enum { SLOTS = 1 << 12 };
+  static uint8_t used[SLOTS];
+  char a[16], b[32];
+  uint32_t most = 0;
+  for (int i = 0; i < SLOTS; i++) {
+    snprintf(a, sizeof a, "x%d", i);
+    snprintf(b, sizeof b, ".......%s", a);
+    CHECK(vt_hash_name(a) == vt_hash_name(b + 7) && vt_hash_name(a) != vt_hash_name(b));
+    const uint8_t n = ++used[vt_hash_name(a) % SLOTS];
+    if (n > most) most = n;
+  }
+  CHECK(most < 12);
+}
+
 int main(void) {
   test_known_digests();
+  test_names();
   test_streaming();
   test_integers_are_little_endian();
   TEST_DONE();

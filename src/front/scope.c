@@ -8,19 +8,10 @@
 
 /* ---- the table ---- */
 
-/* A cryptographic hash, because names come from outside: a file cannot be made whose names all
- * fall into one slot. */
-static uint32_t hash_of(const char *name) {
-  const vt_hash256 h = vt_hash_bytes(name, strlen(name));
-  uint32_t v;
-  memcpy(&v, h.b, sizeof v);
-  return v;
-}
-
 /* The slot that holds `name`, or the free one where it belongs. n_slots is a power of two and
  * never full. */
 static uint32_t *slot_of(const vt_names *t, const char *name) {
-  uint32_t i = hash_of(name) & (t->n_slots - 1);
+  uint32_t i = (uint32_t)vt_hash_name(name) & (t->n_slots - 1);
   while (t->slot[i] != 0 && strcmp(t->entry[t->slot[i] - 1].name, name) != 0)
     i = (i + 1) & (t->n_slots - 1);
   return &t->slot[i];
