@@ -130,18 +130,21 @@ static vt_status check_dims(const vt_op_info *op, const vt_type *type, vt_diag *
   return VT_OK;
 }
 
-/* Shape rules write as many types as there are results; what they leave at 0 is none. */
+/* Shape rules write as many types as there are results; what they leave at 0 is none. All that an
+ * op could write is zeroed, and one more, which shows a rule that writes too many. */
 vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint32_t *out_n,
                       vt_diag *d) {
-  vt_type type[VT_MAX_RESULTS] = {{0}};
+  vt_type type[VT_MAX_RESULTS + 1];
+  const uint32_t known = vt_op_results(op), most = known != 0 ? known + 1 : VT_MAX_RESULTS;
   uint32_t n = 0;
+  memset(type, 0, most * sizeof *type);
   VT_TRY(check_arity(op, r->n_in, d));
   if (r->n_body > 0 && op->needs != VT_NEEDS_regions)
     return VT_FAIL(d, VT_INTERNAL, "'%s' takes no body", op->name);
   VT_TRY(op->check(r, d));
   VT_TRY(op->shape(r, type, d));
-  for (; n < VT_MAX_RESULTS && type[n].dtype != 0; n++) VT_TRY(check_dims(op, &type[n], d));
-  if (n == 0 || (vt_op_results(op) != 0 && n != vt_op_results(op)))
+  for (; n < most && type[n].dtype != 0; n++) VT_TRY(check_dims(op, &type[n], d));
+  if (n == 0 || (known != 0 && n != known))
     return VT_FAIL(d, VT_INTERNAL, "'%s' gives %u results", op->name, n);
   memcpy(out, type, n * sizeof *out);
   *out_n = n;
