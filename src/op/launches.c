@@ -152,17 +152,17 @@ static int32_t build_one(const vt_launching *how, const vt_bk_step *s, uint64_t 
                                : build_anchor(how, s, number, at);
 }
 
-/* How many steps from s on are a group that may be run as one; 1: none. The numbers of a group that
- * something else stands in between come again later. */
+/* How many steps from s on are a group that may be run as one; 1: none. Only steps of no group may
+ * stand between the members of one. */
 enum { MOST_MEMBERS = 64 };
 static uint32_t group_length(const vt_launching *how, const vt_bk_step *s, uint64_t n) {
   uint32_t length = 1, anchors = !how->pointwise(s->op);
   if (s->group == 0) return 1;
   while (length < n && s[length].group == s->group) anchors += !how->pointwise(s[length++].op);
   if (length > MOST_MEMBERS || anchors > 1) return 1;
-  for (uint64_t i = length; i < n; i++)
-    if (s[i].group == s->group) return 1;
-  return length;
+  uint64_t next = length;
+  while (next < n && s[next].group == 0) next++;
+  return next < n && s[next].group == s->group ? 1 : length;
 }
 
 /* A place may be used again inside a group. A chain tells values by their places, and the anchor is
@@ -197,9 +197,9 @@ static int32_t build_group(const vt_launching *how, const vt_bk_step *s, uint32_
 /* A group is run as one, or each of its members alone: once its first was, so are the others, for
  * its values lie where only that order leaves them. */
 static int is_begun(const vt_bk_step *steps, uint64_t i) {
-  for (uint64_t k = 0; steps[i].group != 0 && k < i; k++)
-    if (steps[k].group == steps[i].group) return 1;
-  return 0;
+  uint64_t k = i;
+  while (k > 0 && steps[i].group != 0 && steps[k - 1].group == 0) k--;
+  return k > 0 && steps[i].group != 0 && steps[k - 1].group == steps[i].group;
 }
 
 /* Step i and, with it, others of its group. Members of a group without bodies count one each. */
