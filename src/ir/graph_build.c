@@ -13,6 +13,9 @@ void vt_graph_free(vt_graph *g) {
   const vt_alloc a = g->arena.a;
   for (uint32_t i = 0; i < g->n_nodes; i++)
     for (uint32_t k = 0; k < g->nodes[i].n_body; k++) vt_graph_free(g->nodes[i].body[k]);
+  vt_alloc_free(a, g->values, g->room_values * sizeof *g->values);
+  vt_alloc_free(a, g->nodes, g->room_nodes * sizeof *g->nodes);
+  vt_alloc_free(a, g->operands, g->room_operands * sizeof *g->operands);
   vt_arena_done(&g->arena);
   vt_alloc_free(a, g, sizeof *g);
 }
@@ -52,11 +55,33 @@ static uint32_t no_memory(vt_graph_builder *gb) {
   return VT_NO_VALUE;
 }
 
+/* Room for `more` items in an array that is resized where it is: an arena would keep every smaller
+ * one. NULL: no memory, and the array stays. */
+static void *widened(const vt_graph *g, void *array, uint64_t n, uint64_t more, uint32_t *room,
+                     size_t size) {
+  const vt_alloc a = g->arena.a.resize != NULL ? g->arena.a : vt_alloc_default();
+  uint64_t wider = *room == 0 ? 16 : 2 * (uint64_t)*room;
+  if (n + more <= *room && array != NULL) return array;
+  while (wider < n + more) wider *= 2;
+  if (wider > UINT32_MAX || wider > SIZE_MAX / size) return NULL;
+  void *made = a.resize(a.user, array, *room * size, (size_t)wider * size);
+  if (made != NULL) *room = (uint32_t)wider;
+  return made;
+}
+
+/* Gives back what an array has left. It stays as it is if the allocator cannot. */
+static void *fitted(const vt_graph *g, void *array, uint32_t n, uint32_t *room, size_t size) {
+  const vt_alloc a = g->arena.a.resize != NULL ? g->arena.a : vt_alloc_default();
+  void *made = n > 0 && n < *room ? a.resize(a.user, array, *room * size, n * size) : NULL;
+  if (made == NULL) return array;
+  *room = n;
+  return made;
+}
+
 static uint32_t add_value(vt_graph_builder *gb, const vt_type *type, uint32_t node,
                           uint32_t index) {
   vt_graph *g = gb->g;
-  vt_value *values =
-      vt_arena_grow(&g->arena, g->values, g->n_values, &gb->cap_values, sizeof *values);
+  vt_value *values = widened(g, g->values, g->n_values, 1, &g->room_values, sizeof *values);
   if (values == NULL) return no_memory(gb);
   g->values = values;
   values[g->n_values] = (vt_value){.type = *type, .node = node, .index = index};
@@ -65,33 +90,27 @@ static uint32_t add_value(vt_graph_builder *gb, const vt_type *type, uint32_t no
 
 /* Types of the operands, or a failure naming the operand that is no value. */
 static vt_status operand_types(vt_graph_builder *gb, const vt_op_info *op, const uint32_t *in,
-                               uint32_t n, vt_type *out) {
+                               uint32_t n) {
+  vt_type *types = widened(gb->g, gb->types, 0, n, &gb->cap_types, sizeof *types);
+  if (types == NULL) return vt_graph_fail(gb, VT_NOMEM, "out of memory");
+  gb->types = types;
   for (uint32_t i = 0; i < n; i++) {
     if (in[i] >= gb->g->n_values)
       return vt_graph_fail(gb, VT_INTERNAL, "%s: operand %u is no value of the graph", op->name,
                            i + 1);
-    out[i] = gb->g->values[in[i]].type;
+    types[i] = gb->g->values[in[i]].type;
   }
   return VT_OK;
 }
 
-static int make_room(vt_graph_builder *gb) {
-  vt_graph *g = gb->g;
-  vt_node *nodes = vt_arena_grow(&g->arena, g->nodes, g->n_nodes, &gb->cap_nodes, sizeof *nodes);
-  if (nodes != NULL) g->nodes = nodes;
-  return nodes != NULL;
-}
-
-static int append_operands(vt_graph_builder *gb, const vt_node *node, const uint32_t *in) {
-  vt_graph *g = gb->g;
-  for (uint32_t i = 0; i < node->n_in; i++) {
-    uint32_t *operands =
-        vt_arena_grow(&g->arena, g->operands, g->n_operands, &gb->cap_operands, sizeof *operands);
-    if (operands == NULL) return 0;
-    g->operands = operands;
-    operands[g->n_operands++] = in[i];
-  }
-  return 1;
+static int make_room(vt_graph *g, uint32_t n_in) {
+  vt_node *nodes = widened(g, g->nodes, g->n_nodes, 1, &g->room_nodes, sizeof *nodes);
+  if (nodes == NULL) return 0;
+  g->nodes = nodes;
+  uint32_t *operands =
+      widened(g, g->operands, g->n_operands, n_in, &g->room_operands, sizeof *operands);
+  if (operands != NULL) g->operands = operands;
+  return operands != NULL;
 }
 
 /* ---- bodies ---- */
@@ -129,15 +148,15 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
                         n);
     return VT_NO_VALUE;
   }
-  vt_type *types = VT_NEW_N(&g->arena, vt_type, n), out[VT_MAX_RESULTS];
+  vt_type out[VT_MAX_RESULTS];
   vt_body_type body[VT_MAX_BODIES];
   uint32_t n_out = 0;
   const void *copy =
       vt_arena_copy(&g->arena, attrs == NULL ? op->attrs->defaults : attrs, op->attrs->size);
-  if (types == NULL || copy == NULL || !describe_bodies(gb, body)) return no_memory(gb);
-  if (operand_types(gb, op, in, n, types) != VT_OK) return VT_NO_VALUE;
+  if (copy == NULL || !describe_bodies(gb, body)) return no_memory(gb);
+  if (operand_types(gb, op, in, n) != VT_OK) return VT_NO_VALUE;
   vt_diag why = {0};
-  const vt_rule rule = {gb->b.dims, types, n, copy, gb->n_body, body};
+  const vt_rule rule = {gb->b.dims, gb->types, n, copy, gb->n_body, body};
   const vt_status s = vt_op_infer(op, &rule, out, &n_out, &why);
   if (s != VT_OK) return fail_node(gb, op, s, &why);
   vt_node node = {.op = number,
@@ -150,8 +169,9 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
                   .group = gb->group,
                   .attrs = copy};
   const uint32_t index = g->n_nodes;
-  if (!make_room(gb) || !append_operands(gb, &node, in) || !take_bodies(gb, &node))
-    return no_memory(gb);
+  if (!make_room(g, n) || !take_bodies(gb, &node)) return no_memory(gb);
+  if (n > 0) memcpy(g->operands + g->n_operands, in, n * sizeof *in);
+  g->n_operands += n;
   g->nodes[g->n_nodes++] = node;
   for (uint32_t i = 0; i < n_out; i++)
     if (add_value(gb, &out[i], index, i) == VT_NO_VALUE) return VT_NO_VALUE;
@@ -206,27 +226,32 @@ void vt_graph_use_dims(vt_graph_builder *gb, const vt_dims *dims) {
 /* ---- names: an open-addressed set, looked up and never iterated ---- */
 
 static uint32_t name_slot(const vt_graph_builder *gb, const char *name) {
-  uint32_t i = vt_stream_of(name) & (gb->cap_names - 1); /* a strong hash: files are hostile */
+  uint32_t i = (uint32_t)vt_hash_name(name) & (gb->cap_names - 1);
   while (gb->names[i] != NULL && strcmp(gb->names[i], name) != 0) i = (i + 1) & (gb->cap_names - 1);
   return i;
 }
 
 static int grow_names(vt_graph_builder *gb) {
+  const vt_alloc a = gb->g->arena.a;
   const char **old = gb->names;
   const uint32_t n = gb->cap_names;
   if (2 * (gb->n_names + 1) <= n) return 1;
-  const char **names = VT_NEW_N(&gb->g->arena, const char *, n == 0 ? 64 : 2 * (size_t)n);
+  const char **names = vt_alloc_new(a, (n == 0 ? 64 : 2 * (size_t)n) * sizeof *names);
   if (names == NULL) return 0;
   gb->names = names;
   gb->cap_names = n == 0 ? 64 : 2 * n;
   for (uint32_t i = 0; i < n; i++)
-    if (old[i] != NULL) gb->names[name_slot(gb, old[i])] = old[i];
+    if (old[i] != NULL) names[name_slot(gb, old[i])] = old[i];
+  vt_alloc_free(a, old, n * sizeof *old);
   return 1;
 }
 
 /* The arena's copy of `name` when it was free, NULL when it is taken or memory is out. */
 static const char *claim_name(vt_graph_builder *gb, const char *name) {
-  if (!grow_names(gb)) return NULL;
+  if (!grow_names(gb)) {
+    gb->g->arena.failed = 1;
+    return NULL;
+  }
   const uint32_t i = name_slot(gb, name);
   if (gb->names[i] != NULL) return NULL;
   gb->names[i] = vt_arena_string(&gb->g->arena, name, strlen(name));
@@ -312,26 +337,52 @@ void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value)
   results[g->n_results++] = (vt_result){copy, value};
 }
 
-vt_status vt_graph_freeze(vt_graph_builder *gb, vt_graph **out) {
-  vt_status s = gb->status;
-  if (s == VT_OK && vt_arena_status(&gb->g->arena) != VT_OK)
-    s = vt_graph_fail(gb, VT_NOMEM, "out of memory");
-  if (s == VT_OK && (gb->n_body > 0 || gb->inner != NULL))
-    s = vt_graph_fail(gb, VT_INTERNAL, "a body belongs to no node");
-  if (s == VT_OK) s = vt_graph_verify(gb->g, gb->d);
-  if (s != VT_OK) {
+/* What only building needs. */
+static void drop_scratch(vt_graph_builder *gb) {
+  const vt_alloc a = gb->g->arena.a;
+  vt_alloc_free(a, gb->names, gb->cap_names * sizeof *gb->names);
+  vt_alloc_free(a, gb->types, gb->cap_types * sizeof *gb->types);
+  gb->names = NULL;
+  gb->types = NULL;
+}
+
+/* The graph as it is, not verified. */
+static vt_graph *finish(vt_graph_builder *gb) {
+  vt_graph *g = gb->g;
+  if (gb->status == VT_OK && vt_arena_status(&g->arena) != VT_OK)
+    (void)vt_graph_fail(gb, VT_NOMEM, "out of memory");
+  if (gb->status == VT_OK && (gb->n_body > 0 || gb->inner != NULL))
+    (void)vt_graph_fail(gb, VT_INTERNAL, "a body belongs to no node");
+  if (gb->status != VT_OK) {
     vt_graph_drop(gb);
-    return s;
+    return NULL;
   }
-  *out = gb->g;
+  drop_scratch(gb);
+  g->values = fitted(g, g->values, g->n_values, &g->room_values, sizeof *g->values);
+  g->nodes = fitted(g, g->nodes, g->n_nodes, &g->room_nodes, sizeof *g->nodes);
+  g->operands = fitted(g, g->operands, g->n_operands, &g->room_operands, sizeof *g->operands);
   gb->g = NULL;
-  return VT_OK;
+  return g;
+}
+
+vt_status vt_graph_freeze(vt_graph_builder *gb, vt_graph **out) {
+  vt_graph *g = finish(gb);
+  if (g == NULL) return gb->status;
+  const vt_status s = vt_graph_verify(g, gb->d);
+  if (s == VT_OK) {
+    *out = g;
+  } else {
+    vt_graph_free(g);
+  }
+  return s;
 }
 
 void vt_graph_drop(vt_graph_builder *gb) {
   for (uint32_t i = 0; i < gb->n_body; i++) vt_graph_free(gb->body[i]);
   gb->n_body = 0;
-  if (gb->g != NULL && gb->inner != NULL) vt_graph_drop(gb->inner);
+  if (gb->g == NULL) return;
+  if (gb->inner != NULL) vt_graph_drop(gb->inner);
+  drop_scratch(gb);
   vt_graph_free(gb->g);
   gb->g = NULL;
 }
@@ -386,10 +437,10 @@ static void give(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
 
 void vt_graph_close(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
   vt_graph_builder *gb = body->outer;
-  vt_graph *made = NULL;
   give(body, out, n);
   gb->inner = NULL;
   if (body->status == VT_OK) vt_graph_use_dims(body, gb->b.dims);
+  vt_graph *made = NULL;
   const vt_status s = vt_graph_freeze(body, &made);
   if (s != VT_OK) {
     (void)stamp(gb, s);

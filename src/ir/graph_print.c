@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  * graph_print.c - the printed form of a graph, which the text form reads back, and its hash. */
-#include <stdio.h>
 #include <string.h>
 #include "vt_graph.h"
 
-static const char *name_of(const vt_value *v, char buffer[16]) {
-  if (v->name != NULL) return v->name;
-  snprintf(buffer, 16, v->index == 0 ? "_%u" : "_%u.%u", v->node, v->index);
+/* The passes ask for the name of each node that they write, so it is made without a format. */
+static const char *automatic_name(const vt_value *v, char buffer[16]) {
+  char text[48] = "_";
+  size_t n = 1 + vt_text_digits(text + 1, v->node);
+  if (v->index > 0) {
+    text[n++] = '.';
+    n += vt_text_digits(text + n, v->index);
+  }
+  n = n < 16 ? n : 15; /* only a graph that is damaged has a name so long */
+  memcpy(buffer, text, n);
+  buffer[n] = 0;
   return buffer;
 }
 
 const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]) {
-  return name_of(&g->values[value], buffer);
+  const vt_value *v = &g->values[value];
+  return v->name != NULL ? v->name : automatic_name(v, buffer);
 }
 
 static void print_name(const vt_graph *g, uint32_t value, int canonical, vt_text *out) {
   char buffer[16];
-  vt_value v = g->values[value];
-  if (canonical && v.node != VT_NO_NODE) v.name = NULL;
-  vt_text_add(out, "%s", name_of(&v, buffer));
+  const vt_value *v = &g->values[value];
+  const int named = v->name != NULL && (!canonical || v->node == VT_NO_NODE);
+  vt_text_add(out, "%s", named ? v->name : automatic_name(v, buffer));
 }
 
 void vt_port_print_extra(const vt_graph *g, const vt_port *p, vt_text *out) {

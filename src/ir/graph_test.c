@@ -395,6 +395,46 @@ static void test_many_names(void) {
   vt_graph_free(g);
 }
 
+/* ---- memory ---- */
+
+/* Each piece knows its size, and what the graph says of it when it gives it back is held to that. */
+static void *sized_resize(void *user, void *p, size_t old_size, size_t new_size) {
+  size_t *held = p == NULL ? NULL : (size_t *)p - 2;
+  CHECK((held == NULL ? 0 : *held) == old_size);
+  *(size_t *)user += new_size - old_size;
+  if (new_size == 0) {
+    free(held);
+    return NULL;
+  }
+  size_t *made = realloc(held, new_size + 2 * sizeof *made);
+  if (made == NULL) exit(1);
+  *made = new_size;
+  return made + 2;
+}
+
+/* A frozen graph keeps nothing that only building needs, and gives everything back. */
+static void test_sizes(void) {
+  enum { N = 5000 };
+  size_t bytes = 0;
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  vt_diag d = {0};
+  const vt_alloc a = {&bytes, sized_resize};
+  for (int frozen = 0; frozen < 2; frozen++) {
+    CHECK(vt_graph_begin(&gb, "sizes", a, &d) == VT_OK);
+    uint32_t x = input(&gb, "x", type1(VT_DTYPE_F32, 4));
+    for (uint32_t i = 0; i < N; i++) x = vt_build2(&gb.b, VT_OP_add, x, x);
+    vt_graph_add_result(&gb, "y", x);
+    if (!frozen) vt_graph_drop(&gb);
+    if (frozen) CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
+    CHECK(frozen || bytes == 0);
+  }
+  const size_t least = N * (sizeof(vt_value) + sizeof(vt_node) + 2 * sizeof(uint32_t));
+  CHECK(bytes > least && bytes < least + 64 * N); /* attributes, and the arena's last block */
+  vt_graph_free(g);
+  CHECK(bytes == 0);
+}
+
 /* ---- failures of the builder ---- */
 
 static void test_port_names(void) {
@@ -506,6 +546,7 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
+  test_sizes();
   test_good_graph();
   test_print();
   test_verify_notices();

@@ -5,9 +5,12 @@
 #include "vt_graph.h"
 #include "vt_sort.h"
 
-static vt_status verify_dims(const vt_graph *g, const vt_type *t, const char *who, vt_diag *d) {
+static vt_status verify_dims(const vt_graph *g, uint32_t value, vt_diag *d) {
+  const vt_type *t = &g->values[value].type;
+  char name[16];
   if (vt_dtype_name(t->dtype) == NULL || t->rank > VT_MAX_RANK)
-    return VT_FAIL(d, VT_VERIFY, "'%s' has type number %u and rank %u", who, t->dtype, t->rank);
+    return VT_FAIL(d, VT_VERIFY, "'%s' has type number %u and rank %u",
+                   vt_value_name(g, value, name), t->dtype, t->rank);
   for (uint32_t i = 0; i < t->rank; i++) {
     const int64_t dim = t->dim[i];
     const uint64_t poly = (uint64_t)dim - (uint64_t)INT64_MIN;
@@ -15,7 +18,7 @@ static vt_status verify_dims(const vt_graph *g, const vt_type *t, const char *wh
         vt_dim_is_symbolic(dim) ? poly < g->dims.n_polys : dim >= 0 && dim <= VT_DIM_MAX;
     if (!known)
       return VT_FAIL(d, VT_VERIFY, "'%s' has dimension %lld on axis %u: it must lie in 0..2^40",
-                     who, (long long)dim, i);
+                     vt_value_name(g, value, name), (long long)dim, i);
   }
   return VT_OK;
 }
@@ -82,7 +85,7 @@ static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "the port '%s' does not own its value", p->name);
   if (p->kind != VT_PORT_INPUT && p->kind != VT_PORT_PARAM)
     return VT_FAIL(d, VT_VERIFY, "the port '%s' is of no kind", p->name);
-  VT_TRY(verify_dims(g, &g->values[p->value].type, p->name, d));
+  VT_TRY(verify_dims(g, p->value, d));
   VT_TRY(verify_range(g, p, d));
   return p->kind == VT_PORT_PARAM ? verify_init(g, p, d) : VT_OK;
 }
@@ -169,7 +172,7 @@ static vt_status verify_results_of(const vt_graph *g, const vt_node *n, const vt
                    vt_value_name(g, n->first_out, name), n->n_out, op->name, n_want);
   for (uint32_t i = 0; i < n_want; i++) {
     const vt_type *have = &g->values[n->first_out + i].type;
-    VT_TRY(verify_dims(g, have, vt_value_name(g, n->first_out + i, name), d));
+    VT_TRY(verify_dims(g, n->first_out + i, d));
     if (!vt_type_equal(&want[i], have))
       return VT_FAIL(d, VT_VERIFY, "'%s' is %s where %s gives %s",
                      vt_value_name(g, n->first_out + i, name), vt_type_text(dims, have, x),
@@ -178,28 +181,33 @@ static vt_status verify_results_of(const vt_graph *g, const vt_node *n, const vt
   return VT_OK;
 }
 
-static vt_status verify_type(const vt_graph *g, uint32_t index, vt_dims *dims, vt_arena *scratch,
-                             vt_diag *d) {
+/* What verifying the nodes of a graph takes: taken once, not for each node. */
+typedef struct room {
+  vt_arena *arena;
+  vt_dims dims; /* rules may intern products; the graph's own table stays as it is */
+  vt_type *in;  /* for the operands of any node */
+} room;
+
+static vt_status verify_type(const vt_graph *g, uint32_t index, room *r, vt_diag *d) {
   const vt_node *n = &g->nodes[index];
   const vt_op_info *op = vt_op_get(n->op);
   char name[16];
   vt_body_type body[VT_MAX_BODIES];
   uint32_t n_out;
   if (op == NULL) return VT_FAIL(d, VT_VERIFY, "node %u has op number %u", index, n->op);
-  vt_type *in = VT_NEW_N(scratch, vt_type, n->n_in), out[VT_MAX_RESULTS];
-  if (in == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < n->n_in; i++) in[i] = g->values[g->operands[n->first_in + i]].type;
+  vt_type out[VT_MAX_RESULTS];
+  for (uint32_t i = 0; i < n->n_in; i++) r->in[i] = g->values[g->operands[n->first_in + i]].type;
   uint64_t size = 0;
   if (n->attrs != NULL) memcpy(&size, n->attrs, sizeof size);
   if (size != op->attrs->size)
     return VT_FAIL(d, VT_VERIFY, "node %u carries attributes of another op", index);
-  VT_TRY(verify_bodies(g, n, scratch, body, d));
-  const vt_rule rule = {dims, in, n->n_in, n->attrs, n->n_body, body};
+  VT_TRY(verify_bodies(g, n, r->arena, body, d));
+  const vt_rule rule = {&r->dims, r->in, n->n_in, n->attrs, n->n_body, body};
   vt_diag why = {0};
   const vt_status s = vt_op_infer(op, &rule, out, &n_out, &why);
   if (s != VT_OK)
     return VT_FAIL(d, s, "'%s' = %s: %s", vt_value_name(g, n->first_out, name), op->name, why.text);
-  return verify_results_of(g, n, op, out, n_out, dims, d);
+  return verify_results_of(g, n, op, out, n_out, &r->dims, d);
 }
 
 /* ---- fusion groups ---- */
@@ -295,34 +303,37 @@ static vt_status verify_results(const vt_graph *g, vt_arena *scratch, vt_diag *d
   return VT_OK;
 }
 
-static int by_name(const void *a, const void *b, const void *context) {
-  const vt_value *values = context;
-  return strcmp(values[*(const uint32_t *)a].name, values[*(const uint32_t *)b].name);
-}
-
-/* Two values of one name could not be told apart in the printed form. */
+/* Two values of one name could not be told apart in the printed form. A set of value numbers, plus
+ * one, looked up by name. */
 static vt_status verify_names(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
-  uint32_t *named = VT_NEW_N(scratch, uint32_t, g->n_values), n = 0;
-  if (named == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < g->n_values; i++)
-    if (g->values[i].name != NULL) named[n++] = i;
-  if (vt_sort(named, n, sizeof *named, by_name, g->values, g->arena.a) != VT_OK)
-    return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 1; i < n; i++)
-    if (strcmp(g->values[named[i - 1]].name, g->values[named[i]].name) == 0)
-      return VT_FAIL(d, VT_VERIFY, "two values are called '%s'", g->values[named[i]].name);
+  uint64_t slots = 1;
+  while (slots < 2 * (uint64_t)g->n_values) slots *= 2;
+  uint32_t *slot = VT_NEW_N(scratch, uint32_t, slots);
+  if (slot == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < g->n_values; i++) {
+    const char *name = g->values[i].name;
+    if (name == NULL) continue;
+    uint64_t at = vt_hash_name(name) & (slots - 1);
+    for (; slot[at] != 0; at = (at + 1) & (slots - 1))
+      if (strcmp(g->values[slot[at] - 1].name, name) == 0)
+        return VT_FAIL(d, VT_VERIFY, "two values are called '%s'", name);
+    slot[at] = i + 1;
+  }
   return VT_OK;
 }
 
 static vt_status verify_nodes(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
-  vt_dims dims; /* rules may intern products; the graph's own table stays as it is */
-  vt_dims_copy(&dims, &g->dims, scratch);
-  if (vt_arena_status(scratch) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  room r = {.arena = scratch};
+  uint32_t most = 0;
   for (uint32_t i = 0; i < g->n_values; i++) VT_TRY(verify_owner(g, i, d));
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     VT_TRY(verify_operands(g, i, d));
-    VT_TRY(verify_type(g, i, &dims, scratch, d));
+    if (g->nodes[i].n_in > most) most = g->nodes[i].n_in;
   }
+  vt_dims_copy(&r.dims, &g->dims, scratch);
+  r.in = VT_NEW_N(scratch, vt_type, most);
+  if (vt_arena_status(scratch) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < g->n_nodes; i++) VT_TRY(verify_type(g, i, &r, d));
   return VT_OK;
 }
 

@@ -51,10 +51,11 @@ typedef struct vt_result { /* an output */
 } vt_result;
 
 struct vt_graph {
-  vt_arena arena;
+  vt_arena arena; /* holds all but the three arrays below, which have room for their `room` */
   const char *name;
   vt_dims dims;
   uint32_t n_values, n_nodes, n_operands, n_ports, n_results;
+  uint32_t room_values, room_nodes, room_operands;
   vt_value *values;
   vt_node *nodes;
   uint32_t *operands;
@@ -88,7 +89,8 @@ const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]);
 typedef struct vt_graph_builder {
   vt_builder b; /* first: decompositions see this part only */
   vt_graph *g;
-  uint32_t cap_values, cap_nodes, cap_operands, cap_ports, cap_results;
+  uint32_t cap_ports, cap_results, cap_types;
+  vt_type *types; /* of the operands of the node that is being added */
   uint32_t line, column, group; /* stamped on the nodes to come */
   const char *label;            /* what a failing node is called in the diagnostic; may be NULL */
   uint32_t n_names, cap_names;
