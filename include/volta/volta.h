@@ -175,7 +175,8 @@ VT_API vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_n
 /* digest(run): over the names and digests of all outputs. */
 VT_API vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) VT_NODISCARD;
 
-/* The plan as text and its digests; owned by the program. */
+/* The plan as text and its digests; owned by the program. The text is made when it is first asked
+ * for, and NULL when memory is out. */
 VT_API const char *vt_program_plan(const vt_program *p);
 VT_API void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32],
                                    uint8_t out_target[32]);

@@ -6,13 +6,11 @@
 
 static vt_status fill(vt_pipeline *p, const vt_graph *g, const vt_pass_options *o,
                       const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
-  uint64_t begin = vt_phase_begin();
-  VT_TRY(vt_graph_verify(g, d));
-  vt_phase_end(dev, "verify", begin);
+  uint64_t begin;
   for (; p->n_passes < p->list.n; p->n_passes++) {
     const uint32_t i = p->n_passes;
     begin = vt_phase_begin();
-    VT_TRY(vt_pass_run(p->list.at[i], g, o, &p->after[i], &p->hash[i], d));
+    VT_TRY(vt_pass_run(p->list.at[i], g, o, &p->after[i], d));
     vt_phase_end(dev, vt_pass_at(p->list.at[i])->name, begin);
     g = p->after[i];
   }
@@ -37,24 +35,27 @@ vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list
 static void adopt(vt_pipeline *p, vt_kept *k) {
   *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .kept = k};
   p->after[k->list.n - 1] = k->g;
-  memcpy(p->hash, k->after, sizeof p->hash);
 }
 
-/* The last graph and the plan become the kept one's; the graphs before are not needed any more, and
- * are gone before anybody else can hold it. */
+/* The last graph and the plan become the kept one's; of the graphs before, their hashes are kept,
+ * and they are gone before anybody else can hold it. */
 static vt_status make_kept(vt_kept *k, const vt_graph *g, const vt_pass_options *o,
                            const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
   vt_pipeline made;
   vt_pass_options passes = *o;
   passes.alloc = vt_kept_alloc(k);
   VT_TRY(vt_pipeline_plan(&made, g, &k->list, &passes, plan, dev, d));
-  k->g = made.after[made.n_passes - 1];
-  k->plan = made.plan;
-  memcpy(k->after, made.hash, sizeof made.hash);
-  made.after[made.n_passes - 1] = NULL;
-  made.plan = NULL;
+  vt_status s = VT_OK;
+  for (uint32_t i = 0; i < made.n_passes && s == VT_OK; i++)
+    s = vt_graph_hash(made.after[i], &k->after[i]);
+  if (s == VT_OK) {
+    k->g = made.after[made.n_passes - 1];
+    k->plan = made.plan;
+    made.after[made.n_passes - 1] = NULL;
+    made.plan = NULL;
+  }
   vt_pipeline_done(&made);
-  return VT_OK;
+  return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
 }
 
 vt_status vt_pipeline_recall(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,

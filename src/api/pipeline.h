@@ -10,7 +10,6 @@ typedef struct vt_pipeline {
   vt_pass_list list;
   uint32_t n_passes; /* of the list, that have run */
   vt_graph *after[VT_PASS_COUNT];
-  vt_hash256 hash[VT_PASS_COUNT];
   vt_plan *plan;
   vt_exec *exec;
   vt_kept *kept; /* whose the plan and the last graph are, and there are no others; or NULL */

@@ -63,20 +63,10 @@ static vt_status take_results(vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
-static const char *keep(vt_program *p, vt_text *t) {
-  const char *s = vt_text_status(t) == VT_OK ? vt_arena_string(&p->arena, t->s, t->n) : NULL;
-  vt_text_done(t);
-  return s;
-}
-
-static vt_status print_plan(vt_program *p, vt_diag *d) {
-  vt_text t;
-  vt_text_init(&t, p->a);
-  vt_plan_print(p->line.plan, 1, &t);
-  p->plan_text = keep(p, &t);
-  p->pass_text = VT_NEW_N(&p->arena, vt_text, p->line.n_passes);
-  if (p->plan_text == NULL || p->pass_text == NULL) return out_of_memory(d);
-  for (uint32_t i = 0; i < p->line.n_passes; i++) vt_text_init(&p->pass_text[i], p->a);
+static vt_status take_texts(vt_program *p, vt_diag *d) {
+  p->texts = VT_NEW_N(&p->arena, vt_text, (size_t)p->line.n_passes + 1);
+  if (p->texts == NULL) return out_of_memory(d);
+  for (uint32_t i = 0; i <= p->line.n_passes; i++) vt_text_init(&p->texts[i], p->a);
   return VT_OK;
 }
 
@@ -84,7 +74,7 @@ static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, int
   VT_TRY(vt_prepare(m, o, p->a, how | VT_PREPARE_OPEN, &p->dev, &p->line, &p->terms, d));
   p->g = vt_pipeline_graph(&p->line);
   VT_TRY(take_results(p, d));
-  return print_plan(p, d);
+  return take_texts(p, d);
 }
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
@@ -121,8 +111,7 @@ vt_status vt_program_make(const vt_model *m, const vt_options *o, int how, vt_pr
 void vt_program_free(vt_program *p) {
   if (p == NULL) return;
   const vt_alloc a = p->counted.below;
-  for (uint32_t i = 0; p->pass_text != NULL && i < p->line.n_passes; i++)
-    vt_text_done(&p->pass_text[i]);
+  for (uint32_t i = 0; p->texts != NULL && i <= p->line.n_passes; i++) vt_text_done(&p->texts[i]);
   vt_pipeline_done(&p->line);
   vt_device_close(p->dev);
   vt_arena_done(&p->word_arena);
@@ -223,7 +212,15 @@ vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
 
 /* ---- looking ---- */
 
-const char *vt_program_plan(const vt_program *p) { return p->plan_text; }
+/* What is printed is complete or not there. */
+static const char *shown(const vt_text *t) { return vt_text_status(t) == VT_OK ? t->s : NULL; }
+
+const char *vt_program_plan(const vt_program *p) {
+  vt_text *t = &p->texts[p->line.n_passes];
+  if (t->s == NULL) vt_plan_print(p->line.plan, 1, t);
+  return shown(t);
+}
+
 const char *vt_program_backend(const vt_program *p) { return vt_device_name(p->dev); }
 const char *vt_program_device(const vt_program *p) { return vt_device_caps(p->dev)->about; }
 int vt_program_unadmitted(const vt_program *p) { return vt_device_unadmitted(p->dev); }
@@ -266,14 +263,20 @@ static uint32_t find_pass(const vt_program *p, const char *pass) {
 const char *vt_program_pass_text(const vt_program *p, const char *pass) {
   const uint32_t i = find_pass(p, pass);
   if (i == p->line.n_passes || p->line.after[i] == NULL) return NULL;
-  vt_text *t = &p->pass_text[i];
+  vt_text *t = &p->texts[i];
   if (t->s == NULL) vt_graph_print(p->line.after[i], 0, t);
-  return vt_text_status(t) == VT_OK ? t->s : NULL;
+  return shown(t);
 }
 
 vt_status vt_program_pass_hash(const vt_program *p, const char *pass, uint8_t out[32]) {
   const uint32_t i = find_pass(p, pass);
   if (i == p->line.n_passes) return VT_NAME;
-  memcpy(out, p->line.hash[i].b, 32);
+  if (p->line.kept != NULL) {
+    memcpy(out, p->line.kept->after[i].b, 32);
+    return VT_OK;
+  }
+  vt_hash256 hash;
+  VT_TRY(vt_graph_hash(p->line.after[i], &hash));
+  memcpy(out, hash.b, 32);
   return VT_OK;
 }

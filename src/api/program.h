@@ -38,8 +38,7 @@ struct vt_program {
   const char **names;   /* by value, likewise */
   void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
   void *progress_user;
-  const char *plan_text;
-  vt_text *pass_text; /* one a pass that ran; printed when it is first asked for */
+  vt_text *texts; /* one for each pass that ran, then the plan's; printed when first asked for */
 };
 
 /* vt_program_new, and the flags of vt_prepare. */

@@ -54,6 +54,7 @@ static vt_status dump_passes(const cli_job *j, const vt_program *p, const char *
 
 static vt_status dump_plan(const vt_program *p, const char *path, cli_error *e) {
   const char *text = vt_program_plan(p);
+  if (text == NULL) return cli_no_memory(e);
   if (strcmp(path, "-") != 0) return cli_file_write(path, text, strlen(text), e);
   cli_write(text, strlen(text));
   return VT_OK;

@@ -440,10 +440,9 @@ void vt_graph_close(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
   give(body, out, n);
   gb->inner = NULL;
   if (body->status == VT_OK) vt_graph_use_dims(body, gb->b.dims);
-  vt_graph *made = NULL;
-  const vt_status s = vt_graph_freeze(body, &made);
-  if (s != VT_OK) {
-    (void)stamp(gb, s);
+  vt_graph *made = finish(body); /* verified with the graph around it */
+  if (made == NULL) {
+    (void)stamp(gb, body->status);
     return;
   }
   gb->body[gb->n_body++] = made;

@@ -292,6 +292,58 @@ static void test_verify_notices(void) {
   }
 }
 
+/* ---- a graph with bodies: cond(p, x, x) of { give neg(a), exp(neg(a)) } else { the same } ---- */
+
+static vt_status build_cond(vt_graph **out, uint32_t group) {
+  vt_graph_builder gb;
+  vt_diag d = {0};
+  const vt_type x = type1(VT_DTYPE_F32, 4), p = {.dtype = VT_DTYPE_BOOL};
+  const vt_attr_cond attrs = {.size = sizeof attrs, .first = 1};
+  CHECK(vt_graph_begin(&gb, "cond", vt_alloc_default(), &d) == VT_OK);
+  const uint32_t in[] = {input(&gb, "p", p), input(&gb, "x", x), 1};
+  for (int i = 0; i < 2; i++) {
+    vt_builder *body = gb.b.open(&gb.b, &x, 1);
+    const uint32_t a = vt_build1(body, VT_OP_neg, 0);
+    if (i == 1) ((vt_graph_builder *)body->self)->group = group;
+    const uint32_t both[] = {a, vt_build1(body, VT_OP_exp, a)};
+    gb.b.close(body, both, 2);
+  }
+  const uint32_t y = gb.b.node(&gb.b, VT_OP_cond, in, 3, &attrs);
+  vt_graph_add_result(&gb, "y", y);
+  vt_graph_add_result(&gb, "z", y + 1);
+  return vt_graph_freeze(&gb, out);
+}
+
+static vt_graph *body_of(vt_graph *g) { return g->nodes[0].body[1]; }
+
+static void body_operand_later(vt_graph *g) { body_of(g)->operands[0] = 2; }
+static void body_type(vt_graph *g) { body_of(g)->values[1].type.dim[0] = 5; }
+static void body_op(vt_graph *g) { body_of(g)->nodes[1].op = VT_OP_matmul; }
+static void body_result_beyond(vt_graph *g) { body_of(g)->results[1].value = 3; }
+static void body_results_gone(vt_graph *g) { body_of(g)->n_results = 0; }
+static void body_result_twice(vt_graph *g) { body_of(g)->results[1].value = 1; }
+static void body_result_is_argument(vt_graph *g) { body_of(g)->results[1].value = 0; }
+static void body_name_twice(vt_graph *g) { body_of(g)->values[1].name = "a0"; }
+static void body_param(vt_graph *g) { body_of(g)->ports[0].kind = VT_PORT_PARAM; }
+static void body_symbol(vt_graph *g) { body_of(g)->dims.n_symbols = 1; }
+
+/* A body is verified with the graph around it. */
+static void test_verify_notices_bodies(void) {
+  static corrupt_fn *const all[] = {
+      body_operand_later, body_type,       body_op,    body_result_beyond,      body_results_gone,
+      body_result_twice,  body_name_twice, body_param, body_result_is_argument, body_symbol};
+  vt_graph *g = NULL;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    CHECK(build_cond(&g, 0) == VT_OK && vt_graph_verify(g, NULL) == VT_OK);
+    all[i](g);
+    CHECK(vt_graph_verify(g, NULL) != VT_OK);
+    if (vt_graph_verify(g, NULL) == VT_OK) fprintf(stderr, "  fault %zu of a body\n", i);
+    vt_graph_free(g);
+  }
+  g = NULL;
+  CHECK(build_cond(&g, 2) == VT_VERIFY && g == NULL); /* the first group of a body is 1 */
+}
+
 /* ---- the hash ---- */
 
 static vt_hash256 hash_of(const variant *v) {
@@ -397,7 +449,8 @@ static void test_many_names(void) {
 
 /* ---- memory ---- */
 
-/* Each piece knows its size, and what the graph says of it when it gives it back is held to that. */
+/* Each piece knows its size, and what the graph says of it when it gives it back is held to that.
+ */
 static void *sized_resize(void *user, void *p, size_t old_size, size_t new_size) {
   size_t *held = p == NULL ? NULL : (size_t *)p - 2;
   CHECK((held == NULL ? 0 : *held) == old_size);
@@ -550,6 +603,7 @@ int main(void) {
   test_good_graph();
   test_print();
   test_verify_notices();
+  test_verify_notices_bodies();
   test_hash();
   test_names();
   test_many_names();

@@ -65,7 +65,8 @@ struct vt_graph {
 
 void vt_graph_free(vt_graph *g);
 /* Everything again from the outside: ids, single assignment, order of definition, types against
- * the op table, names unique, initialisers. Runs before any lowering and after every pass. */
+ * the op table, names unique, initialisers. vt_graph_freeze runs it, and nothing else makes a
+ * graph, so every graph is verified once: before any lowering and after every pass. */
 vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) VT_NODISCARD;
 /* The printed form: one op a line with its type. With `canonical`, inner values lose their names.
  */
@@ -90,7 +91,7 @@ typedef struct vt_graph_builder {
   vt_builder b; /* first: decompositions see this part only */
   vt_graph *g;
   uint32_t cap_ports, cap_results, cap_types;
-  vt_type *types; /* of the operands of the node that is being added */
+  vt_type *types;               /* of the operands of the node that is being added */
   uint32_t line, column, group; /* stamped on the nodes to come */
   const char *label;            /* what a failing node is called in the diagnostic; may be NULL */
   uint32_t n_names, cap_names;

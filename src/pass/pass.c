@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass.c - the pipeline as a list, with the verifier and the hash between its passes. */
+ * pass.c - the pipeline as a list. */
 #include "vt_pass.h"
 #include <stdio.h>
 #include <string.h>
@@ -56,24 +56,10 @@ vt_status vt_pass_choose(const char *names, vt_pass_list *out, vt_diag *d) {
 
 /* ---- running ---- */
 
-static vt_status check(const vt_graph *g, vt_hash256 *out, vt_diag *d) {
-  VT_TRY(vt_graph_verify(g, d));
-  if (out == NULL || vt_graph_hash(g, out) == VT_OK) return VT_OK;
-  return VT_FAIL(d, VT_NOMEM, "out of memory");
-}
-
 vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, vt_graph **out,
-                      vt_hash256 *out_hash, vt_diag *d) {
-  vt_graph *made = NULL;
+                      vt_diag *d) {
   if (i != VT_PASS_bind && g->dims.n_symbols > 0)
     return VT_FAIL(d, VT_INTERNAL, "the pass '%s' runs before the dimensions are bound",
                    passes[i].name);
-  VT_TRY(passes[i].run(g, o, &made, d));
-  const vt_status s = check(made, out_hash, d);
-  if (s != VT_OK) {
-    vt_graph_free(made);
-    return s;
-  }
-  *out = made;
-  return VT_OK;
+  return passes[i].run(g, o, out, d);
 }

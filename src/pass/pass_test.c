@@ -84,7 +84,7 @@ static vt_status bind(const vt_graph *g, uint32_t n, const vt_binding *b, vt_gra
                       vt_diag *d) {
   const vt_pass_options o = {.bind = b, .n_bind = n, .alloc = vt_alloc_default()};
   *out = NULL;
-  return vt_pass_run(VT_PASS_bind, g, &o, out, NULL, d);
+  return vt_pass_run(VT_PASS_bind, g, &o, out, d);
 }
 
 static void test_list(void) {
@@ -340,7 +340,7 @@ static vt_status lower(const vt_graph *g, int (*listed)(const void *, uint32_t),
                        const uint32_t *target, vt_graph **out, vt_diag *d) {
   const vt_pass_options o = {.listed = listed, .target = target, .alloc = vt_alloc_default()};
   *out = NULL;
-  return vt_pass_run(VT_PASS_lower, g, &o, out, NULL, d);
+  return vt_pass_run(VT_PASS_lower, g, &o, out, d);
 }
 
 static int is_target(const void *target, uint32_t op) { return *(const uint32_t *)target == op; }
@@ -453,10 +453,10 @@ typedef vt_status job_fn(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag 
 static vt_status job_bind(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
   static const vt_binding b[] = {{"B", 2}, {"T", 3}};
   return vt_pass_run(VT_PASS_bind, g, &(vt_pass_options){.bind = b, .n_bind = 2, .alloc = a}, out,
-                     NULL, d);
+                     d);
 }
 static vt_status job_lower(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
-  return vt_pass_run(VT_PASS_lower, g, &(vt_pass_options){.alloc = a}, out, NULL, d);
+  return vt_pass_run(VT_PASS_lower, g, &(vt_pass_options){.alloc = a}, out, d);
 }
 static vt_status job_init(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
   return vt_pass_init(g, &(vt_pass_options){.alloc = a}, out, d);

@@ -50,10 +50,10 @@ typedef struct vt_pass_list {
  * none, or comes twice, is VT_USAGE. */
 vt_status vt_pass_choose(const char *names, vt_pass_list *out, vt_diag *d) VT_NODISCARD;
 
-/* Runs pass i. out is a new graph, already verified; its hash goes into out_hash unless that is
- * NULL. Every pass but `bind` needs a bound graph. */
+/* Runs pass i. out is a new graph, verified when it was frozen. Every pass but `bind` needs a bound
+ * graph. */
 vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, vt_graph **out,
-                      vt_hash256 *out_hash, vt_diag *d) VT_NODISCARD;
+                      vt_diag *d) VT_NODISCARD;
 
 /* What is possible in general and is not with the dimensions bound as they are is the bindings'
  * fault: VT_VERIFY, VT_LIMIT and VT_BIND become VT_BIND, and the text names them. */

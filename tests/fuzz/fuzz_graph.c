@@ -95,7 +95,7 @@ static vt_graph *bound(const graph_decoded *x) {
   const vt_pass_options o = {.bind = x->bind, .n_bind = x->n_bind, .alloc = vt_alloc_default()};
   vt_graph *g = NULL;
   vt_diag d = {.code = VT_OK};
-  if (vt_pass_run(VT_PASS_bind, x->g, &o, &g, NULL, &d) == VT_OK) return g;
+  if (vt_pass_run(VT_PASS_bind, x->g, &o, &g, &d) == VT_OK) return g;
   if (d.code != VT_INTERNAL && d.text[0] != '\0') return NULL;
   fprintf(stderr, "binding: %s\n", d.text);
   abort();

@@ -209,7 +209,7 @@ static vt_graph *bound(const vt_graph *g) {
     bind[i] = (vt_binding){g->dims.symbol[i], BOUND_TO};
   const vt_pass_options o = {
       .bind = bind, .n_bind = g->dims.n_symbols, .alloc = vt_alloc_default()};
-  return vt_pass_run(VT_PASS_bind, g, &o, &made, NULL, NULL) == VT_OK ? made : NULL;
+  return vt_pass_run(VT_PASS_bind, g, &o, &made, NULL) == VT_OK ? made : NULL;
 }
 
 /* ---- files ---- */
