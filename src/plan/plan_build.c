@@ -51,8 +51,7 @@ static vt_status measure(vt_planner *q) {
 vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
   VT_TRY(vt_plan_hand(p, t, scratch, d));
   VT_TRY(vt_plan_bound(p, scratch, d));
-  if (vt_plan_hash(p, 0, &p->core) != VT_OK || vt_plan_hash(p, 1, &p->target) != VT_OK)
-    return vt_plan_no_memory(d);
+  if (vt_plan_hash(p, &p->core, &p->target) != VT_OK) return vt_plan_no_memory(d);
   return vt_plan_verify(p, d);
 }
 

@@ -116,7 +116,7 @@ static void print_target(const vt_plan *p, vt_text *out) {
   vt_text_add(out, "}\n");
 }
 
-void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
+static void print_core(const vt_plan *p, vt_text *out) {
   vt_text_add(out, "plan 3, numerics %u\ncore %s {\n  schedule %s\n", VT_NUMERICS_VERSION,
               p->g->name, schedules[p->schedule]);
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
@@ -124,15 +124,30 @@ void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
       vt_text_add(out, "  %s %llu bytes\n", vt_class_name(c), (ull)p->class_bytes[c]);
   print_list(p, 1, out);
   vt_text_add(out, "}\n");
+}
+
+void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
+  print_core(p, out);
   if (target) print_target(p, out);
 }
 
-vt_status vt_plan_hash(const vt_plan *p, int target, vt_hash256 *out) {
+/* The core's text is the start of the whole, so it is printed and hashed once. */
+vt_status vt_plan_hash(const vt_plan *p, vt_hash256 *out_core, vt_hash256 *out_target) {
   vt_text text;
+  vt_hasher h, core;
   vt_text_init(&text, p->arena.a);
-  vt_plan_print(p, target, &text);
+  vt_hash_init(&h);
+  print_core(p, &text);
+  vt_hash_add(&h, text.s, text.n);
+  core = h;
+  const size_t end = text.n;
+  print_target(p, &text);
   const vt_status s = vt_text_status(&text);
-  if (s == VT_OK) *out = vt_hash_bytes(text.s, text.n);
+  if (s == VT_OK) {
+    vt_hash_add(&h, text.s + end, text.n - end);
+    *out_core = vt_hash_done(&core);
+    *out_target = vt_hash_done(&h);
+  }
   vt_text_done(&text);
   return s;
 }

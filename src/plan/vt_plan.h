@@ -152,8 +152,9 @@ vt_status vt_plan_verify(const vt_plan *p, vt_diag *d) VT_NODISCARD; /* both */
 
 /* One line a buffer, a transfer, a step. `target` adds the target part. */
 void vt_plan_print(const vt_plan *p, int target, vt_text *out);
-/* The digest of a part: the hash of what is printed. VT_NOMEM at worst. */
-vt_status vt_plan_hash(const vt_plan *p, int target, vt_hash256 *out) VT_NODISCARD;
+/* Both digests: the hash of what is printed without the target part and with it. VT_NOMEM at
+ * worst. */
+vt_status vt_plan_hash(const vt_plan *p, vt_hash256 *out_core, vt_hash256 *out_target) VT_NODISCARD;
 /* "h = matmul(x, w)" */
 void vt_plan_print_step(const vt_plan *p, uint32_t i, vt_text *out);
 /* Reads what print wrote with the target part, for the same graph; anything else, to the byte, is
