@@ -166,6 +166,25 @@ static void test_training(void) {
     }
 }
 
+/* ---- how often it is asked ---- */
+
+/* When the plan is made; not again for a program of the plan, but for the next device. */
+static void test_asked_once(void) {
+  const vt_policy policy = {.size = sizeof policy, .capabilities = VT_CAPABILITIES_BELIEVED};
+  const vt_options o = {.size = sizeof o, .backend = "fake", .policy = &policy};
+  vt_model *m = model_of("x: f32[4, 9]", "softmax(x + 1)");
+  wrapped_reset();
+  for (uint32_t i = 1; i <= 2; i++) {
+    vt_program *p = NULL;
+    CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
+    if (p == NULL) exit(1);
+    CHECK(p->line.plan->n_runs > 3);
+    CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_CHECK] == i * p->line.plan->n_runs);
+    vt_program_free(p);
+  }
+  vt_model_free(m);
+}
+
 int main(void) {
   unsetenv("VOLTA_BACKEND");
   unsetenv("VOLTA_THREADS");
@@ -174,6 +193,7 @@ int main(void) {
   test_whole();
   test_device();
   test_training();
+  test_asked_once();
   CHECK(wrapped.live == 0 && wrapped.outside == 0 && wrapped.bad_modes == 0);
   TEST_DONE();
 }

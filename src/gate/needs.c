@@ -119,9 +119,11 @@ static vt_status check_device(const vt_device *dev, const vt_plan *p, vt_diag *d
 vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) {
   vt_guard guard;
   VT_TRY(check_device(dev, p, d));
+  if (memcmp(&dev->accepted, &p->target, sizeof p->target) == 0) return VT_OK;
   vt_guard_count(VT_COUNT_CHECKS);
   vt_guard_enter(&guard);
   const vt_status s = check_runs(dev, p, d);
   vt_guard_leave(&guard);
+  if (s == VT_OK) dev->accepted = p->target;
   return s;
 }

@@ -37,6 +37,7 @@ struct vt_device {
   struct vt_plugin *plugin; /* NULL: built in */
   char print[300];          /* of a plug-in: its content and its own fingerprint */
   int unadmitted;           /* a plug-in that no certificate covers */
+  vt_hash256 accepted;      /* the digest of the last plan that it accepted every step of */
   _Atomic uint64_t *proven; /* shared by devices of this number; NULL beyond the first ones */
   char reason[240];         /* what the backend said last through host.diag */
   vt_exec *running;         /* the execution under way, for reports of progress */

@@ -99,7 +99,8 @@ const vt_capability *vt_capability_at(uint32_t i); /* NULL past the end */
 /* All that the steps of a plan need of a device. */
 uint64_t vt_plan_needs(const vt_plan *p);
 /* Whether the device can run the plan, decided before anything is taken: it declares what every
- * step needs, and accepts every step. VT_UNSUPPORTED names the op and the capability. */
+ * step needs, and accepts every step. VT_UNSUPPORTED names the op and the capability. A plan of the
+ * digest that it accepted last is not asked about again. */
 vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NODISCARD;
 
 /* ---- the time that making takes ---- */
