@@ -22,6 +22,14 @@ if(VOLTA_TESTS)
   set_tests_properties(bench/plan_time PROPERTIES LABELS "bench;long" SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endif()
 
+# What a run of 100,000 nodes takes. Sanitizers take time and memory of their own.
+set(run_nodes python3 -B ${CMAKE_SOURCE_DIR}/bench/plan/run_nodes.py --volta $<TARGET_FILE:volta>)
+if(VOLTA_TESTS AND NOT VOLTA_SANITIZE)
+  add_test(NAME bench/run_nodes COMMAND ${run_nodes} --check)
+  add_test(NAME bench/run_nodes_catch COMMAND ${run_nodes} --self-check)
+  set_tests_properties(bench/run_nodes bench/run_nodes_catch PROPERTIES LABELS bench)
+endif()
+
 # What plans take, held to what is written down; `make baselines` renews it.
 set(memory_baselines python3 -B ${CMAKE_SOURCE_DIR}/bench/baselines/memory.py
   --volta $<TARGET_FILE:volta>)

@@ -108,8 +108,8 @@ static void print_table(void) {
     }
 }
 
-/* 10,000 nodes take a quarter of a second at most, of a processor. The growth is judged generously: a slow
- * machine is not a slow planner, and a quadratic one is a hundred times slower. */
+/* 10,000 nodes take a quarter of a second at most, of a processor. The growth is judged generously:
+ * a slow machine is not a slow planner, and a quadratic one is a hundred times slower. */
 static int check(void) {
   const double most = 0.25, growth = 3.0;
   int bad = 0;
