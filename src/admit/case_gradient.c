@@ -134,6 +134,7 @@ static vt_status walk(reverse *r, const vt_suite_block *b) {
   copy_forward(r);
   seed_results(r);
   for (uint32_t i = r->g->n_nodes; i-- > 0;) VT_TRY(differentiate(r, &r->g->nodes[i]));
+  VT_TRY(r->gb.status); /* else a failure would read as a gradient that reaches no input */
   for (uint32_t i = 0; i < b->n_domains; i++)
     if (b->domain[i].wanted) VT_TRY(give_result(r, b->domain[i].input));
   return VT_OK;
