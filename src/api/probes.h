@@ -4,6 +4,9 @@
 #define VT_PROBES_H
 #include "prepare.h"
 
+/* Every function of functions.def applied to x, and pow(a, b): expressions of a probe. */
+extern const char vt_probe_functions[];
+
 /* Tries what `needs` names, `dev` declares and nobody tried in this process: small models on a
  * device opened as `o` says, beside the reference. VT_BACKEND names what it does not keep. */
 vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * probes_test.c - what a device declares is tried before it is first used: every probe runs, every
  * probe can fail, a device that does not keep one thing is refused by its name before anything of
- * the model runs, and nothing is tried twice. */
+ * the model runs, and nothing is tried twice. The brief probe of a capability, which is the one
+ * that runs before the first use, sees a fault in any of its ops; only all of them see the rest. */
 #include "probes.h"
 #include <pthread.h>
 #include "program.h"
@@ -10,10 +11,13 @@
 static const struct row {
   uint64_t bit;
   const char *inputs, *y;
+  int brief;
 } rows[] = {
-#define VT_PROBE(capability, values, inputs, y) {capability, inputs, y},
+#define VT_PROBE(capability, values, inputs, y) {capability, inputs, y, 0},
+#define VT_BRIEF(capability, values, inputs, y) {capability, inputs, y, 1},
 #include "probes.def"
 #undef VT_PROBE
+#undef VT_BRIEF
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -23,6 +27,14 @@ static uint32_t rows_of(uint64_t bit) {
   return n;
 }
 
+static const struct row *brief_of(uint64_t bit) {
+  size_t i = 0;
+  while (i < ROWS && (rows[i].bit != bit || !rows[i].brief)) i++;
+  CHECK(i < ROWS);
+  return &rows[i];
+}
+
+/* With all probes. */
 static vt_status try_on(const char *backend, const vt_capability *c, uint32_t *out, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   const vt_probe *broken = NULL;
@@ -45,16 +57,18 @@ static void test_all_run(void) {
       CHECK(try_on(backends[b], c, &models, &d) == VT_OK && models == rows_of(c->bit));
       if (d.text[0] != 0) fprintf(stderr, "  %s\n", d.text);
     }
-    CHECK(rows_of(c->bit) > 0);
+    uint32_t brief = 0;
+    for (size_t k = 0; k < ROWS; k++) brief += rows[k].bit == c->bit && rows[k].brief;
+    CHECK(brief == 1 && rows_of(c->bit) > 1);
     all += rows_of(c->bit);
   }
   CHECK(all == ROWS); /* none is for a capability that there is not */
 }
 
-/* The op that makes the result, once the model is lowered. */
-static uint32_t op_of(const struct row *r) {
+/* The op that makes the result of an expression, once the model is lowered. */
+static uint32_t op_of(const char *inputs, const char *y) {
   const vt_options o = {.size = sizeof o, .backend = "reference", .passes = "bind,lower"};
-  vt_model *m = model_of(r->inputs, r->y);
+  vt_model *m = model_of(inputs, y);
   vt_program *p = NULL;
   CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
   if (p == NULL) exit(1);
@@ -64,6 +78,15 @@ static uint32_t op_of(const struct row *r) {
   return op;
 }
 
+/* The next expression of `*at`, which moves past it; 0 past the last. */
+static int next_expression(const char **at, char out[200]) {
+  *at += strspn(*at, "; ");
+  const size_t n = strcspn(*at, ";");
+  snprintf(out, 200, "%.*s", (int)n, *at);
+  *at += n;
+  return n > 0;
+}
+
 static const vt_capability *capability_of(uint64_t bit) {
   uint32_t i = 0;
   while (vt_capability_at(i) != NULL && vt_capability_at(i)->bit != bit) i++;
@@ -71,18 +94,84 @@ static const vt_capability *capability_of(uint64_t bit) {
   return vt_capability_at(i);
 }
 
-/* One bit of one op is wrong: the probe about it says so. */
+/* One bit of one op is wrong: among all probes of its capability, the one about it says so. */
 static void test_each_catches(void) {
   for (size_t i = 0; i < ROWS; i++) {
     const vt_capability *c = capability_of(rows[i].bit);
     uint32_t models = 0;
     vt_diag d = {0};
+    if (rows[i].brief) continue;
     wrapped_reset();
-    wrapped.breaks_op = op_of(&rows[i]);
+    wrapped.breaks_op = op_of(rows[i].inputs, rows[i].y);
     CHECK(try_on("fake", c, &models, &d) == VT_BACKEND);
     CHECK(strstr(d.text, "backend 'fake:0' declares ") != NULL && strstr(d.text, c->name) != NULL);
     CHECK(strstr(d.text, "and does not keep it: ") != NULL && strstr(d.text, " at [") != NULL);
     if (d.text[0] == 0) fprintf(stderr, "  %s\n", rows[i].y);
+  }
+}
+
+/* As before the first use, by a device that nobody has tried: with the brief probe, or with all
+ * where no certificate covers the device. */
+static vt_status try_first(uint64_t bit, int unadmitted, vt_diag *d) {
+  const vt_options o = {.size = sizeof o, .backend = "fake"};
+  vt_device *dev = NULL;
+  wrapped_forget();
+  CHECK(vt_options_open(&o, vt_alloc_default(), &dev, d) == VT_OK);
+  if (dev == NULL) exit(1);
+  dev->unadmitted = unadmitted;
+  const vt_status s = vt_capabilities_try(dev, &o, bit, vt_alloc_default(), d);
+  CHECK((vt_device_proven(dev) == bit) == (s == VT_OK));
+  vt_device_close(dev);
+  return s;
+}
+
+/* The op of the expression that a refusal names. */
+static uint32_t named_op(const struct row *r, const vt_diag *d) {
+  const char *at = r->y, *said = strstr(d->text, "does not keep it: ");
+  char y[200], words[80];
+  while (said != NULL && next_expression(&at, y)) {
+    snprintf(words, sizeof words, "does not keep it: %.*s", (int)strcspn(y, "\n"), y);
+    if (strncmp(said, words, strlen(words)) == 0) return op_of(r->inputs, y);
+  }
+  return 0;
+}
+
+/* A fault of any op of a brief probe is seen before the first use, and the op is named. */
+static void test_brief_catches(void) {
+  for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
+    const struct row *r = brief_of(vt_capability_at(i)->bit);
+    const char *at = r->y;
+    char y[200];
+    while (next_expression(&at, y)) {
+      vt_diag d = {0};
+      wrapped_reset();
+      CHECK(try_first(r->bit, 0, &d) == VT_OK);
+      wrapped.breaks_op = op_of(r->inputs, y);
+      CHECK(try_first(r->bit, 0, &d) == VT_BACKEND);
+      CHECK(strstr(d.text, vt_capability_at(i)->name) != NULL);
+      CHECK(named_op(r, &d) == wrapped.breaks_op);
+      if (named_op(r, &d) != wrapped.breaks_op) fprintf(stderr, "  %s: %s\n", y, d.text);
+    }
+  }
+}
+
+/* These ops are in no brief probe: all probes see what is wrong with them, and it is not seen
+ * before the first use. Every other op of a probe is in the brief one of its capability. */
+static void test_seen_later(void) {
+  static const uint32_t later[] = {VT_OP_conv, VT_OP_conv_int};
+  for (size_t i = 0; i < ROWS; i++) {
+    int is_later = 0;
+    uint32_t models;
+    vt_diag d = {0};
+    if (rows[i].brief) continue;
+    wrapped_reset();
+    wrapped.breaks_op = op_of(rows[i].inputs, rows[i].y);
+    for (size_t k = 0; k < sizeof later / sizeof *later; k++)
+      is_later |= wrapped.breaks_op == later[k];
+    CHECK(try_first(rows[i].bit, 0, &d) == (is_later ? VT_OK : VT_BACKEND));
+    if ((d.text[0] == 0) != is_later) fprintf(stderr, "  %s: '%s'\n", rows[i].y, d.text);
+    CHECK(try_first(rows[i].bit, 1, NULL) == VT_BACKEND);
+    CHECK(try_on("fake", capability_of(rows[i].bit), &models, NULL) == VT_BACKEND);
   }
 }
 
@@ -94,12 +183,16 @@ static void test_narrow_operands(void) {
   wrapped.narrows = 1;
   CHECK(try_on("fake", capability_of(VT_BK_FLOAT64), &tried, &d) == VT_BACKEND);
   CHECK(strstr(d.text, "and does not keep it: ") != NULL && tried == 1); /* by the first of them */
+  CHECK(try_first(VT_BK_FLOAT64, 0, NULL) == VT_BACKEND);
 }
 
 /* ---- before the first use ---- */
 
 /* Models that need one capability, and as little else as can be; `neg` is in no probe. */
-static const struct row models[] = {
+static const struct {
+  uint64_t bit;
+  const char *inputs, *y;
+} models[] = {
     {VT_BK_FLOAT64, "x: f64[4]", "neg(x + x)"},
     {VT_BK_INT8_EXACT, "x: i8[2, 3]\n input z: i8[3, 2]", "neg(matmul_int(x, z))"},
     {VT_BK_ATOMIC_OPS, "b: i32[7]\n input i: i64[5, 1] in 0..6\n input u: i32[5]",
@@ -147,27 +240,40 @@ static void test_liars(void) {
 
 static uint32_t runs(void) { return wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN]; }
 
-/* Once for each device and each set of instructions; what is not needed is not tried. */
+/* Once for each device and each set of instructions, with one model; what is not needed is not
+ * tried. */
 static void test_once(void) {
   vt_model *m = model_of("x: f32[4]", "neg(x + x)"), *more = model_of("x: f32[4]", "neg(exp(x))");
   wrapped_reset();
   wrapped_forget();
-  CHECK(make(m, "fake:0", NULL, NULL) == VT_OK && runs() == rows_of(VT_BK_SUBNORMALS));
+  CHECK(make(m, "fake:0", NULL, NULL) == VT_OK && runs() == 1);
   CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_exp] == 0);
-  CHECK(make(m, "fake:0", NULL, NULL) == VT_OK && runs() == rows_of(VT_BK_SUBNORMALS));
-  CHECK(make(m, "gpu", NULL, NULL) == VT_OK && runs() == rows_of(VT_BK_SUBNORMALS));
-  CHECK(make(m, "fake:1", NULL, NULL) == VT_OK && runs() == 2 * rows_of(VT_BK_SUBNORMALS));
-  CHECK(make(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3 * rows_of(VT_BK_SUBNORMALS));
-  CHECK(make(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3 * rows_of(VT_BK_SUBNORMALS));
-  const uint32_t before = runs();
+  CHECK(make(m, "fake:0", NULL, NULL) == VT_OK && runs() == 1);
+  CHECK(make(m, "gpu", NULL, NULL) == VT_OK && runs() == 1);
+  CHECK(make(m, "fake:1", NULL, NULL) == VT_OK && runs() == 2);
+  CHECK(make(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3);
+  CHECK(make(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3);
   CHECK(make(more, "fake:0", NULL, NULL) == VT_OK);
-  CHECK(runs() == before + rows_of(VT_BK_ROUNDED_MATH) && wrapped.ran[WRAPPED_FAKE][VT_OP_exp] > 0);
+  CHECK(runs() == 4 && wrapped.ran[WRAPPED_FAKE][VT_OP_exp] > 0);
   wrapped_reset(); /* what is compared with is not tried */
   CHECK(make(more, "reference:0", NULL, NULL) == VT_OK);
   CHECK(make(more, "reference:1", NULL, NULL) == VT_OK);
   CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_RUN] == 0);
   vt_model_free(m);
   vt_model_free(more);
+}
+
+/* All probes run where no certificate covers the device, and where it does not accept the brief one
+ * those that it accepts. */
+static void test_all_instead(void) {
+  const uint32_t all = rows_of(VT_BK_SUBNORMALS);
+  wrapped_reset();
+  CHECK(try_first(VT_BK_SUBNORMALS, 1, NULL) == VT_OK && runs() == all);
+  wrapped_reset();
+  wrapped.refuses = VT_OP_tanh;
+  CHECK(try_first(VT_BK_SUBNORMALS, 0, NULL) == VT_OK && runs() == all - 2);
+  wrapped.breaks_op = VT_OP_sqrt;
+  CHECK(try_first(VT_BK_SUBNORMALS, 0, NULL) == VT_BACKEND);
 }
 
 /* A device that accepts no probe has shown nothing: it is not taken to keep what it declares. */
@@ -196,7 +302,7 @@ static void test_many_sets(void) {
       wrapped_reset();
       CHECK(make(m, "fake:1", isa, NULL) == VT_OK);
       const int remembered = i < VT_PROOF_ISAS - 2; /* beside none and avx2 */
-      CHECK(runs() == (round == 0 || !remembered ? rows_of(VT_BK_SUBNORMALS) : 0));
+      CHECK(runs() == (round == 0 || !remembered));
     }
   vt_model_free(m);
 }
@@ -278,9 +384,12 @@ int main(void) {
   unsetenv("VOLTA_ISA");
   test_all_run();
   test_each_catches();
+  test_brief_catches();
+  test_seen_later();
   test_narrow_operands();
   test_liars();
   test_once();
+  test_all_instead();
   test_untried_is_unproven();
   test_many_sets();
   test_errors();

@@ -14,7 +14,7 @@
 #include "registry.h"
 #include "vt_test.h"
 
-enum { WRAPPED_ROWS = 3, WRAPPED_OPS = 2048, WRAPPED_OUTS = 8 };
+enum { WRAPPED_ROWS = 3, WRAPPED_OPS = 2048 };
 enum {
   WRAPPED_QUERY,
   WRAPPED_COUNT,
@@ -76,13 +76,17 @@ typedef struct shell_device {
   vt_bk_device *dev;
 } shell_device;
 
+typedef struct shell_out {
+  uint32_t op;
+  vt_bk_tensor t;
+} shell_out;
+
 typedef struct shell_program {
   shell_device *of;
   vt_bk_program *prog;
-  uint64_t n_steps;
-  uint32_t *op; /* of each step */
-  uint32_t n_out;
-  vt_bk_tensor out[WRAPPED_OUTS]; /* of the last step */
+  uint64_t n_steps, n_out;
+  uint32_t *op;   /* of each step */
+  shell_out *out; /* of all steps */
 } shell_program;
 
 static inline int32_t wrapped_note(int row, int call) {
@@ -169,11 +173,16 @@ static inline int32_t shell_workspace(vt_bk_device *handle, const vt_bk_step *st
 /* ---- programs ---- */
 
 static inline void shell_list(shell_program *p, const vt_bk_step *steps) {
-  for (uint64_t i = 0; i < p->n_steps; i++) p->op[i] = steps[i].op;
-  if (p->n_steps == 0) return;
-  const vt_bk_step *last = &steps[p->n_steps - 1];
-  for (; p->n_out < last->n_out && p->n_out < WRAPPED_OUTS; p->n_out++)
-    p->out[p->n_out] = last->out[p->n_out];
+  uint64_t n = 0;
+  for (uint64_t i = 0; i < p->n_steps; i++) n += steps[i].n_out;
+  p->op = calloc((size_t)p->n_steps + 1, sizeof *p->op);
+  p->out = calloc((size_t)n + 1, sizeof *p->out);
+  if (p->op == NULL || p->out == NULL) exit(1);
+  for (uint64_t i = 0; i < p->n_steps; i++) {
+    p->op[i] = steps[i].op;
+    for (uint32_t k = 0; k < steps[i].n_out; k++)
+      p->out[p->n_out++] = (shell_out){steps[i].op, steps[i].out[k]};
+  }
 }
 static inline int32_t shell_build(vt_bk_device *handle, const vt_bk_step *steps, uint64_t n,
                                   vt_bk_program **out) {
@@ -185,8 +194,6 @@ static inline int32_t shell_build(vt_bk_device *handle, const vt_bk_step *steps,
   shell_program *p = calloc(1, sizeof *p);
   if (p == NULL) exit(1);
   *p = (shell_program){.of = dev, .prog = built, .n_steps = n};
-  p->op = calloc((size_t)n + 1, sizeof *p->op);
-  if (p->op == NULL) exit(1);
   shell_list(p, steps);
   wrapped.live++;
   *out = (vt_bk_program *)(void *)p;
@@ -197,6 +204,7 @@ static inline void shell_free(vt_bk_program *handle) {
   (void)wrapped_note(p->of->row, WRAPPED_FREE);
   p->of->api->program_free(p->prog);
   free(p->op);
+  free(p->out);
   free(p);
   wrapped.live--;
 }
@@ -271,16 +279,18 @@ static inline void wrapped_bend(uint8_t *data, uint64_t n, uint32_t dtype, uint3
   for (uint64_t i = 0; wrapped_lies(op) && i < n; i++) data[i * vt_dtype_bytes(dtype)] ^= 1;
 }
 
+/* What every step has left, after the last has run: a step that reads another's result has read the
+ * right one. */
 static inline void shell_bend(const shell_program *p, const uint64_t *buffers) {
-  for (uint32_t k = 0; k < p->n_out; k++) {
-    const vt_bk_tensor *t = &p->out[k];
+  for (uint64_t k = 0; k < p->n_out; k++) {
+    const vt_bk_tensor *t = &p->out[k].t;
     uint64_t n = 1;
     for (uint32_t i = 0; i < t->rank; i++) n *= (uint64_t)t->dim[i];
     const uint64_t bytes = n * vt_dtype_bytes(t->dtype), handle = buffers[t->arena];
     uint8_t *data = malloc((size_t)bytes + 1);
     if (data == NULL) exit(1);
     (void)p->of->api->copy(p->of->dev, data, handle, t->offset, bytes, 0);
-    wrapped_bend(data, n, t->dtype, p->op[p->n_steps - 1]);
+    wrapped_bend(data, n, t->dtype, p->out[k].op);
     (void)p->of->api->copy(p->of->dev, data, handle, t->offset, bytes, 1);
     free(data);
   }
