@@ -240,7 +240,9 @@ VT_API vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) 
 VT_API void vt_backend_row_of(const vt_options *o, vt_backend_row *out);
 
 /* Facts about this build and machine, as key and value; NULL past the end. The facts whose key
- * starts with "check." have a value that starts with "ok" or "FAILED". */
+ * starts with "check." have a value that starts with "ok" or "FAILED". The value of "check." and
+ * the name of a capability takes as long as running all models of it does: on the device that a run
+ * would take, and on every CPU and GPU. */
 VT_API const char *vt_doctor_key(uint32_t i);
 VT_API const char *vt_doctor_value(uint32_t i, char *buffer, size_t n);
 

@@ -163,6 +163,11 @@ int vt_device_same_backend(const vt_device *a, const vt_device *b) {
   return strncmp(m, n, length + 1) == 0;
 }
 
+/* A plug-in may call itself so. */
+int vt_device_is_reference(const vt_device *dev) {
+  return vt_device_plugin(dev) == NULL && strncmp(vt_device_name(dev), "reference:", 10) == 0;
+}
+
 /* ---- all of it ---- */
 
 static vt_status plan_on(const vt_model *m, const vt_options *o, vt_alloc a, vt_device *dev,
@@ -178,11 +183,9 @@ static vt_status plan_on(const vt_model *m, const vt_options *o, vt_alloc a, vt_
   return s;
 }
 
-/* What is compared with the reference cannot be the reference; a plug-in may call itself so. */
 static vt_status try_declared(const vt_options *o, vt_alloc a, vt_device *dev,
                               const vt_pipeline *line, vt_diag *d) {
-  if (vt_device_plugin(dev) == NULL && strncmp(vt_device_name(dev), "reference:", 10) == 0)
-    return VT_OK;
+  if (vt_device_is_reference(dev)) return VT_OK;
   const uint64_t begin = vt_phase_begin();
   VT_TRY(vt_capabilities_try(dev, o, vt_plan_needs(line->plan), a, d));
   vt_phase_end(dev, "try", begin);

@@ -26,4 +26,6 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int how
                      vt_pipeline *line, vt_terms *terms, vt_diag *d) VT_NODISCARD;
 /* 1 when both are of one backend: a number of a device is no other backend. */
 int vt_device_same_backend(const vt_device *a, const vt_device *b);
+/* 1 for a device of the reference, which the others are compared with. */
+int vt_device_is_reference(const vt_device *dev);
 #endif

@@ -6,6 +6,7 @@
 #include "probes.h"
 #include <pthread.h>
 #include "program.h"
+#include "volta/volta_tools.h"
 #include "wrapped_test.h"
 
 static const struct row {
@@ -172,6 +173,48 @@ static void test_seen_later(void) {
     if ((d.text[0] == 0) != is_later) fprintf(stderr, "  %s: '%s'\n", rows[i].y, d.text);
     CHECK(try_first(rows[i].bit, 1, NULL) == VT_BACKEND);
     CHECK(try_on("fake", capability_of(rows[i].bit), &models, NULL) == VT_BACKEND);
+  }
+}
+
+/* What doctor says of a capability. */
+static void doctor_says(const char *name, char out[512]) {
+  char key[80];
+  uint32_t i = 0;
+  snprintf(key, sizeof key, "check.%s", name);
+  while (vt_doctor_key(i) != NULL && strcmp(vt_doctor_key(i), key) != 0) i++;
+  CHECK(vt_doctor_value(i, out, 512) == out);
+}
+
+/* How many models each device was tried with, or the first that is wrong; an op that the brief one
+ * does not have is among them. */
+static void test_doctor(void) {
+  char said[512], want[200];
+  for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
+    const vt_capability *c = vt_capability_at(i);
+    const uint32_t n = rows_of(c->bit);
+    wrapped_reset();
+    doctor_says(c->name, said);
+    snprintf(want, sizeof want, "ok: %u models on fake:0, %u models on fake:1", n, n);
+    CHECK(strcmp(said, want) == 0);
+    wrapped.breaks_op = VT_OP_conv;
+    doctor_says(c->name, said);
+    snprintf(want, sizeof want, "FAILED: backend 'fake:0' declares %s and does not keep it: conv(",
+             c->name);
+    const int has_conv = c->bit == VT_BK_DETERMINISTIC_REDUCTIONS;
+    CHECK(strncmp(said, has_conv ? want : "ok: ", strlen(has_conv ? want : "ok: ")) == 0);
+    wrapped_reset();
+    wrapped.has = ~c->bit;
+    doctor_says(c->name, said);
+    CHECK(strcmp(said, "ok: not declared by fake:0, not declared by fake:1") == 0);
+    wrapped.has = UINT64_MAX;
+    wrapped.accepts = VT_OP_neg;
+    doctor_says(c->name, said);
+    CHECK(strcmp(said, "ok: no model is accepted by fake:0, no model is accepted by fake:1") == 0);
+    wrapped_reset();
+    wrapped.fails = WRAPPED_OPEN;
+    wrapped.status = VT_BACKEND;
+    doctor_says(c->name, said);
+    CHECK(strcmp(said, "ok: there is no device to try") == 0);
   }
 }
 
@@ -386,6 +429,7 @@ int main(void) {
   test_each_catches();
   test_brief_catches();
   test_seen_later();
+  test_doctor();
   test_narrow_operands();
   test_liars();
   test_once();

@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tools.c - the op table and this installation, as volta_tools.h shows them. */
+ * tools.c - the op table, as volta_tools.h shows it. */
 #include <stdio.h>
 #include <string.h>
 #include "volta/volta_tools.h"
-#include "environment.h"
 #include "prepare.h"
-#include "vt_cpu.h"
-#include "vt_fpenv.h"
 #include "vt_gate.h"
-#include "vt_num.h"
-
-#if defined(__clang__)
-#define COMPILER "clang " __clang_version__
-#elif defined(__GNUC__)
-#define COMPILER "gcc " __VERSION__
-#else
-#define COMPILER "an unknown compiler"
-#endif
-
-const char *vt_version(void) { return VT_VERSION " (numerics 1, " COMPILER ")"; }
 
 /* ---- ops ---- */
 
@@ -115,92 +101,4 @@ vt_status vt_op_support(const vt_options *o, uint32_t number, char out[VT_OP_SUP
   say_support(dev, number, out);
   vt_device_close(dev);
   return VT_OK;
-}
-
-/* ---- doctor ---- */
-
-static void say_self_test(char *out, size_t n) {
-  vt_fpenv saved;
-  vt_fpenv_enter(&saved);
-  const char *broken = vt_num_self_test();
-  vt_fpenv_leave(&saved);
-  snprintf(
-      out, n, "%s%s",
-      broken == NULL ? "ok: no contraction, no reassociation, no flushing" : "FAILED: this build ",
-      broken == NULL ? "" : broken);
-}
-
-static void say_backends(char *out, size_t n) {
-  vt_backend_row row = {.size = sizeof row};
-  size_t used = 0;
-  out[0] = 0;
-  for (uint32_t i = 0; vt_backend_row_at(i, &row, NULL) == VT_OK && used < n; i++)
-    used += (size_t)snprintf(out + used, n - used, "%s%s", i == 0 ? "" : " ", row.name);
-}
-
-static void say_reference(char *out, size_t n) {
-  vt_backend_row row = {.size = sizeof row};
-  const int ok = vt_backend_row_at(0, &row, NULL) == VT_OK && row.available && row.complete;
-  snprintf(out, n, "%s",
-           ok ? "ok: the reference runs every prim" : "FAILED: the reference is incomplete");
-}
-
-/* As a run that names none would open it. */
-static void say_opened(char *out, size_t n) {
-  const vt_options o = {.size = sizeof o};
-  vt_device *dev = NULL;
-  vt_diag why = {0};
-  const vt_status s = vt_options_open(&o, vt_alloc_default(), &dev, &why);
-  snprintf(out, n, "%s%s",
-           s == VT_OK ? "ok: " : "FAILED: ", s == VT_OK ? vt_device_name(dev) : why.text);
-  vt_device_close(dev);
-}
-
-static void say_version(char *out, size_t n) { snprintf(out, n, "%s", VT_VERSION); }
-static void say_numerics(char *out, size_t n) { snprintf(out, n, "%u", VT_NUMERICS_VERSION); }
-static void say_compiler(char *out, size_t n) { snprintf(out, n, "%s", COMPILER); }
-static void say_cpu(char *out, size_t n) { vt_cpu_describe(out, n); }
-static void say_cores(char *out, size_t n) { snprintf(out, n, "%u", vt_cpu_get()->cores); }
-static void say_chosen(char *out, size_t n) { snprintf(out, n, "%s", vt_environment_backend()); }
-static void say_fma(char *out, size_t n) {
-  snprintf(out, n, "%s", vt_cpu_get()->fma ? "hardware" : "software (same bits, slower)");
-}
-
-typedef struct fact {
-  const char *key;
-  void (*say)(char *out, size_t n);
-} fact;
-static const fact facts[] = {
-    {"version", say_version},   {"numerics", say_numerics},
-    {"compiler", say_compiler}, {"cpu", say_cpu},
-    {"cores", say_cores},       {"fma", say_fma},
-    {"backends", say_backends}, {"backend.default", say_chosen},
-};
-static const fact checks[] = {
-    {"check.numerics", say_self_test},
-    {"check.reference", say_reference},
-    {"check.backend", say_opened},
-};
-enum { N_FACTS = sizeof facts / sizeof *facts, N_CHECKS = sizeof checks / sizeof *checks };
-
-/* Ours, those of backends, then the checks. */
-static const char *doctor_at(uint32_t i, char *buffer, size_t n) {
-  uint32_t theirs = 0;
-  const fact *f = i < N_FACTS ? &facts[i] : NULL;
-  if (f == NULL) {
-    const char *key = vt_registry_fact(i - N_FACTS, buffer, n);
-    if (key != NULL) return key;
-    while (vt_registry_fact(theirs, NULL, 0) != NULL) theirs++;
-    if (i - N_FACTS - theirs >= N_CHECKS) return NULL;
-    f = &checks[i - N_FACTS - theirs];
-  }
-  if (n > 0) f->say(buffer, n);
-  return f->key;
-}
-
-const char *vt_doctor_key(uint32_t i) { return doctor_at(i, NULL, 0); }
-
-const char *vt_doctor_value(uint32_t i, char *buffer, size_t n) {
-  if (n == 0 || doctor_at(i, buffer, n) == NULL) return NULL;
-  return buffer;
 }

@@ -27,7 +27,7 @@ static failures report(json_t *facts) {
     f.all += is_failure(key, value);
     f.choice += is_failure(key, value) && strcmp(key, "check.backend") == 0;
     if (facts != NULL) cli_json_set(facts, key, cli_json_text(value));
-    if (facts == NULL) cli_print("%-20s  %s\n", key, cli_plain(value, plain, sizeof plain));
+    if (facts == NULL) cli_print("%-30s  %s\n", key, cli_plain(value, plain, sizeof plain));
   }
   return f;
 }

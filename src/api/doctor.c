@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * doctor.c - this build and this machine: the version, facts, and checks of what runs rely on. */
+#include <stdio.h>
+#include <string.h>
+#include "volta/volta_tools.h"
+#include "environment.h"
+#include "probes.h"
+#include "vt_cpu.h"
+#include "vt_fpenv.h"
+#include "vt_num.h"
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "an unknown compiler"
+#endif
+
+const char *vt_version(void) { return VT_VERSION " (numerics 1, " COMPILER ")"; }
+
+/* ---- facts ---- */
+
+static void say_self_test(char *out, size_t n) {
+  vt_fpenv saved;
+  vt_fpenv_enter(&saved);
+  const char *broken = vt_num_self_test();
+  vt_fpenv_leave(&saved);
+  snprintf(
+      out, n, "%s%s",
+      broken == NULL ? "ok: no contraction, no reassociation, no flushing" : "FAILED: this build ",
+      broken == NULL ? "" : broken);
+}
+
+static void say_backends(char *out, size_t n) {
+  vt_backend_row row = {.size = sizeof row};
+  size_t used = 0;
+  out[0] = 0;
+  for (uint32_t i = 0; vt_backend_row_at(i, &row, NULL) == VT_OK && used < n; i++)
+    used += (size_t)snprintf(out + used, n - used, "%s%s", i == 0 ? "" : " ", row.name);
+}
+
+static void say_reference(char *out, size_t n) {
+  vt_backend_row row = {.size = sizeof row};
+  const int ok = vt_backend_row_at(0, &row, NULL) == VT_OK && row.available && row.complete;
+  snprintf(out, n, "%s",
+           ok ? "ok: the reference runs every prim" : "FAILED: the reference is incomplete");
+}
+
+/* As a run that names none would open it. */
+static void say_opened(char *out, size_t n) {
+  const vt_options o = {.size = sizeof o};
+  vt_device *dev = NULL;
+  vt_diag why = {0};
+  const vt_status s = vt_options_open(&o, vt_alloc_default(), &dev, &why);
+  snprintf(out, n, "%s%s",
+           s == VT_OK ? "ok: " : "FAILED: ", s == VT_OK ? vt_device_name(dev) : why.text);
+  vt_device_close(dev);
+}
+
+static void say_version(char *out, size_t n) { snprintf(out, n, "%s", VT_VERSION); }
+static void say_numerics(char *out, size_t n) { snprintf(out, n, "%u", VT_NUMERICS_VERSION); }
+static void say_compiler(char *out, size_t n) { snprintf(out, n, "%s", COMPILER); }
+static void say_cpu(char *out, size_t n) { vt_cpu_describe(out, n); }
+static void say_cores(char *out, size_t n) { snprintf(out, n, "%u", vt_cpu_get()->cores); }
+static void say_chosen(char *out, size_t n) { snprintf(out, n, "%s", vt_environment_backend()); }
+static void say_fma(char *out, size_t n) {
+  snprintf(out, n, "%s", vt_cpu_get()->fma ? "hardware" : "software (same bits, slower)");
+}
+
+/* ---- what devices declare ---- */
+
+/* What is said of one capability, device by device. */
+typedef struct account {
+  const vt_capability *c;
+  char chosen[80]; /* the device that was the first */
+  char *out;
+  size_t n, used;
+  int failed;
+} account;
+
+static void add(account *x, const char *what, uint32_t models, const char *device) {
+  char count[24] = "";
+  if (models != 0) snprintf(count, sizeof count, "%u ", models);
+  if (x->used < x->n)
+    x->used += (size_t)snprintf(x->out + x->used, x->n - x->used, "%s%s%s %s",
+                                x->used == 0 ? "ok: " : ", ", count, what, device);
+}
+
+static void try_all(account *x, const char *backend, const char *device) {
+  const vt_options o = {.size = sizeof o, .backend = backend};
+  const vt_probe *broken;
+  uint32_t models;
+  vt_diag why = {0};
+  if (vt_capability_try(&o, x->c, vt_alloc_default(), &models, &broken, &why) == VT_OK) {
+    add(x,
+        models == 1   ? "model on"
+        : models != 0 ? "models on"
+                      : "no model is accepted by",
+        models, device);
+  } else {
+    snprintf(x->out, x->n, "FAILED: %s", why.text);
+    x->failed = 1;
+  }
+}
+
+/* A device that does not open declares nothing; `check.backend` and `volta backends` say why. The
+ * reference is what the others are held to. */
+static void account_for(account *x, const char *backend, char out_device[80]) {
+  const vt_options o = {.size = sizeof o, .backend = backend};
+  vt_device *dev = NULL;
+  if (x->failed || vt_options_open(&o, vt_alloc_default(), &dev, NULL) != VT_OK) return;
+  const int is_reference = vt_device_is_reference(dev), built_in = vt_device_plugin(dev) == NULL;
+  const int has = (vt_device_caps(dev)->has & x->c->bit) != 0;
+  snprintf(out_device, 80, "%s", vt_device_name(dev));
+  vt_device_close(dev);
+  if (has && !is_reference) try_all(x, built_in ? out_device : backend, out_device);
+  if (!has) add(x, "not declared by", 0, out_device);
+}
+
+static void account_for_all(account *x, vt_kind kind) {
+  const char *wanted = vt_registry_first(kind), *name = NULL;
+  char device[80];
+  uint32_t devices = 0;
+  for (uint32_t i = 0; wanted != NULL && i < vt_registry_total(); i++) {
+    if (vt_registry_at(i, &name, &devices, NULL) != VT_OK || strcmp(name, wanted) != 0) continue;
+    for (uint32_t k = 0; k < devices; k++) {
+      snprintf(device, sizeof device, "%s:%u", name, k);
+      if (strcmp(device, x->chosen) != 0) account_for(x, device, device);
+    }
+  }
+}
+
+/* The device that a run would take, and every CPU and GPU of this machine. */
+static void say_capability(uint32_t i, char *out, size_t n) {
+  account x = {.c = vt_capability_at(i), .out = out, .n = n};
+  snprintf(out, n, "ok: there is no device to try");
+  account_for(&x, vt_environment_backend(), x.chosen);
+  account_for_all(&x, VT_KIND_CPU);
+  account_for_all(&x, VT_KIND_GPU);
+}
+
+/* ---- all of it ---- */
+
+typedef struct fact {
+  const char *key;
+  void (*say)(char *out, size_t n);
+} fact;
+static const fact facts[] = {
+    {"version", say_version},   {"numerics", say_numerics},
+    {"compiler", say_compiler}, {"cpu", say_cpu},
+    {"cores", say_cores},       {"fma", say_fma},
+    {"backends", say_backends}, {"backend.default", say_chosen},
+};
+static const fact checks[] = {
+    {"check.numerics", say_self_test},
+    {"check.reference", say_reference},
+    {"check.backend", say_opened},
+};
+static const char *const capabilities[] = {
+#define VT_CAPABILITY(bit, name, help) "check." name,
+#include "capabilities.def"
+#undef VT_CAPABILITY
+};
+enum { N_FACTS = sizeof facts / sizeof *facts, N_CHECKS = sizeof checks / sizeof *checks };
+
+static const char *check_at(uint32_t i, char *buffer, size_t n) {
+  if (i >= N_CHECKS + VT_CAPABILITIES) return NULL;
+  if (n > 0 && i < N_CHECKS) checks[i].say(buffer, n);
+  if (n > 0 && i >= N_CHECKS) say_capability(i - N_CHECKS, buffer, n);
+  return i < N_CHECKS ? checks[i].key : capabilities[i - N_CHECKS];
+}
+
+/* Ours, those of backends, then the checks. */
+static const char *doctor_at(uint32_t i, char *buffer, size_t n) {
+  uint32_t theirs = 0;
+  if (i < N_FACTS) {
+    if (n > 0) facts[i].say(buffer, n);
+    return facts[i].key;
+  }
+  const char *key = vt_registry_fact(i - N_FACTS, buffer, n);
+  if (key != NULL) return key;
+  while (vt_registry_fact(theirs, NULL, 0) != NULL) theirs++;
+  return check_at(i - N_FACTS - theirs, buffer, n);
+}
+
+const char *vt_doctor_key(uint32_t i) { return doctor_at(i, NULL, 0); }
+
+const char *vt_doctor_value(uint32_t i, char *buffer, size_t n) {
+  if (n == 0 || doctor_at(i, buffer, n) == NULL) return NULL;
+  return buffer;
+}
