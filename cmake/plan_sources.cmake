@@ -1,12 +1,13 @@
-# Part of the build makes plan_sources.inc: a hash of the sources that decide what a plan looks like,
-# which enters the keys of cached plans. Run as a script (-DROOT=... -DOUT=...) it writes the file.
+# Part of the build makes plan_sources.inc: a hash of the sources that decide what a plan looks like
+# and what its kernels compute, which enters the keys of cached plans and trials. Run as a script
+# (-DROOT=... -DOUT=...) it writes the file.
 set(plan_rooms base num op ir front pass plan gate api emit back/null back/reference back/island back/cpu back/cuda)
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.20)
   set(all "")
   foreach(room ${plan_rooms})
     file(GLOB files RELATIVE ${ROOT} ${ROOT}/src/${room}/*.c ${ROOT}/src/${room}/*.h
-      ${ROOT}/src/${room}/*.def ${ROOT}/src/${room}/*.inc)
+      ${ROOT}/src/${room}/*.def ${ROOT}/src/${room}/*.inc ${ROOT}/src/${room}/*.cu ${ROOT}/src/${room}/*.cuh)
     list(FILTER files EXCLUDE REGEX "_test\\.")
     list(SORT files)
     foreach(file ${files})
@@ -20,7 +21,7 @@ else()
   set(plan_files "")
   foreach(room ${plan_rooms})
     file(GLOB files CONFIGURE_DEPENDS src/${room}/*.c src/${room}/*.h src/${room}/*.def
-      src/${room}/*.inc)
+      src/${room}/*.inc src/${room}/*.cu src/${room}/*.cuh)
     list(FILTER files EXCLUDE REGEX "_test\\.")
     list(APPEND plan_files ${files})
   endforeach()

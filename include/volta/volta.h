@@ -94,8 +94,10 @@ enum { VT_PRECISION_LOCKED = 0 };                   /* the types and orders of t
 enum { VT_FALLBACK_NONE = 0, VT_FALLBACK_CPU = 1 }; /* the whole plan, before its first step */
 enum { VT_MIXED_PATH_REFUSED = 0, VT_MIXED_PATH_ALLOWED = 1 }; /* see vt_program_feed */
 enum { VT_ADMISSION_REQUIRED = 0, VT_ADMISSION_WAIVED = 1 };   /* of plug-ins; stamped */
-/* What a backend declares is tried before it is first relied on. Believed, it is not: for those who
- * compare every bit anyway, and want to see a lie as a difference instead of a refusal. */
+/* What a backend declares is tried before it is first relied on: with one model for each
+ * capability, with all models where a plug-in has no certificate; a cache keeps on disk what a GPU
+ * passed. Believed, it is not tried: for those who compare every bit anyway, and want to see a lie
+ * as a difference instead of a refusal. */
 enum { VT_CAPABILITIES_TRIED = 0, VT_CAPABILITIES_BELIEVED = 1 };
 typedef struct vt_policy {
   uint32_t size;
@@ -233,7 +235,8 @@ VT_API void vt_program_info(const vt_program *p, vt_run_info *out);
  * plan is found again by everything it depends on: model, bindings, passes, schedule, streaming,
  * backend, numerics version and this build of the library. All of that is stored and compared, so a
  * plan that is found is the one that would be made. A cache may be shared by programs and threads;
- * it may be freed before the programs that were made with it. docs/plan-cache.md says more. */
+ * it may be freed before the programs that were made with it. In the folder it keeps, too, which
+ * GPU of this machine keeps what it declares. docs/plan-cache.md says more. */
 typedef struct vt_cache_options {
   uint32_t size;
   uint32_t reserved;
@@ -260,6 +263,7 @@ typedef struct vt_cache_counts {
   uint64_t collisions; /* files of another key that has the same name */
   uint64_t bytes_memory, bytes_disk;
   char reason[480]; /* the last note, or "" */
+  uint64_t trials;  /* of capabilities of GPUs, found on disk and not made again */
 } vt_cache_counts;
 VT_API void vt_cache_info(vt_cache *c, vt_cache_counts *out);
 

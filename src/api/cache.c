@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cache.c - plans that were made before: the youngest in memory, more of them on disk. The hash of
+ * cache.c - plans that were made before: the youngest in memory, more of them on disk; and trials
+ * of devices that passed. The hash of
  * a key only says where to look; what is found there is used if the whole key is the same. The lock
  * is held for the list and the counts, never while a file is read or written or somebody is told.
  */
@@ -199,11 +200,12 @@ static void count(vt_cache *c, uint64_t *which, uint64_t n) {
   (void)pthread_mutex_unlock(&c->lock);
 }
 
-static void name_file(const vt_cache *c, const char *key, size_t n, char out[VT_STORE_NAME_MAX]) {
+static void name_file(const vt_cache *c, const char *key, size_t n, const char *suffix,
+                      char out[VT_STORE_NAME_MAX]) {
   const vt_hash256 hash = vt_hash_bytes(key, n);
   char hex[65];
   vt_hash_hex(&hash, hex);
-  (void)snprintf(out, VT_STORE_NAME_MAX, "%.*s.plan", (int)c->digits, hex);
+  (void)snprintf(out, VT_STORE_NAME_MAX, "%.*s%s", (int)c->digits, hex, suffix);
 }
 
 /* NULL in *out: the file is absent, of another key, or not to be trusted. */
@@ -214,7 +216,7 @@ static vt_status find_on_disk(vt_cache *c, const char *key, size_t n_key, const 
   vt_file f;
   int there = 0;
   if (c->store.folder < 0) return VT_OK;
-  name_file(c, key, n_key, name);
+  name_file(c, key, n_key, ".plan", name);
   vt_status s = vt_store_read(&c->store, name, c->a, &there, &f, &why);
   if (s == VT_OK && !there) return VT_OK;
   if (s == VT_OK) {
@@ -239,7 +241,7 @@ static void keep_on_disk(vt_cache *c, const vt_kept *k) {
   vt_text bytes;
   uint64_t removed = 0;
   if (c->store.folder < 0) return;
-  name_file(c, k->key, k->n_key, name);
+  name_file(c, k->key, k->n_key, ".plan", name);
   vt_text_init(&bytes, c->a);
   vt_kept_print(k, &bytes);
   vt_status s = vt_text_status(&bytes);
@@ -251,6 +253,42 @@ static void keep_on_disk(vt_cache *c, const vt_kept *k) {
     return;
   }
   count(c, &c->counts.stored, 1);
+  count(c, &c->counts.evicted_disk, removed);
+}
+
+/* ---- trials, on disk alone: what passed in this process is known to the gateway ---- */
+
+int vt_cache_passed(vt_cache *c, const vt_text *key) {
+  char name[VT_STORE_NAME_MAX];
+  vt_diag why = {0};
+  vt_file f;
+  int there = 0;
+  if (c->store.folder < 0) return 0;
+  name_file(c, key->s, key->n, ".trial", name);
+  vt_status s = vt_store_read(&c->store, name, c->a, &there, &f, &why);
+  if (s == VT_OK && !there) return 0;
+  if (s == VT_OK) {
+    if (f.size != key->n || memcmp(f.data, key->s, key->n) != 0)
+      s = VT_FAIL(&why, VT_FORMAT, "it is damaged");
+    vt_file_done(&f);
+  }
+  if (s == VT_OK) {
+    vt_store_touch(&c->store, name);
+    count(c, &c->counts.trials, 1);
+  } else {
+    tell(c, "the kept trial is ignored,", name, &why);
+  }
+  return s == VT_OK;
+}
+
+void vt_cache_keep_passed(vt_cache *c, const vt_text *key) {
+  char name[VT_STORE_NAME_MAX];
+  vt_diag why = {0};
+  uint64_t removed = 0;
+  if (c->store.folder < 0) return;
+  name_file(c, key->s, key->n, ".trial", name);
+  if (vt_store_write(&c->store, name, key->s, key->n, c->a, &removed, &why) != VT_OK)
+    tell(c, "the trial is not kept,", name, &why);
   count(c, &c->counts.evicted_disk, removed);
 }
 

@@ -20,4 +20,8 @@ vt_status vt_cache_find(vt_cache *c, const char *key, size_t n_key, const vt_pas
                         const vt_target *t, vt_kept **out, vt_diag *d) VT_NODISCARD;
 /* Keeps a plan that is complete, in memory and on disk. What goes wrong is noted. */
 void vt_cache_keep(vt_cache *c, vt_kept *k);
+/* Whether a trial of this key passed in some process and was kept on disk, and keeping it. A trial
+ * is kept as its key and nothing else: a file that has any other byte is noted and says nothing. */
+int vt_cache_passed(vt_cache *c, const vt_text *key);
+void vt_cache_keep_passed(vt_cache *c, const vt_text *key);
 #endif

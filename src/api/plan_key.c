@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_key.c - the key of a plan: this library, what is asked for, the target, the model. */
+ * plan_key.c - the key of a plan: this library, what is asked for, the target, the model. And that
+ * of a trial: this library, the device, the capability. */
 #include <string.h>
 #include "plan_key.h"
 #include "vt_sort.h"
 
-/* A hash of the sources that passes and plans come from: another build may plan otherwise, though
- * its version is the same. */
+/* A hash of the sources that passes, plans and kernels come from: another build may plan or compute
+ * otherwise, though its version is the same. */
 static const char sources[] =
 #include "plan_sources.inc"
     ;
+
+static void add_library(vt_text *out, const char *what) {
+  vt_text_add(out, "volta %s key 1\nnumerics %u\nversion %s\nsources %s\n", what,
+              VT_NUMERICS_VERSION, vt_version(), sources);
+}
 
 static void add_name(vt_text *out, const char *what, const char *name, size_t n) {
   vt_text_add(out, "%s %zu:", what, n);
@@ -94,8 +100,7 @@ static void add_places(const vt_graph *g, vt_text *out) {
 
 vt_status vt_plan_key(const vt_model *m, const vt_pass_list *list, const vt_pass_options *passes,
                       const vt_plan_options *plan, vt_device *dev, vt_text *out, vt_diag *d) {
-  vt_text_add(out, "volta plan key 1\nnumerics %u\nversion %s\nsources %s\n", VT_NUMERICS_VERSION,
-              vt_version(), sources);
+  add_library(out, "plan");
   vt_status s = add_options(list, passes, plan, out);
   add_target(dev, out);
   vt_text_add(out, "places");
@@ -103,4 +108,33 @@ vt_status vt_plan_key(const vt_model *m, const vt_pass_list *list, const vt_pass
   vt_text_add(out, "\nmodel\n%s", m->text);
   if (s == VT_OK) s = vt_text_status(out);
   return s == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
+}
+
+/* ---- trials ---- */
+
+/* What the backend of the device says of this build and machine. */
+static void add_facts(const char *device, vt_text *out) {
+  const size_t n = strcspn(device, ":");
+  const char *key;
+  char said[600];
+  for (uint32_t i = 0; (key = vt_registry_fact(i, NULL, 0)) != NULL; i++) {
+    if (strncmp(key, device, n) != 0 || key[n] != '.') continue;
+    (void)vt_registry_fact(i, said, sizeof said);
+    add_name(out, key, said, strlen(said));
+    vt_text_add(out, "\n");
+  }
+}
+
+vt_status vt_trial_key(const vt_device *dev, const vt_capability *c, vt_text *out) {
+  const vt_bk_caps *caps = vt_device_caps(dev);
+  const char *name = vt_device_name(dev), *isa = vt_device_isa(dev);
+  add_library(out, "trial");
+  add_name(out, "device", name, strlen(name));
+  add_name(out, "\nabout", caps->about, strlen(caps->about));
+  add_name(out, "\nfingerprint", caps->fingerprint, strlen(caps->fingerprint));
+  add_name(out, "\nisa", isa, strlen(isa));
+  vt_text_add(out, "\nhas %llx\n", (unsigned long long)caps->has);
+  add_facts(name, out);
+  vt_text_add(out, "capability %s\n", c->name);
+  return vt_text_status(out);
 }

@@ -4,6 +4,8 @@
  * probe is enough; `volta doctor` and `volta admit` run all of them. */
 #include "probes.h"
 #include <string.h>
+#include "cache.h"
+#include "plan_key.h"
 #include "program.h"
 #include "volta/volta_tools.h"
 #include "vt_num.h"
@@ -253,15 +255,40 @@ vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_allo
   return s;
 }
 
-/* Nobody has asked more of a plug-in that no certificate covers. */
+/* What passes proves the capability; where no model was accepted, nothing is shown. Nobody has
+ * asked more of a plug-in that no certificate covers. */
+static vt_status try_device(vt_device *dev, const vt_options *o, const vt_capability *c, vt_alloc a,
+                            vt_diag *d) {
+  trial t = {.dev = dev, .c = c, .all = vt_device_unadmitted(dev)};
+  VT_TRY(try_one(&t, o, a, d));
+  if (t.models != 0) vt_device_prove(dev, c->bit);
+  return VT_OK;
+}
+
+/* Loading the kernels of a GPU takes long, so what passed is kept for the processes to come. */
+static vt_status try_gpu(vt_device *dev, const vt_options *o, const vt_capability *c, vt_alloc a,
+                         vt_diag *d) {
+  vt_text key;
+  vt_text_init(&key, a);
+  vt_status s = vt_trial_key(dev, c, &key);
+  if (s != VT_OK) {
+    s = VT_FAIL(d, s, "out of memory");
+  } else if (vt_cache_passed(o->cache, &key)) {
+    vt_device_prove(dev, c->bit);
+  } else {
+    s = try_device(dev, o, c, a, d);
+    if (s == VT_OK && (vt_device_proven(dev) & c->bit) != 0) vt_cache_keep_passed(o->cache, &key);
+  }
+  vt_text_done(&key);
+  return s;
+}
+
 static vt_status try_all(vt_device *dev, const vt_options *o, uint64_t open, vt_alloc a,
                          vt_diag *d) {
-  for (uint32_t i = 0; open != 0 && i < VT_CAPABILITIES; i++) {
-    trial t = {.dev = dev, .c = vt_capability_at(i), .all = vt_device_unadmitted(dev)};
-    if ((open & t.c->bit) == 0) continue;
-    VT_TRY(try_one(&t, o, a, d));
-    if (t.models != 0) vt_device_prove(dev, t.c->bit); /* what was not tried shows nothing */
-    open &= ~t.c->bit;
+  const int kept = o->cache != NULL && vt_device_kind(dev) == VT_KIND_GPU;
+  for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
+    const vt_capability *c = vt_capability_at(i);
+    if ((open & c->bit) != 0) VT_TRY((kept ? try_gpu : try_device)(dev, o, c, a, d));
   }
   return VT_OK;
 }

@@ -11,7 +11,7 @@
 #include "vt_arena.h"
 #include "vt_sort.h"
 
-static const char *const suffixes[] = {".plan", ".cubin"};
+static const char *const suffixes[] = {".plan", ".cubin", ".trial"};
 static const char unfinished[] = ".volta-";
 
 static vt_status refused(const char *what, int error, vt_diag *d) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_store.h - a folder of kept files, plans and compiled kernels, that several processes use at
- * once. Files appear whole, by a rename, and may vanish at any time. Nothing in it is trusted: the
- * folder and each file must belong to the user of this process and be writable by nobody else. A
- * name is digits of a hash and ".plan" or ".cubin". */
+ * vt_store.h - a folder of kept files, plans, compiled kernels and trials, that several processes
+ * use at once. Files appear whole, by a rename, and may vanish at any time. Nothing in it is
+ * trusted: the folder and each file must belong to the user of this process and be writable by
+ * nobody else. A name is digits of a hash and ".plan", ".cubin" or ".trial". */
 #ifndef VT_STORE_H
 #define VT_STORE_H
 #include "vt_file.h"

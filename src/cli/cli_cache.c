@@ -14,7 +14,7 @@ vt_status cli_cache_open(const cli_args *a, vt_cache **out, cli_error *e) {
 cli_cache_mark cli_cache_now(vt_cache *c) {
   vt_cache_counts n = {.size = sizeof n};
   if (c != NULL) vt_cache_info(c, &n);
-  return (cli_cache_mark){n.hits_memory, n.hits_disk};
+  return (cli_cache_mark){n.hits_memory, n.hits_disk, n.trials};
 }
 
 void cli_cache_tell(vt_cache *c, cli_cache_mark before) {
@@ -23,4 +23,5 @@ void cli_cache_tell(vt_cache *c, cli_cache_mark before) {
   cli_detail("plan: %s\n", now.memory != before.memory ? "found in memory"
                            : now.disk != before.disk   ? "found on disk"
                                                        : "made anew");
+  if (now.trials != before.trials) cli_detail("trial: found on disk\n");
 }

@@ -223,6 +223,7 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   if (opened == NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' opens a device and does not give it", dev->name);
   dev->dev = opened;
+  dev->kind = row->kind;
   dev->proven = proof_of(dev, row->proofs, ordinal);
   vt_guard_count(VT_COUNT_DEVICES);
   return read_caps(dev, d);
@@ -354,6 +355,7 @@ void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), 
 }
 
 const char *vt_device_name(const vt_device *dev) { return dev->name; }
+vt_kind vt_device_kind(const vt_device *dev) { return dev->kind; }
 
 const vt_hash256 *vt_device_plugin(const vt_device *dev) {
   return dev->plugin != NULL ? &dev->plugin->image.hash : NULL;

@@ -29,6 +29,7 @@ struct vt_device {
   const vt_bk_api *api;
   vt_bk_device *dev;
   vt_bk_caps caps;
+  vt_kind kind;
   char name[80];
   char isa[16];     /* host.isa points here */
   char cache[4096]; /* host.cache too */

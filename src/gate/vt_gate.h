@@ -60,6 +60,7 @@ void vt_device_close(vt_device *dev);
 /* Who hears the backend's notes from here on, in place of whom the opening named. */
 void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), void *user);
 const char *vt_device_name(const vt_device *dev); /* "reference:0" */
+vt_kind vt_device_kind(const vt_device *dev);     /* VT_KIND_TEST for a plug-in */
 /* The content of the plug-in; NULL for a device that is built in. */
 const vt_hash256 *vt_device_plugin(const vt_device *dev);
 int vt_device_unadmitted(const vt_device *dev);

@@ -32,7 +32,7 @@ expect 5 "no CUDA device is visible" FAKE_CUDA_DEVICES=0
 expect 5 "compute capability 7.5, and kernels need 8.0" FAKE_CUDA_CC=7.5
 on=cuda:1 expect 5 "has 1 device, there is no number 1"
 on=cuda:1 expect 0 "^$right\$" FAKE_CUDA_DEVICES=2
-expect 6 "needs [0-9]+ bytes .* which has 65536 left" FAKE_CUDA_MEMORY=98304
+expect 6 "needs [0-9]+ bytes .* which has 81920 left" FAKE_CUDA_MEMORY=98304
 expect 6 "error: the program needs [0-9]+ bytes .* which has [0-9]+ left" FAKE_CUDA_MEMORY=524288
 expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_MEMORY=8192
 expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
@@ -45,9 +45,9 @@ expect 5 "GPU 0 cannot load the kernels of 'base': .*; they are for" FAKE_CUDA_F
 expect 6 "cannot build the program: GPU 0 cannot load the kernels of 'fold': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:2=2
 expect 0 "FALLBACK.*$right" FAKE_CUDA_FAIL=cuModuleLoadData:2=2 -- --fallback cpu
 expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]+ bytes besides, and 'cuda:0' has [0-9]+ left" \
-  FAKE_CUDA_FAIL=cuModuleLoadData:10=2
+  FAKE_CUDA_FAIL=cuModuleLoadData:9=2
 # First values of parameters are drawn when the device is chosen.
-expect 6 "cannot load the kernels of 'random': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:10=2 -- --fallback cpu
+expect 6 "cannot load the kernels of 'random': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:9=2 -- --fallback cpu
 expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
 expect 5 "cannot finish a run|cannot take a tensor|cannot give a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
 expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu
@@ -80,9 +80,42 @@ expect 0 "^$warned"$'\n'"$right\$" FAKE_NVRTC=refuse
 expect 0 "^$right\$" FAKE_NVRTC=compile
 run=(run examples/mlp.vt --bind B=3 --random-inputs 7 --digest)
 right=$("$volta" "${run[@]}" --backend reference)
+# A trial that passed is kept for other processes, for this driver and this GPU, in a file that nobody else could write.
+kept=$(mktemp -d)
+trap 'rm -rf "$kept"' EXIT
+
+# trial found|made [VARIABLE=VALUE]...: whether what the GPU declares is tried anew, which takes launches of its own
+trial() {
+  local want=$1 said launches seen=made
+  shift
+  asked=$((asked + 1))
+  rm -f "$kept.log"
+  said=$(env LD_LIBRARY_PATH="$driver" FAKE_CUDA_LOG="$kept.log" "$@" "$volta" "${run[@]}" --backend cuda \
+    --plan-cache "$kept" -v 2>&1) || true
+  launches=$(grep -c cuLaunchKernel "$kept.log")
+  rm -f "$kept.log"
+  if [[ $said == *"trial: found on disk"* && $launches -lt 30 ]]; then seen=found; fi
+  if [[ $said != *"$right"* || $seen != "$want" || ($seen == made && $launches -lt 60) ]]; then
+    echo "FAILED: a trial is not $want with ${*:-nothing else}, $launches launches: $said"
+    failed=1
+  fi
+}
+trial made
+trial found
+trial made FAKE_CUDA_VERSION=12080
+trial found FAKE_CUDA_VERSION=12080
+trial made FAKE_CUDA_PROCESSORS=5
+trial found
+chmod g+w "$kept"/*.trial
+trial made
+trial found
+chmod o+w "$kept"
+trial made
+chmod o-w "$kept"
+trial found
 # Another driver in the same place: one that has none of the entries, and no library at all.
 driver=$(mktemp -d)
-trap 'rm -rf "$driver"' EXIT
+trap 'rm -rf "$driver" "$kept"' EXIT
 echo 'int too_old;' | "${CC:-cc}" -shared -fPIC -x c - -o "$driver/libcuda.so.1"
 expect 5 "the CUDA driver is older than 12.0"
 expect 0 "FALLBACK.*$right" -- --fallback cpu

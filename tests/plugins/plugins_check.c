@@ -321,7 +321,7 @@ static void test_tried_another(void) {
   vt_device *dev = open_waived(path);
   CHECK(vt_capabilities_try(dev, &o, VT_BK_SUBNORMALS, vt_alloc_default(), &d) == VT_BACKEND);
   CHECK(strstr(d.text, "backend 'caps_unknown.so:0' was replaced while it was tried") != NULL);
-  CHECK(vt_device_proven(dev) == 0);
+  CHECK(vt_device_proven(dev) == 0 && vt_device_kind(dev) == VT_KIND_TEST);
   vt_device_close(dev);
 }
 

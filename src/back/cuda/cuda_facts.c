@@ -1,20 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_facts.c - what there is of CUDA in this build and on this machine, in words: each of these
  * may be missing, and says so. */
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 #include "cuda_backend.h"
 #include "cuda_facts.h"
 #include "cuda_images.h"
 #include "cuda_nvrtc.h"
 
+/* ", release 550.54.15", since drivers of several releases are for one version of CUDA; "" where
+ * the system does not say: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5".
+ */
+static void say_release(char out[60]) {
+  char line[200] = "", *rest = NULL;
+  FILE *f = fopen("/proc/driver/nvidia/version", "r");
+  out[0] = 0;
+  if (f == NULL) return;
+  if (fgets(line, sizeof line, f) == NULL) line[0] = 0;
+  (void)fclose(f);
+  for (char *w = strtok_r(line, " \t\n", &rest); w != NULL; w = strtok_r(NULL, " \t\n", &rest)) {
+    if (!isdigit((unsigned char)w[0]) || strchr(w, '.') == NULL) continue;
+    snprintf(out, 60, ", release %.40s", w);
+    return;
+  }
+}
+
 void vt_cuda_say_driver(char *out, size_t n) {
   const vt_cu *cu;
+  char release[60];
   vt_diag why = {0};
   if (vt_cu_get(&cu, &why) != VT_OK) {
     snprintf(out, n, "unavailable: %s", why.text);
-  } else {
-    snprintf(out, n, "for CUDA %d.%d", cu->version / 1000, cu->version % 1000 / 10);
+    return;
   }
+  say_release(release);
+  snprintf(out, n, "for CUDA %d.%d%s", cu->version / 1000, cu->version % 1000 / 10, release);
 }
 
 /* "0 NVIDIA H200 (9.0, 139 GiB)", "1 Tesla T4 (7.5, 15 GiB), too old: kernels need 8.0" */
