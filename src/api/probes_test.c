@@ -156,6 +156,28 @@ static void test_brief_catches(void) {
   }
 }
 
+/* Functions are tried where a nearly right one errs: the first inputs are those of hard.def. */
+static void test_hard_inputs(void) {
+  static const uint32_t exps[] = {
+#define VT_HARD(name, x, want) VT_OP_##name == VT_OP_exp ? want : 0,
+#include "hard.def"
+  };
+  static const uint32_t pows[] = {
+#define VT_HARD_POW(x, y, want) want,
+#include "hard.def"
+  };
+  const struct { uint32_t op, want; } each[] = {{VT_OP_exp, exps[0]}, {VT_OP_pow, pows[0]}};
+  for (size_t i = 0; i < 2; i++) {
+    char words[80];
+    vt_diag d = {0};
+    wrapped_reset();
+    wrapped.breaks_op = each[i].op;
+    CHECK(try_first(VT_BK_ROUNDED_MATH, 0, &d) == VT_BACKEND);
+    snprintf(words, sizeof words, "at [0], the reference %08x", each[i].want);
+    CHECK(strstr(d.text, words) != NULL);
+  }
+}
+
 /* These ops are in no brief probe: all probes see what is wrong with them, and it is not seen
  * before the first use. Every other op of a probe is in the brief one of its capability. */
 static void test_seen_later(void) {
@@ -428,6 +450,7 @@ int main(void) {
   test_all_run();
   test_each_catches();
   test_brief_catches();
+  test_hard_inputs();
   test_seen_later();
   test_doctor();
   test_narrow_operands();
