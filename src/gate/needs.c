@@ -2,6 +2,7 @@
  * needs.c - can this device run this plan? Decided before anything is taken: what a step needs by
  * its row of the op table and by its types must be declared, and the backend must accept it. */
 #include <stdio.h>
+#include <string.h>
 #include "guard.h"
 #include "registry.h"
 
