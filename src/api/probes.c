@@ -232,7 +232,7 @@ static vt_status run_rows(trial *t, int brief, vt_diag *d) {
   return VT_OK;
 }
 
-/* All is first what tells most about a fault: each op by itself. */
+/* Where all probes run, the brief one is the last: a refusal by a probe of one op says more. */
 static vt_status try_one(trial *t, const vt_options *o, vt_alloc a, vt_diag *d) {
   const vt_policy policy = {.size = sizeof policy, .admission = VT_ADMISSION_WAIVED};
   t->o = (vt_options){.size = sizeof t->o,
@@ -255,8 +255,8 @@ vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_allo
   return s;
 }
 
-/* What passes proves the capability; where no model was accepted, nothing is shown. Nobody has
- * asked more of a plug-in that no certificate covers. */
+/* A trial that passes proves the capability, unless the device accepted no model. A plug-in that no
+ * certificate covers gets all probes, because nobody has run them on it before. */
 static vt_status try_device(vt_device *dev, const vt_options *o, const vt_capability *c, vt_alloc a,
                             vt_diag *d) {
   trial t = {.dev = dev, .c = c, .all = vt_device_unadmitted(dev)};
