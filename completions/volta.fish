@@ -79,7 +79,7 @@ complete -c volta -n '__fish_seen_subcommand_from run' -l memory-budget -r -f -d
 complete -c volta -n '__fish_seen_subcommand_from run' -l plan-cache -r -f -a '(__fish_complete_directories)' -d 'Keep plans in this folder, and take them from there when everything they depend on is the same'
 complete -c volta -n '__fish_seen_subcommand_from run' -l json -d 'Print the report as JSON'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l backends -r -f -a '(volta backends 2>/dev/null | string replace -r " .*" "")' -d 'Which to compare, the first being what the others are held to'
-complete -c volta -n '__fish_seen_subcommand_from parity' -l threads -r -f -d 'Run each backend but the first, or the only one, with each of these numbers of threads, as in 1,2,3'
+complete -c volta -n '__fish_seen_subcommand_from parity' -l threads -r -f -d 'Run a backend that has threads once with each of these numbers, as in 1,2,3, and every other backend once, wherever they stand in the list'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l allow-unadmitted -d 'Run on a plug-in though no certificate admits it; the report says so'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l untried -d 'Do not try first what the backends declare: what one does not keep is then seen as a difference'
 complete -c volta -n '__fish_seen_subcommand_from parity' -l certificate -r -F -d 'The certificate that admits the plug-in'

@@ -137,7 +137,7 @@ _volta() {
         '--verbose[Say more on standard error]' \
         '-v[Say more on standard error]' \
         '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
-        '--threads=[Run each backend but the first, or the only one, with each of these numbers of threads, as in 1,2,3]:N,...: ' \
+        '--threads=[Run a backend that has threads once with each of these numbers, as in 1,2,3, and every other backend once, wherever they stand in the list]:N,...: ' \
         '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
         '--untried[Do not try first what the backends declare\: what one does not keep is then seen as a difference]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \

@@ -65,22 +65,24 @@ static vt_status list_given(contest *c, const char *given, cli_error *e) {
   return VT_OK;
 }
 
-/* A device with memory of its own has no use for threads of the host. */
+/* Of what is built in only `cpu` has threads. A plug-in does not say whether it has any, so it is
+ * run with each number. */
 static int has_threads(const char *backend) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_backend_row r = {.size = sizeof r};
   vt_backend_row_of(&o, &r);
-  return !r.available || r.shares_host;
+  if (!r.available) return 1; /* running it then says why */
+  return r.admission != VT_BACKEND_BUILT_IN || strncmp(r.name, "cpu:", 4) == 0;
 }
 
-/* What the others are held to runs once, as it likes; a backend alone is held to itself. */
+/* A backend without threads runs once, whatever the numbers are. */
 static vt_status list_lanes(contest *c, const cli_planning *how, cli_error *e) {
-  const uint32_t teams = how->n_threads > 0 ? how->n_threads : 1;
-  c->lanes = calloc((size_t)c->n_wanted * teams + 1, sizeof *c->lanes);
+  const uint32_t numbers = how->n_threads;
+  c->lanes = calloc((size_t)c->n_wanted * (numbers + 1), sizeof *c->lanes);
   if (c->lanes == NULL) return cli_no_memory(e);
   for (uint32_t b = 0; b < c->n_wanted; b++) {
-    const int once = (b == 0 && c->n_wanted > 1) || (teams > 1 && !has_threads(c->wanted[b]));
-    for (uint32_t t = 0; t < (once ? 1 : teams); t++)
+    const int once = numbers == 0 || !has_threads(c->wanted[b]);
+    for (uint32_t t = 0; t < (once ? 1 : numbers); t++)
       c->lanes[c->n++] = (lane){.wanted = c->wanted[b], .threads = once ? 0 : how->each[t]};
   }
   return VT_OK;
@@ -94,7 +96,9 @@ static vt_status choose(const cli_args *a, const cli_planning *how, contest *c, 
   VT_TRY(given != NULL ? list_given(c, given, e) : list_all(c, e));
   VT_TRY(list_lanes(c, how, e));
   if (c->n >= 2 || (c->n == 1 && cli_value(a, "published") != NULL)) return VT_OK;
-  return VT_FAIL(&e->diag, VT_USAGE, "parity needs two backends, or one and --published");
+  return VT_FAIL(&e->diag, VT_USAGE,
+                 "parity needs two runs: two backends, cpu with two numbers of threads, or one "
+                 "backend and --published");
 }
 
 /* ---- running and comparing ---- */
@@ -167,10 +171,13 @@ static vt_status run_lane(const cli_job *j, contest *c, uint32_t i, cli_error *e
   return s;
 }
 
-/* A digest says it alone; the elements say where. Either of them is enough to fail. */
-static int differs(const contest *c, uint32_t i) {
-  return c->lanes[i].differing != 0 || strcmp(c->lanes[i].hex, c->lanes[0].hex) != 0;
+/* Lanes agree when their digests are equal and both, or neither, have the elements of the first:
+ * a digest or an element is enough to differ. */
+static int agree(const lane *a, const lane *b) {
+  return strcmp(a->hex, b->hex) == 0 && (a->differing != 0) == (b->differing != 0);
 }
+
+static int differs(const contest *c, uint32_t i) { return !agree(&c->lanes[i], &c->lanes[0]); }
 
 static int any_differs(const contest *c) {
   int any = 0;
@@ -178,7 +185,17 @@ static int any_differs(const contest *c) {
   return any;
 }
 
-static int agrees_published(const contest *c) { return strcmp(c->published, c->lanes[0].hex) == 0; }
+static int differs_published(const contest *c, uint32_t i) {
+  return strcmp(c->lanes[i].hex, c->published) != 0;
+}
+
+static uint32_t count_differing_published(const contest *c) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->n; i++) n += differs_published(c, i) != 0;
+  return n;
+}
+
+static int agrees_published(const contest *c) { return count_differing_published(c) == 0; }
 
 /* ---- reports ---- */
 
@@ -206,13 +223,35 @@ static void print_lane(const contest *c, uint32_t i) {
   if (x->output != NULL) print_first(c, x);
 }
 
+/* 1 when an earlier lane agrees with lane `i`, and so has named it. */
+static int is_named(const contest *c, uint32_t i) {
+  int any = 0;
+  for (uint32_t j = 0; j < i; j++) any |= agree(&c->lanes[j], &c->lanes[i]);
+  return any;
+}
+
+/* "AGREES" is said only when every lane has the published digest. */
+static void print_published(const contest *c) {
+  const uint32_t n = count_differing_published(c);
+  cli_print("; published: %s: %s", c->published, n == 0 ? "AGREES" : "DIFFERS");
+  const char *before = " from ";
+  for (uint32_t i = 0; n < c->n && i < c->n; i++) {
+    if (!differs_published(c, i)) continue;
+    cli_print("%s%s", before, c->lanes[i].label);
+    before = ", ";
+  }
+}
+
+/* "A = C: digest != B: digest": those that agree stand together, those that differ apart. */
 static void print_verdict(const contest *c) {
-  cli_print("%s", c->lanes[0].label);
-  for (uint32_t i = 1; i < c->n; i++)
-    cli_print(" %s %s", differs(c, i) ? "!=" : "=", c->lanes[i].label);
-  cli_print(": %s", c->lanes[0].hex);
-  if (c->published[0] != '\0')
-    cli_print("; published: %s: %s", c->published, agrees_published(c) ? "AGREES" : "DIFFERS");
+  for (uint32_t i = 0; i < c->n; i++) {
+    if (is_named(c, i)) continue;
+    cli_print("%s%s", i == 0 ? "" : " != ", c->lanes[i].label);
+    for (uint32_t j = i + 1; j < c->n; j++)
+      if (agree(&c->lanes[i], &c->lanes[j])) cli_print(" = %s", c->lanes[j].label);
+    cli_print(": %s", c->lanes[i].hex);
+  }
+  if (c->published[0] != '\0') print_published(c);
   cli_print("\n");
 }
 

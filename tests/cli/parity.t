@@ -62,7 +62,7 @@ reference:0 = island:0 = island:1: lstm
 reference:0 = island:0 = island:1: encoder
 reference:0 = island:0 = island:1: tiny_transformer
 
-# Numbers of threads: each backend but the first has each of them.
+# Numbers of threads: the backend that has threads runs with each of them, the others run once.
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference,cpu --threads 1,2,3
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  cpu x1  40 elements compared, 0 differ
@@ -73,6 +73,17 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x1
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x2  8 elements compared, 0 differ
 cpu x1 = cpu x2: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+# The place in the list is all the same.
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends cpu,reference --threads 1,2
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x1
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x2  8 elements compared, 0 differ
+5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference  8 elements compared, 0 differ
+cpu x1 = cpu x2 = reference: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1,cpu,island --threads 1,2 | tail -n 1
+reference:0 = reference:1 = cpu x1 = cpu x2 = island: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference --threads 1,2
+! volta: error: parity needs two runs: two backends, cpu with two numbers of threads, or one backend and --published [usage]
+? 2
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference,cpu --threads 3 --json | grep -A5 cpu:0
       "backend": "cpu:0",
       "digest": "5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3",
@@ -87,7 +98,7 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
 ! volta: error: --threads takes up to 16 numbers from 1 to 4096, not '1,4097' [usage]
 ? 2
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends cpu --threads 1
-! volta: error: parity needs two backends, or one and --published [usage]
+! volta: error: parity needs two runs: two backends, cpu with two numbers of threads, or one backend and --published [usage]
 ? 2
 # Every example, with one thread and with three; and without any vectors.
 $ for m in 'mlp B=4' 'cnn B=2' 'quant_mlp B=4' 'lstm B=2,T=16' 'encoder B=2,T=16' 'tiny_transformer B=3,T=33'; do set -- $m; volta parity examples/$1.vt --bind $2 --random-inputs 5 --backends reference,cpu --threads 1,3 | tail -n 1 | sed "s/: .*/: $1/"; done
@@ -108,11 +119,11 @@ $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:0
 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:1  8 elements compared, 1 differ, largest distance 1
   first a[1, 1]: reference:0 has 00000000 (0), reference:1 has 00000001 (1e-45)
-reference:0 != reference:1: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+reference:0: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3 != reference:1: 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 ! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
 ? 1
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1 --threads 2 | tail -n 1
-reference:0 != reference:1 x2: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+reference:0: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3 != reference:1: 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 ! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
 ? 1
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1 --json
@@ -161,7 +172,16 @@ $ volta-diverging parity tests/cli/models/rows.vt --bind N=3 --random-inputs 1 -
 9cdcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae  reference:0
 9ddcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae  reference:1  6 elements compared, 1 differ, largest distance 1
   first row[2, 1]: reference:0 has 3dadede0 (0.08492637), reference:1 has 3dadede1 (0.084926374)
-reference:0 != reference:1: 9cdcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae
+reference:0: 9cdcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae != reference:1: 9ddcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
+# The last line says who agrees with whom, wherever the wrong one stands.
+$ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1,cpu,reference:1 --threads 1,2 -q | tail -n 1
+reference:0 = cpu x1 = cpu x2: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3 != reference:1 = reference:1: 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
+$ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:1,cpu,reference:0 -q | tail -n 1
+reference:1: 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3 != cpu:0 = reference:0: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 ! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
 ? 1
 
@@ -202,6 +222,22 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
     "agrees": true
   }
 }
+# Who has the published digest and who has not; AGREES is said where all have it.
+$ printf '%s small.vt B=2 seed=0 inputs=1\n' $(volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest) > $TMP/small
+$ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1,cpu --published $TMP/small -q | tail -n 1
+reference:0 = cpu:0: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3 != reference:1: 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3; published: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3: DIFFERS from reference:1
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
+$ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:1,reference:0,cpu --published $TMP/small -q | tail -n 1
+reference:1: 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3 != reference:0 = cpu:0: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3; published: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3: DIFFERS from reference:1
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
+$ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1 --published $TMP/small --json | grep '"agree'
+      "agrees": false,
+  "agree": false,
+    "agrees": false
+! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
+? 1
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 8 --published $TMP/published
 ! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=0 and inputs=8 [name]
 !   help: give the --bind, --seed and --random-inputs of a line of the file
@@ -247,7 +283,7 @@ AGREES
 
 # What cannot be compared.
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
-! volta: error: parity needs two backends, or one and --published [usage]
+! volta: error: parity needs two runs: two backends, cpu with two numbers of threads, or one backend and --published [usage]
 ? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,nonesuch
 ! volta: error: there is no backend 'nonesuch'; there are: reference, cpu, cuda, island, null, and gpu, auto [backend]

@@ -149,9 +149,10 @@ flags:
       --backends A,B,...    Which to compare, the first being what the others
                             are held to. Without it: every device that is
                             available and complete.
-      --threads N,...       Run each backend but the first, or the only one,
-                            with each of these numbers of threads, as in 1,2,3.
-                            No bit depends on it.
+      --threads N,...       Run a backend that has threads once with each of
+                            these numbers, as in 1,2,3, and every other backend
+                            once, wherever they stand in the list. cpu has
+                            threads, and so may a plug-in. No bit depends on it.
       --allow-unadmitted    Run on a plug-in though no certificate admits it;
                             the report says so.
       --untried             Do not try first what the backends declare: what one
