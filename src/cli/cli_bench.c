@@ -6,6 +6,13 @@
 #include <string.h>
 #include "cli_bench.h"
 
+int cli_fact(const char *key, char *out, size_t n) {
+  const char *k;
+  for (uint32_t i = 0; (k = vt_doctor_key(i)) != NULL; i++)
+    if (strcmp(k, key) == 0) return vt_doctor_value(i, out, n) != NULL;
+  return 0;
+}
+
 /* ---- rows ---- */
 
 #define BENCH_ROW(suite, kind, m, n, k)
@@ -128,18 +135,47 @@ static vt_status add_program(const cli_work *w, const cli_place *where, const ch
   return cli_lane_call(l, e);
 }
 
+/* Every core type with all threads, half of them, and so on down to one: more threads are not
+ * always faster. The best call of all turns decides. */
+enum { MOST_SETTINGS = 64 };
+
+static uint32_t list_settings(const cli_place *where, const cli_lane *like, cli_lane *out) {
+  uint32_t n = 0;
+  for (uint32_t core = 0; core < cli_peer_cores(where->peer); core++)
+    for (uint32_t t = where->threads; t > 0 && n < MOST_SETTINGS; t /= 2) {
+      out[n] = *like;
+      out[n++].setting = (cli_setting){core, t};
+    }
+  return n;
+}
+
+static vt_status choose_setting(const cli_place *where, cli_lane *l, cli_error *e) {
+  cli_lane lanes[MOST_SETTINGS];
+  cli_pace pace = where->trial;
+  const uint32_t n = list_settings(where, l, lanes);
+  uint32_t best = 0;
+  VT_TRY(cli_lanes_time(lanes, n, &pace, e));
+  for (uint32_t i = 1; i < n; i++)
+    if (lanes[i].took.best_ns < lanes[best].took.best_ns) best = i;
+  l->setting = lanes[best].setting;
+  l->trial_ns = lanes[best].took.best_ns;
+  return VT_OK;
+}
+
 static vt_status add_peer(const cli_work *w, const cli_place *where, cli_stage *s, cli_error *e) {
   const size_t count = (size_t)(w->size[0] * w->size[1]);
   s->c = calloc(count, sizeof *s->c);
   if (s->c == NULL) return cli_no_memory(e);
   const int transposed = w->kind->peer == CLI_PEER_gemv_t;
   const int vector = w->kind->peer != CLI_PEER_gemm;
-  s->lanes[s->n++] = (cli_lane){.name = "openblas",
-                                .peer = where->peer,
-                                .product = {w->size[0], w->size[1], w->size[2], transposed, vector,
-                                            s->x.data, s->w.data, s->c}};
-  cli_peer_threads(where->peer, where->threads);
-  return cli_lane_call(&s->lanes[s->n - 1], e);
+  cli_lane *l = &s->lanes[s->n++];
+  *l = (cli_lane){.name = "openblas",
+                  .peer = where->peer,
+                  .product = {w->size[0], w->size[1], w->size[2], transposed, vector, s->x.data,
+                              s->w.data, s->c}};
+  VT_TRY(choose_setting(where, l, e));
+  cli_peer_threads(l->peer, l->setting);
+  return cli_lane_call(l, e);
 }
 
 /* ---- what must hold before anything is timed ---- */

@@ -5,6 +5,9 @@
 #define CLI_BENCH_H
 #include "cli_peer.h"
 
+/* What `volta doctor` says under this key; 0 when there is no such key. */
+int cli_fact(const char *key, char *out, size_t n);
+
 /* ---- rows (cli_bench.c) ---- */
 
 enum { CLI_PEER_none, CLI_PEER_gemm, CLI_PEER_gemv, CLI_PEER_gemv_t };
@@ -40,6 +43,8 @@ typedef struct cli_lane {
   const char *name;
   vt_program *program;
   const cli_peer *peer;
+  cli_setting setting; /* of the peer */
+  uint64_t trial_ns;   /* its best call when the setting was chosen */
   cli_product product;
   cli_timing took;
   uint64_t *ns; /* of each call; cli_lanes_time takes and frees it */
@@ -66,6 +71,7 @@ typedef struct cli_place {
   const char *backend;
   uint32_t threads;
   const cli_peer *peer;
+  cli_pace trial; /* by which the peer's setting is chosen */
 } cli_place;
 
 /* The lanes of one row: Volta's, then the peer's. They work on the same numbers. */
@@ -76,8 +82,9 @@ typedef struct cli_stage {
   float *c;       /* of the peer */
 } cli_stage;
 
-/* Opens the programs, sets parameters and inputs, and runs every lane once. Volta's lanes must then
- * have the same bits, and the peer a result in their neighbourhood. */
+/* Opens the programs, sets parameters and inputs, chooses the peer's fastest setting, and runs
+ * every lane once. Volta's lanes must then have the same bits, and the peer a result in their
+ * neighbourhood. */
 vt_status cli_stage_open(const cli_work *w, const cli_place *where, cli_stage *out,
                          cli_error *e) VT_NODISCARD;
 void cli_stage_close(cli_stage *s);

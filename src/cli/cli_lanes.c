@@ -21,12 +21,13 @@ static void rest(uint64_t ns) {
 
 vt_status cli_lane_call(const cli_lane *l, cli_error *e) {
   if (l->program != NULL) return vt_program_run(l->program, &e->diag);
-  cli_peer_multiply(l->peer, &l->product);
+  cli_peer_multiply(l->peer, l->setting.core, &l->product);
   return VT_OK;
 }
 
 static vt_status take_turn(cli_lane *l, const cli_pace *pace, cli_error *e) {
   rest(pace->rest_ns);
+  if (l->peer != NULL) cli_peer_threads(l->peer, l->setting);
   VT_TRY(cli_lane_call(l, e));
   const uint64_t begin = now_ns();
   uint64_t last = begin;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_peer.c - OpenBLAS by dlopen. Its builds differ in the names of their functions and in the
- * width of their integers; what is the same is called through one table. */
+ * cli_peer.c - OpenBLAS by dlopen, once for each core type. Its builds differ in the names of their
+ * functions and in the width of their integers; what is the same is called through one table. */
+#define _GNU_SOURCE /* dladdr, memfd_create */
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli_peer.h"
+#include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "cli_bench.h"
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 }; /* as cblas.h numbers them */
 
@@ -19,13 +25,27 @@ typedef void gemv64_fn(int, int, int64_t, int64_t, float, const float *, int64_t
 typedef void threads_fn(int);
 typedef char *config_fn(void);
 
-struct cli_peer {
+/* The library as loaded for one core type. */
+typedef struct copy {
   void *library;
-  const char *name;
   int wide; /* its integers have 64 bits */
   void *gemm, *gemv;
   threads_fn *threads;
-  config_fn *config;
+  config_fn *config, *core; /* old builds do not say their core type */
+} copy;
+
+/* The core types that are tried beside the one that OpenBLAS picks, and the instructions they need.
+ * SkylakeX is what it does not pick on processors that it does not know. */
+static const struct {
+  const char *name, *isa;
+} cores[] = {{"Haswell", "avx2"}, {"Zen", "avx2"}, {"SkylakeX", "avx512"}};
+enum { CORES = sizeof cores / sizeof *cores, ISA_SIZE = 64 };
+static const char core_variable[] = "OPENBLAS_CORETYPE";
+
+struct cli_peer {
+  const char *name;
+  copy copies[1 + CORES];
+  uint32_t n;
 };
 
 /* How a build spells its functions: PREFIX cblas_sgemm SUFFIX. */
@@ -47,14 +67,15 @@ static void *symbol(void *library, int spelling, const char *stem) {
 }
 
 /* A BLAS whose threads cannot be set cannot be compared with. */
-static int bind_symbols(cli_peer *p) {
+static int bind_symbols(copy *c) {
   for (int i = 0; i < SPELLINGS; i++) {
-    p->wide = spellings[i].wide;
-    p->gemm = symbol(p->library, i, "cblas_sgemm");
-    p->gemv = symbol(p->library, i, "cblas_sgemv");
-    *(void **)&p->threads = symbol(p->library, i, "openblas_set_num_threads");
-    *(void **)&p->config = symbol(p->library, i, "openblas_get_config");
-    if (p->gemm != NULL && p->gemv != NULL && p->threads != NULL && p->config != NULL) return 1;
+    c->wide = spellings[i].wide;
+    c->gemm = symbol(c->library, i, "cblas_sgemm");
+    c->gemv = symbol(c->library, i, "cblas_sgemv");
+    *(void **)&c->threads = symbol(c->library, i, "openblas_set_num_threads");
+    *(void **)&c->config = symbol(c->library, i, "openblas_get_config");
+    *(void **)&c->core = symbol(c->library, i, "openblas_get_corename");
+    if (c->gemm != NULL && c->gemv != NULL && c->threads != NULL && c->config != NULL) return 1;
   }
   return 0;
 }
@@ -70,14 +91,16 @@ static vt_status not_found(const char *path, cli_error *e) {
   return s;
 }
 
-static vt_status load(cli_peer *p, const char *path, cli_error *e) {
+static vt_status load_first(cli_peer *p, const char *path, cli_error *e) {
   const char *const *list = path != NULL ? &path : names;
-  for (int i = 0; i < (path != NULL ? 1 : NAMES) && p->library == NULL; i++) {
+  copy *c = &p->copies[0];
+  for (int i = 0; i < (path != NULL ? 1 : NAMES) && c->library == NULL; i++) {
     p->name = list[i];
-    p->library = dlopen(p->name, RTLD_NOW | RTLD_LOCAL);
+    c->library = dlopen(p->name, RTLD_NOW | RTLD_LOCAL);
   }
-  if (p->library == NULL) return not_found(path, e);
-  if (bind_symbols(p)) return VT_OK;
+  if (c->library == NULL) return not_found(path, e);
+  p->n = 1;
+  if (bind_symbols(c)) return VT_OK;
   return VT_FAIL(
       &e->diag, VT_BACKEND,
       "%s is no OpenBLAS: it lacks cblas_sgemm, cblas_sgemv, openblas_set_num_threads or "
@@ -85,12 +108,87 @@ static vt_status load(cli_peer *p, const char *path, cli_error *e) {
       p->name);
 }
 
+/* ---- core types ---- */
+
+/* The bytes of a file as one in memory, which the loader takes for another library; -1: no. */
+static int copy_file(const char *path) {
+  char bytes[1 << 16];
+  const int from = open(path, O_RDONLY | O_CLOEXEC);
+  const int to = from >= 0 ? memfd_create("openblas", MFD_CLOEXEC) : -1;
+  ssize_t n = to >= 0 ? 1 : -1;
+  while (n > 0) {
+    n = read(from, bytes, sizeof bytes);
+    if (n > 0 && write(to, bytes, (size_t)n) != n) n = -1;
+  }
+  if (from >= 0) close(from);
+  if (n == 0 || to < 0) return to;
+  close(to);
+  return -1;
+}
+
+/* The file stays open, so that the next copy has another name: the loader goes by names too. */
+static int open_copy(const copy *first, copy *out) {
+  Dl_info about;
+  char name[32];
+  const int file = dladdr(first->gemm, &about) != 0 ? copy_file(about.dli_fname) : -1;
+  *out = (copy){0};
+  if (file < 0) return 0;
+  snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+  out->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  return out->library != NULL && bind_symbols(out);
+}
+
+static const char *core_of(const copy *c) { return c->core != NULL ? c->core() : "unknown"; }
+
+static int has_core(const cli_peer *p, const char *name) {
+  int any = 0;
+  for (uint32_t i = 0; i < p->n; i++) any |= strcasecmp(core_of(&p->copies[i]), name) == 0;
+  return any;
+}
+
+/* A build that lacks the core type picks one as before. */
+static void add_core(cli_peer *p, const char *name) {
+  copy *c = &p->copies[p->n];
+  if (has_core(p, name)) return;
+  (void)setenv(core_variable, name, 1);
+  if (open_copy(&p->copies[0], c) && strcasecmp(core_of(c), name) == 0) p->n++;
+}
+
+static int rank_of(const char *isa) {
+  static const char *const ranks[] = {"scalar", "sse2", "avx2", "avx512"};
+  for (int i = 0; i < (int)(sizeof ranks / sizeof *ranks); i++)
+    if (strcmp(isa, ranks[i]) == 0) return i;
+  return -1;
+}
+
+/* Whether the processor has the instructions and, asked for that, VOLTA_ISA does not exclude them.
+ */
+static int has_isa(const char *isa, int held) {
+  char about[ISA_SIZE];
+  const char *limit = held ? getenv("VOLTA_ISA") : NULL;
+  if (!cli_fact("cpu", about, sizeof about) || strstr(about, isa) == NULL) return 0;
+  return limit == NULL || limit[0] == '\0' || rank_of(limit) >= rank_of(isa);
+}
+
+/* Where VOLTA_ISA excludes AVX-512 that the processor has, OpenBLAS must not pick by itself. */
+static vt_status load_all(cli_peer *p, const char *path, cli_error *e) {
+  const int held = has_isa("avx512", 0) && !has_isa("avx512", 1) && has_isa("avx2", 1);
+  if (held) (void)setenv(core_variable, cores[0].name, 1);
+  VT_TRY(load_first(p, path, e));
+  for (int i = 0; i < CORES; i++)
+    if (has_isa(cores[i].isa, 1)) add_core(p, cores[i].name);
+  (void)unsetenv(core_variable);
+  return VT_OK;
+}
+
+static int is_set(const char *text) { return text != NULL && text[0] != '\0'; }
+
 vt_status cli_peer_open(const char *path, cli_peer **out, cli_error *e) {
   const char *variable = getenv("VOLTA_OPENBLAS");
-  if (path == NULL && variable != NULL && variable[0] != '\0') path = variable;
+  if (path == NULL && is_set(variable)) path = variable;
   cli_peer *p = calloc(1, sizeof *p);
   if (p == NULL) return cli_no_memory(e);
-  const vt_status s = load(p, path, e);
+  const vt_status s = is_set(getenv(core_variable)) ? load_first(p, path, e) : load_all(p, path, e);
   if (s == VT_OK) *out = p;
   if (s != VT_OK) cli_peer_close(p);
   return s;
@@ -100,45 +198,50 @@ vt_status cli_peer_open(const char *path, cli_peer **out, cli_error *e) {
 void cli_peer_close(cli_peer *p) { free(p); }
 
 const char *cli_peer_library(const cli_peer *p) { return p->name; }
-const char *cli_peer_config(const cli_peer *p) { return p->config(); }
-void cli_peer_threads(const cli_peer *p, uint32_t n) { p->threads((int)n); }
+const char *cli_peer_config(const cli_peer *p) { return p->copies[0].config(); }
+uint32_t cli_peer_cores(const cli_peer *p) { return p->n; }
+const char *cli_peer_core(const cli_peer *p, uint32_t i) { return core_of(&p->copies[i]); }
+
+void cli_peer_threads(const cli_peer *p, cli_setting s) {
+  p->copies[s.core].threads((int)s.threads);
+}
 
 /* ---- products ---- */
 
-static void gemm(const cli_peer *p, const cli_product *q) {
+static void gemm(const copy *c, const cli_product *q) {
   const int side = q->transposed ? TRANSPOSED : PLAIN;
   const int64_t ldw = q->transposed ? q->k : q->n;
   gemm32_fn *narrow;
   gemm64_fn *wide;
-  if (p->wide) {
-    *(void **)&wide = p->gemm;
+  if (c->wide) {
+    *(void **)&wide = c->gemm;
     wide(ROW_MAJOR, PLAIN, side, q->m, q->n, q->k, 1, q->x, q->k, q->w, ldw, 0, q->c, q->n);
     return;
   }
-  *(void **)&narrow = p->gemm;
+  *(void **)&narrow = c->gemm;
   narrow(ROW_MAJOR, PLAIN, side, (int32_t)q->m, (int32_t)q->n, (int32_t)q->k, 1, q->x,
          (int32_t)q->k, q->w, (int32_t)ldw, 0, q->c, (int32_t)q->n);
 }
 
 /* The matrix as it lies in memory, and whether its rows or its columns are summed over. */
-static void gemv(const cli_peer *p, const cli_product *q) {
+static void gemv(const copy *c, const cli_product *q) {
   const int side = q->transposed ? PLAIN : TRANSPOSED;
   const int64_t rows = q->transposed ? q->n : q->k, columns = q->transposed ? q->k : q->n;
   gemv32_fn *narrow;
   gemv64_fn *wide;
-  if (p->wide) {
-    *(void **)&wide = p->gemv;
+  if (c->wide) {
+    *(void **)&wide = c->gemv;
     wide(ROW_MAJOR, side, rows, columns, 1, q->w, columns, q->x, 1, 0, q->c, 1);
     return;
   }
-  *(void **)&narrow = p->gemv;
+  *(void **)&narrow = c->gemv;
   narrow(ROW_MAJOR, side, (int32_t)rows, (int32_t)columns, 1, q->w, (int32_t)columns, q->x, 1, 0,
          q->c, 1);
 }
 
-void cli_peer_multiply(const cli_peer *p, const cli_product *q) {
+void cli_peer_multiply(const cli_peer *p, uint32_t core, const cli_product *q) {
   if (q->vector)
-    gemv(p, q);
+    gemv(&p->copies[core], q);
   else
-    gemm(p, q);
+    gemm(&p->copies[core], q);
 }

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_bench.py --volta V --diverging V --peers DIR - volta bench at its least sizes.
 
-The report has what readers of bench/results rely on; both spellings of OpenBLAS are called and agree
-with us; a peer that multiplies wrongly and a backend that is wrong in one bit are found out.
+The report has what readers of bench/results rely on; both spellings of OpenBLAS are called, agree with
+us and are measured at their fastest setting; a peer that multiplies wrongly and a backend that is wrong in one bit are found out.
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
 RECORD = {"work", "threads", "weights", "best_ns", "median_ns", "calls", "flops", "bytes", "digest"}
-PEER = {"peer_best_ns", "peer_median_ns", "ratio", "ratio_median"}
+PEER = {"peer_best_ns", "peer_median_ns", "peer_setting", "ratio", "ratio_median"}
 ROOT = {"suite", "version", "quick", "rounds", "devices", "compare", "results"}
 KINDS = ["sgemm", "sgemv", "sgemv_t", "softmax", "layer_norm", "gelu", "tanh", "exp", "conv2d", "attention"]
 faults = []
@@ -23,13 +24,13 @@ def expect(holds, sentence):
         faults.append(sentence)
 
 
-def bench(volta, *words):
-    done = subprocess.run([volta, "bench", *words], capture_output=True, text=True)
+def bench(volta, *words, **variables):
+    done = subprocess.run([volta, "bench", *words], capture_output=True, text=True, env={**os.environ, **variables})
     return done.returncode, done.stdout, done.stderr
 
 
-def report(volta, *words):
-    code, out, err = bench(volta, *words, "--json")
+def report(volta, *words, **variables):
+    code, out, err = bench(volta, *words, "--json", **variables)
     expect(code == 0, f"bench {' '.join(words)}: exit {code}: {err}")
     return json.loads(out) if code == 0 else {"results": [], "devices": []}
 
@@ -47,7 +48,8 @@ def check_record(r, compared):
 
 def check_suite(volta, backend, peer):
     flags = ["--compare", "openblas", "--peer", str(peer)] if peer else []
-    found = report(volta, "cpu", "--quick", "--threads", "1,3", "--backend", backend, *flags)
+    # One core type takes less time; check_settings tries them all.
+    found = report(volta, "cpu", "--quick", "--threads", "1,3", "--backend", backend, *flags, OPENBLAS_CORETYPE="Haswell")
     expect(set(found) == ROOT, f"the report has {sorted(found)}")
     expect([d["threads"] for d in found["devices"]] == [1, 3], "not the threads that were asked for")
     for r in found["results"]:
@@ -58,6 +60,21 @@ def check_suite(volta, backend, peer):
     expect(len(both) == 4, f"{backend}: products with {sorted(both)}")
     if peer:
         expect(found["compare"]["config"].startswith("a stand-in"), "the peer does not say what it is")
+
+
+def check_settings(volta, peer):
+    """The stand-in is fastest as Zen with one thread, which is tried where the processor has AVX2."""
+    facts = json.loads(subprocess.run([volta, "doctor", "--json"], capture_output=True, check=True).stdout)["facts"]
+    isas = facts["cpu"].split()
+    every = ["Haswell", *(["Zen"] if "avx2" in isas else []), *(["SkylakeX"] if "avx512" in isas else [])]
+    for variables, cores in (({}, every), ({"VOLTA_ISA": "avx2"}, [c for c in every if c != "SkylakeX"]),
+                             ({"OPENBLAS_CORETYPE": "SkylakeX"}, ["SkylakeX"])):
+        found = report(volta, "cpu", "--quick", "--only", "sgemv", "--threads", "1,3", "--backend", "reference", "--compare",
+                       "openblas", "--peer", str(peer), **variables)
+        best = ("Zen" if "Zen" in cores else cores[0]) + " x1"
+        expect(found["compare"]["cores"] == cores, f"{variables}: tried {found['compare']['cores']}, not {cores}")
+        settings = {r["peer_setting"] for r in found["results"]}
+        expect(settings == {best}, f"{variables}: measured at {sorted(settings)}, not at {best}")
 
 
 def check_model(volta):
@@ -80,6 +97,7 @@ def main():
     for peer in (None, peers / "peer_narrow.so", peers / "peer_wide.so"):
         check_suite(args.volta, "reference", peer)
     check_suite(args.volta, "cpu", None)
+    check_settings(args.volta, peers / "peer_wide.so")
     check_model(args.volta)
     quick = ["cpu", "--quick", "--only", "sgem", "--threads", "1", "--backend", "reference"]
     check_refused(args.volta, 1, [*quick, "--compare", "openblas", "--peer", str(peers / "peer_wrong.so")], "by openblas")

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * peer_stub.c - a library with the functions of OpenBLAS that `volta bench` calls, as slow as can
  * be. PEER_NAME(x) spells them as one of its builds does, peer_int is as wide as its integers; with
- * PEER_WRONG the products are no products. */
+ * PEER_WRONG the products are no products. As in OpenBLAS the core type is chosen when the library
+ * is loaded; cblas_sgemv is fastest as Zen with one thread, which is not what it picks. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #ifdef PEER_WIDE
 typedef int64_t peer_int;
@@ -16,8 +21,22 @@ typedef int32_t peer_int;
 enum { TRANSPOSED = 112 };
 
 static int threads = 1;
+static char core[16] = "Haswell";
+
+__attribute__((constructor)) static void choose_core(void) {
+  const char *wanted = getenv("OPENBLAS_CORETYPE");
+  if (wanted != NULL && (strcmp(wanted, "Zen") == 0 || strcmp(wanted, "SkylakeX") == 0))
+    strcpy(core, wanted);
+}
+
+static void take_time(void) {
+  const struct timespec t = {.tv_nsec = 5000000};
+  if (strcmp(core, "Zen") != 0) nanosleep(&t, NULL);
+  if (threads > 1) nanosleep(&t, NULL);
+}
 
 PEER_API void PEER_NAME(openblas_set_num_threads)(int n);
+PEER_API char *PEER_NAME(openblas_get_corename)(void);
 PEER_API char *PEER_NAME(openblas_get_config)(void);
 PEER_API void PEER_NAME(cblas_sgemm)(int order, int side_a, int side_b, peer_int m, peer_int n,
                                      peer_int k, float alpha, const float *a, peer_int lda,
@@ -28,6 +47,8 @@ PEER_API void PEER_NAME(cblas_sgemv)(int order, int side, peer_int rows, peer_in
                                      peer_int step_x, float beta, float *y, peer_int step_y);
 
 void PEER_NAME(openblas_set_num_threads)(int n) { threads = n; }
+
+char *PEER_NAME(openblas_get_corename)(void) { return core; }
 
 char *PEER_NAME(openblas_get_config)(void) {
   static char text[] = "a stand-in, 0 threads";
@@ -60,6 +81,7 @@ void PEER_NAME(cblas_sgemv)(int order, int side, peer_int rows, peer_int columns
                             const float *a, peer_int lda, const float *x, peer_int step_x,
                             float beta, float *y, peer_int step_y) {
   (void)order, (void)alpha, (void)beta, (void)step_x, (void)step_y;
+  take_time();
   const peer_int n = side == TRANSPOSED ? columns : rows, k = side == TRANSPOSED ? rows : columns;
   for (peer_int j = 0; j < n; j++) {
     float sum = 0;

@@ -14,7 +14,12 @@ flags:
                             1, and 2 where there are as many cores.
       --compare openblas    Time the products of OpenBLAS too, by turns with
                             ours, and show the ratio: above 1, ours take less
-                            time. The library is loaded when it is asked for.
+                            time. The library is loaded when it is asked for,
+                            once for each core type that the processor can run.
+                            Each product is measured with the core type and the
+                            number of threads that are fastest for it, which the
+                            report names. OPENBLAS_CORETYPE leaves one core
+                            type, VOLTA_ISA=avx2 those without AVX-512.
       --peer FILE           The OpenBLAS to load, also one that numpy or scipy
                             bring along. Without it VOLTA_OPENBLAS says, else
                             libopenblas.so.0 and libopenblas.so are tried.
