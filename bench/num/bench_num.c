@@ -5,7 +5,10 @@
  *
  * Prints a Markdown table. Each row of bench_num.def is measured in rounds; in a round every
  * implementation goes once over the same inputs, call by call through a pointer, so that whatever
- * else the machine is doing falls on all of them alike. */
+ * else the machine is doing falls on all of them alike. The C library picks the variants with fused
+ * multiply-add by itself, SLEEF does not: both of its variants are measured, and the faster one is
+ * shown. */
+#include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +19,7 @@
 #include "bench_sleef.h"
 #include "bench_ticks.h"
 
-enum { OURS, LIBRARY, SLEEF_ONES, MAKERS };
+enum { OURS, LIBRARY, SLEEF_PLAIN, SLEEF_FMA, MAKERS };
 enum { INPUTS = 1 << 13, ROUNDS = 301 };
 
 /* ---- the tables ---- */
@@ -31,9 +34,9 @@ typedef struct function {
 } function;
 
 #define BENCH_ROW(name, how, x_from, x_to, y_from, y_to)
-static const function functions[] = {
-#define BENCH_ONE(name, library, sleef) {#name, {vt_f32_##name, library, sleef}, {0, 0, 0}},
-#define BENCH_TWO(name, library, sleef) {#name, {0, 0, 0}, {vt_f32_##name, library, sleef}},
+static function functions[] = {
+#define BENCH_ONE(name, library, sleef) {#name, {vt_f32_##name, library, sleef, 0}, {0, 0, 0, 0}},
+#define BENCH_TWO(name, library, sleef) {#name, {0, 0, 0, 0}, {vt_f32_##name, library, sleef, 0}},
 #include "bench_num.def"
 #undef BENCH_ONE
 #undef BENCH_TWO
@@ -148,19 +151,39 @@ static void measure(const row *r, cost out[MAKERS]) {
 
 /* ---- the table ---- */
 
-static void print_machine(void) {
-  char line[256], version[64] = "unknown";
-  const char *cpu = "unknown";
+/* What /proc/cpuinfo says of the first processor under this key. */
+static const char *cpu_says(const char *key) {
+  static char line[4096];
+  const char *value = "unknown";
   FILE *file = fopen("/proc/cpuinfo", "r");
   while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-    if (strncmp(line, "model name", 10) != 0 || strchr(line, ':') == NULL) continue;
+    if (strncmp(line, key, strlen(key)) != 0 || strchr(line, ':') == NULL) continue;
     line[strcspn(line, "\n")] = 0;
-    cpu = strchr(line, ':') + 2;
+    value = strchr(line, ':') + 2;
     break;
   }
   if (file != NULL) fclose(file);
+  return value;
+}
+
+/* SLEEF's functions with fused multiply-add are in the library but not in every header. */
+static void find_fma(void) {
+  char name[64];
+  void *self = dlopen(NULL, RTLD_NOW);
+  if (self == NULL || strstr(cpu_says("flags"), " fma ") == NULL) return;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    function *f = &functions[i];
+    snprintf(name, sizeof name, "Sleef_finz_%sf1_u10purecfma", f->name);
+    if (f->one[SLEEF_PLAIN] != NULL) *(void **)&f->one[SLEEF_FMA] = dlsym(self, name);
+    if (f->two[SLEEF_PLAIN] != NULL) *(void **)&f->two[SLEEF_FMA] = dlsym(self, name);
+  }
+}
+
+static void print_machine(void) {
+  char version[64] = "unknown";
   confstr(_CS_GNU_LIBC_VERSION, version, sizeof version);
-  printf("CPU: %s. Compiler: %s. C library: %s.\n\n", cpu, VOLTA_BENCH_COMPILER, version);
+  printf("CPU: %s. Compiler: %s. C library: %s.\n\n", cpu_says("model name"), VOLTA_BENCH_COMPILER,
+         version);
 }
 
 static void print_range(const row *r) {
@@ -169,16 +192,24 @@ static void print_range(const row *r) {
   if (r->y_from < r->y_to) printf(", y [%g, %g]", (double)r->y_from, (double)r->y_to);
 }
 
+static void print_cost(const cost *c, const char *which) {
+  if (c->least > 0)
+    printf(" | %.1f / %.1f%s", c->least, c->median, which);
+  else
+    printf(" | ");
+}
+
 static void print_costs(const row *r, const cost c[MAKERS]) {
+  const cost *plain = &c[SLEEF_PLAIN], *fma = &c[SLEEF_FMA];
+  const int is_fma = fma->least > 0 && fma->least < plain->least;
+  const cost *sleef = is_fma ? fma : plain;
   print_range(r);
-  for (int maker = 0; maker < MAKERS; maker++)
-    if (c[maker].least > 0)
-      printf(" | %.1f / %.1f", c[maker].least, c[maker].median);
-    else
-      printf(" | ");
+  print_cost(&c[OURS], "");
+  print_cost(&c[LIBRARY], "");
+  print_cost(sleef, is_fma ? " fma" : "");
   printf(" | %.2f / %.2f | %.1f |", c[OURS].least / c[LIBRARY].least,
          c[OURS].median / c[LIBRARY].median, c[LIBRARY].off);
-  if (c[SLEEF_ONES].least > 0) printf(" %.1f", c[SLEEF_ONES].off);
+  if (sleef->least > 0) printf(" %.1f", sleef->off);
   puts(" |");
   fflush(stdout);
 }
@@ -191,9 +222,12 @@ static int wanted(const char *name, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   print_machine();
+  find_fma();
   printf(
       "Least / median of %d rounds, in %s an element; the ratio is Volta's to the C library's; the"
-      "\nlast columns say how many of the results are not correctly rounded.\n\n",
+      "\nlast columns say how many of the results are not correctly rounded. SLEEF's faster "
+      "variant is"
+      "\nshown; fma marks the one with fused multiply-add.\n\n",
       ROUNDS, BENCH_TICK);
   puts("| function | inputs | Volta | C library | SLEEF | ratio | C library off % | SLEEF off % |");
   puts("|---|---|---|---|---|---|---|---|");
