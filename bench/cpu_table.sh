@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # cpu_table.sh - every number of docs/governance/performance.md, in one go: fills bench/results/MACHINE
-# and writes the tables of the page from it. Takes about a quarter of an hour; nothing else should run meanwhile.
+# and writes the tables of the page from it. Takes about half an hour an instruction set; nothing else should run
+# meanwhile.
 #
 #   --volta PATH      the binary to measure (build/volta)
 #   --openblas PATH   the library to compare with (as `volta bench --compare openblas` finds it)
@@ -12,6 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+unset OPENBLAS_CORETYPE # the fastest one is looked for
 volta=build/volta
 openblas=
 python=
@@ -41,10 +43,8 @@ folder=$($table folder)
 mkdir -p "$folder"
 for isa in ${isas//,/ }; do
   export VOLTA_ISA=$isa
-  unset OPENBLAS_CORETYPE
   which='PyTorch,ONNX Runtime'
   if [ "$isa" = avx2 ] && grep -qw avx512f /proc/cpuinfo; then
-    export OPENBLAS_CORETYPE=Haswell
     which=PyTorch # ONNX Runtime cannot be held to less than there is
   fi
   echo "== $isa: OpenBLAS"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # peers.sh [--python PATH] [--volta PATH] [--out FILE] [ARGUMENTS of bench/cpu/peers.py] - Volta beside
 # PyTorch and ONNX Runtime on the CPU. Without --python they are installed into a virtual environment
-# that is thrown away afterwards; with it, that Python is asked for what it has. VOLTA_ISA=avx2 holds
-# Volta to those instructions, and PyTorch with it.
+# that is thrown away afterwards; with it, that Python is asked for what it has. Each is measured at its
+# fastest setting. VOLTA_ISA=avx2 holds Volta to those instructions, and PyTorch with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +27,4 @@ if [ -z "$python" ]; then
   "$python" -m pip install --quiet onnx onnxruntime || echo "peers.sh: ONNX Runtime is left out" >&2
 fi
 
-if [ "${VOLTA_ISA:-}" = avx2 ]; then # the libraries inside PyTorch have a variable each
-  export ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
-fi
 "$python" -B bench/cpu/peers.py ${arguments[@]+"${arguments[@]}"}

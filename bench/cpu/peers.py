@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """peers.py - the same work by Volta, PyTorch and ONNX Runtime on the CPU, by turns in one run.
 
-Volta runs as `volta bench ... --json` in a process of its own, the others in this one. In each round
+Volta runs as `volta bench ... --json`, and each of the others in processes of its own (bench/settings.py). In each round
 everybody has a turn; the best call of all turns is kept, and the median. The work is what the suite
 `cpu` has besides products, and GPT-2 with 124 million parameters over 128 tokens. The others get the
 parameters that Volta drew for it, and their logits must be Volta's up to rounding before any of them
 is timed. A peer that is missing or cannot do a work is left out, and the report says why.
 bench/peers.sh makes the Python that this needs.
+
+A peer is measured at its fastest setting, which is chosen for each work and number of threads, and which the report
+names. For PyTorch: as it comes, threads bound to cores and, where there is AVX-512, held to AVX2. For ONNX Runtime:
+threads that wait spinning or asleep, and all optimisations of the graph or the basic ones. For both: all threads,
+half of them, and so on down to one. VOLTA_ISA=avx2 holds Volta and PyTorch to these instructions.
 """
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -19,10 +25,14 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+from settings import Peer, serve, threads_down, timed  # noqa: E402
+
 MODEL = "examples/gpt2_124m.vt"
 GPT2 = "gpt2_124m B=1,T=128"
-TURN_S = 0.3
+TURN_S, TRIAL_S = 0.3, 0.05
 REST_S = 0.05  # threads of whoever ran before still look for work for a while
+AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------
@@ -60,8 +70,24 @@ class Gpt2:
         return self.norm("ln_f", x) @ self.p["wte.weight"].T
 
 
+def has_avx512():
+    cpuinfo = pathlib.Path("/proc/cpuinfo")
+    return cpuinfo.is_file() and "avx512f" in cpuinfo.read_text(encoding="utf-8").split()
+
+
 class PyTorch:
     name = "PyTorch"
+
+    @staticmethod
+    def environments():
+        bound = {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
+        if os.environ.get("VOLTA_ISA") == "avx2":
+            return {"": AVX2, "bound": {**AVX2, **bound}}
+        return {"": {}, "bound": bound, **({"avx2": AVX2} if has_avx512() else {})}
+
+    @staticmethod
+    def options(environment, work, threads):
+        return {f"x{n}": {"threads": n} for n in threads_down(threads)}
 
     def __init__(self, data):
         import torch  # where it is missing, the peer is
@@ -80,20 +106,35 @@ class PyTorch:
             GPT2: lambda: gpt2(t["tokens"]),
         }
 
-    def logits(self, tokens):
-        with self.torch.inference_mode():
-            return self.gpt2(self.torch.from_numpy(tokens)).numpy()
+    def about(self):
+        return self.version, list(self.works)
 
-    def turn(self, work, threads):
+    def logits_apart(self, tokens, expected):
+        """How far its logits are from those in a file, for the tokens in another."""
+        import numpy as np
+        with self.torch.inference_mode():
+            found = self.gpt2(self.torch.from_numpy(np.load(tokens).astype(np.int64))).numpy()
+        return float(np.abs(found - np.load(expected)).max())
+
+    def turn(self, work, seconds, threads):
         self.torch.set_num_threads(threads)
         with self.torch.inference_mode():
-            return timed(self.works[work])
+            return timed(self.works[work], seconds)
 
 
 # ---- ONNX Runtime --------------------------------------------------------------------------------
 
 class OnnxRuntime:
     name = "ONNX Runtime"
+
+    @staticmethod
+    def environments():
+        return {"": {}}
+
+    @staticmethod
+    def options(environment, work, threads):
+        return {f"x{n}{'' if spin else ' asleep'}{'' if every else ' basic'}": {"threads": n, "spin": spin, "every": every}
+                for n in threads_down(threads) for spin in ([True, False] if n > 1 else [True]) for every in (True, False)}
 
     def __init__(self, data):
         import onnx
@@ -119,12 +160,17 @@ class OnnxRuntime:
         model = h.make_model(graph, opset_imports=[h.make_opsetid("", 20)], ir_version=9)
         return model.SerializeToString(), {n: self.a[n] for n in names if n not in weights}
 
-    def turn(self, work, threads):
+    def about(self):
+        return self.version, list(self.works)
+
+    def turn(self, work, seconds, threads, spin, every):
         model, inputs = self.works[work]
-        options = self.runtime.SessionOptions()
+        options, level = self.runtime.SessionOptions(), self.runtime.GraphOptimizationLevel
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spin else "0")
+        options.graph_optimization_level = level.ORT_ENABLE_ALL if every else level.ORT_ENABLE_BASIC
         session = self.runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        return timed(lambda: session.run(None, inputs))
+        return timed(lambda: session.run(None, inputs), seconds)
 
 
 # ---- Volta, and what all work on -----------------------------------------------------------------
@@ -154,29 +200,29 @@ class Volta:
 
 
 class Data:
-    """What everybody works on: small arrays, and GPT-2's parameters as Volta drew them."""
+    """What the peers work on: small arrays, and GPT-2's parameters as Volta drew them, if they are in the folder."""
 
-    def __init__(self, np):
+    def __init__(self, folder):
+        import numpy as np
         r = np.random.default_rng(1)
         draw = lambda *shape: (r.random(shape, dtype=np.float32) * 2 - 1)  # noqa: E731
         self.arrays = {"x": draw(1024, 1024), "gamma": draw(1024), "beta": draw(1024), "image": draw(1, 64, 56, 56),
                        "kernel": draw(64, 64, 3, 3), "q": draw(1, 12, 128, 64), "k": draw(1, 12, 128, 64),
                        "v": draw(1, 12, 128, 64), "tokens": r.integers(0, 50257, (1, 128))}
-        self.params, self.logits = {}, None
+        path = folder / "p.safetensors"
+        self.params = read_safetensors(np, path) if path.is_file() else {}
 
-    def draw_gpt2(self, np, volta):
-        tokens = self.arrays["tokens"][:, :16].astype(np.int32)
-        with tempfile.TemporaryDirectory(prefix="volta-peers-") as folder:
-            np.save(f"{folder}/tokens.npy", tokens)
-            volta.run("run", MODEL, "--bind", "B=1,T=16", "--in", f"tokens={folder}/tokens.npy", "--backend",
-                      volta.backend, "--save-params", f"{folder}/p.safetensors", "--out", folder, "--quiet")
-            self.params = read_safetensors(np, f"{folder}/p.safetensors")
-            self.logits = np.load(f"{folder}/logits.npy")
-        return tokens.astype(np.int64)
+
+def draw_gpt2(volta, folder):
+    """GPT-2's parameters, 16 tokens and their logits, as files."""
+    import numpy as np
+    np.save(folder / "tokens.npy", np.random.default_rng(1).integers(0, 50257, (1, 16), dtype=np.int32))
+    volta.run("run", MODEL, "--bind", "B=1,T=16", "--in", f"tokens={folder}/tokens.npy", "--backend", volta.backend,
+              "--save-params", f"{folder}/p.safetensors", "--out", str(folder), "--quiet")
 
 
 def read_safetensors(np, path):
-    raw = pathlib.Path(path).read_bytes()
+    raw = path.read_bytes()
     size = int.from_bytes(raw[:8], "little")
     head = json.loads(raw[8:8 + size])
     head.pop("__metadata__", None)
@@ -186,60 +232,57 @@ def read_safetensors(np, path):
 
 # ---- measuring -----------------------------------------------------------------------------------
 
-def timed(call):
-    """Nanoseconds of the best call and of the median one in a turn, after two that do not count."""
-    call(), call()
-    took, end = [], time.perf_counter() + TURN_S
-    while not took or time.perf_counter() < end:
-        begin = time.perf_counter_ns()
-        call()
-        took.append(time.perf_counter_ns() - begin)
-    return min(took), statistics.median(took)
-
-
-def measure(lanes, work, threads, rounds):
-    """Per lane the best of all turns, and the median of their medians."""
-    turns = {lane.name: [] for lane in lanes}
+def measure(volta, peers, work, threads, rounds):
+    """Per name the best call of all turns, the median of the medians, and the setting."""
+    chosen = {p.name: p.choose(work, threads, TRIAL_S) for p in peers}
+    lanes = {volta.name: lambda: volta.turn(work, threads)}
+    lanes |= {p.name: lambda p=p: p.turn(work, chosen[p.name][1], TURN_S) for p in peers}
+    turns, order = {name: [] for name in lanes}, list(lanes)
     for r in range(rounds):
-        for lane in lanes[r % len(lanes):] + lanes[:r % len(lanes)]:
+        for name in order[r % len(order):] + order[:r % len(order)]:
             time.sleep(REST_S)
-            turns[lane.name].append(lane.turn(work, threads))
-    return {name: (int(min(t[0] for t in all_)), int(statistics.median(t[1] for t in all_)))
-            for name, all_ in turns.items()}
+            turns[name].append(lanes[name]())
+    for name, all_ in turns.items():
+        trial, setting = chosen.get(name, (float("inf"), None))
+        yield name, int(min(trial, *(t[0] for t in all_))), int(statistics.median(t[1] for t in all_)), setting
 
 
 def records(found, work, threads):
-    best, median = found.pop("Volta")
-    for peer, (peer_best, peer_median) in found.items():
+    (_, best, median, _), *peers = found
+    for peer, peer_best, peer_median, setting in peers:
         yield {"work": work, "threads": threads, "peer": peer, "best_ns": best, "median_ns": median,
-               "peer_best_ns": peer_best, "peer_median_ns": peer_median, "ratio": peer_best / best,
-               "ratio_median": peer_median / median}
+               "peer_best_ns": peer_best, "peer_median_ns": peer_median, "peer_setting": setting.name,
+               "ratio": peer_best / best, "ratio_median": peer_median / median}
 
 
-def open_peers(names, data):
+KINDS = {kind.name: kind for kind in (PyTorch, OnnxRuntime)}
+
+
+def open_peers(names, folder):
     peers, missing = [], {}
-    for kind in (PyTorch, OnnxRuntime):
-        if kind.name not in names:
-            missing[kind.name] = "not asked for"
+    for name, kind in KINDS.items():
+        if name not in names:
+            missing[name] = "not asked for"
             continue
         try:
-            peers.append(kind(data))
-        except Exception as error:  # whatever keeps it from serving is the reason shown
-            missing[kind.name] = f"{type(error).__name__}: {error}"
+            peers.append(Peer(kind, [__file__, "--data", str(folder)]))
+        except RuntimeError as error:
+            missing[name] = str(error)
     return peers, missing
 
 
-def check_logits(np, data, peers, tokens):
+def check_logits(peers, folder):
     for peer in peers:
-        if hasattr(peer, "logits"):
-            apart = float(np.abs(peer.logits(tokens) - data.logits).max())
-            if not apart < 1e-3:
-                sys.exit(f"peers.py: {peer.name} runs another GPT-2: its logits are {apart} apart")
+        if GPT2 in peer.works:
+            for worker in peer.workers.values():
+                apart = worker.ask("logits_apart", f"{folder}/tokens.npy", f"{folder}/logits.npy")
+                if not apart < 1e-3:
+                    sys.exit(f"peers.py: {peer.name} runs another GPT-2: its logits are {apart} apart")
 
 
 def show(r):
     print(f"{r['work']:28} {r['threads']:7}  {r['peer']:13} {r['best_ns'] / 1e3:11.1f} {r['peer_best_ns'] / 1e3:11.1f} "
-          f"{r['ratio']:6.2f}", flush=True)
+          f"{r['ratio']:6.2f}  {r['peer_setting']}", flush=True)
 
 
 def main():
@@ -251,23 +294,31 @@ def main():
     parser.add_argument("--peers", default="PyTorch,ONNX Runtime", help="whom to measure beside Volta")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", help="write the results there as JSON")
+    parser.add_argument("--serve", choices=list(KINDS), help=argparse.SUPPRESS)
+    parser.add_argument("--data", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    import numpy as np
+    if args.serve:
+        return serve(lambda: KINDS[args.serve](Data(pathlib.Path(args.data))))
+    with tempfile.TemporaryDirectory(prefix="volta-peers-") as folder:
+        return compare(args, pathlib.Path(folder))
+
+
+def compare(args, folder):
     volta = Volta(str(pathlib.Path(args.volta).resolve()), args.backend)
-    data = Data(np)
-    tokens = data.draw_gpt2(np, volta) if args.only in GPT2 else None
-    peers, missing = open_peers(args.peers.split(","), data)
+    if args.only in GPT2:
+        draw_gpt2(volta, folder)
+    peers, missing = open_peers(args.peers.split(","), folder)
     if not peers:
         sys.exit(f"peers.py: nobody to compare with: {missing}")
-    if tokens is not None:
-        check_logits(np, data, peers, tokens)
+    if args.only in GPT2:
+        check_logits(peers, folder)
     works = list(dict.fromkeys(w for p in peers for w in p.works if args.only in w))
-    print(f"{'work':28} {'threads':>7}  {'peer':13} {'Volta us':>11} {'peer us':>11} {'ratio':>6}")
+    print(f"{'work':28} {'threads':>7}  {'peer':13} {'Volta us':>11} {'peer us':>11} {'ratio':>6}  its fastest setting")
     results = []
     for work in works:
         for threads in map(int, args.threads.split(",")):
-            lanes = [volta] + [p for p in peers if work in p.works]
-            new = list(records(measure(lanes, work, threads, args.rounds), work, threads))
+            able = [p for p in peers if work in p.works]
+            new = list(records(measure(volta, able, work, threads, args.rounds), work, threads))
             results += new
             for r in new:
                 show(r)

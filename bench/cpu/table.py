@@ -6,7 +6,7 @@
   machine  what this machine is, as JSON: what /proc/cpuinfo says, and no names
   page     writes the tables of docs/governance/performance.md from bench/results
   check    fails when the page says anything else than bench/results
-  self-check  plants other numbers in a page and in results, and fails when they are not found
+  self-check  plants other numbers and settings in a page and in results, and fails when they are not found
 """
 import datetime
 import json
@@ -81,7 +81,9 @@ class Results:
         if not path.is_file():
             return
         report = json.loads(path.read_text())
-        self.about[isa, "openblas"] = report["compare"]["config"]
+        cores = report["compare"].get("cores", [])
+        tried = f"; tried as {', '.join(cores)}" if cores else ""
+        self.about[isa, "openblas"] = report["compare"]["config"] + tried
         for r in report["results"]:
             self.rows[isa, "openblas" if "ratio" in r else None, r["work"], r["threads"], r["weights"]] = r
 
@@ -170,15 +172,15 @@ def missed_lines(results):
 
 
 def detail_table(results, isa):
-    lines = ["| work | threads | weights | Volta best us | median us | GFLOP/s | over | its best us | ratio | of medians |",
-             "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| work | threads | weights | Volta best us | median us | GFLOP/s | over | set to | its best us | ratio | of medians |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
     for (i, peer, work, threads, weights), r in results.rows.items():
         if i != isa or (peer is None and work_compared(results, isa, work)):
             continue
         rate = f"{r['flops'] / r['best_ns']:.1f}" if "flops" in r else ""
         ours = f"{r['best_ns'] / 1e3:.1f} | {r['median_ns'] / 1e3:.1f} | {rate}"
-        theirs = (f"{NAMES.get(peer, peer)} | {r['peer_best_ns'] / 1e3:.1f} | {r['ratio']:.2f} | {r['ratio_median']:.2f}"
-                  if peer else " | | |")
+        theirs = (f"{NAMES.get(peer, peer)} | {r.get('peer_setting', '')} | {r['peer_best_ns'] / 1e3:.1f} | {r['ratio']:.2f} | "
+                  f"{r['ratio_median']:.2f}" if peer else " | | | |")
         lines.append(f"| {work} | {threads} | {weights if weights in ('parameter', 'input') else ''} | {ours} | {theirs} |")
     return lines
 
@@ -195,6 +197,8 @@ def machine_lines(results):
     yield f"The files are in `{results.folder.relative_to(results.folder.parents[2])}`."
     for (isa, peer), about in results.about.items():
         yield f"{NAMES.get(peer, peer)} beside {isa}: {about}."
+    if not any("peer_setting" in r for r in results.rows.values()):
+        yield "No other settings of the peers were tried: each was measured as it comes."
     yield ""
 
 
@@ -228,7 +232,7 @@ def check_page(root):
 
 def made_up(work, threads, **more):
     return {"work": work, "threads": threads, "best_ns": 2000, "median_ns": 2100, "peer_best_ns": 3000,
-            "peer_median_ns": 3100, "ratio": 1.5, "ratio_median": 3100 / 2100, **more}
+            "peer_median_ns": 3100, "peer_setting": "Zen x1", "ratio": 1.5, "ratio_median": 3100 / 2100, **more}
 
 
 def make_up(root):
@@ -240,7 +244,7 @@ def make_up(root):
     products = [made_up("sgemm 512x512x512", t, weights=w, flops=9000) for t in (1, 2) for w in ("parameter", "input")]
     files = {"machine": {"cpu": "none", "family": "0", "model": "0", "cpus": 2, "cache": "0 KB", "instructions": "sse2",
                          "compiler": "none", "date": "2000-01-01"},
-             "openblas-avx2": {"compare": {"config": "none"}, "results": products},
+             "openblas-avx2": {"compare": {"config": "none", "cores": ["Zen"]}, "results": products},
              "peers-avx2": {"peers": {"PyTorch": "none"}, "results": [made_up("softmax 1024x1024", 1, peer="PyTorch")]}}
     for name, what in files.items():
         (folder / f"{name}.json").write_text(json.dumps(what))
@@ -273,9 +277,15 @@ def spoil_peers(root):
     path.write_text(path.read_text().replace('"ratio": 1.5', '"ratio": 0.5', 1))
 
 
+def spoil_setting(root):
+    path = root / RESULTS / "nobody-x2/openblas-avx2.json"
+    path.write_text(path.read_text().replace("Zen x1", "Haswell x1", 1))
+
+
 def self_check():
-    lost = [f.__name__ for f in (spoil_page, spoil_products, spoil_peers) if not planted(f)]
-    print(f"not found: {lost}" if lost else "three planted numbers are found")
+    spoils = (spoil_page, spoil_products, spoil_peers, spoil_setting)
+    lost = [f.__name__ for f in spoils if not planted(f)]
+    print(f"not found: {lost}" if lost else f"{len(spoils)} planted changes are found")
     return 1 if lost else 0
 
 

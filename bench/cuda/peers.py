@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """peers.py --volta PROGRAM [--only TEXT] [--rounds N] [--out FILE] - the same work by Volta and by PyTorch on a GPU,
 in one run: the suite of `volta bench cuda`, whose products PyTorch gives to cuBLAS, and the forward pass of GPT-2 with
-124 million parameters over 4 x 1024 tokens. f32, TF32 off, PyTorch eager.
+124 million parameters over 4 x 1024 tokens. f32, PyTorch eager.
 
 Both are timed as whoever calls them meets them: from the call until the GPU is done, so that a launch and a wait are in
 every number. `graph` times PyTorch's work recorded as a CUDA graph, as Volta's is; GPT-2 is not recorded. PyTorch is timed
 before Volta and again after it; medians of all calls. Where Volta has several rows for a work, the shortest counts. `of
 copy` is the time of a copy on the GPU that reads and writes as many bytes, timed likewise, over ours: what rows of softmax
-and layer_norm are held to."""
+and layer_norm are held to.
+
+PyTorch is measured at its fastest setting (bench/settings.py), which is chosen for each work, eager and in a graph, and
+which the last column names: the workspace of cuBLAS as it comes or larger, products by cuBLAS or cuBLASLt, convolutions
+as cuDNN picks them or as it measures them, attention by each of the kernels for f32. TF32 stays off: it drops bits of
+the operands, and products of f32 are what is compared."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -20,27 +26,22 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE.parent / "cpu"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "cpu")]
 from peers import Gpt2  # noqa: E402
+from settings import Peer, serve, timed  # noqa: E402
 
 GPT2 = "gpt2_124m B=4,T=1024"
 FIRST_FOR_GPU = "sgemm 512x512x512"
-TURN_S = 0.25
+TURN_S, TRIAL_S = 0.25, 0.02
+LARGE = {"CUBLAS_WORKSPACE_CONFIG": ":65536:2", "CUBLASLT_WORKSPACE_SIZE": "131072"}
 
 
-def timed(torch, call, seconds=TURN_S):
-    """Nanoseconds of each call for some time, the first ones not counted."""
-    took = []
-    for _ in range(3):
-        call()
-    torch.cuda.synchronize()
-    end = time.perf_counter() + seconds
-    while len(took) < 5 or time.perf_counter() < end:
-        before = time.perf_counter_ns()
+def timed_on(torch, call, seconds=TURN_S):
+    """From a call until the GPU is done."""
+    def whole():
         call()
         torch.cuda.synchronize()
-        took.append(time.perf_counter_ns() - before)
-    return took
+    return timed(whole, seconds, warm=3, least=5)
 
 
 def recorded(torch, call):
@@ -60,7 +61,7 @@ def copy_ns(torch, total):
     """Of a copy that reads and writes so many bytes together: the better of a call and a graph."""
     x = torch.zeros(max(total // 8, 1), device="cuda")
     y = torch.empty_like(x)
-    took = [statistics.median(timed(torch, call)) for call in (lambda: y.copy_(x), recorded(torch, lambda: y.copy_(x)))]
+    took = [timed_on(torch, call)[1] for call in (lambda: y.copy_(x), recorded(torch, lambda: y.copy_(x)))]
     torch.cuda.empty_cache()
     return min(took)
 
@@ -111,6 +112,63 @@ def gpt2(torch, draw):
     return lambda: model(tokens)
 
 
+class PyTorch:
+    name = "PyTorch"
+
+    @staticmethod
+    def environments():
+        return {"": {}, "large workspace": LARGE}
+
+    @staticmethod
+    def options(environment, work, graph):
+        if work.startswith(("sgem", "gpt2")):
+            return {blas: {"graph": graph, "blas": blas} for blas in ("cublas", "cublaslt")}
+        if environment:  # the variables are for products
+            return {}
+        if work.startswith("conv2d"):
+            return {"": {"graph": graph}, "cudnn benchmark": {"graph": graph, "cudnn": True}}
+        if work.startswith("attention"):
+            return {"": {"graph": graph}, **{kernel.lower(): {"graph": graph, "kernel": kernel}
+                                             for kernel in ("EFFICIENT_ATTENTION", "MATH")}}
+        return {"": {"graph": graph}}
+
+    def __init__(self):
+        import torch
+        self.torch, self.made = torch, (None, None)
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+
+    def about(self):
+        return self.torch.__version__, list(works(self.torch))
+
+    def gpu(self):
+        return self.torch.cuda.get_device_name()
+
+    def copy(self, total):
+        return copy_ns(self.torch, total)
+
+    def call_of(self, work):
+        if self.made[0] != work:
+            self.drop()
+            self.made = work, works(self.torch)[work]()
+        return self.made[1]
+
+    def drop(self):
+        """Gives back what the last work took, before another process needs it."""
+        self.made = None, None
+        self.torch.cuda.empty_cache()
+
+    def turn(self, work, seconds, graph, blas=None, cudnn=False, kernel=None):
+        torch, attention = self.torch, contextlib.nullcontext()
+        if blas:
+            torch.backends.cuda.preferred_blas_library(blas)
+        if kernel:
+            attention = torch.nn.attention.sdpa_kernel(getattr(torch.nn.attention.SDPBackend, kernel))
+        torch.backends.cudnn.benchmark = cudnn
+        with torch.inference_mode(), attention:
+            call = self.call_of(work)
+            return timed_on(torch, recorded(torch, call) if graph else call, seconds)
+
+
 def ours(volta, work, rounds, backend="cuda", threads=1):
     suite = ["model", "examples/gpt2_124m.vt", "--bind", work.split()[1]] if work == GPT2 else [backend, "--only", work]
     words = [*suite, "--backend", backend, "--threads", str(threads), "--rounds", str(rounds)]
@@ -121,42 +179,59 @@ def ours(volta, work, rounds, backend="cuda", threads=1):
     return min(rows, key=lambda r: r["median_ns"])
 
 
+def measure(peer, volta, work, rounds):
+    """What Volta's run says, and the time and the setting of PyTorch, eager and in a graph. Each setting is chosen first;
+    eager has turns before and after Volta."""
+    ways = (False,) if work == GPT2 else (False, True)
+    chosen = {graph: peer.choose(work, graph, TRIAL_S, by_median=True)[1] for graph in ways}
+    took = {graph: [peer.turn(work, setting, TURN_S)[1]] for graph, setting in chosen.items()}
+    eager = chosen[False]
+    for worker in peer.workers.values():
+        worker.ask("drop")
+    r = ours(volta, work, rounds)
+    took[False].append(peer.turn(work, eager, TURN_S)[1])
+    return r, {graph: (statistics.median(took[graph]), setting.name) for graph, setting in chosen.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--volta", required=True)
+    parser.add_argument("--volta")
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out")
+    parser.add_argument("--serve", choices=["PyTorch"], help=argparse.SUPPRESS)
     args = parser.parse_args()
-    import torch
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    volta = str(pathlib.Path(args.volta).resolve())
-    copy = 8 * (1 << 28) / copy_ns(torch, 8 * (1 << 28))
-    report = {"gpu": torch.cuda.get_device_name(), "pytorch": torch.__version__, "copy_gb_s": copy, "rows": []}
-    print(f"{report['gpu']}, PyTorch {torch.__version__}; copy {copy:.0f} GB/s; microseconds, medians")
-    print(f"{'work':28} {'volta':>10} {'pytorch':>10} {'graph':>10} {'ratio':>7} {'in graph':>8} {'GFLOP/s':>9} {'GB/s':>7} {'of copy':>7}")
-    for work, make in works(torch).items():
+    if args.serve:
+        return serve(PyTorch)
+    if not args.volta:
+        parser.error("--volta names the program to measure")
+    return compare(args)
+
+
+def compare(args):
+    peer = Peer(PyTorch, [__file__])
+    volta, first = str(pathlib.Path(args.volta).resolve()), next(iter(peer.workers.values()))
+    copy, gpu = 8 * (1 << 28) / first.ask("copy", 8 * (1 << 28)), first.ask("gpu")
+    report = {"gpu": gpu, "pytorch": peer.version, "copy_gb_s": copy, "rows": []}
+    print(f"{gpu}, PyTorch {peer.version}; copy {copy:.0f} GB/s; microseconds, medians")
+    print(f"{'work':28} {'volta':>10} {'pytorch':>10} {'graph':>10} {'ratio':>7} {'in graph':>8} {'GFLOP/s':>9} {'GB/s':>7} "
+          f"{'of copy':>7}  PyTorch's fastest setting; in a graph")
+    for work in peer.works:
         if args.only not in work:
             continue
-        with torch.inference_mode():
-            call = make()
-            theirs = timed(torch, call)
-            graph = timed(torch, recorded(torch, call)) if work != GPT2 else []
-            torch.cuda.empty_cache()
         try:
-            r = ours(volta, work, args.rounds)
+            r, theirs = measure(peer, volta, work, args.rounds)
         except RuntimeError as why:
             print(f"{work:28} {why}")
             continue
-        with torch.inference_mode():
-            theirs += timed(torch, call)
-        a, b, g = r["median_ns"], statistics.median(theirs), statistics.median(graph) if graph else None
-        c = copy_ns(torch, r["bytes"])
-        in_graph = [f"{g / 1e3:.1f}", f"{g / a:.2f}"] if graph else ["-", "-"]
+        a, (b, eager), (g, graph) = r["median_ns"], theirs[False], theirs.get(True, (None, None))
+        c = first.ask("copy", r["bytes"])
+        in_graph = [f"{g / 1e3:.1f}", f"{g / a:.2f}"] if g else ["-", "-"]
         report["rows"].append({"work": work, "volta_ns": a, "pytorch_ns": b, "graph_ns": g, "best_ns": r["best_ns"],
-                               "copy_ns": c, "flops": r["flops"], "bytes": r["bytes"], "digest": r["digest"]})
+                               "copy_ns": c, "flops": r["flops"], "bytes": r["bytes"], "digest": r["digest"],
+                               "pytorch_setting": eager, "graph_setting": graph})
         print(f"{work:28} {a / 1e3:10.1f} {b / 1e3:10.1f} {in_graph[0]:>10} {b / a:7.2f} {in_graph[1]:>8} {r['flops'] / a:9.0f} "
-              f"{r['bytes'] / a:7.0f} {c / a:7.2f}", flush=True)
+              f"{r['bytes'] / a:7.0f} {c / a:7.2f}  {eager or 'as it comes'}; {graph or 'as it comes' if g else '-'}", flush=True)
     for r in report["rows"]:
         if r["work"] == FIRST_FOR_GPU:  # from there on a GPU has to be the quicker one of our own
             r["cpu_ns"] = ours(volta, r["work"], args.rounds, "cpu", os.cpu_count())["median_ns"]
@@ -164,7 +239,8 @@ def main():
                   f"{r['cpu_ns'] / r['volta_ns']:.1f} times as long")
     if args.out:
         pathlib.Path(args.out).write_text(json.dumps(report, indent=1) + "\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""settings.py - a peer in processes of its own, and its fastest setting for each work.
+
+A setting is a set of environment variables and a set of options. Libraries read the variables when they are loaded, so
+a peer has one process for each set of variables; the options are chosen in the process for each turn. The script that
+measures a peer starts itself again with `--serve PEER` for each process, and they exchange lines of JSON.
+
+A peer is a class with a `name` and
+
+  environments()           by name, the variables of each process
+  options(environment, work, which)   by name, the options for a work in such a process; `which` is the script's, a
+                           number of threads for instance
+  about()                  what it says about itself, and its works
+  turn(work, seconds, **options)   nanoseconds of the best call in a turn and of the median one
+
+of which the first two are static and the others run in its processes.
+"""
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+import typing
+
+TRIAL_ROUNDS = 4
+
+
+class Setting(typing.NamedTuple):
+    name: str
+    environment: str
+    options: dict
+
+
+class Worker:
+    """A process that serves a peer."""
+
+    def __init__(self, command, variables):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **variables})
+
+    def ask(self, method, *words, **options):
+        self.process.stdin.write(json.dumps([method, words, options]) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{' '.join(self.process.args)} has ended")
+        answer, error = json.loads(line)
+        if error is not None:
+            raise RuntimeError(error)
+        return answer
+
+
+def serve(make):
+    """Answers Worker.ask by the methods of what `make` returns. Libraries print, so standard output is kept from them."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    peer = None
+    for line in sys.stdin:
+        method, words, options = json.loads(line)
+        try:
+            peer = peer or make()
+            answer = [getattr(peer, method)(*words, **options), None]
+        except Exception as error:  # whatever keeps the peer from serving is the reason shown
+            answer = [None, f"{type(error).__name__}: {error}"]
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+class Peer:
+    """A peer in its processes, which end with this one: their standard input is closed then."""
+
+    def __init__(self, kind, command):
+        self.kind, self.name = kind, kind.name
+        self.workers = {name: Worker([sys.executable, "-B", *command, "--serve", kind.name], variables)
+                        for name, variables in kind.environments().items()}
+        self.version, self.works = self.ask("about")
+
+    def ask(self, method, *words):
+        """Asks every process; the answer is the first one's."""
+        return [w.ask(method, *words) for w in self.workers.values()][0]
+
+    def turn(self, work, setting, seconds):
+        return self.workers[setting.environment].ask("turn", work, seconds, **setting.options)
+
+    def try_turn(self, work, setting, seconds, by_median):
+        """Without end where the peer cannot do the work at this setting."""
+        try:
+            return self.turn(work, setting, seconds)[by_median]
+        except RuntimeError:
+            return math.inf
+
+    def choose(self, work, which, seconds, by_median=False):
+        """The time of the fastest setting, and the setting. Each has a turn in every round, and its best round counts,
+        because whatever else the machine does slows down another setting each time."""
+        settings = [Setting(" ".join(filter(None, (environment, option))), environment, options)
+                    for environment in self.workers
+                    for option, options in self.kind.options(environment, work, which).items()]
+        took = [[self.try_turn(work, s, seconds, by_median) for s in settings] for _ in range(TRIAL_ROUNDS)]
+        return min(zip(map(min, zip(*took)), settings), key=lambda pair: pair[0])
+
+
+def threads_down(threads):
+    """All threads, half of them, and so on down to one: more threads are not always faster."""
+    while threads > 0:
+        yield threads
+        threads //= 2
+
+
+def timed(call, seconds, warm=2, least=1):
+    """Nanoseconds of the best call in a turn and of the median one, after some calls that do not count."""
+    for _ in range(warm):
+        call()
+    took, end = [], time.perf_counter() + seconds
+    while len(took) < least or time.perf_counter() < end:
+        begin = time.perf_counter_ns()
+        call()
+        took.append(time.perf_counter_ns() - begin)
+    return min(took), statistics.median(took)
