@@ -53,7 +53,7 @@ bench: all ## cycles a call of each function, beside the C library's and SLEEF's
 bench-plan: all ## seconds of passes and planning by the number of nodes; some minutes (bench/plan/README.md)
 	@cmake --build build --target bench-plan
 
-bench-cpu: all ## the CPU backend beside OpenBLAS, PyTorch and ONNX Runtime; ten minutes (docs/governance/performance.md)
+bench-cpu: all ## the CPU backend beside OpenBLAS, PyTorch and ONNX Runtime; an hour (docs/governance/performance.md)
 	@bench/cpu_table.sh $(BENCH)
 
 baselines: all ## write down what plans take now, after they have become smaller (bench/baselines)
