@@ -22,10 +22,6 @@ static void *resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
 }
 
 static int pointwise(uint32_t op) { return op == VT_OP_add; }
-static int32_t check(void *user, const vt_bk_step *s) {
-  (void)user, (void)s;
-  return VT_OK;
-}
 static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
   backend *b = user;
   if (n == b->refused) return VT_UNSUPPORTED;
@@ -51,8 +47,7 @@ static const char *launch(const char *steps, uint32_t refused) {
   static char text[MOST * 3];
   backend b = {.refused = refused};
   const vt_bk_host host = {.size = sizeof host, .resize = resize};
-  const vt_launching how = {&host,     &b,         pointwise,  check,
-                            chain_new, chain_free, anchor_new, anchor_free};
+  const vt_launching how = {&host, &b, pointwise, chain_new, chain_free, anchor_new, anchor_free};
   const size_t n = strlen(steps);
   vt_launches l;
   for (size_t i = 0; i < n; i++) {

@@ -4,7 +4,7 @@
 # numerics on the device (device_check.c), every function on all 2^32 inputs. --build stops after
 # building. Exit 77 without nvcc or without a device. VOLTA_ARCHS names the architectures (default:
 # 75 80 86 89 90). libsodium and the CUDA runtime are linked statically, so that the program runs on
-# another machine with a driver.
+# another machine with a driver. VOLTA_BUILD names another folder than build/ for the program.
 #   --fault NAME   one fault in the text that the device gets, none in what judges it, as
 #                  build/dev/functions_device_NAME, which is run with --texts: it must find it.
 #                  --fault all: one after the other; exit 0 when each was found.
@@ -35,7 +35,7 @@ while [[ ${1-} == --build || ${1-} == --fault ]]; do
   if [[ $1 == --build ]]; then build=yes; else fault=${2?a fault is named} && shift; fi
   shift
 done
-out=build/dev objects=$(mktemp -d)
+out=${VOLTA_BUILD:-build}/dev objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 mkdir -p "$out"
 archs=()
