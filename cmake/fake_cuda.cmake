@@ -88,7 +88,7 @@ endforeach()
 target_link_libraries(fake_cuda PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 
 # NVRTC without a GPU: it compiles texts with this C++ compiler while a test runs, and only if it is asked to
-# (FAKE_NVRTC). Somebody waits for the compiler and for the kernels: with -O1 cuda_tail_test takes half as long as with -O0.
+# (FAKE_NVRTC). Somebody waits for the compiler and for the kernels: with -O1 cuda_epilogue_test takes half as long as with -O0.
 set(fake_nvrtc_flags ${fake_cuda_kernel_flags} -O1)
 list(FILTER fake_nvrtc_flags EXCLUDE REGEX "^-(Wall|ffile-prefix-map.*)$")
 string(REPLACE ";" " " fake_nvrtc_flags "${fake_nvrtc_flags}")

@@ -68,7 +68,7 @@ set_tests_properties(num/backend_slices_catch PROPERTIES PASS_REGULAR_EXPRESSION
 
 # Judged by MPFR where it is installed; skipped elsewhere.
 if(VOLTA_MPFR AND VOLTA_GMP AND VOLTA_MPFR_INCLUDE)
-  foreach(name judged_exp_test judged_hyp_test judged_log_test judged_trig_test judged_pow_test)
+  foreach(name oracle_exp_test oracle_hyp_test oracle_log_test oracle_trig_test oracle_pow_test)
     target_compile_definitions(${name} PRIVATE VOLTA_HAVE_MPFR)
     target_include_directories(${name} SYSTEM PRIVATE ${VOLTA_MPFR_INCLUDE})
     target_link_libraries(${name} PRIVATE ${VOLTA_MPFR} ${VOLTA_GMP})

@@ -82,10 +82,10 @@ static const layer layers[] = {{"7x7/2 3>64 @224", 32, 3, 224, 64, 7, 2, 1},
                                {"3x3 512>512 @7, one image", 1, 512, 7, 512, 3, 1, 1},
                                {"3x3 depthwise 128 @56", 32, 128, 56, 128, 3, 1, 128}};
 
-static vt_gpu_slide slide_of(const layer &l, const float *x, const float *w, float *y) {
+static vt_gpu_direct_conv direct_conv_of(const layer &l, const float *x, const float *w, float *y) {
   const int64_t depth = l.channels / l.groups, rows = l.outputs / l.groups, low = l.kernel / 2;
   const int64_t out = (l.size + 2 * low - l.kernel) / l.stride + 1, taps = l.kernel * l.kernel;
-  vt_gpu_slide s = {};
+  vt_gpu_direct_conv s = {};
   s.x = x, s.w = w, s.y = y, s.images = l.images, s.groups = l.groups, s.rows = rows,
   s.depth = depth;
   s.x_channel = l.size * l.size, s.x_group = depth * s.x_channel,
@@ -99,7 +99,7 @@ static vt_gpu_slide slide_of(const layer &l, const float *x, const float *w, flo
   return s;
 }
 
-static vt_gpu_conv conv_of(const vt_gpu_slide &s, int bm, int bn, void *levels) {
+static vt_gpu_conv conv_of(const vt_gpu_direct_conv &s, int bm, int bn, void *levels) {
   vt_gpu_conv v = {};
   v.g.a.data = s.w, v.g.a.across = s.w_row, v.g.a.along = 1, v.g.a.step[1] = s.w_group,
   v.g.a.by_k = 1;
@@ -113,7 +113,7 @@ static vt_gpu_conv conv_of(const vt_gpu_slide &s, int bm, int bn, void *levels) 
   vt_gpu_gather &to = v.gather;
   v.x = s.x, v.x_image = s.x_image, v.x_group = s.x_group, to.x_channel = (int32_t)s.x_channel;
   for (int i = 0; i < VT_GPU_AXES; i++) {
-    const vt_gpu_slide_axis &a = s.axis[i];
+    const vt_gpu_direct_conv_axis &a = s.axis[i];
     to.dim[i] = (int32_t)a.dim, to.stride[i] = (int32_t)a.stride, to.step[i] = (int32_t)a.step;
     to.base[i] = (int32_t)a.base, to.delta[i] = (int32_t)a.delta, to.places[i] = (int32_t)a.places;
     to.taps[i] = (int32_t)a.taps;
@@ -141,7 +141,7 @@ static const tile tiles[] = {
 #undef VT_CONV_TILE
 
 static void bench_conv(const layer &l) {
-  vt_gpu_slide s = slide_of(l, nullptr, nullptr, nullptr);
+  vt_gpu_direct_conv s = direct_conv_of(l, nullptr, nullptr, nullptr);
   std::vector<float> x(s.images * s.x_image), w(s.groups * s.w_group);
   const size_t results = (size_t)(s.images * s.y_image);
   for (float &v : x) v = (float)(int32_t)word() * 0x1p-31f;
@@ -149,7 +149,7 @@ static void bench_conv(const layer &l) {
   float *dx = device_copy(x), *dw = device_copy(w), *dy = device_copy(std::vector<float>(results));
   void *levels;
   GPU(cudaMalloc(&levels, results * 16 + (1 << 24)));
-  s = slide_of(l, dx, dw, dy);
+  s = direct_conv_of(l, dx, dw, dy);
   const double work = 2.0 * (double)results * (double)s.length;
   const double each = time_of([&] { conv_each_f32<<<132 * 32, 256>>>(s); });
   const std::vector<float> want = host_copy(dy, results);

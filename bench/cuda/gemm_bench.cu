@@ -9,7 +9,7 @@
 #include <cublas_v2.h>
 #include "gemm.cu"
 #include "move.cu"
-#include "gemm_ways.h"
+#include "gemm_variants.h"
 
 #define CHECK(x)                                                 \
   do {                                                           \
@@ -198,7 +198,8 @@ static void all_ways(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b, 
   printf("%lldx%lldx%lld %c%c  cublas (%s) %9.2f us %6.2f TFLOP/s%s\n", (long long)m, (long long)n,
          (long long)k, turn_a ? 't' : 'n', turn_b ? 't' : 'n', blas_best.setting, theirs,
          flops / theirs / 1e6, inside > 1 ? " (in a graph)" : "");
-  for (int i = -1; i < 0 || (every && gemm_way(&p, (uint32_t)i, name, sizeof name, &bytes)); i++) {
+  for (int i = -1; i < 0 || (every && gemm_variant(&p, (uint32_t)i, name, sizeof name, &bytes));
+       i++) {
     if (i < 0) strcpy(name, "chosen"), bytes = gemm_work(&p);
     if (bytes > WORK) continue;
     CHECK(cudaMemsetAsync(y, 0xff, (size_t)(m * n) * 4, stream));
@@ -240,7 +241,7 @@ static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
          blas_best.setting, theirs, bytes / theirs / 1e3);
   char name[64] = "chosen";
   uint64_t room = gemm_work(&p);
-  for (int w = -1; w < 0 || gemm_way(&p, (uint32_t)w, name, sizeof name, &room); w++) {
+  for (int w = -1; w < 0 || gemm_variant(&p, (uint32_t)w, name, sizeof name, &room); w++) {
     if ((w >= 0 && !is_for_few(name)) || room > WORK) continue;
     const double ours = time_of([&](int i) { turn(i), gemm_issue(&p, w); }, 15, 8);
     turn(0), gemm_issue(&p, w);

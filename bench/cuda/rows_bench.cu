@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <vector>
 #include "bundle.cu"
-#include "fold.cu"
+#include "reduce.cu"
 #include "gpu_share.h"
 #include "norm.cu"
 #include "softmax.cu"
@@ -176,7 +176,7 @@ static void time_bundles(int64_t n) {
 
 /* Sums of `lines` lines of n elements, along rows or columns of a matrix. */
 static void time_sums(int64_t lines, int64_t n, bool columns) {
-  vt_gpu_fold a = {}, above = {};
+  vt_gpu_reduce a = {}, above = {};
   const int64_t most = 32 * processors, items = columns ? (lines + 31) / 32 : (lines + 7) / 8;
   a.x = in, a.n = n, a.chunks = (n + 1023) / 1024;
   a.y = a.chunks == 1 ? out : parts;
@@ -188,12 +188,12 @@ static void time_sums(int64_t lines, int64_t n, bool columns) {
   const unsigned grid = (unsigned)std::min(items * a.chunks, most);
   const double time = seconds([&] {
     if (columns) {
-      fold_columns_f32<<<grid, VT_FOLD_THREADS>>>(a);
+      reduce_columns_f32<<<grid, VT_REDUCE_THREADS>>>(a);
     } else {
-      fold_lines_f32<<<grid, VT_FOLD_THREADS>>>(a);
+      reduce_lines_f32<<<grid, VT_REDUCE_THREADS>>>(a);
     }
     if (a.chunks > 1)
-      fold_lines_f32<<<(unsigned)std::min((lines + 7) / 8, most), VT_FOLD_THREADS>>>(above);
+      reduce_lines_f32<<<(unsigned)std::min((lines + 7) / 8, most), VT_REDUCE_THREADS>>>(above);
   });
   tell(columns ? "sum columns" : "sum rows", lines, n, time, 4.0 * (double)(lines * n));
 }

@@ -144,17 +144,17 @@ VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 /* Stretches of memory with their lifetimes, for pictures: values with bytes of their own, visits of
  * parameters ("wte visits"), dense copies of views ("h dense"), and what bodies take ("bodies"); at
  * each step also its scratch ("scratch"). Offsets are into the arena of the class. */
-typedef struct vt_plan_stretch {
+typedef struct vt_plan_lifetime {
   uint32_t size, memory_class;
   uint32_t first, last; /* steps; `last` may be vt_plan_info.steps: to the end */
   uint64_t offset, bytes;
   const char *name; /* lives as long as the plan */
   const char *type; /* "f32[4, 1024]"; "" for what is no value */
-} vt_plan_stretch;
+} vt_plan_lifetime;
 VT_API uint32_t vt_planned_stretches(const vt_planned *p);
 /* Filled up to the caller's `size`; VT_NAME past the end. */
-VT_API vt_status vt_planned_stretch(const vt_planned *p, uint32_t i,
-                                    vt_plan_stretch *out) VT_NODISCARD;
+VT_API vt_status vt_planned_lifetime(const vt_planned *p, uint32_t i,
+                                     vt_plan_lifetime *out) VT_NODISCARD;
 /* "h = matmul(x, w)": what step `i` does; NULL past the end. */
 VT_API const char *vt_planned_step(const vt_planned *p, uint32_t i);
 

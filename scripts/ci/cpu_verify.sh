@@ -15,7 +15,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-. scripts/ci/judge.sh
+. scripts/ci/verdict.sh
 options "cpu_verify.sh [--part I/N] [--build FOLDER]" "$@"
 if [[ $build == build ]]; then
   scripts/configure.sh build

@@ -21,10 +21,10 @@
 # --rows: FILE gets the rows and a last line `end`, and no table is printed. Exit 5 without a GPU.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-. scripts/ci/judge.sh
+. scripts/ci/verdict.sh
 options "cuda_infer_verify.sh [--part I/N] [--build FOLDER] [--checks A,B] [--rows FILE]" "$@"
 
-kernels=(cuda_attention cuda_chain cuda_conv cuda_fold cuda_gemm cuda_index cuda_ints cuda_move cuda_pool cuda_rows cuda_tail)
+kernels=(cuda_attention cuda_chain cuda_conv cuda_reduce cuda_gemm cuda_index cuda_ints cuda_move cuda_pool cuda_rows cuda_epilogue)
 if [[ $build == build ]]; then
   scripts/configure.sh build
   cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend cuda_atomic \

@@ -9,7 +9,7 @@
 # Exit 0 if no check failed, 1 if one did, 2 for a usage error, 5 if there is no GPU or no driver.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-. scripts/ci/judge.sh
+. scripts/ci/verdict.sh
 since='' out=''
 options "gpu_verify.sh [--part I/N] [--since COMMIT] [--out DIR] [--build FOLDER]" "$@"
 

@@ -87,11 +87,11 @@ typedef struct vt_case_outcome {
   char reason[200]; /* why it did not pass */
 } vt_case_outcome;
 /* Something done with case `i` of the suite; several threads may be at it. */
-typedef void vt_case_way(const vt_admission *a, uint32_t i, vt_case_outcome *out);
+typedef void vt_case_fn(const vt_admission *a, uint32_t i, vt_case_outcome *out);
 /* Goes through cases, many at once or one after the other, and refuses for the first that did not
  * pass. `count` rises with those that did; what the backend does not declare is passed over. */
 vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
-                             vt_case_way *way, uint64_t *count, vt_diag *d) VT_NODISCARD;
+                             vt_case_fn *way, uint64_t *count, vt_diag *d) VT_NODISCARD;
 /* Runs it as it is, and looks where it differs. */
 void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out);
 /* What differs between a program that ran a case and the reference, to have both bit patterns. */

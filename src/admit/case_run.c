@@ -121,8 +121,8 @@ static void say_failure(const vt_diag *d, int outcome, vt_case_result *out) {
   snprintf(out->text, sizeof out->text, "%s", d->text);
 }
 
-void vt_case_judge(const vt_suite *s, uint32_t i, vt_program *p, vt_status status, vt_diag *d,
-                   vt_case_result *out) {
+void vt_case_verdict(const vt_suite *s, uint32_t i, vt_program *p, vt_status status, vt_diag *d,
+                     vt_case_result *out) {
   const vt_case *c = &s->cases[i];
   *out = (vt_case_result){.status = status};
   if (p == NULL && status == VT_UNSUPPORTED) {
@@ -138,7 +138,7 @@ void vt_case_try(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case
                  const vt_options *how, vt_program **out_program, vt_case_result *out) {
   vt_diag d = {0};
   const vt_status status = vt_case_start(m, in, how, out_program, &d);
-  vt_case_judge(s, i, *out_program, status, &d, out);
+  vt_case_verdict(s, i, *out_program, status, &d, out);
 }
 
 void vt_case_run(const vt_suite *s, uint32_t i, const vt_options *how, vt_case_result *out) {

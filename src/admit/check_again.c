@@ -42,11 +42,11 @@ static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_
   trial t = {0};
   vt_diag d = {0};
   vt_status s = vt_case_open(a->suite, i, &a->a, &t.m, &t.in, &d);
-  if (s != VT_OK) vt_case_judge(a->suite, i, NULL, s, &d, &out->r);
+  if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
   for (uint32_t round = 0; s == VT_OK && round < w->rounds; round++) {
     d = (vt_diag){0};
     const vt_status ran = run_round(a, w, round, &t, &d);
-    vt_case_judge(a->suite, i, t.p, ran, &d, &out->r);
+    vt_case_verdict(a->suite, i, t.p, ran, &d, &out->r);
     if (out->r.outcome == VT_CASE_PASSED) continue;
     if (w->threads != NULL) out->threads = w->threads[round];
     if (out->r.outcome == VT_CASE_DIFFERS) {
@@ -60,7 +60,7 @@ static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_
   vt_model_free(t.m);
 }
 
-static vt_status go_through(vt_admission *a, vt_case_way *f, uint64_t *count, vt_diag *d) {
+static vt_status go_through(vt_admission *a, vt_case_fn *f, uint64_t *count, vt_diag *d) {
   VT_TRY(vt_admission_select(a, d));
   return vt_admission_cases(a, a->selected, a->n_selected, 1, f, count, d);
 }
@@ -88,7 +88,7 @@ static const uint8_t pattern[] = {0xff, 0x5a, 0x00};
 enum { PATTERNS = sizeof pattern };
 
 static vt_status spoil(vt_program *p, uint32_t round, vt_diag *d) {
-  return vt_exec_spoil(p->line.exec, pattern[round], d);
+  return vt_exec_poison(p->line.exec, pattern[round], d);
 }
 
 static void say_spoilt(uint32_t round, char *out, size_t room) {

@@ -41,7 +41,7 @@ static void run_one(const vt_admission *a, one *x, vt_case_outcome *out) {
     vt_case_try(a->suite, x->i, x->m, &x->in, &how, &x->p, &out->r);
   } else {
     const vt_status s = vt_program_run(x->p, &d);
-    vt_case_judge(a->suite, x->i, x->p, s, &d, &out->r);
+    vt_case_verdict(a->suite, x->i, x->p, s, &d, &out->r);
   }
   if (out->r.outcome != VT_CASE_DIFFERS) return;
   snprintf(out->reason, sizeof out->reason,
@@ -58,7 +58,7 @@ static void run_beside(const vt_admission *a, uint32_t i, vt_case_outcome *out) 
   vt_case_outcome other = {0};
   vt_status s = vt_case_open(a->suite, x.i, &a->a, &x.m, &x.in, &d);
   if (s == VT_OK) s = vt_case_open(a->suite, y.i, &a->a, &y.m, &y.in, &d);
-  if (s != VT_OK) vt_case_judge(a->suite, i, NULL, s, &d, &out->r);
+  if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
   if (s == VT_OK) run_one(a, &x, out);
   if (s == VT_OK && out->r.outcome == VT_CASE_PASSED) {
     run_one(a, &y, &other);

@@ -36,7 +36,7 @@ enum { PIECE = 64 };
 typedef struct piece {
   const vt_admission *a;
   const uint32_t *list;
-  vt_case_way *way;
+  vt_case_fn *way;
   vt_case_outcome *out;
 } piece;
 
@@ -116,7 +116,7 @@ static vt_status run_piece(vt_admission *a, piece *p, uint32_t n, int at_once, u
 }
 
 vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
-                             vt_case_way *way, uint64_t *count, vt_diag *d) {
+                             vt_case_fn *way, uint64_t *count, vt_diag *d) {
   piece p = {a, list, way, vt_alloc_new(a->a, PIECE * sizeof *p.out)};
   vt_status s = p.out != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t at = 0; s == VT_OK && at < n && !a->refused; at += PIECE) {
@@ -182,7 +182,7 @@ void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_case_inputs in = {0};
   vt_diag d = {0};
   const vt_status s = vt_case_open(a->suite, i, &a->a, &m, &in, &d);
-  if (s != VT_OK) vt_case_judge(a->suite, i, NULL, s, &d, &out->r);
+  if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
   if (s == VT_OK) vt_case_try(a->suite, i, m, &in, &how, &p, &out->r);
   mark(a, i, p);
   if (out->r.outcome == VT_CASE_DIFFERS && out->r.status == VT_OK)

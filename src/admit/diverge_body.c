@@ -7,7 +7,7 @@
 #include "prepare.h"
 
 typedef struct stage {
-  const vt_duel *x;
+  const vt_diverge_pair *x;
   const vt_node *n;
   const vt_graph *body;
   uint32_t which; /* of the bodies */
@@ -73,8 +73,8 @@ static vt_status follow(stage *s, const vt_giver *v, vt_diag *d) {
     uint32_t output;
     vt_compare c;
     VT_TRY(set_args(s, d));
-    for (int i = 0; i < VT_SIDES; i++) VT_TRY(vt_duel_start(v, s->p[i], d));
-    VT_TRY(vt_duel_compare(s->p, &output, &c, d));
+    for (int i = 0; i < VT_SIDES; i++) VT_TRY(vt_diverge_pair_start(v, s->p[i], d));
+    VT_TRY(vt_diverge_pair_compare(s->p, &output, &c, d));
     if (output < vt_program_outputs(s->p[VT_RIGHT])) return VT_OK;
     VT_TRY(carry(s, d));
   }
@@ -89,9 +89,9 @@ static vt_status perform(stage *s, const vt_giver *v, vt_diag *d) {
   VT_TRY(vt_outputs_model(s->body, values, s->body->n_results, s->x->a, &m, d));
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++)
-    status = vt_duel_make(s->x, i, m, "bind,lower", VT_PREPARE_UNTRIED, &s->p[i], d);
+    status = vt_diverge_pair_make(s->x, i, m, "bind,lower", VT_PREPARE_UNTRIED, &s->p[i], d);
   if (status == VT_OK) status = follow(s, v, d);
-  vt_duel_end(s->p);
+  vt_diverge_pair_end(s->p);
   vt_model_free(m);
   return status;
 }
@@ -108,14 +108,14 @@ static vt_status enter(stage *s, vt_divergence *out, vt_diag *d) {
   return vt_diverge_inside(s->x, body, &v, out, d);
 }
 
-vt_status vt_diverge_body(const vt_duel *x, const vt_graph *g, uint32_t node, const vt_giver *v,
-                          vt_divergence *out, vt_diag *d) {
+vt_status vt_diverge_body(const vt_diverge_pair *x, const vt_graph *g, uint32_t node,
+                          const vt_giver *v, vt_divergence *out, vt_diag *d) {
   stage s = {.x = x, .n = &g->nodes[node]};
   vt_arena_init(&s.keep, x->a);
   vt_tensor *operands = VT_NEW_N(&s.keep, vt_tensor, s.n->n_in);
   vt_status status = operands == NULL ? no_memory(d)
-                                      : vt_duel_values(x, g, v, g->operands + s.n->first_in,
-                                                       s.n->n_in, &s.keep, operands, d);
+                                      : vt_diverge_pair_values(x, g, v, g->operands + s.n->first_in,
+                                                               s.n->n_in, &s.keep, operands, d);
   s.operands = operands;
   if (status == VT_OK && s.n->n_body == 2) s.which = *(const uint8_t *)operands[0].data ? 0 : 1;
   if (status == VT_OK) s.body = s.n->body[s.which];

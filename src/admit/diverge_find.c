@@ -43,29 +43,29 @@ static vt_status report(vt_program *const p[VT_SIDES], uint32_t output, const vt
   x->expected = c->first_b;
   x->differing = c->differing;
   x->compared = c->compared;
-  VT_TRY(vt_duel_distance(&x->result, &x->right, c->first, &x->distance, d));
+  VT_TRY(vt_diverge_pair_distance(&x->result, &x->right, c->first, &x->distance, d));
   return x->arena.failed ? no_memory(d) : VT_OK;
 }
 
 /* ---- one part ---- */
 
-static vt_status fight(const vt_duel *x, const vt_model *m, const char *passes, vt_divergence *out,
-                       vt_diag *d) {
+static vt_status fight(const vt_diverge_pair *x, const vt_model *m, const char *passes,
+                       vt_divergence *out, vt_diag *d) {
   vt_given_table table = {out->n_inputs, out->names, out->inputs};
   const vt_giver v = {vt_give_table, &table};
   vt_program *p[VT_SIDES];
   vt_compare c;
   uint32_t output;
-  VT_TRY(vt_duel_run(x, m, passes, &v, p, d));
-  vt_status s = vt_duel_compare(p, &output, &c, d);
+  VT_TRY(vt_diverge_pair_run(x, m, passes, &v, p, d));
+  vt_status s = vt_diverge_pair_compare(p, &output, &c, d);
   if (s == VT_OK && output == vt_program_outputs(p[VT_RIGHT])) s = VT_NAME;
   if (s == VT_OK) s = report(p, output, &c, out, d);
-  vt_duel_end(p);
+  vt_diverge_pair_end(p);
   return s;
 }
 
 /* Model and inputs of a part. */
-static vt_status write_part(const vt_duel *x, const vt_part *p, const vt_giver *v,
+static vt_status write_part(const vt_diverge_pair *x, const vt_part *p, const vt_giver *v,
                             vt_divergence *out, vt_diag *d) {
   vt_part_model m;
   VT_TRY(vt_part_write(p, &out->arena, &m, d));
@@ -75,23 +75,23 @@ static vt_status write_part(const vt_duel *x, const vt_part *p, const vt_giver *
   out->names = m.names;
   out->inputs = VT_NEW_N(&out->arena, vt_tensor, m.n_inputs);
   if (out->inputs == NULL) return no_memory(d);
-  return vt_duel_values(x, p->g, v, m.values, m.n_inputs, &out->arena, out->inputs, d);
+  return vt_diverge_pair_values(x, p->g, v, m.values, m.n_inputs, &out->arena, out->inputs, d);
 }
 
 /* Whether the backend would be let to run the model by those who try first what it declares. */
-static vt_status try_declared(const vt_duel *x, const vt_model *m, const char *passes,
+static vt_status try_declared(const vt_diverge_pair *x, const vt_model *m, const char *passes,
                               vt_divergence *out, vt_diag *d) {
   vt_program *p = NULL;
-  const vt_status s = vt_duel_make(x, VT_JUDGED, m, passes, 0, &p, NULL);
+  const vt_status s = vt_diverge_pair_make(x, VT_JUDGED, m, passes, 0, &p, NULL);
   vt_program_free(p);
   out->untried = s != VT_OK;
   return s == VT_NOMEM ? no_memory(d) : VT_OK;
 }
 
 /* Whether it takes as many threads as the caller set: most faults do not. */
-static vt_status try_threads(const vt_duel *x, const vt_model *m, const char *passes,
+static vt_status try_threads(const vt_diverge_pair *x, const vt_model *m, const char *passes,
                              vt_divergence *out, vt_diag *d) {
-  vt_duel any = *x;
+  vt_diverge_pair any = *x;
   if (x->side[VT_JUDGED].threads == 0) return VT_OK;
   any.side[VT_JUDGED].threads = 0;
   const vt_status s = fight(&any, m, passes, out, NULL);
@@ -99,8 +99,8 @@ static vt_status try_threads(const vt_duel *x, const vt_model *m, const char *pa
   return s == VT_NOMEM ? no_memory(d) : VT_OK;
 }
 
-static vt_status try_part(const vt_duel *x, const vt_part *p, const vt_giver *v, const char *passes,
-                          vt_divergence *out, vt_diag *d) {
+static vt_status try_part(const vt_diverge_pair *x, const vt_part *p, const vt_giver *v,
+                          const char *passes, vt_divergence *out, vt_diag *d) {
   vt_model *m = NULL;
   VT_TRY(write_part(x, p, v, out, d));
   VT_TRY(vt_model_parse(out->model, strlen(out->model), &x->a, &m, d));
@@ -117,8 +117,8 @@ static vt_status try_part(const vt_duel *x, const vt_part *p, const vt_giver *v,
   return s == VT_OK && out->arena.failed ? no_memory(d) : s;
 }
 
-vt_status vt_part_try(const vt_duel *x, const vt_part *p, const vt_giver *v, const char *passes,
-                      vt_divergence *out, vt_diag *d) {
+vt_status vt_part_try(const vt_diverge_pair *x, const vt_part *p, const vt_giver *v,
+                      const char *passes, vt_divergence *out, vt_diag *d) {
   vt_divergence found = {.isolated = 1};
   vt_diag why = {0};
   vt_arena_init(&found.arena, x->a);
@@ -150,17 +150,17 @@ static uint32_t chunk_of(const vt_graph *g, const uint32_t *values, uint32_t n, 
 }
 
 /* Which of these values is the first to differ; n when none does. */
-static vt_status first_of(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+static vt_status first_of(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
                           const char *passes, const uint32_t *values, uint32_t n, uint32_t *out,
                           vt_diag *d) {
   vt_model *m = NULL;
   vt_program *p[VT_SIDES];
   vt_compare c;
   VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
-  vt_status s = vt_duel_run(x, m, passes, v, p, d);
+  vt_status s = vt_diverge_pair_run(x, m, passes, v, p, d);
   if (s == VT_OK) {
-    s = vt_duel_compare(p, out, &c, d);
-    vt_duel_end(p);
+    s = vt_diverge_pair_compare(p, out, &c, d);
+    vt_diverge_pair_end(p);
   }
   vt_model_free(m);
   return s;
@@ -168,8 +168,8 @@ static vt_status first_of(const vt_duel *x, const vt_graph *g, const vt_giver *v
 
 /* The first value to differ among the results of all nodes, or of those that end a group where
  * there is one; VT_NAME when none does. */
-static vt_status first_value(const vt_duel *x, const vt_graph *g, const vt_giver *v, int groups,
-                             vt_arena *scratch, uint32_t *out, vt_diag *d) {
+static vt_status first_value(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
+                             int groups, vt_arena *scratch, uint32_t *out, vt_diag *d) {
   uint32_t *values = VT_NEW_N(scratch, uint32_t, g->n_values), n = 0, found = 0;
   if (values == NULL) return no_memory(d);
   for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -204,7 +204,7 @@ static vt_status part_init(vt_part *p, const vt_graph *g, uint32_t first, uint32
 }
 
 /* Alone, then with what it reads from, up to `most` times; each time by twice as much. */
-static vt_status try_growing(const vt_duel *x, vt_part *p, const vt_giver *v, uint32_t most,
+static vt_status try_growing(const vt_diverge_pair *x, vt_part *p, const vt_giver *v, uint32_t most,
                              vt_arena *scratch, vt_divergence *out, vt_diag *d) {
   uint32_t by = 1;
   vt_status s = vt_part_try(x, p, v, NULL, out, d);
@@ -218,7 +218,7 @@ static vt_status try_growing(const vt_duel *x, vt_part *p, const vt_giver *v, ui
 }
 
 /* The first node that parts, and what it is made of. */
-static vt_status try_nodes(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+static vt_status try_nodes(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
                            vt_arena *scratch, vt_divergence *out, vt_diag *d) {
   vt_part part;
   uint32_t value;
@@ -232,8 +232,9 @@ static vt_status try_nodes(const vt_duel *x, const vt_graph *g, const vt_giver *
 }
 
 /* A few neighbours of a group: what is wrong is often two of them, run as one op. */
-static vt_status try_few(const vt_duel *x, const vt_graph *g, const vt_giver *v, uint32_t first,
-                         uint32_t last, vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+static vt_status try_few(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
+                         uint32_t first, uint32_t last, vt_arena *scratch, vt_divergence *out,
+                         vt_diag *d) {
   vt_status s = VT_NAME;
   for (uint32_t n = 2; s == VT_NAME && n <= FEW && n < last - first + 1; n++)
     for (uint32_t i = first; s == VT_NAME && i + n - 1 <= last; i++) {
@@ -244,7 +245,7 @@ static vt_status try_few(const vt_duel *x, const vt_graph *g, const vt_giver *v,
   return s;
 }
 
-static vt_status try_groups(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+static vt_status try_groups(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
                             vt_arena *scratch, vt_divergence *out, vt_diag *d) {
   vt_part part;
   uint32_t value, any = 0;
@@ -263,7 +264,7 @@ static vt_status try_groups(const vt_duel *x, const vt_graph *g, const vt_giver 
 }
 
 /* Failures but those of memory mean that this way does not lead there. */
-vt_status vt_diverge_inside(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+vt_status vt_diverge_inside(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
                             vt_divergence *out, vt_diag *d) {
   vt_arena scratch;
   vt_arena_init(&scratch, x->a);
@@ -277,7 +278,7 @@ vt_status vt_diverge_inside(const vt_duel *x, const vt_graph *g, const vt_giver 
 /* ---- the whole ---- */
 
 typedef struct search {
-  vt_duel x;
+  vt_diverge_pair x;
   vt_giver v;
   const char *passes; /* the caller's */
   vt_model *bound;    /* after bind alone */
@@ -359,7 +360,7 @@ static vt_status parse_pass(const search *s, const vt_program *p, const char *pa
 static vt_status look(search *s, vt_program *const p[VT_SIDES], vt_diag *d) {
   vt_compare c;
   uint32_t output;
-  VT_TRY(vt_duel_compare(p, &output, &c, d));
+  VT_TRY(vt_diverge_pair_compare(p, &output, &c, d));
   if (output == vt_program_outputs(p[VT_RIGHT])) return nothing(d);
   VT_TRY(report(p, output, &c, &s->seen, d));
   s->output = vt_arena_string(&s->arena, s->seen.output, strlen(s->seen.output));
@@ -375,14 +376,14 @@ static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++) {
     status = vt_program_make(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
-    if (status == VT_OK) status = vt_duel_start(&s->v, p[i], d);
+    if (status == VT_OK) status = vt_diverge_pair_start(&s->v, p[i], d);
   }
   if (status == VT_OK) status = look(s, p, d);
-  vt_duel_end(p);
+  vt_diverge_pair_end(p);
   return status;
 }
 
-static void duel_init(vt_duel *x, const vt_options *how) {
+static void pair_init(vt_diverge_pair *x, const vt_options *how) {
   vt_options o = vt_options_read(how, &x->a);
   o.size = sizeof o;
   o.cache = NULL; /* it keeps the last graph alone */
@@ -395,7 +396,7 @@ static void duel_init(vt_duel *x, const vt_options *how) {
 }
 
 static void search_init(search *s, const vt_options *how, vt_divergence *found) {
-  duel_init(&s->x, how);
+  pair_init(&s->x, how);
   s->passes = s->x.side[VT_JUDGED].passes;
   vt_arena_init(&s->arena, s->x.a);
   vt_arena_init(&s->seen.arena, s->x.a);

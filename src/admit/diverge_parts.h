@@ -11,10 +11,10 @@
 /* ---- duels ---- */
 
 enum { VT_JUDGED, VT_RIGHT, VT_SIDES };
-typedef struct vt_duel {
+typedef struct vt_diverge_pair {
   vt_options side[VT_SIDES];
   vt_alloc a;
-} vt_duel;
+} vt_diverge_pair;
 
 /* Values for the ports of a graph. */
 typedef struct vt_giver {
@@ -32,30 +32,32 @@ vt_diverge_give vt_give_table;
 /* Makes a program of one side, with other passes and without what belongs to the caller's model.
  * `how` has flags of vt_prepare: what a backend declares is not tried before it is compared,
  * because a lie has to show itself in the bits. */
-vt_status vt_duel_make(const vt_duel *x, int side, const vt_model *m, const char *passes, int how,
-                       vt_program **out, vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_pair_make(const vt_diverge_pair *x, int side, const vt_model *m,
+                               const char *passes, int how, vt_program **out,
+                               vt_diag *d) VT_NODISCARD;
 /* Gives and runs. */
-vt_status vt_duel_start(const vt_giver *v, vt_program *p, vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_pair_start(const vt_giver *v, vt_program *p, vt_diag *d) VT_NODISCARD;
 /* Both sides made, given and run; on failure neither is there. */
-vt_status vt_duel_run(const vt_duel *x, const vt_model *m, const char *passes, const vt_giver *v,
-                      vt_program *out[VT_SIDES], vt_diag *d) VT_NODISCARD;
-void vt_duel_end(vt_program *p[VT_SIDES]);
+vt_status vt_diverge_pair_run(const vt_diverge_pair *x, const vt_model *m, const char *passes,
+                              const vt_giver *v, vt_program *out[VT_SIDES],
+                              vt_diag *d) VT_NODISCARD;
+void vt_diverge_pair_end(vt_program *p[VT_SIDES]);
 /* The first output, in ascending order of names, that differs: its number, and how. Their number
  * when none does. */
-vt_status vt_duel_compare(vt_program *const p[VT_SIDES], uint32_t *out_output, vt_compare *out,
-                          vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_pair_compare(vt_program *const p[VT_SIDES], uint32_t *out_output,
+                                  vt_compare *out, vt_diag *d) VT_NODISCARD;
 
 /* How far apart the elements number `i` of two results are: compared as two scalars. */
-vt_status vt_duel_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i, uint64_t *out,
-                           vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_pair_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
+                                   uint64_t *out, vt_diag *d) VT_NODISCARD;
 
 /* The graph as a model whose outputs are these values, in this order, under names of their own. */
 vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
                            vt_model **out, vt_diag *d) VT_NODISCARD;
 /* What the reference gives for these values of `g`, in `keep`. */
-vt_status vt_duel_values(const vt_duel *x, const vt_graph *g, const vt_giver *v,
-                         const uint32_t *values, uint32_t n, vt_arena *keep, vt_tensor *out,
-                         vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_pair_values(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
+                                 const uint32_t *values, uint32_t n, vt_arena *keep, vt_tensor *out,
+                                 vt_diag *d) VT_NODISCARD;
 vt_status vt_tensor_keep(const vt_tensor *t, vt_arena *keep, vt_tensor *out,
                          vt_diag *d) VT_NODISCARD;
 
@@ -87,12 +89,12 @@ vt_status vt_part_describe(const vt_part *p, vt_arena *keep, const char **op,
 /* ---- the search ---- */
 
 /* Whether the part alone shows it. Then *out is replaced; otherwise VT_NAME. */
-vt_status vt_part_try(const vt_duel *x, const vt_part *p, const vt_giver *v, const char *passes,
-                      vt_divergence *out, vt_diag *d) VT_NODISCARD;
+vt_status vt_part_try(const vt_diverge_pair *x, const vt_part *p, const vt_giver *v,
+                      const char *passes, vt_divergence *out, vt_diag *d) VT_NODISCARD;
 /* The first op of `g` that parts, to the smallest model; VT_NAME when none does by itself. */
-vt_status vt_diverge_inside(const vt_duel *x, const vt_graph *g, const vt_giver *v,
+vt_status vt_diverge_inside(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
                             vt_divergence *out, vt_diag *d) VT_NODISCARD;
 /* The same in the bodies of node `node`, with what they are given when it runs. */
-vt_status vt_diverge_body(const vt_duel *x, const vt_graph *g, uint32_t node, const vt_giver *v,
-                          vt_divergence *out, vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_body(const vt_diverge_pair *x, const vt_graph *g, uint32_t node,
+                          const vt_giver *v, vt_divergence *out, vt_diag *d) VT_NODISCARD;
 #endif

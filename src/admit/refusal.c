@@ -14,7 +14,7 @@ vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *ou
   const char *name;
   vt_compare c;
   uint32_t output;
-  VT_TRY(vt_duel_compare(both, &output, &c, d));
+  VT_TRY(vt_diverge_pair_compare(both, &output, &c, d));
   *out = (vt_difference){0};
   if (output == vt_program_outputs(right)) return VT_OK;
   for (int i = 0; i < VT_SIDES; i++) VT_TRY(vt_program_output(both[i], output, &name, &t[i], d));
@@ -24,7 +24,7 @@ vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *ou
                      .expected = c.first_b,
                      .differing = c.differing,
                      .compared = c.compared};
-  VT_TRY(vt_duel_distance(&t[VT_JUDGED], &t[VT_RIGHT], c.first, &x.distance, d));
+  VT_TRY(vt_diverge_pair_distance(&t[VT_JUDGED], &t[VT_RIGHT], c.first, &x.distance, d));
   snprintf(x.output, sizeof x.output, "%s", name);
   vt_index_print(&t[VT_RIGHT], c.first, x.index);
   *out = x;

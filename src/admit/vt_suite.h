@@ -199,8 +199,8 @@ void vt_case_try(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case
                  const vt_options *how, vt_program **out_program, vt_case_result *out);
 /* What a run of a case comes to that ended with `status` and `d`; `p` is NULL where there is no
  * program. */
-void vt_case_judge(const vt_suite *s, uint32_t i, vt_program *p, vt_status status, vt_diag *d,
-                   vt_case_result *out);
+void vt_case_verdict(const vt_suite *s, uint32_t i, vt_program *p, vt_status status, vt_diag *d,
+                     vt_case_result *out);
 /* Opens a program with these options as above, gives it the inputs and runs it. On failure it is
  * handed out as far as it came (or NULL). Nothing that the device declares is tried before: a case
  * judges by itself. */

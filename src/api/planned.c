@@ -13,7 +13,7 @@ struct vt_planned {
   vt_terms terms;
   const char *text;
   const char **step; /* what each does */
-  vt_plan_stretch *stretches;
+  vt_plan_lifetime *stretches;
   uint32_t n_stretches;
 };
 _Static_assert((int)VT_MEMORY_CLASSES == (int)VT_CLASS_COUNT, "the api names every class");
@@ -52,30 +52,30 @@ static const char *label(vt_planned *p, const char *form, const char *name) {
   return keep(p, &t);
 }
 
-static void add(vt_planned *p, vt_plan_stretch s) {
+static void add(vt_planned *p, vt_plan_lifetime s) {
   if (s.bytes > 0) p->stretches[p->n_stretches++] = s;
 }
 
 /* One stretch for a value and all that is written over it: the last of them names its end. */
-static void add_values(vt_planned *p, uint32_t *stretch_of) {
+static void add_values(vt_planned *p, uint32_t *lifetime_of) {
   const vt_plan *plan = p->line.plan;
   char name[16];
   for (uint32_t v = 0; v < plan->n_buffers; v++) {
     const vt_buffer *b = &plan->buffers[v];
     if (b->place == VT_PLACE_VIEW || b->bytes == 0) continue;
     if (b->place == VT_PLACE_OVER) {
-      stretch_of[v] = stretch_of[b->of];
-      p->stretches[stretch_of[v]].last = b->last;
+      lifetime_of[v] = lifetime_of[b->of];
+      p->stretches[lifetime_of[v]].last = b->last;
       continue;
     }
-    stretch_of[v] = p->n_stretches;
-    add(p, (vt_plan_stretch){.memory_class = b->class,
-                             .first = b->first,
-                             .last = b->last,
-                             .offset = b->offset,
-                             .bytes = b->bytes,
-                             .name = label(p, "%s", vt_value_name(plan->g, v, name)),
-                             .type = type_of(p, v)});
+    lifetime_of[v] = p->n_stretches;
+    add(p, (vt_plan_lifetime){.memory_class = b->class,
+                              .first = b->first,
+                              .last = b->last,
+                              .offset = b->offset,
+                              .bytes = b->bytes,
+                              .name = label(p, "%s", vt_value_name(plan->g, v, name)),
+                              .type = type_of(p, v)});
   }
 }
 
@@ -86,13 +86,13 @@ static void add_visits(vt_planned *p) {
   for (uint32_t i = 0; i < plan->n_transfers; i++) {
     const vt_transfer *t = &plan->transfers[i];
     if (t->class != VT_CLASS_TEMP) continue;
-    add(p, (vt_plan_stretch){.memory_class = t->class,
-                             .first = t->step,
-                             .last = vt_plan_group_last(plan, t->step),
-                             .offset = t->offset,
-                             .bytes = t->bytes,
-                             .name = label(p, "%s visits", vt_value_name(plan->g, t->value, name)),
-                             .type = type_of(p, t->value)});
+    add(p, (vt_plan_lifetime){.memory_class = t->class,
+                              .first = t->step,
+                              .last = vt_plan_group_last(plan, t->step),
+                              .offset = t->offset,
+                              .bytes = t->bytes,
+                              .name = label(p, "%s visits", vt_value_name(plan->g, t->value, name)),
+                              .type = type_of(p, t->value)});
   }
 }
 
@@ -106,13 +106,13 @@ static void add_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
     uint64_t elements, bytes;
     if (plan->dense[v] == VT_NO_OFFSET || vt_type_size(type, &elements, &bytes, NULL) != VT_OK)
       continue;
-    add(p, (vt_plan_stretch){.memory_class = VT_CLASS_WORK,
-                             .first = first[v],
-                             .last = last[v],
-                             .offset = plan->dense[v],
-                             .bytes = bytes,
-                             .name = label(p, "%s dense", vt_value_name(plan->g, v, name)),
-                             .type = type_of(p, v)});
+    add(p, (vt_plan_lifetime){.memory_class = VT_CLASS_WORK,
+                              .first = first[v],
+                              .last = last[v],
+                              .offset = plan->dense[v],
+                              .bytes = bytes,
+                              .name = label(p, "%s dense", vt_value_name(plan->g, v, name)),
+                              .type = type_of(p, v)});
   }
 }
 
@@ -120,7 +120,7 @@ static void add_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
  * have it at the same place, the largest. */
 static void add_steps(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
-  vt_plan_stretch scratch = {.memory_class = VT_CLASS_WORK, .name = "scratch", .type = ""};
+  vt_plan_lifetime scratch = {.memory_class = VT_CLASS_WORK, .name = "scratch", .type = ""};
   for (uint32_t r = 0, step = 0; r < plan->n_runs; r++) {
     const vt_bk_step *s = &plan->runs[r];
     if (s->work_bytes > scratch.bytes) {
@@ -128,13 +128,13 @@ static void add_steps(vt_planned *p) {
       scratch.offset = s->work_offset;
     }
     if (plan->run_node[r] != plan->step_node[step]) continue;
-    add(p, (vt_plan_stretch){.memory_class = VT_CLASS_TEMP,
-                             .first = step,
-                             .last = step,
-                             .offset = plan->nested[step].offset,
-                             .bytes = plan->nested[step].bytes,
-                             .name = "bodies",
-                             .type = ""});
+    add(p, (vt_plan_lifetime){.memory_class = VT_CLASS_TEMP,
+                              .first = step,
+                              .last = step,
+                              .offset = plan->nested[step].offset,
+                              .bytes = plan->nested[step].bytes,
+                              .name = "bodies",
+                              .type = ""});
     scratch.first = scratch.last = step++;
     add(p, scratch);
     scratch.bytes = 0;
@@ -145,7 +145,7 @@ static vt_status describe(vt_planned *p, vt_diag *d) {
   const vt_plan *plan = p->line.plan;
   const size_t most =
       (size_t)plan->n_buffers + plan->n_transfers + plan->n_steps + plan->n_runs + 1;
-  p->stretches = VT_NEW_N(&p->arena, vt_plan_stretch, most);
+  p->stretches = VT_NEW_N(&p->arena, vt_plan_lifetime, most);
   p->step = VT_NEW_N(&p->arena, const char *, plan->n_steps);
   uint32_t *by_value = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
   uint32_t *other = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
@@ -241,9 +241,9 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
 
 uint32_t vt_planned_stretches(const vt_planned *p) { return p->n_stretches; }
 
-vt_status vt_planned_stretch(const vt_planned *p, uint32_t i, vt_plan_stretch *out) {
+vt_status vt_planned_lifetime(const vt_planned *p, uint32_t i, vt_plan_lifetime *out) {
   if (i >= p->n_stretches) return VT_NAME;
-  vt_plan_stretch s = p->stretches[i];
+  vt_plan_lifetime s = p->stretches[i];
   s.size = out->size;
   memcpy(out, &s, s.size < sizeof s ? s.size : sizeof s);
   return VT_OK;

@@ -170,7 +170,7 @@ static vt_planned *plan_alone(const job *j, const char *backend) {
 }
 
 /* Stretches lie in their arena, and no two that are alive at one step overlap. */
-static void check_pair(const vt_plan_stretch *a, const vt_plan_stretch *b) {
+static void check_pair(const vt_plan_lifetime *a, const vt_plan_lifetime *b) {
   const int together =
       vt_memory_class_arena(a->memory_class) == vt_memory_class_arena(b->memory_class) &&
       a->first <= b->last && b->first <= a->last;
@@ -189,13 +189,13 @@ static void check_stretches(const job *j, const char *backend) {
   vt_planned_info(p, &info);
   CHECK(n > info.steps / 2);
   for (uint32_t i = 0; i < n; i++) {
-    vt_plan_stretch a = {.size = sizeof a}, b = {.size = sizeof b};
-    CHECK(vt_planned_stretch(p, i, &a) == VT_OK && a.bytes > 0 && a.name[0] != 0);
+    vt_plan_lifetime a = {.size = sizeof a}, b = {.size = sizeof b};
+    CHECK(vt_planned_lifetime(p, i, &a) == VT_OK && a.bytes > 0 && a.name[0] != 0);
     CHECK(a.first <= a.last && a.first < info.steps && a.last <= info.steps);
     uint64_t *end = &top[vt_memory_class_arena(a.memory_class)];
     if (a.offset + a.bytes > *end) *end = a.offset + a.bytes;
     for (uint32_t k = 0; k < i; k++)
-      if (vt_planned_stretch(p, k, &b) == VT_OK) check_pair(&a, &b);
+      if (vt_planned_lifetime(p, k, &b) == VT_OK) check_pair(&a, &b);
   }
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++) /* the last one may end before its alignment */
     CHECK(top[c] <= arena_bytes(&info, c) && arena_bytes(&info, c) - top[c] < 256);
@@ -216,9 +216,9 @@ static void test_stretches(void) {
 static uint64_t most_alive(const vt_planned *p, uint32_t steps) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < steps; i++) {
-    vt_plan_stretch s = {.size = sizeof s};
+    vt_plan_lifetime s = {.size = sizeof s};
     uint64_t alive = 0;
-    for (uint32_t k = 0; vt_planned_stretch(p, k, &s) == VT_OK; k++)
+    for (uint32_t k = 0; vt_planned_lifetime(p, k, &s) == VT_OK; k++)
       if (s.first <= i && i <= s.last && vt_memory_class_on_device(s.memory_class))
         alive += s.bytes;
     if (alive > most) most = alive;
@@ -230,10 +230,10 @@ static uint64_t most_alive(const vt_planned *p, uint32_t steps) {
 static void test_dense(void) {
   vt_planned *p = plan_alone(&transformer, "island:1");
   vt_plan_info info = {.size = sizeof info};
-  vt_plan_stretch s = {.size = sizeof s};
+  vt_plan_lifetime s = {.size = sizeof s};
   uint32_t n = 0;
   vt_planned_info(p, &info);
-  for (uint32_t i = 0; vt_planned_stretch(p, i, &s) == VT_OK; i++) {
+  for (uint32_t i = 0; vt_planned_lifetime(p, i, &s) == VT_OK; i++) {
     const char *end = strstr(s.name, " dense");
     if (end == NULL || end[6] != 0) continue;
     CHECK(strcmp(vt_memory_class(s.memory_class), "workspace") == 0 && s.type[0] != 0);
@@ -265,21 +265,21 @@ static void test_most(void) {
 static void test_edges(void) {
   vt_planned *p = plan_alone(&transformer, "reference:0");
   vt_plan_info info = {.size = sizeof info}, part = {.size = 12, .steps = 99};
-  vt_plan_stretch s = {.size = 5}, whole = {.size = sizeof whole}, early, longer[2];
+  vt_plan_lifetime s = {.size = 5}, whole = {.size = sizeof whole}, early, longer[2];
   vt_planned_info(p, &info);
   CHECK(vt_planned_step(p, info.steps) == NULL && vt_planned_step(p, info.steps - 1) != NULL);
-  CHECK(vt_planned_stretch(p, vt_planned_stretches(p), &s) == VT_NAME && s.size == 5);
+  CHECK(vt_planned_lifetime(p, vt_planned_stretches(p), &s) == VT_NAME && s.size == 5);
   vt_planned_info(p, &part); /* as a caller of an older header asks */
   CHECK(part.nodes == info.nodes && part.steps == info.steps && part.views == 0);
-  CHECK(vt_planned_stretch(p, 0, &whole) == VT_OK && whole.size == sizeof whole);
+  CHECK(vt_planned_lifetime(p, 0, &whole) == VT_OK && whole.size == sizeof whole);
   memset(&early, 0x5a, sizeof early);
-  early.size = offsetof(vt_plan_stretch, bytes);
-  CHECK(vt_planned_stretch(p, 0, &early) == VT_OK && early.offset == whole.offset);
-  CHECK(early.size == offsetof(vt_plan_stretch, bytes) && early.last == whole.last);
+  early.size = offsetof(vt_plan_lifetime, bytes);
+  CHECK(vt_planned_lifetime(p, 0, &early) == VT_OK && early.offset == whole.offset);
+  CHECK(early.size == offsetof(vt_plan_lifetime, bytes) && early.last == whole.last);
   CHECK(early.bytes == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* beyond what that caller has */
   memset(longer, 0x5a, sizeof longer);
   longer[0].size = sizeof longer; /* as one of a newer header asks */
-  CHECK(vt_planned_stretch(p, 0, longer) == VT_OK && longer[0].size == sizeof longer);
+  CHECK(vt_planned_lifetime(p, 0, longer) == VT_OK && longer[0].size == sizeof longer);
   CHECK(longer[0].name == whole.name && longer[1].size == 0x5a5a5a5a);
   CHECK(strcmp(vt_planned_backend(p), "reference:0") == 0);
   CHECK(vt_memory_class(VT_MEMORY_CLASSES) == NULL && vt_memory_class_on_device(99) == 0);

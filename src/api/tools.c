@@ -84,14 +84,14 @@ static void say_support(const vt_device *dev, uint32_t number, char out[VT_OP_SU
   const vt_op_info *op = vt_op_get(number);
   out[0] = 0;
   if (vt_device_lists(dev, number)) {
-    vt_device_way(dev, number, out);
+    vt_device_variant(dev, number, out);
     if (out[0] == 0) snprintf(out, VT_OP_SUPPORT, "itself");
   } else {
     snprintf(out, VT_OP_SUPPORT, "%s", op != NULL && !op->prim ? "decomposed" : "no");
   }
 }
 
-_Static_assert(VT_OP_SUPPORT >= (int)VT_DEVICE_WAY, "a device's word fits");
+_Static_assert(VT_OP_SUPPORT >= (int)VT_DEVICE_VARIANT, "a device's word fits");
 
 vt_status vt_op_support(const vt_options *o, uint32_t number, char out[VT_OP_SUPPORT], vt_diag *d) {
   vt_device *dev;

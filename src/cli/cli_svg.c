@@ -113,7 +113,7 @@ static void stack_panels(picture *g) {
 }
 
 /* Steps first to last, and offset to offset + bytes from the panel's floor. */
-static cli_box stretch_box(const picture *g, const panel *p, const vt_plan_stretch *s) {
+static cli_box lifetime_box(const picture *g, const panel *p, const vt_plan_lifetime *s) {
   const double end = s->last < g->info.steps ? LEFT + (s->last + 1) * g->step : LEFT + PLOT;
   const double unit = p->box.h / (double)p->bytes;
   const double x = LEFT + s->first * g->step;
@@ -124,14 +124,14 @@ static cli_box stretch_box(const picture *g, const panel *p, const vt_plan_stret
 /* ---- panels ---- */
 
 /* What the step does that makes a stretch; NULL where it is there before the first step. */
-static const char *maker(const picture *g, const vt_plan_stretch *s) {
+static const char *maker(const picture *g, const vt_plan_lifetime *s) {
   const char *does = vt_planned_step(g->p, s->first);
   const size_t n = strlen(s->name);
   return does != NULL && strncmp(does, s->name, n) == 0 && strchr(" ,", does[n]) != NULL ? does
                                                                                          : NULL;
 }
 
-static void draw_tip(const picture *g, const vt_plan_stretch *s) {
+static void draw_tip(const picture *g, const vt_plan_lifetime *s) {
   const char *does = maker(g, s);
   char size[CLI_SIZE_TEXT];
   cli_size_text(s->bytes, size);
@@ -147,7 +147,7 @@ static void draw_tip(const picture *g, const vt_plan_stretch *s) {
 }
 
 /* The name, and what made it where there is room: "_71 = mul". */
-static void draw_name(const picture *g, const vt_plan_stretch *s, const cli_box *b) {
+static void draw_name(const picture *g, const vt_plan_lifetime *s, const cli_box *b) {
   const char *does = maker(g, s), *open = does != NULL ? strchr(does, '(') : NULL;
   char longer[64];
   if (open != NULL && snprintf(longer, sizeof longer, "%.*s", (int)(open - does), does) > 0 &&
@@ -156,8 +156,8 @@ static void draw_name(const picture *g, const vt_plan_stretch *s, const cli_box 
   (void)cli_xml_label(g->f, b, s->name);
 }
 
-static void draw_stretch(const picture *g, const panel *p, const vt_plan_stretch *s, uint32_t i) {
-  const cli_box b = stretch_box(g, p, s);
+static void draw_lifetime(const picture *g, const panel *p, const vt_plan_lifetime *s, uint32_t i) {
+  const cli_box b = lifetime_box(g, p, s);
   const int edged = b.w >= 3 && b.h >= 3; /* an edge would hide what is thinner */
   fprintf(g->f, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"%s>", b.x,
           b.y, b.w, b.h, style_of(s->memory_class)->tint[i % 3], edged ? " class=\"e\"" : "");
@@ -186,12 +186,12 @@ static double draw_gutter(const picture *g, const panel *p) {
 }
 
 static void draw_panel(const picture *g, const panel *p) {
-  vt_plan_stretch s = {.size = sizeof s};
+  vt_plan_lifetime s = {.size = sizeof s};
   uint32_t n = 0;
   fprintf(g->f, "<rect class=\"p\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
           p->box.x, p->box.y, p->box.w, p->box.h);
-  for (uint32_t i = 0; vt_planned_stretch(g->p, i, &s) == VT_OK; i++)
-    if (vt_memory_class_arena(s.memory_class) == p->class) draw_stretch(g, p, &s, n++);
+  for (uint32_t i = 0; vt_planned_lifetime(g->p, i, &s) == VT_OK; i++)
+    if (vt_memory_class_arena(s.memory_class) == p->class) draw_lifetime(g, p, &s, n++);
 }
 
 /* ---- axes ---- */

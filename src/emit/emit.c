@@ -45,23 +45,23 @@ const vt_dialect vt_dialect_cuda = {
     "VT_KERNEL($K, vt_gpu_fused, VT_FUSED_THREADS) { vt_fused_run<vt_fused_steps>(a); }\n",
 };
 
-const vt_dialect vt_dialect_tail = {
+const vt_dialect vt_dialect_epilogue = {
     .name = "cuda, behind a product",
     .type = CUDA_TYPES,
     .plain = CUDA_PLAIN,
     .begin =
-        "#include \"gpu_tail.cuh\"\n\n"
-        "struct vt_tail_steps {\n"
+        "#include \"gpu_epilogue.cuh\"\n\n"
+        "struct vt_epilogue_steps {\n"
         "  enum { N = $N };\n"
         "  template <class E, int G, int W>\n"
-        "  VT_GPU_FN void run(const vt_gpu_tail &m, const vt_tail_here<E, G, W> &h) {\n",
-    .load = "    const vt_fused_group<$T, G> x$I = vt_tail_load<$T, $I>(m, h);\n",
+        "  VT_GPU_FN void run(const vt_gpu_epilogue &m, const vt_epilogue_here<E, G, W> &h) {\n",
+    .load = "    const vt_fused_group<$T, G> x$I = vt_epilogue_load<$T, $I>(m, h);\n",
     .open = CUDA_OPEN,
     .source = "x$I.v[k]",
     .value = "v$I",
     .step = CUDA_STEP,
     .end = CUDA_CLOSE
-    "    vt_tail_store(m, h, y);\n"
+    "    vt_epilogue_store(m, h, y);\n"
     "  }\n"
     "};\n\n",
 };

@@ -51,7 +51,7 @@ typedef struct vt_dialect {
   const char *end;    /* $T $I of the result, $K */
 } vt_dialect;
 extern const vt_dialect vt_dialect_cuda;
-extern const vt_dialect vt_dialect_tail; /* the steps alone: a kernel comes behind them */
+extern const vt_dialect vt_dialect_epilogue; /* the steps alone: a kernel comes behind them */
 
 /* Failure is that of `out`. */
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out);

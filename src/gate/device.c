@@ -384,15 +384,15 @@ int vt_device_lists(const void *dev, uint32_t op) {
 }
 
 /* A word from outside is taken if it is one. */
-void vt_device_way(const vt_device *dev, uint32_t op, char out[VT_DEVICE_WAY]) {
+void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]) {
   vt_guard guard;
   out[0] = 0;
   if (!VT_BK_HAS(dev->api, vt_bk_api, op_way)) return;
   vt_guard_enter(&guard);
   const char *word = dev->api->op_way(dev->dev, op);
   vt_guard_leave(&guard);
-  const size_t n = word != NULL ? strnlen(word, VT_DEVICE_WAY) : 0;
-  if (n == 0 || n == VT_DEVICE_WAY || strspn(word, "abcdefghijklmnopqrstuvwxyz") != n) return;
+  const size_t n = word != NULL ? strnlen(word, VT_DEVICE_VARIANT) : 0;
+  if (n == 0 || n == VT_DEVICE_VARIANT || strspn(word, "abcdefghijklmnopqrstuvwxyz") != n) return;
   memcpy(out, word, n + 1);
 }
 

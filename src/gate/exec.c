@@ -432,7 +432,7 @@ static vt_status spoil(vt_exec *x, uint8_t *bytes, uint64_t n, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status vt_exec_spoil(vt_exec *x, uint8_t byte, vt_diag *d) {
+vt_status vt_exec_poison(vt_exec *x, uint8_t byte, vt_diag *d) {
   uint8_t bytes[4096];
   vt_guard guard;
   memset(bytes, byte, sizeof bytes);

@@ -707,8 +707,8 @@ static void test_way(void) {
   reset();
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    char word[VT_DEVICE_WAY];
-    vt_device_way(dev, words[i].op, word);
+    char word[VT_DEVICE_VARIANT];
+    vt_device_variant(dev, words[i].op, word);
     CHECK(strcmp(word, words[i].word) == 0);
   }
   vt_device_close(dev);

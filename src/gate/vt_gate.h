@@ -73,8 +73,8 @@ void vt_device_prove(vt_device *dev, uint64_t caps);
 /* 1 when the device has a kernel for op number `op`. The shape fits vt_pass_options.listed. */
 int vt_device_lists(const void *dev, uint32_t op);
 /* How it does that, in the device's own word; "" where it has none. */
-enum { VT_DEVICE_WAY = 16 };
-void vt_device_way(const vt_device *dev, uint32_t op, char out[VT_DEVICE_WAY]);
+enum { VT_DEVICE_VARIANT = 16 };
+void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]);
 /* The device as the planner sees it; valid as long as the device. */
 vt_target vt_device_target(vt_device *dev);
 
@@ -147,7 +147,7 @@ int vt_exec_canonical(const vt_exec *x);
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
 /* Fills what a run must write before it reads it - temporaries, scratch, outputs - with a byte. For
  * those who judge backends. */
-vt_status vt_exec_spoil(vt_exec *x, uint8_t byte, vt_diag *d) VT_NODISCARD;
+vt_status vt_exec_poison(vt_exec *x, uint8_t byte, vt_diag *d) VT_NODISCARD;
 /* `report` hears of the steps of later runs: how much of the work is done, in units that grow with
  * the multiplications of a step. It cannot change anything. */
 typedef void vt_exec_report(void *user, uint64_t done, uint64_t total);

@@ -13,7 +13,7 @@ vt_status shape_stack(const vt_rule *r, vt_type *out, vt_diag *d) {
   uint32_t at = 0;
   if (x->rank == VT_MAX_RANK)
     return VT_FAIL(d, VT_LIMIT, "the result would have a rank over %d", VT_MAX_RANK);
-  if (!vt_axis_settle(axis, (int64_t)x->rank + 1, &at))
+  if (!vt_axis_resolve(axis, (int64_t)x->rank + 1, &at))
     return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist in a result of rank %u", (long long)axis,
                    x->rank + 1);
   for (uint32_t i = 1; i < r->n_in; i++)
@@ -32,7 +32,7 @@ uint32_t lower_stack(const vt_lowering *l) {
   uint32_t in[MOST_STACKED], axis = 0;
   vt_type x;
   if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
-  (void)vt_axis_settle(((const vt_attr_stack *)l->attrs)->axis, (int64_t)x.rank + 1, &axis);
+  (void)vt_axis_resolve(((const vt_attr_stack *)l->attrs)->axis, (int64_t)x.rank + 1, &axis);
   memmove(x.dim + axis + 1, x.dim + axis, (x.rank - axis) * sizeof *x.dim);
   x.dim[axis] = 1;
   along.axis = axis;
@@ -44,7 +44,7 @@ uint32_t lower_stack(const vt_lowering *l) {
 /* Second implementation: each operand into its slice of the result. */
 vt_status kernel_stack(vt_kernel *k) {
   uint32_t axis = 0;
-  (void)vt_axis_settle(((const vt_attr_stack *)k->attrs)->axis, k->out->rank, &axis);
+  (void)vt_axis_resolve(((const vt_attr_stack *)k->attrs)->axis, k->out->rank, &axis);
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < k->n_in; i++) {
     const vt_view part = vt_view_part(k->out, axis, i, 1), slice = vt_view_drop(&part, axis);
@@ -57,7 +57,7 @@ void grad_stack(const vt_gradient *g) {
   vt_type x;
   uint32_t axis = 0;
   if (!vt_build_type(g->b, g->in[0], &x)) return;
-  (void)vt_axis_settle(((const vt_attr_stack *)g->attrs)->axis, (int64_t)x.rank + 1, &axis);
+  (void)vt_axis_resolve(((const vt_attr_stack *)g->attrs)->axis, (int64_t)x.rank + 1, &axis);
   for (uint32_t i = 0; i < g->n_in; i++)
     g->d_in[i] = vt_build_reshape(g->b, vt_build_part(g->b, g->d_out[0], axis, i, (int64_t)i + 1),
                                   x.rank, x.dim);
@@ -229,7 +229,7 @@ static vt_status unsqueezed(const vt_attr_list *axes, uint32_t rank, unsigned *o
                    rank, VT_MAX_RANK);
   for (int64_t i = 0; i < axes->n; i++) {
     uint32_t at = 0;
-    if (!vt_axis_settle(axes->v[i], (int64_t)rank + axes->n, &at))
+    if (!vt_axis_resolve(axes->v[i], (int64_t)rank + axes->n, &at))
       return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist in a result of rank %lld",
                      (long long)axes->v[i], (long long)rank + axes->n);
     if (mask >> at & 1) return VT_FAIL(d, VT_VERIFY, "axis %u is named twice", at);
@@ -281,7 +281,8 @@ vt_status shape_flatten(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t rank = x->rank > 0 ? (int64_t)x->rank : 1;
   char type[VT_TYPE_TEXT];
   uint32_t start = 0, end = 0;
-  if (!vt_axis_settle(a->start, rank, &start) || !vt_axis_settle(a->end, rank, &end) || start > end)
+  if (!vt_axis_resolve(a->start, rank, &start) || !vt_axis_resolve(a->end, rank, &end) ||
+      start > end)
     return VT_FAIL(d, VT_VERIFY, "axes %lld to %lld of %s", (long long)a->start, (long long)a->end,
                    vt_type_text(r->dims, x, type));
   int64_t one = 1;
@@ -308,8 +309,8 @@ vt_status kernel_flatten(vt_kernel *k) {
   const vt_view *x = &k->in[0], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype), rank = x->rank > 0 ? x->rank : 1;
   uint32_t start = 0, end = 0;
-  (void)vt_axis_settle(a->start, rank, &start);
-  (void)vt_axis_settle(a->end, rank, &end);
+  (void)vt_axis_resolve(a->start, rank, &start);
+  (void)vt_axis_resolve(a->end, rank, &end);
   vt_walk w;
   vt_walk_init(&w, x->rank, x->dim);
   vt_walk_view(&w, x);

@@ -8,7 +8,7 @@
 
 /* ---- shapes ---- */
 
-int vt_axis_settle(int64_t axis, int64_t rank, uint32_t *out) {
+int vt_axis_resolve(int64_t axis, int64_t rank, uint32_t *out) {
   if (axis < -rank || axis >= rank) return 0;
   *out = (uint32_t)(axis < 0 ? axis + rank : axis);
   return 1;
@@ -35,7 +35,7 @@ vt_status shape_iota(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_iota *a = r->attrs;
   VT_TRY(shape_from_list(&a->shape, out, d));
   uint32_t axis;
-  if (!vt_axis_settle(a->axis, a->shape.n, &axis))
+  if (!vt_axis_resolve(a->axis, a->shape.n, &axis))
     return VT_FAIL(d, VT_VERIFY, "axis %lld of iota does not exist: its shape has rank %lld",
                    (long long)a->axis, (long long)a->shape.n);
   const int64_t type = a->dtype;
@@ -237,7 +237,7 @@ vt_status kernel_iota(vt_kernel *k) {
   const int64_t size = (int64_t)vt_dtype_bytes(k->out->dtype);
   uint32_t axis = 0;
   vt_walk w;
-  (void)vt_axis_settle(((const vt_attr_iota *)k->attrs)->axis, k->out->rank, &axis);
+  (void)vt_axis_resolve(((const vt_attr_iota *)k->attrs)->axis, k->out->rank, &axis);
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))

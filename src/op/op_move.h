@@ -18,7 +18,7 @@ vt_view vt_view_pick(const vt_view *v, unsigned mask);
 /* ---- rules and indices ---- */
 
 /* An axis counted from the end when negative; 0 when there is none such among `rank`. */
-int vt_axis_settle(int64_t axis, int64_t rank, uint32_t *out);
+int vt_axis_resolve(int64_t axis, int64_t rank, uint32_t *out);
 /* Every element of operand 1 lies in 0 .. limit-1, or VT_RANGE with the first that does not. */
 vt_status vt_index_check(vt_kernel *k, int64_t limit);
 /* The same for coordinates: element j along the last axis of operand 1 belongs to axis batch + j

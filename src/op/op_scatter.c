@@ -133,8 +133,8 @@ typedef struct fold { /* of two values in the one order */
   int greatest;
 } fold;
 
-static void place_fold(uint32_t dtype, void *y, const void *u, const row *r, int64_t n,
-                       const fold *f) {
+static void place_reduced(uint32_t dtype, void *y, const void *u, const row *r, int64_t n,
+                          const fold *f) {
   for (int64_t i = 0; i < n; i++) {
     const int64_t at = r[i].from;
     if (dtype == VT_DTYPE_F32) {
@@ -150,12 +150,12 @@ static void place_fold(uint32_t dtype, void *y, const void *u, const row *r, int
 
 static void place_max(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
   static const fold f = {vt_f32_max, vt_f64_max, 1};
-  place_fold(dtype, y, u, r, n, &f);
+  place_reduced(dtype, y, u, r, n, &f);
 }
 
 static void place_min(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
   static const fold f = {vt_f32_min, vt_f64_min, 0};
-  place_fold(dtype, y, u, r, n, &f);
+  place_reduced(dtype, y, u, r, n, &f);
 }
 
 /* ---- the prims ---- */

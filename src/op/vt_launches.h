@@ -22,7 +22,7 @@ int32_t vt_arenas_note(vt_arenas *a, const vt_bk_step *steps, uint64_t n) VT_NOD
 /* Each backend that binds these to an anchor defines them, as it does vt_bk_device: the row of its
  * table that runs the op, and the anchor together with the chain behind it. */
 typedef struct vt_launch_handler vt_launch_handler;
-typedef struct vt_launch_tail vt_launch_tail;
+typedef struct vt_launch_epilogue vt_launch_epilogue;
 
 typedef struct vt_launch vt_launch;
 typedef struct vt_launches {
@@ -33,7 +33,7 @@ struct vt_launch {
   const vt_bk_step *anchor;         /* NULL: a chain alone */
   void *chain;                      /* NULL: the anchor alone */
   const vt_launch_handler *handler; /* of the anchor; NULL: the backend binds none */
-  vt_launch_tail *tail;             /* NULL: the backend makes none */
+  vt_launch_epilogue *tail;         /* NULL: the backend makes none */
   void *kept;                       /* the anchor's memory that outlasts a run; NULL: none */
   vt_view *views; /* of the anchor: operands, results, then what its bodies take and give */
   uint64_t n_views;

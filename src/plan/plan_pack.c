@@ -24,26 +24,26 @@
 static int by_number(uint32_t x, uint32_t y) { return x < y ? -1 : x > y; }
 
 static int by_first(const void *a, const void *b, const void *context) {
-  const vt_stretch *s = context;
+  const vt_lifetime *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return s[x].first != s[y].first ? by_number(s[x].first, s[y].first) : by_number(x, y);
 }
 
 static int by_last(const void *a, const void *b, const void *context) {
-  const vt_stretch *s = context;
+  const vt_lifetime *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return s[x].last != s[y].last ? by_number(s[x].last, s[y].last) : by_number(x, y);
 }
 
 static int by_bytes(const void *a, const void *b, const void *context) {
-  const vt_stretch *s = context;
+  const vt_lifetime *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   if (s[x].bytes != s[y].bytes) return s[x].bytes > s[y].bytes ? -1 : 1;
   return by_number(x, y);
 }
 
 static int by_offset(const void *a, const void *b, const void *context) {
-  const vt_stretch *s = context;
+  const vt_lifetime *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   if (*s[x].offset != *s[y].offset) return *s[x].offset < *s[y].offset ? -1 : 1;
   return by_number(x, y);
@@ -69,7 +69,7 @@ static vt_status place_by_birth(const vt_packing *k, uint64_t *at, vt_arena *scr
   if (births == NULL || deaths == NULL || vt_gaps_init(&gaps, k->n, scratch) != VT_OK)
     return VT_NOMEM;
   for (uint32_t i = 0; i < k->n; i++) {
-    const vt_stretch *x = &k->at[births[i]];
+    const vt_lifetime *x = &k->at[births[i]];
     for (; k->at[deaths[dead]].last < x->first; dead++)
       vt_gaps_give(&gaps, at[deaths[dead]], k->at[deaths[dead]].bytes);
     at[births[i]] = vt_gaps_take(&gaps, x->bytes);
@@ -88,14 +88,14 @@ typedef struct shelf { /* ascending by `from` */
   uint32_t n;
 } shelf;
 
-static void put(shelf *s, const vt_stretch *x, uint64_t at) {
+static void put(shelf *s, const vt_lifetime *x, uint64_t at) {
   uint32_t i = s->n++;
   for (; i > 0 && s->at[i - 1].from > at; i--) s->at[i] = s->at[i - 1];
   s->at[i] = (lying){x->first, x->last, at, at + x->bytes};
 }
 
 /* The lowest offset at which nothing that lives with it is in the way. */
-static uint64_t lowest_beside(const shelf *s, const vt_stretch *x) {
+static uint64_t lowest_beside(const shelf *s, const vt_lifetime *x) {
   uint64_t at = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     const lying *y = &s->at[i];
@@ -113,7 +113,7 @@ static vt_status place_by_size(const vt_packing *k, uint64_t *at, vt_arena *scra
   if (there == NULL || order == NULL || s.at == NULL) return VT_NOMEM;
   for (uint32_t i = 0; i < k->fixed; i++) put(&s, &k->at[there[i]], *k->at[there[i]].offset);
   for (uint32_t i = 0; i < k->n - k->fixed; i++) {
-    const vt_stretch *x = &k->at[order[i]];
+    const vt_lifetime *x = &k->at[order[i]];
     at[order[i]] = lowest_beside(&s, x);
     put(&s, x, at[order[i]]);
   }
@@ -160,7 +160,7 @@ static vt_status place_on_top(const vt_packing *k, uint64_t *at, vt_arena *scrat
                VT_NEW_N(scratch, uint64_t, 4 * ((size_t)all.to + 1))};
   if (t.all == NULL || t.any == NULL) return VT_NOMEM;
   for (uint32_t i = 0; i < k->n; i++) {
-    const vt_stretch *x = &k->at[i];
+    const vt_lifetime *x = &k->at[i];
     const span lives = {x->first, x->last};
     at[i] = i < k->fixed ? *x->offset : highest(&t, 1, all, lives);
     raise_to(&t, 1, all, lives, at[i] + x->bytes);
@@ -179,7 +179,7 @@ static uint64_t top_of(const vt_packing *k, const uint64_t *at) {
 
 void vt_pack_keep(vt_packing *k) {
   for (; k->fixed < k->n; k->fixed++) {
-    const vt_stretch *x = &k->at[k->fixed];
+    const vt_lifetime *x = &k->at[k->fixed];
     if (*x->offset + x->bytes > k->top) k->top = *x->offset + x->bytes;
   }
 }

@@ -4,13 +4,13 @@
 #define VT_PLAN_PACK_H
 #include "vt_arena.h"
 
-typedef struct vt_stretch {
+typedef struct vt_lifetime {
   uint32_t first, last;
   uint64_t bytes;   /* more than none, and rounded to what offsets are multiples of */
   uint64_t *offset; /* where its place is written */
-} vt_stretch;
+} vt_lifetime;
 typedef struct vt_packing {
-  vt_stretch *at;    /* has room for all that is added */
+  vt_lifetime *at;   /* has room for all that is added */
   uint32_t n, fixed; /* the first `fixed` of them have their places */
   uint64_t top;      /* where the highest of those ends */
 } vt_packing;

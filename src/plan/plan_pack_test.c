@@ -8,7 +8,7 @@
 enum { MOST = 18000, UNIT = 256 };
 
 typedef struct sample {
-  vt_stretch at[MOST];
+  vt_lifetime at[MOST];
   uint64_t offset[MOST];
   vt_packing k;
 } sample;
@@ -25,7 +25,7 @@ static void add(sample *s, uint32_t n, uint32_t steps, uint32_t *state) {
     const uint32_t last = first + draw(state) % most;
     const uint64_t bytes = UNIT * (uint64_t)(1 + draw(state) % (draw(state) % 8 == 0 ? 100 : 9));
     s->offset[s->k.n] = UINT64_MAX;
-    s->at[s->k.n] = (vt_stretch){first, last, bytes, &s->offset[s->k.n]};
+    s->at[s->k.n] = (vt_lifetime){first, last, bytes, &s->offset[s->k.n]};
     s->k.n++;
   }
 }
@@ -39,7 +39,7 @@ static uint64_t check_apart(const sample *s, uint32_t steps) {
     uint64_t bytes = 0;
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->k.n; i++) {
-      const vt_stretch *x = &s->at[i];
+      const vt_lifetime *x = &s->at[i];
       if (x->first > step || step > x->last) continue;
       for (uint32_t k = 0; k < n; k++)
         clashes += s->offset[i] < s->offset[alive[k]] + s->at[alive[k]].bytes &&
@@ -86,8 +86,8 @@ static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, uint32_t roun
 /* What is known: a hole is found from below, and above it only what lives then is in the way. */
 static void test_known(void) {
   uint64_t offset[6] = {0, 512, 1024, 7, 7, 7};
-  vt_stretch at[6] = {{0, 9, 512, &offset[0]}, {0, 3, 512, &offset[1]}, {0, 9, 256, &offset[2]},
-                      {4, 5, 512, &offset[3]}, {3, 5, 256, &offset[4]}, {4, 4, 768, &offset[5]}};
+  vt_lifetime at[6] = {{0, 9, 512, &offset[0]}, {0, 3, 512, &offset[1]}, {0, 9, 256, &offset[2]},
+                       {4, 5, 512, &offset[3]}, {3, 5, 256, &offset[4]}, {4, 4, 768, &offset[5]}};
   vt_packing k = {.at = at, .n = 3};
   vt_arena scratch;
   vt_arena_init(&scratch, vt_alloc_default());
@@ -106,11 +106,11 @@ static void test_known(void) {
 /* Each is within bounds, and together they would wrap. */
 static void test_too_many(void) {
   static uint64_t offset[16];
-  vt_stretch at[16];
+  vt_lifetime at[16];
   vt_packing k = {.at = at, .n = 16};
   vt_arena scratch;
   vt_diag d = {0};
-  for (uint32_t i = 0; i < 16; i++) at[i] = (vt_stretch){i, i, (uint64_t)1 << 60, &offset[i]};
+  for (uint32_t i = 0; i < 16; i++) at[i] = (vt_lifetime){i, i, (uint64_t)1 << 60, &offset[i]};
   vt_arena_init(&scratch, vt_alloc_default());
   CHECK(vt_pack(&k, &scratch, &d) == VT_LIMIT && d.code == VT_LIMIT && k.fixed == 0);
   k.n = 4;

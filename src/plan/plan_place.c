@@ -25,7 +25,7 @@ static vt_status place_kept(vt_planner *q) {
 /* ---- what shares an arena ---- */
 
 void vt_plan_add(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes, uint64_t *offset) {
-  if (bytes > 0) k->at[k->n++] = (vt_stretch){first, last, vt_plan_rounded(bytes), offset};
+  if (bytes > 0) k->at[k->n++] = (vt_lifetime){first, last, vt_plan_rounded(bytes), offset};
 }
 
 /* To when the bytes of each value are needed, by it or by what is written over it. */
@@ -48,7 +48,7 @@ static uint32_t *find_ends(const vt_plan *p, vt_arena *scratch) {
 vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out, vt_diag *d) {
   const uint32_t *end = find_ends(p, scratch);
   const size_t values = (size_t)p->n_buffers + p->n_transfers + p->n_steps;
-  *out = (vt_packing){.at = VT_NEW_N(scratch, vt_stretch, values + 3 * (size_t)p->g->n_nodes)};
+  *out = (vt_packing){.at = VT_NEW_N(scratch, vt_lifetime, values + 3 * (size_t)p->g->n_nodes)};
   if (end == NULL || out->at == NULL) return vt_plan_no_memory(d);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     vt_buffer *b = &p->buffers[v];

@@ -79,7 +79,7 @@ static vt_status copy_in_bodies(const vt_nested *bodies, uint32_t dense_only, vt
   *most = 0;
   for (uint32_t i = 0; i < bodies->n; i++) {
     vt_plan *body = bodies->plan[i];
-    vt_packing own = {.at = VT_NEW_N(scratch, vt_stretch, 2 * (size_t)body->g->n_nodes)};
+    vt_packing own = {.at = VT_NEW_N(scratch, vt_lifetime, 2 * (size_t)body->g->n_nodes)};
     body->dense_only = dense_only;
     if (own.at == NULL) return vt_plan_no_memory(d);
     VT_TRY(place_copies(body, &own, scratch, d));

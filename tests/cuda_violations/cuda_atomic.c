@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_atomic.c - the CUDA backend as a plug-in, right in everything but one kernel: where it would
- * launch fold_lines_f32 for the chunks of long sums, that of cuda_atomic.cu is launched, whose
+ * launch reduce_lines_f32 for the chunks of long sums, that of cuda_atomic.cu is launched, whose
  * threads add what they have as they arrive. The linker sends its launches here (--wrap). */
 #include <pthread.h>
 #include "cuda_backend.h"
-#include "gpu_fold.h"
+#include "gpu_reduce.h"
 
 /* Of cuda_atomic.cu, as the driver takes it. */
 __asm__(
@@ -42,9 +42,9 @@ static vt_status find_planted(const vt_cuda_call *c, void **out) {
 /* The level above, which is the backend's own, adds zeros to the sum and changes nothing. */
 vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
                                 const void *args) {
-  const vt_gpu_fold *a = args;
+  const vt_gpu_reduce *a = args;
   void *function = NULL;
-  if (kernel != VT_GPU_fold_lines_f32 || a->kind != VT_GPU_FOLD_SUM || a->chunks == 1)
+  if (kernel != VT_GPU_reduce_lines_f32 || a->kind != VT_GPU_REDUCE_SUM || a->chunks == 1)
     return __real_vt_cuda_launch(c, kernel, grid, args);
   VT_TRY(find_planted(c, &function));
   VT_TRY(vt_cuda_fill(c, a->y, 0, (uint64_t)(a->lines.n * a->chunks) * sizeof(float)));

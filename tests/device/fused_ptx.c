@@ -7,7 +7,7 @@
 #include <string.h>
 #include "cuda_made.h"
 #include "cuda_nvrtc.h"
-#include "cuda_tail.h"
+#include "cuda_epilogue.h"
 #include "gpu_fused.h"
 #include "vt_emit.h"
 #include "vt_test.h"
@@ -152,9 +152,9 @@ static void emit_fma(flow *f) {
 
 /* A product times a number, and another added, by each kernel that ends products. */
 static void emit_tails(flow *f) {
-  vt_cuda_tail_kernel tail;
+  vt_cuda_epilogue_kernel tail;
   uint32_t type;
-  for (uint32_t i = 0; vt_cuda_tail_end(i, &tail.kernel, &type); i++) {
+  for (uint32_t i = 0; vt_cuda_epilogue_end(i, &tail.kernel, &type); i++) {
     vt_chain chain;
     const int sums = tail.kernel == VT_GPU_parts_f32 || tail.kernel == VT_GPU_parts_f64;
     f->kind = sums ? "plain" : type == VT_DTYPE_F32 ? "contraction" : "wide";
@@ -162,9 +162,9 @@ static void emit_tails(flow *f) {
     add(f, VT_OP_mul, type, type, 2);
     add(f, VT_OP_add, type, type, 2);
     const vt_bk_step *const members[2] = {&f->step[0], &f->step[1]};
-    CHECK(vt_chain_read(members, 2, VT_GPU_TAIL_SOURCES, &chain) == VT_OK);
+    CHECK(vt_chain_read(members, 2, VT_GPU_EPILOGUE_SOURCES, &chain) == VT_OK);
     tail.chain = &chain;
-    compile(f, vt_cuda_tail_write, &tail);
+    compile(f, vt_cuda_epilogue_write, &tail);
   }
 }
 

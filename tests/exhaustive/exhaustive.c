@@ -6,7 +6,7 @@
  *              [--against FILE]       no MPFR: compare the results with such a file
  *              [--plant SEED] [--plant-estimate]      faults that must be noticed
  *
- * How an input is settled: judge.h. The estimates and the proofs of their bound: estimate_*.h. In
+ * How an input is settled: oracle.h. The estimates and the proofs of their bound: estimate_*.h. In
  * every slice the estimate is measured against MPFR on a pseudo-random sample, one input in 2^16;
  * one beyond its bound ends the run as broken, and so does a settled result that MPFR does not
  * confirm.
@@ -27,8 +27,8 @@
 #include "estimate_angle.h"
 #include "estimate_exp.h"
 #include "estimate_log.h"
-#include "judge.h"
-#include "judge_by_hand.h"
+#include "oracle.h"
+#include "oracle_by_hand.h"
 #include "vt_hash.h"
 
 enum { SLICE_BITS = 24, SLICE = 1 << SLICE_BITS, SLICES = 256, BLOCK = 4096, SAMPLE = 1 << 16 };

@@ -13,7 +13,7 @@
  *   random    2^LOG2 pairs (2^30), most with a power in range, over all exponents of x and of the
  *             power, subnormal powers, powers next to 1, x next to 1, small dyadic y; some beyond
  *             the range.
- * --short leaves out the sweeps y=... and takes 2^20 random pairs. How a pair is settled: judge.h,
+ * --short leaves out the sweeps y=... and takes 2^20 random pairs. How a pair is settled: oracle.h,
  * with the estimate of estimate_pow.h, which is measured against MPFR on a sample. The faults that
  * can be planted are those of exhaustive.c. What is not enumerated: src/num/fn_pow.inc. */
 #include <math.h>
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "estimate_pow.h"
-#include "judge.h"
+#include "oracle.h"
 
 enum { UNIT_BITS = 20, UNIT = 1 << UNIT_BITS, MOST_PAIRS_LOG2 = 32, SAMPLE = 1 << 14 };
 enum { LEAST_EXPONENT = -149, EXPONENTS = 277, SWEEPS = 7, SLICES = 256 };
@@ -336,15 +336,15 @@ static int wanted(const char *name) {
 }
 
 static void print_result(const char *name, const outcome *o) {
-  const unsigned long long pairs = o->inputs, wrong = o->mismatches, judged_by_mpfr = o->judged;
+  const unsigned long long pairs = o->inputs, wrong = o->mismatches, checked_by_mpfr = o->judged;
   const unsigned long long seconds = (o->milliseconds + 500) / 1000;
   if (opt.table) {
-    printf("| `pow`, %s | %llu | %llu | %llu | %llu |\n", name, pairs, wrong, judged_by_mpfr,
+    printf("| `pow`, %s | %llu | %llu | %llu | %llu |\n", name, pairs, wrong, checked_by_mpfr,
            seconds);
     return;
   }
   printf("pow, %s: %llu pairs, %llu mismatches, %llu judged by MPFR, %llu s of processor time",
-         name, pairs, wrong, judged_by_mpfr, seconds);
+         name, pairs, wrong, checked_by_mpfr, seconds);
   if (o->worst > 0) printf(", estimates off by 2^%.1f at most in the sample", log2(o->worst));
   putchar('\n');
 }

@@ -20,7 +20,7 @@ struct add_args {
   float by;
 };
 VT_KERNEL(add_to_all, add_args, 128) {
-  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_apart()) a.x[i] += a.by;
+  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_grid_stride()) a.x[i] += a.by;
 }
 VT_KERNEL(never_ends, add_args, 64) {
   if (threadIdx.x == 0) __syncwarp(3u);

@@ -112,7 +112,7 @@ struct VT_GPU_FOR_ALL vt_gpu_entry {
     vt_kernel_##name(*static_cast<const args *>(p));                                    \
   });                                                                                   \
   static void vt_kernel_##name([[maybe_unused]] const args &a)
-#define VT_KERNEL_BESIDE(name, args, threads, blocks) VT_KERNEL(name, args, threads)
+#define VT_KERNEL_RESIDENT(name, args, threads, blocks) VT_KERNEL(name, args, threads)
 
 template <class T>
 VT_GPU_FN T *vt_shared() {

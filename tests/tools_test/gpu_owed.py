@@ -24,7 +24,7 @@ NEVER = "| {} | what | never | | | |\n"
 SCRIPT = """#!/usr/bin/env bash
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-. scripts/ci/judge.sh
+. scripts/ci/verdict.sh
 options "made.sh [--part I/N] [--build FOLDER] [--checks A,B] [--rows FILE]" "$@"
 for name in NAMES; do
   if wanted "$name"; then
@@ -52,7 +52,7 @@ class MadeUp(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.top = pathlib.Path(folder.name)
-        for name in ("gpu_verify.sh", "owed.sh", "judge.sh"):
+        for name in ("gpu_verify.sh", "owed.sh", "verdict.sh"):
             self.write(f"scripts/ci/{name}", (ROOT / "scripts/ci" / name).read_text(encoding="utf-8"))
         self.write("scripts/ci/gpu_checks.sh", CHECKS)
         self.write("scripts/ci/cuda_infer_verify.sh", SCRIPT.replace("NAMES", "suite kernels"))

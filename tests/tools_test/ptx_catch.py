@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ptx_catch.py [NVCC] - the audit of kernels fires on one planted violation of each kind, and on nothing else.
 
-The plants are text; where there is an nvcc, those of ptx_sins.cu are compiled as well."""
+The plants are text; where there is an nvcc, those of ptx_violations.cu are compiled as well."""
 import contextlib
 import io
 import pathlib
@@ -198,10 +198,10 @@ class Audit(unittest.TestCase):
 
 
 class Compiled(unittest.TestCase):
-    def test_sins(self):
+    def test_violations(self):
         if NVCC is None:
             self.skipTest("no nvcc here")
-        source = ROOT / "tests" / "tools_test" / "ptx_sins.cu"
+        source = ROOT / "tests" / "tools_test" / "ptx_violations.cu"
         names = re.findall(r"^SIN\((\w+)\)", source.read_text(), re.M)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "sins.ptx")

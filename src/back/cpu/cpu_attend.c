@@ -238,9 +238,9 @@ static float fold(const vt_attend_task *t, vt_cpu_folding what, const float *x, 
 
 /* The greatest of x. */
 static float greatest(const vt_attend_task *t, const float *x, int64_t n) {
-  float m = fold(t, VT_FOLD_MAX, x, vt_cpu_least(n, VT_FOLD_CHUNK));
-  for (int64_t i = VT_FOLD_CHUNK; i < n; i += VT_FOLD_CHUNK)
-    m = vt_f32_max(m, fold(t, VT_FOLD_MAX, x + i, vt_cpu_least(n - i, VT_FOLD_CHUNK)));
+  float m = fold(t, VT_REDUCE_MAX, x, vt_cpu_least(n, VT_REDUCE_CHUNK));
+  for (int64_t i = VT_REDUCE_CHUNK; i < n; i += VT_REDUCE_CHUNK)
+    m = vt_f32_max(m, fold(t, VT_REDUCE_MAX, x + i, vt_cpu_least(n - i, VT_REDUCE_CHUNK)));
   return m;
 }
 
@@ -248,12 +248,12 @@ static float greatest(const vt_attend_task *t, const float *x, int64_t n) {
  * nothing; and neither does S of a single chunk to the sum of that chunk. */
 static float sum_of(const vt_attend_task *t, const float *e, int64_t lo, int64_t hi) {
   vt_sum_f32 s;
-  lo = lo / VT_FOLD_LANES * VT_FOLD_LANES;
-  if (hi <= VT_FOLD_CHUNK) return fold(t, VT_FOLD_SUM, e + lo, hi - lo);
+  lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
+  if (hi <= VT_REDUCE_CHUNK) return fold(t, VT_REDUCE_SUM, e + lo, hi - lo);
   vt_sum_f32_init(&s);
-  for (int64_t i = 0; i < hi; i += VT_FOLD_CHUNK) {
-    const int64_t from = vt_cpu_most(i, lo), to = vt_cpu_least(hi, i + VT_FOLD_CHUNK);
-    vt_sum_f32_add(&s, from < to ? fold(t, VT_FOLD_SUM, e + from, to - from) : 0.0f);
+  for (int64_t i = 0; i < hi; i += VT_REDUCE_CHUNK) {
+    const int64_t from = vt_cpu_most(i, lo), to = vt_cpu_least(hi, i + VT_REDUCE_CHUNK);
+    vt_sum_f32_add(&s, from < to ? fold(t, VT_REDUCE_SUM, e + from, to - from) : 0.0f);
   }
   return vt_sum_f32_done(&s);
 }
@@ -265,7 +265,7 @@ static float weigh(const vt_attend_task *t, float *e, const vt_attend_seen *x, i
                    int64_t hi) {
   const int64_t n = x->hi - x->lo;
   vt_cpu_row row = x->row;
-  lo = lo / VT_FOLD_LANES * VT_FOLD_LANES;
+  lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
   if (row.bias != NULL) row.bias += x->lo * row.bias_step;
   if (row.mask != NULL) row.mask += x->lo * row.mask_step;
   if (n == 0 || !t->table->score(e + x->lo, n, &row)) {

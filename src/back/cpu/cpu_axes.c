@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_axes.c - axes that are walked together, joined where they lie in memory as one. */
 #include <string.h>
-#include "cpu_fold.h"
+#include "cpu_reduce.h"
 #include "vt_alloc.h"
 
 unsigned vt_cpu_mask(const vt_attr_list *axes, uint32_t rank) {

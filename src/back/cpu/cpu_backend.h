@@ -12,10 +12,10 @@
  * Handlers: how an op is split into jobs, and which kernels do them (cpu_handlers.def).
  *   cpu_matmul.c     products of matrices (cpu_gemm); of integers (cpu_matmul_int, cpu_int)
  *   cpu_conv.c       convolutions: cpu_conv_transpose, cpu_conv_weights, cpu_conv_int;
- *                    taps that slide (cpu_slide) over a grid (cpu_grid)
+ *                    taps that slide (cpu_direct_conv) over a grid (cpu_grid)
  *   cpu_attention.c  attention: how it is cut; what is done to some rows (cpu_attend)
  *   cpu_levels.c     how long contractions are added up
- *   cpu_fold.c       reductions along axes (cpu_axes)
+ *   cpu_reduce.c       reductions along axes (cpu_axes)
  *   cpu_rows.c       row by row: cpu_softmax, cpu_norm, cpu_running
  *   cpu_move.c       copies (cpu_copy) between places (cpu_place); cpu_pool, cpu_random
  *   cpu_index.c      gathers; cpu_scatter, cpu_sort (cpu_radix)

@@ -39,30 +39,30 @@ void vt_cpu_conv_merge(vt_cpu_axis axis[VT_CPU_AXES]) {
 
 /* ---- conv ---- */
 
-static void describe(const vt_cpu_call *c, vt_cpu_slide *out) {
+static void describe(const vt_cpu_call *c, vt_cpu_direct_conv *out) {
   const vt_attr_conv *a = c->attrs;
   const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
   const uint32_t axes = x->rank - 2, missing = VT_CPU_AXES - axes;
-  *out = (vt_cpu_slide){.dtype = x->dtype,
-                        .images = x->dim[0],
-                        .groups = a->groups,
-                        .rows = w->dim[0] / a->groups,
-                        .depth = w->dim[1],
-                        .x = x->data,
-                        .w = w->data,
-                        .bias = c->n_in > 2 ? c->in[2].data : NULL,
-                        .y = y->data,
-                        .x_image = x->stride[0],
-                        .x_channel = x->stride[1],
-                        .w_group = w->dim[0] / a->groups * w->stride[0],
-                        .w_row = w->stride[0],
-                        .w_channel = w->stride[1],
-                        .y_image = y->stride[0],
-                        .y_channel = y->stride[1],
-                        .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0,
-                        .tail = c->tail};
+  *out = (vt_cpu_direct_conv){.dtype = x->dtype,
+                              .images = x->dim[0],
+                              .groups = a->groups,
+                              .rows = w->dim[0] / a->groups,
+                              .depth = w->dim[1],
+                              .x = x->data,
+                              .w = w->data,
+                              .bias = c->n_in > 2 ? c->in[2].data : NULL,
+                              .y = y->data,
+                              .x_image = x->stride[0],
+                              .x_channel = x->stride[1],
+                              .w_group = w->dim[0] / a->groups * w->stride[0],
+                              .w_row = w->stride[0],
+                              .w_channel = w->stride[1],
+                              .y_image = y->stride[0],
+                              .y_channel = y->stride[1],
+                              .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0,
+                              .tail = c->tail};
   vt_cpu_conv_axes(x, &l, w->dim + 2, y->dim + 2, out->axis);
   for (uint32_t i = 0; i < axes; i++) {
     out->axis[missing + i].weight = w->stride[2 + i];
@@ -72,24 +72,24 @@ static void describe(const vt_cpu_call *c, vt_cpu_slide *out) {
 }
 
 uint64_t vt_cpu_work_conv(const vt_cpu_call *c) {
-  vt_cpu_slide s;
+  vt_cpu_direct_conv s;
   describe(c, &s);
-  return vt_cpu_slide_work(c->team, &s);
+  return vt_cpu_direct_conv_work(c->team, &s);
 }
 
 uint64_t vt_cpu_keep_conv(const vt_cpu_call *c) {
-  vt_cpu_slide s;
+  vt_cpu_direct_conv s;
   describe(c, &s);
-  return vt_cpu_kept_bytes(c, 1, vt_cpu_slide_pack_bytes(c->team, &s));
+  return vt_cpu_kept_bytes(c, 1, vt_cpu_direct_conv_pack_bytes(c->team, &s));
 }
 
 vt_status vt_cpu_run_conv(vt_cpu_call *c) {
-  vt_cpu_slide s;
+  vt_cpu_direct_conv s;
   int stale;
   describe(c, &s);
   void *panels = vt_cpu_kept(c, 1, &stale);
-  if (panels != NULL && stale) vt_cpu_slide_pack(c->team, &s, panels);
+  if (panels != NULL && stale) vt_cpu_direct_conv_pack(c->team, &s, panels);
   s.packed = panels;
-  vt_cpu_slide_run(c->team, &s, c->work);
+  vt_cpu_direct_conv_run(c->team, &s, c->work);
   return VT_OK;
 }

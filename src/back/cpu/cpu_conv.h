@@ -2,7 +2,7 @@
  * cpu_conv.h - private to src/back/cpu: what convolutions of all kinds read out of their step. */
 #ifndef VT_CPU_CONV_H
 #define VT_CPU_CONV_H
-#include "cpu_slide.h"
+#include "cpu_direct_conv.h"
 #include "vt_window.h"
 
 /* The axes of a convolution over x [N, C, spatial...] with the taps of `kernel`; those that y lies

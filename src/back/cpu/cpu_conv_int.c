@@ -7,7 +7,7 @@
 
 typedef struct conv_int {
   const vt_cpu_call *c;
-  vt_cpu_slide s;
+  vt_cpu_direct_conv s;
   int64_t places;
 } conv_int;
 
@@ -24,7 +24,7 @@ static const vt_cpu_conv_type byte = {.bytes = 1, .copy = copy_bytes};
 static vt_cpu_bytes columns(const void *context, int64_t product, int64_t first, int64_t count,
                             void *room) {
   const conv_int *v = context;
-  const vt_cpu_slide *s = &v->s;
+  const vt_cpu_direct_conv *s = &v->s;
   const int64_t image = product / s->groups, channel = product % s->groups * s->depth;
   const char *x = (const char *)s->x + image * s->x_image + channel * s->x_channel;
   vt_cpu_gather(s, x, 0, s->depth * vt_cpu_taps(s->axis), first, count, count, room, &byte);

@@ -66,26 +66,27 @@ static vt_cpu_axis axis_of(const vt_cpu_call *c, const classes *s, uint32_t i, i
       .out = v->stride * y->stride[2 + i]};
 }
 
-static void describe(const vt_cpu_call *c, const classes *s, int64_t number, vt_cpu_slide *out) {
+static void describe(const vt_cpu_call *c, const classes *s, int64_t number,
+                     vt_cpu_direct_conv *out) {
   const vt_attr_conv_transpose *a = c->attrs;
   const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
   const int64_t depth = w->dim[0] / a->groups, bytes = (int64_t)vt_cpu_bytes_of(x->dtype);
   int64_t from_w = 0, from_y = 0;
-  *out = (vt_cpu_slide){.dtype = x->dtype,
-                        .images = x->dim[0],
-                        .groups = a->groups,
-                        .rows = w->dim[1],
-                        .depth = depth,
-                        .x = x->data,
-                        .bias = c->n_in > 2 ? c->in[2].data : NULL,
-                        .x_image = x->stride[0],
-                        .x_channel = x->stride[1],
-                        .w_group = depth * w->stride[0],
-                        .w_row = w->stride[1],
-                        .w_channel = w->stride[0],
-                        .y_image = y->stride[0],
-                        .y_channel = y->stride[1],
-                        .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0};
+  *out = (vt_cpu_direct_conv){.dtype = x->dtype,
+                              .images = x->dim[0],
+                              .groups = a->groups,
+                              .rows = w->dim[1],
+                              .depth = depth,
+                              .x = x->data,
+                              .bias = c->n_in > 2 ? c->in[2].data : NULL,
+                              .x_image = x->stride[0],
+                              .x_channel = x->stride[1],
+                              .w_group = depth * w->stride[0],
+                              .w_row = w->stride[1],
+                              .w_channel = w->stride[0],
+                              .y_image = y->stride[0],
+                              .y_channel = y->stride[1],
+                              .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0};
   for (uint32_t i = 0; i < VT_CPU_AXES - s->axes; i++) out->axis[i] = vt_cpu_axis_none();
   for (uint32_t i = s->axes; i-- > 0; number /= s->n[i]) {
     const int64_t first = number % s->n[i], remainder = remainder_of(&s->w[i], first);
@@ -103,10 +104,10 @@ static void describe(const vt_cpu_call *c, const classes *s, int64_t number, vt_
 uint64_t vt_cpu_work_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
   uint64_t most = 0;
-  vt_cpu_slide one;
+  vt_cpu_direct_conv one;
   for (int64_t i = 0; i < s.total; i++) {
     describe(c, &s, i, &one);
-    const uint64_t bytes = vt_cpu_slide_work(c->team, &one);
+    const uint64_t bytes = vt_cpu_direct_conv_work(c->team, &one);
     if (bytes > most) most = bytes;
   }
   return most;
@@ -115,10 +116,10 @@ uint64_t vt_cpu_work_conv_transpose(const vt_cpu_call *c) {
 uint64_t vt_cpu_keep_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
   uint64_t bytes = 0;
-  vt_cpu_slide one;
+  vt_cpu_direct_conv one;
   for (int64_t i = 0; i < s.total; i++) {
     describe(c, &s, i, &one);
-    bytes += vt_cpu_to_line(vt_cpu_slide_pack_bytes(c->team, &one));
+    bytes += vt_cpu_to_line(vt_cpu_direct_conv_pack_bytes(c->team, &one));
   }
   return vt_cpu_kept_bytes(c, 1, bytes);
 }
@@ -153,7 +154,7 @@ static void fill(const vt_cpu_call *c) {
 
 vt_status vt_cpu_run_conv_transpose(vt_cpu_call *c) {
   const classes s = classes_of(c);
-  vt_cpu_slide one;
+  vt_cpu_direct_conv one;
   int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
   char *panels = vt_cpu_kept(c, 1, &stale);
@@ -161,11 +162,11 @@ vt_status vt_cpu_run_conv_transpose(vt_cpu_call *c) {
   for (int64_t i = 0; i < s.total; i++) {
     describe(c, &s, i, &one);
     if (panels != NULL) {
-      if (stale) vt_cpu_slide_pack(c->team, &one, panels);
+      if (stale) vt_cpu_direct_conv_pack(c->team, &one, panels);
       one.packed = panels;
-      panels += vt_cpu_to_line(vt_cpu_slide_pack_bytes(c->team, &one));
+      panels += vt_cpu_to_line(vt_cpu_direct_conv_pack_bytes(c->team, &one));
     }
-    vt_cpu_slide_run(c->team, &one, c->work);
+    vt_cpu_direct_conv_run(c->team, &one, c->work);
   }
   return VT_OK;
 }

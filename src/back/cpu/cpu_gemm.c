@@ -227,7 +227,7 @@ static void finish(const piece *w, const area *r) {
     if (p->bias != NULL)
       g->add(result_at(w, i, r->j0), p->column,
              (const char *)p->bias + r->j0 * p->bias_step * g->bytes, p->bias_step, n, 0);
-    if (w->tail != NULL) vt_cpu_chain_part(w->tail, p->first + i * p->tail_row + r->j0, n);
+    if (w->tail != NULL) vt_cpu_chain_part(w->tail, p->first + i * p->epilogue_row + r->j0, n);
   }
 }
 

@@ -17,10 +17,10 @@ typedef struct vt_cpu_product {
   vt_cpu_side a, b;
   const void *packed; /* all panels of b, made by vt_cpu_gemm_pack; or NULL */
   void *c;
-  int64_t row, column; /* elements */
-  int64_t first;       /* c[0, 0] is this element of the step's result, row-major; ... */
-  int64_t tail_row;    /* ... and c[1, 0] lies so many further, c[0, 1] one. For the tail */
-  const void *bias;    /* bias[j*bias_step] is added to column j once it is D; NULL: nothing is */
+  int64_t row, column;  /* elements */
+  int64_t first;        /* c[0, 0] is this element of the step's result, row-major; ... */
+  int64_t epilogue_row; /* ... and c[1, 0] lies so many further, c[0, 1] one. For the tail */
+  const void *bias;     /* bias[j*bias_step] is added to column j once it is D; NULL: nothing is */
   int64_t bias_step;
 } vt_cpu_product;
 

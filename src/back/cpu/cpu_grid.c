@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_grid.c - fields that taps slide over: x copied into a grid or gathered into panels, and
- * places counted. cpu_slide.h has the picture. */
+ * places counted. cpu_direct_conv.h has the picture. */
 #include <string.h>
-#include "cpu_slide.h"
+#include "cpu_direct_conv.h"
 
 const vt_cpu_conv_type *vt_cpu_conv_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->convs->f32 : t->kernels->convs->f64;
@@ -170,7 +170,7 @@ vt_cpu_places vt_cpu_places_at(const vt_cpu_axis axis[VT_CPU_AXES], const int64_
 }
 
 /* One tap at neighbouring places, for several channels. */
-static void gather_places(const vt_cpu_slide *s, const vt_cpu_places *p, const int64_t *tap,
+static void gather_places(const vt_cpu_direct_conv *s, const vt_cpu_places *p, const int64_t *tap,
                           sheet *one, char *to, const vt_cpu_conv_type *k) {
   const vt_cpu_axis *a = s->axis;
   const int64_t u = p->place[0] * a[0].step + a[0].base + tap[0] * a[0].delta;
@@ -187,7 +187,7 @@ static void gather_places(const vt_cpu_slide *s, const vt_cpu_places *p, const i
   one->from = from;
 }
 
-static void gather_tap(const vt_cpu_slide *s, const int64_t *tap, int64_t from, int64_t count,
+static void gather_tap(const vt_cpu_direct_conv *s, const int64_t *tap, int64_t from, int64_t count,
                        sheet *one, char *to, const vt_cpu_conv_type *k) {
   const vt_cpu_axis *a = s->axis;
   const int64_t length[VT_CPU_AXES] = {a[0].places, a[1].places, a[2].places};
@@ -199,8 +199,9 @@ static void gather_tap(const vt_cpu_slide *s, const int64_t *tap, int64_t from, 
 }
 
 /* A tap at a time, of all channels that have it among those asked for. */
-void vt_cpu_gather(const vt_cpu_slide *s, const char *x, int64_t first, int64_t n, int64_t from,
-                   int64_t count, int64_t width, char *to, const vt_cpu_conv_type *k) {
+void vt_cpu_gather(const vt_cpu_direct_conv *s, const char *x, int64_t first, int64_t n,
+                   int64_t from, int64_t count, int64_t width, char *to,
+                   const vt_cpu_conv_type *k) {
   const int64_t taps = vt_cpu_taps(s->axis), more = n < taps ? n : taps;
   const vt_cpu_axis *a = s->axis;
   for (int64_t i = first; i < first + more; i++, to += width * k->bytes) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_grid_test.c - places on a grid that has gaps, cut into strips of every length: between them
  * the strips have every place once, in order, and none of the gaps, wherever a strip may end. */
-#include "cpu_slide.h"
+#include "cpu_direct_conv.h"
 #include "vt_test.h"
 
 /* ---- places ---- */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "kern_attention.h"
 #include "kern_conv.h"
-#include "kern_fold.h"
+#include "kern_reduce.h"
 #include "kern_gemm.h"
 #include "kern_int.h"
 #include "kern_map.h"
@@ -18,7 +18,7 @@ typedef struct vt_cpu_kernels {
   const vt_cpu_gemms *gemms;           /* contractions in floating point */
   const vt_cpu_convs *convs;           /* those whose columns overlap */
   const vt_cpu_ints *ints;             /* contractions of small integers */
-  const vt_cpu_folds *folds;           /* sums, maxima, running sums */
+  const vt_cpu_reductions *folds;      /* sums, maxima, running sums */
   const vt_cpu_attentions *attentions; /* tiles and rows of attention */
   const vt_cpu_moves *moves;           /* copies that change the place alone */
 } vt_cpu_kernels;

@@ -101,11 +101,11 @@ static void test_gather_nd(const vt_cpu_team *t) {
 /* ---- scatter ---- */
 
 enum { LANDED = 60000, PLACES = 37, ACROSS = 3 };
-typedef float float_fold(float a, float b);
+typedef float float_reduce(float a, float b);
 
 /* One column, its contributions in ascending position. */
 static float landed(const float *base, const int64_t *index, const float *u, int64_t n, int64_t at,
-                    int64_t column, float_fold *fold) {
+                    int64_t column, float_reduce *fold) {
   float y = base[at * ACROSS + column];
   int64_t count = 0;
   vt_sum_f32 s;
@@ -124,7 +124,7 @@ static void test_scatter(const vt_cpu_team *t) {
   static float base[PLACES * ACROSS], u[LANDED * ACROSS], y[PLACES * ACROSS];
   static int64_t index[LANDED];
   static const uint32_t ops[3] = {VT_OP_scatter_nd_add, VT_OP_scatter_nd_max, VT_OP_scatter_nd_min};
-  static float_fold *const folds[3] = {NULL, vt_f32_max, vt_f32_min};
+  static float_reduce *const folds[3] = {NULL, vt_f32_max, vt_f32_min};
   const vt_attr_gather_nd a = {.size = sizeof a};
   uint64_t seed = 11;
   vt_cpu_call c;

@@ -40,7 +40,7 @@ static void take_axes(matmul *p, const vt_view *a, const vt_view *b, const vt_vi
 }
 
 /* The last leading axis continues the rows when b does not change along it. */
-static void fold_axes(matmul *p) {
+static void reduce_axes(matmul *p) {
   while (p->rank > 0) {
     const uint32_t i = p->rank - 1;
     const int follows = p->a_step[i] == p->m * p->a_row && p->y_step[i] == p->m * p->y_row;
@@ -85,7 +85,7 @@ static matmul matrices_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b,
 
 static matmul matmul_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b) {
   matmul p = matrices_of(c, turn_a, turn_b, NULL);
-  fold_axes(&p);
+  reduce_axes(&p);
   p.products = count_products(&p);
   return p;
 }
@@ -113,7 +113,7 @@ static void get_product(const void *context, int64_t i, vt_cpu_product *out) {
   out->row = p->y_row;
   out->column = p->y_column;
   out->first = i * p->m * p->n;
-  out->tail_row = p->n;
+  out->epilogue_row = p->n;
   out->bias = p->bias;
   out->bias_step = p->bias_step;
 }

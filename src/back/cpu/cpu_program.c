@@ -248,7 +248,7 @@ static void note_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cp
   p->error.value = c->value;
 }
 
-static int applies_tail(const vt_launch *at) {
+static int applies_epilogue(const vt_launch *at) {
   return at->anchor != NULL && at->handler->traits & TAILS;
 }
 
@@ -268,7 +268,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
                       .n_out = s->n_out,
                       .attrs = s->attrs,
                       .kept = at->kept,
-                      .tail = applies_tail(at) ? at->chain : NULL,
+                      .tail = applies_epilogue(at) ? at->chain : NULL,
                       .seal = seal,
                       .body = body,
                       .runner = r,
@@ -284,7 +284,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
 static vt_status run_launch(runner *r, const vt_launch *at) {
   if (at->chain != NULL) vt_cpu_chain_place(at->chain, r->base);
   if (at->anchor != NULL) VT_TRY(run_anchor(r, at));
-  if (at->chain != NULL && !applies_tail(at)) vt_cpu_chain_run(at->chain);
+  if (at->chain != NULL && !applies_epilogue(at)) vt_cpu_chain_run(at->chain);
   return VT_OK;
 }
 

@@ -4,7 +4,7 @@
  * neighbours at once. Private to src/back/cpu. */
 #ifndef VT_CPU_ROWS_H
 #define VT_CPU_ROWS_H
-#include "cpu_fold.h"
+#include "cpu_reduce.h"
 
 typedef struct vt_cpu_rowing vt_cpu_rowing;
 /* Row `line`: n elements at x; n elements, or one, at y, elsewhere. */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "cpu_rows.h"
 
-enum { CHUNK_BYTES = VT_FOLD_CHUNK * 8 };
+enum { CHUNK_BYTES = VT_REDUCE_CHUNK * 8 };
 
 /* With `exclusive` each sum goes one place further and the last one nowhere. */
 static void sums_row(const vt_cpu_rowing *r, int64_t line, const void *from, void *to) {
@@ -15,7 +15,7 @@ static void sums_row(const vt_cpu_rowing *r, int64_t line, const void *from, voi
   (void)line;
   if (late) memcpy(y, carry, (size_t)r->size);
   for (int64_t i = 0, n; i < r->n; i += n) {
-    n = r->n - i < VT_FOLD_CHUNK ? r->n - i : VT_FOLD_CHUNK;
+    n = r->n - i < VT_REDUCE_CHUNK ? r->n - i : VT_REDUCE_CHUNK;
     kernel(x + i * r->size, n, carry, late ? sums : y + i * r->size);
     const int64_t some = i + n == r->n ? n - 1 : n;
     if (late) memcpy(y + (i + 1) * r->size, sums, (size_t)(some * r->size));

@@ -12,9 +12,9 @@ typedef struct scattering {
   uint64_t jobs;
   char *to;
   const char *from;
-  vt_cpu_land_fn *land; /* NULL: the last row stays */
-  vt_cpu_path path;     /* of a slice */
-  vt_cpu_lines lines;   /* the same for `land` */
+  vt_cpu_scatter_fn *land; /* NULL: the last row stays */
+  vt_cpu_path path;        /* of a slice */
+  vt_cpu_lines lines;      /* the same for `land` */
 } scattering;
 
 /* How many destinations there may be, by the places of the result alone: a slice is one where the
@@ -54,7 +54,7 @@ static void find_job(void *context, uint64_t job) {
 }
 
 /* Rows first .. first + n - 1 go to one place. */
-static void land_rows(const scattering *s, int64_t first, int64_t n) {
+static void scatter_span(const scattering *s, int64_t first, int64_t n) {
   char *to = s->to + (int64_t)s->rows[first].key * s->unit;
   if (s->land == NULL) {
     vt_cpu_path_go(&s->path, to, s->from + s->rows[first + n - 1].at);
@@ -83,7 +83,7 @@ static void land_rows(const scattering *s, int64_t first, int64_t n) {
 }
 
 /* The destinations whose first row is among those of this job. */
-static void land_job(void *context, uint64_t job) {
+static void scatter_job(void *context, uint64_t job) {
   const scattering *s = context;
   const vt_cpu_record *r = s->rows;
   const int64_t end = vt_cpu_first(s->n, s->jobs, job + 1);
@@ -91,7 +91,7 @@ static void land_job(void *context, uint64_t job) {
   while (i > 0 && i < s->n && r[i].key == r[i - 1].key) i++;
   for (; i < end; i = next) {
     for (next = i + 1; next < s->n && r[next].key == r[i].key; next++) continue;
-    land_rows(s, i, next - i);
+    scatter_span(s, i, next - i);
   }
 }
 
@@ -118,10 +118,10 @@ static void scatter_rows(scattering *s, const vt_view *y) {
   sort_rows(s, places);
   const double bytes = (double)slice * (double)vt_cpu_bytes_of(y->dtype);
   s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 10.0 + bytes * 0.2);
-  vt_cpu_share(s->team, s->jobs, land_job, s);
+  vt_cpu_share(s->team, s->jobs, scatter_job, s);
 }
 
-static vt_status scatter(vt_cpu_call *c, vt_cpu_land_fn *const *land) {
+static vt_status scatter(vt_cpu_call *c, vt_cpu_scatter_fn *const *land) {
   const vt_attr_gather_nd *a = c->attrs;
   const vt_view *y = c->out, *updates = &c->in[2];
   const vt_cpu_lookup l = vt_cpu_lookup_nd(y, &c->in[1], updates, (uint32_t)a->batch);

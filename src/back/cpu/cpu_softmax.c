@@ -6,7 +6,7 @@
 
 static float row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
   float m;
-  k->folds->fold[VT_FOLD_MAX][VT_DTYPE_F32].line(x, n, &m);
+  k->folds->fold[VT_REDUCE_MAX][VT_DTYPE_F32].line(x, n, &m);
   return m;
 }
 
@@ -23,16 +23,16 @@ static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t 
 
 /* S(e), e = exp(x - m); e is left in y unless that is NULL. */
 static float row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
-  float part[VT_FOLD_CHUNK], sum;
-  int64_t each = VT_FOLD_CHUNK, count = 0;
-  const vt_cpu_fold *fold = &k->folds->fold[VT_FOLD_SUM][VT_DTYPE_F32];
-  if (n <= VT_FOLD_CHUNK) {
+  float part[VT_REDUCE_CHUNK], sum;
+  int64_t each = VT_REDUCE_CHUNK, count = 0;
+  const vt_cpu_reduce *fold = &k->folds->fold[VT_REDUCE_SUM][VT_DTYPE_F32];
+  if (n <= VT_REDUCE_CHUNK) {
     float *e = y == NULL ? part : y;
     exp_chunk(k, x, m, n, e);
     fold->line(e, n, &sum);
     return sum;
   }
-  while ((n - 1) / each >= VT_FOLD_CHUNK) each *= VT_FOLD_CHUNK;
+  while ((n - 1) / each >= VT_REDUCE_CHUNK) each *= VT_REDUCE_CHUNK;
   for (int64_t i = 0; i < n; i += each)
     part[count++] = row_exp(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
   fold->line(part, count, &sum);

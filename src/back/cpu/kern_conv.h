@@ -7,8 +7,8 @@
 
 /* t[i*row + j] = (first ? +0 : t[i*row + j]) + the chain of a[k][i] * b[at[k] + j] over at most 256
  * k, for the rows of this tile and `vectors` vectors of columns. */
-typedef void vt_cpu_slide_fn(int64_t k, const void *a, const void *b, const int64_t *at, void *t,
-                             int64_t row, int vectors, int first);
+typedef void vt_cpu_direct_conv_fn(int64_t k, const void *a, const void *b, const int64_t *at,
+                                   void *t, int64_t row, int vectors, int first);
 
 /* The same with one row of columns of a: t[j] = (first ? +0 : t[j]) + the chain of
  * a[k*step + j] * b[at[k] + j]. */
@@ -22,10 +22,11 @@ typedef void vt_cpu_sheet_fn(void *to, int64_t to_row, const void *from, int64_t
 /* to[i] = to[i] + from[i] */
 typedef void vt_cpu_add_fn(void *to, const void *from, int64_t n);
 
-enum { VT_CPU_SLIDE_ROWS_MAX = 8 };
+enum { VT_CPU_DIRECT_CONV_ROWS_MAX = 8 };
 typedef struct vt_cpu_conv_type {
   int bytes, rows, lanes, columns; /* of an element; of a tile: columns is a number of lanes */
-  vt_cpu_slide_fn *tile[VT_CPU_SLIDE_ROWS_MAX]; /* [r - 1], r = 1 .. rows; panels have all rows */
+  vt_cpu_direct_conv_fn
+      *tile[VT_CPU_DIRECT_CONV_ROWS_MAX]; /* [r - 1], r = 1 .. rows; panels have all rows */
   vt_cpu_pairs_fn *pairs;
   vt_cpu_sheet_fn *copy;
   /* to[i*step] = from[i] + *bias; NULL: without it */

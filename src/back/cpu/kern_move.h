@@ -31,7 +31,7 @@ typedef struct vt_cpu_landing {
   const vt_cpu_record *rows;
   int64_t n, columns, to_step, from_step; /* steps from column to column, in bytes */
 } vt_cpu_landing;
-typedef void vt_cpu_land_fn(const vt_cpu_landing *l);
+typedef void vt_cpu_scatter_fn(const vt_cpu_landing *l);
 
 enum { VT_CPU_SIZES = 5 }; /* elements of 1, 2, 4, 8 and 16 bytes */
 typedef struct vt_cpu_moves {
@@ -39,6 +39,6 @@ typedef struct vt_cpu_moves {
   vt_cpu_plane_fn *turn[VT_CPU_SIZES];     /* from_row and to_column are the size of an element */
   vt_cpu_draw_fn *bits, *uniform, *normal; /* i64, f32, f32 */
   /* to + S(rows), and the greatest and the least of `to` and the rows, by type */
-  vt_cpu_land_fn *sum[VT_CPU_TYPES], *greatest[VT_CPU_TYPES], *least[VT_CPU_TYPES];
+  vt_cpu_scatter_fn *sum[VT_CPU_TYPES], *greatest[VT_CPU_TYPES], *least[VT_CPU_TYPES];
 } vt_cpu_moves;
 #endif

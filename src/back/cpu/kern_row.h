@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * kern_row.h - rows of numbers without gaps, of any length, that become rows: norms, and the last
- * steps of a softmax. A part of the table of kern_fold.h. */
+ * steps of a softmax. A part of the table of kern_reduce.h. */
 #ifndef VT_KERN_ROW_H
 #define VT_KERN_ROW_H
 #include <stdint.h>

@@ -572,7 +572,9 @@ VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
   }
 }
 
-VT_KERNEL_BESIDE(attend_64, vt_gpu_attention, THREADS, 3) { attend_tiles<true, 64, 8>(a); }
-VT_KERNEL_BESIDE(attend_128, vt_gpu_attention, THREADS, 2) { attend_tiles<true, 128, 4>(a); }
-VT_KERNEL_BESIDE(attend_64_long, vt_gpu_attention, THREADS, 3) { attend_tiles<false, 64, 8>(a); }
-VT_KERNEL_BESIDE(attend_128_long, vt_gpu_attention, THREADS, 2) { attend_tiles<false, 128, 4>(a); }
+VT_KERNEL_RESIDENT(attend_64, vt_gpu_attention, THREADS, 3) { attend_tiles<true, 64, 8>(a); }
+VT_KERNEL_RESIDENT(attend_128, vt_gpu_attention, THREADS, 2) { attend_tiles<true, 128, 4>(a); }
+VT_KERNEL_RESIDENT(attend_64_long, vt_gpu_attention, THREADS, 3) { attend_tiles<false, 64, 8>(a); }
+VT_KERNEL_RESIDENT(attend_128_long, vt_gpu_attention, THREADS, 2) {
+  attend_tiles<false, 128, 4>(a);
+}

@@ -218,7 +218,7 @@ struct short_line {
 /* End::run does all with a line that is here. */
 template <class T, class End>
 VT_GPU_FN void short_lines(const vt_gpu_bundle &a) {
-  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
+  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     short_line<T> l = {a, line};
     l.load();
     End::run(l);
@@ -229,7 +229,7 @@ VT_GPU_FN void short_lines(const vt_gpu_bundle &a) {
 
 template <class T>
 struct line_norms {
-  typedef vt_way_sum<T> sums;
+  typedef vt_reducer_sum<T> sums;
 
   /* r; u and S(d*d) are left, if they are wanted, or are all there is, at y. */
   VT_GPU_FN T end(const vt_gpu_bundle &a, int64_t line, int64_t y, T u, T squares, bool writes) {
@@ -272,7 +272,7 @@ struct line_norms {
       b.template tell<sums>(room, b.shift, [&](int, T s, bool) { return s / n; });
     }
     T *room = b.turned();
-    b.template chunks<vt_way_squares<T>, false>(room);
+    b.template chunks<vt_reducer_squares<T>, false>(room);
     b.meet();
     b.template tell<sums>(room, b.sum, [&](int g, T s, bool writes) {
       return end(b.a, b.line + g, b.at[(int)b.a.wide + g], b.shift[g], s, writes);
@@ -283,7 +283,7 @@ struct line_norms {
   VT_GPU_FN void run(const short_line<T> &l) {
     const vt_gpu_bundle &a = l.a;
     const T u = a.centred ? l.template fold<sums>(0) / vt_lane_of<T>::count(a.n) : (T)0;
-    const T r = end(a, l.line, l.at[1], u, l.template fold<vt_way_squares<T>>(u), true);
+    const T r = end(a, l.line, l.at[1], u, l.template fold<vt_reducer_squares<T>>(u), true);
     if (a.kind != VT_GPU_BUNDLE_ROWS) return;
     int64_t to = l.at[1], gamma = l.at[2], beta = l.at[3];
     VT_UNROLL
@@ -303,18 +303,18 @@ VT_KERNEL(bundle_norm_f32, vt_gpu_bundle, VT_GPU_LONG_THREADS) {
 VT_KERNEL(bundle_norm_f64, vt_gpu_bundle, VT_GPU_LONG_THREADS) {
   bundles<double, line_norms<double>>(a);
 }
-VT_KERNEL_BESIDE(short_norm_f32, vt_gpu_bundle, VT_GPU_SHORT_THREADS, 8) {
+VT_KERNEL_RESIDENT(short_norm_f32, vt_gpu_bundle, VT_GPU_SHORT_THREADS, 8) {
   short_lines<float, line_norms<float>>(a);
 }
-VT_KERNEL_BESIDE(short_norm_f64, vt_gpu_bundle, VT_GPU_SHORT_THREADS, 4) {
+VT_KERNEL_RESIDENT(short_norm_f64, vt_gpu_bundle, VT_GPU_SHORT_THREADS, 4) {
   short_lines<double, line_norms<double>>(a);
 }
 
 /* ---- softmax ---- */
 
 struct line_softmaxes {
-  typedef vt_way_max<float> most;
-  typedef vt_way_sum<float> sums;
+  typedef vt_reducer_max<float> most;
+  typedef vt_reducer_sum<float> sums;
 
   /* S, or its logarithm, of which logsumexp is made, at y. */
   VT_GPU_FN float end(const vt_gpu_bundle &a, int64_t y, float m, float s, bool writes) {
@@ -341,9 +341,9 @@ struct line_softmaxes {
     b.tell<most>(room, b.shift, [&](int, float m, bool) { return m; });
     room = b.turned();
     if (b.a.kind == VT_GPU_BUNDLE_ROWS) {
-      b.chunks<vt_way_exp, true>(room);
+      b.chunks<vt_reducer_exp, true>(room);
     } else {
-      b.chunks<vt_way_exp, false>(room);
+      b.chunks<vt_reducer_exp, false>(room);
     }
     b.meet();
     b.tell<sums>(room, b.sum, [&](int g, float s, bool writes) {
@@ -360,8 +360,8 @@ struct line_softmaxes {
       for (int k = 0; k < l.MOST; k++) l.v[k] = vt_both_exp(l.v[k] - m);
     }
     const float s =
-        end(a, l.at[1], m, a.kind == VT_GPU_BUNDLE_ROWS ? l.fold<sums>(0) : l.fold<vt_way_exp>(m),
-            true);
+        end(a, l.at[1], m,
+            a.kind == VT_GPU_BUNDLE_ROWS ? l.fold<sums>(0) : l.fold<vt_reducer_exp>(m), true);
     if (a.kind == VT_GPU_BUNDLE_ONE) return;
     VT_UNROLL
     for (int k = 0; k < l.MOST; k++)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.cu - convolutions of all kinds, a thread an output: whatever the strides and sizes are.
 #include "gpu_contract.cuh"
-#include "gpu_slide.cuh"
+#include "gpu_direct_conv.cuh"
 
 template <class T, class I>
-VT_GPU_FN void conv_each(const vt_gpu_slide &a) {
+VT_GPU_FN void conv_each(const vt_gpu_direct_conv &a) {
   const T *x = (const T *)a.x, *w = (const T *)a.w, *bias = (const T *)a.bias;
-  const int64_t total = vt_slide_total(a);
-  for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_apart()) {
-    const vt_slide_at<I> o = vt_slide_find<I>(a, (I)i);
+  const int64_t total = vt_direct_conv_total(a);
+  for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_grid_stride()) {
+    const vt_direct_conv_at<I> o = vt_direct_conv_find<I>(a, (I)i);
     if (!o.there) continue;
     vt_gpu_chain<T> d;
     vt_gpu_chain_begin(d);
-    vt_slide_taps(a, o, [&](I at_x, I at_w, bool inside) {
+    vt_direct_conv_taps(a, o, [&](I at_x, I at_w, bool inside) {
       vt_gpu_chain_add(d, inside ? x[at_x] : (T)0, w[at_w]);
     });
     T y = vt_gpu_chain_done(d);
@@ -21,27 +21,27 @@ VT_GPU_FN void conv_each(const vt_gpu_slide &a) {
   }
 }
 
-VT_KERNEL_BESIDE(conv_each_f32, vt_gpu_slide, 256, 4) { conv_each<float, int32_t>(a); }
-VT_KERNEL_BESIDE(conv_each_f64, vt_gpu_slide, 256, 4) { conv_each<double, int32_t>(a); }
-VT_KERNEL_BESIDE(conv_huge_f32, vt_gpu_slide, 128, 4) { conv_each<float, int64_t>(a); }
-VT_KERNEL_BESIDE(conv_huge_f64, vt_gpu_slide, 128, 4) { conv_each<double, int64_t>(a); }
+VT_KERNEL_RESIDENT(conv_each_f32, vt_gpu_direct_conv, 256, 4) { conv_each<float, int32_t>(a); }
+VT_KERNEL_RESIDENT(conv_each_f64, vt_gpu_direct_conv, 256, 4) { conv_each<double, int32_t>(a); }
+VT_KERNEL_RESIDENT(conv_huge_f32, vt_gpu_direct_conv, 128, 4) { conv_each<float, int64_t>(a); }
+VT_KERNEL_RESIDENT(conv_huge_f64, vt_gpu_direct_conv, 128, 4) { conv_each<double, int64_t>(a); }
 
 // Outputs that no tap of a transposed convolution meets are +0, and the bias.
 template <class T>
-VT_GPU_FN void conv_nothing(const vt_gpu_slide &a) {
+VT_GPU_FN void conv_nothing(const vt_gpu_direct_conv &a) {
   const T *bias = (const T *)a.bias;
   int64_t total = a.images * a.rows * a.groups;
   for (int k = 0; k < VT_GPU_AXES; k++) total *= a.axis[k].outputs;
-  for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_grid_stride()) {
     int64_t left = i, at = 0;
     VT_UNROLL
     for (int k = VT_GPU_AXES - 1; k >= 0; k--)
-      at += vt_slide_take(left, a.axis[k].outputs) * a.axis[k].y_one;
-    at += vt_slide_take(left, a.images) * a.y_image;
-    const int64_t row = vt_slide_take(left, a.rows);
+      at += vt_direct_conv_take(left, a.axis[k].outputs) * a.axis[k].y_one;
+    at += vt_direct_conv_take(left, a.images) * a.y_image;
+    const int64_t row = vt_direct_conv_take(left, a.rows);
     ((T *)a.y)[at + row * a.y_row + left * a.y_group] =
         bias == nullptr ? (T)0 : vt_gpu_plus((T)0, bias[(left * a.rows + row) * a.bias_step]);
   }
 }
-VT_KERNEL(conv_nothing_f32, vt_gpu_slide, 256) { conv_nothing<float>(a); }
-VT_KERNEL(conv_nothing_f64, vt_gpu_slide, 256) { conv_nothing<double>(a); }
+VT_KERNEL(conv_nothing_f32, vt_gpu_direct_conv, 256) { conv_nothing<float>(a); }
+VT_KERNEL(conv_nothing_f64, vt_gpu_direct_conv, 256) { conv_nothing<double>(a); }

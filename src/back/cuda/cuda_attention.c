@@ -125,7 +125,7 @@ static int64_t blocks_of(const sizes *s, const tiles *t) {
 }
 /* Blocks of threads that are at work at once. */
 static int64_t at_work(const vt_cuda_call *c, const sizes *s, const tiles *t) {
-  const int64_t beside = vt_cuda_beside(c->traits, t->shared, t->beside);
+  const int64_t beside = vt_cuda_resident(c->traits, t->shared, t->beside);
   return vt_cuda_least(blocks_of(s, t), c->traits->processors * beside);
 }
 /* Scores of a block: of whole tiles of keys. */

@@ -15,7 +15,7 @@
  *   cuda_copy.c      copies between tensors of one shape
  *   cuda_chain.c     pointwise steps, several of them as one where they can be compiled:
  *   cuda_fused.c     groups of them as kernels, whose texts are made by src/emit,
- *   cuda_tail.c      the end of a product and the steps behind it as one kernel,
+ *   cuda_epilogue.c      the end of a product and the steps behind it as one kernel,
  *   cuda_made.c      compiled while a program is built (cuda_nvrtc.c) and kept (cuda_cache.c)
  *
  * Handlers (cuda_handlers.def): which kernels do an op, and on what grid. They only issue work;
@@ -34,7 +34,7 @@
 typedef struct vt_cuda_card vt_cuda_card;
 typedef struct vt_cuda_call vt_cuda_call;
 typedef struct vt_cuda_chain vt_cuda_chain;
-typedef struct vt_launch_tail vt_cuda_tail;
+typedef struct vt_launch_epilogue vt_cuda_epilogue;
 
 /* ---- kernels ---- */
 
@@ -166,14 +166,14 @@ struct vt_cuda_call {
   void *work; /* what `work` asked for, aligned; what it holds is anything */
   const vt_launch_body *body;
   void *runner;
-  vt_gpu_fault *fault; /* on the card */
-  int *faults;         /* set to 1: the record may be used in this run */
-  int *waits;          /* set to 1 in a rehearsal: a run waits for what the card has computed */
-  uint64_t number;     /* of the step, as errors count them */
-  int rehearsal;       /* 1: addresses are none, and nothing is issued */
-  vt_cuda_tail *tail;  /* NULL: none; else what the kernel that ends a product may do with it */
-  char *const *base;   /* for that: where the arenas are */
-  int tailed;          /* set to 1: it was done */
+  vt_gpu_fault *fault;    /* on the card */
+  int *faults;            /* set to 1: the record may be used in this run */
+  int *waits;             /* set to 1 in a rehearsal: a run waits for what the card has computed */
+  uint64_t number;        /* of the step, as errors count them */
+  int rehearsal;          /* 1: addresses are none, and nothing is issued */
+  vt_cuda_epilogue *tail; /* NULL: none; else what the kernel that ends a product may do with it */
+  char *const *base;      /* for that: where the arenas are */
+  int tailed;             /* set to 1: it was done */
 };
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
@@ -231,7 +231,7 @@ static inline uint64_t vt_cuda_aligned(uint64_t bytes) {
 }
 enum { VT_CUDA_SYSTEM = 1024 }; /* bytes of shared memory that a block costs besides its own */
 /* Blocks with so much shared memory that a processor has at once: at least 1, at most `most`. */
-static inline int64_t vt_cuda_beside(const vt_cuda_traits *t, uint32_t shared, int64_t most) {
+static inline int64_t vt_cuda_resident(const vt_cuda_traits *t, uint32_t shared, int64_t most) {
   const int64_t room = ((int64_t)t->shared + VT_CUDA_SYSTEM) / ((int64_t)shared + VT_CUDA_SYSTEM);
   return vt_cuda_most(1, vt_cuda_least(most, room));
 }

@@ -7,7 +7,7 @@ enum { LONGEST = VT_GPU_CHUNK * VT_GPU_CHUNK };
 
 static vt_gpu_bundling bundling(const vt_cuda_call *c, const vt_cuda_lines *l) {
   const vt_gpu_bundled w = {l->lines.n, l->along.n, (int64_t)vt_cuda_bytes_of(c->in[0].dtype),
-                            vt_cuda_lines_beside(l, 0), vt_cuda_lines_beside(l, 1)};
+                            vt_cuda_lines_contiguous(l, 0), vt_cuda_lines_contiguous(l, 1)};
   return vt_gpu_bundle_of(vt_cuda_room(c), &w);
 }
 
@@ -15,7 +15,8 @@ static vt_gpu_bundling bundling(const vt_cuda_call *c, const vt_cuda_lines *l) {
 static int is_short(const vt_cuda_call *c, const vt_cuda_lines *l) {
   enum { PIECE = 64 };
   const int64_t n = l->along.n, bytes = n * (int64_t)vt_cuda_bytes_of(c->in[0].dtype);
-  return n <= VT_GPU_SHORT && l->along.rank <= 1 && (bytes <= PIECE || vt_cuda_lines_beside(l, 0));
+  return n <= VT_GPU_SHORT && l->along.rank <= 1 &&
+         (bytes <= PIECE || vt_cuda_lines_contiguous(l, 0));
 }
 
 int vt_cuda_bundle_fits(const vt_cuda_call *c, const vt_cuda_lines *l) {
@@ -46,8 +47,8 @@ vt_status vt_cuda_bundle_launch(vt_cuda_call *c, vt_cuda_bundle_kernels k, const
   a->apart = (uint32_t)b.apart;
   a->blocks = (uint32_t)b.blocks;
   a->chunks = (uint32_t)b.chunks;
-  a->x_beside = (uint32_t)vt_cuda_lines_beside(l, 0);
-  a->y_beside = (uint32_t)vt_cuda_lines_beside(l, 1);
+  a->x_beside = (uint32_t)vt_cuda_lines_contiguous(l, 0);
+  a->y_beside = (uint32_t)vt_cuda_lines_contiguous(l, 1);
   a->rooms = rooms;
   a->arrived = c->dev->counters;
   return b.blocks == 1 ? vt_cuda_launch(c, k.bundle, g, a)

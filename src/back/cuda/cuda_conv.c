@@ -2,24 +2,24 @@
  * cuda_conv.c - convolutions in floating point: which kernel does them. What is as good as a
  * product of matrices is one; what has several rows and lies as usual goes by tiles
  * (cuda_conv_tiles.c); the rest has a thread an output. */
-#include "cuda_tail.h"
+#include "cuda_epilogue.h"
 
 static int is_single(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }
 
-static vt_status run_each(vt_cuda_call *c, const vt_gpu_slide *s) {
+static vt_status run_each(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
   static const uint32_t kernels[2][2] = {{VT_GPU_conv_huge_f64, VT_GPU_conv_huge_f32},
                                          {VT_GPU_conv_each_f64, VT_GPU_conv_each_f32}};
-  const vt_cuda_grid grid = vt_cuda_line(c, vt_cuda_slide_total(s), 1, s->small ? 256 : 128);
+  const vt_cuda_grid grid = vt_cuda_line(c, vt_cuda_direct_conv_total(s), 1, s->small ? 256 : 128);
   return vt_cuda_launch(c, kernels[s->small][is_single(c)], grid, s);
 }
 
 /* ---- conv ---- */
 
-static vt_gpu_slide slide_of(const vt_cuda_call *c) {
+static vt_gpu_direct_conv direct_conv_of(const vt_cuda_call *c) {
   const vt_attr_conv *a = c->attrs;
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
-  vt_gpu_slide s = vt_cuda_slide_conv(c, &l, a->groups);
+  vt_gpu_direct_conv s = vt_cuda_direct_conv(c, &l, a->groups);
   if (c->n_in > 2) {
     s.bias = c->in[2].data;
     s.bias_step = c->in[2].stride[0];
@@ -28,7 +28,7 @@ static vt_gpu_slide slide_of(const vt_cuda_call *c) {
 }
 
 int vt_cuda_product_conv(const vt_cuda_call *c, vt_cuda_product *out) {
-  const vt_gpu_slide s = slide_of(c);
+  const vt_gpu_direct_conv s = direct_conv_of(c);
   out->tiled = !vt_cuda_conv_product(&s, &out->v.g);
   return !out->tiled || vt_cuda_conv_tiled(c, &s, &out->v);
 }
@@ -37,7 +37,7 @@ uint64_t vt_cuda_work_conv(const vt_cuda_call *c) {
   vt_gpu_gemm g;
   vt_gpu_conv v;
   if (vt_cuda_count(c->out) == 0) return 0;
-  const vt_gpu_slide s = slide_of(c);
+  const vt_gpu_direct_conv s = direct_conv_of(c);
   if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm_work(c, c->out->dtype, &g);
   return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_work(c, &v) : 0;
 }
@@ -46,27 +46,27 @@ vt_status vt_cuda_run_conv(vt_cuda_call *c) {
   vt_gpu_gemm g;
   vt_gpu_conv v;
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_slide s = slide_of(c);
+  const vt_gpu_direct_conv s = direct_conv_of(c);
   if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm(c, c->out->dtype, &g);
   return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_run(c, &v) : run_each(c, &s);
 }
 
 /* ---- conv_transpose ---- */
 
-static vt_status run_nothing(vt_cuda_call *c, const vt_gpu_slide *s) {
+static vt_status run_nothing(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
   const uint32_t kernel = is_single(c) ? VT_GPU_conv_nothing_f32 : VT_GPU_conv_nothing_f64;
   return vt_cuda_launch(c, kernel, vt_cuda_line(c, vt_cuda_count(c->out), 4, 256), s);
 }
 
 vt_status vt_cuda_run_conv_transpose(vt_cuda_call *c) {
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_slide s = vt_cuda_slide_transpose(c);
-  if (!vt_cuda_slide_is_covered(&s)) VT_TRY(run_nothing(c, &s));
+  const vt_gpu_direct_conv s = vt_cuda_direct_conv_transpose(c);
+  if (!vt_cuda_direct_conv_is_covered(&s)) VT_TRY(run_nothing(c, &s));
   return run_each(c, &s);
 }
 
 vt_status vt_cuda_run_conv_weight_grad(vt_cuda_call *c) {
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_slide s = vt_cuda_slide_weights(c);
+  const vt_gpu_direct_conv s = vt_cuda_direct_conv_weights(c);
   return run_each(c, &s);
 }

@@ -103,14 +103,14 @@ static int try_conv(device *d, const geometry *g, uint32_t dtype) {
 
 typedef struct one_way {
   const geometry *g;
-  vt_cuda_way way;
+  vt_cuda_variant way;
 } one_way;
 
 static int describe(const vt_cuda_call *c, vt_gpu_conv *out) {
   const vt_attr_conv *a = c->attrs;
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
-  vt_gpu_slide s = vt_cuda_slide_conv(c, &l, a->groups);
+  vt_gpu_direct_conv s = vt_cuda_direct_conv(c, &l, a->groups);
   if (c->n_in > 2) {
     s.bias = c->in[2].data;
     s.bias_step = c->in[2].stride[0];
@@ -143,11 +143,11 @@ static int try_ways(device *d, const geometry *g, uint32_t dtype, uint32_t first
                           .attrs = &a};
   if (describe(&c, &v)) {
     trial_begin(d, &t, first);
-    for (; vt_cuda_conv_way(c.traits, dtype, &v, (uint32_t)n, &w.way); n++) {
+    for (; vt_cuda_conv_variant(c.traits, dtype, &v, (uint32_t)n, &w.way); n++) {
       if (w.way.tile < first_tile) continue;
       snprintf(what, sizeof what, "conv, tile %u, units of %lld", w.way.tile,
                (long long)w.way.unit);
-      run_device(d, &t, vt_cuda_conv_way_work(dtype, &v, &w.way), issue_way, &w);
+      run_device(d, &t, vt_cuda_conv_variant_work(dtype, &v, &w.way), issue_way, &w);
       trial_end(d, &t, first, what);
     }
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_conv_tiles.c - convolutions as products of matrices: the tile, and whether what is
  * contracted is cut into units that are computed apart and then added. */
-#include "cuda_tail.h"
+#include "cuda_epilogue.h"
 
 enum { UNITS = 65535, LEAST_ROWS = 8 };
 
@@ -46,31 +46,31 @@ static int as_one(const int64_t *dim, const int64_t *stride, int n, int64_t *out
   return 1;
 }
 
-static int w_along(const vt_gpu_slide *s, int64_t *out) {
-  const vt_gpu_slide_axis *x = s->axis;
+static int w_along(const vt_gpu_direct_conv *s, int64_t *out) {
+  const vt_gpu_direct_conv_axis *x = s->axis;
   const int64_t dim[] = {s->depth, x[0].taps, x[1].taps, x[2].taps};
   const int64_t stride[] = {s->w_channel, x[0].weight, x[1].weight, x[2].weight};
   return as_one(dim, stride, 4, out);
 }
 
-static int y_along(const vt_gpu_slide *s, int64_t *out) {
-  const vt_gpu_slide_axis *x = s->axis;
+static int y_along(const vt_gpu_direct_conv *s, int64_t *out) {
+  const vt_gpu_direct_conv_axis *x = s->axis;
   const int64_t dim[] = {x[0].places, x[1].places, x[2].places};
   const int64_t stride[] = {x[0].out, x[1].out, x[2].out};
   return as_one(dim, stride, 3, out);
 }
 
-static int64_t places_of(const vt_gpu_slide *s) {
+static int64_t places_of(const vt_gpu_direct_conv *s) {
   return s->axis[0].places * s->axis[1].places * s->axis[2].places;
 }
 
 /* Whether no place of an axis with a single tap is padding. */
-static int is_inside(const vt_gpu_slide_axis *a) {
+static int is_inside(const vt_gpu_direct_conv_axis *a) {
   return a->classes == 0 && a->base == 0 && (a->places - 1) * a->step < a->dim;
 }
 
-int vt_cuda_conv_product(const vt_gpu_slide *s, vt_gpu_gemm *out) {
-  const vt_gpu_slide_axis *last = &s->axis[VT_GPU_AXES - 1];
+int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out) {
+  const vt_gpu_direct_conv_axis *last = &s->axis[VT_GPU_AXES - 1];
   if (s->groups != 1 || places_of(s) != last->places || s->length != s->depth) return 0;
   for (int i = 0; i < VT_GPU_AXES; i++)
     if (!is_inside(&s->axis[i])) return 0;
@@ -94,14 +94,14 @@ int vt_cuda_conv_product(const vt_gpu_slide *s, vt_gpu_gemm *out) {
   return 1;
 }
 
-static void describe_x(const vt_gpu_slide *s, vt_gpu_conv *v) {
+static void describe_x(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
   v->x = s->x;
   v->x_image = s->x_image;
   v->x_group = s->x_group;
   vt_gpu_gather *to = &v->gather;
   to->x_channel = (int32_t)s->x_channel;
   for (int i = 0; i < VT_GPU_AXES; i++) {
-    const vt_gpu_slide_axis *a = &s->axis[i];
+    const vt_gpu_direct_conv_axis *a = &s->axis[i];
     to->dim[i] = (int32_t)a->dim;
     to->stride[i] = (int32_t)a->stride;
     to->step[i] = (int32_t)a->step;
@@ -112,7 +112,7 @@ static void describe_x(const vt_gpu_slide *s, vt_gpu_conv *v) {
   }
 }
 
-int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_slide *s, vt_gpu_conv *out) {
+int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gpu_conv *out) {
   int64_t along, column;
   if (!s->small || s->rows < LEAST_ROWS || !w_along(s, &along) || !y_along(s, &column)) return 0;
   for (int i = 0; i < VT_GPU_AXES; i++)
@@ -144,7 +144,7 @@ int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_slide *s, vt_gpu_conv
 
 static int64_t blocks_of(const vt_gpu_conv *v) { return vt_cuda_parts(v->g.k, VT_GPU_BLOCK); }
 
-static int64_t units_of(const vt_gpu_conv *v, const vt_cuda_way *way) {
+static int64_t units_of(const vt_gpu_conv *v, const vt_cuda_variant *way) {
   return way->unit == 0 ? 1 : vt_cuda_parts(blocks_of(v), way->unit);
 }
 
@@ -153,7 +153,8 @@ static int64_t tiles_of(const vt_gpu_conv *v, const tile *t) {
 }
 
 /* Cycles. Blocks that a processor has at once share its speed; one of few warps is slower. */
-static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v, const vt_cuda_way *way) {
+static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v,
+                      const vt_cuda_variant *way) {
   const tile *t = &tiles[way->tile];
   const int64_t units = units_of(v, way), n = tiles_of(v, t) * units;
   const int64_t k = units == 1 ? v->g.k : vt_cuda_least(v->g.k, way->unit * VT_GPU_BLOCK);
@@ -173,12 +174,12 @@ static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v, const 
 /* ---- ways ---- */
 
 /* Units are single blocks of 256, or complete groups of 8 or of 64 of them. */
-int vt_cuda_conv_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v, uint32_t i,
-                     vt_cuda_way *out) {
+int vt_cuda_conv_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v,
+                         uint32_t i, vt_cuda_variant *out) {
   static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
   for (uint32_t t = 0; t < TILES; t++)
     for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
-      const vt_cuda_way way = {.tile = t, .unit = units[u]};
+      const vt_cuda_variant way = {.tile = t, .unit = units[u]};
       const int64_t n = units_of(v, &way);
       if (tiles[t].bytes != vt_cuda_bytes_of(dtype) || tiles[t].shared > traits->shared) continue;
       if ((u > 0 && (n < 2 || n > UNITS)) || tiles_of(v, &tiles[t]) > INT32_MAX) continue;
@@ -190,10 +191,10 @@ int vt_cuda_conv_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
   return 0;
 }
 
-static vt_cuda_way choose(const vt_cuda_call *c, const vt_gpu_conv *v) {
-  vt_cuda_way best = {0}, way;
+static vt_cuda_variant choose(const vt_cuda_call *c, const vt_gpu_conv *v) {
+  vt_cuda_variant best = {0}, way;
   double least = -1;
-  for (uint32_t i = 0; vt_cuda_conv_way(c->traits, c->out->dtype, v, i, &way); i++) {
+  for (uint32_t i = 0; vt_cuda_conv_variant(c->traits, c->out->dtype, v, i, &way); i++) {
     const double cost = cost_of(c->traits, v, &way);
     if (least < 0 || cost < least) {
       best = way;
@@ -204,13 +205,14 @@ static vt_cuda_way choose(const vt_cuda_call *c, const vt_gpu_conv *v) {
 }
 
 /* Levels of sums that are neither the first nor the last have their place in memory. */
-static int64_t levels_of(const vt_gpu_conv *v, const vt_cuda_way *way) {
+static int64_t levels_of(const vt_gpu_conv *v, const vt_cuda_variant *way) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of(v); most *= VT_GPU_GROUP) top++;
   return way->unit != 0 || top < 2 ? 0 : top - 1;
 }
 
-uint64_t vt_cuda_conv_way_work(uint32_t dtype, const vt_gpu_conv *v, const vt_cuda_way *way) {
+uint64_t vt_cuda_conv_variant_work(uint32_t dtype, const vt_gpu_conv *v,
+                                   const vt_cuda_variant *way) {
   const uint64_t bytes = vt_cuda_bytes_of(dtype), units = (uint64_t)units_of(v, way);
   const tile *t = &tiles[way->tile];
   if (units > 1) return units * (uint64_t)(v->g.products * v->g.m * v->g.n) * bytes;
@@ -227,7 +229,7 @@ static void prepare(vt_gpu_conv *v, uint32_t dtype) {
               g->y_step[0] % each == 0 && g->y_step[1] % each == 0 && (uintptr_t)g->y % 16 == 0;
 }
 
-vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_way *way) {
+vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_variant *way) {
   const tile *t = &tiles[way->tile];
   const int64_t units = units_of(v, way);
   vt_gpu_conv now = *v;
@@ -244,16 +246,16 @@ vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_w
 }
 
 uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v) {
-  const vt_cuda_way way = choose(c, v);
-  return vt_cuda_conv_way_work(c->out->dtype, v, &way);
+  const vt_cuda_variant way = choose(c, v);
+  return vt_cuda_conv_variant_work(c->out->dtype, v, &way);
 }
 
 uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v) {
-  const vt_cuda_way way = choose(c, v);
+  const vt_cuda_variant way = choose(c, v);
   return units_of(v, &way) > 1 ? vt_cuda_gemm_summing(c->out->dtype) : tiles[way.tile].kernel;
 }
 
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v) {
-  const vt_cuda_way way = choose(c, v);
+  const vt_cuda_variant way = choose(c, v);
   return vt_cuda_conv_by(c, v, &way);
 }

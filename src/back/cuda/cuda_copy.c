@@ -66,24 +66,24 @@ static vt_gpu_walk without(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
 }
 
 /* 1 when it is done that way. */
-static int turns(const vt_gpu_copy *a, vt_gpu_turn *out) {
+static int turns(const vt_gpu_copy *a, vt_gpu_transpose *out) {
   const vt_gpu_walk *w = &a->walk;
   if (w->n == 0) return 0;
   const int column = long_axis(w, 0), row = long_axis(w, 1);
   if (column < 0 || row < 0 || column == row) return 0;
-  *out = (vt_gpu_turn){.to = a->to,
-                       .from = a->from,
-                       .rows = w->dim[row],
-                       .columns = w->dim[column],
-                       .to_row = w->stride[0][row],
-                       .from_column = w->stride[1][column],
-                       .walk = without(w, (uint32_t)row, (uint32_t)column)};
+  *out = (vt_gpu_transpose){.to = a->to,
+                            .from = a->from,
+                            .rows = w->dim[row],
+                            .columns = w->dim[column],
+                            .to_row = w->stride[0][row],
+                            .from_column = w->stride[1][column],
+                            .walk = without(w, (uint32_t)row, (uint32_t)column)};
   return 1;
 }
 
-static vt_status turn(vt_cuda_call *c, const vt_gpu_turn *a, uint32_t bytes) {
-  const int64_t squares =
-      a->walk.n * vt_cuda_parts(a->rows, VT_GPU_TURN) * vt_cuda_parts(a->columns, VT_GPU_TURN);
+static vt_status turn(vt_cuda_call *c, const vt_gpu_transpose *a, uint32_t bytes) {
+  const int64_t squares = a->walk.n * vt_cuda_parts(a->rows, VT_GPU_TRANSPOSE_TILE) *
+                          vt_cuda_parts(a->columns, VT_GPU_TRANSPOSE_TILE);
   const vt_cuda_grid grid = vt_cuda_line(c, squares * 256, 1, 256);
   return vt_cuda_launch(c, VT_CUDA_SIZES(turn)[bytes], grid, a);
 }
@@ -95,7 +95,7 @@ vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *f
   const void *const data[2] = {to->data, from->data};
   uint32_t bytes = vt_cuda_bytes_of(to->dtype);
   vt_gpu_copy args = {.to = to->data, .from = from->data, .walk = vt_cuda_walk(all, 2)};
-  vt_gpu_turn turned;
+  vt_gpu_transpose turned;
   if (vt_cuda_is_dense(to) && vt_cuda_is_dense(from))
     return vt_cuda_move(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
   if (turns(&args, &turned)) return turn(c, &turned, bytes);

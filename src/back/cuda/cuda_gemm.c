@@ -2,7 +2,7 @@
  * cuda_gemm.c - products of matrices: the tile, whether b is turned over for it, and whether k is
  * cut into units that are computed apart and then added. All is chosen by an estimate of the time.
  */
-#include "cuda_tail.h"
+#include "cuda_epilogue.h"
 
 enum { UNITS = 65535, CHUNK = INT32_MAX }; /* blocks of a grid at most, along y and along x */
 enum {
@@ -45,7 +45,7 @@ enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
 
 static int64_t blocks_of(const vt_gpu_gemm *g) { return vt_cuda_parts(g->k, VT_GPU_BLOCK); }
 
-static int64_t units_of(const vt_gpu_gemm *g, const vt_cuda_way *way) {
+static int64_t units_of(const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   return way->unit == 0 ? 1 : vt_cuda_most(1, vt_cuda_parts(blocks_of(g), way->unit));
 }
 
@@ -70,7 +70,7 @@ static int64_t turned_bytes(const vt_gpu_gemm *g, int64_t bytes) {
       (uint64_t)(turned_copies(g) * g->k * turned_line(g, bytes) * bytes));
 }
 
-static uint64_t turned_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+static uint64_t turned_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   return way->turn ? (uint64_t)turned_bytes(g, vt_cuda_bytes_of(dtype)) : 0;
 }
 
@@ -112,7 +112,7 @@ static vt_status turn_over(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void
  * warps than keep it busy is slower, by less than they are fewer. */
 static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
   const double full = 128.0 * t->speed / 100, start = 1500; /* multiplications a cycle */
-  const int64_t beside = vt_cuda_beside(traits, t->shared, t->beside);
+  const int64_t beside = vt_cuda_resident(traits, t->shared, t->beside);
   const int64_t wave = traits->processors * beside;
   double time = (double)(n / wave) * ((double)beside * work / full + start);
   if (n % wave > 0) {
@@ -128,7 +128,8 @@ static double pass_of(const vt_cuda_traits *traits, double bytes) {
   return 2500 + 2.0 * bytes / (10.0 * traits->processors);
 }
 
-static double cost_of(const vt_cuda_traits *traits, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+static double cost_of(const vt_cuda_traits *traits, const vt_gpu_gemm *g,
+                      const vt_cuda_variant *way) {
   const tile *t = &tiles[way->tile];
   const int64_t units = units_of(g, way);
   const int64_t k = units == 1 ? g->k : vt_cuda_least(g->k, way->unit * VT_GPU_BLOCK);
@@ -213,13 +214,14 @@ static int suits(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t un
 }
 
 /* Units are single blocks, or complete groups of 8 or of 64 of them: those may be added apart. */
-int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
-                     vt_cuda_way *out) {
+int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g,
+                         uint32_t i, vt_cuda_variant *out) {
   static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
   const vt_gpu_gemm shape = shape_of(g, dtype);
   for (uint32_t t = 0; t < TILES; t++)
     for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
-      const vt_cuda_way way = {.tile = t, .turn = !comes(&shape.b, tiles[t].b), .unit = units[u]};
+      const vt_cuda_variant way = {
+          .tile = t, .turn = !comes(&shape.b, tiles[t].b), .unit = units[u]};
       const int64_t n = units_of(g, &way);
       if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
       if (!suits(dtype, g, &tiles[t], units[u])) continue;
@@ -231,7 +233,7 @@ int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
     }
   for (uint32_t t = VT_CUDA_FEW; is_few(dtype, g) && t <= VT_CUDA_BAND; t++)
     if (has_few(&shape, t) && i-- == 0) {
-      *out = (vt_cuda_way){.tile = t, .unit = 1};
+      *out = (vt_cuda_variant){.tile = t, .unit = 1};
       return 1;
     }
   return 0;
@@ -239,11 +241,11 @@ int vt_cuda_gemm_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_
 
 /* Where the card has more to do than it can have at once, b is better read as a stream, or as what
  * a thin tile has of it. */
-static vt_cuda_way few_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
+static vt_cuda_variant few_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm shape = shape_of(g, dtype);
   const int64_t blocks = vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS) * g->products * blocks_of(g);
   const int large = blocks > FEW_BESIDE * traits->processors;
-  vt_cuda_way way = {.tile = VT_CUDA_FEW, .unit = 1};
+  vt_cuda_variant way = {.tile = VT_CUDA_FEW, .unit = 1};
   if (!large) return way;
   if (g->m <= VT_GPU_STREAM) {
     if (has_few(&shape, VT_CUDA_STREAM)) way.tile = VT_CUDA_STREAM;
@@ -259,11 +261,11 @@ static vt_cuda_way few_way(const vt_cuda_traits *traits, uint32_t dtype, const v
   return way;
 }
 
-static vt_cuda_way choose(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
-  vt_cuda_way best = {0}, way;
+static vt_cuda_variant choose(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
+  vt_cuda_variant best = {0}, way;
   double least = -1;
   if (is_few(dtype, g)) return few_way(traits, dtype, g);
-  for (uint32_t i = 0; vt_cuda_gemm_way(traits, dtype, g, i, &way); i++) {
+  for (uint32_t i = 0; vt_cuda_gemm_variant(traits, dtype, g, i, &way); i++) {
     const double cost = cost_of(traits, g, &way);
     if (least < 0 || cost < least) {
       best = way;
@@ -274,14 +276,14 @@ static vt_cuda_way choose(const vt_cuda_traits *traits, uint32_t dtype, const vt
 }
 
 /* Sums of 8 x 8 blocks and more, in memory where they are neither the last nor the first. */
-static int64_t levels_of(const vt_gpu_gemm *g, const vt_cuda_way *way) {
+static int64_t levels_of(const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of(g); most *= VT_GPU_GROUP) top++;
   return way->unit != 0 || top < 2 ? 0 : top - 1;
 }
 
 /* Of parts, or of levels of sums. */
-static uint64_t sums_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+static uint64_t sums_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   const uint64_t bytes = vt_cuda_bytes_of(dtype), units = (uint64_t)units_of(g, way);
   if (units > 1) return units * (uint64_t)(g->products * g->m * g->n) * bytes;
   if (way->tile >= VT_CUDA_FEW) return 0;
@@ -289,7 +291,7 @@ static uint64_t sums_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_wa
   return (uint64_t)(tiles_of(g, t) * levels_of(g, way) * t->rows * t->columns) * bytes;
 }
 
-uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+uint64_t vt_cuda_variant_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   return turned_work(dtype, g, way) + sums_work(dtype, g, way);
 }
 
@@ -425,7 +427,7 @@ static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chose
 }
 
 /* Columns do not lie as their shape let expect, and a thin tile cannot read them. */
-static int is_thwarted(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way) {
+static int is_thwarted(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   vt_gpu_gemm now = *g;
   if (way->tile >= VT_CUDA_FEW || !is_thin(&tiles[way->tile]) || way->turn) return 0;
   prepare(&now, dtype);
@@ -433,8 +435,8 @@ static int is_thwarted(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *
 }
 
 vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
-                          const vt_cuda_way *way) {
-  static const vt_cuda_way few = {.tile = VT_CUDA_FEW, .unit = 1};
+                          const vt_cuda_variant *way) {
+  static const vt_cuda_variant few = {.tile = VT_CUDA_FEW, .unit = 1};
   if (is_thwarted(dtype, g, way)) way = &few;
   const int64_t units = units_of(g, way);
   vt_gpu_gemm now = *g;
@@ -455,7 +457,7 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
 /* Where operands lie otherwise than their shapes let expect, a run takes another. */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm flip = flipped(g), t = shape_of(&flip, dtype);
-  const vt_cuda_way way = choose(traits, dtype, &t);
+  const vt_cuda_variant way = choose(traits, dtype, &t);
   if (way.tile == VT_CUDA_FEW) return few_kernel(&t);
   if (way.tile == VT_CUDA_STREAM) return stream_kernel(&t);
   if (units_of(&t, &way) > 1) return vt_cuda_gemm_summing(dtype);
@@ -464,12 +466,12 @@ uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const
 
 uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm t = flipped(g);
-  const vt_cuda_way way = choose(c->traits, dtype, &t);
-  return vt_cuda_way_work(dtype, &t, &way);
+  const vt_cuda_variant way = choose(c->traits, dtype, &t);
+  return vt_cuda_variant_work(dtype, &t, &way);
 }
 
 vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm t = flipped(g);
-  const vt_cuda_way way = choose(c->traits, dtype, &t);
+  const vt_cuda_variant way = choose(c->traits, dtype, &t);
   return vt_cuda_gemm_by(c, dtype, &t, &way);
 }

@@ -8,11 +8,11 @@
 #include "gpu_gemm.h"
 
 /* One way to do a product. */
-typedef struct vt_cuda_way {
+typedef struct vt_cuda_variant {
   uint32_t tile; /* a row of tiles.def; VT_CUDA_FEW and what follows: few rows */
   uint32_t turn; /* 1: b is copied first, so that its neighbours across lie side by side */
   int64_t unit;  /* blocks of 256 that are computed apart from others; 0: all of k together */
-} vt_cuda_way;
+} vt_cuda_variant;
 enum { VT_CUDA_FEW = 1000, VT_CUDA_STREAM, VT_CUDA_BAND };
 
 /* Bytes of scratch that a product needs, and the product. No bit depends on the GPU. */
@@ -32,9 +32,9 @@ vt_status vt_cuda_gemm_sum(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g
 uint32_t vt_cuda_gemm_summing(uint32_t dtype);
 
 /* For tests: the ways that there are for a product, numbered; 0 behind the last one. */
-int vt_cuda_gemm_way(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
-                     vt_cuda_way *out);
-uint64_t vt_cuda_way_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_way *way);
+int vt_cuda_gemm_variant(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
+                         vt_cuda_variant *out);
+uint64_t vt_cuda_variant_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way);
 vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
-                          const vt_cuda_way *way);
+                          const vt_cuda_variant *way);
 #endif

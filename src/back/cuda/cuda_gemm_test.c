@@ -49,15 +49,15 @@ static vt_gpu_gemm described(const trial *s, const vt_attr_matmul *turn) {
 }
 
 static vt_status run_way(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
-                         const vt_cuda_way *how) {
+                         const vt_cuda_variant *how) {
   VT_TRY((vt_status)vt_cuda_enter(device));
   const vt_status status = vt_cuda_gemm_by(c, dtype, g, how);
   vt_cuda_card_leave(device->card);
   return status;
 }
 
-static void try_way(trial *s, const vt_gpu_gemm *g, const vt_cuda_way *how) {
-  const uint64_t bytes = vt_cuda_way_work(s->out->dtype, g, how);
+static void try_way(trial *s, const vt_gpu_gemm *g, const vt_cuda_variant *how) {
+  const uint64_t bytes = vt_cuda_variant_work(s->out->dtype, g, how);
   vt_cuda_call c = {.dev = device, .traits = vt_cuda_card_traits(device->card)};
   uint64_t work = 0;
   CHECK(api->buffer_new(device, bytes + 1, &work) == VT_OK);
@@ -77,14 +77,14 @@ static void try_way(trial *s, const vt_gpu_gemm *g, const vt_cuda_way *how) {
 
 static void try_ways(trial *s, const vt_attr_matmul *turn, way w) {
   const vt_cuda_traits *traits = vt_cuda_card_traits(device->card);
-  vt_cuda_way how;
+  vt_cuda_variant how;
   vt_kernel kernel;
   infer(s, w == SPREAD ? SPREAD : DENSE);
   memcpy(expected, arena, (size_t)s->used);
   CHECK(run_reference(s, &kernel) == VT_OK);
   one_nan(expected, s->out);
   const vt_gpu_gemm g = described(s, turn);
-  for (uint32_t i = 0; vt_cuda_gemm_way(traits, s->out->dtype, &g, i, &how); i++) {
+  for (uint32_t i = 0; vt_cuda_gemm_variant(traits, s->out->dtype, &g, i, &how); i++) {
     const int large = how.tile < 2; /* slow without a GPU */
     if (!large || g.k < 3000) try_way(s, &g, &how);
   }

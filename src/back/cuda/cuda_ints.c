@@ -116,13 +116,13 @@ vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
 
 /* ---- conv_int ---- */
 
-static vt_gpu_slide_int describe_conv(const vt_cuda_call *c) {
+static vt_gpu_direct_conv_int describe_conv(const vt_cuda_call *c) {
   const vt_attr_conv_int *a = c->attrs;
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
-  vt_gpu_slide_int p = {.slide = vt_cuda_slide_conv(c, &l, a->groups),
-                        .x_flip = flip_of(&c->in[0]),
-                        .w_flip = flip_of(&c->in[1])};
+  vt_gpu_direct_conv_int p = {.slide = vt_cuda_direct_conv(c, &l, a->groups),
+                              .x_flip = flip_of(&c->in[0]),
+                              .w_flip = flip_of(&c->in[1])};
   int64_t unused;
   p.x_zero = operand(c, 2, &unused);
   p.w_zero = operand(c, 3, &p.w_zero_step);
@@ -131,7 +131,7 @@ static vt_gpu_slide_int describe_conv(const vt_cuda_call *c) {
 }
 
 /* Where images and groups of y, x and the weight begin. */
-static vt_gpu_walk lead_of(const vt_gpu_slide *s) {
+static vt_gpu_walk lead_of(const vt_gpu_direct_conv *s) {
   const int64_t step[3][2] = {{s->y_image, s->y_group}, {s->x_image, s->x_group}, {0, s->w_group}};
   vt_view v[3];
   for (int i = 0; i < 3; i++)
@@ -141,7 +141,8 @@ static vt_gpu_walk lead_of(const vt_gpu_slide *s) {
 }
 
 /* As a product: rows are places, columns are rows of the weight. 0: it is none that has tiles. */
-static int product_of(const vt_cuda_call *c, const vt_gpu_slide_int *s, vt_gpu_ints_conv *out) {
+static int product_of(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
+                      vt_gpu_ints_conv *out) {
   vt_gpu_conv v;
   if (s->slide.length < LEAST || !vt_cuda_conv_tiled(c, &s->slide, &v)) return 0;
   *out = (vt_gpu_ints_conv){.t.p = {.a = v.x,
@@ -179,9 +180,9 @@ static vt_status run_tiles(vt_cuda_call *c, vt_gpu_ints_conv *v) {
 vt_status vt_cuda_run_conv_int(vt_cuda_call *c) {
   vt_gpu_ints_conv v;
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_slide_int p = describe_conv(c);
+  const vt_gpu_direct_conv_int p = describe_conv(c);
   if (product_of(c, &p, &v)) return run_tiles(c, &v);
-  const int64_t total = vt_cuda_slide_total(&p.slide);
+  const int64_t total = vt_cuda_direct_conv_total(&p.slide);
   const uint32_t kernel = p.slide.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
   return vt_cuda_launch(c, kernel, vt_cuda_line(c, total, 1, p.slide.small ? 256 : 128), &p);
 }

@@ -85,7 +85,7 @@ vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mas
 static int64_t last_stride(const vt_gpu_walk *w, uint32_t k) {
   return w->rank == 0 ? INT64_MAX : size_of(w->stride[k][w->rank - 1]);
 }
-int vt_cuda_lines_beside(const vt_cuda_lines *l, uint32_t k) {
+int vt_cuda_lines_contiguous(const vt_cuda_lines *l, uint32_t k) {
   return l->lines.n > 1 && last_stride(&l->lines, k) < last_stride(&l->along, k);
 }
 

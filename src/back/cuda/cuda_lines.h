@@ -4,7 +4,7 @@
 #ifndef VT_CUDA_LINES_H
 #define VT_CUDA_LINES_H
 #include "cuda_backend.h"
-#include "gpu_fold.h"
+#include "gpu_reduce.h"
 
 typedef struct vt_cuda_lines {
   vt_gpu_walk lines, along; /* operand 0: x, the others as they were given */
@@ -21,7 +21,7 @@ vt_view vt_cuda_kept(const vt_view *y, const vt_view *x, unsigned mask);
  * empty but a line. */
 vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mask);
 /* 1 when operand k has the elements of neighbouring lines closer together than those of one. */
-int vt_cuda_lines_beside(const vt_cuda_lines *l, uint32_t k);
+int vt_cuda_lines_contiguous(const vt_cuda_lines *l, uint32_t k);
 /* Operand k has a number for each line, without gaps. */
 void vt_cuda_lines_number(vt_gpu_walk *lines, uint32_t k, int64_t each);
 
@@ -35,6 +35,6 @@ typedef struct vt_cuda_folding {
   vt_cuda_lines at; /* operand 0: x, 1: y */
 } vt_cuda_folding;
 /* Bytes of scratch that a fold of lines of n elements takes. */
-uint64_t vt_cuda_fold_bytes(int64_t lines, int64_t n, uint32_t dtype);
-vt_status vt_cuda_fold(vt_cuda_call *c, const vt_cuda_folding *f, void *work);
+uint64_t vt_cuda_reduce_bytes(int64_t lines, int64_t n, uint32_t dtype);
+vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_folding *f, void *work);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_matmul.c - matmul, linear and matmul_masked as products of matrices: leading axes that lie
  * one after the other become rows, the others products of their own. */
-#include "cuda_tail.h"
+#include "cuda_epilogue.h"
 
 /* The stride of x along leading axis i of `rank`: 0 where it has none or is repeated. */
 static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
@@ -22,7 +22,7 @@ static void take_axes(vt_gpu_gemm *g, const vt_view *a, const vt_view *b, const 
 }
 
 /* The last leading axis continues the rows when b does not change along it. */
-static void fold_axes(vt_gpu_gemm *g) {
+static void reduce_axes(vt_gpu_gemm *g) {
   while (g->rank > 0 && g->products > 0) {
     const uint32_t i = g->rank - 1;
     const int follows = g->a.step[i] == g->m * g->a.across && g->y_step[i] == g->m * g->y_row;
@@ -56,13 +56,13 @@ static vt_gpu_gemm matrices_of(const vt_cuda_call *c, int64_t turn_a, int64_t tu
 static vt_gpu_gemm plain(const vt_cuda_call *c) {
   const vt_attr_matmul *a = c->attrs;
   vt_gpu_gemm g = matrices_of(c, a->transpose_a, a->transpose_b);
-  fold_axes(&g);
+  reduce_axes(&g);
   return g;
 }
 
 static vt_gpu_gemm linear(const vt_cuda_call *c) {
   vt_gpu_gemm g = matrices_of(c, 0, 0);
-  fold_axes(&g);
+  reduce_axes(&g);
   if (c->n_in == 3) {
     g.bias = c->in[2].data;
     g.bias_column = c->in[2].stride[0];

@@ -115,11 +115,11 @@ vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
 
 static vt_status frame(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_list *low) {
   const vt_view *x = &c->in[0], *y = c->out;
-  vt_gpu_frame args = {.to = y->data,
-                       .from = x->data,
-                       .value = c->n_in > 1 ? c->in[1].data : NULL,
-                       .n = vt_cuda_count(y),
-                       .rank = y->rank};
+  vt_gpu_pad args = {.to = y->data,
+                     .from = x->data,
+                     .value = c->n_in > 1 ? c->in[1].data : NULL,
+                     .n = vt_cuda_count(y),
+                     .rank = y->rank};
   for (uint32_t i = 0; i < y->rank; i++) {
     args.dim[i] = y->dim[i];
     args.x_dim[i] = x->dim[i];

@@ -184,9 +184,9 @@ static vt_status run_parts(vt_cuda_call *c, const norming *n) {
   a.shift = n->centred ? at.shift : NULL;
   a.scale = at.sum;
   if (n->centred)
-    VT_TRY(vt_cuda_marks_fold(c, &n->at, VT_GPU_FOLD_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift,
-                              at.rest));
-  VT_TRY(vt_cuda_marks_fold(c, &n->at, VT_GPU_FOLD_SQUARES, 0, a.shift, at.sum, at.rest));
+    VT_TRY(vt_cuda_marks_reduce(c, &n->at, VT_GPU_REDUCE_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift,
+                                at.rest));
+  VT_TRY(vt_cuda_marks_reduce(c, &n->at, VT_GPU_REDUCE_SQUARES, 0, a.shift, at.sum, at.rest));
   VT_TRY(run_ends(c, n, &at));
   return vt_cuda_rows_out(c, dtype == VT_DTYPE_F64 ? VT_GPU_norm_out_f64 : VT_GPU_norm_out_f32, &a);
 }
@@ -268,12 +268,13 @@ static vt_status spread_parts(vt_cuda_call *c, const vt_cuda_lines *l, int64_t d
                              .shift = at.shift,
                              .y = c->out->data,
                              .dtype = c->in[0].dtype,
-                             .kind = VT_GPU_FOLD_SQUARES,
+                             .kind = VT_GPU_REDUCE_SQUARES,
                              .touch = VT_GPU_TOUCH_DIVIDE | root,
                              .divisor = divisor,
                              .at = *l};
-  VT_TRY(vt_cuda_marks_fold(c, l, VT_GPU_FOLD_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift, at.rest));
-  return vt_cuda_fold(c, &f, at.rest);
+  VT_TRY(
+      vt_cuda_marks_reduce(c, l, VT_GPU_REDUCE_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift, at.rest));
+  return vt_cuda_reduce(c, &f, at.rest);
 }
 
 vt_status vt_cuda_run_spread(vt_cuda_call *c) {

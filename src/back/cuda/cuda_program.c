@@ -6,7 +6,7 @@
  * Where a step waits for what the card has computed, and where the time of every step is wanted,
  * each run is issued anew. */
 #include <string.h>
-#include "cuda_tail.h"
+#include "cuda_epilogue.h"
 #include "gpu_leave.h"
 
 /* What the host may look at. */
@@ -120,12 +120,12 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   const vt_bk_program *p = user;
   at->handler = vt_cuda_handler_of(at->anchor->op);
   if (at->handler == NULL) return VT_UNSUPPORTED;
-  return at->chain == NULL ? VT_OK : vt_cuda_tail_new(p->dev, at, &at->tail);
+  return at->chain == NULL ? VT_OK : vt_cuda_epilogue_new(p->dev, at, &at->tail);
 }
 
 static void anchor_free(void *user, vt_launch *at) {
   const vt_bk_program *p = user;
-  if (at->tail != NULL) vt_cuda_tail_free(p->dev, at->tail);
+  if (at->tail != NULL) vt_cuda_epilogue_free(p->dev, at->tail);
 }
 
 static vt_launching launching(vt_bk_program *p) {

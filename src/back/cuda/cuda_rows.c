@@ -69,7 +69,7 @@ vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, const uint32_
 
 vt_status vt_cuda_rows_out(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
   const vt_cuda_lines l = {a->lines, a->along};
-  a->beside = (uint32_t)vt_cuda_lines_beside(&l, 0);
+  a->beside = (uint32_t)vt_cuda_lines_contiguous(&l, 0);
   return vt_cuda_launch(c, kernel, vt_cuda_line(c, a->lines.n * a->n, 1, 256), a);
 }
 
@@ -82,7 +82,7 @@ static uint64_t mark_bytes(int64_t lines, uint32_t dtype) {
 uint64_t vt_cuda_marks_alone(int64_t lines, uint32_t dtype) { return 2 * mark_bytes(lines, dtype); }
 
 uint64_t vt_cuda_marks_bytes(int64_t lines, int64_t n, uint32_t dtype) {
-  return vt_cuda_marks_alone(lines, dtype) + vt_cuda_fold_bytes(lines, n, dtype);
+  return vt_cuda_marks_alone(lines, dtype) + vt_cuda_reduce_bytes(lines, n, dtype);
 }
 
 vt_cuda_marks vt_cuda_marks_of(const vt_cuda_call *c, int64_t lines, uint32_t dtype) {
@@ -91,8 +91,8 @@ vt_cuda_marks vt_cuda_marks_of(const vt_cuda_call *c, int64_t lines, uint32_t dt
   return (vt_cuda_marks){at, at + bytes, at + 2 * bytes};
 }
 
-vt_status vt_cuda_marks_fold(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t kind, uint32_t touch,
-                             const void *shift, void *to, void *rest) {
+vt_status vt_cuda_marks_reduce(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t kind,
+                               uint32_t touch, const void *shift, void *to, void *rest) {
   vt_cuda_folding f = {.x = c->in[0].data,
                        .shift = shift,
                        .y = to,
@@ -102,5 +102,5 @@ vt_status vt_cuda_marks_fold(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t k
                        .divisor = l->along.n,
                        .at = *l};
   vt_cuda_lines_number(&f.at.lines, 1, 1);
-  return vt_cuda_fold(c, &f, rest);
+  return vt_cuda_reduce(c, &f, rest);
 }

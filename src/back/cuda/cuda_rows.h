@@ -42,6 +42,6 @@ vt_cuda_marks vt_cuda_marks_of(const vt_cuda_call *c, int64_t lines, uint32_t dt
 /* Of the numbers without the folds. */
 uint64_t vt_cuda_marks_alone(int64_t lines, uint32_t dtype);
 /* A fold of x into a number a line. */
-vt_status vt_cuda_marks_fold(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t kind, uint32_t touch,
-                             const void *shift, void *to, void *rest);
+vt_status vt_cuda_marks_reduce(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t kind,
+                               uint32_t touch, const void *shift, void *to, void *rest);
 #endif

@@ -95,21 +95,21 @@ static vt_view axes_of(const vt_view *v, uint32_t first, uint32_t n) {
   return some;
 }
 
-static vt_gpu_land landing_of(const vt_cuda_call *c, const scattering *s) {
+static vt_gpu_scatter landing_of(const vt_cuda_call *c, const scattering *s) {
   const vt_view *y = c->out, *updates = &c->in[2];
   const uint32_t named = s->batch + s->depth, rest = y->rank - named;
   const vt_view places = axes_of(y, 0, named), rows = axes_of(updates, 0, s->lead);
   const vt_view to = axes_of(y, named, rest), from = axes_of(updates, s->lead, rest);
   const vt_view *const place[1] = {&places}, *const row[1] = {&rows};
   const vt_view *const element[2] = {&to, &from};
-  return (vt_gpu_land){.to = y->data,
-                       .from = updates->data,
-                       .n = s->rows,
-                       .slice = s->slice,
-                       .places = vt_cuda_walk(place, 1),
-                       .rows = vt_cuda_walk(row, 1),
-                       .element = vt_cuda_walk(element, 2),
-                       .wide = (uint32_t)s->records.wide};
+  return (vt_gpu_scatter){.to = y->data,
+                          .from = updates->data,
+                          .n = s->rows,
+                          .slice = s->slice,
+                          .places = vt_cuda_walk(place, 1),
+                          .rows = vt_cuda_walk(row, 1),
+                          .element = vt_cuda_walk(element, 2),
+                          .wide = (uint32_t)s->records.wide};
 }
 
 /* The kernel, and for S over several chunks the one that adds them, else VT_GPU_TOTAL. */
@@ -125,7 +125,7 @@ static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
   if (is_empty(&s)) return VT_OK;
   VT_TRY(find(c, &s, &l, &own));
   VT_TRY(vt_cuda_records_sort(c, &s.records, c->work, &sorted));
-  vt_gpu_land args = landing_of(c, &s);
+  vt_gpu_scatter args = landing_of(c, &s);
   args.records = sorted;
   args.partial = (char *)c->work + vt_cuda_aligned(vt_cuda_records_bytes(&s.records));
   uint32_t more = VT_GPU_TOTAL;
@@ -140,34 +140,34 @@ static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
 
 static uint32_t last_kernel(uint32_t dtype, uint32_t *more) {
   (void)more;
-  return VT_CUDA_SIZES(land)[vt_cuda_bytes_of(dtype)];
+  return VT_CUDA_SIZES(scatter)[vt_cuda_bytes_of(dtype)];
 }
 
 static uint32_t sum_kernel(uint32_t dtype, uint32_t *more) {
   switch (dtype) {
     case VT_DTYPE_F32:
-      *more = VT_GPU_land_add_long_f32;
-      return VT_GPU_land_add_f32;
+      *more = VT_GPU_scatter_add_long_f32;
+      return VT_GPU_scatter_add_f32;
     case VT_DTYPE_F64:
-      *more = VT_GPU_land_add_long_f64;
-      return VT_GPU_land_add_f64;
+      *more = VT_GPU_scatter_add_long_f64;
+      return VT_GPU_scatter_add_f64;
     case VT_DTYPE_I32:
-      return VT_GPU_land_add_32;
+      return VT_GPU_scatter_add_32;
     case VT_DTYPE_I64:
-      return VT_GPU_land_add_64;
+      return VT_GPU_scatter_add_64;
     default:
-      return VT_GPU_land_add_8;
+      return VT_GPU_scatter_add_8;
   }
 }
 
 static uint32_t greatest_kernel(uint32_t dtype, uint32_t *more) {
   (void)more;
-  return VT_CUDA_TYPES(land_max)[dtype];
+  return VT_CUDA_TYPES(scatter_max)[dtype];
 }
 
 static uint32_t least_kernel(uint32_t dtype, uint32_t *more) {
   (void)more;
-  return VT_CUDA_TYPES(land_min)[dtype];
+  return VT_CUDA_TYPES(scatter_min)[dtype];
 }
 
 vt_status vt_cuda_run_scatter_nd(vt_cuda_call *c) { return scatter(c, last_kernel); }

@@ -27,8 +27,8 @@ static vt_status run_parts(vt_cuda_call *c, const vt_cuda_lines *l, vt_gpu_rows 
   const int one = c->step->op == VT_OP_logsumexp;
   const vt_gpu_ends ends = {
       .sum = at.sum, .shift = at.shift, .y = one ? c->out->data : NULL, .lines = l->lines};
-  VT_TRY(vt_cuda_marks_fold(c, l, VT_GPU_FOLD_MAX, 0, NULL, at.shift, at.rest));
-  VT_TRY(vt_cuda_marks_fold(c, l, VT_GPU_FOLD_EXP, 0, at.shift, at.sum, at.rest));
+  VT_TRY(vt_cuda_marks_reduce(c, l, VT_GPU_REDUCE_MAX, 0, NULL, at.shift, at.rest));
+  VT_TRY(vt_cuda_marks_reduce(c, l, VT_GPU_REDUCE_EXP, 0, at.shift, at.sum, at.rest));
   if (c->step->op != VT_OP_softmax)
     VT_TRY(vt_cuda_launch(c, VT_GPU_log_ends, vt_cuda_line(c, l->lines.n, 1, 128), &ends));
   if (one) return VT_OK;

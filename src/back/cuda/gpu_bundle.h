@@ -76,8 +76,8 @@ static inline int64_t vt_gpu_bundle_apart(const vt_gpu_bundled *w, int64_t count
 
 /* With `beside` blocks on each processor. All chunks of a team's lines stay, or there is no room.
  * The rooms of a team of one are on chip too. */
-static inline vt_gpu_bundling vt_gpu_bundle_beside(vt_gpu_room r, const vt_gpu_bundled *w,
-                                                   int64_t wide, int64_t beside) {
+static inline vt_gpu_bundling vt_gpu_bundle_resident(vt_gpu_room r, const vt_gpu_bundled *w,
+                                                     int64_t wide, int64_t beside) {
   enum { LEAST = 2 }; /* chunks of a block that are worth a meeting */
   const int64_t chunks = vt_gpu_parts(w->n, VT_GPU_CHUNK), bundles = vt_gpu_parts(w->lines, wide);
   const int64_t at_once = r.counters == 0 ? 1 : r.processors * beside;
@@ -110,7 +110,7 @@ static inline vt_gpu_bundling vt_gpu_bundle_of(vt_gpu_room r, const vt_gpu_bundl
   vt_gpu_bundling b = {0, 0, 0, 0, 0, 0, 0, 0};
   for (int64_t beside = 4; beside >= 1; beside /= 2)
     for (int64_t wide = MOST; wide >= (beside > 1 ? least : 1); wide /= 2) {
-      b = vt_gpu_bundle_beside(r, w, wide, beside);
+      b = vt_gpu_bundle_resident(r, w, wide, beside);
       if (b.wide > 0 && (wide <= least || vt_gpu_parts(w->lines, wide) >= 2 * r.processors))
         return b;
     }

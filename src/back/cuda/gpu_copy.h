@@ -11,13 +11,13 @@ typedef struct vt_gpu_copy {
 } vt_gpu_copy;
 
 /* Planes that are turned over: `to` has its columns side by side, `from` its rows. */
-enum { VT_GPU_TURN = 32 }; /* the side of the square that a block turns at a time */
-typedef struct vt_gpu_turn {
+enum { VT_GPU_TRANSPOSE_TILE = 32 }; /* the side of the square that a block turns at a time */
+typedef struct vt_gpu_transpose {
   void *to;
   const void *from;
   int64_t rows, columns, to_row, from_column; /* how far apart they are, in elements */
   vt_gpu_walk walk;                           /* along the planes */
-} vt_gpu_turn;
+} vt_gpu_transpose;
 
 /* The same number of elements in two shapes, both counted row-major. */
 typedef struct vt_gpu_reshape {
@@ -27,14 +27,14 @@ typedef struct vt_gpu_reshape {
 } vt_gpu_reshape;
 
 /* Result axes of which each has a part in the middle that is x, or that is x again and again. */
-typedef struct vt_gpu_frame {
+typedef struct vt_gpu_pad {
   void *to;
   const void *from, *value;                        /* what lies around x */
   int64_t n, dim[VT_GPU_RANK], x_dim[VT_GPU_RANK]; /* elements and shapes, of the result and of x */
   int64_t low[VT_GPU_RANK];                        /* where x begins */
   int64_t to_stride[VT_GPU_RANK], from_stride[VT_GPU_RANK];
   uint32_t rank, reserved;
-} vt_gpu_frame;
+} vt_gpu_pad;
 
 /* Numbers counted along one axis: place 1 of the walk is the number itself. */
 typedef struct vt_gpu_count {

@@ -79,7 +79,7 @@ VT_GPU_FN uint32_t vt_exp_usual(vt_exp_entry table, float x, float &y) {
 }
 
 /* The sum of e^(x - m), an element at a time. */
-struct vt_way_exp : vt_way_sum<float> {
+struct vt_reducer_exp : vt_reducer_sum<float> {
   VT_GPU_FN float in(float x, float m) { return vt_both_exp(x - m); }
 };
 #endif

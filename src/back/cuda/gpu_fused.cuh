@@ -42,7 +42,7 @@ template <class F>
 VT_GPU_FN void vt_fused_run(const vt_gpu_fused &m) {
   constexpr int G = VT_GPU_GROUP(F::BYTES);
   const int64_t n = m.walk.n, all = n + m.rest;
-  for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
     int64_t at[F::N + 1];
     if (i < n)
       vt_places<F::N + 1>(m.walk, i, at);

@@ -3,7 +3,7 @@
  * of the contraction and place n stand for, an element of x or padding. Read by C and by CUDA. */
 #ifndef VT_GPU_GATHER_H
 #define VT_GPU_GATHER_H
-#include "gpu_slide.h"
+#include "gpu_direct_conv.h"
 
 /* A number of the contraction: how far its element of x is from that of number 0 with all taps 0,
  * and how far along each axis. In shared memory, for a block of them. */
@@ -11,7 +11,7 @@ typedef struct vt_gpu_tap {
   int32_t at, m[VT_GPU_AXES];
 } vt_gpu_tap;
 
-/* The names are those of vt_gpu_slide. All of it fits 31 bits, whatever is done with it. */
+/* The names are those of vt_gpu_direct_conv. All of it fits 31 bits, whatever is done with it. */
 typedef struct vt_gpu_gather {
   int32_t x_channel, reserved;
   int32_t dim[VT_GPU_AXES], stride[VT_GPU_AXES], step[VT_GPU_AXES], base[VT_GPU_AXES];

@@ -55,7 +55,7 @@ VT_GPU_FN int64_t vt_gemm_product_of(const vt_gpu_gemm &a, const int64_t *step, 
   return z == 0 ? 0 : vt_gemm_product(a, step, z);
 }
 
-/* What becomes of results: they are stored in y; or, with a tail, gpu_tail.cuh has them. */
+/* What becomes of results: they are stored in y; or, with a tail, gpu_epilogue.cuh has them. */
 struct vt_gemm_plain {
   enum { THERE = 0 };
 };
@@ -63,7 +63,7 @@ struct vt_gemm_plain {
 /* G results of a product in groups of W side by side: those of row r[u] from column c[u] on, of
  * which `left` are there. `begin` is where each side of the tail has this product. */
 template <class E, int G, int W>
-struct vt_tail_here {
+struct vt_epilogue_here {
   enum { GROUPS = G / W };
   const E *made;
   const int64_t *begin;
@@ -475,7 +475,7 @@ struct vt_gemm_tile {
     VT_LOOP
     for (int e = 0; e < EACH; e += GROUPS) {
       E t[GROUPS * V] = {}, *at;
-      vt_tail_here<E, GROUPS * V, V> here = {t, begin};
+      vt_epilogue_here<E, GROUPS * V, V> here = {t, begin};
       VT_UNROLL
       for (int u = 0; u < GROUPS; u++) {
         const bool there = find(h, e + u, &here.r[u], &here.c[u], &at);

@@ -4,7 +4,7 @@
 #ifndef VT_GPU_LANES_CUH
 #define VT_GPU_LANES_CUH
 #include "gpu_words.cuh"
-#include "gpu_fold.h"
+#include "gpu_reduce.h"
 #include "vt_words_cuda.h"
 #include "vt_core.h"
 #include "order.inc"
@@ -62,13 +62,13 @@ struct vt_lane_of<int64_t> : vt_lane_of_int<int64_t, uint64_t> {};
 /* ---- ways of folding ---- */
 
 template <class T>
-struct vt_way {
+struct vt_reducer {
   typedef vt_lane_of<T> of;
   typedef typename of::acc acc;
 };
 template <class T>
-struct vt_way_sum : vt_way<T> {
-  typedef typename vt_way<T>::acc acc;
+struct vt_reducer_sum : vt_reducer<T> {
+  typedef typename vt_reducer<T>::acc acc;
   static const bool any_order = !vt_lane_of<T>::real; /* the result is the same in every order */
   VT_GPU_FN acc start() { return (acc)0; }
   VT_GPU_FN acc in(T x, T) { return (acc)x; }
@@ -76,13 +76,13 @@ struct vt_way_sum : vt_way<T> {
   VT_GPU_FN T out(acc a) { return (T)a; }
 };
 template <class T>
-struct vt_way_prod : vt_way_sum<T> {
-  typedef typename vt_way<T>::acc acc;
+struct vt_reducer_prod : vt_reducer_sum<T> {
+  typedef typename vt_reducer<T>::acc acc;
   VT_GPU_FN acc start() { return (acc)1; }
   VT_GPU_FN acc join(acc a, acc b) { return a * b; }
 };
 template <class T>
-struct vt_way_max : vt_way<T> {
+struct vt_reducer_max : vt_reducer<T> {
   typedef vt_lane_of<T> of;
   typedef typename of::key acc;
   static const bool any_order = true;
@@ -92,18 +92,18 @@ struct vt_way_max : vt_way<T> {
   VT_GPU_FN T out(acc a) { return of::of_high(a); }
 };
 template <class T>
-struct vt_way_min : vt_way_max<T> {
+struct vt_reducer_min : vt_reducer_max<T> {
   typedef vt_lane_of<T> of;
   typedef typename of::key acc;
   VT_GPU_FN acc in(T x, T) { return of::low(x); }
   VT_GPU_FN T out(acc a) { return of::of_high(~a); }
 };
 template <class T>
-struct vt_way_squares : vt_way_sum<T> {
+struct vt_reducer_squares : vt_reducer_sum<T> {
   VT_GPU_FN T in(T x, T shift) { return (x - shift) * (x - shift); }
 };
 template <class T>
-struct vt_way_sizes : vt_way_sum<T> {
+struct vt_reducer_sizes : vt_reducer_sum<T> {
   VT_GPU_FN T in(T x, T) { return vt_lane_of<T>::size(x); }
 };
 

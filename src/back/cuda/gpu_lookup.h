@@ -36,7 +36,7 @@ typedef struct vt_gpu_find {
 
 enum { VT_GPU_CHUNK = 1024 }; /* of S */
 /* The rows sorted by place, those of one place in the order they had. */
-typedef struct vt_gpu_land {
+typedef struct vt_gpu_scatter {
   void *to;
   const void *from, *records;
   void *partial;       /* for S over more than one chunk: two rows a chunk of positions */
@@ -45,7 +45,7 @@ typedef struct vt_gpu_land {
   vt_gpu_walk rows;    /* of `from` */
   vt_gpu_walk element; /* of a slice; operand 0: to, 1: from */
   uint32_t wide, reserved;
-} vt_gpu_land;
+} vt_gpu_scatter;
 
 enum { VT_GPU_LISTED = 2048 }; /* elements that a block looks at for what is not 0 */
 typedef struct vt_gpu_list {

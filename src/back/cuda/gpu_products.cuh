@@ -4,7 +4,7 @@
  * becomes of the results.
  *   T       threads of a block
  *   BESIDE  blocks that a processor should have room for at once; 0: any number
- * gemm.cu and conv_tiles.cu compile them with vt_gemm_plain as the end. cuda_tail.c has NVRTC
+ * gemm.cu and conv_tiles.cu compile them with vt_gemm_plain as the end. cuda_epilogue.c has NVRTC
  * compile one of them with the steps behind a product as its end. */
 #ifndef VT_GPU_PRODUCTS_CUH
 #define VT_GPU_PRODUCTS_CUH
@@ -84,10 +84,10 @@ typedef vt_product_parts<double> vt_parts_f64;
 
 /* The kernel `name`. */
 #define VT_KERNEL_PRODUCT(name, args, beside) \
-  VT_KERNEL_BESIDE(name, args, vt_##name::T, beside) { vt_##name{a}.run(vt_gemm_plain()); }
-/* The kernel `name` with a tail: the text of the tail has the struct vt_tail_steps. */
-#define VT_KERNEL_TAILED(kernel, name, args)                        \
-  VT_KERNEL_BESIDE(kernel, args, vt_##name::T, vt_##name::BESIDE) { \
-    vt_##name{a.product}.run(vt_tail<vt_tail_steps>{a.tail});       \
+  VT_KERNEL_RESIDENT(name, args, vt_##name::T, beside) { vt_##name{a}.run(vt_gemm_plain()); }
+/* The kernel `name` with a tail: the text of the tail has the struct vt_epilogue_steps. */
+#define VT_KERNEL_TAILED(kernel, name, args)                          \
+  VT_KERNEL_RESIDENT(kernel, args, vt_##name::T, vt_##name::BESIDE) { \
+    vt_##name{a.product}.run(vt_epilogue<vt_epilogue_steps>{a.tail}); \
   }
 #endif

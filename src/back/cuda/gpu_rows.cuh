@@ -75,7 +75,7 @@ VT_GPU_FN float vt_warps_sum(float s, int warps, float *room) {
   if (warps == 1) return s;
   if (vt_lane() == 0) room[vt_warp()] = s;
   __syncthreads();
-  return vt_lanes_join<vt_way_sum<float>>(vt_lane() < warps ? 0.0f + room[vt_lane()] : 0.0f);
+  return vt_lanes_join<vt_reducer_sum<float>>(vt_lane() < warps ? 0.0f + room[vt_lane()] : 0.0f);
 }
 
 /* r of a norm. */
@@ -140,7 +140,7 @@ VT_GPU_FN float vt_chunks_most(const float *room, int chunks) {
 VT_GPU_FN float vt_chunks_sum(const float *room, int chunks) {
   float s = 0;
   for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) s = s + room[c];
-  return vt_lanes_join<vt_way_sum<float>>(s);
+  return vt_lanes_join<vt_reducer_sum<float>>(s);
 }
 
 /* The chunks of this warp that stay come to `kept`, with `none` where the row has ended. Each
@@ -171,7 +171,7 @@ VT_GPU_FN void vt_row_keep(const vt_gpu_rows &a, const vt_row &row, float *kept,
 
 /* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. */
 template <class P, bool STAYS>
-struct vt_stretch {
+struct vt_row_span {
   int chunk, first; /* of the block's; where in them it begins */
   P there;
   enum { stays = STAYS };
@@ -184,11 +184,11 @@ VT_GPU_FN void vt_chunk_stretches(int c, int left, F f) {
   if (left >= VT_GPU_CHUNK) {
     VT_LOOP
     for (int in = 0; in < VT_GPU_CHUNK; in += EACH)
-      f(vt_stretch<vt_present<N>, STAYS>{c, first + in, {EACH}});
+      f(vt_row_span<vt_present<N>, STAYS>{c, first + in, {EACH}});
   } else {
     VT_LOOP
     for (int in = 0; in < VT_GPU_CHUNK; in += EACH)
-      f(vt_stretch<vt_present<0>, STAYS>{c, first + in, {min(max(left - in, 0), (int)EACH)}});
+      f(vt_row_span<vt_present<0>, STAYS>{c, first + in, {min(max(left - in, 0), (int)EACH)}});
   }
 }
 
@@ -206,14 +206,14 @@ VT_GPU_FN void vt_row_stretches(const vt_gpu_rows &a, const vt_row &row, F f) {
   }
 }
 template <int N>
-VT_GPU_FN void vt_stretch_keep(float *kept, int first, const float (&v)[N]) {
+VT_GPU_FN void vt_row_span_keep(float *kept, int first, const float (&v)[N]) {
   float *mine = vt_row_mine(kept + first);
   VT_UNROLL
   for (int k = 0; k < N; k++) mine[k * VT_GPU_LANES] = v[k];
 }
 template <int N, class S>
-VT_GPU_FN void vt_stretch_load(const S &at, const vt_row &row, const float *kept, float none,
-                               float (&v)[N]) {
+VT_GPU_FN void vt_row_span_load(const S &at, const vt_row &row, const float *kept, float none,
+                                float (&v)[N]) {
   if (S::stays) {
     vt_row_load<N>(kept + at.first, vt_present<N>{}, none, v);
   } else {
@@ -229,7 +229,7 @@ VT_GPU_FN void vt_row_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row 
   vt_row_stretches<N>(a, row, [&](auto at) {
     s = sum(at, at.first % VT_GPU_CHUNK == 0 ? 0.0f : s);
     if ((at.first + N * VT_GPU_LANES) % VT_GPU_CHUNK != 0) return;
-    const float all = vt_lanes_join<vt_way_sum<float>>(s);
+    const float all = vt_lanes_join<vt_reducer_sum<float>>(s);
     if (vt_lane() == 0) room[t.chunk + at.chunk] = all;
   });
 }

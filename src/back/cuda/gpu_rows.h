@@ -3,7 +3,7 @@
  * by C and by CUDA. */
 #ifndef VT_GPU_ROWS_H
 #define VT_GPU_ROWS_H
-#include "gpu_fold.h"
+#include "gpu_reduce.h"
 
 /* Of a row that a block has in registers: a chunk a warp. */
 enum { VT_GPU_ROW_CHUNKS = 7, VT_GPU_ROW_THREADS = VT_GPU_ROW_CHUNKS * VT_GPU_LANES };

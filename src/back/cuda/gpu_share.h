@@ -38,8 +38,8 @@ static inline int64_t vt_gpu_teams(vt_gpu_room r, int64_t lines, int64_t blocks,
 
 /* With `beside` blocks on each processor. A row is cut so that all of it stays, and, where there
  * are few rows, so that every processor has some of one. */
-static inline vt_gpu_sharing vt_gpu_share_beside(vt_gpu_room r, int64_t lines, int64_t chunks,
-                                                 int64_t beside) {
+static inline vt_gpu_sharing vt_gpu_share_resident(vt_gpu_room r, int64_t lines, int64_t chunks,
+                                                   int64_t beside) {
   enum { LEAST = 4 }; /* chunks of a block that are worth a meeting */
   const int64_t rooms = 2 * (int64_t)sizeof(float) * chunks; /* of a team of one, on chip too */
   const int64_t bytes = (r.shared + r.system) / beside - r.system - rooms;
@@ -62,9 +62,9 @@ static inline vt_gpu_sharing vt_gpu_share(vt_gpu_room r, int64_t lines, int64_t 
   const int64_t each = CHUNKS * VT_GPU_CHUNK_BYTES + 2 * (int64_t)sizeof(float) * chunks + r.system;
   const int64_t room = vt_gpu_least((r.shared + r.system) / each, MOST_BESIDE);
   for (int64_t beside = 4; beside >= 3; beside--) {
-    const vt_gpu_sharing s = vt_gpu_share_beside(r, lines, chunks, beside);
+    const vt_gpu_sharing s = vt_gpu_share_resident(r, lines, chunks, beside);
     if (s.blocks == 1 && s.keep == s.chunks) return s;
   }
-  return vt_gpu_share_beside(r, lines, chunks, room > 1 ? room : 1);
+  return vt_gpu_share_resident(r, lines, chunks, room > 1 ? room : 1);
 }
 #endif

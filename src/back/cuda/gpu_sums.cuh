@@ -81,7 +81,7 @@ VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t 
   if constexpr (End::THERE) {
     int64_t begin[End::SIDES];
     end.find(g, z, begin);
-    end.put(vt_tail_here<E, 1, 1>{&p, begin, {i}, {j}, {1}});
+    end.put(vt_epilogue_here<E, 1, 1>{&p, begin, {i}, {j}, {1}});
   } else {
     E *y = (E *)g.y + vt_gemm_product_of(g, g.y_step, z);
     y[i * g.y_row + j * g.y_column] = p;
@@ -92,7 +92,7 @@ VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t 
 template <class E, class End>
 VT_GPU_FN void vt_parts(const vt_gpu_gemm &g, const End &end) {
   const int64_t count = (g.k + g.unit - 1) / g.unit;
-  for (int64_t e = vt_gpu_first(); e < g.y_unit; e += vt_gpu_apart()) {
+  for (int64_t e = vt_gpu_first(); e < g.y_unit; e += vt_gpu_grid_stride()) {
     const int64_t r = e / g.n, j = e - r * g.n, z = g.products == 1 ? 0 : r / g.m;
     E y[1];
     vt_parts_sums<1>((const E *)g.part + e, count, g.y_unit, 0, 1, y);
@@ -135,7 +135,7 @@ template <class E>
 VT_GPU_FN void vt_masked(const vt_gpu_masked &a) {
   const vt_gpu_gemm &g = a.g;
   const int64_t all = g.products * g.m * g.n;
-  for (int64_t e = vt_gpu_first(); e < all; e += vt_gpu_apart()) {
+  for (int64_t e = vt_gpu_first(); e < all; e += vt_gpu_grid_stride()) {
     const int64_t r = e / g.n, j = e - r * g.n, z = r / g.m, i = r - z * g.m;
     const E *x = (const E *)g.a.data + vt_gemm_product(g, g.a.step, z) + i * g.a.across;
     const E *w = (const E *)g.b.data + vt_gemm_product(g, g.b.step, z) + j * g.b.across;

@@ -18,7 +18,7 @@
 #define VT_KERNEL(name, args, threads) \
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ args a)
 /* The same for a kernel of which `blocks` should fit on a processor at once. */
-#define VT_KERNEL_BESIDE(name, args, threads, blocks) \
+#define VT_KERNEL_RESIDENT(name, args, threads, blocks) \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args a)
 #define VT_GPU_FN static __device__ __forceinline__
 #define VT_UNROLL _Pragma("unroll")
@@ -114,7 +114,7 @@ VT_GPU_FN void vt_blocks_meet(uint32_t *arrived, uint32_t all) {
 
 /* The first element of this thread in a line of work, and how far apart its elements are. */
 VT_GPU_FN int64_t vt_gpu_first() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
-VT_GPU_FN int64_t vt_gpu_apart() { return (int64_t)gridDim.x * blockDim.x; }
+VT_GPU_FN int64_t vt_gpu_grid_stride() { return (int64_t)gridDim.x * blockDim.x; }
 
 /* W is vt_gpu_walk, or has what that has for more operands. */
 template <int N, class I, class W>

@@ -2,12 +2,12 @@
 // ints.cu - contractions of i8 and u8, a thread a result: whatever the strides and sizes are.
 #include "gpu_ints.cuh"
 #include "gpu_ints.h"
-#include "gpu_slide.cuh"
+#include "gpu_direct_conv.cuh"
 
 VT_KERNEL(ints_each, vt_gpu_ints, 256) {
   const int64_t each = a.m * a.n, total = each * a.lead.n;
   const int32_t za = vt_ints_zero(a.za, 0, a.a_flip);
-  for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_grid_stride()) {
     const int64_t product = i / each, row = i % each / a.n, column = i % a.n;
     int64_t at[3];
     vt_places<3>(a.lead, product, at);
@@ -22,15 +22,15 @@ VT_KERNEL(ints_each, vt_gpu_ints, 256) {
 }
 
 template <class I>
-VT_GPU_FN void conv_int(const vt_gpu_slide_int &a) {
-  const vt_gpu_slide &s = a.slide;
-  const int64_t total = vt_slide_total(s);
+VT_GPU_FN void conv_int(const vt_gpu_direct_conv_int &a) {
+  const vt_gpu_direct_conv &s = a.slide;
+  const int64_t total = vt_direct_conv_total(s);
   const int32_t zx = vt_ints_zero(a.x_zero, 0, a.x_flip);
-  for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_apart()) {
-    const vt_slide_at<I> o = vt_slide_find<I>(s, (I)i);
+  for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_grid_stride()) {
+    const vt_direct_conv_at<I> o = vt_direct_conv_find<I>(s, (I)i);
     const int32_t zw = vt_ints_zero(a.w_zero, o.channel * a.w_zero_step, a.w_flip);
     uint32_t sum = vt_ints_bias(s.bias, o.channel * s.bias_step);
-    vt_slide_taps(s, o, [&](I at_x, I at_w, bool inside) {
+    vt_direct_conv_taps(s, o, [&](I at_x, I at_w, bool inside) {
       if (inside)
         sum += (uint32_t)((vt_ints_at(s.x, at_x, a.x_flip) - zx) *
                           (vt_ints_at(s.w, at_w, a.w_flip) - zw));
@@ -38,5 +38,5 @@ VT_GPU_FN void conv_int(const vt_gpu_slide_int &a) {
     ((int32_t *)s.y)[o.y] = (int32_t)sum;
   }
 }
-VT_KERNEL(conv_int_each, vt_gpu_slide_int, 256) { conv_int<int32_t>(a); }
-VT_KERNEL_BESIDE(conv_int_huge, vt_gpu_slide_int, 128, 4) { conv_int<int64_t>(a); }
+VT_KERNEL(conv_int_each, vt_gpu_direct_conv_int, 256) { conv_int<int32_t>(a); }
+VT_KERNEL_RESIDENT(conv_int_huge, vt_gpu_direct_conv_int, 128, 4) { conv_int<int64_t>(a); }

@@ -4,15 +4,15 @@
 #include "gpu_ints_conv.cuh"
 #include "gpu_ints_few.cuh"
 
-VT_KERNEL_BESIDE(ints_128_128, vt_gpu_ints_tile, 256, 1) { vt_ints_tile<128, 128>(a).run(); }
-VT_KERNEL_BESIDE(ints_64_64, vt_gpu_ints_tile, 256, 2) { vt_ints_tile<64, 64>(a).run(); }
+VT_KERNEL_RESIDENT(ints_128_128, vt_gpu_ints_tile, 256, 1) { vt_ints_tile<128, 128>(a).run(); }
+VT_KERNEL_RESIDENT(ints_64_64, vt_gpu_ints_tile, 256, 2) { vt_ints_tile<64, 64>(a).run(); }
 
-VT_KERNEL_BESIDE(ints_conv_128_128, vt_gpu_ints_conv, 256, 1) { vt_ints_conv<128, 128>(a); }
-VT_KERNEL_BESIDE(ints_conv_64_64, vt_gpu_ints_conv, 256, 2) { vt_ints_conv<64, 64>(a); }
+VT_KERNEL_RESIDENT(ints_conv_128_128, vt_gpu_ints_conv, 256, 1) { vt_ints_conv<128, 128>(a); }
+VT_KERNEL_RESIDENT(ints_conv_64_64, vt_gpu_ints_conv, 256, 2) { vt_ints_conv<64, 64>(a); }
 
-VT_KERNEL_BESIDE(ints_few_along, vt_gpu_ints_tile, VT_INTS_FEW_THREADS, 3) {
+VT_KERNEL_RESIDENT(ints_few_along, vt_gpu_ints_tile, VT_INTS_FEW_THREADS, 3) {
   vt_ints_few<false>(a).run();
 }
-VT_KERNEL_BESIDE(ints_few_across, vt_gpu_ints_tile, VT_INTS_FEW_THREADS, 3) {
+VT_KERNEL_RESIDENT(ints_few_across, vt_gpu_ints_tile, VT_INTS_FEW_THREADS, 3) {
   vt_ints_few<true>(a).run();
 }

@@ -22,7 +22,7 @@ VT_GPU_FN int64_t looked_up(const vt_gpu_lookup &l, int64_t at) {
 }
 
 VT_KERNEL(index_check, vt_gpu_check, 256) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[1];
     vt_places<1>(a.walk, i, at);
     const int64_t limit = a.lookup.limit[a.lookup.depth == 1 ? 0 : i % a.lookup.depth];
@@ -35,7 +35,7 @@ VT_KERNEL(index_check, vt_gpu_check, 256) {
 
 template <class T>
 VT_GPU_FN void gather(const vt_gpu_gather &a) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[3];
     vt_places<3>(a.walk, i, at);
     ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1] + looked_up(a.lookup, at[2])];
@@ -51,7 +51,7 @@ VT_KERNEL(gather_16, vt_gpu_gather, 256) { gather<uint4>(a); }
 // ---- scatters: where each row goes ----
 
 VT_KERNEL(scatter_find, vt_gpu_find, 256) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_places<2>(a.walk, i, at);
     const uint64_t place = (uint64_t)(at[0] + looked_up(a.lookup, at[1]));
@@ -137,7 +137,7 @@ LIST(8, uint64_t)
 
 // The rows behind the last place.
 VT_KERNEL(nonzero_rest, vt_gpu_list, 256) {
-  for (int64_t i = vt_gpu_first(); i < a.bound * a.rank; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.bound * a.rank; i += vt_gpu_grid_stride()) {
     const int64_t row = i / a.rank;
     if (row >= *a.total) a.places[row * a.row + (i - row * a.rank) * a.column] = -1;
   }

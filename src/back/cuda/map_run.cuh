@@ -69,7 +69,7 @@ struct vt_map {
     const int64_t n = m.walk.n, all = n + m.rest;
     /* what there is to gain is inside of a group */
     VT_LOOP
-    for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_apart()) {
+    for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
       int64_t at[F::N + 1];
       if (i < n)
         vt_places<F::N + 1>(m.walk, i, at);

@@ -8,7 +8,7 @@
 
 template <class T>
 VT_GPU_FN void copy(const vt_gpu_copy &a) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_places<2>(a.walk, i, at);
     ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1]];
@@ -23,46 +23,49 @@ VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy<uint4>(a); }
 
 // ---- planes turned over: read along rows, written along columns, through shared memory ----
 
-enum { LINES = 256 / VT_GPU_TURN };  // that the threads of a block have at a time
+enum { LINES = 256 / VT_GPU_TRANSPOSE_TILE };  // that the threads of a block have at a time
 
 // A square of a plane, its first row and column.
 typedef struct square {
   int64_t row, column, to, from;
 } square;
 
-VT_GPU_FN square square_of(const vt_gpu_turn &a, int64_t i) {
-  const int64_t across = (a.columns + VT_GPU_TURN - 1) / VT_GPU_TURN;
-  const int64_t down = (a.rows + VT_GPU_TURN - 1) / VT_GPU_TURN;
+VT_GPU_FN square square_of(const vt_gpu_transpose &a, int64_t i) {
+  const int64_t across = (a.columns + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
+  const int64_t down = (a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t plane = i / (across * down), rest = i - plane * across * down;
   int64_t at[2];
   vt_places<2>(a.walk, plane, at);
-  return {rest / across * VT_GPU_TURN, rest % across * VT_GPU_TURN, at[0], at[1]};
+  return {rest / across * VT_GPU_TRANSPOSE_TILE, rest % across * VT_GPU_TRANSPOSE_TILE, at[0],
+          at[1]};
 }
 
 template <class T>
-VT_GPU_FN void turn(const vt_gpu_turn &a, T (*tile)[VT_GPU_TURN + 1]) {
-  const int64_t across = (a.columns + VT_GPU_TURN - 1) / VT_GPU_TURN;
-  const int64_t n = a.walk.n * across * ((a.rows + VT_GPU_TURN - 1) / VT_GPU_TURN);
-  const int lane = (int)threadIdx.x % VT_GPU_TURN, line = (int)threadIdx.x / VT_GPU_TURN;
+VT_GPU_FN void turn(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
+  const int64_t across = (a.columns + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
+  const int64_t n =
+      a.walk.n * across * ((a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE);
+  const int lane = (int)threadIdx.x % VT_GPU_TRANSPOSE_TILE,
+            line = (int)threadIdx.x / VT_GPU_TRANSPOSE_TILE;
   for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
     const square s = square_of(a, i);
     const T *from = (const T *)a.from + s.from + s.row;
     T *to = (T *)a.to + s.to + s.column;
-    for (int k = line; k < VT_GPU_TURN; k += LINES)
+    for (int k = line; k < VT_GPU_TRANSPOSE_TILE; k += LINES)
       if (s.row + lane < a.rows && s.column + k < a.columns)
         tile[k][lane] = from[(s.column + k) * a.from_column + lane];
     __syncthreads();
-    for (int k = line; k < VT_GPU_TURN; k += LINES)
+    for (int k = line; k < VT_GPU_TRANSPOSE_TILE; k += LINES)
       if (s.row + k < a.rows && s.column + lane < a.columns)
         to[(s.row + k) * a.to_row + lane] = tile[lane][k];
     __syncthreads();
   }
 }
 
-#define TURN(name, T)                                \
-  VT_KERNEL(name, vt_gpu_turn, 256) {                \
-    __shared__ T tile[VT_GPU_TURN][VT_GPU_TURN + 1]; \
-    turn<T>(a, tile);                                \
+#define TURN(name, T)                                                    \
+  VT_KERNEL(name, vt_gpu_transpose, 256) {                               \
+    __shared__ T tile[VT_GPU_TRANSPOSE_TILE][VT_GPU_TRANSPOSE_TILE + 1]; \
+    turn<T>(a, tile);                                                    \
   }
 TURN(turn_1, uint8_t)
 TURN(turn_2, uint16_t)
@@ -73,7 +76,7 @@ TURN(turn_8, uint64_t)
 
 template <class T>
 VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
-  for (int64_t i = vt_gpu_first(); i < a.to_walk.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.to_walk.n; i += vt_gpu_grid_stride()) {
     int64_t to[1], from[1];
     vt_places<1>(a.to_walk, i, to);
     vt_places<1>(a.from_walk, i, from);
@@ -89,8 +92,8 @@ VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape<uint64_t>(a); }
 // ---- x in a frame, and x again and again ----
 
 template <class T>
-VT_GPU_FN void pad(const vt_gpu_frame &a) {
-  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_apart()) {
+VT_GPU_FN void pad(const vt_gpu_pad &a) {
+  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_grid_stride()) {
     int64_t to = 0, from = 0, rest = i;
     bool within = true;
     for (int r = (int)a.rank - 1; r >= 0; r--) {
@@ -104,14 +107,14 @@ VT_GPU_FN void pad(const vt_gpu_frame &a) {
   }
 }
 
-VT_KERNEL(pad_1, vt_gpu_frame, 256) { pad<uint8_t>(a); }
-VT_KERNEL(pad_2, vt_gpu_frame, 256) { pad<uint16_t>(a); }
-VT_KERNEL(pad_4, vt_gpu_frame, 256) { pad<uint32_t>(a); }
-VT_KERNEL(pad_8, vt_gpu_frame, 256) { pad<uint64_t>(a); }
+VT_KERNEL(pad_1, vt_gpu_pad, 256) { pad<uint8_t>(a); }
+VT_KERNEL(pad_2, vt_gpu_pad, 256) { pad<uint16_t>(a); }
+VT_KERNEL(pad_4, vt_gpu_pad, 256) { pad<uint32_t>(a); }
+VT_KERNEL(pad_8, vt_gpu_pad, 256) { pad<uint64_t>(a); }
 
 template <class T>
-VT_GPU_FN void tile(const vt_gpu_frame &a) {
-  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_apart()) {
+VT_GPU_FN void tile(const vt_gpu_pad &a) {
+  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_grid_stride()) {
     int64_t to = 0, from = 0, rest = i;
     for (int r = (int)a.rank - 1; r >= 0; r--) {
       const int64_t up = rest / a.dim[r], here = rest - up * a.dim[r];
@@ -123,10 +126,10 @@ VT_GPU_FN void tile(const vt_gpu_frame &a) {
   }
 }
 
-VT_KERNEL(tile_1, vt_gpu_frame, 256) { tile<uint8_t>(a); }
-VT_KERNEL(tile_2, vt_gpu_frame, 256) { tile<uint16_t>(a); }
-VT_KERNEL(tile_4, vt_gpu_frame, 256) { tile<uint32_t>(a); }
-VT_KERNEL(tile_8, vt_gpu_frame, 256) { tile<uint64_t>(a); }
+VT_KERNEL(tile_1, vt_gpu_pad, 256) { tile<uint8_t>(a); }
+VT_KERNEL(tile_2, vt_gpu_pad, 256) { tile<uint16_t>(a); }
+VT_KERNEL(tile_4, vt_gpu_pad, 256) { tile<uint32_t>(a); }
+VT_KERNEL(tile_8, vt_gpu_pad, 256) { tile<uint64_t>(a); }
 
 // ---- numbers ----
 
@@ -137,7 +140,7 @@ VT_GPU_FN void number(int64_t i, double *to) { *to = __ll2double_rn(i); }
 
 template <class T>
 VT_GPU_FN void count(const vt_gpu_count &a) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_places<2>(a.walk, i, at);
     number(at[1], (T *)a.to + at[0]);

@@ -94,7 +94,7 @@ VT_GPU_FN float total(const float (&v)[STEPS], float s) {
 
 template <int STEPS, int FULL, bool DENSE>
 VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, float *room) {
-  typedef vt_way_sum<float> sum;
+  typedef vt_reducer_sum<float> sum;
   const vt_present<FULL> there = {row.count};
   float v[STEPS], u = 0;
   vt_row_load<STEPS>(row.x, there, 0, v);
@@ -109,7 +109,7 @@ VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, floa
 /* A warp for a row, of which all but the last quarter of a chunk is full. */
 template <int STEPS, bool DENSE>
 VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
-  const int64_t apart = vt_gpu_apart() / VT_GPU_LANES;
+  const int64_t apart = vt_gpu_grid_stride() / VT_GPU_LANES;
   for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
     norm_row<STEPS, STEPS - VT_ROW_QUARTER, DENSE>(a, vt_row_of(a, line, 0), 1, nullptr);
 }
@@ -137,7 +137,7 @@ VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_warps<8, true>(a); }
 VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_warps<16, true>(a); }
 VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_warps<24, true>(a); }
 VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_warps<32, true>(a); }
-VT_KERNEL_BESIDE(norm_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 3) { norm_whole<true>(a); }
+VT_KERNEL_RESIDENT(norm_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 3) { norm_whole<true>(a); }
 VT_KERNEL(norm_shared_8, vt_gpu_rows, 128) { norm_warps<8, false>(a); }
 VT_KERNEL(norm_shared_16, vt_gpu_rows, 128) { norm_warps<16, false>(a); }
 VT_KERNEL(norm_shared_24, vt_gpu_rows, 128) { norm_warps<24, false>(a); }
@@ -151,7 +151,7 @@ enum { STRETCH = 8 }; /* elements of a lane at once */
 VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room) {
   vt_row_sums<STRETCH>(a, t, row, room, [&](auto at, float s) {
     float v[STRETCH];
-    vt_stretch_load(at, row, t.kept, 0, v);
+    vt_row_span_load(at, row, t.kept, 0, v);
     return total<STRETCH>(v, s);
   });
 }
@@ -160,7 +160,7 @@ VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_team &t, const vt_row
                             float *room) {
   vt_row_sums<STRETCH>(a, t, row, room, [&](auto at, float s) {
     float v[STRETCH];
-    vt_stretch_load(at, row, t.kept, 0, v);
+    vt_row_span_load(at, row, t.kept, 0, v);
     return centre<STRETCH>(v, u, at.there, s);
   });
 }
@@ -172,7 +172,7 @@ VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_team &t, const vt_row &ro
   vt_row_stretches<STRETCH>(a, row, [&](auto at) {
     const int64_t first = row.first + at.first;
     float v[STRETCH];
-    vt_stretch_load(at, row, t.kept, 0, v);
+    vt_row_span_load(at, row, t.kept, 0, v);
     VT_UNROLL
     for (int k = 0; k < STRETCH; k++) v[k] = v[k] - u;
     if (DENSE) {
@@ -213,7 +213,7 @@ VT_KERNEL(norm_shared_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<f
 
 template <class T>
 VT_GPU_FN void norm_out(const vt_gpu_rows &a) {
-  for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_grid_stride()) {
     const int64_t up = a.beside ? i / a.lines.n : i / a.n;
     const int64_t line = a.beside ? i - up * a.lines.n : up, k = a.beside ? up : i - up * a.n;
     int64_t at[4], along[4];
@@ -235,7 +235,7 @@ VT_KERNEL(norm_out_f64, vt_gpu_rows, 256) { norm_out<double>(a); }
 template <class T>
 VT_GPU_FN void norm_ends(const vt_gpu_ends &a) {
   const T weight = (T)a.weight, keep = (T)(1.0 - a.weight);
-  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
+  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     T *sum = (T *)a.sum + line;
     if (a.mean != nullptr) {
       int64_t at[4];

@@ -89,7 +89,7 @@ VT_GPU_FN T greatest(const vt_gpu_pool &a, const window &w) {
 
 template <class T>
 VT_GPU_FN void max_pool(const vt_gpu_pool &a) {
-  for (int64_t i = vt_gpu_first(); i < a.total; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.total; i += vt_gpu_grid_stride()) {
     const window w = window_at(a, i);
     ((T *)a.y)[w.y] = greatest<T>(a, w);
   }
@@ -150,7 +150,7 @@ VT_GPU_FN T sum_few(const vt_gpu_pool &a, const window &w) {
 
 template <class T, int W>
 VT_GPU_FN void avg_few(const vt_gpu_pool &a) {
-  for (int64_t i = vt_gpu_first(); i < a.total; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.total; i += vt_gpu_grid_stride()) {
     const window w = window_at(a, i);
     ((T *)a.y)[w.y] = ratio(sum_few<T, W>(a, w), counted(a, w));
   }
@@ -206,7 +206,7 @@ struct chunks<T, 0> {
 
 template <class T>
 VT_GPU_FN void avg_many(const vt_gpu_pool &a) {
-  const int64_t apart = vt_gpu_apart() / 32;
+  const int64_t apart = vt_gpu_grid_stride() / 32;
   for (int64_t i = vt_gpu_first() / 32; i < a.total; i += apart) {
     const window w = window_at(a, i);
     const T s = a.taps <= 1024      ? chunks<T, 0>::sum(a, w, 0, a.taps)

@@ -6,7 +6,7 @@
 // whatever m is, and where two zeros are the greatest the sum is 2 or more, so that the sign is not
 // seen.
 #include "gpu_exp.cuh"
-#include "gpu_folds.cuh"
+#include "gpu_reductions.cuh"
 #include "gpu_rows.cuh"
 
 enum { FEW = 8 }; /* elements of a lane at once where more would take too many registers */
@@ -164,7 +164,8 @@ VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, flo
   vt_row_load<STEPS>(row.x, there, -INFINITY, v);
   const float m = vt_warps_most(most_of<STEPS>(v), warps, room);
   const float s = exp_row<STEPS, FULL, LOGS>(table, row, m, v, tiny);
-  const float sum = vt_warps_sum(vt_lanes_join<vt_way_sum<float>>(s), warps, room + VT_GPU_LANES);
+  const float sum =
+      vt_warps_sum(vt_lanes_join<vt_reducer_sum<float>>(s), warps, room + VT_GPU_LANES);
   if (LOGS) {
     lower_chunk<STEPS>(v, m, vt_both_log(sum), row.y, there);
   } else {
@@ -176,7 +177,7 @@ VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, flo
 template <int STEPS, bool LOGS>
 VT_GPU_FN void softmax_warps(const vt_gpu_rows &a) {
   const vt_exp_entry table = vt_exp_ready();
-  const int64_t apart = vt_gpu_apart() / VT_GPU_LANES;
+  const int64_t apart = vt_gpu_grid_stride() / VT_GPU_LANES;
   for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
     softmax_row<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_of(a, line, 0), table, 1, nullptr);
 }
@@ -200,13 +201,15 @@ VT_GPU_FN void softmax_whole(const vt_gpu_rows &a) {
 VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_warps<8, false>(a); }
 VT_KERNEL(softmax_16, vt_gpu_rows, 128) { softmax_warps<16, false>(a); }
 VT_KERNEL(softmax_24, vt_gpu_rows, 128) { softmax_warps<24, false>(a); }
-VT_KERNEL_BESIDE(softmax_32, vt_gpu_rows, 128, 7) { softmax_warps<32, false>(a); }
-VT_KERNEL_BESIDE(softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) { softmax_whole<false>(a); }
+VT_KERNEL_RESIDENT(softmax_32, vt_gpu_rows, 128, 7) { softmax_warps<32, false>(a); }
+VT_KERNEL_RESIDENT(softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) { softmax_whole<false>(a); }
 VT_KERNEL(log_softmax_8, vt_gpu_rows, 128) { softmax_warps<8, true>(a); }
 VT_KERNEL(log_softmax_16, vt_gpu_rows, 128) { softmax_warps<16, true>(a); }
 VT_KERNEL(log_softmax_24, vt_gpu_rows, 128) { softmax_warps<24, true>(a); }
-VT_KERNEL_BESIDE(log_softmax_32, vt_gpu_rows, 128, 7) { softmax_warps<32, true>(a); }
-VT_KERNEL_BESIDE(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) { softmax_whole<true>(a); }
+VT_KERNEL_RESIDENT(log_softmax_32, vt_gpu_rows, 128, 7) { softmax_warps<32, true>(a); }
+VT_KERNEL_RESIDENT(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) {
+  softmax_whole<true>(a);
+}
 
 /* ---- long rows ---- */
 
@@ -215,7 +218,7 @@ VT_GPU_FN void long_most(const vt_gpu_rows &a, const vt_team &t, const vt_row &r
   float m = -INFINITY;
   vt_row_stretches<FEW>(a, row, [&](auto at) {
     float v[FEW];
-    vt_stretch_load(at, row, t.kept, -INFINITY, v);
+    vt_row_span_load(at, row, t.kept, -INFINITY, v);
     VT_UNROLL
     for (int k = 0; k < FEW; k++) m = max(m, v[k]);
   });
@@ -231,9 +234,9 @@ VT_GPU_FN bool long_exps(const vt_gpu_rows &a, const vt_team &t, const vt_row &r
   bool tiny = false;
   vt_row_sums<FEW>(a, t, row, room, [&](auto at, float s) {
     float v[FEW];
-    vt_stretch_load(at, row, t.kept, -INFINITY, v);
+    vt_row_span_load(at, row, t.kept, -INFINITY, v);
     tiny |= exp_chunk(table, row.x + at.first, at.there, m, v);
-    if (at.stays && !a.logs) vt_stretch_keep(t.kept, at.first, v);
+    if (at.stays && !a.logs) vt_row_span_keep(t.kept, at.first, v);
     return lane_sum(v, s);
   });
   return tiny;
@@ -243,7 +246,7 @@ VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_team &t, const vt_row 
                            vt_exp_entry table, float m, const shares &s) {
   vt_row_stretches<FEW>(a, row, [&](auto at) {
     float v[FEW];
-    vt_stretch_load(at, row, t.kept, -INFINITY, v);
+    vt_row_span_load(at, row, t.kept, -INFINITY, v);
     if (!at.stays) exp_chunk(table, row.x + at.first, at.there, m, v);
     share_chunk(v, s, row.y + at.first, at.there);
   });
@@ -253,7 +256,7 @@ VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_team &t, const vt_row &r
                          float l) {
   vt_row_stretches<FEW>(a, row, [&](auto at) {
     float v[FEW];
-    vt_stretch_load(at, row, t.kept, 0, v);
+    vt_row_span_load(at, row, t.kept, 0, v);
     lower_chunk(v, m, l, row.y + at.first, at.there);
   });
 }
@@ -285,15 +288,19 @@ VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_THREADS) {
 struct only_exp {
   template <class F>
   static __device__ __forceinline__ float pick(uint32_t, const F &f) {
-    return f.template run<vt_way_exp>();
+    return f.template run<vt_reducer_exp>();
   }
 };
-VT_KERNEL(fold_lines_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_lines<float, only_exp>(a); }
-VT_KERNEL(fold_columns_exp, vt_gpu_fold, VT_FOLD_THREADS) { vt_fold_columns<float, only_exp>(a); }
+VT_KERNEL(reduce_lines_exp, vt_gpu_reduce, VT_REDUCE_THREADS) {
+  vt_reduce_lines<float, only_exp>(a);
+}
+VT_KERNEL(reduce_columns_exp, vt_gpu_reduce, VT_REDUCE_THREADS) {
+  vt_reduce_columns<float, only_exp>(a);
+}
 
 /* Element i of all, and where it is. */
 VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
-  for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_grid_stride()) {
     const int64_t up = a.beside ? i / a.lines.n : i / a.n;
     const int64_t line = a.beside ? i - up * a.lines.n : up, k = a.beside ? up : i - up * a.n;
     int64_t at[2], along[2];
@@ -307,7 +314,7 @@ VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
 
 /* The logarithms of sums; with m, if it is finite, logsumexp. */
 VT_KERNEL(log_ends, vt_gpu_ends, 128) {
-  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_apart()) {
+  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     const float l = vt_both_log(((const float *)a.sum)[line]);
     if (a.y == nullptr) {
       ((float *)a.sum)[line] = l;

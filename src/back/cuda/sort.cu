@@ -243,7 +243,7 @@ VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
 
 // The same for short rows: a thread has a whole one.
 VT_KERNEL(sort_scan_few, vt_gpu_scan, 256) {
-  for (int64_t row = vt_gpu_first(); row < a.rows; row += vt_gpu_apart()) {
+  for (int64_t row = vt_gpu_first(); row < a.rows; row += vt_gpu_grid_stride()) {
     uint64_t *x = a.x + row * a.n, before = 0;
     for (int64_t i = 0; i < a.n; i++) {
       const uint64_t here = x[i];
@@ -258,7 +258,7 @@ VT_KERNEL(sort_scan_few, vt_gpu_scan, 256) {
 
 template <class R>
 VT_GPU_FN void keys(const vt_gpu_keys &a) {
-  for (int64_t i = vt_gpu_first(); i < a.count * a.n; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.count * a.n; i += vt_gpu_grid_stride()) {
     int64_t at[3];
     vt_places<3>(a.lines.walk, i / a.n, at);
     ((R *)a.records)[i] = line_record<R>(a.lines, at, i % a.n);
@@ -270,7 +270,7 @@ VT_KERNEL(sort_keys_long, vt_gpu_keys, 256) { keys<vt_gpu_record>(a); }
 
 template <class R>
 VT_GPU_FN void give(const vt_gpu_keys &a) {
-  for (int64_t i = vt_gpu_first(); i < a.count * a.best; i += vt_gpu_apart()) {
+  for (int64_t i = vt_gpu_first(); i < a.count * a.best; i += vt_gpu_grid_stride()) {
     const int64_t line = i / a.best, k = i - line * a.best;
     int64_t at[3];
     vt_places<3>(a.lines.walk, line, at);

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_reduce.c - reductions: sum, prod, max, min, argmax, argmin, and the compositions that are one
+ * of them and a last touch: mean, sum_square, norm_l1, norm_l2, any, all.
+ *
+ * The tensor is seen as [outer, reduced, inner]. Where the inner axis lies without gaps, lines are
+ * folded side by side; so are short ones, which are turned round first. Otherwise each is folded by
+ * itself, brought together first if it has gaps. A long fold with few results is cut at the chunks
+ * of S, whose results are folded in turn. */
+#include <string.h>
+#include "cpu_reduce.h"
+#include "vt_num.h"
+
+enum { CHUNK_BYTES = VT_REDUCE_CHUNK * 8, LANES_BYTES = VT_REDUCE_LANES * VT_REDUCE_ROW_BYTES };
+enum { SHORT = 64 }; /* lines that are not worth going along */
+
+/* ---- what each op is ---- */
+
+typedef struct way {
+  uint32_t op;
+  vt_cpu_folding kind, above; /* above: how the results of chunks are folded */
+  int divides, roots;         /* the result, by the count; then its root */
+} way;
+
+static const way ways[] = {
+    {VT_OP_sum, VT_REDUCE_SUM, VT_REDUCE_SUM, 0, 0},
+    {VT_OP_prod, VT_REDUCE_PROD, VT_REDUCE_PROD, 0, 0},
+    {VT_OP_max, VT_REDUCE_MAX, VT_REDUCE_MAX, 0, 0},
+    {VT_OP_min, VT_REDUCE_MIN, VT_REDUCE_MIN, 0, 0},
+    {VT_OP_argmax, VT_REDUCE_MAX, VT_REDUCE_MAX, 0, 0},
+    {VT_OP_argmin, VT_REDUCE_MIN, VT_REDUCE_MIN, 0, 0},
+    {VT_OP_mean, VT_REDUCE_SUM, VT_REDUCE_SUM, 1, 0},
+    {VT_OP_sum_square, VT_REDUCE_SQUARES, VT_REDUCE_SUM, 0, 0},
+    {VT_OP_norm_l1, VT_REDUCE_SIZES, VT_REDUCE_SUM, 0, 0},
+    {VT_OP_norm_l2, VT_REDUCE_SQUARES, VT_REDUCE_SUM, 0, 1},
+    {VT_OP_any, VT_REDUCE_MAX, VT_REDUCE_MAX, 0, 0},
+    {VT_OP_all, VT_REDUCE_MIN, VT_REDUCE_MIN, 0, 0},
+};
+
+static const way *way_of(uint32_t op) {
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    if (ways[i].op == op) return &ways[i];
+  return NULL;
+}
+
+/* ---- the view ---- */
+
+typedef struct folding {
+  const vt_cpu_reduce *fold, *above;
+  const vt_cpu_argreduce *seek; /* NULL: the extremes themselves are wanted, not where they are */
+  const way *way;
+  uint32_t dtype;
+  int64_t size; /* of an element */
+  const char *x;
+  char *y;
+  vt_cpu_axes outer, reduced;
+  int64_t inner;            /* lines side by side; 0: one by one */
+  int64_t inner_x, inner_y; /* their strides */
+  vt_cpu_plane_fn *turn;    /* how they are turned round; NULL: they need not be */
+  int64_t tile, tiles;      /* how many of them at once, and how often */
+  int64_t chunks;           /* 0: each line at once; else its chunks are the results */
+  int64_t divisor;
+} folding;
+
+/* The kept axis along which lines go side by side: x has no gaps along it, or, if the lines are
+ * short, it is the longest. x->rank: there is none. */
+static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
+  uint32_t best = x->rank;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (!(mask >> i & 1) && x->stride[i] == 1 && x->dim[i] > 1) best = i;
+  if (best < x->rank || !is_short) return best;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (!(mask >> i & 1) && x->dim[i] > 1 && (best == x->rank || x->dim[i] > x->dim[best]))
+      best = i;
+  return best;
+}
+
+/* A transposition wants the elements of a line without gaps. */
+static vt_cpu_plane_fn *turn_of(const folding *f, const vt_cpu_moves *moves) {
+  const int dense = f->reduced.x[f->reduced.n - 1] == 1;
+  return (dense ? moves->turn : moves->each)[vt_cpu_size_index(f->size)];
+}
+
+static void choose_inner(folding *f, const vt_view *x, const vt_view *y, unsigned mask,
+                         const vt_cpu_moves *moves) {
+  const int is_short = f->reduced.count <= SHORT && f->seek == NULL;
+  const uint32_t axis = inner_axis(x, mask, is_short);
+  unsigned kept = ~mask;
+  f->tile = f->tiles = 1;
+  if (axis < x->rank) {
+    kept &= ~(1u << axis);
+    f->inner = x->dim[axis];
+    f->inner_x = x->stride[axis];
+    f->inner_y = y->stride[axis];
+    f->turn = f->inner_x == 1 ? NULL : turn_of(f, moves);
+    f->tile = VT_REDUCE_ROW_BYTES / f->size;
+    f->tiles = vt_cpu_parts(f->inner, f->tile);
+  }
+  vt_cpu_axes_of(x, y, kept, &f->outer);
+}
+
+static void view(folding *f, const vt_view *x, const vt_view *y, unsigned mask,
+                 const vt_cpu_moves *moves) {
+  const vt_view kept = vt_cpu_kept_view(y, x, mask);
+  f->dtype = x->dtype;
+  f->size = (int64_t)vt_cpu_bytes_of(x->dtype);
+  f->x = x->data;
+  f->y = y->data;
+  vt_cpu_axes_of(x, NULL, mask, &f->reduced);
+  choose_inner(f, x, &kept, mask, moves);
+}
+
+static void view_step(folding *f, const vt_cpu_call *c) {
+  const way *w = way_of(c->step->op);
+  const int seeks = w->op == VT_OP_argmax || w->op == VT_OP_argmin;
+  const vt_view *x = &c->in[0];
+  const unsigned mask = seeks ? 1u << ((const vt_attr_axis *)c->attrs)->axis
+                              : vt_cpu_mask(&((const vt_attr_reduce *)c->attrs)->axes, x->rank);
+  memset(f, 0, sizeof *f);
+  f->way = w;
+  f->fold = &c->team->kernels->folds->fold[w->kind][x->dtype];
+  f->above = &c->team->kernels->folds->fold[w->above][x->dtype];
+  f->seek = seeks ? &c->team->kernels->folds->seek[x->dtype] : NULL;
+  view(f, x, c->out, mask, c->team->kernels->moves);
+  f->divisor = f->reduced.count;
+}
+
+/* ---- one line ---- */
+
+static int64_t power(int level) {
+  int64_t n = VT_REDUCE_CHUNK;
+  for (; level > 0; level--) n *= VT_REDUCE_CHUNK;
+  return n;
+}
+
+/* The level at which `count` elements are one chunk. */
+static int level_of(int64_t count) {
+  int level = 0;
+  while ((count - 1) / power(level) > 0) level++;
+  return level;
+}
+
+/* Elements first .. first + n - 1, a chunk at most, without gaps: where they are or copied. */
+static const char *together(const folding *f, const char *x, int64_t first, int64_t n, char *room) {
+  const vt_cpu_axes *a = &f->reduced;
+  int64_t at = 0, none;
+  for (int64_t i = 0, run; i < n; i += run) {
+    run = vt_cpu_axes_run(a, first + i, n - i);
+    vt_cpu_axes_at(a, first + i, &at, &none);
+    if (run == n && (a->x[a->n - 1] == 1 || n == 1)) return x + at * f->size;
+    vt_cpu_copy_line(room + i * f->size, f->size, x + at * f->size, a->x[a->n - 1] * f->size,
+                     f->size, run);
+  }
+  return room;
+}
+
+static void reduce_line(const folding *f, const char *x, int level, int64_t first, int64_t count,
+                        void *y) {
+  _Alignas(64) char room[CHUNK_BYTES];
+  if (level == 0) {
+    f->fold->line(together(f, x, first, count, room), count, y);
+    return;
+  }
+  const int64_t each = power(level - 1), n = vt_cpu_parts(count, each);
+  for (int64_t c = 0; c < n; c++) {
+    const int64_t left = count - c * each;
+    reduce_line(f, x, level - 1, first + c * each, left < each ? left : each, room + c * f->size);
+  }
+  f->above->line(room, n, y);
+}
+
+static int64_t argreduce_line(const folding *f, const char *x, const void *extreme) {
+  _Alignas(64) char room[CHUNK_BYTES];
+  int64_t found = 0;
+  for (int64_t i = 0, n; i < f->reduced.count; i += n) {
+    n = f->reduced.count - i < VT_REDUCE_CHUNK ? f->reduced.count - i : VT_REDUCE_CHUNK;
+    found = f->seek->line(together(f, x, i, n, room), n, extreme);
+    if (found < n) return i + found;
+  }
+  return 0;
+}
+
+/* ---- lines side by side ---- */
+
+/* A chunk of rows into the lanes, run by run; they are elements of lines that may have to be turned
+ * round. */
+static void take_rows(const folding *f, const char *x, int64_t width, int64_t first, int64_t count,
+                      void *lanes) {
+  _Alignas(64) char room[SHORT * VT_REDUCE_ROW_BYTES];
+  const vt_cpu_axes *a = &f->reduced;
+  const int64_t size = f->size, stride = a->x[a->n - 1];
+  for (int64_t i = 0, run, at, none; i < count; i += run) {
+    run = vt_cpu_axes_run(a, first + i, count - i);
+    vt_cpu_axes_at(a, first + i, &at, &none);
+    if (f->turn == NULL) {
+      f->fold->rows(lanes, width, x + at * size, stride, i, run);
+      continue;
+    }
+    f->turn(&(vt_cpu_plane){room, x + at * size, run, width, width * size, size, stride * size,
+                            f->inner_x * size});
+    f->fold->rows(lanes, width, room, width, i, run);
+  }
+}
+
+static void reduce_rows(const folding *f, const char *x, int64_t width, int level, int64_t first,
+                        int64_t count, void *y) {
+  _Alignas(64) char lanes[LANES_BYTES];
+  _Alignas(64) char part[VT_REDUCE_ROW_BYTES];
+  if (level == 0) {
+    f->fold->start(lanes, width, count);
+    take_rows(f, x, width, first, count, lanes);
+    f->fold->finish(lanes, width, count, y);
+    return;
+  }
+  const int64_t each = power(level - 1), n = vt_cpu_parts(count, each);
+  f->above->start(lanes, width, n);
+  for (int64_t c = 0; c < n; c++) {
+    const int64_t left = count - c * each;
+    reduce_rows(f, x, width, level - 1, first + c * each, left < each ? left : each, part);
+    f->above->rows(lanes, width, part, width, c, 1);
+  }
+  f->above->finish(lanes, width, n, y);
+}
+
+/* ---- the last touch ---- */
+
+static void touch_f32(const folding *f, float *y, int64_t n) {
+  const float by = (float)f->divisor;
+  for (int64_t j = 0; j < n && f->way->divides; j++) y[j] = y[j] / by;
+  for (int64_t j = 0; j < n && f->way->roots; j++) y[j] = vt_f32_sqrt(y[j]);
+}
+
+static void touch_f64(const folding *f, double *y, int64_t n) {
+  const double by = (double)f->divisor;
+  for (int64_t j = 0; j < n && f->way->divides; j++) y[j] = y[j] / by;
+  for (int64_t j = 0; j < n && f->way->roots; j++) y[j] = vt_f64_sqrt(y[j]);
+}
+
+/* The least of no truth values is a number that none has: its last bit is true. */
+static void touch(const folding *f, void *y, int64_t n) {
+  if (f->dtype == VT_DTYPE_F32) touch_f32(f, y, n);
+  if (f->dtype == VT_DTYPE_F64) touch_f64(f, y, n);
+  for (int64_t j = 0; j < n && f->dtype == VT_DTYPE_BOOL; j++) ((uint8_t *)y)[j] &= 1;
+}
+
+/* ---- jobs ---- */
+
+typedef struct share {
+  const folding *f;
+  uint64_t jobs;
+  int64_t items; /* tiles of lines, or chunks of them */
+} share;
+
+/* Tile `item` of the results. */
+static void reduce_item(const folding *f, int64_t item) {
+  _Alignas(64) char y[VT_REDUCE_ROW_BYTES];
+  int64_t index[VT_REDUCE_ROW_BYTES], x_at, y_at;
+  const int64_t first = item % f->tiles * f->tile, n = f->reduced.count;
+  const int64_t width = f->inner == 0 ? 1 : f->inner - first < f->tile ? f->inner - first : f->tile;
+  vt_cpu_axes_at(&f->outer, item / f->tiles, &x_at, &y_at);
+  const char *x = f->x + (x_at + first * f->inner_x) * f->size;
+  y_at += first * f->inner_y;
+  if (f->inner == 0) {
+    reduce_line(f, x, level_of(n), 0, n, y);
+    if (f->seek != NULL) index[0] = argreduce_line(f, x, y);
+  } else {
+    reduce_rows(f, x, width, level_of(n), 0, n, y);
+    if (f->seek != NULL) f->seek->rows(x, f->reduced.x[0], n, width, y, index);
+  }
+  if (f->seek != NULL) {
+    vt_cpu_copy_line(f->y + y_at * 8, f->inner_y * 8, (const char *)index, 8, 8, width);
+    return;
+  }
+  touch(f, y, width);
+  vt_cpu_copy_line(f->y + y_at * f->size, f->inner_y * f->size, y, f->size, f->size, width);
+}
+
+/* Chunk `item` of a tile: results lie as [outer, chunks, inner], without gaps. */
+static void reduce_chunk(const folding *f, int64_t item) {
+  const int64_t lines = f->inner == 0 ? 1 : f->inner;
+  const int64_t chunk = item / f->tiles % f->chunks, outer = item / f->tiles / f->chunks;
+  const int64_t first = item % f->tiles * f->tile, from = chunk * VT_REDUCE_CHUNK;
+  const int64_t left = f->reduced.count - from, n = left < VT_REDUCE_CHUNK ? left : VT_REDUCE_CHUNK;
+  const int64_t width = lines - first < f->tile ? lines - first : f->tile;
+  int64_t x_at, y_at;
+  vt_cpu_axes_at(&f->outer, outer, &x_at, &y_at);
+  const char *x = f->x + (x_at + first * f->inner_x) * f->size;
+  char *y = f->y + ((outer * f->chunks + chunk) * lines + first) * f->size;
+  if (f->inner == 0) {
+    reduce_line(f, x, 0, from, n, y);
+  } else {
+    reduce_rows(f, x, width, 0, from, n, y);
+  }
+}
+
+static void reduce_job(void *context, uint64_t job) {
+  const share *s = context;
+  const int64_t end = vt_cpu_first(s->items, s->jobs, job + 1);
+  for (int64_t i = vt_cpu_first(s->items, s->jobs, job); i < end; i++) {
+    if (s->f->chunks > 0) {
+      reduce_chunk(s->f, i);
+    } else {
+      reduce_item(s->f, i);
+    }
+  }
+}
+
+static int64_t items_of(const folding *f) { return f->outer.count * f->tiles; }
+
+/* Nanoseconds, about: of a tile, or of a chunk of one. */
+static double cost_of(const folding *f, int64_t n) {
+  const double lines = f->inner == 0 ? 1.0 : (double)(f->inner < f->tile ? f->inner : f->tile);
+  return 20.0 + 0.03 * (double)n * lines * (double)f->size;
+}
+
+static void reduce_run(const vt_cpu_team *t, const folding *f) {
+  const int64_t chunks = f->chunks > 0 ? f->chunks : 1;
+  const int64_t n = f->chunks > 0 ? VT_REDUCE_CHUNK : f->reduced.count;
+  share s = {f, 1, items_of(f) * chunks};
+  s.jobs = vt_cpu_jobs(t, (uint64_t)s.items, cost_of(f, n));
+  if (s.items > 0) vt_cpu_share(t, s.jobs, reduce_job, &s);
+}
+
+/* Cut at chunks when there are too few results to keep the team busy, and enough to do. */
+static int64_t chunks_of(const vt_cpu_team *t, const folding *f) {
+  const int64_t items = items_of(f), n = f->reduced.count;
+  if (f->seek != NULL || t->threads == 1 || items == 0 || items >= 2 * (int64_t)t->threads)
+    return 0;
+  if (n <= 4 * VT_REDUCE_CHUNK || (double)items * cost_of(f, n) < 20000.0) return 0;
+  return vt_cpu_parts(n, VT_REDUCE_CHUNK);
+}
+
+uint64_t vt_cpu_work_reduce(const vt_cpu_call *c) {
+  folding f;
+  view_step(&f, c);
+  const int64_t lines = f.outer.count * (f.inner == 0 ? 1 : f.inner);
+  return (uint64_t)(lines * chunks_of(c->team, &f) * f.size);
+}
+
+/* What the results of chunks are folded by: they lie as [outer, chunks, inner]. */
+static folding reduce_above(const folding *f, const folding *parts) {
+  folding g = *f;
+  const int64_t lines = f->inner == 0 ? 1 : f->inner;
+  g.fold = f->above;
+  g.x = parts->y;
+  g.chunks = 0;
+  g.reduced = (vt_cpu_axes){.n = 1, .count = parts->chunks};
+  g.reduced.dim[0] = parts->chunks;
+  g.reduced.x[0] = lines;
+  g.inner_x = 1;
+  for (uint32_t k = g.outer.n, each = 0; k-- > 0; each = 1) {
+    const int64_t inside = each ? g.outer.x[k + 1] * g.outer.dim[k + 1] : parts->chunks * lines;
+    g.outer.x[k] = inside;
+  }
+  return g;
+}
+
+vt_status vt_cpu_run_reduce(vt_cpu_call *c) {
+  folding f;
+  view_step(&f, c);
+  const int64_t chunks = chunks_of(c->team, &f);
+  if (chunks == 0) {
+    reduce_run(c->team, &f);
+    return VT_OK;
+  }
+  folding parts = f;
+  parts.chunks = chunks;
+  parts.y = c->work;
+  reduce_run(c->team, &parts);
+  const folding above = reduce_above(&f, &parts);
+  reduce_run(c->team, &above);
+  return VT_OK;
+}

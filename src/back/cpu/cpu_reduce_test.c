@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cpu_reduce_test.c - reductions and running sums: every type, layouts of many kinds, lengths
+ * around the chunks of S. */
+#include "folded_test.h"
+
+typedef struct shape {
+  uint32_t rank;
+  int64_t dim[VT_MAX_RANK];
+  unsigned reduced; /* bit mask */
+} shape;
+
+static const shape shapes[] = {
+    {0, {0}, 0},
+    {1, {1}, 1},
+    {1, {31}, 1},
+    {1, {1025}, 1},
+    {2, {9, 7}, 2},
+    {2, {7, 131}, 1},
+    {2, {65, 5}, 1},
+    {2, {3, 2049}, 2},
+    {2, {2050, 3}, 1},
+    {3, {5, 9, 70}, 5},
+    {3, {4, 33, 129}, 2},
+    {3, {12, 5, 40}, 3},
+    {8, {2, 3, 1, 2, 2, 3, 2, 5}, 0x4a},
+    {8, {2, 3, 1, 2, 2, 3, 2, 5}, 0xff},
+};
+
+static const shape empty[] = {
+    {2, {0, 5}, 1}, {2, {5, 0}, 2}, {2, {5, 0}, 1}, {3, {4, 0, 3}, 6}, {1, {0}, 1},
+};
+
+static int is_arg(uint32_t op) { return op == VT_OP_argmax || op == VT_OP_argmin; }
+
+static vt_attr_reduce axes_of(const shape *s, int keep) {
+  vt_attr_reduce a = {.size = sizeof a, .keep = keep};
+  for (uint32_t i = 0; i < s->rank; i++)
+    if (s->reduced >> i & 1) a.axes.v[a.axes.n++] = i;
+  return a;
+}
+
+static void reduce(uint32_t op, uint32_t dtype, const shape *s, folded_layout layout, int special) {
+  const int keep = op != VT_OP_argmax && op != VT_OP_argmin && layout == FOLDED_TURNED;
+  const vt_attr_reduce a = axes_of(s, keep);
+  const vt_attr_axis axis = {.size = sizeof axis, .axis = a.axes.n > 0 ? a.axes.v[0] : 0};
+  folded_step step = {
+      .op = op, .attrs = is_arg(op) ? (const void *)&axis : &a, .n_in = 1, .n_out = 1};
+  int64_t dim[VT_MAX_RANK];
+  uint32_t rank = 0;
+  uint64_t seed = op * 1000 + dtype * 100 + (unsigned)layout * 10 + s->reduced;
+  if (is_arg(op) && a.axes.n != 1) return;
+  for (uint32_t i = 0; i < s->rank; i++) {
+    if (!(s->reduced >> i & 1)) dim[rank++] = s->dim[i];
+    if ((s->reduced >> i & 1) && keep) dim[rank++] = 1;
+  }
+  step.in[0] = folded_view(dtype, s->rank, s->dim, layout);
+  step.out[0] = folded_view(is_arg(op) ? VT_DTYPE_I64 : dtype, rank, dim,
+                            layout == FOLDED_STEPPED ? FOLDED_STEPPED : FOLDED_DENSE);
+  folded_fill(&step.in[0], &seed, special);
+  folded_check(&step);
+}
+
+static void each_layout(uint32_t op, uint32_t dtype, const shape *s) {
+  for (int layout = 0; layout < FOLDED_LAYOUTS; layout++)
+    for (int special = 0; special < 2; special++)
+      if (special == 0 || dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64)
+        reduce(op, dtype, s, (folded_layout)layout, special);
+}
+
+static void test_reductions(void) {
+  static const uint32_t any[] = {VT_OP_sum, VT_OP_prod,   VT_OP_max,
+                                 VT_OP_min, VT_OP_argmax, VT_OP_argmin};
+  static const uint32_t floats[] = {VT_OP_mean, VT_OP_sum_square, VT_OP_norm_l1, VT_OP_norm_l2};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t k = 0; k < sizeof any / sizeof *any; k++)
+      for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_I64; dtype++)
+        each_layout(any[k], dtype, &shapes[i]);
+    for (size_t k = 0; k < sizeof floats / sizeof *floats; k++)
+      for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
+        each_layout(floats[k], dtype, &shapes[i]);
+    each_layout(VT_OP_any, VT_DTYPE_BOOL, &shapes[i]);
+    each_layout(VT_OP_all, VT_DTYPE_BOOL, &shapes[i]);
+  }
+}
+
+static void test_nothing(void) {
+  for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+    each_layout(VT_OP_sum, VT_DTYPE_F32, &empty[i]);
+    each_layout(VT_OP_prod, VT_DTYPE_F64, &empty[i]);
+    each_layout(VT_OP_mean, VT_DTYPE_F32, &empty[i]);
+    each_layout(VT_OP_any, VT_DTYPE_BOOL, &empty[i]);
+    each_layout(VT_OP_all, VT_DTYPE_BOOL, &empty[i]);
+  }
+}
+
+/* Long enough for the team to cut a line at its chunks, and for a third level. */
+static void test_long(void) {
+  const shape line = {1, {1024 * 1024 + 5000}, 1}, lines = {2, {2, 20000}, 2};
+  const shape side = {2, {9000, 20}, 1}, split = {3, {70, 3, 300}, 5};
+  reduce(VT_OP_sum, VT_DTYPE_F32, &line, FOLDED_DENSE, 0);
+  reduce(VT_OP_max, VT_DTYPE_F32, &line, FOLDED_DENSE, 1);
+  for (int layout = 0; layout < FOLDED_LAYOUTS; layout++) {
+    reduce(VT_OP_sum, VT_DTYPE_F32, &lines, (folded_layout)layout, 0);
+    reduce(VT_OP_prod, VT_DTYPE_F64, &side, (folded_layout)layout, 0);
+    reduce(VT_OP_mean, VT_DTYPE_F32, &side, (folded_layout)layout, 0);
+    reduce(VT_OP_norm_l2, VT_DTYPE_F32, &split, (folded_layout)layout, 0);
+    reduce(VT_OP_argmin, VT_DTYPE_I32, &side, (folded_layout)layout, 0);
+  }
+}
+
+/* ---- running sums ---- */
+
+static void run_sums(uint32_t dtype, const shape *s, folded_layout layout, int how) {
+  const vt_attr_cumsum a = {
+      .size = sizeof a, .axis = s->reduced >> 1 & 1, .exclusive = how & 1, .reverse = how >> 1 & 1};
+  folded_step step = {.op = VT_OP_cumsum, .attrs = &a, .n_in = 1, .n_out = 1};
+  uint64_t seed = dtype + (unsigned)layout * 10;
+  step.in[0] = folded_view(dtype, s->rank, s->dim, layout);
+  step.out[0] =
+      folded_view(dtype, s->rank, s->dim, layout == FOLDED_REPEATED ? FOLDED_DENSE : layout);
+  folded_fill(&step.in[0], &seed, dtype == VT_DTYPE_F64);
+  folded_check(&step);
+}
+
+static void test_cumsum(void) {
+  static const shape lines[] = {{1, {1}, 1},       {1, {31}, 1},       {1, {1023}, 1},
+                                {2, {3, 2100}, 2}, {2, {1300, 20}, 1}, {2, {5, 0}, 2},
+                                {2, {64, 257}, 2}};
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_I64; dtype++)
+      for (int layout = 0; layout < FOLDED_LAYOUTS; layout++)
+        run_sums(dtype, &lines[i], (folded_layout)layout, (int)(i + dtype) % 4);
+}
+
+int main(void) {
+  folded_open();
+  test_reductions();
+  test_nothing();
+  test_long();
+  test_cumsum();
+  folded_close();
+  TEST_DONE();
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_direct_conv.c - convolutions of all kinds as taps that slide. */
+#include "cuda_direct_conv.h"
+
+/* ---- sizes ---- */
+
+static vt_gpu_direct_conv_axis no_axis(void) {
+  return (vt_gpu_direct_conv_axis){.dim = 1, .places = 1, .taps = 1, .outputs = 1};
+}
+
+static int64_t absolute(int64_t v) { return v < 0 ? -v : v; }
+
+int64_t vt_cuda_direct_conv_total(const vt_gpu_direct_conv *s) {
+  int64_t n = s->images * s->rows * s->groups;
+  for (int i = 0; i < VT_GPU_AXES; i++)
+    n *= s->axis[i].places * vt_cuda_most(s->axis[i].classes, 1);
+  return n;
+}
+
+/* Whether |a|*n stays within 31 bits together with what *sum has already. */
+static int adds_up(int64_t *sum, int64_t a, int64_t n) {
+  const int64_t most = INT32_MAX, by = absolute(a);
+  if (n <= 0 || by == 0) return 1;
+  if (by > most || n > most || by * n > most - *sum) return 0;
+  *sum += by * n;
+  return 1;
+}
+
+static int is_small(const vt_gpu_direct_conv *s) {
+  int64_t x = 0, w = 0, y = 0, all = 1, k = 1;
+  int fits = s->depth <= INT32_MAX;
+  fits &= adds_up(&x, s->x_image, s->images) && adds_up(&x, s->x_group, s->groups) &&
+          adds_up(&x, s->x_channel, s->depth) && adds_up(&w, s->w_group, s->groups) &&
+          adds_up(&w, s->w_row, s->rows) && adds_up(&w, s->w_channel, s->depth) &&
+          adds_up(&y, s->y_image, s->images) && adds_up(&y, s->y_group, s->groups) &&
+          adds_up(&y, s->y_row, s->rows);
+  for (int i = 0; fits && i < VT_GPU_AXES; i++) {
+    const vt_gpu_direct_conv_axis *a = &s->axis[i];
+    int64_t met = 0;
+    fits &= adds_up(&met, a->step, a->places) && adds_up(&met, a->delta, a->taps) &&
+            adds_up(&met, a->base, 1) && adds_up(&met, a->dim, 1) && adds_up(&met, a->low, 1) &&
+            adds_up(&met, a->dilation, a->kernel) && adds_up(&met, a->apart, 1);
+    fits &= adds_up(&x, a->stride, met) && adds_up(&w, a->weight, a->taps) &&
+            adds_up(&w, a->w_one, a->kernel) && adds_up(&y, a->out, a->places) &&
+            adds_up(&y, a->y_one, a->apart);
+  }
+  const int64_t factor[] = {s->images, s->groups, s->rows};
+  for (int i = 0; fits && i < 3; i++) fits = adds_up(&(int64_t){0}, all *= factor[i], 1);
+  for (int i = 0; fits && i < VT_GPU_AXES; i++) {
+    all *= s->axis[i].places * vt_cuda_most(s->axis[i].classes, 1);
+    fits = all <= INT32_MAX;
+  }
+  for (int i = 0; fits && i < VT_GPU_AXES; i++) fits = (k *= s->axis[i].taps) <= INT32_MAX;
+  return fits && k * s->depth <= INT32_MAX;
+}
+
+static void measure(vt_gpu_direct_conv *s) {
+  s->length = s->depth;
+  for (int i = 0; i < VT_GPU_AXES; i++) s->length *= s->axis[i].taps;
+  s->small = (uint32_t)is_small(s);
+}
+
+static const void *bias_of(const vt_cuda_call *c, vt_gpu_direct_conv *s) {
+  if (c->n_in < 3) return NULL;
+  s->bias_step = c->in[2].stride[0];
+  return c->in[2].data;
+}
+
+/* ---- conv ---- */
+
+static int is_plain(const vt_gpu_direct_conv_axis *a) {
+  return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
+}
+
+/* Axes whose taps fall together and which lie dense are one. */
+static void merge(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
+  for (int i = VT_GPU_AXES - 1; i-- > 0;) {
+    vt_gpu_direct_conv_axis *a = &axis[i], *b = &axis[VT_GPU_AXES - 1];
+    if (!is_plain(a) || !is_plain(b)) return;
+    if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
+    b->dim *= a->dim;
+    b->places = b->dim;
+    *a = no_axis();
+  }
+}
+
+vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_lists *l,
+                                       int64_t groups) {
+  const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
+  const uint32_t axes = x->rank - 2, missing = VT_GPU_AXES - axes;
+  vt_gpu_direct_conv s = {.x = x->data,
+                          .w = w->data,
+                          .y = y->data,
+                          .images = x->dim[0],
+                          .groups = groups,
+                          .rows = w->dim[0] / groups,
+                          .depth = w->dim[1],
+                          .x_image = x->stride[0],
+                          .x_group = w->dim[1] * x->stride[1],
+                          .x_channel = x->stride[1],
+                          .w_group = w->dim[0] / groups * w->stride[0],
+                          .w_row = w->stride[0],
+                          .w_channel = w->stride[1],
+                          .y_image = y->stride[0],
+                          .y_group = w->dim[0] / groups * y->stride[1],
+                          .y_row = y->stride[1]};
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < axes; i++) {
+    const vt_window v = vt_window_axis(l, i, w->dim[2 + i], 1);
+    s.axis[missing + i] = (vt_gpu_direct_conv_axis){.dim = x->dim[2 + i],
+                                                    .stride = x->stride[2 + i],
+                                                    .step = v.stride,
+                                                    .base = -v.low,
+                                                    .delta = v.dilation,
+                                                    .places = y->dim[2 + i],
+                                                    .taps = v.kernel,
+                                                    .weight = w->stride[2 + i],
+                                                    .out = y->stride[2 + i]};
+  }
+  merge(s.axis);
+  measure(&s);
+  return s;
+}
+
+/* ---- conv_transpose ---- */
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    const int64_t r = a % b;
+    a = b;
+    b = r;
+  }
+  return a;
+}
+
+/* Without a stride there is one class, of all outputs, and it is a convolution. */
+static vt_gpu_direct_conv_axis axis_turned(const vt_view *x, const vt_view *w, const vt_view *y,
+                                           uint32_t at, const vt_window *v) {
+  return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
+                                   .stride = x->stride[at],
+                                   .step = 1,
+                                   .base = v->low,
+                                   .delta = -v->dilation,
+                                   .places = y->dim[at],
+                                   .taps = v->kernel,
+                                   .weight = w->stride[at],
+                                   .out = y->stride[at],
+                                   .outputs = y->dim[at],
+                                   .y_one = y->stride[at]};
+}
+
+static vt_gpu_direct_conv_axis axis_back(const vt_view *x, const vt_view *w, const vt_view *y,
+                                         uint32_t at, const vt_window *v) {
+  const int64_t common = gcd(v->stride, v->dilation), period = v->stride / common;
+  const int64_t taps = vt_cuda_parts(v->kernel, period),
+                places = vt_cuda_parts(y->dim[at], v->stride);
+  return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
+                                   .stride = x->stride[at],
+                                   .step = 1,
+                                   .delta = -(v->dilation / common),
+                                   .places = places,
+                                   .taps = taps,
+                                   .weight = taps > 1 ? period * w->stride[at] : 0,
+                                   .out = places > 1 ? v->stride * y->stride[at] : 0,
+                                   .classes = vt_cuda_least(v->kernel, period),
+                                   .period = period,
+                                   .apart = v->stride,
+                                   .dilation = v->dilation,
+                                   .low = v->low,
+                                   .kernel = v->kernel,
+                                   .outputs = y->dim[at],
+                                   .w_one = w->stride[at],
+                                   .y_one = y->stride[at]};
+}
+
+vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c) {
+  const vt_attr_conv_transpose *a = c->attrs;
+  const vt_window_lists l = {.stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
+  const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
+  const uint32_t axes = x->rank - 2, missing = VT_GPU_AXES - axes;
+  const int64_t depth = w->dim[0] / a->groups;
+  vt_gpu_direct_conv s = {.x = x->data,
+                          .w = w->data,
+                          .y = y->data,
+                          .images = x->dim[0],
+                          .groups = a->groups,
+                          .rows = w->dim[1],
+                          .depth = depth,
+                          .x_image = x->stride[0],
+                          .x_group = depth * x->stride[1],
+                          .x_channel = x->stride[1],
+                          .w_group = depth * w->stride[0],
+                          .w_row = w->stride[1],
+                          .w_channel = w->stride[0],
+                          .y_image = y->stride[0],
+                          .y_group = w->dim[1] * y->stride[1],
+                          .y_row = y->stride[1]};
+  s.bias = bias_of(c, &s);
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < axes; i++) {
+    const vt_window v = vt_window_axis(&l, i, w->dim[2 + i], 1);
+    s.axis[missing + i] =
+        v.stride == 1 ? axis_turned(x, w, y, 2 + i, &v) : axis_back(x, w, y, 2 + i, &v);
+  }
+  measure(&s);
+  return s;
+}
+
+int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s) {
+  for (int i = 0; i < VT_GPU_AXES; i++) {
+    const vt_gpu_direct_conv_axis *a = &s->axis[i];
+    int64_t met = 0;
+    for (int64_t k = 0; k < a->classes; k++) {
+      const int64_t r = (k * a->dilation - a->low) % a->apart;
+      met += (r < 0 ? r + a->apart : r) < a->outputs;
+    }
+    if (a->classes > 0 && met < vt_cuda_least(a->outputs, a->apart)) return 0;
+  }
+  return 1;
+}
+
+/* ---- conv_weight_grad ---- */
+
+/* Positions of dy are the taps, and taps of the kernel the places; channels of x are its images,
+ * and its images are what is summed. */
+vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
+  const vt_attr_conv_weight_grad *a = c->attrs;
+  const vt_window_lists l = {
+      .kernel = &a->kernel, .stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
+  const vt_view *x = &c->in[0], *dy = &c->in[1], *y = c->out;
+  const uint32_t axes = x->rank - 2, missing = VT_GPU_AXES - axes;
+  const int64_t rows = dy->dim[1] / a->groups;
+  vt_gpu_direct_conv s = {.x = x->data,
+                          .w = dy->data,
+                          .y = y->data,
+                          .images = y->dim[1],
+                          .groups = a->groups,
+                          .rows = rows,
+                          .depth = x->dim[0],
+                          .x_image = x->stride[1],
+                          .x_group = y->dim[1] * x->stride[1],
+                          .x_channel = x->stride[0],
+                          .w_group = rows * dy->stride[1],
+                          .w_row = dy->stride[1],
+                          .w_channel = dy->stride[0],
+                          .y_image = y->stride[1],
+                          .y_group = rows * y->stride[0],
+                          .y_row = y->stride[0]};
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < axes; i++) {
+    const vt_window v = vt_window_axis(&l, i, y->dim[2 + i], 1);
+    s.axis[missing + i] = (vt_gpu_direct_conv_axis){.dim = x->dim[2 + i],
+                                                    .stride = x->stride[2 + i],
+                                                    .step = v.dilation,
+                                                    .base = -v.low,
+                                                    .delta = v.stride,
+                                                    .places = y->dim[2 + i],
+                                                    .taps = dy->dim[2 + i],
+                                                    .weight = dy->stride[2 + i],
+                                                    .out = y->stride[2 + i]};
+  }
+  measure(&s);
+  return s;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cuda_epilogue.c - tails of products: which there are, their kernels, and where their operands
+ * lie. A product with its tail reads and writes its result once less, which is worth a compilation
+ * only where much is read or written. */
+#include "cuda_epilogue.h"
+#include <stddef.h>
+#include <string.h>
+#include "cuda_chain.h"
+#include "cuda_made.h"
+
+enum {
+  WORTH = 1 << 20, /* bytes that a product reads and writes */
+  MANY = 4,        /* steps that a tile may have in its tail */
+  CHEAP = 200      /* what the formula of one of them may cost */
+};
+
+struct vt_launch_epilogue {
+  uint32_t kernel; /* what it was made of */
+  void *function;
+  uint32_t n, rank, group; /* sides; leading axes; results of 16 bytes */
+  uint32_t shared;         /* bytes that it was made ready for */
+  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* of each side */
+  vt_gpu_epilogue args;                                /* without addresses */
+  int64_t columns;
+};
+
+/* ---- kernels that end a product ---- */
+
+/* A kernel of gpu_products.cuh, by its name there. */
+typedef struct end {
+  uint32_t kernel, dtype;
+  int brief; /* 1: with few rows, or of parts */
+  const char *name, *given;
+} end;
+#define END(name, dtype, brief) \
+  { VT_GPU_##name, dtype, brief, #name, "vt_gpu_tailed" }
+#define DTYPE_float VT_DTYPE_F32
+#define DTYPE_double VT_DTYPE_F64
+static const end ends[] = {
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a, b) \
+  END(name, DTYPE_##type, 0),
+#include "tiles.def"
+#undef VT_TILE
+#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) \
+  {VT_GPU_##name, DTYPE_##type, 0, #name, "vt_gpu_tailed_conv"},
+#include "conv_tiles.def"
+#undef VT_CONV_TILE
+    END(parts_f32, VT_DTYPE_F32, 1),       END(parts_f64, VT_DTYPE_F64, 1),
+    END(few_4, VT_DTYPE_F32, 1),           END(few_8, VT_DTYPE_F32, 1),
+    END(few_16, VT_DTYPE_F32, 1),          END(stream_across_1, VT_DTYPE_F32, 1),
+    END(stream_across_4, VT_DTYPE_F32, 1), END(stream_along_1, VT_DTYPE_F32, 1),
+    END(stream_along_4, VT_DTYPE_F32, 1),
+};
+
+static const end *end_of(uint32_t kernel) {
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (ends[i].kernel == kernel) return &ends[i];
+  return NULL;
+}
+
+int vt_cuda_epilogue_end(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
+  if (i >= sizeof ends / sizeof *ends) return 0;
+  *kernel = ends[i].kernel;
+  *dtype = ends[i].dtype;
+  return 1;
+}
+
+void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out) {
+  const vt_cuda_epilogue_kernel *k = what;
+  const end *e = end_of(k->kernel);
+  vt_emit_chain(k->chain, &vt_dialect_epilogue, name, out);
+  vt_text_add(out, "#include \"gpu_products.cuh\"\nVT_KERNEL_TAILED(%s, %s, %s)\n", name, e->name,
+              e->given);
+}
+
+/* ---- products ---- */
+
+static int product_of(const vt_cuda_call *c, vt_cuda_product *out) {
+  switch (c->step->op) {
+    case VT_OP_matmul:
+      return vt_cuda_product_matmul(c, out);
+    case VT_OP_linear:
+      return vt_cuda_product_linear(c, out);
+    case VT_OP_conv:
+      return vt_cuda_product_conv(c, out);
+    default:
+      return 0;
+  }
+}
+
+static uint32_t kernel_of(const vt_cuda_call *c, const vt_cuda_product *p) {
+  return p->tiled ? vt_cuda_conv_kernel(c, &p->v)
+                  : vt_cuda_gemm_kernel(c->traits, c->out->dtype, &p->v.g);
+}
+
+static int is_worth_it(const vt_cuda_call *c) {
+  int64_t bytes = vt_cuda_count(c->out) * vt_cuda_bytes_of(c->out->dtype);
+  for (uint32_t i = 0; i < c->n_in; i++)
+    bytes += vt_cuda_count(&c->in[i]) * vt_cuda_bytes_of(c->in[i].dtype);
+  return vt_cuda_count(c->out) > 0 && bytes >= WORTH;
+}
+
+/* A function or a quotient takes long, and many steps do; where the results of a tile are stored
+ * there is little else to do meanwhile, and a kernel of their own has more threads. Few rows are
+ * over before one is begun, and where parts are added there is nothing but threads. */
+static int has_epilogue(uint32_t kernel, const vt_chain *chain) {
+  const end *e = end_of(kernel);
+  if (e == NULL || e->brief) return e != NULL;
+  int cheap = chain->n_steps <= MANY;
+  for (uint32_t i = 0; i < chain->n_steps; i++) {
+    const uint32_t map = chain->step[i].map;
+    cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= CHEAP); /* casts and choices are */
+  }
+  return cheap;
+}
+
+/* ---- operands ---- */
+
+static int is_shape_of(const vt_bk_tensor *t, const vt_view *y) {
+  return t->rank == y->rank && memcmp(t->dim, y->dim, y->rank * sizeof *y->dim) == 0;
+}
+
+/* t stretched to the shape of y. */
+static vt_view stretched(const vt_bk_tensor *t, const vt_view *y) {
+  vt_view v = *y;
+  v.dtype = t->dtype;
+  for (uint32_t i = 0; i < y->rank; i++) {
+    const uint32_t missing = y->rank - t->rank;
+    v.stride[i] = i < missing || t->dim[i - missing] == 1 ? 0 : t->stride[i - missing];
+  }
+  return v;
+}
+
+/* Where a tensor of y's shape lies as the product sees it: as if the product were stored there. 0
+ * when its axes do not go together as those of y do. */
+static int take_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
+                     vt_gpu_epilogue_side *out) {
+  vt_cuda_call as = *c;
+  vt_cuda_product q;
+  as.out = v;
+  if (!product_of(&as, &q) || q.tiled != p->tiled) return 0;
+  const vt_gpu_gemm *g = &q.v.g, *want = &p->v.g;
+  if (g->rank != want->rank || g->m != want->m || g->n != want->n) return 0;
+  *out = (vt_gpu_epilogue_side){.row = g->y_row, .column = g->y_column};
+  memcpy(out->step, g->y_step, sizeof out->step);
+  return 1;
+}
+
+/* Bytes of two tensors in one arena: whether some may be those of both. */
+static int may_meet(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+  const vt_bk_tensor *const t[2] = {a, b};
+  int64_t from[2], to[2];
+  if (a->arena != b->arena) return 0;
+  for (int k = 0; k < 2; k++) {
+    const int64_t bytes = (int64_t)vt_dtype_bytes(t[k]->dtype);
+    from[k] = (int64_t)t[k]->offset;
+    to[k] = from[k] + bytes;
+    for (uint32_t i = 0; i < t[k]->rank; i++) {
+      const int64_t reach = t[k]->stride[i] * (t[k]->dim[i] - 1) * bytes;
+      *(reach < 0 ? &from[k] : &to[k]) += reach;
+    }
+  }
+  return from[0] < to[1] && from[1] < to[0];
+}
+
+/* The product becomes the chain's first source. It is stored nowhere, so that no other one may have
+ * bytes of it. */
+static int find_product(vt_chain *chain, const vt_bk_tensor *y) {
+  uint32_t found = chain->n_sources;
+  for (uint32_t i = 0; i < chain->n_sources; i++) {
+    if (vt_chain_is_same_place(chain->source[i], y))
+      found = i;
+    else if (may_meet(chain->source[i], y))
+      return 0;
+  }
+  if (found == chain->n_sources) return 0;
+  vt_chain_first(chain, found);
+  return 1;
+}
+
+static int take_sides(const vt_cuda_call *c, const vt_cuda_product *p, const vt_chain *chain,
+                      vt_cuda_epilogue *t) {
+  t->n = chain->n_sources;
+  for (uint32_t i = 0; i < t->n; i++) {
+    t->tensor[i] = i == 0 ? chain->result : chain->source[i];
+    const vt_view v = stretched(t->tensor[i], c->out);
+    if (!take_side(c, p, &v, &t->args.side[i])) return 0;
+  }
+  return 1;
+}
+
+/* ---- making ---- */
+
+/* Products with few columns are computed as their transposes. */
+static void turn_sides(vt_cuda_epilogue *t) {
+  for (uint32_t i = 0; i < t->n; i++) {
+    vt_gpu_epilogue_side *s = &t->args.side[i];
+    const int64_t row = s->row;
+    s->row = s->column;
+    s->column = row;
+  }
+}
+
+static int describe(const vt_cuda_call *c, vt_chain *chain, vt_cuda_epilogue *t) {
+  vt_cuda_product p;
+  if (!is_worth_it(c) || !product_of(c, &p) || !is_shape_of(chain->result, c->out)) return 0;
+  if (!find_product(chain, c->step->out) || !take_sides(c, &p, chain, t)) return 0;
+  t->kernel = kernel_of(c, &p);
+  if (!has_epilogue(t->kernel, chain)) return 0;
+  t->group = 16 / vt_cuda_bytes_of(c->out->dtype);
+  t->columns = p.v.g.n;
+  t->rank = p.v.g.rank;
+  if (!p.tiled && vt_cuda_gemm_is_turned(&p.v.g)) {
+    turn_sides(t);
+    t->columns = p.v.g.m;
+  }
+  return 1;
+}
+
+int32_t vt_cuda_epilogue_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_epilogue **out) {
+  const vt_bk_step *s = at->anchor;
+  const vt_cuda_call c = {.dev = dev,
+                          .traits = vt_cuda_card_traits(dev->card),
+                          .step = s,
+                          .in = at->views,
+                          .n_in = s->n_in,
+                          .out = at->views + s->n_in,
+                          .n_out = s->n_out,
+                          .attrs = s->attrs};
+  vt_cuda_epilogue t = {0};
+  vt_chain chain;
+  *out = NULL;
+  if (vt_cuda_chain_read(at->chain, VT_GPU_EPILOGUE_SOURCES, &chain) != VT_OK) return VT_OK;
+  if (!describe(&c, &chain, &t)) return VT_OK;
+  const vt_cuda_epilogue_kernel kernel = {.chain = &chain, .kernel = t.kernel};
+  const vt_cuda_source source = {.prefix = "tailed",
+                                 .write = vt_cuda_epilogue_write,
+                                 .what = &kernel,
+                                 .otherwise = "steps behind a product are a kernel of their own"};
+  const int32_t status = vt_cuda_made_get(dev, &source, &t.function);
+  if (status != VT_OK) return status == VT_UNSUPPORTED ? VT_OK : status;
+  *out = vt_cuda_memory_new(dev->host, 1, sizeof **out);
+  if (*out == NULL) return VT_NOMEM;
+  **out = t;
+  return VT_OK;
+}
+
+void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *tail) {
+  vt_cuda_memory_free(dev->host, tail, 1, sizeof *tail);
+}
+
+/* ---- running ---- */
+
+/* Whether groups of results lie side by side in a side, wherever one begins. */
+static uint32_t is_wide(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t, uint32_t dtype) {
+  const int64_t group = t->group, bytes = group * (int64_t)vt_cuda_bytes_of(dtype);
+  int fits = s->column == 1 && s->row % group == 0 && t->columns % group == 0;
+  for (uint32_t i = 0; i < t->rank; i++) fits = fits && s->step[i] % group == 0;
+  return fits && (uintptr_t)s->data % (uintptr_t)bytes == 0;
+}
+
+static vt_gpu_epilogue placed(const vt_cuda_epilogue *t, char *const *base) {
+  vt_gpu_epilogue args = t->args;
+  for (uint32_t i = 0; i < t->n; i++) {
+    args.side[i].data = base[t->tensor[i]->arena] + t->tensor[i]->offset;
+    args.side[i].wide = is_wide(&args.side[i], t, t->tensor[i]->dtype);
+  }
+  return args;
+}
+
+/* What a kernel is given is that of the product, and the tail behind it. */
+_Static_assert(offsetof(vt_gpu_tailed, tail) == sizeof(vt_gpu_gemm) &&
+                   offsetof(vt_gpu_tailed_conv, tail) == sizeof(vt_gpu_conv),
+               "nothing lies between");
+
+static vt_status make_ready(vt_cuda_call *c, vt_cuda_epilogue *t, uint32_t shared) {
+  vt_diag d = {0};
+  if (shared <= t->shared) return VT_OK;
+  const vt_status s = vt_cuda_card_allow(c->dev->card, t->function, shared, &d);
+  if (s != VT_OK) return (vt_status)vt_cuda_refuse(c->dev->host, (int32_t)s, d.text);
+  t->shared = shared;
+  return VT_OK;
+}
+
+vt_status vt_cuda_launch_end(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args,
+                             size_t bytes) {
+  _Alignas(vt_gpu_tailed_conv) char all[sizeof(vt_gpu_tailed_conv)];
+  if (c->tail == NULL || c->tail->kernel != kernel) return vt_cuda_launch(c, kernel, grid, args);
+  VT_TRY(make_ready(c, c->tail, grid.shared));
+  const vt_gpu_epilogue tail = placed(c->tail, c->base);
+  memcpy(all, args, bytes);
+  memcpy(all + bytes, &tail, sizeof tail);
+  c->tailed = 1;
+  return vt_cuda_launch_function(c, c->tail->function, grid, all);
+}

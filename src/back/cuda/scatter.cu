@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// scatter.cu - rows of updates, sorted by the place they go to, land there: the first row of a
+// place sees to all of them, in ascending position. A thread has one element of a slice.
+#include "gpu_words.cuh"
+#include "gpu_lookup.h"
+#include "gpu_sort.h"
+#include "vt_words_cuda.h"
+#include "order.inc"
+
+#define REAL float
+#define ZERO 0.0f
+#define STATE vt_sum_f32
+#define NAME(x) scatter_sum_##x
+#include "sum.inc"
+#define REAL double
+#define ZERO 0.0
+#define STATE vt_sum_f64
+#define NAME(x) scatter_sum_##x
+#include "sum.inc"
+
+VT_GPU_FN float plus(float x, float y) { return __fadd_rn(x, y); }
+VT_GPU_FN double plus(double x, double y) { return __dadd_rn(x, y); }
+
+// ---- rows ----
+
+VT_GPU_FN uint64_t place_of(const vt_gpu_scatter &a, int64_t i) {
+  return a.wide ? ((const vt_gpu_record *)a.records)[i].key
+                : ((const uint64_t *)a.records)[i] >> 32;
+}
+VT_GPU_FN int64_t row_of(const vt_gpu_scatter &a, int64_t i) {
+  return (int64_t)(a.wide ? ((const vt_gpu_record *)a.records)[i].at
+                          : ((const uint64_t *)a.records)[i] & UINT32_MAX);
+}
+// Whether rows i and k of the sorted ones are there and have one place.
+VT_GPU_FN bool is_shared(const vt_gpu_scatter &a, int64_t i, int64_t k) {
+  return k >= 0 && k < a.n && place_of(a, k) == place_of(a, i);
+}
+
+// Where element `at` of the updates of sorted row i lies.
+VT_GPU_FN int64_t update_at(const vt_gpu_scatter &a, int64_t i, int64_t at) {
+  int64_t row[1];
+  vt_places<1>(a.rows, row_of(a, i), row);
+  return row[0] + at;
+}
+VT_GPU_FN int64_t result_at(const vt_gpu_scatter &a, int64_t i, int64_t at) {
+  int64_t place[1];
+  vt_places<1>(a.places, (int64_t)place_of(a, i), place);
+  return place[0] + at;
+}
+
+// A sorted row and an element of the slice: those of this thread one after the other.
+typedef struct spot {
+  int64_t i, to, from, column;
+} spot;
+VT_GPU_FN spot spot_of(const vt_gpu_scatter &a, int64_t k) {
+  const int64_t i = k / a.slice;
+  int64_t at[2];
+  vt_places<2>(a.element, k - i * a.slice, at);
+  return {i, at[0], at[1], k - i * a.slice};
+}
+
+// ---- the last one stays ----
+
+template <class T>
+VT_GPU_FN void scatter_last(const vt_gpu_scatter &a) {
+  for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
+    const spot s = spot_of(a, k);
+    if (is_shared(a, s.i, s.i + 1)) continue;
+    ((T *)a.to)[result_at(a, s.i, s.to)] = ((const T *)a.from)[update_at(a, s.i, s.from)];
+  }
+}
+
+VT_KERNEL(scatter_1, vt_gpu_scatter, 256) { scatter_last<uint8_t>(a); }
+VT_KERNEL(scatter_2, vt_gpu_scatter, 256) { scatter_last<uint16_t>(a); }
+VT_KERNEL(scatter_4, vt_gpu_scatter, 256) { scatter_last<uint32_t>(a); }
+VT_KERNEL(scatter_8, vt_gpu_scatter, 256) { scatter_last<uint64_t>(a); }
+
+// ---- one after the other ----
+
+template <class T>
+struct scatter_add {
+  VT_GPU_FN T of(T x, T y) { return (T)(x + y); }  // of unsigned numbers: it wraps
+};
+template <class T>
+struct scatter_max {
+  VT_GPU_FN T of(T x, T y) { return x > y ? x : y; }
+};
+template <class T>
+struct scatter_min {
+  VT_GPU_FN T of(T x, T y) { return x < y ? x : y; }
+};
+template <>
+struct scatter_max<float> {
+  VT_GPU_FN float of(float x, float y) { return vt_s_max(x, y); }
+};
+template <>
+struct scatter_min<float> {
+  VT_GPU_FN float of(float x, float y) { return vt_s_min(x, y); }
+};
+template <>
+struct scatter_max<double> {
+  VT_GPU_FN double of(double x, double y) { return vt_max(x, y); }
+};
+template <>
+struct scatter_min<double> {
+  VT_GPU_FN double of(double x, double y) { return vt_min(x, y); }
+};
+
+template <class T, class F>
+VT_GPU_FN void scatter_each(const vt_gpu_scatter &a) {
+  for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
+    const spot s = spot_of(a, k);
+    if (is_shared(a, s.i, s.i - 1)) continue;
+    T *to = (T *)a.to + result_at(a, s.i, s.to);
+    T y = *to;
+    for (int64_t i = s.i; i == s.i || is_shared(a, s.i, i); i++)
+      y = F::of(y, ((const T *)a.from)[update_at(a, i, s.from)]);
+    *to = y;
+  }
+}
+
+VT_KERNEL(scatter_add_8, vt_gpu_scatter, 256) { scatter_each<uint8_t, scatter_add<uint8_t>>(a); }
+VT_KERNEL(scatter_add_32, vt_gpu_scatter, 256) { scatter_each<uint32_t, scatter_add<uint32_t>>(a); }
+VT_KERNEL(scatter_add_64, vt_gpu_scatter, 256) { scatter_each<uint64_t, scatter_add<uint64_t>>(a); }
+#define SCATTER_TWO(type, T)                                                                 \
+  VT_KERNEL(scatter_max_##type, vt_gpu_scatter, 256) { scatter_each<T, scatter_max<T>>(a); } \
+  VT_KERNEL(scatter_min_##type, vt_gpu_scatter, 256) { scatter_each<T, scatter_min<T>>(a); }
+SCATTER_TWO(f32, float)
+SCATTER_TWO(f64, double)
+SCATTER_TWO(i8, int8_t)
+SCATTER_TWO(u8, uint8_t)
+SCATTER_TWO(i32, int32_t)
+SCATTER_TWO(i64, int64_t)
+
+// ---- S ----
+//
+// A chunk of a place's rows is the business of the thread that has its first row. A place with one
+// chunk is done then. The others leave the sum of each chunk beside, and S of these is added when
+// all are there. Two chunks of such places may begin in the same 1024 positions, the last one of a
+// place and the first of the next; a third cannot.
+
+enum { TERMS = 32, LANDING = 128 };  // lanes of S, threads of a block
+
+// The first sorted row of the place of row i.
+VT_GPU_FN int64_t first_of(const vt_gpu_scatter &a, int64_t i) {
+  const uint64_t place = place_of(a, i);
+  int64_t low = 0, high = i;  // row `high` has the place, those before `low` have not
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (place_of(a, middle) == place) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+// The first row of the place that has a chunk begin with row i; -1 when none does.
+VT_GPU_FN int64_t chunk_of(const vt_gpu_scatter &a, int64_t i) {
+  if (!is_shared(a, i, i - 1)) return i;
+  if (!is_shared(a, i, i - VT_GPU_CHUNK)) return -1;
+  const int64_t first = first_of(a, i);
+  return (i - first) % VT_GPU_CHUNK == 0 ? first : -1;
+}
+
+template <class T>
+VT_GPU_FN T *partial_at(const vt_gpu_scatter &a, int64_t first, int64_t i, int64_t column) {
+  const int64_t row = 2 * (i / VT_GPU_CHUNK) + (first == i);
+  return (T *)a.partial + row * a.slice + column;
+}
+
+// How many rows from i on have one place; no more than a chunk.
+VT_GPU_FN int chunk_rows(const vt_gpu_scatter &a, int64_t i) {
+  int n = 1;
+  while (n < VT_GPU_CHUNK && is_shared(a, i, i + n)) n++;
+  return n;
+}
+
+// S of at most 1024 rows from i on that have one place. The lanes of S lie in shared memory, a
+// column of it for each thread. One that nothing was added to is +0 and adds nothing.
+template <class T>
+VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[LANDING]) {
+  const int n = chunk_rows(a, i), me = (int)threadIdx.x;
+  const T *u = (const T *)a.from;
+  for (int k = 0; k < n; k++) {
+    const T x = u[update_at(a, i + k, from)];
+    lane[k % TERMS][me] = plus(k < TERMS ? (T)0 : lane[k % TERMS][me], x);
+  }
+  for (int h = TERMS / 2; h > 0; h /= 2)
+    for (int l = 0; l < h && l + h < n; l++) lane[l][me] = plus(lane[l][me], lane[l + h][me]);
+  return lane[0][me];
+}
+
+template <class T>
+VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[LANDING]) {
+  for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
+    const spot s = spot_of(a, k);
+    const int64_t first = chunk_of(a, s.i);
+    if (first < 0) continue;
+    const T sum = chunk_sum<T>(a, s.i, s.from, lane);
+    if (first != s.i || is_shared(a, s.i, s.i + VT_GPU_CHUNK)) {
+      *partial_at<T>(a, first, s.i, s.column) = sum;
+    } else {
+      T *to = (T *)a.to + result_at(a, s.i, s.to);
+      *to = plus(*to, sum);
+    }
+  }
+}
+
+#define SCATTER_SUM(name, T)                 \
+  VT_KERNEL(name, vt_gpu_scatter, LANDING) { \
+    __shared__ T lane[TERMS][LANDING];       \
+    scatter_chunks<T>(a, lane);              \
+  }
+SCATTER_SUM(scatter_add_f32, float)
+SCATTER_SUM(scatter_add_f64, double)
+
+template <class T>
+struct chunks;
+template <>
+struct chunks<float> {
+  typedef vt_sum_f32 type;
+};
+template <>
+struct chunks<double> {
+  typedef vt_sum_f64 type;
+};
+
+template <class T>
+VT_GPU_FN void scatter_long(const vt_gpu_scatter &a) {
+  for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
+    const spot s = spot_of(a, k);
+    if (is_shared(a, s.i, s.i - 1) || !is_shared(a, s.i, s.i + VT_GPU_CHUNK)) continue;
+    typename chunks<T>::type sum;
+    scatter_sum_init(&sum);
+    for (int64_t i = s.i; i == s.i || is_shared(a, s.i, i); i += VT_GPU_CHUNK)
+      scatter_sum_push(&sum, 0, *partial_at<T>(a, s.i, i, s.column));
+    T *to = (T *)a.to + result_at(a, s.i, s.to);
+    *to = plus(*to, scatter_sum_done(&sum));
+  }
+}
+
+VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_long<float>(a); }
+VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_long<double>(a); }

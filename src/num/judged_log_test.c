@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0
- * judged_log_test.c - a million inputs of each function of this family, judged by MPFR. */
-#define JUDGED_FAMILY FAMILY_LOG
-#include "judged_test.h"

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0
- * judged_trig_test.c - a million inputs of each function of this family, judged by MPFR. */
-#define JUDGED_FAMILY FAMILY_TRIG
-#include "judged_test.h"

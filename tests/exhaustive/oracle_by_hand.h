@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oracle_by_hand.h - the two judges of functions.def that MPFR does not have ready: y holds an f32
+ * and becomes the function of it, rounded to the precision and the exponents that are set. */
+#ifndef VT_ORACLE_BY_HAND_H
+#define VT_ORACLE_BY_HAND_H
+#include <stdio.h>
+#include <stdlib.h>
+#include <mpfr.h>
+
+/* 1/(1 + e^-x), which MPFR lacks: with 400 bits, and four roundings. Where no number of 25 bits is
+ * as near as 2^-390, the rounding to 24 bits and its direction are those of the real value; from
+ * 200 in size on, the value is beyond the first midpoint. */
+static inline int judge_sigmoid(mpfr_t y) {
+  const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+  const int plain = mpfr_regular_p(y) && mpfr_cmpabs_ui(y, 200) < 0;
+  mpfr_t t;
+  mpfr_set_emin(mpfr_get_emin_min()); /* e^-x may lie beyond f32 where the quotient does not */
+  mpfr_set_emax(mpfr_get_emax_max());
+  mpfr_init2(t, 400);
+  mpfr_neg(t, y, MPFR_RNDN); /* exact: y holds an f32 */
+  mpfr_exp(t, t, MPFR_RNDN);
+  mpfr_add_ui(t, t, 1, MPFR_RNDN);
+  mpfr_ui_div(t, 1, t, MPFR_RNDN);
+  if (plain && !mpfr_can_round(t, 390, MPFR_RNDN, MPFR_RNDZ, 25)) {
+    fputs("sigmoid: 400 bits do not decide\n", stderr);
+    exit(1);
+  }
+  mpfr_set_emin(emin);
+  mpfr_set_emax(emax);
+  int inexact = mpfr_set(y, t, MPFR_RNDN);
+  inexact = mpfr_check_range(y, inexact, MPFR_RNDN);
+  mpfr_clear(t);
+  return inexact;
+}
+
+/* IEEE 754 gives rsqrt(-0) = -inf, MPFR +inf. */
+static inline int judge_rsqrt(mpfr_t y) {
+  if (!mpfr_zero_p(y)) return mpfr_rec_sqrt(y, y, MPFR_RNDN);
+  mpfr_set_inf(y, mpfr_signbit(y) ? -1 : 1);
+  return 0;
+}
+#endif
