@@ -13,7 +13,7 @@ if(VOLTA_TESTS)
   add_executable(volta_diverging src/cli/cli_main.c tests/cli/diverge.c)
   target_link_libraries(volta_diverging PRIVATE vt_cli)
   target_link_options(volta_diverging PRIVATE
-    -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
+    -Wl,--wrap=vt_program_run -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
 
   # A volta whose backends count what reaches them.
   add_executable(volta_counted src/cli/cli_main.c tests/cli/counted.c)

@@ -10,7 +10,7 @@ add_executable(cts_diverging ${cts_sources} tests/cli/diverge.c tests/cts/lackin
 target_link_libraries(cts_diverging PRIVATE vt_include vt_admit vt_flags)
 target_include_directories(cts_diverging PRIVATE tests/cts)
 target_link_options(cts_diverging PRIVATE
-  -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest -Wl,--wrap=vt_op_supported_by)
+  -Wl,--wrap=vt_program_run -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest -Wl,--wrap=vt_op_supported_by)
 
 # cts_test(<name> <label> <arguments>): short forms, unless VOLTA_TEST_FULL is set.
 function(cts_test name label)

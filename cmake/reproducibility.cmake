@@ -11,7 +11,7 @@ foreach(check batch again)
     target_include_directories(${check}_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   endforeach()
   target_link_options(${check}_diverging PRIVATE
-    -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
+    -Wl,--wrap=vt_program_run -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
   script_test(reproducibility/${check} reproducibility
     ${CMAKE_SOURCE_DIR}/tests/reproducibility/lanes.sh $<TARGET_FILE:volta>
     $<TARGET_FILE:${check}_check>)
