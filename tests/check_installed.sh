@@ -56,7 +56,8 @@ for file in bin/volta lib/libvolta.so.0 lib/libvolta.a lib/pkgconfig/volta.pc li
   [[ -f $at/$file ]] || fail "$file is not installed"
 done
 if [[ -n $(find "$at" -name '*_test*' -o -name '*.o') ]]; then fail "parts of the build are installed"; fi
-if grep -rlF -e "$top" -e "$VOLTA_BUILD" -e "$outside" "$at" --exclude-dir=doc; then
+# A path counts only if it starts at the root: a checkout in /volta is not named by /opt/volta.
+if LC_ALL=C grep -arlP "(?<![\w.-])(\Q$top\E|\Q$VOLTA_BUILD\E|\Q$outside\E)(?![\w.-])" "$at" --exclude-dir=doc; then
   fail "these files name the folder of the sources, of the build or of DESTDIR"
 fi
 # A folder of headers and libraries must do: the example and its model come from the installation.

@@ -42,7 +42,7 @@ expect 6 "has no [0-9]+ bytes for .*: [0-9]+ bytes are needed on the GPU, and [0
 expect 5 "cannot start a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
 expect 5 "GPU 0 cannot load the kernels of 'base': .*; they are for" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
 # Kernels are loaded before a run, where another backend can still be taken.
-expect 6 "cannot build the program: GPU 0 cannot load the kernels of 'fold': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:2=2
+expect 6 "cannot build the program: GPU 0 cannot load the kernels of 'reduce': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:2=2
 expect 0 "FALLBACK.*$right" FAKE_CUDA_FAIL=cuModuleLoadData:2=2 -- --fallback cpu
 expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]+ bytes besides, and 'cuda:0' has [0-9]+ left" \
   FAKE_CUDA_FAIL=cuModuleLoadData:9=2
