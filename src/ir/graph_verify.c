@@ -171,24 +171,6 @@ static vt_status verify_bodies(const vt_graph *g, const vt_node *n, vt_arena *sc
   return VT_OK;
 }
 
-static vt_status verify_node_results(const vt_graph *g, const vt_node *n, const vt_op_info *op,
-                                     const vt_type *want, uint32_t n_want, vt_dims *dims,
-                                     vt_diag *d) {
-  char name[16], x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
-  if (n->n_out != n_want)
-    return VT_FAIL(d, VT_VERIFY, "'%s' has %u results, but %s gives %u",
-                   vt_value_name(g, n->first_out, name), n->n_out, op->name, n_want);
-  for (uint32_t i = 0; i < n_want; i++) {
-    const vt_type *have = &g->values[n->first_out + i].type;
-    VT_TRY(verify_value_type(g, n->first_out + i, d));
-    if (!vt_type_equal(&want[i], have))
-      return VT_FAIL(d, VT_VERIFY, "'%s' is %s, but %s gives %s",
-                     vt_value_name(g, n->first_out + i, name), vt_type_text(dims, have, x),
-                     op->name, vt_type_text(dims, &want[i], y));
-  }
-  return VT_OK;
-}
-
 /* Scratch for verifying the nodes of a graph, allocated once for all of them. */
 typedef struct node_scratch {
   vt_arena *arena;
@@ -215,7 +197,19 @@ static vt_status verify_node_types(const vt_graph *g, uint32_t index, node_scrat
   const vt_status s = vt_op_infer(op, &rule, out, &n_out, &why);
   if (s != VT_OK)
     return VT_FAIL(d, s, "'%s' = %s: %s", vt_value_name(g, n->first_out, name), op->name, why.text);
-  return verify_node_results(g, n, op, out, n_out, &r->dims, d);
+  if (n->n_out != n_out)
+    return VT_FAIL(d, VT_VERIFY, "'%s' has %u results, but %s gives %u",
+                   vt_value_name(g, n->first_out, name), n->n_out, op->name, n_out);
+  for (uint32_t i = 0; i < n_out; i++) {
+    const vt_type *have = &g->values[n->first_out + i].type;
+    char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+    VT_TRY(verify_value_type(g, n->first_out + i, d));
+    if (!vt_type_equal(&out[i], have))
+      return VT_FAIL(d, VT_VERIFY, "'%s' is %s, but %s gives %s",
+                     vt_value_name(g, n->first_out + i, name), vt_type_text(&r->dims, have, x),
+                     op->name, vt_type_text(&r->dims, &out[i], y));
+  }
+  return VT_OK;
 }
 
 /* ---- fusion groups ---- */

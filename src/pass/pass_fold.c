@@ -217,12 +217,6 @@ static vt_status write_node(vt_rewrite_state *s, const vt_node *n, const uint32_
   return s->gb->status;
 }
 
-static vt_status rewrite(folding *f, const vt_graph *g, vt_graph **out) {
-  folding *const self = f;
-  const vt_rewrite_hooks hooks = {.context = &self, .begin = begin_scope, .node = write_node};
-  return vt_rewrite_graph(&hooks, g, f->o->alloc, out, f->d);
-}
-
 /* Builds the closed graph, runs it, and frees it. Without a constant to compute it runs nothing. */
 static vt_status compute_constants(folding *f, const vt_graph *g) {
   vt_graph *closed = NULL;
@@ -242,8 +236,10 @@ vt_status vt_pass_fold(const vt_graph *g, const vt_pass_options *o, vt_graph **o
   folding f = {.o = o, .cost_left = o->eval != NULL ? MAX_COST : 0, .d = d};
   VT_TRY(vt_graph_begin(&f.gb, "constants", o->alloc, d));
   vt_arena_init(&f.scratch, o->alloc);
+  folding *const context = &f; /* hooks get a pointer to const, but begin_scope advances f.next */
+  const vt_rewrite_hooks hooks = {.context = &context, .begin = begin_scope, .node = write_node};
   vt_status s = compute_constants(&f, g);
-  if (s == VT_OK) s = rewrite(&f, g, out);
+  if (s == VT_OK) s = vt_rewrite_graph(&hooks, g, o->alloc, out, d);
   vt_arena_done(&f.scratch);
   return s;
 }

@@ -40,11 +40,6 @@ static uint32_t find_root(const fusing *f, uint32_t i) {
   return same_shape(&mine->type, &last->type) ? root : i;
 }
 
-static void add_reader(fusing *f, uint32_t value, uint32_t root) {
-  uint32_t *reader = &f->reader[value];
-  *reader = *reader == NO_READER || *reader == root ? root : MANY_READERS;
-}
-
 static void assign_group(fusing *f, uint32_t i) {
   const vt_node *n = &f->g->nodes[i];
   const vt_form form = vt_op_form(n->op);
@@ -52,8 +47,11 @@ static void assign_group(fusing *f, uint32_t i) {
   f->root[i] = root;
   f->size[root]++;
   if (form == VT_FORM_ANCHOR) f->anchored[root] = 1;
-  for (uint32_t k = 0; k < n->n_in; k++)
-    add_reader(f, f->g->operands[n->first_in + k], form == VT_FORM_POINTWISE ? root : MANY_READERS);
+  const uint32_t reads_as = form == VT_FORM_POINTWISE ? root : MANY_READERS;
+  for (uint32_t k = 0; k < n->n_in; k++) {
+    uint32_t *reader = &f->reader[f->g->operands[n->first_in + k]];
+    *reader = *reader == NO_READER || *reader == reads_as ? reads_as : MANY_READERS;
+  }
 }
 
 /* Orders the nodes so that the members of a group directly precede its root, in their old order,

@@ -34,14 +34,6 @@ static uint32_t new_value_of(const vt_rewrite_state *s, uint32_t value) {
 
 static vt_status copy_body(const vt_rewrite_state *outer, const vt_graph *body);
 
-static void name_results(vt_rewrite_state *s, const vt_node *n, const uint32_t *out) {
-  for (uint32_t k = 0; k < n->n_out; k++) {
-    const char *name = s->g->values[n->first_out + k].name;
-    s->map[n->first_out + k] = out[k];
-    if (name != NULL) vt_graph_name(s->gb, out[k], name);
-  }
-}
-
 static vt_status copy_node(vt_rewrite_state *s, uint32_t index) {
   const vt_graph *g = s->g;
   const vt_node *n = &g->nodes[index];
@@ -57,7 +49,11 @@ static vt_status copy_node(vt_rewrite_state *s, uint32_t index) {
   for (uint32_t k = 0; k < n->n_body; k++) VT_TRY(copy_body(s, n->body[k]));
   VT_TRY(s->hooks->node == NULL ? vt_rewrite_copy_node(s, n, in, out)
                                 : s->hooks->node(s, n, in, out));
-  name_results(s, n, out);
+  for (uint32_t k = 0; k < n->n_out; k++) {
+    const char *old_name = g->values[n->first_out + k].name;
+    s->map[n->first_out + k] = out[k];
+    if (old_name != NULL) vt_graph_name(gb, out[k], old_name);
+  }
   gb->label = NULL; /* it may point to `name`, which goes out of scope */
   return gb->status;
 }
@@ -85,13 +81,6 @@ static vt_status copy_body(const vt_rewrite_state *outer, const vt_graph *body) 
   return outer->gb->status;
 }
 
-static vt_status copy_graph(vt_rewrite_state *s) {
-  VT_TRY(copy_contents(s));
-  for (uint32_t i = 0; i < s->g->n_results; i++)
-    vt_graph_add_result(s->gb, s->g->results[i].name, new_value_of(s, s->g->results[i].value));
-  return s->gb->status;
-}
-
 vt_status vt_rewrite_graph(const vt_rewrite_hooks *hooks, const vt_graph *g, vt_alloc a,
                            vt_graph **out, vt_diag *d) {
   vt_graph_builder gb;
@@ -99,7 +88,11 @@ vt_status vt_rewrite_graph(const vt_rewrite_hooks *hooks, const vt_graph *g, vt_
   VT_TRY(vt_graph_begin(&gb, g->name, a, d));
   vt_arena_init(&scratch, a);
   vt_rewrite_state s = {.hooks = hooks, .g = g, .gb = &gb, .scratch = &scratch};
-  const vt_status status = copy_graph(&s);
+  vt_status status = copy_contents(&s);
+  for (uint32_t i = 0; status == VT_OK && i < g->n_results; i++) {
+    vt_graph_add_result(&gb, g->results[i].name, new_value_of(&s, g->results[i].value));
+    status = gb.status;
+  }
   vt_arena_done(&scratch);
   if (status == VT_OK) return vt_graph_freeze(&gb, out);
   vt_graph_drop(&gb);
