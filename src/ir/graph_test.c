@@ -376,7 +376,7 @@ static void test_verify_finds_faults_of_bodies(void) {
     vt_graph_free(g);
   }
   g = NULL;
-  CHECK(build_cond(&g, 2) == VT_VERIFY && g == NULL); /* the first group of a body is 1 */
+  CHECK(build_cond(&g, 2) == VT_VERIFY && g == NULL); /* group 2 without a group 1 */
 }
 
 /* ---- the hash ---- */
@@ -445,9 +445,9 @@ static void test_names(void) {
   begin_graph(&f);
   const uint32_t a = vt_build1(&f.gb.b, VT_OP_neg, 0), b = vt_build1(&f.gb.b, VT_OP_neg, 0);
   const uint32_t c = vt_build1(&f.gb.b, VT_OP_neg, 0), e = vt_build1(&f.gb.b, VT_OP_neg, 0);
-  vt_graph_name(&f.gb, a, "x"); /* taken by the port */
+  vt_graph_name(&f.gb, a, "x"); /* the port's name */
   vt_graph_name(&f.gb, b, "x");
-  vt_graph_name(&f.gb, c, "x.1"); /* taken by a's suffix */
+  vt_graph_name(&f.gb, c, "x.1"); /* a's name with its suffix */
   CHECK(strcmp(name_of(&f, a), "x.1") == 0);
   CHECK(strcmp(name_of(&f, b), "x.2") == 0);
   CHECK(strcmp(name_of(&f, c), "x.1.1") == 0);

@@ -117,7 +117,7 @@ SLOPE(geglu, 1, float, d *((0.5f * a) * one_plus_erf(a)))
   static const vt_attr_##group name##_attrs = {.size = sizeof name##_attrs, __VA_ARGS__};
 ATTRS(elu, alpha, .alpha = -0.7)
 ATTRS(clamp, clamp, .lo = -0.1, .hi = 1.5)
-ATTRS(leaky_relu, slope, .slope = -0.1) /* as for ALPHA */
+ATTRS(leaky_relu, slope, .slope = -0.1) /* negative, as ALPHA is */
 ATTRS(hardsigmoid, hardsigmoid, .alpha = 1.0 / 6, .beta = 0.3)
 ATTRS(shrink, shrink, .l = 0.3)
 ATTRS(threshold, threshold, .l = 0.3, .value = 0.1)

@@ -318,7 +318,7 @@ static void test_rules(void) {
       {VT_OP_matmul, NULL, "f32[2, 0]; f32[0, 3]", "f32[2, 3]"},
       {VT_OP_matmul, NULL, "f32[B, 1, 2, 3]; f32[T, 3, 4]", "f32[B, T, 2, 4]"},
       {VT_OP_matmul, NULL, "f32[1, 1, 1, 1, 1, 1, 2, 3]; f32[2, 2, 2, 2, 2, 2, 3, 4]",
-       "f32[2, 2, 2, 2, 2, 2, 2, 4]"}, /* six leading axes and two: 8 at most */
+       "f32[2, 2, 2, 2, 2, 2, 2, 4]"}, /* rank 8, the highest */
       {VT_OP_matmul, NULL, "f32[2, 3]; f32[2, 2, 2, 2, 2, 2, 3, 4]", "f32[2, 2, 2, 2, 2, 2, 2, 4]"},
       {VT_OP_matmul, NULL, "f32[2, 3]; f32[4, 5]",
        "!verify: f32[2, 3] times f32[4, 5]: the contracted axes differ"},

@@ -156,7 +156,7 @@ static void test_conv_transpose(void) {
 static void test_composed(void) {
   const vt_attr_axis last = {.size = sizeof last, .axis = 1};
   const vt_bk_tensor x = T(F32, 3, 5), y = T(F32, 3, 5);
-  /* max, subtract, exp, sum, divide */
+  /* five flops per element: max, subtract, exp, sum, divide */
   expect_cost("softmax", cost_of(VT_OP_softmax, &last, 1, &x, 1, &y), 5 * 15, 60, 60);
   const vt_attr_reduce over = {.size = sizeof over, .axes = {.n = 1, .v = {1}}};
   const vt_bk_tensor short_y = T(F32, 3);

@@ -53,7 +53,8 @@ BOTH(neg, -a)
 WHOLE(neg, -(uint64_t)a)
 BOTH(abs, a == 0 ? 0 : a < 0 ? -a : a)
 WHOLE(abs, magnitude(a))
-GIVES(sqrt, float, float, (float)sqrt((double)a)) /* exact: f64 has over twice the digits of f32 */
+/* Correctly rounded, because f64 has more than twice the digits of f32. */
+GIVES(sqrt, float, float, (float)sqrt((double)a))
 GIVES(sqrt, double, double, sqrt(a))
 ONE_F32(rsqrt, vt_f32_rsqrt(a))
 ONE_F32(exp, vt_f32_exp(a))

@@ -100,7 +100,7 @@ static void try_shapes(attempt *a, uint32_t n, uint64_t *state) {
       if (n == MOST_IN && r.out.rank != shapes[s].out.rank) complain(a->op->name, "another rank");
       check_single_elements(a, in, n, &r.out);
       check_in_place(a, in, n, &r.out);
-    } else if (a->accepted > 0 && s <= 2) { /* the first three have one shape for all */
+    } else if (a->accepted > 0 && s <= 2) { /* in these all operands have one shape */
       complain(a->op->name, "accepts a type in one shape and not in another");
     }
     free_held();

@@ -162,7 +162,7 @@ static void test_inits(void) {
 /* The stream is the first four bytes, little-endian, of the BLAKE2b-256 of the name, so any other
  * tool can compute it. */
 static void test_stream_of_name(void) {
-  CHECK(vt_stream_of("") == 0xc051570eu); /* 0e5751c0... */
+  CHECK(vt_stream_of("") == 0xc051570eu); /* the hash starts with 0e5751c0 */
   CHECK(vt_stream_of("w") != vt_stream_of("b") && vt_stream_of("w") == vt_stream_of("w"));
 }
 
@@ -232,7 +232,7 @@ static void test_init_nodes(void) {
   expect_init("uniform", &span, &matrix,
               "2: random_uniform(0, 1 rank 2 stream 8)\n3: literal(3fc00000)\n4: mul(2, 3)\n"
               "5: literal(bf000000)\n6: add(5, 4)\n");
-  expect_init("uniform", &tenths, &matrix, /* f32(0.3 - 0.1); f32(0.3) - f32(0.1) is 3e4cccce */
+  expect_init("uniform", &tenths, &matrix, /* f32(0.3 - 0.1), not f32(0.3) - f32(0.1) */
               "2: random_uniform(0, 1 rank 2 stream 0)\n3: literal(3e4ccccd)\n4: mul(2, 3)\n"
               "5: literal(3dcccccd)\n6: add(5, 4)\n");
   expect_init("he_uniform", &fan, &matrix,
@@ -245,7 +245,7 @@ static void test_init_nodes(void) {
   expect_init("he_normal", &fan, &matrix, want);
   snprintf(want, sizeof want, z_times, "3ef15bef"); /* sqrt(2/9) */
   expect_init("xavier_normal", &fan, &matrix, want);
-  snprintf(want, sizeof want, z_times, "3f000000"); /* fan_in=8 */
+  snprintf(want, sizeof want, z_times, "3f000000"); /* sqrt(2/8) */
   expect_init("he_normal", &fan_8, &matrix, want);
   snprintf(want, sizeof want, z_times, "3fb504f3"); /* a fan of 0 counts as 1 */
   expect_init("he_normal", &fan, &empty, want);

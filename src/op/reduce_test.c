@@ -185,7 +185,7 @@ static void test_all_axes(uint32_t op, uint64_t seed) {
     for (uint32_t dtype = 1; dtype <= 6; dtype++)
       for (int layout = 0; layout < LAYOUTS; layout++) {
         const unsigned all = (1u << shapes[s].rank) - 1;
-        const unsigned step = shapes[s].rank == 8 ? 11 : 1; /* 24 of the 255 sets */
+        const unsigned step = shapes[s].rank == 8 ? 11 : 1; /* only 24 of the 255 sets of axes */
         for (unsigned mask = all; mask > 0 && mask <= all; mask -= step) {
           test_seed = state;
           const vt_view x = fill_any(
@@ -470,7 +470,7 @@ static void test_rules(void) {
       {VT_OP_cumsum, &cumsum_before, "f32[2]", "!verify: axis -1 does not exist"},
       {VT_OP_cumsum, NULL, "f32[]", "!verify: does not exist: the operand has rank 0"},
       {VT_OP_mean, &axes_1_keep, "f32[B, 3]", "f32[B, 1]"},
-      {VT_OP_mean, &axes_1_keep, "f32[B, 0]", "f32[B, 1]"}, /* 0/0 */
+      {VT_OP_mean, &axes_1_keep, "f32[B, 0]", "f32[B, 1]"}, /* the result is 0/0, NaN */
       {VT_OP_mean, NULL, "i32[2]", "!verify: operand 1 is i32[2], expected f32 or f64"},
       {VT_OP_softmax, &along_1, "f32[B, T]", "f32[B, T]"},
       {VT_OP_softmax, &along_1, "f32[2, 0]", "!verify: axis 1 of f32[2, 0] is empty"},

@@ -98,7 +98,7 @@ static const example examples[] = {
     {"", F "output y = pad(x, 1, low=[0, 0], high=[0, 1])", NULL},
     {"concat_one", F "output y = concat(x, axis=0)", Y},
     {"", F "output y = concat(x, x, axis=0)", NULL},
-    {"", F "output y = sum(x, axes=[0], keep=true)", NULL}, /* adds to +0 */
+    {"", F "output y = sum(x, axes=[0], keep=true)", NULL}, /* a sum adds x to +0 */
     /* One identity makes the next one apply. */
     {"", F "output y = (x * 1) * 2", F "output y = x * 2"},
     {"", F "output y = neg(neg(x * 1) / 1)", Y},

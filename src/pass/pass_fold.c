@@ -18,8 +18,8 @@ static const uint64_t MAX_COST = (uint64_t)1 << 24; /* most cost of all constant
 /* Facts about the constants of one graph or body. */
 typedef struct scope {
   uint8_t *constant; /* constant[node]: 1 if the node is constant */
-  uint32_t *copy;    /* copy[value]: the value of the closed graph; else VT_NO_VALUE */
-  uint32_t *result;  /* result[value]: index of the closed graph's result; else VT_NO_VALUE */
+  uint32_t *copy;    /* copy[value]: its copy in the closed graph, or VT_NO_VALUE */
+  uint32_t *result;  /* result[value]: its index among that graph's results, or VT_NO_VALUE */
 } scope;
 
 typedef struct folded_value { /* one result of the closed graph after its run */
@@ -166,7 +166,7 @@ static void examine_result(const char *bytes, uint64_t count, uint64_t size, fol
   out->uniform = 1;
   for (uint64_t i = 1; out->uniform && i < count; i++)
     out->uniform = memcmp(bytes, bytes + i * size, (size_t)size) == 0;
-  memcpy(&out->bits, bytes, (size_t)size); /* little-endian, like everything in memory */
+  memcpy(&out->bits, bytes, (size_t)size); /* numbers in memory are little-endian */
 }
 
 static vt_status evaluate(folding *f, const vt_graph *g) {
