@@ -70,7 +70,7 @@ static void test_other_passes_drop_groups(void) {
   }
 }
 
-static void refuse_text(const char *body, vt_status want, const char *words) {
+static void refuse(const char *body, vt_status want, const char *words) {
   char text[1000];
   vt_graph *g = NULL;
   vt_diag d = {0};
@@ -82,29 +82,27 @@ static void refuse_text(const char *body, vt_status want, const char *words) {
 }
 
 static void test_invalid_groups_refused(void) {
-  refuse_text("a = exp(x) @2\noutput y = a", VT_VERIFY, "group 2, expected 1");
-  refuse_text("a = exp(x) @1\nb = x + z\nc = tanh(a) @1\noutput y = c + b", VT_VERIFY,
-              "group 1, expected 2");
-  refuse_text("a = transpose(x, perm=[1, 0]) @1\nb = exp(a) @1\noutput b", VT_VERIFY,
-              "node 0 cannot be a member of group 1");
-  refuse_text("a, i = sort(x) @1\noutput a", VT_VERIFY, "cannot be a member");
-  refuse_text("a = exp(v) @1\nb = a + x @1\noutput b", VT_VERIFY, "node 1 cannot be a member");
-  refuse_text("a = matmul(x, z) @1\nb = matmul(z, x) @1\nc = a + b @1\noutput c", VT_VERIFY,
-              "node 1 cannot be a member");
-  refuse_text("a = exp(x) @1\nb = tanh(a) @1\noutput c = a + b", VT_VERIFY, "inside group 1");
-  refuse_text("a = exp(x) @1\nb = matmul(a, z) @1\noutput b", VT_VERIFY, "inside group 1");
-  refuse_text("a = exp(x) @1\nb = tanh(a) @1\noutput b\noutput a", VT_VERIFY,
-              "'a' is inside a group");
-  refuse_text("a = exp(x) @0\noutput a", VT_SYNTAX, "numbered from 1 on");
-  refuse_text("a = exp(x) @4294967297\noutput a", VT_SYNTAX, "numbered from 1 on");
-  refuse_text("a = exp(x) @\noutput a", VT_SYNTAX, "the number of a group");
-  refuse_text("a = exp(x) @x\noutput a", VT_SYNTAX, "the number of a group");
-  refuse_text("a = exp(x) @1 @1\noutput a", VT_SYNTAX, "end of the line");
-  refuse_text("a = exp(tanh(x)) @1\noutput a", VT_SYNTAX, "one op");
-  refuse_text("a = x @1\noutput a", VT_SYNTAX, "one op");
-  refuse_text("output a = exp(x) @1", VT_SYNTAX, "end of the line");
-  refuse_text("a = loop(x, count=2, carried=1) (i, h) {\n  give h\n} @1\noutput a", VT_SYNTAX,
-              "one op");
+  refuse("a = exp(x) @2\noutput y = a", VT_VERIFY, "group 2, expected 1");
+  refuse("a = exp(x) @1\nb = x + z\nc = tanh(a) @1\noutput y = c + b", VT_VERIFY,
+         "group 1, expected 2");
+  refuse("a = transpose(x, perm=[1, 0]) @1\nb = exp(a) @1\noutput b", VT_VERIFY,
+         "node 0 cannot be a member of group 1");
+  refuse("a, i = sort(x) @1\noutput a", VT_VERIFY, "cannot be a member");
+  refuse("a = exp(v) @1\nb = a + x @1\noutput b", VT_VERIFY, "node 1 cannot be a member");
+  refuse("a = matmul(x, z) @1\nb = matmul(z, x) @1\nc = a + b @1\noutput c", VT_VERIFY,
+         "node 1 cannot be a member");
+  refuse("a = exp(x) @1\nb = tanh(a) @1\noutput c = a + b", VT_VERIFY, "inside group 1");
+  refuse("a = exp(x) @1\nb = matmul(a, z) @1\noutput b", VT_VERIFY, "inside group 1");
+  refuse("a = exp(x) @1\nb = tanh(a) @1\noutput b\noutput a", VT_VERIFY, "'a' is inside a group");
+  refuse("a = exp(x) @0\noutput a", VT_SYNTAX, "numbered from 1 on");
+  refuse("a = exp(x) @4294967297\noutput a", VT_SYNTAX, "numbered from 1 on");
+  refuse("a = exp(x) @\noutput a", VT_SYNTAX, "the number of a group");
+  refuse("a = exp(x) @x\noutput a", VT_SYNTAX, "the number of a group");
+  refuse("a = exp(x) @1 @1\noutput a", VT_SYNTAX, "end of the line");
+  refuse("a = exp(tanh(x)) @1\noutput a", VT_SYNTAX, "one op");
+  refuse("a = x @1\noutput a", VT_SYNTAX, "one op");
+  refuse("output a = exp(x) @1", VT_SYNTAX, "end of the line");
+  refuse("a = loop(x, count=2, carried=1) (i, h) {\n  give h\n} @1\noutput a", VT_SYNTAX, "one op");
 }
 
 int main(void) {
