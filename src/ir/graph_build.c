@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * graph_build.c - growing a graph: every node is inferred and checked as it is added, so a mistake
- * is reported where it was written. Failure is sticky. */
+ * graph_build.c - builds a graph. The types of every node are inferred and checked as it is added,
+ * so an error is reported with the line of that node. After the first failure every further call
+ * does nothing. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "vt_graph.h"
 
-enum { MOST_NESTED = 16 };
+enum { MAX_NESTED = 16 };
 
 void vt_graph_free(vt_graph *g) {
   if (g == NULL) return;
   const vt_alloc a = g->arena.a;
   for (uint32_t i = 0; i < g->n_nodes; i++)
     for (uint32_t k = 0; k < g->nodes[i].n_body; k++) vt_graph_free(g->nodes[i].body[k]);
-  vt_alloc_free(a, g->values, g->room_values * sizeof *g->values);
-  vt_alloc_free(a, g->nodes, g->room_nodes * sizeof *g->nodes);
-  vt_alloc_free(a, g->operands, g->room_operands * sizeof *g->operands);
+  vt_alloc_free(a, g->values, g->cap_values * sizeof *g->values);
+  vt_alloc_free(a, g->nodes, g->cap_nodes * sizeof *g->nodes);
+  vt_alloc_free(a, g->operands, g->cap_operands * sizeof *g->operands);
   vt_arena_done(&g->arena);
   vt_alloc_free(a, g, sizeof *g);
 }
 
-static vt_status stamp(vt_graph_builder *gb, vt_status s) {
+static vt_status record_failure(vt_graph_builder *gb, vt_status s) {
   if (gb->status != VT_OK) return gb->status;
   gb->status = s;
   if (gb->d != NULL && gb->d->line == 0 && gb->d->code == s) {
@@ -37,7 +38,7 @@ vt_status vt_graph_fail(vt_graph_builder *gb, vt_status s, const char *fmt, ...)
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
   if (gb->status == VT_OK) (void)VT_FAIL(gb->d, s, "%s", text);
-  return stamp(gb, s);
+  return record_failure(gb, s);
 }
 
 static uint32_t fail_node(vt_graph_builder *gb, const vt_op_info *op, vt_status s,
@@ -55,68 +56,71 @@ static uint32_t no_memory(vt_graph_builder *gb) {
   return VT_NO_VALUE;
 }
 
-/* Room for `more` items in an array that is resized where it is: an arena would keep every smaller
- * one. NULL: no memory, and the array stays. */
-static void *widened(const vt_graph *g, void *array, uint64_t n, uint64_t more, uint32_t *room,
-                     size_t size) {
+/* Makes space for `more` items behind the n in use, and returns the array. The array is resized by
+ * the allocator, not by the arena, because an arena would keep every smaller copy. NULL if memory
+ * runs out; the array then stays as it was. */
+static void *grow_array(const vt_graph *g, void *array, uint64_t n, uint64_t more,
+                        uint32_t *capacity, size_t size) {
   const vt_alloc a = g->arena.a.resize != NULL ? g->arena.a : vt_alloc_default();
-  uint64_t wider = *room == 0 ? 16 : 2 * (uint64_t)*room;
-  if (n + more <= *room && array != NULL) return array;
-  while (wider < n + more) wider *= 2;
-  if (wider > UINT32_MAX || wider > SIZE_MAX / size) return NULL;
-  void *made = a.resize(a.user, array, *room * size, (size_t)wider * size);
-  if (made != NULL) *room = (uint32_t)wider;
+  uint64_t larger = *capacity == 0 ? 16 : 2 * (uint64_t)*capacity;
+  if (n + more <= *capacity && array != NULL) return array;
+  while (larger < n + more) larger *= 2;
+  if (larger > UINT32_MAX || larger > SIZE_MAX / size) return NULL;
+  void *made = a.resize(a.user, array, *capacity * size, (size_t)larger * size);
+  if (made != NULL) *capacity = (uint32_t)larger;
   return made;
 }
 
-/* Gives back what an array has left. It stays as it is if the allocator cannot. */
-static void *fitted(const vt_graph *g, void *array, uint32_t n, uint32_t *room, size_t size) {
+/* Frees the unused end of an array. The array stays as it is if the allocator cannot shrink it. */
+static void *shrink_array(const vt_graph *g, void *array, uint32_t n, uint32_t *capacity,
+                          size_t size) {
   const vt_alloc a = g->arena.a.resize != NULL ? g->arena.a : vt_alloc_default();
-  void *made = n > 0 && n < *room ? a.resize(a.user, array, *room * size, n * size) : NULL;
+  void *made = n > 0 && n < *capacity ? a.resize(a.user, array, *capacity * size, n * size) : NULL;
   if (made == NULL) return array;
-  *room = n;
+  *capacity = n;
   return made;
 }
 
 static uint32_t add_value(vt_graph_builder *gb, const vt_type *type, uint32_t node,
                           uint32_t index) {
   vt_graph *g = gb->g;
-  vt_value *values = widened(g, g->values, g->n_values, 1, &g->room_values, sizeof *values);
+  vt_value *values = grow_array(g, g->values, g->n_values, 1, &g->cap_values, sizeof *values);
   if (values == NULL) return no_memory(gb);
   g->values = values;
   values[g->n_values] = (vt_value){.type = *type, .node = node, .index = index};
   return g->n_values++;
 }
 
-/* Types of the operands, or a failure naming the operand that is no value. */
-static vt_status operand_types(vt_graph_builder *gb, const vt_op_info *op, const uint32_t *in,
-                               uint32_t n) {
-  vt_type *types = widened(gb->g, gb->types, 0, n, &gb->cap_types, sizeof *types);
+/* Copies the types of the operands to gb->types. Fails if an operand is not a value. */
+static vt_status load_operand_types(vt_graph_builder *gb, const vt_op_info *op, const uint32_t *in,
+                                    uint32_t n) {
+  vt_type *types = grow_array(gb->g, gb->types, 0, n, &gb->cap_types, sizeof *types);
   if (types == NULL) return vt_graph_fail(gb, VT_NOMEM, "out of memory");
   gb->types = types;
   for (uint32_t i = 0; i < n; i++) {
     if (in[i] >= gb->g->n_values)
-      return vt_graph_fail(gb, VT_INTERNAL, "%s: operand %u is no value of the graph", op->name,
+      return vt_graph_fail(gb, VT_INTERNAL, "%s: operand %u is not a value of the graph", op->name,
                            i + 1);
     types[i] = gb->g->values[in[i]].type;
   }
   return VT_OK;
 }
 
-static int make_room(vt_graph *g, uint32_t n_in) {
-  vt_node *nodes = widened(g, g->nodes, g->n_nodes, 1, &g->room_nodes, sizeof *nodes);
+static int reserve_node(vt_graph *g, uint32_t n_in) {
+  vt_node *nodes = grow_array(g, g->nodes, g->n_nodes, 1, &g->cap_nodes, sizeof *nodes);
   if (nodes == NULL) return 0;
   g->nodes = nodes;
   uint32_t *operands =
-      widened(g, g->operands, g->n_operands, n_in, &g->room_operands, sizeof *operands);
+      grow_array(g, g->operands, g->n_operands, n_in, &g->cap_operands, sizeof *operands);
   if (operands != NULL) g->operands = operands;
   return operands != NULL;
 }
 
 /* ---- bodies ---- */
 
-/* The bodies that wait, described for the op's rules; 0 when memory is out. */
-static int describe_bodies(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
+/* The argument and result types of the bodies that wait for this node, for the op's type rule.
+ * Returns 0 if memory runs out. */
+static int get_body_types(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
   for (uint32_t i = 0; i < gb->n_body; i++) {
     const vt_graph *body = gb->body[i];
     vt_type *in = VT_NEW_N(&gb->g->arena, vt_type, body->n_ports);
@@ -127,8 +131,9 @@ static int describe_bodies(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) 
   return 1;
 }
 
-/* The waiting bodies become the node's; on failure they wait on, to be freed with the builder. */
-static int take_bodies(vt_graph_builder *gb, vt_node *node) {
+/* Makes the waiting bodies the node's. Returns 0 if memory runs out; they then still belong to the
+ * builder, which frees them. */
+static int attach_bodies(vt_graph_builder *gb, vt_node *node) {
   if (gb->n_body == 0) return 1;
   node->body = vt_arena_copy(&gb->g->arena, gb->body, gb->n_body * sizeof *gb->body);
   if (node->body == NULL) return 0;
@@ -153,8 +158,8 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
   uint32_t n_out = 0;
   const void *copy =
       vt_arena_copy(&g->arena, attrs == NULL ? op->attrs->defaults : attrs, op->attrs->size);
-  if (copy == NULL || !describe_bodies(gb, body)) return no_memory(gb);
-  if (operand_types(gb, op, in, n) != VT_OK) return VT_NO_VALUE;
+  if (copy == NULL || !get_body_types(gb, body)) return no_memory(gb);
+  if (load_operand_types(gb, op, in, n) != VT_OK) return VT_NO_VALUE;
   vt_diag why = {0};
   const vt_rule rule = {gb->b.dims, gb->types, n, copy, gb->n_body, body};
   const vt_status s = vt_op_infer(op, &rule, out, &n_out, &why);
@@ -169,7 +174,7 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
                   .group = gb->group,
                   .attrs = copy};
   const uint32_t index = g->n_nodes;
-  if (!make_room(g, n) || !take_bodies(gb, &node)) return no_memory(gb);
+  if (!reserve_node(g, n) || !attach_bodies(gb, &node)) return no_memory(gb);
   if (n > 0) memcpy(g->operands + g->n_operands, in, n * sizeof *in);
   g->n_operands += n;
   g->nodes[g->n_nodes++] = node;
@@ -219,7 +224,7 @@ vt_status vt_graph_begin(vt_graph_builder *gb, const char *name, vt_alloc a, vt_
   return gb->status = VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
-void vt_graph_use_dims(vt_graph_builder *gb, const vt_dims *dims) {
+void vt_graph_copy_dims(vt_graph_builder *gb, const vt_dims *dims) {
   vt_dims_copy(&gb->g->dims, dims, &gb->g->arena);
 }
 
@@ -246,7 +251,8 @@ static int grow_names(vt_graph_builder *gb) {
   return 1;
 }
 
-/* The arena's copy of `name` when it was free, NULL when it is taken or memory is out. */
+/* Adds `name` to the set and returns the arena's copy of it; NULL if it is already in use, or if
+ * memory runs out, which sets arena.failed. */
 static const char *claim_name(vt_graph_builder *gb, const char *name) {
   if (!grow_names(gb)) {
     gb->g->arena.failed = 1;
@@ -259,7 +265,6 @@ static const char *claim_name(vt_graph_builder *gb, const char *name) {
   return gb->names[i];
 }
 
-/* "_12", "_12.1": the form in which values without a name are printed. */
 int vt_name_is_automatic(const char *name) {
   static const char digits[] = "0123456789";
   const size_t node = name[0] == '_' ? strspn(name + 1, digits) : 0;
@@ -300,7 +305,7 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
   const char *name = vt_name_is_automatic(port->name) ? NULL : claim_name(gb, port->name);
   if (g->arena.failed) return no_memory(gb);
   if (name == NULL) {
-    (void)vt_graph_fail(gb, VT_VERIFY, "the name '%s' is taken", port->name);
+    (void)vt_graph_fail(gb, VT_VERIFY, "the name '%s' is already in use", port->name);
     return VT_NO_VALUE;
   }
   const uint32_t value = add_value(gb, type, VT_NO_NODE, g->n_ports);
@@ -319,7 +324,7 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
 void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value) {
   vt_graph *g = gb->g;
   if (gb->status != VT_OK) return;
-  char key[256]; /* no name of a value starts so */
+  char key[256]; /* outputs share the set with values; no value's name starts with '=' */
   snprintf(key, sizeof key, "=%.250s", name);
   if (claim_name(gb, key) == NULL) {
     (void)vt_graph_fail(gb, g->arena.failed ? VT_NOMEM : VT_VERIFY,
@@ -337,8 +342,8 @@ void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value)
   results[g->n_results++] = (vt_result){copy, value};
 }
 
-/* What only building needs. */
-static void drop_scratch(vt_graph_builder *gb) {
+/* Frees the memory that only building needs. */
+static void free_scratch(vt_graph_builder *gb) {
   const vt_alloc a = gb->g->arena.a;
   vt_alloc_free(a, gb->names, gb->cap_names * sizeof *gb->names);
   vt_alloc_free(a, gb->types, gb->cap_types * sizeof *gb->types);
@@ -346,8 +351,9 @@ static void drop_scratch(vt_graph_builder *gb) {
   gb->types = NULL;
 }
 
-/* The graph as it is, not verified. */
-static vt_graph *finish(vt_graph_builder *gb) {
+/* Takes the finished graph out of the builder, without verifying it. NULL after any failure; the
+ * unfinished graph is then freed. */
+static vt_graph *finish_graph(vt_graph_builder *gb) {
   vt_graph *g = gb->g;
   if (gb->status == VT_OK && vt_arena_status(&g->arena) != VT_OK)
     (void)vt_graph_fail(gb, VT_NOMEM, "out of memory");
@@ -357,16 +363,16 @@ static vt_graph *finish(vt_graph_builder *gb) {
     vt_graph_drop(gb);
     return NULL;
   }
-  drop_scratch(gb);
-  g->values = fitted(g, g->values, g->n_values, &g->room_values, sizeof *g->values);
-  g->nodes = fitted(g, g->nodes, g->n_nodes, &g->room_nodes, sizeof *g->nodes);
-  g->operands = fitted(g, g->operands, g->n_operands, &g->room_operands, sizeof *g->operands);
+  free_scratch(gb);
+  g->values = shrink_array(g, g->values, g->n_values, &g->cap_values, sizeof *g->values);
+  g->nodes = shrink_array(g, g->nodes, g->n_nodes, &g->cap_nodes, sizeof *g->nodes);
+  g->operands = shrink_array(g, g->operands, g->n_operands, &g->cap_operands, sizeof *g->operands);
   gb->g = NULL;
   return g;
 }
 
 vt_status vt_graph_freeze(vt_graph_builder *gb, vt_graph **out) {
-  vt_graph *g = finish(gb);
+  vt_graph *g = finish_graph(gb);
   if (g == NULL) return gb->status;
   const vt_status s = vt_graph_verify(g, gb->d);
   if (s == VT_OK) {
@@ -382,20 +388,20 @@ void vt_graph_drop(vt_graph_builder *gb) {
   gb->n_body = 0;
   if (gb->g == NULL) return;
   if (gb->inner != NULL) vt_graph_drop(gb->inner);
-  drop_scratch(gb);
+  free_scratch(gb);
   vt_graph_free(gb->g);
   gb->g = NULL;
 }
 
 /* ---- opening and closing bodies ---- */
 
-/* The body shares the symbols of the graph around it while both grow, so that a handle means the
- * same in both. */
+/* While it is open, a body uses the table of symbolic dimensions of the outer graph, so that a
+ * handle means the same in both. */
 vt_graph_builder *vt_graph_open(vt_graph_builder *gb, const char *const *names,
                                 const vt_type *types, uint32_t n) {
   if (gb->status != VT_OK) return NULL;
-  if (gb->n_body == VT_MAX_BODIES || gb->depth == MOST_NESTED || gb->inner != NULL) {
-    (void)vt_graph_fail(gb, VT_LIMIT, "bodies are nested more than %d deep", MOST_NESTED);
+  if (gb->n_body == VT_MAX_BODIES || gb->depth == MAX_NESTED || gb->inner != NULL) {
+    (void)vt_graph_fail(gb, VT_LIMIT, "bodies are nested more than %d deep", MAX_NESTED);
     return NULL;
   }
   vt_graph_builder *body = VT_NEW(&gb->g->arena, vt_graph_builder);
@@ -416,33 +422,33 @@ vt_graph_builder *vt_graph_open(vt_graph_builder *gb, const char *const *names,
   return body;
 }
 
-/* A copy of a value: the same shape again. */
-static uint32_t copy_of(vt_graph_builder *gb, uint32_t value) {
+/* Adds a reshape to the same shape, which copies the value. */
+static uint32_t add_copy(vt_graph_builder *gb, uint32_t value) {
   const vt_type *t = value_type(&gb->b, value);
   if (t == NULL) return VT_NO_VALUE;
   const vt_type type = *t;
   return vt_build_reshape(&gb->b, value, type.rank, type.dim);
 }
 
-static void give(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
+static void add_body_results(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
   for (uint32_t i = 0; i < n && body->status == VT_OK; i++) {
     char name[16];
     const int known = out[i] < body->g->n_values;
     int own = known && body->g->values[out[i]].node != VT_NO_NODE;
     for (uint32_t k = 0; own && k < i; k++) own = body->g->results[k].value != out[i];
     snprintf(name, sizeof name, "%u", i);
-    vt_graph_add_result(body, name, own ? out[i] : copy_of(body, out[i]));
+    vt_graph_add_result(body, name, own ? out[i] : add_copy(body, out[i]));
   }
 }
 
 void vt_graph_close(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
   vt_graph_builder *gb = body->outer;
-  give(body, out, n);
+  add_body_results(body, out, n);
   gb->inner = NULL;
-  if (body->status == VT_OK) vt_graph_use_dims(body, gb->b.dims);
-  vt_graph *made = finish(body); /* verified with the graph around it */
+  if (body->status == VT_OK) vt_graph_copy_dims(body, gb->b.dims);
+  vt_graph *made = finish_graph(body); /* not verified until the outer graph is */
   if (made == NULL) {
-    (void)stamp(gb, body->status);
+    (void)record_failure(gb, body->status);
     return;
   }
   gb->body[gb->n_body++] = made;

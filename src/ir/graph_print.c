@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * graph_print.c - the printed form of a graph, which the text form reads back, and its hash. */
+ * graph_print.c - prints a graph in the text form, which the parser reads back, and hashes it. */
 #include <string.h>
 #include "vt_graph.h"
 
-/* The passes ask for the name of each node that they write, so it is made without a format. */
+/* The name of an unnamed value. It is written without printf because passes need the name of every
+ * node that they write, so this must be fast. */
 static const char *automatic_name(const vt_value *v, char buffer[16]) {
   char text[48] = "_";
   size_t n = 1 + vt_text_digits(text + 1, v->node);
@@ -11,7 +12,7 @@ static const char *automatic_name(const vt_value *v, char buffer[16]) {
     text[n++] = '.';
     n += vt_text_digits(text + n, v->index);
   }
-  n = n < 16 ? n : 15; /* only a graph that is damaged has a name so long */
+  n = n < 16 ? n : 15; /* longer only if the graph is corrupt */
   memcpy(buffer, text, n);
   buffer[n] = 0;
   return buffer;
@@ -22,7 +23,7 @@ const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]) {
   return v->name != NULL ? v->name : automatic_name(v, buffer);
 }
 
-static void print_name(const vt_graph *g, uint32_t value, int canonical, vt_text *out) {
+static void print_value_name(const vt_graph *g, uint32_t value, int canonical, vt_text *out) {
   char buffer[16];
   const vt_value *v = &g->values[value];
   const int named = v->name != NULL && (!canonical || v->node == VT_NO_NODE);
@@ -58,10 +59,10 @@ static void print_literal(const vt_node *n, vt_text *out) {
   vt_text_add(out, ")\n");
 }
 
-static void print_targets(const vt_graph *g, const vt_node *n, int canonical, vt_text *out) {
+static void print_node_results(const vt_graph *g, const vt_node *n, int canonical, vt_text *out) {
   for (uint32_t i = 0; i < n->n_out; i++) {
     vt_text_add(out, "%s", i == 0 ? "" : ", ");
-    print_name(g, n->first_out + i, canonical, out);
+    print_value_name(g, n->first_out + i, canonical, out);
     vt_text_add(out, ": ");
     vt_type_print(&g->dims, &g->values[n->first_out + i].type, out);
   }
@@ -70,11 +71,11 @@ static void print_targets(const vt_graph *g, const vt_node *n, int canonical, vt
 
 static void print_nodes(const vt_graph *g, int canonical, uint32_t depth, vt_text *out);
 
-static void indent(uint32_t depth, vt_text *out) {
+static void print_indent(uint32_t depth, vt_text *out) {
   for (uint32_t i = 0; i < depth; i++) vt_text_add(out, "  ");
 }
 
-/* (a: f32[2, 3], b: i64[]) { ... give x, y } */
+/* Prints " (a: f32[2, 3], b: i64[]) { ... give x, y }". */
 static void print_body(const vt_graph *body, int canonical, uint32_t depth, vt_text *out) {
   vt_text_add(out, " (");
   for (uint32_t i = 0; i < body->n_ports; i++) {
@@ -83,22 +84,22 @@ static void print_body(const vt_graph *body, int canonical, uint32_t depth, vt_t
   }
   vt_text_add(out, ") {\n");
   print_nodes(body, canonical, depth + 1, out);
-  indent(depth + 1, out);
+  print_indent(depth + 1, out);
   vt_text_add(out, "give ");
   for (uint32_t i = 0; i < body->n_results; i++) {
     vt_text_add(out, "%s", i == 0 ? "" : ", ");
-    print_name(body, body->results[i].value, canonical, out);
+    print_value_name(body, body->results[i].value, canonical, out);
   }
   vt_text_add(out, "\n");
-  indent(depth, out);
+  print_indent(depth, out);
   vt_text_add(out, "}");
 }
 
 static void print_node(const vt_graph *g, const vt_node *n, int canonical, uint32_t depth,
                        vt_text *out) {
   const vt_op_info *op = vt_op_get(n->op);
-  indent(depth, out);
-  print_targets(g, n, canonical, out);
+  print_indent(depth, out);
+  print_node_results(g, n, canonical, out);
   if (n->op == VT_OP_literal) {
     print_literal(n, out);
     return;
@@ -106,7 +107,7 @@ static void print_node(const vt_graph *g, const vt_node *n, int canonical, uint3
   vt_text_add(out, "%s(", op->name);
   for (uint32_t i = 0; i < n->n_in; i++) {
     vt_text_add(out, "%s", i == 0 ? "" : ", ");
-    print_name(g, g->operands[n->first_in + i], canonical, out);
+    print_value_name(g, g->operands[n->first_in + i], canonical, out);
   }
   vt_text_add(out, "%s", n->n_in > 0 && op->attrs->n_fields > 0 ? ", " : "");
   vt_attr_print(op->attrs, n->attrs, &g->dims, out);
@@ -123,12 +124,12 @@ static void print_nodes(const vt_graph *g, int canonical, uint32_t depth, vt_tex
   for (uint32_t i = 0; i < g->n_nodes; i++) print_node(g, &g->nodes[i], canonical, depth, out);
 }
 
-static void print_result(const vt_graph *g, const vt_result *r, int canonical, vt_text *out) {
+static void print_output(const vt_graph *g, const vt_result *r, int canonical, vt_text *out) {
   const char *name = g->values[r->value].name;
   vt_text_add(out, "  output %s", r->name);
   if (canonical || name == NULL || strcmp(name, r->name) != 0) {
     vt_text_add(out, " = ");
-    print_name(g, r->value, canonical, out);
+    print_value_name(g, r->value, canonical, out);
   }
   vt_text_add(out, "\n");
 }
@@ -139,7 +140,7 @@ void vt_graph_print(const vt_graph *g, int canonical, vt_text *out) {
     vt_text_add(out, "  dim %s\n", g->dims.symbol[i]);
   for (uint32_t i = 0; i < g->n_ports; i++) print_port(g, &g->ports[i], out);
   print_nodes(g, canonical, 1, out);
-  for (uint32_t i = 0; i < g->n_results; i++) print_result(g, &g->results[i], canonical, out);
+  for (uint32_t i = 0; i < g->n_results; i++) print_output(g, &g->results[i], canonical, out);
   vt_text_add(out, "}\n");
 }
 

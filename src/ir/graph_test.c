@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * graph_test.c - building, naming, freezing and hashing of graphs, and a verifier that notices
- * every single field of a good graph that is changed behind the builder's back. */
+ * graph_test.c - tests how graphs are built, named, frozen, printed and hashed, and that the
+ * verifier fails when any single field of a good graph is changed after it was built. */
 #include <string.h>
 #include "vt_graph.h"
 #include "vt_test.h"
 
 /* ---- a small good graph ----
- *   value  0 x, 1 i, 2 w, 3 b (ports)   4 h, 5 t, 6 y, 7 without a name (nodes 0..3)   8 the
- * literal node   0 matmul, 1 add, 2 relu, 3 sum, 4 literal */
+ * nodes   0 matmul, 1 add, 2 relu, 3 sum, 4 literal
+ * values  0 x, 1 i, 2 w, 3 b (the ports); 4 h, 5 t, 6 y (nodes 0 to 2); 7, unnamed (node 3);
+ *         8, unnamed (node 4) */
 enum { X, I, W, BIAS, H, T, Y, SUM, HALF, N_VALUES };
 
 static vt_type type1(uint32_t dtype, int64_t n) {
@@ -32,7 +33,7 @@ static uint32_t param(vt_graph_builder *gb, const char *name, const char *init, 
   return vt_graph_add_port(gb, &p, &type);
 }
 
-/* What a variant of the good graph changes; zero means the usual. */
+/* The fields that a variant of the good graph changes; 0 or NULL leaves a field as it is. */
 typedef struct variant {
   const char *model, *x, *h, *y_out, *dim;
   uint32_t activation, dtype, keep, stream, half;
@@ -41,16 +42,16 @@ typedef struct variant {
   uint32_t extra_output;
 } variant;
 
-static const char *or_text(const char *s, const char *usual) { return s != NULL ? s : usual; }
-static uint32_t or_number(uint32_t n, uint32_t usual) { return n != 0 ? n : usual; }
+static const char *text_or(const char *s, const char *fallback) { return s != NULL ? s : fallback; }
+static uint32_t number_or(uint32_t n, uint32_t fallback) { return n != 0 ? n : fallback; }
 
 static void add_ports(vt_graph_builder *gb, const variant *v, int64_t rows) {
   const vt_attr_normal normal = {
-      .size = sizeof normal, .std = v->std != 0 ? v->std : 0.02, .stream = or_number(v->stream, 7)};
+      .size = sizeof normal, .std = v->std != 0 ? v->std : 0.02, .stream = number_or(v->stream, 7)};
   const vt_type codes = type1(VT_DTYPE_I32, rows);
   const vt_port i = {
       .name = "i", .kind = VT_PORT_INPUT, .has_range = 1, .lo = 0, .hi = v->hi != 0 ? v->hi : 3};
-  input(gb, or_text(v->x, "x"), type2(VT_DTYPE_F32, rows, 4));
+  input(gb, text_or(v->x, "x"), type2(VT_DTYPE_F32, rows, 4));
   vt_graph_add_port(gb, &i, &codes);
   param(gb, "w", "normal", &normal, type2(VT_DTYPE_F32, 4, 3));
   param(gb, "b", "zeros", NULL, type1(VT_DTYPE_F32, 3));
@@ -59,9 +60,9 @@ static void add_ports(vt_graph_builder *gb, const variant *v, int64_t rows) {
 static vt_status build(const variant *v, vt_alloc a, vt_graph **out, vt_diag *d) {
   vt_graph_builder gb;
   int64_t rows = v->rows;
-  VT_TRY(vt_graph_begin(&gb, or_text(v->model, "good"), a, d));
+  VT_TRY(vt_graph_begin(&gb, text_or(v->model, "good"), a, d));
   if (rows == 0) {
-    const vt_status s = vt_dim_declare(&gb.g->dims, or_text(v->dim, "B"), &rows, d);
+    const vt_status s = vt_dim_declare(&gb.g->dims, text_or(v->dim, "B"), &rows, d);
     if (s != VT_OK) (void)vt_graph_fail(&gb, s, "no symbol");
   }
   add_ports(&gb, v, rows);
@@ -70,29 +71,29 @@ static vt_status build(const variant *v, vt_alloc a, vt_graph **out, vt_diag *d)
   const uint32_t y = Y;
   vt_build2(&gb.b, VT_OP_matmul, X, W);
   vt_build2(&gb.b, VT_OP_add, H, BIAS);
-  vt_build1(&gb.b, or_number(v->activation, VT_OP_relu), T);
+  vt_build1(&gb.b, number_or(v->activation, VT_OP_relu), T);
   gb.b.node(&gb.b, VT_OP_sum, &y, 1, &last);
-  vt_build_bits(&gb.b, or_number(v->dtype, VT_DTYPE_F32), or_number(v->half, 0x3f000000));
-  vt_graph_name(&gb, H, or_text(v->h, "h"));
+  vt_build_bits(&gb.b, number_or(v->dtype, VT_DTYPE_F32), number_or(v->half, 0x3f000000));
+  vt_graph_name(&gb, H, text_or(v->h, "h"));
   vt_graph_name(&gb, T, "t");
   vt_graph_name(&gb, Y, "y");
-  vt_graph_add_result(&gb, or_text(v->y_out, "y"), Y);
+  vt_graph_add_result(&gb, text_or(v->y_out, "y"), Y);
   vt_graph_add_result(&gb, "s", SUM);
   if (v->extra_output) vt_graph_add_result(&gb, "t", T);
   return vt_graph_freeze(&gb, out);
 }
 
-static vt_graph *good(void) {
+static vt_graph *good_graph(void) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   CHECK(build(&(variant){0}, vt_alloc_default(), &g, &d) == VT_OK);
-  if (g == NULL) exit(1); /* nothing below makes sense */
+  if (g == NULL) exit(1); /* every test needs it */
   return g;
 }
 
 static void test_good_graph(void) {
   static const char *const names[N_VALUES] = {"x", "i", "w", "b", "h", "t", "y", "_3", "_4"};
-  vt_graph *g = good();
+  vt_graph *g = good_graph();
   vt_diag d = {0};
   CHECK(vt_graph_verify(g, &d) == VT_OK);
   CHECK(d.code == VT_OK);
@@ -102,11 +103,11 @@ static void test_good_graph(void) {
     CHECK(strcmp(vt_value_name(g, v, name), names[v]) == 0);
   }
   CHECK(g->values[Y].type.rank == 2 && g->values[Y].type.dim[1] == 3);
-  CHECK(g->values[Y].type.dim[0] == g->values[X].type.dim[0]); /* the symbol went through */
+  CHECK(g->values[Y].type.dim[0] == g->values[X].type.dim[0]); /* both are the symbol B */
   vt_graph_free(g);
 }
 
-static void test_print(void) {
+static void test_print_form(void) {
   static const char want[] =
       "volta 1\n"
       "model good {\n"
@@ -123,7 +124,7 @@ static void test_print(void) {
       "  output y\n"
       "  output s = _3\n"
       "}\n";
-  vt_graph *g = good();
+  vt_graph *g = good_graph();
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_graph_print(g, 0, &t);
@@ -133,7 +134,7 @@ static void test_print(void) {
   vt_graph_free(g);
 }
 
-/* ---- corruption: each one alone must be noticed ---- */
+/* ---- faults: each function changes one thing, which the verifier must find ---- */
 
 static void operand_beyond(vt_graph *g) { g->operands[0] = g->n_values; }
 static void operand_is_itself(vt_graph *g) { g->operands[g->nodes[2].first_in] = Y; }
@@ -146,38 +147,38 @@ static void no_result(vt_graph *g) { g->nodes[0].n_out = 0; }
 static void result_beyond(vt_graph *g) { g->nodes[0].first_out = g->n_values; }
 static void result_of_another(vt_graph *g) { g->nodes[0].first_out = T; }
 static void value_of_another(vt_graph *g) { g->values[T].node = 0; }
-static void value_of_none(vt_graph *g) { g->values[SUM].node = 99; }
+static void value_of_missing_node(vt_graph *g) { g->values[SUM].node = 99; }
 static void value_is_a_port(vt_graph *g) { g->values[H].node = VT_NO_NODE; }
-static void value_is_second(vt_graph *g) { g->values[H].index = 1; }
+static void value_index_is_one(vt_graph *g) { g->values[H].index = 1; }
 static void port_is_a_node(vt_graph *g) { g->values[X].node = 0; }
-static void orphan_of_node(vt_graph *g) { /* an operand that nobody writes */
+static void value_without_its_node(vt_graph *g) { /* an operand that no node writes */
   g->values[HALF].node = 0;
   g->values[HALF].type = g->values[H].type;
   g->operands[g->nodes[1].first_in] = HALF;
   g->n_nodes--;
 }
-static void orphan_port(vt_graph *g) { g->n_ports--; }
+static void value_without_its_port(vt_graph *g) { g->n_ports--; }
 
 static void type_changed(vt_graph *g) { g->values[H].type.dtype = VT_DTYPE_F64; }
 static void shape_changed(vt_graph *g) { g->values[T].type.dim[1] = 4; }
 static void rank_changed(vt_graph *g) { g->values[SUM].type.rank = 0; }
 static void port_type_changed(vt_graph *g) { g->values[W].type.dim[0] = 5; }
-static void dtype_none(vt_graph *g) { g->values[X].type.dtype = 0; }
-static void dtype_unknown(vt_graph *g) { /* of a port that no node and no range looks at */
+static void dtype_is_zero(vt_graph *g) { g->values[X].type.dtype = 0; }
+static void dtype_unknown(vt_graph *g) { /* of a port that no node reads and that has no range */
   g->ports[1].has_range = 0;
   g->values[I].type.dtype = 99;
 }
-static void node_dtype_none(vt_graph *g) { g->values[HALF].type.dtype = 0; }
+static void node_dtype_is_zero(vt_graph *g) { g->values[HALF].type.dtype = 0; }
 static void rank_nine(vt_graph *g) { g->values[I].type.rank = 9; }
 static void node_rank_nine(vt_graph *g) { g->values[T].type.rank = 9; }
 static void dim_negative(vt_graph *g) { g->values[I].type.dim[0] = -1; }
 static void dim_huge(vt_graph *g) { g->values[I].type.dim[0] = VT_DIM_MAX + 1; }
 static void dim_unknown_symbol(vt_graph *g) { g->values[I].type.dim[0] = INT64_MIN + 77; }
 
-static void op_none(vt_graph *g) { g->nodes[1].op = 0; }
+static void op_is_zero(vt_graph *g) { g->nodes[1].op = 0; }
 static void op_unknown(vt_graph *g) { g->nodes[1].op = 999; }
 static void op_other(vt_graph *g) { g->nodes[2].op = VT_OP_not; }
-static void attrs_none(vt_graph *g) { g->nodes[3].attrs = NULL; }
+static void attrs_are_null(vt_graph *g) { g->nodes[3].attrs = NULL; }
 static void attrs_of_another(vt_graph *g) { g->nodes[3].attrs = g->nodes[2].attrs; }
 static vt_attr_reduce *own_attrs(vt_graph *g) {
   static vt_attr_reduce a;
@@ -190,22 +191,22 @@ static void attrs_long(vt_graph *g) { own_attrs(g)->size += 8; }
 static void axis_beyond(vt_graph *g) { own_attrs(g)->axes.v[0] = 2; }
 static void axis_negative(vt_graph *g) { own_attrs(g)->axes.v[0] = -1; }
 static void axes_too_many(vt_graph *g) { own_attrs(g)->axes.n = 9; }
-static void axes_less_than_none(vt_graph *g) { own_attrs(g)->axes.n = -1; }
+static void axes_count_negative(vt_graph *g) { own_attrs(g)->axes.n = -1; }
 static void axes_other(vt_graph *g) { own_attrs(g)->axes.v[0] = 0; }
 static void keep_other(vt_graph *g) { own_attrs(g)->keep = 1; }
 
-static void port_kind_none(vt_graph *g) { g->ports[0].kind = 0; }
+static void port_kind_is_zero(vt_graph *g) { g->ports[0].kind = 0; }
 static void port_kind_output(vt_graph *g) { g->ports[0].kind = VT_PORT_OUTPUT; }
 static void port_value_beyond(vt_graph *g) { g->ports[0].value = g->n_values; }
 static void port_value_of_another(vt_graph *g) { g->ports[0].value = I; }
 static void port_value_of_node(vt_graph *g) { g->ports[0].value = H; }
-static void port_index(vt_graph *g) { g->values[X].index = 1; }
+static void port_index_wrong(vt_graph *g) { g->values[X].index = 1; }
 static void port_unnamed(vt_graph *g) { g->values[X].name = NULL; }
 static void port_renamed(vt_graph *g) { g->ports[0].name = "z"; }
 static void init_missing(vt_graph *g) { g->ports[2].init = 0; }
 static void init_unknown(vt_graph *g) { g->ports[2].init = 99; }
 static void init_attrs_missing(vt_graph *g) { g->ports[2].init_attrs = NULL; }
-static void init_random_of_integers(vt_graph *g) { /* of a param that no node uses */
+static void init_random_of_integers(vt_graph *g) { /* for a param that no node reads */
   g->operands[g->nodes[1].first_in + 1] = H;
   g->values[BIAS].type.dtype = VT_DTYPE_I32;
   g->ports[3].init = vt_init_find("normal")->number;
@@ -219,7 +220,7 @@ static vt_attr_normal *own_init(vt_graph *g) {
 }
 static void stream_negative(vt_graph *g) { own_init(g)->stream = -1; }
 static void stream_huge(vt_graph *g) { own_init(g)->stream = (int64_t)UINT32_MAX + 1; }
-static void init_size(vt_graph *g) { own_init(g)->size = 8; }
+static void init_attrs_short(vt_graph *g) { own_init(g)->size = 8; }
 static void range_empty(vt_graph *g) { g->ports[1].lo = 4; }
 static void range_beyond_type(vt_graph *g) { g->ports[1].hi = (int64_t)1 << 31; }
 static void range_of_floats(vt_graph *g) { g->ports[0].has_range = 1; }
@@ -230,7 +231,7 @@ static void range_of_param_of_integers(vt_graph *g) {
 }
 
 static void output_beyond(vt_graph *g) { g->results[1].value = g->n_values; }
-static void output_none(vt_graph *g) { g->results[0].value = VT_NO_VALUE; }
+static void output_without_value(vt_graph *g) { g->results[0].value = VT_NO_VALUE; }
 static void output_twice(vt_graph *g) { g->results[1].name = "y"; }
 static void outputs_gone(vt_graph *g) { g->n_results = 0; }
 static void name_twice(vt_graph *g) { g->values[H].name = "t"; }
@@ -243,45 +244,79 @@ static const struct {
   const char *name;
   corrupt_fn *corrupt;
 } faults[] = {
-    FAULT(operand_beyond),     FAULT(operand_is_itself),
-    FAULT(operand_is_later),   FAULT(first_operand_beyond),
-    FAULT(operands_beyond),    FAULT(operand_missing),
-    FAULT(two_results),        FAULT(no_result),
-    FAULT(result_beyond),      FAULT(result_of_another),
-    FAULT(value_of_another),   FAULT(value_of_none),
-    FAULT(value_is_a_port),    FAULT(value_is_second),
-    FAULT(port_is_a_node),     FAULT(orphan_of_node),
-    FAULT(orphan_port),        FAULT(type_changed),
-    FAULT(shape_changed),      FAULT(rank_changed),
-    FAULT(port_type_changed),  FAULT(dtype_none),
-    FAULT(dtype_unknown),      FAULT(node_dtype_none),
-    FAULT(rank_nine),          FAULT(node_rank_nine),
-    FAULT(dim_negative),       FAULT(dim_huge),
-    FAULT(dim_unknown_symbol), FAULT(op_none),
-    FAULT(op_unknown),         FAULT(op_other),
-    FAULT(attrs_none),         FAULT(attrs_of_another),
-    FAULT(attrs_short),        FAULT(attrs_long),
-    FAULT(axis_beyond),        FAULT(axis_negative),
-    FAULT(axes_too_many),      FAULT(axes_less_than_none),
-    FAULT(axes_other),         FAULT(keep_other),
-    FAULT(port_kind_none),     FAULT(port_kind_output),
-    FAULT(port_value_beyond),  FAULT(port_value_of_another),
-    FAULT(port_value_of_node), FAULT(port_index),
-    FAULT(port_unnamed),       FAULT(port_renamed),
-    FAULT(init_missing),       FAULT(init_unknown),
-    FAULT(init_attrs_missing), FAULT(init_random_of_integers),
-    FAULT(stream_negative),    FAULT(stream_huge),
-    FAULT(init_size),          FAULT(range_empty),
-    FAULT(range_beyond_type),  FAULT(range_of_floats),
-    FAULT(range_of_param),     FAULT(range_of_param_of_integers),
-    FAULT(output_beyond),      FAULT(output_none),
-    FAULT(output_twice),       FAULT(outputs_gone),
-    FAULT(name_twice),         FAULT(name_of_a_port),
+    FAULT(operand_beyond),
+    FAULT(operand_is_itself),
+    FAULT(operand_is_later),
+    FAULT(first_operand_beyond),
+    FAULT(operands_beyond),
+    FAULT(operand_missing),
+    FAULT(two_results),
+    FAULT(no_result),
+    FAULT(result_beyond),
+    FAULT(result_of_another),
+    FAULT(value_of_another),
+    FAULT(value_of_missing_node),
+    FAULT(value_is_a_port),
+    FAULT(value_index_is_one),
+    FAULT(port_is_a_node),
+    FAULT(value_without_its_node),
+    FAULT(value_without_its_port),
+    FAULT(type_changed),
+    FAULT(shape_changed),
+    FAULT(rank_changed),
+    FAULT(port_type_changed),
+    FAULT(dtype_is_zero),
+    FAULT(dtype_unknown),
+    FAULT(node_dtype_is_zero),
+    FAULT(rank_nine),
+    FAULT(node_rank_nine),
+    FAULT(dim_negative),
+    FAULT(dim_huge),
+    FAULT(dim_unknown_symbol),
+    FAULT(op_is_zero),
+    FAULT(op_unknown),
+    FAULT(op_other),
+    FAULT(attrs_are_null),
+    FAULT(attrs_of_another),
+    FAULT(attrs_short),
+    FAULT(attrs_long),
+    FAULT(axis_beyond),
+    FAULT(axis_negative),
+    FAULT(axes_too_many),
+    FAULT(axes_count_negative),
+    FAULT(axes_other),
+    FAULT(keep_other),
+    FAULT(port_kind_is_zero),
+    FAULT(port_kind_output),
+    FAULT(port_value_beyond),
+    FAULT(port_value_of_another),
+    FAULT(port_value_of_node),
+    FAULT(port_index_wrong),
+    FAULT(port_unnamed),
+    FAULT(port_renamed),
+    FAULT(init_missing),
+    FAULT(init_unknown),
+    FAULT(init_attrs_missing),
+    FAULT(init_random_of_integers),
+    FAULT(stream_negative),
+    FAULT(stream_huge),
+    FAULT(init_attrs_short),
+    FAULT(range_empty),
+    FAULT(range_beyond_type),
+    FAULT(range_of_floats),
+    FAULT(range_of_param),
+    FAULT(range_of_param_of_integers),
+    FAULT(output_beyond),
+    FAULT(output_without_value),
+    FAULT(output_twice),
+    FAULT(outputs_gone),
+    FAULT(name_twice),
+    FAULT(name_of_a_port),
 };
 
-static void test_verify_notices(void) {
+static void test_verify_finds_each_fault(void) {
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    vt_graph *g = good();
+    vt_graph *g = good_graph();
     vt_diag d = {0};
     faults[i].corrupt(g);
     const vt_status s = vt_graph_verify(g, &d);
@@ -292,7 +327,7 @@ static void test_verify_notices(void) {
   }
 }
 
-/* ---- a graph with bodies: cond(p, x, x) of { give neg(a), exp(neg(a)) } else { the same } ---- */
+/* ---- a graph with bodies: cond(p, x, x) whose two bodies both give neg(a), exp(neg(a)) ---- */
 
 static vt_status build_cond(vt_graph **out, uint32_t group) {
   vt_graph_builder gb;
@@ -314,21 +349,21 @@ static vt_status build_cond(vt_graph **out, uint32_t group) {
   return vt_graph_freeze(&gb, out);
 }
 
-static vt_graph *body_of(vt_graph *g) { return g->nodes[0].body[1]; }
+static vt_graph *second_body(vt_graph *g) { return g->nodes[0].body[1]; }
 
-static void body_operand_later(vt_graph *g) { body_of(g)->operands[0] = 2; }
-static void body_type(vt_graph *g) { body_of(g)->values[1].type.dim[0] = 5; }
-static void body_op(vt_graph *g) { body_of(g)->nodes[1].op = VT_OP_matmul; }
-static void body_result_beyond(vt_graph *g) { body_of(g)->results[1].value = 3; }
-static void body_results_gone(vt_graph *g) { body_of(g)->n_results = 0; }
-static void body_result_twice(vt_graph *g) { body_of(g)->results[1].value = 1; }
-static void body_result_is_argument(vt_graph *g) { body_of(g)->results[1].value = 0; }
-static void body_name_twice(vt_graph *g) { body_of(g)->values[1].name = "a0"; }
-static void body_param(vt_graph *g) { body_of(g)->ports[0].kind = VT_PORT_PARAM; }
-static void body_symbol(vt_graph *g) { body_of(g)->dims.n_symbols = 1; }
+static void body_operand_later(vt_graph *g) { second_body(g)->operands[0] = 2; }
+static void body_type(vt_graph *g) { second_body(g)->values[1].type.dim[0] = 5; }
+static void body_op(vt_graph *g) { second_body(g)->nodes[1].op = VT_OP_matmul; }
+static void body_result_beyond(vt_graph *g) { second_body(g)->results[1].value = 3; }
+static void body_results_gone(vt_graph *g) { second_body(g)->n_results = 0; }
+static void body_result_twice(vt_graph *g) { second_body(g)->results[1].value = 1; }
+static void body_result_is_argument(vt_graph *g) { second_body(g)->results[1].value = 0; }
+static void body_name_twice(vt_graph *g) { second_body(g)->values[1].name = "a0"; }
+static void body_param(vt_graph *g) { second_body(g)->ports[0].kind = VT_PORT_PARAM; }
+static void body_symbol(vt_graph *g) { second_body(g)->dims.n_symbols = 1; }
 
-/* A body is verified with the graph around it. */
-static void test_verify_notices_bodies(void) {
+/* Verifying a graph verifies its bodies. */
+static void test_verify_finds_faults_of_bodies(void) {
   static corrupt_fn *const all[] = {
       body_operand_later, body_type,       body_op,    body_result_beyond,      body_results_gone,
       body_result_twice,  body_name_twice, body_param, body_result_is_argument, body_symbol};
@@ -341,7 +376,7 @@ static void test_verify_notices_bodies(void) {
     vt_graph_free(g);
   }
   g = NULL;
-  CHECK(build_cond(&g, 2) == VT_VERIFY && g == NULL); /* the first group of a body is 1 */
+  CHECK(build_cond(&g, 2) == VT_VERIFY && g == NULL); /* group 2 without a group 1 */
 }
 
 /* ---- the hash ---- */
@@ -394,7 +429,7 @@ typedef struct fixture {
   vt_diag d;
 } fixture;
 
-static void begin(fixture *f) {
+static void begin_graph(fixture *f) {
   memset(f, 0, sizeof *f);
   CHECK(vt_graph_begin(&f->gb, "names", vt_alloc_default(), &f->d) == VT_OK);
   CHECK(input(&f->gb, "x", type1(VT_DTYPE_F32, 4)) == 0);
@@ -407,31 +442,31 @@ static const char *name_of(fixture *f, uint32_t value) {
 
 static void test_names(void) {
   fixture f;
-  begin(&f);
+  begin_graph(&f);
   const uint32_t a = vt_build1(&f.gb.b, VT_OP_neg, 0), b = vt_build1(&f.gb.b, VT_OP_neg, 0);
   const uint32_t c = vt_build1(&f.gb.b, VT_OP_neg, 0), e = vt_build1(&f.gb.b, VT_OP_neg, 0);
-  vt_graph_name(&f.gb, a, "x"); /* taken by the port */
+  vt_graph_name(&f.gb, a, "x"); /* the port's name */
   vt_graph_name(&f.gb, b, "x");
-  vt_graph_name(&f.gb, c, "x.1"); /* taken by a's suffix */
+  vt_graph_name(&f.gb, c, "x.1"); /* a's name with its suffix */
   CHECK(strcmp(name_of(&f, a), "x.1") == 0);
   CHECK(strcmp(name_of(&f, b), "x.2") == 0);
   CHECK(strcmp(name_of(&f, c), "x.1.1") == 0);
-  vt_graph_name(&f.gb, b, "later"); /* a name stays */
+  vt_graph_name(&f.gb, b, "later"); /* b keeps its first name */
   CHECK(strcmp(name_of(&f, b), "x.2") == 0);
   CHECK(strcmp(name_of(&f, e), "_3") == 0);
-  vt_graph_name(&f.gb, e, "_3"); /* its own automatic name: stays without one */
+  vt_graph_name(&f.gb, e, "_3"); /* e is printed so anyway: it stays unnamed */
   CHECK(f.gb.g->values[e].name == NULL);
-  vt_graph_name(&f.gb, e, "_0"); /* another one's: told apart */
+  vt_graph_name(&f.gb, e, "_0"); /* another value is printed so: e gets a suffix */
   CHECK(strcmp(name_of(&f, e), "_0.1") == 0);
-  vt_graph_name(&f.gb, 999, "nobody"); /* no such value: nothing happens */
+  vt_graph_name(&f.gb, 999, "missing"); /* there is no such value: nothing happens */
   CHECK(f.gb.status == VT_OK);
   vt_graph_drop(&f.gb);
 }
 
-/* More names than the set starts with, so that it grows; all stay apart. */
+/* More names than the set's first capacity, so that it grows. All names must stay distinct. */
 static void test_many_names(void) {
   fixture f;
-  begin(&f);
+  begin_graph(&f);
   enum { N = 1000 };
   for (uint32_t i = 0; i < N; i++) {
     char name[16];
@@ -443,15 +478,15 @@ static void test_many_names(void) {
   CHECK(strcmp(name_of(&f, 1000), "v499.1") == 0);
   vt_graph_add_result(&f.gb, "y", 1);
   vt_graph *g = NULL;
-  CHECK(vt_graph_freeze(&f.gb, &g) == VT_OK); /* the verifier finds them unique too */
+  CHECK(vt_graph_freeze(&f.gb, &g) == VT_OK); /* the verifier checks that they are unique */
   vt_graph_free(g);
 }
 
 /* ---- memory ---- */
 
-/* Each piece knows its size, and what the graph says of it when it gives it back is held to that.
- */
-static void *sized_resize(void *user, void *p, size_t old_size, size_t new_size) {
+/* An allocator that stores the size of each allocation in front of it, and checks that the size
+ * which the graph passes when it resizes or frees the memory is the same. */
+static void *checked_resize(void *user, void *p, size_t old_size, size_t new_size) {
   size_t *held = p == NULL ? NULL : (size_t *)p - 2;
   CHECK((held == NULL ? 0 : *held) == old_size);
   *(size_t *)user += new_size - old_size;
@@ -465,14 +500,14 @@ static void *sized_resize(void *user, void *p, size_t old_size, size_t new_size)
   return made + 2;
 }
 
-/* A frozen graph keeps nothing that only building needs, and gives everything back. */
-static void test_sizes(void) {
+/* A frozen graph keeps no memory that only building needs. Freeing it frees everything. */
+static void test_memory_is_exact(void) {
   enum { N = 5000 };
   size_t bytes = 0;
   vt_graph_builder gb;
   vt_graph *g = NULL;
   vt_diag d = {0};
-  const vt_alloc a = {&bytes, sized_resize};
+  const vt_alloc a = {&bytes, checked_resize};
   for (int frozen = 0; frozen < 2; frozen++) {
     CHECK(vt_graph_begin(&gb, "sizes", a, &d) == VT_OK);
     uint32_t x = input(&gb, "x", type1(VT_DTYPE_F32, 4));
@@ -483,7 +518,7 @@ static void test_sizes(void) {
     CHECK(frozen || bytes == 0);
   }
   const size_t least = N * (sizeof(vt_value) + sizeof(vt_node) + 2 * sizeof(uint32_t));
-  CHECK(bytes > least && bytes < least + 64 * N); /* attributes, and the arena's last block */
+  CHECK(bytes > least && bytes < least + 64 * N); /* plus attributes and the arena's last block */
   vt_graph_free(g);
   CHECK(bytes == 0);
 }
@@ -492,11 +527,11 @@ static void test_sizes(void) {
 
 static void test_port_names(void) {
   fixture f;
-  begin(&f);
+  begin_graph(&f);
   CHECK(input(&f.gb, "x", type1(VT_DTYPE_F32, 1)) == VT_NO_VALUE);
   CHECK(f.gb.status == VT_VERIFY && strstr(f.d.text, "'x'") != NULL);
   vt_graph_drop(&f.gb);
-  begin(&f);
+  begin_graph(&f);
   CHECK(input(&f.gb, "_12", type1(VT_DTYPE_F32, 1)) == VT_NO_VALUE);
   CHECK(f.gb.status == VT_VERIFY && strstr(f.d.text, "'_12'") != NULL);
   vt_graph_drop(&f.gb);
@@ -505,7 +540,7 @@ static void test_port_names(void) {
 static void test_failure_is_sticky(void) {
   fixture f;
   vt_graph *g = NULL;
-  begin(&f);
+  begin_graph(&f);
   const uint32_t i = input(&f.gb, "i", type1(VT_DTYPE_I32, 4));
   f.gb.line = 12;
   f.gb.column = 3;
@@ -514,59 +549,59 @@ static void test_failure_is_sticky(void) {
   CHECK(f.gb.status == VT_VERIFY && f.d.line == 12 && f.d.column == 3);
   CHECK(strncmp(f.d.text, "'mix' = add: ", 13) == 0);
   const uint32_t nodes = f.gb.g->n_nodes, ports = f.gb.g->n_ports;
-  CHECK(vt_build1(&f.gb.b, VT_OP_neg, 0) == VT_NO_VALUE); /* fine by itself, but too late */
+  CHECK(vt_build1(&f.gb.b, VT_OP_neg, 0) == VT_NO_VALUE); /* a valid node, after the failure */
   CHECK(input(&f.gb, "z", type1(VT_DTYPE_F32, 1)) == VT_NO_VALUE);
   vt_graph_add_result(&f.gb, "y", 0);
   CHECK(f.gb.g->n_nodes == nodes && f.gb.g->n_ports == ports && f.gb.g->n_results == 0);
-  CHECK(vt_graph_fail(&f.gb, VT_LIMIT, "second") == VT_VERIFY); /* the first one wins */
+  CHECK(vt_graph_fail(&f.gb, VT_LIMIT, "second") == VT_VERIFY); /* the first failure stays */
   CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL && f.gb.g == NULL);
 }
 
 static void test_wrong_calls(void) {
   fixture f;
-  begin(&f);
+  begin_graph(&f);
   CHECK(vt_build1(&f.gb.b, 999, 0) == VT_NO_VALUE); /* no such op */
   CHECK(f.gb.status == VT_INTERNAL);
   vt_graph_drop(&f.gb);
-  begin(&f);
+  begin_graph(&f);
   CHECK(vt_build1(&f.gb.b, VT_OP_neg, 7) == VT_NO_VALUE); /* no such value */
   CHECK(f.gb.status == VT_INTERNAL);
   CHECK(f.gb.b.type(&f.gb.b, 7) == NULL && f.gb.b.type(&f.gb.b, 0)->rank == 1);
   vt_graph_drop(&f.gb);
-  begin(&f);
+  begin_graph(&f);
   CHECK(vt_build2(&f.gb.b, VT_OP_neg, 0, 0) == VT_NO_VALUE); /* one operand too many */
   CHECK(f.gb.status == VT_VERIFY && strncmp(f.d.text, "neg: ", 5) == 0);
   vt_graph_drop(&f.gb);
 }
 
-static void test_results(void) {
+static void test_outputs(void) {
   fixture f;
   vt_graph *g = NULL;
-  begin(&f);
+  begin_graph(&f);
   vt_graph_add_result(&f.gb, "y", 0);
   vt_graph_add_result(&f.gb, "y", 0);
   CHECK(f.gb.status == VT_VERIFY && strstr(f.d.text, "'y'") != NULL);
   vt_graph_drop(&f.gb);
-  begin(&f); /* without any output */
+  begin_graph(&f); /* no output at all */
   CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL);
-  begin(&f); /* an output that is an input, twice under different names */
+  begin_graph(&f); /* an output that is an input, twice under different names */
   vt_graph_add_result(&f.gb, "y", 0);
   vt_graph_add_result(&f.gb, "x", 0);
   CHECK(vt_graph_freeze(&f.gb, &g) == VT_OK && g != NULL);
   vt_graph_free(g);
-  begin(&f); /* an output that is no value is found when freezing */
+  begin_graph(&f); /* an output that is not a value is found when the graph is frozen */
   vt_graph_add_result(&f.gb, "y", 99);
   g = NULL;
   CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL);
 }
 
-/* The caller's memory is not needed any more once it was handed in. */
-static void test_copies(void) {
+/* The builder copies names and attributes, so the caller may overwrite its own. */
+static void test_inputs_are_copied(void) {
   fixture f;
   char name[] = "w", label[] = "y";
   vt_attr_fill fill = {.size = sizeof fill, .value = 2.5};
   vt_graph *g = NULL;
-  begin(&f);
+  begin_graph(&f);
   const uint32_t w = param(&f.gb, name, "constant", &fill, type1(VT_DTYPE_F32, 4));
   const uint32_t y = vt_build2(&f.gb.b, VT_OP_add, 0, w);
   vt_graph_name(&f.gb, y, label);
@@ -581,7 +616,7 @@ static void test_copies(void) {
   vt_graph_free(NULL);
 }
 
-/* Every allocation failing in turn: said so, nothing kept. */
+/* Each allocation fails in turn: building must return VT_NOMEM and leak nothing. */
 static void test_out_of_memory(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
@@ -599,19 +634,19 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_sizes();
+  test_memory_is_exact();
   test_good_graph();
-  test_print();
-  test_verify_notices();
-  test_verify_notices_bodies();
+  test_print_form();
+  test_verify_finds_each_fault();
+  test_verify_finds_faults_of_bodies();
   test_hash();
   test_names();
   test_many_names();
   test_port_names();
   test_failure_is_sticky();
   test_wrong_calls();
-  test_results();
-  test_copies();
+  test_outputs();
+  test_inputs_are_copied();
   test_out_of_memory();
   TEST_DONE();
 }

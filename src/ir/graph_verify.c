@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * graph_verify.c - everything about a graph again, from the outside: it trusts no builder.
- * Runs before any lowering, scheduling or allocation, and after every pass. */
+ * graph_verify.c - checks a whole graph without trusting the builder that made it and without
+ * sharing code with it. It is called before a graph is decomposed, scheduled or placed in memory,
+ * and after every pass. Every failure is VT_VERIFY, or the status that an op's rule returns. */
 #include <string.h>
 #include "vt_graph.h"
 #include "vt_sort.h"
 
-static vt_status verify_dims(const vt_graph *g, uint32_t value, vt_diag *d) {
+static vt_status verify_value_type(const vt_graph *g, uint32_t value, vt_diag *d) {
   const vt_type *t = &g->values[value].type;
   char name[16];
   if (vt_dtype_name(t->dtype) == NULL || t->rank > VT_MAX_RANK)
-    return VT_FAIL(d, VT_VERIFY, "'%s' has type number %u and rank %u",
+    return VT_FAIL(d, VT_VERIFY, "'%s' has dtype number %u and rank %u: one of them is not valid",
                    vt_value_name(g, value, name), t->dtype, t->rank);
   for (uint32_t i = 0; i < t->rank; i++) {
     const int64_t dim = t->dim[i];
@@ -17,13 +18,13 @@ static vt_status verify_dims(const vt_graph *g, uint32_t value, vt_diag *d) {
     const int known =
         vt_dim_is_symbolic(dim) ? poly < g->dims.n_polys : dim >= 0 && dim <= VT_DIM_MAX;
     if (!known)
-      return VT_FAIL(d, VT_VERIFY, "'%s' has dimension %lld on axis %u: it must lie in 0..2^40",
+      return VT_FAIL(d, VT_VERIFY, "'%s' has dimension %lld on axis %u: expected 0..2^40",
                      vt_value_name(g, value, name), (long long)dim, i);
   }
   return VT_OK;
 }
 
-static int is_random(const vt_init_info *init) {
+static int init_is_random(const vt_init_info *init) {
   return vt_attr_find(init->attrs, "stream") != NULL;
 }
 
@@ -37,10 +38,10 @@ static vt_status verify_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
   if (size != init->attrs->size)
     return VT_FAIL(d, VT_VERIFY, "the param '%s' carries attributes of another initialiser",
                    p->name);
-  if (is_random(init) && dtype != VT_DTYPE_F32)
-    return VT_FAIL(d, VT_VERIFY, "the param '%s' is %s: %s makes f32", p->name,
+  if (init_is_random(init) && dtype != VT_DTYPE_F32)
+    return VT_FAIL(d, VT_VERIFY, "the param '%s' is %s, but %s gives only f32", p->name,
                    vt_dtype_name(dtype), init->name);
-  if (!is_random(init)) return VT_OK;
+  if (!init_is_random(init)) return VT_OK;
   int64_t stream;
   memcpy(&stream, (const char *)p->init_attrs + vt_attr_find(init->attrs, "stream")->offset,
          sizeof stream);
@@ -49,12 +50,12 @@ static vt_status verify_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
                  (long long)stream);
 }
 
-/* The integers an element type holds: 0 for a type that is none of integers. */
-static int limits_of(uint32_t dtype, int64_t *lo, int64_t *hi) {
+/* The least and greatest value of an integer type; returns 0 if dtype is not an integer type. */
+static int integer_limits(uint32_t dtype, int64_t *lo, int64_t *hi) {
   const uint64_t bits = 8 * vt_dtype_bytes(dtype);
-  const int whole = dtype == VT_DTYPE_I8 || dtype == VT_DTYPE_U8 || dtype == VT_DTYPE_I32 ||
-                    dtype == VT_DTYPE_I64;
-  if (!whole) return 0;
+  const int is_integer = dtype == VT_DTYPE_I8 || dtype == VT_DTYPE_U8 || dtype == VT_DTYPE_I32 ||
+                         dtype == VT_DTYPE_I64;
+  if (!is_integer) return 0;
   *hi = dtype == VT_DTYPE_U8 ? UINT8_MAX : INT64_MAX >> (64 - bits);
   *lo = dtype == VT_DTYPE_U8 ? 0 : -*hi - 1;
   return 1;
@@ -64,7 +65,7 @@ static vt_status verify_range(const vt_graph *g, const vt_port *p, vt_diag *d) {
   const uint32_t dtype = g->values[p->value].type.dtype;
   int64_t lo, hi;
   if (!p->has_range) return VT_OK;
-  if (p->kind != VT_PORT_INPUT || !limits_of(dtype, &lo, &hi))
+  if (p->kind != VT_PORT_INPUT || !integer_limits(dtype, &lo, &hi))
     return VT_FAIL(d, VT_VERIFY, "'%s' is %s: only an input of integers has a range", p->name,
                    vt_dtype_name(dtype));
   if (vt_dim_is_symbolic(p->lo) || vt_dim_is_symbolic(p->hi)) return VT_OK; /* known once bound */
@@ -82,34 +83,35 @@ static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
   if (p->value >= g->n_values || g->values[p->value].node != VT_NO_NODE ||
       g->values[p->value].index != i || g->values[p->value].name == NULL ||
       strcmp(g->values[p->value].name, p->name) != 0)
-    return VT_FAIL(d, VT_VERIFY, "the port '%s' does not own its value", p->name);
+    return VT_FAIL(d, VT_VERIFY, "the port '%s' and its value do not refer to each other", p->name);
   if (p->kind != VT_PORT_INPUT && p->kind != VT_PORT_PARAM)
-    return VT_FAIL(d, VT_VERIFY, "the port '%s' is of no kind", p->name);
-  VT_TRY(verify_dims(g, p->value, d));
+    return VT_FAIL(d, VT_VERIFY, "the port '%s' is neither an input nor a param", p->name);
+  VT_TRY(verify_value_type(g, p->value, d));
   VT_TRY(verify_range(g, p, d));
   return p->kind == VT_PORT_PARAM ? verify_init(g, p, d) : VT_OK;
 }
 
-/* Every value is owned once, by the port or the node that it names: so whatever an operand names
- * is written by somebody. */
+/* A value belongs to the port or node that it names, and that one refers back to it. So every
+ * operand is written by exactly one port or node. */
 static vt_status verify_owner(const vt_graph *g, uint32_t value, vt_diag *d) {
   const vt_value *v = &g->values[value];
-  const int owned = v->node == VT_NO_NODE
-                        ? v->index < g->n_ports && g->ports[v->index].value == value
-                        : v->node < g->n_nodes && v->index < g->nodes[v->node].n_out &&
-                              g->nodes[v->node].first_out + v->index == value;
-  return owned ? VT_OK : VT_FAIL(d, VT_VERIFY, "value %u belongs to nobody", value);
+  const int belongs = v->node == VT_NO_NODE
+                          ? v->index < g->n_ports && g->ports[v->index].value == value
+                          : v->node < g->n_nodes && v->index < g->nodes[v->node].n_out &&
+                                g->nodes[v->node].first_out + v->index == value;
+  return belongs ? VT_OK : VT_FAIL(d, VT_VERIFY, "value %u belongs to no port or node", value);
 }
 
-/* Operands are ports or come from earlier nodes: defined before use, assigned once. */
-static vt_status verify_operands(const vt_graph *g, uint32_t index, vt_diag *d) {
+/* The results of the node are its own, and its operands are ports or results of earlier nodes: each
+ * value is assigned once and defined before use. */
+static vt_status verify_node_indices(const vt_graph *g, uint32_t index, vt_diag *d) {
   const vt_node *n = &g->nodes[index];
-  int owned = n->first_in <= g->n_operands && n->n_in <= g->n_operands - n->first_in &&
-              n->n_out >= 1 && n->n_out <= VT_MAX_RESULTS && n->first_out < g->n_values &&
-              n->n_out <= g->n_values - n->first_out;
-  for (uint32_t i = 0; owned && i < n->n_out; i++)
-    owned = g->values[n->first_out + i].node == index && g->values[n->first_out + i].index == i;
-  if (!owned) return VT_FAIL(d, VT_VERIFY, "node %u is not in single-assignment form", index);
+  int belongs = n->first_in <= g->n_operands && n->n_in <= g->n_operands - n->first_in &&
+                n->n_out >= 1 && n->n_out <= VT_MAX_RESULTS && n->first_out < g->n_values &&
+                n->n_out <= g->n_values - n->first_out;
+  for (uint32_t i = 0; belongs && i < n->n_out; i++)
+    belongs = g->values[n->first_out + i].node == index && g->values[n->first_out + i].index == i;
+  if (!belongs) return VT_FAIL(d, VT_VERIFY, "node %u is not in single-assignment form", index);
   for (uint32_t i = 0; i < n->n_in; i++) {
     const uint32_t v = g->operands[n->first_in + i];
     if (v >= g->n_values || (g->values[v].node != VT_NO_NODE && g->values[v].node >= index))
@@ -121,8 +123,9 @@ static vt_status verify_operands(const vt_graph *g, uint32_t index, vt_diag *d) 
 
 /* ---- bodies ---- */
 
-/* A handle must mean the same inside and outside: the body's table is the start of the other. */
-static int same_dims(const vt_dims *inner, const vt_dims *outer) {
+/* 1 if the inner table of symbolic dimensions is the beginning of the outer one, so that a handle
+ * of the body means the same outside. */
+static int dims_are_prefix(const vt_dims *inner, const vt_dims *outer) {
   int same = inner->n_symbols <= outer->n_symbols && inner->n_polys <= outer->n_polys;
   for (uint32_t i = 0; same && i < inner->n_symbols; i++)
     same = strcmp(inner->symbol[i], outer->symbol[i]) == 0;
@@ -133,18 +136,23 @@ static int same_dims(const vt_dims *inner, const vt_dims *outer) {
   return same;
 }
 
-/* Closed, and every result has a place of its own. */
+/* A body has only inputs as ports, and its results are distinct values of its nodes, so that each
+ * has memory of its own. */
 static vt_status verify_body(const vt_graph *g, const vt_graph *body, vt_diag *d) {
-  if (!same_dims(&body->dims, &g->dims))
-    return VT_FAIL(d, VT_VERIFY, "a body has other dimensions than the graph around it");
+  if (!dims_are_prefix(&body->dims, &g->dims))
+    return VT_FAIL(d, VT_VERIFY,
+                   "the symbolic dimensions of a body differ from those of its graph");
   for (uint32_t i = 0; i < body->n_ports; i++)
     if (body->ports[i].kind != VT_PORT_INPUT)
-      return VT_FAIL(d, VT_VERIFY, "'%s' is a param of a body", body->ports[i].name);
+      return VT_FAIL(d, VT_VERIFY, "'%s' is a param in a body, which has only inputs",
+                     body->ports[i].name);
   VT_TRY(vt_graph_verify(body, d));
   for (uint32_t i = 0; i < body->n_results; i++) {
     int own = body->values[body->results[i].value].node != VT_NO_NODE;
     for (uint32_t k = 0; own && k < i; k++) own = body->results[k].value != body->results[i].value;
-    if (!own) return VT_FAIL(d, VT_VERIFY, "result %u of a body has no place of its own", i);
+    if (!own)
+      return VT_FAIL(d, VT_VERIFY, "result %u of a body is an argument or repeats another result",
+                     i);
   }
   return VT_OK;
 }
@@ -156,39 +164,21 @@ static vt_status verify_bodies(const vt_graph *g, const vt_node *n, vt_arena *sc
     const vt_graph *body = n->body[i];
     VT_TRY(verify_body(g, body, d));
     vt_type *in = VT_NEW_N(scratch, vt_type, body->n_ports);
-    vt_type *given = VT_NEW_N(scratch, vt_type, body->n_results);
-    if (in == NULL || given == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-    vt_body_type_of(body, in, given, &out[i]);
+    vt_type *out_types = VT_NEW_N(scratch, vt_type, body->n_results);
+    if (in == NULL || out_types == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+    vt_body_type_of(body, in, out_types, &out[i]);
   }
   return VT_OK;
 }
 
-static vt_status verify_results_of(const vt_graph *g, const vt_node *n, const vt_op_info *op,
-                                   const vt_type *want, uint32_t n_want, vt_dims *dims,
-                                   vt_diag *d) {
-  char name[16], x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
-  if (n->n_out != n_want)
-    return VT_FAIL(d, VT_VERIFY, "'%s' has %u results where %s gives %u",
-                   vt_value_name(g, n->first_out, name), n->n_out, op->name, n_want);
-  for (uint32_t i = 0; i < n_want; i++) {
-    const vt_type *have = &g->values[n->first_out + i].type;
-    VT_TRY(verify_dims(g, n->first_out + i, d));
-    if (!vt_type_equal(&want[i], have))
-      return VT_FAIL(d, VT_VERIFY, "'%s' is %s where %s gives %s",
-                     vt_value_name(g, n->first_out + i, name), vt_type_text(dims, have, x),
-                     op->name, vt_type_text(dims, &want[i], y));
-  }
-  return VT_OK;
-}
-
-/* What verifying the nodes of a graph takes: taken once, not for each node. */
-typedef struct room {
+/* Scratch for verifying the nodes of a graph, allocated once for all of them. */
+typedef struct node_scratch {
   vt_arena *arena;
-  vt_dims dims; /* rules may intern products; the graph's own table stays as it is */
-  vt_type *in;  /* for the operands of any node */
-} room;
+  vt_dims dims; /* a copy, because type rules may add products; the graph's table stays as it is */
+  vt_type *in;  /* operand types of the node being verified; enough space for every node */
+} node_scratch;
 
-static vt_status verify_type(const vt_graph *g, uint32_t index, room *r, vt_diag *d) {
+static vt_status verify_node_types(const vt_graph *g, uint32_t index, node_scratch *r, vt_diag *d) {
   const vt_node *n = &g->nodes[index];
   const vt_op_info *op = vt_op_get(n->op);
   char name[16];
@@ -207,20 +197,33 @@ static vt_status verify_type(const vt_graph *g, uint32_t index, room *r, vt_diag
   const vt_status s = vt_op_infer(op, &rule, out, &n_out, &why);
   if (s != VT_OK)
     return VT_FAIL(d, s, "'%s' = %s: %s", vt_value_name(g, n->first_out, name), op->name, why.text);
-  return verify_results_of(g, n, op, out, n_out, &r->dims, d);
+  if (n->n_out != n_out)
+    return VT_FAIL(d, VT_VERIFY, "'%s' has %u results, but %s gives %u",
+                   vt_value_name(g, n->first_out, name), n->n_out, op->name, n_out);
+  for (uint32_t i = 0; i < n_out; i++) {
+    const vt_type *have = &g->values[n->first_out + i].type;
+    char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+    VT_TRY(verify_value_type(g, n->first_out + i, d));
+    if (!vt_type_equal(&out[i], have))
+      return VT_FAIL(d, VT_VERIFY, "'%s' is %s, but %s gives %s",
+                     vt_value_name(g, n->first_out + i, name), vt_type_text(&r->dims, have, x),
+                     op->name, vt_type_text(&r->dims, &out[i], y));
+  }
+  return VT_OK;
 }
 
 /* ---- fusion groups ---- */
 
-/* 1 for a node whose value is passed on inside its group alone. */
-static int is_inner(const vt_graph *g, uint32_t value) {
+/* 1 if the value is made by a member of a group that is not its last: only members may read it. */
+static int is_inside_group(const vt_graph *g, uint32_t value) {
   const uint32_t node = g->values[value].node;
   return node != VT_NO_NODE && g->nodes[node].group != 0 && node + 1 < g->n_nodes &&
          g->nodes[node + 1].group == g->nodes[node].group;
 }
 
-/* Groups are marked in a text that a person may have changed: a failure says where. */
-static vt_status blame(const vt_graph *g, uint32_t node, vt_status s, vt_diag *d) {
+/* Adds the node's line and column to a failure about groups, because a person may have written the
+ * groups into a model's text. */
+static vt_status fail_at_node(const vt_graph *g, uint32_t node, vt_status s, vt_diag *d) {
   if (d != NULL && d->line == 0) {
     d->line = g->nodes[node].line;
     d->column = g->nodes[node].column;
@@ -234,9 +237,9 @@ static int same_shape(const vt_type *a, const vt_type *b) {
   return vt_type_equal(&x, b);
 }
 
-/* Members are neighbours, numbered from 1 on, not too many, all of one shape, with one anchor at
- * most. */
-static vt_status verify_members(const vt_graph *g, vt_diag *d) {
+/* Checks that groups are numbered 1, 2, ... in order, that the members of a group are consecutive
+ * and have one shape, and that a group has at most one anchor and VT_GROUP_MAX_NODES members. */
+static vt_status verify_group_members(const vt_graph *g, vt_diag *d) {
   uint32_t groups = 0, anchors = 0, members = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
@@ -247,55 +250,56 @@ static vt_status verify_members(const vt_graph *g, vt_diag *d) {
     members = first ? 1 : members + 1;
     anchors = (first ? 0 : anchors) + (vt_op_form(n->op) == VT_FORM_ANCHOR);
     if (n->group != groups)
-      return blame(
-          g, i,
-          VT_FAIL(d, VT_VERIFY, "node %u is in group %u where %u comes next", i, n->group, groups),
+      return fail_at_node(
+          g, i, VT_FAIL(d, VT_VERIFY, "node %u is in group %u, expected %u", i, n->group, groups),
           d);
     if (vt_op_form(n->op) == VT_FORM_NONE || n->n_out != 1 || anchors > 1 ||
-        members > VT_GROUP_MOST ||
+        members > VT_GROUP_MAX_NODES ||
         (!first && !same_shape(t, &g->values[g->nodes[i - 1].first_out].type)))
-      return blame(g, i,
-                   VT_FAIL(d, VT_VERIFY, "node %u cannot be a member of group %u", i, n->group), d);
+      return fail_at_node(
+          g, i, VT_FAIL(d, VT_VERIFY, "node %u cannot be a member of group %u", i, n->group), d);
   }
   return VT_OK;
 }
 
-/* Only the value of a group's last member is seen outside; inside, pointwise members read. */
+/* Checks that only the value of a group's last member is read outside of it, and that its other
+ * values are read only by pointwise members. */
 static vt_status verify_groups(const vt_graph *g, vt_diag *d) {
-  VT_TRY(verify_members(g, d));
+  VT_TRY(verify_group_members(g, d));
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
     for (uint32_t k = 0; k < n->n_in; k++) {
       const uint32_t v = g->operands[n->first_in + k];
-      if (is_inner(g, v) &&
+      if (is_inside_group(g, v) &&
           (n->group != g->nodes[g->values[v].node].group || vt_op_form(n->op) != VT_FORM_POINTWISE))
-        return blame(g, i,
-                     VT_FAIL(d, VT_VERIFY, "node %u reads what is inside group %u", i,
-                             g->nodes[g->values[v].node].group),
-                     d);
+        return fail_at_node(g, i,
+                            VT_FAIL(d, VT_VERIFY, "node %u reads a value inside group %u", i,
+                                    g->nodes[g->values[v].node].group),
+                            d);
     }
   }
   for (uint32_t i = 0; i < g->n_results; i++)
-    if (is_inner(g, g->results[i].value))
-      return blame(g, g->values[g->results[i].value].node,
-                   VT_FAIL(d, VT_VERIFY, "the output '%s' is inside a group", g->results[i].name),
-                   d);
+    if (is_inside_group(g, g->results[i].value))
+      return fail_at_node(
+          g, g->values[g->results[i].value].node,
+          VT_FAIL(d, VT_VERIFY, "the output '%s' is inside a group", g->results[i].name), d);
   return VT_OK;
 }
 
-static int by_result_name(const void *a, const void *b, const void *context) {
+static int compare_output_names(const void *a, const void *b, const void *context) {
   (void)context;
   return strcmp(((const vt_result *)a)->name, ((const vt_result *)b)->name);
 }
 
-static vt_status verify_results(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
+static vt_status verify_outputs(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
   if (g->n_results == 0) return VT_FAIL(d, VT_VERIFY, "the model has no output");
   for (uint32_t i = 0; i < g->n_results; i++)
     if (g->results[i].value >= g->n_values)
-      return VT_FAIL(d, VT_VERIFY, "the output '%s' is no value", g->results[i].name);
+      return VT_FAIL(d, VT_VERIFY, "the output '%s' is not a value of the graph",
+                     g->results[i].name);
   vt_result *sorted = vt_arena_copy(scratch, g->results, g->n_results * sizeof *sorted);
-  if (sorted == NULL ||
-      vt_sort(sorted, g->n_results, sizeof *sorted, by_result_name, NULL, g->arena.a) != VT_OK)
+  if (sorted == NULL || vt_sort(sorted, g->n_results, sizeof *sorted, compare_output_names, NULL,
+                                g->arena.a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 1; i < g->n_results; i++)
     if (strcmp(sorted[i - 1].name, sorted[i].name) == 0)
@@ -303,8 +307,8 @@ static vt_status verify_results(const vt_graph *g, vt_arena *scratch, vt_diag *d
   return VT_OK;
 }
 
-/* Two values of one name could not be told apart in the printed form. A set of value numbers, plus
- * one, looked up by name. */
+/* Names must be unique, or the printed form would be ambiguous. The set is open-addressed by the
+ * hash of the name; a slot holds the index of a value plus 1, or 0 if it is free. */
 static vt_status verify_names(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
   uint64_t slots = 1;
   while (slots < 2 * (uint64_t)g->n_values) slots *= 2;
@@ -323,17 +327,17 @@ static vt_status verify_names(const vt_graph *g, vt_arena *scratch, vt_diag *d) 
 }
 
 static vt_status verify_nodes(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
-  room r = {.arena = scratch};
-  uint32_t most = 0;
+  node_scratch r = {.arena = scratch};
+  uint32_t max_n_in = 0;
   for (uint32_t i = 0; i < g->n_values; i++) VT_TRY(verify_owner(g, i, d));
   for (uint32_t i = 0; i < g->n_nodes; i++) {
-    VT_TRY(verify_operands(g, i, d));
-    if (g->nodes[i].n_in > most) most = g->nodes[i].n_in;
+    VT_TRY(verify_node_indices(g, i, d));
+    if (g->nodes[i].n_in > max_n_in) max_n_in = g->nodes[i].n_in;
   }
   vt_dims_copy(&r.dims, &g->dims, scratch);
-  r.in = VT_NEW_N(scratch, vt_type, most);
+  r.in = VT_NEW_N(scratch, vt_type, max_n_in);
   if (vt_arena_status(scratch) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < g->n_nodes; i++) VT_TRY(verify_type(g, i, &r, d));
+  for (uint32_t i = 0; i < g->n_nodes; i++) VT_TRY(verify_node_types(g, i, &r, d));
   return VT_OK;
 }
 
@@ -343,7 +347,7 @@ vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) {
   vt_arena_init(&scratch, g->arena.a);
   vt_status s = verify_nodes(g, &scratch, d);
   if (s == VT_OK) s = verify_names(g, &scratch, d);
-  if (s == VT_OK) s = verify_results(g, &scratch, d);
+  if (s == VT_OK) s = verify_outputs(g, &scratch, d);
   if (s == VT_OK) s = verify_groups(g, d);
   vt_arena_done(&scratch);
   return s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * activation_test.c - the elementwise compositions: kernel, decomposition and gradient of each
- * against its formula in this file's words, and the rules for their attributes. */
+ * activation_test.c - tests the pointwise compositions: kernel, decomposition and gradient of each
+ * against its formula as this file restates it, and the rules for their types and attributes. */
 #include "eager_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -20,96 +20,104 @@ enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
   VALUE(name, float, value)      \
   SLOPE(name, 0, float, slope) VALUE(name, double, value) SLOPE(name, 0, double, slope)
 
-/* ---- the definitions; attributes as they stand in the table below ---- */
+/* ---- the formulas, with the attributes of the table below ---- */
 
-static double most(double a, double b) { /* exact for f32 as well: one of the two is given back */
+static double greatest_of(double a, double b) { /* exact for f32 too: returns an operand */
   return isnan(a) || isnan(b) ? NAN : comes_above(a, b) ? a : b;
 }
-static double least(double a, double b) {
+static double least_of(double a, double b) {
   return isnan(a) || isnan(b) ? NAN : comes_above(a, b) ? b : a;
 }
-static float most_float(double a, double b) { return (float)most(a, b); }
-static float least_float(double a, double b) { return (float)least(a, b); }
-#define most_double most
-#define least_double least
-static float sig(float x) { return vt_f32_sigmoid(x); }
-static float tail(float x) { return vt_f32_log1p(vt_f32_exp(-fabsf(x))); }
-static float plus(float x) { return most_float((double)x, 0) + tail(x); }
-static float gauss(float x) { return 1 + vt_f32_erf(x * 0.707106781186547524f); }
-static float bent(float x) {
+static float greatest_float(double a, double b) { return (float)greatest_of(a, b); }
+static float smallest_float(double a, double b) { return (float)least_of(a, b); }
+#define greatest_double greatest_of
+#define smallest_double least_of
+static float sigmoid_of(float x) { return vt_f32_sigmoid(x); }
+static float softplus_rest(float x) { return vt_f32_log1p(vt_f32_exp(-fabsf(x))); }
+static float softplus_of(float x) { return greatest_float((double)x, 0) + softplus_rest(x); }
+static float one_plus_erf(float x) { return 1 + vt_f32_erf(x * 0.707106781186547524f); }
+static float gelu_tanh_of(float x) {
   const float cube = 0.044715f * ((x * x) * x);
   return vt_f32_tanh(0.797884560802865356f * (x + cube));
 }
-static float bend(float x) { return 0.797884560802865356f * (1 + 0.134145f * (x * x)); }
-static float bell(float x) { return vt_f32_exp(-(0.5f * (x * x))) * 0.398942280401432678f; }
-static float silu_slope(float x) { return sig(x) * (1 + x * (1 - sig(x))); }
-static float gelu_slope(float x) { return (0.5f * gauss(x)) + x * bell(x); }
+static float gelu_tanh_inner_slope(float x) {
+  return 0.797884560802865356f * (1 + 0.134145f * (x * x));
+}
+static float normal_density(float x) {
+  return vt_f32_exp(-(0.5f * (x * x))) * 0.398942280401432678f;
+}
+static float silu_slope(float x) { return sigmoid_of(x) * (1 + x * (1 - sigmoid_of(x))); }
+static float gelu_slope(float x) { return (0.5f * one_plus_erf(x)) + x * normal_density(x); }
 
-#define ALPHA -0.7f /* shows where +0 belongs */
-ONLY(relu, most_float((double)a, 0), a > 0 ? d : 0)
-VALUE(relu, double, most(a, 0))
+#define ALPHA -0.7f /* negative: the sign of a zero result shows which branch +0 takes */
+ONLY(relu, greatest_float((double)a, 0), a > 0 ? d : 0)
+VALUE(relu, double, greatest_of(a, 0))
 SLOPE(relu, 0, double, a > 0 ? d : 0)
-ONLY(silu, a *sig(a), d *silu_slope(a))
-ONLY(gelu, (0.5f * a) * gauss(a), d *gelu_slope(a))
-ONLY(gelu_tanh, (0.5f * a) * (1 + bent(a)),
-     d *((0.5f * (1 + bent(a))) + ((0.5f * a) * (1 - bent(a) * bent(a))) * bend(a)))
+ONLY(silu, a *sigmoid_of(a), d *silu_slope(a))
+ONLY(gelu, (0.5f * a) * one_plus_erf(a), d *gelu_slope(a))
+ONLY(gelu_tanh, (0.5f * a) * (1 + gelu_tanh_of(a)),
+     d *((0.5f * (1 + gelu_tanh_of(a))) +
+         ((0.5f * a) * (1 - gelu_tanh_of(a) * gelu_tanh_of(a))) * gelu_tanh_inner_slope(a)))
 ONLY(elu, a > 0 ? a : ALPHA * vt_f32_expm1(a), a > 0 ? d : d * (y + ALPHA))
 ONLY(celu, a > 0 ? a : ALPHA * vt_f32_expm1(a / ALPHA), a > 0 ? d : d * vt_f32_exp(a / ALPHA))
 ONLY(selu, a > 0 ? 0x1.0cfabep0f * a : 0x1.c212ccp0f * vt_f32_expm1(a),
      a > 0 ? 0x1.0cfabep0f * d : d * (y + 0x1.c212ccp0f))
-ONLY(softplus, plus(a), d *sig(a))
-ONLY(log_sigmoid, least_float((double)a, 0) - tail(a), d *sig(-a))
-ONLY(mish, a *vt_f32_tanh(plus(a)),
-     d *(vt_f32_tanh(plus(a)) + (a * sig(a)) * (1 - vt_f32_tanh(plus(a)) * vt_f32_tanh(plus(a)))))
+ONLY(softplus, softplus_of(a), d *sigmoid_of(a))
+ONLY(log_sigmoid, smallest_float((double)a, 0) - softplus_rest(a), d *sigmoid_of(-a))
+ONLY(mish, a *vt_f32_tanh(softplus_of(a)),
+     d *(vt_f32_tanh(softplus_of(a)) +
+         (a * sigmoid_of(a)) * (1 - vt_f32_tanh(softplus_of(a)) * vt_f32_tanh(softplus_of(a)))))
 ONLY(tanhshrink, a - vt_f32_tanh(a), d *(vt_f32_tanh(a) * vt_f32_tanh(a)))
-ONLY(hardswish, a *least_float((double)most_float((double)((0x1.555556p-3f * a) + 0.5f), 0), 1),
+ONLY(hardswish,
+     a *smallest_float((double)greatest_float((double)((0x1.555556p-3f * a) + 0.5f), 0), 1),
      (0x1.555556p-3f * a) + 0.5f <= 0   ? 0
      : (0x1.555556p-3f * a) + 0.5f >= 1 ? d
                                         : d * (((0x1.555556p-3f * a) + 0.5f) + 0x1.555556p-3f * a))
 
-/* Of both types: a number of an attribute is rounded to the type, so it is said in each. */
-#define PIECES(type, one_tenth, three_tenths, sixth)                                        \
-  VALUE(relu6, type, least_##type((double)most_##type((double)a, 0), 6))                    \
-  SLOPE(relu6, 0, type, a > 0 && a < 6 ? d : 0)                                             \
-  VALUE(clamp, type, least_##type((double)most_##type((double)a, (double)-one_tenth), 1.5)) \
-  SLOPE(clamp, 0, type, a >= -one_tenth && a <= (type)1.5 ? d : 0)                          \
-  VALUE(hardtanh, type, least_##type((double)most_##type((double)a, -1), 1))                \
-  SLOPE(hardtanh, 0, type, a >= -1 && a <= 1 ? d : 0)                                       \
-  VALUE(leaky_relu, type, a > 0 ? a : -one_tenth * a)                                       \
-  SLOPE(leaky_relu, 0, type, a > 0 ? d : -one_tenth * d)                                    \
-  VALUE(hardsigmoid, type,                                                                  \
-        least_##type((double)most_##type((double)((sixth * a) + three_tenths), 0), 1))      \
-  SLOPE(hardsigmoid, 0, type,                                                               \
-        (sixth * a) + three_tenths > 0 && (sixth * a) + three_tenths < 1 ? sixth * d : 0)   \
-  VALUE(hardshrink, type, a >= -three_tenths && a <= three_tenths ? 0 : a)                  \
-  SLOPE(hardshrink, 0, type, a >= -three_tenths && a <= three_tenths ? 0 : d)               \
-  VALUE(softshrink, type,                                                                   \
-        a >= -three_tenths && a <= three_tenths ? 0                                         \
-        : a > three_tenths                      ? a - three_tenths                          \
-                                                : a + three_tenths)                                              \
-  SLOPE(softshrink, 0, type, a >= -three_tenths && a <= three_tenths ? 0 : d)               \
-  VALUE(threshold, type, a <= three_tenths ? one_tenth : a)                                 \
-  SLOPE(threshold, 0, type, a <= three_tenths ? 0 : d)                                      \
-  VALUE(prelu, type, a > 0 ? a : b * a)                                                     \
-  SLOPE(prelu, 0, type, a > 0 ? d : b * d)                                                  \
+/* The formulas of ops for f32 and f64. An attribute is rounded to the op's type, so its value is
+ * given once for each type. */
+#define PIECES(type, one_tenth, three_tenths, sixth)                                               \
+  VALUE(relu6, type, smallest_##type((double)greatest_##type((double)a, 0), 6))                    \
+  SLOPE(relu6, 0, type, a > 0 && a < 6 ? d : 0)                                                    \
+  VALUE(clamp, type, smallest_##type((double)greatest_##type((double)a, (double)-one_tenth), 1.5)) \
+  SLOPE(clamp, 0, type, a >= -one_tenth && a <= (type)1.5 ? d : 0)                                 \
+  VALUE(hardtanh, type, smallest_##type((double)greatest_##type((double)a, -1), 1))                \
+  SLOPE(hardtanh, 0, type, a >= -1 && a <= 1 ? d : 0)                                              \
+  VALUE(leaky_relu, type, a > 0 ? a : -one_tenth * a)                                              \
+  SLOPE(leaky_relu, 0, type, a > 0 ? d : -one_tenth * d)                                           \
+  VALUE(hardsigmoid, type,                                                                         \
+        smallest_##type((double)greatest_##type((double)((sixth * a) + three_tenths), 0), 1))      \
+  SLOPE(hardsigmoid, 0, type,                                                                      \
+        (sixth * a) + three_tenths > 0 && (sixth * a) + three_tenths < 1 ? sixth * d : 0)          \
+  VALUE(hardshrink, type, a >= -three_tenths && a <= three_tenths ? 0 : a)                         \
+  SLOPE(hardshrink, 0, type, a >= -three_tenths && a <= three_tenths ? 0 : d)                      \
+  VALUE(softshrink, type,                                                                          \
+        a >= -three_tenths && a <= three_tenths ? 0                                                \
+        : a > three_tenths                      ? a - three_tenths                                 \
+                                                : a + three_tenths)                                                     \
+  SLOPE(softshrink, 0, type, a >= -three_tenths && a <= three_tenths ? 0 : d)                      \
+  VALUE(threshold, type, a <= three_tenths ? one_tenth : a)                                        \
+  SLOPE(threshold, 0, type, a <= three_tenths ? 0 : d)                                             \
+  VALUE(prelu, type, a > 0 ? a : b * a)                                                            \
+  SLOPE(prelu, 0, type, a > 0 ? d : b * d)                                                         \
   SLOPE(prelu, 1, type, a > 0 ? 0 : d * a)
 PIECES(float, 0.1f, 0.3f, (1.0f / 6))
 PIECES(double, 0.1, 0.3, (1.0 / 6))
 BOTH(softsign, a / (1 + (a < 0 ? -a : a)), d / ((1 + (a < 0 ? -a : a)) * (1 + (a < 0 ? -a : a))))
 BOTH(square, a *a, (2 * a) * d)
 BOTH(reciprocal, 1 / a, -(d *(y *y)))
-VALUE(swiglu, float, (a * sig(a)) * b)
+VALUE(swiglu, float, (a * sigmoid_of(a)) * b)
 SLOPE(swiglu, 0, float, (d * b) * silu_slope(a))
-SLOPE(swiglu, 1, float, d *(a *sig(a)))
-VALUE(geglu, float, ((0.5f * a) * gauss(a)) * b)
+SLOPE(swiglu, 1, float, d *(a *sigmoid_of(a)))
+VALUE(geglu, float, ((0.5f * a) * one_plus_erf(a)) * b)
 SLOPE(geglu, 0, float, (d * b) * gelu_slope(a))
-SLOPE(geglu, 1, float, d *((0.5f * a) * gauss(a)))
+SLOPE(geglu, 1, float, d *((0.5f * a) * one_plus_erf(a)))
 
 #define ATTRS(name, group, ...) \
   static const vt_attr_##group name##_attrs = {.size = sizeof name##_attrs, __VA_ARGS__};
 ATTRS(elu, alpha, .alpha = -0.7)
 ATTRS(clamp, clamp, .lo = -0.1, .hi = 1.5)
-ATTRS(leaky_relu, slope, .slope = -0.1) /* shows where +0 belongs */
+ATTRS(leaky_relu, slope, .slope = -0.1) /* negative, as ALPHA is */
 ATTRS(hardsigmoid, hardsigmoid, .alpha = 1.0 / 6, .beta = 0.3)
 ATTRS(shrink, shrink, .l = 0.3)
 ATTRS(threshold, threshold, .l = 0.3, .value = 0.1)
@@ -154,7 +162,7 @@ static const formula formulas[] = {
     ROW2(geglu),
 };
 
-/* ---- values: the kernel, and the decomposition, give the formula ---- */
+/* ---- values: the kernel and the decomposition agree with the formula ---- */
 
 static const struct {
   uint32_t rank[2];
@@ -173,12 +181,13 @@ static void check_values(const formula *f, const vt_view *in, const vt_view *y, 
   if (y->data == NULL) complain(name, "gives nothing");
   for (int64_t i = 0; y->data != NULL && i < count_of_view(y); i++) {
     uint64_t x[3] = {0};
-    for (uint32_t k = 0; k < f->n_in; k++) x[k] = spread_bits(&in[k], y, i);
+    for (uint32_t k = 0; k < f->n_in; k++) x[k] = broadcast_bits(&in[k], y, i);
     if (!expect_bits(name, y, i, formula_value(f, y->dtype, x))) return;
   }
 }
 
-static vt_view some_view(uint32_t dtype, int64_t s, uint32_t k, uint32_t mix, uint64_t *state) {
+static vt_view random_operand(uint32_t dtype, int64_t s, uint32_t k, uint32_t mix,
+                              uint64_t *state) {
   const vt_view v = view_new(dtype, shapes[s].rank[k], shapes[s].dim[k], (int)(mix + k) % LAYOUTS);
   return mix % 4 < 2 ? fill_any(v, state) : fill_ordinary(v, state);
 }
@@ -190,18 +199,18 @@ static void test_values(const formula *f) {
       const uint32_t dtype = mix % 2 == 1 && f->y_double != NULL ? F64 : F32;
       vt_view in[2];
       test_seed = state;
-      for (uint32_t k = 0; k < f->n_in; k++) in[k] = some_view(dtype, s, k, mix, &state);
-      const ran r = run_op(f->op, f->attrs, in, f->n_in, (int)(mix / 3) % LAYOUTS);
+      for (uint32_t k = 0; k < f->n_in; k++) in[k] = random_operand(dtype, s, k, mix, &state);
+      const run_result r = run_op(f->op, f->attrs, in, f->n_in, (int)(mix / 3) % LAYOUTS);
       CHECK(r.status == VT_OK);
-      const vt_view y = lowered(f->op, f->attrs, in, f->n_in);
+      const vt_view y = run_decomposition(f->op, f->attrs, in, f->n_in);
       CHECK(y.dtype == r.out.dtype && count_of_view(&y) == count_of_view(&r.out));
       check_values(f, in, &r.out, "kernel");
       check_values(f, in, &y, "decomposition");
-      drop_all();
+      free_held();
     }
 }
 
-/* Every special value: also what stands at the edges of the pieces. */
+/* Special values, among them the bounds between the pieces of the piecewise ops. */
 static void test_edges(const formula *f) {
   static const float at[] = {0,    -0.0f, 0x1p-149f, -0x1p-149f, 1,         -1,    3,    -3,
                              6,    -6,    0.3f,      -0.3f,      0.1f,      -0.1f, 1.5f, 88.8f,
@@ -213,19 +222,20 @@ static void test_edges(const formula *f) {
     put_bits(&in[0], i, vt_f32_bits(at[i]));
     put_bits(&in[1], i, vt_f32_bits(at[(i + 7) % COUNT(at)]));
   }
-  const ran r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
-  const vt_view y = lowered(f->op, f->attrs, in, f->n_in);
+  const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
+  const vt_view y = run_decomposition(f->op, f->attrs, in, f->n_in);
   check_values(f, in, &r.out, "kernel");
   check_values(f, in, &y, "decomposition");
-  check_slopes(f, in, &state);
-  drop_all();
+  check_gradients(f, in, &state);
+  free_held();
 }
 
-/* ---- prelu: the slope broadcasts to x, one of rank 1 stands along axis 1 ---- */
+/* ---- prelu: the slope broadcasts to x; a slope of rank 1 is along axis 1 ---- */
 
 static const struct {
   uint32_t rank[2];
-  int64_t dim[2][4], place[4]; /* x, slope, and the slope in the axes of x behind the first */
+  int64_t dim[2][4]; /* shapes of x and of the slope */
+  int64_t place[4];  /* the slope's shape as it broadcasts to the last axes of x */
 } prelus[] = {{{1, 0}, {{5}}, {0}},
               {{1, 1}, {{5}, {5}}, {5}},
               {{2, 1}, {{3, 4}, {4}}, {4}},
@@ -254,29 +264,29 @@ static void test_prelu(int64_t c, uint32_t dtype, uint64_t *state) {
     seen[k] = in[k] = c % 2 ? fill_ordinary(in[k], state) : fill_any(in[k], state);
   }
   const uint32_t rank = in[1].rank == 1 && in[0].rank > 1 ? in[0].rank - 1 : in[1].rank;
-  seen[1].rank = rank; /* in row-major order nothing moves */
+  seen[1].rank = rank; /* a new shape for the same elements in row-major order */
   int64_t step = 1;
   for (uint32_t i = rank; i-- > 0; step *= prelus[c].place[i]) {
     seen[1].dim[i] = prelus[c].place[i];
     seen[1].stride[i] = step;
   }
-  const ran r = run_op(VT_OP_prelu, NULL, in, 2, (int)(c + 1) % LAYOUTS);
+  const run_result r = run_op(VT_OP_prelu, NULL, in, 2, (int)(c + 1) % LAYOUTS);
   CHECK(r.status == VT_OK && count_of_view(&r.out) == count_of_view(&in[0]));
-  const vt_view y = lowered(VT_OP_prelu, NULL, in, 2);
+  const vt_view y = run_decomposition(VT_OP_prelu, NULL, in, 2);
   check_values(&f, seen, &r.out, "kernel");
   check_values(&f, seen, &y, "decomposition");
   const vt_view dy = fill_ordinary(view_new(dtype, r.out.rank, r.out.dim, DENSE), state);
   differentiate(VT_OP_prelu, NULL, in, 2, r.out, dy, got);
-  check_slope(&f, 0, seen, &r.out, &dy, &got[0]);
+  check_operand_gradient(&f, 0, seen, &r.out, &dy, &got[0]);
   CHECK(got[1].rank == in[1].rank && got[1].dim[0] == in[1].dim[0]);
   got[1].rank = rank;
   for (uint32_t i = 0; i < rank; i++) got[1].dim[i] = seen[1].dim[i];
   for (uint32_t i = 0; i < rank; i++) got[1].stride[i] = seen[1].stride[i];
-  check_slope(&f, 1, seen, &r.out, &dy, &got[1]);
-  drop_all();
+  check_operand_gradient(&f, 1, seen, &r.out, &dy, &got[1]);
+  free_held();
 }
 
-/* ---- glu: halves along an axis ---- */
+/* ---- glu: the product of one half of x and the sigmoid of the other half ---- */
 
 static const struct {
   uint32_t rank;
@@ -285,7 +295,7 @@ static const struct {
     {1, 0, {2}},       {1, 0, {0}},       {2, 1, {3, 8}},       {2, 0, {4, 3}},
     {3, 1, {2, 6, 5}}, {3, 2, {2, 0, 4}}, {4, 1, {1, 2, 1, 3}}, {8, 3, {1, 2, 1, 4, 1, 2, 1, 2}}};
 
-/* Element i of half `which` of x. */
+/* The index in x of element i of half `which` (0 or 1). */
 static int64_t half_index(int64_t g, int64_t i, int64_t which) {
   int64_t inner = 1;
   for (int64_t k = glus[g].axis + 1; k < glus[g].rank; k++) inner *= glus[g].dim[k];
@@ -298,49 +308,49 @@ static void test_glu(int64_t g, uint64_t *state) {
   test_seed = *state;
   vt_view x = view_new(F32, glus[g].rank, glus[g].dim, (int)g % LAYOUTS), dx;
   x = g % 2 ? fill_any(x, state) : fill_ordinary(x, state);
-  const ran r = run_op(VT_OP_glu, &axis, &x, 1, (int)(g + 1) % LAYOUTS);
+  const run_result r = run_op(VT_OP_glu, &axis, &x, 1, (int)(g + 1) % LAYOUTS);
   CHECK(r.status == VT_OK);
-  const vt_view y = lowered(VT_OP_glu, &axis, &x, 1);
+  const vt_view y = run_decomposition(VT_OP_glu, &axis, &x, 1);
   const vt_view dy = fill_ordinary(view_new(F32, r.out.rank, r.out.dim, DENSE), state);
   differentiate(VT_OP_glu, &axis, &x, 1, r.out, dy, &dx);
   CHECK(2 * count_of_view(&r.out) == count_of_view(&x) && count_of_view(&dx) == count_of_view(&x));
   for (int64_t i = 0; i < count_of_view(&r.out); i++) {
     const int64_t at_a = half_index(g, i, 0), at_b = half_index(g, i, 1);
-    const float a = get_f32(&x, at_a), s = sig(get_f32(&x, at_b)), d = get_f32(&dy, i);
+    const float a = get_f32(&x, at_a), s = sigmoid_of(get_f32(&x, at_b)), d = get_f32(&dy, i);
     (void)expect_bits("glu, kernel", &r.out, i, vt_f32_bits(a * s));
     (void)expect_bits("glu, decomposition", &y, i, vt_f32_bits(a * s));
     (void)expect_bits("glu, gradient", &dx, at_a, vt_f32_bits(d * s));
     (void)expect_bits("glu, gradient", &dx, at_b, vt_f32_bits(((d * a) * s) * (1 - s)));
   }
-  drop_all();
+  free_held();
 }
 
-/* ---- where, and the questions ---- */
+/* ---- where, is_nan, is_inf, is_finite ---- */
 
 static void test_where(uint32_t dtype, uint64_t *state) {
   static const int64_t dim[3][2] = {{4, 1}, {4, 5}, {5, 0}};
   test_seed = *state;
   const vt_view in[3] = {fill_any(view_new(VT_DTYPE_BOOL, 2, dim[0], DENSE), state),
-                         fill_any(view_new(dtype, 2, dim[1], TURNED), state),
+                         fill_any(view_new(dtype, 2, dim[1], TRANSPOSED), state),
                          fill_any(view_new(dtype, 1, dim[2], GAPS), state)};
-  const ran r = run_op(VT_OP_where, NULL, in, 3, GAPS);
-  const vt_view y = lowered(VT_OP_where, NULL, in, 3);
+  const run_result r = run_op(VT_OP_where, NULL, in, 3, GAPS);
+  const vt_view y = run_decomposition(VT_OP_where, NULL, in, 3);
   CHECK(r.status == VT_OK && r.out.dtype == dtype && y.data != NULL);
   for (int64_t i = 0; i < 20; i++) {
-    const uint64_t want = spread_bits(&in[spread_bits(&in[0], &r.out, i) ? 1 : 2], &r.out, i);
+    const uint64_t want = broadcast_bits(&in[broadcast_bits(&in[0], &r.out, i) ? 1 : 2], &r.out, i);
     CHECK(get_bits(&r.out, i) == want && get_bits(&y, i) == want);
   }
-  drop_all();
+  free_held();
 }
 
-static void test_questions(uint32_t dtype, uint64_t *state) {
+static void test_is_predicates(uint32_t dtype, uint64_t *state) {
   static const int64_t dim[2] = {64, 4};
   static const uint32_t ops[3] = {VT_OP_is_nan, VT_OP_is_inf, VT_OP_is_finite};
   test_seed = *state;
-  const vt_view x = fill_any(view_new(dtype, 2, dim, TURNED), state);
+  const vt_view x = fill_any(view_new(dtype, 2, dim, TRANSPOSED), state);
   for (int64_t k = 0; k < 3; k++) {
-    const ran r = run_op(ops[k], NULL, &x, 1, GAPS);
-    const vt_view y = lowered(ops[k], NULL, &x, 1);
+    const run_result r = run_op(ops[k], NULL, &x, 1, GAPS);
+    const vt_view y = run_decomposition(ops[k], NULL, &x, 1);
     CHECK(r.status == VT_OK && r.out.dtype == VT_DTYPE_BOOL && y.dtype == VT_DTYPE_BOOL);
     for (int64_t i = 0; i < 256; i++) {
       const double v = dtype == F64 ? get_f64(&x, i) : (double)get_f32(&x, i);
@@ -348,7 +358,7 @@ static void test_questions(uint32_t dtype, uint64_t *state) {
       CHECK(get_bits(&r.out, i) == (want != 0) && get_bits(&y, i) == (want != 0));
     }
   }
-  drop_all();
+  free_held();
 }
 
 /* ---- rules ---- */
@@ -433,8 +443,8 @@ static void test_rules(void) {
   check_types(VT_OP_where, 3, NULL, "bool ");
 }
 
-/* Numbers are serialised: said a second time, so that a renumbering is heard. */
-static void test_published(void) {
+/* Op numbers are stored in files, so this second list of them makes a renumbering fail. */
+static void test_published_numbers(void) {
   static const char *const names[] = {
       "clamp",    "square",      "reciprocal", "leaky_relu", "prelu",       "relu6",     "elu",
       "celu",     "selu",        "softplus",   "mish",       "hardsigmoid", "hardswish", "hardtanh",
@@ -451,15 +461,15 @@ int main(void) {
   for (int64_t i = 0; i < COUNT(formulas); i++) {
     test_values(&formulas[i]);
     test_edges(&formulas[i]);
-    test_slopes(&formulas[i]);
-    test_differences(&formulas[i]);
+    test_gradients_by_formula(&formulas[i]);
+    test_gradients_by_differences(&formulas[i]);
   }
   for (int64_t c = 0; c < COUNT(prelus); c++)
     for (uint32_t dtype = 1; dtype <= 2; dtype++) test_prelu(c, dtype, &state);
   for (int64_t g = 0; g < COUNT(glus); g++) test_glu(g, &state);
   for (uint32_t dtype = 1; dtype <= 9; dtype++) test_where(dtype, &state);
-  for (uint32_t dtype = 1; dtype <= 2; dtype++) test_questions(dtype, &state);
+  for (uint32_t dtype = 1; dtype <= 2; dtype++) test_is_predicates(dtype, &state);
   test_rules();
-  test_published();
+  test_published_numbers();
   TEST_DONE();
 }

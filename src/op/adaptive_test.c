@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * adaptive_test.c - the adaptive pools against their definition, restated one window at a time, in
- * the window's own row-major order; their gradients one element at a time; kernels against
- * decompositions; what is refused. */
+ * adaptive_test.c - tests the adaptive pools against their definition, restated window by window in
+ * row-major order of the window's elements. Tests their gradients element by element, kernels
+ * against decompositions, and the type rules. */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 5000 };
@@ -19,13 +19,13 @@ static const problem problems[] = {
     {2, 1, 1, {3, 4}, {5, 7}}, {2, 1, 1, {40, 35}, {1, 1}}, {3, 1, 2, {3, 7, 5}, {2, 3, 2}},
 };
 
-static vt_attr_adaptive attrs_of(const problem *p) {
+static vt_attr_adaptive pool_attrs(const problem *p) {
   vt_attr_adaptive a = {.size = sizeof a, .to = {.n = p->axes}};
   memcpy(a.to.v, p->out, p->axes * sizeof *p->out);
   return a;
 }
 
-static vt_view tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+static vt_view new_tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
   int64_t dim[5] = {p->n, p->c};
   memcpy(dim + 2, spatial, p->axes * sizeof *dim);
   return view_new(dtype, p->axes + 2, dim, layout);
@@ -37,8 +37,8 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
   return all;
 }
 
-/* Whether element e of a plane lies in window w: floor(p*I/O) <= i < ceil((p+1)*I/O). */
-static int holds(const problem *p, int64_t w, int64_t e) {
+/* 1 if element e of a plane is in window w: along each axis floor(p*I/O) <= i < ceil((p+1)*I/O). */
+static int window_has(const problem *p, int64_t w, int64_t e) {
   for (uint32_t k = p->axes; k-- > 0; w /= p->out[k], e /= p->in[k]) {
     const int64_t at = w % p->out[k], i = e % p->in[k];
     if ((i + 1) * p->out[k] <= at * p->in[k] || i * p->out[k] >= (at + 1) * p->in[k]) return 0;
@@ -46,21 +46,21 @@ static int holds(const problem *p, int64_t w, int64_t e) {
   return 1;
 }
 
-/* The elements of a window in ascending order, which is its own row-major order. */
-static int64_t members(const problem *p, int64_t w, int64_t *out) {
+/* Writes the elements of window w, in row-major order, to `out` and returns their number. */
+static int64_t list_window(const problem *p, int64_t w, int64_t *out) {
   int64_t n = 0;
   for (int64_t e = 0; e < product_of(p->in, p->axes); e++)
-    if (holds(p, w, e)) out[n++] = e;
+    if (window_has(p, w, e)) out[n++] = e;
   return n;
 }
 
-static double added(uint32_t dtype, const double *x, int64_t n) {
+static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
   return dtype == F32 ? (double)s_f32(narrow, n) : s_f64(x, n);
 }
 
-static double divided(uint32_t dtype, double x, int64_t n) {
+static double rounded_quotient(uint32_t dtype, double x, int64_t n) {
   return dtype == F32 ? (double)((float)x / (float)n) : x / (double)n;
 }
 
@@ -68,7 +68,7 @@ static uint64_t as_bits(uint32_t dtype, double x) {
   return dtype == F32 ? vt_f32_bits((float)x) : vt_f64_bits(x);
 }
 
-static int64_t best_of(const vt_view *x, int64_t base, const int64_t *in, int64_t n) {
+static int64_t index_of_max(const vt_view *x, int64_t base, const int64_t *in, int64_t n) {
   int64_t best = in[0];
   for (int64_t i = 1; i < n; i++)
     if (comes_above(number_at(x, base + in[i]), number_at(x, base + best))) best = in[i];
@@ -78,18 +78,18 @@ static int64_t best_of(const vt_view *x, int64_t base, const int64_t *in, int64_
 static void check_values(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
   static int64_t in[MOST];
   static double x[MOST];
-  const vt_attr_adaptive a = attrs_of(p);
-  const vt_view v = fill_any(tensor(dtype, p, p->in, layout), state);
-  const ran avg = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, layout);
-  const ran max = run_op(VT_OP_adaptive_max_pool, &a, &v, 1, layout);
+  const vt_attr_adaptive a = pool_attrs(p);
+  const vt_view v = fill_any(new_tensor(dtype, p, p->in, layout), state);
+  const run_result avg = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, layout);
+  const run_result max = run_op(VT_OP_adaptive_max_pool, &a, &v, 1, layout);
   CHECK(avg.status == VT_OK && max.status == VT_OK);
   const int64_t windows = product_of(p->out, p->axes), length = product_of(p->in, p->axes);
   for (int64_t i = 0; i < p->n * p->c * windows; i++) {
-    const int64_t base = i / windows * length, n = members(p, i % windows, in);
+    const int64_t base = i / windows * length, n = list_window(p, i % windows, in);
     for (int64_t k = 0; k < n; k++) x[k] = number_at(&v, base + in[k]);
-    const double mean = divided(dtype, added(dtype, x, n), n);
+    const double mean = rounded_quotient(dtype, ordered_sum(dtype, x, n), n);
     if (!expect_bits("adaptive_avg_pool", &avg.out, i, as_bits(dtype, mean))) return;
-    const uint64_t most = get_bits(&v, base + best_of(&v, base, in, n));
+    const uint64_t most = get_bits(&v, base + index_of_max(&v, base, in, n));
     if (!expect_bits("adaptive_max_pool", &max.out, i, most)) return;
   }
   check_lowering(VT_OP_adaptive_avg_pool, &a, &v, 1);
@@ -102,74 +102,76 @@ static void test_values(void) {
     for (int layout = 0; layout < 2 * LAYOUTS; layout++) {
       test_seed = state;
       check_values(&problems[i], layout % 2 ? F64 : F32, layout / 2, &state);
-      drop_all();
+      free_held();
     }
 }
 
-/* An axis without elements: its windows hold nothing. */
-static void test_nothing(void) {
+/* Windows along an axis of length 0 are empty: their average is NaN, a maximum is refused. */
+static void test_empty_window(void) {
   static const problem empty = {1, 1, 2, {0}, {2}};
-  const vt_attr_adaptive a = attrs_of(&empty);
-  const vt_view v = tensor(F32, &empty, empty.in, DENSE);
-  const ran r = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, DENSE);
+  const vt_attr_adaptive a = pool_attrs(&empty);
+  const vt_view v = new_tensor(F32, &empty, empty.in, DENSE);
+  const run_result r = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, DENSE);
   CHECK(r.status == VT_OK && count_of_view(&r.out) == 4);
   for (int64_t i = 0; i < 4; i++) CHECK(isnan(get_f32(&r.out, i)));
   check_lowering(VT_OP_adaptive_avg_pool, &a, &v, 1);
   CHECK(run_op(VT_OP_adaptive_max_pool, &a, &v, 1, DENSE).status == VT_VERIFY);
-  drop_all();
+  free_held();
 }
 
 /* ---- gradients ---- */
 
-/* S of what the windows give to element e, ascending: dy/count of all that hold it, or the dy of
- * those whose first greatest it is. */
-static double arriving(const problem *p, const vt_view *x, const vt_view *dy, int64_t plane,
-                       int64_t e, int largest) {
+/* The gradient of element e: the sum in order S, over the windows in ascending order, of dy/count
+ * of each window that contains e, or for a max pool of dy of each window whose first maximum is e.
+ */
+static double gradient_of_element(const problem *p, const vt_view *x, const vt_view *dy,
+                                  int64_t plane, int64_t e, int largest) {
   static int64_t in[MOST];
   static double q[MOST];
   const int64_t windows = product_of(p->out, p->axes), length = product_of(p->in, p->axes);
   int64_t n = 0;
   for (int64_t w = 0; w < windows; w++) {
-    if (!holds(p, w, e)) continue;
-    const int64_t count = members(p, w, in);
+    if (!window_has(p, w, e)) continue;
+    const int64_t count = list_window(p, w, in);
     const double d = number_at(dy, plane * windows + w);
-    if (!largest) q[n++] = divided(dy->dtype, d, count);
-    if (largest && best_of(x, plane * length, in, count) == e) q[n++] = d;
+    if (!largest) q[n++] = rounded_quotient(dy->dtype, d, count);
+    if (largest && index_of_max(x, plane * length, in, count) == e) q[n++] = d;
   }
-  return added(dy->dtype, q, n);
+  return ordered_sum(dy->dtype, q, n);
 }
 
-static void check_slopes(const problem *p, uint32_t dtype, uint32_t op, uint64_t *state) {
-  const vt_attr_adaptive a = attrs_of(p);
-  const vt_view x = fill_ordinary(tensor(dtype, p, p->in, DENSE), state);
-  const vt_view dy = fill_ordinary(tensor(dtype, p, p->out, DENSE), state);
+static void check_gradients(const problem *p, uint32_t dtype, uint32_t op, uint64_t *state) {
+  const vt_attr_adaptive a = pool_attrs(p);
+  const vt_view x = fill_ordinary(new_tensor(dtype, p, p->in, DENSE), state);
+  const vt_view dy = fill_ordinary(new_tensor(dtype, p, p->out, DENSE), state);
   const int64_t length = product_of(p->in, p->axes);
   eager_begin();
-  const uint32_t id = eager_value(&x), d_out = eager_value(&dy);
+  const uint32_t id = eager_copy(&x), d_out = eager_copy(&dy);
   const uint32_t y = eager_run(&eager.b, op, &id, 1, &a);
   uint32_t d_in = VT_NO_VALUE;
   const vt_gradient g = {&eager.b, &id, &y, 1, 1, &a, &d_out, &d_in};
   vt_op_get(op)->grad(&g);
   CHECK(d_in < eager.n && vt_type_equal(&eager.type[d_in], &eager.type[id]));
   for (int64_t i = 0; d_in < eager.n && i < count_of_view(&x); i++) {
-    const double want = arriving(p, &x, &dy, i / length, i % length, op == VT_OP_adaptive_max_pool);
+    const double want =
+        gradient_of_element(p, &x, &dy, i / length, i % length, op == VT_OP_adaptive_max_pool);
     if (!expect_bits(vt_op_get(op)->name, &eager.value[d_in], i, as_bits(dtype, want))) break;
   }
   eager_end(vt_op_get(op)->name);
 }
 
-static void test_slopes(void) {
+static void test_gradients_by_formula(void) {
   uint64_t state = 62;
   for (int64_t i = 0; i < 2 * COUNT(problems); i++) {
     const problem *p = &problems[i / 2];
     test_seed = state;
-    check_slopes(p, i % 2 ? F64 : F32, VT_OP_adaptive_avg_pool, &state);
-    check_slopes(p, i % 2 ? F64 : F32, VT_OP_adaptive_max_pool, &state);
-    drop_all();
+    check_gradients(p, i % 2 ? F64 : F32, VT_OP_adaptive_avg_pool, &state);
+    check_gradients(p, i % 2 ? F64 : F32, VT_OP_adaptive_max_pool, &state);
+    free_held();
   }
 }
 
-/* ---- what is refused ---- */
+/* ---- type rules ---- */
 
 static void test_rules(void) {
   static const vt_attr_adaptive two = {sizeof two, {1, {2}}}, pair = {sizeof pair, {2, {2, 3}}},
@@ -194,8 +196,8 @@ static void test_rules(void) {
 
 int main(void) {
   test_values();
-  test_nothing();
-  test_slopes();
+  test_empty_window();
+  test_gradients_by_formula();
   test_rules();
   TEST_DONE();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * attr_test.c - attributes as data: the published layout of every group, defaults, printing,
- * finding and binding. */
+ * attr_test.c - tests the tables of attributes: the published layout of the attribute groups, their
+ * defaults, and how attributes are printed, found and bound. */
 #include <string.h>
 #include "vt_attr.h"
 #include "vt_num.h"
@@ -8,11 +8,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* What every group prints with its defaults, said a second time: layout and order are ABI. */
+/* The size of each group and its printed defaults. Layout and order of the fields are part of the
+ * ABI, so this second list makes a change fail. */
 static const struct {
   const vt_attr_group *group;
   size_t size;
-  const char *defaults; /* NULL: a type must be given */
+  const char *defaults; /* NULL if a field has no default */
 } groups[] = {
     {&vt_attr_group_none, 8, ""},
     {&vt_attr_group_literal, 24, NULL},
@@ -39,19 +40,19 @@ static const struct {
 
 static vt_dims no_dims;
 
-static int attrs_print(const vt_attr_group *g, const void *attrs, const vt_dims *dims,
-                       const char *want) {
+static int prints_as(const vt_attr_group *g, const void *attrs, const vt_dims *dims,
+                     const char *want) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_attr_print(g, attrs, dims, &t);
-  const char *got = t.s == NULL ? "" : t.s; /* nothing printed, nothing taken */
+  const char *got = t.s == NULL ? "" : t.s; /* an empty text has no buffer */
   const int same = vt_text_status(&t) == VT_OK && strcmp(got, want) == 0;
   if (!same) fprintf(stderr, "%s printed '%s', expected '%s'\n", g->name, got, want);
   vt_text_done(&t);
   return same;
 }
 
-static size_t room_of(const vt_attr_field *f) {
+static size_t field_bytes(const vt_attr_field *f) {
   if (f->kind == VT_ATTR_TEXT) return sizeof(vt_attr_text);
   const int list = f->kind == VT_ATTR_AXES || f->kind == VT_ATTR_INTS || f->kind == VT_ATTR_DIMS;
   return list ? sizeof(vt_attr_list) : 8;
@@ -63,13 +64,13 @@ static void test_layout(void) {
   for (size_t i = 0; i < COUNT(groups); i++) {
     const vt_attr_group *g = groups[i].group;
     uint64_t size = 0;
-    size_t next = sizeof size; /* fields follow `size` without holes, in order */
+    size_t next = sizeof size; /* the fields are stored after `size`, in order and without gaps */
     memcpy(&size, g->defaults, sizeof size);
     CHECK(g->size == groups[i].size && size == g->size);
     for (uint32_t k = 0; k < g->n_fields; k++) {
       const vt_attr_field *f = &g->fields[k];
       CHECK(f->name[0] != 0 && f->offset == next);
-      next += room_of(f);
+      next += field_bytes(f);
       for (uint32_t n = 0; n < k; n++) CHECK(strcmp(f->name, g->fields[n].name) != 0);
       CHECK(vt_attr_find(g, f->name) == f);
     }
@@ -104,8 +105,8 @@ static void test_required(void) {
   }
 }
 
-/* The places that the table gives are those of the structs. */
-static void test_places(void) {
+/* The accessors by table row return the fields of the structs. */
+static void test_field_accessors(void) {
   vt_attr_iota a = {.size = sizeof a, .shape = {2, {3, 4}}, .axis = 1, .dtype = VT_DTYPE_F32};
   vt_attr_norm n = {.size = sizeof n, .eps = 0.25};
   const vt_attr_group *g = &vt_attr_group_iota;
@@ -120,7 +121,7 @@ static void test_places(void) {
 static void test_print_defaults(void) {
   for (size_t i = 0; i < COUNT(groups); i++)
     if (groups[i].defaults != NULL)
-      CHECK(attrs_print(groups[i].group, groups[i].group->defaults, &no_dims, groups[i].defaults));
+      CHECK(prints_as(groups[i].group, groups[i].group->defaults, &no_dims, groups[i].defaults));
 }
 
 static void test_print(void) {
@@ -131,18 +132,17 @@ static void test_print(void) {
   const vt_attr_entropy e = {.size = sizeof e, .ignore = INT64_MIN};
   const vt_attr_literal l = {.size = sizeof l, .dtype = VT_DTYPE_F64, .bits = UINT64_MAX};
   const vt_attr_pad p = {.size = sizeof p, .low = {1, {3}}, .high = {1, {-4}}};
-  CHECK(attrs_print(&vt_attr_group_reduce, &r, &no_dims, "axes=[0, 2], keep=true"));
-  CHECK(attrs_print(&vt_attr_group_cast, &c, &no_dims, "dtype=bf16"));
-  CHECK(
-      attrs_print(&vt_attr_group_attention, &t, &no_dims, "causal=true, scale=0.1, order=fma256"));
-  CHECK(attrs_print(&vt_attr_group_attention, &late, &no_dims,
-                    "causal=false, scale=0.0, order=fma256, window=7"));
-  CHECK(attrs_print(&vt_attr_group_entropy, &e, &no_dims,
-                    "ignore=-9223372036854775808, reduction=none"));
-  CHECK(attrs_print(&vt_attr_group_literal, &l, &no_dims, "dtype=f64, bits=0xffffffffffffffff"));
-  CHECK(attrs_print(&vt_attr_group_pad, &p, &no_dims, "low=[3], high=[-4]"));
+  CHECK(prints_as(&vt_attr_group_reduce, &r, &no_dims, "axes=[0, 2], keep=true"));
+  CHECK(prints_as(&vt_attr_group_cast, &c, &no_dims, "dtype=bf16"));
+  CHECK(prints_as(&vt_attr_group_attention, &t, &no_dims, "causal=true, scale=0.1, order=fma256"));
+  CHECK(prints_as(&vt_attr_group_attention, &late, &no_dims,
+                  "causal=false, scale=0.0, order=fma256, window=7"));
+  CHECK(prints_as(&vt_attr_group_entropy, &e, &no_dims,
+                  "ignore=-9223372036854775808, reduction=none"));
+  CHECK(prints_as(&vt_attr_group_literal, &l, &no_dims, "dtype=f64, bits=0xffffffffffffffff"));
+  CHECK(prints_as(&vt_attr_group_pad, &p, &no_dims, "low=[3], high=[-4]"));
   const vt_attr_einsum sum = {.size = sizeof sum, .equation = {"ij,jk->ik"}, .order = 1};
-  CHECK(attrs_print(&vt_attr_group_einsum, &sum, &no_dims, "equation=\"ij,jk->ik\", order=fma256"));
+  CHECK(prints_as(&vt_attr_group_einsum, &sum, &no_dims, "equation=\"ij,jk->ik\", order=fma256"));
 }
 
 static void test_literals(void) {
@@ -185,7 +185,7 @@ typedef struct symbols {
   int64_t b, t, both; /* B, T, B*T */
 } symbols;
 
-static void begin(symbols *s) {
+static void declare_symbols(symbols *s) {
   vt_arena_init(&s->arena, vt_alloc_default());
   vt_dims_init(&s->dims, &s->arena);
   CHECK(vt_dim_declare(&s->dims, "B", &s->b, NULL) == VT_OK);
@@ -197,10 +197,10 @@ static void test_bind(void) {
   symbols s;
   const int64_t value[2] = {3, 5};
   void *out = NULL;
-  begin(&s);
+  declare_symbols(&s);
   const vt_attr_slice a = {
       .size = sizeof a, .start = {2, {s.b, 1}}, .stop = {2, {s.both, s.t}}, .step = {2, {1, 7}}};
-  CHECK(attrs_print(&vt_attr_group_slice, &a, &s.dims, "start=[B, 1], stop=[B*T, T], step=[1, 7]"));
+  CHECK(prints_as(&vt_attr_group_slice, &a, &s.dims, "start=[B, 1], stop=[B*T, T], step=[1, 7]"));
   CHECK(vt_attr_bind(&vt_attr_group_slice, &a, &s.dims, value, &s.arena, &out, NULL) == VT_OK);
   const vt_attr_slice *b = out;
   CHECK(b != &a && b->size == sizeof *b && a.start.v[0] == s.b);
@@ -210,13 +210,13 @@ static void test_bind(void) {
   vt_arena_done(&s.arena);
 }
 
-/* A group without dimensions is copied as it is. */
+/* A group that has no dimensions is copied unchanged. */
 static void test_bind_plain(void) {
   symbols s;
   const int64_t value[2] = {3, 5};
   const vt_attr_attention a = {.size = sizeof a, .causal = 1, .scale = 0.5, .order = 1};
   void *out = NULL;
-  begin(&s);
+  declare_symbols(&s);
   CHECK(vt_attr_bind(&vt_attr_group_attention, &a, &s.dims, value, &s.arena, &out, NULL) == VT_OK);
   CHECK(out != NULL && memcmp(out, &a, sizeof a) == 0);
   vt_arena_done(&s.arena);
@@ -229,7 +229,7 @@ static void test_bind_fails(void) {
   void *out = before;
   vt_diag d = {0};
   vt_fault f = {.left = 1};
-  begin(&s);
+  declare_symbols(&s);
   const vt_attr_shape a = {.size = sizeof a, .shape = {1, {s.both}}};
   CHECK(vt_attr_bind(&vt_attr_group_shape, &a, &s.dims, value, &s.arena, &out, &d) == VT_BIND);
   CHECK(out == before && strstr(d.text, "overflows") != NULL);
@@ -244,7 +244,7 @@ static void test_bind_fails(void) {
 int main(void) {
   test_layout();
   test_required();
-  test_places();
+  test_field_accessors();
   test_print_defaults();
   test_print();
   test_literals();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * contract_test.c - matmul and matmul_masked against D, restated: every output element by itself,
- * for every depth around the blocks and groups, transposes, broadcast batches and layouts; and the
- * type rules of everything that contracts. */
+ * contract_test.c - tests matmul and matmul_masked against order D, restated for each element of
+ * the result: depths around the sizes of blocks and groups, transposes, broadcast batches, layouts.
+ * Tests their gradients, and the type rules of matmul, linear and attention. */
 #include "eager_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -9,13 +9,15 @@ enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 typedef struct problem {
   uint32_t dtype;
   int64_t m, k, n;
-  int ta, tb, masked, layout, any;
-  uint32_t lead_a, lead_b, lead_p; /* leading axes of the operands */
+  int ta, tb;                      /* 1 if a, b is transposed */
+  int masked, layout;              /* 1 for matmul_masked; layout of a and of the mask */
+  int any;                         /* 1 to use special values too */
+  uint32_t lead_a, lead_b, lead_p; /* number of batch axes of a, b and the mask */
   int64_t batch_a[6], batch_b[6], batch_p[6];
 } problem;
 
-static vt_view operand(uint32_t dtype, uint32_t lead, const int64_t *batch, int64_t rows,
-                       int64_t columns, int transposed, int layout) {
+static vt_view new_operand(uint32_t dtype, uint32_t lead, const int64_t *batch, int64_t rows,
+                           int64_t columns, int transposed, int layout) {
   int64_t dim[8];
   memcpy(dim, batch, lead * sizeof *dim);
   dim[lead] = transposed ? columns : rows;
@@ -23,47 +25,49 @@ static vt_view operand(uint32_t dtype, uint32_t lead, const int64_t *batch, int6
   return view_new(dtype, lead + 2, dim, layout);
 }
 
-/* Which matrix of x takes part in matrix number `i` of y: leading axes broadcast. */
+/* The index of the matrix of x that is used for matrix i of y; the batch axes broadcast. */
 static int64_t matrix_of(const vt_view *x, const vt_view *y, int64_t i) {
-  int64_t at = 0, step = 1;
+  int64_t value_at = 0, step = 1;
   for (uint32_t k = 3; k <= y->rank; k++) {
     const int64_t index = i % y->dim[y->rank - k];
     i /= y->dim[y->rank - k];
     if (k > x->rank) continue;
     const int64_t dim = x->dim[x->rank - k];
-    at += (dim == 1 ? 0 : index) * step;
+    value_at += (dim == 1 ? 0 : index) * step;
     step *= dim;
   }
-  return at;
+  return value_at;
 }
 
-/* Element [row, column] of matrix number i of x, seen after its transpose. */
-static uint64_t entry(const vt_view *x, int64_t i, int transposed, int64_t row, int64_t column) {
+/* Element [row, column] of matrix i of x, after the transpose if `transposed` is 1. */
+static uint64_t matrix_entry(const vt_view *x, int64_t i, int transposed, int64_t row,
+                             int64_t column) {
   const int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1];
   const int64_t r = transposed ? column : row, c = transposed ? row : column;
   return get_bits(x, (i * rows + r) * columns + c);
 }
 
-static uint64_t expected(const problem *p, const vt_view *in, const vt_view *y, int64_t i,
-                         int64_t row, int64_t column) {
+static uint64_t expected_bits(const problem *p, const vt_view *in, const vt_view *y, int64_t i,
+                              int64_t row, int64_t column) {
   static float a[40000], b[40000];
   static double c[40000], d[40000];
   static uint8_t present[40000];
   const int64_t ia = matrix_of(&in[0], y, i), ib = matrix_of(&in[1], y, i);
   const int64_t ip = p->masked ? matrix_of(&in[2], y, i) : 0;
   for (int64_t k = 0; k < p->k; k++) {
-    const uint64_t u = entry(&in[0], ia, p->ta, row, k), v = entry(&in[1], ib, p->tb, k, column);
+    const uint64_t u = matrix_entry(&in[0], ia, p->ta, row, k),
+                   v = matrix_entry(&in[1], ib, p->tb, k, column);
     a[k] = vt_f32_from_bits((uint32_t)u);
     b[k] = vt_f32_from_bits((uint32_t)v);
     c[k] = vt_f64_from_bits(u);
     d[k] = vt_f64_from_bits(v);
-    present[k] = !p->masked || entry(&in[2], ip, 0, row, k) != 0;
+    present[k] = !p->masked || matrix_entry(&in[2], ip, 0, row, k) != 0;
   }
   return p->dtype == F32 ? vt_f32_bits(d_f32(a, b, present, p->k))
                          : vt_f64_bits(d_f64(c, d, present, p->k));
 }
 
-static void check_product(const problem *p, const vt_view *in, const ran *r) {
+static void check_product(const problem *p, const vt_view *in, const run_result *r) {
   const char *name = p->masked ? "matmul_masked" : "matmul";
   const vt_view *y = &r->out;
   CHECK(r->status == VT_OK && y->dtype == p->dtype);
@@ -72,11 +76,11 @@ static void check_product(const problem *p, const vt_view *in, const ran *r) {
   const int64_t total = count_of_view(y);
   for (int64_t e = 0; e < total; e++) {
     const int64_t column = e % p->n, row = e / p->n % p->m, i = e / p->n / p->m;
-    if (!expect_bits(name, y, e, expected(p, in, y, i, row, column))) return;
+    if (!expect_bits(name, y, e, expected_bits(p, in, y, i, row, column))) return;
   }
 }
 
-static vt_view filled(vt_view v, int any, uint64_t *state) {
+static vt_view fill_view(vt_view v, int any, uint64_t *state) {
   return any ? fill_any(v, state) : fill_ordinary(v, state);
 }
 
@@ -85,19 +89,20 @@ static void run_problem(const problem *p, uint64_t *state) {
       .size = sizeof a, .transpose_a = p->ta, .transpose_b = p->tb, .order = VT_ORDER_FMA256};
   test_seed = *state;
   vt_view in[3];
-  in[0] =
-      filled(operand(p->dtype, p->lead_a, p->batch_a, p->m, p->k, p->ta, p->layout), p->any, state);
-  in[1] =
-      filled(operand(p->dtype, p->lead_b, p->batch_b, p->k, p->n, p->tb, (p->layout + 1) % LAYOUTS),
-             p->any, state);
-  in[2] = fill_any(operand(VT_DTYPE_BOOL, p->lead_p, p->batch_p, p->m, p->k, 0, p->layout), state);
-  const ran r = run_op(p->masked ? VT_OP_matmul_masked : VT_OP_matmul, &a, in, p->masked ? 3 : 2,
-                       (p->layout + 2) % LAYOUTS);
+  in[0] = fill_view(new_operand(p->dtype, p->lead_a, p->batch_a, p->m, p->k, p->ta, p->layout),
+                    p->any, state);
+  in[1] = fill_view(
+      new_operand(p->dtype, p->lead_b, p->batch_b, p->k, p->n, p->tb, (p->layout + 1) % LAYOUTS),
+      p->any, state);
+  in[2] =
+      fill_any(new_operand(VT_DTYPE_BOOL, p->lead_p, p->batch_p, p->m, p->k, 0, p->layout), state);
+  const run_result r = run_op(p->masked ? VT_OP_matmul_masked : VT_OP_matmul, &a, in,
+                              p->masked ? 3 : 2, (p->layout + 2) % LAYOUTS);
   check_product(p, in, &r);
-  drop_all();
+  free_held();
 }
 
-/* ---- depths around blocks of 256 and groups of 8 blocks ---- */
+/* ---- depths around the size of a block, 256, and of a group of 8 blocks ---- */
 
 static const int64_t depths[] = {0,    1,    2,    7,    8,    9,    15,   16,    17,   31,
                                  32,   33,   255,  256,  257,  511,  512,  513,   1023, 1024,
@@ -120,7 +125,7 @@ static void test_depths(void) {
     }
 }
 
-/* Numbers of every class: NaN, infinities, subnormals, zeros of both signs. */
+/* Values of every class: NaN, infinities, subnormals, zeros of both signs. */
 static void test_specials(void) {
   uint64_t state = 815;
   for (int round = 0; round < 48; round++) {
@@ -137,7 +142,7 @@ static void test_specials(void) {
   }
 }
 
-/* Rows are computed several columns at a time: every width around those. */
+/* A kernel computes several columns of a row at a time: widths around these numbers. */
 static void test_widths(void) {
   static const int64_t widths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65};
   uint64_t state = 99;
@@ -183,7 +188,7 @@ static void test_batches(void) {
     }
 }
 
-/* An absent product is not formed, whatever it would have been. */
+/* A product that is masked out is not computed, so a NaN or an infinity in it does not matter. */
 static void test_absent_is_absent(void) {
   const int64_t row[2] = {1, 3}, column[2] = {3, 1};
   const vt_view in[3] = {view_new(F32, 2, row, DENSE), view_new(F32, 2, column, DENSE),
@@ -193,46 +198,50 @@ static void test_absent_is_absent(void) {
   memcpy(in[0].data, a, sizeof a);
   memcpy(in[1].data, b, sizeof b);
   memcpy(in[2].data, some, sizeof some);
-  const ran r = run_op(VT_OP_matmul_masked, NULL, in, 3, DENSE);
+  const run_result r = run_op(VT_OP_matmul_masked, NULL, in, 3, DENSE);
   CHECK(r.status == VT_OK && get_f32(&r.out, 0) == 10.0f);
   memcpy(in[2].data, no, sizeof no);
-  const ran q = run_op(VT_OP_matmul_masked, NULL, in, 3, DENSE);
+  const run_result q = run_op(VT_OP_matmul_masked, NULL, in, 3, DENSE);
   CHECK(q.status == VT_OK && get_bits(&q.out, 0) == 0);
-  drop_all();
+  free_held();
 }
 
-/* A block that underflows to -0 still gives +0: the addition to +0 is part of D. */
+/* A block whose only product underflows to -0 gives +0, because D adds it to +0. */
 static void test_never_negative_zero(void) {
   const int64_t one[2] = {1, 1};
   const vt_view in[2] = {view_new(F32, 2, one, DENSE), view_new(F32, 2, one, DENSE)};
   put_bits(&in[0], 0, 0x80000001u);
   put_bits(&in[1], 0, 0x00000001u);
-  const ran r = run_op(VT_OP_matmul, NULL, in, 2, DENSE);
+  const run_result r = run_op(VT_OP_matmul, NULL, in, 2, DENSE);
   CHECK(r.status == VT_OK && get_bits(&r.out, 0) == 0);
-  drop_all();
+  free_held();
 }
 
 /* ---- type rules ---- */
 
-static const vt_attr_matmul turn_a = {.size = sizeof turn_a, .transpose_a = 1, .order = 1};
-static const vt_attr_matmul turn_b = {.size = sizeof turn_b, .transpose_b = 1, .order = 1};
+static const vt_attr_matmul a_transposed = {
+    .size = sizeof a_transposed, .transpose_a = 1, .order = 1};
+static const vt_attr_matmul b_transposed = {
+    .size = sizeof b_transposed, .transpose_b = 1, .order = 1};
 static const vt_attr_matmul no_order = {.size = sizeof no_order, .order = 2};
 static const vt_attr_attention other_order = {.size = sizeof other_order, .order = 0};
 
 static const vt_attr_attention below_window = {
     .size = sizeof below_window, .order = 1, .window = -1};
 
-/* ---- gradients: D over the repeated batch axes and the other side as one index ---- */
+/* ---- gradients: D over the broadcast batch axes and the other operand's free axis together ----
+ */
 
-/* a [m, k] is repeated over a batch of 3, b [3, k, n] is not; `present` [p, m, k] or none. */
-typedef struct slope_case {
+/* a is [m, k] and is broadcast over a batch of 3; b is [3, k, n]; the mask, if any, is [p, m, k].
+ */
+typedef struct gradient_case {
   uint32_t dtype;
   int64_t m, k, n;
   int masked;
-  int64_t p; /* length of the mask's batch axis */
-} slope_case;
+  int64_t p; /* length of the mask's batch axis: 1 or 3 */
+} gradient_case;
 
-static double at(const vt_view *v, int64_t i) {
+static double value_at(const vt_view *v, int64_t i) {
   return v->dtype == F32 ? (double)get_f32(v, i) : get_f64(v, i);
 }
 
@@ -244,50 +253,50 @@ static uint64_t dot_bits(uint32_t dtype, const double *x, const double *y, const
                       : vt_f64_bits(d_f64(x, y, present, n));
 }
 
-static void check_left(const slope_case *c, const vt_view *in, const vt_view *dy,
-                       const vt_view *got) {
+static void check_da(const gradient_case *c, const vt_view *in, const vt_view *dy,
+                     const vt_view *got) {
   double x[512], y[512];
-  uint8_t here[512];
+  uint8_t present[512];
   for (int64_t m = 0; m < c->m; m++)
     for (int64_t k = 0; k < c->k; k++) {
       int64_t length = 0;
       for (int64_t b = 0; b < 3; b++)
         for (int64_t n = 0; n < c->n; n++, length++) {
-          x[length] = at(dy, (b * c->m + m) * c->n + n);
-          y[length] = at(&in[1], (b * c->k + k) * c->n + n);
-          here[length] =
+          x[length] = value_at(dy, (b * c->m + m) * c->n + n);
+          y[length] = value_at(&in[1], (b * c->k + k) * c->n + n);
+          present[length] =
               !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
         }
-      expect_bits("da", got, m * c->k + k, dot_bits(c->dtype, x, y, here, length));
+      expect_bits("da", got, m * c->k + k, dot_bits(c->dtype, x, y, present, length));
     }
 }
 
-static void check_right(const slope_case *c, const vt_view *in, const vt_view *dy,
-                        const vt_view *got) {
+static void check_db(const gradient_case *c, const vt_view *in, const vt_view *dy,
+                     const vt_view *got) {
   double x[512], y[512];
-  uint8_t here[512];
+  uint8_t present[512];
   for (int64_t i = 0; i < 3 * c->k * c->n; i++) {
     const int64_t b = i / (c->k * c->n), k = i / c->n % c->k, n = i % c->n;
     for (int64_t m = 0; m < c->m; m++) {
-      x[m] = at(&in[0], m * c->k + k);
-      y[m] = at(dy, (b * c->m + m) * c->n + n);
-      here[m] = !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
+      x[m] = value_at(&in[0], m * c->k + k);
+      y[m] = value_at(dy, (b * c->m + m) * c->n + n);
+      present[m] = !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
     }
-    expect_bits("db", got, i, dot_bits(c->dtype, x, y, here, c->m));
+    expect_bits("db", got, i, dot_bits(c->dtype, x, y, present, c->m));
   }
 }
 
-static void test_slopes_of_products(void) {
-  static const slope_case cases[] = {
+static void test_gradients_of_products(void) {
+  static const gradient_case cases[] = {
       {F32, 4, 3, 5, 0, 0}, {F64, 4, 3, 5, 0, 0}, {F32, 2, 2, 100, 0, 0}, {F32, 300, 2, 1, 0, 0},
       {F32, 4, 3, 5, 1, 1}, {F32, 4, 3, 5, 1, 3}, {F64, 4, 3, 90, 1, 3},  {F32, 260, 2, 1, 1, 3}};
   uint64_t state = 77;
   for (int64_t i = 0; i < COUNT(cases); i++) {
-    const slope_case *c = &cases[i];
+    const gradient_case *c = &cases[i];
     const int64_t a[2] = {c->m, c->k}, b[3] = {3, c->k, c->n}, p[3] = {c->p, c->m, c->k};
     const int64_t y[3] = {3, c->m, c->n};
     const uint32_t op = c->masked ? VT_OP_matmul_masked : VT_OP_matmul;
-    vt_view in[3] = {fill_ordinary(view_new(c->dtype, 2, a, TURNED), &state),
+    vt_view in[3] = {fill_ordinary(view_new(c->dtype, 2, a, TRANSPOSED), &state),
                      fill_ordinary(view_new(c->dtype, 3, b, GAPS), &state)},
             got[3];
     if (c->masked) in[2] = fill_any(view_new(VT_DTYPE_BOOL, 3, p, DENSE), &state);
@@ -295,27 +304,27 @@ static void test_slopes_of_products(void) {
     const vt_view dy = fill_ordinary(view_new(c->dtype, 3, y, DENSE), &state);
     differentiate(op, NULL, in, c->masked ? 3 : 2, dy, dy, got);
     CHECK(got[0].data != NULL && got[1].data != NULL && got[0].rank == 2 && got[1].rank == 3);
-    if (got[0].data != NULL) check_left(c, in, &dy, &got[0]);
-    if (got[1].data != NULL) check_right(c, in, &dy, &got[1]);
-    drop_all();
+    if (got[0].data != NULL) check_da(c, in, &dy, &got[0]);
+    if (got[1].data != NULL) check_db(c, in, &dy, &got[1]);
+    free_held();
   }
 }
 
 static void test_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_matmul, NULL, "f32[B, 3]; f32[3, T]", "f32[B, T]"},
-      {VT_OP_matmul, &turn_a, "f32[3, B]; f32[3, T]", "f32[B, T]"},
-      {VT_OP_matmul, &turn_b, "f64[B, 3]; f64[T, 3]", "f64[B, T]"},
+      {VT_OP_matmul, &a_transposed, "f32[3, B]; f32[3, T]", "f32[B, T]"},
+      {VT_OP_matmul, &b_transposed, "f64[B, 3]; f64[T, 3]", "f64[B, T]"},
       {VT_OP_matmul, NULL, "f32[2, 0]; f32[0, 3]", "f32[2, 3]"},
       {VT_OP_matmul, NULL, "f32[B, 1, 2, 3]; f32[T, 3, 4]", "f32[B, T, 2, 4]"},
       {VT_OP_matmul, NULL, "f32[1, 1, 1, 1, 1, 1, 2, 3]; f32[2, 2, 2, 2, 2, 2, 3, 4]",
-       "f32[2, 2, 2, 2, 2, 2, 2, 4]"}, /* six leading axes and two: 8 at most */
+       "f32[2, 2, 2, 2, 2, 2, 2, 4]"}, /* rank 8, the highest */
       {VT_OP_matmul, NULL, "f32[2, 3]; f32[2, 2, 2, 2, 2, 2, 3, 4]", "f32[2, 2, 2, 2, 2, 2, 2, 4]"},
       {VT_OP_matmul, NULL, "f32[2, 3]; f32[4, 5]",
        "!verify: f32[2, 3] times f32[4, 5]: the contracted axes differ"},
-      {VT_OP_matmul, &turn_a, "f32[2, 3]; f32[3, 5]",
+      {VT_OP_matmul, &a_transposed, "f32[2, 3]; f32[3, 5]",
        "!verify: f32[2, 3] transposed times f32[3, 5]: the contracted axes differ"},
-      {VT_OP_matmul, &turn_b, "f32[2, 3]; f32[3, 5]", "!verify: times f32[3, 5] transposed"},
+      {VT_OP_matmul, &b_transposed, "f32[2, 3]; f32[3, 5]", "!verify: times f32[3, 5] transposed"},
       {VT_OP_matmul, NULL, "f32[2, B]; f32[T, 5]", "!verify: f32[2, B] times f32[T, 5]"},
       {VT_OP_matmul, NULL, "f32[2, B]; f32[3, 5]", "!verify: the contracted axes differ"},
       {VT_OP_matmul, NULL, "f32[3]; f32[3, 5]",
@@ -328,7 +337,7 @@ static void test_rules(void) {
        "!verify: operand 1 is i32[2, 3], expected f32 or"},
       {VT_OP_matmul, &no_order, "f32[2, 3]; f32[3, 5]", "!verify: order 2 of a contraction does"},
       {VT_OP_matmul_masked, NULL, "f32[B, 3]; f32[3, T]; bool[B, 3]", "f32[B, T]"},
-      {VT_OP_matmul_masked, &turn_a, "f64[3, 2]; f64[3, 4]; bool[5, 2, 3]", "f64[5, 2, 4]"},
+      {VT_OP_matmul_masked, &a_transposed, "f64[3, 2]; f64[3, 4]; bool[5, 2, 3]", "f64[5, 2, 4]"},
       {VT_OP_matmul_masked, NULL, "f32[2, 3]; f32[3, 4]; bool[3, 2]",
        "!verify: operand 3 is bool[3, 2], expected a mask of rows by contracted axis"},
       {VT_OP_matmul_masked, NULL, "f32[2, 3]; f32[3, 4]; bool[1, 3]", "!verify: bool[1, 3]"},
@@ -399,7 +408,7 @@ int main(void) {
   test_batches();
   test_absent_is_absent();
   test_never_negative_zero();
-  test_slopes_of_products();
+  test_gradients_of_products();
   test_rules();
   TEST_DONE();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * conv_test.c - convolutions against their definitions, restated one output at a time, over sizes,
- * strides, dilations, padding, groups, layouts and special values; type rules; gradients, bit by
- * bit where there is a formula and by differences everywhere. */
+ * conv_test.c - tests the convolutions against their definitions, restated for each element of the
+ * result, over sizes, strides, dilations, padding, groups, layouts and special values. Tests their
+ * type rules, and their gradients: all by differences, those of conv also bit for bit. */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -9,7 +9,7 @@ enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 
 typedef struct problem {
   uint32_t axes;
-  int64_t n, c, o, groups; /* channels of x and of y */
+  int64_t n, c, o, groups; /* batch, channels of x, channels of y, groups */
   int64_t in[3], kernel[3], stride[3], dilation[3], low[3], high[3], extra[3];
 } problem;
 
@@ -19,7 +19,7 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
   return l;
 }
 
-static vt_attr_conv conv_of(const problem *p) {
+static vt_attr_conv conv_attrs(const problem *p) {
   return (vt_attr_conv){.size = sizeof(vt_attr_conv),
                         .stride = list_of(p->stride, p->axes),
                         .dilation = list_of(p->dilation, p->axes),
@@ -29,7 +29,7 @@ static vt_attr_conv conv_of(const problem *p) {
                         .order = VT_ORDER_FMA256};
 }
 
-static vt_attr_conv_transpose back_of(const problem *p) {
+static vt_attr_conv_transpose conv_transpose_attrs(const problem *p) {
   return (vt_attr_conv_transpose){.size = sizeof(vt_attr_conv_transpose),
                                   .stride = list_of(p->stride, p->axes),
                                   .dilation = list_of(p->dilation, p->axes),
@@ -40,15 +40,15 @@ static vt_attr_conv_transpose back_of(const problem *p) {
                                   .order = VT_ORDER_FMA256};
 }
 
-static vt_view tensor(uint32_t dtype, uint32_t axes, int64_t a, int64_t b, const int64_t *rest,
-                      int layout) {
+static vt_view new_tensor(uint32_t dtype, uint32_t axes, int64_t a, int64_t b, const int64_t *rest,
+                          int layout) {
   int64_t dim[5] = {a, b};
   memcpy(dim + 2, rest, axes * sizeof *dim);
   return view_new(dtype, axes + 2, dim, layout);
 }
 
-/* Element [a, b, i...]; +0 outside. */
-static double at(const vt_view *v, int64_t a, int64_t b, const int64_t *i) {
+/* Element [a, b, i...] of v; +0 outside of it, as in padding. */
+static double element_or_zero(const vt_view *v, int64_t a, int64_t b, const int64_t *i) {
   int64_t place = a * v->dim[1] + b;
   for (uint32_t k = 2; k < v->rank; k++) {
     if (i[k - 2] < 0 || i[k - 2] >= v->dim[k]) return 0.0;
@@ -57,8 +57,8 @@ static double at(const vt_view *v, int64_t a, int64_t b, const int64_t *i) {
   return number_at(v, place);
 }
 
-/* Row-major number to coordinates. */
-static void unfold(int64_t e, uint32_t n, const int64_t *dim, int64_t *out) {
+/* Converts a row-major index to coordinates. */
+static void to_coordinates(int64_t e, uint32_t n, const int64_t *dim, int64_t *out) {
   for (uint32_t i = n; i-- > 0; e /= dim[i]) out[i] = e % dim[i];
 }
 
@@ -71,7 +71,7 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
 enum { MOST = 20000 };
 static double side_a[MOST], side_b[MOST];
 
-static uint64_t contract(uint32_t dtype, int64_t n) {
+static uint64_t dot_of_sides(uint32_t dtype, int64_t n) {
   static float a[MOST], b[MOST];
   if (dtype == F64) return vt_f64_bits(d_f64(side_a, side_b, NULL, n));
   for (int64_t i = 0; i < n; i++) a[i] = (float)side_a[i];
@@ -79,13 +79,13 @@ static uint64_t contract(uint32_t dtype, int64_t n) {
   return vt_f32_bits(d_f32(a, b, NULL, n));
 }
 
-static uint64_t with_bias(const vt_view *b, uint64_t bits, int64_t o) {
+static uint64_t add_bias(const vt_view *b, uint64_t bits, int64_t o) {
   if (b == NULL) return bits;
   if (b->dtype == F64) return vt_f64_bits(vt_f64_from_bits(bits) + get_f64(b, o));
   return vt_f32_bits(vt_f32_from_bits((uint32_t)bits) + get_f32(b, o));
 }
 
-/* y[n, o, p...] of conv. */
+/* The bits of element y[n, o, position...] of conv. */
 static uint64_t conv_at(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y) {
   const vt_view *x = &in[0], *w = &in[1];
   const int64_t depth = w->dim[1], first = y[1] / (w->dim[0] / p->groups) * depth;
@@ -93,17 +93,18 @@ static uint64_t conv_at(const problem *p, const vt_view *in, uint32_t n_in, cons
   int64_t n = 0, k[3], i[3];
   for (int64_t c = 0; c < depth; c++)
     for (int64_t t = 0; t < taps; t++, n++) {
-      unfold(t, p->axes, p->kernel, k);
+      to_coordinates(t, p->axes, p->kernel, k);
       for (uint32_t j = 0; j < p->axes; j++)
         i[j] = y[2 + j] * p->stride[j] + k[j] * p->dilation[j] - p->low[j];
-      side_a[n] = at(x, y[0], first + c, i);
-      side_b[n] = at(w, y[1], c, k);
+      side_a[n] = element_or_zero(x, y[0], first + c, i);
+      side_b[n] = element_or_zero(w, y[1], c, k);
     }
-  return with_bias(n_in == 3 ? &in[2] : NULL, contract(x->dtype, n), y[1]);
+  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_sides(x->dtype, n), y[1]);
 }
 
-/* y[n, o, j...] of conv_transpose; w is [C, O/groups, K...]. */
-static uint64_t back_at(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y) {
+/* The bits of element y[n, o, position...] of conv_transpose, whose w is [C, O/groups, K...]. */
+static uint64_t conv_transpose_at(const problem *p, const vt_view *in, uint32_t n_in,
+                                  const int64_t *y) {
   const vt_view *x = &in[0], *w = &in[1];
   const int64_t depth = w->dim[0] / p->groups, first = y[1] / w->dim[1] * depth;
   const int64_t taps = product_of(p->kernel, p->axes);
@@ -111,20 +112,20 @@ static uint64_t back_at(const problem *p, const vt_view *in, uint32_t n_in, cons
   for (int64_t c = first; c < first + depth; c++)
     for (int64_t t = 0; t < taps; t++) {
       int numbered = 1;
-      unfold(t, p->axes, p->kernel, k);
+      to_coordinates(t, p->axes, p->kernel, k);
       for (uint32_t j = 0; j < p->axes; j++) {
         i[j] = y[2 + j] + p->low[j] - k[j] * p->dilation[j];
         numbered &= i[j] % p->stride[j] == 0;
         i[j] = i[j] < 0 ? -1 : i[j] / p->stride[j];
       }
       if (!numbered) continue;
-      side_a[n] = at(x, y[0], c, i);
-      side_b[n++] = at(w, c, y[1] % w->dim[1], k);
+      side_a[n] = element_or_zero(x, y[0], c, i);
+      side_b[n++] = element_or_zero(w, c, y[1] % w->dim[1], k);
     }
-  return with_bias(n_in == 3 ? &in[2] : NULL, contract(x->dtype, n), y[1]);
+  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_sides(x->dtype, n), y[1]);
 }
 
-/* dw[o, c, k...] over (n, output axes). */
+/* The bits of element dw[o, c, tap...] of conv_weight_grad: D over batch and output positions. */
 static uint64_t weight_at(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y) {
   const vt_view *x = &in[0], *dy = &in[1];
   const int64_t positions = product_of(dy->dim + 2, p->axes);
@@ -133,29 +134,29 @@ static uint64_t weight_at(const problem *p, const vt_view *in, uint32_t n_in, co
   (void)n_in;
   for (int64_t b = 0; b < x->dim[0]; b++)
     for (int64_t e = 0; e < positions; e++, n++) {
-      unfold(e, p->axes, dy->dim + 2, q);
+      to_coordinates(e, p->axes, dy->dim + 2, q);
       for (uint32_t j = 0; j < p->axes; j++)
         i[j] = q[j] * p->stride[j] + y[2 + j] * p->dilation[j] - p->low[j];
-      side_a[n] = at(dy, b, y[0], q);
-      side_b[n] = at(x, b, c, i);
+      side_a[n] = element_or_zero(dy, b, y[0], q);
+      side_b[n] = element_or_zero(x, b, c, i);
     }
-  return contract(x->dtype, n);
+  return dot_of_sides(x->dtype, n);
 }
 
 typedef uint64_t expected_fn(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y);
 
-static int check_all(const char *name, const problem *p, const vt_view *in, uint32_t n,
-                     const vt_view *y, expected_fn *expected) {
+static int check_every_element(const char *name, const problem *p, const vt_view *in, uint32_t n,
+                               const vt_view *y, expected_fn *expected) {
   const int64_t total = count_of_view(y);
   for (int64_t e = 0; e < total; e++) {
     int64_t index[5];
-    unfold(e, y->rank, y->dim, index);
+    to_coordinates(e, y->rank, y->dim, index);
     if (!expect_bits(name, y, e, expected(p, in, n, index))) return 0;
   }
   return 1;
 }
 
-static vt_view filled(vt_view v, int any, uint64_t *state) {
+static vt_view fill_view(vt_view v, int any, uint64_t *state) {
   return any ? fill_any(v, state) : fill_ordinary(v, state);
 }
 
@@ -165,7 +166,7 @@ static const problem problems[] = {
     {1, 2, 4, 4, 4, {8}, {2}, {3}, {2}, {2}, {0}, {2}},
     {1, 1, 1, 1, 1, {1}, {1}, {1}, {1}, {0}, {0}, {0}},
     {1, 2, 2, 2, 1, {0}, {1}, {2}, {1}, {0}, {0}, {0}},
-    {1, 1, 2, 3, 1, {2}, {3}, {1}, {1}, {0}, {0}, {0}}, /* no position */
+    {1, 1, 2, 3, 1, {2}, {3}, {1}, {1}, {0}, {0}, {0}}, /* the kernel fits nowhere */
     {1, 1, 2, 3, 1, {3}, {2}, {2}, {5}, {4}, {3}, {4}},
     {2, 2, 4, 6, 2, {5, 6}, {3, 2}, {2, 1}, {1, 2}, {1, 0}, {0, 1}, {1, 0}},
     {2, 1, 3, 2, 1, {4, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
@@ -173,12 +174,15 @@ static const problem problems[] = {
     {2, 0, 2, 3, 1, {4, 4}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}},
     {2, 1, 0, 2, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}},
     {2, 1, 2, 0, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}},
-    {2, 1, 29, 3, 1, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},  /* 261 products */
-    {2, 1, 256, 2, 1, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}, /* 2304 */
+    /* 261 products per output */
+    {2, 1, 29, 3, 1, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+    /* 2304 products per output */
+    {2, 1, 256, 2, 1, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
     {3, 1, 4, 2, 2, {3, 4, 5}, {2, 1, 3}, {1, 2, 2}, {1, 1, 2}, {1, 0, 2}, {0, 0, 2}, {0, 1, 1}},
     {3, 2, 1, 2, 1, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}}};
 
-/* Every problem in both types, three layouts, with and without a bias, ordinary and special. */
+/* conv and conv_transpose: every problem in both dtypes and three layouts, with and without a bias,
+ * with ordinary and with special values. */
 static void test_forward(void) {
   uint64_t state = 20;
   for (int64_t i = 0; i < COUNT(problems); i++)
@@ -186,29 +190,31 @@ static void test_forward(void) {
       const problem *p = &problems[i];
       const uint32_t dtype = bits & 1 ? F64 : F32, n = bits & 2 ? 3 : 2;
       const int layout = bits / 4 % LAYOUTS, any = bits >= 12;
-      const vt_attr_conv a = conv_of(p);
-      const vt_attr_conv_transpose t = back_of(p);
+      const vt_attr_conv a = conv_attrs(p);
+      const vt_attr_conv_transpose t = conv_transpose_attrs(p);
       test_seed = state;
       vt_view in[3] = {
-          filled(tensor(dtype, p->axes, p->n, p->c, p->in, layout), any, &state),
-          filled(tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, (layout + 1) % LAYOUTS),
-                 any, &state),
-          filled(view_new(dtype, 1, &p->o, layout), any, &state)};
-      const ran y = run_op(VT_OP_conv, &a, in, n, (layout + 2) % LAYOUTS);
+          fill_view(new_tensor(dtype, p->axes, p->n, p->c, p->in, layout), any, &state),
+          fill_view(
+              new_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, (layout + 1) % LAYOUTS),
+              any, &state),
+          fill_view(view_new(dtype, 1, &p->o, layout), any, &state)};
+      const run_result y = run_op(VT_OP_conv, &a, in, n, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_all("conv", p, in, n, &y.out, conv_at);
-      in[1] =
-          filled(tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, layout), any, &state);
-      const ran z = run_op(VT_OP_conv_transpose, &t, in, n, layout);
+      if (y.status == VT_OK) check_every_element("conv", p, in, n, &y.out, conv_at);
+      in[1] = fill_view(new_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, layout), any,
+                        &state);
+      const run_result z = run_op(VT_OP_conv_transpose, &t, in, n, layout);
       const int64_t least = (p->in[0] - 1) * p->stride[0] + p->dilation[0] * (p->kernel[0] - 1) +
                             1 + p->extra[0] - p->low[0] - p->high[0];
       CHECK(z.status == (least < 0 ? VT_VERIFY : VT_OK));
-      if (z.status == VT_OK) check_all("conv_transpose", p, in, n, &z.out, back_at);
-      drop_all();
+      if (z.status == VT_OK)
+        check_every_element("conv_transpose", p, in, n, &z.out, conv_transpose_at);
+      free_held();
     }
 }
 
-static vt_attr_conv_weight_grad weights_of(const problem *p) {
+static vt_attr_conv_weight_grad weight_grad_attrs(const problem *p) {
   return (vt_attr_conv_weight_grad){.size = sizeof(vt_attr_conv_weight_grad),
                                     .kernel = list_of(p->kernel, p->axes),
                                     .stride = list_of(p->stride, p->axes),
@@ -226,58 +232,63 @@ static void test_weight_grad(void) {
       const problem *p = &problems[i];
       const uint32_t dtype = bits & 1 ? F64 : F32;
       const int layout = bits % LAYOUTS, any = bits & 2;
-      const vt_attr_conv_weight_grad a = weights_of(p);
+      const vt_attr_conv_weight_grad a = weight_grad_attrs(p);
       test_seed = state;
       const vt_view in[2] = {
-          filled(tensor(dtype, p->axes, p->n, p->c, p->in, layout), any, &state),
-          filled(tensor(dtype, p->axes, p->n, p->o, positions[bits / 4], (layout + 1) % LAYOUTS),
-                 any, &state)};
-      const ran y = run_op(VT_OP_conv_weight_grad, &a, in, 2, (layout + 2) % LAYOUTS);
+          fill_view(new_tensor(dtype, p->axes, p->n, p->c, p->in, layout), any, &state),
+          fill_view(
+              new_tensor(dtype, p->axes, p->n, p->o, positions[bits / 4], (layout + 1) % LAYOUTS),
+              any, &state)};
+      const run_result y = run_op(VT_OP_conv_weight_grad, &a, in, 2, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_all("conv_weight_grad", p, in, 2, &y.out, weight_at);
-      drop_all();
+      if (y.status == VT_OK) check_every_element("conv_weight_grad", p, in, 2, &y.out, weight_at);
+      free_held();
     }
 }
 
-/* Padding is there: an infinite weight makes NaN of it. A sum of -0 is +0. */
+/* Products with padding are computed: an infinite weight on padding gives NaN. A sum of -0 gives
+ * +0. */
 static void test_padding(void) {
   const problem p = {1, 1, 1, 1, 1, {1}, {2}, {1}, {1}, {1}, {0}, {0}};
-  const vt_attr_conv a = conv_of(&p);
-  vt_view in[2] = {tensor(F32, 1, 1, 1, p.in, DENSE), tensor(F32, 1, 1, 1, p.kernel, DENSE)};
+  const vt_attr_conv a = conv_attrs(&p);
+  vt_view in[2] = {new_tensor(F32, 1, 1, 1, p.in, DENSE),
+                   new_tensor(F32, 1, 1, 1, p.kernel, DENSE)};
   put_bits(&in[0], 0, 0x3f800000); /* 1 */
-  put_bits(&in[1], 0, 0x7f800000); /* inf meets the padding */
+  put_bits(&in[1], 0, 0x7f800000); /* inf, the weight on the padding */
   put_bits(&in[1], 1, 0x80000000);
-  ran y = run_op(VT_OP_conv, &a, in, 2, DENSE);
+  run_result y = run_op(VT_OP_conv, &a, in, 2, DENSE);
   CHECK(y.status == VT_OK && isnan(get_f32(&y.out, 0)));
   put_bits(&in[1], 0, 0x80000000);
   y = run_op(VT_OP_conv, &a, in, 2, DENSE);
   CHECK(y.status == VT_OK && get_bits(&y.out, 0) == 0);
-  drop_all();
+  free_held();
 }
 
 /* ---- integers ---- */
 
-static int64_t whole_at(const vt_view *v, int64_t i) { return whole_of(v->dtype, get_bits(v, i)); }
+static int64_t integer_at(const vt_view *v, int64_t i) {
+  return whole_of(v->dtype, get_bits(v, i));
+}
 
 static uint64_t int_at(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y) {
   const vt_view *x = &in[0], *w = &in[1];
   const int64_t depth = w->dim[1], first = y[1] / (w->dim[0] / p->groups) * depth;
   const int64_t taps = product_of(p->kernel, p->axes);
-  const int64_t zx = n_in > 2 ? whole_at(&in[2], 0) : 0;
-  const int64_t zw = n_in > 3 ? whole_at(&in[3], in[3].rank == 0 ? 0 : y[1]) : 0;
-  int64_t sum = n_in > 4 ? whole_at(&in[4], y[1]) : 0, k[3];
+  const int64_t zx = n_in > 2 ? integer_at(&in[2], 0) : 0;
+  const int64_t zw = n_in > 3 ? integer_at(&in[3], in[3].rank == 0 ? 0 : y[1]) : 0;
+  int64_t sum = n_in > 4 ? integer_at(&in[4], y[1]) : 0, k[3];
   for (int64_t c = 0; c < depth; c++)
     for (int64_t t = 0; t < taps; t++) {
       int64_t place = y[0] * x->dim[1] + first + c;
       int inside = 1;
-      unfold(t, p->axes, p->kernel, k);
+      to_coordinates(t, p->axes, p->kernel, k);
       for (uint32_t j = 0; j < p->axes; j++) {
         const int64_t i = y[2 + j] * p->stride[j] + k[j] * p->dilation[j] - p->low[j];
         inside &= i >= 0 && i < p->in[j];
         place = place * p->in[j] + i;
       }
-      const int64_t a = inside ? whole_at(x, place) : zx; /* padding holds the zero point */
-      sum += (a - zx) * (whole_at(w, (y[1] * depth + c) * taps + t) - zw);
+      const int64_t a = inside ? integer_at(x, place) : zx; /* padding holds the zero point */
+      sum += (a - zx) * (integer_at(w, (y[1] * depth + c) * taps + t) - zw);
     }
   return (uint32_t)(uint64_t)sum;
 }
@@ -290,7 +301,7 @@ static void test_int(void) {
       const uint32_t tx = bits & 1 ? VT_DTYPE_U8 : VT_DTYPE_I8,
                      tw = bits & 2 ? VT_DTYPE_U8 : VT_DTYPE_I8, n = 2 + (uint32_t)bits / 4 % 4;
       const int layout = bits % LAYOUTS;
-      const vt_attr_conv c = conv_of(p);
+      const vt_attr_conv c = conv_attrs(p);
       const vt_attr_conv_int a = {.size = sizeof a,
                                   .stride = c.stride,
                                   .dilation = c.dilation,
@@ -298,22 +309,23 @@ static void test_int(void) {
                                   .high = c.high,
                                   .groups = c.groups};
       test_seed = state;
-      const vt_view in[5] = {
-          fill_any(tensor(tx, p->axes, p->n, p->c, p->in, layout), &state),
-          fill_any(tensor(tw, p->axes, p->o, p->c / p->groups, p->kernel, (layout + 1) % LAYOUTS),
-                   &state),
-          fill_any(view_new(tx, 0, NULL, layout), &state),
-          fill_any(view_new(tw, bits & 32 ? 1 : 0, &p->o, layout), &state),
-          fill_any(view_new(VT_DTYPE_I32, 1, &p->o, layout), &state)};
-      const ran y = run_op(VT_OP_conv_int, &a, in, n, (layout + 2) % LAYOUTS);
+      const vt_view in[5] = {fill_any(new_tensor(tx, p->axes, p->n, p->c, p->in, layout), &state),
+                             fill_any(new_tensor(tw, p->axes, p->o, p->c / p->groups, p->kernel,
+                                                 (layout + 1) % LAYOUTS),
+                                      &state),
+                             fill_any(view_new(tx, 0, NULL, layout), &state),
+                             fill_any(view_new(tw, bits & 32 ? 1 : 0, &p->o, layout), &state),
+                             fill_any(view_new(VT_DTYPE_I32, 1, &p->o, layout), &state)};
+      const run_result y = run_op(VT_OP_conv_int, &a, in, n, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_all("conv_int", p, in, n, &y.out, int_at);
-      drop_all();
+      if (y.status == VT_OK) check_every_element("conv_int", p, in, n, &y.out, int_at);
+      free_held();
     }
 }
 
-/* Strides so long that dy meets x once, however long dy is. */
-static void test_far(void) {
+/* A stride longer than x, so that only the first element of dy is multiplied by an element of x,
+ * however long dy is. */
+static void test_stride_beyond_input(void) {
   const vt_attr_conv_weight_grad a = {.size = sizeof a,
                                       .kernel = {1, {1}},
                                       .stride = {1, {INT64_C(1) << 40}},
@@ -323,9 +335,9 @@ static void test_far(void) {
   const vt_view in[2] = {view_new(F32, 3, dim, DENSE), view_new(F32, 3, positions, DENSE)};
   for (int v = 0; v < 2; v++)
     for (int64_t i = 0; i < count_of_view(&in[v]); i++) put_number(&in[v], i, 1.0);
-  const ran y = run_op(VT_OP_conv_weight_grad, &a, in, 2, DENSE);
+  const run_result y = run_op(VT_OP_conv_weight_grad, &a, in, 2, DENSE);
   CHECK(y.status == VT_OK && get_f32(&y.out, 0) == 1.0f);
-  drop_all();
+  free_held();
 }
 
 /* ---- type rules ---- */
@@ -431,14 +443,14 @@ static void test_rules(void) {
 
 /* ---- gradients ---- */
 
-static vt_view on_grid(vt_view v, uint64_t *state) {
+static vt_view fill_on_grid(vt_view v, uint64_t *state) {
   const int64_t n = count_of_view(&v);
-  for (int64_t i = 0; i < n; i++) put_number(&v, i, between(state));
+  for (int64_t i = 0; i < n; i++) put_number(&v, i, random_on_grid(state));
   return v;
 }
 
-static void differentiate(uint32_t op, const void *attrs, const vt_view *in, uint32_t n,
-                          uint64_t *state) {
+static void check_gradients_by_differences(uint32_t op, const void *attrs, const vt_view *in,
+                                           uint32_t n, uint64_t *state) {
   const double bound = in[0].dtype == F64 ? 1e-12 : 1e-4;
   for (uint32_t by = 0; by < n; by++) check_gradient(op, attrs, in, n, by, 0.5, bound, state);
 }
@@ -449,35 +461,38 @@ static void test_gradients(void) {
     for (int bits = 0; bits < 2; bits++) {
       const problem *p = &problems[i];
       const uint32_t dtype = bits ? F64 : F32;
-      const vt_attr_conv a = conv_of(p);
-      const vt_attr_conv_transpose t = back_of(p);
-      const vt_attr_conv_weight_grad k = weights_of(p);
+      const vt_attr_conv a = conv_attrs(p);
+      const vt_attr_conv_transpose t = conv_transpose_attrs(p);
+      const vt_attr_conv_weight_grad k = weight_grad_attrs(p);
       vt_view in[3] = {
-          on_grid(tensor(dtype, p->axes, p->n, p->c, p->in, DENSE), &state),
-          on_grid(tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE), &state),
-          on_grid(view_new(dtype, 1, &p->o, DENSE), &state)};
-      const ran y = run_op(VT_OP_conv, &a, in, 3, DENSE);
+          fill_on_grid(new_tensor(dtype, p->axes, p->n, p->c, p->in, DENSE), &state),
+          fill_on_grid(new_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE),
+                       &state),
+          fill_on_grid(view_new(dtype, 1, &p->o, DENSE), &state)};
+      const run_result y = run_op(VT_OP_conv, &a, in, 3, DENSE);
       CHECK(y.status == VT_OK);
-      differentiate(VT_OP_conv, &a, in, 3, &state);
-      const vt_view pair[2] = {in[0], on_grid(y.out, &state)};
-      differentiate(VT_OP_conv_weight_grad, &k, pair, 2, &state);
-      in[1] = on_grid(tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, DENSE), &state);
+      check_gradients_by_differences(VT_OP_conv, &a, in, 3, &state);
+      const vt_view pair[2] = {in[0], fill_on_grid(y.out, &state)};
+      check_gradients_by_differences(VT_OP_conv_weight_grad, &k, pair, 2, &state);
+      in[1] = fill_on_grid(new_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, DENSE),
+                           &state);
       if (run_op(VT_OP_conv_transpose, &t, in, 3, DENSE).status == VT_OK)
-        differentiate(VT_OP_conv_transpose, &t, in, 3, &state);
-      drop_all();
+        check_gradients_by_differences(VT_OP_conv_transpose, &t, in, 3, &state);
+      free_held();
     }
 }
 
-/* dx of conv by its own formula: out channel of the group, then taps whose position the stride
- * divides; db is S over (n, positions). */
+/* Checks the gradients of conv by their formulas. dx is conv_transpose of dy: D over the output
+ * channels of the group and the taps whose position is divisible by the stride. dw is
+ * conv_weight_grad, and db is S over batch and positions. */
 static void check_conv_gradient(const problem *p, const vt_view *in, const vt_view *dy,
                                 const uint32_t *d_in) {
   static double column[MOST];
   static float narrow[MOST];
   const vt_view pair[2] = {*dy, in[1]}, second[2] = {in[0], *dy};
-  problem turned = *p; /* dy has the O channels that the weight has first */
-  check_all("dx of conv", &turned, pair, 2, &eager.value[d_in[0]], back_at);
-  check_all("dw of conv", p, second, 2, &eager.value[d_in[1]], weight_at);
+  problem same = *p; /* dy has O channels, the first axis of the weight */
+  check_every_element("dx of conv", &same, pair, 2, &eager.value[d_in[0]], conv_transpose_at);
+  check_every_element("dw of conv", p, second, 2, &eager.value[d_in[1]], weight_at);
   const int64_t positions = product_of(dy->dim + 2, p->axes);
   for (int64_t o = 0; o < p->o; o++) {
     int64_t n = 0;
@@ -496,25 +511,26 @@ static void test_gradient_bits(void) {
     for (int bits = 0; bits < 4; bits++) {
       const problem *p = &problems[i];
       const uint32_t dtype = bits & 1 ? F64 : F32;
-      const vt_attr_conv a = conv_of(p);
+      const vt_attr_conv a = conv_attrs(p);
       const int any = bits & 2;
       test_seed = state;
       const vt_view in[3] = {
-          filled(tensor(dtype, p->axes, p->n, p->c, p->in, DENSE), any, &state),
-          filled(tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE), any, &state),
-          filled(view_new(dtype, 1, &p->o, DENSE), any, &state)};
+          fill_view(new_tensor(dtype, p->axes, p->n, p->c, p->in, DENSE), any, &state),
+          fill_view(new_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE), any,
+                    &state),
+          fill_view(view_new(dtype, 1, &p->o, DENSE), any, &state)};
       eager_begin();
       uint32_t ids[3], d_in[3] = {VT_NO_VALUE, VT_NO_VALUE, VT_NO_VALUE};
-      for (int j = 0; j < 3; j++) ids[j] = eager_value(&in[j]);
+      for (int j = 0; j < 3; j++) ids[j] = eager_copy(&in[j]);
       const uint32_t y = eager_run(&eager.b, VT_OP_conv, ids, 3, &a);
-      const uint32_t d_out = eager_value(&eager.value[y]);
-      filled(eager.value[d_out], any, &state);
+      const uint32_t d_out = eager_copy(&eager.value[y]);
+      fill_view(eager.value[d_out], any, &state);
       const vt_gradient g = {&eager.b, ids, &y, 3, 1, &a, &d_out, d_in};
       vt_op_get(VT_OP_conv)->grad(&g);
       CHECK(d_in[0] != VT_NO_VALUE && d_in[1] != VT_NO_VALUE && d_in[2] != VT_NO_VALUE);
       if (eager.problem[0] == 0) check_conv_gradient(p, in, &eager.value[d_out], d_in);
       eager_end("conv");
-      drop_all();
+      free_held();
     }
 }
 
@@ -523,7 +539,7 @@ int main(void) {
   test_weight_grad();
   test_padding();
   test_int();
-  test_far();
+  test_stride_beyond_input();
   test_rules();
   test_gradients();
   test_gradient_bits();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cost_test.c - what a step costs, against counts that are written out or counted one by one. */
+ * cost_test.c - tests the cost of steps: flops and bytes against numbers that are written out or
+ * counted one by one. */
 #include <string.h>
 #include "vt_op.h"
 #include "vt_test.h"
@@ -7,19 +8,19 @@
 
 /* ---- steps ---- */
 
-static vt_bk_tensor dense(uint32_t dtype, uint32_t rank, const int64_t *dim) {
+static vt_bk_tensor dense_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t n = 1;
   for (uint32_t i = rank; i-- > 0;) {
     t.dim[i] = dim[i];
     t.stride[i] = n;
-    if (dim[i] != 0 && !vt_i64_mul(n, dim[i], &n)) n = INT64_MAX; /* nobody looks that far */
+    if (dim[i] != 0 && !vt_i64_mul(n, dim[i], &n)) n = INT64_MAX; /* no test reads it */
   }
   return t;
 }
-#define T(dtype, ...)                                                         \
-  dense(VT_DTYPE_##dtype, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), \
-        (const int64_t[]){__VA_ARGS__})
+#define T(dtype, ...)                                                                \
+  dense_tensor(VT_DTYPE_##dtype, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), \
+               (const int64_t[]){__VA_ARGS__})
 
 static vt_cost cost_of(uint32_t op, const void *attrs, uint32_t n_in, const vt_bk_tensor *in,
                        uint32_t n_out, const vt_bk_tensor *out) {
@@ -37,7 +38,8 @@ static vt_cost cost_of(uint32_t op, const void *attrs, uint32_t n_in, const vt_b
   return c;
 }
 
-static void expect(const char *what, vt_cost c, uint64_t flops, uint64_t read, uint64_t written) {
+static void expect_cost(const char *what, vt_cost c, uint64_t flops, uint64_t read,
+                        uint64_t written) {
   const int right = c.flops == flops && c.bytes_read == read && c.bytes_written == written;
   CHECK(right);
   if (!right)
@@ -51,57 +53,58 @@ static void expect(const char *what, vt_cost c, uint64_t flops, uint64_t read, u
 static void test_elements(void) {
   const vt_bk_tensor x = T(F32, 3, 5), y = T(F32, 3, 5), pair[3] = {x, y, y};
   vt_bk_tensor row[2] = {x, T(F32, 3, 5)};
-  row[1].stride[0] = 0; /* five elements, seen three times */
-  expect("exp", cost_of(VT_OP_exp, NULL, 1, &x, 1, &y), 15, 60, 60);
-  expect("add", cost_of(VT_OP_add, NULL, 2, pair, 1, &y), 15, 120, 60);
-  expect("repeated", cost_of(VT_OP_add, NULL, 2, row, 1, &y), 15, 80, 60);
-  expect("fma", cost_of(VT_OP_fma, NULL, 3, pair, 1, &y), 30, 180, 60);
+  row[1].stride[0] = 0; /* five elements, broadcast to three rows */
+  expect_cost("exp", cost_of(VT_OP_exp, NULL, 1, &x, 1, &y), 15, 60, 60);
+  expect_cost("add", cost_of(VT_OP_add, NULL, 2, pair, 1, &y), 15, 120, 60);
+  expect_cost("repeated", cost_of(VT_OP_add, NULL, 2, row, 1, &y), 15, 80, 60);
+  expect_cost("fma", cost_of(VT_OP_fma, NULL, 3, pair, 1, &y), 30, 180, 60);
   const vt_bk_tensor none = T(F32, 0, 5), half = T(F16, 3, 5);
   const vt_attr_cast to = {.size = sizeof to, .dtype = VT_DTYPE_F16};
-  expect("nothing", cost_of(VT_OP_exp, NULL, 1, &none, 1, &none), 0, 0, 0);
-  expect("cast", cost_of(VT_OP_cast, &to, 1, &x, 1, &half), 15, 60, 30);
+  expect_cost("nothing", cost_of(VT_OP_exp, NULL, 1, &none, 1, &none), 0, 0, 0);
+  expect_cost("cast", cost_of(VT_OP_cast, &to, 1, &x, 1, &half), 15, 60, 30);
   const vt_attr_literal one = {.size = sizeof one, .dtype = VT_DTYPE_F32};
-  const vt_bk_tensor scalar = dense(VT_DTYPE_F32, 0, NULL);
-  expect("literal", cost_of(VT_OP_literal, &one, 0, NULL, 1, &scalar), 0, 0, 4);
+  const vt_bk_tensor scalar = dense_tensor(VT_DTYPE_F32, 0, NULL);
+  expect_cost("literal", cost_of(VT_OP_literal, &one, 0, NULL, 1, &scalar), 0, 0, 4);
 }
 
 static void test_reductions(void) {
   const vt_attr_reduce last = {.size = sizeof last, .axes = {.n = 1, .v = {1}}};
   const vt_attr_sort along = {.size = sizeof along, .axis = 1};
   const vt_bk_tensor x = T(F64, 3, 5), y = T(F64, 3), sorted[2] = {x, T(I64, 3, 5)};
-  expect("sum", cost_of(VT_OP_sum, &last, 1, &x, 1, &y), 15, 120, 24);
-  expect("max", cost_of(VT_OP_max, &last, 1, &x, 1, &y), 15, 120, 24);
-  expect("sort", cost_of(VT_OP_sort, &along, 1, &x, 2, sorted), 45, 120, 240);
+  expect_cost("sum", cost_of(VT_OP_sum, &last, 1, &x, 1, &y), 15, 120, 24);
+  expect_cost("max", cost_of(VT_OP_max, &last, 1, &x, 1, &y), 15, 120, 24);
+  expect_cost("sort", cost_of(VT_OP_sort, &along, 1, &x, 2, sorted), 45, 120, 240);
 }
 
-static void test_moves(void) {
+static void test_movements(void) {
   const vt_attr_gather rows = {.size = sizeof rows};
   const vt_bk_tensor in[2] = {T(F32, 1000, 8), T(I32, 6)}, y = T(F32, 6, 8);
-  expect("gather", cost_of(VT_OP_gather, &rows, 2, in, 1, &y), 0, 6 * 32 + 24, 6 * 32);
-  expect("embedding", cost_of(VT_OP_embedding, NULL, 2, in, 1, &y), 0, 6 * 32 + 24, 6 * 32);
+  expect_cost("gather", cost_of(VT_OP_gather, &rows, 2, in, 1, &y), 0, 6 * 32 + 24, 6 * 32);
+  expect_cost("embedding", cost_of(VT_OP_embedding, NULL, 2, in, 1, &y), 0, 6 * 32 + 24, 6 * 32);
   const vt_attr_axis a = {.size = sizeof a, .axis = 0};
   const vt_bk_tensor parts[2] = {T(F32, 2, 8), T(F32, 4, 8)}, row = T(F32, 1, 8);
   vt_bk_tensor many[20];
   for (int i = 0; i < 20; i++) many[i] = row;
   const vt_bk_tensor long_y = T(F32, 20, 8);
-  expect("many", cost_of(VT_OP_concat, &a, 20, many, 1, &long_y), 0, 640, 640);
-  expect("concat", cost_of(VT_OP_concat, &a, 2, parts, 1, &y), 0, 6 * 32, 6 * 32);
+  expect_cost("many", cost_of(VT_OP_concat, &a, 20, many, 1, &long_y), 0, 640, 640);
+  expect_cost("concat", cost_of(VT_OP_concat, &a, 2, parts, 1, &y), 0, 6 * 32, 6 * 32);
 }
 
 /* ---- contractions ---- */
 
 static void test_products(void) {
   const vt_attr_matmul plain = {.size = sizeof plain},
-                       turned = {.size = sizeof turned, .transpose_a = 1};
+                       transposed = {.size = sizeof transposed, .transpose_a = 1};
   const vt_bk_tensor in[2] = {T(F32, 7, 3, 4), T(F32, 4, 5)}, y = T(F32, 7, 3, 5);
   const vt_bk_tensor back[2] = {T(F32, 7, 4, 3), T(F32, 4, 5)};
   const uint64_t flops = 2 * 7 * 3 * 5 * 4, read = 4 * (7 * 3 * 4 + 4 * 5);
-  expect("matmul", cost_of(VT_OP_matmul, &plain, 2, in, 1, &y), flops, read, 4 * 7 * 3 * 5);
-  expect("turned", cost_of(VT_OP_matmul, &turned, 2, back, 1, &y), flops, read, 4 * 7 * 3 * 5);
+  expect_cost("matmul", cost_of(VT_OP_matmul, &plain, 2, in, 1, &y), flops, read, 4 * 7 * 3 * 5);
+  expect_cost("turned", cost_of(VT_OP_matmul, &transposed, 2, back, 1, &y), flops, read,
+              4 * 7 * 3 * 5);
   const vt_bk_tensor bytes[2] = {T(I8, 3, 4), T(I8, 4, 5)}, whole = T(I32, 3, 5);
-  expect("int", cost_of(VT_OP_matmul_int, NULL, 2, bytes, 1, &whole), 2 * 15 * 4, 32, 60);
+  expect_cost("int", cost_of(VT_OP_matmul_int, NULL, 2, bytes, 1, &whole), 2 * 15 * 4, 32, 60);
   const vt_bk_tensor with[3] = {T(F32, 3, 4), T(F32, 4, 5), T(F32, 5)}, z = T(F32, 3, 5);
-  expect("linear", cost_of(VT_OP_linear, NULL, 3, with, 1, &z), 2 * 15 * 4 + 15, 4 * 37, 60);
+  expect_cost("linear", cost_of(VT_OP_linear, NULL, 3, with, 1, &z), 2 * 15 * 4 + 15, 4 * 37, 60);
 }
 
 static void test_convs(void) {
@@ -119,7 +122,7 @@ static void test_convs(void) {
         2 * (6 * 2 * 9) * (2 * 8 * 8));
 }
 
-/* Every output and every tap, one by one. */
+/* Counts the pairs of an output and a tap that have an input, one by one. */
 static uint64_t count_pairs(int64_t n, int64_t kernel, int64_t stride, int64_t dilation,
                             int64_t low) {
   uint64_t pairs = 0;
@@ -128,7 +131,7 @@ static uint64_t count_pairs(int64_t n, int64_t kernel, int64_t stride, int64_t d
   return pairs;
 }
 
-static void test_conv_back(void) {
+static void test_conv_transpose(void) {
   for (int64_t stride = 1; stride <= 4; stride++)
     for (int64_t dilation = 1; dilation <= 3; dilation++)
       for (int64_t kernel = 1; kernel <= 5; kernel++)
@@ -148,19 +151,19 @@ static void test_conv_back(void) {
         }
 }
 
-/* ---- compositions, bodies ---- */
+/* ---- compositions and ops with bodies ---- */
 
 static void test_composed(void) {
   const vt_attr_axis last = {.size = sizeof last, .axis = 1};
   const vt_bk_tensor x = T(F32, 3, 5), y = T(F32, 3, 5);
-  /* max, subtract, exp, sum, divide */
-  expect("softmax", cost_of(VT_OP_softmax, &last, 1, &x, 1, &y), 5 * 15, 60, 60);
+  /* five flops per element: max, subtract, exp, sum, divide */
+  expect_cost("softmax", cost_of(VT_OP_softmax, &last, 1, &x, 1, &y), 5 * 15, 60, 60);
   const vt_attr_reduce over = {.size = sizeof over, .axes = {.n = 1, .v = {1}}};
   const vt_bk_tensor short_y = T(F32, 3);
-  expect("mean", cost_of(VT_OP_mean, &over, 1, &x, 1, &short_y), 15 + 3, 60, 12);
+  expect_cost("mean", cost_of(VT_OP_mean, &over, 1, &x, 1, &short_y), 15 + 3, 60, 12);
 }
 
-/* A recurrence is a loop in its decomposition: twice the steps cost twice as much. */
+/* The decomposition of rnn is a loop over time, so twice the steps cost twice as much. */
 static void test_recurrence(void) {
   const vt_attr_rnn a = *(const vt_attr_rnn *)vt_op_get(VT_OP_rnn)->attrs->defaults;
   uint64_t flops[2];
@@ -169,7 +172,7 @@ static void test_recurrence(void) {
     const vt_bk_tensor out[2] = {T(F32, t, 2, 6), T(F32, 2, 6)};
     flops[t / 8] = cost_of(VT_OP_rnn, &a, 3, in, 2, out).flops;
   }
-  /* p and q are products, p + q and tanh are one each */
+  /* per step: two products, and one flop per element for the sum of both and one for tanh */
   CHECK(flops[0] == 4 * (2 * 2 * 6 * 3 + 2 * 2 * 6 * 6 + 2 * 2 * 6));
   CHECK(flops[1] == 2 * flops[0]);
 }
@@ -189,15 +192,15 @@ static void test_bodies(void) {
   s.n_body = 1;
   s.body = both;
   CHECK(vt_step_cost(&s, vt_alloc_default(), &c, NULL) == VT_OK);
-  expect("loop", c, 7 * 30, 7 * 120, 7 * 120);
+  expect_cost("loop", c, 7 * 30, 7 * 120, 7 * 120);
   s.op = VT_OP_cond;
   s.attrs = &which;
   s.n_body = 2;
   CHECK(vt_step_cost(&s, vt_alloc_default(), &c, NULL) == VT_OK);
-  expect("cond", c, 30, 120, 120);
+  expect_cost("cond", c, 30, 120, 120);
 }
 
-/* ---- the whole table, and what does not fit ---- */
+/* ---- every row of the op table, and numbers that do not fit ---- */
 
 static void test_table(void) {
   for (uint32_t i = 0; i < vt_op_total(); i++) {
@@ -212,16 +215,17 @@ static void test_limits(void) {
   const int64_t big = (int64_t)1 << 40;
   const vt_attr_matmul plain = {.size = sizeof plain};
   const vt_bk_tensor in[2] = {T(F32, big, big), T(F32, big, big)}, y = T(F32, big, big);
-  expect("beyond", cost_of(VT_OP_matmul, &plain, 2, in, 1, &y), UINT64_MAX, UINT64_MAX, UINT64_MAX);
+  expect_cost("beyond", cost_of(VT_OP_matmul, &plain, 2, in, 1, &y), UINT64_MAX, UINT64_MAX,
+              UINT64_MAX);
   vt_cost sum = {UINT64_MAX - 1, 1, 2};
   vt_cost_add(&sum, &(vt_cost){2, 3, 4});
-  expect("sum", sum, UINT64_MAX, 4, 6);
+  expect_cost("sum", sum, UINT64_MAX, 4, 6);
   const vt_bk_step unknown = {.size = sizeof unknown, .op = 999999};
   CHECK(vt_step_cost(&unknown, vt_alloc_default(), &sum, NULL) == VT_INTERNAL);
 }
 
-/* Memory runs out at every request: it says so, and keeps nothing. */
-static void test_memory(void) {
+/* Each allocation fails in turn: the call must return VT_NOMEM, leak nothing and not write *out. */
+static void test_out_of_memory(void) {
   const vt_attr_rnn a = *(const vt_attr_rnn *)vt_op_get(VT_OP_rnn)->attrs->defaults;
   const vt_bk_tensor in[3] = {T(F32, 4, 2, 3), T(F32, 3, 6), T(F32, 6, 6)};
   const vt_bk_tensor out[2] = {T(F32, 4, 2, 6), T(F32, 2, 6)};
@@ -238,22 +242,22 @@ static void test_memory(void) {
     fault = (vt_fault){.left = left};
     CHECK(vt_step_cost(&s, vt_fault_alloc(&fault), &untouched, &d) == VT_NOMEM);
     CHECK(d.code == VT_NOMEM && fault.live == 0);
-    expect("untouched", untouched, 1, 2, 3);
+    expect_cost("untouched", untouched, 1, 2, 3);
   }
 }
 
 int main(void) {
   test_elements();
   test_reductions();
-  test_moves();
+  test_movements();
   test_products();
   test_convs();
-  test_conv_back();
+  test_conv_transpose();
   test_composed();
   test_recurrence();
   test_bodies();
   test_table();
   test_limits();
-  test_memory();
+  test_out_of_memory();
   TEST_DONE();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * dim_test.c - dimensions: one normal form, exact arithmetic that refuses to overflow, printing and
- * binding; and the types made of them. */
+ * dim_test.c - tests symbolic dimensions: equal dimensions have equal handles, arithmetic fails
+ * instead of overflowing, printing, binding; and the types that are made of dimensions. */
 #include <string.h>
 #include "num_test.h"
 #include "vt_op.h"
@@ -17,7 +17,7 @@ static int64_t declare(vt_dims *dims, const char *name) {
   return dim;
 }
 
-static void begin(table *x) {
+static void begin_table(table *x) {
   vt_arena_init(&x->arena, vt_alloc_default());
   vt_dims_init(&x->dims, &x->arena);
   x->b = declare(&x->dims, "B");
@@ -25,7 +25,7 @@ static void begin(table *x) {
   x->v = declare(&x->dims, "V");
 }
 
-static void end(table *x) { vt_arena_done(&x->arena); }
+static void end_table(table *x) { vt_arena_done(&x->arena); }
 
 static int64_t add(table *x, int64_t a, int64_t b) {
   int64_t out = 0;
@@ -43,7 +43,7 @@ static int64_t mul(table *x, int64_t a, int64_t b) {
   return out;
 }
 
-static int prints(const table *x, int64_t dim, const char *want) {
+static int prints_as(const table *x, int64_t dim, const char *want) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_dim_print(&x->dims, dim, &t);
@@ -59,7 +59,7 @@ static void test_symbols(void) {
   table x;
   int64_t dim = 5;
   vt_diag d = {0};
-  begin(&x);
+  begin_table(&x);
   CHECK(x.b != x.t && x.t != x.v && x.b != x.v);
   CHECK(vt_dim_find(&x.dims, "T", &dim) && dim == x.t);
   dim = 5;
@@ -69,7 +69,7 @@ static void test_symbols(void) {
   CHECK(vt_dim_declare(&x.dims, "H", &dim, &d) == VT_LIMIT && dim == 5);
   CHECK(strstr(d.text, "at most 8 symbolic dimensions") != NULL);
   CHECK(!vt_dim_find(&x.dims, "H", &dim) && vt_dim_find(&x.dims, "G", &dim));
-  end(&x);
+  end_table(&x);
 }
 
 static void test_is_symbolic(void) {
@@ -79,11 +79,11 @@ static void test_is_symbolic(void) {
   CHECK(vt_dim_is_symbolic(INT64_MIN) && vt_dim_is_symbolic(INT64_MIN + INT32_MAX));
 }
 
-/* ---- equal dimensions are equal numbers ---- */
+/* ---- equal dimensions have equal handles ---- */
 
 static void test_normal_form(void) {
   table x;
-  begin(&x);
+  begin_table(&x);
   const int64_t sum = add(&x, x.b, x.t), difference = sub(&x, x.b, x.t);
   const int64_t squares = sub(&x, mul(&x, x.b, x.b), mul(&x, x.t, x.t));
   CHECK(mul(&x, sum, difference) == squares && mul(&x, difference, sum) == squares);
@@ -94,27 +94,27 @@ static void test_normal_form(void) {
   CHECK(sub(&x, add(&x, sum, 5), add(&x, x.t, 5)) == x.b);
   CHECK(add(&x, 3, 4) == 7 && sub(&x, 3, 4) == -1 && mul(&x, -3, 4) == -12);
   const uint32_t polys = x.dims.n_polys;
-  CHECK(mul(&x, sum, difference) == squares && x.dims.n_polys == polys); /* interned */
-  end(&x);
+  CHECK(mul(&x, sum, difference) == squares && x.dims.n_polys == polys); /* no second copy */
+  end_table(&x);
 }
 
 static void test_print(void) {
   table x;
-  begin(&x);
+  begin_table(&x);
   const int64_t bt = mul(&x, x.b, x.t);
-  CHECK(prints(&x, 0, "0") && prints(&x, 16, "16") && prints(&x, -5, "-5"));
-  CHECK(prints(&x, x.b, "B") && prints(&x, add(&x, bt, 1), "B*T + 1"));
-  CHECK(prints(&x, sub(&x, 2, x.b), "-B + 2"));
-  CHECK(prints(&x, sub(&x, mul(&x, 2, mul(&x, x.b, x.b)), mul(&x, 3, x.t)), "2*B*B - 3*T"));
-  CHECK(prints(&x, mul(&x, -1, bt), "-B*T") && prints(&x, sub(&x, x.v, bt), "-B*T + V"));
-  end(&x);
+  CHECK(prints_as(&x, 0, "0") && prints_as(&x, 16, "16") && prints_as(&x, -5, "-5"));
+  CHECK(prints_as(&x, x.b, "B") && prints_as(&x, add(&x, bt, 1), "B*T + 1"));
+  CHECK(prints_as(&x, sub(&x, 2, x.b), "-B + 2"));
+  CHECK(prints_as(&x, sub(&x, mul(&x, 2, mul(&x, x.b, x.b)), mul(&x, 3, x.t)), "2*B*B - 3*T"));
+  CHECK(prints_as(&x, mul(&x, -1, bt), "-B*T") && prints_as(&x, sub(&x, x.v, bt), "-B*T + V"));
+  end_table(&x);
 }
 
 static void test_div(void) {
   table x;
   int64_t out = 77;
   vt_diag d = {0};
-  begin(&x);
+  begin_table(&x);
   const int64_t six = add(&x, mul(&x, 6, x.b), mul(&x, 9, x.t));
   CHECK(vt_dim_div(&x.dims, six, 3, &out, NULL) == VT_OK);
   CHECK(out == add(&x, mul(&x, 2, x.b), mul(&x, 3, x.t)));
@@ -128,7 +128,7 @@ static void test_div(void) {
   CHECK(vt_dim_div(&x.dims, 6, 0, &out, NULL) == VT_VERIFY);
   CHECK(vt_dim_div(&x.dims, 6, -2, &out, NULL) == VT_VERIFY);
   CHECK(vt_dim_div(&x.dims, six, x.b, &out, NULL) == VT_VERIFY && out == 77);
-  end(&x);
+  end_table(&x);
 }
 
 /* ---- limits ---- */
@@ -138,26 +138,27 @@ static void test_overflow(void) {
   table x;
   int64_t out = 77;
   vt_diag d = {0};
-  begin(&x);
+  begin_table(&x);
   CHECK(vt_dim_mul(&x.dims, big, big, &out, &d) == VT_LIMIT && out == 77);
   CHECK(strstr(d.text, "overflows") != NULL);
   CHECK(vt_dim_mul(&x.dims, mul(&x, big, x.b), big, &out, NULL) == VT_LIMIT);
   CHECK(vt_dim_add(&x.dims, most, most, &out, NULL) == VT_LIMIT);
   CHECK(vt_dim_sub(&x.dims, -most, most, &out, NULL) == VT_LIMIT);
-  CHECK(vt_dim_mul(&x.dims, -most, 2, &out, NULL) == VT_LIMIT); /* would read as a symbol */
+  CHECK(vt_dim_mul(&x.dims, -most, 2, &out, NULL) ==
+        VT_LIMIT); /* it would be the handle of a symbol */
   CHECK(vt_dim_add(&x.dims, mul(&x, most, x.b), mul(&x, most, x.b), &out, NULL) == VT_LIMIT);
   int64_t power = x.b;
   for (int i = 0; i < 7; i++) power = mul(&x, power, power); /* B^128 */
   CHECK(vt_dim_mul(&x.dims, power, power, &out, NULL) == VT_LIMIT && out == 77);
   CHECK(vt_dim_mul(&x.dims, power, 3, &out, NULL) == VT_OK);
-  end(&x);
+  end_table(&x);
 }
 
 static void test_terms(void) {
   table x;
   int64_t dim = 1, power = 1, out = 77;
   vt_diag d = {0};
-  begin(&x);
+  begin_table(&x);
   for (int i = 1; i < VT_MAX_TERMS; i++) {
     power = mul(&x, power, x.b);
     dim = add(&x, dim, power);
@@ -165,12 +166,12 @@ static void test_terms(void) {
   CHECK(vt_dim_add(&x.dims, dim, x.t, &out, &d) == VT_LIMIT && out == 77);
   CHECK(strstr(d.text, "more than 12 terms") != NULL);
   CHECK(add(&x, dim, 5) != dim && sub(&x, add(&x, dim, 5), 5) == dim);
-  end(&x);
+  end_table(&x);
 }
 
 /* ---- binding ---- */
 
-static int64_t bound(const table *x, int64_t dim, int64_t b, int64_t t, int64_t v) {
+static int64_t bound_value(const table *x, int64_t dim, int64_t b, int64_t t, int64_t v) {
   const int64_t value[3] = {b, t, v};
   int64_t out = 77;
   CHECK(vt_dim_bind(&x->dims, value, dim, &out, NULL) == VT_OK);
@@ -179,37 +180,39 @@ static int64_t bound(const table *x, int64_t dim, int64_t b, int64_t t, int64_t 
 
 static void test_bind(void) {
   table x;
-  begin(&x);
+  begin_table(&x);
   const int64_t dim = add(&x, sub(&x, mul(&x, x.b, mul(&x, x.b, x.t)), mul(&x, 3, x.v)), 10);
-  CHECK(bound(&x, dim, 4, 5, 6) == 4 * 4 * 5 - 18 + 10 && bound(&x, dim, 0, 9, 0) == 10);
-  CHECK(bound(&x, 42, 1, 1, 1) == 42 && bound(&x, sub(&x, 1, x.b), 5, 0, 0) == -4);
+  CHECK(bound_value(&x, dim, 4, 5, 6) == 4 * 4 * 5 - 18 + 10 &&
+        bound_value(&x, dim, 0, 9, 0) == 10);
+  CHECK(bound_value(&x, 42, 1, 1, 1) == 42 && bound_value(&x, sub(&x, 1, x.b), 5, 0, 0) == -4);
   const int64_t much[3] = {INT64_C(1) << 40, 3, 3};
   int64_t out = 77;
   vt_diag d = {0};
   CHECK(vt_dim_bind(&x.dims, much, dim, &out, &d) == VT_BIND && out == 77);
   CHECK(strstr(d.text, "overflows") != NULL);
-  end(&x);
+  end_table(&x);
 }
 
-/* A value below every number that is a dimension would read as a symbol: it is refused. */
-static void test_bind_below(void) {
+/* A bound dimension must not have a value in the range of handles, near INT64_MIN, or it would be
+ * taken for a symbol. */
+static void test_bind_to_symbol_range(void) {
   table x;
   int64_t out = 77;
   const int64_t value[3] = {INT64_C(1) << 21, 0, 0};
-  begin(&x);
+  begin_table(&x);
   const int64_t cube = mul(&x, x.b, mul(&x, x.b, x.b));
   CHECK(vt_dim_bind(&x.dims, value, mul(&x, -1, cube), &out, NULL) == VT_BIND && out == 77);
   CHECK(vt_dim_bind(&x.dims, value, cube, &out, NULL) == VT_BIND && out == 77);
-  end(&x);
+  end_table(&x);
 }
 
-/* Random expressions: arithmetic and binding commute, and the same sum taken in another order is
- * the same number. */
+/* Random expressions: binding gives the same number as arithmetic on the bound values, and a sum in
+ * another order gives the same handle. */
 static void test_random(void) {
   for (uint64_t seed = 1; seed <= 300; seed++) {
     table x;
     uint64_t state = seed;
-    begin(&x);
+    begin_table(&x);
     const int64_t value[3] = {(int64_t)(random_u64(&state) % 9), (int64_t)(random_u64(&state) % 9),
                               (int64_t)(random_u64(&state) % 9)};
     int64_t part[6], plain[6], up = 0, down = 0, total = 0;
@@ -224,9 +227,9 @@ static void test_random(void) {
     for (int i = 0; i < 6; i++) up = add(&x, up, part[i]), total += plain[i];
     for (int i = 5; i >= 0; i--) down = add(&x, down, part[i]);
     CHECK(up == down);
-    CHECK(bound(&x, up, value[0], value[1], value[2]) == total);
+    CHECK(bound_value(&x, up, value[0], value[1], value[2]) == total);
     if (up != down) fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-    end(&x);
+    end_table(&x);
   }
 }
 
@@ -235,7 +238,7 @@ static void test_random(void) {
 static void test_copy(void) {
   table x, y;
   int64_t found = 0;
-  begin(&x);
+  begin_table(&x);
   const int64_t bt = mul(&x, x.b, x.t);
   vt_arena_init(&y.arena, vt_alloc_default());
   vt_dims_copy(&y.dims, &x.dims, &y.arena);
@@ -243,15 +246,15 @@ static void test_copy(void) {
   CHECK(mul(&y, x.t, x.b) == bt && vt_dim_find(&y.dims, "V", &found) && found == x.v);
   const int64_t grown = add(&y, bt, 9);
   CHECK(x.dims.n_polys == polys && y.dims.n_polys == polys + 1);
-  end(&x);
-  CHECK(prints(&y, grown, "B*T + 9")); /* the copy outlives what it was made from */
-  end(&y);
+  end_table(&x);
+  CHECK(prints_as(&y, grown, "B*T + 9")); /* the copy does not need the original */
+  end_table(&y);
 }
 
 /* ---- types ---- */
 
-static vt_status size(uint32_t dtype, int64_t a, int64_t b, int64_t c, uint64_t *count,
-                      uint64_t *bytes) {
+static vt_status type_size(uint32_t dtype, int64_t a, int64_t b, int64_t c, uint64_t *count,
+                           uint64_t *bytes) {
   const vt_type t = {dtype, 3, {a, b, c}};
   *count = *bytes = 77;
   return vt_type_size(&t, count, bytes, NULL);
@@ -262,24 +265,24 @@ static void test_type_size(void) {
   const vt_type scalar = {.dtype = VT_DTYPE_F64};
   uint64_t n, b;
   CHECK(vt_type_size(&scalar, &n, &b, NULL) == VT_OK && n == 1 && b == 8);
-  CHECK(size(VT_DTYPE_F32, 2, 3, 5, &n, &b) == VT_OK && n == 30 && b == 120);
-  CHECK(size(VT_DTYPE_F32, 2, 0, 5, &n, &b) == VT_OK && n == 0 && b == 0);
-  CHECK(size(VT_DTYPE_U8, big, 256, 1, &n, &b) == VT_OK && b == UINT64_C(1) << 48);
-  CHECK(size(VT_DTYPE_U8, big, 257, 1, &n, &b) == VT_LIMIT && n == 77 && b == 77);
-  CHECK(size(VT_DTYPE_F16, big, 256, 1, &n, &b) == VT_LIMIT);
-  CHECK(size(VT_DTYPE_F32, big, big, big, &n, &b) == VT_LIMIT);
-  CHECK(size(VT_DTYPE_F32, 2, -1, 2, &n, &b) == VT_LIMIT);
-  /* Strides are products of dimensions too, so an empty tensor has the same limit without its
-   * zeros. */
-  CHECK(size(VT_DTYPE_F32, big, big, 0, &n, &b) == VT_LIMIT);
-  CHECK(size(VT_DTYPE_F32, 0, big, big, &n, &b) == VT_LIMIT);
-  CHECK(size(VT_DTYPE_F32, 0, big, 0, &n, &b) == VT_OK && n == 0 && b == 0);
+  CHECK(type_size(VT_DTYPE_F32, 2, 3, 5, &n, &b) == VT_OK && n == 30 && b == 120);
+  CHECK(type_size(VT_DTYPE_F32, 2, 0, 5, &n, &b) == VT_OK && n == 0 && b == 0);
+  CHECK(type_size(VT_DTYPE_U8, big, 256, 1, &n, &b) == VT_OK && b == UINT64_C(1) << 48);
+  CHECK(type_size(VT_DTYPE_U8, big, 257, 1, &n, &b) == VT_LIMIT && n == 77 && b == 77);
+  CHECK(type_size(VT_DTYPE_F16, big, 256, 1, &n, &b) == VT_LIMIT);
+  CHECK(type_size(VT_DTYPE_F32, big, big, big, &n, &b) == VT_LIMIT);
+  CHECK(type_size(VT_DTYPE_F32, 2, -1, 2, &n, &b) == VT_LIMIT);
+  /* Strides are products of dimensions too, so for an empty tensor the limit applies to the product
+   * of the dimensions that are not 0. */
+  CHECK(type_size(VT_DTYPE_F32, big, big, 0, &n, &b) == VT_LIMIT);
+  CHECK(type_size(VT_DTYPE_F32, 0, big, big, &n, &b) == VT_LIMIT);
+  CHECK(type_size(VT_DTYPE_F32, 0, big, 0, &n, &b) == VT_OK && n == 0 && b == 0);
 }
 
 static void test_type_text(void) {
   table x;
   char text[VT_TYPE_TEXT];
-  begin(&x);
+  begin_table(&x);
   vt_type t = {VT_DTYPE_BF16, 2, {add(&x, x.b, 1), 16}}, u = t;
   CHECK(strcmp(vt_type_text(&x.dims, &t, text), "bf16[B + 1, 16]") == 0);
   CHECK(vt_type_equal(&t, &u));
@@ -292,10 +295,10 @@ static void test_type_text(void) {
   CHECK(!vt_type_equal(&t, &u) && strcmp(vt_type_text(&x.dims, &u, text), "?[B + 1]") == 0);
   const vt_type scalar = {.dtype = VT_DTYPE_BOOL};
   CHECK(strcmp(vt_type_text(&x.dims, &scalar, text), "bool[]") == 0);
-  vt_type wide = {VT_DTYPE_F32, 8, {0}}; /* cut, never past the buffer */
+  vt_type wide = {VT_DTYPE_F32, 8, {0}}; /* longer than the buffer: the text is cut */
   for (uint32_t i = 0; i < 8; i++) wide.dim[i] = add(&x, mul(&x, VT_DIM_MAX, x.b), x.t);
   CHECK(strlen(vt_type_text(&x.dims, &wide, text)) == VT_TYPE_TEXT - 1);
-  end(&x);
+  end_table(&x);
 }
 
 /* ---- out of memory ---- */
@@ -316,7 +319,7 @@ static vt_status grow_table(vt_alloc a) {
   return s;
 }
 
-static void test_memory(void) {
+static void test_out_of_memory(void) {
   vt_fault f = {0};
   CHECK(grow_table(vt_fault_alloc(&f)) == VT_OK && f.live == 0);
   const long asked = f.asked;
@@ -336,11 +339,11 @@ int main(void) {
   test_overflow();
   test_terms();
   test_bind();
-  test_bind_below();
+  test_bind_to_symbol_range();
   test_random();
   test_copy();
   test_type_size();
   test_type_text();
-  test_memory();
+  test_out_of_memory();
   TEST_DONE();
 }

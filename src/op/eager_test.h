@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * eager_test.h - a builder that runs each node as it is written, so that tests of this room see
- * what a decomposition or a gradient gives; and checks of both against formulas said again, bit
- * for bit, and against differences. */
+ * eager_test.h - a builder that runs the reference kernel of each node as soon as it is added, so
+ * that a test can look at the values of a decomposition or a gradient. Checks of gradients of
+ * pointwise ops: bit for bit against formulas restated in C, and against differences. Each case
+ * uses at most 64 values; trace_test.h has the same for more values. */
 #ifndef VT_EAGER_TEST_H
 #define VT_EAGER_TEST_H
 #include "op_test.h"
@@ -9,16 +10,16 @@
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
-enum { MOST_EAGER = 64 };
+enum { MAX_EAGER = 64 };
 typedef struct eager {
   vt_builder b;
   uint32_t n;
-  vt_view value[MOST_EAGER];
-  vt_type type[MOST_EAGER];
+  vt_view value[MAX_EAGER];
+  vt_type type[MAX_EAGER];
 } eager;
 
 static inline uint32_t eager_add(eager *e, vt_view v) {
-  if (e->n == MOST_EAGER) exit(1);
+  if (e->n == MAX_EAGER) exit(1);
   e->value[e->n] = v;
   e->type[e->n] = type_of_view(&v);
   return e->n++;
@@ -32,7 +33,7 @@ static inline uint32_t eager_node(vt_builder *b, uint32_t op, const uint32_t *in
     if (in[i] >= e->n) return VT_NO_VALUE;
     views[i] = e->value[in[i]];
   }
-  const ran r = run_op(op, attrs, views, n, DENSE);
+  const run_result r = run_op(op, attrs, views, n, DENSE);
   if (r.status != VT_OK) complain(vt_op_get(op)->name, "does not run");
   return r.status == VT_OK ? eager_add(e, r.out) : VT_NO_VALUE;
 }
@@ -47,8 +48,9 @@ static inline void eager_begin(eager *e, const vt_view *in, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) (void)eager_add(e, in[i]);
 }
 
-/* What the decomposition of an op gives; data is NULL where it fails. */
-static inline vt_view lowered(uint32_t op, const void *attrs, const vt_view *in, uint32_t n) {
+/* Runs the decomposition of an op and returns its result, with data NULL if it fails. */
+static inline vt_view run_decomposition(uint32_t op, const void *attrs, const vt_view *in,
+                                        uint32_t n) {
   static const uint32_t ids[3] = {0, 1, 2};
   static eager e;
   const vt_op_info *info = vt_op_get(op);
@@ -58,7 +60,8 @@ static inline vt_view lowered(uint32_t op, const void *attrs, const vt_view *in,
   return y < e.n ? e.value[y] : (vt_view){0};
 }
 
-/* The gradients of the operands; data is NULL where nothing flows. */
+/* Runs the gradient of an op: from the result y and its gradient dy to the gradients of all
+ * operands in `out`; data is NULL for an operand that gets no gradient. */
 static inline void differentiate(uint32_t op, const void *attrs, const vt_view *in, uint32_t n,
                                  vt_view y, vt_view dy, vt_view *out) {
   static const uint32_t ids[3] = {0, 1, 2};
@@ -73,23 +76,23 @@ static inline void differentiate(uint32_t op, const void *attrs, const vt_view *
   for (uint32_t i = 0; i < n; i++) out[i] = d_in[i] < e.n ? e.value[d_in[i]] : (vt_view){0};
 }
 
-/* ---- formulas said again ---- */
+/* ---- formulas, restated ---- */
 
-/* On one element of each operand: the value of a composition, and the gradient of each operand
- * from the operands, the result and its gradient d. */
+/* The formulas of a pointwise op on one element of each operand: its value, and the gradient of
+ * each operand, computed from the operands, the result y and the result's gradient d. */
 typedef struct formula {
   uint32_t op, n_in;
   const void *attrs;
   float (*y_float)(float a, float b, float c);
-  double (*y_double)(double a, double b, double c); /* NULL: f32 alone */
+  double (*y_double)(double a, double b, double c); /* NULL if the op is only for f32 */
   float (*d_float[3])(float a, float b, float c, float y, float d);
   double (*d_double[3])(double a, double b, double c, double y, double d);
-  double lo, hi; /* where differences are taken; those of operand 2 in lo2 .. hi2, if not empty */
-  double lo2, hi2;
+  double lo, hi;   /* range of the operands when differences are taken */
+  double lo2, hi2; /* range of operand 2, if it is not empty; otherwise lo .. hi */
 } formula;
 
-static inline uint64_t formula_slope(const formula *f, uint32_t k, uint32_t dtype,
-                                     const uint64_t x[5]) {
+static inline uint64_t formula_gradient(const formula *f, uint32_t k, uint32_t dtype,
+                                        const uint64_t x[5]) {
   if (dtype == VT_DTYPE_F64)
     return vt_f64_bits(f->d_double[k](vt_f64_from_bits(x[0]), vt_f64_from_bits(x[1]),
                                       vt_f64_from_bits(x[2]), vt_f64_from_bits(x[3]),
@@ -108,8 +111,8 @@ static inline uint64_t formula_value(const formula *f, uint32_t dtype, const uin
                                 vt_f32_from_bits((uint32_t)x[2])));
 }
 
-/* The sum of what reached element j of an operand, in the order of the result's elements. */
-static inline uint64_t summed(uint32_t dtype, const uint64_t *bits, int64_t n) {
+/* The sum in order S of n numbers given by their bits. */
+static inline uint64_t sum_in_order(uint32_t dtype, const uint64_t *bits, int64_t n) {
   static float x[4096];
   static double z[4096];
   for (int64_t i = 0; i < n; i++) x[i] = vt_f32_from_bits((uint32_t)bits[i]);
@@ -117,8 +120,8 @@ static inline uint64_t summed(uint32_t dtype, const uint64_t *bits, int64_t n) {
   return dtype == VT_DTYPE_F32 ? vt_f32_bits(s_f32(x, n)) : vt_f64_bits(s_f64(z, n));
 }
 
-/* Which element of x broadcasting puts at element i of y. */
-static inline int64_t spread_index(const vt_view *x, const vt_view *y, int64_t i) {
+/* The row-major index of the element of x that element i of y is, after x was broadcast to y. */
+static inline int64_t broadcast_index(const vt_view *x, const vt_view *y, int64_t i) {
   int64_t at = 0, step = 1;
   for (uint32_t k = 1; k <= y->rank; k++) {
     const int64_t index = i % y->dim[y->rank - k];
@@ -130,8 +133,10 @@ static inline int64_t spread_index(const vt_view *x, const vt_view *y, int64_t i
   return at;
 }
 
-static inline void check_slope(const formula *f, uint32_t k, const vt_view *in, const vt_view *y,
-                               const vt_view *dy, const vt_view *got) {
+/* Checks the gradient of operand k. An element that was broadcast gets the sum in order S of the
+ * gradients of all elements of the result that it reached, in row-major order. */
+static inline void check_operand_gradient(const formula *f, uint32_t k, const vt_view *in,
+                                          const vt_view *y, const vt_view *dy, const vt_view *got) {
   static uint64_t part[4096];
   const char *name = vt_op_get(f->op)->name;
   const int64_t n = count_of_view(y), m = count_of_view(&in[k]);
@@ -143,26 +148,26 @@ static inline void check_slope(const formula *f, uint32_t k, const vt_view *in, 
     int64_t parts = 0;
     for (int64_t i = 0; i < n; i++) {
       uint64_t x[5] = {0, 0, 0, get_bits(y, i), get_bits(dy, i)};
-      if (spread_index(&in[k], y, i) != j) continue;
-      for (uint32_t p = 0; p < f->n_in; p++) x[p] = spread_bits(&in[p], y, i);
-      part[parts++] = formula_slope(f, k, y->dtype, x);
+      if (broadcast_index(&in[k], y, i) != j) continue;
+      for (uint32_t p = 0; p < f->n_in; p++) x[p] = broadcast_bits(&in[p], y, i);
+      part[parts++] = formula_gradient(f, k, y->dtype, x);
     }
-    const uint64_t want = n == m ? part[0] : summed(y->dtype, part, parts);
+    const uint64_t want = n == m ? part[0] : sum_in_order(y->dtype, part, parts);
     if (!expect_bits(name, got, j, want)) return;
   }
 }
 
-/* Operands of the given shapes and layouts against the formulas. */
-static inline void check_slopes(const formula *f, const vt_view *in, uint64_t *state) {
+/* Checks the gradients of all operands against the formulas. */
+static inline void check_gradients(const formula *f, const vt_view *in, uint64_t *state) {
   vt_view got[3];
-  const ran r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
+  const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   CHECK(r.status == VT_OK);
   if (r.status != VT_OK) return;
   const vt_view dy = fill_any(view_new(r.out.dtype, r.out.rank, r.out.dim, DENSE), state);
   for (int64_t i = 0; i < count_of_view(&dy); i += 2)
     put_bits(&dy, i, ordinary_bits(dy.dtype, state));
   differentiate(f->op, f->attrs, in, f->n_in, r.out, dy, got);
-  for (uint32_t k = 0; k < f->n_in; k++) check_slope(f, k, in, &r.out, &dy, &got[k]);
+  for (uint32_t k = 0; k < f->n_in; k++) check_operand_gradient(f, k, in, &r.out, &dy, &got[k]);
 }
 
 static const struct {
@@ -178,7 +183,7 @@ static const struct {
     {{3, 3, 3}, {{2, 1, 5}, {1, 3, 1}, {2, 3, 5}}},
 };
 
-static inline void test_slopes(const formula *f) {
+static inline void test_gradients_by_formula(const formula *f) {
   uint64_t state = 4000 + f->op;
   for (int64_t s = 0; s < COUNT(grad_shapes); s++)
     for (uint32_t mix = 0; mix < 8; mix++) {
@@ -190,62 +195,62 @@ static inline void test_slopes(const formula *f) {
                          (int)(mix + i) % LAYOUTS);
         in[i] = mix < 4 ? fill_any(in[i], &state) : fill_ordinary(in[i], &state);
       }
-      check_slopes(f, in, &state);
-      drop_all();
+      check_gradients(f, in, &state);
+      free_held();
     }
 }
 
-/* ---- differences ---- */
+/* ---- gradients against central differences ---- */
 
 enum { STEPS = 8 };
 
-static inline float probe(const formula *f, uint32_t k, int64_t j) {
+static inline float sample_point(const formula *f, uint32_t k, int64_t j) {
   const double lo = k == 1 && f->lo2 < f->hi2 ? f->lo2 : f->lo;
   const double hi = k == 1 && f->lo2 < f->hi2 ? f->hi2 : f->hi;
   const double at = ((double)(k == 0 ? j : STEPS - 1 - j) + 0.37) / STEPS;
   return (float)(lo + (hi - lo) * at);
 }
 
-static inline double value_near(const formula *f, int64_t j, uint32_t moved, float by) {
+static inline double value_at_moved(const formula *f, int64_t j, uint32_t moved, float by) {
   const int64_t one = 1;
   vt_view in[3];
   for (uint32_t k = 0; k < f->n_in; k++) {
     in[k] = view_new(VT_DTYPE_F32, 1, &one, DENSE);
-    *(float *)in[k].data = probe(f, k, j) + (k == moved ? by : 0.0f);
+    *(float *)in[k].data = sample_point(f, k, j) + (k == moved ? by : 0.0f);
   }
-  const ran r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
+  const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   const double y = (double)get_f32(&r.out, 0);
-  drop_all();
+  free_held();
   return y;
 }
 
-static inline double slope_at(const formula *f, int64_t j, uint32_t k) {
+static inline double gradient_at(const formula *f, int64_t j, uint32_t k) {
   const int64_t one = 1;
   vt_view in[3], got[3], dy = view_new(VT_DTYPE_F32, 1, &one, DENSE);
   *(float *)dy.data = 1.0f;
   for (uint32_t i = 0; i < f->n_in; i++) {
     in[i] = view_new(VT_DTYPE_F32, 1, &one, DENSE);
-    *(float *)in[i].data = probe(f, i, j);
+    *(float *)in[i].data = sample_point(f, i, j);
   }
-  const ran r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
+  const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   differentiate(f->op, f->attrs, in, f->n_in, r.out, dy, got);
   const double d = got[k].data == NULL ? 1e9 : (double)get_f32(&got[k], 0);
-  drop_all();
+  free_held();
   return d;
 }
 
-/* With h = 2^-8 the difference errs by h*h/6 of the third derivative, and by 2^-24 of the value
- * over h: below 2^-9 in all that is asked here. */
-static inline void test_differences(const formula *f) {
+/* With h = 2^-8 the error of the difference is h*h/6 times the third derivative plus 2^-24 times
+ * the value divided by h. For the functions and ranges tested this is below 2^-9. */
+static inline void test_gradients_by_differences(const formula *f) {
   const float h = 0x1p-8f;
   for (int64_t j = 0; j < STEPS; j++)
     for (uint32_t k = 0; k < f->n_in; k++) {
-      const double up = value_near(f, j, k, h), down = value_near(f, j, k, -h);
-      const double want = (up - down) / (2 * (double)h), got = slope_at(f, j, k);
+      const double up = value_at_moved(f, j, k, h), down = value_at_moved(f, j, k, -h);
+      const double want = (up - down) / (2 * (double)h), got = gradient_at(f, j, k);
       if (fabs(got - want) <= 0x1p-9 * (1 + fabs(want))) continue;
       char what[160];
       snprintf(what, sizeof what, "operand %u at %g: slope %g, difference %g", k + 1,
-               (double)probe(f, k, j), got, want);
+               (double)sample_point(f, k, j), got, want);
       complain(vt_op_get(f->op)->name, what);
     }
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * einsum_test.c - einsum against its definition, restated label by label: S of one operand, D of
- * two in the order of the equation, steps from the left; diagonals, axes that broadcast; the
- * gradients of two operands to the last bit; kernels against decompositions; what is refused. */
+ * einsum_test.c - tests einsum against its definition, restated label by label: S for one operand,
+ * D for two in the order of the equation's labels, more operands from the left. Tests diagonals,
+ * axes that broadcast, gradients of two operands bit for bit, decompositions, and type rules. */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 4096, LETTERS = 128 };
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
-/* An equation, and the same by hand without `...`: a letter for each axis, '1' for one of length 1
- * that is repeated. Lengths are those of the letters. */
 typedef struct problem {
   const char *equation;
-  uint32_t n;
-  const char *term[5]; /* operands, then the result */
-  const char *order;   /* labels as they first appear */
-  const char *lengths; /* "a2b3" */
+  uint32_t n;          /* number of operands */
+  const char *term[5]; /* labels of the operands, then of the result, with `...` written out; the
+                          label '1' is an axis of length 1 that broadcasts */
+  const char *order;   /* all labels in the order in which they first appear */
+  const char *lengths; /* length of each label's axis, as in "a2b3" */
 } problem;
 
 static const problem problems[] = {
@@ -54,13 +53,13 @@ static int64_t length_of(const problem *p, char label) {
   return label == '1' ? 1 : at == NULL ? 0 : (int64_t)atoi(at + 1);
 }
 
-static vt_attr_einsum attrs_of(const char *equation) {
+static vt_attr_einsum einsum_attrs(const char *equation) {
   vt_attr_einsum a = {.size = sizeof a, .order = VT_ORDER_FMA256};
   snprintf(a.equation.v, sizeof a.equation.v, "%s", equation);
   return a;
 }
 
-static vt_view shaped_as(const problem *p, uint32_t term, uint32_t dtype, int layout) {
+static vt_view new_operand(const problem *p, uint32_t term, uint32_t dtype, int layout) {
   int64_t dim[8] = {0};
   const uint32_t rank = (uint32_t)strlen(p->term[term]);
   for (uint32_t i = 0; i < rank; i++) dim[i] = length_of(p, p->term[term][i]);
@@ -69,12 +68,12 @@ static vt_view shaped_as(const problem *p, uint32_t term, uint32_t dtype, int la
 
 /* ---- the definition ---- */
 
-typedef struct table { /* numbers by label */
-  char label[10];
+typedef struct label_table { /* a contiguous tensor with one axis per label */
+  char label[10];            /* the labels of its axes, in order */
   double v[MOST];
-} table;
+} label_table;
 
-static int64_t place(const problem *p, const char *label, const int64_t *at) {
+static int64_t table_index(const problem *p, const char *label, const int64_t *at) {
   int64_t i = 0;
   for (; *label != 0; label++) i = i * length_of(p, *label) + (*label == '1' ? 0 : at[(int)*label]);
   return i;
@@ -86,73 +85,74 @@ static int64_t size_of(const problem *p, const char *label) {
   return n;
 }
 
-static void unfold(const problem *p, const char *label, int64_t i, int64_t *at) {
+static void to_coordinates(const problem *p, const char *label, int64_t i, int64_t *at) {
   for (size_t k = strlen(label); k-- > 0; i /= length_of(p, label[k]))
     at[(int)label[k]] = i % length_of(p, label[k]);
 }
 
-/* The labels of `order` that are in `some` and, as `wanted` says, in `kept` or not. */
-static void pick(const problem *p, const char *some, const char *more, const char *kept, int wanted,
-                 char *out) {
+/* Writes to `out`, in the equation's order, the labels that are in `in_one` or `more`, and that are
+ * in `kept` if `wanted` is 1, or not in `kept` if it is 0. */
+static void pick_labels(const problem *p, const char *in_one, const char *more, const char *kept,
+                        int wanted, char *out) {
   for (const char *s = p->order; *s != 0; s++)
-    if ((strchr(some, *s) != NULL || strchr(more, *s) != NULL) &&
+    if ((strchr(in_one, *s) != NULL || strchr(more, *s) != NULL) &&
         (strchr(kept, *s) != NULL) == wanted)
       *out++ = *s;
   *out = 0;
 }
 
-/* One axis for each label: a label that stands twice is its diagonal. */
-static void read_operand(const problem *p, uint32_t term, const vt_view *x, table *out) {
+/* Copies an operand to a table; of a label that occurs twice the table has the diagonal. */
+static void read_operand(const problem *p, uint32_t term, const vt_view *x, label_table *out) {
   int64_t at[LETTERS] = {0};
-  pick(p, p->term[term], "", p->order, 1, out->label);
+  pick_labels(p, p->term[term], "", p->order, 1, out->label);
   for (int64_t i = 0; i < size_of(p, out->label); i++) {
-    unfold(p, out->label, i, at);
-    out->v[i] = number_at(x, place(p, p->term[term], at));
+    to_coordinates(p, out->label, i, at);
+    out->v[i] = number_at(x, table_index(p, p->term[term], at));
   }
 }
 
-static double added(uint32_t dtype, const double *x, int64_t n) {
+static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
   return dtype == F32 ? (double)s_f32(narrow, n) : s_f64(x, n);
 }
 
-static double multiplied(uint32_t dtype, const double *x, const double *y, int64_t n) {
+static double ordered_dot(uint32_t dtype, const double *x, const double *y, int64_t n) {
   static float a[MOST], b[MOST];
   for (int64_t i = 0; i < n; i++) a[i] = (float)x[i], b[i] = (float)y[i];
   return dtype == F32 ? (double)d_f32(a, b, NULL, n) : d_f64(x, y, NULL, n);
 }
 
-/* S of one table or D of two over the labels that are not kept. */
-static void reduce(const problem *p, uint32_t dtype, const table *a, const table *b,
-                   const char *kept, table *out) {
+/* Contracts table a, or tables a and b, over the labels that are not in `kept`: with S or D. */
+static void contract_tables(const problem *p, uint32_t dtype, const label_table *a,
+                            const label_table *b, const char *kept, label_table *out) {
   static double x[MOST], y[MOST];
   char summed[10];
   int64_t at[LETTERS] = {0};
-  pick(p, a->label, b == NULL ? "" : b->label, kept, 0, summed);
-  pick(p, a->label, b == NULL ? "" : b->label, kept, 1, out->label);
+  pick_labels(p, a->label, b == NULL ? "" : b->label, kept, 0, summed);
+  pick_labels(p, a->label, b == NULL ? "" : b->label, kept, 1, out->label);
   const int64_t n = size_of(p, summed);
   for (int64_t i = 0; i < size_of(p, out->label); i++) {
-    unfold(p, out->label, i, at);
+    to_coordinates(p, out->label, i, at);
     for (int64_t k = 0; k < n; k++) {
-      unfold(p, summed, k, at);
-      x[k] = a->v[place(p, a->label, at)];
-      if (b != NULL) y[k] = b->v[place(p, b->label, at)];
+      to_coordinates(p, summed, k, at);
+      x[k] = a->v[table_index(p, a->label, at)];
+      if (b != NULL) y[k] = b->v[table_index(p, b->label, at)];
     }
-    if (b != NULL) out->v[i] = multiplied(dtype, x, y, n);
-    if (b == NULL) out->v[i] = summed[0] == 0 ? x[0] : added(dtype, x, n);
+    if (b != NULL) out->v[i] = ordered_dot(dtype, x, y, n);
+    if (b == NULL) out->v[i] = summed[0] == 0 ? x[0] : ordered_sum(dtype, x, n);
   }
 }
 
-static void define(const problem *p, const vt_view *in, table *out) {
-  static table now, next, made;
+static void evaluate_definition(const problem *p, const vt_view *in, label_table *out) {
+  static label_table now, next, made;
   read_operand(p, 0, &in[0], &now);
-  if (p->n == 1) reduce(p, in[0].dtype, &now, NULL, p->term[1], out);
+  if (p->n == 1) contract_tables(p, in[0].dtype, &now, NULL, p->term[1], out);
   for (uint32_t i = 1; i < p->n; i++) {
     char kept[50] = "";
     for (uint32_t k = i + 1; k <= p->n; k++) strcat(kept, p->term[k]);
     read_operand(p, i, &in[i], &next);
-    reduce(p, in[0].dtype, &now, &next, kept, &made);
+    contract_tables(p, in[0].dtype, &now, &next, kept, &made);
     *out = now = made;
   }
 }
@@ -161,101 +161,104 @@ static uint64_t as_bits(uint32_t dtype, double x) {
   return dtype == F32 ? vt_f32_bits((float)x) : vt_f64_bits(x);
 }
 
-static void compare(const problem *p, const char *label, const vt_view *got, const table *want) {
+static void compare_with_table(const problem *p, const char *label, const vt_view *got,
+                               const label_table *want) {
   int64_t at[LETTERS] = {0};
   CHECK(count_of_view(got) == size_of(p, label));
   for (int64_t i = 0; i < count_of_view(got); i++) {
-    unfold(p, label, i, at);
-    const double x = want->v[place(p, want->label, at)];
+    to_coordinates(p, label, i, at);
+    const double x = want->v[table_index(p, want->label, at)];
     if (!expect_bits(p->equation, got, i, as_bits(got->dtype, x))) return;
   }
 }
 
 static void test_values(void) {
-  static table want;
+  static label_table want;
   uint64_t state = 51;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int mix = 0; mix < 2 * LAYOUTS; mix++) {
       const problem *p = &problems[i];
-      const vt_attr_einsum a = attrs_of(p->equation);
+      const vt_attr_einsum a = einsum_attrs(p->equation);
       vt_view in[4];
       test_seed = state;
       for (uint32_t k = 0; k < p->n; k++) {
-        in[k] = shaped_as(p, k, mix % 2 ? F64 : F32, (mix / 2 + (int)k) % LAYOUTS);
+        in[k] = new_operand(p, k, mix % 2 ? F64 : F32, (mix / 2 + (int)k) % LAYOUTS);
         in[k] = mix < 2 ? fill_any(in[k], &state) : fill_ordinary(in[k], &state);
       }
-      const ran r = run_op(VT_OP_einsum, &a, in, p->n, mix / 2);
+      const run_result r = run_op(VT_OP_einsum, &a, in, p->n, mix / 2);
       CHECK(r.status == VT_OK);
-      define(p, in, &want);
-      if (r.status == VT_OK) compare(p, p->term[p->n], &r.out, &want);
+      evaluate_definition(p, in, &want);
+      if (r.status == VT_OK) compare_with_table(p, p->term[p->n], &r.out, &want);
       check_lowering(VT_OP_einsum, &a, in, p->n);
-      drop_all();
+      free_held();
     }
 }
 
 /* ---- gradients ---- */
 
-/* da of two operands: D over the labels of dy and b that a has not, in the order of the equation;
- * repeated along the labels that neither has. */
-static void check_slope(const problem *p, const vt_view *in, uint32_t by, const vt_view *dy,
-                        const vt_view *got) {
-  static table d, other, want;
+/* Checks the gradient of one of two operands: D of dy and the other operand over the labels that
+ * this operand does not have, in the order of the equation. Along labels that neither dy nor the
+ * other operand has, the gradient is broadcast. */
+static void check_operand_gradient(const problem *p, const vt_view *in, uint32_t by,
+                                   const vt_view *dy, const vt_view *got) {
+  static label_table d, other, want;
   read_operand(p, 2, dy, &d);
   read_operand(p, 1 - by, &in[1 - by], &other);
-  reduce(p, dy->dtype, &d, &other, p->term[by], &want);
-  compare(p, p->term[by], got, &want);
+  contract_tables(p, dy->dtype, &d, &other, p->term[by], &want);
+  compare_with_table(p, p->term[by], got, &want);
 }
 
-static int stands_twice(const char *label) {
+static int has_repeated_label(const char *label) {
   for (; *label != 0; label++)
     if (strchr(label + 1, *label) != NULL) return 1;
   return 0;
 }
 
-static void test_slopes(void) {
+static void test_gradients_by_formula(void) {
   uint64_t state = 52;
   for (int64_t i = 0; i < 2 * COUNT(problems); i++) {
     const problem *p = &problems[i / 2];
-    const vt_attr_einsum a = attrs_of(p->equation);
+    const vt_attr_einsum a = einsum_attrs(p->equation);
     const uint32_t dtype = i % 2 ? F64 : F32;
     if (p->n != 2) continue;
-    vt_view in[2], dy = shaped_as(p, 2, dtype, DENSE);
+    vt_view in[2], dy = new_operand(p, 2, dtype, DENSE);
     fill_any(dy, &state);
-    for (uint32_t k = 0; k < 2; k++) in[k] = fill_ordinary(shaped_as(p, k, dtype, DENSE), &state);
+    for (uint32_t k = 0; k < 2; k++) in[k] = fill_ordinary(new_operand(p, k, dtype, DENSE), &state);
     eager_begin();
-    const uint32_t ids[2] = {eager_value(&in[0]), 1}, second = eager_value(&in[1]);
-    const uint32_t y = eager_run(&eager.b, VT_OP_einsum, ids, 2, &a), d_out = eager_value(&dy);
+    const uint32_t ids[2] = {eager_copy(&in[0]), 1}, second = eager_copy(&in[1]);
+    const uint32_t y = eager_run(&eager.b, VT_OP_einsum, ids, 2, &a), d_out = eager_copy(&dy);
     uint32_t d_in[2] = {VT_NO_VALUE, VT_NO_VALUE};
     const vt_gradient g = {&eager.b, ids, &y, 2, 1, &a, &d_out, d_in};
     CHECK(second == 1);
     vt_op_get(VT_OP_einsum)->grad(&g);
     for (uint32_t k = 0; k < 2; k++) {
       CHECK(d_in[k] < eager.n && vt_type_equal(&eager.type[d_in[k]], &eager.type[k]));
-      if (d_in[k] < eager.n && !stands_twice(p->term[k]))
-        check_slope(p, in, k, &dy, &eager.value[d_in[k]]);
+      if (d_in[k] < eager.n && !has_repeated_label(p->term[k]))
+        check_operand_gradient(p, in, k, &dy, &eager.value[d_in[k]]);
     }
     eager_end(p->equation);
-    drop_all();
+    free_held();
   }
 }
 
-static void test_differences(void) {
+static void test_gradients_by_differences(void) {
   uint64_t state = 53;
   for (int64_t i = 0; i < COUNT(problems) - 1; i++) {
     const problem *p = &problems[i];
-    const vt_attr_einsum a = attrs_of(p->equation);
+    const vt_attr_einsum a = einsum_attrs(p->equation);
     vt_view in[4];
     for (uint32_t k = 0; k < p->n; k++) {
-      in[k] = shaped_as(p, k, F64, DENSE);
-      for (int64_t e = 0; e < count_of_view(&in[k]); e++) put_number(&in[k], e, between(&state));
+      in[k] = new_operand(p, k, F64, DENSE);
+      for (int64_t e = 0; e < count_of_view(&in[k]); e++)
+        put_number(&in[k], e, random_on_grid(&state));
     }
     for (uint32_t k = 0; k < p->n; k++)
       check_gradient(VT_OP_einsum, &a, in, p->n, k, 0.25, 1e-12, &state);
-    drop_all();
+    free_held();
   }
 }
 
-/* ---- what is refused ---- */
+/* ---- type rules ---- */
 
 #define E(text) (&(const vt_attr_einsum){sizeof(vt_attr_einsum), {text}, VT_ORDER_FMA256})
 
@@ -304,8 +307,8 @@ static void test_rules(void) {
 
 int main(void) {
   test_values();
-  test_slopes();
-  test_differences();
+  test_gradients_by_formula();
+  test_gradients_by_differences();
   test_rules();
   TEST_DONE();
 }

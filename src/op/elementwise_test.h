@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * elementwise_test.h - special values and shapes that the tests of elementwise ops share. */
+ * elementwise_test.h - special values, shapes that broadcast, and random operands of these shapes,
+ * shared by the tests of pointwise ops. */
 #ifndef VT_ELEMENTWISE_TEST_H
 #define VT_ELEMENTWISE_TEST_H
 #include "eager_test.h"
@@ -58,8 +59,8 @@ static const struct {
     {{5, 5, 5}, {{2, 3, 1, 2, 2}, {2, 3, 4, 2, 2}, {1, 1, 4, 1, 1}}},
 };
 
-static inline vt_view shaped(uint32_t dtype, int64_t shape, uint32_t i, int layout,
-                             uint64_t *state) {
+static inline vt_view random_operand(uint32_t dtype, int64_t shape, uint32_t i, int layout,
+                                     uint64_t *state) {
   return fill_any(view_new(dtype, shapes[shape].rank[i], shapes[shape].dim[i], layout), state);
 }
 #endif

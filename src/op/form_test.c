@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * form_test.c - every pointwise row of the op table is proven on many shapes and types: the result
- * has the shape the operands broadcast to; an element computed alone has the bits it has among
- * others; and the kernel may write its result over any operand of the same type and shape. */
+ * form_test.c - tests that every op whose row says `pointwise` is pointwise, on many shapes and
+ * types. The result has the broadcast shape of the operands. Each element has the same bits when it
+ * is computed alone. The kernel may write its result over any operand of the same type. */
 #include "op_test.h"
 
 enum { MOST_IN = 3, SHAPES = 8 };
@@ -9,7 +9,7 @@ typedef struct shape {
   uint32_t rank;
   int64_t dim[4];
 } shape;
-/* What goes together, each with what it broadcasts to. */
+/* Shapes of operands that broadcast, and the shape to which they broadcast. */
 static const struct {
   shape in[MOST_IN], out;
 } shapes[SHAPES] = {
@@ -23,22 +23,21 @@ static const struct {
     {{{2, {0, 5}}, {2, {0, 5}}, {1, {5}}}, {2, {0, 5}}},
 };
 
-/* Types and attributes of one case; `ran` counts those that the op accepts. */
-typedef struct attempt {
+typedef struct attempt { /* an op with dtypes and attributes that it may or may not accept */
   const vt_op_info *op;
-  uint32_t dtype[MOST_IN];
+  uint32_t dtype[MOST_IN]; /* dtypes of the operands */
   const void *attrs;
-  int ran;
+  int accepted; /* number of shapes that the op accepts so far */
 } attempt;
 
-static vt_view copy_of(const vt_view *x) {
+static vt_view copy_view(const vt_view *x) {
   vt_view y = view_new(x->dtype, x->rank, x->dim, DENSE);
   for (int64_t i = 0; i < count_of_view(x); i++) put_bits(&y, i, get_bits(x, i));
   return y;
 }
 
-/* The shape by broadcasting, for as many operands as there are. */
-static int has_shape(const vt_view *y, const vt_view *in, uint32_t n) {
+/* 1 if y has the shape to which the n operands broadcast. */
+static int has_broadcast_shape(const vt_view *y, const vt_view *in, uint32_t n) {
   uint32_t rank = 0;
   int same = 1;
   for (uint32_t i = 0; i < n; i++) rank = in[i].rank > rank ? in[i].rank : rank;
@@ -52,15 +51,16 @@ static int has_shape(const vt_view *y, const vt_view *in, uint32_t n) {
   return same && y->rank == rank;
 }
 
-static void check_alone(const attempt *a, const vt_view *in, uint32_t n, const vt_view *y) {
+static void check_single_elements(const attempt *a, const vt_view *in, uint32_t n,
+                                  const vt_view *y) {
   for (int64_t i = 0; i < count_of_view(y); i++) {
     vt_view one[MOST_IN];
     const int before = n_held;
     for (uint32_t k = 0; k < n; k++) {
       one[k] = view_new(in[k].dtype, 0, NULL, DENSE);
-      put_bits(&one[k], 0, spread_bits(&in[k], y, i));
+      put_bits(&one[k], 0, broadcast_bits(&in[k], y, i));
     }
-    const ran r = run_op(a->op->number, a->attrs, one, n, DENSE);
+    const run_result r = run_op(a->op->number, a->attrs, one, n, DENSE);
     if (r.status != VT_OK) {
       complain(a->op->name, "does not run on one element");
     } else {
@@ -70,15 +70,15 @@ static void check_alone(const attempt *a, const vt_view *in, uint32_t n, const v
   }
 }
 
-static void check_over(const attempt *a, const vt_view *in, uint32_t n, const vt_view *y) {
+static void check_in_place(const attempt *a, const vt_view *in, uint32_t n, const vt_view *y) {
   for (uint32_t k = 0; k < n; k++) {
     vt_view own[MOST_IN], out;
-    const vt_type mine = type_of_view(&in[k]), given = type_of_view(y);
-    if (!vt_type_equal(&mine, &given)) continue;
-    for (uint32_t i = 0; i < n; i++) own[i] = copy_of(&in[i]);
+    const vt_type mine = type_of_view(&in[k]), result_type = type_of_view(y);
+    if (!vt_type_equal(&mine, &result_type)) continue;
+    for (uint32_t i = 0; i < n; i++) own[i] = copy_view(&in[i]);
     out = own[k];
     vt_kernel kernel = {.in = own, .n_in = n, .out = &out, .n_out = 1, .attrs = a->attrs};
-    if (a->op->work != NULL) kernel.work = hold((size_t)a->op->work(own, n) + 1);
+    if (a->op->work != NULL) kernel.work = hold_memory((size_t)a->op->work(own, n) + 1);
     if (a->op->kernel(&kernel) != VT_OK) complain(a->op->name, "does not run over an operand");
     for (int64_t i = 0; i < count_of_view(y); i++)
       (void)expect_bits(a->op->name, &out, i, get_bits(y, i));
@@ -93,28 +93,28 @@ static void try_shapes(attempt *a, uint32_t n, uint64_t *state) {
       in[k] =
           fill_any(view_new(a->dtype[k], shapes[s].in[k].rank, shapes[s].in[k].dim, DENSE), state);
     if (infer_views(a->op, a->attrs, in, n, &type) == VT_OK) {
-      const ran r = run_op(a->op->number, a->attrs, in, n, DENSE);
-      a->ran++;
+      const run_result r = run_op(a->op->number, a->attrs, in, n, DENSE);
+      a->accepted++;
       if (r.status != VT_OK) complain(a->op->name, "does not run");
-      if (!has_shape(&r.out, in, n)) complain(a->op->name, "has another shape");
+      if (!has_broadcast_shape(&r.out, in, n)) complain(a->op->name, "has another shape");
       if (n == MOST_IN && r.out.rank != shapes[s].out.rank) complain(a->op->name, "another rank");
-      check_alone(a, in, n, &r.out);
-      check_over(a, in, n, &r.out);
-    } else if (a->ran > 0 && s <= 2) { /* all of one shape; others may be refused */
+      check_single_elements(a, in, n, &r.out);
+      check_in_place(a, in, n, &r.out);
+    } else if (a->accepted > 0 && s <= 2) { /* in these all operands have one shape */
       complain(a->op->name, "accepts a type in one shape and not in another");
     }
-    drop_all();
+    free_held();
   }
 }
 
-/* All operands of one type, and the first of truth values before two of another. */
-static void try_types(const vt_op_info *op, const void *attrs, int *out_ran, uint64_t *state) {
+/* Tries every dtype for all operands, and for ops with three operands also bool for the first. */
+static void try_types(const vt_op_info *op, const void *attrs, int *out_accepted, uint64_t *state) {
   for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_BF16; dtype++)
     for (int which = 0; which < 2; which++) {
       attempt a = {op, {which ? VT_DTYPE_BOOL : dtype, dtype, dtype}, attrs, 0};
       if (which && (op->min_in != 3 || dtype == VT_DTYPE_BOOL)) continue;
       try_shapes(&a, op->min_in, state);
-      *out_ran += a.ran;
+      *out_accepted += a.accepted;
     }
 }
 

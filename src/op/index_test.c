@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * index_test.c - gather_nd, gather_elements and the twelve scatters against their definition,
- * restated element by element: which element of x (or base) each element of the result (or of the
- * updates) belongs to. And one_hot, and the type rules of all. */
+ * index_test.c - tests the gathers and the twelve scatters against their definition, restated
+ * element by element: to which element of x (or base) each element of the result (or of the
+ * updates) belongs. Tests one_hot, nonzero, and the type rules of all of these. */
 #include "move_test.h"
 
-typedef enum form { BY_AXIS, BY_ELEMENTS, BY_COORDINATES } form;
+typedef enum index_form { BY_AXIS, BY_ELEMENTS, BY_COORDINATES } index_form;
 typedef struct trial {
-  form form;
+  index_form form;
   uint32_t rank, index_rank;
   int64_t dim[8], index_dim[8], axis, batch;
 } trial;
@@ -41,25 +41,25 @@ static const trial trials[] = {
     {BY_COORDINATES, 8, 2, {2, 1, 2, 1, 2, 1, 2, 2}, {5, 8}, 0, 0},
 };
 
-/* The attributes of any form; all three start with the size. */
+/* The attributes of each form of indexing; all three start with the size. */
 typedef union attrs {
   vt_attr_gather axis;
   vt_attr_axis elements;
   vt_attr_gather_nd nd;
 } attrs;
 
-static attrs attrs_of(const trial *t) {
+static attrs trial_attrs(const trial *t) {
   attrs a = {.axis = {.size = sizeof a.axis, .axis = t->axis, .batch = t->batch}};
   if (t->form == BY_ELEMENTS) a.elements = (vt_attr_axis){sizeof a.elements, t->axis};
   if (t->form == BY_COORDINATES) a.nd = (vt_attr_gather_nd){sizeof a.nd, t->batch};
   return a;
 }
 
-static int64_t whole_at(const vt_view *idx, const int64_t *at) {
-  return whole_of(idx->dtype, at_index(idx, at));
+static int64_t index_value(const vt_view *idx, const int64_t *at) {
+  return whole_of(idx->dtype, bits_at_index(idx, at));
 }
 
-static void from_axis(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
+static void source_by_axis(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
   const uint32_t axis = (uint32_t)t->axis, batch = (uint32_t)t->batch;
   const uint32_t inner = t->index_rank - batch;
   index where = {{0}};
@@ -67,10 +67,11 @@ static void from_axis(const trial *t, const vt_view *idx, const int64_t *to, int
   for (uint32_t k = 0; k < inner; k++) where.at[batch + k] = to[axis + k];
   for (uint32_t k = 0; k < axis; k++) from[k] = to[k];
   for (uint32_t k = axis + 1; k < t->rank; k++) from[k] = to[k - 1 + inner];
-  from[axis] = whole_at(idx, where.at);
+  from[axis] = index_value(idx, where.at);
 }
 
-static void from_coordinates(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
+static void source_by_coordinates(const trial *t, const vt_view *idx, const int64_t *to,
+                                  int64_t *from) {
   const uint32_t lead = t->index_rank - 1, depth = (uint32_t)t->index_dim[lead];
   const uint32_t batch = (uint32_t)t->batch;
   index where = {{0}};
@@ -78,24 +79,24 @@ static void from_coordinates(const trial *t, const vt_view *idx, const int64_t *
   for (uint32_t k = 0; k < batch; k++) from[k] = to[k];
   for (uint32_t k = 0; k < depth; k++) {
     where.at[lead] = k;
-    from[batch + k] = whole_at(idx, where.at);
+    from[batch + k] = index_value(idx, where.at);
   }
   for (uint32_t k = batch + depth; k < t->rank; k++) from[k] = to[lead + k - batch - depth];
 }
 
-/* The number of the element of base that element i of the gathered tensor belongs to. */
-static int64_t place_in_base(const trial *t, const vt_view *base, const vt_view *idx,
-                             const vt_view *gathered, int64_t i) {
+/* The row-major index in base of the element that element i of the gathered tensor belongs to. */
+static int64_t base_index(const trial *t, const vt_view *base, const vt_view *idx,
+                          const vt_view *gathered, int64_t i) {
   const index to = index_of(gathered, i);
   index from = to;
-  if (t->form == BY_AXIS) from_axis(t, idx, to.at, from.at);
-  if (t->form == BY_ELEMENTS) from.at[t->axis] = whole_at(idx, to.at);
-  if (t->form == BY_COORDINATES) from_coordinates(t, idx, to.at, from.at);
-  return number_of(base, from.at);
+  if (t->form == BY_AXIS) source_by_axis(t, idx, to.at, from.at);
+  if (t->form == BY_ELEMENTS) from.at[t->axis] = index_value(idx, to.at);
+  if (t->form == BY_COORDINATES) source_by_coordinates(t, idx, to.at, from.at);
+  return row_major_index(base, from.at);
 }
 
-/* Indices that exist: coordinates have their own limits. */
-static vt_view make_index(const trial *t, uint32_t dtype, int layout, uint64_t *state) {
+/* Random indices in range. The limit of a coordinate is the length of its own axis. */
+static vt_view random_index(const trial *t, uint32_t dtype, int layout, uint64_t *state) {
   const vt_view v = view_new(dtype, t->index_rank, t->index_dim, layout);
   for (int64_t i = 0; i < count_of_view(&v); i++) {
     const int64_t axis =
@@ -112,21 +113,22 @@ static void test_gathers(void) {
   for (int64_t n = 0; n < COUNT(trials); n++)
     for (uint32_t dtype = 1; dtype <= TYPES; dtype++) {
       const trial *t = &trials[n];
-      const attrs a = attrs_of(t);
+      const attrs a = trial_attrs(t);
       const int layout = (int)(dtype + n) % LAYOUTS;
-      const vt_view in[2] = {some(dtype, t->rank, t->dim, layout, &state),
-                             make_index(t, dtype % 2 ? I32 : I64, (int)dtype % LAYOUTS, &state)};
-      const ran r = run_op(gathers[t->form], &a, in, 2, (layout + 1) % LAYOUTS);
+      const vt_view in[2] = {random_view(dtype, t->rank, t->dim, layout, &state),
+                             random_index(t, dtype % 2 ? I32 : I64, (int)dtype % LAYOUTS, &state)};
+      const run_result r = run_op(gathers[t->form], &a, in, 2, (layout + 1) % LAYOUTS);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; r.status == VT_OK && i < count_of_view(&r.out); i++)
-        check_moved(vt_op_get(gathers[t->form])->name, &r.out, i,
-                    get_bits(&in[0], place_in_base(t, &in[0], &in[1], &r.out, i)));
-      drop_all();
+        check_copied(vt_op_get(gathers[t->form])->name, &r.out, i,
+                     get_bits(&in[0], base_index(t, &in[0], &in[1], &r.out, i)));
+      free_held();
     }
 }
 
 /* ---- scatter ---- */
 
+/* How a scatter combines base and updates: the last update wins, sum, maximum, minimum. */
 enum { LAST, SUM, GREATEST, LEAST, MODES, MOST = 4500 };
 static const uint32_t scatters[3][MODES] = {
     {VT_OP_scatter, VT_OP_scatter_add, VT_OP_scatter_max, VT_OP_scatter_min},
@@ -142,8 +144,8 @@ static int is_nan(uint32_t dtype, uint64_t bits) {
   return (dtype == F32 || dtype == F64) && isnan(float_of(dtype, bits));
 }
 
-/* a stands above b in the one order, whatever the type. */
-static int above(uint32_t dtype, uint64_t a, uint64_t b) {
+/* 1 if a is above b in the total order of its dtype. */
+static int orders_above(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype == F32 || dtype == F64) return comes_above(float_of(dtype, a), float_of(dtype, b));
   return whole_of(dtype, a) > whole_of(dtype, b);
 }
@@ -160,18 +162,19 @@ static uint64_t sum_of(uint32_t dtype, uint64_t base, const uint64_t *u, int64_t
     return vt_f64_bits(vt_f64_from_bits(base) + s_f64(x, n));
   }
   for (int64_t i = 0; i < n; i++) base += u[i];
-  return cut_to(dtype, base);
+  return truncate_bits(dtype, base);
 }
 
-/* What n updates in ascending position make of a base. */
-static uint64_t expected(int mode, uint32_t dtype, uint64_t base, const uint64_t *u, int64_t n) {
+/* The element after n updates, which are given in ascending position, were applied to `base`. */
+static uint64_t apply_updates(int mode, uint32_t dtype, uint64_t base, const uint64_t *u,
+                              int64_t n) {
   if (n == 0) return base;
   if (mode == LAST) return u[n - 1];
   if (mode == SUM) return sum_of(dtype, base, u, n);
   for (int64_t i = 0; i < n; i++) {
     if (is_nan(dtype, base)) return base;
     if (is_nan(dtype, u[i]) ||
-        (mode == GREATEST ? above(dtype, u[i], base) : above(dtype, base, u[i])))
+        (mode == GREATEST ? orders_above(dtype, u[i], base) : orders_above(dtype, base, u[i])))
       base = u[i];
   }
   return base;
@@ -181,33 +184,34 @@ static void check_scattered(const trial *t, int mode, const vt_view *in, const v
   static uint64_t u[MOST];
   static int64_t to[MOST];
   const int64_t n = count_of_view(&in[2]);
-  for (int64_t i = 0; i < n; i++) to[i] = place_in_base(t, &in[0], &in[1], &in[2], i);
+  for (int64_t i = 0; i < n; i++) to[i] = base_index(t, &in[0], &in[1], &in[2], i);
   for (int64_t d = 0; d < count_of_view(y); d++) {
     int64_t found = 0;
     for (int64_t i = 0; i < n; i++)
       if (to[i] == d) u[found++] = get_bits(&in[2], i);
-    const uint64_t want = expected(mode, y->dtype, get_bits(&in[0], d), u, found);
-    if (found == 0 || mode == LAST) check_moved("scatter", y, d, want);
+    const uint64_t want = apply_updates(mode, y->dtype, get_bits(&in[0], d), u, found);
+    if (found == 0 || mode == LAST) check_copied("scatter", y, d, want);
     if (!expect_bits(vt_op_get(scatters[t->form][mode])->name, y, d, want)) return;
   }
 }
 
-/* Updates have the shape that the gather gives. */
+/* Checks one scatter; its updates have the shape of the result of the gather with the same index.
+ */
 static void test_scatter(const trial *t, int mode, uint32_t dtype, int ordinary, uint64_t *state) {
-  const attrs a = attrs_of(t);
+  const attrs a = trial_attrs(t);
   const int layout = (int)(dtype + (uint32_t)mode) % LAYOUTS;
-  vt_view in[3] = {some(dtype, t->rank, t->dim, layout, state),
-                   make_index(t, ordinary ? I32 : I64, (layout + ordinary) % LAYOUTS, state)};
+  vt_view in[3] = {random_view(dtype, t->rank, t->dim, layout, state),
+                   random_index(t, ordinary ? I32 : I64, (layout + ordinary) % LAYOUTS, state)};
   vt_type like;
   CHECK(infer_views(vt_op_get(gathers[t->form]), &a, in, 2, &like) == VT_OK);
   in[2] = view_new(dtype, like.rank, like.dim, (layout + 2) % LAYOUTS);
   in[2] = ordinary ? fill_ordinary(in[2], state) : fill_any(in[2], state);
   if (ordinary) in[0] = fill_ordinary(in[0], state);
   CHECK(count_of_view(&in[2]) <= MOST);
-  const ran r = run_op(scatters[t->form][mode], &a, in, 3, (layout + 1) % LAYOUTS);
+  const run_result r = run_op(scatters[t->form][mode], &a, in, 3, (layout + 1) % LAYOUTS);
   CHECK(r.status == VT_OK);
   if (r.status == VT_OK) check_scattered(t, mode, in, &r.out);
-  drop_all();
+  free_held();
 }
 
 static void test_scatters(void) {
@@ -215,15 +219,15 @@ static void test_scatters(void) {
   for (int64_t n = 0; n < COUNT(trials); n++)
     for (int mode = LAST; mode < MODES; mode++)
       for (uint32_t dtype = 1; dtype <= TYPES; dtype++) {
-        if (mode != LAST && dtype > I64) continue; /* bool, f16 and bf16 are only moved */
+        if (mode != LAST && dtype > I64) continue; /* bool, f16 and bf16 are only copied */
         test_scatter(&trials[n], mode, dtype, 0, &state);
         test_scatter(&trials[n], mode, dtype, 1, &state);
       }
 }
 
-/* ---- what does not exist ---- */
+/* ---- indices out of range ---- */
 
-/* The first bad index in row-major order is named, whatever the op, and nothing is written. */
+/* Every op reports the first index out of range in row-major order and writes nothing. */
 static void test_range(void) {
   static const struct {
     uint32_t op, n_in;
@@ -248,12 +252,12 @@ static void test_range(void) {
                                                : 2,
                                         updates, DENSE)};
         for (int64_t i = 0; i < count_of_view(&in[1]); i++) put_bits(&in[1], i, (uint64_t)i % 3);
-        put_bits(&in[1], 7, (uint64_t)-3); /* a later one is not named */
+        put_bits(&in[1], 7, (uint64_t)-3); /* a later one, not reported */
         put_bits(&in[1], at, (uint64_t)bad[b]);
-        const ran r = run_op(ops[o].op, NULL, in, ops[o].n_in, DENSE);
-        if (ops[o].axis == 1) { /* its default axis is -1, which only the text form settles */
+        const run_result r = run_op(ops[o].op, NULL, in, ops[o].n_in, DENSE);
+        if (ops[o].axis == 1) { /* the default axis -1 is resolved only by the text form */
           const vt_attr_axis a = {.size = sizeof a, .axis = 1};
-          const ran s = run_op(ops[o].op, &a, in, ops[o].n_in, DENSE);
+          const run_result s = run_op(ops[o].op, &a, in, ops[o].n_in, DENSE);
           CHECK(r.status == VT_VERIFY);
           CHECK(s.status == VT_RANGE && s.position == (uint64_t)at && s.value == bad[b]);
           CHECK(get_bits(&s.out, 0) == 0xa5a5a5a5u);
@@ -261,11 +265,11 @@ static void test_range(void) {
           CHECK(r.status == VT_RANGE && r.position == (uint64_t)at && r.value == bad[b]);
           CHECK(get_bits(&r.out, 0) == 0xa5a5a5a5u);
         }
-        drop_all();
+        free_held();
       }
 }
 
-/* Each coordinate has the limit of its own axis. */
+/* The limit of a coordinate is the length of its own axis. */
 static void test_coordinate_limits(void) {
   static const int64_t dim[2] = {2, 5}, index_dim[2] = {2, 2};
   static const uint64_t good[4] = {1, 4, 0, 3}, over[4] = {1, 4, 2, 3};
@@ -273,9 +277,9 @@ static void test_coordinate_limits(void) {
   for (int64_t i = 0; i < 4; i++) put_bits(&in[1], i, good[i]);
   CHECK(run_op(VT_OP_gather_nd, NULL, in, 2, DENSE).status == VT_OK);
   for (int64_t i = 0; i < 4; i++) put_bits(&in[1], i, over[i]);
-  const ran r = run_op(VT_OP_gather_nd, NULL, in, 2, DENSE);
+  const run_result r = run_op(VT_OP_gather_nd, NULL, in, 2, DENSE);
   CHECK(r.status == VT_RANGE && r.position == 2 && r.value == 2);
-  drop_all();
+  free_held();
 }
 
 /* ---- one_hot ---- */
@@ -290,16 +294,16 @@ static void test_one_hot(void) {
             .size = sizeof a, .depth = depth, .on = 0.1, .off = -3.75, .dtype = dtype};
         const vt_view x = view_new(wide ? I64 : I32, 2, dim, (int)dtype % LAYOUTS);
         for (int64_t i = 0; i < 12; i++)
-          put_bits(&x, i, cut_to(x.dtype, (uint64_t)near[random_u64(&state) >> 61]));
-        const ran r = run_op(VT_OP_one_hot, &a, &x, 1, (int)(dtype + wide) % LAYOUTS);
+          put_bits(&x, i, truncate_bits(x.dtype, (uint64_t)near[random_u64(&state) >> 61]));
+        const run_result r = run_op(VT_OP_one_hot, &a, &x, 1, (int)(dtype + wide) % LAYOUTS);
         CHECK(r.status == VT_OK && r.out.dtype == dtype && r.out.rank == 3);
         for (int64_t i = 0; i < count_of_view(&r.out); i++) {
           const double v = whole_of(x.dtype, get_bits(&x, i / depth)) == i % depth ? 0.1 : -3.75;
           uint64_t want = 0;
           vt_cast(&v, 1, F64, &want, 1, dtype, 1);
-          check_moved("one_hot", &r.out, i, want);
+          check_copied("one_hot", &r.out, i, want);
         }
-        drop_all();
+        free_held();
       }
 }
 
@@ -323,14 +327,15 @@ static void test_nonzero(void) {
     for (uint32_t dtype = 1; dtype <= TYPES; dtype++)
       for (int64_t bound = 0; bound < 30; bound += 7) {
         const vt_attr_nonzero a = {.size = sizeof a, .bound = bound};
-        const vt_view x = some(dtype, rows[s].rank, rows[s].dim, (int)dtype % LAYOUTS, &state);
+        const vt_view x =
+            random_view(dtype, rows[s].rank, rows[s].dim, (int)dtype % LAYOUTS, &state);
         for (int64_t i = 0; i < count_of_view(&x); i++)
           if (random_u64(&state) >> 63)
             put_bits(&x, i,
                      dtype == F32 && i % 2   ? 0x80000000u
                      : dtype == VT_DTYPE_F16 ? 0x8000
                                              : 0);
-        const ran_all r = run_all(VT_OP_nonzero, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
+        const run_results r = run_all(VT_OP_nonzero, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
         int64_t found = 0;
         CHECK(r.status == VT_OK && r.n == 2 && r.out[1].rank == 0);
         for (int64_t i = 0; i < count_of_view(&x); i++) {
@@ -343,7 +348,7 @@ static void test_nonzero(void) {
         CHECK((int64_t)get_bits(&r.out[1], 0) == found);
         for (int64_t i = found * x.rank; i < count_of_view(&r.out[0]); i++)
           CHECK((int64_t)get_bits(&r.out[0], i) == -1);
-        drop_all();
+        free_held();
       }
 }
 

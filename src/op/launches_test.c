@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * launches_test.c - which steps become one launch: a fusion group whole, or each of its members
- * alone, wherever dense copies stand and whatever the backend refuses. */
+ * launches_test.c - tests which steps become one launch: either a whole fusion group or each of its
+ * members alone, when copies interrupt the group or the backend refuses it. */
 #include "vt_launches.h"
 #include <string.h>
 #include "volta/volta_ops.h"
@@ -8,13 +8,14 @@
 
 enum { MOST = 2000 };
 
-/* A backend that runs anything: pointwise is `add`, and chains of a refused length are not run. */
+/* A backend that accepts every step and every chain, except chains of one length. Its pointwise op
+ * is `add`. */
 typedef struct backend {
-  uint32_t refused;
-  long live; /* chains */
+  uint32_t refused; /* length of the chains that it refuses */
+  long live;        /* number of chains that are not freed */
 } backend;
 
-static void *resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
+static void *resize_memory(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   (void)user, (void)old_size;
   if (new_size != 0) return realloc(p, (size_t)new_size);
   free(p);
@@ -26,7 +27,7 @@ static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, voi
   backend *b = user;
   if (n == b->refused) return VT_UNSUPPORTED;
   b->live++;
-  memcpy(out, &s[0], sizeof *out); /* the first of it stands for the chain */
+  memcpy(out, &s[0], sizeof *out); /* any pointer will do for the chain */
   return VT_OK;
 }
 static void chain_free(void *user, void *chain) {
@@ -39,14 +40,15 @@ static int32_t anchor_new(void *user, vt_launch *at) {
 }
 static void anchor_free(void *user, vt_launch *at) { (void)user, (void)at; }
 
-/* Steps as letters: a capital is an anchor, a small letter pointwise, both of the group that the
- * letter numbers; a dot is a dense copy, of no group. Returns the lengths of the launches. */
-static const char *launch(const char *steps, uint32_t refused) {
+/* Builds the launches of steps that are given as letters. A capital letter is an anchor and a small
+ * letter a pointwise step, both of the group of that letter; a dot is a copy, which is in no group.
+ * Returns the numbers of steps of the launches as a text. */
+static const char *launch_lengths(const char *steps, uint32_t refused) {
   static vt_bk_step list[MOST];
   static vt_bk_tensor place[MOST];
   static char text[MOST * 3];
   backend b = {.refused = refused};
-  const vt_bk_host host = {.size = sizeof host, .resize = resize};
+  const vt_bk_host host = {.size = sizeof host, .resize = resize_memory};
   const vt_launching how = {&host, &b, pointwise, chain_new, chain_free, anchor_new, anchor_free};
   const size_t n = strlen(steps);
   vt_launches l;
@@ -77,7 +79,7 @@ static const char *launch(const char *steps, uint32_t refused) {
 }
 
 static void expect(const char *steps, uint32_t refused, const char *want) {
-  const char *got = launch(steps, refused);
+  const char *got = launch_lengths(steps, refused);
   CHECK(strcmp(got, want) == 0);
   if (strcmp(got, want) != 0) fprintf(stderr, "  %s gives %s and not %s\n", steps, got, want);
 }
@@ -94,35 +96,35 @@ static void test_groups(void) {
   expect("bbAaA", 0, "2 1 1 1");
 }
 
-/* A part of a group is never run as one. */
-static void test_torn(void) {
+/* If a copy interrupts a group, the group's members are launched alone, not part by part. */
+static void test_interrupted_groups(void) {
   expect("aa.aa", 0, "1 1 1 1 1");
   expect("aaa..a.bb", 0, "1 1 1 1 1 1 1 2");
   expect("a...aaa", 0, "1 1 1 1 1 1 1");
   expect("b.aa.aa.b.b", 0, "1 1 1 1 1 1 1 1 1 1 1");
 }
 
-/* What the backend refuses as one is run step by step, to the end of the group. */
-static void test_refused(void) {
+/* If the backend refuses a group's chain, all members of the group are launched alone. */
+static void test_refused_chains(void) {
   expect("aaabb", 3, "1 1 1 2");
   expect("aaa.bbb", 3, "1 1 1 1 1 1 1");
   expect("Aaaabb", 3, "1 1 1 1 2");
 }
 
-static void test_long(void) {
+static void test_long_groups(void) {
   char steps[200];
   memset(steps, 'a', sizeof steps);
   steps[64] = 0;
   expect(steps, 0, "64");
   steps[64] = 'a';
   steps[65] = 0;
-  CHECK(strncmp(launch(steps, 0), "1 1 1 1", 7) == 0);
+  CHECK(strncmp(launch_lengths(steps, 0), "1 1 1 1", 7) == 0);
 }
 
 int main(void) {
   test_groups();
-  test_torn();
-  test_refused();
-  test_long();
+  test_interrupted_groups();
+  test_refused_chains();
+  test_long_groups();
   TEST_DONE();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * move_test.c - ops that copy elements: literal, iota, gather, concat, slice, pad, reshape,
- * transpose, broadcast. Bits are copied as they are, NaN payloads included, for every type. */
+ * move_test.c - tests the prims that make or move elements: literal, iota, gather, concat, slice,
+ * pad, reshape, transpose, broadcast. Bits must be copied unchanged, the payloads of NaNs included,
+ * for every dtype. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, I32 = VT_DTYPE_I32, I64 = VT_DTYPE_I64, TYPES = 9 };
@@ -16,21 +17,21 @@ static index index_of(const vt_view *v, int64_t i) {
   return x;
 }
 
-static uint64_t at_index(const vt_view *v, const int64_t *at) {
+static uint64_t bits_at_index(const vt_view *v, const int64_t *at) {
   int64_t i = 0;
   for (uint32_t axis = 0; axis < v->rank; axis++) i = i * v->dim[axis] + at[axis];
   return get_bits(v, i);
 }
 
-static vt_view some(uint32_t dtype, uint32_t rank, const int64_t *dim, int layout,
-                    uint64_t *state) {
+static vt_view random_view(uint32_t dtype, uint32_t rank, const int64_t *dim, int layout,
+                           uint64_t *state) {
   test_seed = *state;
   return fill_any(view_new(dtype, rank, dim, layout), state);
 }
 
-static void check_moved(const char *name, const vt_view *y, int64_t i, uint64_t want) {
+static void check_copied(const char *name, const vt_view *y, int64_t i, uint64_t want) {
   if (get_bits(y, i) != want) (void)expect_bits(name, y, i, want);
-  CHECK(get_bits(y, i) == want); /* the payload of a NaN as well */
+  CHECK(get_bits(y, i) == want); /* compares the payload of a NaN too */
 }
 
 /* ---- literal and iota ---- */
@@ -40,16 +41,16 @@ static void test_literal(void) {
   for (uint32_t dtype = 1; dtype <= TYPES; dtype++)
     for (int i = 0; i < 20; i++) {
       const vt_attr_literal a = {.size = sizeof a, .dtype = dtype, .bits = any_bits(dtype, &state)};
-      const ran r = run_op(VT_OP_literal, &a, NULL, 0, DENSE);
+      const run_result r = run_op(VT_OP_literal, &a, NULL, 0, DENSE);
       CHECK(r.status == VT_OK && r.out.dtype == dtype && r.out.rank == 0);
       CHECK(get_bits(&r.out, 0) == a.bits);
-      drop_all();
+      free_held();
     }
 }
 
 static uint64_t number_bits(uint32_t dtype, int64_t n) {
   if (dtype == F32) return vt_f32_bits((float)n);
-  return dtype == VT_DTYPE_F64 ? vt_f64_bits((double)n) : cut_to(dtype, (uint64_t)n);
+  return dtype == VT_DTYPE_F64 ? vt_f64_bits((double)n) : truncate_bits(dtype, (uint64_t)n);
 }
 
 static void test_iota(void) {
@@ -63,11 +64,12 @@ static void test_iota(void) {
         const vt_attr_iota a = {
             .size = sizeof a, .shape = shapes[s], .axis = axis, .dtype = types[t]};
         const int64_t from_start = axis < 0 ? axis + shapes[s].n : axis;
-        const ran r = run_op(VT_OP_iota, &a, NULL, 0, (int)(from_start + t) % LAYOUTS);
+        const run_result r = run_op(VT_OP_iota, &a, NULL, 0, (int)(from_start + t) % LAYOUTS);
         CHECK(r.status == VT_OK && r.out.dtype == types[t]);
         for (int64_t i = 0; i < count_of_view(&r.out); i++)
-          check_moved("iota", &r.out, i, number_bits(types[t], index_of(&r.out, i).at[from_start]));
-        drop_all();
+          check_copied("iota", &r.out, i,
+                       number_bits(types[t], index_of(&r.out, i).at[from_start]));
+        free_held();
       }
 }
 
@@ -89,39 +91,40 @@ static void test_transpose(void) {
     for (uint32_t dtype = 1; dtype <= TYPES; dtype++) {
       vt_attr_perm a = {.size = sizeof a, .perm = {.n = rows[s].rank}};
       memcpy(a.perm.v, rows[s].perm, sizeof a.perm.v);
-      const vt_view x = some(dtype, rows[s].rank, rows[s].dim, (int)dtype % LAYOUTS, &state);
-      const ran r = run_op(VT_OP_transpose, &a, &x, 1, (int)s % LAYOUTS);
+      const vt_view x = random_view(dtype, rows[s].rank, rows[s].dim, (int)dtype % LAYOUTS, &state);
+      const run_result r = run_op(VT_OP_transpose, &a, &x, 1, (int)s % LAYOUTS);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; i < count_of_view(&r.out); i++) {
         const index to = index_of(&r.out, i);
         index from = {{0}};
         for (uint32_t k = 0; k < x.rank; k++) from.at[rows[s].perm[k]] = to.at[k];
-        check_moved("transpose", &r.out, i, at_index(&x, from.at));
+        check_copied("transpose", &r.out, i, bits_at_index(&x, from.at));
       }
-      drop_all();
+      free_held();
     }
 }
 
 static const struct {
   uint32_t rank, wide_rank;
   int64_t dim[8], wide[8];
-} spreads[] = {{0, 0, {0}, {0}},       {0, 3, {0}, {2, 1, 3}},
-               {1, 1, {1}, {33}},      {1, 2, {5}, {4, 5}},
-               {2, 2, {3, 1}, {3, 4}}, {2, 4, {1, 3}, {2, 0, 5, 3}},
-               {1, 1, {1}, {0}},       {4, 8, {2, 1, 2, 1}, {1, 2, 1, 2, 2, 3, 2, 2}}};
+} broadcasts[] = {{0, 0, {0}, {0}},       {0, 3, {0}, {2, 1, 3}},
+                  {1, 1, {1}, {33}},      {1, 2, {5}, {4, 5}},
+                  {2, 2, {3, 1}, {3, 4}}, {2, 4, {1, 3}, {2, 0, 5, 3}},
+                  {1, 1, {1}, {0}},       {4, 8, {2, 1, 2, 1}, {1, 2, 1, 2, 2, 3, 2, 2}}};
 
 static void test_broadcast(void) {
   uint64_t state = 12;
-  for (int64_t s = 0; s < COUNT(spreads); s++)
+  for (int64_t s = 0; s < COUNT(broadcasts); s++)
     for (uint32_t dtype = 1; dtype <= TYPES; dtype++) {
-      vt_attr_shape a = {.size = sizeof a, .shape = {.n = spreads[s].wide_rank}};
-      memcpy(a.shape.v, spreads[s].wide, sizeof a.shape.v);
-      const vt_view x = some(dtype, spreads[s].rank, spreads[s].dim, (int)s % LAYOUTS, &state);
-      const ran r = run_op(VT_OP_broadcast, &a, &x, 1, (int)dtype % LAYOUTS);
+      vt_attr_shape a = {.size = sizeof a, .shape = {.n = broadcasts[s].wide_rank}};
+      memcpy(a.shape.v, broadcasts[s].wide, sizeof a.shape.v);
+      const vt_view x =
+          random_view(dtype, broadcasts[s].rank, broadcasts[s].dim, (int)s % LAYOUTS, &state);
+      const run_result r = run_op(VT_OP_broadcast, &a, &x, 1, (int)dtype % LAYOUTS);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; i < count_of_view(&r.out); i++)
-        check_moved("broadcast", &r.out, i, spread_bits(&x, &r.out, i));
-      drop_all();
+        check_copied("broadcast", &r.out, i, broadcast_bits(&x, &r.out, i));
+      free_held();
     }
 }
 
@@ -141,12 +144,12 @@ static void test_reshape(void) {
   for (int64_t s = 0; s < COUNT(rows); s++)
     for (uint32_t dtype = 1; dtype <= TYPES; dtype++) {
       const vt_attr_shape a = {.size = sizeof a, .shape = rows[s].to};
-      const vt_view x = some(dtype, rows[s].rank, rows[s].dim, (int)dtype % LAYOUTS, &state);
-      const ran r = run_op(VT_OP_reshape, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
+      const vt_view x = random_view(dtype, rows[s].rank, rows[s].dim, (int)dtype % LAYOUTS, &state);
+      const run_result r = run_op(VT_OP_reshape, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
       CHECK(r.status == VT_OK && r.out.rank == (uint32_t)rows[s].to.n);
       for (int64_t i = 0; i < count_of_view(&r.out); i++)
-        check_moved("reshape", &r.out, i, get_bits(&x, i));
-      drop_all();
+        check_copied("reshape", &r.out, i, get_bits(&x, i));
+      free_held();
     }
 }
 
@@ -182,10 +185,10 @@ static void test_slice(void) {
       memcpy(a.start.v, slices[s].start, sizeof a.start.v);
       memcpy(a.stop.v, slices[s].stop, sizeof a.stop.v);
       memcpy(a.step.v, slices[s].step, sizeof a.step.v);
-      const vt_view x = some(dtype, rank, slices[s].dim, (int)dtype % LAYOUTS, &state);
-      const ran r = run_op(VT_OP_slice, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
+      const vt_view x = random_view(dtype, rank, slices[s].dim, (int)dtype % LAYOUTS, &state);
+      const run_result r = run_op(VT_OP_slice, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
       CHECK(r.status == VT_OK);
-      for (uint32_t k = 0; k < rank; k++) { /* counted one by one */
+      for (uint32_t k = 0; k < rank; k++) { /* the length, counted one by one */
         const uint64_t step = slices[s].n_step == 0 ? 1 : (uint64_t)slices[s].step[k];
         int64_t n = 0;
         for (uint64_t at = (uint64_t)a.start.v[k]; at < (uint64_t)a.stop.v[k]; at += step) n++;
@@ -196,9 +199,9 @@ static void test_slice(void) {
         for (uint32_t k = 0; k < rank; k++)
           from.at[k] =
               a.start.v[k] + (from.at[k] == 0 ? 0 : from.at[k] * (a.step.n ? a.step.v[k] : 1));
-        check_moved("slice", &r.out, i, at_index(&x, from.at));
+        check_copied("slice", &r.out, i, bits_at_index(&x, from.at));
       }
-      drop_all();
+      free_held();
     }
 }
 
@@ -220,9 +223,10 @@ static void test_pad(void) {
       vt_attr_pad a = {.size = sizeof a, .low = {.n = rows[s].rank}, .high = {.n = rows[s].rank}};
       memcpy(a.low.v, rows[s].low, sizeof a.low.v);
       memcpy(a.high.v, rows[s].high, sizeof a.high.v);
-      const vt_view in[2] = {some(dtype, rows[s].rank, rows[s].dim, (int)dtype % LAYOUTS, &state),
-                             some(dtype, 0, NULL, DENSE, &state)};
-      const ran r = run_op(VT_OP_pad, &a, in, 2, (int)(dtype + s) % LAYOUTS);
+      const vt_view in[2] = {
+          random_view(dtype, rows[s].rank, rows[s].dim, (int)dtype % LAYOUTS, &state),
+          random_view(dtype, 0, NULL, DENSE, &state)};
+      const run_result r = run_op(VT_OP_pad, &a, in, 2, (int)(dtype + s) % LAYOUTS);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; i < count_of_view(&r.out); i++) {
         index from = index_of(&r.out, i);
@@ -231,9 +235,10 @@ static void test_pad(void) {
           from.at[k] -= rows[s].low[k];
           inside &= from.at[k] >= 0 && from.at[k] < rows[s].dim[k];
         }
-        check_moved("pad", &r.out, i, inside ? at_index(&in[0], from.at) : get_bits(&in[1], 0));
+        check_copied("pad", &r.out, i,
+                     inside ? bits_at_index(&in[0], from.at) : get_bits(&in[1], 0));
       }
-      drop_all();
+      free_held();
     }
 }
 
@@ -244,7 +249,7 @@ static void check_concat(const vt_view *in, uint32_t n, uint32_t axis, const vt_
     while (which < n && from.at[axis] >= in[which].dim[axis])
       from.at[axis] -= in[which++].dim[axis];
     CHECK(which < n);
-    if (which < n) check_moved("concat", y, i, at_index(&in[which], from.at));
+    if (which < n) check_copied("concat", y, i, bits_at_index(&in[which], from.at));
   }
 }
 
@@ -269,12 +274,12 @@ static void test_concat(void) {
         int64_t dim[8];
         memcpy(dim, rows[s].dim, sizeof dim);
         dim[rows[s].axis] = rows[s].lengths[i];
-        in[i] = some(dtype, rows[s].rank, dim, (int)(i + dtype) % LAYOUTS, &state);
+        in[i] = random_view(dtype, rows[s].rank, dim, (int)(i + dtype) % LAYOUTS, &state);
       }
-      const ran r = run_op(VT_OP_concat, &a, in, rows[s].n, (int)s % LAYOUTS);
+      const run_result r = run_op(VT_OP_concat, &a, in, rows[s].n, (int)s % LAYOUTS);
       CHECK(r.status == VT_OK);
       check_concat(in, rows[s].n, rows[s].axis, &r.out);
-      drop_all();
+      free_held();
     }
 }
 
@@ -300,7 +305,7 @@ static const struct {
                {8, 1, 7, 0, {1, 2, 1, 2, 1, 1, 2, 3}, {2}},
                {8, 8, 7, 7, {1, 2, 1, 2, 1, 1, 2, 3}, {1, 2, 1, 2, 1, 1, 2, 4}}};
 
-static uint64_t gathered(int64_t s, const vt_view *in, const vt_view *y, int64_t i) {
+static uint64_t expected_gather(int64_t s, const vt_view *in, const vt_view *y, int64_t i) {
   const index to = index_of(y, i);
   const uint32_t axis = gathers[s].axis, batch = gathers[s].batch;
   const uint32_t inner = in[1].rank - batch;
@@ -309,11 +314,11 @@ static uint64_t gathered(int64_t s, const vt_view *in, const vt_view *y, int64_t
   for (uint32_t k = 0; k < inner; k++) where.at[batch + k] = to.at[axis + k];
   for (uint32_t k = 0; k < axis; k++) from.at[k] = to.at[k];
   for (uint32_t k = axis + 1; k < in[0].rank; k++) from.at[k] = to.at[k - 1 + inner];
-  from.at[axis] = whole_of(in[1].dtype, at_index(&in[1], where.at));
-  return at_index(&in[0], from.at);
+  from.at[axis] = whole_of(in[1].dtype, bits_at_index(&in[1], where.at));
+  return bits_at_index(&in[0], from.at);
 }
 
-static vt_view indices(int64_t s, uint32_t dtype, int layout, uint64_t *state) {
+static vt_view random_index(int64_t s, uint32_t dtype, int layout, uint64_t *state) {
   const int64_t limit = gathers[s].dim[gathers[s].axis];
   const vt_view v = view_new(dtype, gathers[s].index_rank, gathers[s].index_dim, layout);
   for (int64_t i = 0; i < count_of_view(&v); i++)
@@ -329,17 +334,19 @@ static void test_gather(void) {
         const vt_attr_gather a = {
             .size = sizeof a, .axis = gathers[s].axis, .batch = gathers[s].batch};
         const int layout = (int)(dtype + wide) % LAYOUTS;
-        const vt_view in[2] = {some(dtype, gathers[s].rank, gathers[s].dim, layout, &state),
-                               indices(s, wide ? I64 : I32, (layout + (int)s) % LAYOUTS, &state)};
-        const ran r = run_op(VT_OP_gather, &a, in, 2, (layout + 1) % LAYOUTS);
+        const vt_view in[2] = {
+            random_view(dtype, gathers[s].rank, gathers[s].dim, layout, &state),
+            random_index(s, wide ? I64 : I32, (layout + (int)s) % LAYOUTS, &state)};
+        const run_result r = run_op(VT_OP_gather, &a, in, 2, (layout + 1) % LAYOUTS);
         CHECK(r.status == VT_OK);
         for (int64_t i = 0; i < count_of_view(&r.out); i++)
-          check_moved("gather", &r.out, i, gathered(s, in, &r.out, i));
-        drop_all();
+          check_copied("gather", &r.out, i, expected_gather(s, in, &r.out, i));
+        free_held();
       }
 }
 
-/* The first bad index in row-major order is named, whatever the layout; nothing is moved. */
+/* The first index out of range in row-major order is reported, whatever the layout, and nothing is
+ * written. */
 static void test_gather_range(void) {
   static const int64_t bad[] = {-1, 4, INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, -100};
   const int64_t table[2] = {4, 3}, dim[2] = {3, 5};
@@ -351,25 +358,25 @@ static void test_gather_range(void) {
         const vt_view in[2] = {view_new(F32, 2, table, layout),
                                view_new(narrow ? I32 : I64, 2, dim, layout)};
         for (int64_t i = 0; i < 15; i++) put_bits(&in[1], i, (uint64_t)i % 4);
-        put_bits(&in[1], 14, (uint64_t)-3); /* a later one is not named */
-        put_bits(&in[1], at, cut_to(in[1].dtype, (uint64_t)bad[b]));
-        const ran r = run_op(ops[b % 2], NULL, in, 2, DENSE);
+        put_bits(&in[1], 14, (uint64_t)-3); /* a later one, not reported */
+        put_bits(&in[1], at, truncate_bits(in[1].dtype, (uint64_t)bad[b]));
+        const run_result r = run_op(ops[b % 2], NULL, in, 2, DENSE);
         CHECK(r.status == VT_RANGE && r.position == (uint64_t)at && r.value == bad[b]);
         CHECK(r.out.rank == 3 && get_bits(&r.out, 0) == 0xa5a5a5a5u);
-        drop_all();
+        free_held();
       }
 }
 
-/* An index into an axis of length 0 is out of range; with no index there is nothing to refuse. */
-static void test_gather_nothing(void) {
+/* Any index into an axis of length 0 is out of range. Without indices the gather is accepted. */
+static void test_gather_of_empty(void) {
   const int64_t table[2] = {0, 3}, one[1] = {1}, none[1] = {0};
   const vt_view in[2] = {view_new(F32, 2, table, DENSE), view_new(I32, 1, one, DENSE)};
   put_bits(&in[1], 0, 0);
-  const ran r = run_op(VT_OP_gather, NULL, in, 2, DENSE);
+  const run_result r = run_op(VT_OP_gather, NULL, in, 2, DENSE);
   CHECK(r.status == VT_RANGE && r.position == 0 && r.value == 0);
   const vt_view empty[2] = {in[0], view_new(I32, 1, none, DENSE)};
   CHECK(run_op(VT_OP_gather, NULL, empty, 2, DENSE).status == VT_OK);
-  drop_all();
+  free_held();
 }
 
 /* ---- type rules ---- */
@@ -416,7 +423,7 @@ static void test_shape_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_part_rules(void) {
+static void test_slice_pad_concat_rules(void) {
   static const vt_attr_slice one = {.size = sizeof one, .start = {1, {1}}, .stop = {1, {4}}};
   static const vt_attr_slice stepped = {
       .size = sizeof stepped, .start = {1, {1}}, .stop = {1, {4}}, .step = {1, {2}}};
@@ -466,7 +473,7 @@ static void test_part_rules(void) {
   CHECK_RULES(cases);
 }
 
-/* Handles are given in order of declaration: B is the first symbol of a rule, T the second. */
+/* Handles are numbered in order of declaration: B is the first symbol of a rule, T the second. */
 static void test_symbolic_rules(void) {
   const int64_t b = INT64_MIN, t = INT64_MIN + 1;
   const vt_attr_slice up_to_t = {.size = sizeof up_to_t, .start = {1, {0}}, .stop = {1, {t}}};
@@ -526,7 +533,7 @@ static void test_gather_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_making_rules(void) {
+static void test_iota_literal_rules(void) {
   static const vt_attr_iota plain = {
       .size = sizeof plain, .shape = {2, {3, 4}}, .axis = 1, .dtype = F32};
   static const vt_attr_iota past = {
@@ -559,10 +566,10 @@ static void test_making_rules(void) {
 
 int main(void) {
   test_shape_rules();
-  test_part_rules();
+  test_slice_pad_concat_rules();
   test_symbolic_rules();
   test_gather_rules();
-  test_making_rules();
+  test_iota_literal_rules();
   test_literal();
   test_iota();
   test_transpose();
@@ -573,6 +580,6 @@ int main(void) {
   test_concat();
   test_gather();
   test_gather_range();
-  test_gather_nothing();
+  test_gather_of_empty();
   TEST_DONE();
 }

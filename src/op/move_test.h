@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * move_test.h - what the tests of movement share on top of op_test.h: coordinates of elements,
- * bits that must have been copied, and running an op with several results. */
+ * move_test.h - shared by the tests of ops that move elements, in addition to op_test.h:
+ * coordinates of elements, a check that bits were copied, and runs of ops with several results. */
 #ifndef VT_MOVE_TEST_H
 #define VT_MOVE_TEST_H
 #include "op_test.h"
@@ -18,50 +18,51 @@ static inline index index_of(const vt_view *v, int64_t i) {
   return x;
 }
 
-static inline int64_t number_of(const vt_view *v, const int64_t *at) {
+static inline int64_t row_major_index(const vt_view *v, const int64_t *at) {
   int64_t i = 0;
   for (uint32_t axis = 0; axis < v->rank; axis++) i = i * v->dim[axis] + at[axis];
   return i;
 }
 
-static inline uint64_t at_index(const vt_view *v, const int64_t *at) {
-  return get_bits(v, number_of(v, at));
+static inline uint64_t bits_at_index(const vt_view *v, const int64_t *at) {
+  return get_bits(v, row_major_index(v, at));
 }
 
-static inline vt_view some(uint32_t dtype, uint32_t rank, const int64_t *dim, int layout,
-                           uint64_t *state) {
+static inline vt_view random_view(uint32_t dtype, uint32_t rank, const int64_t *dim, int layout,
+                                  uint64_t *state) {
   test_seed = *state;
   return fill_any(view_new(dtype, rank, dim, layout), state);
 }
 
-/* Integers in 0 .. limit-1. */
-static inline vt_view some_below(uint32_t dtype, uint32_t rank, const int64_t *dim, int64_t limit,
-                                 int layout, uint64_t *state) {
+/* A view of random integers in 0 .. limit-1. */
+static inline vt_view random_view_below(uint32_t dtype, uint32_t rank, const int64_t *dim,
+                                        int64_t limit, int layout, uint64_t *state) {
   const vt_view v = view_new(dtype, rank, dim, layout);
   for (int64_t i = 0; i < count_of_view(&v); i++)
     put_bits(&v, i, (random_u64(state) >> 8) % (uint64_t)limit);
   return v;
 }
 
-/* The payload of a NaN as well. */
-static inline void check_moved(const char *name, const vt_view *y, int64_t i, uint64_t want) {
+/* Checks that element i of y has exactly the bits `want`, the payload of a NaN included. */
+static inline void check_copied(const char *name, const vt_view *y, int64_t i, uint64_t want) {
   if (get_bits(y, i) != want) (void)expect_bits(name, y, i, want);
   CHECK(get_bits(y, i) == want);
 }
 
-/* An op with several results, each in `layout`. */
-typedef struct ran_all {
+typedef struct run_results {
   vt_status status;
   uint32_t n;
   vt_view out[VT_MAX_RESULTS];
   uint64_t position;
   int64_t value;
-} ran_all;
+} run_results;
 
-static inline ran_all run_all(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
-                              int layout) {
+/* Runs the reference kernel of an op with several results, each of which is allocated in `layout`.
+ * If attrs is NULL, the defaults are used. */
+static inline run_results run_all(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
+                                  int layout) {
   const vt_op_info *op = vt_op_get(number);
-  ran_all r = {.n = 0};
+  run_results r = {.n = 0};
   vt_type types[8], out[VT_MAX_RESULTS];
   vt_arena arena;
   vt_dims dims;
@@ -76,7 +77,7 @@ static inline ran_all run_all(uint32_t number, const void *attrs, const vt_view 
   for (uint32_t i = 0; i < r.n; i++)
     r.out[i] = view_new(out[i].dtype, out[i].rank, out[i].dim, layout);
   vt_kernel k = {.in = in, .n_in = n, .out = r.out, .n_out = r.n, .attrs = a};
-  if (op->work != NULL) k.work = hold((size_t)op->work(in, n) + 1);
+  if (op->work != NULL) k.work = hold_memory((size_t)op->work(in, n) + 1);
   r.status = op->kernel(&k);
   r.position = k.position;
   r.value = k.value;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_table_test.c - the tables themselves: numbers, names, arity and columns of every op and
- * initialiser, what initialisers build, and the type rules of the norms and the loss. */
+ * op_table_test.c - tests the tables of ops and initialisers: numbers, names, arity and columns of
+ * every row. Tests the nodes that initialisers build, and the type rules of relu, gelu, layer_norm,
+ * rms_norm and cross_entropy. */
 #include <ctype.h>
 #include "op_test.h"
 #include "vt_builder.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Numbers are serialised: said a second time, so that a renumbering is heard. Names that follow
- * each other have numbers that do. */
+/* Op numbers are stored in files, so this second list of them makes a renumbering fail. The names
+ * of a row have consecutive numbers, starting at `first`. */
 static const struct {
   uint32_t first;
   const char *names;
@@ -57,7 +58,7 @@ static int is_name(const char *s) {
 
 /* ---- ops ---- */
 
-static void test_published(void) {
+static void test_published_numbers(void) {
   uint32_t seen = 0;
   for (size_t i = 0; i < COUNT(published); i++) {
     uint32_t number = published[i].first;
@@ -71,7 +72,7 @@ static void test_published(void) {
   CHECK(seen > 200 && vt_op_total() >= seen);
 }
 
-static void test_order(void) {
+static void test_numbers_ascend(void) {
   uint32_t last_prim = 0;
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
@@ -88,7 +89,8 @@ static void test_order(void) {
   CHECK(vt_op_find("") == NULL && vt_op_find("Add") == NULL && vt_op_find("add ") == NULL);
 }
 
-/* "x, w, b?" names as many operands as are taken; a trailing ? is one that may be left out. */
+/* Checks that a text like "x, w, b?" names as many operands as the op accepts. The last ones may be
+ * optional, marked by a question mark. */
 static void check_operands(const vt_op_info *op) {
   uint32_t names = 0, optional = 0, any = 0;
   for (const char *s = op->operands; *s != 0;) {
@@ -104,7 +106,7 @@ static void check_operands(const vt_op_info *op) {
   CHECK(op->min_in == names - optional);
 }
 
-static void test_columns(void) {
+static void test_row_columns(void) {
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
     CHECK(is_name(op->name));
@@ -157,21 +159,22 @@ static void test_inits(void) {
   CHECK(vt_init_find("") == NULL && vt_init_find("Zeros") == NULL);
 }
 
-/* BLAKE2b-256 of the name, as any other tool computes it; the first four bytes. */
-static void test_stream(void) {
-  CHECK(vt_stream_of("") == 0xc051570eu); /* 0e5751c0... */
+/* The stream is the first four bytes, little-endian, of the BLAKE2b-256 of the name, so any other
+ * tool can compute it. */
+static void test_stream_of_name(void) {
+  CHECK(vt_stream_of("") == 0xc051570eu); /* the hash starts with 0e5751c0 */
   CHECK(vt_stream_of("w") != vt_stream_of("b") && vt_stream_of("w") == vt_stream_of("w"));
 }
 
-/* A builder that writes down what it is told, one line a node: "7: mul(5, 6)". */
+/* A builder that writes each node as a line of text, like "7: mul(5, 6)". */
 typedef struct recorder {
   vt_builder b;
   uint32_t next;
   char text[800];
 } recorder;
 
-static uint32_t record(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t n,
-                       const void *attrs) {
+static uint32_t record_node(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t n,
+                            const void *attrs) {
   recorder *r = b->self;
   size_t at = strlen(r->text);
   at +=
@@ -189,9 +192,10 @@ static uint32_t record(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t 
   return r->next++;
 }
 
-static const char *built(recorder *r, const char *name, const void *attrs, const vt_type *type) {
+static const char *built_nodes(recorder *r, const char *name, const void *attrs,
+                               const vt_type *type) {
   *r = (recorder){.next = 2};
-  r->b = (vt_builder){.self = r, .node = record};
+  r->b = (vt_builder){.self = r, .node = record_node};
   const vt_init_args a = {&r->b, type, attrs, 0, 1};
   (void)vt_init_find(name)->build(&a);
   return r->text;
@@ -200,12 +204,13 @@ static const char *built(recorder *r, const char *name, const void *attrs, const
 static void expect_init(const char *name, const void *attrs, const vt_type *type,
                         const char *want) {
   recorder r;
-  const char *got = built(&r, name, attrs, type);
+  const char *got = built_nodes(&r, name, attrs, type);
   if (strcmp(got, want) != 0) complain(name, got);
 }
 
-/* Coefficients by their bits: sqrt(2/6) = 3f13cd3a, sqrt(6/6) = 1, sqrt(2/(6+3)), sqrt(6/9). */
-static void test_init_graphs(void) {
+/* The nodes of the initialisers. Coefficients are given by their bits: sqrt(2/6) is 3f13cd3a,
+ * sqrt(2/9) is 3ef15bef. */
+static void test_init_nodes(void) {
   static const vt_type matrix = {VT_DTYPE_F32, 2, {6, 3}}, bytes = {VT_DTYPE_I8, 1, {4}};
   static const vt_type kernel = {VT_DTYPE_F32, 3, {5, 2, 3}}, empty = {VT_DTYPE_F32, 2, {0, 0}};
   static const vt_attr_none none = {.size = sizeof none};
@@ -227,7 +232,7 @@ static void test_init_graphs(void) {
   expect_init("uniform", &span, &matrix,
               "2: random_uniform(0, 1 rank 2 stream 8)\n3: literal(3fc00000)\n4: mul(2, 3)\n"
               "5: literal(bf000000)\n6: add(5, 4)\n");
-  expect_init("uniform", &tenths, &matrix, /* f32(0.3 - 0.1); f32(0.3) - f32(0.1) is 3e4cccce */
+  expect_init("uniform", &tenths, &matrix, /* f32(0.3 - 0.1), not f32(0.3) - f32(0.1) */
               "2: random_uniform(0, 1 rank 2 stream 0)\n3: literal(3e4ccccd)\n4: mul(2, 3)\n"
               "5: literal(3dcccccd)\n6: add(5, 4)\n");
   expect_init("he_uniform", &fan, &matrix,
@@ -240,9 +245,9 @@ static void test_init_graphs(void) {
   expect_init("he_normal", &fan, &matrix, want);
   snprintf(want, sizeof want, z_times, "3ef15bef"); /* sqrt(2/9) */
   expect_init("xavier_normal", &fan, &matrix, want);
-  snprintf(want, sizeof want, z_times, "3f000000"); /* fan_in=8 */
+  snprintf(want, sizeof want, z_times, "3f000000"); /* sqrt(2/8) */
   expect_init("he_normal", &fan_8, &matrix, want);
-  snprintf(want, sizeof want, z_times, "3fb504f3"); /* never below a fan of 1 */
+  snprintf(want, sizeof want, z_times, "3fb504f3"); /* a fan of 0 counts as 1 */
   expect_init("he_normal", &fan, &empty, want);
   expect_init("he_normal", &fan, &kernel, /* [out, in, kernel]: fan_in = 2*3 */
               "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3f13cd3a)\n4: mul(2, 3)\n");
@@ -250,7 +255,7 @@ static void test_init_graphs(void) {
               "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3e9e01b3)\n4: mul(2, 3)\n");
 }
 
-/* ---- type rules of what has no family of its own ---- */
+/* ---- type rules of ops that have no test file of their own ---- */
 
 static void test_rules(void) {
   static const vt_attr_entropy far = {
@@ -304,13 +309,13 @@ static void test_rules(void) {
 }
 
 int main(void) {
-  test_published();
-  test_order();
-  test_columns();
+  test_published_numbers();
+  test_numbers_ascend();
+  test_row_columns();
   test_arity();
   test_inits();
-  test_stream();
-  test_init_graphs();
+  test_stream_of_name();
+  test_init_nodes();
   test_rules();
   TEST_DONE();
 }

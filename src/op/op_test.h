@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_test.h - what the tests of this room share: views over memory of several layouts, running a
- * kernel by its number, type rules written as text, and the orders S and D restated on whole
- * arrays. The kernels' own helpers are not used here. */
+ * op_test.h - shared by the tests of ops: views over memory in several layouts, a call of the
+ * reference kernel by the op's number, and type rules written as text. The summation orders S
+ * (s_f32, s_f64) and D (d_f32, d_f64; T is its last part) are restated on whole arrays. Nothing
+ * uses the kernels' own helpers, so that an error in them cannot hide. */
 #ifndef VT_OP_TEST_H
 #define VT_OP_TEST_H
 #include <math.h>
@@ -9,34 +10,34 @@
 #include "num_test.h"
 #include "vt_op.h"
 
-static uint64_t test_seed; /* the seed of the case being run, printed with a failure */
+static uint64_t test_seed; /* seed of the running case, printed with each failure */
 
 static inline void complain(const char *what, const char *detail) {
   vt_test_failed++;
   fprintf(stderr, "seed %llu: %s: %s\n", (unsigned long long)test_seed, what, detail);
 }
 
-/* ---- memory that lives until the end of a case ---- */
+/* ---- memory that is freed at the end of a test case ---- */
 
-enum { MOST_HELD = 64 };
+enum { MAX_HELD = 64 };
 static struct held {
   void *p;
   size_t bytes;
-} held[MOST_HELD];
+} held[MAX_HELD];
 static int n_held;
 
-static inline void *hold(size_t bytes) {
-  void *p = n_held < MOST_HELD ? aligned_alloc(64, (bytes + 64) / 64 * 64) : NULL;
+static inline void *hold_memory(size_t bytes) {
+  void *p = n_held < MAX_HELD ? aligned_alloc(64, (bytes + 64) / 64 * 64) : NULL;
   if (p == NULL) {
     fprintf(stderr, "the test has no memory for a view\n");
     exit(1);
   }
-  memset(p, 0xa5, bytes); /* what no kernel may touch between the elements of its result */
+  memset(p, 0xa5, bytes); /* check_gaps looks for it between the elements of a result */
   held[n_held++] = (struct held){p, bytes};
   return p;
 }
 
-static inline void drop_all(void) {
+static inline void free_held(void) {
   while (n_held > 0) free(held[--n_held].p);
 }
 
@@ -48,19 +49,20 @@ static inline size_t held_bytes(const void *p) {
 
 /* ---- views ---- */
 
-/* DENSE is row-major; GAPS leaves elements between; TURNED has the first axis innermost. */
-enum { DENSE, GAPS, TURNED, LAYOUTS };
+/* Layouts: DENSE is row-major without gaps, GAPS is row-major with unused elements between the
+ * elements, TRANSPOSED has the first axis innermost. */
+enum { DENSE, GAPS, TRANSPOSED, LAYOUTS };
 
 static inline vt_view view_new(uint32_t dtype, uint32_t rank, const int64_t *dim, int layout) {
   vt_view v = {.dtype = dtype, .rank = rank};
   int64_t next = layout == GAPS ? 3 : 1;
   for (uint32_t n = 0; n < rank; n++) {
-    const uint32_t axis = layout == TURNED ? n : rank - 1 - n;
+    const uint32_t axis = layout == TRANSPOSED ? n : rank - 1 - n;
     v.dim[axis] = dim[axis];
     v.stride[axis] = next;
     next = next * (dim[axis] > 0 ? dim[axis] : 1) + (layout == GAPS ? 2 : 0);
   }
-  v.data = hold((size_t)next * vt_dtype_bytes(dtype));
+  v.data = hold_memory((size_t)next * vt_dtype_bytes(dtype));
   return v;
 }
 
@@ -70,8 +72,8 @@ static inline int64_t count_of_view(const vt_view *v) {
   return n;
 }
 
-/* Where element i in row-major order lies, in elements. */
-static inline int64_t place_of(const vt_view *v, int64_t i) {
+/* The offset of element i in memory, counted in elements; i counts in row-major order. */
+static inline int64_t element_offset(const vt_view *v, int64_t i) {
   int64_t at = 0;
   for (uint32_t axis = v->rank; axis-- > 0; i /= v->dim[axis])
     at += i % v->dim[axis] * v->stride[axis];
@@ -81,13 +83,13 @@ static inline int64_t place_of(const vt_view *v, int64_t i) {
 static inline uint64_t get_bits(const vt_view *v, int64_t i) {
   const size_t size = vt_dtype_bytes(v->dtype);
   uint64_t bits = 0;
-  memcpy(&bits, (const char *)v->data + place_of(v, i) * (int64_t)size, size);
+  memcpy(&bits, (const char *)v->data + element_offset(v, i) * (int64_t)size, size);
   return bits;
 }
 
 static inline void put_bits(const vt_view *v, int64_t i, uint64_t bits) {
   const size_t size = vt_dtype_bytes(v->dtype);
-  memcpy((char *)v->data + place_of(v, i) * (int64_t)size, &bits, size);
+  memcpy((char *)v->data + element_offset(v, i) * (int64_t)size, &bits, size);
 }
 
 static inline float get_f32(const vt_view *v, int64_t i) {
@@ -98,7 +100,7 @@ static inline double get_f64(const vt_view *v, int64_t i) {
   return vt_f64_from_bits(get_bits(v, i));
 }
 
-/* An element of an integer type or bool as a number. */
+/* The number that the bits of an integer or bool element stand for. */
 static inline int64_t whole_of(uint32_t dtype, uint64_t bits) {
   const unsigned width = (unsigned)vt_dtype_bytes(dtype) * 8;
   const uint64_t top = UINT64_C(1) << (width - 1);
@@ -106,13 +108,13 @@ static inline int64_t whole_of(uint32_t dtype, uint64_t bits) {
   return (int64_t)((bits ^ top) - top);
 }
 
-/* The low bits that a type keeps. */
-static inline uint64_t cut_to(uint32_t dtype, uint64_t bits) {
+/* The low bits of `bits`, as many as the type has. */
+static inline uint64_t truncate_bits(uint32_t dtype, uint64_t bits) {
   const unsigned width = (unsigned)vt_dtype_bytes(dtype) * 8;
   return width == 64 ? bits : bits & ((UINT64_C(1) << width) - 1);
 }
 
-/* Bits in which every NaN is the one canonical. */
+/* The bits, with every NaN replaced by the canonical NaN. */
 static inline uint64_t canon_bits(uint32_t dtype, uint64_t bits) {
   if (dtype == VT_DTYPE_F32 && (bits & 0x7fffffff) > 0x7f800000) return 0x7fc00000;
   if (dtype == VT_DTYPE_F16 && (bits & 0x7fff) > 0x7c00) return 0x7e00;
@@ -122,7 +124,7 @@ static inline uint64_t canon_bits(uint32_t dtype, uint64_t bits) {
   return bits;
 }
 
-/* Any pattern of a type, its ends and its special values often. */
+/* Random bits of a type; its limits and special values occur often. */
 static inline uint64_t any_bits(uint32_t dtype, uint64_t *state) {
   static const int64_t often[8] = {0, 1, -1, 2, INT64_MIN, INT64_MAX, -2, 3};
   const uint64_t r = random_u64(state);
@@ -130,10 +132,10 @@ static inline uint64_t any_bits(uint32_t dtype, uint64_t *state) {
   if (dtype == VT_DTYPE_F32) return vt_f32_bits(any_f32(state));
   if (dtype == VT_DTYPE_F64) return vt_f64_bits(any_f64(state));
   if (dtype == VT_DTYPE_BOOL) return r >> 63;
-  if (r % 2 == 0) return cut_to(dtype, random_u64(state));
+  if (r % 2 == 0) return truncate_bits(dtype, random_u64(state));
   const int64_t x = often[r >> 61];
   if (x == INT64_MIN) return UINT64_C(1) << (width - 1);
-  return x == INT64_MAX ? (UINT64_C(1) << (width - 1)) - 1 : cut_to(dtype, (uint64_t)x);
+  return x == INT64_MAX ? (UINT64_C(1) << (width - 1)) - 1 : truncate_bits(dtype, (uint64_t)x);
 }
 
 static inline uint64_t ordinary_bits(uint32_t dtype, uint64_t *state) {
@@ -154,8 +156,8 @@ static inline vt_view fill_ordinary(vt_view v, uint64_t *state) {
   return v;
 }
 
-/* The element that broadcasting x to the shape of y puts at y's element i. */
-static inline uint64_t spread_bits(const vt_view *x, const vt_view *y, int64_t i) {
+/* The bits of element i after x was broadcast to the shape of y. */
+static inline uint64_t broadcast_bits(const vt_view *x, const vt_view *y, int64_t i) {
   int64_t at = 0, step = 1;
   for (uint32_t k = 1; k <= y->rank; k++) {
     const int64_t index = i % y->dim[y->rank - k];
@@ -170,25 +172,25 @@ static inline uint64_t spread_bits(const vt_view *x, const vt_view *y, int64_t i
 
 /* ---- running an op ---- */
 
-typedef struct ran {
+typedef struct run_result {
   vt_status status;
-  vt_view out;
-  uint64_t position;
-  int64_t value;
-} ran;
+  vt_view out;       /* the first result */
+  uint64_t position; /* with VT_RANGE: row-major position of the index out of range */
+  int64_t value;     /* with VT_RANGE: that index */
+} run_result;
 
-static inline uint64_t sum_bytes(const void *p, size_t n) {
+static inline uint64_t hash_bytes(const void *p, size_t n) {
   uint64_t h = 14695981039346656037u;
   for (size_t i = 0; i < n; i++) h = (h ^ ((const uint8_t *)p)[i]) * 1099511628211u;
   return h;
 }
 
-/* Nothing but the elements of a view may have been written. */
+/* Reports a failure if memory between the elements of a view was written. */
 static inline void check_gaps(const char *name, const vt_view *v) {
   const size_t size = vt_dtype_bytes(v->dtype), bytes = held_bytes(v->data);
   uint8_t *mine = calloc(bytes + 1, 1);
   const int64_t n = count_of_view(v);
-  for (int64_t i = 0; i < n; i++) memset(mine + (size_t)place_of(v, i) * size, 1, size);
+  for (int64_t i = 0; i < n; i++) memset(mine + (size_t)element_offset(v, i) * size, 1, size);
   for (size_t i = 0; i < bytes; i++)
     if (!mine[i] && ((const uint8_t *)v->data)[i] != 0xa5) {
       complain(name, "wrote between the elements of its result");
@@ -221,31 +223,31 @@ static inline vt_status infer_views(const vt_op_info *op, const void *attrs, con
   return s;
 }
 
-/* Infers the type of the result, takes memory for it in `layout`, and runs the reference kernel.
- * NULL attributes are the defaults. */
-static inline ran run_op(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
-                         int layout) {
+/* Infers the type of an op's result, allocates it in `layout`, runs the reference kernel, and
+ * checks that the kernel wrote nothing else. If attrs is NULL, the defaults are used. */
+static inline run_result run_op(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
+                                int layout) {
   const vt_op_info *op = vt_op_get(number);
   const void *a = attrs == NULL ? op->attrs->defaults : attrs;
   vt_type type;
-  ran r = {.status = infer_views(op, a, in, n, &type)};
+  run_result r = {.status = infer_views(op, a, in, n, &type)};
   if (r.status != VT_OK) return r;
   uint64_t before[8] = {0};
-  for (uint32_t i = 0; i < n; i++) before[i] = sum_bytes(in[i].data, held_bytes(in[i].data));
+  for (uint32_t i = 0; i < n; i++) before[i] = hash_bytes(in[i].data, held_bytes(in[i].data));
   r.out = view_new(type.dtype, type.rank, type.dim, layout);
   vt_kernel k = {.in = in, .n_in = n, .out = &r.out, .attrs = a};
-  if (op->work != NULL) k.work = hold((size_t)op->work(in, n) + 1);
+  if (op->work != NULL) k.work = hold_memory((size_t)op->work(in, n) + 1);
   r.status = op->kernel(&k);
   r.position = k.position;
   r.value = k.value;
   check_gaps(op->name, &r.out);
   for (uint32_t i = 0; i < n; i++)
-    if (before[i] != sum_bytes(in[i].data, held_bytes(in[i].data)))
+    if (before[i] != hash_bytes(in[i].data, held_bytes(in[i].data)))
       complain(op->name, "wrote into an operand");
   return r;
 }
 
-/* Element i of the result against the bits it must have, NaN being one value. */
+/* Checks that element i of y has the bits `want`; all NaNs count as equal. Returns 1 if it does. */
 static inline int expect_bits(const char *name, const vt_view *y, int64_t i, uint64_t want) {
   const uint64_t got = get_bits(y, i);
   if (canon_bits(y->dtype, got) == canon_bits(y->dtype, want)) return 1;
@@ -258,12 +260,11 @@ static inline int expect_bits(const char *name, const vt_view *y, int64_t i, uin
 
 /* ---- type rules as text ---- */
 
-/* `in`: "f32[B, 3]; f32[3]", B, T and V being symbols and * allowed between factors.
- * `want`: a type, or "!verify: words of the message". */
 typedef struct rule_case {
   uint32_t op;
-  const void *attrs; /* NULL: the defaults */
-  const char *in, *want;
+  const void *attrs; /* NULL for the defaults */
+  const char *in;    /* operand types, "f32[B, 3*T]; f32[3]"; B, T and V are symbolic dimensions */
+  const char *want;  /* the first result's type, or "!verify: words of the error message" */
 } rule_case;
 
 static inline int64_t parse_dim(vt_dims *dims, const char **s) {
@@ -350,7 +351,8 @@ static inline void check_rules(const rule_case *c, size_t n) {
 }
 #define CHECK_RULES(cases) check_rules(cases, sizeof(cases) / sizeof *(cases))
 
-/* Exactly the types of `listed` ("f32 f64 ") are taken by an op whose operands share one type. */
+/* Checks that an op whose operands have one dtype accepts exactly the dtypes of `listed`, which is
+ * a text like "f32 f64 ". */
 static inline void check_types(uint32_t number, uint32_t n_in, const void *attrs,
                                const char *listed) {
   for (uint32_t dtype = 1; dtype <= 9; dtype++) {
@@ -371,7 +373,7 @@ static inline void check_types(uint32_t number, uint32_t n_in, const void *attrs
   }
 }
 
-/* ---- the orders, restated ---- */
+/* ---- the summation orders, restated ---- */
 
 static inline float s_f32(const float *x, int64_t n) {
   if (n > 1024) {
@@ -407,7 +409,8 @@ static inline double s_f64(const double *x, int64_t n) {
   return s[0];
 }
 
-/* T adds blocks in groups of eight, and the groups likewise; every T starts from +0. */
+/* T adds up the sums of D's blocks: in groups of eight, and the sums of the groups again in groups
+ * of eight, and so on. Each sum starts from +0. */
 static inline float t_f32(const float *p, int64_t m) {
   float q[64], t = 0;
   for (int64_t c = 0; m <= 8 && c < m; c++) t += p[c];
@@ -424,7 +427,8 @@ static inline double t_f64(const double *p, int64_t m) {
   return t_f64(q, (m + 7) / 8);
 }
 
-/* D over dense arrays of at most 512 blocks; `present` may be NULL. */
+/* The dot product in order D of at most 512 blocks of 256. Products whose `present` is 0 are left
+ * out; NULL means that all are present. */
 static inline float d_f32(const float *a, const float *b, const uint8_t *present, int64_t n) {
   float p[512] = {0};
   for (int64_t k = 0; k < n; k++)
@@ -439,7 +443,7 @@ static inline double d_f64(const double *a, const double *b, const uint8_t *pres
   return t_f64(p, (n + 255) / 256);
 }
 
-/* a comes above b in the one order: NaN above all, +0 above -0. */
+/* 1 if a is above b in the total order of floats, in which NaN is above all and +0 is above -0. */
 static inline int comes_above(double a, double b) {
   if (isnan(a) || isnan(b)) return isnan(a) && !isnan(b);
   if (a == 0 && b == 0) return signbit(b) && !signbit(a);

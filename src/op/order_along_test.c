@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * order_along_test.c - sort, argsort and top_k: an element's place is the number of those that come
- * before it, counted one by one. NaN is the greatest, -0 below +0, equal ones keep their order. */
+ * order_along_test.c - tests sort, argsort and top_k. The position of an element is the number of
+ * elements before it, counted one by one. NaN is the greatest value, -0 is below +0, and equal
+ * elements keep their order. */
 #include "move_test.h"
 
 static int comes_before(const vt_view *x, int64_t p, int64_t q, int descending) {
@@ -15,48 +16,49 @@ static int comes_before(const vt_view *x, int64_t p, int64_t q, int descending) 
                     : whole_of(x->dtype, a) < whole_of(x->dtype, b);
 }
 
-/* The row-major number of the element j places further along the axis. */
-static int64_t along(const vt_view *x, int64_t i, uint32_t axis, int64_t to) {
+/* The row-major index of the element at position `to` in the line along `axis` that has element i.
+ */
+static int64_t line_element(const vt_view *x, int64_t i, uint32_t axis, int64_t to) {
   index at = index_of(x, i);
   at.at[axis] = to;
-  return number_of(x, at.at);
+  return row_major_index(x, at.at);
 }
 
-/* The place of element i along its line. */
-static int64_t place_in_line(const vt_view *x, int64_t i, uint32_t axis, int descending) {
+/* The position of element i in its line after sorting. */
+static int64_t position_in_line(const vt_view *x, int64_t i, uint32_t axis, int descending) {
   const int64_t own = index_of(x, i).at[axis];
-  int64_t place = 0;
+  int64_t position = 0;
   for (int64_t j = 0; j < x->dim[axis]; j++) {
-    const int64_t other = along(x, i, axis, j);
-    place += comes_before(x, other, i, descending) ||
-             (j < own && !comes_before(x, i, other, descending));
+    const int64_t other = line_element(x, i, axis, j);
+    position += comes_before(x, other, i, descending) ||
+                (j < own && !comes_before(x, i, other, descending));
   }
-  return place;
+  return position;
 }
 
-static void check_place(const vt_view *x, int64_t i, uint32_t axis, int descending,
-                        const vt_view *values, const vt_view *indices) {
-  const int64_t place = place_in_line(x, i, axis, descending);
+static void check_position(const vt_view *x, int64_t i, uint32_t axis, int descending,
+                           const vt_view *values, const vt_view *indices) {
+  const int64_t position = position_in_line(x, i, axis, descending);
   index to = index_of(x, i);
-  if (place >= indices->dim[axis]) return;
+  if (position >= indices->dim[axis]) return;
   const int64_t own = to.at[axis];
-  to.at[axis] = place;
-  CHECK((int64_t)at_index(indices, to.at) == own);
-  if (values != NULL) check_moved("sort", values, number_of(values, to.at), get_bits(x, i));
+  to.at[axis] = position;
+  CHECK((int64_t)bits_at_index(indices, to.at) == own);
+  if (values != NULL) check_copied("sort", values, row_major_index(values, to.at), get_bits(x, i));
 }
 
 static void test_line(const vt_view *x, uint32_t axis, int descending, int64_t k, int layout) {
   const vt_attr_sort a = {.size = sizeof a, .axis = axis, .descending = descending};
   const vt_attr_top_k t = {.size = sizeof t, .k = k, .axis = axis, .least = !descending};
-  const ran_all sort = run_all(VT_OP_sort, &a, x, 1, layout);
-  const ran_all top = run_all(VT_OP_top_k, &t, x, 1, layout);
-  const ran arg = run_op(VT_OP_argsort, &a, x, 1, layout);
+  const run_results sort = run_all(VT_OP_sort, &a, x, 1, layout);
+  const run_results top = run_all(VT_OP_top_k, &t, x, 1, layout);
+  const run_result arg = run_op(VT_OP_argsort, &a, x, 1, layout);
   CHECK(sort.status == VT_OK && sort.n == 2 && arg.status == VT_OK);
   CHECK(top.status == VT_OK && top.n == 2 && top.out[0].dim[axis] == k);
   for (int64_t i = 0; i < count_of_view(x); i++) {
-    check_place(x, i, axis, descending, &sort.out[0], &sort.out[1]);
-    check_place(x, i, axis, descending, &top.out[0], &top.out[1]);
-    check_place(x, i, axis, descending, NULL, &arg.out);
+    check_position(x, i, axis, descending, &sort.out[0], &sort.out[1]);
+    check_position(x, i, axis, descending, &top.out[0], &top.out[1]);
+    check_position(x, i, axis, descending, NULL, &arg.out);
   }
 }
 
@@ -67,7 +69,7 @@ static const struct {
              {1, 0, {0}},    {2, 0, {5, 3}}, {2, 1, {5, 3}}, {3, 1, {2, 16, 3}},
              {2, 1, {0, 3}}, {2, 1, {3, 0}}, {1, 0, {257}},  {8, 7, {1, 2, 1, 2, 1, 2, 1, 5}}};
 
-/* Few values, so that many are equal. */
+/* Makes most elements equal to one of the first three. */
 static void make_ties(const vt_view *x, uint64_t *state) {
   for (int64_t i = 0; i < count_of_view(x); i++)
     if (random_u64(state) >> 62 != 0) put_bits(x, i, get_bits(x, i % 3));
@@ -79,14 +81,14 @@ static void test_orders(void) {
     for (uint32_t dtype = 1; dtype <= I64; dtype++)
       for (int n = 0; n < 8; n++) {
         const int64_t length = lines[s].dim[lines[s].axis];
-        const vt_view x = some(dtype, lines[s].rank, lines[s].dim, n % LAYOUTS, &state);
+        const vt_view x = random_view(dtype, lines[s].rank, lines[s].dim, n % LAYOUTS, &state);
         if (n >= 4) make_ties(&x, &state);
         test_line(&x, lines[s].axis, n % 2, n == 3 ? length : length / (n + 1), (n + 1) % LAYOUTS);
-        drop_all();
+        free_held();
       }
 }
 
-static void test_known(void) {
+static void test_known_order(void) {
   static const float given[8] = {1.0f, NAN, -0.0f, INFINITY, 0.0f, -INFINITY, 1.0f, -1.0f};
   static const int64_t up[8] = {5, 7, 2, 4, 0, 6, 3, 1}, down[8] = {1, 3, 0, 6, 4, 2, 7, 5};
   static const int64_t dim[1] = {8};
@@ -94,12 +96,12 @@ static void test_known(void) {
   for (int64_t i = 0; i < 8; i++) put_bits(&x, i, vt_f32_bits(given[i]));
   for (int descending = 0; descending < 2; descending++) {
     const vt_attr_sort a = {.size = sizeof a, .descending = descending};
-    const ran_all r = run_all(VT_OP_sort, &a, &x, 1, DENSE);
+    const run_results r = run_all(VT_OP_sort, &a, &x, 1, DENSE);
     CHECK(r.status == VT_OK);
     for (int64_t i = 0; i < 8; i++)
       CHECK((int64_t)get_bits(&r.out[1], i) == (descending ? down : up)[i]);
   }
-  drop_all();
+  free_held();
 }
 
 static void test_rules(void) {
@@ -132,7 +134,7 @@ static void test_rules(void) {
 
 int main(void) {
   test_orders();
-  test_known();
+  test_known_order();
   test_rules();
   TEST_DONE();
 }

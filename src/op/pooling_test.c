@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pooling_test.c - pools against their definitions, restated one window at a time; their gradients
- * one element at a time, with every window asked; kernels against decompositions; type rules. */
+ * pooling_test.c - tests pools against their definitions, restated window by window. Tests their
+ * gradients element by element, looking at every window; kernels against decompositions; and the
+ * type rules. */
 #include "sized_test.h"
 #include "trace_test.h"
 
@@ -11,8 +12,8 @@ typedef struct problem {
   uint32_t axes;
   int64_t n, c, in[3], kernel[3], stride[3], dilation[3], low[3], high[3];
   int ceil;
-  int64_t windows[3]; /* counted by hand */
-  int hollow;         /* some window has no element, so it has no maximum */
+  int64_t windows[3];   /* number of windows along each axis, counted by hand */
+  int has_empty_window; /* 1 if a window contains only padding, so that it has no maximum */
 } problem;
 
 static const problem problems[] = {
@@ -22,10 +23,11 @@ static const problem problems[] = {
     {1, 1, 1, {5}, {2}, {3}, {1}, {0}, {1}, 1, {2}, 0},
     {1, 1, 1, {4}, {1}, {3}, {1}, {0}, {0}, 1, {2}, 0},
     {1, 1, 1, {6}, {1}, {3}, {1}, {0}, {0}, 1, {2}, 0},
-    {1, 1, 1, {5}, {1}, {3}, {1}, {0}, {0}, 1, {2}, 0}, /* a third would start beyond the end */
+    /* a third window would start beyond the end */
+    {1, 1, 1, {5}, {1}, {3}, {1}, {0}, {0}, 1, {2}, 0},
     {1, 1, 1, {3}, {2}, {2}, {2}, {1}, {1}, 0, {2}, 0},
-    {1, 1, 1, {1}, {2}, {1}, {3}, {2}, {1}, 0, {1}, 1}, /* steps over the only element */
-    {1, 1, 1, {2}, {2}, {1}, {1}, {3}, {2}, 0, {6}, 1}, /* windows of padding alone */
+    {1, 1, 1, {1}, {2}, {1}, {3}, {2}, {1}, 0, {1}, 1}, /* the dilated taps miss the only element */
+    {1, 1, 1, {2}, {2}, {1}, {1}, {3}, {2}, 0, {6}, 1}, /* windows of padding only */
     {1, 1, 1, {1100}, {1030}, {35}, {1}, {0}, {0}, 0, {3}, 0},
     {1, 2, 2, {0}, {1}, {1}, {1}, {0}, {0}, 0, {0}, 0},
     {1, 0, 2, {4}, {2}, {2}, {1}, {0}, {0}, 0, {2}, 0},
@@ -42,7 +44,7 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
   return l;
 }
 
-static vt_attr_max_pool max_of(const problem *p) {
+static vt_attr_max_pool max_pool_attrs(const problem *p) {
   return (vt_attr_max_pool){.size = sizeof(vt_attr_max_pool),
                             .kernel = list_of(p->kernel, p->axes),
                             .stride = list_of(p->stride, p->axes),
@@ -52,8 +54,8 @@ static vt_attr_max_pool max_of(const problem *p) {
                             .ceil = p->ceil};
 }
 
-static vt_attr_avg_pool avg_of(const problem *p, int count_padding) {
-  const vt_attr_max_pool m = max_of(p);
+static vt_attr_avg_pool avg_pool_attrs(const problem *p, int count_padding) {
+  const vt_attr_max_pool m = max_pool_attrs(p);
   return (vt_attr_avg_pool){.size = sizeof(vt_attr_avg_pool),
                             .kernel = m.kernel,
                             .stride = m.stride,
@@ -64,13 +66,13 @@ static vt_attr_avg_pool avg_of(const problem *p, int count_padding) {
                             .count_padding = count_padding};
 }
 
-static vt_view tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+static vt_view new_tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
   int64_t dim[5] = {p->n, p->c};
   memcpy(dim + 2, spatial, p->axes * sizeof *dim);
   return view_new(dtype, p->axes + 2, dim, layout);
 }
 
-static void unfold(int64_t e, uint32_t n, const int64_t *dim, int64_t *out) {
+static void to_coordinates(int64_t e, uint32_t n, const int64_t *dim, int64_t *out) {
   for (uint32_t i = n; i-- > 0; e /= dim[i]) out[i] = e % dim[i];
 }
 
@@ -80,12 +82,12 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
   return all;
 }
 
-/* Tap t of window w of a plane: which element of the plane, -1 for padding, -2 beyond it. */
+/* The index in its plane of tap t of window w; -1 for padding, -2 for a tap beyond the padding. */
 static int64_t tap_at(const problem *p, int64_t w, int64_t t) {
   int64_t window[3], tap[3], place = 0;
   int padding = 0, beyond = 0;
-  unfold(w, p->axes, p->windows, window);
-  unfold(t, p->axes, p->kernel, tap);
+  to_coordinates(w, p->axes, p->windows, window);
+  to_coordinates(t, p->axes, p->kernel, tap);
   for (uint32_t i = 0; i < p->axes; i++) {
     const int64_t x = window[i] * p->stride[i] + tap[i] * p->dilation[i] - p->low[i];
     padding |= x < 0 || x >= p->in[i];
@@ -95,30 +97,31 @@ static int64_t tap_at(const problem *p, int64_t w, int64_t t) {
   return beyond ? -2 : padding ? -1 : place;
 }
 
-/* The value of an element for comparing, of any type. */
-static double rank_of(const vt_view *v, int64_t i) {
+/* The value of an element of any dtype, for comparing. */
+static double comparable_value(const vt_view *v, int64_t i) {
   if (v->dtype == F32 || v->dtype == F64) return number_at(v, i);
   return (double)whole_of(v->dtype, get_bits(v, i));
 }
 
-static int64_t best_of(const problem *p, const vt_view *x, int64_t base, int64_t w) {
+static int64_t index_of_max(const problem *p, const vt_view *x, int64_t base, int64_t w) {
   int64_t best = -1;
   for (int64_t t = 0; t < product_of(p->kernel, p->axes); t++) {
     const int64_t e = tap_at(p, w, t);
     if (e < 0) continue;
-    if (best < 0 || comes_above(rank_of(x, base + e), rank_of(x, base + best))) best = e;
+    if (best < 0 || comes_above(comparable_value(x, base + e), comparable_value(x, base + best)))
+      best = e;
   }
   return best;
 }
 
-static double summed(uint32_t dtype, const double *x, int64_t n) {
+static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   if (dtype == F64) return s_f64(x, n);
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
   return (double)s_f32(narrow, n);
 }
 
-static double quotient(uint32_t dtype, double x, int64_t n) {
+static double rounded_quotient(uint32_t dtype, double x, int64_t n) {
   return dtype == F64 ? x / (double)n : (double)((float)x / (float)n);
 }
 
@@ -136,7 +139,7 @@ static double avg_at(const problem *p, const vt_view *x, int64_t base, int64_t w
     const int64_t e = tap_at(p, w, t);
     tap[t] = e < 0 ? 0.0 : number_at(x, base + e);
   }
-  return quotient(x->dtype, summed(x->dtype, tap, taps), count_at(p, w, padding));
+  return rounded_quotient(x->dtype, ordered_sum(x->dtype, tap, taps), count_at(p, w, padding));
 }
 
 static uint64_t bits_of(uint32_t dtype, double x) {
@@ -154,34 +157,36 @@ static void check_avg(const problem *p, const vt_view *x, const vt_view *y, int 
 static void check_max(const problem *p, const vt_view *x, const vt_view *y, const vt_view *index) {
   const int64_t windows = product_of(p->windows, p->axes), plane = product_of(p->in, p->axes);
   for (int64_t e = 0; e < count_of_view(y); e++) {
-    const int64_t base = e / windows * plane, best = best_of(p, x, base, e % windows);
+    const int64_t base = e / windows * plane, best = index_of_max(p, x, base, e % windows);
     if (!expect_bits("max_pool", y, e, get_bits(x, base + best))) return;
     if (!expect_bits("max_pool_index", index, e, (uint64_t)best)) return;
   }
 }
 
-/* What arrives at an element, from the first window to the last. */
-static double arriving(const problem *p, const vt_view *x, const vt_view *dy, int64_t plane,
-                       int64_t e, int padding) {
+/* The gradient of element e: the sum in order S of the contributions of all windows, in ascending
+ * order. For a max pool (x is not NULL) a window contributes if its first maximum is e, for an
+ * average pool if e is one of its taps. */
+static double gradient_of_element(const problem *p, const vt_view *x, const vt_view *dy,
+                                  int64_t plane, int64_t e, int padding) {
   double part[MOST];
   int64_t n = 0;
   const int64_t windows = product_of(p->windows, p->axes), size = product_of(p->in, p->axes);
   for (int64_t w = 0; w < windows; w++) {
     const double g = number_at(dy, plane * windows + w);
     int inside = 0;
-    if (x != NULL && best_of(p, x, plane * size, w) == e) part[n++] = g;
+    if (x != NULL && index_of_max(p, x, plane * size, w) == e) part[n++] = g;
     for (int64_t t = 0; x == NULL && t < product_of(p->kernel, p->axes); t++)
       inside |= tap_at(p, w, t) == e;
-    if (inside) part[n++] = quotient(dy->dtype, g, count_at(p, w, padding));
+    if (inside) part[n++] = rounded_quotient(dy->dtype, g, count_at(p, w, padding));
   }
-  return summed(dy->dtype, part, n);
+  return ordered_sum(dy->dtype, part, n);
 }
 
-static void check_back(const char *name, const problem *p, const vt_view *x, const vt_view *dy,
-                       const vt_view *dx, int padding) {
+static void check_gradient_bits(const char *name, const problem *p, const vt_view *x,
+                                const vt_view *dy, const vt_view *dx, int padding) {
   const int64_t size = product_of(p->in, p->axes);
   for (int64_t e = 0; e < count_of_view(dx); e++) {
-    const double want = arriving(p, x, dy, e / size, e % size, padding);
+    const double want = gradient_of_element(p, x, dy, e / size, e % size, padding);
     if (!expect_bits(name, dx, e, bits_of(dx->dtype, want))) return;
   }
 }
@@ -190,24 +195,24 @@ static int has_windows(const problem *p, const vt_view *y) {
   return memcmp(y->dim + 2, p->windows, p->axes * sizeof *p->windows) == 0;
 }
 
-static void run_max(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
-  const vt_attr_max_pool a = max_of(p);
-  const vt_view x = fill_any(tensor(dtype, p, p->in, layout), state);
-  const ran y = run_op(VT_OP_max_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
-  CHECK(y.status == (p->hollow ? VT_VERIFY : VT_OK));
+static void check_max_pools(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
+  const vt_attr_max_pool a = max_pool_attrs(p);
+  const vt_view x = fill_any(new_tensor(dtype, p, p->in, layout), state);
+  const run_result y = run_op(VT_OP_max_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
+  CHECK(y.status == (p->has_empty_window ? VT_VERIFY : VT_OK));
   if (y.status != VT_OK) return;
   CHECK(has_windows(p, &y.out));
   if (!has_windows(p, &y.out)) return;
-  const ran index = run_op(VT_OP_max_pool_index, &a, &x, 1, (layout + 2) % LAYOUTS);
+  const run_result index = run_op(VT_OP_max_pool_index, &a, &x, 1, (layout + 2) % LAYOUTS);
   CHECK(index.status == VT_OK);
   check_max(p, &x, &y.out, &index.out);
   check_lowering(VT_OP_max_pool, &a, &x, 1);
   check_lowering(VT_OP_max_pool_index, &a, &x, 1);
   if (dtype != F32 && dtype != F64) return;
-  const vt_view in[2] = {x, fill_any(tensor(dtype, p, p->windows, layout), state)};
-  const ran dx = run_op(VT_OP_max_pool_grad, &a, in, 2, (layout + 1) % LAYOUTS);
+  const vt_view in[2] = {x, fill_any(new_tensor(dtype, p, p->windows, layout), state)};
+  const run_result dx = run_op(VT_OP_max_pool_grad, &a, in, 2, (layout + 1) % LAYOUTS);
   CHECK(dx.status == VT_OK);
-  if (dx.status == VT_OK) check_back("max_pool_grad", p, &x, &in[1], &dx.out, 0);
+  if (dx.status == VT_OK) check_gradient_bits("max_pool_grad", p, &x, &in[1], &dx.out, 0);
   check_lowering(VT_OP_max_pool_grad, &a, in, 2);
 }
 
@@ -217,36 +222,37 @@ static void test_max(void) {
     for (uint32_t dtype = F32; dtype <= VT_DTYPE_I64; dtype++)
       for (int layout = 0; layout < LAYOUTS; layout++) {
         test_seed = state;
-        run_max(&problems[i], dtype, layout, &state);
-        drop_all();
+        check_max_pools(&problems[i], dtype, layout, &state);
+        free_held();
       }
 }
 
-/* Few values, so that many elements hold the result: the first one counts, padding never. */
+/* With few different values many elements equal the maximum. The index must be that of the first,
+ * and never be padding. */
 static void test_ties(void) {
   static const uint32_t values[] = {0xff800000, 0x80000000, 0, 0x7fc00000};
   uint64_t state = 31;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (unsigned few = 1; few <= 4; few++) {
       const problem *p = &problems[i];
-      const vt_attr_max_pool a = max_of(p);
-      vt_view x = tensor(F32, p, p->in, DENSE);
+      const vt_attr_max_pool a = max_pool_attrs(p);
+      vt_view x = new_tensor(F32, p, p->in, DENSE);
       for (int64_t e = 0; e < count_of_view(&x); e++)
         put_bits(&x, e, values[random_u64(&state) % few]);
-      const ran y = run_op(VT_OP_max_pool, &a, &x, 1, DENSE);
-      if (!p->hollow) {
-        const ran index = run_op(VT_OP_max_pool_index, &a, &x, 1, DENSE);
+      const run_result y = run_op(VT_OP_max_pool, &a, &x, 1, DENSE);
+      if (!p->has_empty_window) {
+        const run_result index = run_op(VT_OP_max_pool_index, &a, &x, 1, DENSE);
         check_max(p, &x, &y.out, &index.out);
         check_lowering(VT_OP_max_pool_index, &a, &x, 1);
         check_lowering(VT_OP_max_pool, &a, &x, 1);
       }
-      drop_all();
+      free_held();
     }
 }
 
-static void run_avg(const problem *p, uint32_t dtype, int layout, int padding, int any,
-                    uint64_t *state) {
-  const vt_attr_avg_pool a = avg_of(p, padding);
+static void check_avg_pools(const problem *p, uint32_t dtype, int layout, int padding, int any,
+                            uint64_t *state) {
+  const vt_attr_avg_pool a = avg_pool_attrs(p, padding);
   const vt_attr_avg_pool_grad back = {.size = sizeof back,
                                       .kernel = a.kernel,
                                       .stride = a.stride,
@@ -256,19 +262,19 @@ static void run_avg(const problem *p, uint32_t dtype, int layout, int padding, i
                                       .ceil = a.ceil,
                                       .count_padding = padding,
                                       .from = list_of(p->in, p->axes)};
-  vt_view x = tensor(dtype, p, p->in, layout), dy = tensor(dtype, p, p->windows, layout);
+  vt_view x = new_tensor(dtype, p, p->in, layout), dy = new_tensor(dtype, p, p->windows, layout);
   x = any ? fill_any(x, state) : fill_ordinary(x, state);
   dy = any ? fill_any(dy, state) : fill_ordinary(dy, state);
-  const ran y = run_op(VT_OP_avg_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
+  const run_result y = run_op(VT_OP_avg_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
   CHECK(y.status == VT_OK);
   if (y.status != VT_OK) return;
   CHECK(has_windows(p, &y.out));
   if (!has_windows(p, &y.out)) return;
   check_avg(p, &x, &y.out, padding);
   check_lowering(VT_OP_avg_pool, &a, &x, 1);
-  const ran dx = run_op(VT_OP_avg_pool_grad, &back, &dy, 1, (layout + 2) % LAYOUTS);
+  const run_result dx = run_op(VT_OP_avg_pool_grad, &back, &dy, 1, (layout + 2) % LAYOUTS);
   CHECK(dx.status == VT_OK);
-  if (dx.status == VT_OK) check_back("avg_pool_grad", p, NULL, &dy, &dx.out, padding);
+  if (dx.status == VT_OK) check_gradient_bits("avg_pool_grad", p, NULL, &dy, &dx.out, padding);
   check_lowering(VT_OP_avg_pool_grad, &back, &dy, 1);
 }
 
@@ -277,12 +283,13 @@ static void test_avg(void) {
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int bits = 0; bits < 12; bits++) {
       test_seed = state;
-      run_avg(&problems[i], bits & 1 ? F64 : F32, bits % LAYOUTS, bits >> 1 & 1, bits >= 8, &state);
-      drop_all();
+      check_avg_pools(&problems[i], bits & 1 ? F64 : F32, bits % LAYOUTS, bits >> 1 & 1, bits >= 8,
+                      &state);
+      free_held();
     }
 }
 
-/* ---- global ---- */
+/* ---- global pools ---- */
 
 static void test_global(void) {
   static const int64_t shapes[][8] = {{3, 2, 3, 7},    {5, 1, 2, 4, 5, 3}, {8, 2, 1, 2, 1, 2, 1, 2},
@@ -296,8 +303,8 @@ static void test_global(void) {
       const uint32_t rank = (uint32_t)shapes[i][0], dtype = bits & 1 ? F64 : F32;
       test_seed = state;
       const vt_view x = fill_any(view_new(dtype, rank, dim, bits % LAYOUTS), &state);
-      const ran max = run_op(VT_OP_global_max_pool, NULL, &x, 1, DENSE);
-      const ran avg = run_op(VT_OP_global_avg_pool, NULL, &x, 1, GAPS);
+      const run_result max = run_op(VT_OP_global_max_pool, NULL, &x, 1, DENSE);
+      const run_result avg = run_op(VT_OP_global_avg_pool, NULL, &x, 1, GAPS);
       CHECK(max.status == VT_OK && avg.status == VT_OK && max.out.rank == rank);
       const int64_t size = product_of(dim + 2, rank - 2);
       for (int64_t e = 0; e < dim[0] * dim[1]; e++) {
@@ -309,23 +316,23 @@ static void test_global(void) {
         }
         expect_bits("global_max_pool", &max.out, e, get_bits(&x, best));
         expect_bits("global_avg_pool", &avg.out, e,
-                    bits_of(dtype, quotient(dtype, summed(dtype, all, size), size)));
+                    bits_of(dtype, rounded_quotient(dtype, ordered_sum(dtype, all, size), size)));
       }
       check_lowering(VT_OP_global_max_pool, NULL, &x, 1);
       check_lowering(VT_OP_global_avg_pool, NULL, &x, 1);
-      drop_all();
+      free_held();
     }
 }
 
 /* ---- gradients ---- */
 
-static vt_view on_grid(vt_view v, uint64_t *state) {
-  for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, between(state));
+static vt_view fill_on_grid(vt_view v, uint64_t *state) {
+  for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, random_on_grid(state));
   return v;
 }
 
-/* All different, and further apart than a step moves them. */
-static vt_view apart(vt_view v, uint64_t *state) {
+/* Fills v with different values whose distances are larger than the step of check_gradient. */
+static vt_view distinct_values(vt_view v, uint64_t *state) {
   const int64_t n = count_of_view(&v);
   for (int64_t i = 0; i < n; i++) put_number(&v, i, (double)i);
   for (int64_t i = n; i > 1; i--) {
@@ -344,15 +351,15 @@ static void test_gradients(void) {
       const problem *p = &problems[i];
       const uint32_t dtype = bits & 1 ? F64 : F32;
       const double bound = bits & 1 ? 1e-12 : 1e-4;
-      const vt_attr_max_pool m = max_of(p);
-      const vt_attr_avg_pool a = avg_of(p, bits >> 1);
-      const vt_view x = apart(tensor(dtype, p, p->in, DENSE), &state);
-      const vt_view flat = on_grid(tensor(dtype, p, p->in, DENSE), &state);
-      const vt_view pair[2] = {x, on_grid(tensor(dtype, p, p->windows, DENSE), &state)};
+      const vt_attr_max_pool m = max_pool_attrs(p);
+      const vt_attr_avg_pool a = avg_pool_attrs(p, bits >> 1);
+      const vt_view x = distinct_values(new_tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view flat = fill_on_grid(new_tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view pair[2] = {x, fill_on_grid(new_tensor(dtype, p, p->windows, DENSE), &state)};
       const vt_attr_avg_pool_grad back = {sizeof back, a.kernel,        a.stride,
                                           a.dilation,  a.low,           a.high,
                                           a.ceil,      a.count_padding, list_of(p->in, p->axes)};
-      if (!p->hollow) {
+      if (!p->has_empty_window) {
         check_gradient(VT_OP_max_pool, &m, &x, 1, 0, 0.25, bound, &state);
         check_gradient(VT_OP_max_pool_grad, &m, pair, 2, 1, 0.25, bound, &state);
         check_gradient(VT_OP_avg_pool, &a, &flat, 1, 0, 0.25, bound, &state);
@@ -362,7 +369,7 @@ static void test_gradients(void) {
         check_gradient(VT_OP_global_max_pool, NULL, &x, 1, 0, 0.25, bound, &state);
         check_gradient(VT_OP_global_avg_pool, NULL, &flat, 1, 0, 0.25, bound, &state);
       }
-      drop_all();
+      free_held();
     }
 }
 
@@ -421,14 +428,15 @@ static void test_rules(void) {
 
 #define T40 (INT64_C(1) << 40)
 
-/* The decomposition has the padding and the taps of all windows in tensors. */
+/* The decomposition stores the padded planes and the taps of all windows in tensors, so their sizes
+ * are limited. */
 static void test_too_large(void) {
   static const vt_attr_avg_pool
-      apart = {.size = sizeof apart,
-               .kernel = {1, {1}},
-               .stride = {1, {T40}},
-               .low = {1, {T40}},
-               .count_padding = 1},
+      distinct_values = {.size = sizeof distinct_values,
+                         .kernel = {1, {1}},
+                         .stride = {1, {T40}},
+                         .low = {1, {T40}},
+                         .count_padding = 1},
       after = {.size = sizeof after, .kernel = {1, {1}}, .high = {1, {T40}}, .stride = {1, {T40}}},
       all = {.size = sizeof all, .kernel = {1, {T40}}, .low = {1, {T40 - 5}}},
       fits = {.size = sizeof fits, .kernel = {1, {T40}}, .low = {1, {T40 - 9}}},
@@ -446,8 +454,9 @@ static void test_too_large(void) {
                                              .low = {1, {T40}},
                                              .from = {1, {4}}};
   static const rule_case cases[] = {
-      {VT_OP_avg_pool, &apart, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
-      {VT_OP_avg_pool, &apart, "f32[B, 1, 4]", "f32[B, 1, 2]"}, /* looked at once B is bound */
+      {VT_OP_avg_pool, &distinct_values, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_avg_pool, &distinct_values, "f32[B, 1, 4]",
+       "f32[B, 1, 2]"}, /* checked once B is bound */
       {VT_OP_avg_pool, &after, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
       {VT_OP_avg_pool, &all, "f32[1, 1, 9]", "!limit: 2^40 elements in a padded plane"},
       {VT_OP_avg_pool, &fits, "f32[1, 1, 9]", "f32[1, 1, 1]"},
@@ -467,8 +476,8 @@ static void test_too_large(void) {
   CHECK_RULES(cases);
 }
 
-/* What has no elements is made without any. */
-static void test_nothing_held(void) {
+/* The decomposition of an empty result must not have large values. */
+static void test_empty_results_hold_nothing(void) {
   static const vt_attr_avg_pool avg = {
       .size = sizeof avg, .kernel = {1, {1}}, .low = {1, {T40 / 2}}, .stride = {1, {T40 / 2}}};
   static const vt_attr_avg_pool_grad back = {.size = sizeof back,
@@ -478,14 +487,14 @@ static void test_nothing_held(void) {
                                              .from = {1, {4}}};
   static const vt_attr_max_pool max = {
       .size = sizeof max, .kernel = {1, {T40 / 2}}, .low = {1, {T40 / 2 - 1}}};
-  check_held(VT_OP_avg_pool, &avg, "f32[0, 1, 4]", 64);
-  check_held(VT_OP_avg_pool_grad, &back, "f32[0, 1, 2]", 64);
-  check_held(VT_OP_max_pool, &max, "i8[1, 0, 4]", 64);
-  check_held(VT_OP_max_pool_index, &max, "f64[0, 3, 4]", 64);
-  check_held(VT_OP_max_pool_grad, &max, "f32[0, 1, 4]; f32[0, 1, 1]", 64);
+  check_largest_value(VT_OP_avg_pool, &avg, "f32[0, 1, 4]", 64);
+  check_largest_value(VT_OP_avg_pool_grad, &back, "f32[0, 1, 2]", 64);
+  check_largest_value(VT_OP_max_pool, &max, "i8[1, 0, 4]", 64);
+  check_largest_value(VT_OP_max_pool_index, &max, "f64[0, 3, 4]", 64);
+  check_largest_value(VT_OP_max_pool_grad, &max, "f32[0, 1, 4]; f32[0, 1, 1]", 64);
 }
 
-/* A stride that is taken no more than once may be longer than all there is. */
+/* If an axis has only one window, its stride may be longer than the axis. */
 static void test_long_stride(void) {
   static const vt_attr_avg_pool a = {
       .size = sizeof a, .kernel = {1, {2}}, .low = {1, {1}}, .stride = {1, {T40}}};
@@ -495,8 +504,8 @@ static void test_long_stride(void) {
   uint64_t state = 31;
   const vt_view x = fill_ordinary(view_new(F32, 4, dim, DENSE), &state);
   check_lowering(VT_OP_avg_pool, &a, &x, 1);
-  check_held(VT_OP_avg_pool, &wide, "f32[1, 1, 3, 3]", UINT64_C(1) << 29);
-  drop_all();
+  check_largest_value(VT_OP_avg_pool, &wide, "f32[1, 1, 3, 3]", UINT64_C(1) << 29);
+  free_held();
 }
 
 int main(void) {
@@ -507,7 +516,7 @@ int main(void) {
   test_gradients();
   test_rules();
   test_too_large();
-  test_nothing_held();
+  test_empty_results_hold_nothing();
   test_long_stride();
   TEST_DONE();
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * quant_test.c - quantisation and integer products against their definitions said again, their
- * decompositions against the kernels, and what their type rules refuse. */
+ * quant_test.c - tests quantisation and integer products against their definitions, restated; their
+ * decompositions against the kernels; and their type rules. */
 #include "eager_test.h"
 
 enum { F32 = VT_DTYPE_F32, I8 = VT_DTYPE_I8, U8 = VT_DTYPE_U8, I32 = VT_DTYPE_I32 };
 
-static int64_t level_of(float x, float scale, int64_t zero, int64_t lo, int64_t hi) {
+static int64_t quantized_level(float x, float scale, int64_t zero, int64_t lo, int64_t hi) {
   const float v = rintf(x / scale) + (float)zero;
   if (isnan(v)) return 0;
   return v < (float)lo ? lo : v > (float)hi ? hi : (int64_t)v;
 }
 
-static void expect_same(const char *name, const vt_view *a, const vt_view *b) {
+static void expect_same_bits(const char *name, const vt_view *a, const vt_view *b) {
   if (b->data == NULL || count_of_view(a) != count_of_view(b)) complain(name, "is not decomposed");
   for (int64_t i = 0; b->data != NULL && i < count_of_view(a); i++)
     expect_bits(name, a, i, get_bits(b, i));
 }
 
-/* One number for all, or one along the axis. */
-static uint64_t number_at(const vt_view *v, int64_t along) {
+/* The bits of a scale or zero point: one for all elements, or one per position along the axis. */
+static uint64_t value_along_axis(const vt_view *v, int64_t along) {
   return get_bits(v, v->rank ? along : 0);
 }
 
@@ -32,23 +32,23 @@ static void check_quantize(uint32_t zp, int axis, int layout, uint64_t *state) {
   for (int64_t i = 0; i < 60; i += 2)
     put_bits(&in[0], i, vt_f32_bits((float)((int64_t)(random_u64(state) % 600) - 300) * 0.5f));
   if (axis < 0) put_bits(&in[1], 0, vt_f32_bits(1.0f));
-  const ran q = run_op(VT_OP_quantize, &attrs, in, 3, layout);
-  const ran f = run_op(VT_OP_fake_quantize, &attrs, in, 3, layout);
+  const run_result q = run_op(VT_OP_quantize, &attrs, in, 3, layout);
+  const run_result f = run_op(VT_OP_fake_quantize, &attrs, in, 3, layout);
   CHECK(q.status == VT_OK && f.status == VT_OK && q.out.dtype == zp);
   for (int64_t i = 0; i < 60; i++) {
     const int64_t index[3] = {i / 20, i / 5 % 4, i % 5}, along = axis < 0 ? 0 : index[axis];
-    const float scale = vt_f32_from_bits((uint32_t)number_at(&in[1], along));
-    const int64_t zero = whole_of(zp, number_at(&in[2], along));
+    const float scale = vt_f32_from_bits((uint32_t)value_along_axis(&in[1], along));
+    const int64_t zero = whole_of(zp, value_along_axis(&in[2], along));
     const int64_t want =
-        level_of(get_f32(&in[0], i), scale, zero, zp == I8 ? -128 : 0, zp == I8 ? 127 : 255);
-    expect_bits("quantize", &q.out, i, cut_to(zp, (uint64_t)want));
+        quantized_level(get_f32(&in[0], i), scale, zero, zp == I8 ? -128 : 0, zp == I8 ? 127 : 255);
+    expect_bits("quantize", &q.out, i, truncate_bits(zp, (uint64_t)want));
     expect_bits("fake_quantize", &f.out, i, vt_f32_bits((float)(want - zero) * scale));
   }
-  const vt_view lq = lowered(VT_OP_quantize, &attrs, in, 3);
-  const vt_view lf = lowered(VT_OP_fake_quantize, &attrs, in, 3);
-  expect_same("quantize", &q.out, &lq);
-  expect_same("fake_quantize", &f.out, &lf);
-  drop_all();
+  const vt_view lq = run_decomposition(VT_OP_quantize, &attrs, in, 3);
+  const vt_view lf = run_decomposition(VT_OP_fake_quantize, &attrs, in, 3);
+  expect_same_bits("quantize", &q.out, &lq);
+  expect_same_bits("fake_quantize", &f.out, &lf);
+  free_held();
 }
 
 static void test_quantize(void) {
@@ -61,8 +61,8 @@ static void test_quantize(void) {
     }
 }
 
-/* Ties go to even, and the ends hold. */
-static void test_known(void) {
+/* Ties are rounded to even, and values out of range are clamped. */
+static void test_known_levels(void) {
   static const float x[8] = {0.5f, 1.5f, -0.5f, -2.5f, 1000.0f, -1000.0f, NAN, INFINITY};
   static const int64_t want[8] = {0, 2, 0, -2, 127, -128, 0, 127};
   const int64_t eight = 8;
@@ -71,10 +71,11 @@ static void test_known(void) {
   memcpy(in[0].data, x, sizeof x);
   put_bits(&in[1], 0, vt_f32_bits(1.0f));
   put_bits(&in[2], 0, 0);
-  const ran r = run_op(VT_OP_quantize, NULL, in, 3, DENSE);
+  const run_result r = run_op(VT_OP_quantize, NULL, in, 3, DENSE);
   CHECK(r.status == VT_OK);
-  for (int64_t i = 0; i < 8; i++) expect_bits("quantize", &r.out, i, cut_to(I8, (uint64_t)want[i]));
-  drop_all();
+  for (int64_t i = 0; i < 8; i++)
+    expect_bits("quantize", &r.out, i, truncate_bits(I8, (uint64_t)want[i]));
+  free_held();
 }
 
 static void test_dequantize(void) {
@@ -86,17 +87,17 @@ static void test_dequantize(void) {
                            fill_any(view_new(F32, 1, &n, DENSE), &state),
                            fill_any(view_new(types[t], 0, NULL, DENSE), &state)};
     const vt_attr_quant attrs = {.size = sizeof attrs, .axis = 0};
-    const ran r = run_op(VT_OP_dequantize, &attrs, in, 3, DENSE);
+    const run_result r = run_op(VT_OP_dequantize, &attrs, in, 3, DENSE);
     CHECK(r.status == VT_OK);
     for (int64_t i = 0; i < n; i++) {
       const int64_t off =
           whole_of(types[t], get_bits(&in[0], i)) - whole_of(types[t], get_bits(&in[2], 0));
-      const int64_t wrapped = whole_of(I32, cut_to(I32, (uint64_t)off));
+      const int64_t wrapped = whole_of(I32, truncate_bits(I32, (uint64_t)off));
       expect_bits("dequantize", &r.out, i, vt_f32_bits((float)wrapped * get_f32(&in[1], i)));
     }
-    const vt_view l = lowered(VT_OP_dequantize, &attrs, in, 3);
-    expect_same("dequantize", &r.out, &l);
-    drop_all();
+    const vt_view l = run_decomposition(VT_OP_dequantize, &attrs, in, 3);
+    expect_same_bits("dequantize", &r.out, &l);
+    free_held();
   }
 }
 
@@ -105,21 +106,21 @@ static void test_dequantize(void) {
 static void check_product(uint32_t ta, uint32_t tb, uint32_t zeros, int64_t k, uint64_t *state) {
   const int64_t a[2] = {3, k}, b[2] = {k, 4}, columns = 4;
   const vt_view in[4] = {fill_any(view_new(ta, 2, a, GAPS), state),
-                         fill_any(view_new(tb, 2, b, TURNED), state),
+                         fill_any(view_new(tb, 2, b, TRANSPOSED), state),
                          fill_any(view_new(ta, 0, NULL, DENSE), state),
                          fill_any(view_new(tb, zeros == 2 ? 1 : 0, &columns, DENSE), state)};
-  const ran r = run_op(VT_OP_matmul_int, NULL, in, zeros == 0 ? 2 : 4, TURNED);
+  const run_result r = run_op(VT_OP_matmul_int, NULL, in, zeros == 0 ? 2 : 4, TRANSPOSED);
   CHECK(r.status == VT_OK && r.out.dtype == I32);
   for (int64_t i = 0; i < 12; i++) {
     const int64_t za = zeros ? whole_of(ta, get_bits(&in[2], 0)) : 0;
-    const int64_t zb = zeros ? whole_of(tb, number_at(&in[3], i % 4)) : 0;
+    const int64_t zb = zeros ? whole_of(tb, value_along_axis(&in[3], i % 4)) : 0;
     int64_t sum = 0;
     for (int64_t j = 0; j < k; j++)
       sum += (whole_of(ta, get_bits(&in[0], i / 4 * k + j)) - za) *
              (whole_of(tb, get_bits(&in[1], j * 4 + i % 4)) - zb);
-    expect_bits("matmul_int", &r.out, i, cut_to(I32, (uint64_t)sum));
+    expect_bits("matmul_int", &r.out, i, truncate_bits(I32, (uint64_t)sum));
   }
-  drop_all();
+  free_held();
 }
 
 static void test_products(void) {
@@ -130,26 +131,26 @@ static void test_products(void) {
       check_product(bits & 1 ? U8 : I8, bits & 2 ? U8 : I8, bits >> 2, lengths[i], &state);
 }
 
-/* A product of linear_int and its bias: x [2, 3, k], zero points from the third operand on. */
+/* linear_int with x [2, 3, k] and its first n_in operands: x, w, zero points of x and w, bias. */
 static void check_linear(uint32_t tx, uint32_t tw, uint32_t n_in, int64_t k, uint64_t *state) {
   const int64_t x[3] = {2, 3, k}, w[2] = {k, 4}, columns = 4;
-  const vt_view in[5] = {fill_any(view_new(tx, 3, x, TURNED), state),
+  const vt_view in[5] = {fill_any(view_new(tx, 3, x, TRANSPOSED), state),
                          fill_any(view_new(tw, 2, w, GAPS), state),
                          fill_any(view_new(tx, 0, NULL, DENSE), state),
                          fill_any(view_new(tw, (uint32_t)k & 1, &columns, GAPS), state),
                          fill_any(view_new(I32, 1, &columns, GAPS), state)};
-  const ran r = run_op(VT_OP_linear_int, NULL, in, n_in, TURNED);
+  const run_result r = run_op(VT_OP_linear_int, NULL, in, n_in, TRANSPOSED);
   CHECK(r.status == VT_OK && r.out.dtype == I32);
   for (int64_t i = 0; i < 24; i++) {
     const int64_t zx = n_in > 2 ? whole_of(tx, get_bits(&in[2], 0)) : 0;
-    const int64_t zw = n_in > 3 ? whole_of(tw, number_at(&in[3], i % 4)) : 0;
+    const int64_t zw = n_in > 3 ? whole_of(tw, value_along_axis(&in[3], i % 4)) : 0;
     int64_t sum = n_in > 4 ? whole_of(I32, get_bits(&in[4], i % 4)) : 0;
     for (int64_t j = 0; j < k; j++)
       sum += (whole_of(tx, get_bits(&in[0], i / 4 * k + j)) - zx) *
              (whole_of(tw, get_bits(&in[1], j * 4 + i % 4)) - zw);
-    expect_bits("linear_int", &r.out, i, cut_to(I32, (uint64_t)sum));
+    expect_bits("linear_int", &r.out, i, truncate_bits(I32, (uint64_t)sum));
   }
-  drop_all();
+  free_held();
 }
 
 static void test_linear(void) {
@@ -160,15 +161,15 @@ static void test_linear(void) {
       check_linear(bits & 1 ? U8 : I8, bits & 2 ? U8 : I8, 2 + (bits >> 2), lengths[i], &state);
 }
 
-/* The longest sums of the largest products still fit. */
-static void test_largest(void) {
+/* The longest sum that is allowed, of the largest products, fits into i32. */
+static void test_largest_sums(void) {
   const int64_t a[2] = {1, 131071}, b[2] = {131071, 1};
   const vt_view in[2] = {view_new(I8, 2, a, DENSE), view_new(I8, 2, b, DENSE)};
   memset(in[0].data, 0x80, 131071);
   memset(in[1].data, 0x80, 131071);
-  const ran r = run_op(VT_OP_matmul_int, NULL, in, 2, DENSE);
+  const run_result r = run_op(VT_OP_matmul_int, NULL, in, 2, DENSE);
   CHECK(r.status == VT_OK && get_bits(&r.out, 0) == 131071u * 16384u);
-  drop_all();
+  free_held();
 }
 
 static const vt_attr_quant far_axis = {.size = sizeof far_axis, .axis = INT64_MIN};
@@ -223,11 +224,11 @@ static void test_rules(void) {
 
 int main(void) {
   test_quantize();
-  test_known();
+  test_known_levels();
   test_dequantize();
   test_products();
   test_linear();
-  test_largest();
+  test_largest_sums();
   test_rules();
   TEST_DONE();
 }

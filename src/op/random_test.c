@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * random_test.c - Philox restated word by word, the numbers made of its words, that an element
- * depends on its row-major index alone, and what is chosen by them: uniform, random_integer,
- * bernoulli, dropout, categorical, shuffle. */
+ * random_test.c - tests the random ops. Philox and the numbers made from its words are restated;
+ * an element depends only on its row-major index. Tests uniform, random_integer, bernoulli,
+ * dropout, categorical and shuffle, which use these numbers, and the type rules. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, I64 = VT_DTYPE_I64 };
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
-/* Philox4x32: ten rounds on (block low, block high, stream, step) with the key (seed low, high). */
+/* Philox4x32-10: ten rounds on the counter (block low, block high, stream, step) with the key (seed
+ * low, seed high). */
 static void philox(uint64_t seed, uint32_t stream, uint32_t step, uint64_t block, uint32_t c[4]) {
   uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
   c[0] = (uint32_t)block;
@@ -24,11 +25,12 @@ static void philox(uint64_t seed, uint32_t stream, uint32_t step, uint64_t block
   }
 }
 
-static float uniform(const uint32_t w[4], int64_t i) {
-  return (float)(w[i % 4] / 256) / 16777216.0f; /* 24 bits: both steps are exact */
+static float uniform_from(const uint32_t w[4], int64_t i) {
+  return (float)(w[i % 4] / 256) /
+         16777216.0f; /* 24 bits: the conversion and the division are exact */
 }
 
-static float normal(const uint32_t w[4], int64_t i) {
+static float normal_from(const uint32_t w[4], int64_t i) {
   const uint32_t even = w[i % 4 < 2 ? 0 : 2], odd = w[i % 4 < 2 ? 1 : 3];
   const float u = ((float)(even / 256) + 1.0f) / 16777216.0f;
   const float t = (float)(odd / 256) / 16777216.0f;
@@ -47,7 +49,7 @@ static vt_view scalar(int64_t x) {
   return v;
 }
 
-static ran run_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int layout) {
+static run_result run_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int layout) {
   const vt_attr_random a = {.size = sizeof a, .shape = *shape, .stream = d->stream};
   const vt_view in[2] = {scalar(d->seed), scalar(d->step)};
   return run_op(op, &a, in, 2, layout);
@@ -55,7 +57,7 @@ static ran run_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int l
 
 static void test_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int layout) {
   test_seed = (uint64_t)d->seed;
-  const ran r = run_draw(op, d, shape, layout);
+  const run_result r = run_draw(op, d, shape, layout);
   CHECK(r.status == VT_OK && r.out.rank == (uint32_t)shape->n);
   CHECK(r.out.dtype == (op == VT_OP_random_bits ? I64 : F32));
   const int64_t n = count_of_view(&r.out);
@@ -63,11 +65,11 @@ static void test_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int
     uint32_t w[4];
     philox((uint64_t)d->seed, (uint32_t)d->stream, (uint32_t)d->step, (uint64_t)i / 4, w);
     const uint64_t want = op == VT_OP_random_bits      ? w[i % 4]
-                          : op == VT_OP_random_uniform ? vt_f32_bits(uniform(w, i))
-                                                       : vt_f32_bits(normal(w, i));
+                          : op == VT_OP_random_uniform ? vt_f32_bits(uniform_from(w, i))
+                                                       : vt_f32_bits(normal_from(w, i));
     if (!expect_bits(vt_op_get(op)->name, &r.out, i, want)) break;
   }
-  drop_all();
+  free_held();
 }
 
 static const draw draws[] = {{0, 0, 0},
@@ -93,42 +95,45 @@ static void test_draws(void) {
       }
 }
 
-/* The first words of seed 0, as Random123 publishes them, through the whole op. */
+/* The op gives the first words of seed 0 that Random123 publishes. */
 static void test_known(void) {
   static const uint32_t words[4] = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};
   const vt_attr_list four = {1, {4}};
-  const ran r = run_draw(VT_OP_random_uniform, &draws[0], &four, DENSE);
+  const run_result r = run_draw(VT_OP_random_uniform, &draws[0], &four, DENSE);
   CHECK(r.status == VT_OK);
   for (int64_t i = 0; i < 4; i++) CHECK(get_f32(&r.out, i) == (float)(words[i] >> 8) * 0x1p-24f);
-  drop_all();
+  free_held();
 }
 
-/* A longer tensor starts with the shorter one; other seeds, steps and streams are other numbers. */
-static void test_index_alone(void) {
+/* A longer tensor starts with the elements of a shorter one. Another seed, step or stream gives
+ * other numbers. */
+static void test_index_decides(void) {
   const vt_attr_list small = {2, {3, 7}}, large = {1, {100}};
-  const ran a = run_draw(VT_OP_random_normal, &draws[5], &small, TURNED);
-  const ran b = run_draw(VT_OP_random_normal, &draws[5], &large, GAPS);
+  const run_result a = run_draw(VT_OP_random_normal, &draws[5], &small, TRANSPOSED);
+  const run_result b = run_draw(VT_OP_random_normal, &draws[5], &large, GAPS);
   for (int64_t i = 0; i < 21; i++) CHECK(get_bits(&a.out, i) == get_bits(&b.out, i));
-  drop_all();
+  free_held();
   for (int64_t d = 1; d < COUNT(draws); d++) {
-    const ran x = run_draw(VT_OP_random_uniform, &draws[0], &large, DENSE);
-    const ran y = run_draw(VT_OP_random_uniform, &draws[d], &large, DENSE);
+    const run_result x = run_draw(VT_OP_random_uniform, &draws[0], &large, DENSE);
+    const run_result y = run_draw(VT_OP_random_uniform, &draws[d], &large, DENSE);
     int64_t same = 0;
     for (int64_t i = 0; i < 100; i++) same += get_bits(&x.out, i) == get_bits(&y.out, i);
     CHECK(same < 3);
-    drop_all();
+    free_held();
   }
 }
 
-/* ---- what is made of the words ---- */
+/* ---- ops that use the words ---- */
 
-static uint32_t word(const draw *d, int64_t i) {
+static uint32_t word_at(const draw *d, int64_t i) {
   uint32_t w[4];
   philox((uint64_t)d->seed, (uint32_t)d->stream, (uint32_t)d->step, (uint64_t)i / 4, w);
   return w[i % 4];
 }
 
-static float fraction(const draw *d, int64_t i) { return (float)(word(d, i) / 256) / 16777216.0f; }
+static float fraction(const draw *d, int64_t i) {
+  return (float)(word_at(d, i) / 256) / 16777216.0f;
+}
 
 static void test_uniform(void) {
   static const struct {
@@ -142,14 +147,14 @@ static void test_uniform(void) {
                                               .high = spans[s].high,
                                               .stream = draws[d].stream};
       const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
-      const ran r = run_op(VT_OP_uniform, &a, in, 2, (int)s % LAYOUTS);
+      const run_result r = run_op(VT_OP_uniform, &a, in, 2, (int)s % LAYOUTS);
       const float low = (float)a.low, span = (float)(a.high - a.low);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; i < 35; i++) {
-        const float part = fraction(&draws[d], i) * span;
-        expect_bits("uniform", &r.out, i, vt_f32_bits(low + part));
+        const float low_part = fraction(&draws[d], i) * span;
+        expect_bits("uniform", &r.out, i, vt_f32_bits(low + low_part));
       }
-      drop_all();
+      free_held();
     }
 }
 
@@ -168,46 +173,47 @@ static void test_integer(void) {
                                         .high = spans[s][1],
                                         .stream = draws[d].stream};
       const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
-      const ran r = run_op(VT_OP_random_integer, &a, in, 2, (int)s % LAYOUTS);
+      const run_result r = run_op(VT_OP_random_integer, &a, in, 2, (int)s % LAYOUTS);
       const uint64_t count = (uint64_t)a.high - (uint64_t)a.low + 1;
       CHECK(r.status == VT_OK && r.out.dtype == I64);
-      for (int64_t i = 0; i < 35; i++) /* w * count / 2^32, a bit of the word at a time */
+      for (int64_t i = 0; i < 35; i++) /* word * count / 2^32, computed bit by bit */
       {
-        uint64_t whole = 0, part = 0; /* of w * count: the part above 2^32, and below */
+        uint64_t high = 0, low_part = 0; /* word * count is high * 2^32 + low_part */
         for (int b = 31; b >= 0; b--) {
-          whole = whole * 2 + part / 0x80000000u;
-          part = part * 2 % 0x100000000u;
-          part += (word(&draws[d], i) >> b & 1) * (count % 0x100000000u);
-          whole += part / 0x100000000u + (word(&draws[d], i) >> b & 1) * (count / 0x100000000u);
-          part %= 0x100000000u;
+          high = high * 2 + low_part / 0x80000000u;
+          low_part = low_part * 2 % 0x100000000u;
+          low_part += (word_at(&draws[d], i) >> b & 1) * (count % 0x100000000u);
+          high +=
+              low_part / 0x100000000u + (word_at(&draws[d], i) >> b & 1) * (count / 0x100000000u);
+          low_part %= 0x100000000u;
         }
-        expect_bits("random_integer", &r.out, i, (uint64_t)a.low + whole);
+        expect_bits("random_integer", &r.out, i, (uint64_t)a.low + high);
       }
-      drop_all();
+      free_held();
     }
 }
 
-/* p, or x: every class of number. */
-static vt_view drawn_for(const int64_t dim[3], int layout, uint64_t *state) {
+/* An operand p or x: half of its elements random in 0..1, the others of any class. */
+static vt_view random_operand(const int64_t dim[3], int layout, uint64_t *state) {
   vt_view x = fill_any(view_new(F32, 3, dim, layout), state);
   for (int64_t i = 0; i < count_of_view(&x); i += 2)
     put_bits(&x, i, vt_f32_bits((float)(random_u64(state) >> 40) * 0x1p-24f));
   return x;
 }
 
-static void test_chosen(void) {
+static void test_bernoulli_and_dropout(void) {
   static const int64_t dim[3] = {4, 3, 5};
   static const double ps[] = {0.5, 0, 1, 0.1, 0.99999999999};
   uint64_t state = 41;
   for (int64_t d = 0; d < COUNT(draws); d++)
     for (int64_t n = 0; n < COUNT(ps); n++) {
       const int layout = (int)(d + n) % LAYOUTS;
-      const vt_view in[3] = {drawn_for(dim, layout, &state), scalar(draws[d].seed),
+      const vt_view in[3] = {random_operand(dim, layout, &state), scalar(draws[d].seed),
                              scalar(draws[d].step)};
       const vt_attr_stream a = {.size = sizeof a, .stream = draws[d].stream};
       const vt_attr_dropout b = {.size = sizeof b, .p = ps[n], .stream = draws[d].stream};
-      const ran r = run_op(VT_OP_bernoulli, &a, in, 3, (layout + 1) % LAYOUTS);
-      const ran s = run_op(VT_OP_dropout, &b, in, 3, (layout + 1) % LAYOUTS);
+      const run_result r = run_op(VT_OP_bernoulli, &a, in, 3, (layout + 1) % LAYOUTS);
+      const run_result s = run_op(VT_OP_dropout, &b, in, 3, (layout + 1) % LAYOUTS);
       CHECK(r.status == VT_OK && s.status == VT_OK && r.out.dtype == VT_DTYPE_BOOL);
       for (int64_t i = 0; i < 60; i++) {
         const float u = fraction(&draws[d], i), x = get_f32(&in[0], i);
@@ -215,19 +221,20 @@ static void test_chosen(void) {
         expect_bits("bernoulli", &r.out, i, u < x);
         expect_bits("dropout", &s.out, i, u >= (float)ps[n] ? vt_f32_bits(kept) : 0);
       }
-      drop_all();
+      free_held();
     }
 }
 
-/* x - log(-log(v)) with v in the middle of one of 2^23 parts of (0, 1). */
+/* x plus Gumbel noise: x - log(-log(v)), where v is the centre of one of 2^23 parts of (0, 1). */
 static float perturbed(const draw *d, const vt_view *x, int64_t i) {
-  const float v = ((float)(word(d, i) / 512) + 0.5f) / 8388608.0f;
+  const float v = ((float)(word_at(d, i) / 512) + 0.5f) / 8388608.0f;
   return get_f32(x, i) - vt_f32_log(-vt_f32_log(v));
 }
 
-/* The place of element j of the line of three that starts at element i. */
-static int64_t place(const draw *d, const vt_view *x, int64_t i, int64_t step, int64_t n,
-                     int64_t j) {
+/* The position of element j after sorting, in descending order of their perturbed values, the n
+ * elements i, i + step, i + 2*step, ... */
+static int64_t position_by_value(const draw *d, const vt_view *x, int64_t i, int64_t step,
+                                 int64_t n, int64_t j) {
   const float own = perturbed(d, x, i + j * step);
   int64_t before = 0;
   for (int64_t k = 0; k < n; k++) {
@@ -245,22 +252,24 @@ static void test_categorical(void) {
     for (int64_t k = 0; k < 7; k += 2) {
       const vt_attr_categorical a = {
           .size = sizeof a, .axis = 1, .k = k, .stream = draws[d].stream};
-      const vt_view in[3] = {drawn_for(dim, (int)d % LAYOUTS, &state), scalar(draws[d].seed),
+      const vt_view in[3] = {random_operand(dim, (int)d % LAYOUTS, &state), scalar(draws[d].seed),
                              scalar(draws[d].step)};
-      const ran r = run_op(VT_OP_categorical, &a, in, 3, (int)(d + k) % LAYOUTS);
+      const run_result r = run_op(VT_OP_categorical, &a, in, 3, (int)(d + k) % LAYOUTS);
       CHECK(r.status == VT_OK && r.out.dtype == I64 && r.out.rank == (k == 0 ? 2 : 3));
       for (int64_t line = 0; line < 20; line++)
         for (int64_t j = 0; j < 6; j++) {
-          const int64_t at = place(&draws[d], &in[0], line / 5 * 30 + line % 5, 5, 6, j);
+          const int64_t at =
+              position_by_value(&draws[d], &in[0], line / 5 * 30 + line % 5, 5, 6, j);
           if (at < k || at == 0)
             expect_bits("categorical", &r.out, k == 0 ? line : line / 5 * 5 * k + at * 5 + line % 5,
                         (uint64_t)j);
         }
-      drop_all();
+      free_held();
     }
 }
 
-/* Pairs of numbers that are as near to each other as x can bring them: every bit of v counts. */
+/* Pairs whose perturbed values are as near to each other as a choice of x can make them, so that
+ * every bit of v matters. */
 static void test_categorical_near(void) {
   static const int64_t dim[2] = {300, 2};
   const vt_attr_categorical a = {.size = sizeof a, .axis = 1, .stream = draws[5].stream};
@@ -268,27 +277,27 @@ static void test_categorical_near(void) {
                          scalar(draws[5].step)};
   for (int64_t i = 0; i < 600; i++) put_bits(&in[0], i, 0);
   for (int64_t i = 1; i < 600; i += 2) {
-    const float apart = perturbed(&draws[5], &in[0], i - 1) - perturbed(&draws[5], &in[0], i);
-    put_bits(&in[0], i, vt_f32_bits(apart));
+    const float difference = perturbed(&draws[5], &in[0], i - 1) - perturbed(&draws[5], &in[0], i);
+    put_bits(&in[0], i, vt_f32_bits(difference));
   }
-  const ran r = run_op(VT_OP_categorical, &a, in, 3, DENSE);
+  const run_result r = run_op(VT_OP_categorical, &a, in, 3, DENSE);
   CHECK(r.status == VT_OK);
   for (int64_t i = 0; i < 300; i++) {
     const float p = perturbed(&draws[5], &in[0], 2 * i);
     const float q = perturbed(&draws[5], &in[0], 2 * i + 1);
     expect_bits("categorical", &r.out, i, comes_above((double)q, (double)p) ? 1 : 0);
   }
-  drop_all();
+  free_held();
 }
 
-/* So many that the first words of some are equal, and the second decide. */
+/* Enough elements that some have the same first word, so that the second word decides. */
 static void test_shuffle_many(void) {
   enum { N = 200000 };
   const vt_attr_shuffle a = {.size = sizeof a, .n = N};
   const vt_view in[2] = {scalar(0), scalar(0)};
-  const ran r = run_op(VT_OP_shuffle, &a, in, 2, DENSE);
+  const run_result r = run_op(VT_OP_shuffle, &a, in, 2, DENSE);
   uint8_t *seen = calloc(N, 1);
-  int64_t equal = 0, turned = 0;
+  int64_t equal = 0, out_of_order = 0;
   CHECK(r.status == VT_OK && seen != NULL);
   for (int64_t i = 0; i < N; i++) {
     const int64_t q = (int64_t)get_bits(&r.out, i),
@@ -296,14 +305,14 @@ static void test_shuffle_many(void) {
     CHECK(q >= 0 && q < N && !seen[q]);
     seen[q] = 1;
     if (i == 0) continue;
-    const uint32_t p0 = word(&draws[0], 4 * p), q0 = word(&draws[0], 4 * q);
-    CHECK(p0 < q0 || (p0 == q0 && word(&draws[0], 4 * p + 1) <= word(&draws[0], 4 * q + 1)));
+    const uint32_t p0 = word_at(&draws[0], 4 * p), q0 = word_at(&draws[0], 4 * q);
+    CHECK(p0 < q0 || (p0 == q0 && word_at(&draws[0], 4 * p + 1) <= word_at(&draws[0], 4 * q + 1)));
     equal += p0 == q0;
-    turned += p0 == q0 && p > q;
+    out_of_order += p0 == q0 && p > q;
   }
-  CHECK(equal > 0 && turned > 0);
+  CHECK(equal > 0 && out_of_order > 0);
   free(seen);
-  drop_all();
+  free_held();
 }
 
 static void test_shuffle(void) {
@@ -313,18 +322,20 @@ static void test_shuffle(void) {
       const int64_t n = sizes[s];
       const vt_attr_shuffle a = {.size = sizeof a, .n = n, .stream = draws[d].stream};
       const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
-      const ran r = run_op(VT_OP_shuffle, &a, in, 2, (int)s % LAYOUTS);
+      const run_result r = run_op(VT_OP_shuffle, &a, in, 2, (int)s % LAYOUTS);
       CHECK(r.status == VT_OK && r.out.dtype == I64 && r.out.dim[0] == n);
       for (int64_t i = 0; i < n; i++) {
         int64_t before = 0;
         for (int64_t j = 0; j < n; j++) {
-          const uint64_t p = (uint64_t)word(&draws[d], 4 * j) << 32 | word(&draws[d], 4 * j + 1);
-          const uint64_t q = (uint64_t)word(&draws[d], 4 * i) << 32 | word(&draws[d], 4 * i + 1);
+          const uint64_t p =
+              (uint64_t)word_at(&draws[d], 4 * j) << 32 | word_at(&draws[d], 4 * j + 1);
+          const uint64_t q =
+              (uint64_t)word_at(&draws[d], 4 * i) << 32 | word_at(&draws[d], 4 * i + 1);
           before += p < q || (p == q && j < i);
         }
         expect_bits("shuffle", &r.out, before, (uint64_t)i);
       }
-      drop_all();
+      free_held();
     }
 }
 
@@ -356,7 +367,7 @@ static void test_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_chosen_rules(void) {
+static void test_rules_of_choices(void) {
   const int64_t b = INT64_MIN;
   const vt_attr_random_uniform_range span = {.size = sizeof span, .shape = {1, {b}}, .high = 1};
   const vt_attr_random_uniform_range wide = {.size = sizeof wide, .high = INFINITY};
@@ -415,15 +426,15 @@ static void test_chosen_rules(void) {
 int main(void) {
   test_draws();
   test_known();
-  test_index_alone();
+  test_index_decides();
   test_uniform();
   test_integer();
-  test_chosen();
+  test_bernoulli_and_dropout();
   test_categorical();
   test_categorical_near();
   test_shuffle();
   test_shuffle_many();
   test_rules();
-  test_chosen_rules();
+  test_rules_of_choices();
   TEST_DONE();
 }

@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
- * recurrent_test.c - rnn, lstm and gru against their formulas said again on whole arrays, and what
- * their type rules refuse. */
+ * recurrent_test.c - tests rnn, lstm and gru against their formulas, restated for one member of the
+ * batch at a time, and tests their type rules. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, MOST_H = 8 };
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
-typedef struct setup {
+typedef struct cell_case {
   uint32_t op;
   const void *attrs;
   int64_t gates;
   int relu, reset_before, backwards;
   int64_t steps, batch, width, hidden;
   int biased, started, lengths, layout;
-} setup;
+} cell_case;
 
 typedef struct operands {
   vt_view in[8];
   uint32_t n, bias, start, length;
 } operands;
 
-static vt_view fresh(uint32_t dtype, uint32_t rank, int64_t a, int64_t b, int64_t c, int layout,
-                     uint64_t *state) {
+static vt_view random_view(uint32_t dtype, uint32_t rank, int64_t a, int64_t b, int64_t c,
+                           int layout, uint64_t *state) {
   const int64_t dim[3] = {a, b, c};
   return fill_ordinary(view_new(dtype, rank, dim, layout), state);
 }
 
-static operands make(const setup *s, uint64_t *state) {
+static operands random_operands(const cell_case *s, uint64_t *state) {
   const int64_t wide = s->gates * s->hidden;
   operands o = {.n = 3};
-  o.in[0] = fresh(F32, 3, s->steps, s->batch, s->width, s->layout, state);
-  o.in[1] = fresh(F32, 2, s->width, wide, 0, (s->layout + 1) % LAYOUTS, state);
-  o.in[2] = fresh(F32, 2, s->hidden, wide, 0, (s->layout + 2) % LAYOUTS, state);
+  o.in[0] = random_view(F32, 3, s->steps, s->batch, s->width, s->layout, state);
+  o.in[1] = random_view(F32, 2, s->width, wide, 0, (s->layout + 1) % LAYOUTS, state);
+  o.in[2] = random_view(F32, 2, s->hidden, wide, 0, (s->layout + 2) % LAYOUTS, state);
   if (s->biased) o.bias = o.n;
-  for (int i = 0; i < 2 * s->biased; i++) o.in[o.n++] = fresh(F32, 1, wide, 0, 0, s->layout, state);
+  for (int i = 0; i < 2 * s->biased; i++)
+    o.in[o.n++] = random_view(F32, 1, wide, 0, 0, s->layout, state);
   if (s->started) o.start = o.n;
   for (int i = 0; s->started && i < (s->gates == 4 ? 2 : 1); i++)
-    o.in[o.n++] = fresh(F32, 2, s->batch, s->hidden, 0, s->layout, state);
+    o.in[o.n++] = random_view(F32, 2, s->batch, s->hidden, 0, s->layout, state);
   if (!s->lengths) return o;
   o.length = o.n;
   o.in[o.n] = view_new(VT_DTYPE_I64, 1, &s->batch, s->layout);
@@ -48,11 +49,12 @@ static operands make(const setup *s, uint64_t *state) {
 
 /* ---- the formulas ---- */
 
-typedef struct member { /* of the batch */
-  float h[MOST_H], s[MOST_H];
+typedef struct member {       /* the state of one member of the batch */
+  float h[MOST_H], s[MOST_H]; /* hidden state, and cell state of an lstm */
 } member;
 
-static float input_sum(const setup *s, const operands *o, int64_t t, int64_t b, int64_t column) {
+static float input_sum(const cell_case *s, const operands *o, int64_t t, int64_t b,
+                       int64_t column) {
   float x[64], w[64];
   for (int64_t i = 0; i < s->width; i++) {
     x[i] = get_f32(&o->in[0], (t * s->batch + b) * s->width + i);
@@ -62,7 +64,7 @@ static float input_sum(const setup *s, const operands *o, int64_t t, int64_t b, 
   return o->bias ? p + get_f32(&o->in[o->bias], column) : p;
 }
 
-static float state_sum(const setup *s, const operands *o, const float *h, int64_t column) {
+static float state_sum(const cell_case *s, const operands *o, const float *h, int64_t column) {
   float u[MOST_H];
   for (int64_t i = 0; i < s->hidden; i++)
     u[i] = get_f32(&o->in[2], i * s->gates * s->hidden + column);
@@ -70,7 +72,7 @@ static float state_sum(const setup *s, const operands *o, const float *h, int64_
   return o->bias ? q + get_f32(&o->in[o->bias + 1], column) : q;
 }
 
-static void advance(const setup *s, const operands *o, int64_t t, int64_t b, member *m) {
+static void step_cell(const cell_case *s, const operands *o, int64_t t, int64_t b, member *m) {
   const int64_t n = s->hidden;
   float p[4][MOST_H], q[4][MOST_H], reset[MOST_H];
   for (int64_t g = 0; g < s->gates; g++)
@@ -85,20 +87,20 @@ static void advance(const setup *s, const operands *o, int64_t t, int64_t b, mem
     const float first = p[0][j] + q[0][j];
     if (s->gates == 1) m->h[j] = s->relu ? (first > 0 ? first : 0.0f) : vt_f32_tanh(first);
     if (s->gates == 4) {
-      const float kept = vt_f32_sigmoid(p[1][j] + q[1][j]) * m->s[j];
+      const float carried = vt_f32_sigmoid(p[1][j] + q[1][j]) * m->s[j];
       const float added = vt_f32_sigmoid(first) * vt_f32_tanh(p[2][j] + q[2][j]);
-      m->s[j] = kept + added;
+      m->s[j] = carried + added;
       m->h[j] = vt_f32_sigmoid(p[3][j] + q[3][j]) * vt_f32_tanh(m->s[j]);
     }
     if (s->gates != 3) continue;
     const float r = vt_f32_sigmoid(first), z = vt_f32_sigmoid(p[1][j] + q[1][j]);
     const float inner = s->reset_before ? q[2][j] : r * q[2][j];
-    const float fresh_part = (1.0f - z) * vt_f32_tanh(p[2][j] + inner), kept = z * m->h[j];
-    m->h[j] = fresh_part + kept;
+    const float candidate = (1.0f - z) * vt_f32_tanh(p[2][j] + inner), carried = z * m->h[j];
+    m->h[j] = candidate + carried;
   }
 }
 
-static void check_member(const setup *s, const operands *o, const vt_view *out, int64_t b) {
+static void check_member(const cell_case *s, const operands *o, const vt_view *out, int64_t b) {
   const char *name = vt_op_get(s->op)->name;
   member m = {{0}, {0}};
   for (int64_t j = 0; o->start && j < s->hidden; j++) {
@@ -108,7 +110,7 @@ static void check_member(const setup *s, const operands *o, const vt_view *out, 
   const int64_t length = o->length ? (int64_t)get_bits(&o->in[o->length], b) : s->steps;
   for (int64_t i = 0; i < s->steps; i++) {
     const int64_t t = s->backwards ? s->steps - 1 - i : i;
-    if (t < length) advance(s, o, t, b, &m);
+    if (t < length) step_cell(s, o, t, b, &m);
     for (int64_t j = 0; j < s->hidden; j++)
       expect_bits(name, &out[0], (t * s->batch + b) * s->hidden + j,
                   t < length ? vt_f32_bits(m.h[j]) : 0);
@@ -119,10 +121,10 @@ static void check_member(const setup *s, const operands *o, const vt_view *out, 
   }
 }
 
-static void run_setup(const setup *s, uint64_t *state) {
+static void check_cell(const cell_case *s, uint64_t *state) {
   const vt_op_info *op = vt_op_get(s->op);
   test_seed = *state;
-  const operands o = make(s, state);
+  const operands o = random_operands(s, state);
   const int64_t y[3] = {s->steps, s->batch, s->hidden}, last[2] = {s->batch, s->hidden};
   const vt_view out[3] = {view_new(F32, 3, y, s->layout), view_new(F32, 2, last, DENSE),
                           view_new(F32, 2, last, s->layout)};
@@ -131,11 +133,11 @@ static void run_setup(const setup *s, uint64_t *state) {
                  .out = out,
                  .n_out = s->gates == 4 ? 3 : 2,
                  .attrs = s->attrs,
-                 .work = hold((size_t)op->work(o.in, o.n) + 1)};
+                 .work = hold_memory((size_t)op->work(o.in, o.n) + 1)};
   CHECK(op->kernel(&k) == VT_OK);
   for (uint32_t i = 0; i < k.n_out; i++) check_gaps(op->name, &out[i]);
   for (int64_t b = 0; b < s->batch; b++) check_member(s, &o, out, b);
-  drop_all();
+  free_held();
 }
 
 static const vt_attr_rnn rnn_plain = {
@@ -153,7 +155,7 @@ static const vt_attr_gru gru_before = {
     .size = sizeof gru_before, .direction = VT_WORD_reverse, .reset_before = 1};
 
 static void test_cells(void) {
-  static const setup kinds[] = {
+  static const cell_case cells[] = {
       {.op = VT_OP_rnn, .attrs = &rnn_plain, .gates = 1},
       {.op = VT_OP_rnn, .attrs = &rnn_relu, .gates = 1, .relu = 1, .backwards = 1},
       {.op = VT_OP_lstm, .attrs = &lstm_plain, .gates = 4},
@@ -163,15 +165,15 @@ static void test_cells(void) {
   };
   static const int64_t sizes[][4] = {{1, 1, 1, 1}, {4, 3, 5, 2}, {3, 2, 40, 7}, {2, 1, 3, 8}};
   uint64_t state = 71;
-  for (int64_t i = 0; i < COUNT(kinds); i++)
+  for (int64_t i = 0; i < COUNT(cells); i++)
     for (int64_t z = 0; z < COUNT(sizes); z++)
       for (int bits = 0; bits < 8; bits++) {
-        setup s = kinds[i];
+        cell_case s = cells[i];
         s.steps = sizes[z][0], s.batch = sizes[z][1], s.width = sizes[z][2];
         s.hidden = sizes[z][3];
         s.biased = bits & 1, s.started = bits >> 1 & 1, s.lengths = bits >> 2;
         s.layout = bits % LAYOUTS;
-        run_setup(&s, &state);
+        check_cell(&s, &state);
       }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * resize_test.c - resize and its gradient against their definitions, restated axis by axis on whole
- * arrays; depth_to_space and space_to_depth as reshape, transpose, reshape; kernels against
- * decompositions; type rules. */
+ * resize_test.c - tests resize and its gradient against their definitions, restated axis by axis on
+ * whole arrays. Tests depth_to_space and space_to_depth by the index of each element, kernels
+ * against decompositions, gradients by differences, and the type rules. */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 20000 };
@@ -13,24 +13,24 @@ static const int64_t coordinates[] = {VT_WORD_half_pixel, VT_WORD_pytorch_half_p
 static const int64_t roundings[] = {VT_WORD_floor, VT_WORD_ceil, VT_WORD_round_prefer_floor,
                                     VT_WORD_round_prefer_ceil};
 
-/* ---- one line, as the definition says it ---- */
+/* ---- the definition for one axis ---- */
 
-typedef struct recipe {
+typedef struct settings {
   int64_t mode, coordinates, rounding;
   double a, scale;
-} recipe;
+} settings;
 
-static double position(const recipe *z, int64_t i, int64_t n, int64_t m) {
+static double position(const settings *z, int64_t i, int64_t n, int64_t m) {
   const double r = z->scale != 0 ? 1 / z->scale : (double)n / (double)m;
   if (z->coordinates == VT_WORD_align_corners)
     return m == 1 ? 0 : (double)(i * (n - 1)) / (double)(m - 1);
   if (z->coordinates == VT_WORD_asymmetric) return (double)i * r;
   if (z->coordinates == VT_WORD_pytorch_half_pixel && m == 1) return 0;
-  const double middle = ((double)i + 0.5) * r;
-  return middle - 0.5;
+  const double center = ((double)i + 0.5) * r;
+  return center - 0.5;
 }
 
-static double near_of(double a, double t) {
+static double cubic_near(double a, double t) {
   double v = (a + 2) * t;
   v = v - (a + 3);
   v = v * t;
@@ -38,7 +38,7 @@ static double near_of(double a, double t) {
   return v + 1;
 }
 
-static double far_of(double a, double t) {
+static double cubic_far(double a, double t) {
   double v = a * t;
   v = v - 5 * a;
   v = v * t;
@@ -47,43 +47,44 @@ static double far_of(double a, double t) {
   return v - 4 * a;
 }
 
-static int64_t bounded(double x, int64_t n) {
+static int64_t clamp_index(double x, int64_t n) {
   return x < 0 ? 0 : x > (double)(n - 1) ? n - 1 : (int64_t)x;
 }
 
-/* Taps and weights of result i; a weight of 0 is absent. */
-static int taps_of(const recipe *z, int64_t i, int64_t n, int64_t m, int64_t *at, float *w) {
+/* Writes the taps of result i and their weights, and returns their number. A tap of weight 0 is not
+ * used. */
+static int taps_of(const settings *z, int64_t i, int64_t n, int64_t m, int64_t *at, float *w) {
   double c = position(z, i, n, m);
   if (z->mode == VT_WORD_nearest) {
     const double j = z->rounding == VT_WORD_floor                ? floor(c)
                      : z->rounding == VT_WORD_ceil               ? ceil(c)
                      : z->rounding == VT_WORD_round_prefer_floor ? ceil(c - 0.5)
                                                                  : floor(c + 0.5);
-    at[0] = bounded(j, n);
+    at[0] = clamp_index(j, n);
     w[0] = 1;
     return 1;
   }
   if (z->mode == VT_WORD_linear) {
     c = fmin(fmax(c, 0), (double)(n - 1));
-    at[0] = bounded(floor(c), n);
-    at[1] = bounded(floor(c) + 1, n);
+    at[0] = clamp_index(floor(c), n);
+    at[1] = clamp_index(floor(c) + 1, n);
     w[0] = (float)(1 - (c - floor(c)));
     w[1] = (float)(c - floor(c));
     return 2;
   }
   const double f = c - floor(c);
-  const double weight[4] = {far_of(z->a, f + 1), near_of(z->a, f), near_of(z->a, 1 - f),
-                            far_of(z->a, 2 - f)};
+  const double weight[4] = {cubic_far(z->a, f + 1), cubic_near(z->a, f), cubic_near(z->a, 1 - f),
+                            cubic_far(z->a, 2 - f)};
   for (int t = 0; t < 4; t++) {
-    at[t] = bounded(floor(c) - 1 + t, n);
+    at[t] = clamp_index(floor(c) - 1 + t, n);
     w[t] = (float)weight[t];
   }
   return 4;
 }
 
-/* [before, n, after] to [before, m, after]. */
-static void forward(const recipe *z, const double *x, double *y, int64_t before, int64_t n,
-                    int64_t m, int64_t after) {
+/* Resizes the middle axis of x [before, n, after] to y [before, m, after]. */
+static void resize_axis(const settings *z, const double *x, double *y, int64_t before, int64_t n,
+                        int64_t m, int64_t after) {
   for (int64_t e = 0; e < before * m * after; e++) {
     const int64_t b = e / (m * after), i = e / after % m, k = e % after;
     int64_t at[4];
@@ -104,15 +105,15 @@ static void forward(const recipe *z, const double *x, double *y, int64_t before,
   }
 }
 
-static double summed(uint32_t dtype, const double *x, int64_t n) {
+static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   if (dtype == F64) return s_f64(x, n);
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
   return (double)s_f32(narrow, n);
 }
 
-static void backward(const recipe *z, uint32_t dtype, const double *dy, double *dx, int64_t before,
-                     int64_t n, int64_t m, int64_t after) {
+static void resize_axis_back(const settings *z, uint32_t dtype, const double *dy, double *dx,
+                             int64_t before, int64_t n, int64_t m, int64_t after) {
   for (int64_t e = 0; e < before * n * after; e++) {
     const int64_t b = e / (n * after), j = e / after % n, k = e % after;
     double part[MOST];
@@ -124,7 +125,7 @@ static void backward(const recipe *z, uint32_t dtype, const double *dy, double *
       for (int t = 0; t < taps; t++)
         if (at[t] == j && w[t] != 0) part[count++] = taps == 1 ? g : (double)(w[t] * (float)g);
     }
-    dx[e] = summed(dtype, part, count);
+    dx[e] = ordered_sum(dtype, part, count);
   }
 }
 
@@ -133,7 +134,7 @@ static void backward(const recipe *z, uint32_t dtype, const double *dy, double *
 typedef struct problem {
   uint32_t axes;
   int64_t lead[2], from[3], to[3];
-  double scale; /* not 0: `to` is what it gives */
+  double scale; /* if not 0, the attribute scale; `to` is then the result's shape */
 } problem;
 
 static const problem problems[] = {{1, {2, 3}, {5}, {9}, 0},
@@ -162,47 +163,47 @@ static int64_t size_of(const problem *p, const int64_t *dim) {
   return n;
 }
 
-static int64_t around(const problem *p, const int64_t *dim, uint32_t axis, int after) {
+static int64_t extent_around(const problem *p, const int64_t *dim, uint32_t axis, int after) {
   int64_t n = after ? 1 : p->lead[0] * p->lead[1];
   for (uint32_t i = 0; i < p->axes; i++) n *= after == (i > axis) && i != axis ? dim[i] : 1;
   return n;
 }
 
-/* The last axis first; returns where the result is. */
-static const double *resized(const problem *p, const recipe *z, const vt_view *x) {
+/* Resizes all axes, starting with the last, and returns the result. */
+static const double *resized(const problem *p, const settings *z, const vt_view *x) {
   int64_t dim[3];
   int now = 0;
   memcpy(dim, p->from, sizeof dim);
   for (int64_t i = 0; i < size_of(p, dim); i++) buffer[0][i] = number_at(x, i);
   for (uint32_t axis = p->axes; axis-- > 0; now ^= 1) {
-    forward(z, buffer[now], buffer[now ^ 1], around(p, dim, axis, 0), dim[axis], p->to[axis],
-            around(p, dim, axis, 1));
+    resize_axis(z, buffer[now], buffer[now ^ 1], extent_around(p, dim, axis, 0), dim[axis],
+                p->to[axis], extent_around(p, dim, axis, 1));
     dim[axis] = p->to[axis];
   }
   return buffer[now];
 }
 
-/* The first axis first. */
-static const double *undone(const problem *p, const recipe *z, const vt_view *dy) {
+/* The gradient of `resized`: goes back through the axes, starting with the first. */
+static const double *resized_back(const problem *p, const settings *z, const vt_view *dy) {
   int64_t dim[3];
   int now = 0;
   memcpy(dim, p->to, sizeof dim);
   for (int64_t i = 0; i < size_of(p, dim); i++) buffer[0][i] = number_at(dy, i);
   for (uint32_t axis = 0; axis < p->axes; axis++, now ^= 1) {
-    backward(z, dy->dtype, buffer[now], buffer[now ^ 1], around(p, dim, axis, 0), p->from[axis],
-             dim[axis], around(p, dim, axis, 1));
+    resize_axis_back(z, dy->dtype, buffer[now], buffer[now ^ 1], extent_around(p, dim, axis, 0),
+                     p->from[axis], dim[axis], extent_around(p, dim, axis, 1));
     dim[axis] = p->from[axis];
   }
   return buffer[now];
 }
 
-static vt_view tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+static vt_view new_tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
   int64_t dim[5] = {p->lead[0], p->lead[1]};
   memcpy(dim + 2, spatial, p->axes * sizeof *dim);
   return view_new(dtype, p->axes + 2, dim, layout);
 }
 
-static void compare(const char *name, const ran *r, const double *want) {
+static void check_result(const char *name, const run_result *r, const double *want) {
   CHECK(r->status == VT_OK);
   if (r->status != VT_OK) return;
   for (int64_t i = 0; i < count_of_view(&r->out); i++)
@@ -217,8 +218,8 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
   return l;
 }
 
-static void run_resize(const problem *p, const recipe *z, uint32_t dtype, int layout, int any,
-                       uint64_t *state) {
+static void check_resize(const problem *p, const settings *z, uint32_t dtype, int layout, int any,
+                         uint64_t *state) {
   vt_attr_resize a = {.size = sizeof a,
                       .scale = z->scale,
                       .mode = z->mode,
@@ -233,14 +234,14 @@ static void run_resize(const problem *p, const recipe *z, uint32_t dtype, int la
                                     .rounding = z->rounding,
                                     .a = z->a};
   if (z->scale == 0) a.to = list_of(p->to, p->axes);
-  vt_view x = tensor(dtype, p, p->from, layout), dy = tensor(dtype, p, p->to, layout);
+  vt_view x = new_tensor(dtype, p, p->from, layout), dy = new_tensor(dtype, p, p->to, layout);
   x = any ? fill_any(x, state) : fill_ordinary(x, state);
   dy = any ? fill_any(dy, state) : fill_ordinary(dy, state);
-  const ran y = run_op(VT_OP_resize, &a, &x, 1, (layout + 1) % LAYOUTS);
-  compare("resize", &y, resized(p, z, &x));
+  const run_result y = run_op(VT_OP_resize, &a, &x, 1, (layout + 1) % LAYOUTS);
+  check_result("resize", &y, resized(p, z, &x));
   check_lowering(VT_OP_resize, &a, &x, 1);
-  const ran dx = run_op(VT_OP_resize_grad, &back, &dy, 1, (layout + 2) % LAYOUTS);
-  compare("resize_grad", &dx, undone(p, z, &dy));
+  const run_result dx = run_op(VT_OP_resize_grad, &back, &dy, 1, (layout + 2) % LAYOUTS);
+  check_result("resize_grad", &dx, resized_back(p, z, &dy));
   check_lowering(VT_OP_resize_grad, &back, &dy, 1);
 }
 
@@ -250,20 +251,20 @@ static void test_resize(void) {
     for (int m = 0; m < 3; m++)
       for (int c = 0; c < 4; c++)
         for (int k = 0; k < 4; k++) {
-          const recipe z = {modes[m], coordinates[c], roundings[k],
-                            k == 0   ? -0.75
-                            : k == 1 ? -0.5
-                            : k == 2 ? 0.1
-                                     : 1e6,
-                            problems[i].scale};
+          const settings z = {modes[m], coordinates[c], roundings[k],
+                              k == 0   ? -0.75
+                              : k == 1 ? -0.5
+                              : k == 2 ? 0.1
+                                       : 1e6,
+                              problems[i].scale};
           test_seed = state;
-          run_resize(&problems[i], &z, m == 0 && k % 2 ? F64 : F32, (c + k) % LAYOUTS, k >= 2,
-                     &state);
-          drop_all();
+          check_resize(&problems[i], &z, m == 0 && k % 2 ? F64 : F32, (c + k) % LAYOUTS, k >= 2,
+                       &state);
+          free_held();
         }
 }
 
-/* Nearest copies bits of any type. */
+/* The mode nearest copies the bits of any dtype. */
 static void test_nearest_types(void) {
   const problem *p = &problems[13];
   const vt_attr_resize a = {.size = sizeof a,
@@ -273,36 +274,36 @@ static void test_nearest_types(void) {
                             .rounding = VT_WORD_floor};
   uint64_t state = 41;
   for (uint32_t dtype = 1; dtype <= 9; dtype++) {
-    const vt_view x = fill_any(tensor(dtype, p, p->from, GAPS), &state);
-    const ran y = run_op(VT_OP_resize, &a, &x, 1, TURNED);
+    const vt_view x = fill_any(new_tensor(dtype, p, p->from, GAPS), &state);
+    const run_result y = run_op(VT_OP_resize, &a, &x, 1, TRANSPOSED);
     CHECK(y.status == VT_OK);
     for (int64_t e = 0; y.status == VT_OK && e < count_of_view(&y.out); e++) {
       const int64_t w = e % 3, h = e / 3 % 8, c = e / 24;
       const int64_t from = (c * 4 + h / 2) * 5 + (int64_t)floor((double)w * (5.0 / 3.0));
       if (!expect_bits("resize", &y.out, e, get_bits(&x, from))) break;
     }
-    drop_all();
+    free_held();
   }
 }
 
-/* A tap of weight 0 is absent: an infinity beside it does not show. */
-static void test_absent(void) {
+/* A tap of weight 0 is not used, so an infinity there does not make the result NaN. */
+static void test_zero_weight_is_absent(void) {
   const problem p = {1, {1, 1}, {2}, {3}, 0};
   const vt_attr_resize a = {.size = sizeof a,
                             .to = list_of(p.to, 1),
                             .mode = VT_WORD_linear,
                             .coordinates = VT_WORD_align_corners,
                             .rounding = VT_WORD_floor};
-  const vt_view x = tensor(F32, &p, p.from, DENSE);
-  put_bits(&x, 0, 0x80000000); /* -0 stays: nothing is added to it */
+  const vt_view x = new_tensor(F32, &p, p.from, DENSE);
+  put_bits(&x, 0, 0x80000000); /* -0 is copied: nothing is added to it */
   put_bits(&x, 1, 0x7f800000);
-  const ran y = run_op(VT_OP_resize, &a, &x, 1, DENSE);
+  const run_result y = run_op(VT_OP_resize, &a, &x, 1, DENSE);
   CHECK(y.status == VT_OK && get_bits(&y.out, 0) == 0x80000000);
   CHECK(get_bits(&y.out, 1) == 0x7f800000 && get_bits(&y.out, 2) == 0x7f800000);
-  drop_all();
+  free_held();
 }
 
-/* ---- blocks ---- */
+/* ---- depth_to_space, space_to_depth ---- */
 
 static void test_blocks(void) {
   static const int64_t shapes[][5] = {{1, 2, 3, 1, 1}, {2, 1, 2, 2, 3}, {3, 2, 1, 3, 2},
@@ -317,8 +318,8 @@ static void test_blocks(void) {
         const vt_attr_blocks a = {
             .size = sizeof a, .block = s, .mode = crd ? VT_WORD_CRD : VT_WORD_DCR};
         test_seed = state;
-        const vt_view x = fill_any(view_new(dtype, 4, deep, crd ? GAPS : TURNED), &state);
-        const ran y = run_op(VT_OP_depth_to_space, &a, &x, 1, GAPS);
+        const vt_view x = fill_any(view_new(dtype, 4, deep, crd ? GAPS : TRANSPOSED), &state);
+        const run_result y = run_op(VT_OP_depth_to_space, &a, &x, 1, GAPS);
         CHECK(y.status == VT_OK && memcmp(y.out.dim, wide, sizeof wide) == 0);
         for (int64_t e = 0; e < count_of_view(&y.out); e++) {
           const int64_t column = e % wide[3], line = e / wide[3] % wide[2];
@@ -328,20 +329,20 @@ static void test_blocks(void) {
           const int64_t from = ((b * deep[1] + d) * h + line / s) * w + column / s;
           if (!expect_bits("depth_to_space", &y.out, e, get_bits(&x, from))) break;
         }
-        const ran z = run_op(VT_OP_space_to_depth, &a, &y.out, 1, TURNED);
+        const run_result z = run_op(VT_OP_space_to_depth, &a, &y.out, 1, TRANSPOSED);
         CHECK(z.status == VT_OK && memcmp(z.out.dim, deep, sizeof deep) == 0);
         for (int64_t e = 0; e < count_of_view(&z.out); e++)
           if (!expect_bits("space_to_depth", &z.out, e, get_bits(&x, e))) break;
         check_lowering(VT_OP_depth_to_space, &a, &x, 1);
         check_lowering(VT_OP_space_to_depth, &a, &y.out, 1);
-        drop_all();
+        free_held();
       }
 }
 
 /* ---- gradients ---- */
 
-static vt_view on_grid(vt_view v, uint64_t *state) {
-  for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, between(state));
+static vt_view fill_on_grid(vt_view v, uint64_t *state) {
+  for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, random_on_grid(state));
   return v;
 }
 
@@ -363,21 +364,21 @@ static void test_gradients(void) {
             sizeof back, list_of(p->from, p->axes), a.scale, a.mode, a.coordinates, a.rounding,
             a.a};
         if (p->scale == 0) a.to = list_of(p->to, p->axes);
-        const vt_view x = on_grid(tensor(dtype, p, p->from, DENSE), &state);
-        const vt_view dy = on_grid(tensor(dtype, p, p->to, DENSE), &state);
+        const vt_view x = fill_on_grid(new_tensor(dtype, p, p->from, DENSE), &state);
+        const vt_view dy = fill_on_grid(new_tensor(dtype, p, p->to, DENSE), &state);
         check_gradient(VT_OP_resize, &a, &x, 1, 0, 0.5, bound, &state);
         check_gradient(VT_OP_resize_grad, &back, &dy, 1, 0, 0.5, bound, &state);
-        drop_all();
+        free_held();
       }
   static const int64_t deep[4] = {2, 8, 3, 2}, wide[4] = {2, 2, 6, 4};
   for (int crd = 0; crd < 2; crd++) {
     const vt_attr_blocks a = {
         .size = sizeof a, .block = 2, .mode = crd ? VT_WORD_CRD : VT_WORD_DCR};
-    const vt_view x = on_grid(view_new(F64, 4, deep, DENSE), &state);
-    const vt_view y = on_grid(view_new(F64, 4, wide, DENSE), &state);
+    const vt_view x = fill_on_grid(view_new(F64, 4, deep, DENSE), &state);
+    const vt_view y = fill_on_grid(view_new(F64, 4, wide, DENSE), &state);
     check_gradient(VT_OP_depth_to_space, &a, &x, 1, 0, 0.5, 1e-12, &state);
     check_gradient(VT_OP_space_to_depth, &a, &y, 1, 0, 0.5, 1e-12, &state);
-    drop_all();
+    free_held();
   }
 }
 
@@ -450,7 +451,7 @@ static void test_rules(void) {
 int main(void) {
   test_resize();
   test_nearest_types();
-  test_absent();
+  test_zero_weight_is_absent();
   test_blocks();
   test_gradients();
   test_rules();

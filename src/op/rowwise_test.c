@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * rowwise_test.c - kernels of reductions, norms and losses that are composed give the same bits
- * however their operands and results lie in memory; and the type rules of these ops. */
+ * rowwise_test.c - tests that the kernels of composed reductions, norms and losses give the same
+ * bits for every layout of their operands and results, and tests the type rules of these ops. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST_IN = 5, MOST_OUT = 3 };
@@ -62,12 +62,12 @@ static const layout_case layouts[] = {
     {VT_OP_cross_entropy, 2, &entropy, {{3, {2, 3, 4}}, {2, {2, 3}}}, 1},
 };
 
-static int is_classes(const layout_case *c) {
+static int has_class_targets(const layout_case *c) {
   return c->op == VT_OP_nll || c->op == VT_OP_cross_entropy;
 }
 
-/* Same elements in another layout. */
-static vt_view relaid(const vt_view *v, int layout) {
+/* A copy of v in another layout. */
+static vt_view copy_in_layout(const vt_view *v, int layout) {
   const vt_view y = view_new(v->dtype, v->rank, v->dim, layout);
   for (int64_t i = 0; i < count_of_view(v); i++) put_bits(&y, i, get_bits(v, i));
   return y;
@@ -107,7 +107,7 @@ static void test_layout(const layout_case *c, uint32_t dtype, int any, uint64_t 
   vt_view dense[MOST_IN], in[MOST_IN], want[MOST_OUT], got[MOST_OUT];
   test_seed = *state;
   for (uint32_t i = 0; i < c->n_in; i++) {
-    const int index = is_classes(c) && i == 1;
+    const int index = has_class_targets(c) && i == 1;
     dense[i] = view_new(index ? VT_DTYPE_I32 : dtype, c->in[i].rank, c->in[i].dim, DENSE);
     dense[i] = any ? fill_any(dense[i], state) : fill_ordinary(dense[i], state);
     for (int64_t k = 0; index && k < count_of_view(&dense[i]); k++)
@@ -115,13 +115,14 @@ static void test_layout(const layout_case *c, uint32_t dtype, int any, uint64_t 
   }
   run_layout(c, dense, DENSE, want);
   for (int layout = DENSE; layout < LAYOUTS; layout++) {
-    for (uint32_t i = 0; i < c->n_in; i++) in[i] = relaid(&dense[i], (layout + (int)i) % LAYOUTS);
+    for (uint32_t i = 0; i < c->n_in; i++)
+      in[i] = copy_in_layout(&dense[i], (layout + (int)i) % LAYOUTS);
     run_layout(c, in, layout, got);
     for (uint32_t o = 0; o < vt_op_results(vt_op_get(c->op)); o++)
       for (int64_t i = 0; i < count_of_view(&want[o]); i++)
         if (!expect_bits(vt_op_get(c->op)->name, &got[o], i, get_bits(&want[o], i))) break;
   }
-  drop_all();
+  free_held();
 }
 
 static void test_layouts(void) {
@@ -133,18 +134,18 @@ static void test_layouts(void) {
     }
 }
 
-/* A target out of range names its place and is refused before anything else is looked at. */
+/* A target that is out of range is reported with its position and value. */
 static void test_range(void) {
   static const int64_t logits[3] = {2, 3, 4};
   uint64_t state = 6;
   for (int64_t bad = -5; bad <= 4; bad += 9) {
     const vt_view in[2] = {fill_ordinary(view_new(F64, 3, logits, GAPS), &state),
-                           view_new(VT_DTYPE_I64, 2, logits, TURNED)};
+                           view_new(VT_DTYPE_I64, 2, logits, TRANSPOSED)};
     for (int64_t i = 0; i < 6; i++) put_bits(&in[1], i, (uint64_t)(i % 4));
     put_bits(&in[1], 4, (uint64_t)bad);
-    const ran r = run_op(VT_OP_nll, NULL, in, 2, DENSE);
+    const run_result r = run_op(VT_OP_nll, NULL, in, 2, DENSE);
     CHECK(r.status == VT_RANGE && r.position == 4 && r.value == bad);
-    drop_all();
+    free_held();
   }
 }
 
@@ -280,8 +281,8 @@ static void test_loss_rules(void) {
   check_types(VT_OP_bce_with_logits, 2, NULL, "f32 ");
 }
 
-/* Numbers are serialised: said a second time, so that a renumbering is heard. */
-static void test_numbers(void) {
+/* Op numbers are stored in files, so this second list of them makes a renumbering fail. */
+static void test_published_numbers(void) {
   static const struct {
     const char *name;
     uint32_t number;
@@ -316,7 +317,7 @@ static void test_numbers(void) {
 }
 
 int main(void) {
-  test_numbers();
+  test_published_numbers();
   test_layouts();
   test_range();
   test_reduction_rules();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * select_cast_test.c - select, which copies bits, and cast, which rounds once: values, gradients.
- */
+ * select_cast_test.c - tests the values and gradients of select, which copies bits, and of cast,
+ * which rounds once. */
 #include "elementwise_test.h"
 
 /* ---- select: bits are copied, NaN payloads included, for every type ---- */
@@ -11,22 +11,23 @@ static void test_select(void) {
     for (uint32_t dtype = 1; dtype <= 9; dtype++)
       for (int layout = 0; layout < LAYOUTS; layout++) {
         test_seed = state;
-        const vt_view in[3] = {shaped(BOOL, s, 2, (layout + 1) % LAYOUTS, &state),
-                               shaped(dtype, s, 0, (layout + 2) % LAYOUTS, &state),
-                               shaped(dtype, s, 1, layout, &state)};
-        const ran r = run_op(VT_OP_select, NULL, in, 3, layout);
+        const vt_view in[3] = {random_operand(BOOL, s, 2, (layout + 1) % LAYOUTS, &state),
+                               random_operand(dtype, s, 0, (layout + 2) % LAYOUTS, &state),
+                               random_operand(dtype, s, 1, layout, &state)};
+        const run_result r = run_op(VT_OP_select, NULL, in, 3, layout);
         CHECK(r.status == VT_OK && r.out.dtype == dtype);
         for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-          const vt_view *from = spread_bits(&in[0], &r.out, i) ? &in[1] : &in[2];
-          CHECK(get_bits(&r.out, i) == spread_bits(from, &r.out, i));
+          const vt_view *from = broadcast_bits(&in[0], &r.out, i) ? &in[1] : &in[2];
+          CHECK(get_bits(&r.out, i) == broadcast_bits(from, &r.out, i));
         }
-        drop_all();
+        free_held();
       }
 }
 
-/* ---- cast: through a type wide enough for every source, then one rounding ---- */
+/* ---- cast: every source is exact in long double, which is then rounded once ---- */
 
-/* x to a binary format of `digits` bits whose least exponent is `least`, ties to even. */
+/* Rounds x, ties to even, to a binary format with `digits` bits of significand, the least exponent
+ * `least` and the greatest finite value `greatest`. */
 static long double round_to(long double x, int digits, int least, long double greatest) {
   int e;
   if (x == 0 || !isfinite(x)) return x;
@@ -67,19 +68,20 @@ static uint64_t saturated(uint32_t to, long double x) {
   const long double low = is_signed ? -ldexpl(1, width - 1) : 0;
   const long double high = ldexpl(1, width - is_signed); /* one past the greatest */
   if (isnan(x)) return 0;
-  if (truncl(x) < low) return cut_to(to, is_signed ? UINT64_C(1) << (width - 1) : 0);
-  if (truncl(x) >= high) return cut_to(to, (UINT64_C(1) << (width - is_signed)) - 1);
-  return cut_to(to, (uint64_t)(int64_t)x);
+  if (truncl(x) < low) return truncate_bits(to, is_signed ? UINT64_C(1) << (width - 1) : 0);
+  if (truncl(x) >= high) return truncate_bits(to, (UINT64_C(1) << (width - is_signed)) - 1);
+  return truncate_bits(to, (uint64_t)(int64_t)x);
 }
 
 static int is_float(uint32_t dtype) { return dtype <= 2 || dtype >= 8; }
 
-/* The cast's result as a value: `got` must have it, and its sign when it is a zero. */
-static int cast_right(uint32_t from, uint64_t x, uint32_t to, uint64_t got) {
+/* 1 if `got` is the cast of x: the right value, and for a zero the right sign. */
+static int cast_is_right(uint32_t from, uint64_t x, uint32_t to, uint64_t got) {
   const long double v = value_of(from, x);
   if (to == BOOL) return got == (uint64_t)(v != 0);
   if (!is_float(to))
-    return got == (is_float(from) ? saturated(to, v) : cut_to(to, (uint64_t)whole_of(from, x)));
+    return got ==
+           (is_float(from) ? saturated(to, v) : truncate_bits(to, (uint64_t)whole_of(from, x)));
   long double want = to == F32            ? (long double)(float)v
                      : to == F64          ? (long double)(double)v
                      : to == VT_DTYPE_F16 ? round_to(v, 11, -13, 65504)
@@ -89,7 +91,7 @@ static int cast_right(uint32_t from, uint64_t x, uint32_t to, uint64_t got) {
   return want == have && signbit(want) == signbit(have);
 }
 
-static void test_cast(uint32_t from, uint32_t to, int64_t n, uint64_t *state) {
+static void test_cast_values(uint32_t from, uint32_t to, int64_t n, uint64_t *state) {
   const vt_attr_cast a = {.size = sizeof a, .dtype = to};
   const int64_t dim[2] = {n / 8, 8};
   test_seed = *state;
@@ -98,10 +100,10 @@ static void test_cast(uint32_t from, uint32_t to, int64_t n, uint64_t *state) {
     for (int64_t i = 0; i < COUNT(special_f32); i++) put_bits(&x, i, special_f32[i]);
   if (n > 0 && from == F64)
     for (int64_t i = 0; i < COUNT(special_f64); i++) put_bits(&x, i, special_f64[i]);
-  const ran r = run_op(VT_OP_cast, &a, &x, 1, (int)from % LAYOUTS);
+  const run_result r = run_op(VT_OP_cast, &a, &x, 1, (int)from % LAYOUTS);
   CHECK(r.status == VT_OK && r.out.dtype == to);
   for (int64_t i = 0; i < n; i++)
-    if (!cast_right(from, get_bits(&x, i), to, get_bits(&r.out, i))) {
+    if (!cast_is_right(from, get_bits(&x, i), to, get_bits(&r.out, i))) {
       char what[64];
       snprintf(what, sizeof what, "%s %llx to %s gives %llx", vt_dtype_name(from),
                (unsigned long long)get_bits(&x, i), vt_dtype_name(to),
@@ -109,19 +111,19 @@ static void test_cast(uint32_t from, uint32_t to, int64_t n, uint64_t *state) {
       complain("cast", what);
       break;
     }
-  drop_all();
+  free_held();
 }
 
-static void test_casts(void) {
+static void test_all_casts(void) {
   uint64_t state = 99;
   for (uint32_t from = 1; from <= 9; from++)
     for (uint32_t to = 1; to <= 9; to++) {
-      test_cast(from, to, 2048, &state);
-      test_cast(from, to, 0, &state);
+      test_cast_values(from, to, 2048, &state);
+      test_cast_values(from, to, 0, &state);
     }
 }
 
-/* ---- select: a bool gets nothing; storage types have gradients of f32 ---- */
+/* ---- gradient of select: not for the bool; f32 for operands of f16 and bf16 ---- */
 
 static void test_select_gradient(void) {
   static const int64_t wide[2] = {3, 4}, tall[2] = {3, 1}, row[1] = {4};
@@ -130,9 +132,9 @@ static void test_select_gradient(void) {
   for (int64_t t = 0; t < COUNT(types); t++) {
     const uint32_t dtype = types[t] == F64 ? F64 : F32;
     const vt_view in[3] = {fill_any(view_new(VT_DTYPE_BOOL, 2, tall, GAPS), &state),
-                           fill_any(view_new(types[t], 2, wide, TURNED), &state),
+                           fill_any(view_new(types[t], 2, wide, TRANSPOSED), &state),
                            fill_any(view_new(types[t], 1, row, DENSE), &state)};
-    const ran r = run_op(VT_OP_select, NULL, in, 3, DENSE);
+    const run_result r = run_op(VT_OP_select, NULL, in, 3, DENSE);
     const vt_view dy = fill_ordinary(view_new(dtype, 2, wide, DENSE), &state);
     vt_view got[3];
     differentiate(VT_OP_select, NULL, in, 3, r.out, dy, got);
@@ -142,41 +144,44 @@ static void test_select_gradient(void) {
     for (int64_t j = 0; j < 4; j++) {
       uint64_t part[3];
       for (int64_t i = 0; i < 3; i++) part[i] = get_bits(&in[0], i) ? 0 : get_bits(&dy, 4 * i + j);
-      (void)expect_bits("select", &got[2], j, summed(dtype, part, 3));
+      (void)expect_bits("select", &got[2], j, sum_in_order(dtype, part, 3));
     }
-    drop_all();
+    free_held();
   }
 }
 
-/* ---- cast: between floating types alone ---- */
+/* ---- gradient of cast: only between floating types ---- */
 
-static void check_cast(uint32_t from, uint32_t to, uint64_t *state) {
-  static const uint32_t of[10] = {0, F32, F64, 0, 0, 0, 0, 0, F32, F32}; /* type of a gradient */
+static void check_cast_gradient(uint32_t from, uint32_t to, uint64_t *state) {
+  static const uint32_t gradient_dtype[10] = {0, F32, F64, 0,   0,
+                                              0, 0,   0,   F32, F32}; /* by dtype; 0: no gradient */
   const vt_attr_cast a = {.size = sizeof a, .dtype = to};
   const int64_t dim[1] = {9};
   const vt_view x = fill_any(view_new(from, 1, dim, GAPS), state);
-  const ran r = run_op(VT_OP_cast, &a, &x, 1, DENSE);
-  const vt_view dy = fill_ordinary(view_new(of[to] == F64 ? F64 : F32, 1, dim, DENSE), state);
+  const run_result r = run_op(VT_OP_cast, &a, &x, 1, DENSE);
+  const vt_view dy =
+      fill_ordinary(view_new(gradient_dtype[to] == F64 ? F64 : F32, 1, dim, DENSE), state);
   vt_view got;
   differentiate(VT_OP_cast, &a, &x, 1, r.out, dy, &got);
-  CHECK((got.data != NULL) == (of[from] != 0 && of[to] != 0));
-  if (got.data != NULL) CHECK(got.dtype == of[from]);
+  CHECK((got.data != NULL) == (gradient_dtype[from] != 0 && gradient_dtype[to] != 0));
+  if (got.data != NULL) CHECK(got.dtype == gradient_dtype[from]);
   for (int64_t i = 0; got.data != NULL && i < 9; i++) {
     const double d = dy.dtype == F64 ? get_f64(&dy, i) : (double)get_f32(&dy, i);
-    (void)expect_bits("cast", &got, i, of[from] == F64 ? vt_f64_bits(d) : vt_f32_bits((float)d));
+    (void)expect_bits("cast", &got, i,
+                      gradient_dtype[from] == F64 ? vt_f64_bits(d) : vt_f32_bits((float)d));
   }
-  drop_all();
+  free_held();
 }
 
 static void test_cast_gradients(void) {
   uint64_t state = 3;
   for (uint32_t from = 1; from <= 9; from++)
-    for (uint32_t to = 1; to <= 9; to++) check_cast(from, to, &state);
+    for (uint32_t to = 1; to <= 9; to++) check_cast_gradient(from, to, &state);
 }
 
 int main(void) {
   test_select();
-  test_casts();
+  test_all_casts();
   test_select_gradient();
   test_cast_gradients();
   TEST_DONE();

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sized_test.h - a builder that runs nothing and counts bytes: what a decomposition has to hold,
- * for sizes that no test could run. */
+ * sized_test.h - a builder that only infers types and runs nothing. It finds the bytes of the
+ * largest value of a decomposition, for sizes that are too large to run in a test. */
 #ifndef VT_SIZED_TEST_H
 #define VT_SIZED_TEST_H
 #include "op_test.h"
 #include "vt_builder.h"
 
-enum { SIZED_MOST = 200 };
+enum { SIZED_MAX = 200 };
 static struct sized {
   vt_dims dims;
   uint32_t n;
-  vt_type type[SIZED_MOST];
+  vt_type type[SIZED_MAX];
   uint64_t most; /* bytes of the largest value */
   vt_diag d;
 } sized;
 
-static inline uint32_t sized_add(const vt_type *t) {
+static inline uint32_t sized_new_value(const vt_type *t) {
   uint64_t count, bytes;
-  if (sized.n == SIZED_MOST || vt_type_size(t, &count, &bytes, &sized.d) != VT_OK)
+  if (sized.n == SIZED_MAX || vt_type_size(t, &count, &bytes, &sized.d) != VT_OK)
     return VT_NO_VALUE;
   if (bytes > sized.most) sized.most = bytes;
   sized.type[sized.n] = *t;
@@ -39,7 +39,7 @@ static inline uint32_t sized_node(vt_builder *b, uint32_t number, const uint32_t
                      .n_in = n,
                      .attrs = attrs == NULL ? op->attrs->defaults : attrs};
   if (vt_op_infer(op, &r, out, &n_out, &sized.d) != VT_OK) return VT_NO_VALUE;
-  return sized_add(&out[0]);
+  return sized_new_value(&out[0]);
 }
 
 static inline const vt_type *sized_type(const vt_builder *b, uint32_t value) {
@@ -47,9 +47,11 @@ static inline const vt_type *sized_type(const vt_builder *b, uint32_t value) {
   return value < sized.n ? &sized.type[value] : NULL;
 }
 
-/* The decomposition of an op that its type rule accepts: it can be built, gives the same type, and
- * no value in it has more than `most` bytes. `in` is text, as in a rule_case. */
-static inline void check_held(uint32_t number, const void *attrs, const char *in, uint64_t most) {
+/* Checks the decomposition of an op on operands that its type rule accepts. It can be built, its
+ * result has the op's type, and none of its values has more than `most` bytes. `in` is a text of
+ * types, as in a rule_case. */
+static inline void check_largest_value(uint32_t number, const void *attrs, const char *in,
+                                       uint64_t most) {
   const vt_op_info *op = vt_op_get(number);
   const void *a = attrs == NULL ? op->attrs->defaults : attrs;
   vt_type types[8] = {{0}};
@@ -60,7 +62,7 @@ static inline void check_held(uint32_t number, const void *attrs, const char *in
   vt_dims_init(&sized.dims, &arena);
   vt_builder b = {.self = &sized, .dims = &sized.dims, .node = sized_node, .type = sized_type};
   const uint32_t n = parse_types(&sized.dims, in, types);
-  for (uint32_t i = 0; i < n; i++) ids[i] = sized_add(&types[i]);
+  for (uint32_t i = 0; i < n; i++) ids[i] = sized_new_value(&types[i]);
   const uint32_t whole = sized_node(&b, number, ids, n, a);
   const vt_lowering l = {.b = &b, .in = ids, .n_in = n, .attrs = a, .out = more};
   const uint32_t parts = whole == VT_NO_VALUE ? VT_NO_VALUE : op->lower(&l);

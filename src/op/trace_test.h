@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * trace_test.h - a builder that runs every node as it is written, with the reference kernels. So a
- * decomposition or a gradient can be called in a test and its values looked at. */
+ * trace_test.h - a builder that runs the reference kernel of each node as soon as it is added, so
+ * that a test can look at the values of a decomposition or a gradient. Checks that an op's kernel
+ * and decomposition give the same bits, and that its gradient agrees with a central difference. */
 #ifndef VT_TRACE_TEST_H
 #define VT_TRACE_TEST_H
 #include "op_test.h"
 #include "vt_builder.h"
 
-enum { EAGER_MOST = 1500 };
+enum { EAGER_MAX = 1500 };
 static struct eager {
   vt_builder b;
   vt_arena arena;
   vt_dims dims;
   uint32_t n;
-  vt_view value[EAGER_MOST];
-  vt_type type[EAGER_MOST];
+  vt_view value[EAGER_MAX];
+  vt_type type[EAGER_MAX];
   char problem[600];
 } eager;
 
-/* A dense copy of a view as a value. */
-static inline uint32_t eager_room(const vt_type *t) {
+/* Adds a contiguous value of a type, not initialised. */
+static inline uint32_t eager_new_value(const vt_type *t) {
   vt_view v = {.dtype = t->dtype, .rank = t->rank};
   int64_t n = 1;
   for (uint32_t i = t->rank; i-- > 0;) {
@@ -26,7 +27,7 @@ static inline uint32_t eager_room(const vt_type *t) {
     v.stride[i] = n;
     n *= t->dim[i] == 0 ? 1 : t->dim[i];
   }
-  if (eager.n == EAGER_MOST) {
+  if (eager.n == EAGER_MAX) {
     fprintf(stderr, "too many values for the test\n");
     exit(1);
   }
@@ -36,9 +37,10 @@ static inline uint32_t eager_room(const vt_type *t) {
   return eager.n++;
 }
 
-static inline uint32_t eager_value(const vt_view *x) {
+/* Adds a contiguous copy of a view as a value. */
+static inline uint32_t eager_copy(const vt_view *x) {
   const vt_type t = type_of_view(x);
-  const uint32_t id = eager_room(&t);
+  const uint32_t id = eager_new_value(&t);
   const int64_t n = count_of_view(x);
   for (int64_t i = 0; i < n; i++) put_bits(&eager.value[id], i, get_bits(x, i));
   return id;
@@ -64,7 +66,7 @@ static inline uint32_t eager_run(vt_builder *b, uint32_t number, const uint32_t 
     return VT_NO_VALUE;
   }
   const uint32_t first = eager.n;
-  for (uint32_t i = 0; i < n_out; i++) (void)eager_room(&out[i]);
+  for (uint32_t i = 0; i < n_out; i++) (void)eager_new_value(&out[i]);
   void *work = op->work == NULL ? NULL : aligned_alloc(64, (op->work(views, n) + 64) / 64 * 64);
   vt_kernel k = {
       .in = views, .n_in = n, .out = &eager.value[first], .n_out = n_out, .attrs = a, .work = work};
@@ -94,14 +96,15 @@ static inline void eager_end(const char *what) {
 
 /* ---- kernel and decomposition ---- */
 
-/* Both forms of a composition on dense operands, to the last bit. */
+/* Checks that the kernel and the decomposition of a composition give the same bits on contiguous
+ * copies of the operands. */
 static inline void check_lowering(uint32_t number, const void *attrs, const vt_view *in,
                                   uint32_t n) {
   const vt_op_info *op = vt_op_get(number);
   const void *a = attrs == NULL ? op->attrs->defaults : attrs;
   uint32_t ids[8], more[VT_MAX_RESULTS];
   eager_begin();
-  for (uint32_t i = 0; i < n; i++) ids[i] = eager_value(&in[i]);
+  for (uint32_t i = 0; i < n; i++) ids[i] = eager_copy(&in[i]);
   const uint32_t whole = eager_run(&eager.b, number, ids, n, a);
   const vt_lowering l = {.b = &eager.b, .in = ids, .n_in = n, .attrs = a, .out = more};
   const uint32_t parts = op->lower(&l);
@@ -127,29 +130,30 @@ static inline void put_number(const vt_view *v, int64_t i, double x) {
   put_bits(v, i, v->dtype == VT_DTYPE_F32 ? vt_f32_bits((float)x) : vt_f64_bits(x));
 }
 
-static inline double between(uint64_t *state) { /* -1 .. 1, on a grid of 2^-12 */
+static inline double random_on_grid(uint64_t *state) { /* -1 .. 1, on a grid of 2^-12 */
   return (double)(int64_t)(random_u64(state) >> 51) * 0x1p-12 - 1.0;
 }
 
-/* x + step*v as a further value. */
-static inline uint32_t moved(uint32_t x, const double *v, double step) {
-  const uint32_t id = eager_value(&eager.value[x]);
+/* Adds x + step*v as a value. */
+static inline uint32_t shifted_copy(uint32_t x, const double *v, double step) {
+  const uint32_t id = eager_copy(&eager.value[x]);
   const int64_t n = count_of_view(&eager.value[id]);
   for (int64_t i = 0; i < n; i++)
     put_number(&eager.value[id], i, number_at(&eager.value[x], i) + step * v[i]);
   return id;
 }
 
-static inline double inner(uint32_t a, const double *v) {
+static inline double dot_product(uint32_t a, const double *v) {
   double s = 0;
   const int64_t n = count_of_view(&eager.value[a]);
   for (int64_t i = 0; i < n; i++) s += number_at(&eager.value[a], i) * v[i];
   return s;
 }
 
-/* The derivative along a random direction, from the gradient and from a central difference with
- * `step`; they must agree to `bound` of the sum of magnitudes. Operands are numbers on a grid, so
- * that a linear op can be moved by a power of two without rounding. */
+/* Checks the gradient of operand `by`. The derivative along a random direction, computed from the
+ * gradient, must agree with a central difference of width `step`, to within `bound` times
+ * 1 + |derivative| + the number of results. Operands should be on the grid of random_on_grid, so
+ * that for a linear op a step by a power of two is exact. */
 static inline void check_gradient(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
                                   uint32_t by, double step, double bound, uint64_t *state) {
   const vt_op_info *op = vt_op_get(number);
@@ -158,13 +162,14 @@ static inline void check_gradient(uint32_t number, const void *attrs, const vt_v
   static double v[200000], dy[200000];
   test_seed = *state;
   eager_begin();
-  for (uint32_t i = 0; i < n; i++) ids[i] = eager_value(&in[i]);
+  for (uint32_t i = 0; i < n; i++) ids[i] = eager_copy(&in[i]);
   for (uint32_t i = 0; i < 8; i++) d_in[i] = VT_NO_VALUE;
   const uint32_t y = eager_run(&eager.b, number, ids, n, a), x = ids[by];
-  const uint32_t d_out = eager_value(&eager.value[y]);
+  const uint32_t d_out = eager_copy(&eager.value[y]);
   const int64_t nx = count_of_view(&eager.value[x]), ny = count_of_view(&eager.value[y]);
-  for (int64_t i = 0; i < nx; i++) v[i] = between(state);
-  for (int64_t i = 0; i < ny; i++) put_number(&eager.value[d_out], i, dy[i] = between(state));
+  for (int64_t i = 0; i < nx; i++) v[i] = random_on_grid(state);
+  for (int64_t i = 0; i < ny; i++)
+    put_number(&eager.value[d_out], i, dy[i] = random_on_grid(state));
   const vt_gradient g = {.b = &eager.b,
                          .in = ids,
                          .out = &y,
@@ -181,11 +186,11 @@ static inline void check_gradient(uint32_t number, const void *attrs, const vt_v
   } else {
     uint32_t at[8];
     memcpy(at, ids, sizeof at);
-    at[by] = moved(x, v, step);
-    const double up = inner(eager_run(&eager.b, number, at, n, a), dy);
-    at[by] = moved(x, v, -step);
-    const double down = inner(eager_run(&eager.b, number, at, n, a), dy);
-    const double have = inner(d_in[by], v), want = (up - down) / (2 * step);
+    at[by] = shifted_copy(x, v, step);
+    const double up = dot_product(eager_run(&eager.b, number, at, n, a), dy);
+    at[by] = shifted_copy(x, v, -step);
+    const double down = dot_product(eager_run(&eager.b, number, at, n, a), dy);
+    const double have = dot_product(d_in[by], v), want = (up - down) / (2 * step);
     if (!(fabs(have - want) <= bound * (1.0 + fabs(want) + (double)ny))) {
       char detail[120];
       snprintf(detail, sizeof detail, "along operand %u: gradient %.17g, difference %.17g", by,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fuse_test.c - which nodes become a group, which do not, and groups that no pass would write:
- * those of a text from outside. */
+ * fuse_test.c - tests which nodes become a group and which do not, and that invalid groups in a
+ * model's text are refused. */
 #include "pass_text_test.h"
 
 #define X "input x: f32[4, 4]\ninput z: f32[4, 4]\ninput v: f32[4]\n"
@@ -11,34 +11,34 @@ static void expect(const char *body, const char *want) {
 }
 
 static void test_groups(void) {
-  expect(X "output y = exp(x)", X "output y = exp(x)"); /* one alone is none */
+  expect(X "output y = exp(x)", X "output y = exp(x)"); /* a single node is not a group */
   expect(X "a = exp(x)\noutput y = a + v", X "a = exp(x) @1\ny = a + v @1\noutput y");
-  /* An epilogue, with a value that is read twice on the way. */
+  /* An epilogue in which one value is read twice. */
   expect(X "a = matmul(x, z)\nb = a + v\ns = sigmoid(b)\noutput y = b * s",
          X "a = matmul(x, z) @1\nb = a + v @1\ns = sigmoid(b) @1\ny = b * s @1\noutput y");
-  /* Producers sink to the node that reads them, across what does not belong. */
+  /* Members move next to the node that reads them, past a node that is not a member. */
   expect(X "a = exp(x)\nb = sum(z)\nc = tanh(z)\nd = a * c\noutput y = d\noutput u = b",
          X "b = sum(z)\na = exp(x) @1\nc = tanh(z) @1\nd = a * c @1\noutput y = d\noutput u = b");
-  /* One anchor a group: the latest. */
+  /* A group takes one anchor, the latest. */
   expect(X "a = matmul(x, z)\nb = matmul(z, x)\noutput y = a + b",
          X "a = matmul(x, z)\nb = matmul(z, x) @1\ny = a + b @1\noutput y");
   expect(X "a = sum(x, axes=[1])\nb = sqrt(a)\noutput y = b / v",
          X "a = sum(x, axes=[1]) @1\nb = sqrt(a) @1\ny = b / v @1\noutput y");
-  /* Two groups, in order. */
+  /* Two groups, numbered in order. */
   expect(X "a = exp(x)\nb = a * z\nc = sum(b, axes=[0])\nd = sqrt(c)\noutput y = d + v", X
          "a = exp(x) @1\nb = a * z @1\nc = sum(b, axes=[0]) @2\nd = sqrt(c) @2\ny = d + v @2\n"
          "output y");
-  /* Types may differ, shapes not. */
+  /* The members' dtypes may differ, but not their shapes. */
   expect(X "a = x > z\noutput y = select(a, x, z)",
          X "a = x > z @1\ny = select(a, x, z) @1\noutput y");
 }
 
-static void test_none(void) {
+static void test_not_grouped(void) {
   static const char *const bodies[] = {
-      X "a = exp(x)\noutput y = a + v\noutput a",               /* an output is seen outside */
-      X "a = exp(v)\noutput y = a + x",                         /* of another shape */
-      X "a = exp(x)\nb = sum(a)\noutput y = tanh(a)\noutput b", /* read by two that part */
-      X "a = exp(x)\noutput y = matmul(a, z)", /* what is read whole is no member */
+      X "a = exp(x)\noutput y = a + v\noutput a",               /* an output is read outside */
+      X "a = exp(v)\noutput y = a + x",                         /* the shapes differ */
+      X "a = exp(x)\nb = sum(a)\noutput y = tanh(a)\noutput b", /* read by nodes of two groups */
+      X "a = exp(x)\noutput y = matmul(a, z)", /* read by an op that is not pointwise */
       X "a = exp(x)\noutput y = transpose(a, perm=[1, 0])",
       X "a, i = sort(x)\noutput y = exp(a)",
       X "a = transpose(x, perm=[1, 0])\noutput y = exp(a)",
@@ -55,15 +55,15 @@ static void test_bodies(void) {
          "c = exp(y) @1\nu = tanh(c) @1\noutput u");
 }
 
-/* A group goes with any other pass. */
-static void test_dropped(void) {
+/* Every pass except `fuse` drops the groups. */
+static void test_other_passes_drop_groups(void) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   for (uint32_t i = 0; i < vt_pass_total(); i++) {
     if (i == VT_PASS_fuse) continue;
-    vt_graph *g = graph_of(X "a = exp(x) @1\ny = a + v @1\noutput y");
-    vt_graph *plain = graph_of(X "a = exp(x)\ny = a + v\noutput y");
+    vt_graph *g = parse_graph(X "a = exp(x) @1\ny = a + v @1\noutput y");
+    vt_graph *plain = parse_graph(X "a = exp(x)\ny = a + v\noutput y");
     CHECK(!same_graph(g, plain)); /* the group is part of the hash */
-    g = after(i, &o, g);
+    g = graph_after(i, &o, g);
     CHECK(same_graph(g, plain));
     vt_graph_free(g);
     vt_graph_free(plain);
@@ -81,10 +81,10 @@ static void refuse(const char *body, vt_status want, const char *words) {
   vt_graph_free(g);
 }
 
-static void test_refused(void) {
-  refuse("a = exp(x) @2\noutput y = a", VT_VERIFY, "group 2 where 1 comes next");
+static void test_invalid_groups_refused(void) {
+  refuse("a = exp(x) @2\noutput y = a", VT_VERIFY, "group 2, expected 1");
   refuse("a = exp(x) @1\nb = x + z\nc = tanh(a) @1\noutput y = c + b", VT_VERIFY,
-         "group 1 where 2 comes next");
+         "group 1, expected 2");
   refuse("a = transpose(x, perm=[1, 0]) @1\nb = exp(a) @1\noutput b", VT_VERIFY,
          "node 0 cannot be a member of group 1");
   refuse("a, i = sort(x) @1\noutput a", VT_VERIFY, "cannot be a member");
@@ -107,10 +107,10 @@ static void test_refused(void) {
 
 int main(void) {
   test_groups();
-  test_none();
+  test_not_grouped();
   test_bodies();
-  test_dropped();
-  test_refused();
-  fail_pass(VT_PASS_fuse, (vt_pass_options){0}, X "a = exp(x)\noutput y = a + v");
+  test_other_passes_drop_groups();
+  test_invalid_groups_refused();
+  check_pass_out_of_memory(VT_PASS_fuse, (vt_pass_options){0}, X "a = exp(x)\noutput y = a + v");
   TEST_DONE();
 }

@@ -4,24 +4,24 @@
 #define VT_IDENTITIES_H
 #include "rewrite.h"
 
-/* A node of one result that is about to be written. */
-typedef struct vt_spot {
-  vt_graph_builder *gb;
-  uint32_t op, n_in;
-  const uint32_t *in;
+/* A node with one result that is about to be written to a graph. */
+typedef struct vt_pending_node {
+  vt_graph_builder *gb; /* builder of that graph */
+  uint32_t op, n_in;    /* number of its op and of its operands */
+  const uint32_t *in;   /* operands, as values of that graph */
   const void *attrs;
-  vt_type type; /* of its result */
-} vt_spot;
+  vt_type type; /* type of its result */
+} vt_pending_node;
 
 typedef struct vt_identity {
   const char *name;
-  /* The value that stands for the node; VT_NO_VALUE where the identity does not apply. */
-  uint32_t (*apply)(const vt_spot *s);
-  const char *why;
+  /* Returns the value that replaces the node; VT_NO_VALUE if the identity does not apply. */
+  uint32_t (*apply)(const vt_pending_node *s);
+  const char *why; /* why no bit changes */
 } vt_identity;
 
 uint32_t vt_identity_total(void);
 const vt_identity *vt_identity_at(uint32_t i);
-/* The node, or what an identity says stands for it. */
-uint32_t vt_spot_write(const vt_spot *s);
+/* Replaces the node by the first identity that applies, or else writes it. Returns its value. */
+uint32_t vt_pending_node_write(const vt_pending_node *s);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass.c - the pipeline as a list. */
+ * pass.c - the list of passes: parses a choice of them and runs one. */
 #include "vt_pass.h"
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +14,10 @@ uint32_t vt_pass_total(void) { return VT_PASS_COUNT; }
 
 const vt_pass_info *vt_pass_at(uint32_t i) { return i < VT_PASS_COUNT ? &passes[i] : NULL; }
 
-/* ---- choosing ---- */
+/* ---- parsing a list ---- */
 
-/* "the passes are bind, lower, ..." */
-static vt_status no_pass(const char *name, size_t n, vt_diag *d) {
+/* Fails with the unknown name, and with the names of all passes as the hint. */
+static vt_status fail_unknown_pass(const char *name, size_t n, vt_diag *d) {
   const vt_status s = VT_FAIL(d, VT_USAGE, "there is no pass '%.*s'", n > 40 ? 40 : (int)n, name);
   if (d == NULL || d->hint[0] != 0) return s;
   size_t used = 0;
@@ -32,7 +32,7 @@ static vt_status add_pass(vt_pass_list *list, const char *name, size_t n, vt_dia
   while (at < VT_PASS_COUNT &&
          (strlen(passes[at].name) != n || memcmp(passes[at].name, name, n) != 0))
     at++;
-  if (at == VT_PASS_COUNT) return no_pass(name, n, d);
+  if (at == VT_PASS_COUNT) return fail_unknown_pass(name, n, d);
   for (uint32_t i = 0; i < list->n; i++)
     if (list->at[i] == at)
       return VT_FAIL(d, VT_USAGE, "the pass '%s' is listed twice", passes[at].name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_bind.c - symbolic dimensions become numbers; every shape is inferred again with them, so
- * what could not be decided before is decided here. */
+ * pass_bind.c - the pass `bind`: replaces every symbolic dimension by its number and infers all
+ * shapes again, so conditions that a type rule had to leave open are checked with the numbers. */
 #include <stdio.h>
 #include <string.h>
 #include "rewrite.h"
 
-static vt_status check_names(const vt_graph *g, const vt_pass_options *o, vt_diag *d) {
+static vt_status check_binding_names(const vt_graph *g, const vt_pass_options *o, vt_diag *d) {
   for (uint32_t i = 0; i < o->n_bind; i++) {
     int64_t dim;
     if (!vt_dim_find(&g->dims, o->bind[i].name, &dim))
@@ -17,9 +17,9 @@ static vt_status check_names(const vt_graph *g, const vt_pass_options *o, vt_dia
   return VT_OK;
 }
 
-static vt_status find_values(const vt_graph *g, const vt_pass_options *o, int64_t *value,
-                             vt_diag *d) {
-  VT_TRY(check_names(g, o, d));
+static vt_status read_bindings(const vt_graph *g, const vt_pass_options *o, int64_t *value,
+                               vt_diag *d) {
+  VT_TRY(check_binding_names(g, o, d));
   for (uint32_t s = 0; s < g->dims.n_symbols; s++) {
     value[s] = -1;
     for (uint32_t i = 0; i < o->n_bind; i++)
@@ -49,27 +49,28 @@ static vt_status bind_type(const vt_graph *g, const int64_t *value, vt_type *t, 
   return VT_OK;
 }
 
-static vt_status bind_port(const vt_site *s, vt_port *p, vt_type *t, vt_diag *d) {
-  const int64_t *value = s->how->self;
+static vt_status bind_port(const vt_rewrite_state *s, vt_port *p, vt_type *t, vt_diag *d) {
+  const int64_t *value = s->hooks->context;
   VT_TRY(bind_type(s->g, value, t, d));
   if (!p->has_range) return VT_OK;
   VT_TRY(vt_dim_bind(&s->g->dims, value, p->lo, &p->lo, d));
   return vt_dim_bind(&s->g->dims, value, p->hi, &p->hi, d);
 }
 
-static vt_status bind_node(vt_site *s, const vt_node *n, const uint32_t *in, uint32_t *out) {
+static vt_status bind_node(vt_rewrite_state *s, const vt_node *n, const uint32_t *in,
+                           uint32_t *out) {
   vt_node bound = *n;
   void *attrs;
   vt_diag why = {0};
   const vt_status status = vt_attr_bind(vt_op_get(n->op)->attrs, n->attrs, &s->g->dims,
-                                        s->how->self, s->scratch, &attrs, &why);
+                                        s->hooks->context, s->scratch, &attrs, &why);
   if (status != VT_OK) return vt_graph_fail(s->gb, status, "'%s': %s", s->gb->label, why.text);
   bound.attrs = attrs;
-  return vt_rewrite_keep(s, &bound, in, out);
+  return vt_rewrite_copy_node(s, &bound, in, out);
 }
 
-/* The sentence goes on with the values that were given: which of them is wrong, nobody can know. */
-static void name_bindings(const vt_pass_options *o, vt_diag *d) {
+/* Appends all bindings to the message, because it is not known which of them is wrong. */
+static void append_bindings(const vt_pass_options *o, vt_diag *d) {
   size_t at = strlen(d->text);
   for (uint32_t i = 0; i < o->n_bind && at < sizeof d->text; i++)
     at += (size_t)snprintf(d->text + at, sizeof d->text - at, "%s%.64s=%lld",
@@ -79,14 +80,14 @@ static void name_bindings(const vt_pass_options *o, vt_diag *d) {
 vt_status vt_pass_blame(const vt_pass_options *o, vt_status s, vt_diag *d) {
   if (o->n_bind == 0 || (s != VT_VERIFY && s != VT_LIMIT && s != VT_BIND)) return s;
   if (d != NULL) d->code = VT_BIND;
-  if (d != NULL) name_bindings(o, d);
+  if (d != NULL) append_bindings(o, d);
   return VT_BIND;
 }
 
 vt_status vt_pass_bind(const vt_graph *g, const vt_pass_options *o, vt_graph **out, vt_diag *d) {
   int64_t value[VT_MAX_SYMBOLS];
-  VT_TRY(find_values(g, o, value, d));
-  const vt_rewrite how = {.self = value, .port = bind_port, .node = bind_node};
-  const vt_status s = vt_rewrite_run(&how, g, o->alloc, out, d);
+  VT_TRY(read_bindings(g, o, value, d));
+  const vt_rewrite_hooks hooks = {.context = value, .port = bind_port, .node = bind_node};
+  const vt_status s = vt_rewrite_graph(&hooks, g, o->alloc, out, d);
   return vt_pass_blame(o, s, d);
 }

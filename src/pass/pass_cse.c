@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_cse.c - of nodes with the same op, operands, attributes and bodies the first one stays and
- * stands for the others. Nodes have no effects and randomness is a function of its operands, so
- * equal nodes have equal bits.
+ * pass_cse.c - the pass `cse`: of nodes with the same op, operands, attributes and bodies it keeps
+ * the first, which replaces the others. Nodes have no side effects, and random numbers are a
+ * function of their operands, so equal nodes have equal bits.
  *
- * A node's key is a content hash over what it says. Values are numbered as they are first met, so
- * that two bodies that differ in repetitions alone have one key. */
+ * A node's key is a hash of its op, operands, attributes and bodies. Operands are hashed by number;
+ * equal values have the same number, and numbers count distinct values in the order of the graph.
+ * So two bodies that differ only in repeated nodes have the same key. */
 #include <string.h>
 #include "rewrite.h"
 
-/* The numbering of one graph. `slot` is looked up and never iterated. */
+/* The numbers of the values of one graph, and the nodes to keep. */
 typedef struct numbering {
   const vt_graph *g;
-  uint32_t *same;   /* by value: the first value that equals it */
-  uint32_t *number; /* by value: how many different ones were met before it */
-  vt_hash256 *key;  /* by node */
-  uint32_t *order;  /* the nodes that stay */
-  uint32_t n_order, n_values;
-  uint64_t n_slots; /* a power of two */
-  uint32_t *slot;   /* node + 1; 0 = free */
+  uint32_t *same;    /* same[value]: the first value that equals it */
+  uint32_t *number;  /* number[value]: equal values have the same */
+  vt_hash256 *key;   /* key[node] */
+  uint32_t *order;   /* the nodes to keep, in order */
+  uint32_t n_order;  /* number of nodes in `order` */
+  uint32_t n_values; /* number of distinct values so far */
+  uint64_t n_slots;  /* slots of the hash table below, a power of two */
+  uint32_t *slot;    /* hash table by key, never iterated: index of a node plus 1, 0 if free */
 } numbering;
 
-/* The bytes of an attribute that say something: entries of a list beyond the used ones do not. */
-static size_t attr_bytes(vt_attr_kind kind, const void *place) {
+/* The number of bytes of an attribute that are hashed; the unused entries of a list are not. */
+static size_t attr_hashed_bytes(vt_attr_kind kind, const void *data) {
   int64_t n = 0;
   switch (kind) {
     case VT_ATTR_AXES:
     case VT_ATTR_INTS:
     case VT_ATTR_DIMS:
-      memcpy(&n, place, sizeof n);
+      memcpy(&n, data, sizeof n);
       return (size_t)(n + 1) * sizeof n;
     case VT_ATTR_TEXT:
       return sizeof(vt_attr_text);
@@ -47,8 +49,8 @@ static size_t attr_bytes(vt_attr_kind kind, const void *place) {
 
 static void hash_attrs(vt_hasher *h, const vt_attr_group *g, const void *attrs) {
   for (uint32_t i = 0; i < g->n_fields; i++) {
-    const char *place = (const char *)attrs + g->fields[i].offset;
-    vt_hash_add(h, place, attr_bytes(g->fields[i].kind, place));
+    const char *data = (const char *)attrs + g->fields[i].offset;
+    vt_hash_add(h, data, attr_hashed_bytes(g->fields[i].kind, data));
   }
 }
 
@@ -58,10 +60,10 @@ static void hash_type(vt_hasher *h, const vt_type *t) {
   for (uint32_t i = 0; i < t->rank; i++) vt_hash_add_u64(h, (uint64_t)t->dim[i]);
 }
 
-static vt_status number_graph(const vt_site *s, const vt_graph *g, numbering *n);
+static vt_status number_graph(const vt_rewrite_state *s, const vt_graph *g, numbering *n);
 
-/* What a body takes, does and gives. */
-static vt_status hash_body(const vt_site *s, const vt_graph *body, vt_hasher *h) {
+/* Hashes a body: the types of its arguments, its distinct nodes, and the numbers of its results. */
+static vt_status hash_body(const vt_rewrite_state *s, const vt_graph *body, vt_hasher *h) {
   numbering n;
   VT_TRY(number_graph(s, body, &n));
   vt_hash_add_u32(h, body->n_ports);
@@ -75,7 +77,7 @@ static vt_status hash_body(const vt_site *s, const vt_graph *body, vt_hasher *h)
   return VT_OK;
 }
 
-static vt_status hash_node(const vt_site *s, numbering *n, uint32_t index) {
+static vt_status hash_node(const vt_rewrite_state *s, numbering *n, uint32_t index) {
   const vt_node *node = &n->g->nodes[index];
   vt_hasher h;
   vt_hash_init(&h);
@@ -89,7 +91,8 @@ static vt_status hash_node(const vt_site *s, numbering *n, uint32_t index) {
   return VT_OK;
 }
 
-/* The slot of the node that has this key, or a free one. There are twice as many as nodes. */
+/* The slot of the node that has this key, or else a free slot. There is always one, because the
+ * table has more than twice as many slots as nodes. */
 static uint32_t *find_slot(const numbering *n, const vt_hash256 *key) {
   uint64_t start;
   memcpy(&start, key->b, sizeof start);
@@ -114,7 +117,7 @@ static void number_results(numbering *n, uint32_t index) {
   }
 }
 
-static vt_status number_graph(const vt_site *s, const vt_graph *g, numbering *n) {
+static vt_status number_graph(const vt_rewrite_state *s, const vt_graph *g, numbering *n) {
   *n = (numbering){.g = g, .n_slots = 1};
   while (n->n_slots < 2 * (uint64_t)g->n_nodes + 1) n->n_slots *= 2;
   n->same = VT_NEW_N(s->scratch, uint32_t, g->n_values);
@@ -134,7 +137,7 @@ static vt_status number_graph(const vt_site *s, const vt_graph *g, numbering *n)
   return VT_OK;
 }
 
-static vt_status begin(vt_site *s) {
+static vt_status merge_equal_nodes(vt_rewrite_state *s) {
   numbering n;
   VT_TRY(number_graph(s, s->g, &n));
   s->order = n.order;
@@ -144,6 +147,6 @@ static vt_status begin(vt_site *s) {
 }
 
 vt_status vt_pass_cse(const vt_graph *g, const vt_pass_options *o, vt_graph **out, vt_diag *d) {
-  const vt_rewrite how = {.begin = begin};
-  return vt_rewrite_run(&how, g, o->alloc, out, d);
+  const vt_rewrite_hooks hooks = {.begin = merge_equal_nodes};
+  return vt_rewrite_graph(&hooks, g, o->alloc, out, d);
 }

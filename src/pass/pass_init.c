@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_init.c - the first values of parameters as a graph of their own, so that they are computed
- * through the same gateway and have the same bits on every backend. */
+ * pass_init.c - builds a graph that computes the initial values of parameters. They are computed as
+ * a program like any other, so they have the same bits on every backend. */
 #include "vt_pass.h"
 
 static uint32_t scalar_input(vt_graph_builder *gb, const char *name) {

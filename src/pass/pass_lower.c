@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_lower.c - compositions become the ops that define them, unless the target runs them whole:
- * the same bits either way. */
+ * pass_lower.c - the pass `lower`: replaces each composition by the ops that define it, unless the
+ * target has a kernel for the composition. Both give the same bits. */
 #include "rewrite.h"
 
-/* A builder in front of the graph's own: it takes compositions apart as they are written, so that
- * a decomposition may use compositions itself. */
+/* The builder that decompositions write to. It decomposes a composition when it is written, so a
+ * decomposition may use compositions itself, and passes other nodes on to the graph's builder. */
 typedef struct lowering_builder {
   vt_builder b;
   vt_graph_builder *gb;
   const vt_pass_options *o;
 } lowering_builder;
 
-static int keeps(const lowering_builder *lb, const vt_op_info *op) {
+static int runs_whole(const lowering_builder *lb, const vt_op_info *op) {
   return op->prim || (lb->o->listed != NULL && lb->o->listed(lb->o->target, op->number));
 }
 
-static uint32_t write_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
-                           const void *attrs, uint32_t *out) {
+static uint32_t write_or_lower(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
+                               const void *attrs, uint32_t *out) {
   lowering_builder *lb = b->self;
   const vt_op_info *op = vt_op_get(number);
-  if (op == NULL || keeps(lb, op)) {
+  if (op == NULL || runs_whole(lb, op)) {
     const uint32_t first = lb->gb->b.node(&lb->gb->b, number, in, n, attrs);
     for (uint32_t i = 0; i < VT_MAX_RESULTS; i++) out[i] = first + i;
     return first;
@@ -30,18 +30,20 @@ static uint32_t write_node(vt_builder *b, uint32_t number, const uint32_t *in, u
   return out[0];
 }
 
-/* What a decomposition writes. It finds further results of a prim behind the first one; those of a
- * composition would lie apart, so it may use compositions of one result only. */
+/* Adds a node for a decomposition, and returns its first result. Further results of a prim have the
+ * next indices; those of a decomposed composition would not, so a decomposition may use only
+ * compositions with one result. */
 static uint32_t lower_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
                            const void *attrs) {
   const lowering_builder *lb = b->self;
   const vt_op_info *op = vt_op_get(number);
   uint32_t out[VT_MAX_RESULTS];
   if (op != NULL && !op->prim && vt_op_results(op) != 1) {
-    (void)vt_graph_fail(lb->gb, VT_INTERNAL, "a decomposition uses '%s'", op->name);
+    (void)vt_graph_fail(lb->gb, VT_INTERNAL,
+                        "a decomposition uses '%s', which does not have one result", op->name);
     return VT_NO_VALUE;
   }
-  return write_node(b, number, in, n, attrs, out);
+  return write_or_lower(b, number, in, n, attrs, out);
 }
 
 static const vt_type *type_of(const vt_builder *b, uint32_t value) {
@@ -56,7 +58,8 @@ static void close_body(vt_builder *body, const uint32_t *out, uint32_t n) {
   lb->gb->b.close(&lb->gb->b, out, n);
 }
 
-static void begin(lowering_builder *lb, vt_graph_builder *gb, const vt_pass_options *o) {
+static void init_lowering_builder(lowering_builder *lb, vt_graph_builder *gb,
+                                  const vt_pass_options *o) {
   *lb = (lowering_builder){.gb = gb, .o = o};
   lb->b = (vt_builder){.self = lb,
                        .dims = gb->b.dims,
@@ -66,7 +69,7 @@ static void begin(lowering_builder *lb, vt_graph_builder *gb, const vt_pass_opti
                        .close = close_body};
 }
 
-/* The body of a decomposition is taken apart like everything else. */
+/* Opens a body in a decomposition; compositions inside of it are decomposed too. */
 static vt_builder *open_body(vt_builder *b, const vt_type *in, uint32_t n) {
   const lowering_builder *lb = b->self;
   vt_builder *inner = lb->gb->b.open(&lb->gb->b, in, n);
@@ -75,18 +78,19 @@ static vt_builder *open_body(vt_builder *b, const vt_type *in, uint32_t n) {
     if (inner != NULL) (void)vt_graph_fail(lb->gb, VT_NOMEM, "out of memory");
     return NULL;
   }
-  begin(made, inner->self, lb->o);
+  init_lowering_builder(made, inner->self, lb->o);
   return &made->b;
 }
 
-static vt_status lower_top(vt_site *s, const vt_node *n, const uint32_t *in, uint32_t *out) {
+static vt_status lower_graph_node(vt_rewrite_state *s, const vt_node *n, const uint32_t *in,
+                                  uint32_t *out) {
   lowering_builder lb;
-  begin(&lb, s->gb, s->how->self);
-  (void)write_node(&lb.b, n->op, in, n->n_in, n->attrs, out);
+  init_lowering_builder(&lb, s->gb, s->hooks->context);
+  (void)write_or_lower(&lb.b, n->op, in, n->n_in, n->attrs, out);
   return s->gb->status;
 }
 
 vt_status vt_pass_lower(const vt_graph *g, const vt_pass_options *o, vt_graph **out, vt_diag *d) {
-  const vt_rewrite how = {.self = o, .node = lower_top};
-  return vt_rewrite_run(&how, g, o->alloc, out, d);
+  const vt_rewrite_hooks hooks = {.context = o, .node = lower_graph_node};
+  return vt_rewrite_graph(&hooks, g, o->alloc, out, d);
 }

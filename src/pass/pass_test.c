@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_test.c - binding, lowering and initialising, graph by graph. */
+ * pass_test.c - tests the list of passes, `bind`, `lower`, and the graph that initialises params,
+ * on graphs built by hand. */
 #include "vt_pass.h"
 #include <string.h>
 #include "vt_test.h"
 
 /* ---- writing graphs ---- */
 
-static uint32_t port(vt_graph_builder *gb, const char *name, vt_type type) {
+static uint32_t add_input(vt_graph_builder *gb, const char *name, vt_type type) {
   const vt_port p = {.name = name, .kind = VT_PORT_INPUT};
   return vt_graph_add_port(gb, &p, &type);
 }
 
-/* An initialiser's defaults, with the stream that its name stands for. */
-static uint32_t param(vt_graph_builder *gb, const char *name, const char *init, vt_type type) {
+/* A param with the default attributes of its initialiser, and the random stream of its name. */
+static uint32_t add_param(vt_graph_builder *gb, const char *name, const char *init, vt_type type) {
   const vt_init_info *info = vt_init_find(init);
   const vt_attr_field *stream = vt_attr_find(info->attrs, "stream");
   _Alignas(16) unsigned char attrs[256];
@@ -23,65 +24,67 @@ static uint32_t param(vt_graph_builder *gb, const char *name, const char *init, 
   return vt_graph_add_port(gb, &p, &type);
 }
 
-static uint32_t named(vt_graph_builder *gb, const char *name, uint32_t value) {
+static uint32_t name_value(vt_graph_builder *gb, const char *name, uint32_t value) {
   vt_graph_name(gb, value, name);
   return value;
 }
 
-static int64_t symbol(vt_graph_builder *gb, const char *name) {
+static int64_t declare_dim(vt_graph_builder *gb, const char *name) {
   int64_t dim = 0;
   const vt_status s = vt_dim_declare(&gb->g->dims, name, &dim, NULL);
   if (s != VT_OK) (void)vt_graph_fail(gb, s, "no symbol");
   return dim;
 }
 
-static int64_t times(vt_graph_builder *gb, int64_t a, int64_t b) {
+static int64_t multiply_dims(vt_graph_builder *gb, int64_t a, int64_t b) {
   int64_t dim = 0;
   const vt_status s = vt_dim_mul(&gb->g->dims, a, b, &dim, NULL);
   if (s != VT_OK) (void)vt_graph_fail(gb, s, "no product");
   return dim;
 }
 
-static int64_t plus(vt_graph_builder *gb, int64_t a, int64_t b) {
+static int64_t add_dims(vt_graph_builder *gb, int64_t a, int64_t b) {
   int64_t dim = 0;
   const vt_status s = vt_dim_add(&gb->g->dims, a, b, &dim, NULL);
   if (s != VT_OK) (void)vt_graph_fail(gb, s, "no sum");
   return dim;
 }
 
-/* dim B, T; x f32[B, T, 8]; tok i32[B, T] in 0..T; and nodes whose attributes hold B*T and T-1. */
+/* dim B, T; x f32[B, T, 8]; tok i32[B, T] in 0..2*T; and nodes whose attributes hold B*T and T-1.
+ */
 static vt_status build_symbolic(vt_alloc a, vt_graph **out, vt_diag *d) {
   vt_graph_builder gb;
   VT_TRY(vt_graph_begin(&gb, "symbolic", a, d));
-  const int64_t b = symbol(&gb, "B"), t = symbol(&gb, "T"), bt = times(&gb, b, t);
+  const int64_t b = declare_dim(&gb, "B"), t = declare_dim(&gb, "T"), bt = multiply_dims(&gb, b, t);
   const vt_type tokens = {.dtype = VT_DTYPE_I32, .rank = 2, .dim = {b, t}};
-  const vt_port tok = {.name = "tok", .kind = VT_PORT_INPUT, .has_range = 1, .hi = plus(&gb, t, t)};
-  const uint32_t x = port(&gb, "x", (vt_type){VT_DTYPE_F32, 3, {b, t, 8}});
+  const vt_port tok = {
+      .name = "tok", .kind = VT_PORT_INPUT, .has_range = 1, .hi = add_dims(&gb, t, t)};
+  const uint32_t x = add_input(&gb, "x", (vt_type){VT_DTYPE_F32, 3, {b, t, 8}});
   vt_graph_add_port(&gb, &tok, &tokens);
-  const uint32_t w = param(&gb, "w", "he_normal", (vt_type){VT_DTYPE_F32, 2, {8, 8}});
+  const uint32_t w = add_param(&gb, "w", "he_normal", (vt_type){VT_DTYPE_F32, 2, {8, 8}});
   const vt_attr_slice cut = {
-      .size = sizeof cut, .start = {.n = 3}, .stop = {.n = 3, .v = {b, plus(&gb, t, -1), 8}}};
+      .size = sizeof cut, .start = {.n = 3}, .stop = {.n = 3, .v = {b, add_dims(&gb, t, -1), 8}}};
   gb.line = 42;
-  const uint32_t f = named(&gb, "f", vt_build_reshape(&gb.b, x, 2, (int64_t[]){bt, 8}));
+  const uint32_t f = name_value(&gb, "f", vt_build_reshape(&gb.b, x, 2, (int64_t[]){bt, 8}));
   const uint32_t y = vt_build2(&gb.b, VT_OP_matmul, f, w);
-  const uint32_t g = named(&gb, "g", vt_build1(&gb.b, VT_OP_gelu, y));
+  const uint32_t g = name_value(&gb, "g", vt_build1(&gb.b, VT_OP_gelu, y));
   const uint32_t z = vt_build_reshape(&gb.b, g, 3, (int64_t[]){b, t, 8});
-  const uint32_t u = named(&gb, "u", gb.b.node(&gb.b, VT_OP_slice, &z, 1, &cut));
+  const uint32_t u = name_value(&gb, "u", gb.b.node(&gb.b, VT_OP_slice, &z, 1, &cut));
   vt_graph_add_result(&gb, "u", u);
   vt_graph_add_result(&gb, "all", g);
   return vt_graph_freeze(&gb, out);
 }
 
-static vt_graph *symbolic(void) {
+static vt_graph *symbolic_graph(void) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   CHECK(build_symbolic(vt_alloc_default(), &g, &d) == VT_OK);
-  if (g == NULL) exit(1); /* nothing below makes sense */
+  if (g == NULL) exit(1); /* the test cannot continue */
   return g;
 }
 
-static vt_status bind(const vt_graph *g, uint32_t n, const vt_binding *b, vt_graph **out,
-                      vt_diag *d) {
+static vt_status bind_graph(const vt_graph *g, uint32_t n, const vt_binding *b, vt_graph **out,
+                            vt_diag *d) {
   const vt_pass_options o = {.bind = b, .n_bind = n, .alloc = vt_alloc_default()};
   *out = NULL;
   return vt_pass_run(VT_PASS_bind, g, &o, out, d);
@@ -135,10 +138,10 @@ static int type_is(const vt_graph *g, const char *name, const char *want) {
 }
 
 static void test_bind(void) {
-  vt_graph *g = symbolic(), *out;
+  vt_graph *g = symbolic_graph(), *out;
   vt_diag d = {0};
   const vt_binding b[] = {{"T", 3}, {"B", 2}}; /* the order does not matter */
-  CHECK(bind(g, 2, b, &out, &d) == VT_OK);
+  CHECK(bind_graph(g, 2, b, &out, &d) == VT_OK);
   CHECK(out->dims.n_symbols == 0 && out->n_nodes == g->n_nodes && out->n_ports == 3);
   CHECK(type_is(out, "x", "f32[2, 3, 8]") && type_is(out, "f", "f32[6, 8]"));
   CHECK(type_is(out, "g", "f32[6, 8]") && type_is(out, "u", "f32[2, 2, 8]"));
@@ -149,64 +152,69 @@ static void test_bind(void) {
   CHECK(u->stop.n == 3 && u->stop.v[0] == 2 && u->stop.v[1] == 2 && u->stop.v[2] == 8);
   CHECK(out->nodes[0].line == 42 && out->nodes[2].op == VT_OP_gelu);
   CHECK(strcmp(out->results[0].name, "u") == 0 && strcmp(out->results[1].name, "all") == 0);
-  CHECK(out->values[out->nodes[1].first_out].name == NULL); /* none before, none after */
+  CHECK(out->values[out->nodes[1].first_out].name == NULL); /* unnamed before and after */
   vt_graph_free(out);
-  CHECK(type_is(g, "f", "f32[B*T, 8]")); /* the graph it came from is as it was */
+  CHECK(type_is(g, "f", "f32[B*T, 8]")); /* the old graph is unchanged */
   vt_graph_free(g);
 }
 
-static void expect(vt_graph *g, uint32_t n, const vt_binding *b, const char *text) {
+static void expect_bind_error(vt_graph *g, uint32_t n, const vt_binding *b, const char *text) {
   vt_graph *out;
   vt_diag d = {0};
-  const vt_status s = bind(g, n, b, &out, &d);
+  const vt_status s = bind_graph(g, n, b, &out, &d);
   CHECK(s == VT_BIND && d.code == VT_BIND && out == NULL);
   CHECK(strstr(d.text, text) != NULL);
   if (strstr(d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", d.text, text);
-  CHECK(bind(g, n, b, &out, NULL) == s);
+  CHECK(bind_graph(g, n, b, &out, NULL) == s);
 }
 
 static void test_bind_refuses(void) {
-  vt_graph *g = symbolic();
+  vt_graph *g = symbolic_graph();
   const int64_t most = VT_DIM_MAX;
-  expect(g, 0, NULL, "'B' is not bound");
-  expect(g, 1, &(vt_binding){"B", 2}, "'T' is not bound");
-  expect(g, 3, (vt_binding[]){{"B", 2}, {"T", 3}, {"Q", 1}}, "no symbolic dimension 'Q'");
-  expect(g, 3, (vt_binding[]){{"B", 2}, {"T", 3}, {"B", 2}}, "'B' is bound twice");
-  expect(g, 2, (vt_binding[]){{"B", 2}, {"T", -1}}, "'T' is bound to -1");
-  expect(g, 2, (vt_binding[]){{"B", most + 1}, {"T", 3}}, "'B' is bound to 1099511627777");
-  expect(g, 2, (vt_binding[]){{"B", INT64_MIN}, {"T", 3}}, "'B' is bound to -9223372036854775808");
-  expect(g, 2, (vt_binding[]){{"B", most}, {"T", most}}, "'f'");    /* 2^80 */
-  expect(g, 2, (vt_binding[]){{"B", most}, {"T", 1 << 20}}, "'f'"); /* 2^60 */
-  expect(g, 2, (vt_binding[]){{"B", 2}, {"T", 0}}, "'u'");          /* stop is -1 */
+  expect_bind_error(g, 0, NULL, "'B' is not bound");
+  expect_bind_error(g, 1, &(vt_binding){"B", 2}, "'T' is not bound");
+  expect_bind_error(g, 3, (vt_binding[]){{"B", 2}, {"T", 3}, {"Q", 1}},
+                    "no symbolic dimension 'Q'");
+  expect_bind_error(g, 3, (vt_binding[]){{"B", 2}, {"T", 3}, {"B", 2}}, "'B' is bound twice");
+  expect_bind_error(g, 2, (vt_binding[]){{"B", 2}, {"T", -1}}, "'T' is bound to -1");
+  expect_bind_error(g, 2, (vt_binding[]){{"B", most + 1}, {"T", 3}},
+                    "'B' is bound to 1099511627777");
+  expect_bind_error(g, 2, (vt_binding[]){{"B", INT64_MIN}, {"T", 3}},
+                    "'B' is bound to -9223372036854775808");
+  expect_bind_error(g, 2, (vt_binding[]){{"B", most}, {"T", most}}, "'f'");    /* B*T is 2^80 */
+  expect_bind_error(g, 2, (vt_binding[]){{"B", most}, {"T", 1 << 20}}, "'f'"); /* B*T is 2^60 */
+  expect_bind_error(g, 2, (vt_binding[]){{"B", 2}, {"T", 0}},
+                    "'u'"); /* the slice's stop, T-1, is -1 */
   vt_graph_free(g);
 }
 
 static void test_bind_hint(void) {
-  vt_graph *g = symbolic(), *out;
+  vt_graph *g = symbolic_graph(), *out;
   vt_diag d = {0};
-  CHECK(bind(g, 0, NULL, &out, &d) == VT_BIND);
+  CHECK(bind_graph(g, 0, NULL, &out, &d) == VT_BIND);
   CHECK(strcmp(d.hint, "add --bind B=VALUE") == 0);
   vt_graph_free(g);
 }
 
 static void test_bind_limits(void) {
-  vt_graph *g = symbolic(), *out;
+  vt_graph *g = symbolic_graph(), *out;
   vt_diag d = {0};
-  CHECK(bind(g, 2, (vt_binding[]){{"B", 0}, {"T", 1}}, &out, &d) == VT_OK); /* 0 is legal */
+  CHECK(bind_graph(g, 2, (vt_binding[]){{"B", 0}, {"T", 1}}, &out, &d) == VT_OK); /* 0 is valid */
   CHECK(out != NULL && type_is(out, "u", "f32[0, 0, 8]"));
   vt_graph_free(out);
-  CHECK(bind(g, 2, (vt_binding[]){{"B", VT_DIM_MAX}, {"T", 1}}, &out, &d) == VT_OK);
+  CHECK(bind_graph(g, 2, (vt_binding[]){{"B", VT_DIM_MAX}, {"T", 1}}, &out, &d) == VT_OK);
   CHECK(out != NULL && type_is(out, "f", "f32[1099511627776, 8]"));
   vt_graph_free(out);
   vt_graph_free(g);
 }
 
-/* A port alone: its own dimensions and its range. */
-static vt_graph *one_port(uint32_t dtype, int64_t factor, int64_t shift, int has_range) {
+/* A graph with one input. With has_range it is dtype[B] with integers in 0..factor*B + shift;
+ * otherwise it is dtype[factor*B + shift]. */
+static vt_graph *one_port_graph(uint32_t dtype, int64_t factor, int64_t shift, int has_range) {
   vt_graph_builder gb;
   vt_graph *g = NULL;
   CHECK(vt_graph_begin(&gb, "port", vt_alloc_default(), NULL) == VT_OK);
-  const int64_t b = symbol(&gb, "B"), n = plus(&gb, times(&gb, b, factor), shift);
+  const int64_t b = declare_dim(&gb, "B"), n = add_dims(&gb, multiply_dims(&gb, b, factor), shift);
   const vt_type type = {.dtype = dtype, .rank = 1, .dim = {has_range ? b : n}};
   const vt_port p = {.name = "i", .kind = VT_PORT_INPUT, .has_range = (uint32_t)has_range, .hi = n};
   vt_graph_add_result(&gb, "y", vt_graph_add_port(&gb, &p, &type));
@@ -216,19 +224,20 @@ static vt_graph *one_port(uint32_t dtype, int64_t factor, int64_t shift, int has
 }
 
 static void test_bind_ports(void) {
-  vt_graph *g = one_port(VT_DTYPE_F32, 1, -5, 0), *out;
-  expect(g, 1, &(vt_binding){"B", 4}, "'i': a dimension becomes -1");
-  CHECK(bind(g, 1, &(vt_binding){"B", 5}, &out, NULL) == VT_OK);
+  vt_graph *g = one_port_graph(VT_DTYPE_F32, 1, -5, 0), *out;
+  expect_bind_error(g, 1, &(vt_binding){"B", 4}, "'i': a dimension becomes -1");
+  CHECK(bind_graph(g, 1, &(vt_binding){"B", 5}, &out, NULL) == VT_OK);
   vt_graph_free(out);
   vt_graph_free(g);
-  g = one_port(VT_DTYPE_F32, (int64_t)1 << 40, 0, 0);
-  expect(g, 1, &(vt_binding){"B", 2}, "'i': a dimension becomes 2199023255552");
-  expect(g, 1, &(vt_binding){"B", (int64_t)1 << 30}, "'i': a dimension made of 'B' overflows");
+  g = one_port_graph(VT_DTYPE_F32, (int64_t)1 << 40, 0, 0);
+  expect_bind_error(g, 1, &(vt_binding){"B", 2}, "'i': a dimension becomes 2199023255552");
+  expect_bind_error(g, 1, &(vt_binding){"B", (int64_t)1 << 30},
+                    "'i': a dimension made of 'B' overflows");
   vt_graph_free(g);
-  g = one_port(VT_DTYPE_I8, 1, -1, 1);
-  expect(g, 1, &(vt_binding){"B", 0}, "range 0..-1 of 'i' is empty");
-  expect(g, 1, &(vt_binding){"B", 129}, "range 0..128 of 'i' goes beyond i8");
-  CHECK(bind(g, 1, &(vt_binding){"B", 128}, &out, NULL) == VT_OK);
+  g = one_port_graph(VT_DTYPE_I8, 1, -1, 1);
+  expect_bind_error(g, 1, &(vt_binding){"B", 0}, "range 0..-1 of 'i' is empty");
+  expect_bind_error(g, 1, &(vt_binding){"B", 129}, "range 0..128 of 'i' goes beyond i8");
+  CHECK(bind_graph(g, 1, &(vt_binding){"B", 128}, &out, NULL) == VT_OK);
   CHECK(out->ports[0].hi == 127);
   vt_graph_free(out);
   vt_graph_free(g);
@@ -240,58 +249,58 @@ static vt_hash256 hash_of(const vt_graph *g) {
   return h;
 }
 
-static void test_bind_nothing(void) {
-  vt_graph *g = symbolic(), *bound, *again;
+static void test_bind_without_symbols(void) {
+  vt_graph *g = symbolic_graph(), *bound, *again;
   vt_diag d = {0};
-  CHECK(bind(g, 2, (vt_binding[]){{"B", 2}, {"T", 3}}, &bound, &d) == VT_OK);
-  CHECK(bind(bound, 0, NULL, &again, &d) == VT_OK); /* without symbols it changes nothing */
+  CHECK(bind_graph(g, 2, (vt_binding[]){{"B", 2}, {"T", 3}}, &bound, &d) == VT_OK);
+  CHECK(bind_graph(bound, 0, NULL, &again, &d) == VT_OK); /* without symbols it changes nothing */
   const vt_hash256 x = hash_of(bound), y = hash_of(again);
   CHECK(memcmp(&x, &y, sizeof x) == 0);
   vt_graph_free(again);
-  CHECK(bind(bound, 1, &(vt_binding){"B", 2}, &again, &d) == VT_BIND && again == NULL);
+  CHECK(bind_graph(bound, 1, &(vt_binding){"B", 2}, &again, &d) == VT_BIND && again == NULL);
   vt_graph_free(bound);
   vt_graph_free(g);
 }
 
-/* ---- lowering: every composition of the table in one bound graph ---- */
+/* ---- lowering: several compositions in one bound graph ---- */
 
-static uint32_t comp1(vt_graph_builder *gb, const char *name, uint32_t op, uint32_t x,
-                      const void *attrs) {
-  return named(gb, name, gb->b.node(&gb->b, op, &x, 1, attrs));
+static uint32_t add_comp1(vt_graph_builder *gb, const char *name, uint32_t op, uint32_t x,
+                          const void *attrs) {
+  return name_value(gb, name, gb->b.node(&gb->b, op, &x, 1, attrs));
 }
 
-static uint32_t comp3(vt_graph_builder *gb, const char *name, uint32_t op, uint32_t x, uint32_t y,
-                      uint32_t z) {
-  return named(gb, name, vt_build3(&gb->b, op, x, y, z));
+static uint32_t add_comp3(vt_graph_builder *gb, const char *name, uint32_t op, uint32_t x,
+                          uint32_t y, uint32_t z) {
+  return name_value(gb, name, vt_build3(&gb->b, op, x, y, z));
 }
 
 static void add_compositions(vt_graph_builder *gb, const uint32_t in[5]) {
   const uint32_t x = in[0], index = in[1], w = in[2], v = in[3], heads = in[4];
   const vt_attr_axis last = {.size = sizeof last, .axis = 1};
   const vt_attr_reduce rows = {.size = sizeof rows, .axes = {.n = 1, .v = {0}}, .keep = 1};
-  comp1(gb, "relu", VT_OP_relu, x, NULL);
-  comp1(gb, "silu", VT_OP_silu, x, NULL);
-  comp1(gb, "gelu", VT_OP_gelu, x, NULL);
-  comp1(gb, "gelu_tanh", VT_OP_gelu_tanh, x, NULL);
-  comp1(gb, "mean", VT_OP_mean, x, &rows);
-  comp1(gb, "softmax", VT_OP_softmax, x, &last);
-  comp1(gb, "log_softmax", VT_OP_log_softmax, x, &last);
-  comp3(gb, "layer_norm", VT_OP_layer_norm, x, v, v);
-  named(gb, "rms_norm", vt_build2(&gb->b, VT_OP_rms_norm, x, v));
-  comp3(gb, "linear", VT_OP_linear, x, w, v);
-  named(gb, "embedding", vt_build2(&gb->b, VT_OP_embedding, w, index));
-  comp3(gb, "attention", VT_OP_attention, heads, heads, heads);
-  named(gb, "cross_entropy", vt_build2(&gb->b, VT_OP_cross_entropy, x, index));
+  add_comp1(gb, "relu", VT_OP_relu, x, NULL);
+  add_comp1(gb, "silu", VT_OP_silu, x, NULL);
+  add_comp1(gb, "gelu", VT_OP_gelu, x, NULL);
+  add_comp1(gb, "gelu_tanh", VT_OP_gelu_tanh, x, NULL);
+  add_comp1(gb, "mean", VT_OP_mean, x, &rows);
+  add_comp1(gb, "softmax", VT_OP_softmax, x, &last);
+  add_comp1(gb, "log_softmax", VT_OP_log_softmax, x, &last);
+  add_comp3(gb, "layer_norm", VT_OP_layer_norm, x, v, v);
+  name_value(gb, "rms_norm", vt_build2(&gb->b, VT_OP_rms_norm, x, v));
+  add_comp3(gb, "linear", VT_OP_linear, x, w, v);
+  name_value(gb, "embedding", vt_build2(&gb->b, VT_OP_embedding, w, index));
+  add_comp3(gb, "attention", VT_OP_attention, heads, heads, heads);
+  name_value(gb, "cross_entropy", vt_build2(&gb->b, VT_OP_cross_entropy, x, index));
 }
 
 static vt_status build_compositions(vt_alloc a, vt_graph **out, vt_diag *d) {
   vt_graph_builder gb;
   VT_TRY(vt_graph_begin(&gb, "compositions", a, d));
-  const uint32_t in[5] = {port(&gb, "x", (vt_type){VT_DTYPE_F32, 2, {4, 6}}),
-                          port(&gb, "index", (vt_type){VT_DTYPE_I64, 1, {4}}),
-                          param(&gb, "w", "xavier_uniform", (vt_type){VT_DTYPE_F32, 2, {6, 6}}),
-                          param(&gb, "v", "ones", (vt_type){VT_DTYPE_F32, 1, {6}}),
-                          port(&gb, "heads", (vt_type){VT_DTYPE_F32, 4, {1, 2, 5, 3}})};
+  const uint32_t in[5] = {add_input(&gb, "x", (vt_type){VT_DTYPE_F32, 2, {4, 6}}),
+                          add_input(&gb, "index", (vt_type){VT_DTYPE_I64, 1, {4}}),
+                          add_param(&gb, "w", "xavier_uniform", (vt_type){VT_DTYPE_F32, 2, {6, 6}}),
+                          add_param(&gb, "v", "ones", (vt_type){VT_DTYPE_F32, 1, {6}}),
+                          add_input(&gb, "heads", (vt_type){VT_DTYPE_F32, 4, {1, 2, 5, 3}})};
   const uint32_t first = gb.g->n_values;
   add_compositions(&gb, in);
   for (uint32_t i = 0; gb.status == VT_OK && first + i < gb.g->n_values; i++)
@@ -299,7 +308,7 @@ static vt_status build_compositions(vt_alloc a, vt_graph **out, vt_diag *d) {
   return vt_graph_freeze(&gb, out);
 }
 
-static vt_graph *compositions(void) {
+static vt_graph *composition_graph(void) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   CHECK(build_compositions(vt_alloc_default(), &g, &d) == VT_OK);
@@ -320,8 +329,8 @@ static uint32_t count_comps(const vt_graph *g) {
   return n;
 }
 
-/* The same ports and results, each of the same name and type. */
-static void check_same_face(const vt_graph *a, const vt_graph *b) {
+/* Checks that both graphs have the same ports and outputs, each with the same name and type. */
+static void check_same_interface(const vt_graph *a, const vt_graph *b) {
   CHECK(a->n_ports == b->n_ports && a->n_results == b->n_results);
   for (uint32_t i = 0; i < a->n_ports && i < b->n_ports; i++) {
     CHECK(strcmp(a->ports[i].name, b->ports[i].name) == 0);
@@ -332,32 +341,32 @@ static void check_same_face(const vt_graph *a, const vt_graph *b) {
     const vt_value *x = &a->values[a->results[i].value], *y = &b->values[b->results[i].value];
     CHECK(strcmp(a->results[i].name, b->results[i].name) == 0);
     CHECK(vt_type_equal(&x->type, &y->type));
-    CHECK(y->name != NULL && strcmp(x->name, y->name) == 0); /* the inner name went along */
+    CHECK(y->name != NULL && strcmp(x->name, y->name) == 0); /* the value keeps its name */
   }
 }
 
-static vt_status lower(const vt_graph *g, int (*listed)(const void *, uint32_t),
-                       const uint32_t *target, vt_graph **out, vt_diag *d) {
+static vt_status lower_graph(const vt_graph *g, int (*listed)(const void *, uint32_t),
+                             const uint32_t *target, vt_graph **out, vt_diag *d) {
   const vt_pass_options o = {.listed = listed, .target = target, .alloc = vt_alloc_default()};
   *out = NULL;
   return vt_pass_run(VT_PASS_lower, g, &o, out, d);
 }
 
-static int is_target(const void *target, uint32_t op) { return *(const uint32_t *)target == op; }
-static int is_any(const void *target, uint32_t op) { return target == NULL && op != 0; }
+static int is_this_op(const void *target, uint32_t op) { return *(const uint32_t *)target == op; }
+static int is_any_op(const void *target, uint32_t op) { return target == NULL && op != 0; }
 
 static void test_lower(void) {
-  vt_graph *g = compositions(), *out;
+  vt_graph *g = composition_graph(), *out;
   vt_diag d = {0};
   uint32_t comps = 0;
   for (uint32_t i = 0; i < vt_op_total(); i++) comps += !vt_op_at(i)->prim;
   CHECK(count_comps(g) == g->n_nodes && g->n_nodes <= comps);
-  CHECK(lower(g, NULL, NULL, &out, &d) == VT_OK);
+  CHECK(lower_graph(g, NULL, NULL, &out, &d) == VT_OK);
   CHECK(count_comps(out) == 0 && out->n_nodes > g->n_nodes);
   CHECK(vt_graph_verify(out, &d) == VT_OK);
-  check_same_face(g, out);
+  check_same_interface(g, out);
   vt_graph *again;
-  CHECK(lower(out, NULL, NULL, &again, &d) == VT_OK); /* prims stay as they are */
+  CHECK(lower_graph(out, NULL, NULL, &again, &d) == VT_OK); /* prims do not change */
   const vt_hash256 x = hash_of(out), y = hash_of(again);
   CHECK(memcmp(&x, &y, sizeof x) == 0);
   vt_graph_free(again);
@@ -366,16 +375,16 @@ static void test_lower(void) {
 }
 
 static void test_lower_listed(void) {
-  vt_graph *g = compositions(), *out;
+  vt_graph *g = composition_graph(), *out;
   vt_diag d = {0};
   const uint32_t kept[] = {VT_OP_softmax, VT_OP_attention, VT_OP_mean, VT_OP_linear};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-    CHECK(lower(g, is_target, &kept[i], &out, &d) == VT_OK);
+    CHECK(lower_graph(g, is_this_op, &kept[i], &out, &d) == VT_OK);
     CHECK(count_op(out, kept[i]) >= 1 && count_comps(out) == count_op(out, kept[i]));
-    check_same_face(g, out);
+    check_same_interface(g, out);
     vt_graph_free(out);
   }
-  CHECK(lower(g, is_any, NULL, &out, &d) == VT_OK); /* a target that takes all: nothing changes */
+  CHECK(lower_graph(g, is_any_op, NULL, &out, &d) == VT_OK); /* no composition is decomposed */
   const vt_hash256 x = hash_of(g), y = hash_of(out);
   CHECK(memcmp(&x, &y, sizeof x) == 0);
   vt_graph_free(out);
@@ -383,23 +392,23 @@ static void test_lower_listed(void) {
 }
 
 static void test_lower_needs_bound(void) {
-  vt_graph *g = symbolic(), *out;
+  vt_graph *g = symbolic_graph(), *out;
   vt_diag d = {0};
-  CHECK(lower(g, NULL, NULL, &out, &d) == VT_INTERNAL && out == NULL && d.text[0] != 0);
+  CHECK(lower_graph(g, NULL, NULL, &out, &d) == VT_INTERNAL && out == NULL && d.text[0] != 0);
   vt_graph_free(g);
 }
 
 /* ---- initialisers ---- */
 
-static vt_status initialise(const vt_graph *g, vt_graph **out, vt_diag *d) {
+static vt_status build_init_graph(const vt_graph *g, vt_graph **out, vt_diag *d) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   return vt_pass_init(g, &o, out, d);
 }
 
 static void test_init(void) {
-  vt_graph *g = compositions(), *out = NULL;
+  vt_graph *g = composition_graph(), *out = NULL;
   vt_diag d = {0};
-  CHECK(initialise(g, &out, &d) == VT_OK && out != NULL);
+  CHECK(build_init_graph(g, &out, &d) == VT_OK && out != NULL);
   CHECK(vt_graph_verify(out, &d) == VT_OK && out->n_ports == 2 && out->n_results == 2);
   CHECK(strcmp(out->ports[0].name, "seed") == 0 && strcmp(out->ports[1].name, "step") == 0);
   for (uint32_t i = 0; i < 2; i++) {
@@ -413,22 +422,23 @@ static void test_init(void) {
   vt_graph_free(g);
 }
 
-/* Every initialiser of the table, and params called like the inputs of the graph they become. */
+/* Every initialiser of the table, and params named like the inputs of the graph that computes their
+ * values. */
 static void test_init_all(void) {
   vt_graph_builder gb;
   vt_graph *g = NULL, *out = NULL;
   vt_diag d = {0};
   CHECK(vt_graph_begin(&gb, "inits", vt_alloc_default(), &d) == VT_OK);
-  param(&gb, "seed", "zeros", (vt_type){VT_DTYPE_I8, 0, {0}});
-  param(&gb, "step", "ones", (vt_type){VT_DTYPE_F64, 1, {3}});
+  add_param(&gb, "seed", "zeros", (vt_type){VT_DTYPE_I8, 0, {0}});
+  add_param(&gb, "step", "ones", (vt_type){VT_DTYPE_F64, 1, {3}});
   for (uint32_t i = 0; i < vt_init_total(); i++) {
     const char *name = vt_init_at(i)->name;
-    param(&gb, name, name, (vt_type){VT_DTYPE_F32, 3, {2, 3, 4}});
+    add_param(&gb, name, name, (vt_type){VT_DTYPE_F32, 3, {2, 3, 4}});
   }
   vt_graph_add_result(&gb, "y", 0);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
   if (g == NULL) exit(1);
-  CHECK(initialise(g, &out, &d) == VT_OK && out != NULL);
+  CHECK(build_init_graph(g, &out, &d) == VT_OK && out != NULL);
   CHECK(out->n_results == vt_init_total() + 2);
   for (uint32_t i = 0; i < out->n_results; i++) {
     CHECK(strcmp(out->results[i].name, g->ports[i].name) == 0);
@@ -440,9 +450,9 @@ static void test_init_all(void) {
 }
 
 static void test_init_none(void) {
-  vt_graph *g = one_port(VT_DTYPE_F32, 1, 0, 0), *out = g;
+  vt_graph *g = one_port_graph(VT_DTYPE_F32, 1, 0, 0), *out = g;
   vt_diag d = {0};
-  CHECK(initialise(g, &out, &d) == VT_OK && out == NULL && d.code == VT_OK);
+  CHECK(build_init_graph(g, &out, &d) == VT_OK && out == NULL && d.code == VT_OK);
   vt_graph_free(g);
 }
 
@@ -462,7 +472,7 @@ static vt_status job_init(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag
   return vt_pass_init(g, &(vt_pass_options){.alloc = a}, out, d);
 }
 
-static void fail_each(job_fn *job, const vt_graph *g) {
+static void fail_each_allocation(job_fn *job, const vt_graph *g) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
@@ -479,10 +489,10 @@ static void fail_each(job_fn *job, const vt_graph *g) {
 }
 
 static void test_out_of_memory(void) {
-  vt_graph *s = symbolic(), *c = compositions();
-  fail_each(job_bind, s);
-  fail_each(job_lower, c);
-  fail_each(job_init, c);
+  vt_graph *s = symbolic_graph(), *c = composition_graph();
+  fail_each_allocation(job_bind, s);
+  fail_each_allocation(job_lower, c);
+  fail_each_allocation(job_init, c);
   vt_graph_free(s);
   vt_graph_free(c);
 }
@@ -495,7 +505,7 @@ int main(void) {
   test_bind_hint();
   test_bind_limits();
   test_bind_ports();
-  test_bind_nothing();
+  test_bind_without_symbols();
   test_lower();
   test_lower_listed();
   test_lower_needs_bound();

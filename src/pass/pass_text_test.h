@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_text_test.h - what the tests of single passes share: graphs written in the text form, a pass
- * run on them, and the result held to another text. */
+ * pass_text_test.h - shared by the tests of single passes: they write graphs in the text form,
+ * apply a pass to them, and compare the result with the graph of another text. */
 #ifndef VT_PASS_TEXT_TEST_H
 #define VT_PASS_TEXT_TEST_H
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "vt_pass.h"
 #include "vt_test.h"
 
-/* The statements of a model without symbols. */
-static inline vt_graph *graph_of(const char *body) {
+/* Parses a model without symbolic dimensions; `body` is the text of its statements. */
+static inline vt_graph *parse_graph(const char *body) {
   static char text[8000];
   vt_graph *g = NULL;
   vt_diag d = {0};
@@ -17,12 +17,12 @@ static inline vt_graph *graph_of(const char *body) {
   CHECK(vt_parse(text, strlen(text), vt_alloc_default(), &g, &d) == VT_OK);
   if (g == NULL) {
     fprintf(stderr, "  %u:%u: %s\n%s\n", d.line, d.column, d.text, text);
-    exit(1); /* nothing below makes sense */
+    exit(1); /* the test cannot continue */
   }
   return g;
 }
 
-static inline void show(const vt_graph *g) {
+static inline void print_to_stderr(const vt_graph *g) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_graph_print(g, 0, &t);
@@ -36,8 +36,8 @@ static inline int same_graph(const vt_graph *a, const vt_graph *b) {
   return memcmp(&x, &y, sizeof x) == 0;
 }
 
-/* The graph after a pass; the one it came from is freed. */
-static inline vt_graph *after(uint32_t pass, const vt_pass_options *o, vt_graph *g) {
+/* Applies a pass to g and frees g. */
+static inline vt_graph *graph_after(uint32_t pass, const vt_pass_options *o, vt_graph *g) {
   vt_graph *out = NULL;
   vt_diag d = {0};
   CHECK(vt_pass_run(pass, g, o, &out, &d) == VT_OK);
@@ -49,21 +49,21 @@ static inline vt_graph *after(uint32_t pass, const vt_pass_options *o, vt_graph 
   return out;
 }
 
-/* Pass `pass`, then `then` (or VT_PASS_COUNT: none), makes `want` of `body`; done again it changes
- * nothing. */
+/* Checks that pass `pass`, and after it pass `then` unless that is VT_PASS_COUNT, changes the graph
+ * of `body` into that of `want`, and that a second `pass` changes nothing. */
 static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_options *o,
                                const char *body, const char *want) {
-  vt_graph *g = after(pass, o, graph_of(body)), *w = graph_of(want);
-  if (then != VT_PASS_COUNT) g = after(then, o, g);
+  vt_graph *g = graph_after(pass, o, parse_graph(body)), *w = parse_graph(want);
+  if (then != VT_PASS_COUNT) g = graph_after(then, o, g);
   const int same = same_graph(g, w);
   CHECK(same);
   if (!same) {
     fprintf(stderr, "%s gives\n", body);
-    show(g);
+    print_to_stderr(g);
     fprintf(stderr, "and not\n");
-    show(w);
+    print_to_stderr(w);
   }
-  vt_graph *again = after(pass, o, graph_of(body)), *twice = NULL;
+  vt_graph *again = graph_after(pass, o, parse_graph(body)), *twice = NULL;
   vt_diag d = {0};
   CHECK(vt_pass_run(pass, again, o, &twice, &d) == VT_OK && same_graph(again, twice));
   vt_graph_free(again);
@@ -72,9 +72,9 @@ static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_optio
   vt_graph_free(w);
 }
 
-/* Every allocation fails in turn: the answer is VT_NOMEM, and nothing is kept. */
-static inline void fail_pass(uint32_t pass, vt_pass_options o, const char *body) {
-  vt_graph *g = graph_of(body);
+/* Lets each allocation of a pass fail in turn: it must return VT_NOMEM and leak nothing. */
+static inline void check_pass_out_of_memory(uint32_t pass, vt_pass_options o, const char *body) {
+  vt_graph *g = parse_graph(body);
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};

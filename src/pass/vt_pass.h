@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_pass.h - graph in, graph out. Owns the pipeline of passes.def. */
+ * vt_pass.h - the passes, each of which takes a graph and returns another. Owns the list of passes
+ * (passes.def) and applies them one at a time; which run, and in which order, the caller chooses.
+ */
 #ifndef VT_PASS_H
 #define VT_PASS_H
 #include "vt_graph.h"
 
-/* Runs a graph without ports, through the gateway like any other, and puts the bytes of result i,
- * dense, with one NaN, into out[i]: as many as its type says. */
+/* Runs graphs for the pass `fold`. `run` executes a graph without ports as a program on the
+ * reference backend. It writes the bytes of result i to out[i], contiguous and with canonical NaNs;
+ * out[i] has space for the result's type. */
 typedef struct vt_eval {
   vt_status (*run)(void *user, const vt_graph *g, void *const *out, vt_diag *d);
   void *user;
 } vt_eval;
 
 typedef struct vt_pass_options {
-  const vt_binding *bind;
+  const vt_binding *bind; /* numbers for symbolic dimensions */
   uint32_t n_bind;
-  /* 1 when the target runs composition `op` whole; NULL means none. */
+  /* Returns 1 if the target has a kernel for composition `op`, so that `lower` keeps it; NULL if it
+   * has a kernel for none. */
   int (*listed)(const void *target, uint32_t op);
-  const void *target;
-  const vt_eval *eval; /* NULL: constants are not folded */
-  vt_alloc alloc;
+  const void *target;  /* first argument of `listed` */
+  const vt_eval *eval; /* how `fold` runs graphs; if NULL, it folds no constants */
+  vt_alloc alloc;      /* allocator of the new graph and of a pass's scratch */
 } vt_pass_options;
 
 typedef vt_status vt_pass_fn(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
@@ -42,26 +46,28 @@ enum {
 uint32_t vt_pass_total(void);
 const vt_pass_info *vt_pass_at(uint32_t i);
 
-/* Which passes run, in which order. */
+/* The passes to run, in their order. */
 typedef struct vt_pass_list {
-  uint32_t n, at[VT_PASS_COUNT];
+  uint32_t n, at[VT_PASS_COUNT]; /* at[0 .. n) are indices into passes.def */
 } vt_pass_list;
-/* "bind,lower,dead"; NULL: all, in the order of passes.def. `bind` must come first; a name that is
- * none, or comes twice, is VT_USAGE. */
+/* Parses a list like "bind,lower,dead". NULL means all passes in the order of passes.def. `bind`
+ * must come first. An unknown name, or one that occurs twice, is VT_USAGE. */
 vt_status vt_pass_choose(const char *names, vt_pass_list *out, vt_diag *d) VT_NODISCARD;
 
-/* Runs pass i. out is a new graph, verified when it was frozen. Every pass but `bind` needs a bound
- * graph. */
+/* Runs pass i. *out is a new graph, which has been verified. Every pass except `bind` needs a graph
+ * whose dimensions are bound. */
 vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, vt_graph **out,
                       vt_diag *d) VT_NODISCARD;
 
-/* What is possible in general and is not with the dimensions bound as they are is the bindings'
- * fault: VT_VERIFY, VT_LIMIT and VT_BIND become VT_BIND, and the text names them. */
+/* Turns a failure of a bound graph into one of its bindings: the model was valid before, so the
+ * numbers must be the cause. VT_VERIFY and VT_LIMIT become VT_BIND, and the bindings are appended
+ * to the message of these and of VT_BIND. Without bindings, or for any other status, s is
+ * returned as it is. */
 vt_status vt_pass_blame(const vt_pass_options *o, vt_status s, vt_diag *d);
 
-/* The graph that computes the first values of all params of a bound graph from the inputs `seed`
- * and `step` (i64 scalars): one output a param, of its name. Another way from graph to graph, not
- * a stage of the pipeline. A graph without params gives *out = NULL. */
+/* Builds the graph that computes the initial values of all params of a bound graph from two
+ * inputs, the i64 scalars `seed` and `step`. It has one output per param, with the param's name.
+ * This is not a pass of the pipeline. For a graph without params *out is NULL. */
 vt_status vt_pass_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
                        vt_diag *d) VT_NODISCARD;
 #endif
