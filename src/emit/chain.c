@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * chain.c - which values a chain of pointwise steps has. A value is told by its place. */
+ * chain.c - reads a chain of pointwise steps and numbers its values. A value is identified by its
+ * place in memory, since a step names its operands by place. */
 #include <string.h>
 #include "vt_emit.h"
 
@@ -11,8 +12,9 @@ int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
 
 enum { NO_VALUE = VT_CHAIN_SOURCES + VT_CHAIN_STEPS };
 
-/* The number of the value that operand t of step i is. What an earlier member left there last is
- * meant: places are used again. */
+/* The number of the value that operand t of step i reads, or NO_VALUE if there are too many
+ * sources. Places are reused, so the latest step before i that wrote the place is searched for
+ * first. */
 static uint32_t value_of(vt_chain *c, const vt_bk_step *const *s, uint32_t i, uint32_t sources,
                          const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)

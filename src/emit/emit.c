@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * emit.c - the text of a chain: pieces of a dialect, their words replaced. */
+ * emit.c - writes the source text of a chain: takes the pieces of a dialect and replaces their
+ * placeholders ($T, $I, ...). */
 #include <stdio.h>
 #include <string.h>
 #include "vt_emit.h"
 
 /* ---- the dialects ---- */
 
-/* What the two for CUDA have in common. */
+/* Pieces that both CUDA dialects share. */
 #define CUDA_TYPES                                                                         \
   {                                                                                        \
     [VT_DTYPE_F32] = "float", [VT_DTYPE_F64] = "double", [VT_DTYPE_I8] = "int8_t",         \
@@ -66,15 +67,15 @@ const vt_dialect vt_dialect_epilogue = {
     "};\n\n",
 };
 
-/* ---- words ---- */
+/* ---- placeholders ---- */
 
-/* What stands for them in the piece at hand. */
+/* The values that the placeholders of the current piece are replaced by. */
 typedef struct words {
   const vt_chain *c;
   const vt_dialect *d;
   const char *name;
   uint32_t type, number;
-  const vt_chain_step *step; /* whose formula it is; NULL: there is none */
+  const vt_chain_step *step; /* step whose formula replaces $F; NULL if the piece has no $F */
 } words;
 
 static void put(const words *w, const char *piece, vt_text *out);
@@ -87,7 +88,7 @@ static void put_operand(const words *w, uint32_t value, vt_text *out) {
   put(&one, made ? w->d->value : w->d->source, out);
 }
 
-/* "a, b, 0": as many as the formula is declared with. */
+/* The first n arguments of a formula, "a, b, 0": operands that the op lacks are written as 0. */
 static void put_operands(const words *w, uint32_t n, vt_text *out) {
   for (uint32_t k = 0; k < n; k++) {
     if (k > 0) vt_text_add(out, ", ");
@@ -159,7 +160,7 @@ static void put(const words *w, const char *piece, vt_text *out) {
   }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole text ---- */
 
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out) {
   words w = {.c = c, .d = d, .name = name, .type = c->result->dtype};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * maps.c - which steps are pointwise. */
+ * maps.c - decides whether a step is pointwise, and which row of maps.def it uses. */
 #include "vt_maps.h"
 
-/* For which types a column says there is a formula. */
+/* The types for which a column of maps.def says that there is a formula. */
 enum {
   HAS_no = 0,
   HAS_yes = 1,
-  HAS_fused = 1, /* for each of the column's types */
-  HAS_f32 = 2    /* for that one, by a function */
+  HAS_fused = 1, /* for every type of the column */
+  HAS_f32 = 2    /* only for f32, by a function of src/num */
 };
 static const struct row {
   uint32_t n_in, truth, cost, has_float, has_integer, has_truth;
@@ -45,7 +45,7 @@ int vt_map_has(uint32_t map, uint32_t dtype) {
   }
 }
 
-/* What each op number is, plus one; 0 where it is not pointwise. */
+/* For each op number: the row of maps.def plus one, or 0 if the op is not pointwise. */
 static const uint8_t map_of[] = {
 #define VT_MAP(op, n, result, f, i, t, cost) [VT_OP_##op] = VT_MAP_##op + 1,
 #include "maps.def"
@@ -75,7 +75,7 @@ static int stretches(const vt_bk_tensor *x, const vt_bk_tensor *y) {
 
 static int is_known(uint32_t dtype) { return dtype >= VT_DTYPE_F32 && dtype <= VT_DTYPE_BF16; }
 
-/* All operands but those before `from` have the type of the last one. */
+/* Whether the operands `from` and later all have the type of the last operand. */
 static int are_alike(const vt_bk_step *s, uint32_t from) {
   for (uint32_t i = from; i < s->n_in; i++)
     if (s->in[i].dtype != s->in[s->n_in - 1].dtype) return 0;

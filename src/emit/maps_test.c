@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * maps_test.c - which steps are pointwise: those that the op table's own kernels are for, and no
- * step whose operands do not belong together. */
+ * maps_test.c - which steps are pointwise: those of the ops that have a formula, and only if types
+ * and shapes of their operands match. */
 #include "vt_maps.h"
 #include "vt_test.h"
 

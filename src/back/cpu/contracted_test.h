@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * contracted_test.h - for the tests of convolutions and of integers: steps run by their handler at
- * every instruction set and several numbers of threads, against the reference kernel of the op,
- * with tensors seen through strides of all kinds. */
+ * contracted_test.h - for the tests of convolutions and integer products: runs a step by its
+ * handler, on every instruction set and with several thread counts, and compares it with the
+ * reference kernel of the op. Operands have strides of all kinds. */
 #ifndef VT_CONTRACTED_TEST_H
 #define VT_CONTRACTED_TEST_H
 #include <math.h>
@@ -49,8 +49,7 @@ static void put_random(void *at, uint32_t dtype, int wild) {
 
 /* ---- tensors ---- */
 
-/* Exactly as many bytes as the view spans, so that a read beyond them is seen by those who watch.
- */
+/* Allocates exactly the bytes that the view spans, so that sanitizers report any read past them. */
 static void view_fill(vt_view *v, int wild) {
   const size_t bytes = (size_t)vt_cpu_bytes_of(v->dtype);
   int64_t last = 0;
@@ -61,7 +60,7 @@ static void view_fill(vt_view *v, int wild) {
     put_random((char *)v->data + (size_t)i * bytes, v->dtype, wild);
 }
 
-/* Axes in any order, with gaps, or broadcast. */
+/* A view whose axes may be permuted, have gaps, or be broadcast. */
 static vt_view view_random(uint32_t dtype, uint32_t rank, const int64_t *dim, int wild) {
   vt_view v = {.dtype = dtype, .rank = rank};
   const int dense = random_of(0, 1) == 0, swapped = (int)random_of(0, 3);
@@ -92,7 +91,7 @@ static int same_number(const char *a, const char *b, uint32_t dtype) {
   double d[2];
   memcpy(&f[0], a, 4);
   memcpy(&f[1], b, 4);
-  if (dtype == VT_DTYPE_F32 && f[0] != f[0] && f[1] != f[1]) return 1; /* NaN is one value */
+  if (dtype == VT_DTYPE_F32 && f[0] != f[0] && f[1] != f[1]) return 1; /* all NaNs are equal */
   if (dtype == VT_DTYPE_F64) {
     memcpy(&d[0], a, 8);
     memcpy(&d[1], b, 8);
@@ -121,7 +120,7 @@ typedef struct trial {
 static void *rounded_up(size_t bytes) {
   void *p = aligned_alloc(64, (bytes + 64) / 64 * 64);
   CHECK(p != NULL);
-  memset(p, 0xff, bytes); /* what it holds is anything: here, NaN */
+  memset(p, 0xff, bytes); /* undefined scratch: NaN bytes here */
   return p;
 }
 
@@ -134,7 +133,8 @@ static void run_reference(const trial *t) {
   free(k.work);
 }
 
-/* Twice: what is kept is made by the first run and used by the second. */
+/* With `lasting` operands the step runs twice: the first run fills the cache, the second uses
+ * it. */
 static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
   const vt_cpu_handler *h = vt_cpu_handler_of(t->op);
   vt_bk_tensor tensor[OPERANDS] = {{0}};
@@ -167,7 +167,7 @@ static void *test_resize(void *user, void *p, size_t old_size, size_t new_size) 
   return NULL;
 }
 
-/* Teams of every instruction set that is here and of 1, 2, 3 and 7 threads. */
+/* Opens a team for each instruction set that this processor has, with 1, 2, 3 and 7 threads. */
 enum { TEAMS = 16 };
 static int teams_open(vt_cpu_team teams[TEAMS]) {
   static const char *const isa[] = {"scalar", "sse2", "avx2", "avx512"};
@@ -186,7 +186,7 @@ static void teams_close(vt_cpu_team teams[TEAMS], int n) {
   for (int i = 0; i < n; i++) vt_pool_free(teams[i].pool);
 }
 
-/* By each of the teams; all operands are freed. */
+/* Compares every team with the reference; frees all operands and results. */
 static void trial_run(trial *t, const vt_cpu_team *teams, int n, const char *what) {
   const vt_view out = t->out;
   run_reference(t);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_attend.c - what attention does to a chunk of rows: products with keys, weights, products with
- * values.
+ * cpu_attend.c - computes one chunk of rows of attention: products with keys, weights, products
+ * with values.
  *
- * What a row may not see has the weight +0, and its products with v are formed all the same where v
- * is finite. That changes no bit: fma(+0, v, p) is p, or a zero in place of a zero of the other
- * sign; a chain that has been zero so far goes on the same whatever the sign of that zero, up to
- * the sign of a zero; and T adds the chain to what is never -0. Where v is not finite the products
- * are left out one by one. */
+ * A key that a row must not see gets the weight +0, and its product with v is added anyway if v is
+ * finite. That changes no bit: fma(+0, v, p) is p, or differs from p only in the sign of a zero. A
+ * chain that has been zero so far continues with the same values, whatever the sign of that zero,
+ * up to the sign of a zero; and T adds the chain to a sum that is never -0. If v is not finite,
+ * such products are skipped one by one. */
 #include <string.h>
 #include "cpu_attention.h"
 #include "vt_num.h"
 
-/* ---- what a row sees ---- */
+/* ---- the keys that a row sees ---- */
 
-/* Where [b, h, i, 0] of an operand that broadcasts lies, and its stride along the keys. */
+/* The offset of element [b, h, i, 0] of an operand that may broadcast, and its stride along the
+ * keys. */
 static int64_t place_of(const vt_view *v, const int64_t at[3], int64_t *step) {
   int64_t place = 0;
   *step = 0;
@@ -34,7 +35,8 @@ static int64_t length_at(const vt_view *v, int64_t i) {
   return v->dtype == VT_DTYPE_I32 ? ((const int32_t *)v->data)[at] : ((const int64_t *)v->data)[at];
 }
 
-/* Lengths are anything: sums of positions wrap, as they do in the formula. */
+/* Sets which keys the row at [b, h, i] sees. A length may be any number, so sums of positions wrap,
+ * as in the formula of the op. */
 static void look(const vt_attend_task *t, const int64_t at[3], vt_attend_seen *x) {
   const vt_attr_attention *a = t->attrs;
   const vt_view *in = t->call->in;
@@ -56,7 +58,7 @@ static void look(const vt_attend_task *t, const int64_t at[3], vt_attend_seen *x
   if (x->lo >= x->hi) x->lo = x->hi = 0;
 }
 
-/* [b, h, i] of row r. */
+/* The position [b, h, i] of row r. */
 static void place_row(const vt_attend_chunk *c, int64_t r, int64_t at[3]) {
   const vt_attend_sizes *s = &c->t->size;
   const int64_t row = c->first + r;
@@ -69,7 +71,8 @@ static float *row_of(const vt_view *v, const int64_t at[3]) {
   return (float *)v->data + at[0] * v->stride[0] + at[1] * v->stride[1] + at[2] * v->stride[2];
 }
 
-/* The keys that any of the rows sees; hi is 0 when there is none. */
+/* The smallest range of keys that contains every key seen by any of the rows; hi is 0 if no row
+ * sees a key. */
 static void union_of(const vt_attend_seen *x, int64_t rows, int64_t *lo, int64_t *hi) {
   *lo = INT64_MAX;
   *hi = 0;
@@ -81,7 +84,7 @@ static void union_of(const vt_attend_seen *x, int64_t rows, int64_t *lo, int64_t
   if (*hi == 0) *lo = 0;
 }
 
-/* Those among lo .. hi - 1 that none of the rows lacks: from .. to - 1, or none of them. */
+/* Narrows from .. to - 1 to the keys that every row sees; the range may become empty. */
 static void common_of(const vt_attend_seen *x, int64_t rows, int64_t *from, int64_t *to) {
   for (int64_t r = 0; r < rows; r++) {
     *from = vt_cpu_most(*from, x[r].lo);
@@ -152,7 +155,7 @@ vt_cpu_levels vt_attend_levels(const vt_attend_task *t, float *at, int64_t n, in
   return vt_cpu_levels_of(t->add, sizeof *at, at, n, count);
 }
 
-/* D over a width of more than 8 blocks. */
+/* D over more than 8 blocks of `depth`. */
 static void long_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn *patch,
                        int64_t rows) {
   float room[VT_CPU_LEVELS][VT_CPU_PATCH_ROWS * VT_CPU_PATCH_VECTORS * 16] = {{0}};
@@ -175,7 +178,7 @@ static void long_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn 
     memcpy(to + r * row, from + r * columns, (size_t)columns * sizeof *to);
 }
 
-/* D(q, k) of a few rows and the keys of one panel, of which `columns` are wanted. */
+/* D(q, k) of a few rows with the first `columns` keys of one panel. */
 static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, const float *panel,
                           int64_t first, int64_t columns) {
   const vt_attend_sizes *s = &c->t->size;
@@ -236,7 +239,7 @@ static float fold(const vt_attend_task *t, vt_cpu_folding what, const float *x, 
   return y;
 }
 
-/* The greatest of x. */
+/* The maximum of x. */
 static float greatest(const vt_attend_task *t, const float *x, int64_t n) {
   float m = fold(t, VT_REDUCE_MAX, x, vt_cpu_least(n, VT_REDUCE_CHUNK));
   for (int64_t i = VT_REDUCE_CHUNK; i < n; i += VT_REDUCE_CHUNK)
@@ -244,8 +247,8 @@ static float greatest(const vt_attend_task *t, const float *x, int64_t n) {
   return m;
 }
 
-/* S over keys 0 .. hi - 1, which are +0 before lo. What is after the last one is +0 too and adds
- * nothing; and neither does S of a single chunk to the sum of that chunk. */
+/* S over keys 0 .. hi - 1, whose weights before lo are +0. Weights after hi would be +0 too and add
+ * nothing. S of a single chunk is the sum of that chunk. */
 static float sum_of(const vt_attend_task *t, const float *e, int64_t lo, int64_t hi) {
   vt_sum_f32 s;
   lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
@@ -258,9 +261,10 @@ static float sum_of(const vt_attend_task *t, const float *e, int64_t lo, int64_t
   return vt_sum_f32_done(&s);
 }
 
-/* The weights of a row in place of its products, +0 elsewhere between lo and hi; gives their sum,
- * 0 for a row that sees nothing. A key that the mask hides has the score -inf and so the weight +0,
- * unless m is -inf or NaN: then the row sees nothing, or all it sees, and the sum, is NaN. */
+/* Replaces the products of a row by its weights, and by +0 elsewhere between lo and hi. Returns the
+ * sum of the weights, 0 for a row that sees no key. A key that the mask hides has the score -inf,
+ * so its weight is +0 unless the maximum m is -inf or NaN: then the row sees no key, or every
+ * weight that it sees, and the sum, is NaN. */
 static float weigh(const vt_attend_task *t, float *e, const vt_attend_seen *x, int64_t lo,
                    int64_t hi) {
   const int64_t n = x->hi - x->lo;
@@ -288,8 +292,8 @@ float vt_attend_weigh(const vt_attend_chunk *c, int64_t r) {
 
 /* ---- values ---- */
 
-/* Row `first` of v of the chunk's pair as the kernels want it: neighbours side by side, in whole
- * vectors. What is not so is copied, `count` rows of it. */
+/* Row `first` of v for the chunk's pair in the layout that the kernels need: contiguous, in whole
+ * vectors. If v is not stored like that, `count` rows of it are copied. */
 static const float *values_at(const vt_attend_chunk *c, int64_t first, int64_t count,
                               int64_t *row) {
   const vt_view *v = &c->t->call->in[2];
@@ -312,7 +316,7 @@ static int is_finite(const vt_cpu_attentions *table, const float *v, int64_t row
   return 1;
 }
 
-/* One block of one row, leaving out what it does not see. */
+/* Adds the values of one block for one row, skipping the keys that the row does not see. */
 static void careful_values(const vt_attend_chunk *c, int64_t r, int64_t from, int64_t to,
                            const float *v, int64_t v_row, float *sum) {
   const vt_attend_sizes *s = &c->t->size;
@@ -326,7 +330,7 @@ static void careful_values(const vt_attend_chunk *c, int64_t r, int64_t from, in
   c->t->add(sum, p, s->wide);
 }
 
-/* A few rows of a block. */
+/* Adds the values of one block for a few rows, with a patch kernel. */
 static void patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int64_t from,
                          int64_t to, const float *v, int64_t v_row, float *sum) {
   const vt_attend_sizes *s = &c->t->size;
@@ -344,15 +348,16 @@ static void patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int6
   }
 }
 
-/* A block: keys from .. to - 1 of it, and v from `from` on. */
+/* Keys from .. to - 1 of one block. */
 typedef struct piece {
   int64_t from, to;
-  const float *v;
+  const float *v; /* values, starting with that of key `from` */
   int64_t v_row;
-  int plain; /* what some row does not see is finite */
+  int plain; /* 1: every value that some row does not see is finite */
 } piece;
 
-/* Only keys that are not seen by all rows need be looked at. */
+/* Whether all values that some row does not see are finite; keys that all rows see need no
+ * check. */
 static int is_plain(const vt_attend_chunk *c, const piece *b) {
   const vt_cpu_attentions *table = c->t->table;
   const int64_t width = c->t->size.wide;
@@ -400,7 +405,7 @@ void vt_attend_give(const vt_attend_chunk *c, int64_t r, const float *o, float s
   int64_t at[3];
   place_row(c, r, at);
   float *to = row_of(y, at);
-  if (sum == 0) { /* of a row that sees nothing, and only of it */
+  if (sum == 0) { /* exactly if the row sees no key */
     for (int64_t i = 0; i < width; i++) to[i * step] = 0.0f;
   } else if (step == 1) {
     c->t->table->divide(to, o, sum, width);

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_attention.c - attention whole: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e).
+ * cpu_attention.c - the op attention: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e).
  *
- * The heads that read one key head, and their queries, are rows of one matrix; rows are cut into
- * chunks. A chunk has the scores of its rows against all keys it sees, never more, and passes over
- * the keys twice: products with k, then, weighed, products with v.
+ * The heads that share a key head, and their queries, are the rows of one matrix, which is split
+ * into chunks of rows. A chunk stores the scores of its rows against the keys that they see, and
+ * passes over the keys twice: once for the products with k, once for the weighted products with v.
  *
- *   many rows   keys are packed once for all chunks; a chunk is done by one thread
- *   few rows    (decoding) each thread has some blocks of 256 keys: their scores, and, when all
- *               scores have been weighed, their part of the products with v */
+ *   many rows   keys are packed once for all chunks; one thread computes a whole chunk
+ *   few rows    (decoding) each thread takes blocks of 256 keys: first their scores, then, when
+ *               all weights are known, their part of the products with v */
 #include "cpu_attention.h"
 #include <string.h>
 #include "vt_alloc.h"
 #include "vt_num.h"
 
 enum {
-  FEW = 2 * VT_CPU_PATCH_ROWS, /* rows for which keys are split instead */
-  CHUNK_SCORES = 128 * 1024    /* what a chunk has in fast memory, about */
+  FEW = 2 * VT_CPU_PATCH_ROWS, /* up to this number of rows the keys are split among the threads
+                                  instead */
+  CHUNK_SCORES =
+      128 * 1024 /* approximate number of scores of a chunk, so that they stay in cache */
 };
 
 /* ---- sizes ---- */
 
-/* The operands after v tell themselves apart by their types. */
+/* Optional operands follow v, and each has its own type. */
 static vt_attend_extras extras_of(const vt_cpu_call *c) {
   vt_attend_extras x = {0, 0, 0};
   for (uint32_t i = 3; i < c->n_in; i++) {
@@ -30,7 +32,8 @@ static vt_attend_extras extras_of(const vt_cpu_call *c) {
   return x;
 }
 
-/* Enough chunks for every thread to have several, and their scores not too many for the cache. */
+/* The rows of a chunk: few enough that every thread gets several chunks and that the scores of a
+ * chunk fit the cache. */
 static int64_t chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
   const int64_t shares = (int64_t)t->threads * 4;
   int64_t rows =
@@ -46,13 +49,13 @@ static uint32_t workers_of(const vt_cpu_team *t, const vt_attend_sizes *s, int64
   return jobs < t->threads ? (uint32_t)jobs : t->threads;
 }
 
-/* There is nothing to weigh: no result, or no key for any of them. */
+/* 1 if the result has no elements, or there are no keys. */
 static int is_empty(const vt_cpu_call *c) {
   const int64_t *dim = c->out[0].dim;
   return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0 || c->in[1].dim[2] == 0;
 }
 
-/* Of what is not empty, so that sizes of the result multiply without overflow. */
+/* Must not be called if is_empty; then products of the result's sizes do not overflow. */
 static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
   const vt_view *q = &c->in[0], *k = &c->in[1], *v = &c->in[2];
   const vt_cpu_attentions *table = c->team->kernels->attentions;
@@ -82,14 +85,14 @@ static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
 }
 
 /* ---- scratch ----
- * | k in panels | scores, sums and totals of split keys | what each worker has | */
+ * | packed k | scores, sums and totals, if keys are split | the scratch of each worker | */
 
 static uint64_t times(uint64_t a, uint64_t b) {
   uint64_t out;
   return vt_size_mul(a, b, &out) ? out : UINT64_MAX;
 }
 static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-/* A product of three sizes, in whole cache lines. */
+/* a * b * c floats, rounded up to whole cache lines; UINT64_MAX on overflow. */
 static uint64_t floats(int64_t a, int64_t b, int64_t c) {
   const uint64_t n = times(times((uint64_t)a, (uint64_t)b), (uint64_t)c);
   return n > UINT64_MAX - 15 ? UINT64_MAX : (n + 15) & ~(uint64_t)15;
@@ -129,9 +132,9 @@ uint64_t vt_cpu_work_attention(const vt_cpu_call *c) {
   return times(plus(shared, times(of_worker(&x), s.workers)), sizeof(float));
 }
 
-/* ---- sharing ---- */
+/* ---- sharing work among the workers ---- */
 
-/* Workers take item after item; what an item gives does not depend on who takes it. */
+/* Workers take one item after the other; the result of an item does not depend on the worker. */
 static void take_items(void *context, uint64_t worker) {
   vt_attend_task *t = context;
   for (;;) {
@@ -150,7 +153,7 @@ static void share(vt_attend_task *t, int64_t items,
   vt_cpu_share(t->call->team, (uint64_t)workers, take_items, t);
 }
 
-/* ---- many rows: an item is a panel of keys, then a chunk ---- */
+/* ---- many rows: an item is a panel of keys to pack, then a chunk ---- */
 
 static void pack_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
@@ -158,7 +161,8 @@ static void pack_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_pack(t, i / s->panels, i % s->panels * t->table->columns, t->panels + i * s->panel);
 }
 
-/* The last rows first: where rows see what is before them, these have the most to do. */
+/* Chunks are computed from the last to the first: with causal attention the last rows see most keys
+ * and take longest. */
 static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   const int64_t first = (s->chunks - 1 - i % s->chunks) * s->chunk;
@@ -198,7 +202,7 @@ static void split_weights(vt_attend_task *t, uint64_t worker, int64_t i) {
   t->totals[i] = vt_attend_weigh(&c, i % t->size.rows);
 }
 
-/* Where block `block` of a pair has its sums, a row after the other. */
+/* The address of the sums of key block `block` of a pair, one row after the other. */
 static float *block_sums(const vt_attend_task *t, int64_t pair, int64_t block) {
   return t->sums + (pair * t->size.blocks + block) * t->size.rows * t->size.wide;
 }
@@ -236,7 +240,7 @@ static void clear(const vt_cpu_call *c) {
   vt_cpu_copy(c->team, &c->out[0], &from);
 }
 
-/* The default is 1 / sqrt(f32(d)), each operation rounded once. */
+/* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
 static float scale_of(const vt_attr_attention *a, int64_t depth) {
   return a->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)depth) : (float)a->scale;
 }
@@ -259,7 +263,7 @@ vt_status vt_cpu_run_attention(vt_cpu_call *c) {
                       .attrs = c->attrs,
                       .more = extras_of(c)};
   const vt_attend_sizes *s = &t.size;
-  if (is_empty(c)) { /* no keys: +0 */
+  if (is_empty(c)) { /* without keys the result is +0 */
     clear(c);
     return VT_OK;
   }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_attention_test.c - attention has the bits of the reference's kernel, for every instruction
- * set of this processor and any number of threads: shapes around every size at which the work is
- * cut, operands that are turned, spread or reversed, masks, and numbers that are none. */
+ * cpu_attention_test.c - attention has the bits of the reference kernel, on every instruction set
+ * of this processor and with several thread counts. Shapes are around each size at which work is
+ * split; operands are transposed, have gaps or are reversed; there are masks, infinities and
+ * NaN. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_alloc.h"
@@ -18,7 +19,7 @@ typedef struct shape {
   double scale;
   unsigned extras;
   layout lies;
-  int wild; /* infinities and NaN among k and v, and where nobody may look */
+  int wild; /* 1: infinities and NaN in k and v, also at keys that no row may see */
 } shape;
 
 static const shape shapes[] = {
@@ -43,7 +44,7 @@ static const shape shapes[] = {
     {1, 1, 1, 7, 20, 2048, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 2049, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 2, 3, 16641, 2, 0, 0, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 15, 4, 6, 2, 1, 0, 0, 0, STRAIGHT, 0}, /* the first queries see nothing */
+    {1, 1, 1, 15, 4, 6, 2, 1, 0, 0, 0, STRAIGHT, 0}, /* the first queries see no key */
     {1, 1, 1, 3, 0, 6, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 0, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 0, 2, 0, 0, 0.5, MASK, STRAIGHT, 0},
@@ -67,8 +68,8 @@ static float random_float(uint64_t *s, int wild) {
   return (float)((double)(r & 0xffffff) * 0x1p-22 - 2.0);
 }
 
-/* Axes 1 and 2, or 2 and 3, change places in memory; or every step along the last two is -1, or 2.
- */
+/* Sets strides: axes 1 and 2 or axes 2 and 3 are exchanged in memory, or strides are doubled or
+ * negated. */
 static void lay(vt_view *v, layout lies) {
   int order[4] = {0, 1, 2, 3};
   int64_t step = lies == SPREAD ? 2 : 1;
@@ -106,7 +107,7 @@ static void add_extras(operands *o, const shape *s, uint64_t *seed) {
     o->mask[i] = random_next(seed) % 3 != 0;
     o->bias[i] = random_float(seed, s->wild);
   }
-  /* the mask is one for all heads, the bias one for all queries */
+  /* the mask is shared by all heads, the bias by all queries */
   if (s->extras & MASK)
     o->in[o->n++] = (vt_view){.dtype = VT_DTYPE_BOOL,
                               .rank = 4,
@@ -144,7 +145,7 @@ static void make(operands *o, const shape *s, uint64_t seed) {
 static void *scratch(uint64_t bytes) {
   void *p = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
   if (p == NULL) exit(1);
-  memset(p, 0x7f, (size_t)bytes); /* what scratch holds must not show */
+  memset(p, 0x7f, (size_t)bytes); /* results must not depend on the content of scratch */
   return p;
 }
 

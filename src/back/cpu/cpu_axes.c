@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_axes.c - axes that are walked together, joined where they lie in memory as one. */
+ * cpu_axes.c - groups axes that are walked together, and joins neighbouring ones that are
+ * contiguous. */
 #include <string.h>
 #include "cpu_reduce.h"
 #include "vt_alloc.h"
@@ -24,7 +25,7 @@ vt_view vt_cpu_kept_view(const vt_view *y, const vt_view *x, unsigned mask) {
   return kept;
 }
 
-/* Whether the last axis and one inside it are one axis to both views. */
+/* Whether the last axis of *a and a new axis inside it are one axis in both views. */
 static int joins(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   const uint32_t last = a->n - 1;
   return a->n > 0 && (a->dim[last] == 1 || (a->x[last] == x * dim && a->y[last] == y * dim));
@@ -41,7 +42,7 @@ void vt_cpu_axes_put(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   a->y[at] = y;
 }
 
-/* Once an axis is empty the others do not matter, however long they are. */
+/* Once one axis is empty the others do not matter, however long they are. */
 void vt_cpu_axes_of(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out) {
   int empty = 0;
   memset(out, 0, sizeof *out);

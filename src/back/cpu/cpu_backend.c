@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_backend.c - the vectorised, threaded CPU behind the plug-in ABI: one device, whose threads
- * and instruction set the host chooses. Its memory is the host's own. */
+ * cpu_backend.c - the vectorised, threaded CPU backend behind the plug-in ABI. There is one device;
+ * the host chooses its threads and instruction set. Its memory is the host's own. */
 #include "cpu_backend.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   vt_cpu_memory_free(dev->host, (void *)(uintptr_t)handle);
 }
 
-/* A handle is where the bytes lie. */
+/* A handle is the address of the buffer's bytes. */
 static void *buffer_map(vt_bk_device *dev, uint64_t handle) {
   (void)dev;
   return (void *)(uintptr_t)handle;
@@ -82,8 +82,8 @@ void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context
   vt_pool_run(t->pool, n, fn, context);
 }
 
-/* Handing a job to a thread that is looking for one and waiting for it takes half a microsecond, to
- * one that is asleep some more; more jobs than threads even out what one thread is held up by. */
+/* A thread that is polling for jobs takes half a microsecond to start one and report back; a
+ * sleeping thread takes longer. Four jobs per thread even out delays of single threads. */
 uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost) {
   const double wake_ns = 2500;
   const double whole = (double)items * cost;
@@ -112,7 +112,8 @@ static int32_t refuse(const vt_bk_host *host, int32_t status, const char *text) 
   return status;
 }
 
-/* Names as isa.def has them; the host may not know them all, so that a wrong one is said here. */
+/* The name must be a row of isa.def. The host does not know these names, so unknown ones are
+ * reported from here. */
 static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
   const char *name = VT_BK_HAS(host, vt_bk_host, isa) ? host->isa : NULL;
   char text[160];
@@ -122,7 +123,7 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
     snprintf(text, sizeof text, "this processor has no %s instructions", name);
     return refuse(host, VT_BACKEND, text);
   }
-  snprintf(text, sizeof text, "there are no instructions '%.60s'; known:"
+  snprintf(text, sizeof text, "unknown instruction set '%.60s'; known:"
 #define VT_ISA(isa, has) " " #isa
 #include "isa.def"
 #undef VT_ISA
@@ -131,7 +132,7 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
   return refuse(host, VT_UNSUPPORTED, text);
 }
 
-/* The host says how many may be busy; fewer are as good, and no bit depends on it. */
+/* The number of threads to use: the host's limit, or all processors if it sets none. */
 static uint32_t pick_threads(const vt_bk_host *host) {
   const int says = host->size >= offsetof(vt_bk_host, threads) + sizeof host->threads;
   const uint32_t asked = says ? host->threads : 0;
@@ -152,7 +153,7 @@ static void *resize(void *user, void *ptr, size_t old_size, size_t new_size) {
   return host->resize(host->user, ptr, old_size, new_size);
 }
 
-/* The host outlives its devices; it is not written through. */
+/* The allocator of the host. The cast drops `const`, but the host is never written through it. */
 static vt_alloc alloc_of(const vt_bk_host *host) {
   vt_alloc a = {.resize = resize};
   memcpy(&a.user, &host, sizeof host);

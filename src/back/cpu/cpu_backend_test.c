@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_backend_test.c - the backend through its table: threads and instructions are those that the
- * host names, what is kept of weights is never older than the weights, the error of a run is the
- * lowest, results leave with one NaN, and nothing is left behind where memory is short. */
+ * cpu_backend_test.c - the backend through its ABI table: it uses the threads and instruction set
+ * that the host names, cached weights are never older than the weights, the lowest index fault is
+ * reported, results have only canonical NaNs, and failed allocations leak nothing. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_cpu.h"
@@ -10,11 +10,11 @@
 
 vt_backend_query_fn vt_cpu_query;
 
-/* ---- a host that counts ---- */
+/* ---- a host that counts allocations ---- */
 
 typedef struct counting_host {
   vt_fault fault;
-  uint64_t bytes; /* that the backend has now */
+  uint64_t bytes; /* bytes that the backend has allocated */
   int32_t status;
   char reason[160];
 } counting_host;
@@ -60,7 +60,7 @@ static void bench_close(bench *b) {
   CHECK(b->h.fault.live == 0 && b->h.bytes == 0);
 }
 
-/* ---- threads and instructions ---- */
+/* ---- threads and instruction sets ---- */
 
 static int says(bench *b, const char *what) {
   vt_bk_caps caps = {.size = sizeof caps};
@@ -77,7 +77,7 @@ static void check_threads(uint32_t asked, const char *isa, uint32_t got) {
   bench_close(&b);
 }
 
-/* Hosts that were built before there were `isa`, or `threads`. */
+/* Hosts that were compiled when vt_bk_host had no `isa`, or no `threads`. */
 static void test_old_hosts(void) {
   const uint32_t cores = vt_cpu_get()->cores;
   bench b = {0};
@@ -139,7 +139,7 @@ static const vt_attr_conv_transpose transposed = {
     .size = sizeof transposed, .stride = {2, {2, 2}}, .groups = 1};
 static const vt_attr_gather gather = {.size = sizeof gather};
 
-/* Ops that keep something of their second operand: x, w, y. */
+/* Ops that cache data derived from their second operand: shapes of x, w, y. */
 typedef struct subject {
   uint32_t op, type, made;
   const void *attrs;
@@ -181,7 +181,7 @@ static const subject subjects[] = {
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
-/* A step over buffers: x among inputs, w where it is said, y among temporaries. */
+/* A step over buffers: x in the arena of inputs, w in a given arena, y among temporaries. */
 typedef struct work {
   bench *b;
   const subject *s;
@@ -235,7 +235,7 @@ static void work_close(work *w) {
   for (int i = 0; i < ARENAS; i++) w->b->api->buffer_free(w->b->dev, w->buffer[i]);
 }
 
-/* Numbers by lot, small enough to be exact in all types. */
+/* Writes pseudo-random integers that are small enough to be exact in all types. */
 static void put(work *w, const vt_bk_tensor *t, uint32_t seed) {
   static union {
     float f32[ROOM / 8];
@@ -269,7 +269,7 @@ static char *mapped(work *w, const vt_bk_tensor *t) {
   return (char *)w->b->api->buffer_map(w->b->dev, w->buffer[t->arena]) + t->offset;
 }
 
-/* The result of a program that was never run before and knows nothing, in `out`. */
+/* Stores in `out` the result of a new program, which has nothing cached. */
 static void fresh(work *w, char out[ROOM]) {
   vt_bk_program *p = build(w, &w->step, 1);
   CHECK(run(w, p) == VT_OK);
@@ -283,11 +283,12 @@ static int gives(work *w, vt_bk_program *p, const char *expected) {
   return run(w, p) == VT_OK && memcmp(mapped(w, &w->out), expected, bytes_of(&w->out)) == 0;
 }
 
-/* ---- what is kept ---- */
+/* ---- cached weights ---- */
 
 static char one[ROOM], two[ROOM], three[ROOM];
 
-/* What is written past `copy` is not seen: that is how we know that something is kept at all. */
+/* The backend does not notice a write that bypasses `copy`. So an unchanged result shows that
+ * weights are cached at all. */
 static void check_copied(work *w) {
   char *weight = mapped(w, &w->in[1]);
   vt_bk_program *p = build(w, &w->step, 1);
@@ -311,7 +312,8 @@ static void check_copied(work *w) {
   w->b->api->program_free(p);
 }
 
-/* One program over two sets of weights in turn, and over a buffer where another one was. */
+/* One program with two sets of weights alternately, and with a buffer at the address of a freed
+ * one. */
 static void check_buffers(work *w) {
   const uint32_t arena = w->in[1].arena;
   const uint64_t first = w->buffer[arena];
@@ -328,8 +330,7 @@ static void check_buffers(work *w) {
   w->b->api->program_free(p);
 }
 
-/* A program that writes its weights after it has used them, and another one that only reads them.
- */
+/* A program that changes its weights after using them, and another that only reads them. */
 static void check_written(work *w) {
   const vt_bk_step steps[] = {w->step, w->twice};
   vt_bk_program *both = build(w, steps, 2), *reads = build(w, &w->step, 1);
@@ -350,8 +351,8 @@ static void check_written(work *w) {
   w->b->api->program_free(both);
 }
 
-/* A loop that adds up x w, x 2w and x 4w: its body doubles w each time, so that what the first
- * iteration might have kept is wrong in the second. All numbers are whole and small. */
+/* A loop that adds up x w, x 2w and x 4w: its body doubles w in each iteration, so anything cached
+ * in the first iteration is wrong in the second. All numbers are small integers. */
 static void test_loop(void) {
   static const vt_attr_loop thrice = {.size = sizeof thrice, .count = 3, .carried = 1};
   bench b = {0};
@@ -404,7 +405,7 @@ static void test_loop(void) {
   bench_close(&b);
 }
 
-/* Without memory for what would be kept the bits are the same. */
+/* The bits do not depend on whether there is memory to cache weights. */
 static void check_poor(work *w) {
   vt_fault *f = &w->b->h.fault;
   int built = 0;
@@ -451,7 +452,7 @@ static uint64_t bytes_with(work *w, const vt_bk_step *steps, uint64_t n) {
   return bytes;
 }
 
-/* Nothing is kept where the arenas, which are taken later, need all the memory there is. */
+/* Nothing is cached if the arenas, which are allocated later, need all available memory. */
 static void test_short(void) {
   static const subject large = {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2,
                                 {20, 160},    {160, 160},   {20, 160}};
@@ -469,8 +470,8 @@ static void test_short(void) {
 
 #define MIB(n) ((uint64_t)(n) << 20)
 
-/* What a step asks for is in proportion to what it has, whatever the shapes: nothing where there is
- * nothing to do, and never a number that wrapped around. */
+/* Scratch is proportional to the size of the step, whatever its shapes: 0 if there is nothing to
+ * do, and never the result of an overflow. */
 static void test_scratch(uint32_t threads) {
   enum { WIDE = 1000000, M = 1 << 20 };
   static const vt_attr_conv padded = {
@@ -553,7 +554,7 @@ static void test_scratch(uint32_t threads) {
   bench_close(&b);
 }
 
-/* The k-th request for memory fails and all after it: a status, or a program that runs. */
+/* The k-th allocation and all later ones fail: the result is a status, or a program that runs. */
 static void test_out_of_memory(void) {
   int built = 0;
   for (long k = 1; k < 60 && !built; k++) {
@@ -592,7 +593,8 @@ static void check_fault(work *w, vt_bk_program *p, uint64_t position, int64_t va
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == position && e.value == value);
 }
 
-/* Faults in the shares of several threads: the lowest is the one, whoever was first. */
+/* With faults in the parts of several threads, the lowest position is reported, whichever thread
+ * was first. */
 static void test_errors(void) {
   static const int64_t rows[] = {ROWS}, indices[] = {INDICES};
   bench b = {0};
@@ -633,7 +635,8 @@ static void test_errors(void) {
   bench_close(&b);
 }
 
-/* Every bit pattern of a NaN enters; one leaves. What no step makes is not promised. */
+/* Inputs hold NaNs of any bit pattern; results hold only the canonical NaN. program_results refuses
+ * a tensor that no step writes. */
 static void test_results(void) {
   bench b = {0};
   work w;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_chain.c - pointwise steps, each block of elements through all of them while it is in cache.
+ * cpu_chain.c - chains of pointwise steps: each block of elements passes through all steps while it
+ * is in cache.
  *
- * A chain is a list of instructions over arrays without gaps: operands from outside (sources),
- * blocks that hold a value until its last use (slots), and the result. Elements are counted
- * row-major in the result's axes, joined where all strides allow it; a row is the last joined axis.
- *   flat    a source, or the result, that lies as the elements are counted: used where it lies
- *   one     a source of one number: a block is filled with it once
- *   other   a row at a time where rows are long: used where it lies, or filled, or gathered into a
- *           block; where rows are short a block takes many of them, always gathered
- * After vt_cpu_chain_place nothing is written but results, so threads may share a chain. */
+ * A chain is a list of instructions over contiguous arrays: operands from outside (sources), blocks
+ * that hold a value until its last use (slots), and the result. Elements are counted in row-major
+ * order of the result's axes, which are joined if the strides of all tensors allow it; a row is the
+ * last joined axis. A source or the result has one of three layouts:
+ *   FLAT    contiguous in the order of elements: used in place
+ *   ONE     a source of a single number: a block is filled with it once
+ *   OTHER   if rows are long, each row is used in place, filled, or gathered into a block; if rows
+ *           are short, a block takes many rows and is always gathered
+ * After vt_cpu_chain_place only results are written, so threads may share a chain. */
 #include <string.h>
 #include "cpu_move.h"
 #include "vt_maps.h"
@@ -17,7 +19,7 @@ enum {
   MOST_STEPS = 64,
   MOST_SOURCES = 96,
   MOST_VALUES = MOST_SOURCES + MOST_STEPS,
-  BLOCK_BYTES = 32768, /* of all blocks together */
+  BLOCK_BYTES = 32768, /* bytes of all blocks together */
   MOST_IN_BLOCK = 1024,
   LEAST_IN_BLOCK = 64,
   LONG_ROW = 128
@@ -25,16 +27,16 @@ enum {
 
 typedef enum lies { FLAT, ONE, OTHER } lies;
 
-/* A tensor in memory, seen along the joined axes. */
+/* A tensor in memory, with strides along the joined axes. */
 typedef struct place {
   const vt_bk_tensor *t;
-  char *data; /* in this run */
+  char *data; /* address in this run */
   lies how;
-  int64_t stride[VT_MAX_RANK]; /* bytes; 0 along broadcast axes */
-  uint32_t size;               /* of an element */
+  int64_t stride[VT_MAX_RANK]; /* in bytes; 0 along broadcast axes */
+  uint32_t size;               /* bytes of an element */
 } place;
 
-/* Values are numbered: sources, then the results of steps. */
+/* A value has a number: the index of a source, or MOST_SOURCES plus the index of a step. */
 typedef struct instruction {
   vt_cpu_map_fn *run;
   uint32_t n_in, in[3], out;
@@ -44,15 +46,15 @@ struct vt_cpu_chain {
   const vt_bk_host *host;
   const vt_cpu_team *team;
   uint32_t n_sources, n_steps, rank;
-  int64_t dim[VT_MAX_RANK], count, row, block; /* row: the last of dim; block: elements */
-  int crosses;                                 /* blocks take several rows */
-  double cost;                                 /* nanoseconds an element */
+  int64_t dim[VT_MAX_RANK], count, row, block; /* `row` is the last dim; `block` is in elements */
+  int crosses;                                 /* 1: a block takes several rows */
+  double cost;                                 /* nanoseconds per element */
   place source[MOST_SOURCES], result;
-  instruction step[MOST_STEPS + 1]; /* and what is done to a result that leaves */
-  int64_t at[MOST_VALUES]; /* where the block of a value begins, in bytes; -1: it has none */
+  instruction step[MOST_STEPS + 1]; /* one more, which may make the NaNs of the result canonical */
+  int64_t at[MOST_VALUES]; /* offset of each value's block in bytes; -1: the value has no block */
 };
 
-/* ---- which kernel ---- */
+/* ---- choosing kernels ---- */
 
 int vt_cpu_chain_lists(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
 
@@ -78,7 +80,8 @@ static place place_of(const vt_bk_tensor *t, const vt_bk_tensor *result) {
   return p;
 }
 
-/* Axis `to` continues in axis `from`: a step along it is as long as all of those. */
+/* Whether axis `from`, of length dim, continues axis `to`: one step along `to` is as long as the
+ * whole of `from`. The two can then be joined. */
 static int continues(const place *p, uint32_t to, uint32_t from, int64_t dim) {
   return p->stride[to] == p->stride[from] * dim;
 }
@@ -95,7 +98,8 @@ static void move_axis(vt_cpu_chain *c, uint32_t to, uint32_t from, int64_t dim) 
   c->result.stride[to] = c->result.stride[from];
 }
 
-/* Axes of one element go, neighbours that continue each other become one; one is always left. */
+/* Drops axes of length 1 and joins neighbours that continue each other; at least one axis is
+ * left. */
 static void join_axes(vt_cpu_chain *c) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < c->rank; k++) {
@@ -123,7 +127,7 @@ static lies how_lies(const vt_cpu_chain *c, const place *p) {
   return flat ? FLAT : any == 0 ? ONE : OTHER;
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
 static int is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return a->arena == b->arena && a->offset == b->offset && a->dtype == b->dtype &&
@@ -131,8 +135,9 @@ static int is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
          memcmp(a->stride, b->stride, sizeof a->stride) == 0;
 }
 
-/* The number of the value that operand t of step i is. What an earlier member left there last is
- * meant: places are used again. */
+/* The number of the value that operand t of step i reads, or MOST_VALUES if there are too many
+ * sources. Places are reused, so the latest step before i that wrote the place is searched for
+ * first. */
 static uint32_t value_of(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i,
                          const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
@@ -156,10 +161,10 @@ static int32_t add_step(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i)
   return VT_OK;
 }
 
-/* Blocks of BLOCK_BYTES / of an element: in units of bytes an element. A slot is free again after
- * the last step that reads it. */
+/* The allocator of slots. Offsets and sizes are in bytes per element of a block. A slot is free
+ * again after the last step that reads its value. */
 typedef struct slots {
-  uint32_t n, size[MOST_VALUES], until[MOST_VALUES]; /* until: the step after which it is free */
+  uint32_t n, size[MOST_VALUES], until[MOST_VALUES]; /* until: last step that uses the slot */
   int64_t begins[MOST_VALUES], end;
 } slots;
 
@@ -185,7 +190,8 @@ static uint32_t last_use(const vt_cpu_chain *c, uint32_t value) {
   return last;
 }
 
-/* Whether a source is ever copied to a block; filled ones must stay as long as the chain runs. */
+/* Whether a value needs a block. Blocks of sources are filled once and must last as long as the
+ * chain runs. */
 static int needs_block(const vt_cpu_chain *c, const place *p) {
   if (p->how == FLAT) return 0;
   return p->how == ONE || c->crosses || p->stride[c->rank - 1] != (int64_t)p->size;
@@ -233,14 +239,15 @@ static int32_t build(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t n) {
   if (c->result.how == ONE) c->result.how = OTHER;
   all_simple &= c->result.how == FLAT;
   c->crosses = !all_simple && c->row < LONG_ROW;
-  if (all_simple) c->row = c->count; /* there are no rows to see to */
+  if (all_simple) c->row = c->count; /* every tensor is used in place, so rows do not matter */
   return place_blocks(c, s);
 }
 
 int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
                          uint32_t n, vt_cpu_chain **out) {
   if (n == 0 || n > MOST_STEPS) return VT_UNSUPPORTED;
-  vt_cpu_chain *c = vt_cpu_memory_take(host, sizeof *c); /* a small part of it is ever used */
+  vt_cpu_chain *c = vt_cpu_memory_take(
+      host, sizeof *c); /* left uninitialised, since chains usually use a small part of it */
   if (c == NULL) return VT_NOMEM;
   c->host = host;
   c->team = t;
@@ -272,9 +279,9 @@ void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base) {
   c->result.data = base[c->result.t->arena] + c->result.t->offset;
 }
 
-/* ---- elements between their places and a block ---- */
+/* ---- copies between tensors and blocks ---- */
 
-/* Where element `first` lies from the first one, in bytes. */
+/* The offset of element `first` in bytes. */
 static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
   int64_t offset = 0;
   for (uint32_t k = c->rank; k-- > 0;) {
@@ -284,7 +291,7 @@ static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
   return offset;
 }
 
-/* A row of a place: where it begins, and its number along each axis but the last. */
+/* A row of a tensor: its address, and its index along each axis but the last. */
 typedef struct row_of_place {
   char *data;
   int64_t at[VT_MAX_RANK];
@@ -309,7 +316,7 @@ static void next_row(const vt_cpu_chain *c, const place *p, row_of_place *r) {
   }
 }
 
-/* Elements first .. first + n - 1 to a block, or back from it, row by row. */
+/* Copies elements first .. first + n - 1 to a block, or from it if `back` is set, row by row. */
 static void gather(const vt_cpu_chain *c, const place *p, int64_t first, int64_t n, char *block,
                    int back) {
   const int64_t length = c->dim[c->rank - 1], step = p->stride[c->rank - 1], size = p->size;
@@ -328,14 +335,14 @@ static void gather(const vt_cpu_chain *c, const place *p, int64_t first, int64_t
 
 /* ---- running ---- */
 
-/* One part, in one thread: where the values of the block at hand are. */
+/* One part of a chain on one thread: the addresses of all values for the current block. */
 typedef struct part {
   const vt_cpu_chain *c;
   char *blocks;
   void *at[MOST_VALUES];
 } part;
 
-/* For at most n elements. */
+/* Sets the addresses of blocks, and fills those of single numbers for at most n elements. */
 static void begin(part *p, int64_t n) {
   const vt_cpu_chain *c = p->c;
   const int64_t most = n < c->block ? n : c->block;
@@ -359,7 +366,7 @@ static void bring(part *p, uint32_t i, int64_t first, int64_t n, int new_row) {
     p->at[i] = x->data + offset_of(c, x, first);
   } else if (c->crosses || step != 0) {
     gather(c, x, first, n, p->at[i], 0);
-  } else if (new_row) { /* the same number all along the row */
+  } else if (new_row) { /* the row has one number, repeated */
     vt_cpu_copy_line(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
   }
 }
@@ -403,8 +410,8 @@ typedef struct sharing {
   uint64_t jobs;
 } sharing;
 
-/* Cut where a line of cache begins, if the result does. */
-enum { GRAIN = 64 }; /* elements */
+/* Parts begin at multiples of 64 elements, hence at cache lines if the result does. */
+enum { GRAIN = 64 }; /* in elements */
 static int64_t first_of(const sharing *s, uint64_t job) {
   const int64_t first = vt_cpu_first(vt_cpu_parts(s->c->count, GRAIN), s->jobs, job) * GRAIN;
   return vt_cpu_least(first, s->c->count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_chain_test.c - pointwise steps run as one: operands and results that lie anywhere, many
- * steps, parts of any length, any number of threads, every instruction set; against the same ops
- * run one after the other by the reference kernels. */
+ * cpu_chain_test.c - chains of pointwise steps: operands and results in all layouts, many steps,
+ * parts of any length, several thread counts, every instruction set. Compared with the same ops run
+ * one after the other by the reference kernels. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_num.h"
@@ -17,13 +17,13 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
 static const vt_bk_host host = {
     .size = sizeof host, .abi_major = VT_BK_ABI_MAJOR, .user = &fault, .resize = host_resize};
 
-/* ---- a list of steps in one arena ---- */
+/* ---- a program: a list of steps in one arena ---- */
 
 typedef struct program {
   vt_bk_tensor in[MOST_OPS][3], out[MOST_OPS];
   vt_bk_step step[MOST_OPS];
   uint32_t n;
-  uint64_t used; /* bytes of the arena */
+  uint64_t used; /* bytes used of the arena */
 } program;
 
 static vt_attr_none none = {.size = sizeof none};
@@ -39,7 +39,7 @@ static vt_bk_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   return t;
 }
 
-/* Room behind what is used, for the strides that the tensor has. */
+/* Places the tensor after the used bytes, with as many bytes as its strides span. */
 static vt_bk_tensor placed(program *p, vt_bk_tensor t) {
   uint64_t last = 0;
   for (uint32_t k = 0; k < t.rank; k++)
@@ -66,7 +66,7 @@ static vt_bk_tensor add_step(program *p, uint32_t op, uint32_t n_in, const vt_bk
   return out;
 }
 
-/* ---- the same steps by the reference ---- */
+/* ---- the same steps by the reference kernels ---- */
 
 static vt_view view_of(char *base, const vt_bk_tensor *t) {
   vt_view v = vt_step_view(t);
@@ -74,7 +74,7 @@ static vt_view view_of(char *base, const vt_bk_tensor *t) {
   return v;
 }
 
-/* An operand as wide as the result: broadcast axes have stride 0. */
+/* The operand in the shape of the result; broadcast axes have stride 0. */
 static vt_view stretched(vt_view x, const vt_bk_tensor *y) {
   vt_view v = {.dtype = x.dtype, .rank = y->rank, .data = x.data};
   memcpy(v.dim, y->dim, sizeof v.dim);
@@ -104,8 +104,8 @@ static void fill_arena(const program *p) {
   for (uint64_t i = 0; i < p->used; i += 64) memcpy(expected + i, arena + i, 64);
 }
 
-/* The result alone, and nothing written around it: what lies between its elements is compared too.
- */
+/* Compares the result and everything after it in the arena, so that writes between its elements or
+ * past its end show. */
 static int is_same_result(const program *p) {
   const vt_bk_tensor *t = &p->out[p->n - 1];
   const uint64_t from = t->offset, bytes = p->used - from;
@@ -121,7 +121,7 @@ static void run_in_parts(const vt_cpu_chain *c, int64_t count, int64_t part) {
     vt_cpu_chain_part(c, at, count - at < part ? count - at : part);
 }
 
-/* part: 0: all of it, by the team. */
+/* Runs the chain in parts of `part` elements; 0: all of it at once, by the team. */
 static void compare(const program *p, const vt_cpu_team *team, int64_t part, const char *name) {
   const vt_bk_step *steps[MOST_OPS];
   char *const base[1] = {arena};
@@ -160,9 +160,8 @@ static void everywhere(const program *p, const vt_cpu_team *team, const char *na
 
 /* ---- cases ---- */
 
-/* y = (a + b)*c in a result of this shape, operands lying in the ways that the digits of `ways`
- * say: 0 dense, 1 along the last axis alone, 2 one number, 3 along the first axis alone, 4 every
- * second element, 5 axes turned; the first digit is the result's. */
+/* A tensor of this shape in the layout `way`: 0 dense, 1 along the last axis only, 2 a single
+ * number, 3 along the first axis only, 4 every second element, 5 reversed order of axes. */
 static vt_bk_tensor lying(program *p, int way, uint32_t rank, const int64_t *dim) {
   int64_t d[VT_MAX_RANK];
   memcpy(d, dim, rank * sizeof *d);
@@ -215,7 +214,7 @@ static void test_shapes(const vt_cpu_team *team) {
       test_lying(team, shapes[i].rank, shapes[i].dim, ways[k]);
 }
 
-/* Types of every width in one chain: x < c ? f64 of x : f64 of c, as f32, twice used. */
+/* Types of all widths in one chain: x < c ? f64 of x : its square, as f32; x64 is read twice. */
 static void test_types(const vt_cpu_team *team) {
   static program p;
   static vt_attr_cast wide = {.size = sizeof wide, .dtype = VT_DTYPE_F64};
@@ -242,7 +241,7 @@ static void test_types(const vt_cpu_team *team) {
   everywhere(&p, team, "types");
 }
 
-/* Sixty steps, each of two values before it; places are used again, and the last one lies over the
+/* Sixty steps that each read two earlier values. Places are reused, and the last result aliases the
  * first operand. */
 static void test_long(const vt_cpu_team *team) {
   static program p;
@@ -264,7 +263,7 @@ static void test_long(const vt_cpu_team *team) {
   everywhere(&p, team, "sixty steps");
 }
 
-/* Every request for memory fails once, and nothing is lost. */
+/* A failed allocation gives VT_NOMEM and leaks nothing. */
 static void test_memory(const vt_cpu_team *team) {
   static program p;
   vt_cpu_chain *c = NULL;
@@ -281,7 +280,7 @@ static void test_memory(const vt_cpu_team *team) {
   CHECK(fault.live == 0);
 }
 
-/* What is not for a chain. */
+/* Steps that chains do not support. */
 static void test_refused(const vt_cpu_team *team) {
   static program p;
   const int64_t dim[2] = {4, 5}, other[2] = {4, 3};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv.c - conv as taps that slide, and what convolutions of all kinds read out of their step.
- */
+ * cpu_conv.c - the op conv as a direct convolution, and the axes of all kinds of convolutions. */
 #include "cpu_conv.h"
 #include "cpu_move.h"
 

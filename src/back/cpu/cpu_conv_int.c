@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_int.c - conv_int: weights are rows, places are columns, and padding holds the zero point
- * of x, so that it adds 0. */
+ * cpu_conv_int.c - the op conv_int as an integer product: weights are rows, output places are
+ * columns. Padding holds the zero point of x, so that it adds 0. */
 #include "cpu_conv.h"
 #include "cpu_int.h"
 #include "cpu_move.h"
@@ -20,7 +20,7 @@ static void copy_bytes(void *to, int64_t to_row, const void *from, int64_t from_
 }
 static const vt_cpu_conv_type byte = {.bytes = 1, .copy = copy_bytes};
 
-/* What is gathered for a panel of columns stands in its room as [k][count]. */
+/* Gathers a panel of columns into `room` as [k][count]. */
 static vt_cpu_bytes columns(const void *context, int64_t product, int64_t first, int64_t count,
                             void *room) {
   const conv_int *v = context;
@@ -31,14 +31,14 @@ static vt_cpu_bytes columns(const void *context, int64_t product, int64_t first,
   return (vt_cpu_bytes){room, count, 1};
 }
 
-/* Rows of a group, (channel, tap...) along k: one stride does for a weight that lies dense, others
- * are brought together first. */
+/* The weights of one group as rows, with (channel, tap...) along k. They must be dense; others are
+ * copied beforehand. */
 static vt_cpu_bytes rows(const void *context, int64_t set) {
   const conv_int *v = context;
   return (vt_cpu_bytes){(const uint8_t *)v->s.w + set * v->s.w_group, 1, v->s.w_row};
 }
 
-/* Entry o of an operand that is a scalar or has one number for each output channel. */
+/* The numbers of an operand, starting at output channel o; the operand may be a scalar. */
 static vt_cpu_numbers numbers(const vt_cpu_call *c, uint32_t operand, int64_t o) {
   if (c->n_in <= operand) return (vt_cpu_numbers){.data = NULL};
   const vt_view *v = &c->in[operand];
@@ -94,7 +94,7 @@ static void describe(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out
                                .context = v};
 }
 
-/* A weight with other strides is brought together before anything else. */
+/* A weight that is not dense is copied to dense scratch first. */
 static uint64_t dense_bytes(const vt_view *w) {
   return vt_cpu_is_dense(w) ? 0 : vt_cpu_to_line((uint64_t)vt_cpu_count(w));
 }

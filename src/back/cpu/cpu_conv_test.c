@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_test.c - convolutions of all kinds against the reference: sizes, strides, dilations,
- * padding and groups drawn by lot, and the sizes at which something changes. */
+ * cpu_conv_test.c - all kinds of convolutions against the reference: pseudo-random sizes, strides,
+ * dilations, padding and groups, and the sizes around each change of algorithm. */
 #include "contracted_test.h"
 
 typedef struct geometry {
   uint32_t axes;
-  int64_t images, groups, depth, rows; /* depth, rows: of a group */
+  int64_t images, groups, depth, rows; /* depth, rows: input and output channels of a group */
   int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
   int bias, wild;
 } geometry;
@@ -55,7 +55,7 @@ static trial begin(const geometry *g, uint32_t op, uint32_t dtype, const int64_t
   return t;
 }
 
-/* ---- the three ---- */
+/* ---- conv, conv_transpose and conv_weight_grad ---- */
 
 static int try_conv(const geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t places[3], x[5], w[5], y[5];
@@ -100,7 +100,7 @@ static int try_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *t
   return 1;
 }
 
-/* dy is of any size: here, that of the result of some convolution, or another one. */
+/* dy may have any size: this one is the size of no particular convolution's result. */
 static int try_weights(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t places[3], x[5], dy[5], w[5];
   for (uint32_t i = 0; i < g->axes; i++) places[i] = random_of(1, g->axes == 1 ? 300 : 8);
@@ -139,7 +139,7 @@ static void by_lot(const vt_cpu_team *teams, int n) {
   for (int i = 0; i < 3; i++) CHECK(tried[i] > tries / 3);
 }
 
-/* Around the lengths of blocks and groups of blocks; only a contraction that is long has levels. */
+/* Lengths around blocks and groups of blocks; only a long contraction has several levels. */
 static void lengths(const vt_cpu_team *teams, int n) {
   static const int64_t depth[] = {1, 255, 256, 257, 2047, 2048, 2049, 16385};
   for (int i = 0; i < 8; i++) {
@@ -178,7 +178,7 @@ static void lengths(const vt_cpu_team *teams, int n) {
   }
 }
 
-/* Much padding, far taps, strides beyond everything: no grid is made of these. */
+/* Large padding, distant taps, strides larger than x: too large for a grid. */
 static void far_apart(const vt_cpu_team *teams, int n) {
   const int64_t far = INT64_C(1) << 30;
   geometry g = {.axes = 1,
@@ -210,7 +210,7 @@ static void far_apart(const vt_cpu_team *teams, int n) {
   CHECK(try_transpose(&g, VT_DTYPE_F32, teams, n));
 }
 
-/* Axes without elements, channels that are not there. */
+/* Axes without elements, groups without channels. */
 static void empty(const vt_cpu_team *teams, int n) {
   geometry g = {.axes = 2,
                 .images = 2,

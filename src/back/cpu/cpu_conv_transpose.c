@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_transpose.c - transposed convolutions as taps that slide. Outputs are sorted by their
- * remainder by the stride, along every axis: those of one class meet the same taps, every so many
- * of the kernel, and from one output to the next these slide by one. Outputs that no tap meets are
- * +0, and the bias. */
+ * cpu_conv_transpose.c - the op conv_transpose as several direct convolutions. Outputs are
+ * classified along every axis by their remainder by the stride: all outputs of a class read the
+ * same taps, a fixed period of the kernel apart, and neighbouring outputs read them shifted by one
+ * element of x. Outputs that no tap reads for are +0 plus the bias. */
 #include "cpu_conv.h"
 #include <string.h>
 #include "cpu_move.h"
 
-/* Axis i has classes 0 .. n[i]-1, one for each tap that no other of its class comes before; some of
- * them may have no outputs. */
+/* Axis i has classes 0 .. n[i]-1. The number of a class is its first tap. A class may have no
+ * outputs. */
 typedef struct classes {
   uint32_t axes;
   int64_t n[VT_CPU_AXES], total;
   vt_window w[VT_CPU_AXES];
-  int64_t period[VT_CPU_AXES]; /* from a tap to the next of its class */
+  int64_t period[VT_CPU_AXES]; /* taps from one tap of a class to the next */
 } classes;
 
 static classes classes_of(const vt_cpu_call *c) {
@@ -30,13 +30,13 @@ static classes classes_of(const vt_cpu_call *c) {
   return s;
 }
 
-/* The remainder of the outputs that tap k meets. */
+/* The remainder of the outputs that use tap k. */
 static int64_t remainder_of(const vt_window *w, int64_t k) {
   const int64_t r = (k * w->dilation - w->low) % w->stride;
   return r < 0 ? r + w->stride : r;
 }
 
-/* 1 when every output is of some class. */
+/* 1 if every output belongs to a class. */
 static int is_covered(const classes *s, const vt_view *y) {
   for (uint32_t i = 0; i < s->axes; i++) {
     int64_t met = 0;
@@ -99,7 +99,7 @@ static void describe(const vt_cpu_call *c, const classes *s, int64_t number,
   vt_cpu_conv_merge(out->axis);
 }
 
-/* ---- all of them ---- */
+/* ---- all classes ---- */
 
 uint64_t vt_cpu_work_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
@@ -127,11 +127,12 @@ uint64_t vt_cpu_keep_conv_transpose(const vt_cpu_call *c) {
 typedef struct filling {
   const vt_cpu_call *c;
   const vt_cpu_conv_type *k;
-  int64_t channels, each; /* [N, O] of them; elements of one */
+  int64_t channels, each; /* channels: number of [N, O]; each: elements per channel */
   uint64_t jobs;
 } filling;
 
-/* +0 and the bias. The elements are written as a result that is there already is: +0 first. */
+/* Sets channels to +0 plus the bias. A bias is added as to any result: first +0 is stored, then the
+ * sum. */
 static void fill_job(void *context, uint64_t job) {
   const filling *f = context;
   const vt_view *y = f->c->out, *b = &f->c->in[2];

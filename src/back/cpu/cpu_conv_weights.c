@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_weights.c - the gradient of a convolution by its weight. For each tap it is a product of
- * matrices: output channels of dy by channels of x, contracted over (n, place...). x is brought
- * into grids whose channels are neighbours, so that what a tap meets at a place is a run of them,
- * and no tap needs a copy of its own. Groups of one channel by one are columns side by side:
+ * cpu_conv_weights.c - the op conv_weight_grad. For each tap the gradient is a matrix product:
+ * output channels of dy times channels of x, contracted over (n, place...). x is copied into grids
+ * whose channels are contiguous, so that the elements that a tap reads at one place are contiguous
+ * and no tap needs its own copy. Groups of one input and one output channel are columns next to
+ * each other, all in one product:
  *
  *   grid [n][phase][L0][L1][L2][channel]        dy, packed [panel of rows][n, place...][row] */
 #include <string.h>
@@ -13,13 +14,15 @@ typedef struct layout {
   const vt_cpu_conv_type *k;
   vt_cpu_axis axis[VT_CPU_AXES];
   vt_cpu_grid grid;
-  int gridded; /* 0: what a block meets is gathered, number by number */
-  int paired;  /* 1: groups of one channel by one, all of them side by side as columns */
-  int64_t images, groups, rows, depth, channels; /* rows, depth: of a group */
-  int64_t places, length, blocks;                /* of an image; of the contraction */
+  int gridded; /* 0: x is gathered element by element for each block */
+  int paired;  /* 1: groups have one channel each, and all are columns of one product */
+  int64_t images, groups, rows, depth,
+      channels;                   /* rows, depth: output and input channels of a group */
+  int64_t places, length, blocks; /* places of an image; length and blocks of the contraction */
   int levels;
-  int64_t panels, parts, tile, tiles; /* of rows; channels of a tile, a number of vectors */
-  int64_t height;                     /* rows of a panel of dy */
+  int64_t panels, parts; /* panels of rows; parts into which they are split */
+  int64_t tile, tiles;   /* channels of a tile, a multiple of the lanes; number of tiles */
+  int64_t height;        /* rows of a panel of dy */
   int64_t taps, items;
   uint64_t jobs, packed_bytes, grid_bytes, room_bytes;
 } layout;
@@ -49,7 +52,7 @@ static void describe(const vt_cpu_call *c, layout *l) {
   l->taps = vt_cpu_taps(l->axis);
 }
 
-/* Channels are cut into tiles of about the same width, rows where there are few taps. */
+/* Splits channels into tiles of about equal width, and also the rows if there are few taps. */
 static layout layout_of(const vt_cpu_call *c) {
   layout l = {0};
   describe(c, &l);
@@ -82,7 +85,7 @@ uint64_t vt_cpu_work_conv_weight_grad(const vt_cpu_call *c) {
   return l.packed_bytes + l.grid_bytes + l.jobs * l.room_bytes;
 }
 
-/* ---- both sides ---- */
+/* ---- packing both operands ---- */
 
 typedef struct gradient {
   const vt_cpu_call *c;
@@ -91,8 +94,8 @@ typedef struct gradient {
   uint64_t jobs;
 } gradient;
 
-/* Rows of one panel through one image: lines of neighbouring places, each number of which is a
- * column of the panel's rows. */
+/* Packs the rows of one panel for one image: each row of places in dy becomes a column of the
+ * panel's rows. */
 static void pack_image(const gradient *g, int64_t panel, int64_t image) {
   const layout *l = &g->l;
   const vt_view *dy = &g->c->in[1];
@@ -120,7 +123,7 @@ static void pack_job(void *context, uint64_t job) {
     pack_image(g, i / g->l.images, i % g->l.images);
 }
 
-/* One element of every channel; +0 outside of x. */
+/* Copies one element of n channels; +0 if it is outside of x. */
 static void take(const gradient *g, int64_t image, int64_t channel, int64_t n, const int64_t *at,
                  char *to) {
   const layout *l = &g->l;
@@ -136,7 +139,7 @@ static void take(const gradient *g, int64_t image, int64_t channel, int64_t n, c
   l->k->copy(to, n, (const char *)x->data + from * l->k->bytes, 0, x->stride[1], 1, n);
 }
 
-/* A line of the grid whose first place is number `base` along the last axis of x. */
+/* Fills a line of the grid; its first element has index `base` along the last axis of x. */
 static void line_fill(const gradient *g, int64_t image, const int64_t *at, int64_t base, char *to) {
   const layout *l = &g->l;
   const vt_view *x = &g->c->in[0];
@@ -154,7 +157,7 @@ static void line_fill(const gradient *g, int64_t image, const int64_t *at, int64
              a[2].step * a[2].stride, x->stride[1], count, l->channels);
 }
 
-/* Line `line` of the last axis of a grid, counted through (image, phase, L0, L1). */
+/* Fills line `line` of the grid, lines being counted over (image, phase, L0, L1). */
 static void grid_line(const gradient *g, int64_t line) {
   const layout *l = &g->l;
   const vt_cpu_grid *d = &l->grid;
@@ -186,7 +189,7 @@ typedef struct item {
   char *panel;
 } item;
 
-/* Where the places of a block stand in the grid. */
+/* The offsets in the grid of the places of a block. */
 static void block_at(const layout *l, int64_t first, int64_t n, int64_t *at) {
   const int64_t length[VT_CPU_AXES] = {l->axis[0].places, l->axis[1].places, l->axis[2].places};
   for (int64_t i = 0; i < n;) {
@@ -230,7 +233,7 @@ static const char *columns_at(const gradient *g, const item *p, int64_t first, i
   return g->grid + (from + p->group * l->depth + p->channel) * l->k->bytes;
 }
 
-/* All panels of rows of an item through one block. */
+/* Multiplies all row panels of an item by one block. */
 static void block_run(const gradient *g, const item *p, int64_t first, int64_t n, int fresh) {
   const layout *l = &g->l;
   const int vectors = (int)vt_cpu_parts(p->count, l->k->lanes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_copy.c - elements from one set of strides to another: as few and as long lines as there are,
- * tiles where the lines of the two places lie across each other. */
+ * cpu_copy.c - copies elements between layouts: joins axes into as few and as long lines as
+ * possible, and copies in tiles if one layout is the transpose of the other. */
 #include <string.h>
 #include "cpu_move.h"
 
@@ -18,7 +18,7 @@ static void take_axis(axes *a, uint32_t i) {
   for (a->n--; i < a->n; i++) set_axis(a, i, a->dim[i + 1], a->to[i + 1], a->from[i + 1]);
 }
 
-/* Axis i goes to place `at`; those between move by one. */
+/* Moves axis i to position `at`; the axes between move by one. */
 static void move_axis(axes *a, uint32_t i, uint32_t at) {
   const int64_t dim = a->dim[i], to = a->to[i], from = a->from[i];
   for (; i > at; i--) set_axis(a, i, a->dim[i - 1], a->to[i - 1], a->from[i - 1]);
@@ -48,7 +48,8 @@ static void join_axes(axes *a) {
   }
 }
 
-/* A few elements that lie side by side in both places are one, where there is a size for it. */
+/* Joins a few elements that are contiguous in both layouts into one larger element, if it has a
+ * size that the kernels know. */
 static int64_t grow_element(axes *a, int64_t size) {
   if (a->n < 2) return size;
   const uint32_t last = a->n - 1;
@@ -65,7 +66,8 @@ unsigned vt_cpu_size_index(int64_t size) {
   return i;
 }
 
-/* What is dense in `from` becomes the rows of the plane; what is dense in `to` is its columns. */
+/* Makes the axis that is contiguous in `from` the rows of the plane, if the last axis is contiguous
+ * in `to` only. Returns 1 if it did: the plane is then a transpose. */
 static int find_rows(axes *a, int64_t size) {
   const uint32_t last = a->n - 1;
   if (a->to[last] != size || a->from[last] == size) return 0;
@@ -119,7 +121,7 @@ vt_cpu_path vt_cpu_path_of(const vt_cpu_kernels *k, const vt_view *to, const vt_
   return p;
 }
 
-/* ---- going ---- */
+/* ---- copying ---- */
 
 static void copy_plane(const vt_cpu_path *path, const vt_cpu_plane *p) {
   if (path->copy != NULL) {
@@ -130,11 +132,13 @@ static void copy_plane(const vt_cpu_path *path, const vt_cpu_plane *p) {
     memcpy(p->to + r * p->to_row, p->from + r * p->from_row, (size_t)(p->columns * path->size));
 }
 
-/* The planes of a path, cut into pieces of so many rows and columns but for those at the edges. */
+/* The planes of a path, split into pieces of `rows` x `columns`; pieces at the edges may be
+ * smaller. */
 typedef struct pieces {
   const vt_cpu_path *path;
   int64_t rows, columns;
-  vt_cpu_walk walk; /* the outer axes, then pieces along the rows, then along the columns */
+  vt_cpu_walk
+      walk; /* over the outer axes, then the pieces along the rows, then those along the columns */
 } pieces;
 
 static pieces pieces_of(const vt_cpu_path *path, int64_t rows, int64_t columns) {
@@ -183,8 +187,8 @@ static void go_job(void *context, uint64_t job) {
   go_pieces(&own, s->to, s->from, vt_cpu_first(s->count, s->jobs, job + 1) - first);
 }
 
-/* Pieces of about `most` elements: whole planes, rows of them, or parts of rows; tiles stay whole.
- */
+/* Splits into pieces of about `most` elements: whole planes, some rows of them, or parts of rows.
+ * Pieces are never smaller than a tile of a transpose. */
 static pieces cut(const vt_cpu_path *p, int64_t most) {
   enum { GRAIN = 64 };
   int64_t columns = p->plane.columns;

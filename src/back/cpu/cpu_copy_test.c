@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_copy_test.c - copies between any two sets of strides, each element beside a walk that copies
- * one at a time, and nothing written beside the place they go to. */
+ * cpu_copy_test.c - copies between any two sets of strides: compared with a walk that copies one
+ * element at a time; nothing else may be written. */
 #include "moved_test.h"
 
 enum { ROOM = 1 << 18 };
 
-/* A shape of about `most` elements, with axes of length 1 now and then. */
+/* A shape of about `most` elements; some axes have length 1. */
 static uint32_t some_shape(uint64_t *seed, int64_t most, int64_t dim[VT_MAX_RANK]) {
   const uint32_t rank = (uint32_t)moved_below(seed, VT_MAX_RANK + 1);
   for (uint32_t i = 0; i < rank; i++) {
@@ -17,7 +17,7 @@ static uint32_t some_shape(uint64_t *seed, int64_t most, int64_t dim[VT_MAX_RANK
   return rank;
 }
 
-/* Strides of a tensor whose axes lie in a random order with gaps now and then; returns its span. */
+/* Strides for the axes in a random order, with gaps between some of them; returns the span. */
 static int64_t some_strides(uint64_t *seed, vt_view *v) {
   uint32_t order[VT_MAX_RANK];
   int64_t stride = 1;
@@ -35,7 +35,7 @@ static int64_t some_strides(uint64_t *seed, vt_view *v) {
   return stride;
 }
 
-/* Some axes repeat, some go backwards. */
+/* Makes some axes broadcast and some reversed. */
 static void twist(uint64_t *seed, vt_view *v, int64_t size) {
   for (uint32_t i = 0; i < v->rank; i++) {
     const int64_t kind = moved_below(seed, 8);
@@ -87,7 +87,7 @@ static void test_any_strides(const vt_cpu_team *t) {
   free(want);
 }
 
-/* Planes that lie across each other, large enough for a team and with edges on both sides. */
+/* Transposes that are large enough for several threads, with incomplete tiles at both edges. */
 static void turned(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t columns) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(dtype), bytes = rows * columns * size;
   char *from = moved_memory(bytes), *got = moved_memory(bytes), *want = moved_memory(bytes);

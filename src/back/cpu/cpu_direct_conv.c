@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_direct_conv.c - taps that slide over a field, shared by the team: weights are packed into
- * panels of rows, x is copied into grids a few images at a time, and then each job takes strips of
- * places through all blocks of the contraction and hands them on finished. cpu_direct_conv.h has
- * the picture. */
+ * cpu_direct_conv.c - direct convolution, shared by the team. Weights are packed into panels of
+ * rows, x is copied into grids a few images at a time. Then each job takes strips of places through
+ * all blocks of the contraction, stores the results and runs the epilogue. cpu_direct_conv.h draws
+ * the grid. */
 #include "cpu_direct_conv.h"
 #include <string.h>
 
@@ -10,14 +10,14 @@ typedef struct layout {
   const vt_cpu_conv_type *k;
   int gridded;
   vt_cpu_grid grid;
-  int64_t length[VT_CPU_AXES]; /* places as they are counted */
-  int64_t span;                /* all of them */
-  int64_t depth, blocks;       /* of the contraction */
+  int64_t length[VT_CPU_AXES]; /* positions per axis as places are counted, padding included */
+  int64_t span;                /* number of all positions from the first place to the last */
+  int64_t depth, blocks;       /* length of the contraction, and its blocks */
   int levels;
-  int64_t panels, parts; /* of rows; they are cut where there are few strips */
-  int64_t strip, strips; /* places of one, a number of tiles, at most; how many an image has */
-  int64_t tiles;         /* of an image */
-  int64_t round;         /* images at a time */
+  int64_t panels, parts; /* row panels; parts into which they are split if there are few strips */
+  int64_t strip, strips; /* most places of a strip, a multiple of a tile; strips of an image */
+  int64_t tiles;         /* tiles of an image */
+  int64_t round;         /* images that are copied into grids at a time */
   uint64_t jobs;
   uint64_t packed_bytes, at_bytes, grid_bytes, room_bytes;
 } layout;
@@ -35,7 +35,7 @@ static int64_t span_of(const vt_cpu_axis *a, const int64_t *length) {
   return ((a[0].places - 1) * length[1] + a[1].places - 1) * length[2] + a[2].places;
 }
 
-/* A grid is taken where the places that are counted in vain cost less than gathering would. */
+/* Uses a grid unless the positions that are computed in vain cost more than gathering would. */
 static void choose_way(const vt_cpu_direct_conv *s, layout *l) {
   const int64_t lanes = l->k->lanes;
   for (int i = 0; i < VT_CPU_AXES; i++) l->length[i] = s->axis[i].places;
@@ -49,8 +49,8 @@ static void choose_way(const vt_cpu_direct_conv *s, layout *l) {
   l->span = span;
 }
 
-/* The sums of a strip stay in the nearest caches, and there are strips for everybody, as many for
- * each. */
+/* Chooses strips whose sums stay in the nearest caches, such that every thread gets as many as any
+ * other. */
 static void cut(const vt_cpu_team *t, const vt_cpu_direct_conv *s, layout *l) {
   enum { NEAR = 64 << 10, MOST = 64 };
   const int64_t columns = l->k->columns, tiles = vt_cpu_parts(l->span, columns);
@@ -104,7 +104,7 @@ uint64_t vt_cpu_direct_conv_pack_bytes(const vt_cpu_team *t, const vt_cpu_direct
   return layout_of(t, s).packed_bytes;
 }
 
-/* Where there is nothing to do even a large field needs nothing. */
+/* An empty result needs no scratch, even if x is large. */
 static int is_empty(const vt_cpu_direct_conv *s, const layout *l) {
   return s->images == 0 || s->groups == 0 || s->rows == 0 || l->span == 0;
 }
@@ -125,8 +125,7 @@ typedef struct packing {
   uint64_t jobs;
 } packing;
 
-/* One panel of rows, [k][rows]; rows that are not there are +0. A tap at a time, of all channels.
- */
+/* Packs one panel of rows as [k][rows], one tap of all channels at a time; missing rows are +0. */
 static void pack_panel(const packing *p, int64_t item) {
   const vt_cpu_direct_conv *s = p->s;
   const vt_cpu_axis *a = s->axis;
@@ -166,11 +165,11 @@ typedef struct sliding {
   const char *packed;
   const int64_t *at;
   char *grid, *rooms;
-  int64_t first_image, images; /* of this round */
+  int64_t first_image, images; /* images of this round */
   uint64_t grid_jobs;
 } sliding;
 
-/* Some rows of one group and image, at some places. */
+/* Some rows of one group and image, at positions from .. end - 1. */
 typedef struct strip {
   int64_t image, group, from, end;
   int64_t first_panel, end_panel;
@@ -209,7 +208,7 @@ static void strip_tile(const sliding *u, const strip *p, int64_t block, int64_t 
   }
 }
 
-/* One row of the strip to its places in y. */
+/* Stores one row of the strip to its places in y, and runs the epilogue on them. */
 static void give_row(const sliding *u, const strip *p, int64_t row, const char *from) {
   const vt_cpu_direct_conv *s = u->s;
   const vt_cpu_axis *a = s->axis;
@@ -296,7 +295,7 @@ static void round_run(const vt_cpu_team *t, sliding *u) {
   vt_cpu_share(t, l->jobs, strip_job, u);
 }
 
-/* Where number k of a contraction stands, from the first place on. */
+/* The offset of each k of the contraction from the first place. */
 static void fill_at(const vt_cpu_direct_conv *s, const layout *l, int64_t *at) {
   const int64_t taps = vt_cpu_taps(s->axis), n = l->gridded ? l->depth : VT_CPU_BLOCK;
   for (int64_t i = 0; i < n; i++)

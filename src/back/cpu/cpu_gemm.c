@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_gemm.c - products of matrices from panels. A product is cut into pieces by its rows and
- * columns; a thread takes one piece after the other, and walks it a block of k at a time. The
- * panels of b for as many columns as fit the second cache are passed by each panel of a, which
- * stays in the first. The result itself holds the sum of a group of blocks; a longer k has further
- * sums, one for each level of groups, in scratch. */
+ * cpu_gemm.c - matrix products from panels, which cpu_gemm.h draws. A product is split into pieces
+ * by rows and columns; a thread takes one piece after the other and works through it one block of k
+ * at a time. A panel of a stays in the first cache while it passes over as many panels of b as fit
+ * the second. The result itself holds the sum of a group of blocks; a longer k needs further sums,
+ * one for each level of groups, in scratch. */
 #include "cpu_gemm.h"
 #include <stdatomic.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 typedef struct sizes {
   const vt_cpu_gemm_type *g;
   int64_t m, n, k;
-  int64_t block_m, block_n; /* rows and columns at a time */
-  int64_t region;           /* rows whose sums are kept at a time when there are levels */
+  int64_t block_m, block_n; /* rows and columns that are computed at a time */
+  int64_t region;           /* rows whose level sums are in scratch at a time */
   int64_t blocks, levels;
-  int64_t cuts_m, cuts_n; /* pieces of a product */
-  int streams;            /* b is read as it lies */
-  int fresh; /* the rows are one block: what is packed of b is used at once, and never again */
+  int64_t cuts_m, cuts_n; /* pieces of a product along m and n */
+  int streams;            /* 1: b is read in place, not packed */
+  int fresh;              /* 1: each panel of b is used right after it is packed, and only once */
   uint64_t workers;
-  uint64_t bytes_a, bytes_b, bytes_level; /* scratch of a worker */
+  uint64_t bytes_a, bytes_b, bytes_level; /* scratch of one worker */
 } sizes;
 
 static uint64_t lines_of(int64_t bytes) { return vt_cpu_to_line((uint64_t)bytes); }
@@ -27,7 +27,7 @@ const vt_cpu_gemm_type *vt_cpu_gemm_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->gemms->f32 : t->kernels->gemms->f64;
 }
 
-/* Rows (or columns) first .. end - 1 of one side at k0 .. k0 + k - 1, as panels. */
+/* Packs rows (or columns) first .. end - 1 of one operand at k0 .. k0 + k - 1. */
 static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t first, int64_t end,
                         int64_t tile, int64_t k0, int64_t k, char *panel) {
   const char *from = (const char *)s->data + (first * s->across + k0 * s->along) * g->bytes;
@@ -38,17 +38,18 @@ static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t
 
 enum { STREAM_ROWS = 2 * VT_CPU_FEW };
 
-/* Products of so few rows read a straight b as it lies: packing it takes longer than they do. */
+/* Whether a product has so few rows that it should read a contiguous b in place: packing b would
+ * take longer than the product. */
 static int are_few(const vt_cpu_gemm_type *g, int64_t rows) {
   return rows <= vt_cpu_least(STREAM_ROWS, g->rows);
 }
 
 enum { MANY_ROWS = 64, PIECES = 2 };
 
-/* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
- * are large, to even out what a thread is held up by. Each piece packs what it needs for itself, so
- * that of a b that is packed already rows are cut if there are many, and columns if there are very
- * few: then nobody packs what another does, and smaller pieces cost nothing. */
+/* Splits the longer side, in multiples of a tile: one piece per thread, or more if pieces are
+ * large, to even out delays of single threads. Each piece packs its own operands. If b is already
+ * packed, rows are split if there are many, and columns if there are very few: then no operand is
+ * packed twice, and smaller pieces cost nothing. */
 static void cut(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
   const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
   const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
@@ -81,7 +82,7 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.region = 4 * s.block_m;
   s.streams = p->straight && are_few(s.g, s.m);
   if (s.streams)
-    s.block_n = vt_cpu_whole(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
+    s.block_n = vt_cpu_whole(4096 / narrow / s.m, s.g->columns); /* the chains stay in a cache */
   cut(&s, t, p->n, p->packed);
   const int64_t rows = vt_cpu_whole(vt_cpu_least(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns =
@@ -102,7 +103,7 @@ uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p) {
 
 /* ---- one piece ---- */
 
-/* What a thread works on: rows and columns of one product. */
+/* The piece of one product that a thread works on. */
 typedef struct piece {
   const sizes *s;
   vt_cpu_product p;
@@ -110,17 +111,17 @@ typedef struct piece {
   int64_t tile_m; /* rows of a panel of a */
   char *a, *b;    /* scratch for panels */
   char *level[VT_CPU_LEVELS];
-  int64_t m0, m1, n0, n1;
+  int64_t m0, m1, n0, n1; /* rows m0 .. m1 - 1 and columns n0 .. n1 - 1 */
 } piece;
 
-/* Rows and columns of the piece, at a block of k, as panels. */
+/* Packed rows and columns of the piece for one block of k. */
 typedef struct area {
-  const char *a, *b;      /* the first panels */
+  const char *a, *b;      /* first panels of a and b */
   int64_t a_next, b_next; /* bytes from one panel to the next */
-  int64_t i0, i1, j0, j1; /* of the product */
-  int64_t b0;             /* the column that b begins with */
+  int64_t i0, i1, j0, j1; /* rows i0 .. i1 - 1 and columns j0 .. j1 - 1 of the product */
+  int64_t b0;             /* column at which b begins */
   int64_t k0, k1;
-  int64_t top; /* the first row of the region */
+  int64_t top; /* first row of the region */
 } area;
 
 static char *result_at(const piece *w, int64_t i, int64_t j) {
@@ -131,10 +132,11 @@ static char *level_at(const piece *w, int64_t level, const area *r, int64_t i) {
   return w->level[level] + (i - r->top) * w->s->block_n * w->s->g->bytes;
 }
 
-/* Whether the block begins a group. */
+/* Whether the block is the first one of a group. */
 static int is_first(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
 
-/* A result whose columns are apart is gathered into a tile and put back. */
+/* Computes a tile of a result whose columns are not contiguous: gathers it, adds to it, writes it
+ * back. */
 static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
                       const char *b, char *c, int64_t rows, int64_t width) {
   const vt_cpu_gemm_type *g = w->s->g;
@@ -147,14 +149,15 @@ static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const
     g->add(c + i * w->p.row * g->bytes, apart, hold + i * g->columns * g->bytes, 1, width, 1);
 }
 
-/* Where the sums of a group are: [i, j], and the next row. */
+/* The address of the sum of the current group for [i, j], and the distance to the next row. */
 static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
   *row = w->s->levels > 1 ? w->s->block_n : w->p.row;
   return w->s->levels > 1 ? level_at(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
                           : result_at(w, i, j);
 }
 
-/* From column j on, before `end`; returns how many columns were done. */
+/* Computes one tile or several at row i and column j, before column `end`; returns how many
+ * columns. */
 static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
                         const char *a, const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
@@ -184,7 +187,7 @@ static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end
       j += sum_tile(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
 }
 
-/* b as it lies, a few rows at a time; the chains are in scratch. */
+/* Reads b in place, a few rows at a time; the chains are in scratch. */
 static void sum_stream(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const vt_cpu_side *b = &w->p.b;
@@ -203,8 +206,9 @@ static void sum_stream(const piece *w, const area *r) {
   }
 }
 
-/* Groups that are complete are added to the next level, and at the end all that there is. Sums that
- * start at +0 are never -0, so that what one level holds alone may be added to an empty one. */
+/* Adds complete groups to the next level, and at the end everything that is left. Sums that start
+ * at +0 are never -0, so the only sum of a level may be added to an empty one without changing a
+ * bit. */
 static void add_levels(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t done = vt_cpu_parts(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
@@ -238,8 +242,8 @@ static void pack_rows(const piece *w, area *r) {
   r->a_next = k * w->tile_m * w->s->g->bytes;
 }
 
-/* Of a b that is packed whole, all panels of one block of k lie together: what is read at a time
- * has no gaps, whose distances might all be the same power of two. */
+/* If all of b is packed, the panels of one block of k are contiguous: they are read together, and
+ * gaps between them might all be the same power of two, which would defeat the cache. */
 static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t k = r->k1 - r->k0;
@@ -310,16 +314,16 @@ typedef struct crew {
   const vt_cpu_products *p;
   sizes s;
   char *work;
-  atomic_int_fast64_t next; /* the first piece that nobody has taken */
+  atomic_int_fast64_t next; /* first piece that no thread has taken */
 } crew;
 
-/* Borders of pieces are multiples of a tile. */
+/* The first row or column of piece i; pieces begin at multiples of a tile. */
 static int64_t border(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
   return vt_cpu_least(count,
                       tile * vt_cpu_first(vt_cpu_parts(count, tile), (uint64_t)cuts, (uint64_t)i));
 }
 
-/* Panels of a are of one height, as full as they can be. */
+/* All panels of a have the same height, which is as close to a full tile as possible. */
 static int64_t panel_rows(const piece *w) {
   const int64_t most = w->s->g->rows, rows = w->m1 - w->m0;
   return vt_cpu_parts(rows, vt_cpu_parts(rows, most));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_gemm_test.c - products of matrices against D, element by element: every instruction set that
- * this processor has, several numbers of threads, depths around the blocks and groups, tiles that
- * are not full, operands and results with any strides, packed or not, and all kinds of values. */
+ * cpu_gemm_test.c - matrix products against D, element by element: every instruction set of this
+ * processor, several thread counts, depths around blocks and groups, incomplete tiles, operands and
+ * results with any strides, packed or not, and values of all kinds. */
 #include <string.h>
 #include "cpu_gemm.h"
 #include "vt_num.h"
@@ -20,8 +20,9 @@ static uint32_t draw(void) {
   return (uint32_t)(state >> 33);
 }
 
-/* About 1, or anything: zeros, infinities, subnormals, the ends of the range; or what is a tie but
- * for a far smaller number, which an fma that rounds twice gets wrong. */
+/* ORDINARY values are about 1. ANYTHING includes zeros, infinities, subnormals and the ends of the
+ * range. TIES gives products that would be ties but for a far smaller addend, which an fma that
+ * rounds twice gets wrong. */
 enum { ORDINARY, ANYTHING, TIES };
 static double value(int any) {
   static const double ties[] = {1 + 0x1p-12, -1 - 0x1p-12, 0x1p-40, -0x1p-40};
@@ -58,15 +59,15 @@ static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t
 typedef struct problem {
   uint32_t dtype;
   int64_t m, n, k;
-  int layout; /* of a and b: 0 rows, 1 columns, 2 neither lie side by side */
-  int packed; /* b is, beforehand */
-  int apart;  /* columns of c do not touch */
+  int layout; /* of a and b: 0 row-major, 1 column-major, 2 with gaps everywhere */
+  int packed; /* 1: b is packed beforehand */
+  int apart;  /* 1: columns of c are not contiguous */
   int straight, biased, any;
   int64_t products;
 } problem;
 
 typedef struct strides {
-  int64_t row, column, each; /* elements; of one matrix */
+  int64_t row, column, each; /* in elements; `each` from one matrix to the next */
 } strides;
 
 static strides strides_of(int layout, int64_t rows, int64_t columns) {
@@ -165,7 +166,7 @@ static void pack(setting *s) {
   vt_cpu_gemm_pack(&team, p->dtype, p->n, p->k, &b, s->packed);
 }
 
-/* Elements that differ, and what was written between them. */
+/* Counts wrong elements, and elements between them that were overwritten. */
 static int64_t wrong(const setting *s) {
   const problem *p = s->p;
   char untouched[8];
@@ -231,7 +232,7 @@ static void try_everywhere(const problem *p) {
   setting_free(&s);
 }
 
-/* ---- what is tried ---- */
+/* ---- the cases ---- */
 
 static void try_depths(void) {
   static const int64_t depth[] = {0, 1, 2, 255, 256, 257, 513, 2047, 2048, 2049, 4097, 16385};
@@ -249,7 +250,7 @@ static void try_depths(void) {
     }
 }
 
-/* Every height of a tile, and columns around one, two and several vectors. */
+/* Every height of a tile, and widths around one, two and several vectors. */
 static void try_tiles(void) {
   static const int64_t width[] = {1, 7, 8, 9, 15, 16, 17, 31, 33, 65};
   for (int64_t m = 1; m <= 16; m++)

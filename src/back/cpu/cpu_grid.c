@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_grid.c - fields that taps slide over: x copied into a grid or gathered into panels, and
- * places counted. cpu_direct_conv.h has the picture. */
+ * cpu_grid.c - copies x into a padded grid or gathers it into panels, and counts places for direct
+ * convolutions. cpu_direct_conv.h draws the grid. */
 #include <string.h>
 #include "cpu_direct_conv.h"
 
@@ -27,7 +27,7 @@ int64_t vt_cpu_gcd(int64_t a, int64_t b) {
   return a;
 }
 
-/* The least offset of a tap: the place of the grid's first element in x. */
+/* The least offset of a tap, which is the index in x of the grid's first element. */
 static int64_t lowest(const vt_cpu_axis *a) {
   return a->base + (a->delta < 0 ? (a->taps - 1) * a->delta : 0);
 }
@@ -77,8 +77,8 @@ int64_t vt_cpu_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_
   return end - first;
 }
 
-/* `rows` rows of n elements each, whose first is number `base` along the last axis; with what
- * stands outside of x where they are there. */
+/* A rectangle to copy from x: `rows` rows of n elements each, whose first has index `base` along
+ * the last axis of x. Elements outside of x become `outside`. */
 typedef struct sheet {
   const char *from;
   int64_t from_row, base, to_row, rows, n;
@@ -169,7 +169,7 @@ vt_cpu_places vt_cpu_places_at(const vt_cpu_axis axis[VT_CPU_AXES], const int64_
   return p;
 }
 
-/* One tap at neighbouring places, for several channels. */
+/* Gathers one tap at neighbouring places, for several channels. */
 static void gather_places(const vt_cpu_direct_conv *s, const vt_cpu_places *p, const int64_t *tap,
                           sheet *one, char *to, const vt_cpu_conv_type *k) {
   const vt_cpu_axis *a = s->axis;
@@ -198,7 +198,7 @@ static void gather_tap(const vt_cpu_direct_conv *s, const int64_t *tap, int64_t 
   }
 }
 
-/* A tap at a time, of all channels that have it among those asked for. */
+/* Gathers one tap at a time, for all channels whose tap is in the range. */
 void vt_cpu_gather(const vt_cpu_direct_conv *s, const char *x, int64_t first, int64_t n,
                    int64_t from, int64_t count, int64_t width, char *to,
                    const vt_cpu_conv_type *k) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_grid_test.c - places on a grid that has gaps, cut into strips of every length: between them
- * the strips have every place once, in order, and none of the gaps, wherever a strip may end. */
+ * cpu_grid_test.c - counting places on a grid with gaps, split into strips of any length: together
+ * the strips contain every place once, in order, and no gap. */
 #include "cpu_direct_conv.h"
 #include "vt_test.h"
 
@@ -10,7 +10,7 @@ static int64_t number_of(const vt_cpu_axis *a, const int64_t *place) {
   return (place[0] * a[1].places + place[1]) * a[2].places + place[2];
 }
 
-/* Goes over one strip; `next` is the place that comes first. */
+/* Counts the places of one strip and checks that the first one is number *next. */
 static void walk_strip(const vt_cpu_axis *a, const int64_t *length, int64_t from, int64_t end,
                        int64_t *next) {
   int64_t at = from;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_index.c - places that are looked up: the gathers and nonzero. Every index is checked
- * before anything is moved. */
+ * cpu_index.c - the ops that read through an index: gathers, and nonzero. Every index is checked
+ * before any element is moved. */
 #include <stdatomic.h>
 #include <string.h>
 #include "cpu_lookup.h"
@@ -47,7 +47,7 @@ vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_
   return l;
 }
 
-/* index and rows have one shape; x is as long or longer on the axes besides `axis`. */
+/* index and rows have the same shape; on all axes but `axis`, x is at least as long. */
 static vt_cpu_lookup lookup_elements(const vt_view *x, const vt_view *index, const vt_view *rows,
                                      uint32_t axis) {
   vt_cpu_lookup l = {
@@ -58,13 +58,13 @@ static vt_cpu_lookup lookup_elements(const vt_view *x, const vt_view *index, con
   return l;
 }
 
-/* ---- what lies outside ---- */
+/* ---- indices out of range ---- */
 
 typedef struct check {
   const vt_cpu_lookup *l;
   int64_t count;
   uint64_t jobs;
-  atomic_uint_fast64_t lowest; /* position at fault so far */
+  atomic_uint_fast64_t lowest; /* lowest faulty position found so far */
 } check;
 
 static int64_t index_at(const vt_view *index, int64_t at) {
@@ -80,14 +80,14 @@ static void note_fault(check *k, uint64_t position) {
     continue;
 }
 
-/* How many of n elements of a line are in order: those before the first that lies outside. */
+/* How many of n indices of a line are valid before the first that is out of range. */
 static int64_t sound(const vt_view *index, int64_t at, int64_t step, int64_t n, int64_t limit) {
   int64_t i = 0;
   while (i < n && (uint64_t)index_at(index, at + i * step) < (uint64_t)limit) i++;
   return i;
 }
 
-/* Along the last axis each of several coordinates has a limit of its own. */
+/* The same along the last axis, where each coordinate has its own limit if there are several. */
 static int64_t sound_run(const vt_cpu_lookup *l, const vt_cpu_walk *w, int64_t n) {
   const uint32_t last = w->rank - 1;
   const int64_t step = w->rank == 0 ? 0 : w->stride[0][last];
@@ -134,14 +134,15 @@ vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l) {
 typedef struct gathering {
   const vt_cpu_lookup *l;
   vt_cpu_path path;
-  int64_t bytes; /* of a slice that lies in one piece in both places; 0: it does not */
+  int64_t bytes; /* bytes of a slice that is contiguous in both tensors; 0: it is not */
   int64_t count;
   uint64_t jobs;
   char *to;
   const char *from;
 } gathering;
 
-/* Rows along the last axis. The sizes of single elements are known to the compiler. */
+/* Copies n rows along the last axis. Slices of 4 and 8 bytes are copied with a constant size, which
+ * is faster. */
 static void gather_run(const gathering *g, const vt_cpu_walk *w, int64_t n) {
   const int64_t apart = w->rank == 0 ? 0 : w->stride[0][w->rank - 1];
   char *to = g->to + w->at[0];
@@ -210,16 +211,17 @@ vt_status vt_cpu_run_gather_elements(vt_cpu_call *c) {
   return gather(c, &l);
 }
 
-/* ---- nonzero: counted by parts, then each part knows where its places go ---- */
+/* ---- nonzero: each part counts its elements, then knows where to write their positions ---- */
 
 typedef struct listing {
   const vt_view *x, *places;
-  int64_t *before; /* for each part: how many are not 0, then how many in the parts before */
+  int64_t *before; /* for each part: its number of nonzero elements, later the number in all parts
+                      before it */
   int64_t count;
   uint64_t jobs;
 } listing;
 
-/* NaN is not 0, both zeros are. */
+/* NaN is not zero; +0 and -0 are. */
 static int is_zero(const vt_view *x, int64_t at) {
   switch (x->dtype) {
     case VT_DTYPE_F32:

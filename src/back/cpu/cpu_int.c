@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_int.c - products of matrices of small integers. Rows are packed once by the team, columns a
- * panel at a time by whoever multiplies them. Panels hold a' = a + 128 for signed rows and
- * b' = b - 128 for unsigned columns, and so do their zero points, which changes no difference:
+ * cpu_int.c - matrix products of 8-bit integers. Rows are packed once by the team, columns one
+ * panel at a time by the thread that multiplies them. Panels hold a' = a + 128 for signed rows and
+ * b' = b - 128 for unsigned columns, and the zero points are shifted alike, so no difference
+ * changes:
  *   sum (a' - za')(b' - zb') = sum a'b' - zb'*(sum a') - za'*(sum b') + k*za'*zb'
- * The left side fits i32 by the rules of the op, so the right side may wrap on its way. */
+ * The left side fits i32 by the rules of the op, so the right side may wrap in between. */
 #include "cpu_int.h"
 #include <string.h>
 
 typedef struct shape { /* of the panels */
   const vt_cpu_ints *kernels;
-  int64_t steps;                /* groups along k */
-  uint64_t row_sums, row_bytes; /* where the sums of a panel stand in it, and its size */
-  uint64_t column_sums, column_bytes;
+  int64_t steps;                      /* groups along k */
+  uint64_t row_sums, row_bytes;       /* offset of the sums in a row panel; bytes of a row panel */
+  uint64_t column_sums, column_bytes; /* the same for a column panel */
   int64_t row_panels, column_panels, row_parts;
   uint64_t jobs;
 } shape;
 
-/* Rows are cut too where there are not enough panels of columns for everybody. */
+/* Splits the rows too if there are not enough column panels for all threads. */
 static shape shape_of(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const vt_cpu_ints *k = vt_cpu_ints_of(t->kernels);
   const uint64_t step = (uint64_t)(k->group * k->bytes);
@@ -110,10 +111,10 @@ typedef struct multiplying {
   const vt_cpu_int_products *p;
   shape s;
   const char *rows;
-  char *rooms; /* of the jobs: a panel of columns, then the room to make it in */
+  char *rooms; /* scratch of the jobs: a packed column panel, then the `room` of `columns` */
 } multiplying;
 
-/* A panel of columns with everything that its results need. */
+/* A column panel with the numbers that its results need. */
 typedef struct strip {
   vt_cpu_int_place at;
   const char *panel;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_int_test.c - products and convolutions of small integers against the reference: types, zero
- * points, batches, strides and geometry drawn by lot, and sums as large as they can be. */
+ * cpu_int_test.c - integer products and convolutions against the reference: pseudo-random types,
+ * zero points, batches, strides and geometry, and the largest possible sums. */
 #include "contracted_test.h"
 
 static uint32_t random_byte_type(void) { return random_of(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
 
-/* A zero point of the type of operand i: one, or one for each of n. */
+/* A zero point of the type of operand i: a scalar, or one per column or channel. */
 static vt_view zero_point(const trial *t, uint32_t i, int64_t n, int one) {
   return view_random(t->in[i].dtype, one ? 0 : 1, &n, 0);
 }
@@ -14,13 +14,13 @@ static vt_view zero_point(const trial *t, uint32_t i, int64_t n, int one) {
 
 typedef struct product {
   int64_t m, n, k;
-  uint32_t lead; /* axes before them */
+  uint32_t lead; /* leading axes */
   int64_t batch[3];
   uint32_t operands;
   uint32_t a, b;
 } product;
 
-/* Either side may have fewer axes, or a single matrix along one. */
+/* An operand with some of the leading axes, of which some have length 1. */
 static vt_view side(const product *p, uint32_t dtype, int64_t rows, int64_t columns, int plain) {
   int64_t dim[5];
   const uint32_t lead = plain ? 0 : (uint32_t)random_of(0, p->lead);
@@ -71,7 +71,7 @@ static void products_by_lot(const vt_cpu_team *teams, int n) {
   }
 }
 
-/* All products at the end of their range, as many as i32 holds. */
+/* All products have their extreme value, and k is the largest at which the sum still fits i32. */
 static void largest(uint32_t a, uint32_t b, int low_a, int low_b, int64_t k,
                     const vt_cpu_team *teams, int n) {
   const int64_t dims[2][2] = {{2, k}, {k, 3}};
@@ -117,8 +117,8 @@ static void try_conv(const vt_cpu_team *teams, int n) {
   trial_run(&t, teams, n, "conv_int");
 }
 
-/* A processor with VNNI is taken for one without by a copy of the kernels: VNNI is chosen for those
- * that are listed. */
+/* Tests the avx512 kernels without VNNI: VNNI is only chosen for the table vt_cpu_avx512 itself,
+ * not for a copy of it. */
 static void leave_vnni_out(vt_cpu_team *teams, int n) {
   static vt_cpu_kernels plain;
   for (int i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_isa.c - which kernels run here: the last row of isa.def that was compiled and that the
- * processor has, or the one that is asked for. Asking runs no instruction of any of them. */
+ * cpu_isa.c - chooses the kernels for this processor: the last row of isa.def that was compiled and
+ * that the processor has, or the row of a given name. Choosing executes no instruction of any of
+ * them. */
 #include <string.h>
 #include "cpu_kernels.h"
 #include "vt_cpu.h"
@@ -18,7 +19,7 @@ enum {
   ISAS
 };
 
-/* The one question about the architecture: kernels of another one do not exist. */
+/* The only test of the architecture: kernels of other architectures are not compiled. */
 #if defined(__x86_64__)
 #define COMPILED(name) &vt_cpu_##name
 #define VNNI &vt_cpu_ints_vnni

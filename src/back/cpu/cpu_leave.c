@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_leave.c - what leaves a program has one NaN. It is cheap while a result is in cache: chains
- * and rows do it block by block, the rest is gone over once more by the team. */
+ * cpu_leave.c - makes every NaN canonical in results that the host reads after a run. This is cheap
+ * while a result is in cache, so chains and row ops do it block by block; the team passes over
+ * other results once more. */
 #include "cpu_backend.h"
 
 void vt_cpu_leave_part(const vt_cpu_team *t, uint32_t dtype, void *data, int64_t n) {

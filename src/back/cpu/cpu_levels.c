@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_levels.c - sums of blocks, level by level. What is never -0 may be added to a +0 or not. */
+ * cpu_levels.c - adds up the sums of blocks, level by level. A sum that starts at +0 is never -0,
+ * so adding it to a level that is +0 changes no bit. */
 #include "cpu_levels.h"
 #include <string.h>
 

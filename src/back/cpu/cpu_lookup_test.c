@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_lookup_test.c - places that are looked up, at sizes at which a team takes part: gathers and
- * the index they name at fault, scatters, sort, top_k, pools, nonzero and random numbers, each
- * beside what its definition says, taken word for word. */
+ * cpu_lookup_test.c - ops with an index, and other moves, at sizes that use several threads:
+ * gathers and their index faults, scatters, sort, top_k, pools, nonzero and random numbers, each
+ * compared with a literal implementation of its definition. */
 #include "moved_test.h"
 
 /* ---- running a handler ---- */
@@ -21,7 +21,7 @@ static vt_view line(uint32_t dtype, int64_t n, void *data) {
   return moved_dense(dtype, 1, &n, data);
 }
 
-/* Numbers of which many are equal, some are special. */
+/* Floats of which many are equal and some are special. */
 static float some_f32(uint64_t *seed) {
   static const uint32_t special[] = {0x80000000u, 0u,          0x7f800000u, 0xff800000u,
                                      0x7fc00000u, 0xffc12345u, 1u,          0x80000001u};
@@ -52,7 +52,7 @@ static void test_gather(const vt_cpu_team *t) {
   for (int i = 0; i < LOOKED_UP * WIDTH; i++)
     wrong += y[i] != (float)(index[i / WIDTH] * WIDTH + i % WIDTH);
   CHECK(wrong == 0);
-  /* Several at fault: the lowest is named, and nothing was written. */
+  /* With several faults the lowest position is reported, and nothing is written. */
   index[39999] = -1;
   index[31111] = ROWS;
   index[20000] = INT64_MIN;
@@ -70,7 +70,7 @@ static void test_gather(const vt_cpu_team *t) {
   free(index);
 }
 
-/* Coordinates: each column of the index has a limit of its own, and x is turned. */
+/* Indices with two coordinates, each with its own limit; x is transposed. */
 static void test_gather_nd(const vt_cpu_team *t) {
   enum { N = 30000 };
   static double x[60], y[N];
@@ -103,7 +103,7 @@ static void test_gather_nd(const vt_cpu_team *t) {
 enum { LANDED = 60000, PLACES = 37, ACROSS = 3 };
 typedef float float_reduce(float a, float b);
 
-/* One column, its contributions in ascending position. */
+/* The expected element: updates are applied in ascending position. fold is NULL for a sum. */
 static float landed(const float *base, const int64_t *index, const float *u, int64_t n, int64_t at,
                     int64_t column, float_reduce *fold) {
   float y = base[at * ACROSS + column];
@@ -130,12 +130,12 @@ static void test_scatter(const vt_cpu_team *t) {
   vt_cpu_call c;
   int wrong = 0;
   for (int i = 0; i < PLACES * ACROSS; i++) base[i] = i % 4 == 0 ? -0.0f : (float)i;
-  for (int i = 0; i < LANDED; i++) /* some places get most of it, some nothing, some one */
+  for (int i = 0; i < LANDED; i++) /* some destinations get most updates, some none, some one */
     index[i] = moved_below(&seed, 3) > 0 ? moved_below(&seed, 4) : moved_below(&seed, PLACES - 2);
   index[7] = PLACES - 2;
-  for (int i = 0; i < LANDED * ACROSS; i++) /* the last column has special numbers, too */
+  for (int i = 0; i < LANDED * ACROSS; i++) /* the last column also has special numbers */
     u[i] = i % ACROSS == 2 ? some_f32(&seed) : 1.0f / (float)(1 + moved_below(&seed, 1000));
-  u[7 * ACROSS] = base[(PLACES - 2) * ACROSS] = -0.0f; /* S of -0 alone is +0 */
+  u[7 * ACROSS] = base[(PLACES - 2) * ACROSS] = -0.0f; /* S of a single -0 is +0 */
   const vt_view in[3] = {moved_dense(VT_DTYPE_F32, 2, (int64_t[]){PLACES, ACROSS}, base),
                          moved_dense(VT_DTYPE_I64, 2, (int64_t[]){LANDED, 1}, index),
                          moved_dense(VT_DTYPE_F32, 2, (int64_t[]){LANDED, ACROSS}, u)};
@@ -156,7 +156,8 @@ static void test_scatter(const vt_cpu_team *t) {
   CHECK(wrong == 0);
 }
 
-/* More than 1024 chunks of 1024 in one place: S has three levels there. Turned updates. */
+/* More than 1024 chunks of 1024 updates to one place, so that S has three levels. Updates are
+ * transposed. */
 static void test_scatter_long(const vt_cpu_team *t) {
   enum { N = 1024 * 1024 + 5 };
   const vt_attr_gather_nd a = {.size = sizeof a};
@@ -187,7 +188,7 @@ static void test_scatter_long(const vt_cpu_team *t) {
   free(index);
 }
 
-/* Few rows and many places, which have no table of their own then. */
+/* Few updates and many destinations, for which no table of counters is used. */
 static void test_scatter_sparse(const vt_cpu_team *t) {
   enum { N = 3000, AT = 100003 };
   static float base[AT], u[N], y[AT], want[AT];
@@ -196,7 +197,7 @@ static void test_scatter_sparse(const vt_cpu_team *t) {
   uint64_t seed = 23;
   vt_cpu_call c;
   for (int i = 0; i < AT; i++) want[i] = base[i] = (float)(i % 100);
-  for (int i = 0; i < N; i++) { /* places that differ in their highest bits alone take turns */
+  for (int i = 0; i < N; i++) { /* alternate between places that differ only in high bits */
     index[i] = (int32_t)(moved_below(&seed, 2) ? moved_below(&seed, AT) : 7 + i % 2 * 65536);
     u[i] = 1.0f / (float)(1 + i);
   }
@@ -239,7 +240,8 @@ static void fill(const vt_view *x, int64_t n) {
   }
 }
 
-/* Rows of n: every index once, neighbours in order, equal ones in the order they had. */
+/* Sorts rows of n: every index must appear once, neighbours be in order, equal values keep their
+ * order. */
 static void sorted(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t n, int down) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(dtype), dim[2] = {rows, n};
   const vt_attr_sort a = {.size = sizeof a, .axis = 1, .descending = down};
@@ -280,14 +282,14 @@ static void test_sort(const vt_cpu_team *t) {
       sorted(t, types[k], 4, lengths[i], (int)(i + k) % 2);
 }
 
-/* The head of a long line, against the reference's own way: a heap. */
+/* top_k of long lines against the reference kernel, which uses a heap. */
 static void test_top_k(const vt_cpu_team *t) {
   enum { LINES = 3, N = 4000 };
   static const uint32_t types[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_I8};
   static const int64_t heads[] = {1, 40, 499, 3000, N};
   static double x[LINES * N], y[2][LINES * N];
   static int64_t index[2][LINES * N];
-  for (int i = (int)t->threads; i < 30; i += 4) { /* several teams have all of them */
+  for (int i = (int)t->threads; i < 30; i += 4) { /* several teams together run all cases */
     const uint32_t dtype = types[i % 3];
     const int64_t k = heads[i / 3 % 5], dim[2] = {LINES, N}, head[2] = {LINES, k};
     const vt_attr_top_k a = {.size = sizeof a, .k = k, .axis = 1, .least = i / 15};
@@ -307,13 +309,13 @@ static void test_top_k(const vt_cpu_team *t) {
   }
 }
 
-/* ---- pools: beside the reference's, one window at a time ---- */
+/* ---- pools: against the reference kernel, which computes one window at a time ---- */
 
 typedef struct pool_case {
   int64_t kernel[2], stride[2], dilation[2], low[2], high[2], ceil, counts;
 } pool_case;
 
-/* Windows along axis i, as docs/ops.md counts them. */
+/* Number of windows along axis i, as docs/ops.md defines it. */
 static int64_t positions(const pool_case *p, int i, int64_t n) {
   const int64_t extent = (p->kernel[i] - 1) * p->dilation[i] + 1;
   const int64_t room = n + p->low[i] + p->high[i] - extent;
@@ -336,7 +338,7 @@ static void pooled(const vt_cpu_team *t, const pool_case *p, uint32_t op, uint32
     a.low.v[i] = p->low[i];
     a.high.v[i] = p->high[i];
   }
-  if (p->kernel[0] == 2) { /* a plane that lies across */
+  if (p->kernel[0] == 2) { /* the last two axes are transposed */
     in.stride[2] = 1;
     in.stride[3] = H;
   }
@@ -387,7 +389,7 @@ static void test_nonzero(const vt_cpu_team *t) {
     count++;
   }
   CHECK(wrong == 0 && total == count && count > BOUND);
-  for (int i = 0; i < A * B / 2; i++) x[i] = 0; /* now there is room left */
+  for (int i = 0; i < A * B / 2; i++) x[i] = 0; /* fewer elements than BOUND */
   CHECK(run_op(t, VT_OP_nonzero, &in, 1, out, 2, &a, &c) == VT_OK);
   CHECK(total < BOUND && places[total - 1][0] >= A / 2 && places[total][0] == -1 &&
         places[BOUND - 1][1] == -1);

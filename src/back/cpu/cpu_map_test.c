@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_map_test.c - every pointwise kernel of every instruction set that this processor has, against
- * the reference kernels; functions on the inputs that are hard or special, and a slice of all of
- * them.
- */
+ * cpu_map_test.c - every pointwise kernel of every instruction set of this processor against the
+ * reference kernels; functions also on hard and special inputs, and on a sample of all inputs. */
 #include <string.h>
 #include "cpu_kernels.h"
 #include "vt_num.h"
@@ -22,7 +20,7 @@ static uint64_t next(uint64_t *seed) {
   return z ^ z >> 31;
 }
 
-/* ---- values: any pattern, ordinary numbers, and those at which something happens ---- */
+/* ---- values: any bit pattern, ordinary numbers, and special cases ---- */
 
 static const double special[] = {0,
                                  -0.0,
@@ -91,7 +89,7 @@ static int same(uint32_t dtype, int64_t n) {
   return memcmp(got.b, want.b, (size_t)n * vt_dtype_bytes(dtype)) == 0;
 }
 
-/* Of operands in `in`; 0 when the reference has no kernel for these types. */
+/* Runs the reference kernel on the operands in `in`; returns 0 if it does not support the types. */
 static int reference(uint32_t op, const void *attrs, const uint32_t *types, uint32_t n_in,
                      uint32_t made, int64_t n) {
   vt_view x[3], y = line(want.b, made, n);
@@ -113,7 +111,7 @@ static void compare(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *nam
   CHECK(right && kept);
 }
 
-/* The same with the result over each operand of its size. */
+/* The same with the result in place of each operand of its size. */
 static void compare_in_place(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *name,
                              uint32_t n_in, uint32_t made, int64_t n, const uint32_t *types) {
   for (uint32_t over = 0; over < n_in; over++) {
@@ -203,7 +201,8 @@ static void test_function(const vt_cpu_kernels *isa, int f, int64_t n) {
   CHECK(same(VT_DTYPE_F32, n));
 }
 
-/* Those that are hard for any function, for all; then patterns a prime apart, of every size. */
+/* The inputs that are hard for any function, for all functions; then bit patterns a prime number
+ * apart. */
 static void test_functions(const vt_cpu_kernels *isa) {
   float *x = (float *)(void *)in[0].b;
   const uint32_t rounds = vt_test_is_long() ? 200 : 8;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_matmul.c - matmul and linear as products of matrices: leading axes that lie one after the
- * other become rows, the others products of their own; a weight is packed once. With absent
- * products each row goes by itself. */
+ * cpu_matmul.c - the ops matmul, linear and matmul_masked as matrix products. Leading axes that are
+ * contiguous with the rows become rows, others become separate products. A constant weight is
+ * packed once. matmul_masked, in which some products are absent, computes each row by itself. */
 #include "cpu_gemm.h"
 
-/* One matmul: matrices by their strides, and the leading axes that are left. */
+/* One step: its matrices by their strides in elements, and the leading axes that remain. */
 typedef struct matmul {
   const void *a, *b;
   void *y;
-  int64_t bytes; /* of a number */
+  int64_t bytes; /* bytes of a number */
   int64_t m, n, k;
   int64_t a_row, a_column, b_row, b_column, y_row, y_column;
-  uint32_t rank; /* leading axes */
+  uint32_t rank; /* number of leading axes */
   int64_t dim[VT_MAX_RANK], a_step[VT_MAX_RANK], b_step[VT_MAX_RANK], y_step[VT_MAX_RANK];
   int64_t products;
-  const void *packed; /* all of b */
-  const void *bias;
+  const void *packed; /* all panels of b, or NULL */
+  const void *bias;   /* bias[j*bias_step] is added to column j; NULL: no bias */
   int64_t bias_step;
-  const uint8_t *present; /* element [i, k] says whether k takes part in row i */
+  const uint8_t *present; /* [i, k] is 0 if product k is absent from row i; NULL: all are present */
   int64_t p_row, p_column, p_step[VT_MAX_RANK];
 } matmul;
 
-/* The stride of x along leading axis i of `rank`: 0 where it has none or is repeated. */
+/* The stride of x along leading axis i of `rank`: 0 if x lacks the axis or is broadcast along
+ * it. */
 static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
   const uint32_t missing = rank + 2 - x->rank;
   return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
@@ -39,7 +40,8 @@ static void take_axes(matmul *p, const vt_view *a, const vt_view *b, const vt_vi
   }
 }
 
-/* The last leading axis continues the rows when b does not change along it. */
+/* Joins leading axes with the rows while b does not change along them and a and y are
+ * contiguous. */
 static void reduce_axes(matmul *p) {
   while (p->rank > 0) {
     const uint32_t i = p->rank - 1;
@@ -60,7 +62,8 @@ static int64_t count_products(const matmul *p) {
   return n;
 }
 
-/* As it is written; `present` is NULL or says which products are there. */
+/* The matrices of the step before axes are joined. `present` is the third operand of matmul_masked,
+ * or NULL. */
 static matmul matrices_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b,
                           const vt_view *present) {
   const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
@@ -131,7 +134,7 @@ static vt_cpu_products products_of(const vt_cpu_call *c, const matmul *p) {
                            .tail = c->tail};
 }
 
-/* ---- weights that are kept ---- */
+/* ---- cached weights ---- */
 
 enum { WORTH_KEEPING = 4096 };
 
@@ -157,7 +160,8 @@ static matmul plain(const vt_cpu_call *c) {
   return matmul_of(c, a->transpose_a, a->transpose_b);
 }
 
-/* Where b is kept, and where there was no memory to keep it. */
+/* The larger of the scratch with a packed b and without, because there may be no memory to cache
+ * b. */
 static uint64_t work_of(const vt_cpu_call *c, const matmul *p) {
   vt_cpu_products all = products_of(c, p);
   const uint64_t as_it_lies = vt_cpu_gemm_work(c->team, &all);
@@ -205,7 +209,7 @@ vt_status vt_cpu_run_linear(vt_cpu_call *c) {
   return multiply(c, &p);
 }
 
-/* ---- with absent products ---- */
+/* ---- matmul_masked ---- */
 
 typedef struct masked_run {
   matmul p;
@@ -226,7 +230,7 @@ static matmul masked_of(const vt_cpu_call *c) {
   return p;
 }
 
-/* At most one for a thread: each may need a b of its own. */
+/* At most one job per thread, because each job may need its own copy of b. */
 static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
   const double per_ns = 20;
   const uint64_t rows = (uint64_t)(p->products * p->m);
@@ -234,7 +238,7 @@ static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
   return jobs < c->team->threads ? jobs : c->team->threads;
 }
 
-/* Bytes of a b whose columns are neighbours; 0 where it is so already. */
+/* Bytes of a copy of b whose columns are contiguous; 0 if those of b are. */
 static uint64_t turned_bytes(const matmul *p) {
   return p->b_column == 1 ? 0 : vt_cpu_to_line((uint64_t)(p->n * p->k * p->bytes));
 }
@@ -244,7 +248,7 @@ uint64_t vt_cpu_work_matmul_masked(const vt_cpu_call *c) {
   return masked_jobs(c, &p) * turned_bytes(&p);
 }
 
-/* Where each operand's matrix number i begins. */
+/* The start of matrix number i of each operand. */
 typedef struct places {
   const char *a, *b;
   const uint8_t *present;
@@ -264,7 +268,7 @@ static places places_of(const matmul *p, int64_t i) {
                   p->present + mask, (char *)p->y + y * p->bytes};
 }
 
-/* Rows from .. end - 1 of matrix number i. */
+/* Computes rows from .. end - 1 of matrix number i. */
 static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t end, char *turned) {
   const matmul *p = &run->p;
   const places at = places_of(p, i);

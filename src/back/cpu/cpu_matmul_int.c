@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_matmul_int.c - matmul_int and linear_int: products of matrices of i8 and u8, exact in i32. */
+ * cpu_matmul_int.c - the ops matmul_int and linear_int: matrix products of i8 and u8, exact in
+ * i32. */
 #include "cpu_int.h"
 #include "cpu_move.h"
 
-/* The leading axes of an operand as those of the result see them: 0 where it is broadcast. */
+/* The leading axes of the result, and the strides of the operands along them: 0 if broadcast. */
 typedef struct batch {
   uint32_t axes;
   int64_t dim[VT_MAX_RANK], a[VT_MAX_RANK], b[VT_MAX_RANK];
@@ -21,8 +22,8 @@ static int64_t lead_stride(const vt_view *v, uint32_t axis, uint32_t axes) {
   return v->stride[axis - skipped];
 }
 
-/* Rows that lie one after the other through all leading axes are rows of one product, when all of
- * them meet the same columns. */
+/* Whether all leading axes can be joined with the rows into one product: the rows of a must be
+ * contiguous over all leading axes, and b must not change along them. */
 static int is_one(const product *p) {
   int64_t step = p->a->stride[p->a->rank - 2], rows = p->a->dim[p->a->rank - 2];
   for (uint32_t i = p->lead.axes; i-- > 0;) {

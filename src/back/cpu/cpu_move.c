@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_move.c - bits that are copied to places known beforehand: each op says how its operands and
- * its result see the same elements. */
+ * cpu_move.c - the ops that copy elements to positions known in advance: each op describes its
+ * operands and its result as views of the same elements. */
 #include "cpu_move.h"
 #include <string.h>
 
@@ -10,7 +10,7 @@ vt_status vt_cpu_run_literal(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* The operand in the shape of the result, repeated along axes of length 1 and along new ones. */
+/* The operand is read in the shape of the result, with stride 0 along broadcast axes. */
 vt_status vt_cpu_run_broadcast(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   const uint32_t lead = y->rank - x->rank;
@@ -32,7 +32,8 @@ vt_status vt_cpu_run_transpose(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* A step that is never taken may be too large to multiply. */
+/* A step along an axis of one result is not applied: it may be so large that the product
+ * overflows. */
 vt_status vt_cpu_run_slice(vt_cpu_call *c) {
   const vt_attr_slice *a = c->attrs;
   vt_view part = c->in[0];
@@ -55,8 +56,8 @@ vt_status vt_cpu_run_concat(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* From the outermost axis on: what lies before and after x along an axis is filled, and the rest is
- * looked at along the next one. So nothing is written twice. */
+/* Fills along one axis after the other, from the outermost: writes what is before and after x along
+ * the axis, then goes on inside. So nothing is written twice. */
 vt_status vt_cpu_run_pad(vt_cpu_call *c) {
   const vt_attr_pad *a = c->attrs;
   vt_view rest = *c->out;
@@ -97,8 +98,8 @@ static void reshape_job(void *context, uint64_t job) {
   }
 }
 
-/* What is dense may be seen in the shape of the other one. Plans make dense results, so the way for
- * neither of them is for completeness. */
+/* If one of the two is dense it is viewed in the shape of the other. Plans make results dense, so
+ * the third case is only there for completeness. */
 vt_status vt_cpu_run_reshape(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   if (vt_cpu_is_dense(y)) {
@@ -117,7 +118,7 @@ vt_status vt_cpu_run_reshape(vt_cpu_call *c) {
 
 /* ---- iota ---- */
 
-/* Each number once, at the start of the other axes; then they are repeated. */
+/* Writes each number once, at index 0 of the other axes; the caller then repeats them. */
 static void count_up(const vt_view *y, uint32_t axis) {
   const int64_t n = y->dim[axis], step = y->stride[axis];
   for (int64_t i = 0; i < n; i++) {
@@ -165,8 +166,8 @@ vt_status vt_cpu_run_flip(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* `v` again `times` times, each `by` elements of its axis `axis` further on. That takes one more
- * axis; where there is none left, the first one is gone along here. */
+/* Copies v `times` times, each copy `by` elements further along its axis `axis`. One copy with an
+ * added axis does all; if v has no axis left, the first axis is walked by recursion. */
 static void repeat(const vt_cpu_team *t, const vt_view *v, uint32_t axis, int64_t by,
                    int64_t times) {
   const int64_t apart = by * v->stride[axis] * (int64_t)vt_cpu_bytes_of(v->dtype);

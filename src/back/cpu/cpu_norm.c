@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training and in
- * inference, var, std. */
+ * cpu_norm.c - the ops layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training and
+ * in inference, var and std. */
 #include <string.h>
 #include "cpu_rows.h"
 #include "vt_num.h"
@@ -11,7 +11,8 @@ static const vt_cpu_rows *kernels_of(const vt_cpu_rowing *r) {
 
 /* ---- gamma and beta ---- */
 
-/* Operand i along a row, if there is such an operand: where it is, or copied to `room`. */
+/* The elements of operand i without gaps: in place, or copied to *room, which then advances. NULL
+ * if the step lacks the operand. */
 static const void *along_row(const vt_cpu_call *c, uint32_t i, char **room) {
   if (i >= c->n_in) return NULL;
   const vt_view *v = &c->in[i];
@@ -31,7 +32,7 @@ static const void *along_row(const vt_cpu_call *c, uint32_t i, char **room) {
   return to;
 }
 
-/* Bytes of the copies; they are asked for whether needed or not, being small. */
+/* Bytes of the copies that along_row may make. Always asked for, because they are small. */
 static int64_t room_for(const vt_cpu_call *c) {
   int64_t bytes = 0;
   for (uint32_t i = 1; i < c->n_in; i++)
@@ -46,7 +47,7 @@ static void find_affine(vt_cpu_rowing *r, const vt_cpu_call *c) {
   r->norm.beta = along_row(c, 2, &room);
 }
 
-/* ---- views: which rows, and what of gamma belongs to one ---- */
+/* ---- views: the rows of each op, and the gamma and beta of a row ---- */
 
 static void norm_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
   (void)line;
@@ -64,7 +65,8 @@ static void view_last(vt_cpu_rowing *r, const vt_cpu_call *c) {
                           .each = 1};
 }
 
-/* Rows are (channel of the group, spatial axes); the channels of a row have a number each. */
+/* A row is (channel of the group, spatial axes); each channel of a row has its own gamma and
+ * beta. */
 static void group_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
   const int64_t channels = r->n / r->norm.each, groups = r->call->in[0].dim[1] / channels;
   const int64_t skip = line % groups * channels * r->size;
@@ -74,7 +76,7 @@ static void group_row(const vt_cpu_rowing *r, int64_t line, const void *x, void 
   kernels_of(r)->norm(&p, x, y, NULL);
 }
 
-/* x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a row. */
+/* x [N, C, ...] as [N, groups][C/groups, ...]; the last axes form a row. */
 static void view_groups(vt_cpu_rowing *r, const vt_cpu_call *c) {
   const int by_group = c->step->op == VT_OP_group_norm;
   const vt_view *x = &c->in[0], *y = c->out;
@@ -98,7 +100,8 @@ static void view_groups(vt_cpu_rowing *r, const vt_cpu_call *c) {
 
 /* ---- batch_norm in training ---- */
 
-/* (keep*old) + (weight*new), in the type of the statistic */
+/* Stores the running statistic (1 - w)*old + w*next of channel c, computed in the type of the
+ * statistic. */
 static void move_on(const vt_view *to, const vt_view *old, int64_t c, double next, double w) {
   if (to->dtype == VT_DTYPE_F32) {
     const float was = ((const float *)old->data)[c * old->stride[0]];

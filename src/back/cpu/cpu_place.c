@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_place.c - where elements lie: views of views, and walks along axes. */
+ * cpu_place.c - views of parts of tensors, and walks along axes. */
 #include <string.h>
 #include "cpu_move.h"
 
@@ -25,7 +25,7 @@ vt_view vt_cpu_at(const vt_view *v, uint32_t axis, int64_t i) {
   return one;
 }
 
-/* What has no elements stays where it is: the first one might lie beyond the end. */
+/* The data of an empty part is not moved, because it might then point past the end. */
 vt_view vt_cpu_part(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   vt_view part = *v;
   part.dim[axis] = n;
@@ -44,7 +44,7 @@ vt_view vt_cpu_some_axes(const vt_view *v, uint32_t first, uint32_t n) {
 vt_view vt_cpu_everywhere(const vt_view *shape, const void *element) {
   vt_view v = *shape;
   memset(v.stride, 0, sizeof v.stride);
-  memcpy(&v.data, &element, sizeof element); /* it is read alone */
+  memcpy(&v.data, &element, sizeof element); /* `v` is only read */
   return v;
 }
 
@@ -84,7 +84,7 @@ int64_t vt_cpu_walk_count(const vt_cpu_walk *w) {
   return n;
 }
 
-/* The start is there even where no place is. */
+/* Position 0 exists even if the shape is empty. */
 void vt_cpu_walk_to(vt_cpu_walk *w, int64_t n) {
   for (uint32_t i = w->rank; n > 0 && i-- > 0; n /= w->dim[i]) {
     w->index[i] = n % w->dim[i];

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_pool.c - max_pool and avg_pool, whole: a line of windows along the last axis at a time, one
- * tap of all of them after the other. Where there is padding a plane is copied into the midst of
- * some that a job keeps, so that no tap needs to be asked whether it lies on x. */
+ * cpu_pool.c - the ops max_pool and avg_pool. A line of windows along the last axis is computed
+ * together, one tap of all windows after the other. If there is padding, each plane of x is first
+ * copied into a padded plane of the job, so that no tap needs a test whether it is inside of x. */
 #include "cpu_move.h"
 #include "op_pool.h"
 
 typedef struct pooling {
   const vt_cpu_team *team;
   const vt_view *x, *y;
-  uint32_t axes; /* spatial ones */
+  uint32_t axes; /* spatial axes */
   vt_window w[VT_SPATIAL_MAX];
   int count_padding;
   int64_t taps, size;
   int is_padded;
-  vt_view inner, outer; /* one plane of x, and what the windows go over: it or the padded one */
-  vt_cpu_path path;     /* x into the midst of a padded plane, which starts at `middle` */
+  vt_view inner, outer; /* a plane of x; the plane that windows read: the same, or a padded one */
+  vt_cpu_path path;     /* copies a plane of x into a padded plane, at offset `middle` */
   int64_t middle;
-  vt_cpu_record *rows; /* of each tap: where it lies from the start of its window, in bytes */
-  int64_t *counts;     /* taps along the last axis that count, for each window of a line */
-  char *padded;        /* planes, one for each job */
-  int64_t each;        /* bytes of one */
-  int64_t items;       /* planes where they are padded, else lines */
+  vt_cpu_record *rows; /* for each tap: its offset from the start of the window, in bytes */
+  int64_t *counts;     /* for each window of a line: the taps along the last axis that count */
+  char *padded;        /* one padded plane per job */
+  int64_t each;        /* bytes of a padded plane */
+  int64_t items;       /* number of planes if they are padded, else of lines */
   uint64_t jobs;
   void (*line)(const struct pooling *p, const int64_t *at, vt_cpu_landing *l);
-  uint64_t around; /* the bits of a number of the padding */
+  uint64_t around; /* bits of a padding element */
 } pooling;
 
-/* ---- what there is to do ---- */
+/* ---- planning ---- */
 
-/* How far the windows reach along an axis; what is left of x behind them is never looked at. */
+/* The extent that windows read along an axis, padding included; elements of x beyond it are not
+ * read. */
 static int64_t reach(const pooling *p, uint32_t i) {
   return (p->y->dim[2 + i] - 1) * p->w[i].stride + (p->w[i].kernel - 1) * p->w[i].dilation + 1;
 }
@@ -62,7 +63,7 @@ static void plan_jobs(pooling *p) {
   if (p->is_padded && p->jobs > p->team->threads) p->jobs = p->team->threads;
 }
 
-/* Without results there is nothing to do, and nothing is known. */
+/* Sets up *p. Returns 0 if there are no results; then *p is not set. */
 static int plan(const vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
   if (vt_cpu_count(c->out) == 0) return 0;
   p->team = c->team;
@@ -81,7 +82,7 @@ static int plan(const vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
   return 1;
 }
 
-/* The taps and the counts of a line, then the padded planes. */
+/* Bytes of `rows` and `counts`, which precede the padded planes in the scratch. */
 static uint64_t table_bytes(const pooling *p) {
   const uint64_t columns = (uint64_t)p->y->dim[p->axes + 1];
   return vt_cpu_to_line((uint64_t)p->taps * sizeof *p->rows + columns * sizeof *p->counts);
@@ -100,7 +101,8 @@ static void find_taps(const pooling *p) {
     p->rows[t] = (vt_cpu_record){.at = w.at[0]};
 }
 
-/* Taps along axis i of the window at `at` that count: those on x, or on x and its padding. */
+/* How many taps of the window at index `at` of axis i count: those inside of x, or also those in
+ * its padding. */
 static int64_t counted(const pooling *p, uint32_t i, int64_t at) {
   const vt_window *w = &p->w[i];
   const int64_t from = p->count_padding ? 0 : w->low;
@@ -119,21 +121,21 @@ static void find_counts(const pooling *p) {
 
 /* ---- lines of windows ---- */
 
-/* The number of the padding at n places. */
+/* Writes the padding element n times. */
 static void fill(const pooling *p, char *to, int64_t n, int64_t step) {
   const vt_cpu_plane all = {
       .to = to, .from = (const char *)&p->around, .rows = 1, .columns = n, .to_column = step};
   p->team->kernels->moves->each[vt_cpu_size_index(p->size)](&all);
 }
 
-/* The result starts as less than any number, then each tap is compared with it. */
+/* The result starts with the least value of the type, and each tap is compared with it. */
 static void max_line(const pooling *p, const int64_t *at, vt_cpu_landing *l) {
   (void)at;
   fill(p, l->to, l->columns, l->to_step);
   p->team->kernels->moves->greatest[p->x->dtype](l);
 }
 
-/* S is added to +0, which leaves it as it is. */
+/* S of the taps is added to +0, which does not change it. */
 static void avg_line(const pooling *p, const int64_t *at, vt_cpu_landing *l) {
   int64_t others = 1;
   for (uint32_t i = 0; i + 1 < p->axes; i++) others *= counted(p, i, at[i]);
@@ -146,7 +148,8 @@ static void avg_line(const pooling *p, const int64_t *at, vt_cpu_landing *l) {
   }
 }
 
-/* The windows at at[0], at[1], ... besides the last axis; `to` and `from` are planes. */
+/* Computes the line of windows at at[0], at[1], ... on all axes but the last; `to` and `from` are
+ * planes. */
 static void do_line(const pooling *p, const int64_t *at, char *to, const char *from) {
   const uint32_t last = p->axes - 1;
   for (uint32_t i = 0; i < last; i++) {
@@ -190,7 +193,7 @@ static void pool_job(void *context, uint64_t job) {
   for (uint32_t i = 0; i < 2; i++)
     vt_cpu_walk_axis(&w, p->y->dim[i], p->y->stride[i], p->x->stride[i], 0);
   for (uint32_t i = 0; !p->is_padded && i + 1 < p->axes; i++)
-    vt_cpu_walk_axis(&w, p->y->dim[2 + i], 0, 0, 0); /* do_line knows where they lie */
+    vt_cpu_walk_axis(&w, p->y->dim[2 + i], 0, 0, 0); /* do_line adds their offsets */
   vt_cpu_walk_to(&w, first);
   if (p->is_padded) {
     do_planes(p, &w, n, p->padded + (int64_t)job * p->each);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_program.c - a list of steps as launches: each step bound to its handler, groups of pointwise
- * steps to chains, and what a chain starts from told to hand its result on while it is in cache.
- * Everything is made here once; a run takes no memory. */
+ * cpu_program.c - turns a list of steps into launches: binds each step to its handler, makes chains
+ * of groups of pointwise steps, and lets an anchor pass its result to its chain while it is in
+ * cache. Everything is prepared when the program is built; a run allocates no memory. */
 #include <string.h>
 #include "cpu_move.h"
 #include "vt_launches.h"
@@ -11,14 +11,14 @@ struct vt_bk_program {
   vt_bk_device *dev;
   vt_launches steps;
   vt_arenas arenas;
-  int has_asked;     /* 1: may_keep is known */
-  uint64_t may_keep; /* bytes, while it is made */
-  vt_bk_error error; /* the first of the last run */
+  int has_asked;     /* 1: `may_keep` has been computed */
+  uint64_t may_keep; /* bytes that may still be cached; used only while the program is built */
+  vt_bk_error error; /* first error of the last run */
 };
 
 /* ---- handlers ---- */
 
-enum { TAILS = 1, DENSE = 2 }; /* traits */
+enum { TAILS = 1, DENSE = 2 }; /* bits of the column `traits` */
 enum {
 #define VT_CPU(op, way, work, keep, run, traits) ROW_##op,
 #include "cpu_handlers.def"
@@ -36,7 +36,7 @@ static const vt_cpu_handler handlers[ROWS] = {
 #undef vt_cpu_work_none
 };
 
-/* The row of each op number, plus one; 0 where an op has none. */
+/* For each op number: its row plus one, or 0 if the op has no handler. */
 static const uint8_t row_of[] = {
 #define VT_CPU(op, way, work, keep, run, traits) [VT_OP_##op] = ROW_##op + 1,
 #include "cpu_handlers.def"
@@ -49,7 +49,8 @@ const vt_cpu_handler *vt_cpu_handler_of(uint32_t op) {
   return row != 0 ? &handlers[row - 1] : NULL;
 }
 
-/* ---- what is kept: a line with the seal that its operand had, then what was made of it ---- */
+/* ---- cached data: one cache line with the version of the operand, then what was derived from it
+ * ---- */
 
 uint64_t vt_cpu_kept_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes) {
   const uint32_t arena = c->step->in[i].arena;
@@ -66,11 +67,12 @@ void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale) {
   return (char *)c->kept + VT_CPU_LINE;
 }
 
-/* ---- what is taken ---- */
+/* ---- which steps are supported ---- */
 
 enum { MOST_VIEWS = 256 };
 
-/* A call without data; 0 when it has more operands than any op that asks for memory. */
+/* Sets *out to a call without data, for planning. Returns 0 if the step has more operands than any
+ * op that needs scratch. */
 static int shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
                       vt_cpu_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
@@ -107,10 +109,11 @@ uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s) {
   return h->work(&call);
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
-/* What is kept saves time alone: without it, or without memory for it, steps do the same work in
- * every run. It may take half of what the arenas leave, for which memory is taken only later. */
+/* How many bytes the program may cache. Cached data only saves time: without it steps recompute it
+ * in every run. It may take half of the memory that remains after the arenas, which are allocated
+ * later. */
 static uint64_t most_kept(const vt_arenas *a) {
   const uint64_t available = vt_memory_available();
   uint64_t needed = 0;
@@ -122,7 +125,8 @@ static uint64_t most_kept(const vt_arenas *a) {
   return (available - needed) / 2;
 }
 
-/* Asking reads files of the system, so that a program which keeps nothing does not ask. */
+/* Memory for cached data, or NULL. The system is asked for its free memory only if something is to
+ * be cached, because that reads files. */
 static void *keep(vt_bk_program *p, uint64_t bytes) {
   if (bytes == 0) return NULL;
   if (!p->has_asked) p->may_keep = most_kept(&p->arenas);
@@ -197,14 +201,14 @@ void vt_cpu_program_free(vt_bk_program *p) {
   vt_cpu_memory_free(p->dev->host, p);
 }
 
-/* ---- what the host looks at ---- */
+/* ---- results that the host reads ---- */
 
 static const vt_bk_tensor *chain_result(const void *chain) { return vt_cpu_chain_result(chain); }
 
 int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) {
     uint32_t which;
-    if (vt_tensor_count(&results[i]) == 0) continue; /* it may lie anywhere */
+    if (vt_tensor_count(&results[i]) == 0) continue; /* an empty tensor may have any place */
     vt_launch *at = vt_launches_maker(&p->steps, &results[i], chain_result, &which);
     if (at == NULL) return VT_UNSUPPORTED;
     if (which == VT_LAUNCH_CHAIN) {
@@ -221,8 +225,9 @@ int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, ui
 typedef struct runner {
   vt_bk_program *p;
   char *base[VT_CPU_ARENAS];
-  uint64_t seal[VT_CPU_ARENAS]; /* 0: something is written there during the run */
-  const vt_launch *at;          /* whose bodies may be run */
+  uint64_t seal[VT_CPU_ARENAS]; /* content version of each arena; 0: a step writes to it during the
+                                   run */
+  const vt_launch *at; /* the launch that is running, whose bodies vt_cpu_body_run may run */
 } runner;
 
 static vt_status run_list(runner *r, const vt_launches *l, int top);
@@ -235,13 +240,13 @@ vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which) {
   return s;
 }
 
-enum { MOST_SEALS = 8 }; /* operands beyond them are never kept */
+enum { MOST_SEALS = 8 }; /* operands beyond this number are never cached */
 
-/* Where scratch of no bytes lies: NULL is no place from which to count, not even by 0. */
+/* The address of scratch without bytes. Adding 0 to NULL would be undefined. */
 static _Alignas(VT_CPU_LINE) char nowhere[VT_CPU_LINE];
 
 static void note_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cpu_call *c) {
-  if (p->error.status != VT_OK) return; /* from inside a body */
+  if (p->error.status != VT_OK) return; /* a step inside a body has already reported it */
   p->error.status = (int32_t)s;
   p->error.step = step;
   p->error.position = c->position;
@@ -307,7 +312,7 @@ int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n
     r.seal[i] = p->arenas.writes[i] ? 0 : block->seal;
   }
   (void)run_list(&r, &p->steps, 1);
-  return VT_OK; /* a failure is reported by wait */
+  return VT_OK; /* wait reports a failure */
 }
 
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out) {

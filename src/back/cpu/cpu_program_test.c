@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_program_test.c - which steps are supported: each row of cpu_handlers.def is found by its op
- * number, and a step without a handler, or whose result has gaps where it may not, is refused. */
+ * number; a step is refused if it has no handler, or if its result has gaps that the handler does
+ * not support. */
 #include "cpu_backend.h"
 #include "vt_test.h"
 
@@ -14,7 +15,7 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* An op that has a handler and is pointwise as well would never reach its handler. */
+/* No op may both have a handler and be pointwise, because its handler would never be called. */
 static void test_rows(void) {
   uint32_t found = 0;
   for (int i = 0; i < ROWS; i++) {
@@ -35,7 +36,7 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
 
-/* Of a matrix product or a convolution, both of which read f32[4, 4, 4] here. */
+/* A tensor f32[4, 4, 4], which both a matmul and a convolution accept. */
 static vt_bk_tensor cube(void) {
   return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
                         .dtype = VT_DTYPE_F32,
@@ -67,7 +68,7 @@ static void test_gaps(vt_bk_device *dev) {
   y.stride[0] = 17;
   CHECK(takes(dev, VT_OP_matmul, &matmul, sizeof matmul, &y));
   CHECK(!takes(dev, VT_OP_conv, &conv, sizeof conv, &y));
-  y.dim[1] = 0; /* a result of no elements has no gaps */
+  y.dim[1] = 0; /* a result without elements has no gaps */
   CHECK(takes(dev, VT_OP_conv, &conv, sizeof conv, &y));
 }
 

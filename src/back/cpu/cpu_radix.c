@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_radix.c - sorting by digits, from the lowest: stable, and as fast whatever the order was. */
+ * cpu_radix.c - a stable radix sort, from the lowest digit up. Its time does not depend on the
+ * input order. */
 #include "cpu_radix.h"
 #include <string.h>
 
-/* Fewer records than RADIX_FEW are sorted by insertion, before a table of digits would pay. */
+/* Up to RADIX_FEW records are sorted by insertion, because a table of digits would cost more. */
 enum { RADIX_BITS = 8, RADIX = 1 << RADIX_BITS, RADIX_MOST = 64 / RADIX_BITS, RADIX_FEW = 48 };
 
 #define RECORD vt_cpu_record

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_random.c - random numbers: functions of seed, stream, step and position, so that any part of
- * a tensor can be drawn by any thread. */
+ * cpu_random.c - the ops that draw random numbers. A number is a function of seed, stream, step and
+ * position, so any thread can draw any part of a tensor. */
 #include <string.h>
 #include "cpu_move.h"
 
@@ -9,12 +9,12 @@ typedef struct drawing {
   vt_cpu_draw_fn *draw;
   const vt_view *y;
   int dense;
-  int64_t count, blocks; /* elements, and blocks of four of them */
+  int64_t count, blocks; /* elements; blocks of four elements */
   uint64_t jobs;
 } drawing;
 
-/* A part that ends inside a block, or whose elements do not lie side by side, is drawn elsewhere.
- */
+/* Draws n blocks into a local buffer and copies them to the result: for parts that end inside a
+ * block, and for results with gaps. */
 enum { PART = 64 };
 static void put_part(const drawing *d, int64_t block, int64_t n) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(d->y->dtype), first = 4 * block;

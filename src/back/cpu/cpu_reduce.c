@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_reduce.c - reductions: sum, prod, max, min, argmax, argmin, and the compositions that are one
- * of them and a last touch: mean, sum_square, norm_l1, norm_l2, any, all.
+ * cpu_reduce.c - reductions: sum, prod, max, min, argmax, argmin, and compositions of one of them
+ * and an operation on its result: mean, sum_square, norm_l1, norm_l2, any, all.
  *
- * The tensor is seen as [outer, reduced, inner]. Where the inner axis lies without gaps, lines are
- * folded side by side; so are short ones, which are turned round first. Otherwise each is folded by
- * itself, brought together first if it has gaps. A long fold with few results is cut at the chunks
- * of S, whose results are folded in turn. */
+ * The tensor is viewed as [outer, reduced, inner]. If the inner axis is contiguous, its lines are
+ * reduced together; so are short lines, which are transposed first. Otherwise each line is reduced
+ * by itself, and copied first if it has gaps. A long reduction with few results is split at the
+ * chunks of S, and their results are then reduced in turn. */
 #include <string.h>
 #include "cpu_reduce.h"
 #include "vt_num.h"
 
 enum { CHUNK_BYTES = VT_REDUCE_CHUNK * 8, LANES_BYTES = VT_REDUCE_LANES * VT_REDUCE_ROW_BYTES };
-enum { SHORT = 64 }; /* lines that are not worth going along */
+enum { SHORT = 64 }; /* lines up to this length are too short to be reduced one by one */
 
-/* ---- what each op is ---- */
+/* ---- the ops ---- */
 
 typedef struct way {
   uint32_t op;
-  vt_cpu_folding kind, above; /* above: how the results of chunks are folded */
-  int divides, roots;         /* the result, by the count; then its root */
+  vt_cpu_folding kind, above; /* `above` reduces the results of chunks */
+  int divides, roots;         /* 1: divide the result by the count; 1: then take the root */
 } way;
 
 static const way ways[] = {
@@ -46,23 +46,23 @@ static const way *way_of(uint32_t op) {
 
 typedef struct folding {
   const vt_cpu_reduce *fold, *above;
-  const vt_cpu_argreduce *seek; /* NULL: the extremes themselves are wanted, not where they are */
+  const vt_cpu_argreduce *seek; /* finds positions for argmax and argmin; NULL for other ops */
   const way *way;
   uint32_t dtype;
-  int64_t size; /* of an element */
+  int64_t size; /* bytes of an element */
   const char *x;
   char *y;
   vt_cpu_axes outer, reduced;
-  int64_t inner;            /* lines side by side; 0: one by one */
-  int64_t inner_x, inner_y; /* their strides */
-  vt_cpu_plane_fn *turn;    /* how they are turned round; NULL: they need not be */
-  int64_t tile, tiles;      /* how many of them at once, and how often */
-  int64_t chunks;           /* 0: each line at once; else its chunks are the results */
+  int64_t inner;            /* lines that are reduced together; 0: lines are reduced one by one */
+  int64_t inner_x, inner_y; /* distance of neighbouring lines in x, of their results in y */
+  vt_cpu_plane_fn *turn;    /* transposes short lines; NULL if the inner axis is contiguous */
+  int64_t tile, tiles;      /* lines per tile; tiles of the inner axis */
+  int64_t chunks;           /* if not 0, the results are those of each line's chunks */
   int64_t divisor;
 } folding;
 
-/* The kept axis along which lines go side by side: x has no gaps along it, or, if the lines are
- * short, it is the longest. x->rank: there is none. */
+/* The kept axis whose lines are reduced together: one along which x is contiguous or, if lines are
+ * short, the longest. x->rank if no axis qualifies. */
 static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
   uint32_t best = x->rank;
   for (uint32_t i = 0; i < x->rank; i++)
@@ -74,7 +74,8 @@ static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
   return best;
 }
 
-/* A transposition wants the elements of a line without gaps. */
+/* The kernel that copies short lines to be next to each other. The transpose needs contiguous
+ * lines. */
 static vt_cpu_plane_fn *turn_of(const folding *f, const vt_cpu_moves *moves) {
   const int dense = f->reduced.x[f->reduced.n - 1] == 1;
   return (dense ? moves->turn : moves->each)[vt_cpu_size_index(f->size)];
@@ -139,7 +140,8 @@ static int level_of(int64_t count) {
   return level;
 }
 
-/* Elements first .. first + n - 1, a chunk at most, without gaps: where they are or copied. */
+/* Elements first .. first + n - 1 of a line, at most a chunk, without gaps: in place, or copied to
+ * `room`. */
 static const char *together(const folding *f, const char *x, int64_t first, int64_t n, char *room) {
   const vt_cpu_axes *a = &f->reduced;
   int64_t at = 0, none;
@@ -179,10 +181,9 @@ static int64_t argreduce_line(const folding *f, const char *x, const void *extre
   return 0;
 }
 
-/* ---- lines side by side ---- */
+/* ---- several lines together ---- */
 
-/* A chunk of rows into the lanes, run by run; they are elements of lines that may have to be turned
- * round. */
+/* Adds a chunk of rows to the lanes, transposing the elements of short lines first. */
 static void take_rows(const folding *f, const char *x, int64_t width, int64_t first, int64_t count,
                       void *lanes) {
   _Alignas(64) char room[SHORT * VT_REDUCE_ROW_BYTES];
@@ -221,7 +222,7 @@ static void reduce_rows(const folding *f, const char *x, int64_t width, int leve
   f->above->finish(lanes, width, n, y);
 }
 
-/* ---- the last touch ---- */
+/* ---- the operation on the result: a division, a root ---- */
 
 static void touch_f32(const folding *f, float *y, int64_t n) {
   const float by = (float)f->divisor;
@@ -235,7 +236,8 @@ static void touch_f64(const folding *f, double *y, int64_t n) {
   for (int64_t j = 0; j < n && f->way->roots; j++) y[j] = vt_f64_sqrt(y[j]);
 }
 
-/* The least of no truth values is a number that none has: its last bit is true. */
+/* `all` of no truth values is the least u8 key, whose last bit is 1, so the last bit is the truth
+ * value. */
 static void touch(const folding *f, void *y, int64_t n) {
   if (f->dtype == VT_DTYPE_F32) touch_f32(f, y, n);
   if (f->dtype == VT_DTYPE_F64) touch_f64(f, y, n);
@@ -247,10 +249,10 @@ static void touch(const folding *f, void *y, int64_t n) {
 typedef struct share {
   const folding *f;
   uint64_t jobs;
-  int64_t items; /* tiles of lines, or chunks of them */
+  int64_t items; /* number of tiles of lines, or of their chunks */
 } share;
 
-/* Tile `item` of the results. */
+/* Reduces tile number `item`. */
 static void reduce_item(const folding *f, int64_t item) {
   _Alignas(64) char y[VT_REDUCE_ROW_BYTES];
   int64_t index[VT_REDUCE_ROW_BYTES], x_at, y_at;
@@ -274,7 +276,7 @@ static void reduce_item(const folding *f, int64_t item) {
   vt_cpu_copy_line(f->y + y_at * f->size, f->inner_y * f->size, y, f->size, f->size, width);
 }
 
-/* Chunk `item` of a tile: results lie as [outer, chunks, inner], without gaps. */
+/* Reduces one chunk of one tile; the results are stored as [outer, chunks, inner] without gaps. */
 static void reduce_chunk(const folding *f, int64_t item) {
   const int64_t lines = f->inner == 0 ? 1 : f->inner;
   const int64_t chunk = item / f->tiles % f->chunks, outer = item / f->tiles / f->chunks;
@@ -306,7 +308,7 @@ static void reduce_job(void *context, uint64_t job) {
 
 static int64_t items_of(const folding *f) { return f->outer.count * f->tiles; }
 
-/* Nanoseconds, about: of a tile, or of a chunk of one. */
+/* Approximate nanoseconds for a tile of lines of n elements. */
 static double cost_of(const folding *f, int64_t n) {
   const double lines = f->inner == 0 ? 1.0 : (double)(f->inner < f->tile ? f->inner : f->tile);
   return 20.0 + 0.03 * (double)n * lines * (double)f->size;
@@ -320,7 +322,8 @@ static void reduce_run(const vt_cpu_team *t, const folding *f) {
   if (s.items > 0) vt_cpu_share(t, s.jobs, reduce_job, &s);
 }
 
-/* Cut at chunks when there are too few results to keep the team busy, and enough to do. */
+/* How many chunks to split lines into: 0 unless there are too few results to keep the team busy,
+ * and enough elements. */
 static int64_t chunks_of(const vt_cpu_team *t, const folding *f) {
   const int64_t items = items_of(f), n = f->reduced.count;
   if (f->seek != NULL || t->threads == 1 || items == 0 || items >= 2 * (int64_t)t->threads)
@@ -336,7 +339,7 @@ uint64_t vt_cpu_work_reduce(const vt_cpu_call *c) {
   return (uint64_t)(lines * chunks_of(c->team, &f) * f.size);
 }
 
-/* What the results of chunks are folded by: they lie as [outer, chunks, inner]. */
+/* The reduction of the chunks' results, which are stored as [outer, chunks, inner]. */
 static folding reduce_above(const folding *f, const folding *parts) {
   folding g = *f;
   const int64_t lines = f->inner == 0 ? 1 : f->inner;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_reduce_test.c - reductions and running sums: every type, layouts of many kinds, lengths
- * around the chunks of S. */
+ * cpu_reduce_test.c - reductions and running sums: every type, many layouts, lengths around the
+ * chunks of S. */
 #include "folded_test.h"
 
 typedef struct shape {
   uint32_t rank;
   int64_t dim[VT_MAX_RANK];
-  unsigned reduced; /* bit mask */
+  unsigned reduced; /* bit mask of the reduced axes */
 } shape;
 
 static const shape shapes[] = {
@@ -93,7 +93,7 @@ static void test_nothing(void) {
   }
 }
 
-/* Long enough for the team to cut a line at its chunks, and for a third level. */
+/* Lines that are long enough for the team to split them at chunks, and for a third level of S. */
 static void test_long(void) {
   const shape line = {1, {1024 * 1024 + 5000}, 1}, lines = {2, {2, 20000}, 2};
   const shape side = {2, {9000, 20}, 1}, split = {3, {70, 3, 300}, 5};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_region.c - loop and cond: bodies run one after the other, each of their steps by the whole
- * team. */
+ * cpu_region.c - the ops loop and cond: bodies run one after the other, and the whole team works on
+ * each of their steps. */
 #include "cpu_backend.h"
 
 static void copy(const vt_cpu_call *c, const vt_view *to, const vt_view *from) {
   if (to->data != from->data) vt_cpu_copy(c->team, to, from);
 }
 
-/* The results of a body never lie where its arguments do, so they may be copied one by one. */
+/* Runs iteration i. Results of a body never alias its arguments, so they may be copied one by
+ * one. */
 static vt_status iterate(vt_cpu_call *c, int64_t i, uint32_t carried, uint32_t each) {
   const vt_launch_body *b = &c->body[0];
   *(int64_t *)b->in[0].data = i;
@@ -24,7 +25,7 @@ static vt_status iterate(vt_cpu_call *c, int64_t i, uint32_t carried, uint32_t e
   return VT_OK;
 }
 
-/* Carried values live in the body's arguments from one iteration to the next. */
+/* The arguments of the body hold the carried values between iterations. */
 vt_status vt_cpu_run_loop(vt_cpu_call *c) {
   const vt_attr_loop *a = c->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_rows.c - rows shared by the team, and brought together where they have gaps. */
+ * cpu_rows.c - shares the rows of an op among the threads, and copies rows that have gaps. */
 #include "cpu_rows.h"
 #include <string.h>
 
@@ -8,8 +8,9 @@ enum { MOST_ROWS = 64, BLOCK = 64, GROUP_BYTES = 1 << 19 };
 typedef struct share {
   const vt_cpu_rowing *r;
   uint64_t jobs;
-  int64_t group;       /* rows that are copied at once */
-  int64_t pitch, room; /* bytes of one copy, and of all of both kinds; 0: none is made */
+  int64_t group;       /* rows that are copied together */
+  int64_t pitch, room; /* bytes of one copied row; bytes of scratch for copies of x and y; 0:
+                          nothing is copied */
 } share;
 
 void vt_cpu_rows_view(vt_cpu_rowing *r, const vt_cpu_call *c, unsigned mask) {
@@ -31,7 +32,8 @@ static int has_gaps(const vt_cpu_rowing *r) {
   return r->n > 1 && (a->n > 1 || a->x[0] != 1 || (a->y[0] != 1 && !r->one));
 }
 
-/* Copied rows go in groups as large as the cache likes, and one group a thread. */
+/* Rows with gaps are copied in groups that fit the cache; then there is one job per thread, which
+ * has one group of copies. */
 static share share_of(const vt_cpu_rowing *r) {
   const vt_cpu_team *t = r->call->team;
   share s = {.r = r, .group = 1};
@@ -39,7 +41,7 @@ static share share_of(const vt_cpu_rowing *r) {
   s.jobs = vt_cpu_jobs(t, (uint64_t)r->lines.count, 20.0 + r->cost * (double)r->n);
   if (!has_gaps(r)) return s;
   s.pitch = vt_cpu_whole(r->n * r->size, VT_CPU_LINE) +
-            VT_CPU_LINE; /* a power of two would share places in cache */
+            VT_CPU_LINE; /* a power of two would make rows compete for the same lines of cache */
   const int64_t fit = GROUP_BYTES / (2 * s.pitch);
   s.group = fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : fit;
   s.room = 2 * s.group * s.pitch;
@@ -52,14 +54,13 @@ uint64_t vt_cpu_rows_work(const vt_cpu_rowing *r) {
   return (uint64_t)(r->head + (int64_t)s.jobs * s.room);
 }
 
-/* Neighbours without gaps between them are turned round, so that each line of cache is read once.
- */
+/* If neighbouring rows are contiguous they are transposed, so that each cache line is read once. */
 static vt_cpu_plane_fn *copy_of(const vt_cpu_rowing *r, int64_t apart) {
   const vt_cpu_moves *moves = r->call->team->kernels->moves;
   return (apart == 1 ? moves->turn : moves->each)[vt_cpu_size_index(r->size)];
 }
 
-/* Rows of a group, which lie evenly apart, into the room. */
+/* Copies a group of evenly spaced rows to `room`. */
 static void copy_in(const share *s, int64_t rows, const char *x, char *room) {
   const vt_cpu_rowing *r = s->r;
   const vt_cpu_axes *a = &r->along;
@@ -73,7 +74,7 @@ static void copy_in(const share *s, int64_t rows, const char *x, char *room) {
   }
 }
 
-/* And back from it. */
+/* Copies a group of results from `room` to y. */
 static void copy_out(const share *s, int64_t rows, const char *room, char *y) {
   const vt_cpu_rowing *r = s->r;
   const vt_cpu_axes *a = &r->along;
@@ -87,7 +88,8 @@ static void copy_out(const share *s, int64_t rows, const char *room, char *y) {
   }
 }
 
-/* One row, and what leaves the program of it has its NaN made one while it is in cache. */
+/* Computes one row and, if the host reads the result, makes its NaNs canonical while it is in
+ * cache. */
 static void do_row(const vt_cpu_rowing *r, int64_t i, const char *x, char *y) {
   r->row(r, i, x, y);
   if (r->call->leaves & 1) vt_cpu_leave_part(r->call->team, r->dtype, y, r->one ? 1 : r->n);
@@ -126,7 +128,8 @@ static void run_job(void *context, uint64_t job) {
   }
 }
 
-/* Rows of nothing may still become numbers; otherwise there is nothing to do, however many. */
+/* Rows without elements may still become numbers; otherwise they are skipped, however many there
+ * are. */
 void vt_cpu_rows_run(vt_cpu_call *c, const vt_cpu_rowing *r) {
   share s = share_of(r);
   const int empty = r->n == 0 && !r->one && c->n_out == 1;

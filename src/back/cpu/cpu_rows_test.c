@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_rows_test.c - softmax, norms and statistics: rows of many lengths and layouts. */
+ * cpu_rows_test.c - softmax, norms, var and std: rows of many lengths and layouts. */
 #include "far_rows_test.h"
 #include "folded_test.h"
 
@@ -7,7 +7,7 @@ static folded_layout result_layout(folded_layout layout) {
   return layout == FOLDED_REPEATED ? FOLDED_DENSE : layout;
 }
 
-/* ---- softmax and its kin ---- */
+/* ---- softmax, log_softmax, logsumexp ---- */
 
 static void softmax(uint32_t op, const int64_t *dim, int64_t axis, folded_layout layout,
                     int special) {
@@ -58,7 +58,7 @@ static void test_far(void) {
 typedef struct norm {
   uint32_t op, rank;
   int64_t dim[4];
-  uint32_t affine; /* how many of gamma and beta there are, and their rank */
+  uint32_t affine; /* how many of gamma, beta and the statistics the op has; rank of each */
   uint32_t affine_rank;
   int64_t groups;
 } norm;

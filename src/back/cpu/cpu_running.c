@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_running.c - running sums: rows that go on from chunk to chunk. */
+ * cpu_running.c - the op cumsum: a running sum along each row, chunk by chunk. */
 #include <string.h>
 #include "cpu_rows.h"
 
 enum { CHUNK_BYTES = VT_REDUCE_CHUNK * 8 };
 
-/* With `exclusive` each sum goes one place further and the last one nowhere. */
+/* With `exclusive` each sum is stored one position later, and the last sum is dropped. */
 static void sums_row(const vt_cpu_rowing *r, int64_t line, const void *from, void *to) {
   _Alignas(64) char sums[CHUNK_BYTES];
   vt_cpu_running_fn *const kernel = r->call->team->kernels->folds->running[r->dtype];
@@ -22,7 +22,7 @@ static void sums_row(const vt_cpu_rowing *r, int64_t line, const void *from, voi
   }
 }
 
-/* Backwards is the same row with its last element first. */
+/* A reversed sum is the sum of the reversed row. */
 static void turn_round(vt_cpu_rowing *r) {
   const int64_t last = (r->n - 1) * r->size;
   if (r->n == 0) return;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_scatter.c - rows of updates go to the places that an index names. The rows are sorted by
- * destination, those of one destination in ascending position; then each destination is the
- * business of one thread. */
+ * cpu_scatter.c - the ops scatter_nd, scatter_nd_add, _max and _min. Rows of updates are sorted by
+ * destination, in ascending position for the same destination; one thread then handles all updates
+ * of a destination. */
 #include "cpu_lookup.h"
 
 typedef struct scattering {
   const vt_cpu_lookup *l;
   const vt_cpu_team *team;
-  vt_cpu_record *rows; /* by destination: key * unit bytes from the start of the result */
+  vt_cpu_record *rows; /* sorted by destination; a destination is key * unit bytes from the start of
+                          the result */
   int64_t n, unit;
   uint64_t jobs;
   char *to;
   const char *from;
-  vt_cpu_scatter_fn *land; /* NULL: the last row stays */
-  vt_cpu_path path;        /* of a slice */
-  vt_cpu_lines lines;      /* the same for `land` */
+  vt_cpu_scatter_fn *land; /* combines updates with the result; NULL: the last update is copied */
+  vt_cpu_path path;        /* copies a slice of updates to the result */
+  vt_cpu_lines lines;      /* the axes of a slice, for `land` */
 } scattering;
 
-/* How many destinations there may be, by the places of the result alone: a slice is one where the
- * result lies in one piece, else an element is. */
+/* An upper bound on the number of destinations from the size of the result: it has one per slice if
+ * it is dense, else one per element. */
 static uint64_t places_of(const vt_view *y, int64_t slice, int64_t *out_unit) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(y->dtype);
   int64_t last = 0;
@@ -27,10 +28,10 @@ static uint64_t places_of(const vt_view *y, int64_t slice, int64_t *out_unit) {
   return (uint64_t)(last * size / *out_unit) + 1;
 }
 
-/* Whether a table of all destinations is worth it: most of it is used then. */
+/* Whether to sort with one counter per destination: if at least a quarter of them would be used. */
 static int is_counted(uint64_t places, int64_t rows) { return places / 4 <= (uint64_t)rows; }
 
-/* The rows, as many again to sort them with, and a table of destinations. */
+/* Bytes for the rows, a second buffer to sort them with, and the counters. */
 uint64_t vt_cpu_work_scatter(const vt_cpu_call *c) {
   const vt_view *y = c->out, *index = &c->in[1];
   const vt_view lead = vt_cpu_some_axes(index, 0, index->rank - 1);
@@ -53,7 +54,7 @@ static void find_job(void *context, uint64_t job) {
   }
 }
 
-/* Rows first .. first + n - 1 go to one place. */
+/* Applies rows first .. first + n - 1, which have the same destination. */
 static void scatter_span(const scattering *s, int64_t first, int64_t n) {
   char *to = s->to + (int64_t)s->rows[first].key * s->unit;
   if (s->land == NULL) {
@@ -82,7 +83,7 @@ static void scatter_span(const scattering *s, int64_t first, int64_t n) {
   }
 }
 
-/* The destinations whose first row is among those of this job. */
+/* Handles the destinations whose first row is among the rows of this job. */
 static void scatter_job(void *context, uint64_t job) {
   const scattering *s = context;
   const vt_cpu_record *r = s->rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_softmax.c - softmax, log_softmax, logsumexp: m = max x, then exp(x - m) chunk by chunk, each
- * summed while it is in cache. */
+ * cpu_softmax.c - the ops softmax, log_softmax and logsumexp: m = max x, then exp(x - m) chunk by
+ * chunk, each summed while it is in cache. */
 #include "cpu_rows.h"
 #include "vt_num.h"
 
@@ -10,8 +10,8 @@ static float row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
   return m;
 }
 
-/* What lies behind the chunk is the next one or the next row: it is fetched on the way, or what is
- * nobody's is, which does no harm. */
+/* Elements after the chunk are the next chunk or row, so they are prefetched meanwhile. Prefetching
+ * an invalid address is harmless. */
 static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
   enum { BLOCK = 256, LINE = VT_CPU_LINE / sizeof(float) };
   for (int64_t i = 0; i < n; i += BLOCK) {
@@ -21,7 +21,7 @@ static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t 
   }
 }
 
-/* S(e), e = exp(x - m); e is left in y unless that is NULL. */
+/* S(e) with e = exp(x - m); e is stored in y unless y is NULL. */
 static float row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
   float part[VT_REDUCE_CHUNK], sum;
   int64_t each = VT_REDUCE_CHUNK, count = 0;
@@ -39,7 +39,8 @@ static float row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n
   return sum;
 }
 
-/* A NaN makes the sum one, whatever m is; so do two infinities, as they do in x - max x. */
+/* `top` ignores NaN, but a NaN in x makes the sum NaN whatever m is. A row with +inf, or with
+ * nothing but -inf, also becomes NaN: x - m is then inf - inf. */
 static void softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   (void)line;
@@ -54,7 +55,7 @@ static void log_softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x,
   k->folds->rows[VT_DTYPE_F32].lower(x, r->n, &m, &log_sum, y);
 }
 
-/* m itself when it is infinite; a NaN gives NaN either way. */
+/* If m is infinite the result is m; a NaN gives NaN either way. */
 static void logsumexp_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   const float m = row_max(k, x, r->n);

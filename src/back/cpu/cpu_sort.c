@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_sort.c - lines of a tensor in the one order: sort, argsort and top_k. A value becomes a key,
- * an unsigned integer that grows with the order asked for, and its index goes along with it; equal
- * keys keep the order they had, whichever the direction. */
+ * cpu_sort.c - the ops sort, argsort and top_k along an axis. Each value becomes a key, an unsigned
+ * integer that grows in the requested order, and its index is sorted along with it. Equal keys keep
+ * their order, whether ascending or descending. */
 #include <string.h>
 #include "cpu_move.h"
 #include "cpu_radix.h"
 
 /* ---- keys ---- */
 
-/* Negative numbers grow away from 0 and are turned over, the others go above them; every NaN is the
- * one highest value. */
+/* All bits of a negative number are inverted and the sign bit of others is set, so that keys grow
+ * with values; every NaN has the highest key. */
 static uint64_t key_of_f32(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
@@ -41,21 +41,21 @@ static uint64_t key_of(const vt_view *x, int64_t at) {
 
 /* ---- one line ---- */
 
-/* The lines of x along an axis, and where what comes first of each goes. */
+/* The lines of x along an axis, and the results that the first elements of each line go to. */
 typedef struct sorting {
   const vt_view *x, *values, *indices; /* values may be NULL */
-  vt_cpu_walk walk;                    /* along the other axes: x, values, indices, in elements */
+  vt_cpu_walk walk; /* over the other axes: offsets in x, values, indices, in elements */
   uint32_t axis;
-  int64_t n, best;     /* elements of a line, and how many of them are wanted */
-  int64_t slots;       /* for how many there is room at a time */
-  int bits;            /* of a key */
-  uint64_t turned;     /* what a key is turned over by: all its bits when descending */
-  int64_t count;       /* lines */
-  uint64_t jobs, each; /* bytes of scratch for each */
+  int64_t n, best;     /* elements of a line; how many of them are wanted */
+  int64_t slots;       /* capacity of the scratch in elements */
+  int bits;            /* bits of a key */
+  uint64_t turned;     /* mask that keys are XORed with: all bits if descending, else 0 */
+  int64_t count;       /* number of lines */
+  uint64_t jobs, each; /* jobs; bytes of scratch of each */
   char *work;
 } sorting;
 
-/* A key of at most 32 bits shares a word with its index. */
+/* Whether a key of at most 32 bits and its index fit one 64-bit word. */
 static int is_short(int bits, int64_t n) { return bits <= 32 && n <= (int64_t)UINT32_MAX; }
 
 static void give(const sorting *s, const vt_cpu_walk *w, int64_t i, int64_t index) {
@@ -72,9 +72,10 @@ static uint64_t line_key(const sorting *s, const vt_cpu_walk *w, int64_t i) {
   return key_of(s->x, w->at[0] + i * s->x->stride[s->axis]) ^ s->turned;
 }
 
-/* Where fewer are wanted than there is room for, the best so far are sorted whenever the room is
- * full, and from then on only what is better than the last of them is taken in. Those in front have
- * the lower indices. */
+/* If fewer elements are wanted than a line has, the scratch may be shorter than the line. Whenever
+ * it is full it is sorted, only the best are kept, and from then on elements that are not better
+ * than the last of them are skipped. Elements before have lower indices, so ties are decided
+ * rightly. */
 static void sort_short(const sorting *s, const vt_cpu_walk *w, uint64_t *words) {
   uint64_t *other = words + s->slots, limit = UINT64_MAX;
   int64_t n = 0;
@@ -112,7 +113,7 @@ static void sort_long(const sorting *s, const vt_cpu_walk *w, vt_cpu_record *r) 
   for (int64_t i = 0; i < s->best; i++) give(s, w, i, sorted[i].at);
 }
 
-/* ---- all of them ---- */
+/* ---- all lines ---- */
 
 static void sort_job(void *context, uint64_t job) {
   const sorting *s = context;
@@ -130,9 +131,10 @@ static void sort_job(void *context, uint64_t job) {
   }
 }
 
-enum { FEW = 512 }; /* that many are sorted in no time */
+enum { FEW = 512 }; /* few enough elements to sort quickly */
 
-/* Each job has scratch of its own, so there are no more of them than threads. */
+/* The sort along `axis`. Each job has its own scratch, so there are at most as many jobs as
+ * threads. */
 static sorting sorting_of(const vt_cpu_call *c, uint32_t axis, int descending) {
   const vt_view *x = &c->in[0];
   sorting s = {.x = x, .axis = axis, .n = x->dim[axis], .best = c->out->dim[axis], .count = 1};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * folded_test.h - a step run by teams of every instruction set and several numbers of threads, and
- * its bits beside those of the op's own kernel; operands in layouts of many kinds. */
+ * folded_test.h - for the tests of reductions and rows: runs a step with teams of every instruction
+ * set and several thread counts, and compares its bits with those of the op's own kernel. Operands
+ * have many kinds of layouts. */
 #ifndef VT_FOLDED_TEST_H
 #define VT_FOLDED_TEST_H
 #include <string.h>
@@ -41,12 +42,12 @@ static inline void *folded_memory(int64_t bytes) {
   return (char *)p;
 }
 
-/* How the elements of an operand lie. */
+/* Layouts of an operand in memory. */
 typedef enum folded_layout {
   FOLDED_DENSE,
-  FOLDED_TURNED,   /* the first axis lies innermost */
-  FOLDED_STEPPED,  /* with gaps */
-  FOLDED_REPEATED, /* the last axis has one place */
+  FOLDED_TURNED,   /* the first axis is innermost */
+  FOLDED_STEPPED,  /* every element is followed by a gap */
+  FOLDED_REPEATED, /* the last axis has stride 0 */
   FOLDED_LAYOUTS
 } folded_layout;
 
@@ -78,7 +79,7 @@ static inline double folded_number(uint64_t *seed, int special) {
   return ((double)(folded_next(seed) % 2000001) - 1000000.0) / 131072.0;
 }
 
-/* All places of the operand that may be read, and those between them. */
+/* Fills all elements of the operand, and the gaps between them. */
 static inline void folded_fill(const vt_view *v, uint64_t *seed, int special) {
   int64_t n = 1;
   for (uint32_t i = 0; i < v->rank; i++) n += (v->dim[i] > 0 ? v->dim[i] - 1 : 0) * v->stride[i];
@@ -131,8 +132,8 @@ static inline int64_t folded_bytes(const vt_view *v) {
   return vt_cpu_count(v) == 0 ? 0 : n * (int64_t)vt_cpu_bytes_of(v->dtype);
 }
 
-/* Every team writes what the op's own kernel does, and nothing between its elements. Results and
- * operands are freed. */
+/* Checks that every team writes the bits of the op's own kernel, and nothing between its elements.
+ * Frees results and operands. */
 static inline void folded_check(folded_step *s) {
   void *expected[FOLDED_RESULTS];
   vt_kernel k = {.in = s->in, .n_in = s->n_in, .out = s->out, .n_out = s->n_out, .attrs = s->attrs};

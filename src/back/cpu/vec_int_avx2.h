@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_int_avx2.h - the vocabulary of the integer kernels, eight lanes: pairs of 16 bits. */
+ * vec_int_avx2.h - the vocabulary of the integer kernels (see vec_int_scalar.h): eight i32 lanes,
+ * groups of two 16-bit numbers. */
 #ifndef VT_VEC_INT_H
 #define VT_VEC_INT_H
 #include <immintrin.h>

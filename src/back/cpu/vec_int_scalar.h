@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_int_scalar.h - the vocabulary of the integer kernels, one lane of C11: pairs of 16 bits. */
+ * vec_int_scalar.h - the vocabulary of the integer kernels in C11: one i32 lane, groups of two
+ * 16-bit numbers. Every vec_int_*.h defines VQ, a vector of VQ_N sums; vq_one, one group in every
+ * lane; and vq_dot, which adds to each lane the products of two groups. VQ_ROWS are the rows of a
+ * tile. */
 #ifndef VT_VEC_INT_H
 #define VT_VEC_INT_H
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_int_vnni.h - the vocabulary of the integer kernels, sixteen lanes: groups of four
- * bytes, multiplied and added by one instruction that never saturates. */
+ * vec_int_vnni.h - the vocabulary of the integer kernels (see vec_int_scalar.h): sixteen i32 lanes,
+ * groups of four bytes, multiplied and added by one instruction that never saturates. */
 #ifndef VT_VEC_INT_H
 #define VT_VEC_INT_H
 #include <immintrin.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_scalar.h - the vocabulary of the kernels, one lane of C11. Every vec_*.h has these words:
- *   V, VD           vectors of V_N f32 and of VD_N f64; words for them begin with v_ and vd_
+ * vec_scalar.h - the vector vocabulary of the kernels in C11, one lane. Every vec_*.h defines:
+ *   V, VD           vectors of V_N f32 and of VD_N f64; their functions begin with v_ and vd_
  *   load, store     from and to memory, aligned or not
- *   load_part,      the first n lanes alone: the others are +0,
- *   store_part      or left as they were
- *   zero, one       every lane +0, every lane x
+ *   load_part       loads the first n lanes; the others are +0
+ *   store_part      stores the first n lanes; the rest of the memory is not written
+ *   zero, one       every lane +0; every lane x
  *   add, mul, fma   each rounded once; there is no vd_mul
- *   turn            the transpose of as many vectors as one has lanes
- * V_HAS_F16 and V_FUSED say that there are instructions for more of them. */
+ *   turn            transposes a square of V_N or VD_N vectors
+ * V_HAS_F16 and V_FUSED are defined if the processor converts f16 and has an fma instruction. */
 #ifndef VT_VEC_H
 #define VT_VEC_H
 #include "vt_num.h"
-/* Tiles of a product, see kern_gemm_type.inc. */
+/* Tile sizes of a matrix product, see kern_gemm_type.inc. */
 #define GEMM_ROWS 4
 #define GEMM_PANELS 2
 #define GEMM_NEAR 1024

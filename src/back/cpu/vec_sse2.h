@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_sse2.h - the vocabulary of the kernels, 128 bits; the fused multiply-add is made in software,
- * as src/num/fma.inc explains. V are vectors of f32, VD of f64. */
+ * vec_sse2.h - the vector vocabulary of the kernels (listed in vec_scalar.h), 128 bits. V are
+ * vectors of f32, VD of f64. fma is computed in software, as src/num/fma.inc explains. */
 #ifndef VT_VEC_H
 #define VT_VEC_H
 #include <immintrin.h>
 #include <string.h>
 #include "vt_num.h"
-/* Tiles of a product, see kern_gemm_type.inc. */
+/* Tile sizes of a matrix product, see kern_gemm_type.inc. */
 #define GEMM_ROWS 4
 #define GEMM_PANELS 2
 #define GEMM_NEAR 1024
@@ -32,9 +32,9 @@ static inline void v_store_part(float *p, int64_t n, V a) {
   memcpy(p, x, (size_t)n * sizeof *p);
 }
 
-/* a*b + c of two lanes, the exact sum rounded to odd: where it is not s itself, the one of the two
- * f64 around it whose last bit is 1. The carry of adding -1 runs through 64 bits, so that the
- * sign of the error is spread over both halves of its lane. */
+/* a*b + c of two lanes, rounded to odd: if the exact sum is not the f64 s, the result is that one
+ * of the two neighbouring f64 whose last bit is 1. Adding -1 to 64 bits propagates the sign of the
+ * error over both halves of its lane. */
 static inline __m128d v_sum_to_odd(__m128d a, __m128d b, __m128d c) {
   const __m128d p = _mm_mul_pd(a, b), s = _mm_add_pd(p, c);
   const __m128d cc = _mm_sub_pd(s, p), pp = _mm_sub_pd(s, cc);
