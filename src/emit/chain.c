@@ -63,7 +63,7 @@ void vt_chain_first(vt_chain *c, uint32_t i) {
     }
 }
 
-uint32_t vt_chain_widest(const vt_chain *c) {
+uint32_t vt_chain_widest_bytes(const vt_chain *c) {
   uint64_t most = vt_dtype_bytes(c->result->dtype);
   for (uint32_t i = 0; i < c->n_sources; i++)
     if (vt_dtype_bytes(c->source[i]->dtype) > most) most = vt_dtype_bytes(c->source[i]->dtype);

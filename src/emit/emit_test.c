@@ -23,7 +23,7 @@ static vt_bk_step step_of(uint32_t op, const vt_bk_tensor *in, uint32_t n_in,
 /* ---- a chain with every kind of step ---- */
 
 enum { X = 0, W = 1000, V = 2000, T = 3000, Y = 4000 };
-static const char wanted[] =
+static const char expected_text[] =
     "#define VT_GPU_WITHOUT_FUN\n"
     "#include \"gpu_fused.cuh\"\n\n"
     "struct vt_fused_steps {\n"
@@ -64,8 +64,8 @@ static void test_text(void) {
   CHECK(vt_chain_read(steps, 5, 1, &c) == VT_UNSUPPORTED); /* it has two sources */
   vt_emit_chain(&c, &vt_dialect_cuda, "some", &text);
   CHECK(vt_text_status(&text) == VT_OK);
-  if (text.s != NULL && strcmp(text.s, wanted) != 0) fprintf(stderr, "%s", text.s);
-  CHECK(text.s != NULL && strcmp(text.s, wanted) == 0);
+  if (text.s != NULL && strcmp(text.s, expected_text) != 0) fprintf(stderr, "%s", text.s);
+  CHECK(text.s != NULL && strcmp(text.s, expected_text) == 0);
   vt_text_done(&text);
 }
 

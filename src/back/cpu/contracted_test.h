@@ -50,7 +50,7 @@ static void put_random(void *at, uint32_t dtype, int wild) {
 /* ---- tensors ---- */
 
 /* Allocates exactly the bytes that the view spans, so that sanitizers report any read past them. */
-static void view_fill(vt_view *v, int wild) {
+static void fill_view(vt_view *v, int wild) {
   const size_t bytes = (size_t)vt_cpu_bytes_of(v->dtype);
   int64_t last = 0;
   for (uint32_t i = 0; i < v->rank; i++) last += v->dim[i] > 0 ? (v->dim[i] - 1) * v->stride[i] : 0;
@@ -73,7 +73,7 @@ static vt_view view_random(uint32_t dtype, uint32_t rank, const int64_t *dim, in
     if (!dense && random_of(0, 4) == 0) step += random_of(1, 5);
     if (!dense && random_of(0, 9) == 0) v.stride[axis] = 0;
   }
-  view_fill(&v, wild);
+  fill_view(&v, wild);
   return v;
 }
 
@@ -82,7 +82,7 @@ static vt_view view_result(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   int64_t step = 1;
   memcpy(v.dim, dim, rank * sizeof *dim);
   for (uint32_t i = rank; i-- > 0; step *= v.dim[i] > 0 ? v.dim[i] : 1) v.stride[i] = step;
-  view_fill(&v, 0);
+  fill_view(&v, 0);
   return v;
 }
 
@@ -117,7 +117,7 @@ typedef struct trial {
   vt_view out;
 } trial;
 
-static void *rounded_up(size_t bytes) {
+static void *alloc_scratch(size_t bytes) {
   void *p = aligned_alloc(64, (bytes + 64) / 64 * 64);
   CHECK(p != NULL);
   memset(p, 0xff, bytes); /* undefined scratch: NaN bytes here */
@@ -128,7 +128,7 @@ static void run_reference(const trial *t) {
   const vt_op_info *op = vt_op_get(t->op);
   const uint64_t bytes = op->work != NULL ? op->work(t->in, t->n_in) : 0;
   vt_kernel k = {.in = t->in, .n_in = t->n_in, .n_out = 1, .out = &t->out, .attrs = t->attrs};
-  k.work = rounded_up((size_t)bytes);
+  k.work = alloc_scratch((size_t)bytes);
   CHECK(op->kernel(&k) == VT_OK);
   free(k.work);
 }
@@ -138,9 +138,9 @@ static void run_reference(const trial *t) {
 static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
   const vt_cpu_handler *h = vt_cpu_handler_of(t->op);
   vt_bk_tensor tensor[OPERANDS] = {{0}};
-  uint64_t seal[OPERANDS] = {0};
+  uint64_t version[OPERANDS] = {0};
   for (int i = 0; i < OPERANDS; i++) tensor[i].arena = lasting ? VT_BK_ARENA_PARAMETER : 0;
-  for (int i = 0; i < OPERANDS; i++) seal[i] = lasting ? 5 : 0;
+  for (int i = 0; i < OPERANDS; i++) version[i] = lasting ? 5 : 0;
   const vt_bk_step step = {.size = sizeof step, .op = t->op, .in = tensor, .n_in = t->n_in};
   vt_cpu_call c = {.team = team,
                    .step = &step,
@@ -149,14 +149,14 @@ static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
                    .n_in = t->n_in,
                    .n_out = 1,
                    .attrs = t->attrs};
-  const size_t keep = h->keep != NULL ? (size_t)h->keep(&c) : 0;
-  c.work = rounded_up((size_t)h->work(&c));
-  c.kept = keep > 0 ? memset(rounded_up(keep), 0, keep) : NULL;
-  c.seal = seal;
+  const size_t keep = h->cache != NULL ? (size_t)h->cache(&c) : 0;
+  c.work = alloc_scratch((size_t)h->work(&c));
+  c.cached = keep > 0 ? memset(alloc_scratch(keep), 0, keep) : NULL;
+  c.version = version;
   CHECK(h->run(&c) == VT_OK);
   if (lasting) CHECK(h->run(&c) == VT_OK);
   free(c.work);
-  free(c.kept);
+  free(c.cached);
 }
 
 static void *test_resize(void *user, void *p, size_t old_size, size_t new_size) {

@@ -14,8 +14,8 @@
 #include "vt_num.h"
 
 enum {
-  FEW = 2 * VT_CPU_PATCH_ROWS, /* up to this number of rows the keys are split among the threads
-                                  instead */
+  SPLIT_ROWS = 2 * VT_CPU_PATCH_ROWS, /* up to this number of rows the keys are split among the
+                                  threads instead */
   CHUNK_SCORES =
       128 * 1024 /* approximate number of scores of a chunk, so that they stay in cache */
 };
@@ -23,8 +23,8 @@ enum {
 /* ---- sizes ---- */
 
 /* Optional operands follow v, and each has its own type. */
-static vt_attend_extras extras_of(const vt_cpu_call *c) {
-  vt_attend_extras x = {0, 0, 0};
+static vt_attend_optional optional_of(const vt_cpu_call *c) {
+  vt_attend_optional x = {0, 0, 0};
   for (uint32_t i = 3; i < c->n_in; i++) {
     const uint32_t dtype = c->in[i].dtype;
     *(dtype == VT_DTYPE_BOOL ? &x.mask : dtype == VT_DTYPE_F32 ? &x.bias : &x.length) = i;
@@ -36,16 +36,15 @@ static vt_attend_extras extras_of(const vt_cpu_call *c) {
  * chunk fit the cache. */
 static int64_t chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
   const int64_t shares = (int64_t)t->threads * 4;
-  int64_t rows =
-      vt_cpu_least(VT_ATTEND_CHUNK, vt_cpu_most(CHUNK_SCORES / vt_cpu_most(s->keys, 1), 1));
-  if (t->threads > 1) rows = vt_cpu_least(rows, s->pairs * vt_cpu_parts(s->rows, shares));
-  return vt_cpu_least(vt_cpu_whole(vt_cpu_most(rows, 1), VT_CPU_PATCH_ROWS), VT_ATTEND_CHUNK);
+  int64_t rows = vt_cpu_min(VT_ATTEND_CHUNK, vt_cpu_max(CHUNK_SCORES / vt_cpu_max(s->keys, 1), 1));
+  if (t->threads > 1) rows = vt_cpu_min(rows, s->pairs * vt_cpu_div_up(s->rows, shares));
+  return vt_cpu_min(vt_cpu_round_up(vt_cpu_max(rows, 1), VT_CPU_PATCH_ROWS), VT_ATTEND_CHUNK);
 }
 
 static uint32_t workers_of(const vt_cpu_team *t, const vt_attend_sizes *s, int64_t items) {
   const double row = (double)s->keys * ((double)(s->depth + s->width) / 32 + 1);
   const double all = (double)s->pairs * (double)s->rows * row;
-  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)vt_cpu_most(items, 1));
+  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)vt_cpu_max(items, 1));
   return jobs < t->threads ? (uint32_t)jobs : t->threads;
 }
 
@@ -69,15 +68,15 @@ static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
                        .width = v->dim[3]};
   s.pairs = s.batch * s.groups;
   s.rows = s.heads / s.groups * s.queries;
-  s.wide = vt_cpu_whole(s.width, table->lanes);
-  s.panels = vt_cpu_parts(s.keys, table->columns);
+  s.padded_width = vt_cpu_round_up(s.width, table->lanes);
+  s.panels = vt_cpu_div_up(s.keys, table->columns);
   s.panel = s.depth * table->columns;
-  s.blocks = vt_cpu_parts(s.keys, VT_CPU_BLOCK);
-  s.stride = vt_cpu_whole(s.keys, VT_CPU_BLOCK);
-  s.levels = vt_cpu_levels_for(s.blocks);
-  s.split = s.rows <= FEW && s.blocks > 1;
+  s.blocks = vt_cpu_div_up(s.keys, VT_CPU_BLOCK);
+  s.stride = vt_cpu_round_up(s.keys, VT_CPU_BLOCK);
+  s.levels = vt_cpu_levels_needed(s.blocks);
+  s.split = s.rows <= SPLIT_ROWS && s.blocks > 1;
   s.chunk = s.split ? s.rows : chunk_rows(c->team, &s);
-  s.chunks = vt_cpu_parts(s.rows, s.chunk);
+  s.chunks = vt_cpu_div_up(s.rows, s.chunk);
   s.packed = s.chunks > 1;
   if (!vt_i64_mul(s.pairs, s.split ? s.blocks : s.chunks, &items)) items = INT64_MAX;
   s.workers = workers_of(c->team, &s, items);
@@ -101,8 +100,8 @@ static uint64_t floats(int64_t a, int64_t b, int64_t c) {
 static vt_attend_scratch scratch_of(const vt_attend_sizes *s) {
   vt_attend_scratch x = {0};
   x.q = floats(s->chunk, s->depth, 1);
-  x.values = floats(VT_CPU_BLOCK, s->wide, 1);
-  x.chain = floats(s->wide, 1, 1);
+  x.values = floats(VT_CPU_BLOCK, s->padded_width, 1);
+  x.chain = floats(s->padded_width, 1, 1);
   if (s->packed) {
     x.panels = floats(s->pairs, s->panels, s->panel);
   } else {
@@ -110,17 +109,17 @@ static vt_attend_scratch scratch_of(const vt_attend_sizes *s) {
   }
   if (s->split) {
     x.scores = floats(s->pairs, s->rows, s->stride);
-    x.sums = times((uint64_t)s->blocks, floats(s->pairs, s->rows, s->wide));
+    x.sums = times((uint64_t)s->blocks, floats(s->pairs, s->rows, s->padded_width));
     x.totals = floats(s->pairs, s->rows, 1);
-    x.t = floats(s->levels, s->wide, 1);
+    x.t = floats(s->levels, s->padded_width, 1);
   } else {
     x.e = floats(s->chunk, s->stride, 1);
-    x.t = floats(s->levels, s->chunk, s->wide);
+    x.t = floats(s->levels, s->chunk, s->padded_width);
   }
   return x;
 }
 
-static uint64_t of_worker(const vt_attend_scratch *x) {
+static uint64_t worker_floats(const vt_attend_scratch *x) {
   return plus(plus(plus(x->q, x->e), plus(x->t, x->panel)), plus(x->values, x->chain));
 }
 
@@ -129,13 +128,13 @@ uint64_t vt_cpu_work_attention(const vt_cpu_call *c) {
   const vt_attend_sizes s = sizes_of(c);
   const vt_attend_scratch x = scratch_of(&s);
   const uint64_t shared = plus(plus(x.panels, x.totals), plus(x.scores, x.sums));
-  return times(plus(shared, times(of_worker(&x), s.workers)), sizeof(float));
+  return times(plus(shared, times(worker_floats(&x), s.workers)), sizeof(float));
 }
 
 /* ---- sharing work among the workers ---- */
 
 /* Workers take one item after the other; the result of an item does not depend on the worker. */
-static void take_items(void *context, uint64_t worker) {
+static void run_items(void *context, uint64_t worker) {
   vt_attend_task *t = context;
   for (;;) {
     const int64_t i = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
@@ -144,13 +143,13 @@ static void take_items(void *context, uint64_t worker) {
   }
 }
 
-static void share(vt_attend_task *t, int64_t items,
-                  void (*item)(vt_attend_task *t, uint64_t worker, int64_t i)) {
-  const int64_t workers = vt_cpu_most(1, vt_cpu_least(items, t->size.workers));
+static void run_workers(vt_attend_task *t, int64_t items,
+                        void (*item)(vt_attend_task *t, uint64_t worker, int64_t i)) {
+  const int64_t workers = vt_cpu_max(1, vt_cpu_min(items, t->size.workers));
   t->item = item;
   t->items = items;
   atomic_store_explicit(&t->next, 0, memory_order_relaxed);
-  vt_cpu_share(t->call->team, (uint64_t)workers, take_items, t);
+  vt_cpu_run_jobs(t->call->team, (uint64_t)workers, run_items, t);
 }
 
 /* ---- many rows: an item is a panel of keys to pack, then a chunk ---- */
@@ -158,7 +157,8 @@ static void share(vt_attend_task *t, int64_t items,
 static void pack_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   (void)worker;
-  vt_attend_pack(t, i / s->panels, i % s->panels * t->table->columns, t->panels + i * s->panel);
+  vt_attend_pack_keys(t, i / s->panels, i % s->panels * t->table->columns,
+                      t->panels + i * s->panel);
 }
 
 /* Chunks are computed from the last to the first: with causal attention the last rows see most keys
@@ -168,43 +168,44 @@ static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t first = (s->chunks - 1 - i % s->chunks) * s->chunk;
   float total[VT_ATTEND_CHUNK];
   vt_attend_chunk c;
-  vt_attend_begin(t, worker, i / s->chunks, first, vt_cpu_least(s->chunk, s->rows - first), &c);
-  const int64_t n = c.rows * s->wide;
-  vt_attend_scores(&c, 0, s->keys);
-  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh(&c, r);
+  vt_attend_begin_chunk(t, worker, i / s->chunks, first, vt_cpu_min(s->chunk, s->rows - first), &c);
+  const int64_t n = c.rows * s->padded_width;
+  vt_attend_score_keys(&c, 0, s->keys);
+  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh_row(&c, r);
   const vt_cpu_levels sums = vt_attend_levels(t, c.sum, n, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
-    vt_attend_values(&c, block, c.sum);
+    vt_attend_add_values(&c, block, c.sum);
     vt_cpu_levels_carry(&sums, block);
   }
-  const float *o = vt_cpu_levels_end(&sums);
-  for (int64_t r = 0; r < c.rows; r++) vt_attend_give(&c, r, o + r * s->wide, total[r]);
+  const float *o = vt_cpu_levels_total(&sums);
+  for (int64_t r = 0; r < c.rows; r++)
+    vt_attend_store_row(&c, r, o + r * s->padded_width, total[r]);
 }
 
 /* ---- few rows: an item is a block of keys, or a row ---- */
 
 static void split_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair,
                         vt_attend_chunk *c) {
-  vt_attend_begin(t, worker, pair, 0, t->size.rows, c);
+  vt_attend_begin_chunk(t, worker, pair, 0, t->size.rows, c);
 }
 
 static void split_scores(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t block = i % t->size.blocks;
   vt_attend_chunk c;
   split_chunk(t, worker, i / t->size.blocks, &c);
-  vt_attend_scores(&c, block * VT_CPU_BLOCK, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
+  vt_attend_score_keys(&c, block * VT_CPU_BLOCK, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
 }
 
 static void split_weights(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_chunk c;
   split_chunk(t, worker, i / t->size.rows, &c);
-  t->totals[i] = vt_attend_weigh(&c, i % t->size.rows);
+  t->totals[i] = vt_attend_weigh_row(&c, i % t->size.rows);
 }
 
 /* The address of the sums of key block `block` of a pair, one row after the other. */
 static float *block_sums(const vt_attend_task *t, int64_t pair, int64_t block) {
-  return t->sums + (pair * t->size.blocks + block) * t->size.rows * t->size.wide;
+  return t->sums + (pair * t->size.blocks + block) * t->size.rows * t->size.padded_width;
 }
 
 static void split_values(vt_attend_task *t, uint64_t worker, int64_t i) {
@@ -212,8 +213,8 @@ static void split_values(vt_attend_task *t, uint64_t worker, int64_t i) {
   float *sum = block_sums(t, pair, block);
   vt_attend_chunk c;
   split_chunk(t, worker, pair, &c);
-  memset(sum, 0, (size_t)(t->size.rows * t->size.wide) * sizeof *sum);
-  vt_attend_values(&c, block, sum);
+  memset(sum, 0, (size_t)(t->size.rows * t->size.padded_width) * sizeof *sum);
+  vt_attend_add_values(&c, block, sum);
 }
 
 static void split_results(vt_attend_task *t, uint64_t worker, int64_t i) {
@@ -221,18 +222,18 @@ static void split_results(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t pair = i / s->rows, r = i % s->rows;
   vt_attend_chunk c;
   split_chunk(t, worker, pair, &c);
-  const vt_cpu_levels sums = vt_attend_levels(t, c.sum, s->wide, s->levels);
+  const vt_cpu_levels sums = vt_attend_levels(t, c.sum, s->padded_width, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
-    t->add(c.sum, block_sums(t, pair, block) + r * s->wide, s->wide);
+    t->add(c.sum, block_sums(t, pair, block) + r * s->padded_width, s->padded_width);
     vt_cpu_levels_carry(&sums, block);
   }
-  vt_attend_give(&c, r, vt_cpu_levels_end(&sums), t->totals[i]);
+  vt_attend_store_row(&c, r, vt_cpu_levels_total(&sums), t->totals[i]);
 }
 
 /* ---- the op ---- */
 
-static void clear(const vt_cpu_call *c) {
+static void store_zeros(const vt_cpu_call *c) {
   const float zero = 0;
   vt_view from = c->out[0];
   from.data = (void *)(uintptr_t)&zero;
@@ -246,13 +247,13 @@ static float scale_of(const vt_attr_attention *a, int64_t depth) {
 }
 
 static void place_scratch(vt_attend_task *t) {
-  const vt_attend_scratch *x = &t->room;
+  const vt_attend_scratch *x = &t->scratch;
   t->panels = t->call->work;
   t->scores = t->panels + x->panels;
   t->sums = t->scores + x->scores;
   t->totals = t->sums + x->sums;
   t->workers = t->totals + x->totals;
-  t->of_worker = of_worker(x);
+  t->worker_floats = worker_floats(x);
 }
 
 vt_status vt_cpu_run_attention(vt_cpu_call *c) {
@@ -261,24 +262,24 @@ vt_status vt_cpu_run_attention(vt_cpu_call *c) {
                       .table = k->attentions,
                       .add = k->convs->f32->add,
                       .attrs = c->attrs,
-                      .more = extras_of(c)};
+                      .optional = optional_of(c)};
   const vt_attend_sizes *s = &t.size;
   if (is_empty(c)) { /* without keys the result is +0 */
-    clear(c);
+    store_zeros(c);
     return VT_OK;
   }
   t.size = sizes_of(c);
-  t.room = scratch_of(s);
+  t.scratch = scratch_of(s);
   t.scale = scale_of(t.attrs, s->depth);
   place_scratch(&t);
   if (s->split) {
-    share(&t, s->pairs * s->blocks, split_scores);
-    share(&t, s->pairs * s->rows, split_weights);
-    share(&t, s->pairs * s->blocks, split_values);
-    share(&t, s->pairs * s->rows, split_results);
+    run_workers(&t, s->pairs * s->blocks, split_scores);
+    run_workers(&t, s->pairs * s->rows, split_weights);
+    run_workers(&t, s->pairs * s->blocks, split_values);
+    run_workers(&t, s->pairs * s->rows, split_results);
     return VT_OK;
   }
-  if (s->packed) share(&t, s->pairs * s->panels, pack_item);
-  share(&t, s->pairs * s->chunks, chunk_item);
+  if (s->packed) run_workers(&t, s->pairs * s->panels, pack_item);
+  run_workers(&t, s->pairs * s->chunks, chunk_item);
   return VT_OK;
 }

@@ -10,15 +10,15 @@
 #include "vt_num.h"
 #include "vt_test.h"
 
-enum { MASK = 1, BIAS = 2, LENGTH = 4, ROOM = 1 << 19 };
-typedef enum layout { STRAIGHT, SPLIT_HEADS, TURNED, REVERSED, SPREAD } layout;
+enum { MASK = 1, BIAS = 2, LENGTH = 4, CAPACITY = 1 << 19 };
+typedef enum layout { STRAIGHT, SPLIT_HEADS, TRANSPOSED, REVERSED, STRIDED } layout;
 
 typedef struct shape {
   int64_t batch, heads, groups, queries, keys, depth, width;
   int64_t causal, window;
   double scale;
   unsigned extras;
-  layout lies;
+  layout order;
   int wild; /* 1: infinities and NaN in k and v, also at keys that no row may see */
 } shape;
 
@@ -27,12 +27,12 @@ static const shape shapes[] = {
     {2, 3, 1, 5, 7, 4, 3, 1, 0, 0, 0, STRAIGHT, 0},
     {1, 2, 2, 50, 70, 64, 64, 1, 0, 0, 0, SPLIT_HEADS, 0},
     {1, 2, 1, 49, 130, 33, 17, 0, 0, 0.3, MASK | BIAS | LENGTH, STRAIGHT, 1},
-    {2, 2, 2, 13, 129, 16, 70, 1, 0, 0, MASK, TURNED, 1},
+    {2, 2, 2, 13, 129, 16, 70, 1, 0, 0, MASK, TRANSPOSED, 1},
     {1, 2, 2, 97, 97, 8, 8, 1, 0, 0, 0, STRAIGHT, 1},
     {1, 1, 1, 100, 300, 5, 16, 1, 20, 0, 0, REVERSED, 1},
-    {1, 1, 1, 60, 300, 5, 16, 0, 9, -2, BIAS, SPREAD, 1},
+    {1, 1, 1, 60, 300, 5, 16, 0, 9, -2, BIAS, STRIDED, 1},
     {1, 1, 1, 100, 300, 5, 16, 1, 20, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 60, 300, 5, 16, 0, 9, 0, MASK, SPREAD, 0},
+    {1, 1, 1, 60, 300, 5, 16, 0, 9, 0, MASK, STRIDED, 0},
     {1, 2, 2, 3, 2100, 4, 6, 1, 1030, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 30, 2100, 4, 6, 1, 0, 0, 0, STRAIGHT, 0},
     {1, 4, 2, 1, 1500, 16, 48, 1, 0, 0, 0, STRAIGHT, 0},
@@ -40,7 +40,7 @@ static const shape shapes[] = {
     {1, 2, 2, 3, 2100, 4, 6, 1, 1030, 0, MASK, STRAIGHT, 1},
     {1, 1, 1, 1, 17000, 2, 3, 0, 0, 0, BIAS, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 255, 4, 0, 0, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 7, 20, 257, 4, 0, 0, 0, 0, TURNED, 0},
+    {1, 1, 1, 7, 20, 257, 4, 0, 0, 0, 0, TRANSPOSED, 0},
     {1, 1, 1, 7, 20, 2048, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 2049, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 2, 3, 16641, 2, 0, 0, 0, 0, STRAIGHT, 0},
@@ -70,22 +70,22 @@ static float random_float(uint64_t *s, int wild) {
 
 /* Sets strides: axes 1 and 2 or axes 2 and 3 are exchanged in memory, or strides are doubled or
  * negated. */
-static void lay(vt_view *v, layout lies) {
-  int order[4] = {0, 1, 2, 3};
-  int64_t step = lies == SPREAD ? 2 : 1;
-  if (lies == SPLIT_HEADS) {
-    order[1] = 2;
-    order[2] = 1;
+static void set_strides(vt_view *v, layout order) {
+  int axes[4] = {0, 1, 2, 3};
+  int64_t step = order == STRIDED ? 2 : 1;
+  if (order == SPLIT_HEADS) {
+    axes[1] = 2;
+    axes[2] = 1;
   }
-  if (lies == TURNED) {
-    order[2] = 3;
-    order[3] = 2;
+  if (order == TRANSPOSED) {
+    axes[2] = 3;
+    axes[3] = 2;
   }
   for (int i = 3; i >= 0; i--) {
-    v->stride[order[i]] = step;
-    step *= v->dim[order[i]] > 0 ? v->dim[order[i]] : 1;
+    v->stride[axes[i]] = step;
+    step *= v->dim[axes[i]] > 0 ? v->dim[axes[i]] : 1;
   }
-  if (lies != REVERSED) return;
+  if (order != REVERSED) return;
   v->data = (float *)v->data + step - 1;
   for (int i = 0; i < 4; i++) v->stride[i] = -v->stride[i];
 }
@@ -95,15 +95,15 @@ static vt_view float_view(float *data, int64_t b, int64_t h, int64_t t, int64_t 
 }
 
 typedef struct operands {
-  float q[ROOM], k[ROOM], v[ROOM], bias[ROOM];
-  uint8_t mask[ROOM];
+  float q[CAPACITY], k[CAPACITY], v[CAPACITY], bias[CAPACITY];
+  uint8_t mask[CAPACITY];
   int64_t length[4];
   vt_view in[6];
   uint32_t n;
 } operands;
 
 static void add_extras(operands *o, const shape *s, uint64_t *seed) {
-  for (int i = 0; i < ROOM && s->extras != 0; i++) {
+  for (int i = 0; i < CAPACITY && s->extras != 0; i++) {
     o->mask[i] = random_next(seed) % 3 != 0;
     o->bias[i] = random_float(seed, s->wild);
   }
@@ -125,8 +125,8 @@ static void add_extras(operands *o, const shape *s, uint64_t *seed) {
         .dtype = VT_DTYPE_I64, .rank = 1, .dim = {s->batch}, .stride = {1}, .data = o->length};
 }
 
-static void make(operands *o, const shape *s, uint64_t seed) {
-  for (int i = 0; i < ROOM; i++) {
+static void init_operands(operands *o, const shape *s, uint64_t seed) {
+  for (int i = 0; i < CAPACITY; i++) {
     o->q[i] = random_float(&seed, 0);
     o->k[i] = random_float(&seed, s->wild);
     o->v[i] = random_float(&seed, s->wild);
@@ -136,7 +136,7 @@ static void make(operands *o, const shape *s, uint64_t seed) {
   o->in[1] = float_view(o->k, s->batch, s->groups, s->keys, s->depth);
   o->in[2] = float_view(o->v, s->batch, s->groups, s->keys, s->width);
   o->n = 3;
-  for (int i = 0; i < 3; i++) lay(&o->in[i], s->lies);
+  for (int i = 0; i < 3; i++) set_strides(&o->in[i], s->order);
   add_extras(o, s, &seed);
 }
 
@@ -151,7 +151,7 @@ static void *scratch(uint64_t bytes) {
 
 static vt_view result_view(const shape *s, float *data) {
   vt_view y = float_view(data, s->batch, s->heads, s->queries, s->width);
-  lay(&y, s->lies == SPREAD ? STRAIGHT : s->lies);
+  set_strides(&y, s->order == STRIDED ? STRAIGHT : s->order);
   return y;
 }
 
@@ -199,7 +199,7 @@ static void check_shape(const vt_cpu_team *teams, int n_teams, operands *o, cons
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   const int64_t n = s->batch * s->heads * s->queries * s->width;
   float *want = scratch((uint64_t)n * sizeof *want);
-  make(o, s, 17);
+  init_operands(o, s, 17);
   run_reference(o, s, &a, want);
   for (int i = 0; i < n_teams; i++) compare(&teams[i], o, s, want);
   free(want);

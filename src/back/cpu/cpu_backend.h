@@ -40,12 +40,14 @@ typedef struct vt_cpu_call vt_cpu_call;
 /* ---- sizes ---- */
 
 enum { VT_CPU_LINE = 64 }; /* bytes of a cache line; all memory of this backend is aligned to it */
-static inline int64_t vt_cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t vt_cpu_most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t vt_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t vt_cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /* n / each, rounded up; and n rounded up to a multiple of `each`. */
-static inline int64_t vt_cpu_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
-static inline int64_t vt_cpu_whole(int64_t n, int64_t each) { return vt_cpu_parts(n, each) * each; }
-static inline uint64_t vt_cpu_to_line(uint64_t bytes) {
+static inline int64_t vt_cpu_div_up(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+static inline int64_t vt_cpu_round_up(int64_t n, int64_t each) {
+  return vt_cpu_div_up(n, each) * each;
+}
+static inline uint64_t vt_cpu_round_to_line(uint64_t bytes) {
   return (bytes + VT_CPU_LINE - 1) / VT_CPU_LINE * VT_CPU_LINE;
 }
 
@@ -60,12 +62,12 @@ typedef struct vt_cpu_team {
 
 /* Runs jobs 0 .. n-1 in any order, on any threads of the team, and waits for all of them. A job may
  * write only memory that belongs to its number. */
-void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context);
+void vt_cpu_run_jobs(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context);
 /* How many jobs `items` should be split into if each item costs about `cost` nanoseconds: 1 if
  * waking other threads takes longer than it saves, else a few jobs per thread. */
 uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost);
 /* The first item of job j of n. Job j ends before the first item of job j + 1. */
-int64_t vt_cpu_first(int64_t items, uint64_t n, uint64_t j);
+int64_t vt_cpu_job_first(int64_t items, uint64_t n, uint64_t j);
 
 /* ---- handlers ---- */
 
@@ -77,14 +79,14 @@ struct vt_cpu_call {
   const vt_view *in, *out;
   uint32_t n_in, n_out;
   const void *attrs;
-  void *work; /* scratch of the size that the handler's `work` returned, 64-byte aligned, with
-                 undefined content; never NULL during a run, even if the size is 0 */
-  void *kept; /* memory of the size that the handler's `cache` returned; it outlives the run, and
+  void *work;   /* scratch of the size that the handler's `work` returned, 64-byte aligned, with
+                   undefined content; never NULL during a run, even if the size is 0 */
+  void *cached; /* memory of the size that the handler's `cache` returned; it outlives the run, and
                  its first VT_CPU_LINE bytes are 0 when the program is built. NULL if memory is
                  short, so it may only save time */
-  vt_cpu_chain *tail;   /* pointwise steps to run on the result, see below; or NULL */
-  const uint64_t *seal; /* for each operand: its content version. As long as the number is the same,
-                           so is the content; 0 if that is not known. NULL while planned */
+  vt_cpu_chain *epilogue;  /* pointwise steps to run on the result, see below; or NULL */
+  const uint64_t *version; /* for each operand: its content version. As long as the number is the
+                           same, so is the content; 0 if that is not known. NULL while planned */
   const vt_launch_body *body;
   void *runner;
   /* Bit i: the host reads result i after the run, so every NaN in it must be canonical. A handler
@@ -99,8 +101,8 @@ typedef uint64_t vt_cpu_bytes_fn(const vt_cpu_call *c);
 
 /* A row of cpu_handlers.def, which describes its columns. */
 typedef struct vt_launch_handler {
-  const char *way; /* one word for lists of ops: "vector", "move" or "region" */
-  vt_cpu_bytes_fn *work, *keep;
+  const char *kind; /* one word for lists of ops: "vector", "move" or "region" */
+  vt_cpu_bytes_fn *work, *cache;
   vt_cpu_run_fn *run;
   uint32_t traits;
 } vt_cpu_handler;
@@ -108,17 +110,17 @@ const vt_cpu_handler *vt_cpu_handler_of(uint32_t op); /* NULL if the op has no h
 /* Handlers may cache data derived from operand i, for example packed weights, until the operand
  * changes. For the handler's `cache`: the bytes to ask for if the derived data has `bytes` bytes; 0
  * if operand i is not a parameter or state, because others change in every run. */
-uint64_t vt_cpu_kept_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes);
+uint64_t vt_cpu_cached_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes);
 /* For the handler's `run`: the address of the cached data, or NULL if nothing is cached. If
  * *out_stale is not 0, the operand has changed, and the caller must compute the data again before
  * using it. */
-void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale);
+void *vt_cpu_cached(const vt_cpu_call *c, uint32_t i, int *out_stale);
 /* Runs the steps of body `which`, which read its `in` and write its `out`. */
 vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
 
 /* `none` declares functions too, which are never defined: the table has NULL for it. */
-#define VT_CPU(op, way, work, keep, run, traits)          \
-  vt_cpu_bytes_fn vt_cpu_work_##work, vt_cpu_keep_##keep; \
+#define VT_CPU(op, kind, work, cache, run, traits)          \
+  vt_cpu_bytes_fn vt_cpu_work_##work, vt_cpu_cache_##cache; \
   vt_cpu_run_fn vt_cpu_run_##run;
 #include "cpu_handlers.def"
 #undef VT_CPU
@@ -127,8 +129,8 @@ vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
 
 /* 1 if there are kernels for the op; 1 if there is a kernel for the types and shapes of this
  * step. */
-int vt_cpu_chain_lists(uint32_t op);
-int vt_cpu_chain_takes(const vt_cpu_team *t, const vt_bk_step *s);
+int vt_cpu_chain_lists_op(uint32_t op);
+int vt_cpu_chain_accepts(const vt_cpu_team *t, const vt_bk_step *s);
 /* A chain of n steps that all have the shape of the last one's result; only the last result is read
  * by other steps. Returns VT_UNSUPPORTED if there are too many steps to run as one; never for n =
  * 1. */
@@ -136,31 +138,32 @@ int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_
                          uint32_t n, vt_cpu_chain **out) VT_NODISCARD;
 void vt_cpu_chain_free(vt_cpu_chain *c);
 /* Sets the addresses of the arenas of this run; must be called before the chain runs. */
-void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base);
+void vt_cpu_chain_set_arenas(vt_cpu_chain *c, char *const *base);
 /* Runs the chain for elements first .. first + n - 1 of the result, in row-major order. A handler
  * calls it to apply an epilogue, on the thread that has just computed these elements of the
  * anchor. */
-void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n);
+void vt_cpu_chain_run_part(const vt_cpu_chain *c, int64_t first, int64_t n);
 /* Runs the chain for all elements, with all threads of the team. */
 void vt_cpu_chain_run(const vt_cpu_chain *c);
 
-/* The tensor that the chain writes. After vt_cpu_chain_leave every NaN in it is canonical. */
+/* The tensor that the chain writes. After vt_cpu_chain_canonicalize every NaN in it is canonical.
+ */
 const vt_bk_tensor *vt_cpu_chain_result(const vt_cpu_chain *c);
-void vt_cpu_chain_leave(vt_cpu_chain *c);
+void vt_cpu_chain_canonicalize(vt_cpu_chain *c);
 
 /* ---- canonical NaNs ---- */
 
 /* Makes every NaN in n elements canonical; does nothing to types without NaN. */
-void vt_cpu_leave_part(const vt_cpu_team *t, uint32_t dtype, void *data, int64_t n);
+void vt_cpu_canonicalize_part(const vt_cpu_team *t, uint32_t dtype, void *data, int64_t n);
 /* The same for a tensor without gaps, with all threads of the team. */
-void vt_cpu_leave(const vt_cpu_team *t, const vt_view *v);
+void vt_cpu_canonicalize(const vt_cpu_team *t, const vt_view *v);
 
 /* ---- moves ---- */
 
 /* Copies the elements of `from` to `to`, which has the same shape and type; any strides. */
 void vt_cpu_copy(const vt_cpu_team *t, const vt_view *to, const vt_view *from);
 /* The view without its axis `axis`, at index `i` along it. */
-vt_view vt_cpu_at(const vt_view *v, uint32_t axis, int64_t i);
+vt_view vt_cpu_drop_axis(const vt_view *v, uint32_t axis, int64_t i);
 int64_t vt_cpu_count(const vt_view *v);
 uint64_t vt_cpu_bytes_of(uint32_t dtype); /* bytes of one element */
 
@@ -173,14 +176,14 @@ struct vt_bk_device {
   char fingerprint[64], about[120];
 };
 /* Header in front of the bytes of each buffer of a device. */
-typedef struct vt_cpu_block {
+typedef struct vt_cpu_buffer_header {
   uint64_t size; /* bytes of the whole allocation */
   void *base;    /* start of the allocation */
   uint64_t
-      seal; /* content version: a new number after each copy or program that writes the buffer */
-} vt_cpu_block;
-vt_cpu_block *vt_cpu_block_of(uint64_t handle);
-uint64_t vt_cpu_seal_new(void); /* a number that was never returned before */
+      version; /* content version: a new number after each copy or program that writes the buffer */
+} vt_cpu_buffer_header;
+vt_cpu_buffer_header *vt_cpu_buffer_header_of(uint64_t handle);
+uint64_t vt_cpu_version_new(void); /* a number that was never returned before */
 
 /* VT_OK or VT_UNSUPPORTED, decided only by shapes and types. */
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s);
@@ -193,9 +196,9 @@ int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, ui
 int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
 
-/* Memory from the host, or NULL. vt_cpu_memory_new zeroes it; vt_cpu_memory_take does not touch
+/* Memory from the host, or NULL. vt_cpu_memory_new zeroes it; vt_cpu_memory_new_raw does not touch
  * it. */
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes);
-void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes);
+void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes);
 void vt_cpu_memory_free(const vt_bk_host *host, void *p);
 #endif

@@ -32,7 +32,7 @@ static void host_diag(void *user, int32_t status, const char *text) {
   snprintf(h->reason, sizeof h->reason, "%s", text);
 }
 
-enum { ARENAS = VT_BK_ARENA_OUTPUT + 1, ROOM = 1 << 18, WORK_AT = 1 << 17 };
+enum { ARENAS = VT_BK_ARENA_OUTPUT + 1, CAPACITY = 1 << 18, WORK_AT = 1 << 17 };
 
 typedef struct bench {
   counting_host h;
@@ -62,7 +62,7 @@ static void bench_close(bench *b) {
 
 /* ---- threads and instruction sets ---- */
 
-static int says(bench *b, const char *what) {
+static int about_says(bench *b, const char *what) {
   vt_bk_caps caps = {.size = sizeof caps};
   CHECK(b->api->capabilities(b->dev, &caps) == VT_OK);
   return strstr(caps.about, what) != NULL;
@@ -73,7 +73,7 @@ static void check_threads(uint32_t asked, const char *isa, uint32_t got) {
   char words[40];
   snprintf(words, sizeof words, ", %u thread%s", got, got == 1 ? "" : "s");
   CHECK(bench_open(&b, asked, isa) == VT_OK);
-  CHECK(says(&b, words) && b.dev->team.threads == got);
+  CHECK(about_says(&b, words) && b.dev->team.threads == got);
   bench_close(&b);
 }
 
@@ -106,7 +106,8 @@ static void test_isa(void) {
     bench b = {0};
     const int here = vt_cpu_kernels_of(names[i]) != NULL;
     CHECK(bench_open(&b, 1, names[i]) == (here ? VT_OK : VT_BACKEND));
-    CHECK(here ? says(&b, names[i]) : b.h.status == VT_BACKEND && strstr(b.h.reason, names[i]));
+    CHECK(here ? about_says(&b, names[i])
+               : b.h.status == VT_BACKEND && strstr(b.h.reason, names[i]));
     bench_close(&b);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -132,7 +133,8 @@ static vt_bk_tensor tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint
 }
 
 static const vt_attr_none none = {sizeof none};
-static const vt_attr_matmul plain = {.size = sizeof plain}, turned = {sizeof turned, 0, 1, 0};
+static const vt_attr_matmul plain = {.size = sizeof plain},
+                            transposed_b = {sizeof transposed_b, 0, 1, 0};
 static const vt_attr_conv conv = {.size = sizeof conv, .groups = 1};
 static const vt_attr_conv_int conv_int = {.size = sizeof conv_int, .groups = 1};
 static const vt_attr_conv_transpose transposed = {
@@ -141,7 +143,7 @@ static const vt_attr_gather gather = {.size = sizeof gather};
 
 /* Ops that cache data derived from their second operand: shapes of x, w, y. */
 typedef struct subject {
-  uint32_t op, type, made;
+  uint32_t op, type, result_type;
   const void *attrs;
   uint64_t attrs_size;
   uint32_t rank;
@@ -151,7 +153,7 @@ typedef struct subject {
 static const subject subjects[] = {
     {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2, {20, 64}, {64, 70}, {20, 70}},
     {VT_OP_matmul, VT_DTYPE_F64, VT_DTYPE_F64, ATTRS(plain), 2, {20, 64}, {64, 70}, {20, 70}},
-    {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(turned), 2, {1, 64}, {70, 64}, {1, 70}},
+    {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(transposed_b), 2, {1, 64}, {70, 64}, {1, 70}},
     {VT_OP_linear, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(none), 2, {20, 64}, {64, 70}, {20, 70}},
     {VT_OP_matmul_int, VT_DTYPE_I8, VT_DTYPE_I32, ATTRS(none), 2, {20, 64}, {64, 70}, {20, 70}},
     {VT_OP_conv,
@@ -197,7 +199,7 @@ static uint64_t bytes_of(const vt_bk_tensor *t) {
 
 static uint64_t buffer(bench *b) {
   uint64_t handle = 0;
-  CHECK(b->api->buffer_new(b->dev, ROOM, &handle) == VT_OK);
+  CHECK(b->api->buffer_new(b->dev, CAPACITY, &handle) == VT_OK);
   return handle;
 }
 
@@ -207,7 +209,7 @@ static void work_open(work *w, bench *b, const subject *s, uint32_t arena) {
   w->s = s;
   w->in[0] = tensor(s->type, VT_BK_ARENA_INPUT, 128, s->rank, s->x);
   w->in[1] = w->both[0] = w->both[1] = tensor(s->type, arena, 64, s->rank, s->w);
-  w->out = tensor(s->made, VT_BK_ARENA_TEMPORARY, 192, s->rank, s->y);
+  w->out = tensor(s->result_type, VT_BK_ARENA_TEMPORARY, 192, s->rank, s->y);
   w->step = (vt_bk_step){.size = sizeof w->step,
                          .op = s->op,
                          .n_in = 2,
@@ -236,11 +238,11 @@ static void work_close(work *w) {
 }
 
 /* Writes pseudo-random integers that are small enough to be exact in all types. */
-static void put(work *w, const vt_bk_tensor *t, uint32_t seed) {
+static void write_random(work *w, const vt_bk_tensor *t, uint32_t seed) {
   static union {
-    float f32[ROOM / 8];
-    double f64[ROOM / 8];
-    int8_t i8[ROOM];
+    float f32[CAPACITY / 8];
+    double f64[CAPACITY / 8];
+    int8_t i8[CAPACITY];
   } v;
   const uint64_t bytes = bytes_of(t), n = bytes / vt_cpu_bytes_of(t->dtype);
   for (uint64_t i = 0; i < n; i++) {
@@ -270,7 +272,7 @@ static char *mapped(work *w, const vt_bk_tensor *t) {
 }
 
 /* Stores in `out` the result of a new program, which has nothing cached. */
-static void fresh(work *w, char out[ROOM]) {
+static void fresh_result(work *w, char out[CAPACITY]) {
   vt_bk_program *p = build(w, &w->step, 1);
   CHECK(run(w, p) == VT_OK);
   memcpy(out, mapped(w, &w->out), bytes_of(&w->out));
@@ -278,37 +280,37 @@ static void fresh(work *w, char out[ROOM]) {
   w->b->api->program_free(p);
 }
 
-static int gives(work *w, vt_bk_program *p, const char *expected) {
+static int gives_result(work *w, vt_bk_program *p, const char *expected) {
   memset(mapped(w, &w->out), 0x5a, bytes_of(&w->out));
   return run(w, p) == VT_OK && memcmp(mapped(w, &w->out), expected, bytes_of(&w->out)) == 0;
 }
 
 /* ---- cached weights ---- */
 
-static char one[ROOM], two[ROOM], three[ROOM];
+static char one[CAPACITY], two[CAPACITY], three[CAPACITY];
 
 /* The backend does not notice a write that bypasses `copy`. So an unchanged result shows that
  * weights are cached at all. */
 static void check_copied(work *w) {
   char *weight = mapped(w, &w->in[1]);
   vt_bk_program *p = build(w, &w->step, 1);
-  put(w, &w->in[1], 2);
-  fresh(w, two);
-  put(w, &w->in[1], 1);
-  fresh(w, one);
+  write_random(w, &w->in[1], 2);
+  fresh_result(w, two);
+  write_random(w, &w->in[1], 1);
+  fresh_result(w, one);
   CHECK(memcmp(one, two, bytes_of(&w->out)) != 0);
-  CHECK(gives(w, p, one) && gives(w, p, one));
+  CHECK(gives_result(w, p, one) && gives_result(w, p, one));
   memset(weight, 0, bytes_of(&w->in[1]));
-  CHECK(gives(w, p, one));
-  put(w, &w->in[1], 2);
-  CHECK(gives(w, p, two));
+  CHECK(gives_result(w, p, one));
+  write_random(w, &w->in[1], 2);
+  CHECK(gives_result(w, p, two));
   const uint64_t last = bytes_of(&w->in[1]) - 8;
   CHECK(w->b->api->copy(w->b->dev, one + 3, w->buffer[w->in[1].arena], w->in[1].offset + last, 8,
                         1) == VT_OK);
-  fresh(w, three);
-  CHECK(gives(w, p, three));
-  put(w, &w->in[1], 1);
-  CHECK(gives(w, p, one));
+  fresh_result(w, three);
+  CHECK(gives_result(w, p, three));
+  write_random(w, &w->in[1], 1);
+  CHECK(gives_result(w, p, one));
   w->b->api->program_free(p);
 }
 
@@ -318,15 +320,15 @@ static void check_buffers(work *w) {
   const uint32_t arena = w->in[1].arena;
   const uint64_t first = w->buffer[arena];
   vt_bk_program *p = build(w, &w->step, 1);
-  CHECK(gives(w, p, one));
+  CHECK(gives_result(w, p, one));
   for (int i = 0; i < 3; i++) {
     w->buffer[arena] = buffer(w->b);
-    put(w, &w->in[1], i % 2 == 0 ? 2 : 1);
-    CHECK(gives(w, p, i % 2 == 0 ? two : one));
+    write_random(w, &w->in[1], i % 2 == 0 ? 2 : 1);
+    CHECK(gives_result(w, p, i % 2 == 0 ? two : one));
     w->b->api->buffer_free(w->b->dev, w->buffer[arena]);
   }
   w->buffer[arena] = first;
-  CHECK(gives(w, p, one));
+  CHECK(gives_result(w, p, one));
   w->b->api->program_free(p);
 }
 
@@ -335,16 +337,16 @@ static void check_written(work *w) {
   const vt_bk_step steps[] = {w->step, w->twice};
   vt_bk_program *both = build(w, steps, 2), *reads = build(w, &w->step, 1);
   vt_bk_program *writes = build(w, &w->twice, 1);
-  put(w, &w->in[1], 1);
+  write_random(w, &w->in[1], 1);
   for (int i = 0; i < 2; i++) {
-    fresh(w, three);
-    CHECK(gives(w, reads, three) && gives(w, both, three));
-    fresh(w, two);
+    fresh_result(w, three);
+    CHECK(gives_result(w, reads, three) && gives_result(w, both, three));
+    fresh_result(w, two);
     CHECK(memcmp(two, three, bytes_of(&w->out)) != 0);
-    CHECK(gives(w, reads, two));
+    CHECK(gives_result(w, reads, two));
     CHECK(run(w, writes) == VT_OK);
-    fresh(w, three);
-    CHECK(gives(w, reads, three));
+    fresh_result(w, three);
+    CHECK(gives_result(w, reads, three));
   }
   w->b->api->program_free(writes);
   w->b->api->program_free(reads);
@@ -387,9 +389,9 @@ static void test_loop(void) {
                            .n_body = 1,
                            .body = &body};
   vt_bk_program *p = build(&w, &loop, 1);
-  put(&w, &w.in[0], 77);
-  put(&w, &w.in[1], 1);
-  fresh(&w, one);
+  write_random(&w, &w.in[0], 77);
+  write_random(&w, &w.in[1], 1);
+  fresh_result(&w, one);
   memset(mapped(&w, &sum[0]), 0, bytes_of(&sum[0]));
   CHECK(run(&w, p) == VT_OK);
   const float *y = (const float *)(const void *)mapped(&w, &sum[3]);
@@ -406,10 +408,10 @@ static void test_loop(void) {
 }
 
 /* The bits do not depend on whether there is memory to cache weights. */
-static void check_poor(work *w) {
+static void check_without_memory(work *w) {
   vt_fault *f = &w->b->h.fault;
   int built = 0;
-  put(w, &w->in[1], 1);
+  write_random(w, &w->in[1], 1);
   for (long k = 1; k < 20 && built < 3; k++) {
     vt_bk_program *p = NULL;
     f->left = f->asked + k;
@@ -418,24 +420,24 @@ static void check_poor(work *w) {
     CHECK(status == VT_OK || (status == VT_NOMEM && p == NULL));
     if (status != VT_OK) continue;
     built++;
-    CHECK(gives(w, p, one) && gives(w, p, one));
+    CHECK(gives_result(w, p, one) && gives_result(w, p, one));
     w->b->api->program_free(p);
   }
   CHECK(built == 3);
 }
 
-static void test_kept(uint32_t threads) {
+static void test_cached(uint32_t threads) {
   bench b = {0};
   CHECK(bench_open(&b, threads, NULL) == VT_OK);
   for (int i = 0; i < SUBJECTS; i++)
     for (uint32_t arena = VT_BK_ARENA_PARAMETER; arena <= VT_BK_ARENA_STATE; arena += 2) {
       work w;
       work_open(&w, &b, &subjects[i], arena);
-      put(&w, &w.in[0], 77);
+      write_random(&w, &w.in[0], 77);
       check_copied(&w);
       check_buffers(&w);
       check_written(&w);
-      check_poor(&w);
+      check_without_memory(&w);
       work_close(&w);
     }
   bench_close(&b);
@@ -453,17 +455,17 @@ static uint64_t bytes_with(work *w, const vt_bk_step *steps, uint64_t n) {
 }
 
 /* Nothing is cached if the arenas, which are allocated later, need all available memory. */
-static void test_short(void) {
+static void test_little_memory(void) {
   static const subject large = {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2,
                                 {20, 160},    {160, 160},   {20, 160}};
-  const uint64_t kept = 160 * 160 * sizeof(float);
+  const uint64_t cached = 160 * 160 * sizeof(float);
   bench b = {0};
   work w;
   CHECK(bench_open(&b, 1, NULL) == VT_OK);
   work_open(&w, &b, &large, VT_BK_ARENA_PARAMETER);
-  CHECK(bytes_with(&w, &w.step, 1) >= kept);
+  CHECK(bytes_with(&w, &w.step, 1) >= cached);
   w.in[0].offset = UINT64_C(1) << 50;
-  CHECK(vt_memory_available() == 0 || bytes_with(&w, &w.step, 1) < kept);
+  CHECK(vt_memory_available() == 0 || bytes_with(&w, &w.step, 1) < cached);
   work_close(&w);
   bench_close(&b);
 }
@@ -604,15 +606,15 @@ static void test_errors(void) {
   const vt_bk_tensor in[] = {tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 1, rows),
                              tensor(VT_DTYPE_I32, VT_BK_ARENA_INPUT, 0, 1, indices)};
   const vt_bk_tensor out = tensor(VT_DTYPE_F32, VT_BK_ARENA_TEMPORARY, 0, 1, indices);
-  const vt_bk_step look = {.size = sizeof look,
-                           .op = VT_OP_gather,
-                           .n_in = 2,
-                           .n_out = 1,
-                           .in = in,
-                           .out = &out,
-                           .attrs = &gather,
-                           .attrs_size = sizeof gather};
-  const vt_bk_step steps[] = {w.twice, look, look};
+  const vt_bk_step lookup = {.size = sizeof lookup,
+                             .op = VT_OP_gather,
+                             .n_in = 2,
+                             .n_out = 1,
+                             .in = in,
+                             .out = &out,
+                             .attrs = &gather,
+                             .attrs_size = sizeof gather};
+  const vt_bk_step steps[] = {w.twice, lookup, lookup};
   vt_bk_program *p = build(&w, steps, 3);
   int32_t *index = (int32_t *)(void *)mapped(&w, &in[1]);
   memset(mapped(&w, &in[0]), 0, ROWS * sizeof(float));
@@ -642,13 +644,13 @@ static void test_results(void) {
   work w;
   CHECK(bench_open(&b, 3, NULL) == VT_OK);
   for (int i = 0; i < SUBJECTS; i++) {
-    if (subjects[i].made != VT_DTYPE_F32) continue;
+    if (subjects[i].result_type != VT_DTYPE_F32) continue;
     work_open(&w, &b, &subjects[i], VT_BK_ARENA_PARAMETER);
     vt_bk_program *p = build(&w, &w.step, 1);
     CHECK(b.api->program_results(p, &w.in[0], 1) == VT_UNSUPPORTED);
     CHECK(b.api->program_results(p, &w.out, 1) == VT_OK);
     memset(mapped(&w, &w.in[0]), 0xff, bytes_of(&w.in[0]));
-    put(&w, &w.in[1], 1);
+    write_random(&w, &w.in[1], 1);
     CHECK(run(&w, p) == VT_OK);
     const uint32_t *bits = (const uint32_t *)(const void *)mapped(&w, &w.out);
     uint64_t wrong = 0;
@@ -664,10 +666,10 @@ int main(void) {
   test_threads();
   test_old_hosts();
   test_isa();
-  test_kept(1);
-  test_kept(3);
+  test_cached(1);
+  test_cached(3);
   test_loop();
-  test_short();
+  test_little_memory();
   test_scratch(1);
   test_scratch(1024);
   test_out_of_memory();

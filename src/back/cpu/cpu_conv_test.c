@@ -44,8 +44,8 @@ static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t
   memcpy(out + 2, rest, n * sizeof *rest);
 }
 
-static trial begin(const geometry *g, uint32_t op, uint32_t dtype, const int64_t *a,
-                   const int64_t *b, const int64_t *y) {
+static trial new_trial(const geometry *g, uint32_t op, uint32_t dtype, const int64_t *a,
+                       const int64_t *b, const int64_t *y) {
   trial t = {.op = op, .n_in = g->bias ? 3 : 2};
   const int64_t outputs = g->rows * g->groups;
   t.in[0] = view_random(dtype, g->axes + 2, a, g->wild);
@@ -73,7 +73,7 @@ static int try_conv(const geometry *g, uint32_t dtype, const vt_cpu_team *teams,
   dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
   dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   dims_of(g->images, g->rows * g->groups, places, g->axes, y);
-  trial t = begin(g, VT_OP_conv, dtype, x, w, y);
+  trial t = new_trial(g, VT_OP_conv, dtype, x, w, y);
   t.attrs = &a;
   trial_run(&t, teams, n, "conv");
   return 1;
@@ -94,7 +94,7 @@ static int try_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *t
   dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
   dims_of(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
   dims_of(g->images, g->rows * g->groups, out, g->axes, y);
-  trial t = begin(g, VT_OP_conv_transpose, dtype, x, w, y);
+  trial t = new_trial(g, VT_OP_conv_transpose, dtype, x, w, y);
   t.attrs = &a;
   trial_run(&t, teams, n, "conv_transpose");
   return 1;
@@ -114,7 +114,7 @@ static int try_weights(geometry *g, uint32_t dtype, const vt_cpu_team *teams, in
   dims_of(g->images, g->rows * g->groups, places, g->axes, dy);
   dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   g->bias = 0;
-  trial t = begin(g, VT_OP_conv_weight_grad, dtype, x, dy, w);
+  trial t = new_trial(g, VT_OP_conv_weight_grad, dtype, x, dy, w);
   t.attrs = &a;
   trial_run(&t, teams, n, "conv_weight_grad");
   return 1;
@@ -122,7 +122,7 @@ static int try_weights(geometry *g, uint32_t dtype, const vt_cpu_team *teams, in
 
 /* ---- sizes ---- */
 
-static void by_lot(const vt_cpu_team *teams, int n) {
+static void random_cases(const vt_cpu_team *teams, int n) {
   const int tries = vt_test_is_long() ? 2000 : 60;
   int tried[3] = {0};
   for (int i = 0; i < tries; i++) {
@@ -140,7 +140,7 @@ static void by_lot(const vt_cpu_team *teams, int n) {
 }
 
 /* Lengths around blocks and groups of blocks; only a long contraction has several levels. */
-static void lengths(const vt_cpu_team *teams, int n) {
+static void block_lengths(const vt_cpu_team *teams, int n) {
   static const int64_t depth[] = {1, 255, 256, 257, 2047, 2048, 2049, 16385};
   for (int i = 0; i < 8; i++) {
     geometry g = {.axes = 1,
@@ -179,7 +179,7 @@ static void lengths(const vt_cpu_team *teams, int n) {
 }
 
 /* Large padding, distant taps, strides larger than x: too large for a grid. */
-static void far_apart(const vt_cpu_team *teams, int n) {
+static void distant_taps(const vt_cpu_team *teams, int n) {
   const int64_t far = INT64_C(1) << 30;
   geometry g = {.axes = 1,
                 .images = 1,
@@ -211,7 +211,7 @@ static void far_apart(const vt_cpu_team *teams, int n) {
 }
 
 /* Axes without elements, groups without channels. */
-static void empty(const vt_cpu_team *teams, int n) {
+static void empty_cases(const vt_cpu_team *teams, int n) {
   geometry g = {.axes = 2,
                 .images = 2,
                 .groups = 1,
@@ -236,10 +236,10 @@ static void empty(const vt_cpu_team *teams, int n) {
 int main(void) {
   vt_cpu_team teams[TEAMS];
   const int n = teams_open(teams);
-  by_lot(teams, n);
-  lengths(teams, n);
-  far_apart(teams, n);
-  empty(teams, n);
+  random_cases(teams, n);
+  block_lengths(teams, n);
+  distant_taps(teams, n);
+  empty_cases(teams, n);
   teams_close(teams, n);
   TEST_DONE();
 }

@@ -39,10 +39,10 @@ typedef struct vt_cpu_direct_conv {
   const void *x, *w, *bias; /* bias: one number per output channel, or NULL */
   void *y;
   int64_t x_image, x_channel, w_group, w_row, w_channel, y_image, y_channel,
-      bias_step;      /* strides in elements */
-  vt_cpu_chain *tail; /* epilogue, which needs a dense y; or NULL */
-  const void *packed; /* weights packed by vt_cpu_direct_conv_pack, or NULL */
-  uint8_t outside;    /* the byte that vt_cpu_gather writes for elements outside of x */
+      bias_step;          /* strides in elements */
+  vt_cpu_chain *epilogue; /* epilogue, which needs a dense y; or NULL */
+  const void *packed;     /* weights packed by vt_cpu_direct_conv_pack, or NULL */
+  uint8_t outside;        /* the byte that vt_cpu_gather_columns writes for elements outside of x */
 } vt_cpu_direct_conv;
 
 void vt_cpu_direct_conv_run(const vt_cpu_team *t, const vt_cpu_direct_conv *s, void *work);
@@ -53,7 +53,7 @@ void vt_cpu_direct_conv_pack(const vt_cpu_team *t, const vt_cpu_direct_conv *s, 
 /* ---- building blocks, shared with the other convolutions ---- */
 
 const vt_cpu_conv_type *vt_cpu_conv_of(const vt_cpu_team *t, uint32_t dtype);
-int64_t vt_cpu_taps(const vt_cpu_axis axis[VT_CPU_AXES]);
+int64_t vt_cpu_tap_count(const vt_cpu_axis axis[VT_CPU_AXES]);
 int64_t vt_cpu_gcd(int64_t a, int64_t b);
 
 /* The layout of one channel of x in a grid. */
@@ -62,17 +62,18 @@ typedef struct vt_cpu_grid {
   int64_t phase, channel; /* elements of one phase, and of a channel with all its phases */
 } vt_cpu_grid;
 /* Sets *out. Returns 0 if the grid would be too large to be worth it. */
-int vt_cpu_grid_of(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out);
+int vt_cpu_grid_layout(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out);
 /* Copies one channel of one image of x into the grid at `to`. */
-void vt_cpu_grid_fill(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
-                      const vt_cpu_conv_type *k, const char *x, char *to);
+void vt_cpu_grid_copy_channel(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
+                              const vt_cpu_conv_type *k, const char *x, char *to);
 /* The index in x of element i along one axis of a phase of the grid. */
 int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i);
 /* How many of the n indices base, base + step, ... are in 0 .. dim-1; *out_first is the
  * first of them. */
-int64_t vt_cpu_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first);
+int64_t vt_cpu_count_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first);
 /* The offset of tap `number` (counted over all axes) in a channel of the grid. */
-int64_t vt_cpu_grid_at(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES], int64_t number);
+int64_t vt_cpu_grid_tap_offset(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
+                               int64_t number);
 
 /* Neighbouring places: `n` of them along the last axis, starting at `place`. `skipped` counts
  * positions in the padding between the start of the search and `place`. */
@@ -81,10 +82,11 @@ typedef struct vt_cpu_places {
 } vt_cpu_places;
 /* The first places at or after number `from`, where `length` positions are counted along each axis,
  * and before number `end`. n is 0 if no place is left. */
-vt_cpu_places vt_cpu_places_at(const vt_cpu_axis axis[VT_CPU_AXES], const int64_t *length,
-                               int64_t from, int64_t end);
+vt_cpu_places vt_cpu_next_places(const vt_cpu_axis axis[VT_CPU_AXES], const int64_t *length,
+                                 int64_t from, int64_t end);
 /* For taps first .. first+n-1, counted over (channel, tap...), gathers the elements of x that they
  * read at places from .. from+count-1, which are counted without padding: to[i*width + j]. */
-void vt_cpu_gather(const vt_cpu_direct_conv *s, const char *x, int64_t first, int64_t n,
-                   int64_t from, int64_t count, int64_t width, char *to, const vt_cpu_conv_type *k);
+void vt_cpu_gather_columns(const vt_cpu_direct_conv *s, const char *x, int64_t first, int64_t n,
+                           int64_t from, int64_t count, int64_t width, char *to,
+                           const vt_cpu_conv_type *k);
 #endif

@@ -21,7 +21,7 @@ typedef struct sizes {
   uint64_t bytes_a, bytes_b, bytes_level; /* scratch of one worker */
 } sizes;
 
-static uint64_t lines_of(int64_t bytes) { return vt_cpu_to_line((uint64_t)bytes); }
+static uint64_t round_bytes(int64_t bytes) { return vt_cpu_round_to_line((uint64_t)bytes); }
 
 const vt_cpu_gemm_type *vt_cpu_gemm_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->gemms->f32 : t->kernels->gemms->f64;
@@ -36,12 +36,12 @@ static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t
 
 /* ---- sizes ---- */
 
-enum { STREAM_ROWS = 2 * VT_CPU_FEW };
+enum { MAX_STREAM_ROWS = 2 * VT_CPU_SKINNY_ROWS };
 
 /* Whether a product has so few rows that it should read a contiguous b in place: packing b would
  * take longer than the product. */
-static int are_few(const vt_cpu_gemm_type *g, int64_t rows) {
-  return rows <= vt_cpu_least(STREAM_ROWS, g->rows);
+static int is_skinny(const vt_cpu_gemm_type *g, int64_t rows) {
+  return rows <= vt_cpu_min(MAX_STREAM_ROWS, g->rows);
 }
 
 enum { MANY_ROWS = 64, PIECES = 2 };
@@ -50,49 +50,49 @@ enum { MANY_ROWS = 64, PIECES = 2 };
  * large, to even out delays of single threads. Each piece packs its own operands. If b is already
  * packed, rows are split if there are many, and columns if there are very few: then no operand is
  * packed twice, and smaller pieces cost nothing. */
-static void cut(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
+static void split_pieces(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
   const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
   const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
-  const int64_t threads = vt_cpu_least(t->threads, (int64_t)jobs);
-  const int64_t wanted = vt_cpu_parts(threads, products);
-  const int64_t high = vt_cpu_parts(s->m, s->g->rows), wide = vt_cpu_parts(s->n, s->g->columns);
+  const int64_t threads = vt_cpu_min(t->threads, (int64_t)jobs);
+  const int64_t wanted = vt_cpu_div_up(threads, products);
+  const int64_t high = vt_cpu_div_up(s->m, s->g->rows), wide = vt_cpu_div_up(s->n, s->g->columns);
   s->cuts_m = s->cuts_n = 1;
   if (wanted > 1 && packed && s->m >= wanted * MANY_ROWS) {
-    s->cuts_m = vt_cpu_least(PIECES * wanted, s->m / MANY_ROWS);
-  } else if (wanted > 1 && packed && s->m <= VT_CPU_FEW) {
-    s->cuts_n = vt_cpu_least(2 * PIECES * wanted, wide);
+    s->cuts_m = vt_cpu_min(PIECES * wanted, s->m / MANY_ROWS);
+  } else if (wanted > 1 && packed && s->m <= VT_CPU_SKINNY_ROWS) {
+    s->cuts_n = vt_cpu_min(2 * PIECES * wanted, wide);
   } else if (wanted > 1 && wide >= high) {
-    s->cuts_n = vt_cpu_least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
+    s->cuts_n = vt_cpu_min(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
   } else if (wanted > 1) {
-    s->cuts_m = vt_cpu_least(wanted, high);
+    s->cuts_m = vt_cpu_min(wanted, high);
   }
-  s->workers = (uint64_t)vt_cpu_least(products * s->cuts_m * s->cuts_n, threads);
+  s->workers = (uint64_t)vt_cpu_min(products * s->cuts_m * s->cuts_n, threads);
 }
 
 static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   sizes s = {.g = vt_cpu_gemm_of(t, p->dtype), .m = p->m_each, .n = p->n_each, .k = p->k_each};
   const int64_t f32_bytes = 4, narrow = s.g->bytes / f32_bytes;
   if (p->n <= 0 || s.m <= 0 || s.n <= 0) return s;
-  s.blocks = vt_cpu_parts(s.k, VT_CPU_BLOCK);
+  s.blocks = vt_cpu_div_up(s.k, VT_CPU_BLOCK);
   s.levels = 1;
-  for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = vt_cpu_parts(m, VT_CPU_GROUP)) s.levels++;
-  s.block_m = vt_cpu_whole(512 / narrow, s.g->rows);
+  for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = vt_cpu_div_up(m, VT_CPU_GROUP)) s.levels++;
+  s.block_m = vt_cpu_round_up(512 / narrow, s.g->rows);
   s.fresh = s.m <= s.block_m;
-  s.block_n = (s.fresh || s.g->near * narrow < 1024 ? 2048 : 1024) / narrow;
+  s.block_n = (s.fresh || s.g->cached_columns * narrow < 1024 ? 2048 : 1024) / narrow;
   s.region = 4 * s.block_m;
-  s.streams = p->straight && are_few(s.g, s.m);
+  s.streams = p->contiguous && is_skinny(s.g, s.m);
   if (s.streams)
-    s.block_n = vt_cpu_whole(4096 / narrow / s.m, s.g->columns); /* the chains stay in a cache */
-  cut(&s, t, p->n, p->packed);
-  const int64_t rows = vt_cpu_whole(vt_cpu_least(s.m, s.block_m), s.g->rows) + s.g->rows;
+    s.block_n = vt_cpu_round_up(4096 / narrow / s.m, s.g->columns); /* the chains stay in a cache */
+  split_pieces(&s, t, p->n, p->packed);
+  const int64_t rows = vt_cpu_round_up(vt_cpu_min(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns =
-      vt_cpu_least(vt_cpu_whole(s.n, s.g->columns), s.fresh ? s.g->near : s.block_n);
-  const int64_t depth = vt_cpu_least(s.k, VT_CPU_BLOCK);
-  s.bytes_a = lines_of(rows * depth * s.g->bytes);
-  s.bytes_b = lines_of((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
+      vt_cpu_min(vt_cpu_round_up(s.n, s.g->columns), s.fresh ? s.g->cached_columns : s.block_n);
+  const int64_t depth = vt_cpu_min(s.k, VT_CPU_BLOCK);
+  s.bytes_a = round_bytes(rows * depth * s.g->bytes);
+  s.bytes_b = round_bytes((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
   if (s.levels > 1)
     s.bytes_level =
-        lines_of(vt_cpu_least(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
+        round_bytes(vt_cpu_min(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
   return s;
 }
 
@@ -107,7 +107,7 @@ uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p) {
 typedef struct piece {
   const sizes *s;
   vt_cpu_product p;
-  vt_cpu_chain *tail;
+  vt_cpu_chain *epilogue;
   int64_t tile_m; /* rows of a panel of a */
   char *a, *b;    /* scratch for panels */
   char *level[VT_CPU_LEVELS];
@@ -137,10 +137,10 @@ static int is_first(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP 
 
 /* Computes a tile of a result whose columns are not contiguous: gathers it, adds to it, writes it
  * back. */
-static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
-                      const char *b, char *c, int64_t rows, int64_t width) {
+static void sum_strided(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
+                        const char *b, char *c, int64_t rows, int64_t width) {
   const vt_cpu_gemm_type *g = w->s->g;
-  _Alignas(64) char hold[VT_CPU_MOST_ROWS * 64 * sizeof(float)];
+  _Alignas(64) char hold[VT_CPU_MAX_ROWS * 64 * sizeof(float)];
   const int64_t apart = w->p.column;
   for (int64_t i = 0; i < rows && !is_first(r); i++)
     g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, apart, width, 1);
@@ -161,18 +161,17 @@ static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t
 static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
                         const char *a, const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
-  const int64_t rows = vt_cpu_least(r->i1 - i, w->tile_m),
-                width = vt_cpu_least(end - j, g->columns);
-  const int64_t k = r->k1 - r->k0, several = rows <= VT_CPU_FEW ? g->panels[rows - 1] : 1;
+  const int64_t rows = vt_cpu_min(r->i1 - i, w->tile_m), width = vt_cpu_min(end - j, g->columns);
+  const int64_t k = r->k1 - r->k0, panels = rows <= VT_CPU_SKINNY_ROWS ? g->panels[rows - 1] : 1;
   const int apart = w->s->levels == 1 && w->p.column != 1;
   vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
   int64_t row;
   char *c = sum_at(w, r, i, j, &row);
   if (apart) {
-    sum_apart(w, r, tile, a, b, c, rows, width);
-  } else if (several > 1 && end - j >= several * g->columns) {
+    sum_strided(w, r, tile, a, b, c, rows, width);
+  } else if (panels > 1 && end - j >= panels * g->columns) {
     g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, is_first(r));
-    return several * g->columns;
+    return panels * g->columns;
   } else {
     tile(k, a, w->tile_m, b, c, row, width, is_first(r));
   }
@@ -191,10 +190,10 @@ static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end
 static void sum_stream(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const vt_cpu_side *b = &w->p.b;
-  const int64_t n = r->j1 - r->j0, row = vt_cpu_whole(n, g->columns), bytes = g->bytes;
+  const int64_t n = r->j1 - r->j0, row = vt_cpu_round_up(n, g->columns), bytes = g->bytes;
   const char *from = (const char *)b->data + (r->k0 * b->along + r->j0) * bytes;
-  for (int64_t i = r->i0; i < r->i1; i += VT_CPU_FEW) {
-    const int64_t rows = vt_cpu_least(r->i1 - i, VT_CPU_FEW), at = i - r->i0;
+  for (int64_t i = r->i0; i < r->i1; i += VT_CPU_SKINNY_ROWS) {
+    const int64_t rows = vt_cpu_min(r->i1 - i, VT_CPU_SKINNY_ROWS), at = i - r->i0;
     g->stream[rows - 1](r->k1 - r->k0, r->a + at * bytes, w->tile_m, from, b->along, n,
                         w->b + at * row * bytes, row);
   }
@@ -211,10 +210,10 @@ static void sum_stream(const piece *w, const area *r) {
  * bit. */
 static void add_levels(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
-  const int64_t done = vt_cpu_parts(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
+  const int64_t done = vt_cpu_div_up(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
   int64_t unit = VT_CPU_GROUP;
   for (int64_t l = 0; l < top && (done % unit == 0 || r->k1 == w->s->k); l++) {
-    const int first = (vt_cpu_parts(done, unit) - 1) % VT_CPU_GROUP == 0;
+    const int first = (vt_cpu_div_up(done, unit) - 1) % VT_CPU_GROUP == 0;
     for (int64_t i = r->i0; i < r->i1; i++) {
       char *to = l + 1 == top ? result_at(w, i, r->j0) : level_at(w, l + 1, r, i);
       g->add(to, l + 1 == top ? w->p.column : 1, level_at(w, l, r, i), 1, r->j1 - r->j0, first);
@@ -231,7 +230,8 @@ static void finish(const piece *w, const area *r) {
     if (p->bias != NULL)
       g->add(result_at(w, i, r->j0), p->column,
              (const char *)p->bias + r->j0 * p->bias_step * g->bytes, p->bias_step, n, 0);
-    if (w->tail != NULL) vt_cpu_chain_part(w->tail, p->first + i * p->epilogue_row + r->j0, n);
+    if (w->epilogue != NULL)
+      vt_cpu_chain_run_part(w->epilogue, p->first + i * p->epilogue_row + r->j0, n);
   }
 }
 
@@ -254,14 +254,14 @@ static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
     pack_panels(g, &w->p.b, from, end, g->columns, r->k0, k, w->b);
     return;
   }
-  const int64_t at = r->k0 * vt_cpu_whole(w->s->n, g->columns) + from * k;
+  const int64_t at = r->k0 * vt_cpu_round_up(w->s->n, g->columns) + from * k;
   r->b = (const char *)w->p.packed + at * g->bytes;
 }
 
 static void sum_area(const piece *w, area *r) {
-  const int64_t near = w->s->g->near;
-  for (int64_t j = r->j0; j < r->j1; j += near) {
-    const int64_t end = vt_cpu_least(j + near, r->j1);
+  const int64_t cached = w->s->g->cached_columns;
+  for (int64_t j = r->j0; j < r->j1; j += cached) {
+    const int64_t end = vt_cpu_min(j + cached, r->j1);
     if (w->s->fresh) pack_columns(w, r, j, end);
     sum_columns(w, r, j, end);
   }
@@ -271,7 +271,7 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
   const int64_t high = w->s->block_m / w->tile_m * w->tile_m;
   for (int64_t i = r->top; i < end; i += high) {
     r->i0 = i;
-    r->i1 = vt_cpu_least(i + high, end);
+    r->i1 = vt_cpu_min(i + high, end);
     pack_rows(w, r);
     if (w->s->streams) {
       sum_stream(w, r);
@@ -286,7 +286,7 @@ static void walk_rows(const piece *w, area *r, int64_t end) {
 static void walk_depth(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
-    r->k1 = vt_cpu_least(r->k0 + VT_CPU_BLOCK, w->s->k);
+    r->k1 = vt_cpu_min(r->k0 + VT_CPU_BLOCK, w->s->k);
     if (!w->s->streams && !w->s->fresh) pack_columns(w, r, r->j0, r->j1);
     walk_rows(w, r, end);
     r->k0 = r->k1;
@@ -297,56 +297,56 @@ static void walk_piece(const piece *w) {
   area r = {0};
   const int64_t high = w->s->region / w->tile_m * w->tile_m;
   for (r.j0 = w->n0; r.j0 < w->n1; r.j0 = r.j1) {
-    r.j1 = vt_cpu_least(r.j0 + w->s->block_n, w->n1);
+    r.j1 = vt_cpu_min(r.j0 + w->s->block_n, w->n1);
     if (w->s->levels == 1) {
       r.top = w->m0;
       walk_depth(w, &r, w->m1);
       continue;
     }
     for (r.top = w->m0; r.top < w->m1; r.top += high)
-      walk_depth(w, &r, vt_cpu_least(r.top + high, w->m1));
+      walk_depth(w, &r, vt_cpu_min(r.top + high, w->m1));
   }
 }
 
 /* ---- the team ---- */
 
-typedef struct crew {
+typedef struct gemm_run {
   const vt_cpu_products *p;
   sizes s;
   char *work;
   atomic_int_fast64_t next; /* first piece that no thread has taken */
-} crew;
+} gemm_run;
 
 /* The first row or column of piece i; pieces begin at multiples of a tile. */
-static int64_t border(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
-  return vt_cpu_least(count,
-                      tile * vt_cpu_first(vt_cpu_parts(count, tile), (uint64_t)cuts, (uint64_t)i));
+static int64_t piece_border(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
+  return vt_cpu_min(
+      count, tile * vt_cpu_job_first(vt_cpu_div_up(count, tile), (uint64_t)cuts, (uint64_t)i));
 }
 
 /* All panels of a have the same height, which is as close to a full tile as possible. */
 static int64_t panel_rows(const piece *w) {
   const int64_t most = w->s->g->rows, rows = w->m1 - w->m0;
-  return vt_cpu_parts(rows, vt_cpu_parts(rows, most));
+  return vt_cpu_div_up(rows, vt_cpu_div_up(rows, most));
 }
 
-static void do_piece(crew *c, piece *w, int64_t at) {
+static void run_piece(gemm_run *c, piece *w, int64_t at) {
   const sizes *s = &c->s;
   const int64_t each = s->cuts_m * s->cuts_n, i = at % each / s->cuts_n, j = at % s->cuts_n;
   memset(&w->p, 0, sizeof w->p);
   c->p->get(c->p->context, at / each, &w->p);
-  w->m0 = border(s->m, s->g->rows, s->cuts_m, i);
-  w->m1 = border(s->m, s->g->rows, s->cuts_m, i + 1);
-  w->n0 = border(s->n, s->g->columns, s->cuts_n, j);
-  w->n1 = border(s->n, s->g->columns, s->cuts_n, j + 1);
+  w->m0 = piece_border(s->m, s->g->rows, s->cuts_m, i);
+  w->m1 = piece_border(s->m, s->g->rows, s->cuts_m, i + 1);
+  w->n0 = piece_border(s->n, s->g->columns, s->cuts_n, j);
+  w->n1 = piece_border(s->n, s->g->columns, s->cuts_n, j + 1);
   w->tile_m = panel_rows(w);
   walk_piece(w);
 }
 
 static void work_job(void *context, uint64_t job) {
-  crew *c = context;
+  gemm_run *c = context;
   const sizes *s = &c->s;
   const int64_t pieces = c->p->n * s->cuts_m * s->cuts_n;
-  piece w = {.s = s, .tail = c->p->tail};
+  piece w = {.s = s, .epilogue = c->p->epilogue};
   w.a = c->work + job * (s->bytes_a + s->bytes_b + s->bytes_level);
   w.b = w.a + s->bytes_a;
   for (int64_t l = 0; l + 1 < s->levels; l++)
@@ -354,15 +354,15 @@ static void work_job(void *context, uint64_t job) {
   for (;;) {
     const int64_t at = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
     if (at >= pieces) return;
-    do_piece(c, &w, at);
+    run_piece(c, &w, at);
   }
 }
 
 void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work) {
-  crew c = {.p = p, .s = sizes_of(t, p), .work = work};
+  gemm_run c = {.p = p, .s = sizes_of(t, p), .work = work};
   if (c.s.workers == 0) return;
   atomic_init(&c.next, 0);
-  vt_cpu_share(t, c.s.workers, work_job, &c);
+  vt_cpu_run_jobs(t, c.s.workers, work_job, &c);
 }
 
 /* ---- packing all of b ---- */
@@ -377,16 +377,16 @@ typedef struct packing {
 
 uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k) {
   const vt_cpu_gemm_type *g = vt_cpu_gemm_of(t, dtype);
-  return (uint64_t)(vt_cpu_whole(n, g->columns) * k * g->bytes);
+  return (uint64_t)(vt_cpu_round_up(n, g->columns) * k * g->bytes);
 }
 
 static void pack_job(void *context, uint64_t job) {
   const packing *p = context;
   const int64_t tile = p->g->columns;
-  const int64_t first = vt_cpu_first(p->panels, p->jobs, job) * tile;
-  const int64_t end = vt_cpu_least(vt_cpu_first(p->panels, p->jobs, job + 1) * tile, p->n);
+  const int64_t first = vt_cpu_job_first(p->panels, p->jobs, job) * tile;
+  const int64_t end = vt_cpu_min(vt_cpu_job_first(p->panels, p->jobs, job + 1) * tile, p->n);
   for (int64_t k0 = 0, k; k0 < p->k; k0 += k) {
-    k = vt_cpu_least(p->k - k0, VT_CPU_BLOCK);
+    k = vt_cpu_min(p->k - k0, VT_CPU_BLOCK);
     char *to = p->out + (k0 * p->panels * tile + first * k) * p->g->bytes;
     pack_panels(p->g, p->b, first, end, tile, k0, k, to);
   }
@@ -395,7 +395,7 @@ static void pack_job(void *context, uint64_t job) {
 void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k,
                       const vt_cpu_side *b, void *out) {
   packing p = {.g = vt_cpu_gemm_of(t, dtype), .b = b, .n = n, .k = k, .out = out};
-  p.panels = vt_cpu_parts(n, p.g->columns);
+  p.panels = vt_cpu_div_up(n, p.g->columns);
   p.jobs = vt_cpu_jobs(t, (uint64_t)p.panels, (double)(p.g->columns * k) / 2);
-  vt_cpu_share(t, p.jobs, pack_job, &p);
+  vt_cpu_run_jobs(t, p.jobs, pack_job, &p);
 }

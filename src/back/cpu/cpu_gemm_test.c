@@ -33,7 +33,7 @@ static double value(int any) {
   return ((double)draw() - 0x1p30) * 0x1p-30;
 }
 
-static void put(void *at, uint32_t dtype, int64_t i, double x) {
+static void store_number(void *at, uint32_t dtype, int64_t i, double x) {
   if (dtype == F32) {
     ((float *)at)[i] = (float)x;
   } else {
@@ -42,7 +42,7 @@ static void put(void *at, uint32_t dtype, int64_t i, double x) {
 }
 
 static void fill(void *at, uint32_t dtype, int64_t n, int any) {
-  for (int64_t i = 0; i < n; i++) put(at, dtype, i, value(any));
+  for (int64_t i = 0; i < n; i++) store_number(at, dtype, i, value(any));
 }
 
 static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t j) {
@@ -61,8 +61,8 @@ typedef struct problem {
   int64_t m, n, k;
   int layout; /* of a and b: 0 row-major, 1 column-major, 2 with gaps everywhere */
   int packed; /* 1: b is packed beforehand */
-  int apart;  /* 1: columns of c are not contiguous */
-  int straight, biased, any;
+  int gaps;   /* 1: columns of c are not contiguous */
+  int contiguous, biased, any;
   int64_t products;
 } problem;
 
@@ -92,7 +92,7 @@ static vt_cpu_side side_b(const setting *s, int64_t i) {
       .data = s->at_b + i * s->b.each * s->bytes, .across = s->b.column, .along = s->b.row};
 }
 
-static void get(const void *context, int64_t i, vt_cpu_product *out) {
+static void get_product(const void *context, int64_t i, vt_cpu_product *out) {
   const setting *s = context;
   const problem *p = s->p;
   out->m = p->m;
@@ -108,7 +108,7 @@ static void get(const void *context, int64_t i, vt_cpu_product *out) {
   out->bias_step = 1;
 }
 
-static void expect(const setting *s, int64_t i) {
+static void compute_expected(const setting *s, int64_t i) {
   const problem *p = s->p;
   for (int64_t r = 0; r < p->m; r++)
     for (int64_t j = 0; j < p->n; j++) {
@@ -127,7 +127,7 @@ static void expect(const setting *s, int64_t i) {
     }
 }
 
-static char *room(int64_t bytes) {
+static char *alloc_bytes(int64_t bytes) {
   char *p = aligned_alloc(64, (size_t)(bytes / 64 + 2) * 64);
   if (p == NULL) exit(1);
   return p;
@@ -137,16 +137,16 @@ static setting setting_new(const problem *p) {
   setting s = {.p = p, .bytes = (int64_t)vt_cpu_bytes_of(p->dtype)};
   s.a = strides_of(p->layout, p->m, p->k);
   s.b = strides_of(p->layout, p->k, p->n);
-  s.c = strides_of(p->apart ? 2 : 0, p->m, p->n);
-  s.at_a = room(p->products * s.a.each * s.bytes);
-  s.at_b = room(p->products * s.b.each * s.bytes);
-  s.at_c = room(p->products * s.c.each * s.bytes);
-  s.want = room(p->products * p->m * p->n * s.bytes);
-  s.bias = room(p->n * s.bytes);
+  s.c = strides_of(p->gaps ? 2 : 0, p->m, p->n);
+  s.at_a = alloc_bytes(p->products * s.a.each * s.bytes);
+  s.at_b = alloc_bytes(p->products * s.b.each * s.bytes);
+  s.at_c = alloc_bytes(p->products * s.c.each * s.bytes);
+  s.want = alloc_bytes(p->products * p->m * p->n * s.bytes);
+  s.bias = alloc_bytes(p->n * s.bytes);
   fill(s.at_a, p->dtype, p->products * s.a.each, p->any);
   fill(s.at_b, p->dtype, p->products * s.b.each, p->any);
   fill(s.bias, p->dtype, p->n, 0);
-  for (int64_t i = 0; i < p->products; i++) expect(&s, i);
+  for (int64_t i = 0; i < p->products; i++) compute_expected(&s, i);
   return s;
 }
 
@@ -162,12 +162,12 @@ static void pack(setting *s) {
   const problem *p = s->p;
   const vt_cpu_side b = side_b(s, 0);
   if (!p->packed) return;
-  s->packed = room((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, p->n, p->k));
+  s->packed = alloc_bytes((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, p->n, p->k));
   vt_cpu_gemm_pack(&team, p->dtype, p->n, p->k, &b, s->packed);
 }
 
 /* Counts wrong elements, and elements between them that were overwritten. */
-static int64_t wrong(const setting *s) {
+static int64_t count_wrong(const setting *s) {
   const problem *p = s->p;
   char untouched[8];
   int64_t n = 0;
@@ -190,18 +190,18 @@ static void run(setting *s, const char *isa) {
                                .m_each = p->m,
                                .n_each = p->n,
                                .k_each = p->k,
-                               .get = get,
+                               .get = get_product,
                                .context = s,
-                               .straight = p->straight,
+                               .contiguous = p->contiguous,
                                .packed = p->packed};
   const uint64_t bytes = vt_cpu_gemm_work(&team, &all);
-  char *work = room((int64_t)bytes + 64);
+  char *work = alloc_bytes((int64_t)bytes + 64);
   memset(work, 0xff, bytes);
   memset(work + bytes, 0x77, 64);
   memset(s->at_c, 0x55, (size_t)(p->products * s->c.each * s->bytes));
   pack(s);
   vt_cpu_gemm(&team, &all, work);
-  const int64_t n = wrong(s);
+  const int64_t n = count_wrong(s);
   if (n != 0)
     fprintf(stderr, "%s x%u %s %lld of [%lld, %lld, %lld] layout %d packed %d: %lld wrong\n", isa,
             team.threads, p->dtype == F32 ? "f32" : "f64", (long long)p->products, (long long)p->m,
@@ -242,8 +242,8 @@ static void try_depths(void) {
                          .m = v < 2 ? 5 : 2,
                          .n = 3,
                          .k = depth[i],
-                         .straight = v >= 2,
-                         .apart = v == 1,
+                         .contiguous = v >= 2,
+                         .gaps = v == 1,
                          .any = depth[i] < 300,
                          .products = 1};
       if (depth[i] < 4000 || v < 2 || vt_test_is_long()) try_everywhere(&p);

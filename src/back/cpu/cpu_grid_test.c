@@ -15,7 +15,7 @@ static void walk_strip(const vt_cpu_axis *a, const int64_t *length, int64_t from
                        int64_t *next) {
   int64_t at = from;
   while (at < end) {
-    const vt_cpu_places r = vt_cpu_places_at(a, length, at, end);
+    const vt_cpu_places r = vt_cpu_next_places(a, length, at, end);
     CHECK(r.n >= 0 && r.skipped >= 0);
     if (r.n <= 0) return;
     CHECK(number_of(a, r.place) == *next);

@@ -21,15 +21,15 @@ typedef struct shape { /* of the panels */
 static shape shape_of(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const vt_cpu_ints *k = vt_cpu_ints_of(t->kernels);
   const uint64_t step = (uint64_t)(k->group * k->bytes);
-  shape s = {.kernels = k, .steps = vt_cpu_parts(p->k, k->group), .row_parts = 1};
-  s.row_panels = vt_cpu_parts(p->m, k->rows);
-  s.column_panels = vt_cpu_parts(p->n, k->columns);
-  s.row_sums = vt_cpu_to_line((uint64_t)s.steps * (uint64_t)k->rows * step);
-  s.row_bytes = s.row_sums + vt_cpu_to_line((uint64_t)k->rows * sizeof(int32_t));
-  s.column_sums = vt_cpu_to_line((uint64_t)s.steps * (uint64_t)k->columns * step);
-  s.column_bytes = s.column_sums + vt_cpu_to_line((uint64_t)k->columns * sizeof(int32_t));
+  shape s = {.kernels = k, .steps = vt_cpu_div_up(p->k, k->group), .row_parts = 1};
+  s.row_panels = vt_cpu_div_up(p->m, k->rows);
+  s.column_panels = vt_cpu_div_up(p->n, k->columns);
+  s.row_sums = vt_cpu_round_to_line((uint64_t)s.steps * (uint64_t)k->rows * step);
+  s.row_bytes = s.row_sums + vt_cpu_round_to_line((uint64_t)k->rows * sizeof(int32_t));
+  s.column_sums = vt_cpu_round_to_line((uint64_t)s.steps * (uint64_t)k->columns * step);
+  s.column_bytes = s.column_sums + vt_cpu_round_to_line((uint64_t)k->columns * sizeof(int32_t));
   const int64_t items = p->products * s.column_panels, wanted = (int64_t)t->threads * 2;
-  if (items > 0 && items < wanted) s.row_parts = vt_cpu_parts(wanted, items);
+  if (items > 0 && items < wanted) s.row_parts = vt_cpu_div_up(wanted, items);
   if (s.row_parts > s.row_panels) s.row_parts = s.row_panels > 0 ? s.row_panels : 1;
   const double each = (double)p->m * (double)p->k / (double)s.row_parts * k->columns / 16;
   s.jobs = vt_cpu_jobs(t, (uint64_t)(items * s.row_parts), each);
@@ -70,14 +70,14 @@ static void pack_columns(const vt_cpu_int_products *p, const shape *s, int64_t p
 
 static void row_job(void *context, uint64_t job) {
   const packing *a = context;
-  const int64_t end = vt_cpu_first(a->items, a->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(a->items, a->jobs, job); i < end; i++) pack_row_panel(a, i);
+  const int64_t end = vt_cpu_job_first(a->items, a->jobs, job + 1);
+  for (int64_t i = vt_cpu_job_first(a->items, a->jobs, job); i < end; i++) pack_row_panel(a, i);
 }
 
 static void column_job(void *context, uint64_t job) {
   const packing *a = context;
-  const int64_t end = vt_cpu_first(a->items, a->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(a->items, a->jobs, job); i < end; i++)
+  const int64_t end = vt_cpu_job_first(a->items, a->jobs, job + 1);
+  for (int64_t i = vt_cpu_job_first(a->items, a->jobs, job); i < end; i++)
     pack_columns(a->p, &a->s, 0, i, NULL, a->to + (uint64_t)i * a->s.column_bytes);
 }
 
@@ -90,7 +90,7 @@ void vt_cpu_int_rows_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, vo
   packing a = {.p = p, .s = shape_of(t, p), .to = out};
   a.items = p->row_sets * a.s.row_panels;
   a.jobs = vt_cpu_jobs(t, (uint64_t)a.items, (double)p->k * a.s.kernels->rows / 2);
-  vt_cpu_share(t, a.jobs, row_job, &a);
+  vt_cpu_run_jobs(t, a.jobs, row_job, &a);
 }
 
 uint64_t vt_cpu_int_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
@@ -102,17 +102,17 @@ void vt_cpu_int_columns_pack(const vt_cpu_team *t, const vt_cpu_int_products *p,
   packing a = {.p = p, .s = shape_of(t, p), .to = out};
   a.items = a.s.column_panels;
   a.jobs = vt_cpu_jobs(t, (uint64_t)a.items, (double)p->k * a.s.kernels->columns / 2);
-  vt_cpu_share(t, a.jobs, column_job, &a);
+  vt_cpu_run_jobs(t, a.jobs, column_job, &a);
 }
 
 /* ---- multiplying ---- */
 
-typedef struct multiplying {
+typedef struct product_run {
   const vt_cpu_int_products *p;
   shape s;
   const char *rows;
-  char *rooms; /* scratch of the jobs: a packed column panel, then the `room` of `columns` */
-} multiplying;
+  char *scratch; /* scratch of the jobs: a packed column panel, then the `room` of `columns` */
+} product_run;
 
 /* A column panel with the numbers that its results need. */
 typedef struct strip {
@@ -129,7 +129,7 @@ static uint32_t number_at(const vt_cpu_numbers *v, int64_t i) {
   return (uint32_t)((const int32_t *)v->data)[i * v->step];
 }
 
-static void strip_begin(const multiplying *u, int64_t product, int64_t panel, char *room,
+static void begin_strip(const product_run *u, int64_t product, int64_t panel, char *room,
                         strip *out) {
   const vt_cpu_int_products *p = u->p;
   const int64_t columns = u->s.kernels->columns, left = p->n - panel * columns;
@@ -150,7 +150,7 @@ static void strip_begin(const multiplying *u, int64_t product, int64_t panel, ch
   }
 }
 
-static void finish_row(const multiplying *u, const strip *t, int64_t i, uint32_t sum,
+static void finish_row(const product_run *u, const strip *t, int64_t i, uint32_t sum,
                        const int32_t *from) {
   const uint32_t shift = u->p->row_type == VT_DTYPE_I8 ? 128 : 0;
   const uint32_t zero = number_at(&t->at.za, i) + shift;
@@ -160,7 +160,7 @@ static void finish_row(const multiplying *u, const strip *t, int64_t i, uint32_t
     y[j] = (int32_t)((uint32_t)from[j] + t->zero[j] * each - zero * t->sum[j] + t->bias[j] + bias);
 }
 
-static void multiply(const multiplying *u, const strip *t, int64_t set, int64_t panel) {
+static void multiply(const product_run *u, const strip *t, int64_t set, int64_t panel) {
   const vt_cpu_ints *k = u->s.kernels;
   const char *rows = u->rows + (uint64_t)(set * u->s.row_panels + panel) * u->s.row_bytes;
   const int64_t first = panel * k->rows, left = u->p->m - first;
@@ -173,35 +173,36 @@ static void multiply(const multiplying *u, const strip *t, int64_t set, int64_t 
 }
 
 static void multiply_job(void *context, uint64_t job) {
-  const multiplying *u = context;
+  const product_run *u = context;
   const shape *s = &u->s;
   const int64_t items = u->p->products * s->column_panels * s->row_parts;
-  const int64_t end = vt_cpu_first(items, s->jobs, job + 1);
-  char *room = u->rooms + job * (s->column_bytes + vt_cpu_to_line(u->p->room));
+  const int64_t end = vt_cpu_job_first(items, s->jobs, job + 1);
+  char *room = u->scratch + job * (s->column_bytes + vt_cpu_round_to_line(u->p->room));
   strip t;
-  for (int64_t i = vt_cpu_first(items, s->jobs, job); i < end; i++) {
+  for (int64_t i = vt_cpu_job_first(items, s->jobs, job); i < end; i++) {
     const int64_t part = i % s->row_parts, panel = i / s->row_parts % s->column_panels;
     const int64_t product = i / s->row_parts / s->column_panels;
-    const int64_t last = vt_cpu_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part + 1);
-    strip_begin(u, product, panel, room, &t);
-    for (int64_t r = vt_cpu_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part); r < last;
-         r++)
+    const int64_t last =
+        vt_cpu_job_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part + 1);
+    begin_strip(u, product, panel, room, &t);
+    for (int64_t r = vt_cpu_job_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part);
+         r < last; r++)
       multiply(u, &t, product % u->p->row_sets, r);
   }
 }
 
 uint64_t vt_cpu_int_work(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const shape s = shape_of(t, p);
-  return vt_cpu_int_rows_bytes(t, p) + s.jobs * (s.column_bytes + vt_cpu_to_line(p->room));
+  return vt_cpu_int_rows_bytes(t, p) + s.jobs * (s.column_bytes + vt_cpu_round_to_line(p->room));
 }
 
 void vt_cpu_int_run(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {
-  multiplying u = {.p = p, .s = shape_of(t, p), .rows = p->packed_rows, .rooms = work};
+  product_run u = {.p = p, .s = shape_of(t, p), .rows = p->packed_rows, .scratch = work};
   if (p->products == 0 || p->m == 0 || p->n == 0) return;
   if (u.rows == NULL) {
     vt_cpu_int_rows_pack(t, p, work);
     u.rows = work;
-    u.rooms += vt_cpu_int_rows_bytes(t, p);
+    u.scratch += vt_cpu_int_rows_bytes(t, p);
   }
-  vt_cpu_share(t, u.s.jobs, multiply_job, &u);
+  vt_cpu_run_jobs(t, u.s.jobs, multiply_job, &u);
 }

@@ -14,11 +14,11 @@
 
 typedef struct vt_cpu_kernels {
   const char *isa;
-  const vt_cpu_maps *maps;        /* pointwise: each element from the operands at its position */
-  const vt_cpu_gemms *gemms;      /* floating-point contractions */
-  const vt_cpu_convs *convs;      /* floating-point contractions whose columns overlap */
-  const vt_cpu_ints *ints;        /* contractions of 8-bit integers */
-  const vt_cpu_reductions *folds; /* sums, maxima, running sums, rows */
+  const vt_cpu_maps *maps;   /* pointwise: each element from the operands at its position */
+  const vt_cpu_gemms *gemms; /* floating-point contractions */
+  const vt_cpu_convs *convs; /* floating-point contractions whose columns overlap */
+  const vt_cpu_ints *ints;   /* contractions of 8-bit integers */
+  const vt_cpu_reductions *reductions; /* sums, maxima, running sums, rows */
   const vt_cpu_attentions *attentions; /* tiles and rows of attention */
   const vt_cpu_moves *moves;           /* copies, transposes, scatters, random numbers */
 } vt_cpu_kernels;

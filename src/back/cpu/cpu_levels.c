@@ -4,13 +4,13 @@
 #include "cpu_levels.h"
 #include <string.h>
 
-int vt_cpu_levels_for(int64_t blocks) {
+int vt_cpu_levels_needed(int64_t blocks) {
   int n = 1;
   for (int64_t m = blocks; m >= VT_CPU_GROUP; m /= VT_CPU_GROUP) n++;
   return n;
 }
 
-vt_cpu_levels vt_cpu_levels_of(vt_cpu_add_fn *add, int64_t size, void *at, int64_t n, int count) {
+vt_cpu_levels vt_cpu_levels_init(vt_cpu_add_fn *add, int64_t size, void *at, int64_t n, int count) {
   return (vt_cpu_levels){.add = add, .at = at, .bytes = n * size, .n = n, .count = count};
 }
 
@@ -28,7 +28,7 @@ void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t b) {
   }
 }
 
-void *vt_cpu_levels_end(const vt_cpu_levels *l) {
+void *vt_cpu_levels_total(const vt_cpu_levels *l) {
   for (int i = 1; i < l->count; i++) l->add(level(l, i), level(l, i - 1), l->n);
   return level(l, l->count - 1);
 }

@@ -11,8 +11,8 @@
 typedef struct vt_cpu_lookup {
   vt_cpu_walk walk;
   const vt_view *index;
-  uint32_t depth; /* coordinates of one row in the index */
-  int64_t apart;  /* elements from one coordinate of a row to the next */
+  uint32_t depth;            /* coordinates of one row in the index */
+  int64_t coordinate_stride; /* elements from one coordinate of a row to the next */
   /* For each coordinate: its exclusive upper bound, and the stride of its axis. */
   int64_t limit[VT_MAX_RANK], bytes[VT_MAX_RANK];
   vt_view slice, row; /* the axes that are not indexed, in either tensor */
@@ -29,11 +29,12 @@ vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l);
 
 /* The offset in bytes of the indexed slice for the row that is `on` rows after the position of w,
  * along the last axis. */
-static inline int64_t vt_cpu_lookup_at(const vt_cpu_lookup *l, const vt_cpu_walk *w, int64_t on) {
+static inline int64_t vt_cpu_lookup_offset(const vt_cpu_lookup *l, const vt_cpu_walk *w,
+                                           int64_t on) {
   const uint32_t last = w->rank - 1; /* if there are no axes, `on` is 0 */
   int64_t at = w->at[1] + (on == 0 ? 0 : on * w->stride[1][last]);
   int64_t where = w->at[2] + (on == 0 ? 0 : on * w->stride[2][last]);
-  for (uint32_t i = 0; i < l->depth; i++, where += l->apart)
+  for (uint32_t i = 0; i < l->depth; i++, where += l->coordinate_stride)
     at +=
         l->bytes[i] * (l->index->dtype == VT_DTYPE_I32 ? ((const int32_t *)l->index->data)[where]
                                                        : ((const int64_t *)l->index->data)[where]);

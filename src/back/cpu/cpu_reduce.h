@@ -15,17 +15,17 @@ typedef struct vt_cpu_axes {
                     axis is empty */
 } vt_cpu_axes;
 /* Appends an axis inside the others; *a must be zeroed before the first one. */
-void vt_cpu_axes_put(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y);
+void vt_cpu_axes_append(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y);
 /* The axes of x that are set in `mask`; y is NULL or a view of the same rank. */
-void vt_cpu_axes_of(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out);
+void vt_cpu_axes_select(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out);
 /* The offsets of element i in the two views. */
-void vt_cpu_axes_at(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *out_y);
+void vt_cpu_axes_offsets(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *out_y);
 /* How many elements starting at i are evenly spaced, at most `left`; their distance is the stride
  * of the last axis. */
-int64_t vt_cpu_axes_run(const vt_cpu_axes *a, int64_t i, int64_t left);
+int64_t vt_cpu_axes_even_count(const vt_cpu_axes *a, int64_t i, int64_t left);
 
 /* The axes of an attribute as a bit mask; an empty list means all axes. */
-unsigned vt_cpu_mask(const vt_attr_list *axes, uint32_t rank);
+unsigned vt_cpu_axis_mask(const vt_attr_list *axes, uint32_t rank);
 /* The result of a reduction with the rank of x: reduced axes have length 1. */
-vt_view vt_cpu_kept_view(const vt_view *y, const vt_view *x, unsigned mask);
+vt_view vt_cpu_keepdims_view(const vt_view *y, const vt_view *x, unsigned mask);
 #endif

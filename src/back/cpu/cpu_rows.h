@@ -6,12 +6,12 @@
 #define VT_CPU_ROWS_H
 #include "cpu_reduce.h"
 
-typedef struct vt_cpu_rowing vt_cpu_rowing;
+typedef struct vt_cpu_rowwise vt_cpu_rowwise;
 /* Computes row `line`: reads n elements at x, and writes n elements or one number at y, which does
  * not overlap x. */
-typedef void vt_cpu_row_fn(const vt_cpu_rowing *r, int64_t line, const void *x, void *y);
+typedef void vt_cpu_row_fn(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y);
 
-struct vt_cpu_rowing {
+struct vt_cpu_rowwise {
   const vt_cpu_call *call;
   vt_cpu_row_fn *row;
   const char *x;
@@ -26,9 +26,9 @@ struct vt_cpu_rowing {
 };
 
 /* Bytes of scratch, including `head`. */
-uint64_t vt_cpu_rows_work(const vt_cpu_rowing *r);
+uint64_t vt_cpu_rows_work(const vt_cpu_rowwise *r);
 /* Computes all rows. If the host reads result 0, its NaNs are made canonical on the way. */
-void vt_cpu_rows_run(vt_cpu_call *c, const vt_cpu_rowing *r);
+void vt_cpu_rows_run(vt_cpu_call *c, const vt_cpu_rowwise *r);
 /* Sets up the rows of operand and result 0 along the axes of `mask`. */
-void vt_cpu_rows_view(vt_cpu_rowing *r, const vt_cpu_call *c, unsigned mask);
+void vt_cpu_rows_init(vt_cpu_rowwise *r, const vt_cpu_call *c, unsigned mask);
 #endif

@@ -12,12 +12,12 @@ typedef void vt_cpu_direct_conv_fn(int64_t k, const void *a, const void *b, cons
 
 /* The same for groups of one channel, where column j has its own weights: t[j] = (first ? +0 :
  * t[j]) + the chain over k of a[k*step + j] * b[at[k] + j]. */
-typedef void vt_cpu_pairs_fn(int64_t k, const void *a, int64_t step, const void *b,
-                             const int64_t *at, void *t, int vectors, int first);
+typedef void vt_cpu_depthwise_fn(int64_t k, const void *a, int64_t step, const void *b,
+                                 const int64_t *at, void *t, int vectors, int first);
 
 /* Copies `rows` rows of n elements: to[i*to_row + j] = from[i*from_row + j*step]. */
-typedef void vt_cpu_sheet_fn(void *to, int64_t to_row, const void *from, int64_t from_row,
-                             int64_t step, int64_t rows, int64_t n);
+typedef void vt_cpu_copy_rows_fn(void *to, int64_t to_row, const void *from, int64_t from_row,
+                                 int64_t step, int64_t rows, int64_t n);
 
 /* to[i] = to[i] + from[i] */
 typedef void vt_cpu_add_fn(void *to, const void *from, int64_t n);
@@ -28,10 +28,10 @@ typedef struct vt_cpu_conv_type {
                                       multiple of `lanes` */
   vt_cpu_direct_conv_fn *tile[VT_CPU_DIRECT_CONV_ROWS_MAX]; /* by [r - 1], r = 1 .. rows; packed
                                                                panels always have `rows` rows */
-  vt_cpu_pairs_fn *pairs;
-  vt_cpu_sheet_fn *copy;
+  vt_cpu_depthwise_fn *depthwise;
+  vt_cpu_copy_rows_fn *copy;
   /* to[i*step] = from[i] + *bias, or from[i] if bias is NULL */
-  void (*give)(void *to, int64_t step, const void *from, int64_t n, const void *bias);
+  void (*store)(void *to, int64_t step, const void *from, int64_t n, const void *bias);
   vt_cpu_add_fn *add;
 } vt_cpu_conv_type;
 

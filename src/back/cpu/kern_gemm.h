@@ -8,7 +8,7 @@
 
 /* The order D: chains of VT_CPU_BLOCK products, whose results are added in groups of
  * VT_CPU_GROUP. */
-enum { VT_CPU_BLOCK = 256, VT_CPU_GROUP = 8, VT_CPU_MOST_ROWS = 14 };
+enum { VT_CPU_BLOCK = 256, VT_CPU_GROUP = 8, VT_CPU_MAX_ROWS = 14 };
 /* Levels of groups that suffice for every length. */
 enum { VT_CPU_LEVELS = 20 };
 
@@ -38,19 +38,20 @@ typedef struct vt_cpu_masked {
   int64_t y_step;
 } vt_cpu_masked;
 
-enum { VT_CPU_FEW = 4 }; /* most rows of the kernels for skinny products */
+enum { VT_CPU_SKINNY_ROWS = 4 }; /* most rows of the kernels for skinny products */
 
 typedef struct vt_cpu_gemm_type {
   int64_t bytes;         /* bytes of a number */
   int64_t rows, columns; /* rows and columns of the largest tile */
-  int64_t near; /* columns whose panels stay in the second cache while panels of a pass by */
+  int64_t
+      cached_columns; /* columns whose panels stay in the second cache while panels of a pass by */
   /* Tiles by [rows - 1][1 if the width is more than half of `columns`]. */
-  vt_cpu_tile_fn *tile[VT_CPU_MOST_ROWS][2];
+  vt_cpu_tile_fn *tile[VT_CPU_MAX_ROWS][2];
   /* Wide kernels by [rows - 1], each for panels[rows - 1] panels at once; if that is 1, the tile is
    * as fast. */
-  vt_cpu_wide_fn *wide[VT_CPU_FEW];
-  int64_t panels[VT_CPU_FEW];
-  vt_cpu_stream_fn *stream[VT_CPU_FEW]; /* by [rows - 1] */
+  vt_cpu_wide_fn *wide[VT_CPU_SKINNY_ROWS];
+  int64_t panels[VT_CPU_SKINNY_ROWS];
+  vt_cpu_stream_fn *stream[VT_CPU_SKINNY_ROWS]; /* by [rows - 1] */
   void (*masked)(const vt_cpu_masked *m);
   /* Packs `count` rows (or columns) into panels of `tile` of them, one panel after the other, each
    * panel[k][tile]. Element k of row i is from[i*across + k*along]; rows past `count` are +0. */

@@ -19,6 +19,6 @@ typedef struct vt_cpu_maps {
   vt_cpu_map_fn *canonical[VT_CPU_TYPES]; /* makes each NaN canonical and each truth value 0 or 1;
                                              NULL: the type needs neither */
   /* y[i] = exp(x[i] - m), the subtraction and exp each rounded once; y may be x. */
-  void (*exp_less)(float *y, const float *x, float m, int64_t n);
+  void (*exp_sub)(float *y, const float *x, float m, int64_t n);
 } vt_cpu_maps;
 #endif

@@ -22,15 +22,15 @@ enum {
   VT_REDUCE_ROW_BYTES = 512 /* most bytes of one row of accumulators */
 };
 
-typedef enum vt_cpu_folding {
+typedef enum vt_cpu_reduction_kind {
   VT_REDUCE_SUM,
   VT_REDUCE_PROD,
   VT_REDUCE_MAX,
   VT_REDUCE_MIN,
   VT_REDUCE_SQUARES, /* sum of x*x */
-  VT_REDUCE_SIZES,   /* sum of |x| */
-  VT_FOLDINGS
-} vt_cpu_folding;
+  VT_REDUCE_ABS,     /* sum of |x| */
+  VT_REDUCTION_KINDS
+} vt_cpu_reduction_kind;
 
 typedef struct vt_cpu_reduce {
   /* Reduces n elements to one, at most 1024 if the order matters. For n = 0 the result is the
@@ -58,12 +58,12 @@ typedef void vt_cpu_running_fn(const void *x, int64_t n, void *carry, void *y);
 
 typedef struct vt_cpu_reductions {
   /* By type; f16 and bf16 are never reduced, and have no entry. */
-  vt_cpu_reduce fold[VT_FOLDINGS][VT_CPU_TYPES];
-  vt_cpu_argreduce seek[VT_CPU_TYPES];
+  vt_cpu_reduce reduce[VT_REDUCTION_KINDS][VT_CPU_TYPES];
+  vt_cpu_argreduce argreduce[VT_CPU_TYPES];
   vt_cpu_running_fn *running[VT_CPU_TYPES];
-  void (*share)(float *y, int64_t n, float sum); /* y[i] / sum in place, 0 <= y[i] <= 1 */
+  void (*divide)(float *y, int64_t n, float sum); /* y[i] / sum in place, 0 <= y[i] <= 1 */
   /* The maximum of x, ignoring NaN; either zero may be returned. */
-  float (*top)(const float *x, int64_t n);
+  float (*max)(const float *x, int64_t n);
   vt_cpu_rows rows[VT_CPU_TYPES]; /* by type, only f32 and f64 */
 } vt_cpu_reductions;
 #endif

@@ -11,8 +11,8 @@ typedef struct vt_cpu_norm {
   int64_t n;
   double eps;
   int centred;
-  int64_t
-      each; /* consecutive elements that share one gamma and beta; n: there is only one of each */
+  int64_t shared_by; /* consecutive elements that share one gamma and beta; n: there is only one of
+                        each */
   const void *gamma, *beta; /* NULL: the norm has no gamma or beta */
 } vt_cpu_norm;
 typedef struct vt_cpu_moments { /* u and q of a norm; exact, since a double holds both types */
@@ -25,6 +25,6 @@ typedef struct vt_cpu_rows {
   /* Only u and q. */
   void (*moments)(const void *x, int64_t n, vt_cpu_moments *m);
   /* y = (x - m) - l, for single numbers m and l: the last step of log_softmax. */
-  void (*lower)(const void *x, int64_t n, const void *m, const void *l, void *y);
+  void (*log_softmax)(const void *x, int64_t n, const void *m, const void *l, void *y);
 } vt_cpu_rows;
 #endif

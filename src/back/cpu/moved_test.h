@@ -47,6 +47,6 @@ static inline void *moved_memory(int64_t bytes) {
 
 static inline vt_view moved_dense(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
   vt_view v = {.dtype = dtype, .data = data};
-  return vt_cpu_reshaped(&v, rank, dim);
+  return vt_cpu_reshape_view(&v, rank, dim);
 }
 #endif

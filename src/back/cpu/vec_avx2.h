@@ -8,7 +8,7 @@
 /* Tile sizes of a matrix product, see kern_gemm_type.inc. */
 #define GEMM_ROWS 6
 #define GEMM_PANELS 5
-#define GEMM_NEAR 1024
+#define GEMM_CACHED 1024
 
 enum { V_REGISTERS = 16, V_N = 8, VD_N = 4 };
 typedef __m256 V;
@@ -23,14 +23,14 @@ static inline void v_store(float *p, V a) { _mm256_storeu_ps(p, a); }
 static inline V v_load_part(const float *p, int64_t n) { return _mm256_maskload_ps(p, v_mask(n)); }
 static inline void v_store_part(float *p, int64_t n, V a) { _mm256_maskstore_ps(p, v_mask(n), a); }
 static inline V v_zero(void) { return _mm256_setzero_ps(); }
-static inline V v_one(float x) { return _mm256_set1_ps(x); }
+static inline V v_broadcast(float x) { return _mm256_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm256_add_ps(a, b); }
 static inline V v_mul(V a, V b) { return _mm256_mul_ps(a, b); }
 static inline V v_fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
 
 /* Transposes 8 x 8: exchanges within pairs of rows, then pairs of pairs, then the 128-bit
  * halves. */
-static inline void v_turn(V x[V_N]) {
+static inline void v_transpose(V x[V_N]) {
   V y[V_N];
   for (int i = 0; i < V_N; i += 2) {
     y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
@@ -61,10 +61,10 @@ static inline void vd_store_part(double *p, int64_t n, VD a) {
   _mm256_maskstore_pd(p, vd_mask(n), a);
 }
 static inline VD vd_zero(void) { return _mm256_setzero_pd(); }
-static inline VD vd_one(double x) { return _mm256_set1_pd(x); }
+static inline VD vd_broadcast(double x) { return _mm256_set1_pd(x); }
 static inline VD vd_add(VD a, VD b) { return _mm256_add_pd(a, b); }
 static inline VD vd_fma(VD a, VD b, VD c) { return _mm256_fmadd_pd(a, b, c); }
-static inline void vd_turn(VD x[VD_N]) {
+static inline void vd_transpose(VD x[VD_N]) {
   const VD a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
   const VD c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);
   x[0] = _mm256_permute2f128_pd(a, c, 0x20);

@@ -8,7 +8,7 @@
 /* Tile sizes of a matrix product, see kern_gemm_type.inc. */
 #define GEMM_ROWS 14
 #define GEMM_PANELS 8
-#define GEMM_NEAR 4096
+#define GEMM_CACHED 4096
 
 enum { V_REGISTERS = 32, V_N = 16, VD_N = 8 };
 typedef __m512 V;
@@ -25,14 +25,14 @@ static inline void v_store_part(float *p, int64_t n, V a) {
   _mm512_mask_storeu_ps(p, v_mask(n), a);
 }
 static inline V v_zero(void) { return _mm512_setzero_ps(); }
-static inline V v_one(float x) { return _mm512_set1_ps(x); }
+static inline V v_broadcast(float x) { return _mm512_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm512_add_ps(a, b); }
 static inline V v_mul(V a, V b) { return _mm512_mul_ps(a, b); }
 static inline V v_fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 
 /* Transposes 16 x 16: exchanges within pairs of rows, then pairs of pairs. Then quarter l of x[4g +
  * j] holds column 4l + j of rows 4g .. 4g + 3, and the quarters are exchanged. */
-static inline void v_turn(V x[V_N]) {
+static inline void v_transpose(V x[V_N]) {
   V y[V_N];
 #pragma GCC unroll 16
   for (int i = 0; i < V_N; i += 2) {
@@ -69,11 +69,11 @@ static inline void vd_store_part(double *p, int64_t n, VD a) {
   _mm512_mask_storeu_pd(p, vd_mask(n), a);
 }
 static inline VD vd_zero(void) { return _mm512_setzero_pd(); }
-static inline VD vd_one(double x) { return _mm512_set1_pd(x); }
+static inline VD vd_broadcast(double x) { return _mm512_set1_pd(x); }
 static inline VD vd_add(VD a, VD b) { return _mm512_add_pd(a, b); }
 static inline VD vd_fma(VD a, VD b, VD c) { return _mm512_fmadd_pd(a, b, c); }
 /* Transposes 8 x 8: exchanges within pairs of rows, then quarters of pairs. */
-static inline void vd_turn(VD x[VD_N]) {
+static inline void vd_transpose(VD x[VD_N]) {
   VD y[VD_N];
 #pragma GCC unroll 16
   for (int i = 0; i < VD_N; i += 2) {

@@ -12,7 +12,7 @@ typedef __m256i VQ;
 static inline VQ vq_zero(void) { return _mm256_setzero_si256(); }
 static inline VQ vq_load(const void *p) { return _mm256_loadu_si256(p); }
 static inline void vq_store(void *p, VQ a) { _mm256_storeu_si256(p, a); }
-static inline VQ vq_one(const void *p) {
+static inline VQ vq_broadcast(const void *p) {
   int32_t group;
   memcpy(&group, p, sizeof group);
   return _mm256_set1_epi32(group);

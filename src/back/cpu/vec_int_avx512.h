@@ -12,7 +12,7 @@ typedef __m512i VQ;
 static inline VQ vq_zero(void) { return _mm512_setzero_si512(); }
 static inline VQ vq_load(const void *p) { return _mm512_loadu_si512(p); }
 static inline void vq_store(void *p, VQ a) { _mm512_storeu_si512(p, a); }
-static inline VQ vq_one(const void *p) {
+static inline VQ vq_broadcast(const void *p) {
   int32_t group;
   memcpy(&group, p, sizeof group);
   return _mm512_set1_epi32(group);

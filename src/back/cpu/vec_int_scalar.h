@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * vec_int_scalar.h - the vocabulary of the integer kernels in C11: one i32 lane, groups of two
- * 16-bit numbers. Every vec_int_*.h defines VQ, a vector of VQ_N sums; vq_one, one group in every
- * lane; and vq_dot, which adds to each lane the products of two groups. VQ_ROWS are the rows of a
- * tile. */
+ * 16-bit numbers. Every vec_int_*.h defines VQ, a vector of VQ_N sums; vq_broadcast, one group in
+ * every lane; and vq_dot, which adds to each lane the products of two groups. VQ_ROWS are the rows
+ * of a tile. */
 #ifndef VT_VEC_INT_H
 #define VT_VEC_INT_H
 #include <stdint.h>
@@ -17,7 +17,7 @@ static inline VQ vq_load(const void *p) {
   return a;
 }
 static inline void vq_store(void *p, VQ a) { memcpy(p, &a, sizeof a); }
-static inline VQ vq_one(const void *p) { return vq_load(p); }
+static inline VQ vq_broadcast(const void *p) { return vq_load(p); }
 static inline VQ vq_dot(VQ sum, VQ a, VQ b) {
   int16_t x[2], y[2];
   memcpy(x, &a, sizeof x);

@@ -12,7 +12,7 @@ typedef __m128i VQ;
 static inline VQ vq_zero(void) { return _mm_setzero_si128(); }
 static inline VQ vq_load(const void *p) { return _mm_loadu_si128(p); }
 static inline void vq_store(void *p, VQ a) { _mm_storeu_si128(p, a); }
-static inline VQ vq_one(const void *p) {
+static inline VQ vq_broadcast(const void *p) {
   int32_t group;
   memcpy(&group, p, sizeof group);
   return _mm_set1_epi32(group);

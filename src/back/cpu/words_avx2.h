@@ -37,7 +37,7 @@ VT_FN vt_d vt_within(vt_d x, double lo, double hi) {
   return vt_at_most((vt_d)_mm256_max_pd(_mm256_set1_pd(lo), (__m256d)x), hi);
 }
 /* Not 0 if some lane has none of these bits set. */
-VT_FN int vt_lacking(vt_i x, int64_t bits) {
+VT_FN int vt_any_without(vt_i x, int64_t bits) {
   return _mm256_movemask_pd((__m256d)((x & bits) == 0));
 }
 
@@ -51,11 +51,11 @@ VT_FN void vt_f_store(float *p, vt_f x) { _mm256_storeu_ps(p, x); }
 VT_FN vt_f vt_f_num(float x) { return _mm256_set1_ps(x); }
 VT_FN vt_f vt_f_fma(vt_f a, vt_f b, vt_f c) { return _mm256_fmadd_ps(a, b, c); }
 /* Per lane, the entry of a table of 8 that the lowest 3 bits of `at` select. */
-VT_FN vt_f vt_f_pick(const void *table, vt_f at) {
+VT_FN vt_f vt_f_lookup(const void *table, vt_f at) {
   return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), _mm256_castps_si256(at));
 }
 /* Per lane, the bits of x plus those of `by` shifted left by `up`. */
-VT_FN vt_f vt_f_raise(vt_f x, vt_f by, int up) {
+VT_FN vt_f vt_f_add_shifted(vt_f x, vt_f by, int up) {
   return _mm256_castsi256_ps(
       _mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(by), up)));
 }

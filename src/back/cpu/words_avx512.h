@@ -37,7 +37,7 @@ VT_FN vt_d vt_within(vt_d x, double lo, double hi) {
   return vt_at_most((vt_d)_mm512_max_pd(_mm512_set1_pd(lo), (__m512d)x), hi);
 }
 /* Not 0 if some lane has none of these bits set. */
-VT_FN int vt_lacking(vt_i x, int64_t bits) {
+VT_FN int vt_any_without(vt_i x, int64_t bits) {
   return _mm512_testn_epi64_mask((__m512i)x, _mm512_set1_epi64(bits));
 }
 
@@ -51,13 +51,13 @@ VT_FN void vt_f_store(float *p, vt_f x) { _mm512_storeu_ps(p, x); }
 VT_FN vt_f vt_f_num(float x) { return _mm512_set1_ps(x); }
 VT_FN vt_f vt_f_fma(vt_f a, vt_f b, vt_f c) { return _mm512_fmadd_ps(a, b, c); }
 /* Per lane, the entry of a table of 32 that the lowest 5 bits of `at` select. */
-VT_FN vt_f vt_f_pick(const void *table, vt_f at) {
+VT_FN vt_f vt_f_lookup(const void *table, vt_f at) {
   const float *t = table;
   return _mm512_permutex2var_ps(_mm512_loadu_ps(t), _mm512_castps_si512(at),
                                 _mm512_loadu_ps(t + 16));
 }
 /* Per lane, the bits of x plus those of `by` shifted left by `up`. */
-VT_FN vt_f vt_f_raise(vt_f x, vt_f by, unsigned up) {
+VT_FN vt_f vt_f_add_shifted(vt_f x, vt_f by, unsigned up) {
   return _mm512_castsi512_ps(
       _mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(by), up)));
 }
