@@ -124,7 +124,7 @@ static void emit_formula(const placeholders *w, vt_text *out) {
   }
 }
 
-static void emit_word(const placeholders *w, char word, vt_text *out) {
+static void emit_placeholder(const placeholders *w, char word, vt_text *out) {
   switch (word) {
     case 'T':
       vt_text_add(out, "%s", w->d->type[w->type]);
@@ -155,7 +155,7 @@ static void emit_piece(const placeholders *w, const char *piece, vt_text *out) {
     vt_text_bytes(out, piece, n);
     piece += n;
     if (*piece == 0 || piece[1] == 0) return;
-    emit_word(w, piece[1], out);
+    emit_placeholder(w, piece[1], out);
     piece += 2;
   }
 }

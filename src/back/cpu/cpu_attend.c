@@ -30,7 +30,7 @@ static int64_t element_offset(const vt_view *v, const int64_t at[3], int64_t *st
   return place;
 }
 
-static int64_t length_at(const vt_view *v, int64_t i) {
+static int64_t batch_length(const vt_view *v, int64_t i) {
   const int64_t at = i * v->stride[0];
   return v->dtype == VT_DTYPE_I32 ? ((const int32_t *)v->data)[at] : ((const int64_t *)v->data)[at];
 }
@@ -41,7 +41,8 @@ static void find_visible(const vt_attend_task *t, const int64_t at[3], vt_attend
   const vt_attr_attention *a = t->attrs;
   const vt_view *in = t->call->in;
   const int64_t keys = t->size.keys;
-  const int64_t length = t->optional.length == 0 ? keys : length_at(&in[t->optional.length], at[0]);
+  const int64_t length =
+      t->optional.length == 0 ? keys : batch_length(&in[t->optional.length], at[0]);
   const int64_t p = vt_i64_wrap_add(at[2], vt_i64_wrap_sub(length, t->size.queries));
   const int64_t before = vt_i64_wrap_sub(p, a->window), after = vt_i64_wrap_add(p, a->window);
   *x = (vt_attend_visible){.hi = vt_cpu_max(0, vt_cpu_min(keys, length)),
@@ -59,7 +60,7 @@ static void find_visible(const vt_attend_task *t, const int64_t at[3], vt_attend
 }
 
 /* The position [b, h, i] of row r. */
-static void row_position(const vt_attend_chunk *c, int64_t r, int64_t at[3]) {
+static void position_of_row(const vt_attend_chunk *c, int64_t r, int64_t at[3]) {
   const vt_attend_sizes *s = &c->t->size;
   const int64_t row = c->first + r;
   at[0] = c->batch;
@@ -112,7 +113,7 @@ void vt_attend_begin_chunk(const vt_attend_task *t, uint64_t worker, int64_t pai
   c->e = s->split ? t->scores + (pair * s->rows + first) * s->stride : c->chain + x->chain;
   for (int64_t r = 0; r < rows; r++) {
     int64_t at[3];
-    row_position(c, r, at);
+    position_of_row(c, r, at);
     find_visible(t, at, &c->visible[r]);
   }
 }
@@ -124,7 +125,7 @@ static void copy_queries(vt_attend_chunk *c) {
   const int64_t depth = c->t->size.depth, step = q->stride[3];
   for (int64_t r = 0; r < c->rows; r++) {
     int64_t at[3];
-    row_position(c, r, at);
+    position_of_row(c, r, at);
     const float *from = row_address(q, at);
     if (step == 1) {
       memcpy(c->q + r * depth, from, (size_t)depth * sizeof *from);
@@ -207,7 +208,7 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
 }
 
 /* The products of all rows with the keys of one panel. */
-static void panel_scores(vt_attend_chunk *c, int64_t number) {
+static void score_panel(vt_attend_chunk *c, int64_t number) {
   const int64_t columns = c->t->table->columns, first = number * columns;
   const float *panel = c->panels == NULL ? c->panel : c->panels + number * c->t->size.panel;
   for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS) {
@@ -228,7 +229,7 @@ void vt_attend_score_keys(vt_attend_chunk *c, int64_t from, int64_t to) {
   hi = vt_cpu_min(hi, to);
   for (int64_t j = lo / columns * columns; j < hi; j += columns) {
     if (c->panels == NULL) vt_attend_pack_keys(c->t, c->pair, j, c->panel);
-    panel_scores(c, j / columns);
+    score_panel(c, j / columns);
   }
 }
 
@@ -296,8 +297,8 @@ float vt_attend_weigh_row(const vt_attend_chunk *c, int64_t r) {
 
 /* Row `first` of v for the chunk's pair in the layout that the kernels need: contiguous, in whole
  * vectors. If v is not stored like that, `count` rows of it are copied. */
-static const float *values_at(const vt_attend_chunk *c, int64_t first, int64_t count,
-                              int64_t *row) {
+static const float *load_values(const vt_attend_chunk *c, int64_t first, int64_t count,
+                                int64_t *row) {
   const vt_view *v = &c->t->call->in[2];
   const vt_attend_sizes *s = &c->t->size;
   const int64_t at[3] = {c->batch, c->group, first};
@@ -320,8 +321,8 @@ static int is_finite(const vt_cpu_attentions *table, const float *v, int64_t row
 }
 
 /* Adds the values of one block for one row, skipping the keys that the row does not see. */
-static void masked_values(const vt_attend_chunk *c, int64_t r, int64_t from, int64_t to,
-                          const float *v, int64_t v_row, float *sum) {
+static void add_masked_values(const vt_attend_chunk *c, int64_t r, int64_t from, int64_t to,
+                              const float *v, int64_t v_row, float *sum) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_attend_visible *x = &c->visible[r];
   const float *e = c->e + r * s->stride;
@@ -334,8 +335,8 @@ static void masked_values(const vt_attend_chunk *c, int64_t r, int64_t from, int
 }
 
 /* Adds the values of one block for a few rows, with a patch kernel. */
-static void patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int64_t from,
-                         int64_t to, const float *v, int64_t v_row, float *sum) {
+static void add_patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int64_t from,
+                             int64_t to, const float *v, int64_t v_row, float *sum) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_cpu_attentions *table = c->t->table;
   vt_cpu_patch p = {.a = c->e + r * s->stride + from,
@@ -372,8 +373,8 @@ static int all_unseen_finite(const vt_attend_chunk *c, const piece *b) {
          is_finite(table, b->v + (to - b->from) * b->v_row, b->v_row, width, b->to - to);
 }
 
-static void piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
-                         float *sum) {
+static void add_piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
+                             float *sum) {
   const int64_t wide = c->t->size.padded_width;
   int64_t from, to;
   visible_union(&c->visible[r], rows, &from, &to);
@@ -381,11 +382,11 @@ static void piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, cons
   to = vt_cpu_min(to, b->to);
   if (from >= to) return;
   if (b->unseen_finite) {
-    patch_values(c, r, rows, from, to, b->v + (from - b->from) * b->v_row, b->v_row, sum);
+    add_patch_values(c, r, rows, from, to, b->v + (from - b->from) * b->v_row, b->v_row, sum);
     return;
   }
   for (int64_t i = 0; i < rows; i++)
-    masked_values(c, r + i, b->from, b->to, b->v, b->v_row, sum + i * wide);
+    add_masked_values(c, r + i, b->from, b->to, b->v, b->v_row, sum + i * wide);
 }
 
 void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum) {
@@ -394,11 +395,11 @@ void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum) {
   b.from = vt_cpu_max(b.from, block * VT_CPU_BLOCK);
   b.to = vt_cpu_min(b.to, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
   if (b.from >= b.to) return;
-  b.v = values_at(c, b.from, b.to - b.from, &b.v_row);
+  b.v = load_values(c, b.from, b.to - b.from, &b.v_row);
   b.unseen_finite = all_unseen_finite(c, &b);
   for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS)
-    piece_values(c, r, vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - r), &b,
-                 sum + r * c->t->size.padded_width);
+    add_piece_values(c, r, vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - r), &b,
+                     sum + r * c->t->size.padded_width);
 }
 
 /* ---- results ---- */
@@ -407,7 +408,7 @@ void vt_attend_store_row(const vt_attend_chunk *c, int64_t r, const float *o, fl
   const vt_view *y = &c->t->call->out[0];
   const int64_t width = c->t->size.width, step = y->stride[3];
   int64_t at[3];
-  row_position(c, r, at);
+  position_of_row(c, r, at);
   float *to = row_address(y, at);
   if (sum == 0) { /* exactly if the row sees no key */
     for (int64_t i = 0; i < width; i++) to[i * step] = 0.0f;

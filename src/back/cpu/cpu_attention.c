@@ -23,7 +23,7 @@ enum {
 /* ---- sizes ---- */
 
 /* Optional operands follow v, and each has its own type. */
-static vt_attend_optional optional_of(const vt_cpu_call *c) {
+static vt_attend_optional find_optional(const vt_cpu_call *c) {
   vt_attend_optional x = {0, 0, 0};
   for (uint32_t i = 3; i < c->n_in; i++) {
     const uint32_t dtype = c->in[i].dtype;
@@ -41,7 +41,7 @@ static int64_t chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
   return vt_cpu_min(vt_cpu_round_up(vt_cpu_max(rows, 1), VT_CPU_PATCH_ROWS), VT_ATTEND_CHUNK);
 }
 
-static uint32_t workers_of(const vt_cpu_team *t, const vt_attend_sizes *s, int64_t items) {
+static uint32_t count_workers(const vt_cpu_team *t, const vt_attend_sizes *s, int64_t items) {
   const double row = (double)s->keys * ((double)(s->depth + s->width) / 32 + 1);
   const double all = (double)s->pairs * (double)s->rows * row;
   const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)vt_cpu_max(items, 1));
@@ -79,56 +79,62 @@ static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
   s.chunks = vt_cpu_div_up(s.rows, s.chunk);
   s.packed = s.chunks > 1;
   if (!vt_i64_mul(s.pairs, s.split ? s.blocks : s.chunks, &items)) items = INT64_MAX;
-  s.workers = workers_of(c->team, &s, items);
+  s.workers = count_workers(c->team, &s, items);
   return s;
 }
 
 /* ---- scratch ----
  * | packed k | scores, sums and totals, if keys are split | the scratch of each worker | */
 
-static uint64_t times(uint64_t a, uint64_t b) {
+static uint64_t multiply_saturated(uint64_t a, uint64_t b) {
   uint64_t out;
   return vt_size_mul(a, b, &out) ? out : UINT64_MAX;
 }
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+static uint64_t add_saturated(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 /* a * b * c floats, rounded up to whole cache lines; UINT64_MAX on overflow. */
-static uint64_t floats(int64_t a, int64_t b, int64_t c) {
-  const uint64_t n = times(times((uint64_t)a, (uint64_t)b), (uint64_t)c);
+static uint64_t floats_in_lines(int64_t a, int64_t b, int64_t c) {
+  const uint64_t n = multiply_saturated(multiply_saturated((uint64_t)a, (uint64_t)b), (uint64_t)c);
   return n > UINT64_MAX - 15 ? UINT64_MAX : (n + 15) & ~(uint64_t)15;
 }
 
 static vt_attend_scratch scratch_of(const vt_attend_sizes *s) {
   vt_attend_scratch x = {0};
-  x.q = floats(s->chunk, s->depth, 1);
-  x.values = floats(VT_CPU_BLOCK, s->padded_width, 1);
-  x.chain = floats(s->padded_width, 1, 1);
+  x.q = floats_in_lines(s->chunk, s->depth, 1);
+  x.values = floats_in_lines(VT_CPU_BLOCK, s->padded_width, 1);
+  x.chain = floats_in_lines(s->padded_width, 1, 1);
   if (s->packed) {
-    x.panels = floats(s->pairs, s->panels, s->panel);
+    x.panels = floats_in_lines(s->pairs, s->panels, s->panel);
   } else {
-    x.panel = floats(s->panel, 1, 1);
+    x.panel = floats_in_lines(s->panel, 1, 1);
   }
   if (s->split) {
-    x.scores = floats(s->pairs, s->rows, s->stride);
-    x.sums = times((uint64_t)s->blocks, floats(s->pairs, s->rows, s->padded_width));
-    x.totals = floats(s->pairs, s->rows, 1);
-    x.t = floats(s->levels, s->padded_width, 1);
+    x.scores = floats_in_lines(s->pairs, s->rows, s->stride);
+    x.sums = multiply_saturated((uint64_t)s->blocks,
+                                floats_in_lines(s->pairs, s->rows, s->padded_width));
+    x.totals = floats_in_lines(s->pairs, s->rows, 1);
+    x.t = floats_in_lines(s->levels, s->padded_width, 1);
   } else {
-    x.e = floats(s->chunk, s->stride, 1);
-    x.t = floats(s->levels, s->chunk, s->padded_width);
+    x.e = floats_in_lines(s->chunk, s->stride, 1);
+    x.t = floats_in_lines(s->levels, s->chunk, s->padded_width);
   }
   return x;
 }
 
 static uint64_t worker_floats(const vt_attend_scratch *x) {
-  return plus(plus(plus(x->q, x->e), plus(x->t, x->panel)), plus(x->values, x->chain));
+  return add_saturated(add_saturated(add_saturated(x->q, x->e), add_saturated(x->t, x->panel)),
+                       add_saturated(x->values, x->chain));
 }
 
 uint64_t vt_cpu_work_attention(const vt_cpu_call *c) {
   if (is_empty(c)) return 0;
   const vt_attend_sizes s = sizes_of(c);
   const vt_attend_scratch x = scratch_of(&s);
-  const uint64_t shared = plus(plus(x.panels, x.totals), plus(x.scores, x.sums));
-  return times(plus(shared, times(worker_floats(&x), s.workers)), sizeof(float));
+  const uint64_t shared =
+      add_saturated(add_saturated(x.panels, x.totals), add_saturated(x.scores, x.sums));
+  return multiply_saturated(add_saturated(shared, multiply_saturated(worker_floats(&x), s.workers)),
+                            sizeof(float));
 }
 
 /* ---- sharing work among the workers ---- */
@@ -185,21 +191,21 @@ static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
 
 /* ---- few rows: an item is a block of keys, or a row ---- */
 
-static void split_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair,
-                        vt_attend_chunk *c) {
+static void begin_split_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair,
+                              vt_attend_chunk *c) {
   vt_attend_begin_chunk(t, worker, pair, 0, t->size.rows, c);
 }
 
 static void split_scores(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t block = i % t->size.blocks;
   vt_attend_chunk c;
-  split_chunk(t, worker, i / t->size.blocks, &c);
+  begin_split_chunk(t, worker, i / t->size.blocks, &c);
   vt_attend_score_keys(&c, block * VT_CPU_BLOCK, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
 }
 
 static void split_weights(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_chunk c;
-  split_chunk(t, worker, i / t->size.rows, &c);
+  begin_split_chunk(t, worker, i / t->size.rows, &c);
   t->totals[i] = vt_attend_weigh_row(&c, i % t->size.rows);
 }
 
@@ -212,7 +218,7 @@ static void split_values(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t pair = i / t->size.blocks, block = i % t->size.blocks;
   float *sum = block_sums(t, pair, block);
   vt_attend_chunk c;
-  split_chunk(t, worker, pair, &c);
+  begin_split_chunk(t, worker, pair, &c);
   memset(sum, 0, (size_t)(t->size.rows * t->size.padded_width) * sizeof *sum);
   vt_attend_add_values(&c, block, sum);
 }
@@ -221,7 +227,7 @@ static void split_results(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   const int64_t pair = i / s->rows, r = i % s->rows;
   vt_attend_chunk c;
-  split_chunk(t, worker, pair, &c);
+  begin_split_chunk(t, worker, pair, &c);
   const vt_cpu_levels sums = vt_attend_levels(t, c.sum, s->padded_width, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
@@ -246,7 +252,7 @@ static float scale_of(const vt_attr_attention *a, int64_t depth) {
   return a->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)depth) : (float)a->scale;
 }
 
-static void place_scratch(vt_attend_task *t) {
+static void assign_scratch(vt_attend_task *t) {
   const vt_attend_scratch *x = &t->scratch;
   t->panels = t->call->work;
   t->scores = t->panels + x->panels;
@@ -262,7 +268,7 @@ vt_status vt_cpu_run_attention(vt_cpu_call *c) {
                       .table = k->attentions,
                       .add = k->convs->f32->add,
                       .attrs = c->attrs,
-                      .optional = optional_of(c)};
+                      .optional = find_optional(c)};
   const vt_attend_sizes *s = &t.size;
   if (is_empty(c)) { /* without keys the result is +0 */
     store_zeros(c);
@@ -271,7 +277,7 @@ vt_status vt_cpu_run_attention(vt_cpu_call *c) {
   t.size = sizes_of(c);
   t.scratch = scratch_of(s);
   t.scale = scale_of(t.attrs, s->depth);
-  place_scratch(&t);
+  assign_scratch(&t);
   if (s->split) {
     run_workers(&t, s->pairs * s->blocks, split_scores);
     run_workers(&t, s->pairs * s->rows, split_weights);

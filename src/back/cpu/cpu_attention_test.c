@@ -142,7 +142,7 @@ static void init_operands(operands *o, const shape *s, uint64_t seed) {
 
 /* ---- runs ---- */
 
-static void *scratch(uint64_t bytes) {
+static void *alloc_filled(uint64_t bytes) {
   void *p = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
   if (p == NULL) exit(1);
   memset(p, 0x7f, (size_t)bytes); /* results must not depend on the content of scratch */
@@ -159,7 +159,7 @@ static void run_reference(const operands *o, const shape *s, const vt_attr_atten
   const vt_op_info *op = vt_op_get(VT_OP_attention);
   const vt_view out = result_view(s, y);
   vt_kernel k = {.in = o->in, .n_in = o->n, .out = &out, .n_out = 1, .attrs = a};
-  k.work = scratch(op->work(o->in, o->n));
+  k.work = alloc_filled(op->work(o->in, o->n));
   CHECK(op->kernel(&k) == VT_OK);
   free(k.work);
 }
@@ -168,7 +168,7 @@ static void run_cpu(const vt_cpu_team *team, const operands *o, const shape *s,
                     const vt_attr_attention *a, float *y) {
   const vt_view out = result_view(s, y);
   vt_cpu_call c = {.team = team, .in = o->in, .n_in = o->n, .out = &out, .n_out = 1, .attrs = a};
-  c.work = scratch(vt_cpu_work_attention(&c));
+  c.work = alloc_filled(vt_cpu_work_attention(&c));
   CHECK(vt_cpu_run_attention(&c) == VT_OK);
   free(c.work);
 }
@@ -180,11 +180,12 @@ static int64_t differing(const float *x, const float *y, int64_t n) {
   return bad;
 }
 
-static void compare(const vt_cpu_team *team, const operands *o, const shape *s, const float *want) {
+static void compare_result(const vt_cpu_team *team, const operands *o, const shape *s,
+                           const float *want) {
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   const int64_t n = s->batch * s->heads * s->queries * s->width;
-  float *y = scratch((uint64_t)n * sizeof *y);
+  float *y = alloc_filled((uint64_t)n * sizeof *y);
   run_cpu(team, o, s, &a, y);
   const int64_t bad = differing(want, y, n);
   if (bad != 0)
@@ -198,10 +199,10 @@ static void check_shape(const vt_cpu_team *teams, int n_teams, operands *o, cons
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   const int64_t n = s->batch * s->heads * s->queries * s->width;
-  float *want = scratch((uint64_t)n * sizeof *want);
+  float *want = alloc_filled((uint64_t)n * sizeof *want);
   init_operands(o, s, 17);
   run_reference(o, s, &a, want);
-  for (int i = 0; i < n_teams; i++) compare(&teams[i], o, s, want);
+  for (int i = 0; i < n_teams; i++) compare_result(&teams[i], o, s, want);
   free(want);
 }
 
@@ -212,7 +213,7 @@ int main(void) {
   int n = 0;
   vt_fpenv env;
   vt_fpenv_enter(&env);
-  operands *o = scratch(sizeof *o);
+  operands *o = alloc_filled(sizeof *o);
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       const vt_cpu_kernels *kernels = vt_cpu_kernels_of(isas[i]);

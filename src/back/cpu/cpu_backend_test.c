@@ -120,8 +120,8 @@ static void test_isa(void) {
 
 /* ---- steps ---- */
 
-static vt_bk_tensor tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint32_t rank,
-                           const int64_t *dim) {
+static vt_bk_tensor new_tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint32_t rank,
+                               const int64_t *dim) {
   vt_bk_tensor t = {
       .size = sizeof t, .dtype = dtype, .rank = rank, .arena = arena, .offset = offset};
   int64_t stride = 1;
@@ -184,32 +184,32 @@ static const subject subjects[] = {
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 /* A step over buffers: x in the arena of inputs, w in a given arena, y among temporaries. */
-typedef struct work {
+typedef struct subject_run {
   bench *b;
   const subject *s;
   vt_bk_tensor in[2], out, both[2];
   vt_bk_step step, twice; /* twice: w = w + w */
   uint64_t buffer[ARENAS];
-} work;
+} subject_run;
 
 static uint64_t bytes_of(const vt_bk_tensor *t) {
   const vt_view v = vt_step_view(t);
   return (uint64_t)vt_cpu_count(&v) * vt_cpu_bytes_of(t->dtype);
 }
 
-static uint64_t buffer(bench *b) {
+static uint64_t new_buffer(bench *b) {
   uint64_t handle = 0;
   CHECK(b->api->buffer_new(b->dev, CAPACITY, &handle) == VT_OK);
   return handle;
 }
 
-static void work_open(work *w, bench *b, const subject *s, uint32_t arena) {
+static void subject_open(subject_run *w, bench *b, const subject *s, uint32_t arena) {
   memset(w, 0, sizeof *w);
   w->b = b;
   w->s = s;
-  w->in[0] = tensor(s->type, VT_BK_ARENA_INPUT, 128, s->rank, s->x);
-  w->in[1] = w->both[0] = w->both[1] = tensor(s->type, arena, 64, s->rank, s->w);
-  w->out = tensor(s->result_type, VT_BK_ARENA_TEMPORARY, 192, s->rank, s->y);
+  w->in[0] = new_tensor(s->type, VT_BK_ARENA_INPUT, 128, s->rank, s->x);
+  w->in[1] = w->both[0] = w->both[1] = new_tensor(s->type, arena, 64, s->rank, s->w);
+  w->out = new_tensor(s->result_type, VT_BK_ARENA_TEMPORARY, 192, s->rank, s->y);
   w->step = (vt_bk_step){.size = sizeof w->step,
                          .op = s->op,
                          .n_in = 2,
@@ -230,15 +230,15 @@ static void work_open(work *w, bench *b, const subject *s, uint32_t arena) {
                           .out = w->both,
                           .attrs = &none,
                           .attrs_size = sizeof none};
-  for (int i = 0; i < ARENAS; i++) w->buffer[i] = buffer(b);
+  for (int i = 0; i < ARENAS; i++) w->buffer[i] = new_buffer(b);
 }
 
-static void work_close(work *w) {
+static void subject_close(subject_run *w) {
   for (int i = 0; i < ARENAS; i++) w->b->api->buffer_free(w->b->dev, w->buffer[i]);
 }
 
 /* Writes pseudo-random integers that are small enough to be exact in all types. */
-static void write_random(work *w, const vt_bk_tensor *t, uint32_t seed) {
+static void write_random(subject_run *w, const vt_bk_tensor *t, uint32_t seed) {
   static union {
     float f32[CAPACITY / 8];
     double f64[CAPACITY / 8];
@@ -255,34 +255,35 @@ static void write_random(work *w, const vt_bk_tensor *t, uint32_t seed) {
   CHECK(w->b->api->copy(w->b->dev, &v, w->buffer[t->arena], t->offset, bytes, 1) == VT_OK);
 }
 
-static vt_bk_program *build(work *w, const vt_bk_step *steps, uint64_t n) {
+static vt_bk_program *build_program(subject_run *w, const vt_bk_step *steps, uint64_t n) {
   vt_bk_program *p = NULL;
   CHECK(w->b->api->program_build(w->b->dev, steps, n, &p) == VT_OK);
   return p;
 }
 
-static int32_t run(work *w, vt_bk_program *p) {
+static int32_t run_program(subject_run *w, vt_bk_program *p) {
   vt_bk_error e = {.size = sizeof e};
   if (w->b->api->run(p, w->buffer, ARENAS) != VT_OK || w->b->api->wait(p, &e) != VT_OK) return -1;
   return e.status;
 }
 
-static char *mapped(work *w, const vt_bk_tensor *t) {
+static char *mapped_address(subject_run *w, const vt_bk_tensor *t) {
   return (char *)w->b->api->buffer_map(w->b->dev, w->buffer[t->arena]) + t->offset;
 }
 
 /* Stores in `out` the result of a new program, which has nothing cached. */
-static void fresh_result(work *w, char out[CAPACITY]) {
-  vt_bk_program *p = build(w, &w->step, 1);
-  CHECK(run(w, p) == VT_OK);
-  memcpy(out, mapped(w, &w->out), bytes_of(&w->out));
-  memset(mapped(w, &w->out), 0x5a, bytes_of(&w->out));
+static void fresh_result(subject_run *w, char out[CAPACITY]) {
+  vt_bk_program *p = build_program(w, &w->step, 1);
+  CHECK(run_program(w, p) == VT_OK);
+  memcpy(out, mapped_address(w, &w->out), bytes_of(&w->out));
+  memset(mapped_address(w, &w->out), 0x5a, bytes_of(&w->out));
   w->b->api->program_free(p);
 }
 
-static int gives_result(work *w, vt_bk_program *p, const char *expected) {
-  memset(mapped(w, &w->out), 0x5a, bytes_of(&w->out));
-  return run(w, p) == VT_OK && memcmp(mapped(w, &w->out), expected, bytes_of(&w->out)) == 0;
+static int gives_result(subject_run *w, vt_bk_program *p, const char *expected) {
+  memset(mapped_address(w, &w->out), 0x5a, bytes_of(&w->out));
+  return run_program(w, p) == VT_OK &&
+         memcmp(mapped_address(w, &w->out), expected, bytes_of(&w->out)) == 0;
 }
 
 /* ---- cached weights ---- */
@@ -291,9 +292,9 @@ static char one[CAPACITY], two[CAPACITY], three[CAPACITY];
 
 /* The backend does not notice a write that bypasses `copy`. So an unchanged result shows that
  * weights are cached at all. */
-static void check_copied(work *w) {
-  char *weight = mapped(w, &w->in[1]);
-  vt_bk_program *p = build(w, &w->step, 1);
+static void check_copied(subject_run *w) {
+  char *weight = mapped_address(w, &w->in[1]);
+  vt_bk_program *p = build_program(w, &w->step, 1);
   write_random(w, &w->in[1], 2);
   fresh_result(w, two);
   write_random(w, &w->in[1], 1);
@@ -316,13 +317,13 @@ static void check_copied(work *w) {
 
 /* One program with two sets of weights alternately, and with a buffer at the address of a freed
  * one. */
-static void check_buffers(work *w) {
+static void check_buffers(subject_run *w) {
   const uint32_t arena = w->in[1].arena;
   const uint64_t first = w->buffer[arena];
-  vt_bk_program *p = build(w, &w->step, 1);
+  vt_bk_program *p = build_program(w, &w->step, 1);
   CHECK(gives_result(w, p, one));
   for (int i = 0; i < 3; i++) {
-    w->buffer[arena] = buffer(w->b);
+    w->buffer[arena] = new_buffer(w->b);
     write_random(w, &w->in[1], i % 2 == 0 ? 2 : 1);
     CHECK(gives_result(w, p, i % 2 == 0 ? two : one));
     w->b->api->buffer_free(w->b->dev, w->buffer[arena]);
@@ -333,10 +334,10 @@ static void check_buffers(work *w) {
 }
 
 /* A program that changes its weights after using them, and another that only reads them. */
-static void check_written(work *w) {
+static void check_written(subject_run *w) {
   const vt_bk_step steps[] = {w->step, w->twice};
-  vt_bk_program *both = build(w, steps, 2), *reads = build(w, &w->step, 1);
-  vt_bk_program *writes = build(w, &w->twice, 1);
+  vt_bk_program *both = build_program(w, steps, 2), *reads = build_program(w, &w->step, 1);
+  vt_bk_program *writes = build_program(w, &w->twice, 1);
   write_random(w, &w->in[1], 1);
   for (int i = 0; i < 2; i++) {
     fresh_result(w, three);
@@ -344,7 +345,7 @@ static void check_written(work *w) {
     fresh_result(w, two);
     CHECK(memcmp(two, three, bytes_of(&w->out)) != 0);
     CHECK(gives_result(w, reads, two));
-    CHECK(run(w, writes) == VT_OK);
+    CHECK(run_program(w, writes) == VT_OK);
     fresh_result(w, three);
     CHECK(gives_result(w, reads, three));
   }
@@ -358,14 +359,14 @@ static void check_written(work *w) {
 static void test_loop(void) {
   static const vt_attr_loop thrice = {.size = sizeof thrice, .count = 3, .carried = 1};
   bench b = {0};
-  work w;
+  subject_run w;
   CHECK(bench_open(&b, 1, NULL) == VT_OK);
-  work_open(&w, &b, &subjects[0], VT_BK_ARENA_STATE);
+  subject_open(&w, &b, &subjects[0], VT_BK_ARENA_STATE);
   const uint64_t each = (bytes_of(&w.out) + 63) / 64 * 64, n = bytes_of(&w.out) / sizeof(float);
   vt_bk_tensor sum[4] = {w.out, w.out, w.out, w.out}; /* before, carried, next, after */
   for (uint64_t i = 0; i < 4; i++) sum[i].offset += (i + 1) * each;
   const vt_bk_tensor number =
-      tensor(VT_DTYPE_I64, VT_BK_ARENA_TEMPORARY, sum[3].offset + each, 0, NULL);
+      new_tensor(VT_DTYPE_I64, VT_BK_ARENA_TEMPORARY, sum[3].offset + each, 0, NULL);
   const vt_bk_tensor added[] = {sum[1], w.out}, arguments[] = {number, sum[1]};
   vt_bk_step add = w.twice;
   add.in = added;
@@ -388,13 +389,13 @@ static void test_loop(void) {
                            .attrs_size = sizeof thrice,
                            .n_body = 1,
                            .body = &body};
-  vt_bk_program *p = build(&w, &loop, 1);
+  vt_bk_program *p = build_program(&w, &loop, 1);
   write_random(&w, &w.in[0], 77);
   write_random(&w, &w.in[1], 1);
   fresh_result(&w, one);
-  memset(mapped(&w, &sum[0]), 0, bytes_of(&sum[0]));
-  CHECK(run(&w, p) == VT_OK);
-  const float *y = (const float *)(const void *)mapped(&w, &sum[3]);
+  memset(mapped_address(&w, &sum[0]), 0, bytes_of(&sum[0]));
+  CHECK(run_program(&w, p) == VT_OK);
+  const float *y = (const float *)(const void *)mapped_address(&w, &sum[3]);
   uint64_t wrong = 0;
   for (uint64_t i = 0; i < n; i++) {
     float x;
@@ -403,12 +404,12 @@ static void test_loop(void) {
   }
   CHECK(wrong == 0);
   b.api->program_free(p);
-  work_close(&w);
+  subject_close(&w);
   bench_close(&b);
 }
 
 /* The bits do not depend on whether there is memory to cache weights. */
-static void check_without_memory(work *w) {
+static void check_without_memory(subject_run *w) {
   vt_fault *f = &w->b->h.fault;
   int built = 0;
   write_random(w, &w->in[1], 1);
@@ -431,23 +432,23 @@ static void test_cached(uint32_t threads) {
   CHECK(bench_open(&b, threads, NULL) == VT_OK);
   for (int i = 0; i < SUBJECTS; i++)
     for (uint32_t arena = VT_BK_ARENA_PARAMETER; arena <= VT_BK_ARENA_STATE; arena += 2) {
-      work w;
-      work_open(&w, &b, &subjects[i], arena);
+      subject_run w;
+      subject_open(&w, &b, &subjects[i], arena);
       write_random(&w, &w.in[0], 77);
       check_copied(&w);
       check_buffers(&w);
       check_written(&w);
       check_without_memory(&w);
-      work_close(&w);
+      subject_close(&w);
     }
   bench_close(&b);
 }
 
 /* ---- memory ---- */
 
-static uint64_t bytes_with(work *w, const vt_bk_step *steps, uint64_t n) {
+static uint64_t bytes_allocated(subject_run *w, const vt_bk_step *steps, uint64_t n) {
   const uint64_t before = w->b->h.bytes;
-  vt_bk_program *p = build(w, steps, n);
+  vt_bk_program *p = build_program(w, steps, n);
   const uint64_t bytes = w->b->h.bytes - before;
   w->b->api->program_free(p);
   CHECK(w->b->h.bytes == before);
@@ -460,13 +461,13 @@ static void test_little_memory(void) {
                                 {20, 160},    {160, 160},   {20, 160}};
   const uint64_t cached = 160 * 160 * sizeof(float);
   bench b = {0};
-  work w;
+  subject_run w;
   CHECK(bench_open(&b, 1, NULL) == VT_OK);
-  work_open(&w, &b, &large, VT_BK_ARENA_PARAMETER);
-  CHECK(bytes_with(&w, &w.step, 1) >= cached);
+  subject_open(&w, &b, &large, VT_BK_ARENA_PARAMETER);
+  CHECK(bytes_allocated(&w, &w.step, 1) >= cached);
   w.in[0].offset = UINT64_C(1) << 50;
-  CHECK(vt_memory_available() == 0 || bytes_with(&w, &w.step, 1) < cached);
-  work_close(&w);
+  CHECK(vt_memory_available() == 0 || bytes_allocated(&w, &w.step, 1) < cached);
+  subject_close(&w);
   bench_close(&b);
 }
 
@@ -546,12 +547,12 @@ static void test_scratch(uint32_t threads) {
   bench b = {0};
   CHECK(bench_open(&b, threads, NULL) == VT_OK);
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    work w;
-    work_open(&w, &b, &steps[i].s, VT_BK_ARENA_PARAMETER);
+    subject_run w;
+    subject_open(&w, &b, &steps[i].s, VT_BK_ARENA_PARAMETER);
     if (w.step.work_bytes > steps[i].most)
       fprintf(stderr, "step %zu asks for %llu bytes\n", i, (unsigned long long)w.step.work_bytes);
     CHECK(w.step.work_bytes <= steps[i].most);
-    work_close(&w);
+    subject_close(&w);
   }
   bench_close(&b);
 }
@@ -564,7 +565,7 @@ static void test_out_of_memory(void) {
     vt_bk_program *p = NULL;
     vt_bk_tensor t[2];
     const int64_t dim[] = {64, 64};
-    t[0] = tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 2, dim);
+    t[0] = new_tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 2, dim);
     t[1] = t[0];
     const vt_bk_step s = {.size = sizeof s,
                           .op = VT_OP_add,
@@ -589,7 +590,7 @@ static void test_out_of_memory(void) {
 
 enum { INDICES = 20000, ROWS = 1000 };
 
-static void check_fault(work *w, vt_bk_program *p, uint64_t position, int64_t value) {
+static void check_fault(subject_run *w, vt_bk_program *p, uint64_t position, int64_t value) {
   vt_bk_error e = {.size = sizeof e};
   CHECK(w->b->api->run(p, w->buffer, ARENAS) == VT_OK && w->b->api->wait(p, &e) == VT_OK);
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == position && e.value == value);
@@ -600,12 +601,12 @@ static void check_fault(work *w, vt_bk_program *p, uint64_t position, int64_t va
 static void test_errors(void) {
   static const int64_t rows[] = {ROWS}, indices[] = {INDICES};
   bench b = {0};
-  work w;
+  subject_run w;
   CHECK(bench_open(&b, 7, NULL) == VT_OK);
-  work_open(&w, &b, &subjects[0], VT_BK_ARENA_PARAMETER);
-  const vt_bk_tensor in[] = {tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 1, rows),
-                             tensor(VT_DTYPE_I32, VT_BK_ARENA_INPUT, 0, 1, indices)};
-  const vt_bk_tensor out = tensor(VT_DTYPE_F32, VT_BK_ARENA_TEMPORARY, 0, 1, indices);
+  subject_open(&w, &b, &subjects[0], VT_BK_ARENA_PARAMETER);
+  const vt_bk_tensor in[] = {new_tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 1, rows),
+                             new_tensor(VT_DTYPE_I32, VT_BK_ARENA_INPUT, 0, 1, indices)};
+  const vt_bk_tensor out = new_tensor(VT_DTYPE_F32, VT_BK_ARENA_TEMPORARY, 0, 1, indices);
   const vt_bk_step lookup = {.size = sizeof lookup,
                              .op = VT_OP_gather,
                              .n_in = 2,
@@ -615,11 +616,11 @@ static void test_errors(void) {
                              .attrs = &gather,
                              .attrs_size = sizeof gather};
   const vt_bk_step steps[] = {w.twice, lookup, lookup};
-  vt_bk_program *p = build(&w, steps, 3);
-  int32_t *index = (int32_t *)(void *)mapped(&w, &in[1]);
-  memset(mapped(&w, &in[0]), 0, ROWS * sizeof(float));
+  vt_bk_program *p = build_program(&w, steps, 3);
+  int32_t *index = (int32_t *)(void *)mapped_address(&w, &in[1]);
+  memset(mapped_address(&w, &in[0]), 0, ROWS * sizeof(float));
   memset(index, 0, INDICES * sizeof *index);
-  CHECK(run(&w, p) == VT_OK);
+  CHECK(run_program(&w, p) == VT_OK);
   for (int i = 0; i < 20; i++) {
     index[INDICES - 1] = INT32_MIN;
     index[15000] = -3;
@@ -631,9 +632,9 @@ static void test_errors(void) {
     check_fault(&w, p, INDICES - 1, INT32_MIN);
   }
   index[INDICES - 1] = 0;
-  CHECK(run(&w, p) == VT_OK);
+  CHECK(run_program(&w, p) == VT_OK);
   b.api->program_free(p);
-  work_close(&w);
+  subject_close(&w);
   bench_close(&b);
 }
 
@@ -641,23 +642,23 @@ static void test_errors(void) {
  * a tensor that no step writes. */
 static void test_results(void) {
   bench b = {0};
-  work w;
+  subject_run w;
   CHECK(bench_open(&b, 3, NULL) == VT_OK);
   for (int i = 0; i < SUBJECTS; i++) {
     if (subjects[i].result_type != VT_DTYPE_F32) continue;
-    work_open(&w, &b, &subjects[i], VT_BK_ARENA_PARAMETER);
-    vt_bk_program *p = build(&w, &w.step, 1);
+    subject_open(&w, &b, &subjects[i], VT_BK_ARENA_PARAMETER);
+    vt_bk_program *p = build_program(&w, &w.step, 1);
     CHECK(b.api->program_results(p, &w.in[0], 1) == VT_UNSUPPORTED);
     CHECK(b.api->program_results(p, &w.out, 1) == VT_OK);
-    memset(mapped(&w, &w.in[0]), 0xff, bytes_of(&w.in[0]));
+    memset(mapped_address(&w, &w.in[0]), 0xff, bytes_of(&w.in[0]));
     write_random(&w, &w.in[1], 1);
-    CHECK(run(&w, p) == VT_OK);
-    const uint32_t *bits = (const uint32_t *)(const void *)mapped(&w, &w.out);
+    CHECK(run_program(&w, p) == VT_OK);
+    const uint32_t *bits = (const uint32_t *)(const void *)mapped_address(&w, &w.out);
     uint64_t wrong = 0;
     for (uint64_t k = 0; k < bytes_of(&w.out) / 4; k++) wrong += bits[k] != 0x7fc00000u;
     CHECK(wrong == 0);
     b.api->program_free(p);
-    work_close(&w);
+    subject_close(&w);
   }
   bench_close(&b);
 }

@@ -82,14 +82,14 @@ static operand operand_of(const vt_bk_tensor *t, const vt_bk_tensor *result) {
 
 /* Whether axis `from`, of length dim, continues axis `to`: one step along `to` is as long as the
  * whole of `from`. The two can then be joined. */
-static int continues(const operand *p, uint32_t to, uint32_t from, int64_t dim) {
+static int is_continuation(const operand *p, uint32_t to, uint32_t from, int64_t dim) {
   return p->stride[to] == p->stride[from] * dim;
 }
 
-static int all_continue(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
+static int all_are_continuations(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
   for (uint32_t i = 0; i < c->n_sources; i++)
-    if (!continues(&c->source[i], to, from, c->dim[from])) return 0;
-  return continues(&c->result, to, from, c->dim[from]);
+    if (!is_continuation(&c->source[i], to, from, c->dim[from])) return 0;
+  return is_continuation(&c->result, to, from, c->dim[from]);
 }
 
 static void move_axis(vt_cpu_chain *c, uint32_t to, uint32_t from, int64_t dim) {
@@ -104,7 +104,7 @@ static void join_axes(vt_cpu_chain *c) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < c->rank; k++) {
     if (c->dim[k] == 1) continue;
-    if (n > 0 && all_continue(c, n - 1, k)) {
+    if (n > 0 && all_are_continuations(c, n - 1, k)) {
       move_axis(c, n - 1, k, c->dim[n - 1] * c->dim[k]);
     } else {
       move_axis(c, n, k, c->dim[k]);
@@ -318,8 +318,8 @@ static void next_row(const vt_cpu_chain *c, const operand *p, row_position *r) {
 }
 
 /* Copies elements first .. first + n - 1 to a block, or from it if `back` is set, row by row. */
-static void gather(const vt_cpu_chain *c, const operand *p, int64_t first, int64_t n, char *block,
-                   int back) {
+static void copy_rows(const vt_cpu_chain *c, const operand *p, int64_t first, int64_t n,
+                      char *block, int back) {
   const int64_t length = c->dim[c->rank - 1], step = p->stride[c->rank - 1], size = p->size;
   row_position r = find_row(c, p, first / length);
   int64_t column = first % length;
@@ -366,7 +366,7 @@ static void load_source(part *p, uint32_t i, int64_t first, int64_t n, int new_r
   } else if (!c->takes_rows && step == (int64_t)x->size) {
     p->at[i] = x->data + offset_of(c, x, first);
   } else if (c->takes_rows || step != 0) {
-    gather(c, x, first, n, p->at[i], 0);
+    copy_rows(c, x, first, n, p->at[i], 0);
   } else if (new_row) { /* the row has one number, repeated */
     vt_cpu_copy_line(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
   }
@@ -386,7 +386,7 @@ static void run_block(part *p, int64_t first, int64_t n, int new_row) {
     for (uint32_t k = 0; k < s->n_in; k++) in[k] = p->at[s->in[k]];
     s->run(p->at[s->out], in, n);
   }
-  if (!direct) gather(c, &c->result, first, n, p->at[last], 1);
+  if (!direct) copy_rows(c, &c->result, first, n, p->at[last], 1);
 }
 
 void vt_cpu_chain_run_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
@@ -413,14 +413,14 @@ typedef struct chain_jobs {
 
 /* Parts begin at multiples of 64 elements, hence at cache lines if the result does. */
 enum { GRAIN = 64 }; /* in elements */
-static int64_t first_of(const chain_jobs *s, uint64_t job) {
+static int64_t first_element(const chain_jobs *s, uint64_t job) {
   const int64_t first = vt_cpu_job_first(vt_cpu_div_up(s->c->count, GRAIN), s->jobs, job) * GRAIN;
   return vt_cpu_min(first, s->c->count);
 }
 
 static void run_job(void *context, uint64_t job) {
   const chain_jobs *s = context;
-  const int64_t first = first_of(s, job), end = first_of(s, job + 1);
+  const int64_t first = first_element(s, job), end = first_element(s, job + 1);
   vt_cpu_chain_run_part(s->c, first, end - first);
 }
 

@@ -28,7 +28,7 @@ typedef struct program {
 
 static vt_attr_none none = {.size = sizeof none};
 
-static vt_bk_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
+static vt_bk_tensor new_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t stride = 1;
   for (uint32_t k = rank; k-- > 0;) {
@@ -122,7 +122,8 @@ static void run_in_parts(const vt_cpu_chain *c, int64_t count, int64_t part) {
 }
 
 /* Runs the chain in parts of `part` elements; 0: all of it at once, by the team. */
-static void compare(const program *p, const vt_cpu_team *team, int64_t part, const char *name) {
+static void compare_chain(const program *p, const vt_cpu_team *team, int64_t part,
+                          const char *name) {
   const vt_bk_step *steps[MAX_OPS];
   char *const base[1] = {arena};
   vt_cpu_chain *c = NULL;
@@ -155,7 +156,7 @@ static void compare_parts(const program *p, const vt_cpu_team *team, const char 
   int64_t count = 1;
   for (uint32_t k = 0; k < p->out[p->n - 1].rank; k++) count *= p->out[p->n - 1].dim[k];
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (parts[i] == 0 || parts[i] * 3000 > count) compare(p, team, parts[i], name);
+    if (parts[i] == 0 || parts[i] * 3000 > count) compare_chain(p, team, parts[i], name);
 }
 
 /* ---- cases ---- */
@@ -167,7 +168,7 @@ static vt_bk_tensor tensor_in_layout(program *p, int layout, uint32_t rank, cons
   memcpy(d, dim, rank * sizeof *d);
   for (uint32_t k = 0; k < rank; k++)
     if ((layout == 1 && k + 1 < rank) || layout == 2 || (layout == 3 && k > 0)) d[k] = 1;
-  vt_bk_tensor t = tensor(VT_DTYPE_F32, layout == 2 && rank > 2 ? 0 : rank, d);
+  vt_bk_tensor t = new_tensor(VT_DTYPE_F32, layout == 2 && rank > 2 ? 0 : rank, d);
   for (uint32_t k = 0; layout == 4 && k < rank; k++) t.stride[k] *= 2;
   int64_t stride = 1;
   for (uint32_t k = 0; layout == 5 && k < rank; k++) {
@@ -185,7 +186,7 @@ static void check_layouts(const vt_cpu_team *team, uint32_t rank, const int64_t 
   const vt_bk_tensor a = tensor_in_layout(&p, layouts / 100 % 10, rank, dim);
   const vt_bk_tensor b = tensor_in_layout(&p, layouts / 10 % 10, rank, dim),
                      c = tensor_in_layout(&p, layouts % 10, rank, dim);
-  const vt_bk_tensor inner = place_tensor(&p, tensor(VT_DTYPE_F32, rank, dim));
+  const vt_bk_tensor inner = place_tensor(&p, new_tensor(VT_DTYPE_F32, rank, dim));
   const vt_bk_tensor y = tensor_in_layout(&p, layouts / 1000, rank, dim);
   add_step(&p, VT_OP_add, 2, (vt_bk_tensor[]){a, b}, inner);
   add_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){inner, c}, y);
@@ -223,13 +224,13 @@ static void test_types(const vt_cpu_team *team) {
   const int64_t dim[2] = {33, 150}, row[1] = {150};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = place_tensor(&p, tensor(VT_DTYPE_F32, 2, dim));
-  const vt_bk_tensor c = place_tensor(&p, tensor(VT_DTYPE_F32, 1, row));
-  const vt_bk_tensor less = place_tensor(&p, tensor(VT_DTYPE_BOOL, 2, dim));
-  const vt_bk_tensor x64 = place_tensor(&p, tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor square = place_tensor(&p, tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor picked = place_tensor(&p, tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor y = place_tensor(&p, tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor c = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, row));
+  const vt_bk_tensor less = place_tensor(&p, new_tensor(VT_DTYPE_BOOL, 2, dim));
+  const vt_bk_tensor x64 = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor square = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor picked = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor y = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
   add_step(&p, VT_OP_lt, 2, (vt_bk_tensor[]){x, c}, less);
   add_step(&p, VT_OP_cast, 1, &x, x64);
   add_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){x64, x64}, square);
@@ -250,9 +251,9 @@ static void test_long(const vt_cpu_team *team) {
   vt_bk_tensor value[3], spare[3];
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor bias = place_tensor(&p, tensor(VT_DTYPE_F32, 1, dim + 1));
-  for (int k = 0; k < 3; k++) spare[k] = place_tensor(&p, tensor(VT_DTYPE_F32, 2, dim));
-  value[0] = value[1] = value[2] = place_tensor(&p, tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor bias = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, dim + 1));
+  for (int k = 0; k < 3; k++) spare[k] = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
+  value[0] = value[1] = value[2] = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
   const vt_bk_tensor x = value[0];
   for (int i = 0; i < 60; i++) {
     static const uint32_t ops[] = {VT_OP_add, VT_OP_maximum, VT_OP_sub, VT_OP_mul, VT_OP_minimum};
@@ -271,7 +272,8 @@ static void test_memory(const vt_cpu_team *team) {
   const int64_t dim[1] = {9};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = place_tensor(&p, tensor(VT_DTYPE_F32, 1, dim)), y = place_tensor(&p, x);
+  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, dim)),
+                     y = place_tensor(&p, x);
   add_step(&p, VT_OP_exp, 1, &x, y);
   const vt_bk_step *steps[] = {&p.step[0]};
   fault.asked = 0;
@@ -287,9 +289,9 @@ static void test_refused(const vt_cpu_team *team) {
   const int64_t dim[2] = {4, 5}, other[2] = {4, 3};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = place_tensor(&p, tensor(VT_DTYPE_F32, 2, dim));
-  const vt_bk_tensor z = place_tensor(&p, tensor(VT_DTYPE_F32, 2, other));
-  const vt_bk_tensor i = place_tensor(&p, tensor(VT_DTYPE_I32, 2, dim));
+  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor z = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, other));
+  const vt_bk_tensor i = place_tensor(&p, new_tensor(VT_DTYPE_I32, 2, dim));
   const vt_bk_tensor in[3][2] = {{x, z}, {x, i}, {i, i}};
   for (int k = 0; k < 3; k++) {
     add_step(&p, VT_OP_add, 2, in[k], x);

@@ -20,16 +20,16 @@ static void copy_bytes(void *to, int64_t to_row, const void *from, int64_t from_
 }
 static const vt_cpu_conv_type byte_type = {.bytes = 1, .copy = copy_bytes};
 
-/* Gathers a panel of columns into `room` as [k][count]. */
+/* Gathers a panel of columns into `scratch` as [k][count]. */
 static vt_cpu_bytes get_columns(const void *context, int64_t product, int64_t first, int64_t count,
-                                void *room) {
+                                void *scratch) {
   const conv_int *v = context;
   const vt_cpu_direct_conv *s = &v->s;
   const int64_t image = product / s->groups, channel = product % s->groups * s->depth;
   const char *x = (const char *)s->x + image * s->x_image + channel * s->x_channel;
-  vt_cpu_gather_columns(s, x, 0, s->depth * vt_cpu_tap_count(s->axis), first, count, count, room,
+  vt_cpu_gather_columns(s, x, 0, s->depth * vt_cpu_tap_count(s->axis), first, count, count, scratch,
                         &byte_type);
-  return (vt_cpu_bytes){room, count, 1};
+  return (vt_cpu_bytes){scratch, count, 1};
 }
 
 /* The weights of one group as rows, with (channel, tap...) along k. They must be dense; others are
@@ -88,7 +88,7 @@ static void read_step(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *ou
                                .row_sets = a->groups,
                                .row_type = w->dtype,
                                .column_type = x->dtype,
-                               .room = (uint64_t)k * VT_CPU_INT_COLUMNS_MAX,
+                               .scratch_bytes = (uint64_t)k * VT_CPU_INT_COLUMNS_MAX,
                                .rows = get_rows,
                                .columns = get_columns,
                                .place = get_place,

@@ -101,7 +101,7 @@ static int try_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *t
 }
 
 /* dy may have any size: this one is the size of no particular convolution's result. */
-static int try_weights(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
+static int try_weight_grad(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t places[3], x[5], dy[5], w[5];
   for (uint32_t i = 0; i < g->axes; i++) places[i] = random_of(1, g->axes == 1 ? 300 : 8);
   const vt_attr_conv_weight_grad a = {.size = sizeof a,
@@ -134,7 +134,7 @@ static void random_cases(const vt_cpu_team *teams, int n) {
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(&g, dtype, teams, n);
     tried[1] += try_transpose(&g, dtype, teams, n);
-    tried[2] += try_weights(&g, dtype, teams, n);
+    tried[2] += try_weight_grad(&g, dtype, teams, n);
   }
   for (int i = 0; i < 3; i++) CHECK(tried[i] > tries / 3);
 }
@@ -192,7 +192,7 @@ static void distant_taps(const vt_cpu_team *teams, int n) {
                 .dilation = {far},
                 .low = {far}};
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
-  CHECK(try_weights(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_weight_grad(&g, VT_DTYPE_F32, teams, n));
   g.dilation[0] = 1;
   g.stride[0] = far;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
@@ -226,7 +226,7 @@ static void empty_cases(const vt_cpu_team *teams, int n) {
   g.depth = 1;
   g.images = 0;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
-  CHECK(try_weights(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_weight_grad(&g, VT_DTYPE_F32, teams, n));
   g.images = 1;
   g.dim[1] = 0;
   g.high[1] = 3;

@@ -66,8 +66,8 @@ static vt_cpu_axis class_axis(const vt_cpu_call *c, const classes *s, uint32_t i
       .out = v->stride * y->stride[2 + i]};
 }
 
-static void class_conv(const vt_cpu_call *c, const classes *s, int64_t number,
-                       vt_cpu_direct_conv *out) {
+static void init_class_conv(const vt_cpu_call *c, const classes *s, int64_t number,
+                            vt_cpu_direct_conv *out) {
   const vt_attr_conv_transpose *a = c->attrs;
   const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
   const int64_t depth = w->dim[0] / a->groups, bytes = (int64_t)vt_cpu_bytes_of(x->dtype);
@@ -106,7 +106,7 @@ uint64_t vt_cpu_work_conv_transpose(const vt_cpu_call *c) {
   uint64_t most = 0;
   vt_cpu_direct_conv one;
   for (int64_t i = 0; i < s.total; i++) {
-    class_conv(c, &s, i, &one);
+    init_class_conv(c, &s, i, &one);
     const uint64_t bytes = vt_cpu_direct_conv_work(c->team, &one);
     if (bytes > most) most = bytes;
   }
@@ -118,7 +118,7 @@ uint64_t vt_cpu_cache_conv_transpose(const vt_cpu_call *c) {
   uint64_t bytes = 0;
   vt_cpu_direct_conv one;
   for (int64_t i = 0; i < s.total; i++) {
-    class_conv(c, &s, i, &one);
+    init_class_conv(c, &s, i, &one);
     bytes += vt_cpu_round_to_line(vt_cpu_direct_conv_pack_bytes(c->team, &one));
   }
   return vt_cpu_cached_bytes(c, 1, bytes);
@@ -161,7 +161,7 @@ vt_status vt_cpu_run_conv_transpose(vt_cpu_call *c) {
   char *panels = vt_cpu_cached(c, 1, &stale);
   if (!is_covered(&s, c->out)) fill_with_bias(c);
   for (int64_t i = 0; i < s.total; i++) {
-    class_conv(c, &s, i, &one);
+    init_class_conv(c, &s, i, &one);
     if (panels != NULL) {
       if (stale) vt_cpu_direct_conv_pack(c->team, &one, panels);
       one.packed = panels;

@@ -68,7 +68,7 @@ unsigned vt_cpu_size_index(int64_t size) {
 
 /* Makes the axis that is contiguous in `from` the rows of the plane, if the last axis is contiguous
  * in `to` only. Returns 1 if it did: the plane is then a transpose. */
-static int try_transpose(axes *a, int64_t size) {
+static int arrange_transpose(axes *a, int64_t size) {
   const uint32_t last = a->n - 1;
   if (a->to[last] != size || a->from[last] == size) return 0;
   for (uint32_t i = 0; i < last; i++)
@@ -85,7 +85,7 @@ static void choose_copy(vt_cpu_path *p, const vt_cpu_kernels *k, axes *a) {
   if (a->to[last] == p->size && a->from[last] == p->size) {
     p->copy = NULL;
     p->cost = (double)p->size * 0.1;
-  } else if (try_transpose(a, p->size)) {
+  } else if (arrange_transpose(a, p->size)) {
     p->copy = k->moves->transpose[s];
     p->cost = (double)p->size * 0.25;
   } else {

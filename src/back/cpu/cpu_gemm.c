@@ -124,70 +124,70 @@ typedef struct area {
   int64_t top; /* first row of the region */
 } area;
 
-static char *result_at(const piece *w, int64_t i, int64_t j) {
+static char *result_address(const piece *w, int64_t i, int64_t j) {
   return (char *)w->p.c + (i * w->p.row + j * w->p.column) * w->s->g->bytes;
 }
 
-static char *level_at(const piece *w, int64_t level, const area *r, int64_t i) {
+static char *level_address(const piece *w, int64_t level, const area *r, int64_t i) {
   return w->level[level] + (i - r->top) * w->s->block_n * w->s->g->bytes;
 }
 
 /* Whether the block is the first one of a group. */
-static int is_first(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
+static int begins_group(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
 
 /* Computes a tile of a result whose columns are not contiguous: gathers it, adds to it, writes it
  * back. */
-static void sum_strided(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
-                        const char *b, char *c, int64_t rows, int64_t width) {
+static void add_strided_tile(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
+                             const char *b, char *c, int64_t rows, int64_t width) {
   const vt_cpu_gemm_type *g = w->s->g;
   _Alignas(64) char hold[VT_CPU_MAX_ROWS * 64 * sizeof(float)];
-  const int64_t apart = w->p.column;
-  for (int64_t i = 0; i < rows && !is_first(r); i++)
-    g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, apart, width, 1);
-  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, is_first(r));
+  const int64_t strided = w->p.column;
+  for (int64_t i = 0; i < rows && !begins_group(r); i++)
+    g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, strided, width, 1);
+  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, begins_group(r));
   for (int64_t i = 0; i < rows; i++)
-    g->add(c + i * w->p.row * g->bytes, apart, hold + i * g->columns * g->bytes, 1, width, 1);
+    g->add(c + i * w->p.row * g->bytes, strided, hold + i * g->columns * g->bytes, 1, width, 1);
 }
 
 /* The address of the sum of the current group for [i, j], and the distance to the next row. */
-static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
+static char *sum_address(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
   *row = w->s->levels > 1 ? w->s->block_n : w->p.row;
-  return w->s->levels > 1 ? level_at(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
-                          : result_at(w, i, j);
+  return w->s->levels > 1 ? level_address(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
+                          : result_address(w, i, j);
 }
 
 /* Computes one tile or several at row i and column j, before column `end`; returns how many
  * columns. */
-static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
+static int64_t add_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
                         const char *a, const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t rows = vt_cpu_min(r->i1 - i, w->tile_m), width = vt_cpu_min(end - j, g->columns);
   const int64_t k = r->k1 - r->k0, panels = rows <= VT_CPU_SKINNY_ROWS ? g->panels[rows - 1] : 1;
-  const int apart = w->s->levels == 1 && w->p.column != 1;
+  const int strided = w->s->levels == 1 && w->p.column != 1;
   vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
   int64_t row;
-  char *c = sum_at(w, r, i, j, &row);
-  if (apart) {
-    sum_strided(w, r, tile, a, b, c, rows, width);
+  char *c = sum_address(w, r, i, j, &row);
+  if (strided) {
+    add_strided_tile(w, r, tile, a, b, c, rows, width);
   } else if (panels > 1 && end - j >= panels * g->columns) {
-    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, is_first(r));
+    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, begins_group(r));
     return panels * g->columns;
   } else {
-    tile(k, a, w->tile_m, b, c, row, width, is_first(r));
+    tile(k, a, w->tile_m, b, c, row, width, begins_group(r));
   }
   return width;
 }
 
-static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end) {
+static void add_columns(const piece *w, const area *r, int64_t from, int64_t end) {
   const int64_t columns = w->s->g->columns;
   const char *a = r->a;
   for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next)
     for (int64_t j = from; j < end;)
-      j += sum_tile(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
+      j += add_tile(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
 }
 
 /* Reads b in place, a few rows at a time; the chains are in scratch. */
-static void sum_stream(const piece *w, const area *r) {
+static void add_stream(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const vt_cpu_side *b = &w->p.b;
   const int64_t n = r->j1 - r->j0, row = vt_cpu_round_up(n, g->columns), bytes = g->bytes;
@@ -199,9 +199,9 @@ static void sum_stream(const piece *w, const area *r) {
   }
   for (int64_t i = r->i0; i < r->i1; i++) {
     int64_t next;
-    char *c = sum_at(w, r, i, r->j0, &next);
+    char *c = sum_address(w, r, i, r->j0, &next);
     g->add(c, w->s->levels > 1 ? 1 : w->p.column, w->b + (i - r->i0) * row * bytes, 1, n,
-           is_first(r));
+           begins_group(r));
   }
 }
 
@@ -215,27 +215,28 @@ static void add_levels(const piece *w, const area *r) {
   for (int64_t l = 0; l < top && (done % unit == 0 || r->k1 == w->s->k); l++) {
     const int first = (vt_cpu_div_up(done, unit) - 1) % VT_CPU_GROUP == 0;
     for (int64_t i = r->i0; i < r->i1; i++) {
-      char *to = l + 1 == top ? result_at(w, i, r->j0) : level_at(w, l + 1, r, i);
-      g->add(to, l + 1 == top ? w->p.column : 1, level_at(w, l, r, i), 1, r->j1 - r->j0, first);
+      char *to = l + 1 == top ? result_address(w, i, r->j0) : level_address(w, l + 1, r, i);
+      g->add(to, l + 1 == top ? w->p.column : 1, level_address(w, l, r, i), 1, r->j1 - r->j0,
+             first);
     }
     unit *= VT_CPU_GROUP;
   }
 }
 
-static void finish(const piece *w, const area *r) {
+static void apply_bias_and_epilogue(const piece *w, const area *r) {
   const vt_cpu_product *p = &w->p;
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t n = r->j1 - r->j0;
   for (int64_t i = r->i0; i < r->i1; i++) {
     if (p->bias != NULL)
-      g->add(result_at(w, i, r->j0), p->column,
+      g->add(result_address(w, i, r->j0), p->column,
              (const char *)p->bias + r->j0 * p->bias_step * g->bytes, p->bias_step, n, 0);
     if (w->epilogue != NULL)
       vt_cpu_chain_run_part(w->epilogue, p->first + i * p->epilogue_row + r->j0, n);
   }
 }
 
-static void pack_rows(const piece *w, area *r) {
+static void pack_area_rows(const piece *w, area *r) {
   const int64_t k = r->k1 - r->k0;
   pack_panels(w->s->g, &w->p.a, r->i0, r->i1, w->tile_m, r->k0, k, w->a);
   r->a = w->a;
@@ -244,7 +245,7 @@ static void pack_rows(const piece *w, area *r) {
 
 /* If all of b is packed, the panels of one block of k are contiguous: they are read together, and
  * gaps between them might all be the same power of two, which would defeat the cache. */
-static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
+static void pack_area_columns(const piece *w, area *r, int64_t from, int64_t end) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t k = r->k1 - r->k0;
   r->b0 = from;
@@ -258,53 +259,53 @@ static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
   r->b = (const char *)w->p.packed + at * g->bytes;
 }
 
-static void sum_area(const piece *w, area *r) {
+static void add_area(const piece *w, area *r) {
   const int64_t cached = w->s->g->cached_columns;
   for (int64_t j = r->j0; j < r->j1; j += cached) {
     const int64_t end = vt_cpu_min(j + cached, r->j1);
-    if (w->s->fresh) pack_columns(w, r, j, end);
-    sum_columns(w, r, j, end);
+    if (w->s->fresh) pack_area_columns(w, r, j, end);
+    add_columns(w, r, j, end);
   }
 }
 
-static void walk_rows(const piece *w, area *r, int64_t end) {
+static void run_rows(const piece *w, area *r, int64_t end) {
   const int64_t high = w->s->block_m / w->tile_m * w->tile_m;
   for (int64_t i = r->top; i < end; i += high) {
     r->i0 = i;
     r->i1 = vt_cpu_min(i + high, end);
-    pack_rows(w, r);
+    pack_area_rows(w, r);
     if (w->s->streams) {
-      sum_stream(w, r);
+      add_stream(w, r);
     } else {
-      sum_area(w, r);
+      add_area(w, r);
     }
     if (w->s->levels > 1) add_levels(w, r);
-    if (r->k1 == w->s->k) finish(w, r);
+    if (r->k1 == w->s->k) apply_bias_and_epilogue(w, r);
   }
 }
 
-static void walk_depth(const piece *w, area *r, int64_t end) {
+static void run_depth(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
     r->k1 = vt_cpu_min(r->k0 + VT_CPU_BLOCK, w->s->k);
-    if (!w->s->streams && !w->s->fresh) pack_columns(w, r, r->j0, r->j1);
-    walk_rows(w, r, end);
+    if (!w->s->streams && !w->s->fresh) pack_area_columns(w, r, r->j0, r->j1);
+    run_rows(w, r, end);
     r->k0 = r->k1;
   } while (r->k0 < w->s->k);
 }
 
-static void walk_piece(const piece *w) {
+static void run_area(const piece *w) {
   area r = {0};
   const int64_t high = w->s->region / w->tile_m * w->tile_m;
   for (r.j0 = w->n0; r.j0 < w->n1; r.j0 = r.j1) {
     r.j1 = vt_cpu_min(r.j0 + w->s->block_n, w->n1);
     if (w->s->levels == 1) {
       r.top = w->m0;
-      walk_depth(w, &r, w->m1);
+      run_depth(w, &r, w->m1);
       continue;
     }
     for (r.top = w->m0; r.top < w->m1; r.top += high)
-      walk_depth(w, &r, vt_cpu_min(r.top + high, w->m1));
+      run_depth(w, &r, vt_cpu_min(r.top + high, w->m1));
   }
 }
 
@@ -324,7 +325,7 @@ static int64_t piece_border(int64_t count, int64_t tile, int64_t cuts, int64_t i
 }
 
 /* All panels of a have the same height, which is as close to a full tile as possible. */
-static int64_t panel_rows(const piece *w) {
+static int64_t panel_height(const piece *w) {
   const int64_t most = w->s->g->rows, rows = w->m1 - w->m0;
   return vt_cpu_div_up(rows, vt_cpu_div_up(rows, most));
 }
@@ -338,11 +339,11 @@ static void run_piece(gemm_run *c, piece *w, int64_t at) {
   w->m1 = piece_border(s->m, s->g->rows, s->cuts_m, i + 1);
   w->n0 = piece_border(s->n, s->g->columns, s->cuts_n, j);
   w->n1 = piece_border(s->n, s->g->columns, s->cuts_n, j + 1);
-  w->tile_m = panel_rows(w);
-  walk_piece(w);
+  w->tile_m = panel_height(w);
+  run_area(w);
 }
 
-static void work_job(void *context, uint64_t job) {
+static void run_pieces(void *context, uint64_t job) {
   gemm_run *c = context;
   const sizes *s = &c->s;
   const int64_t pieces = c->p->n * s->cuts_m * s->cuts_n;
@@ -362,7 +363,7 @@ void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work) {
   gemm_run c = {.p = p, .s = sizes_of(t, p), .work = work};
   if (c.s.workers == 0) return;
   atomic_init(&c.next, 0);
-  vt_cpu_run_jobs(t, c.s.workers, work_job, &c);
+  vt_cpu_run_jobs(t, c.s.workers, run_pieces, &c);
 }
 
 /* ---- packing all of b ---- */

@@ -15,7 +15,7 @@ static vt_cpu_team team;
 /* ---- values ---- */
 
 static uint64_t state = 1;
-static uint32_t draw(void) {
+static uint32_t random_bits(void) {
   state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (uint32_t)(state >> 33);
 }
@@ -24,13 +24,13 @@ static uint32_t draw(void) {
  * range. TIES gives products that would be ties but for a far smaller addend, which an fma that
  * rounds twice gets wrong. */
 enum { ORDINARY, ANYTHING, TIES };
-static double value(int any) {
+static double random_value(int any) {
   static const double ties[] = {1 + 0x1p-12, -1 - 0x1p-12, 0x1p-40, -0x1p-40};
   static const double rare[] = {0.0, -0.0, 0x1p-149, -0x1p-126, 0x1.fffffep127, -0x1p100, 0x1p-80};
-  if (any == TIES) return ties[draw() % 4];
-  if (any && draw() % 8 == 0) return rare[draw() % 7];
-  if (any && draw() % 400 == 0) return draw() % 2 ? 1.0 / 0.0 : -1.0 / 0.0;
-  return ((double)draw() - 0x1p30) * 0x1p-30;
+  if (any == TIES) return ties[random_bits() % 4];
+  if (any && random_bits() % 8 == 0) return rare[random_bits() % 7];
+  if (any && random_bits() % 400 == 0) return random_bits() % 2 ? 1.0 / 0.0 : -1.0 / 0.0;
+  return ((double)random_bits() - 0x1p30) * 0x1p-30;
 }
 
 static void store_number(void *at, uint32_t dtype, int64_t i, double x) {
@@ -41,8 +41,8 @@ static void store_number(void *at, uint32_t dtype, int64_t i, double x) {
   }
 }
 
-static void fill(void *at, uint32_t dtype, int64_t n, int any) {
-  for (int64_t i = 0; i < n; i++) store_number(at, dtype, i, value(any));
+static void fill_random(void *at, uint32_t dtype, int64_t n, int any) {
+  for (int64_t i = 0; i < n; i++) store_number(at, dtype, i, random_value(any));
 }
 
 static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t j) {
@@ -143,9 +143,9 @@ static setting setting_new(const problem *p) {
   s.at_c = alloc_bytes(p->products * s.c.each * s.bytes);
   s.want = alloc_bytes(p->products * p->m * p->n * s.bytes);
   s.bias = alloc_bytes(p->n * s.bytes);
-  fill(s.at_a, p->dtype, p->products * s.a.each, p->any);
-  fill(s.at_b, p->dtype, p->products * s.b.each, p->any);
-  fill(s.bias, p->dtype, p->n, 0);
+  fill_random(s.at_a, p->dtype, p->products * s.a.each, p->any);
+  fill_random(s.at_b, p->dtype, p->products * s.b.each, p->any);
+  fill_random(s.bias, p->dtype, p->n, 0);
   for (int64_t i = 0; i < p->products; i++) compute_expected(&s, i);
   return s;
 }
@@ -158,7 +158,7 @@ static void setting_free(const setting *s) {
   free(s->bias);
 }
 
-static void pack(setting *s) {
+static void pack_b(setting *s) {
   const problem *p = s->p;
   const vt_cpu_side b = side_b(s, 0);
   if (!p->packed) return;
@@ -183,7 +183,7 @@ static int64_t count_wrong(const setting *s) {
   return n;
 }
 
-static void run(setting *s, const char *isa) {
+static void run_and_compare(setting *s, const char *isa) {
   const problem *p = s->p;
   const vt_cpu_products all = {.dtype = p->dtype,
                                .n = p->products,
@@ -199,7 +199,7 @@ static void run(setting *s, const char *isa) {
   memset(work, 0xff, bytes);
   memset(work + bytes, 0x77, 64);
   memset(s->at_c, 0x55, (size_t)(p->products * s->c.each * s->bytes));
-  pack(s);
+  pack_b(s);
   vt_cpu_gemm(&team, &all, work);
   const int64_t n = count_wrong(s);
   if (n != 0)
@@ -227,7 +227,7 @@ static void try_everywhere(const problem *p) {
       if (pools[t] == NULL)
         CHECK(vt_pool_new(threads[t], vt_fault_alloc(&heap), &pools[t], &d) == VT_OK);
       team.pool = pools[t];
-      run(&s, isas[i]);
+      run_and_compare(&s, isas[i]);
     }
   setting_free(&s);
 }

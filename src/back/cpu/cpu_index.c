@@ -162,7 +162,7 @@ static void gather_rows(const gathering *g, const vt_cpu_walk *w, int64_t n) {
   }
 }
 
-static void gather_job(void *context, uint64_t job) {
+static void rows_job(void *context, uint64_t job) {
   const gathering *g = context;
   const int64_t end = vt_cpu_job_first(g->count, g->jobs, job + 1);
   int64_t i = vt_cpu_job_first(g->count, g->jobs, job), n = 0;
@@ -174,7 +174,7 @@ static void gather_job(void *context, uint64_t job) {
   }
 }
 
-static vt_status gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
+static vt_status run_gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
   gathering g = {.l = l,
                  .path = vt_cpu_path_of(c->team->kernels, &l->row, &l->slice),
                  .count = vt_cpu_walk_count(&l->walk),
@@ -185,7 +185,7 @@ static vt_status gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
   const int64_t bytes = g.path.count * g.path.size;
   if (g.path.copy == NULL && g.path.plane.columns == g.path.count) g.bytes = bytes;
   g.jobs = vt_cpu_jobs(c->team, (uint64_t)g.count, 3.0 + (double)bytes * 0.1);
-  vt_cpu_run_jobs(c->team, g.jobs, gather_job, &g);
+  vt_cpu_run_jobs(c->team, g.jobs, rows_job, &g);
   return VT_OK;
 }
 
@@ -193,24 +193,24 @@ vt_status vt_cpu_run_gather(vt_cpu_call *c) {
   const vt_attr_gather *a = c->attrs;
   const vt_cpu_lookup l =
       lookup_gather(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis, (uint32_t)a->batch);
-  return gather(c, &l);
+  return run_gather(c, &l);
 }
 
 vt_status vt_cpu_run_embedding(vt_cpu_call *c) {
   const vt_cpu_lookup l = lookup_gather(&c->in[0], &c->in[1], c->out, 0, 0);
-  return gather(c, &l);
+  return run_gather(c, &l);
 }
 
 vt_status vt_cpu_run_gather_nd(vt_cpu_call *c) {
   const vt_attr_gather_nd *a = c->attrs;
   const vt_cpu_lookup l = vt_cpu_lookup_nd(&c->in[0], &c->in[1], c->out, (uint32_t)a->batch);
-  return gather(c, &l);
+  return run_gather(c, &l);
 }
 
 vt_status vt_cpu_run_gather_elements(vt_cpu_call *c) {
   const vt_attr_axis *a = c->attrs;
   const vt_cpu_lookup l = lookup_elements(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis);
-  return gather(c, &l);
+  return run_gather(c, &l);
 }
 
 /* ---- nonzero: each part counts its elements, then knows where to write their positions ---- */

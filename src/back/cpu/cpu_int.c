@@ -59,22 +59,22 @@ static void pack_row_panel(const packing *a, int64_t item) {
 }
 
 static void pack_columns(const vt_cpu_int_products *p, const shape *s, int64_t product,
-                         int64_t panel, void *room, char *to) {
+                         int64_t panel, void *scratch, char *to) {
   const int64_t first = panel * s->kernels->columns, left = p->n - first;
   vt_cpu_int_side side = {.count = left < s->kernels->columns ? left : s->kernels->columns,
                           .k = p->k,
                           .flip = p->column_type == VT_DTYPE_U8 ? 0x80 : 0};
-  side.from = p->columns(p->context, product, first, side.count, room);
+  side.from = p->columns(p->context, product, first, side.count, scratch);
   s->kernels->pack_columns(&side, to, (int32_t *)(void *)(to + s->column_sums));
 }
 
-static void row_job(void *context, uint64_t job) {
+static void pack_rows_job(void *context, uint64_t job) {
   const packing *a = context;
   const int64_t end = vt_cpu_job_first(a->items, a->jobs, job + 1);
   for (int64_t i = vt_cpu_job_first(a->items, a->jobs, job); i < end; i++) pack_row_panel(a, i);
 }
 
-static void column_job(void *context, uint64_t job) {
+static void pack_columns_job(void *context, uint64_t job) {
   const packing *a = context;
   const int64_t end = vt_cpu_job_first(a->items, a->jobs, job + 1);
   for (int64_t i = vt_cpu_job_first(a->items, a->jobs, job); i < end; i++)
@@ -90,7 +90,7 @@ void vt_cpu_int_rows_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, vo
   packing a = {.p = p, .s = shape_of(t, p), .to = out};
   a.items = p->row_sets * a.s.row_panels;
   a.jobs = vt_cpu_jobs(t, (uint64_t)a.items, (double)p->k * a.s.kernels->rows / 2);
-  vt_cpu_run_jobs(t, a.jobs, row_job, &a);
+  vt_cpu_run_jobs(t, a.jobs, pack_rows_job, &a);
 }
 
 uint64_t vt_cpu_int_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
@@ -102,7 +102,7 @@ void vt_cpu_int_columns_pack(const vt_cpu_team *t, const vt_cpu_int_products *p,
   packing a = {.p = p, .s = shape_of(t, p), .to = out};
   a.items = a.s.column_panels;
   a.jobs = vt_cpu_jobs(t, (uint64_t)a.items, (double)p->k * a.s.kernels->columns / 2);
-  vt_cpu_run_jobs(t, a.jobs, column_job, &a);
+  vt_cpu_run_jobs(t, a.jobs, pack_columns_job, &a);
 }
 
 /* ---- multiplying ---- */
@@ -111,7 +111,7 @@ typedef struct product_run {
   const vt_cpu_int_products *p;
   shape s;
   const char *rows;
-  char *scratch; /* scratch of the jobs: a packed column panel, then the `room` of `columns` */
+  char *scratch; /* scratch of the jobs: a packed column panel, then the `scratch` of `columns` */
 } product_run;
 
 /* A column panel with the numbers that its results need. */
@@ -122,45 +122,45 @@ typedef struct strip {
   uint32_t zero[VT_CPU_INT_COLUMNS_MAX], sum[VT_CPU_INT_COLUMNS_MAX], bias[VT_CPU_INT_COLUMNS_MAX];
 } strip;
 
-static uint32_t number_at(const vt_cpu_numbers *v, int64_t i) {
+static uint32_t read_number(const vt_cpu_numbers *v, int64_t i) {
   if (v->data == NULL) return 0;
   if (v->dtype == VT_DTYPE_I8) return (uint32_t)((const int8_t *)v->data)[i * v->step];
   if (v->dtype == VT_DTYPE_U8) return ((const uint8_t *)v->data)[i * v->step];
   return (uint32_t)((const int32_t *)v->data)[i * v->step];
 }
 
-static void begin_strip(const product_run *u, int64_t product, int64_t panel, char *room,
+static void begin_strip(const product_run *u, int64_t product, int64_t panel, char *scratch,
                         strip *out) {
   const vt_cpu_int_products *p = u->p;
   const int64_t columns = u->s.kernels->columns, left = p->n - panel * columns;
   const uint32_t shift = p->column_type == VT_DTYPE_U8 ? 128 : 0;
   out->first = panel * columns;
   out->count = left < columns ? left : columns;
-  out->panel = room;
+  out->panel = scratch;
   if (p->packed_columns != NULL) {
     out->panel = (const char *)p->packed_columns + (uint64_t)panel * u->s.column_bytes;
   } else {
-    pack_columns(p, &u->s, product, panel, room + u->s.column_bytes, room);
+    pack_columns(p, &u->s, product, panel, scratch + u->s.column_bytes, scratch);
   }
   p->place(p->context, product, &out->at);
   memcpy(out->sum, out->panel + u->s.column_sums, (size_t)columns * sizeof *out->sum);
   for (int64_t j = 0; j < out->count; j++) {
-    out->zero[j] = number_at(&out->at.zb, out->first + j) - shift;
-    out->bias[j] = number_at(&out->at.column_bias, out->first + j);
+    out->zero[j] = read_number(&out->at.zb, out->first + j) - shift;
+    out->bias[j] = read_number(&out->at.column_bias, out->first + j);
   }
 }
 
 static void finish_row(const product_run *u, const strip *t, int64_t i, uint32_t sum,
                        const int32_t *from) {
   const uint32_t shift = u->p->row_type == VT_DTYPE_I8 ? 128 : 0;
-  const uint32_t zero = number_at(&t->at.za, i) + shift;
-  const uint32_t each = (uint32_t)u->p->k * zero - sum, bias = number_at(&t->at.row_bias, i);
+  const uint32_t zero = read_number(&t->at.za, i) + shift;
+  const uint32_t each = (uint32_t)u->p->k * zero - sum, bias = read_number(&t->at.row_bias, i);
   int32_t *y = t->at.y + i * t->at.row + t->first;
   for (int64_t j = 0; j < t->count; j++)
     y[j] = (int32_t)((uint32_t)from[j] + t->zero[j] * each - zero * t->sum[j] + t->bias[j] + bias);
 }
 
-static void multiply(const product_run *u, const strip *t, int64_t set, int64_t panel) {
+static void multiply_panel(const product_run *u, const strip *t, int64_t set, int64_t panel) {
   const vt_cpu_ints *k = u->s.kernels;
   const char *rows = u->rows + (uint64_t)(set * u->s.row_panels + panel) * u->s.row_bytes;
   const int64_t first = panel * k->rows, left = u->p->m - first;
@@ -177,23 +177,24 @@ static void multiply_job(void *context, uint64_t job) {
   const shape *s = &u->s;
   const int64_t items = u->p->products * s->column_panels * s->row_parts;
   const int64_t end = vt_cpu_job_first(items, s->jobs, job + 1);
-  char *room = u->scratch + job * (s->column_bytes + vt_cpu_round_to_line(u->p->room));
+  char *scratch = u->scratch + job * (s->column_bytes + vt_cpu_round_to_line(u->p->scratch_bytes));
   strip t;
   for (int64_t i = vt_cpu_job_first(items, s->jobs, job); i < end; i++) {
     const int64_t part = i % s->row_parts, panel = i / s->row_parts % s->column_panels;
     const int64_t product = i / s->row_parts / s->column_panels;
     const int64_t last =
         vt_cpu_job_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part + 1);
-    begin_strip(u, product, panel, room, &t);
+    begin_strip(u, product, panel, scratch, &t);
     for (int64_t r = vt_cpu_job_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part);
          r < last; r++)
-      multiply(u, &t, product % u->p->row_sets, r);
+      multiply_panel(u, &t, product % u->p->row_sets, r);
   }
 }
 
 uint64_t vt_cpu_int_work(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const shape s = shape_of(t, p);
-  return vt_cpu_int_rows_bytes(t, p) + s.jobs * (s.column_bytes + vt_cpu_round_to_line(p->room));
+  return vt_cpu_int_rows_bytes(t, p) +
+         s.jobs * (s.column_bytes + vt_cpu_round_to_line(p->scratch_bytes));
 }
 
 void vt_cpu_int_run(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {

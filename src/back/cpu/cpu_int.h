@@ -20,10 +20,10 @@ typedef struct vt_cpu_int_place {
   vt_cpu_numbers za, zb, row_bias, column_bias;
 } vt_cpu_int_place;
 
-/* Returns where columns first .. first+count-1 of b are. The function may copy them to `room`,
- * which has the bytes that the products ask for in their field `room`. */
+/* Returns where columns first .. first+count-1 of b are. The function may copy them to `scratch`,
+ * which has the bytes that the products ask for in `scratch_bytes`. */
 typedef vt_cpu_bytes vt_cpu_int_columns_fn(const void *context, int64_t product, int64_t first,
-                                           int64_t count, void *room);
+                                           int64_t count, void *scratch);
 typedef vt_cpu_bytes vt_cpu_int_rows_fn(const void *context, int64_t set);
 typedef void vt_cpu_int_place_fn(const void *context, int64_t product, vt_cpu_int_place *out);
 
@@ -31,7 +31,7 @@ typedef void vt_cpu_int_place_fn(const void *context, int64_t product, vt_cpu_in
 typedef struct vt_cpu_int_products {
   int64_t products, m, n, k, row_sets;
   uint32_t row_type, column_type; /* i8 or u8 */
-  uint64_t room;                  /* bytes of scratch that `columns` wants for one panel */
+  uint64_t scratch_bytes;         /* bytes of scratch that `columns` wants for one panel */
   vt_cpu_int_rows_fn *rows;
   vt_cpu_int_columns_fn *columns;
   vt_cpu_int_place_fn *place;

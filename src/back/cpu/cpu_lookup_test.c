@@ -103,7 +103,7 @@ static void test_gather_nd(const vt_cpu_team *t) {
 enum { UPDATES = 60000, PLACES = 37, COLUMNS = 3 };
 typedef float float_reduce(float a, float b);
 
-/* The expected element: updates are applied in ascending position. fold is NULL for a sum. */
+/* The expected element: updates are applied in ascending position. combine is NULL for a sum. */
 static float expected_scatter(const float *base, const int64_t *index, const float *u, int64_t n,
                               int64_t at, int64_t column, float_reduce *combine) {
   float y = base[at * COLUMNS + column];
@@ -220,7 +220,7 @@ static void test_scatter_sparse(const vt_cpu_team *t) {
 
 /* ---- sort ---- */
 
-static int above(const vt_view *x, int64_t i, int64_t j) {
+static int is_above(const vt_view *x, int64_t i, int64_t j) {
   if (x->dtype == VT_DTYPE_F32)
     return vt_f32_above(((const float *)x->data)[i], ((const float *)x->data)[j]);
   if (x->dtype == VT_DTYPE_F64)
@@ -264,8 +264,8 @@ static void check_sort(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64
           known && memcmp(y + (r * n + i) * size, x + (r * n + at[i]) * size, (size_t)size) != 0;
       if (!known || i == 0) continue;
       const int64_t p = r * n + at[i - 1], q = r * n + at[i];
-      wrong += down ? above(&in, q, p) : above(&in, p, q);
-      wrong += !above(&in, p, q) && !above(&in, q, p) && p > q;
+      wrong += down ? is_above(&in, q, p) : is_above(&in, p, q);
+      wrong += !is_above(&in, p, q) && !is_above(&in, q, p) && p > q;
     }
   }
   CHECK(wrong == 0);
@@ -317,7 +317,7 @@ typedef struct pool_case {
 } pool_case;
 
 /* Number of windows along axis i, as docs/ops.md defines it. */
-static int64_t positions(const pool_case *p, int i, int64_t n) {
+static int64_t count_windows(const pool_case *p, int i, int64_t n) {
   const int64_t extent = (p->kernel[i] - 1) * p->dilation[i] + 1;
   const int64_t room = n + p->low[i] + p->high[i] - extent;
   int64_t last = room / p->stride[i];
@@ -344,7 +344,7 @@ static void check_pool(const vt_cpu_team *t, const pool_case *p, uint32_t op, ui
     in.stride[3] = H;
   }
   int64_t to[4] = {2, 3, 0, 0};
-  for (int i = 0; i < 2; i++) to[2 + i] = positions(p, i, in.dim[2 + i]);
+  for (int i = 0; i < 2; i++) to[2 + i] = count_windows(p, i, in.dim[2 + i]);
   vt_view out[2] = {moved_dense(dtype, 4, to, y[0]), moved_dense(dtype, 4, to, y[1])};
   vt_cpu_call c;
   vt_kernel r = {.in = &in, .n_in = 1, .n_out = 1, .out = &out[1], .attrs = &a};

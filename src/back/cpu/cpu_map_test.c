@@ -98,8 +98,8 @@ static int run_reference(uint32_t op, const void *attrs, const uint32_t *types, 
   return vt_op_get(op)->kernel(&k) == VT_OK;
 }
 
-static void compare(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *name, uint32_t dtype,
-                    uint32_t made, int64_t n) {
+static void compare_kernel(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *name,
+                           uint32_t dtype, uint32_t made, int64_t n) {
   const void *x[3] = {in[0].b, in[1].b, in[2].b};
   memset(got.b, 0xa5, sizeof got.b);
   f(got.b, x, n);
@@ -135,7 +135,7 @@ static void check_kernel(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, uint32_t o
     const int64_t n = lengths[i];
     for (uint32_t k = 0; k < n_in; k++) fill_values(in[k].b, types[k], n, &seed);
     if (!run_reference(op, attrs, types, n_in, made, n)) continue;
-    compare(isa, f, vt_op_get(op)->name, types[n_in - 1], made, n);
+    compare_kernel(isa, f, vt_op_get(op)->name, types[n_in - 1], made, n);
     if (i % 4 == 0) compare_in_place(isa, f, vt_op_get(op)->name, n_in, made, n, types);
   }
 }

@@ -138,7 +138,7 @@ static vt_cpu_products products_of(const vt_cpu_call *c, const matmul *p) {
 
 enum { MIN_CACHED = 4096 };
 
-static uint64_t cache_bytes(const vt_cpu_call *c, const matmul *p) {
+static uint64_t b_cache_bytes(const vt_cpu_call *c, const matmul *p) {
   int shared = 1;
   for (uint32_t i = 0; i < p->rank; i++) shared &= p->b_step[i] == 0;
   if (!shared || p->n * p->k < MIN_CACHED) return 0;
@@ -165,14 +165,14 @@ static matmul read_matmul(const vt_cpu_call *c) {
 static uint64_t scratch_bytes(const vt_cpu_call *c, const matmul *p) {
   vt_cpu_products all = products_of(c, p);
   const uint64_t unpacked = vt_cpu_gemm_work(c->team, &all);
-  if (cache_bytes(c, p) == 0) return unpacked;
+  if (b_cache_bytes(c, p) == 0) return unpacked;
   all.contiguous = 0;
   all.packed = 1;
   const uint64_t packed = vt_cpu_gemm_work(c->team, &all);
   return packed > unpacked ? packed : unpacked;
 }
 
-static vt_status multiply(vt_cpu_call *c, matmul *p) {
+static vt_status run_products(vt_cpu_call *c, matmul *p) {
   use_cached(c, p);
   const vt_cpu_products all = products_of(c, p);
   vt_cpu_gemm(c->team, &all, c->work);
@@ -185,11 +185,11 @@ uint64_t vt_cpu_work_matmul(const vt_cpu_call *c) {
 }
 uint64_t vt_cpu_cache_matmul(const vt_cpu_call *c) {
   const matmul p = read_matmul(c);
-  return cache_bytes(c, &p);
+  return b_cache_bytes(c, &p);
 }
 vt_status vt_cpu_run_matmul(vt_cpu_call *c) {
   matmul p = read_matmul(c);
-  return multiply(c, &p);
+  return run_products(c, &p);
 }
 
 uint64_t vt_cpu_work_linear(const vt_cpu_call *c) {
@@ -198,7 +198,7 @@ uint64_t vt_cpu_work_linear(const vt_cpu_call *c) {
 }
 uint64_t vt_cpu_cache_linear(const vt_cpu_call *c) {
   const matmul p = read_joined(c, 0, 0);
-  return cache_bytes(c, &p);
+  return b_cache_bytes(c, &p);
 }
 vt_status vt_cpu_run_linear(vt_cpu_call *c) {
   matmul p = read_joined(c, 0, 0);
@@ -206,7 +206,7 @@ vt_status vt_cpu_run_linear(vt_cpu_call *c) {
     p.bias = c->in[2].data;
     p.bias_step = c->in[2].stride[0];
   }
-  return multiply(c, &p);
+  return run_products(c, &p);
 }
 
 /* ---- matmul_masked ---- */
@@ -219,7 +219,7 @@ typedef struct masked_run {
   uint64_t jobs;
 } masked_run;
 
-static matmul masked_of(const vt_cpu_call *c) {
+static matmul read_masked(const vt_cpu_call *c) {
   const vt_attr_matmul *a = c->attrs;
   const vt_view *present = &c->in[2];
   matmul p = read_matrices(c, a->transpose_a, a->transpose_b, present);
@@ -239,23 +239,23 @@ static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
 }
 
 /* Bytes of a copy of b whose columns are contiguous; 0 if those of b are. */
-static uint64_t copy_bytes(const matmul *p) {
+static uint64_t b_copy_bytes(const matmul *p) {
   return p->b_column == 1 ? 0 : vt_cpu_round_to_line((uint64_t)(p->n * p->k * p->bytes));
 }
 
 uint64_t vt_cpu_work_matmul_masked(const vt_cpu_call *c) {
-  const matmul p = masked_of(c);
-  return masked_jobs(c, &p) * copy_bytes(&p);
+  const matmul p = read_masked(c);
+  return masked_jobs(c, &p) * b_copy_bytes(&p);
 }
 
 /* The start of matrix number i of each operand. */
-typedef struct places {
+typedef struct matrix_addresses {
   const char *a, *b;
   const uint8_t *present;
   char *y;
-} places;
+} matrix_addresses;
 
-static places places_of(const matmul *p, int64_t i) {
+static matrix_addresses matrix_starts(const matmul *p, int64_t i) {
   int64_t a = 0, b = 0, y = 0, mask = 0, left = i;
   for (uint32_t r = p->rank; r-- > 0; left /= p->dim[r]) {
     const int64_t at = left % p->dim[r];
@@ -264,14 +264,14 @@ static places places_of(const matmul *p, int64_t i) {
     y += at * p->y_step[r];
     mask += at * p->p_step[r];
   }
-  return (places){(const char *)p->a + a * p->bytes, (const char *)p->b + b * p->bytes,
-                  p->present + mask, (char *)p->y + y * p->bytes};
+  return (matrix_addresses){(const char *)p->a + a * p->bytes, (const char *)p->b + b * p->bytes,
+                            p->present + mask, (char *)p->y + y * p->bytes};
 }
 
 /* Computes rows from .. end - 1 of matrix number i. */
 static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t end, char *copy) {
   const matmul *p = &run->p;
-  const places at = places_of(p, i);
+  const matrix_addresses at = matrix_starts(p, i);
   vt_cpu_masked m = {.b = at.b,
                      .a_step = p->a_column,
                      .b_row = p->b_row,
@@ -297,7 +297,7 @@ static void masked_job(void *context, uint64_t job) {
   const masked_run *run = context;
   const int64_t m = run->p.m, rows = run->p.products * m;
   const int64_t end = vt_cpu_job_first(rows, run->jobs, job + 1);
-  char *copy = run->work + job * copy_bytes(&run->p);
+  char *copy = run->work + job * b_copy_bytes(&run->p);
   for (int64_t r = vt_cpu_job_first(rows, run->jobs, job), next; r < end; r = next) {
     const int64_t i = r / m;
     next = (i + 1) * m < end ? (i + 1) * m : end;
@@ -306,7 +306,7 @@ static void masked_job(void *context, uint64_t job) {
 }
 
 vt_status vt_cpu_run_matmul_masked(vt_cpu_call *c) {
-  masked_run run = {.p = masked_of(c),
+  masked_run run = {.p = read_masked(c),
                     .g = vt_cpu_gemm_of(c->team, c->out->dtype),
                     .epilogue = c->epilogue,
                     .work = c->work};

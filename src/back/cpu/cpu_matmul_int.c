@@ -33,7 +33,7 @@ static int is_one_product(const product *p) {
   return 1;
 }
 
-static int64_t batch_at(const batch *l, const int64_t *stride, int64_t i) {
+static int64_t batch_offset(const batch *l, const int64_t *stride, int64_t i) {
   int64_t at = 0;
   for (uint32_t axis = l->axes; axis-- > 0; i /= l->dim[axis])
     at += i % l->dim[axis] * stride[axis];
@@ -42,18 +42,18 @@ static int64_t batch_at(const batch *l, const int64_t *stride, int64_t i) {
 
 static vt_cpu_bytes get_rows(const void *context, int64_t set) {
   const product *p = context;
-  return (vt_cpu_bytes){(const uint8_t *)p->a->data + batch_at(&p->lead, p->lead.a, set),
+  return (vt_cpu_bytes){(const uint8_t *)p->a->data + batch_offset(&p->lead, p->lead.a, set),
                         p->a->stride[p->a->rank - 1], p->a->stride[p->a->rank - 2]};
 }
 
 static vt_cpu_bytes get_columns(const void *context, int64_t i, int64_t first, int64_t count,
-                                void *room) {
+                                void *scratch) {
   const product *p = context;
   const int64_t step = p->b->stride[p->b->rank - 1];
   (void)count;
-  (void)room;
+  (void)scratch;
   return (vt_cpu_bytes){
-      (const uint8_t *)p->b->data + batch_at(&p->lead, p->lead.b, i) + first * step,
+      (const uint8_t *)p->b->data + batch_offset(&p->lead, p->lead.b, i) + first * step,
       p->b->stride[p->b->rank - 2], step};
 }
 

@@ -23,12 +23,12 @@ vt_status vt_cpu_run_broadcast(vt_cpu_call *c) {
 
 vt_status vt_cpu_run_transpose(vt_cpu_call *c) {
   const vt_attr_list *perm = &((const vt_attr_perm *)c->attrs)->perm;
-  vt_view turned = c->in[0];
-  for (uint32_t i = 0; i < turned.rank; i++) {
-    turned.dim[i] = c->in[0].dim[perm->v[i]];
-    turned.stride[i] = c->in[0].stride[perm->v[i]];
+  vt_view transposed = c->in[0];
+  for (uint32_t i = 0; i < transposed.rank; i++) {
+    transposed.dim[i] = c->in[0].dim[perm->v[i]];
+    transposed.stride[i] = c->in[0].stride[perm->v[i]];
   }
-  vt_cpu_copy(c->team, c->out, &turned);
+  vt_cpu_copy(c->team, c->out, &transposed);
   return VT_OK;
 }
 
@@ -153,16 +153,16 @@ vt_status vt_cpu_run_iota(vt_cpu_call *c) {
 
 vt_status vt_cpu_run_flip(vt_cpu_call *c) {
   const vt_attr_list *axes = &((const vt_attr_axes *)c->attrs)->axes;
-  vt_view turned = c->in[0];
+  vt_view flipped = c->in[0];
   if (vt_cpu_count(c->out) == 0) return VT_OK;
-  for (uint32_t i = 0; i < turned.rank; i++) {
+  for (uint32_t i = 0; i < flipped.rank; i++) {
     int named = axes->n == 0;
     for (int64_t k = 0; k < axes->n; k++) named |= axes->v[k] == (int64_t)i;
     if (!named) continue;
-    turned = vt_cpu_slice(&turned, i, turned.dim[i] - 1, turned.dim[i]);
-    turned.stride[i] = -turned.stride[i];
+    flipped = vt_cpu_slice(&flipped, i, flipped.dim[i] - 1, flipped.dim[i]);
+    flipped.stride[i] = -flipped.stride[i];
   }
-  vt_cpu_copy(c->team, c->out, &turned);
+  vt_cpu_copy(c->team, c->out, &flipped);
   return VT_OK;
 }
 

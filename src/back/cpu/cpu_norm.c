@@ -11,9 +11,9 @@ static const vt_cpu_rows *kernels_of(const vt_cpu_rowwise *r) {
 
 /* ---- gamma and beta ---- */
 
-/* The elements of operand i without gaps: in place, or copied to *room, which then advances. NULL
- * if the step lacks the operand. */
-static const void *along_row(const vt_cpu_call *c, uint32_t i, char **scratch) {
+/* The elements of operand i without gaps: in place, or copied to *scratch, which then advances.
+ * NULL if the step lacks the operand. */
+static const void *gather_weights(const vt_cpu_call *c, uint32_t i, char **scratch) {
   if (i >= c->n_in) return NULL;
   const vt_view *v = &c->in[i];
   const int64_t size = (int64_t)vt_cpu_bytes_of(v->dtype);
@@ -32,8 +32,8 @@ static const void *along_row(const vt_cpu_call *c, uint32_t i, char **scratch) {
   return to;
 }
 
-/* Bytes of the copies that along_row may make. Always asked for, because they are small. */
-static int64_t affine_bytes(const vt_cpu_call *c) {
+/* Bytes of the copies that gather_weights may make. Always asked for, because they are small. */
+static int64_t weights_bytes(const vt_cpu_call *c) {
   int64_t bytes = 0;
   for (uint32_t i = 1; i < c->n_in; i++)
     bytes += vt_cpu_round_up(vt_cpu_count(&c->in[i]) * (int64_t)vt_cpu_bytes_of(c->in[i].dtype),
@@ -41,10 +41,10 @@ static int64_t affine_bytes(const vt_cpu_call *c) {
   return bytes;
 }
 
-static void find_affine(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+static void load_weights(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   char *scratch = c->work;
-  r->norm.gamma = along_row(c, 1, &scratch);
-  r->norm.beta = along_row(c, 2, &scratch);
+  r->norm.gamma = gather_weights(c, 1, &scratch);
+  r->norm.beta = gather_weights(c, 2, &scratch);
 }
 
 /* ---- views: the rows of each op, and the gamma and beta of a row ---- */
@@ -113,7 +113,7 @@ static void update_statistic(const vt_view *to, const vt_view *old, int64_t c, d
   }
 }
 
-static double quotient(uint32_t dtype, double a, int64_t b) {
+static double divide_as(uint32_t dtype, double a, int64_t b) {
   return dtype == VT_DTYPE_F64 ? a / (double)b : (double)((float)a / (float)b);
 }
 
@@ -127,7 +127,7 @@ static void batch_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void
   p.beta = (const char *)p.beta + line * r->size;
   kernels_of(r)->norm(&p, x, y, &m);
   update_statistic(&c->out[1], &c->in[3], line, m.mean, w);
-  update_statistic(&c->out[2], &c->in[4], line, quotient(r->dtype, m.squares, r->n - 1), w);
+  update_statistic(&c->out[2], &c->in[4], line, divide_as(r->dtype, m.squares, r->n - 1), w);
 }
 
 static void view_batch(vt_cpu_rowwise *r, const vt_cpu_call *c) {
@@ -147,7 +147,7 @@ static void variance_row(const vt_cpu_rowwise *r, int64_t line, const void *x, v
   vt_cpu_moments m;
   (void)line;
   kernels_of(r)->moments(x, r->n, &m);
-  const double v = quotient(r->dtype, m.squares, left);
+  const double v = divide_as(r->dtype, m.squares, left);
   if (r->dtype == VT_DTYPE_F32) {
     *(float *)y = roots ? vt_f32_sqrt((float)v) : (float)v;
   } else {
@@ -180,7 +180,7 @@ static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
       view_last_axes(r, c);
   }
   r->cost = 0.3;
-  r->head = affine_bytes(c);
+  r->head = weights_bytes(c);
 }
 
 uint64_t vt_cpu_work_norm(const vt_cpu_call *c) {
@@ -192,7 +192,7 @@ uint64_t vt_cpu_work_norm(const vt_cpu_call *c) {
 vt_status vt_cpu_run_norm(vt_cpu_call *c) {
   vt_cpu_rowwise r;
   init_rows(&r, c);
-  if (!r.one) find_affine(&r, c);
+  if (!r.one) load_weights(&r, c);
   vt_cpu_rows_run(c, &r);
   return VT_OK;
 }

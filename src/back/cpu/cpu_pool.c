@@ -93,7 +93,7 @@ static uint64_t scratch_bytes(const vt_cpu_call *c, const vt_pooling *attrs) {
   return init_pooling(c, attrs, &p) ? table_bytes(&p) + p.jobs * (uint64_t)p.each : 0;
 }
 
-static void find_taps(const pooling *p) {
+static void list_taps(const pooling *p) {
   vt_cpu_walk w = {0};
   for (uint32_t i = 0; i < p->axes; i++)
     vt_cpu_walk_add_axis(&w, p->w[i].kernel, p->w[i].dilation * p->outer.stride[i] * p->size, 0, 0);
@@ -115,7 +115,7 @@ static int64_t count_taps(const pooling *p, uint32_t i, int64_t at) {
   return n;
 }
 
-static void find_counts(const pooling *p) {
+static void list_counts(const pooling *p) {
   for (int64_t i = 0; i < p->y->dim[p->axes + 1]; i++) p->counts[i] = count_taps(p, p->axes - 1, i);
 }
 
@@ -203,13 +203,13 @@ static void pool_job(void *context, uint64_t job) {
   }
 }
 
-static vt_status pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
+static vt_status run_pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
   if (!init_pooling(c, attrs, p)) return VT_OK;
   p->rows = c->work;
   p->padded = (char *)c->work + table_bytes(p);
   p->counts = (int64_t *)(void *)(p->rows + p->taps);
-  find_taps(p);
-  find_counts(p);
+  list_taps(p);
+  list_counts(p);
   vt_cpu_run_jobs(c->team, p->jobs, pool_job, p);
   return VT_OK;
 }
@@ -228,7 +228,7 @@ vt_status vt_cpu_run_max_pool(vt_cpu_call *c) {
       [VT_DTYPE_I32] = 0x80000000, [VT_DTYPE_I64] = UINT64_C(1) << 63};
   const vt_pooling attrs = vt_pooling_max(c->attrs);
   pooling p = {.line = max_line, .padding_bits = least[c->out->dtype]};
-  return pool(c, &attrs, &p);
+  return run_pool(c, &attrs, &p);
 }
 
 uint64_t vt_cpu_work_avg_pool(const vt_cpu_call *c) {
@@ -239,5 +239,5 @@ uint64_t vt_cpu_work_avg_pool(const vt_cpu_call *c) {
 vt_status vt_cpu_run_avg_pool(vt_cpu_call *c) {
   const vt_pooling attrs = vt_pooling_avg(c->attrs);
   pooling p = {.line = avg_line};
-  return pool(c, &attrs, &p);
+  return run_pool(c, &attrs, &p);
 }

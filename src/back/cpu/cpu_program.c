@@ -73,8 +73,8 @@ enum { MAX_VIEWS = 256 };
 
 /* Sets *out to a call without data, for planning. Returns 0 if the step has more operands than any
  * op that needs scratch. */
-static int shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view views[MAX_VIEWS],
-                      vt_cpu_call *out) {
+static int init_shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view views[MAX_VIEWS],
+                           vt_cpu_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MAX_VIEWS) return 0;
   for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
   for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
@@ -106,7 +106,7 @@ uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s) {
   const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
   vt_view views[MAX_VIEWS];
   vt_cpu_call call;
-  if (h == NULL || h->work == NULL || !shape_call(dev, s, views, &call)) return 0;
+  if (h == NULL || h->work == NULL || !init_shape_call(dev, s, views, &call)) return 0;
   return h->work(&call);
 }
 
@@ -128,7 +128,7 @@ static uint64_t find_cache_budget(const vt_arenas *a) {
 
 /* Memory for cached data, or NULL. The system is asked for its free memory only if something is to
  * be cached, because that reads files. */
-static void *cache(vt_bk_program *p, uint64_t bytes) {
+static void *cache_new(vt_bk_program *p, uint64_t bytes) {
   if (bytes == 0) return NULL;
   if (!p->has_budget) p->cache_budget = find_cache_budget(&p->arenas);
   p->has_budget = 1;
@@ -160,8 +160,8 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   vt_cpu_call call;
   if (h == NULL) return VT_UNSUPPORTED;
   at->handler = h;
-  if (h->cache != NULL && shape_call(p->dev, at->anchor, views, &call))
-    at->kept = cache(p, h->cache(&call));
+  if (h->cache != NULL && init_shape_call(p->dev, at->anchor, views, &call))
+    at->kept = cache_new(p, h->cache(&call));
   return VT_OK;
 }
 
@@ -169,7 +169,7 @@ static void anchor_free(void *user, vt_launch *at) {
   vt_cpu_memory_free(((vt_bk_program *)user)->dev->host, at->kept);
 }
 
-static vt_launching launching(vt_bk_program *p) {
+static vt_launching launch_callbacks(vt_bk_program *p) {
   return (vt_launching){.host = p->dev->host,
                         .user = p,
                         .pointwise = vt_cpu_chain_lists_op,
@@ -185,7 +185,7 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
   p->error.size = sizeof p->error;
-  const vt_launching how = launching(p);
+  const vt_launching how = launch_callbacks(p);
   int32_t s = vt_arenas_note(&p->arenas, steps, n);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) {
@@ -197,7 +197,7 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
 }
 
 void vt_cpu_program_free(vt_bk_program *p) {
-  const vt_launching how = launching(p);
+  const vt_launching how = launch_callbacks(p);
   vt_launches_done(&how, &p->steps);
   vt_cpu_memory_free(p->dev->host, p);
 }
