@@ -320,38 +320,6 @@ static int is_finite(const vt_cpu_attentions *table, const float *v, int64_t row
   return 1;
 }
 
-/* Adds the values of one block for one row, skipping the keys that the row does not see. */
-static void add_masked_values(const vt_attend_chunk *c, int64_t r, int64_t from, int64_t to,
-                              const float *v, int64_t v_row, float *sum) {
-  const vt_attend_sizes *s = &c->t->size;
-  const vt_attend_visible *x = &c->visible[r];
-  const float *e = c->e + r * s->stride;
-  float *p = c->chain;
-  memset(p, 0, (size_t)s->padded_width * sizeof *p);
-  for (int64_t j = vt_cpu_max(from, x->lo); j < vt_cpu_min(to, x->hi); j++)
-    if (x->row.mask == NULL || x->row.mask[j * x->row.mask_step] != 0)
-      c->t->table->accumulate(p, e[j], v + (j - from) * v_row, s->padded_width);
-  c->t->add(sum, p, s->padded_width);
-}
-
-/* Adds the values of one block for a few rows, with a patch kernel. */
-static void add_patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int64_t from,
-                             int64_t to, const float *v, int64_t v_row, float *sum) {
-  const vt_attend_sizes *s = &c->t->size;
-  const vt_cpu_attentions *table = c->t->table;
-  vt_cpu_patch p = {.a = c->e + r * s->stride + from,
-                    .a_row = s->stride,
-                    .b_row = v_row,
-                    .c_row = s->padded_width,
-                    .k = to - from};
-  for (int64_t i = 0; i < s->padded_width; i += table->columns) {
-    const int64_t columns = vt_cpu_min(table->columns, s->padded_width - i);
-    p.b = v + i;
-    p.c = sum + i;
-    table->patch[rows - 1][columns / table->lanes - 1](&p);
-  }
-}
-
 /* Keys from .. to - 1 of one block. */
 typedef struct piece {
   int64_t from, to;
@@ -359,6 +327,37 @@ typedef struct piece {
   int64_t v_row;
   int unseen_finite; /* 1: every value that some row does not see is finite */
 } piece;
+
+/* Adds the values of a piece for one row, skipping the keys that the row does not see. */
+static void add_masked_values(const vt_attend_chunk *c, int64_t r, const piece *b, float *sum) {
+  const vt_attend_sizes *s = &c->t->size;
+  const vt_attend_visible *x = &c->visible[r];
+  const float *e = c->e + r * s->stride;
+  float *p = c->chain;
+  memset(p, 0, (size_t)s->padded_width * sizeof *p);
+  for (int64_t j = vt_cpu_max(b->from, x->lo); j < vt_cpu_min(b->to, x->hi); j++)
+    if (x->row.mask == NULL || x->row.mask[j * x->row.mask_step] != 0)
+      c->t->table->accumulate(p, e[j], b->v + (j - b->from) * b->v_row, s->padded_width);
+  c->t->add(sum, p, s->padded_width);
+}
+
+/* Adds the values of a piece for a few rows, with a patch kernel. */
+static void add_patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
+                             float *sum) {
+  const vt_attend_sizes *s = &c->t->size;
+  const vt_cpu_attentions *table = c->t->table;
+  vt_cpu_patch p = {.a = c->e + r * s->stride + b->from,
+                    .a_row = s->stride,
+                    .b_row = b->v_row,
+                    .c_row = s->padded_width,
+                    .k = b->to - b->from};
+  for (int64_t i = 0; i < s->padded_width; i += table->columns) {
+    const int64_t columns = vt_cpu_min(table->columns, s->padded_width - i);
+    p.b = b->v + i;
+    p.c = sum + i;
+    table->patch[rows - 1][columns / table->lanes - 1](&p);
+  }
+}
 
 /* Whether all values that some row does not see are finite; keys that all rows see need no
  * check. */
@@ -373,6 +372,7 @@ static int all_unseen_finite(const vt_attend_chunk *c, const piece *b) {
          is_finite(table, b->v + (to - b->from) * b->v_row, b->v_row, width, b->to - to);
 }
 
+/* Adds the values of a piece for a few rows; keys that none of these rows sees are skipped. */
 static void add_piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
                              float *sum) {
   const int64_t wide = c->t->size.padded_width;
@@ -382,11 +382,11 @@ static void add_piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, 
   to = vt_cpu_min(to, b->to);
   if (from >= to) return;
   if (b->unseen_finite) {
-    add_patch_values(c, r, rows, from, to, b->v + (from - b->from) * b->v_row, b->v_row, sum);
+    const piece part = {from, to, b->v + (from - b->from) * b->v_row, b->v_row, 1};
+    add_patch_values(c, r, rows, &part, sum);
     return;
   }
-  for (int64_t i = 0; i < rows; i++)
-    add_masked_values(c, r + i, b->from, b->to, b->v, b->v_row, sum + i * wide);
+  for (int64_t i = 0; i < rows; i++) add_masked_values(c, r + i, b, sum + i * wide);
 }
 
 void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum) {

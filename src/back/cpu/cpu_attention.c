@@ -247,11 +247,6 @@ static void store_zeros(const vt_cpu_call *c) {
   vt_cpu_copy(c->team, &c->out[0], &from);
 }
 
-/* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
-static float scale_of(const vt_attr_attention *a, int64_t depth) {
-  return a->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)depth) : (float)a->scale;
-}
-
 static void assign_scratch(vt_attend_task *t) {
   const vt_attend_scratch *x = &t->scratch;
   t->panels = t->call->work;
@@ -276,7 +271,8 @@ vt_status vt_cpu_run_attention(vt_cpu_call *c) {
   }
   t.size = sizes_of(c);
   t.scratch = scratch_of(s);
-  t.scale = scale_of(t.attrs, s->depth);
+  /* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
+  t.scale = t.attrs->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)s->depth) : (float)t.attrs->scale;
   assign_scratch(&t);
   if (s->split) {
     run_workers(&t, s->pairs * s->blocks, split_scores);

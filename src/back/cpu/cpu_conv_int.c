@@ -27,8 +27,8 @@ static vt_cpu_bytes get_columns(const void *context, int64_t product, int64_t fi
   const vt_cpu_direct_conv *s = &v->s;
   const int64_t image = product / s->groups, channel = product % s->groups * s->depth;
   const char *x = (const char *)s->x + image * s->x_image + channel * s->x_channel;
-  vt_cpu_gather_columns(s, x, 0, s->depth * vt_cpu_tap_count(s->axis), first, count, count, scratch,
-                        &byte_type);
+  const vt_cpu_columns all = {0, s->depth * vt_cpu_tap_count(s->axis), first, count, count};
+  vt_cpu_gather_columns(s, x, &all, scratch, &byte_type);
   return (vt_cpu_bytes){scratch, count, 1};
 }
 

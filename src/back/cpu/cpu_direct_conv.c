@@ -191,8 +191,8 @@ static const char *columns_at(const conv_run *u, const strip *p, int64_t block, 
     return u->grid + at * bytes;
   }
   const char *x = (const char *)s->x + (p->image * s->x_image + channel * s->x_channel) * bytes;
-  vt_cpu_gather_columns(s, x, block * VT_CPU_BLOCK, n, from, count, u->l.k->columns, p->panel,
-                        u->l.k);
+  const vt_cpu_columns c = {block * VT_CPU_BLOCK, n, from, count, u->l.k->columns};
+  vt_cpu_gather_columns(s, x, &c, p->panel, u->l.k);
   return p->panel;
 }
 

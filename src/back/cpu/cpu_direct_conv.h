@@ -84,9 +84,13 @@ typedef struct vt_cpu_places {
  * and before number `end`. n is 0 if no place is left. */
 vt_cpu_places vt_cpu_next_places(const vt_cpu_axis axis[VT_CPU_AXES], const int64_t *length,
                                  int64_t from, int64_t end);
-/* For taps first .. first+n-1, counted over (channel, tap...), gathers the elements of x that they
- * read at places from .. from+count-1, which are counted without padding: to[i*width + j]. */
-void vt_cpu_gather_columns(const vt_cpu_direct_conv *s, const char *x, int64_t first, int64_t n,
-                           int64_t from, int64_t count, int64_t width, char *to,
-                           const vt_cpu_conv_type *k);
+/* Columns to gather: for taps first .. first+n-1, counted over (channel, tap...), the elements of x
+ * that they read at places from .. from+count-1, which are counted without padding. */
+typedef struct vt_cpu_columns {
+  int64_t first, n, from, count;
+  int64_t width; /* elements from one tap's row in the destination to the next */
+} vt_cpu_columns;
+/* Writes to[i*width + j] for tap first+i and place from+j. */
+void vt_cpu_gather_columns(const vt_cpu_direct_conv *s, const char *x, const vt_cpu_columns *c,
+                           char *to, const vt_cpu_conv_type *k);
 #endif

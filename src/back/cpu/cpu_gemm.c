@@ -324,12 +324,6 @@ static int64_t piece_border(int64_t count, int64_t tile, int64_t cuts, int64_t i
       count, tile * vt_cpu_job_first(vt_cpu_div_up(count, tile), (uint64_t)cuts, (uint64_t)i));
 }
 
-/* All panels of a have the same height, which is as close to a full tile as possible. */
-static int64_t panel_height(const piece *w) {
-  const int64_t most = w->s->g->rows, rows = w->m1 - w->m0;
-  return vt_cpu_div_up(rows, vt_cpu_div_up(rows, most));
-}
-
 static void run_piece(gemm_run *c, piece *w, int64_t at) {
   const sizes *s = &c->s;
   const int64_t each = s->cuts_m * s->cuts_n, i = at % each / s->cuts_n, j = at % s->cuts_n;
@@ -339,7 +333,8 @@ static void run_piece(gemm_run *c, piece *w, int64_t at) {
   w->m1 = piece_border(s->m, s->g->rows, s->cuts_m, i + 1);
   w->n0 = piece_border(s->n, s->g->columns, s->cuts_n, j);
   w->n1 = piece_border(s->n, s->g->columns, s->cuts_n, j + 1);
-  w->tile_m = panel_height(w);
+  /* All panels of a have the same height, which is as close to a full tile as possible. */
+  w->tile_m = vt_cpu_div_up(w->m1 - w->m0, vt_cpu_div_up(w->m1 - w->m0, s->g->rows));
   run_area(w);
 }
 

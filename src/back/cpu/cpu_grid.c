@@ -192,32 +192,26 @@ static void gather_places(const vt_cpu_direct_conv *s, const vt_cpu_places *p, c
   one->from = from;
 }
 
-static void gather_tap(const vt_cpu_direct_conv *s, const int64_t *tap, int64_t from, int64_t count,
-                       rect *one, char *to, const vt_cpu_conv_type *k) {
+/* Gathers one tap at a time, for all channels whose tap is in the range. */
+void vt_cpu_gather_columns(const vt_cpu_direct_conv *s, const char *x, const vt_cpu_columns *c,
+                           char *to, const vt_cpu_conv_type *k) {
   const vt_cpu_axis *a = s->axis;
   const int64_t length[VT_CPU_AXES] = {a[0].places, a[1].places, a[2].places};
-  for (int64_t at = 0; at < count;) {
-    const vt_cpu_places p = vt_cpu_next_places(a, length, from + at, from + count);
-    gather_places(s, &p, tap, one, to + at * k->bytes, k);
-    at += p.n;
-  }
-}
-
-/* Gathers one tap at a time, for all channels whose tap is in the range. */
-void vt_cpu_gather_columns(const vt_cpu_direct_conv *s, const char *x, int64_t first, int64_t n,
-                           int64_t from, int64_t count, int64_t width, char *to,
-                           const vt_cpu_conv_type *k) {
-  const int64_t taps = vt_cpu_tap_count(s->axis), more = n < taps ? n : taps;
-  const vt_cpu_axis *a = s->axis;
-  for (int64_t i = first; i < first + more; i++, to += width * k->bytes) {
+  const int64_t taps = vt_cpu_tap_count(a), end = c->first + c->n;
+  const int64_t different = c->n < taps ? c->n : taps;
+  for (int64_t i = c->first; i < c->first + different; i++, to += c->width * k->bytes) {
     const int64_t t = i % taps;
     const int64_t tap[VT_CPU_AXES] = {t / a[2].taps / a[1].taps, t / a[2].taps % a[1].taps,
                                       t % a[2].taps};
     rect one = {.from = x + i / taps * s->x_channel * k->bytes,
                 .from_row = s->x_channel,
-                .to_row = taps * width,
-                .rows = vt_cpu_div_up(first + n - i, taps),
+                .to_row = taps * c->width,
+                .rows = vt_cpu_div_up(end - i, taps),
                 .outside = s->outside};
-    gather_tap(s, tap, from, count, &one, to, k);
+    for (int64_t at = 0; at < c->count;) {
+      const vt_cpu_places p = vt_cpu_next_places(a, length, c->from + at, c->from + c->count);
+      gather_places(s, &p, tap, &one, to + at * k->bytes, k);
+      at += p.n;
+    }
   }
 }

@@ -41,12 +41,6 @@ static int64_t weights_bytes(const vt_cpu_call *c) {
   return bytes;
 }
 
-static void load_weights(vt_cpu_rowwise *r, const vt_cpu_call *c) {
-  char *scratch = c->work;
-  r->norm.gamma = gather_weights(c, 1, &scratch);
-  r->norm.beta = gather_weights(c, 2, &scratch);
-}
-
 /* ---- views: the rows of each op, and the gamma and beta of a row ---- */
 
 static void norm_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
@@ -192,7 +186,11 @@ uint64_t vt_cpu_work_norm(const vt_cpu_call *c) {
 vt_status vt_cpu_run_norm(vt_cpu_call *c) {
   vt_cpu_rowwise r;
   init_rows(&r, c);
-  if (!r.one) load_weights(&r, c);
+  if (!r.one) {
+    char *scratch = c->work;
+    r.norm.gamma = gather_weights(c, 1, &scratch);
+    r.norm.beta = gather_weights(c, 2, &scratch);
+  }
   vt_cpu_rows_run(c, &r);
   return VT_OK;
 }

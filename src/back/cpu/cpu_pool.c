@@ -115,10 +115,6 @@ static int64_t count_taps(const pooling *p, uint32_t i, int64_t at) {
   return n;
 }
 
-static void list_counts(const pooling *p) {
-  for (int64_t i = 0; i < p->y->dim[p->axes + 1]; i++) p->counts[i] = count_taps(p, p->axes - 1, i);
-}
-
 /* ---- lines of windows ---- */
 
 /* Writes the padding element n times. */
@@ -209,7 +205,7 @@ static vt_status run_pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
   p->padded = (char *)c->work + table_bytes(p);
   p->counts = (int64_t *)(void *)(p->rows + p->taps);
   list_taps(p);
-  list_counts(p);
+  for (int64_t i = 0; i < p->y->dim[p->axes + 1]; i++) p->counts[i] = count_taps(p, p->axes - 1, i);
   vt_cpu_run_jobs(c->team, p->jobs, pool_job, p);
   return VT_OK;
 }

@@ -73,9 +73,9 @@ static uint64_t line_key(const sorting *s, const vt_cpu_walk *w, int64_t i) {
 }
 
 /* If fewer elements are wanted than a line has, the scratch may be shorter than the line. Whenever
- * it is full it is sorted, only the best are kept, and from then on elements that are not better
- * than the last of them are skipped. Elements before have lower indices, so ties are decided
- * rightly. */
+ * the scratch is full it is sorted and only the best elements stay. Later elements that are not
+ * better than the last of these are skipped; they have higher indices, so ties are decided rightly.
+ */
 static void sort_short(const sorting *s, const vt_cpu_walk *w, uint64_t *words) {
   uint64_t *other = words + s->slots, limit = UINT64_MAX;
   int64_t n = 0;
