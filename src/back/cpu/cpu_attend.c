@@ -3,10 +3,10 @@
  * with values.
  *
  * A key that a row must not see gets the weight +0, and its product with v is added anyway if v is
- * finite. That changes no bit: fma(+0, v, p) is p, or differs from p only in the sign of a zero. A
- * chain that has been zero so far continues with the same values, whatever the sign of that zero,
- * up to the sign of a zero; and T adds the chain to a sum that is never -0. If v is not finite,
- * such products are skipped one by one. */
+ * finite. That changes no bit: fma(+0, v, p) is p, or differs from p only in the sign of a zero. An
+ * fma chain that has been zero so far continues with the same values, whatever the sign of that
+ * zero, up to the sign of a zero; and T adds the result to a sum that is never -0. If v is not
+ * finite, such products are skipped one by one. */
 #include <string.h>
 #include "cpu_attention.h"
 #include "vt_num.h"

@@ -67,7 +67,7 @@ typedef struct vt_attend_chunk {
   float *sum;          /* levels of sums of the products with v */
   float *panel;        /* packed keys of one panel, if `panels` is NULL */
   float *values;       /* a copy of a block of v, if the kernels cannot read v in place */
-  float *chain;        /* one row of products of a block */
+  float *chain;        /* the fma chains of one row in a block */
   vt_attend_visible visible[VT_ATTEND_CHUNK];
 } vt_attend_chunk;
 

@@ -92,9 +92,8 @@ struct vt_cpu_call {
   /* Bit i: the host reads result i after the run, so every NaN in it must be canonical. A handler
    * that has done this while the result was in cache clears the bit. */
   uint32_t leaves;
-  uint64_t position; /* set with VT_RANGE: the lowest faulty position in the index operand, and
-                        `value`, the index there */
-  int64_t value;
+  uint64_t position; /* set with VT_RANGE: lowest faulty position in the index operand */
+  int64_t value;     /* set with VT_RANGE: the index at that position */
 };
 typedef vt_status vt_cpu_run_fn(vt_cpu_call *c);
 typedef uint64_t vt_cpu_bytes_fn(const vt_cpu_call *c);
@@ -132,8 +131,8 @@ vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
 int vt_cpu_chain_lists_op(uint32_t op);
 int vt_cpu_chain_accepts(const vt_cpu_team *t, const vt_bk_step *s);
 /* A chain of n steps that all have the shape of the last one's result; only the last result is read
- * by other steps. Returns VT_UNSUPPORTED if there are too many steps to run as one; never for n =
- * 1. */
+ * by other steps. Returns VT_UNSUPPORTED if there are too many steps to run as one; one step is
+ * never too many. */
 int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
                          uint32_t n, vt_cpu_chain **out) VT_NODISCARD;
 void vt_cpu_chain_free(vt_cpu_chain *c);
@@ -179,8 +178,8 @@ struct vt_bk_device {
 typedef struct vt_cpu_buffer_header {
   uint64_t size; /* bytes of the whole allocation */
   void *base;    /* start of the allocation */
-  uint64_t
-      version; /* content version: a new number after each copy or program that writes the buffer */
+  /* Content version: a new number after each copy or program that writes the buffer. */
+  uint64_t version;
 } vt_cpu_buffer_header;
 vt_cpu_buffer_header *vt_cpu_buffer_header_of(uint64_t handle);
 uint64_t vt_cpu_version_new(void); /* a number that was never returned before */

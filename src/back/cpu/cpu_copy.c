@@ -137,8 +137,8 @@ static void copy_plane(const vt_cpu_path *path, const vt_cpu_plane *p) {
 typedef struct pieces {
   const vt_cpu_path *path;
   int64_t rows, columns;
-  vt_cpu_walk
-      walk; /* over the outer axes, then the pieces along the rows, then those along the columns */
+  /* Over the outer axes, then the pieces along the rows, then those along the columns. */
+  vt_cpu_walk walk;
 } pieces;
 
 static pieces pieces_of(const vt_cpu_path *path, int64_t rows, int64_t columns) {

@@ -40,7 +40,7 @@ typedef struct vt_cpu_direct_conv {
   void *y;
   int64_t x_image, x_channel, w_group, w_row, w_channel, y_image, y_channel,
       bias_step;          /* strides in elements */
-  vt_cpu_chain *epilogue; /* epilogue, which needs a dense y; or NULL */
+  vt_cpu_chain *epilogue; /* pointwise steps to run on y, which must be dense; or NULL */
   const void *packed;     /* weights packed by vt_cpu_direct_conv_pack, or NULL */
   uint8_t outside;        /* the byte that vt_cpu_gather_columns writes for elements outside of x */
 } vt_cpu_direct_conv;

@@ -82,7 +82,7 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.region = 4 * s.block_m;
   s.streams = p->contiguous && is_skinny(s.g, s.m);
   if (s.streams)
-    s.block_n = vt_cpu_round_up(4096 / narrow / s.m, s.g->columns); /* the chains stay in a cache */
+    s.block_n = vt_cpu_round_up(4096 / narrow / s.m, s.g->columns); /* fma chains stay in a cache */
   split_pieces(&s, t, p->n, p->packed);
   const int64_t rows = vt_cpu_round_up(vt_cpu_min(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns =
@@ -186,7 +186,7 @@ static void add_columns(const piece *w, const area *r, int64_t from, int64_t end
       j += add_tile(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
 }
 
-/* Reads b in place, a few rows at a time; the chains are in scratch. */
+/* Reads b in place, a few rows at a time; the fma chains are in scratch. */
 static void add_stream(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const vt_cpu_side *b = &w->p.b;

@@ -42,14 +42,14 @@ typedef struct vt_cpu_product {
 
 /* Products 0 .. n-1, all of one size and of `dtype` (f32 or f64), shared by the team. `get` sets
  * the fields of product i, which are 0 before, when a thread starts on it. Each part of a result is
- * passed to the epilogue `epilogue` as soon as it is final; every `column` is then 1. */
+ * passed to `epilogue` as soon as it is final; every `column` is then 1. */
 typedef void vt_cpu_product_fn(const void *context, int64_t i, vt_cpu_product *out);
 typedef struct vt_cpu_products {
   uint32_t dtype;
   int64_t n, m_each, n_each, k_each; /* number of products, and the sizes m, n and k of each */
   vt_cpu_product_fn *get;
   const void *context;
-  vt_cpu_chain *epilogue; /* epilogue to run on the results; or NULL */
+  vt_cpu_chain *epilogue; /* pointwise steps to run on the results; or NULL */
   int contiguous;         /* 1: every b has `across` 1 and is not packed */
   int packed;             /* 1: every b is packed */
 } vt_cpu_products;

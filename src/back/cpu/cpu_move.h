@@ -87,8 +87,8 @@ vt_cpu_joint_axes vt_cpu_joint_axes_of(const vt_view *to, const vt_view *from);
 typedef struct vt_cpu_path {
   vt_cpu_joint_axes axes; /* the last two form a plane; the others are walked */
   vt_cpu_plane plane;     /* the first plane; its `to` and `from` are not set */
-  vt_cpu_plane_fn
-      *copy;     /* kernel for a plane; NULL if its columns are contiguous in both layouts */
+  /* Kernel for a plane; NULL if its columns are contiguous in both layouts. */
+  vt_cpu_plane_fn *copy;
   int64_t size;  /* bytes of an element, which may be several small elements joined */
   int64_t count; /* number of elements; 0 if there is nothing to copy */
   double cost;   /* approximate nanoseconds per element */

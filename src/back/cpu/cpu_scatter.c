@@ -13,8 +13,8 @@ typedef struct scattering {
   uint64_t jobs;
   char *to;
   const char *from;
-  vt_cpu_scatter_fn
-      *combine;            /* combines updates with the result; NULL: the last update is copied */
+  /* Combines updates with the result; NULL: the last update is copied. */
+  vt_cpu_scatter_fn *combine;
   vt_cpu_path path;        /* copies a slice of updates to the result */
   vt_cpu_joint_axes lines; /* the axes of a slice, for `combine` */
 } scattering;

@@ -9,8 +9,8 @@
 /* Largest patch: rows, and vectors of columns. */
 enum { VT_CPU_PATCH_ROWS = 6, VT_CPU_PATCH_VECTORS = 4 };
 
-/* c[r, j] = (first ? +0 : c[r, j]) + the chain over k of a[r, k] * b[k, j]. a is contiguous along
- * k, b and c along j; the other strides are in elements. */
+/* c[r, j] = (first ? +0 : c[r, j]) + the fma chain over k of a[r, k] * b[k, j]. a is contiguous
+ * along k, b and c along j; the other strides are in elements. */
 typedef struct vt_cpu_patch {
   const float *a, *b;
   float *c;

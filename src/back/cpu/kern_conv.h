@@ -5,13 +5,13 @@
 #define VT_KERN_CONV_H
 #include <stdint.h>
 
-/* t[i*row + j] = (first ? +0 : t[i*row + j]) + the chain over at most 256 k of a[k][i] * b[at[k] +
- * j], for the rows of this tile and `vectors` vectors of columns. */
+/* t[i*row + j] = (first ? +0 : t[i*row + j]) + the fma chain over at most 256 k of a[k][i] *
+ * b[at[k] + j], for the rows of this tile and `vectors` vectors of columns. */
 typedef void vt_cpu_direct_conv_fn(int64_t k, const void *a, const void *b, const int64_t *at,
                                    void *t, int64_t row, int vectors, int first);
 
 /* The same for groups of one channel, where column j has its own weights: t[j] = (first ? +0 :
- * t[j]) + the chain over k of a[k*step + j] * b[at[k] + j]. */
+ * t[j]) + the fma chain over k of a[k*step + j] * b[at[k] + j]. */
 typedef void vt_cpu_depthwise_fn(int64_t k, const void *a, int64_t step, const void *b,
                                  const int64_t *at, void *t, int vectors, int first);
 

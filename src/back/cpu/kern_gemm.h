@@ -6,25 +6,26 @@
 #define VT_KERN_GEMM_H
 #include <stdint.h>
 
-/* The order D: chains of VT_CPU_BLOCK products, whose results are added in groups of
- * VT_CPU_GROUP. */
+/* The order D: fma chains of VT_CPU_BLOCK products, whose results are added in groups of
+ * VT_CPU_GROUP. An fma chain of a[k] * b[k] is p = fma(a[k], b[k], p) for k in ascending order,
+ * starting with p = +0. */
 enum { VT_CPU_BLOCK = 256, VT_CPU_GROUP = 8, VT_CPU_MAX_ROWS = 14 };
 /* Levels of groups that suffice for every length. */
 enum { VT_CPU_LEVELS = 20 };
 
-/* c = (first ? +0 : c) + the chain of k <= VT_CPU_BLOCK products, for `width` columns of the rows
- * of a tile. `a` has `step` numbers for each k, of which the tile reads its rows; `b` is one
- * panel. */
+/* c = (first ? +0 : c) + the fma chain of k <= VT_CPU_BLOCK products, for `width` columns of the
+ * rows of a tile. `a` has `step` numbers for each k, of which the tile reads its rows. `b` is
+ * one panel. */
 typedef void vt_cpu_tile_fn(int64_t k, const void *a, int64_t step, const void *b, void *c,
                             int64_t row, int64_t width, int first);
 
-/* The same for a skinny product and all columns of several panels, which are `next` numbers apart:
- * several chains run at once, which hides the latency of an fma. */
+/* The same for a skinny product and all columns of several panels, which are `next` numbers
+ * apart: several fma chains run at once, which hides the latency of an fma. */
 typedef void vt_cpu_wide_fn(int64_t k, const void *a, int64_t step, const void *b, int64_t next,
                             void *c, int64_t row, int first);
 
-/* p[i][j] = the chain of k products for n columns, reading b in place: b[k][j] is b[k*along + j].
- * `row` is the distance from p[i] to p[i + 1]. */
+/* p[i][j] = the fma chain of k products for n columns, reading b in place: b[k][j] is b[k*along
+ * + j]. `row` is the distance from p[i] to p[i + 1]. */
 typedef void vt_cpu_stream_fn(int64_t k, const void *a, int64_t step, const void *b, int64_t along,
                               int64_t n, void *p, int64_t row);
 
@@ -43,8 +44,8 @@ enum { VT_CPU_SKINNY_ROWS = 4 }; /* most rows of the kernels for skinny products
 typedef struct vt_cpu_gemm_type {
   int64_t bytes;         /* bytes of a number */
   int64_t rows, columns; /* rows and columns of the largest tile */
-  int64_t
-      cached_columns; /* columns whose panels stay in the second cache while panels of a pass by */
+  /* Columns whose panels stay in the second cache while panels of a pass by. */
+  int64_t cached_columns;
   /* Tiles by [rows - 1][1 if the width is more than half of `columns`]. */
   vt_cpu_tile_fn *tile[VT_CPU_MAX_ROWS][2];
   /* Wide kernels by [rows - 1], each for panels[rows - 1] panels at once; if that is 1, the tile is

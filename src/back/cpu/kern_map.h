@@ -12,9 +12,9 @@
 typedef void vt_cpu_map_fn(void *y, const void *const *x, int64_t n);
 
 typedef struct vt_cpu_maps {
-  vt_cpu_map_fn
-      *of[VT_MAPS][VT_CPU_TYPES];      /* by row of maps.def and operand type; NULL: no kernel */
-  vt_cpu_map_fn *select[VT_CPU_TYPES]; /* x[0] holds truth values */
+  /* Kernels by row of maps.def and operand type; NULL: no kernel. */
+  vt_cpu_map_fn *of[VT_MAPS][VT_CPU_TYPES];
+  vt_cpu_map_fn *select[VT_CPU_TYPES];             /* x[0] holds truth values */
   vt_cpu_map_fn *cast[VT_CPU_TYPES][VT_CPU_TYPES]; /* by [source type][destination type] */
   vt_cpu_map_fn *canonical[VT_CPU_TYPES]; /* makes each NaN canonical and each truth value 0 or 1;
                                              NULL: the type needs neither */
