@@ -18,7 +18,7 @@ enum {
 
 uint32_t vt_map_of(uint32_t op); /* a row of maps.def, VT_MAP_cast, VT_MAP_choice or VT_MAP_none */
 uint32_t vt_map_cost(uint32_t map);    /* approximate picoseconds per element */
-const char *vt_map_name(uint32_t map); /* of a row of maps.def: the name of its op */
+const char *vt_map_name(uint32_t map); /* the name of the op of a row of maps.def */
 /* 1 if the result of the row is a truth value; 0 for numbers that are not a row of maps.def. */
 int vt_map_is_truth(uint32_t map);
 /* 1 if the formula calls a function of src/num; 0 for numbers that are not a row of maps.def. */

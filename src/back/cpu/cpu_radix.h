@@ -6,7 +6,7 @@
 
 typedef struct vt_cpu_record {
   uint64_t key;
-  int64_t at; /* the caller's position of the record */
+  int64_t at; /* an index or offset that is sorted along with the key */
 } vt_cpu_record;
 /* Sorts n records, using `other` as a second buffer; returns the buffer that holds the result. Keys
  * may differ only in their lowest `bits` bits. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 enum { VQ_N = 8, VQ_ROWS = 4, VQ_GROUP = 2 };
-typedef int16_t vq_row, vq_column; /* a packed number */
+typedef int16_t vq_row, vq_column; /* types of packed numbers */
 typedef __m256i VQ;
 static inline VQ vq_zero(void) { return _mm256_setzero_si256(); }
 static inline VQ vq_load(const void *p) { return _mm256_loadu_si256(p); }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 enum { VQ_N = 16, VQ_ROWS = 8, VQ_GROUP = 2 };
-typedef int16_t vq_row, vq_column; /* a packed number */
+typedef int16_t vq_row, vq_column; /* types of packed numbers */
 typedef __m512i VQ;
 static inline VQ vq_zero(void) { return _mm512_setzero_si512(); }
 static inline VQ vq_load(const void *p) { return _mm512_loadu_si512(p); }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 enum { VQ_N = 1, VQ_ROWS = 4, VQ_GROUP = 2 };
-typedef int16_t vq_row, vq_column; /* a packed number */
+typedef int16_t vq_row, vq_column; /* types of packed numbers */
 typedef uint32_t VQ;
 static inline VQ vq_zero(void) { return 0; }
 static inline VQ vq_load(const void *p) {

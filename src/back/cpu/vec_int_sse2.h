@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 enum { VQ_N = 4, VQ_ROWS = 4, VQ_GROUP = 2 };
-typedef int16_t vq_row, vq_column; /* a packed number */
+typedef int16_t vq_row, vq_column; /* types of packed numbers */
 typedef __m128i VQ;
 static inline VQ vq_zero(void) { return _mm_setzero_si128(); }
 static inline VQ vq_load(const void *p) { return _mm_loadu_si128(p); }

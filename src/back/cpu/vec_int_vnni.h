@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 enum { VQ_N = 16, VQ_ROWS = 8, VQ_GROUP = 4 };
-typedef uint8_t vq_row; /* a packed number */
+typedef uint8_t vq_row; /* types of packed numbers */
 typedef int8_t vq_column;
 typedef __m512i VQ;
 static inline VQ vq_zero(void) { return _mm512_setzero_si512(); }

@@ -139,8 +139,8 @@ static uint64_t handle_of(const vt_bk_device *dev, uint32_t i) {
 }
 
 static slot *slot_of(const vt_bk_device *dev, uint64_t handle) {
-  const uint32_t i = (uint32_t)(handle & 0xffffff) -
-                     1; /* a handle with 0 there gives UINT32_MAX, which is past the end */
+  /* A handle whose low bits are 0 gives UINT32_MAX, which is past the end. */
+  const uint32_t i = (uint32_t)(handle & 0xffffff) - 1;
   if (i >= dev->n_slots || dev->slots[i].pages == NULL || handle_of(dev, i) != handle) return NULL;
   return &dev->slots[i];
 }
