@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * chain.c - which values a chain of pointwise steps has. A value is told by its place. */
+ * chain.c - reads a chain of pointwise steps and numbers its values. A value is identified by its
+ * place in memory, since a step names its operands by place. */
 #include <string.h>
 #include "vt_emit.h"
 
@@ -11,8 +12,9 @@ int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
 
 enum { NO_VALUE = VT_CHAIN_SOURCES + VT_CHAIN_STEPS };
 
-/* The number of the value that operand t of step i is. What an earlier member left there last is
- * meant: places are used again. */
+/* The number of the value that operand t of step i reads, or NO_VALUE if there are too many
+ * sources. Places are reused, so the latest step before i that wrote the place is searched for
+ * first. */
 static uint32_t value_of(vt_chain *c, const vt_bk_step *const *s, uint32_t i, uint32_t sources,
                          const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
@@ -61,7 +63,7 @@ void vt_chain_first(vt_chain *c, uint32_t i) {
     }
 }
 
-uint32_t vt_chain_widest(const vt_chain *c) {
+uint32_t vt_chain_widest_bytes(const vt_chain *c) {
   uint64_t most = vt_dtype_bytes(c->result->dtype);
   for (uint32_t i = 0; i < c->n_sources; i++)
     if (vt_dtype_bytes(c->source[i]->dtype) > most) most = vt_dtype_bytes(c->source[i]->dtype);

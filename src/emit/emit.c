@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * emit.c - the text of a chain: pieces of a dialect, their words replaced. */
+ * emit.c - writes the source text of a chain: takes the pieces of a dialect and replaces their
+ * placeholders ($T, $I, ...). */
 #include <stdio.h>
 #include <string.h>
 #include "vt_emit.h"
 
 /* ---- the dialects ---- */
 
-/* What the two for CUDA have in common. */
+/* Pieces that both CUDA dialects share. */
 #define CUDA_TYPES                                                                         \
   {                                                                                        \
     [VT_DTYPE_F32] = "float", [VT_DTYPE_F64] = "double", [VT_DTYPE_I8] = "int8_t",         \
@@ -66,64 +67,64 @@ const vt_dialect vt_dialect_epilogue = {
     "};\n\n",
 };
 
-/* ---- words ---- */
+/* ---- placeholders ---- */
 
-/* What stands for them in the piece at hand. */
-typedef struct words {
+/* The values that the placeholders of the current piece are replaced by. */
+typedef struct placeholders {
   const vt_chain *c;
   const vt_dialect *d;
   const char *name;
   uint32_t type, number;
-  const vt_chain_step *step; /* whose formula it is; NULL: there is none */
-} words;
+  const vt_chain_step *step; /* step whose formula replaces $F; NULL if the piece has no $F */
+} placeholders;
 
-static void put(const words *w, const char *piece, vt_text *out);
+static void emit_piece(const placeholders *w, const char *piece, vt_text *out);
 
-static void put_operand(const words *w, uint32_t value, vt_text *out) {
-  words one = *w;
+static void emit_operand(const placeholders *w, uint32_t value, vt_text *out) {
+  placeholders one = *w;
   const int made = value >= VT_CHAIN_SOURCES;
   one.number = made ? value - VT_CHAIN_SOURCES : value;
   one.step = NULL;
-  put(&one, made ? w->d->value : w->d->source, out);
+  emit_piece(&one, made ? w->d->value : w->d->source, out);
 }
 
-/* "a, b, 0": as many as the formula is declared with. */
-static void put_operands(const words *w, uint32_t n, vt_text *out) {
+/* The first n arguments of a formula, "a, b, 0": operands that the op lacks are written as 0. */
+static void emit_operands(const placeholders *w, uint32_t n, vt_text *out) {
   for (uint32_t k = 0; k < n; k++) {
     if (k > 0) vt_text_add(out, ", ");
     if (k < w->step->n_in)
-      put_operand(w, w->step->in[k], out);
+      emit_operand(w, w->step->in[k], out);
     else
       vt_text_add(out, "0");
   }
 }
 
-static void put_choice(const words *w, vt_text *out) {
-  put_operand(w, w->step->in[0], out);
+static void emit_choice(const placeholders *w, vt_text *out) {
+  emit_operand(w, w->step->in[0], out);
   vt_text_add(out, " ? ");
-  put_operand(w, w->step->in[1], out);
+  emit_operand(w, w->step->in[1], out);
   vt_text_add(out, " : ");
-  put_operand(w, w->step->in[2], out);
+  emit_operand(w, w->step->in[2], out);
 }
 
-static void put_formula(const words *w, vt_text *out) {
+static void emit_formula(const placeholders *w, vt_text *out) {
   const vt_chain_step *s = w->step;
   const char *type = vt_dtype_name(s->type);
   if (s->map == VT_MAP_choice) {
-    put_choice(w, out);
+    emit_choice(w, out);
   } else if (s->map == VT_MAP_cast) {
     vt_text_add(out, "cast_%s_%s(", type, vt_dtype_name(s->made));
-    put_operands(w, 1, out);
+    emit_operands(w, 1, out);
     vt_text_add(out, ")");
   } else {
     const int truth = vt_map_is_truth(s->map);
     vt_text_add(out, "%s_%s(", type, vt_map_name(s->map));
-    put_operands(w, truth ? 2 : 3, out);
+    emit_operands(w, truth ? 2 : 3, out);
     vt_text_add(out, truth ? ") != 0" : ")");
   }
 }
 
-static void put_word(const words *w, char word, vt_text *out) {
+static void emit_placeholder(const placeholders *w, char word, vt_text *out) {
   switch (word) {
     case 'T':
       vt_text_add(out, "%s", w->d->type[w->type]);
@@ -135,49 +136,49 @@ static void put_word(const words *w, char word, vt_text *out) {
       vt_text_add(out, "%u", w->c->n_sources);
       break;
     case 'B':
-      vt_text_add(out, "%u", vt_chain_widest(w->c));
+      vt_text_add(out, "%u", vt_chain_widest_bytes(w->c));
       break;
     case 'K':
       vt_text_add(out, "%s", w->name);
       break;
     case 'F':
-      if (w->step != NULL) put_formula(w, out);
+      if (w->step != NULL) emit_formula(w, out);
       break;
     default:
       break;
   }
 }
 
-static void put(const words *w, const char *piece, vt_text *out) {
+static void emit_piece(const placeholders *w, const char *piece, vt_text *out) {
   while (*piece != 0) {
     const size_t n = strcspn(piece, "$");
     vt_text_bytes(out, piece, n);
     piece += n;
     if (*piece == 0 || piece[1] == 0) return;
-    put_word(w, piece[1], out);
+    emit_placeholder(w, piece[1], out);
     piece += 2;
   }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole text ---- */
 
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out) {
-  words w = {.c = c, .d = d, .name = name, .type = c->result->dtype};
-  if (!vt_chain_has_functions(c)) put(&w, d->plain, out);
-  put(&w, d->begin, out);
+  placeholders w = {.c = c, .d = d, .name = name, .type = c->result->dtype};
+  if (!vt_chain_has_functions(c)) emit_piece(&w, d->plain, out);
+  emit_piece(&w, d->begin, out);
   for (uint32_t i = 0; i < c->n_sources; i++) {
     w.type = c->source[i]->dtype;
     w.number = i;
-    put(&w, d->load, out);
+    emit_piece(&w, d->load, out);
   }
   w.type = c->result->dtype;
-  put(&w, d->open, out);
+  emit_piece(&w, d->open, out);
   for (uint32_t i = 0; i < c->n_steps; i++) {
     w.type = c->step[i].made;
     w.number = i;
     w.step = &c->step[i];
-    put(&w, d->step, out);
+    emit_piece(&w, d->step, out);
   }
   w.step = NULL;
-  put(&w, d->end, out);
+  emit_piece(&w, d->end, out);
 }

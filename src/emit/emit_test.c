@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * emit_test.c - chains are read as they are meant, places being used again, and written out: the
- * text of one of them, word for word. */
+ * emit_test.c - chains are read correctly although their steps reuse places, and the text of one
+ * chain is compared word for word. */
 #include <string.h>
 #include "vt_emit.h"
 #include "vt_test.h"
@@ -20,10 +20,10 @@ static vt_bk_step step_of(uint32_t op, const vt_bk_tensor *in, uint32_t n_in,
       .size = sizeof(vt_bk_step), .op = op, .n_in = n_in, .n_out = 1, .in = in, .out = out};
 }
 
-/* ---- one that has everything ---- */
+/* ---- a chain with every kind of step ---- */
 
 enum { X = 0, W = 1000, V = 2000, T = 3000, Y = 4000 };
-static const char wanted[] =
+static const char expected_text[] =
     "#define VT_GPU_WITHOUT_FUN\n"
     "#include \"gpu_fused.cuh\"\n\n"
     "struct vt_fused_steps {\n"
@@ -64,12 +64,12 @@ static void test_text(void) {
   CHECK(vt_chain_read(steps, 5, 1, &c) == VT_UNSUPPORTED); /* it has two sources */
   vt_emit_chain(&c, &vt_dialect_cuda, "some", &text);
   CHECK(vt_text_status(&text) == VT_OK);
-  if (text.s != NULL && strcmp(text.s, wanted) != 0) fprintf(stderr, "%s", text.s);
-  CHECK(text.s != NULL && strcmp(text.s, wanted) == 0);
+  if (text.s != NULL && strcmp(text.s, expected_text) != 0) fprintf(stderr, "%s", text.s);
+  CHECK(text.s != NULL && strcmp(text.s, expected_text) == 0);
   vt_text_done(&text);
 }
 
-/* ---- what is no chain ---- */
+/* ---- lists of steps that are not chains ---- */
 
 static void test_refused(void) {
   const vt_bk_tensor h = tensor_of(X, VT_DTYPE_BF16, 9), y = tensor_of(Y, VT_DTYPE_BF16, 9),

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * maps.c - which steps are pointwise. */
+ * maps.c - decides whether a step is pointwise, and which row of maps.def it uses. */
 #include "vt_maps.h"
 
-/* For which types a column says there is a formula. */
+/* The types for which a column of maps.def says that there is a formula. */
 enum {
   HAS_no = 0,
   HAS_yes = 1,
-  HAS_fused = 1, /* for each of the column's types */
-  HAS_f32 = 2    /* for that one, by a function */
+  HAS_fused = 1, /* for every type of the column */
+  HAS_f32 = 2    /* only for f32, by a function of src/num */
 };
 static const struct row {
   uint32_t n_in, truth, cost, has_float, has_integer, has_truth;
@@ -45,7 +45,7 @@ int vt_map_has(uint32_t map, uint32_t dtype) {
   }
 }
 
-/* What each op number is, plus one; 0 where it is not pointwise. */
+/* For each op number: the row of maps.def plus one, or 0 if the op is not pointwise. */
 static const uint8_t map_of[] = {
 #define VT_MAP(op, n, result, f, i, t, cost) [VT_OP_##op] = VT_MAP_##op + 1,
 #include "maps.def"
@@ -64,7 +64,7 @@ uint32_t vt_map_cost(uint32_t map) { return map < VT_MAPS ? rows[map].cost : PLA
 
 /* ---- steps ---- */
 
-static int stretches(const vt_bk_tensor *x, const vt_bk_tensor *y) {
+static int broadcasts_to(const vt_bk_tensor *x, const vt_bk_tensor *y) {
   if (x->rank > y->rank || y->rank > VT_MAX_RANK) return 0;
   for (uint32_t k = 1; k <= x->rank; k++) {
     const int64_t d = x->dim[x->rank - k];
@@ -73,22 +73,22 @@ static int stretches(const vt_bk_tensor *x, const vt_bk_tensor *y) {
   return 1;
 }
 
-static int is_known(uint32_t dtype) { return dtype >= VT_DTYPE_F32 && dtype <= VT_DTYPE_BF16; }
+static int is_known_type(uint32_t dtype) { return dtype >= VT_DTYPE_F32 && dtype <= VT_DTYPE_BF16; }
 
-/* All operands but those before `from` have the type of the last one. */
-static int are_alike(const vt_bk_step *s, uint32_t from) {
+/* Whether the operands `from` and later all have the type of the last operand. */
+static int have_same_type(const vt_bk_step *s, uint32_t from) {
   for (uint32_t i = from; i < s->n_in; i++)
     if (s->in[i].dtype != s->in[s->n_in - 1].dtype) return 0;
   return 1;
 }
 
-static int has_types(const vt_bk_step *s, uint32_t row) {
+static int has_valid_types(const vt_bk_step *s, uint32_t row) {
   const uint32_t type = s->in[s->n_in - 1].dtype, made = s->out[0].dtype;
-  if (!is_known(type) || !is_known(made)) return 0;
+  if (!is_known_type(type) || !is_known_type(made)) return 0;
   if (row == VT_MAP_cast) return s->n_in == 1;
   if (row == VT_MAP_choice)
-    return s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && are_alike(s, 1) && made == type;
-  return s->n_in == rows[row].n_in && are_alike(s, 0) &&
+    return s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && have_same_type(s, 1) && made == type;
+  return s->n_in == rows[row].n_in && have_same_type(s, 0) &&
          made == (rows[row].truth ? VT_DTYPE_BOOL : type);
 }
 
@@ -96,6 +96,6 @@ uint32_t vt_map_of_step(const vt_bk_step *s) {
   const uint32_t row = vt_map_of(s->op);
   if (row == VT_MAP_none || s->n_in == 0 || s->n_in > 3 || s->n_out != 1) return VT_MAP_none;
   for (uint32_t i = 0; i < s->n_in; i++)
-    if (!stretches(&s->in[i], &s->out[0])) return VT_MAP_none;
-  return has_types(s, row) ? row : VT_MAP_none;
+    if (!broadcasts_to(&s->in[i], &s->out[0])) return VT_MAP_none;
+  return has_valid_types(s, row) ? row : VT_MAP_none;
 }

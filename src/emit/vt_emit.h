@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_emit.h - a chain of pointwise steps as one function, in the words of a language. The chain is
- * read first: which values come from outside and which step makes each of the others. How a
- * language writes it is data, a dialect; the formulas themselves are called by their names. Sizes
- * and strides are not in the text: one text serves all shapes. */
+ * vt_emit.h - source text for a chain of pointwise steps, as one function. vt_chain_read first
+ * finds which values come from outside (sources) and which step computes each of the others. A
+ * dialect is a table of text pieces that says how a language writes the chain; formulas are called
+ * by name. Sizes and strides are not part of the text, so one text serves all shapes. */
 #ifndef VT_EMIT_H
 #define VT_EMIT_H
 #include "vt_maps.h"
@@ -10,49 +10,54 @@
 
 enum { VT_CHAIN_STEPS = 64, VT_CHAIN_SOURCES = 96 };
 
-/* Values are numbered: sources, then the results of steps from VT_CHAIN_SOURCES on. */
+/* A value has a number: sources are 0 .. VT_CHAIN_SOURCES - 1, and the result of step i is
+ * VT_CHAIN_SOURCES + i. */
 typedef struct vt_chain_step {
-  uint32_t map, type, made; /* of maps.def; the dtypes of its last operand and of its result */
-  uint32_t n_in, in[3];
+  uint32_t map;         /* row of maps.def, or VT_MAP_cast, VT_MAP_choice */
+  uint32_t type, made;  /* dtype of the last operand; dtype of the result */
+  uint32_t n_in, in[3]; /* numbers of the values that the step reads */
 } vt_chain_step;
 typedef struct vt_chain {
   uint32_t n_sources, n_steps;
-  const vt_bk_tensor *source[VT_CHAIN_SOURCES], *result;
+  const vt_bk_tensor *source[VT_CHAIN_SOURCES], *result; /* result of the last step */
   vt_chain_step step[VT_CHAIN_STEPS];
 } vt_chain;
 
-/* Of steps that all have the shape of the last one's result, with at most `sources` operands from
- * outside. VT_UNSUPPORTED when there are more, or a step has no formula. */
+/* Reads n steps that all have the shape of the last one's result and together read at most
+ * `sources` operands from outside. Returns VT_UNSUPPORTED if they read more, or if a step has no
+ * formula. */
 int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources,
                       vt_chain *out) VT_NODISCARD;
-/* Whether two tensors are one value, of all that lies in a group at one time. */
+/* Whether a and b are the same value, if both are alive at the same time: they have the same place,
+ * type, shape and strides. */
 int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b);
-/* Source i becomes the first one. */
+/* Exchanges source 0 and source i, and their numbers in all steps. */
 void vt_chain_first(vt_chain *c, uint32_t i);
-/* Bytes of the largest element of a source or the result. */
-uint32_t vt_chain_widest(const vt_chain *c);
-/* 1 when a step calls a function of the numerics. */
+/* Bytes of one element of the widest type among the sources and the result. */
+uint32_t vt_chain_widest_bytes(const vt_chain *c);
+/* 1 if a step calls a function of src/num (exp, tanh, ...). */
 int vt_chain_has_functions(const vt_chain *c);
 
-/* Pieces of text with words that are replaced:
- *   $T  the type of the element at hand        $I  its number
- *   $N  sources                                $B  bytes of the widest element
- *   $F  the formula of a step                  $K  the name of the whole */
+/* Pieces of source text with placeholders, which are replaced:
+ *   $T  the type of the value that the piece is about   $I  the number of that value
+ *   $N  the number of sources                           $B  bytes of the widest element
+ *   $F  the formula of the step                         $K  the name of the kernel */
 typedef struct vt_dialect {
   const char *name;
-  const char *type[VT_DTYPE_BF16 + 1];
-  const char *plain;  /* before all, where no function is called */
-  const char *begin;  /* $N $B $K */
-  const char *load;   /* each source: $T $I */
-  const char *open;   /* once all are loaded: $T of the result */
-  const char *source; /* a source in a formula: $I */
-  const char *value;  /* what a step made, in a formula: $I */
-  const char *step;   /* $T $I $F */
-  const char *end;    /* $T $I of the result, $K */
+  const char *type[VT_DTYPE_BF16 + 1]; /* type names of the language, by dtype */
+  const char *plain;                   /* written first if the chain calls no function of src/num */
+  const char *begin;                   /* opens the function; has $N $B $K */
+  const char *load;                    /* loads one source; has $T $I */
+  const char *open;   /* written after all loads, opens the loop; has $T of the result */
+  const char *source; /* a source as an operand in a formula; has $I */
+  const char *value;  /* the result of an earlier step as an operand in a formula; has $I */
+  const char *step;   /* computes one step; has $T $I $F */
+  const char *end;    /* stores the result and closes the function; has $T $I of the result, $K */
 } vt_dialect;
 extern const vt_dialect vt_dialect_cuda;
-extern const vt_dialect vt_dialect_epilogue; /* the steps alone: a kernel comes behind them */
+extern const vt_dialect vt_dialect_epilogue; /* only the steps; the epilogue kernel that calls them
+                                                is written by its caller */
 
-/* Failure is that of `out`. */
+/* Appends the text of the chain to `out`; a failure is kept in the state of `out`. */
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_maps.h - the pointwise ops: the rows of maps.def, and which of them a step is. The formulas
- * are texts (map_*.inc, cast_*.inc) that a backend compiles for its processor; selections and casts
- * have no row, and are taken like the others. */
+ * vt_maps.h - the pointwise ops: the rows of maps.def, and the row that a step uses. The formulas
+ * are the texts map_*.inc and cast_*.inc, which each backend compiles for its processor. select,
+ * where and cast have no row in maps.def but are numbered like rows. */
 #ifndef VT_MAPS_H
 #define VT_MAPS_H
 #include "vt_steps.h"
@@ -11,22 +11,22 @@ enum {
 #include "maps.def"
 #undef VT_MAP
   VT_MAPS,
-  VT_MAP_cast = VT_MAPS, /* what else an op can be: from one type to another, */
-  VT_MAP_choice,         /* select and where, */
-  VT_MAP_none            /* not pointwise */
+  VT_MAP_cast = VT_MAPS, /* cast: from one type to another */
+  VT_MAP_choice,         /* select and where */
+  VT_MAP_none            /* the op is not pointwise */
 };
 
-uint32_t vt_map_of(uint32_t op);    /* one of these */
-uint32_t vt_map_cost(uint32_t map); /* picoseconds an element, about */
-/* Of a row of maps.def: its name, whether its result is a truth value, whether it is a function of
- * the numerics or made of one; the last is 0 for what has no row. */
-const char *vt_map_name(uint32_t map);
+uint32_t vt_map_of(uint32_t op); /* a row of maps.def, VT_MAP_cast, VT_MAP_choice or VT_MAP_none */
+uint32_t vt_map_cost(uint32_t map);    /* approximate picoseconds per element */
+const char *vt_map_name(uint32_t map); /* the name of the op of a row of maps.def */
+/* 1 if the result of the row is a truth value; 0 for numbers that are not a row of maps.def. */
 int vt_map_is_truth(uint32_t map);
+/* 1 if the formula calls a function of src/num; 0 for numbers that are not a row of maps.def. */
 int vt_map_is_function(uint32_t map);
-/* 1 when there is a formula for operands of that type. */
+/* 1 if there is a formula for operands of that type. */
 int vt_map_has(uint32_t map, uint32_t dtype);
-/* The same for a step, if it has the operands and the result that its op has, all of the types that
- * belong together, and its operands stretch to the result's shape; otherwise VT_MAP_none. Whether
- * there is a formula for the type of its last operand is another question. */
+/* The row that step s uses, or VT_MAP_none. The step must have the operands, results and matching
+ * types of its op, and its operands must broadcast to the result's shape. vt_map_has says whether
+ * there is a formula for the type of its last operand. */
 uint32_t vt_map_of_step(const vt_bk_step *s);
 #endif

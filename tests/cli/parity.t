@@ -111,7 +111,7 @@ reference = cpu x1 = cpu x3: tiny_transformer
 $ VOLTA_ISA=scalar volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference,cpu --threads 2 | tail -n 1
 reference = cpu x2: e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
 $ VOLTA_ISA=mmx volta run examples/mlp.vt --bind B=4 --random-inputs 7 --backend cpu
-! volta: error: backend 'cpu:0' cannot open its device: there are no instructions 'mmx'; known: scalar sse2 avx2 avx512 [unsupported]
+! volta: error: backend 'cpu:0' cannot open its device: unknown instruction set 'mmx'; known: scalar sse2 avx2 avx512 [unsupported]
 ? 4
 
 # A wrong bit in the last element of the first output is found and named.

@@ -122,7 +122,7 @@ $ volta backends | grep -E '^(null|island|reference):' | sed 's/ *[0-9]* prims *
 reference:0   available    built in    complete P prims C comps  scalar reference; compositions as the ops that define them
 reference:1   available    built in    complete P prims C comps  scalar reference; compositions by their own kernels
 island:0      available    built in    complete P prims C comps  scalar kernels over memory that only copies reach
-island:1      available    built in    complete P prims C comps  the same, for dense tensors alone
+island:1      available    built in    complete P prims C comps  scalar kernels over memory that only copies reach; dense tensors only
 null:0        available    built in    partial P prims C comps  runs nothing; the template for new backends
 $ volta backends null:0 reference:1 | sed 's/ *[0-9]* prims *[0-9]* comps/ P prims C comps/'
 null:0        available    built in    partial P prims C comps  runs nothing; the template for new backends

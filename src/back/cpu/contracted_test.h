@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * contracted_test.h - for the tests of convolutions and of integers: steps run by their handler at
- * every instruction set and several numbers of threads, against the reference kernel of the op,
- * with tensors seen through strides of all kinds. */
+ * contracted_test.h - for the tests of convolutions and integer products: runs a step by its
+ * handler, on every instruction set and with several thread counts, and compares it with the
+ * reference kernel of the op. Operands have strides of all kinds. */
 #ifndef VT_CONTRACTED_TEST_H
 #define VT_CONTRACTED_TEST_H
 #include <math.h>
@@ -49,9 +49,8 @@ static void put_random(void *at, uint32_t dtype, int wild) {
 
 /* ---- tensors ---- */
 
-/* Exactly as many bytes as the view spans, so that a read beyond them is seen by those who watch.
- */
-static void view_fill(vt_view *v, int wild) {
+/* Allocates exactly the bytes that the view spans, so that sanitizers report any read past them. */
+static void fill_view(vt_view *v, int wild) {
   const size_t bytes = (size_t)vt_cpu_bytes_of(v->dtype);
   int64_t last = 0;
   for (uint32_t i = 0; i < v->rank; i++) last += v->dim[i] > 0 ? (v->dim[i] - 1) * v->stride[i] : 0;
@@ -61,7 +60,7 @@ static void view_fill(vt_view *v, int wild) {
     put_random((char *)v->data + (size_t)i * bytes, v->dtype, wild);
 }
 
-/* Axes in any order, with gaps, or broadcast. */
+/* A view whose axes may be permuted, have gaps, or be broadcast. */
 static vt_view view_random(uint32_t dtype, uint32_t rank, const int64_t *dim, int wild) {
   vt_view v = {.dtype = dtype, .rank = rank};
   const int dense = random_of(0, 1) == 0, swapped = (int)random_of(0, 3);
@@ -74,7 +73,7 @@ static vt_view view_random(uint32_t dtype, uint32_t rank, const int64_t *dim, in
     if (!dense && random_of(0, 4) == 0) step += random_of(1, 5);
     if (!dense && random_of(0, 9) == 0) v.stride[axis] = 0;
   }
-  view_fill(&v, wild);
+  fill_view(&v, wild);
   return v;
 }
 
@@ -83,7 +82,7 @@ static vt_view view_result(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   int64_t step = 1;
   memcpy(v.dim, dim, rank * sizeof *dim);
   for (uint32_t i = rank; i-- > 0; step *= v.dim[i] > 0 ? v.dim[i] : 1) v.stride[i] = step;
-  view_fill(&v, 0);
+  fill_view(&v, 0);
   return v;
 }
 
@@ -92,7 +91,7 @@ static int same_number(const char *a, const char *b, uint32_t dtype) {
   double d[2];
   memcpy(&f[0], a, 4);
   memcpy(&f[1], b, 4);
-  if (dtype == VT_DTYPE_F32 && f[0] != f[0] && f[1] != f[1]) return 1; /* NaN is one value */
+  if (dtype == VT_DTYPE_F32 && f[0] != f[0] && f[1] != f[1]) return 1; /* all NaNs are equal */
   if (dtype == VT_DTYPE_F64) {
     memcpy(&d[0], a, 8);
     memcpy(&d[1], b, 8);
@@ -118,10 +117,10 @@ typedef struct trial {
   vt_view out;
 } trial;
 
-static void *rounded_up(size_t bytes) {
+static void *alloc_scratch(size_t bytes) {
   void *p = aligned_alloc(64, (bytes + 64) / 64 * 64);
   CHECK(p != NULL);
-  memset(p, 0xff, bytes); /* what it holds is anything: here, NaN */
+  memset(p, 0xff, bytes); /* undefined scratch: NaN bytes here */
   return p;
 }
 
@@ -129,18 +128,19 @@ static void run_reference(const trial *t) {
   const vt_op_info *op = vt_op_get(t->op);
   const uint64_t bytes = op->work != NULL ? op->work(t->in, t->n_in) : 0;
   vt_kernel k = {.in = t->in, .n_in = t->n_in, .n_out = 1, .out = &t->out, .attrs = t->attrs};
-  k.work = rounded_up((size_t)bytes);
+  k.work = alloc_scratch((size_t)bytes);
   CHECK(op->kernel(&k) == VT_OK);
   free(k.work);
 }
 
-/* Twice: what is kept is made by the first run and used by the second. */
+/* With `lasting` operands the step runs twice: the first run fills the cache, the second uses
+ * it. */
 static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
   const vt_cpu_handler *h = vt_cpu_handler_of(t->op);
   vt_bk_tensor tensor[OPERANDS] = {{0}};
-  uint64_t seal[OPERANDS] = {0};
+  uint64_t version[OPERANDS] = {0};
   for (int i = 0; i < OPERANDS; i++) tensor[i].arena = lasting ? VT_BK_ARENA_PARAMETER : 0;
-  for (int i = 0; i < OPERANDS; i++) seal[i] = lasting ? 5 : 0;
+  for (int i = 0; i < OPERANDS; i++) version[i] = lasting ? 5 : 0;
   const vt_bk_step step = {.size = sizeof step, .op = t->op, .in = tensor, .n_in = t->n_in};
   vt_cpu_call c = {.team = team,
                    .step = &step,
@@ -149,14 +149,14 @@ static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
                    .n_in = t->n_in,
                    .n_out = 1,
                    .attrs = t->attrs};
-  const size_t keep = h->keep != NULL ? (size_t)h->keep(&c) : 0;
-  c.work = rounded_up((size_t)h->work(&c));
-  c.kept = keep > 0 ? memset(rounded_up(keep), 0, keep) : NULL;
-  c.seal = seal;
+  const size_t keep = h->cache != NULL ? (size_t)h->cache(&c) : 0;
+  c.work = alloc_scratch((size_t)h->work(&c));
+  c.cached = keep > 0 ? memset(alloc_scratch(keep), 0, keep) : NULL;
+  c.version = version;
   CHECK(h->run(&c) == VT_OK);
   if (lasting) CHECK(h->run(&c) == VT_OK);
   free(c.work);
-  free(c.kept);
+  free(c.cached);
 }
 
 static void *test_resize(void *user, void *p, size_t old_size, size_t new_size) {
@@ -167,7 +167,7 @@ static void *test_resize(void *user, void *p, size_t old_size, size_t new_size) 
   return NULL;
 }
 
-/* Teams of every instruction set that is here and of 1, 2, 3 and 7 threads. */
+/* Opens a team for each instruction set that this processor has, with 1, 2, 3 and 7 threads. */
 enum { TEAMS = 16 };
 static int teams_open(vt_cpu_team teams[TEAMS]) {
   static const char *const isa[] = {"scalar", "sse2", "avx2", "avx512"};
@@ -186,7 +186,7 @@ static void teams_close(vt_cpu_team teams[TEAMS], int n) {
   for (int i = 0; i < n; i++) vt_pool_free(teams[i].pool);
 }
 
-/* By each of the teams; all operands are freed. */
+/* Compares every team with the reference; frees all operands and results. */
 static void trial_run(trial *t, const vt_cpu_team *teams, int n, const char *what) {
   const vt_view out = t->out;
   run_reference(t);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_attend.c - what attention does to a chunk of rows: products with keys, weights, products with
- * values.
+ * cpu_attend.c - computes one chunk of rows of attention: products with keys, weights, products
+ * with values.
  *
- * What a row may not see has the weight +0, and its products with v are formed all the same where v
- * is finite. That changes no bit: fma(+0, v, p) is p, or a zero in place of a zero of the other
- * sign; a chain that has been zero so far goes on the same whatever the sign of that zero, up to
- * the sign of a zero; and T adds the chain to what is never -0. Where v is not finite the products
- * are left out one by one. */
+ * A key that a row must not see gets the weight +0, and its product with v is added anyway if v is
+ * finite. That changes no bit: fma(+0, v, p) is p, or differs from p only in the sign of a zero. An
+ * fma chain that has been zero so far continues with the same values, whatever the sign of that
+ * zero, up to the sign of a zero; and T adds the result to a sum that is never -0. If v is not
+ * finite, such products are skipped one by one. */
 #include <string.h>
 #include "cpu_attention.h"
 #include "vt_num.h"
 
-/* ---- what a row sees ---- */
+/* ---- the keys that a row sees ---- */
 
-/* Where [b, h, i, 0] of an operand that broadcasts lies, and its stride along the keys. */
-static int64_t place_of(const vt_view *v, const int64_t at[3], int64_t *step) {
+/* The offset of element [b, h, i, 0] of an operand that may broadcast, and its stride along the
+ * keys. */
+static int64_t element_offset(const vt_view *v, const int64_t at[3], int64_t *step) {
   int64_t place = 0;
   *step = 0;
   for (uint32_t a = 0; a < v->rank; a++) {
@@ -29,35 +30,37 @@ static int64_t place_of(const vt_view *v, const int64_t at[3], int64_t *step) {
   return place;
 }
 
-static int64_t length_at(const vt_view *v, int64_t i) {
+static int64_t batch_length(const vt_view *v, int64_t i) {
   const int64_t at = i * v->stride[0];
   return v->dtype == VT_DTYPE_I32 ? ((const int32_t *)v->data)[at] : ((const int64_t *)v->data)[at];
 }
 
-/* Lengths are anything: sums of positions wrap, as they do in the formula. */
-static void look(const vt_attend_task *t, const int64_t at[3], vt_attend_seen *x) {
+/* Sets which keys the row at [b, h, i] sees. A length may be any number, so sums of positions wrap,
+ * as in the formula of the op. */
+static void find_visible(const vt_attend_task *t, const int64_t at[3], vt_attend_visible *x) {
   const vt_attr_attention *a = t->attrs;
   const vt_view *in = t->call->in;
   const int64_t keys = t->size.keys;
-  const int64_t length = t->more.length == 0 ? keys : length_at(&in[t->more.length], at[0]);
+  const int64_t length =
+      t->optional.length == 0 ? keys : batch_length(&in[t->optional.length], at[0]);
   const int64_t p = vt_i64_wrap_add(at[2], vt_i64_wrap_sub(length, t->size.queries));
   const int64_t before = vt_i64_wrap_sub(p, a->window), after = vt_i64_wrap_add(p, a->window);
-  *x = (vt_attend_seen){.hi = vt_cpu_most(0, vt_cpu_least(keys, length)),
-                        .row = {.scale = t->scale}};
-  if (a->causal && p < x->hi) x->hi = vt_cpu_most(0, p + 1);
+  *x = (vt_attend_visible){.hi = vt_cpu_max(0, vt_cpu_min(keys, length)),
+                           .row = {.scale = t->scale}};
+  if (a->causal && p < x->hi) x->hi = vt_cpu_max(0, p + 1);
   if (a->window > 0 && before >= 0) x->lo = before < keys ? before + 1 : keys;
-  if (a->window > 0 && !a->causal) x->hi = vt_cpu_most(0, vt_cpu_least(x->hi, after));
-  if (t->more.bias != 0)
-    x->row.bias =
-        (const float *)in[t->more.bias].data + place_of(&in[t->more.bias], at, &x->row.bias_step);
-  if (t->more.mask != 0)
-    x->row.mask =
-        (const uint8_t *)in[t->more.mask].data + place_of(&in[t->more.mask], at, &x->row.mask_step);
+  if (a->window > 0 && !a->causal) x->hi = vt_cpu_max(0, vt_cpu_min(x->hi, after));
+  if (t->optional.bias != 0)
+    x->row.bias = (const float *)in[t->optional.bias].data +
+                  element_offset(&in[t->optional.bias], at, &x->row.bias_step);
+  if (t->optional.mask != 0)
+    x->row.mask = (const uint8_t *)in[t->optional.mask].data +
+                  element_offset(&in[t->optional.mask], at, &x->row.mask_step);
   if (x->lo >= x->hi) x->lo = x->hi = 0;
 }
 
-/* [b, h, i] of row r. */
-static void place_row(const vt_attend_chunk *c, int64_t r, int64_t at[3]) {
+/* The position [b, h, i] of row r. */
+static void position_of_row(const vt_attend_chunk *c, int64_t r, int64_t at[3]) {
   const vt_attend_sizes *s = &c->t->size;
   const int64_t row = c->first + r;
   at[0] = c->batch;
@@ -65,35 +68,36 @@ static void place_row(const vt_attend_chunk *c, int64_t r, int64_t at[3]) {
   at[2] = row % s->queries;
 }
 
-static float *row_of(const vt_view *v, const int64_t at[3]) {
+static float *row_address(const vt_view *v, const int64_t at[3]) {
   return (float *)v->data + at[0] * v->stride[0] + at[1] * v->stride[1] + at[2] * v->stride[2];
 }
 
-/* The keys that any of the rows sees; hi is 0 when there is none. */
-static void union_of(const vt_attend_seen *x, int64_t rows, int64_t *lo, int64_t *hi) {
+/* The smallest range of keys that contains every key seen by any of the rows; hi is 0 if no row
+ * sees a key. */
+static void visible_union(const vt_attend_visible *x, int64_t rows, int64_t *lo, int64_t *hi) {
   *lo = INT64_MAX;
   *hi = 0;
   for (int64_t r = 0; r < rows; r++) {
     if (x[r].hi == 0) continue;
-    *lo = vt_cpu_least(*lo, x[r].lo);
-    *hi = vt_cpu_most(*hi, x[r].hi);
+    *lo = vt_cpu_min(*lo, x[r].lo);
+    *hi = vt_cpu_max(*hi, x[r].hi);
   }
   if (*hi == 0) *lo = 0;
 }
 
-/* Those among lo .. hi - 1 that none of the rows lacks: from .. to - 1, or none of them. */
-static void common_of(const vt_attend_seen *x, int64_t rows, int64_t *from, int64_t *to) {
+/* Narrows from .. to - 1 to the keys that every row sees; the range may become empty. */
+static void visible_by_all(const vt_attend_visible *x, int64_t rows, int64_t *from, int64_t *to) {
   for (int64_t r = 0; r < rows; r++) {
-    *from = vt_cpu_most(*from, x[r].lo);
-    *to = vt_cpu_least(*to, x[r].hi);
+    *from = vt_cpu_max(*from, x[r].lo);
+    *to = vt_cpu_min(*to, x[r].hi);
     if (x[r].row.mask != NULL) *to = *from;
   }
 }
 
-void vt_attend_begin(const vt_attend_task *t, uint64_t worker, int64_t pair, int64_t first,
-                     int64_t rows, vt_attend_chunk *c) {
+void vt_attend_begin_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair, int64_t first,
+                           int64_t rows, vt_attend_chunk *c) {
   const vt_attend_sizes *s = &t->size;
-  const vt_attend_scratch *x = &t->room;
+  const vt_attend_scratch *x = &t->scratch;
   c->t = t;
   c->pair = pair;
   c->batch = pair / s->groups;
@@ -101,7 +105,7 @@ void vt_attend_begin(const vt_attend_task *t, uint64_t worker, int64_t pair, int
   c->first = first;
   c->rows = rows;
   c->panels = s->packed ? t->panels + pair * s->panels * s->panel : NULL;
-  c->q = t->workers + worker * t->of_worker;
+  c->q = t->workers + worker * t->worker_floats;
   c->sum = c->q + x->q;
   c->panel = c->sum + x->t;
   c->values = c->panel + x->panel;
@@ -109,20 +113,20 @@ void vt_attend_begin(const vt_attend_task *t, uint64_t worker, int64_t pair, int
   c->e = s->split ? t->scores + (pair * s->rows + first) * s->stride : c->chain + x->chain;
   for (int64_t r = 0; r < rows; r++) {
     int64_t at[3];
-    place_row(c, r, at);
-    look(t, at, &c->see[r]);
+    position_of_row(c, r, at);
+    find_visible(t, at, &c->visible[r]);
   }
 }
 
 /* ---- scores ---- */
 
-static void take_queries(vt_attend_chunk *c) {
+static void copy_queries(vt_attend_chunk *c) {
   const vt_view *q = &c->t->call->in[0];
   const int64_t depth = c->t->size.depth, step = q->stride[3];
   for (int64_t r = 0; r < c->rows; r++) {
     int64_t at[3];
-    place_row(c, r, at);
-    const float *from = row_of(q, at);
+    position_of_row(c, r, at);
+    const float *from = row_address(q, at);
     if (step == 1) {
       memcpy(c->q + r * depth, from, (size_t)depth * sizeof *from);
     } else {
@@ -131,13 +135,13 @@ static void take_queries(vt_attend_chunk *c) {
   }
 }
 
-void vt_attend_pack(const vt_attend_task *t, int64_t pair, int64_t first, float *panel) {
+void vt_attend_pack_keys(const vt_attend_task *t, int64_t pair, int64_t first, float *panel) {
   const vt_view *k = &t->call->in[1];
   const vt_cpu_moves *moves = t->call->team->kernels->moves;
-  const int64_t columns = t->table->columns, count = vt_cpu_least(columns, t->size.keys - first);
+  const int64_t columns = t->table->columns, count = vt_cpu_min(columns, t->size.keys - first);
   const int64_t at[3] = {pair / t->size.groups, pair % t->size.groups, first};
   const vt_cpu_plane plane = {.to = (char *)panel,
-                              .from = (const char *)row_of(k, at),
+                              .from = (const char *)row_address(k, at),
                               .rows = t->size.depth,
                               .columns = count,
                               .to_row = columns * (int64_t)sizeof(float),
@@ -145,42 +149,43 @@ void vt_attend_pack(const vt_attend_task *t, int64_t pair, int64_t first, float 
                               .from_row = k->stride[3] * (int64_t)sizeof(float),
                               .from_column = k->stride[2] * (int64_t)sizeof(float)};
   if (count < columns) memset(panel, 0, (size_t)t->size.panel * sizeof *panel);
-  (k->stride[3] == 1 ? moves->turn : moves->each)[2](&plane);
+  (k->stride[3] == 1 ? moves->transpose : moves->strided)[2](&plane);
 }
 
 vt_cpu_levels vt_attend_levels(const vt_attend_task *t, float *at, int64_t n, int count) {
-  return vt_cpu_levels_of(t->add, sizeof *at, at, n, count);
+  return vt_cpu_levels_init(t->add, sizeof *at, at, n, count);
 }
 
-/* D over a width of more than 8 blocks. */
-static void long_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn *patch,
-                       int64_t rows) {
-  float room[VT_CPU_LEVELS][VT_CPU_PATCH_ROWS * VT_CPU_PATCH_VECTORS * 16] = {{0}};
+/* D over more than 8 blocks of `depth`. */
+static void long_dot_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn *patch,
+                           int64_t rows) {
+  float sums_buffer[VT_CPU_LEVELS][VT_CPU_PATCH_ROWS * VT_CPU_PATCH_VECTORS * 16] = {{0}};
   const int64_t columns = t->table->columns, depth = t->size.depth, row = p.c_row;
-  const int levels = vt_cpu_levels_for(vt_cpu_parts(depth, VT_CPU_BLOCK));
-  const vt_cpu_levels sums = vt_attend_levels(t, room[0], VT_CPU_PATCH_ROWS * columns, levels);
+  const int levels = vt_cpu_levels_needed(vt_cpu_div_up(depth, VT_CPU_BLOCK));
+  const vt_cpu_levels sums =
+      vt_attend_levels(t, sums_buffer[0], VT_CPU_PATCH_ROWS * columns, levels);
   float *to = p.c;
-  p.c = room[0];
+  p.c = sums_buffer[0];
   p.c_row = columns;
   p.first = 0;
   for (int64_t k = 0; k < depth; k += VT_CPU_BLOCK) {
-    p.k = vt_cpu_least(VT_CPU_BLOCK, depth - k);
+    p.k = vt_cpu_min(VT_CPU_BLOCK, depth - k);
     patch(&p);
     vt_cpu_levels_carry(&sums, k / VT_CPU_BLOCK);
     p.a += VT_CPU_BLOCK;
     p.b += VT_CPU_BLOCK * p.b_row;
   }
-  const float *from = vt_cpu_levels_end(&sums);
+  const float *from = vt_cpu_levels_total(&sums);
   for (int64_t r = 0; r < rows; r++)
     memcpy(to + r * row, from + r * columns, (size_t)columns * sizeof *to);
 }
 
-/* D(q, k) of a few rows and the keys of one panel, of which `columns` are wanted. */
+/* D(q, k) of a few rows with the first `columns` keys of one panel. */
 static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, const float *panel,
                           int64_t first, int64_t columns) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_cpu_attentions *table = c->t->table;
-  vt_cpu_patch_fn *patch = table->patch[rows - 1][vt_cpu_parts(columns, table->lanes) - 1];
+  vt_cpu_patch_fn *patch = table->patch[rows - 1][vt_cpu_div_up(columns, table->lanes) - 1];
   vt_cpu_patch p = {.a = c->q + row * s->depth,
                     .a_row = s->depth,
                     .b = panel,
@@ -189,12 +194,12 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
                     .c_row = s->stride,
                     .first = 1};
   if (s->depth > VT_CPU_BLOCK * VT_CPU_GROUP) {
-    long_patch(c->t, p, table->patch[rows - 1][vt_cpu_parts(table->columns, table->lanes) - 1],
-               rows);
+    long_dot_patch(c->t, p, table->patch[rows - 1][vt_cpu_div_up(table->columns, table->lanes) - 1],
+                   rows);
     return;
   }
   for (int64_t k = 0; k == 0 || k < s->depth; k += VT_CPU_BLOCK) {
-    p.k = vt_cpu_least(VT_CPU_BLOCK, s->depth - k);
+    p.k = vt_cpu_min(VT_CPU_BLOCK, s->depth - k);
     patch(&p);
     p.first = 0;
     p.a += VT_CPU_BLOCK;
@@ -203,66 +208,68 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
 }
 
 /* The products of all rows with the keys of one panel. */
-static void panel_scores(vt_attend_chunk *c, int64_t number) {
+static void score_panel(vt_attend_chunk *c, int64_t number) {
   const int64_t columns = c->t->table->columns, first = number * columns;
   const float *panel = c->panels == NULL ? c->panel : c->panels + number * c->t->size.panel;
   for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS) {
-    const int64_t rows = vt_cpu_least(VT_CPU_PATCH_ROWS, c->rows - r);
+    const int64_t rows = vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - r);
     int64_t lo, hi;
-    union_of(&c->see[r], rows, &lo, &hi);
+    visible_union(&c->visible[r], rows, &lo, &hi);
     if (lo < first + columns && hi > first)
-      multiply_keys(c, r, rows, panel, first, vt_cpu_least(columns, hi - first));
+      multiply_keys(c, r, rows, panel, first, vt_cpu_min(columns, hi - first));
   }
 }
 
-void vt_attend_scores(vt_attend_chunk *c, int64_t from, int64_t to) {
+void vt_attend_score_keys(vt_attend_chunk *c, int64_t from, int64_t to) {
   const int64_t columns = c->t->table->columns;
   int64_t lo, hi;
-  take_queries(c);
-  union_of(c->see, c->rows, &lo, &hi);
-  lo = vt_cpu_most(lo, from);
-  hi = vt_cpu_least(hi, to);
+  copy_queries(c);
+  visible_union(c->visible, c->rows, &lo, &hi);
+  lo = vt_cpu_max(lo, from);
+  hi = vt_cpu_min(hi, to);
   for (int64_t j = lo / columns * columns; j < hi; j += columns) {
-    if (c->panels == NULL) vt_attend_pack(c->t, c->pair, j, c->panel);
-    panel_scores(c, j / columns);
+    if (c->panels == NULL) vt_attend_pack_keys(c->t, c->pair, j, c->panel);
+    score_panel(c, j / columns);
   }
 }
 
 /* ---- weights ---- */
 
-static float fold(const vt_attend_task *t, vt_cpu_folding what, const float *x, int64_t n) {
+static float reduce_chunk(const vt_attend_task *t, vt_cpu_reduction_kind what, const float *x,
+                          int64_t n) {
   float y;
-  t->call->team->kernels->folds->fold[what][VT_DTYPE_F32].line(x, n, &y);
+  t->call->team->kernels->reductions->reduce[what][VT_DTYPE_F32].line(x, n, &y);
   return y;
 }
 
-/* The greatest of x. */
-static float greatest(const vt_attend_task *t, const float *x, int64_t n) {
-  float m = fold(t, VT_REDUCE_MAX, x, vt_cpu_least(n, VT_REDUCE_CHUNK));
+/* The maximum of x. */
+static float max_of(const vt_attend_task *t, const float *x, int64_t n) {
+  float m = reduce_chunk(t, VT_REDUCE_MAX, x, vt_cpu_min(n, VT_REDUCE_CHUNK));
   for (int64_t i = VT_REDUCE_CHUNK; i < n; i += VT_REDUCE_CHUNK)
-    m = vt_f32_max(m, fold(t, VT_REDUCE_MAX, x + i, vt_cpu_least(n - i, VT_REDUCE_CHUNK)));
+    m = vt_f32_max(m, reduce_chunk(t, VT_REDUCE_MAX, x + i, vt_cpu_min(n - i, VT_REDUCE_CHUNK)));
   return m;
 }
 
-/* S over keys 0 .. hi - 1, which are +0 before lo. What is after the last one is +0 too and adds
- * nothing; and neither does S of a single chunk to the sum of that chunk. */
+/* S over keys 0 .. hi - 1, whose weights before lo are +0. Weights after hi would be +0 too and add
+ * nothing. S of a single chunk is the sum of that chunk. */
 static float sum_of(const vt_attend_task *t, const float *e, int64_t lo, int64_t hi) {
   vt_sum_f32 s;
   lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
-  if (hi <= VT_REDUCE_CHUNK) return fold(t, VT_REDUCE_SUM, e + lo, hi - lo);
+  if (hi <= VT_REDUCE_CHUNK) return reduce_chunk(t, VT_REDUCE_SUM, e + lo, hi - lo);
   vt_sum_f32_init(&s);
   for (int64_t i = 0; i < hi; i += VT_REDUCE_CHUNK) {
-    const int64_t from = vt_cpu_most(i, lo), to = vt_cpu_least(hi, i + VT_REDUCE_CHUNK);
-    vt_sum_f32_add(&s, from < to ? fold(t, VT_REDUCE_SUM, e + from, to - from) : 0.0f);
+    const int64_t from = vt_cpu_max(i, lo), to = vt_cpu_min(hi, i + VT_REDUCE_CHUNK);
+    vt_sum_f32_add(&s, from < to ? reduce_chunk(t, VT_REDUCE_SUM, e + from, to - from) : 0.0f);
   }
   return vt_sum_f32_done(&s);
 }
 
-/* The weights of a row in place of its products, +0 elsewhere between lo and hi; gives their sum,
- * 0 for a row that sees nothing. A key that the mask hides has the score -inf and so the weight +0,
- * unless m is -inf or NaN: then the row sees nothing, or all it sees, and the sum, is NaN. */
-static float weigh(const vt_attend_task *t, float *e, const vt_attend_seen *x, int64_t lo,
-                   int64_t hi) {
+/* Replaces the products of a row by its weights, and by +0 elsewhere between lo and hi. Returns the
+ * sum of the weights, 0 for a row that sees no key. A key that the mask hides has the score -inf,
+ * so its weight is +0 unless the maximum m is -inf or NaN: then the row sees no key, or every
+ * weight that it sees, and the sum, is NaN. */
+static float weigh_row(const vt_attend_task *t, float *e, const vt_attend_visible *x, int64_t lo,
+                       int64_t hi) {
   const int64_t n = x->hi - x->lo;
   vt_cpu_row row = x->row;
   lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
@@ -272,36 +279,37 @@ static float weigh(const vt_attend_task *t, float *e, const vt_attend_seen *x, i
     memset(e + lo, 0, (size_t)(hi - lo) * sizeof *e);
     return 0;
   }
-  const float m = greatest(t, e + x->lo, n);
-  t->call->team->kernels->maps->exp_less(e + x->lo, e + x->lo, m, n);
+  const float m = max_of(t, e + x->lo, n);
+  t->call->team->kernels->maps->exp_sub(e + x->lo, e + x->lo, m, n);
   memset(e + lo, 0, (size_t)(x->lo - lo) * sizeof *e);
   memset(e + x->hi, 0, (size_t)(hi - x->hi) * sizeof *e);
   return sum_of(t, e, x->lo, x->hi);
 }
 
-float vt_attend_weigh(const vt_attend_chunk *c, int64_t r) {
+float vt_attend_weigh_row(const vt_attend_chunk *c, int64_t r) {
   const int64_t first = r / VT_CPU_PATCH_ROWS * VT_CPU_PATCH_ROWS;
   int64_t lo, hi;
-  union_of(&c->see[first], vt_cpu_least(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
-  return weigh(c->t, c->e + r * c->t->size.stride, &c->see[r], lo, hi);
+  visible_union(&c->visible[first], vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
+  return weigh_row(c->t, c->e + r * c->t->size.stride, &c->visible[r], lo, hi);
 }
 
 /* ---- values ---- */
 
-/* Row `first` of v of the chunk's pair as the kernels want it: neighbours side by side, in whole
- * vectors. What is not so is copied, `count` rows of it. */
-static const float *values_at(const vt_attend_chunk *c, int64_t first, int64_t count,
-                              int64_t *row) {
+/* Row `first` of v for the chunk's pair in the layout that the kernels need: contiguous, in whole
+ * vectors. If v is not stored like that, `count` rows of it are copied. */
+static const float *load_values(const vt_attend_chunk *c, int64_t first, int64_t count,
+                                int64_t *row) {
   const vt_view *v = &c->t->call->in[2];
   const vt_attend_sizes *s = &c->t->size;
   const int64_t at[3] = {c->batch, c->group, first};
-  const float *from = row_of(v, at);
+  const float *from = row_address(v, at);
   *row = v->stride[2];
-  if (v->stride[3] == 1 && s->wide == s->width) return from;
-  *row = s->wide;
+  if (v->stride[3] == 1 && s->padded_width == s->width) return from;
+  *row = s->padded_width;
   for (int64_t j = 0; j < count; j++)
-    for (int64_t i = 0; i < s->wide; i++)
-      c->values[j * s->wide + i] = i < s->width ? from[j * v->stride[2] + i * v->stride[3]] : 0.0f;
+    for (int64_t i = 0; i < s->padded_width; i++)
+      c->values[j * s->padded_width + i] =
+          i < s->width ? from[j * v->stride[2] + i * v->stride[3]] : 0.0f;
   return c->values;
 }
 
@@ -312,95 +320,97 @@ static int is_finite(const vt_cpu_attentions *table, const float *v, int64_t row
   return 1;
 }
 
-/* One block of one row, leaving out what it does not see. */
-static void careful_values(const vt_attend_chunk *c, int64_t r, int64_t from, int64_t to,
-                           const float *v, int64_t v_row, float *sum) {
+/* Keys from .. to - 1 of one block. */
+typedef struct piece {
+  int64_t from, to;
+  const float *v; /* values, starting with that of key `from` */
+  int64_t v_row;
+  int unseen_finite; /* 1: every value that some row does not see is finite */
+} piece;
+
+/* Adds the values of a piece for one row, skipping the keys that the row does not see. */
+static void add_masked_values(const vt_attend_chunk *c, int64_t r, const piece *b, float *sum) {
   const vt_attend_sizes *s = &c->t->size;
-  const vt_attend_seen *x = &c->see[r];
+  const vt_attend_visible *x = &c->visible[r];
   const float *e = c->e + r * s->stride;
   float *p = c->chain;
-  memset(p, 0, (size_t)s->wide * sizeof *p);
-  for (int64_t j = vt_cpu_most(from, x->lo); j < vt_cpu_least(to, x->hi); j++)
+  memset(p, 0, (size_t)s->padded_width * sizeof *p);
+  for (int64_t j = vt_cpu_max(b->from, x->lo); j < vt_cpu_min(b->to, x->hi); j++)
     if (x->row.mask == NULL || x->row.mask[j * x->row.mask_step] != 0)
-      c->t->table->accumulate(p, e[j], v + (j - from) * v_row, s->wide);
-  c->t->add(sum, p, s->wide);
+      c->t->table->accumulate(p, e[j], b->v + (j - b->from) * b->v_row, s->padded_width);
+  c->t->add(sum, p, s->padded_width);
 }
 
-/* A few rows of a block. */
-static void patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, int64_t from,
-                         int64_t to, const float *v, int64_t v_row, float *sum) {
+/* Adds the values of a piece for a few rows, with a patch kernel. */
+static void add_patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
+                             float *sum) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_cpu_attentions *table = c->t->table;
-  vt_cpu_patch p = {.a = c->e + r * s->stride + from,
+  vt_cpu_patch p = {.a = c->e + r * s->stride + b->from,
                     .a_row = s->stride,
-                    .b_row = v_row,
-                    .c_row = s->wide,
-                    .k = to - from};
-  for (int64_t i = 0; i < s->wide; i += table->columns) {
-    const int64_t columns = vt_cpu_least(table->columns, s->wide - i);
-    p.b = v + i;
+                    .b_row = b->v_row,
+                    .c_row = s->padded_width,
+                    .k = b->to - b->from};
+  for (int64_t i = 0; i < s->padded_width; i += table->columns) {
+    const int64_t columns = vt_cpu_min(table->columns, s->padded_width - i);
+    p.b = b->v + i;
     p.c = sum + i;
     table->patch[rows - 1][columns / table->lanes - 1](&p);
   }
 }
 
-/* A block: keys from .. to - 1 of it, and v from `from` on. */
-typedef struct piece {
-  int64_t from, to;
-  const float *v;
-  int64_t v_row;
-  int plain; /* what some row does not see is finite */
-} piece;
-
-/* Only keys that are not seen by all rows need be looked at. */
-static int is_plain(const vt_attend_chunk *c, const piece *b) {
+/* Whether all values that some row does not see are finite; keys that all rows see need no
+ * check. */
+static int all_unseen_finite(const vt_attend_chunk *c, const piece *b) {
   const vt_cpu_attentions *table = c->t->table;
-  const int64_t width = c->t->size.wide;
+  const int64_t width = c->t->size.padded_width;
   int64_t from = b->from, to = b->to;
-  common_of(c->see, c->rows, &from, &to);
-  from = vt_cpu_least(from, b->to);
-  to = vt_cpu_most(from, to);
+  visible_by_all(c->visible, c->rows, &from, &to);
+  from = vt_cpu_min(from, b->to);
+  to = vt_cpu_max(from, to);
   return is_finite(table, b->v, b->v_row, width, from - b->from) &&
          is_finite(table, b->v + (to - b->from) * b->v_row, b->v_row, width, b->to - to);
 }
 
-static void piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
-                         float *sum) {
-  const int64_t wide = c->t->size.wide;
+/* Adds the values of a piece for a few rows; keys that none of these rows sees are skipped. */
+static void add_piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
+                             float *sum) {
+  const int64_t wide = c->t->size.padded_width;
   int64_t from, to;
-  union_of(&c->see[r], rows, &from, &to);
-  from = vt_cpu_most(from, b->from);
-  to = vt_cpu_least(to, b->to);
+  visible_union(&c->visible[r], rows, &from, &to);
+  from = vt_cpu_max(from, b->from);
+  to = vt_cpu_min(to, b->to);
   if (from >= to) return;
-  if (b->plain) {
-    patch_values(c, r, rows, from, to, b->v + (from - b->from) * b->v_row, b->v_row, sum);
+  if (b->unseen_finite) {
+    const piece part = {from, to, b->v + (from - b->from) * b->v_row, b->v_row, 1};
+    add_patch_values(c, r, rows, &part, sum);
     return;
   }
-  for (int64_t i = 0; i < rows; i++)
-    careful_values(c, r + i, b->from, b->to, b->v, b->v_row, sum + i * wide);
+  for (int64_t i = 0; i < rows; i++) add_masked_values(c, r + i, b, sum + i * wide);
 }
 
-void vt_attend_values(const vt_attend_chunk *c, int64_t block, float *sum) {
+void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum) {
   piece b;
-  union_of(c->see, c->rows, &b.from, &b.to);
-  b.from = vt_cpu_most(b.from, block * VT_CPU_BLOCK);
-  b.to = vt_cpu_least(b.to, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
+  visible_union(c->visible, c->rows, &b.from, &b.to);
+  b.from = vt_cpu_max(b.from, block * VT_CPU_BLOCK);
+  b.to = vt_cpu_min(b.to, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
   if (b.from >= b.to) return;
-  b.v = values_at(c, b.from, b.to - b.from, &b.v_row);
-  b.plain = is_plain(c, &b);
+  b.v = load_values(c, b.from, b.to - b.from, &b.v_row);
+  b.unseen_finite = all_unseen_finite(c, &b);
   for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS)
-    piece_values(c, r, vt_cpu_least(VT_CPU_PATCH_ROWS, c->rows - r), &b, sum + r * c->t->size.wide);
+    add_piece_values(c, r, vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - r), &b,
+                     sum + r * c->t->size.padded_width);
 }
 
 /* ---- results ---- */
 
-void vt_attend_give(const vt_attend_chunk *c, int64_t r, const float *o, float sum) {
+void vt_attend_store_row(const vt_attend_chunk *c, int64_t r, const float *o, float sum) {
   const vt_view *y = &c->t->call->out[0];
   const int64_t width = c->t->size.width, step = y->stride[3];
   int64_t at[3];
-  place_row(c, r, at);
-  float *to = row_of(y, at);
-  if (sum == 0) { /* of a row that sees nothing, and only of it */
+  position_of_row(c, r, at);
+  float *to = row_address(y, at);
+  if (sum == 0) { /* exactly if the row sees no key */
     for (int64_t i = 0; i < width; i++) to[i * step] = 0.0f;
   } else if (step == 1) {
     c->t->table->divide(to, o, sum, width);

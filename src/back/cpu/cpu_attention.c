@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_attention.c - attention whole: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e).
+ * cpu_attention.c - the op attention: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e).
  *
- * The heads that read one key head, and their queries, are rows of one matrix; rows are cut into
- * chunks. A chunk has the scores of its rows against all keys it sees, never more, and passes over
- * the keys twice: products with k, then, weighed, products with v.
+ * The heads that share a key head, and their queries, are the rows of one matrix, which is split
+ * into chunks of rows. A chunk stores the scores of its rows against the keys that they see, and
+ * passes over the keys twice: once for the products with k, once for the weighted products with v.
  *
- *   many rows   keys are packed once for all chunks; a chunk is done by one thread
- *   few rows    (decoding) each thread has some blocks of 256 keys: their scores, and, when all
- *               scores have been weighed, their part of the products with v */
+ *   many rows   keys are packed once for all chunks; one thread computes a whole chunk
+ *   few rows    (decoding) each thread takes blocks of 256 keys: first their scores, then, when
+ *               all weights are known, their part of the products with v */
 #include "cpu_attention.h"
 #include <string.h>
 #include "vt_alloc.h"
 #include "vt_num.h"
 
 enum {
-  FEW = 2 * VT_CPU_PATCH_ROWS, /* rows for which keys are split instead */
-  CHUNK_SCORES = 128 * 1024    /* what a chunk has in fast memory, about */
+  SPLIT_ROWS = 2 * VT_CPU_PATCH_ROWS, /* up to this number of rows the keys are split among the
+                                  threads instead */
+  CHUNK_SCORES =
+      128 * 1024 /* approximate number of scores of a chunk, so that they stay in cache */
 };
 
 /* ---- sizes ---- */
 
-/* The operands after v tell themselves apart by their types. */
-static vt_attend_extras extras_of(const vt_cpu_call *c) {
-  vt_attend_extras x = {0, 0, 0};
+/* Optional operands follow v, and each has its own type. */
+static vt_attend_optional find_optional(const vt_cpu_call *c) {
+  vt_attend_optional x = {0, 0, 0};
   for (uint32_t i = 3; i < c->n_in; i++) {
     const uint32_t dtype = c->in[i].dtype;
     *(dtype == VT_DTYPE_BOOL ? &x.mask : dtype == VT_DTYPE_F32 ? &x.bias : &x.length) = i;
@@ -30,29 +32,29 @@ static vt_attend_extras extras_of(const vt_cpu_call *c) {
   return x;
 }
 
-/* Enough chunks for every thread to have several, and their scores not too many for the cache. */
+/* The rows of a chunk: few enough that every thread gets several chunks and that the scores of a
+ * chunk fit the cache. */
 static int64_t chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
   const int64_t shares = (int64_t)t->threads * 4;
-  int64_t rows =
-      vt_cpu_least(VT_ATTEND_CHUNK, vt_cpu_most(CHUNK_SCORES / vt_cpu_most(s->keys, 1), 1));
-  if (t->threads > 1) rows = vt_cpu_least(rows, s->pairs * vt_cpu_parts(s->rows, shares));
-  return vt_cpu_least(vt_cpu_whole(vt_cpu_most(rows, 1), VT_CPU_PATCH_ROWS), VT_ATTEND_CHUNK);
+  int64_t rows = vt_cpu_min(VT_ATTEND_CHUNK, vt_cpu_max(CHUNK_SCORES / vt_cpu_max(s->keys, 1), 1));
+  if (t->threads > 1) rows = vt_cpu_min(rows, s->pairs * vt_cpu_div_up(s->rows, shares));
+  return vt_cpu_min(vt_cpu_round_up(vt_cpu_max(rows, 1), VT_CPU_PATCH_ROWS), VT_ATTEND_CHUNK);
 }
 
-static uint32_t workers_of(const vt_cpu_team *t, const vt_attend_sizes *s, int64_t items) {
+static uint32_t count_workers(const vt_cpu_team *t, const vt_attend_sizes *s, int64_t items) {
   const double row = (double)s->keys * ((double)(s->depth + s->width) / 32 + 1);
   const double all = (double)s->pairs * (double)s->rows * row;
-  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)vt_cpu_most(items, 1));
+  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)vt_cpu_max(items, 1));
   return jobs < t->threads ? (uint32_t)jobs : t->threads;
 }
 
-/* There is nothing to weigh: no result, or no key for any of them. */
+/* 1 if the result has no elements, or there are no keys. */
 static int is_empty(const vt_cpu_call *c) {
   const int64_t *dim = c->out[0].dim;
   return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0 || c->in[1].dim[2] == 0;
 }
 
-/* Of what is not empty, so that sizes of the result multiply without overflow. */
+/* Must not be called if is_empty; then products of the result's sizes do not overflow. */
 static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
   const vt_view *q = &c->in[0], *k = &c->in[1], *v = &c->in[2];
   const vt_cpu_attentions *table = c->team->kernels->attentions;
@@ -66,73 +68,79 @@ static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
                        .width = v->dim[3]};
   s.pairs = s.batch * s.groups;
   s.rows = s.heads / s.groups * s.queries;
-  s.wide = vt_cpu_whole(s.width, table->lanes);
-  s.panels = vt_cpu_parts(s.keys, table->columns);
+  s.padded_width = vt_cpu_round_up(s.width, table->lanes);
+  s.panels = vt_cpu_div_up(s.keys, table->columns);
   s.panel = s.depth * table->columns;
-  s.blocks = vt_cpu_parts(s.keys, VT_CPU_BLOCK);
-  s.stride = vt_cpu_whole(s.keys, VT_CPU_BLOCK);
-  s.levels = vt_cpu_levels_for(s.blocks);
-  s.split = s.rows <= FEW && s.blocks > 1;
+  s.blocks = vt_cpu_div_up(s.keys, VT_CPU_BLOCK);
+  s.stride = vt_cpu_round_up(s.keys, VT_CPU_BLOCK);
+  s.levels = vt_cpu_levels_needed(s.blocks);
+  s.split = s.rows <= SPLIT_ROWS && s.blocks > 1;
   s.chunk = s.split ? s.rows : chunk_rows(c->team, &s);
-  s.chunks = vt_cpu_parts(s.rows, s.chunk);
+  s.chunks = vt_cpu_div_up(s.rows, s.chunk);
   s.packed = s.chunks > 1;
   if (!vt_i64_mul(s.pairs, s.split ? s.blocks : s.chunks, &items)) items = INT64_MAX;
-  s.workers = workers_of(c->team, &s, items);
+  s.workers = count_workers(c->team, &s, items);
   return s;
 }
 
 /* ---- scratch ----
- * | k in panels | scores, sums and totals of split keys | what each worker has | */
+ * | packed k | scores, sums and totals, if keys are split | the scratch of each worker | */
 
-static uint64_t times(uint64_t a, uint64_t b) {
+static uint64_t multiply_saturated(uint64_t a, uint64_t b) {
   uint64_t out;
   return vt_size_mul(a, b, &out) ? out : UINT64_MAX;
 }
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-/* A product of three sizes, in whole cache lines. */
-static uint64_t floats(int64_t a, int64_t b, int64_t c) {
-  const uint64_t n = times(times((uint64_t)a, (uint64_t)b), (uint64_t)c);
+static uint64_t add_saturated(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+/* a * b * c floats, rounded up to whole cache lines; UINT64_MAX on overflow. */
+static uint64_t floats_in_lines(int64_t a, int64_t b, int64_t c) {
+  const uint64_t n = multiply_saturated(multiply_saturated((uint64_t)a, (uint64_t)b), (uint64_t)c);
   return n > UINT64_MAX - 15 ? UINT64_MAX : (n + 15) & ~(uint64_t)15;
 }
 
 static vt_attend_scratch scratch_of(const vt_attend_sizes *s) {
   vt_attend_scratch x = {0};
-  x.q = floats(s->chunk, s->depth, 1);
-  x.values = floats(VT_CPU_BLOCK, s->wide, 1);
-  x.chain = floats(s->wide, 1, 1);
+  x.q = floats_in_lines(s->chunk, s->depth, 1);
+  x.values = floats_in_lines(VT_CPU_BLOCK, s->padded_width, 1);
+  x.chain = floats_in_lines(s->padded_width, 1, 1);
   if (s->packed) {
-    x.panels = floats(s->pairs, s->panels, s->panel);
+    x.panels = floats_in_lines(s->pairs, s->panels, s->panel);
   } else {
-    x.panel = floats(s->panel, 1, 1);
+    x.panel = floats_in_lines(s->panel, 1, 1);
   }
   if (s->split) {
-    x.scores = floats(s->pairs, s->rows, s->stride);
-    x.sums = times((uint64_t)s->blocks, floats(s->pairs, s->rows, s->wide));
-    x.totals = floats(s->pairs, s->rows, 1);
-    x.t = floats(s->levels, s->wide, 1);
+    x.scores = floats_in_lines(s->pairs, s->rows, s->stride);
+    x.sums = multiply_saturated((uint64_t)s->blocks,
+                                floats_in_lines(s->pairs, s->rows, s->padded_width));
+    x.totals = floats_in_lines(s->pairs, s->rows, 1);
+    x.t = floats_in_lines(s->levels, s->padded_width, 1);
   } else {
-    x.e = floats(s->chunk, s->stride, 1);
-    x.t = floats(s->levels, s->chunk, s->wide);
+    x.e = floats_in_lines(s->chunk, s->stride, 1);
+    x.t = floats_in_lines(s->levels, s->chunk, s->padded_width);
   }
   return x;
 }
 
-static uint64_t of_worker(const vt_attend_scratch *x) {
-  return plus(plus(plus(x->q, x->e), plus(x->t, x->panel)), plus(x->values, x->chain));
+static uint64_t worker_floats(const vt_attend_scratch *x) {
+  return add_saturated(add_saturated(add_saturated(x->q, x->e), add_saturated(x->t, x->panel)),
+                       add_saturated(x->values, x->chain));
 }
 
 uint64_t vt_cpu_work_attention(const vt_cpu_call *c) {
   if (is_empty(c)) return 0;
   const vt_attend_sizes s = sizes_of(c);
   const vt_attend_scratch x = scratch_of(&s);
-  const uint64_t shared = plus(plus(x.panels, x.totals), plus(x.scores, x.sums));
-  return times(plus(shared, times(of_worker(&x), s.workers)), sizeof(float));
+  const uint64_t shared =
+      add_saturated(add_saturated(x.panels, x.totals), add_saturated(x.scores, x.sums));
+  return multiply_saturated(add_saturated(shared, multiply_saturated(worker_floats(&x), s.workers)),
+                            sizeof(float));
 }
 
-/* ---- sharing ---- */
+/* ---- sharing work among the workers ---- */
 
-/* Workers take item after item; what an item gives does not depend on who takes it. */
-static void take_items(void *context, uint64_t worker) {
+/* Workers take one item after the other; the result of an item does not depend on the worker. */
+static void run_items(void *context, uint64_t worker) {
   vt_attend_task *t = context;
   for (;;) {
     const int64_t i = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
@@ -141,94 +149,97 @@ static void take_items(void *context, uint64_t worker) {
   }
 }
 
-static void share(vt_attend_task *t, int64_t items,
-                  void (*item)(vt_attend_task *t, uint64_t worker, int64_t i)) {
-  const int64_t workers = vt_cpu_most(1, vt_cpu_least(items, t->size.workers));
+static void run_workers(vt_attend_task *t, int64_t items,
+                        void (*item)(vt_attend_task *t, uint64_t worker, int64_t i)) {
+  const int64_t workers = vt_cpu_max(1, vt_cpu_min(items, t->size.workers));
   t->item = item;
   t->items = items;
   atomic_store_explicit(&t->next, 0, memory_order_relaxed);
-  vt_cpu_share(t->call->team, (uint64_t)workers, take_items, t);
+  vt_cpu_run_jobs(t->call->team, (uint64_t)workers, run_items, t);
 }
 
-/* ---- many rows: an item is a panel of keys, then a chunk ---- */
+/* ---- many rows: an item is a panel of keys to pack, then a chunk ---- */
 
 static void pack_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   (void)worker;
-  vt_attend_pack(t, i / s->panels, i % s->panels * t->table->columns, t->panels + i * s->panel);
+  vt_attend_pack_keys(t, i / s->panels, i % s->panels * t->table->columns,
+                      t->panels + i * s->panel);
 }
 
-/* The last rows first: where rows see what is before them, these have the most to do. */
+/* Chunks are computed from the last to the first: with causal attention the last rows see most keys
+ * and take longest. */
 static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   const int64_t first = (s->chunks - 1 - i % s->chunks) * s->chunk;
   float total[VT_ATTEND_CHUNK];
   vt_attend_chunk c;
-  vt_attend_begin(t, worker, i / s->chunks, first, vt_cpu_least(s->chunk, s->rows - first), &c);
-  const int64_t n = c.rows * s->wide;
-  vt_attend_scores(&c, 0, s->keys);
-  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh(&c, r);
+  vt_attend_begin_chunk(t, worker, i / s->chunks, first, vt_cpu_min(s->chunk, s->rows - first), &c);
+  const int64_t n = c.rows * s->padded_width;
+  vt_attend_score_keys(&c, 0, s->keys);
+  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh_row(&c, r);
   const vt_cpu_levels sums = vt_attend_levels(t, c.sum, n, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
-    vt_attend_values(&c, block, c.sum);
+    vt_attend_add_values(&c, block, c.sum);
     vt_cpu_levels_carry(&sums, block);
   }
-  const float *o = vt_cpu_levels_end(&sums);
-  for (int64_t r = 0; r < c.rows; r++) vt_attend_give(&c, r, o + r * s->wide, total[r]);
+  const float *o = vt_cpu_levels_total(&sums);
+  for (int64_t r = 0; r < c.rows; r++)
+    vt_attend_store_row(&c, r, o + r * s->padded_width, total[r]);
 }
 
 /* ---- few rows: an item is a block of keys, or a row ---- */
 
-static void split_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair,
-                        vt_attend_chunk *c) {
-  vt_attend_begin(t, worker, pair, 0, t->size.rows, c);
+static void begin_split_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair,
+                              vt_attend_chunk *c) {
+  vt_attend_begin_chunk(t, worker, pair, 0, t->size.rows, c);
 }
 
 static void split_scores(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t block = i % t->size.blocks;
   vt_attend_chunk c;
-  split_chunk(t, worker, i / t->size.blocks, &c);
-  vt_attend_scores(&c, block * VT_CPU_BLOCK, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
+  begin_split_chunk(t, worker, i / t->size.blocks, &c);
+  vt_attend_score_keys(&c, block * VT_CPU_BLOCK, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
 }
 
 static void split_weights(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_chunk c;
-  split_chunk(t, worker, i / t->size.rows, &c);
-  t->totals[i] = vt_attend_weigh(&c, i % t->size.rows);
+  begin_split_chunk(t, worker, i / t->size.rows, &c);
+  t->totals[i] = vt_attend_weigh_row(&c, i % t->size.rows);
 }
 
-/* Where block `block` of a pair has its sums, a row after the other. */
+/* The address of the sums of key block `block` of a pair, one row after the other. */
 static float *block_sums(const vt_attend_task *t, int64_t pair, int64_t block) {
-  return t->sums + (pair * t->size.blocks + block) * t->size.rows * t->size.wide;
+  return t->sums + (pair * t->size.blocks + block) * t->size.rows * t->size.padded_width;
 }
 
 static void split_values(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t pair = i / t->size.blocks, block = i % t->size.blocks;
   float *sum = block_sums(t, pair, block);
   vt_attend_chunk c;
-  split_chunk(t, worker, pair, &c);
-  memset(sum, 0, (size_t)(t->size.rows * t->size.wide) * sizeof *sum);
-  vt_attend_values(&c, block, sum);
+  begin_split_chunk(t, worker, pair, &c);
+  memset(sum, 0, (size_t)(t->size.rows * t->size.padded_width) * sizeof *sum);
+  vt_attend_add_values(&c, block, sum);
 }
 
 static void split_results(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   const int64_t pair = i / s->rows, r = i % s->rows;
   vt_attend_chunk c;
-  split_chunk(t, worker, pair, &c);
-  const vt_cpu_levels sums = vt_attend_levels(t, c.sum, s->wide, s->levels);
+  begin_split_chunk(t, worker, pair, &c);
+  const vt_cpu_levels sums = vt_attend_levels(t, c.sum, s->padded_width, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
-    t->add(c.sum, block_sums(t, pair, block) + r * s->wide, s->wide);
+    t->add(c.sum, block_sums(t, pair, block) + r * s->padded_width, s->padded_width);
     vt_cpu_levels_carry(&sums, block);
   }
-  vt_attend_give(&c, r, vt_cpu_levels_end(&sums), t->totals[i]);
+  vt_attend_store_row(&c, r, vt_cpu_levels_total(&sums), t->totals[i]);
 }
 
 /* ---- the op ---- */
 
-static void clear(const vt_cpu_call *c) {
+static void store_zeros(const vt_cpu_call *c) {
   const float zero = 0;
   vt_view from = c->out[0];
   from.data = (void *)(uintptr_t)&zero;
@@ -236,19 +247,14 @@ static void clear(const vt_cpu_call *c) {
   vt_cpu_copy(c->team, &c->out[0], &from);
 }
 
-/* The default is 1 / sqrt(f32(d)), each operation rounded once. */
-static float scale_of(const vt_attr_attention *a, int64_t depth) {
-  return a->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)depth) : (float)a->scale;
-}
-
-static void place_scratch(vt_attend_task *t) {
-  const vt_attend_scratch *x = &t->room;
+static void assign_scratch(vt_attend_task *t) {
+  const vt_attend_scratch *x = &t->scratch;
   t->panels = t->call->work;
   t->scores = t->panels + x->panels;
   t->sums = t->scores + x->scores;
   t->totals = t->sums + x->sums;
   t->workers = t->totals + x->totals;
-  t->of_worker = of_worker(x);
+  t->worker_floats = worker_floats(x);
 }
 
 vt_status vt_cpu_run_attention(vt_cpu_call *c) {
@@ -257,24 +263,25 @@ vt_status vt_cpu_run_attention(vt_cpu_call *c) {
                       .table = k->attentions,
                       .add = k->convs->f32->add,
                       .attrs = c->attrs,
-                      .more = extras_of(c)};
+                      .optional = find_optional(c)};
   const vt_attend_sizes *s = &t.size;
-  if (is_empty(c)) { /* no keys: +0 */
-    clear(c);
+  if (is_empty(c)) { /* without keys the result is +0 */
+    store_zeros(c);
     return VT_OK;
   }
   t.size = sizes_of(c);
-  t.room = scratch_of(s);
-  t.scale = scale_of(t.attrs, s->depth);
-  place_scratch(&t);
+  t.scratch = scratch_of(s);
+  /* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
+  t.scale = t.attrs->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)s->depth) : (float)t.attrs->scale;
+  assign_scratch(&t);
   if (s->split) {
-    share(&t, s->pairs * s->blocks, split_scores);
-    share(&t, s->pairs * s->rows, split_weights);
-    share(&t, s->pairs * s->blocks, split_values);
-    share(&t, s->pairs * s->rows, split_results);
+    run_workers(&t, s->pairs * s->blocks, split_scores);
+    run_workers(&t, s->pairs * s->rows, split_weights);
+    run_workers(&t, s->pairs * s->blocks, split_values);
+    run_workers(&t, s->pairs * s->rows, split_results);
     return VT_OK;
   }
-  if (s->packed) share(&t, s->pairs * s->panels, pack_item);
-  share(&t, s->pairs * s->chunks, chunk_item);
+  if (s->packed) run_workers(&t, s->pairs * s->panels, pack_item);
+  run_workers(&t, s->pairs * s->chunks, chunk_item);
   return VT_OK;
 }

@@ -1,88 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_attention.h - private to attention: how its work is cut (cpu_attention.c), and what is done
- * to a chunk of rows (cpu_attend.c). */
+ * cpu_attention.h - private to attention: the sizes and scratch of a step, which cpu_attention.c
+ * splits into chunks of rows, and the functions that compute one chunk (cpu_attend.c). */
 #ifndef VT_CPU_ATTENTION_H
 #define VT_CPU_ATTENTION_H
 #include <stdatomic.h>
 #include "cpu_levels.h"
 
-enum { VT_ATTEND_CHUNK = 8 * VT_CPU_PATCH_ROWS }; /* rows of a chunk at most */
+enum { VT_ATTEND_CHUNK = 8 * VT_CPU_PATCH_ROWS }; /* most rows of a chunk */
 
-typedef struct vt_attend_extras { /* which operand each is; 0: there is none */
+typedef struct vt_attend_optional { /* index of each optional operand; 0: the step lacks it */
   uint32_t mask, bias, length;
-} vt_attend_extras;
+} vt_attend_optional;
 
+/* `depth` is the length of a query or key, `width` of a value. The heads that share a key head form
+ * a group; a pair is one batch and one group, and its rows are the queries of the group's heads. */
 typedef struct vt_attend_sizes {
   int64_t batch, heads, groups, queries, keys, depth, width;
-  int64_t pairs;               /* of a batch and a key head */
-  int64_t rows, chunk, chunks; /* of a pair: rows, rows of a chunk, chunks */
-  int64_t wide;                /* `width`, filled up to whole vectors */
-  int64_t panels, panel;       /* of k: how many, and floats of one */
-  int64_t blocks;              /* of keys */
-  int levels;                  /* of their sums */
-  int64_t stride;              /* from a row of scores to the next */
-  int split, packed;           /* the keys are split; all panels are packed beforehand */
+  int64_t pairs;               /* batch * groups */
+  int64_t rows, chunk, chunks; /* of a pair: its rows, the rows of a chunk, the chunks */
+  int64_t padded_width;        /* `width`, rounded up to whole vectors */
+  int64_t panels, panel;       /* panels of the packed keys; floats of one panel */
+  int64_t blocks;              /* blocks of 256 keys */
+  int levels;                  /* levels of sums that `blocks` blocks need */
+  int64_t stride;              /* floats from one row of scores to the next */
+  int split, packed;           /* 1: threads share the keys; 1: all keys are packed beforehand */
   uint32_t workers;
 } vt_attend_sizes;
 
-typedef struct vt_attend_scratch {        /* in floats */
-  uint64_t panels;                        /* of all pairs */
-  uint64_t q, e, t, panel, values, chain; /* of a worker: see vt_attend_chunk */
-  uint64_t scores, sums, totals;          /* of all pairs, when keys are split */
+/* Sizes of the parts of the scratch, in floats. */
+typedef struct vt_attend_scratch {
+  uint64_t panels;                        /* packed keys of all pairs */
+  uint64_t q, e, t, panel, values, chain; /* of one worker: see vt_attend_chunk; t is its `sum` */
+  uint64_t scores, sums, totals;          /* of all pairs, used only if `split` */
 } vt_attend_scratch;
 
+/* One step of attention while it runs. */
 typedef struct vt_attend_task {
   const vt_cpu_call *call;
   const vt_cpu_attentions *table;
   vt_cpu_add_fn *add;
   const vt_attr_attention *attrs;
   vt_attend_sizes size;
-  vt_attend_scratch room;
-  vt_attend_extras more;
+  vt_attend_scratch scratch;
+  vt_attend_optional optional;
   float scale;
-  float *panels, *workers, *scores, *sums, *totals;
-  uint64_t of_worker; /* floats from the scratch of a worker to that of the next */
+  float *panels, *workers, *scores, *sums, *totals; /* addresses of the parts of the scratch */
+  uint64_t worker_floats; /* floats from the scratch of one worker to that of the next */
   void (*item)(struct vt_attend_task *t, uint64_t worker, int64_t i);
   int64_t items;
-  atomic_int_fast64_t next;
+  atomic_int_fast64_t next; /* first item that no worker has taken */
 } vt_attend_task;
 
-typedef struct vt_attend_seen { /* by one row: keys lo .. hi - 1, as far as its mask says so */
+/* The keys that one row may see: lo .. hi - 1, less those that its mask hides. */
+typedef struct vt_attend_visible {
   int64_t lo, hi;
   vt_cpu_row row;
-} vt_attend_seen;
+} vt_attend_visible;
 
+/* Rows of a pair that one worker computes together, and its scratch. */
 typedef struct vt_attend_chunk {
   const vt_attend_task *t;
   int64_t pair, batch, group;
   int64_t first, rows; /* rows first .. first + rows - 1 of the pair */
-  const float *panels; /* of the pair, or NULL */
-  float *q, *e;        /* queries without gaps; scores, then weights */
-  float *sum;          /* levels of T of the products with v */
-  float *panel;        /* of k */
-  float *values;       /* a block of v, where it needs to be copied */
-  float *chain;        /* one row of a block */
-  vt_attend_seen see[VT_ATTEND_CHUNK];
+  const float *panels; /* packed keys of the pair; NULL if they are not packed beforehand */
+  float *q, *e;        /* queries without gaps; scores, later replaced by weights */
+  float *sum;          /* levels of sums of the products with v */
+  float *panel;        /* packed keys of one panel, if `panels` is NULL */
+  float *values;       /* a copy of a block of v, if the kernels cannot read v in place */
+  float *chain;        /* the fma chains of one row in a block */
+  vt_attend_visible visible[VT_ATTEND_CHUNK];
 } vt_attend_chunk;
 
-/* ---- what is done to a chunk, in this order ---- */
+/* ---- the steps of a chunk, in the order in which they run ---- */
 
-/* Rows first .. first + rows - 1 of a pair, in the scratch of a worker. */
-void vt_attend_begin(const vt_attend_task *t, uint64_t worker, int64_t pair, int64_t first,
-                     int64_t rows, vt_attend_chunk *c);
-/* The products with keys from .. to - 1, from and to multiples of 256 or the last key. */
-void vt_attend_scores(vt_attend_chunk *c, int64_t from, int64_t to);
-/* The weights of a row in place of its products; gives their sum, 0 when it sees nothing. */
-float vt_attend_weigh(const vt_attend_chunk *c, int64_t r);
-/* Adds to sum[row] what block `block` of the keys gives, for every row. */
-void vt_attend_values(const vt_attend_chunk *c, int64_t block, float *sum);
-/* The result of a row from its product with v and the sum of its weights. */
-void vt_attend_give(const vt_attend_chunk *c, int64_t r, const float *o, float sum);
+/* Sets up rows first .. first + rows - 1 of a pair in the scratch of a worker. */
+void vt_attend_begin_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair, int64_t first,
+                           int64_t rows, vt_attend_chunk *c);
+/* Computes the products of all rows with keys from .. to - 1. `from` must be a multiple of 256, and
+ * `to` a multiple of 256 or the number of keys. */
+void vt_attend_score_keys(vt_attend_chunk *c, int64_t from, int64_t to);
+/* Replaces the products of a row by its weights; returns the sum of the weights, 0 if the row sees
+ * no key. */
+float vt_attend_weigh_row(const vt_attend_chunk *c, int64_t r);
+/* For every row, adds the weighted values of key block `block` to sum[row]. */
+void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum);
+/* Stores the result of a row: its weighted sum `o` of values, divided by the sum of its weights. */
+void vt_attend_store_row(const vt_attend_chunk *c, int64_t r, const float *o, float sum);
 
-/* Keys first .. first + columns - 1 of a pair as panel[depth][columns]; those past the last one
- * are +0. */
-void vt_attend_pack(const vt_attend_task *t, int64_t pair, int64_t first, float *panel);
+/* Packs keys first .. first + columns - 1 of a pair as panel[depth][columns]; columns past the last
+ * key are +0. */
+void vt_attend_pack_keys(const vt_attend_task *t, int64_t pair, int64_t first, float *panel);
 
-/* The sums of n numbers a level at `at`. */
+/* Levels of sums of n numbers each, stored at `at`. */
 vt_cpu_levels vt_attend_levels(const vt_attend_task *t, float *at, int64_t n, int count);
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_attention_test.c - attention has the bits of the reference's kernel, for every instruction
- * set of this processor and any number of threads: shapes around every size at which the work is
- * cut, operands that are turned, spread or reversed, masks, and numbers that are none. */
+ * cpu_attention_test.c - attention has the bits of the reference kernel, on every instruction set
+ * of this processor and with several thread counts. Shapes are around each size at which work is
+ * split; operands are transposed, have gaps or are reversed; there are masks, infinities and
+ * NaN. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_alloc.h"
@@ -9,16 +10,16 @@
 #include "vt_num.h"
 #include "vt_test.h"
 
-enum { MASK = 1, BIAS = 2, LENGTH = 4, ROOM = 1 << 19 };
-typedef enum layout { STRAIGHT, SPLIT_HEADS, TURNED, REVERSED, SPREAD } layout;
+enum { MASK = 1, BIAS = 2, LENGTH = 4, CAPACITY = 1 << 19 };
+typedef enum layout { STRAIGHT, SPLIT_HEADS, TRANSPOSED, REVERSED, STRIDED } layout;
 
 typedef struct shape {
   int64_t batch, heads, groups, queries, keys, depth, width;
   int64_t causal, window;
   double scale;
   unsigned extras;
-  layout lies;
-  int wild; /* infinities and NaN among k and v, and where nobody may look */
+  layout order;
+  int wild; /* 1: infinities and NaN in k and v, also at keys that no row may see */
 } shape;
 
 static const shape shapes[] = {
@@ -26,12 +27,12 @@ static const shape shapes[] = {
     {2, 3, 1, 5, 7, 4, 3, 1, 0, 0, 0, STRAIGHT, 0},
     {1, 2, 2, 50, 70, 64, 64, 1, 0, 0, 0, SPLIT_HEADS, 0},
     {1, 2, 1, 49, 130, 33, 17, 0, 0, 0.3, MASK | BIAS | LENGTH, STRAIGHT, 1},
-    {2, 2, 2, 13, 129, 16, 70, 1, 0, 0, MASK, TURNED, 1},
+    {2, 2, 2, 13, 129, 16, 70, 1, 0, 0, MASK, TRANSPOSED, 1},
     {1, 2, 2, 97, 97, 8, 8, 1, 0, 0, 0, STRAIGHT, 1},
     {1, 1, 1, 100, 300, 5, 16, 1, 20, 0, 0, REVERSED, 1},
-    {1, 1, 1, 60, 300, 5, 16, 0, 9, -2, BIAS, SPREAD, 1},
+    {1, 1, 1, 60, 300, 5, 16, 0, 9, -2, BIAS, STRIDED, 1},
     {1, 1, 1, 100, 300, 5, 16, 1, 20, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 60, 300, 5, 16, 0, 9, 0, MASK, SPREAD, 0},
+    {1, 1, 1, 60, 300, 5, 16, 0, 9, 0, MASK, STRIDED, 0},
     {1, 2, 2, 3, 2100, 4, 6, 1, 1030, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 30, 2100, 4, 6, 1, 0, 0, 0, STRAIGHT, 0},
     {1, 4, 2, 1, 1500, 16, 48, 1, 0, 0, 0, STRAIGHT, 0},
@@ -39,11 +40,11 @@ static const shape shapes[] = {
     {1, 2, 2, 3, 2100, 4, 6, 1, 1030, 0, MASK, STRAIGHT, 1},
     {1, 1, 1, 1, 17000, 2, 3, 0, 0, 0, BIAS, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 255, 4, 0, 0, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 7, 20, 257, 4, 0, 0, 0, 0, TURNED, 0},
+    {1, 1, 1, 7, 20, 257, 4, 0, 0, 0, 0, TRANSPOSED, 0},
     {1, 1, 1, 7, 20, 2048, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 2049, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 2, 3, 16641, 2, 0, 0, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 15, 4, 6, 2, 1, 0, 0, 0, STRAIGHT, 0}, /* the first queries see nothing */
+    {1, 1, 1, 15, 4, 6, 2, 1, 0, 0, 0, STRAIGHT, 0}, /* the first queries see no key */
     {1, 1, 1, 3, 0, 6, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 0, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 0, 2, 0, 0, 0.5, MASK, STRAIGHT, 0},
@@ -67,24 +68,24 @@ static float random_float(uint64_t *s, int wild) {
   return (float)((double)(r & 0xffffff) * 0x1p-22 - 2.0);
 }
 
-/* Axes 1 and 2, or 2 and 3, change places in memory; or every step along the last two is -1, or 2.
- */
-static void lay(vt_view *v, layout lies) {
-  int order[4] = {0, 1, 2, 3};
-  int64_t step = lies == SPREAD ? 2 : 1;
-  if (lies == SPLIT_HEADS) {
-    order[1] = 2;
-    order[2] = 1;
+/* Sets strides: axes 1 and 2 or axes 2 and 3 are exchanged in memory, or strides are doubled or
+ * negated. */
+static void set_strides(vt_view *v, layout order) {
+  int axes[4] = {0, 1, 2, 3};
+  int64_t step = order == STRIDED ? 2 : 1;
+  if (order == SPLIT_HEADS) {
+    axes[1] = 2;
+    axes[2] = 1;
   }
-  if (lies == TURNED) {
-    order[2] = 3;
-    order[3] = 2;
+  if (order == TRANSPOSED) {
+    axes[2] = 3;
+    axes[3] = 2;
   }
   for (int i = 3; i >= 0; i--) {
-    v->stride[order[i]] = step;
-    step *= v->dim[order[i]] > 0 ? v->dim[order[i]] : 1;
+    v->stride[axes[i]] = step;
+    step *= v->dim[axes[i]] > 0 ? v->dim[axes[i]] : 1;
   }
-  if (lies != REVERSED) return;
+  if (order != REVERSED) return;
   v->data = (float *)v->data + step - 1;
   for (int i = 0; i < 4; i++) v->stride[i] = -v->stride[i];
 }
@@ -94,19 +95,19 @@ static vt_view float_view(float *data, int64_t b, int64_t h, int64_t t, int64_t 
 }
 
 typedef struct operands {
-  float q[ROOM], k[ROOM], v[ROOM], bias[ROOM];
-  uint8_t mask[ROOM];
+  float q[CAPACITY], k[CAPACITY], v[CAPACITY], bias[CAPACITY];
+  uint8_t mask[CAPACITY];
   int64_t length[4];
   vt_view in[6];
   uint32_t n;
 } operands;
 
 static void add_extras(operands *o, const shape *s, uint64_t *seed) {
-  for (int i = 0; i < ROOM && s->extras != 0; i++) {
+  for (int i = 0; i < CAPACITY && s->extras != 0; i++) {
     o->mask[i] = random_next(seed) % 3 != 0;
     o->bias[i] = random_float(seed, s->wild);
   }
-  /* the mask is one for all heads, the bias one for all queries */
+  /* the mask is shared by all heads, the bias by all queries */
   if (s->extras & MASK)
     o->in[o->n++] = (vt_view){.dtype = VT_DTYPE_BOOL,
                               .rank = 4,
@@ -124,8 +125,8 @@ static void add_extras(operands *o, const shape *s, uint64_t *seed) {
         .dtype = VT_DTYPE_I64, .rank = 1, .dim = {s->batch}, .stride = {1}, .data = o->length};
 }
 
-static void make(operands *o, const shape *s, uint64_t seed) {
-  for (int i = 0; i < ROOM; i++) {
+static void init_operands(operands *o, const shape *s, uint64_t seed) {
+  for (int i = 0; i < CAPACITY; i++) {
     o->q[i] = random_float(&seed, 0);
     o->k[i] = random_float(&seed, s->wild);
     o->v[i] = random_float(&seed, s->wild);
@@ -135,22 +136,22 @@ static void make(operands *o, const shape *s, uint64_t seed) {
   o->in[1] = float_view(o->k, s->batch, s->groups, s->keys, s->depth);
   o->in[2] = float_view(o->v, s->batch, s->groups, s->keys, s->width);
   o->n = 3;
-  for (int i = 0; i < 3; i++) lay(&o->in[i], s->lies);
+  for (int i = 0; i < 3; i++) set_strides(&o->in[i], s->order);
   add_extras(o, s, &seed);
 }
 
 /* ---- runs ---- */
 
-static void *scratch(uint64_t bytes) {
+static void *alloc_filled(uint64_t bytes) {
   void *p = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
   if (p == NULL) exit(1);
-  memset(p, 0x7f, (size_t)bytes); /* what scratch holds must not show */
+  memset(p, 0x7f, (size_t)bytes); /* results must not depend on the content of scratch */
   return p;
 }
 
 static vt_view result_view(const shape *s, float *data) {
   vt_view y = float_view(data, s->batch, s->heads, s->queries, s->width);
-  lay(&y, s->lies == SPREAD ? STRAIGHT : s->lies);
+  set_strides(&y, s->order == STRIDED ? STRAIGHT : s->order);
   return y;
 }
 
@@ -158,7 +159,7 @@ static void run_reference(const operands *o, const shape *s, const vt_attr_atten
   const vt_op_info *op = vt_op_get(VT_OP_attention);
   const vt_view out = result_view(s, y);
   vt_kernel k = {.in = o->in, .n_in = o->n, .out = &out, .n_out = 1, .attrs = a};
-  k.work = scratch(op->work(o->in, o->n));
+  k.work = alloc_filled(op->work(o->in, o->n));
   CHECK(op->kernel(&k) == VT_OK);
   free(k.work);
 }
@@ -167,7 +168,7 @@ static void run_cpu(const vt_cpu_team *team, const operands *o, const shape *s,
                     const vt_attr_attention *a, float *y) {
   const vt_view out = result_view(s, y);
   vt_cpu_call c = {.team = team, .in = o->in, .n_in = o->n, .out = &out, .n_out = 1, .attrs = a};
-  c.work = scratch(vt_cpu_work_attention(&c));
+  c.work = alloc_filled(vt_cpu_work_attention(&c));
   CHECK(vt_cpu_run_attention(&c) == VT_OK);
   free(c.work);
 }
@@ -179,11 +180,12 @@ static int64_t differing(const float *x, const float *y, int64_t n) {
   return bad;
 }
 
-static void compare(const vt_cpu_team *team, const operands *o, const shape *s, const float *want) {
+static void compare_result(const vt_cpu_team *team, const operands *o, const shape *s,
+                           const float *want) {
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   const int64_t n = s->batch * s->heads * s->queries * s->width;
-  float *y = scratch((uint64_t)n * sizeof *y);
+  float *y = alloc_filled((uint64_t)n * sizeof *y);
   run_cpu(team, o, s, &a, y);
   const int64_t bad = differing(want, y, n);
   if (bad != 0)
@@ -197,10 +199,10 @@ static void check_shape(const vt_cpu_team *teams, int n_teams, operands *o, cons
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   const int64_t n = s->batch * s->heads * s->queries * s->width;
-  float *want = scratch((uint64_t)n * sizeof *want);
-  make(o, s, 17);
+  float *want = alloc_filled((uint64_t)n * sizeof *want);
+  init_operands(o, s, 17);
   run_reference(o, s, &a, want);
-  for (int i = 0; i < n_teams; i++) compare(&teams[i], o, s, want);
+  for (int i = 0; i < n_teams; i++) compare_result(&teams[i], o, s, want);
   free(want);
 }
 
@@ -211,7 +213,7 @@ int main(void) {
   int n = 0;
   vt_fpenv env;
   vt_fpenv_enter(&env);
-  operands *o = scratch(sizeof *o);
+  operands *o = alloc_filled(sizeof *o);
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       const vt_cpu_kernels *kernels = vt_cpu_kernels_of(isas[i]);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_axes.c - axes that are walked together, joined where they lie in memory as one. */
+ * cpu_axes.c - groups axes that are walked together, and joins neighbouring ones that are
+ * contiguous. */
 #include <string.h>
 #include "cpu_reduce.h"
 #include "vt_alloc.h"
 
-unsigned vt_cpu_mask(const vt_attr_list *axes, uint32_t rank) {
+unsigned vt_cpu_axis_mask(const vt_attr_list *axes, uint32_t rank) {
   unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
   for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
   return mask;
 }
 
-vt_view vt_cpu_kept_view(const vt_view *y, const vt_view *x, unsigned mask) {
+vt_view vt_cpu_keepdims_view(const vt_view *y, const vt_view *x, unsigned mask) {
   vt_view kept = *y;
   uint32_t from = 0;
   if (y->rank == x->rank) return kept;
@@ -24,34 +25,35 @@ vt_view vt_cpu_kept_view(const vt_view *y, const vt_view *x, unsigned mask) {
   return kept;
 }
 
-/* Whether the last axis and one inside it are one axis to both views. */
-static int joins(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+/* Whether the last axis of *a and a new axis inside it are one axis in both views. */
+static int is_contiguous(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   const uint32_t last = a->n - 1;
   return a->n > 0 && (a->dim[last] == 1 || (a->x[last] == x * dim && a->y[last] == y * dim));
 }
 
-void vt_cpu_axes_put(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+void vt_cpu_axes_append(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   if (a->n == 0) a->count = 1;
   if (!vt_i64_mul(a->count, dim, &a->count)) a->count = INT64_MAX;
   if (a->n > 0 && dim == 1) return;
-  const int joined = joins(a, dim, x, y);
+  const int joined = is_contiguous(a, dim, x, y);
   const uint32_t at = joined ? a->n - 1 : a->n++;
   a->dim[at] = joined ? a->dim[at] * dim : dim;
   a->x[at] = x;
   a->y[at] = y;
 }
 
-/* Once an axis is empty the others do not matter, however long they are. */
-void vt_cpu_axes_of(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out) {
+/* Once one axis is empty the others do not matter, however long they are. */
+void vt_cpu_axes_select(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out) {
   int empty = 0;
   memset(out, 0, sizeof *out);
   for (uint32_t i = 0; i < x->rank; i++) empty |= (mask >> i & 1) && x->dim[i] == 0;
   for (uint32_t i = 0; i < x->rank && !empty; i++)
-    if (mask >> i & 1) vt_cpu_axes_put(out, x->dim[i], x->stride[i], y == NULL ? 0 : y->stride[i]);
-  if (out->n == 0) vt_cpu_axes_put(out, empty ? 0 : 1, 1, 1);
+    if (mask >> i & 1)
+      vt_cpu_axes_append(out, x->dim[i], x->stride[i], y == NULL ? 0 : y->stride[i]);
+  if (out->n == 0) vt_cpu_axes_append(out, empty ? 0 : 1, 1, 1);
 }
 
-void vt_cpu_axes_at(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *out_y) {
+void vt_cpu_axes_offsets(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *out_y) {
   int64_t x = 0, y = 0;
   for (uint32_t k = a->n; k-- > 1;) {
     x += i % a->dim[k] * a->x[k];
@@ -62,7 +64,7 @@ void vt_cpu_axes_at(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *ou
   *out_y = y + i * a->y[0];
 }
 
-int64_t vt_cpu_axes_run(const vt_cpu_axes *a, int64_t i, int64_t left) {
+int64_t vt_cpu_axes_even_count(const vt_cpu_axes *a, int64_t i, int64_t left) {
   const int64_t dim = a->dim[a->n - 1], rest = dim - i % dim;
   return rest < left ? rest : left;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_backend.c - the vectorised, threaded CPU behind the plug-in ABI: one device, whose threads
- * and instruction set the host chooses. Its memory is the host's own. */
+ * cpu_backend.c - the vectorised, threaded CPU backend behind the plug-in ABI. There is one device;
+ * the host chooses its threads and instruction set. Its memory is the host's own. */
 #include "cpu_backend.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,42 +12,43 @@ vt_backend_query_fn vt_cpu_query;
 
 /* ---- memory ---- */
 
-_Static_assert(sizeof(vt_cpu_block) <= VT_CPU_LINE, "a block fits before the bytes it is of");
+_Static_assert(sizeof(vt_cpu_buffer_header) <= VT_CPU_LINE,
+               "a block fits before the bytes it is of");
 
-void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes) {
+void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes) {
   const uint64_t size = bytes + 2 * VT_CPU_LINE;
   char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
   if (base == NULL) return NULL;
   vt_memory_in_large_pages(base, (size_t)size);
   char *data = base + VT_CPU_LINE + (VT_CPU_LINE - (uintptr_t)base % VT_CPU_LINE) % VT_CPU_LINE;
-  const vt_cpu_block head = {size, base, vt_cpu_seal_new()};
+  const vt_cpu_buffer_header head = {size, base, vt_cpu_version_new()};
   memcpy(data - sizeof head, &head, sizeof head);
   return data;
 }
 
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes) {
-  void *p = vt_cpu_memory_take(host, bytes);
+  void *p = vt_cpu_memory_new_raw(host, bytes);
   if (p != NULL) memset(p, 0, (size_t)bytes);
   return p;
 }
 
-vt_cpu_block *vt_cpu_block_of(uint64_t handle) {
-  return (vt_cpu_block *)(void *)((char *)(uintptr_t)handle - sizeof(vt_cpu_block));
+vt_cpu_buffer_header *vt_cpu_buffer_header_of(uint64_t handle) {
+  return (vt_cpu_buffer_header *)(void *)((char *)(uintptr_t)handle - sizeof(vt_cpu_buffer_header));
 }
 
 void vt_cpu_memory_free(const vt_bk_host *host, void *p) {
   if (p == NULL) return;
-  const vt_cpu_block head = *vt_cpu_block_of((uint64_t)(uintptr_t)p);
+  const vt_cpu_buffer_header head = *vt_cpu_buffer_header_of((uint64_t)(uintptr_t)p);
   host->resize(host->user, head.base, head.size, 0);
 }
 
-uint64_t vt_cpu_seal_new(void) {
+uint64_t vt_cpu_version_new(void) {
   static atomic_uint_fast64_t last;
   return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 }
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
-  void *p = vt_cpu_memory_take(dev->host, bytes);
+  void *p = vt_cpu_memory_new_raw(dev->host, bytes);
   if (p == NULL) return VT_NOMEM;
   *out_handle = (uint64_t)(uintptr_t)p;
   return VT_OK;
@@ -57,7 +58,7 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   vt_cpu_memory_free(dev->host, (void *)(uintptr_t)handle);
 }
 
-/* A handle is where the bytes lie. */
+/* A handle is the address of the buffer's bytes. */
 static void *buffer_map(vt_bk_device *dev, uint64_t handle) {
   (void)dev;
   return (void *)(uintptr_t)handle;
@@ -68,7 +69,7 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
   char *at = (char *)(uintptr_t)handle + offset;
   (void)dev;
   if (to_device) {
-    vt_cpu_block_of(handle)->seal = vt_cpu_seal_new();
+    vt_cpu_buffer_header_of(handle)->version = vt_cpu_version_new();
     memcpy(at, host, (size_t)bytes);
   } else {
     memcpy(host, at, (size_t)bytes);
@@ -78,12 +79,12 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
 
 /* ---- the team ---- */
 
-void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context) {
+void vt_cpu_run_jobs(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context) {
   vt_pool_run(t->pool, n, fn, context);
 }
 
-/* Handing a job to a thread that is looking for one and waiting for it takes half a microsecond, to
- * one that is asleep some more; more jobs than threads even out what one thread is held up by. */
+/* A thread that is polling for jobs takes half a microsecond to start one and report back; a
+ * sleeping thread takes longer. Four jobs per thread even out delays of single threads. */
 uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost) {
   const double wake_ns = 2500;
   const double whole = (double)items * cost;
@@ -94,7 +95,7 @@ uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost) {
   return jobs < items ? jobs : items > 0 ? items : 1;
 }
 
-int64_t vt_cpu_first(int64_t items, uint64_t n, uint64_t j) {
+int64_t vt_cpu_job_first(int64_t items, uint64_t n, uint64_t j) {
   const int64_t each = items / (int64_t)n, more = items % (int64_t)n, at = (int64_t)j;
   return at * each + (at < more ? at : more);
 }
@@ -112,8 +113,9 @@ static int32_t refuse(const vt_bk_host *host, int32_t status, const char *text) 
   return status;
 }
 
-/* Names as isa.def has them; the host may not know them all, so that a wrong one is said here. */
-static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
+/* The name must be a row of isa.def. The host does not know these names, so unknown ones are
+ * reported from here. */
+static int32_t choose_kernels(const vt_bk_host *host, const vt_cpu_kernels **out) {
   const char *name = VT_BK_HAS(host, vt_bk_host, isa) ? host->isa : NULL;
   char text[160];
   *out = vt_cpu_kernels_of(name);
@@ -122,7 +124,7 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
     snprintf(text, sizeof text, "this processor has no %s instructions", name);
     return refuse(host, VT_BACKEND, text);
   }
-  snprintf(text, sizeof text, "there are no instructions '%.60s'; known:"
+  snprintf(text, sizeof text, "unknown instruction set '%.60s'; known:"
 #define VT_ISA(isa, has) " " #isa
 #include "isa.def"
 #undef VT_ISA
@@ -131,8 +133,8 @@ static int32_t pick_isa(const vt_bk_host *host, const vt_cpu_kernels **out) {
   return refuse(host, VT_UNSUPPORTED, text);
 }
 
-/* The host says how many may be busy; fewer are as good, and no bit depends on it. */
-static uint32_t pick_threads(const vt_bk_host *host) {
+/* The number of threads to use: the host's limit, or all processors if it sets none. */
+static uint32_t choose_threads(const vt_bk_host *host) {
   const int says = host->size >= offsetof(vt_bk_host, threads) + sizeof host->threads;
   const uint32_t asked = says ? host->threads : 0;
   const uint32_t wanted = asked != 0 ? asked : vt_cpu_get()->cores;
@@ -140,7 +142,7 @@ static uint32_t pick_threads(const vt_bk_host *host) {
   return wanted < VT_POOL_MOST ? wanted : VT_POOL_MOST;
 }
 
-static void describe(vt_bk_device *dev) {
+static void format_identity(vt_bk_device *dev) {
   const char *isa = dev->team.kernels->isa;
   snprintf(dev->about, sizeof dev->about, "vector kernels for %s, %u thread%s", isa,
            dev->team.threads, dev->team.threads == 1 ? "" : "s");
@@ -152,7 +154,7 @@ static void *resize(void *user, void *ptr, size_t old_size, size_t new_size) {
   return host->resize(host->user, ptr, old_size, new_size);
 }
 
-/* The host outlives its devices; it is not written through. */
+/* The allocator of the host. The cast drops `const`, but the host is never written through it. */
 static vt_alloc alloc_of(const vt_bk_host *host) {
   vt_alloc a = {.resize = resize};
   memcpy(&a.user, &host, sizeof host);
@@ -162,19 +164,19 @@ static vt_alloc alloc_of(const vt_bk_host *host) {
 static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev) {
   const vt_cpu_kernels *kernels;
   (void)ordinal;
-  const int32_t s = pick_isa(host, &kernels);
+  const int32_t s = choose_kernels(host, &kernels);
   if (s != VT_OK) return s;
   vt_bk_device *dev = vt_cpu_memory_new(host, sizeof *dev);
   if (dev == NULL) return VT_NOMEM;
   dev->host = host;
-  dev->team = (vt_cpu_team){.kernels = kernels, .threads = pick_threads(host)};
+  dev->team = (vt_cpu_team){.kernels = kernels, .threads = choose_threads(host)};
   vt_diag d = {0};
   const vt_status made = vt_pool_new(dev->team.threads, alloc_of(host), &dev->team.pool, &d);
   if (made != VT_OK) {
     vt_cpu_memory_free(host, dev);
     return refuse(host, (int32_t)made, d.text);
   }
-  describe(dev);
+  format_identity(dev);
   *out_dev = dev;
   return VT_OK;
 }
@@ -202,13 +204,13 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  return vt_cpu_chain_lists(op) || vt_cpu_handler_of(op) != NULL;
+  return vt_cpu_chain_lists_op(op) || vt_cpu_handler_of(op) != NULL;
 }
 
 static const char *op_way(vt_bk_device *dev, uint32_t op) {
   const vt_cpu_handler *h = vt_cpu_handler_of(op);
   (void)dev;
-  return h != NULL ? h->way : "vector";
+  return h != NULL ? h->kind : "vector";
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_backend.h - private to src/back/cpu: what its files share. A device is a team of threads and
- * the kernels of one instruction set; a program is a list of launches; a launch is one step, or a
- * group of them run as one. Work is split by outputs alone, so no bit depends on the team.
+ * cpu_backend.h - private to src/back/cpu: declarations that its files share. A device is a team of
+ * threads and the kernels of one instruction set; a program is a list of launches; a launch is one
+ * step, or a group of steps that run as one. Jobs are split by outputs only, so no bit of a result
+ * depends on the number of threads.
  *
  *   cpu_backend.c    the ABI: devices, memory, the team
- *   cpu_isa.c        which kernels run here
- *   cpu_program.c    steps bound to their handlers once, run many times
- *   cpu_chain.c      pointwise steps, several of them as one
- *   cpu_leave.c      what the host looks at after a run
+ *   cpu_isa.c        chooses the kernels for this processor
+ *   cpu_program.c    binds steps to their handlers once and runs them any number of times
+ *   cpu_chain.c      pointwise steps, several of which run as one
+ *   cpu_leave.c      makes the NaNs of results canonical that the host reads after a run
  *
- * Handlers: how an op is split into jobs, and which kernels do them (cpu_handlers.def).
- *   cpu_matmul.c     products of matrices (cpu_gemm); of integers (cpu_matmul_int, cpu_int)
+ * Handlers split an op into jobs and choose the kernels that do them (cpu_handlers.def).
+ *   cpu_matmul.c     matrix products (cpu_gemm); integer products (cpu_matmul_int, cpu_int)
  *   cpu_conv.c       convolutions: cpu_conv_transpose, cpu_conv_weights, cpu_conv_int;
- *                    taps that slide (cpu_direct_conv) over a grid (cpu_grid)
- *   cpu_attention.c  attention: how it is cut; what is done to some rows (cpu_attend)
- *   cpu_levels.c     how long contractions are added up
- *   cpu_reduce.c       reductions along axes (cpu_axes)
- *   cpu_rows.c       row by row: cpu_softmax, cpu_norm, cpu_running
- *   cpu_move.c       copies (cpu_copy) between places (cpu_place); cpu_pool, cpu_random
+ *                    direct convolution (cpu_direct_conv) over a padded grid (cpu_grid)
+ *   cpu_attention.c  attention: its split into chunks; the kernels for one chunk (cpu_attend)
+ *   cpu_levels.c     the sums of blocks of 256 products
+ *   cpu_reduce.c     reductions along axes (cpu_axes)
+ *   cpu_rows.c       ops row by row: cpu_softmax, cpu_norm, cpu_running
+ *   cpu_move.c       copies (cpu_copy) between strided tensors (cpu_place); cpu_pool, cpu_random
  *   cpu_index.c      gathers; cpu_scatter, cpu_sort (cpu_radix)
  *   cpu_region.c     loop and cond
  *
- * Kernels, written once and compiled for each instruction set (isa.def) by kern_*.c and fun_*.c.
- *   kern_*.inc       over the words of a vec_*.h; kern_*.h say what they do
+ * Kernels are written once and compiled for each instruction set (isa.def) by kern_*.c and fun_*.c.
+ *   kern_*.inc       kernels over the vector types of a vec_*.h; kern_*.h declare them
  *   map_*.inc        loops over pointwise formulas (emit/maps.def)
- *   fun_*.inc        exp, tanh, ...: texts of src/num over the words of a words_*.h (funs.def) */
+ *   fun_*.inc        exp, tanh, ...: texts of src/num over the vectors of a words_*.h (funs.def) */
 #ifndef VT_CPU_BACKEND_H
 #define VT_CPU_BACKEND_H
 #include "volta/volta_backend.h"
@@ -38,119 +39,132 @@ typedef struct vt_cpu_call vt_cpu_call;
 
 /* ---- sizes ---- */
 
-enum { VT_CPU_LINE = 64 }; /* bytes of a line of cache, to which all memory here is aligned */
-static inline int64_t vt_cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t vt_cpu_most(int64_t a, int64_t b) { return a > b ? a : b; }
-/* How many parts of `each` n has, the last maybe smaller; and what they come to when it is not. */
-static inline int64_t vt_cpu_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
-static inline int64_t vt_cpu_whole(int64_t n, int64_t each) { return vt_cpu_parts(n, each) * each; }
-static inline uint64_t vt_cpu_to_line(uint64_t bytes) {
+enum { VT_CPU_LINE = 64 }; /* bytes of a cache line; all memory of this backend is aligned to it */
+static inline int64_t vt_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t vt_cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
+/* n / each, rounded up; and n rounded up to a multiple of `each`. */
+static inline int64_t vt_cpu_div_up(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+static inline int64_t vt_cpu_round_up(int64_t n, int64_t each) {
+  return vt_cpu_div_up(n, each) * each;
+}
+static inline uint64_t vt_cpu_round_to_line(uint64_t bytes) {
   return (bytes + VT_CPU_LINE - 1) / VT_CPU_LINE * VT_CPU_LINE;
 }
 
 /* ---- the team ---- */
 
+/* The threads of a device and the kernels that they run. */
 typedef struct vt_cpu_team {
   const vt_cpu_kernels *kernels;
   vt_pool *pool;
   uint32_t threads;
 } vt_cpu_team;
 
-/* Jobs 0..n-1, in any order, in any thread. A job may use what belongs to its number alone. */
-void vt_cpu_share(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context);
-/* How many jobs `items` are best cut into when each costs about `cost` nanoseconds: 1 where waking
- * the others would take longer than it saves, else some a thread. */
+/* Runs jobs 0 .. n-1 in any order, on any threads of the team, and waits for all of them. A job may
+ * write only memory that belongs to its number. */
+void vt_cpu_run_jobs(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context);
+/* How many jobs `items` should be split into if each item costs about `cost` nanoseconds: 1 if
+ * waking other threads takes longer than it saves, else a few jobs per thread. */
 uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost);
-/* The first of the items of job j of n: those of job j end where those of job j + 1 begin. */
-int64_t vt_cpu_first(int64_t items, uint64_t n, uint64_t j);
+/* The first item of job j of n. Job j ends before the first item of job j + 1. */
+int64_t vt_cpu_job_first(int64_t items, uint64_t n, uint64_t j);
 
 /* ---- handlers ---- */
 
-/* One step. While it is planned only the shapes are there: `data`, `work` and `kept` are not. */
+/* One step as its handler sees it. While the program is planned only the shapes are known: `data`
+ * of the views, `work` and `cached` are not set. */
 struct vt_cpu_call {
   const vt_cpu_team *team;
   const vt_bk_step *step;
   const vt_view *in, *out;
   uint32_t n_in, n_out;
   const void *attrs;
-  void *work;           /* what `work` asked for, 64-byte aligned; what it holds is anything. Never
-                           NULL in a run: it may have no bytes */
-  void *kept;           /* what `keep` asked for, its first VT_CPU_LINE bytes 0 when the program is
-                           built; NULL where memory is short: it may only save time */
-  vt_cpu_chain *tail;   /* pointwise steps on the result, see below; NULL: none */
-  const uint64_t *seal; /* of each operand: as long as it is the same, what the operand holds is the
-                           same, for ever; 0: that is not known. NULL while planned */
+  void *work;   /* scratch of the size that the handler's `work` returned, 64-byte aligned, with
+                   undefined content; never NULL during a run, even if the size is 0 */
+  void *cached; /* memory of the size that the handler's `cache` returned; it outlives the run, and
+                 its first VT_CPU_LINE bytes are 0 when the program is built. NULL if memory is
+                 short, so it may only save time */
+  vt_cpu_chain *epilogue;  /* pointwise steps to run on the result, see below; or NULL */
+  const uint64_t *version; /* for each operand: its content version. As long as the number is the
+                           same, so is the content; 0 if that is not known. NULL while planned */
   const vt_launch_body *body;
   void *runner;
-  uint32_t leaves;   /* bit i: result i is looked at after the run, and every NaN in it must be the
-                        canonical one. Who has seen to it while it was in cache clears the bit */
-  uint64_t position; /* set with VT_RANGE: the lowest at fault, and the index there */
-  int64_t value;
+  /* Bit i: the host reads result i after the run, so every NaN in it must be canonical. A handler
+   * that has done this while the result was in cache clears the bit. */
+  uint32_t leaves;
+  uint64_t position; /* set with VT_RANGE: lowest faulty position in the index operand */
+  int64_t value;     /* set with VT_RANGE: the index at that position */
 };
 typedef vt_status vt_cpu_run_fn(vt_cpu_call *c);
 typedef uint64_t vt_cpu_bytes_fn(const vt_cpu_call *c);
 
-/* A row of cpu_handlers.def, which says what its columns are. */
+/* A row of cpu_handlers.def, which describes its columns. */
 typedef struct vt_launch_handler {
-  const char *way; /* for lists of ops */
-  vt_cpu_bytes_fn *work, *keep;
+  const char *kind; /* one word for lists of ops: "vector", "move" or "region" */
+  vt_cpu_bytes_fn *work, *cache;
   vt_cpu_run_fn *run;
   uint32_t traits;
 } vt_cpu_handler;
-const vt_cpu_handler *vt_cpu_handler_of(uint32_t op); /* NULL when there is none */
-/* What is made of operand i and kept until the operand holds something else. For `keep`: `bytes`
- * and what it takes to know that; 0 where the operand is not among parameters or state. */
-uint64_t vt_cpu_kept_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes);
-/* For `run`: where it stands, or NULL where nothing is kept. *out_stale is 0 when it is there and
- * right; else it has to be made before it is used. */
-void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale);
-/* The steps of body `which`, from its `in` to its `out`. */
+const vt_cpu_handler *vt_cpu_handler_of(uint32_t op); /* NULL if the op has no handler */
+/* Handlers may cache data derived from operand i, for example packed weights, until the operand
+ * changes. For the handler's `cache`: the bytes to ask for if the derived data has `bytes` bytes; 0
+ * if operand i is not a parameter or state, because others change in every run. */
+uint64_t vt_cpu_cached_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes);
+/* For the handler's `run`: the address of the cached data, or NULL if nothing is cached. If
+ * *out_stale is not 0, the operand has changed, and the caller must compute the data again before
+ * using it. */
+void *vt_cpu_cached(const vt_cpu_call *c, uint32_t i, int *out_stale);
+/* Runs the steps of body `which`, which read its `in` and write its `out`. */
 vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
 
-/* `none` is declared too and never defined: the table has NULL for it. */
-#define VT_CPU(op, way, work, keep, run, traits)          \
-  vt_cpu_bytes_fn vt_cpu_work_##work, vt_cpu_keep_##keep; \
+/* `none` declares functions too, which are never defined: the table has NULL for it. */
+#define VT_CPU(op, kind, work, cache, run, traits)          \
+  vt_cpu_bytes_fn vt_cpu_work_##work, vt_cpu_cache_##cache; \
   vt_cpu_run_fn vt_cpu_run_##run;
 #include "cpu_handlers.def"
 #undef VT_CPU
 
-/* ---- chains: pointwise steps, each block of elements through all of them ---- */
+/* ---- chains: each block of elements passes through all pointwise steps of a group ---- */
 
-/* 1 when there are kernels for the op, and for this step of it. */
-int vt_cpu_chain_lists(uint32_t op);
-int vt_cpu_chain_takes(const vt_cpu_team *t, const vt_bk_step *s);
-/* Of steps that all have the shape of the last one's result, none of which but the last is read by
- * others. VT_UNSUPPORTED when they are too many to be run as one; a single step never is. */
+/* 1 if there are kernels for the op; 1 if there is a kernel for the types and shapes of this
+ * step. */
+int vt_cpu_chain_lists_op(uint32_t op);
+int vt_cpu_chain_accepts(const vt_cpu_team *t, const vt_bk_step *s);
+/* A chain of n steps that all have the shape of the last one's result; only the last result is read
+ * by other steps. Returns VT_UNSUPPORTED if there are too many steps to run as one; one step is
+ * never too many. */
 int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
                          uint32_t n, vt_cpu_chain **out) VT_NODISCARD;
 void vt_cpu_chain_free(vt_cpu_chain *c);
-/* Where the arenas are in this run; before any of it is run. */
-void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base);
-/* Elements first .. first + n - 1 of the result, counted row-major. Called by a handler for a tail,
- * from the thread that has just made these elements of the step before. */
-void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n);
-/* All of it, shared by the team. */
+/* Sets the addresses of the arenas of this run; must be called before the chain runs. */
+void vt_cpu_chain_set_arenas(vt_cpu_chain *c, char *const *base);
+/* Runs the chain for elements first .. first + n - 1 of the result, in row-major order. A handler
+ * calls it to apply an epilogue, on the thread that has just computed these elements of the
+ * anchor. */
+void vt_cpu_chain_run_part(const vt_cpu_chain *c, int64_t first, int64_t n);
+/* Runs the chain for all elements, with all threads of the team. */
 void vt_cpu_chain_run(const vt_cpu_chain *c);
 
-/* The tensor that it writes; from now on with one NaN alone. */
+/* The tensor that the chain writes. After vt_cpu_chain_canonicalize every NaN in it is canonical.
+ */
 const vt_bk_tensor *vt_cpu_chain_result(const vt_cpu_chain *c);
-void vt_cpu_chain_leave(vt_cpu_chain *c);
+void vt_cpu_chain_canonicalize(vt_cpu_chain *c);
 
-/* ---- what leaves a program ---- */
+/* ---- canonical NaNs ---- */
 
-/* The one NaN in n elements; does nothing to types that have none. */
-void vt_cpu_leave_part(const vt_cpu_team *t, uint32_t dtype, void *data, int64_t n);
-/* The same in a whole tensor without gaps, shared by the team. */
-void vt_cpu_leave(const vt_cpu_team *t, const vt_view *v);
+/* Makes every NaN in n elements canonical; does nothing to types without NaN. */
+void vt_cpu_canonicalize_part(const vt_cpu_team *t, uint32_t dtype, void *data, int64_t n);
+/* The same for a tensor without gaps, with all threads of the team. */
+void vt_cpu_canonicalize(const vt_cpu_team *t, const vt_view *v);
 
 /* ---- moves ---- */
 
-/* The elements of one tensor into those of another of the same shape and type, any strides. */
+/* Copies the elements of `from` to `to`, which has the same shape and type; any strides. */
 void vt_cpu_copy(const vt_cpu_team *t, const vt_view *to, const vt_view *from);
-/* A tensor without its axis `axis`, at place `i` along it. */
-vt_view vt_cpu_at(const vt_view *v, uint32_t axis, int64_t i);
+/* The view without its axis `axis`, at index `i` along it. */
+vt_view vt_cpu_drop_axis(const vt_view *v, uint32_t axis, int64_t i);
 int64_t vt_cpu_count(const vt_view *v);
-uint64_t vt_cpu_bytes_of(uint32_t dtype); /* of one element */
+uint64_t vt_cpu_bytes_of(uint32_t dtype); /* bytes of one element */
 
 /* ---- programs ---- */
 
@@ -160,16 +174,17 @@ struct vt_bk_device {
   vt_cpu_team team;
   char fingerprint[64], about[120];
 };
-/* What a buffer of the device has before its bytes. */
-typedef struct vt_cpu_block {
-  uint64_t size; /* of the whole allocation */
-  void *base;
-  uint64_t seal; /* another one whenever something was copied into it or a program wrote to it */
-} vt_cpu_block;
-vt_cpu_block *vt_cpu_block_of(uint64_t handle);
-uint64_t vt_cpu_seal_new(void); /* a number never given before */
+/* Header in front of the bytes of each buffer of a device. */
+typedef struct vt_cpu_buffer_header {
+  uint64_t size; /* bytes of the whole allocation */
+  void *base;    /* start of the allocation */
+  /* Content version: a new number after each copy or program that writes the buffer. */
+  uint64_t version;
+} vt_cpu_buffer_header;
+vt_cpu_buffer_header *vt_cpu_buffer_header_of(uint64_t handle);
+uint64_t vt_cpu_version_new(void); /* a number that was never returned before */
 
-/* VT_OK or VT_UNSUPPORTED, decided by shapes and types alone. */
+/* VT_OK or VT_UNSUPPORTED, decided only by shapes and types. */
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s);
 uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s);
 
@@ -180,8 +195,9 @@ int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, ui
 int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
 
-/* Memory of the host; NULL when there is none. `new` is zeroed, `take` is not even touched. */
+/* Memory from the host, or NULL. vt_cpu_memory_new zeroes it; vt_cpu_memory_new_raw does not touch
+ * it. */
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes);
-void *vt_cpu_memory_take(const vt_bk_host *host, uint64_t bytes);
+void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes);
 void vt_cpu_memory_free(const vt_bk_host *host, void *p);
 #endif

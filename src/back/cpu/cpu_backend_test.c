@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_backend_test.c - the backend through its table: threads and instructions are those that the
- * host names, what is kept of weights is never older than the weights, the error of a run is the
- * lowest, results leave with one NaN, and nothing is left behind where memory is short. */
+ * cpu_backend_test.c - the backend through its ABI table: it uses the threads and instruction set
+ * that the host names, cached weights are never older than the weights, the lowest index fault is
+ * reported, results have only canonical NaNs, and failed allocations leak nothing. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_cpu.h"
@@ -10,11 +10,11 @@
 
 vt_backend_query_fn vt_cpu_query;
 
-/* ---- a host that counts ---- */
+/* ---- a host that counts allocations ---- */
 
 typedef struct counting_host {
   vt_fault fault;
-  uint64_t bytes; /* that the backend has now */
+  uint64_t bytes; /* bytes that the backend has allocated */
   int32_t status;
   char reason[160];
 } counting_host;
@@ -32,7 +32,7 @@ static void host_diag(void *user, int32_t status, const char *text) {
   snprintf(h->reason, sizeof h->reason, "%s", text);
 }
 
-enum { ARENAS = VT_BK_ARENA_OUTPUT + 1, ROOM = 1 << 18, WORK_AT = 1 << 17 };
+enum { ARENAS = VT_BK_ARENA_OUTPUT + 1, CAPACITY = 1 << 18, WORK_AT = 1 << 17 };
 
 typedef struct bench {
   counting_host h;
@@ -60,9 +60,9 @@ static void bench_close(bench *b) {
   CHECK(b->h.fault.live == 0 && b->h.bytes == 0);
 }
 
-/* ---- threads and instructions ---- */
+/* ---- threads and instruction sets ---- */
 
-static int says(bench *b, const char *what) {
+static int about_says(bench *b, const char *what) {
   vt_bk_caps caps = {.size = sizeof caps};
   CHECK(b->api->capabilities(b->dev, &caps) == VT_OK);
   return strstr(caps.about, what) != NULL;
@@ -73,11 +73,11 @@ static void check_threads(uint32_t asked, const char *isa, uint32_t got) {
   char words[40];
   snprintf(words, sizeof words, ", %u thread%s", got, got == 1 ? "" : "s");
   CHECK(bench_open(&b, asked, isa) == VT_OK);
-  CHECK(says(&b, words) && b.dev->team.threads == got);
+  CHECK(about_says(&b, words) && b.dev->team.threads == got);
   bench_close(&b);
 }
 
-/* Hosts that were built before there were `isa`, or `threads`. */
+/* Hosts that were compiled when vt_bk_host had no `isa`, or no `threads`. */
 static void test_old_hosts(void) {
   const uint32_t cores = vt_cpu_get()->cores;
   bench b = {0};
@@ -106,7 +106,8 @@ static void test_isa(void) {
     bench b = {0};
     const int here = vt_cpu_kernels_of(names[i]) != NULL;
     CHECK(bench_open(&b, 1, names[i]) == (here ? VT_OK : VT_BACKEND));
-    CHECK(here ? says(&b, names[i]) : b.h.status == VT_BACKEND && strstr(b.h.reason, names[i]));
+    CHECK(here ? about_says(&b, names[i])
+               : b.h.status == VT_BACKEND && strstr(b.h.reason, names[i]));
     bench_close(&b);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -119,8 +120,8 @@ static void test_isa(void) {
 
 /* ---- steps ---- */
 
-static vt_bk_tensor tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint32_t rank,
-                           const int64_t *dim) {
+static vt_bk_tensor new_tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint32_t rank,
+                               const int64_t *dim) {
   vt_bk_tensor t = {
       .size = sizeof t, .dtype = dtype, .rank = rank, .arena = arena, .offset = offset};
   int64_t stride = 1;
@@ -132,16 +133,17 @@ static vt_bk_tensor tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint
 }
 
 static const vt_attr_none none = {sizeof none};
-static const vt_attr_matmul plain = {.size = sizeof plain}, turned = {sizeof turned, 0, 1, 0};
+static const vt_attr_matmul plain = {.size = sizeof plain},
+                            transposed_b = {sizeof transposed_b, 0, 1, 0};
 static const vt_attr_conv conv = {.size = sizeof conv, .groups = 1};
 static const vt_attr_conv_int conv_int = {.size = sizeof conv_int, .groups = 1};
 static const vt_attr_conv_transpose transposed = {
     .size = sizeof transposed, .stride = {2, {2, 2}}, .groups = 1};
 static const vt_attr_gather gather = {.size = sizeof gather};
 
-/* Ops that keep something of their second operand: x, w, y. */
+/* Ops that cache data derived from their second operand: shapes of x, w, y. */
 typedef struct subject {
-  uint32_t op, type, made;
+  uint32_t op, type, result_type;
   const void *attrs;
   uint64_t attrs_size;
   uint32_t rank;
@@ -151,7 +153,7 @@ typedef struct subject {
 static const subject subjects[] = {
     {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2, {20, 64}, {64, 70}, {20, 70}},
     {VT_OP_matmul, VT_DTYPE_F64, VT_DTYPE_F64, ATTRS(plain), 2, {20, 64}, {64, 70}, {20, 70}},
-    {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(turned), 2, {1, 64}, {70, 64}, {1, 70}},
+    {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(transposed_b), 2, {1, 64}, {70, 64}, {1, 70}},
     {VT_OP_linear, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(none), 2, {20, 64}, {64, 70}, {20, 70}},
     {VT_OP_matmul_int, VT_DTYPE_I8, VT_DTYPE_I32, ATTRS(none), 2, {20, 64}, {64, 70}, {20, 70}},
     {VT_OP_conv,
@@ -181,33 +183,33 @@ static const subject subjects[] = {
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
-/* A step over buffers: x among inputs, w where it is said, y among temporaries. */
-typedef struct work {
+/* A step over buffers: x in the arena of inputs, w in a given arena, y among temporaries. */
+typedef struct subject_run {
   bench *b;
   const subject *s;
   vt_bk_tensor in[2], out, both[2];
   vt_bk_step step, twice; /* twice: w = w + w */
   uint64_t buffer[ARENAS];
-} work;
+} subject_run;
 
 static uint64_t bytes_of(const vt_bk_tensor *t) {
   const vt_view v = vt_step_view(t);
   return (uint64_t)vt_cpu_count(&v) * vt_cpu_bytes_of(t->dtype);
 }
 
-static uint64_t buffer(bench *b) {
+static uint64_t new_buffer(bench *b) {
   uint64_t handle = 0;
-  CHECK(b->api->buffer_new(b->dev, ROOM, &handle) == VT_OK);
+  CHECK(b->api->buffer_new(b->dev, CAPACITY, &handle) == VT_OK);
   return handle;
 }
 
-static void work_open(work *w, bench *b, const subject *s, uint32_t arena) {
+static void subject_open(subject_run *w, bench *b, const subject *s, uint32_t arena) {
   memset(w, 0, sizeof *w);
   w->b = b;
   w->s = s;
-  w->in[0] = tensor(s->type, VT_BK_ARENA_INPUT, 128, s->rank, s->x);
-  w->in[1] = w->both[0] = w->both[1] = tensor(s->type, arena, 64, s->rank, s->w);
-  w->out = tensor(s->made, VT_BK_ARENA_TEMPORARY, 192, s->rank, s->y);
+  w->in[0] = new_tensor(s->type, VT_BK_ARENA_INPUT, 128, s->rank, s->x);
+  w->in[1] = w->both[0] = w->both[1] = new_tensor(s->type, arena, 64, s->rank, s->w);
+  w->out = new_tensor(s->result_type, VT_BK_ARENA_TEMPORARY, 192, s->rank, s->y);
   w->step = (vt_bk_step){.size = sizeof w->step,
                          .op = s->op,
                          .n_in = 2,
@@ -228,19 +230,19 @@ static void work_open(work *w, bench *b, const subject *s, uint32_t arena) {
                           .out = w->both,
                           .attrs = &none,
                           .attrs_size = sizeof none};
-  for (int i = 0; i < ARENAS; i++) w->buffer[i] = buffer(b);
+  for (int i = 0; i < ARENAS; i++) w->buffer[i] = new_buffer(b);
 }
 
-static void work_close(work *w) {
+static void subject_close(subject_run *w) {
   for (int i = 0; i < ARENAS; i++) w->b->api->buffer_free(w->b->dev, w->buffer[i]);
 }
 
-/* Numbers by lot, small enough to be exact in all types. */
-static void put(work *w, const vt_bk_tensor *t, uint32_t seed) {
+/* Writes pseudo-random integers that are small enough to be exact in all types. */
+static void write_random(subject_run *w, const vt_bk_tensor *t, uint32_t seed) {
   static union {
-    float f32[ROOM / 8];
-    double f64[ROOM / 8];
-    int8_t i8[ROOM];
+    float f32[CAPACITY / 8];
+    double f64[CAPACITY / 8];
+    int8_t i8[CAPACITY];
   } v;
   const uint64_t bytes = bytes_of(t), n = bytes / vt_cpu_bytes_of(t->dtype);
   for (uint64_t i = 0; i < n; i++) {
@@ -253,116 +255,118 @@ static void put(work *w, const vt_bk_tensor *t, uint32_t seed) {
   CHECK(w->b->api->copy(w->b->dev, &v, w->buffer[t->arena], t->offset, bytes, 1) == VT_OK);
 }
 
-static vt_bk_program *build(work *w, const vt_bk_step *steps, uint64_t n) {
+static vt_bk_program *build_program(subject_run *w, const vt_bk_step *steps, uint64_t n) {
   vt_bk_program *p = NULL;
   CHECK(w->b->api->program_build(w->b->dev, steps, n, &p) == VT_OK);
   return p;
 }
 
-static int32_t run(work *w, vt_bk_program *p) {
+static int32_t run_program(subject_run *w, vt_bk_program *p) {
   vt_bk_error e = {.size = sizeof e};
   if (w->b->api->run(p, w->buffer, ARENAS) != VT_OK || w->b->api->wait(p, &e) != VT_OK) return -1;
   return e.status;
 }
 
-static char *mapped(work *w, const vt_bk_tensor *t) {
+static char *mapped_address(subject_run *w, const vt_bk_tensor *t) {
   return (char *)w->b->api->buffer_map(w->b->dev, w->buffer[t->arena]) + t->offset;
 }
 
-/* The result of a program that was never run before and knows nothing, in `out`. */
-static void fresh(work *w, char out[ROOM]) {
-  vt_bk_program *p = build(w, &w->step, 1);
-  CHECK(run(w, p) == VT_OK);
-  memcpy(out, mapped(w, &w->out), bytes_of(&w->out));
-  memset(mapped(w, &w->out), 0x5a, bytes_of(&w->out));
+/* Stores in `out` the result of a new program, which has nothing cached. */
+static void fresh_result(subject_run *w, char out[CAPACITY]) {
+  vt_bk_program *p = build_program(w, &w->step, 1);
+  CHECK(run_program(w, p) == VT_OK);
+  memcpy(out, mapped_address(w, &w->out), bytes_of(&w->out));
+  memset(mapped_address(w, &w->out), 0x5a, bytes_of(&w->out));
   w->b->api->program_free(p);
 }
 
-static int gives(work *w, vt_bk_program *p, const char *expected) {
-  memset(mapped(w, &w->out), 0x5a, bytes_of(&w->out));
-  return run(w, p) == VT_OK && memcmp(mapped(w, &w->out), expected, bytes_of(&w->out)) == 0;
+static int gives_result(subject_run *w, vt_bk_program *p, const char *expected) {
+  memset(mapped_address(w, &w->out), 0x5a, bytes_of(&w->out));
+  return run_program(w, p) == VT_OK &&
+         memcmp(mapped_address(w, &w->out), expected, bytes_of(&w->out)) == 0;
 }
 
-/* ---- what is kept ---- */
+/* ---- cached weights ---- */
 
-static char one[ROOM], two[ROOM], three[ROOM];
+static char one[CAPACITY], two[CAPACITY], three[CAPACITY];
 
-/* What is written past `copy` is not seen: that is how we know that something is kept at all. */
-static void check_copied(work *w) {
-  char *weight = mapped(w, &w->in[1]);
-  vt_bk_program *p = build(w, &w->step, 1);
-  put(w, &w->in[1], 2);
-  fresh(w, two);
-  put(w, &w->in[1], 1);
-  fresh(w, one);
+/* The backend does not notice a write that bypasses `copy`. So an unchanged result shows that
+ * weights are cached at all. */
+static void check_copied(subject_run *w) {
+  char *weight = mapped_address(w, &w->in[1]);
+  vt_bk_program *p = build_program(w, &w->step, 1);
+  write_random(w, &w->in[1], 2);
+  fresh_result(w, two);
+  write_random(w, &w->in[1], 1);
+  fresh_result(w, one);
   CHECK(memcmp(one, two, bytes_of(&w->out)) != 0);
-  CHECK(gives(w, p, one) && gives(w, p, one));
+  CHECK(gives_result(w, p, one) && gives_result(w, p, one));
   memset(weight, 0, bytes_of(&w->in[1]));
-  CHECK(gives(w, p, one));
-  put(w, &w->in[1], 2);
-  CHECK(gives(w, p, two));
+  CHECK(gives_result(w, p, one));
+  write_random(w, &w->in[1], 2);
+  CHECK(gives_result(w, p, two));
   const uint64_t last = bytes_of(&w->in[1]) - 8;
   CHECK(w->b->api->copy(w->b->dev, one + 3, w->buffer[w->in[1].arena], w->in[1].offset + last, 8,
                         1) == VT_OK);
-  fresh(w, three);
-  CHECK(gives(w, p, three));
-  put(w, &w->in[1], 1);
-  CHECK(gives(w, p, one));
+  fresh_result(w, three);
+  CHECK(gives_result(w, p, three));
+  write_random(w, &w->in[1], 1);
+  CHECK(gives_result(w, p, one));
   w->b->api->program_free(p);
 }
 
-/* One program over two sets of weights in turn, and over a buffer where another one was. */
-static void check_buffers(work *w) {
+/* One program with two sets of weights alternately, and with a buffer at the address of a freed
+ * one. */
+static void check_buffers(subject_run *w) {
   const uint32_t arena = w->in[1].arena;
   const uint64_t first = w->buffer[arena];
-  vt_bk_program *p = build(w, &w->step, 1);
-  CHECK(gives(w, p, one));
+  vt_bk_program *p = build_program(w, &w->step, 1);
+  CHECK(gives_result(w, p, one));
   for (int i = 0; i < 3; i++) {
-    w->buffer[arena] = buffer(w->b);
-    put(w, &w->in[1], i % 2 == 0 ? 2 : 1);
-    CHECK(gives(w, p, i % 2 == 0 ? two : one));
+    w->buffer[arena] = new_buffer(w->b);
+    write_random(w, &w->in[1], i % 2 == 0 ? 2 : 1);
+    CHECK(gives_result(w, p, i % 2 == 0 ? two : one));
     w->b->api->buffer_free(w->b->dev, w->buffer[arena]);
   }
   w->buffer[arena] = first;
-  CHECK(gives(w, p, one));
+  CHECK(gives_result(w, p, one));
   w->b->api->program_free(p);
 }
 
-/* A program that writes its weights after it has used them, and another one that only reads them.
- */
-static void check_written(work *w) {
+/* A program that changes its weights after using them, and another that only reads them. */
+static void check_written(subject_run *w) {
   const vt_bk_step steps[] = {w->step, w->twice};
-  vt_bk_program *both = build(w, steps, 2), *reads = build(w, &w->step, 1);
-  vt_bk_program *writes = build(w, &w->twice, 1);
-  put(w, &w->in[1], 1);
+  vt_bk_program *both = build_program(w, steps, 2), *reads = build_program(w, &w->step, 1);
+  vt_bk_program *writes = build_program(w, &w->twice, 1);
+  write_random(w, &w->in[1], 1);
   for (int i = 0; i < 2; i++) {
-    fresh(w, three);
-    CHECK(gives(w, reads, three) && gives(w, both, three));
-    fresh(w, two);
+    fresh_result(w, three);
+    CHECK(gives_result(w, reads, three) && gives_result(w, both, three));
+    fresh_result(w, two);
     CHECK(memcmp(two, three, bytes_of(&w->out)) != 0);
-    CHECK(gives(w, reads, two));
-    CHECK(run(w, writes) == VT_OK);
-    fresh(w, three);
-    CHECK(gives(w, reads, three));
+    CHECK(gives_result(w, reads, two));
+    CHECK(run_program(w, writes) == VT_OK);
+    fresh_result(w, three);
+    CHECK(gives_result(w, reads, three));
   }
   w->b->api->program_free(writes);
   w->b->api->program_free(reads);
   w->b->api->program_free(both);
 }
 
-/* A loop that adds up x w, x 2w and x 4w: its body doubles w each time, so that what the first
- * iteration might have kept is wrong in the second. All numbers are whole and small. */
+/* A loop that adds up x w, x 2w and x 4w: its body doubles w in each iteration, so anything cached
+ * in the first iteration is wrong in the second. All numbers are small integers. */
 static void test_loop(void) {
   static const vt_attr_loop thrice = {.size = sizeof thrice, .count = 3, .carried = 1};
   bench b = {0};
-  work w;
+  subject_run w;
   CHECK(bench_open(&b, 1, NULL) == VT_OK);
-  work_open(&w, &b, &subjects[0], VT_BK_ARENA_STATE);
+  subject_open(&w, &b, &subjects[0], VT_BK_ARENA_STATE);
   const uint64_t each = (bytes_of(&w.out) + 63) / 64 * 64, n = bytes_of(&w.out) / sizeof(float);
   vt_bk_tensor sum[4] = {w.out, w.out, w.out, w.out}; /* before, carried, next, after */
   for (uint64_t i = 0; i < 4; i++) sum[i].offset += (i + 1) * each;
   const vt_bk_tensor number =
-      tensor(VT_DTYPE_I64, VT_BK_ARENA_TEMPORARY, sum[3].offset + each, 0, NULL);
+      new_tensor(VT_DTYPE_I64, VT_BK_ARENA_TEMPORARY, sum[3].offset + each, 0, NULL);
   const vt_bk_tensor added[] = {sum[1], w.out}, arguments[] = {number, sum[1]};
   vt_bk_step add = w.twice;
   add.in = added;
@@ -385,13 +389,13 @@ static void test_loop(void) {
                            .attrs_size = sizeof thrice,
                            .n_body = 1,
                            .body = &body};
-  vt_bk_program *p = build(&w, &loop, 1);
-  put(&w, &w.in[0], 77);
-  put(&w, &w.in[1], 1);
-  fresh(&w, one);
-  memset(mapped(&w, &sum[0]), 0, bytes_of(&sum[0]));
-  CHECK(run(&w, p) == VT_OK);
-  const float *y = (const float *)(const void *)mapped(&w, &sum[3]);
+  vt_bk_program *p = build_program(&w, &loop, 1);
+  write_random(&w, &w.in[0], 77);
+  write_random(&w, &w.in[1], 1);
+  fresh_result(&w, one);
+  memset(mapped_address(&w, &sum[0]), 0, bytes_of(&sum[0]));
+  CHECK(run_program(&w, p) == VT_OK);
+  const float *y = (const float *)(const void *)mapped_address(&w, &sum[3]);
   uint64_t wrong = 0;
   for (uint64_t i = 0; i < n; i++) {
     float x;
@@ -400,15 +404,15 @@ static void test_loop(void) {
   }
   CHECK(wrong == 0);
   b.api->program_free(p);
-  work_close(&w);
+  subject_close(&w);
   bench_close(&b);
 }
 
-/* Without memory for what would be kept the bits are the same. */
-static void check_poor(work *w) {
+/* The bits do not depend on whether there is memory to cache weights. */
+static void check_without_memory(subject_run *w) {
   vt_fault *f = &w->b->h.fault;
   int built = 0;
-  put(w, &w->in[1], 1);
+  write_random(w, &w->in[1], 1);
   for (long k = 1; k < 20 && built < 3; k++) {
     vt_bk_program *p = NULL;
     f->left = f->asked + k;
@@ -417,60 +421,60 @@ static void check_poor(work *w) {
     CHECK(status == VT_OK || (status == VT_NOMEM && p == NULL));
     if (status != VT_OK) continue;
     built++;
-    CHECK(gives(w, p, one) && gives(w, p, one));
+    CHECK(gives_result(w, p, one) && gives_result(w, p, one));
     w->b->api->program_free(p);
   }
   CHECK(built == 3);
 }
 
-static void test_kept(uint32_t threads) {
+static void test_cached(uint32_t threads) {
   bench b = {0};
   CHECK(bench_open(&b, threads, NULL) == VT_OK);
   for (int i = 0; i < SUBJECTS; i++)
     for (uint32_t arena = VT_BK_ARENA_PARAMETER; arena <= VT_BK_ARENA_STATE; arena += 2) {
-      work w;
-      work_open(&w, &b, &subjects[i], arena);
-      put(&w, &w.in[0], 77);
+      subject_run w;
+      subject_open(&w, &b, &subjects[i], arena);
+      write_random(&w, &w.in[0], 77);
       check_copied(&w);
       check_buffers(&w);
       check_written(&w);
-      check_poor(&w);
-      work_close(&w);
+      check_without_memory(&w);
+      subject_close(&w);
     }
   bench_close(&b);
 }
 
 /* ---- memory ---- */
 
-static uint64_t bytes_with(work *w, const vt_bk_step *steps, uint64_t n) {
+static uint64_t bytes_allocated(subject_run *w, const vt_bk_step *steps, uint64_t n) {
   const uint64_t before = w->b->h.bytes;
-  vt_bk_program *p = build(w, steps, n);
+  vt_bk_program *p = build_program(w, steps, n);
   const uint64_t bytes = w->b->h.bytes - before;
   w->b->api->program_free(p);
   CHECK(w->b->h.bytes == before);
   return bytes;
 }
 
-/* Nothing is kept where the arenas, which are taken later, need all the memory there is. */
-static void test_short(void) {
+/* Nothing is cached if the arenas, which are allocated later, need all available memory. */
+static void test_little_memory(void) {
   static const subject large = {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2,
                                 {20, 160},    {160, 160},   {20, 160}};
-  const uint64_t kept = 160 * 160 * sizeof(float);
+  const uint64_t cached = 160 * 160 * sizeof(float);
   bench b = {0};
-  work w;
+  subject_run w;
   CHECK(bench_open(&b, 1, NULL) == VT_OK);
-  work_open(&w, &b, &large, VT_BK_ARENA_PARAMETER);
-  CHECK(bytes_with(&w, &w.step, 1) >= kept);
+  subject_open(&w, &b, &large, VT_BK_ARENA_PARAMETER);
+  CHECK(bytes_allocated(&w, &w.step, 1) >= cached);
   w.in[0].offset = UINT64_C(1) << 50;
-  CHECK(vt_memory_available() == 0 || bytes_with(&w, &w.step, 1) < kept);
-  work_close(&w);
+  CHECK(vt_memory_available() == 0 || bytes_allocated(&w, &w.step, 1) < cached);
+  subject_close(&w);
   bench_close(&b);
 }
 
 #define MIB(n) ((uint64_t)(n) << 20)
 
-/* What a step asks for is in proportion to what it has, whatever the shapes: nothing where there is
- * nothing to do, and never a number that wrapped around. */
+/* Scratch is proportional to the size of the step, whatever its shapes: 0 if there is nothing to
+ * do, and never the result of an overflow. */
 static void test_scratch(uint32_t threads) {
   enum { WIDE = 1000000, M = 1 << 20 };
   static const vt_attr_conv padded = {
@@ -543,17 +547,17 @@ static void test_scratch(uint32_t threads) {
   bench b = {0};
   CHECK(bench_open(&b, threads, NULL) == VT_OK);
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    work w;
-    work_open(&w, &b, &steps[i].s, VT_BK_ARENA_PARAMETER);
+    subject_run w;
+    subject_open(&w, &b, &steps[i].s, VT_BK_ARENA_PARAMETER);
     if (w.step.work_bytes > steps[i].most)
       fprintf(stderr, "step %zu asks for %llu bytes\n", i, (unsigned long long)w.step.work_bytes);
     CHECK(w.step.work_bytes <= steps[i].most);
-    work_close(&w);
+    subject_close(&w);
   }
   bench_close(&b);
 }
 
-/* The k-th request for memory fails and all after it: a status, or a program that runs. */
+/* The k-th allocation and all later ones fail: the result is a status, or a program that runs. */
 static void test_out_of_memory(void) {
   int built = 0;
   for (long k = 1; k < 60 && !built; k++) {
@@ -561,7 +565,7 @@ static void test_out_of_memory(void) {
     vt_bk_program *p = NULL;
     vt_bk_tensor t[2];
     const int64_t dim[] = {64, 64};
-    t[0] = tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 2, dim);
+    t[0] = new_tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 2, dim);
     t[1] = t[0];
     const vt_bk_step s = {.size = sizeof s,
                           .op = VT_OP_add,
@@ -586,36 +590,37 @@ static void test_out_of_memory(void) {
 
 enum { INDICES = 20000, ROWS = 1000 };
 
-static void check_fault(work *w, vt_bk_program *p, uint64_t position, int64_t value) {
+static void check_fault(subject_run *w, vt_bk_program *p, uint64_t position, int64_t value) {
   vt_bk_error e = {.size = sizeof e};
   CHECK(w->b->api->run(p, w->buffer, ARENAS) == VT_OK && w->b->api->wait(p, &e) == VT_OK);
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == position && e.value == value);
 }
 
-/* Faults in the shares of several threads: the lowest is the one, whoever was first. */
+/* With faults in the parts of several threads, the lowest position is reported, whichever thread
+ * was first. */
 static void test_errors(void) {
   static const int64_t rows[] = {ROWS}, indices[] = {INDICES};
   bench b = {0};
-  work w;
+  subject_run w;
   CHECK(bench_open(&b, 7, NULL) == VT_OK);
-  work_open(&w, &b, &subjects[0], VT_BK_ARENA_PARAMETER);
-  const vt_bk_tensor in[] = {tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 1, rows),
-                             tensor(VT_DTYPE_I32, VT_BK_ARENA_INPUT, 0, 1, indices)};
-  const vt_bk_tensor out = tensor(VT_DTYPE_F32, VT_BK_ARENA_TEMPORARY, 0, 1, indices);
-  const vt_bk_step look = {.size = sizeof look,
-                           .op = VT_OP_gather,
-                           .n_in = 2,
-                           .n_out = 1,
-                           .in = in,
-                           .out = &out,
-                           .attrs = &gather,
-                           .attrs_size = sizeof gather};
-  const vt_bk_step steps[] = {w.twice, look, look};
-  vt_bk_program *p = build(&w, steps, 3);
-  int32_t *index = (int32_t *)(void *)mapped(&w, &in[1]);
-  memset(mapped(&w, &in[0]), 0, ROWS * sizeof(float));
+  subject_open(&w, &b, &subjects[0], VT_BK_ARENA_PARAMETER);
+  const vt_bk_tensor in[] = {new_tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 1, rows),
+                             new_tensor(VT_DTYPE_I32, VT_BK_ARENA_INPUT, 0, 1, indices)};
+  const vt_bk_tensor out = new_tensor(VT_DTYPE_F32, VT_BK_ARENA_TEMPORARY, 0, 1, indices);
+  const vt_bk_step lookup = {.size = sizeof lookup,
+                             .op = VT_OP_gather,
+                             .n_in = 2,
+                             .n_out = 1,
+                             .in = in,
+                             .out = &out,
+                             .attrs = &gather,
+                             .attrs_size = sizeof gather};
+  const vt_bk_step steps[] = {w.twice, lookup, lookup};
+  vt_bk_program *p = build_program(&w, steps, 3);
+  int32_t *index = (int32_t *)(void *)mapped_address(&w, &in[1]);
+  memset(mapped_address(&w, &in[0]), 0, ROWS * sizeof(float));
   memset(index, 0, INDICES * sizeof *index);
-  CHECK(run(&w, p) == VT_OK);
+  CHECK(run_program(&w, p) == VT_OK);
   for (int i = 0; i < 20; i++) {
     index[INDICES - 1] = INT32_MIN;
     index[15000] = -3;
@@ -627,32 +632,33 @@ static void test_errors(void) {
     check_fault(&w, p, INDICES - 1, INT32_MIN);
   }
   index[INDICES - 1] = 0;
-  CHECK(run(&w, p) == VT_OK);
+  CHECK(run_program(&w, p) == VT_OK);
   b.api->program_free(p);
-  work_close(&w);
+  subject_close(&w);
   bench_close(&b);
 }
 
-/* Every bit pattern of a NaN enters; one leaves. What no step makes is not promised. */
+/* Inputs hold NaNs of any bit pattern; results hold only the canonical NaN. program_results refuses
+ * a tensor that no step writes. */
 static void test_results(void) {
   bench b = {0};
-  work w;
+  subject_run w;
   CHECK(bench_open(&b, 3, NULL) == VT_OK);
   for (int i = 0; i < SUBJECTS; i++) {
-    if (subjects[i].made != VT_DTYPE_F32) continue;
-    work_open(&w, &b, &subjects[i], VT_BK_ARENA_PARAMETER);
-    vt_bk_program *p = build(&w, &w.step, 1);
+    if (subjects[i].result_type != VT_DTYPE_F32) continue;
+    subject_open(&w, &b, &subjects[i], VT_BK_ARENA_PARAMETER);
+    vt_bk_program *p = build_program(&w, &w.step, 1);
     CHECK(b.api->program_results(p, &w.in[0], 1) == VT_UNSUPPORTED);
     CHECK(b.api->program_results(p, &w.out, 1) == VT_OK);
-    memset(mapped(&w, &w.in[0]), 0xff, bytes_of(&w.in[0]));
-    put(&w, &w.in[1], 1);
-    CHECK(run(&w, p) == VT_OK);
-    const uint32_t *bits = (const uint32_t *)(const void *)mapped(&w, &w.out);
+    memset(mapped_address(&w, &w.in[0]), 0xff, bytes_of(&w.in[0]));
+    write_random(&w, &w.in[1], 1);
+    CHECK(run_program(&w, p) == VT_OK);
+    const uint32_t *bits = (const uint32_t *)(const void *)mapped_address(&w, &w.out);
     uint64_t wrong = 0;
     for (uint64_t k = 0; k < bytes_of(&w.out) / 4; k++) wrong += bits[k] != 0x7fc00000u;
     CHECK(wrong == 0);
     b.api->program_free(p);
-    work_close(&w);
+    subject_close(&w);
   }
   bench_close(&b);
 }
@@ -661,10 +667,10 @@ int main(void) {
   test_threads();
   test_old_hosts();
   test_isa();
-  test_kept(1);
-  test_kept(3);
+  test_cached(1);
+  test_cached(3);
   test_loop();
-  test_short();
+  test_little_memory();
   test_scratch(1);
   test_scratch(1024);
   test_out_of_memory();

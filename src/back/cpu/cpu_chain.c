@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_chain.c - pointwise steps, each block of elements through all of them while it is in cache.
+ * cpu_chain.c - chains of pointwise steps: each block of elements passes through all steps while it
+ * is in cache.
  *
- * A chain is a list of instructions over arrays without gaps: operands from outside (sources),
- * blocks that hold a value until its last use (slots), and the result. Elements are counted
- * row-major in the result's axes, joined where all strides allow it; a row is the last joined axis.
- *   flat    a source, or the result, that lies as the elements are counted: used where it lies
- *   one     a source of one number: a block is filled with it once
- *   other   a row at a time where rows are long: used where it lies, or filled, or gathered into a
- *           block; where rows are short a block takes many of them, always gathered
- * After vt_cpu_chain_place nothing is written but results, so threads may share a chain. */
+ * A chain is a list of instructions over contiguous arrays: operands from outside (sources), blocks
+ * that hold a value until its last use (slots), and the result. Elements are counted in row-major
+ * order of the result's axes, which are joined if the strides of all tensors allow it; a row is the
+ * last joined axis. A source or the result has one of three layouts:
+ *   FLAT    contiguous in the order of elements: used in place
+ *   ONE     a source of a single number: a block is filled with it once
+ *   OTHER   if rows are long, each row is used in place, filled, or gathered into a block; if rows
+ *           are short, a block takes many rows and is always gathered
+ * After vt_cpu_chain_set_arenas only results are written, so threads may share a chain. */
 #include <string.h>
 #include "cpu_move.h"
 #include "vt_maps.h"
 
 enum {
-  MOST_STEPS = 64,
-  MOST_SOURCES = 96,
-  MOST_VALUES = MOST_SOURCES + MOST_STEPS,
-  BLOCK_BYTES = 32768, /* of all blocks together */
-  MOST_IN_BLOCK = 1024,
-  LEAST_IN_BLOCK = 64,
+  MAX_STEPS = 64,
+  MAX_SOURCES = 96,
+  MAX_VALUES = MAX_SOURCES + MAX_STEPS,
+  BLOCK_BYTES = 32768, /* bytes of all blocks together */
+  MAX_IN_BLOCK = 1024,
+  MIN_IN_BLOCK = 64,
   LONG_ROW = 128
 };
 
-typedef enum lies { FLAT, ONE, OTHER } lies;
+typedef enum layout { FLAT, ONE, OTHER } layout;
 
-/* A tensor in memory, seen along the joined axes. */
-typedef struct place {
+/* A tensor in memory, with strides along the joined axes. */
+typedef struct operand {
   const vt_bk_tensor *t;
-  char *data; /* in this run */
-  lies how;
-  int64_t stride[VT_MAX_RANK]; /* bytes; 0 along broadcast axes */
-  uint32_t size;               /* of an element */
-} place;
+  char *data; /* address in this run */
+  layout layout;
+  int64_t stride[VT_MAX_RANK]; /* in bytes; 0 along broadcast axes */
+  uint32_t size;               /* bytes of an element */
+} operand;
 
-/* Values are numbered: sources, then the results of steps. */
+/* A value has a number: the index of a source, or MAX_SOURCES plus the index of a step. */
 typedef struct instruction {
   vt_cpu_map_fn *run;
   uint32_t n_in, in[3], out;
@@ -44,17 +46,17 @@ struct vt_cpu_chain {
   const vt_bk_host *host;
   const vt_cpu_team *team;
   uint32_t n_sources, n_steps, rank;
-  int64_t dim[VT_MAX_RANK], count, row, block; /* row: the last of dim; block: elements */
-  int crosses;                                 /* blocks take several rows */
-  double cost;                                 /* nanoseconds an element */
-  place source[MOST_SOURCES], result;
-  instruction step[MOST_STEPS + 1]; /* and what is done to a result that leaves */
-  int64_t at[MOST_VALUES]; /* where the block of a value begins, in bytes; -1: it has none */
+  int64_t dim[VT_MAX_RANK], count, row, block; /* `row` is the last dim; `block` is in elements */
+  int takes_rows;                              /* 1: a block takes several rows */
+  double cost;                                 /* nanoseconds per element */
+  operand source[MAX_SOURCES], result;
+  instruction step[MAX_STEPS + 1]; /* one more, which may make the NaNs of the result canonical */
+  int64_t at[MAX_VALUES]; /* offset of each value's block in bytes; -1: the value has no block */
 };
 
-/* ---- which kernel ---- */
+/* ---- choosing kernels ---- */
 
-int vt_cpu_chain_lists(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
+int vt_cpu_chain_lists_op(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
 
 static vt_cpu_map_fn *kernel_of(const vt_cpu_maps *maps, const vt_bk_step *s) {
   const uint32_t map = vt_map_of_step(s);
@@ -64,29 +66,30 @@ static vt_cpu_map_fn *kernel_of(const vt_cpu_maps *maps, const vt_bk_step *s) {
   return map == VT_MAP_choice ? maps->select[type] : maps->of[map][type];
 }
 
-int vt_cpu_chain_takes(const vt_cpu_team *t, const vt_bk_step *s) {
+int vt_cpu_chain_accepts(const vt_cpu_team *t, const vt_bk_step *s) {
   return kernel_of(t->kernels->maps, s) != NULL;
 }
 
 /* ---- axes ---- */
 
-static place place_of(const vt_bk_tensor *t, const vt_bk_tensor *result) {
-  place p = {.t = t, .size = (uint32_t)vt_cpu_bytes_of(t->dtype)};
+static operand operand_of(const vt_bk_tensor *t, const vt_bk_tensor *result) {
+  operand p = {.t = t, .size = (uint32_t)vt_cpu_bytes_of(t->dtype)};
   for (uint32_t k = 1; k <= t->rank; k++)
     if (t->dim[t->rank - k] != 1)
       p.stride[result->rank - k] = t->stride[t->rank - k] * (int64_t)p.size;
   return p;
 }
 
-/* Axis `to` continues in axis `from`: a step along it is as long as all of those. */
-static int continues(const place *p, uint32_t to, uint32_t from, int64_t dim) {
+/* Whether axis `from`, of length dim, continues axis `to`: one step along `to` is as long as the
+ * whole of `from`. The two can then be joined. */
+static int is_continuation(const operand *p, uint32_t to, uint32_t from, int64_t dim) {
   return p->stride[to] == p->stride[from] * dim;
 }
 
-static int all_continue(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
+static int all_are_continuations(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
   for (uint32_t i = 0; i < c->n_sources; i++)
-    if (!continues(&c->source[i], to, from, c->dim[from])) return 0;
-  return continues(&c->result, to, from, c->dim[from]);
+    if (!is_continuation(&c->source[i], to, from, c->dim[from])) return 0;
+  return is_continuation(&c->result, to, from, c->dim[from]);
 }
 
 static void move_axis(vt_cpu_chain *c, uint32_t to, uint32_t from, int64_t dim) {
@@ -95,12 +98,13 @@ static void move_axis(vt_cpu_chain *c, uint32_t to, uint32_t from, int64_t dim) 
   c->result.stride[to] = c->result.stride[from];
 }
 
-/* Axes of one element go, neighbours that continue each other become one; one is always left. */
+/* Drops axes of length 1 and joins neighbours that continue each other; at least one axis is
+ * left. */
 static void join_axes(vt_cpu_chain *c) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < c->rank; k++) {
     if (c->dim[k] == 1) continue;
-    if (n > 0 && all_continue(c, n - 1, k)) {
+    if (n > 0 && all_are_continuations(c, n - 1, k)) {
       move_axis(c, n - 1, k, c->dim[n - 1] * c->dim[k]);
     } else {
       move_axis(c, n, k, c->dim[k]);
@@ -112,7 +116,7 @@ static void join_axes(vt_cpu_chain *c) {
   c->row = c->dim[c->rank - 1];
 }
 
-static lies how_lies(const vt_cpu_chain *c, const place *p) {
+static layout layout_of(const vt_cpu_chain *c, const operand *p) {
   int64_t dense = p->size, any = 0;
   int flat = 1;
   for (uint32_t k = c->rank; k-- > 0;) {
@@ -123,47 +127,48 @@ static lies how_lies(const vt_cpu_chain *c, const place *p) {
   return flat ? FLAT : any == 0 ? ONE : OTHER;
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
-static int is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+static int have_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return a->arena == b->arena && a->offset == b->offset && a->dtype == b->dtype &&
          a->rank == b->rank && memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
          memcmp(a->stride, b->stride, sizeof a->stride) == 0;
 }
 
-/* The number of the value that operand t of step i is. What an earlier member left there last is
- * meant: places are used again. */
+/* The number of the value that operand t of step i reads, or MAX_VALUES if there are too many
+ * sources. Places are reused, so the latest step before i that wrote the place is searched for
+ * first. */
 static uint32_t value_of(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i,
                          const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
-    if (is_same_place(t, &s[k]->out[0])) return MOST_SOURCES + k;
+    if (have_same_place(t, &s[k]->out[0])) return MAX_SOURCES + k;
   for (uint32_t k = 0; k < c->n_sources; k++)
-    if (is_same_place(t, c->source[k].t)) return k;
-  if (c->n_sources == MOST_SOURCES) return MOST_VALUES;
-  c->source[c->n_sources] = place_of(t, c->result.t);
+    if (have_same_place(t, c->source[k].t)) return k;
+  if (c->n_sources == MAX_SOURCES) return MAX_VALUES;
+  c->source[c->n_sources] = operand_of(t, c->result.t);
   return c->n_sources++;
 }
 
 static int32_t add_step(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i) {
   instruction *to = &c->step[i];
-  *to = (instruction){.run = kernel_of(c->team->kernels->maps, s[i]), .out = MOST_SOURCES + i};
+  *to = (instruction){.run = kernel_of(c->team->kernels->maps, s[i]), .out = MAX_SOURCES + i};
   if (to->run == NULL) return VT_UNSUPPORTED;
   for (to->n_in = 0; to->n_in < s[i]->n_in; to->n_in++) {
     to->in[to->n_in] = value_of(c, s, i, &s[i]->in[to->n_in]);
-    if (to->in[to->n_in] == MOST_VALUES) return VT_UNSUPPORTED;
+    if (to->in[to->n_in] == MAX_VALUES) return VT_UNSUPPORTED;
   }
   c->cost += 0.001 * vt_map_cost(vt_map_of(s[i]->op)) + 0.1;
   return VT_OK;
 }
 
-/* Blocks of BLOCK_BYTES / of an element: in units of bytes an element. A slot is free again after
- * the last step that reads it. */
+/* The allocator of slots. Offsets and sizes are in bytes per element of a block. A slot is free
+ * again after the last step that reads its value. */
 typedef struct slots {
-  uint32_t n, size[MOST_VALUES], until[MOST_VALUES]; /* until: the step after which it is free */
-  int64_t begins[MOST_VALUES], end;
+  uint32_t n, size[MAX_VALUES], until[MAX_VALUES]; /* until: last step that uses the slot */
+  int64_t begins[MAX_VALUES], end;
 } slots;
 
-static int64_t take_slot(slots *all, uint32_t size, uint32_t from, uint32_t until) {
+static int64_t alloc_slot(slots *all, uint32_t size, uint32_t from, uint32_t until) {
   for (uint32_t i = 0; i < all->n; i++)
     if (all->size[i] == size && all->until[i] < from) {
       all->until[i] = until;
@@ -185,40 +190,42 @@ static uint32_t last_use(const vt_cpu_chain *c, uint32_t value) {
   return last;
 }
 
-/* Whether a source is ever copied to a block; filled ones must stay as long as the chain runs. */
-static int needs_block(const vt_cpu_chain *c, const place *p) {
-  if (p->how == FLAT) return 0;
-  return p->how == ONE || c->crosses || p->stride[c->rank - 1] != (int64_t)p->size;
+/* Whether a value needs a block. Blocks of sources are filled once and must last as long as the
+ * chain runs. */
+static int needs_block(const vt_cpu_chain *c, const operand *p) {
+  if (p->layout == FLAT) return 0;
+  return p->layout == ONE || c->takes_rows || p->stride[c->rank - 1] != (int64_t)p->size;
 }
 
-static int32_t place_blocks(vt_cpu_chain *c, const vt_bk_step *const *s) {
+static int32_t assign_blocks(vt_cpu_chain *c, const vt_bk_step *const *s) {
   slots all = {0};
-  for (uint32_t i = 0; i < MOST_VALUES; i++) c->at[i] = -1;
+  for (uint32_t i = 0; i < MAX_VALUES; i++) c->at[i] = -1;
   for (uint32_t i = 0; i < c->n_sources; i++)
-    if (needs_block(c, &c->source[i])) c->at[i] = take_slot(&all, c->source[i].size, 0, c->n_steps);
+    if (needs_block(c, &c->source[i]))
+      c->at[i] = alloc_slot(&all, c->source[i].size, 0, c->n_steps);
   for (uint32_t i = 0; i < c->n_steps; i++) {
     const int last = i + 1 == c->n_steps;
     if (last && !needs_block(c, &c->result)) break;
     const uint32_t size = (uint32_t)vt_cpu_bytes_of(s[i]->out[0].dtype);
     const uint32_t until = last ? c->n_steps : last_use(c, c->step[i].out);
-    c->at[c->step[i].out] = take_slot(&all, size, i, until);
+    c->at[c->step[i].out] = alloc_slot(&all, size, i, until);
   }
   c->block = all.end == 0 ? INT64_C(1) << 20 : BLOCK_BYTES / all.end / 64 * 64;
-  if (c->block < LEAST_IN_BLOCK) return VT_UNSUPPORTED;
-  if (all.end > 0 && c->block > MOST_IN_BLOCK) c->block = MOST_IN_BLOCK;
-  for (uint32_t i = 0; i < MOST_VALUES; i++)
+  if (c->block < MIN_IN_BLOCK) return VT_UNSUPPORTED;
+  if (all.end > 0 && c->block > MAX_IN_BLOCK) c->block = MAX_IN_BLOCK;
+  for (uint32_t i = 0; i < MAX_VALUES; i++)
     if (c->at[i] > 0) c->at[i] *= c->block;
   return VT_OK;
 }
 
-static int32_t build(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t n) {
+static int32_t build_chain(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t n) {
   const vt_bk_tensor *y = &s[n - 1]->out[0];
   c->n_steps = n;
   c->rank = y->rank;
   c->count = 1;
   memcpy(c->dim, y->dim, sizeof c->dim);
   for (uint32_t k = 0; k < y->rank; k++) c->count *= y->dim[k];
-  c->result = place_of(y, y);
+  c->result = operand_of(y, y);
   for (uint32_t i = 0; i < n; i++) {
     const int32_t status = add_step(c, s, i);
     if (status != VT_OK) return status;
@@ -226,27 +233,28 @@ static int32_t build(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t n) {
   join_axes(c);
   int all_simple = 1;
   for (uint32_t i = 0; i < c->n_sources; i++) {
-    c->source[i].how = how_lies(c, &c->source[i]);
-    all_simple &= c->source[i].how != OTHER;
+    c->source[i].layout = layout_of(c, &c->source[i]);
+    all_simple &= c->source[i].layout != OTHER;
   }
-  c->result.how = how_lies(c, &c->result);
-  if (c->result.how == ONE) c->result.how = OTHER;
-  all_simple &= c->result.how == FLAT;
-  c->crosses = !all_simple && c->row < LONG_ROW;
-  if (all_simple) c->row = c->count; /* there are no rows to see to */
-  return place_blocks(c, s);
+  c->result.layout = layout_of(c, &c->result);
+  if (c->result.layout == ONE) c->result.layout = OTHER;
+  all_simple &= c->result.layout == FLAT;
+  c->takes_rows = !all_simple && c->row < LONG_ROW;
+  if (all_simple) c->row = c->count; /* every tensor is used in place, so rows do not matter */
+  return assign_blocks(c, s);
 }
 
 int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
                          uint32_t n, vt_cpu_chain **out) {
-  if (n == 0 || n > MOST_STEPS) return VT_UNSUPPORTED;
-  vt_cpu_chain *c = vt_cpu_memory_take(host, sizeof *c); /* a small part of it is ever used */
+  if (n == 0 || n > MAX_STEPS) return VT_UNSUPPORTED;
+  vt_cpu_chain *c = vt_cpu_memory_new_raw(
+      host, sizeof *c); /* left uninitialised, since chains usually use a small part of it */
   if (c == NULL) return VT_NOMEM;
   c->host = host;
   c->team = t;
   c->n_sources = 0;
   c->cost = 0;
-  const int32_t status = build(c, s, n);
+  const int32_t status = build_chain(c, s, n);
   if (status == VT_OK) {
     *out = c;
   } else {
@@ -257,7 +265,7 @@ int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_
 
 const vt_bk_tensor *vt_cpu_chain_result(const vt_cpu_chain *c) { return c->result.t; }
 
-void vt_cpu_chain_leave(vt_cpu_chain *c) {
+void vt_cpu_chain_canonicalize(vt_cpu_chain *c) {
   vt_cpu_map_fn *canonical = c->team->kernels->maps->canonical[c->result.t->dtype];
   const instruction *last = &c->step[c->n_steps - 1];
   if (canonical == NULL || last->run == canonical) return;
@@ -266,16 +274,16 @@ void vt_cpu_chain_leave(vt_cpu_chain *c) {
 
 void vt_cpu_chain_free(vt_cpu_chain *c) { vt_cpu_memory_free(c->host, c); }
 
-void vt_cpu_chain_place(vt_cpu_chain *c, char *const *base) {
+void vt_cpu_chain_set_arenas(vt_cpu_chain *c, char *const *base) {
   for (uint32_t i = 0; i < c->n_sources; i++)
     c->source[i].data = base[c->source[i].t->arena] + c->source[i].t->offset;
   c->result.data = base[c->result.t->arena] + c->result.t->offset;
 }
 
-/* ---- elements between their places and a block ---- */
+/* ---- copies between tensors and blocks ---- */
 
-/* Where element `first` lies from the first one, in bytes. */
-static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
+/* The offset of element `first` in bytes. */
+static int64_t offset_of(const vt_cpu_chain *c, const operand *p, int64_t first) {
   int64_t offset = 0;
   for (uint32_t k = c->rank; k-- > 0;) {
     offset += first % c->dim[k] * p->stride[k];
@@ -284,14 +292,14 @@ static int64_t offset_of(const vt_cpu_chain *c, const place *p, int64_t first) {
   return offset;
 }
 
-/* A row of a place: where it begins, and its number along each axis but the last. */
-typedef struct row_of_place {
+/* A row of a tensor: its address, and its index along each axis but the last. */
+typedef struct row_position {
   char *data;
   int64_t at[VT_MAX_RANK];
-} row_of_place;
+} row_position;
 
-static row_of_place find_row(const vt_cpu_chain *c, const place *p, int64_t number) {
-  row_of_place r = {.data = p->data};
+static row_position find_row(const vt_cpu_chain *c, const operand *p, int64_t number) {
+  row_position r = {.data = p->data};
   for (uint32_t k = c->rank - 1; k-- > 0;) {
     r.at[k] = number % c->dim[k];
     r.data += r.at[k] * p->stride[k];
@@ -300,7 +308,7 @@ static row_of_place find_row(const vt_cpu_chain *c, const place *p, int64_t numb
   return r;
 }
 
-static void next_row(const vt_cpu_chain *c, const place *p, row_of_place *r) {
+static void next_row(const vt_cpu_chain *c, const operand *p, row_position *r) {
   for (uint32_t k = c->rank - 1; k-- > 0;) {
     r->data += p->stride[k];
     if (++r->at[k] < c->dim[k]) return;
@@ -309,11 +317,11 @@ static void next_row(const vt_cpu_chain *c, const place *p, row_of_place *r) {
   }
 }
 
-/* Elements first .. first + n - 1 to a block, or back from it, row by row. */
-static void gather(const vt_cpu_chain *c, const place *p, int64_t first, int64_t n, char *block,
-                   int back) {
+/* Copies elements first .. first + n - 1 to a block, or from it if `back` is set, row by row. */
+static void copy_rows(const vt_cpu_chain *c, const operand *p, int64_t first, int64_t n,
+                      char *block, int back) {
   const int64_t length = c->dim[c->rank - 1], step = p->stride[c->rank - 1], size = p->size;
-  row_of_place r = find_row(c, p, first / length);
+  row_position r = find_row(c, p, first / length);
   int64_t column = first % length;
   for (int64_t done = 0; done < n; column = 0, next_row(c, p, &r)) {
     const int64_t here = length - column < n - done ? length - column : n - done;
@@ -328,38 +336,38 @@ static void gather(const vt_cpu_chain *c, const place *p, int64_t first, int64_t
 
 /* ---- running ---- */
 
-/* One part, in one thread: where the values of the block at hand are. */
+/* One part of a chain on one thread: the addresses of all values for the current block. */
 typedef struct part {
   const vt_cpu_chain *c;
   char *blocks;
-  void *at[MOST_VALUES];
+  void *at[MAX_VALUES];
 } part;
 
-/* For at most n elements. */
-static void begin(part *p, int64_t n) {
+/* Sets the addresses of blocks, and fills those of single numbers for at most n elements. */
+static void begin_part(part *p, int64_t n) {
   const vt_cpu_chain *c = p->c;
   const int64_t most = n < c->block ? n : c->block;
   for (uint32_t i = 0; i < c->n_sources; i++) {
-    const place *x = &c->source[i];
+    const operand *x = &c->source[i];
     if (c->at[i] >= 0) p->at[i] = p->blocks + c->at[i];
-    if (x->how == ONE) vt_cpu_copy_line(p->at[i], x->size, x->data, 0, x->size, most);
+    if (x->layout == ONE) vt_cpu_copy_line(p->at[i], x->size, x->data, 0, x->size, most);
   }
   for (uint32_t i = 0; i < c->n_steps; i++)
     if (c->at[c->step[i].out] >= 0) p->at[c->step[i].out] = p->blocks + c->at[c->step[i].out];
 }
 
-static void bring(part *p, uint32_t i, int64_t first, int64_t n, int new_row) {
+static void load_source(part *p, uint32_t i, int64_t first, int64_t n, int new_row) {
   const vt_cpu_chain *c = p->c;
-  const place *x = &c->source[i];
+  const operand *x = &c->source[i];
   const int64_t step = x->stride[c->rank - 1];
-  if (x->how == ONE) return;
-  if (x->how == FLAT) {
+  if (x->layout == ONE) return;
+  if (x->layout == FLAT) {
     p->at[i] = x->data + first * x->size;
-  } else if (!c->crosses && step == (int64_t)x->size) {
+  } else if (!c->takes_rows && step == (int64_t)x->size) {
     p->at[i] = x->data + offset_of(c, x, first);
-  } else if (c->crosses || step != 0) {
-    gather(c, x, first, n, p->at[i], 0);
-  } else if (new_row) { /* the same number all along the row */
+  } else if (c->takes_rows || step != 0) {
+    copy_rows(c, x, first, n, p->at[i], 0);
+  } else if (new_row) { /* the row has one number, repeated */
     vt_cpu_copy_line(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
   }
 }
@@ -368,57 +376,57 @@ static void run_block(part *p, int64_t first, int64_t n, int new_row) {
   const vt_cpu_chain *c = p->c;
   const uint32_t last = c->step[c->n_steps - 1].out;
   const int direct = c->at[last] < 0;
-  for (uint32_t i = 0; i < c->n_sources; i++) bring(p, i, first, n, new_row);
+  for (uint32_t i = 0; i < c->n_sources; i++) load_source(p, i, first, n, new_row);
   if (direct)
-    p->at[last] = c->result.data + (c->result.how == FLAT ? first * c->result.size
-                                                          : offset_of(c, &c->result, first));
+    p->at[last] = c->result.data + (c->result.layout == FLAT ? first * c->result.size
+                                                             : offset_of(c, &c->result, first));
   for (uint32_t i = 0; i < c->n_steps; i++) {
     const instruction *s = &c->step[i];
     const void *in[3] = {NULL, NULL, NULL};
     for (uint32_t k = 0; k < s->n_in; k++) in[k] = p->at[s->in[k]];
     s->run(p->at[s->out], in, n);
   }
-  if (!direct) gather(c, &c->result, first, n, p->at[last], 1);
+  if (!direct) copy_rows(c, &c->result, first, n, p->at[last], 1);
 }
 
-void vt_cpu_chain_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
+void vt_cpu_chain_run_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
   _Alignas(64) char blocks[BLOCK_BYTES];
   part p = {.c = c, .blocks = blocks};
   int new_row = 1;
-  begin(&p, n);
+  begin_part(&p, n);
   for (int64_t done = 0; done < n;) {
     const int64_t at = first + done, row_left = c->row - at % c->row;
     int64_t here = n - done < c->block ? n - done : c->block;
-    if (!c->crosses && row_left < here) here = row_left;
+    if (!c->takes_rows && row_left < here) here = row_left;
     run_block(&p, at, here, new_row);
-    new_row = !c->crosses && here == row_left;
+    new_row = !c->takes_rows && here == row_left;
     done += here;
   }
 }
 
 /* ---- shared by the team ---- */
 
-typedef struct sharing {
+typedef struct chain_jobs {
   const vt_cpu_chain *c;
   uint64_t jobs;
-} sharing;
+} chain_jobs;
 
-/* Cut where a line of cache begins, if the result does. */
-enum { GRAIN = 64 }; /* elements */
-static int64_t first_of(const sharing *s, uint64_t job) {
-  const int64_t first = vt_cpu_first(vt_cpu_parts(s->c->count, GRAIN), s->jobs, job) * GRAIN;
-  return vt_cpu_least(first, s->c->count);
+/* Parts begin at multiples of 64 elements, hence at cache lines if the result does. */
+enum { GRAIN = 64 }; /* in elements */
+static int64_t first_element(const chain_jobs *s, uint64_t job) {
+  const int64_t first = vt_cpu_job_first(vt_cpu_div_up(s->c->count, GRAIN), s->jobs, job) * GRAIN;
+  return vt_cpu_min(first, s->c->count);
 }
 
 static void run_job(void *context, uint64_t job) {
-  const sharing *s = context;
-  const int64_t first = first_of(s, job), end = first_of(s, job + 1);
-  vt_cpu_chain_part(s->c, first, end - first);
+  const chain_jobs *s = context;
+  const int64_t first = first_element(s, job), end = first_element(s, job + 1);
+  vt_cpu_chain_run_part(s->c, first, end - first);
 }
 
 void vt_cpu_chain_run(const vt_cpu_chain *c) {
-  const uint64_t grains = (uint64_t)vt_cpu_parts(c->count, GRAIN);
-  sharing s = {c, vt_cpu_jobs(c->team, grains, c->cost * GRAIN)};
+  const uint64_t grains = (uint64_t)vt_cpu_div_up(c->count, GRAIN);
+  chain_jobs s = {c, vt_cpu_jobs(c->team, grains, c->cost * GRAIN)};
   if (c->count == 0) return;
-  vt_cpu_share(c->team, s.jobs, run_job, &s);
+  vt_cpu_run_jobs(c->team, s.jobs, run_job, &s);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_chain_test.c - pointwise steps run as one: operands and results that lie anywhere, many
- * steps, parts of any length, any number of threads, every instruction set; against the same ops
- * run one after the other by the reference kernels. */
+ * cpu_chain_test.c - chains of pointwise steps: operands and results in all layouts, many steps,
+ * parts of any length, several thread counts, every instruction set. Compared with the same ops run
+ * one after the other by the reference kernels. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_num.h"
 #include "vt_test.h"
 
-enum { ARENA = 1 << 21, MOST_OPS = 80 };
+enum { ARENA = 1 << 21, MAX_OPS = 80 };
 static _Alignas(64) char arena[ARENA], expected[ARENA];
 static vt_fault fault;
 
@@ -17,18 +17,18 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
 static const vt_bk_host host = {
     .size = sizeof host, .abi_major = VT_BK_ABI_MAJOR, .user = &fault, .resize = host_resize};
 
-/* ---- a list of steps in one arena ---- */
+/* ---- a program: a list of steps in one arena ---- */
 
 typedef struct program {
-  vt_bk_tensor in[MOST_OPS][3], out[MOST_OPS];
-  vt_bk_step step[MOST_OPS];
+  vt_bk_tensor in[MAX_OPS][3], out[MAX_OPS];
+  vt_bk_step step[MAX_OPS];
   uint32_t n;
-  uint64_t used; /* bytes of the arena */
+  uint64_t used; /* bytes used of the arena */
 } program;
 
 static vt_attr_none none = {.size = sizeof none};
 
-static vt_bk_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
+static vt_bk_tensor new_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t stride = 1;
   for (uint32_t k = rank; k-- > 0;) {
@@ -39,8 +39,8 @@ static vt_bk_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   return t;
 }
 
-/* Room behind what is used, for the strides that the tensor has. */
-static vt_bk_tensor placed(program *p, vt_bk_tensor t) {
+/* Places the tensor after the used bytes, with as many bytes as its strides span. */
+static vt_bk_tensor place_tensor(program *p, vt_bk_tensor t) {
   uint64_t last = 0;
   for (uint32_t k = 0; k < t.rank; k++)
     last += (uint64_t)(t.stride[k] * (t.dim[k] > 0 ? t.dim[k] - 1 : 0));
@@ -66,7 +66,7 @@ static vt_bk_tensor add_step(program *p, uint32_t op, uint32_t n_in, const vt_bk
   return out;
 }
 
-/* ---- the same steps by the reference ---- */
+/* ---- the same steps by the reference kernels ---- */
 
 static vt_view view_of(char *base, const vt_bk_tensor *t) {
   vt_view v = vt_step_view(t);
@@ -74,8 +74,8 @@ static vt_view view_of(char *base, const vt_bk_tensor *t) {
   return v;
 }
 
-/* An operand as wide as the result: broadcast axes have stride 0. */
-static vt_view stretched(vt_view x, const vt_bk_tensor *y) {
+/* The operand in the shape of the result; broadcast axes have stride 0. */
+static vt_view broadcast_view(vt_view x, const vt_bk_tensor *y) {
   vt_view v = {.dtype = x.dtype, .rank = y->rank, .data = x.data};
   memcpy(v.dim, y->dim, sizeof v.dim);
   for (uint32_t k = 1; k <= x.rank; k++)
@@ -87,7 +87,7 @@ static void run_reference(const program *p, char *base) {
   for (uint32_t i = 0; i < p->n; i++) {
     const vt_bk_step *s = &p->step[i];
     vt_view in[3], out = view_of(base, s->out);
-    for (uint32_t k = 0; k < s->n_in; k++) in[k] = stretched(view_of(base, &s->in[k]), s->out);
+    for (uint32_t k = 0; k < s->n_in; k++) in[k] = broadcast_view(view_of(base, &s->in[k]), s->out);
     vt_kernel k = {.in = in, .n_in = s->n_in, .n_out = 1, .out = &out, .attrs = s->attrs};
     CHECK(vt_op_get(s->op)->kernel(&k) == VT_OK);
   }
@@ -104,8 +104,8 @@ static void fill_arena(const program *p) {
   for (uint64_t i = 0; i < p->used; i += 64) memcpy(expected + i, arena + i, 64);
 }
 
-/* The result alone, and nothing written around it: what lies between its elements is compared too.
- */
+/* Compares the result and everything after it in the arena, so that writes between its elements or
+ * past its end show. */
 static int is_same_result(const program *p) {
   const vt_bk_tensor *t = &p->out[p->n - 1];
   const uint64_t from = t->offset, bytes = p->used - from;
@@ -118,17 +118,18 @@ static int is_same_result(const program *p) {
 
 static void run_in_parts(const vt_cpu_chain *c, int64_t count, int64_t part) {
   for (int64_t at = 0; at < count; at += part)
-    vt_cpu_chain_part(c, at, count - at < part ? count - at : part);
+    vt_cpu_chain_run_part(c, at, count - at < part ? count - at : part);
 }
 
-/* part: 0: all of it, by the team. */
-static void compare(const program *p, const vt_cpu_team *team, int64_t part, const char *name) {
-  const vt_bk_step *steps[MOST_OPS];
+/* Runs the chain in parts of `part` elements; 0: all of it at once, by the team. */
+static void compare_chain(const program *p, const vt_cpu_team *team, int64_t part,
+                          const char *name) {
+  const vt_bk_step *steps[MAX_OPS];
   char *const base[1] = {arena};
   vt_cpu_chain *c = NULL;
   for (uint32_t i = 0; i < p->n; i++) {
     steps[i] = &p->step[i];
-    CHECK(vt_cpu_chain_takes(team, steps[i]));
+    CHECK(vt_cpu_chain_accepts(team, steps[i]));
   }
   fill_arena(p);
   run_reference(p, expected);
@@ -137,7 +138,7 @@ static void compare(const program *p, const vt_cpu_team *team, int64_t part, con
   if (status != VT_OK) return;
   int64_t count = 1;
   for (uint32_t k = 0; k < p->out[p->n - 1].rank; k++) count *= p->out[p->n - 1].dim[k];
-  vt_cpu_chain_place(c, base);
+  vt_cpu_chain_set_arenas(c, base);
   if (part == 0)
     vt_cpu_chain_run(c);
   else
@@ -150,48 +151,48 @@ static void compare(const program *p, const vt_cpu_team *team, int64_t part, con
   vt_cpu_chain_free(c);
 }
 
-static void everywhere(const program *p, const vt_cpu_team *team, const char *name) {
+static void compare_parts(const program *p, const vt_cpu_team *team, const char *name) {
   static const int64_t parts[] = {0, 1000003, 1, 7, 64, 129, 1000};
   int64_t count = 1;
   for (uint32_t k = 0; k < p->out[p->n - 1].rank; k++) count *= p->out[p->n - 1].dim[k];
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (parts[i] == 0 || parts[i] * 3000 > count) compare(p, team, parts[i], name);
+    if (parts[i] == 0 || parts[i] * 3000 > count) compare_chain(p, team, parts[i], name);
 }
 
 /* ---- cases ---- */
 
-/* y = (a + b)*c in a result of this shape, operands lying in the ways that the digits of `ways`
- * say: 0 dense, 1 along the last axis alone, 2 one number, 3 along the first axis alone, 4 every
- * second element, 5 axes turned; the first digit is the result's. */
-static vt_bk_tensor lying(program *p, int way, uint32_t rank, const int64_t *dim) {
+/* A tensor of this shape in the layout `layout`: 0 dense, 1 along the last axis only, 2 a single
+ * number, 3 along the first axis only, 4 every second element, 5 reversed order of axes. */
+static vt_bk_tensor tensor_in_layout(program *p, int layout, uint32_t rank, const int64_t *dim) {
   int64_t d[VT_MAX_RANK];
   memcpy(d, dim, rank * sizeof *d);
   for (uint32_t k = 0; k < rank; k++)
-    if ((way == 1 && k + 1 < rank) || way == 2 || (way == 3 && k > 0)) d[k] = 1;
-  vt_bk_tensor t = tensor(VT_DTYPE_F32, way == 2 && rank > 2 ? 0 : rank, d);
-  for (uint32_t k = 0; way == 4 && k < rank; k++) t.stride[k] *= 2;
+    if ((layout == 1 && k + 1 < rank) || layout == 2 || (layout == 3 && k > 0)) d[k] = 1;
+  vt_bk_tensor t = new_tensor(VT_DTYPE_F32, layout == 2 && rank > 2 ? 0 : rank, d);
+  for (uint32_t k = 0; layout == 4 && k < rank; k++) t.stride[k] *= 2;
   int64_t stride = 1;
-  for (uint32_t k = 0; way == 5 && k < rank; k++) {
+  for (uint32_t k = 0; layout == 5 && k < rank; k++) {
     t.stride[k] = stride;
     stride *= d[k] > 0 ? d[k] : 1;
   }
-  return placed(p, t);
+  return place_tensor(p, t);
 }
 
-static void test_lying(const vt_cpu_team *team, uint32_t rank, const int64_t *dim, int ways) {
+static void check_layouts(const vt_cpu_team *team, uint32_t rank, const int64_t *dim, int layouts) {
   static program p;
   char name[80];
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor a = lying(&p, ways / 100 % 10, rank, dim);
-  const vt_bk_tensor b = lying(&p, ways / 10 % 10, rank, dim), c = lying(&p, ways % 10, rank, dim);
-  const vt_bk_tensor inner = placed(&p, tensor(VT_DTYPE_F32, rank, dim));
-  const vt_bk_tensor y = lying(&p, ways / 1000, rank, dim);
+  const vt_bk_tensor a = tensor_in_layout(&p, layouts / 100 % 10, rank, dim);
+  const vt_bk_tensor b = tensor_in_layout(&p, layouts / 10 % 10, rank, dim),
+                     c = tensor_in_layout(&p, layouts % 10, rank, dim);
+  const vt_bk_tensor inner = place_tensor(&p, new_tensor(VT_DTYPE_F32, rank, dim));
+  const vt_bk_tensor y = tensor_in_layout(&p, layouts / 1000, rank, dim);
   add_step(&p, VT_OP_add, 2, (vt_bk_tensor[]){a, b}, inner);
   add_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){inner, c}, y);
-  snprintf(name, sizeof name, "rank %u, last axis %lld, ways %04d", rank,
-           rank > 0 ? (long long)dim[rank - 1] : 1, ways);
-  everywhere(&p, team, name);
+  snprintf(name, sizeof name, "rank %u, last axis %lld, layouts %04d", rank,
+           rank > 0 ? (long long)dim[rank - 1] : 1, layouts);
+  compare_parts(&p, team, name);
 }
 
 static void test_shapes(const vt_cpu_team *team) {
@@ -209,13 +210,13 @@ static void test_shapes(const vt_cpu_team *team) {
                 {2, {0, 7}},
                 {2, {1, 500}},
                 {8, {2, 1, 3, 2, 1, 2, 5, 3}}};
-  static const int ways[] = {1, 10, 21, 32, 143, 300, 450, 505, 4012, 4305, 5000, 5051, 5213};
+  static const int layouts[] = {1, 10, 21, 32, 143, 300, 450, 505, 4012, 4305, 5000, 5051, 5213};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
-      test_lying(team, shapes[i].rank, shapes[i].dim, ways[k]);
+    for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++)
+      check_layouts(team, shapes[i].rank, shapes[i].dim, layouts[k]);
 }
 
-/* Types of every width in one chain: x < c ? f64 of x : f64 of c, as f32, twice used. */
+/* Types of all widths in one chain: x < c ? f64 of x : its square, as f32; x64 is read twice. */
 static void test_types(const vt_cpu_team *team) {
   static program p;
   static vt_attr_cast wide = {.size = sizeof wide, .dtype = VT_DTYPE_F64};
@@ -223,13 +224,13 @@ static void test_types(const vt_cpu_team *team) {
   const int64_t dim[2] = {33, 150}, row[1] = {150};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
-  const vt_bk_tensor c = placed(&p, tensor(VT_DTYPE_F32, 1, row));
-  const vt_bk_tensor less = placed(&p, tensor(VT_DTYPE_BOOL, 2, dim));
-  const vt_bk_tensor x64 = placed(&p, tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor square = placed(&p, tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor picked = placed(&p, tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor y = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor c = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, row));
+  const vt_bk_tensor less = place_tensor(&p, new_tensor(VT_DTYPE_BOOL, 2, dim));
+  const vt_bk_tensor x64 = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor square = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor picked = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor y = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
   add_step(&p, VT_OP_lt, 2, (vt_bk_tensor[]){x, c}, less);
   add_step(&p, VT_OP_cast, 1, &x, x64);
   add_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){x64, x64}, square);
@@ -239,10 +240,10 @@ static void test_types(const vt_cpu_team *team) {
   p.step[1].attrs_size = sizeof wide;
   p.step[4].attrs = &narrow;
   p.step[4].attrs_size = sizeof narrow;
-  everywhere(&p, team, "types");
+  compare_parts(&p, team, "types");
 }
 
-/* Sixty steps, each of two values before it; places are used again, and the last one lies over the
+/* Sixty steps that each read two earlier values. Places are reused, and the last result aliases the
  * first operand. */
 static void test_long(const vt_cpu_team *team) {
   static program p;
@@ -250,9 +251,9 @@ static void test_long(const vt_cpu_team *team) {
   vt_bk_tensor value[3], spare[3];
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor bias = placed(&p, tensor(VT_DTYPE_F32, 1, dim + 1));
-  for (int k = 0; k < 3; k++) spare[k] = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
-  value[0] = value[1] = value[2] = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor bias = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, dim + 1));
+  for (int k = 0; k < 3; k++) spare[k] = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
+  value[0] = value[1] = value[2] = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
   const vt_bk_tensor x = value[0];
   for (int i = 0; i < 60; i++) {
     static const uint32_t ops[] = {VT_OP_add, VT_OP_maximum, VT_OP_sub, VT_OP_mul, VT_OP_minimum};
@@ -261,17 +262,18 @@ static void test_long(const vt_cpu_team *team) {
     value[1] = value[0];
     value[0] = made;
   }
-  everywhere(&p, team, "sixty steps");
+  compare_parts(&p, team, "sixty steps");
 }
 
-/* Every request for memory fails once, and nothing is lost. */
+/* A failed allocation gives VT_NOMEM and leaks nothing. */
 static void test_memory(const vt_cpu_team *team) {
   static program p;
   vt_cpu_chain *c = NULL;
   const int64_t dim[1] = {9};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = placed(&p, tensor(VT_DTYPE_F32, 1, dim)), y = placed(&p, x);
+  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, dim)),
+                     y = place_tensor(&p, x);
   add_step(&p, VT_OP_exp, 1, &x, y);
   const vt_bk_step *steps[] = {&p.step[0]};
   fault.asked = 0;
@@ -281,23 +283,23 @@ static void test_memory(const vt_cpu_team *team) {
   CHECK(fault.live == 0);
 }
 
-/* What is not for a chain. */
+/* Steps that chains do not support. */
 static void test_refused(const vt_cpu_team *team) {
   static program p;
   const int64_t dim[2] = {4, 5}, other[2] = {4, 3};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = placed(&p, tensor(VT_DTYPE_F32, 2, dim));
-  const vt_bk_tensor z = placed(&p, tensor(VT_DTYPE_F32, 2, other));
-  const vt_bk_tensor i = placed(&p, tensor(VT_DTYPE_I32, 2, dim));
+  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor z = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, other));
+  const vt_bk_tensor i = place_tensor(&p, new_tensor(VT_DTYPE_I32, 2, dim));
   const vt_bk_tensor in[3][2] = {{x, z}, {x, i}, {i, i}};
   for (int k = 0; k < 3; k++) {
     add_step(&p, VT_OP_add, 2, in[k], x);
-    CHECK(!vt_cpu_chain_takes(team, &p.step[k]));
+    CHECK(!vt_cpu_chain_accepts(team, &p.step[k]));
   }
   add_step(&p, VT_OP_exp, 1, &i, i);
-  CHECK(!vt_cpu_chain_takes(team, &p.step[3]));
-  CHECK(!vt_cpu_chain_lists(VT_OP_matmul) && vt_cpu_chain_lists(VT_OP_exp));
+  CHECK(!vt_cpu_chain_accepts(team, &p.step[3]));
+  CHECK(!vt_cpu_chain_lists_op(VT_OP_matmul) && vt_cpu_chain_lists_op(VT_OP_exp));
 }
 
 static void test_team(const vt_cpu_kernels *kernels, uint32_t threads) {

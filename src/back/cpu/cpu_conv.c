@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv.c - conv as taps that slide, and what convolutions of all kinds read out of their step.
- */
+ * cpu_conv.c - the op conv as a direct convolution, and the axes of all kinds of convolutions. */
 #include "cpu_conv.h"
 #include "cpu_move.h"
 
@@ -22,14 +21,14 @@ void vt_cpu_conv_axes(const vt_view *x, const vt_window_lists *l, const int64_t 
   }
 }
 
-static int is_plain(const vt_cpu_axis *a) {
+static int is_identity_axis(const vt_cpu_axis *a) {
   return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
 }
 
 void vt_cpu_conv_merge(vt_cpu_axis axis[VT_CPU_AXES]) {
   for (int i = VT_CPU_AXES - 1; i-- > 0;) {
     vt_cpu_axis *a = &axis[i], *b = &axis[VT_CPU_AXES - 1];
-    if (!is_plain(a) || !is_plain(b)) return;
+    if (!is_identity_axis(a) || !is_identity_axis(b)) return;
     if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
     b->dim *= a->dim;
     b->places = b->dim;
@@ -39,7 +38,7 @@ void vt_cpu_conv_merge(vt_cpu_axis axis[VT_CPU_AXES]) {
 
 /* ---- conv ---- */
 
-static void describe(const vt_cpu_call *c, vt_cpu_direct_conv *out) {
+static void read_step(const vt_cpu_call *c, vt_cpu_direct_conv *out) {
   const vt_attr_conv *a = c->attrs;
   const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
   const vt_window_lists l = {
@@ -62,7 +61,7 @@ static void describe(const vt_cpu_call *c, vt_cpu_direct_conv *out) {
                               .y_image = y->stride[0],
                               .y_channel = y->stride[1],
                               .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0,
-                              .tail = c->tail};
+                              .epilogue = c->epilogue};
   vt_cpu_conv_axes(x, &l, w->dim + 2, y->dim + 2, out->axis);
   for (uint32_t i = 0; i < axes; i++) {
     out->axis[missing + i].weight = w->stride[2 + i];
@@ -73,21 +72,21 @@ static void describe(const vt_cpu_call *c, vt_cpu_direct_conv *out) {
 
 uint64_t vt_cpu_work_conv(const vt_cpu_call *c) {
   vt_cpu_direct_conv s;
-  describe(c, &s);
+  read_step(c, &s);
   return vt_cpu_direct_conv_work(c->team, &s);
 }
 
-uint64_t vt_cpu_keep_conv(const vt_cpu_call *c) {
+uint64_t vt_cpu_cache_conv(const vt_cpu_call *c) {
   vt_cpu_direct_conv s;
-  describe(c, &s);
-  return vt_cpu_kept_bytes(c, 1, vt_cpu_direct_conv_pack_bytes(c->team, &s));
+  read_step(c, &s);
+  return vt_cpu_cached_bytes(c, 1, vt_cpu_direct_conv_pack_bytes(c->team, &s));
 }
 
 vt_status vt_cpu_run_conv(vt_cpu_call *c) {
   vt_cpu_direct_conv s;
   int stale;
-  describe(c, &s);
-  void *panels = vt_cpu_kept(c, 1, &stale);
+  read_step(c, &s);
+  void *panels = vt_cpu_cached(c, 1, &stale);
   if (panels != NULL && stale) vt_cpu_direct_conv_pack(c->team, &s, panels);
   s.packed = panels;
   vt_cpu_direct_conv_run(c->team, &s, c->work);

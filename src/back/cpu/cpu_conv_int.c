@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_int.c - conv_int: weights are rows, places are columns, and padding holds the zero point
- * of x, so that it adds 0. */
+ * cpu_conv_int.c - the op conv_int as an integer product: weights are rows, output places are
+ * columns. Padding holds the zero point of x, so that it adds 0. */
 #include "cpu_conv.h"
 #include "cpu_int.h"
 #include "cpu_move.h"
@@ -18,28 +18,29 @@ static void copy_bytes(void *to, int64_t to_row, const void *from, int64_t from_
   for (int64_t i = 0; i < rows; i++, y += to_row, x += from_row)
     for (int64_t j = 0; j < n; j++) y[j] = x[j * step];
 }
-static const vt_cpu_conv_type byte = {.bytes = 1, .copy = copy_bytes};
+static const vt_cpu_conv_type byte_type = {.bytes = 1, .copy = copy_bytes};
 
-/* What is gathered for a panel of columns stands in its room as [k][count]. */
-static vt_cpu_bytes columns(const void *context, int64_t product, int64_t first, int64_t count,
-                            void *room) {
+/* Gathers a panel of columns into `scratch` as [k][count]. */
+static vt_cpu_bytes get_columns(const void *context, int64_t product, int64_t first, int64_t count,
+                                void *scratch) {
   const conv_int *v = context;
   const vt_cpu_direct_conv *s = &v->s;
   const int64_t image = product / s->groups, channel = product % s->groups * s->depth;
   const char *x = (const char *)s->x + image * s->x_image + channel * s->x_channel;
-  vt_cpu_gather(s, x, 0, s->depth * vt_cpu_taps(s->axis), first, count, count, room, &byte);
-  return (vt_cpu_bytes){room, count, 1};
+  const vt_cpu_columns all = {0, s->depth * vt_cpu_tap_count(s->axis), first, count, count};
+  vt_cpu_gather_columns(s, x, &all, scratch, &byte_type);
+  return (vt_cpu_bytes){scratch, count, 1};
 }
 
-/* Rows of a group, (channel, tap...) along k: one stride does for a weight that lies dense, others
- * are brought together first. */
-static vt_cpu_bytes rows(const void *context, int64_t set) {
+/* The weights of one group as rows, with (channel, tap...) along k. They must be dense; others are
+ * copied beforehand. */
+static vt_cpu_bytes get_rows(const void *context, int64_t set) {
   const conv_int *v = context;
   return (vt_cpu_bytes){(const uint8_t *)v->s.w + set * v->s.w_group, 1, v->s.w_row};
 }
 
-/* Entry o of an operand that is a scalar or has one number for each output channel. */
-static vt_cpu_numbers numbers(const vt_cpu_call *c, uint32_t operand, int64_t o) {
+/* The numbers of an operand, starting at output channel o; the operand may be a scalar. */
+static vt_cpu_numbers channel_numbers(const vt_cpu_call *c, uint32_t operand, int64_t o) {
   if (c->n_in <= operand) return (vt_cpu_numbers){.data = NULL};
   const vt_view *v = &c->in[operand];
   const int64_t step = v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
@@ -47,17 +48,17 @@ static vt_cpu_numbers numbers(const vt_cpu_call *c, uint32_t operand, int64_t o)
   return (vt_cpu_numbers){(const char *)v->data + at, v->dtype, step};
 }
 
-static void place(const void *context, int64_t product, vt_cpu_int_place *out) {
+static void get_place(const void *context, int64_t product, vt_cpu_int_place *out) {
   const conv_int *v = context;
   const int64_t group = product % v->s.groups;
   *out = (vt_cpu_int_place){.y = (int32_t *)v->s.y + product * v->s.rows * v->places,
                             .row = v->places,
-                            .za = numbers(v->c, 3, group * v->s.rows),
-                            .zb = numbers(v->c, 2, 0),
-                            .row_bias = numbers(v->c, 4, group * v->s.rows)};
+                            .za = channel_numbers(v->c, 3, group * v->s.rows),
+                            .zb = channel_numbers(v->c, 2, 0),
+                            .row_bias = channel_numbers(v->c, 4, group * v->s.rows)};
 }
 
-static void describe(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out) {
+static void read_step(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out) {
   const vt_attr_conv_int *a = c->attrs;
   const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
   const vt_window_lists l = {
@@ -77,7 +78,7 @@ static void describe(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out
   vt_cpu_conv_axes(x, &l, w->dim + 2, y->dim + 2, v->s.axis);
   vt_cpu_conv_merge(v->s.axis);
   for (uint32_t i = 2; i < y->rank; i++) v->places *= y->dim[i];
-  const int64_t k = w->dim[1] * vt_cpu_taps(v->s.axis);
+  const int64_t k = w->dim[1] * vt_cpu_tap_count(v->s.axis);
   v->s.w_row = k;
   v->s.w_group = outputs * k;
   *out = (vt_cpu_int_products){.products = x->dim[0] * a->groups,
@@ -87,34 +88,34 @@ static void describe(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out
                                .row_sets = a->groups,
                                .row_type = w->dtype,
                                .column_type = x->dtype,
-                               .room = (uint64_t)k * VT_CPU_INT_COLUMNS_MAX,
-                               .rows = rows,
-                               .columns = columns,
-                               .place = place,
+                               .scratch_bytes = (uint64_t)k * VT_CPU_INT_COLUMNS_MAX,
+                               .rows = get_rows,
+                               .columns = get_columns,
+                               .place = get_place,
                                .context = v};
 }
 
-/* A weight with other strides is brought together before anything else. */
+/* A weight that is not dense is copied to dense scratch first. */
 static uint64_t dense_bytes(const vt_view *w) {
-  return vt_cpu_is_dense(w) ? 0 : vt_cpu_to_line((uint64_t)vt_cpu_count(w));
+  return vt_cpu_is_dense(w) ? 0 : vt_cpu_round_to_line((uint64_t)vt_cpu_count(w));
 }
 
 uint64_t vt_cpu_work_conv_int(const vt_cpu_call *c) {
   conv_int v;
   vt_cpu_int_products all;
   if (vt_cpu_count(c->out) == 0) return 0;
-  describe(c, &v, &all);
+  read_step(c, &v, &all);
   return dense_bytes(&c->in[1]) + vt_cpu_int_work(c->team, &all);
 }
 
-uint64_t vt_cpu_keep_conv_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_cache_conv_int(const vt_cpu_call *c) {
   conv_int v;
   vt_cpu_int_products all;
-  describe(c, &v, &all);
-  return vt_cpu_kept_bytes(c, 1, vt_cpu_int_rows_bytes(c->team, &all));
+  read_step(c, &v, &all);
+  return vt_cpu_cached_bytes(c, 1, vt_cpu_int_rows_bytes(c->team, &all));
 }
 
-static void bring_together(const vt_cpu_call *c, conv_int *v) {
+static void make_dense(const vt_cpu_call *c, conv_int *v) {
   vt_view dense = c->in[1];
   int64_t step = 1;
   for (uint32_t i = dense.rank; i-- > 0; step *= dense.dim[i]) dense.stride[i] = step;
@@ -129,10 +130,10 @@ vt_status vt_cpu_run_conv_int(vt_cpu_call *c) {
   vt_cpu_int_products all;
   int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
-  describe(c, &v, &all);
+  read_step(c, &v, &all);
   if (c->n_in > 2) v.s.outside = *(const uint8_t *)c->in[2].data;
-  void *panels = vt_cpu_kept(c, 1, &stale);
-  if (dense > 0 && stale) bring_together(c, &v);
+  void *panels = vt_cpu_cached(c, 1, &stale);
+  if (dense > 0 && stale) make_dense(c, &v);
   if (panels != NULL && stale) vt_cpu_int_rows_pack(c->team, &all, panels);
   all.packed_rows = panels;
   vt_cpu_int_run(c->team, &all, (char *)c->work + dense);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_test.c - convolutions of all kinds against the reference: sizes, strides, dilations,
- * padding and groups drawn by lot, and the sizes at which something changes. */
+ * cpu_conv_test.c - all kinds of convolutions against the reference: pseudo-random sizes, strides,
+ * dilations, padding and groups, and the sizes around each change of algorithm. */
 #include "contracted_test.h"
 
 typedef struct geometry {
   uint32_t axes;
-  int64_t images, groups, depth, rows; /* depth, rows: of a group */
+  int64_t images, groups, depth, rows; /* depth, rows: input and output channels of a group */
   int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
   int bias, wild;
 } geometry;
@@ -44,8 +44,8 @@ static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t
   memcpy(out + 2, rest, n * sizeof *rest);
 }
 
-static trial begin(const geometry *g, uint32_t op, uint32_t dtype, const int64_t *a,
-                   const int64_t *b, const int64_t *y) {
+static trial new_trial(const geometry *g, uint32_t op, uint32_t dtype, const int64_t *a,
+                       const int64_t *b, const int64_t *y) {
   trial t = {.op = op, .n_in = g->bias ? 3 : 2};
   const int64_t outputs = g->rows * g->groups;
   t.in[0] = view_random(dtype, g->axes + 2, a, g->wild);
@@ -55,7 +55,7 @@ static trial begin(const geometry *g, uint32_t op, uint32_t dtype, const int64_t
   return t;
 }
 
-/* ---- the three ---- */
+/* ---- conv, conv_transpose and conv_weight_grad ---- */
 
 static int try_conv(const geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t places[3], x[5], w[5], y[5];
@@ -73,7 +73,7 @@ static int try_conv(const geometry *g, uint32_t dtype, const vt_cpu_team *teams,
   dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
   dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   dims_of(g->images, g->rows * g->groups, places, g->axes, y);
-  trial t = begin(g, VT_OP_conv, dtype, x, w, y);
+  trial t = new_trial(g, VT_OP_conv, dtype, x, w, y);
   t.attrs = &a;
   trial_run(&t, teams, n, "conv");
   return 1;
@@ -94,14 +94,14 @@ static int try_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *t
   dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
   dims_of(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
   dims_of(g->images, g->rows * g->groups, out, g->axes, y);
-  trial t = begin(g, VT_OP_conv_transpose, dtype, x, w, y);
+  trial t = new_trial(g, VT_OP_conv_transpose, dtype, x, w, y);
   t.attrs = &a;
   trial_run(&t, teams, n, "conv_transpose");
   return 1;
 }
 
-/* dy is of any size: here, that of the result of some convolution, or another one. */
-static int try_weights(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
+/* dy may have any size: this one is the size of no particular convolution's result. */
+static int try_weight_grad(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t places[3], x[5], dy[5], w[5];
   for (uint32_t i = 0; i < g->axes; i++) places[i] = random_of(1, g->axes == 1 ? 300 : 8);
   const vt_attr_conv_weight_grad a = {.size = sizeof a,
@@ -114,7 +114,7 @@ static int try_weights(geometry *g, uint32_t dtype, const vt_cpu_team *teams, in
   dims_of(g->images, g->rows * g->groups, places, g->axes, dy);
   dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   g->bias = 0;
-  trial t = begin(g, VT_OP_conv_weight_grad, dtype, x, dy, w);
+  trial t = new_trial(g, VT_OP_conv_weight_grad, dtype, x, dy, w);
   t.attrs = &a;
   trial_run(&t, teams, n, "conv_weight_grad");
   return 1;
@@ -122,7 +122,7 @@ static int try_weights(geometry *g, uint32_t dtype, const vt_cpu_team *teams, in
 
 /* ---- sizes ---- */
 
-static void by_lot(const vt_cpu_team *teams, int n) {
+static void random_cases(const vt_cpu_team *teams, int n) {
   const int tries = vt_test_is_long() ? 2000 : 60;
   int tried[3] = {0};
   for (int i = 0; i < tries; i++) {
@@ -134,13 +134,13 @@ static void by_lot(const vt_cpu_team *teams, int n) {
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(&g, dtype, teams, n);
     tried[1] += try_transpose(&g, dtype, teams, n);
-    tried[2] += try_weights(&g, dtype, teams, n);
+    tried[2] += try_weight_grad(&g, dtype, teams, n);
   }
   for (int i = 0; i < 3; i++) CHECK(tried[i] > tries / 3);
 }
 
-/* Around the lengths of blocks and groups of blocks; only a contraction that is long has levels. */
-static void lengths(const vt_cpu_team *teams, int n) {
+/* Lengths around blocks and groups of blocks; only a long contraction has several levels. */
+static void block_lengths(const vt_cpu_team *teams, int n) {
   static const int64_t depth[] = {1, 255, 256, 257, 2047, 2048, 2049, 16385};
   for (int i = 0; i < 8; i++) {
     geometry g = {.axes = 1,
@@ -178,8 +178,8 @@ static void lengths(const vt_cpu_team *teams, int n) {
   }
 }
 
-/* Much padding, far taps, strides beyond everything: no grid is made of these. */
-static void far_apart(const vt_cpu_team *teams, int n) {
+/* Large padding, distant taps, strides larger than x: too large for a grid. */
+static void distant_taps(const vt_cpu_team *teams, int n) {
   const int64_t far = INT64_C(1) << 30;
   geometry g = {.axes = 1,
                 .images = 1,
@@ -192,7 +192,7 @@ static void far_apart(const vt_cpu_team *teams, int n) {
                 .dilation = {far},
                 .low = {far}};
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
-  CHECK(try_weights(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_weight_grad(&g, VT_DTYPE_F32, teams, n));
   g.dilation[0] = 1;
   g.stride[0] = far;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
@@ -210,8 +210,8 @@ static void far_apart(const vt_cpu_team *teams, int n) {
   CHECK(try_transpose(&g, VT_DTYPE_F32, teams, n));
 }
 
-/* Axes without elements, channels that are not there. */
-static void empty(const vt_cpu_team *teams, int n) {
+/* Axes without elements, groups without channels. */
+static void empty_cases(const vt_cpu_team *teams, int n) {
   geometry g = {.axes = 2,
                 .images = 2,
                 .groups = 1,
@@ -226,7 +226,7 @@ static void empty(const vt_cpu_team *teams, int n) {
   g.depth = 1;
   g.images = 0;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
-  CHECK(try_weights(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_weight_grad(&g, VT_DTYPE_F32, teams, n));
   g.images = 1;
   g.dim[1] = 0;
   g.high[1] = 3;
@@ -236,10 +236,10 @@ static void empty(const vt_cpu_team *teams, int n) {
 int main(void) {
   vt_cpu_team teams[TEAMS];
   const int n = teams_open(teams);
-  by_lot(teams, n);
-  lengths(teams, n);
-  far_apart(teams, n);
-  empty(teams, n);
+  random_cases(teams, n);
+  block_lengths(teams, n);
+  distant_taps(teams, n);
+  empty_cases(teams, n);
   teams_close(teams, n);
   TEST_DONE();
 }

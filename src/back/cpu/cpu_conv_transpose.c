@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_transpose.c - transposed convolutions as taps that slide. Outputs are sorted by their
- * remainder by the stride, along every axis: those of one class meet the same taps, every so many
- * of the kernel, and from one output to the next these slide by one. Outputs that no tap meets are
- * +0, and the bias. */
+ * cpu_conv_transpose.c - the op conv_transpose as several direct convolutions. Outputs are
+ * classified along every axis by their remainder by the stride: all outputs of a class read the
+ * same taps, a fixed period of the kernel apart, and neighbouring outputs read them shifted by one
+ * element of x. Outputs that no tap reads for are +0 plus the bias. */
 #include "cpu_conv.h"
 #include <string.h>
 #include "cpu_move.h"
 
-/* Axis i has classes 0 .. n[i]-1, one for each tap that no other of its class comes before; some of
- * them may have no outputs. */
+/* Axis i has classes 0 .. n[i]-1. The number of a class is its first tap. A class may have no
+ * outputs. */
 typedef struct classes {
   uint32_t axes;
   int64_t n[VT_CPU_AXES], total;
   vt_window w[VT_CPU_AXES];
-  int64_t period[VT_CPU_AXES]; /* from a tap to the next of its class */
+  int64_t period[VT_CPU_AXES]; /* taps from one tap of a class to the next */
 } classes;
 
 static classes classes_of(const vt_cpu_call *c) {
@@ -30,13 +30,13 @@ static classes classes_of(const vt_cpu_call *c) {
   return s;
 }
 
-/* The remainder of the outputs that tap k meets. */
+/* The remainder of the outputs that use tap k. */
 static int64_t remainder_of(const vt_window *w, int64_t k) {
   const int64_t r = (k * w->dilation - w->low) % w->stride;
   return r < 0 ? r + w->stride : r;
 }
 
-/* 1 when every output is of some class. */
+/* 1 if every output belongs to a class. */
 static int is_covered(const classes *s, const vt_view *y) {
   for (uint32_t i = 0; i < s->axes; i++) {
     int64_t met = 0;
@@ -49,8 +49,8 @@ static int is_covered(const classes *s, const vt_view *y) {
 
 /* ---- one class ---- */
 
-static vt_cpu_axis axis_of(const vt_cpu_call *c, const classes *s, uint32_t i, int64_t first,
-                           int64_t remainder) {
+static vt_cpu_axis class_axis(const vt_cpu_call *c, const classes *s, uint32_t i, int64_t first,
+                              int64_t remainder) {
   const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
   const vt_window *v = &s->w[i];
   const int64_t outputs = y->dim[2 + i];
@@ -58,16 +58,16 @@ static vt_cpu_axis axis_of(const vt_cpu_call *c, const classes *s, uint32_t i, i
       .dim = x->dim[2 + i],
       .stride = x->stride[2 + i],
       .step = 1,
-      .places = remainder < outputs ? vt_cpu_parts(outputs - remainder, v->stride) : 0,
-      .taps = vt_cpu_parts(v->kernel - first, s->period[i]),
+      .places = remainder < outputs ? vt_cpu_div_up(outputs - remainder, v->stride) : 0,
+      .taps = vt_cpu_div_up(v->kernel - first, s->period[i]),
       .base = (remainder + v->low - first * v->dilation) / v->stride,
       .delta = -(s->period[i] * v->dilation / v->stride),
       .weight = s->period[i] * w->stride[2 + i],
       .out = v->stride * y->stride[2 + i]};
 }
 
-static void describe(const vt_cpu_call *c, const classes *s, int64_t number,
-                     vt_cpu_direct_conv *out) {
+static void init_class_conv(const vt_cpu_call *c, const classes *s, int64_t number,
+                            vt_cpu_direct_conv *out) {
   const vt_attr_conv_transpose *a = c->attrs;
   const vt_view *x = &c->in[0], *w = &c->in[1], *y = c->out;
   const int64_t depth = w->dim[0] / a->groups, bytes = (int64_t)vt_cpu_bytes_of(x->dtype);
@@ -90,7 +90,7 @@ static void describe(const vt_cpu_call *c, const classes *s, int64_t number,
   for (uint32_t i = 0; i < VT_CPU_AXES - s->axes; i++) out->axis[i] = vt_cpu_axis_none();
   for (uint32_t i = s->axes; i-- > 0; number /= s->n[i]) {
     const int64_t first = number % s->n[i], remainder = remainder_of(&s->w[i], first);
-    out->axis[VT_CPU_AXES - s->axes + i] = axis_of(c, s, i, first, remainder);
+    out->axis[VT_CPU_AXES - s->axes + i] = class_axis(c, s, i, first, remainder);
     from_w += first * w->stride[2 + i];
     from_y += remainder * y->stride[2 + i];
   }
@@ -99,57 +99,58 @@ static void describe(const vt_cpu_call *c, const classes *s, int64_t number,
   vt_cpu_conv_merge(out->axis);
 }
 
-/* ---- all of them ---- */
+/* ---- all classes ---- */
 
 uint64_t vt_cpu_work_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
   uint64_t most = 0;
   vt_cpu_direct_conv one;
   for (int64_t i = 0; i < s.total; i++) {
-    describe(c, &s, i, &one);
+    init_class_conv(c, &s, i, &one);
     const uint64_t bytes = vt_cpu_direct_conv_work(c->team, &one);
     if (bytes > most) most = bytes;
   }
   return most;
 }
 
-uint64_t vt_cpu_keep_conv_transpose(const vt_cpu_call *c) {
+uint64_t vt_cpu_cache_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
   uint64_t bytes = 0;
   vt_cpu_direct_conv one;
   for (int64_t i = 0; i < s.total; i++) {
-    describe(c, &s, i, &one);
-    bytes += vt_cpu_to_line(vt_cpu_direct_conv_pack_bytes(c->team, &one));
+    init_class_conv(c, &s, i, &one);
+    bytes += vt_cpu_round_to_line(vt_cpu_direct_conv_pack_bytes(c->team, &one));
   }
-  return vt_cpu_kept_bytes(c, 1, bytes);
+  return vt_cpu_cached_bytes(c, 1, bytes);
 }
 
-typedef struct filling {
+typedef struct bias_fill {
   const vt_cpu_call *c;
   const vt_cpu_conv_type *k;
-  int64_t channels, each; /* [N, O] of them; elements of one */
+  int64_t channels, each; /* channels: number of [N, O]; each: elements per channel */
   uint64_t jobs;
-} filling;
+} bias_fill;
 
-/* +0 and the bias. The elements are written as a result that is there already is: +0 first. */
-static void fill_job(void *context, uint64_t job) {
-  const filling *f = context;
+/* Sets channels to +0 plus the bias. A bias is added as to any result: first +0 is stored, then the
+ * sum. */
+static void bias_job(void *context, uint64_t job) {
+  const bias_fill *f = context;
   const vt_view *y = f->c->out, *b = &f->c->in[2];
-  const int64_t bytes = f->k->bytes, end = vt_cpu_first(f->channels, f->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(f->channels, f->jobs, job); i < end; i++) {
+  const int64_t bytes = f->k->bytes, end = vt_cpu_job_first(f->channels, f->jobs, job + 1);
+  for (int64_t i = vt_cpu_job_first(f->channels, f->jobs, job); i < end; i++) {
     char *to = (char *)y->data + i * f->each * bytes;
     memset(to, 0, (size_t)(f->each * bytes));
     if (f->c->n_in > 2)
-      f->k->give(to, 1, to, f->each, (const char *)b->data + i % y->dim[1] * b->stride[0] * bytes);
+      f->k->store(to, 1, to, f->each, (const char *)b->data + i % y->dim[1] * b->stride[0] * bytes);
   }
 }
 
-static void fill(const vt_cpu_call *c) {
+static void fill_with_bias(const vt_cpu_call *c) {
   const vt_view *y = c->out;
-  filling f = {.c = c, .k = vt_cpu_conv_of(c->team, y->dtype), .channels = y->dim[0] * y->dim[1]};
+  bias_fill f = {.c = c, .k = vt_cpu_conv_of(c->team, y->dtype), .channels = y->dim[0] * y->dim[1]};
   f.each = vt_cpu_count(y) / f.channels;
   f.jobs = vt_cpu_jobs(c->team, (uint64_t)f.channels, (double)f.each / 4);
-  vt_cpu_share(c->team, f.jobs, fill_job, &f);
+  vt_cpu_run_jobs(c->team, f.jobs, bias_job, &f);
 }
 
 vt_status vt_cpu_run_conv_transpose(vt_cpu_call *c) {
@@ -157,14 +158,14 @@ vt_status vt_cpu_run_conv_transpose(vt_cpu_call *c) {
   vt_cpu_direct_conv one;
   int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
-  char *panels = vt_cpu_kept(c, 1, &stale);
-  if (!is_covered(&s, c->out)) fill(c);
+  char *panels = vt_cpu_cached(c, 1, &stale);
+  if (!is_covered(&s, c->out)) fill_with_bias(c);
   for (int64_t i = 0; i < s.total; i++) {
-    describe(c, &s, i, &one);
+    init_class_conv(c, &s, i, &one);
     if (panels != NULL) {
       if (stale) vt_cpu_direct_conv_pack(c->team, &one, panels);
       one.packed = panels;
-      panels += vt_cpu_to_line(vt_cpu_direct_conv_pack_bytes(c->team, &one));
+      panels += vt_cpu_round_to_line(vt_cpu_direct_conv_pack_bytes(c->team, &one));
     }
     vt_cpu_direct_conv_run(c->team, &one, c->work);
   }

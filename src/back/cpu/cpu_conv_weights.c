@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_weights.c - the gradient of a convolution by its weight. For each tap it is a product of
- * matrices: output channels of dy by channels of x, contracted over (n, place...). x is brought
- * into grids whose channels are neighbours, so that what a tap meets at a place is a run of them,
- * and no tap needs a copy of its own. Groups of one channel by one are columns side by side:
+ * cpu_conv_weights.c - the op conv_weight_grad. For each tap the gradient is a matrix product:
+ * output channels of dy times channels of x, contracted over (n, place...). x is copied into grids
+ * whose channels are contiguous, so that the elements that a tap reads at one place are contiguous
+ * and no tap needs its own copy. Groups of one input and one output channel are columns next to
+ * each other, all in one product:
  *
  *   grid [n][phase][L0][L1][L2][channel]        dy, packed [panel of rows][n, place...][row] */
 #include <string.h>
@@ -13,92 +14,95 @@ typedef struct layout {
   const vt_cpu_conv_type *k;
   vt_cpu_axis axis[VT_CPU_AXES];
   vt_cpu_grid grid;
-  int gridded; /* 0: what a block meets is gathered, number by number */
-  int paired;  /* 1: groups of one channel by one, all of them side by side as columns */
-  int64_t images, groups, rows, depth, channels; /* rows, depth: of a group */
-  int64_t places, length, blocks;                /* of an image; of the contraction */
+  int has_grid;  /* 0: x is gathered element by element for each block */
+  int depthwise; /* 1: groups have one channel each, and all are columns of one product */
+  int64_t images, groups, rows, depth,
+      channels;                   /* rows, depth: output and input channels of a group */
+  int64_t places, length, blocks; /* places of an image; length and blocks of the contraction */
   int levels;
-  int64_t panels, parts, tile, tiles; /* of rows; channels of a tile, a number of vectors */
-  int64_t height;                     /* rows of a panel of dy */
+  int64_t panels, parts; /* panels of rows; parts into which they are split */
+  int64_t tile, tiles;   /* channels of a tile, a multiple of the lanes; number of tiles */
+  int64_t height;        /* rows of a panel of dy */
   int64_t taps, items;
-  uint64_t jobs, packed_bytes, grid_bytes, room_bytes;
+  uint64_t jobs, packed_bytes, grid_bytes, scratch_bytes;
 } layout;
 
-static void describe(const vt_cpu_call *c, layout *l) {
+static void read_step(const vt_cpu_call *c, layout *l) {
   const vt_attr_conv_weight_grad *a = c->attrs;
   const vt_view *x = &c->in[0], *dy = &c->in[1];
   const vt_window_lists w = {.stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
   vt_cpu_conv_axes(x, &w, c->out->dim + 2, dy->dim + 2, l->axis);
   l->k = vt_cpu_conv_of(c->team, x->dtype);
-  l->gridded = vt_cpu_grid_of(l->axis, &l->grid);
+  l->has_grid = vt_cpu_grid_layout(l->axis, &l->grid);
   l->images = x->dim[0];
   l->groups = a->groups;
   l->rows = dy->dim[1] / a->groups;
   l->depth = c->out->dim[1];
   l->channels = l->groups * l->depth;
   l->height = l->k->rows;
-  l->paired = l->gridded && l->depth == 1 && l->rows == 1;
-  if (l->paired) {
+  l->depthwise = l->has_grid && l->depth == 1 && l->rows == 1;
+  if (l->depthwise) {
     l->depth = l->height = l->groups;
     l->groups = 1;
   }
   l->places = l->axis[0].places * l->axis[1].places * l->axis[2].places;
   l->length = l->images * l->places;
-  l->blocks = vt_cpu_parts(l->length, VT_CPU_BLOCK);
-  l->levels = vt_cpu_levels_for(l->blocks);
-  l->taps = vt_cpu_taps(l->axis);
+  l->blocks = vt_cpu_div_up(l->length, VT_CPU_BLOCK);
+  l->levels = vt_cpu_levels_needed(l->blocks);
+  l->taps = vt_cpu_tap_count(l->axis);
 }
 
-/* Channels are cut into tiles of about the same width, rows where there are few taps. */
+/* Splits channels into tiles of about equal width, and also the rows if there are few taps. */
 static layout layout_of(const vt_cpu_call *c) {
   layout l = {0};
-  describe(c, &l);
+  read_step(c, &l);
   const uint64_t bytes = (uint64_t)l.k->bytes;
-  const int64_t vectors = vt_cpu_parts(l.depth, l.k->lanes), wanted = c->team->threads * 8;
-  l.tiles = vt_cpu_parts(l.depth, l.k->columns);
-  l.tile = l.tiles > 0 ? vt_cpu_parts(vectors, l.tiles) * l.k->lanes : l.k->lanes;
-  l.panels = vt_cpu_parts(l.rows, l.k->rows);
+  const int64_t vectors = vt_cpu_div_up(l.depth, l.k->lanes), wanted = c->team->threads * 8;
+  l.tiles = vt_cpu_div_up(l.depth, l.k->columns);
+  l.tile = l.tiles > 0 ? vt_cpu_div_up(vectors, l.tiles) * l.k->lanes : l.k->lanes;
+  l.panels = vt_cpu_div_up(l.rows, l.k->rows);
   l.parts = 1;
   const int64_t most = l.groups * l.taps * l.tiles;
-  if (c->team->threads > 1 && most > 0 && most < wanted) l.parts = vt_cpu_parts(wanted, most);
+  if (c->team->threads > 1 && most > 0 && most < wanted) l.parts = vt_cpu_div_up(wanted, most);
   if (l.parts > l.panels) l.parts = l.panels > 0 ? l.panels : 1;
   l.items = most * l.parts;
   const double cost = (double)l.rows * (double)l.length * (double)l.tile / (double)l.parts / 30;
   l.jobs = vt_cpu_jobs(c->team, (uint64_t)l.items, cost);
-  const uint64_t rows = (uint64_t)(vt_cpu_parts(l.panels, l.parts) * l.k->rows);
-  const uint64_t panel = l.gridded ? 0 : VT_CPU_BLOCK * (uint64_t)l.tile;
-  l.packed_bytes = vt_cpu_to_line((uint64_t)(l.groups * l.panels * l.length * l.height) * bytes);
-  if (l.gridded)
+  const uint64_t rows = (uint64_t)(vt_cpu_div_up(l.panels, l.parts) * l.k->rows);
+  const uint64_t panel = l.has_grid ? 0 : VT_CPU_BLOCK * (uint64_t)l.tile;
+  l.packed_bytes =
+      vt_cpu_round_to_line((uint64_t)(l.groups * l.panels * l.length * l.height) * bytes);
+  if (l.has_grid)
     l.grid_bytes = (uint64_t)(l.images * l.grid.channel * l.channels + l.k->columns) * bytes;
-  l.grid_bytes = vt_cpu_to_line(l.grid_bytes);
-  l.room_bytes = vt_cpu_to_line((rows * (uint64_t)(l.tile * l.levels) + panel) * bytes) +
-                 VT_CPU_BLOCK * sizeof(int64_t);
+  l.grid_bytes = vt_cpu_round_to_line(l.grid_bytes);
+  l.scratch_bytes = vt_cpu_round_to_line((rows * (uint64_t)(l.tile * l.levels) + panel) * bytes) +
+                    VT_CPU_BLOCK * sizeof(int64_t);
   return l;
 }
 
 uint64_t vt_cpu_work_conv_weight_grad(const vt_cpu_call *c) {
   if (vt_cpu_count(c->out) == 0) return 0;
   const layout l = layout_of(c);
-  return l.packed_bytes + l.grid_bytes + l.jobs * l.room_bytes;
+  return l.packed_bytes + l.grid_bytes + l.jobs * l.scratch_bytes;
 }
 
-/* ---- both sides ---- */
+/* ---- packing both operands ---- */
 
 typedef struct gradient {
   const vt_cpu_call *c;
   layout l;
-  char *packed, *grid, *rooms;
+  char *packed, *grid, *scratch;
   uint64_t jobs;
 } gradient;
 
-/* Rows of one panel through one image: lines of neighbouring places, each number of which is a
- * column of the panel's rows. */
+/* Packs the rows of one panel for one image: each row of places in dy becomes a column of the
+ * panel's rows. */
 static void pack_image(const gradient *g, int64_t panel, int64_t image) {
   const layout *l = &g->l;
   const vt_view *dy = &g->c->in[1];
   const uint32_t last = dy->rank - 1, axes = dy->rank - 2;
   const int64_t bytes = l->k->bytes, rows = l->height, first = panel % l->panels * rows;
-  const int64_t left = l->paired ? rows : l->rows - first, count = left < rows ? left : rows;
+  const int64_t left = l->depthwise ? rows : l->rows - first, count = left < rows ? left : rows;
   const int64_t channel = panel / l->panels * l->rows + first;
   const char *from =
       (const char *)dy->data + (image * dy->stride[0] + channel * dy->stride[1]) * bytes;
@@ -115,14 +119,14 @@ static void pack_image(const gradient *g, int64_t panel, int64_t image) {
 static void pack_job(void *context, uint64_t job) {
   const gradient *g = context;
   const int64_t items = g->l.groups * g->l.panels * g->l.images;
-  const int64_t end = vt_cpu_first(items, g->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(items, g->jobs, job); i < end; i++)
+  const int64_t end = vt_cpu_job_first(items, g->jobs, job + 1);
+  for (int64_t i = vt_cpu_job_first(items, g->jobs, job); i < end; i++)
     pack_image(g, i / g->l.images, i % g->l.images);
 }
 
-/* One element of every channel; +0 outside of x. */
-static void take(const gradient *g, int64_t image, int64_t channel, int64_t n, const int64_t *at,
-                 char *to) {
+/* Copies one element of n channels; +0 if it is outside of x. */
+static void copy_channels(const gradient *g, int64_t image, int64_t channel, int64_t n,
+                          const int64_t *at, char *to) {
   const layout *l = &g->l;
   const vt_view *x = &g->c->in[0];
   int64_t from = image * x->stride[0] + channel * x->stride[1];
@@ -136,15 +140,15 @@ static void take(const gradient *g, int64_t image, int64_t channel, int64_t n, c
   l->k->copy(to, n, (const char *)x->data + from * l->k->bytes, 0, x->stride[1], 1, n);
 }
 
-/* A line of the grid whose first place is number `base` along the last axis of x. */
-static void line_fill(const gradient *g, int64_t image, const int64_t *at, int64_t base, char *to) {
+/* Fills a line of the grid; its first element has index `base` along the last axis of x. */
+static void fill_line(const gradient *g, int64_t image, const int64_t *at, int64_t base, char *to) {
   const layout *l = &g->l;
   const vt_view *x = &g->c->in[0];
   const vt_cpu_axis *a = l->axis;
   const int64_t n = l->grid.length[2], place = l->channels * l->k->bytes;
   int64_t first = n, count = 0;
   if (at[0] >= 0 && at[0] < a[0].dim && at[1] >= 0 && at[1] < a[1].dim)
-    count = vt_cpu_inside(base, a[2].step, n, a[2].dim, &first);
+    count = vt_cpu_count_inside(base, a[2].step, n, a[2].dim, &first);
   memset(to, 0, (size_t)(first * place));
   memset(to + (first + count) * place, 0, (size_t)((n - first - count) * place));
   if (count == 0) return;
@@ -154,8 +158,8 @@ static void line_fill(const gradient *g, int64_t image, const int64_t *at, int64
              a[2].step * a[2].stride, x->stride[1], count, l->channels);
 }
 
-/* Line `line` of the last axis of a grid, counted through (image, phase, L0, L1). */
-static void grid_line(const gradient *g, int64_t line) {
+/* Fills line `line` of the grid, lines being counted over (image, phase, L0, L1). */
+static void fill_grid_line(const gradient *g, int64_t line) {
   const layout *l = &g->l;
   const vt_cpu_grid *d = &l->grid;
   const int64_t lines = d->channel / d->length[2], image = line / lines;
@@ -167,14 +171,14 @@ static void grid_line(const gradient *g, int64_t line) {
   at[1] = vt_cpu_grid_index(&l->axis[1], phase[1], rest % d->length[1]);
   at[0] = vt_cpu_grid_index(&l->axis[0], phase[0], rest / d->length[1] % d->length[0]);
   char *to = g->grid + line * d->length[2] * l->channels * l->k->bytes;
-  line_fill(g, image, at, vt_cpu_grid_index(&l->axis[2], phase[2], 0), to);
+  fill_line(g, image, at, vt_cpu_grid_index(&l->axis[2], phase[2], 0), to);
 }
 
 static void grid_job(void *context, uint64_t job) {
   const gradient *g = context;
   const int64_t lines = g->l.images * (g->l.grid.channel / g->l.grid.length[2]);
-  const int64_t end = vt_cpu_first(lines, g->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(lines, g->jobs, job); i < end; i++) grid_line(g, i);
+  const int64_t end = vt_cpu_job_first(lines, g->jobs, job + 1);
+  for (int64_t i = vt_cpu_job_first(lines, g->jobs, job); i < end; i++) fill_grid_line(g, i);
 }
 
 /* ---- products ---- */
@@ -186,13 +190,13 @@ typedef struct item {
   char *panel;
 } item;
 
-/* Where the places of a block stand in the grid. */
-static void block_at(const layout *l, int64_t first, int64_t n, int64_t *at) {
+/* The offsets in the grid of the places of a block. */
+static void block_offsets(const layout *l, int64_t first, int64_t n, int64_t *at) {
   const int64_t length[VT_CPU_AXES] = {l->axis[0].places, l->axis[1].places, l->axis[2].places};
   for (int64_t i = 0; i < n;) {
     const int64_t image = (first + i) / l->places, place = (first + i) % l->places;
     const int64_t end = place + n - i < l->places ? place + n - i : l->places;
-    const vt_cpu_places p = vt_cpu_places_at(l->axis, length, place, end);
+    const vt_cpu_places p = vt_cpu_next_places(l->axis, length, place, end);
     const int64_t from = image * l->grid.channel +
                          (p.place[0] * l->grid.length[1] + p.place[1]) * l->grid.length[2] +
                          p.place[2];
@@ -201,7 +205,7 @@ static void block_at(const layout *l, int64_t first, int64_t n, int64_t *at) {
   }
 }
 
-static void gather(const gradient *g, const item *p, int64_t first, int64_t n) {
+static void gather_block(const gradient *g, const item *p, int64_t first, int64_t n) {
   const layout *l = &g->l;
   const vt_cpu_axis *a = l->axis;
   const int64_t tap[VT_CPU_AXES] = {p->tap / a[2].taps / a[1].taps, p->tap / a[2].taps % a[1].taps,
@@ -213,32 +217,32 @@ static void gather(const gradient *g, const item *p, int64_t first, int64_t n) {
     int64_t at[VT_CPU_AXES];
     for (int d = 0; d < VT_CPU_AXES; d++)
       at[d] = on[d] * a[d].step + a[d].base + tap[d] * a[d].delta;
-    take(g, (first + i) / l->places, p->group * l->depth + p->channel, p->count, at,
-         p->panel + i * l->tile * l->k->bytes);
+    copy_channels(g, (first + i) / l->places, p->group * l->depth + p->channel, p->count, at,
+                  p->panel + i * l->tile * l->k->bytes);
     p->at[i] = i * l->tile;
   }
 }
 
 static const char *columns_at(const gradient *g, const item *p, int64_t first, int64_t n) {
   const layout *l = &g->l;
-  if (!l->gridded) {
-    gather(g, p, first, n);
+  if (!l->has_grid) {
+    gather_block(g, p, first, n);
     return p->panel;
   }
-  block_at(l, first, n, p->at);
-  const int64_t from = vt_cpu_grid_at(&l->grid, l->axis, p->tap) * l->channels;
+  block_offsets(l, first, n, p->at);
+  const int64_t from = vt_cpu_grid_tap_offset(&l->grid, l->axis, p->tap) * l->channels;
   return g->grid + (from + p->group * l->depth + p->channel) * l->k->bytes;
 }
 
-/* All panels of rows of an item through one block. */
-static void block_run(const gradient *g, const item *p, int64_t first, int64_t n, int fresh) {
+/* Multiplies all row panels of an item by one block. */
+static void multiply_block(const gradient *g, const item *p, int64_t first, int64_t n, int fresh) {
   const layout *l = &g->l;
-  const int vectors = (int)vt_cpu_parts(p->count, l->k->lanes);
+  const int vectors = (int)vt_cpu_div_up(p->count, l->k->lanes);
   const char *columns = columns_at(g, p, first, n);
-  if (l->paired) {
+  if (l->depthwise) {
     const int64_t at = first * l->height + p->channel;
-    l->k->pairs(n, g->packed + at * l->k->bytes, l->height, columns, p->at, p->sums.at, vectors,
-                fresh);
+    l->k->depthwise(n, g->packed + at * l->k->bytes, l->height, columns, p->at, p->sums.at, vectors,
+                    fresh);
     return;
   }
   for (int64_t i = p->first_panel; i < p->end_panel; i++) {
@@ -250,50 +254,50 @@ static void block_run(const gradient *g, const item *p, int64_t first, int64_t n
   }
 }
 
-static void item_run(const gradient *g, const item *p) {
+static void multiply_item(const gradient *g, const item *p) {
   const layout *l = &g->l;
   if (l->levels > 1 || l->blocks == 0) vt_cpu_levels_clear(&p->sums);
   for (int64_t b = 0; b < l->blocks; b++) {
     const int64_t first = b * VT_CPU_BLOCK, left = l->length - first;
-    block_run(g, p, first, left < VT_CPU_BLOCK ? left : VT_CPU_BLOCK, b % VT_CPU_GROUP == 0);
+    multiply_block(g, p, first, left < VT_CPU_BLOCK ? left : VT_CPU_BLOCK, b % VT_CPU_GROUP == 0);
     vt_cpu_levels_carry(&p->sums, b);
   }
 }
 
-static void item_give(const gradient *g, const item *p) {
+static void store_item(const gradient *g, const item *p) {
   const layout *l = &g->l;
-  const char *sums = vt_cpu_levels_end(&p->sums);
+  const char *sums = vt_cpu_levels_total(&p->sums);
   const int64_t first = p->first_panel * l->k->rows, bytes = l->k->bytes;
   int64_t end = p->end_panel * l->k->rows;
   if (end > l->rows) end = l->rows;
   for (int64_t i = first; i < end; i++) {
     const int64_t to = ((p->group * l->rows + i) * l->depth + p->channel) * l->taps + p->tap;
-    l->k->give((char *)g->c->out->data + to * bytes, l->taps, sums + (i - first) * l->tile * bytes,
-               p->count, NULL);
+    l->k->store((char *)g->c->out->data + to * bytes, l->taps, sums + (i - first) * l->tile * bytes,
+                p->count, NULL);
   }
 }
 
 static void item_job(void *context, uint64_t job) {
   const gradient *g = context;
   const layout *l = &g->l;
-  const int64_t end = vt_cpu_first(l->items, l->jobs, job + 1);
-  const int64_t rows = vt_cpu_parts(l->panels, l->parts) * l->k->rows;
-  char *room = g->rooms + job * l->room_bytes;
-  item p = {.at = (int64_t *)(void *)room};
-  room += VT_CPU_BLOCK * sizeof(int64_t);
-  p.sums = vt_cpu_levels_of(l->k->add, l->k->bytes, room, rows * l->tile, l->levels);
-  p.panel = room + rows * l->tile * l->levels * l->k->bytes;
-  for (int64_t i = vt_cpu_first(l->items, l->jobs, job); i < end; i++) {
+  const int64_t end = vt_cpu_job_first(l->items, l->jobs, job + 1);
+  const int64_t rows = vt_cpu_div_up(l->panels, l->parts) * l->k->rows;
+  char *scratch = g->scratch + job * l->scratch_bytes;
+  item p = {.at = (int64_t *)(void *)scratch};
+  scratch += VT_CPU_BLOCK * sizeof(int64_t);
+  p.sums = vt_cpu_levels_init(l->k->add, l->k->bytes, scratch, rows * l->tile, l->levels);
+  p.panel = scratch + rows * l->tile * l->levels * l->k->bytes;
+  for (int64_t i = vt_cpu_job_first(l->items, l->jobs, job); i < end; i++) {
     const uint64_t part = (uint64_t)(i % l->parts);
     const int64_t rest = i / l->parts / l->taps;
-    p.first_panel = vt_cpu_first(l->panels, (uint64_t)l->parts, part);
-    p.end_panel = vt_cpu_first(l->panels, (uint64_t)l->parts, part + 1);
+    p.first_panel = vt_cpu_job_first(l->panels, (uint64_t)l->parts, part);
+    p.end_panel = vt_cpu_job_first(l->panels, (uint64_t)l->parts, part + 1);
     p.tap = i / l->parts % l->taps;
     p.channel = rest % l->tiles * l->tile;
     p.group = rest / l->tiles;
     p.count = l->depth - p.channel < l->tile ? l->depth - p.channel : l->tile;
-    item_run(g, &p);
-    item_give(g, &p);
+    multiply_item(g, &p);
+    store_item(g, &p);
   }
 }
 
@@ -302,17 +306,17 @@ vt_status vt_cpu_run_conv_weight_grad(vt_cpu_call *c) {
   gradient g = {.c = c, .l = layout_of(c), .packed = c->work};
   const layout *l = &g.l;
   g.grid = g.packed + l->packed_bytes;
-  g.rooms = g.grid + l->grid_bytes;
+  g.scratch = g.grid + l->grid_bytes;
   g.jobs =
       vt_cpu_jobs(c->team, (uint64_t)(l->groups * l->panels * l->images), (double)l->places * 2);
-  if (l->length > 0) vt_cpu_share(c->team, g.jobs, pack_job, &g);
-  if (l->gridded && l->images > 0) {
+  if (l->length > 0) vt_cpu_run_jobs(c->team, g.jobs, pack_job, &g);
+  if (l->has_grid && l->images > 0) {
     const int64_t n = l->images * l->grid.channel;
     g.jobs = vt_cpu_jobs(c->team, (uint64_t)(n / l->grid.length[2]),
                          (double)(l->grid.length[2] * l->channels) / 2);
-    vt_cpu_share(c->team, g.jobs, grid_job, &g);
+    vt_cpu_run_jobs(c->team, g.jobs, grid_job, &g);
     memset(g.grid + n * l->channels * l->k->bytes, 0, (size_t)(l->k->columns * l->k->bytes));
   }
-  vt_cpu_share(c->team, l->jobs, item_job, &g);
+  vt_cpu_run_jobs(c->team, l->jobs, item_job, &g);
   return VT_OK;
 }

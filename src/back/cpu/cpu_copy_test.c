@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_copy_test.c - copies between any two sets of strides, each element beside a walk that copies
- * one at a time, and nothing written beside the place they go to. */
+ * cpu_copy_test.c - copies between any two sets of strides: compared with a walk that copies one
+ * element at a time; nothing else may be written. */
 #include "moved_test.h"
 
-enum { ROOM = 1 << 18 };
+enum { CAPACITY = 1 << 18 };
 
-/* A shape of about `most` elements, with axes of length 1 now and then. */
-static uint32_t some_shape(uint64_t *seed, int64_t most, int64_t dim[VT_MAX_RANK]) {
+/* A shape of about `most` elements; some axes have length 1. */
+static uint32_t random_shape(uint64_t *seed, int64_t most, int64_t dim[VT_MAX_RANK]) {
   const uint32_t rank = (uint32_t)moved_below(seed, VT_MAX_RANK + 1);
   for (uint32_t i = 0; i < rank; i++) {
     const int64_t kind = moved_below(seed, 8);
@@ -17,8 +17,8 @@ static uint32_t some_shape(uint64_t *seed, int64_t most, int64_t dim[VT_MAX_RANK
   return rank;
 }
 
-/* Strides of a tensor whose axes lie in a random order with gaps now and then; returns its span. */
-static int64_t some_strides(uint64_t *seed, vt_view *v) {
+/* Strides for the axes in a random order, with gaps between some of them; returns the span. */
+static int64_t random_strides(uint64_t *seed, vt_view *v) {
   uint32_t order[VT_MAX_RANK];
   int64_t stride = 1;
   for (uint32_t i = 0; i < v->rank; i++) order[i] = i;
@@ -35,8 +35,8 @@ static int64_t some_strides(uint64_t *seed, vt_view *v) {
   return stride;
 }
 
-/* Some axes repeat, some go backwards. */
-static void twist(uint64_t *seed, vt_view *v, int64_t size) {
+/* Makes some axes broadcast and some reversed. */
+static void twist_strides(uint64_t *seed, vt_view *v, int64_t size) {
   for (uint32_t i = 0; i < v->rank; i++) {
     const int64_t kind = moved_below(seed, 8);
     if (kind == 0) v->stride[i] = 0;
@@ -51,23 +51,23 @@ static void copy_slowly(const vt_view *to, const vt_view *from, size_t size) {
   for (int64_t n = vt_cpu_count(to); n > 0; n--) {
     memcpy((char *)to->data + a.at[0] * (int64_t)size,
            (const char *)from->data + b.at[0] * (int64_t)size, size);
-    vt_cpu_walk_on(&a, 1);
-    vt_cpu_walk_on(&b, 1);
+    vt_cpu_walk_advance(&a, 1);
+    vt_cpu_walk_advance(&b, 1);
   }
 }
 
 static const uint32_t types[] = {VT_DTYPE_U8, VT_DTYPE_F16, VT_DTYPE_F32, VT_DTYPE_F64};
 
-static void one_copy(const vt_cpu_team *t, uint64_t *seed, int64_t most, char *from, char *got,
-                     char *want) {
+static void check_copy(const vt_cpu_team *t, uint64_t *seed, int64_t most, char *from, char *got,
+                       char *want) {
   vt_view to = {.dtype = types[moved_below(seed, 4)]};
   const int64_t size = (int64_t)vt_cpu_bytes_of(to.dtype);
-  to.rank = some_shape(seed, most, to.dim);
+  to.rank = random_shape(seed, most, to.dim);
   vt_view x = to;
-  const int64_t a = some_strides(seed, &to), b = some_strides(seed, &x);
-  if ((a > b ? a : b) * size > ROOM) return;
+  const int64_t a = random_strides(seed, &to), b = random_strides(seed, &x);
+  if ((a > b ? a : b) * size > CAPACITY) return;
   x.data = from;
-  twist(seed, &x, size);
+  twist_strides(seed, &x, size);
   memset(got, 0xa5, (size_t)(a * size) + 64);
   memset(want, 0xa5, (size_t)(a * size) + 64);
   to.data = want;
@@ -78,17 +78,18 @@ static void one_copy(const vt_cpu_team *t, uint64_t *seed, int64_t most, char *f
 }
 
 static void test_any_strides(const vt_cpu_team *t) {
-  char *from = moved_memory(ROOM), *got = moved_memory(ROOM), *want = moved_memory(ROOM);
+  char *from = moved_memory(CAPACITY), *got = moved_memory(CAPACITY),
+       *want = moved_memory(CAPACITY);
   uint64_t seed = 1;
-  for (int64_t i = 0; i < ROOM; i++) from[i] = (char)moved_next(&seed);
-  for (int i = 0; i < 300; i++) one_copy(t, &seed, i % 10 == 0 ? 30000 : 600, from, got, want);
+  for (int64_t i = 0; i < CAPACITY; i++) from[i] = (char)moved_next(&seed);
+  for (int i = 0; i < 300; i++) check_copy(t, &seed, i % 10 == 0 ? 30000 : 600, from, got, want);
   free(from);
   free(got);
   free(want);
 }
 
-/* Planes that lie across each other, large enough for a team and with edges on both sides. */
-static void turned(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t columns) {
+/* Transposes that are large enough for several threads, with incomplete tiles at both edges. */
+static void check_transpose(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t columns) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(dtype), bytes = rows * columns * size;
   char *from = moved_memory(bytes), *got = moved_memory(bytes), *want = moved_memory(bytes);
   uint64_t seed = 3;
@@ -107,13 +108,13 @@ static void turned(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t c
 }
 
 static void test_planes(const vt_cpu_team *t) {
-  turned(t, VT_DTYPE_F32, 257, 129);
-  turned(t, VT_DTYPE_F32, 16, 16);
-  turned(t, VT_DTYPE_F32, 15, 17);
-  turned(t, VT_DTYPE_F32, 3, 4000);
-  turned(t, VT_DTYPE_F64, 130, 65);
-  turned(t, VT_DTYPE_U8, 130, 300);
-  turned(t, VT_DTYPE_F16, 100, 31);
+  check_transpose(t, VT_DTYPE_F32, 257, 129);
+  check_transpose(t, VT_DTYPE_F32, 16, 16);
+  check_transpose(t, VT_DTYPE_F32, 15, 17);
+  check_transpose(t, VT_DTYPE_F32, 3, 4000);
+  check_transpose(t, VT_DTYPE_F64, 130, 65);
+  check_transpose(t, VT_DTYPE_U8, 130, 300);
+  check_transpose(t, VT_DTYPE_F16, 100, 31);
 }
 
 int main(void) {

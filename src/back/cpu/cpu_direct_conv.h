@@ -1,45 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_direct_conv.h - private to src/back/cpu: taps that slide over a field, which is what
- * convolutions and transposed ones come down to. Output [image, group, row, place...] is D over
- * (channel of the group, tap...) of w[row, channel, tap...] * x[place*step + tap's offset] where x
- * is +0 outside of itself. Rows are the output channels of a group.
+ * cpu_direct_conv.h - private to src/back/cpu: direct convolution, to which conv and conv_transpose
+ * are both reduced. Output [image, group, row, place...] is D over (channel of the group, tap...)
+ * of w[row, channel, tap...] * x[place*step + offset of the tap], where x is +0 outside of its
+ * bounds. Rows are the output channels of a group; a place is the position of an output on the
+ * axes.
  *
- * Two ways. Mostly x is copied into a grid: padded, and cut into phases by the step, so that a tap
- * at all places of a row, and at most of those of a field, is a run of neighbours:
+ * There are two variants. Usually x is copied into a grid: it is padded and split into phases, the
+ * remainders of its index by the step. Then the elements that one tap reads for a row of places,
+ * and for most of all places, are contiguous:
  *
- *   [channel][phase][L0][L1][L2]     place p of an axis with tap t: p + t's quotient, in the phase
- *                                    of t's remainder; L = places + the largest quotient
+ *   [channel][phase][L0][L1][L2]     place p of an axis with tap t reads element p + quotient of t
+ *                                    in the phase of t's remainder; L = places + largest quotient
  *
- * Places are then counted through the grid, and results at its ends, which belong to no place, are
- * dropped. Where a grid would be large against x, or all taps fall together, columns are gathered
- * block by block into a panel instead. */
+ * Places are then counted through the grid, padding included, and results in the padding at the
+ * ends of rows are dropped. If the grid would be large compared with x, or no tap needs padding or
+ * an offset, columns are gathered block by block into a panel instead. */
 #ifndef VT_CPU_DIRECT_CONV_H
 #define VT_CPU_DIRECT_CONV_H
 #include "cpu_levels.h"
 
 enum { VT_CPU_AXES = 3 };
 
-/* Tap t at place p is x[p*step + base + t*delta]; 0 <= t < taps, 0 <= p < places. */
+/* One axis of the window: tap t at place p reads x[p*step + base + t*delta], 0 <= t < taps, 0 <= p
+ * < places. */
 typedef struct vt_cpu_axis {
-  int64_t dim, stride; /* of x */
+  int64_t dim, stride; /* of x: extent and stride in elements */
   int64_t step, places, taps, base, delta;
-  int64_t weight; /* from a tap to the next, elements of w */
-  int64_t out;    /* from a place to the next, elements of y */
+  int64_t weight; /* elements of w from one tap to the next */
+  int64_t out;    /* elements of y from one place to the next */
 } vt_cpu_axis;
-/* An axis that is not there. */
+/* The axis of one tap and one place, in place of an axis that the tensors lack. */
 vt_cpu_axis vt_cpu_axis_none(void);
 
 typedef struct vt_cpu_direct_conv {
-  uint32_t dtype; /* f32 or f64 */
-  int64_t images, groups, rows, depth;
+  uint32_t dtype;                      /* f32 or f64 */
+  int64_t images, groups, rows, depth; /* rows and depth: output and input channels of a group */
   vt_cpu_axis axis[VT_CPU_AXES];
-  const void *x, *w, *bias; /* bias: NULL or one number a row */
+  const void *x, *w, *bias; /* bias: one number per output channel, or NULL */
   void *y;
   int64_t x_image, x_channel, w_group, w_row, w_channel, y_image, y_channel,
-      bias_step;      /* elements */
-  vt_cpu_chain *tail; /* wants y to be dense */
-  const void *packed; /* weights, from vt_cpu_direct_conv_pack; or NULL */
-  uint8_t outside;    /* what each byte is outside of x, for vt_cpu_gather */
+      bias_step;          /* strides in elements */
+  vt_cpu_chain *epilogue; /* pointwise steps to run on y, which must be dense; or NULL */
+  const void *packed;     /* weights packed by vt_cpu_direct_conv_pack, or NULL */
+  uint8_t outside;        /* the byte that vt_cpu_gather_columns writes for elements outside of x */
 } vt_cpu_direct_conv;
 
 void vt_cpu_direct_conv_run(const vt_cpu_team *t, const vt_cpu_direct_conv *s, void *work);
@@ -47,41 +50,47 @@ uint64_t vt_cpu_direct_conv_work(const vt_cpu_team *t, const vt_cpu_direct_conv 
 uint64_t vt_cpu_direct_conv_pack_bytes(const vt_cpu_team *t, const vt_cpu_direct_conv *s);
 void vt_cpu_direct_conv_pack(const vt_cpu_team *t, const vt_cpu_direct_conv *s, void *out);
 
-/* ---- parts ---- */
+/* ---- building blocks, shared with the other convolutions ---- */
 
 const vt_cpu_conv_type *vt_cpu_conv_of(const vt_cpu_team *t, uint32_t dtype);
-int64_t vt_cpu_taps(const vt_cpu_axis axis[VT_CPU_AXES]);
+int64_t vt_cpu_tap_count(const vt_cpu_axis axis[VT_CPU_AXES]);
 int64_t vt_cpu_gcd(int64_t a, int64_t b);
 
-/* How x lies in a grid. */
+/* The layout of one channel of x in a grid. */
 typedef struct vt_cpu_grid {
   int64_t phases[VT_CPU_AXES], length[VT_CPU_AXES];
-  int64_t phase, channel; /* elements of one phase, and of a channel with all of them */
+  int64_t phase, channel; /* elements of one phase, and of a channel with all its phases */
 } vt_cpu_grid;
-/* 0 where the grid would be too large to be worth it. */
-int vt_cpu_grid_of(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out);
-/* One channel of one image. */
-void vt_cpu_grid_fill(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
-                      const vt_cpu_conv_type *k, const char *x, char *to);
-/* Which element of x element i of an axis of a phase is. */
+/* Sets *out. Returns 0 if the grid would be too large to be worth it. */
+int vt_cpu_grid_layout(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out);
+/* Copies one channel of one image of x into the grid at `to`. */
+void vt_cpu_grid_copy_channel(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
+                              const vt_cpu_conv_type *k, const char *x, char *to);
+/* The index in x of element i along one axis of a phase of the grid. */
 int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i);
-/* Which of n elements at base, base + step, ... are inside of 0 .. dim-1: so many from *out_first
- * on. */
-int64_t vt_cpu_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first);
-/* Where tap `number` of all axes stands in a channel. */
-int64_t vt_cpu_grid_at(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES], int64_t number);
+/* How many of the n indices base, base + step, ... are in 0 .. dim-1; *out_first is the
+ * first of them. */
+int64_t vt_cpu_count_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first);
+/* The offset of tap `number` (counted over all axes) in a channel of the grid. */
+int64_t vt_cpu_grid_tap_offset(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
+                               int64_t number);
 
-/* Neighbouring places: from `place` on, `n` of them along the last axis. `skipped` places of the
- * counting come before and belong to nothing. */
+/* Neighbouring places: `n` of them along the last axis, starting at `place`. `skipped` counts
+ * positions in the padding between the start of the search and `place`. */
 typedef struct vt_cpu_places {
   int64_t skipped, n, place[VT_CPU_AXES];
 } vt_cpu_places;
-/* From number `from` on when `length` are counted along each axis; ends before `end`. n is 0 when
- * there are none left. */
-vt_cpu_places vt_cpu_places_at(const vt_cpu_axis axis[VT_CPU_AXES], const int64_t *length,
-                               int64_t from, int64_t end);
-/* What taps first .. first+n-1 of (channel, tap...) meet at places from .. from+count-1, which are
- * counted without gaps: to[i*width + j]. */
-void vt_cpu_gather(const vt_cpu_direct_conv *s, const char *x, int64_t first, int64_t n,
-                   int64_t from, int64_t count, int64_t width, char *to, const vt_cpu_conv_type *k);
+/* The first places at or after number `from`, where `length` positions are counted along each axis,
+ * and before number `end`. n is 0 if no place is left. */
+vt_cpu_places vt_cpu_next_places(const vt_cpu_axis axis[VT_CPU_AXES], const int64_t *length,
+                                 int64_t from, int64_t end);
+/* Columns to gather: for taps first .. first+n-1, counted over (channel, tap...), the elements of x
+ * that they read at places from .. from+count-1, which are counted without padding. */
+typedef struct vt_cpu_columns {
+  int64_t first, n, from, count;
+  int64_t width; /* elements from one tap's row in the destination to the next */
+} vt_cpu_columns;
+/* Writes to[i*width + j] for tap first+i and place from+j. */
+void vt_cpu_gather_columns(const vt_cpu_direct_conv *s, const char *x, const vt_cpu_columns *c,
+                           char *to, const vt_cpu_conv_type *k);
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_gemm.c - products of matrices from panels. A product is cut into pieces by its rows and
- * columns; a thread takes one piece after the other, and walks it a block of k at a time. The
- * panels of b for as many columns as fit the second cache are passed by each panel of a, which
- * stays in the first. The result itself holds the sum of a group of blocks; a longer k has further
- * sums, one for each level of groups, in scratch. */
+ * cpu_gemm.c - matrix products from panels, which cpu_gemm.h draws. A product is split into pieces
+ * by rows and columns; a thread takes one piece after the other and works through it one block of k
+ * at a time. A panel of a stays in the first cache while it passes over as many panels of b as fit
+ * the second. The result itself holds the sum of a group of blocks; a longer k needs further sums,
+ * one for each level of groups, in scratch. */
 #include "cpu_gemm.h"
 #include <stdatomic.h>
 #include <string.h>
@@ -11,23 +11,23 @@
 typedef struct sizes {
   const vt_cpu_gemm_type *g;
   int64_t m, n, k;
-  int64_t block_m, block_n; /* rows and columns at a time */
-  int64_t region;           /* rows whose sums are kept at a time when there are levels */
+  int64_t block_m, block_n; /* rows and columns that are computed at a time */
+  int64_t region;           /* rows whose level sums are in scratch at a time */
   int64_t blocks, levels;
-  int64_t cuts_m, cuts_n; /* pieces of a product */
-  int streams;            /* b is read as it lies */
-  int fresh; /* the rows are one block: what is packed of b is used at once, and never again */
+  int64_t cuts_m, cuts_n; /* pieces of a product along m and n */
+  int streams;            /* 1: b is read in place, not packed */
+  int fresh;              /* 1: each panel of b is used right after it is packed, and only once */
   uint64_t workers;
-  uint64_t bytes_a, bytes_b, bytes_level; /* scratch of a worker */
+  uint64_t bytes_a, bytes_b, bytes_level; /* scratch of one worker */
 } sizes;
 
-static uint64_t lines_of(int64_t bytes) { return vt_cpu_to_line((uint64_t)bytes); }
+static uint64_t round_bytes(int64_t bytes) { return vt_cpu_round_to_line((uint64_t)bytes); }
 
 const vt_cpu_gemm_type *vt_cpu_gemm_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->gemms->f32 : t->kernels->gemms->f64;
 }
 
-/* Rows (or columns) first .. end - 1 of one side at k0 .. k0 + k - 1, as panels. */
+/* Packs rows (or columns) first .. end - 1 of one operand at k0 .. k0 + k - 1. */
 static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t first, int64_t end,
                         int64_t tile, int64_t k0, int64_t k, char *panel) {
   const char *from = (const char *)s->data + (first * s->across + k0 * s->along) * g->bytes;
@@ -36,62 +36,63 @@ static void pack_panels(const vt_cpu_gemm_type *g, const vt_cpu_side *s, int64_t
 
 /* ---- sizes ---- */
 
-enum { STREAM_ROWS = 2 * VT_CPU_FEW };
+enum { MAX_STREAM_ROWS = 2 * VT_CPU_SKINNY_ROWS };
 
-/* Products of so few rows read a straight b as it lies: packing it takes longer than they do. */
-static int are_few(const vt_cpu_gemm_type *g, int64_t rows) {
-  return rows <= vt_cpu_least(STREAM_ROWS, g->rows);
+/* Whether a product has so few rows that it should read a contiguous b in place: packing b would
+ * take longer than the product. */
+static int is_skinny(const vt_cpu_gemm_type *g, int64_t rows) {
+  return rows <= vt_cpu_min(MAX_STREAM_ROWS, g->rows);
 }
 
 enum { MANY_ROWS = 64, PIECES = 2 };
 
-/* The longer side is cut, in multiples of a tile: into a piece for each thread, and more where they
- * are large, to even out what a thread is held up by. Each piece packs what it needs for itself, so
- * that of a b that is packed already rows are cut if there are many, and columns if there are very
- * few: then nobody packs what another does, and smaller pieces cost nothing. */
-static void cut(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
+/* Splits the longer side, in multiples of a tile: one piece per thread, or more if pieces are
+ * large, to even out delays of single threads. Each piece packs its own operands. If b is already
+ * packed, rows are split if there are many, and columns if there are very few: then no operand is
+ * packed twice, and smaller pieces cost nothing. */
+static void split_pieces(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
   const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
   const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
-  const int64_t threads = vt_cpu_least(t->threads, (int64_t)jobs);
-  const int64_t wanted = vt_cpu_parts(threads, products);
-  const int64_t high = vt_cpu_parts(s->m, s->g->rows), wide = vt_cpu_parts(s->n, s->g->columns);
+  const int64_t threads = vt_cpu_min(t->threads, (int64_t)jobs);
+  const int64_t wanted = vt_cpu_div_up(threads, products);
+  const int64_t high = vt_cpu_div_up(s->m, s->g->rows), wide = vt_cpu_div_up(s->n, s->g->columns);
   s->cuts_m = s->cuts_n = 1;
   if (wanted > 1 && packed && s->m >= wanted * MANY_ROWS) {
-    s->cuts_m = vt_cpu_least(PIECES * wanted, s->m / MANY_ROWS);
-  } else if (wanted > 1 && packed && s->m <= VT_CPU_FEW) {
-    s->cuts_n = vt_cpu_least(2 * PIECES * wanted, wide);
+    s->cuts_m = vt_cpu_min(PIECES * wanted, s->m / MANY_ROWS);
+  } else if (wanted > 1 && packed && s->m <= VT_CPU_SKINNY_ROWS) {
+    s->cuts_n = vt_cpu_min(2 * PIECES * wanted, wide);
   } else if (wanted > 1 && wide >= high) {
-    s->cuts_n = vt_cpu_least(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
+    s->cuts_n = vt_cpu_min(s->n >= 2 * wanted * s->block_n ? 2 * wanted : wanted, wide);
   } else if (wanted > 1) {
-    s->cuts_m = vt_cpu_least(wanted, high);
+    s->cuts_m = vt_cpu_min(wanted, high);
   }
-  s->workers = (uint64_t)vt_cpu_least(products * s->cuts_m * s->cuts_n, threads);
+  s->workers = (uint64_t)vt_cpu_min(products * s->cuts_m * s->cuts_n, threads);
 }
 
 static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   sizes s = {.g = vt_cpu_gemm_of(t, p->dtype), .m = p->m_each, .n = p->n_each, .k = p->k_each};
   const int64_t f32_bytes = 4, narrow = s.g->bytes / f32_bytes;
   if (p->n <= 0 || s.m <= 0 || s.n <= 0) return s;
-  s.blocks = vt_cpu_parts(s.k, VT_CPU_BLOCK);
+  s.blocks = vt_cpu_div_up(s.k, VT_CPU_BLOCK);
   s.levels = 1;
-  for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = vt_cpu_parts(m, VT_CPU_GROUP)) s.levels++;
-  s.block_m = vt_cpu_whole(512 / narrow, s.g->rows);
+  for (int64_t m = s.blocks; m > VT_CPU_GROUP; m = vt_cpu_div_up(m, VT_CPU_GROUP)) s.levels++;
+  s.block_m = vt_cpu_round_up(512 / narrow, s.g->rows);
   s.fresh = s.m <= s.block_m;
-  s.block_n = (s.fresh || s.g->near * narrow < 1024 ? 2048 : 1024) / narrow;
+  s.block_n = (s.fresh || s.g->cached_columns * narrow < 1024 ? 2048 : 1024) / narrow;
   s.region = 4 * s.block_m;
-  s.streams = p->straight && are_few(s.g, s.m);
+  s.streams = p->contiguous && is_skinny(s.g, s.m);
   if (s.streams)
-    s.block_n = vt_cpu_whole(4096 / narrow / s.m, s.g->columns); /* chains in a cache */
-  cut(&s, t, p->n, p->packed);
-  const int64_t rows = vt_cpu_whole(vt_cpu_least(s.m, s.block_m), s.g->rows) + s.g->rows;
+    s.block_n = vt_cpu_round_up(4096 / narrow / s.m, s.g->columns); /* fma chains stay in a cache */
+  split_pieces(&s, t, p->n, p->packed);
+  const int64_t rows = vt_cpu_round_up(vt_cpu_min(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns =
-      vt_cpu_least(vt_cpu_whole(s.n, s.g->columns), s.fresh ? s.g->near : s.block_n);
-  const int64_t depth = vt_cpu_least(s.k, VT_CPU_BLOCK);
-  s.bytes_a = lines_of(rows * depth * s.g->bytes);
-  s.bytes_b = lines_of((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
+      vt_cpu_min(vt_cpu_round_up(s.n, s.g->columns), s.fresh ? s.g->cached_columns : s.block_n);
+  const int64_t depth = vt_cpu_min(s.k, VT_CPU_BLOCK);
+  s.bytes_a = round_bytes(rows * depth * s.g->bytes);
+  s.bytes_b = round_bytes((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
   if (s.levels > 1)
     s.bytes_level =
-        lines_of(vt_cpu_least(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
+        round_bytes(vt_cpu_min(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
   return s;
 }
 
@@ -102,145 +103,149 @@ uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p) {
 
 /* ---- one piece ---- */
 
-/* What a thread works on: rows and columns of one product. */
+/* The piece of one product that a thread works on. */
 typedef struct piece {
   const sizes *s;
   vt_cpu_product p;
-  vt_cpu_chain *tail;
+  vt_cpu_chain *epilogue;
   int64_t tile_m; /* rows of a panel of a */
   char *a, *b;    /* scratch for panels */
   char *level[VT_CPU_LEVELS];
-  int64_t m0, m1, n0, n1;
+  int64_t m0, m1, n0, n1; /* rows m0 .. m1 - 1 and columns n0 .. n1 - 1 */
 } piece;
 
-/* Rows and columns of the piece, at a block of k, as panels. */
+/* Packed rows and columns of the piece for one block of k. */
 typedef struct area {
-  const char *a, *b;      /* the first panels */
+  const char *a, *b;      /* first panels of a and b */
   int64_t a_next, b_next; /* bytes from one panel to the next */
-  int64_t i0, i1, j0, j1; /* of the product */
-  int64_t b0;             /* the column that b begins with */
+  int64_t i0, i1, j0, j1; /* rows i0 .. i1 - 1 and columns j0 .. j1 - 1 of the product */
+  int64_t b0;             /* column at which b begins */
   int64_t k0, k1;
-  int64_t top; /* the first row of the region */
+  int64_t top; /* first row of the region */
 } area;
 
-static char *result_at(const piece *w, int64_t i, int64_t j) {
+static char *result_address(const piece *w, int64_t i, int64_t j) {
   return (char *)w->p.c + (i * w->p.row + j * w->p.column) * w->s->g->bytes;
 }
 
-static char *level_at(const piece *w, int64_t level, const area *r, int64_t i) {
+static char *level_address(const piece *w, int64_t level, const area *r, int64_t i) {
   return w->level[level] + (i - r->top) * w->s->block_n * w->s->g->bytes;
 }
 
-/* Whether the block begins a group. */
-static int is_first(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
+/* Whether the block is the first one of a group. */
+static int begins_group(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
 
-/* A result whose columns are apart is gathered into a tile and put back. */
-static void sum_apart(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
-                      const char *b, char *c, int64_t rows, int64_t width) {
+/* Computes a tile of a result whose columns are not contiguous: gathers it, adds to it, writes it
+ * back. */
+static void add_strided_tile(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
+                             const char *b, char *c, int64_t rows, int64_t width) {
   const vt_cpu_gemm_type *g = w->s->g;
-  _Alignas(64) char hold[VT_CPU_MOST_ROWS * 64 * sizeof(float)];
-  const int64_t apart = w->p.column;
-  for (int64_t i = 0; i < rows && !is_first(r); i++)
-    g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, apart, width, 1);
-  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, is_first(r));
+  _Alignas(64) char hold[VT_CPU_MAX_ROWS * 64 * sizeof(float)];
+  const int64_t strided = w->p.column;
+  for (int64_t i = 0; i < rows && !begins_group(r); i++)
+    g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, strided, width, 1);
+  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, begins_group(r));
   for (int64_t i = 0; i < rows; i++)
-    g->add(c + i * w->p.row * g->bytes, apart, hold + i * g->columns * g->bytes, 1, width, 1);
+    g->add(c + i * w->p.row * g->bytes, strided, hold + i * g->columns * g->bytes, 1, width, 1);
 }
 
-/* Where the sums of a group are: [i, j], and the next row. */
-static char *sum_at(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
+/* The address of the sum of the current group for [i, j], and the distance to the next row. */
+static char *sum_address(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
   *row = w->s->levels > 1 ? w->s->block_n : w->p.row;
-  return w->s->levels > 1 ? level_at(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
-                          : result_at(w, i, j);
+  return w->s->levels > 1 ? level_address(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
+                          : result_address(w, i, j);
 }
 
-/* From column j on, before `end`; returns how many columns were done. */
-static int64_t sum_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
+/* Computes one tile or several at row i and column j, before column `end`; returns how many
+ * columns. */
+static int64_t add_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
                         const char *a, const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
-  const int64_t rows = vt_cpu_least(r->i1 - i, w->tile_m),
-                width = vt_cpu_least(end - j, g->columns);
-  const int64_t k = r->k1 - r->k0, several = rows <= VT_CPU_FEW ? g->panels[rows - 1] : 1;
-  const int apart = w->s->levels == 1 && w->p.column != 1;
+  const int64_t rows = vt_cpu_min(r->i1 - i, w->tile_m), width = vt_cpu_min(end - j, g->columns);
+  const int64_t k = r->k1 - r->k0, panels = rows <= VT_CPU_SKINNY_ROWS ? g->panels[rows - 1] : 1;
+  const int strided = w->s->levels == 1 && w->p.column != 1;
   vt_cpu_tile_fn *tile = g->tile[rows - 1][width > g->columns / 2];
   int64_t row;
-  char *c = sum_at(w, r, i, j, &row);
-  if (apart) {
-    sum_apart(w, r, tile, a, b, c, rows, width);
-  } else if (several > 1 && end - j >= several * g->columns) {
-    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, is_first(r));
-    return several * g->columns;
+  char *c = sum_address(w, r, i, j, &row);
+  if (strided) {
+    add_strided_tile(w, r, tile, a, b, c, rows, width);
+  } else if (panels > 1 && end - j >= panels * g->columns) {
+    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, begins_group(r));
+    return panels * g->columns;
   } else {
-    tile(k, a, w->tile_m, b, c, row, width, is_first(r));
+    tile(k, a, w->tile_m, b, c, row, width, begins_group(r));
   }
   return width;
 }
 
-static void sum_columns(const piece *w, const area *r, int64_t from, int64_t end) {
+static void add_columns(const piece *w, const area *r, int64_t from, int64_t end) {
   const int64_t columns = w->s->g->columns;
   const char *a = r->a;
   for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next)
     for (int64_t j = from; j < end;)
-      j += sum_tile(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
+      j += add_tile(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
 }
 
-/* b as it lies, a few rows at a time; the chains are in scratch. */
-static void sum_stream(const piece *w, const area *r) {
+/* Reads b in place, a few rows at a time; the fma chains are in scratch. */
+static void add_stream(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const vt_cpu_side *b = &w->p.b;
-  const int64_t n = r->j1 - r->j0, row = vt_cpu_whole(n, g->columns), bytes = g->bytes;
+  const int64_t n = r->j1 - r->j0, row = vt_cpu_round_up(n, g->columns), bytes = g->bytes;
   const char *from = (const char *)b->data + (r->k0 * b->along + r->j0) * bytes;
-  for (int64_t i = r->i0; i < r->i1; i += VT_CPU_FEW) {
-    const int64_t rows = vt_cpu_least(r->i1 - i, VT_CPU_FEW), at = i - r->i0;
+  for (int64_t i = r->i0; i < r->i1; i += VT_CPU_SKINNY_ROWS) {
+    const int64_t rows = vt_cpu_min(r->i1 - i, VT_CPU_SKINNY_ROWS), at = i - r->i0;
     g->stream[rows - 1](r->k1 - r->k0, r->a + at * bytes, w->tile_m, from, b->along, n,
                         w->b + at * row * bytes, row);
   }
   for (int64_t i = r->i0; i < r->i1; i++) {
     int64_t next;
-    char *c = sum_at(w, r, i, r->j0, &next);
+    char *c = sum_address(w, r, i, r->j0, &next);
     g->add(c, w->s->levels > 1 ? 1 : w->p.column, w->b + (i - r->i0) * row * bytes, 1, n,
-           is_first(r));
+           begins_group(r));
   }
 }
 
-/* Groups that are complete are added to the next level, and at the end all that there is. Sums that
- * start at +0 are never -0, so that what one level holds alone may be added to an empty one. */
+/* Adds complete groups to the next level, and at the end everything that is left. Sums that start
+ * at +0 are never -0, so the only sum of a level may be added to an empty one without changing a
+ * bit. */
 static void add_levels(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
-  const int64_t done = vt_cpu_parts(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
+  const int64_t done = vt_cpu_div_up(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
   int64_t unit = VT_CPU_GROUP;
   for (int64_t l = 0; l < top && (done % unit == 0 || r->k1 == w->s->k); l++) {
-    const int first = (vt_cpu_parts(done, unit) - 1) % VT_CPU_GROUP == 0;
+    const int first = (vt_cpu_div_up(done, unit) - 1) % VT_CPU_GROUP == 0;
     for (int64_t i = r->i0; i < r->i1; i++) {
-      char *to = l + 1 == top ? result_at(w, i, r->j0) : level_at(w, l + 1, r, i);
-      g->add(to, l + 1 == top ? w->p.column : 1, level_at(w, l, r, i), 1, r->j1 - r->j0, first);
+      char *to = l + 1 == top ? result_address(w, i, r->j0) : level_address(w, l + 1, r, i);
+      g->add(to, l + 1 == top ? w->p.column : 1, level_address(w, l, r, i), 1, r->j1 - r->j0,
+             first);
     }
     unit *= VT_CPU_GROUP;
   }
 }
 
-static void finish(const piece *w, const area *r) {
+static void apply_bias_and_epilogue(const piece *w, const area *r) {
   const vt_cpu_product *p = &w->p;
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t n = r->j1 - r->j0;
   for (int64_t i = r->i0; i < r->i1; i++) {
     if (p->bias != NULL)
-      g->add(result_at(w, i, r->j0), p->column,
+      g->add(result_address(w, i, r->j0), p->column,
              (const char *)p->bias + r->j0 * p->bias_step * g->bytes, p->bias_step, n, 0);
-    if (w->tail != NULL) vt_cpu_chain_part(w->tail, p->first + i * p->epilogue_row + r->j0, n);
+    if (w->epilogue != NULL)
+      vt_cpu_chain_run_part(w->epilogue, p->first + i * p->epilogue_row + r->j0, n);
   }
 }
 
-static void pack_rows(const piece *w, area *r) {
+static void pack_area_rows(const piece *w, area *r) {
   const int64_t k = r->k1 - r->k0;
   pack_panels(w->s->g, &w->p.a, r->i0, r->i1, w->tile_m, r->k0, k, w->a);
   r->a = w->a;
   r->a_next = k * w->tile_m * w->s->g->bytes;
 }
 
-/* Of a b that is packed whole, all panels of one block of k lie together: what is read at a time
- * has no gaps, whose distances might all be the same power of two. */
-static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
+/* If all of b is packed, the panels of one block of k are contiguous: they are read together, and
+ * gaps between them might all be the same power of two, which would defeat the cache. */
+static void pack_area_columns(const piece *w, area *r, int64_t from, int64_t end) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t k = r->k1 - r->k0;
   r->b0 = from;
@@ -250,99 +255,94 @@ static void pack_columns(const piece *w, area *r, int64_t from, int64_t end) {
     pack_panels(g, &w->p.b, from, end, g->columns, r->k0, k, w->b);
     return;
   }
-  const int64_t at = r->k0 * vt_cpu_whole(w->s->n, g->columns) + from * k;
+  const int64_t at = r->k0 * vt_cpu_round_up(w->s->n, g->columns) + from * k;
   r->b = (const char *)w->p.packed + at * g->bytes;
 }
 
-static void sum_area(const piece *w, area *r) {
-  const int64_t near = w->s->g->near;
-  for (int64_t j = r->j0; j < r->j1; j += near) {
-    const int64_t end = vt_cpu_least(j + near, r->j1);
-    if (w->s->fresh) pack_columns(w, r, j, end);
-    sum_columns(w, r, j, end);
+static void add_area(const piece *w, area *r) {
+  const int64_t cached = w->s->g->cached_columns;
+  for (int64_t j = r->j0; j < r->j1; j += cached) {
+    const int64_t end = vt_cpu_min(j + cached, r->j1);
+    if (w->s->fresh) pack_area_columns(w, r, j, end);
+    add_columns(w, r, j, end);
   }
 }
 
-static void walk_rows(const piece *w, area *r, int64_t end) {
+static void run_rows(const piece *w, area *r, int64_t end) {
   const int64_t high = w->s->block_m / w->tile_m * w->tile_m;
   for (int64_t i = r->top; i < end; i += high) {
     r->i0 = i;
-    r->i1 = vt_cpu_least(i + high, end);
-    pack_rows(w, r);
+    r->i1 = vt_cpu_min(i + high, end);
+    pack_area_rows(w, r);
     if (w->s->streams) {
-      sum_stream(w, r);
+      add_stream(w, r);
     } else {
-      sum_area(w, r);
+      add_area(w, r);
     }
     if (w->s->levels > 1) add_levels(w, r);
-    if (r->k1 == w->s->k) finish(w, r);
+    if (r->k1 == w->s->k) apply_bias_and_epilogue(w, r);
   }
 }
 
-static void walk_depth(const piece *w, area *r, int64_t end) {
+static void run_depth(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
-    r->k1 = vt_cpu_least(r->k0 + VT_CPU_BLOCK, w->s->k);
-    if (!w->s->streams && !w->s->fresh) pack_columns(w, r, r->j0, r->j1);
-    walk_rows(w, r, end);
+    r->k1 = vt_cpu_min(r->k0 + VT_CPU_BLOCK, w->s->k);
+    if (!w->s->streams && !w->s->fresh) pack_area_columns(w, r, r->j0, r->j1);
+    run_rows(w, r, end);
     r->k0 = r->k1;
   } while (r->k0 < w->s->k);
 }
 
-static void walk_piece(const piece *w) {
+static void run_area(const piece *w) {
   area r = {0};
   const int64_t high = w->s->region / w->tile_m * w->tile_m;
   for (r.j0 = w->n0; r.j0 < w->n1; r.j0 = r.j1) {
-    r.j1 = vt_cpu_least(r.j0 + w->s->block_n, w->n1);
+    r.j1 = vt_cpu_min(r.j0 + w->s->block_n, w->n1);
     if (w->s->levels == 1) {
       r.top = w->m0;
-      walk_depth(w, &r, w->m1);
+      run_depth(w, &r, w->m1);
       continue;
     }
     for (r.top = w->m0; r.top < w->m1; r.top += high)
-      walk_depth(w, &r, vt_cpu_least(r.top + high, w->m1));
+      run_depth(w, &r, vt_cpu_min(r.top + high, w->m1));
   }
 }
 
 /* ---- the team ---- */
 
-typedef struct crew {
+typedef struct gemm_run {
   const vt_cpu_products *p;
   sizes s;
   char *work;
-  atomic_int_fast64_t next; /* the first piece that nobody has taken */
-} crew;
+  atomic_int_fast64_t next; /* first piece that no thread has taken */
+} gemm_run;
 
-/* Borders of pieces are multiples of a tile. */
-static int64_t border(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
-  return vt_cpu_least(count,
-                      tile * vt_cpu_first(vt_cpu_parts(count, tile), (uint64_t)cuts, (uint64_t)i));
+/* The first row or column of piece i; pieces begin at multiples of a tile. */
+static int64_t piece_border(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
+  return vt_cpu_min(
+      count, tile * vt_cpu_job_first(vt_cpu_div_up(count, tile), (uint64_t)cuts, (uint64_t)i));
 }
 
-/* Panels of a are of one height, as full as they can be. */
-static int64_t panel_rows(const piece *w) {
-  const int64_t most = w->s->g->rows, rows = w->m1 - w->m0;
-  return vt_cpu_parts(rows, vt_cpu_parts(rows, most));
-}
-
-static void do_piece(crew *c, piece *w, int64_t at) {
+static void run_piece(gemm_run *c, piece *w, int64_t at) {
   const sizes *s = &c->s;
   const int64_t each = s->cuts_m * s->cuts_n, i = at % each / s->cuts_n, j = at % s->cuts_n;
   memset(&w->p, 0, sizeof w->p);
   c->p->get(c->p->context, at / each, &w->p);
-  w->m0 = border(s->m, s->g->rows, s->cuts_m, i);
-  w->m1 = border(s->m, s->g->rows, s->cuts_m, i + 1);
-  w->n0 = border(s->n, s->g->columns, s->cuts_n, j);
-  w->n1 = border(s->n, s->g->columns, s->cuts_n, j + 1);
-  w->tile_m = panel_rows(w);
-  walk_piece(w);
+  w->m0 = piece_border(s->m, s->g->rows, s->cuts_m, i);
+  w->m1 = piece_border(s->m, s->g->rows, s->cuts_m, i + 1);
+  w->n0 = piece_border(s->n, s->g->columns, s->cuts_n, j);
+  w->n1 = piece_border(s->n, s->g->columns, s->cuts_n, j + 1);
+  /* All panels of a have the same height, which is as close to a full tile as possible. */
+  w->tile_m = vt_cpu_div_up(w->m1 - w->m0, vt_cpu_div_up(w->m1 - w->m0, s->g->rows));
+  run_area(w);
 }
 
-static void work_job(void *context, uint64_t job) {
-  crew *c = context;
+static void run_pieces(void *context, uint64_t job) {
+  gemm_run *c = context;
   const sizes *s = &c->s;
   const int64_t pieces = c->p->n * s->cuts_m * s->cuts_n;
-  piece w = {.s = s, .tail = c->p->tail};
+  piece w = {.s = s, .epilogue = c->p->epilogue};
   w.a = c->work + job * (s->bytes_a + s->bytes_b + s->bytes_level);
   w.b = w.a + s->bytes_a;
   for (int64_t l = 0; l + 1 < s->levels; l++)
@@ -350,15 +350,15 @@ static void work_job(void *context, uint64_t job) {
   for (;;) {
     const int64_t at = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
     if (at >= pieces) return;
-    do_piece(c, &w, at);
+    run_piece(c, &w, at);
   }
 }
 
 void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work) {
-  crew c = {.p = p, .s = sizes_of(t, p), .work = work};
+  gemm_run c = {.p = p, .s = sizes_of(t, p), .work = work};
   if (c.s.workers == 0) return;
   atomic_init(&c.next, 0);
-  vt_cpu_share(t, c.s.workers, work_job, &c);
+  vt_cpu_run_jobs(t, c.s.workers, run_pieces, &c);
 }
 
 /* ---- packing all of b ---- */
@@ -373,16 +373,16 @@ typedef struct packing {
 
 uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k) {
   const vt_cpu_gemm_type *g = vt_cpu_gemm_of(t, dtype);
-  return (uint64_t)(vt_cpu_whole(n, g->columns) * k * g->bytes);
+  return (uint64_t)(vt_cpu_round_up(n, g->columns) * k * g->bytes);
 }
 
 static void pack_job(void *context, uint64_t job) {
   const packing *p = context;
   const int64_t tile = p->g->columns;
-  const int64_t first = vt_cpu_first(p->panels, p->jobs, job) * tile;
-  const int64_t end = vt_cpu_least(vt_cpu_first(p->panels, p->jobs, job + 1) * tile, p->n);
+  const int64_t first = vt_cpu_job_first(p->panels, p->jobs, job) * tile;
+  const int64_t end = vt_cpu_min(vt_cpu_job_first(p->panels, p->jobs, job + 1) * tile, p->n);
   for (int64_t k0 = 0, k; k0 < p->k; k0 += k) {
-    k = vt_cpu_least(p->k - k0, VT_CPU_BLOCK);
+    k = vt_cpu_min(p->k - k0, VT_CPU_BLOCK);
     char *to = p->out + (k0 * p->panels * tile + first * k) * p->g->bytes;
     pack_panels(p->g, p->b, first, end, tile, k0, k, to);
   }
@@ -391,7 +391,7 @@ static void pack_job(void *context, uint64_t job) {
 void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k,
                       const vt_cpu_side *b, void *out) {
   packing p = {.g = vt_cpu_gemm_of(t, dtype), .b = b, .n = n, .k = k, .out = out};
-  p.panels = vt_cpu_parts(n, p.g->columns);
+  p.panels = vt_cpu_div_up(n, p.g->columns);
   p.jobs = vt_cpu_jobs(t, (uint64_t)p.panels, (double)(p.g->columns * k) / 2);
-  vt_cpu_share(t, p.jobs, pack_job, &p);
+  vt_cpu_run_jobs(t, p.jobs, pack_job, &p);
 }

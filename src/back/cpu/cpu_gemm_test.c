@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_gemm_test.c - products of matrices against D, element by element: every instruction set that
- * this processor has, several numbers of threads, depths around the blocks and groups, tiles that
- * are not full, operands and results with any strides, packed or not, and all kinds of values. */
+ * cpu_gemm_test.c - matrix products against D, element by element: every instruction set of this
+ * processor, several thread counts, depths around blocks and groups, incomplete tiles, operands and
+ * results with any strides, packed or not, and values of all kinds. */
 #include <string.h>
 #include "cpu_gemm.h"
 #include "vt_num.h"
@@ -15,24 +15,25 @@ static vt_cpu_team team;
 /* ---- values ---- */
 
 static uint64_t state = 1;
-static uint32_t draw(void) {
+static uint32_t random_bits(void) {
   state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (uint32_t)(state >> 33);
 }
 
-/* About 1, or anything: zeros, infinities, subnormals, the ends of the range; or what is a tie but
- * for a far smaller number, which an fma that rounds twice gets wrong. */
+/* ORDINARY values are about 1. ANYTHING includes zeros, infinities, subnormals and the ends of the
+ * range. TIES gives products that would be ties but for a far smaller addend, which an fma that
+ * rounds twice gets wrong. */
 enum { ORDINARY, ANYTHING, TIES };
-static double value(int any) {
+static double random_value(int any) {
   static const double ties[] = {1 + 0x1p-12, -1 - 0x1p-12, 0x1p-40, -0x1p-40};
   static const double rare[] = {0.0, -0.0, 0x1p-149, -0x1p-126, 0x1.fffffep127, -0x1p100, 0x1p-80};
-  if (any == TIES) return ties[draw() % 4];
-  if (any && draw() % 8 == 0) return rare[draw() % 7];
-  if (any && draw() % 400 == 0) return draw() % 2 ? 1.0 / 0.0 : -1.0 / 0.0;
-  return ((double)draw() - 0x1p30) * 0x1p-30;
+  if (any == TIES) return ties[random_bits() % 4];
+  if (any && random_bits() % 8 == 0) return rare[random_bits() % 7];
+  if (any && random_bits() % 400 == 0) return random_bits() % 2 ? 1.0 / 0.0 : -1.0 / 0.0;
+  return ((double)random_bits() - 0x1p30) * 0x1p-30;
 }
 
-static void put(void *at, uint32_t dtype, int64_t i, double x) {
+static void store_number(void *at, uint32_t dtype, int64_t i, double x) {
   if (dtype == F32) {
     ((float *)at)[i] = (float)x;
   } else {
@@ -40,8 +41,8 @@ static void put(void *at, uint32_t dtype, int64_t i, double x) {
   }
 }
 
-static void fill(void *at, uint32_t dtype, int64_t n, int any) {
-  for (int64_t i = 0; i < n; i++) put(at, dtype, i, value(any));
+static void fill_random(void *at, uint32_t dtype, int64_t n, int any) {
+  for (int64_t i = 0; i < n; i++) store_number(at, dtype, i, random_value(any));
 }
 
 static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t j) {
@@ -58,15 +59,15 @@ static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t
 typedef struct problem {
   uint32_t dtype;
   int64_t m, n, k;
-  int layout; /* of a and b: 0 rows, 1 columns, 2 neither lie side by side */
-  int packed; /* b is, beforehand */
-  int apart;  /* columns of c do not touch */
-  int straight, biased, any;
+  int layout; /* of a and b: 0 row-major, 1 column-major, 2 with gaps everywhere */
+  int packed; /* 1: b is packed beforehand */
+  int gaps;   /* 1: columns of c are not contiguous */
+  int contiguous, biased, any;
   int64_t products;
 } problem;
 
 typedef struct strides {
-  int64_t row, column, each; /* elements; of one matrix */
+  int64_t row, column, each; /* in elements; `each` from one matrix to the next */
 } strides;
 
 static strides strides_of(int layout, int64_t rows, int64_t columns) {
@@ -91,7 +92,7 @@ static vt_cpu_side side_b(const setting *s, int64_t i) {
       .data = s->at_b + i * s->b.each * s->bytes, .across = s->b.column, .along = s->b.row};
 }
 
-static void get(const void *context, int64_t i, vt_cpu_product *out) {
+static void get_product(const void *context, int64_t i, vt_cpu_product *out) {
   const setting *s = context;
   const problem *p = s->p;
   out->m = p->m;
@@ -107,7 +108,7 @@ static void get(const void *context, int64_t i, vt_cpu_product *out) {
   out->bias_step = 1;
 }
 
-static void expect(const setting *s, int64_t i) {
+static void compute_expected(const setting *s, int64_t i) {
   const problem *p = s->p;
   for (int64_t r = 0; r < p->m; r++)
     for (int64_t j = 0; j < p->n; j++) {
@@ -126,7 +127,7 @@ static void expect(const setting *s, int64_t i) {
     }
 }
 
-static char *room(int64_t bytes) {
+static char *alloc_bytes(int64_t bytes) {
   char *p = aligned_alloc(64, (size_t)(bytes / 64 + 2) * 64);
   if (p == NULL) exit(1);
   return p;
@@ -136,16 +137,16 @@ static setting setting_new(const problem *p) {
   setting s = {.p = p, .bytes = (int64_t)vt_cpu_bytes_of(p->dtype)};
   s.a = strides_of(p->layout, p->m, p->k);
   s.b = strides_of(p->layout, p->k, p->n);
-  s.c = strides_of(p->apart ? 2 : 0, p->m, p->n);
-  s.at_a = room(p->products * s.a.each * s.bytes);
-  s.at_b = room(p->products * s.b.each * s.bytes);
-  s.at_c = room(p->products * s.c.each * s.bytes);
-  s.want = room(p->products * p->m * p->n * s.bytes);
-  s.bias = room(p->n * s.bytes);
-  fill(s.at_a, p->dtype, p->products * s.a.each, p->any);
-  fill(s.at_b, p->dtype, p->products * s.b.each, p->any);
-  fill(s.bias, p->dtype, p->n, 0);
-  for (int64_t i = 0; i < p->products; i++) expect(&s, i);
+  s.c = strides_of(p->gaps ? 2 : 0, p->m, p->n);
+  s.at_a = alloc_bytes(p->products * s.a.each * s.bytes);
+  s.at_b = alloc_bytes(p->products * s.b.each * s.bytes);
+  s.at_c = alloc_bytes(p->products * s.c.each * s.bytes);
+  s.want = alloc_bytes(p->products * p->m * p->n * s.bytes);
+  s.bias = alloc_bytes(p->n * s.bytes);
+  fill_random(s.at_a, p->dtype, p->products * s.a.each, p->any);
+  fill_random(s.at_b, p->dtype, p->products * s.b.each, p->any);
+  fill_random(s.bias, p->dtype, p->n, 0);
+  for (int64_t i = 0; i < p->products; i++) compute_expected(&s, i);
   return s;
 }
 
@@ -157,16 +158,16 @@ static void setting_free(const setting *s) {
   free(s->bias);
 }
 
-static void pack(setting *s) {
+static void pack_b(setting *s) {
   const problem *p = s->p;
   const vt_cpu_side b = side_b(s, 0);
   if (!p->packed) return;
-  s->packed = room((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, p->n, p->k));
+  s->packed = alloc_bytes((int64_t)vt_cpu_gemm_pack_bytes(&team, p->dtype, p->n, p->k));
   vt_cpu_gemm_pack(&team, p->dtype, p->n, p->k, &b, s->packed);
 }
 
-/* Elements that differ, and what was written between them. */
-static int64_t wrong(const setting *s) {
+/* Counts wrong elements, and elements between them that were overwritten. */
+static int64_t count_wrong(const setting *s) {
   const problem *p = s->p;
   char untouched[8];
   int64_t n = 0;
@@ -182,25 +183,25 @@ static int64_t wrong(const setting *s) {
   return n;
 }
 
-static void run(setting *s, const char *isa) {
+static void run_and_compare(setting *s, const char *isa) {
   const problem *p = s->p;
   const vt_cpu_products all = {.dtype = p->dtype,
                                .n = p->products,
                                .m_each = p->m,
                                .n_each = p->n,
                                .k_each = p->k,
-                               .get = get,
+                               .get = get_product,
                                .context = s,
-                               .straight = p->straight,
+                               .contiguous = p->contiguous,
                                .packed = p->packed};
   const uint64_t bytes = vt_cpu_gemm_work(&team, &all);
-  char *work = room((int64_t)bytes + 64);
+  char *work = alloc_bytes((int64_t)bytes + 64);
   memset(work, 0xff, bytes);
   memset(work + bytes, 0x77, 64);
   memset(s->at_c, 0x55, (size_t)(p->products * s->c.each * s->bytes));
-  pack(s);
+  pack_b(s);
   vt_cpu_gemm(&team, &all, work);
-  const int64_t n = wrong(s);
+  const int64_t n = count_wrong(s);
   if (n != 0)
     fprintf(stderr, "%s x%u %s %lld of [%lld, %lld, %lld] layout %d packed %d: %lld wrong\n", isa,
             team.threads, p->dtype == F32 ? "f32" : "f64", (long long)p->products, (long long)p->m,
@@ -226,12 +227,12 @@ static void try_everywhere(const problem *p) {
       if (pools[t] == NULL)
         CHECK(vt_pool_new(threads[t], vt_fault_alloc(&heap), &pools[t], &d) == VT_OK);
       team.pool = pools[t];
-      run(&s, isas[i]);
+      run_and_compare(&s, isas[i]);
     }
   setting_free(&s);
 }
 
-/* ---- what is tried ---- */
+/* ---- the cases ---- */
 
 static void try_depths(void) {
   static const int64_t depth[] = {0, 1, 2, 255, 256, 257, 513, 2047, 2048, 2049, 4097, 16385};
@@ -241,15 +242,15 @@ static void try_depths(void) {
                          .m = v < 2 ? 5 : 2,
                          .n = 3,
                          .k = depth[i],
-                         .straight = v >= 2,
-                         .apart = v == 1,
+                         .contiguous = v >= 2,
+                         .gaps = v == 1,
                          .any = depth[i] < 300,
                          .products = 1};
       if (depth[i] < 4000 || v < 2 || vt_test_is_long()) try_everywhere(&p);
     }
 }
 
-/* Every height of a tile, and columns around one, two and several vectors. */
+/* Every height of a tile, and widths around one, two and several vectors. */
 static void try_tiles(void) {
   static const int64_t width[] = {1, 7, 8, 9, 15, 16, 17, 31, 33, 65};
   for (int64_t m = 1; m <= 16; m++)

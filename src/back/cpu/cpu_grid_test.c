@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_grid_test.c - places on a grid that has gaps, cut into strips of every length: between them
- * the strips have every place once, in order, and none of the gaps, wherever a strip may end. */
+ * cpu_grid_test.c - counting places on a grid with gaps, split into strips of any length: together
+ * the strips contain every place once, in order, and no gap. */
 #include "cpu_direct_conv.h"
 #include "vt_test.h"
 
@@ -10,12 +10,12 @@ static int64_t number_of(const vt_cpu_axis *a, const int64_t *place) {
   return (place[0] * a[1].places + place[1]) * a[2].places + place[2];
 }
 
-/* Goes over one strip; `next` is the place that comes first. */
-static void walk_strip(const vt_cpu_axis *a, const int64_t *length, int64_t from, int64_t end,
-                       int64_t *next) {
+/* Counts the places of one strip and checks that the first one is number *next. */
+static void check_strip(const vt_cpu_axis *a, const int64_t *length, int64_t from, int64_t end,
+                        int64_t *next) {
   int64_t at = from;
   while (at < end) {
-    const vt_cpu_places r = vt_cpu_places_at(a, length, at, end);
+    const vt_cpu_places r = vt_cpu_next_places(a, length, at, end);
     CHECK(r.n >= 0 && r.skipped >= 0);
     if (r.n <= 0) return;
     CHECK(number_of(a, r.place) == *next);
@@ -25,20 +25,20 @@ static void walk_strip(const vt_cpu_axis *a, const int64_t *length, int64_t from
   CHECK(at == end);
 }
 
-static void walk(int64_t rows, int64_t columns, int64_t gap, int64_t strip) {
+static void check_strips(int64_t rows, int64_t columns, int64_t gap, int64_t strip) {
   const vt_cpu_axis a[VT_CPU_AXES] = {{.places = 1}, {.places = rows}, {.places = columns}};
   const int64_t length[VT_CPU_AXES] = {1, rows, columns + gap};
   const int64_t span = (rows - 1) * length[2] + columns;
   int64_t next = 0;
   for (int64_t from = 0; from < span; from += strip)
-    walk_strip(a, length, from, from + strip < span ? from + strip : span, &next);
+    check_strip(a, length, from, from + strip < span ? from + strip : span, &next);
   CHECK(next == rows * columns);
 }
 
 static void test_places(void) {
   for (int64_t columns = 1; columns <= 9; columns++)
     for (int64_t gap = 0; gap <= 4; gap++)
-      for (int64_t strip = 1; strip <= 30; strip++) walk(5, columns, gap, strip);
+      for (int64_t strip = 1; strip <= 30; strip++) check_strips(5, columns, gap, strip);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_index.c - places that are looked up: the gathers and nonzero. Every index is checked
- * before anything is moved. */
+ * cpu_index.c - the ops that read through an index: gathers, and nonzero. Every index is checked
+ * before any element is moved. */
 #include <stdatomic.h>
 #include <string.h>
 #include "cpu_lookup.h"
@@ -9,7 +9,7 @@
 
 static void add_axis(vt_cpu_lookup *l, int64_t dim, int64_t row, int64_t own, int64_t index) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(l->slice.dtype);
-  vt_cpu_walk_axis(&l->walk, dim, row * size, own * size, index);
+  vt_cpu_walk_add_axis(&l->walk, dim, row * size, own * size, index);
 }
 
 static void add_coordinate(vt_cpu_lookup *l, const vt_view *x, uint32_t axis) {
@@ -22,8 +22,8 @@ static vt_cpu_lookup lookup_gather(const vt_view *x, const vt_view *index, const
                                    uint32_t axis, uint32_t batch) {
   const uint32_t inner = index->rank - batch, rest = x->rank - axis - 1;
   vt_cpu_lookup l = {.index = index,
-                     .slice = vt_cpu_some_axes(x, axis + 1, rest),
-                     .row = vt_cpu_some_axes(rows, axis + inner, rest)};
+                     .slice = vt_cpu_select_axes(x, axis + 1, rest),
+                     .row = vt_cpu_select_axes(rows, axis + inner, rest)};
   for (uint32_t i = 0; i < axis; i++)
     add_axis(&l, x->dim[i], rows->stride[i], x->stride[i], i < batch ? index->stride[i] : 0);
   for (uint32_t i = 0; i < inner; i++)
@@ -38,41 +38,41 @@ vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_
   const uint32_t lead = index->rank - 1, depth = (uint32_t)index->dim[lead];
   const uint32_t rest = x->rank - batch - depth;
   vt_cpu_lookup l = {.index = index,
-                     .apart = index->stride[lead],
-                     .slice = vt_cpu_some_axes(x, batch + depth, rest),
-                     .row = vt_cpu_some_axes(rows, lead, rest)};
+                     .coordinate_stride = index->stride[lead],
+                     .slice = vt_cpu_select_axes(x, batch + depth, rest),
+                     .row = vt_cpu_select_axes(rows, lead, rest)};
   for (uint32_t i = 0; i < lead; i++)
     add_axis(&l, index->dim[i], rows->stride[i], i < batch ? x->stride[i] : 0, index->stride[i]);
   for (uint32_t i = 0; i < depth; i++) add_coordinate(&l, x, batch + i);
   return l;
 }
 
-/* index and rows have one shape; x is as long or longer on the axes besides `axis`. */
+/* index and rows have the same shape; on all axes but `axis`, x is at least as long. */
 static vt_cpu_lookup lookup_elements(const vt_view *x, const vt_view *index, const vt_view *rows,
                                      uint32_t axis) {
   vt_cpu_lookup l = {
-      .index = index, .slice = vt_cpu_some_axes(x, 0, 0), .row = vt_cpu_some_axes(rows, 0, 0)};
+      .index = index, .slice = vt_cpu_select_axes(x, 0, 0), .row = vt_cpu_select_axes(rows, 0, 0)};
   for (uint32_t i = 0; i < index->rank; i++)
     add_axis(&l, index->dim[i], rows->stride[i], i == axis ? 0 : x->stride[i], index->stride[i]);
   add_coordinate(&l, x, axis);
   return l;
 }
 
-/* ---- what lies outside ---- */
+/* ---- indices out of range ---- */
 
-typedef struct check {
+typedef struct index_check {
   const vt_cpu_lookup *l;
   int64_t count;
   uint64_t jobs;
-  atomic_uint_fast64_t lowest; /* position at fault so far */
-} check;
+  atomic_uint_fast64_t lowest; /* lowest faulty position found so far */
+} index_check;
 
 static int64_t index_at(const vt_view *index, int64_t at) {
   return index->dtype == VT_DTYPE_I32 ? ((const int32_t *)index->data)[at]
                                       : ((const int64_t *)index->data)[at];
 }
 
-static void note_fault(check *k, uint64_t position) {
+static void record_fault(index_check *k, uint64_t position) {
   uint_fast64_t lowest = atomic_load_explicit(&k->lowest, memory_order_relaxed);
   while (position < lowest &&
          !atomic_compare_exchange_weak_explicit(&k->lowest, &lowest, position, memory_order_relaxed,
@@ -80,50 +80,52 @@ static void note_fault(check *k, uint64_t position) {
     continue;
 }
 
-/* How many of n elements of a line are in order: those before the first that lies outside. */
-static int64_t sound(const vt_view *index, int64_t at, int64_t step, int64_t n, int64_t limit) {
+/* How many of n indices of a line are valid before the first that is out of range. */
+static int64_t count_valid(const vt_view *index, int64_t at, int64_t step, int64_t n,
+                           int64_t limit) {
   int64_t i = 0;
   while (i < n && (uint64_t)index_at(index, at + i * step) < (uint64_t)limit) i++;
   return i;
 }
 
-/* Along the last axis each of several coordinates has a limit of its own. */
-static int64_t sound_run(const vt_cpu_lookup *l, const vt_cpu_walk *w, int64_t n) {
+/* The same along the last axis, where each coordinate has its own limit if there are several. */
+static int64_t count_valid_row(const vt_cpu_lookup *l, const vt_cpu_walk *w, int64_t n) {
   const uint32_t last = w->rank - 1;
   const int64_t step = w->rank == 0 ? 0 : w->stride[0][last];
-  if (l->depth == 1) return sound(l->index, w->at[0], step, n, l->limit[0]);
+  if (l->depth == 1) return count_valid(l->index, w->at[0], step, n, l->limit[0]);
   int64_t i = 0;
-  while (i < n && sound(l->index, w->at[0] + i * step, 0, 1, l->limit[w->index[last] + i])) i++;
+  while (i < n && count_valid(l->index, w->at[0] + i * step, 0, 1, l->limit[w->index[last] + i]))
+    i++;
   return i;
 }
 
 static void check_job(void *context, uint64_t job) {
-  check *k = context;
-  const int64_t end = vt_cpu_first(k->count, k->jobs, job + 1);
+  index_check *k = context;
+  const int64_t end = vt_cpu_job_first(k->count, k->jobs, job + 1);
   vt_cpu_walk w = vt_cpu_walk_of(k->l->index);
-  int64_t i = vt_cpu_first(k->count, k->jobs, job);
-  vt_cpu_walk_to(&w, i);
+  int64_t i = vt_cpu_job_first(k->count, k->jobs, job);
+  vt_cpu_walk_set(&w, i);
   while (i < end) {
-    const int64_t n = vt_cpu_walk_left(&w, end - i), good = sound_run(k->l, &w, n);
+    const int64_t n = vt_cpu_walk_left(&w, end - i), good = count_valid_row(k->l, &w, n);
     if (good < n) {
-      note_fault(k, (uint64_t)(i + good));
+      record_fault(k, (uint64_t)(i + good));
       return;
     }
-    vt_cpu_walk_on(&w, n);
+    vt_cpu_walk_advance(&w, n);
     i += n;
   }
 }
 
 vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l) {
-  check k = {.l = l, .count = vt_cpu_count(l->index)};
+  index_check k = {.l = l, .count = vt_cpu_count(l->index)};
   if (k.count == 0) return VT_OK;
   atomic_init(&k.lowest, UINT64_MAX);
   k.jobs = vt_cpu_jobs(c->team, (uint64_t)k.count, 1.0);
-  vt_cpu_share(c->team, k.jobs, check_job, &k);
+  vt_cpu_run_jobs(c->team, k.jobs, check_job, &k);
   const uint64_t lowest = atomic_load_explicit(&k.lowest, memory_order_relaxed);
   if (lowest == UINT64_MAX) return VT_OK;
   vt_cpu_walk w = vt_cpu_walk_of(l->index);
-  vt_cpu_walk_to(&w, (int64_t)lowest);
+  vt_cpu_walk_set(&w, (int64_t)lowest);
   c->position = lowest;
   c->value = index_at(l->index, w.at[0]);
   return VT_RANGE;
@@ -134,19 +136,20 @@ vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l) {
 typedef struct gathering {
   const vt_cpu_lookup *l;
   vt_cpu_path path;
-  int64_t bytes; /* of a slice that lies in one piece in both places; 0: it does not */
+  int64_t bytes; /* bytes of a slice that is contiguous in both tensors; 0: it is not */
   int64_t count;
   uint64_t jobs;
   char *to;
   const char *from;
 } gathering;
 
-/* Rows along the last axis. The sizes of single elements are known to the compiler. */
-static void gather_run(const gathering *g, const vt_cpu_walk *w, int64_t n) {
-  const int64_t apart = w->rank == 0 ? 0 : w->stride[0][w->rank - 1];
+/* Copies n rows along the last axis. Slices of 4 and 8 bytes are copied with a constant size, which
+ * is faster. */
+static void gather_rows(const gathering *g, const vt_cpu_walk *w, int64_t n) {
+  const int64_t coordinate_stride = w->rank == 0 ? 0 : w->stride[0][w->rank - 1];
   char *to = g->to + w->at[0];
-  for (int64_t i = 0; i < n; i++, to += apart) {
-    const char *from = g->from + vt_cpu_lookup_at(g->l, w, i);
+  for (int64_t i = 0; i < n; i++, to += coordinate_stride) {
+    const char *from = g->from + vt_cpu_lookup_offset(g->l, w, i);
     if (g->bytes == 4) {
       memcpy(to, from, 4);
     } else if (g->bytes == 8) {
@@ -154,24 +157,24 @@ static void gather_run(const gathering *g, const vt_cpu_walk *w, int64_t n) {
     } else if (g->bytes > 0) {
       memcpy(to, from, (size_t)g->bytes);
     } else {
-      vt_cpu_path_go(&g->path, to, from);
+      vt_cpu_path_copy(&g->path, to, from);
     }
   }
 }
 
-static void gather_job(void *context, uint64_t job) {
+static void rows_job(void *context, uint64_t job) {
   const gathering *g = context;
-  const int64_t end = vt_cpu_first(g->count, g->jobs, job + 1);
-  int64_t i = vt_cpu_first(g->count, g->jobs, job), n = 0;
+  const int64_t end = vt_cpu_job_first(g->count, g->jobs, job + 1);
+  int64_t i = vt_cpu_job_first(g->count, g->jobs, job), n = 0;
   vt_cpu_walk w = g->l->walk;
-  for (vt_cpu_walk_to(&w, i); i < end; i += n) {
+  for (vt_cpu_walk_set(&w, i); i < end; i += n) {
     n = vt_cpu_walk_left(&w, end - i);
-    gather_run(g, &w, n);
-    vt_cpu_walk_on(&w, n);
+    gather_rows(g, &w, n);
+    vt_cpu_walk_advance(&w, n);
   }
 }
 
-static vt_status gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
+static vt_status run_gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
   gathering g = {.l = l,
                  .path = vt_cpu_path_of(c->team->kernels, &l->row, &l->slice),
                  .count = vt_cpu_walk_count(&l->walk),
@@ -182,7 +185,7 @@ static vt_status gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
   const int64_t bytes = g.path.count * g.path.size;
   if (g.path.copy == NULL && g.path.plane.columns == g.path.count) g.bytes = bytes;
   g.jobs = vt_cpu_jobs(c->team, (uint64_t)g.count, 3.0 + (double)bytes * 0.1);
-  vt_cpu_share(c->team, g.jobs, gather_job, &g);
+  vt_cpu_run_jobs(c->team, g.jobs, rows_job, &g);
   return VT_OK;
 }
 
@@ -190,36 +193,37 @@ vt_status vt_cpu_run_gather(vt_cpu_call *c) {
   const vt_attr_gather *a = c->attrs;
   const vt_cpu_lookup l =
       lookup_gather(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis, (uint32_t)a->batch);
-  return gather(c, &l);
+  return run_gather(c, &l);
 }
 
 vt_status vt_cpu_run_embedding(vt_cpu_call *c) {
   const vt_cpu_lookup l = lookup_gather(&c->in[0], &c->in[1], c->out, 0, 0);
-  return gather(c, &l);
+  return run_gather(c, &l);
 }
 
 vt_status vt_cpu_run_gather_nd(vt_cpu_call *c) {
   const vt_attr_gather_nd *a = c->attrs;
   const vt_cpu_lookup l = vt_cpu_lookup_nd(&c->in[0], &c->in[1], c->out, (uint32_t)a->batch);
-  return gather(c, &l);
+  return run_gather(c, &l);
 }
 
 vt_status vt_cpu_run_gather_elements(vt_cpu_call *c) {
   const vt_attr_axis *a = c->attrs;
   const vt_cpu_lookup l = lookup_elements(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis);
-  return gather(c, &l);
+  return run_gather(c, &l);
 }
 
-/* ---- nonzero: counted by parts, then each part knows where its places go ---- */
+/* ---- nonzero: each part counts its elements, then knows where to write their positions ---- */
 
-typedef struct listing {
+typedef struct nonzero_list {
   const vt_view *x, *places;
-  int64_t *before; /* for each part: how many are not 0, then how many in the parts before */
+  int64_t *before; /* for each part: its number of nonzero elements, later the number in all parts
+                      before it */
   int64_t count;
   uint64_t jobs;
-} listing;
+} nonzero_list;
 
-/* NaN is not 0, both zeros are. */
+/* NaN is not zero; +0 and -0 are. */
 static int is_zero(const vt_view *x, int64_t at) {
   switch (x->dtype) {
     case VT_DTYPE_F32:
@@ -239,54 +243,54 @@ static int is_zero(const vt_view *x, int64_t at) {
 }
 
 static void count_job(void *context, uint64_t job) {
-  const listing *l = context;
-  const int64_t first = vt_cpu_first(l->count, l->jobs, job);
+  const nonzero_list *l = context;
+  const int64_t first = vt_cpu_job_first(l->count, l->jobs, job);
   int64_t n = 0;
   vt_cpu_walk w = vt_cpu_walk_of(l->x);
-  vt_cpu_walk_to(&w, first);
-  for (int64_t i = vt_cpu_first(l->count, l->jobs, job + 1) - first; i > 0; i--) {
+  vt_cpu_walk_set(&w, first);
+  for (int64_t i = vt_cpu_job_first(l->count, l->jobs, job + 1) - first; i > 0; i--) {
     n += !is_zero(l->x, w.at[0]);
-    vt_cpu_walk_on(&w, 1);
+    vt_cpu_walk_advance(&w, 1);
   }
   l->before[job] = n;
 }
 
 static void list_job(void *context, uint64_t job) {
-  const listing *l = context;
+  const nonzero_list *l = context;
   const vt_view *y = l->places;
-  const int64_t first = vt_cpu_first(l->count, l->jobs, job);
+  const int64_t first = vt_cpu_job_first(l->count, l->jobs, job);
   int64_t row = l->before[job];
   vt_cpu_walk w = vt_cpu_walk_of(l->x);
-  vt_cpu_walk_to(&w, first);
-  for (int64_t n = vt_cpu_first(l->count, l->jobs, job + 1) - first; n > 0; n--) {
+  vt_cpu_walk_set(&w, first);
+  for (int64_t n = vt_cpu_job_first(l->count, l->jobs, job + 1) - first; n > 0; n--) {
     if (!is_zero(l->x, w.at[0]) && row++ < y->dim[0])
       for (uint32_t i = 0; i < w.rank; i++)
         ((int64_t *)y->data)[(row - 1) * y->stride[0] + i * y->stride[1]] = w.index[i];
-    vt_cpu_walk_on(&w, 1);
+    vt_cpu_walk_advance(&w, 1);
   }
 }
 
-static uint64_t parts_of(const vt_cpu_call *c) {
+static uint64_t nonzero_jobs(const vt_cpu_call *c) {
   return vt_cpu_jobs(c->team, (uint64_t)vt_cpu_count(&c->in[0]), 3.0);
 }
 
-uint64_t vt_cpu_work_nonzero(const vt_cpu_call *c) { return parts_of(c) * sizeof(int64_t); }
+uint64_t vt_cpu_work_nonzero(const vt_cpu_call *c) { return nonzero_jobs(c) * sizeof(int64_t); }
 
 vt_status vt_cpu_run_nonzero(vt_cpu_call *c) {
   static const int64_t none = -1;
-  listing l = {&c->in[0], &c->out[0], c->work, vt_cpu_count(&c->in[0]), parts_of(c)};
+  nonzero_list l = {&c->in[0], &c->out[0], c->work, vt_cpu_count(&c->in[0]), nonzero_jobs(c)};
   int64_t total = 0;
-  vt_cpu_share(c->team, l.jobs, count_job, &l);
+  vt_cpu_run_jobs(c->team, l.jobs, count_job, &l);
   for (uint64_t j = 0; j < l.jobs; j++) {
     const int64_t n = l.before[j];
     l.before[j] = total;
     total += n;
   }
-  vt_cpu_share(c->team, l.jobs, list_job, &l);
+  vt_cpu_run_jobs(c->team, l.jobs, list_job, &l);
   *(int64_t *)c->out[1].data = total;
   const int64_t bound = c->out->dim[0], listed = total < bound ? total : bound;
-  const vt_view rest = vt_cpu_part(&c->out[0], 0, listed, bound - listed);
-  const vt_view filling = vt_cpu_everywhere(&rest, &none);
+  const vt_view rest = vt_cpu_slice(&c->out[0], 0, listed, bound - listed);
+  const vt_view filling = vt_cpu_repeat_element(&rest, &none);
   vt_cpu_copy(c->team, &rest, &filling);
   return VT_OK;
 }

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_int.c - products of matrices of small integers. Rows are packed once by the team, columns a
- * panel at a time by whoever multiplies them. Panels hold a' = a + 128 for signed rows and
- * b' = b - 128 for unsigned columns, and so do their zero points, which changes no difference:
+ * cpu_int.c - matrix products of 8-bit integers. Rows are packed once by the team, columns one
+ * panel at a time by the thread that multiplies them. Panels hold a' = a + 128 for signed rows and
+ * b' = b - 128 for unsigned columns, and the zero points are shifted alike, so no difference
+ * changes:
  *   sum (a' - za')(b' - zb') = sum a'b' - zb'*(sum a') - za'*(sum b') + k*za'*zb'
- * The left side fits i32 by the rules of the op, so the right side may wrap on its way. */
+ * The left side fits i32 by the rules of the op, so the right side may wrap in between. */
 #include "cpu_int.h"
 #include <string.h>
 
 typedef struct shape { /* of the panels */
   const vt_cpu_ints *kernels;
-  int64_t steps;                /* groups along k */
-  uint64_t row_sums, row_bytes; /* where the sums of a panel stand in it, and its size */
-  uint64_t column_sums, column_bytes;
+  int64_t steps;                      /* groups along k */
+  uint64_t row_sums, row_bytes;       /* offset of the sums in a row panel; bytes of a row panel */
+  uint64_t column_sums, column_bytes; /* the same for a column panel */
   int64_t row_panels, column_panels, row_parts;
   uint64_t jobs;
 } shape;
 
-/* Rows are cut too where there are not enough panels of columns for everybody. */
+/* Splits the rows too if there are not enough column panels for all threads. */
 static shape shape_of(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const vt_cpu_ints *k = vt_cpu_ints_of(t->kernels);
   const uint64_t step = (uint64_t)(k->group * k->bytes);
-  shape s = {.kernels = k, .steps = vt_cpu_parts(p->k, k->group), .row_parts = 1};
-  s.row_panels = vt_cpu_parts(p->m, k->rows);
-  s.column_panels = vt_cpu_parts(p->n, k->columns);
-  s.row_sums = vt_cpu_to_line((uint64_t)s.steps * (uint64_t)k->rows * step);
-  s.row_bytes = s.row_sums + vt_cpu_to_line((uint64_t)k->rows * sizeof(int32_t));
-  s.column_sums = vt_cpu_to_line((uint64_t)s.steps * (uint64_t)k->columns * step);
-  s.column_bytes = s.column_sums + vt_cpu_to_line((uint64_t)k->columns * sizeof(int32_t));
+  shape s = {.kernels = k, .steps = vt_cpu_div_up(p->k, k->group), .row_parts = 1};
+  s.row_panels = vt_cpu_div_up(p->m, k->rows);
+  s.column_panels = vt_cpu_div_up(p->n, k->columns);
+  s.row_sums = vt_cpu_round_to_line((uint64_t)s.steps * (uint64_t)k->rows * step);
+  s.row_bytes = s.row_sums + vt_cpu_round_to_line((uint64_t)k->rows * sizeof(int32_t));
+  s.column_sums = vt_cpu_round_to_line((uint64_t)s.steps * (uint64_t)k->columns * step);
+  s.column_bytes = s.column_sums + vt_cpu_round_to_line((uint64_t)k->columns * sizeof(int32_t));
   const int64_t items = p->products * s.column_panels, wanted = (int64_t)t->threads * 2;
-  if (items > 0 && items < wanted) s.row_parts = vt_cpu_parts(wanted, items);
+  if (items > 0 && items < wanted) s.row_parts = vt_cpu_div_up(wanted, items);
   if (s.row_parts > s.row_panels) s.row_parts = s.row_panels > 0 ? s.row_panels : 1;
   const double each = (double)p->m * (double)p->k / (double)s.row_parts * k->columns / 16;
   s.jobs = vt_cpu_jobs(t, (uint64_t)(items * s.row_parts), each);
@@ -58,25 +59,25 @@ static void pack_row_panel(const packing *a, int64_t item) {
 }
 
 static void pack_columns(const vt_cpu_int_products *p, const shape *s, int64_t product,
-                         int64_t panel, void *room, char *to) {
+                         int64_t panel, void *scratch, char *to) {
   const int64_t first = panel * s->kernels->columns, left = p->n - first;
   vt_cpu_int_side side = {.count = left < s->kernels->columns ? left : s->kernels->columns,
                           .k = p->k,
                           .flip = p->column_type == VT_DTYPE_U8 ? 0x80 : 0};
-  side.from = p->columns(p->context, product, first, side.count, room);
+  side.from = p->columns(p->context, product, first, side.count, scratch);
   s->kernels->pack_columns(&side, to, (int32_t *)(void *)(to + s->column_sums));
 }
 
-static void row_job(void *context, uint64_t job) {
+static void pack_rows_job(void *context, uint64_t job) {
   const packing *a = context;
-  const int64_t end = vt_cpu_first(a->items, a->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(a->items, a->jobs, job); i < end; i++) pack_row_panel(a, i);
+  const int64_t end = vt_cpu_job_first(a->items, a->jobs, job + 1);
+  for (int64_t i = vt_cpu_job_first(a->items, a->jobs, job); i < end; i++) pack_row_panel(a, i);
 }
 
-static void column_job(void *context, uint64_t job) {
+static void pack_columns_job(void *context, uint64_t job) {
   const packing *a = context;
-  const int64_t end = vt_cpu_first(a->items, a->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(a->items, a->jobs, job); i < end; i++)
+  const int64_t end = vt_cpu_job_first(a->items, a->jobs, job + 1);
+  for (int64_t i = vt_cpu_job_first(a->items, a->jobs, job); i < end; i++)
     pack_columns(a->p, &a->s, 0, i, NULL, a->to + (uint64_t)i * a->s.column_bytes);
 }
 
@@ -89,7 +90,7 @@ void vt_cpu_int_rows_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, vo
   packing a = {.p = p, .s = shape_of(t, p), .to = out};
   a.items = p->row_sets * a.s.row_panels;
   a.jobs = vt_cpu_jobs(t, (uint64_t)a.items, (double)p->k * a.s.kernels->rows / 2);
-  vt_cpu_share(t, a.jobs, row_job, &a);
+  vt_cpu_run_jobs(t, a.jobs, pack_rows_job, &a);
 }
 
 uint64_t vt_cpu_int_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
@@ -101,19 +102,19 @@ void vt_cpu_int_columns_pack(const vt_cpu_team *t, const vt_cpu_int_products *p,
   packing a = {.p = p, .s = shape_of(t, p), .to = out};
   a.items = a.s.column_panels;
   a.jobs = vt_cpu_jobs(t, (uint64_t)a.items, (double)p->k * a.s.kernels->columns / 2);
-  vt_cpu_share(t, a.jobs, column_job, &a);
+  vt_cpu_run_jobs(t, a.jobs, pack_columns_job, &a);
 }
 
 /* ---- multiplying ---- */
 
-typedef struct multiplying {
+typedef struct product_run {
   const vt_cpu_int_products *p;
   shape s;
   const char *rows;
-  char *rooms; /* of the jobs: a panel of columns, then the room to make it in */
-} multiplying;
+  char *scratch; /* scratch of the jobs: a packed column panel, then the `scratch` of `columns` */
+} product_run;
 
-/* A panel of columns with everything that its results need. */
+/* A column panel with the numbers that its results need. */
 typedef struct strip {
   vt_cpu_int_place at;
   const char *panel;
@@ -121,45 +122,45 @@ typedef struct strip {
   uint32_t zero[VT_CPU_INT_COLUMNS_MAX], sum[VT_CPU_INT_COLUMNS_MAX], bias[VT_CPU_INT_COLUMNS_MAX];
 } strip;
 
-static uint32_t number_at(const vt_cpu_numbers *v, int64_t i) {
+static uint32_t read_number(const vt_cpu_numbers *v, int64_t i) {
   if (v->data == NULL) return 0;
   if (v->dtype == VT_DTYPE_I8) return (uint32_t)((const int8_t *)v->data)[i * v->step];
   if (v->dtype == VT_DTYPE_U8) return ((const uint8_t *)v->data)[i * v->step];
   return (uint32_t)((const int32_t *)v->data)[i * v->step];
 }
 
-static void strip_begin(const multiplying *u, int64_t product, int64_t panel, char *room,
+static void begin_strip(const product_run *u, int64_t product, int64_t panel, char *scratch,
                         strip *out) {
   const vt_cpu_int_products *p = u->p;
   const int64_t columns = u->s.kernels->columns, left = p->n - panel * columns;
   const uint32_t shift = p->column_type == VT_DTYPE_U8 ? 128 : 0;
   out->first = panel * columns;
   out->count = left < columns ? left : columns;
-  out->panel = room;
+  out->panel = scratch;
   if (p->packed_columns != NULL) {
     out->panel = (const char *)p->packed_columns + (uint64_t)panel * u->s.column_bytes;
   } else {
-    pack_columns(p, &u->s, product, panel, room + u->s.column_bytes, room);
+    pack_columns(p, &u->s, product, panel, scratch + u->s.column_bytes, scratch);
   }
   p->place(p->context, product, &out->at);
   memcpy(out->sum, out->panel + u->s.column_sums, (size_t)columns * sizeof *out->sum);
   for (int64_t j = 0; j < out->count; j++) {
-    out->zero[j] = number_at(&out->at.zb, out->first + j) - shift;
-    out->bias[j] = number_at(&out->at.column_bias, out->first + j);
+    out->zero[j] = read_number(&out->at.zb, out->first + j) - shift;
+    out->bias[j] = read_number(&out->at.column_bias, out->first + j);
   }
 }
 
-static void finish_row(const multiplying *u, const strip *t, int64_t i, uint32_t sum,
+static void finish_row(const product_run *u, const strip *t, int64_t i, uint32_t sum,
                        const int32_t *from) {
   const uint32_t shift = u->p->row_type == VT_DTYPE_I8 ? 128 : 0;
-  const uint32_t zero = number_at(&t->at.za, i) + shift;
-  const uint32_t each = (uint32_t)u->p->k * zero - sum, bias = number_at(&t->at.row_bias, i);
+  const uint32_t zero = read_number(&t->at.za, i) + shift;
+  const uint32_t each = (uint32_t)u->p->k * zero - sum, bias = read_number(&t->at.row_bias, i);
   int32_t *y = t->at.y + i * t->at.row + t->first;
   for (int64_t j = 0; j < t->count; j++)
     y[j] = (int32_t)((uint32_t)from[j] + t->zero[j] * each - zero * t->sum[j] + t->bias[j] + bias);
 }
 
-static void multiply(const multiplying *u, const strip *t, int64_t set, int64_t panel) {
+static void multiply_panel(const product_run *u, const strip *t, int64_t set, int64_t panel) {
   const vt_cpu_ints *k = u->s.kernels;
   const char *rows = u->rows + (uint64_t)(set * u->s.row_panels + panel) * u->s.row_bytes;
   const int64_t first = panel * k->rows, left = u->p->m - first;
@@ -172,35 +173,37 @@ static void multiply(const multiplying *u, const strip *t, int64_t set, int64_t 
 }
 
 static void multiply_job(void *context, uint64_t job) {
-  const multiplying *u = context;
+  const product_run *u = context;
   const shape *s = &u->s;
   const int64_t items = u->p->products * s->column_panels * s->row_parts;
-  const int64_t end = vt_cpu_first(items, s->jobs, job + 1);
-  char *room = u->rooms + job * (s->column_bytes + vt_cpu_to_line(u->p->room));
+  const int64_t end = vt_cpu_job_first(items, s->jobs, job + 1);
+  char *scratch = u->scratch + job * (s->column_bytes + vt_cpu_round_to_line(u->p->scratch_bytes));
   strip t;
-  for (int64_t i = vt_cpu_first(items, s->jobs, job); i < end; i++) {
+  for (int64_t i = vt_cpu_job_first(items, s->jobs, job); i < end; i++) {
     const int64_t part = i % s->row_parts, panel = i / s->row_parts % s->column_panels;
     const int64_t product = i / s->row_parts / s->column_panels;
-    const int64_t last = vt_cpu_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part + 1);
-    strip_begin(u, product, panel, room, &t);
-    for (int64_t r = vt_cpu_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part); r < last;
-         r++)
-      multiply(u, &t, product % u->p->row_sets, r);
+    const int64_t last =
+        vt_cpu_job_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part + 1);
+    begin_strip(u, product, panel, scratch, &t);
+    for (int64_t r = vt_cpu_job_first(s->row_panels, (uint64_t)s->row_parts, (uint64_t)part);
+         r < last; r++)
+      multiply_panel(u, &t, product % u->p->row_sets, r);
   }
 }
 
 uint64_t vt_cpu_int_work(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const shape s = shape_of(t, p);
-  return vt_cpu_int_rows_bytes(t, p) + s.jobs * (s.column_bytes + vt_cpu_to_line(p->room));
+  return vt_cpu_int_rows_bytes(t, p) +
+         s.jobs * (s.column_bytes + vt_cpu_round_to_line(p->scratch_bytes));
 }
 
 void vt_cpu_int_run(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {
-  multiplying u = {.p = p, .s = shape_of(t, p), .rows = p->packed_rows, .rooms = work};
+  product_run u = {.p = p, .s = shape_of(t, p), .rows = p->packed_rows, .scratch = work};
   if (p->products == 0 || p->m == 0 || p->n == 0) return;
   if (u.rows == NULL) {
     vt_cpu_int_rows_pack(t, p, work);
     u.rows = work;
-    u.rooms += vt_cpu_int_rows_bytes(t, p);
+    u.scratch += vt_cpu_int_rows_bytes(t, p);
   }
-  vt_cpu_share(t, u.s.jobs, multiply_job, &u);
+  vt_cpu_run_jobs(t, u.s.jobs, multiply_job, &u);
 }

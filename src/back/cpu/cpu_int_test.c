@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_int_test.c - products and convolutions of small integers against the reference: types, zero
- * points, batches, strides and geometry drawn by lot, and sums as large as they can be. */
+ * cpu_int_test.c - integer products and convolutions against the reference: pseudo-random types,
+ * zero points, batches, strides and geometry, and the largest possible sums. */
 #include "contracted_test.h"
 
 static uint32_t random_byte_type(void) { return random_of(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
 
-/* A zero point of the type of operand i: one, or one for each of n. */
+/* A zero point of the type of operand i: a scalar, or one per column or channel. */
 static vt_view zero_point(const trial *t, uint32_t i, int64_t n, int one) {
   return view_random(t->in[i].dtype, one ? 0 : 1, &n, 0);
 }
@@ -14,14 +14,15 @@ static vt_view zero_point(const trial *t, uint32_t i, int64_t n, int one) {
 
 typedef struct product {
   int64_t m, n, k;
-  uint32_t lead; /* axes before them */
+  uint32_t lead; /* leading axes */
   int64_t batch[3];
   uint32_t operands;
   uint32_t a, b;
 } product;
 
-/* Either side may have fewer axes, or a single matrix along one. */
-static vt_view side(const product *p, uint32_t dtype, int64_t rows, int64_t columns, int plain) {
+/* An operand with some of the leading axes, of which some have length 1. */
+static vt_view random_side(const product *p, uint32_t dtype, int64_t rows, int64_t columns,
+                           int plain) {
   int64_t dim[5];
   const uint32_t lead = plain ? 0 : (uint32_t)random_of(0, p->lead);
   for (uint32_t i = 0; i < lead; i++) dim[i] = random_of(0, 3) ? p->batch[p->lead - lead + i] : 1;
@@ -45,8 +46,8 @@ static vt_view product_of(const vt_view *a, const vt_view *b) {
 
 static void try_product(const product *p, uint32_t op, const vt_cpu_team *teams, int n) {
   trial t = {.op = op, .n_in = p->operands};
-  t.in[0] = side(p, p->a, p->m, p->k, 0);
-  t.in[1] = side(p, p->b, p->k, p->n, op == VT_OP_linear_int);
+  t.in[0] = random_side(p, p->a, p->m, p->k, 0);
+  t.in[1] = random_side(p, p->b, p->k, p->n, op == VT_OP_linear_int);
   if (t.n_in > 2) t.in[2] = zero_point(&t, 0, 1, 1);
   if (t.n_in > 3) t.in[3] = zero_point(&t, 1, p->n, (int)random_of(0, 1));
   if (t.n_in > 4) t.in[4] = view_random(VT_DTYPE_I32, 1, &p->n, 0);
@@ -54,7 +55,7 @@ static void try_product(const product *p, uint32_t op, const vt_cpu_team *teams,
   trial_run(&t, teams, n, "product");
 }
 
-static void products_by_lot(const vt_cpu_team *teams, int n) {
+static void random_products(const vt_cpu_team *teams, int n) {
   const int tries = vt_test_is_long() ? 2000 : 120;
   for (int i = 0; i < tries; i++) {
     product p = {.m = random_of(0, 20),
@@ -71,9 +72,9 @@ static void products_by_lot(const vt_cpu_team *teams, int n) {
   }
 }
 
-/* All products at the end of their range, as many as i32 holds. */
-static void largest(uint32_t a, uint32_t b, int low_a, int low_b, int64_t k,
-                    const vt_cpu_team *teams, int n) {
+/* All products have their extreme value, and k is the largest at which the sum still fits i32. */
+static void check_largest(uint32_t a, uint32_t b, int low_a, int low_b, int64_t k,
+                          const vt_cpu_team *teams, int n) {
   const int64_t dims[2][2] = {{2, k}, {k, 3}};
   trial t = {.op = VT_OP_matmul_int, .n_in = 2};
   t.in[0] = view_result(a, 2, dims[0]);
@@ -117,9 +118,9 @@ static void try_conv(const vt_cpu_team *teams, int n) {
   trial_run(&t, teams, n, "conv_int");
 }
 
-/* A processor with VNNI is taken for one without by a copy of the kernels: VNNI is chosen for those
- * that are listed. */
-static void leave_vnni_out(vt_cpu_team *teams, int n) {
+/* Tests the avx512 kernels without VNNI: VNNI is only chosen for the table vt_cpu_avx512 itself,
+ * not for a copy of it. */
+static void exclude_vnni(vt_cpu_team *teams, int n) {
   static vt_cpu_kernels plain;
   for (int i = 0; i < n; i++) {
     if (strcmp(teams[i].kernels->isa, "avx512") != 0 || teams[i].threads != 1) continue;
@@ -132,12 +133,13 @@ static void leave_vnni_out(vt_cpu_team *teams, int n) {
 int main(void) {
   vt_cpu_team teams[TEAMS];
   const int n = teams_open(teams), tries = vt_test_is_long() ? 1500 : 80;
-  leave_vnni_out(teams, n);
-  products_by_lot(teams, n);
-  for (int i = 0; i < 4; i++) largest(VT_DTYPE_I8, VT_DTYPE_I8, i & 1, i >> 1, 131071, teams, n);
-  for (int i = 0; i < 2; i++) largest(VT_DTYPE_U8, VT_DTYPE_I8, 0, i, 65793, teams, n);
-  for (int i = 0; i < 2; i++) largest(VT_DTYPE_I8, VT_DTYPE_U8, i, 0, 65793, teams, n);
-  largest(VT_DTYPE_U8, VT_DTYPE_U8, 0, 0, 33025, teams, n);
+  exclude_vnni(teams, n);
+  random_products(teams, n);
+  for (int i = 0; i < 4; i++)
+    check_largest(VT_DTYPE_I8, VT_DTYPE_I8, i & 1, i >> 1, 131071, teams, n);
+  for (int i = 0; i < 2; i++) check_largest(VT_DTYPE_U8, VT_DTYPE_I8, 0, i, 65793, teams, n);
+  for (int i = 0; i < 2; i++) check_largest(VT_DTYPE_I8, VT_DTYPE_U8, i, 0, 65793, teams, n);
+  check_largest(VT_DTYPE_U8, VT_DTYPE_U8, 0, 0, 33025, teams, n);
   for (int i = 0; i < tries; i++) try_conv(teams, n);
   teams_close(teams, n);
   TEST_DONE();

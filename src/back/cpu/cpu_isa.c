@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_isa.c - which kernels run here: the last row of isa.def that was compiled and that the
- * processor has, or the one that is asked for. Asking runs no instruction of any of them. */
+ * cpu_isa.c - chooses the kernels for this processor: the last row of isa.def that was compiled and
+ * that the processor has, or the row of a given name. Choosing executes no instruction of any of
+ * them. */
 #include <string.h>
 #include "cpu_kernels.h"
 #include "vt_cpu.h"
@@ -8,7 +9,7 @@
 typedef struct isa {
   const char *name;
   const vt_cpu_kernels *kernels; /* NULL: not compiled for this architecture */
-  int here;
+  int is_present;
 } isa;
 
 enum {
@@ -18,7 +19,7 @@ enum {
   ISAS
 };
 
-/* The one question about the architecture: kernels of another one do not exist. */
+/* The only test of the architecture: kernels of other architectures are not compiled. */
 #if defined(__x86_64__)
 #define COMPILED(name) &vt_cpu_##name
 #define VNNI &vt_cpu_ints_vnni
@@ -27,7 +28,7 @@ enum {
 #define VNNI NULL
 #endif
 
-static void list(isa rows[ISAS]) {
+static void list_rows(isa rows[ISAS]) {
   const vt_cpu *cpu = vt_cpu_get();
 #define VT_ISA(name, has) rows[ISA_##name] = (isa){#name, COMPILED(name), has};
 #include "isa.def"
@@ -37,9 +38,9 @@ static void list(isa rows[ISAS]) {
 const vt_cpu_kernels *vt_cpu_kernels_of(const char *name) {
   isa rows[ISAS];
   const vt_cpu_kernels *best = NULL;
-  list(rows);
+  list_rows(rows);
   for (int i = 0; i < ISAS; i++)
-    if (rows[i].here && rows[i].kernels != NULL &&
+    if (rows[i].is_present && rows[i].kernels != NULL &&
         (name == NULL || strcmp(name, rows[i].name) == 0))
       best = rows[i].kernels;
   return best;
@@ -47,7 +48,7 @@ const vt_cpu_kernels *vt_cpu_kernels_of(const char *name) {
 
 int vt_cpu_isa_known(const char *name) {
   isa rows[ISAS];
-  list(rows);
+  list_rows(rows);
   for (int i = 0; i < ISAS; i++)
     if (strcmp(name, rows[i].name) == 0) return 1;
   return 0;
@@ -56,6 +57,6 @@ int vt_cpu_isa_known(const char *name) {
 const vt_cpu_ints *vt_cpu_ints_of(const vt_cpu_kernels *k) {
   const vt_cpu_ints *vnni = VNNI;
   isa rows[ISAS];
-  list(rows);
+  list_rows(rows);
   return vnni != NULL && vt_cpu_get()->vnni && k == rows[ISA_avx512].kernels ? vnni : k->ints;
 }

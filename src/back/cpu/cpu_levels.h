@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_levels.h - private to src/back/cpu: the sums of blocks of 256 products, added up in the order
- * that T has, for many results side by side. Level 0 gathers blocks, level l complete groups of 8^l
- * of them, each from +0. */
+ * cpu_levels.h - private to src/back/cpu: adds up the sums of blocks of 256 products, for many
+ * results at once, in the order T of docs/numerics.md. Level 0 sums up to 8 blocks, level l sums
+ * complete groups of 8^l blocks; every level starts at +0.
+ *
+ *   block    0 1 .. 7 | 8 .. 15 | ...
+ *   level 0  \______/   \_____/         is added to level 1 after every 8th block, then cleared
+ *   level 1  \_____________________/    is added to level 2 after every 64th block, and so on */
 #ifndef VT_CPU_LEVELS_H
 #define VT_CPU_LEVELS_H
 #include "cpu_backend.h"
 
 typedef struct vt_cpu_levels {
   vt_cpu_add_fn *add;
-  char *at;
-  int64_t bytes; /* of a level */
-  int64_t n;     /* numbers of it */
-  int count;     /* of levels */
+  char *at;      /* the sums: [level][n] */
+  int64_t bytes; /* bytes of one level */
+  int64_t n;     /* numbers of one level */
+  int count;     /* number of levels */
 } vt_cpu_levels;
-/* How many levels so many blocks need. */
-int vt_cpu_levels_for(int64_t blocks);
-/* Of n numbers of `size` bytes each, one level after the other from `at` on. */
-vt_cpu_levels vt_cpu_levels_of(vt_cpu_add_fn *add, int64_t size, void *at, int64_t n, int count);
+/* The number of levels that `blocks` blocks need. */
+int vt_cpu_levels_needed(int64_t blocks);
+/* `count` levels of n numbers of `size` bytes each, stored one after the other at `at`. */
+vt_cpu_levels vt_cpu_levels_init(vt_cpu_add_fn *add, int64_t size, void *at, int64_t n, int count);
 void vt_cpu_levels_clear(const vt_cpu_levels *l);
-/* Block number b was added to level 0. */
+/* Must be called after block b was added to level 0: adds complete groups to the next levels. */
 void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t b);
-/* After the last block; where the result stands. */
-void *vt_cpu_levels_end(const vt_cpu_levels *l);
+/* Must be called after the last block: adds up all levels, returns the address of the n totals. */
+void *vt_cpu_levels_total(const vt_cpu_levels *l);
 #endif

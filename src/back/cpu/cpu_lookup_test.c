@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_lookup_test.c - places that are looked up, at sizes at which a team takes part: gathers and
- * the index they name at fault, scatters, sort, top_k, pools, nonzero and random numbers, each
- * beside what its definition says, taken word for word. */
+ * cpu_lookup_test.c - ops with an index, and other moves, at sizes that use several threads:
+ * gathers and their index faults, scatters, sort, top_k, pools, nonzero and random numbers, each
+ * compared with a literal implementation of its definition. */
 #include "moved_test.h"
 
 /* ---- running a handler ---- */
@@ -17,12 +17,12 @@ static vt_status run_op(const vt_cpu_team *t, uint32_t op, const vt_view *in, ui
   return s;
 }
 
-static vt_view line(uint32_t dtype, int64_t n, void *data) {
+static vt_view line_view(uint32_t dtype, int64_t n, void *data) {
   return moved_dense(dtype, 1, &n, data);
 }
 
-/* Numbers of which many are equal, some are special. */
-static float some_f32(uint64_t *seed) {
+/* Floats of which many are equal and some are special. */
+static float random_f32(uint64_t *seed) {
   static const uint32_t special[] = {0x80000000u, 0u,          0x7f800000u, 0xff800000u,
                                      0x7fc00000u, 0xffc12345u, 1u,          0x80000001u};
   if (moved_below(seed, 16) == 0) return vt_f32_from_bits(special[moved_below(seed, 8)]);
@@ -45,14 +45,14 @@ static void test_gather(const vt_cpu_team *t) {
   for (int i = 0; i < ROWS * WIDTH; i++) x[i] = (float)i;
   for (int i = 0; i < LOOKED_UP; i++) index[i] = moved_below(&seed, ROWS);
   const vt_view in[2] = {moved_dense(VT_DTYPE_F32, 2, (int64_t[]){ROWS, WIDTH}, x),
-                         line(VT_DTYPE_I64, LOOKED_UP, index)};
+                         line_view(VT_DTYPE_I64, LOOKED_UP, index)};
   const vt_view out = moved_dense(VT_DTYPE_F32, 2, (int64_t[]){LOOKED_UP, WIDTH}, y);
   CHECK(run_op(t, VT_OP_gather, in, 2, &out, 1, &a, &c) == VT_OK);
   int wrong = 0;
   for (int i = 0; i < LOOKED_UP * WIDTH; i++)
     wrong += y[i] != (float)(index[i / WIDTH] * WIDTH + i % WIDTH);
   CHECK(wrong == 0);
-  /* Several at fault: the lowest is named, and nothing was written. */
+  /* With several faults the lowest position is reported, and nothing is written. */
   index[39999] = -1;
   index[31111] = ROWS;
   index[20000] = INT64_MIN;
@@ -70,7 +70,7 @@ static void test_gather(const vt_cpu_team *t) {
   free(index);
 }
 
-/* Coordinates: each column of the index has a limit of its own, and x is turned. */
+/* Indices with two coordinates, each with its own limit; x is transposed. */
 static void test_gather_nd(const vt_cpu_team *t) {
   enum { N = 30000 };
   static double x[60], y[N];
@@ -87,7 +87,7 @@ static void test_gather_nd(const vt_cpu_team *t) {
                    moved_dense(VT_DTYPE_I32, 2, (int64_t[]){N, 2}, index)};
   in[0].stride[0] = 1;
   in[0].stride[1] = 5;
-  const vt_view out = line(VT_DTYPE_F64, N, y);
+  const vt_view out = line_view(VT_DTYPE_F64, N, y);
   CHECK(run_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_OK);
   int wrong = 0;
   for (int i = 0; i < N; i++) wrong += y[i] != index[i][0] + 5.0 * index[i][1];
@@ -100,63 +100,65 @@ static void test_gather_nd(const vt_cpu_team *t) {
 
 /* ---- scatter ---- */
 
-enum { LANDED = 60000, PLACES = 37, ACROSS = 3 };
+enum { UPDATES = 60000, PLACES = 37, COLUMNS = 3 };
 typedef float float_reduce(float a, float b);
 
-/* One column, its contributions in ascending position. */
-static float landed(const float *base, const int64_t *index, const float *u, int64_t n, int64_t at,
-                    int64_t column, float_reduce *fold) {
-  float y = base[at * ACROSS + column];
+/* The expected element: updates are applied in ascending position. combine is NULL for a sum. */
+static float expected_scatter(const float *base, const int64_t *index, const float *u, int64_t n,
+                              int64_t at, int64_t column, float_reduce *combine) {
+  float y = base[at * COLUMNS + column];
   int64_t count = 0;
   vt_sum_f32 s;
   vt_sum_f32_init(&s);
   for (int64_t i = 0; i < n; i++) {
     if (index[i] != at) continue;
-    const float x = u[i * ACROSS + column];
-    if (fold != NULL) y = fold(y, x);
+    const float x = u[i * COLUMNS + column];
+    if (combine != NULL) y = combine(y, x);
     vt_sum_f32_add(&s, x);
     count++;
   }
-  return fold != NULL || count == 0 ? y : y + vt_sum_f32_done(&s);
+  return combine != NULL || count == 0 ? y : y + vt_sum_f32_done(&s);
 }
 
 static void test_scatter(const vt_cpu_team *t) {
-  static float base[PLACES * ACROSS], u[LANDED * ACROSS], y[PLACES * ACROSS];
-  static int64_t index[LANDED];
+  static float base[PLACES * COLUMNS], u[UPDATES * COLUMNS], y[PLACES * COLUMNS];
+  static int64_t index[UPDATES];
   static const uint32_t ops[3] = {VT_OP_scatter_nd_add, VT_OP_scatter_nd_max, VT_OP_scatter_nd_min};
-  static float_reduce *const folds[3] = {NULL, vt_f32_max, vt_f32_min};
+  static float_reduce *const combiners[3] = {NULL, vt_f32_max, vt_f32_min};
   const vt_attr_gather_nd a = {.size = sizeof a};
   uint64_t seed = 11;
   vt_cpu_call c;
   int wrong = 0;
-  for (int i = 0; i < PLACES * ACROSS; i++) base[i] = i % 4 == 0 ? -0.0f : (float)i;
-  for (int i = 0; i < LANDED; i++) /* some places get most of it, some nothing, some one */
+  for (int i = 0; i < PLACES * COLUMNS; i++) base[i] = i % 4 == 0 ? -0.0f : (float)i;
+  for (int i = 0; i < UPDATES; i++) /* some destinations get most updates, some none, some one */
     index[i] = moved_below(&seed, 3) > 0 ? moved_below(&seed, 4) : moved_below(&seed, PLACES - 2);
   index[7] = PLACES - 2;
-  for (int i = 0; i < LANDED * ACROSS; i++) /* the last column has special numbers, too */
-    u[i] = i % ACROSS == 2 ? some_f32(&seed) : 1.0f / (float)(1 + moved_below(&seed, 1000));
-  u[7 * ACROSS] = base[(PLACES - 2) * ACROSS] = -0.0f; /* S of -0 alone is +0 */
-  const vt_view in[3] = {moved_dense(VT_DTYPE_F32, 2, (int64_t[]){PLACES, ACROSS}, base),
-                         moved_dense(VT_DTYPE_I64, 2, (int64_t[]){LANDED, 1}, index),
-                         moved_dense(VT_DTYPE_F32, 2, (int64_t[]){LANDED, ACROSS}, u)};
-  const vt_view out = moved_dense(VT_DTYPE_F32, 2, (int64_t[]){PLACES, ACROSS}, y);
+  for (int i = 0; i < UPDATES * COLUMNS; i++) /* the last column also has special numbers */
+    u[i] = i % COLUMNS == 2 ? random_f32(&seed) : 1.0f / (float)(1 + moved_below(&seed, 1000));
+  u[7 * COLUMNS] = base[(PLACES - 2) * COLUMNS] = -0.0f; /* S of a single -0 is +0 */
+  const vt_view in[3] = {moved_dense(VT_DTYPE_F32, 2, (int64_t[]){PLACES, COLUMNS}, base),
+                         moved_dense(VT_DTYPE_I64, 2, (int64_t[]){UPDATES, 1}, index),
+                         moved_dense(VT_DTYPE_F32, 2, (int64_t[]){UPDATES, COLUMNS}, u)};
+  const vt_view out = moved_dense(VT_DTYPE_F32, 2, (int64_t[]){PLACES, COLUMNS}, y);
   for (int o = 0; o < 3; o++) {
     CHECK(run_op(t, ops[o], in, 3, &out, 1, &a, &c) == VT_OK);
     for (int64_t p = 0; p < PLACES; p++)
-      for (int64_t k = 0; k < ACROSS; k++)
-        wrong += !same_f32(y[p * ACROSS + k], landed(base, index, u, LANDED, p, k, folds[o]));
+      for (int64_t k = 0; k < COLUMNS; k++)
+        wrong += !same_f32(y[p * COLUMNS + k],
+                           expected_scatter(base, index, u, UPDATES, p, k, combiners[o]));
     CHECK(wrong == 0);
   }
   CHECK(run_op(t, VT_OP_scatter_nd, in, 3, &out, 1, &a, &c) == VT_OK);
   for (int64_t p = 0; p < PLACES; p++) {
-    const float *last = &base[p * ACROSS];
-    for (int64_t i = 0; i < LANDED; i++) last = index[i] == p ? &u[i * ACROSS] : last;
-    for (int64_t k = 0; k < ACROSS; k++) wrong += !same_f32(y[p * ACROSS + k], last[k]);
+    const float *last = &base[p * COLUMNS];
+    for (int64_t i = 0; i < UPDATES; i++) last = index[i] == p ? &u[i * COLUMNS] : last;
+    for (int64_t k = 0; k < COLUMNS; k++) wrong += !same_f32(y[p * COLUMNS + k], last[k]);
   }
   CHECK(wrong == 0);
 }
 
-/* More than 1024 chunks of 1024 in one place: S has three levels there. Turned updates. */
+/* More than 1024 chunks of 1024 updates to one place, so that S has three levels. Updates are
+ * transposed. */
 static void test_scatter_long(const vt_cpu_team *t) {
   enum { N = 1024 * 1024 + 5 };
   const vt_attr_gather_nd a = {.size = sizeof a};
@@ -187,7 +189,7 @@ static void test_scatter_long(const vt_cpu_team *t) {
   free(index);
 }
 
-/* Few rows and many places, which have no table of their own then. */
+/* Few updates and many destinations, for which no table of counters is used. */
 static void test_scatter_sparse(const vt_cpu_team *t) {
   enum { N = 3000, AT = 100003 };
   static float base[AT], u[N], y[AT], want[AT];
@@ -196,7 +198,7 @@ static void test_scatter_sparse(const vt_cpu_team *t) {
   uint64_t seed = 23;
   vt_cpu_call c;
   for (int i = 0; i < AT; i++) want[i] = base[i] = (float)(i % 100);
-  for (int i = 0; i < N; i++) { /* places that differ in their highest bits alone take turns */
+  for (int i = 0; i < N; i++) { /* alternate between places that differ only in high bits */
     index[i] = (int32_t)(moved_below(&seed, 2) ? moved_below(&seed, AT) : 7 + i % 2 * 65536);
     u[i] = 1.0f / (float)(1 + i);
   }
@@ -208,17 +210,17 @@ static void test_scatter_sparse(const vt_cpu_team *t) {
       if (index[i] == at) vt_sum_f32_add(&s, u[i]);
     want[at] = base[at] + vt_sum_f32_done(&s);
   }
-  const vt_view in[3] = {line(VT_DTYPE_F32, AT, base),
+  const vt_view in[3] = {line_view(VT_DTYPE_F32, AT, base),
                          moved_dense(VT_DTYPE_I32, 2, (int64_t[]){N, 1}, index),
-                         line(VT_DTYPE_F32, N, u)};
-  const vt_view out = line(VT_DTYPE_F32, AT, y);
+                         line_view(VT_DTYPE_F32, N, u)};
+  const vt_view out = line_view(VT_DTYPE_F32, AT, y);
   CHECK(run_op(t, VT_OP_scatter_nd_add, in, 3, &out, 1, &a, &c) == VT_OK);
   CHECK(y[7] == want[7] && y[65543] == want[65543] && want[7] > base[7]);
 }
 
 /* ---- sort ---- */
 
-static int above(const vt_view *x, int64_t i, int64_t j) {
+static int is_above(const vt_view *x, int64_t i, int64_t j) {
   if (x->dtype == VT_DTYPE_F32)
     return vt_f32_above(((const float *)x->data)[i], ((const float *)x->data)[j]);
   if (x->dtype == VT_DTYPE_F64)
@@ -228,10 +230,10 @@ static int above(const vt_view *x, int64_t i, int64_t j) {
   return ((const int8_t *)x->data)[i] > ((const int8_t *)x->data)[j];
 }
 
-static void fill(const vt_view *x, int64_t n) {
+static void fill_values(const vt_view *x, int64_t n) {
   uint64_t seed = (uint64_t)n;
   for (int64_t i = 0; i < n; i++) {
-    const float v = some_f32(&seed);
+    const float v = random_f32(&seed);
     if (x->dtype == VT_DTYPE_F32) ((float *)x->data)[i] = v;
     if (x->dtype == VT_DTYPE_F64) ((double *)x->data)[i] = v;
     if (x->dtype == VT_DTYPE_I64) ((int64_t *)x->data)[i] = moved_below(&seed, 300) - 150;
@@ -239,8 +241,9 @@ static void fill(const vt_view *x, int64_t n) {
   }
 }
 
-/* Rows of n: every index once, neighbours in order, equal ones in the order they had. */
-static void sorted(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t n, int down) {
+/* Sorts rows of n: every index must appear once, neighbours be in order, equal values keep their
+ * order. */
+static void check_sort(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t n, int down) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(dtype), dim[2] = {rows, n};
   const vt_attr_sort a = {.size = sizeof a, .axis = 1, .descending = down};
   char *x = moved_memory(rows * n * size), *y = moved_memory(rows * n * size);
@@ -249,7 +252,7 @@ static void sorted(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t n
   vt_cpu_call c;
   const vt_view in = moved_dense(dtype, 2, dim, x);
   const vt_view out[2] = {moved_dense(dtype, 2, dim, y), moved_dense(VT_DTYPE_I64, 2, dim, index)};
-  fill(&in, rows * n);
+  fill_values(&in, rows * n);
   CHECK(run_op(t, VT_OP_sort, &in, 1, out, 2, &a, &c) == VT_OK);
   for (int64_t r = 0; r < rows; r++) {
     const int64_t *at = index + r * n;
@@ -261,8 +264,8 @@ static void sorted(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t n
           known && memcmp(y + (r * n + i) * size, x + (r * n + at[i]) * size, (size_t)size) != 0;
       if (!known || i == 0) continue;
       const int64_t p = r * n + at[i - 1], q = r * n + at[i];
-      wrong += down ? above(&in, q, p) : above(&in, p, q);
-      wrong += !above(&in, p, q) && !above(&in, q, p) && p > q;
+      wrong += down ? is_above(&in, q, p) : is_above(&in, p, q);
+      wrong += !is_above(&in, p, q) && !is_above(&in, q, p) && p > q;
     }
   }
   CHECK(wrong == 0);
@@ -277,17 +280,17 @@ static void test_sort(const vt_cpu_team *t) {
   static const uint32_t types[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_I64, VT_DTYPE_I8};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
-      sorted(t, types[k], 4, lengths[i], (int)(i + k) % 2);
+      check_sort(t, types[k], 4, lengths[i], (int)(i + k) % 2);
 }
 
-/* The head of a long line, against the reference's own way: a heap. */
+/* top_k of long lines against the reference kernel, which uses a heap. */
 static void test_top_k(const vt_cpu_team *t) {
   enum { LINES = 3, N = 4000 };
   static const uint32_t types[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_I8};
   static const int64_t heads[] = {1, 40, 499, 3000, N};
   static double x[LINES * N], y[2][LINES * N];
   static int64_t index[2][LINES * N];
-  for (int i = (int)t->threads; i < 30; i += 4) { /* several teams have all of them */
+  for (int i = (int)t->threads; i < 30; i += 4) { /* several teams together run all cases */
     const uint32_t dtype = types[i % 3];
     const int64_t k = heads[i / 3 % 5], dim[2] = {LINES, N}, head[2] = {LINES, k};
     const vt_attr_top_k a = {.size = sizeof a, .k = k, .axis = 1, .least = i / 15};
@@ -299,7 +302,7 @@ static void test_top_k(const vt_cpu_team *t) {
     }
     vt_cpu_call c;
     vt_kernel r = {.in = &in, .n_in = 1, .n_out = 2, .out = out[1], .attrs = &a};
-    fill(&in, LINES * N);
+    fill_values(&in, LINES * N);
     CHECK(run_op(t, VT_OP_top_k, &in, 1, out[0], 2, &a, &c) == VT_OK);
     CHECK(vt_op_get(VT_OP_top_k)->kernel(&r) == VT_OK);
     CHECK(memcmp(index[0], index[1], (size_t)(LINES * k) * 8) == 0);
@@ -307,14 +310,14 @@ static void test_top_k(const vt_cpu_team *t) {
   }
 }
 
-/* ---- pools: beside the reference's, one window at a time ---- */
+/* ---- pools: against the reference kernel, which computes one window at a time ---- */
 
 typedef struct pool_case {
   int64_t kernel[2], stride[2], dilation[2], low[2], high[2], ceil, counts;
 } pool_case;
 
-/* Windows along axis i, as docs/ops.md counts them. */
-static int64_t positions(const pool_case *p, int i, int64_t n) {
+/* Number of windows along axis i, as docs/ops.md defines it. */
+static int64_t count_windows(const pool_case *p, int i, int64_t n) {
   const int64_t extent = (p->kernel[i] - 1) * p->dilation[i] + 1;
   const int64_t room = n + p->low[i] + p->high[i] - extent;
   int64_t last = room / p->stride[i];
@@ -322,12 +325,12 @@ static int64_t positions(const pool_case *p, int i, int64_t n) {
   return last + 1;
 }
 
-static void pooled(const vt_cpu_team *t, const pool_case *p, uint32_t op, uint32_t dtype) {
+static void check_pool(const vt_cpu_team *t, const pool_case *p, uint32_t op, uint32_t dtype) {
   enum { PLANES = 6, H = 37, W = 41 };
   static double x[PLANES * H * W], y[2][PLANES * (H + 9) * (W + 9)];
   vt_attr_avg_pool a = {.size = sizeof a, .ceil = p->ceil, .count_padding = p->counts};
   vt_view in = moved_dense(dtype, 4, (int64_t[]){2, 3, H, W}, x);
-  fill(&in, PLANES * H * W);
+  fill_values(&in, PLANES * H * W);
   a.kernel.n = a.stride.n = a.dilation.n = a.low.n = a.high.n = 2;
   for (int i = 0; i < 2; i++) {
     a.kernel.v[i] = p->kernel[i];
@@ -336,12 +339,12 @@ static void pooled(const vt_cpu_team *t, const pool_case *p, uint32_t op, uint32
     a.low.v[i] = p->low[i];
     a.high.v[i] = p->high[i];
   }
-  if (p->kernel[0] == 2) { /* a plane that lies across */
+  if (p->kernel[0] == 2) { /* the last two axes are transposed */
     in.stride[2] = 1;
     in.stride[3] = H;
   }
   int64_t to[4] = {2, 3, 0, 0};
-  for (int i = 0; i < 2; i++) to[2 + i] = positions(p, i, in.dim[2 + i]);
+  for (int i = 0; i < 2; i++) to[2 + i] = count_windows(p, i, in.dim[2 + i]);
   vt_view out[2] = {moved_dense(dtype, 4, to, y[0]), moved_dense(dtype, 4, to, y[1])};
   vt_cpu_call c;
   vt_kernel r = {.in = &in, .n_in = 1, .n_out = 1, .out = &out[1], .attrs = &a};
@@ -359,10 +362,10 @@ static void test_pools(const vt_cpu_team *t) {
                                     {{5, 7}, {4, 4}, {1, 1}, {2, 3}, {2, 3}, 1, 1},
                                     {{37, 41}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 0, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    pooled(t, &cases[i], VT_OP_avg_pool, i % 2 ? VT_DTYPE_F64 : VT_DTYPE_F32);
+    check_pool(t, &cases[i], VT_OP_avg_pool, i % 2 ? VT_DTYPE_F64 : VT_DTYPE_F32);
     pool_case most = cases[i];
     most.counts = 0;
-    pooled(t, &most, VT_OP_max_pool, i % 3 == 2 ? VT_DTYPE_I8 : VT_DTYPE_F32);
+    check_pool(t, &most, VT_OP_max_pool, i % 3 == 2 ? VT_DTYPE_I8 : VT_DTYPE_F32);
   }
 }
 
@@ -376,7 +379,7 @@ static void test_nonzero(const vt_cpu_team *t) {
   uint64_t seed = 17;
   vt_cpu_call c;
   const vt_attr_nonzero a = {.size = sizeof a, .bound = BOUND};
-  for (int i = 0; i < A * B; i++) x[i] = moved_below(&seed, 3) ? -0.0f : some_f32(&seed);
+  for (int i = 0; i < A * B; i++) x[i] = moved_below(&seed, 3) ? -0.0f : random_f32(&seed);
   const vt_view in = moved_dense(VT_DTYPE_F32, 2, (int64_t[]){A, B}, x);
   const vt_view out[2] = {moved_dense(VT_DTYPE_I64, 2, (int64_t[]){BOUND, 2}, places),
                           {.dtype = VT_DTYPE_I64, .data = &total}};
@@ -387,7 +390,7 @@ static void test_nonzero(const vt_cpu_team *t) {
     count++;
   }
   CHECK(wrong == 0 && total == count && count > BOUND);
-  for (int i = 0; i < A * B / 2; i++) x[i] = 0; /* now there is room left */
+  for (int i = 0; i < A * B / 2; i++) x[i] = 0; /* fewer elements than BOUND */
   CHECK(run_op(t, VT_OP_nonzero, &in, 1, out, 2, &a, &c) == VT_OK);
   CHECK(total < BOUND && places[total - 1][0] >= A / 2 && places[total][0] == -1 &&
         places[BOUND - 1][1] == -1);
@@ -395,14 +398,15 @@ static void test_nonzero(const vt_cpu_team *t) {
 
 /* ---- random numbers ---- */
 
-static void drawn(const vt_cpu_team *t, int64_t n, int spread) {
+static void check_random(const vt_cpu_team *t, int64_t n, int spread) {
   const int64_t seed = INT64_C(0x123456789abcdef), step = 77;
   const vt_view in[2] = {{.dtype = VT_DTYPE_I64, .data = (void *)(uintptr_t)&seed},
                          {.dtype = VT_DTYPE_I64, .data = (void *)(uintptr_t)&step}};
   vt_attr_random a = {.size = sizeof a, .shape = {.n = 1, .v = {n}}, .stream = 9};
   float *u = moved_memory(n * 4 * 2), *z = moved_memory(n * 4 * 2);
   int64_t *w = moved_memory(n * 8 * 2), wrong = 0;
-  vt_view out[3] = {line(VT_DTYPE_F32, n, u), line(VT_DTYPE_F32, n, z), line(VT_DTYPE_I64, n, w)};
+  vt_view out[3] = {line_view(VT_DTYPE_F32, n, u), line_view(VT_DTYPE_F32, n, z),
+                    line_view(VT_DTYPE_I64, n, w)};
   vt_cpu_call c;
   for (int i = 0; i < 3; i++) out[i].stride[0] = 1 + spread;
   CHECK(run_op(t, VT_OP_random_uniform, in, 2, &out[0], 1, &a, &c) == VT_OK);
@@ -423,8 +427,9 @@ static void drawn(const vt_cpu_team *t, int64_t n, int spread) {
 
 static void test_random(const vt_cpu_team *t) {
   static const int64_t lengths[] = {1, 3, 4, 255, 256, 257, 1027, 20001};
-  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) drawn(t, lengths[i], (int)i % 2);
-  drawn(t, 20001, 0);
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    check_random(t, lengths[i], (int)i % 2);
+  check_random(t, 20001, 0);
 }
 
 int main(void) {

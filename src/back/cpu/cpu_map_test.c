@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_map_test.c - every pointwise kernel of every instruction set that this processor has, against
- * the reference kernels; functions on the inputs that are hard or special, and a slice of all of
- * them.
- */
+ * cpu_map_test.c - every pointwise kernel of every instruction set of this processor against the
+ * reference kernels; functions also on hard and special inputs, and on a sample of all inputs. */
 #include <string.h>
 #include "cpu_kernels.h"
 #include "vt_num.h"
 #include "vt_op.h"
 #include "vt_test.h"
 
-enum { MOST = 5000, BYTES = MOST * 8 };
+enum { MAX_N = 5000, BYTES = MAX_N * 8 };
 
 typedef struct buffer {
   _Alignas(64) unsigned char b[BYTES + 64];
 } buffer;
 
-static uint64_t next(uint64_t *seed) {
+static uint64_t next_random(uint64_t *seed) {
   uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;
 }
 
-/* ---- values: any pattern, ordinary numbers, and those at which something happens ---- */
+/* ---- values: any bit pattern, ordinary numbers, and special cases ---- */
 
 static const double special[] = {0,
                                  -0.0,
@@ -56,17 +54,17 @@ static const double special[] = {0,
                                  3e38};
 
 static double any_value(uint64_t *seed) {
-  const uint64_t r = next(seed);
+  const uint64_t r = next_random(seed);
   if (r % 4 == 0) return special[(r >> 8) % (sizeof special / sizeof *special)];
   if (r % 16 == 1) return vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | (r >> 63 << 63));
   if (r % 16 == 2) return vt_f64_from_bits(UINT64_C(0x7ff8000000000000));
   return ((double)(r >> 12) * 0x1p-52 - 0.5) * (r % 3 == 0 ? 4 : 300);
 }
 
-static void fill(void *to, uint32_t dtype, int64_t n, uint64_t *seed) {
+static void fill_values(void *to, uint32_t dtype, int64_t n, uint64_t *seed) {
   for (int64_t i = 0; i < n; i++) {
     const double x = any_value(seed);
-    const int64_t bits = (int64_t)next(seed);
+    const int64_t bits = (int64_t)next_random(seed);
     const uint64_t width = vt_dtype_bytes(dtype);
     const int whole = dtype >= VT_DTYPE_I8 && dtype <= VT_DTYPE_BOOL && bits % 2 == 0;
     char *at = (char *)to + (uint64_t)i * width;
@@ -79,7 +77,7 @@ static void fill(void *to, uint32_t dtype, int64_t n, uint64_t *seed) {
 
 /* ---- against the reference ---- */
 
-static vt_view line(void *data, uint32_t dtype, int64_t n) {
+static vt_view line_view(void *data, uint32_t dtype, int64_t n) {
   return (vt_view){.dtype = dtype, .rank = 1, .dim = {n}, .stride = {1}, .data = data};
 }
 
@@ -91,29 +89,29 @@ static int same(uint32_t dtype, int64_t n) {
   return memcmp(got.b, want.b, (size_t)n * vt_dtype_bytes(dtype)) == 0;
 }
 
-/* Of operands in `in`; 0 when the reference has no kernel for these types. */
-static int reference(uint32_t op, const void *attrs, const uint32_t *types, uint32_t n_in,
-                     uint32_t made, int64_t n) {
-  vt_view x[3], y = line(want.b, made, n);
-  for (uint32_t i = 0; i < n_in; i++) x[i] = line(in[i].b, types[i], n);
+/* Runs the reference kernel on the operands in `in`; returns 0 if it does not support the types. */
+static int run_reference(uint32_t op, const void *attrs, const uint32_t *types, uint32_t n_in,
+                         uint32_t made, int64_t n) {
+  vt_view x[3], y = line_view(want.b, made, n);
+  for (uint32_t i = 0; i < n_in; i++) x[i] = line_view(in[i].b, types[i], n);
   vt_kernel k = {.in = x, .n_in = n_in, .n_out = 1, .out = &y, .attrs = attrs};
   return vt_op_get(op)->kernel(&k) == VT_OK;
 }
 
-static void compare(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *name, uint32_t dtype,
-                    uint32_t made, int64_t n) {
+static void compare_kernel(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *name,
+                           uint32_t dtype, uint32_t made, int64_t n) {
   const void *x[3] = {in[0].b, in[1].b, in[2].b};
   memset(got.b, 0xa5, sizeof got.b);
   f(got.b, x, n);
-  const int kept = got.b[(size_t)n * vt_dtype_bytes(made)] == 0xa5;
+  const int untouched = got.b[(size_t)n * vt_dtype_bytes(made)] == 0xa5;
   const int right = same(made, n);
-  if (!right || !kept)
+  if (!right || !untouched)
     fprintf(stderr, "%s: %s of %s to %s, %lld elements: %s\n", isa->isa, name, vt_dtype_name(dtype),
             vt_dtype_name(made), (long long)n, right ? "writes beyond its end" : "other bits");
-  CHECK(right && kept);
+  CHECK(right && untouched);
 }
 
-/* The same with the result over each operand of its size. */
+/* The same with the result in place of each operand of its size. */
 static void compare_in_place(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *name,
                              uint32_t n_in, uint32_t made, int64_t n, const uint32_t *types) {
   for (uint32_t over = 0; over < n_in; over++) {
@@ -130,14 +128,14 @@ static void compare_in_place(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const 
 static const int64_t lengths[] = {0, 1, 2, 3, 7, 15, 16, 17, 31, 33, 63, 64, 65, 127, 200, 1023};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
-static void test_one(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, uint32_t op, const void *attrs,
-                     const uint32_t *types, uint32_t n_in, uint32_t made) {
+static void check_kernel(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, uint32_t op,
+                         const void *attrs, const uint32_t *types, uint32_t n_in, uint32_t made) {
   uint64_t seed = op * 131 + types[0] * 17 + made;
   for (int i = 0; i < LENGTHS; i++) {
     const int64_t n = lengths[i];
-    for (uint32_t k = 0; k < n_in; k++) fill(in[k].b, types[k], n, &seed);
-    if (!reference(op, attrs, types, n_in, made, n)) continue;
-    compare(isa, f, vt_op_get(op)->name, types[n_in - 1], made, n);
+    for (uint32_t k = 0; k < n_in; k++) fill_values(in[k].b, types[k], n, &seed);
+    if (!run_reference(op, attrs, types, n_in, made, n)) continue;
+    compare_kernel(isa, f, vt_op_get(op)->name, types[n_in - 1], made, n);
     if (i % 4 == 0) compare_in_place(isa, f, vt_op_get(op)->name, n_in, made, n, types);
   }
 }
@@ -158,17 +156,18 @@ static void test_rows(const vt_cpu_kernels *isa) {
       const uint32_t types[3] = {type, type, type};
       vt_cpu_map_fn *f = isa->maps->of[r][type];
       if (f == NULL) continue;
-      test_one(isa, f, rows[r].op, NULL, types, rows[r].n_in, rows[r].truth ? VT_DTYPE_BOOL : type);
+      check_kernel(isa, f, rows[r].op, NULL, types, rows[r].n_in,
+                   rows[r].truth ? VT_DTYPE_BOOL : type);
     }
 }
 
 static void test_choices_and_casts(const vt_cpu_kernels *isa) {
   for (uint32_t type = VT_DTYPE_F32; type <= VT_DTYPE_BF16; type++) {
     const uint32_t types[3] = {VT_DTYPE_BOOL, type, type};
-    test_one(isa, isa->maps->select[type], VT_OP_select, NULL, types, 3, type);
+    check_kernel(isa, isa->maps->select[type], VT_OP_select, NULL, types, 3, type);
     for (uint32_t made = VT_DTYPE_F32; made <= VT_DTYPE_BF16; made++) {
       const vt_attr_cast a = {.size = sizeof a, .dtype = made};
-      test_one(isa, isa->maps->cast[type][made], VT_OP_cast, &a, &type, 1, made);
+      check_kernel(isa, isa->maps->cast[type][made], VT_OP_cast, &a, &type, 1, made);
     }
   }
 }
@@ -180,7 +179,7 @@ static const struct {
   int map;
   float (*right)(float x);
 } functions[] = {
-#define VT_FUNCTION(name, estimate, judge) {#name, VT_MAP_##name, vt_f32_##name},
+#define VT_FUNCTION(name, estimate, oracle) {#name, VT_MAP_##name, vt_f32_##name},
 #include "functions.def"
 #undef VT_FUNCTION
 };
@@ -203,7 +202,8 @@ static void test_function(const vt_cpu_kernels *isa, int f, int64_t n) {
   CHECK(same(VT_DTYPE_F32, n));
 }
 
-/* Those that are hard for any function, for all; then patterns a prime apart, of every size. */
+/* The inputs that are hard for any function, for all functions; then bit patterns a prime number
+ * apart. */
 static void test_functions(const vt_cpu_kernels *isa) {
   float *x = (float *)(void *)in[0].b;
   const uint32_t rounds = vt_test_is_long() ? 200 : 8;
@@ -211,20 +211,20 @@ static void test_functions(const vt_cpu_kernels *isa) {
     for (int i = 0; i < HARD; i++) x[i] = vt_f32_from_bits(hard[i]);
     test_function(isa, f, HARD);
     for (uint32_t round = 0; round < rounds; round++) {
-      for (uint32_t i = 0; i < MOST; i++)
-        x[i] = vt_f32_from_bits((round * MOST + i) * (round % 2 == 0 ? 107377u : 1000003u));
-      test_function(isa, f, MOST);
+      for (uint32_t i = 0; i < MAX_N; i++)
+        x[i] = vt_f32_from_bits((round * MAX_N + i) * (round % 2 == 0 ? 107377u : 1000003u));
+      test_function(isa, f, MAX_N);
     }
   }
 }
 
-static void test_exp_less(const vt_cpu_kernels *isa) {
+static void test_exp_sub(const vt_cpu_kernels *isa) {
   uint64_t seed = 5;
   float *x = (float *)(void *)in[0].b, *y = (float *)(void *)got.b;
   for (int i = 0; i < LENGTHS; i++) {
     const int64_t n = lengths[i];
-    fill(x, VT_DTYPE_F32, n, &seed);
-    isa->maps->exp_less(y, x, 3.25f, n);
+    fill_values(x, VT_DTYPE_F32, n, &seed);
+    isa->maps->exp_sub(y, x, 3.25f, n);
     for (int64_t k = 0; k < n; k++) ((float *)(void *)want.b)[k] = vt_f32_exp(x[k] - 3.25f);
     CHECK(same(VT_DTYPE_F32, n));
   }
@@ -236,14 +236,14 @@ int main(void) {
 #include "isa.def"
 #undef VT_ISA
   };
-  _Static_assert((int)HARD <= (int)MOST, "the hard inputs fit");
+  _Static_assert((int)HARD <= (int)MAX_N, "the hard inputs fit");
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const vt_cpu_kernels *isa = vt_cpu_kernels_of(names[i]);
     if (isa == NULL) continue;
     test_rows(isa);
     test_choices_and_casts(isa);
     test_functions(isa);
-    test_exp_less(isa);
+    test_exp_sub(isa);
   }
   TEST_DONE();
 }

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_matmul.c - matmul and linear as products of matrices: leading axes that lie one after the
- * other become rows, the others products of their own; a weight is packed once. With absent
- * products each row goes by itself. */
+ * cpu_matmul.c - the ops matmul, linear and matmul_masked as matrix products. Leading axes that are
+ * contiguous with the rows become rows, others become separate products. A constant weight is
+ * packed once. matmul_masked, in which some products are absent, computes each row by itself. */
 #include "cpu_gemm.h"
 
-/* One matmul: matrices by their strides, and the leading axes that are left. */
+/* One step: its matrices by their strides in elements, and the leading axes that remain. */
 typedef struct matmul {
   const void *a, *b;
   void *y;
-  int64_t bytes; /* of a number */
+  int64_t bytes; /* bytes of a number */
   int64_t m, n, k;
   int64_t a_row, a_column, b_row, b_column, y_row, y_column;
-  uint32_t rank; /* leading axes */
+  uint32_t rank; /* number of leading axes */
   int64_t dim[VT_MAX_RANK], a_step[VT_MAX_RANK], b_step[VT_MAX_RANK], y_step[VT_MAX_RANK];
   int64_t products;
-  const void *packed; /* all of b */
-  const void *bias;
+  const void *packed; /* all panels of b, or NULL */
+  const void *bias;   /* bias[j*bias_step] is added to column j; NULL: no bias */
   int64_t bias_step;
-  const uint8_t *present; /* element [i, k] says whether k takes part in row i */
+  const uint8_t *present; /* [i, k] is 0 if product k is absent from row i; NULL: all are present */
   int64_t p_row, p_column, p_step[VT_MAX_RANK];
 } matmul;
 
-/* The stride of x along leading axis i of `rank`: 0 where it has none or is repeated. */
+/* The stride of x along leading axis i of `rank`: 0 if x lacks the axis or is broadcast along
+ * it. */
 static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
   const uint32_t missing = rank + 2 - x->rank;
   return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
 }
 
-static void take_axes(matmul *p, const vt_view *a, const vt_view *b, const vt_view *y,
-                      const vt_view *present) {
+static void read_lead_axes(matmul *p, const vt_view *a, const vt_view *b, const vt_view *y,
+                           const vt_view *present) {
   for (uint32_t i = 0; i + 2 < y->rank; i++) {
     if (y->dim[i] == 1) continue;
     p->dim[p->rank] = y->dim[i];
@@ -39,12 +40,13 @@ static void take_axes(matmul *p, const vt_view *a, const vt_view *b, const vt_vi
   }
 }
 
-/* The last leading axis continues the rows when b does not change along it. */
-static void reduce_axes(matmul *p) {
+/* Joins leading axes with the rows while b does not change along them and a and y are
+ * contiguous. */
+static void join_lead_axes(matmul *p) {
   while (p->rank > 0) {
     const uint32_t i = p->rank - 1;
-    const int follows = p->a_step[i] == p->m * p->a_row && p->y_step[i] == p->m * p->y_row;
-    if (p->b_step[i] != 0 || (p->m != 1 && !follows)) break;
+    const int is_contiguous = p->a_step[i] == p->m * p->a_row && p->y_step[i] == p->m * p->y_row;
+    if (p->b_step[i] != 0 || (p->m != 1 && !is_contiguous)) break;
     if (p->m == 1) {
       p->a_row = p->a_step[i];
       p->y_row = p->y_step[i];
@@ -60,12 +62,13 @@ static int64_t count_products(const matmul *p) {
   return n;
 }
 
-/* As it is written; `present` is NULL or says which products are there. */
-static matmul matrices_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b,
-                          const vt_view *present) {
+/* The matrices of the step before axes are joined. `present` is the third operand of matmul_masked,
+ * or NULL. */
+static matmul read_matrices(const vt_cpu_call *c, int64_t transpose_a, int64_t transpose_b,
+                            const vt_view *present) {
   const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
-  const uint32_t ra = a->rank - (turn_a ? 1 : 2), ka = a->rank - (turn_a ? 2 : 1);
-  const uint32_t kb = b->rank - (turn_b ? 1 : 2), nb = b->rank - (turn_b ? 2 : 1);
+  const uint32_t ra = a->rank - (transpose_a ? 1 : 2), ka = a->rank - (transpose_a ? 2 : 1);
+  const uint32_t kb = b->rank - (transpose_b ? 1 : 2), nb = b->rank - (transpose_b ? 2 : 1);
   matmul p = {.a = a->data,
               .b = b->data,
               .y = y->data,
@@ -79,13 +82,13 @@ static matmul matrices_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b,
               .b_column = b->stride[nb],
               .y_row = y->stride[y->rank - 2],
               .y_column = y->stride[y->rank - 1]};
-  take_axes(&p, a, b, y, present);
+  read_lead_axes(&p, a, b, y, present);
   return p;
 }
 
-static matmul matmul_of(const vt_cpu_call *c, int64_t turn_a, int64_t turn_b) {
-  matmul p = matrices_of(c, turn_a, turn_b, NULL);
-  reduce_axes(&p);
+static matmul read_joined(const vt_cpu_call *c, int64_t transpose_a, int64_t transpose_b) {
+  matmul p = read_matrices(c, transpose_a, transpose_b, NULL);
+  join_lead_axes(&p);
   p.products = count_products(&p);
   return p;
 }
@@ -126,25 +129,25 @@ static vt_cpu_products products_of(const vt_cpu_call *c, const matmul *p) {
                            .k_each = p->k,
                            .get = get_product,
                            .context = p,
-                           .straight = p->packed == NULL && p->b_column == 1,
+                           .contiguous = p->packed == NULL && p->b_column == 1,
                            .packed = p->packed != NULL,
-                           .tail = c->tail};
+                           .epilogue = c->epilogue};
 }
 
-/* ---- weights that are kept ---- */
+/* ---- cached weights ---- */
 
-enum { WORTH_KEEPING = 4096 };
+enum { MIN_CACHED = 4096 };
 
-static uint64_t keep_bytes(const vt_cpu_call *c, const matmul *p) {
+static uint64_t b_cache_bytes(const vt_cpu_call *c, const matmul *p) {
   int shared = 1;
   for (uint32_t i = 0; i < p->rank; i++) shared &= p->b_step[i] == 0;
-  if (!shared || p->n * p->k < WORTH_KEEPING) return 0;
-  return vt_cpu_kept_bytes(c, 1, vt_cpu_gemm_pack_bytes(c->team, c->out->dtype, p->n, p->k));
+  if (!shared || p->n * p->k < MIN_CACHED) return 0;
+  return vt_cpu_cached_bytes(c, 1, vt_cpu_gemm_pack_bytes(c->team, c->out->dtype, p->n, p->k));
 }
 
-static void use_kept(const vt_cpu_call *c, matmul *p) {
+static void use_cached(const vt_cpu_call *c, matmul *p) {
   int stale;
-  void *panels = vt_cpu_kept(c, 1, &stale);
+  void *panels = vt_cpu_cached(c, 1, &stale);
   const vt_cpu_side side = {.data = p->b, .across = p->b_column, .along = p->b_row};
   if (panels != NULL && stale) vt_cpu_gemm_pack(c->team, c->out->dtype, p->n, p->k, &side, panels);
   p->packed = panels;
@@ -152,73 +155,74 @@ static void use_kept(const vt_cpu_call *c, matmul *p) {
 
 /* ---- handlers ---- */
 
-static matmul plain(const vt_cpu_call *c) {
+static matmul read_matmul(const vt_cpu_call *c) {
   const vt_attr_matmul *a = c->attrs;
-  return matmul_of(c, a->transpose_a, a->transpose_b);
+  return read_joined(c, a->transpose_a, a->transpose_b);
 }
 
-/* Where b is kept, and where there was no memory to keep it. */
-static uint64_t work_of(const vt_cpu_call *c, const matmul *p) {
+/* The larger of the scratch with a packed b and without, because there may be no memory to cache
+ * b. */
+static uint64_t scratch_bytes(const vt_cpu_call *c, const matmul *p) {
   vt_cpu_products all = products_of(c, p);
-  const uint64_t as_it_lies = vt_cpu_gemm_work(c->team, &all);
-  if (keep_bytes(c, p) == 0) return as_it_lies;
-  all.straight = 0;
+  const uint64_t unpacked = vt_cpu_gemm_work(c->team, &all);
+  if (b_cache_bytes(c, p) == 0) return unpacked;
+  all.contiguous = 0;
   all.packed = 1;
   const uint64_t packed = vt_cpu_gemm_work(c->team, &all);
-  return packed > as_it_lies ? packed : as_it_lies;
+  return packed > unpacked ? packed : unpacked;
 }
 
-static vt_status multiply(vt_cpu_call *c, matmul *p) {
-  use_kept(c, p);
+static vt_status run_products(vt_cpu_call *c, matmul *p) {
+  use_cached(c, p);
   const vt_cpu_products all = products_of(c, p);
   vt_cpu_gemm(c->team, &all, c->work);
   return VT_OK;
 }
 
 uint64_t vt_cpu_work_matmul(const vt_cpu_call *c) {
-  const matmul p = plain(c);
-  return work_of(c, &p);
+  const matmul p = read_matmul(c);
+  return scratch_bytes(c, &p);
 }
-uint64_t vt_cpu_keep_matmul(const vt_cpu_call *c) {
-  const matmul p = plain(c);
-  return keep_bytes(c, &p);
+uint64_t vt_cpu_cache_matmul(const vt_cpu_call *c) {
+  const matmul p = read_matmul(c);
+  return b_cache_bytes(c, &p);
 }
 vt_status vt_cpu_run_matmul(vt_cpu_call *c) {
-  matmul p = plain(c);
-  return multiply(c, &p);
+  matmul p = read_matmul(c);
+  return run_products(c, &p);
 }
 
 uint64_t vt_cpu_work_linear(const vt_cpu_call *c) {
-  const matmul p = matmul_of(c, 0, 0);
-  return work_of(c, &p);
+  const matmul p = read_joined(c, 0, 0);
+  return scratch_bytes(c, &p);
 }
-uint64_t vt_cpu_keep_linear(const vt_cpu_call *c) {
-  const matmul p = matmul_of(c, 0, 0);
-  return keep_bytes(c, &p);
+uint64_t vt_cpu_cache_linear(const vt_cpu_call *c) {
+  const matmul p = read_joined(c, 0, 0);
+  return b_cache_bytes(c, &p);
 }
 vt_status vt_cpu_run_linear(vt_cpu_call *c) {
-  matmul p = matmul_of(c, 0, 0);
+  matmul p = read_joined(c, 0, 0);
   if (c->n_in == 3) {
     p.bias = c->in[2].data;
     p.bias_step = c->in[2].stride[0];
   }
-  return multiply(c, &p);
+  return run_products(c, &p);
 }
 
-/* ---- with absent products ---- */
+/* ---- matmul_masked ---- */
 
 typedef struct masked_run {
   matmul p;
   const vt_cpu_gemm_type *g;
-  vt_cpu_chain *tail;
+  vt_cpu_chain *epilogue;
   char *work;
   uint64_t jobs;
 } masked_run;
 
-static matmul masked_of(const vt_cpu_call *c) {
+static matmul read_masked(const vt_cpu_call *c) {
   const vt_attr_matmul *a = c->attrs;
   const vt_view *present = &c->in[2];
-  matmul p = matrices_of(c, a->transpose_a, a->transpose_b, present);
+  matmul p = read_matrices(c, a->transpose_a, a->transpose_b, present);
   p.present = present->data;
   p.p_row = present->stride[present->rank - 2];
   p.p_column = present->stride[present->rank - 1];
@@ -226,7 +230,7 @@ static matmul masked_of(const vt_cpu_call *c) {
   return p;
 }
 
-/* At most one for a thread: each may need a b of its own. */
+/* At most one job per thread, because each job may need its own copy of b. */
 static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
   const double per_ns = 20;
   const uint64_t rows = (uint64_t)(p->products * p->m);
@@ -234,24 +238,24 @@ static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
   return jobs < c->team->threads ? jobs : c->team->threads;
 }
 
-/* Bytes of a b whose columns are neighbours; 0 where it is so already. */
-static uint64_t turned_bytes(const matmul *p) {
-  return p->b_column == 1 ? 0 : vt_cpu_to_line((uint64_t)(p->n * p->k * p->bytes));
+/* Bytes of a copy of b whose columns are contiguous; 0 if those of b are. */
+static uint64_t b_copy_bytes(const matmul *p) {
+  return p->b_column == 1 ? 0 : vt_cpu_round_to_line((uint64_t)(p->n * p->k * p->bytes));
 }
 
 uint64_t vt_cpu_work_matmul_masked(const vt_cpu_call *c) {
-  const matmul p = masked_of(c);
-  return masked_jobs(c, &p) * turned_bytes(&p);
+  const matmul p = read_masked(c);
+  return masked_jobs(c, &p) * b_copy_bytes(&p);
 }
 
-/* Where each operand's matrix number i begins. */
-typedef struct places {
+/* The start of matrix number i of each operand. */
+typedef struct matrix_addresses {
   const char *a, *b;
   const uint8_t *present;
   char *y;
-} places;
+} matrix_addresses;
 
-static places places_of(const matmul *p, int64_t i) {
+static matrix_addresses matrix_starts(const matmul *p, int64_t i) {
   int64_t a = 0, b = 0, y = 0, mask = 0, left = i;
   for (uint32_t r = p->rank; r-- > 0; left /= p->dim[r]) {
     const int64_t at = left % p->dim[r];
@@ -260,14 +264,14 @@ static places places_of(const matmul *p, int64_t i) {
     y += at * p->y_step[r];
     mask += at * p->p_step[r];
   }
-  return (places){(const char *)p->a + a * p->bytes, (const char *)p->b + b * p->bytes,
-                  p->present + mask, (char *)p->y + y * p->bytes};
+  return (matrix_addresses){(const char *)p->a + a * p->bytes, (const char *)p->b + b * p->bytes,
+                            p->present + mask, (char *)p->y + y * p->bytes};
 }
 
-/* Rows from .. end - 1 of matrix number i. */
-static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t end, char *turned) {
+/* Computes rows from .. end - 1 of matrix number i. */
+static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t end, char *copy) {
   const matmul *p = &run->p;
-  const places at = places_of(p, i);
+  const matrix_addresses at = matrix_starts(p, i);
   vt_cpu_masked m = {.b = at.b,
                      .a_step = p->a_column,
                      .b_row = p->b_row,
@@ -276,8 +280,8 @@ static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t 
                      .n = p->n,
                      .y_step = p->y_column};
   if (p->b_column != 1) {
-    run->g->pack(at.b, p->b_column, p->b_row, p->n, p->n, p->k, turned);
-    m.b = turned;
+    run->g->pack(at.b, p->b_column, p->b_row, p->n, p->n, p->k, copy);
+    m.b = copy;
     m.b_row = p->n;
   }
   for (int64_t r = from; r < end; r++) {
@@ -285,28 +289,28 @@ static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t 
     m.present = at.present + r * p->p_row;
     m.y = at.y + r * p->y_row * p->bytes;
     run->g->masked(&m);
-    if (run->tail != NULL) vt_cpu_chain_part(run->tail, (i * p->m + r) * p->n, p->n);
+    if (run->epilogue != NULL) vt_cpu_chain_run_part(run->epilogue, (i * p->m + r) * p->n, p->n);
   }
 }
 
 static void masked_job(void *context, uint64_t job) {
   const masked_run *run = context;
   const int64_t m = run->p.m, rows = run->p.products * m;
-  const int64_t end = vt_cpu_first(rows, run->jobs, job + 1);
-  char *turned = run->work + job * turned_bytes(&run->p);
-  for (int64_t r = vt_cpu_first(rows, run->jobs, job), next; r < end; r = next) {
+  const int64_t end = vt_cpu_job_first(rows, run->jobs, job + 1);
+  char *copy = run->work + job * b_copy_bytes(&run->p);
+  for (int64_t r = vt_cpu_job_first(rows, run->jobs, job), next; r < end; r = next) {
     const int64_t i = r / m;
     next = (i + 1) * m < end ? (i + 1) * m : end;
-    masked_rows(run, i, r - i * m, next - i * m, turned);
+    masked_rows(run, i, r - i * m, next - i * m, copy);
   }
 }
 
 vt_status vt_cpu_run_matmul_masked(vt_cpu_call *c) {
-  masked_run run = {.p = masked_of(c),
+  masked_run run = {.p = read_masked(c),
                     .g = vt_cpu_gemm_of(c->team, c->out->dtype),
-                    .tail = c->tail,
+                    .epilogue = c->epilogue,
                     .work = c->work};
   run.jobs = masked_jobs(c, &run.p);
-  if (run.p.n > 0) vt_cpu_share(c->team, run.jobs, masked_job, &run);
+  if (run.p.n > 0) vt_cpu_run_jobs(c->team, run.jobs, masked_job, &run);
   return VT_OK;
 }

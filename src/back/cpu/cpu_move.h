@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_move.h - places: views of views, walks along axes, and copies between strided places, for the
- * handlers that move elements. */
+ * cpu_move.h - views of parts of tensors, walks along axes, and copies between strided tensors, for
+ * the handlers that move elements. */
 #ifndef VT_CPU_MOVE_H
 #define VT_CPU_MOVE_H
 #include <string.h>
@@ -8,43 +8,46 @@
 
 /* ---- views of views ---- */
 
-vt_view vt_cpu_part(const vt_view *v, uint32_t axis, int64_t first, int64_t n);
-/* The axes first .. first + n - 1 alone, at the start of all others. */
-vt_view vt_cpu_some_axes(const vt_view *v, uint32_t first, uint32_t n);
-/* One element in the place of all those of a shape. */
-vt_view vt_cpu_everywhere(const vt_view *shape, const void *element);
+/* Indices first .. first + n - 1 along one axis. */
+vt_view vt_cpu_slice(const vt_view *v, uint32_t axis, int64_t first, int64_t n);
+/* Only the axes first .. first + n - 1, at index 0 of all others. */
+vt_view vt_cpu_select_axes(const vt_view *v, uint32_t first, uint32_t n);
+/* A view of `shape` in which every position is the same element. */
+vt_view vt_cpu_repeat_element(const vt_view *shape, const void *element);
 int vt_cpu_is_dense(const vt_view *v);
-/* The same elements in another shape; they must be dense. */
-vt_view vt_cpu_reshaped(const vt_view *v, uint32_t rank, const int64_t *dim);
+/* The same elements in another shape; v must be dense. */
+vt_view vt_cpu_reshape_view(const vt_view *v, uint32_t rank, const int64_t *dim);
 
 /* ---- walks ---- */
 
-/* An odometer in row-major order; at[k] follows something that has the strides stride[k]. */
-enum { VT_CPU_FOLLOWED = 3 };
+/* An odometer over the positions of a shape, in row-major order. at[k] is the offset of the current
+ * position in a tensor with the strides stride[k]; the caller chooses the units. */
+enum { VT_CPU_WALK_TENSORS = 3 };
 typedef struct vt_cpu_walk {
   uint32_t rank;
   int64_t dim[VT_MAX_RANK], index[VT_MAX_RANK];
-  int64_t stride[VT_CPU_FOLLOWED][VT_MAX_RANK], at[VT_CPU_FOLLOWED];
+  int64_t stride[VT_CPU_WALK_TENSORS][VT_MAX_RANK], at[VT_CPU_WALK_TENSORS];
 } vt_cpu_walk;
-void vt_cpu_walk_axis(vt_cpu_walk *w, int64_t dim, int64_t a, int64_t b, int64_t c); /* one more */
-/* Along the axes of a view, which at[0] follows in elements. */
+void vt_cpu_walk_add_axis(vt_cpu_walk *w, int64_t dim, int64_t a, int64_t b,
+                          int64_t c); /* appends an axis with these strides */
+/* A walk over the positions of a view; at[0] is the offset in it, in elements. */
 vt_cpu_walk vt_cpu_walk_of(const vt_view *v);
 int64_t vt_cpu_walk_count(const vt_cpu_walk *w);
-/* From the start to place n. */
-void vt_cpu_walk_to(vt_cpu_walk *w, int64_t n);
-/* `n` places on, along the last axis and not beyond its end. */
-void vt_cpu_walk_on(vt_cpu_walk *w, int64_t n);
-/* How many places are left along the last axis, or `most` if these are fewer. */
+/* Moves from the start to position n. */
+void vt_cpu_walk_set(vt_cpu_walk *w, int64_t n);
+/* Advances by `n` positions along the last axis, not past its end. */
+void vt_cpu_walk_advance(vt_cpu_walk *w, int64_t n);
+/* How many positions are left along the last axis, at most `most`. */
 int64_t vt_cpu_walk_left(const vt_cpu_walk *w, int64_t most);
 
 /* ---- lines and planes ---- */
 
-/* Which of the sizes of vt_cpu_moves it is; VT_CPU_SIZES - 1 at most. */
+/* The index of an element size in the tables of vt_cpu_moves; VT_CPU_SIZES - 1 at most. */
 unsigned vt_cpu_size_index(int64_t size);
-/* n elements of 1, 2, 4 or 8 bytes, so many bytes apart in either place. Lines may be short, so it
- * is made where it is used. */
-static inline void vt_cpu_copy_apart(char *to, int64_t to_step, const char *from, int64_t from_step,
-                                     int64_t size, int64_t n) {
+/* Copies n elements of 1, 2, 4 or 8 bytes between addresses with byte strides to_step and
+ * from_step. Inline, because lines are often short. */
+static inline void vt_cpu_copy_strided(char *to, int64_t to_step, const char *from,
+                                       int64_t from_step, int64_t size, int64_t n) {
   switch (size) {
     case 1:
       for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];
@@ -65,31 +68,32 @@ static inline void vt_cpu_copy_line(char *to, int64_t to_step, const char *from,
   if (to_step == size && from_step == size) {
     memcpy(to, from, (size_t)(n * size));
   } else {
-    vt_cpu_copy_apart(to, to_step, from, from_step, size, n);
+    vt_cpu_copy_strided(to, to_step, from, from_step, size, n);
   }
 }
 
-/* ---- paths: found once, gone any number of times ---- */
+/* ---- paths: computed once per pair of layouts, used for any number of copies ---- */
 
-/* The axes of a shape as they lie in two places, strides in bytes: at least one, those of length 1
- * left out, those that lie one behind the other in both places joined, those that are far apart in
- * `to` first. */
-typedef struct vt_cpu_lines {
+/* The axes of a shape with its strides, in bytes, in two layouts. There is at least one axis; axes
+ * of length 1 are dropped, axes that are contiguous in both layouts are joined, and axes are sorted
+ * by falling stride in `to`. */
+typedef struct vt_cpu_joint_axes {
   uint32_t n;
   int64_t dim[VT_MAX_RANK], to[VT_MAX_RANK], from[VT_MAX_RANK];
-} vt_cpu_lines;
-/* `from` has the shape of `to`; its strides may be 0 or less than 0. `data` is not looked at. */
-vt_cpu_lines vt_cpu_lines_of(const vt_view *to, const vt_view *from);
+} vt_cpu_joint_axes;
+/* `from` has the shape of `to`; its strides may be 0 or negative. `data` is not used. */
+vt_cpu_joint_axes vt_cpu_joint_axes_of(const vt_view *to, const vt_view *from);
 
 typedef struct vt_cpu_path {
-  vt_cpu_lines axes;     /* the last two are a plane, those before are walked */
-  vt_cpu_plane plane;    /* from the first element of either place: `to` and `from` are not set */
-  vt_cpu_plane_fn *copy; /* NULL: columns lie side by side in both places */
-  int64_t size;          /* of an element, which may be several small ones side by side */
-  int64_t count;         /* elements; 0: there is nothing to do */
-  double cost;           /* nanoseconds for each, about */
+  vt_cpu_joint_axes axes; /* the last two form a plane; the others are walked */
+  vt_cpu_plane plane;     /* the first plane; its `to` and `from` are not set */
+  /* Kernel for a plane; NULL if its columns are contiguous in both layouts. */
+  vt_cpu_plane_fn *copy;
+  int64_t size;  /* bytes of an element, which may be several small elements joined */
+  int64_t count; /* number of elements; 0 if there is nothing to copy */
+  double cost;   /* approximate nanoseconds per element */
 } vt_cpu_path;
 vt_cpu_path vt_cpu_path_of(const vt_cpu_kernels *k, const vt_view *to, const vt_view *from);
-/* All of it, by this thread. */
-void vt_cpu_path_go(const vt_cpu_path *p, char *to, const char *from);
+/* Copies all elements, on this thread. */
+void vt_cpu_path_copy(const vt_cpu_path *p, char *to, const char *from);
 #endif

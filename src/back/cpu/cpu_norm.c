@@ -1,72 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training and in
- * inference, var, std. */
+ * cpu_norm.c - the ops layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training and
+ * in inference, var and std. */
 #include <string.h>
 #include "cpu_rows.h"
 #include "vt_num.h"
 
-static const vt_cpu_rows *kernels_of(const vt_cpu_rowing *r) {
-  return &r->call->team->kernels->folds->rows[r->dtype];
+static const vt_cpu_rows *kernels_of(const vt_cpu_rowwise *r) {
+  return &r->call->team->kernels->reductions->rows[r->dtype];
 }
 
 /* ---- gamma and beta ---- */
 
-/* Operand i along a row, if there is such an operand: where it is, or copied to `room`. */
-static const void *along_row(const vt_cpu_call *c, uint32_t i, char **room) {
+/* The elements of operand i without gaps: in place, or copied to *scratch, which then advances.
+ * NULL if the step lacks the operand. */
+static const void *gather_weights(const vt_cpu_call *c, uint32_t i, char **scratch) {
   if (i >= c->n_in) return NULL;
   const vt_view *v = &c->in[i];
   const int64_t size = (int64_t)vt_cpu_bytes_of(v->dtype);
   vt_cpu_axes a;
   int64_t at, none;
-  vt_cpu_axes_of(v, NULL, ~0u, &a);
+  vt_cpu_axes_select(v, NULL, ~0u, &a);
   if (a.count <= 1 || (a.n == 1 && a.x[0] == 1)) return v->data;
-  char *to = *room;
+  char *to = *scratch;
   for (int64_t k = 0, run; k < a.count; k += run) {
-    run = vt_cpu_axes_run(&a, k, a.count - k);
-    vt_cpu_axes_at(&a, k, &at, &none);
+    run = vt_cpu_axes_even_count(&a, k, a.count - k);
+    vt_cpu_axes_offsets(&a, k, &at, &none);
     vt_cpu_copy_line(to + k * size, size, (const char *)v->data + at * size, a.x[a.n - 1] * size,
                      size, run);
   }
-  *room += vt_cpu_whole(a.count * size, VT_CPU_LINE);
+  *scratch += vt_cpu_round_up(a.count * size, VT_CPU_LINE);
   return to;
 }
 
-/* Bytes of the copies; they are asked for whether needed or not, being small. */
-static int64_t room_for(const vt_cpu_call *c) {
+/* Bytes of the copies that gather_weights may make. Always asked for, because they are small. */
+static int64_t weights_bytes(const vt_cpu_call *c) {
   int64_t bytes = 0;
   for (uint32_t i = 1; i < c->n_in; i++)
-    bytes += vt_cpu_whole(vt_cpu_count(&c->in[i]) * (int64_t)vt_cpu_bytes_of(c->in[i].dtype),
-                          VT_CPU_LINE);
+    bytes += vt_cpu_round_up(vt_cpu_count(&c->in[i]) * (int64_t)vt_cpu_bytes_of(c->in[i].dtype),
+                             VT_CPU_LINE);
   return bytes;
 }
 
-static void find_affine(vt_cpu_rowing *r, const vt_cpu_call *c) {
-  char *room = c->work;
-  r->norm.gamma = along_row(c, 1, &room);
-  r->norm.beta = along_row(c, 2, &room);
-}
+/* ---- views: the rows of each op, and the gamma and beta of a row ---- */
 
-/* ---- views: which rows, and what of gamma belongs to one ---- */
-
-static void norm_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+static void norm_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   (void)line;
   kernels_of(r)->norm(&r->norm, x, y, NULL);
 }
 
-static void view_last(vt_cpu_rowing *r, const vt_cpu_call *c) {
+static void view_last_axes(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   const vt_view *x = &c->in[0];
   const uint32_t lead = x->rank - (c->n_in > 1 ? c->in[1].rank : 1);
-  vt_cpu_rows_view(r, c, ~0u << lead);
+  vt_cpu_rows_init(r, c, ~0u << lead);
   r->row = norm_row;
   r->norm = (vt_cpu_norm){.n = r->n,
                           .eps = ((const vt_attr_norm *)c->attrs)->eps,
                           .centred = c->step->op == VT_OP_layer_norm,
-                          .each = 1};
+                          .shared_by = 1};
 }
 
-/* Rows are (channel of the group, spatial axes); the channels of a row have a number each. */
-static void group_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
-  const int64_t channels = r->n / r->norm.each, groups = r->call->in[0].dim[1] / channels;
+/* A row is (channel of the group, spatial axes); each channel of a row has its own gamma and
+ * beta. */
+static void group_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
+  const int64_t channels = r->n / r->norm.shared_by, groups = r->call->in[0].dim[1] / channels;
   const int64_t skip = line % groups * channels * r->size;
   vt_cpu_norm p = r->norm;
   if (p.gamma != NULL) p.gamma = (const char *)p.gamma + skip;
@@ -74,32 +70,34 @@ static void group_row(const vt_cpu_rowing *r, int64_t line, const void *x, void 
   kernels_of(r)->norm(&p, x, y, NULL);
 }
 
-/* x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a row. */
-static void view_groups(vt_cpu_rowing *r, const vt_cpu_call *c) {
+/* x [N, C, ...] as [N, groups][C/groups, ...]; the last axes form a row. */
+static void view_groups(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   const int by_group = c->step->op == VT_OP_group_norm;
   const vt_view *x = &c->in[0], *y = c->out;
   const int64_t groups = by_group ? ((const vt_attr_groups *)c->attrs)->groups : x->dim[1];
   const int64_t channels = groups > 0 ? x->dim[1] / groups : 0;
-  vt_cpu_rows_view(r, c, ~3u);
+  vt_cpu_rows_init(r, c, ~3u);
   r->row = group_row;
   r->norm = (vt_cpu_norm){.eps = by_group ? ((const vt_attr_groups *)c->attrs)->eps
                                           : ((const vt_attr_norm *)c->attrs)->eps,
                           .centred = 1,
-                          .each = r->n};
+                          .shared_by = r->n};
   memset(&r->along, 0, sizeof r->along);
   memset(&r->lines, 0, sizeof r->lines);
-  vt_cpu_axes_put(&r->lines, x->dim[0], x->stride[0], y->stride[0]);
-  vt_cpu_axes_put(&r->lines, groups, x->stride[1] * channels, y->stride[1] * channels);
-  vt_cpu_axes_put(&r->along, channels, x->stride[1], y->stride[1]);
+  vt_cpu_axes_append(&r->lines, x->dim[0], x->stride[0], y->stride[0]);
+  vt_cpu_axes_append(&r->lines, groups, x->stride[1] * channels, y->stride[1] * channels);
+  vt_cpu_axes_append(&r->along, channels, x->stride[1], y->stride[1]);
   for (uint32_t i = 2; i < x->rank; i++)
-    vt_cpu_axes_put(&r->along, x->dim[i], x->stride[i], y->stride[i]);
+    vt_cpu_axes_append(&r->along, x->dim[i], x->stride[i], y->stride[i]);
   r->n = r->norm.n = r->along.count;
 }
 
 /* ---- batch_norm in training ---- */
 
-/* (keep*old) + (weight*new), in the type of the statistic */
-static void move_on(const vt_view *to, const vt_view *old, int64_t c, double next, double w) {
+/* Stores the running statistic (1 - w)*old + w*next of channel c, computed in the type of the
+ * statistic. */
+static void update_statistic(const vt_view *to, const vt_view *old, int64_t c, double next,
+                             double w) {
   if (to->dtype == VT_DTYPE_F32) {
     const float was = ((const float *)old->data)[c * old->stride[0]];
     ((float *)to->data)[c * to->stride[0]] = ((float)(1.0 - w) * was) + ((float)w * (float)next);
@@ -109,12 +107,12 @@ static void move_on(const vt_view *to, const vt_view *old, int64_t c, double nex
   }
 }
 
-static double quotient(uint32_t dtype, double a, int64_t b) {
+static double divide_as(uint32_t dtype, double a, int64_t b) {
   return dtype == VT_DTYPE_F64 ? a / (double)b : (double)((float)a / (float)b);
 }
 
 /* A row is a channel. */
-static void batch_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+static void batch_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_call *c = r->call;
   const double w = ((const vt_attr_batch_norm *)c->attrs)->momentum;
   vt_cpu_norm p = r->norm;
@@ -122,26 +120,28 @@ static void batch_row(const vt_cpu_rowing *r, int64_t line, const void *x, void 
   p.gamma = (const char *)p.gamma + line * r->size;
   p.beta = (const char *)p.beta + line * r->size;
   kernels_of(r)->norm(&p, x, y, &m);
-  move_on(&c->out[1], &c->in[3], line, m.mean, w);
-  move_on(&c->out[2], &c->in[4], line, quotient(r->dtype, m.squares, r->n - 1), w);
+  update_statistic(&c->out[1], &c->in[3], line, m.mean, w);
+  update_statistic(&c->out[2], &c->in[4], line, divide_as(r->dtype, m.squares, r->n - 1), w);
 }
 
-static void view_batch(vt_cpu_rowing *r, const vt_cpu_call *c) {
-  vt_cpu_rows_view(r, c, ~2u);
+static void view_batch(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+  vt_cpu_rows_init(r, c, ~2u);
   r->row = batch_row;
-  r->norm = (vt_cpu_norm){
-      .n = r->n, .eps = ((const vt_attr_batch_norm *)c->attrs)->eps, .centred = 1, .each = r->n};
+  r->norm = (vt_cpu_norm){.n = r->n,
+                          .eps = ((const vt_attr_batch_norm *)c->attrs)->eps,
+                          .centred = 1,
+                          .shared_by = r->n};
 }
 
 /* ---- var and std ---- */
 
-static void spread_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+static void variance_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const int64_t left = r->n - ((const vt_attr_var *)r->call->attrs)->correction;
   const int roots = r->call->step->op == VT_OP_std;
   vt_cpu_moments m;
   (void)line;
   kernels_of(r)->moments(x, r->n, &m);
-  const double v = quotient(r->dtype, m.squares, left);
+  const double v = divide_as(r->dtype, m.squares, left);
   if (r->dtype == VT_DTYPE_F32) {
     *(float *)y = roots ? vt_f32_sqrt((float)v) : (float)v;
   } else {
@@ -149,15 +149,15 @@ static void spread_row(const vt_cpu_rowing *r, int64_t line, const void *x, void
   }
 }
 
-static void view_spread(vt_cpu_rowing *r, const vt_cpu_call *c) {
-  vt_cpu_rows_view(r, c, vt_cpu_mask(&((const vt_attr_var *)c->attrs)->axes, c->in[0].rank));
-  r->row = spread_row;
+static void view_variance(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+  vt_cpu_rows_init(r, c, vt_cpu_axis_mask(&((const vt_attr_var *)c->attrs)->axes, c->in[0].rank));
+  r->row = variance_row;
   r->one = 1;
 }
 
 /* ---- all of them ---- */
 
-static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
+static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   switch (c->step->op) {
     case VT_OP_group_norm:
     case VT_OP_instance_norm:
@@ -168,25 +168,29 @@ static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
       break;
     case VT_OP_var:
     case VT_OP_std:
-      view_spread(r, c);
+      view_variance(r, c);
       break;
     default:
-      view_last(r, c);
+      view_last_axes(r, c);
   }
   r->cost = 0.3;
-  r->head = room_for(c);
+  r->head = weights_bytes(c);
 }
 
 uint64_t vt_cpu_work_norm(const vt_cpu_call *c) {
-  vt_cpu_rowing r;
-  view(&r, c);
+  vt_cpu_rowwise r;
+  init_rows(&r, c);
   return vt_cpu_rows_work(&r);
 }
 
 vt_status vt_cpu_run_norm(vt_cpu_call *c) {
-  vt_cpu_rowing r;
-  view(&r, c);
-  if (!r.one) find_affine(&r, c);
+  vt_cpu_rowwise r;
+  init_rows(&r, c);
+  if (!r.one) {
+    char *scratch = c->work;
+    r.norm.gamma = gather_weights(c, 1, &scratch);
+    r.norm.beta = gather_weights(c, 2, &scratch);
+  }
   vt_cpu_rows_run(c, &r);
   return VT_OK;
 }

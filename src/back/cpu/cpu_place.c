@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_place.c - where elements lie: views of views, and walks along axes. */
+ * cpu_place.c - views of parts of tensors, and walks along axes. */
 #include <string.h>
 #include "cpu_move.h"
 
@@ -13,7 +13,7 @@ int64_t vt_cpu_count(const vt_view *v) {
 
 uint64_t vt_cpu_bytes_of(uint32_t dtype) { return (uint64_t)vt_dtype_bytes(dtype); }
 
-vt_view vt_cpu_at(const vt_view *v, uint32_t axis, int64_t i) {
+vt_view vt_cpu_drop_axis(const vt_view *v, uint32_t axis, int64_t i) {
   vt_view one = *v;
   one.rank--;
   for (uint32_t k = axis; k < one.rank; k++) {
@@ -25,8 +25,8 @@ vt_view vt_cpu_at(const vt_view *v, uint32_t axis, int64_t i) {
   return one;
 }
 
-/* What has no elements stays where it is: the first one might lie beyond the end. */
-vt_view vt_cpu_part(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
+/* The data of an empty part is not moved, because it might then point past the end. */
+vt_view vt_cpu_slice(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   vt_view part = *v;
   part.dim[axis] = n;
   if (vt_cpu_count(&part) > 0)
@@ -34,17 +34,17 @@ vt_view vt_cpu_part(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   return part;
 }
 
-vt_view vt_cpu_some_axes(const vt_view *v, uint32_t first, uint32_t n) {
+vt_view vt_cpu_select_axes(const vt_view *v, uint32_t first, uint32_t n) {
   vt_view some = {.dtype = v->dtype, .rank = n, .data = v->data};
   memcpy(some.dim, v->dim + first, n * sizeof *some.dim);
   memcpy(some.stride, v->stride + first, n * sizeof *some.stride);
   return some;
 }
 
-vt_view vt_cpu_everywhere(const vt_view *shape, const void *element) {
+vt_view vt_cpu_repeat_element(const vt_view *shape, const void *element) {
   vt_view v = *shape;
   memset(v.stride, 0, sizeof v.stride);
-  memcpy(&v.data, &element, sizeof element); /* it is read alone */
+  memcpy(&v.data, &element, sizeof element); /* `v` is only read */
   return v;
 }
 
@@ -55,7 +55,7 @@ int vt_cpu_is_dense(const vt_view *v) {
   return 1;
 }
 
-vt_view vt_cpu_reshaped(const vt_view *v, uint32_t rank, const int64_t *dim) {
+vt_view vt_cpu_reshape_view(const vt_view *v, uint32_t rank, const int64_t *dim) {
   vt_view as = {.dtype = v->dtype, .rank = rank, .data = v->data};
   int64_t stride = 1;
   memcpy(as.dim, dim, rank * sizeof *dim);
@@ -65,7 +65,7 @@ vt_view vt_cpu_reshaped(const vt_view *v, uint32_t rank, const int64_t *dim) {
 
 /* ---- walks ---- */
 
-void vt_cpu_walk_axis(vt_cpu_walk *w, int64_t dim, int64_t a, int64_t b, int64_t c) {
+void vt_cpu_walk_add_axis(vt_cpu_walk *w, int64_t dim, int64_t a, int64_t b, int64_t c) {
   w->stride[0][w->rank] = a;
   w->stride[1][w->rank] = b;
   w->stride[2][w->rank] = c;
@@ -74,7 +74,7 @@ void vt_cpu_walk_axis(vt_cpu_walk *w, int64_t dim, int64_t a, int64_t b, int64_t
 
 vt_cpu_walk vt_cpu_walk_of(const vt_view *v) {
   vt_cpu_walk w = {0};
-  for (uint32_t i = 0; i < v->rank; i++) vt_cpu_walk_axis(&w, v->dim[i], v->stride[i], 0, 0);
+  for (uint32_t i = 0; i < v->rank; i++) vt_cpu_walk_add_axis(&w, v->dim[i], v->stride[i], 0, 0);
   return w;
 }
 
@@ -84,11 +84,11 @@ int64_t vt_cpu_walk_count(const vt_cpu_walk *w) {
   return n;
 }
 
-/* The start is there even where no place is. */
-void vt_cpu_walk_to(vt_cpu_walk *w, int64_t n) {
+/* Position 0 exists even if the shape is empty. */
+void vt_cpu_walk_set(vt_cpu_walk *w, int64_t n) {
   for (uint32_t i = w->rank; n > 0 && i-- > 0; n /= w->dim[i]) {
     w->index[i] = n % w->dim[i];
-    for (int k = 0; k < VT_CPU_FOLLOWED; k++) w->at[k] += w->index[i] * w->stride[k][i];
+    for (int k = 0; k < VT_CPU_WALK_TENSORS; k++) w->at[k] += w->index[i] * w->stride[k][i];
   }
 }
 
@@ -98,12 +98,12 @@ int64_t vt_cpu_walk_left(const vt_cpu_walk *w, int64_t most) {
   return left < most ? left : most;
 }
 
-void vt_cpu_walk_on(vt_cpu_walk *w, int64_t n) {
+void vt_cpu_walk_advance(vt_cpu_walk *w, int64_t n) {
   for (uint32_t i = w->rank; i-- > 0; n = 1) {
     w->index[i] += n;
     const int wrap = w->index[i] == w->dim[i];
     const int64_t by = wrap ? n - w->dim[i] : n;
-    for (int k = 0; k < VT_CPU_FOLLOWED; k++) w->at[k] += by * w->stride[k][i];
+    for (int k = 0; k < VT_CPU_WALK_TENSORS; k++) w->at[k] += by * w->stride[k][i];
     if (!wrap) return;
     w->index[i] = 0;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_program.c - a list of steps as launches: each step bound to its handler, groups of pointwise
- * steps to chains, and what a chain starts from told to hand its result on while it is in cache.
- * Everything is made here once; a run takes no memory. */
+ * cpu_program.c - turns a list of steps into launches: binds each step to its handler, makes chains
+ * of groups of pointwise steps, and lets an anchor pass its result to its chain while it is in
+ * cache. Everything is prepared when the program is built; a run allocates no memory. */
 #include <string.h>
 #include "cpu_move.h"
 #include "vt_launches.h"
@@ -11,34 +11,34 @@ struct vt_bk_program {
   vt_bk_device *dev;
   vt_launches steps;
   vt_arenas arenas;
-  int has_asked;     /* 1: may_keep is known */
-  uint64_t may_keep; /* bytes, while it is made */
-  vt_bk_error error; /* the first of the last run */
+  int has_budget;        /* 1: `cache_budget` has been computed */
+  uint64_t cache_budget; /* bytes that may still be cached; used only while the program is built */
+  vt_bk_error error;     /* first error of the last run */
 };
 
 /* ---- handlers ---- */
 
-enum { TAILS = 1, DENSE = 2 }; /* traits */
+enum { EPILOGUE = 1, DENSE = 2 }; /* bits of the column `traits` */
 enum {
-#define VT_CPU(op, way, work, keep, run, traits) ROW_##op,
+#define VT_CPU(op, kind, work, cache, run, traits) ROW_##op,
 #include "cpu_handlers.def"
 #undef VT_CPU
   ROWS
 };
 static const vt_cpu_handler handlers[ROWS] = {
 #define vt_cpu_work_none NULL
-#define vt_cpu_keep_none NULL
-#define VT_CPU(op, way, work, keep, run, traits) \
-  [ROW_##op] = {#way, vt_cpu_work_##work, vt_cpu_keep_##keep, vt_cpu_run_##run, traits},
+#define vt_cpu_cache_none NULL
+#define VT_CPU(op, kind, work, cache, run, traits) \
+  [ROW_##op] = {#kind, vt_cpu_work_##work, vt_cpu_cache_##cache, vt_cpu_run_##run, traits},
 #include "cpu_handlers.def"
 #undef VT_CPU
-#undef vt_cpu_keep_none
+#undef vt_cpu_cache_none
 #undef vt_cpu_work_none
 };
 
-/* The row of each op number, plus one; 0 where an op has none. */
+/* For each op number: its row plus one, or 0 if the op has no handler. */
 static const uint8_t row_of[] = {
-#define VT_CPU(op, way, work, keep, run, traits) [VT_OP_##op] = ROW_##op + 1,
+#define VT_CPU(op, kind, work, cache, run, traits) [VT_OP_##op] = ROW_##op + 1,
 #include "cpu_handlers.def"
 #undef VT_CPU
 };
@@ -49,31 +49,33 @@ const vt_cpu_handler *vt_cpu_handler_of(uint32_t op) {
   return row != 0 ? &handlers[row - 1] : NULL;
 }
 
-/* ---- what is kept: a line with the seal that its operand had, then what was made of it ---- */
+/* ---- cached data: one cache line with the version of the operand, then what was derived from it
+ * ---- */
 
-uint64_t vt_cpu_kept_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes) {
+uint64_t vt_cpu_cached_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes) {
   const uint32_t arena = c->step->in[i].arena;
   const int lasts = arena == VT_BK_ARENA_PARAMETER || arena == VT_BK_ARENA_STATE;
   return lasts ? VT_CPU_LINE + bytes : 0;
 }
 
-void *vt_cpu_kept(const vt_cpu_call *c, uint32_t i, int *out_stale) {
-  uint64_t *seal = c->kept;
+void *vt_cpu_cached(const vt_cpu_call *c, uint32_t i, int *out_stale) {
+  uint64_t *version = c->cached;
   *out_stale = 1;
-  if (seal == NULL || c->seal[i] == 0) return NULL;
-  *out_stale = *seal != c->seal[i];
-  *seal = c->seal[i];
-  return (char *)c->kept + VT_CPU_LINE;
+  if (version == NULL || c->version[i] == 0) return NULL;
+  *out_stale = *version != c->version[i];
+  *version = c->version[i];
+  return (char *)c->cached + VT_CPU_LINE;
 }
 
-/* ---- what is taken ---- */
+/* ---- which steps are supported ---- */
 
-enum { MOST_VIEWS = 256 };
+enum { MAX_VIEWS = 256 };
 
-/* A call without data; 0 when it has more operands than any op that asks for memory. */
-static int shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
-                      vt_cpu_call *out) {
-  if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
+/* Sets *out to a call without data, for planning. Returns 0 if the step has more operands than any
+ * op that needs scratch. */
+static int init_shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view views[MAX_VIEWS],
+                           vt_cpu_call *out) {
+  if ((uint64_t)s->n_in + s->n_out > MAX_VIEWS) return 0;
   for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
   for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
   *out = (vt_cpu_call){.team = &dev->team,
@@ -93,7 +95,8 @@ static int has_gaps(const vt_bk_tensor *t) {
 
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s) {
   if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
-  if (vt_cpu_chain_lists(s->op)) return vt_cpu_chain_takes(&dev->team, s) ? VT_OK : VT_UNSUPPORTED;
+  if (vt_cpu_chain_lists_op(s->op))
+    return vt_cpu_chain_accepts(&dev->team, s) ? VT_OK : VT_UNSUPPORTED;
   const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
   if (h == NULL || (h->traits & DENSE && has_gaps(&s->out[0]))) return VT_UNSUPPORTED;
   return VT_OK;
@@ -101,17 +104,18 @@ int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s) {
 
 uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s) {
   const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
-  vt_view views[MOST_VIEWS];
+  vt_view views[MAX_VIEWS];
   vt_cpu_call call;
-  if (h == NULL || h->work == NULL || !shape_call(dev, s, views, &call)) return 0;
+  if (h == NULL || h->work == NULL || !init_shape_call(dev, s, views, &call)) return 0;
   return h->work(&call);
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
-/* What is kept saves time alone: without it, or without memory for it, steps do the same work in
- * every run. It may take half of what the arenas leave, for which memory is taken only later. */
-static uint64_t most_kept(const vt_arenas *a) {
+/* How many bytes the program may cache. Cached data only saves time: without it steps recompute it
+ * in every run. It may take half of the memory that remains after the arenas, which are allocated
+ * later. */
+static uint64_t find_cache_budget(const vt_arenas *a) {
   const uint64_t available = vt_memory_available();
   uint64_t needed = 0;
   if (available == 0) return UINT64_MAX; /* not known */
@@ -122,15 +126,16 @@ static uint64_t most_kept(const vt_arenas *a) {
   return (available - needed) / 2;
 }
 
-/* Asking reads files of the system, so that a program which keeps nothing does not ask. */
-static void *keep(vt_bk_program *p, uint64_t bytes) {
+/* Memory for cached data, or NULL. The system is asked for its free memory only if something is to
+ * be cached, because that reads files. */
+static void *cache_new(vt_bk_program *p, uint64_t bytes) {
   if (bytes == 0) return NULL;
-  if (!p->has_asked) p->may_keep = most_kept(&p->arenas);
-  p->has_asked = 1;
-  if (bytes > p->may_keep) return NULL;
-  void *made = vt_cpu_memory_take(p->dev->host, bytes);
+  if (!p->has_budget) p->cache_budget = find_cache_budget(&p->arenas);
+  p->has_budget = 1;
+  if (bytes > p->cache_budget) return NULL;
+  void *made = vt_cpu_memory_new_raw(p->dev->host, bytes);
   if (made == NULL) return NULL;
-  p->may_keep -= bytes;
+  p->cache_budget -= bytes;
   memset(made, 0, bytes < VT_CPU_LINE ? (size_t)bytes : VT_CPU_LINE);
   return made;
 }
@@ -151,12 +156,12 @@ static void chain_free(void *user, void *chain) {
 static int32_t anchor_new(void *user, vt_launch *at) {
   vt_bk_program *p = user;
   const vt_cpu_handler *h = vt_cpu_handler_of(at->anchor->op);
-  vt_view views[MOST_VIEWS];
+  vt_view views[MAX_VIEWS];
   vt_cpu_call call;
   if (h == NULL) return VT_UNSUPPORTED;
   at->handler = h;
-  if (h->keep != NULL && shape_call(p->dev, at->anchor, views, &call))
-    at->kept = keep(p, h->keep(&call));
+  if (h->cache != NULL && init_shape_call(p->dev, at->anchor, views, &call))
+    at->kept = cache_new(p, h->cache(&call));
   return VT_OK;
 }
 
@@ -164,10 +169,10 @@ static void anchor_free(void *user, vt_launch *at) {
   vt_cpu_memory_free(((vt_bk_program *)user)->dev->host, at->kept);
 }
 
-static vt_launching launching(vt_bk_program *p) {
+static vt_launching launch_callbacks(vt_bk_program *p) {
   return (vt_launching){.host = p->dev->host,
                         .user = p,
-                        .pointwise = vt_cpu_chain_lists,
+                        .pointwise = vt_cpu_chain_lists_op,
                         .chain_new = chain_new,
                         .chain_free = chain_free,
                         .anchor_new = anchor_new,
@@ -180,7 +185,7 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
   p->error.size = sizeof p->error;
-  const vt_launching how = launching(p);
+  const vt_launching how = launch_callbacks(p);
   int32_t s = vt_arenas_note(&p->arenas, steps, n);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) {
@@ -192,23 +197,23 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
 }
 
 void vt_cpu_program_free(vt_bk_program *p) {
-  const vt_launching how = launching(p);
+  const vt_launching how = launch_callbacks(p);
   vt_launches_done(&how, &p->steps);
   vt_cpu_memory_free(p->dev->host, p);
 }
 
-/* ---- what the host looks at ---- */
+/* ---- results that the host reads ---- */
 
 static const vt_bk_tensor *chain_result(const void *chain) { return vt_cpu_chain_result(chain); }
 
 int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) {
     uint32_t which;
-    if (vt_tensor_count(&results[i]) == 0) continue; /* it may lie anywhere */
+    if (vt_tensor_count(&results[i]) == 0) continue; /* an empty tensor may have any place */
     vt_launch *at = vt_launches_maker(&p->steps, &results[i], chain_result, &which);
     if (at == NULL) return VT_UNSUPPORTED;
     if (which == VT_LAUNCH_CHAIN) {
-      vt_cpu_chain_leave(at->chain);
+      vt_cpu_chain_canonicalize(at->chain);
     } else {
       at->leaves |= 1u << which;
     }
@@ -221,27 +226,28 @@ int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, ui
 typedef struct runner {
   vt_bk_program *p;
   char *base[VT_CPU_ARENAS];
-  uint64_t seal[VT_CPU_ARENAS]; /* 0: something is written there during the run */
-  const vt_launch *at;          /* whose bodies may be run */
+  uint64_t version[VT_CPU_ARENAS]; /* content version of each arena; 0: a step writes to it during
+                                   the run */
+  const vt_launch *at; /* the launch that is running, whose bodies vt_cpu_body_run may run */
 } runner;
 
-static vt_status run_list(runner *r, const vt_launches *l, int top);
+static vt_status run_launches(runner *r, const vt_launches *l, int top);
 
 vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which) {
   runner *r = c->runner;
   const vt_launch *at = r->at;
-  const vt_status s = run_list(r, &at->bodies[which], 0);
+  const vt_status s = run_launches(r, &at->bodies[which], 0);
   r->at = at;
   return s;
 }
 
-enum { MOST_SEALS = 8 }; /* operands beyond them are never kept */
+enum { MAX_VERSIONS = 8 }; /* operands beyond this number are never cached */
 
-/* Where scratch of no bytes lies: NULL is no place from which to count, not even by 0. */
-static _Alignas(VT_CPU_LINE) char nowhere[VT_CPU_LINE];
+/* The address of scratch without bytes. Adding 0 to NULL would be undefined. */
+static _Alignas(VT_CPU_LINE) char empty_scratch[VT_CPU_LINE];
 
-static void note_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cpu_call *c) {
-  if (p->error.status != VT_OK) return; /* from inside a body */
+static void record_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cpu_call *c) {
+  if (p->error.status != VT_OK) return; /* a step inside a body has already reported it */
   p->error.status = (int32_t)s;
   p->error.step = step;
   p->error.position = c->position;
@@ -249,16 +255,17 @@ static void note_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cp
 }
 
 static int applies_epilogue(const vt_launch *at) {
-  return at->anchor != NULL && at->handler->traits & TAILS;
+  return at->anchor != NULL && at->handler->traits & EPILOGUE;
 }
 
 static vt_status run_anchor(runner *r, const vt_launch *at) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
-  uint64_t seal[MOST_SEALS] = {0};
+  uint64_t version[MAX_VERSIONS] = {0};
   const vt_view *in = at->views, *out = in + s->n_in;
   vt_launch_place(at, r->base, body);
-  for (uint32_t i = 0; i < s->n_in && i < MOST_SEALS; i++) seal[i] = r->seal[s->in[i].arena];
+  for (uint32_t i = 0; i < s->n_in && i < MAX_VERSIONS; i++)
+    version[i] = r->version[s->in[i].arena];
   r->at = at;
   vt_cpu_call call = {.team = &r->p->dev->team,
                       .step = s,
@@ -267,28 +274,28 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
                       .n_in = s->n_in,
                       .n_out = s->n_out,
                       .attrs = s->attrs,
-                      .kept = at->kept,
-                      .tail = applies_epilogue(at) ? at->chain : NULL,
-                      .seal = seal,
+                      .cached = at->kept,
+                      .epilogue = applies_epilogue(at) ? at->chain : NULL,
+                      .version = version,
                       .body = body,
                       .runner = r,
                       .leaves = at->leaves};
-  call.work = s->work_bytes > 0 ? r->base[s->work_arena] + s->work_offset : nowhere;
+  call.work = s->work_bytes > 0 ? r->base[s->work_arena] + s->work_offset : empty_scratch;
   const vt_status status = at->handler->run(&call);
-  if (status != VT_OK) note_error(r->p, status, at->number, &call);
+  if (status != VT_OK) record_error(r->p, status, at->number, &call);
   for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)
-    if (call.leaves >> i & 1) vt_cpu_leave(&r->p->dev->team, &out[i]);
+    if (call.leaves >> i & 1) vt_cpu_canonicalize(&r->p->dev->team, &out[i]);
   return status;
 }
 
 static vt_status run_launch(runner *r, const vt_launch *at) {
-  if (at->chain != NULL) vt_cpu_chain_place(at->chain, r->base);
+  if (at->chain != NULL) vt_cpu_chain_set_arenas(at->chain, r->base);
   if (at->anchor != NULL) VT_TRY(run_anchor(r, at));
   if (at->chain != NULL && !applies_epilogue(at)) vt_cpu_chain_run(at->chain);
   return VT_OK;
 }
 
-static vt_status run_list(runner *r, const vt_launches *l, int top) {
+static vt_status run_launches(runner *r, const vt_launches *l, int top) {
   for (uint64_t i = 0; i < l->n; i++) {
     VT_TRY(run_launch(r, &l->launches[i]));
     if (top) vt_launch_tell(&l->launches[i], r->p->dev->host);
@@ -301,13 +308,13 @@ int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n
   p->error = (vt_bk_error){.size = sizeof p->error};
   if (n_buffers < p->arenas.n) return VT_INTERNAL;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
-    vt_cpu_block *block = vt_cpu_block_of(buffers[i]);
-    if (p->arenas.writes[i]) block->seal = vt_cpu_seal_new();
+    vt_cpu_buffer_header *block = vt_cpu_buffer_header_of(buffers[i]);
+    if (p->arenas.writes[i]) block->version = vt_cpu_version_new();
     r.base[i] = (char *)(uintptr_t)buffers[i];
-    r.seal[i] = p->arenas.writes[i] ? 0 : block->seal;
+    r.version[i] = p->arenas.writes[i] ? 0 : block->version;
   }
-  (void)run_list(&r, &p->steps, 1);
-  return VT_OK; /* a failure is reported by wait */
+  (void)run_launches(&r, &p->steps, 1);
+  return VT_OK; /* wait reports a failure */
 }
 
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out) {

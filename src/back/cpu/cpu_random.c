@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_random.c - random numbers: functions of seed, stream, step and position, so that any part of
- * a tensor can be drawn by any thread. */
+ * cpu_random.c - the ops that draw random numbers. A number is a function of seed, stream, step and
+ * position, so any thread can draw any part of a tensor. */
 #include <string.h>
 #include "cpu_move.h"
 
 typedef struct drawing {
-  vt_cpu_source source;
+  vt_cpu_random_source source;
   vt_cpu_draw_fn *draw;
   const vt_view *y;
   int dense;
-  int64_t count, blocks; /* elements, and blocks of four of them */
+  int64_t count, blocks; /* elements; blocks of four elements */
   uint64_t jobs;
 } drawing;
 
-/* A part that ends inside a block, or whose elements do not lie side by side, is drawn elsewhere.
- */
+/* Draws n blocks into a local buffer and copies them to the result: for parts that end inside a
+ * block, and for results with gaps. */
 enum { PART = 64 };
-static void put_part(const drawing *d, int64_t block, int64_t n) {
+static void draw_part(const drawing *d, int64_t block, int64_t n) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(d->y->dtype), first = 4 * block;
   const int64_t left = d->count - first < 4 * n ? d->count - first : 4 * n;
   char *to = d->y->data, drawn[4 * PART * 8];
@@ -26,34 +26,34 @@ static void put_part(const drawing *d, int64_t block, int64_t n) {
     return;
   }
   vt_cpu_walk w = vt_cpu_walk_of(d->y);
-  vt_cpu_walk_to(&w, first);
-  for (int64_t i = 0; i < left; i++, vt_cpu_walk_on(&w, 1))
+  vt_cpu_walk_set(&w, first);
+  for (int64_t i = 0; i < left; i++, vt_cpu_walk_advance(&w, 1))
     memcpy(to + w.at[0] * size, drawn + i * size, (size_t)size);
 }
 
 static void draw_job(void *context, uint64_t job) {
   const drawing *d = context;
   const int64_t size = (int64_t)vt_cpu_bytes_of(d->y->dtype), whole = d->count / 4;
-  const int64_t end = vt_cpu_first(d->blocks, d->jobs, job + 1);
-  int64_t i = vt_cpu_first(d->blocks, d->jobs, job);
+  const int64_t end = vt_cpu_job_first(d->blocks, d->jobs, job + 1);
+  int64_t i = vt_cpu_job_first(d->blocks, d->jobs, job);
   if (d->dense && i < whole) {
     const int64_t n = (end < whole ? end : whole) - i;
     d->draw(&d->source, (uint64_t)i, n, (char *)d->y->data + 4 * i * size);
     i += n;
   }
-  for (; i < end; i += PART) put_part(d, i, end - i < PART ? end - i : PART);
+  for (; i < end; i += PART) draw_part(d, i, end - i < PART ? end - i : PART);
 }
 
 static vt_status draw(vt_cpu_call *c, vt_cpu_draw_fn *fn, double cost) {
   const vt_attr_random *a = c->attrs;
   drawing d = {.draw = fn, .y = c->out, .dense = vt_cpu_is_dense(c->out)};
-  d.source = (vt_cpu_source){.seed = *(const uint64_t *)c->in[0].data,
-                             .stream = (uint32_t)a->stream,
-                             .step = (uint32_t) * (const uint64_t *)c->in[1].data};
+  d.source = (vt_cpu_random_source){.seed = *(const uint64_t *)c->in[0].data,
+                                    .stream = (uint32_t)a->stream,
+                                    .step = (uint32_t) * (const uint64_t *)c->in[1].data};
   d.count = vt_cpu_count(c->out);
-  d.blocks = vt_cpu_parts(d.count, 4);
+  d.blocks = vt_cpu_div_up(d.count, 4);
   d.jobs = vt_cpu_jobs(c->team, (uint64_t)d.blocks, cost);
-  vt_cpu_share(c->team, d.jobs, draw_job, &d);
+  vt_cpu_run_jobs(c->team, d.jobs, draw_job, &d);
   return VT_OK;
 }
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_reduce.c - reductions: sum, prod, max, min, argmax, argmin, and the compositions that are one
- * of them and a last touch: mean, sum_square, norm_l1, norm_l2, any, all.
+ * cpu_reduce.c - reductions: sum, prod, max, min, argmax, argmin, and compositions of one of them
+ * and an operation on its result: mean, sum_square, norm_l1, norm_l2, any, all.
  *
- * The tensor is seen as [outer, reduced, inner]. Where the inner axis lies without gaps, lines are
- * folded side by side; so are short ones, which are turned round first. Otherwise each is folded by
- * itself, brought together first if it has gaps. A long fold with few results is cut at the chunks
- * of S, whose results are folded in turn. */
+ * The tensor is viewed as [outer, reduced, inner]. If the inner axis is contiguous, its lines are
+ * reduced together; so are short lines, which are transposed first. Otherwise each line is reduced
+ * by itself, and copied first if it has gaps. A long reduction with few results is split at the
+ * chunks of S, and their results are then reduced in turn. */
 #include <string.h>
 #include "cpu_reduce.h"
 #include "vt_num.h"
 
 enum { CHUNK_BYTES = VT_REDUCE_CHUNK * 8, LANES_BYTES = VT_REDUCE_LANES * VT_REDUCE_ROW_BYTES };
-enum { SHORT = 64 }; /* lines that are not worth going along */
+enum { SHORT = 64 }; /* lines up to this length are too short to be reduced one by one */
 
-/* ---- what each op is ---- */
+/* ---- the ops ---- */
 
-typedef struct way {
+typedef struct op_kind {
   uint32_t op;
-  vt_cpu_folding kind, above; /* above: how the results of chunks are folded */
-  int divides, roots;         /* the result, by the count; then its root */
-} way;
+  vt_cpu_reduction_kind kind, above; /* `above` reduces the results of chunks */
+  int divides, roots;                /* 1: divide the result by the count; 1: then take the root */
+} op_kind;
 
-static const way ways[] = {
+static const op_kind op_kinds[] = {
     {VT_OP_sum, VT_REDUCE_SUM, VT_REDUCE_SUM, 0, 0},
     {VT_OP_prod, VT_REDUCE_PROD, VT_REDUCE_PROD, 0, 0},
     {VT_OP_max, VT_REDUCE_MAX, VT_REDUCE_MAX, 0, 0},
@@ -30,39 +30,39 @@ static const way ways[] = {
     {VT_OP_argmin, VT_REDUCE_MIN, VT_REDUCE_MIN, 0, 0},
     {VT_OP_mean, VT_REDUCE_SUM, VT_REDUCE_SUM, 1, 0},
     {VT_OP_sum_square, VT_REDUCE_SQUARES, VT_REDUCE_SUM, 0, 0},
-    {VT_OP_norm_l1, VT_REDUCE_SIZES, VT_REDUCE_SUM, 0, 0},
+    {VT_OP_norm_l1, VT_REDUCE_ABS, VT_REDUCE_SUM, 0, 0},
     {VT_OP_norm_l2, VT_REDUCE_SQUARES, VT_REDUCE_SUM, 0, 1},
     {VT_OP_any, VT_REDUCE_MAX, VT_REDUCE_MAX, 0, 0},
     {VT_OP_all, VT_REDUCE_MIN, VT_REDUCE_MIN, 0, 0},
 };
 
-static const way *way_of(uint32_t op) {
-  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-    if (ways[i].op == op) return &ways[i];
+static const op_kind *op_kind_of(uint32_t op) {
+  for (size_t i = 0; i < sizeof op_kinds / sizeof *op_kinds; i++)
+    if (op_kinds[i].op == op) return &op_kinds[i];
   return NULL;
 }
 
 /* ---- the view ---- */
 
-typedef struct folding {
-  const vt_cpu_reduce *fold, *above;
-  const vt_cpu_argreduce *seek; /* NULL: the extremes themselves are wanted, not where they are */
-  const way *way;
+typedef struct reduction {
+  const vt_cpu_reduce *reduce, *above;
+  const vt_cpu_argreduce *argreduce; /* finds positions for argmax and argmin; NULL for other ops */
+  const op_kind *op_kind;
   uint32_t dtype;
-  int64_t size; /* of an element */
+  int64_t size; /* bytes of an element */
   const char *x;
   char *y;
   vt_cpu_axes outer, reduced;
-  int64_t inner;            /* lines side by side; 0: one by one */
-  int64_t inner_x, inner_y; /* their strides */
-  vt_cpu_plane_fn *turn;    /* how they are turned round; NULL: they need not be */
-  int64_t tile, tiles;      /* how many of them at once, and how often */
-  int64_t chunks;           /* 0: each line at once; else its chunks are the results */
+  int64_t inner;              /* lines that are reduced together; 0: lines are reduced one by one */
+  int64_t inner_x, inner_y;   /* distance of neighbouring lines in x, of their results in y */
+  vt_cpu_plane_fn *transpose; /* transposes short lines; NULL if the inner axis is contiguous */
+  int64_t tile, tiles;        /* lines per tile; tiles of the inner axis */
+  int64_t chunks;             /* if not 0, the results are those of each line's chunks */
   int64_t divisor;
-} folding;
+} reduction;
 
-/* The kept axis along which lines go side by side: x has no gaps along it, or, if the lines are
- * short, it is the longest. x->rank: there is none. */
+/* The kept axis whose lines are reduced together: one along which x is contiguous or, if lines are
+ * short, the longest. x->rank if no axis qualifies. */
 static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
   uint32_t best = x->rank;
   for (uint32_t i = 0; i < x->rank; i++)
@@ -74,15 +74,16 @@ static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
   return best;
 }
 
-/* A transposition wants the elements of a line without gaps. */
-static vt_cpu_plane_fn *turn_of(const folding *f, const vt_cpu_moves *moves) {
+/* The kernel that copies short lines to be next to each other. The transpose needs contiguous
+ * lines. */
+static vt_cpu_plane_fn *transpose_of(const reduction *f, const vt_cpu_moves *moves) {
   const int dense = f->reduced.x[f->reduced.n - 1] == 1;
-  return (dense ? moves->turn : moves->each)[vt_cpu_size_index(f->size)];
+  return (dense ? moves->transpose : moves->strided)[vt_cpu_size_index(f->size)];
 }
 
-static void choose_inner(folding *f, const vt_view *x, const vt_view *y, unsigned mask,
+static void choose_inner(reduction *f, const vt_view *x, const vt_view *y, unsigned mask,
                          const vt_cpu_moves *moves) {
-  const int is_short = f->reduced.count <= SHORT && f->seek == NULL;
+  const int is_short = f->reduced.count <= SHORT && f->argreduce == NULL;
   const uint32_t axis = inner_axis(x, mask, is_short);
   unsigned kept = ~mask;
   f->tile = f->tiles = 1;
@@ -91,42 +92,43 @@ static void choose_inner(folding *f, const vt_view *x, const vt_view *y, unsigne
     f->inner = x->dim[axis];
     f->inner_x = x->stride[axis];
     f->inner_y = y->stride[axis];
-    f->turn = f->inner_x == 1 ? NULL : turn_of(f, moves);
+    f->transpose = f->inner_x == 1 ? NULL : transpose_of(f, moves);
     f->tile = VT_REDUCE_ROW_BYTES / f->size;
-    f->tiles = vt_cpu_parts(f->inner, f->tile);
+    f->tiles = vt_cpu_div_up(f->inner, f->tile);
   }
-  vt_cpu_axes_of(x, y, kept, &f->outer);
+  vt_cpu_axes_select(x, y, kept, &f->outer);
 }
 
-static void view(folding *f, const vt_view *x, const vt_view *y, unsigned mask,
-                 const vt_cpu_moves *moves) {
-  const vt_view kept = vt_cpu_kept_view(y, x, mask);
+static void init_view(reduction *f, const vt_view *x, const vt_view *y, unsigned mask,
+                      const vt_cpu_moves *moves) {
+  const vt_view kept = vt_cpu_keepdims_view(y, x, mask);
   f->dtype = x->dtype;
   f->size = (int64_t)vt_cpu_bytes_of(x->dtype);
   f->x = x->data;
   f->y = y->data;
-  vt_cpu_axes_of(x, NULL, mask, &f->reduced);
+  vt_cpu_axes_select(x, NULL, mask, &f->reduced);
   choose_inner(f, x, &kept, mask, moves);
 }
 
-static void view_step(folding *f, const vt_cpu_call *c) {
-  const way *w = way_of(c->step->op);
-  const int seeks = w->op == VT_OP_argmax || w->op == VT_OP_argmin;
+static void read_step(reduction *f, const vt_cpu_call *c) {
+  const op_kind *w = op_kind_of(c->step->op);
+  const int finds_position = w->op == VT_OP_argmax || w->op == VT_OP_argmin;
   const vt_view *x = &c->in[0];
-  const unsigned mask = seeks ? 1u << ((const vt_attr_axis *)c->attrs)->axis
-                              : vt_cpu_mask(&((const vt_attr_reduce *)c->attrs)->axes, x->rank);
+  const unsigned mask = finds_position
+                            ? 1u << ((const vt_attr_axis *)c->attrs)->axis
+                            : vt_cpu_axis_mask(&((const vt_attr_reduce *)c->attrs)->axes, x->rank);
   memset(f, 0, sizeof *f);
-  f->way = w;
-  f->fold = &c->team->kernels->folds->fold[w->kind][x->dtype];
-  f->above = &c->team->kernels->folds->fold[w->above][x->dtype];
-  f->seek = seeks ? &c->team->kernels->folds->seek[x->dtype] : NULL;
-  view(f, x, c->out, mask, c->team->kernels->moves);
+  f->op_kind = w;
+  f->reduce = &c->team->kernels->reductions->reduce[w->kind][x->dtype];
+  f->above = &c->team->kernels->reductions->reduce[w->above][x->dtype];
+  f->argreduce = finds_position ? &c->team->kernels->reductions->argreduce[x->dtype] : NULL;
+  init_view(f, x, c->out, mask, c->team->kernels->moves);
   f->divisor = f->reduced.count;
 }
 
 /* ---- one line ---- */
 
-static int64_t power(int level) {
+static int64_t chunk_power(int level) {
   int64_t n = VT_REDUCE_CHUNK;
   for (; level > 0; level--) n *= VT_REDUCE_CHUNK;
   return n;
@@ -135,83 +137,84 @@ static int64_t power(int level) {
 /* The level at which `count` elements are one chunk. */
 static int level_of(int64_t count) {
   int level = 0;
-  while ((count - 1) / power(level) > 0) level++;
+  while ((count - 1) / chunk_power(level) > 0) level++;
   return level;
 }
 
-/* Elements first .. first + n - 1, a chunk at most, without gaps: where they are or copied. */
-static const char *together(const folding *f, const char *x, int64_t first, int64_t n, char *room) {
+/* Elements first .. first + n - 1 of a line, at most a chunk, without gaps: in place, or copied to
+ * `buffer`. */
+static const char *contiguous_chunk(const reduction *f, const char *x, int64_t first, int64_t n,
+                                    char *buffer) {
   const vt_cpu_axes *a = &f->reduced;
   int64_t at = 0, none;
   for (int64_t i = 0, run; i < n; i += run) {
-    run = vt_cpu_axes_run(a, first + i, n - i);
-    vt_cpu_axes_at(a, first + i, &at, &none);
+    run = vt_cpu_axes_even_count(a, first + i, n - i);
+    vt_cpu_axes_offsets(a, first + i, &at, &none);
     if (run == n && (a->x[a->n - 1] == 1 || n == 1)) return x + at * f->size;
-    vt_cpu_copy_line(room + i * f->size, f->size, x + at * f->size, a->x[a->n - 1] * f->size,
+    vt_cpu_copy_line(buffer + i * f->size, f->size, x + at * f->size, a->x[a->n - 1] * f->size,
                      f->size, run);
   }
-  return room;
+  return buffer;
 }
 
-static void reduce_line(const folding *f, const char *x, int level, int64_t first, int64_t count,
+static void reduce_line(const reduction *f, const char *x, int level, int64_t first, int64_t count,
                         void *y) {
-  _Alignas(64) char room[CHUNK_BYTES];
+  _Alignas(64) char buffer[CHUNK_BYTES];
   if (level == 0) {
-    f->fold->line(together(f, x, first, count, room), count, y);
+    f->reduce->line(contiguous_chunk(f, x, first, count, buffer), count, y);
     return;
   }
-  const int64_t each = power(level - 1), n = vt_cpu_parts(count, each);
+  const int64_t each = chunk_power(level - 1), n = vt_cpu_div_up(count, each);
   for (int64_t c = 0; c < n; c++) {
     const int64_t left = count - c * each;
-    reduce_line(f, x, level - 1, first + c * each, left < each ? left : each, room + c * f->size);
+    reduce_line(f, x, level - 1, first + c * each, left < each ? left : each, buffer + c * f->size);
   }
-  f->above->line(room, n, y);
+  f->above->line(buffer, n, y);
 }
 
-static int64_t argreduce_line(const folding *f, const char *x, const void *extreme) {
-  _Alignas(64) char room[CHUNK_BYTES];
+static int64_t argreduce_line(const reduction *f, const char *x, const void *extreme) {
+  _Alignas(64) char buffer[CHUNK_BYTES];
   int64_t found = 0;
   for (int64_t i = 0, n; i < f->reduced.count; i += n) {
     n = f->reduced.count - i < VT_REDUCE_CHUNK ? f->reduced.count - i : VT_REDUCE_CHUNK;
-    found = f->seek->line(together(f, x, i, n, room), n, extreme);
+    found = f->argreduce->line(contiguous_chunk(f, x, i, n, buffer), n, extreme);
     if (found < n) return i + found;
   }
   return 0;
 }
 
-/* ---- lines side by side ---- */
+/* ---- several lines together ---- */
 
-/* A chunk of rows into the lanes, run by run; they are elements of lines that may have to be turned
- * round. */
-static void take_rows(const folding *f, const char *x, int64_t width, int64_t first, int64_t count,
-                      void *lanes) {
-  _Alignas(64) char room[SHORT * VT_REDUCE_ROW_BYTES];
+/* Adds a chunk of rows to the lanes, transposing the elements of short lines first. */
+static void add_rows(const reduction *f, const char *x, int64_t width, int64_t first, int64_t count,
+                     void *lanes) {
+  _Alignas(64) char buffer[SHORT * VT_REDUCE_ROW_BYTES];
   const vt_cpu_axes *a = &f->reduced;
   const int64_t size = f->size, stride = a->x[a->n - 1];
   for (int64_t i = 0, run, at, none; i < count; i += run) {
-    run = vt_cpu_axes_run(a, first + i, count - i);
-    vt_cpu_axes_at(a, first + i, &at, &none);
-    if (f->turn == NULL) {
-      f->fold->rows(lanes, width, x + at * size, stride, i, run);
+    run = vt_cpu_axes_even_count(a, first + i, count - i);
+    vt_cpu_axes_offsets(a, first + i, &at, &none);
+    if (f->transpose == NULL) {
+      f->reduce->rows(lanes, width, x + at * size, stride, i, run);
       continue;
     }
-    f->turn(&(vt_cpu_plane){room, x + at * size, run, width, width * size, size, stride * size,
-                            f->inner_x * size});
-    f->fold->rows(lanes, width, room, width, i, run);
+    f->transpose(&(vt_cpu_plane){buffer, x + at * size, run, width, width * size, size,
+                                 stride * size, f->inner_x * size});
+    f->reduce->rows(lanes, width, buffer, width, i, run);
   }
 }
 
-static void reduce_rows(const folding *f, const char *x, int64_t width, int level, int64_t first,
+static void reduce_rows(const reduction *f, const char *x, int64_t width, int level, int64_t first,
                         int64_t count, void *y) {
   _Alignas(64) char lanes[LANES_BYTES];
   _Alignas(64) char part[VT_REDUCE_ROW_BYTES];
   if (level == 0) {
-    f->fold->start(lanes, width, count);
-    take_rows(f, x, width, first, count, lanes);
-    f->fold->finish(lanes, width, count, y);
+    f->reduce->start(lanes, width, count);
+    add_rows(f, x, width, first, count, lanes);
+    f->reduce->finish(lanes, width, count, y);
     return;
   }
-  const int64_t each = power(level - 1), n = vt_cpu_parts(count, each);
+  const int64_t each = chunk_power(level - 1), n = vt_cpu_div_up(count, each);
   f->above->start(lanes, width, n);
   for (int64_t c = 0; c < n; c++) {
     const int64_t left = count - c * each;
@@ -221,68 +224,69 @@ static void reduce_rows(const folding *f, const char *x, int64_t width, int leve
   f->above->finish(lanes, width, n, y);
 }
 
-/* ---- the last touch ---- */
+/* ---- the operation on the result: a division, a root ---- */
 
-static void touch_f32(const folding *f, float *y, int64_t n) {
+static void finish_f32(const reduction *f, float *y, int64_t n) {
   const float by = (float)f->divisor;
-  for (int64_t j = 0; j < n && f->way->divides; j++) y[j] = y[j] / by;
-  for (int64_t j = 0; j < n && f->way->roots; j++) y[j] = vt_f32_sqrt(y[j]);
+  for (int64_t j = 0; j < n && f->op_kind->divides; j++) y[j] = y[j] / by;
+  for (int64_t j = 0; j < n && f->op_kind->roots; j++) y[j] = vt_f32_sqrt(y[j]);
 }
 
-static void touch_f64(const folding *f, double *y, int64_t n) {
+static void finish_f64(const reduction *f, double *y, int64_t n) {
   const double by = (double)f->divisor;
-  for (int64_t j = 0; j < n && f->way->divides; j++) y[j] = y[j] / by;
-  for (int64_t j = 0; j < n && f->way->roots; j++) y[j] = vt_f64_sqrt(y[j]);
+  for (int64_t j = 0; j < n && f->op_kind->divides; j++) y[j] = y[j] / by;
+  for (int64_t j = 0; j < n && f->op_kind->roots; j++) y[j] = vt_f64_sqrt(y[j]);
 }
 
-/* The least of no truth values is a number that none has: its last bit is true. */
-static void touch(const folding *f, void *y, int64_t n) {
-  if (f->dtype == VT_DTYPE_F32) touch_f32(f, y, n);
-  if (f->dtype == VT_DTYPE_F64) touch_f64(f, y, n);
+/* `all` of no truth values is the least u8 key, whose last bit is 1, so the last bit is the truth
+ * value. */
+static void finish(const reduction *f, void *y, int64_t n) {
+  if (f->dtype == VT_DTYPE_F32) finish_f32(f, y, n);
+  if (f->dtype == VT_DTYPE_F64) finish_f64(f, y, n);
   for (int64_t j = 0; j < n && f->dtype == VT_DTYPE_BOOL; j++) ((uint8_t *)y)[j] &= 1;
 }
 
 /* ---- jobs ---- */
 
-typedef struct share {
-  const folding *f;
+typedef struct reduce_jobs {
+  const reduction *f;
   uint64_t jobs;
-  int64_t items; /* tiles of lines, or chunks of them */
-} share;
+  int64_t items; /* number of tiles of lines, or of their chunks */
+} reduce_jobs;
 
-/* Tile `item` of the results. */
-static void reduce_item(const folding *f, int64_t item) {
+/* Reduces tile number `item`. */
+static void reduce_item(const reduction *f, int64_t item) {
   _Alignas(64) char y[VT_REDUCE_ROW_BYTES];
   int64_t index[VT_REDUCE_ROW_BYTES], x_at, y_at;
   const int64_t first = item % f->tiles * f->tile, n = f->reduced.count;
   const int64_t width = f->inner == 0 ? 1 : f->inner - first < f->tile ? f->inner - first : f->tile;
-  vt_cpu_axes_at(&f->outer, item / f->tiles, &x_at, &y_at);
+  vt_cpu_axes_offsets(&f->outer, item / f->tiles, &x_at, &y_at);
   const char *x = f->x + (x_at + first * f->inner_x) * f->size;
   y_at += first * f->inner_y;
   if (f->inner == 0) {
     reduce_line(f, x, level_of(n), 0, n, y);
-    if (f->seek != NULL) index[0] = argreduce_line(f, x, y);
+    if (f->argreduce != NULL) index[0] = argreduce_line(f, x, y);
   } else {
     reduce_rows(f, x, width, level_of(n), 0, n, y);
-    if (f->seek != NULL) f->seek->rows(x, f->reduced.x[0], n, width, y, index);
+    if (f->argreduce != NULL) f->argreduce->rows(x, f->reduced.x[0], n, width, y, index);
   }
-  if (f->seek != NULL) {
+  if (f->argreduce != NULL) {
     vt_cpu_copy_line(f->y + y_at * 8, f->inner_y * 8, (const char *)index, 8, 8, width);
     return;
   }
-  touch(f, y, width);
+  finish(f, y, width);
   vt_cpu_copy_line(f->y + y_at * f->size, f->inner_y * f->size, y, f->size, f->size, width);
 }
 
-/* Chunk `item` of a tile: results lie as [outer, chunks, inner], without gaps. */
-static void reduce_chunk(const folding *f, int64_t item) {
+/* Reduces one chunk of one tile; the results are stored as [outer, chunks, inner] without gaps. */
+static void reduce_chunk(const reduction *f, int64_t item) {
   const int64_t lines = f->inner == 0 ? 1 : f->inner;
   const int64_t chunk = item / f->tiles % f->chunks, outer = item / f->tiles / f->chunks;
   const int64_t first = item % f->tiles * f->tile, from = chunk * VT_REDUCE_CHUNK;
   const int64_t left = f->reduced.count - from, n = left < VT_REDUCE_CHUNK ? left : VT_REDUCE_CHUNK;
   const int64_t width = lines - first < f->tile ? lines - first : f->tile;
   int64_t x_at, y_at;
-  vt_cpu_axes_at(&f->outer, outer, &x_at, &y_at);
+  vt_cpu_axes_offsets(&f->outer, outer, &x_at, &y_at);
   const char *x = f->x + (x_at + first * f->inner_x) * f->size;
   char *y = f->y + ((outer * f->chunks + chunk) * lines + first) * f->size;
   if (f->inner == 0) {
@@ -293,9 +297,9 @@ static void reduce_chunk(const folding *f, int64_t item) {
 }
 
 static void reduce_job(void *context, uint64_t job) {
-  const share *s = context;
-  const int64_t end = vt_cpu_first(s->items, s->jobs, job + 1);
-  for (int64_t i = vt_cpu_first(s->items, s->jobs, job); i < end; i++) {
+  const reduce_jobs *s = context;
+  const int64_t end = vt_cpu_job_first(s->items, s->jobs, job + 1);
+  for (int64_t i = vt_cpu_job_first(s->items, s->jobs, job); i < end; i++) {
     if (s->f->chunks > 0) {
       reduce_chunk(s->f, i);
     } else {
@@ -304,43 +308,44 @@ static void reduce_job(void *context, uint64_t job) {
   }
 }
 
-static int64_t items_of(const folding *f) { return f->outer.count * f->tiles; }
+static int64_t items_of(const reduction *f) { return f->outer.count * f->tiles; }
 
-/* Nanoseconds, about: of a tile, or of a chunk of one. */
-static double cost_of(const folding *f, int64_t n) {
+/* Approximate nanoseconds for a tile of lines of n elements. */
+static double cost_of(const reduction *f, int64_t n) {
   const double lines = f->inner == 0 ? 1.0 : (double)(f->inner < f->tile ? f->inner : f->tile);
   return 20.0 + 0.03 * (double)n * lines * (double)f->size;
 }
 
-static void reduce_run(const vt_cpu_team *t, const folding *f) {
+static void reduce_run(const vt_cpu_team *t, const reduction *f) {
   const int64_t chunks = f->chunks > 0 ? f->chunks : 1;
   const int64_t n = f->chunks > 0 ? VT_REDUCE_CHUNK : f->reduced.count;
-  share s = {f, 1, items_of(f) * chunks};
+  reduce_jobs s = {f, 1, items_of(f) * chunks};
   s.jobs = vt_cpu_jobs(t, (uint64_t)s.items, cost_of(f, n));
-  if (s.items > 0) vt_cpu_share(t, s.jobs, reduce_job, &s);
+  if (s.items > 0) vt_cpu_run_jobs(t, s.jobs, reduce_job, &s);
 }
 
-/* Cut at chunks when there are too few results to keep the team busy, and enough to do. */
-static int64_t chunks_of(const vt_cpu_team *t, const folding *f) {
+/* How many chunks to split lines into: 0 unless there are too few results to keep the team busy,
+ * and enough elements. */
+static int64_t chunks_of(const vt_cpu_team *t, const reduction *f) {
   const int64_t items = items_of(f), n = f->reduced.count;
-  if (f->seek != NULL || t->threads == 1 || items == 0 || items >= 2 * (int64_t)t->threads)
+  if (f->argreduce != NULL || t->threads == 1 || items == 0 || items >= 2 * (int64_t)t->threads)
     return 0;
   if (n <= 4 * VT_REDUCE_CHUNK || (double)items * cost_of(f, n) < 20000.0) return 0;
-  return vt_cpu_parts(n, VT_REDUCE_CHUNK);
+  return vt_cpu_div_up(n, VT_REDUCE_CHUNK);
 }
 
 uint64_t vt_cpu_work_reduce(const vt_cpu_call *c) {
-  folding f;
-  view_step(&f, c);
+  reduction f;
+  read_step(&f, c);
   const int64_t lines = f.outer.count * (f.inner == 0 ? 1 : f.inner);
   return (uint64_t)(lines * chunks_of(c->team, &f) * f.size);
 }
 
-/* What the results of chunks are folded by: they lie as [outer, chunks, inner]. */
-static folding reduce_above(const folding *f, const folding *parts) {
-  folding g = *f;
+/* The reduction of the chunks' results, which are stored as [outer, chunks, inner]. */
+static reduction reduction_of_chunks(const reduction *f, const reduction *parts) {
+  reduction g = *f;
   const int64_t lines = f->inner == 0 ? 1 : f->inner;
-  g.fold = f->above;
+  g.reduce = f->above;
   g.x = parts->y;
   g.chunks = 0;
   g.reduced = (vt_cpu_axes){.n = 1, .count = parts->chunks};
@@ -355,18 +360,18 @@ static folding reduce_above(const folding *f, const folding *parts) {
 }
 
 vt_status vt_cpu_run_reduce(vt_cpu_call *c) {
-  folding f;
-  view_step(&f, c);
+  reduction f;
+  read_step(&f, c);
   const int64_t chunks = chunks_of(c->team, &f);
   if (chunks == 0) {
     reduce_run(c->team, &f);
     return VT_OK;
   }
-  folding parts = f;
+  reduction parts = f;
   parts.chunks = chunks;
   parts.y = c->work;
   reduce_run(c->team, &parts);
-  const folding above = reduce_above(&f, &parts);
+  const reduction above = reduction_of_chunks(&f, &parts);
   reduce_run(c->team, &above);
   return VT_OK;
 }

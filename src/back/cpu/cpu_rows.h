@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_rows.h - tensors whose rows, along some axes, are read by themselves and become a row or a
- * number each. Rows lie without gaps when they are computed: those that do not are copied, several
- * neighbours at once. Private to src/back/cpu. */
+ * cpu_rows.h - private to src/back/cpu: ops that turn each row of x, along some axes, into a row or
+ * one number of y. A row has no gaps when it is computed: rows with gaps are first copied, several
+ * neighbouring ones together. */
 #ifndef VT_CPU_ROWS_H
 #define VT_CPU_ROWS_H
 #include "cpu_reduce.h"
 
-typedef struct vt_cpu_rowing vt_cpu_rowing;
-/* Row `line`: n elements at x; n elements, or one, at y, elsewhere. */
-typedef void vt_cpu_row_fn(const vt_cpu_rowing *r, int64_t line, const void *x, void *y);
+typedef struct vt_cpu_rowwise vt_cpu_rowwise;
+/* Computes row `line`: reads n elements at x, and writes n elements or one number at y, which does
+ * not overlap x. */
+typedef void vt_cpu_row_fn(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y);
 
-struct vt_cpu_rowing {
+struct vt_cpu_rowwise {
   const vt_cpu_call *call;
   vt_cpu_row_fn *row;
   const char *x;
   char *y;
-  vt_cpu_axes lines, along; /* from row to row, and within one */
+  vt_cpu_axes lines, along; /* axes from row to row; axes within a row */
   uint32_t dtype;
-  int64_t n, size;  /* elements of a row, bytes of one */
+  int64_t n, size;  /* elements of a row; bytes of an element */
   int one;          /* 1: a row becomes one number */
-  double cost;      /* nanoseconds an element, about */
-  vt_cpu_norm norm; /* for those who need one */
-  int64_t head;     /* bytes at the beginning of the scratch that `row` uses */
+  double cost;      /* approximate nanoseconds per element */
+  vt_cpu_norm norm; /* parameters of a norm, for the ops that are norms */
+  int64_t head;     /* bytes at the start of the scratch that `row` itself uses */
 };
 
-/* Bytes of scratch, `head` included. */
-uint64_t vt_cpu_rows_work(const vt_cpu_rowing *r);
-/* Result 0 leaves the program, if it does, as it should. */
-void vt_cpu_rows_run(vt_cpu_call *c, const vt_cpu_rowing *r);
-/* x and y row by row along the axes of `mask`. */
-void vt_cpu_rows_view(vt_cpu_rowing *r, const vt_cpu_call *c, unsigned mask);
+/* Bytes of scratch, including `head`. */
+uint64_t vt_cpu_rows_work(const vt_cpu_rowwise *r);
+/* Computes all rows. If the host reads result 0, its NaNs are made canonical on the way. */
+void vt_cpu_rows_run(vt_cpu_call *c, const vt_cpu_rowwise *r);
+/* Sets up the rows of operand and result 0 along the axes of `mask`. */
+void vt_cpu_rows_init(vt_cpu_rowwise *r, const vt_cpu_call *c, unsigned mask);
 #endif

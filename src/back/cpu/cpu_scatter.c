@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_scatter.c - rows of updates go to the places that an index names. The rows are sorted by
- * destination, those of one destination in ascending position; then each destination is the
- * business of one thread. */
+ * cpu_scatter.c - the ops scatter_nd, scatter_nd_add, _max and _min. Rows of updates are sorted by
+ * destination, in ascending position for the same destination; one thread then handles all updates
+ * of a destination. */
 #include "cpu_lookup.h"
 
 typedef struct scattering {
   const vt_cpu_lookup *l;
   const vt_cpu_team *team;
-  vt_cpu_record *rows; /* by destination: key * unit bytes from the start of the result */
+  vt_cpu_record *rows; /* sorted by destination; a destination is key * unit bytes from the start of
+                          the result */
   int64_t n, unit;
   uint64_t jobs;
   char *to;
   const char *from;
-  vt_cpu_scatter_fn *land; /* NULL: the last row stays */
-  vt_cpu_path path;        /* of a slice */
-  vt_cpu_lines lines;      /* the same for `land` */
+  /* Combines updates with the result; NULL: the last update is copied. */
+  vt_cpu_scatter_fn *combine;
+  vt_cpu_path path;        /* copies a slice of updates to the result */
+  vt_cpu_joint_axes lines; /* the axes of a slice, for `combine` */
 } scattering;
 
-/* How many destinations there may be, by the places of the result alone: a slice is one where the
- * result lies in one piece, else an element is. */
-static uint64_t places_of(const vt_view *y, int64_t slice, int64_t *out_unit) {
+/* An upper bound on the number of destinations from the size of the result: it has one per slice if
+ * it is dense, else one per element. */
+static uint64_t count_destinations(const vt_view *y, int64_t slice, int64_t *out_unit) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(y->dtype);
   int64_t last = 0;
   *out_unit = vt_cpu_is_dense(y) ? slice * size : size;
@@ -27,71 +29,71 @@ static uint64_t places_of(const vt_view *y, int64_t slice, int64_t *out_unit) {
   return (uint64_t)(last * size / *out_unit) + 1;
 }
 
-/* Whether a table of all destinations is worth it: most of it is used then. */
-static int is_counted(uint64_t places, int64_t rows) { return places / 4 <= (uint64_t)rows; }
+/* Whether to sort with one counter per destination: if at least a quarter of them would be used. */
+static int uses_counters(uint64_t places, int64_t rows) { return places / 4 <= (uint64_t)rows; }
 
-/* The rows, as many again to sort them with, and a table of destinations. */
+/* Bytes for the rows, a second buffer to sort them with, and the counters. */
 uint64_t vt_cpu_work_scatter(const vt_cpu_call *c) {
   const vt_view *y = c->out, *index = &c->in[1];
-  const vt_view lead = vt_cpu_some_axes(index, 0, index->rank - 1);
+  const vt_view lead = vt_cpu_select_axes(index, 0, index->rank - 1);
   const int64_t rows = vt_cpu_count(&lead);
   int64_t unit;
   if (vt_cpu_count(&c->in[2]) == 0) return 0;
-  const uint64_t places = places_of(y, vt_cpu_count(&c->in[2]) / rows, &unit);
-  const uint64_t table = is_counted(places, rows) ? places * sizeof(int64_t) : 0;
+  const uint64_t places = count_destinations(y, vt_cpu_count(&c->in[2]) / rows, &unit);
+  const uint64_t table = uses_counters(places, rows) ? places * sizeof(int64_t) : 0;
   return 2 * sizeof(vt_cpu_record) * (uint64_t)rows + table;
 }
 
-static void find_job(void *context, uint64_t job) {
+static void destination_job(void *context, uint64_t job) {
   const scattering *s = context;
-  const int64_t end = vt_cpu_first(s->n, s->jobs, job + 1);
+  const int64_t end = vt_cpu_job_first(s->n, s->jobs, job + 1);
   vt_cpu_walk w = s->l->walk;
-  int64_t i = vt_cpu_first(s->n, s->jobs, job);
-  for (vt_cpu_walk_to(&w, i); i < end; i++) {
-    s->rows[i] = (vt_cpu_record){(uint64_t)(vt_cpu_lookup_at(s->l, &w, 0) / s->unit), w.at[0]};
-    vt_cpu_walk_on(&w, 1);
+  int64_t i = vt_cpu_job_first(s->n, s->jobs, job);
+  for (vt_cpu_walk_set(&w, i); i < end; i++) {
+    s->rows[i] = (vt_cpu_record){(uint64_t)(vt_cpu_lookup_offset(s->l, &w, 0) / s->unit), w.at[0]};
+    vt_cpu_walk_advance(&w, 1);
   }
 }
 
-/* Rows first .. first + n - 1 go to one place. */
-static void scatter_span(const scattering *s, int64_t first, int64_t n) {
+/* Applies rows first .. first + n - 1, which have the same destination. */
+static void scatter_destination(const scattering *s, int64_t first, int64_t n) {
   char *to = s->to + (int64_t)s->rows[first].key * s->unit;
-  if (s->land == NULL) {
-    vt_cpu_path_go(&s->path, to, s->from + s->rows[first + n - 1].at);
+  if (s->combine == NULL) {
+    vt_cpu_path_copy(&s->path, to, s->from + s->rows[first + n - 1].at);
     return;
   }
   const uint32_t last = s->lines.n - 1;
-  vt_cpu_landing one = {.to = to,
-                        .from = s->from,
-                        .rows = s->rows + first,
-                        .n = n,
-                        .columns = s->lines.dim[last],
-                        .to_step = s->lines.to[last],
-                        .from_step = s->lines.from[last]};
+  vt_cpu_row_updates one = {.to = to,
+                            .from = s->from,
+                            .rows = s->rows + first,
+                            .n = n,
+                            .columns = s->lines.dim[last],
+                            .to_step = s->lines.to[last],
+                            .from_step = s->lines.from[last]};
   if (last == 0) {
-    s->land(&one);
+    s->combine(&one);
     return;
   }
   vt_cpu_walk w = {0};
   for (uint32_t i = 0; i < last; i++)
-    vt_cpu_walk_axis(&w, s->lines.dim[i], s->lines.to[i], s->lines.from[i], 0);
-  for (int64_t i = vt_cpu_walk_count(&w); i > 0; i--, vt_cpu_walk_on(&w, 1)) {
+    vt_cpu_walk_add_axis(&w, s->lines.dim[i], s->lines.to[i], s->lines.from[i], 0);
+  for (int64_t i = vt_cpu_walk_count(&w); i > 0; i--, vt_cpu_walk_advance(&w, 1)) {
     one.to = to + w.at[0];
     one.from = s->from + w.at[1];
-    s->land(&one);
+    s->combine(&one);
   }
 }
 
-/* The destinations whose first row is among those of this job. */
+/* Handles the destinations whose first row is among the rows of this job. */
 static void scatter_job(void *context, uint64_t job) {
   const scattering *s = context;
   const vt_cpu_record *r = s->rows;
-  const int64_t end = vt_cpu_first(s->n, s->jobs, job + 1);
-  int64_t i = vt_cpu_first(s->n, s->jobs, job), next = i;
+  const int64_t end = vt_cpu_job_first(s->n, s->jobs, job + 1);
+  int64_t i = vt_cpu_job_first(s->n, s->jobs, job), next = i;
   while (i > 0 && i < s->n && r[i].key == r[i - 1].key) i++;
   for (; i < end; i = next) {
     for (next = i + 1; next < s->n && r[next].key == r[i].key; next++) continue;
-    scatter_span(s, i, next - i);
+    scatter_destination(s, i, next - i);
   }
 }
 
@@ -103,25 +105,25 @@ static int bits_of(uint64_t most) {
 
 static void sort_rows(scattering *s, uint64_t places) {
   vt_cpu_record *rows = s->rows, *other = rows + s->n;
-  if (is_counted(places, s->n)) {
-    s->rows = vt_cpu_radix_counted(rows, other, s->n, (int64_t *)(void *)(other + s->n), places);
+  if (uses_counters(places, s->n)) {
+    s->rows = vt_cpu_counting_sort(rows, other, s->n, (int64_t *)(void *)(other + s->n), places);
   } else {
-    s->rows = vt_cpu_radix(rows, other, s->n, bits_of(places - 1));
+    s->rows = vt_cpu_radix_sort(rows, other, s->n, bits_of(places - 1));
   }
 }
 
 static void scatter_rows(scattering *s, const vt_view *y) {
   const int64_t slice = vt_cpu_count(&s->l->slice);
-  const uint64_t places = places_of(y, slice, &s->unit);
+  const uint64_t places = count_destinations(y, slice, &s->unit);
   s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 5.0);
-  vt_cpu_share(s->team, s->jobs, find_job, s);
+  vt_cpu_run_jobs(s->team, s->jobs, destination_job, s);
   sort_rows(s, places);
   const double bytes = (double)slice * (double)vt_cpu_bytes_of(y->dtype);
   s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 10.0 + bytes * 0.2);
-  vt_cpu_share(s->team, s->jobs, scatter_job, s);
+  vt_cpu_run_jobs(s->team, s->jobs, scatter_job, s);
 }
 
-static vt_status scatter(vt_cpu_call *c, vt_cpu_scatter_fn *const *land) {
+static vt_status scatter(vt_cpu_call *c, vt_cpu_scatter_fn *const *combine) {
   const vt_attr_gather_nd *a = c->attrs;
   const vt_view *y = c->out, *updates = &c->in[2];
   const vt_cpu_lookup l = vt_cpu_lookup_nd(y, &c->in[1], updates, (uint32_t)a->batch);
@@ -134,9 +136,9 @@ static vt_status scatter(vt_cpu_call *c, vt_cpu_scatter_fn *const *land) {
                   .n = vt_cpu_walk_count(&l.walk),
                   .to = y->data,
                   .from = updates->data,
-                  .land = land == NULL ? NULL : land[y->dtype],
+                  .combine = combine == NULL ? NULL : combine[y->dtype],
                   .path = vt_cpu_path_of(c->team->kernels, &l.slice, &l.row),
-                  .lines = vt_cpu_lines_of(&l.slice, &l.row)};
+                  .lines = vt_cpu_joint_axes_of(&l.slice, &l.row)};
   scatter_rows(&s, y);
   return VT_OK;
 }
@@ -146,8 +148,8 @@ vt_status vt_cpu_run_scatter_nd_add(vt_cpu_call *c) {
   return scatter(c, c->team->kernels->moves->sum);
 }
 vt_status vt_cpu_run_scatter_nd_max(vt_cpu_call *c) {
-  return scatter(c, c->team->kernels->moves->greatest);
+  return scatter(c, c->team->kernels->moves->max);
 }
 vt_status vt_cpu_run_scatter_nd_min(vt_cpu_call *c) {
-  return scatter(c, c->team->kernels->moves->least);
+  return scatter(c, c->team->kernels->moves->min);
 }

@@ -1,73 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_softmax.c - softmax, log_softmax, logsumexp: m = max x, then exp(x - m) chunk by chunk, each
- * summed while it is in cache. */
+ * cpu_softmax.c - the ops softmax, log_softmax and logsumexp: m = max x, then exp(x - m) chunk by
+ * chunk, each summed while it is in cache. */
 #include "cpu_rows.h"
 #include "vt_num.h"
 
 static float row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
   float m;
-  k->folds->fold[VT_REDUCE_MAX][VT_DTYPE_F32].line(x, n, &m);
+  k->reductions->reduce[VT_REDUCE_MAX][VT_DTYPE_F32].line(x, n, &m);
   return m;
 }
 
-/* What lies behind the chunk is the next one or the next row: it is fetched on the way, or what is
- * nobody's is, which does no harm. */
+/* Elements after the chunk are the next chunk or row, so they are prefetched meanwhile. Prefetching
+ * an invalid address is harmless. */
 static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
   enum { BLOCK = 256, LINE = VT_CPU_LINE / sizeof(float) };
   for (int64_t i = 0; i < n; i += BLOCK) {
     const int64_t some = n - i < BLOCK ? n - i : BLOCK;
     for (int64_t j = i; j < i + some; j += LINE) __builtin_prefetch(x + n + j, 0, 2);
-    k->maps->exp_less(y + i, x + i, m, some);
+    k->maps->exp_sub(y + i, x + i, m, some);
   }
 }
 
-/* S(e), e = exp(x - m); e is left in y unless that is NULL. */
+/* S(e) with e = exp(x - m); e is stored in y unless y is NULL. */
 static float row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
   float part[VT_REDUCE_CHUNK], sum;
   int64_t each = VT_REDUCE_CHUNK, count = 0;
-  const vt_cpu_reduce *fold = &k->folds->fold[VT_REDUCE_SUM][VT_DTYPE_F32];
+  const vt_cpu_reduce *sum_kernel = &k->reductions->reduce[VT_REDUCE_SUM][VT_DTYPE_F32];
   if (n <= VT_REDUCE_CHUNK) {
     float *e = y == NULL ? part : y;
     exp_chunk(k, x, m, n, e);
-    fold->line(e, n, &sum);
+    sum_kernel->line(e, n, &sum);
     return sum;
   }
   while ((n - 1) / each >= VT_REDUCE_CHUNK) each *= VT_REDUCE_CHUNK;
   for (int64_t i = 0; i < n; i += each)
     part[count++] = row_exp(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
-  fold->line(part, count, &sum);
+  sum_kernel->line(part, count, &sum);
   return sum;
 }
 
-/* A NaN makes the sum one, whatever m is; so do two infinities, as they do in x - max x. */
-static void softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+/* `max` ignores NaN, but a NaN in x makes the sum NaN whatever m is. A row with +inf, or with
+ * nothing but -inf, also becomes NaN: x - m is then inf - inf. */
+static void softmax_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   (void)line;
-  k->folds->share(y, r->n, row_exp(k, x, k->folds->top(x, r->n), r->n, y));
+  k->reductions->divide(y, r->n, row_exp(k, x, k->reductions->max(x, r->n), r->n, y));
 }
 
-static void log_softmax_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+static void log_softmax_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   const float m = row_max(k, x, r->n);
   const float log_sum = vt_f32_log(row_exp(k, x, m, r->n, NULL));
   (void)line;
-  k->folds->rows[VT_DTYPE_F32].lower(x, r->n, &m, &log_sum, y);
+  k->reductions->rows[VT_DTYPE_F32].log_softmax(x, r->n, &m, &log_sum, y);
 }
 
-/* m itself when it is infinite; a NaN gives NaN either way. */
-static void logsumexp_row(const vt_cpu_rowing *r, int64_t line, const void *x, void *y) {
+/* If m is infinite the result is m; a NaN gives NaN either way. */
+static void logsumexp_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   const float m = row_max(k, x, r->n);
   (void)line;
   *(float *)y = m - m == 0.0f ? m + vt_f32_log(row_exp(k, x, m, r->n, NULL)) : m;
 }
 
-static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
+static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   const uint32_t op = c->step->op;
-  const unsigned mask = op == VT_OP_logsumexp
-                            ? vt_cpu_mask(&((const vt_attr_reduce *)c->attrs)->axes, c->in[0].rank)
-                            : 1u << ((const vt_attr_axis *)c->attrs)->axis;
-  vt_cpu_rows_view(r, c, mask);
+  const unsigned mask =
+      op == VT_OP_logsumexp
+          ? vt_cpu_axis_mask(&((const vt_attr_reduce *)c->attrs)->axes, c->in[0].rank)
+          : 1u << ((const vt_attr_axis *)c->attrs)->axis;
+  vt_cpu_rows_init(r, c, mask);
   r->cost = 1.0;
   r->one = op == VT_OP_logsumexp;
   r->row = op == VT_OP_softmax       ? softmax_row
@@ -76,14 +78,14 @@ static void view(vt_cpu_rowing *r, const vt_cpu_call *c) {
 }
 
 uint64_t vt_cpu_work_softmax(const vt_cpu_call *c) {
-  vt_cpu_rowing r;
-  view(&r, c);
+  vt_cpu_rowwise r;
+  init_rows(&r, c);
   return vt_cpu_rows_work(&r);
 }
 
 vt_status vt_cpu_run_softmax(vt_cpu_call *c) {
-  vt_cpu_rowing r;
-  view(&r, c);
+  vt_cpu_rowwise r;
+  init_rows(&r, c);
   vt_cpu_rows_run(c, &r);
   return VT_OK;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_sort.c - lines of a tensor in the one order: sort, argsort and top_k. A value becomes a key,
- * an unsigned integer that grows with the order asked for, and its index goes along with it; equal
- * keys keep the order they had, whichever the direction. */
+ * cpu_sort.c - the ops sort, argsort and top_k along an axis. Each value becomes a key, an unsigned
+ * integer that grows in the requested order, and its index is sorted along with it. Equal keys keep
+ * their order, whether ascending or descending. */
 #include <string.h>
 #include "cpu_move.h"
 #include "cpu_radix.h"
 
 /* ---- keys ---- */
 
-/* Negative numbers grow away from 0 and are turned over, the others go above them; every NaN is the
- * one highest value. */
+/* All bits of a negative number are inverted and the sign bit of others is set, so that keys grow
+ * with values; every NaN has the highest key. */
 static uint64_t key_of_f32(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
@@ -41,24 +41,24 @@ static uint64_t key_of(const vt_view *x, int64_t at) {
 
 /* ---- one line ---- */
 
-/* The lines of x along an axis, and where what comes first of each goes. */
+/* The lines of x along an axis, and the results that the first elements of each line go to. */
 typedef struct sorting {
   const vt_view *x, *values, *indices; /* values may be NULL */
-  vt_cpu_walk walk;                    /* along the other axes: x, values, indices, in elements */
+  vt_cpu_walk walk; /* over the other axes: offsets in x, values, indices, in elements */
   uint32_t axis;
-  int64_t n, best;     /* elements of a line, and how many of them are wanted */
-  int64_t slots;       /* for how many there is room at a time */
-  int bits;            /* of a key */
-  uint64_t turned;     /* what a key is turned over by: all its bits when descending */
-  int64_t count;       /* lines */
-  uint64_t jobs, each; /* bytes of scratch for each */
+  int64_t n, wanted;   /* elements of a line; how many of them are wanted */
+  int64_t slots;       /* capacity of the scratch in elements */
+  int bits;            /* bits of a key */
+  uint64_t key_mask;   /* mask that keys are XORed with: all bits if descending, else 0 */
+  int64_t count;       /* number of lines */
+  uint64_t jobs, each; /* jobs; bytes of scratch of each */
   char *work;
 } sorting;
 
-/* A key of at most 32 bits shares a word with its index. */
+/* Whether a key of at most 32 bits and its index fit one 64-bit word. */
 static int is_short(int bits, int64_t n) { return bits <= 32 && n <= (int64_t)UINT32_MAX; }
 
-static void give(const sorting *s, const vt_cpu_walk *w, int64_t i, int64_t index) {
+static void store_result(const sorting *s, const vt_cpu_walk *w, int64_t i, int64_t index) {
   const size_t size = (size_t)vt_cpu_bytes_of(s->x->dtype);
   const int64_t from = w->at[0] + index * s->x->stride[s->axis];
   ((int64_t *)s->indices->data)[w->at[2] + i * s->indices->stride[s->axis]] = index;
@@ -69,12 +69,13 @@ static void give(const sorting *s, const vt_cpu_walk *w, int64_t i, int64_t inde
 }
 
 static uint64_t line_key(const sorting *s, const vt_cpu_walk *w, int64_t i) {
-  return key_of(s->x, w->at[0] + i * s->x->stride[s->axis]) ^ s->turned;
+  return key_of(s->x, w->at[0] + i * s->x->stride[s->axis]) ^ s->key_mask;
 }
 
-/* Where fewer are wanted than there is room for, the best so far are sorted whenever the room is
- * full, and from then on only what is better than the last of them is taken in. Those in front have
- * the lower indices. */
+/* If fewer elements are wanted than a line has, the scratch may be shorter than the line. Whenever
+ * the scratch is full it is sorted and only the best elements stay. Later elements that are not
+ * better than the last of these are skipped; they have higher indices, so ties are decided rightly.
+ */
 static void sort_short(const sorting *s, const vt_cpu_walk *w, uint64_t *words) {
   uint64_t *other = words + s->slots, limit = UINT64_MAX;
   int64_t n = 0;
@@ -83,13 +84,13 @@ static void sort_short(const sorting *s, const vt_cpu_walk *w, uint64_t *words) 
     if (word >= limit) continue;
     words[n++] = word;
     if (n < s->slots || i + 1 == s->n) continue;
-    const uint64_t *sorted = vt_cpu_radix_words(words, other, n, s->bits);
-    n = s->best;
+    const uint64_t *sorted = vt_cpu_radix_sort_words(words, other, n, s->bits);
+    n = s->wanted;
     if (sorted != words) memcpy(words, sorted, (size_t)n * sizeof *words);
     limit = words[n - 1];
   }
-  const uint64_t *sorted = vt_cpu_radix_words(words, other, n, s->bits);
-  for (int64_t i = 0; i < s->best; i++) give(s, w, i, (int64_t)(sorted[i] & UINT32_MAX));
+  const uint64_t *sorted = vt_cpu_radix_sort_words(words, other, n, s->bits);
+  for (int64_t i = 0; i < s->wanted; i++) store_result(s, w, i, (int64_t)(sorted[i] & UINT32_MAX));
 }
 
 static void sort_long(const sorting *s, const vt_cpu_walk *w, vt_cpu_record *r) {
@@ -102,48 +103,49 @@ static void sort_long(const sorting *s, const vt_cpu_walk *w, vt_cpu_record *r) 
     if (is_limited && one.key >= limit) continue;
     r[n++] = one;
     if (n < s->slots || i + 1 == s->n) continue;
-    const vt_cpu_record *sorted = vt_cpu_radix(r, other, n, s->bits);
-    n = s->best;
+    const vt_cpu_record *sorted = vt_cpu_radix_sort(r, other, n, s->bits);
+    n = s->wanted;
     if (sorted != r) memcpy(r, sorted, (size_t)n * sizeof *r);
     limit = r[n - 1].key;
     is_limited = 1;
   }
-  const vt_cpu_record *sorted = vt_cpu_radix(r, other, n, s->bits);
-  for (int64_t i = 0; i < s->best; i++) give(s, w, i, sorted[i].at);
+  const vt_cpu_record *sorted = vt_cpu_radix_sort(r, other, n, s->bits);
+  for (int64_t i = 0; i < s->wanted; i++) store_result(s, w, i, sorted[i].at);
 }
 
-/* ---- all of them ---- */
+/* ---- all lines ---- */
 
 static void sort_job(void *context, uint64_t job) {
   const sorting *s = context;
-  const int64_t first = vt_cpu_first(s->count, s->jobs, job);
+  const int64_t first = vt_cpu_job_first(s->count, s->jobs, job);
   void *work = s->work + job * s->each;
   vt_cpu_walk w = s->walk;
-  vt_cpu_walk_to(&w, first);
-  for (int64_t i = vt_cpu_first(s->count, s->jobs, job + 1) - first; i > 0; i--) {
+  vt_cpu_walk_set(&w, first);
+  for (int64_t i = vt_cpu_job_first(s->count, s->jobs, job + 1) - first; i > 0; i--) {
     if (is_short(s->bits, s->n)) {
       sort_short(s, &w, work);
     } else {
       sort_long(s, &w, work);
     }
-    vt_cpu_walk_on(&w, 1);
+    vt_cpu_walk_advance(&w, 1);
   }
 }
 
-enum { FEW = 512 }; /* that many are sorted in no time */
+enum { SMALL = 512 }; /* few enough elements to sort quickly */
 
-/* Each job has scratch of its own, so there are no more of them than threads. */
-static sorting sorting_of(const vt_cpu_call *c, uint32_t axis, int descending) {
+/* The sort along `axis`. Each job has its own scratch, so there are at most as many jobs as
+ * threads. */
+static sorting init_sorting(const vt_cpu_call *c, uint32_t axis, int descending) {
   const vt_view *x = &c->in[0];
-  sorting s = {.x = x, .axis = axis, .n = x->dim[axis], .best = c->out->dim[axis], .count = 1};
+  sorting s = {.x = x, .axis = axis, .n = x->dim[axis], .wanted = c->out->dim[axis], .count = 1};
   s.bits = 8 * (int)vt_cpu_bytes_of(x->dtype);
-  s.turned = descending ? UINT64_MAX >> (64 - s.bits) : 0;
+  s.key_mask = descending ? UINT64_MAX >> (64 - s.bits) : 0;
   for (uint32_t i = 0; i < x->rank; i++)
     if (i != axis) s.count *= x->dim[i];
   s.jobs = vt_cpu_jobs(c->team, (uint64_t)s.count, 20.0 * (double)s.n);
   if (s.jobs > c->team->threads) s.jobs = c->team->threads;
   const uint64_t record = is_short(s.bits, s.n) ? sizeof(uint64_t) : sizeof(vt_cpu_record);
-  s.slots = s.best < s.n / 8 ? 4 * s.best + FEW : s.n;
+  s.slots = s.wanted < s.n / 8 ? 4 * s.wanted + SMALL : s.n;
   if (s.slots > s.n) s.slots = s.n;
   s.each = 2 * record * (uint64_t)s.slots;
   return s;
@@ -155,46 +157,46 @@ static vt_status sort_lines(vt_cpu_call *c, sorting *s, const vt_view *values,
   s->values = values;
   s->indices = indices;
   s->work = c->work;
-  if (s->n == 0 || s->best == 0 || s->count == 0) return VT_OK;
+  if (s->n == 0 || s->wanted == 0 || s->count == 0) return VT_OK;
   for (uint32_t i = 0; i < x->rank; i++)
     if (i != s->axis)
-      vt_cpu_walk_axis(&s->walk, x->dim[i], x->stride[i], values == NULL ? 0 : values->stride[i],
-                       indices->stride[i]);
-  vt_cpu_share(c->team, s->jobs, sort_job, s);
+      vt_cpu_walk_add_axis(&s->walk, x->dim[i], x->stride[i],
+                           values == NULL ? 0 : values->stride[i], indices->stride[i]);
+  vt_cpu_run_jobs(c->team, s->jobs, sort_job, s);
   return VT_OK;
 }
 
-static sorting of_sort(const vt_cpu_call *c) {
+static sorting sort_params(const vt_cpu_call *c) {
   const vt_attr_sort *a = c->attrs;
-  return sorting_of(c, (uint32_t)a->axis, a->descending != 0);
+  return init_sorting(c, (uint32_t)a->axis, a->descending != 0);
 }
 
 uint64_t vt_cpu_work_sort(const vt_cpu_call *c) {
-  const sorting s = of_sort(c);
+  const sorting s = sort_params(c);
   return s.jobs * s.each;
 }
 
 vt_status vt_cpu_run_sort(vt_cpu_call *c) {
-  sorting s = of_sort(c);
+  sorting s = sort_params(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }
 
 vt_status vt_cpu_run_argsort(vt_cpu_call *c) {
-  sorting s = of_sort(c);
+  sorting s = sort_params(c);
   return sort_lines(c, &s, NULL, &c->out[0]);
 }
 
-static sorting of_top_k(const vt_cpu_call *c) {
+static sorting top_k_params(const vt_cpu_call *c) {
   const vt_attr_top_k *a = c->attrs;
-  return sorting_of(c, (uint32_t)a->axis, !a->least);
+  return init_sorting(c, (uint32_t)a->axis, !a->least);
 }
 
 uint64_t vt_cpu_work_top_k(const vt_cpu_call *c) {
-  const sorting s = of_top_k(c);
+  const sorting s = top_k_params(c);
   return s.jobs * s.each;
 }
 
 vt_status vt_cpu_run_top_k(vt_cpu_call *c) {
-  sorting s = of_top_k(c);
+  sorting s = top_k_params(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }

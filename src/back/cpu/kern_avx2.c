@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kern_avx2.c - the kernels for one row of isa.def; cmake/isa.cmake says with which options. */
+ * kern_avx2.c - compiles the kernels for the row avx2 of isa.def, with the options that
+ * cmake/isa.cmake sets. */
 #include "vec_avx2.h"
 #include "vec_int_avx2.h"
 #define VT_ISA_WORD avx2

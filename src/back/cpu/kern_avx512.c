@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kern_avx512.c - the kernels for one row of isa.def; cmake/isa.cmake says with which options. */
+ * kern_avx512.c - compiles the kernels for the row avx512 of isa.def, with the options that
+ * cmake/isa.cmake sets. */
 #include "vec_avx512.h"
 #include "vec_int_avx512.h"
 #define VT_ISA_WORD avx512

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kern_move.h - what the moves have in each instruction set: planes of elements copied from one
- * pair of strides to another, and random numbers. */
+ * kern_move.h - the move kernels of one instruction set: copies of planes of elements between any
+ * strides, random numbers, and scatters. */
 #ifndef VT_KERN_MOVE_H
 #define VT_KERN_MOVE_H
 #include <stdint.h>
 #include "cpu_radix.h"
 #include "kern_types.h"
 
-/* Rows of columns of elements. All strides are bytes and may be 0 (from) or less than 0 (from). */
+/* A plane of rows and columns to copy. Strides are in bytes; those of `from` may be 0 or
+ * negative. */
 typedef struct vt_cpu_plane {
   char *to;
   const char *from;
@@ -16,29 +17,33 @@ typedef struct vt_cpu_plane {
 } vt_cpu_plane;
 typedef void vt_cpu_plane_fn(const vt_cpu_plane *p);
 
-/* Where random numbers come from: docs/numerics.md says how. */
-typedef struct vt_cpu_source {
+/* The state of a counter-based random generator: docs/numerics.md defines it. */
+typedef struct vt_cpu_random_source {
   uint64_t seed;
   uint32_t stream, step;
-} vt_cpu_source;
-/* The elements of blocks first .. first + n - 1, four for each. */
-typedef void vt_cpu_draw_fn(const vt_cpu_source *s, uint64_t first, int64_t n, void *out);
+} vt_cpu_random_source;
+/* Writes the random elements of blocks first .. first + n - 1, four per block. */
+typedef void vt_cpu_draw_fn(const vt_cpu_random_source *s, uint64_t first, int64_t n, void *out);
 
-/* Rows of updates that land in one place: `rows` say where each starts, in bytes from `from`. */
-typedef struct vt_cpu_landing {
+/* Updates that are scattered to the same row: rows[i].at is the offset of update i from `from`, in
+ * bytes. */
+typedef struct vt_cpu_row_updates {
   char *to;
   const char *from;
   const vt_cpu_record *rows;
-  int64_t n, columns, to_step, from_step; /* steps from column to column, in bytes */
-} vt_cpu_landing;
-typedef void vt_cpu_scatter_fn(const vt_cpu_landing *l);
+  int64_t n, columns, to_step,
+      from_step; /* to_step, from_step: bytes from one column to the next */
+} vt_cpu_row_updates;
+typedef void vt_cpu_scatter_fn(const vt_cpu_row_updates *l);
 
 enum { VT_CPU_SIZES = 5 }; /* elements of 1, 2, 4, 8 and 16 bytes */
 typedef struct vt_cpu_moves {
-  vt_cpu_plane_fn *each[VT_CPU_SIZES];     /* any strides */
-  vt_cpu_plane_fn *turn[VT_CPU_SIZES];     /* from_row and to_column are the size of an element */
-  vt_cpu_draw_fn *bits, *uniform, *normal; /* i64, f32, f32 */
-  /* to + S(rows), and the greatest and the least of `to` and the rows, by type */
-  vt_cpu_scatter_fn *sum[VT_CPU_TYPES], *greatest[VT_CPU_TYPES], *least[VT_CPU_TYPES];
+  vt_cpu_plane_fn *strided[VT_CPU_SIZES]; /* copies between any strides */
+  /* Transposes; from_row and to_column must be the size of an element. */
+  vt_cpu_plane_fn *transpose[VT_CPU_SIZES];
+  vt_cpu_draw_fn *bits, *uniform, *normal; /* results are i64, f32, f32 */
+  /* By type: `to` plus the ordered sum S of the updates; the maximum or minimum of `to` and the
+   * updates. */
+  vt_cpu_scatter_fn *sum[VT_CPU_TYPES], *max[VT_CPU_TYPES], *min[VT_CPU_TYPES];
 } vt_cpu_moves;
 #endif

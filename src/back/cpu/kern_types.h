@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kern_types.h - how many rows a table has that is indexed by the type of an element. */
+ * kern_types.h - the number of rows in tables that are indexed by the dtype of an element. */
 #ifndef VT_KERN_TYPES_H
 #define VT_KERN_TYPES_H
 #include "volta/volta_ops.h"

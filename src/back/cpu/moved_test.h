@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * moved_test.h - teams of every instruction set and several numbers of threads for the tests of
- * what moves, and tensors of numbers drawn from a seed. */
+ * moved_test.h - for the tests of moves: teams of every instruction set and several thread counts,
+ * and tensors of pseudo-random numbers. */
 #ifndef VT_MOVED_TEST_H
 #define VT_MOVED_TEST_H
 #include <string.h>
@@ -11,7 +11,7 @@
 static const char *const moved_isas[] = {"scalar", "sse2", "avx2", "avx512"};
 static const unsigned moved_threads[] = {1, 2, 3, 7};
 
-/* Calls `test` with every team that this machine has. */
+/* Calls `test` with each team that this machine can run. */
 static inline void moved_teams(void (*test)(const vt_cpu_team *t)) {
   for (size_t i = 0; i < sizeof moved_isas / sizeof *moved_isas; i++)
     for (size_t k = 0; k < sizeof moved_threads / sizeof *moved_threads; k++) {
@@ -37,7 +37,7 @@ static inline int64_t moved_below(uint64_t *seed, int64_t n) {
   return (int64_t)(moved_next(seed) % (uint64_t)n);
 }
 
-/* Memory of the test, freed by it; what is read of it before it is written is told apart. */
+/* Memory that the test must free, filled with a pattern so that a read of unwritten bytes shows. */
 static inline void *moved_memory(int64_t bytes) {
   void *p = malloc((size_t)bytes + 64);
   if (p == NULL) exit(2);
@@ -47,6 +47,6 @@ static inline void *moved_memory(int64_t bytes) {
 
 static inline vt_view moved_dense(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
   vt_view v = {.dtype = dtype, .data = data};
-  return vt_cpu_reshaped(&v, rank, dim);
+  return vt_cpu_reshape_view(&v, rank, dim);
 }
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_avx2.h - the vocabulary of the kernels, 256 bits. V are vectors of f32, VD of f64. */
+ * vec_avx2.h - the vector vocabulary of the kernels (listed in vec_scalar.h), 256 bits. V are
+ * vectors of f32, VD of f64. */
 #ifndef VT_VEC_H
 #define VT_VEC_H
 #include <immintrin.h>
 #include <stdint.h>
-/* Tiles of a product, see kern_gemm_type.inc. */
+/* Tile sizes of a matrix product, see kern_gemm_type.inc. */
 #define GEMM_ROWS 6
 #define GEMM_PANELS 5
-#define GEMM_NEAR 1024
+#define GEMM_CACHED 1024
 
 enum { V_REGISTERS = 16, V_N = 8, VD_N = 4 };
 typedef __m256 V;
 typedef __m256d VD;
 
-/* The first n of the lanes. */
+/* All bits of the first n lanes. */
 static inline __m256i v_mask(int64_t n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
@@ -22,13 +23,14 @@ static inline void v_store(float *p, V a) { _mm256_storeu_ps(p, a); }
 static inline V v_load_part(const float *p, int64_t n) { return _mm256_maskload_ps(p, v_mask(n)); }
 static inline void v_store_part(float *p, int64_t n, V a) { _mm256_maskstore_ps(p, v_mask(n), a); }
 static inline V v_zero(void) { return _mm256_setzero_ps(); }
-static inline V v_one(float x) { return _mm256_set1_ps(x); }
+static inline V v_broadcast(float x) { return _mm256_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm256_add_ps(a, b); }
 static inline V v_mul(V a, V b) { return _mm256_mul_ps(a, b); }
 static inline V v_fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
 
-/* Pairs of rows, then pairs of pairs, then the halves. */
-static inline void v_turn(V x[V_N]) {
+/* Transposes 8 x 8: exchanges within pairs of rows, then pairs of pairs, then the 128-bit
+ * halves. */
+static inline void v_transpose(V x[V_N]) {
   V y[V_N];
   for (int i = 0; i < V_N; i += 2) {
     y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
@@ -59,10 +61,10 @@ static inline void vd_store_part(double *p, int64_t n, VD a) {
   _mm256_maskstore_pd(p, vd_mask(n), a);
 }
 static inline VD vd_zero(void) { return _mm256_setzero_pd(); }
-static inline VD vd_one(double x) { return _mm256_set1_pd(x); }
+static inline VD vd_broadcast(double x) { return _mm256_set1_pd(x); }
 static inline VD vd_add(VD a, VD b) { return _mm256_add_pd(a, b); }
 static inline VD vd_fma(VD a, VD b, VD c) { return _mm256_fmadd_pd(a, b, c); }
-static inline void vd_turn(VD x[VD_N]) {
+static inline void vd_transpose(VD x[VD_N]) {
   const VD a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
   const VD c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);
   x[0] = _mm256_permute2f128_pd(a, c, 0x20);
@@ -71,7 +73,7 @@ static inline void vd_turn(VD x[VD_N]) {
   x[3] = _mm256_permute2f128_pd(b, d, 0x31);
 }
 
-/* f16 in memory; rounded to nearest, ties to even. */
+/* f16 in memory; stores round to nearest, ties to even. */
 #define V_HAS_F16
 static inline V v_load_f16(const uint16_t *p) {
   return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
@@ -81,11 +83,11 @@ static inline void v_store_f16(uint16_t *p, V a) {
                    _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-/* ---- quotients by fused products ---- */
+/* ---- words for quotients by fma, see kern_share.inc ---- */
 #define V_FUSED /* v_fma is one instruction */
 static inline V v_div(V a, V b) { return _mm256_div_ps(a, b); }
 static inline V v_fnma(V a, V b, V c) { return _mm256_fnmadd_ps(a, b, c); } /* c - a*b */
-static inline unsigned v_below(V a, V b) { /* the lanes in which a < b */
+static inline unsigned v_below(V a, V b) { /* one bit per lane: a < b */
   return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }
 #endif

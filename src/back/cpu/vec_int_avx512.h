@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_int_avx512.h - the vocabulary of the integer kernels, sixteen lanes: pairs of 16 bits. */
+ * vec_int_avx512.h - the vocabulary of the integer kernels (see vec_int_scalar.h): sixteen i32
+ * lanes, groups of two 16-bit numbers. */
 #ifndef VT_VEC_INT_H
 #define VT_VEC_INT_H
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
 enum { VQ_N = 16, VQ_ROWS = 8, VQ_GROUP = 2 };
-typedef int16_t vq_row, vq_column; /* a packed number */
+typedef int16_t vq_row, vq_column; /* types of packed numbers */
 typedef __m512i VQ;
 static inline VQ vq_zero(void) { return _mm512_setzero_si512(); }
 static inline VQ vq_load(const void *p) { return _mm512_loadu_si512(p); }
 static inline void vq_store(void *p, VQ a) { _mm512_storeu_si512(p, a); }
-static inline VQ vq_one(const void *p) {
+static inline VQ vq_broadcast(const void *p) {
   int32_t group;
   memcpy(&group, p, sizeof group);
   return _mm512_set1_epi32(group);

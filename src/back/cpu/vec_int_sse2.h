@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_int_sse2.h - the vocabulary of the integer kernels, four lanes: pairs of 16 bits. */
+ * vec_int_sse2.h - the vocabulary of the integer kernels (see vec_int_scalar.h): four i32 lanes,
+ * groups of two 16-bit numbers. */
 #ifndef VT_VEC_INT_H
 #define VT_VEC_INT_H
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
 enum { VQ_N = 4, VQ_ROWS = 4, VQ_GROUP = 2 };
-typedef int16_t vq_row, vq_column; /* a packed number */
+typedef int16_t vq_row, vq_column; /* types of packed numbers */
 typedef __m128i VQ;
 static inline VQ vq_zero(void) { return _mm_setzero_si128(); }
 static inline VQ vq_load(const void *p) { return _mm_loadu_si128(p); }
 static inline void vq_store(void *p, VQ a) { _mm_storeu_si128(p, a); }
-static inline VQ vq_one(const void *p) {
+static inline VQ vq_broadcast(const void *p) {
   int32_t group;
   memcpy(&group, p, sizeof group);
   return _mm_set1_epi32(group);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vec_sse2.h - the vocabulary of the kernels, 128 bits; the fused multiply-add is made in software,
- * as src/num/fma.inc explains. V are vectors of f32, VD of f64. */
+ * vec_sse2.h - the vector vocabulary of the kernels (listed in vec_scalar.h), 128 bits. V are
+ * vectors of f32, VD of f64. fma is computed in software, as src/num/fma.inc explains. */
 #ifndef VT_VEC_H
 #define VT_VEC_H
 #include <immintrin.h>
 #include <string.h>
 #include "vt_num.h"
-/* Tiles of a product, see kern_gemm_type.inc. */
+/* Tile sizes of a matrix product, see kern_gemm_type.inc. */
 #define GEMM_ROWS 4
 #define GEMM_PANELS 2
-#define GEMM_NEAR 1024
+#define GEMM_CACHED 1024
 
 enum { V_REGISTERS = 16, V_N = 4, VD_N = 2 };
 typedef __m128 V;
@@ -18,7 +18,7 @@ typedef __m128d VD;
 static inline V v_load(const float *p) { return _mm_loadu_ps(p); }
 static inline void v_store(float *p, V a) { _mm_storeu_ps(p, a); }
 static inline V v_zero(void) { return _mm_setzero_ps(); }
-static inline V v_one(float x) { return _mm_set1_ps(x); }
+static inline V v_broadcast(float x) { return _mm_set1_ps(x); }
 static inline V v_add(V a, V b) { return _mm_add_ps(a, b); }
 static inline V v_mul(V a, V b) { return _mm_mul_ps(a, b); }
 static inline V v_load_part(const float *p, int64_t n) {
@@ -32,9 +32,9 @@ static inline void v_store_part(float *p, int64_t n, V a) {
   memcpy(p, x, (size_t)n * sizeof *p);
 }
 
-/* a*b + c of two lanes, the exact sum rounded to odd: where it is not s itself, the one of the two
- * f64 around it whose last bit is 1. The carry of adding -1 runs through 64 bits, so that the
- * sign of the error is spread over both halves of its lane. */
+/* a*b + c of two lanes, rounded to odd: if the exact sum is not the f64 s, the result is that one
+ * of the two neighbouring f64 whose last bit is 1. Adding -1 to 64 bits propagates the sign of the
+ * error over both halves of its lane. */
 static inline __m128d v_sum_to_odd(__m128d a, __m128d b, __m128d c) {
   const __m128d p = _mm_mul_pd(a, b), s = _mm_add_pd(p, c);
   const __m128d cc = _mm_sub_pd(s, p), pp = _mm_sub_pd(s, cc);
@@ -54,7 +54,7 @@ static inline V v_fma(V a, V b, V c) {
                    _mm_cvtps_pd(_mm_movehl_ps(c, c)));
   return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 }
-static inline void v_turn(V x[V_N]) { _MM_TRANSPOSE4_PS(x[0], x[1], x[2], x[3]); }
+static inline void v_transpose(V x[V_N]) { _MM_TRANSPOSE4_PS(x[0], x[1], x[2], x[3]); }
 
 static inline VD vd_load(const double *p) { return _mm_loadu_pd(p); }
 static inline void vd_store(double *p, VD a) { _mm_storeu_pd(p, a); }
@@ -69,7 +69,7 @@ static inline void vd_store_part(double *p, int64_t n, VD a) {
   }
 }
 static inline VD vd_zero(void) { return _mm_setzero_pd(); }
-static inline VD vd_one(double x) { return _mm_set1_pd(x); }
+static inline VD vd_broadcast(double x) { return _mm_set1_pd(x); }
 static inline VD vd_add(VD a, VD b) { return _mm_add_pd(a, b); }
 static inline VD vd_fma(VD a, VD b, VD c) {
   double x[VD_N], y[VD_N], z[VD_N];
@@ -79,7 +79,7 @@ static inline VD vd_fma(VD a, VD b, VD c) {
   for (int i = 0; i < VD_N; i++) z[i] = vt_f64_fma_soft(x[i], y[i], z[i]);
   return vd_load(z);
 }
-static inline void vd_turn(VD x[VD_N]) {
+static inline void vd_transpose(VD x[VD_N]) {
   const VD low = _mm_unpacklo_pd(x[0], x[1]), high = _mm_unpackhi_pd(x[0], x[1]);
   x[0] = low;
   x[1] = high;

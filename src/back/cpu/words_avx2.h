@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * words_avx2.h - the vocabulary of the functions: four lanes, with AVX2 and FMA. */
+ * words_avx2.h - the vocabulary of the functions of src/num: four lanes, with AVX2 and FMA. */
 #include <immintrin.h>
 #define VT_LANES 4
 #define VT_OWN_WORDS
 #define VT_QUICK_WORDS
-#define VT_GROUP 4 /* so many vectors are computed side by side */
+#define VT_GROUP 4 /* vectors that are computed together */
 #include "vt_words_vector.h"
 
 VT_FN int vt_any(vt_m m) { return _mm256_movemask_pd((__m256d)m) != 0; }
@@ -26,21 +26,22 @@ VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) {
 VT_FN vt_d vt_s_widen(vt_s x) { return (vt_d)_mm256_cvtps_pd((__m128)x); }
 VT_FN vt_s vt_s_narrow(vt_d x) { return (vt_s)_mm256_cvtpd_ps((__m256d)x); }
 
-/* ---- words of fun_quick.inc ---- */
+/* ---- words that fun_quick.inc needs ---- */
 
-/* x, but not beyond the limits; NaN stays NaN: these return their second operand for one. */
+/* x limited to the given bounds. NaN stays NaN, because min and max return their second operand if
+ * one is NaN. */
 VT_FN vt_d vt_at_most(vt_d x, double hi) {
   return (vt_d)_mm256_min_pd(_mm256_set1_pd(hi), (__m256d)x);
 }
 VT_FN vt_d vt_within(vt_d x, double lo, double hi) {
   return vt_at_most((vt_d)_mm256_max_pd(_mm256_set1_pd(lo), (__m256d)x), hi);
 }
-/* Not 0 where some lane has none of these bits. */
-VT_FN int vt_lacking(vt_i x, int64_t bits) {
+/* Not 0 if some lane has none of these bits set. */
+VT_FN int vt_any_without(vt_i x, int64_t bits) {
   return _mm256_movemask_pd((__m256d)((x & bits) == 0));
 }
 
-/* ---- words of fun_swift.inc: eight f32 ---- */
+/* ---- words that fun_swift.inc needs: vectors of eight f32 ---- */
 #define SWIFT_ROWS 8
 enum { VT_F_WIDTH = 8, SWIFT_GROUP = VT_GROUP * VT_LANES / VT_F_WIDTH };
 typedef __m256 vt_f;
@@ -49,19 +50,19 @@ VT_FN vt_f vt_f_load(const float *p) { return _mm256_loadu_ps(p); }
 VT_FN void vt_f_store(float *p, vt_f x) { _mm256_storeu_ps(p, x); }
 VT_FN vt_f vt_f_num(float x) { return _mm256_set1_ps(x); }
 VT_FN vt_f vt_f_fma(vt_f a, vt_f b, vt_f c) { return _mm256_fmadd_ps(a, b, c); }
-/* The entry of a table of 8 that the last bits say. */
-VT_FN vt_f vt_f_pick(const void *table, vt_f at) {
+/* Per lane, the entry of a table of 8 that the lowest 3 bits of `at` select. */
+VT_FN vt_f vt_f_lookup(const void *table, vt_f at) {
   return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), _mm256_castps_si256(at));
 }
-/* The bits of x and those of `by`, moved up. */
-VT_FN vt_f vt_f_raise(vt_f x, vt_f by, int up) {
+/* Per lane, the bits of x plus those of `by` shifted left by `up`. */
+VT_FN vt_f vt_f_add_shifted(vt_f x, vt_f by, int up) {
   return _mm256_castsi256_ps(
       _mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(by), up)));
 }
 VT_FN int vt_f_differ(vt_f a, vt_f b) {
   return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ));
 }
-VT_FN int vt_f_beyond(vt_f x, float most) { /* or NaN */
+VT_FN int vt_f_beyond(vt_f x, float most) { /* some |x| > most, or NaN */
   const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
   return _mm256_movemask_ps(_mm256_cmp_ps(size, _mm256_set1_ps(most), _CMP_NLE_UQ));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * words_avx512.h - the vocabulary of the functions: eight lanes, with AVX-512. */
+ * words_avx512.h - the vocabulary of the functions of src/num: eight lanes, with AVX-512. */
 #include <immintrin.h>
 #define VT_LANES 8
 #define VT_OWN_WORDS
 #define VT_QUICK_WORDS
-#define VT_GROUP 4 /* so many vectors are computed side by side */
+#define VT_GROUP 4 /* vectors that are computed together */
 #include "vt_words_vector.h"
 
 VT_FN int vt_any(vt_m m) { return _mm512_movepi64_mask((__m512i)m) != 0; }
@@ -26,21 +26,22 @@ VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) {
 VT_FN vt_d vt_s_widen(vt_s x) { return (vt_d)_mm512_cvtps_pd((__m256)x); }
 VT_FN vt_s vt_s_narrow(vt_d x) { return (vt_s)_mm512_cvtpd_ps((__m512d)x); }
 
-/* ---- words of fun_quick.inc ---- */
+/* ---- words that fun_quick.inc needs ---- */
 
-/* x, but not beyond the limits; NaN stays NaN: these return their second operand for one. */
+/* x limited to the given bounds. NaN stays NaN, because min and max return their second operand if
+ * one is NaN. */
 VT_FN vt_d vt_at_most(vt_d x, double hi) {
   return (vt_d)_mm512_min_pd(_mm512_set1_pd(hi), (__m512d)x);
 }
 VT_FN vt_d vt_within(vt_d x, double lo, double hi) {
   return vt_at_most((vt_d)_mm512_max_pd(_mm512_set1_pd(lo), (__m512d)x), hi);
 }
-/* Not 0 where some lane has none of these bits. */
-VT_FN int vt_lacking(vt_i x, int64_t bits) {
+/* Not 0 if some lane has none of these bits set. */
+VT_FN int vt_any_without(vt_i x, int64_t bits) {
   return _mm512_testn_epi64_mask((__m512i)x, _mm512_set1_epi64(bits));
 }
 
-/* ---- words of fun_swift.inc: sixteen f32 ---- */
+/* ---- words that fun_swift.inc needs: vectors of sixteen f32 ---- */
 #define SWIFT_ROWS 32
 enum { VT_F_WIDTH = 16, SWIFT_GROUP = VT_GROUP * VT_LANES / VT_F_WIDTH };
 typedef __m512 vt_f;
@@ -49,18 +50,18 @@ VT_FN vt_f vt_f_load(const float *p) { return _mm512_loadu_ps(p); }
 VT_FN void vt_f_store(float *p, vt_f x) { _mm512_storeu_ps(p, x); }
 VT_FN vt_f vt_f_num(float x) { return _mm512_set1_ps(x); }
 VT_FN vt_f vt_f_fma(vt_f a, vt_f b, vt_f c) { return _mm512_fmadd_ps(a, b, c); }
-/* The entry of a table of 32 that the last bits say. */
-VT_FN vt_f vt_f_pick(const void *table, vt_f at) {
+/* Per lane, the entry of a table of 32 that the lowest 5 bits of `at` select. */
+VT_FN vt_f vt_f_lookup(const void *table, vt_f at) {
   const float *t = table;
   return _mm512_permutex2var_ps(_mm512_loadu_ps(t), _mm512_castps_si512(at),
                                 _mm512_loadu_ps(t + 16));
 }
-/* The bits of x and those of `by`, moved up. */
-VT_FN vt_f vt_f_raise(vt_f x, vt_f by, unsigned up) {
+/* Per lane, the bits of x plus those of `by` shifted left by `up`. */
+VT_FN vt_f vt_f_add_shifted(vt_f x, vt_f by, unsigned up) {
   return _mm512_castsi512_ps(
       _mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(by), up)));
 }
 VT_FN int vt_f_differ(vt_f a, vt_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ); }
-VT_FN int vt_f_beyond(vt_f x, float most) { /* or NaN */
+VT_FN int vt_f_beyond(vt_f x, float most) { /* some |x| > most, or NaN */
   return _mm512_cmp_ps_mask(_mm512_abs_ps(x), _mm512_set1_ps(most), _CMP_NLE_UQ);
 }

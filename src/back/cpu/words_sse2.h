@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * words_sse2.h - the vocabulary of the functions: four lanes, those of f64 in two registers. There
- * is no lookup and no fma. */
+ * words_sse2.h - the vocabulary of the functions of src/num: four lanes, whose f64 need two
+ * registers. There is no table lookup and no fma instruction. */
 #define VT_LANES 4
-#define VT_GROUP 1 /* so many vectors are computed side by side */
+#define VT_GROUP 1 /* vectors that are computed together */
 #include "vt_words_vector.h"

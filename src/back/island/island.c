@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * island.c - the kernels of the op table over memory that only `copy` reaches, as on a device with
- * memory of its own: what leans on the host's memory by mistake fails here, without a GPU.
- *   device 0  takes strides
- *   device 1  takes dense tensors alone
- * A buffer is pages of its own that are closed (PROT_NONE) except inside `copy` and `run`. A handle
- * is a number that says nothing about the address, and is refused once its buffer is gone. */
+ * island.c - a test backend: the kernels of the op table over memory that only `copy` and `run` can
+ * access, like a device with memory of its own. A host that wrongly accesses buffers directly fails
+ * with this backend, without a GPU.
+ *   device 0  accepts any strides
+ *   device 1  accepts only dense tensors
+ * Each buffer has its own pages, which are inaccessible (PROT_NONE) except inside `copy` and `run`.
+ * A handle is a number that does not reveal the address; handles of freed buffers are refused. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <string.h>
 #include <sys/mman.h>
@@ -14,11 +15,12 @@
 
 vt_backend_query_fn vt_island_query;
 
+/* One entry of a device's table of buffers. */
 typedef struct slot {
-  char *pages;     /* NULL: free */
-  uint64_t bytes;  /* asked for */
-  uint64_t mapped; /* whole pages, one at least */
-  uint32_t generation;
+  char *pages;         /* NULL: the slot is free */
+  uint64_t bytes;      /* size of the buffer */
+  uint64_t mapped;     /* size of the mapping, in whole pages, at least one */
+  uint32_t generation; /* number of buffers that have used the slot */
 } slot;
 
 struct vt_bk_device {
@@ -67,8 +69,9 @@ static void device_close(vt_bk_device *dev) {
 }
 
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
-  static const char *const about[2] = {"scalar kernels over memory that only copies reach",
-                                       "the same, for dense tensors alone"};
+  static const char *const about[2] = {
+      "scalar kernels over memory that only copies reach",
+      "scalar kernels over memory that only copies reach; dense tensors only"};
   static const char *const print[2] = {"island-1 strided", "island-1 dense"};
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = 64,
@@ -95,7 +98,7 @@ static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   const int32_t s = vt_steps_check(step, kind_of(dev));
   if (s != VT_OK && vt_steps_check(step, 0) == VT_OK)
-    return refuse(dev, s, "it takes dense tensors alone");
+    return refuse(dev, s, "this device accepts only dense tensors");
   return s;
 }
 
@@ -126,8 +129,9 @@ static void program_free(vt_bk_program *prog) {
 
 /* ---- memory ---- */
 
-/* From the top: how often the place was used before, which device, which place. Never 0, and no
- * two buffers of a process that live at once have the same. */
+/* A handle is, from the highest bit: the generation of the slot, the device, the number of the slot
+ * plus one. It is never 0, and no two buffers that are alive in one process have the same
+ * handle. */
 enum { MOST_SLOTS = 1 << 20 };
 
 static uint64_t handle_of(const vt_bk_device *dev, uint32_t i) {
@@ -135,7 +139,8 @@ static uint64_t handle_of(const vt_bk_device *dev, uint32_t i) {
 }
 
 static slot *slot_of(const vt_bk_device *dev, uint64_t handle) {
-  const uint32_t i = (uint32_t)(handle & 0xffffff) - 1; /* 0 becomes more than there are */
+  /* A handle whose low bits are 0 gives UINT32_MAX, which is past the end. */
+  const uint32_t i = (uint32_t)(handle & 0xffffff) - 1;
   if (i >= dev->n_slots || dev->slots[i].pages == NULL || handle_of(dev, i) != handle) return NULL;
   return &dev->slots[i];
 }
@@ -152,7 +157,7 @@ static int32_t grow(vt_bk_device *dev) {
   return VT_OK;
 }
 
-/* A place whose generations are used up stays empty. */
+/* A slot with no generations left is not used again. */
 static int is_free(const slot *s) { return s->pages == NULL && s->generation < UINT32_MAX; }
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
@@ -184,16 +189,19 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
   const slot *s = slot_of(dev, handle);
   if (s == NULL) return refuse(dev, VT_INTERNAL, "there is no such buffer");
   if (offset > s->bytes || bytes > s->bytes - offset)
-    return refuse(dev, VT_INTERNAL, "a copy leaves its buffer");
+    return refuse(dev, VT_INTERNAL, "a copy exceeds its buffer");
   if (bytes == 0) return VT_OK;
-  if (!protect(s, PROT_READ | PROT_WRITE)) return refuse(dev, VT_NOMEM, "its memory stays closed");
+  if (!protect(s, PROT_READ | PROT_WRITE))
+    return refuse(dev, VT_NOMEM, "the buffer could not be made accessible");
   memcpy(to_device ? s->pages + offset : host, to_device ? host : s->pages + offset, (size_t)bytes);
-  return protect(s, PROT_NONE) ? VT_OK : refuse(dev, VT_INTERNAL, "its memory stays open");
+  return protect(s, PROT_NONE)
+             ? VT_OK
+             : refuse(dev, VT_INTERNAL, "the buffer could not be made inaccessible again");
 }
 
 /* ---- running ---- */
 
-/* Opens or closes the arenas of a run; where they are goes to `base`. */
+/* Makes the arenas of a run accessible or inaccessible, and stores their addresses in `base`. */
 static int32_t protect_all(const vt_bk_program *prog, const uint64_t *buffers, int how,
                            char *base[VT_STEPS_ARENAS]) {
   const vt_bk_device *dev = prog->dev;
@@ -203,7 +211,7 @@ static int32_t protect_all(const vt_bk_program *prog, const uint64_t *buffers, i
     if (s == NULL) {
       status = refuse(dev, VT_INTERNAL, "there is no such buffer");
     } else if (!protect(s, how)) {
-      status = refuse(dev, VT_NOMEM, "its memory cannot be opened or closed");
+      status = refuse(dev, VT_NOMEM, "a buffer could not be made accessible or inaccessible");
     } else {
       base[i] = s->pages;
     }
@@ -218,7 +226,7 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buff
   const int32_t opened = protect_all(prog, buffers, PROT_READ | PROT_WRITE, base);
   if (opened == VT_OK) vt_steps_run(&prog->steps, base);
   const int32_t closed = protect_all(prog, buffers, PROT_NONE, base);
-  return opened != VT_OK ? opened : closed; /* a failed step is reported by wait */
+  return opened != VT_OK ? opened : closed; /* wait reports a failed step */
 }
 
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * island_test.c - the island through its table: its memory is closed to everybody but `copy` and
- * `run`, handles of buffers that are gone are refused, copies stay inside, the second device takes
- * dense tensors alone, and nothing is left behind. */
+ * island_test.c - the backend `island` through its ABI table: only `copy` and `run` can access its
+ * memory, handles of freed buffers are refused, copies stay inside their buffer, device 1 accepts
+ * only dense tensors, and nothing leaks. */
 #define _DEFAULT_SOURCE
 #include <signal.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 vt_backend_query_fn vt_island_query;
 
-/* ---- a host that counts, and looks where it is told while a run is under way ---- */
+/* ---- a host that counts allocations and steps, and may read an address during a run ---- */
 
 typedef struct counting_host {
   vt_fault fault;
@@ -42,7 +42,8 @@ static void host_progress(void *user, uint64_t step) {
   if (h->look != NULL) h->seen = *h->look;
 }
 
-/* ---- a life: y = x + x, x f32[2, 3] at 0 of the first arena, y at 64 of the second ---- */
+/* ---- a session: y = x + x, with x f32[2, 3] at 0 of the first arena and y at 64 of the second
+ * ---- */
 
 enum { FIRST, SECOND, ARENAS, PAGES = 1237 };
 
@@ -117,7 +118,7 @@ static void test_runs(void) {
   }
 }
 
-/* The first device follows strides; the second says why it does not. */
+/* Device 0 supports strides; device 1 refuses them and says why. */
 static void test_strides(void) {
   life l = {0}, dense = {0};
   uint64_t n = 0;
@@ -131,11 +132,11 @@ static void test_strides(void) {
     dense.h.reason[0] = 0;
     CHECK(l.api->step_check(l.dev, &dense.step) == VT_OK);
     CHECK(dense.api->step_check(dense.dev, &dense.step) == VT_UNSUPPORTED);
-    CHECK(strcmp(dense.h.reason, "it takes dense tensors alone") == 0);
+    CHECK(strcmp(dense.h.reason, "this device accepts only dense tensors") == 0);
     CHECK(dense.api->program_build(dense.dev, &dense.step, 1, &prog) == VT_UNSUPPORTED);
     *t = matrix(t->arena, t->offset);
   }
-  dense.step.op = VT_OP_relu; /* a composition: refused by both, and not for its strides */
+  dense.step.op = VT_OP_relu; /* a composition: refused by both, and not because of strides */
   dense.h.reason[0] = 0;
   CHECK(dense.api->step_check(dense.dev, &dense.step) == VT_UNSUPPORTED && dense.h.reason[0] == 0);
   CHECK(l.api->step_check(l.dev, &dense.step) == VT_UNSUPPORTED);
@@ -189,8 +190,8 @@ static void test_handles(void) {
   l.api->buffer_free(l.dev, gone);
   expect_no_copy(&l, gone, 0, 0, none);
   CHECK(l.api->buffer_new(l.dev, 8, &again) == VT_OK && again != gone);
-  expect_no_copy(&l, gone, 0, 0, none); /* its place is taken, and it is not the one there */
-  l.api->buffer_free(l.dev, gone);      /* nor is that one freed by it */
+  expect_no_copy(&l, gone, 0, 0, none); /* the slot has a new buffer, which is not accessible */
+  l.api->buffer_free(l.dev, gone);      /* and is not freed by the old handle */
   CHECK(l.api->copy(l.dev, wrong, again, 0, 8, 0) == VT_OK);
   memcpy(wrong, l.buffer, sizeof wrong);
   CHECK(l.api->run(l.prog, wrong, ARENAS) == VT_INTERNAL && strcmp(l.h.reason, none) == 0);
@@ -202,7 +203,7 @@ static void test_handles(void) {
 }
 
 static void test_bounds(void) {
-  static const char leaves[] = "a copy leaves its buffer";
+  static const char leaves[] = "a copy exceeds its buffer";
   life l = {0};
   char host[88] = {0};
   CHECK(begin(&l, 0) == VT_OK);
@@ -215,7 +216,7 @@ static void test_bounds(void) {
   end(&l);
 }
 
-/* Buffers beyond the first places, and places used again. */
+/* More buffers than the first table has slots, and reused slots. */
 static void test_many(void) {
   enum { N = 100 };
   life l = {0};
@@ -248,18 +249,18 @@ static void test_memory_ends(void) {
     if (left == 0) asked = l.h.fault.asked;
     end(&l);
   }
-  CHECK(asked == 5); /* device, program, steps, views, the places of buffers */
+  CHECK(asked == 5); /* device, program, steps, views, table of slots */
 }
 
-/* ---- nobody else looks ---- */
+/* ---- no other access ---- */
 
-/* The mapping of so many bytes that nobody may touch; NULL when there is none. */
+/* The address of a mapping of this size without any access rights; NULL if no mapping has. */
 static const float *closed_pages(uint64_t bytes) {
   FILE *maps = fopen("/proc/self/maps", "r");
   char line[600];
   const float *found = NULL;
   if (maps == NULL) {
-    fprintf(stderr, "SKIPPED: the system does not say where buffers lie\n");
+    fprintf(stderr, "SKIPPED: there is no /proc/self/maps to find buffers in\n");
     exit(vt_test_failed != 0 ? 1 : 77);
   }
   while (fgets(line, sizeof line, maps) != NULL) {
@@ -273,12 +274,12 @@ static const float *closed_pages(uint64_t bytes) {
   return found;
 }
 
-/* Whether a process that reads there is ended for it. */
+/* Whether a child process that reads at p is terminated by SIGSEGV. */
 static int look_is_caught(const volatile void *p) {
   int status = 0;
   const pid_t child = fork();
   if (child == 0) {
-    signal(SIGSEGV, SIG_DFL); /* a sanitizer's report of it is not wanted */
+    signal(SIGSEGV, SIG_DFL); /* no report of a sanitizer */
     _exit(*(const volatile char *)p == 0 ? 3 : 4);
   }
   if (child < 0 || waitpid(child, &status, 0) != child) return 0;
@@ -293,7 +294,7 @@ static void test_closed(void) {
   CHECK(closed_pages(bytes) == NULL);
   for (int i = 0; i < ARENAS; i++) l.api->buffer_free(l.dev, l.buffer[i]);
   CHECK(l.api->buffer_new(l.dev, bytes - 1, &l.buffer[FIRST]) == VT_OK);
-  const float *at = closed_pages(bytes); /* while no other lies beside it */
+  const float *at = closed_pages(bytes); /* before another mapping can be merged with it */
   CHECK(at != NULL);
   if (at == NULL) exit(1);
   CHECK(l.api->buffer_new(l.dev, 88, &l.buffer[SECOND]) == VT_OK);
@@ -301,15 +302,15 @@ static void test_closed(void) {
   CHECK(!look_is_caught(x) && l.buffer[FIRST] != (uint64_t)(uintptr_t)at);
   CHECK(l.api->copy(l.dev, x, l.buffer[FIRST], 0, sizeof x, 1) == VT_OK);
   CHECK(look_is_caught(at));
-  l.h.look = at + 4; /* inside the run it is open, so the address is the right one */
+  l.h.look = at + 4; /* accessible during the run, which shows that the address is right */
   CHECK(l.api->run(l.prog, l.buffer, ARENAS) == VT_OK && l.h.seen == 5);
   CHECK(look_is_caught(at));
   CHECK(l.api->copy(l.dev, x, l.buffer[FIRST], 0, sizeof x, 0) == VT_OK);
   CHECK(look_is_caught(at));
-  l.buffer[SECOND] ^= (uint64_t)1 << 40; /* a run that is refused closes what it opened */
+  l.buffer[SECOND] ^= (uint64_t)1 << 40; /* a refused run makes its arenas inaccessible again */
   CHECK(l.api->run(l.prog, l.buffer, ARENAS) == VT_INTERNAL && look_is_caught(at));
   l.buffer[SECOND] ^= (uint64_t)1 << 40;
-  l.n_buffers = 0; /* buffers that were forgotten go with their device */
+  l.n_buffers = 0; /* buffers that are not freed go with their device */
   end(&l);
   CHECK(closed_pages(bytes) == NULL);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * null_test.c - the template keeps the rules of the ABI: it refuses, it leaks nothing, it copies.
- */
+ * null_test.c - the template follows the rules of the ABI: it refuses every step, copies correctly,
+ * and leaks nothing, whichever allocation fails. */
 #include <string.h>
 #include "volta/volta_backend.h"
 #include "vt_test.h"
 
 vt_backend_query_fn vt_null_query;
 
-/* ---- a host that counts ---- */
+/* ---- a host that counts allocations ---- */
 
 typedef struct counting_host {
   vt_fault fault;
@@ -43,7 +43,7 @@ static void test_table(void) {
   CHECK(strcmp(api->name, "null") == 0);
   host.abi_major = VT_BK_ABI_MAJOR + 1;
   CHECK(vt_null_query(&host) == NULL);
-  CHECK(h.fault.asked == 0); /* asking costs nothing */
+  CHECK(h.fault.asked == 0); /* a query allocates nothing */
 }
 
 static void test_refuses(void) {
@@ -66,7 +66,7 @@ static void test_refuses(void) {
   CHECK(h.fault.live == 0);
 }
 
-/* Fields are filled up to the size the caller knows, and not beyond. */
+/* capabilities writes the fields up to the size that the caller knows, and none beyond it. */
 static void test_capabilities(void) {
   counting_host h = {0};
   const vt_bk_host host = host_of(&h);
@@ -82,8 +82,8 @@ static void test_capabilities(void) {
   api->device_close(dev);
 }
 
-/* A program without steps is a life of its own: buffers, copies, a run that changes nothing. */
-static int32_t live(const vt_bk_host *host) {
+/* A whole session with a program without steps: buffers, copies, and a run that changes nothing. */
+static int32_t run_session(const vt_bk_host *host) {
   const vt_bk_api *api = vt_null_query(host);
   vt_bk_device *dev = NULL;
   vt_bk_program *prog = NULL;
@@ -105,12 +105,12 @@ static int32_t live(const vt_bk_host *host) {
   return s;
 }
 
-static void test_life(void) {
+static void test_failed_allocations(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     counting_host h = {.fault = {.left = left}};
     const vt_bk_host host = host_of(&h);
-    CHECK(live(&host) == (left == 0 ? VT_OK : VT_NOMEM));
+    CHECK(run_session(&host) == (left == 0 ? VT_OK : VT_NOMEM));
     if (left == 0) asked = h.fault.asked;
     CHECK(h.fault.live == 0);
   }
@@ -136,7 +136,7 @@ int main(void) {
   test_table();
   test_refuses();
   test_capabilities();
-  test_life();
+  test_failed_allocations();
   test_huge_buffers();
   TEST_DONE();
 }

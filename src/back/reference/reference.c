@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * reference.c - the reference backend: the kernels of the op table, one step after the other, one
- * thread, behind the plug-in ABI like any other backend. It is the semantic authority.
- *   device 0  runs prims; compositions reach it as the ops that define them
- *   device 1  runs compositions whole, by their second implementation
- * The two must agree to the last bit. */
+ * reference.c - the reference backend: runs the kernels of the op table, one step after the other,
+ * on one thread, behind the plug-in ABI like any other backend. It defines every result.
+ *   device 0  runs prims; compositions arrive decomposed into the ops that define them
+ *   device 1  runs each composition by its own kernel, a second implementation
+ * The two devices must agree to the last bit. */
 #include <string.h>
 #include "vt_memory.h"
 #include "vt_steps.h"
@@ -95,11 +95,11 @@ static void program_free(vt_bk_program *prog) {
   host->resize(host->user, prog, sizeof *prog, 0);
 }
 
-/* ---- memory: a header before 64-byte aligned bytes; a handle is the address ---- */
+/* ---- memory: a header before 64-byte aligned bytes; a handle is the address of the bytes ---- */
 
 enum { ALIGN = 64 };
 typedef struct block {
-  uint64_t size; /* of the whole allocation */
+  uint64_t size; /* of the whole allocation, whose start is `base` */
   void *base;
 } block;
 
@@ -141,7 +141,7 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buff
   if (n_buffers < prog->steps.n_arenas) return VT_INTERNAL;
   for (uint32_t i = 0; i < prog->steps.n_arenas; i++) base[i] = (char *)(uintptr_t)buffers[i];
   vt_steps_run(&prog->steps, base);
-  return VT_OK; /* a failure is reported by wait */
+  return VT_OK; /* wait reports a failure */
 }
 
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {

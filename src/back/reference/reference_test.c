@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * reference_test.c - the reference backend through its table: what it accepts, what it refuses, how
- * it reports an index out of range, and that it leaks nothing. The bits of its kernels are the
- * business of the tests of the op table. */
+ * reference_test.c - the reference backend through its ABI table: the steps that it accepts and
+ * refuses, how it reports an index out of range, and that it leaks nothing. The tests of the op
+ * table check the bits of its kernels. */
 #include <string.h>
 #include "volta/volta_backend.h"
 #include "vt_op.h"
@@ -9,11 +9,11 @@
 
 vt_backend_query_fn vt_reference_query;
 
-/* ---- a host that counts ---- */
+/* ---- a host that counts allocations and steps ---- */
 
 typedef struct counting_host {
   vt_fault fault;
-  uint64_t steps; /* reported as finished */
+  uint64_t steps; /* finished steps that were reported */
 } counting_host;
 
 static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
@@ -118,7 +118,7 @@ static void end(life *l) {
   CHECK(l->h.fault.live == 0);
 }
 
-/* Writes x and the indices, runs, and gives the error word. */
+/* Writes x and the indices, runs, and returns the error. */
 static vt_bk_error run(life *l, int32_t first, int32_t second) {
   float x[6] = {1, 2, 3, 4, 5, 6};
   int32_t index[2] = {first, second};
@@ -146,7 +146,7 @@ static void test_runs(void) {
   }
 }
 
-/* Strides are followed: x read as its own transpose, which a dense walk would get wrong. */
+/* Strides are used: x is read as its own transpose, which a dense walk would get wrong. */
 static void test_strides(void) {
   static const float want[6] = {2, 6, 10, 4, 8, 12}; /* rows (1 3 5) (2 4 6), doubled */
   two_steps t;
@@ -172,9 +172,9 @@ static void test_range_error(void) {
   vt_bk_error e = run(&l, 0, 2);
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == 1 && e.value == 2);
   CHECK(l.h.steps == 1); /* the failed step is not reported as finished */
-  e = run(&l, -1, 7);    /* the lowest position wins */
+  e = run(&l, -1, 7);    /* the lowest position is reported */
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == 0 && e.value == -1);
-  e = run(&l, 1, 1); /* a later run starts clean */
+  e = run(&l, 1, 1); /* a later run starts without an error */
   CHECK(e.status == VT_OK && e.step == 0 && e.position == 0);
   vt_bk_error early = {.size = offsetof(vt_bk_error, step), .step = 55};
   (void)run(&l, 0, 2);
@@ -182,7 +182,7 @@ static void test_range_error(void) {
   end(&l);
 }
 
-/* ---- what it accepts ---- */
+/* ---- accepted and refused steps ---- */
 
 static void test_listed(void) {
   counting_host h = {0};
@@ -238,7 +238,7 @@ static void test_refuses(void) {
   s.op = 999;
   expect_refused(&s, 1);
   s = t.steps[0];
-  s.op = VT_OP_relu; /* a composition on the device of prims */
+  s.op = VT_OP_relu; /* a composition on the device that runs only prims */
   expect_refused(&s, 0);
   s = t.steps[0];
   s.attrs_size = 16;
@@ -247,14 +247,14 @@ static void test_refuses(void) {
   s.n_out = 2;
   expect_refused(&s, 0);
   s = t.steps[0];
-  s.group = 1; /* a hint that need not be taken */
+  s.group = 1; /* a hint that a backend may ignore */
   expect_accepted(&s, 0);
   s = t.steps[0];
   s.region = 1;
   expect_refused(&s, 0);
 }
 
-/* Only attention needs scratch, and only where it runs whole. */
+/* Only attention needs scratch, and only on the device that runs it as a whole. */
 static void test_workspace(void) {
   counting_host h = {0};
   const vt_bk_host host = host_of(&h);
