@@ -144,7 +144,7 @@ uint64_t vt_cost_prim(const vt_cost_site *s) {
   return r != NULL ? r->flops(s) : flops_by_class(s);
 }
 
-uint64_t vt_cost_turns(const vt_op_info *op, const void *attrs) {
+uint64_t vt_cost_iterations(const vt_op_info *op, const void *attrs) {
   return op->number == VT_OP_loop ? (uint64_t)((const vt_attr_loop *)attrs)->count : 1;
 }
 
@@ -226,7 +226,7 @@ static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* What a step with bodies moves is what these move. */
 static vt_status region_cost(const vt_bk_step *step, vt_alloc a, vt_cost *out, vt_diag *d) {
-  const uint64_t turns = vt_cost_turns(vt_op_get(step->op), step->attrs);
+  const uint64_t turns = vt_cost_iterations(vt_op_get(step->op), step->attrs);
   for (uint32_t k = 0; k < step->n_body; k++) {
     vt_cost one = {0};
     VT_TRY(body_cost(&step->body[k], a, &one, d));

@@ -42,7 +42,7 @@ static uint64_t bodies_flops(const counter *c, const vt_op_info *op, const void 
   uint64_t most = 0;
   for (uint32_t k = 0; k < c->n_body; k++)
     if (c->body_flops[k] > most) most = c->body_flops[k];
-  return vt_cost_times(vt_cost_turns(op, attrs), most);
+  return vt_cost_times(vt_cost_iterations(op, attrs), most);
 }
 
 static uint32_t count_prim(counter *c, const vt_op_info *op, const uint32_t *in, uint32_t n,

@@ -206,13 +206,13 @@ vt_status vt_equation_read(const vt_rule *r, vt_equation *out, vt_diag *d) {
   return VT_OK;
 }
 
-uint64_t vt_equation_kept(const vt_equation *q, uint32_t i) {
+uint64_t vt_equation_remaining_labels(const vt_equation *q, uint32_t i) {
   uint64_t kept = 0;
   for (uint32_t k = i + 1; k <= q->n; k++) kept |= q->has[k];
   return kept;
 }
 
-uint32_t vt_equation_sorted(const vt_equation *q, uint64_t mask, uint8_t *out) {
+uint32_t vt_equation_sort_labels(const vt_equation *q, uint64_t mask, uint8_t *out) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < q->n_order; i++)
     if ((mask >> q->order[i] & 1) != 0) out[n++] = q->order[i];

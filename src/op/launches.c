@@ -90,7 +90,7 @@ static void launch_free(const vt_launching *how, vt_launch *at) {
 
 void vt_launches_done(const vt_launching *how, vt_launches *l) {
   for (uint64_t i = 0; l->launches != NULL && i < l->n; i++) launch_free(how, &l->launches[i]);
-  give(how->host, l->launches, l->room, sizeof *l->launches);
+  give(how->host, l->launches, l->cap, sizeof *l->launches);
   *l = (vt_launches){0};
 }
 
@@ -220,7 +220,7 @@ static int32_t build_next(const vt_launching *how, const vt_bk_step *steps, uint
 static int32_t build_list(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
                           uint64_t number, vt_launches *out) {
   uint64_t taken = 0;
-  out->room = n;
+  out->cap = n;
   out->launches = take(how->host, n, sizeof *out->launches);
   if (out->launches == NULL) return VT_NOMEM;
   for (uint64_t i = 0; i < n; i += taken) {

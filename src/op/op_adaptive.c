@@ -70,8 +70,8 @@ static uint32_t whole2(vt_builder *b, uint32_t op, uint32_t x, int64_t y) {
 
 /* The first element of each window along one axis, and its length: [positions, 1]. */
 static void edges(vt_builder *b, const frame *f, uint32_t i, uint32_t *first, uint32_t *length) {
-  const int64_t inner = vt_count_of(f->out + i + 1, f->axes - i - 1);
-  uint32_t p = vt_build_count(b, 2, 0, f->positions);
+  const int64_t inner = vt_count_elements(f->out + i + 1, f->axes - i - 1);
+  uint32_t p = vt_build_iota(b, 2, 0, f->positions);
   p = whole2(b, VT_OP_mod, whole2(b, VT_OP_div, p, inner), f->out[i]);
   const uint32_t start = whole2(b, VT_OP_mul, p, f->in[i]);
   const uint32_t end = whole2(b, VT_OP_add, start, f->in[i] + f->out[i] - 1);
@@ -82,13 +82,13 @@ static void edges(vt_builder *b, const frame *f, uint32_t i, uint32_t *first, ui
 /* Taps count along the last axis of a window first. Where a window has ended, the number it would
  * read is replaced. */
 static void fill_frame(vt_builder *b, frame *f) {
-  uint32_t rest = vt_build_count(b, 2, 1, f->taps), flat = VT_NO_VALUE, first, length;
+  uint32_t rest = vt_build_iota(b, 2, 1, f->taps), flat = VT_NO_VALUE, first, length;
   f->count = VT_NO_VALUE;
   const uint32_t tap = rest;
   for (uint32_t i = f->axes; i-- > 0;) {
     edges(b, f, i, &first, &length);
     uint32_t at = vt_build2(b, VT_OP_add, first, vt_build2(b, VT_OP_mod, rest, length));
-    at = whole2(b, VT_OP_mul, at, vt_count_of(f->in + i + 1, f->axes - i - 1));
+    at = whole2(b, VT_OP_mul, at, vt_count_elements(f->in + i + 1, f->axes - i - 1));
     flat = flat == VT_NO_VALUE ? at : vt_build2(b, VT_OP_add, flat, at);
     f->count = f->count == VT_NO_VALUE ? length : vt_build2(b, VT_OP_mul, f->count, length);
     rest = vt_build2(b, VT_OP_div, rest, length);
@@ -106,7 +106,7 @@ static int64_t longest(int64_t in, int64_t out) {
 
 static int open_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
   vt_type t;
-  if (!vt_build_type(b, x, &t)) return 0;
+  if (!vt_build_read_type(b, x, &t)) return 0;
   frame f = {.axes = t.rank - 2, .dtype = t.dtype, .n = t.dim[0], .c = t.dim[1]};
   int64_t window[VT_SPATIAL_MAX];
   for (uint32_t i = 0; i < f.axes; i++) {
@@ -114,9 +114,9 @@ static int open_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) 
     f.out[i] = vt_window_entry(sizes_of(attrs), i, 1);
     window[i] = longest(f.in[i], f.out[i]);
   }
-  f.length = vt_count_of(f.in, f.axes);
-  f.positions = vt_count_of(f.out, f.axes);
-  f.taps = vt_count_of(window, f.axes);
+  f.length = vt_count_elements(f.in, f.axes);
+  f.positions = vt_count_elements(f.out, f.axes);
+  f.taps = vt_count_elements(window, f.axes);
   if (f.taps == 0) f.taps = 1; /* there is something to reduce, though it lies behind the end */
   fill_frame(b, &f);
   *out = f;
@@ -170,7 +170,7 @@ void grad_adaptive_avg_pool(const vt_gradient *g) {
   const vt_attr_gather along = {.size = sizeof along, .axis = 2};
   frame f;
   if (!open_frame(b, g->in[0], g->attrs, &f)) return;
-  const int64_t total = vt_count_of((int64_t[2]){f.positions, f.taps}, 2);
+  const int64_t total = vt_count_elements((int64_t[2]){f.positions, f.taps}, 2);
   const int64_t row[3] = {f.n, f.c, f.positions}, column[4] = {f.n, f.c, f.positions, 1};
   const int64_t all[4] = {f.n, f.c, f.positions, f.taps}, line[3] = {f.n, f.c, total};
   const int64_t flat[3] = {f.n, f.c, f.length + 1};
@@ -181,7 +181,7 @@ void grad_adaptive_avg_pool(const vt_gradient *g) {
   in[1] = vt_build_reshape(b, f.index, 1, &total);
   in[2] = vt_build_reshape(b, each, 3, line);
   const uint32_t dx = b->node(b, VT_OP_scatter_add, in, 3, &along);
-  g->d_in[0] = spread(b, &f, vt_build_part(b, dx, 2, 0, f.length), f.in);
+  g->d_in[0] = spread(b, &f, vt_build_slice(b, dx, 2, 0, f.length), f.in);
 }
 
 /* The tap that holds the maximum says where dy goes: the first one, so never one behind the end. */
@@ -191,7 +191,7 @@ void grad_adaptive_max_pool(const vt_gradient *g) {
   const vt_attr_gather within = {.size = sizeof within, .axis = 1, .batch = 1};
   frame f;
   if (!open_frame(b, g->in[0], g->attrs, &f)) return;
-  const int64_t planes = vt_count_of((int64_t[2]){f.n, f.c}, 2);
+  const int64_t planes = vt_count_elements((int64_t[2]){f.n, f.c}, 2);
   const int64_t rows[2] = {planes, f.positions}, flat[2] = {planes, f.length};
   const uint32_t swap[2] = {1, 0};
   const uint32_t w = windows(b, &f, g->in[0], vt_pooling_least(b, f.dtype));
@@ -222,8 +222,8 @@ static window window_at(const vt_view *x, const vt_view *y, const int64_t *p) {
 
 /* A walk over one window, and where in x it starts. */
 static int64_t enter(const vt_view *x, const vt_walk *at, const window *w, vt_walk *out) {
-  vt_view spatial = vt_view_drop(x, 0);
-  spatial = vt_view_drop(&spatial, 0);
+  vt_view spatial = vt_view_drop_axis(x, 0);
+  spatial = vt_view_drop_axis(&spatial, 0);
   int64_t base = at->index[0] * x->stride[0] + at->index[1] * x->stride[1];
   for (uint32_t i = 0; i < spatial.rank; i++) {
     base += w->start[i] * spatial.stride[i];

@@ -34,7 +34,7 @@ uint32_t lower_tile(const vt_lowering *l) {
   const vt_attr_list *repeats = &((const vt_attr_tile *)l->attrs)->repeats;
   vt_builder *b = l->b;
   vt_type x;
-  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(b, l->in[0], &x)) return VT_NO_VALUE;
   if (tiles_nothing(&x, repeats)) {
     for (uint32_t i = 0; i < x.rank; i++) x.dim[i] *= repeats->v[i];
     return vt_build_full(b, x.dtype, 0.0, &x);
@@ -43,7 +43,7 @@ uint32_t lower_tile(const vt_lowering *l) {
   for (uint32_t i = 0; i < x.rank; i++) {
     if (repeats->v[i] == 1) continue;
     const vt_attr_gather a = {.size = sizeof a, .axis = i};
-    const uint32_t count = vt_build_count(b, 1, 0, x.dim[i] * repeats->v[i]);
+    const uint32_t count = vt_build_iota(b, 1, 0, x.dim[i] * repeats->v[i]);
     const uint32_t in[2] = {
         y, vt_build2(b, VT_OP_mod, count, vt_build_int(b, VT_DTYPE_I64, x.dim[i]))};
     y = b->node(b, VT_OP_gather, in, 2, &a);
@@ -74,7 +74,7 @@ void grad_tile(const vt_gradient *g) {
   static const uint32_t forward[4] = {0, 2, 1, 3};
   vt_builder *b = g->b;
   vt_type x;
-  if (!vt_build_type(b, g->in[0], &x)) return;
+  if (!vt_build_read_type(b, g->in[0], &x)) return;
   if (tiles_nothing(&x, repeats)) { /* S of nothing */
     g->d_in[0] = vt_build_full(b, x.dtype, 0.0, &x);
     return;
@@ -83,15 +83,15 @@ void grad_tile(const vt_gradient *g) {
   int64_t front = 1; /* the repeats in front */
   for (uint32_t i = 0; i < x.rank; i++) {
     if (repeats->v[i] == 1) continue;
-    const int64_t behind = vt_count_of(x.dim + i, x.rank - i);
-    const int64_t later = vt_count_of(repeats->v + i + 1, x.rank - i - 1);
-    const int64_t dim[4] = {front, vt_count_of(x.dim, i), repeats->v[i],
-                            vt_count_of((int64_t[]){behind, later}, 2)};
+    const int64_t behind = vt_count_elements(x.dim + i, x.rank - i);
+    const int64_t later = vt_count_elements(repeats->v + i + 1, x.rank - i - 1);
+    const int64_t dim[4] = {front, vt_count_elements(x.dim, i), repeats->v[i],
+                            vt_count_elements((int64_t[]){behind, later}, 2)};
     dy = vt_build_transpose(b, vt_build_reshape(b, dy, 4, dim), forward, 4);
-    front = vt_count_of((int64_t[]){front, repeats->v[i]}, 2);
+    front = vt_count_elements((int64_t[]){front, repeats->v[i]}, 2);
   }
   if (front != 1) {
-    dy = vt_build_reshape(b, dy, 2, (int64_t[]){front, vt_count_of(x.dim, x.rank)});
+    dy = vt_build_reshape(b, dy, 2, (int64_t[]){front, vt_count_elements(x.dim, x.rank)});
     dy = vt_build_reduce(b, VT_OP_sum, dy, 0, 0);
   }
   g->d_in[0] = vt_build_reshape(b, dy, x.rank, x.dim);
@@ -130,14 +130,14 @@ vt_status shape_flip(const vt_rule *r, vt_type *out, vt_diag *d) {
 uint32_t lower_flip(const vt_lowering *l) {
   vt_builder *b = l->b;
   vt_type x;
-  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(b, l->in[0], &x)) return VT_NO_VALUE;
   const unsigned mask = mask_of(&((const vt_attr_axes *)l->attrs)->axes, x.rank);
   uint32_t y = vt_build_reshape(b, l->in[0], x.rank, x.dim);
   for (uint32_t i = 0; i < x.rank; i++) {
     if (!(mask >> i & 1)) continue;
     const vt_attr_gather a = {.size = sizeof a, .axis = i};
     const uint32_t last = vt_build_int(b, VT_DTYPE_I64, x.dim[i] - 1);
-    const uint32_t in[2] = {y, vt_build2(b, VT_OP_sub, last, vt_build_count(b, 1, 0, x.dim[i]))};
+    const uint32_t in[2] = {y, vt_build2(b, VT_OP_sub, last, vt_build_iota(b, 1, 0, x.dim[i]))};
     y = b->node(b, VT_OP_gather, in, 2, &a);
   }
   return y;
@@ -150,7 +150,7 @@ vt_status kernel_flip(vt_kernel *k) {
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < turned.rank; i++)
     if (mask >> i & 1) {
-      turned = vt_view_part(&turned, i, turned.dim[i] - 1, turned.dim[i]);
+      turned = vt_view_slice(&turned, i, turned.dim[i] - 1, turned.dim[i]);
       turned.stride[i] = -turned.stride[i];
     }
   vt_view_copy(k->out, &turned);
@@ -182,11 +182,11 @@ uint32_t lower_roll(const vt_lowering *l) {
   const uint32_t axis = (uint32_t)a->axis;
   const vt_attr_axis along = {.size = sizeof along, .axis = a->axis};
   vt_type x;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const int64_t d = x.dim[axis], cut = d - shift_of(a->shift, d);
   uint32_t in[2];
-  in[0] = vt_build_part(l->b, l->in[0], axis, cut, d);
-  in[1] = vt_build_part(l->b, l->in[0], axis, 0, cut);
+  in[0] = vt_build_slice(l->b, l->in[0], axis, cut, d);
+  in[1] = vt_build_slice(l->b, l->in[0], axis, 0, cut);
   return l->b->node(l->b, VT_OP_concat, in, 2, &along);
 }
 
@@ -212,7 +212,7 @@ vt_status kernel_roll(vt_kernel *k) {
 void grad_roll(const vt_gradient *g) {
   vt_attr_roll back = *(const vt_attr_roll *)g->attrs;
   vt_type x;
-  if (!vt_build_type(g->b, g->in[0], &x)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x)) return;
   back.shift = -shift_of(back.shift, x.dim[back.axis]);
   g->d_in[0] = g->b->node(g->b, VT_OP_roll, g->d_out, 1, &back);
 }
@@ -231,9 +231,9 @@ vt_status shape_diagonal(const vt_rule *r, vt_type *out, vt_diag *d) {
 static uint32_t lower_triangle(const vt_lowering *l, uint32_t compare) {
   vt_builder *b = l->b;
   vt_type x;
-  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
-  const uint32_t j = vt_build_count(b, 2, 1, x.dim[x.rank - 1]);
-  const uint32_t i = vt_build_count(b, 2, 0, x.dim[x.rank - 2]);
+  if (!vt_build_read_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  const uint32_t j = vt_build_iota(b, 2, 1, x.dim[x.rank - 1]);
+  const uint32_t i = vt_build_iota(b, 2, 0, x.dim[x.rank - 2]);
   const uint32_t k = vt_build_int(b, VT_DTYPE_I64, ((const vt_attr_diagonal *)l->attrs)->k);
   const uint32_t kept = vt_build2(b, compare, vt_build2(b, VT_OP_sub, j, i), k);
   return vt_build3(b, VT_OP_select, kept, l->in[0], vt_build_like(b, l->in[0], 0.0));
@@ -323,7 +323,7 @@ vt_status shape_diag(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* Where the diagonal stands in a matrix with n columns, row-major: [length]. */
 static uint32_t diagonal_places(vt_builder *b, int64_t length, int64_t n, int64_t k) {
-  const uint32_t count = vt_build_count(b, 1, 0, length);
+  const uint32_t count = vt_build_iota(b, 1, 0, length);
   const uint32_t step = vt_build_int(b, VT_DTYPE_I64, n + 1);
   const uint32_t at = vt_build2(b, VT_OP_mul, count, step);
   return vt_build2(b, VT_OP_add, at, vt_build_int(b, VT_DTYPE_I64, k < 0 ? -k * n : k));
@@ -332,8 +332,8 @@ static uint32_t diagonal_places(vt_builder *b, int64_t length, int64_t n, int64_
 /* +0 but for the diagonal, which is `x`. */
 static uint32_t on_diagonal(vt_builder *b, uint32_t x, const vt_type *matrix, int64_t k) {
   vt_type t;
-  if (!vt_build_type(b, x, &t)) return VT_NO_VALUE;
-  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_of(matrix->dim, 2)}};
+  if (!vt_build_read_type(b, x, &t)) return VT_NO_VALUE;
+  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_elements(matrix->dim, 2)}};
   const uint32_t zeros = vt_build_full(b, t.dtype, 0.0, &line);
   const uint32_t places = diagonal_places(b, t.dim[0], matrix->dim[1], k);
   return vt_build_reshape(b, vt_build3(b, VT_OP_scatter, zeros, places, x), 2, matrix->dim);
@@ -342,18 +342,18 @@ static uint32_t on_diagonal(vt_builder *b, uint32_t x, const vt_type *matrix, in
 uint32_t lower_diag(const vt_lowering *l) {
   const int64_t k = offset_of(l->attrs);
   vt_type x, y = {0};
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const vt_rule r = {.dims = l->b->dims, .in = &x, .n_in = 1, .attrs = l->attrs};
   if (shape_diag(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
   if (x.rank == 1) return on_diagonal(l->b, l->in[0], &y, k);
-  const int64_t all = vt_count_of(x.dim, 2);
+  const int64_t all = vt_count_elements(x.dim, 2);
   const uint32_t line = vt_build_reshape(l->b, l->in[0], 1, &all);
   return vt_build2(l->b, VT_OP_gather, line, diagonal_places(l->b, y.dim[0], x.dim[1], k));
 }
 
 /* Second implementation: the diagonal is a view that goes along both axes at once. */
 static vt_view diagonal_view(const vt_view *matrix, int64_t length, int64_t k) {
-  vt_view v = vt_view_part(matrix, k < 0 ? 0 : 1, k < 0 ? -k : k, length);
+  vt_view v = vt_view_slice(matrix, k < 0 ? 0 : 1, k < 0 ? -k : k, length);
   v.rank = 1;
   v.dim[0] = length;
   v.stride[0] = matrix->stride[0] + matrix->stride[1];
@@ -379,7 +379,7 @@ vt_status kernel_diag(vt_kernel *k) {
 
 void grad_diag(const vt_gradient *g) {
   vt_type x;
-  if (!vt_build_type(g->b, g->in[0], &x)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x)) return;
   g->d_in[0] = x.rank == 2 ? on_diagonal(g->b, g->d_out[0], &x, offset_of(g->attrs))
                            : g->b->node(g->b, VT_OP_diag, g->d_out, 1, g->attrs);
 }

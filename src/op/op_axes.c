@@ -31,7 +31,7 @@ uint32_t lower_stack(const vt_lowering *l) {
   vt_attr_axis along = {.size = sizeof along};
   uint32_t in[MOST_STACKED], axis = 0;
   vt_type x;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   (void)vt_axis_resolve(((const vt_attr_stack *)l->attrs)->axis, (int64_t)x.rank + 1, &axis);
   memmove(x.dim + axis + 1, x.dim + axis, (x.rank - axis) * sizeof *x.dim);
   x.dim[axis] = 1;
@@ -47,7 +47,7 @@ vt_status kernel_stack(vt_kernel *k) {
   (void)vt_axis_resolve(((const vt_attr_stack *)k->attrs)->axis, k->out->rank, &axis);
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < k->n_in; i++) {
-    const vt_view part = vt_view_part(k->out, axis, i, 1), slice = vt_view_drop(&part, axis);
+    const vt_view part = vt_view_slice(k->out, axis, i, 1), slice = vt_view_drop_axis(&part, axis);
     vt_view_copy(&slice, &k->in[i]);
   }
   return VT_OK;
@@ -56,10 +56,10 @@ vt_status kernel_stack(vt_kernel *k) {
 void grad_stack(const vt_gradient *g) {
   vt_type x;
   uint32_t axis = 0;
-  if (!vt_build_type(g->b, g->in[0], &x)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x)) return;
   (void)vt_axis_resolve(((const vt_attr_stack *)g->attrs)->axis, (int64_t)x.rank + 1, &axis);
   for (uint32_t i = 0; i < g->n_in; i++)
-    g->d_in[i] = vt_build_reshape(g->b, vt_build_part(g->b, g->d_out[0], axis, i, (int64_t)i + 1),
+    g->d_in[i] = vt_build_reshape(g->b, vt_build_slice(g->b, g->d_out[0], axis, i, (int64_t)i + 1),
                                   x.rank, x.dim);
 }
 
@@ -121,11 +121,11 @@ uint32_t lower_split(const vt_lowering *l) {
   const vt_attr_split *a = l->attrs;
   vt_type x;
   int64_t at = 0;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const int64_t n = a->sizes.n != 0 ? a->sizes.n : a->parts;
   for (int64_t i = 0; i < n; i++) {
     const int64_t next = at + part_length(a, x.dim[a->axis], i);
-    l->out[i] = vt_build_part(l->b, l->in[0], (uint32_t)a->axis, at, next);
+    l->out[i] = vt_build_slice(l->b, l->in[0], (uint32_t)a->axis, at, next);
     at = next;
   }
   return l->out[0];
@@ -138,7 +138,7 @@ vt_status kernel_split(vt_kernel *k) {
   for (uint32_t i = 0; i < k->n_out; i++) {
     const int64_t length = k->out[i].dim[axis];
     if (vt_view_count(&k->out[i]) > 0) {
-      const vt_view part = vt_view_part(&k->in[0], axis, at, length);
+      const vt_view part = vt_view_slice(&k->in[0], axis, at, length);
       vt_view_copy(&k->out[i], &part);
     }
     at += length;
@@ -158,11 +158,11 @@ void grad_split(const vt_gradient *g) {
                               .axis = ((const vt_attr_split *)g->attrs)->axis};
   uint32_t parts[VT_MAX_RESULTS];
   vt_type dy, y;
-  if (!vt_build_type(g->b, known_gradient(g), &dy)) return;
+  if (!vt_build_read_type(g->b, known_gradient(g), &dy)) return;
   for (uint32_t i = 0; i < g->n_out; i++) {
     parts[i] = g->d_out[i];
     if (parts[i] != VT_NO_VALUE) continue;
-    if (!vt_build_type(g->b, g->out[i], &y)) return;
+    if (!vt_build_read_type(g->b, g->out[i], &y)) return;
     parts[i] = vt_build_full(g->b, dy.dtype, 0.0, &y);
   }
   g->d_in[0] = g->b->node(g->b, VT_OP_concat, parts, g->n_out, &along);
@@ -203,7 +203,7 @@ uint32_t lower_squeeze(const vt_lowering *l) {
   vt_type x;
   int64_t dim[VT_MAX_RANK];
   uint32_t rank = 0;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const unsigned mask = squeezed(&((const vt_attr_axes *)l->attrs)->axes, x.rank, x.dim);
   for (uint32_t i = 0; i < x.rank; i++)
     if (!(mask >> i & 1)) dim[rank++] = x.dim[i];
@@ -214,7 +214,7 @@ uint32_t lower_squeeze(const vt_lowering *l) {
 vt_status kernel_squeeze(vt_kernel *k) {
   const vt_view *x = &k->in[0];
   const vt_attr_list *axes = &((const vt_attr_axes *)k->attrs)->axes;
-  const vt_view less = vt_view_pick(x, ~squeezed(axes, x->rank, x->dim));
+  const vt_view less = vt_view_pick_axes(x, ~squeezed(axes, x->rank, x->dim));
   vt_view_copy(k->out, &less);
   return VT_OK;
 }
@@ -256,7 +256,7 @@ uint32_t lower_unsqueeze(const vt_lowering *l) {
   vt_type x;
   int64_t dim[VT_MAX_RANK];
   unsigned mask = 0;
-  if (!vt_build_type(l->b, l->in[0], &x) || unsqueezed(axes, x.rank, &mask, NULL) != VT_OK)
+  if (!vt_build_read_type(l->b, l->in[0], &x) || unsqueezed(axes, x.rank, &mask, NULL) != VT_OK)
     return VT_NO_VALUE;
   const uint32_t rank = x.rank + (uint32_t)axes->n;
   for (uint32_t i = 0, from = 0; i < rank; i++) dim[i] = mask >> i & 1 ? 1 : x.dim[from++];
@@ -267,7 +267,7 @@ uint32_t lower_unsqueeze(const vt_lowering *l) {
 vt_status kernel_unsqueeze(vt_kernel *k) {
   unsigned mask = 0;
   VT_TRY(unsqueezed(&((const vt_attr_unsqueeze *)k->attrs)->axes, k->in[0].rank, &mask, NULL));
-  const vt_view less = vt_view_pick(k->out, ~mask);
+  const vt_view less = vt_view_pick_axes(k->out, ~mask);
   vt_view_copy(&less, &k->in[0]);
   return VT_OK;
 }
@@ -297,7 +297,7 @@ vt_status shape_flatten(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 uint32_t lower_flatten(const vt_lowering *l) {
   vt_type x, y = {0};
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const vt_rule r = {.dims = l->b->dims, .in = &x, .n_in = 1, .attrs = l->attrs};
   if (shape_flatten(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
   return vt_build_reshape(l->b, l->in[0], y.rank, y.dim);

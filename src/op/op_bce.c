@@ -22,7 +22,7 @@ uint32_t lower_bce(const vt_lowering *l) {
   const uint32_t less = vt_build2(b, VT_OP_sub, t, vt_build_like(b, t, 1.0));
   const uint32_t no = vt_build2(b, VT_OP_mul, less, log_no);
   const uint32_t each = vt_build2(b, VT_OP_sub, no, vt_build2(b, VT_OP_mul, t, log_yes));
-  return vt_build_loss(b, each, reduction_of(l->attrs));
+  return vt_build_reduced_loss(b, each, reduction_of(l->attrs));
 }
 
 /* (maximum(x, +0) - (x*t)) + log1p(exp(-(abs x))) */
@@ -33,7 +33,7 @@ uint32_t lower_bce_with_logits(const vt_lowering *l) {
   const uint32_t line = vt_build2(b, VT_OP_sub, ramp, vt_build2(b, VT_OP_mul, x, l->in[1]));
   const uint32_t falling = vt_build1(b, VT_OP_neg, vt_build1(b, VT_OP_abs, x));
   const uint32_t bend = vt_build1(b, VT_OP_log1p, vt_build1(b, VT_OP_exp, falling));
-  return vt_build_loss(b, vt_build2(b, VT_OP_add, line, bend), reduction_of(l->attrs));
+  return vt_build_reduced_loss(b, vt_build2(b, VT_OP_add, line, bend), reduction_of(l->attrs));
 }
 
 /* ---- gradients ---- */

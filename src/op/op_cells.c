@@ -89,7 +89,7 @@ static void one_step(const cell_run *k) {
 /* The part of one direction: the first axis of 2 is taken off. */
 static vt_view for_direction(const vt_view *v, const vt_recurrent *r, int64_t which) {
   if (!r->both) return *v;
-  vt_view one = vt_view_drop(v, 0);
+  vt_view one = vt_view_drop_axis(v, 0);
   one.data = (float *)v->data + which * v->stride[0];
   return one;
 }

@@ -75,7 +75,7 @@ vt_status shape_batch_norm_inference(const vt_rule *r, vt_type *out, vt_diag *d)
 /* One number for each channel, standing along axis 1 of x. */
 static uint32_t along_channels(vt_builder *b, uint32_t v, uint32_t x) {
   const vt_type *t = b->type(b, x);
-  return t == NULL ? VT_NO_VALUE : vt_build_kept(b, v, x, around_channel(t->rank));
+  return t == NULL ? VT_NO_VALUE : vt_build_keep_axes(b, v, x, around_channel(t->rank));
 }
 
 /* (y * gamma) + beta, where they are given */
@@ -174,7 +174,7 @@ uint32_t lower_batch_norm_inference(const vt_lowering *l) {
 static uint32_t over_channel(vt_builder *b, uint32_t each, uint32_t like) {
   const vt_type *t = b->type(b, each);
   if (t == NULL) return VT_NO_VALUE;
-  return shaped_like(b, vt_build_over(b, VT_OP_sum, each, around_channel(t->rank)), like);
+  return shaped_like(b, vt_build_reduce_over(b, VT_OP_sum, each, around_channel(t->rank)), like);
 }
 
 /* dgamma = S(dy*h), dbeta = S(dy) */
@@ -197,7 +197,7 @@ static void grad_groups(const vt_gradient *g, int64_t groups, double eps) {
   const unsigned mask = group_mask(b, x);
   const vt_norm_parts p = vt_build_norm(b, x, mask, eps, 1);
   const uint32_t a = shaped_like(b, through_gamma(g), x);
-  const uint32_t dx = vt_build_norm_slope(b, &p, a, mask, 1);
+  const uint32_t dx = vt_build_norm_gradient(b, &p, a, mask, 1);
   g->d_in[0] = shaped_like(b, dx, g->in[0]);
   grad_affine(g, shaped_like(b, vt_build2(b, VT_OP_mul, p.d, p.r), g->in[0]));
 }
@@ -222,7 +222,7 @@ void grad_batch_norm(const vt_gradient *g) {
   const unsigned mask = around_channel(t->rank);
   const double eps = ((const vt_attr_batch_norm *)g->attrs)->eps;
   const vt_norm_parts p = vt_build_norm(b, g->in[0], mask, eps, 1);
-  g->d_in[0] = vt_build_norm_slope(b, &p, through_gamma(&shared), mask, 1);
+  g->d_in[0] = vt_build_norm_gradient(b, &p, through_gamma(&shared), mask, 1);
   grad_affine(&shared, vt_build2(b, VT_OP_mul, p.d, p.r));
 }
 
@@ -269,7 +269,7 @@ static void run_set(const vt_kernel *k, vt_norm_set *s, int64_t n, int64_t c) {
       (char *)y->data + (n * y->stride[0] + c * y->stride[1]) * (int64_t)vt_dtype_bytes(y->dtype);
   s->gamma = s->walk.n_views > 2 ? element(&k->in[1], c * k->in[1].stride[0]) : NULL;
   s->beta = s->walk.n_views > 3 ? element(&k->in[2], c * k->in[2].stride[0]) : NULL;
-  vt_norm_run(s, x->dtype);
+  vt_norm_set_run(s, x->dtype);
 }
 
 static vt_status groups_run(const vt_kernel *k, int64_t channels, double eps) {

@@ -151,7 +151,8 @@ uint32_t lower_linear(const vt_lowering *l) {
 vt_status kernel_linear(vt_kernel *k) {
   const vt_view *y = k->out, *x = &k->in[0], *w = &k->in[1], *b = k->n_in == 3 ? &k->in[2] : NULL;
   const int64_t depth = w->dim[0];
-  const vt_view row_y = vt_view_drop(y, y->rank - 1), row_x = vt_view_drop(x, x->rank - 1);
+  const vt_view row_y = vt_view_drop_axis(y, y->rank - 1),
+                row_x = vt_view_drop_axis(x, x->rank - 1);
   vt_walk rows;
   vt_walk_init(&rows, row_y.rank, row_y.dim);
   vt_walk_view(&rows, &row_y);

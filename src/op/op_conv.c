@@ -311,7 +311,7 @@ vt_status kernel_conv(vt_kernel *k) {
   const field f = field_of(x, &l, kernel);
   const int64_t length = depth * taps_of(kernel, f.axes), row = length * (int64_t)f.size;
   char *rows = k->work, *met = rows + w->dim[0] * row;
-  vt_view where = vt_view_drop(y, 1); /* [N, positions...] */
+  vt_view where = vt_view_drop_axis(y, 1); /* [N, positions...] */
   if (vt_view_count(y) == 0) return VT_OK;
   pack(w, rows);
   vt_walk at;
@@ -352,8 +352,8 @@ static int64_t back_taps(const field *f, const vt_view *x, const vt_view *w, con
   int inside = 0;
   vt_walk k;
   for (int64_t c = first; c < first + depth; c++) {
-    vt_view kernel = vt_view_drop(w, 0);
-    kernel = vt_view_drop(&kernel, 0);
+    vt_view kernel = vt_view_drop_axis(w, 0);
+    kernel = vt_view_drop_axis(&kernel, 0);
     vt_walk_init(&k, f->axes, kernel.dim);
     vt_walk_view(&k, &kernel);
     for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k)) {
@@ -398,7 +398,7 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
   const vt_view *x = &k->in[0], *dy = &k->in[1], *y = k->out;
   const field f = field_of(x, &l, y->dim + 2);
   const int64_t outputs = dy->dim[1] / a->groups; /* of a group */
-  const vt_view one = vt_view_drop(dy, 1);        /* [N, positions...] */
+  const vt_view one = vt_view_drop_axis(dy, 1);   /* [N, positions...] */
   const int64_t length = vt_view_count(&one);
   char *from_dy = k->work, *from_x = from_dy + length * f.size;
   int64_t met = 0;
@@ -604,7 +604,7 @@ static int64_t number_for(const vt_kernel *k, uint32_t operand, int64_t o) {
 static int64_t whole_dot(const vt_kernel *k, const field *f, const int64_t *index, int64_t first) {
   const vt_view *x = &k->in[0], *w = &k->in[1];
   const int64_t o = index[1], zx = number_for(k, 2, 0), zw = number_for(k, 3, o);
-  vt_view row = vt_view_drop(w, 0); /* [C/groups, kernel...] */
+  vt_view row = vt_view_drop_axis(w, 0); /* [C/groups, kernel...] */
   int64_t sum = 0, at = 0;
   vt_walk t;
   vt_walk_init(&t, row.rank, row.dim);

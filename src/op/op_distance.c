@@ -6,7 +6,7 @@
 
 /* ---- shapes ---- */
 
-vt_status vt_loss_reduction(int64_t word, int batch, vt_diag *d) {
+vt_status vt_loss_check_reduction(int64_t word, int batch, vt_diag *d) {
   const char *text = vt_word_text(word);
   if (word == VT_WORD_none || word == VT_WORD_mean || word == VT_WORD_sum) return VT_OK;
   if (batch && word == VT_WORD_batch) return VT_OK;
@@ -29,13 +29,13 @@ vt_status vt_loss_shape(const vt_rule *r, int64_t reduction, vt_type *out, vt_di
 
 vt_status shape_loss(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t reduction = ((const vt_attr_loss *)r->attrs)->reduction;
-  VT_TRY(vt_loss_reduction(reduction, 0, d));
+  VT_TRY(vt_loss_check_reduction(reduction, 0, d));
   return vt_loss_shape(r, reduction, out, d);
 }
 
 vt_status shape_kl_div(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t reduction = ((const vt_attr_loss *)r->attrs)->reduction;
-  VT_TRY(vt_loss_reduction(reduction, 1, d));
+  VT_TRY(vt_loss_check_reduction(reduction, 1, d));
   if (reduction == VT_WORD_batch && r->in[0].rank == 0)
     return VT_FAIL(d, VT_VERIFY, "reduction=batch of a scalar: it has no first dimension");
   return vt_loss_shape(r, reduction, out, d);
@@ -45,7 +45,7 @@ vt_status shape_huber(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_huber *a = r->attrs;
   if (!(a->delta > 0.0) || a->delta - a->delta != 0.0)
     return VT_FAIL(d, VT_VERIFY, "delta=%g: expected a finite number above 0", a->delta);
-  VT_TRY(vt_loss_reduction(a->reduction, 0, d));
+  VT_TRY(vt_loss_check_reduction(a->reduction, 0, d));
   return vt_loss_shape(r, a->reduction, out, d);
 }
 
@@ -53,7 +53,7 @@ vt_status shape_smooth_l1(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_smooth_l1 *a = r->attrs;
   if (!(a->beta >= 0.0) || a->beta - a->beta != 0.0)
     return VT_FAIL(d, VT_VERIFY, "beta=%g: expected a finite number, at least 0", a->beta);
-  VT_TRY(vt_loss_reduction(a->reduction, 0, d));
+  VT_TRY(vt_loss_check_reduction(a->reduction, 0, d));
   return vt_loss_shape(r, a->reduction, out, d);
 }
 
@@ -65,7 +65,7 @@ static uint32_t divisor(vt_builder *b, const vt_type *t, int64_t reduction) {
   return vt_build_int(b, t->dtype, n);
 }
 
-uint32_t vt_build_loss(vt_builder *b, uint32_t each, int64_t reduction) {
+uint32_t vt_build_reduced_loss(vt_builder *b, uint32_t each, int64_t reduction) {
   const vt_type *t = b->type(b, each);
   if (t == NULL || reduction == VT_WORD_none) return each;
   const vt_type type = *t;
@@ -81,12 +81,12 @@ static uint32_t difference(vt_builder *b, const uint32_t *in) {
 uint32_t lower_mse(const vt_lowering *l) {
   const uint32_t d = difference(l->b, l->in);
   const uint32_t each = vt_build2(l->b, VT_OP_mul, d, d);
-  return vt_build_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
+  return vt_build_reduced_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
 }
 
 uint32_t lower_l1(const vt_lowering *l) {
   const uint32_t each = vt_build1(l->b, VT_OP_abs, difference(l->b, l->in));
-  return vt_build_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
+  return vt_build_reduced_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
 }
 
 /* 0.5*(d*d) */
@@ -107,7 +107,7 @@ uint32_t lower_huber(const vt_lowering *l) {
   const uint32_t delta = vt_build_like(b, d, a->delta), near = half_square(b, d);
   const uint32_t far = vt_build2(b, VT_OP_mul, delta, beyond(b, size, a->delta));
   const uint32_t close = vt_build2(b, VT_OP_le, size, delta);
-  return vt_build_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
+  return vt_build_reduced_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
 }
 
 uint32_t lower_smooth_l1(const vt_lowering *l) {
@@ -117,7 +117,7 @@ uint32_t lower_smooth_l1(const vt_lowering *l) {
   const uint32_t beta = vt_build_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_div, half_square(b, d), beta);
   const uint32_t far = beyond(b, size, a->beta), close = vt_build2(b, VT_OP_lt, size, beta);
-  return vt_build_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
+  return vt_build_reduced_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
 }
 
 /* t == 0 ? +0 : t*(log(t) - x) */
@@ -128,7 +128,7 @@ uint32_t lower_kl_div(const vt_lowering *l) {
   const uint32_t part = vt_build2(b, VT_OP_mul, t, gap);
   const uint32_t absent = vt_build2(b, VT_OP_eq, t, zero);
   const uint32_t each = vt_build3(b, VT_OP_select, absent, zero, part);
-  return vt_build_loss(b, each, ((const vt_attr_loss *)l->attrs)->reduction);
+  return vt_build_reduced_loss(b, each, ((const vt_attr_loss *)l->attrs)->reduction);
 }
 
 /* ---- gradients ---- */

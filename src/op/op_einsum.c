@@ -11,8 +11,8 @@ static vt_status check_steps(const vt_equation *q, vt_diag *d) {
   uint64_t now = q->has[0];
   uint8_t label[VT_EQUATION_LABELS];
   for (uint32_t i = 1; i < q->n; i++) {
-    now = (now | q->has[i]) & vt_equation_kept(q, i);
-    if (vt_equation_sorted(q, now, label) > VT_MAX_RANK)
+    now = (now | q->has[i]) & vt_equation_remaining_labels(q, i);
+    if (vt_equation_sort_labels(q, now, label) > VT_MAX_RANK)
       return VT_FAIL(d, VT_VERIFY, "operands 1 to %u contracted have more than %d axes", i + 1,
                      VT_MAX_RANK);
   }
@@ -57,7 +57,7 @@ static uint32_t axis_of(const factor *f, uint32_t label) {
 static int64_t lengths(const vt_equation *q, const uint8_t *label, uint32_t n) {
   int64_t dim[VT_EQUATION_LABELS];
   for (uint32_t i = 0; i < n; i++) dim[i] = q->dim[label[i]];
-  return vt_count_of(dim, n);
+  return vt_count_elements(dim, n);
 }
 
 /* i64 in the shape of the labels of `f`: where in operand i, row-major, its diagonal has them. */
@@ -70,8 +70,8 @@ static uint32_t diagonal_index(vt_builder *b, const vt_equation *q, uint32_t i, 
     int64_t step = 0;
     for (uint32_t axis = 0; axis < q->rank[i]; axis++)
       if (q->label[i][axis] == f->label[k])
-        step += vt_count_of(x->dim + axis + 1, x->rank - axis - 1);
-    const uint32_t along = vt_build_count(b, f->n, k, to.dim[k]);
+        step += vt_count_elements(x->dim + axis + 1, x->rank - axis - 1);
+    const uint32_t along = vt_build_iota(b, f->n, k, to.dim[k]);
     const uint32_t scale = vt_build_int(b, VT_DTYPE_I64, step);
     sum = vt_build2(b, VT_OP_add, sum, vt_build2(b, VT_OP_mul, along, scale));
   }
@@ -104,9 +104,9 @@ static factor operand_of(vt_builder *b, const vt_equation *q, uint32_t i, uint32
   factor f = {.value = x};
   vt_type t;
   const int twice = distinct(q, i, &f);
-  if (!vt_build_type(b, x, &t)) return f;
+  if (!vt_build_read_type(b, x, &t)) return f;
   if (twice) {
-    const int64_t count = vt_count_of(t.dim, t.rank);
+    const int64_t count = vt_count_elements(t.dim, t.rank);
     const uint32_t line = vt_build_reshape(b, x, 1, &count);
     f.value = vt_build2(b, VT_OP_gather, line, diagonal_index(b, q, i, &t, &f));
   } else if (f.n != q->rank[i]) {
@@ -121,10 +121,10 @@ static uint32_t back_to_operand(vt_builder *b, const vt_equation *q, uint32_t i,
   factor labels;
   vt_type t;
   const int twice = distinct(q, i, &labels);
-  if (!vt_build_type(b, like, &t)) return VT_NO_VALUE;
+  if (!vt_build_read_type(b, like, &t)) return VT_NO_VALUE;
   if (!twice && f->n == q->rank[i]) return f->value;
   if (!twice) return vt_build_reshape(b, f->value, t.rank, t.dim);
-  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_of(t.dim, t.rank)}};
+  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_elements(t.dim, t.rank)}};
   const uint32_t zeros = vt_build_full(b, t.dtype, 0.0, &line);
   const uint32_t index = diagonal_index(b, q, i, &t, f);
   const uint32_t y = vt_build3(b, VT_OP_scatter, zeros, index, f->value);
@@ -162,7 +162,7 @@ typedef struct product { /* of two factors: what becomes of their labels */
 
 static axes axes_of(const vt_equation *q, uint64_t mask) {
   axes a;
-  a.n = vt_equation_sorted(q, mask, a.label);
+  a.n = vt_equation_sort_labels(q, mask, a.label);
   return a;
 }
 
@@ -174,7 +174,7 @@ static uint32_t matrix(vt_builder *b, const vt_equation *q, const factor *f, con
   for (uint32_t i = 0; i < rows->n; i++) perm[n++] = axis_of(f, rows->label[i]);
   int64_t before = lengths(q, p->batch.label, p->batch.n), after = 1;
   const int64_t batch = before, height = lengths(q, rows->label, rows->n);
-  before = vt_count_of((int64_t[2]){batch, height}, 2);
+  before = vt_count_elements((int64_t[2]){batch, height}, 2);
   axes own = {0};
   for (uint32_t i = 0; i < p->summed.n; i++) {
     const uint32_t axis = axis_of(f, p->summed.label[i]);
@@ -188,7 +188,7 @@ static uint32_t matrix(vt_builder *b, const vt_equation *q, const factor *f, con
     after = lengths(q, own.label + k, own.n - k);
     const int64_t one[3] = {before, 1, after}, full[3] = {before, length, after};
     if (missing) x = vt_build_broadcast(b, vt_build_reshape(b, x, 3, one), 3, full);
-    before = vt_count_of((int64_t[2]){before, length}, 2);
+    before = vt_count_elements((int64_t[2]){before, length}, 2);
   }
   const int64_t dim[3] = {batch, height, lengths(q, p->summed.label, p->summed.n)};
   return vt_build_reshape(b, x, 3, dim);
@@ -217,7 +217,7 @@ static int read_bound(vt_builder *b, const uint32_t *in, uint32_t n, const void 
                       vt_equation *q) {
   vt_type t[VT_EQUATION_OPERANDS];
   for (uint32_t i = 0; i < n; i++)
-    if (i == VT_EQUATION_OPERANDS || !vt_build_type(b, in[i], &t[i])) return 0;
+    if (i == VT_EQUATION_OPERANDS || !vt_build_read_type(b, in[i], &t[i])) return 0;
   const vt_rule r = {.dims = b->dims, .in = t, .n_in = n, .attrs = attrs};
   return vt_equation_read(&r, q, NULL) == VT_OK;
 }
@@ -244,7 +244,7 @@ uint32_t lower_einsum(const vt_lowering *l) {
   if (q.n == 1) return summed_alone(b, &q, &y);
   for (uint32_t i = 1; i < q.n; i++) {
     const factor next = operand_of(b, &q, i, l->in[i]);
-    y = contract(b, &q, &y, &next, vt_equation_kept(&q, i));
+    y = contract(b, &q, &y, &next, vt_equation_remaining_labels(&q, i));
   }
   return placed(b, &q, &y, q.label[q.n], q.rank[q.n]).value;
 }
@@ -269,7 +269,7 @@ void grad_einsum(const vt_gradient *g) {
   for (uint32_t i = 0; i < q.n; i++) x[i] = operand_of(b, &q, i, g->in[i]);
   step[0] = x[0];
   for (uint32_t i = 1; i + 1 < q.n; i++)
-    step[i] = contract(b, &q, &step[i - 1], &x[i], vt_equation_kept(&q, i));
+    step[i] = contract(b, &q, &step[i - 1], &x[i], vt_equation_remaining_labels(&q, i));
   factor dy = {.value = g->d_out[0], .n = q.rank[q.n]};
   for (uint32_t i = 0; i < dy.n; i++) dy.label[i] = q.label[q.n][i];
   for (uint32_t i = q.n - 1; i > 0; i--) {

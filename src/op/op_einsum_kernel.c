@@ -71,9 +71,9 @@ typedef struct nest {
 static struct loops loops_of(const vt_equation *q, uint64_t mask) {
   struct loops l;
   int64_t dim[VT_EQUATION_LABELS];
-  l.n = vt_equation_sorted(q, mask, l.label);
+  l.n = vt_equation_sort_labels(q, mask, l.label);
   for (uint32_t i = 0; i < l.n; i++) dim[i] = q->dim[l.label[i]];
-  l.count = vt_count_of(dim, l.n);
+  l.count = vt_count_elements(dim, l.n);
   return l;
 }
 
@@ -135,7 +135,7 @@ vt_status kernel_einsum(vt_kernel *k) {
   uint64_t now = n.q.has[0];
   n.step[0] = loops_of(&n.q, now & ~n.q.has[n.q.n]); /* counts where there is one operand */
   for (uint32_t i = 1; i < n.q.n; i++) {
-    const uint64_t kept = vt_equation_kept(&n.q, i);
+    const uint64_t kept = vt_equation_remaining_labels(&n.q, i);
     now |= n.q.has[i];
     n.step[i] = loops_of(&n.q, now & ~kept);
     now &= kept;

@@ -89,7 +89,7 @@ vt_status shape_one_hot(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- gather_nd ---- */
 
-vt_status vt_coordinate_check(vt_kernel *k, uint32_t batch) {
+vt_status vt_check_coordinates(vt_kernel *k, uint32_t batch) {
   const vt_view *index = &k->in[1];
   vt_walk w;
   vt_walk_init(&w, index->rank, index->dim);
@@ -113,7 +113,7 @@ static vt_view named_slice(const vt_view *x, uint32_t batch, const vt_walk *row,
   for (uint32_t i = 0; i < depth; i++)
     from += vt_load_int(index->data, index->dtype, at + i * index->stride[index->rank - 1]) *
             x->stride[batch + i];
-  vt_view slice = vt_view_pick(x, ~0u << (batch + depth));
+  vt_view slice = vt_view_pick_axes(x, ~0u << (batch + depth));
   slice.data = (char *)x->data + from * (int64_t)vt_dtype_bytes(x->dtype);
   return slice;
 }
@@ -121,9 +121,9 @@ static vt_view named_slice(const vt_view *x, uint32_t batch, const vt_walk *row,
 vt_status kernel_gather_nd(vt_kernel *k) {
   const uint32_t batch = (uint32_t)((const vt_attr_gather_nd *)k->attrs)->batch;
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
-  const vt_view rows = vt_view_drop(index, index->rank - 1);
-  const vt_view lead = vt_view_pick(y, (1u << rows.rank) - 1);
-  VT_TRY(vt_coordinate_check(k, batch));
+  const vt_view rows = vt_view_drop_axis(index, index->rank - 1);
+  const vt_view lead = vt_view_pick_axes(y, (1u << rows.rank) - 1);
+  VT_TRY(vt_check_coordinates(k, batch));
   if (vt_view_count(y) == 0) return VT_OK;
   vt_walk w;
   vt_walk_init(&w, rows.rank, rows.dim);
@@ -131,7 +131,7 @@ vt_status kernel_gather_nd(vt_kernel *k) {
   vt_walk_view(&w, &rows);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const vt_view slice = named_slice(x, batch, &w, index, w.at[1]);
-    vt_view to = vt_view_pick(y, ~0u << rows.rank);
+    vt_view to = vt_view_pick_axes(y, ~0u << rows.rank);
     to.data = (char *)y->data + w.at[0] * (int64_t)vt_dtype_bytes(y->dtype);
     vt_view_copy(&to, &slice);
   }
@@ -140,7 +140,7 @@ vt_status kernel_gather_nd(vt_kernel *k) {
 
 void grad_gather_nd(const vt_gradient *g) {
   vt_type x, y;
-  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, g->d_out[0], &y)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, g->d_out[0], &y)) return;
   const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->in[1], g->d_out[0]};
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_nd_add, in, 3, g->attrs);
 }
@@ -150,9 +150,9 @@ void grad_gather_nd(const vt_gradient *g) {
 uint32_t lower_gather_elements(const vt_lowering *l) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)l->attrs)->axis;
   vt_type x;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
-  const int64_t count = vt_count_of(x.dim, x.rank);
-  const uint32_t at = vt_build_targets(l->b, &x, l->in[1], axis);
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  const int64_t count = vt_count_elements(x.dim, x.rank);
+  const uint32_t at = vt_build_element_positions(l->b, &x, l->in[1], axis);
   return vt_build2(l->b, VT_OP_gather, vt_build_reshape(l->b, l->in[0], 1, &count), at);
 }
 
@@ -161,7 +161,7 @@ vt_status kernel_gather_elements(vt_kernel *k) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
-  VT_TRY(vt_index_check(k, x->dim[axis]));
+  VT_TRY(vt_check_indices(k, x->dim[axis]));
   vt_walk w;
   vt_walk_init(&w, y->rank, y->dim);
   vt_walk_view(&w, y);
@@ -177,7 +177,7 @@ vt_status kernel_gather_elements(vt_kernel *k) {
 
 void grad_gather_elements(const vt_gradient *g) {
   vt_type x, y;
-  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, g->d_out[0], &y)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, g->d_out[0], &y)) return;
   const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->in[1], g->d_out[0]};
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_elements_add, in, 3, g->attrs);
 }
@@ -188,11 +188,11 @@ uint32_t lower_one_hot(const vt_lowering *l) {
   const vt_attr_one_hot *a = l->attrs;
   vt_builder *b = l->b;
   vt_type t;
-  if (!vt_build_type(b, l->in[0], &t)) return VT_NO_VALUE;
+  if (!vt_build_read_type(b, l->in[0], &t)) return VT_NO_VALUE;
   t.dim[t.rank] = 1;
   const uint32_t index = vt_build_cast(b, l->in[0], VT_DTYPE_I64);
   const uint32_t column = vt_build_reshape(b, index, t.rank + 1, t.dim);
-  const uint32_t hot = vt_build2(b, VT_OP_eq, column, vt_build_count(b, 1, 0, a->depth));
+  const uint32_t hot = vt_build2(b, VT_OP_eq, column, vt_build_iota(b, 1, 0, a->depth));
   const uint32_t on = vt_build_number(b, (uint32_t)a->dtype, a->on);
   const uint32_t off = vt_build_number(b, (uint32_t)a->dtype, a->off);
   return vt_build3(b, VT_OP_select, hot, on, off);
@@ -208,7 +208,7 @@ vt_status kernel_one_hot(vt_kernel *k) {
   vt_cast(&a->off, 1, VT_DTYPE_F64, off, 1, y->dtype, 1);
   const vt_view cold = {.dtype = y->dtype, .data = off};
   vt_view_copy(y, &cold);
-  const vt_view rows = vt_view_drop(y, y->rank - 1);
+  const vt_view rows = vt_view_drop_axis(y, y->rank - 1);
   vt_walk w;
   vt_walk_init(&w, index->rank, index->dim);
   vt_walk_view(&w, &rows);

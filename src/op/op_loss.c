@@ -21,7 +21,7 @@ static vt_status fits_classes(const vt_rule *r, int64_t ignore, int64_t reductio
                    vt_type_text(r->dims, &r->in[2], tt), vt_type_text(r->dims, x, tx));
   if (t->dtype == VT_DTYPE_I32 && (ignore < INT32_MIN || ignore > INT32_MAX))
     return VT_FAIL(d, VT_VERIFY, "ignore=%lld does not fit i32", (long long)ignore);
-  VT_TRY(vt_loss_reduction(reduction, 0, d));
+  VT_TRY(vt_loss_check_reduction(reduction, 0, d));
   if (reduction == VT_WORD_none) *out = *t;
   out->dtype = x->dtype;
   return VT_OK;
@@ -104,7 +104,7 @@ static uint32_t smoothed(const classes *c, uint32_t plain, uint32_t shifted, uin
                          double a) {
   vt_builder *b = c->b;
   const uint32_t every =
-      vt_build2(b, VT_OP_sub, vt_build_kept(b, log_sum, c->x, 1u << c->axis), shifted);
+      vt_build2(b, VT_OP_sub, vt_build_keep_axes(b, log_sum, c->x, 1u << c->axis), shifted);
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, every, c->axis, 0);
   const uint32_t mean = vt_build2(b, VT_OP_div, sum, vt_build_int(b, c->dtype, c->n));
   const uint32_t share = vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, a), mean);
@@ -138,7 +138,7 @@ uint32_t lower_nll(const vt_lowering *l) {
 
 /* Something for each row, standing along the axis of the classes. */
 static uint32_t along_row(const classes *c, uint32_t row) {
-  return vt_build_kept(c->b, row, c->x, 1u << c->axis);
+  return vt_build_keep_axes(c->b, row, c->x, 1u << c->axis);
 }
 
 /* w: what the gradient of a row is multiplied with; a number or one for each row. */
@@ -306,7 +306,7 @@ static void finish_rows(class_loss *c) {
 static vt_status run_rows(class_loss *c) {
   vt_kernel *k = c->k;
   const vt_view *x = &k->in[0], *t = &k->in[1];
-  const vt_view rows = vt_view_drop(x, x->rank - 1);
+  const vt_view rows = vt_view_drop_axis(x, x->rank - 1);
   class_row r = {.k = k, .stride = x->stride[x->rank - 1], .n = x->dim[x->rank - 1]};
   vt_walk w;
   vt_walk_init(&w, rows.rank, rows.dim);

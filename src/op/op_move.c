@@ -213,17 +213,17 @@ void vt_view_copy(const vt_view *dst, const vt_view *src) {
            (size_t)size);
 }
 
-vt_view vt_view_part(const vt_view *v, uint32_t axis, int64_t offset, int64_t length) {
+vt_view vt_view_slice(const vt_view *v, uint32_t axis, int64_t offset, int64_t length) {
   vt_view part = *v;
   part.dim[axis] = length;
   part.data = (char *)v->data + offset * v->stride[axis] * (int64_t)vt_dtype_bytes(v->dtype);
   return part;
 }
 
-vt_view vt_view_pick(const vt_view *v, unsigned mask) {
+vt_view vt_view_pick_axes(const vt_view *v, unsigned mask) {
   vt_view r = *v;
   for (uint32_t i = v->rank; i-- > 0;)
-    if (!(mask >> i & 1)) r = vt_view_drop(&r, i);
+    if (!(mask >> i & 1)) r = vt_view_drop_axis(&r, i);
   return r;
 }
 
@@ -281,7 +281,7 @@ vt_status kernel_slice(vt_kernel *k) {
   vt_view part = k->in[0];
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
-    part = vt_view_part(&part, i, a->start.v[i], k->out->dim[i]);
+    part = vt_view_slice(&part, i, a->start.v[i], k->out->dim[i]);
     if (k->out->dim[i] > 1) /* a step that is never taken may be too large to multiply */
       part.stride[i] *= a->step.n == 0 ? 1 : a->step.v[i];
   }
@@ -295,7 +295,7 @@ vt_status kernel_pad(vt_kernel *k) {
   vt_view_copy(k->out, &k->in[1]); /* the scalar broadcasts everywhere, then x covers its place */
   if (vt_view_count(&k->in[0]) == 0) return VT_OK;
   for (uint32_t i = 0; i < middle.rank; i++)
-    middle = vt_view_part(&middle, i, a->low.v[i], k->in[0].dim[i]);
+    middle = vt_view_slice(&middle, i, a->low.v[i], k->in[0].dim[i]);
   vt_view_copy(&middle, &k->in[0]);
   return VT_OK;
 }
@@ -306,7 +306,7 @@ vt_status kernel_concat(vt_kernel *k) {
   for (uint32_t i = 0; i < k->n_in; i++) {
     const int64_t length = k->in[i].dim[axis];
     if (vt_view_count(&k->in[i]) > 0) {
-      const vt_view part = vt_view_part(k->out, axis, at, length);
+      const vt_view part = vt_view_slice(k->out, axis, at, length);
       vt_view_copy(&part, &k->in[i]);
     }
     at += length;
@@ -316,7 +316,7 @@ vt_status kernel_concat(vt_kernel *k) {
 
 /* Every index is checked before anything is moved: the first bad one in row-major order is named.
  */
-vt_status vt_index_check(vt_kernel *k, int64_t limit) {
+vt_status vt_check_indices(vt_kernel *k, int64_t limit) {
   const vt_view *index = &k->in[1];
   vt_walk w;
   vt_walk_init(&w, index->rank, index->dim);
@@ -336,7 +336,7 @@ static vt_status gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
   const uint32_t inner = index->rank - batch; /* axes of the result that come from the index */
-  VT_TRY(vt_index_check(k, x->dim[axis]));
+  VT_TRY(vt_check_indices(k, x->dim[axis]));
   vt_walk w;
   vt_walk_init(&w, y->rank, y->dim);
   vt_walk_view(&w, y);
@@ -367,8 +367,8 @@ uint32_t lower_embedding(const vt_lowering *l) {
 vt_status kernel_embedding(vt_kernel *k) {
   const vt_view *table = &k->in[0], *index = &k->in[1];
   const int64_t size = (int64_t)vt_dtype_bytes(table->dtype), width = table->dim[1];
-  VT_TRY(vt_index_check(k, table->dim[0]));
-  const vt_view rows = vt_view_drop(k->out, k->out->rank - 1);
+  VT_TRY(vt_check_indices(k, table->dim[0]));
+  const vt_view rows = vt_view_drop_axis(k->out, k->out->rank - 1);
   vt_walk w;
   vt_walk_init(&w, rows.rank, rows.dim);
   vt_walk_view(&w, &rows);
@@ -388,7 +388,7 @@ vt_status kernel_embedding(vt_kernel *k) {
 /* Also of squeeze, unsqueeze and flatten. */
 void grad_reshape(const vt_gradient *g) {
   vt_type x;
-  if (vt_build_type(g->b, g->in[0], &x))
+  if (vt_build_read_type(g->b, g->in[0], &x))
     g->d_in[0] = vt_build_reshape(g->b, g->d_out[0], x.rank, x.dim);
 }
 
@@ -408,8 +408,8 @@ void grad_broadcast(const vt_gradient *g) {
 static uint32_t spread_axis(vt_builder *b, uint32_t dy, uint32_t axis, int64_t dim, int64_t start,
                             int64_t step) {
   vt_type t;
-  if (!vt_build_type(b, dy, &t)) return VT_NO_VALUE;
-  const uint32_t count = vt_build_count(b, 1, 0, t.dim[axis]);
+  if (!vt_build_read_type(b, dy, &t)) return VT_NO_VALUE;
+  const uint32_t count = vt_build_iota(b, 1, 0, t.dim[axis]);
   const uint32_t apart = vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
   const uint32_t at = vt_build2(b, VT_OP_add, apart, vt_build_int(b, VT_DTYPE_I64, start));
   t.dim[axis] = dim;
@@ -424,7 +424,7 @@ void grad_slice(const vt_gradient *g) {
   uint32_t dy = g->d_out[0];
   vt_type x, y;
   vt_attr_pad pad = {.size = sizeof pad};
-  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, dy, &y)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, dy, &y)) return;
   pad.low.n = pad.high.n = x.rank;
   for (uint32_t i = 0; i < x.rank; i++) {
     const int64_t step = a->step.n == 0 || y.dim[i] < 2 ? 1 : a->step.v[i];
@@ -445,7 +445,7 @@ void grad_pad(const vt_gradient *g) {
   vt_builder *b = g->b;
   vt_attr_slice middle = {.size = sizeof middle, .start = a->low, .stop = a->low};
   vt_type x;
-  if (!vt_build_type(b, g->in[0], &x)) return;
+  if (!vt_build_read_type(b, g->in[0], &x)) return;
   for (uint32_t i = 0; i < x.rank; i++) middle.stop.v[i] += x.dim[i];
   g->d_in[0] = b->node(b, VT_OP_slice, &g->d_out[0], 1, &middle);
   uint32_t mask[2];
@@ -462,8 +462,8 @@ void grad_concat(const vt_gradient *g) {
   int64_t at = 0;
   for (uint32_t i = 0; i < g->n_in; i++) {
     vt_type x;
-    if (!vt_build_type(g->b, g->in[i], &x)) return;
-    g->d_in[i] = vt_build_part(g->b, g->d_out[0], axis, at, at + x.dim[axis]);
+    if (!vt_build_read_type(g->b, g->in[i], &x)) return;
+    g->d_in[i] = vt_build_slice(g->b, g->d_out[0], axis, at, at + x.dim[axis]);
     at += x.dim[axis];
   }
 }
@@ -471,7 +471,7 @@ void grad_concat(const vt_gradient *g) {
 /* What was read several times gets S of what comes back, in ascending position. */
 void grad_gather(const vt_gradient *g) {
   vt_type x, y;
-  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, g->d_out[0], &y)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, g->d_out[0], &y)) return;
   const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->in[1], g->d_out[0]};
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_add, in, 3, g->attrs);
 }

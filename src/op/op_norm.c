@@ -77,7 +77,7 @@ vt_norm_parts vt_build_norm(vt_builder *b, uint32_t x, unsigned mask, double eps
     p.u = vt_build_mean(b, x, mask);
     p.d = vt_build2(b, VT_OP_sub, x, p.u);
   }
-  p.squares = vt_build_over(b, VT_OP_sum, vt_build2(b, VT_OP_mul, p.d, p.d), mask);
+  p.squares = vt_build_reduce_over(b, VT_OP_sum, vt_build2(b, VT_OP_mul, p.d, p.d), mask);
   const uint32_t v = vt_build2(b, VT_OP_div, p.squares, vt_build_int(b, dtype, n));
   const uint32_t shifted = vt_build2(b, VT_OP_add, v, vt_build_number(b, dtype, eps));
   const uint32_t root = vt_build1(b, VT_OP_sqrt, shifted);
@@ -126,8 +126,8 @@ void grad_log_softmax(const vt_gradient *g) {
   g->d_in[0] = vt_build2(b, VT_OP_sub, g->d_out[0], vt_build2(b, VT_OP_mul, share, sum));
 }
 
-uint32_t vt_build_norm_slope(vt_builder *b, const vt_norm_parts *p, uint32_t a, unsigned mask,
-                             int centred) {
+uint32_t vt_build_norm_gradient(vt_builder *b, const vt_norm_parts *p, uint32_t a, unsigned mask,
+                                int centred) {
   const uint32_t h = vt_build2(b, VT_OP_mul, p->d, p->r);
   const uint32_t level = centred ? vt_build2(b, VT_OP_sub, a, vt_build_mean(b, a, mask)) : a;
   const uint32_t tilt = vt_build_mean(b, vt_build2(b, VT_OP_mul, a, h), mask);
@@ -155,7 +155,7 @@ static void grad_last(const vt_gradient *g, int centred) {
   const uint32_t dy = g->d_out[0];
   const vt_norm_parts p = vt_build_norm(b, g->in[0], mask, eps, centred);
   const uint32_t a = g->n_in > 1 ? vt_build2(b, VT_OP_mul, dy, g->in[1]) : dy;
-  g->d_in[0] = vt_build_norm_slope(b, &p, a, mask, centred);
+  g->d_in[0] = vt_build_norm_gradient(b, &p, a, mask, centred);
   if (g->n_in > 1) {
     const uint32_t h = vt_build2(b, VT_OP_mul, p.d, p.r);
     g->d_in[1] = over_rows(b, vt_build2(b, VT_OP_mul, dy, h), g->in[1]);
@@ -199,7 +199,7 @@ static void log_softmax_row(const row *r) {
 
 static vt_status each_row(const vt_kernel *k, void (*f)(const row *)) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
-  const vt_view y = vt_view_drop(k->out, axis), x = vt_view_drop(&k->in[0], axis);
+  const vt_view y = vt_view_drop_axis(k->out, axis), x = vt_view_drop_axis(&k->in[0], axis);
   vt_walk w;
   vt_walk_init(&w, y.rank, y.dim);
   vt_walk_view(&w, &y);
@@ -234,7 +234,7 @@ vt_status kernel_log_softmax(vt_kernel *k) { return each_row(k, log_softmax_row)
 #define NAME(name) name##_f64
 #include "norm.inc"
 
-void vt_norm_run(vt_norm_set *s, uint32_t dtype) {
+void vt_norm_set_run(vt_norm_set *s, uint32_t dtype) {
   if (dtype == VT_DTYPE_F32) {
     norm_f32(s);
   } else {
@@ -245,7 +245,7 @@ void vt_norm_run(vt_norm_set *s, uint32_t dtype) {
 /* The axes of a view from `first` on. */
 static vt_view tail(const vt_view *v, uint32_t first) {
   vt_view t = *v;
-  for (uint32_t i = 0; i < first; i++) t = vt_view_drop(&t, 0);
+  for (uint32_t i = 0; i < first; i++) t = vt_view_drop_axis(&t, 0);
   return t;
 }
 
@@ -270,7 +270,7 @@ static vt_status last_run(const vt_kernel *k, int centred) {
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     s.y = (char *)y->data + w.at[0] * size;
     s.x = (const char *)x->data + w.at[1] * size;
-    vt_norm_run(&s, x->dtype);
+    vt_norm_set_run(&s, x->dtype);
   }
   return VT_OK;
 }

@@ -249,9 +249,9 @@ void grad_reciprocal(const vt_gradient *g) {
 
 static vt_status map(const vt_kernel *k, piece_f32 *f, piece_f64 *g, double p, double q) {
   if (k->out->dtype == VT_DTYPE_F32) {
-    each_f32(k, f, (float)p, (float)q);
+    map_f32(k, f, (float)p, (float)q);
   } else {
-    each_f64(k, g, p, q);
+    map_f64(k, g, p, q);
   }
   return VT_OK;
 }
@@ -281,7 +281,7 @@ vt_status kernel_hardsigmoid(vt_kernel *k) {
 /* f32 alone: its coefficient is an f32 number. */
 static float hardswish(float x, float p, float q) { return x * hardsigmoid_f32(x, p, q); }
 vt_status kernel_hardswish(vt_kernel *k) {
-  each_f32(k, hardswish, 1.0f / 6.0f, 0.5f);
+  map_f32(k, hardswish, 1.0f / 6.0f, 0.5f);
   return VT_OK;
 }
 

@@ -227,21 +227,21 @@ static uint32_t taps(vt_builder *b, const frame *f) {
   int64_t kernel[VT_SPATIAL_MAX];
   uint32_t sum = VT_NO_VALUE;
   for (uint32_t i = 0; i < f->axes; i++) {
-    const int64_t step = vt_count_of(f->padded + i + 1, f->axes - i - 1);
+    const int64_t step = vt_count_elements(f->padded + i + 1, f->axes - i - 1);
     const uint32_t p = ramp(b, rank, i, f->out[i], wrapped(f->w[i].stride, step));
     const uint32_t k = ramp(b, rank, f->axes + i, f->w[i].kernel, wrapped(f->w[i].dilation, step));
     const uint32_t at = vt_build2(b, VT_OP_add, p, k);
     sum = i == 0 ? at : vt_build2(b, VT_OP_add, sum, at);
     kernel[i] = f->w[i].kernel;
   }
-  const int64_t dim[2] = {vt_count_of(f->out, f->axes), vt_count_of(kernel, f->axes)};
+  const int64_t dim[2] = {vt_count_elements(f->out, f->axes), vt_count_elements(kernel, f->axes)};
   return vt_build_reshape(b, sum, 2, dim);
 }
 
 /* [n, c, positions, taps] of a padded x. */
 static uint32_t windows(vt_builder *b, const frame *f, uint32_t padded, uint32_t index, int64_t n,
                         int64_t c) {
-  const int64_t dim[3] = {n, c, vt_count_of(f->padded, f->axes)};
+  const int64_t dim[3] = {n, c, vt_count_elements(f->padded, f->axes)};
   const uint32_t in[2] = {vt_build_reshape(b, padded, 3, dim), index};
   const vt_attr_gather a = {.size = sizeof a, .axis = 2};
   return b->node(b, VT_OP_gather, in, 2, &a);
@@ -312,7 +312,7 @@ static uint32_t unravel(vt_builder *b, const frame *f, uint32_t tap) {
   uint32_t flat = VT_NO_VALUE;
   int64_t inner = 1;
   for (uint32_t i = f->axes; i-- > 0;) { /* the last axis first: it is the innermost */
-    const int64_t step = vt_count_of(f->in + i + 1, f->axes - i - 1);
+    const int64_t step = vt_count_elements(f->in + i + 1, f->axes - i - 1);
     const vt_window *w = &f->w[i];
     uint32_t k = vt_build2(b, VT_OP_div, tap, vt_build_int(b, VT_DTYPE_I64, inner));
     k = vt_build2(b, VT_OP_mod, k, vt_build_int(b, VT_DTYPE_I64, w->kernel));
@@ -393,8 +393,8 @@ uint32_t lower_max_pool_grad(const vt_lowering *l) {
   vt_builder *b = l->b;
   frame f;
   if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const int64_t rows[2] = {f.n * f.c, vt_count_of(f.out, f.axes)};
-  const int64_t flat[2] = {f.n * f.c, vt_count_of(f.in, f.axes)};
+  const int64_t rows[2] = {f.n * f.c, vt_count_elements(f.out, f.axes)};
+  const int64_t flat[2] = {f.n * f.c, vt_count_elements(f.in, f.axes)};
   int64_t dim[2 + VT_SPATIAL_MAX] = {f.n, f.c};
   memcpy(dim + 2, f.in, f.axes * sizeof *dim);
   const uint32_t where = b->node(b, VT_OP_max_pool_index, l->in, 1, l->attrs);
@@ -435,7 +435,8 @@ uint32_t lower_avg_pool_grad(const vt_lowering *l) {
   if (ti == NULL) return VT_NO_VALUE;
   const int64_t n_out = ti->dim[0], n_taps = ti->dim[1], total = n_out * n_taps;
   const int64_t column[4] = {f.n, f.c, n_out, 1}, all[4] = {f.n, f.c, n_out, n_taps};
-  const int64_t line[3] = {f.n, f.c, total}, flat[3] = {f.n, f.c, vt_count_of(f.padded, f.axes)};
+  const int64_t line[3] = {f.n, f.c, total},
+                flat[3] = {f.n, f.c, vt_count_elements(f.padded, f.axes)};
   const int64_t divisor[4] = {1, 1, n_out, 1};
   const uint32_t count = vt_build_reshape(b, counts(b, &f, index, p.count_padding), 4, divisor);
   const uint32_t q = vt_build2(b, VT_OP_div, vt_build_reshape(b, l->in[0], 4, column), count);
@@ -457,8 +458,8 @@ void grad_max_pool_grad(const vt_gradient *g) {
   const vt_attr_gather along = {.size = sizeof along, .axis = 1, .batch = 1};
   frame f;
   if (!max_frame(b, g->in[0], g->attrs, &f)) return;
-  const int64_t rows[2] = {f.n * f.c, vt_count_of(f.out, f.axes)};
-  const int64_t flat[2] = {f.n * f.c, vt_count_of(f.in, f.axes)};
+  const int64_t rows[2] = {f.n * f.c, vt_count_elements(f.out, f.axes)};
+  const int64_t flat[2] = {f.n * f.c, vt_count_elements(f.in, f.axes)};
   const uint32_t where = b->node(b, VT_OP_max_pool_index, g->in, 1, g->attrs);
   uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat), VT_NO_VALUE};
   in[1] = vt_build_reshape(b, where, 2, rows);
@@ -500,7 +501,7 @@ void grad_global_max_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;
   const vt_type x = *t;
-  const int64_t length = vt_count_of(x.dim + 2, x.rank - 2);
+  const int64_t length = vt_count_elements(x.dim + 2, x.rank - 2);
   const int64_t flat[3] = {x.dim[0], x.dim[1], length}, one[3] = {x.dim[0], x.dim[1], 1};
   const vt_attr_max_pool a = {.size = sizeof a, .kernel = {.n = 1, .v = {length}}};
   uint32_t in[2] = {vt_build_reshape(g->b, g->in[0], 3, flat), VT_NO_VALUE};
@@ -514,7 +515,7 @@ void grad_global_avg_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;
   const vt_type x = *t;
-  const uint32_t n = vt_build_int(g->b, x.dtype, vt_count_of(x.dim + 2, x.rank - 2));
+  const uint32_t n = vt_build_int(g->b, x.dtype, vt_count_elements(x.dim + 2, x.rank - 2));
   const uint32_t q = vt_build2(g->b, VT_OP_div, g->d_out[0], n);
   g->d_in[0] = vt_build_broadcast(g->b, q, x.rank, x.dim);
 }

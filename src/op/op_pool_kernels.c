@@ -208,8 +208,8 @@ static double arriving(const asked *a, const int64_t *e) {
 /* One plane [n, c] of dx. */
 static void gather_plane(asked *a, const vt_view *dx, int64_t base) {
   vt_walk e;
-  vt_view spatial = vt_view_drop(dx, 0);
-  spatial = vt_view_drop(&spatial, 0);
+  vt_view spatial = vt_view_drop_axis(dx, 0);
+  spatial = vt_view_drop_axis(&spatial, 0);
   vt_walk_init(&e, spatial.rank, spatial.dim);
   vt_walk_view(&e, &spatial);
   for (int64_t i = 0; i < e.count; i++, vt_walk_next(&e)) {
@@ -258,8 +258,8 @@ vt_status kernel_max_pool_grad(vt_kernel *k) {
 
 /* The spatial axes of a plane. */
 static vt_view spatial_of(const vt_view *x) {
-  const vt_view c = vt_view_drop(x, 0);
-  return vt_view_drop(&c, 0);
+  const vt_view c = vt_view_drop_axis(x, 0);
+  return vt_view_drop_axis(&c, 0);
 }
 
 vt_status kernel_global_max_pool(vt_kernel *k) {

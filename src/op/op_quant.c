@@ -420,7 +420,8 @@ static int64_t weighted(const vt_kernel *k, int64_t row, int64_t j) {
 
 vt_status kernel_linear_int(vt_kernel *k) {
   const vt_view *y = k->out, *x = &k->in[0];
-  const vt_view row_y = vt_view_drop(y, y->rank - 1), row_x = vt_view_drop(x, x->rank - 1);
+  const vt_view row_y = vt_view_drop_axis(y, y->rank - 1),
+                row_x = vt_view_drop_axis(x, x->rank - 1);
   vt_walk rows;
   vt_walk_init(&rows, row_y.rank, row_y.dim);
   vt_walk_view(&rows, &row_y);

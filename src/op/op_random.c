@@ -225,7 +225,7 @@ vt_status kernel_random_integer(vt_kernel *k) {
 
 uint32_t lower_bernoulli(const vt_lowering *l) {
   vt_type p;
-  if (!vt_build_type(l->b, l->in[0], &p)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &p)) return VT_NO_VALUE;
   const uint32_t u = build_draw(l, VT_OP_random_uniform, l->in + 1, p.rank, p.dim,
                                 ((const vt_attr_stream *)l->attrs)->stream);
   return vt_build2(l->b, VT_OP_lt, u, l->in[0]);
@@ -249,7 +249,7 @@ uint32_t lower_dropout(const vt_lowering *l) {
   const vt_attr_dropout *a = l->attrs;
   vt_builder *b = l->b;
   vt_type x;
-  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(b, l->in[0], &x)) return VT_NO_VALUE;
   const uint32_t u = build_draw(l, VT_OP_random_uniform, l->in + 1, x.rank, x.dim, a->stream);
   const uint32_t keep = vt_build2(b, VT_OP_ge, u, vt_build_number(b, VT_DTYPE_F32, a->p));
   const uint32_t scale = vt_build_number(b, VT_DTYPE_F32, 1.0 / (1.0 - a->p));
@@ -297,12 +297,12 @@ uint32_t lower_categorical(const vt_lowering *l) {
   const vt_attr_axis along = {.size = sizeof along, .axis = a->axis};
   const vt_attr_sort down = {.size = sizeof down, .axis = a->axis, .descending = 1};
   vt_type x;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const uint32_t numbers = perturbed(l, &x, a->stream);
   if (a->k == 0) return l->b->node(l->b, VT_OP_argmax, &numbers, 1, &along);
   const uint32_t sorted = l->b->node(l->b, VT_OP_sort, &numbers, 1, &down);
   if (sorted == VT_NO_VALUE) return VT_NO_VALUE;
-  return vt_build_part(l->b, sorted + 1, (uint32_t)a->axis, 0, a->k);
+  return vt_build_slice(l->b, sorted + 1, (uint32_t)a->axis, 0, a->k);
 }
 
 /* One line of numbers. */
@@ -329,8 +329,8 @@ static float perturb(float x, uint32_t word) {
 vt_status kernel_categorical(vt_kernel *k) {
   const vt_attr_categorical *a = k->attrs;
   const uint32_t axis = (uint32_t)a->axis;
-  const vt_view *x = &k->in[0], others = vt_view_drop(x, axis);
-  const vt_view y = a->k == 0 ? *k->out : vt_view_drop(k->out, axis);
+  const vt_view *x = &k->in[0], others = vt_view_drop_axis(x, axis);
+  const vt_view y = a->k == 0 ? *k->out : vt_view_drop_axis(k->out, axis);
   source s = source_of(&k->in[1], &k->in[2], a->stream);
   const int64_t n = x->dim[axis];
   int64_t inner = 1;
@@ -359,8 +359,8 @@ uint32_t lower_shuffle(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t words =
       build_draw(l, VT_OP_random_bits, l->in, 2, (int64_t[]){a->n, 4}, a->stream);
-  const uint32_t first = vt_build_reshape(b, vt_build_part(b, words, 1, 0, 1), 1, &a->n);
-  const uint32_t second = vt_build_reshape(b, vt_build_part(b, words, 1, 1, 2), 1, &a->n);
+  const uint32_t first = vt_build_reshape(b, vt_build_slice(b, words, 1, 0, 1), 1, &a->n);
+  const uint32_t second = vt_build_reshape(b, vt_build_slice(b, words, 1, 1, 2), 1, &a->n);
   const uint32_t centred =
       vt_build2(b, VT_OP_sub, first, vt_build_int(b, VT_DTYPE_I64, INT64_C(1) << 31));
   const uint32_t high =

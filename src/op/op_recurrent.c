@@ -41,8 +41,8 @@ static vt_recurrent read_rule(vt_cell cell, const vt_rule *r) {
   return vt_recurrent_read(cell, r->attrs, dtype, rank, r->n_in);
 }
 
-vt_recurrent vt_recurrent_of(vt_builder *b, vt_cell cell, const void *attrs, const uint32_t *in,
-                             uint32_t n) {
+vt_recurrent vt_recurrent_read_values(vt_builder *b, vt_cell cell, const void *attrs,
+                                      const uint32_t *in, uint32_t n) {
   uint32_t dtype[8] = {0}, rank[8] = {0};
   for (uint32_t i = 0; i < n; i++) {
     const vt_type *t = b->type(b, in[i]);
@@ -154,7 +154,8 @@ vt_status shape_gru(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- short words ---- */
 
-uint32_t vt_recurrent_part(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from, int64_t to) {
+uint32_t vt_recurrent_slice(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from,
+                            int64_t to) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   vt_attr_slice a = {.size = sizeof a, .start = {.n = t->rank}, .stop = {.n = t->rank}};
@@ -164,15 +165,15 @@ uint32_t vt_recurrent_part(vt_builder *b, uint32_t x, uint32_t from_end, int64_t
   return b->node(b, VT_OP_slice, &x, 1, &a);
 }
 
-uint32_t vt_recurrent_half(vt_builder *b, uint32_t x, uint32_t which) {
+uint32_t vt_recurrent_pick_direction(vt_builder *b, uint32_t x, uint32_t which) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const vt_type of_x = *t;
-  const uint32_t one = vt_recurrent_part(b, x, of_x.rank, which, (int64_t)which + 1);
+  const uint32_t one = vt_recurrent_slice(b, x, of_x.rank, which, (int64_t)which + 1);
   return vt_build_reshape(b, one, of_x.rank - 1, of_x.dim + 1);
 }
 
-uint32_t vt_recurrent_flip(vt_builder *b, uint32_t x) {
+uint32_t vt_recurrent_reverse(vt_builder *b, uint32_t x) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t n = t->dim[0];
@@ -182,15 +183,15 @@ uint32_t vt_recurrent_flip(vt_builder *b, uint32_t x) {
   return vt_build2(b, VT_OP_gather, x, index);
 }
 
-uint32_t vt_recurrent_at(vt_builder *b, uint32_t x, uint32_t t) {
+uint32_t vt_recurrent_element(vt_builder *b, uint32_t x, uint32_t t) {
   return vt_build2(b, VT_OP_gather, x, t);
 }
 
-uint32_t vt_recurrent_time(vt_builder *b, uint32_t index, int64_t steps, int turned) {
+uint32_t vt_recurrent_step_time(vt_builder *b, uint32_t index, int64_t steps, int turned) {
   return turned ? minus(b, vt_build_int(b, VT_DTYPE_I64, steps - 1), index) : index;
 }
 
-uint32_t vt_recurrent_join(vt_builder *b, const uint32_t *x, uint32_t n, int64_t axis) {
+uint32_t vt_recurrent_concat(vt_builder *b, const uint32_t *x, uint32_t n, int64_t axis) {
   const vt_attr_axis a = {.size = sizeof a, .axis = axis};
   return n == 1 ? x[0] : b->node(b, VT_OP_concat, x, n, &a);
 }
@@ -206,7 +207,7 @@ static uint32_t gate_of(vt_builder *b, uint32_t x, const vt_recurrent *r, uint32
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t h = t->dim[t->rank - 1] / r->gates;
-  return r->gates == 1 ? x : vt_recurrent_part(b, x, 1, i * h, (i + 1) * h);
+  return r->gates == 1 ? x : vt_recurrent_slice(b, x, 1, i * h, (i + 1) * h);
 }
 
 /* op(p_i + q_i) */
@@ -217,7 +218,7 @@ static uint32_t gate(vt_builder *b, const vt_recurrent *r, uint32_t op, uint32_t
 }
 
 static void step_lstm(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t q, uint32_t s,
-                      vt_step *out) {
+                      vt_cell_step *out) {
   for (uint32_t i = 0; i < 4; i++)
     out->gate[i] = gate(b, r, i == 2 ? VT_OP_tanh : VT_OP_sigmoid, p, q, i);
   const uint32_t kept = times(b, out->gate[1], s);
@@ -234,7 +235,7 @@ static uint32_t reset_part(vt_builder *b, uint32_t x, uint32_t u, uint32_t c, ui
 }
 
 static void step_gru(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t q, uint32_t h,
-                     uint32_t u, uint32_t c, vt_step *out) {
+                     uint32_t u, uint32_t c, vt_cell_step *out) {
   out->gate[0] = gate(b, r, VT_OP_sigmoid, p, q, 0);
   out->gate[1] = gate(b, r, VT_OP_sigmoid, p, q, 1);
   const uint32_t p_n = gate_of(b, p, r, 2);
@@ -251,9 +252,9 @@ static void step_gru(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t 
   out->next[0] = plus(b, fresh, times(b, out->gate[1], h));
 }
 
-vt_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p, const uint32_t *state,
-                          uint32_t u, uint32_t c) {
-  vt_step out = {.q_n = VT_NO_VALUE, .bend = VT_NO_VALUE, .next = {VT_NO_VALUE, VT_NO_VALUE}};
+vt_cell_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p,
+                               const uint32_t *state, uint32_t u, uint32_t c) {
+  vt_cell_step out = {.q_n = VT_NO_VALUE, .bend = VT_NO_VALUE, .next = {VT_NO_VALUE, VT_NO_VALUE}};
   const uint32_t q = vt_recurrent_linear(b, state[0], u, c);
   if (r->cell == VT_CELL_LSTM) {
     step_lstm(b, r, p, q, state[1], &out);
@@ -282,18 +283,18 @@ int vt_direction_read(vt_direction *d, vt_builder *b, const vt_recurrent *r, con
   d->steps = x->dim[0], d->batch = x->dim[1], d->width = x->dim[2];
   d->hidden = u->dim[u->rank - 2];
   d->bias = d->c = d->length = VT_NO_VALUE;
-  d->w = r->both ? vt_recurrent_half(b, in[1], which) : in[1];
-  d->u = r->both ? vt_recurrent_half(b, in[2], which) : in[2];
+  d->w = r->both ? vt_recurrent_pick_direction(b, in[1], which) : in[1];
+  d->u = r->both ? vt_recurrent_pick_direction(b, in[2], which) : in[2];
   if (r->bias != 0) {
-    d->bias = r->both ? vt_recurrent_half(b, in[r->bias], which) : in[r->bias];
-    d->c = r->both ? vt_recurrent_half(b, in[r->bias + 1], which) : in[r->bias + 1];
+    d->bias = r->both ? vt_recurrent_pick_direction(b, in[r->bias], which) : in[r->bias];
+    d->c = r->both ? vt_recurrent_pick_direction(b, in[r->bias + 1], which) : in[r->bias + 1];
   }
   for (uint32_t i = 0; i < r->states; i++) {
     if (r->start == 0) {
       d->start[i] = zeros(b, d->batch, d->hidden);
     } else {
       const uint32_t s = in[r->start + i];
-      d->start[i] = r->both ? vt_recurrent_half(b, s, which) : s;
+      d->start[i] = r->both ? vt_recurrent_pick_direction(b, s, which) : s;
     }
   }
   if (r->length != 0)
@@ -322,7 +323,7 @@ static vt_builder *open_body(vt_builder *b, const uint32_t *in, uint32_t n) {
   return b->open(b, types, n + 1);
 }
 
-void vt_recurrent_run(const vt_direction *d, uint32_t p, int states, uint32_t out[4]) {
+void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t out[4]) {
   vt_builder *b = d->b;
   const uint32_t n_states = d->r->states;
   uint32_t in[8], give[4], n = loop_operands(d, p, in), at = 1 + n_states;
@@ -330,10 +331,10 @@ void vt_recurrent_run(const vt_direction *d, uint32_t p, int states, uint32_t ou
   out[0] = out[1] = out[2] = out[3] = VT_NO_VALUE;
   if (k == NULL) return;
   const uint32_t state[2] = {1, 2};
-  const uint32_t time = vt_recurrent_time(k, 0, d->steps, d->backwards);
-  const uint32_t row = vt_recurrent_at(k, at++, time), u = at++;
+  const uint32_t time = vt_recurrent_step_time(k, 0, d->steps, d->backwards);
+  const uint32_t row = vt_recurrent_element(k, at++, time), u = at++;
   const uint32_t c = d->c == VT_NO_VALUE ? VT_NO_VALUE : at++;
-  vt_step step = vt_recurrent_step(k, d->r, row, state, u, c);
+  vt_cell_step step = vt_recurrent_step(k, d->r, row, state, u, c);
   uint32_t y = step.next[0], n_out = 0;
   if (d->length != VT_NO_VALUE) {
     const uint32_t active = vt_build2(k, VT_OP_lt, time, at);
@@ -350,24 +351,24 @@ void vt_recurrent_run(const vt_direction *d, uint32_t p, int states, uint32_t ou
   if (v == VT_NO_VALUE) return;
   for (uint32_t i = 0; i < n_states; i++) out[i] = v + i;
   for (uint32_t i = n_states; i < n_out; i++)
-    out[2 + i - n_states] = d->backwards ? vt_recurrent_flip(b, v + i) : v + i;
+    out[2 + i - n_states] = d->backwards ? vt_recurrent_reverse(b, v + i) : v + i;
 }
 
 static uint32_t stacked(vt_builder *b, const uint32_t x[2], int64_t rows, int64_t columns) {
   const int64_t dim[3] = {1, rows, columns};
   uint32_t part[2];
   for (uint32_t i = 0; i < 2; i++) part[i] = vt_build_reshape(b, x[i], 3, dim);
-  return vt_recurrent_join(b, part, 2, 0);
+  return vt_recurrent_concat(b, part, 2, 0);
 }
 
 static uint32_t lower_cell(vt_cell cell, const vt_lowering *l) {
   vt_builder *b = l->b;
-  const vt_recurrent r = vt_recurrent_of(b, cell, l->attrs, l->in, l->n_in);
+  const vt_recurrent r = vt_recurrent_read_values(b, cell, l->attrs, l->in, l->n_in);
   vt_direction d;
   uint32_t made[2][4];
   for (uint32_t i = 0; i < (r.both ? 2u : 1u); i++) {
     if (!vt_direction_read(&d, b, &r, l->in, i)) return VT_NO_VALUE;
-    vt_recurrent_run(&d, vt_recurrent_linear(b, d.x, d.w, d.bias), 0, made[i]);
+    vt_recurrent_loop(&d, vt_recurrent_linear(b, d.x, d.w, d.bias), 0, made[i]);
   }
   if (!r.both) {
     for (uint32_t i = 0; i < r.states; i++) l->out[1 + i] = made[0][i];
@@ -378,7 +379,7 @@ static uint32_t lower_cell(vt_cell cell, const vt_lowering *l) {
     l->out[1 + i] = stacked(b, pair, d.batch, d.hidden);
   }
   const uint32_t y[2] = {made[0][2], made[1][2]};
-  return vt_recurrent_join(b, y, 2, 2);
+  return vt_recurrent_concat(b, y, 2, 2);
 }
 
 uint32_t lower_rnn(const vt_lowering *l) { return lower_cell(VT_CELL_RNN, l); }

@@ -167,7 +167,7 @@ static int below(const vt_view *x, int64_t p, int64_t q) {
 static vt_status arg_run(const vt_kernel *k, int (*better)(const vt_view *, int64_t, int64_t)) {
   const vt_view *x = &k->in[0];
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
-  const vt_view kept = vt_view_drop(x, axis);
+  const vt_view kept = vt_view_drop_axis(x, axis);
   vt_walk w;
   vt_walk_init(&w, kept.rank, kept.dim);
   vt_walk_view(&w, k->out);
@@ -237,7 +237,7 @@ static line line_at(const vt_kernel *k, int64_t x_at, int64_t y_at) {
 
 vt_status kernel_cumsum(vt_kernel *k) {
   const uint32_t axis = (uint32_t)((const vt_attr_cumsum *)k->attrs)->axis;
-  const vt_view y = vt_view_drop(k->out, axis), x = vt_view_drop(&k->in[0], axis);
+  const vt_view y = vt_view_drop_axis(k->out, axis), x = vt_view_drop_axis(&k->in[0], axis);
   vt_walk w;
   vt_walk_init(&w, y.rank, y.dim);
   vt_walk_view(&w, &y);

@@ -13,8 +13,8 @@ static int mask_of(const vt_gradient *g, unsigned *mask) {
 void grad_sum_over(const vt_gradient *g) {
   unsigned mask;
   if (!mask_of(g, &mask)) return;
-  const uint32_t dy = vt_build_kept(g->b, g->d_out[0], g->in[0], mask);
-  g->d_in[0] = vt_build_repeat(g->b, dy, g->in[0]);
+  const uint32_t dy = vt_build_keep_axes(g->b, g->d_out[0], g->in[0], mask);
+  g->d_in[0] = vt_build_broadcast_like(g->b, dy, g->in[0]);
 }
 
 /* dy/n, then repeated */
@@ -25,9 +25,9 @@ void grad_mean(const vt_gradient *g) {
   const vt_type *x = b->type(b, g->in[0]);
   const uint32_t dtype = x->dtype;
   const int64_t n = vt_axes_count(x->rank, x->dim, mask);
-  const uint32_t dy = vt_build_kept(b, g->d_out[0], g->in[0], mask);
+  const uint32_t dy = vt_build_keep_axes(b, g->d_out[0], g->in[0], mask);
   const uint32_t part = vt_build2(b, VT_OP_div, dy, vt_build_int(b, dtype, n));
-  g->d_in[0] = vt_build_repeat(b, part, g->in[0]);
+  g->d_in[0] = vt_build_broadcast_like(b, part, g->in[0]);
 }
 
 /* The same elements summed up the other way round. */
@@ -91,10 +91,10 @@ static void grad_extreme(const vt_gradient *g, uint32_t arg) {
   const lines l = lines_of(b->type(b, g->in[0]), mask, 0);
   const vt_attr_axis last = {.size = sizeof last, .axis = l.n_kept};
   const uint32_t flat = to_lines(b, &l, g->in[0], 0);
-  const uint32_t held = vt_build_kept(b, b->node(b, arg, &flat, 1, &last), g->in[0], mask);
-  const uint32_t place = vt_build_kept(b, count_up(b, l.n), g->in[0], ~mask);
+  const uint32_t held = vt_build_keep_axes(b, b->node(b, arg, &flat, 1, &last), g->in[0], mask);
+  const uint32_t place = vt_build_keep_axes(b, count_up(b, l.n), g->in[0], ~mask);
   const uint32_t here = vt_build2(b, VT_OP_eq, place, held);
-  const uint32_t dy = vt_build_kept(b, g->d_out[0], g->in[0], mask);
+  const uint32_t dy = vt_build_keep_axes(b, g->d_out[0], g->in[0], mask);
   g->d_in[0] = vt_build3(b, VT_OP_select, here, dy, vt_build_like(b, dy, 0.0));
 }
 
@@ -136,7 +136,7 @@ void grad_prod(const vt_gradient *g) {
   if (!mask_of(g, &mask)) return;
   const lines l = lines_of(b->type(b, g->in[0]), mask, 1);
   if (vt_axes_count(l.x.rank, l.x.dim, ~0u) == 0) {
-    g->d_in[0] = vt_build_repeat(b, vt_build_number(b, l.x.dtype, 0.0), g->in[0]);
+    g->d_in[0] = vt_build_broadcast_like(b, vt_build_number(b, l.x.dtype, 0.0), g->in[0]);
     return;
   }
   const uint32_t before = running_products(b, &l, to_lines(b, &l, g->in[0], 1));

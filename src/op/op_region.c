@@ -186,7 +186,7 @@ static void copy_all(const vt_view *to, const vt_view *from) {
 
 /* Element i along the first axis. */
 static vt_view element(const vt_view *v, int64_t i) {
-  vt_view one = vt_view_drop(v, 0);
+  vt_view one = vt_view_drop_axis(v, 0);
   one.data = (char *)v->data + i * v->stride[0] * (int64_t)vt_dtype_bytes(v->dtype);
   return one;
 }

@@ -172,7 +172,7 @@ static void turn_row(const vt_attr_rope *a, const float *x, int64_t xs, float *y
 vt_status kernel_rope(vt_kernel *k) {
   const vt_view *x = &k->in[0], *p = &k->in[1], *y = k->out;
   const uint32_t last = x->rank - 1;
-  const vt_view row_x = vt_view_drop(x, last), row_y = vt_view_drop(y, last);
+  const vt_view row_x = vt_view_drop_axis(x, last), row_y = vt_view_drop_axis(y, last);
   vt_walk w;
   vt_walk_init(&w, row_y.rank, row_y.dim);
   vt_walk_view(&w, &row_y);

@@ -58,15 +58,15 @@ typedef struct row { /* of updates: where it goes in the result, and where it st
 uint64_t work_scatter_nd(const vt_view *in, uint32_t n_in) {
   (void)n_in;
   if (vt_view_count(&in[2]) == 0) return 0;
-  const vt_view rows = vt_view_drop(&in[1], in[1].rank - 1);
+  const vt_view rows = vt_view_drop_axis(&in[1], in[1].rank - 1);
   return 2 * sizeof(row) * (uint64_t)vt_view_count(&rows);
 }
 
 static int64_t find_rows(const vt_kernel *k, uint32_t batch, row *rows) {
   const vt_view *index = &k->in[1], *y = k->out;
   const uint32_t last = index->rank - 1;
-  const vt_view lead = vt_view_drop(index, last);
-  const vt_view from = vt_view_pick(&k->in[2], (1u << last) - 1);
+  const vt_view lead = vt_view_drop_axis(index, last);
+  const vt_view from = vt_view_pick_axes(&k->in[2], (1u << last) - 1);
   vt_walk w;
   vt_walk_init(&w, lead.rank, lead.dim);
   vt_walk_view(&w, &lead);
@@ -173,12 +173,12 @@ static void place_group(const vt_kernel *k, vt_walk inner, const row *r, int64_t
 static vt_status scatter(vt_kernel *k, place_fn *place) {
   const uint32_t batch = (uint32_t)((const vt_attr_gather_nd *)k->attrs)->batch;
   const vt_view *index = &k->in[1], *updates = &k->in[2];
-  VT_TRY(vt_coordinate_check(k, batch));
+  VT_TRY(vt_check_coordinates(k, batch));
   vt_view_copy(k->out, &k->in[0]);
   if (vt_view_count(updates) == 0) return VT_OK;
   const uint32_t depth = (uint32_t)index->dim[index->rank - 1];
-  const vt_view to = vt_view_pick(k->out, ~0u << (batch + depth));
-  const vt_view from = vt_view_pick(updates, ~0u << (index->rank - 1));
+  const vt_view to = vt_view_pick_axes(k->out, ~0u << (batch + depth));
+  const vt_view from = vt_view_pick_axes(updates, ~0u << (index->rank - 1));
   vt_walk inner;
   vt_walk_init(&inner, to.rank, to.dim);
   vt_walk_view(&inner, &to);

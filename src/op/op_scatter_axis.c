@@ -33,8 +33,9 @@ static void plan_axes(plan *p) {
 
 static int plan_scatter(const vt_lowering *l, plan *p) {
   const vt_attr_gather *a = l->attrs;
-  if (!vt_build_type(l->b, l->in[0], &p->base) || !vt_build_type(l->b, l->in[1], &p->index) ||
-      !vt_build_type(l->b, l->in[2], &p->updates))
+  if (!vt_build_read_type(l->b, l->in[0], &p->base) ||
+      !vt_build_read_type(l->b, l->in[1], &p->index) ||
+      !vt_build_read_type(l->b, l->in[2], &p->updates))
     return 0;
   p->axis = (uint32_t)a->axis;
   p->batch = (uint32_t)a->batch;
@@ -50,9 +51,9 @@ static uint32_t lower_axis(const vt_lowering *l, uint32_t op) {
   if (!plan_scatter(l, &p)) return VT_NO_VALUE;
   int64_t turned[VT_MAX_RANK] = {0};
   for (uint32_t i = 0; i < p.base.rank; i++) turned[i] = p.base.dim[p.to[i]];
-  const int64_t batch = vt_count_of(turned, p.batch), axis = turned[p.batch];
-  const int64_t rest = vt_count_of(turned + p.batch + 1, p.base.rank - p.batch - 1);
-  const int64_t rows = vt_count_of(p.index.dim + p.batch, p.inner);
+  const int64_t batch = vt_count_elements(turned, p.batch), axis = turned[p.batch];
+  const int64_t rest = vt_count_elements(turned + p.batch + 1, p.base.rank - p.batch - 1);
+  const int64_t rows = vt_count_elements(p.index.dim + p.batch, p.inner);
   const uint32_t base = vt_build_transpose(b, l->in[0], p.to, p.base.rank);
   const uint32_t updates = vt_build_transpose(b, l->in[2], p.from, p.updates.rank);
   uint32_t in[3];
@@ -74,9 +75,11 @@ static uint32_t lower_elements(const vt_lowering *l, uint32_t op) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)l->attrs)->axis;
   vt_builder *b = l->b;
   vt_type base, index;
-  if (!vt_build_type(b, l->in[0], &base) || !vt_build_type(b, l->in[1], &index)) return VT_NO_VALUE;
-  const int64_t all = vt_count_of(base.dim, base.rank), n = vt_count_of(index.dim, index.rank);
-  const uint32_t at = vt_build_targets(b, &base, l->in[1], axis);
+  if (!vt_build_read_type(b, l->in[0], &base) || !vt_build_read_type(b, l->in[1], &index))
+    return VT_NO_VALUE;
+  const int64_t all = vt_count_elements(base.dim, base.rank),
+                n = vt_count_elements(index.dim, index.rank);
+  const uint32_t at = vt_build_element_positions(b, &base, l->in[1], axis);
   const uint32_t line = vt_build_reshape(b, l->in[0], 1, &all);
   const uint32_t places = vt_build_reshape(b, at, 2, (int64_t[]){n, 1});
   const uint32_t y = vt_build3(b, op, line, places, vt_build_reshape(b, l->in[2], 1, &n));
@@ -212,15 +215,15 @@ static void scatter_columns(const columns *c, mode m) {
 static vt_status scatter_by(vt_kernel *k, uint32_t axis, unsigned own, unsigned index_own,
                             const vt_view *index_kept, mode m) {
   const vt_view *y = k->out, *u = &k->in[2];
-  VT_TRY(vt_index_check(k, k->in[0].dim[axis]));
+  VT_TRY(vt_check_indices(k, k->in[0].dim[axis]));
   vt_view_copy(y, &k->in[0]);
   if (vt_view_count(u) == 0) return VT_OK;
   int64_t *work = k->work;
-  const columns c = {.y = vt_view_drop(y, axis),
-                     .u = vt_view_pick(u, ~own),
+  const columns c = {.y = vt_view_drop_axis(y, axis),
+                     .u = vt_view_pick_axes(u, ~own),
                      .index = *index_kept,
-                     .own_u = vt_view_pick(u, own),
-                     .own_index = vt_view_pick(&k->in[1], index_own),
+                     .own_u = vt_view_pick_axes(u, own),
+                     .own_index = vt_view_pick_axes(&k->in[1], index_own),
                      .length = y->dim[axis],
                      .stride = y->stride[axis],
                      .head = work,
@@ -235,7 +238,7 @@ static vt_status scatter_axis(vt_kernel *k, mode m) {
   const vt_attr_gather *a = k->attrs;
   const uint32_t axis = (uint32_t)a->axis, batch = (uint32_t)a->batch;
   const uint32_t inner = k->in[1].rank - batch;
-  vt_view kept = vt_view_pick(&k->in[1], (1u << batch) - 1);
+  vt_view kept = vt_view_pick_axes(&k->in[1], (1u << batch) - 1);
   for (; kept.rank + 1 < k->out->rank; kept.rank++) {
     kept.dim[kept.rank] = 1;
     kept.stride[kept.rank] = 0;
@@ -245,7 +248,7 @@ static vt_status scatter_axis(vt_kernel *k, mode m) {
 
 static vt_status scatter_lines(vt_kernel *k, mode m) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
-  const vt_view kept = vt_view_drop(&k->in[1], axis);
+  const vt_view kept = vt_view_drop_axis(&k->in[1], axis);
   return scatter_by(k, axis, 1u << axis, 1u << axis, &kept, m);
 }
 

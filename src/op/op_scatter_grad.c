@@ -23,7 +23,7 @@ static uint32_t write_at(const vt_gradient *g, uint32_t op, uint32_t base, uint3
 
 static uint32_t zeros(const vt_gradient *g, const vt_type *like) {
   vt_type dy;
-  if (!vt_build_type(g->b, g->d_out[0], &dy)) return VT_NO_VALUE;
+  if (!vt_build_read_type(g->b, g->d_out[0], &dy)) return VT_NO_VALUE;
   return vt_build_full(g->b, dy.dtype, 0.0, like);
 }
 
@@ -31,7 +31,7 @@ static uint32_t zeros(const vt_gradient *g, const vt_type *like) {
 static void grad_last(const vt_gradient *g, const way *w) {
   vt_builder *b = g->b;
   vt_type base, updates;
-  if (!vt_build_type(b, g->in[0], &base) || !vt_build_type(b, g->in[2], &updates)) return;
+  if (!vt_build_read_type(b, g->in[0], &base) || !vt_build_read_type(b, g->in[2], &updates)) return;
   const uint32_t zero = zeros(g, &updates);
   g->d_in[0] = write_at(g, w->scatter, g->d_out[0], zero);
   const uint32_t number = vt_build_positions(b, &updates);
@@ -64,7 +64,7 @@ static uint32_t candidates(const vt_gradient *g, const way *w, uint32_t base_hol
   vt_builder *b = g->b;
   const uint32_t open = vt_build1(b, VT_OP_not, read_at(g, w, base_holds));
   const uint32_t held = holds(b, g->in[2], read_at(g, w, g->out[0]));
-  const int64_t n = vt_count_of(updates->dim, updates->rank);
+  const int64_t n = vt_count_elements(updates->dim, updates->rank);
   const uint32_t counts = vt_build2(b, VT_OP_and, open, held);
   const uint32_t number = vt_build_positions(b, updates);
   return vt_build3(b, VT_OP_select, counts, number, vt_build_int(b, VT_DTYPE_I64, n));
@@ -74,12 +74,12 @@ static uint32_t candidates(const vt_gradient *g, const way *w, uint32_t base_hol
 static void grad_extreme(const vt_gradient *g, const way *w) {
   vt_builder *b = g->b;
   vt_type base, updates;
-  if (!vt_build_type(b, g->in[0], &base) || !vt_build_type(b, g->in[2], &updates)) return;
+  if (!vt_build_read_type(b, g->in[0], &base) || !vt_build_read_type(b, g->in[2], &updates)) return;
   const uint32_t zero = vt_build_like(b, g->d_out[0], 0.0);
   const uint32_t base_holds = holds(b, g->in[0], g->out[0]);
   g->d_in[0] = vt_build3(b, VT_OP_select, base_holds, g->d_out[0], zero);
   const uint32_t number = candidates(g, w, base_holds, &updates);
-  const int64_t n = vt_count_of(updates.dim, updates.rank);
+  const int64_t n = vt_count_elements(updates.dim, updates.rank);
   const uint32_t none =
       vt_build_broadcast(b, vt_build_int(b, VT_DTYPE_I64, n), base.rank, base.dim);
   const uint32_t first = read_at(g, w, write_at(g, w->scatter_min, none, number));

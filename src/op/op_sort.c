@@ -81,12 +81,12 @@ static line line_of(const vt_view *x, int64_t axis, int descending) {
 
 /* Walks the axes other than `axis`: the first k results beside x. */
 static vt_walk other_axes(const vt_kernel *k, uint32_t axis, uint32_t n_out) {
-  const vt_view x = vt_view_drop(&k->in[0], axis);
+  const vt_view x = vt_view_drop_axis(&k->in[0], axis);
   vt_walk w;
   vt_walk_init(&w, x.rank, x.dim);
   vt_walk_view(&w, &x);
   for (uint32_t i = 0; i < n_out; i++) {
-    const vt_view y = vt_view_drop(&k->out[i], axis);
+    const vt_view y = vt_view_drop_axis(&k->out[i], axis);
     vt_walk_view(&w, &y);
   }
   return w;
@@ -149,8 +149,8 @@ vt_status kernel_sort(vt_kernel *k) {
 static void return_values(const vt_gradient *g, int64_t axis) {
   const vt_attr_axis a = {.size = sizeof a, .axis = axis};
   vt_type x, y;
-  if (g->d_out[0] == VT_NO_VALUE || !vt_build_type(g->b, g->in[0], &x) ||
-      !vt_build_type(g->b, g->d_out[0], &y))
+  if (g->d_out[0] == VT_NO_VALUE || !vt_build_read_type(g->b, g->in[0], &x) ||
+      !vt_build_read_type(g->b, g->d_out[0], &y))
     return;
   const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->out[1], g->d_out[0]};
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_elements, in, 3, &a);
@@ -241,8 +241,8 @@ uint32_t lower_top_k(const vt_lowering *l) {
   const vt_attr_sort by = {.size = sizeof by, .axis = a->axis, .descending = !a->least};
   const uint32_t sorted = l->b->node(l->b, VT_OP_sort, l->in, 1, &by), axis = (uint32_t)a->axis;
   if (sorted == VT_NO_VALUE) return VT_NO_VALUE;
-  l->out[1] = vt_build_part(l->b, sorted + 1, axis, 0, a->k);
-  return vt_build_part(l->b, sorted, axis, 0, a->k);
+  l->out[1] = vt_build_slice(l->b, sorted + 1, axis, 0, a->k);
+  return vt_build_slice(l->b, sorted, axis, 0, a->k);
 }
 
 /* Second implementation: the k best so far in a heap, never a whole line. */

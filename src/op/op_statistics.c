@@ -65,7 +65,7 @@ uint32_t lower_var(const vt_lowering *l) {
   unsigned mask;
   if (t == NULL || vt_axes_mask(&a->axes, t->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
   const uint32_t dev = deviation(b, l->in[0], mask);
-  const uint32_t sum = vt_build_over(b, VT_OP_sum, square_of(b, dev), mask);
+  const uint32_t sum = vt_build_reduce_over(b, VT_OP_sum, square_of(b, dev), mask);
   const uint32_t n = degrees(b, l->in[0], mask, a->correction);
   return without_axes(b, vt_build2(b, VT_OP_div, sum, n), mask, a->keep);
 }
@@ -79,9 +79,9 @@ uint32_t lower_logsumexp(const vt_lowering *l) {
   const vt_type *t = b->type(b, l->in[0]);
   unsigned mask;
   if (t == NULL || vt_axes_mask(&a->axes, t->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
-  const uint32_t m = vt_build_over(b, VT_OP_max, l->in[0], mask);
+  const uint32_t m = vt_build_reduce_over(b, VT_OP_max, l->in[0], mask);
   const uint32_t e = vt_build1(b, VT_OP_exp, vt_build2(b, VT_OP_sub, l->in[0], m));
-  const uint32_t log_sum = vt_build1(b, VT_OP_log, vt_build_over(b, VT_OP_sum, e, mask));
+  const uint32_t log_sum = vt_build1(b, VT_OP_log, vt_build_reduce_over(b, VT_OP_sum, e, mask));
   const uint32_t y = vt_build2(b, VT_OP_add, m, log_sum);
   const uint32_t size = vt_build1(b, VT_OP_abs, m);
   const uint32_t endless =
@@ -111,7 +111,7 @@ uint32_t lower_all(const vt_lowering *l) {
 static int slope_of(const vt_gradient *g, const vt_attr_list *axes, uint32_t *dy, unsigned *mask) {
   const vt_type *x = g->b->type(g->b, g->in[0]);
   if (x == NULL || vt_axes_mask(axes, x->rank, mask, NULL) != VT_OK) return 0;
-  *dy = vt_build_kept(g->b, g->d_out[0], g->in[0], *mask);
+  *dy = vt_build_keep_axes(g->b, g->d_out[0], g->in[0], *mask);
   return 1;
 }
 
@@ -142,7 +142,7 @@ void grad_norm_l2(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!reduce_slope_of(g, &dy, &mask)) return;
-  const uint32_t y = vt_build_kept(b, g->out[0], g->in[0], mask);
+  const uint32_t y = vt_build_keep_axes(b, g->out[0], g->in[0], mask);
   const uint32_t zero = vt_build_like(b, y, 0.0);
   const uint32_t none_there = vt_build2(b, VT_OP_eq, y, zero);
   const uint32_t scaled = vt_build2(b, VT_OP_mul, g->in[0], dy);
@@ -171,7 +171,7 @@ void grad_std(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!slope_of(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
-  const uint32_t y = vt_build_kept(g->b, g->out[0], g->in[0], mask);
+  const uint32_t y = vt_build_keep_axes(g->b, g->out[0], g->in[0], mask);
   grad_spread(g, vt_build2(g->b, VT_OP_div, dy, y), mask);
 }
 
@@ -181,9 +181,9 @@ void grad_logsumexp(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!reduce_slope_of(g, &dy, &mask)) return;
-  const uint32_t m = vt_build_over(b, VT_OP_max, g->in[0], mask);
+  const uint32_t m = vt_build_reduce_over(b, VT_OP_max, g->in[0], mask);
   const uint32_t e = vt_build1(b, VT_OP_exp, vt_build2(b, VT_OP_sub, g->in[0], m));
-  const uint32_t share = vt_build2(b, VT_OP_div, e, vt_build_over(b, VT_OP_sum, e, mask));
+  const uint32_t share = vt_build2(b, VT_OP_div, e, vt_build_reduce_over(b, VT_OP_sum, e, mask));
   g->d_in[0] = vt_build2(b, VT_OP_mul, dy, share);
 }
 
@@ -231,16 +231,16 @@ vt_status kernel_norm_l2(vt_kernel *k) {
 
 /* The sums of squares first, then every one of them is divided. */
 static vt_status spread_run(const vt_kernel *k, int root) {
-  static const vt_reduction f = {squares_f32, squares_f64, NULL};
+  static const vt_reduction f = {squared_deviations_f32, squared_deviations_f64, NULL};
   const vt_attr_var *a = k->attrs;
   int64_t n = vt_view_count(&k->in[0]);
   VT_TRY(vt_reduce_run(k, &a->axes, &f));
   if (a->axes.n > 0) n = 1;
   for (int64_t i = 0; i < a->axes.n; i++) n *= k->in[0].dim[a->axes.v[i]];
   if (k->out->dtype == VT_DTYPE_F32) {
-    divide_f32(k->out, n - a->correction, root);
+    divide_all_f32(k->out, n - a->correction, root);
   } else {
-    divide_f64(k->out, n - a->correction, root);
+    divide_all_f64(k->out, n - a->correction, root);
   }
   return VT_OK;
 }

@@ -45,7 +45,7 @@ static uint32_t through_sigmoid(vt_builder *b, uint32_t y, uint32_t x) {
 }
 
 static uint32_t joined_gates(vt_builder *b, const uint32_t *x, uint32_t n) {
-  return vt_recurrent_join(b, x, n, 1);
+  return vt_recurrent_concat(b, x, n, 1);
 }
 
 /* ---- one step back; each gives dh and ds of the step before ---- */
@@ -68,7 +68,7 @@ static void back_lstm(walk_back *w, uint32_t *dh, uint32_t *ds) {
 
 static uint32_t columns_of(const walk_back *w, uint32_t x, uint32_t from, uint32_t to) {
   const int64_t h = w->d->hidden;
-  return vt_recurrent_part(w->b, x, 1, from * h, to * h);
+  return vt_recurrent_slice(w->b, x, 1, from * h, to * h);
 }
 
 static void back_gru(walk_back *w, uint32_t *dh) {
@@ -127,7 +127,7 @@ static uint32_t state_weight_part(const walk_back *w) {
   uint32_t part[2];
   part[0] = weight_part(w, w->at.h, columns_of(w, w->dq, 0, 2), d->hidden);
   part[1] = weight_part(w, w->at.bend, columns_of(w, w->dq, 2, 3), d->hidden);
-  return vt_recurrent_join(w->b, part, 2, 1);
+  return vt_recurrent_concat(w->b, part, 2, 1);
 }
 
 /* ---- the sequences ---- */
@@ -145,10 +145,10 @@ static uint32_t before(const vt_direction *d, uint32_t first, uint32_t after) {
   const int64_t skip = d->backwards ? 1 : 0;
   uint32_t part[2];
   const uint32_t start = vt_build_reshape(b, first, 3, one);
-  const uint32_t rest = vt_recurrent_part(b, after, 3, skip, d->steps - 1 + skip);
+  const uint32_t rest = vt_recurrent_slice(b, after, 3, skip, d->steps - 1 + skip);
   part[d->backwards ? 1 : 0] = start;
   part[d->backwards ? 0 : 1] = rest;
-  return vt_recurrent_join(b, part, 2, 0);
+  return vt_recurrent_concat(b, part, 2, 0);
 }
 
 static sequences form_sequences(const vt_direction *d, uint32_t dy) {
@@ -156,9 +156,9 @@ static sequences form_sequences(const vt_direction *d, uint32_t dy) {
   const vt_recurrent *r = d->r;
   uint32_t run[4], state[2] = {VT_NO_VALUE, VT_NO_VALUE};
   const uint32_t p = vt_recurrent_linear(b, d->x, d->w, d->bias);
-  vt_recurrent_run(d, p, 1, run);
+  vt_recurrent_loop(d, p, 1, run);
   for (uint32_t i = 0; i < r->states; i++) state[i] = before(d, d->start[i], run[2 + i]);
-  const vt_step step = vt_recurrent_step(b, r, p, state, d->u, d->c);
+  const vt_cell_step step = vt_recurrent_step(b, r, p, state, d->u, d->c);
   sequences s = {.q_n = step.q_n, .bend = step.bend, .h = state[0], .s = state[1], .x = d->x};
   for (uint32_t i = 0; i < 4; i++) s.gate[i] = i < r->gates ? step.gate[i] : VT_NO_VALUE;
   if (r->cell == VT_CELL_RNN) s.gate[0] = VT_NO_VALUE;
@@ -175,14 +175,14 @@ typedef struct slopes { /* of one direction */
 
 static uint32_t slice_of(const vt_gradient *g, const vt_direction *d, uint32_t which) {
   if (g->d_out[0] == VT_NO_VALUE || !d->r->both) return g->d_out[0];
-  return vt_recurrent_part(d->b, g->d_out[0], 1, which * d->hidden, (which + 1) * d->hidden);
+  return vt_recurrent_slice(d->b, g->d_out[0], 1, which * d->hidden, (which + 1) * d->hidden);
 }
 
 static uint32_t last_slope(const vt_gradient *g, const vt_direction *d, uint32_t i,
                            uint32_t which) {
   const int64_t dim[2] = {d->batch, d->hidden};
   if (g->d_out[1 + i] == VT_NO_VALUE) return filled(d->b, -0.0, 2, dim);
-  return d->r->both ? vt_recurrent_half(d->b, g->d_out[1 + i], which) : g->d_out[1 + i];
+  return d->r->both ? vt_recurrent_pick_direction(d->b, g->d_out[1 + i], which) : g->d_out[1 + i];
 }
 
 /* Carried: dh, (ds), dw, du, (db, dc). */
@@ -257,12 +257,12 @@ static uint32_t loop_back(const vt_direction *d, sequences *s, uint32_t *in, uin
   walk_back w = {.d = d, .b = open_back(d, in, n), .active = VT_NO_VALUE};
   if (w.b == NULL) return VT_NO_VALUE;
   w.u = 1 + carried;
-  w.time = vt_recurrent_time(w.b, 0, d->steps, !d->backwards);
+  w.time = vt_recurrent_step_time(w.b, 0, d->steps, !d->backwards);
   if (d->length != VT_NO_VALUE) w.active = vt_build2(w.b, VT_OP_lt, w.time, 2 + carried);
   uint32_t arg = 1 + first;
   for (uint32_t i = 0; sequence(s, i) != NULL; i++) {
     const int there = *sequence(s, i) != VT_NO_VALUE;
-    *sequence(&w.at, i) = there ? vt_recurrent_at(w.b, arg++, w.time) : VT_NO_VALUE;
+    *sequence(&w.at, i) = there ? vt_recurrent_element(w.b, arg++, w.time) : VT_NO_VALUE;
   }
   const uint32_t n_out = write_body(&w, carried, give);
   w.b->close(w.b, give, n_out);
@@ -314,7 +314,7 @@ static slopes through(const vt_gradient *g, const vt_direction *d, uint32_t whic
   if (v == VT_NO_VALUE) return (slopes){VT_NO_VALUE, v, v, v, v, {v, v}};
   slopes out = {.w = v + states, .u = v + states + 1, .b = v + states + 2, .c = v + states + 3};
   const uint32_t dp = v + carried;
-  out.x = input_slope(d, d->backwards ? dp : vt_recurrent_flip(d->b, dp));
+  out.x = input_slope(d, d->backwards ? dp : vt_recurrent_reverse(d->b, dp));
   for (uint32_t i = 0; i < states; i++) out.start[i] = start_slope(g, d, i, v + i);
   return out;
 }
@@ -337,7 +337,7 @@ static uint32_t pair_of(vt_builder *b, uint32_t x, uint32_t y) {
   one.dim[0] = 1;
   uint32_t part[2] = {vt_build_reshape(b, x, one.rank, one.dim), VT_NO_VALUE};
   part[1] = vt_build_reshape(b, y, one.rank, one.dim);
-  return vt_recurrent_join(b, part, 2, 0);
+  return vt_recurrent_concat(b, part, 2, 0);
 }
 
 static void give_both(const vt_gradient *g, const vt_recurrent *r, const slopes s[2]) {
@@ -355,7 +355,7 @@ static void give_both(const vt_gradient *g, const vt_recurrent *r, const slopes 
 }
 
 static void grad_cell(vt_cell cell, const vt_gradient *g) {
-  const vt_recurrent r = vt_recurrent_of(g->b, cell, g->attrs, g->in, g->n_in);
+  const vt_recurrent r = vt_recurrent_read_values(g->b, cell, g->attrs, g->in, g->n_in);
   vt_direction d;
   slopes s[2];
   for (uint32_t i = 0; i < (r.both ? 2u : 1u); i++) {

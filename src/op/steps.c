@@ -87,7 +87,7 @@ static void count_arena(vt_steps *p, uint32_t arena) {
 }
 
 static void count_tensors(vt_steps *p, const vt_bk_tensor *t, uint32_t n) {
-  p->room_views += n;
+  p->cap_views += n;
   for (uint32_t i = 0; i < n; i++) count_arena(p, t[i].arena);
 }
 
@@ -96,7 +96,7 @@ static int count(vt_steps *p, const vt_bk_step *steps, uint64_t n, uint32_t kind
   for (uint64_t i = 0; i < n; i++) {
     const vt_bk_step *s = &steps[i];
     if (vt_steps_check(s, kind) != VT_OK) return 0;
-    p->room_steps += 1;
+    p->cap_steps += 1;
     count_tensors(p, s->in, s->n_in);
     count_tensors(p, s->out, s->n_out);
     if (s->work_bytes > 0) count_arena(p, s->work_arena);
@@ -134,10 +134,10 @@ int32_t vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t 
                       vt_steps *out) {
   vt_steps p = {.host = host, .error = {.size = sizeof p.error}};
   if (!count(&p, steps, n, kind)) return VT_UNSUPPORTED;
-  if (p.room_views > UINT32_MAX || p.room_steps > UINT32_MAX || p.n_arenas > VT_STEPS_ARENAS)
+  if (p.cap_views > UINT32_MAX || p.cap_steps > UINT32_MAX || p.n_arenas > VT_STEPS_ARENAS)
     return VT_LIMIT;
-  p.steps = host_new(host, p.room_steps, sizeof *p.steps);
-  p.views = host_new(host, p.room_views, sizeof *p.views);
+  p.steps = host_new(host, p.cap_steps, sizeof *p.steps);
+  p.views = host_new(host, p.cap_views, sizeof *p.views);
   if (p.steps == NULL || p.views == NULL) {
     vt_steps_done(&p);
     return VT_NOMEM;
@@ -148,8 +148,8 @@ int32_t vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t 
 }
 
 void vt_steps_done(vt_steps *p) {
-  host_free(p->host, p->views, p->room_views, sizeof *p->views);
-  host_free(p->host, p->steps, p->room_steps, sizeof *p->steps);
+  host_free(p->host, p->views, p->cap_views, sizeof *p->views);
+  host_free(p->host, p->steps, p->cap_steps, sizeof *p->steps);
 }
 
 /* ---- running ---- */

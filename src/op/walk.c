@@ -36,7 +36,7 @@ int64_t vt_view_count(const vt_view *v) {
   return n;
 }
 
-vt_view vt_view_drop(const vt_view *v, uint32_t axis) {
+vt_view vt_view_drop_axis(const vt_view *v, uint32_t axis) {
   vt_view r = *v;
   r.rank--;
   for (uint32_t i = axis; i < r.rank; i++) {
