@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * build_move.c - short ways to write the nodes of movement: parts, counts, indices that are
- * checked. */
+ * build_move.c - short ways to write the nodes of movement: slices, iotas, checked indices. */
 #include <string.h>
 #include "op_move.h"
 
@@ -53,7 +52,7 @@ uint32_t vt_build_positions(vt_builder *b, const vt_type *like) {
   return vt_build_reshape(b, line, like->rank, like->dim);
 }
 
-/* 0 .. limit-1 looked up by the index is the index itself. */
+/* Gathering from 0 .. limit-1 by the index gives the index itself and checks it on the way. */
 uint32_t vt_build_checked_index(vt_builder *b, uint32_t index, int64_t limit) {
   return vt_build2(b, VT_OP_gather, vt_build_iota(b, 1, 0, limit), index);
 }
