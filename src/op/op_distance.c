@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_distance.c - losses that compare x and t element by element: mse, l1, huber, smooth_l1,
- * kl_div, and how every such loss is reduced. Each is written twice: as ops (the meaning) and
- * element by element. */
+ * op_distance.c - losses that compare x and t element by element (mse, l1, huber, smooth_l1,
+ * kl_div), and the reduction of all losses of elements. Each is written twice: as ops (the
+ * definition) and as a function of one element. */
 #include "op_loss.h"
 
 /* ---- shapes ---- */
@@ -59,7 +59,8 @@ vt_status shape_smooth_l1(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* What a sum over elements of this type is divided by. */
+/* The divisor of a sum over elements of this type: their number, or for batch the first
+ * dimension. */
 static uint32_t divisor(vt_builder *b, const vt_type *t, int64_t reduction) {
   const int64_t n = reduction == VT_WORD_batch ? t->dim[0] : vt_axes_count(t->rank, t->dim, ~0u);
   return vt_build_int(b, t->dtype, n);
@@ -96,7 +97,7 @@ static uint32_t half_square(vt_builder *b, uint32_t d) {
 }
 
 /* (abs d) - 0.5*edge, the product rounded once */
-static uint32_t beyond(vt_builder *b, uint32_t size, double edge) {
+static uint32_t minus_half_edge(vt_builder *b, uint32_t size, double edge) {
   return vt_build2(b, VT_OP_sub, size, vt_build_like(b, size, 0.5 * edge));
 }
 
@@ -105,7 +106,7 @@ uint32_t lower_huber(const vt_lowering *l) {
   const vt_attr_huber *a = l->attrs;
   const uint32_t d = difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
   const uint32_t delta = vt_build_like(b, d, a->delta), near = half_square(b, d);
-  const uint32_t far = vt_build2(b, VT_OP_mul, delta, beyond(b, size, a->delta));
+  const uint32_t far = vt_build2(b, VT_OP_mul, delta, minus_half_edge(b, size, a->delta));
   const uint32_t close = vt_build2(b, VT_OP_le, size, delta);
   return vt_build_reduced_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
 }
@@ -116,7 +117,8 @@ uint32_t lower_smooth_l1(const vt_lowering *l) {
   const uint32_t d = difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
   const uint32_t beta = vt_build_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_div, half_square(b, d), beta);
-  const uint32_t far = beyond(b, size, a->beta), close = vt_build2(b, VT_OP_lt, size, beta);
+  const uint32_t far = minus_half_edge(b, size, a->beta),
+                 close = vt_build2(b, VT_OP_lt, size, beta);
   return vt_build_reduced_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
 }
 
@@ -140,8 +142,8 @@ uint32_t vt_build_loss_weight(const vt_gradient *g, int64_t reduction) {
   return vt_build2(g->b, VT_OP_div, g->d_out[0], divisor(g->b, &type, reduction));
 }
 
-/* t gets the negative of what x gets. */
-static void give_both(const vt_gradient *g, uint32_t dx) {
+/* Sets the gradients of x and t; that of t is the negative. */
+static void set_both_gradients(const vt_gradient *g, uint32_t dx) {
   g->d_in[0] = dx;
   g->d_in[1] = vt_build1(g->b, VT_OP_neg, dx);
 }
@@ -152,14 +154,14 @@ void grad_mse(const vt_gradient *g) {
   const uint32_t d = difference(b, g->in);
   const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_like(b, d, 2.0), d);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
-  give_both(g, vt_build2(b, VT_OP_mul, twice, w));
+  set_both_gradients(g, vt_build2(b, VT_OP_mul, twice, w));
 }
 
 /* d > 0 ? w : d < 0 ? -w : +0 */
 void grad_l1(const vt_gradient *g) {
   const uint32_t d = difference(g->b, g->in);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
-  give_both(g, vt_build_signed(g->b, d, w));
+  set_both_gradients(g, vt_build_signed(g->b, d, w));
 }
 
 /* abs d <= delta ? d*w : d > 0 ? delta*w : -(delta*w) */
@@ -172,7 +174,7 @@ void grad_huber(const vt_gradient *g) {
   const uint32_t above = vt_build2(b, VT_OP_gt, d, vt_build_like(b, d, 0.0));
   const uint32_t far = vt_build3(b, VT_OP_select, above, most, vt_build1(b, VT_OP_neg, most));
   const uint32_t near = vt_build2(b, VT_OP_mul, d, w);
-  give_both(g, vt_build3(b, VT_OP_select, close, near, far));
+  set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, far));
 }
 
 /* abs d < beta ? (d/beta)*w : d > 0 ? w : d < 0 ? -w : +0 */
@@ -183,7 +185,7 @@ void grad_smooth_l1(const vt_gradient *g) {
   const uint32_t beta = vt_build_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_div, d, beta), w);
   const uint32_t close = vt_build2(b, VT_OP_lt, vt_build1(b, VT_OP_abs, d), beta);
-  give_both(g, vt_build3(b, VT_OP_select, close, near, vt_build_signed(b, d, w)));
+  set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, vt_build_signed(b, d, w)));
 }
 
 /* t == 0 ? +0 : -(t*w) */
@@ -198,7 +200,7 @@ void grad_kl_div(const vt_gradient *g) {
 
 /* ---- second implementation: element by element ---- */
 
-static int64_t divide_by(const vt_view *x, int64_t reduction) {
+static int64_t loss_divisor(const vt_view *x, int64_t reduction) {
   return reduction == VT_WORD_batch ? x->dim[0] : vt_view_count(x);
 }
 
@@ -217,7 +219,7 @@ static void run_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t redu
   }
   if (reduction == VT_WORD_none) return;
   *y = vt_sum_f32_done(&s);
-  if (reduction != VT_WORD_sum) *y /= (float)divide_by(&k->in[0], reduction);
+  if (reduction != VT_WORD_sum) *y /= (float)loss_divisor(&k->in[0], reduction);
 }
 
 static void run_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction, vt_walk w) {
@@ -235,7 +237,7 @@ static void run_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t redu
   }
   if (reduction == VT_WORD_none) return;
   *y = vt_sum_f64_done(&s);
-  if (reduction != VT_WORD_sum) *y /= (double)divide_by(&k->in[0], reduction);
+  if (reduction != VT_WORD_sum) *y /= (double)loss_divisor(&k->in[0], reduction);
 }
 
 vt_status vt_loss_run(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction) {
