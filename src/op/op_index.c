@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_index.c - elements chosen by several coordinates (gather_nd) or by one coordinate that is
- * replaced (gather_elements), and what is made from an index (one_hot). gather itself is in
- * op_move.c. */
+ * op_index.c - gathers of elements by several coordinates (gather_nd) or with one coordinate
+ * replaced (gather_elements), and one_hot. gather itself is in op_move.c. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -15,8 +14,9 @@ vt_status check_index(const vt_rule *r, vt_diag *d) {
                  vt_type_text(r->dims, &r->in[0], type));
 }
 
-/* How many coordinates a row of the index has; it must be known before anything else is. */
-static vt_status nd_depth(const vt_rule *r, uint32_t batch, uint32_t *out, vt_diag *d) {
+/* The number of coordinates in a row of the index. It determines the rank of the result, so it must
+ * not be symbolic. */
+static vt_status coordinate_count(const vt_rule *r, uint32_t batch, uint32_t *out, vt_diag *d) {
   const vt_type *x = &r->in[0], *index = &r->in[1];
   const int64_t depth = index->dim[index->rank - 1];
   char tx[VT_TYPE_TEXT], ti[VT_TYPE_TEXT];
@@ -43,7 +43,7 @@ vt_status shape_gather_nd(const vt_rule *r, vt_type *out, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "%s by coordinates %s with %lld batch axes",
                    vt_type_text(r->dims, x, tx), vt_type_text(r->dims, index, ti),
                    (long long)batch);
-  VT_TRY(nd_depth(r, (uint32_t)batch, &depth, d));
+  VT_TRY(coordinate_count(r, (uint32_t)batch, &depth, d));
   const uint32_t rest = (uint32_t)batch + depth;
   if (index->rank - 1 + x->rank - rest > VT_MAX_RANK)
     return VT_FAIL(d, VT_LIMIT, "the result would have a rank over %d", VT_MAX_RANK);
@@ -53,8 +53,8 @@ vt_status shape_gather_nd(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* On the other axes the index may be shorter than x. What is symbolic there is checked again when
- * it is bound. */
+/* Along the other axes the index may be shorter than x. Symbolic lengths are checked again once
+ * they are bound. */
 vt_status shape_gather_elements(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t axis = ((const vt_attr_axis *)r->attrs)->axis;
   const vt_type *x = &r->in[0], *index = &r->in[1];
@@ -104,9 +104,10 @@ vt_status vt_check_coordinates(vt_kernel *k, uint32_t batch) {
   return VT_OK;
 }
 
-/* The slice of x that a row of coordinates names: (batch..., depth coordinates) of it are fixed. */
-static vt_view named_slice(const vt_view *x, uint32_t batch, const vt_walk *row,
-                           const vt_view *index, int64_t at) {
+/* The slice of x that a row of coordinates selects: its batch axes and `depth` axes after them are
+ * fixed. */
+static vt_view slice_at_row(const vt_view *x, uint32_t batch, const vt_walk *row,
+                            const vt_view *index, int64_t at) {
   const uint32_t depth = (uint32_t)index->dim[index->rank - 1];
   int64_t from = 0;
   for (uint32_t i = 0; i < batch; i++) from += row->index[i] * x->stride[i];
@@ -130,7 +131,7 @@ vt_status kernel_gather_nd(vt_kernel *k) {
   vt_walk_view(&w, &lead);
   vt_walk_view(&w, &rows);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const vt_view slice = named_slice(x, batch, &w, index, w.at[1]);
+    const vt_view slice = slice_at_row(x, batch, &w, index, w.at[1]);
     vt_view to = vt_view_pick_axes(y, ~0u << rows.rank);
     to.data = (char *)y->data + w.at[0] * (int64_t)vt_dtype_bytes(y->dtype);
     vt_view_copy(&to, &slice);
@@ -156,7 +157,7 @@ uint32_t lower_gather_elements(const vt_lowering *l) {
   return vt_build2(l->b, VT_OP_gather, vt_build_reshape(l->b, l->in[0], 1, &count), at);
 }
 
-/* Second implementation: the index is read beside the result. */
+/* Second implementation: result and index are walked together. */
 vt_status kernel_gather_elements(vt_kernel *k) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
@@ -198,7 +199,7 @@ uint32_t lower_one_hot(const vt_lowering *l) {
   return vt_build3(b, VT_OP_select, hot, on, off);
 }
 
-/* Second implementation: `off` everywhere, then one element of each row. */
+/* Second implementation: `off` everywhere, then `on` in one element of each row. */
 vt_status kernel_one_hot(vt_kernel *k) {
   const vt_attr_one_hot *a = k->attrs;
   const vt_view *index = &k->in[0], *y = k->out;

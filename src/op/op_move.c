@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_move.c - the prims that copy elements without computing: literal and iota make them, the
- * others choose where they come from. Each movement is one strided copy of a view. Their gradients
- * are movements themselves. */
+ * op_move.c - the prims that copy elements without computing. literal and iota create them, the
+ * others choose where they come from: each is one strided copy of a view. Their gradients are
+ * movements too. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -96,7 +96,8 @@ vt_status shape_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status slice_axis(const vt_rule *r, uint32_t i, int64_t step, int64_t *out, vt_diag *d) {
+static vt_status slice_length(const vt_rule *r, uint32_t i, int64_t step, int64_t *out,
+                              vt_diag *d) {
   const vt_attr_slice *a = r->attrs;
   const int64_t start = a->start.v[i], stop = a->stop.v[i], dim = r->in[0].dim[i];
   const int known = !vt_dim_is_symbolic(start) && !vt_dim_is_symbolic(stop);
@@ -129,7 +130,7 @@ vt_status shape_slice(const vt_rule *r, vt_type *out, vt_diag *d) {
                    (long long)rank);
   *out = r->in[0];
   for (uint32_t i = 0; i < out->rank; i++)
-    VT_TRY(slice_axis(r, i, a->step.n == 0 ? 1 : a->step.v[i], &out->dim[i], d));
+    VT_TRY(slice_length(r, i, a->step.n == 0 ? 1 : a->step.v[i], &out->dim[i], d));
   return VT_OK;
 }
 
@@ -229,7 +230,9 @@ vt_view vt_view_pick_axes(const vt_view *v, unsigned mask) {
 
 vt_status kernel_literal(vt_kernel *k) {
   const vt_attr_literal *a = k->attrs;
-  memcpy(k->out->data, &a->bits, vt_dtype_bytes(k->out->dtype)); /* little-endian, as all we are */
+  memcpy(k->out->data, &a->bits,
+         vt_dtype_bytes(k->out->dtype)); /* the bits are stored little-endian, like the memory of
+                                            every supported machine */
   return VT_OK;
 }
 
@@ -249,7 +252,7 @@ vt_status kernel_iota(vt_kernel *k) {
 vt_status kernel_reshape(vt_kernel *k) {
   const vt_view *x = &k->in[0], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(y->dtype);
-  vt_walk from, to; /* two odometers of different shapes and equal length */
+  vt_walk from, to; /* two walks over different shapes with the same number of elements */
   vt_walk_init(&from, x->rank, x->dim);
   vt_walk_view(&from, x);
   vt_walk_init(&to, y->rank, y->dim);
@@ -262,12 +265,12 @@ vt_status kernel_reshape(vt_kernel *k) {
 
 vt_status kernel_transpose(vt_kernel *k) {
   const vt_attr_list *perm = &((const vt_attr_perm *)k->attrs)->perm;
-  vt_view turned = k->in[0];
-  for (uint32_t i = 0; i < turned.rank; i++) {
-    turned.dim[i] = k->in[0].dim[perm->v[i]];
-    turned.stride[i] = k->in[0].stride[perm->v[i]];
+  vt_view moved = k->in[0];
+  for (uint32_t i = 0; i < moved.rank; i++) {
+    moved.dim[i] = k->in[0].dim[perm->v[i]];
+    moved.stride[i] = k->in[0].stride[perm->v[i]];
   }
-  vt_view_copy(k->out, &turned);
+  vt_view_copy(k->out, &moved);
   return VT_OK;
 }
 
@@ -282,7 +285,7 @@ vt_status kernel_slice(vt_kernel *k) {
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
     part = vt_view_slice(&part, i, a->start.v[i], k->out->dim[i]);
-    if (k->out->dim[i] > 1) /* a step that is never taken may be too large to multiply */
+    if (k->out->dim[i] > 1) /* a stride that is never used may overflow when multiplied */
       part.stride[i] *= a->step.n == 0 ? 1 : a->step.v[i];
   }
   vt_view_copy(k->out, &part);
@@ -292,7 +295,7 @@ vt_status kernel_slice(vt_kernel *k) {
 vt_status kernel_pad(vt_kernel *k) {
   const vt_attr_pad *a = k->attrs;
   vt_view middle = *k->out;
-  vt_view_copy(k->out, &k->in[1]); /* the scalar broadcasts everywhere, then x covers its place */
+  vt_view_copy(k->out, &k->in[1]); /* fill everything with the scalar, then copy x over its part */
   if (vt_view_count(&k->in[0]) == 0) return VT_OK;
   for (uint32_t i = 0; i < middle.rank; i++)
     middle = vt_view_slice(&middle, i, a->low.v[i], k->in[0].dim[i]);
@@ -314,8 +317,8 @@ vt_status kernel_concat(vt_kernel *k) {
   return VT_OK;
 }
 
-/* Every index is checked before anything is moved: the first bad one in row-major order is named.
- */
+/* All indices are checked before anything is moved; the error names the first bad one in row-major
+ * order. */
 vt_status vt_check_indices(vt_kernel *k, int64_t limit) {
   const vt_view *index = &k->in[1];
   vt_walk w;
@@ -331,7 +334,8 @@ vt_status vt_check_indices(vt_kernel *k, int64_t limit) {
   return VT_OK;
 }
 
-/* Axes of the result: x before `axis`, the index past its batch axes, x after `axis`. */
+/* Gathers along `axis`. The axes of the result are those of x before `axis`, those of the index
+ * after its batch axes, and those of x after `axis`. */
 static vt_status gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
@@ -385,7 +389,7 @@ vt_status kernel_embedding(vt_kernel *k) {
 
 /* ---- gradients ---- */
 
-/* Also of squeeze, unsqueeze and flatten. */
+/* Also the gradient of squeeze, unsqueeze and flatten. */
 void grad_reshape(const vt_gradient *g) {
   vt_type x;
   if (vt_build_read_type(g->b, g->in[0], &x))
@@ -403,22 +407,21 @@ void grad_broadcast(const vt_gradient *g) {
   g->d_in[0] = vt_build_sum_to(g->b, g->d_out[0], g->in[0]);
 }
 
-/* dy spread along one axis of length `dim`: its elements at start, start + step, ...; +0 elsewhere.
- */
-static uint32_t spread_axis(vt_builder *b, uint32_t dy, uint32_t axis, int64_t dim, int64_t start,
-                            int64_t step) {
+/* dy spread along one axis of length `dim`, to positions start, start + step, ...; +0 elsewhere. */
+static uint32_t spread_by_step(vt_builder *b, uint32_t dy, uint32_t axis, int64_t dim,
+                               int64_t start, int64_t step) {
   vt_type t;
   if (!vt_build_read_type(b, dy, &t)) return VT_NO_VALUE;
   const uint32_t count = vt_build_iota(b, 1, 0, t.dim[axis]);
-  const uint32_t apart = vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
-  const uint32_t at = vt_build2(b, VT_OP_add, apart, vt_build_int(b, VT_DTYPE_I64, start));
+  const uint32_t spread = vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
+  const uint32_t at = vt_build2(b, VT_OP_add, spread, vt_build_int(b, VT_DTYPE_I64, start));
   t.dim[axis] = dim;
   const vt_attr_gather a = {.size = sizeof a, .axis = axis};
   const uint32_t in[3] = {vt_build_full(b, t.dtype, 0.0, &t), at, dy};
   return b->node(b, VT_OP_scatter, in, 3, &a);
 }
 
-/* Axes without a step are padded all at once, those with one are spread. */
+/* Axes with step 1 are padded all at once, the others are spread. */
 void grad_slice(const vt_gradient *g) {
   const vt_attr_slice *a = g->attrs;
   uint32_t dy = g->d_out[0];
@@ -429,7 +432,7 @@ void grad_slice(const vt_gradient *g) {
   for (uint32_t i = 0; i < x.rank; i++) {
     const int64_t step = a->step.n == 0 || y.dim[i] < 2 ? 1 : a->step.v[i];
     if (step > 1) {
-      dy = spread_axis(g->b, dy, i, x.dim[i], a->start.v[i], step);
+      dy = spread_by_step(g->b, dy, i, x.dim[i], a->start.v[i], step);
       continue;
     }
     pad.low.v[i] = a->start.v[i];
@@ -439,7 +442,7 @@ void grad_slice(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_pad, in, 2, &pad);
 }
 
-/* x gets its part of dy; the value gets S over the whole of dy in which that part is absent. */
+/* x gets its part of dy. The padding value gets S over all of dy in which that part is absent. */
 void grad_pad(const vt_gradient *g) {
   const vt_attr_pad *a = g->attrs;
   vt_builder *b = g->b;
@@ -468,7 +471,7 @@ void grad_concat(const vt_gradient *g) {
   }
 }
 
-/* What was read several times gets S of what comes back, in ascending position. */
+/* An element that was read several times gets S of its dy, in ascending position. */
 void grad_gather(const vt_gradient *g) {
   vt_type x, y;
   if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, g->d_out[0], &y)) return;
