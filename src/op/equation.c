@@ -181,7 +181,7 @@ static vt_status check_result(const terms *t, uint32_t most, vt_equation *q, vt_
       return VT_FAIL(d, VT_VERIFY, "label '%c' of the result is in no operand",
                      letter_text(q->label[t->n][k]));
     if ((q->has[t->n] & bit) != 0)
-      return VT_FAIL(d, VT_VERIFY, "label '%c' stands twice in the result",
+      return VT_FAIL(d, VT_VERIFY, "label '%c' occurs twice in the result",
                      letter_text(q->label[t->n][k]));
     q->has[t->n] |= bit;
   }

@@ -70,7 +70,7 @@ static uint32_t build_i64_op(vt_builder *b, uint32_t op, uint32_t x, int64_t y) 
   return vt_build2(b, op, x, build_i64(b, y));
 }
 
-/* The first element of each window along one axis, and its length: [positions, 1]. */
+/* Two values [positions, 1]: the first element of each window along axis i, and its length. */
 static void edges(vt_builder *b, const tap_map *f, uint32_t i, uint32_t *first, uint32_t *length) {
   const int64_t inner = vt_count_elements(f->out + i + 1, f->axes - i - 1);
   uint32_t p = vt_build_iota(b, 2, 0, f->positions);
@@ -200,7 +200,7 @@ void grad_adaptive_max_pool(const vt_gradient *g) {
   const uint32_t w = gather_windows(b, &f, g->in[0], vt_pooling_least(b, f.dtype));
   const uint32_t tap = vt_build_reshape(b, b->node(b, VT_OP_argmax, &w, 1, &last), 2, rows);
   uint32_t in[3] = {f.index, vt_build_transpose(b, tap, swap, 2), VT_NO_VALUE};
-  const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within); /* [positions, planes] */
+  const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within); /* shape [positions, planes] */
   in[1] = vt_build_transpose(b, found, swap, 2);
   in[0] = vt_build_broadcast(b, vt_build_like(b, g->d_out[0], 0.0), 2, flat);
   in[2] = vt_build_reshape(b, g->d_out[0], 2, rows);

@@ -16,7 +16,7 @@ vt_status shape_tile(const vt_rule *r, vt_type *out, vt_diag *d) {
   for (uint32_t i = 0; i < out->rank; i++) {
     const int64_t n = repeats->v[i];
     if (!vt_dim_is_symbolic(n) && (n < 0 || n > VT_DIM_MAX))
-      return VT_FAIL(d, VT_VERIFY, "axis %u: %lld repeats", i, (long long)n);
+      return VT_FAIL(d, VT_VERIFY, "axis %u: %lld repeats: expected 0..2^40", i, (long long)n);
     VT_TRY(vt_dim_mul(r->dims, out->dim[i], n, &out->dim[i], d));
   }
   return VT_OK;

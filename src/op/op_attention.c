@@ -127,10 +127,10 @@ typedef struct scores { /* values that the decomposition and the gradient share,
   vt_builder *b;
   const vt_attr_attention *a;
   int64_t batch, heads, groups, queries, keys, depth, width;
-  uint32_t q, k, v;       /* (B,G,R,Tq,d), (B,G,1,Tk,d), (B,G,1,Tk,e) */
-  uint32_t present, bias; /* broadcast to the scores, or VT_NO_VALUE */
+  uint32_t q, k, v;       /* values of shapes (B,G,R,Tq,d), (B,G,1,Tk,d), (B,G,1,Tk,e) */
+  uint32_t present, bias; /* values that broadcast to the scores, or VT_NO_VALUE */
   uint32_t scale, e, sum; /* e: exp(score - max); sum: S(e) */
-  int may_be_empty;       /* some query may have no key */
+  int may_be_empty;       /* 1 if some query may have no key */
 } scores;
 
 /* Reshapes x to (B,G,R,T,d) for queries and (B,G,1,T,d) for keys, so that the group axis
@@ -363,7 +363,7 @@ typedef struct query {
   const float *q, *k, *v;
   float *o, *e;  /* scratch: one weight per key */
   uint8_t *seen; /* scratch: 1 for each key that the query sees */
-  int64_t keys;  /* Tk */
+  int64_t keys;  /* number of keys, Tk */
   int64_t d, qs, kd, kt, vd,
       vt; /* strides of q, k and v along the width (qs, kd, vd) and along the keys (kt, vt) */
   int64_t width, os; /* width of v; stride of o */

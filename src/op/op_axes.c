@@ -286,8 +286,8 @@ vt_status shape_flatten(const vt_rule *r, vt_type *out, vt_diag *d) {
   uint32_t start = 0, end = 0;
   if (!vt_axis_resolve(a->start, rank, &start) || !vt_axis_resolve(a->end, rank, &end) ||
       start > end)
-    return VT_FAIL(d, VT_VERIFY, "axes %lld to %lld of %s", (long long)a->start, (long long)a->end,
-                   vt_type_text(r->dims, x, type));
+    return VT_FAIL(d, VT_VERIFY, "axes %lld to %lld of %s do not exist or are out of order",
+                   (long long)a->start, (long long)a->end, vt_type_text(r->dims, x, type));
   int64_t one = 1;
   for (uint32_t i = start; i <= end && i < x->rank; i++)
     VT_TRY(vt_dim_mul(r->dims, one, x->dim[i], &one, d));

@@ -14,9 +14,9 @@ typedef struct cell_run {
   int64_t width, hidden;
   const float *w, *u;
   int64_t w_row, w_column, u_row, u_column; /* strides */
-  line b, c;                                /* the biases; at is NULL if there are none */
-  line x;                                   /* the input of this step */
-  float *h, *next, *s, *reset;              /* scratch: states h, h' and s, and r or r*h of a gru */
+  line b, c;                   /* the biases; their `at` is NULL if the node has no biases */
+  line x;                      /* the input of this step */
+  float *h, *next, *s, *reset; /* scratch: states h, h' and s, and r or r*h of a gru */
 } cell_run;
 
 uint64_t work_recurrent(const vt_view *in, uint32_t n_in) {

@@ -240,8 +240,7 @@ static uint32_t merge_axes(vt_builder *b, side s, const vt_type *full, uint32_t 
   return vt_build_reshape(b, transpose_axes(b, x, rank, perm), to.rank, to.dim);
 }
 
-/* The contraction of the rows of x with the rows of y. `present` is a mask for x; its value is
- * VT_NO_VALUE if there is none. */
+/* The contraction of the rows of x with the rows of y. `present` is a mask for x, or no_mask. */
 static uint32_t contract_sides(vt_builder *b, side x, side y, side present, const vt_type *full,
                                uint32_t over) {
   vt_attr_matmul a = {.size = sizeof a,
@@ -353,7 +352,8 @@ static uint32_t masked_left_for_each_k(const vt_gradient *g, side of_b, const vt
   in[0] = vt_build_reshape(b, in[0], rows.rank, rows.dim);
   in[1] = vt_build_reshape(b, in[1], columns.rank, columns.dim);
   in[2] = mask_for_each_k(b, g->in[2], full, over, full->dim[full->rank - 1]);
-  const uint32_t y = b->node(b, VT_OP_matmul_masked, in, 3, NULL); /* [kept..., k, m, 1] */
+  const uint32_t y =
+      b->node(b, VT_OP_matmul_masked, in, 3, NULL); /* shape [other batch axes..., k, m, 1] */
   const vt_type *made = b->type(b, y);
   if (made == NULL) return VT_NO_VALUE;
   const vt_type flat = *made;

@@ -99,7 +99,7 @@ vt_status shape_conv(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* (I-1)*stride - low - high + extent + extra */
+/* The length of axis i of the result: (I-1)*stride - low - high + extent + extra. */
 static vt_status transposed_count(const vt_rule *r, uint32_t i, const vt_window *w, int64_t extra,
                                   int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -315,7 +315,7 @@ vt_status kernel_conv(vt_kernel *k) {
   const field f = field_of(x, &l, kernel);
   const int64_t length = depth * count_taps(kernel, f.axes), row = length * (int64_t)f.size;
   char *rows = k->work, *met = rows + w->dim[0] * row;
-  vt_view where = vt_view_drop_axis(y, 1); /* [N, positions...] */
+  vt_view where = vt_view_drop_axis(y, 1); /* y without its channels: [N, positions...] */
   if (vt_view_count(y) == 0) return VT_OK;
   pack_view(w, rows);
   vt_walk at;
@@ -404,7 +404,7 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
   const vt_view *x = &k->in[0], *dy = &k->in[1], *y = k->out;
   const field f = field_of(x, &l, y->dim + 2);
   const int64_t outputs = dy->dim[1] / a->groups; /* output channels per group */
-  const vt_view one = vt_view_drop_axis(dy, 1);   /* [N, positions...] */
+  const vt_view one = vt_view_drop_axis(dy, 1);   /* dy without its channels: [N, positions...] */
   const int64_t length = vt_view_count(&one);
   char *from_dy = k->work, *from_x = from_dy + length * f.size;
   int64_t met = 0;
@@ -614,7 +614,7 @@ static int64_t optional_number(const vt_kernel *k, uint32_t operand, int64_t o) 
 static int64_t int_dot(const vt_kernel *k, const field *f, const int64_t *index, int64_t first) {
   const vt_view *x = &k->in[0], *w = &k->in[1];
   const int64_t o = index[1], zx = optional_number(k, 2, 0), zw = optional_number(k, 3, o);
-  vt_view row = vt_view_drop_axis(w, 0); /* [C/groups, kernel...] */
+  vt_view row = vt_view_drop_axis(w, 0); /* one filter: [C/groups, kernel...] */
   int64_t sum = 0, at = 0;
   vt_walk t;
   vt_walk_init(&t, row.rank, row.dim);
@@ -640,7 +640,8 @@ vt_status kernel_conv_int(vt_kernel *k) {
   for (int64_t i = 0; i < at.count; i++, vt_walk_next(&at)) {
     const int64_t o = at.index[1];
     const int64_t sum = int_dot(k, &f, at.index, o / outputs * w->dim[1]);
-    vt_store_int(y->data, VT_DTYPE_I32, at.at[0], sum + optional_number(k, 4, o)); /* wraps */
+    vt_store_int(y->data, VT_DTYPE_I32, at.at[0],
+                 sum + optional_number(k, 4, o)); /* the addition of the bias wraps in i32 */
   }
   return VT_OK;
 }

@@ -69,7 +69,8 @@ vt_status shape_select(const vt_rule *r, vt_type *out, vt_diag *d) {
 vt_status shape_cast(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_cast *a = r->attrs;
   if (a->dtype < 0 || a->dtype > UINT32_MAX || vt_dtype_name((uint32_t)a->dtype) == NULL)
-    return VT_FAIL(d, VT_VERIFY, "a cast to type number %lld", (long long)a->dtype);
+    return VT_FAIL(d, VT_VERIFY, "a cast to type number %lld, which does not exist",
+                   (long long)a->dtype);
   *out = r->in[0];
   out->dtype = (uint32_t)a->dtype;
   return VT_OK;
@@ -447,7 +448,7 @@ void grad_pow(const vt_gradient *g) {
 
 static uint32_t apply(vt_builder *b, uint32_t op, uint32_t x) { return vt_build1(b, op, x); }
 static uint32_t build_square(vt_builder *b, uint32_t x) { return times(b, x, x); }
-/* x + 1, x - 1 */
+/* x + 1 and x - 1 */
 static uint32_t plus_one(vt_builder *b, uint32_t x) { return plus(b, x, vt_build_like(b, x, 1.0)); }
 static uint32_t less_one(vt_builder *b, uint32_t x) {
   return minus(b, x, vt_build_like(b, x, 1.0));

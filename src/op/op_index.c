@@ -40,7 +40,8 @@ vt_status shape_gather_nd(const vt_rule *r, vt_type *out, vt_diag *d) {
   int fits = batch >= 0 && batch <= (int64_t)x->rank && batch < (int64_t)index->rank;
   for (int64_t i = 0; fits && i < batch; i++) fits = x->dim[i] == index->dim[i];
   if (!fits)
-    return VT_FAIL(d, VT_VERIFY, "%s by coordinates %s with %lld batch axes",
+    return VT_FAIL(d, VT_VERIFY,
+                   "%s by coordinates %s with %lld batch axes: both must have the same batch axes",
                    vt_type_text(r->dims, x, tx), vt_type_text(r->dims, index, ti),
                    (long long)batch);
   VT_TRY(coordinate_count(r, (uint32_t)batch, &depth, d));
@@ -78,7 +79,8 @@ vt_status shape_one_hot(const vt_rule *r, vt_type *out, vt_diag *d) {
   if (!vt_dim_is_symbolic(a->depth) && (a->depth < 0 || a->depth > VT_DIM_MAX))
     return VT_FAIL(d, VT_VERIFY, "depth=%lld is outside 0..2^40", (long long)a->depth);
   if (a->dtype < 0 || a->dtype > UINT32_MAX || vt_dtype_name((uint32_t)a->dtype) == NULL)
-    return VT_FAIL(d, VT_VERIFY, "a one_hot of type number %lld", (long long)a->dtype);
+    return VT_FAIL(d, VT_VERIFY, "a one_hot of type number %lld, which does not exist",
+                   (long long)a->dtype);
   if (r->in[0].rank == VT_MAX_RANK)
     return VT_FAIL(d, VT_LIMIT, "the result would have a rank over %d", VT_MAX_RANK);
   *out = r->in[0];

@@ -26,7 +26,8 @@ static vt_status shape_from_list(const vt_attr_list *list, vt_type *out, vt_diag
 vt_status shape_literal(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_literal *a = r->attrs;
   if (a->dtype < 0 || a->dtype > UINT32_MAX || vt_dtype_name((uint32_t)a->dtype) == NULL)
-    return VT_FAIL(d, VT_VERIFY, "a literal of type number %lld", (long long)a->dtype);
+    return VT_FAIL(d, VT_VERIFY, "a literal of type number %lld, which does not exist",
+                   (long long)a->dtype);
   out->dtype = (uint32_t)a->dtype;
   return VT_OK;
 }
@@ -175,9 +176,11 @@ vt_status shape_gather(const vt_rule *r, vt_type *out, vt_diag *d) {
   char tx[VT_TYPE_TEXT], ti[VT_TYPE_TEXT];
   if (a->axis < 0 || a->axis >= (int64_t)x->rank || a->batch < 0 || a->batch > a->axis ||
       a->batch > (int64_t)index->rank)
-    return VT_FAIL(d, VT_VERIFY, "gather along axis %lld with %lld batch axes from %s by %s",
-                   (long long)a->axis, (long long)a->batch, vt_type_text(r->dims, x, tx),
-                   vt_type_text(r->dims, index, ti));
+    return VT_FAIL(
+        d, VT_VERIFY,
+        "gather along axis %lld with %lld batch axes from %s by %s: there are no such axes",
+        (long long)a->axis, (long long)a->batch, vt_type_text(r->dims, x, tx),
+        vt_type_text(r->dims, index, ti));
   for (int64_t i = 0; i < a->batch; i++)
     if (x->dim[i] != index->dim[i])
       return VT_FAIL(d, VT_VERIFY, "batch axis %lld differs between %s and %s", (long long)i,

@@ -528,7 +528,7 @@ void grad_global_max_pool(const vt_gradient *g) {
   g->d_in[0] = vt_build_reshape(g->b, dx, x.rank, x.dim);
 }
 
-/* dy/n, then repeated. */
+/* dy/n, then broadcast */
 void grad_global_avg_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_recurrent.c - rnn, lstm and gru over a sequence: types, and the decomposition into a loop. */
+ * op_recurrent.c - rnn, lstm and gru over a sequence: type rules, the decomposition into a loop,
+ * and the nodes that the gradient shares with it. */
 #include "recurrent.h"
 #include <string.h>
 
-/* ---- what a node says ---- */
+/* ---- attributes and operands of a node ---- */
 
 static int is_index(uint32_t dtype) { return dtype == VT_DTYPE_I32 || dtype == VT_DTYPE_I64; }
 
@@ -65,15 +66,15 @@ vt_status check_recurrent(const vt_rule *r, vt_diag *d) {
   return VT_OK;
 }
 
-typedef struct wanted {
+typedef struct expected { /* the sizes that the operands must have */
   const vt_rule *r;
   const vt_recurrent *c;
   int64_t batch, hidden;
-} wanted;
+} expected;
 
-/* Operand i is [(2,) first, second], or without `first` [(2,) second]. */
-static vt_status expect(const wanted *w, uint32_t i, int two, int64_t first, int64_t second,
-                        const char *what, vt_diag *d) {
+/* Checks that operand i is [(2,) first, second], or without `two` [(2,) second]. */
+static vt_status check_shape(const expected *w, uint32_t i, int two, int64_t first, int64_t second,
+                             const char *what, vt_diag *d) {
   const vt_type *t = &w->r->in[i];
   int64_t dim[3];
   uint32_t n = 0;
@@ -89,17 +90,17 @@ static vt_status expect(const wanted *w, uint32_t i, int two, int64_t first, int
                  w->c->both ? " for each of the two directions" : "");
 }
 
-static vt_status expect_all(const wanted *w, vt_diag *d) {
+static vt_status check_shapes(const expected *w, vt_diag *d) {
   const vt_rule *r = w->r;
   const vt_recurrent *c = w->c;
   const int64_t wide = w->hidden * c->gates;
   char text[VT_TYPE_TEXT];
-  VT_TRY(expect(w, 1, 1, r->in[0].dim[2], wide, "[I, gates*H]", d));
-  VT_TRY(expect(w, 2, 1, w->hidden, wide, "[H, gates*H]", d));
+  VT_TRY(check_shape(w, 1, 1, r->in[0].dim[2], wide, "[I, gates*H]", d));
+  VT_TRY(check_shape(w, 2, 1, w->hidden, wide, "[H, gates*H]", d));
   for (uint32_t i = 0; c->bias != 0 && i < 2; i++)
-    VT_TRY(expect(w, c->bias + i, 0, 0, wide, "a bias [gates*H]", d));
+    VT_TRY(check_shape(w, c->bias + i, 0, 0, wide, "a bias [gates*H]", d));
   for (uint32_t i = 0; c->start != 0 && i < c->states; i++)
-    VT_TRY(expect(w, c->start + i, 1, w->batch, w->hidden, "a state [B, H]", d));
+    VT_TRY(check_shape(w, c->start + i, 1, w->batch, w->hidden, "a state [B, H]", d));
   if (c->length != 0 && (r->in[c->length].rank != 1 || r->in[c->length].dim[0] != w->batch))
     return VT_FAIL(d, VT_VERIFY, "the lengths are %s, expected one for each of the batch",
                    vt_type_text(r->dims, &r->in[c->length], text));
@@ -126,8 +127,8 @@ static vt_status recurrent_shape(vt_cell cell, const vt_rule *r, vt_type *out, v
   if (u->rank != 2 + lead || vt_dim_is_symbolic(u->dim[lead]) || u->dim[lead] > VT_DIM_MAX / 8)
     return VT_FAIL(d, VT_VERIFY, "operand 3 is %s, expected %s[H, gates*H], H a number",
                    vt_type_text(r->dims, u, text), c.both ? "for both directions " : "");
-  const wanted w = {r, &c, x->dim[1], u->dim[lead]};
-  VT_TRY(expect_all(&w, d));
+  const expected w = {r, &c, x->dim[1], u->dim[lead]};
+  VT_TRY(check_shapes(&w, d));
   out[0] = *x;
   out[0].dim[2] = w.hidden * (c.both ? 2 : 1);
   vt_type state = {.dtype = VT_DTYPE_F32};
@@ -152,7 +153,7 @@ vt_status shape_gru(const vt_rule *r, vt_type *out, vt_diag *d) {
   return recurrent_shape(VT_CELL_GRU, r, out, d);
 }
 
-/* ---- short words ---- */
+/* ---- short ways to write nodes ---- */
 
 uint32_t vt_recurrent_slice(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from,
                             int64_t to) {
@@ -187,8 +188,8 @@ uint32_t vt_recurrent_element(vt_builder *b, uint32_t x, uint32_t t) {
   return vt_build2(b, VT_OP_gather, x, t);
 }
 
-uint32_t vt_recurrent_step_time(vt_builder *b, uint32_t index, int64_t steps, int turned) {
-  return turned ? minus(b, vt_build_int(b, VT_DTYPE_I64, steps - 1), index) : index;
+uint32_t vt_recurrent_step_time(vt_builder *b, uint32_t index, int64_t steps, int backwards) {
+  return backwards ? minus(b, vt_build_int(b, VT_DTYPE_I64, steps - 1), index) : index;
 }
 
 uint32_t vt_recurrent_concat(vt_builder *b, const uint32_t *x, uint32_t n, int64_t axis) {
@@ -201,50 +202,57 @@ uint32_t vt_recurrent_linear(vt_builder *b, uint32_t x, uint32_t w, uint32_t bia
   return b->node(b, VT_OP_linear, in, bias == VT_NO_VALUE ? 2 : 3, NULL);
 }
 
-/* ---- one step ---- */
+/* ---- one time step ---- */
 
-static uint32_t gate_of(vt_builder *b, uint32_t x, const vt_recurrent *r, uint32_t i) {
+static uint32_t gate_columns(vt_builder *b, uint32_t x, const vt_recurrent *r, uint32_t i) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t h = t->dim[t->rank - 1] / r->gates;
   return r->gates == 1 ? x : vt_recurrent_slice(b, x, 1, i * h, (i + 1) * h);
 }
 
-/* op(p_i + q_i) */
-static uint32_t gate(vt_builder *b, const vt_recurrent *r, uint32_t op, uint32_t p, uint32_t q,
-                     uint32_t i) {
-  const uint32_t left = gate_of(b, p, r, i);
-  return vt_build1(b, op, plus(b, left, gate_of(b, q, r, i)));
+/* Gate i: op(p_i + q_i). */
+static uint32_t build_gate(vt_builder *b, const vt_recurrent *r, uint32_t op, uint32_t p,
+                           uint32_t q, uint32_t i) {
+  const uint32_t left = gate_columns(b, p, r, i);
+  return vt_build1(b, op, plus(b, left, gate_columns(b, q, r, i)));
 }
 
-static void step_lstm(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t q, uint32_t s,
+typedef struct step_input { /* values that one time step reads */
+  uint32_t p, q;            /* linear(x, w, b) and linear(h, u, c) */
+  const uint32_t *state;    /* h, s */
+  uint32_t u, c;
+} step_input;
+
+static void step_lstm(vt_builder *b, const vt_recurrent *r, const step_input *x,
                       vt_cell_step *out) {
+  const uint32_t p = x->p, q = x->q, s = x->state[1];
   for (uint32_t i = 0; i < 4; i++)
-    out->gate[i] = gate(b, r, i == 2 ? VT_OP_tanh : VT_OP_sigmoid, p, q, i);
+    out->gate[i] = build_gate(b, r, i == 2 ? VT_OP_tanh : VT_OP_sigmoid, p, q, i);
   const uint32_t kept = times(b, out->gate[1], s);
   out->next[1] = plus(b, kept, times(b, out->gate[0], out->gate[2]));
   out->bend = vt_build1(b, VT_OP_tanh, out->next[1]);
   out->next[0] = times(b, out->gate[3], out->bend);
 }
 
-static uint32_t reset_part(vt_builder *b, uint32_t x, uint32_t u, uint32_t c, uint32_t which) {
+static uint32_t linear_of_gate(vt_builder *b, uint32_t x, uint32_t u, uint32_t c, uint32_t which) {
   const vt_recurrent three = {.gates = 3};
-  const uint32_t part = gate_of(b, u, &three, which);
+  const uint32_t part = gate_columns(b, u, &three, which);
   return vt_recurrent_linear(b, x, part,
-                             c == VT_NO_VALUE ? VT_NO_VALUE : gate_of(b, c, &three, which));
+                             c == VT_NO_VALUE ? VT_NO_VALUE : gate_columns(b, c, &three, which));
 }
 
-static void step_gru(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t q, uint32_t h,
-                     uint32_t u, uint32_t c, vt_cell_step *out) {
-  out->gate[0] = gate(b, r, VT_OP_sigmoid, p, q, 0);
-  out->gate[1] = gate(b, r, VT_OP_sigmoid, p, q, 1);
-  const uint32_t p_n = gate_of(b, p, r, 2);
+static void step_gru(vt_builder *b, const vt_recurrent *r, const step_input *x, vt_cell_step *out) {
+  const uint32_t p = x->p, q = x->q, h = x->state[0];
+  out->gate[0] = build_gate(b, r, VT_OP_sigmoid, p, q, 0);
+  out->gate[1] = build_gate(b, r, VT_OP_sigmoid, p, q, 1);
+  const uint32_t p_n = gate_columns(b, p, r, 2);
   uint32_t inner;
   if (r->reset_before) {
     out->bend = times(b, out->gate[0], h);
-    inner = reset_part(b, out->bend, u, c, 2);
+    inner = linear_of_gate(b, out->bend, x->u, x->c, 2);
   } else {
-    out->q_n = gate_of(b, q, r, 2);
+    out->q_n = gate_columns(b, q, r, 2);
     inner = times(b, out->gate[0], out->q_n);
   }
   out->gate[2] = vt_build1(b, VT_OP_tanh, plus(b, p_n, inner));
@@ -255,13 +263,13 @@ static void step_gru(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t 
 vt_cell_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p,
                                const uint32_t *state, uint32_t u, uint32_t c) {
   vt_cell_step out = {.q_n = VT_NO_VALUE, .bend = VT_NO_VALUE, .next = {VT_NO_VALUE, VT_NO_VALUE}};
-  const uint32_t q = vt_recurrent_linear(b, state[0], u, c);
+  const step_input x = {p, vt_recurrent_linear(b, state[0], u, c), state, u, c};
   if (r->cell == VT_CELL_LSTM) {
-    step_lstm(b, r, p, q, state[1], &out);
+    step_lstm(b, r, &x, &out);
   } else if (r->cell == VT_CELL_GRU) {
-    step_gru(b, r, p, q, state[0], u, c, &out);
+    step_gru(b, r, &x, &out);
   } else {
-    const uint32_t a = plus(b, p, q);
+    const uint32_t a = plus(b, x.p, x.q);
     out.next[0] = r->relu ? at_least(b, a, 0.0) : vt_build1(b, VT_OP_tanh, a);
   }
   return out;
@@ -269,7 +277,7 @@ vt_cell_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p,
 
 /* ---- the loop ---- */
 
-static uint32_t zeros(vt_builder *b, int64_t rows, int64_t columns) {
+static uint32_t build_zeros(vt_builder *b, int64_t rows, int64_t columns) {
   const int64_t dim[2] = {rows, columns};
   return vt_build_broadcast(b, vt_build_number(b, VT_DTYPE_F32, 0.0), 2, dim);
 }
@@ -291,7 +299,7 @@ int vt_direction_read(vt_direction *d, vt_builder *b, const vt_recurrent *r, con
   }
   for (uint32_t i = 0; i < r->states; i++) {
     if (r->start == 0) {
-      d->start[i] = zeros(b, d->batch, d->hidden);
+      d->start[i] = build_zeros(b, d->batch, d->hidden);
     } else {
       const uint32_t s = in[r->start + i];
       d->start[i] = r->both ? vt_recurrent_pick_direction(b, s, which) : s;
@@ -302,7 +310,8 @@ int vt_direction_read(vt_direction *d, vt_builder *b, const vt_recurrent *r, con
   return 1;
 }
 
-/* Operands of the loop: the carried states, then p, u, c and the lengths where they are. */
+/* Writes the operands of the loop: the carried states, then p, u, and c and the lengths if they
+ * exist; returns their number. */
 static uint32_t loop_operands(const vt_direction *d, uint32_t p, uint32_t *in) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < d->r->states; i++) in[n++] = d->start[i];
@@ -326,7 +335,7 @@ static vt_builder *open_body(vt_builder *b, const uint32_t *in, uint32_t n) {
 void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t out[4]) {
   vt_builder *b = d->b;
   const uint32_t n_states = d->r->states;
-  uint32_t in[8], give[4], n = loop_operands(d, p, in), at = 1 + n_states;
+  uint32_t in[8], returned[4], n = loop_operands(d, p, in), at = 1 + n_states;
   vt_builder *k = open_body(b, in, n);
   out[0] = out[1] = out[2] = out[3] = VT_NO_VALUE;
   if (k == NULL) return;
@@ -342,10 +351,10 @@ void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t o
       step.next[i] = choose(k, active, step.next[i], state[i]);
     if (!states) y = or_zero(k, active, y);
   }
-  for (uint32_t i = 0; i < n_states; i++) give[n_out++] = step.next[i];
-  if (!states) give[n_out++] = y;
-  for (uint32_t i = 0; states && i < n_states; i++) give[n_out++] = step.next[i];
-  k->close(k, give, n_out);
+  for (uint32_t i = 0; i < n_states; i++) returned[n_out++] = step.next[i];
+  if (!states) returned[n_out++] = y;
+  for (uint32_t i = 0; states && i < n_states; i++) returned[n_out++] = step.next[i];
+  k->close(k, returned, n_out);
   const vt_attr_loop a = {.size = sizeof a, .count = d->steps, .carried = n_states};
   const uint32_t v = b->node(b, VT_OP_loop, in, n, &a);
   if (v == VT_NO_VALUE) return;
@@ -354,7 +363,8 @@ void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t o
     out[2 + i - n_states] = d->backwards ? vt_recurrent_reverse(b, v + i) : v + i;
 }
 
-static uint32_t stacked(vt_builder *b, const uint32_t x[2], int64_t rows, int64_t columns) {
+static uint32_t stack_directions(vt_builder *b, const uint32_t x[2], int64_t rows,
+                                 int64_t columns) {
   const int64_t dim[3] = {1, rows, columns};
   uint32_t part[2];
   for (uint32_t i = 0; i < 2; i++) part[i] = vt_build_reshape(b, x[i], 3, dim);
@@ -376,7 +386,7 @@ static uint32_t lower_cell(vt_cell cell, const vt_lowering *l) {
   }
   for (uint32_t i = 0; i < r.states; i++) {
     const uint32_t pair[2] = {made[0][i], made[1][i]};
-    l->out[1 + i] = stacked(b, pair, d.batch, d.hidden);
+    l->out[1 + i] = stack_directions(b, pair, d.batch, d.hidden);
   }
   const uint32_t y[2] = {made[0][2], made[1][2]};
   return vt_recurrent_concat(b, y, 2, 2);

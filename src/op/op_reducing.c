@@ -71,7 +71,8 @@ uint32_t vt_build_signed(vt_builder *b, uint32_t which, uint32_t y) {
 
 /* ---- kernels ---- */
 
-/* x seen as two nested loops: `kept` walks beside the result, `inner` the reduced axes. */
+/* The views of two nested loops over x: `kept` and `out` are walked together along the axes that
+ * stay, `inner` along the reduced axes. */
 typedef struct split {
   vt_view kept, inner, out;
 } split;
@@ -85,7 +86,7 @@ static split split_axes(const vt_kernel *k, unsigned mask) {
     part->dim[part->rank] = x->dim[i];
     part->stride[part->rank++] = x->stride[i];
   }
-  if (s.out.rank == x->rank) /* keep=true: the axes of length 1 take no part in the walk */
+  if (s.out.rank == x->rank) /* with keep=true the axes of length 1 are not walked */
     for (uint32_t i = x->rank; i-- > 0;)
       if (mask >> i & 1) s.out = vt_view_drop_axis(&s.out, i);
   return s;

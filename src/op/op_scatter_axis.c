@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_scatter_axis.c - scatter along one axis: `scatter`, the opposite of gather, and
- * `scatter_elements`, the opposite of gather_elements. Both are defined by scatter_nd; their own
- * kernels follow chains of updates from each destination instead of sorting. */
+ * op_scatter_axis.c - scatters along one axis: `scatter`, the opposite of gather, and
+ * `scatter_elements`, the opposite of gather_elements. Both are defined by scatter_nd. Their
+ * kernels follow a chain of updates for each destination instead of sorting. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
 
 /* ---- scatter as ops ----
- * base (B..., M..., axis, R...), index (B..., I...), updates (B..., M..., I..., R...) become
- * (B, axis, M*R), (B, I, 1) and (B, I, M*R): the index keeps its row-major order. */
+ * base (B..., M..., axis, R...), index (B..., I...) and updates (B..., M..., I..., R...) become (B,
+ * axis, M*R), (B, I, 1) and (B, I, M*R). The index keeps its row-major order. */
 
-typedef struct plan {
+typedef struct axis_order {
   vt_type base, index, updates;
-  uint32_t axis, batch, inner;                 /* inner: axes of the index after the batch */
-  uint32_t to[VT_MAX_RANK], back[VT_MAX_RANK]; /* base with its axis behind the batch, and back */
-  uint32_t from[VT_MAX_RANK];                  /* updates with I... behind the batch */
-} plan;
+  uint32_t axis, batch, inner; /* inner: number of axes of the index after the batch axes */
+  uint32_t to[VT_MAX_RANK], back[VT_MAX_RANK]; /* permutation of base that moves its axis behind the
+                                                  batch axes, and its inverse */
+  uint32_t from[VT_MAX_RANK]; /* permutation of updates that moves I... behind the batch axes */
+} axis_order;
 
-static void plan_axes(plan *p) {
+static void order_axes(axis_order *p) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < p->batch; i++) p->to[n++] = i;
   p->to[n++] = p->axis;
@@ -31,7 +32,7 @@ static void plan_axes(plan *p) {
     if (i < p->axis || i >= p->axis + p->inner) p->from[n++] = i;
 }
 
-static int plan_scatter(const vt_lowering *l, plan *p) {
+static int read_scatter(const vt_lowering *l, axis_order *p) {
   const vt_attr_gather *a = l->attrs;
   if (!vt_build_read_type(l->b, l->in[0], &p->base) ||
       !vt_build_read_type(l->b, l->in[1], &p->index) ||
@@ -40,19 +41,19 @@ static int plan_scatter(const vt_lowering *l, plan *p) {
   p->axis = (uint32_t)a->axis;
   p->batch = (uint32_t)a->batch;
   p->inner = p->index.rank - p->batch;
-  plan_axes(p);
+  order_axes(p);
   return 1;
 }
 
 static uint32_t lower_axis(const vt_lowering *l, uint32_t op) {
   const vt_attr_gather_nd by_batch = {.size = sizeof by_batch, .batch = 1};
   vt_builder *b = l->b;
-  plan p;
-  if (!plan_scatter(l, &p)) return VT_NO_VALUE;
-  int64_t turned[VT_MAX_RANK] = {0};
-  for (uint32_t i = 0; i < p.base.rank; i++) turned[i] = p.base.dim[p.to[i]];
-  const int64_t batch = vt_count_elements(turned, p.batch), axis = turned[p.batch];
-  const int64_t rest = vt_count_elements(turned + p.batch + 1, p.base.rank - p.batch - 1);
+  axis_order p;
+  if (!read_scatter(l, &p)) return VT_NO_VALUE;
+  int64_t moved[VT_MAX_RANK] = {0};
+  for (uint32_t i = 0; i < p.base.rank; i++) moved[i] = p.base.dim[p.to[i]];
+  const int64_t batch = vt_count_elements(moved, p.batch), axis = moved[p.batch];
+  const int64_t rest = vt_count_elements(moved + p.batch + 1, p.base.rank - p.batch - 1);
   const int64_t rows = vt_count_elements(p.index.dim + p.batch, p.inner);
   const uint32_t base = vt_build_transpose(b, l->in[0], p.to, p.base.rank);
   const uint32_t updates = vt_build_transpose(b, l->in[2], p.from, p.updates.rank);
@@ -61,7 +62,7 @@ static uint32_t lower_axis(const vt_lowering *l, uint32_t op) {
   in[1] = vt_build_reshape(b, l->in[1], 3, (int64_t[]){batch, rows, 1});
   in[2] = vt_build_reshape(b, updates, 3, (int64_t[]){batch, rows, rest});
   const uint32_t y = b->node(b, op, in, 3, &by_batch);
-  return vt_build_transpose(b, vt_build_reshape(b, y, p.base.rank, turned), p.back, p.base.rank);
+  return vt_build_transpose(b, vt_build_reshape(b, y, p.base.rank, moved), p.back, p.base.rank);
 }
 
 uint32_t lower_scatter(const vt_lowering *l) { return lower_axis(l, VT_OP_scatter_nd); }
@@ -69,7 +70,7 @@ uint32_t lower_scatter_add(const vt_lowering *l) { return lower_axis(l, VT_OP_sc
 uint32_t lower_scatter_max(const vt_lowering *l) { return lower_axis(l, VT_OP_scatter_nd_max); }
 uint32_t lower_scatter_min(const vt_lowering *l) { return lower_axis(l, VT_OP_scatter_nd_min); }
 
-/* ---- scatter_elements as ops: base is one line, and each element has its place in it ---- */
+/* ---- scatter_elements as ops: base is flattened, and each update has a position in it ---- */
 
 static uint32_t lower_elements(const vt_lowering *l, uint32_t op) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)l->attrs)->axis;
@@ -100,18 +101,20 @@ uint32_t lower_scatter_elements_min(const vt_lowering *l) {
 }
 
 /* ---- second implementation ----
- * A column is what shares all coordinates but those that the index speaks of. For each place of a
- * column head[] says the first update that goes there, next[] the one after it; -1 ends a chain. */
+ * A column is the set of elements whose coordinates differ only along the axes of the index. For
+ * each position of a column, head[] is the first update that goes there and next[] the update after
+ * it; -1 ends a chain. */
 
 typedef enum mode { LAST, SUM, GREATEST, LEAST } mode;
 typedef struct columns {
-  vt_view y, u, index;      /* the axes that all columns share out, beside each other */
-  vt_view own_u, own_index; /* the axes of one column */
-  int64_t length, stride;   /* of a column of the result */
+  vt_view y, u,
+      index; /* views of result, updates and index along the axes that enumerate the columns */
+  vt_view own_u, own_index; /* views along the axes of one column */
+  int64_t length, stride;   /* length and stride of a column of the result */
   int64_t *head, *next;
 } columns;
 
-/* head[] for the longest axis there is, next[] for the longest index. */
+/* Scratch for head[] of the longest axis and next[] of the whole index. */
 uint64_t work_scatter(const vt_view *in, uint32_t n_in) {
   uint64_t n = (uint64_t)vt_view_count(&in[1]);
   int64_t longest = 0;
@@ -129,14 +132,14 @@ static void link_chains(const columns *c, int64_t at) {
   for (int64_t i = 0; i < c->length; i++) c->head[i] = -1;
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
     c->next[i] = vt_load_int(index->data, index->dtype, at + w.at[0]);
-  for (int64_t i = w.count; i-- > 0;) { /* backwards, so that chains ascend */
+  for (int64_t i = w.count; i-- > 0;) { /* from the last to the first, so that chains ascend */
     const int64_t to = c->next[i];
     c->next[i] = c->head[to];
     c->head[to] = i;
   }
 }
 
-/* Where element i, row-major, of a column of updates lies. */
+/* The offset of element i, in row-major order, of a column of updates. */
 static int64_t update_at(const columns *c, int64_t i) {
   int64_t at = 0;
   for (uint32_t k = c->own_u.rank; k-- > 0; i /= c->own_u.dim[k])
@@ -144,7 +147,7 @@ static int64_t update_at(const columns *c, int64_t i) {
   return at;
 }
 
-static void chain_f32(const columns *c, mode m, int64_t first, const float *u, float *y) {
+static void reduce_chain_f32(const columns *c, mode m, int64_t first, const float *u, float *y) {
   vt_sum_f32 sum;
   vt_sum_f32_init(&sum);
   for (int64_t i = first; i >= 0; i = c->next[i]) {
@@ -156,7 +159,7 @@ static void chain_f32(const columns *c, mode m, int64_t first, const float *u, f
   if (m == SUM) *y += vt_sum_f32_done(&sum);
 }
 
-static void chain_f64(const columns *c, mode m, int64_t first, const double *u, double *y) {
+static void reduce_chain_f64(const columns *c, mode m, int64_t first, const double *u, double *y) {
   vt_sum_f64 sum;
   vt_sum_f64_init(&sum);
   for (int64_t i = first; i >= 0; i = c->next[i]) {
@@ -168,7 +171,7 @@ static void chain_f64(const columns *c, mode m, int64_t first, const double *u, 
   if (m == SUM) *y += vt_sum_f64_done(&sum);
 }
 
-static void chain_whole(const columns *c, mode m, int64_t first, const void *u, void *y) {
+static void reduce_chain_whole(const columns *c, mode m, int64_t first, const void *u, void *y) {
   const uint32_t dtype = c->y.dtype;
   for (int64_t i = first; i >= 0; i = c->next[i]) {
     const int64_t v = vt_load_int(u, dtype, update_at(c, i)), old = vt_load_int(y, dtype, 0);
@@ -177,21 +180,21 @@ static void chain_whole(const columns *c, mode m, int64_t first, const void *u, 
   }
 }
 
-static void chain_last(const columns *c, int64_t first, const char *u, char *y) {
+static void copy_chain_last(const columns *c, int64_t first, const char *u, char *y) {
   const int64_t size = (int64_t)vt_dtype_bytes(c->y.dtype);
   while (c->next[first] >= 0) first = c->next[first];
   memcpy(y, u + update_at(c, first) * size, (size_t)size);
 }
 
-static void follow(const columns *c, mode m, int64_t first, void *y, const void *u) {
+static void combine_chain(const columns *c, mode m, int64_t first, void *y, const void *u) {
   if (m == LAST) {
-    chain_last(c, first, u, y);
+    copy_chain_last(c, first, u, y);
   } else if (c->y.dtype == VT_DTYPE_F32) {
-    chain_f32(c, m, first, u, y);
+    reduce_chain_f32(c, m, first, u, y);
   } else if (c->y.dtype == VT_DTYPE_F64) {
-    chain_f64(c, m, first, u, y);
+    reduce_chain_f64(c, m, first, u, y);
   } else {
-    chain_whole(c, m, first, u, y);
+    reduce_chain_whole(c, m, first, u, y);
   }
 }
 
@@ -206,12 +209,13 @@ static void scatter_columns(const columns *c, mode m) {
     link_chains(c, w.at[2]);
     for (int64_t i = 0; i < c->length; i++)
       if (c->head[i] >= 0)
-        follow(c, m, c->head[i], (char *)c->y.data + (w.at[0] + i * c->stride) * size,
-               (const char *)c->u.data + w.at[1] * size);
+        combine_chain(c, m, c->head[i], (char *)c->y.data + (w.at[0] + i * c->stride) * size,
+                      (const char *)c->u.data + w.at[1] * size);
   }
 }
 
-/* `own`: the axes of updates along one column; `index_own`: those of the index. */
+/* Scatters along `axis`. `own` and `index_own` are masks of the axes of updates and of the index
+ * that belong to one column; index_kept is the index without those axes. */
 static vt_status scatter_by(vt_kernel *k, uint32_t axis, unsigned own, unsigned index_own,
                             const vt_view *index_kept, mode m) {
   const vt_view *y = k->out, *u = &k->in[2];
@@ -232,8 +236,8 @@ static vt_status scatter_by(vt_kernel *k, uint32_t axis, unsigned own, unsigned 
   return VT_OK;
 }
 
-/* The index has the batch axes alone in common with the columns and stays in place on the others.
- */
+/* The index shares only the batch axes with the columns; along the others it is repeated, with
+ * stride 0. */
 static vt_status scatter_axis(vt_kernel *k, mode m) {
   const vt_attr_gather *a = k->attrs;
   const uint32_t axis = (uint32_t)a->axis, batch = (uint32_t)a->batch;

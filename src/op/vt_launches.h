@@ -37,8 +37,8 @@ struct vt_launch {
   const vt_bk_step *anchor;         /* step that a handler runs; NULL if there is only a chain */
   void *chain;                      /* pointwise steps; NULL if there is only the anchor */
   const vt_launch_handler *handler; /* of the anchor; NULL if the backend sets none */
-  vt_launch_epilogue *tail;         /* kernel of anchor and chain; NULL if the backend has none */
-  void *kept;     /* memory of the anchor that outlasts a run; NULL if it has none */
+  vt_launch_epilogue *tail;         /* kernel of anchor and chain; NULL if the backend sets none */
+  void *kept;                       /* memory of the anchor that outlasts a run, or NULL */
   vt_view *views; /* views of the anchor: its operands, its results, then the arguments and results
                      of its bodies */
   uint64_t n_views;

@@ -76,7 +76,7 @@ typedef void vt_grad_fn(const vt_gradient *g);
 /* A tensor as a kernel sees it: a pointer to its first element, with strides. */
 typedef struct vt_view {
   uint32_t dtype, rank;
-  int64_t dim[VT_MAX_RANK], stride[VT_MAX_RANK]; /* elements */
+  int64_t dim[VT_MAX_RANK], stride[VT_MAX_RANK]; /* strides in elements */
   void *data;
 } vt_view;
 typedef struct vt_kernel vt_kernel;

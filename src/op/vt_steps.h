@@ -41,7 +41,7 @@ typedef struct vt_steps {
   vt_bound_step *steps;
   vt_view *views; /* the tensors of all steps; each run sets their `data` */
   uint32_t n_arenas;
-  vt_bk_error error; /* the first error of the last run; its status is VT_OK if there was none */
+  vt_bk_error error; /* the first error of the last run, or the status VT_OK */
 } vt_steps;
 
 /* Binds the steps to kernels. The caller keeps `steps` alive as long as `out`. On failure `out` is
