@@ -384,7 +384,7 @@ static void test_diag_rules(void) {
        "!verify: the length of the diagonal of f32[B, T] is not known"},
       {VT_OP_diag, &up, "f32[B, 4]", "!verify: the length of the diagonal"},
       {VT_OP_diag, NULL, "f32[]", "!verify: f32[] is neither a vector nor a matrix"},
-      {VT_OP_diag, NULL, "f32[1, 1, 1]", "!verify: neither a line nor a matrix"},
+      {VT_OP_diag, NULL, "f32[1, 1, 1]", "!verify: neither a vector nor a matrix"},
       {VT_OP_diag, &far, "f32[3]", "!verify: expected -2^40..2^40"},
       {VT_OP_diag, &more, "f32[3]", "!verify: k=1099511627777"},
       {VT_OP_diag, &most, "f32[4]",

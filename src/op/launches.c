@@ -21,7 +21,7 @@ static int is_dense(const vt_bk_tensor *t) {
 }
 
 /* Byte offset of the end of a tensor in its arena. */
-static uint64_t end_of(const vt_bk_tensor *t) {
+static uint64_t end_in_arena(const vt_bk_tensor *t) {
   int64_t last = 0;
   for (uint32_t i = 0; i < t->rank; i++) {
     if (t->dim[i] == 0) return t->offset;
@@ -42,7 +42,7 @@ static int32_t extend_arena(vt_arenas *a, uint32_t arena, uint64_t end) {
 static int32_t include_tensors(vt_arenas *a, const vt_bk_tensor *t, uint32_t n, int written) {
   int32_t status = VT_OK;
   for (uint32_t i = 0; i < n && status == VT_OK; i++) {
-    status = extend_arena(a, t[i].arena, end_of(&t[i]));
+    status = extend_arena(a, t[i].arena, end_in_arena(&t[i]));
     if (status == VT_OK && written) a->writes[t[i].arena] = 1;
   }
   return status;
@@ -169,7 +169,7 @@ static uint32_t group_length(const vt_launching *how, const vt_bk_step *s, uint6
 /* Whether a member before the anchor wrote its value to the place of the anchor's result. Places
  * are used again inside a group; a chain tells values apart by their places, and the anchor is not
  * part of the chain. */
-static int is_reused(const vt_bk_step *s, uint32_t anchor) {
+static int is_anchor_place_reused(const vt_bk_step *s, uint32_t anchor) {
   const vt_bk_tensor *y = &s[anchor].out[0];
   for (uint32_t i = 0; i < anchor; i++)
     if (s[i].out[0].arena == y->arena && s[i].out[0].offset == y->offset) return 1;
@@ -187,7 +187,7 @@ static int32_t build_group(const vt_launching *how, const vt_bk_step *s, uint32_
   for (uint32_t i = 0; i < n; i++) {
     if (how->pointwise(s[i].op))
       members[pointwise++] = &s[i];
-    else if (is_reused(s, i))
+    else if (is_anchor_place_reused(s, i))
       return VT_UNSUPPORTED;
   }
   int32_t status = how->chain_new(how->user, members, pointwise, &at->chain);
@@ -199,7 +199,7 @@ static int32_t build_group(const vt_launching *how, const vt_bk_step *s, uint32_
 /* Whether an earlier step of the group of step i has been launched on its own. A group runs either
  * as one launch or step by step: once its first member ran alone, so do the others, because their
  * values are only in place in that order. */
-static int is_begun(const vt_bk_step *steps, uint64_t i) {
+static int is_group_begun(const vt_bk_step *steps, uint64_t i) {
   uint64_t k = i;
   while (k > 0 && steps[i].group != 0 && steps[k - 1].group == 0) k--;
   return k > 0 && steps[i].group != 0 && steps[k - 1].group == steps[i].group;
@@ -210,7 +210,7 @@ static int is_begun(const vt_bk_step *steps, uint64_t i) {
 static int32_t build_next(const vt_launching *how, const vt_bk_step *steps, uint64_t i,
                           uint64_t end, uint64_t number, vt_launch *at, uint64_t *out_used) {
   const vt_bk_step *s = &steps[i];
-  const uint32_t n = is_begun(steps, i) ? 1 : group_length(how, s, end - i);
+  const uint32_t n = is_group_begun(steps, i) ? 1 : group_length(how, s, end - i);
   if (n > 1) {
     const int32_t status = build_group(how, s, n, number, at);
     *out_used = n;

@@ -244,7 +244,7 @@ static int read_sizes(scores *s, const uint32_t *in) {
 }
 
 /* Writes the nodes from the operands to s->e and s->sum; there must be at least one key. */
-static void form_scores(scores *s, const uint32_t *in, uint32_t n) {
+static void build_scores(scores *s, const uint32_t *in, uint32_t n) {
   vt_builder *b = s->b;
   const extras x = extras_of_values(b, in, n);
   s->q = split_heads(b, in[0], s->groups);
@@ -267,7 +267,7 @@ uint32_t lower_attention(const vt_lowering *l) {
   const uint32_t zero = vt_build_number(b, VT_DTYPE_F32, 0.0);
   if (s.keys == 0)
     return vt_build_broadcast(b, zero, 4, dim); /* there are no keys, so every result is +0 */
-  form_scores(&s, l->in, l->n_in);
+  build_scores(&s, l->in, l->n_in);
   uint32_t o = vt_build2(b, VT_OP_div, masked_product(b, s.e, s.v, s.present, 0), s.sum);
   if (s.may_be_empty) /* only a query without keys has the sum 0 */
     o = vt_build3(b, VT_OP_select, vt_build2(b, VT_OP_eq, s.sum, zero), zero, o);
@@ -337,7 +337,7 @@ void grad_attention(const vt_gradient *g) {
   }
   const int64_t of_q[4] = {s.batch, s.heads, s.queries, s.depth};
   s.scale = scale_of(b, s.a, s.depth);
-  form_scores(&s, g->in, g->n_in);
+  build_scores(&s, g->in, g->n_in);
   const uint32_t dout = split_heads(b, g->d_out[0], s.groups),
                  o = split_heads(b, g->out[0], s.groups);
   const uint32_t r = over(b, vt_build_number(b, VT_DTYPE_F32, 1.0), s.sum);
@@ -447,7 +447,7 @@ static extras extras_of_views(const vt_kernel *k) {
   return find_extras(dtype, k->n_in, &stray);
 }
 
-static void attend_at(const vt_kernel *k, extras more, query *x, const int64_t at[3]) {
+static void attend_query_at(const vt_kernel *k, extras more, query *x, const int64_t at[3]) {
   const vt_view *q = &k->in[0], *key = &k->in[1], *v = &k->in[2], *o = k->out;
   const int64_t g = at[1] / (q->dim[1] / key->dim[1]);
   x->q =
@@ -485,6 +485,6 @@ vt_status kernel_attention(vt_kernel *k) {
   int64_t at[3];
   for (at[0] = 0; at[0] < q->dim[0]; at[0]++)
     for (at[1] = 0; at[1] < q->dim[1]; at[1]++)
-      for (at[2] = 0; at[2] < q->dim[2]; at[2]++) attend_at(k, more, &x, at);
+      for (at[2] = 0; at[2] < q->dim[2]; at[2]++) attend_query_at(k, more, &x, at);
   return VT_OK;
 }

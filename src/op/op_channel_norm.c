@@ -73,15 +73,15 @@ vt_status shape_batch_norm_inference(const vt_rule *r, vt_type *out, vt_diag *d)
 /* ---- as ops ---- */
 
 /* Reshapes v, one number per channel, so that it runs along axis 1 of x. */
-static uint32_t along_channels(vt_builder *b, uint32_t v, uint32_t x) {
+static uint32_t align_with_channels(vt_builder *b, uint32_t v, uint32_t x) {
   const vt_type *t = b->type(b, x);
   return t == NULL ? VT_NO_VALUE : vt_build_keep_axes(b, v, x, all_but_channels(t->rank));
 }
 
 /* (y * gamma) + beta, for the operands that are given */
 static uint32_t apply_affine(vt_builder *b, uint32_t y, const uint32_t *in, uint32_t n_in) {
-  if (n_in > 1) y = vt_build2(b, VT_OP_mul, y, along_channels(b, in[1], in[0]));
-  return n_in > 2 ? vt_build2(b, VT_OP_add, y, along_channels(b, in[2], in[0])) : y;
+  if (n_in > 1) y = vt_build2(b, VT_OP_mul, y, align_with_channels(b, in[1], in[0]));
+  return n_in > 2 ? vt_build2(b, VT_OP_add, y, align_with_channels(b, in[2], in[0])) : y;
 }
 
 /* x reshaped to [N, G, M], so that each index set of a group_norm or instance_norm is one line of
@@ -154,7 +154,8 @@ typedef struct stored_norm { /* values of the norm with the stored statistics: h
 } stored_norm;
 
 static stored_norm build_stored(vt_builder *b, const uint32_t *in, double eps) {
-  const uint32_t mean = along_channels(b, in[3], in[0]), var = along_channels(b, in[4], in[0]);
+  const uint32_t mean = align_with_channels(b, in[3], in[0]),
+                 var = align_with_channels(b, in[4], in[0]);
   const uint32_t dev = vt_build2(b, VT_OP_sub, in[0], mean);
   const uint32_t shifted = vt_build2(b, VT_OP_add, var, vt_build_like(b, var, eps));
   const uint32_t root = vt_build1(b, VT_OP_sqrt, shifted);
@@ -188,7 +189,7 @@ static void grad_affine(const vt_gradient *g, uint32_t h) {
 /* dy*gamma, or dy if there is no gamma */
 static uint32_t times_gamma(const vt_gradient *g) {
   if (g->n_in < 2) return g->d_out[0];
-  const uint32_t gamma = along_channels(g->b, g->in[1], g->in[0]);
+  const uint32_t gamma = align_with_channels(g->b, g->in[1], g->in[0]);
   return vt_build2(g->b, VT_OP_mul, g->d_out[0], gamma);
 }
 
@@ -326,7 +327,7 @@ vt_status kernel_batch_norm(vt_kernel *k) {
 
 /* Channel c of batch_norm_inference; the walk w visits y and x. All other operands are one number
  * per channel. */
-static void infer_f32(const vt_kernel *k, vt_walk w, int64_t c, float eps) {
+static void run_inference_f32(const vt_kernel *k, vt_walk w, int64_t c, float eps) {
   const vt_view *x = &k->in[0], *y = k->out;
   float v[5] = {0};
   for (uint32_t i = 1; i < 5; i++) v[i] = ((const float *)k->in[i].data)[c * k->in[i].stride[0]];
@@ -337,7 +338,7 @@ static void infer_f32(const vt_kernel *k, vt_walk w, int64_t c, float eps) {
   }
 }
 
-static void infer_f64(const vt_kernel *k, vt_walk w, int64_t c, double eps) {
+static void run_inference_f64(const vt_kernel *k, vt_walk w, int64_t c, double eps) {
   const vt_view *x = &k->in[0], *y = k->out;
   double v[5] = {0};
   for (uint32_t i = 1; i < 5; i++) v[i] = ((const double *)k->in[i].data)[c * k->in[i].stride[0]];
@@ -353,9 +354,9 @@ vt_status kernel_batch_norm_inference(vt_kernel *k) {
   const vt_walk w = walk_of_set(k, all_but_channels(k->in[0].rank), 0, 0);
   for (int64_t c = 0; c < k->in[0].dim[1]; c++) {
     if (k->out->dtype == VT_DTYPE_F32) {
-      infer_f32(k, w, c, (float)eps);
+      run_inference_f32(k, w, c, (float)eps);
     } else {
-      infer_f64(k, w, c, eps);
+      run_inference_f64(k, w, c, eps);
     }
   }
   return VT_OK;

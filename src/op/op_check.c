@@ -4,7 +4,7 @@
 
 enum { F = 1, I = 2, B = 4, S = 8 }; /* the classes of dtypes.def, as bits */
 
-static unsigned class_of(uint32_t dtype) {
+static unsigned dtype_class(uint32_t dtype) {
   switch (dtype) {
 #define VT_DTYPE(name, NAME, number, bytes, class) \
   case number:                                     \
@@ -34,7 +34,7 @@ static vt_status check_same_types(const vt_rule *r, uint32_t from, uint32_t n, v
 static vt_status check_classes(const vt_rule *r, unsigned classes, const char *what, vt_diag *d) {
   VT_TRY(check_same_types(r, 0, r->n_in, d));
   for (uint32_t i = 0; i < r->n_in; i++)
-    if ((class_of(r->in[i].dtype) & classes) == 0) return refuse_operand(r, i, what, d);
+    if ((dtype_class(r->in[i].dtype) & classes) == 0) return refuse_operand(r, i, what, d);
   return VT_OK;
 }
 
@@ -102,7 +102,7 @@ vt_status check_entropy(const vt_rule *r, vt_diag *d) {
 }
 
 vt_status check_nll(const vt_rule *r, vt_diag *d) {
-  if ((class_of(r->in[0].dtype) & F) == 0) return refuse_operand(r, 0, "f32 or f64", d);
+  if ((dtype_class(r->in[0].dtype) & F) == 0) return refuse_operand(r, 0, "f32 or f64", d);
   VT_TRY(check_index_operand(r, 1, d));
   return r->n_in > 2 ? check_operand(r, 2, r->in[0].dtype, d) : VT_OK;
 }

@@ -340,7 +340,7 @@ uint64_t work_conv_transpose(const vt_view *in, uint32_t n_in) {
   return 2 * (uint64_t)most * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
-static void dot(const vt_view *y, int64_t at, const void *a, const void *b, int64_t n) {
+static void dot_contiguous(const vt_view *y, int64_t at, const void *a, const void *b, int64_t n) {
   if (y->dtype == VT_DTYPE_F32) {
     ((float *)y->data)[at] = vt_dot_f32(a, 1, b, 1, NULL, 0, n);
   } else {
@@ -382,7 +382,7 @@ vt_status kernel_conv_transpose(vt_kernel *k) {
   vt_walk_view(&at, y);
   for (int64_t i = 0; i < at.count; i++, vt_walk_next(&at)) {
     const int64_t n = gather_transposed_taps(&f, x, w, at.index, a->groups, from_x, from_w);
-    dot(y, at.at[0], from_x, from_w, n);
+    dot_contiguous(y, at.at[0], from_x, from_w, n);
   }
   add_bias(k);
   return VT_OK;
@@ -420,7 +420,7 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
       copy_or_zero(from_dy + j * f.size, channel_data(dy, 0, o), 1, p.at[0], f.size);
       copy_or_zero(from_x + j * f.size, channel_data(x, p.index[0], c), inside, met, f.size);
     }
-    dot(y, at.at[0], from_dy, from_x, length);
+    dot_contiguous(y, at.at[0], from_dy, from_x, length);
   }
   return VT_OK;
 }

@@ -61,7 +61,7 @@ vt_status shape_smooth_l1(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* The divisor of a sum over elements of this type: their number, or for batch the first
  * dimension. */
-static uint32_t divisor(vt_builder *b, const vt_type *t, int64_t reduction) {
+static uint32_t build_divisor(vt_builder *b, const vt_type *t, int64_t reduction) {
   const int64_t n = reduction == VT_WORD_batch ? t->dim[0] : vt_axes_count(t->rank, t->dim, ~0u);
   return vt_build_int(b, t->dtype, n);
 }
@@ -72,21 +72,21 @@ uint32_t vt_build_reduced_loss(vt_builder *b, uint32_t each, int64_t reduction) 
   const vt_type type = *t;
   const uint32_t sum = vt_build1(b, VT_OP_sum, each);
   if (reduction == VT_WORD_sum) return sum;
-  return vt_build2(b, VT_OP_div, sum, divisor(b, &type, reduction));
+  return vt_build2(b, VT_OP_div, sum, build_divisor(b, &type, reduction));
 }
 
-static uint32_t difference(vt_builder *b, const uint32_t *in) {
+static uint32_t build_difference(vt_builder *b, const uint32_t *in) {
   return vt_build2(b, VT_OP_sub, in[0], in[1]);
 }
 
 uint32_t lower_mse(const vt_lowering *l) {
-  const uint32_t d = difference(l->b, l->in);
+  const uint32_t d = build_difference(l->b, l->in);
   const uint32_t each = vt_build2(l->b, VT_OP_mul, d, d);
   return vt_build_reduced_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
 }
 
 uint32_t lower_l1(const vt_lowering *l) {
-  const uint32_t each = vt_build1(l->b, VT_OP_abs, difference(l->b, l->in));
+  const uint32_t each = vt_build1(l->b, VT_OP_abs, build_difference(l->b, l->in));
   return vt_build_reduced_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
 }
 
@@ -104,7 +104,7 @@ static uint32_t minus_half_edge(vt_builder *b, uint32_t size, double edge) {
 uint32_t lower_huber(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_huber *a = l->attrs;
-  const uint32_t d = difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
+  const uint32_t d = build_difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
   const uint32_t delta = vt_build_like(b, d, a->delta), near = half_square(b, d);
   const uint32_t far = vt_build2(b, VT_OP_mul, delta, minus_half_edge(b, size, a->delta));
   const uint32_t close = vt_build2(b, VT_OP_le, size, delta);
@@ -114,7 +114,7 @@ uint32_t lower_huber(const vt_lowering *l) {
 uint32_t lower_smooth_l1(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_smooth_l1 *a = l->attrs;
-  const uint32_t d = difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
+  const uint32_t d = build_difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
   const uint32_t beta = vt_build_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_div, half_square(b, d), beta);
   const uint32_t far = minus_half_edge(b, size, a->beta),
@@ -139,7 +139,7 @@ uint32_t vt_build_loss_weight(const vt_gradient *g, int64_t reduction) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL || reduction == VT_WORD_none || reduction == VT_WORD_sum) return g->d_out[0];
   const vt_type type = *t;
-  return vt_build2(g->b, VT_OP_div, g->d_out[0], divisor(g->b, &type, reduction));
+  return vt_build2(g->b, VT_OP_div, g->d_out[0], build_divisor(g->b, &type, reduction));
 }
 
 /* Sets the gradients of x and t; that of t is the negative. */
@@ -151,7 +151,7 @@ static void set_both_gradients(const vt_gradient *g, uint32_t dx) {
 /* (2*d)*w */
 void grad_mse(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t d = difference(b, g->in);
+  const uint32_t d = build_difference(b, g->in);
   const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_like(b, d, 2.0), d);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
   set_both_gradients(g, vt_build2(b, VT_OP_mul, twice, w));
@@ -159,7 +159,7 @@ void grad_mse(const vt_gradient *g) {
 
 /* d > 0 ? w : d < 0 ? -w : +0 */
 void grad_l1(const vt_gradient *g) {
-  const uint32_t d = difference(g->b, g->in);
+  const uint32_t d = build_difference(g->b, g->in);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
   set_both_gradients(g, vt_build_signed(g->b, d, w));
 }
@@ -168,7 +168,7 @@ void grad_l1(const vt_gradient *g) {
 void grad_huber(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_huber *a = g->attrs;
-  const uint32_t d = difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
+  const uint32_t d = build_difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
   const uint32_t delta = vt_build_like(b, d, a->delta), most = vt_build2(b, VT_OP_mul, delta, w);
   const uint32_t close = vt_build2(b, VT_OP_le, vt_build1(b, VT_OP_abs, d), delta);
   const uint32_t above = vt_build2(b, VT_OP_gt, d, vt_build_like(b, d, 0.0));
@@ -181,7 +181,7 @@ void grad_huber(const vt_gradient *g) {
 void grad_smooth_l1(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_smooth_l1 *a = g->attrs;
-  const uint32_t d = difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
+  const uint32_t d = build_difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
   const uint32_t beta = vt_build_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_div, d, beta), w);
   const uint32_t close = vt_build2(b, VT_OP_lt, vt_build1(b, VT_OP_abs, d), beta);
@@ -204,7 +204,8 @@ static int64_t loss_divisor(const vt_view *x, int64_t reduction) {
   return reduction == VT_WORD_batch ? x->dim[0] : vt_view_count(x);
 }
 
-static void run_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction, vt_walk w) {
+static void run_loss_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction,
+                         vt_walk w) {
   const float *x = k->in[0].data, *t = k->in[1].data;
   float *y = k->out->data;
   vt_sum_f32 s;
@@ -222,7 +223,8 @@ static void run_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t redu
   if (reduction != VT_WORD_sum) *y /= (float)loss_divisor(&k->in[0], reduction);
 }
 
-static void run_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction, vt_walk w) {
+static void run_loss_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction,
+                         vt_walk w) {
   const double *x = k->in[0].data, *t = k->in[1].data;
   double *y = k->out->data;
   vt_sum_f64 s;
@@ -247,9 +249,9 @@ vt_status vt_loss_run(const vt_kernel *k, const vt_loss *f, double p, int64_t re
   vt_walk_view(&w, &k->in[1]);
   vt_walk_view(&w, k->out);
   if (k->out->dtype == VT_DTYPE_F32) {
-    run_f32(k, f, p, reduction, w);
+    run_loss_f32(k, f, p, reduction, w);
   } else {
-    run_f64(k, f, p, reduction, w);
+    run_loss_f64(k, f, p, reduction, w);
   }
   return VT_OK;
 }

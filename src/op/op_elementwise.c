@@ -95,7 +95,7 @@ static vt_walk walk_operands(const vt_kernel *k) {
   return w;
 }
 
-static vt_status ew_run(const vt_kernel *k, const ew *f) {
+static vt_status run_elementwise(const vt_kernel *k, const ew *f) {
   vt_walk w = walk_operands(k);
   void *y = k->out->data;
   const void *a = k->in[0].data;
@@ -188,7 +188,7 @@ static double ceil_f64(double x) { return trunc_f64(x) < x ? trunc_f64(x) + 1.0 
 #define KERNEL(name, f, g, h)             \
   vt_status kernel_##name(vt_kernel *k) { \
     static const ew rows = {f, g, h};     \
-    return ew_run(k, &rows);              \
+    return run_elementwise(k, &rows);     \
   }
 #define EW_F32(name, f) F32(name, f) KERNEL(name, name##_of_f32, NULL, NULL)
 #define EW_FLOAT(name, f, g) \
@@ -257,7 +257,7 @@ INT(not_bits, ~a)
  * for bool. */
 vt_status kernel_not(vt_kernel *k) {
   static const ew truth = {NULL, NULL, not_truth_whole}, bits = {NULL, NULL, not_bits_whole};
-  return ew_run(k, k->in[0].dtype == VT_DTYPE_BOOL ? &truth : &bits);
+  return run_elementwise(k, k->in[0].dtype == VT_DTYPE_BOOL ? &truth : &bits);
 }
 
 /* ---- comparisons: operands of one type, result bool ---- */
@@ -268,7 +268,7 @@ typedef struct compare {
   int (*whole)(int64_t a, int64_t b);
 } compare;
 
-static vt_status compare_run(const vt_kernel *k, const compare *f) {
+static vt_status run_compare(const vt_kernel *k, const compare *f) {
   vt_walk w = walk_operands(k);
   uint8_t *y = k->out->data;
   const void *a = k->in[0].data, *b = k->in[1].data;
@@ -294,7 +294,7 @@ static vt_status compare_run(const vt_kernel *k, const compare *f) {
   static int name##_whole(int64_t a, int64_t b) { return a op b; }      \
   vt_status kernel_##name(vt_kernel *k) {                               \
     static const compare rows = {name##_f32, name##_f64, name##_whole}; \
-    return compare_run(k, &rows);                                       \
+    return run_compare(k, &rows);                                       \
   }
 
 COMPARE(eq, ==)

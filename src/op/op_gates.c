@@ -65,7 +65,7 @@ uint32_t lower_prelu(const vt_lowering *l) {
 }
 
 /* The first or second half (which = 0 or 1) of x along an axis. */
-static uint32_t half_of(vt_builder *b, uint32_t x, uint32_t axis, int64_t which) {
+static uint32_t slice_half(vt_builder *b, uint32_t x, uint32_t axis, int64_t which) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   vt_attr_slice a = {.size = sizeof a, .start = {.n = t->rank}, .stop = {.n = t->rank}};
@@ -78,8 +78,8 @@ static uint32_t half_of(vt_builder *b, uint32_t x, uint32_t axis, int64_t which)
 
 uint32_t lower_glu(const vt_lowering *l) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)l->attrs)->axis;
-  const uint32_t first = half_of(l->b, l->in[0], axis, 0);
-  return times(l->b, first, vt_build1(l->b, VT_OP_sigmoid, half_of(l->b, l->in[0], axis, 1)));
+  const uint32_t first = slice_half(l->b, l->in[0], axis, 0);
+  return times(l->b, first, vt_build1(l->b, VT_OP_sigmoid, slice_half(l->b, l->in[0], axis, 1)));
 }
 
 /* f(a) * b */
@@ -113,8 +113,8 @@ void grad_glu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_axis *a = g->attrs;
   const uint32_t axis = (uint32_t)a->axis, dy = g->d_out[0];
-  const uint32_t first = half_of(b, g->in[0], axis, 0);
-  const uint32_t s = vt_build1(b, VT_OP_sigmoid, half_of(b, g->in[0], axis, 1));
+  const uint32_t first = slice_half(b, g->in[0], axis, 0);
+  const uint32_t s = vt_build1(b, VT_OP_sigmoid, slice_half(b, g->in[0], axis, 1));
   uint32_t half[2] = {VT_NO_VALUE, VT_NO_VALUE};
   half[0] = times(b, dy, s);
   const uint32_t part = times(b, times(b, dy, first), s);

@@ -339,7 +339,7 @@ vt_status vt_check_indices(vt_kernel *k, int64_t limit) {
 
 /* Gathers along `axis`. The axes of the result are those of x before `axis`, those of the index
  * after its batch axes, and those of x after `axis`. */
-static vt_status gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
+static vt_status run_gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
   const uint32_t inner = index->rank - batch; /* axes of the result that come from the index */
@@ -361,7 +361,7 @@ static vt_status gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
 
 vt_status kernel_gather(vt_kernel *k) {
   const vt_attr_gather *a = k->attrs;
-  return gather(k, (uint32_t)a->axis, (uint32_t)a->batch);
+  return run_gather(k, (uint32_t)a->axis, (uint32_t)a->batch);
 }
 
 /* ---- embedding: gather of rows ---- */

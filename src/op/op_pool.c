@@ -45,7 +45,7 @@ static vt_status check_decomposition(const vt_type *x, const vt_pooling *p, cons
   return vt_type_size(&met, &unused, &bytes, d);
 }
 
-static int is_known(const vt_type *t) {
+static int is_bound_type(const vt_type *t) {
   for (uint32_t i = 0; i < t->rank; i++)
     if (vt_dim_is_symbolic(t->dim[i])) return 0;
   return 1;
@@ -64,7 +64,7 @@ static vt_status pool_shape(const vt_rule *r, const vt_pooling *p, vt_type *out,
     const vt_window w = vt_pooling_axis(p, i);
     VT_TRY(vt_window_count(r, i, &w, p->ceil, &out->dim[2 + i], d));
   }
-  if (!is_known(&r->in[0])) return VT_OK; /* checked again once the symbols are bound */
+  if (!is_bound_type(&r->in[0])) return VT_OK; /* checked again once the symbols are bound */
   return check_decomposition(&r->in[0], p, out, d);
 }
 
@@ -201,7 +201,8 @@ static pool_sizes pool_sizes_of(const vt_pooling *p, const vt_type *x, const vt_
 
 /* x padded with `value` along its spatial axes: `low` before, and up to the padded sizes after.
  * `whole`: x has its own low and high padding already. */
-static uint32_t pad_to(vt_builder *b, const pool_sizes *f, uint32_t x, uint32_t value, int whole) {
+static uint32_t pad_spatial(vt_builder *b, const pool_sizes *f, uint32_t x, uint32_t value,
+                            int whole) {
   const uint32_t in[2] = {x, value};
   vt_attr_pad a = {.size = sizeof a, .low = {.n = f->axes + 2}, .high = {.n = f->axes + 2}};
   int any = 0;
@@ -304,7 +305,7 @@ uint32_t lower_max_pool(const vt_lowering *l) {
   pool_sizes f;
   if (!max_pool_sizes(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   if (is_empty(&f, f.out)) return build_zeros(l->b, &f, f.dtype, f.out);
-  const uint32_t padded = pad_to(l->b, &f, l->in[0], vt_pooling_least(l->b, f.dtype), 0);
+  const uint32_t padded = pad_spatial(l->b, &f, l->in[0], vt_pooling_least(l->b, f.dtype), 0);
   const uint32_t w = gather_windows(l->b, &f, padded, tap_index(l->b, &f), f.n, f.c);
   return to_positions(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
 }
@@ -316,7 +317,7 @@ static uint32_t tap_presence(vt_builder *b, const pool_sizes *f, uint32_t index,
   for (uint32_t i = 0; i < f->axes; i++)
     dim[2 + i] = f->in[i] + (whole ? f->w[i].low + f->w[i].high : 0);
   const uint32_t ones = vt_build_broadcast(b, vt_build_int(b, VT_DTYPE_I64, 1), f->axes + 2, dim);
-  const uint32_t padded = pad_to(b, f, ones, vt_build_int(b, VT_DTYPE_I64, 0), whole);
+  const uint32_t padded = pad_spatial(b, f, ones, vt_build_int(b, VT_DTYPE_I64, 0), whole);
   return gather_windows(b, f, padded, index, 1, 1);
 }
 
@@ -350,7 +351,7 @@ uint32_t lower_max_pool_index(const vt_lowering *l) {
   if (!max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   if (is_empty(&f, f.out)) return build_zeros(b, &f, VT_DTYPE_I64, f.out);
   const uint32_t least = vt_pooling_least(b, f.dtype), index = tap_index(b, &f);
-  const uint32_t w = gather_windows(b, &f, pad_to(b, &f, l->in[0], least, 0), index, f.n, f.c);
+  const uint32_t w = gather_windows(b, &f, pad_spatial(b, &f, l->in[0], least, 0), index, f.n, f.c);
   const uint32_t there = tap_presence(b, &f, index, 0);
   const uint32_t first = b->node(b, VT_OP_argmax, &there, 1, &last);
   const uint32_t best = b->node(b, VT_OP_argmax, &w, 1, &last);
@@ -377,7 +378,7 @@ uint32_t lower_avg_pool(const vt_lowering *l) {
   const pool_sizes f = pool_sizes_of(&p, &tx, &y);
   if (is_empty(&f, f.out)) return build_zeros(b, &f, f.dtype, f.out);
   const uint32_t index = tap_index(b, &f);
-  const uint32_t padded = pad_to(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0), 0);
+  const uint32_t padded = pad_spatial(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0), 0);
   const uint32_t sum =
       vt_build_reduce(b, VT_OP_sum, gather_windows(b, &f, padded, index, f.n, f.c), 3, 0);
   return to_positions(b, &f,

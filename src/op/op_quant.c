@@ -208,7 +208,7 @@ static int64_t clamp_to_byte(float level, uint32_t dtype) {
                    level; /* the cast truncates; a level that came from a finite scale is whole */
 }
 
-static float level_of(float x, float scale, int64_t zero) {
+static float quantized_level(float x, float scale, int64_t zero) {
   const float quotient = x / scale;
   return round_to_even(quotient) + (float)zero;
 }
@@ -250,8 +250,8 @@ static int64_t load_whole(const vt_view *v, int64_t at) {
 static float load_f32(const vt_view *v, int64_t at) { return ((const float *)v->data)[at]; }
 
 static void quantize_element(const vt_kernel *k, const int64_t *at) {
-  const float level = level_of(load_f32(&k->in[0], at[1]), load_f32(&k->in[1], at[2]),
-                               load_whole(&k->in[2], at[3]));
+  const float level = quantized_level(load_f32(&k->in[0], at[1]), load_f32(&k->in[1], at[2]),
+                                      load_whole(&k->in[2], at[3]));
   vt_store_int(k->out->data, k->out->dtype, at[0], clamp_to_byte(level, k->out->dtype));
 }
 
@@ -263,7 +263,7 @@ static void dequantize_element(const vt_kernel *k, const int64_t *at) {
 static void fake_quantize_element(const vt_kernel *k, const int64_t *at) {
   const float scale = load_f32(&k->in[1], at[2]);
   const int64_t zero = load_whole(&k->in[2], at[3]);
-  const float level = level_of(load_f32(&k->in[0], at[1]), scale, zero);
+  const float level = quantized_level(load_f32(&k->in[0], at[1]), scale, zero);
   ((float *)k->out->data)[at[0]] =
       dequantized_number(clamp_to_byte(level, k->in[2].dtype), zero, scale);
 }
@@ -271,7 +271,7 @@ static void fake_quantize_element(const vt_kernel *k, const int64_t *at) {
 static void requantize_element(const vt_kernel *k, const int64_t *at) {
   const float scale = load_f32(&k->in[1], 0) * load_f32(&k->in[2], at[2]);
   const float x = (float)load_whole(&k->in[0], at[1]) * scale;
-  const float level = level_of(x, load_f32(&k->in[3], 0), load_whole(&k->in[4], 0));
+  const float level = quantized_level(x, load_f32(&k->in[3], 0), load_whole(&k->in[4], 0));
   vt_store_int(k->out->data, k->out->dtype, at[0], clamp_to_byte(level, k->out->dtype));
 }
 
@@ -282,7 +282,7 @@ vt_status kernel_fake_quantize(vt_kernel *k) {
 }
 vt_status kernel_requantize(vt_kernel *k) { return run_elements(k, 2, 4, requantize_element); }
 
-static void range_of(const vt_view *x, float *least, float *most) {
+static void value_range(const vt_view *x, float *least, float *most) {
   vt_walk w;
   vt_walk_init(&w, x->rank, x->dim);
   vt_walk_view(&w, x);
@@ -296,7 +296,7 @@ static void range_of(const vt_view *x, float *least, float *most) {
 vt_status kernel_dynamic_quantize(vt_kernel *k) {
   const vt_view *x = &k->in[0];
   float least, most;
-  range_of(x, &least, &most);
+  value_range(x, &least, &most);
   const float scale = (most - least) / 255.0f, start = least / scale;
   const int64_t zero = clamp_to_byte(round_to_even(0.0f - start), VT_DTYPE_U8);
   *(float *)k->out[1].data = scale;
@@ -306,7 +306,7 @@ vt_status kernel_dynamic_quantize(vt_kernel *k) {
   vt_walk_view(&w, &k->out[0]);
   vt_walk_view(&w, x);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const float level = level_of(load_f32(x, w.at[1]), scale, zero);
+    const float level = quantized_level(load_f32(x, w.at[1]), scale, zero);
     vt_store_int(k->out[0].data, VT_DTYPE_U8, w.at[0], clamp_to_byte(level, VT_DTYPE_U8));
   }
   return VT_OK;

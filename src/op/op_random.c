@@ -116,7 +116,7 @@ typedef struct source {
   uint32_t stream, step, words[4];
 } source;
 
-static source source_of(const vt_view *seed, const vt_view *step, int64_t stream) {
+static source new_source(const vt_view *seed, const vt_view *step, int64_t stream) {
   return (source){.seed = *(const uint64_t *)seed->data,
                   .block = UINT64_MAX,
                   .stream = (uint32_t)stream,
@@ -133,7 +133,7 @@ static uint32_t draw_word(source *s, uint64_t i) { return draw_block(s, i)[i % 4
 static float draw_uniform(source *s, uint64_t i) { return vt_philox_uniform(draw_block(s, i), i); }
 
 static vt_status draw_all(vt_kernel *k, float (*element)(const uint32_t *, uint64_t)) {
-  source s = source_of(&k->in[0], &k->in[1], ((const vt_attr_random *)k->attrs)->stream);
+  source s = new_source(&k->in[0], &k->in[1], ((const vt_attr_random *)k->attrs)->stream);
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
@@ -146,7 +146,7 @@ vt_status kernel_random_uniform(vt_kernel *k) { return draw_all(k, vt_philox_uni
 vt_status kernel_random_normal(vt_kernel *k) { return draw_all(k, vt_philox_normal); }
 
 vt_status kernel_random_bits(vt_kernel *k) {
-  source s = source_of(&k->in[0], &k->in[1], ((const vt_attr_random *)k->attrs)->stream);
+  source s = new_source(&k->in[0], &k->in[1], ((const vt_attr_random *)k->attrs)->stream);
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
@@ -177,7 +177,7 @@ uint32_t lower_uniform(const vt_lowering *l) {
 
 vt_status kernel_uniform(vt_kernel *k) {
   const vt_attr_random_uniform_range *a = k->attrs;
-  source s = source_of(&k->in[0], &k->in[1], a->stream);
+  source s = new_source(&k->in[0], &k->in[1], a->stream);
   const float low = (float)a->low, span = (float)(a->high - a->low);
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
@@ -209,7 +209,7 @@ uint32_t lower_random_integer(const vt_lowering *l) {
 
 vt_status kernel_random_integer(vt_kernel *k) {
   const vt_attr_random_integer *a = k->attrs;
-  source s = source_of(&k->in[0], &k->in[1], a->stream);
+  source s = new_source(&k->in[0], &k->in[1], a->stream);
   const uint64_t count = (uint64_t)a->high - (uint64_t)a->low + 1;
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
@@ -232,7 +232,7 @@ uint32_t lower_bernoulli(const vt_lowering *l) {
 }
 
 vt_status kernel_bernoulli(vt_kernel *k) {
-  source s = source_of(&k->in[1], &k->in[2], ((const vt_attr_stream *)k->attrs)->stream);
+  source s = new_source(&k->in[1], &k->in[2], ((const vt_attr_stream *)k->attrs)->stream);
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
@@ -259,7 +259,7 @@ uint32_t lower_dropout(const vt_lowering *l) {
 
 vt_status kernel_dropout(vt_kernel *k) {
   const vt_attr_dropout *a = k->attrs;
-  source s = source_of(&k->in[1], &k->in[2], a->stream);
+  source s = new_source(&k->in[1], &k->in[2], a->stream);
   const double kept = 1.0 - a->p;
   const float p = (float)a->p, scale = (float)(1.0 / kept);
   vt_walk w;
@@ -314,13 +314,13 @@ uint64_t work_categorical(const vt_view *in, uint32_t n_in) {
   return vt_view_count(&in[0]) == 0 ? 0 : sizeof(float) * (uint64_t)longest;
 }
 
-static int number_before(const void *context, int64_t i, int64_t j) {
+static int is_number_before(const void *context, int64_t i, int64_t j) {
   const float *numbers = context;
   if (vt_f32_above(numbers[i], numbers[j])) return 1;
   return i < j && !vt_f32_above(numbers[j], numbers[i]);
 }
 
-static float perturb(float x, uint32_t word) {
+static float perturb_logit(float x, uint32_t word) {
   const float v = ((float)(word >> 9) + 0.5f) * 0x1p-23f;
   return x - vt_f32_log(-vt_f32_log(v));
 }
@@ -331,7 +331,7 @@ vt_status kernel_categorical(vt_kernel *k) {
   const uint32_t axis = (uint32_t)a->axis;
   const vt_view *x = &k->in[0], others = vt_view_drop_axis(x, axis);
   const vt_view y = a->k == 0 ? *k->out : vt_view_drop_axis(k->out, axis);
-  source s = source_of(&k->in[1], &k->in[2], a->stream);
+  source s = new_source(&k->in[1], &k->in[2], a->stream);
   const int64_t n = x->dim[axis];
   int64_t inner = 1;
   for (uint32_t i = axis + 1; i < x->rank; i++) inner *= x->dim[i];
@@ -344,9 +344,9 @@ vt_status kernel_categorical(vt_kernel *k) {
     const int64_t first = i / inner * inner * n +
                           i % inner; /* row-major index of the first element of the line in x */
     for (int64_t j = 0; j < n; j++)
-      numbers[j] = perturb(((const float *)x->data)[w.at[1] + j * x->stride[axis]],
-                           draw_word(&s, (uint64_t)(first + j * inner)));
-    vt_rank_best(number_before, numbers, n, (int64_t *)k->out->data + w.at[0],
+      numbers[j] = perturb_logit(((const float *)x->data)[w.at[1] + j * x->stride[axis]],
+                                 draw_word(&s, (uint64_t)(first + j * inner)));
+    vt_rank_best(is_number_before, numbers, n, (int64_t *)k->out->data + w.at[0],
                  a->k == 0 ? 1 : k->out->stride[axis], a->k == 0 ? 1 : a->k);
   }
   return VT_OK;
@@ -373,7 +373,7 @@ uint32_t lower_shuffle(const vt_lowering *l) {
   return sorted == VT_NO_VALUE ? VT_NO_VALUE : sorted + 1;
 }
 
-static int drawn_before(const void *context, int64_t i, int64_t j) {
+static int is_drawn_before(const void *context, int64_t i, int64_t j) {
   const source *s = context;
   uint32_t p[4], q[4];
   vt_philox(s->seed, s->stream, s->step, (uint64_t)i, p);
@@ -383,7 +383,8 @@ static int drawn_before(const void *context, int64_t i, int64_t j) {
 }
 
 vt_status kernel_shuffle(vt_kernel *k) {
-  const source s = source_of(&k->in[0], &k->in[1], ((const vt_attr_shuffle *)k->attrs)->stream);
-  vt_rank_best(drawn_before, &s, k->out->dim[0], k->out->data, k->out->stride[0], k->out->dim[0]);
+  const source s = new_source(&k->in[0], &k->in[1], ((const vt_attr_shuffle *)k->attrs)->stream);
+  vt_rank_best(is_drawn_before, &s, k->out->dim[0], k->out->data, k->out->stride[0],
+               k->out->dim[0]);
   return VT_OK;
 }

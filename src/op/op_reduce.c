@@ -106,17 +106,18 @@ vt_status kernel_sum(vt_kernel *k) {
 
 /* max and min start with the first element, because they have no neutral one. Their order of
  * reduction does not show in the result, because the one order is total. */
-static void reduce_f32(vt_walk w, const float *x, float *y, float (*pick)(float, float)) {
+static void reduce_extreme_f32(vt_walk w, const float *x, float *y, float (*pick)(float, float)) {
   *y = x[0];
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) *y = pick(*y, x[w.at[0]]);
 }
 
-static void reduce_f64(vt_walk w, const double *x, double *y, double (*pick)(double, double)) {
+static void reduce_extreme_f64(vt_walk w, const double *x, double *y,
+                               double (*pick)(double, double)) {
   *y = x[0];
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) *y = pick(*y, x[w.at[0]]);
 }
 
-static int64_t reduce_whole(vt_walk w, const void *x, uint32_t dtype, int greatest) {
+static int64_t reduce_extreme_whole(vt_walk w, const void *x, uint32_t dtype, int greatest) {
   int64_t y = vt_load_int(x, dtype, 0);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const int64_t v = vt_load_int(x, dtype, w.at[0]);
@@ -125,12 +126,24 @@ static int64_t reduce_whole(vt_walk w, const void *x, uint32_t dtype, int greate
   return y;
 }
 
-static void max_f32(vt_walk w, const float *x, float *y) { reduce_f32(w, x, y, vt_f32_max); }
-static void max_f64(vt_walk w, const double *x, double *y) { reduce_f64(w, x, y, vt_f64_max); }
-static int64_t max_whole(vt_walk w, const void *x, uint32_t t) { return reduce_whole(w, x, t, 1); }
-static void min_f32(vt_walk w, const float *x, float *y) { reduce_f32(w, x, y, vt_f32_min); }
-static void min_f64(vt_walk w, const double *x, double *y) { reduce_f64(w, x, y, vt_f64_min); }
-static int64_t min_whole(vt_walk w, const void *x, uint32_t t) { return reduce_whole(w, x, t, 0); }
+static void max_f32(vt_walk w, const float *x, float *y) {
+  reduce_extreme_f32(w, x, y, vt_f32_max);
+}
+static void max_f64(vt_walk w, const double *x, double *y) {
+  reduce_extreme_f64(w, x, y, vt_f64_max);
+}
+static int64_t max_whole(vt_walk w, const void *x, uint32_t t) {
+  return reduce_extreme_whole(w, x, t, 1);
+}
+static void min_f32(vt_walk w, const float *x, float *y) {
+  reduce_extreme_f32(w, x, y, vt_f32_min);
+}
+static void min_f64(vt_walk w, const double *x, double *y) {
+  reduce_extreme_f64(w, x, y, vt_f64_min);
+}
+static int64_t min_whole(vt_walk w, const void *x, uint32_t t) {
+  return reduce_extreme_whole(w, x, t, 0);
+}
 
 vt_status kernel_max(vt_kernel *k) {
   static const vt_reduction f = {max_f32, max_f64, max_whole};

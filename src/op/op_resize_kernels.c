@@ -21,7 +21,7 @@ typedef struct taps { /* the taps that are present, in ascending order, and the 
   float weight[4];
 } taps;
 
-static int64_t clip(int64_t x, int64_t most) { return x < 0 ? 0 : x > most ? most : x; }
+static int64_t clamp_index(int64_t x, int64_t most) { return x < 0 ? 0 : x > most ? most : x; }
 
 static int64_t floor_of(double c) {
   const int64_t t = (int64_t)c;
@@ -48,20 +48,20 @@ static double source_coordinate(const line *l, int64_t i) {
 static int64_t nearest_tap(const line *l, double c) {
   switch (l->z->rounding) {
     case VT_WORD_floor:
-      return clip(floor_of(c), l->n - 1);
+      return clamp_index(floor_of(c), l->n - 1);
     case VT_WORD_ceil:
-      return clip(ceil_of(c), l->n - 1);
+      return clamp_index(ceil_of(c), l->n - 1);
     case VT_WORD_round_prefer_ceil:
-      return clip(floor_of(c + 0.5), l->n - 1);
+      return clamp_index(floor_of(c + 0.5), l->n - 1);
     default:
-      return clip(ceil_of(c - 0.5), l->n - 1);
+      return clamp_index(ceil_of(c - 0.5), l->n - 1);
   }
 }
 
 static void add_tap(const line *l, taps *r, int64_t at, double weight) {
   const float w = (float)weight;
   if (w == 0.0f) return; /* a tap with weight 0 is absent */
-  r->at[r->count] = clip(at, l->n - 1);
+  r->at[r->count] = clamp_index(at, l->n - 1);
   r->weight[r->count++] = w;
 }
 
@@ -84,8 +84,8 @@ static taps taps_of(const line *l, int64_t i) {
   }
   const int64_t j = floor_of(c);
   const double f = c - (double)j, a = l->z->a;
-  r.least = clip(l->z->mode == VT_WORD_linear ? j : j - 1, l->n - 1);
-  r.most = clip(l->z->mode == VT_WORD_linear ? j + 1 : j + 2, l->n - 1);
+  r.least = clamp_index(l->z->mode == VT_WORD_linear ? j : j - 1, l->n - 1);
+  r.most = clamp_index(l->z->mode == VT_WORD_linear ? j + 1 : j + 2, l->n - 1);
   if (l->z->mode == VT_WORD_linear) {
     add_tap(l, &r, j, 1.0 - f);
     add_tap(l, &r, j + 1, f);
@@ -111,20 +111,20 @@ static line line_of(const resizer *s, uint32_t axis) {
 
 /* The f32 result at `index`, resized along `axis` and the axes after it; `at` is the offset from
  * the axes before it. The last axis is the innermost, because it is resized first. */
-static float value_at(const resizer *s, uint32_t axis, const int64_t *index, int64_t at) {
+static float resized_at(const resizer *s, uint32_t axis, const int64_t *index, int64_t at) {
   if (axis == s->x->rank) return ((const float *)s->x->data)[at];
   const line l = line_of(s, axis);
   const taps r = taps_of(&l, index[axis]);
   float sum = 0.0f;
   for (int t = 0; t < r.count; t++) {
     const float term =
-        r.weight[t] * value_at(s, axis + 1, index, at + r.at[t] * s->x->stride[axis]);
+        r.weight[t] * resized_at(s, axis + 1, index, at + r.at[t] * s->x->stride[axis]);
     sum = t == 0 ? term : sum + term;
   }
   return sum;
 }
 
-static int64_t nearest_at(const resizer *s, const int64_t *index) {
+static int64_t nearest_offset(const resizer *s, const int64_t *index) {
   int64_t at = index[0] * s->x->stride[0] + index[1] * s->x->stride[1];
   for (uint32_t axis = 2; axis < s->x->rank; axis++) {
     const line l = line_of(s, axis);
@@ -143,10 +143,10 @@ vt_status kernel_resize(vt_kernel *k) {
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     if (s.z.mode == VT_WORD_nearest) {
       memcpy((char *)y->data + w.at[0] * size,
-             (const char *)x->data + nearest_at(&s, w.index) * size, (size_t)size);
+             (const char *)x->data + nearest_offset(&s, w.index) * size, (size_t)size);
     } else {
       const int64_t plane = w.index[0] * x->stride[0] + w.index[1] * x->stride[1];
-      ((float *)y->data)[w.at[0]] = value_at(&s, 2, w.index, plane);
+      ((float *)y->data)[w.at[0]] = resized_at(&s, 2, w.index, plane);
     }
   }
   return VT_OK;

@@ -58,7 +58,7 @@ typedef struct rotation { /* values of a rotation, all as [rows, columns] */
 } rotation;
 
 /* The frequencies f = 1 / pow(base, f32(2j) / f32(d)). */
-static uint32_t frequencies(vt_builder *b, double base, int64_t half) {
+static uint32_t build_frequencies(vt_builder *b, double base, int64_t half) {
   const vt_attr_iota a = {.size = sizeof a, .shape = {.n = 1, .v = {half}}, .dtype = VT_DTYPE_I64};
   const uint32_t j = b->node(b, VT_OP_iota, NULL, 0, &a);
   const uint32_t twice = times(b, j, vt_build_int(b, VT_DTYPE_I64, 2));
@@ -87,7 +87,7 @@ static int init_rotation(rotation *t, vt_builder *b, const uint32_t *in, const v
   t->length = x->dim[x->rank - 1];
   t->half = (a->width == 0 ? t->length : a->width) / 2;
   of_p.dim[of_p.rank++] = 1;
-  const uint32_t f = frequencies(b, a->base, t->half);
+  const uint32_t f = build_frequencies(b, a->base, t->half);
   const uint32_t at = vt_build_reshape(b, in[1], of_p.rank, of_p.dim);
   const uint32_t angle = times(b, vt_build_cast(b, at, VT_DTYPE_F32), f);
   t->c = for_all_rows(t, VT_OP_cos, angle);
@@ -127,7 +127,7 @@ static uint32_t join_pairs(const rotation *t, uint32_t x, uint32_t y0, uint32_t 
 }
 
 /* The rotation (x0*c) - (x1*s), (x1*c) + (x0*s); with `back` by the opposite angle. */
-static uint32_t rotate(const rotation *t, uint32_t x, int back) {
+static uint32_t build_rotated(const rotation *t, uint32_t x, int back) {
   const int64_t flat[2] = {t->rows, t->length}, h = t->half, skip = t->interleaved;
   vt_builder *b = t->b;
   x = vt_build_reshape(b, x, 2, flat);
@@ -144,13 +144,13 @@ uint32_t lower_rope(const vt_lowering *l) {
   rotation t;
   if (!init_rotation(&t, l->b, l->in, l->attrs)) return VT_NO_VALUE;
   return t.half == 0 ? vt_build_reshape(l->b, l->in[0], t.type.rank, t.type.dim)
-                     : rotate(&t, l->in[0], 0);
+                     : build_rotated(&t, l->in[0], 0);
 }
 
 void grad_rope(const vt_gradient *g) {
   rotation t;
   if (!init_rotation(&t, g->b, g->in, g->attrs)) return;
-  g->d_in[0] = t.half == 0 ? g->d_out[0] : rotate(&t, g->d_out[0], 1);
+  g->d_in[0] = t.half == 0 ? g->d_out[0] : build_rotated(&t, g->d_out[0], 1);
 }
 
 /* ---- second implementation: pair by pair ---- */

@@ -173,7 +173,7 @@ static void combine_rows(const vt_kernel *k, vt_walk inner, const row *r, int64_
             (const char *)k->in[2].data + inner.at[1] * size, r, n);
 }
 
-static vt_status scatter(vt_kernel *k, combine_fn *combine) {
+static vt_status run_scatter(vt_kernel *k, combine_fn *combine) {
   const uint32_t batch = (uint32_t)((const vt_attr_gather_nd *)k->attrs)->batch;
   const vt_view *index = &k->in[1], *updates = &k->in[2];
   VT_TRY(vt_check_coordinates(k, batch));
@@ -196,7 +196,7 @@ static vt_status scatter(vt_kernel *k, combine_fn *combine) {
   return VT_OK;
 }
 
-vt_status kernel_scatter_nd(vt_kernel *k) { return scatter(k, combine_last); }
-vt_status kernel_scatter_nd_add(vt_kernel *k) { return scatter(k, combine_sum); }
-vt_status kernel_scatter_nd_max(vt_kernel *k) { return scatter(k, combine_max); }
-vt_status kernel_scatter_nd_min(vt_kernel *k) { return scatter(k, combine_min); }
+vt_status kernel_scatter_nd(vt_kernel *k) { return run_scatter(k, combine_last); }
+vt_status kernel_scatter_nd_add(vt_kernel *k) { return run_scatter(k, combine_sum); }
+vt_status kernel_scatter_nd_max(vt_kernel *k) { return run_scatter(k, combine_max); }
+vt_status kernel_scatter_nd_min(vt_kernel *k) { return run_scatter(k, combine_min); }

@@ -140,7 +140,7 @@ static void link_chains(const columns *c, int64_t at) {
 }
 
 /* The offset of element i, in row-major order, of a column of updates. */
-static int64_t update_at(const columns *c, int64_t i) {
+static int64_t update_offset(const columns *c, int64_t i) {
   int64_t at = 0;
   for (uint32_t k = c->own_u.rank; k-- > 0; i /= c->own_u.dim[k])
     at += i % c->own_u.dim[k] * c->own_u.stride[k];
@@ -151,7 +151,7 @@ static void reduce_chain_f32(const columns *c, mode m, int64_t first, const floa
   vt_sum_f32 sum;
   vt_sum_f32_init(&sum);
   for (int64_t i = first; i >= 0; i = c->next[i]) {
-    const float v = u[update_at(c, i)];
+    const float v = u[update_offset(c, i)];
     if (m == SUM) vt_sum_f32_add(&sum, v);
     if (m == GREATEST) *y = vt_f32_max(*y, v);
     if (m == LEAST) *y = vt_f32_min(*y, v);
@@ -163,7 +163,7 @@ static void reduce_chain_f64(const columns *c, mode m, int64_t first, const doub
   vt_sum_f64 sum;
   vt_sum_f64_init(&sum);
   for (int64_t i = first; i >= 0; i = c->next[i]) {
-    const double v = u[update_at(c, i)];
+    const double v = u[update_offset(c, i)];
     if (m == SUM) vt_sum_f64_add(&sum, v);
     if (m == GREATEST) *y = vt_f64_max(*y, v);
     if (m == LEAST) *y = vt_f64_min(*y, v);
@@ -174,7 +174,7 @@ static void reduce_chain_f64(const columns *c, mode m, int64_t first, const doub
 static void reduce_chain_whole(const columns *c, mode m, int64_t first, const void *u, void *y) {
   const uint32_t dtype = c->y.dtype;
   for (int64_t i = first; i >= 0; i = c->next[i]) {
-    const int64_t v = vt_load_int(u, dtype, update_at(c, i)), old = vt_load_int(y, dtype, 0);
+    const int64_t v = vt_load_int(u, dtype, update_offset(c, i)), old = vt_load_int(y, dtype, 0);
     if (m == SUM) vt_store_int(y, dtype, 0, vt_i64_wrap_add(old, v));
     if ((m == GREATEST && v > old) || (m == LEAST && v < old)) vt_store_int(y, dtype, 0, v);
   }
@@ -183,7 +183,7 @@ static void reduce_chain_whole(const columns *c, mode m, int64_t first, const vo
 static void copy_chain_last(const columns *c, int64_t first, const char *u, char *y) {
   const int64_t size = (int64_t)vt_dtype_bytes(c->y.dtype);
   while (c->next[first] >= 0) first = c->next[first];
-  memcpy(y, u + update_at(c, first) * size, (size_t)size);
+  memcpy(y, u + update_offset(c, first) * size, (size_t)size);
 }
 
 static void combine_chain(const columns *c, mode m, int64_t first, void *y, const void *u) {
@@ -238,7 +238,7 @@ static vt_status scatter_by(vt_kernel *k, uint32_t axis, unsigned own, unsigned 
 
 /* The index shares only the batch axes with the columns; along the others it is repeated, with
  * stride 0. */
-static vt_status scatter_axis(vt_kernel *k, mode m) {
+static vt_status run_scatter_axis(vt_kernel *k, mode m) {
   const vt_attr_gather *a = k->attrs;
   const uint32_t axis = (uint32_t)a->axis, batch = (uint32_t)a->batch;
   const uint32_t inner = k->in[1].rank - batch;
@@ -250,17 +250,17 @@ static vt_status scatter_axis(vt_kernel *k, mode m) {
   return scatter_by(k, axis, ((1u << inner) - 1) << axis, ~0u << batch, &kept, m);
 }
 
-static vt_status scatter_lines(vt_kernel *k, mode m) {
+static vt_status run_scatter_elements(vt_kernel *k, mode m) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
   const vt_view kept = vt_view_drop_axis(&k->in[1], axis);
   return scatter_by(k, axis, 1u << axis, 1u << axis, &kept, m);
 }
 
-vt_status kernel_scatter(vt_kernel *k) { return scatter_axis(k, LAST); }
-vt_status kernel_scatter_add(vt_kernel *k) { return scatter_axis(k, SUM); }
-vt_status kernel_scatter_max(vt_kernel *k) { return scatter_axis(k, GREATEST); }
-vt_status kernel_scatter_min(vt_kernel *k) { return scatter_axis(k, LEAST); }
-vt_status kernel_scatter_elements(vt_kernel *k) { return scatter_lines(k, LAST); }
-vt_status kernel_scatter_elements_add(vt_kernel *k) { return scatter_lines(k, SUM); }
-vt_status kernel_scatter_elements_max(vt_kernel *k) { return scatter_lines(k, GREATEST); }
-vt_status kernel_scatter_elements_min(vt_kernel *k) { return scatter_lines(k, LEAST); }
+vt_status kernel_scatter(vt_kernel *k) { return run_scatter_axis(k, LAST); }
+vt_status kernel_scatter_add(vt_kernel *k) { return run_scatter_axis(k, SUM); }
+vt_status kernel_scatter_max(vt_kernel *k) { return run_scatter_axis(k, GREATEST); }
+vt_status kernel_scatter_min(vt_kernel *k) { return run_scatter_axis(k, LEAST); }
+vt_status kernel_scatter_elements(vt_kernel *k) { return run_scatter_elements(k, LAST); }
+vt_status kernel_scatter_elements_add(vt_kernel *k) { return run_scatter_elements(k, SUM); }
+vt_status kernel_scatter_elements_max(vt_kernel *k) { return run_scatter_elements(k, GREATEST); }
+vt_status kernel_scatter_elements_min(vt_kernel *k) { return run_scatter_elements(k, LEAST); }

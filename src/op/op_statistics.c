@@ -47,12 +47,13 @@ uint32_t lower_norm_l2(const vt_lowering *l) {
 }
 
 /* x - S(x)/n */
-static uint32_t deviation(vt_builder *b, uint32_t x, unsigned mask) {
+static uint32_t build_deviation(vt_builder *b, uint32_t x, unsigned mask) {
   return vt_build2(b, VT_OP_sub, x, vt_build_mean(b, x, mask));
 }
 
 /* The divisor of a variance: n - correction. */
-static uint32_t degrees_of_freedom(vt_builder *b, uint32_t x, unsigned mask, int64_t correction) {
+static uint32_t build_degrees_of_freedom(vt_builder *b, uint32_t x, unsigned mask,
+                                         int64_t correction) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   return vt_build_int(b, t->dtype, vt_axes_count(t->rank, t->dim, mask) - correction);
@@ -64,9 +65,9 @@ uint32_t lower_var(const vt_lowering *l) {
   const vt_type *t = b->type(b, l->in[0]);
   unsigned mask;
   if (t == NULL || vt_axes_mask(&a->axes, t->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
-  const uint32_t dev = deviation(b, l->in[0], mask);
+  const uint32_t dev = build_deviation(b, l->in[0], mask);
   const uint32_t sum = vt_build_reduce_over(b, VT_OP_sum, square_of(b, dev), mask);
-  const uint32_t n = degrees_of_freedom(b, l->in[0], mask, a->correction);
+  const uint32_t n = build_degrees_of_freedom(b, l->in[0], mask, a->correction);
   return drop_axes(b, vt_build2(b, VT_OP_div, sum, n), mask, a->keep);
 }
 
@@ -156,8 +157,8 @@ void grad_norm_l2(const vt_gradient *g) {
 static void grad_variance(const vt_gradient *g, uint32_t top, unsigned mask) {
   vt_builder *b = g->b;
   const int64_t correction = ((const vt_attr_var *)g->attrs)->correction;
-  const uint32_t dev = deviation(b, g->in[0], mask);
-  const uint32_t n = degrees_of_freedom(b, g->in[0], mask, correction);
+  const uint32_t dev = build_deviation(b, g->in[0], mask);
+  const uint32_t n = build_degrees_of_freedom(b, g->in[0], mask, correction);
   g->d_in[0] = vt_build2(b, VT_OP_mul, dev, vt_build2(b, VT_OP_div, top, n));
 }
 

@@ -37,7 +37,7 @@ static uint32_t times_transposed(vt_builder *b, uint32_t x, uint32_t w) {
 
 /* 1 - x*x, and (y*x)*(1 - x) */
 static uint32_t tanh_slope(vt_builder *b, uint32_t x) { return one_minus(b, times(b, x, x)); }
-static uint32_t through_sigmoid(vt_builder *b, uint32_t y, uint32_t x) {
+static uint32_t sigmoid_slope(vt_builder *b, uint32_t y, uint32_t x) {
   const uint32_t left = times(b, y, x);
   return times(b, left, one_minus(b, x));
 }
@@ -54,11 +54,11 @@ static void back_lstm(walk_back *w, uint32_t *dh, uint32_t *ds) {
   const uint32_t out = times(b, w->dh, o);
   const uint32_t e = plus(b, w->ds, times(b, out, tanh_slope(b, w->at.bend)));
   uint32_t da[4];
-  da[0] = through_sigmoid(b, times(b, e, c), i);
-  da[1] = through_sigmoid(b, times(b, e, w->at.s), f);
+  da[0] = sigmoid_slope(b, times(b, e, c), i);
+  da[1] = sigmoid_slope(b, times(b, e, w->at.s), f);
   const uint32_t ei = times(b, e, i);
   da[2] = times(b, ei, tanh_slope(b, c));
-  da[3] = through_sigmoid(b, times(b, w->dh, w->at.bend), o);
+  da[3] = sigmoid_slope(b, times(b, w->dh, w->at.bend), o);
   w->dp = w->dq = join_gates(b, da, 4);
   *ds = times(b, e, f);
   *dh = times_transposed(b, w->dq, w->u);
@@ -75,18 +75,18 @@ static void back_gru(walk_back *w, uint32_t *dh) {
   const uint32_t fresh = times(b, w->dh, one_minus(b, z));
   const uint32_t dn = times(b, fresh, tanh_slope(b, n));
   const uint32_t moved = times(b, w->dh, minus(b, w->at.h, n));
-  uint32_t da[3] = {VT_NO_VALUE, through_sigmoid(b, moved, z), dn};
+  uint32_t da[3] = {VT_NO_VALUE, sigmoid_slope(b, moved, z), dn};
   const uint32_t kept = times(b, w->dh, z);
   if (w->d->r->reset_before) {
     const uint32_t k = times_transposed(b, dn, gate_columns(w, w->u, 2, 3));
-    da[0] = through_sigmoid(b, times(b, k, w->at.h), r);
+    da[0] = sigmoid_slope(b, times(b, k, w->at.h), r);
     w->dp = w->dq = join_gates(b, da, 3);
     const uint32_t both = plus(b, kept, times(b, k, r));
     const uint32_t rest = join_gates(b, da, 2);
     *dh = plus(b, both, times_transposed(b, rest, gate_columns(w, w->u, 0, 2)));
     return;
   }
-  da[0] = through_sigmoid(b, times(b, dn, w->at.q_n), r);
+  da[0] = sigmoid_slope(b, times(b, dn, w->at.q_n), r);
   w->dp = join_gates(b, da, 3);
   da[2] = times(b, dn, r);
   w->dq = join_gates(b, da, 3);
@@ -247,7 +247,8 @@ static uint32_t write_body(walk_back *w, uint32_t carried, uint32_t *returned) {
 }
 
 /* Writes the backward loop; returns its first result. */
-static uint32_t loop_back(const vt_direction *d, sequences *s, uint32_t *in, uint32_t carried) {
+static uint32_t build_loop_back(const vt_direction *d, sequences *s, uint32_t *in,
+                                uint32_t carried) {
   uint32_t n = carried, returned[8];
   in[n++] = d->u;
   if (d->length != VT_NO_VALUE) in[n++] = d->length;
@@ -311,7 +312,7 @@ static slopes slopes_of_direction(const vt_gradient *g, const vt_direction *d, u
   uint32_t in[MOST];
   sequences s = build_sequences(d, output_slope(g, d, which));
   const uint32_t states = d->r->states, carried = carried_operands(g, d, which, in);
-  const uint32_t v = loop_back(d, &s, in, carried);
+  const uint32_t v = build_loop_back(d, &s, in, carried);
   if (v == VT_NO_VALUE) return (slopes){VT_NO_VALUE, v, v, v, v, {v, v}};
   slopes out = {.w = v + states, .u = v + states + 1, .b = v + states + 2, .c = v + states + 3};
   const uint32_t dp = v + carried;
