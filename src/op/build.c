@@ -21,8 +21,8 @@ uint32_t vt_build_bits(vt_builder *b, uint32_t dtype, uint64_t bits) {
   return b->node(b, VT_OP_literal, NULL, 0, &a);
 }
 
-/* A literal of a value of type `from`, rounded once by the cast; its bits are zero-extended to
- * u64. */
+/* A literal of `dtype` from a value of type `from`; the cast is the only rounding. The bits are
+ * zero-extended to u64. */
 static uint32_t build_literal_from(vt_builder *b, uint32_t dtype, const void *value,
                                    uint32_t from) {
   uint64_t bits = 0;

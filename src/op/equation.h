@@ -19,8 +19,7 @@ typedef struct vt_equation {
   uint8_t label[VT_EQUATION_OPERANDS + 1][VT_MAX_RANK]; /* label of each axis */
   uint64_t has[VT_EQUATION_OPERANDS + 1];               /* the set of labels, as bits */
   uint32_t n_order;
-  uint8_t order[VT_EQUATION_LABELS]; /* labels in the order in which they first appear; those of
-                                        `...` together */
+  uint8_t order[VT_EQUATION_LABELS]; /* labels by first appearance; those of `...` together */
   int64_t dim[VT_EQUATION_LABELS];   /* length of each label */
 } vt_equation;
 

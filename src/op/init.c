@@ -51,8 +51,8 @@ uint32_t init_uniform(const vt_init_args *a) {
   return uniform_between(a, u->low, u->high, u->stream);
 }
 
-/* The fan of a parameter: its shape is [in, out] for rank 2 and [out, in, kernel...] above; a
- * vector has its length as both fans. Never below 1. */
+/* The fan_in of a parameter: the attribute, or if that is 0 from the shape, [in, out] for rank 2
+ * and [out, in, kernel...] above. A vector has its length as both fans. Never below 1. */
 static double fan_in(const vt_init_args *a) {
   const vt_type *t = a->type;
   double n = 1;

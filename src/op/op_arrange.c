@@ -68,9 +68,9 @@ vt_status kernel_tile(vt_kernel *k) {
   return VT_OK;
 }
 
-/* S over all repeats, as one axis. dy is (r0, d0, r1, d1, ...). The repeats of one axis after the
- * other are moved behind the repeats that are already in front, so that a transpose of four axes is
- * enough. */
+/* S over all repeats, as one axis. dy has the axes (r0, d0, r1, d1, ...) of repeats and lengths.
+ * The repeats of one axis after the other are moved behind the repeats that are already in front,
+ * so that a transpose of four axes is enough. */
 void grad_tile(const vt_gradient *g) {
   const vt_attr_list *repeats = &((const vt_attr_tile *)g->attrs)->repeats;
   static const uint32_t forward[4] = {0, 2, 1, 3};
@@ -165,7 +165,7 @@ void grad_flip(const vt_gradient *g) {
 
 /* ---- roll: y[i] = x[(i - shift) mod d] ---- */
 
-/* The shift within 0 .. d-1. */
+/* The shift modulo d, in 0 .. d-1; 0 if d is 0. */
 static int64_t shift_within(int64_t shift, int64_t d) {
   if (d == 0) return 0;
   return shift % d < 0 ? shift % d + d : shift % d;

@@ -57,8 +57,8 @@ vt_status check_attention(const vt_rule *r, vt_diag *d) {
 
 /* ---- shape ---- */
 
-/* Whether both numbers of heads are known. If one is symbolic, they only divide if they are the
- * same. */
+/* Whether both numbers of heads are known. If one is symbolic, it is only certain that they divide
+ * if they are the same. */
 static int heads_known(const vt_type *q, const vt_type *k) {
   return !vt_dim_is_symbolic(q->dim[1]) && !vt_dim_is_symbolic(k->dim[1]);
 }

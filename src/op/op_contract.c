@@ -181,8 +181,7 @@ vt_status kernel_linear(vt_kernel *k) {
  * axes are contracted together with its rows or columns as one axis, the batch axes outermost.
  * ---- */
 
-typedef struct side { /* a factor of a contraction: [rows, contracted], or transposed [contracted,
-                         rows] */
+typedef struct side { /* a factor [rows, contracted], or transposed [contracted, rows] */
   uint32_t value;
   int transposed;
 } side;

@@ -66,8 +66,7 @@ typedef struct nest {
     uint32_t n;
     uint8_t label[VT_EQUATION_LABELS];
     int64_t count;
-  } step[VT_EQUATION_OPERANDS]; /* step[i]: the labels that are summed when operand i is contracted
-                                 */
+  } step[VT_EQUATION_OPERANDS]; /* labels that are summed when operand i is contracted */
 } nest;
 
 static struct loops loops_of(const vt_equation *q, uint64_t mask) {

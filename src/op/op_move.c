@@ -234,8 +234,7 @@ vt_view vt_view_pick_axes(const vt_view *v, unsigned mask) {
 vt_status kernel_literal(vt_kernel *k) {
   const vt_attr_literal *a = k->attrs;
   memcpy(k->out->data, &a->bits,
-         vt_dtype_bytes(k->out->dtype)); /* the bits are stored little-endian, like the memory of
-                                            every supported machine */
+         vt_dtype_bytes(k->out->dtype)); /* little-endian, as on every supported machine */
   return VT_OK;
 }
 

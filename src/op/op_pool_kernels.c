@@ -8,8 +8,7 @@
 
 /* ---- windows over the spatial axes of a view ---- */
 
-typedef struct sweep { /* the windows of a pool over x: window, kernel size, dim and stride per axis
-                        */
+typedef struct sweep { /* the windows of a pool, and dim and stride of x, per spatial axis */
   uint32_t axes;
   vt_window w[VT_SPATIAL_MAX];
   int64_t kernel[VT_SPATIAL_MAX], dim[VT_SPATIAL_MAX], stride[VT_SPATIAL_MAX];

@@ -14,8 +14,8 @@ typedef struct line { /* an axis that is resized from n elements to m */
   const vt_resizing *z;
 } line;
 
-typedef struct taps { /* the taps that are present, in ascending order, and the range least .. most
-                         of all taps */
+typedef struct taps { /* the taps that are present, ascending; least .. most is the range of all
+                         taps */
   int count;
   int64_t at[4], least, most;
   float weight[4];

@@ -51,8 +51,7 @@ vt_status shape_scatter_elements(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- rows by destination ---- */
 
-typedef struct row { /* a row of updates: offset of its destination in the result, and its own
-                        offset */
+typedef struct row { /* a row of updates: offset of its destination, and its own offset */
   int64_t to, from;
 } row;
 

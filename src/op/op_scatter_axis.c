@@ -13,8 +13,8 @@
 typedef struct axis_order {
   vt_type base, index, updates;
   uint32_t axis, batch, inner; /* inner: number of axes of the index after the batch axes */
-  uint32_t to[VT_MAX_RANK], back[VT_MAX_RANK]; /* permutation of base that moves its axis behind the
-                                                  batch axes, and its inverse */
+  uint32_t to[VT_MAX_RANK],
+      back[VT_MAX_RANK]; /* base with its axis behind the batch axes: permutation and inverse */
   uint32_t from[VT_MAX_RANK]; /* permutation of updates that moves I... behind the batch axes */
 } axis_order;
 

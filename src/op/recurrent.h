@@ -17,7 +17,7 @@ typedef struct vt_recurrent {
   vt_cell cell;
   int relu, reset_before;       /* attributes of rnn and of gru */
   int both, reverse;            /* the direction; neither: forward */
-  uint32_t gates, states;       /* how many there are */
+  uint32_t gates, states;       /* number of gates and of states */
   uint32_t bias, start, length; /* index of operand b, of h and of the lengths; 0 if it is missing.
                                    c follows b, s follows h */
   uint32_t stray; /* index of the first operand that fits none of these; the number of operands if
