@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op.c - ops.def, by number, and inits.def as tables. A row naming a missing function fails to
- * link, one with the wrong signature fails to compile. */
+ * op.c - the rows of ops.def, by ascending number, and of inits.def as tables. A row that names a
+ * missing function does not link, one with the wrong signature does not compile. */
 #include <string.h>
 #include "op_rows.h"
 #include "vt_builder.h"
@@ -93,7 +93,7 @@ static vt_status check_arity(const vt_op_info *op, uint32_t n, vt_diag *d) {
                  op->operands, n);
 }
 
-/* "values, indices" */
+/* The number of names in a list such as "values, indices". */
 static uint32_t count_names(const char *list) {
   uint32_t n = 1;
   for (const char *c = list; *c != 0; c++) n += *c == ',';
@@ -130,8 +130,8 @@ static vt_status check_dims(const vt_op_info *op, const vt_type *type, vt_diag *
   return VT_OK;
 }
 
-/* Shape rules write as many types as there are results; what they leave at 0 is none. All that an
- * op could write is zeroed, and one more, which shows a rule that writes too many. */
+/* A shape rule writes the types of its results; the first type left at 0 ends them. One more type
+ * than the op can have is zeroed as well, so that a rule that writes too many is noticed. */
 vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint32_t *out_n,
                       vt_diag *d) {
   vt_type type[VT_MAX_RESULTS + 1];

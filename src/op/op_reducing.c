@@ -28,7 +28,7 @@ int64_t vt_axes_count(uint32_t rank, const int64_t *dim, unsigned mask) {
 
 /* ---- nodes ---- */
 
-uint32_t vt_build_over(vt_builder *b, uint32_t op, uint32_t x, unsigned mask) {
+uint32_t vt_build_reduce_over(vt_builder *b, uint32_t op, uint32_t x, unsigned mask) {
   vt_attr_reduce a = {.size = sizeof a, .keep = 1};
   for (uint32_t i = 0; i < VT_MAX_RANK; i++)
     if (mask >> i & 1) a.axes.v[a.axes.n++] = i;
@@ -40,11 +40,11 @@ uint32_t vt_build_mean(vt_builder *b, uint32_t x, unsigned mask) {
   if (t == NULL) return VT_NO_VALUE;
   const uint32_t dtype = t->dtype;
   const int64_t n = vt_axes_count(t->rank, t->dim, mask);
-  const uint32_t sum = vt_build_over(b, VT_OP_sum, x, mask);
+  const uint32_t sum = vt_build_reduce_over(b, VT_OP_sum, x, mask);
   return vt_build2(b, VT_OP_div, sum, vt_build_int(b, dtype, n));
 }
 
-uint32_t vt_build_kept(vt_builder *b, uint32_t y, uint32_t x, unsigned mask) {
+uint32_t vt_build_keep_axes(vt_builder *b, uint32_t y, uint32_t x, unsigned mask) {
   const vt_type *tx = b->type(b, x), *ty = b->type(b, y);
   if (tx == NULL || ty == NULL) return VT_NO_VALUE;
   vt_type kept = *tx;
@@ -54,7 +54,7 @@ uint32_t vt_build_kept(vt_builder *b, uint32_t y, uint32_t x, unsigned mask) {
   return vt_type_equal(ty, &kept) ? y : vt_build_reshape(b, y, kept.rank, kept.dim);
 }
 
-uint32_t vt_build_repeat(vt_builder *b, uint32_t y, uint32_t x) {
+uint32_t vt_build_broadcast_like(vt_builder *b, uint32_t y, uint32_t x) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const vt_type to = *t;
@@ -71,7 +71,8 @@ uint32_t vt_build_signed(vt_builder *b, uint32_t which, uint32_t y) {
 
 /* ---- kernels ---- */
 
-/* x seen as two nested loops: `kept` walks beside the result, `inner` the reduced axes. */
+/* The views of two nested loops over x: `kept` and `out` are walked together along the axes that
+ * stay, `inner` along the reduced axes. */
 typedef struct split {
   vt_view kept, inner, out;
 } split;
@@ -85,9 +86,9 @@ static split split_axes(const vt_kernel *k, unsigned mask) {
     part->dim[part->rank] = x->dim[i];
     part->stride[part->rank++] = x->stride[i];
   }
-  if (s.out.rank == x->rank) /* keep=true: the axes of length 1 take no part in the walk */
+  if (s.out.rank == x->rank) /* with keep=true the axes of length 1 are not walked */
     for (uint32_t i = x->rank; i-- > 0;)
-      if (mask >> i & 1) s.out = vt_view_drop(&s.out, i);
+      if (mask >> i & 1) s.out = vt_view_drop_axis(&s.out, i);
   return s;
 }
 

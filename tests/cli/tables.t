@@ -1,14 +1,14 @@
 # ops, backends, doctor, explain.
 $ volta ops | head -n 3
-    1  prim  exact     literal(dtype, bits)                             A scalar constant, given to the last bit.
+    1  prim  exact     literal(dtype, bits)                             A scalar constant, given by its bits.
     2  prim  exact     iota(shape, axis=0, dtype=i64)                   Each element is its own index along `axis`.
     3  prim  exact     neg(x)                                           -x; integers wrap.
 $ volta ops --backend reference:1 | sed -n '1p;/softmax(/p'
-    1  prim  exact     itself      literal(dtype, bits)                             A scalar constant, given to the last bit.
+    1  prim  exact     itself      literal(dtype, bits)                             A scalar constant, given by its bits.
  1005  comp  composed  itself      softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
  1006  comp  composed  itself      log_softmax(x, axis=-1)                          m = max x; (x - m) - log(S(exp(x - m))).
 $ volta ops --backend null:0 | sed -n '1p;/ softmax(/p'
-    1  prim  exact     no          literal(dtype, bits)                             A scalar constant, given to the last bit.
+    1  prim  exact     no          literal(dtype, bits)                             A scalar constant, given by its bits.
  1005  comp  composed  decomposed  softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
 # The cpu backend tells kernels from moves, and runs every prim.
 $ volta ops --backend cpu | cut -c1-48 | grep -E " (neg|matmul|transpose|loop|sort|gelu|embedding)[(]"
@@ -110,10 +110,10 @@ A complete backend runs every one of these.
 \
 | number | op | numerics | meaning |
 |---|---|---|---|
-| 1 | `literal(dtype, bits)` | exact | A scalar constant, given to the last bit. |
+| 1 | `literal(dtype, bits)` | exact | A scalar constant, given by its bits. |
 | 2 | `iota(shape, axis=0, dtype=i64)` | exact | Each element is its own index along `axis`. |
 | 3 | `neg(x)` | exact | -x; integers wrap. |
-| 4 | `abs(x)` | exact | The absolute value; of the least integer, that integer. |
+| 4 | `abs(x)` | exact | The absolute value; for the least integer, that integer. |
 | 5 | `sqrt(x)` | exact | The square root, correctly rounded. |
 | 6 | `rsqrt(x)` | rounded | 1 / sqrt(x), rounded once. |
 # Every row of the table has a number of its own, ascending.
