@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * constants.c - the constants of a graph computed ahead of time: a graph without inputs, run by the
- * one pipeline on the reference. */
+ * constants.c - computes the constants for constant folding: the graph without inputs that the pass
+ * built runs through the pipeline on the reference. */
 #include "pipeline.h"
 #include "vt_num.h"
 

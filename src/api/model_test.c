@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * model_test.c - what a model tells about itself, where it comes from, and that threads share it.
- */
+ * model_test.c - loading models: facts about a model, its text and hash, errors, files, and threads
+ * that share one model. */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,7 +47,8 @@ static void test_facts(void) {
   vt_model *m = parse(text);
   vt_port_info info = {.name = "untouched"};
   CHECK(strcmp(vt_model_name(m), "mlp") == 0);
-  CHECK(vt_model_dims(m) == 2 && vt_model_dim(m, 2) == NULL); /* H is a name for a number */
+  CHECK(vt_model_dims(m) == 2 &&
+        vt_model_dim(m, 2) == NULL); /* H is a constant, not a symbolic dim */
   CHECK(strcmp(vt_model_dim(m, 0), "B") == 0 && strcmp(vt_model_dim(m, 1), "N") == 0);
   CHECK(vt_model_nodes(m) == 3 && vt_model_ports(m) == N);
   CHECK(vt_model_port(m, N, &info) == VT_RANGE && strcmp(info.name, "untouched") == 0);
@@ -61,7 +62,7 @@ static void test_facts(void) {
   vt_model_free(NULL);
 }
 
-/* The printed form is the model: read back, it prints and hashes the same. */
+/* A model that is parsed from the printed form has the same text and the same hash. */
 static void test_text_and_hash(void) {
   vt_model *m = parse(text), *again = parse(vt_model_text(m));
   vt_model *renamed = parse(
@@ -85,7 +86,7 @@ static void test_text_and_hash(void) {
   vt_model_free(other);
 }
 
-/* Exactly n bytes are read: what lies behind them is no part of the model. */
+/* Exactly n bytes are read; bytes after them do not belong to the model. */
 static void test_length(void) {
   const size_t n = strlen(text);
   char *exact = malloc(n);
@@ -142,7 +143,7 @@ static void test_read(void) {
   CHECK(vt_model_read("/", NULL, &m, NULL) == VT_IO && m == NULL);
 }
 
-/* ---- threads share a model; each has its own program ---- */
+/* ---- threads that share a model, each with its own program ---- */
 
 typedef struct worker {
   const vt_model *m;
@@ -163,7 +164,7 @@ static vt_status compute(worker *w) {
   return s;
 }
 
-static void *work(void *context) {
+static void *compute_often(void *context) {
   worker *w = context;
   for (int i = 0; i < 10 && w->status == VT_OK; i++) w->status = compute(w);
   return NULL;
@@ -176,7 +177,7 @@ static void test_threads(void) {
   vt_model *m = parse(text);
   for (int i = 0; i < N; i++) {
     w[i] = (worker){.m = m};
-    CHECK(pthread_create(&thread[i], NULL, work, &w[i]) == 0);
+    CHECK(pthread_create(&thread[i], NULL, compute_often, &w[i]) == 0);
   }
   for (int i = 0; i < N; i++) {
     CHECK(pthread_join(thread[i], NULL) == 0 && w[i].status == VT_OK);

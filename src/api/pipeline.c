@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pipeline.c - graph -> passes -> plan -> gateway. There is no other way to run anything. */
+ * pipeline.c - takes a graph through the passes, the planner and the gateway to an execution, with
+ * or without a cache. Nothing runs by another path. */
 #include <string.h>
 #include "cache.h"
 #include "pipeline.h"
 
-static vt_status fill(vt_pipeline *p, const vt_graph *g, const vt_pass_options *o,
-                      const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
+static vt_status run_passes_and_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_options *o,
+                                     const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
   uint64_t begin;
   for (; p->n_passes < p->list.n; p->n_passes++) {
     const uint32_t i = p->n_passes;
@@ -25,21 +26,22 @@ vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list
                            const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
                            vt_diag *d) {
   *p = (vt_pipeline){.list = *list};
-  const vt_status s = fill(p, g, o, plan, dev, d);
+  const vt_status s = run_passes_and_plan(p, g, o, plan, dev, d);
   if (s != VT_OK) vt_pipeline_done(p);
   return s;
 }
 
-/* ---- plans made before ---- */
+/* ---- cached plans ---- */
 
-static void adopt(vt_pipeline *p, vt_kept *k) {
-  *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .kept = k};
+/* Makes *p the pipeline of a cached plan, whose reference it takes over. */
+static void set_cached(vt_pipeline *p, vt_kept *k) {
+  *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .cached = k};
   p->after[k->list.n - 1] = k->g;
 }
 
-/* The last graph and the plan become the kept one's; of the graphs before, their hashes are kept,
- * and they are gone before anybody else can hold it. */
-static vt_status make_kept(vt_kept *k, const vt_graph *g, const vt_pass_options *o,
+/* Runs the passes and makes the plan, and moves both the last graph and the plan into `k`. Earlier
+ * graphs are freed before anyone else can share `k`, which gets only their hashes. */
+static vt_status make_plan(vt_kept *k, const vt_graph *g, const vt_pass_options *o,
                            const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
   vt_pipeline made;
   vt_pass_options passes = *o;
@@ -58,25 +60,25 @@ static vt_status make_kept(vt_kept *k, const vt_graph *g, const vt_pass_options 
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
 }
 
-vt_status vt_pipeline_recall(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                             const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
-                             vt_cache *cache, const vt_text *key, vt_diag *d) {
+vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
+                                  const vt_pass_options *o, const vt_plan_options *plan,
+                                  vt_device *dev, vt_cache *cache, const vt_text *key, vt_diag *d) {
   const vt_target target = vt_device_target(dev);
   const uint64_t begin = vt_phase_begin();
   vt_kept *k = NULL;
-  VT_TRY(vt_cache_find(cache, key->s, key->n, list, &target, &k, d));
+  VT_TRY(vt_cache_find_plan(cache, key->s, key->n, list, &target, &k, d));
   vt_phase_end(dev, "recall", begin);
   if (k == NULL) {
     k = vt_kept_new(key->s, key->n, list, vt_cache_alloc(cache));
     if (k == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-    const vt_status s = make_kept(k, g, o, plan, dev, d);
+    const vt_status s = make_plan(k, g, o, plan, dev, d);
     if (s != VT_OK) {
       vt_kept_release(k);
       return s;
     }
-    vt_cache_keep(cache, k);
+    vt_cache_add_plan(cache, k);
   }
-  adopt(p, k);
+  set_cached(p, k);
   return VT_OK;
 }
 
@@ -99,11 +101,11 @@ vt_status vt_pipeline_build(vt_pipeline *p, const vt_graph *g, const vt_pass_lis
 
 void vt_pipeline_done(vt_pipeline *p) {
   vt_exec_free(p->exec);
-  if (p->kept == NULL) {
+  if (p->cached == NULL) {
     vt_plan_free(p->plan);
     for (uint32_t i = p->n_passes; i-- > 0;) vt_graph_free(p->after[i]);
   }
-  vt_kept_release(p->kept);
+  vt_kept_release(p->cached);
   memset(p, 0, sizeof *p);
 }
 
