@@ -56,7 +56,7 @@ static inline void add_gradient(vt_graph_builder *gb, const vt_graph *g, const u
   for (uint32_t i = 0; i < n->n_out; i++) {
     const uint32_t value = n->first_out + i;
     snprintf(name, sizeof name, "d%u", i);
-    const vt_port port = {.name = name, .case_type = VT_PORT_INPUT};
+    const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
     out[i] = map[value];
     d_out[i] = is_float_value(g, value) ? vt_graph_add_port(gb, &port, &g->values[value].type)
                                         : VT_NO_VALUE;
@@ -201,7 +201,7 @@ static inline void run_case(grad_case *r, const char *lines) {
   vt_model *m = model_with_gradient(r);
   if (m == NULL) return;
   for (uint32_t i = 0; vt_model_port(m, i, &port) == VT_OK; i++)
-    if (port.case_type == VT_PORT_INPUT) r->in[r->n_in++] = draw_input(r, &port);
+    if (port.kind == VT_PORT_INPUT) r->in[r->n_in++] = draw_input(r, &port);
   run_on_device(r, m, "reference:0", 0);
   run_on_device(r, m, "reference:1", 1);
   vt_model_free(m);
