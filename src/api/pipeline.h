@@ -16,22 +16,26 @@ typedef struct vt_pipeline {
   vt_kept *cached;                /* owner of the plan and the last graph; NULL: this pipeline */
 } vt_pipeline;
 
+/* What a pipeline is made of. */
+typedef struct vt_pipeline_request {
+  const vt_graph *g;             /* the graph before the passes */
+  const vt_pass_list *list;      /* the passes to run */
+  const vt_pass_options *passes; /* their options; also the allocator of everything that is made */
+  const vt_plan_options *plan;   /* options of the planner; NULL: the default */
+  vt_device *dev;                /* the device to plan for */
+} vt_pipeline_request;
+
 /* Runs the passes and makes the plan. The device is queried; no memory is taken on it. On failure
  * everything is freed and *p is zero. */
-vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                           const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
-                           vt_diag *d) VT_NODISCARD;
+vt_status vt_pipeline_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
 /* Does the same with a cache: the plan of `key` is looked up there, and if it is missing it is made
- * and added. `o->alloc` is ignored, because a cached plan uses the cache's allocator. */
-vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                                  const vt_pass_options *o, const vt_plan_options *plan,
-                                  vt_device *dev, vt_cache *cache, const vt_text *key,
-                                  vt_diag *d) VT_NODISCARD;
+ * and added. `r->passes->alloc` is ignored, because a cached plan uses the cache's allocator. */
+vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, vt_cache *cache,
+                                  const vt_text *key, vt_diag *d) VT_NODISCARD;
 /* Makes the execution of a planned pipeline, which takes all memory that it needs. */
 vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) VT_NODISCARD;
-/* Plans with default options, then opens. */
-vt_status vt_pipeline_build(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                            const vt_pass_options *o, vt_device *dev, vt_diag *d) VT_NODISCARD;
+/* Plans, then opens with the same allocator. */
+vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);
 /* The graph after the last pass, which is planned and run. */
 const vt_graph *vt_pipeline_graph(const vt_pipeline *p);

@@ -166,7 +166,8 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
   vt_status s = vt_pass_choose(NULL, &list, d);
   if (s == VT_OK) s = vt_pass_init(p->g, &o, &g, d);
   if (s == VT_OK && g != NULL) {
-    s = vt_pipeline_build(&init, g, &list, &o, p->dev, d);
+    const vt_pipeline_request r = {g, &list, &o, NULL, p->dev};
+    s = vt_pipeline_build(&init, &r, d);
     if (s == VT_OK) {
       s = run_initialisers(p, &init, seed, d);
       vt_pipeline_done(&init);

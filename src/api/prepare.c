@@ -49,35 +49,44 @@ static vt_status parse_stream(const char *list, vt_arena *scratch, vt_plan_optio
   }
 }
 
+/* What vt_prepare is asked for: a plan of a model on the backend o.backend. */
+typedef struct request {
+  const vt_model *m;
+  vt_options o;
+  vt_opening opening; /* how the device is opened */
+  vt_alloc a;
+  int flags; /* VT_PREPARE_* */
+} request;
+
 /* Runs the passes and plans, through the cache if the options have one. */
-static vt_status plan_passes(const vt_model *m, const vt_options *o, const vt_pass_list *list,
-                             const vt_pass_options *passes, const vt_plan_options *plan, vt_alloc a,
-                             vt_device *dev, vt_pipeline *line, vt_diag *d) {
-  if (o->cache == NULL) return vt_pipeline_plan(line, m->g, list, passes, plan, dev, d);
+static vt_status plan_passes(const request *r, const vt_pipeline_request *plan, vt_pipeline *line,
+                             vt_diag *d) {
+  if (r->o.cache == NULL) return vt_pipeline_plan(line, plan, d);
   vt_text key;
-  vt_text_init(&key, a);
-  vt_status s = vt_plan_key(m, list, passes, plan, dev, &key, d);
-  if (s == VT_OK)
-    s = vt_pipeline_plan_cached(line, m->g, list, passes, plan, dev, o->cache, &key, d);
+  vt_text_init(&key, r->a);
+  vt_status s = vt_plan_key(r->m, plan->list, plan->passes, plan->plan, plan->dev, &key, d);
+  if (s == VT_OK) s = vt_pipeline_plan_cached(line, plan, r->o.cache, &key, d);
   vt_text_done(&key);
   return s;
 }
 
-static vt_status plan_model(const vt_model *m, const vt_options *o, vt_alloc a, vt_device *dev,
-                            vt_pipeline *line, vt_arena *scratch, vt_diag *d) {
+static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line, vt_arena *scratch,
+                            vt_diag *d) {
+  vt_alloc a = r->a;
   const vt_eval eval = {vt_pipeline_eval, &a};
-  const vt_pass_options passes = {.bind = o->bind,
-                                  .n_bind = o->n_bind,
+  const vt_pass_options passes = {.bind = r->o.bind,
+                                  .n_bind = r->o.n_bind,
                                   .listed = vt_device_lists,
                                   .target = dev,
                                   .eval = &eval,
                                   .alloc = a};
   vt_plan_options options = {0};
   vt_pass_list list;
-  VT_TRY(vt_pass_choose(o->passes, &list, d));
-  VT_TRY(parse_schedule(o->schedule, &options.schedule, d));
-  VT_TRY(parse_stream(o->stream, scratch, &options, d));
-  const vt_status s = plan_passes(m, o, &list, &passes, &options, a, dev, line, d);
+  VT_TRY(vt_pass_choose(r->o.passes, &list, d));
+  VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
+  VT_TRY(parse_stream(r->o.stream, scratch, &options, d));
+  const vt_pipeline_request plan = {r->m->g, &list, &passes, &options, dev};
+  const vt_status s = plan_passes(r, &plan, line, d);
   return s == VT_LIMIT ? vt_pass_blame(&passes, s, d) : s;
 }
 
@@ -179,13 +188,12 @@ int vt_device_is_reference(const vt_device *dev) {
 /* ---- plan and device ---- */
 
 /* Plans on an open device; checks the budget and that the device accepts the plan. */
-static vt_status plan_on_device(const vt_model *m, const vt_options *o, vt_alloc a, vt_device *dev,
-                                vt_pipeline *line, vt_diag *d) {
+static vt_status plan_on_device(const request *r, vt_device *dev, vt_pipeline *line, vt_diag *d) {
   vt_arena scratch;
-  vt_arena_init(&scratch, a);
-  vt_status s = plan_model(m, o, a, dev, line, &scratch, d);
+  vt_arena_init(&scratch, r->a);
+  vt_status s = plan_model(r, dev, line, &scratch, d);
   vt_arena_done(&scratch);
-  if (s == VT_OK) s = check_budget(o, line, d);
+  if (s == VT_OK) s = check_budget(&r->o, line, d);
   const uint64_t begin = vt_phase_begin();
   if (s == VT_OK) s = vt_device_accepts(dev, line->plan, d);
   vt_phase_end(dev, "check", begin);
@@ -193,22 +201,21 @@ static vt_status plan_on_device(const vt_model *m, const vt_options *o, vt_alloc
 }
 
 /* Tries the capabilities that the plan needs. */
-static vt_status try_capabilities(const vt_options *o, vt_alloc a, vt_device *dev,
-                                  const vt_pipeline *line, vt_diag *d) {
+static vt_status try_capabilities(const request *r, vt_device *dev, const vt_pipeline *line,
+                                  vt_diag *d) {
   if (vt_device_is_reference(dev)) return VT_OK;
   const uint64_t begin = vt_phase_begin();
-  VT_TRY(vt_capabilities_try(dev, o, vt_plan_needs(line->plan), a, d));
+  VT_TRY(vt_capabilities_try(dev, &r->o, vt_plan_needs(line->plan), r->a, d));
   vt_phase_end(dev, "try", begin);
   return VT_OK;
 }
 
-/* Does all of vt_prepare on the backend o->backend. */
-static vt_status prepare_on(const vt_model *m, const vt_options *o, const vt_opening *opening,
-                            vt_alloc a, int flags, vt_device **dev, vt_pipeline *line, vt_diag *d) {
-  VT_TRY(vt_device_open_as(opening, o->backend, a, dev, d));
-  VT_TRY(plan_on_device(m, o, a, *dev, line, d));
-  if ((flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_capabilities(o, a, *dev, line, d));
-  return (flags & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, a, d) : VT_OK;
+/* Does all of vt_prepare on the backend r->o.backend. */
+static vt_status prepare_on(const request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+  VT_TRY(vt_device_open_as(&r->opening, r->o.backend, r->a, dev, d));
+  VT_TRY(plan_on_device(r, *dev, line, d));
+  if ((r->flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_capabilities(r, *dev, line, d));
+  return (r->flags & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, r->a, d) : VT_OK;
 }
 
 /* 1 if another device may succeed: this one is missing, cannot run the plan, or is out of memory. A
@@ -219,13 +226,12 @@ static int is_device_fault(vt_status s, const char *backend) {
 }
 
 /* Gives up the first device and prepares on the CPU. */
-static vt_status fall_back(const vt_model *m, vt_options *o, const vt_opening *opening, vt_alloc a,
-                           int flags, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+static vt_status fall_back(request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
   vt_pipeline_done(line);
   vt_device_close(*dev);
   *dev = NULL;
-  o->backend = vt_registry_first(VT_KIND_CPU);
-  return prepare_on(m, o, opening, a, flags, dev, line, d);
+  r->o.backend = vt_registry_first(VT_KIND_CPU);
+  return prepare_on(r, dev, line, d);
 }
 
 vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int flags, vt_device **dev,
@@ -233,19 +239,18 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
   const char *broken = vt_num_self_test();
   if (broken != NULL)
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
-  vt_opening opening;
+  request r = {.m = m, .o = *o, .a = a, .flags = flags};
   vt_diag why = {0};
-  vt_options named = *o; /* with the backend that "auto" stands for */
   VT_TRY(read_policy(o->policy, &terms->policy, d));
-  VT_TRY(read_opening(o, &terms->policy, &opening, d));
+  VT_TRY(read_opening(o, &terms->policy, &r.opening, d));
   if (is_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
-  named.backend = backend_name(o);
-  if (terms->policy.capabilities == VT_CAPABILITIES_BELIEVED) flags |= VT_PREPARE_UNTRIED;
-  vt_status s = prepare_on(m, &named, &opening, a, flags, dev, line, &why);
-  if (terms->policy.fallback != VT_FALLBACK_NONE && is_device_fault(s, named.backend)) {
+  r.o.backend = backend_name(o);
+  if (terms->policy.capabilities == VT_CAPABILITIES_BELIEVED) r.flags |= VT_PREPARE_UNTRIED;
+  vt_status s = prepare_on(&r, dev, line, &why);
+  if (terms->policy.fallback != VT_FALLBACK_NONE && is_device_fault(s, r.o.backend)) {
     snprintf(terms->fallback, sizeof terms->fallback, "%s", why.text);
     why = (vt_diag){0};
-    s = fall_back(m, &named, &opening, a, flags, dev, line, &why);
+    s = fall_back(&r, dev, line, &why);
   }
   if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
   /* From now on notes go to the caller, because the cache may be freed before the program. */
