@@ -34,7 +34,7 @@ static uint32_t cumsum(vt_builder *b, uint32_t x) {
 
 enum { BLOCK = 13, ROWS = 64, WIDTH = 64 }; /* nodes of a block; shape of the values */
 
-static uint32_t block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
+static uint32_t add_block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
   vt_builder *b = &gb->b;
   static const struct {
     const char *name;
@@ -56,7 +56,7 @@ static uint32_t block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
 
 static void grow_blocks(vt_graph_builder *gb, uint32_t nodes) {
   uint32_t x = add_matrix(gb, "x", ROWS, WIDTH, 0);
-  for (uint32_t i = 0; i < nodes / BLOCK; i++) x = block(gb, x, i);
+  for (uint32_t i = 0; i < nodes / BLOCK; i++) x = add_block(gb, x, i);
   vt_graph_add_result(gb, "y", x);
 }
 
@@ -104,15 +104,16 @@ typedef struct drawn {
   uint32_t n[SIZES];         /* number of values of each size so far */
 } drawn;
 
-static uint32_t draw(drawn *d, uint32_t below) {
+/* A random number below `below`. */
+static uint32_t random_below(drawn *d, uint32_t below) {
   d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (uint32_t)(d->state >> 33) % below;
 }
 
 /* A random value among the newest of this size. */
-static uint32_t pick(drawn *d, uint32_t size) {
+static uint32_t pick_value(drawn *d, uint32_t size) {
   const uint32_t most = d->n[size] < YOUNG ? d->n[size] : YOUNG;
-  return d->of[size][draw(d, most)];
+  return d->of[size][random_below(d, most)];
 }
 
 static void add_value(drawn *d, uint32_t size, uint32_t value) {
@@ -128,9 +129,10 @@ static void grow_drawn(vt_graph_builder *gb, uint32_t nodes) {
     add_value(&d, i, add_matrix(gb, name, ROWS << i, WIDTH, 0));
   }
   for (uint32_t i = 0; i < nodes; i++) {
-    const uint32_t size = draw(&d, SIZES), x = pick(&d, size);
-    const uint32_t y = draw(&d, 3) == 0 ? cumsum(&gb->b, x)
-                                        : vt_build2(&gb->b, two[draw(&d, 4)], x, pick(&d, size));
+    const uint32_t size = random_below(&d, SIZES), x = pick_value(&d, size);
+    const uint32_t y = random_below(&d, 3) == 0
+                           ? cumsum(&gb->b, x)
+                           : vt_build2(&gb->b, two[random_below(&d, 4)], x, pick_value(&d, size));
     add_value(&d, size, y);
   }
   for (uint32_t i = 0; i < SIZES; i++) {

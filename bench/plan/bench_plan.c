@@ -112,7 +112,7 @@ static void print_table(void) {
 
 /* 10,000 nodes may take a quarter of a CPU second. The bound on the growth is wide, because a
  * machine may be slow; a quadratic planner would be a hundred times slower. */
-static int check(void) {
+static int check_limits(void) {
   const double most = 0.25, growth = 3.0;
   int bad = 0;
   for (const bench_form *f = bench_forms; f->name != NULL; f++) {
@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: bench_plan [--check]\n");
     return 2;
   }
-  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : check();
+  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : check_limits();
   print_table();
   return 0;
 }

@@ -48,7 +48,7 @@ static entry make_entry(const char *backend) {
   return x;
 }
 
-static void drop_entry(entry *x) {
+static void free_entry(entry *x) {
   vt_text_done(&x->bytes);
   vt_text_done(&x->graph);
   vt_text_done(&x->plan);
@@ -206,7 +206,7 @@ static void test_entry(const char *backend) {
   test_corrupted(&x);
   test_lengths(&x);
   test_target(&x);
-  drop_entry(&x);
+  free_entry(&x);
   vt_fpenv_leave(&saved);
 }
 
@@ -255,7 +255,7 @@ static void test_files(void) {
   vt_file f;
   vt_model *m = parse_model(small_model);
   folder_new();
-  CHECK(plan_once(m, 0).stored == 1 && each_file(set_only) == 1);
+  CHECK(plan_once(m, 0).stored == 1 && for_each_file(set_only) == 1);
   CHECK(vt_file_read(only, 1 << 20, vt_alloc_default(), &f, NULL) == VT_OK);
   overwrite_only("", 0, 0600);
   expect_ignored(m, "too short", 0);
@@ -273,7 +273,7 @@ static void test_files(void) {
   CHECK(lstat(only, &st) == 0 && S_ISREG(st.st_mode));
   CHECK(unlink(target) == 0 && unlink(only) == 0 && symlink("missing", only) == 0);
   expect_ignored(m, "cannot be opened", 0);
-  CHECK(each_file(NULL) == 1);
+  CHECK(for_each_file(NULL) == 1);
   CHECK(unlink(only) == 0 && mkdir(only, 0700) == 0);
   expect_ignored(m, "not a regular file", 1);
   CHECK(rmdir(only) == 0 && plan_once(m, 0).stored == 1);
@@ -319,7 +319,7 @@ static void test_folders(void) {
   expect_no_disk(m, "cannot be opened");
   CHECK(unlink(link) == 0);
   memcpy(folder, real, sizeof real);
-  CHECK(each_file(set_only) == 1);
+  CHECK(for_each_file(set_only) == 1);
   (void)snprintf(folder, sizeof folder, "%.36s/a/b", real);
   expect_no_disk(m, "cannot be made");
   (void)snprintf(folder, sizeof folder, "%.36s/a", real);

@@ -260,7 +260,7 @@ static void test_collisions(void) {
     CHECK(n.collisions >= 14 && n.misses >= n.collisions && n.hits_memory == 0 && n.ignored == 0);
     vt_cache_free(c);
   }
-  CHECK(each_file(NULL) <= 16);
+  CHECK(for_each_file(NULL) <= 16);
   folder_done();
   vt_model_free(m);
 }
@@ -305,7 +305,7 @@ static void test_disk_use(void) {
   vt_cache *c = cache_of(folder, 1, 0, VT_CACHE_DIGITS);
   request_plans(c, m, 9, 9);
   const uint64_t one = counts_of(c).bytes_disk;
-  (void)each_file(remove_file);
+  (void)for_each_file(remove_file);
   vt_cache_free(c);
   c = cache_of(folder, 1, one * 7 / 2, VT_CACHE_DIGITS);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -331,7 +331,7 @@ static void test_disk_limit(void) {
   request_plans(c, m, 1, 12);
   vt_cache_counts n = counts_of(c);
   CHECK(n.bytes_disk <= one * 4 && n.evicted_disk >= 8 &&
-        each_file(NULL) == 12 - (int)n.evicted_disk);
+        for_each_file(NULL) == 12 - (int)n.evicted_disk);
   CHECK(n.stored == 11 && n.hits_disk == 1);
   request_plans(c, m, 12, 12);
   CHECK(counts_of(c).hits_disk == 2); /* the last one was not evicted */
@@ -426,7 +426,7 @@ static void test_threads(void) {
 
 /* Each allocation fails in turn, either the cache's or the program's: the plan is right or the
  * status is VT_NOMEM, and nothing leaks. With `fresh` the folder is emptied each time. */
-static void fail_requests(const vt_model *m, int of_cache, int fresh, const char *expected) {
+static void fail_allocations(const vt_model *m, int of_cache, int fresh, const char *expected) {
   long requests = 1;
   for (long left = 1; left <= requests; left++) {
     vt_fault fault = {.left = left};
@@ -435,7 +435,7 @@ static void fail_requests(const vt_model *m, int of_cache, int fresh, const char
     vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .alloc = of_cache ? NULL : &a};
     vt_planned *p = NULL;
     vt_diag d = {0};
-    if (fresh) (void)each_file(remove_file);
+    if (fresh) (void)for_each_file(remove_file);
     vt_status s = vt_cache_new(&co, &o.cache, &d);
     if (s == VT_OK) s = vt_planned_new(m, &o, &p, &d);
     CHECK((s == VT_OK && strcmp(vt_planned_text(p), expected) == 0) ||
@@ -448,11 +448,11 @@ static void fail_requests(const vt_model *m, int of_cache, int fresh, const char
   CHECK(requests > 20);
 }
 
-static void test_memory_out(void) {
+static void test_failed_allocations(void) {
   vt_model *m = parse_model(small_model);
   vt_planned *p = plan_of(m, (vt_options){.bind = two, .n_bind = 1}, NULL);
   folder_new();
-  for (int k = 0; k < 4; k++) fail_requests(m, k & 1, k >> 1, vt_planned_text(p));
+  for (int k = 0; k < 4; k++) fail_allocations(m, k & 1, k >> 1, vt_planned_text(p));
   folder_done();
   vt_planned_free(p);
   vt_model_free(m);
@@ -490,7 +490,7 @@ int main(void) {
   test_disk_use();
   test_cache_freed_first();
   test_threads();
-  test_memory_out();
+  test_failed_allocations();
   test_folder_path();
   test_examples();
   TEST_DONE();

@@ -50,7 +50,7 @@ static inline void folder_new(void) {
 
 /* Calls `on_file`, unless it is NULL, with the path of each file in the folder; returns their
  * number. */
-static inline int each_file(void (*on_file)(const char *path)) {
+static inline int for_each_file(void (*on_file)(const char *path)) {
   int n = 0;
   DIR *dir = opendir(folder);
   for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
@@ -69,7 +69,7 @@ static inline void remove_file(const char *path) {
 }
 
 static inline void folder_done(void) {
-  (void)each_file(remove_file);
+  (void)for_each_file(remove_file);
   CHECK(rmdir(folder) == 0);
 }
 

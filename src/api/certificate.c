@@ -75,7 +75,7 @@ typedef struct cursor {
   const char *at, *end; /* the next byte, and the end of the text */
 } cursor;
 
-static int skip(cursor *c, const char *word) {
+static int skip_word(cursor *c, const char *word) {
   const size_t n = strlen(word);
   if ((size_t)(c->end - c->at) < n || memcmp(c->at, word, n) != 0) return 0;
   c->at += n;
@@ -86,9 +86,9 @@ static int is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= '
 
 /* A text in quotes; the only escapes are those that vt_certificate_quote writes. */
 static int skip_text(cursor *c) {
-  if (!skip(c, "\"")) return 0;
+  if (!skip_word(c, "\"")) return 0;
   while (c->at < c->end && *c->at != '"') {
-    if (skip(c, "\\u00")) {
+    if (skip_word(c, "\\u00")) {
       if (c->end - c->at < 2 || !is_hex(c->at[0]) || !is_hex(c->at[1])) return 0;
       c->at += 2;
     } else if (is_plain(*c->at)) {
@@ -97,7 +97,7 @@ static int skip_text(cursor *c) {
       return 0;
     }
   }
-  return skip(c, "\"");
+  return skip_word(c, "\"");
 }
 
 static int skip_number(cursor *c) {
@@ -107,31 +107,31 @@ static int skip_number(cursor *c) {
 }
 
 static int skip_list(cursor *c) {
-  if (!skip(c, "[")) return 0;
-  if (skip(c, "]")) return 1;
+  if (!skip_word(c, "[")) return 0;
+  if (skip_word(c, "]")) return 1;
   do {
     if (!skip_text(c)) return 0;
-  } while (skip(c, ", "));
-  return skip(c, "]");
+  } while (skip_word(c, ", "));
+  return skip_word(c, "]");
 }
 
 static int parse_field(cursor *c, uint32_t i, vt_certificate *out) {
-  if (!skip(c, "  \"") || !skip(c, fields[i].key) || !skip(c, "\": ")) return 0;
+  if (!skip_word(c, "  \"") || !skip_word(c, fields[i].key) || !skip_word(c, "\": ")) return 0;
   out->value[i] = c->at;
   const int well_formed = fields[i].form == TEXT     ? skip_text(c)
                           : fields[i].form == NUMBER ? skip_number(c)
                                                      : skip_list(c);
   out->n[i] = (size_t)(c->at - out->value[i]);
-  return well_formed && skip(c, ",\n");
+  return well_formed && skip_word(c, ",\n");
 }
 
 static vt_status check_seal(cursor *c, const char *text, vt_diag *d) {
   char seal[65];
   make_seal(text, (size_t)(c->at - text), seal);
-  if (!skip(c, "  \"seal\": \"")) return VT_FAIL(d, VT_FORMAT, "it has no seal");
-  if (!skip(c, seal))
+  if (!skip_word(c, "  \"seal\": \"")) return VT_FAIL(d, VT_FORMAT, "it has no seal");
+  if (!skip_word(c, seal))
     return VT_FAIL(d, VT_FORMAT, "its seal is broken: the file was changed after it was issued");
-  if (!skip(c, "\"\n}\n") || c->at != c->end)
+  if (!skip_word(c, "\"\n}\n") || c->at != c->end)
     return VT_FAIL(d, VT_FORMAT, "there are bytes after its seal");
   return VT_OK;
 }
@@ -139,7 +139,7 @@ static vt_status check_seal(cursor *c, const char *text, vt_diag *d) {
 vt_status vt_certificate_parse(const char *text, size_t n, vt_certificate *out, vt_diag *d) {
   cursor c = {text, text + n};
   vt_certificate x = {0};
-  if (!skip(&c, "{\n")) return VT_FAIL(d, VT_FORMAT, "it is not a certificate");
+  if (!skip_word(&c, "{\n")) return VT_FAIL(d, VT_FORMAT, "it is not a certificate");
   for (uint32_t i = 0; i < VT_CERTIFICATE_FIELDS; i++)
     if (!parse_field(&c, i, &x))
       return VT_FAIL(d, VT_FORMAT,

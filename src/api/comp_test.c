@@ -439,8 +439,9 @@ static void test_attention_leaks(void) {
       ((float *)t.in[i].data)[j] = (float)(j + 1) / 8; /* so that no weight is 0 */
   }
   t.n_in = 3;
-  for (int j = 2; j < 6; j++) ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* rows 1, 2 */
-  ((float *)t.in[1].data)[4] = NAN;                                                /* key 2 */
+  for (int j = 2; j < 6; j++)
+    ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* rows 1 and 2 of the values */
+  ((float *)t.in[1].data)[4] = NAN;                      /* in key 2 */
   compare_devices(&t, m);
   const float *o = t.out.data;
   CHECK(o != NULL && o[0] == ((float *)t.in[2].data)[0] && o[1] == ((float *)t.in[2].data)[1]);

@@ -5,13 +5,13 @@
 #include "volta/volta_tools.h"
 #include "vt_test.h"
 
-static vt_tensor list(uint32_t dtype, int64_t n, void *data) {
+static vt_tensor tensor_of(uint32_t dtype, int64_t n, void *data) {
   return (vt_tensor){.dtype = dtype, .rank = 1, .dim = {n}, .data = data};
 }
 
 /* The distance between two elements, which must not depend on their order. */
 static uint64_t distance(uint32_t dtype, uint64_t x, uint64_t y) {
-  const vt_tensor a = list(dtype, 1, &x), b = list(dtype, 1, &y);
+  const vt_tensor a = tensor_of(dtype, 1, &x), b = tensor_of(dtype, 1, &y);
   vt_compare ab = {.size = 0}, ba = {.size = 0};
   CHECK(vt_tensor_compare(&a, &b, &ab, NULL) == VT_OK);
   CHECK(vt_tensor_compare(&b, &a, &ba, NULL) == VT_OK);
@@ -70,7 +70,7 @@ static void test_many(void) {
   x[5] = 0x7f800001u, y[5] = 0xffffffffu; /* both are NaN */
   x[4999] = 0x40000000u, y[4999] = 0x40000002u;
   x[9999] = 0x40000000u, y[9999] = 0x3fffff00u;
-  const vt_tensor a = list(VT_DTYPE_F32, N, x), b = list(VT_DTYPE_F32, N, y);
+  const vt_tensor a = tensor_of(VT_DTYPE_F32, N, x), b = tensor_of(VT_DTYPE_F32, N, y);
   vt_compare c;
   CHECK(vt_tensor_compare(&a, &b, &c, NULL) == VT_OK);
   CHECK(c.compared == N && c.differing == 2 && c.largest == 256);
@@ -83,7 +83,7 @@ static void test_many(void) {
 }
 
 static void test_empty(void) {
-  const vt_tensor a = list(VT_DTYPE_F32, 0, NULL);
+  const vt_tensor a = tensor_of(VT_DTYPE_F32, 0, NULL);
   vt_compare c = {.differing = 7};
   CHECK(vt_tensor_compare(&a, &a, &c, NULL) == VT_OK && c.compared == 0 && c.differing == 0);
 }
@@ -97,16 +97,16 @@ static void expect_refused(vt_tensor a, vt_tensor b, vt_status want) {
 
 static void test_refused(void) {
   uint64_t x[2] = {0, 0};
-  const vt_tensor a = list(VT_DTYPE_F32, 2, x), row = {VT_DTYPE_F32, 2, {1, 2}, x};
+  const vt_tensor a = tensor_of(VT_DTYPE_F32, 2, x), row = {VT_DTYPE_F32, 2, {1, 2}, x};
   const vt_tensor column = {VT_DTYPE_F32, 2, {2, 1}, x};
-  expect_refused(a, list(VT_DTYPE_I32, 2, x), VT_TENSOR);
-  expect_refused(a, list(VT_DTYPE_F32, 1, x), VT_TENSOR);
+  expect_refused(a, tensor_of(VT_DTYPE_I32, 2, x), VT_TENSOR);
+  expect_refused(a, tensor_of(VT_DTYPE_F32, 1, x), VT_TENSOR);
   expect_refused(a, row, VT_TENSOR);
   expect_refused(row, column, VT_TENSOR);
-  expect_refused(a, list(VT_DTYPE_F32, 2, NULL), VT_TENSOR);
-  expect_refused(list(VT_DTYPE_F32, 2, NULL), a, VT_TENSOR);
-  expect_refused(a, list(99, 2, x), VT_TENSOR);
-  expect_refused(list(VT_DTYPE_F32, INT64_MAX, x), a, VT_LIMIT);
+  expect_refused(a, tensor_of(VT_DTYPE_F32, 2, NULL), VT_TENSOR);
+  expect_refused(tensor_of(VT_DTYPE_F32, 2, NULL), a, VT_TENSOR);
+  expect_refused(a, tensor_of(99, 2, x), VT_TENSOR);
+  expect_refused(tensor_of(VT_DTYPE_F32, INT64_MAX, x), a, VT_LIMIT);
 }
 
 int main(void) {

@@ -35,8 +35,8 @@ static void check_digest(uint32_t dtype, uint32_t rank, const int64_t *dim, void
 
 static const int64_t one[1] = {1};
 
-/* D(1, [2, 2], ...) as above; D(5, [1], struct.pack("<i", -2)); D(6, [1], struct.pack("<q", -2));
- * D(3, [8], bytes(range(8))). */
+/* The digests are D(1, [2, 2], ...) as above; D(5, [1], struct.pack("<i", -2)); D(6, [1],
+ * struct.pack("<q", -2)); D(3, [8], bytes(range(8))). */
 static void test_plain_values(void) {
   float f[4] = {1.0f, -2.0f, 0.5f, 3.0f};
   int32_t i32 = -2;
@@ -52,7 +52,7 @@ static void test_plain_values(void) {
                "f18805a9333a736244f3b5374ee58a62867ad1ad16cf60d07555090754e4af13");
 }
 
-/* D(1, [1], bytes(4)) and D(1, [1], bytes.fromhex("00000080")). */
+/* The digests are D(1, [1], bytes(4)) for +0 and D(1, [1], bytes.fromhex("00000080")) for -0. */
 static void test_zeros_differ(void) {
   uint32_t plus = 0, minus = 0x80000000u;
   check_digest(VT_DTYPE_F32, 1, one, &plus,
@@ -128,7 +128,7 @@ static void test_refused(void) {
   CHECK(memcmp(out, before, sizeof out) == 0);
 }
 
-/* R([]) and R([(b"a", bytes(range(32))), (b"ab", bytes(32))]). */
+/* The digests are R([]) and R([(b"a", bytes(range(32))), (b"ab", bytes(32))]). */
 static void test_run(void) {
   const char *const names[2] = {"a", "ab"}, *const wrong[2] = {"ab", "a"},
                     *const twice[2] = {"a", "a"};

@@ -75,12 +75,12 @@ int main(void) {
   }
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &made, &d) == VT_OK);
   model = made;
-  for (int i = 0; i < 2; i++) expect_refused(backends[i], (int64_t)1 << 40); /* 8 TiB */
+  for (int i = 0; i < 2; i++) expect_refused(backends[i], (int64_t)1 << 40); /* needs 8 TiB */
   CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
   limit.rlim_cur = process_size() + 256 * mib;
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   for (int i = 0; i < 2; i++) {
-    expect_refused(backends[i], 64 * (int64_t)mib); /* 512 MiB */
+    expect_refused(backends[i], 64 * (int64_t)mib); /* needs 512 MiB */
     CHECK(open_and_run(backends[i], (int64_t)mib, &m, &d) == VT_OK);
   }
   vt_model_free(made);

@@ -75,8 +75,8 @@ static vt_status run_program(vt_program *p, hostile_words mode, result *r) {
   return read_results(p, mode, r);
 }
 
-static vt_status compute(const char *backend, hostile_words mode, result *r,
-                         void (*progress)(void *, const char *, uint64_t, uint64_t)) {
+static vt_status run_model(const char *backend, hostile_words mode, result *r,
+                           void (*progress)(void *, const char *, uint64_t, uint64_t)) {
   const vt_binding b = {"B", 3};
   const vt_options o = {
       .size = sizeof o, .n_bind = 1, .bind = &b, .backend = backend, .progress = progress};
@@ -96,7 +96,7 @@ static result compute_in_mode(const char *backend, hostile_words mode) {
   const hostile_words mine = hostile_read();
   result r = {0};
   hostile_write(mode);
-  r.status = compute(backend, mode, &r, NULL);
+  r.status = run_model(backend, mode, &r, NULL);
   hostile_write(mine);
   return r;
 }
@@ -171,7 +171,7 @@ static void test_inputs_reveal_mode(void) {
 static void *thread_main(void *context) {
   result *r = context;
   hostile_write(hostile_worst());
-  r->status = compute("reference:1", hostile_worst(), r, NULL);
+  r->status = run_model("reference:1", hostile_worst(), r, NULL);
   return NULL;
 }
 
@@ -218,7 +218,7 @@ static void change_mode(void *user, const char *what, uint64_t done, uint64_t to
 static void test_progress_callback(void) {
   const hostile_words mine = hostile_read();
   result r = {0};
-  r.status = compute("reference:0", mine, &r, change_mode);
+  r.status = run_model("reference:0", mine, &r, change_mode);
   hostile_write(mine);
   check_result(&r);
 }

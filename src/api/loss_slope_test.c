@@ -90,7 +90,7 @@ static const loss losses[] = {{"mse", "", formula_mse, 0, 1, 0, 0},
                               {"bce_with_logits", "", formula_bce_with_logits, 1, 0, 0, 0}};
 
 /* The sum or mean of the elements' losses; `first` is the first dimension. */
-static double reduced(int how, const double *each, int64_t n, int64_t first) {
+static double reduce_losses(int how, const double *each, int64_t n, int64_t first) {
   const double sum = ordered_sum(case_type, each, n, 1);
   return how == SUM ? sum : over(sum, rounded((double)(how == BATCH ? first : n)));
 }
@@ -108,7 +108,7 @@ static void check_loss(const grad_case *r, const loss *f, int how) {
     dx[i] = e.dx;
     dt[i] = e.dt;
   }
-  const double one = how == NONE ? 0 : reduced(how, y, x.n, x.dim[0]);
+  const double one = how == NONE ? 0 : reduce_losses(how, y, x.n, x.dim[0]);
   expect_output(r, "y", how == NONE ? y : &one, how == NONE ? x.n : 1);
   expect_output(r, "d.x", dx, x.n);
   if (f->target_too) {

@@ -195,7 +195,7 @@ static void count_progress(void *user, const char *what, uint64_t done, uint64_t
 
 /* Sets the input before each run, as a server does; vt_program_set_input may allocate a buffer,
  * which it frees before it returns. */
-static void run_many(const char *backend, uint32_t measure, int runs) {
+static void run_often(const char *backend, uint32_t measure, int runs) {
   static const vt_binding bind[] = {{"B", 5}};
   static float x[30];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {5, 6}, .data = x};
@@ -236,7 +236,7 @@ static void test_many_runs(void) {
   static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
                                          "cpu:0"};
   for (int i = 0; i < 5; i++)
-    for (uint32_t measure = 0; measure < 2; measure++) run_many(backends[i], measure, 2000);
+    for (uint32_t measure = 0; measure < 2; measure++) run_often(backends[i], measure, 2000);
 }
 
 int main(void) {

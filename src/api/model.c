@@ -50,7 +50,7 @@ static vt_status describe_graph(vt_model *m, vt_diag *d) {
   return ok ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
-static vt_status parse(vt_model *m, const char *text, size_t n, vt_diag *d) {
+static vt_status parse_text(vt_model *m, const char *text, size_t n, vt_diag *d) {
   vt_fpenv saved;
   vt_fpenv_enter(&saved); /* parsing rounds literals */
   vt_status s = vt_parse(text, n, m->a, &m->g, d);
@@ -66,7 +66,7 @@ vt_status vt_model_parse(const char *text, size_t n, const vt_alloc *alloc, vt_m
   if (m == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   m->a = a;
   vt_arena_init(&m->arena, a);
-  const vt_status s = parse(m, text, n, d);
+  const vt_status s = parse_text(m, text, n, d);
   if (s == VT_OK) {
     *out_model = m;
   } else {

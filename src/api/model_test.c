@@ -21,12 +21,12 @@ static const char text[] =
     "  output label\n"
     "}\n";
 
-static vt_model *parse(const char *s) {
+static vt_model *parse_model(const char *s) {
   vt_model *m = NULL;
   vt_diag d = {0};
   CHECK(vt_model_parse(s, strlen(s), NULL, &m, &d) == VT_OK && d.code == VT_OK);
   if (m == NULL) fprintf(stderr, "  %s\n", d.text);
-  if (m == NULL) exit(1); /* nothing below makes sense */
+  if (m == NULL) exit(1); /* no later check makes sense */
   return m;
 }
 
@@ -44,7 +44,7 @@ static void test_facts(void) {
       {VT_PORT_OUTPUT, VT_DTYPE_I32, 2, "label", "i32[B, N]", ""},
   };
   enum { N = sizeof want / sizeof *want };
-  vt_model *m = parse(text);
+  vt_model *m = parse_model(text);
   vt_port_info info = {.name = "untouched"};
   CHECK(strcmp(vt_model_name(m), "mlp") == 0);
   CHECK(vt_model_dims(m) == 2 &&
@@ -64,13 +64,13 @@ static void test_facts(void) {
 
 /* A model that is parsed from the printed form has the same text and the same hash. */
 static void test_text_and_hash(void) {
-  vt_model *m = parse(text), *again = parse(vt_model_text(m));
-  vt_model *renamed = parse(
+  vt_model *m = parse_model(text), *again = parse_model(vt_model_text(m));
+  vt_model *renamed = parse_model(
       "volta 1\nmodel mlp {\n dim B, N\n input x: f32[B, 3]\n"
       " input label: i32[B, N] in 0..N+N-1\n"
       " param w: f32[3, 4] = he_normal(stream=1)\n param b: f32[4] = zeros\n"
       " t = matmul(x, w)\n u = t + b\n output h = relu(u)\n output label\n}\n");
-  vt_model *other = parse("volta 1\nmodel mlp {\n input x: f32[3]\n output h = relu(x)\n}\n");
+  vt_model *other = parse_model("volta 1\nmodel mlp {\n input x: f32[3]\n output h = relu(x)\n}\n");
   uint8_t a[32], b[32];
   CHECK(strcmp(vt_model_text(m), vt_model_text(again)) == 0);
   vt_model_hash(m, a);
@@ -151,7 +151,7 @@ typedef struct worker {
   vt_status status;
 } worker;
 
-static vt_status compute(worker *w) {
+static vt_status run_program(worker *w) {
   const vt_binding bind[] = {{"B", 5}, {"N", 2}};
   const vt_options o = {.size = sizeof o, .n_bind = 2, .bind = bind, .backend = "reference"};
   vt_program *p = NULL;
@@ -166,7 +166,7 @@ static vt_status compute(worker *w) {
 
 static void *compute_often(void *context) {
   worker *w = context;
-  for (int i = 0; i < 10 && w->status == VT_OK; i++) w->status = compute(w);
+  for (int i = 0; i < 10 && w->status == VT_OK; i++) w->status = run_program(w);
   return NULL;
 }
 
@@ -174,7 +174,7 @@ static void test_threads(void) {
   enum { N = 4 };
   pthread_t thread[N];
   worker w[N];
-  vt_model *m = parse(text);
+  vt_model *m = parse_model(text);
   for (int i = 0; i < N; i++) {
     w[i] = (worker){.m = m};
     CHECK(pthread_create(&thread[i], NULL, compute_often, &w[i]) == 0);

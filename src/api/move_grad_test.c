@@ -153,7 +153,7 @@ static void run_on(trial *t, const char *backend, float *d[RESULTS]) {
 static void run_trial(trial *t) { run_on(t, "reference:0", t->d); }
 
 /* Checks the gradient of an operand on both devices against `want`. */
-static void expect(trial *t, uint32_t operand, const float *want, int64_t n) {
+static void expect_gradient(trial *t, uint32_t operand, const float *want, int64_t n) {
   float *other[RESULTS] = {0};
   run_on(t, "reference:1", other);
   if (t->d[operand] == NULL || other[operand] == NULL) complain(t->text, "no such gradient");
@@ -214,7 +214,7 @@ static void test_rows(const char *op, int special) {
       want[2 * r + c] = 0.0f + s_f32(list, n);
     }
   run_trial(&t);
-  expect(&t, 0, want, 8);
+  expect_gradient(&t, 0, want, 8);
   free_trial(&t);
 }
 
@@ -227,7 +227,7 @@ static void test_broadcast(void) {
     want[i] = s_f32(list, 1110);
   }
   run_trial(&t);
-  expect(&t, 0, want, 2);
+  expect_gradient(&t, 0, want, 2);
   free_trial(&t);
 }
 
@@ -241,7 +241,7 @@ static void test_tile(void) {
     want[i] = s_f32(list, 143);
   }
   run_trial(&t);
-  expect(&t, 0, want, 6);
+  expect_gradient(&t, 0, want, 6);
   free_trial(&t);
 }
 
@@ -262,9 +262,9 @@ static void test_pad(void) {
     if (inside) want[r * 3 + c] = dy[i];
   }
   run_trial(&t);
-  expect(&t, 0, want, 60);
+  expect_gradient(&t, 0, want, 60);
   want[0] = s_f32(list, 25 * 44);
-  expect(&t, 1, want, 1);
+  expect_gradient(&t, 1, want, 1);
   free_trial(&t);
 }
 
@@ -279,7 +279,7 @@ static void test_slice(void) {
   memset(want, 0, sizeof want);
   for (int64_t i = 0; i < 12; i++) want[(1 + i / 4 * 3) * 7 + 2 + i % 4] = dy[i];
   run_trial(&t);
-  expect(&t, 0, want, 63);
+  expect_gradient(&t, 0, want, 63);
   free_trial(&t);
 }
 
@@ -296,9 +296,9 @@ static void test_scatter(void) {
   set_input(&t, "dy0", fill_special(dy, 5), VT_DTYPE_F32);
   run_trial(&t);
   for (int64_t i = 0; i < 5; i++) want[i] = i == 1 || i == 3 ? dy[i] : 0.0f;
-  expect(&t, 0, want, 5);
+  expect_gradient(&t, 0, want, 5);
   for (int64_t i = 0; i < 6; i++) want[i] = last[i] ? dy[to[i]] : 0.0f;
-  expect(&t, 2, want, 6);
+  expect_gradient(&t, 2, want, 6);
   free_trial(&t);
 }
 
@@ -317,9 +317,9 @@ static void test_extreme(const char *op, const float *base, const float *u, cons
   set_input(&t, "dy0", fill_finite(dy, 5), VT_DTYPE_F32);
   run_trial(&t);
   for (int64_t i = 0; i < 5; i++) want[i] = base_first[i] ? dy[i] : 0.0f;
-  expect(&t, 0, want, 5);
+  expect_gradient(&t, 0, want, 5);
   for (int64_t i = 0; i < 8; i++) want[i] = first[i] ? dy[to[i]] : 0.0f;
-  expect(&t, 2, want, 8);
+  expect_gradient(&t, 2, want, 8);
   free_trial(&t);
 }
 
@@ -342,7 +342,7 @@ static void test_sort(void) {
   set_input(&t, "dy0", fill_special(dy, 6), VT_DTYPE_F32);
   for (int64_t i = 0; i < 6; i++) want[up[i]] = dy[i];
   run_trial(&t);
-  expect(&t, 0, want, 6);
+  expect_gradient(&t, 0, want, 6);
   free_trial(&t);
   trial k = trial_of("input x: f32[6]\nv, i = top_k(x, k=3)\noutput v");
   set_input(&k, "x", given, VT_DTYPE_F32);
@@ -350,7 +350,7 @@ static void test_sort(void) {
   memset(want, 0, sizeof want);
   for (int64_t i = 0; i < 3; i++) want[down[i]] = dy[i];
   run_trial(&k);
-  expect(&k, 0, want, 6);
+  expect_gradient(&k, 0, want, 6);
   free_trial(&k);
 }
 
@@ -370,7 +370,7 @@ static void test_dropout(void) {
     want[i] = vt_philox_uniform(words, (uint64_t)i) >= 0.3f ? dy[i] * (float)(1 / (1 - 0.3)) : 0.0f;
   }
   run_trial(&t);
-  expect(&t, 0, want, 300);
+  expect_gradient(&t, 0, want, 300);
   free_trial(&t);
 }
 
@@ -381,7 +381,7 @@ static void test_transpose(void) {
   set_input(&t, "dy0", fill_special(dy, 24), VT_DTYPE_F32);
   for (int64_t i = 0; i < 24; i++) want[i] = dy[i / 4 % 3 * 8 + i % 4 * 2 + i / 12];
   run_trial(&t);
-  expect(&t, 0, want, 24);
+  expect_gradient(&t, 0, want, 24);
   free_trial(&t);
 }
 
@@ -403,7 +403,7 @@ static void test_reordered(void) {
     set_input(&t, "dy0", fill_special(dy, 6), VT_DTYPE_F32);
     for (int64_t i = 0; i < 6; i++) want[i] = rows[r].back[i] < 0 ? 0.0f : dy[rows[r].back[i]];
     run_trial(&t);
-    expect(&t, 0, want, 6);
+    expect_gradient(&t, 0, want, 6);
     free_trial(&t);
   }
 }

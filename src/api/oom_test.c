@@ -197,7 +197,7 @@ static void test_set_input(void) {
   fault.left = fault.asked + 1;
   check_failure(vt_program_set_input(p, "i", &odd, &d), &d, 1);
   fault.left = 0;
-  CHECK(vt_program_run(p, NULL) == VT_NAME); /* it has no value yet */
+  CHECK(vt_program_run(p, NULL) == VT_NAME); /* the input has no value yet */
   CHECK(vt_program_set_input(p, "i", &odd, NULL) == VT_OK);
   memmove(index, odd.data, 2 * sizeof *index);
   const long asked = fault.asked;

@@ -15,7 +15,7 @@
 /* ---- generating a model ---- */
 
 enum { MOST_VALUES = 200, MOST_TEXT = 40000, ORDERS = 50 };
-enum { SCALAR, ROW, TABLE, SHAPES }; /* each broadcasts to the next */
+enum { SCALAR, ROW, TABLE, SHAPES }; /* shapes of values; each broadcasts to the next one */
 static const char *const shape_text[SHAPES] = {"", "3", "2, 3"};
 enum { F32, F64, I32, BOOL, TYPES };
 static const char *const type_text[TYPES] = {"f32", "f64", "i32", "bool"};
@@ -140,7 +140,7 @@ static void draw_identity(sketch *s, const drawn *x) {
   add_statement(s, x->type, x->shape, "%s", text);
 }
 
-/* Two permutations that do not commute. */
+/* Moves elements by two permutations that do not commute, so that a pass must keep their order. */
 #define TRANSPOSED_TWICE                                                      \
   "reshape(transpose(transpose(reshape(%s, shape=[3, 1, 2]), perm=[1, 2, 0])" \
   ", perm=[1, 0, 2]), shape=[2, 3])"
@@ -223,7 +223,7 @@ static void draw_binary(sketch *s, const drawn *x) {
   }
 }
 
-/* Reductions, contractions, compositions, casts, several results. */
+/* Adds a reduction, a matrix product, a composition, a cast or an op with several results. */
 static void draw_other(sketch *s, const drawn *x) {
   static const char *const f32[] = {"matmul(%s, w)", "softmax(%s)", "layer_norm(%s)",
                                     "linear(%s, w, b)"};

@@ -16,7 +16,7 @@ typedef struct vt_pipeline {
   vt_kept *cached;                /* owner of the plan and the last graph; NULL: this pipeline */
 } vt_pipeline;
 
-/* What a pipeline is made of. */
+/* The inputs of a pipeline. */
 typedef struct vt_pipeline_request {
   const vt_graph *g;             /* the graph before the passes */
   const vt_pass_list *list;      /* the passes to run */

@@ -229,7 +229,7 @@ static uint64_t max_live_bytes(const vt_planned *p, uint32_t steps) {
 }
 
 /* On a target that takes no strides, the lifetimes include the dense copies of views. */
-static void test_dense(void) {
+static void test_dense_copies(void) {
   vt_planned *p = plan_on(&transformer, "island:1");
   vt_plan_info info = {.size = sizeof info};
   vt_plan_lifetime s = {.size = sizeof s};
@@ -266,7 +266,7 @@ static void test_live(void) {
   check_live(&streamed, "island:1");
 }
 
-static void test_edges(void) {
+static void test_struct_sizes(void) {
   vt_planned *p = plan_on(&transformer, "reference:0");
   vt_plan_info info = {.size = sizeof info}, part = {.size = 12, .steps = 99};
   vt_plan_lifetime s = {.size = 5}, whole = {.size = sizeof whole}, early, longer[2];
@@ -318,9 +318,9 @@ int main(void) {
   if (l.size == NULL) return 1;
   test_buffers(&l);
   test_lifetimes();
-  test_dense();
+  test_dense_copies();
   test_live();
-  test_edges();
+  test_struct_sizes();
   test_budget();
   free(l.size);
   TEST_DONE();

@@ -136,14 +136,15 @@ static void not_strict(void) { wrapped.determinism = 0; }
 static void trains_only(void) { wrapped.serves = VT_BK_TRAINING; }
 static void lies(void) { wrapped.broken_capability = VT_BK_ROUNDED_MATH; }
 static void is_small(void) { wrapped.memory = 1; }
-static void does_not(int call, int32_t status) {
+/* Makes the function `call` of the device fail. */
+static void fail_function(int call, int32_t status) {
   wrapped.fails = call;
   wrapped.status = status;
 }
-static void does_not_open(void) { does_not(WRAPPED_OPEN, VT_BACKEND); }
-static void does_not_count(void) { does_not(WRAPPED_COUNT, VT_BACKEND); }
-static void has_no_room(void) { does_not(WRAPPED_NEW, VT_NOMEM); }
-static void does_not_run(void) { does_not(WRAPPED_RUN, VT_BACKEND); }
+static void does_not_open(void) { fail_function(WRAPPED_OPEN, VT_BACKEND); }
+static void does_not_count(void) { fail_function(WRAPPED_COUNT, VT_BACKEND); }
+static void has_no_room(void) { fail_function(WRAPPED_NEW, VT_NOMEM); }
+static void does_not_run(void) { fail_function(WRAPPED_RUN, VT_BACKEND); }
 
 static const fault faults[] = {
     {"fake:9", "'fake' has 2 devices, there is no number 9", VT_BACKEND, NULL},
@@ -237,7 +238,8 @@ static void test_no_fallback(void) {
     o[i].policy = NULL;
     wrapped_reset();
     CHECK(vt_program_new(model, &o[i], &p, &without) == s && p == NULL && q == NULL);
-    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == opened); /* the CPU was not tried */
+    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] ==
+          opened); /* no fallback opened the CPU */
     CHECK(memcmp(&with, &without, sizeof with) == 0 && memcmp(&with, &planned, sizeof with) == 0);
     CHECK(with.code == s && wrapped.live == 0);
   }

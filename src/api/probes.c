@@ -162,7 +162,7 @@ static vt_status check_same_backend(const vt_program *p, const vt_device *dev, v
 }
 
 /* Points *out to expression `k` of the outputs and returns its length; 0 past the last. */
-static size_t expression(const vt_probe *x, uint32_t k, const char **out) {
+static size_t find_expression(const vt_probe *x, uint32_t k, const char **out) {
   const char *at = x->y;
   while (k-- > 0 && at != NULL) {
     at = strchr(at, ';');
@@ -184,7 +184,7 @@ static vt_status compare_output(const vt_probe *x, uint32_t k, const vt_capabili
   VT_TRY(vt_tensor_compare(&a, &b, &v, d));
   if (v.differing == 0) return VT_OK;
   const int digits = (int)(2 * vt_dtype_bytes(a.dtype));
-  const size_t n = expression(x, k, &y);
+  const size_t n = find_expression(x, k, &y);
   return VT_FAIL(d, VT_BACKEND,
                  "backend '%s' declares %s and does not keep it: %.*s gives %0*llx at [%llu], the "
                  "reference %0*llx",
@@ -222,7 +222,7 @@ vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out, v
   vt_text t;
   vt_text_init(&t, *a);
   vt_text_add(&t, "volta 1\nmodel probe {\n input %s\n", x->inputs);
-  for (uint32_t k = 0; (n = expression(x, k, &y)) != 0; k++)
+  for (uint32_t k = 0; (n = find_expression(x, k, &y)) != 0; k++)
     vt_text_add(&t, " output y%02u = %.*s\n", k, (int)n, y);
   vt_text_add(&t, "}\n");
   vt_status s = vt_text_status(&t);
@@ -306,8 +306,9 @@ static vt_status try_gpu_cached(vt_device *dev, const vt_options *o, const vt_ca
   return s;
 }
 
-static vt_status try_set(vt_device *dev, const vt_options *o, uint64_t untried, vt_alloc a,
-                         vt_diag *d) {
+/* Tries each capability in the bit set `untried`. */
+static vt_status try_each(vt_device *dev, const vt_options *o, uint64_t untried, vt_alloc a,
+                          vt_diag *d) {
   const int cached = o->cache != NULL && vt_device_kind(dev) == VT_KIND_GPU;
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     const vt_capability *c = vt_capability_at(i);
@@ -324,7 +325,7 @@ vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t need
   vt_hold *hold = NULL;
   if (untried == 0) return VT_OK;
   VT_TRY(vt_device_hold(dev, o->backend, &hold, d));
-  const vt_status s = try_set(dev, o, untried, a, d);
+  const vt_status s = try_each(dev, o, untried, a, d);
   vt_hold_release(hold);
   return s;
 }

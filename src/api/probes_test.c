@@ -128,7 +128,7 @@ static vt_status try_first(uint64_t bit, int unadmitted, vt_diag *d) {
   return s;
 }
 
-/* The op of the expression that a refusal names. */
+/* The op of the expression that the message of a failed trial names. */
 static uint32_t named_op(const struct row *r, const vt_diag *d) {
   const char *at = r->y, *named = strstr(d->text, "does not keep it: ");
   char y[200], words[80];

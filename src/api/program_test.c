@@ -48,7 +48,7 @@ static void run_program(vt_program *p) {
   if (s != VT_OK) fprintf(stderr, "  %s\n", d.text);
 }
 
-static vt_tensor output(vt_program *p, const char *name) {
+static vt_tensor output_named(vt_program *p, const char *name) {
   vt_tensor t = {0};
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     const char *have;
@@ -116,13 +116,13 @@ static void test_affine(void) {
   set_input(p, "x", vector(VT_DTYPE_F32, 3, x));
   memset(x, 0, sizeof x); /* the program copied it */
   run_program(p);
-  const vt_tensor y = output(p, "y");
+  const vt_tensor y = output_named(p, "y");
   CHECK(y.dtype == VT_DTYPE_F32 && y.rank == 1 && y.dim[0] == 3);
   CHECK(memcmp(y.data, by_init, sizeof by_init) == 0);
   vt_tensor t = vector(VT_DTYPE_F32, 3, w);
   CHECK(vt_program_set_param(p, "w", &t, NULL) == VT_OK);
   run_program(p); /* the input keeps its value */
-  CHECK(memcmp(output(p, "y").data, by_hand, sizeof by_hand) == 0);
+  CHECK(memcmp(output_named(p, "y").data, by_hand, sizeof by_hand) == 0);
   vt_program_free(p);
   vt_program_free(NULL);
 }
@@ -229,7 +229,7 @@ static void test_gather_out_of_range(void) {
     set_input(p, "table", rows);
     set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
     run_program(p);
-    CHECK(memcmp(output(p, "y").data, want, sizeof want) == 0);
+    CHECK(memcmp(output_named(p, "y").data, want, sizeof want) == 0);
     index[3] = -9;
     set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
     CHECK(vt_program_run(p, &d) == VT_RANGE && d.code == VT_RANGE);
@@ -240,7 +240,7 @@ static void test_gather_out_of_range(void) {
     index[3] = 2;
     set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
     run_program(p);
-    CHECK(memcmp(output(p, "y").data, want, sizeof want) == 0);
+    CHECK(memcmp(output_named(p, "y").data, want, sizeof want) == 0);
     vt_program_free(p);
   }
 }
@@ -304,7 +304,7 @@ typedef struct result {
   uint8_t digest[32], core[32], target[32];
 } result;
 
-static result compute(const char *backend, uint64_t seed, uint64_t input_seed) {
+static result compute_digests(const char *backend, uint64_t seed, uint64_t input_seed) {
   result r;
   vt_program *p = open_on(small, backend, small_dims, 2);
   CHECK(vt_program_init_params(p, seed, NULL) == VT_OK);
@@ -319,9 +319,10 @@ static result compute(const char *backend, uint64_t seed, uint64_t input_seed) {
 static int same(const uint8_t a[32], const uint8_t b[32]) { return memcmp(a, b, 32) == 0; }
 
 static void test_digests(void) {
-  const result a = compute("reference:0", 0, 7), b = compute("reference:0", 0, 7);
-  const result whole = compute("reference:1", 0, 7);
-  const result seed = compute("reference:0", 1, 7), input = compute("reference:0", 0, 8);
+  const result a = compute_digests("reference:0", 0, 7), b = compute_digests("reference:0", 0, 7);
+  const result whole = compute_digests("reference:1", 0, 7);
+  const result seed = compute_digests("reference:0", 1, 7),
+               input = compute_digests("reference:0", 0, 8);
   CHECK(same(a.digest, b.digest) && same(a.core, b.core) && same(a.target, b.target));
   CHECK(same(a.digest, whole.digest)); /* compositions decomposed, and as one op each */
   CHECK(!same(a.core, whole.core) && !same(a.target, whole.target));
@@ -348,7 +349,8 @@ static void test_seeded_params(void) {
   float x[128], y[128], z[128];
   vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {16, 8}, .data = x};
   CHECK(vt_program_init_params(a, 42, NULL) == VT_OK);
-  CHECK(vt_program_init_params(b, 42, NULL) == VT_OK); /* other dims, another device */
+  CHECK(vt_program_init_params(b, 42, NULL) ==
+        VT_OK); /* the params do not depend on dims or device */
   CHECK(vt_program_get_param(a, "wpe", &t, NULL) == VT_OK);
   t.data = y;
   CHECK(vt_program_get_param(b, "wpe", &t, NULL) == VT_OK && memcmp(x, y, sizeof x) == 0);
@@ -407,12 +409,12 @@ static void test_random_inputs(void) {
   run_program(q);
   CHECK(vt_program_digest(p, a, NULL) == VT_OK && vt_program_digest(q, b, NULL) == VT_OK);
   CHECK(same(a, b));
-  check_floats(output(p, "f").data);
-  check_floats(output(p, "g").data);
-  CHECK(memcmp(output(p, "f").data, output(p, "g").data, 4000) !=
+  check_floats(output_named(p, "f").data);
+  check_floats(output_named(p, "g").data);
+  CHECK(memcmp(output_named(p, "f").data, output_named(p, "g").data, 4000) !=
         0); /* each name has its own stream */
-  check_integers(output(p, "i").data);
-  const uint8_t *t = output(p, "t").data;
+  check_integers(output_named(p, "i").data);
+  const uint8_t *t = output_named(p, "t").data;
   uint32_t yes = 0;
   for (int i = 0; i < 1000; i++) yes += t[i];
   CHECK(yes > 400 && yes < 600);
@@ -428,8 +430,8 @@ static void test_random_inputs_keep(void) {
   set_input(p, "f", vector(VT_DTYPE_F32, 1000, given));
   CHECK(vt_program_random_inputs(p, 9, NULL) == VT_OK);
   run_program(p);
-  CHECK(memcmp(output(p, "f").data, given, sizeof given) == 0);
-  check_floats(output(p, "g").data);
+  CHECK(memcmp(output_named(p, "f").data, given, sizeof given) == 0);
+  check_floats(output_named(p, "g").data);
   vt_program_free(p);
 }
 
@@ -499,9 +501,9 @@ static void test_output_is_input(void) {
     set_input(p, "x", vector(VT_DTYPE_I32, 2, x));
     CHECK(vt_program_set_param(p, "w", &t, NULL) == VT_OK);
     run_program(p);
-    CHECK(memcmp(output(p, "x").data, x, sizeof x) == 0);
-    CHECK(memcmp(output(p, "again").data, x, sizeof x) == 0);
-    CHECK(memcmp(output(p, "w").data, w, sizeof w) == 0);
+    CHECK(memcmp(output_named(p, "x").data, x, sizeof x) == 0);
+    CHECK(memcmp(output_named(p, "again").data, x, sizeof x) == 0);
+    CHECK(memcmp(output_named(p, "w").data, w, sizeof w) == 0);
     vt_program_free(p);
   }
 }
@@ -514,7 +516,7 @@ static void test_empty(void) {
     CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
     CHECK(vt_program_random_inputs(p, 0, NULL) == VT_OK);
     run_program(p);
-    const vt_tensor t = output(p, "logits");
+    const vt_tensor t = output_named(p, "logits");
     CHECK(t.rank == 3 && t.dim[0] == 0 && t.dim[1] == 4 && t.dim[2] == 11);
     CHECK(vt_program_digest(p, digest[i], NULL) == VT_OK);
     vt_program_free(p);
@@ -556,11 +558,11 @@ static void test_nan_in_inputs(void) {
   set_input(p, "e", vector(VT_DTYPE_BOOL, 3, f));
   CHECK(a[0] == 0xffc12345 && f[2] == 2); /* the caller's data is unchanged */
   run_program(p);
-  CHECK(memcmp(output(p, "a").data, want_a, sizeof want_a) == 0);
-  CHECK(memcmp(output(p, "b").data, want_b, sizeof want_b) == 0);
-  CHECK(memcmp(output(p, "c").data, want_c, sizeof want_c) == 0);
-  CHECK(memcmp(output(p, "d").data, want_e, sizeof want_e) == 0);
-  CHECK(memcmp(output(p, "e").data, want_f, sizeof want_f) == 0);
+  CHECK(memcmp(output_named(p, "a").data, want_a, sizeof want_a) == 0);
+  CHECK(memcmp(output_named(p, "b").data, want_b, sizeof want_b) == 0);
+  CHECK(memcmp(output_named(p, "c").data, want_c, sizeof want_c) == 0);
+  CHECK(memcmp(output_named(p, "d").data, want_e, sizeof want_e) == 0);
+  CHECK(memcmp(output_named(p, "e").data, want_f, sizeof want_f) == 0);
   vt_program_free(p);
 }
 
@@ -596,11 +598,11 @@ static void test_nan_from_ops(void) {
   CHECK(vt_program_get_param(p, "w", &t, NULL) == VT_OK);
   CHECK(w[0] == 0x7fc00000 && w[1] == 0x7fc00000);
   run_program(p);
-  memcpy(bits, output(p, "zero").data, sizeof bits);
+  memcpy(bits, output_named(p, "zero").data, sizeof bits);
   CHECK(bits[0] == 0x7fc00000 && bits[1] == 0x3f800000);
-  memcpy(bits, output(p, "endless").data, sizeof bits);
+  memcpy(bits, output_named(p, "endless").data, sizeof bits);
   CHECK(bits[0] == 0 && bits[1] == 0x7fc00000);
-  memcpy(bits, output(p, "flipped").data, sizeof bits);
+  memcpy(bits, output_named(p, "flipped").data, sizeof bits);
   CHECK(bits[0] == 0x7fc00000 && bits[1] == 0x7fc00000);
   vt_program_free(p);
 }
@@ -671,7 +673,7 @@ static void test_progress(void) {
   run_program(p);
   CHECK(h.n > 0 && h.wrong == 0 && h.done == h.total);
   CHECK(vt_program_digest(p, digest, NULL) == VT_OK);
-  CHECK(same(digest, compute("reference", 0, 7).digest)); /* the callback changes no bit */
+  CHECK(same(digest, compute_digests("reference", 0, 7).digest)); /* the callback changes no bit */
   vt_program_free(p);
 }
 

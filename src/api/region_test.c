@@ -56,7 +56,7 @@ static outcome run_model(const char *body) {
   return a;
 }
 
-static void expect(const char *body, uint32_t n, const int64_t *want) {
+static void expect_elements(const char *body, uint32_t n, const int64_t *want) {
   const outcome o = run_model(body);
   CHECK(o.status == VT_OK && o.n == n && memcmp(o.whole, want, n * sizeof *want) == 0);
   for (uint32_t i = 0; i < o.n && i < n; i++)
@@ -64,10 +64,10 @@ static void expect(const char *body, uint32_t n, const int64_t *want) {
       fprintf(stderr, "  [%u] is %lld, not %lld in\n%s\n", i, (long long)o.whole[i],
               (long long)want[i], body);
 }
-#define EXPECT(body, ...)                              \
-  do {                                                 \
-    const int64_t want_[] = {__VA_ARGS__};             \
-    expect(body, sizeof want_ / sizeof *want_, want_); \
+#define EXPECT(body, ...)                                       \
+  do {                                                          \
+    const int64_t want_[] = {__VA_ARGS__};                      \
+    expect_elements(body, sizeof want_ / sizeof *want_, want_); \
   } while (0)
 
 static void test_loop(void) {
@@ -94,7 +94,7 @@ static void test_loop(void) {
       "s, y = loop(i64(7), count=0, carried=1) (i, s) {\n give s + 1, s\n}\n"
       "output r = concat(reshape(s, shape=[1]), y, axis=0)",
       7);
-  /* Nothing carried. */
+  /* A loop without carried values. */
   EXPECT("y = loop(count=3) (i) {\n give i * i\n}\noutput y", 0, 1, 4);
 }
 
