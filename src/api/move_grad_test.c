@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * move_grad_test.c - gradients of ops that move, index or sort elements, compared bit by bit. The
- * gradient rule of the last op of a model writes a graph, which runs on both devices of the
- * reference; its results are compared with formulas on arrays. dy has zeros of both signs,
- * infinities and NaN, so that a rule which multiplies instead of selecting is noticed. */
+ * gradient rule of the last op of a model writes a graph. It runs on both devices of the reference,
+ * and its results are compared with formulas on arrays. dy has zeros of both signs, infinities and
+ * NaN, so that a rule which multiplies instead of selecting is noticed. */
 #include "op_test.h"
 #include "volta/volta_tools.h"
 #include "vt_graph.h"

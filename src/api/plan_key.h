@@ -15,9 +15,9 @@ vt_status vt_plan_key(const vt_model *m, const vt_pass_list *list, const vt_pass
                       vt_diag *d) VT_NODISCARD;
 /* Appends the key of a trial of capability `c`. Two trials with the same key run the same models
  * through the same kernels on the same card, as far as the device and its backend can tell. The key
- * has this build with a hash of its sources (kernels and probes included); the device's number,
- * description and fingerprint; the capabilities that it declares; the instruction set that it is
- * limited to; and the backend's facts about driver, cards and compilers. The only failure is
- * VT_NOMEM. */
+ * names this build with a hash of its sources, kernels and probes included. It also has the
+ * device's number, description and fingerprint; the capabilities that it declares; the instruction
+ * set that it is limited to; and the backend's facts about driver, cards and compilers. The only
+ * failure is VT_NOMEM. */
 vt_status vt_trial_key(const vt_device *dev, const vt_capability *c, vt_text *out) VT_NODISCARD;
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * region_test.c - the ops loop and cond through the whole library: values that are carried,
- * collected and captured; the branch that does not run; the message of a failure in a body; and a
- * loop compared with the same steps unrolled. */
+ * region_test.c - tests the ops loop and cond through the whole library. Values are carried,
+ * collected and captured, and the branch that is not taken does not run. Also tested: the message
+ * of a failure in a body, and a loop compared with the same steps unrolled. */
 #include <string.h>
 #include "volta/volta.h"
 #include "vt_alloc.h"
