@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * constants.c - the constants of a graph computed ahead of time: a graph without inputs, run by the
- * one pipeline on the reference. */
+ * constants.c - computes the constants for constant folding: the graph without inputs that the pass
+ * built runs through the pipeline on the reference. */
 #include "pipeline.h"
 #include "vt_num.h"
 
@@ -23,7 +23,8 @@ vt_status vt_pipeline_eval(void *user, const vt_graph *g, void *const *out, vt_d
   vt_device *dev;
   vt_pipeline p;
   VT_TRY(vt_device_open("reference:0", o.alloc, &dev, d));
-  vt_status s = vt_pipeline_build(&p, g, &list, &o, dev, d);
+  const vt_pipeline_request r = {g, &list, &o, NULL, dev};
+  vt_status s = vt_pipeline_build(&p, &r, d);
   if (s == VT_OK) {
     s = run_constants(&p, out, d);
     vt_pipeline_done(&p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * crowd_test.c - one loaded model and one cache, used by several threads at once: each makes
- * programs of its own on every backend, runs them again and again with inputs of its own, some in a
- * hostile floating-point mode and with listeners that leave one behind. All bits are right, every
- * call went through the gateway, and every thread keeps its mode. */
+ * crowd_test.c - several threads share one loaded model and one cache. Each thread makes its own
+ * programs on every backend and runs them with its own inputs. Some threads have a hostile
+ * floating-point mode, or a progress callback that sets one. All bits are right, every call goes
+ * through the gateway, and every thread gets its mode back. */
 #include <pthread.h>
 #include "wrapped_test.h"
 
@@ -14,36 +14,37 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 static vt_model *model;
 static vt_cache *cache;
 static uint8_t expected[SEEDS][32];
-static _Atomic uint32_t reports;
+static _Atomic uint32_t reports; /* calls of the progress callback */
 
-static void spoil(void *user, const char *what, uint64_t done, uint64_t total) {
+static void change_mode(void *user, const char *what, uint64_t done, uint64_t total) {
   (void)user, (void)what, (void)done, (void)total;
   reports++;
   hostile_write(hostile_worst());
 }
 
-static vt_status draw(vt_program *p, uint64_t seed, vt_diag *d) {
+static vt_status set_random_input(vt_program *p, uint64_t seed, vt_diag *d) {
   float data[40];
   uint64_t state = seed + 1;
   for (int i = 0; i < 40; i++) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     const int32_t whole = (int32_t)(state >> 44) - (1 << 19);
-    data[i] = (float)whole; /* exact, in every mode */
+    data[i] = (float)whole; /* exact, so that no rounding mode changes it */
   }
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {5, 8}, .data = data};
   return vt_program_set_input(p, "x", &t, d);
 }
 
-/* One program of its own, for all seeds. */
-static uint32_t wrong_of(const char *backend, uint32_t first_seed, int spoiled,
-                         uint8_t out[SEEDS][32]) {
+/* Runs one program with every seed and returns how many digests are wrong; with `out` they are
+ * stored there instead of being compared. */
+static uint32_t count_wrong(const char *backend, uint32_t first_seed, int hostile_progress,
+                            uint8_t out[SEEDS][32]) {
   const vt_binding b = {"B", 5};
   const vt_options o = {.size = sizeof o,
                         .n_bind = 1,
                         .bind = &b,
                         .backend = backend,
                         .cache = cache,
-                        .progress = spoiled ? spoil : NULL};
+                        .progress = hostile_progress ? change_mode : NULL};
   vt_program *p = NULL;
   vt_diag d = {0};
   uint32_t wrong = 0;
@@ -51,7 +52,7 @@ static uint32_t wrong_of(const char *backend, uint32_t first_seed, int spoiled,
   if (s == VT_OK) s = vt_program_init_params(p, 3, &d);
   for (uint32_t i = 0; s == VT_OK && i < SEEDS * RUNS; i++) {
     const uint32_t seed = (first_seed + i) % SEEDS;
-    s = draw(p, seed, &d);
+    s = set_random_input(p, seed, &d);
     if (s == VT_OK) s = vt_program_run(p, &d);
     uint8_t digest[32];
     if (s == VT_OK) s = vt_program_digest(p, digest, &d);
@@ -64,27 +65,29 @@ static uint32_t wrong_of(const char *backend, uint32_t first_seed, int spoiled,
 }
 
 typedef struct task {
-  uint32_t number, wrong, lost;
+  uint32_t number; /* index of the thread */
+  uint32_t wrong;  /* wrong digests and failures */
+  uint32_t lost;   /* programs after which the thread's mode was another */
 } task;
 
-static void *work(void *context) {
+static void *run_task(void *context) {
   task *t = context;
   const hostile_words mine = t->number % 2 ? hostile_worst() : hostile_read();
   hostile_write(mine);
   for (uint32_t i = 0; i < BACKENDS; i++) {
     const char *backend = backends[(t->number + i) % BACKENDS];
-    t->wrong += wrong_of(backend, t->number, t->number % 3 == 0, NULL);
+    t->wrong += count_wrong(backend, t->number, t->number % 3 == 0, NULL);
     t->lost += !hostile_same(hostile_read(), mine);
   }
   return NULL;
 }
 
-static void crowd(void) {
+static void run_threads(void) {
   pthread_t thread[THREADS];
   task tasks[THREADS];
   for (uint32_t i = 0; i < THREADS; i++) {
     tasks[i] = (task){.number = i};
-    CHECK(pthread_create(&thread[i], NULL, work, &tasks[i]) == 0);
+    CHECK(pthread_create(&thread[i], NULL, run_task, &tasks[i]) == 0);
   }
   for (uint32_t i = 0; i < THREADS; i++) {
     CHECK(pthread_join(thread[i], NULL) == 0);
@@ -101,15 +104,15 @@ int main(void) {
   unsetenv("VOLTA_THREADS");
   wrapped_reset();
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
-  CHECK(wrong_of("reference", 0, 0, expected) == 0);
+  CHECK(count_wrong("reference", 0, 0, expected) == 0);
   for (int i = 1; i < SEEDS; i++) CHECK(memcmp(expected[i], expected[0], 32) != 0);
-  for (int kept = 0; kept < 3; kept++) { /* no cache; one with room; one that forgets at once */
-    const vt_cache_options o = {.size = sizeof o, .memory_bytes = kept == 2 ? 1 : 0};
-    if (kept > 0) CHECK(vt_cache_new(&o, &cache, NULL) == VT_OK);
+  for (int round = 0; round < 3; round++) { /* no cache; a cache; one that stores nothing */
+    const vt_cache_options o = {.size = sizeof o, .memory_bytes = round == 2 ? 1 : 0};
+    if (round > 0) CHECK(vt_cache_new(&o, &cache, NULL) == VT_OK);
     wrapped_reset();
-    wrapped_forget(); /* first use is at once, too */
+    wrapped_forget_trials(); /* so that the first uses run in several threads at once */
     reports = 0;
-    crowd();
+    run_threads();
     CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0 && reports > 0);
     vt_cache_free(cache);
     cache = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kept.c - who holds a plan that is kept, how much memory it takes, and its form in a file. */
+ * kept.c - a cached plan: its reference count, the memory that it takes, and its form in a file. */
 #include <string.h>
 #include "kept.h"
 #include "vt_parse.h"
 
-/* ---- holding ---- */
+/* ---- life ---- */
 
-/* Counts what the graph and the plan take, so that a cache can keep within its limit. */
+/* Allocates with k->a and adds the change to k->bytes, so that a cache can keep to its limit. */
 static void *counted_resize(void *user, void *p, size_t old_size, size_t new_size) {
   vt_kept *k = user;
   void *q = k->a.resize(k->a.user, p, old_size, new_size);
@@ -50,14 +50,15 @@ void vt_kept_release(vt_kept *k) {
   vt_alloc_free(a, k, sizeof *k);
 }
 
-/* ---- writing ---- */
+/* ---- printing ---- */
 
+/* The parts of a file, in their order. */
 typedef enum part { KEY, PASSES, GRAPH, PLAN, PLACES, PARTS } part;
 static const char *const part_name[PARTS] = {
     [KEY] = "key", [PASSES] = "passes", [GRAPH] = "graph", [PLAN] = "plan", [PLACES] = "places"};
 static const char magic[] = "volta plan entry 1\n";
 
-enum { HASH_LINE = 65 }; /* 64 digits and the end of the line */
+enum { HASH_LINE = 65 }; /* bytes of the last line: 64 digits and the end of the line */
 
 static void print_passes(const vt_kept *k, vt_text *out) {
   for (uint32_t i = 0; i < k->list.n; i++) {
@@ -67,7 +68,7 @@ static void print_passes(const vt_kept *k, vt_text *out) {
   }
 }
 
-/* A node, then those of its bodies. */
+/* Prints line and column of each node, each node before the nodes of its bodies. */
 static void print_places(const vt_graph *g, vt_text *out) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
@@ -104,7 +105,7 @@ void vt_kept_print(const vt_kept *k, vt_text *out) {
   vt_text_done(&body);
 }
 
-/* ---- reading ---- */
+/* ---- parsing: skip_ and parse_ move `from` past an item and return 1, or return 0 ---- */
 
 typedef struct span {
   const char *s;
@@ -117,15 +118,15 @@ static vt_status corrupt(const char *what, vt_diag *d) {
 
 static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
-static int take_word(span *from, const char *word) {
+static int skip_word(span *from, const char *word) {
   const size_t n = strlen(word);
   if (from->n < n || memcmp(from->s, word, n) != 0) return 0;
   *from = (span){from->s + n, from->n - n};
   return 1;
 }
 
-/* A decimal number of at most `most`, as it prints. */
-static int take_number(span *from, uint64_t most, uint64_t *out) {
+/* A decimal number in its printed form, without leading zeros, and not above `most`. */
+static int parse_number(span *from, uint64_t most, uint64_t *out) {
   uint64_t x = 0;
   size_t n = 0;
   for (; n < from->n && n < 19 && from->s[n] >= '0' && from->s[n] <= '9'; n++)
@@ -136,13 +137,13 @@ static int take_number(span *from, uint64_t most, uint64_t *out) {
   return 1;
 }
 
-/* The parts fill what is between head and hash to the byte. */
-static vt_status split(span all, span parts[PARTS], vt_diag *d) {
-  if (!take_word(&all, magic)) return corrupt("it does not start as an entry does", d);
+/* Finds the parts in `all`, the file without its hash; their lengths must add up to it exactly. */
+static vt_status split_parts(span all, span parts[PARTS], vt_diag *d) {
+  if (!skip_word(&all, magic)) return corrupt("its first line is wrong", d);
   for (uint32_t i = 0; i < PARTS; i++) {
     uint64_t size;
-    if (!take_word(&all, part_name[i]) || !take_word(&all, " ") ||
-        !take_number(&all, all.n, &size) || !take_word(&all, "\n"))
+    if (!skip_word(&all, part_name[i]) || !skip_word(&all, " ") ||
+        !parse_number(&all, all.n, &size) || !skip_word(&all, "\n"))
       return corrupt("its lengths cannot be read", d);
     parts[i].n = (size_t)size;
   }
@@ -154,6 +155,7 @@ static vt_status split(span all, span parts[PARTS], vt_diag *d) {
   return all.n == 0 ? VT_OK : corrupt("its lengths are not those of its parts", d);
 }
 
+/* Checks the hash in the last line and cuts that line off. */
 static vt_status check_hash(span *all, vt_diag *d) {
   char hex[66];
   if (all->n < HASH_LINE) return corrupt("it is too short", d);
@@ -165,14 +167,14 @@ static vt_status check_hash(span *all, vt_diag *d) {
   return VT_OK;
 }
 
-static int digit(char c) {
+static int hex_digit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static int take_hash(span *from, vt_hash256 *out) {
+static int parse_hash(span *from, vt_hash256 *out) {
   if (from->n < 64) return 0;
   for (uint32_t i = 0; i < 32; i++) {
-    const int high = digit(from->s[2 * i]), low = digit(from->s[2 * i + 1]);
+    const int high = hex_digit(from->s[2 * i]), low = hex_digit(from->s[2 * i + 1]);
     if (high < 0 || low < 0) return 0;
     out->b[i] = (uint8_t)(high * 16 + low);
   }
@@ -182,13 +184,14 @@ static int take_hash(span *from, vt_hash256 *out) {
 
 static vt_status read_passes(span from, vt_kept *k, vt_diag *d) {
   for (uint32_t i = 0; i < k->list.n; i++)
-    if (!take_word(&from, vt_pass_at(k->list.at[i])->name) || !take_word(&from, " ") ||
-        !take_hash(&from, &k->after[i]) || !take_word(&from, "\n"))
+    if (!skip_word(&from, vt_pass_at(k->list.at[i])->name) || !skip_word(&from, " ") ||
+        !parse_hash(&from, &k->after[i]) || !skip_word(&from, "\n"))
       return corrupt("its passes cannot be read", d);
   return from.n == 0 ? VT_OK : corrupt("its passes cannot be read", d);
 }
 
-/* A text that reads as the graph and is not its printed form was not written by print. */
+/* Fails if the text is not the printed form of the graph that was parsed from it, because then
+ * vt_kept_print did not write it. */
 static vt_status check_printed(span from, const vt_graph *g, vt_alloc a, vt_diag *d) {
   vt_text again;
   vt_text_init(&again, a);
@@ -200,7 +203,8 @@ static vt_status check_printed(span from, const vt_graph *g, vt_alloc a, vt_diag
   return s;
 }
 
-/* What the reader of texts says about lines of the entry is of no use to anybody. */
+/* The parser's diagnostic is dropped, because it names lines of the cache's file, which no user
+ * wrote. */
 static vt_status read_graph(span from, vt_kept *k, vt_diag *d) {
   vt_diag why = {0};
   vt_hash256 hash;
@@ -209,15 +213,15 @@ static vt_status read_graph(span from, vt_kept *k, vt_diag *d) {
   if (s != VT_OK) return corrupt("its graph cannot be read", d);
   if (vt_graph_hash(k->g, &hash) != VT_OK) return no_memory(d);
   if (memcmp(&hash, &k->after[k->list.n - 1], sizeof hash) != 0)
-    return corrupt("its graph is not the one that was kept", d);
+    return corrupt("its graph does not have the stored hash", d);
   return check_printed(from, k->g, k->a, d);
 }
 
 static int read_places(span *from, vt_graph *g) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     uint64_t line, column;
-    if (!take_number(from, UINT32_MAX, &line) || !take_word(from, " ") ||
-        !take_number(from, UINT32_MAX, &column) || !take_word(from, "\n"))
+    if (!parse_number(from, UINT32_MAX, &line) || !skip_word(from, " ") ||
+        !parse_number(from, UINT32_MAX, &column) || !skip_word(from, "\n"))
       return 0;
     g->nodes[i].line = (uint32_t)line;
     g->nodes[i].column = (uint32_t)column;
@@ -227,7 +231,8 @@ static int read_places(span *from, vt_graph *g) {
   return 1;
 }
 
-/* How much scratch a step needs is known to the target alone, so it is asked again. */
+/* 1 if each step has the scratch that the target asks for. Only the target knows how much a step
+ * needs, so the plan's verifier cannot check it. */
 static int scratch_is_right(const vt_plan *p, const vt_target *t) {
   for (uint32_t r = 0; r < p->n_runs; r++) {
     uint64_t bytes = 0;
@@ -244,14 +249,14 @@ static vt_status read_plan(span from, vt_kept *k, const vt_target *t, vt_diag *d
   vt_diag why = {0};
   const vt_status s = vt_plan_parse(k->g, from.s, from.n, vt_kept_alloc(k), &k->plan, &why);
   if (s == VT_NOMEM) return no_memory(d);
-  if (s != VT_OK) return corrupt("its plan is not one of its graph", d);
+  if (s != VT_OK) return corrupt("its plan does not fit its graph", d);
   if (strcmp(k->plan->fingerprint, t->fingerprint) != 0 || k->plan->dense_only != t->dense_only ||
       !scratch_is_right(k->plan, t))
-    return corrupt("its plan is not one for this target", d);
+    return corrupt("its plan is not for this target", d);
   return VT_OK;
 }
 
-static vt_status fill(const span parts[PARTS], vt_kept *k, const vt_target *t, vt_diag *d) {
+static vt_status read_parts(const span parts[PARTS], vt_kept *k, const vt_target *t, vt_diag *d) {
   span places = parts[PLACES];
   VT_TRY(read_passes(parts[PASSES], k, d));
   VT_TRY(read_graph(parts[GRAPH], k, d));
@@ -264,12 +269,12 @@ vt_status vt_kept_parse(const void *bytes, size_t n, const char *key, size_t n_k
                         vt_diag *d) {
   span all = {bytes, n}, parts[PARTS];
   VT_TRY(check_hash(&all, d));
-  VT_TRY(split(all, parts, d));
+  VT_TRY(split_parts(all, parts, d));
   if (parts[KEY].n != n_key || memcmp(parts[KEY].s, key, n_key) != 0)
-    return VT_FAIL(d, VT_NAME, "it is of another key");
+    return VT_FAIL(d, VT_NAME, "it is the plan of another key");
   vt_kept *k = vt_kept_new(key, n_key, list, a);
   if (k == NULL) return no_memory(d);
-  const vt_status s = fill(parts, k, t, d);
+  const vt_status s = read_parts(parts, k, t, d);
   if (s == VT_OK) {
     *out = k;
   } else {

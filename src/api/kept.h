@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kept.h - a lowered graph with its plan, frozen, which a cache and any number of programs hold at
- * once; the last to let go frees it. And its form in a file, which is hostile until it is read:
+ * kept.h - a cached plan: a lowered graph with its plan, both frozen, which a cache and any number
+ * of programs share by reference count. This file also gives its form in a file. A file is not
+ * trusted until every part of it has been checked:
  *
  *   volta plan entry 1
- *   key N, passes N, graph N, plan N, places N      how many bytes of each follow, a line each
- *   the bytes: what it is a plan of; the hash after each pass; the graph and the plan as they
- *     print; where in the model's file each node was written
- *   BLAKE2b-256 of all of that, as a line of hexadecimal digits
+ *   key N           number of bytes of each part, one line per part
+ *   passes N
+ *   graph N
+ *   plan N
+ *   places N
+ *   <key>           everything that the plan depends on
+ *   <passes>        a line for each pass: its name and the hash of the graph after it
+ *   <graph>         the lowered graph as text
+ *   <plan>          the plan as text
+ *   <places>        line and column in the model's text of each node
+ *   <hash>          BLAKE2b-256 of everything above, 64 hexadecimal digits and the end of the line
  *
  * Private to the api. */
 #ifndef VT_KEPT_H
@@ -16,30 +24,35 @@
 #include "vt_plan.h"
 
 typedef struct vt_kept {
-  atomic_uint holders;
-  atomic_ullong bytes; /* of everything here */
-  vt_alloc a;          /* what lies below the counting */
-  char *key;
-  size_t n_key;
-  vt_hash256 hash; /* of the key */
-  vt_pass_list list;
-  vt_hash256 after[VT_PASS_COUNT]; /* of the graph, by place in the list */
-  vt_graph *g;
-  vt_plan *plan;
-  struct vt_kept *newer, *older; /* in a cache, under its lock */
-  uint64_t weight;               /* there */
+  atomic_uint holders;             /* reference count */
+  atomic_ullong bytes;             /* memory of this object, its key, its graph and its plan */
+  vt_alloc a;                      /* the allocator that `bytes` counts the use of */
+  char *key;                       /* `n_key` bytes and a NUL */
+  size_t n_key;                    /* length of the key in bytes */
+  vt_hash256 hash;                 /* hash of the key */
+  vt_pass_list list;               /* the passes that made the graph */
+  vt_hash256 after[VT_PASS_COUNT]; /* hash of the graph after each pass of the list */
+  vt_graph *g;                     /* the graph after the last pass; owned */
+  vt_plan *plan;                   /* the plan of `g`; owned */
+  struct vt_kept *newer, *older;   /* neighbours in a cache's list, under the cache's lock */
+  uint64_t weight;                 /* `bytes` when the cache added it to its list */
 } vt_kept;
 
-/* With one holder, and neither graph nor plan; these are to be made with vt_kept_alloc. NULL: out
- * of memory. */
+/* A new object with one reference and neither graph nor plan; the caller creates these with the
+ * allocator of vt_kept_alloc. NULL when memory is out. */
 vt_kept *vt_kept_new(const char *key, size_t n_key, const vt_pass_list *list, vt_alloc a);
+/* An allocator that adds what it allocates to `bytes`. */
 vt_alloc vt_kept_alloc(vt_kept *k);
+/* Adds a reference and returns `k`. */
 vt_kept *vt_kept_hold(vt_kept *k);
-void vt_kept_release(vt_kept *k); /* NULL is fine */
+/* Drops a reference; the last one frees the object. `k` may be NULL. */
+void vt_kept_release(vt_kept *k);
 
+/* Appends the form in a file. */
 void vt_kept_print(const vt_kept *k, vt_text *out);
-/* Reads what print wrote for this key and this target. VT_NAME: it is of another key. VT_NOMEM, and
- * VT_FORMAT for everything else: the bytes are not to be trusted in any part. */
+/* Parses a file that vt_kept_print wrote for this key and this target. It fails with VT_NAME if the
+ * file is intact and has another key, with VT_NOMEM, or with VT_FORMAT for everything else: then no
+ * part of the file may be trusted. */
 vt_status vt_kept_parse(const void *bytes, size_t n, const char *key, size_t n_key,
                         const vt_pass_list *list, const vt_target *t, vt_alloc a, vt_kept **out,
                         vt_diag *d) VT_NODISCARD;

@@ -429,7 +429,7 @@ $ volta plan examples/mlp.vt --bind B=4 --stream nothing
 ! volta: error: the model has no param 'nothing' [name]
 ? 2
 $ volta plan examples/mlp.vt --bind B=4 --stream w1,,w2
-! volta: error: an empty name among the params to stream [usage]
+! volta: error: the list of params to stream has an empty name [usage]
 ? 2
 $ volta plan examples/mlp.vt --bind B=4 --backend gpu
 ! volta: error: there is no GPU that a backend of this build can use [backend]

@@ -92,7 +92,7 @@ $ printf 'some text\n' > $TMP/text.npy; volta run tests/cli/models/small.vt --bi
 ! $TMP/text.npy: error: the file is none of npy, npz, safetensors and IDX [format]
 ? 3
 $ volta run tests/cli/models/anyrows.vt --bind N=3 --random-inputs 1
-! volta: error: the input 'index' is of integers and declares no range to draw from [usage]
+! volta: error: the input 'index' holds integers and declares no range to draw from: give it a value [usage]
 ? 2
 # An index outside its axis, with a range declared and without one.
 $ python3 tests/cli/make_tensors.py $TMP/index.npy index=i32[3]:1,7,-1
