@@ -359,8 +359,7 @@ static vt_status report_text(const bench *b) {
   vt_backend_row row, before = {0};
   for (uint32_t i = 0; i < b->n_threads; i++, before = row) {
     describe_device(b, b->threads[i], &row);
-    if (strcmp(row.describe_device, before.describe_device) != 0)
-      cli_print("%s: %s\n", row.name, row.describe_device);
+    if (strcmp(row.about, before.about) != 0) cli_print("%s: %s\n", row.name, row.about);
   }
   if (b->peer != NULL) print_peer(b);
   cli_print("%-28s %7s  %-9s %11s %11s %9s %8s", "work", "threads", "weights", "best us",
@@ -393,9 +392,8 @@ static json_t *json_devices(const bench *b) {
   for (uint32_t i = 0; i < b->n_threads; i++) {
     vt_backend_row row;
     describe_device(b, b->threads[i], &row);
-    cli_json_append(list,
-                    json_pack("{s:s, s:i, s:o}", "backend", row.name, "threads", (int)b->threads[i],
-                              "about", cli_json_text(row.describe_device)));
+    cli_json_append(list, json_pack("{s:s, s:i, s:o}", "backend", row.name, "threads",
+                                    (int)b->threads[i], "about", cli_json_text(row.about)));
   }
   return list;
 }
