@@ -176,10 +176,10 @@ VT_API vt_status vt_program_set_param(vt_program *p, const char *name, const vt_
  * elements are copied to out->data too. */
 VT_API vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out,
                                       vt_diag *d) VT_NODISCARD;
-/* vt_program_set_input copies a tensor into an input and makes its NaNs canonical.
- * vt_program_random_inputs fills every input that has no value yet: floats are uniform in [-1, 1),
- * integers are uniform in the range that the model declares, bools are true with probability 1/2.
- * They are drawn by Philox from `seed`, so they are the same on every machine. */
+/* Copies a tensor into an input, with NaN canonical; or fills every input that has no value yet
+ * with random elements. Random floats are uniform in [-1, 1), integers are uniform in the range
+ * that the model declares, bools are true with probability 1/2. Philox draws them from `seed`, so
+ * they are the same on every machine. */
 VT_API vt_status vt_program_set_input(vt_program *p, const char *name, const vt_tensor *t,
                                       vt_diag *d) VT_NODISCARD;
 VT_API vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag *d) VT_NODISCARD;

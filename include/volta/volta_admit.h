@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * volta_admit.h - admission: the tests that a backend must pass before its results count. It must
- * pass the conformance suite for all ops that it declares, one test for each rule of the numerics,
- * the probes of its capabilities and the example models, and all of them again repeated, reordered,
- * with other thread counts and in poisoned memory. Every bit is compared; there is no tolerance.
- * The rules of volta.h hold. */
+ * volta_admit.h - admission: the tests that a backend must pass before its results count. They are
+ * the conformance suite for all ops that it declares, a test for each rule of the numerics, the
+ * probes of its capabilities and the example models. Cases run again repeated, reordered, with
+ * other thread counts and in poisoned memory. Every bit is compared; there is no tolerance. The
+ * rules of volta.h hold. */
 #ifndef VOLTA_ADMIT_H
 #define VOLTA_ADMIT_H
 #include "volta.h"

@@ -151,10 +151,10 @@ typedef struct vt_plan_info {
 } vt_plan_info;
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 
-/* A block of memory and its lifetime, for drawing the plan. There is one for each value that has
- * bytes of its own, for each time that a parameter is on the device for a step ("wte visits"), for
- * each dense copy of a view ("h dense"), for the memory of bodies ("bodies") and for the scratch of
- * each step ("scratch"). */
+/* A block of memory and its lifetime, for drawing the plan. Each value with bytes of its own has
+ * one. Further blocks are a streamed parameter while it is on the device ("wte visits"), a dense
+ * copy of a view ("h dense"), the memory of bodies ("bodies") and the scratch of a step
+ * ("scratch"). */
 typedef struct vt_plan_lifetime {
   uint32_t size, memory_class; /* sizeof(vt_plan_lifetime), set by the caller; class of memory */
   uint32_t first, last;        /* first and last step; last = vt_plan_info.steps: to the end */
@@ -166,8 +166,7 @@ VT_API uint32_t vt_planned_stretches(const vt_planned *p); /* number of lifetime
 /* Writes lifetime `i`, up to the caller's `size`; VT_NAME past the end. */
 VT_API vt_status vt_planned_lifetime(const vt_planned *p, uint32_t i,
                                      vt_plan_lifetime *out) VT_NODISCARD;
-/* The names of the two functions and of the struct in 0.1.0 before they were renamed. They are
- * accepted for one version. */
+/* The old names of the struct and of the two functions above. They are accepted for one version. */
 typedef vt_plan_lifetime vt_plan_stretch;
 VT_API uint32_t vt_planned_old_stretches(const vt_planned *p);
 VT_API vt_status vt_planned_stretch(const vt_planned *p, uint32_t i,

@@ -134,7 +134,7 @@ int cli_finish(vt_status s) {
 
 /* ---- narration ---- */
 
-static int verbosity; /* -1: -q, 0, 1: -v */
+static int verbosity; /* -1: with -q; 1: with -v; 0: with neither */
 
 void cli_set_verbosity(const cli_args *a) {
   verbosity = (cli_flag_value(a, "verbose") != NULL) - (cli_flag_value(a, "quiet") != NULL);

@@ -238,7 +238,7 @@ typedef struct param_list {
 static vt_status copy_param(vt_program *p, const char *name, param_list *s, cli_error *e) {
   vt_tensor *t = &s->tensors[s->n];
   uint64_t count, bytes;
-  VT_TRY(vt_program_get_param(p, name, t, &e->diag)); /* its type and shape */
+  VT_TRY(vt_program_get_param(p, name, t, &e->diag)); /* reads only type and shape: no data yet */
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, &e->diag));
   t->data = malloc((size_t)bytes + 1);
   if (t->data == NULL) return cli_no_memory(e);

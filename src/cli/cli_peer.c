@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "cli_bench.h"
 
-enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 }; /* as cblas.h numbers them */
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 }; /* constants of cblas.h */
 
 typedef void gemm32_fn(int, int, int, int32_t, int32_t, int32_t, float, const float *, int32_t,
                        const float *, int32_t, float, float *, int32_t);

@@ -47,7 +47,7 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]); /* "1.5 MiB", "512 
 
 /* ---- the job of `plan` (verb_plan.c) ---- */
 
-/* The model and the flags. */
+/* A model and the flags of `volta plan`. */
 typedef struct cli_plan_job {
   const char *path, *backend, *passes; /* as the user wrote them */
   vt_model *model;

@@ -26,7 +26,7 @@ enum {
   SCALED = 420, /* height of the panel that is to scale */
   BAND = 40,
   GAP = 6,
-  END = 26, /* width of the time after the last step */
+  END = 26, /* width of the part of the x axis after the last step */
   BOTTOM = 74
 };
 
@@ -258,7 +258,8 @@ static void draw_peak(const picture *g) {
 static void draw_budget(const picture *g) {
   const uint64_t budget = g->j->how.budget, peak = g->info.peak;
   if (budget == 0) return;
-  const double off = ((double)peak - (double)budget) * g->scale; /* below the peak */
+  const double off =
+      ((double)peak - (double)budget) * g->scale; /* distance from the peak downwards */
   const int above = off<-24, below = off> SCALED || g->scale == 0;
   const double y = above ? g->top - 24 : below ? g->top + SCALED : g->top + off;
   char size[CLI_SIZE_TEXT], far[CLI_SIZE_TEXT];

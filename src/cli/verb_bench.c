@@ -12,7 +12,7 @@
 
 enum { MOST_THREADS = 8, SLOT_NS = 40000000, REST_NS = 200000000, QUICK_SLOT_NS = 1000000 };
 
-/* One line of the report. */
+/* One measurement, a line of the report. */
 typedef struct record {
   char work[2 * CLI_WORK_NAME]; /* name of the work */
   const char *weights;          /* how the program gets them: "parameter", "input", "none" */

@@ -54,7 +54,8 @@ vt_status verb_convert(const cli_args *a, cli_error *e) {
   VT_TRY(cli_split_file_key(a->operands[0], &path, &key, e));
   e->path = path;
   const vt_status s = convert_file(path, key, to, format, e);
-  if (e->path == path && s != VT_OK) e->path = a->operands[0]; /* it outlives the error */
+  if (e->path == path && s != VT_OK)
+    e->path = a->operands[0]; /* `path` is freed before the error is printed */
   free(path);
   return s;
 }

@@ -75,7 +75,7 @@ static int has_threads(const char *backend) {
   return r.admission != VT_BACKEND_BUILT_IN || strncmp(r.name, "cpu:", 4) == 0;
 }
 
-/* A backend without threads runs once, whatever the numbers are. */
+/* Makes a lane for each backend with each number of threads; a backend without threads gets one. */
 static vt_status list_lanes(comparison *c, const cli_planning *how, cli_error *e) {
   const uint32_t numbers = how->n_threads;
   c->lanes = calloc((size_t)c->n_wanted * (numbers + 1), sizeof *c->lanes);

@@ -31,7 +31,7 @@ struct vt_archive {
 
 /* The caller's allocator, or the default one if `alloc` is NULL or empty. */
 vt_alloc vt_archive_allocator(const vt_alloc *alloc);
-/* An archive without tensors. */
+/* Creates an archive without tensors. */
 vt_status vt_archive_new(const vt_alloc *alloc, vt_archive **out, vt_diag *d) VT_NODISCARD;
 
 /* Appends a tensor with the type and shape of `like` and allocates its data, which the caller must

@@ -47,7 +47,7 @@ static void test_types(void) {
   static const float single[4] = {1, -2, 16777216, 0x1.fffffep127f};
   check_reads("1,-2\n3,-9223372036854775808\n", 0, NULL, VT_DTYPE_I64, 2, 2, whole, sizeof whole);
   check_reads("1,-2\n3.5,1e300", 0, NULL, VT_DTYPE_F64, 2, 2, wide, sizeof wide);
-  /* 16777216.9999999999 is below the halfway point; 3.4028235e38 rounds to the largest. */
+  /* 16777216.9999999999 is below the midpoint; 3.4028235e38 rounds to the largest float. */
   check_reads("1,-2\n16777216.9999999999,3.4028235e38", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 2, 2,
               single, sizeof single);
   static const double specials[4] = {-0.0, 0x1p-1074, 0x1.8p1, 9223372036854775808.0};

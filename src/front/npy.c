@@ -88,7 +88,7 @@ static vt_status read_descr(cursor *c, header *h) {
   const size_t at = c->at;
   const char *s;
   size_t n;
-  if (peek(c) == '[' || peek(c) == '(') /* a record */
+  if (peek(c) == '[' || peek(c) == '(') /* a structured type */
     return fail_unsupported(c, at, (const char *)c->p + at, c->end - at);
   VT_TRY(read_string(c, &s, &n));
   uint32_t dtype = 0;

@@ -309,7 +309,8 @@ static void check_message(const bytes *b, vt_status s, const char *text) {
 }
 
 static void test_messages(void) {
-  static const char ok[] = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }"; /* 57 */
+  static const char ok[] =
+      "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }"; /* 57 bytes */
   bytes b = make_npy(1, ok, "\1\2", 2);
   check_message(&b, VT_FORMAT, "byte 68 is 2, and a bool is 0 or 1");
   b = make_npy(1, ok, "\1", 1);

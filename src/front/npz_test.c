@@ -382,7 +382,7 @@ static void test_both_ends(void) {
   for (size_t at = 8; at < 20; at++) { /* counts, size and position of the directory */
     b = make_with_zip64_end(0, 0, 1);
     b.p[b.n - 22 + at]++;
-    if (at < 12) b.p[b.n - 22 + (at ^ 2)]++; /* both counts */
+    if (at < 12) b.p[b.n - 22 + (at ^ 2)]++; /* change both counts alike */
     CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
     CHECK(strstr(d.text, "two ends that do not agree") != NULL);
   }

@@ -15,7 +15,7 @@ vt_status vt_parse_name(vt_parser *p, const char *what, vt_token *at, char out[V
   return VT_OK;
 }
 
-/* dim B, T        dim V = 96 */
+/* Parses one dimension of a dim statement: dim B, T        dim V = 96 */
 static vt_status parse_one_dim(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at;
@@ -87,7 +87,7 @@ static vt_status check_range(vt_parser *p, const vt_token *at, uint32_t dtype, i
   return VT_OK;
 }
 
-/* in lo..hi */
+/* Parses the range of an input: in lo..hi */
 static vt_status parse_range(vt_parser *p, uint32_t dtype, vt_port *port) {
   const vt_token at = p->tok;
   int64_t least, most;
@@ -102,7 +102,7 @@ static vt_status parse_range(vt_parser *p, uint32_t dtype, vt_port *port) {
   return check_range(p, &at, dtype, port->lo, port->hi);
 }
 
-/* input tokens: i32[B, T] in 0..V-1 */
+/* Parses an input statement: input tokens: i32[B, T] in 0..V-1 */
 static vt_status parse_input(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at;
@@ -169,7 +169,7 @@ vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
   return p->body == NULL ? VT_OK : vt_parse_find_value(p, at, name, out);
 }
 
-/* param w1: f32[784, 256] = he_normal(stream=1) */
+/* Parses a param statement: param w1: f32[784, 256] = he_normal(stream=1) */
 static vt_status parse_param(vt_parser *p) {
   char name[VT_NAME_MAX + 1], full[VT_NAME_MAX + 1];
   vt_token at;
@@ -227,7 +227,7 @@ static vt_status parse_named(vt_parser *p, const char *name, uint32_t dtype, vt_
   return s;
 }
 
-/* output logits        output loss = mean(y) */
+/* Parses an output statement: output logits        output loss = mean(y) */
 static vt_status parse_output(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at;
@@ -426,7 +426,7 @@ static vt_status parse_iterations(vt_parser *p, const vt_token *at, const char *
   return VT_OK;
 }
 
-/* repeat 12 as h { ... } */
+/* Parses a repeat statement: repeat 12 as h { ... } */
 static vt_status parse_repeat(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at = p->tok, as;
@@ -535,7 +535,7 @@ static vt_status expect_word(vt_parser *p, const char *word, const char *what) {
                     vt_token_text(&p->tok, found));
 }
 
-/* The first line of the text: volta 1 */
+/* Parses the first line of the text: volta 1 */
 static vt_status parse_version(vt_parser *p) {
   VT_TRY(vt_parse_skip_newlines(p));
   VT_TRY(expect_word(p, "volta", "'volta 1', the version of the text form"));

@@ -93,7 +93,7 @@ static void test_diag_contract(void) {
   CHECK(g == (vt_graph *)&g);
   vt_diag d = {.code = VT_IO, .text = "earlier"};
   CHECK(vt_parse("nonsense", 8, vt_alloc_default(), &g, &d) == VT_SYNTAX);
-  CHECK(d.code == VT_IO && strcmp(d.text, "earlier") == 0); /* the first error wins */
+  CHECK(d.code == VT_IO && strcmp(d.text, "earlier") == 0); /* the first failure is kept */
   d = (vt_diag){0};
   CHECK(parse_n(NULL, 0, &d) == VT_SYNTAX && d.line == 1 && d.column == 1);
 }
@@ -272,7 +272,8 @@ static void parse_changed_bytes(const char *path) {
   for (size_t i = 0; i < f.size; i++) {
     const uint8_t old = f.data[i];
     const size_t step = vt_test_is_long() ? 1 : sizeof bytes;
-    for (size_t k = step == 1 ? 0 : i % step; k < sizeof bytes; k += step) { /* the last one is 0 */
+    for (size_t k = step == 1 ? 0 : i % step; k < sizeof bytes;
+         k += step) { /* includes the final 0 */
       vt_diag d = {0};
       f.data[i] = (uint8_t)bytes[k];
       const vt_status s = parse_n((const char *)f.data, f.size, &d);
