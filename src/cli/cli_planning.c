@@ -137,9 +137,8 @@ void cli_stamp_print(const cli_stamp *s) {
                 cli_escape_text(s->fallback, why, sizeof why));
   if (!s->unadmitted) return;
   if (s->plugin != NULL) cli_hex(s->plugin, hex);
-  cli_narrate(
-      "volta: UNADMITTED: no certificate shows that %s (content %.16s) has the right bits\n",
-      s->backend, hex);
+  cli_narrate("volta: UNADMITTED: nothing shows that %s (content %.16s) gives the right bits\n",
+              s->backend, hex);
 }
 
 void cli_stamp_add_json(json_t *o, const cli_stamp *s) {

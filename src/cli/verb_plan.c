@@ -249,7 +249,7 @@ static vt_status report(const cli_args *a, view *v, cli_error *e) {
   if (svg == NULL || strcmp(svg, "-") != 0) VT_TRY(print_plan(a, v, e));
   if (!over_budget(v)) return VT_OK;
   const vt_status s =
-      VT_FAIL(&e->diag, VT_BUDGET, "the plan needs %" PRIu64 " bytes, but the budget is %" PRIu64,
+      VT_FAIL(&e->diag, VT_BUDGET, "the plan needs %" PRIu64 " bytes, the budget is %" PRIu64,
               v->info.peak, v->j->how.budget);
   hint_alternatives(&v->info, v->alternatives, e);
   return s;
