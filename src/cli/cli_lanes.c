@@ -53,11 +53,6 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void summarise(cli_lane *l) {
-  qsort(l->ns, l->n, sizeof *l->ns, ascending);
-  l->took = (cli_timing){l->ns[0], l->ns[l->n / 2], l->n};
-}
-
 static vt_status time_all(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error *e) {
   for (uint32_t i = 0; i < n; i++) {
     lanes[i].n = 0;
@@ -65,7 +60,11 @@ static vt_status time_all(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error
     if (lanes[i].ns == NULL) return cli_no_memory(e);
   }
   for (uint32_t r = 0; r < pace->rounds; r++) VT_TRY(time_round(lanes, n, r, pace, e));
-  for (uint32_t i = 0; i < n; i++) summarise(&lanes[i]);
+  for (uint32_t i = 0; i < n; i++) {
+    cli_lane *l = &lanes[i];
+    qsort(l->ns, l->n, sizeof *l->ns, ascending);
+    l->took = (cli_timing){l->ns[0], l->ns[l->n / 2], l->n};
+  }
   return VT_OK;
 }
 

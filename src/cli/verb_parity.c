@@ -129,11 +129,6 @@ static vt_status compare_output(lane *x, vt_program *first, vt_program *p, uint3
   return v.differing != 0 && x->output == NULL ? set_first_difference(x, name_a, &a, &v, e) : VT_OK;
 }
 
-static vt_status compare_outputs(lane *x, vt_program *first, vt_program *p, cli_error *e) {
-  for (uint32_t i = 0; i < vt_program_outputs(p); i++) VT_TRY(compare_output(x, first, p, i, e));
-  return VT_OK;
-}
-
 /* Names a lane. With --threads the label is the name as the user wrote it and the number, "cpu x3".
  */
 static vt_status name_lane(const cli_job *j, lane *x, const vt_program *p, cli_error *e) {
@@ -159,7 +154,9 @@ static vt_status run_program(const cli_job *j, lane *x, vt_program *p, vt_progra
   VT_TRY(cli_job_run(j, p, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   cli_hex(digest, x->hex);
-  return first != NULL ? compare_outputs(x, first, p, e) : VT_OK;
+  for (uint32_t i = 0; first != NULL && i < vt_program_outputs(p); i++)
+    VT_TRY(compare_output(x, first, p, i, e));
+  return VT_OK;
 }
 
 static vt_status run_lane(const cli_job *j, comparison *c, uint32_t i, cli_error *e) {

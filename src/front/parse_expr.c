@@ -179,11 +179,6 @@ static vt_status parse_typed_literal(vt_parser *p, uint32_t dtype, uint32_t *out
   return vt_parse_literal(p, &o, dtype, out);
 }
 
-static vt_status parse_name(vt_parser *p, const char *name, uint32_t *out) {
-  VT_TRY(vt_parse_find_value(p, &p->tok, name, out));
-  return vt_parse_advance(p);
-}
-
 /* ---- the levels of the grammar ---- */
 
 /* 1 if two names on one line are a layer call. If the first is a known value and not a layer, they
@@ -201,7 +196,8 @@ static vt_status parse_word(vt_parser *p, vt_operand *out) {
   if (p->next.kind == '(') return parse_call(p, &out->value);
   if (is_layer_call(p, name)) return vt_parse_layer(p, &out->value);
   out->is_name = 1;
-  return parse_name(p, name, &out->value);
+  VT_TRY(vt_parse_find_value(p, &p->tok, name, &out->value));
+  return vt_parse_advance(p);
 }
 
 static vt_status parse_brackets(vt_parser *p, vt_operand *out) {

@@ -15,9 +15,6 @@
 static vt_names *names_of_body(vt_parser *p, vt_open_body *f) {
   return f != NULL ? &f->names : &p->root_names;
 }
-static vt_graph_builder *builder_of_body(vt_parser *p, vt_open_body *f) {
-  return f != NULL ? f->gb : &p->root;
-}
 
 /* Chooses a free name for an argument: the name of the outer value if possible. */
 static void choose_argument_name(const vt_open_body *f, const char *name,
@@ -154,7 +151,7 @@ static vt_status parse_body(vt_parser *p, const vt_token *of, vt_open_body *f, c
   p->targets = 1;
   const vt_status s = parse_body_text(p, f, type, n);
   p->body = f->up;
-  p->gb = builder_of_body(p, f->up);
+  p->gb = f->up != NULL ? f->up->gb : &p->root;
   p->names = names_of_body(p, f->up);
   p->targets = targets;
   VT_TRY(s);
@@ -180,17 +177,6 @@ static vt_status insert_captured(vt_parser *p, const vt_open_body *f, uint32_t a
   return VT_OK;
 }
 
-/* Computes the types of the arguments of body number `body` from the operands of the op. */
-static vt_status argument_types(vt_parser *p, const vt_op_info *op, const void *attrs,
-                                uint32_t body, const uint32_t *in, uint32_t n, vt_type *out,
-                                uint32_t *out_n) {
-  vt_type *type = VT_NEW_N(&p->arena, vt_type, n);
-  if (type == NULL) return vt_parse_fail_nomem(p);
-  for (uint32_t i = 0; i < n; i++) type[i] = *p->gb->b.type(&p->gb->b, in[i]);
-  const vt_rule rule = {.dims = p->gb->b.dims, .in = type, .n_in = n, .attrs = attrs};
-  return vt_op_body_takes(op, &rule, body, out, out_n, &p->diag);
-}
-
 vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of, void *attrs,
                           uint32_t **in, uint32_t *n) {
   vt_type *type = VT_NEW_N(&p->arena, vt_type, VT_MAX_REGION_ARGS);
@@ -206,7 +192,12 @@ vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of
                           op->name);
       VT_TRY(vt_parse_advance(p));
     }
-    VT_TRY(vt_parse_set_position(p, of, argument_types(p, op, attrs, i, *in, *n, type, &n_type)));
+    /* The types of the body's arguments follow from those of the op's operands. */
+    vt_type *in_type = VT_NEW_N(&p->arena, vt_type, *n);
+    if (in_type == NULL) return vt_parse_set_position(p, of, vt_parse_fail_nomem(p));
+    for (uint32_t k = 0; k < *n; k++) in_type[k] = *p->gb->b.type(&p->gb->b, (*in)[k]);
+    const vt_rule rule = {.dims = p->gb->b.dims, .in = in_type, .n_in = *n, .attrs = attrs};
+    VT_TRY(vt_parse_set_position(p, of, vt_op_body_takes(op, &rule, i, type, &n_type, &p->diag)));
     VT_TRY(parse_body(p, of, &f, type, n_type));
     VT_TRY(vt_parse_set_position(p, of,
                                  insert_captured(p, &f, vt_op_body_end(op, attrs, *n, i), in, n)));
