@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hash.c - BLAKE2b-256 and SipHash by libsodium. Their functions fail only for lengths that are
- * constants here, and need no sodium_init: nothing but the speed of the compression depends on
- * it. */
+ * hash.c - BLAKE2b-256 and SipHash by libsodium. Its functions fail only for invalid lengths, and
+ * all lengths here are valid constants. They work without sodium_init, which only selects a faster
+ * compression function. */
 #include "vt_hash.h"
 #include <sodium/crypto_generichash_blake2b.h>
 #include <sodium/crypto_shorthash_siphash24.h>
@@ -55,7 +55,7 @@ void vt_hash_hex(const vt_hash256 *h, char out[65]) {
   out[64] = 0;
 }
 
-/* Any key would do, and this one never changes. */
+/* The key is constant: any value would do, but hashes must not differ between runs. */
 uint64_t vt_hash_name(const char *name) {
   static const unsigned char key[crypto_shorthash_siphash24_KEYBYTES] = "volta names";
   unsigned char out[crypto_shorthash_siphash24_BYTES];

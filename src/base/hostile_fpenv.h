@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hostile_fpenv.h - for tests only: the worst floating-point environment a host program may leave
- * us with (toward zero, and where the machine can, subnormals flushed on the way in and out), set
- * and read without vt_fpenv.h. */
+ * hostile_fpenv.h - for tests: the worst floating-point environment that a host program may leave
+ * behind (round toward zero and, if the machine can, flush subnormal operands and results), set and
+ * read without vt_fpenv.h. */
 #ifndef HOSTILE_FPENV_H
 #define HOSTILE_FPENV_H
 #include <string.h>
 #include "volta/volta.h"
 #include "vt_fpenv.h"
 
-/* Two words that describe the environment now, exception flags left out. */
+/* The control words of the environment, without exception flags. */
 typedef struct hostile_words {
   uint32_t control, legacy;
 } hostile_words;
@@ -25,7 +25,7 @@ static inline void hostile_write(hostile_words w) {
   _mm_setcsr(w.control);
   __asm__ volatile("fldcw %0" : : "m"(x87));
 }
-/* FTZ, toward zero, all masked, DAZ; the x87 at single precision, toward zero. */
+/* FTZ, round toward zero, all exceptions masked, DAZ; the x87 with single precision, toward zero */
 static inline hostile_words hostile_worst(void) { return (hostile_words){0xffc0u, 0x0c7fu}; }
 static inline hostile_words hostile_numerics(void) { return (hostile_words){0x1f80u, 0x037fu}; }
 static inline void hostile_clear_flags(void) { _mm_setcsr(_mm_getcsr() & 0xffc0u); }
@@ -39,7 +39,7 @@ static inline hostile_words hostile_read(void) {
 static inline void hostile_write(hostile_words w) {
   __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)w.control));
 }
-/* FZ and toward zero. */
+/* FZ and round toward zero */
 static inline hostile_words hostile_worst(void) { return (hostile_words){0x01c00000u, 0}; }
 static inline hostile_words hostile_numerics(void) { return (hostile_words){0, 0}; }
 static inline void hostile_clear_flags(void) {
@@ -70,7 +70,8 @@ static inline int hostile_same(hostile_words a, hostile_words b) {
   return a.control == b.control && a.legacy == b.legacy;
 }
 
-/* Two results that a rounding mode or a flush would change, computed at run time. */
+/* Bit patterns of 2/3 and of a subnormal product, computed at run time: a wrong rounding mode or
+ * flushing would change them. */
 typedef struct hostile_probe {
   uint32_t two_thirds, subnormal;
 } hostile_probe;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * text_test.c - growth, embedded zeros, sticky failure, and the edit distance. */
+ * text_test.c - growth, embedded zeros, formats, sticky failure, and the edit distance. */
 #include "vt_text.h"
 #include <string.h>
 #include "vt_test.h"
@@ -14,7 +14,7 @@ static void test_grows(void) {
   CHECK(t.n == 10 * 5 + 90 * 6 + 900 * 7 && strlen(t.s) == t.n);
   CHECK(strncmp(t.s, "0,ab;1,ab;", 10) == 0);
   CHECK(strcmp(t.s + t.n - 14, "998,ab;999,ab;") == 0);
-  CHECK(f.asked < 12); /* doubles */
+  CHECK(f.asked < 12); /* the capacity doubles */
   vt_text_done(&t);
   CHECK(f.live == 0 && t.s == NULL && t.n == 0);
 }
@@ -30,7 +30,7 @@ static void test_bytes(void) {
   vt_text_done(&t);
   vt_text_init(&t, (vt_alloc){NULL, NULL});
   vt_text_add(&t, "%s", "");
-  CHECK(t.s != NULL && t.s[0] == 0 && t.n == 0); /* empty, but a string */
+  CHECK(t.s != NULL && t.s[0] == 0 && t.n == 0); /* an empty string, not NULL */
   vt_text_done(&t);
   vt_text zero = {{NULL, NULL}, NULL, 0, 0, 0};
   vt_text_add(&zero, "%d", 5);
@@ -38,7 +38,7 @@ static void test_bytes(void) {
   vt_text_done(&zero);
 }
 
-/* Lengths around the capacities, so that the terminating 0 never falls outside. */
+/* Every length around the capacities, so that the terminating 0 is always inside the buffer. */
 static void test_every_length(void) {
   char want[300];
   memset(want, 'q', sizeof want);
@@ -52,7 +52,8 @@ static void test_every_length(void) {
   }
 }
 
-/* What is formatted here and what printf formats, alone and mixed, is what printf makes of it. */
+/* Conversions formatted by our own code and by vsnprintf, alone and mixed, give the text that
+ * printf gives. */
 static void test_formats(void) {
   static const unsigned long long numbers[] = {0,   1,   9,          10,        99,
                                                100, 101, UINT32_MAX, INT64_MAX, UINT64_MAX};
@@ -75,7 +76,7 @@ static void test_formats(void) {
   CHECK(memcmp(digits, "18446744073709551615", 20) == 0);
 }
 
-/* Of a piece that does not fit, nothing stays. */
+/* A piece that does not fit completely leaves no part behind. */
 static void test_all_or_nothing(void) {
   char wide[200];
   memset(wide, 'w', sizeof wide);
@@ -146,7 +147,7 @@ static void test_distance(void) {
   a[64] = b[64] = 0;
   CHECK(vt_text_distance(a, b) == 0);
   a[64] = b[64] = 'x', a[65] = b[65] = 0;
-  CHECK(vt_text_distance(a, b) == 99); /* equal, but longer than what is looked at */
+  CHECK(vt_text_distance(a, b) == 99); /* equal, but longer than the function compares */
 }
 
 int main(void) {
