@@ -65,8 +65,8 @@ static void test_block_sizes(void) {
   vt_arena_init(&ar, vt_fault_alloc(&f));
   CHECK(vt_arena_array(&ar, 10, 1) != NULL && f.live == 1);
   CHECK(vt_arena_array(&ar, 10u << 20, 1) != NULL && f.live == 2);
-  CHECK(vt_arena_array(&ar, 3000, 1) != NULL &&
-        f.live == 2); /* it fits into the first block, which is still in use */
+  /* It fits into the first block, which is still in use. */
+  CHECK(vt_arena_array(&ar, 3000, 1) != NULL && f.live == 2);
   for (int i = 0; i < 16384; i++) (void)vt_arena_array(&ar, 1024, 1);
   CHECK(f.live < 32); /* blocks for 16 MiB */
   vt_arena_done(&ar);
@@ -110,8 +110,8 @@ static void test_overflow_is_sticky(void) {
   vt_arena_init(&ar, vt_fault_alloc(&f));
   void *before = vt_arena_array(&ar, 8, 8);
   CHECK(before != NULL && vt_arena_status(&ar) == VT_OK);
-  CHECK(vt_arena_array(&ar, SIZE_MAX / 8 + 2, 8) ==
-        NULL); /* would be 8 bytes if the overflow went unnoticed */
+  /* Would be 8 bytes if the overflow went unnoticed. */
+  CHECK(vt_arena_array(&ar, SIZE_MAX / 8 + 2, 8) == NULL);
   CHECK(vt_arena_status(&ar) == VT_NOMEM);
   CHECK(vt_arena_array(&ar, 1, 1) == NULL && vt_arena_copy(&ar, "x", 1) == NULL);
   CHECK(f.asked == 1); /* the size was refused before the allocator was called */

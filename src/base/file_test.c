@@ -143,7 +143,8 @@ static void test_size_that_changes(void) {
   }
 }
 
-/* What the allocator below does to the file. WRITE_AND_HIDE also sets the time of writing back. */
+/* A change that the allocator below makes to the file. WRITE_AND_HIDE also sets the time of writing
+ * back. */
 typedef enum change { WRITE, WRITE_AND_HIDE, REPLACE, LEAVE } change;
 typedef struct changer {
   change what;
@@ -183,8 +184,8 @@ static void test_same_size(void) {
     vt_diag d = {0};
     CHECK(write_all(path, "old", 3, &d) == VT_OK && write_all(other, "new", 3, &d) == VT_OK);
     CHECK(utimensat(AT_FDCWD, path, long_ago, 0) == 0);
-    nanosleep(&(struct timespec){.tv_nsec = 30000000},
-              NULL); /* file times have a coarse resolution */
+    /* File times have a coarse resolution. */
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
     const vt_status s =
         vt_file_read(path, 100, (vt_alloc){.user = &m, .resize = change_and_resize}, &f, &d);
     CHECK(s == want[what]);
@@ -265,9 +266,8 @@ static void create_fails(const char *path, vt_status want) {
   vt_diag d = {0};
   vt_file_writer w;
   const int before = entries();
-  memset(
-      &w, 0,
-      sizeof w); /* as an earlier use may have left it: an open descriptor and the name of a file */
+  /* As an earlier use may have left it: an open descriptor and the name of a file. */
+  memset(&w, 0, sizeof w);
   w.fd = dup(1);
   (void)snprintf(w.temp, sizeof w.temp, "%s", in_folder("ten"));
   const int innocent = w.fd;
@@ -281,12 +281,12 @@ static void test_refused_targets(void) {
   static char longer[5000];
   memset(longer, 'x', sizeof longer - 1);
   create_fails(longer, VT_LIMIT);
-  longer[4090] =
-      0; /* short enough for our buffer, but the last part of the path is too long for the system */
+  /* Short enough for our buffer, but the last part of the path is too long for the system. */
+  longer[4090] = 0;
   create_fails(longer, VT_IO);
   for (int i = 0; i < 4090; i += 2) longer[i] = '.', longer[i + 1] = '/';
-  longer[4088] = 'f',
-  longer[4089] = 0; /* ./././f: the temporary name does not fit into the buffer */
+  /* ./././f: the temporary name does not fit into the buffer. */
+  longer[4088] = 'f', longer[4089] = 0;
   create_fails(longer, VT_LIMIT);
   create_fails("", VT_IO);
   create_fails("/dev/null", VT_IO);
@@ -383,8 +383,8 @@ static void test_mode(void) {
   (void)umask(before);
   CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640);
   CHECK(chmod(path, 0600) == 0 && write_all(path, "secret", 6, NULL) == VT_OK);
-  CHECK(stat(path, &st) == 0 &&
-        (st.st_mode & 0777) == 0600); /* the new file has the permissions of the old one */
+  /* The new file has the permissions of the old one. */
+  CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
 }
 
 /* If the target is a link, the file behind it is replaced; a dangling link is replaced itself. */

@@ -20,8 +20,8 @@ struct vt_pool {
   vt_alloc a;
   size_t bytes;
   unsigned n_workers; /* workers that are running: started and not yet joined */
-  int spins; /* iterations of spinning before a thread sleeps; 0 if there are more threads than
-                processors */
+  /* Iterations of spinning before a thread sleeps; 0 if there are more threads than processors. */
+  int spins;
   pthread_mutex_t lock;
   pthread_cond_t wake, idle;
   atomic_uint_fast64_t batch; /* number of batches begun so far */

@@ -30,8 +30,9 @@ static vt_pool *new_pool(unsigned threads, vt_fault *f) {
 
 typedef struct job_results {
   float result[MAX_JOBS];
-  int times[MAX_JOBS]; /* how often each job was executed; not atomic, so that a sanitizer sees a
-                          job executed twice as a race */
+  /* How often each job was executed; not atomic, so that a sanitizer sees a job executed twice
+   * as a race. */
+  int times[MAX_JOBS];
 } job_results;
 
 static void compute_job(void *context, uint64_t job) {

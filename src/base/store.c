@@ -106,8 +106,8 @@ vt_status vt_store_read(const vt_store *s, const char *name, vt_alloc a, int *ou
 }
 
 void vt_store_touch(const vt_store *s, const char *name) {
-  (void)utimensat(s->folder, name, NULL,
-                  AT_SYMLINK_NOFOLLOW); /* an error does not matter: the file may be gone by now */
+  /* An error does not matter: the file may be gone by now. */
+  (void)utimensat(s->folder, name, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
 /* ---- listing ---- */

@@ -14,8 +14,8 @@ typedef struct vt_arena {
 } vt_arena;
 
 void vt_arena_init(vt_arena *ar, vt_alloc a);
-void vt_arena_done(
-    vt_arena *ar); /* frees all memory; the arena is empty afterwards and can be used again */
+/* Frees all memory; the arena is empty afterwards and can be used again. */
+void vt_arena_done(vt_arena *ar);
 vt_status vt_arena_status(const vt_arena *ar) VT_NODISCARD;
 
 /* Returns zeroed memory for `n` items of `size` bytes, aligned for any type, or NULL (sticky) when

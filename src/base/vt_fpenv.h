@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 typedef struct vt_fpenv {
-  uint64_t control,
-      legacy; /* saved registers: MXCSR and x87 control word on x86-64, FPCR and FPSR on AArch64 */
+  /* Saved registers: MXCSR and x87 control word on x86-64, FPCR and FPSR on AArch64. */
+  uint64_t control, legacy;
 } vt_fpenv;
 void vt_fpenv_enter(vt_fpenv *saved);
 void vt_fpenv_leave(const vt_fpenv *saved);

@@ -7,8 +7,8 @@
 #include "vt_hash.h"
 
 typedef struct vt_sealed {
-  int fd; /* descriptor, closed on exec; at least 10, because child processes rearrange the low ones
-           */
+  /* Descriptor, closed on exec; at least 10, because child processes rearrange the low ones. */
+  int fd;
   uint64_t size;
   vt_hash256 hash; /* hash of the whole content */
 } vt_sealed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * integer_test.c - wrapping, and division without a hole. */
+ * integer_test.c - integer operations wrap, and division is defined for all operands. */
 #include "num_test.h"
 
 static void test_wrap(void) {
@@ -39,7 +39,7 @@ static void test_division(void) {
 
 __extension__ typedef __int128 i128;
 
-/* The low 64 bits. */
+/* The low 64 bits of x. */
 static int64_t low(i128 x) { return (int64_t)(uint64_t)x; }
 
 static int agrees(int64_t a, int64_t b) {
@@ -50,8 +50,8 @@ static int agrees(int64_t a, int64_t b) {
   return sums && vt_i64_div(a, b) == low(x / y) && vt_i64_mod(a, b) == low(x % y);
 }
 
-/* Without overflow in 128 bits: all pairs of small numbers, the ends with their neighbours, and
- * numbers of every length. */
+/* Compares with 128-bit arithmetic, which does not overflow: all pairs of small numbers, numbers
+ * around both ends of the range, and numbers of every length. */
 static void test_against_wider(void) {
   uint64_t seed = 51;
   int bad = 0;
@@ -68,8 +68,9 @@ static void test_against_wider(void) {
   CHECK(bad == 0);
 }
 
-/* A narrower type computes here and is cut: the same as computing in its own width. */
-static void test_cut(void) {
+/* An operation of a narrower type, computed in 64 bits and truncated, equals the operation in its
+ * own width. */
+static void test_truncation(void) {
   int bad = 0;
   for (int a = -128; a < 128; a++)
     for (int b = -128; b < 128; b++) {
@@ -83,7 +84,7 @@ static void test_cut(void) {
 int main(void) {
   test_wrap();
   test_against_wider();
-  test_cut();
+  test_truncation();
   test_division();
   TEST_DONE();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oracle_pow_test.c - a million pairs of pow, judged by MPFR. */
+ * oracle_pow_test.c - a million pairs of pow against MPFR. */
 #include "num_test.h"
 
 #ifdef VOLTA_HAVE_MPFR
@@ -11,13 +11,13 @@ static int agrees(float x, float y, mpfr_t z, mpfr_t e) {
   mpfr_set_flt(e, y, MPFR_RNDN);
   const int inexact = mpfr_pow(z, z, e, MPFR_RNDN);
   mpfr_subnormalize(z, inexact, MPFR_RNDN);
-  const float ours = vt_f32_pow(x, y), right = mpfr_get_flt(z, MPFR_RNDN);
-  if (!same_f32(ours, right))
-    fprintf(stderr, "pow(%a, %a) = %a, MPFR says %a\n", x, y, ours, right);
-  return same_f32(ours, right);
+  const float ours = vt_f32_pow(x, y), expected = mpfr_get_flt(z, MPFR_RNDN);
+  if (!same_f32(ours, expected))
+    fprintf(stderr, "pow(%a, %a) = %a, MPFR says %a\n", x, y, ours, expected);
+  return same_f32(ours, expected);
 }
 
-static void judge_special(mpfr_t z, mpfr_t e) {
+static void test_special(mpfr_t z, mpfr_t e) {
   static const float at[] = {
       0.0f, 0x1p-149f,       0x1p-127f, 0x1p-24f,       0.5f,    1.0f - 0x1p-24f, 1.0f,     1.5f,
       2.0f, 1.0f + 0x1p-23f, 3.0f,      0x1p23f + 1.0f, 0x1p24f, 0x1.fffffep127f, INFINITY, NAN};
@@ -27,7 +27,7 @@ static void judge_special(mpfr_t z, mpfr_t e) {
       CHECK(agrees(i % 2 != 0 ? -at[i / 2] : at[i / 2], k % 2 != 0 ? -at[k / 2] : at[k / 2], z, e));
 }
 
-static void judge_rows(mpfr_t z, mpfr_t e) {
+static void test_rows(mpfr_t z, mpfr_t e) {
   static const struct {
     uint32_t x, y, want;
   } row[] = {
@@ -40,8 +40,9 @@ static void judge_rows(mpfr_t z, mpfr_t e) {
   }
 }
 
-/* Most of the pairs have a finite result; then x near 1 with a large y, integers, any patterns. */
-static void judge_random(mpfr_t z, mpfr_t e) {
+/* Random pairs. Most have a finite result; the others are x near 1 with a large y, integer y, and
+ * any patterns. */
+static void test_random(mpfr_t z, mpfr_t e) {
   enum { MILLION = 1000000 };
   const uint64_t seed = 200;
   uint64_t state = seed;
@@ -65,9 +66,9 @@ int main(void) {
   mpfr_set_emin(-148);
   mpfr_set_emax(128);
   mpfr_inits2(24, z, e, (mpfr_ptr)0);
-  judge_special(z, e);
-  judge_rows(z, e);
-  judge_random(z, e);
+  test_special(z, e);
+  test_rows(z, e);
+  test_random(z, e);
   mpfr_clears(z, e, (mpfr_ptr)0);
   mpfr_free_cache();
   TEST_DONE();
