@@ -15,7 +15,7 @@ static inline int oracle_sigmoid(mpfr_t y) {
   const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
   const int plain = mpfr_regular_p(y) && mpfr_cmpabs_ui(y, 200) < 0;
   mpfr_t t;
-  /* E^-x may be outside the range of f32 when the quotient is not. */
+  /* e^-x may be outside the range of f32 when the quotient is not. */
   mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());
   mpfr_init2(t, 400);
