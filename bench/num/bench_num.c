@@ -72,7 +72,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static uint64_t random_state = 1;
 
-static uint32_t random_word(void) { /* splitmix64 */
+static uint32_t random_word(void) { /* the generator splitmix64 */
   uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -101,7 +101,7 @@ static int is_implemented(const function *f, int implementation) {
   return f->one[implementation] != NULL || f->two[implementation] != NULL;
 }
 
-static void call_all(const function *f, int implementation) {
+static void call_on_all_inputs(const function *f, int implementation) {
   float (*const one)(float) = f->one[implementation];
   float (*const two)(float, float) = f->two[implementation];
   float *out = result[implementation];
@@ -129,7 +129,7 @@ typedef struct cost {
   double off;           /* percentage of results that are not correctly rounded */
 } cost;
 
-static void measure(const row *r, cost out[IMPLEMENTATIONS]) {
+static void measure_row(const row *r, cost out[IMPLEMENTATIONS]) {
   static uint64_t spent[IMPLEMENTATIONS][ROUNDS];
   const function *f = r->f;
   draw_inputs(r);
@@ -137,7 +137,7 @@ static void measure(const row *r, cost out[IMPLEMENTATIONS]) {
     for (int implementation = 0; implementation < IMPLEMENTATIONS; implementation++) {
       if (!is_implemented(f, implementation)) continue;
       const uint64_t start = ticks();
-      call_all(f, implementation);
+      call_on_all_inputs(f, implementation);
       if (round >= 0) spent[implementation][round] = ticks() - start;
     }
   memset(out, 0, IMPLEMENTATIONS * sizeof *out);
@@ -236,7 +236,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < N_ROWS; i++) {
     cost c[IMPLEMENTATIONS];
     if (!is_wanted(rows[i].f->name, argc, argv)) continue;
-    measure(&rows[i], c);
+    measure_row(&rows[i], c);
     print_costs(&rows[i], c);
   }
   return 0;

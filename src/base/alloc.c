@@ -15,13 +15,15 @@ static void *libc_resize(void *user, void *ptr, size_t old_size, size_t new_size
 
 vt_alloc vt_alloc_default(void) { return (vt_alloc){.resize = libc_resize}; }
 
-static vt_alloc or_default(vt_alloc a) { return a.resize != NULL ? a : vt_alloc_default(); }
+static vt_alloc allocator_or_default(vt_alloc a) {
+  return a.resize != NULL ? a : vt_alloc_default();
+}
 
 /* A new size of 0 would mean "free" to the allocator, so at least one byte is requested. */
 static size_t nonzero_size(size_t bytes) { return bytes != 0 ? bytes : 1; }
 
 void *vt_alloc_raw(vt_alloc a, size_t bytes) {
-  const vt_alloc use = or_default(a);
+  const vt_alloc use = allocator_or_default(a);
   return use.resize(use.user, NULL, 0, nonzero_size(bytes));
 }
 
@@ -33,7 +35,7 @@ void *vt_alloc_new(vt_alloc a, size_t bytes) {
 
 void vt_alloc_free(vt_alloc a, void *p, size_t bytes) {
   if (p == NULL) return;
-  const vt_alloc use = or_default(a);
+  const vt_alloc use = allocator_or_default(a);
   use.resize(use.user, p, nonzero_size(bytes), 0);
 }
 

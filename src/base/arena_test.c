@@ -30,7 +30,7 @@ static void test_pieces_do_not_overlap(void) {
   }
   for (size_t i = 0; i < N; i++) {
     CHECK(all_bytes(piece[i], size[i], (unsigned char)(i % 255 + 1)));
-    CHECK(i == 0 || piece[i] != piece[i - 1]); /* unique even for zero bytes */
+    CHECK(i == 0 || piece[i] != piece[i - 1]); /* pointers are unique even for zero bytes */
   }
   CHECK(vt_arena_status(&ar) == VT_OK);
   vt_arena_done(&ar);
@@ -134,7 +134,7 @@ static void test_grow_overflow(void) {
   vt_arena_done(&ar);
 }
 
-static vt_status build(vt_alloc a) {
+static vt_status build_arena(vt_alloc a) {
   vt_arena ar;
   vt_arena_init(&ar, a);
   uint32_t *v = NULL, cap = 0;
@@ -155,7 +155,7 @@ static void test_every_allocation_failure(void) {
   long fails = 0;
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};
-    const vt_status s = build(vt_fault_alloc(&f));
+    const vt_status s = build_arena(vt_fault_alloc(&f));
     CHECK(f.live == 0);
     if (s == VT_OK) break;
     CHECK(s == VT_NOMEM && f.asked == k); /* after a failure the allocator is not called again */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu.c - detects the features of the processor and whether the operating system saves their
  * registers. One of the two files of the project with code that depends on the processor type. */
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* declares sched_getaffinity */
 #include "vt_cpu.h"
 #include <pthread.h>
 #include <sched.h>
@@ -26,12 +26,12 @@ enum {
   LEAF7_EBX_AVX512DQ = 1 << 17,
   LEAF7_EBX_AVX512BW = 1 << 30,
   LEAF7_ECX_VNNI = 1 << 11,
-  XCR0_YMM = 0x06, /* xmm and the upper halves of ymm */
-  XCR0_ZMM = 0xe6  /* also the mask registers, the upper halves of zmm0..15, and zmm16..31 */
+  XCR0_YMM = 0x06, /* the state of xmm and of the upper halves of ymm */
+  XCR0_ZMM = 0xe6  /* and also the mask registers, the upper halves of zmm0..15, and zmm16..31 */
 };
-static const unsigned LEAF7_EBX_AVX512VL = 1u << 31; /* does not fit an enumerator */
+static const unsigned LEAF7_EBX_AVX512VL = 1u << 31; /* bit 31 does not fit an enumerator */
 
-static unsigned xcr0(void) {
+static unsigned read_xcr0(void) {
   unsigned low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low;
@@ -43,10 +43,10 @@ static int has_bits(unsigned word, unsigned mask) { return (word & mask) == mask
  * first context switch would destroy them. */
 static void detect_features(vt_cpu *c) {
   unsigned a, b, c1 = 0, d, b7 = 0, c7 = 0;
-  c->sse2 = 1; /* part of the architecture */
+  c->sse2 = 1; /* SSE2 is part of the architecture */
   if (!__get_cpuid(1, &a, &b, &c1, &d) || !has_bits(c1, LEAF1_ECX_OSXSAVE)) return;
   if (!__get_cpuid_count(7, 0, &a, &b7, &c7, &d)) b7 = c7 = 0;
-  const unsigned saved = xcr0();
+  const unsigned saved = read_xcr0();
   const int avx = has_bits(c1, LEAF1_ECX_AVX) && has_bits(saved, XCR0_YMM);
   const unsigned skylake =
       LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512DQ | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL;

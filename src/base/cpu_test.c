@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_test.c - the detected features and processor count agree with those that the kernel reports.
  */
-#define _GNU_SOURCE /* sched_setaffinity */
+#define _GNU_SOURCE /* declares sched_setaffinity */
 #include <sched.h>
 #include <string.h>
 #include <sys/wait.h>

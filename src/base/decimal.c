@@ -101,8 +101,8 @@ static uint32_t divide_word(uint32_t *w, const big *den) {
   return q;
 }
 
-/* Returns floor(num / den), which must be below 2^64; *out_rest says whether the remainder is not
- * 0. Both operands are overwritten. */
+/* Returns floor(num / den), which must be below 2^64; sets *out_rest if the remainder is not 0.
+ * Both operands are overwritten. */
 static uint64_t big_divide(big *num, big *den, int *out_rest) {
   const unsigned shift = leading_zeros32(den->w[den->n - 1]);
   big_shift_left(num, shift);
@@ -132,13 +132,13 @@ static const format binary64 = {53, -1074, 17, 0x7ff0000000000000};
 /* Rounds m * 2^e to nearest even; if `rest`, the value is larger by something below 2^e. m is not 0
  * and, if `rest`, has at least 61 bits. The exponent field is above the fraction in the pattern, so
  * a carry out of the fraction increments the exponent, up to infinity. */
-static uint64_t round_bits(uint64_t m, int64_t e, int rest, const format *f) {
+static uint64_t round_binary(uint64_t m, int64_t e, int rest, const format *f) {
   for (; m >> 63 == 0; e--) m <<= 1;
   if (e > 2000) return f->infinity;
   if (e < -2000) return 0;
   int unit = (int)e + 64 - f->precision; /* exponent of the last bit that is kept */
   if (unit < f->min_exponent) unit = f->min_exponent;
-  const int drop = unit - (int)e; /* at least 11 */
+  const int drop = unit - (int)e; /* number of low bits to drop, at least 11 */
   if (drop > 64) return 0;
   const uint64_t kept = drop == 64 ? 0 : m >> drop;
   const uint64_t half = (uint64_t)1 << (drop - 1), dropped = m & (half | (half - 1));
@@ -148,7 +148,7 @@ static uint64_t round_bits(uint64_t m, int64_t e, int rest, const format *f) {
   return bits < f->infinity ? bits : f->infinity;
 }
 
-/* Rounds d * 10^e; `rest` says that the value is larger by something below 10^e. d is not 0 and is
+/* Rounds d * 10^e; if `rest`, the value is larger by something below 10^e. d is not 0 and is
  * overwritten. */
 static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
   big den;
@@ -164,7 +164,7 @@ static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
     big_shift_left(&den, (unsigned)-shift);
   int left;
   const uint64_t q = big_divide(d, &den, &left);
-  return round_bits(q, (int64_t)e - shift, rest || left, f);
+  return round_binary(q, (int64_t)e - shift, rest || left, f);
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -269,13 +269,13 @@ static int parse_hex(cursor *c, const format *f, uint64_t *out) {
   if (!parse_mantissa(c, 16, &x) || !parse_exponent(c, 'p', &e)) return 0;
   uint64_t m = 0;
   for (int i = 0; i < x.n; i++) m = m << 4 | x.digit[i];
-  *out = m == 0 ? 0 : round_bits(m, x.scale * 4 + e, x.rest, f);
+  *out = m == 0 ? 0 : round_binary(m, x.scale * 4 + e, x.rest, f);
   return 1;
 }
 
 /* Rounds the digits times 10^e. Values of at least 1e310 become infinity and those below 1e-325
  * zero without arithmetic, which keeps the big integers within their bounds. */
-static uint64_t round_digits(const digits *x, int64_t e, const format *f) {
+static uint64_t round_decimal(const digits *x, int64_t e, const format *f) {
   const int64_t magnitude = x->n + e;
   if (x->n == 0 || magnitude < -325) return 0;
   if (magnitude > 310) return f->infinity;
@@ -289,7 +289,7 @@ static int parse_decimal(cursor *c, const format *f, uint64_t *out) {
   digits x;
   int64_t e;
   if (!parse_mantissa(c, 10, &x) || !parse_exponent(c, 'e', &e)) return 0;
-  *out = round_digits(&x, x.scale + e, f);
+  *out = round_decimal(&x, x.scale + e, f);
   return 1;
 }
 
@@ -302,7 +302,7 @@ static int parse_magnitude(cursor *c, const format *f, uint64_t *out) {
 }
 
 /* A sign before "nan" is accepted and ignored, because there is only one NaN. */
-static int read_bits(const char *s, size_t n, const format *f, int sign_bit, uint64_t *out) {
+static int parse_bits(const char *s, size_t n, const format *f, int sign_bit, uint64_t *out) {
   if (n == 0) return 0;
   cursor c = {s, s + n};
   uint64_t bits = 0;
@@ -318,14 +318,14 @@ static int read_bits(const char *s, size_t n, const format *f, int sign_bit, uin
 
 int vt_decimal_f64(const char *s, size_t n, double *out) {
   uint64_t bits;
-  if (!read_bits(s, n, &binary64, 63, &bits)) return 0;
+  if (!parse_bits(s, n, &binary64, 63, &bits)) return 0;
   memcpy(out, &bits, sizeof bits);
   return 1;
 }
 
 int vt_decimal_f32(const char *s, size_t n, float *out) {
   uint64_t bits;
-  if (!read_bits(s, n, &binary32, 31, &bits)) return 0;
+  if (!parse_bits(s, n, &binary32, 31, &bits)) return 0;
   const uint32_t narrow = (uint32_t)bits;
   memcpy(out, &narrow, sizeof narrow);
   return 1;
@@ -366,7 +366,7 @@ static uint64_t pow10_u64(int e) {
   return p;
 }
 
-/* floor(m * 2^q * 10^-k * 10^17) */
+/* Returns floor(m * 2^q * 10^-k * 10^17), and whether the remainder is not 0. */
 static uint64_t scaled_digits(uint64_t m, int q, int k, int *out_rest) {
   big num, den;
   const int e = FIRST_DIGITS - 1 - k, shift = q + e;

@@ -77,7 +77,7 @@ static void test_known_values(void) {
       {"1.4e-45", 1, 0x369ff868bf4d956a},
       {"340282356779733661637539395458142568448", 0x7f800000,
        0x47effffff0000000}, /* the midpoint between the largest f32 and 2^128 */
-      {"3.40282356779733661637e38", 0x7f7fffff, 0x47effffff0000000}, /* just below it */
+      {"3.40282356779733661637e38", 0x7f7fffff, 0x47effffff0000000}, /* just below that midpoint */
       {"1.7976931348623158e308", 0x7f800000, 0x7fefffffffffffff},
       {"1.7976931348623159e308", 0x7f800000, 0x7ff0000000000000},
   };
@@ -116,7 +116,7 @@ static void test_hexadecimal(void) {
   CHECK(read32("0x") == 0xffffffffu && read32("0x1p") == 0xffffffffu);
 }
 
-static void test_refused(void) {
+static void test_invalid_texts(void) {
   static const char *const wrong[] = {
       "",     " ",    "1 ",    " 1",  "+",    "-",    ".",     "1.",   ".5",   "1e",       "1e+",
       "1e5x", "1,5",  "e5",    "--1", "+-1",  "1.5.", "1..5",  "inff", "in",   "infinity", "INF",
@@ -163,7 +163,7 @@ static void test_integers(void) {
   }
 }
 
-static int agrees(const char *s) {
+static int agrees_with_libc(const char *s) {
   return read32(s) == bits32(strtof(s, NULL)) && read64(s) == bits64(strtod(s, NULL));
 }
 
@@ -185,7 +185,7 @@ static void compare_random(int cases, int max_digits, int max_exponent) {
   int wrong = 0;
   for (int i = 0; i < cases; i++) {
     random_decimal(s, max_digits, max_exponent);
-    if (agrees(s)) continue;
+    if (agrees_with_libc(s)) continue;
     if (wrong++ == 0) fprintf(stderr, "  %s\n", s);
   }
   CHECK(wrong == 0);
@@ -200,7 +200,7 @@ static void test_random_decimals(void) {
 
 /* Modifies a decimal "digits e exponent": how == 1 makes it slightly larger by a 1 far behind all
  * digits, how == 2 slightly smaller by decrementing the last nonzero digit and appending nines. */
-static void nudge(char *s, int how) {
+static void nudge_decimal(char *s, int how) {
   char *e = strchr(s, 'e'), suffix[16];
   if (how == 0) return;
   (void)snprintf(suffix, sizeof suffix, "%s", e);
@@ -219,7 +219,7 @@ static void nudge(char *s, int how) {
   memcpy(e, suffix, strlen(suffix) + 1);
 }
 
-/* The exact midpoints between neighbours and decimals close to them: there the last digit decides
+/* Decimals at and close to the exact midpoints between neighbours, for which the last digit decides
  * the rounding. */
 static void test_midpoints(void) {
   static char s[4096];
@@ -228,15 +228,15 @@ static void test_midpoints(void) {
     const uint32_t u = (uint32_t)next_random() % 0x7f7fffffu;
     const double middle = ((double)float32(u) + (double)float32(u + 1)) / 2;
     sprintf(s, "%.170e", middle); /* exact: at most 113 digits are nonzero */
-    nudge(s, i % 3);
-    wrong += !agrees(s);
+    nudge_decimal(s, i % 3);
+    wrong += !agrees_with_libc(s);
   }
   for (int i = 0; i < 3000 && LDBL_MANT_DIG >= 64; i++) {
     const uint64_t u = next_random() % 0x7fefffffffffffffu;
     const long double middle = ((long double)float64(u) + (long double)float64(u + 1)) / 2;
     sprintf(s, "%.790Le", middle);
-    nudge(s, i % 3);
-    wrong += !agrees(s);
+    nudge_decimal(s, i % 3);
+    wrong += !agrees_with_libc(s);
   }
   CHECK(wrong == 0);
 }
@@ -278,7 +278,7 @@ static int prints32(float x, const char *want) {
   return strcmp(s, want) == 0;
 }
 
-static void test_layout(void) {
+static void test_notation(void) {
   static const struct {
     double x;
     const char *want;
@@ -407,12 +407,12 @@ int main(void) {
   test_known_values();
   test_one_rounding();
   test_hexadecimal();
-  test_refused();
+  test_invalid_texts();
   test_integers();
   test_random_decimals();
   test_midpoints();
   test_very_long();
-  test_layout();
+  test_notation();
   test_round_trips();
   test_shortest();
   test_hostile_environment();

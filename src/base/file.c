@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * file.c - reads complete files that may be hostile, and writes files that are complete or absent.
  * Every message names the path and the reason that the operating system gives. */
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* declares realpath */
 #include "vt_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -69,8 +69,8 @@ static vt_status check_size(int fd, const char *path, uint64_t limit, vt_file_st
 }
 
 /* Reads up to `n` bytes; *out_got is smaller only at the end of the file. */
-static vt_status read_full(int fd, const char *path, uint8_t *p, size_t n, size_t *out_got,
-                           vt_diag *d) {
+static vt_status read_up_to(int fd, const char *path, uint8_t *p, size_t n, size_t *out_got,
+                            vt_diag *d) {
   size_t got = 0;
   while (got < n) {
     const ssize_t r = read(fd, p + got, n - got);
@@ -86,11 +86,11 @@ static vt_status read_full(int fd, const char *path, uint8_t *p, size_t n, size_
 /* Reads a file whose memory was allocated for the size in `before`. If the file has another size by
  * now, or was written to, the bytes may be a mixture of old and new content, so this fails. Reading
  * one byte more than the size, into the place of the terminating 0, detects a file that grew. */
-static vt_status read_exactly(int fd, const char *path, const vt_file_state *before, uint8_t *p,
-                              vt_diag *d) {
+static vt_status read_unchanged(int fd, const char *path, const vt_file_state *before, uint8_t *p,
+                                vt_diag *d) {
   const size_t size = (size_t)before->size;
   size_t got = 0;
-  VT_TRY(read_full(fd, path, p, size + 1, &got, d));
+  VT_TRY(read_up_to(fd, path, p, size + 1, &got, d));
   if (got != size) return VT_FAIL(d, VT_IO, "%s changed its size while it was read", path);
   p[size] = 0;
   return check_state(fd, path, before, d);
@@ -103,7 +103,7 @@ vt_status vt_file_read_fd(int fd, const char *path, uint64_t limit, vt_alloc a, 
   const size_t size = (size_t)before.size;
   uint8_t *data = vt_alloc_new(a, size + 1);
   if (data == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the %zu bytes of %s", size, path);
-  const vt_status s = read_exactly(fd, path, &before, data, d);
+  const vt_status s = read_unchanged(fd, path, &before, data, d);
   if (s != VT_OK) {
     vt_alloc_free(a, data, size + 1);
     return s;
@@ -129,7 +129,7 @@ void vt_file_done(vt_file *f) {
 vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n, vt_diag *d) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_failed("open", path, errno, d);
-  const vt_status s = read_full(fd, path, to, n, out_n, d);
+  const vt_status s = read_up_to(fd, path, to, n, out_n, d);
   (void)close(fd);
   return s;
 }
@@ -141,20 +141,17 @@ vt_source vt_source_memory(const void *p, size_t n) {
   return (vt_source){.bytes = n != 0 ? p : none, .size = n, .fd = -1};
 }
 
-static vt_status open_source(int fd, const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
-  vt_source s = {.path = path, .fd = fd};
-  VT_TRY(check_size(fd, path, limit, &s.state, d));
+vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
+  vt_source s = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (s.fd < 0) return system_failed("open", path, errno, d);
+  const vt_status status = check_size(s.fd, path, limit, &s.state, d);
+  if (status != VT_OK) {
+    (void)close(s.fd);
+    return status;
+  }
   s.size = s.state.size;
   *out = s;
   return VT_OK;
-}
-
-vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return system_failed("open", path, errno, d);
-  const vt_status s = open_source(fd, path, limit, out, d);
-  if (s != VT_OK) (void)close(fd);
-  return s;
 }
 
 void vt_source_close(vt_source *s) {

@@ -24,7 +24,7 @@ static const char *in_folder(const char *name) {
   return path[next];
 }
 
-static int entries(void) {
+static int count_entries(void) {
   int n = 0;
   DIR *dir = opendir(folder);
   if (dir == NULL) return -1;
@@ -42,7 +42,7 @@ static vt_status write_all(const char *path, const void *p, size_t n, vt_diag *d
   return vt_file_commit(&w, d);
 }
 
-static int holds(const char *path, const void *p, size_t n) {
+static int file_holds(const char *path, const void *p, size_t n) {
   vt_fault f = {0};
   vt_diag d = {0};
   vt_file file;
@@ -96,7 +96,7 @@ static void test_limits(void) {
   CHECK(read_status(path, UINT64_MAX, &d) == VT_OK);
   const char *empty = in_folder("empty");
   CHECK(write_all(empty, "", 0, &d) == VT_OK);
-  CHECK(read_status(empty, 0, &d) == VT_OK && holds(empty, "", 0));
+  CHECK(read_status(empty, 0, &d) == VT_OK && file_holds(empty, "", 0));
 }
 
 /* A huge file is refused before memory is allocated. */
@@ -214,7 +214,7 @@ static void test_round_trip(void) {
   unsigned char *p = malloc(N);
   for (size_t i = 0; i < N; i++) p[i] = (unsigned char)(i * 7 + i / 251);
   CHECK(write_all(path, p, N, &d) == VT_OK);
-  CHECK(holds(path, p, N));
+  CHECK(file_holds(path, p, N));
   free(p);
   CHECK(unlink(path) == 0);
 }
@@ -226,14 +226,14 @@ static void test_replace(void) {
   vt_file_writer w;
   const char *path = in_folder("target");
   CHECK(write_all(path, "old", 3, &d) == VT_OK);
-  const int before = entries();
+  const int before = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(vt_file_put(&w, "newer", 5, &d) == VT_OK);
-  CHECK(holds(path, "old", 3) && entries() == before + 1);
+  CHECK(file_holds(path, "old", 3) && count_entries() == before + 1);
   CHECK(vt_file_commit(&w, &d) == VT_OK);
-  CHECK(holds(path, "newer", 5) && entries() == before);
+  CHECK(file_holds(path, "newer", 5) && count_entries() == before);
   vt_file_abort(&w); /* does nothing after commit */
-  CHECK(holds(path, "newer", 5));
+  CHECK(file_holds(path, "newer", 5));
   CHECK(vt_file_put(&w, "x", 1, &d) == VT_INTERNAL && d.code == VT_INTERNAL);
 }
 
@@ -241,12 +241,12 @@ static void test_abort(void) {
   vt_diag d = {0};
   vt_file_writer w;
   const char *path = in_folder("aborted");
-  const int before = entries();
+  const int before = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(vt_file_put(&w, "half", 4, &d) == VT_OK);
   vt_file_abort(&w);
   vt_file_abort(&w);
-  CHECK(access(path, F_OK) != 0 && entries() == before);
+  CHECK(access(path, F_OK) != 0 && count_entries() == before);
   CHECK(vt_file_commit(&w, &d) == VT_INTERNAL);
 }
 
@@ -258,14 +258,14 @@ static void test_two_writers(void) {
   CHECK(vt_file_create(path, &a, &d) == VT_OK && vt_file_create(path, &b, &d) == VT_OK);
   CHECK(strcmp(a.temp, b.temp) != 0);
   CHECK(vt_file_put(&a, "first", 5, &d) == VT_OK && vt_file_put(&b, "2nd", 3, &d) == VT_OK);
-  CHECK(vt_file_commit(&a, &d) == VT_OK && holds(path, "first", 5));
-  CHECK(vt_file_commit(&b, &d) == VT_OK && holds(path, "2nd", 3));
+  CHECK(vt_file_commit(&a, &d) == VT_OK && file_holds(path, "first", 5));
+  CHECK(vt_file_commit(&b, &d) == VT_OK && file_holds(path, "2nd", 3));
 }
 
 static void create_fails(const char *path, vt_status want) {
   vt_diag d = {0};
   vt_file_writer w;
-  const int before = entries();
+  const int before = count_entries();
   /* As an earlier use may have left it: an open descriptor and the name of a file. */
   memset(&w, 0, sizeof w);
   w.fd = dup(1);
@@ -274,7 +274,7 @@ static void create_fails(const char *path, vt_status want) {
   CHECK(vt_file_create(path, &w, &d) == want && d.code == want && d.text[0] != 0);
   CHECK(w.temp[0] == 0 && w.fd == -1);
   vt_file_abort(&w); /* must not touch either */
-  CHECK(entries() == before && close(innocent) == 0);
+  CHECK(count_entries() == before && close(innocent) == 0);
 }
 
 static void test_refused_targets(void) {
@@ -311,18 +311,18 @@ static void test_write_fails(void) {
   small = before;
   small.rlim_cur = 65536;
   (void)signal(SIGXFSZ, SIG_IGN);
-  const int was = entries();
+  const int was = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
   CHECK(vt_file_put(&w, block, sizeof block, &d) == VT_IO);
   CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
-  CHECK(strstr(d.text, path) != NULL && entries() == was && access(path, F_OK) != 0);
+  CHECK(strstr(d.text, path) != NULL && count_entries() == was && access(path, F_OK) != 0);
 }
 
 static void on_alarm(int signal_number) { (void)signal_number; }
 
 /* Reads the pipe slowly in the child; returns 0 if all n bytes arrive in order. */
-static int receive(int fd, size_t n) {
+static int check_received(int fd, size_t n) {
   const struct timespec pause = {0, 2000000};
   static unsigned char block[65536];
   size_t at = 0;
@@ -348,7 +348,7 @@ static void test_interrupted_writes(void) {
   const pid_t child = fork();
   if (child == 0) {
     (void)close(w.fd);
-    _exit(receive(ends[0], N));
+    _exit(check_received(ends[0], N));
   }
   (void)close(ends[0]);
   const struct sigaction act = {.sa_handler = on_alarm};
@@ -394,9 +394,9 @@ static void test_links(void) {
   const char *file = in_folder("behind"), *link = in_folder("link");
   CHECK(write_all(file, "old", 3, &d) == VT_OK && symlink("behind", link) == 0);
   CHECK(write_all(link, "new", 3, &d) == VT_OK);
-  CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && holds(file, "new", 3));
+  CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && file_holds(file, "new", 3));
   CHECK(unlink(file) == 0 && write_all(link, "own", 3, &d) == VT_OK);
-  CHECK(lstat(link, &st) == 0 && S_ISREG(st.st_mode) && holds(link, "own", 3));
+  CHECK(lstat(link, &st) == 0 && S_ISREG(st.st_mode) && file_holds(link, "own", 3));
   CHECK(unlink(link) == 0 && access(file, F_OK) != 0);
 }
 

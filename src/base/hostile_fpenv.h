@@ -29,7 +29,7 @@ static inline void hostile_write(hostile_words w) {
 static inline hostile_words hostile_worst(void) { return (hostile_words){0xffc0u, 0x0c7fu}; }
 static inline hostile_words hostile_numerics(void) { return (hostile_words){0x1f80u, 0x037fu}; }
 static inline void hostile_clear_flags(void) { _mm_setcsr(_mm_getcsr() & 0xffc0u); }
-static inline int hostile_inexact(void) { return (_mm_getcsr() & 0x20u) != 0; }
+static inline int hostile_is_inexact(void) { return (_mm_getcsr() & 0x20u) != 0; }
 #elif defined(__aarch64__)
 static inline hostile_words hostile_read(void) {
   uint64_t fpcr;
@@ -45,7 +45,7 @@ static inline hostile_words hostile_numerics(void) { return (hostile_words){0, 0
 static inline void hostile_clear_flags(void) {
   __asm__ volatile("msr fpsr, %0" : : "r"((uint64_t)0));
 }
-static inline int hostile_inexact(void) {
+static inline int hostile_is_inexact(void) {
   uint64_t fpsr;
   __asm__ volatile("mrs %0, fpsr" : "=r"(fpsr));
   return (fpsr & 0x10u) != 0;
@@ -63,7 +63,7 @@ static inline hostile_words hostile_numerics(void) {
   return (hostile_words){(uint32_t)FE_TONEAREST, 0};
 }
 static inline void hostile_clear_flags(void) { (void)feclearexcept(FE_ALL_EXCEPT); }
-static inline int hostile_inexact(void) { return fetestexcept(FE_INEXACT) != 0; }
+static inline int hostile_is_inexact(void) { return fetestexcept(FE_INEXACT) != 0; }
 #endif
 
 static inline int hostile_same(hostile_words a, hostile_words b) {

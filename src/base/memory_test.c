@@ -52,7 +52,7 @@ static void test_meminfo(void) {
   CHECK(vt_memory_available_under(root) == UINT64_MAX);
 }
 
-static void test_groups(void) {
+static void test_control_groups(void) {
   remove_files();
   write_file("proc/self/cgroup", "0::/a/b\n");
   CHECK(vt_memory_available_under(root) == UINT64_MAX);
@@ -77,7 +77,7 @@ static void test_groups(void) {
 }
 
 /* Control groups of version 1, in a container where only the root group's files are visible. */
-static void test_old_groups(void) {
+static void test_control_groups_v1(void) {
   remove_files();
   write_file("proc/self/cgroup", "5:devices:/x\n4:cpu,memory:/no\n3:memory:/seen/outside\n0::/\n");
   write_file("sys/fs/cgroup/memory/memory.limit_in_bytes", "4096\n");
@@ -91,7 +91,7 @@ static void test_old_groups(void) {
 }
 
 /* With a path too long for the buffer, the root group is read. */
-static void test_long_path(void) {
+static void test_long_group_path(void) {
   char text[3000] = "0::";
   remove_files();
   for (size_t i = 3; i < sizeof text - 1; i++) text[i] = i % 100 ? 'x' : '/';
@@ -103,7 +103,7 @@ static void test_long_path(void) {
 
 /* ---- this process ---- */
 
-static void test_limit(void) {
+static void test_address_space_limit(void) {
   const uint64_t mib = (uint64_t)1 << 20, before = vt_memory_available(), size = process_size();
   struct rlimit limit, old;
   CHECK(getrlimit(RLIMIT_AS, &old) == 0);
@@ -123,10 +123,10 @@ int main(void) {
   snprintf(root, sizeof root, "/tmp/volta_memory_%ld", (long)getpid());
   CHECK(mkdir(root, 0700) == 0);
   test_meminfo();
-  test_groups();
-  test_old_groups();
-  test_long_path();
-  test_limit();
+  test_control_groups();
+  test_control_groups_v1();
+  test_long_group_path();
+  test_address_space_limit();
   remove_files();
   CHECK(rmdir(root) == 0);
   TEST_DONE();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pages.c - advises the system to use large pages, on systems where programs decide that (madvise).
- */
+ * pages.c - advises the system (madvise) to use large pages, if the system leaves that choice to
+ * programs. */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>

@@ -255,7 +255,7 @@ static void test_idle_workers_sleep(void) {
   vt_pool_free(p);
 }
 
-static void test_refusals(void) {
+static void test_creation_fails(void) {
   vt_pool *p = NULL;
   vt_diag d = {0};
   vt_fault f = {.left = 1};
@@ -322,6 +322,6 @@ int main(void) {
   test_hostile_caller_alone();
   test_waits_for_the_last();
   test_idle_workers_sleep();
-  test_refusals();
+  test_creation_fails();
   TEST_DONE();
 }

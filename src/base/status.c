@@ -26,12 +26,12 @@ enum { N_ROWS = sizeof rows / sizeof rows[0], NAME_BYTES = 16 };
 static char lower_names[N_ROWS][NAME_BYTES];
 static pthread_once_t lower_once = PTHREAD_ONCE_INIT;
 
-static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
+static char to_lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
 
 static void init_lower_names(void) {
   for (size_t i = 0; i < N_ROWS; i++)
     for (size_t j = 0; j + 1 < NAME_BYTES && rows[i].name[j] != 0; j++)
-      lower_names[i][j] = lower(rows[i].name[j]);
+      lower_names[i][j] = to_lower(rows[i].name[j]);
 }
 
 static const row *find_row(vt_status s) {
@@ -64,8 +64,8 @@ int vt_status_exit(vt_status s) {
 }
 
 static int equal_ignoring_case(const char *a, const char *b) {
-  for (; *a != 0 && lower(*a) == lower(*b); a++) b++;
-  return lower(*a) == lower(*b);
+  for (; *a != 0 && to_lower(*a) == to_lower(*b); a++) b++;
+  return to_lower(*a) == to_lower(*b);
 }
 
 /* Parses a number of one to five digits; returns -1 for any other text. */
@@ -79,7 +79,7 @@ static int parse_small_number(const char *s) {
 int vt_status_find(const char *name) {
   if (name == NULL) return -1;
   const int number = parse_small_number(name);
-  const int prefixed = lower(name[0]) == 'v' && lower(name[1]) == 't' && name[2] == '_';
+  const int prefixed = to_lower(name[0]) == 'v' && to_lower(name[1]) == 't' && name[2] == '_';
   for (size_t i = 0; i < N_ROWS; i++)
     if (rows[i].value == number || equal_ignoring_case(rows[i].name, prefixed ? name + 3 : name))
       return rows[i].value;

@@ -77,7 +77,7 @@ static void test_text_is_one_bounded_line(void) {
   CHECK(strncmp(d.text, "x  x", 4) == 0);
 }
 
-static vt_status tried(vt_status inner, int *reached) {
+static vt_status try_status(vt_status inner, int *reached) {
   *reached = 0;
   VT_TRY(inner);
   *reached = 1;
@@ -86,8 +86,8 @@ static vt_status tried(vt_status inner, int *reached) {
 
 static void test_try_propagates(void) {
   int reached;
-  CHECK(tried(VT_LIMIT, &reached) == VT_LIMIT && !reached);
-  CHECK(tried(VT_OK, &reached) == VT_OK && reached);
+  CHECK(try_status(VT_LIMIT, &reached) == VT_LIMIT && !reached);
+  CHECK(try_status(VT_OK, &reached) == VT_OK && reached);
 }
 
 int main(void) {

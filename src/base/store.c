@@ -34,7 +34,7 @@ static vt_status check_owner(const struct stat *st, vt_diag *d) {
 
 /* Copies the path without trailing slashes: with one, open() would follow a symbolic link in spite
  * of O_NOFOLLOW. */
-static vt_status copy_path(const char *path, char out[4096], vt_diag *d) {
+static vt_status strip_slashes(const char *path, char out[4096], vt_diag *d) {
   size_t n = strlen(path);
   while (n > 1 && path[n - 1] == '/') n--;
   if (n == 0 || n >= 4096) return VT_FAIL(d, VT_LIMIT, "its name is empty or too long");
@@ -46,7 +46,7 @@ static vt_status copy_path(const char *path, char out[4096], vt_diag *d) {
 vt_status vt_store_open(vt_store *s, const char *path, uint64_t limit, vt_diag *d) {
   char name[4096];
   struct stat st;
-  VT_TRY(copy_path(path, name, d));
+  VT_TRY(strip_slashes(path, name, d));
   if (mkdir(name, 0700) != 0 && errno != EEXIST)
     return system_failed("it cannot be made", errno, d);
   const int folder = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -68,8 +68,8 @@ void vt_store_close(vt_store *s) {
 
 /* ---- reading ---- */
 
-static vt_status read_owned(int fd, const char *name, uint64_t limit, vt_alloc a, vt_file *out,
-                            vt_diag *d) {
+static vt_status read_trusted(int fd, const char *name, uint64_t limit, vt_alloc a, vt_file *out,
+                              vt_diag *d) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_failed("it cannot be read", errno, d);
   if (!S_ISREG(st.st_mode)) return VT_FAIL(d, VT_IO, "it is not a regular file");
@@ -85,7 +85,7 @@ static vt_status read_once(const vt_store *s, const char *name, vt_alloc a, int 
   const int fd = openat(s->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT ? VT_OK : system_failed("it cannot be opened", errno, d);
   *out_there = 1;
-  const vt_status status = read_owned(fd, name, s->limit, a, out, d);
+  const vt_status status = read_trusted(fd, name, s->limit, a, out, d);
   (void)close(fd);
   return status;
 }

@@ -17,7 +17,7 @@ vt_status vt_text_status(const vt_text *t) { return t->failed ? VT_NOMEM : VT_OK
 
 /* Makes sure that `more` bytes and the terminating 0 fit. On failure the text written so far stays
  * allocated, because its owner still has to free it. */
-static int reserve(vt_text *t, size_t more) {
+static int reserve_bytes(vt_text *t, size_t more) {
   if (t->failed) return 0;
   if (more >= SIZE_MAX / 2 - t->n) return t->failed = 1, 0;
   const size_t want = t->n + more + 1;
@@ -33,7 +33,7 @@ static int reserve(vt_text *t, size_t more) {
 }
 
 void vt_text_bytes(vt_text *t, const void *p, size_t n) {
-  if (!reserve(t, n)) return;
+  if (!reserve_bytes(t, n)) return;
   if (n != 0) memcpy(t->s + t->n, p, n);
   t->n += n;
   t->s[t->n] = 0;
@@ -47,7 +47,7 @@ static void add_printf(vt_text *t, const char *fmt, va_list ap) {
   va_copy(again, ap);
   const size_t space = t->cap - t->n;
   const int n = vsnprintf(space != 0 ? t->s + t->n : NULL, space, fmt, ap);
-  const int fits = n >= 0 && ((size_t)n < space || reserve(t, (size_t)n));
+  const int fits = n >= 0 && ((size_t)n < space || reserve_bytes(t, (size_t)n));
   if (fits && (size_t)n >= space) (void)vsnprintf(t->s + t->n, (size_t)n + 1, fmt, again);
   if (fits) t->n += (size_t)n;
   if (n < 0) t->failed = 1;
@@ -102,7 +102,7 @@ static int add_common(vt_text *t, const char *fmt, va_list ap) {
 }
 
 /* Adds all of the formatted text, or nothing if memory runs out. Printing a plan adds tens of
- * thousands of short pieces, and vsnprintf would dominate its time; so add_simple is tried first.
+ * thousands of short pieces, and vsnprintf would dominate its time; so add_common is tried first.
  */
 void vt_text_add(vt_text *t, const char *fmt, ...) {
   const size_t start = t->n;

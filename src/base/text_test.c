@@ -4,7 +4,7 @@
 #include <string.h>
 #include "vt_test.h"
 
-static void test_grows(void) {
+static void test_growth(void) {
   vt_fault f = {0};
   vt_text t;
   vt_text_init(&t, vt_fault_alloc(&f));
@@ -52,7 +52,7 @@ static void test_every_length(void) {
   }
 }
 
-/* Conversions formatted by our own code and by vsnprintf, alone and mixed, give the text that
+/* Conversions formatted by our own code and by vsnprintf, separate and mixed, give the text that
  * printf gives. */
 static void test_formats(void) {
   static const unsigned long long numbers[] = {0,   1,   9,          10,        99,
@@ -92,7 +92,7 @@ static void test_all_or_nothing(void) {
   }
 }
 
-static vt_status build(vt_alloc a) {
+static vt_status build_text(vt_alloc a) {
   vt_text t;
   vt_text_init(&t, a);
   for (int i = 0; i < 2000; i++) vt_text_add(&t, "line %d\n", i);
@@ -105,7 +105,7 @@ static void test_every_allocation_failure(void) {
   long fails = 0;
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};
-    const vt_status s = build(vt_fault_alloc(&f));
+    const vt_status s = build_text(vt_fault_alloc(&f));
     CHECK(f.live == 0);
     if (s == VT_OK) break;
     CHECK(s == VT_NOMEM && f.asked == k);
@@ -129,7 +129,7 @@ static void test_too_long_is_refused(void) {
   CHECK(f.live == 0 && vt_text_status(&t) == VT_OK);
 }
 
-static void test_distance(void) {
+static void test_edit_distance(void) {
   static const struct {
     const char *a, *b;
     unsigned want;
@@ -151,13 +151,13 @@ static void test_distance(void) {
 }
 
 int main(void) {
-  test_grows();
+  test_growth();
   test_bytes();
   test_every_length();
   test_formats();
   test_all_or_nothing();
   test_every_allocation_failure();
   test_too_long_is_refused();
-  test_distance();
+  test_edit_distance();
   TEST_DONE();
 }

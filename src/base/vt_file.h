@@ -66,7 +66,7 @@ vt_status vt_source_check(const vt_source *s, vt_diag *d) VT_NODISCARD;
 typedef struct vt_file_writer {
   int fd;          /* the temporary file; -1 when closed */
   int folder;      /* descriptor of the folder that both names are relative to */
-  char temp[4096]; /* temporary name; empty when there is no temporary file */
+  char temp[4096]; /* temporary name; empty if no temporary file exists */
   char path[4096]; /* final name */
 } vt_file_writer;
 vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) VT_NODISCARD;

@@ -21,7 +21,8 @@ void vt_hash_add_u64(vt_hasher *h, uint64_t v); /* hashes v as 8 bytes, little-e
 vt_hash256 vt_hash_done(vt_hasher *h);
 vt_hash256 vt_hash_bytes(const void *p, size_t n);
 /* SipHash of a string, for hash tables that are never iterated; it costs a tenth of a content hash.
- * Names come from files, and SipHash has no known way to compute names that collide. */
+ * Names come from files, which may be hostile: no method is known to construct names with colliding
+ * SipHashes, short of trying. */
 uint64_t vt_hash_name(const char *name);
 void vt_hash_hex(const vt_hash256 *h, char out[65]);
 #endif

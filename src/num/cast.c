@@ -92,8 +92,8 @@ static void cross_batch_to_int(uint32_t to, int n, batch *b) {
 }
 
 static void cross_batch(uint32_t from, uint32_t to, int n, batch *b) {
-  if (vt_cast_floating(from) == vt_cast_floating(to)) return;
-  if (vt_cast_floating(from))
+  if (vt_cast_is_floating(from) == vt_cast_is_floating(to)) return;
+  if (vt_cast_is_floating(from))
     cross_batch_to_int(to, n, b);
   else if (to == VT_DTYPE_F64)
     for (int k = 0; k < n; k++) b->f[k] = vt_of_int(b->i[k]);

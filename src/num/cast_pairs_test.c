@@ -68,13 +68,13 @@ static uint64_t nearest16(long double v, int is_bf16) {
 
 /* ---- the rules ---- */
 
-static uint64_t pattern_at(const void *p, size_t bytes) {
+static uint64_t load_pattern(const void *p, size_t bytes) {
   uint64_t u = 0;
   memcpy(&u, p, bytes); /* little-endian, as files and digests require */
   return u;
 }
 
-static long double real_of(uint64_t u, uint32_t from) {
+static long double real_value(uint64_t u, uint32_t from) {
   const int is_bf16 = from == VT_DTYPE_BF16, infinity = is_bf16 ? 0x7f80 : 0x7c00;
   const int h = (int)(u & 0x7fff);
   if (from == VT_DTYPE_F32) return (long double)vt_f32_from_bits((uint32_t)u);
@@ -84,14 +84,14 @@ static long double real_of(uint64_t u, uint32_t from) {
   return (long double)((u & 0x8000) != 0 ? -a : a);
 }
 
-static int64_t whole_of(uint64_t u, uint32_t from) {
+static int64_t integer_value(uint64_t u, uint32_t from) {
   if (from == VT_DTYPE_I8) return (int8_t)u;
   if (from == VT_DTYPE_I32) return (int32_t)u;
   if (from == VT_DTYPE_BOOL) return u != 0;
-  return (int64_t)u; /* i64, u8 */
+  return (int64_t)u; /* for i64 and u8 */
 }
 
-static uint64_t to_float(long double v, uint32_t to) {
+static uint64_t round_to_float(long double v, uint32_t to) {
   if (to == VT_DTYPE_F32) return v != v ? 0x7fc00000u : vt_f32_bits((float)v);
   if (to == VT_DTYPE_F64) return v != v ? UINT64_C(0x7ff8000000000000) : vt_f64_bits((double)v);
   return nearest16(v, to == VT_DTYPE_BF16);
@@ -105,13 +105,13 @@ static int64_t truncated(long double v, const kind *to) {
   return (int64_t)v;
 }
 
-static uint64_t expected(uint64_t u, uint32_t from, uint32_t to) {
+static uint64_t expected_pattern(uint64_t u, uint32_t from, uint32_t to) {
   const int floating = kinds[from].is_float;
-  const long double v = floating ? real_of(u, from) : (long double)whole_of(u, from);
+  const long double v = floating ? real_value(u, from) : (long double)integer_value(u, from);
   if (to == VT_DTYPE_BOOL) return v != 0; /* NaN gives true */
-  if (kinds[to].is_float) return to_float(v, to);
-  const int64_t i = floating ? truncated(v, &kinds[to]) : whole_of(u, from);
-  return pattern_at(&i, kinds[to].bytes); /* the low bytes: integers wrap */
+  if (kinds[to].is_float) return round_to_float(v, to);
+  const int64_t i = floating ? truncated(v, &kinds[to]) : integer_value(u, from);
+  return load_pattern(&i, kinds[to].bytes); /* the low bytes: integers wrap */
 }
 
 /* ---- the sources ---- */
@@ -126,9 +126,9 @@ static void check_sources(uint32_t from) {
     memset(result, 0xa5, sizeof result);
     vt_cast(source, 1, from, result, 1, to, (uint64_t)n_source);
     for (int i = 0; i < n_source; i++) {
-      const uint64_t u = pattern_at(source + (size_t)i * kinds[from].bytes, kinds[from].bytes);
-      const uint64_t got = pattern_at(result + (size_t)i * kinds[to].bytes, kinds[to].bytes);
-      const uint64_t want = expected(u, from, to);
+      const uint64_t u = load_pattern(source + (size_t)i * kinds[from].bytes, kinds[from].bytes);
+      const uint64_t got = load_pattern(result + (size_t)i * kinds[to].bytes, kinds[to].bytes);
+      const uint64_t want = expected_pattern(u, from, to);
       if (got != want && bad++ == 0)
         fprintf(stderr, "%s %llx to %s: %llx, want %llx\n", kinds[from].name, (unsigned long long)u,
                 kinds[to].name, (unsigned long long)got, (unsigned long long)want);

@@ -84,7 +84,7 @@ static int64_t f64_to_int(double x, uint32_t to) {
     case VT_DTYPE_I64:
       cast_one(&x, VT_DTYPE_F64, &i64, to);
       return i64;
-    default: /* u8 and bool */
+    default: /* the two types of one unsigned byte: u8 and bool */
       cast_one(&x, VT_DTYPE_F64, &u8, to);
       return u8;
   }
@@ -172,7 +172,8 @@ static void test_int_to_narrow_float(int mant, uint32_t to) {
         for (int sign = -1; sign <= 1; sign += 2) {
           const int64_t place = INT64_C(1) << up, lo = ((INT64_C(1) << mant) + odd) * place;
           const int64_t v = sign * (lo + place / 2 + beyond);
-          if (up == 1 && beyond != 0) continue; /* an offset of 1 is a whole half place here */
+          if (up == 1 && beyond != 0)
+            continue; /* with up == 1 half a place is 1, so nothing is between */
           const int goes_up = beyond > 0 || (beyond == 0 && odd % 2 == 1);
           const float want = (float)sign * ldexpf((float)((1 << mant) + odd + goes_up), up);
           float f;

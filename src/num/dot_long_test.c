@@ -3,7 +3,7 @@
  * operands are zeros, which the system provides without memory (anonymous pages that are only
  * read); the others are at the borders of blocks and of groups of blocks, at the end, and at random
  * positions. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
+#define _DEFAULT_SOURCE /* defines MAP_ANONYMOUS and MAP_NORESERVE */
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ static int64_t positions[N_NONZERO];
 static int n_positions;
 static const vt_dot_kernels *fastest;
 
-static int ascending(const void *a, const void *b) {
+static int compare_positions(const void *a, const void *b) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
@@ -35,14 +35,14 @@ static void choose_positions(void) {
   for (; n < 1500; n++) /* several in the same block */
     positions[n] = (int64_t)(random_u64(&seed) >> 33 & 0x7ffffff8) | (n & 7);
   for (; n < N_NONZERO; n++) positions[n] = (int64_t)(random_u64(&seed) % (1 << 20));
-  qsort(positions, N_NONZERO, sizeof *positions, ascending);
+  qsort(positions, N_NONZERO, sizeof *positions, compare_positions);
   for (int i = n_positions = 0; i < N_NONZERO; i++)
     if (n_positions == 0 || positions[i] != positions[n_positions - 1])
       positions[n_positions++] = positions[i];
 }
 
 /* Maps `bytes` bytes of zeros; returns NULL if that fails. */
-static void *zeros(size_t bytes) {
+static void *map_zeros(size_t bytes) {
   void *p =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? NULL : p;
@@ -64,7 +64,7 @@ typedef struct limits {
   const char *why;
 } limits;
 
-static limits limits_here(void) {
+static limits test_limits(void) {
   const limits slow = {23, 23, SANITIZED ? "sanitized" : "no fma here"};
   const limits ordinary = {26, 26, "left to the full form"},
                full = {31, 30, "too many memory pages"};
@@ -85,7 +85,7 @@ static void print_limits(limits to) {
 int main(void) {
   choose_positions();
   fastest = vt_dot_best_kernels();
-  const limits to = limits_here();
+  const limits to = test_limits();
   const int f32 = test_f32(to.f32), f64 = test_f64(to.f64);
   if (f32 && f64) print_limits(to);
   if (!f32) puts("SKIPPED: no address space for the operands of f32");

@@ -8,21 +8,23 @@
 #include "vt_words_vector.h"
 #include "lanes_texts_test.h"
 
-static vt_d widened(const float *x) {
+static vt_d widen_lanes(const float *x) {
   vt_d v;
   for (int k = 0; k < VT_LANES; k++) v[k] = (double)x[k];
   return v;
 }
-static void narrowed(vt_d v, float *y) {
+static void narrow_lanes(vt_d v, float *y) {
   for (int k = 0; k < VT_LANES; k++) y[k] = (float)v[k];
 }
 
-#define VT_FUNCTION(name, estimate, oracle) \
-  static void lanes_##name(const float *x, float *y) { narrowed(vt_core_##name(widened(x)), y); }
+#define VT_FUNCTION(name, estimate, oracle)            \
+  static void lanes_##name(const float *x, float *y) { \
+    narrow_lanes(vt_core_##name(widen_lanes(x)), y);   \
+  }
 #include "functions.def"
 #undef VT_FUNCTION
 static void lanes_pow(const float *x, const float *y, float *z) {
-  narrowed(vt_core_pow(widened(x), widened(y)), z);
+  narrow_lanes(vt_core_pow(widen_lanes(x), widen_lanes(y)), z);
 }
 
 typedef struct lanes_function {
@@ -149,7 +151,7 @@ static void lanes_test_pow(uint64_t *seed) {
   for (int i = 0; i < rows + SPECIALS * SPECIALS; i++)
     for (int at = 0; at < VT_LANES; at++) {
       const int special = i - rows;
-      for (int k = 0; k < VT_LANES; k++) random_pow(seed, &x[k], &y[k]);
+      for (int k = 0; k < VT_LANES; k++) random_pow_pair(seed, &x[k], &y[k]);
       x[at] =
           vt_f32_from_bits(special < 0 ? lanes_pow_rows[i].x : lanes_special[special / SPECIALS]);
       y[at] =
@@ -158,7 +160,7 @@ static void lanes_test_pow(uint64_t *seed) {
     }
   for (int i = 0; i < rounds && bad < 5; i++) {
     for (int k = 0; k < VT_LANES; k++) {
-      random_pow(seed, &x[k], &y[k]);
+      random_pow_pair(seed, &x[k], &y[k]);
       if ((i + k) % 5 == 0) x[k] = any_f32(seed), y[k] = any_f32(seed);
     }
     bad += !lanes_agree_pow(x, y);

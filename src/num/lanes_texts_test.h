@@ -29,7 +29,10 @@ static int lanes_cases(int all) { return is_long_form() ? all : all / 4; }
 
 /* ---- texts.def ---- */
 
-enum { TEXT_CASES = 300000, MAX_DIFFERENCES = 5 }; /* a test stops after FEW differences */
+enum {
+  TEXT_CASES = 300000,
+  MAX_DIFFERENCES = 5
+}; /* a test stops after this number of differences */
 
 static const struct {
   const char *name;

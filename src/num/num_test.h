@@ -15,7 +15,7 @@ static inline int same_f64(double a, double b) {
   return (a != a && b != b) || vt_f64_bits(a) == vt_f64_bits(b);
 }
 
-/* splitmix64 */
+/* The next pseudo-random number: splitmix64. */
 static inline uint64_t random_u64(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -31,13 +31,13 @@ enum {
 };
 
 /* Adds a result to a digest of hard.def: results in order, all NaN equal. */
-static inline uint64_t digest_add(uint64_t h, float y) {
+static inline uint64_t digest_add_result(uint64_t h, float y) {
   h = (h ^ (y != y ? 0x7fc00000u : vt_f32_bits(y))) * UINT64_C(0x9e3779b97f4a7c15);
   return h ^ h >> 29;
 }
 
 /* A random pair of VT_RANDOM_POW: x from 2^-16 to 2^17, |y| from 2^-4 to 2^4. */
-static inline void random_pow(uint64_t *state, float *x, float *y) {
+static inline void random_pow_pair(uint64_t *state, float *x, float *y) {
   const uint64_t r = random_u64(state);
   const uint32_t e = 111 + (uint32_t)(r >> 55) % 33, d = 123 + (uint32_t)(r >> 46) % 8;
   *x = vt_f32_from_bits(e << 23 | ((uint32_t)r & 0x7fffff));

@@ -79,7 +79,7 @@ static float mpfr_result(const tested_function *f, float x, mpfr_t y) {
   return mpfr_get_flt(y, MPFR_RNDN);
 }
 
-static int agrees(const tested_function *f, float x, mpfr_t y) {
+static int agrees_with_mpfr(const tested_function *f, float x, mpfr_t y) {
   const float ours = f->ours(x), expected = mpfr_result(f, x, y);
   if (!same_f32(ours, expected))
     fprintf(stderr, "%s(%08x) = %08x, MPFR says %08x\n", f->name, vt_f32_bits(x), vt_f32_bits(ours),
@@ -119,7 +119,7 @@ static void test_random(const tested_function *f, uint64_t seed, mpfr_t y) {
   for (int i = 0; i < MILLION && bad < 5; i++) {
     const uint64_t r = random_u64(&state);
     const uint32_t u = (uint32_t)r, within = (97 + (uint32_t)(r >> 32) % 39) << 23;
-    bad += !agrees(f, vt_f32_from_bits(i % 2 != 0 ? u : (u & 0x807fffffu) | within), y);
+    bad += !agrees_with_mpfr(f, vt_f32_from_bits(i % 2 != 0 ? u : (u & 0x807fffffu) | within), y);
   }
   if (bad > 0) fprintf(stderr, "%s: seed %llu\n", f->name, (unsigned long long)seed);
   CHECK(bad == 0);

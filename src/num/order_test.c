@@ -42,7 +42,8 @@ static void test_neighbours(void) {
     bad += !vt_f32_above(-a, -b) || vt_f32_above(-b, -a) || !vt_f32_above(a, -a);
     bad += !same_f32(vt_f32_max(-b, -a), -a) || !same_f32(vt_f32_min(-b, -a), -b);
     bad += !same_f32(vt_f32_max(b, a), b) || !same_f32(vt_f32_min(b, a), a);
-    bad += !same_f32(vt_f32_max(-a, 0.0f), 0.0f) || !same_f32(vt_f32_max(a, 0.0f), a); /* relu */
+    /* max(x, 0) is relu */
+    bad += !same_f32(vt_f32_max(-a, 0.0f), 0.0f) || !same_f32(vt_f32_max(a, 0.0f), a);
     bad += !vt_f64_above(d, c) || vt_f64_above(c, d) || !vt_f64_above(-c, -d);
   }
   CHECK(bad == 0);

@@ -39,10 +39,12 @@ static void test_known_answers(void) {
 static void test_uniform(void) {
   const uint32_t words[4] = {0, UINT32_MAX, 0x80000000u, 0x000001ffu};
   CHECK(same_f32(vt_philox_uniform(words, 0), 0.0f));
-  CHECK(same_f32(vt_philox_uniform(words, 1), 1.0f - 0x1p-24f)); /* never 1 */
+  /* The largest uniform number is below 1. */
+  CHECK(same_f32(vt_philox_uniform(words, 1), 1.0f - 0x1p-24f));
   CHECK(same_f32(vt_philox_uniform(words, 2), 0.5f));
   CHECK(same_f32(vt_philox_uniform(words, 3), 0x1p-24f));
-  CHECK(same_f32(vt_philox_uniform(words, UINT64_C(1) << 40 | 6), 0.5f)); /* i mod 4 */
+  /* Element i uses word i mod 4. */
+  CHECK(same_f32(vt_philox_uniform(words, UINT64_C(1) << 40 | 6), 0.5f));
 }
 
 /* The first eight normal numbers of seed 0, stream 0, step 0, computed once in high precision with

@@ -4,7 +4,7 @@
  * program may have set the processor to flush subnormals. Each check is a short computation that
  * has one bit pattern under the rule and another one if the rule is broken. Inputs are volatile, so
  * that the compiler emits code for them instead of computing the result itself. This file depends
- * on no other: it can be compiled and linked alone. */
+ * on no other source file, so that it can be compiled and linked separately. */
 #include <float.h>
 #include <stddef.h>
 #include "vt_num.h"
@@ -50,7 +50,7 @@ static int divides_by_multiplying(void) {
   return third != want || quotient[0] != want || third64 != want64 || quotient64[0] != want64;
 }
 
-/* -0 + 0 is +0, and 1/+0 is +inf. */
+/* Signed zeros: -0 + 0 is +0, and 1/+0 is +inf. */
 static int loses_signs_of_zero(void) {
   volatile float a = -0.0f, one = 1.0f;
   volatile double c = -0.0, one64 = 1.0;
@@ -86,7 +86,7 @@ static int flushes_subnormal_results(void) {
 
 /* Rounding to nearest, ties to even, on both sides of zero: 1 + 1/2 place becomes 1, 1 + 1 1/2
  * places become 1 + 2 places, and 1 + 3/4 place becomes 1 + 1 place. */
-static int rounds_otherwise(void) {
+static int rounds_wrongly(void) {
   volatile float one = 1.0f, half = 0x1p-24f, more = 0x1.8p-24f, odd = 1.0f + 0x1p-23f;
   volatile double one64 = 1.0, half64 = 0x1p-53, more64 = 0x1.8p-53, odd64 = 1.0 + 0x1p-52;
   const float even = 1.0f + 0x1p-22f;
@@ -104,7 +104,7 @@ const char *vt_num_self_test(void) {
     int (*broken)(void);
     const char *what;
   } check[] = {
-      {rounds_otherwise, "does not round to nearest even"},
+      {rounds_wrongly, "does not round to nearest even"},
       {ignores_subnormal_inputs, "takes subnormal operands for zero"},
       {flushes_subnormal_results, "flushes subnormal results to zero"},
       {contracts, "contracts a*b+c"},

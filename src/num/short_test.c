@@ -35,7 +35,7 @@ enum { N_SHORTS = sizeof functions / sizeof *functions };
 
 /* Returns one of the slices from 2^-9 to 2^7, where the float-float phase decides; negative ones
  * too if the function is defined there. */
-static unsigned ordinary_slice(const function *f, unsigned chosen) {
+static unsigned common_slice(const function *f, unsigned chosen) {
   const unsigned negative = f->from < 0 ? chosen / 8 % 2 : 0;
   return negative << 7 | (0x3b + chosen % 8);
 }
@@ -43,7 +43,7 @@ static unsigned ordinary_slice(const function *f, unsigned chosen) {
 static void test_slices(uint32_t *results, const vt_file *digests) {
   const unsigned chosen = choose_slice(), step = is_long_form() ? 1 : 4;
   for (unsigned f = chosen % step; f < N_SHORTS; f += step)
-    test_slice(functions[f].name, functions[f].two_phase, ordinary_slice(&functions[f], chosen + f),
+    test_slice(functions[f].name, functions[f].two_phase, common_slice(&functions[f], chosen + f),
                results, digests);
 }
 
@@ -98,10 +98,10 @@ static void test_function(unsigned f) {
 }
 
 /* Tests one argument NAME:SLICE; returns 0 if there is no such function or slice. */
-static int test_named(const char *argument, uint32_t *results, const vt_file *digests) {
+static int test_argument(const char *argument, uint32_t *results, const vt_file *digests) {
   unsigned long slice;
   for (unsigned f = 0; f < N_SHORTS; f++)
-    if (is_named(argument, functions[f].name, &slice) && slice < 256) {
+    if (parse_slice_argument(argument, functions[f].name, &slice) && slice < 256) {
       test_function(f);
       test_slice(functions[f].name, functions[f].two_phase, (unsigned)slice, results, digests);
       return 1;
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
   CHECK(results != NULL);
   if (results == NULL || !read_digests(&digests)) return 1;
   vt_fpenv_enter(&saved);
-  for (int i = 1; i < argc; i++) CHECK(test_named(argv[i], results, &digests));
+  for (int i = 1; i < argc; i++) CHECK(test_argument(argv[i], results, &digests));
   for (unsigned f = 0; argc == 1 && f < N_SHORTS; f++) test_function(f);
   if (argc == 1) test_slices(results, &digests);
   vt_fpenv_leave(&saved);

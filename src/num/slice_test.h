@@ -19,7 +19,7 @@ static inline int is_source(const char *name) {
   return c && strstr(name, "_test.") == NULL;
 }
 
-static inline int by_name(const void *a, const void *b) { return strcmp(a, b); }
+static inline int order_by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 /* Writes the names of the sources, sorted because a folder lists them in any order; returns their
  * number. */
@@ -33,7 +33,7 @@ static inline size_t list_sources(char names[SOURCES][SOURCE_NAME]) {
     if (n < SOURCES && strlen(e->d_name) < SOURCE_NAME) strcpy(names[n++], e->d_name);
   }
   if (folder != NULL) closedir(folder);
-  qsort(names, n, SOURCE_NAME, by_name);
+  qsort(names, n, SOURCE_NAME, order_by_name);
   return n;
 }
 
@@ -96,7 +96,8 @@ static inline void test_slice(const char *name, float (*call)(float x), unsigned
 
 /* Parses an argument NAME or NAME:SLICE: returns whether its name is `name`, and writes the slice,
  * or SLICE if the argument names only a function. */
-static inline int is_named(const char *argument, const char *name, unsigned long *slice) {
+static inline int parse_slice_argument(const char *argument, const char *name,
+                                       unsigned long *slice) {
   const size_t length = strcspn(argument, ":");
   *slice = argument[length] == 0 ? SLICE : strtoul(argument + length + 1, NULL, 10);
   return strlen(name) == length && strncmp(argument, name, length) == 0;

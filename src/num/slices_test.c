@@ -17,10 +17,10 @@ static const struct {
 };
 
 /* Tests one argument NAME:SLICE; returns 0 if there is no such function or slice. */
-static int test_named(const char *argument, uint32_t *results, const vt_file *digests) {
+static int test_argument(const char *argument, uint32_t *results, const vt_file *digests) {
   unsigned long slice;
   for (unsigned f = 0; f < N_FUNCTIONS; f++)
-    if (is_named(argument, functions[f].name, &slice) && slice < 256) {
+    if (parse_slice_argument(argument, functions[f].name, &slice) && slice < 256) {
       test_slice(functions[f].name, functions[f].call, (unsigned)slice, results, digests);
       return 1;
     }
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   if (results == NULL || !read_digests(&digests)) return 1;
   const unsigned slice = choose_slice();
   vt_fpenv_enter(&saved);
-  for (int i = 1; i < argc; i++) CHECK(test_named(argv[i], results, &digests));
+  for (int i = 1; i < argc; i++) CHECK(test_argument(argv[i], results, &digests));
   for (unsigned f = 0; argc == 1 && f < N_FUNCTIONS; f++)
     test_slice(functions[f].name, functions[f].call, (slice + f * 23) % 256, results, &digests);
   vt_fpenv_leave(&saved);

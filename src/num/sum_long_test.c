@@ -11,7 +11,7 @@ enum { N_NONZERO = 3000 };
 static int64_t positions[N_NONZERO];
 static int n_positions;
 
-static int ascending(const void *a, const void *b) {
+static int compare_positions(const void *a, const void *b) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
@@ -32,7 +32,7 @@ static void choose_positions(int64_t limit) {
   for (; n < 2000; n++) positions[n] = (int64_t)(random_u64(&seed) % (uint64_t)limit);
   for (; n < N_NONZERO; n++)
     positions[n] = (int64_t)(random_u64(&seed) % (1 << 21)); /* more densely */
-  qsort(positions, N_NONZERO, sizeof *positions, ascending);
+  qsort(positions, N_NONZERO, sizeof *positions, compare_positions);
   for (int i = n_positions = 0; i < N_NONZERO; i++)
     if (n_positions == 0 || positions[i] != positions[n_positions - 1])
       positions[n_positions++] = positions[i];

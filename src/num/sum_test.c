@@ -57,20 +57,20 @@ static double stream_f64(const double *x, int64_t n) {
   return vt_sum_f64_done(&s);
 }
 
-static int agree(const float *x, const double *z, int64_t n) {
+static int stream_agrees(const float *x, const double *z, int64_t n) {
   return same_f32(stream_f32(x, n), plain_f32(x, n)) && same_f64(stream_f64(z, n), plain_f64(z, n));
 }
 
 static void test_every_length(const float *x, const double *z) {
   int bad = 0;
-  for (int64_t n = 0; n <= 3000; n++) bad += !agree(x, z, n);
+  for (int64_t n = 0; n <= 3000; n++) bad += !stream_agrees(x, z, n);
   CHECK(bad == 0);
 }
 
 static void test_long(const float *x, const double *z) {
   static const int64_t around[] = {1024 * 32, 1024 * 1023, 1024 * 1024, 1024 * 1025};
   for (int i = 0; i < 4; i++)
-    for (int64_t n = around[i] - 2; n <= around[i] + 2; n++) CHECK(agree(x, z, n));
+    for (int64_t n = around[i] - 2; n <= around[i] + 2; n++) CHECK(stream_agrees(x, z, n));
 }
 
 /* Known results that depend on the order. */
@@ -78,7 +78,8 @@ static void test_known(void) {
   float x[1025] = {0};
   CHECK(same_f32(stream_f32(x, 0), 0.0f));
   for (int i = 0; i < 1025; i++) x[i] = -0.0f;
-  for (int n = 0; n <= 1025; n++) CHECK(same_f32(stream_f32(x, n), 0.0f)); /* never -0 */
+  for (int n = 0; n <= 1025; n++)
+    CHECK(same_f32(stream_f32(x, n), 0.0f)); /* the sum of zeros is never -0 */
   /* Lane 0 holds 2^24 and loses the 1 at position 32; the 1 at position 1 is in its own lane, and
    * the two lanes are added last. */
   memset(x, 0, sizeof x);
@@ -137,8 +138,8 @@ static void test_special(float *x, double *z) {
       x[at] = special_values[i].value[k], z[at] = (double)special_values[i].value[k];
     }
     for (int64_t n = 1; n <= 3000; n += n % 1024 < 1020 && n % 1024 > 5 ? 53 : 1)
-      CHECK(agree(x, z, n));
-    CHECK(agree(x, z, 3000));
+      CHECK(stream_agrees(x, z, n));
+    CHECK(stream_agrees(x, z, 3000));
     for (int k = 1; k >= 0; k--)
       x[special_values[i].at[k]] = keep[k], z[special_values[i].at[k]] = keep64[k];
   }
@@ -177,7 +178,8 @@ int main(void) {
   }
   test_every_length(x, z);
   for (int i = 0; i < 3000; i++) x[i] = any_f32(&seed), z[i] = any_f64(&seed);
-  for (int from = 0; from < 2000; from += 7) CHECK(agree(x + from, z + from, from % 40 + 1));
+  for (int from = 0; from < 2000; from += 7)
+    CHECK(stream_agrees(x + from, z + from, from % 40 + 1));
   free(x);
   free(z);
   TEST_DONE();

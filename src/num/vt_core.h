@@ -26,14 +26,14 @@ VT_FN vt_d vt_power_of_2(vt_i n) { return vt_of_bits((n + 1023) << 52); }
 VT_FN vt_w vt_word(uint64_t c) { return (vt_w)vt_int((int64_t)c); }
 VT_FN vt_w vt_sel_w(vt_m m, vt_w a, vt_w b) { return (vt_w)vt_sel_i(m, (vt_i)a, (vt_i)b); }
 /* m / 2^by rounded to the nearest integer, ties to even; m < 2^62, 1 <= by <= 63. */
-VT_FN vt_w vt_round_off(vt_w m, vt_w by) {
+VT_FN vt_w vt_shift_rounded(vt_w m, vt_w by) {
   const vt_w below_half = (vt_word(1) << (by - 1)) - 1, odd = m >> by & 1;
   return (m + below_half + odd) >> by;
 }
-VT_FN vt_m vt_finite(vt_d x) { return vt_eq(x - x, vt_num(0)); }
+VT_FN vt_m vt_is_finite(vt_d x) { return vt_eq(x - x, vt_num(0)); }
 
 /* x truncated to its first 26 bits, so that the product of two such numbers is exact. */
-VT_FN vt_d vt_head(vt_d x) { return vt_of_bits(vt_bits_of(x) & vt_int(-0x8000000)); }
+VT_FN vt_d vt_high_26_bits(vt_d x) { return vt_of_bits(vt_bits_of(x) & vt_int(-0x8000000)); }
 
 /* Some tests return a margin: an integer that is negative if the condition holds. A margin costs
  * less than a mask; the union of conditions is the bitwise or of their margins, and >> 63 turns a

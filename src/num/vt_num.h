@@ -39,8 +39,8 @@ float vt_f32_pow(float x, float y);
 float vt_f32_sqrt(float x);
 double vt_f64_sqrt(double x);
 
-/* ---- fused multiply-add: one rounding. It uses the processor's instruction if there is one, and
- * otherwise, as the *_soft functions always do, software; the bits are the same ---- */
+/* ---- fused multiply-add: one rounding. vt_*_fma use the processor's instruction if it has one,
+ * the *_soft functions always software; the bits are the same ---- */
 float vt_f32_fma(float a, float b, float c);
 double vt_f64_fma(double a, double b, double c);
 float vt_f32_fma_soft(float a, float b, float c);
@@ -67,7 +67,8 @@ void vt_canonical(void *data, uint32_t dtype, uint64_t n);
 int vt_is_canonical(const void *data, uint32_t dtype, uint64_t n);
 
 /* ---- casts: the source value is rounded once, directly to the result type ---- */
-/* Converts `n` elements from dtype `from` to dtype `to`; strides in elements. */
+/* Converts `n` elements from type `from` to type `to` (numbers in dtypes.def); strides are in
+ * elements. */
 void vt_cast(const void *src, int64_t src_stride, uint32_t from, void *dst, int64_t dst_stride,
              uint32_t to, uint64_t n);
 float vt_f16_to_f32(uint16_t h);
@@ -79,8 +80,8 @@ uint16_t vt_bf16_from_f64(double x); /* to nearest even, once */
 int64_t vt_i64_wrap_add(int64_t a, int64_t b);
 int64_t vt_i64_wrap_sub(int64_t a, int64_t b);
 int64_t vt_i64_wrap_mul(int64_t a, int64_t b);
-int64_t vt_i64_div(int64_t a, int64_t b); /* x/0 = 0, MIN/-1 = MIN */
-int64_t vt_i64_mod(int64_t a, int64_t b); /* x mod 0 = x */
+int64_t vt_i64_div(int64_t a, int64_t b); /* truncates; x/0 = 0, MIN/-1 = MIN */
+int64_t vt_i64_mod(int64_t a, int64_t b); /* has the sign of a; x mod 0 = x */
 
 /* ---- the ordered sum S as a stream: constant memory for any number of elements ---- */
 /* S adds chunks of 1024 elements, each in 32 lanes and then a tree over the lanes:

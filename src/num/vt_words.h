@@ -13,7 +13,7 @@
 #define VT_PART_FN static inline __attribute__((always_inline)) /* the callee sees constants */
 #define VT_TABLE static const
 
-typedef double vt_d;  /* f64 lanes */
+typedef double vt_d;  /* lanes of f64 */
 typedef int64_t vt_i; /* integer lanes of 64 bits; >> is arithmetic */
 typedef int64_t vt_m; /* masks: each lane is 0 or -1 */
 
@@ -44,7 +44,9 @@ VT_FN vt_i vt_sel_i(vt_m m, vt_i a, vt_i b) { return m ? a : b; }
 VT_FN vt_d vt_num(double c) { return c; } /* the same number in every lane */
 VT_FN vt_i vt_int(int64_t c) { return c; }
 VT_FN vt_d vt_get(const double *table, vt_i i) { return table[i]; }
-VT_FN vt_d vt_root(vt_d x) { return __builtin_sqrt(x); } /* correctly rounded by IEEE 754 */
+VT_FN vt_d vt_root(vt_d x) {
+  return __builtin_sqrt(x);
+} /* square root, correctly rounded by IEEE 754 */
 VT_FN vt_d vt_abs(vt_d x) { return vt_of_bits(vt_bits_of(x) & INT64_MAX); }
 /* x with the sign of `like`; the sign bit of x must be clear. */
 VT_FN vt_d vt_sign_of(vt_d x, vt_d like) {
@@ -106,9 +108,11 @@ VT_FN vt_s vt_s_narrow(vt_d x) { return (vt_s)x; } /* rounds to nearest even */
 VT_FN vt_u vt_u_num(uint32_t c) { return c; }
 VT_FN vt_u vt_u_lt(vt_u a, vt_u b) { return 0u - (vt_u)(a < b); }
 VT_FN vt_u vt_u_sel(vt_u m, vt_u a, vt_u b) { return m ? a : b; }
-VT_FN vt_s vt_s_of_int(vt_u n) { return (vt_s)(int32_t)n; } /* n < 2^31 */
-VT_FN vt_w vt_u_widen(vt_u x) { return x; }                 /* zero-extended */
-VT_FN vt_u vt_u_narrow(vt_w x) { return (vt_u)x; }          /* the low half */
+VT_FN vt_s vt_s_of_int(vt_u n) {
+  return (vt_s)(int32_t)n;
+} /* converts an integer n < 2^31, exactly or to nearest even */
+VT_FN vt_w vt_u_widen(vt_u x) { return x; }        /* zero-extended */
+VT_FN vt_u vt_u_narrow(vt_w x) { return (vt_u)x; } /* truncates to the low half */
 
 /* ---- lanes in memory, `stride` elements apart ---- */
 enum { VT_WIDTH = 1 }; /* number of lanes of a REAL */

@@ -234,7 +234,7 @@ static void record_outcome(crew *c, const task *t, const outcome *o) {
   pthread_mutex_unlock(&c->lock);
 }
 
-static void *worker(void *context) {
+static void *worker_main(void *context) {
   crew *c = context;
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
@@ -283,7 +283,7 @@ int crew_run(crew *c, unsigned jobs) {
   unsigned started = 0;
   if (c->n_tasks == 0 || c->broken) return !c->broken;
   for (; started < jobs; started++)
-    if (pthread_create(&threads[started], NULL, worker, c) != 0) break;
+    if (pthread_create(&threads[started], NULL, worker_main, c) != 0) break;
   if (started == 0) c->broken = 1;
   show_progress(c);
   for (unsigned i = 0; i < started; i++) pthread_join(threads[i], NULL);

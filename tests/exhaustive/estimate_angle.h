@@ -32,15 +32,15 @@ static inline wide_uint two_over_pi_from(int k) {
  * the quadrant, and the rest f, exact until it is converted, has the size of r 2/pi. If |f| < 2^-40
  * there is no estimate (r = 0); otherwise the 2^-102 are 2^-62 of f. The conversion, pi/2 and the
  * product: 3 u. */
-static inline angle angle_of(double x) {
-  if (size_of(x) <= 0.785) return (angle){0, x};
+static inline angle reduce_angle(double x) {
+  if (magnitude(x) <= 0.785) return (angle){0, x};
   const uint64_t u = bits_of(x);
   const int e = (int)(u >> 52 & 0x7ff) - 1023 - 23;
   const uint64_t m = (u & 0xfffffffffffff) >> 29 | 1 << 23;
   const wide_uint product = m * two_over_pi_from(e - 1);
   const wide_uint quadrant = (product + ((wide_uint)1 << 125)) >> 126;
   const double f = (double)(wide_int)(product - (quadrant << 126)) * 0x1p-126;
-  const double r = size_of(f) < 0x1p-40 ? 0 : f * constants.half_pi;
+  const double r = magnitude(f) < 0x1p-40 ? 0 : f * constants.half_pi;
   return x > 0 ? (angle){(unsigned)quadrant, r} : (angle){(4 - (unsigned)quadrant) & 3, -r};
 }
 
@@ -81,14 +81,14 @@ static inline double sine_of(angle a) {
   return (a.quadrant & 2) != 0 ? -size : size;
 }
 
-static inline double estimate_sin(double x) { return sine_of(angle_of(x)); }
+static inline double estimate_sin(double x) { return sine_of(reduce_angle(x)); }
 static inline double estimate_cos(double x) {
-  const angle a = angle_of(x);
+  const angle a = reduce_angle(x);
   return sine_of((angle){a.quadrant + 1, a.r});
 }
-/* Within 100 u. */
+/* tan x within 100 u, or 0 for no estimate. */
 static inline double estimate_tan(double x) {
-  const angle a = angle_of(x);
+  const angle a = reduce_angle(x);
   if (a.r == 0) return 0;
   const double s = sin_taylor(a.r), c = cos_taylor(a.r);
   return (a.quadrant & 1) != 0 ? -c / s : s / c;
@@ -102,7 +102,7 @@ static inline double estimate_tan(double x) {
  * 2^-60/13, the error of the terms after the first is multiplied by 2^-11; sum and product bring it
  * to 5.1 u. For c > 0, atan t >= atan(1/32) > 0.0312; the errors are 5.1 u/32, u atan c <= u (atan
  * t + 1/32), and the sum's u: below 6.1 u + 2 u. */
-static inline double atan_unit(double t) {
+static inline double atan_to_1(double t) {
   static const double c[] = {1.0, -1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11};
   const int k = (int)(t * ATAN_STEPS + 0.5);
   const double grid = k * (1.0 / ATAN_STEPS), z = (t - grid) / (1 + t * grid);
@@ -113,26 +113,26 @@ static inline double atan_unit(double t) {
  * subtracted from pi/2, within u, and at least pi/4 is left: 10 u + 2 u + u. An error d of t
  * changes the value by less than d relatively. */
 static inline double atan_of(double t) {
-  return t > 1 ? constants.half_pi - atan_unit(1 / t) : atan_unit(t);
+  return t > 1 ? constants.half_pi - atan_to_1(1 / t) : atan_to_1(t);
 }
 
-static inline double estimate_atan(double x) { return signed_as(atan_of(size_of(x)), x); }
+static inline double estimate_atan(double x) { return with_sign_of(atan_of(magnitude(x)), x); }
 
 /* asin a = atan(a/sqrt((1 - a) (1 + a))): the product is within 3 u, the root 3 u, the quotient 4
  * u. Within 20 u. MPFR decides asin 1. */
 static inline double estimate_asin(double x) {
-  const double a = size_of(x);
+  const double a = magnitude(x);
   if (a >= 1) return a == 1 ? 0 : ESTIMATE_NAN;
-  return signed_as(atan_of(a / root_of((1 - a) * (1 + a))), x);
+  return with_sign_of(atan_of(a / square_root((1 - a) * (1 + a))), x);
 }
 
 /* acos x = 2 atan(sqrt((1 - x)/(1 + x))), the root within 3 u: 17 u. For negative x it is pi minus
  * the same of |x|, which is at most pi/2, so that at least pi/2 is left: 17 u + 2 u + u. Within 20
  * u. */
 static inline double estimate_acos(double x) {
-  const double a = size_of(x);
+  const double a = magnitude(x);
   if (a >= 1) return a == 1 ? 0 : ESTIMATE_NAN;
-  const double positive = 2 * atan_of(root_of((1 - a) / (1 + a)));
+  const double positive = 2 * atan_of(square_root((1 - a) / (1 + a)));
   return x > 0 ? positive : constants.pi - positive;
 }
 #endif

@@ -72,9 +72,9 @@ static inline double of_bits(uint64_t u) {
   memcpy(&x, &u, sizeof x);
   return x;
 }
-static inline double size_of(double x) { return __builtin_fabs(x); }
-static inline double root_of(double x) { return __builtin_sqrt(x); } /* correctly rounded */
-static inline double signed_as(double size, double x) { return __builtin_copysign(size, x); }
+static inline double magnitude(double x) { return __builtin_fabs(x); }
+static inline double square_root(double x) { return __builtin_sqrt(x); } /* correctly rounded */
+static inline double with_sign_of(double size, double x) { return __builtin_copysign(size, x); }
 /* 2^n, -1022 <= n <= 1023. */
 static inline double power_of_two(int n) { return of_bits((uint64_t)(n + 1023) << 52); }
 /* The integer nearest to x, |x| < 2^50. */
@@ -148,7 +148,7 @@ static void set_erf_terms(void) {
 
 /* Computes the constants. Must be called once before any estimator, with MPFR's widest exponents.
  */
-static void estimate_begin(void) {
+static void estimate_init(void) {
   mpfr_t t, s;
   mpfr_inits2(600, t, s, (mpfr_ptr)0);
   set_logarithms(t, s);

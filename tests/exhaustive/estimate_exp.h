@@ -20,26 +20,27 @@ static inline double exp_of(double x) {
   return exp_taylor(r) * power_of_two((int)n);
 }
 
-/* Within 58 u. e^160 > 2^230. */
+/* e^x within 58 u. e^160 > 2^230. */
 static inline double estimate_exp(double x) {
-  if (size_of(x) > 160) return x > 0 ? ESTIMATE_HUGE : ESTIMATE_TINY;
+  if (magnitude(x) > 160) return x > 0 ? ESTIMATE_HUGE : ESTIMATE_TINY;
   return exp_of(x);
 }
 
-/* Within 58 u. x - n is exact and at most 1/2; times ln 2 its error is 2 u 0.347 < 0.7 u. */
+/* 2^x within 58 u. x - n is exact and at most 1/2; times ln 2 its error is 2 u 0.347 < 0.7 u. */
 static inline double estimate_exp2(double x) {
-  if (size_of(x) > 170) return x > 0 ? ESTIMATE_HUGE : ESTIMATE_TINY;
+  if (magnitude(x) > 170) return x > 0 ? ESTIMATE_HUGE : ESTIMATE_TINY;
   const double n = nearest_integer(x);
   return exp_taylor((x - n) * constants.ln2) * power_of_two((int)n);
 }
 
-/* Within 150 u. For |x| <= 1/2 it is x (1 + x/2! + ... + x^14/15!), the remainder below 0.5^15/16!
- * * 1.04, 0.02 u; Horner's 30 u and the product are multiplied by 1.298/0.787: 52 u. Elsewhere the
- * 58 u of e^x are multiplied by e^x/|e^x - 1| <= 2.55. Below -100, e^x is less than 2^-144. */
+/* e^x - 1 within 150 u. For |x| <= 1/2 it is x (1 + x/2! + ... + x^14/15!), the remainder below
+ * 0.5^15/16! * 1.04, 0.02 u; Horner's 30 u and the product are multiplied by 1.298/0.787: 52 u.
+ * Elsewhere the 58 u of e^x are multiplied by e^x/|e^x - 1| <= 2.55. Below -100, e^x is less than
+ * 2^-144. */
 static inline double estimate_expm1(double x) {
   if (x > 160) return ESTIMATE_HUGE;
   if (x < -100) return -1;
-  if (size_of(x) <= 0.5) return x * horner(inverse_factorial + 1, 1, 14, x);
+  if (magnitude(x) <= 0.5) return x * horner(inverse_factorial + 1, 1, 14, x);
   return exp_of(x) - 1;
 }
 
@@ -49,39 +50,39 @@ static inline double sinh_taylor(double x) {
   return x * horner(inverse_factorial + 1, 2, 8, x * x);
 }
 
-/* Within 80 u. For |x| > 1, E and 1/E are within 59 u, and in E - 1/E these are multiplied by
- * coth(1) = 1.314. */
+/* sinh x within 80 u. For |x| > 1, E = e^|x| and 1/E are within 59 u, and in E - 1/E these are
+ * multiplied by coth(1) = 1.314. */
 static inline double estimate_sinh(double x) {
-  const double a = size_of(x);
+  const double a = magnitude(x);
   if (a <= 1) return sinh_taylor(x);
-  if (a > 160) return signed_as(ESTIMATE_HUGE, x);
+  if (a > 160) return with_sign_of(ESTIMATE_HUGE, x);
   const double e = exp_of(a);
-  return signed_as(0.5 * (e - 1 / e), x);
+  return with_sign_of(0.5 * (e - 1 / e), x);
 }
 
-/* Within 60 u: a sum of positive terms within 59 u. */
+/* cosh x within 60 u: a sum of positive terms, each within 59 u. */
 static inline double estimate_cosh(double x) {
-  const double a = size_of(x);
+  const double a = magnitude(x);
   if (a > 160) return ESTIMATE_HUGE;
   const double e = exp_of(a);
   return 0.5 * (e + 1 / e);
 }
 
-/* Within 130 u. For |x| <= 1 it is sinh/cosh, 20 u + 60 u + u. Up to 20 it is (t - 1)/(t + 1), t =
- * e^(2 |x|) >= 7.38 within 58 u, which are multiplied by t/(t - 1) < 1.16 in the numerator and less
- * than one in the denominator. Beyond 20 the value is within 2 e^-40 < 2^-56 of 1. */
+/* tanh x within 130 u. For |x| <= 1 it is sinh/cosh, 20 u + 60 u + u. Up to 20 it is (t - 1)/(t +
+ * 1), t = e^(2 |x|) >= 7.38 within 58 u, which are multiplied by t/(t - 1) < 1.16 in the numerator
+ * and less than one in the denominator. Beyond 20 the value is within 2 e^-40 < 2^-56 of 1. */
 static inline double estimate_tanh(double x) {
-  const double a = size_of(x);
+  const double a = magnitude(x);
   if (a <= 1) return sinh_taylor(x) / estimate_cosh(x);
-  if (a > 20) return signed_as(1, x);
+  if (a > 20) return with_sign_of(1, x);
   const double t = exp_of(2 * a);
-  return signed_as((t - 1) / (t + 1), x);
+  return with_sign_of((t - 1) / (t + 1), x);
 }
 
-/* Within 60 u: a sum of positive terms. Beyond 160 the value is within 2^-230 of 1, or below
- * 2^-230. */
+/* sigmoid x within 60 u: a sum of positive terms. Beyond 160 the value is within 2^-230 of 1, or
+ * below 2^-230. */
 static inline double estimate_sigmoid(double x) {
-  if (size_of(x) > 160) return x > 0 ? 1 : ESTIMATE_TINY;
+  if (magnitude(x) > 160) return x > 0 ? 1 : ESTIMATE_TINY;
   return 1 / (1 + exp_of(-x));
 }
 
@@ -101,8 +102,8 @@ static inline double estimate_sigmoid(double x) {
  * 2^-58 S. Below x^2 = 2^-20 two terms leave y^3/105 < 2^-63. e^(-x^2) adds 58 u, and the products
  * four more. For |x| >= 6, 1 - erf x < e^-36/(6 sqrt(pi)) < 2^-55. */
 static inline double estimate_erf(double x) {
-  const double a = size_of(x), square = x * x, y = 2 * square;
-  if (a >= 6) return signed_as(1, x);
+  const double a = magnitude(x), square = x * x, y = 2 * square;
+  if (a >= 6) return with_sign_of(1, x);
   double sum = 1;
   for (int n = constants.erf_terms[square < 0x1p-20 ? 0 : (int)square + 1]; n > 0; n--)
     sum = 1 + y * (1.0 / (2 * n + 1)) * sum;

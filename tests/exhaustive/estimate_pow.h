@@ -14,12 +14,12 @@
  * power if y is an integer, and a negative one if y is odd; for |y| >= 2^24 an f32 is an even
  * integer. */
 static inline double estimate_pow(double x, double y) {
-  const int whole = size_of(y) >= 0x1p24 || nearest_integer(y) == y;
-  const int odd = size_of(y) < 0x1p24 && whole && nearest_integer(0.5 * y) != 0.5 * y;
+  const int whole = magnitude(y) >= 0x1p24 || nearest_integer(y) == y;
+  const int odd = magnitude(y) < 0x1p24 && whole && nearest_integer(0.5 * y) != 0.5 * y;
   if (x < 0 && !whole) return ESTIMATE_NAN;
-  const double t = y * log_of(size_of(x));
+  const double t = y * log_of(magnitude(x));
   const double beyond = t > 0 ? ESTIMATE_HUGE : ESTIMATE_TINY;
-  const double size = size_of(t) > 120 ? beyond : exp_of(t);
+  const double size = magnitude(t) > 120 ? beyond : exp_of(t);
   return x < 0 && odd ? -size : size;
 }
 #endif

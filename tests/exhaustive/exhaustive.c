@@ -94,7 +94,7 @@ typedef struct slice_run {
 } slice_run;
 
 /* Mixes two numbers into a pseudo-random one (the finaliser of MurmurHash3). */
-static uint32_t mixed(uint32_t a, uint32_t b) {
+static uint32_t mix_bits(uint32_t a, uint32_t b) {
   uint32_t h = a * 0x9e3779b9u ^ b;
   h = (h ^ h >> 16) * 0x85ebca6bu;
   h = (h ^ h >> 13) * 0xc2b2ae35u;
@@ -104,15 +104,16 @@ static uint32_t mixed(uint32_t a, uint32_t b) {
 /* Flips the planted bit if it is in this block: the seed, the function and the slice choose the
  * input and the bit. */
 static void flip_planted_bit(slice_run *r, uint32_t first) {
-  const uint32_t h = mixed(opt.seed, (uint32_t)(r->f - functions) << 8 | r->slice);
-  const uint32_t at = h % PLANTED_INPUTS - first, bit = mixed(h, 1) % 32;
+  const uint32_t h = mix_bits(opt.seed, (uint32_t)(r->f - functions) << 8 | r->slice);
+  const uint32_t at = h % PLANTED_INPUTS - first, bit = mix_bits(h, 1) % 32;
   if (at >= BLOCK) return;
   const float y = r->ours[at];
-  r->ours[at] = y != y ? 0 : f32_of(f32_bits(y) ^ UINT32_C(1) << bit);
+  r->ours[at] = y != y ? 0 : f32_from_bits(f32_bits(y) ^ UINT32_C(1) << bit);
 }
 
 static void compute_block(slice_run *r, uint32_t first) {
-  for (uint32_t i = 0; i < BLOCK; i++) r->x[i] = f32_of(r->slice << SLICE_BITS | (first + i));
+  for (uint32_t i = 0; i < BLOCK; i++)
+    r->x[i] = f32_from_bits(r->slice << SLICE_BITS | (first + i));
   for (uint32_t i = 0; i < BLOCK; i++) r->ours[i] = r->f->ours(r->x[i]);
   if (opt.plant) flip_planted_bit(r, first);
 }
@@ -138,11 +139,11 @@ static void measure_estimate(slice_run *r, float x, double estimate) {
 static void check_with_mpfr(slice_run *r, unsigned i, int decided, float estimated) {
   const float right = mpfr_result(r, r->x[i]);
   if (!decided) r->out->by_mpfr++;
-  if (decided && !same(right, estimated)) {
+  if (decided && !same_bits(right, estimated)) {
     r->out->broken = 1;
     outcome_note(r->out, "the estimate decides %08x wrongly", f32_bits(r->x[i]));
   }
-  if (same(r->ours[i], right)) return;
+  if (same_bits(r->ours[i], right)) return;
   r->out->mismatches++;
   outcome_note(r->out, "the first at %08x: %08x, expected %08x", f32_bits(r->x[i]),
                f32_bits(r->ours[i]), f32_bits(right));
@@ -150,14 +151,14 @@ static void check_with_mpfr(slice_run *r, unsigned i, int decided, float estimat
 
 static void check_block(slice_run *r, uint32_t first) {
   const uint32_t group = r->slice << (SLICE_BITS - 16) | first / SAMPLE;
-  const uint32_t sampled = (mixed(group, 0) % SAMPLE) - first % SAMPLE;
+  const uint32_t sampled = (mix_bits(group, 0) % SAMPLE) - first % SAMPLE;
   r->f->estimates(r->x, r->estimate);
   for (uint32_t i = 0; i < BLOCK; i++) {
     const double estimate =
         opt.plant_estimate ? r->estimate[i] * (1 + 4 * ESTIMATE_BOUND) : r->estimate[i];
     float estimated;
     const int decided = estimate_decides(estimate, ESTIMATE_BOUND, &estimated);
-    if (!decided || i == sampled || !same(r->ours[i], estimated))
+    if (!decided || i == sampled || !same_bits(r->ours[i], estimated))
       check_with_mpfr(r, i, decided, estimated);
     if (i == sampled) measure_estimate(r, r->x[i], estimate);
   }
@@ -315,7 +316,7 @@ static int parse_value(const char *flag, const char *value) {
   return 1;
 }
 
-static int parse(int argc, char **argv) {
+static int parse_arguments(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (parse_flag(argv[i])) continue;
     if (i + 1 == argc || !parse_value(argv[i], argv[i + 1])) return 0;
@@ -347,7 +348,7 @@ static int can_write_digests(unsigned n) {
   return 0;
 }
 
-static int report(const crew *c, const part *parts, unsigned n, const char *text) {
+static int print_report(const crew *c, const part *parts, unsigned n, const char *text) {
   ledger *l = malloc(sizeof *l);
   int good = l != NULL;
   for (unsigned i = 0; l != NULL && i < n; i++) {
@@ -360,7 +361,7 @@ static int report(const crew *c, const part *parts, unsigned n, const char *text
   return good;
 }
 
-static const char *mode(void) {
+static const char *ledger_mode(void) {
   if (is_planted()) return "planted";
   return opt.against != NULL ? "computed" : "checked";
 }
@@ -371,16 +372,16 @@ int main(int argc, char **argv) {
   char *text = NULL;
   opt =
       (options){.state = "exhaustive.state", .to = SLICES, .jobs = cores > 0 ? (unsigned)cores : 1};
-  const unsigned n = parse(argc, argv) ? chosen_parts(parts) : 0;
+  const unsigned n = parse_arguments(argc, argv) ? chosen_parts(parts) : 0;
   if (n == 0) return usage();
   if (opt.digests != NULL && !can_write_digests(n)) return 2;
   if (opt.against != NULL && (text = read_text(opt.against)) == NULL) return 1;
-  crew *c = crew_new(opt.state, mode(), opt.fresh || is_planted());
+  crew *c = crew_new(opt.state, ledger_mode(), opt.fresh || is_planted());
   if (c == NULL || sodium_init() < 0) return 1; /* sodium_init selects the fastest hash function */
-  estimate_begin();
+  estimate_init();
   for (unsigned i = 0; i < n; i++) crew_add_units(c, &parts[i], opt.from, opt.to);
   int good = crew_run(c, opt.jobs);
-  good &= report(c, parts, n, text);
+  good &= print_report(c, parts, n, text);
   if (good && opt.digests != NULL) good = save_digests(c, parts, n);
   crew_free(c);
   free(text);

@@ -20,7 +20,7 @@ static inline uint32_t f32_bits(float x) {
   memcpy(&u, &x, sizeof u);
   return u;
 }
-static inline float f32_of(uint32_t u) {
+static inline float f32_from_bits(uint32_t u) {
   float x;
   memcpy(&x, &u, sizeof x);
   return x;
@@ -41,7 +41,7 @@ static inline float rounded_to_f32(mpfr_t y, int inexact) {
   return mpfr_get_flt(y, MPFR_RNDN);
 }
 
-static inline int same(float a, float b) {
+static inline int same_bits(float a, float b) {
   return (a != a && b != b) || f32_bits(a) == f32_bits(b);
 }
 
@@ -49,7 +49,7 @@ static inline int same(float a, float b) {
 static inline int estimate_decides(double v, double bound, float *out) {
   const float lo = (float)(v * (1 - 2 * bound)), hi = (float)(v * (1 + 2 * bound));
   *out = lo;
-  return v != 0 && same(lo, hi);
+  return v != 0 && same_bits(lo, hi);
 }
 
 /* Returns whether |x| >= 2^e, for a number x. */
@@ -63,13 +63,13 @@ static inline double error_of_estimate(double v, mpfr_t exact) {
   if (v == 0) return 0; /* 0 means no estimate */
   if (v != v || mpfr_nan_p(exact)) return v != v && mpfr_nan_p(exact) ? 0 : 1;
   if ((mpfr_signbit(exact) != 0) != (v < 0)) return 1;
-  /* A value beyond MPFR's own exponents is infinite or 0 here. */
-  if (size_of(v) >= 0x1p160) return mpfr_inf_p(exact) || above_exponent(exact, 160) ? 0 : 1;
-  if (size_of(v) <= 0x1p-160) return mpfr_number_p(exact) && !above_exponent(exact, -160) ? 0 : 1;
+  /* A value beyond MPFR's own exponents has become infinite or 0. */
+  if (magnitude(v) >= 0x1p160) return mpfr_inf_p(exact) || above_exponent(exact, 160) ? 0 : 1;
+  if (magnitude(v) <= 0x1p-160) return mpfr_number_p(exact) && !above_exponent(exact, -160) ? 0 : 1;
   if (!mpfr_regular_p(exact)) return 1;
   mpfr_d_div(exact, v, exact, MPFR_RNDN);
   mpfr_sub_ui(exact, exact, 1, MPFR_RNDN);
-  return size_of(mpfr_get_d(exact, MPFR_RNDN));
+  return magnitude(mpfr_get_d(exact, MPFR_RNDN));
 }
 
 /* Records the error of a sampled estimate; an error beyond the bound ends the run. */

@@ -43,7 +43,7 @@ typedef struct pair_run {
   outcome *out;
 } pair_run;
 
-static uint64_t mixed(uint64_t z) { /* splitmix64 */
+static uint64_t mix_bits(uint64_t z) { /* mixes z into a pseudo-random number: splitmix64 */
   z += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -82,11 +82,11 @@ static void check_with_mpfr(pair_run *r, float x, float y, float ours, int decid
                             float estimated) {
   const float right = mpfr_result(r, x, y);
   if (!decided) r->out->by_mpfr++;
-  if (decided && !same(right, estimated)) {
+  if (decided && !same_bits(right, estimated)) {
     r->out->broken = 1;
     outcome_note(r->out, "the estimate decides %08x %08x wrongly", f32_bits(x), f32_bits(y));
   }
-  if (same(ours, right)) return;
+  if (same_bits(ours, right)) return;
   r->out->mismatches++;
   outcome_note(r->out, "the first at %08x %08x: %08x, expected %08x", f32_bits(x), f32_bits(y),
                f32_bits(ours), f32_bits(right));
@@ -95,9 +95,12 @@ static void check_with_mpfr(pair_run *r, float x, float y, float ours, int decid
 static void check_pair(pair_run *r, float x, float y, int ask) {
   float ours = vt_f32_pow(x, y), estimated;
   if (opt.plant && r->out->inputs == r->planted)
-    ours = ours != ours ? 0 : f32_of(f32_bits(ours) ^ UINT32_C(1) << (mixed(r->planted) & 31));
+    ours = ours != ours
+               ? 0
+               : f32_from_bits(f32_bits(ours) ^ UINT32_C(1) << (mix_bits(r->planted) & 31));
   const int decided = estimate_decides(estimate(x, y), POW_BOUND, &estimated);
-  if (!decided || ask || !same(ours, estimated)) check_with_mpfr(r, x, y, ours, decided, estimated);
+  if (!decided || ask || !same_bits(ours, estimated))
+    check_with_mpfr(r, x, y, ours, decided, estimated);
   r->out->inputs++;
 }
 
@@ -106,7 +109,7 @@ static void begin_unit(pair_run *r, unsigned unit, outcome *out) {
   mpfr_init2(r->wide, WIDE_BITS);
   set_f32_exponents();
   r->out = out;
-  r->planted = mixed((uint64_t)opt.seed << 32 | unit) % 256;
+  r->planted = mix_bits((uint64_t)opt.seed << 32 | unit) % 256;
 }
 static void end_unit(pair_run *r) { mpfr_clears(r->x, r->y, r->result, r->wide, (mpfr_ptr)0); }
 
@@ -122,10 +125,10 @@ static unsigned special_values(float *out) {
   unsigned n = 0;
   for (unsigned i = 0; i < sizeof whole / sizeof *whole; i++) out[n++] = whole[i];
   for (unsigned i = 0; i < sizeof others / sizeof *others; i++) out[n++] = others[i];
-  for (unsigned i = 0; i < sizeof edges / sizeof *edges; i++) out[n++] = f32_of(edges[i]);
+  for (unsigned i = 0; i < sizeof edges / sizeof *edges; i++) out[n++] = f32_from_bits(edges[i]);
   for (unsigned i = 0, half = n; i < half; i++) out[n++] = -out[i];
   for (int e = LEAST_EXPONENT; e < 128; e += 7) out[n++] = (float)power_of_two(e);
-  for (unsigned i = 0; i < 100; i++) out[n++] = f32_of((uint32_t)mixed(i));
+  for (unsigned i = 0; i < 100; i++) out[n++] = f32_from_bits((uint32_t)mix_bits(i));
   return n;
 }
 
@@ -143,18 +146,18 @@ static void check_special(const part *p, unsigned unit, outcome *out) {
 /* ---- exact ---- */
 
 /* Checks a pair whose power is exact, and its neighbours. */
-static void check_around(pair_run *r, float x, float y) {
+static void check_neighbours(pair_run *r, float x, float y) {
   const uint32_t u = f32_bits(x), w = f32_bits(y);
   for (int sign = 0; sign < 2; sign++) {
     const float sx = sign == 0 ? x : -x;
     check_pair(r, sx, y, 1);
     check_pair(r, sx, -y, 0);
-    check_pair(r, sx, f32_of(w - 1), 0);
-    check_pair(r, sx, f32_of(w + 1), 0);
+    check_pair(r, sx, f32_from_bits(w - 1), 0);
+    check_pair(r, sx, f32_from_bits(w + 1), 0);
   }
-  check_pair(r, f32_of(u - 1), y, 0);
-  check_pair(r, f32_of(u + 1), y, 0);
-  check_pair(r, -f32_of(u + 1), y, 0);
+  check_pair(r, f32_from_bits(u - 1), y, 0);
+  check_pair(r, f32_from_bits(u + 1), y, 0);
+  check_pair(r, -f32_from_bits(u + 1), y, 0);
   if (measure_estimate(r, x, y) || r->out->broken) return;
   r->out->broken = 1;
   outcome_note(r->out, "%08x %08x should be exact", u, w);
@@ -176,7 +179,7 @@ static void check_powers(pair_run *r, int e, unsigned j, unsigned n) {
     const uint64_t base = small_power(s, 1u << j, 1 << 24);
     if (base == 0 || small_power(s, n, 1 << 25) == 0) return;
     const double x = (double)base * power_of_two(e);
-    if (x < 0x1p128) check_around(r, (float)x, (float)n / (float)(1 << j));
+    if (x < 0x1p128) check_neighbours(r, (float)x, (float)n / (float)(1 << j));
   }
 }
 
@@ -187,7 +190,8 @@ static void check_powers_of_two(pair_run *r, int e) {
   for (int k = -152; k <= 130 && e != 0; k++) {
     const float y = (float)k / (float)e;
     if (y == 0) continue;
-    for (uint32_t step = 0; step < 3; step++) check_pair(r, x, f32_of(f32_bits(y) - 1 + step), 1);
+    for (uint32_t step = 0; step < 3; step++)
+      check_pair(r, x, f32_from_bits(f32_bits(y) - 1 + step), 1);
   }
   for (int k = -2400; k <= 2400; k++) check_pair(r, x, (float)k / 16, k % 16 == 0);
 }
@@ -210,7 +214,7 @@ static void check_sweep(const part *p, unsigned unit, outcome *out) {
   pair_run r;
   begin_unit(&r, unit, out);
   for (uint32_t i = 0; i < 1u << 24; i++) {
-    const float x = f32_of(unit << 24 | i);
+    const float x = f32_from_bits(unit << 24 | i);
     check_pair(&r, x, y, 0);
     if (i % (1 << 16) == 0x1234) measure_estimate(&r, x, y);
   }
@@ -223,42 +227,42 @@ typedef struct source {
   uint64_t state;
 } source;
 
-static uint64_t draw(source *s) { return mixed(s->state++); }
+static uint64_t draw_bits(source *s) { return mix_bits(s->state++); }
 static double draw_unit(source *s) {
-  return (double)(draw(s) >> 11) * 0x1p-53;
+  return (double)(draw_bits(s) >> 11) * 0x1p-53;
 } /* uniform in [0, 1) */
 
 /* 2^-t with t in [0, 26), linear in each binade. */
 static double draw_scale(source *s) {
-  return power_of_two(-(int)(draw(s) % 26) - 1) * (1 + draw_unit(s));
+  return power_of_two(-(int)(draw_bits(s) % 26) - 1) * (1 + draw_unit(s));
 }
 
 static float draw_x(source *s) {
-  const uint64_t a = draw(s);
+  const uint64_t a = draw_bits(s);
   const uint32_t low = (uint32_t)a;
   switch (a >> 61) {
     case 0:
-      return f32_of(0x3f000000u + low % 0x1000000u); /* from 1/2 to 2 */
+      return f32_from_bits(0x3f000000u + low % 0x1000000u); /* from 1/2 to 2 */
     case 1:
-      return f32_of(0x3f800000u - 0x800u + low % 0x1000); /* next to 1 */
+      return f32_from_bits(0x3f800000u - 0x800u + low % 0x1000); /* x next to 1 */
     case 2:
-      return f32_of(0x3f800000u - 0x200000u + low % 0x400000u);
+      return f32_from_bits(0x3f800000u - 0x200000u + low % 0x400000u);
     case 3:
-      return f32_of(low % 0x800000u); /* subnormal */
+      return f32_from_bits(low % 0x800000u); /* x subnormal */
     default:
-      return f32_of(low % 0x7f800000u);
+      return f32_from_bits(low % 0x7f800000u);
   }
 }
 
 /* Draws the logarithm to base 2 of the intended power. */
 static double draw_exponent(source *s) {
-  switch (draw(s) % 10) {
+  switch (draw_bits(s) % 10) {
     case 0:
-      return -126 - 24 * draw_unit(s); /* subnormal */
+      return -126 - 24 * draw_unit(s); /* a subnormal power */
     case 1:
       return (draw_unit(s) - 0.5) * 4;
     case 2:
-      return draw_scale(s); /* next to 1 */
+      return draw_scale(s); /* powers next to 1 */
     case 3:
       return -draw_scale(s);
     case 4:
@@ -274,31 +278,32 @@ static double draw_exponent(source *s) {
 
 /* Draws a y that is a small number of halves, quarters, ... 64ths, or next to such a number. */
 static float draw_dyadic(source *s) {
-  const uint64_t a = draw(s);
+  const uint64_t a = draw_bits(s);
   const float y = (float)((int)(a % 64) - 32) / (float)(1 << (a >> 8) % 7);
-  return y != 0 && (a >> 12 & 3) == 0 ? f32_of(f32_bits(y) + (uint32_t)(a >> 14) % 5 - 2) : y;
+  return y != 0 && (a >> 12 & 3) == 0 ? f32_from_bits(f32_bits(y) + (uint32_t)(a >> 14) % 5 - 2)
+                                      : y;
 }
 
 static float draw_y(source *s, float x) {
   const double log = log_of((double)x) * constants.log2e, y = draw_exponent(s) / log;
-  return size_of(y) < 0x1p127 ? (float)y : 1.5f;
+  return magnitude(y) < 0x1p127 ? (float)y : 1.5f;
 }
 
 /* The integer nearest to y, but a small random integer instead of 0. */
 static float as_integer(source *s, float y) {
-  if (size_of((double)y) >= 0x1p23) return y;
+  if (magnitude((double)y) >= 0x1p23) return y;
   const float whole = (float)nearest_integer((double)y);
-  return whole != 0 ? whole : (float)(int)(draw(s) % 40) - 20.0f;
+  return whole != 0 ? whole : (float)(int)(draw_bits(s) % 40) - 20.0f;
 }
 
 static void draw_pair(source *s, float *x, float *y) {
-  const uint64_t kind = draw(s) % 32;
+  const uint64_t kind = draw_bits(s) % 32;
   *x = draw_x(s);
   if (*x == 0) *x = 0.75f;
   *y = kind < 4 ? draw_dyadic(s) : draw_y(s, *x);
   if (kind == 4) { /* any patterns */
-    *x = f32_of((uint32_t)draw(s));
-    *y = f32_of((uint32_t)draw(s));
+    *x = f32_from_bits((uint32_t)draw_bits(s));
+    *y = f32_from_bits((uint32_t)draw_bits(s));
   }
   if (kind < 8 && kind > 4) *x = -*x;
   if (kind < 8 && kind > 5) *y = as_integer(s, *y);
@@ -361,7 +366,7 @@ static void add_outcome(outcome *sum, const outcome *o) {
   if (o->worst > sum->worst) sum->worst = o->worst;
 }
 
-static int report(const crew *c, const part *parts, unsigned n) {
+static int print_report(const crew *c, const part *parts, unsigned n) {
   outcome sum = {0};
   ledger *l = malloc(sizeof *l);
   if (l == NULL) return 0;
@@ -406,7 +411,7 @@ static int parse_value(const char *flag, const char *value) {
   return 1;
 }
 
-static int parse(int argc, char **argv) {
+static int parse_arguments(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (parse_flag(argv[i])) continue;
     if (i + 1 == argc || !parse_value(argv[i], argv[i + 1])) return 0;
@@ -423,18 +428,18 @@ int main(int argc, char **argv) {
   opt.state = "exhaustive.state";
   opt.pairs_log2 = 30;
   opt.jobs = cores > 0 ? (unsigned)cores : 1;
-  if (!parse(argc, argv)) return usage();
+  if (!parse_arguments(argc, argv)) return usage();
   const unsigned n = all_parts(parts);
   for (unsigned i = 0; i < n; i++) found += (unsigned)is_wanted(parts[i].name);
   if (found < opt.n_part) return usage();
   const int planted = opt.plant || opt.plant_estimate; /* such runs never continue an earlier one */
   crew *c = crew_new(opt.state, planted ? "pow_planted" : "pow", opt.fresh || planted);
   if (c == NULL) return 1;
-  estimate_begin();
+  estimate_init();
   for (unsigned i = 0; i < n; i++)
     if (is_wanted(parts[i].name)) crew_add_units(c, &parts[i], 0, parts[i].units);
   int good = crew_run(c, opt.jobs);
-  good &= report(c, parts, n);
+  good &= print_report(c, parts, n);
   crew_free(c);
   return good ? 0 : 1;
 }

@@ -35,7 +35,7 @@ enum { REAL = 10, EASY = 4, MOST_EDGES = 16, PRECISION = 300 };
 
 /* sigmoid with 400 bits and unbounded exponents: e^-x may be outside the range of f32 when the
  * quotient is not. */
-static int right_sigmoid(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t round) {
+static int sigmoid_by_mpfr(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t round) {
   const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
   mpfr_t t;
   mpfr_set_emin(mpfr_get_emin_min());
@@ -86,7 +86,7 @@ static const function functions[] = {
     ROW(acosh, 0),
     ROW(atanh, 1),
     ROW(erf, 1),
-    {"sigmoid", right_sigmoid, sigmoid, 0},
+    {"sigmoid", sigmoid_by_mpfr, sigmoid, 0},
     {"rsqrt", mpfr_rec_sqrt, rsqrt, 0}, /* -0 is left out: MPFR has a rule of its own for it */
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
@@ -102,15 +102,15 @@ static float from_bits(uint32_t u) {
   memcpy(&x, &u, sizeof x);
   return x;
 }
-static uint32_t bits(float x) {
+static uint32_t pattern_of(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
   return x != x ? 0x7fc00000u : u;
 }
 
 /* Set MPFR's exponents to those of f32, so that with 24 bits it rounds to an f32, subnormals
- * included; `rounded` takes the result and makes the exponents unbounded again. */
-static float rounded(mpfr_t y, int inexact) {
+ * included. finish_rounding returns that f32 and makes the exponents unbounded again. */
+static float finish_rounding(mpfr_t y, int inexact) {
   mpfr_subnormalize(y, inexact, MPFR_RNDN);
   const float r = mpfr_get_flt(y, MPFR_RNDN);
   mpfr_set_emin(mpfr_get_emin_min());
@@ -122,15 +122,15 @@ static void round_as_f32(void) {
   mpfr_set_emax(128);
 }
 
-/* The correctly rounded result. */
+/* The pattern of the correctly rounded result. */
 static uint32_t mpfr_pattern(const function *f, uint32_t u) {
   mpfr_t y;
   mpfr_init2(y, 24);
   round_as_f32();
   mpfr_set_flt(y, from_bits(u), MPFR_RNDN);
-  const float r = rounded(y, f->mpfr_function(y, y, MPFR_RNDN));
+  const float r = finish_rounding(y, f->mpfr_function(y, y, MPFR_RNDN));
   mpfr_clear(y);
-  return bits(r);
+  return pattern_of(r);
 }
 
 /* ---- distance from a midpoint ---- */
@@ -179,7 +179,7 @@ typedef struct list {
   size_t n, capacity;
 } list;
 
-static void append(list *l, uint32_t u) {
+static void append_candidate(list *l, uint32_t u) {
   if (l->n == l->capacity) {
     l->capacity = l->capacity == 0 ? 4096 : 2 * l->capacity;
     l->at = realloc(l->at, l->capacity * sizeof *l->at);
@@ -188,7 +188,7 @@ static void append(list *l, uint32_t u) {
   l->at[l->n++] = (candidate){u, 0};
 }
 
-static int nearer(const void *a, const void *b) {
+static int order_by_distance(const void *a, const void *b) {
   const candidate *p = a, *q = b;
   if (p->distance != q->distance) return p->distance < q->distance ? -1 : 1;
   return p->u < q->u ? -1 : p->u > q->u;
@@ -201,7 +201,7 @@ static void print_row(const char *kind, const function *f, uint32_t u) {
 }
 
 enum { NOT_A_NUMBER, INFINITE, ONE, NORMAL, SUBNORMAL, NOTHING };
-static int kind_of(const function *f, double y) {
+static int result_kind(const function *f, double y) {
   const float a = fabsf((float)y);
   if (a != a) return NOT_A_NUMBER;
   if (a == INFINITY) return INFINITE;
@@ -216,20 +216,20 @@ static void print_edge(const function *f, uint32_t u, uint32_t last_printed) {
   if (f->symmetric) print_row("VT_EDGE", f, u ^ 0x80000000u);
 }
 
-/* Collects the candidates among the patterns of one sign, and prints the edges on the way. Zeros
- * are left out: MPFR has a rule of its own for rsqrt(-0). */
+/* Collects the candidates among the patterns of one sign, and prints the edges that it passes.
+ * Zeros are left out: MPFR has a rule of its own for rsqrt(-0). */
 static void find_candidates(const function *f, uint32_t sign, list *found) {
   int last = -1, edges = 0;
   uint32_t printed = 0;
   for (uint32_t u = sign + 1; u <= sign + 0x7f800000u; u++) {
     const double y = f->estimate((double)from_bits(u));
-    const int kind = kind_of(f, y);
+    const int kind = result_kind(f, y);
     if (kind != last && last >= 0 && edges++ < MOST_EDGES) {
       print_edge(f, u, printed);
       printed = u;
     }
     last = kind;
-    if (distance_f64(y) < 0x1p-20) append(found, u);
+    if (distance_f64(y) < 0x1p-20) append_candidate(found, u);
   }
 }
 
@@ -247,7 +247,7 @@ static void print_hard(const function *f) {
   find_candidates(f, 0, &found);
   if (!f->symmetric) find_candidates(f, 0x80000000u, &found);
   for (size_t i = 0; i < found.n; i++) found.at[i].distance = distance(f, found.at[i].u);
-  qsort(found.at, found.n, sizeof *found.at, nearer);
+  qsort(found.at, found.n, sizeof *found.at, order_by_distance);
   for (size_t i = 0; i < found.n && (real < REAL || easy < EASY); i++) {
     const uint32_t u = found.at[i].u, other = f->symmetric && i % 2 != 0 ? 0x80000000u : 0;
     const int small = fabsf(from_bits(u)) < 0x1p-10f;
@@ -275,14 +275,14 @@ static void print_angles(const function *f) {
 }
 
 /* Adds a result to a digest, in the order of the inputs. */
-static uint64_t mixed(uint64_t h, uint32_t result) {
+static uint64_t digest_add(uint64_t h, uint32_t result) {
   h = (h ^ result) * UINT64_C(0x9e3779b97f4a7c15);
   return h ^ h >> 29;
 }
 
 static void print_stride(const function *f, uint32_t first, uint32_t step, uint32_t count) {
   uint64_t h = 0;
-  for (uint32_t i = 0; i < count; i++) h = mixed(h, mpfr_pattern(f, first + i * step));
+  for (uint32_t i = 0; i < count; i++) h = digest_add(h, mpfr_pattern(f, first + i * step));
   printf("VT_STRIDE(%s, 0x%08xu, %uu, %uu, UINT64_C(0x%016llx))\n", f->name, first, step, count,
          (unsigned long long)h);
 }
@@ -302,7 +302,7 @@ static void print_strides(const function *f) {
 
 /* ---- pow ---- */
 
-/* splitmix64 */
+/* The next pseudo-random number: splitmix64. */
 static uint64_t random_u64(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -332,9 +332,9 @@ static uint32_t mpfr_pow_pattern(float x, float y) {
   mpfr_t z;
   mpfr_init2(z, 24);
   round_as_f32();
-  const float r = rounded(z, set_pow(z, x, y));
+  const float r = finish_rounding(z, set_pow(z, x, y));
   mpfr_clear(z);
-  return bits(r);
+  return pattern_of(r);
 }
 
 static double distance_pow(float x, float y) {
@@ -350,7 +350,7 @@ static double distance_pow(float x, float y) {
 }
 
 /* The pair with number i; a candidate of pow is the number of a pair. */
-static void pair_of(uint32_t i, float *x, float *y) {
+static void numbered_pair(uint32_t i, float *x, float *y) {
   uint64_t state = (uint64_t)i << 32;
   random_pair(&state, x, y);
 }
@@ -360,17 +360,18 @@ static void print_pow(void) {
   list found = {NULL, 0, 0};
   float x, y;
   for (uint32_t i = 0; i < 1u << 29; i++) {
-    pair_of(i, &x, &y);
-    if (distance_f64(pow((double)x, (double)y)) < 0x1p-20) append(&found, i);
+    numbered_pair(i, &x, &y);
+    if (distance_f64(pow((double)x, (double)y)) < 0x1p-20) append_candidate(&found, i);
   }
   for (size_t i = 0; i < found.n; i++) {
-    pair_of(found.at[i].u, &x, &y);
+    numbered_pair(found.at[i].u, &x, &y);
     found.at[i].distance = distance_pow(x, y);
   }
-  qsort(found.at, found.n, sizeof *found.at, nearer);
+  qsort(found.at, found.n, sizeof *found.at, order_by_distance);
   for (size_t i = 0; i < found.n && i < ROWS; i++) {
-    pair_of(found.at[i].u, &x, &y);
-    printf("VT_HARD_POW(0x%08xu, 0x%08xu, 0x%08xu)\n", bits(x), bits(y), mpfr_pow_pattern(x, y));
+    numbered_pair(found.at[i].u, &x, &y);
+    printf("VT_HARD_POW(0x%08xu, 0x%08xu, 0x%08xu)\n", pattern_of(x), pattern_of(y),
+           mpfr_pow_pattern(x, y));
   }
   free(found.at);
 }
@@ -380,7 +381,7 @@ static void print_random_pow(uint64_t seed, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     float x, y;
     random_pair(&state, &x, &y);
-    h = mixed(h, mpfr_pow_pattern(x, y));
+    h = digest_add(h, mpfr_pow_pattern(x, y));
   }
   printf("VT_RANDOM_POW(%u, %uu, UINT64_C(0x%016llx))\n", (unsigned)seed, count,
          (unsigned long long)h);
