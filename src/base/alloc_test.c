@@ -49,7 +49,7 @@ static void test_allocator_gets_sizes(void) {
   vt_alloc_free(a, p, 24);
   CHECK(seen_old == 24 && seen_new == 0);
   p = vt_alloc_new(a, 0);
-  CHECK(seen_new != 0); /* 0 would mean "free" */
+  CHECK(seen_new != 0); /* a size of 0 would mean "free" */
   vt_alloc_free(a, p, 0);
 }
 

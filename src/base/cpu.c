@@ -62,7 +62,7 @@ void vt_cpu_pause(void) { __builtin_ia32_pause(); }
 #elif defined(__aarch64__)
 void vt_cpu_pause(void) { __asm__ volatile("yield"); }
 static void detect_features(vt_cpu *c) {
-  c->neon = c->fma = 1; /* both are part of the architecture */
+  c->neon = c->fma = 1; /* NEON and its fma are part of the architecture */
 }
 #else
 void vt_cpu_pause(void) {}

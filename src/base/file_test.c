@@ -273,7 +273,7 @@ static void create_fails(const char *path, vt_status want) {
   const int innocent = w.fd;
   CHECK(vt_file_create(path, &w, &d) == want && d.code == want && d.text[0] != 0);
   CHECK(w.temp[0] == 0 && w.fd == -1);
-  vt_file_abort(&w); /* must not touch either */
+  vt_file_abort(&w); /* must neither close that descriptor nor remove that file */
   CHECK(count_entries() == before && close(innocent) == 0);
 }
 

@@ -22,7 +22,7 @@ static void test_enter_and_leave(void) {
   const int outside = vt_fpenv_kept();
   vt_fpenv_enter(&saved);
   const hostile_words inside = hostile_read();
-  const hostile_probe p = hostile_compute(); /* this raises exception flags */
+  const hostile_probe p = hostile_compute(); /* the computation raises exception flags */
   const int holds = vt_fpenv_kept();
   vt_fpenv_leave(&saved);
   const hostile_words after = hostile_read();

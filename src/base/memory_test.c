@@ -59,7 +59,8 @@ static void test_control_groups(void) {
   write_file("sys/fs/cgroup/a/b/memory.max", "max\n");
   write_file("sys/fs/cgroup/a/b/memory.current", "500\n");
   CHECK(vt_memory_available_under(root) == UINT64_MAX);
-  write_file("sys/fs/cgroup/a/b/memory.max", "18446744073709552616\n"); /* 2^64 + 1000 */
+  write_file("sys/fs/cgroup/a/b/memory.max",
+             "18446744073709552616\n"); /* 2^64 + 1000, which saturates */
   CHECK(vt_memory_available_under(root) == UINT64_MAX - 500);
   write_file("sys/fs/cgroup/a/b/memory.max", "10000\n");
   CHECK(vt_memory_available_under(root) == 9500);

@@ -11,7 +11,7 @@ typedef struct vt_cpu {
   int sse2, fma, f16c, avx2, avx512, vnni, neon;
   unsigned cores; /* logical processors that this process may run on */
 } vt_cpu;
-const vt_cpu *vt_cpu_get(void); /* detects once; thread-safe */
+const vt_cpu *vt_cpu_get(void); /* detects the features on the first call; thread-safe */
 /* Hint to the processor that this thread is spinning while it waits for a change in memory. */
 void vt_cpu_pause(void);
 /* Writes the names of the usable features separated by blanks, as "sse2 fma avx2", at most n bytes

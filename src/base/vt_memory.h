@@ -10,8 +10,9 @@
  * remainder of each control group, and the remainder of the address-space limit. Returns 0 if
  * nothing is known, and 1 if nothing is left. */
 uint64_t vt_memory_available(void);
-/* The same for a system whose /proc and /sys are under the folder `root`, without the address-space
- * limit. Returns UINT64_MAX if none of its files gives a limit. For tests. */
+/* Like vt_memory_available, for a system whose /proc and /sys are under the folder `root`, and
+ * without the address-space limit. Returns UINT64_MAX if none of its files gives a limit. For
+ * tests. */
 uint64_t vt_memory_available_under(const char *root);
 
 /* Advises the system to back the n bytes at p, which have not been touched yet, with large pages,

@@ -165,8 +165,9 @@ static void add_ties(uint32_t from) {
     }
   for (int e = -150; e <= 128; e++) add_near(from, ldexp(1.0, e));
   add_near(from, 65520.0);    /* the smallest value that becomes infinite as f16 */
-  add_near(from, 0x1.ffp127); /* the same for bf16 */
-  if (from == VT_DTYPE_F64) add_near(from, 0x1.ffffffp127); /* the same for f32 */
+  add_near(from, 0x1.ffp127); /* the smallest value that becomes infinite as bf16 */
+  if (from == VT_DTYPE_F64)
+    add_near(from, 0x1.ffffffp127); /* the smallest f64 that becomes infinite as f32 */
 }
 
 /* Adds midpoints between two f32, and the f64 next to them. */

@@ -257,7 +257,7 @@ static void test_all_pairs(void) {
       CHECK(bad == 0);
     }
   uint32_t untouched = 7;
-  vt_cast(want, 1, 0, &untouched, 1, VT_DTYPE_F32, 1); /* unknown types: nothing happens */
+  vt_cast(want, 1, 0, &untouched, 1, VT_DTYPE_F32, 1); /* with an unknown type nothing happens */
   vt_cast(want, 1, VT_DTYPE_U8, &untouched, 1, 10, 1);
   CHECK(untouched == 7);
 }

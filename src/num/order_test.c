@@ -118,7 +118,7 @@ static void test_canonical(void) {
   uint64_t v[] = {UINT64_C(0x7ff0000000000001), UINT64_MAX, UINT64_C(0xfff0000000000000), 1};
   const uint64_t want64[] = {UINT64_C(0x7ff8000000000000), UINT64_C(0x7ff8000000000000),
                              UINT64_C(0xfff0000000000000), 1};
-  unsigned char bytes[1 + sizeof u]; /* also at an odd address */
+  unsigned char bytes[1 + sizeof u]; /* the array at an odd address */
   memcpy(bytes + 1, u, sizeof u);
   vt_canonical(bytes + 1, VT_DTYPE_F32, 7);
   CHECK(memcmp(bytes + 1, want, sizeof u) == 0);

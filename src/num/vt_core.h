@@ -59,9 +59,9 @@ VT_FN vt_i vt_midpoint_margin(vt_d y, int64_t units) {
   return (from & vt_int(0x1fffffff)) - vt_int(2 * units + 1);
 }
 VT_FN vt_m vt_near_midpoint(vt_d y, int64_t units) { return vt_midpoint_margin(y, units) >> 63; }
-/* The same as a mask for any f32, subnormal or not. The midpoints between subnormal f32 have zeros
- * in their last 28 bits, and so have all f32; so results close to an f32 count as undecided as
- * well. */
+/* A mask: y, known to `units` units in its last place, is close to a midpoint between any two f32,
+ * subnormal or not. All such midpoints have zeros in their last 28 bits, but so have all f32; so
+ * results close to an f32 count as undecided as well. */
 VT_FN vt_m vt_near_any_midpoint(vt_d y, int64_t units) {
   const vt_i from = vt_bits_of(y) + vt_int(units);
   return ((from & vt_int(0xfffffff)) - vt_int(2 * units + 1)) >> 63;

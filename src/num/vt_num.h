@@ -73,8 +73,8 @@ void vt_cast(const void *src, int64_t src_stride, uint32_t from, void *dst, int6
              uint32_t to, uint64_t n);
 float vt_f16_to_f32(uint16_t h);
 float vt_bf16_to_f32(uint16_t h);
-uint16_t vt_f16_from_f64(double x);  /* to nearest even, once */
-uint16_t vt_bf16_from_f64(double x); /* to nearest even, once */
+uint16_t vt_f16_from_f64(double x);  /* rounds x once, to nearest even */
+uint16_t vt_bf16_from_f64(double x); /* rounds x once, to nearest even */
 
 /* ---- integers: two's complement, wrapping, defined for all operands ---- */
 int64_t vt_i64_wrap_add(int64_t a, int64_t b);
@@ -128,7 +128,7 @@ void vt_dot_row_f64(double *y, int64_t sy, const double *a, int64_t sa, const do
  * counter (block low, block high, stream, step). */
 void vt_philox(uint64_t seed, uint32_t stream, uint32_t step, uint64_t block, uint32_t out[4]);
 /* The random number of element `i` of a tensor; `words` is the block i/4. */
-float vt_philox_uniform(const uint32_t words[4], uint64_t i); /* in [0, 1) */
+float vt_philox_uniform(const uint32_t words[4], uint64_t i); /* a uniform number in [0, 1) */
 float vt_philox_normal(const uint32_t words[4], uint64_t i);
 
 /* ---- self-test: NULL if this binary keeps the rules of the numerics, otherwise the rule that it

@@ -74,8 +74,8 @@ VT_FN vt_short fs_round_test_within(vt_ff x, vt_s e) {
   const vt_short r = {y, vt_s_eq(y, x.hi + (x.lo + e))};
   return r;
 }
-/* The same for an error relative to hi. hi * error must not underflow, unless the exact value is hi
- * within less than a quarter of its last place. */
+/* The rounding test for an error relative to hi. hi * error must not underflow, unless the exact
+ * value is hi within less than a quarter of its last place. */
 VT_FN vt_short fs_settle(vt_ff x, float error) {
   return fs_round_test_within(x, vt_s_abs(x.hi) * error);
 }

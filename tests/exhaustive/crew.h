@@ -28,14 +28,14 @@ struct part {
   const char *name;                                          /* name of the ledger */
   unsigned units;                                            /* number of units */
   void (*check)(const part *p, unsigned unit, outcome *out); /* *out is zeroed before */
-  const void *what;                                          /* context of `check` */
+  const void *what;                                          /* data for the function `check` */
 };
 
 typedef struct ledger {
   unsigned done;                             /* requested units that have a line */
-  uint8_t has[MAX_UNITS];                    /* 1 for each of them */
-  char digest[MAX_UNITS][DIGEST_DIGITS + 1]; /* digests of their results */
-  outcome sum;                               /* sums over them; worst is the maximum */
+  uint8_t has[MAX_UNITS];                    /* 1 for each unit that has a line */
+  char digest[MAX_UNITS][DIGEST_DIGITS + 1]; /* digests of the units' results */
+  outcome sum;                               /* sums over these units; worst is the maximum */
 } ledger;
 
 typedef struct crew crew;

@@ -95,7 +95,7 @@ static void set_logarithms(mpfr_t t, mpfr_t s) {
   mpfr_mul_2ui(s, t, 32, MPFR_RNDN);
   mpfr_rint(s, s, MPFR_RNDN);
   mpfr_div_2ui(s, s, 32, MPFR_RNDN);
-  constants.ln2_high = mpfr_get_d(s, MPFR_RNDN); /* exact: 32 bits */
+  constants.ln2_high = mpfr_get_d(s, MPFR_RNDN); /* exact, because it has 32 bits */
   mpfr_sub(s, t, s, MPFR_RNDN);
   constants.ln2_low = mpfr_get_d(s, MPFR_RNDN);
   mpfr_ui_div(s, 1, t, MPFR_RNDN);

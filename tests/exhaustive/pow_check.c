@@ -242,13 +242,15 @@ static float draw_x(source *s) {
   const uint32_t low = (uint32_t)a;
   switch (a >> 61) {
     case 0:
-      return f32_from_bits(0x3f000000u + low % 0x1000000u); /* from 1/2 to 2 */
+      /* From 1/2 to 2. */
+      return f32_from_bits(0x3f000000u + low % 0x1000000u);
     case 1:
       return f32_from_bits(0x3f800000u - 0x800u + low % 0x1000); /* x next to 1 */
     case 2:
       return f32_from_bits(0x3f800000u - 0x200000u + low % 0x400000u);
     case 3:
-      return f32_from_bits(low % 0x800000u); /* x subnormal */
+      /* X subnormal. */
+      return f32_from_bits(low % 0x800000u);
     default:
       return f32_from_bits(low % 0x7f800000u);
   }
@@ -270,7 +272,8 @@ static double draw_exponent(source *s) {
     case 5:
       return -148.5 - 3 * draw_unit(s);
     case 6:
-      return (draw_unit(s) - 0.5) * 0x1p26 * draw_scale(s); /* beyond the range */
+      /* Beyond the range. */
+      return (draw_unit(s) - 0.5) * 0x1p26 * draw_scale(s);
     default:
       return draw_unit(s) * 278 - 150;
   }

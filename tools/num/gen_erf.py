@@ -64,7 +64,7 @@ def error(c, half, value):
 
 
 def write(name, size, rows, errors):
-    print("/* Relative error below 2^%.1f. */" % (mp.ceil(10 * mp.log(max(errors), 2)) / 10))
+    print("/* The relative error of the polynomials is below 2^%.1f. */" % (mp.ceil(10 * mp.log(max(errors), 2)) / 10))
     print(f"VT_TABLE double {name}[{size}] = {{")
     for r in rows:
         text = [float(a).hex() for a in r]

@@ -72,7 +72,7 @@ def main():
                "2^(x/128)", "1", [1, 2, 3], "1/2", "1")
     polynomial("exp_q", f"Coefficients of r^3, r^4, r^5 in e^r - 1 - r - r^2/2 for {at}", "absolute error",
                "exp(x)", "1 + x + x^2/2", [3, 4, 5], r, "1")
-    polynomial("expm1_q", f"The same with r^6, for {at}", "error relative to r",
+    polynomial("expm1_q", f"Coefficients of r^3 .. r^6 in e^r - 1 - r - r^2/2 for {at}", "error relative to r",
                "exp(x)", "1 + x + x^2/2", [3, 4, 5, 6], r, "x")
     polynomial("exp_odd", f"Coefficients of r^3, r^5 in sinh(r) - r for {at}", "error relative to r",
                "sinh(x)", "x", [3, 5], r, "x")
@@ -80,13 +80,16 @@ def main():
                "cosh(x)", "1", [2, 4], r, "1")
     polynomial("exp2_p", f"Coefficients of r .. r^5 in 2^r - 1 for |r| <= 1/{2 * STEPS}", "absolute error",
                "2^x", "1", [1, 2, 3, 4, 5], f"1/{2 * STEPS}", "1")
-    polynomial("tanh_quick_odd", "Coefficients of r^3, r^5, r^7 in tanh(r) - r for |r| <= 73/2048", "error relative to r",
+    polynomial("tanh_quick_odd", "Coefficients of r^3, r^5, r^7 in tanh(r) - r for |r| <= 73/2048",
+               "error relative to r",
                "tanh(x)", "x", [3, 5, 7], "73/2048", "x")
-    polynomial("tanh_odd", "Coefficients of r^3, r^5, r^7, r^9 in tanh(r) - r for |r| <= 73/2048", "error relative to r",
+    polynomial("tanh_odd", "Coefficients of r^3, r^5, r^7, r^9 in tanh(r) - r for |r| <= 73/2048",
+               "error relative to r",
                "tanh(x)", "x", [3, 5, 7, 9], "73/2048", "x")
-    table("exp_table", f"2^(j/{STEPS}) as hi and lo",
+    table("exp_table", f"2^(j/{STEPS}) as hi and lo, j = 0..{STEPS - 1}",
           [mpf(2) ** (mpf(j) / STEPS) for j in range(STEPS)])
-    table("tanh_table", "tanh(j * 73/1024) as hi and lo", [tanh(j * TANH_STEP) for j in range(STEPS)])
+    table("tanh_table", f"tanh(j * 73/1024) as hi and lo, j = 0..{STEPS - 1}",
+          [tanh(j * TANH_STEP) for j in range(STEPS)])
 
 
 main()

@@ -69,7 +69,7 @@ def minimax(function, degree, lo, hi):
 
 def polynomial(name, function, degree, lo, hi):
     coefficients, error = minimax(function, degree, lo, hi)
-    print(f"/* Degree {degree} on [{lo}, {hi}], absolute error 2^{error:.1f}. */")
+    print(f"/* Polynomial of degree {degree} on [{lo}, {hi}]; absolute error 2^{error:.1f}. */")
     table(name, coefficients)
     return coefficients, mpf(2) ** error
 

@@ -64,7 +64,8 @@ def write(kind, name, size, rows):
 
 def polynomial(name, f, reach, n, weight):
     c = interpolate(f, reach, n)
-    print("/* Relative error below 2^%.1f. */" % (mp.ceil(10 * worst(f, c, reach, weight)) / 10))
+    error = mp.ceil(10 * worst(f, c, reach, weight)) / 10
+    print("/* The relative error of the polynomial is below 2^%.1f. */" % error)
     write("double", name, len(c), [c])
 
 

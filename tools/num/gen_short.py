@@ -92,7 +92,8 @@ def reciprocal(row):
 
 
 def logarithm():
-    print("\n/* The bits of the smallest m; log(2) and log10(2) in two parts, the first of 16 bits; 1/log(2)\n * and 1/log(10) in two parts. */")
+    print("\n/* The bits of the smallest m; log(2) and log10(2) in two parts, the first of 16 bits; 1/log(2)\n"
+          " * and 1/log(10) in two parts. */")
     print(f"#define FS_LOG_FIRST {FIRST:#x}u")
     for name, x in (("FS_LOG_2", log(2)), ("FS_LOG10_2", log10(2))):
         define(name + "_HI", f32(x, 16))
@@ -136,7 +137,8 @@ def error_function():
         a[2] -= a[6] * h**4 * 18 / 32
         a[0] += a[6] * h**6 / 32
         rows.append(pair(a[0]) + pair(a[1]) + pair(a[2]) + [f32(a[n]) for n in (3, 4, 5)])
-    table("fs_erf_table", "erf(j/32 + r), |r| <= 1/64, to 2^-44: coefficients of 1, r, r^2 as hi and lo, of r^3, r^4, r^5", rows)
+    table("fs_erf_table",
+          "erf(j/32 + r), |r| <= 1/64, to 2^-44: coefficients of 1, r, r^2 as hi and lo, of r^3, r^4, r^5", rows)
 
 
 def main():
