@@ -242,15 +242,13 @@ static float draw_x(source *s) {
   const uint32_t low = (uint32_t)a;
   switch (a >> 61) {
     case 0:
-      /* From 1/2 to 2. */
-      return f32_from_bits(0x3f000000u + low % 0x1000000u);
+      return f32_from_bits(0x3f000000u + low % 0x1000000u); /* x from 1/2 to 2 */
     case 1:
       return f32_from_bits(0x3f800000u - 0x800u + low % 0x1000); /* x next to 1 */
     case 2:
       return f32_from_bits(0x3f800000u - 0x200000u + low % 0x400000u);
     case 3:
-      /* X subnormal. */
-      return f32_from_bits(low % 0x800000u);
+      return f32_from_bits(low % 0x800000u); /* x subnormal */
     default:
       return f32_from_bits(low % 0x7f800000u);
   }
@@ -260,7 +258,7 @@ static float draw_x(source *s) {
 static double draw_exponent(source *s) {
   switch (draw_bits(s) % 10) {
     case 0:
-      return -126 - 24 * draw_unit(s); /* a subnormal power */
+      return -126 - 24 * draw_unit(s); /* powers that are subnormal */
     case 1:
       return (draw_unit(s) - 0.5) * 4;
     case 2:
@@ -268,12 +266,11 @@ static double draw_exponent(source *s) {
     case 3:
       return -draw_scale(s);
     case 4:
-      return 127.5 + draw_unit(s); /* near overflow and underflow */
+      return 127.5 + draw_unit(s); /* powers near overflow; below, near underflow */
     case 5:
       return -148.5 - 3 * draw_unit(s);
     case 6:
-      /* Beyond the range. */
-      return (draw_unit(s) - 0.5) * 0x1p26 * draw_scale(s);
+      return (draw_unit(s) - 0.5) * 0x1p26 * draw_scale(s); /* powers beyond the range */
     default:
       return draw_unit(s) * 278 - 150;
   }
