@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fpenv_test.c - inside, the environment of the numerics; outside, the caller's own. */
+ * fpenv_test.c - between enter and leave the environment is that of the numerics; afterwards it is
+ * the caller's again. */
 #include "vt_fpenv.h"
 #include "hostile_fpenv.h"
 #include "vt_test.h"
 
-/* The test must be able to see a wrong environment, or it proves nothing. */
-static void test_the_probe_sees_a_hostile_environment(void) {
+/* The probe must detect a wrong environment, or the other tests prove nothing. */
+static void test_probe_detects_hostile_environment(void) {
   const hostile_words before = hostile_read();
   CHECK(hostile_right(hostile_compute()));
   hostile_write(hostile_worst());
@@ -21,7 +22,7 @@ static void test_enter_and_leave(void) {
   const int outside = vt_fpenv_kept();
   vt_fpenv_enter(&saved);
   const hostile_words inside = hostile_read();
-  const hostile_probe p = hostile_compute(); /* which leaves flags behind */
+  const hostile_probe p = hostile_compute(); /* the computation raises exception flags */
   const int holds = vt_fpenv_kept();
   vt_fpenv_leave(&saved);
   const hostile_words after = hostile_read();
@@ -47,20 +48,20 @@ static void test_nested(void) {
   CHECK(hostile_same(after, hostile_worst()));
 }
 
-/* What we compute raises no exception flag in the caller's environment. */
-static void test_flags_are_the_callers(void) {
+/* Exception flags that are raised inside do not reach the caller's environment. */
+static void test_flags_stay_inside(void) {
   vt_fpenv saved;
   hostile_clear_flags();
   vt_fpenv_enter(&saved);
   (void)hostile_compute(); /* 2/3 is inexact */
-  const int inside = hostile_inexact();
+  const int inside = hostile_is_inexact();
   vt_fpenv_leave(&saved);
-  const int after = hostile_inexact();
+  const int after = hostile_is_inexact();
   CHECK(inside && !after);
 }
 
-/* Every way to be elsewhere is seen; flags are no other environment. */
-static void test_kept(void) {
+/* Every single deviation from the environment is detected; exception flags are not a deviation. */
+static void test_deviations_are_detected(void) {
   static const hostile_words others[] = {
 #if defined(__x86_64__)
     {0x3f80, 0x037f},
@@ -81,7 +82,7 @@ static void test_kept(void) {
   hostile_clear_flags();
   const int fresh = vt_fpenv_kept();
   (void)hostile_compute();
-  const int flagged = vt_fpenv_kept() && hostile_inexact();
+  const int flagged = vt_fpenv_kept() && hostile_is_inexact();
   vt_fpenv_leave(&saved);
   CHECK(fresh && flagged);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -93,10 +94,10 @@ static void test_kept(void) {
 }
 
 int main(void) {
-  test_the_probe_sees_a_hostile_environment();
+  test_probe_detects_hostile_environment();
   test_enter_and_leave();
   test_nested();
-  test_flags_are_the_callers();
-  test_kept();
+  test_flags_stay_inside();
+  test_deviations_are_detected();
   TEST_DONE();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * judges_test.h - what the library (vt_num.h) says to the operands of texts.def: judge_NAME, and
- * the same of the casts, random numbers and sums. Shifts, which the library leaves to the
- * operations, are restated here. */
+ * judges_test.h - the scalar oracle of the tests of shared texts: oracle_NAME gives the result of
+ * the library (vt_num.h) for the operands of a row of texts.def; likewise for casts and random
+ * numbers. Shifts, which the library does not have, are restated here. */
 #ifndef VT_JUDGES_TEST_H
 #define VT_JUDGES_TEST_H
 #include <string.h>
@@ -14,62 +14,57 @@ static inline uint64_t judge_of_d(double y) {
   return y != y ? UINT64_C(0x7ff8000000000000) : vt_f64_bits(y);
 }
 
-#define JUDGE(name) static inline uint64_t judge_##name(uint64_t a, uint64_t b, uint64_t c)
+#define ORACLE(name) static inline uint64_t judge_##name(uint64_t a, uint64_t b, uint64_t c)
 #define UNUSED(x) (void)(x)
-JUDGE(fma_f32) { return judge_of_s(vt_f32_fma_soft(judge_s(a), judge_s(b), judge_s(c))); }
-JUDGE(fma_f64) { return judge_of_d(vt_f64_fma_soft(judge_d(a), judge_d(b), judge_d(c))); }
-JUDGE(fma_word_f32) { return judge_of_s(vt_f32_fma(judge_s(a), judge_s(b), judge_s(c))); }
-JUDGE(fma_word_f64) { return judge_of_d(vt_f64_fma(judge_d(a), judge_d(b), judge_d(c))); }
-JUDGE(root_f32) { return UNUSED(b), UNUSED(c), judge_of_s(vt_f32_sqrt(judge_s(a))); }
-JUDGE(root_f64) { return UNUSED(b), UNUSED(c), judge_of_d(vt_f64_sqrt(judge_d(a))); }
-JUDGE(max_f32) { return UNUSED(c), judge_of_s(vt_f32_max(judge_s(a), judge_s(b))); }
-JUDGE(min_f32) { return UNUSED(c), judge_of_s(vt_f32_min(judge_s(a), judge_s(b))); }
-JUDGE(above_f32) { return UNUSED(c), (uint64_t)vt_f32_above(judge_s(a), judge_s(b)); }
-JUDGE(max_f64) { return UNUSED(c), judge_of_d(vt_f64_max(judge_d(a), judge_d(b))); }
-JUDGE(min_f64) { return UNUSED(c), judge_of_d(vt_f64_min(judge_d(a), judge_d(b))); }
-JUDGE(above_f64) { return UNUSED(c), (uint64_t)vt_f64_above(judge_d(a), judge_d(b)); }
-JUDGE(add) { return UNUSED(c), (uint64_t)vt_i64_wrap_add((int64_t)a, (int64_t)b); }
-JUDGE(sub) { return UNUSED(c), (uint64_t)vt_i64_wrap_sub((int64_t)a, (int64_t)b); }
-JUDGE(mul) { return UNUSED(c), (uint64_t)vt_i64_wrap_mul((int64_t)a, (int64_t)b); }
-JUDGE(div) { return UNUSED(c), (uint64_t)vt_i64_div((int64_t)a, (int64_t)b); }
-JUDGE(mod) { return UNUSED(c), (uint64_t)vt_i64_mod((int64_t)a, (int64_t)b); }
-/* A product with 2^b, and a quotient by it rounded down. */
-JUDGE(shl) { return UNUSED(c), b > 63 ? 0 : a << b; }
-JUDGE(shr) {
+ORACLE(fma_f32) { return judge_of_s(vt_f32_fma_soft(judge_s(a), judge_s(b), judge_s(c))); }
+ORACLE(fma_f64) { return judge_of_d(vt_f64_fma_soft(judge_d(a), judge_d(b), judge_d(c))); }
+ORACLE(fma_word_f32) { return judge_of_s(vt_f32_fma(judge_s(a), judge_s(b), judge_s(c))); }
+ORACLE(fma_word_f64) { return judge_of_d(vt_f64_fma(judge_d(a), judge_d(b), judge_d(c))); }
+ORACLE(root_f32) { return UNUSED(b), UNUSED(c), judge_of_s(vt_f32_sqrt(judge_s(a))); }
+ORACLE(root_f64) { return UNUSED(b), UNUSED(c), judge_of_d(vt_f64_sqrt(judge_d(a))); }
+ORACLE(max_f32) { return UNUSED(c), judge_of_s(vt_f32_max(judge_s(a), judge_s(b))); }
+ORACLE(min_f32) { return UNUSED(c), judge_of_s(vt_f32_min(judge_s(a), judge_s(b))); }
+ORACLE(above_f32) { return UNUSED(c), (uint64_t)vt_f32_above(judge_s(a), judge_s(b)); }
+ORACLE(max_f64) { return UNUSED(c), judge_of_d(vt_f64_max(judge_d(a), judge_d(b))); }
+ORACLE(min_f64) { return UNUSED(c), judge_of_d(vt_f64_min(judge_d(a), judge_d(b))); }
+ORACLE(above_f64) { return UNUSED(c), (uint64_t)vt_f64_above(judge_d(a), judge_d(b)); }
+ORACLE(add) { return UNUSED(c), (uint64_t)vt_i64_wrap_add((int64_t)a, (int64_t)b); }
+ORACLE(sub) { return UNUSED(c), (uint64_t)vt_i64_wrap_sub((int64_t)a, (int64_t)b); }
+ORACLE(mul) { return UNUSED(c), (uint64_t)vt_i64_wrap_mul((int64_t)a, (int64_t)b); }
+ORACLE(div) { return UNUSED(c), (uint64_t)vt_i64_div((int64_t)a, (int64_t)b); }
+ORACLE(mod) { return UNUSED(c), (uint64_t)vt_i64_mod((int64_t)a, (int64_t)b); }
+/* A product with 2^b, and a quotient by 2^b rounded down. */
+ORACLE(shl) { return UNUSED(c), b > 63 ? 0 : a << b; }
+ORACLE(shr) {
   const uint64_t minus = a >> 63 != 0 ? UINT64_MAX : 0;
   return UNUSED(c), b > 63 ? minus : (a ^ minus) >> b ^ minus;
 }
 
-static inline uint64_t judge_canonical(uint64_t a, uint32_t dtype, size_t size) {
+static inline uint64_t oracle_canonical(uint64_t a, uint32_t dtype, size_t size) {
   uint64_t y = 0;
   memcpy(&y, &a, size); /* the low bytes come first */
   vt_canonical(&y, dtype, 1);
   return y;
 }
-JUDGE(canonical_f32) { return UNUSED(b), UNUSED(c), judge_canonical(a, 1, 4); }
-JUDGE(canonical_f64) { return UNUSED(b), UNUSED(c), judge_canonical(a, 2, 8); }
-JUDGE(canonical_f16) { return UNUSED(b), UNUSED(c), judge_canonical(a, 8, 2); }
-JUDGE(canonical_bf16) { return UNUSED(b), UNUSED(c), judge_canonical(a, 9, 2); }
-JUDGE(canonical_bool) { return UNUSED(b), UNUSED(c), judge_canonical(a, 7, 1); }
+ORACLE(canonical_f32) { return UNUSED(b), UNUSED(c), oracle_canonical(a, 1, 4); }
+ORACLE(canonical_f64) { return UNUSED(b), UNUSED(c), oracle_canonical(a, 2, 8); }
+ORACLE(canonical_f16) { return UNUSED(b), UNUSED(c), oracle_canonical(a, 8, 2); }
+ORACLE(canonical_bf16) { return UNUSED(b), UNUSED(c), oracle_canonical(a, 9, 2); }
+ORACLE(canonical_bool) { return UNUSED(b), UNUSED(c), oracle_canonical(a, 7, 1); }
 #undef UNUSED
-#undef JUDGE
+#undef ORACLE
 
-/* Bytes of an element, by the number of its type. */
-static inline size_t judge_size(uint32_t type) {
-  static const unsigned char sizes[] = {0, 4, 8, 1, 1, 4, 8, 1, 2, 2};
-  return sizes[type];
-}
 static inline uint64_t judge_cast(uint64_t x, uint32_t from, uint32_t to) {
   uint64_t y = 0;
   vt_cast(&x, 1, from, &y, 1, to, 1);
   return y;
 }
 
-static inline uint64_t judge_random(uint64_t block, uint64_t seed, int way) {
-  const uint64_t e = (uint64_t)(way & 3);
+static inline uint64_t judge_random(uint64_t block, uint64_t seed, int draw) {
+  const uint64_t e = (uint64_t)(draw & 3);
   uint32_t w[4];
   vt_philox(seed, (uint32_t)(seed >> 7), (uint32_t)(seed >> 21), block, w);
-  if (way < 4) return w[e];
-  return judge_of_s(way < 8 ? vt_philox_uniform(w, e) : vt_philox_normal(w, e));
+  if (draw < 4) return w[e];
+  return judge_of_s(draw < 8 ? vt_philox_uniform(w, e) : vt_philox_normal(w, e));
 }
 #endif

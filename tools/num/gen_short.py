@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gen_short.py - writes fs_tables.inc: the tables and constants of the short ways (fs_*.inc).
+# gen_short.py - writes fs_tables.inc: the tables and constants of the float-float phases (fs_*.inc).
 #
 #   python3 gen_short.py > fs_tables.inc
 #
-# Everything comes from mpmath at 60 digits; f32() rounds to nearest even. A pair is the value rounded to
-# f32 and the rest rounded to f32.
+# All numbers come from mpmath with 60 digits; f32() rounds to nearest even. pair() gives a float-float: the
+# value rounded to f32 and the rest rounded to f32.
 from mpmath import mp, mpf, erf, exp, floor, frexp, log, log10, pi, sin, sqrt
 
 mp.dps = 60
@@ -29,9 +29,9 @@ def text(x):
     sign, m = ("-" if x < 0 else ""), abs(x)
     if m == 0:
         return "0"
-    digits, tail = float(m).hex().split("p")
+    digits, exponent = float(m).hex().split("p")
     digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
-    return f"{sign}{digits}p{tail}f"
+    return f"{sign}{digits}p{exponent}f"
 
 
 def pair(x):
@@ -51,7 +51,7 @@ def triple(name, x):
 
 
 def table(name, comment, rows):
-    """Eight numbers a line, which a formatter would take apart."""
+    """Prints eight numbers per line; clang-format would break the lines differently."""
     values = [text(x) for row in rows for x in row]
     print(f"\n/* {comment} */\n/* clang-format off */")
     print(f"VT_TABLE float {name}[{len(values)}] = {{")
@@ -71,7 +71,7 @@ def exponential():
     table("fs_exp_table", "2^(j/64) as hi and lo", [pair(mpf(2) ** (mpf(j) / 64)) for j in range(64)])
 
 
-# The octave of the logarithms begins at a boundary of rows, below the root of 1/2.
+# The bits of the first f32 of the octave of the logarithms: the start of a row, below sqrt(1/2).
 FIRST, ROWS = 0x3F340000, 128
 
 
@@ -80,19 +80,20 @@ def value_of(bits):
 
 
 def reciprocal(row):
-    """The multiple of 2^-8 (below 1) or 2^-7 (above) nearest the reciprocal of a row's middle."""
+    """The multiple of 2^-7 (for rows below 1) or 2^-8 (above) nearest to the reciprocal of the middle of a row."""
     first, last = value_of(FIRST + (row << 16)), value_of(FIRST + ((row + 1) << 16))
     grid = 128 if first < 1 else 256
     c = floor(2 * grid / (first + last) + mpf(1) / 2) / grid
     if first <= 1 <= last:
         c = mpf(1)
     most = max(abs(m * c - 1) for m in (first, last))
-    assert most <= mpf(2) ** -7 and (c == 1 or abs(log(c)) >= most)  # what fs_log.inc builds on
+    assert most <= mpf(2) ** -7 and (c == 1 or abs(log(c)) >= most)  # fs_log.inc relies on this
     return c
 
 
 def logarithm():
-    print("\n/* Parts of log(2) and log10(2), the first of 16 bits; 1/log(2) and 1/log(10). */")
+    print("\n/* The bits of the smallest m; log(2) and log10(2) in two parts, the first of 16 bits; 1/log(2)\n"
+          " * and 1/log(10) in two parts. */")
     print(f"#define FS_LOG_FIRST {FIRST:#x}u")
     for name, x in (("FS_LOG_2", log(2)), ("FS_LOG10_2", log10(2))):
         define(name + "_HI", f32(x, 16))
@@ -105,25 +106,25 @@ def logarithm():
         c = reciprocal(row)
         logs = [-log(c), -log(c) / log(2), -log10(c)]
         rows.append([c] + [p for x in logs for p in pair(x)] + [mpf(0)])
-    table("fs_log_table", "c; -log(c), -log2(c) and -log10(c) as hi and lo; 0", rows)
+    table("fs_log_table", "One row per interval: c; -log(c), -log2(c) and -log10(c) as hi and lo; 0", rows)
 
 
 def angle():
     print("\n/* pi/128 in three parts, and 128/pi. */")
-    triple("FS_TURN", pi / 128)
-    define("FS_PER_TURN", f32(128 / pi))
+    triple("FS_ANGLE_STEP", pi / 128)
+    define("FS_PER_ANGLE_STEP", f32(128 / pi))
 
     def sine(j):  # exact where it is rational
         j %= 256
         exact = {0: 0, 64: 1, 128: 0, 192: -1}
         return mpf(exact[j]) if j in exact else sin(j * pi / 128)
 
-    table("fs_sine_table", "sin(j pi/128) as hi and lo: a turn, and a quarter more for the cosine",
+    table("fs_sine_table", "sin(j pi/128) as hi and lo: a full circle, and a quarter more for the cosine",
           [pair(sine(j)) for j in range(320)])
 
 
 def error_function():
-    """Taylor's series about j/32, its term of degree 6 spread over the lower ones (Chebyshev)."""
+    """Taylor series about j/32; its term of degree 6 is distributed over the lower ones (Chebyshev)."""
     h, rows = mpf(1) / 64, []
     for j in range(128):
         c = mpf(j) / 32
@@ -136,12 +137,13 @@ def error_function():
         a[2] -= a[6] * h**4 * 18 / 32
         a[0] += a[6] * h**6 / 32
         rows.append(pair(a[0]) + pair(a[1]) + pair(a[2]) + [f32(a[n]) for n in (3, 4, 5)])
-    table("fs_erf_table", "erf(j/32 + r) for |r| <= 1/64 to 2^-44: 1, r and r^2 as hi and lo; r^3, r^4, r^5", rows)
+    table("fs_erf_table",
+          "erf(j/32 + r), |r| <= 1/64, to 2^-44: coefficients of 1, r, r^2 as hi and lo, of r^3, r^4, r^5", rows)
 
 
 def main():
     print("/* SPDX-License-Identifier: Apache-2.0\n"
-          " * fs_tables.inc - tables and constants of the short ways. Written by gen_short.py. */")
+          " * fs_tables.inc - tables and constants of the float-float phases. Written by gen_short.py. */")
     exponential()
     logarithm()
     angle()
