@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gaps.c - free stretches in a treap: a tree by offset in which every node knows the largest gap
- * below it, kept flat by ranks that look random and are not. */
+ * gaps.c - the gaps of an arena in a treap: a search tree by offset in which each node also has the
+ * size of the largest gap of its subtree. A node's rank is a hash of its index, so the tree stays
+ * balanced and every run builds the same tree. */
 #include "gaps.h"
 
 struct vt_gap {
-  uint64_t at, size, most; /* most: the largest in this subtree */
-  uint32_t left, right, rank;
+  uint64_t at, size;    /* the gap: its offset and its bytes */
+  uint64_t most;        /* size of the largest gap in the subtree */
+  uint32_t left, right; /* indices of the children; NONE if there is no child */
+  uint32_t rank;        /* heap order: a parent has a rank no lower than its children */
 };
 enum { NONE = 0 };
 
 static uint32_t rank_of(uint32_t i) {
-  uint32_t x = i * 0x9e3779b9u; /* the golden ratio spreads neighbours */
+  uint32_t x = i * 0x9e3779b9u; /* a multiple of the golden ratio: neighbours get distant ranks */
   x ^= x >> 16;
   x *= 0x85ebca6bu;
   return x ^ x >> 13;
 }
 
-static void renew(vt_gaps *g, uint32_t i) {
+/* Recomputes the largest gap of the subtree of node `i` from its children. */
+static void update_most(vt_gaps *g, uint32_t i) {
   vt_gap *n = &g->at[i];
   n->most = n->size;
   if (g->at[n->left].most > n->most) n->most = g->at[n->left].most;
   if (g->at[n->right].most > n->most) n->most = g->at[n->right].most;
 }
 
+/* Joins two trees, of which all gaps of `a` are below those of `b`; returns the root. */
 static uint32_t merge(vt_gaps *g, uint32_t a, uint32_t b) {
   if (a == NONE || b == NONE) return a == NONE ? b : a;
   const int a_rules = g->at[a].rank > g->at[b].rank;
@@ -32,11 +37,12 @@ static uint32_t merge(vt_gaps *g, uint32_t a, uint32_t b) {
   } else {
     g->at[b].left = merge(g, a, g->at[b].left);
   }
-  renew(g, top);
+  update_most(g, top);
   return top;
 }
 
-/* Everything below `offset` to the left. */
+/* Splits the tree at `i` into the gaps that start below `offset` (*left) and the others (*right).
+ */
 static void split(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, uint32_t *right) {
   if (i == NONE) {
     *left = *right = NONE;
@@ -49,7 +55,7 @@ static void split(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, uint3
     split(g, g->at[i].left, offset, left, &g->at[i].left);
     *right = i;
   }
-  renew(g, i);
+  update_most(g, i);
 }
 
 static uint32_t new_gap(vt_gaps *g, uint64_t at, uint64_t size) {
@@ -69,14 +75,13 @@ static void drop_gap(vt_gaps *g, uint32_t i) {
 }
 
 vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) {
-  *g = (vt_gaps){.at =
-                     VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* one more gap than stretches */
+  *g = (vt_gaps){.at = VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* n ranges leave n + 1 gaps */
   if (g->at == NULL) return VT_NOMEM;
   g->root = new_gap(g, 0, UINT64_MAX >> 1);
   return VT_OK;
 }
 
-/* The lowest gap of at least `bytes`, taken out of the subtree. */
+/* Removes the lowest gap of at least `bytes` from the subtree at *at; returns its index. */
 static uint32_t cut_lowest(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   vt_gap *n = &g->at[*at];
   uint32_t found = *at;
@@ -88,20 +93,20 @@ static uint32_t cut_lowest(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   } else {
     found = cut_lowest(g, &n->right, bytes);
   }
-  renew(g, *at);
+  update_most(g, *at);
   return found;
 }
 
 static void insert(vt_gaps *g, uint32_t i) {
   uint32_t left, right;
   g->at[i].left = g->at[i].right = NONE;
-  renew(g, i);
+  update_most(g, i);
   split(g, g->root, g->at[i].at, &left, &right);
   g->root = merge(g, merge(g, left, i), right);
 }
 
-uint64_t vt_gaps_take(vt_gaps *g, uint64_t bytes) {
-  const uint32_t i = cut_lowest(g, &g->root, bytes); /* the last one has no end */
+uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes) {
+  const uint32_t i = cut_lowest(g, &g->root, bytes); /* found always: the last gap has no end */
   const uint64_t offset = g->at[i].at;
   g->at[i].at += bytes;
   g->at[i].size -= bytes;
@@ -113,13 +118,14 @@ uint64_t vt_gaps_take(vt_gaps *g, uint64_t bytes) {
   return offset;
 }
 
-/* The gap that ends (or begins) at `offset`, taken out; NONE when there is none. */
+/* Removes the rightmost gap of the subtree if it ends at `offset`, or the leftmost if it begins
+ * there; returns its index, or NONE if it does not. */
 static uint32_t cut_edge(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offset) {
   if (*at == NONE) return NONE;
   uint32_t *child = rightmost ? &g->at[*at].right : &g->at[*at].left;
   if (*child != NONE) {
     const uint32_t found = cut_edge(g, child, rightmost, offset);
-    renew(g, *at);
+    update_most(g, *at);
     return found;
   }
   const uint32_t found = *at;
@@ -129,7 +135,7 @@ static uint32_t cut_edge(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offse
   return found;
 }
 
-void vt_gaps_give(vt_gaps *g, uint64_t offset, uint64_t bytes) {
+void vt_gaps_free(vt_gaps *g, uint64_t offset, uint64_t bytes) {
   uint32_t left, right;
   split(g, g->root, offset, &left, &right);
   const uint32_t below = cut_edge(g, &left, 1, offset);
