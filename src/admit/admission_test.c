@@ -27,7 +27,7 @@ static void test_checks(void) {
   CHECK(vt_admission_check_about(vt_admission_checks()) == NULL);
 }
 
-static void test_cannot_be_asked(void) {
+static void test_invalid_requests(void) {
   static const struct {
     const char *backend;
     vt_status want;
@@ -116,7 +116,7 @@ static void test_out_of_memory(void) {
 
 int main(void) {
   test_checks();
-  test_cannot_be_asked();
+  test_invalid_requests();
   test_one_check();
   test_runs_nothing();
   test_out_of_memory();

@@ -77,7 +77,7 @@ static int has_gradient(const gradient_builder *r, const vt_node *n) {
 static vt_status check_operand(gradient_builder *r, const vt_op_info *op, uint32_t k,
                                uint32_t value, uint32_t d) {
   const vt_type *have = r->gb.b.type(&r->gb.b, d), *want = &r->g->values[value].type;
-  if (d == VT_NO_VALUE || have == NULL) return VT_OK; /* a failure is reported on freezing */
+  if (d == VT_NO_VALUE || have == NULL) return VT_OK; /* vt_graph_freeze reports the failure */
   vt_type like = *want;
   if (!is_float(want)) like.dtype = VT_DTYPE_F32;
   if (vt_type_equal(have, &like)) return VT_OK;

@@ -21,7 +21,7 @@ uint64_t vt_case_seed(const char *name) {
   return seed;
 }
 
-/* splitmix64 */
+/* The generator splitmix64. */
 uint64_t vt_case_random(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -237,7 +237,7 @@ vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
 
 /* Plans a case without running it, to learn whether the backend supports it. Used if the check
  * `suite` was skipped. */
-static void plan_only(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+static void plan_case(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_options how = vt_admission_options(a, "bind,lower", 0);
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -254,12 +254,12 @@ static void plan_only(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_model_free(m);
 }
 
-static vt_status plan_cases(vt_admission *a, vt_diag *d) {
+static vt_status plan_short_cases(vt_admission *a, vt_diag *d) {
   uint64_t ignored = 0;
   uint32_t n = 0;
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     if (a->in_short[i] && a->declared[i] == VT_DECLARED_UNKNOWN) a->selected[n++] = i;
-  return vt_admission_run_cases(a, a->selected, n, 1, plan_only, &ignored, d);
+  return vt_admission_run_cases(a, a->selected, n, 1, plan_case, &ignored, d);
 }
 
 /* 1 for a supported case that is not picked yet; `in_short` chooses cases of the short form or the
@@ -323,6 +323,6 @@ static vt_status pick_cases(vt_admission *a, vt_diag *d) {
 vt_status vt_admission_select_cases(vt_admission *a, vt_diag *d) {
   if (a->n_selected != 0) return VT_OK;
   VT_TRY(vt_admission_load_suite(a, d));
-  VT_TRY(plan_cases(a, d));
+  VT_TRY(plan_short_cases(a, d));
   return a->refused ? VT_OK : pick_cases(a, d);
 }

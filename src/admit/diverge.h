@@ -17,8 +17,8 @@ typedef struct vt_fault_report {
 
 typedef struct vt_divergence {
   vt_arena arena;        /* owns everything below */
-  const char *op;        /* "matmul"; for a group that runs as one launch, "mul+add" */
-  const char *signature; /* "matmul(f32[5, 600], f32[600, 7]) -> f32[5, 7]" */
+  const char *op;        /* name of the op: "matmul"; of a group that runs as one: "mul+add" */
+  const char *signature; /* op and types: "matmul(f32[5, 600], f32[600, 7]) -> f32[5, 7]" */
   const char *output;    /* name of the diverging result */
   const char *index;     /* position of its first element that differs: "[3, 0]" */
   uint32_t dtype;
@@ -51,7 +51,7 @@ vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_s
 vt_status vt_diverge_whole_model(const vt_model *m, const vt_options *how,
                                  vt_diverge_set_values *give, void *user, vt_divergence *out,
                                  vt_diag *d) VT_NODISCARD;
-void vt_divergence_done(vt_divergence *x); /* zeroed memory is fine */
+void vt_divergence_done(vt_divergence *x); /* also valid for zeroed memory */
 
 /* Writes FOLDER/model.vt, FOLDER/NAME.npy for every input (NAME.safetensors for bf16, which npy
  * cannot hold) and FOLDER/README.txt: all of them or none. A folder that holds an older one of

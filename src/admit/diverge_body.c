@@ -68,7 +68,7 @@ static vt_status carry_values(body_run *s, vt_diag *d) {
 
 /* Runs iterations until one differs: VT_OK, with the arguments of that iteration in `args`. VT_NAME
  * if all agree. */
-static vt_status find_iteration(body_run *s, const vt_value_source *v, vt_diag *d) {
+static vt_status find_differing_iteration(body_run *s, const vt_value_source *v, vt_diag *d) {
   const int64_t iterations =
       s->n->op == VT_OP_loop ? ((const vt_attr_loop *)s->n->attrs)->count : (int64_t)1;
   for (s->iteration = 0; s->iteration < iterations; s->iteration++) {
@@ -93,8 +93,8 @@ static vt_status run_body(body_run *s, const vt_value_source *v, vt_diag *d) {
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++)
     status = vt_diverge_pair_program(s->x, i, m, "bind,lower", VT_PREPARE_UNTRIED, &s->p[i], d);
-  if (status == VT_OK) status = find_iteration(s, v, d);
-  vt_diverge_pair_end(s->p);
+  if (status == VT_OK) status = find_differing_iteration(s, v, d);
+  vt_diverge_pair_free(s->p);
   vt_model_free(m);
   return status;
 }

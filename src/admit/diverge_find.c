@@ -63,7 +63,7 @@ static vt_status run_and_compare(const vt_diverge_pair *x, const vt_model *m, co
   vt_status s = vt_diverge_pair_compare(p, &output, &c, d);
   if (s == VT_OK && output == vt_program_outputs(p[VT_REFERENCE])) s = VT_NAME;
   if (s == VT_OK) s = set_report(p, output, &c, out, d);
-  vt_diverge_pair_end(p);
+  vt_diverge_pair_free(p);
   return s;
 }
 
@@ -121,8 +121,9 @@ static vt_status run_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
   return s == VT_OK && out->arena.failed ? no_memory(d) : s;
 }
 
-vt_status vt_subgraph_try(const vt_diverge_pair *x, const vt_subgraph *p, const vt_value_source *v,
-                          const char *passes, vt_divergence *out, vt_diag *d) {
+vt_status vt_subgraph_run_alone(const vt_diverge_pair *x, const vt_subgraph *p,
+                                const vt_value_source *v, const char *passes, vt_divergence *out,
+                                vt_diag *d) {
   vt_divergence found = {.isolated = 1};
   vt_diag why = {0};
   vt_arena_init(&found.arena, x->a);
@@ -165,7 +166,7 @@ static vt_status first_differing(const vt_diverge_pair *x, const vt_graph *g,
   vt_status s = vt_diverge_pair_run(x, m, passes, v, p, d);
   if (s == VT_OK) {
     s = vt_diverge_pair_compare(p, out, &c, d);
-    vt_diverge_pair_end(p);
+    vt_diverge_pair_free(p);
   }
   vt_model_free(m);
   return s;
@@ -212,15 +213,16 @@ static vt_status subgraph_init(vt_subgraph *p, const vt_graph *g, uint32_t first
 
 /* Tries the subgraph, and lets it grow by the nodes it reads from, up to `most` times; the number
  * of levels added doubles each time. */
-static vt_status try_growing(const vt_diverge_pair *x, vt_subgraph *p, const vt_value_source *v,
-                             uint32_t most, vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+static vt_status try_with_predecessors(const vt_diverge_pair *x, vt_subgraph *p,
+                                       const vt_value_source *v, uint32_t most, vt_arena *scratch,
+                                       vt_divergence *out, vt_diag *d) {
   uint32_t by = 1;
-  vt_status s = vt_subgraph_try(x, p, v, NULL, out, d);
+  vt_status s = vt_subgraph_run_alone(x, p, v, NULL, out, d);
   for (uint32_t i = 0; s == VT_NAME && i < most; i++, by *= 2) {
     int grown = 0;
     for (uint32_t k = 0; k < by && vt_subgraph_grow(p, scratch); k++) grown = 1;
     if (!grown) break;
-    s = vt_subgraph_try(x, p, v, NULL, out, d);
+    s = vt_subgraph_run_alone(x, p, v, NULL, out, d);
   }
   return s == VT_NAME && scratch->failed ? no_memory(d) : s;
 }
@@ -233,7 +235,7 @@ static vt_status try_nodes(const vt_diverge_pair *x, const vt_graph *g, const vt
   VT_TRY(first_differing_value(x, g, v, 0, scratch, &value, d));
   const uint32_t node = g->values[value].node;
   VT_TRY(subgraph_init(&part, g, node, node, scratch, d));
-  VT_TRY(try_growing(x, &part, v, FEW, scratch, out, d));
+  VT_TRY(try_with_predecessors(x, &part, v, FEW, scratch, out, d));
   if (g->nodes[node].n_body == 0) return VT_OK;
   const vt_status s = vt_diverge_find_in_body(x, g, node, v, out, NULL);
   return s == VT_NOMEM ? no_memory(d) : VT_OK; /* without it, the op with its bodies is reported */
@@ -248,7 +250,7 @@ static vt_status try_neighbours(const vt_diverge_pair *x, const vt_graph *g,
     for (uint32_t i = first; s == VT_NAME && i + n - 1 <= last; i++) {
       vt_subgraph part;
       VT_TRY(subgraph_init(&part, g, i, i + n - 1, scratch, d));
-      s = vt_subgraph_try(x, &part, v, NULL, out, d);
+      s = vt_subgraph_run_alone(x, &part, v, NULL, out, d);
     }
   return s;
 }
@@ -268,7 +270,7 @@ static vt_status try_groups(const vt_diverge_pair *x, const vt_graph *g, const v
   const vt_status s = try_neighbours(x, g, v, first, last, scratch, out, d);
   if (s != VT_NAME) return s;
   VT_TRY(subgraph_init(&part, g, first, last, scratch, d));
-  return try_growing(x, &part, v, FEW, scratch, out, d);
+  return try_with_predecessors(x, &part, v, FEW, scratch, out, d);
 }
 
 /* Errors other than VT_NOMEM mean that this attempt found nothing. */
@@ -306,14 +308,14 @@ static const vt_result *find_result(const vt_graph *g, const char *name) {
 /* Tries the node of the differing output with more and more nodes before it, up to all that it
  * needs.
  */
-static vt_status try_end(search *s, vt_divergence *out, vt_diag *d) {
+static vt_status try_from_output(search *s, vt_divergence *out, vt_diag *d) {
   const vt_graph *g = s->ran->g;
   const vt_result *r = find_result(g, s->output);
   vt_subgraph part;
   if (r == NULL || g->values[r->value].node == VT_NO_NODE) return VT_NAME;
   const uint32_t node = g->values[r->value].node;
   VT_TRY(subgraph_init(&part, g, node, node, &s->arena, d));
-  VT_TRY(try_growing(&s->x, &part, &s->v, 32, &s->arena, out, d));
+  VT_TRY(try_with_predecessors(&s->x, &part, &s->v, 32, &s->arena, out, d));
   uint32_t left = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) left += !part.has[i] && g->nodes[i].op != VT_OP_literal;
   out->isolated = left > 0;
@@ -336,7 +338,7 @@ static vt_status whole_subgraph(search *s, const vt_result *r, vt_subgraph *out,
 static vt_status use_whole_model(search *s, vt_divergence *out, vt_diag *d) {
   vt_subgraph part;
   VT_TRY(whole_subgraph(s, find_result(s->bound->g, s->output), &part, d));
-  vt_status status = vt_subgraph_try(&s->x, &part, &s->v, s->passes, out, d);
+  vt_status status = vt_subgraph_run_alone(&s->x, &part, &s->v, s->passes, out, d);
   if (status == VT_NAME) {
     VT_TRY(write_subgraph(&s->x, &part, &s->v, &s->seen, d));
     VT_TRY(try_declared(&s->x, s->bound, s->passes, &s->seen, d));
@@ -354,7 +356,7 @@ static vt_status use_whole_model(search *s, vt_divergence *out, vt_diag *d) {
 
 static vt_status search_graph(search *s, vt_divergence *out, vt_diag *d) {
   vt_status status = vt_diverge_find_in_graph(&s->x, s->ran->g, &s->v, out, d);
-  if (status == VT_NAME) status = try_end(s, out, d);
+  if (status == VT_NAME) status = try_from_output(s, out, d);
   return status == VT_NAME ? use_whole_model(s, out, d) : status;
 }
 
@@ -390,7 +392,7 @@ static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
     if (status == VT_OK) status = vt_diverge_set_and_run(&s->v, p[i], d);
   }
   if (status == VT_OK) status = compare_first_run(s, p, d);
-  vt_diverge_pair_end(p);
+  vt_diverge_pair_free(p);
   return status;
 }
 
@@ -451,7 +453,7 @@ static vt_status bind_model(search *s, const vt_model *m, vt_diag *d) {
   return status;
 }
 
-static vt_status use_unsearched(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
+static vt_status make_whole_model(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
   vt_subgraph part;
   const vt_result *r = NULL;
   VT_TRY(bind_model(s, m, d));
@@ -469,5 +471,5 @@ vt_status vt_diverge_whole_model(const vt_model *m, const vt_options *how,
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
   search_init(&s, how, &found);
-  return search_done(&s, use_unsearched(&s, m, &found, d), &found, out);
+  return search_done(&s, make_whole_model(&s, m, &found, d), &found, out);
 }

@@ -33,7 +33,7 @@ vt_status vt_diverge_set_and_run(const vt_value_source *v, vt_program *p, vt_dia
   return vt_program_run(p, d);
 }
 
-void vt_diverge_pair_end(vt_program *p[VT_SIDES]) {
+void vt_diverge_pair_free(vt_program *p[VT_SIDES]) {
   for (int i = 0; i < VT_SIDES; i++) {
     vt_program_free(p[i]);
     p[i] = NULL;
@@ -48,7 +48,7 @@ vt_status vt_diverge_pair_run(const vt_diverge_pair *x, const vt_model *m, const
     s = vt_diverge_pair_program(x, i, m, passes, VT_PREPARE_UNTRIED, &out[i], d);
     if (s == VT_OK) s = vt_diverge_set_and_run(v, out[i], d);
   }
-  if (s != VT_OK) vt_diverge_pair_end(out);
+  if (s != VT_OK) vt_diverge_pair_free(out);
   return s;
 }
 
@@ -141,7 +141,7 @@ vt_status vt_tensor_copy_to(const vt_tensor *t, vt_arena *keep, vt_tensor *out, 
   return VT_OK;
 }
 
-static vt_status keep_outputs(vt_program *p, vt_arena *keep, vt_tensor *out, vt_diag *d) {
+static vt_status copy_outputs(vt_program *p, vt_arena *keep, vt_tensor *out, vt_diag *d) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     const char *name;
     vt_tensor t;
@@ -160,7 +160,7 @@ vt_status vt_diverge_reference_values(const vt_diverge_pair *x, const vt_graph *
   VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
   vt_status s = vt_diverge_pair_program(x, VT_REFERENCE, m, "bind,lower,dead", 0, &p, d);
   if (s == VT_OK) s = vt_diverge_set_and_run(v, p, d);
-  if (s == VT_OK) s = keep_outputs(p, keep, out, d);
+  if (s == VT_OK) s = copy_outputs(p, keep, out, d);
   vt_program_free(p);
   vt_model_free(m);
   return s;

@@ -42,7 +42,7 @@ vt_status vt_diverge_set_and_run(const vt_value_source *v, vt_program *p, vt_dia
 vt_status vt_diverge_pair_run(const vt_diverge_pair *x, const vt_model *m, const char *passes,
                               const vt_value_source *v, vt_program *out[VT_SIDES],
                               vt_diag *d) VT_NODISCARD;
-void vt_diverge_pair_end(vt_program *p[VT_SIDES]);
+void vt_diverge_pair_free(vt_program *p[VT_SIDES]);
 /* Writes the number of the first output that differs, in ascending order of names, and the
  * comparison. *out_output is the number of outputs if all agree. */
 vt_status vt_diverge_pair_compare(vt_program *const p[VT_SIDES], uint32_t *out_output,
@@ -91,8 +91,9 @@ vt_status vt_subgraph_describe(const vt_subgraph *p, vt_arena *keep, const char 
 /* ---- the search ---- */
 
 /* Runs the subgraph alone. If it diverges, *out is replaced by that divergence; else VT_NAME. */
-vt_status vt_subgraph_try(const vt_diverge_pair *x, const vt_subgraph *p, const vt_value_source *v,
-                          const char *passes, vt_divergence *out, vt_diag *d) VT_NODISCARD;
+vt_status vt_subgraph_run_alone(const vt_diverge_pair *x, const vt_subgraph *p,
+                                const vt_value_source *v, const char *passes, vt_divergence *out,
+                                vt_diag *d) VT_NODISCARD;
 /* Finds the first diverging op of `g` and the smallest model that diverges; VT_NAME if no subgraph
  * that was tried diverges. */
 vt_status vt_diverge_find_in_graph(const vt_diverge_pair *x, const vt_graph *g,

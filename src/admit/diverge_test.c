@@ -167,7 +167,7 @@ static void expect_op(const char *lines, const char *name, const char *signature
   vt_divergence_done(&x);
 }
 
-static void test_none(void) {
+static void test_no_divergence(void) {
   vt_divergence x = {0};
   fault = (struct fault){0};
   CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_NAME);
@@ -184,7 +184,7 @@ static void test_none(void) {
   vt_model_free(m);
 }
 
-static void test_middle(void) {
+static void test_single_op(void) {
   fault = (struct fault){.from = op("exp"), .to = op("exp2")};
   expect_op("input x: f32[3, 4]\nh = tanh(x)\ne = exp(h)\ny = sqrt(e)\nz = exp(y)\noutput z", "exp",
             "exp(f32[3, 4]) -> f32[3, 4]", 1);
@@ -192,7 +192,7 @@ static void test_middle(void) {
   fault = (struct fault){.from = op("add"), .to = op("sub")};
   expect_op("input a.b.c: f32[2]\nh = a.b.c * 2.0\ny.0 = tanh(h) + 1.5\noutput y.0", "add",
             "add(f32[2], f32[]) -> f32[2]", 2);
-  /* One operand twice, one that is a parameter. */
+  /* An op that reads one operand twice, and one that reads a parameter. */
   fault = (struct fault){.flipped = op("mul")};
   expect_op("input x: f32[5]\nparam w: f32[5] = normal\nz = x * w\ny = z - x\noutput y", "mul",
             "mul(f32[5], f32[5]) -> f32[5]", 1);
@@ -268,7 +268,7 @@ static void test_bodies(void) {
              "give exp(h)\n}\noutput y",
              &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && x.n_inputs == 1);
-  CHECK(x.op != NULL && *(const uint32_t *)x.inputs[0].data == 0x3f800000); /* exp(0) */
+  CHECK(x.op != NULL && *(const uint32_t *)x.inputs[0].data == 0x3f800000); /* the bits of exp(0) */
   vt_divergence_done(&x);
   /* The loop itself is wrong, not its body. */
   fault = (struct fault){.flipped = op("loop"), .result = 1};
@@ -278,7 +278,7 @@ static void test_bodies(void) {
       "input x: f32[4]\np = max(x) < 0.0\n"
       "y = cond(p) {\ngive exp(tanh(x))\n} else {\nq = x * 3.0\ngive exp(q)\n}\noutput y",
       "exp", "exp(f32[4]) -> f32[4]", 1);
-  /* A loop in a branch. */
+  /* A loop inside a branch of a cond. */
   expect_op(
       "input x: f32[4]\ns = tanh(x)\np = max(x) < 0.0\n"
       "y = cond(p) {\ngive s * 2.0\n} else {\n"
@@ -367,7 +367,7 @@ static void test_not_again(void) {
 }
 
 /* A graph with more values than one run may have outputs. */
-static void test_long(void) {
+static void test_many_values(void) {
   enum { LONG = 5000 };
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
   vt_divergence x = {0};
@@ -476,7 +476,7 @@ static void test_folder(void) {
 }
 
 /* A fault that was seen once is written with the whole model, though nothing differs now. */
-static void test_seen(void) {
+static void test_fault_report(void) {
   static const char text[] =
       "volta 1\nmodel m {\ninput x: f32[3]\ninput z: f32[3]\noutput a = x\noutput y = x + z\n}";
   static const char through[] = "volta 1\nmodel m {\ninput x: f32[3]\noutput a = x\n}";
@@ -511,8 +511,8 @@ static void test_seen(void) {
 
 int main(void) {
   if (mkdtemp(folder) == NULL) return 77;
-  test_none();
-  test_middle();
+  test_no_divergence();
+  test_single_op();
   test_types();
   test_nan();
   test_second_result();
@@ -523,11 +523,11 @@ int main(void) {
   test_passes();
   test_threads();
   test_not_again();
-  test_long();
+  test_many_values();
   test_examples();
   test_no_memory();
   test_folder();
-  test_seen();
+  test_fault_report();
   empty_folder(folder);
   while (n_copies > 0) free(copies[--n_copies]);
   TEST_DONE();

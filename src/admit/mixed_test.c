@@ -56,7 +56,7 @@ typedef struct outcome {
   uint8_t digest[32]; /* digest of the backward run, if it ran */
 } outcome;
 
-static outcome train(const char *first, const char *second, uint32_t mixed_path) {
+static outcome run_forward_backward(const char *first, const char *second, uint32_t mixed_path) {
   vt_program *f = open_on(forward, first, VT_MIXED_PATH_REFUSED);
   vt_program *b = open_on(backward, second, mixed_path);
   outcome o = {0};
@@ -76,15 +76,15 @@ static outcome train(const char *first, const char *second, uint32_t mixed_path)
   return o;
 }
 
-static void test_pairs(void) {
+static void test_backend_pairs(void) {
   static const char *const names[] = {"reference:0", "reference:1", "island:0", "island:1"};
-  const outcome right = train("reference:0", "reference:0", VT_MIXED_PATH_REFUSED);
+  const outcome right = run_forward_backward("reference:0", "reference:0", VT_MIXED_PATH_REFUSED);
   CHECK(right.status == VT_OK && !right.mixed);
   for (int i = 0; i < 4; i++)
     for (int k = 0; k < 4; k++) {
       const int same = i / 2 == k / 2; /* other devices of one backend are not mixed */
-      const outcome strict = train(names[i], names[k], VT_MIXED_PATH_REFUSED);
-      const outcome allowed = train(names[i], names[k], VT_MIXED_PATH_ALLOWED);
+      const outcome strict = run_forward_backward(names[i], names[k], VT_MIXED_PATH_REFUSED);
+      const outcome allowed = run_forward_backward(names[i], names[k], VT_MIXED_PATH_ALLOWED);
       char words[160];
       CHECK(strict.status == (same ? VT_OK : VT_UNSUPPORTED) && !strict.mixed);
       snprintf(words, sizeof words,
@@ -99,7 +99,7 @@ static void test_pairs(void) {
 }
 
 /* Invalid calls of vt_program_feed fail, and a failed call does not mark the program as mixed. */
-static void test_refused(void) {
+static void test_invalid_feeds(void) {
   vt_program *f = open_on(forward, "reference", VT_MIXED_PATH_REFUSED);
   vt_program *b = open_on(backward, "island", VT_MIXED_PATH_ALLOWED);
   vt_diag d = {0};
@@ -126,8 +126,8 @@ int main(void) {
   unsetenv("VOLTA_THREADS");
   folder_new();
   read_models();
-  test_pairs();
-  test_refused();
+  test_backend_pairs();
+  test_invalid_feeds();
   vt_model_free(forward);
   vt_model_free(backward);
   folder_done();

@@ -33,7 +33,7 @@ vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *ou
 
 /* ---- refusals ---- */
 
-static const char *keep_text(vt_admission *a, const char *text) {
+static const char *copy_text(vt_admission *a, const char *text) {
   const char *s = text == NULL ? "" : vt_arena_string(&a->arena, text, strlen(text));
   return s != NULL ? s : "";
 }
@@ -41,8 +41,8 @@ static const char *keep_text(vt_admission *a, const char *text) {
 static void set_difference(vt_admission *a, const vt_difference *x) {
   vt_refusal *r = &a->refusal;
   r->differs = 1;
-  r->output = keep_text(a, x->output);
-  r->index = keep_text(a, x->index);
+  r->output = copy_text(a, x->output);
+  r->index = copy_text(a, x->index);
   r->dtype = x->dtype;
   r->bits = x->bits;
   r->expected = x->expected;
@@ -59,18 +59,18 @@ static void set_divergence(vt_admission *a, const vt_divergence *x) {
                               .differing = x->differing,
                               .compared = x->compared};
   set_difference(a, &seen);
-  a->refusal.output = keep_text(a, x->output);
-  a->refusal.index = keep_text(a, x->index);
-  a->refusal.op = keep_text(a, x->op);
-  a->refusal.signature = keep_text(a, x->signature);
-  a->refusal.model = keep_text(a, x->model);
+  a->refusal.output = copy_text(a, x->output);
+  a->refusal.index = copy_text(a, x->index);
+  a->refusal.op = copy_text(a, x->op);
+  a->refusal.signature = copy_text(a, x->signature);
+  a->refusal.model = copy_text(a, x->model);
 }
 
 /* Records whether the reproducer's folder was written. A failed write does not change the verdict;
  * only VT_NOMEM is an error. */
-static vt_status set_written(vt_admission *a, vt_status s, const vt_diag *why, vt_diag *d) {
-  if (s == VT_OK) a->refusal.folder = keep_text(a, a->o.reproducer);
-  if (s != VT_OK && a->o.reproducer != NULL) a->refusal.unwritten = keep_text(a, why->text);
+static vt_status record_folder(vt_admission *a, vt_status s, const vt_diag *why, vt_diag *d) {
+  if (s == VT_OK) a->refusal.folder = copy_text(a, a->o.reproducer);
+  if (s != VT_OK && a->o.reproducer != NULL) a->refusal.unwritten = copy_text(a, why->text);
   return s == VT_NOMEM ? VT_FAIL(d, s, "%s", why->text) : VT_OK;
 }
 
@@ -80,9 +80,9 @@ static vt_status write_reproducer(vt_admission *a, const vt_divergence *x, vt_di
   if (a->o.reproducer == NULL) return VT_OK;
   vt_text_init(&command, a->a);
   const vt_status s = vt_divergence_write(x, a->o.reproducer, a->backend, &command, &why);
-  if (s == VT_OK) a->refusal.command = keep_text(a, command.s);
+  if (s == VT_OK) a->refusal.command = copy_text(a, command.s);
   vt_text_done(&command);
-  return set_written(a, s, &why, d);
+  return record_folder(a, s, &why, d);
 }
 
 /* ---- faults that do not show again ---- */
@@ -96,7 +96,7 @@ static vt_status set_again_command(vt_admission *a, vt_diag *d) {
   if (a->o.brief) vt_text_add(&t, " --short");
   if (a->o.jobs != 0) vt_text_add(&t, " --jobs %u", a->o.jobs);
   const vt_status s = vt_text_status(&t);
-  if (s == VT_OK) a->refusal.again = keep_text(a, t.s);
+  if (s == VT_OK) a->refusal.again = copy_text(a, t.s);
   vt_text_done(&t);
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
 }
@@ -114,7 +114,7 @@ static vt_status write_report(vt_admission *a, vt_divergence *x, vt_diag *d) {
   x->differing = r->differing;
   x->compared = r->compared;
   const vt_status s = vt_divergence_write_report(x, &seen, a->o.reproducer, a->o.backend, &why);
-  return set_written(a, s, &why, d);
+  return record_folder(a, s, &why, d);
 }
 
 /* Reports the difference that was observed, with the whole model, for a fault that does not show
@@ -124,15 +124,15 @@ static vt_status show_observed(vt_admission *a, const vt_evidence *e, vt_diag *d
   vt_divergence x;
   vt_diag why = {0};
   if (e->seen != NULL && e->seen->found) set_difference(a, e->seen);
-  a->refusal.op = keep_text(a, e->op);
-  a->refusal.model = keep_text(a, vt_model_text(e->m));
+  a->refusal.op = copy_text(a, e->op);
+  a->refusal.model = copy_text(a, vt_model_text(e->m));
   VT_TRY(set_again_command(a, d));
   vt_status s = vt_diverge_whole_model(e->m, e->how, e->give, e->user, &x, &why);
   if (s == VT_NAME) return VT_OK; /* the model has no node to run */
-  if (s != VT_OK) return set_written(a, s, &why, d);
+  if (s != VT_OK) return record_folder(a, s, &why, d);
   if (e->op == NULL || strcmp(x.op, e->op) == 0) {
-    a->refusal.op = keep_text(a, x.op);
-    a->refusal.signature = keep_text(a, x.signature);
+    a->refusal.op = copy_text(a, x.op);
+    a->refusal.signature = copy_text(a, x.signature);
   }
   if (a->o.reproducer != NULL) s = write_report(a, &x, d);
   vt_divergence_done(&x);
@@ -159,8 +159,8 @@ vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *
   a->refused = 1;
   a->refusal = (vt_refusal){.size = sizeof a->refusal,
                             .check = a->check,
-                            .subject = keep_text(a, subject),
-                            .reason = keep_text(a, reason),
+                            .subject = copy_text(a, subject),
+                            .reason = copy_text(a, reason),
                             .op = "",
                             .signature = "",
                             .output = "",

@@ -141,7 +141,7 @@ vt_status vt_suite_choose_short(const vt_suite *s, uint8_t *chosen, vt_diag *d) 
   char types[300];
   for (uint32_t i = s->n_cases; i-- > 0;) {
     const vt_case *c = &s->cases[i];
-    char kind[400]; /* the op, the mix, the element types */
+    char kind[400]; /* text of op, mix and element types */
     if (c->model != last) list_types(c->model, types, sizeof types);
     last = c->model;
     snprintf(kind, sizeof kind, "%s/%d%d%s", c->model->block->op->name, c->mix, c->gradient, types);

@@ -80,7 +80,7 @@ static void write_name(expander *e) {
 }
 
 /* Copies a text under construction to the suite and empties it; NULL if there is no memory. */
-static const char *keep_text(expander *e, vt_text *t) {
+static const char *copy_text(expander *e, vt_text *t) {
   const char *kept = vt_text_status(t) != VT_OK ? NULL : vt_arena_string(&e->s->arena, t->s, t->n);
   e->bytes += t->n;
   t->n = 0;
@@ -91,7 +91,7 @@ static vt_status add_case(expander *e, const vt_suite_model *m, int mix, int gra
   vt_suite *s = e->s;
   if (e->bytes > MOST_BYTES) return fail_block(e, VT_LIMIT, "the cases are too large");
   vt_text_add(&e->name, "%s/%s%s", m->name, gradient ? "gradient." : "", vt_mix_name(mix));
-  const char *name = keep_text(e, &e->name);
+  const char *name = copy_text(e, &e->name);
   vt_case *cases = vt_arena_grow(&s->arena, s->cases, s->n_cases, &s->cap_cases, sizeof *cases);
   if (name == NULL || cases == NULL) return no_memory(e);
   s->cases = cases;
@@ -107,7 +107,7 @@ static vt_status add_model(expander *e) {
   vt_suite_model **models =
       vt_arena_grow(&s->arena, s->model, s->n_models, &s->cap_models, sizeof *s->model);
   if (models == NULL) return no_memory(e);
-  *m = (vt_suite_model){e->b, keep_text(e, &e->name), keep_text(e, &e->text)};
+  *m = (vt_suite_model){e->b, copy_text(e, &e->name), copy_text(e, &e->text)};
   if (m->name == NULL || m->text == NULL) return no_memory(e);
   s->model = models;
   s->model[s->n_models++] = m;

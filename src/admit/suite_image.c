@@ -23,7 +23,7 @@ static const uint8_t packed[] = {
 
 static const char first_line[] = "volta suite 1\n";
 
-static vt_status damaged(const char *what, vt_diag *d) {
+static vt_status fail_damaged(const char *what, vt_diag *d) {
   return VT_FAIL(d, VT_INTERNAL, "the suite in the library is damaged: %s", what);
 }
 
@@ -64,7 +64,7 @@ static vt_status list_parts(vt_suite *s, cursor c, vt_suite_part **out, uint32_t
     vt_suite_part *more = vt_arena_grow(&s->arena, part, n, &cap, sizeof *part);
     if (more == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
     part = more;
-    if (!next_part(&c, &part[n++])) return damaged("a part of it", d);
+    if (!next_part(&c, &part[n++])) return fail_damaged("a part of it", d);
   }
   *out = part;
   *out_n = n;
@@ -83,7 +83,7 @@ static const vt_suite_part *find_part(const vt_suite_part *part, uint32_t n, con
 
 /* ---- the contents of the parts ---- */
 
-static vt_status add_cases(vt_suite *s, const vt_suite_part *part, uint32_t n, vt_diag *d) {
+static vt_status add_case_files(vt_suite *s, const vt_suite_part *part, uint32_t n, vt_diag *d) {
   for (uint32_t i = 0; i < n; i++) {
     const vt_suite_part *p = &part[i];
     if (p->n_name < 4 || memcmp(p->name + p->n_name - 4, ".cts", 4) != 0) continue;
@@ -94,9 +94,9 @@ static vt_status add_cases(vt_suite *s, const vt_suite_part *part, uint32_t n, v
   return vt_suite_expand(s, d);
 }
 
-static vt_status add_answers(vt_suite *s, const vt_suite_part *p, vt_diag *d) {
+static vt_status add_stored_digests(vt_suite *s, const vt_suite_part *p, vt_diag *d) {
   vt_hash256 digest;
-  if (p == NULL || p->n < sizeof digest) return damaged("no digests", d);
+  if (p == NULL || p->n < sizeof digest) return fail_damaged("no digests", d);
   if (p->n - sizeof digest != (size_t)s->n_cases * 8)
     return VT_FAIL(d, VT_INTERNAL,
                    "the library has %u cases and %zu stored digests: run `cts --write`", s->n_cases,
@@ -109,15 +109,15 @@ static vt_status add_answers(vt_suite *s, const vt_suite_part *p, vt_diag *d) {
   return VT_FAIL(d, VT_INTERNAL, "the stored digests in the library belong to other cases");
 }
 
-static vt_status add_image(vt_suite *s, cursor c, vt_diag *d) {
+static vt_status load_image(vt_suite *s, cursor c, vt_diag *d) {
   vt_suite_part *part = NULL;
   uint32_t n = 0;
   if (c.left < sizeof first_line || memcmp(c.at, first_line, sizeof first_line - 1) != 0)
-    return damaged("its first line", d);
+    return fail_damaged("its first line", d);
   skip(&c, sizeof first_line - 1);
   VT_TRY(list_parts(s, c, &part, &n, d));
-  VT_TRY(add_cases(s, part, n, d));
-  VT_TRY(add_answers(s, find_part(part, n, "digests"), d));
+  VT_TRY(add_case_files(s, part, n, d));
+  VT_TRY(add_stored_digests(s, find_part(part, n, "digests"), d));
   const vt_suite_part *published = find_part(part, n, "published.digests");
   return published == NULL ? VT_OK : vt_suite_add_published(s, published, part, n, d);
 }
@@ -126,7 +126,7 @@ vt_status vt_suite_from_image(const uint8_t *image, size_t n, const vt_alloc *al
                               vt_suite **out_suite, vt_diag *d) {
   vt_suite *s = NULL;
   VT_TRY(vt_suite_new(alloc, &s, d));
-  const vt_status status = add_image(s, (cursor){image, n}, d);
+  const vt_status status = load_image(s, (cursor){image, n}, d);
   if (status == VT_OK) *out_suite = s;
   if (status != VT_OK) vt_suite_free(s);
   return status;

@@ -233,7 +233,7 @@ static void test_digest(void) {
                digest_with("0102030405060708 relu/few\n")));
 }
 
-static void test_stored(void) {
+static void test_stored_digests(void) {
   static const char *const bad[] = {"0102030405060708",
                                     "010203040506070 relu/few",
                                     "01020304050607XX relu/few",
@@ -479,7 +479,7 @@ int main(void) {
   test_malformed_files();
   test_too_many_cases();
   test_digest();
-  test_stored();
+  test_stored_digests();
   test_matches();
   write_small();
   test_image();

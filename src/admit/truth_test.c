@@ -124,7 +124,7 @@ static void test_gradients(void) {
 
 /* ---- queries that run nothing ---- */
 
-static void test_asking(void) {
+static void test_queries(void) {
   for (int i = 0; i < BACKENDS; i++) {
     const vt_options o = {.size = sizeof o, .backend = backends[i], .passes = "bind,lower"};
     vt_planned *p = NULL;
@@ -196,7 +196,7 @@ static void *plain_resize(void *user, void *p, uint64_t old_size, uint64_t new_s
   return NULL;
 }
 
-static void test_noticed(void) {
+static void test_bypass_noticed(void) {
   const vt_bk_host host = {
       .size = sizeof host, .abi_major = VT_BK_ABI_MAJOR, .resize = plain_resize};
   vt_bk_device *dev = NULL;
@@ -224,10 +224,10 @@ int main(void) {
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
   test_programs();
   test_gradients();
-  test_asking();
+  test_queries();
   test_cache();
   test_failures();
-  test_noticed();
+  test_bypass_noticed();
   vt_model_free(model);
   CHECK(hostile_same(hostile_read(), hostile_worst()));
   TEST_DONE();

@@ -50,10 +50,10 @@ typedef struct vt_suite_over {
 
 /* The lines from `case` to `end`, not yet expanded. */
 typedef struct vt_suite_block {
-  const char *file; /* "norm.cts" */
+  const char *file; /* name of the case file: "norm.cts" */
   uint32_t line;    /* line of the word `case` */
   const vt_op_info *op;
-  const char *name; /* "softmax.wide" */
+  const char *name; /* name of the block: "softmax.wide" */
   const char *text; /* lines of the model, with variables such as $S */
   uint32_t mixes;   /* bit VT_MIX_x is set if the mix is used */
   uint32_t n_over, n_domains, cap_over, cap_domains; /* used and allocated lengths */
@@ -66,26 +66,26 @@ typedef struct vt_suite_block {
 /* The model of a block with one value for each variable. */
 typedef struct vt_suite_model {
   const vt_suite_block *block;
-  const char *name; /* "softmax.wide/S=1,5/A=0" */
+  const char *name; /* the block's name and the variables: "softmax.wide/S=1,5/A=0" */
   const char *text; /* the model in the text form */
 } vt_suite_model;
 
 typedef struct vt_case {
   const vt_suite_model *model; /* its op is model->block->op */
-  const char *name;            /* "softmax.wide/S=1,5/A=0/special" */
-  int mix;                     /* VT_MIX_* */
+  const char *name;            /* the model's name and the mix: "softmax.wide/S=1,5/A=0/special" */
+  int mix;                     /* kind of input values, VT_MIX_* */
   int gradient;                /* 1: the model's gradient is run instead of the model */
   const uint8_t *expected;     /* first eight bytes of the stored digest; NULL: not stored */
 } vt_case;
 
 /* A model of examples/ with its published digest. */
 typedef struct vt_suite_example {
-  const char *name;       /* "mlp.vt" */
+  const char *name;       /* name of the model's file: "mlp.vt" */
   const char *text;       /* the model in the text form */
   uint32_t n_bind;        /* number of bindings */
   const vt_binding *bind; /* values of the symbolic dimensions */
-  uint64_t seed;          /* for vt_program_init_params */
-  uint64_t inputs_seed;   /* for vt_program_random_inputs */
+  uint64_t seed;          /* seed of the parameters, for vt_program_init_params */
+  uint64_t inputs_seed;   /* seed of the inputs, for vt_program_random_inputs */
   uint8_t digest[32];     /* digest of the run */
 } vt_suite_example;
 

@@ -187,7 +187,7 @@ static vt_status read_caps(vt_device *dev, vt_diag *d) {
   const char *fault = vt_caps_fault(&caps, text);
   if (fault != NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' states impossible capabilities: %s", dev->name, fault);
-  vt_caps_trim(&caps);
+  vt_caps_clear_unwritten(&caps);
   dev->caps = caps;
   return VT_OK;
 }
@@ -228,7 +228,7 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   dev->dev = opened;
   dev->kind = row->kind;
   dev->proven = proof_entry(dev, row->proofs, ordinal);
-  vt_guard_count(VT_COUNT_DEVICES);
+  vt_guard_count_event(VT_COUNT_DEVICES);
   return read_caps(dev, d);
 }
 

@@ -71,7 +71,7 @@ struct vt_exec {
 
 /* ---- backend steps and their names ---- */
 
-const vt_nested *vt_plan_bodies(const vt_plan *p, uint32_t index, uint32_t *step) {
+const vt_nested *vt_plan_bodies_of_bk_step(const vt_plan *p, uint32_t index, uint32_t *step) {
   const int is_step = *step < p->n_steps && p->run_node[index] == p->step_node[*step];
   return is_step ? &p->nested[(*step)++] : NULL;
 }
@@ -89,7 +89,7 @@ static int find_bk_step(const vt_plan *p, cursor *at, uint32_t end, uint64_t num
       return 1;
     }
     cursor next = {at->index + 1, at->step, at->number + 1};
-    const vt_nested *bodies = vt_plan_bodies(p, at->index, &next.step);
+    const vt_nested *bodies = vt_plan_bodies_of_bk_step(p, at->index, &next.step);
     for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++) {
       const vt_plan *body = bodies->plan[k];
       cursor inner = {.number = next.number};
@@ -139,7 +139,7 @@ static void cut_segments(vt_exec *x) {
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     const vt_transfer *t = &p->transfers[i];
     if (!is_upload(p, t)) continue;
-    while (step < t->step) (void)vt_plan_bodies(p, index++, &step);
+    while (step < t->step) (void)vt_plan_bodies_of_bk_step(p, index++, &step);
     if (index > s->first) {
       s->end = index;
       *++s = (segment){.first = index, .first_step = step, .first_upload = i};
@@ -173,7 +173,7 @@ static vt_status fail_build(vt_exec *x, int32_t status, vt_diag *d) {
 }
 
 static vt_status build_programs(vt_exec *x, vt_diag *d) {
-  vt_guard_count(VT_COUNT_PROGRAMS);
+  vt_guard_count_event(VT_COUNT_PROGRAMS);
   for (uint32_t i = 0; i < x->n_segments; i++) {
     segment *s = &x->segments[i];
     vt_bk_program *built = NULL; /* read only if the call succeeds */
@@ -271,7 +271,7 @@ static vt_status check_memory(vt_exec *x, vt_diag *d) {
   vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail(x->dev, s, "state its capabilities", d);
-  vt_caps_trim(&caps);
+  vt_caps_clear_unwritten(&caps);
   if (print_needs(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
                    x->dev->name, (unsigned long long)caps.memory);
@@ -382,7 +382,7 @@ static int is_persistent(uint32_t class) {
 static vt_status copy(vt_exec *x, void *host, const vt_transfer *t, vt_diag *d) {
   const uint32_t to_device = t->direction == VT_TO_DEVICE;
   if (t->bytes == 0) return VT_OK;
-  vt_guard_count(VT_COUNT_COPIES);
+  vt_guard_count_event(VT_COUNT_COPIES);
   const uint64_t begin = vt_record_now(&x->record);
   const int32_t s = x->dev->api->copy(x->dev->dev, host, x->buffer[vt_class_arena(t->class)],
                                       t->offset, t->bytes, to_device);
@@ -454,7 +454,7 @@ static vt_status poison_arena(vt_exec *x, uint8_t *bytes, uint64_t n, vt_diag *d
   const uint64_t total = vt_plan_arena_bytes(x->p, VT_CLASS_TEMP);
   for (uint64_t at = 0; at < total; at += n) {
     const uint64_t chunk = total - at < n ? total - at : n;
-    vt_guard_count(VT_COUNT_COPIES);
+    vt_guard_count_event(VT_COUNT_COPIES);
     const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[VT_CLASS_TEMP], at, chunk, 1);
     if (s != VT_OK) return vt_device_fail(x->dev, s, "fill its memory", d);
   }
@@ -549,7 +549,7 @@ static void read_backend_times(vt_exec *x, const segment *s, uint64_t begin) {
   vt_bk_metrics m = {.size = sizeof m};
   if (!x->record.measure || !VT_BK_HAS(x->dev->api, vt_bk_api, metrics)) return;
   const int32_t status = x->dev->api->metrics(s->prog, &m);
-  vt_record_backend_times(&x->record, s->first, s->end, status == VT_OK ? &m : NULL, begin);
+  vt_record_set_backend_times(&x->record, s->first, s->end, status == VT_OK ? &m : NULL, begin);
 }
 
 static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) {
@@ -583,7 +583,7 @@ static vt_status run_guarded(vt_exec *x, vt_diag *d) {
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) {
   vt_guard guard;
   vt_record_begin_run(&x->record);
-  vt_guard_count(VT_COUNT_RUNS);
+  vt_guard_count_event(VT_COUNT_RUNS);
   vt_guard_enter(&guard);
   const vt_status s = run_guarded(x, d);
   vt_guard_leave(&guard);

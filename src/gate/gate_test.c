@@ -357,7 +357,7 @@ static void expect_answer(size_t point, int32_t given, const char *why) {
   run_session(&l);
   CHECK(l.status == want);
   expect_text(&l, "'fake:0'");
-  if (fake.failing_call == NEW && given == VT_NOMEM) return; /* test_device_memory */
+  if (fake.failing_call == NEW && given == VT_NOMEM) return; /* see test_device_memory */
   expect_text(&l, failures[point].what);
   expect_text(&l, why != NULL ? why : vt_status_text(want));
   snprintf(odd, sizeof odd, "(it answers %d)", (int)given);

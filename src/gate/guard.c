@@ -25,7 +25,7 @@ int vt_gate_inside(void) { return depth > 0; }
 
 uint64_t vt_gate_strayed(void) { return strayed; }
 
-void vt_guard_count(vt_guard_counter what) {
+void vt_guard_count_event(vt_guard_counter what) {
   atomic_fetch_add_explicit(&counts[what], 1, memory_order_relaxed);
 }
 

@@ -21,5 +21,5 @@ typedef enum vt_guard_counter {
   VT_COUNT_CHECKS,
   VT_COUNTED
 } vt_guard_counter;
-void vt_guard_count(vt_guard_counter what);
+void vt_guard_count_event(vt_guard_counter what);
 #endif

@@ -95,7 +95,7 @@ static vt_status check_declared(vt_device *dev, const vt_plan *p, uint32_t index
 static vt_status check_steps(vt_device *dev, const vt_plan *p, vt_diag *d) {
   uint32_t step = 0;
   for (uint32_t i = 0; i < p->n_runs; i++) {
-    const vt_nested *bodies = vt_plan_bodies(p, i, &step);
+    const vt_nested *bodies = vt_plan_bodies_of_bk_step(p, i, &step);
     for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++)
       VT_TRY(check_steps(dev, bodies->plan[k], d));
     dev->reason[0] = 0;
@@ -124,7 +124,7 @@ vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) {
   vt_guard guard;
   VT_TRY(check_device(dev, p, d));
   if (memcmp(&dev->accepted, &p->target, sizeof p->target) == 0) return VT_OK;
-  vt_guard_count(VT_COUNT_CHECKS);
+  vt_guard_count_event(VT_COUNT_CHECKS);
   vt_guard_enter(&guard);
   const vt_status s = check_steps(dev, p, d);
   vt_guard_leave(&guard);

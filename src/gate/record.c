@@ -70,8 +70,8 @@ static void set_step_time(vt_record *r, uint32_t step, uint64_t from, uint64_t b
   r->end[step] = from + (end < had ? end : had);
 }
 
-void vt_record_backend_times(vt_record *r, uint32_t first, uint32_t end, const vt_bk_metrics *m,
-                             uint64_t begin) {
+void vt_record_set_backend_times(vt_record *r, uint32_t first, uint32_t end, const vt_bk_metrics *m,
+                                 uint64_t begin) {
   const uint64_t had = vt_clock_ns() - begin;
   for (uint32_t i = first; i < end; i++) r->begin[i] = r->end[i] = 0;
   if (m == NULL || m->n_steps != end - first || m->begin == NULL || m->end == NULL) return;

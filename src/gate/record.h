@@ -30,8 +30,8 @@ void vt_record_step_begins(vt_record *r);
 void vt_record_step_ends(vt_record *r, uint32_t step);
 /* Replaces the times of backend steps first .. end - 1 by those of the backend, which count from
  * `begin`. `m` is NULL if the backend failed to give times. */
-void vt_record_backend_times(vt_record *r, uint32_t first, uint32_t end, const vt_bk_metrics *m,
-                             uint64_t begin);
+void vt_record_set_backend_times(vt_record *r, uint32_t first, uint32_t end, const vt_bk_metrics *m,
+                                 uint64_t begin);
 void vt_record_add_copy(vt_record *r, const vt_transfer *t, uint64_t begin);
 void vt_record_reset_copies(vt_record *r);
 

@@ -183,7 +183,7 @@ static void test_time_sources(void) {
   for (int streamed = 0; streamed < 2; streamed++) {
     CHECK(count_timed_with(1, GOOD, 0, 1, streamed) == N_STEPS);
     CHECK(count_timed_with(1, GOOD, 1, 1, streamed) == N_STEPS);
-    CHECK(count_timed_with(0, GOOD, 0, 1, streamed) == N_STEPS); /* from progress */
+    CHECK(count_timed_with(0, GOOD, 0, 1, streamed) == N_STEPS); /* times from progress */
     CHECK(count_timed_with(0, GOOD, 1, 1, streamed) == 0);       /* no source of times */
     CHECK(count_timed_with(1, GOOD, 0, 0, streamed) == 0);       /* not measured */
   }

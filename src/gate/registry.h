@@ -14,7 +14,7 @@ typedef struct vt_proofs {
 } vt_proofs;
 
 typedef struct vt_registry_row {
-  const char *name;           /* "cpu" */
+  const char *name;           /* name of the backend: "cpu" */
   vt_backend_query_fn *query; /* returns the backend's table of functions */
   vt_kind kind;
   vt_proofs *proofs; /* confirmed capabilities of its devices */
@@ -31,7 +31,7 @@ struct vt_device {
   vt_bk_device *dev;    /* the backend's own device */
   vt_bk_caps caps;
   vt_kind kind;
-  char name[80];                              /* "cpu:0" */
+  char name[80];                              /* name of the device: "cpu:0" */
   char isa[16];                               /* the string that host.isa points to */
   char cache[4096];                           /* the string that host.cache points to */
   void (*note)(void *user, const char *text); /* receives the backend's notes, or NULL */
@@ -48,7 +48,7 @@ struct vt_device {
 };
 /* The bodies of backend step `index`, or NULL if it is a dense copy. *step is the schedule step
  * that `index` belongs to; it advances once `index` is that step itself. */
-const vt_nested *vt_plan_bodies(const vt_plan *p, uint32_t index, uint32_t *step);
+const vt_nested *vt_plan_bodies_of_bk_step(const vt_plan *p, uint32_t index, uint32_t *step);
 /* Handles a backend's report that step number `step` is done: records its time and calls the
  * listener. */
 void vt_exec_step_done(vt_exec *x, uint64_t step);

@@ -216,7 +216,7 @@ static void test_out_of_memory(void) {
 
 /* ---- parameters that fit into device memory one at a time, but not into host memory ---- */
 
-enum { MIB = 1 << 20, LONG = 25 * MIB }; /* elements: 100 MiB */
+enum { MIB = 1 << 20, LONG = 25 * MIB }; /* LONG elements of f32 are 100 MiB */
 
 static vt_graph *two_sums(void) {
   vt_graph_builder gb;

@@ -70,7 +70,7 @@ const char *vt_caps_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]) {
   return text[0] != 0 ? text : NULL;
 }
 
-void vt_caps_trim(vt_bk_caps *caps) {
+void vt_caps_clear_unwritten(vt_bk_caps *caps) {
   const size_t n = caps->size;
   if (n < sizeof *caps) memset((char *)caps + n, 0, sizeof *caps - n);
 }

@@ -12,5 +12,5 @@ enum { VT_TABLE_ALIGNMENT = 256, VT_TABLE_TEXT = 160 };
 const char *vt_table_fault(const vt_bk_api *api, char text[VT_TABLE_TEXT]);
 const char *vt_caps_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]);
 /* Clears the fields beyond the size that the backend wrote. */
-void vt_caps_trim(vt_bk_caps *caps);
+void vt_caps_clear_unwritten(vt_bk_caps *caps);
 #endif

@@ -38,7 +38,7 @@ typedef struct vt_bearer {
 enum { VT_WHY_NOT = 160 }; /* bytes for the reason why no certificate covers a device */
 /* The options for opening a device. All zero means strict: plug-ins need a certificate. */
 typedef struct vt_opening {
-  uint32_t admission; /* VT_ADMISSION_* */
+  uint32_t admission; /* whether a plug-in needs a certificate, VT_ADMISSION_* */
   /* Returns 1 if a certificate covers the device; if not, it may write a reason to `why`. It is
    * called before the plug-in is loaded and again when its device is open. NULL: no certificate
    * covers any device. */
@@ -99,7 +99,7 @@ size_t vt_device_path(const char *name, uint32_t *out_ordinal);
 enum { VT_CAPABILITIES = 7 };
 typedef struct vt_capability {
   uint64_t bit;     /* VT_BK_FLOAT64 and so on */
-  const char *name; /* "supports_float64" */
+  const char *name; /* name of the capability: "supports_float64" */
   const char *help; /* the promise of a device that declares the capability */
 } vt_capability;
 const vt_capability *vt_capability_at(uint32_t i); /* NULL past the end */

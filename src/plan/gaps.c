@@ -28,14 +28,14 @@ static void update_most(vt_gaps *g, uint32_t i) {
 }
 
 /* Joins two trees, of which all gaps of `a` are below those of `b`; returns the root. */
-static uint32_t merge(vt_gaps *g, uint32_t a, uint32_t b) {
+static uint32_t merge_trees(vt_gaps *g, uint32_t a, uint32_t b) {
   if (a == NONE || b == NONE) return a == NONE ? b : a;
   const int a_rules = g->at[a].rank > g->at[b].rank;
   const uint32_t top = a_rules ? a : b;
   if (a_rules) {
-    g->at[a].right = merge(g, g->at[a].right, b);
+    g->at[a].right = merge_trees(g, g->at[a].right, b);
   } else {
-    g->at[b].left = merge(g, a, g->at[b].left);
+    g->at[b].left = merge_trees(g, a, g->at[b].left);
   }
   update_most(g, top);
   return top;
@@ -43,16 +43,16 @@ static uint32_t merge(vt_gaps *g, uint32_t a, uint32_t b) {
 
 /* Splits the tree at `i` into the gaps that start below `offset` (*left) and the others (*right).
  */
-static void split(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, uint32_t *right) {
+static void split_tree(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, uint32_t *right) {
   if (i == NONE) {
     *left = *right = NONE;
     return;
   }
   if (g->at[i].at < offset) {
-    split(g, g->at[i].right, offset, &g->at[i].right, right);
+    split_tree(g, g->at[i].right, offset, &g->at[i].right, right);
     *left = i;
   } else {
-    split(g, g->at[i].left, offset, left, &g->at[i].left);
+    split_tree(g, g->at[i].left, offset, left, &g->at[i].left);
     *right = i;
   }
   update_most(g, i);
@@ -69,7 +69,7 @@ static uint32_t new_gap(vt_gaps *g, uint64_t at, uint64_t size) {
   return i;
 }
 
-static void drop_gap(vt_gaps *g, uint32_t i) {
+static void recycle_node(vt_gaps *g, uint32_t i) {
   g->at[i].left = g->spare;
   g->spare = i;
 }
@@ -82,49 +82,50 @@ vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) {
 }
 
 /* Removes the lowest gap of at least `bytes` from the subtree at *at; returns its index. */
-static uint32_t cut_lowest(vt_gaps *g, uint32_t *at, uint64_t bytes) {
+static uint32_t remove_lowest_gap(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   vt_gap *n = &g->at[*at];
   uint32_t found = *at;
   if (n->left != NONE && g->at[n->left].most >= bytes) {
-    found = cut_lowest(g, &n->left, bytes);
+    found = remove_lowest_gap(g, &n->left, bytes);
   } else if (n->size >= bytes) {
-    *at = merge(g, n->left, n->right);
+    *at = merge_trees(g, n->left, n->right);
     return found;
   } else {
-    found = cut_lowest(g, &n->right, bytes);
+    found = remove_lowest_gap(g, &n->right, bytes);
   }
   update_most(g, *at);
   return found;
 }
 
-static void insert(vt_gaps *g, uint32_t i) {
+static void insert_gap(vt_gaps *g, uint32_t i) {
   uint32_t left, right;
   g->at[i].left = g->at[i].right = NONE;
   update_most(g, i);
-  split(g, g->root, g->at[i].at, &left, &right);
-  g->root = merge(g, merge(g, left, i), right);
+  split_tree(g, g->root, g->at[i].at, &left, &right);
+  g->root = merge_trees(g, merge_trees(g, left, i), right);
 }
 
 uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes) {
-  const uint32_t i = cut_lowest(g, &g->root, bytes); /* found always: the last gap has no end */
+  const uint32_t i =
+      remove_lowest_gap(g, &g->root, bytes); /* found always: the last gap has no end */
   const uint64_t offset = g->at[i].at;
   g->at[i].at += bytes;
   g->at[i].size -= bytes;
   if (g->at[i].size > 0) {
-    insert(g, i);
+    insert_gap(g, i);
   } else {
-    drop_gap(g, i);
+    recycle_node(g, i);
   }
   return offset;
 }
 
 /* Removes the rightmost gap of the subtree if it ends at `offset`, or the leftmost if it begins
  * there; returns its index, or NONE if it does not. */
-static uint32_t cut_edge(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offset) {
+static uint32_t remove_edge_gap(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offset) {
   if (*at == NONE) return NONE;
   uint32_t *child = rightmost ? &g->at[*at].right : &g->at[*at].left;
   if (*child != NONE) {
-    const uint32_t found = cut_edge(g, child, rightmost, offset);
+    const uint32_t found = remove_edge_gap(g, child, rightmost, offset);
     update_most(g, *at);
     return found;
   }
@@ -137,13 +138,13 @@ static uint32_t cut_edge(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offse
 
 void vt_gaps_free(vt_gaps *g, uint64_t offset, uint64_t bytes) {
   uint32_t left, right;
-  split(g, g->root, offset, &left, &right);
-  const uint32_t below = cut_edge(g, &left, 1, offset);
-  const uint32_t above = cut_edge(g, &right, 0, offset + bytes);
-  g->root = merge(g, left, right);
+  split_tree(g, g->root, offset, &left, &right);
+  const uint32_t below = remove_edge_gap(g, &left, 1, offset);
+  const uint32_t above = remove_edge_gap(g, &right, 0, offset + bytes);
+  g->root = merge_trees(g, left, right);
   const uint64_t from = below == NONE ? offset : g->at[below].at;
   const uint64_t to = above == NONE ? offset + bytes : g->at[above].at + g->at[above].size;
-  if (below != NONE) drop_gap(g, below);
-  if (above != NONE) drop_gap(g, above);
-  insert(g, new_gap(g, from, to - from));
+  if (below != NONE) recycle_node(g, below);
+  if (above != NONE) recycle_node(g, above);
+  insert_gap(g, new_gap(g, from, to - from));
 }

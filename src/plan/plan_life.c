@@ -6,7 +6,7 @@
 
 /* ---- lifetimes ---- */
 
-static void live_until(vt_buffer *b, uint32_t step) {
+static void extend_lifetime(vt_buffer *b, uint32_t step) {
   if (step > b->last) b->last = step;
 }
 
@@ -24,8 +24,8 @@ static void lifetimes_at_step(vt_planner *q, uint32_t i, uint32_t end) {
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t v = g->operands[n->first_in + k], from = g->values[v].node;
     const int inside = from != VT_NO_NODE && n->group != 0 && g->nodes[from].group == n->group;
-    live_until(&b[v], inside ? i : end);
-    live_until(&b[q->holder[v]], inside ? i : end);
+    extend_lifetime(&b[v], inside ? i : end);
+    extend_lifetime(&b[q->holder[v]], inside ? i : end);
   }
 }
 
@@ -38,7 +38,7 @@ void vt_plan_lifetimes_from_reads(vt_planner *q) {
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     if (p->buffers[v].place != VT_PLACE_VIEW) continue;
     p->buffers[v].first = p->buffers[q->holder[v]].first;
-    live_until(&p->buffers[v], p->buffers[v].first);
+    extend_lifetime(&p->buffers[v], p->buffers[v].first);
   }
 }
 
@@ -53,7 +53,7 @@ static int reads_view_of(const vt_planner *q, const vt_node *n, uint32_t v) {
   return 0;
 }
 
-static int reads(const vt_planner *q, const vt_node *n, uint32_t v) {
+static int reads_value(const vt_planner *q, const vt_node *n, uint32_t v) {
   for (uint32_t k = 0; k < n->n_in; k++)
     if (q->p->g->operands[n->first_in + k] == v) return 1;
   return 0;
@@ -70,7 +70,7 @@ static int group_reads_elsewhere(const vt_planner *q, uint32_t v, uint32_t step)
     const vt_type *made = &q->p->g->values[n->first_out].type;
     const int elsewhere = vt_op_form(n->op) != VT_FORM_POINTWISE || made->rank != t->rank ||
                           memcmp(made->dim, t->dim, sizeof t->dim) != 0;
-    if (reads_view_of(q, n, v) || (elsewhere && reads(q, n, v))) return 1;
+    if (reads_view_of(q, n, v) || (elsewhere && reads_value(q, n, v))) return 1;
   }
   return 0;
 }
@@ -126,7 +126,7 @@ void vt_plan_extend_for_groups(vt_planner *q) {
     if (n->group == 0 || vt_op_form(n->op) == VT_FORM_POINTWISE) continue;
     const uint32_t end = vt_plan_group_last(p, i);
     for (uint32_t k = 0; k < n->n_out; k++)
-      live_until(&p->buffers[last_in_bytes(q, n->first_out + k, i, end)], end);
+      extend_lifetime(&p->buffers[last_in_bytes(q, n->first_out + k, i, end)], end);
   }
 }
 

@@ -49,8 +49,8 @@ static int by_offset(const void *a, const void *b, const void *context) {
 }
 
 /* The indices `from` to `to` - 1 of items, sorted by `order`; NULL if there is no memory. */
-static uint32_t *sorted(const vt_packing *k, uint32_t from, uint32_t to, vt_order_fn *order,
-                        vt_arena *scratch) {
+static uint32_t *sorted_indices(const vt_packing *k, uint32_t from, uint32_t to, vt_order_fn *order,
+                                vt_arena *scratch) {
   const uint32_t n = to - from;
   uint32_t *list = VT_NEW_N(scratch, uint32_t, n);
   for (uint32_t i = 0; list != NULL && i < n; i++) list[i] = from + i;
@@ -61,8 +61,8 @@ static uint32_t *sorted(const vt_packing *k, uint32_t from, uint32_t to, vt_orde
 /* ---- by birth ---- */
 
 static vt_status place_by_birth(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
-  const uint32_t *births = sorted(k, 0, k->n, by_first, scratch);
-  const uint32_t *deaths = sorted(k, 0, k->n, by_last, scratch);
+  const uint32_t *births = sorted_indices(k, 0, k->n, by_first, scratch);
+  const uint32_t *deaths = sorted_indices(k, 0, k->n, by_last, scratch);
   uint32_t dead = 0;
   vt_gaps gaps;
   if (births == NULL || deaths == NULL || vt_gaps_init(&gaps, k->n, scratch) != VT_OK)
@@ -106,8 +106,8 @@ static uint64_t lowest_free(const placed_list *s, const vt_pack_item *x) {
 }
 
 static vt_status place_by_size(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
-  const uint32_t *fixed = sorted(k, 0, k->fixed, by_offset, scratch);
-  const uint32_t *order = sorted(k, k->fixed, k->n, by_bytes, scratch);
+  const uint32_t *fixed = sorted_indices(k, 0, k->fixed, by_offset, scratch);
+  const uint32_t *order = sorted_indices(k, k->fixed, k->n, by_bytes, scratch);
   placed_list s = {VT_NEW_N(scratch, placed, k->n), 0};
   if (fixed == NULL || order == NULL || s.at == NULL) return VT_NOMEM;
   for (uint32_t i = 0; i < k->fixed; i++)
@@ -132,17 +132,17 @@ typedef struct span { /* a range of steps, both ends included */
   uint32_t from, to;
 } span;
 
-static uint64_t highest(const skyline *t, uint32_t node, span covers, span x) {
+static uint64_t highest_in_range(const skyline *t, uint32_t node, span covers, span x) {
   if (x.to < covers.from || covers.to < x.from) return 0;
   if (x.from <= covers.from && covers.to <= x.to) return t->any[node];
   const uint32_t middle = covers.from + (covers.to - covers.from) / 2;
-  const uint64_t left = highest(t, 2 * node, (span){covers.from, middle}, x);
-  const uint64_t right = highest(t, 2 * node + 1, (span){middle + 1, covers.to}, x);
+  const uint64_t left = highest_in_range(t, 2 * node, (span){covers.from, middle}, x);
+  const uint64_t right = highest_in_range(t, 2 * node + 1, (span){middle + 1, covers.to}, x);
   const uint64_t most = left > right ? left : right;
   return most > t->all[node] ? most : t->all[node];
 }
 
-static void raise_to(skyline *t, uint32_t node, span covers, span x, uint64_t height) {
+static void raise_range(skyline *t, uint32_t node, span covers, span x, uint64_t height) {
   if (x.to < covers.from || covers.to < x.from) return;
   if (t->any[node] < height) t->any[node] = height;
   if (x.from <= covers.from && covers.to <= x.to) {
@@ -150,8 +150,8 @@ static void raise_to(skyline *t, uint32_t node, span covers, span x, uint64_t he
     return;
   }
   const uint32_t middle = covers.from + (covers.to - covers.from) / 2;
-  raise_to(t, 2 * node, (span){covers.from, middle}, x, height);
-  raise_to(t, 2 * node + 1, (span){middle + 1, covers.to}, x, height);
+  raise_range(t, 2 * node, (span){covers.from, middle}, x, height);
+  raise_range(t, 2 * node + 1, (span){middle + 1, covers.to}, x, height);
 }
 
 static vt_status place_on_top(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
@@ -164,8 +164,8 @@ static vt_status place_on_top(const vt_packing *k, uint64_t *at, vt_arena *scrat
   for (uint32_t i = 0; i < k->n; i++) {
     const vt_pack_item *x = &k->at[i];
     const span lives = {x->first, x->last};
-    at[i] = i < k->fixed ? *x->offset : highest(&t, 1, all, lives);
-    raise_to(&t, 1, all, lives, at[i] + x->bytes);
+    at[i] = i < k->fixed ? *x->offset : highest_in_range(&t, 1, all, lives);
+    raise_range(&t, 1, all, lives, at[i] + x->bytes);
   }
   return VT_OK;
 }

@@ -14,7 +14,7 @@ typedef struct reader {
 
 /* ---- words and numbers ---- */
 
-static void expect(reader *r, const char *word) {
+static void expect_word(reader *r, const char *word) {
   const size_t n = strlen(word);
   r->ok = r->ok && (size_t)(r->end - r->at) >= n && memcmp(r->at, word, n) == 0;
   if (r->ok) r->at += n;
@@ -67,11 +67,11 @@ static uint32_t read_class(reader *r) {
 }
 
 static void read_class_bytes(reader *r, uint32_t c) {
-  expect(r, "  ");
-  expect(r, vt_class_name(c));
-  expect(r, " ");
+  expect_word(r, "  ");
+  expect_word(r, vt_class_name(c));
+  expect_word(r, " ");
   r->q->p->class_bytes[c] = read_number(r);
-  expect(r, " bytes\n");
+  expect_word(r, " bytes\n");
 }
 
 /* ---- values ---- */
@@ -90,7 +90,7 @@ static vt_status read_place(reader *r, uint32_t v, vt_buffer *b) {
   } else if (try_word(r, " arg")) {
     b->place = VT_PLACE_ARG;
   } else {
-    expect(r, " own");
+    expect_word(r, " own");
   }
   return VT_OK;
 }
@@ -99,12 +99,12 @@ static vt_status read_value(reader *r, uint32_t v) {
   vt_buffer *b = &r->q->p->buffers[v];
   VT_TRY(vt_plan_init_buffer(r->q, v, b));
   skip_indent(r);
-  expect(r, "value ");
+  expect_word(r, "value ");
   r->ok = r->ok && read_number(r) == v;
   VT_TRY(read_place(r, v, b));
-  expect(r, " ");
+  expect_word(r, " ");
   b->class = read_class(r);
-  expect(r, "+");
+  expect_word(r, "+");
   b->offset = read_number(r);
   skip_line(r);
   return VT_OK;
@@ -135,11 +135,11 @@ static vt_status read_bodies(reader *r, uint32_t step) {
   vt_nested *nested = &q->p->nested[step];
   if (n->n_body == 0) return VT_OK;
   skip_indent(r);
-  expect(r, "bodies +");
+  expect_word(r, "bodies +");
   nested->offset = read_number(r);
-  expect(r, " ");
+  expect_word(r, " ");
   nested->bytes = read_number(r);
-  expect(r, " bytes\n");
+  expect_word(r, " bytes\n");
   for (uint32_t k = 0; r->ok && k < n->n_body; k++) {
     vt_plan *body = vt_plan_new(n->body[k], q->p->arena.a);
     if (body == NULL) return vt_plan_no_memory(q->d);
@@ -148,16 +148,16 @@ static vt_status read_bodies(reader *r, uint32_t step) {
     inner.scratch = q->scratch;
     body->schedule = q->p->schedule;
     skip_indent(r);
-    expect(r, "body ");
+    expect_word(r, "body ");
     r->ok = r->ok && read_number(r) == k;
-    expect(r, " {\n");
+    expect_word(r, " {\n");
     r->q = &inner;
     const vt_status s = read_schedule(r);
     r->q = q;
     VT_TRY(s);
     body->class_bytes[VT_CLASS_TEMP] = body_extent(body, nested->offset);
     skip_indent(r);
-    expect(r, "}\n");
+    expect_word(r, "}\n");
   }
   r->ok = r->ok && nested->n == n->n_body;
   return VT_OK;
@@ -168,7 +168,7 @@ static vt_status read_bodies(reader *r, uint32_t step) {
 static vt_status read_step(reader *r, uint8_t *seen) {
   vt_plan *p = r->q->p;
   r->ok = r->ok && read_number(r) == p->n_steps;
-  expect(r, " node ");
+  expect_word(r, " node ");
   const uint32_t node = read_index(r, p->g->n_nodes);
   r->ok = r->ok && !seen[node] && !vt_plan_is_view(p, &p->g->nodes[node]);
   if (!r->ok) return VT_OK;
@@ -185,7 +185,7 @@ static void read_transfers(reader *r, uint64_t *offsets, uint32_t capacity, uint
     if (!try_word(&ahead, "  transfer ")) return;
     *r = ahead;
     (void)read_class(r);
-    expect(r, "+");
+    expect_word(r, "+");
     r->ok = r->ok && *n < capacity;
     if (!r->ok) return;
     offsets[(*n)++] = read_number(r);
@@ -233,24 +233,24 @@ static vt_status read_scratch(void *self, const vt_bk_step *step, uint64_t *out,
   reader *r = self;
   (void)step;
   (void)d;
-  expect(r, "  run ");
+  expect_word(r, "  run ");
   (void)read_number(r);
-  expect(r, " work ");
+  expect_word(r, " work ");
   *out = read_number(r);
   skip_line(r);
   return r->ok ? VT_OK : VT_FORMAT;
 }
 
 static vt_status read_target(reader *r, vt_target *t) {
-  expect(r, "}\ntarget {\n  fingerprint ");
+  expect_word(r, "}\ntarget {\n  fingerprint ");
   const char *start = r->at;
   skip_line(r);
   if (!r->ok) return VT_OK;
   t->fingerprint = vt_arena_string(r->q->scratch, start, (size_t)(r->at - start) - 1);
   if (t->fingerprint == NULL) return vt_plan_no_memory(r->q->d);
-  expect(r, "  dense_only ");
+  expect_word(r, "  dense_only ");
   t->dense_only = read_index(r, 2);
-  expect(r, "\n");
+  expect_word(r, "\n");
   skip_line(r); /* the lines `workspace` and `live` follow from the rest */
   skip_line(r);
   t->self = r;
@@ -262,18 +262,18 @@ static vt_status read_header(reader *r) {
   char numerics[32];
   vt_plan *p = r->q->p;
   snprintf(numerics, sizeof numerics, "plan 3, numerics %u\n", VT_NUMERICS_VERSION);
-  expect(r, numerics);
-  expect(r, "core ");
-  expect(r, p->g->name);
-  expect(r, " {\n  schedule ");
+  expect_word(r, numerics);
+  expect_word(r, "core ");
+  expect_word(r, p->g->name);
+  expect_word(r, " {\n  schedule ");
   p->schedule = try_word(r, "memory\n") ? VT_SCHEDULE_MEMORY : VT_SCHEDULE_SOURCE;
-  if (p->schedule == VT_SCHEDULE_SOURCE) expect(r, "source\n");
+  if (p->schedule == VT_SCHEDULE_SOURCE) expect_word(r, "source\n");
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (c != VT_CLASS_WORK) read_class_bytes(r, c);
   return VT_OK;
 }
 
-static vt_status malformed(vt_diag *d) {
+static vt_status fail_malformed(vt_diag *d) {
   return VT_FAIL(d, VT_FORMAT, "the text is not a printed plan of this graph");
 }
 
@@ -283,7 +283,7 @@ static vt_status check_same_text(const vt_plan *p, const char *text, size_t n, v
   vt_text_init(&again, p->arena.a);
   vt_plan_print(p, 1, &again);
   vt_status s = vt_text_status(&again) == VT_OK ? VT_OK : vt_plan_no_memory(d);
-  if (s == VT_OK && (again.n != n || memcmp(again.s, text, n) != 0)) s = malformed(d);
+  if (s == VT_OK && (again.n != n || memcmp(again.s, text, n) != 0)) s = fail_malformed(d);
   vt_text_done(&again);
   return s;
 }
@@ -297,16 +297,16 @@ static vt_status read_plan(vt_plan *p, const char *text, size_t n, vt_arena *scr
   VT_TRY(read_header(&r));
   if (r.ok) VT_TRY(read_schedule(&r));
   if (r.ok) VT_TRY(read_target(&r, &t));
-  if (!r.ok) return malformed(d);
+  if (!r.ok) return fail_malformed(d);
   const vt_status s = vt_plan_finish(p, &t, scratch, &why);
   if (s == VT_NOMEM) return vt_plan_no_memory(d);
-  return s == VT_OK ? check_same_text(p, text, n, d) : malformed(d);
+  return s == VT_OK ? check_same_text(p, text, n, d) : fail_malformed(d);
 }
 
 vt_status vt_plan_parse(const vt_graph *g, const char *text, size_t n, vt_alloc a, vt_plan **out,
                         vt_diag *d) {
   vt_arena scratch;
-  if (g->dims.n_symbols > 0) return malformed(d);
+  if (g->dims.n_symbols > 0) return fail_malformed(d);
   vt_plan *p = vt_plan_new(g, a);
   if (p == NULL) return vt_plan_no_memory(d);
   vt_arena_init(&scratch, a);

@@ -98,8 +98,8 @@ static const vt_transfer *find_upload(const vt_plan *p, uint32_t step, uint32_t 
   return NULL;
 }
 
-void vt_plan_locate(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder, uint32_t *class,
-                    uint64_t *offset) {
+void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder,
+                          uint32_t *class, uint64_t *offset) {
   const vt_buffer *b = &p->buffers[v];
   *class = b->class;
   *offset = b->offset;
@@ -118,7 +118,7 @@ static void place_argument(const vt_plan *p, uint32_t step, uint32_t which, uint
   const vt_arg_place place = vt_op_body_place(n->op, n->attrs, which, arg, &index);
   const uint32_t from =
       place == VT_ARG_RESULT ? n->first_out + index : p->g->operands[n->first_in + index];
-  vt_plan_locate(p, step, from, from, &b->class, &b->offset);
+  vt_plan_locate_value(p, step, from, from, &b->class, &b->offset);
 }
 
 /* Moves the offsets of a body by the start of the range that the step has for its bodies. */

@@ -117,7 +117,7 @@ static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_d
 /* ---- tensors ---- */
 
 /* The tensor of a value at the value's own offset and strides. */
-static vt_bk_tensor tensor_at(const vt_plan *p, uint32_t v) {
+static vt_bk_tensor tensor_of_value(const vt_plan *p, uint32_t v) {
   const vt_type *t = &p->g->values[v].type;
   vt_bk_tensor x = {.size = sizeof x,
                     .dtype = t->dtype,
@@ -131,13 +131,13 @@ static vt_bk_tensor tensor_at(const vt_plan *p, uint32_t v) {
 
 /* The tensor of a value as `step` reads it: at its dense copy if it has one, at the upload of its
  * parameter if that is streamed, else at its own offset. */
-static vt_bk_tensor tensor_for(const vt_plan *p, uint32_t step, uint32_t v) {
-  vt_bk_tensor x = tensor_at(p, v);
+static vt_bk_tensor tensor_for_step(const vt_plan *p, uint32_t step, uint32_t v) {
+  vt_bk_tensor x = tensor_of_value(p, v);
   vt_layout dense;
   if (p->dense[v] == VT_NO_OFFSET) {
     uint32_t class, holder = v;
     while (p->buffers[holder].place == VT_PLACE_VIEW) holder = p->buffers[holder].of;
-    vt_plan_locate(p, step, v, holder, &class, &x.offset);
+    vt_plan_locate_value(p, step, v, holder, &class, &x.offset);
     x.arena = vt_class_arena(class);
     return x;
   }
@@ -154,8 +154,9 @@ static vt_status build_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt
   vt_bk_tensor *in = VT_NEW_N(&p->arena, vt_bk_tensor, g->n_ports);
   vt_bk_tensor *results = VT_NEW_N(&p->arena, vt_bk_tensor, g->n_results);
   if (in == NULL || results == NULL) return vt_plan_no_memory(d);
-  for (uint32_t i = 0; i < g->n_ports; i++) in[i] = tensor_at(body, g->ports[i].value);
-  for (uint32_t i = 0; i < g->n_results; i++) results[i] = tensor_at(body, g->results[i].value);
+  for (uint32_t i = 0; i < g->n_ports; i++) in[i] = tensor_of_value(body, g->ports[i].value);
+  for (uint32_t i = 0; i < g->n_results; i++)
+    results[i] = tensor_of_value(body, g->results[i].value);
   *out = (vt_bk_body){.size = sizeof *out,
                       .n_in = g->n_ports,
                       .n_out = g->n_results,
@@ -174,8 +175,9 @@ static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d
   vt_bk_tensor *out = VT_NEW_N(&p->arena, vt_bk_tensor, n->n_out);
   vt_bk_body *body = VT_NEW_N(&p->arena, vt_bk_body, n->n_body);
   if (in == NULL || out == NULL || body == NULL) return vt_plan_no_memory(d);
-  for (uint32_t k = 0; k < n->n_in; k++) in[k] = tensor_for(p, step, g->operands[n->first_in + k]);
-  for (uint32_t k = 0; k < n->n_out; k++) out[k] = tensor_for(p, step, n->first_out + k);
+  for (uint32_t k = 0; k < n->n_in; k++)
+    in[k] = tensor_for_step(p, step, g->operands[n->first_in + k]);
+  for (uint32_t k = 0; k < n->n_out; k++) out[k] = tensor_for_step(p, step, n->first_out + k);
   for (uint32_t k = 0; k < n->n_body; k++)
     VT_TRY(build_body(p, p->nested[step].plan[k], &body[k], d));
   p->runs[r] = (vt_bk_step){.size = sizeof *p->runs,

@@ -61,7 +61,7 @@ static vt_graph *sample(void) {
 
 /* Each tensor has 400 bytes and takes 512, because tensors start at multiples of 256. c is written
  * in place over a. */
-static void test_sample(void) {
+static void test_sample_plan(void) {
   vt_graph *g = sample();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 500, NULL);
   check_buffer(p, X, VT_CLASS_INPUT, 0, 5, 0, 400);
@@ -79,7 +79,7 @@ static void test_sample(void) {
   CHECK(vt_plan_peak(p) == 512 + 512 + 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_TEMP) == 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_WORK) == 0 && vt_plan_arena_bytes(p, VT_CLASS_OUTPUT) == 0);
-  /* at step 4: x, w, c, e, f and scratch of two operands */
+  /* live at step 4: x, w, c, e, f and scratch for two operands */
   CHECK(p->live_bytes == 5 * 400 + 1000 && p->live_step == 4);
   for (uint32_t i = 0; i < p->n_steps; i++) CHECK(p->step_node[i] == i && p->run_node[i] == i);
   /* scratch starts above the live values: a at step 0, a and b at step 1, and so on */
@@ -95,7 +95,7 @@ static void test_sample(void) {
   free_both(p, g);
 }
 
-static void test_step(void) {
+static void test_bk_step_fields(void) {
   vt_graph *g = sample();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   const vt_bk_step *s = &p->runs[2];
@@ -150,11 +150,11 @@ static void test_in_place(void) {
   a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, vector(16)));
   b = add_port(&gb, "z", VT_PORT_INPUT, square);
   CHECK(place_of(&gb, vt_build2(&gb.b, VT_OP_add, a, b)) == VT_PLACE_OWN);
-  begin_graph(&gb, "narrower"); /* bool from f32 */
+  begin_graph(&gb, "narrower"); /* a bool result has fewer bytes than its f32 operand */
   a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   const uint32_t is = vt_build2(&gb.b, VT_OP_lt, a, a);
   CHECK(place_of(&gb, vt_build_cast(&gb.b, is, VT_DTYPE_F32)) == VT_PLACE_OWN);
-  begin_graph(&gb, "as wide"); /* i32 over f32: the same bytes, each read before it is written */
+  begin_graph(&gb, "as wide"); /* an i32 result fits over an f32 operand */
   a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   b = vt_build_cast(&gb.b, a, VT_DTYPE_I32);
   CHECK(place_of(&gb, b) == VT_PLACE_OVER);
@@ -601,7 +601,7 @@ static void test_needs_bound(void) {
 }
 
 /* A tensor without elements takes no memory; a scalar has one element. */
-static void test_empty(void) {
+static void test_no_elements(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "empty");
   const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 1 << 20}});
@@ -659,8 +659,8 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_sample();
-  test_step();
+  test_sample_plan();
+  test_bk_step_fields();
   test_chain();
   test_in_place();
   test_first_fit();
@@ -680,7 +680,7 @@ int main(void) {
   test_limit_of_temporaries();
   test_failures();
   test_needs_bound();
-  test_empty();
+  test_no_elements();
   test_port_results();
   test_out_of_memory();
   TEST_DONE();

@@ -65,8 +65,8 @@ void vt_plan_add_item(vt_packing *k, uint32_t first, uint32_t last, uint64_t byt
 void vt_plan_place_aliases(vt_plan *p);
 /* Writes the class and offset of value `v` while `step` runs. A streamed parameter is in the bytes
  * of its transfer then. `holder` is the value that `v` is a view of after all views. */
-void vt_plan_locate(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder, uint32_t *class,
-                    uint64_t *offset);
+void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder,
+                          uint32_t *class, uint64_t *offset);
 vt_status vt_plan_build_bk_steps(vt_plan *p, const vt_target *t, vt_arena *scratch,
                                  vt_diag *d) VT_NODISCARD;
 vt_status vt_plan_set_live_bytes(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_NODISCARD;

@@ -159,7 +159,7 @@ static void test_in_place_refused(void) {
 }
 
 /* A temporary declared to be a result, with the sums of the classes changed to agree. */
-static void test_class(void) {
+static void test_wrong_class(void) {
   vt_graph *g = square();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   p->buffers[F].class = VT_CLASS_OUTPUT;
@@ -235,7 +235,7 @@ static void shift_offsets(vt_plan *p, uint64_t by) {
 }
 
 /* Moves the values of a cond's bodies onto the cond's own operand. */
-static void test_bodies(void) {
+static void test_moved_bodies(void) {
   vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   const uint32_t step = step_of_op(p, VT_OP_cond);
@@ -261,7 +261,7 @@ static vt_graph *two_views(void) {
   return freeze(&gb);
 }
 
-static void test_copies(void) {
+static void test_moved_copies(void) {
   vt_graph *g = two_views();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   CHECK(p->n_runs == 3 && p->dense[2] != VT_NO_OFFSET && p->dense[3] != VT_NO_OFFSET);
@@ -329,7 +329,7 @@ static void test_whole_group(void) {
 /* ---- order ---- */
 
 /* A group whose members are not next to each other, and a group number out of range. */
-static void test_groups(void) {
+static void test_broken_groups(void) {
   vt_graph *g = square();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   g->nodes[2].group = p->runs[1].group = 1;
@@ -343,7 +343,7 @@ static void test_groups(void) {
   vt_graph_free(g);
 }
 
-static void test_order(void) {
+static void test_wrong_order(void) {
   vt_graph *g = square();
   vt_plan *p = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   const uint32_t first = p->step_node[0];
@@ -357,7 +357,7 @@ static void test_order(void) {
 /* ---- many values, and no values ---- */
 
 /* 50000 leaves are all live before they are added pair by pair; verifying must not be quadratic. */
-static void test_many(void) {
+static void test_many_values(void) {
   enum { LEAVES = 50000 };
   static uint32_t level[LEAVES];
   vt_graph_builder gb;
@@ -430,16 +430,16 @@ static void test_out_of_memory(void) {
 int main(void) {
   test_every_pair();
   test_in_place_refused();
-  test_class();
+  test_wrong_class();
   test_over_transposed();
   test_upload_overlap();
-  test_bodies();
-  test_copies();
+  test_moved_bodies();
+  test_moved_copies();
   test_scratch_of_bodies();
   test_whole_group();
-  test_groups();
-  test_order();
-  test_many();
+  test_broken_groups();
+  test_wrong_order();
+  test_many_values();
   test_no_bytes();
   test_out_of_memory();
   TEST_DONE();

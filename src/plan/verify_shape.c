@@ -20,7 +20,7 @@ vt_status vt_verify_fail_memory(const vt_verify *v) {
   return VT_FAIL(v->d, VT_NOMEM, "out of memory");
 }
 
-static vt_status fail(const vt_verify *v, const char *what) {
+static vt_status fail_plan(const vt_verify *v, const char *what) {
   return VT_FAIL(v->d, VT_INTERNAL, "the plan %s", what);
 }
 
@@ -181,7 +181,7 @@ static vt_status verify_steps(vt_verify *v) {
     n += !is_view(p, &p->g->nodes[i]);
   }
   if (p->n_steps != n || (n > 0 && (p->step_node == NULL || p->nested == NULL)))
-    return fail(v, "has another number of steps than its graph");
+    return fail_plan(v, "has another number of steps than its graph");
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t node = p->step_node[i];
     if (node >= p->g->n_nodes || v->step_of[node] != VT_NO_STEP || is_view(p, &p->g->nodes[node]))
@@ -216,7 +216,7 @@ static vt_status expect_port_transfer(const vt_verify *v, uint32_t value, uint32
   return expect_transfer(v, &want, at);
 }
 
-static int ascending(const void *a, const void *b, const void *context) {
+static int by_number(const void *a, const void *b, const void *context) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   (void)context;
   return x < y ? -1 : x > y;
@@ -246,7 +246,7 @@ static vt_status expect_uploads(const vt_verify *v, uint32_t step, upload_list *
   list->n = 0;
   if (vt_verify_group_first(v, step) != step) return VT_OK; /* uploaded for the first */
   for (uint32_t i = step; i <= vt_verify_group_last(v, step); i++) add_streamed(v, step, i, list);
-  if (vt_sort(list->port, list->n, sizeof *list->port, ascending, NULL, v->scratch->a) != VT_OK)
+  if (vt_sort(list->port, list->n, sizeof *list->port, by_number, NULL, v->scratch->a) != VT_OK)
     return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < list->n; i++) {
     const uint32_t value = g->ports[list->port[i]].value;
@@ -268,7 +268,7 @@ static vt_status verify_transfers(vt_verify *v) {
   v->first_upload = VT_NEW_N(v->scratch, uint32_t, (size_t)p->n_steps + 1);
   if (list.port == NULL || list.seen == NULL || v->first_upload == NULL)
     return vt_verify_fail_memory(v);
-  if (p->n_transfers > 0 && p->transfers == NULL) return fail(v, "lacks its transfers");
+  if (p->n_transfers > 0 && p->transfers == NULL) return fail_plan(v, "lacks its transfers");
   for (uint32_t i = 0; v->outer == NULL && i < g->n_ports; i++)
     if (g->ports[i].kind == VT_PORT_INPUT)
       VT_TRY(expect_port_transfer(v, g->ports[i].value, VT_TO_DEVICE, 0, &at));
@@ -279,7 +279,8 @@ static vt_status verify_transfers(vt_verify *v) {
   v->first_upload[p->n_steps] = at;
   for (uint32_t i = 0; v->outer == NULL && i < g->n_results; i++)
     VT_TRY(expect_port_transfer(v, g->results[i].value, VT_FROM_DEVICE, p->n_steps, &at));
-  return at == p->n_transfers ? VT_OK : fail(v, "has transfers that its graph does not ask for");
+  return at == p->n_transfers ? VT_OK
+                              : fail_plan(v, "has transfers that its graph does not ask for");
 }
 
 /* The upload of a streamed parameter for a step, or NULL. The uploads of a step are
@@ -358,7 +359,7 @@ static vt_status list_bk_steps(vt_verify *v) {
   }
   if (v->p->n_runs != v->n_runs ||
       (v->n_runs > 0 && (v->p->runs == NULL || v->p->run_node == NULL)))
-    return fail(v, "has another number of backend steps than its steps and views need");
+    return fail_plan(v, "has another number of backend steps than its steps and views need");
   return VT_OK;
 }
 
@@ -368,12 +369,12 @@ static vt_status open_plan(vt_verify *v) {
   const vt_plan *p = v->p, *around = v->outer == NULL ? p : v->outer->p;
   if (p->g == NULL || p->n_buffers != p->g->n_values ||
       (p->n_buffers > 0 && (p->buffers == NULL || p->dense == NULL)))
-    return fail(v, "does not have the values of its graph");
+    return fail_plan(v, "does not have the values of its graph");
   if (p->schedule > VT_SCHEDULE_MEMORY || p->schedule != around->schedule)
-    return fail(v, "has an invalid schedule");
+    return fail_plan(v, "has an invalid schedule");
   if (p->dense_only > 1 || p->dense_only != around->dense_only ||
       (p->fingerprint == NULL) != (v->outer != NULL))
-    return fail(v, "has an invalid target");
+    return fail_plan(v, "has an invalid target");
   VT_TRY(verify_values(v));
   VT_TRY(verify_steps(v));
   VT_TRY(verify_transfers(v));

@@ -16,7 +16,7 @@
 typedef struct vt_verify {
   const vt_plan *p;
   const struct vt_verify *outer; /* the plan around a body's plan; NULL for the plan of a model */
-  uint32_t step, which; /* for a body: the step of `outer` that has it, and its index in the step */
+  uint32_t step, which; /* for a body: the step of `outer` that has it, and its index there */
   vt_arena *scratch;    /* owns the arrays below */
   vt_diag *d;           /* receives the error */
   uint32_t *root;       /* by value: the value it views after all views; itself if it is no view */

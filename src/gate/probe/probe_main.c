@@ -28,7 +28,7 @@ enum {
 
 /* ---- the report ---- */
 
-static void report(const char *line) {
+static void report_text(const char *line) {
   const char *at = line;
   size_t n = strlen(line);
   while (n > 0) {
@@ -44,8 +44,8 @@ static int refuse(vt_status status, const char *why) {
   snprintf(line, sizeof line, "no %d %.380s", (int)status, why);
   for (char *c = line; *c != 0; c++)
     if (*c == '\n') *c = ' ';
-  report(line);
-  report("\n");
+  report_text(line);
+  report_text("\n");
   return 0;
 }
 
@@ -83,7 +83,7 @@ static int refuse_status(const char *what, int32_t status) {
 /* ---- the stages; each returns 0 or NULL after a refusal ---- */
 
 static vt_backend_query_fn *load_plugin(void) {
-  report("load\n");
+  report_text("load\n");
   void *library = dlopen("/proc/self/fd/3", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
     char why[360];
@@ -102,17 +102,17 @@ static vt_backend_query_fn *load_plugin(void) {
 
 static const vt_bk_api *get_table(vt_backend_query_fn *query) {
   char text[VT_TABLE_TEXT];
-  report("query\n");
+  report_text("query\n");
   const vt_bk_api *api = query(&host);
   const char *fault = vt_table_fault(api, text);
   if (fault != NULL) refuse(VT_ABI, fault);
   return fault == NULL ? api : NULL;
 }
 
-static int check_count(const vt_bk_api *api, uint32_t ordinal) {
+static int check_device_count(const vt_bk_api *api, uint32_t ordinal) {
   char why[120];
   uint32_t devices = 0;
-  report("count\n");
+  report_text("count\n");
   const int32_t s = api->device_count(&host, &devices);
   if (s != VT_OK) return refuse_status("count its devices", s);
   snprintf(why, sizeof why, "it has %u device%s, there is no number %u", devices,
@@ -122,7 +122,7 @@ static int check_count(const vt_bk_api *api, uint32_t ordinal) {
 
 static vt_bk_device *open_device(const vt_bk_api *api, uint32_t ordinal) {
   vt_bk_device *dev = NULL;
-  report("open\n");
+  report_text("open\n");
   const int32_t s = api->device_open(&host, ordinal, &dev);
   if (s != VT_OK) {
     refuse_status("open its device", s);
@@ -153,7 +153,7 @@ static int read_caps(const vt_bk_api *api, vt_bk_device *dev, uint32_t size, vt_
 static int check_caps(const vt_bk_api *api, vt_bk_device *dev) {
   char text[VT_TABLE_TEXT];
   vt_bk_caps caps, early;
-  report("caps\n");
+  report_text("caps\n");
   if (!read_caps(api, dev, sizeof caps, &caps)) return 0;
   if (!read_caps(api, dev, offsetof(vt_bk_caps, about), &early)) return 0;
   const char *fault = vt_caps_fault(&caps, text);
@@ -161,7 +161,7 @@ static int check_caps(const vt_bk_api *api, vt_bk_device *dev) {
 }
 
 static int check_listed_ops(const vt_bk_api *api, vt_bk_device *dev) {
-  report("list\n");
+  report_text("list\n");
   for (uint32_t op = 0; op < OPS; op++) {
     const int32_t listed = api->op_listed(dev, op);
     if (listed != 0 && listed != 1)
@@ -174,10 +174,10 @@ static int probe_plugin(uint32_t ordinal) {
   vt_backend_query_fn *query = load_plugin();
   if (query == NULL) return 0;
   const vt_bk_api *api = get_table(query);
-  if (api == NULL || !check_count(api, ordinal)) return 0;
+  if (api == NULL || !check_device_count(api, ordinal)) return 0;
   vt_bk_device *dev = open_device(api, ordinal);
   if (dev == NULL || !check_caps(api, dev) || !check_listed_ops(api, dev)) return 0;
-  report("close\n");
+  report_text("close\n");
   api->device_close(dev);
   return 1;
 }
@@ -205,9 +205,9 @@ int main(int argc, char **argv) {
   const int good = probe_plugin((uint32_t)strtoul(argv[1], NULL, 10));
   const int kept = vt_fpenv_kept();
   vt_fpenv_leave(&mine);
-  report("end\n");
+  report_text("end\n");
   if (!good) return 1;
   if (!kept) return refuse(VT_ABI, "it changes the floating-point mode of its host") + 1;
-  report("ok\n");
+  report_text("ok\n");
   return 0;
 }
