@@ -27,11 +27,6 @@ static int is_float(const vt_type *t) {
   return t->dtype == VT_DTYPE_F32 || t->dtype == VT_DTYPE_F64;
 }
 
-static uint32_t add_input(gradient_builder *r, const char *name, const vt_type *type) {
-  const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
-  return vt_graph_add_port(&r->gb, &port, type);
-}
-
 static void copy_forward(gradient_builder *r) {
   const vt_graph *g = r->g;
   for (uint32_t i = 0; i < g->n_ports; i++) {
@@ -59,10 +54,11 @@ static void add_contribution(gradient_builder *r, uint32_t value, uint32_t d) {
 static void seed_results(gradient_builder *r) {
   for (uint32_t i = r->g->n_results; i-- > 0;) {
     const vt_result *y = &r->g->results[i];
+    const vt_type *type = &r->g->values[y->value].type;
     char name[220];
+    const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
     snprintf(name, sizeof name, "dy.%s", y->name);
-    if (is_float(&r->g->values[y->value].type))
-      add_contribution(r, y->value, add_input(r, name, &r->g->values[y->value].type));
+    if (is_float(type)) add_contribution(r, y->value, vt_graph_add_port(&r->gb, &port, type));
   }
 }
 

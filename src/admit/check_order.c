@@ -72,19 +72,12 @@ static void run_interleaved(const vt_admission *a, uint32_t i, vt_case_outcome *
 
 /* ---- the check ---- */
 
-static vt_status reverse_selection(vt_admission *a, uint32_t **out, vt_diag *d) {
-  uint32_t *list = VT_NEW_N(&a->arena, uint32_t, a->n_selected);
-  if (list == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < a->n_selected; i++) list[i] = a->selected[a->n_selected - 1 - i];
-  *out = list;
-  return VT_OK;
-}
-
 vt_status vt_check_order(vt_admission *a, vt_diag *d) {
   uint64_t *count = &a->counts.reordered;
-  uint32_t *down = NULL;
   VT_TRY(vt_admission_select_cases(a, d));
-  VT_TRY(reverse_selection(a, &down, d));
+  uint32_t *down = VT_NEW_N(&a->arena, uint32_t, a->n_selected);
+  if (down == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < a->n_selected; i++) down[i] = a->selected[a->n_selected - 1 - i];
   VT_TRY(vt_admission_run_cases(a, a->selected, a->n_selected, 0, run_ascending, count, d));
   if (!a->refused)
     VT_TRY(vt_admission_run_cases(a, down, a->n_selected, 0, run_descending, count, d));

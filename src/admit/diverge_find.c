@@ -139,6 +139,14 @@ vt_status vt_subgraph_run_alone(const vt_diverge_pair *x, const vt_subgraph *p,
 
 /* ---- the first value that differs ---- */
 
+/* A search in one graph, of a model or of a body. */
+typedef struct graph_search {
+  const vt_diverge_pair *x;
+  const vt_graph *g;
+  const vt_value_source *v; /* values for the ports of the graph */
+  vt_arena *scratch;
+} graph_search;
+
 static uint64_t bytes_of(const vt_graph *g, uint32_t value) {
   uint64_t count, bytes;
   const vt_status s = vt_type_size(&g->values[value].type, &count, &bytes, NULL);
@@ -156,14 +164,13 @@ static uint32_t outputs_per_run(const vt_graph *g, const uint32_t *values, uint3
 }
 
 /* Writes the index of the first of these values that differs; n if all agree. */
-static vt_status first_differing(const vt_diverge_pair *x, const vt_graph *g,
-                                 const vt_value_source *v, const char *passes,
-                                 const uint32_t *values, uint32_t n, uint32_t *out, vt_diag *d) {
+static vt_status first_differing(const graph_search *gs, const char *passes, const uint32_t *values,
+                                 uint32_t n, uint32_t *out, vt_diag *d) {
   vt_model *m = NULL;
   vt_program *p[VT_SIDES];
   vt_compare c;
-  VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
-  vt_status s = vt_diverge_pair_run(x, m, passes, v, p, d);
+  VT_TRY(vt_outputs_model(gs->g, values, n, gs->x->a, &m, d));
+  vt_status s = vt_diverge_pair_run(gs->x, m, passes, gs->v, p, d);
   if (s == VT_OK) {
     s = vt_diverge_pair_compare(p, out, &c, d);
     vt_diverge_pair_free(p);
@@ -174,10 +181,10 @@ static vt_status first_differing(const vt_diverge_pair *x, const vt_graph *g,
 
 /* Finds the first differing value among the results of all nodes. With `groups`, groups run as one
  * launch and only results of their last nodes are compared. VT_NAME if no value differs. */
-static vt_status first_differing_value(const vt_diverge_pair *x, const vt_graph *g,
-                                       const vt_value_source *v, int groups, vt_arena *scratch,
-                                       uint32_t *out, vt_diag *d) {
-  uint32_t *values = VT_NEW_N(scratch, uint32_t, g->n_values), n = 0, found = 0;
+static vt_status first_differing_value(const graph_search *gs, int groups, uint32_t *out,
+                                       vt_diag *d) {
+  const vt_graph *g = gs->g;
+  uint32_t *values = VT_NEW_N(gs->scratch, uint32_t, g->n_values), n = 0, found = 0;
   if (values == NULL) return no_memory(d);
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *node = &g->nodes[i];
@@ -188,8 +195,8 @@ static vt_status first_differing_value(const vt_diverge_pair *x, const vt_graph 
   }
   for (uint32_t at = 0, k; at < n; at += k) {
     k = outputs_per_run(g, values, n, at);
-    VT_TRY(first_differing(x, g, v, groups ? "bind,lower,dead,fuse" : "bind,lower,dead",
-                           values + at, k, &found, d));
+    VT_TRY(first_differing(gs, groups ? "bind,lower,dead,fuse" : "bind,lower,dead", values + at, k,
+                           &found, d));
     if (found == k) continue;
     *out = values[at + found];
     return VT_OK;
@@ -200,11 +207,13 @@ static vt_status first_differing_value(const vt_diverge_pair *x, const vt_graph 
 /* ---- subgraphs around a node ---- */
 
 /* A subgraph of the nodes first .. last with the results of the last one. */
-static vt_status subgraph_init(vt_subgraph *p, const vt_graph *g, uint32_t first, uint32_t last,
-                               vt_arena *scratch, vt_diag *d) {
+static vt_status subgraph_init(vt_subgraph *p, const graph_search *gs, uint32_t first,
+                               uint32_t last, vt_diag *d) {
+  const vt_graph *g = gs->g;
   const vt_node *n = &g->nodes[last];
-  vt_result *results = VT_NEW_N(scratch, vt_result, n->n_out);
-  *p = (vt_subgraph){g, VT_NEW_N(scratch, uint8_t, g->n_nodes), n->n_out, results, first, last};
+  vt_result *results = VT_NEW_N(gs->scratch, vt_result, n->n_out);
+  uint8_t *has = VT_NEW_N(gs->scratch, uint8_t, g->n_nodes);
+  *p = (vt_subgraph){g, has, n->n_out, results, first, last};
   if (p->has == NULL || results == NULL) return no_memory(d);
   memset(p->has + first, 1, last - first + 1);
   for (uint32_t i = 0; i < n->n_out; i++) results[i] = (vt_result){NULL, n->first_out + i};
@@ -213,73 +222,72 @@ static vt_status subgraph_init(vt_subgraph *p, const vt_graph *g, uint32_t first
 
 /* Tries the subgraph, and lets it grow by the nodes it reads from, up to `most` times; the number
  * of levels added doubles each time. */
-static vt_status try_with_predecessors(const vt_diverge_pair *x, vt_subgraph *p,
-                                       const vt_value_source *v, uint32_t most, vt_arena *scratch,
+static vt_status try_with_predecessors(const graph_search *gs, vt_subgraph *p, uint32_t most,
                                        vt_divergence *out, vt_diag *d) {
   uint32_t by = 1;
-  vt_status s = vt_subgraph_run_alone(x, p, v, NULL, out, d);
+  vt_status s = vt_subgraph_run_alone(gs->x, p, gs->v, NULL, out, d);
   for (uint32_t i = 0; s == VT_NAME && i < most; i++, by *= 2) {
     int grown = 0;
-    for (uint32_t k = 0; k < by && vt_subgraph_grow(p, scratch); k++) grown = 1;
+    for (uint32_t k = 0; k < by && vt_subgraph_grow(p, gs->scratch); k++) grown = 1;
     if (!grown) break;
-    s = vt_subgraph_run_alone(x, p, v, NULL, out, d);
+    s = vt_subgraph_run_alone(gs->x, p, gs->v, NULL, out, d);
   }
-  return s == VT_NAME && scratch->failed ? no_memory(d) : s;
+  return s == VT_NAME && gs->scratch->failed ? no_memory(d) : s;
 }
 
 /* Tries the first diverging node, and then its bodies. */
-static vt_status try_nodes(const vt_diverge_pair *x, const vt_graph *g, const vt_value_source *v,
-                           vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+static vt_status try_nodes(const graph_search *gs, vt_divergence *out, vt_diag *d) {
   vt_subgraph part;
   uint32_t value;
-  VT_TRY(first_differing_value(x, g, v, 0, scratch, &value, d));
-  const uint32_t node = g->values[value].node;
-  VT_TRY(subgraph_init(&part, g, node, node, scratch, d));
-  VT_TRY(try_with_predecessors(x, &part, v, FEW, scratch, out, d));
-  if (g->nodes[node].n_body == 0) return VT_OK;
-  const vt_status s = vt_diverge_find_in_body(x, g, node, v, out, NULL);
+  VT_TRY(first_differing_value(gs, 0, &value, d));
+  const uint32_t node = gs->g->values[value].node;
+  VT_TRY(subgraph_init(&part, gs, node, node, d));
+  VT_TRY(try_with_predecessors(gs, &part, FEW, out, d));
+  if (gs->g->nodes[node].n_body == 0) return VT_OK;
+  const vt_status s = vt_diverge_find_in_body(gs->x, gs->g, node, gs->v, out, NULL);
   return s == VT_NOMEM ? no_memory(d) : VT_OK; /* without it, the op with its bodies is reported */
 }
 
 /* Tries two to FEW neighbours of a group: often two ops are fused wrongly. */
-static vt_status try_neighbours(const vt_diverge_pair *x, const vt_graph *g,
-                                const vt_value_source *v, uint32_t first, uint32_t last,
-                                vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+static vt_status try_neighbours(const graph_search *gs, uint32_t first, uint32_t last,
+                                vt_divergence *out, vt_diag *d) {
   vt_status s = VT_NAME;
   for (uint32_t n = 2; s == VT_NAME && n <= FEW && n < last - first + 1; n++)
     for (uint32_t i = first; s == VT_NAME && i + n - 1 <= last; i++) {
       vt_subgraph part;
-      VT_TRY(subgraph_init(&part, g, i, i + n - 1, scratch, d));
-      s = vt_subgraph_run_alone(x, &part, v, NULL, out, d);
+      VT_TRY(subgraph_init(&part, gs, i, i + n - 1, d));
+      s = vt_subgraph_run_alone(gs->x, &part, gs->v, NULL, out, d);
     }
   return s;
 }
 
-static vt_status try_groups(const vt_diverge_pair *x, const vt_graph *g, const vt_value_source *v,
-                            vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+/* Tries the first diverging group: a few neighbours in it, then all of it. */
+static vt_status try_groups(const graph_search *gs, vt_divergence *out, vt_diag *d) {
+  const vt_graph *g = gs->g;
   vt_subgraph part;
   uint32_t value, any = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) any |= g->nodes[i].group;
   if (any == 0) return VT_NAME;
-  VT_TRY(first_differing_value(x, g, v, 1, scratch, &value, d));
+  VT_TRY(first_differing_value(gs, 1, &value, d));
   const uint32_t last = g->values[value].node;
   uint32_t first = last;
   while (g->nodes[last].group != 0 && first > 0 &&
          g->nodes[first - 1].group == g->nodes[last].group)
     first--;
-  const vt_status s = try_neighbours(x, g, v, first, last, scratch, out, d);
+  const vt_status s = try_neighbours(gs, first, last, out, d);
   if (s != VT_NAME) return s;
-  VT_TRY(subgraph_init(&part, g, first, last, scratch, d));
-  return try_with_predecessors(x, &part, v, FEW, scratch, out, d);
+  VT_TRY(subgraph_init(&part, gs, first, last, d));
+  return try_with_predecessors(gs, &part, FEW, out, d);
 }
 
 /* Errors other than VT_NOMEM mean that this attempt found nothing. */
 vt_status vt_diverge_find_in_graph(const vt_diverge_pair *x, const vt_graph *g,
                                    const vt_value_source *v, vt_divergence *out, vt_diag *d) {
   vt_arena scratch;
+  const graph_search gs = {x, g, v, &scratch};
   vt_arena_init(&scratch, x->a);
-  vt_status s = try_nodes(x, g, v, &scratch, out, NULL);
-  if (s != VT_OK && s != VT_NOMEM) s = try_groups(x, g, v, &scratch, out, NULL);
+  vt_status s = try_nodes(&gs, out, NULL);
+  if (s != VT_OK && s != VT_NOMEM) s = try_groups(&gs, out, NULL);
   vt_arena_done(&scratch);
   if (s == VT_NOMEM) return no_memory(d);
   return s == VT_OK ? VT_OK : VT_NAME;
@@ -310,12 +318,13 @@ static const vt_result *find_result(const vt_graph *g, const char *name) {
  */
 static vt_status try_from_output(search *s, vt_divergence *out, vt_diag *d) {
   const vt_graph *g = s->ran->g;
+  const graph_search gs = {&s->x, g, &s->v, &s->arena};
   const vt_result *r = find_result(g, s->output);
   vt_subgraph part;
   if (r == NULL || g->values[r->value].node == VT_NO_NODE) return VT_NAME;
   const uint32_t node = g->values[r->value].node;
-  VT_TRY(subgraph_init(&part, g, node, node, &s->arena, d));
-  VT_TRY(try_with_predecessors(&s->x, &part, &s->v, 32, &s->arena, out, d));
+  VT_TRY(subgraph_init(&part, &gs, node, node, d));
+  VT_TRY(try_with_predecessors(&gs, &part, 32, out, d));
   uint32_t left = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) left += !part.has[i] && g->nodes[i].op != VT_OP_literal;
   out->isolated = left > 0;
@@ -352,12 +361,6 @@ static vt_status use_whole_model(search *s, vt_divergence *out, vt_diag *d) {
   }
   out->isolated = 0;
   return status;
-}
-
-static vt_status search_graph(search *s, vt_divergence *out, vt_diag *d) {
-  vt_status status = vt_diverge_find_in_graph(&s->x, s->ran->g, &s->v, out, d);
-  if (status == VT_NAME) status = try_from_output(s, out, d);
-  return status == VT_NAME ? use_whole_model(s, out, d) : status;
 }
 
 /* ---- the first run ---- */
@@ -437,7 +440,11 @@ vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_s
   vt_divergence found = {.isolated = 0};
   search_init(&s, how, &found);
   vt_status status = first_run(&s, m, d);
-  if (status == VT_OK) status = search_graph(&s, &found, d);
+  if (status == VT_OK) {
+    status = vt_diverge_find_in_graph(&s.x, s.ran->g, &s.v, &found, d);
+    if (status == VT_NAME) status = try_from_output(&s, &found, d);
+    if (status == VT_NAME) status = use_whole_model(&s, &found, d);
+  }
   return search_done(&s, status, &found, out);
 }
 

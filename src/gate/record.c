@@ -9,11 +9,6 @@
 
 /* ---- creating a record ---- */
 
-static vt_status count_costs(vt_record *r, const vt_plan *p, vt_alloc a, vt_diag *d) {
-  for (uint32_t i = 0; i < p->n_runs; i++) VT_TRY(vt_step_cost(&p->runs[i], a, &r->costs[i], d));
-  return VT_OK;
-}
-
 /* The number of copies that a record lists: the transfers of the plan, and more that a caller may
  * make, such as reading a result under two names. Further copies are counted but not listed. */
 static size_t most_copies(const vt_plan *p) {
@@ -32,7 +27,8 @@ vt_status vt_record_init(vt_record *r, const vt_plan *p, int measure, vt_alloc a
     r->copies = VT_NEW_N(&r->arena, vt_copied, most_copies(p));
   }
   if (vt_arena_status(&r->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  return count_costs(r, p, a, d);
+  for (uint32_t i = 0; i < p->n_runs; i++) VT_TRY(vt_step_cost(&p->runs[i], a, &r->costs[i], d));
+  return VT_OK;
 }
 
 void vt_record_done(vt_record *r) { vt_arena_done(&r->arena); }

@@ -10,11 +10,6 @@
  * most one entry, so the schedule takes O(n log n). */
 #include "planner.h"
 
-static void order_as_written(vt_plan *p) {
-  for (uint32_t i = 0; i < p->g->n_nodes; i++)
-    if (!vt_plan_is_view(p, &p->g->nodes[i])) p->step_node[p->n_steps++] = i;
-}
-
 /* A schedulable unit: one node, or the neighbouring nodes of one group. */
 typedef struct unit {
   uint32_t first, n; /* its nodes, views included: the first and their number */
@@ -224,8 +219,10 @@ static vt_status order_for_memory(vt_planner *q) {
 }
 
 vt_status vt_plan_order_steps(vt_planner *q) {
-  q->p->schedule = q->o->schedule;
-  if (q->o->schedule == VT_SCHEDULE_MEMORY) return order_for_memory(q);
-  order_as_written(q->p);
+  vt_plan *p = q->p;
+  p->schedule = q->o->schedule;
+  if (p->schedule == VT_SCHEDULE_MEMORY) return order_for_memory(q);
+  for (uint32_t i = 0; i < p->g->n_nodes; i++)
+    if (!vt_plan_is_view(p, &p->g->nodes[i])) p->step_node[p->n_steps++] = i;
   return VT_OK;
 }
