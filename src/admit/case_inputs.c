@@ -84,10 +84,9 @@ static uint64_t draw_ordinary_float(const format *f, uint64_t *state) {
   return make_float(f, r >> 63, bias - 7 + (r >> 52 & 0x3ff) % 12, r);
 }
 
-/* Draws an infinity, a zero, the greatest float, the smallest normal one, a subnormal, a float with
- * few fraction bits, a whole number up to the limits of the integer types or half of one, or any
- * bits.
- */
+/* Draws an infinity, a zero, the greatest float, the smallest normal one, a subnormal, a float
+ * with few fraction bits, a whole number up to the limits of the integer types or half of one,
+ * or any bits. */
 static uint64_t draw_special_float(const format *f, const special_mix *how, uint64_t *state) {
   const uint64_t r = vt_case_random(state), u = vt_case_random(state), sign = r >> 63;
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1, bias = top / 2;

@@ -31,8 +31,8 @@ vt_status vt_admission_load_suite(vt_admission *a, vt_diag *d) {
 
 /* ---- running cases ---- */
 
-/* Cases run in batches of this size; progress is reported and a failure ends the check after each.
- */
+/* Cases run in batches of this size; progress is reported and a failure ends the check after
+ * each. */
 enum { BATCH = 64 };
 
 typedef struct batch {

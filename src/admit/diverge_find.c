@@ -314,8 +314,7 @@ static const vt_result *find_result(const vt_graph *g, const char *name) {
 }
 
 /* Tries the node of the differing output with more and more nodes before it, up to all that it
- * needs.
- */
+ * needs. */
 static vt_status try_from_output(search *s, vt_divergence *out, vt_diag *d) {
   const vt_graph *g = s->ran->g;
   const graph_search gs = {&s->x, g, &s->v, &s->arena};
@@ -385,8 +384,8 @@ static vt_status compare_first_run(search *s, vt_program *const p[VT_SIDES], vt_
   return parse_pass(s, p[VT_TESTED], vt_program_pass(p[VT_TESTED], last), &s->ran, d);
 }
 
-/* Runs both sides with the caller's options, except those that could hide a difference (pair_init).
- */
+/* Runs both sides with the caller's options, except those that could hide a difference
+ * (pair_init). */
 static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
   vt_program *p[VT_SIDES] = {NULL};
   vt_status status = VT_OK;

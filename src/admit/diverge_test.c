@@ -286,8 +286,8 @@ static void test_bodies(void) {
       "exp", "exp(f32[4]) -> f32[4]", 1);
 }
 
-/* Faults that one op alone does not show: in a group that runs as one, and with a strided operand.
- */
+/* Faults that one op alone does not show: in a group that runs as one, and with a strided
+ * operand. */
 static void test_neighbours(void) {
   fault = (struct fault){.from = op("add"), .to = op("sub"), .in_groups = 1};
   expect_op(

@@ -118,8 +118,7 @@ static vt_status write_report(vt_admission *a, vt_divergence *x, vt_diag *d) {
 }
 
 /* Reports the difference that was observed, with the whole model, for a fault that does not show
- * again.
- */
+ * again. */
 static vt_status show_observed(vt_admission *a, const vt_evidence *e, vt_diag *d) {
   vt_divergence x;
   vt_diag why = {0};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * suite_folder.c - reads a suite from a folder with *.cts and cts.digests. A line of cts.digests
- * has the first eight bytes of a case's digest and its name; lines are in ascending order of names.
- */
+ * has the first eight bytes of a case's digest and its name; lines are sorted by name. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -100,8 +99,8 @@ static int read_entry(const char *line, uint8_t digest[8], const char **name) {
   return 1;
 }
 
-/* Pairs cases with entries of cts.digests. Both are sorted by name, so one pass over both suffices.
- */
+/* Pairs cases with entries of cts.digests. Both are sorted by name, so one pass over both
+ * suffices. */
 typedef struct pairing {
   vt_suite *s;
   uint8_t (*stored)[8]; /* by case: its stored bytes */

@@ -104,10 +104,9 @@ typedef struct vt_suite {
 
 /* ---- reading ---- */
 
-/* Reads every *.cts of a folder and its cts.digests. A malformed file is VT_FORMAT, and the message
- * starts with "FILE:LINE: "; a file that expands to too many cases is VT_LIMIT. `alloc` may be
- * NULL.
- */
+/* Reads every *.cts of a folder and its cts.digests. A malformed file is VT_FORMAT, and the
+ * message starts with "FILE:LINE: "; a file that expands to too many cases is VT_LIMIT. `alloc`
+ * may be NULL. */
 vt_status vt_suite_read(const char *folder, const vt_alloc *alloc, vt_suite **out_suite,
                         vt_diag *d) VT_NODISCARD;
 /* The same without cts.digests: no case has an expected digest. */

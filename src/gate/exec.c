@@ -215,8 +215,8 @@ static int is_port_class(const vt_plan *p, uint32_t value) {
   return class == VT_CLASS_INPUT || class == VT_CLASS_PARAM || class == VT_CLASS_HOST ? 1 : -1;
 }
 
-/* Lists the results that steps write; clears *all_known if is_port_class cannot tell of a result.
- */
+/* Lists the results that steps write; clears *all_known if is_port_class cannot tell of a
+ * result. */
 static uint64_t list_written_results(const vt_plan *p, vt_bk_tensor *out, int *all_known) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < p->g->n_results; i++) {
@@ -426,8 +426,8 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
   return VT_OK;
 }
 
-/* Returns NULL for inputs and parameters: they outlive a run, and the caller might write to them.
- */
+/* Returns NULL for inputs and parameters: they outlive a run, and the caller might write to
+ * them. */
 void *vt_exec_result(vt_exec *x, uint32_t value) {
   const vt_buffer *b = &x->p->buffers[value];
   vt_guard guard;

@@ -37,8 +37,8 @@ static int is_float(uint32_t dtype) {
          dtype == VT_DTYPE_BF16;
 }
 
-/* Ops that only move elements do no arithmetic, so they need no capability for f64 or subnormals.
- */
+/* Ops that only move elements do no arithmetic, so they need no capability for f64 or
+ * subnormals. */
 static uint64_t caps_of_types(const vt_op_info *op, const vt_bk_tensor *t, uint32_t n) {
   uint64_t needs = 0;
   if (op->numerics == VT_NUMERICS_move || op->numerics == VT_NUMERICS_bodies) return 0;

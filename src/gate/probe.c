@@ -120,8 +120,7 @@ static int read_pipe(pipe_text *h) {
 }
 
 /* Waits up to `ms` for output and reads it; returns 1 if there was some. A pipe at its end is
- * closed.
- */
+ * closed. */
 static int poll_pipes(child *c, int ms) {
   pipe_text *const all[2] = {&c->report, &c->printed};
   struct pollfd polled[2];
@@ -201,8 +200,8 @@ static const char *signal_text(int number, char text[24]) {
   return text;
 }
 
-/* Makes text of a plug-in safe for a message: one line of at most `longest` printable characters.
- */
+/* Makes text of a plug-in safe for a message: one line of at most `longest` printable
+ * characters. */
 static void make_printable(char *text, size_t longest) {
   size_t n = 0;
   for (; text[n] != 0 && n < longest; n++)
@@ -212,8 +211,7 @@ static void make_printable(char *text, size_t longest) {
 }
 
 /* The result of a report. "ok" counts only in the last stage, because the plug-in might write it
- * too.
- */
+ * too. */
 typedef struct report_result {
   const char *stage; /* the last stage that began */
   char *why;         /* reason of a refusal; "" for "ok"; NULL if there is no verdict */

@@ -144,8 +144,8 @@ static void run_twice(session *t) {
   }
 }
 
-/* The number of steps that have a time. Each time must be within the run and after the one before.
- */
+/* The number of steps that have a time. Each time must be within the run and after the one
+ * before. */
 static uint64_t count_timed(const session *t) {
   const vt_exec_counts c = vt_exec_count(t->x);
   uint64_t n = 0, last = c.begin_ns;

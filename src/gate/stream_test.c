@@ -95,8 +95,8 @@ static void write_params(session *t) {
   CHECK(vt_exec_write(t->x, V, data, NULL) == VT_OK);
 }
 
-/* The result computed by plain loops. Every product and sum is exact, so the order does not matter.
- */
+/* The result computed by plain loops. Every product and sum is exact, so the order does not
+ * matter. */
 static void compute_expected(float y[21]) {
   static const int rows[3] = {2, 0, 3};
   for (int i = 0; i < 3; i++)

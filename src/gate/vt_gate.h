@@ -84,9 +84,9 @@ void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VAR
 vt_target vt_device_target(vt_device *dev);
 
 /* Holds a plug-in: until the hold is released, opening the same path gives the content that was
- * loaded for `dev`, whatever happens to the file. So a test of many programs tests one content, and
- * the file is read and hashed only once. *out is NULL for a built-in device; NULL may be released.
- */
+ * loaded for `dev`, whatever happens to the file. So a test of many programs tests one content,
+ * and the file is read and hashed only once. *out is NULL for a built-in device; NULL may be
+ * released. */
 typedef struct vt_hold vt_hold;
 vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out,
                          vt_diag *d) VT_NODISCARD;
@@ -176,8 +176,8 @@ typedef struct vt_exec_counts {
 vt_exec_counts vt_exec_count(const vt_exec *x);
 /* The cost of backend step `step` by the definition of its op; it does not depend on a run. */
 vt_cost vt_exec_cost(const vt_exec *x, uint32_t step);
-/* Writes when backend step `step` began and ended in the last run; returns 0 if that is not known.
- */
+/* Writes when backend step `step` began and ended in the last run; returns 0 if that is not
+ * known. */
 int vt_exec_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t *out_end);
 /* A copy of the last run. They are listed in order, if the device measures. */
 typedef struct vt_copied {

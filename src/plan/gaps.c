@@ -41,8 +41,8 @@ static uint32_t merge_trees(vt_gaps *g, uint32_t a, uint32_t b) {
   return top;
 }
 
-/* Splits the tree at `i` into the gaps that start below `offset` (*left) and the others (*right).
- */
+/* Splits the tree at `i` into the gaps that start below `offset` (*left) and the others
+ * (*right). */
 static void split_tree(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, uint32_t *right) {
   if (i == NONE) {
     *left = *right = NONE;

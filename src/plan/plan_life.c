@@ -75,9 +75,9 @@ static int group_reads_elsewhere(const vt_planner *q, uint32_t v, uint32_t step)
   return 0;
 }
 
-/* 1 if the pointwise node may write its result in place over `operand`: the operand is a temporary
- * of the same shape that dies at this step, and no operand reads the same bytes in another order.
- */
+/* 1 if the pointwise node may write its result in place over `operand`: the operand is a
+ * temporary of the same shape that dies at this step, and no operand reads the same bytes in
+ * another order. */
 static int can_overwrite(const vt_planner *q, const vt_node *n, uint32_t operand, uint32_t step) {
   const vt_graph *g = q->p->g;
   const uint32_t v = g->operands[n->first_in + operand];

@@ -76,8 +76,7 @@ static void shift_copies(vt_plan *p, uint64_t by) {
 static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d);
 
 /* Places the copies in the bodies of a step at offsets from 0; *most becomes the end of the
- * highest.
- */
+ * highest. */
 static vt_status place_body_copies(const vt_nested *bodies, uint32_t dense_only, vt_arena *scratch,
                                    uint64_t *most, vt_diag *d) {
   *most = 0;
@@ -242,8 +241,8 @@ static uint64_t set_scratch_offsets(vt_bk_step *s, const vt_nested *bodies, uint
 }
 
 /* Places the scratch of all steps. A group may run as one launch, so the scratch of its members
- * lives from its first step to its last; the members do not run at the same time, so they share it.
- */
+ * lives from its first step to its last; the members do not run at the same time, so they share
+ * it. */
 static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d) {
   uint64_t *need = VT_NEW_N(scratch, uint64_t, p->n_steps);
   uint64_t *at = VT_NEW_N(scratch, uint64_t, p->n_steps);

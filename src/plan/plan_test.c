@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * plan_test.c - checks the decisions of the planner: lifetimes, places, views, values written in
- * place, both schedules, uploads of streamed parameters, dense copies; and the graphs it refuses.
- */
+ * place, both schedules, uploads of streamed parameters, dense copies, and the graphs it
+ * refuses. */
 #include "vt_plan.h"
 #include <string.h>
 #include "verify_test.h"

@@ -41,8 +41,8 @@ static inline int vt_plan_is_view(const vt_plan *p, const vt_node *n) {
 
 /* Sets the buffer of value `v` to a dense temporary with bytes of its own. */
 vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t v, vt_buffer *b) VT_NODISCARD;
-/* Makes the buffer a view of the operand of its node and returns 1; returns 0 if it cannot be one.
- */
+/* Makes the buffer a view of the operand of its node and returns 1; returns 0 if it cannot be
+ * one. */
 int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b);
 void vt_plan_lifetimes_from_reads(vt_planner *q);
 /* Extends lifetimes to the end of a group. Which results are written in place must be known. */

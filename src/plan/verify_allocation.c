@@ -455,8 +455,8 @@ static int is_on_device(uint32_t class) {
   return device[class];
 }
 
-/* Live bytes of a backend step in addition to values and copies: its scratch and its largest body.
- */
+/* Live bytes of a backend step in addition to values and copies: its scratch and its largest
+ * body. */
 static uint64_t extra_live_bytes(const vt_verify *v, uint32_t i) {
   const uint32_t step = v->bk_step_owner[i];
   const vt_nested *nested = &v->p->nested[step];

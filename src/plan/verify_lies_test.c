@@ -170,8 +170,8 @@ static void test_wrong_class(void) {
   vt_graph_free(g);
 }
 
-/* A result written over an operand that dies at the step, but that the step also reads transposed.
- */
+/* A result written over an operand that dies at the step, but that the step also reads
+ * transposed. */
 static void test_over_transposed(void) {
   vt_graph_builder gb;
   const vt_type type = {VT_DTYPE_F32, 2, {16, 16}};

@@ -122,8 +122,8 @@ typedef struct tally { /* by field: number of damaged plans, and of those refuse
   uint64_t tried[N_FIELDS], noticed[N_FIELDS];
 } tally;
 
-/* Verifies the damaged plan and counts the result; a valid plan is fine only if the row accepts it.
- */
+/* Verifies the damaged plan and counts the result; a valid plan is fine only if the row accepts
+ * it. */
 static void expect_noticed(const part *x, size_t field, uint64_t before, uint64_t after,
                            tally *count) {
   vt_diag d = {0};

@@ -184,8 +184,8 @@ vt_status vt_verify_schedule(const vt_plan *p, vt_diag *d) VT_NODISCARD;
 vt_status vt_verify_allocation(const vt_plan *p, vt_diag *d) VT_NODISCARD;
 vt_status vt_plan_verify(const vt_plan *p, vt_diag *d) VT_NODISCARD; /* runs both verifiers */
 
-/* Prints the plan with one line per buffer, transfer and step. `target` != 0 adds the target part.
- */
+/* Prints the plan with one line per buffer, transfer and step. `target` != 0 adds the target
+ * part. */
 void vt_plan_print(const vt_plan *p, int target, vt_text *out);
 /* Writes both digests: the hashes of the printed plan without and with the target part. The only
  * error is VT_NOMEM. */
