@@ -24,19 +24,19 @@ struct vt_admission {
   vt_hold *hold;       /* keeps a plug-in's content fixed during the admission; NULL if built in */
   uint8_t *in_short;   /* by case: 1 if it is in the short form of the suite */
   uint32_t n_cases;    /* number of cases that this form of admission runs */
-  uint32_t *cases;     /* their numbers in the suite */
+  uint32_t *cases;     /* numbers of these cases in the suite */
   uint32_t n_selected; /* number of cases that are run again with variations */
-  uint32_t *selected;  /* their numbers in the suite */
+  uint32_t *selected;  /* numbers of these cases in the suite */
   _Atomic uint8_t *accepted_ops; /* by op number: 1 if the backend accepted a program with it */
   uint64_t *step_ops; /* by case, `words` each: a bit for each op that its plan has a step of */
   uint32_t words;
-  uint8_t *declared; /* by case: VT_DECLARED_* */
+  uint8_t *declared; /* by case: whether the backend supports it, VT_DECLARED_* */
   uint32_t listed;   /* number of ops that the backend lists */
   const char *check; /* name of the running check */
   vt_admission_counts counts;
   int refused; /* 1: `refusal` is set */
   vt_refusal refusal;
-  uint32_t verdict;        /* VT_VERDICT_* */
+  uint32_t verdict;        /* result of the admission, VT_VERDICT_* */
   const char *certificate; /* its text if admitted, else NULL */
   const char *place;       /* path where certificates of a plug-in are looked up, else NULL */
 };

@@ -75,7 +75,8 @@ static vt_status check_example(vt_admission *a, vt_suite_example *x, const vt_ev
   vt_program *p = NULL;
   vt_diag why = {0};
   vt_status s = vt_program_make(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
-  if (s == VT_UNSUPPORTED || s == VT_NOMEM) return VT_OK; /* large examples need gigabytes */
+  if (s == VT_UNSUPPORTED || s == VT_NOMEM)
+    return VT_OK; /* a device may lack memory for large ones */
   if (s == VT_OK) s = set_example_values(x, p, &why);
   const int lacks = s == VT_UNSUPPORTED; /* an op that initialises parameters */
   if (s == VT_OK) s = vt_program_run(p, &why);

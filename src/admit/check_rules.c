@@ -7,7 +7,7 @@
 
 typedef struct rule {
   const char *sentence; /* the rule; it also seeds the input values */
-  int mix;              /* VT_MIX_* */
+  int mix;              /* kind of input values, VT_MIX_* */
   const char *inputs;   /* declarations of the model's inputs */
   const char *y;        /* expression of the model's output */
 } rule;

@@ -245,7 +245,8 @@ static vt_status try_nodes(const graph_search *gs, vt_divergence *out, vt_diag *
   VT_TRY(try_with_predecessors(gs, &part, FEW, out, d));
   if (gs->g->nodes[node].n_body == 0) return VT_OK;
   const vt_status s = vt_diverge_find_in_body(gs->x, gs->g, node, gs->v, out, NULL);
-  return s == VT_NOMEM ? no_memory(d) : VT_OK; /* without it, the op with its bodies is reported */
+  return s == VT_NOMEM ? no_memory(d)
+                       : VT_OK; /* if it finds nothing, *out is the op with its bodies */
 }
 
 /* Tries two to FEW neighbours of a group: often two ops are fused wrongly. */

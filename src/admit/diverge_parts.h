@@ -18,7 +18,7 @@ typedef struct vt_diverge_pair {
 
 /* A source of the values for the ports of a graph. */
 typedef struct vt_value_source {
-  vt_diverge_set_values *give; /* sets them in a program */
+  vt_diverge_set_values *give; /* sets the values in a program */
   void *user;                  /* first argument of `give` */
 } vt_value_source;
 /* Inputs by name; the `user` of vt_set_inputs_from_table. */

@@ -356,7 +356,7 @@ static void test_not_again(void) {
   char text[1024];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
   vt_compare c = {.size = sizeof c};
-  fault = (struct fault){.flipped = op("tanh"), .many_steps = 7}; /* never fulfilled */
+  fault = (struct fault){.flipped = op("tanh"), .many_steps = 7}; /* no program is that long */
   CHECK(find_with(text, &how, &x) == VT_NAME);
   fault = (struct fault){.flipped = op("cumsum"), .once = 1};
   CHECK(find_with(text, &how, &x) == VT_OK);
@@ -449,7 +449,8 @@ static void test_folder(void) {
   CHECK(strstr(command.s, " 'reference:0,/") != NULL);
   snprintf(other, sizeof other, "%s/mine.txt", path);
   CHECK(vt_bytes_write(other, "mine", 4, NULL) == VT_OK);
-  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) == VT_IO); /* has a foreign file */
+  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) ==
+        VT_IO); /* the folder has a foreign file */
   CHECK(access(other, R_OK) == 0);
   snprintf(other, sizeof other, "%s/model.vt", path);
   CHECK(access(other, R_OK) == 0); /* no file was removed */
@@ -497,7 +498,8 @@ static void test_fault_report(void) {
   CHECK(strstr(page, "\n  volta admit './a b.so' --short\n") != NULL);
   CHECK(strstr(page, "it was wrong\n") != NULL && strstr(page, "it gives") == NULL);
   x.output = "y", x.index = "[1]", x.dtype = VT_DTYPE_F32, x.bits = 7, x.compared = 3;
-  CHECK(vt_divergence_write_report(&x, &seen, "seen", "./a b.so", NULL) == VT_OK); /* replaced */
+  CHECK(vt_divergence_write_report(&x, &seen, "seen", "./a b.so", NULL) ==
+        VT_OK); /* replaces the folder */
   f = fopen("seen/README.txt", "rb");
   CHECK(f != NULL && fread(page, 1, sizeof page - 1, f) > 0);
   if (f != NULL) fclose(f);

@@ -118,7 +118,9 @@ static void compare_case(const vt_suite *s, uint32_t i) {
     CHECK(run_case(s, i, devices[k], 1, &watched) == ran);
     CHECK(!ran || is_same(&plain[k], &watched));
   }
-  if (ran) CHECK(plain[0].info.flops == plain[1].info.flops); /* decomposed and whole */
+  if (ran)
+    CHECK(plain[0].info.flops ==
+          plain[1].info.flops); /* reference:0 decomposes, reference:1 keeps whole */
   if (ran) CHECK(plain[0].info.flops == plain[2].info.flops);
   if (vt_test_failed != failed) fprintf(stderr, "  %s\n", s->cases[i].name);
 }

@@ -109,7 +109,8 @@ static void test_invalid_feeds(void) {
   CHECK(vt_program_feed(b, "nosuch", f, 0, NULL) == VT_NAME);
   CHECK(vt_program_feed(f, "x", b, 0, NULL) == VT_NAME);
   CHECK(!vt_program_mixed(b) && !vt_program_mixed(f));
-  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK && !vt_program_mixed(f)); /* its own output */
+  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK &&
+        !vt_program_mixed(f)); /* fed with its own output */
   CHECK(vt_program_feed(b, "dy.y", f, 0, NULL) == VT_OK && vt_program_mixed(b));
   CHECK(vt_program_random_inputs(b, 1, NULL) == VT_OK && vt_program_run(b, NULL) == VT_OK);
   const char *name;

@@ -14,9 +14,9 @@ vt_status vt_suite_expand(vt_suite *s, vt_diag *d) VT_NODISCARD;
 
 /* A named file in a suite image, which owns the bytes. */
 typedef struct vt_suite_part {
-  const char *name; /* without a byte 0 at its end */
+  const char *name; /* file name, n_name bytes without a byte 0 at the end */
   size_t n_name;
-  const uint8_t *bytes; /* the content */
+  const uint8_t *bytes; /* content of the file */
   size_t n;
 } vt_suite_part;
 /* Adds the examples of a published.digests. The models that it names are among the parts. */

@@ -189,7 +189,7 @@ static void test_folder(void) {
   CHECK(vt_suite_read("/nowhere/at/all", NULL, &s, &d) == VT_IO && s == NULL);
   write_text("a.cts", small_cases);
   d = (vt_diag){0};
-  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL); /* no cts.digests */
+  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL); /* cts.digests is missing */
   CHECK(strstr(d.text, "cts.digests") != NULL);
   CHECK(vt_suite_read_cases(folder, NULL, &s, NULL) == VT_OK);
   vt_suite_free(s);

@@ -56,7 +56,7 @@ typedef struct vt_suite_block {
   const char *name; /* name of the block: "softmax.wide" */
   const char *text; /* lines of the model, with variables such as $S */
   uint32_t mixes;   /* bit VT_MIX_x is set if the mix is used */
-  uint32_t n_over, n_domains, cap_over, cap_domains; /* used and allocated lengths */
+  uint32_t n_over, n_domains, cap_over, cap_domains; /* used and allocated lengths of the arrays */
   vt_suite_over *over;
   vt_suite_domain *domain;
   int straight; /* line `straight x`: a gradient that by definition differs from the slope */
@@ -82,11 +82,11 @@ typedef struct vt_case {
 typedef struct vt_suite_example {
   const char *name;       /* name of the model's file: "mlp.vt" */
   const char *text;       /* the model in the text form */
-  uint32_t n_bind;        /* number of bindings */
+  uint32_t n_bind;        /* number of values in `bind` */
   const vt_binding *bind; /* values of the symbolic dimensions */
   uint64_t seed;          /* seed of the parameters, for vt_program_init_params */
   uint64_t inputs_seed;   /* seed of the inputs, for vt_program_random_inputs */
-  uint8_t digest[32];     /* digest of the run */
+  uint8_t digest[32];     /* published digest of the run */
 } vt_suite_example;
 
 typedef struct vt_suite {
@@ -97,7 +97,7 @@ typedef struct vt_suite {
   vt_suite_block **block;
   vt_suite_model **model;
   vt_case *cases;            /* in ascending byte order of their names, which are unique */
-  vt_suite_example *example; /* only in the built-in suite */
+  vt_suite_example *example; /* the examples; only the built-in suite has them */
   uint32_t n_left_over;      /* number of stored digests that belong to no case */
   const char *left_over;     /* the name in the first of them, or NULL */
 } vt_suite;
@@ -166,7 +166,7 @@ typedef struct vt_case_inputs {
 vt_status vt_case_inputs_init(const vt_model *m, const vt_alloc *alloc, vt_case_inputs *out,
                               vt_diag *d) VT_NODISCARD;
 void vt_case_inputs_done(vt_case_inputs *in);
-/* Draw every element of all inputs, and of one input. */
+/* Draws every element of all inputs from values of a mix. The second function draws one input. */
 void vt_case_inputs_draw(vt_case_inputs *in, int mix, uint64_t seed);
 void vt_case_input_draw(vt_case_input *x, int mix, uint64_t seed);
 /* Sets all inputs and parameters of a program. */
@@ -187,7 +187,7 @@ enum {
   VT_CASE_UNKNOWN      /* the case ran, but no digest is stored to compare with */
 };
 typedef struct vt_case_result {
-  int outcome;        /* VT_CASE_* */
+  int outcome;        /* whether the case passed, VT_CASE_* */
   vt_status status;   /* status of the run; VT_RANGE may be expected, and then has a digest too */
   uint8_t digest[32]; /* digest of the run; zeros if unsupported or failed */
   char text[480];     /* the reason why the case did not pass, or "" */

@@ -296,13 +296,13 @@ static vt_status fail_memory(const vt_exec *x, uint32_t c, const char *who, cons
 static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
   char who[100];
   snprintf(who, sizeof who, "backend '%s'", x->dev->name);
-  x->dev->reason[0] = 0; /* an earlier reason is not the reason now */
+  x->dev->reason[0] = 0; /* drops the reason of an earlier failure */
   for (uint32_t c = 0; c < ON_DEVICE; c++) {
     const int32_t s =
         x->dev->api->buffer_new(x->dev->dev, vt_plan_arena_bytes(x->p, c), &x->buffer[c]);
     if (s == VT_NOMEM) {
       (void)fail_memory(x, c, who, x->dev->reason, d);
-      x->dev->reason[0] = 0; /* reported only once */
+      x->dev->reason[0] = 0; /* the message above has the reason */
       return VT_NOMEM;
     }
     if (s != VT_OK) return vt_device_fail(x->dev, s, "take memory", d);

@@ -80,8 +80,9 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   (void)ordinal;
   fake_host = host;
   const int32_t s = enter_call(OPEN);
-  *out =
-      fake.returns_nothing == OPEN ? NULL : (vt_bk_device *)(void *)&device; /* even on failure */
+  *out = fake.returns_nothing == OPEN
+             ? NULL
+             : (vt_bk_device *)(void *)&device; /* set even on failure: must be ignored */
   fake.devices += s == VT_OK && fake.returns_nothing != OPEN;
   return s;
 }
@@ -464,7 +465,7 @@ static void test_run_errors(void) {
   fake.error.position = 2;
   fake.error.value = -7;
   run_session(&l);
-  CHECK(l.status == VT_RANGE && fake.calls[COPY] == 3); /* results are not read */
+  CHECK(l.status == VT_RANGE && fake.calls[COPY] == 3); /* only the three inputs were copied */
   CHECK(strcmp(l.d.text, "'y' = gather: index -7 at position 2 is out of range") == 0);
   reset_fake();
   fake.error.status = VT_NOMEM;
@@ -472,14 +473,14 @@ static void test_run_errors(void) {
   CHECK(l.status == VT_NOMEM);
   CHECK(strcmp(l.d.text, "backend 'fake:0' cannot run 'h': out of memory") == 0);
   reset_fake();
-  fake.error.status = 9999; /* not a status */
+  fake.error.status = 9999; /* not a vt_status */
   fake.error.step = UINT64_MAX;
   run_session(&l);
   CHECK(l.status == VT_BACKEND);
   expect_text(&l, "backend 'fake:0' cannot run '?': backend unavailable (it answers 9999)");
   reset_fake();
   fake.error.status = VT_RANGE;
-  fake.error.step = UINT64_MAX; /* not a step */
+  fake.error.step = UINT64_MAX; /* the program has no such step */
   run_session(&l);
   CHECK(l.status == VT_RANGE);
   expect_text(&l, "'?' = ?: index 0 at position 0");

@@ -36,7 +36,7 @@ struct vt_device {
   char cache[4096];                           /* the string that host.cache points to */
   void (*note)(void *user, const char *text); /* receives the backend's notes, or NULL */
   void *note_user;                            /* first argument of `note` */
-  struct vt_plugin *plugin;                   /* NULL for a built-in backend */
+  struct vt_plugin *plugin; /* the plug-in it belongs to; NULL for a built-in backend */
   char print[300];     /* fingerprint of a plug-in: its file's digest and its own fingerprint */
   int unadmitted;      /* 1: a plug-in that no certificate covers */
   vt_hash256 accepted; /* target digest of the last plan of which it accepted every step */

@@ -156,7 +156,7 @@ static void check_run(const char *device, uint32_t stream) {
   write_inputs(&t, 3); /* the counts of the next run start at zero */
   run_and_compare(&t);
   expect_traffic(&t, to, from);
-  run_and_compare(&t); /* inputs are not copied again */
+  run_and_compare(&t); /* a run without new inputs: they are not copied again */
   expect_traffic(&t, streamed, from);
   CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == value_of(34 + 11));
   CHECK(t.fault.asked == asked && t.d.code == VT_OK);

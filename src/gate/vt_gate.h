@@ -28,7 +28,7 @@ const char *vt_registry_fact(uint32_t i, char *out, size_t n);
 typedef struct vt_device vt_device;
 /* A plug-in's device for which a certificate is looked up. */
 typedef struct vt_bearer {
-  const char *path;          /* of the plug-in */
+  const char *path;          /* path of the plug-in */
   uint32_t device;           /* number of the device */
   const vt_hash256 *content; /* digest of the plug-in's file */
   const char *isa;           /* instruction set that the device is limited to; NULL: no limit */
@@ -63,7 +63,7 @@ vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag 
 void vt_device_close(vt_device *dev);
 /* Replaces the `note` function of the options. */
 void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), void *user);
-const char *vt_device_name(const vt_device *dev); /* "reference:0" */
+const char *vt_device_name(const vt_device *dev); /* backend and number: "reference:0" */
 vt_kind vt_device_kind(const vt_device *dev);     /* VT_KIND_TEST for a plug-in */
 /* The digest of the plug-in's file; NULL for a built-in device. */
 const vt_hash256 *vt_device_plugin(const vt_device *dev);
@@ -98,11 +98,11 @@ size_t vt_device_path(const char *name, uint32_t *out_ordinal);
 /* ---- capabilities: what plans need and devices declare ---- */
 enum { VT_CAPABILITIES = 7 };
 typedef struct vt_capability {
-  uint64_t bit;     /* VT_BK_FLOAT64 and so on */
+  uint64_t bit;     /* its bit in vt_bk_caps.has, such as VT_BK_FLOAT64 */
   const char *name; /* name of the capability: "supports_float64" */
   const char *help; /* the promise of a device that declares the capability */
 } vt_capability;
-const vt_capability *vt_capability_at(uint32_t i); /* NULL past the end */
+const vt_capability *vt_capability_at(uint32_t i); /* row `i`; NULL past the end */
 /* The bits of all capabilities that the steps of a plan need. */
 uint64_t vt_plan_needs(const vt_plan *p);
 /* Checks, before any memory is taken, that the device declares the capabilities that every step
@@ -116,12 +116,13 @@ vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NOD
 enum { VT_PHASES = 64 };
 typedef struct vt_phase {
   const char *name;
-  uint64_t begin_ns, end_ns; /* times of vt_clock_ns */
+  uint64_t begin_ns, end_ns; /* start and end, times of vt_clock_ns */
 } vt_phase;
 uint64_t vt_phase_begin(void);
 /* Records a phase. `name` must outlive the device. */
 void vt_phase_end(vt_device *dev, const char *name, uint64_t begin);
-const vt_phase *vt_device_phase(const vt_device *dev, uint32_t i); /* NULL past the end */
+const vt_phase *vt_device_phase(const vt_device *dev,
+                                uint32_t i); /* phase `i`; NULL past the end */
 
 /* ---- the guard ---- */
 /* 1 in a thread that is inside a call of the gateway to a backend. */
@@ -184,5 +185,5 @@ typedef struct vt_copied {
   uint32_t value, direction; /* id of the value; a vt_direction */
   uint64_t bytes, begin_ns, end_ns;
 } vt_copied;
-const vt_copied *vt_exec_copy(const vt_exec *x, uint32_t i); /* NULL past the end */
+const vt_copied *vt_exec_copy(const vt_exec *x, uint32_t i); /* copy `i`; NULL past the end */
 #endif

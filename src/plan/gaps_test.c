@@ -49,7 +49,7 @@ static void test_against_byte_map(uint32_t seed) {
     }
   }
   while (n-- > 0) vt_gaps_free(&g, at[n], size[n]);
-  CHECK(vt_gaps_alloc(&g, (uint64_t)1 << 60) == 0); /* one gap again */
+  CHECK(vt_gaps_alloc(&g, (uint64_t)1 << 60) == 0); /* all gaps are merged again */
   vt_arena_done(&scratch);
 }
 

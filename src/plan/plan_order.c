@@ -203,7 +203,7 @@ static vt_status order_for_memory(vt_planner *q) {
   s.stamped = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   uint32_t *mark = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   if (vt_arena_status(q->scratch) != VT_OK) return vt_plan_no_memory(q->d);
-  memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* the number of no unit */
+  memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* UINT32_MAX is not a unit */
   find_units(&s);
   find_edges(&s);
   for (uint32_t u = 0; u < s.n_units; u++)

@@ -260,10 +260,10 @@ static void test_dense(void) {
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   CHECK(strided->n_runs == 5 && p->n_runs == 6 && p->n_steps == 5);
   CHECK(p->run_node[0] == g->values[first].node && p->run_node[1] == g->values[t].node);
-  CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET); /* above the three sums */
+  CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET); /* the copy is above the three sums */
   CHECK(p->runs[1].out[0].arena == VT_CLASS_TEMP && p->runs[2].in[0].arena == VT_CLASS_TEMP);
   CHECK(p->runs[2].in[0].stride[0] == 64 && p->runs[3].in[0].offset == 768);
-  CHECK(p->runs[2].work_offset == 512);        /* where the third sum will be */
+  CHECK(p->runs[2].work_offset == 512);        /* the third sum is not yet live there */
   CHECK(p->runs[3].work_offset == 768 + 1024); /* above the copy: the third sum is live now */
   CHECK(p->class_bytes[VT_CLASS_WORK] == 1024 + 256);
   CHECK(memcmp(&p->core, &strided->core, sizeof p->core) == 0);
@@ -614,7 +614,7 @@ static void test_no_elements(void) {
   CHECK(p->buffers[x].bytes == 0 && p->buffers[n].bytes == 0 && p->buffers[m].bytes == 0);
   CHECK(p->buffers[s].bytes == 8 && p->class_bytes[VT_CLASS_INPUT] == 256);
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0);
-  CHECK(p->n_transfers == 2); /* s in and s out */
+  CHECK(p->n_transfers == 2); /* the scalar is copied in and out */
   free_both(p, g);
 }
 

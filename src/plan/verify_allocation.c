@@ -138,8 +138,8 @@ typedef enum extent_kind {
 /* A range of bytes with a lifetime. */
 typedef struct extent {
   uint32_t kind, id;           /* an extent_kind, and the value or step that it belongs to */
-  uint32_t arena, first, last; /* arena, first and last step */
-  uint64_t offset, bytes;      /* start and size */
+  uint32_t arena, first, last; /* class of its arena; first and last step of its lifetime */
+  uint64_t offset, bytes;      /* first byte and number of bytes */
 } extent;
 
 typedef struct extent_list {

@@ -10,8 +10,8 @@
 typedef enum field_kind { U32, U64, U32S, U64S, POINTER, IDENTITY, OUTSIDE, HOLE } field_kind;
 
 typedef struct part { /* a struct of a plan under test */
-  const char *of;     /* name of its type */
-  void *at;           /* its address */
+  const char *of;     /* name of the struct's type */
+  void *at;           /* address of the struct */
   vt_plan *top;       /* the whole plan */
   vt_plan *plan;      /* the plan that the struct belongs to: `top`, or that of a body */
 } part;

@@ -38,7 +38,7 @@ typedef enum vt_class {
 #undef VT_CLASS
   VT_CLASS_COUNT
 } vt_class;
-const char *vt_class_name(uint32_t c); /* "host_input" */
+const char *vt_class_name(uint32_t c); /* key of a class: "host_input" */
 int vt_class_on_device(uint32_t c);    /* 1 for a class in device memory, 0 for host memory */
 uint32_t vt_class_arena(uint32_t c);   /* the class whose buffer holds the bytes of class `c` */
 
@@ -58,9 +58,9 @@ typedef enum vt_place {
 /* The memory of one value. */
 typedef struct vt_buffer {
   uint32_t value; /* id of the value in the graph, which has its name and type */
-  uint32_t place; /* a vt_place */
+  uint32_t place; /* where its bytes come from, a vt_place */
   uint32_t of;    /* the value that a VIEW or OVER shares bytes with, else VT_NO_VALUE */
-  uint32_t class; /* a vt_class; `offset` counts from the start of that class's arena */
+  uint32_t class; /* memory class, a vt_class; `offset` counts in its arena */
   /* Lifetime: the first and the last step at which the value must be in memory. `first` is the step
    * that writes it; 0 for a port; for a view, `first` of the viewed value. `last` is the last step
    * that reads the value or a view of it; n_steps for ports and results; the value's own step if
@@ -88,7 +88,7 @@ typedef struct vt_nested {
 typedef enum vt_direction { VT_TO_DEVICE, VT_FROM_DEVICE } vt_direction;
 typedef struct vt_transfer {
   uint32_t value;         /* id of the value to copy */
-  uint32_t direction;     /* a vt_direction */
+  uint32_t direction;     /* to or from the device, a vt_direction */
   uint32_t step;          /* the copy happens before this step */
   uint32_t class;         /* device memory class: INPUT, OUTPUT, or TEMP for a streamed parameter */
   uint64_t offset, bytes; /* the range of bytes in device memory: its start and its size */
@@ -102,7 +102,7 @@ typedef enum vt_schedule {
 } vt_schedule;
 
 typedef struct vt_plan_options {
-  uint32_t schedule;         /* a vt_schedule */
+  uint32_t schedule;         /* order of the steps, a vt_schedule */
   uint32_t n_stream;         /* number of names in `stream` */
   const char *const *stream; /* names of the parameters to keep in host memory; "*" means all */
 } vt_plan_options;
@@ -124,8 +124,8 @@ struct vt_plan {
   vt_arena arena;    /* owns the memory of all arrays of the plan */
   const vt_graph *g; /* the planned graph; must outlive the plan */
 
-  /* core */
-  uint32_t schedule;      /* a vt_schedule */
+  /* the core part */
+  uint32_t schedule;      /* rule that ordered the steps, a vt_schedule */
   uint32_t n_steps;       /* number of steps, views not counted */
   uint32_t n_buffers;     /* number of values of the graph */
   uint32_t n_transfers;   /* number of copies between host and device in one run */
@@ -135,12 +135,12 @@ struct vt_plan {
   vt_transfer *transfers; /* in ascending order of step; a body's plan has no transfers */
   uint64_t class_bytes[VT_CLASS_COUNT]; /* bytes of each class; WORK belongs to the target part */
 
-  /* target */
+  /* the target part */
   uint64_t live_bytes; /* most bytes live on the device at any one step, without alignment gaps; no
                         * placement of this step order needs less */
-  const char *fingerprint; /* that of the vt_target; NULL in the plan of a body */
+  const char *fingerprint; /* fingerprint of the target; NULL in the plan of a body */
   uint32_t live_step;      /* the first step that has live_bytes; n_steps: after the last step */
-  uint32_t dense_only;     /* that of the vt_target */
+  uint32_t dense_only;     /* 1: the target takes dense tensors only */
   uint32_t n_runs;  /* number of backend steps: the steps, and a dense_only target's dense copies */
   vt_bk_step *runs; /* the backend steps; their attributes point into the graph */
   uint32_t *run_node;      /* by backend step: its node in the graph */

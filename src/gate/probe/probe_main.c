@@ -21,7 +21,7 @@
 enum {
   REPORT = 4,        /* descriptor of the report */
   GUARD = 64,        /* bytes behind the capabilities that a plug-in must not write */
-  GUARD_BYTE = 0xa5, /* their value */
+  GUARD_BYTE = 0xa5, /* value of the guard bytes */
   OPS = 2048,        /* number of ops that op_listed is asked for */
   ALARM_S = 20       /* the host kills this process earlier; this is for when the host is gone */
 };
