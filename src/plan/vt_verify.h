@@ -21,9 +21,9 @@ typedef struct vt_verify {
   vt_diag *d;           /* receives the error */
   uint32_t *root;       /* by value: the value it views after all views; itself if it is no view */
   uint32_t *step_of;    /* by node: its step; VT_NO_STEP for the node of a view */
-  uint32_t
-      *first_upload;       /* by step: index of its first upload in `transfers`; has n_steps + 1
-                            * entries, so that the uploads of step i end where those of i + 1 start */
+  /* By step: index of its first upload in `transfers`. It has n_steps + 1 entries, so that the
+   * uploads of step i end where those of step i + 1 start. */
+  uint32_t *first_upload;
   uint32_t n_runs;         /* number of backend steps that the plan must have */
   uint32_t *run_node;      /* by backend step: the node it must have */
   uint32_t *bk_step_owner; /* by backend step: the schedule step it is, or is a dense copy for */
