@@ -11,11 +11,11 @@
 /* A way to run a case several times. */
 typedef struct variation {
   uint32_t rounds; /* number of runs */
-  const uint32_t
-      *threads; /* by round: threads of a new program; NULL: one program for all rounds */
+  /* By round: the number of threads, with a new program each; NULL: one program for all rounds. */
+  const uint32_t *threads;
   vt_status (*before)(vt_program *p, uint32_t round, vt_diag *d); /* called before a run, or NULL */
-  void (*describe)(uint32_t round, char *out,
-                   size_t room); /* prints the reason of a failed round */
+  /* Prints the reason if the round fails. */
+  void (*describe)(uint32_t round, char *out, size_t capacity);
 } variation;
 
 typedef struct open_case {
@@ -70,8 +70,8 @@ static vt_status run_selected(vt_admission *a, vt_case_fn *f, uint64_t *count, v
 
 /* ---- run again ---- */
 
-static void describe_repeat(uint32_t round, char *out, size_t room) {
-  snprintf(out, room, "run number %u of one program gives other bits than the reference",
+static void describe_repeat(uint32_t round, char *out, size_t capacity) {
+  snprintf(out, capacity, "run number %u of one program gives other bits than the reference",
            round + 1);
 }
 
@@ -94,9 +94,9 @@ static vt_status poison(vt_program *p, uint32_t round, vt_diag *d) {
   return vt_exec_poison(p->line.exec, pattern[round], d);
 }
 
-static void describe_poison(uint32_t round, char *out, size_t room) {
+static void describe_poison(uint32_t round, char *out, size_t capacity) {
   snprintf(
-      out, room,
+      out, capacity,
       "it reads memory that it did not write: with bytes of %02x there before the run it gives "
       "other bits than the reference",
       pattern[round]);
@@ -116,8 +116,8 @@ vt_status vt_check_spoilt(vt_admission *a, vt_diag *d) {
 static const uint32_t threads[] = {1, 2, 3, 7};
 enum { THREADS = sizeof threads / sizeof *threads };
 
-static void describe_threads(uint32_t round, char *out, size_t room) {
-  snprintf(out, room, "with %u thread%s it gives other bits than the reference", threads[round],
+static void describe_threads(uint32_t round, char *out, size_t capacity) {
+  snprintf(out, capacity, "with %u thread%s it gives other bits than the reference", threads[round],
            threads[round] == 1 ? "" : "s");
 }
 

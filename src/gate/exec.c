@@ -5,10 +5,8 @@
  * backend steps are cut there into segments, each a program of its own:
  *
  *   backend steps     0     1     2     3     4     5     6
- *                  |           |                 |           |
- *   segments       [ segment 0 ][   segment 1   ][ segment 2 ]
- *                              ^                 ^
- *   uploads                    w                 v, u
+ *   segments       [segment 0 ][   segment 1    ][segment 2 ]
+ *   uploads before             w                 u, v
  *
  * A run uploads the parameters of a segment, runs its program, and goes on to the next segment.
  * vt_exec_write copies the inputs before the run and vt_exec_read the results after it. */
