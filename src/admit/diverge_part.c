@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * diverge_part.c - some nodes of a graph as a model of their own: what they read from outside
- * becomes an input, literals go along, bodies stay with their nodes. The part is laid out as a
- * graph that borrows from the old one and is only printed; reading the text verifies it. */
+ * diverge_part.c - writes a subgraph as a model. Values from outside become inputs, literals are
+ * copied, bodies stay with their nodes. The subgraph is built as a graph that borrows from the old
+ * one and is only printed; parsing the text verifies it. */
 #include <stdio.h>
 #include <string.h>
 #include "diverge_parts.h"
@@ -10,10 +10,10 @@ static uint32_t operand(const vt_graph *g, const vt_node *n, uint32_t i) {
   return g->operands[n->first_in + i];
 }
 
-/* ---- which nodes ---- */
+/* ---- the nodes of a subgraph ---- */
 
-/* Marks in `read` the values that nodes of the part read. */
-static void mark_read(const vt_part *p, uint8_t *read) {
+/* Marks in `read` the values that nodes of the subgraph read. */
+static void mark_read(const vt_subgraph *p, uint8_t *read) {
   for (uint32_t i = 0; i < p->g->n_nodes; i++)
     for (uint32_t k = 0; p->has[i] && k < p->g->nodes[i].n_in; k++)
       read[operand(p->g, &p->g->nodes[i], k)] = 1;
@@ -23,12 +23,12 @@ static int is_literal(const vt_graph *g, uint32_t node) {
   return node != VT_NO_NODE && g->nodes[node].op == VT_OP_literal;
 }
 
-static int is_inside(const vt_part *p, uint32_t value) {
+static int is_inside(const vt_subgraph *p, uint32_t value) {
   const uint32_t node = p->g->values[value].node;
   return node != VT_NO_NODE && p->has[node];
 }
 
-int vt_part_grow(vt_part *p, vt_arena *scratch) {
+int vt_subgraph_grow(vt_subgraph *p, vt_arena *scratch) {
   uint8_t *read = VT_NEW_N(scratch, uint8_t, p->g->n_values);
   int grown = 0;
   if (read == NULL) return 0;
@@ -42,17 +42,17 @@ int vt_part_grow(vt_part *p, vt_arena *scratch) {
   return grown;
 }
 
-/* ---- the layout ---- */
+/* ---- building the graph to print ---- */
 
-typedef struct layout {
-  const vt_part *p;
-  vt_arena *keep;
-  vt_graph view;
-  uint32_t *map; /* value of the old graph -> value of the view */
-  uint8_t *read;
-} layout;
+typedef struct view_builder {
+  const vt_subgraph *p;
+  vt_arena *keep; /* owns the arrays of the view */
+  vt_graph view;  /* the graph to print */
+  uint32_t *map;  /* by value of the old graph: the value of the view */
+  uint8_t *read;  /* by value of the old graph: 1 if the subgraph reads it */
+} view_builder;
 
-static int is_taken(const vt_graph *g, const char *name) {
+static int is_used(const vt_graph *g, const char *name) {
   int taken = 0;
   for (uint32_t i = 0; !taken && i < g->n_values; i++)
     taken = g->values[i].name != NULL && strcmp(g->values[i].name, name) == 0;
@@ -61,15 +61,15 @@ static int is_taken(const vt_graph *g, const char *name) {
   return taken;
 }
 
-/* The first of x, x1, x2, ... that nothing has. */
-static const char *free_name(layout *l, const char *stem) {
+/* The first of the names x, x1, x2, ... that is not used, for the stem "x". */
+static const char *unused_name(view_builder *l, const char *stem) {
   char name[32];
   snprintf(name, sizeof name, "%s", stem);
-  for (uint32_t i = 1; is_taken(&l->view, name); i++) snprintf(name, sizeof name, "%s%u", stem, i);
+  for (uint32_t i = 1; is_used(&l->view, name); i++) snprintf(name, sizeof name, "%s%u", stem, i);
   return vt_arena_string(l->keep, name, strlen(name));
 }
 
-static void add_value(layout *l, uint32_t old, uint32_t node, uint32_t index) {
+static void add_value(view_builder *l, uint32_t old, uint32_t node, uint32_t index) {
   const uint32_t value = l->view.n_values++;
   l->view.values[value] = l->p->g->values[old];
   l->view.values[value].node = node;
@@ -77,14 +77,14 @@ static void add_value(layout *l, uint32_t old, uint32_t node, uint32_t index) {
   l->map[old] = value;
 }
 
-static void add_port(layout *l, uint32_t old, vt_part_model *out) {
+static void add_port(view_builder *l, uint32_t old, vt_subgraph_model *out) {
   const uint32_t i = l->view.n_ports++;
   l->view.ports[i] = (vt_port){.kind = VT_PORT_INPUT, .value = l->view.n_values};
   add_value(l, old, VT_NO_NODE, i);
   out->values[out->n_inputs++] = old;
 }
 
-static void add_node(layout *l, uint32_t old) {
+static void add_node(view_builder *l, uint32_t old) {
   const vt_graph *g = l->p->g;
   vt_node n = g->nodes[old];
   const uint32_t first = l->view.n_operands, node = l->view.n_nodes++;
@@ -97,21 +97,22 @@ static void add_node(layout *l, uint32_t old) {
   l->view.nodes[node] = n;
 }
 
-static void name_all(layout *l, vt_part_model *out) {
+/* Gives each port and result a name. */
+static void name_ports(view_builder *l, vt_subgraph_model *out) {
   vt_graph *g = &l->view;
   for (uint32_t i = 0; i < g->n_ports; i++) {
     vt_value *v = &g->values[g->ports[i].value];
     v->name =
-        v->name == NULL ? free_name(l, "x") : vt_arena_string(l->keep, v->name, strlen(v->name));
+        v->name == NULL ? unused_name(l, "x") : vt_arena_string(l->keep, v->name, strlen(v->name));
     g->ports[i].name = out->names[i] = v->name;
   }
   for (uint32_t i = 0; i < g->n_results; i++) {
     const char *name = g->values[g->results[i].value].name;
-    if (g->results[i].name == NULL) g->results[i].name = name != NULL ? name : free_name(l, "y");
+    if (g->results[i].name == NULL) g->results[i].name = name != NULL ? name : unused_name(l, "y");
   }
 }
 
-static int take_room(layout *l, vt_part_model *out) {
+static int alloc_view(view_builder *l, vt_subgraph_model *out) {
   const vt_graph *g = l->p->g;
   const size_t values = g->n_values;
   l->map = VT_NEW_N(l->keep, uint32_t, values);
@@ -123,13 +124,13 @@ static int take_room(layout *l, vt_part_model *out) {
                        .operands = VT_NEW_N(l->keep, uint32_t, g->n_operands),
                        .ports = VT_NEW_N(l->keep, vt_port, values),
                        .results = VT_NEW_N(l->keep, vt_result, l->p->n_results)};
-  *out = (vt_part_model){.names = VT_NEW_N(l->keep, const char *, values),
-                         .values = VT_NEW_N(l->keep, uint32_t, values)};
+  *out = (vt_subgraph_model){.names = VT_NEW_N(l->keep, const char *, values),
+                             .values = VT_NEW_N(l->keep, uint32_t, values)};
   return !l->keep->failed;
 }
 
-static void lay_out(layout *l, vt_part_model *out) {
-  const vt_part *p = l->p;
+static void build_view(view_builder *l, vt_subgraph_model *out) {
+  const vt_subgraph *p = l->p;
   const vt_graph *g = p->g;
   mark_read(p, l->read);
   for (uint32_t v = 0; v < g->n_values; v++)
@@ -140,14 +141,15 @@ static void lay_out(layout *l, vt_part_model *out) {
     if (is_inside(p, p->results[i].value))
       l->view.results[l->view.n_results++] =
           (vt_result){p->results[i].name, l->map[p->results[i].value]};
-  name_all(l, out);
+  name_ports(l, out);
 }
 
-vt_status vt_part_write(const vt_part *p, vt_arena *keep, vt_part_model *out, vt_diag *d) {
-  layout l = {.p = p, .keep = keep};
+vt_status vt_subgraph_write(const vt_subgraph *p, vt_arena *keep, vt_subgraph_model *out,
+                            vt_diag *d) {
+  view_builder l = {.p = p, .keep = keep};
   vt_text text;
-  if (!take_room(&l, out)) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  lay_out(&l, out);
+  if (!alloc_view(&l, out)) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  build_view(&l, out);
   if (keep->failed) return VT_FAIL(d, VT_NOMEM, "out of memory");
   vt_text_init(&text, keep->a);
   vt_graph_print(&l.view, 0, &text);
@@ -156,20 +158,20 @@ vt_status vt_part_write(const vt_part *p, vt_arena *keep, vt_part_model *out, vt
   return out->text != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
-/* ---- words ---- */
+/* ---- op and signature as text ---- */
 
 static void add_type(const vt_graph *g, uint32_t value, int first, vt_text *out) {
   vt_text_add(out, "%s", first ? "" : ", ");
   vt_type_print(&g->dims, &g->values[value].type, out);
 }
 
-static void add_op(const vt_part *p, vt_text *out) {
+static void add_op(const vt_subgraph *p, vt_text *out) {
   for (uint32_t i = p->first; i <= p->last; i++)
     vt_text_add(out, "%s%s", i == p->first ? "" : "+", vt_op_get(p->g->nodes[i].op)->name);
 }
 
-/* Operands are those from outside; of a group, each as often as it is read. */
-static void add_signature(const vt_part *p, vt_text *out) {
+/* Prints the types of operands from outside, each as often as it is read, and of the results. */
+static void add_signature(const vt_subgraph *p, vt_text *out) {
   const vt_graph *g = p->g;
   uint32_t n = 0;
   add_op(p, out);
@@ -184,8 +186,8 @@ static void add_signature(const vt_part *p, vt_text *out) {
   for (uint32_t k = 0; k < last->n_out; k++) add_type(g, last->first_out + k, k == 0, out);
 }
 
-vt_status vt_part_describe(const vt_part *p, vt_arena *keep, const char **op,
-                           const char **signature) {
+vt_status vt_subgraph_describe(const vt_subgraph *p, vt_arena *keep, const char **op,
+                               const char **signature) {
   vt_text text;
   vt_text_init(&text, keep->a);
   add_op(p, &text);

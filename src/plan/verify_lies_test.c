@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verify_lies_test.c - plans whose parts agree with each other and are wrong all the same: what the
- * sweep over time and addresses is there for. It is compared with a look at every pair, and tried
- * on many values at once. */
+ * verify_lies_test.c - plans that are wrong although their parts agree with each other, such as two
+ * values that overlap. The verifiers must refuse them. The sweep of the allocation verifier is also
+ * compared with a check of every pair of values, and timed on many values. */
 #include <string.h>
 #include <time.h>
 #include "verify_test.h"
 
-static void expect_lie(const vt_plan *p, vt_status (*verify)(const vt_plan *, vt_diag *),
-                       const char *text) {
+/* Expects `verify` to refuse the plan with a message that contains `text`. */
+static void expect_refused(const vt_plan *p, vt_status (*verify)(const vt_plan *, vt_diag *),
+                           const char *text) {
   vt_diag d = {0};
   const vt_status s = verify(p, &d);
   CHECK(s == VT_INTERNAL && strstr(d.text, text) != NULL);
@@ -18,26 +19,27 @@ static void expect_lie(const vt_plan *p, vt_status (*verify)(const vt_plan *, vt
 
 static vt_type vector(int64_t n) { return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}}; }
 
-/* ---- every pair against the sweep ---- */
+/* ---- the sweep compared with a check of every pair ---- */
 
-/* The values whose bytes are those of `value`, by being written over it. */
-static int is_of_chain(const vt_plan *p, uint32_t value, uint32_t start) {
+/* 1 if `value` is `start` or was written in place over it, possibly through other values. */
+static int is_in_chain(const vt_plan *p, uint32_t value, uint32_t start) {
   while (p->buffers[value].place == VT_PLACE_OVER) value = p->buffers[value].of;
   return value == start;
 }
 
 static void move_chain(vt_plan *p, uint32_t start, uint64_t offset) {
   for (uint32_t i = 0; i < p->n_buffers; i++)
-    if (is_of_chain(p, i, start)) p->buffers[i].offset = offset;
+    if (is_in_chain(p, i, start)) p->buffers[i].offset = offset;
 }
 
-static int clash(const vt_buffer *a, const vt_buffer *b) {
+static int overlap(const vt_buffer *a, const vt_buffer *b) {
   return vt_class_arena(a->class) == vt_class_arena(b->class) && a->first <= b->last &&
          b->first <= a->last && a->offset < b->offset + b->bytes &&
          b->offset < a->offset + a->bytes;
 }
 
-static int is_right(const vt_plan *p) {
+/* Checks every pair of values, and the size of the arena of temporaries. */
+static int is_valid(const vt_plan *p) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const vt_buffer *a = &p->buffers[i];
@@ -46,21 +48,21 @@ static int is_right(const vt_plan *p) {
       end = above * VT_PLAN_ALIGNMENT;
     for (uint32_t k = 0; k < i; k++) {
       const vt_buffer *b = &p->buffers[k];
-      if (clash(a, b) && a->of != k && b->of != i) return 0;
+      if (overlap(a, b) && a->of != k && b->of != i) return 0;
     }
   }
   return end == vt_plan_arena_bytes(p, VT_CLASS_TEMP);
 }
 
-/* A graph of adds and negations of vectors of many lengths, drawn by a fixed generator. */
-static vt_graph *drawn(uint32_t seed) {
+/* A graph of adds and negations of vectors of four lengths, drawn by a fixed generator. */
+static vt_graph *random_graph(uint32_t seed) {
   enum { KINDS = 4 };
   vt_graph_builder gb;
   uint32_t last[KINDS], before[KINDS];
-  begin(&gb, "drawn");
+  begin_graph(&gb, "drawn");
   for (uint32_t k = 0; k < KINDS; k++) {
     const char name[2] = {(char)('a' + k), 0};
-    last[k] = before[k] = port(&gb, name, VT_PORT_INPUT, vector(64 + 60 * (int64_t)k));
+    last[k] = before[k] = add_port(&gb, name, VT_PORT_INPUT, vector(64 + 60 * (int64_t)k));
   }
   for (uint32_t i = 0; i < 40; i++) {
     seed = seed * 1664525 + 1013904223;
@@ -77,18 +79,19 @@ static vt_graph *drawn(uint32_t seed) {
   return freeze(&gb);
 }
 
+/* Moves each temporary to each offset; the verifier must agree with is_valid every time. */
 static void test_every_pair(void) {
   uint32_t right = 0, wrong = 0;
   for (uint32_t seed = 1; seed <= 100; seed++) {
-    vt_graph *g = drawn(seed);
+    vt_graph *g = random_graph(seed);
     vt_plan *p = plan_for(g, seed & 1, 0, 0, NULL);
-    CHECK(is_right(p));
+    CHECK(is_valid(p));
     for (uint32_t i = 0; i < p->n_buffers; i++) {
-      const uint64_t old = p->buffers[i].offset, room = vt_plan_arena_bytes(p, VT_CLASS_TEMP);
+      const uint64_t old = p->buffers[i].offset, end = vt_plan_arena_bytes(p, VT_CLASS_TEMP);
       if (p->buffers[i].class != VT_CLASS_TEMP || p->buffers[i].place != VT_PLACE_OWN) continue;
-      for (uint64_t at = 0; at + p->buffers[i].bytes <= room; at += VT_PLAN_ALIGNMENT) {
+      for (uint64_t at = 0; at + p->buffers[i].bytes <= end; at += VT_PLAN_ALIGNMENT) {
         move_chain(p, i, at);
-        const int fine = is_right(p);
+        const int fine = is_valid(p);
         CHECK((vt_verify_allocation(p, NULL) == VT_OK) == fine);
         right += fine != 0;
         wrong += fine == 0;
@@ -99,10 +102,10 @@ static void test_every_pair(void) {
     vt_graph_free(g);
   }
   CHECK(right > 500 && wrong > 500);
-  printf("moved: %u right, %u wrong\n", right, wrong);
+  printf("moved values: %u plans valid, %u invalid\n", right, wrong);
 }
 
-/* ---- written over what is not free ---- */
+/* ---- values written in place over bytes still in use ---- */
 
 /*   values  0 x, 1 w (ports)   2 a = x + w   3 t = transpose a   4 b = a + t   5 c = neg a
  *           6 d = neg c (a result)   7 e = b * c   8 f = matmul e e   9 h = f + d (a result) */
@@ -110,11 +113,11 @@ enum { X, W, A, T, B, C, D, E, F, H };
 static vt_graph *square(void) {
   vt_graph_builder gb;
   const vt_type type = {VT_DTYPE_F32, 2, {16, 16}};
-  begin(&gb, "square");
-  port(&gb, "x", VT_PORT_INPUT, type);
-  port(&gb, "w", VT_PORT_PARAM, type);
+  begin_graph(&gb, "square");
+  add_port(&gb, "x", VT_PORT_INPUT, type);
+  add_port(&gb, "w", VT_PORT_PARAM, type);
   vt_build2(&gb.b, VT_OP_add, X, W);
-  turn(&gb.b, A);
+  transpose(&gb.b, A);
   vt_build2(&gb.b, VT_OP_add, A, T);
   vt_build1(&gb.b, VT_OP_neg, A);
   vt_build1(&gb.b, VT_OP_neg, C);
@@ -126,7 +129,8 @@ static vt_graph *square(void) {
   return freeze(&gb);
 }
 
-static void lie_over(uint32_t value, uint32_t of, const char *text) {
+/* Declares `value` to be written in place over `of`; expects a refusal that contains `text`. */
+static void expect_over_refused(uint32_t value, uint32_t of, const char *text) {
   vt_graph *g = square();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   vt_buffer *b = &p->buffers[value];
@@ -136,44 +140,45 @@ static void lie_over(uint32_t value, uint32_t of, const char *text) {
   b->offset = p->buffers[of].offset;
   for (uint32_t i = 0; i < g->n_results; i++)
     if (g->results[i].value == value) b->class = VT_CLASS_TEMP;
-  for (uint32_t v = value + 1; v < p->n_buffers; v++) /* what depends on it goes along */
+  for (uint32_t v = value + 1; v < p->n_buffers; v++) /* views and in-place values follow */
     if (p->buffers[v].of != VT_NO_VALUE) p->buffers[v].class = p->buffers[p->buffers[v].of].class;
-  expect_lie(p, vt_verify_allocation, text);
+  expect_refused(p, vt_verify_allocation, text);
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-static void test_over(void) {
-  lie_over(A, X, "writes over what is not free: '_0'"); /* a port */
-  lie_over(B, A,
-           "writes over what is not free: '_2'"); /* read later, and turned by the same step */
-  lie_over(B, T, "writes over what is not free: '_2'"); /* a view */
-  lie_over(F, E, "writes over what is not free: '_6'"); /* not element by element */
-  lie_over(H, F, "misstates the class of '_7'");        /* a result has bytes of its own */
-  lie_over(E, A, "misstates the place of '_5'");        /* no operand */
-  lie_over(D, C, "misstates the class of '_4'");
+static void test_in_place_refused(void) {
+  expect_over_refused(A, X, "writes over bytes still in use: '_0'"); /* X is a port */
+  /* A is read later, and the same step reads it transposed */
+  expect_over_refused(B, A, "writes over bytes still in use: '_2'");
+  expect_over_refused(B, T, "writes over bytes still in use: '_2'"); /* T is a view */
+  expect_over_refused(F, E, "writes over bytes still in use: '_6'"); /* F is not pointwise */
+  expect_over_refused(H, F, "misstates the class of '_7'"); /* results have bytes of their own */
+  expect_over_refused(E, A, "misstates the place of '_5'"); /* A is not an operand of E */
+  expect_over_refused(D, C, "misstates the class of '_4'");
 }
 
-/* A temporary counted among the results, sums and all. */
-static void test_class(void) {
+/* A temporary declared to be a result, with the sums of the classes changed to agree. */
+static void test_wrong_class(void) {
   vt_graph *g = square();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   p->buffers[F].class = VT_CLASS_OUTPUT;
   p->class_bytes[VT_CLASS_OUTPUT] += p->buffers[F].bytes;
   p->class_bytes[VT_CLASS_TEMP] -= p->buffers[F].bytes;
-  expect_lie(p, vt_verify_allocation, "misstates the class of '_6'");
+  expect_refused(p, vt_verify_allocation, "misstates the class of '_6'");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-/* An operand that dies with the step but is seen in another order by it. */
-static void test_over_turned(void) {
+/* A result written over an operand that dies at the step, but that the step also reads
+ * transposed. */
+static void test_over_transposed(void) {
   vt_graph_builder gb;
   const vt_type type = {VT_DTYPE_F32, 2, {16, 16}};
-  begin(&gb, "turned");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, type);
+  begin_graph(&gb, "transposed");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, type);
   const uint32_t a = vt_build1(&gb.b, VT_OP_neg, x);
-  const uint32_t b = vt_build2(&gb.b, VT_OP_add, a, turn(&gb.b, a));
+  const uint32_t b = vt_build2(&gb.b, VT_OP_add, a, transpose(&gb.b, a));
   vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_neg, b));
   vt_graph *g = freeze(&gb);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
@@ -182,12 +187,12 @@ static void test_over_turned(void) {
   p->buffers[b].of = a;
   p->buffers[b].class = p->buffers[a].class;
   p->buffers[b].offset = p->buffers[a].offset;
-  expect_lie(p, vt_verify_allocation, "writes over what is not free: '_2'");
+  expect_refused(p, vt_verify_allocation, "writes over bytes still in use: '_2'");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-/* ---- visits, bodies, copies, scratch ---- */
+/* ---- uploads, bodies, copies, scratch ---- */
 
 static uint32_t step_of_op(const vt_plan *p, uint32_t op) {
   for (uint32_t i = 0; i < p->n_steps; i++)
@@ -195,9 +200,9 @@ static uint32_t step_of_op(const vt_plan *p, uint32_t op) {
   exit(1);
 }
 
-/* A visit where a value lives that the step reads or writes. */
-static void test_visit(void) {
-  vt_graph *g = everything();
+/* Moves each upload onto each value that lives at its step. */
+static void test_upload_overlap(void) {
+  vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "w");
   uint32_t moved = 0;
   for (uint32_t i = 0; i < p->n_transfers; i++) {
@@ -206,10 +211,10 @@ static void test_visit(void) {
     if (t->class != VT_CLASS_TEMP) continue;
     for (uint32_t v = 0; v < p->n_buffers; v++) {
       const vt_buffer *b = &p->buffers[v];
-      const int there = b->first <= t->step && t->step <= b->last && b->bytes > 0;
-      if (!there || b->class != VT_CLASS_TEMP || b->place == VT_PLACE_VIEW) continue;
+      const int live = b->first <= t->step && t->step <= b->last && b->bytes > 0;
+      if (!live || b->class != VT_CLASS_TEMP || b->place == VT_PLACE_VIEW) continue;
       t->offset = b->offset;
-      expect_lie(p, vt_verify_allocation, "");
+      expect_refused(p, vt_verify_allocation, "");
       moved++;
     }
     t->offset = was;
@@ -224,78 +229,79 @@ static int is_argument(const vt_plan *p, uint32_t value) {
   return p->buffers[value].place == VT_PLACE_ARG;
 }
 
-static void shift(vt_plan *p, uint64_t by) {
+static void shift_offsets(vt_plan *p, uint64_t by) {
   for (uint32_t i = 0; i < p->n_buffers; i++)
     if (!is_argument(p, i)) p->buffers[i].offset += by;
 }
 
-/* All that a cond's bodies use, moved onto its own operand. */
-static void test_bodies(void) {
-  vt_graph *g = everything();
+/* Moves the values of a cond's bodies onto the cond's own operand. */
+static void test_moved_bodies(void) {
+  vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   const uint32_t step = step_of_op(p, VT_OP_cond);
   vt_nested *nested = &p->nested[step];
   const uint64_t top = vt_plan_arena_bytes(p, VT_CLASS_TEMP) - nested->bytes;
   uint64_t onto = p->buffers[g->operands[g->nodes[p->step_node[step]].first_in + 1]].offset;
-  if (onto > top) onto = top; /* it reaches up to the operand all the same */
-  for (uint32_t k = 0; k < nested->n; k++) shift(nested->plan[k], onto - nested->offset);
+  if (onto > top) onto = top; /* still overlaps the operand */
+  for (uint32_t k = 0; k < nested->n; k++) shift_offsets(nested->plan[k], onto - nested->offset);
   nested->offset = onto;
-  expect_lie(p, vt_verify_allocation, "the bodies of step");
+  expect_refused(p, vt_verify_allocation, "the bodies of step");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-/* Two copies that are read by one step. */
+/* A graph in which one step reads two views that need dense copies. */
 static vt_graph *two_views(void) {
   vt_graph_builder gb;
-  begin(&gb, "views");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
-  const uint32_t y = port(&gb, "y", VT_PORT_INPUT, tall_type);
-  const uint32_t s = turn(&gb.b, x), t = turn(&gb.b, y);
+  begin_graph(&gb, "views");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t y = add_port(&gb, "y", VT_PORT_INPUT, tall_type);
+  const uint32_t s = transpose(&gb.b, x), t = transpose(&gb.b, y);
   vt_graph_add_result(&gb, "z", vt_build2(&gb.b, VT_OP_add, s, t));
   return freeze(&gb);
 }
 
-static void test_copies(void) {
+static void test_moved_copies(void) {
   vt_graph *g = two_views();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   CHECK(p->n_runs == 3 && p->dense[2] != VT_NO_OFFSET && p->dense[3] != VT_NO_OFFSET);
   const uint64_t old = p->dense[3];
   p->dense[3] = p->dense[2];
-  expect_lie(p, vt_verify_allocation, "a copy of '_1' and a copy of '_0' overlap");
+  expect_refused(p, vt_verify_allocation, "the copy of '_1' and the copy of '_0' overlap");
   p->dense[3] = old + 1;
-  expect_lie(p, vt_verify_allocation, "misplaces the copy of '_1'");
+  expect_refused(p, vt_verify_allocation, "misplaces the copy of '_1'");
   p->dense[3] = old;
   p->runs[2].work_offset = p->dense[3];
-  expect_lie(p, vt_verify_allocation, "the scratch of step 0 and a copy of '_1' overlap");
+  expect_refused(p, vt_verify_allocation, "the scratch of step 0 and the copy of '_1' overlap");
   p->runs[2].work_offset = vt_plan_arena_bytes(p, VT_CLASS_TEMP);
-  expect_lie(p, vt_verify_allocation, "step 0 of the plan misplaces its scratch");
+  expect_refused(p, vt_verify_allocation, "step 0 of the plan misplaces its scratch");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-/* The scratch of a body on that of the step it belongs to. */
+/* Moves the scratch of a body onto the scratch of its step. */
 static void test_scratch_of_bodies(void) {
-  vt_graph *g = everything();
+  vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 1000, NULL);
   const uint32_t step = step_of_op(p, VT_OP_loop);
   CHECK(p->runs[step].n_body == 1 && p->runs[step].work_bytes > 0);
   p->nested[step].plan[0]->runs[0].work_offset = p->runs[step].work_offset;
-  expect_lie(p, vt_verify_allocation, "scratch in the bodies of step 6 and the scratch of step 6");
+  expect_refused(p, vt_verify_allocation,
+                 "scratch in the bodies of step 6 and the scratch of step 6");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-/* A group of two that may run as one: m = turned x * w, y = m < v. What the first member alone
- * needs, a copy and scratch, must not lie where the second one writes. */
+/* A group of two that may run as one launch: m = transpose(x) * w, y = m < v. The dense copy and
+ * the scratch, which only the first member needs, must not overlap the result of the second. */
 enum { GX, GW, GV, GT, GM, GY };
 static vt_graph *compared(void) {
   vt_graph_builder gb;
-  begin(&gb, "compared");
-  port(&gb, "x", VT_PORT_INPUT, tall_type);
-  port(&gb, "w", VT_PORT_PARAM, wide_type);
-  port(&gb, "v", VT_PORT_PARAM, wide_type);
-  turn(&gb.b, GX);
+  begin_graph(&gb, "compared");
+  add_port(&gb, "x", VT_PORT_INPUT, tall_type);
+  add_port(&gb, "w", VT_PORT_PARAM, wide_type);
+  add_port(&gb, "v", VT_PORT_PARAM, wide_type);
+  transpose(&gb.b, GX);
   gb.group = 1;
   vt_build2(&gb.b, VT_OP_mul, GT, GW);
   vt_build2(&gb.b, VT_OP_lt, GM, GV);
@@ -310,53 +316,53 @@ static void test_whole_group(void) {
   const uint64_t copy = p->dense[GT];
   CHECK(p->n_runs == 4 && p->run_node[0] == g->values[GT].node && p->buffers[GY].first == 1);
   p->dense[GT] = p->buffers[GY].offset;
-  expect_lie(p, vt_verify_allocation, "'_2' and a copy of '_0' overlap");
+  expect_refused(p, vt_verify_allocation, "'_2' and the copy of '_0' overlap");
   p->dense[GT] = copy;
   for (uint32_t r = 0; r < 3; r++) p->runs[r].work_bytes = p->runs[r].work_offset = 0;
   p->runs[1].work_bytes = 100;
   p->runs[1].work_offset = p->buffers[GY].offset;
-  expect_lie(p, vt_verify_allocation, "'_2' and the scratch of step 0 overlap");
+  expect_refused(p, vt_verify_allocation, "'_2' and the scratch of step 0 overlap");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
 /* ---- order ---- */
 
-/* A group whose members do not stay together, and one in the wrong order, told by the graph. */
-static void test_groups(void) {
+/* A group whose members are not next to each other, and a group number out of range. */
+static void test_broken_groups(void) {
   vt_graph *g = square();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   g->nodes[2].group = p->runs[1].group = 1;
   g->nodes[3].group = p->runs[2].group = 1;
   CHECK(vt_verify_schedule(p, NULL) == VT_OK);
   g->nodes[5].group = p->runs[4].group = 1;
-  expect_lie(p, vt_verify_schedule, "step 4 of the plan is torn from its fusion group");
+  expect_refused(p, vt_verify_schedule, "step 4 of the plan is torn from its fusion group");
   g->nodes[5].group = p->runs[4].group = 1000;
-  expect_lie(p, vt_verify_schedule, "step 4 of the plan is of a group out of range");
+  expect_refused(p, vt_verify_schedule, "step 4 of the plan has a group number out of range");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-static void test_order(void) {
+static void test_wrong_order(void) {
   vt_graph *g = square();
   vt_plan *p = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   const uint32_t first = p->step_node[0];
   p->step_node[0] = p->step_node[p->n_steps - 1];
   p->step_node[p->n_steps - 1] = first;
-  expect_lie(p, vt_verify_schedule, "step 0 of the plan reads what step");
+  expect_refused(p, vt_verify_schedule, "step 0 of the plan reads the result of step");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-/* ---- many, and none ---- */
+/* ---- many values, and no values ---- */
 
-/* Leaves that are all alive before they are added up two by two: half of them at once. */
-static void test_many(void) {
+/* 50000 leaves are all live before they are added pair by pair; verifying must not be quadratic. */
+static void test_many_values(void) {
   enum { LEAVES = 50000 };
   static uint32_t level[LEAVES];
   vt_graph_builder gb;
-  begin(&gb, "many");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(64));
+  begin_graph(&gb, "many");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(64));
   for (uint32_t i = 0; i < LEAVES; i++) level[i] = vt_build1(&gb.b, VT_OP_neg, x);
   for (uint32_t n = LEAVES; n > 1; n = (n + 1) / 2)
     for (uint32_t i = 0; i < n / 2; i++) {
@@ -372,21 +378,21 @@ static void test_many(void) {
          (double)(built - start) / CLOCKS_PER_SEC, (double)(clock() - built) / CLOCKS_PER_SEC);
   CHECK(p->n_steps == 2 * LEAVES - 1 &&
         p->class_bytes[VT_CLASS_TEMP] + 256 == (uint64_t)LEAVES * 256);
-  p->buffers[LEAVES].offset = p->buffers[LEAVES / 3].offset; /* the last leaf */
+  p->buffers[LEAVES].offset = p->buffers[LEAVES / 3].offset; /* moves the last leaf onto another */
   p->buffers[LEAVES].class = p->buffers[LEAVES / 3].class;
-  expect_lie(p, vt_verify_allocation, "overlap");
+  expect_refused(p, vt_verify_allocation, "overlap");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-/* What has no bytes lies anywhere, views of it too; a graph may have no step. */
-static void test_none(void) {
+/* A value without bytes and views of it may have any offset; a graph may have no steps. */
+static void test_no_bytes(void) {
   vt_graph_builder gb;
   const vt_attr_slice right = {
       .size = sizeof right, .start = {.n = 2, .v = {0, 64}}, .stop = {.n = 2, .v = {0, 128}}};
-  begin(&gb, "none");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 128}});
-  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, (vt_type){VT_DTYPE_F32, 2, {0, 128}});
+  begin_graph(&gb, "none");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 128}});
+  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, (vt_type){VT_DTYPE_F32, 2, {0, 128}});
   const uint32_t s = gb.b.node(&gb.b, VT_OP_slice, &x, 1, &right);
   const uint32_t t = gb.b.node(&gb.b, VT_OP_slice, &w, 1, &right);
   vt_graph_add_result(&gb, "y", vt_build2(&gb.b, VT_OP_add, s, t));
@@ -394,16 +400,16 @@ static void test_none(void) {
   for (uint32_t i = 0; i < 4; i++)
     vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, i & 1, 10, i & 2 ? "*" : NULL));
   vt_graph_free(g);
-  begin(&gb, "nothing");
-  vt_graph_add_result(&gb, "y", port(&gb, "x", VT_PORT_INPUT, vector(3)));
+  begin_graph(&gb, "nothing");
+  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector(3)));
   g = freeze(&gb);
   vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, 0, 10, NULL));
   vt_graph_free(g);
 }
 
-/* Every allocation of the verifiers failing in turn. */
+/* Each allocation of the verifiers fails in turn. */
 static void test_out_of_memory(void) {
-  vt_graph *g = everything();
+  vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_MEMORY, 1, 100, "*");
   const vt_alloc usual = p->arena.a;
   long asked = 0;
@@ -423,18 +429,18 @@ static void test_out_of_memory(void) {
 
 int main(void) {
   test_every_pair();
-  test_over();
-  test_class();
-  test_over_turned();
-  test_visit();
-  test_bodies();
-  test_copies();
+  test_in_place_refused();
+  test_wrong_class();
+  test_over_transposed();
+  test_upload_overlap();
+  test_moved_bodies();
+  test_moved_copies();
   test_scratch_of_bodies();
   test_whole_group();
-  test_groups();
-  test_order();
-  test_many();
-  test_none();
+  test_broken_groups();
+  test_wrong_order();
+  test_many_values();
+  test_no_bytes();
   test_out_of_memory();
   TEST_DONE();
 }

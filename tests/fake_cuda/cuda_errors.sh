@@ -44,7 +44,7 @@ expect 5 "GPU 0 cannot load the kernels of 'base': .*; they are for" FAKE_CUDA_F
 # Kernels are loaded before a run, where another backend can still be taken.
 expect 6 "cannot build the program: GPU 0 cannot load the kernels of 'reduce': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:2=2
 expect 0 "FALLBACK.*$right" FAKE_CUDA_FAIL=cuModuleLoadData:2=2 -- --fallback cpu
-expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]+ bytes besides, and 'cuda:0' has [0-9]+ left" \
+expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]+ more bytes, and 'cuda:0' has [0-9]+ left" \
   FAKE_CUDA_FAIL=cuModuleLoadData:9=2
 # First values of parameters are drawn when the device is chosen.
 expect 6 "cannot load the kernels of 'random': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:9=2 -- --fallback cpu
