@@ -104,9 +104,8 @@ typedef struct vt_cuda_traits {
   char name[96];
 } vt_cuda_traits;
 
-uint32_t vt_cuda_cards(
-    /* Number of usable GPUs; 0, and the reason in d, if there are none. */
-    vt_diag *d);
+/* Number of usable GPUs; 0, and the reason in d, if there are none. */
+uint32_t vt_cuda_cards(vt_diag *d);
 vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) VT_NODISCARD;
 const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card);
 const vt_cu *vt_cuda_card_driver(const vt_cuda_card *card);
@@ -239,10 +238,8 @@ static inline int64_t vt_cuda_parts(int64_t n, int64_t each) { return n / each +
 static inline uint64_t vt_cuda_aligned(uint64_t bytes) {
   return (bytes + VT_CUDA_ALIGNMENT - 1) / VT_CUDA_ALIGNMENT * VT_CUDA_ALIGNMENT;
 }
-enum {
-  VT_CUDA_SYSTEM = 1024
-  /* Bytes of shared memory that the system reserves per thread block. */
-};
+/* Bytes of shared memory that the system reserves per thread block. */
+enum { VT_CUDA_SYSTEM = 1024 };
 /* How many thread blocks with `shared` bytes of shared memory are resident on a multiprocessor: at
  * least 1, at most `most`. */
 static inline int64_t vt_cuda_resident(const vt_cuda_traits *t, uint32_t shared, int64_t most) {

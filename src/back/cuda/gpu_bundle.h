@@ -1,84 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_bundle.h - lines that lie anywhere, on chip: what the kernels of bundle.cu are given, and how
- * a launch shares them. Read by C and by CUDA.
+ * gpu_bundle.h - the argument struct of the kernels in bundle.cu, and how a launch distributes
+ * lines over thread blocks. C and CUDA include it. A line may run along any axes of the tensor.
  *
- * A bundle is some neighbouring lines. A team of blocks has it in shared memory, each block some
- * chunks of all its lines: element k of line g is at k*step + g*apart there, so that what lies side
- * by side in x does so here. */
+ * A bundle is `wide` neighbouring lines. A team of thread blocks holds it in shared memory; each
+ * block has some chunks of all its lines. Element k of line g is at k*step + g*apart. Lines that
+ * are interleaved in x stay interleaved, so that copies into shared memory are coalesced:
+ *
+ *   x interleaved (step > wide):      k=0: g0 g1 g2 .. pad | k=1: g0 g1 g2 .. pad | ...
+ *   x not interleaved (step = 1):     g0: k0 k1 k2 .. gap  | g1: k0 k1 k2 .. gap  | ... */
 #ifndef VT_GPU_BUNDLE_H
 #define VT_GPU_BUNDLE_H
 #include "gpu_share.h"
 
 enum {
-  VT_GPU_BUNDLE_ROWS, /* softmax; norms */
-  VT_GPU_BUNDLE_LOGS, /* log_softmax */
-  VT_GPU_BUNDLE_ONE,  /* a number a line: logsumexp; var */
-  VT_GPU_BUNDLE_ROOT  /* std */
+  VT_GPU_BUNDLE_ROWS, /* a result per element: softmax, or norms */
+  VT_GPU_BUNDLE_LOGS, /* a result per element: log_softmax */
+  VT_GPU_BUNDLE_ONE,  /* a result per line: logsumexp, or var */
+  VT_GPU_BUNDLE_ROOT  /* a result per line: std */
 };
 
-/* Of a line that is not long a few threads have all the lanes of S, of others a warp. Those of
- * VT_GPU_SHORT are no bundles: a thread has one in registers. */
+/* A line of at most NOT_LONG elements is summed by LANES threads, which together have the 32 lanes
+ * of S; a longer line by a warp. Lines of at most VT_GPU_SHORT elements are not bundled: one thread
+ * holds a line in registers. */
 enum { VT_GPU_BUNDLE_NOT_LONG = 128, VT_GPU_BUNDLE_LANES = 4, VT_GPU_SHORT_THREADS = 128 };
 
 typedef struct vt_gpu_bundle {
   const void *x;
   void *y;
-  const void *gamma, *beta; /* NULL: none */
-  void *shift, *sum;        /* a number a line: u and S(d*d) are left there; NULL: they are not */
-  void *rooms, *arrived;    /* where teams of several blocks meet: two rooms and a counter each */
-  int64_t n, divisor;       /* of a line; of var */
+  const void *gamma, *beta; /* NULL if there is none */
+  void *shift, *sum; /* where u and S(d*d) of each line are stored; NULL if they are not wanted */
+  /* exchange buffers, two per team, and a counter per team, for teams of several blocks */
+  void *rooms, *arrived;
+  int64_t n, divisor; /* elements of a line; divisor of var */
   double eps;
-  uint32_t kind, centred;      /* centred: 1, or u is 0 */
-  uint32_t wide, step, apart;  /* lines of a bundle, a power of 2; see above */
-  uint32_t blocks, chunks;     /* of a team; of each block */
-  uint32_t x_beside, y_beside; /* 1: neighbours in memory are of neighbouring lines */
-  vt_gpu_walk lines, along;    /* operand 0: x, 1: y, 2: gamma, 3: beta */
+  uint32_t kind, centred;     /* VT_GPU_BUNDLE_<kind>; 1 to subtract the mean, 0 if u is 0 */
+  uint32_t wide, step, apart; /* lines of a bundle, a power of 2; steps as in the header */
+  uint32_t blocks, chunks;    /* thread blocks of a team; chunks of each block */
+  /* 1 if x (y) has neighbouring lines interleaved: neighbours in memory belong to different lines
+   */
+  uint32_t x_beside, y_beside;
+  vt_gpu_walk lines, along; /* walks over lines and along one; operands x, y, gamma, beta */
 } vt_gpu_bundle;
 
 typedef struct vt_gpu_bundling {
-  int64_t wide, step, apart, teams, blocks, chunks; /* wide 0: there is no room for it */
-  uint32_t threads, shared;                         /* of each block */
+  /* fields of vt_gpu_bundle, and the number of teams; wide is 0 if the lines do not fit */
+  int64_t wide, step, apart, teams, blocks, chunks;
+  uint32_t threads, shared; /* threads and bytes of shared memory per block */
 } vt_gpu_bundling;
 
-/* What is to be shared: lines of n elements of some bytes; whether x has neighbours of neighbouring
- * lines side by side, and whether y has. */
+/* The lines to distribute: `lines` lines of n elements of `bytes` bytes, and whether x and y have
+ * neighbouring lines interleaved. */
 typedef struct vt_gpu_bundled {
   int64_t lines, n, bytes;
   int x_beside, y_beside;
 } vt_gpu_bundled;
 
-/* Bytes of the rooms in which the chunks of a team's lines leave what they gave. */
+/* Bytes of a team's two exchange buffers, which hold one partial result per chunk and line. */
 static inline int64_t vt_gpu_bundle_rooms(int64_t wide, int64_t n, int64_t bytes) {
   return 2 * wide * vt_gpu_parts(n, VT_GPU_CHUNK) * bytes;
 }
-/* What a block has on chip besides elements and rooms: where each line begins in the operands, two
- * numbers of it, and a gap behind it. */
+/* Bytes of shared memory for `wide` lines in addition to elements and exchange buffers: the offset
+ * of each line in each operand, two statistics per line, and a gap after it. */
 static inline int64_t vt_gpu_bundle_head(const vt_gpu_bundled *w, int64_t wide) {
   enum { GAP = 7 };
   const int64_t numbers = 2 + (w->x_beside ? 0 : GAP);
   return wide * (VT_GPU_OPERANDS * (int64_t)sizeof(int64_t) + numbers * w->bytes);
 }
 
-/* The least odd multiple of `unit` that is not less than n. */
+/* The least odd multiple of `unit` that is at least n. */
 static inline int64_t vt_gpu_odd_up(int64_t n, int64_t unit) {
   return unit * (vt_gpu_parts(n, unit) | 1);
 }
-/* From an element of a line to the next. What the lanes of a warp read at once is in all banks: 32
- * elements of a line, or 4 of each of 8 (or 4, of 8 bytes each) that lie side by side. */
+/* Distance between neighbouring elements of a line in shared memory. It is chosen so that the lanes
+ * of a warp read from different banks: 32 elements of a line, or 4 elements of each of 8
+ * interleaved lines (4 lines if elements have 8 bytes). */
 static inline int64_t vt_gpu_bundle_step(const vt_gpu_bundled *w, int64_t wide) {
   if (!w->x_beside || wide == 1) return 1;
   return w->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1 : vt_gpu_odd_up(wide, 32 / w->bytes);
 }
-/* The same for lines that lie behind one another, `count` elements of each. */
+/* Distance between neighbouring lines of `count` elements that are stored one after the other,
+ * chosen for the same reason. */
 static inline int64_t vt_gpu_bundle_apart(const vt_gpu_bundled *w, int64_t count) {
   return w->n > VT_GPU_BUNDLE_NOT_LONG ? count | 1 : vt_gpu_odd_up(count, VT_GPU_BUNDLE_LANES);
 }
 
-/* With `beside` blocks on each processor. All chunks of a team's lines stay, or there is no room.
- * The rooms of a team of one are on chip too. */
+/* Distributes bundles of `wide` lines with `beside` resident blocks per multiprocessor. wide is 0
+ * in the result unless all chunks of a team's lines fit in shared memory. A team of one block has
+ * its exchange buffers in shared memory too. */
 static inline vt_gpu_bundling vt_gpu_bundle_resident(vt_gpu_room r, const vt_gpu_bundled *w,
                                                      int64_t wide, int64_t beside) {
-  enum { LEAST = 2 }; /* chunks of a block that are worth a meeting */
+  enum { LEAST = 2 }; /* fewest chunks per block that are worth synchronizing blocks for */
   const int64_t chunks = vt_gpu_parts(w->n, VT_GPU_CHUNK), bundles = vt_gpu_parts(w->lines, wide);
   const int64_t at_once = r.counters == 0 ? 1 : r.processors * beside;
   const int64_t step = vt_gpu_bundle_step(w, wide);
@@ -101,9 +112,9 @@ static inline vt_gpu_bundling vt_gpu_bundle_resident(vt_gpu_room r, const vt_gpu
   return b;
 }
 
-/* As many lines together as leave every processor something to do; of lines that lie side by side
- * at least those that memory gives at once, while there is room. While one block waits, those
- * beside it compute. */
+/* Chooses as many lines per bundle as still give every multiprocessor work. Interleaved lines come
+ * at least in the number that a memory sector holds, if they fit. Several blocks per multiprocessor
+ * are preferred: while one waits, the others compute. */
 static inline vt_gpu_bundling vt_gpu_bundle_of(vt_gpu_room r, const vt_gpu_bundled *w) {
   enum { MOST = 128, SECTOR = 32 };
   const int64_t least = w->x_beside || w->y_beside ? SECTOR / w->bytes : 1;
