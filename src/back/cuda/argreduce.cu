@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// argreduce.cu - where the extremes of lines stand, and running sums.
+// argreduce.cu - argmin and argmax along lines, and cumulative sums.
 #include "gpu_lanes.cuh"
 
-/* ---- extremes: the highest key, and of equal ones the lowest place ---- */
+/* ---- argmin and argmax: the highest key, and of equal keys the lowest position ---- */
 
 struct best {
   uint64_t key;
@@ -31,8 +31,8 @@ VT_GPU_FN void put_best(const vt_gpu_argreduce &a, int64_t line, int64_t span, b
   }
 }
 
-/* Elements first, first + step, ... of a span. A key of 0 is that of a real element: the place
- * INT64_MAX loses to it. */
+/* Finds the best of elements first, first + step, ... of a span. A real element may have key 0; the
+ * start value loses to it because its position is INT64_MAX. */
 template <class T>
 VT_GPU_FN best best_of_span(const vt_gpu_argreduce &a, int64_t line, int64_t span, int first,
                             int step) {
@@ -82,7 +82,7 @@ VT_KERNEL(argreduce_columns_u8, vt_gpu_argreduce, 256) { argreduce_columns<uint8
 VT_KERNEL(argreduce_columns_i32, vt_gpu_argreduce, 256) { argreduce_columns<int32_t>(a); }
 VT_KERNEL(argreduce_columns_i64, vt_gpu_argreduce, 256) { argreduce_columns<int64_t>(a); }
 
-/* The best of the spans of each line. */
+/* Finds the best of the spans of each line. */
 VT_KERNEL(argreduce_spans, vt_gpu_argreduce, 256) {
   const int64_t apart = vt_gpu_grid_stride() / VT_GPU_LANES;
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
@@ -97,12 +97,13 @@ VT_KERNEL(argreduce_spans, vt_gpu_argreduce, 256) {
   }
 }
 
-/* ---- running sums: a within a row of 32, b of the rows before, carry of the chunks before ---- */
+/* ---- cumulative sums: a within a row of 32, plus b of the rows before, plus the carry of the
+ * chunks before ---- */
 
 enum { RUNNING_THREADS = 128 };
 
-/* The rows of a chunk are the lanes of a warp, each with the sum of its row; what comes before it.
- */
+/* The lanes of a warp hold the sums of a chunk's rows; returns the sum of the rows before this
+ * lane's. */
 template <class C>
 VT_GPU_FN C rows_before(C sum) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
@@ -114,7 +115,8 @@ VT_GPU_FN C rows_before(C sum) {
   return b;
 }
 
-/* A chunk into or out of the room of a warp, whose rows are a little apart. */
+/* A chunk in a warp's shared memory; each row of 32 has a pad of one element to avoid bank
+ * conflicts. */
 enum { ROOM = VT_GPU_LANES * (VT_GPU_LANES + 1) };
 VT_GPU_FN int room_at(int i) { return i + i / VT_GPU_LANES; }
 
@@ -139,8 +141,8 @@ VT_GPU_FN void chunk_out(const vt_gpu_running &a, T *y, int64_t first, const C *
   }
 }
 
-/* The sums of a chunk by itself, b + a, left in the room; returns that of its last element. A
- * shorter chunk goes on with 0, which changes no sum. */
+/* Replaces the elements of a chunk by their cumulative sums b + a; returns the last one. A shorter
+ * chunk is padded by 0, which changes no sum. */
 template <class C>
 VT_GPU_FN C chunk_sums(C *room) {
   C *row = room + (int)threadIdx.x % VT_GPU_LANES * (VT_GPU_LANES + 1), s = (C)0;
@@ -150,7 +152,8 @@ VT_GPU_FN C chunk_sums(C *room) {
   return __shfl_sync(0xffffffffu, b + s, VT_GPU_LANES - 1);
 }
 
-/* What `carry` holds afterwards, when it is there to be made, is the sum of each chunk. */
+/* If `last` is false, writes the sum of each chunk to `carry`; else writes the cumulative sums,
+ * using the carries. */
 template <class T>
 VT_GPU_FN void running(const vt_gpu_running &a, bool last) {
   typedef typename vt_lane_of<T>::acc C;
@@ -182,7 +185,8 @@ VT_GPU_FN void running(const vt_gpu_running &a, bool last) {
   }
 }
 
-/* carry = y of the last element of a chunk = carry + sum of the chunk. */
+/* Replaces the sums of chunks by carries: the next carry is the carry plus the chunk's sum, which
+ * is y of the chunk's last element. */
 template <class T>
 VT_GPU_FN void carries(const vt_gpu_running &a) {
   typedef typename vt_lane_of<T>::acc C;

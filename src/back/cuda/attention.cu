@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention.cu - attention of many queries, whole. A block has some queries of one head on chip and
-// passes over the keys twice, a tile of them at a time: for the greatest score; then for the
-// weights, their sum and their products with v. Scores are kept in memory from one pass to the
-// other, where a block has room for those of its queries and no others; where even that is too much
-// they are computed twice and never leave the chip.
+// attention.cu - attention with many queries, in one launch. A thread block keeps some queries of
+// one head in shared memory and passes over the keys twice, a tile at a time: first for the
+// greatest score of each row, then for the weights, their sum and their products with v. Scores
+// stay in memory between the passes, in scratch for the queries of the resident blocks only. If
+// even that is too much, scores are computed twice and never stored.
 #include "gpu_attend.cuh"
 
 enum {
   TILE = VT_ATTEND_TILE,
   THREADS = VT_ATTEND_THREADS,
   ACROSS = 16,              // threads that share a row
-  DOWN = THREADS / ACROSS,  // rows that are worked at in one go
-  KEYS = TILE / ACROSS,     // keys of a thread in a tile
-  WEIGHTS = TILE + 4        // floats from a row of weights to the next
+  DOWN = THREADS / ACROSS,  // rows that the threads process at a time
+  KEYS = TILE / ACROSS,     // keys per thread in a tile
+  WEIGHTS = TILE + 4        // floats per row of weights, padded
 };
 
 // ---- tiles ----
 
-// Rows of `columns` numbers into rows of D, with +0 after them, and whole rows of +0 after the n
-// that there are. Rows lie D + 4 apart, so that neighbours are in different banks.
+// Copies n rows of `columns` numbers to ROWS rows of D, filled up with +0. Rows are D + 4 floats
+// apart, so that neighbouring rows are in different banks.
 template <int D, int ROWS>
 VT_GPU_FN void take_tile(float *to, const float *from, int64_t row, int64_t step, int64_t n,
                          int64_t columns, bool wide) {
@@ -40,10 +40,11 @@ VT_GPU_FN void take_tile(float *to, const float *from, int64_t row, int64_t step
 
 VT_GPU_FN void fuse(float &p, float x, float y) { p = __fmaf_rn(x, y, p); }
 
-// D(q, k) of R rows and KEYS keys of this thread. D is at most 256: one chain, added to +0.
+// Computes D(q, k) for R rows and KEYS keys of this thread. D is at most 256, so it is one chain,
+// added to +0.
 template <int D, int R>
 VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
-  enum { AGAIN = 8 / R };  // twice as much would not fit the registers
+  enum { AGAIN = 8 / R };  // unrolling twice as much would spill registers
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) VT_UNROLL
@@ -70,7 +71,7 @@ VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]
   for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] + 0.0f;
 }
 
-// One key of a few rows and columns; CAREFUL leaves out what is absent.
+// Adds the weight of one key times C columns of v; CAREFUL skips absent keys.
 template <bool CAREFUL, int C>
 VT_GPU_FN void weigh_values(float e, const float (&v)[C], float (&p)[C]) {
   if (CAREFUL && attend_is_absent(e)) return;
@@ -78,8 +79,8 @@ VT_GPU_FN void weigh_values(float e, const float (&v)[C], float (&p)[C]) {
   for (int c = 0; c < C; c++) fuse(p[c], e, v[c]);
 }
 
-// The products of a tile's weights with v, on top of p. A thread has C columns, four neighbours and
-// four neighbours 64 further on.
+// Adds the products of a tile's weights with v to p. A thread has C columns: four contiguous ones,
+// and four more that are 64 columns further.
 template <bool CAREFUL, int D, int R>
 VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D / ACROSS]) {
   enum { C = D / ACROSS };
@@ -109,25 +110,26 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
 // ---- a block of queries ----
 
 struct attend_block {
-  int64_t pair, b, h, first;  // queries from `first` on
+  int64_t pair, b, h, first;  // first query of the block
   const float *k, *v;
-  int from, to;                // keys that any row sees, from a whole tile on
-  int common_from, common_to;  // those that all rows see
+  int from, to;                // keys that any row attends to; `from` is rounded down to a tile
+  int common_from, common_to;  // keys that all rows attend to
 };
 
 template <int D, int R>
-struct attend_room {  // on chip
+struct attend_room {  // in shared memory
   enum { ROWS = DOWN * R };
   float q[ROWS * (D + 4)], stage[2][TILE * (D + 4)], e[ROWS * WEIGHTS];
   int lo[ROWS], hi[ROWS];
-  float most[ROWS];  // scores
+  float most[ROWS];  // greatest score of each row
   attend_block block;
-  float even[R][THREADS];  // a lane of S of each thread's rows; registers have the other
+  float even[R][THREADS];  // lane x of S for each row of a thread; registers hold lane x + 16
 };
 static_assert(sizeof(attend_room<64, 8>) == VT_ATTEND_64_ROOM, "what a launch asks for");
 static_assert(sizeof(attend_room<128, 4>) == VT_ATTEND_128_ROOM, "what a launch asks for");
 
-// Rows after the last one see what that sees; nothing is made of them.
+// Finds the keys of each row and of all rows. Rows after the last one copy its range; their results
+// are not stored.
 template <int D, int R>
 VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, attend_block &t) {
   enum { ROWS = DOWN * R };
@@ -155,8 +157,8 @@ VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, 
   if (a.mask.data != nullptr) t.common_to = 0;
 }
 
-// The last queries first: where they see what is before them, they have the most to do. What all
-// threads know alike is on chip too, so that registers are left for what they do not.
+// Starts a block of queries. The last queries come first: with causal attention they have the most
+// keys. Values that are the same for all threads are kept in shared memory, to save registers.
 template <int D, int R>
 VT_GPU_FN void begin(const vt_gpu_attention &a, attend_room<D, R> *room, int64_t number) {
   enum { ROWS = DOWN * R };
@@ -176,7 +178,7 @@ VT_GPU_FN void begin(const vt_gpu_attention &a, attend_room<D, R> *room, int64_t
   __syncthreads();
 }
 
-// Which of a thread's scores of a tile are of keys that are seen: bit KEYS*i + j.
+// Bits of a thread's scores in a tile whose keys the row attends to: bit KEYS*i + j.
 template <int D, int R>
 VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_room<D, R> *room,
                                 const attend_block &t, int tile) {
@@ -197,7 +199,7 @@ VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_room<D, 
   return seen;
 }
 
-// Scores from products, those of absent keys being anything.
+// Turns products into scores. The scores of absent keys are meaningless.
 template <int R>
 VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int tile, uint32_t seen,
                           float (&s)[R][KEYS]) {
@@ -228,7 +230,7 @@ VT_GPU_FN void take_values(const vt_gpu_attention &a, const attend_block &t, int
                      a.wide[2]);
 }
 
-// ---- scores that are kept: a thread meets nothing there but its own ----
+// ---- stored scores: each thread reads only the scores that it wrote ----
 
 template <int R>
 VT_GPU_FN float *kept_of(const vt_gpu_attention &a, const attend_block &t, int tile) {
@@ -243,7 +245,8 @@ VT_GPU_FN void keep_scores(float *to, const float (&s)[R][KEYS]) {
     *(float4 *)(to + 4 * THREADS * i) = make_float4(s[i][0], s[i][1], s[i][2], s[i][3]);
 }
 
-// To where the queries or the second tile of keys were: two that are on their way or in use.
+// Buffers for stored scores in shared memory: the queries' memory and the second tile of keys,
+// which are no longer needed. One is being loaded while the other is in use.
 template <int D, int R>
 VT_GPU_FN float *kept_room(attend_room<D, R> *room, int which) {
   static_assert(THREADS * R * KEYS <= sizeof room->q / 4, "scores of a tile fit where queries do");
@@ -268,8 +271,8 @@ VT_GPU_FN void take_scores(const float *from, float (&s)[R][KEYS]) {
   }
 }
 
-// The first pass: the greatest score of each row. Unless scores are kept, leaves the first tile of
-// keys on its way to stage[now], which it returns.
+// The first pass: finds the greatest score of each row. Unless scores are stored (KEPT), it starts
+// loading the first tile of keys again into stage[now] and returns now.
 template <bool KEPT, int D, int R>
 VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
                             const attend_block &t) {
@@ -302,7 +305,8 @@ VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
   return now;
 }
 
-// The arguments that the short way left open, in place of weights: bit KEYS*i + j.
+// Computes the exp of arguments that the quick phase left undecided; `e` holds them in place of
+// weights, and bit KEYS*i + j of `open` marks them.
 VT_GPU_FN void settle_weights(float *e, uint32_t open) {
   while (open != 0) {
     const int bit = __ffs((int)open) - 1;
@@ -312,7 +316,7 @@ VT_GPU_FN void settle_weights(float *e, uint32_t open) {
   }
 }
 
-// The weights of a tile, and their sums in lanes x and x + 16 of each row.
+// Computes the weights of a tile and adds them to lanes x and x + 16 of S of each row.
 template <int D, int R>
 VT_GPU_FN void weigh_tile(attend_room<D, R> *room, vt_exp_entry table, uint32_t seen,
                           const float (&s)[R][KEYS], float (&odd)[R]) {
@@ -342,7 +346,7 @@ VT_GPU_FN void weigh_tile(attend_room<D, R> *room, vt_exp_entry table, uint32_t 
   }
 }
 
-// A chunk is over: its sum is all there is, or is kept in memory.
+// Ends a chunk: its sum is kept if there is only one chunk, else stored in memory.
 template <int D, int R>
 VT_GPU_FN void end_chunk(const vt_gpu_attention &a, attend_room<D, R> *room, const attend_block &t,
                          int chunk, float (&sum)[R]) {
@@ -358,7 +362,7 @@ VT_GPU_FN void end_chunk(const vt_gpu_attention &a, attend_room<D, R> *room, con
   }
 }
 
-// S of the chunks that were ended; the others are +0.
+// S of the sums of chunks; chunks without keys count +0.
 template <int R>
 VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float (&sum)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
@@ -378,9 +382,10 @@ VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float 
   }
 }
 
-// ---- levels of T above the first: in memory, as they are touched once in 2,048 keys ----
+// ---- levels of T above the first: in memory, because they are used once per 2,048 keys ----
 
-// Adds to level 1 and what follows from that; `group` counts groups of 8 blocks.
+// Adds x to level 1 and passes complete groups on to higher levels; `group` counts groups of 8
+// blocks.
 VT_GPU_FN void carry_up(float *at, int64_t apart, int levels, int group, float x) {
   for (int i = 1; i < levels; i++, at += apart, group /= VT_ATTEND_GROUP) {
     const float sum = *at + x;
@@ -425,7 +430,7 @@ VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, in
   }
 }
 
-// A block of keys is over: its products join their group.
+// Ends a block of keys: adds its chains to the sums of their group.
 template <int R, int C>
 VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int block,
                          float (&p)[R][C], float (&sum)[R][C]) {
@@ -439,7 +444,8 @@ VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int b
     upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
 }
 
-// The scores of a tile, while its values are on their way to where this returns.
+// Computes the scores of a tile while its values are being loaded; returns where the values will
+// be.
 template <int D, int R>
 VT_GPU_FN const float *score_again(const vt_gpu_attention &a, attend_room<D, R> *room,
                                    const attend_block &t, int tile, uint32_t seen, int now,
@@ -457,7 +463,7 @@ VT_GPU_FN const float *score_kept(const vt_gpu_attention &a, attend_room<D, R> *
   return room->stage[0];
 }
 
-// What the next tile needs first.
+// Starts loading what the next tile needs first: its stored scores, or its keys.
 template <bool KEPT, int D, int R>
 VT_GPU_FN void send_next(const vt_gpu_attention &a, attend_room<D, R> *room, const attend_block &t,
                          int tile, int to) {
@@ -468,7 +474,7 @@ VT_GPU_FN void send_next(const vt_gpu_attention &a, attend_room<D, R> *room, con
   }
 }
 
-// The second pass: from the weights to their sums and their products with v.
+// The second pass: computes weights, their sums, and their products with v.
 template <bool KEPT, int D, int R>
 VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *room,
                                const attend_block &t, int now, float (&total)[R],
@@ -514,7 +520,7 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *roo
   upper_levels<LEVELS_END, R, C>(a, t, 0, sum);
 }
 
-// The sum of a row that sees nothing is 0, and only its.
+// Stores the results. The sum is 0 only for a row without keys, whose result is 0.
 template <int R, int C>
 VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const float (&total)[R],
                     const float (&sum)[R][C]) {
@@ -557,9 +563,9 @@ VT_GPU_FN void attend_rows(const vt_gpu_attention &a, attend_room<D, R> *room, i
   vt_ahead_wait<0>();
 }
 
-// A block has more than one tile of queries where all of them would have more room for scores than
-// there is: once from the first block to the last, once back, so that who begins with a long one
-// goes on with a short one.
+// A thread block processes more than one tile of queries if storing scores for all tiles at once
+// would need more scratch than there is. It goes through the tiles forwards and then backwards, so
+// that a block with a long tile gets a short one next.
 template <bool KEPT, int D, int R>
 VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
   attend_room<D, R> *room = vt_shared<attend_room<D, R>>();

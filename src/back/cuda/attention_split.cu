@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention_split.cu - attention of few queries, or of heads too wide for attention.cu: scores are
-// kept in memory. A block has some rows and 256 keys, so that the keys of one row are shared by
-// many blocks:
-//   attend_scores   scores, and the greatest of them; attend_deep where D has levels
+// attention_split.cu - attention with few queries, or with heads too wide for attention.cu. Scores
+// are stored in memory. A thread block has some rows and 256 keys, so the keys of one row are
+// shared by many blocks:
+//   attend_scores   scores, and the greatest of them; attend_deep if D has levels
 //   attend_values   weights, and the chains of their products with v
-//   attend_results  S of the weights, T of the products, the quotient
+//   attend_results  S of the weights, T of the products, and the quotient
 #include "gpu_attend.cuh"
 
 enum {
-  BLOCK = VT_ATTEND_BLOCK,  // keys, and threads
+  BLOCK = VT_ATTEND_BLOCK,  // keys, and threads, of a thread block
   ROWS = VT_ATTEND_ROWS,
-  DEPTH = 32,        // of q and k that is on chip at once
-  STEP = DEPTH + 4,  // floats from a row of it to the next
-  WIDTH = 64,        // of v, likewise
-  PIECE = 64,        // keys of v that arrive together
+  DEPTH = 32,        // depth of q and k that is in shared memory at a time
+  STEP = DEPTH + 4,  // floats per row of it, padded
+  WIDTH = 64,        // columns of v that are in shared memory at a time
+  PIECE = 64,        // keys of v per asynchronous copy group
   WEIGHTS = BLOCK + 4,
   WARPS = BLOCK / 32,
-  RESULTS = 128  // threads that make the result of a row
+  RESULTS = 128  // threads that compute the result of a row
 };
 
 // ---- rows ----
 
-struct attend_unit {  // on chip
+struct attend_unit {  // in shared memory
   attend_range seen[ROWS];
   int64_t head[ROWS], query[ROWS];
 };
 
 struct attend_place {
-  int64_t b, group, slot, rows;  // its rows are in scratch from `slot` on
-  int64_t from, to;              // keys that any of them sees
+  int64_t b, group, slot, rows;  // slot is the unit's first row in scratch
+  int64_t from, to;              // keys that any of the rows attends to
 };
 
-// Row r of unit u: rows of a key head count (head, query).
+// Finds the head and query of a row; the rows of a key head are numbered (head, query).
 VT_GPU_FN void place_row(const vt_gpu_attention &a, const attend_place &p, int64_t row, int64_t &h,
                          int64_t &i) {
   h = p.group * (a.heads / a.groups) + row / a.queries;
@@ -67,7 +67,7 @@ VT_GPU_FN attend_place take_unit(const vt_gpu_attention &a, attend_unit *u) {
   return p;
 }
 
-// No row sees any of the keys of this block.
+// Returns true if no row attends to any key of this block.
 VT_GPU_FN bool is_unseen(const attend_place &p, int64_t first) {
   return first >= p.to || first + BLOCK <= p.from;
 }
@@ -87,7 +87,7 @@ struct scores_room {
 };
 static_assert(sizeof(scores_room) == VT_ATTEND_SCORES_ROOM, "what a launch asks for");
 
-// Columns from `column` on of q and of the keys of this block.
+// Loads DEPTH columns of q and of this block's keys, beginning with `column`.
 VT_GPU_FN void take_columns(const vt_gpu_attention &a, const attend_place &p, scores_room *room,
                             int64_t first, int64_t column) {
   const float *k = attend_row<float>(a.k, p.b, p.group, first) + column * a.k.step[3];
@@ -128,7 +128,7 @@ VT_GPU_FN void multiply_columns(const scores_room *room, int rows, float (&p)[RO
   }
 }
 
-// D(q, k) of this thread's key with each row: chains of 256, at most 8 of them.
+// Computes D(q, k) of this thread's key with each row: at most 8 chains of 256.
 VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p, scores_room *room,
                                 int64_t first, float (&sum)[ROWS]) {
   float chain[ROWS];
@@ -149,7 +149,7 @@ VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p
   }
 }
 
-// The same for any depth, one row after the other.
+// Computes D(q, k) for any depth, for one row.
 VT_GPU_FN float multiply_deep(const float *q, int64_t q_step, const float *k, int64_t k_step,
                               int64_t depth) {
   attend_levels t;
@@ -209,7 +209,7 @@ struct values_room {
 };
 static_assert(sizeof(values_room) == VT_ATTEND_VALUES_ROOM, "what a launch asks for");
 
-// The greatest score of each row: a warp has one of them.
+// Finds the greatest score of each row; a warp does one row.
 VT_GPU_FN void find_most(const vt_gpu_attention &a, const attend_place &p, values_room *room) {
   const int lane = threadIdx.x % 32, r = threadIdx.x / 32;
   float m = attend_lowest();
@@ -241,7 +241,7 @@ VT_GPU_FN void weigh(const vt_gpu_attention &a, const attend_place &p, values_ro
   }
 }
 
-// PIECE keys of v, WIDTH columns.
+// Loads PIECE keys of v, WIDTH columns of each.
 VT_GPU_FN void take_piece(const vt_gpu_attention &a, const attend_place &p, values_room *room,
                           int64_t first, int piece, int64_t column) {
   const int64_t at = first + piece * PIECE, n = a.keys - at, columns = a.width - column;
@@ -264,9 +264,9 @@ VT_GPU_FN void take_piece(const vt_gpu_attention &a, const attend_place &p, valu
   vt_ahead_close();
 }
 
-enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };  // rows, and rows of a thread
+enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };  // rows at a time; rows per thread
 
-// Waits for a piece and goes on with the chains.
+// Waits for piece N of v and extends the chains by it.
 template <int N>
 VT_GPU_FN void multiply_piece(const values_room *room, int rows, float (&p)[EACH]) {
   const int column = threadIdx.x % WIDTH, row = threadIdx.x / WIDTH;
@@ -317,7 +317,7 @@ VT_KERNEL(attend_values, vt_gpu_attention, 256) {
 
 // ---- results ----
 
-// S of x[lo .. hi - 1], the rest of the chunk being +0; a warp does it.
+// S of x[lo .. hi - 1], with +0 for the rest of the chunk; one warp computes it.
 VT_GPU_FN float sum_chunk(const float *x, int64_t chunk, int64_t lo, int64_t hi) {
   const int64_t from = chunk * VT_ATTEND_CHUNK, end = attend_least(hi, from + VT_ATTEND_CHUNK);
   float s = 0.0f;
@@ -326,7 +326,7 @@ VT_GPU_FN float sum_chunk(const float *x, int64_t chunk, int64_t lo, int64_t hi)
   return attend_join<16>(s);
 }
 
-// S of a row's weights; chunks are summed by as many warps as there are, level after level.
+// S of a row's weights. The warps sum chunks in parallel, one level after the other.
 VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_range x) {
   const float *from = a.scores + slot * a.stride;
   float *to = a.sums + slot * a.sums_stride;

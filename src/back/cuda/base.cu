@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base.cu - kernels that every program needs: what was at fault is settled, what leaves has one
-// NaN.
+// base.cu - kernels that every program needs: one records index faults, the others write the
+// canonical NaN.
 #include "gpu_words.cuh"
 #include "gpu_fault.h"
 #include "gpu_leave.h"

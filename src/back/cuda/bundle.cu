@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bundle.cu - softmax, norms and statistics of lines that lie anywhere, read once: gpu_bundle.h
-// says where they are on chip. Two folds of each line, of which the second needs the first, and
-// what is made of them:
+// bundle.cu - softmax, norms and variances along any axes, reading x once; gpu_bundle.h describes
+// the shared memory. Each line is reduced twice, and the second reduction needs the first one's
+// result:
 //
 //   u = S(x)/n, or 0 when not centred;   S(d*d), d = x - u;    norms, var, std
 //   m = max x;                           S(exp(x - m));        softmax, log_softmax, logsumexp
@@ -9,20 +9,22 @@
 #include "gpu_exp.cuh"
 #include "gpu_rows.cuh"
 
-/* The least power of 2 that is not less. */
+/* The least power of 2 that is at least n. */
 VT_GPU_FN int power_up(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
 
-/* What a block has of the bundle of its team. */
+/* A thread block's part of its team's bundle. */
 template <class T>
 struct bundle {
   const vt_gpu_bundle &a;
-  int64_t *at;         /* where lines begin in operand i, from i*wide on */
-  T *shift, *sum;      /* of each line: what the folds gave */
-  T *room, *kept;      /* what chunks gave, that of chunk c of line g at g*all + c; elements */
-  int64_t line, first; /* of the bundle; the first element that is here */
-  int lines, count;    /* that are here; elements of each */
-  int all, turn;       /* chunks of a line; which room is next */
-  uint32_t met;        /* how many have come to meetings when all of them were at the last one */
+  int64_t *at;    /* at[i*wide + g] is the offset of line g in operand i */
+  T *shift, *sum; /* results of the two reductions, per line */
+  /* exchange buffers: chunk c of line g is at g*all + c; elements in shared memory */
+  T *room, *kept;
+  /* number of the bundle's first line; first element of each line in this block */
+  int64_t line, first;
+  int lines, count; /* lines of this bundle; elements of each in this block */
+  int all, turn;    /* chunks of a line; exchange buffer in use, 0 or 1 */
+  uint32_t met;     /* arrivals at the team's counter when the last barrier was complete */
 
   __device__ __forceinline__ int member() const { return (int)(blockIdx.x % a.blocks); }
 
@@ -43,21 +45,22 @@ struct bundle {
       room = (T *)a.rooms + (int64_t)(blockIdx.x / a.blocks) * 2 * a.wide * all;
     }
   }
-  /* The next fold's room. What one block left is not written again before all have read it and met
-   * once more. */
+  /* Switches to the other exchange buffer, for the next reduction. A block overwrites results only
+   * after all blocks have read them and passed one more barrier. */
   __device__ __forceinline__ T *turned() {
     turn ^= 1;
     return room + turn * (int)a.wide * all;
   }
   __device__ __forceinline__ void meet() { vt_team_meet(a, met); }
 
-  /* Neighbours in memory by neighbouring threads: of_line(g) gives f, and f(element, along) is
-   * called for the elements of line g that are here, which N operands have at along[i] from where
-   * the line begins. */
+  /* Calls f(element, along) for each element in this block, such that neighbouring threads access
+   * neighbouring memory. of_line(g) returns f for line g. along[i] is the offset of the element in
+   * operand i, from the start of the line. */
   template <int N, class F>
   __device__ __forceinline__ void each(bool beside, F of_line) const {
     const int wide = (int)a.wide, threads = (int)blockDim.x, t = (int)threadIdx.x;
-    const int some = beside ? threads / wide : min(power_up(count), threads); /* of a line */
+    /* threads per line */
+    const int some = beside ? threads / wide : min(power_up(count), threads);
     const int k = beside ? t / wide : t % some, hop = threads / some;
     for (int g = beside ? t % wide : t / some; g < lines; g += hop)
       elements<N>(kept + g * (int)a.apart, k, some, of_line(g));
@@ -100,8 +103,8 @@ struct bundle {
     __syncthreads();
   }
 
-  /* S of a chunk by P lanes of a warp, each of which has every P-th lane of S; with KEEP what is
-   * added takes the place of the element. */
+  /* S of a chunk by P lanes of a warp, each of which has every P-th lane of S. With KEEP the added
+   * terms replace the elements. */
   template <class W, bool KEEP, int P>
   __device__ __forceinline__ typename W::acc chunk(T *x, int n, T by) const {
     enum { EACH = VT_GPU_LANES / P };
@@ -136,7 +139,7 @@ struct bundle {
       if (p < items && vt_lane() % P == 0) to[g * all + member() * (int)a.chunks + c] = W::out(s);
     }
   }
-  /* S of each chunk of each line. */
+  /* Writes S of each chunk of each line to an exchange buffer. */
   template <class W, bool KEEP>
   __device__ __forceinline__ void chunks(T *to) const {
     if (a.n <= VT_GPU_BUNDLE_NOT_LONG) {
@@ -146,8 +149,9 @@ struct bundle {
     }
   }
 
-  /* Of each line, what `make` makes of what its chunks gave is known to all threads; one of them
-   * is told that it may write. */
+  /* Reduces the chunk results of each line and passes them to `make`, whose result all threads can
+   * read in `to`. make's last argument is true in one thread of the team, which may write to
+   * memory. */
   template <class W, class F>
   __device__ __forceinline__ void tell(const T *from, T *to, F make) const {
     if (all == 1) {
@@ -167,7 +171,7 @@ struct bundle {
   }
 };
 
-/* End::run does all with a bundle that is here. */
+/* Loads each bundle of this team and calls End::run, which computes and stores its results. */
 template <class T, class End>
 VT_GPU_FN void bundles(const vt_gpu_bundle &a) {
   bundle<T> b = {a};
@@ -177,12 +181,12 @@ VT_GPU_FN void bundles(const vt_gpu_bundle &a) {
     b.lines = (int)min(a.lines.n - b.line, (int64_t)a.wide);
     b.load();
     End::run(b);
-    __syncthreads(); /* before the next lines take the place of these */
+    __syncthreads(); /* all threads are done with these lines before the next ones are loaded */
   }
   vt_team_part(a, b.met);
 }
 
-/* ---- short lines: a thread has one in registers ---- */
+/* ---- short lines: one per thread, in registers ---- */
 
 template <class T>
 struct short_line {
@@ -203,7 +207,7 @@ struct short_line {
     VT_UNROLL
     for (int k = 0; k < MOST; k++) v[k] = k < n ? ((const T *)a.x)[place(0, k)] : (T)0;
   }
-  /* Each element is a lane of S; the lanes that are not here have nothing. */
+  /* Reduces the line: each element is a lane of S, and absent lanes have the start value. */
   template <class W>
   __device__ __forceinline__ T fold(T shift) const {
     const int n = (int)a.n;
@@ -215,7 +219,7 @@ struct short_line {
   }
 };
 
-/* End::run does all with a line that is here. */
+/* Loads each line of this thread and calls End::run, which computes and stores its results. */
 template <class T, class End>
 VT_GPU_FN void short_lines(const vt_gpu_bundle &a) {
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
@@ -231,7 +235,7 @@ template <class T>
 struct line_norms {
   typedef vt_reducer_sum<T> sums;
 
-  /* r; u and S(d*d) are left, if they are wanted, or are all there is, at y. */
+  /* Returns r. Stores u and S(d*d) if they are wanted; for var and std stores the result at y. */
   VT_GPU_FN T end(const vt_gpu_bundle &a, int64_t line, int64_t y, T u, T squares, bool writes) {
     if (writes && a.shift != nullptr) {
       ((T *)a.shift)[line] = u;
@@ -316,7 +320,7 @@ struct line_softmaxes {
   typedef vt_reducer_max<float> most;
   typedef vt_reducer_sum<float> sums;
 
-  /* S, or its logarithm, of which logsumexp is made, at y. */
+  /* Returns S or its logarithm; for logsumexp stores the result at y. */
   VT_GPU_FN float end(const vt_gpu_bundle &a, int64_t y, float m, float s, bool writes) {
     if (a.kind == VT_GPU_BUNDLE_ROWS) return s;
     const float l = vt_both_log(s);

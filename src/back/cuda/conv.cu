@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.cu - convolutions of all kinds, a thread an output: whatever the strides and sizes are.
+// conv.cu - direct convolutions with any strides and sizes, one thread per output.
 #include "gpu_contract.cuh"
 #include "gpu_direct_conv.cuh"
 
@@ -26,7 +26,7 @@ VT_KERNEL_RESIDENT(conv_each_f64, vt_gpu_direct_conv, 256, 4) { conv_each<double
 VT_KERNEL_RESIDENT(conv_huge_f32, vt_gpu_direct_conv, 128, 4) { conv_each<float, int64_t>(a); }
 VT_KERNEL_RESIDENT(conv_huge_f64, vt_gpu_direct_conv, 128, 4) { conv_each<double, int64_t>(a); }
 
-// Outputs that no tap of a transposed convolution meets are +0, and the bias.
+// Stores the results of a transposed convolution that no tap reaches: +0 plus the bias.
 template <class T>
 VT_GPU_FN void conv_nothing(const vt_gpu_direct_conv &a) {
   const T *bias = (const T *)a.bias;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm.cu - products of matrices: by tiles, with few rows, with absent products; and the sums of
-// what was computed apart.
+// gemm.cu - matrix products: tiled, skinny and masked ones, and sums of the partial results of
+// slices of k.
 #include "gpu_band.cuh"
 #include "gpu_products.cuh"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_band.cuh - up to 16 rows times a large matrix whose k are whole blocks of 256 and lie side by
- * side, read as a stream like that of gpu_stream.cuh. What would take the time here are the numbers
- * that are read again on chip: the lanes of a warp are 4 x 8, and each has 4 rows of 4 columns, so
- * that what it reads is multiplied 4 times. */
+ * gpu_band.cuh - skinny GEMM of up to 16 rows with a large matrix that is contiguous along k, k
+ * being a multiple of 256. The matrix is streamed as in gpu_stream.cuh. Repeated reads of shared
+ * memory would limit the speed, so the lanes of a warp form a 4 x 8 grid, each with 4 rows of 4
+ * columns: every value read is used 4 times. */
 #ifndef VT_GPU_BAND_CUH
 #define VT_GPU_BAND_CUH
 #include "gpu_stream.cuh"
@@ -12,9 +12,9 @@ struct vt_band {
   enum { R = VT_GPU_FEW / 4, C = 4, PITCH = VT_GPU_BLOCK + 4, ROWS = VT_GPU_FEW * PITCH };
   static_assert(ROWS + ring::ROOM * VT_STREAM_T / 32 == VT_GPU_BAND_ROOM, "what a launch asks for");
   ring r;
-  int rank, file; /* of this lane */
+  int rank, file; /* row and column of this lane in the warp's 4 x 8 grid */
 
-  /* Neighbouring lanes share either rows or columns: two of them are served by one access. */
+  /* Neighbouring lanes share rows or columns, so one shared-memory access serves two lanes. */
   __device__ __forceinline__ void stand() {
     rank = (r.lane() >> 3 & 2) | (r.lane() & 1);
     file = r.lane() >> 1 & 7;
@@ -24,7 +24,7 @@ struct vt_band {
     return (int)threadIdx.x - r.lane() + file + 8 * c;
   }
 
-  /* Four k: rows from x and columns from w on. */
+  /* Multiplies four k of this lane's rows of x and columns of w. */
   __device__ __forceinline__ void multiply(const float *x, const float *w, float (&p)[R][C]) {
     float u[C][4];
     VT_UNROLL

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_conv.cuh - a tile of a convolution: that of gpu_gemm.cuh, except that its columns are places
-// and are gathered from x. What each number of the contraction stands for is worked out for 256 of
-// them at a time, while the 256 before are multiplied.
+// gpu_conv.cuh - a tile of a convolution as a matrix product: like gpu_gemm.cuh, but columns are
+// output positions and their entries are gathered from x. Table entries for 256 values of k are
+// computed while the 256 before them are multiplied.
 #ifndef VT_GPU_CONV_CUH
 #define VT_GPU_CONV_CUH
 #include "gpu_conv.h"
 #include "gpu_gather.cuh"
 #include "gpu_gemm.cuh"
 
-// Places across and BK numbers along, read by T threads, an element at a time. Padding is there, as
-// +0: so is what cannot be read.
+// Loads W output positions by BK values of k with T threads, one element at a time. Padding and
+// elements outside of the tile are loaded as +0.
 template <class E, int W, int BK, int T>
 struct vt_conv_places {
   enum { PITCH = W + 16 / (int)sizeof(E), ROUND = T / W, ROUNDS = BK / ROUND };
@@ -44,11 +44,11 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
   typedef vt_conv_places<E, BN, BK, tile::T> columns;
   static_assert((int)columns::PITCH == (int)tile::columns::PITCH, "they stand as in a product");
   const vt_gpu_conv &v;
-  vt_gpu_tap *taps;  // of two blocks, behind the tile's own shared memory
+  vt_gpu_tap *taps;  // tables for two blocks of k, after the tile's own shared memory
 
   __device__ __forceinline__ vt_conv_tile(const vt_gpu_conv &args) : tile(args.g), v(args) {}
 
-  // What the numbers of block c stand for. Those beyond the last are never asked for.
+  // Computes the table for block c of k. Entries beyond the last k are never read.
   __device__ __forceinline__ void explain(int64_t k0, uint32_t c) {
     vt_gpu_tap *to = taps + (c & 1) * VT_GPU_BLOCK;
     for (int i = (int)threadIdx.x; i < VT_GPU_BLOCK; i += tile::T)
@@ -76,8 +76,9 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
           rb.load(v, stage + BK * rows::PITCH, taps + sent * BK % (2 * VT_GPU_BLOCK), left);
         },
         [](E *, int) {},
-        // All that is sent of the block before was sent before the last meeting, and several steps
-        // lie between this and the first that is sent of the block behind.
+        // The loads of the previous block were all issued before the last barrier, and several
+        // steps lie between this step and the first load of the next block, so the table may be
+        // replaced now.
         [&](uint32_t t) {
           if (t % (VT_GPU_BLOCK / BK) == 0) explain(k0, t / (VT_GPU_BLOCK / BK) + 1);
         });

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_direct_conv.cuh - which output a number stands for, and what of x and w it meets.
+// gpu_direct_conv.cuh - maps the number of a result of a direct convolution to its window: which
+// elements of x and w it uses.
 #ifndef VT_GPU_DIRECT_CONV_CUH
 #define VT_GPU_DIRECT_CONV_CUH
 #include "gpu_words.cuh"
 #include "gpu_direct_conv.h"
 
-// I is what counts and offsets are held in: int32_t where all of them fit, else int64_t.
+// I is the integer type of counts and offsets: int32_t if all of them fit, else int64_t.
 
-// An axis as the outputs of one class see it; from where w and y begin for them.
+// One axis for the outputs of one class: number of positions and taps, `base` of the header's
+// formula, and the offsets in w and y at which the class begins.
 template <class I>
 struct vt_direct_conv_class {
   I places, taps, base, w, y;
@@ -24,11 +26,13 @@ VT_GPU_FN vt_direct_conv_class<I> vt_direct_conv_class_of(const vt_gpu_direct_co
           first * (I)x.w_one, remainder * (I)x.y_one};
 }
 
-// One output: where along each axis its taps begin on x, and where x, w and y are for it.
+// One output: the position of its first tap in x and the number of taps along each axis, and its
+// offsets in x, w and y.
 template <class I>
 struct vt_direct_conv_at {
-  I begin[VT_GPU_AXES], taps[VT_GPU_AXES], x, w, y, channel;  // channel: of y and the bias
-  bool there;                                                 // some classes have fewer places
+  // channel: channel of y and of the bias
+  I begin[VT_GPU_AXES], taps[VT_GPU_AXES], x, w, y, channel;
+  bool there;  // there: 0 if this class has fewer positions
 };
 
 template <class I>
@@ -38,7 +42,7 @@ VT_GPU_FN I vt_direct_conv_take(I &i, int64_t n) {
   return here;
 }
 
-// Output i of all, places innermost, then image, row, group, class.
+// Finds output number i. Positions vary fastest, then image, row, group, class.
 template <class I>
 VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, I i) {
   vt_direct_conv_at<I> o;
@@ -77,7 +81,7 @@ VT_GPU_FN int64_t vt_direct_conv_total(const vt_gpu_direct_conv &a) {
 VT_GPU_FN bool vt_direct_conv_inside(int32_t m, int64_t dim) { return (uint32_t)m < (uint32_t)dim; }
 VT_GPU_FN bool vt_direct_conv_inside(int64_t m, int64_t dim) { return (uint64_t)m < (uint64_t)dim; }
 
-// Calls give(x offset, w offset, inside) for all taps of an output, in their order.
+// Calls give(x offset, w offset, inside) for all taps of an output, in the order of the sum.
 template <class I, class F>
 VT_GPU_FN void vt_direct_conv_taps(const vt_gpu_direct_conv &a, const vt_direct_conv_at<I> &o,
                                    F give) {

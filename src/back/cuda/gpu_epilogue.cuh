@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_epilogue.cuh - what the text of a tail is written over: pointwise steps over the results of a
- * product that a thread has at hand. The text has a struct F with N sources and F::run(m, h), which
- * does all of them: whatever it reads comes before the first is stored, and so is on its way at one
- * time. */
+ * gpu_epilogue.cuh - the primitives of generated epilogues: pointwise ops over the results of a
+ * product that a thread holds in registers. The generated text has a struct F with N sources;
+ * F::run(m, h) runs the epilogue on one group of results. It loads all operands before it stores
+ * the first result, so the loads overlap. */
 #ifndef VT_GPU_EPILOGUE_CUH
 #define VT_GPU_EPILOGUE_CUH
 #include "gpu_fused.cuh"
 #include "gpu_gemm.cuh"
 #include "gpu_epilogue.h"
 
-/* Where side I has group u. */
+/* Offset of group u in side I. */
 template <int I, class H>
 VT_GPU_FN int64_t vt_epilogue_place(const vt_gpu_epilogue &m, const H &h, int u) {
   return h.begin[I] + h.r[u] * m.side[I].row + h.c[u] * m.side[I].column;
@@ -31,7 +31,7 @@ VT_GPU_FN void vt_epilogue_load_group(const vt_gpu_epilogue_side &s, const T *p,
   }
 }
 
-/* Source I; the first is the product. */
+/* Loads source I; source 0 is the product. */
 template <class T, int I, class E, int G, int W>
 VT_GPU_FN vt_fused_group<T, G> vt_epilogue_load(const vt_gpu_epilogue &m,
                                                 const vt_epilogue_here<E, G, W> &h) {
@@ -69,7 +69,8 @@ VT_GPU_FN void vt_epilogue_store(const vt_gpu_epilogue &m, const vt_epilogue_her
   }
 }
 
-/* The end of a product (vt_gemm_plain) with a tail. */
+/* Replaces vt_gemm_plain in a product's kernel: runs the epilogue F instead of storing the results.
+ */
 template <class F>
 struct vt_epilogue {
   enum { THERE = 1, SIDES = F::N };

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_few.cuh - a product with at most 16 rows, at the speed that b can be read with: a block of
- * threads brings 256 k of 32 columns into shared memory, all of it at once, and then a thread has
- * one column and ROWS chains. Many blocks wait while others compute. Which block of threads adds
- * the chains of a column's blocks of 256 is left to chance: the one that comes last. The order in
- * which they are added is not. Such a product is over soon: the code is kept short, as it is read
- * too. */
+ * gpu_few.cuh - skinny GEMM of at most 16 rows, limited by the speed of reading b. A thread block
+ * copies 256 k of 32 columns to shared memory in one step; then a thread computes ROWS chains of
+ * one column. Other resident blocks compute while one waits. The block that finishes a tile last
+ * adds the partial results of its slices of k. Which block that is varies; the order of the
+ * additions does not. Such a product takes so little time that reading the code counts, so the code
+ * is short. */
 #ifndef VT_GPU_FEW_CUH
 #define VT_GPU_FEW_CUH
 #include "gpu_sums.cuh"
 
 enum { VT_FEW_C = VT_GPU_FEW_COLUMNS, VT_FEW_T = VT_GPU_FEW_THREADS };
 
-/* What a block of threads has: `left` k from k0 on of `columns` columns from n0 on of product z. */
+/* The part of a product that a thread block computes: `left` k starting at k0 and `columns` columns
+ * starting at n0 of product z. */
 struct vt_few_here {
   int64_t z, n0, k0;
   int left, columns;
-  uint32_t tile; /* of this launch */
+  uint32_t tile; /* number of the tile in this launch */
   uint32_t unit;
 };
 
-/* Blocks that begin together read what lies together: the units of a column, or one unit of many.
- */
+/* Places thread blocks so that those which start together read adjacent memory: if b is contiguous
+ * along k, the slices of one column block; else one slice of many column blocks. */
 template <bool BY_K, int COLUMNS>
 VT_GPU_FN vt_few_here vt_few_place(const vt_gpu_gemm &g) {
   vt_few_here h;
@@ -36,11 +37,11 @@ VT_GPU_FN vt_few_here vt_few_place(const vt_gpu_gemm &g) {
   return h;
 }
 
-/* b as [column][k] or [k][column], as it lies in memory. */
+/* Copies b to shared memory as [column][k] or [k][column], whichever is its order in memory. */
 template <bool BY_K, int V>
 VT_GPU_FN void vt_few_load_b(const vt_gpu_side &s, const float *b, float *to,
                              const vt_few_here &h) {
-  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_FEW_C) / V }; /* accesses side by side */
+  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_FEW_C) / V }; /* accesses per line of b */
 #pragma unroll 4
   for (int e = (int)threadIdx.x; e < VT_GPU_BLOCK * VT_FEW_C / V; e += VT_FEW_T) {
     const int side = e % LINE * V, other = e / LINE;
@@ -64,7 +65,7 @@ VT_GPU_FN void vt_few_load_a(const vt_gpu_gemm &g, const float *a, float *to, in
   }
 }
 
-/* Four k of this thread's column. */
+/* Loads four k of this thread's column. */
 template <bool BY_K>
 VT_GPU_FN void vt_few_take(const float *b, int k, float *w) {
   if (BY_K) {
@@ -97,7 +98,8 @@ VT_GPU_FN void vt_few_chain(const float *x, const float *b, int end, float *p) {
 
 /* ---- results ---- */
 
-/* What a chain of this block came to: row i and column j of it, if they are there. */
+/* Stores the sum p of a chain for row i and column j of this block, if they exist: as a result, or
+ * as the partial result of a slice of k. */
 template <class End>
 VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, int j, float p,
                            const End &end) {
@@ -109,8 +111,8 @@ VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, in
   }
 }
 
-/* After all of them: the last unit of these columns sums what all have left. A thread has ROWS rows
- * of a column at once, and GROUPS groups of each. */
+/* The thread block that finishes last for these columns adds the partial results of all slices. A
+ * thread adds ROWS rows of a column at a time, with GROUPS groups of slices loaded ahead. */
 template <int GROUPS, int ROWS, class End>
 VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h, const End &end) {
   if (g.arrived == nullptr || !vt_is_last(&g.arrived[h.tile], gridDim.y)) return;
@@ -128,7 +130,7 @@ VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h, const End 
 
 /* ---- the whole ---- */
 
-/* The operands from this block's first k and column on. */
+/* Addresses of the operands at this block's first k and column. */
 VT_GPU_FN const float *vt_few_a(const vt_gpu_gemm &g, const vt_few_here &h) {
   return (const float *)g.a.data + vt_gemm_product_of(g, g.a.step, h.z) + h.k0 * g.a.along;
 }

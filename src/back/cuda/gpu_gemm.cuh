@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_gemm.cuh - a tile of a product of matrices, by one block of threads. Both operands come ahead
- * of their use, several steps of BK at a time, into shared memory that has k outermost, whatever
- * their strides are; each thread keeps TM x TN chains. The order is that of the numerics:
- *   chains of 256 products, in registers; the sum of 8 chains, in shared memory; the sum of 8 of
- *   those, and of 8 of these, in y and in `levels`. A thread meets nothing there but its own.
- * A k that is not there is not multiplied: the last step is cut. Rows and columns that are not
- * there are zeros, and what comes of them is not stored. */
+ * gpu_gemm.cuh - one tile of a matrix product, computed by one thread block. Both operands are
+ * copied ahead of their use, several steps of BK at a time, to shared memory with k as the
+ * outermost axis, for any strides of the operands. Each thread keeps TM x TN chains in registers.
+ * The summation order is that of the numerics:
+ *   chains of 256 products, in registers; sums of 8 chains, in shared memory; sums of 8 of those,
+ * and of 8 of these, in `levels` and in y. A thread only touches its own sums there. The last step
+ * is cut, so products beyond k are not computed. Rows and columns outside of the operands are
+ * zeros, and their results are not stored.
+ */
 #ifndef VT_GPU_GEMM_CUH
 #define VT_GPU_GEMM_CUH
 #include "gpu_words.cuh"
@@ -18,7 +20,7 @@ VT_GPU_FN double vt_gemm_fused(double a, double b, double c) { return __fma_rn(a
 VT_GPU_FN float vt_gemm_add(float a, float b) { return __fadd_rn(a, b); }
 VT_GPU_FN double vt_gemm_add(double a, double b) { return __dadd_rn(a, b); }
 
-/* 16 bytes as numbers. */
+/* Loads 16 bytes as floats or doubles. */
 VT_GPU_FN void vt_gemm_get(const float *p, float *v) {
   const float4 x = *(const float4 *)p;
   v[0] = x.x;
@@ -36,9 +38,9 @@ VT_GPU_FN void vt_gemm_put(float *p, const float *v) {
 }
 VT_GPU_FN void vt_gemm_put(double *p, const double *v) { *(double2 *)p = make_double2(v[0], v[1]); }
 
-/* ---- places ---- */
+/* ---- offsets ---- */
 
-/* Where product z of an operand begins. */
+/* Offset of product z in an operand. */
 VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
   int64_t at = 0;
   VT_LOOP
@@ -50,18 +52,20 @@ VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int
   return at;
 }
 
-/* Mostly there is one product, and no time to find out where it begins. */
+/* Like vt_gemm_product, with a fast path for product 0: most launches have only one product. */
 VT_GPU_FN int64_t vt_gemm_product_of(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
   return z == 0 ? 0 : vt_gemm_product(a, step, z);
 }
 
-/* What becomes of results: they are stored in y; or, with a tail, gpu_epilogue.cuh has them. */
+/* How a kernel finishes its results: vt_gemm_plain stores them in y; vt_epilogue of
+ * gpu_epilogue.cuh runs an epilogue on them. */
 struct vt_gemm_plain {
   enum { THERE = 0 };
 };
 
-/* G results of a product in groups of W side by side: those of row r[u] from column c[u] on, of
- * which `left` are there. `begin` is where each side of the tail has this product. */
+/* G results of a product, in groups of W contiguous ones: group u is row r[u] from column c[u], and
+ * its first left[u] results exist. begin[i] is the offset of this product in side i of the
+ * epilogue. */
 template <class E, int G, int W>
 struct vt_epilogue_here {
   enum { GROUPS = G / W };
@@ -73,14 +77,15 @@ struct vt_epilogue_here {
 
 /* ---- an operand on its way into shared memory ---- */
 
-/* W elements across and BK along, read by T threads, in one of three ways that a tile is made with.
- * `settle` is called for each k of a step, after the load, and ends what the load began.
+/* Loaders copy W elements across k by BK along k with T threads; a tile uses one of three, by the
+ * layout of its operand. `settle` is called for each k of a step after `load` and completes what
+ * `load` started.
  *
- * vt_gemm_any takes every operand: elements go one by one, 8 threads side by side along k or all of
- * them across, or 16 bytes across at a time; which of these is one for the whole launch. How far it
- * is from one access to the next is in shared memory: registers are few. */
+ * vt_gemm_any loads any layout: single elements with 8 threads along k or all threads across k, or
+ * 16 bytes across k at a time. The choice is the same for the whole launch. Strides between
+ * accesses are in shared memory, to save registers. */
 struct vt_gemm_steps {
-  int64_t round, octet; /* elements to the next round, and to 8 further along k */
+  int64_t round, octet; /* elements to the next round, and to the k that is 8 further */
 };
 template <int WHICH>
 VT_GPU_FN vt_gemm_steps &vt_gemm_kept_steps() {
@@ -93,17 +98,17 @@ struct vt_gemm_any {
   enum {
     WHOLE = 0,
     V = 16 / (int)sizeof(E),
-    PITCH = W + V,     /* no two of 8 neighbours along k and 4 across in one bank */
-    OCTET = W * 8 / T, /* rounds that 8 along k take */
-    LINES = T / W,     /* k of a round, across */
+    PITCH = W + V,     /* avoids bank conflicts among 8 neighbours along k and 4 across */
+    OCTET = W * 8 / T, /* rounds for 8 k, if threads are along k */
+    LINES = T / W,     /* k per round, if threads are across k */
     WIDE_LINES = LINES * V
   };
   static_assert(OCTET * T == W * 8 && T % W == 0 && BK % 8 == 0 && BK % WIDE_LINES == 0,
                 "threads share an operand evenly");
   const vt_gpu_side *side;
   const E *from;
-  int to, k;      /* this thread's first place in a stage, and its k */
-  unsigned there; /* rounds of an octet whose element across is there */
+  int to, k;      /* this thread's first offset in a stage, and its k */
+  unsigned there; /* bit r is set if round r of an octet is inside of the operand */
 
   __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
                                         int64_t limit, int64_t k0) {
@@ -121,7 +126,7 @@ struct vt_gemm_any {
     from = (const E *)s.data + product + (first + i) * s.across + (k0 + k) * s.along;
   }
 
-  /* The next BK, of which `left` are there. The threads met after `begin`. */
+  /* Loads the next BK values of k, of which `left` exist. A barrier must follow `begin` first. */
   __device__ __forceinline__ void load(E *stage, int left) {
     const vt_gemm_steps step = vt_gemm_kept_steps<WHICH>();
     const E *at = from;
@@ -152,15 +157,15 @@ struct vt_gemm_any {
   __device__ __forceinline__ void settle(E *, int) {}
 };
 
-/* Neighbours across lie side by side; every step and all of W is there, the last vector of a line
- * perhaps with numbers behind it: 16 bytes at a time. */
+/* Loads an operand that is contiguous across k, 16 bytes at a time. All steps and all W columns
+ * exist; the last vector of a line may contain unused padding. */
 template <class E, int W, int BK, int T, int WHICH>
 struct vt_gemm_across {
   enum {
     WHOLE = 1,
     V = 16 / (int)sizeof(E),
     PITCH = W,
-    LINES = T / (W / V), /* k of a round */
+    LINES = T / (W / V), /* k per round */
     ROUNDS = BK / LINES
   };
   static_assert(LINES * (W / V) == T && ROUNDS * LINES == BK, "threads share an operand evenly");
@@ -183,9 +188,9 @@ struct vt_gemm_across {
   __device__ __forceinline__ void settle(E *, int) {}
 };
 
-/* Neighbours along k lie side by side; every step and all of W is there. 16 bytes at a time come to
- * registers and go on to four lines of the stage while others are multiplied: a warp has 16 across
- * and 8 along, which are in 32 banks. */
+/* Loads an operand that is contiguous along k, 16 bytes at a time; all steps and all W lines exist.
+ * The bytes wait in registers and are stored to four lines of the stage while other values are
+ * multiplied. A warp stores 16 across by 8 along k, which are in 32 different banks. */
 template <class E, int W, int BK, int T, int WHICH>
 struct vt_gemm_along {
   enum {
@@ -211,14 +216,14 @@ struct vt_gemm_along {
     round = LINES * s.across;
     to = k * PITCH + i;
   }
-  /* Behind the last step, that one once more. */
+  /* After the last step this loads that step once more, so that it needs no branch. */
   __device__ __forceinline__ void load(E *, int left) {
     from -= left > 0 ? 0 : BK;
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) vt_fetch_16(from + r * round, held[r]);
     from += BK;
   }
-  /* In the second half of a step, by when it has come. */
+  /* Stores the registers in the second half of a step, when the loads have completed. */
   __device__ __forceinline__ void settle(E *stage, int s) {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
@@ -231,7 +236,7 @@ struct vt_gemm_along {
 
 /* ---- a tile ---- */
 
-/* Shared memory of a processor of the architecture that this is compiled for. */
+/* Bytes of shared memory of a multiprocessor of the target architecture. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 800
 enum { VT_GEMM_SHARED = 164 << 10 };
 #elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
@@ -239,17 +244,20 @@ enum { VT_GEMM_SHARED = 100 << 10 };
 #else
 enum { VT_GEMM_SHARED = 228 << 10 };
 #endif
-enum { VT_GEMM_BESIDES = 1024 + 128 }; /* what the system takes of it, and what is declared here */
+/* bytes that the system reserves, and that this file declares statically */
+enum { VT_GEMM_BESIDES = 1024 + 128 };
 __host__ __device__ constexpr int vt_gemm_least(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
 
-/* Where a block of threads is. It stays in shared memory while the registers are full of chains. */
+/* The position of a thread block. It is in shared memory because registers are needed for chains.
+ */
 struct vt_gemm_here {
-  void *y;           /* the product */
-  int64_t m0, n0;    /* the tile's first row and column */
-  int64_t m1, n1;    /* the first that are its own: others may be its neighbour's */
-  int64_t number, z; /* its own number, and that of its product */
-  int64_t k0, k;     /* what this unit has of k */
-  uint32_t blocks;   /* chains that this is */
+  void *y;        /* y of this product and slice of k */
+  int64_t m0, n0; /* first row and column of the tile */
+  /* first row and column that it stores; a neighbouring tile stores those before */
+  int64_t m1, n1;
+  int64_t number, z; /* number of the tile, and of its product */
+  int64_t k0, k;     /* first k, and number of k, of this slice */
+  uint32_t blocks;   /* chains of this slice of k */
   int top;           /* levels of sums in memory */
 };
 VT_GPU_FN vt_gemm_here &vt_gemm_kept_here() {
@@ -257,8 +265,8 @@ VT_GPU_FN vt_gemm_here &vt_gemm_kept_here() {
   return here;
 }
 
-/* Tiles are taken in bands of 8 rows of them, so that those at work together read what the others
- * read. */
+/* Tiles are numbered in bands of 8 rows of tiles, so that thread blocks that run together share
+ * operands in the cache. */
 VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns) {
   vt_gemm_here h;
   h.number = a.first + blockIdx.x;
@@ -278,7 +286,7 @@ VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns
   return h;
 }
 
-/* A and B are how the operands come. */
+/* A and B are the loaders of the operands. */
 template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES,
           template <class, int, int, int, int> class A = vt_gemm_any,
           template <class, int, int, int, int> class B = vt_gemm_any>
@@ -290,7 +298,8 @@ struct vt_gemm_tile {
   static_assert(BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && VT_GPU_BLOCK % BK == 0,
                 "a warp is 4 x 8 threads, and no step lies in two blocks");
 
-  /* So many blocks as are wanted on a processor, if its shared memory is large enough. */
+  /* The wanted number of resident blocks, or fewer if the shared memory of a multiprocessor does
+   * not suffice. */
   static constexpr int fit(int wanted) {
     return vt_gemm_least(
         wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) + VT_GEMM_BESIDES)));
@@ -298,12 +307,13 @@ struct vt_gemm_tile {
 
   const vt_gpu_gemm &a;
   E acc[TM][TN];
-  E fa[2][TM], fb[2][TN]; /* of one k and of the next */
-  int row, column, kept;  /* of this thread: in the tile, and its sums in shared memory */
+  E fa[2][TM], fb[2][TN]; /* fragments of a and b of one k and of the next */
+  /* this thread's first row and column in the tile; offset of its sums in shared memory */
+  int row, column, kept;
 
   __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
 
-  /* Neighbouring lanes share either rows or columns: two of them are served by one access. */
+  /* Neighbouring lanes share rows or columns, so one shared-memory access serves two lanes. */
   __device__ __forceinline__ void stand() {
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
     row = warp / WARPS_N * 4 * TM + ((lane >> 3 & 2) | (lane & 1)) * V;
@@ -322,7 +332,8 @@ struct vt_gemm_tile {
     for (int j = 0; j < TN / V; j++) vt_gemm_get(pb + j * 8 * V, &fb[into][j * V]);
   }
 
-  /* There and back along the columns, so that a number that was just read is read again. */
+  /* Alternates the direction along the columns, so that the operand read last is used again first.
+   */
   __device__ __forceinline__ void multiply(int from) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL
@@ -338,7 +349,7 @@ struct vt_gemm_tile {
     for (int j = 0; j < TN; j++) acc[i][j] = 0;
   }
 
-  /* ---- sums: V results of a row at a time, number e of this thread ---- */
+  /* ---- sums, in vectors of V results of a row; e numbers the vectors of this thread ---- */
 
   __device__ __forceinline__ E *kept_at(int e) { return vt_shared<E>() + kept + e * V * T; }
 
@@ -347,7 +358,8 @@ struct vt_gemm_tile {
     return (E *)a.levels + before + (e * T + (int)threadIdx.x) * V;
   }
 
-  /* Its row and column in the product, and its place; whether it is there, and this tile's. */
+  /* Row, column and address of vector e in the product. Returns whether it is inside of the product
+   * and stored by this tile. */
   __device__ __forceinline__ bool find(const vt_gemm_here &h, int e, int64_t *r, int64_t *c,
                                        E **at) {
     const int i = e / (TN / V);
@@ -357,7 +369,7 @@ struct vt_gemm_tile {
     return *r >= h.m1 && *c >= h.n1 && *r < a.m && *c < a.n;
   }
 
-  /* The chains of a block that is complete, into the sums of its group. */
+  /* Adds the chains of a complete block to the sums of its group. */
   __device__ __forceinline__ void fold(bool fresh) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL
@@ -397,7 +409,7 @@ struct vt_gemm_tile {
     for (int q = 0; q < V; q++) t[q] = vt_gemm_add(t[q], v[q]);
   }
 
-  /* Adds v to what level l has, or to +0 where nothing is there yet. The highest is y. */
+  /* Adds v to level l, or to +0 if the level is empty (fresh). The highest level is y. */
   __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh,
                                        const E *v) {
     int64_t r, c;
@@ -413,7 +425,8 @@ struct vt_gemm_tile {
     }
   }
 
-  /* Group g is complete, or the last: up to the next level, and on where that is complete too. */
+  /* Adds group g, which is complete or the last, to the next level, and goes on upwards as long as
+   * levels are complete. */
   __device__ __forceinline__ void rise(const vt_gemm_here &h, uint32_t g, bool last) {
     bool complete = true;
     VT_LOOP
@@ -429,7 +442,7 @@ struct vt_gemm_tile {
     }
   }
 
-  /* The block that ends here is number c. */
+  /* Ends block number c of k. */
   __device__ __forceinline__ void end_block(uint32_t c) {
     const vt_gemm_here &h = vt_gemm_kept_here();
     const bool last = c + 1 == h.blocks;
@@ -438,8 +451,7 @@ struct vt_gemm_tile {
       rise(h, c / VT_GPU_GROUP, last);
   }
 
-  /* Result e: its sums, which are in shared memory or in y, and the bias of the product, if there
-   * is one. */
+  /* Loads the sums of vector e from shared memory or from y, and adds the bias, if there is one. */
   __device__ __forceinline__ void result(const vt_gemm_here &h, int e, int64_t r, int64_t c,
                                          const E *at, const E *biases, E *t) {
     if (h.top > 0) get_y(c, at, t);
@@ -464,7 +476,7 @@ struct vt_gemm_tile {
     }
   }
 
-  /* Four at a time: what a tail reads takes long to come. */
+  /* Handles four vectors at a time, because the loads of an epilogue have a long latency. */
   template <class End>
   __device__ __forceinline__ void store(const E *biases, const End &end) {
     enum { GROUPS = 4 };
@@ -488,8 +500,8 @@ struct vt_gemm_tile {
 
   /* ---- the whole ---- */
 
-  /* A step that is there in full. The last of a stage is in registers before the stage is given
-   * away, and the first of the next stage before its turn comes. */
+  /* Runs a full step. The last operands of a stage are loaded to registers before the stage is
+   * released, and the first of the next stage before they are needed. */
   template <class F, class G>
   __device__ __forceinline__ void step(int &reads, F load, G arrive) {
     VT_UNROLL
@@ -508,16 +520,17 @@ struct vt_gemm_tile {
     return reads == (STAGES - 1) * STAGE ? 0 : reads + STAGE;
   }
 
-  /* All steps of a unit with `k` products. `send` has a step's operands brought to a stage, so many
-   * as are there, which behind the last step is none, and `settle` is told of each k of the step
-   * after it; `before` is told the number of the step that comes next. A branch around what is sent
-   * would keep it from being woven into the multiplications. */
+  /* Runs all steps of a slice of k with `k` products. send(stage, step, left) issues the loads of a
+   * step, of which `left` k exist; after the last step left is 0. settle(stage, s) is called for
+   * each k of the following step, and before(t) ahead of step t. Loads are issued without a branch
+   * around them, so that the compiler can interleave them with multiplications. */
   template <class S, class G, class F>
   __device__ __forceinline__ void walk(int64_t k, S send, G settle, F before) {
     const uint32_t steps = (uint32_t)((k + BK - 1) / BK);
     const int rest = (int)(k % BK);
     uint32_t sent = 0;
-    int writes = 0, reads = 0, last = 0; /* stages; the last that was written to */
+    /* offsets of the stages being written and read, and of the last one written */
+    int writes = 0, reads = 0, last = 0;
     const auto load = [&] {
       const int left = sent + 1 == steps && rest != 0 ? rest : BK;
       send(vt_shared<E>() + writes, sent, sent < steps ? left : 0);
@@ -559,7 +572,7 @@ struct vt_gemm_tile {
     rows ra;
     columns rb;
     vt_gemm_here h = vt_gemm_place(a, BM, BN);
-    /* The last tile of a row or column begins early enough to be whole. Lines of b that are there
+    /* The last tile of a row or column is moved back so that it is complete. Lines of b that exist
      * in whole vectors may be longer than those of y. */
     if (rows::WHOLE) h.m0 = min(h.m0, a.m - BM);
     if (columns::WHOLE) h.n0 = min(h.n0, (a.n - BN + V - 1) / V * V);

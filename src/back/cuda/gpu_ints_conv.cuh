@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_ints_conv.cuh - a tile of a convolution of i8 and u8: that of gpu_ints_tile.cuh, except that
-// its rows are places and are gathered from x. Padding is the zero point, which adds nothing.
+// gpu_ints_conv.cuh - a tile of a convolution of i8 and u8: like gpu_ints_tile.cuh, but rows are
+// output positions and are gathered from x. Padding has the value of the zero point, so it adds
+// nothing.
 #ifndef VT_GPU_INTS_CONV_CUH
 #define VT_GPU_INTS_CONV_CUH
 #include "gpu_gather.cuh"
 #include "gpu_ints_tile.cuh"
 
-// W places on their way into shared memory. A thread has one of them, and 16 numbers of the
-// contraction at a time; neighbours have neighbouring places. What the numbers of a step stand for
-// is in shared memory, of two steps.
+// Loads W output positions into shared memory. A thread loads 16 values of k of one position at a
+// time; neighbouring threads have neighbouring positions. The table that maps k to taps is in
+// shared memory for two steps.
 template <int W>
 struct vt_ints_places {
   enum {
@@ -20,12 +21,12 @@ struct vt_ints_places {
   const vt_gpu_gather &gather;
   const uint8_t *x;
   int64_t k;
-  uint32_t flip, nothing;  // the byte of padding
+  uint32_t flip, nothing;  // flip converts the byte to i8; nothing is the byte of padding
   vt_gpu_tap *taps;
   vt_gather_place place;
   uint4 part[PARTS];
 
-  // The numbers of the step from k0 on; those beyond the last are asked for by nobody.
+  // Computes the table for the step that begins at k0. Entries beyond the last k are never read.
   __device__ __forceinline__ void explain(int64_t k0) {
     if (threadIdx.x < BK && k0 + threadIdx.x < k)
       taps[k0 % (2 * BK) + threadIdx.x] = vt_gather_tap(gather, (uint32_t)k0 + threadIdx.x);

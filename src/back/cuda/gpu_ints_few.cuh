@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_ints_few.cuh - products of few rows of i8 and u8, where what counts is how fast b is read: a
-// thread has four columns of up to four rows and every 32nd piece along k, four products an
-// instruction. Sums of integers are exact, so it does not matter who adds what.
+// gpu_ints_few.cuh - skinny products of i8 and u8, limited by the speed of reading b. A thread
+// computes four columns of up to four rows over every 32nd piece along k, with four products per
+// instruction. Integer sums are exact, so the order of additions does not matter.
 #ifndef VT_GPU_INTS_FEW_CUH
 #define VT_GPU_INTS_FEW_CUH
 #include "gpu_ints_tile.cuh"
 
 enum { VT_INTS_LANES = 32, VT_INTS_FEW_THREADS = VT_GPU_INTS_FEW_COLUMNS / 4 * VT_INTS_LANES };
 
-// WORDS of four along k are a piece. Of b that lies across, neighbours are of neighbouring columns;
-// else they are neighbours along k.
+// A piece is WORDS words of four k. If b is contiguous across k (ACROSS), neighbouring threads have
+// neighbouring columns; else they have neighbouring pieces along k.
 template <bool ACROSS>
 struct vt_ints_few {
   enum { R = VT_GPU_INTS_FEW_ROWS, C = 4, WORDS = ACROSS ? 1 : 4, STEP = 4 * WORDS };
@@ -83,7 +83,7 @@ struct vt_ints_few {
     }
   }
 
-  // What the lanes of a warp have of the same columns, and then the warps.
+  // Adds the partial sums of the lanes of a warp that share columns, and then those of the warps.
   __device__ __forceinline__ void add(int32_t *sums, int quad, bool first) {
     const vt_gpu_ints &p = v.p;
     const uint32_t za = (uint32_t)(vt_ints_zero(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128));

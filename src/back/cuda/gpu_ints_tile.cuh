@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_ints_tile.cuh - a tile of a product of matrices of i8 and u8, by the integer units that
-// multiply whole matrices. Both operands stand in shared memory with k innermost and as i8: of u8,
-// 128 is taken from every number and from its zero point, which changes no difference. Then
+// gpu_ints_tile.cuh - a tile of a product of i8 and u8 matrices on the tensor cores. Both operands
+// are in shared memory as i8 with k innermost. For u8, 128 is subtracted from every number and from
+// its zero point, which changes no difference. Then
 //   sum (a' - za')(b' - zb') = sum a'b' - zb'*(sum a') - za'*(sum b') + k*za'*zb',
-// and the sums of a' and b' are products with ones. The left side fits i32 by the rules of the op,
-// so the right side may wrap on its way.
+// and the sums of a' and b' are products with ones. The left side fits in i32 by the rules of the
+// op, so intermediate results of the right side may wrap.
 #ifndef VT_GPU_INTS_TILE_CUH
 #define VT_GPU_INTS_TILE_CUH
 #include "gpu_ints.cuh"
 #include "gpu_ints.h"
 
-// Sixteen bytes of a line along k, as i8. What is not there is 0.
+// Loads sixteen bytes of a line along k as i8; bytes beyond `left` are 0.
 VT_GPU_FN uint4 vt_ints_line(const uint8_t *from, int64_t step, bool wide, int64_t left,
                              uint32_t flip) {
   uint32_t w[4] = {0, 0, 0, 0};
@@ -30,7 +30,7 @@ VT_GPU_FN uint4 vt_ints_line(const uint8_t *from, int64_t step, bool wide, int64
   return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// Four neighbours across, at each of four k.
+// Loads four neighbours across k at each of four k.
 VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t across, bool wide,
                                int64_t k_left, int64_t left, uint32_t flip) {
   uint32_t w[4] = {0, 0, 0, 0};
@@ -48,7 +48,7 @@ VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t acros
   return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// Four bytes of each of four lines become four of each of what lies across.
+// Transposes a 4 x 4 square of bytes.
 VT_GPU_FN void vt_ints_turn(uint4 x, uint32_t (&to)[4]) {
   const uint32_t low = __byte_perm(x.x, x.y, 0x5140), high = __byte_perm(x.z, x.w, 0x5140);
   const uint32_t low2 = __byte_perm(x.x, x.y, 0x7362), high2 = __byte_perm(x.z, x.w, 0x7362);
@@ -58,8 +58,8 @@ VT_GPU_FN void vt_ints_turn(uint4 x, uint32_t (&to)[4]) {
   to[3] = __byte_perm(low2, high2, 0x7632);
 }
 
-// An operand of W lines on its way into shared memory, BK of k at a time, by 256 threads: lines of
-// 16 bytes along k, or squares of 4 x 4 that are turned over.
+// Loads W lines of an operand into shared memory, BK of k at a time, with 256 threads: 16 bytes
+// along k, or 4 x 4 squares that are transposed.
 template <int W>
 struct vt_ints_side {
   enum { BK = VT_GPU_INTS_STEP, PITCH = VT_GPU_INTS_PITCH, PARTS = W * BK / 16 / 256 };
@@ -104,7 +104,7 @@ struct vt_ints_side {
   }
 };
 
-// Eight warps, two along the rows and four along the columns.
+// Eight warps share a tile: two along the rows by four along the columns.
 template <int BM, int BN>
 struct vt_ints_tile {
   enum {
@@ -115,7 +115,8 @@ struct vt_ints_tile {
     STAGE = (BM + BN) * PITCH
   };
   const vt_gpu_ints_tile &v;
-  int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];  // the last two: sums, where they are needed
+  // rows and columns: sums of a' and b', if zero points need them
+  int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];
   int64_t m0, n0;
   int32_t za;
   int row, column;
@@ -164,7 +165,8 @@ struct vt_ints_tile {
     }
   }
 
-  // Zero points and biases of this product's columns begin at number `first` of theirs.
+  // Stores the results. `first` is the index of the product's first column in the zero points and
+  // biases.
   __device__ __forceinline__ void store(int32_t *y, int64_t first) {
     const vt_gpu_ints &p = v.p;
     const int lane = (int)threadIdx.x % 32;
@@ -188,7 +190,7 @@ struct vt_ints_tile {
     }
   }
 
-  // Where this block is; returns its product.
+  // Computes the position of this thread block; returns the number of its product.
   __device__ __forceinline__ int64_t stand() {
     const vt_gpu_ints &p = v.p;
     const int64_t tiles = (int64_t)v.tiles_m * v.tiles_n, z = blockIdx.x / tiles;
@@ -216,8 +218,8 @@ struct vt_ints_tile {
             v.b_squares != 0};
   }
 
-  // All of k: what is multiplied next is on its way meanwhile. `a` is told of what comes after
-  // that, two steps ahead.
+  // Multiplies all of k. The next step is loaded meanwhile, and `a` computes its table two steps
+  // ahead.
   template <class A>
   __device__ __forceinline__ void multiply_all(A &a, vt_ints_side<BN> &b) {
     uint8_t *stage = vt_shared<uint8_t>();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_products.cuh - the kernels that store the results of a product, a struct vt_<kernel> each: it
- * is made of what the kernel is given, and run(end) is the kernel itself, with `end` saying what
- * becomes of the results.
- *   T       threads of a block
- *   BESIDE  blocks that a processor should have room for at once; 0: any number
- * gemm.cu and conv_tiles.cu compile them with vt_gemm_plain as the end. cuda_epilogue.c has NVRTC
- * compile one of them with the steps behind a product as its end. */
+ * gpu_products.cuh - the kernels that store results of products, as structs vt_<kernel>. A struct
+ * is constructed from the kernel's arguments. run(end) is the kernel; `end` stores the results or
+ * runs an epilogue on them.
+ *   T         threads of a thread block
+ *   RESIDENT  resident blocks per multiprocessor to limit registers for; 0 for no limit
+ * gemm.cu and conv_tiles.cu compile them with vt_gemm_plain as the end. cuda_epilogue.c generates
+ * texts that compile one of them with an epilogue as the end. */
 #ifndef VT_GPU_PRODUCTS_CUH
 #define VT_GPU_PRODUCTS_CUH
 #include "gpu_conv.cuh"
@@ -37,7 +37,7 @@ struct vt_product_conv : Tile {
 #include "conv_tiles.def"
 #undef VT_CONV_TILE
 
-/* ---- few rows, and parts ---- */
+/* ---- skinny products, and sums of slices of k ---- */
 
 template <int ROWS>
 struct vt_product_few {
@@ -52,8 +52,8 @@ typedef vt_product_few<1> vt_few_4;
 typedef vt_product_few<2> vt_few_8;
 typedef vt_product_few<4> vt_few_16;
 
-/* Without a tail their registers and their shared memory leave room for FIT blocks, and no bound is
- * needed. A tail needs registers only at the end, and must not take the room of a block. */
+/* Without an epilogue, registers and shared memory allow FIT resident blocks and no limit is
+ * needed. An epilogue needs registers only at the end and must not reduce the occupancy. */
 template <template <int> class Way, int ROWS, int FIT>
 struct vt_product_stream {
   enum { T = VT_GPU_STREAM_THREADS, BESIDE = FIT };
@@ -82,10 +82,11 @@ typedef vt_product_parts<double> vt_parts_f64;
 
 /* ---- kernels ---- */
 
-/* The kernel `name`. */
+/* Defines the kernel `name`. */
 #define VT_KERNEL_PRODUCT(name, args, beside) \
   VT_KERNEL_RESIDENT(name, args, vt_##name::T, beside) { vt_##name{a}.run(vt_gemm_plain()); }
-/* The kernel `name` with a tail: the text of the tail has the struct vt_epilogue_steps. */
+/* Defines a kernel that computes what `name` does and runs an epilogue, the struct
+ * vt_epilogue_steps of the generated text. */
 #define VT_KERNEL_TAILED(kernel, name, args)                          \
   VT_KERNEL_RESIDENT(kernel, args, vt_##name::T, vt_##name::BESIDE) { \
     vt_##name{a.product}.run(vt_epilogue<vt_epilogue_steps>{a.tail}); \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_reductions.cuh - lines folded in three ways: a warp for a chunk, whose lanes are those of S;
- * 32 neighbouring lines by a block, each warp four of the lanes; a thread for a short line. Which
- * one is only a matter of where neighbours lie: the order is the same. K::pick(kind, f) calls the
- * member f.run<W>() of f with the way W of that kind. */
+ * gpu_reductions.cuh - three kernels for reducing lines: one warp per chunk, with a lane of S per
+ * lane; one thread block for 32 neighbouring lines, with four lanes of S per warp; one thread for a
+ * short line. The strides decide which one is used; the order of the sum is the same. K::pick(kind,
+ * f) calls f.run<W>() with the reducer W of that kind. */
 #ifndef VT_GPU_REDUCTIONS_CUH
 #define VT_GPU_REDUCTIONS_CUH
 #include "gpu_lanes.cuh"
@@ -12,8 +12,8 @@ enum {
   VT_REDUCE_THREADS = VT_REDUCE_WARPS * VT_GPU_LANES,
   VT_REDUCE_AHEAD = 8
 };
-/* Of a block that folds neighbours: accumulators, a gap so that columns lie in all banks, results.
- */
+/* Shared memory of a block that reduces 32 neighbouring lines: accumulators with a padded pitch
+ * that avoids bank conflicts, and one result per line. */
 enum {
   VT_REDUCE_PITCH = VT_GPU_LANES + 1,
   VT_REDUCE_ROOM = VT_GPU_LANES * VT_REDUCE_PITCH + VT_GPU_LANES
@@ -23,12 +23,13 @@ template <class T>
 VT_GPU_FN T vt_reduce_shift(const vt_gpu_reduce &a, int64_t line) {
   return a.shift == nullptr ? (T)0 : ((const T *)a.shift)[line];
 }
-/* Elements of a chunk. */
+/* Number of elements in the chunk that begins at `first`. */
 VT_GPU_FN int vt_reduce_count(const vt_gpu_reduce &a, int64_t first) {
   return a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
 }
 
-/* The least of no truth values is a number that none has: its last bit is true. */
+/* Applies the final steps of the reduction. The minimum of an empty line of bools is not a bool;
+ * its last bit is true. */
 template <class T>
 VT_GPU_FN T vt_reduce_touched(const vt_gpu_reduce &a, T y) {
   typedef vt_lane_of<T> of;
@@ -52,7 +53,8 @@ VT_GPU_FN void vt_reduce_put(const vt_gpu_reduce &a, int64_t line, int64_t chunk
 
 /* ---- a warp for a chunk ---- */
 
-/* What is absent is what the fold starts from, which changes nothing. */
+/* Reduces a chunk with one stride; returns this lane's accumulator. Absent elements count as the
+ * reducer's start value, which changes nothing. */
 template <class T, class W>
 VT_GPU_FN typename W::acc vt_reduce_even(const T *x, int64_t stride, int count, T shift) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
@@ -116,9 +118,10 @@ VT_GPU_FN void vt_reduce_lines(const vt_gpu_reduce &a) {
   }
 }
 
-/* ---- 32 neighbours by a block ---- */
+/* ---- one block for 32 neighbouring lines ---- */
 
-/* Lanes w, w + 8, w + 16, w + 24 of S over a chunk of the line that begins at x, w the warp. */
+/* Accumulates lanes w, w + 8, w + 16, w + 24 of S for a chunk of the line that begins at x, where w
+ * is the warp's number. */
 template <class T, class W>
 VT_GPU_FN void vt_reduce_four_even(const T *x, int64_t stride, int count, T shift,
                                    typename W::acc (&s)[4]) {
@@ -156,11 +159,11 @@ VT_GPU_FN void vt_reduce_four(const vt_gpu_reduce &a, const T *x, int64_t first,
   }
 }
 
-/* The block's 32 x 32 accumulators of S, a line a column, into a result a line. */
+/* Reduces the block's 32 x 32 accumulators, one column per line, to one result per line. */
 template <class W>
 VT_GPU_FN void vt_reduce_block(typename W::acc *room, const typename W::acc (&s)[4]) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES, w = (int)threadIdx.x / VT_GPU_LANES;
-  __syncthreads(); /* what it held before has been read */
+  __syncthreads(); /* all threads have read the previous contents */
   VT_UNROLL
   for (int q = 0; q < 4; q++) room[(w + VT_REDUCE_WARPS * q) * VT_REDUCE_PITCH + lane] = s[q];
   __syncthreads();
@@ -175,7 +178,7 @@ VT_GPU_FN void vt_reduce_block(typename W::acc *room, const typename W::acc (&s)
 template <class T>
 struct vt_reduce_tile_of {
   const vt_gpu_reduce &a;
-  const T *x; /* NULL: this thread has no line */
+  const T *x; /* NULL if this thread has no line */
   int64_t first;
   T shift;
   void *room;
@@ -208,7 +211,7 @@ VT_GPU_FN void vt_reduce_columns(const vt_gpu_reduce &a) {
   }
 }
 
-/* ---- a thread for a short line, its elements evenly apart: each is a lane ---- */
+/* ---- a thread for a short line with one stride: each element is a lane of S ---- */
 
 template <class T, class W>
 VT_GPU_FN typename W::acc vt_reduce_few(const T *x, int64_t stride, int n, T shift) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_stream.cuh - at most 4 rows times a large matrix whose k are whole blocks of 256, read as a
- * stream: a thread has 256 k of one or two columns and a chain for each of them and each of ROWS
- * rows, and what it needs next is on its way while it multiplies. No thread waits for those of
- * another warp. gpu_few.cuh says how the chains of a column become its result. */
+ * gpu_stream.cuh - skinny GEMM of at most 4 rows with a large matrix, k being a multiple of 256.
+ * The matrix is streamed: a thread has 256 k of one or two columns, and a chain for each of them
+ * and each of ROWS rows; it loads the next operands while it multiplies. Threads wait for no other
+ * warp. gpu_few.cuh turns the chains of a column into its result. */
 #ifndef VT_GPU_STREAM_CUH
 #define VT_GPU_STREAM_CUH
 #include "gpu_few.cuh"
 
 enum { VT_STREAM_T = VT_GPU_STREAM_THREADS };
 
-/* Four k of every row, times those of V columns. */
+/* Multiplies four k of every row with those of V columns. */
 template <int ROWS, int V>
 VT_GPU_FN void vt_stream_multiply(const float *x, const float (&w)[4][V], float (&p)[ROWS][V]) {
   VT_UNROLL
@@ -22,8 +22,8 @@ VT_GPU_FN void vt_stream_multiply(const float *x, const float (&w)[4][V], float 
   }
 }
 
-/* Neighbours across lie side by side: two columns a thread, straight to registers, 16 k while the
- * 16 before are multiplied. */
+/* Reader of a matrix that is contiguous across k: two columns per thread, loaded straight to
+ * registers, 16 k while the 16 before are multiplied. */
 template <int ROWS>
 struct vt_stream_across {
   enum { V = 2, AT_ONCE = 16, BY_K = 0, SENT = 0, TIMES = ROWS == 1 ? 8 : 1 };
@@ -42,7 +42,7 @@ struct vt_stream_across {
     for (int k = 0; k < AT_ONCE; k += 4) vt_stream_multiply<ROWS, V>(x + k, w[which][k / 4], p);
   }
 
-  /* Columns that are not there are read as the last ones. */
+  /* Columns outside of the matrix are read as its last ones. */
   __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b, const vt_few_here &h,
                                         float *) {
     from = b + min(column(0), h.columns - V);
@@ -60,25 +60,25 @@ struct vt_stream_across {
   }
 };
 
-/* Neighbours along k lie side by side: a warp has 32 columns, and shared memory of its own in which
- * 32 k of them lie as they do in memory. There are STAGES such places, and all but one are on their
- * way. */
+/* Reader of a matrix that is contiguous along k. A warp has 32 columns and STAGES stages of its own
+ * in shared memory, each with 32 k of them in the order of memory. All stages but one are being
+ * loaded. */
 template <int STAGES>
 struct vt_ring {
   enum {
     STEP = 32,
     STEPS = VT_GPU_BLOCK / STEP,
-    PITCH = STEP + 4, /* 8 lanes that read 16 bytes of a column each meet in no bank */
+    PITCH = STEP + 4, /* avoids bank conflicts of 8 lanes that read 16 bytes of a column each */
     STAGE = 32 * PITCH,
-    ROOM = STAGES * STAGE, /* of a warp */
-    SENT = STAGES - 1,     /* stages, before the first is awaited */
+    ROOM = STAGES * STAGE, /* floats per warp */
+    SENT = STAGES - 1,     /* stages loaded before the first wait */
     BESIDE = STEP / 4,     /* lanes along k */
     LINES = 32 / BESIDE
   };
   float *stages;
   const float *from;
   int64_t across;
-  int lines; /* columns from this lane's first on */
+  int lines; /* columns from this lane's first to the last */
 
   __device__ __forceinline__ int lane() { return (int)threadIdx.x & 31; }
 
@@ -95,14 +95,14 @@ struct vt_ring {
                                         float *room) {
     const int first = (int)threadIdx.x - lane();
     stages = room + first / 32 * ROOM;
-    across = h.columns == 1 ? 0 : s.across; /* of one column it may be anything */
+    across = h.columns == 1 ? 0 : s.across; /* a single column may have any stride */
     from = b + (first + lane() / BESIDE) * across + lane() % BESIDE * 4;
     lines = h.columns - first - lane() / BESIDE;
     VT_UNROLL
     for (int step = 0; step < SENT; step++) send(step);
   }
 
-  /* take(w, k): the columns from w on have the STEP numbers from k on. */
+  /* Calls take(w, k) for each step: w has the columns' STEP values that begin with k. */
   template <int TIMES, class F>
   __device__ __forceinline__ void run(F take) {
 #pragma unroll TIMES
@@ -115,7 +115,7 @@ struct vt_ring {
   }
 };
 
-/* A lane has a column of them. */
+/* Multiplies with one column per lane. */
 template <int ROWS>
 struct vt_stream_along {
   typedef vt_ring<4> ring;
@@ -140,7 +140,7 @@ struct vt_stream_along {
   }
 };
 
-/* The rows, of which every k of the block is there; those that are not are as the last one. */
+/* Copies the rows' 256 k of this block to shared memory; rows beyond the last repeat it. */
 template <int ROWS, int PITCH>
 VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
   const int each = g.a.by_k && g.a.wide ? 4 : 1;
@@ -160,7 +160,8 @@ VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
 template <template <int> class Way, int ROWS, class End>
 VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
   typedef Way<ROWS> way;
-  enum { V = way::V, GROUPS = 4 / ROWS }; /* of parts, which are added in the end */
+  /* groups of slices that are loaded ahead for the final sum */
+  enum { V = way::V, GROUPS = 4 / ROWS };
   const vt_few_here h = vt_few_place<way::BY_K != 0, V * VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[ROWS][V] = {};
   way s;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_sums.cuh - the order T, an element at a time: sums of what units left, and whole products
- * with absent ones among them. */
+ * gpu_sums.cuh - the order T, one element at a time: sums of the partial results of slices of k,
+ * and masked products. */
 #ifndef VT_GPU_SUMS_CUH
 #define VT_GPU_SUMS_CUH
 #include "gpu_gemm.cuh"
 
-/* T as a stream. Level l has the sum of complete groups of 8^l, each a chain from +0, and such a
- * chain is never -0: adding it to an empty one leaves it as it is. 8^11 blocks are 2^41 products.
- */
+/* Streaming state of T. Level l holds the sum of complete groups of 8^l, which starts at +0 and is
+ * never -0; so adding it to an empty level gives it unchanged. 8^11 blocks are 2^41 products. */
 template <class E, int LEVELS = 12>
 struct vt_sums {
   E t[LEVELS];
@@ -38,9 +37,9 @@ struct vt_sums {
   }
 };
 
-/* Sums of parts, of which a result has `count`, less than 8^6, `apart` from one another. There are
- * N results, `next` from one another, and the first `there` of them are wanted. GROUPS groups of 8
- * parts are read together, and then added one by one. */
+/* Adds the partial results of slices: a result has `count` of them, less than 8^6, `apart` elements
+ * from each other. There are N results, `next` elements from each other, of which the first `there`
+ * are wanted. GROUPS groups of 8 partial results are loaded together and then added one by one. */
 template <int GROUPS, int N, class E>
 VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t next, int there,
                              E (&sum)[N]) {
@@ -68,11 +67,11 @@ VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t n
   for (int i = 0; i < N; i++) sum[i] = groups[i].end();
 }
 
-/* Result (i, j) of product z, with its bias, to where the product is stored or to its tail. */
+/* Adds the bias to result (i, j) of product z and stores it, or passes it to the epilogue. */
 template <class E, class End>
 VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t j, E p,
                             const End &end) {
-  p = vt_gemm_add((E)0, p); /* it may be -0, which no sum is */
+  p = vt_gemm_add((E)0, p); /* p may be -0, but a sum that starts at +0 never is */
   if (g.bias != nullptr) {
     const int64_t group = g.bias_group == 0 ? 0 : z % g.dim[g.rank - 1];
     const E *bias = (const E *)g.bias + group * g.bias_group;
@@ -88,7 +87,7 @@ VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t 
   }
 }
 
-/* A product whose units lie in `part`. */
+/* Adds the partial results in `part` of all results of a product. */
 template <class E, class End>
 VT_GPU_FN void vt_parts(const vt_gpu_gemm &g, const End &end) {
   const int64_t count = (g.k + g.unit - 1) / g.unit;
@@ -100,9 +99,8 @@ VT_GPU_FN void vt_parts(const vt_gpu_gemm &g, const End &end) {
   }
 }
 
-/* Whether all of `all` blocks have come here and this one is the last: what the others wrote before
- * is then seen by every thread of it. `arrived` is 0 before the first has come and after the last.
- */
+/* Returns true in the block that arrives last of `all`. Its threads then see what the other blocks
+ * wrote before. `arrived` is 0 before the first block and after the last one. */
 VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
   __shared__ uint32_t before;
   __syncthreads();
@@ -115,7 +113,7 @@ VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
   return before == all - 1;
 }
 
-/* An absent k keeps its place in the numbering, and its product is not formed. */
+/* Masked dot product in the order D. A masked k keeps its number, but its product is skipped. */
 template <class E>
 VT_GPU_FN E vt_masked_dot(const vt_gpu_masked &a, const E *x, const E *w, const uint8_t *present) {
   vt_sums<E> sums;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ints_tiles.cu - products of matrices and convolutions of small integers, by tiles, and products
-// of few rows.
+// ints_tiles.cu - tiled products and convolutions of 8-bit integers, and skinny products of them.
 #include "gpu_ints_conv.cuh"
 #include "gpu_ints_few.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lookup.cu - places that an index names. What lies outside is noted, and read as place 0: a run
-// with such an index gives an error and no result.
+// lookup.cu - gathers, the positions of scatters, and nonzero. An index out of range is reported by
+// index_check and read as position 0 here: a run with such an index returns an error and no result.
 #include "gpu_words.cuh"
 #include "gpu_scan.cuh"
 #include "gpu_lookup.h"
@@ -65,7 +65,7 @@ VT_KERNEL(scatter_find, vt_gpu_find, 256) {
   }
 }
 
-// ---- what is not 0 ----
+// ---- nonzero elements ----
 
 template <class T>
 VT_GPU_FN bool is_listed(const vt_gpu_list &a, int64_t i) {
@@ -75,9 +75,9 @@ VT_GPU_FN bool is_listed(const vt_gpu_list &a, int64_t i) {
   return (((const T *)a.x)[at[0]] & (T)a.mask) != 0;
 }
 
-enum { LISTED_EACH = VT_GPU_LISTED / VT_SCANNED };  // neighbours that a thread looks at
+enum { LISTED_EACH = VT_GPU_LISTED / VT_SCANNED };  // contiguous elements per thread
 
-// A bit for each of this thread's elements.
+// Bit k is set if element k of this thread is nonzero.
 template <class T>
 VT_GPU_FN unsigned listed(const vt_gpu_list &a, int64_t block) {
   const int64_t first = block * VT_GPU_LISTED + threadIdx.x * LISTED_EACH;
@@ -96,7 +96,7 @@ VT_GPU_FN void list_count(const vt_gpu_list &a, uint64_t *warps) {
   }
 }
 
-// Element i of x is row `row` of the places.
+// Writes the coordinates of element i of x to row `row` of the result.
 VT_GPU_FN void list_place(const vt_gpu_list &a, int64_t row, int64_t i) {
   for (int r = (int)a.rank - 1; r >= 0; r--) {
     const int64_t up = i / a.dim[r];
@@ -135,7 +135,7 @@ LIST(2, uint16_t)
 LIST(4, uint32_t)
 LIST(8, uint64_t)
 
-// The rows behind the last place.
+// Writes -1 to the rows after the last nonzero element.
 VT_KERNEL(nonzero_rest, vt_gpu_list, 256) {
   for (int64_t i = vt_gpu_first(); i < a.bound * a.rank; i += vt_gpu_grid_stride()) {
     const int64_t row = i / a.rank;

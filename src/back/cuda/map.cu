@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// map.cu - one pointwise step over floating types: the rows of maps.def that are formulas, and
-// selections.
+// map.cu - pointwise kernels for floating types: the rows of maps.def that are formulas, and
+// `where`.
 #define VT_GPU_WITHOUT_FUN
 #include "gpu_map.cuh"
 #include "map_run.cuh"
@@ -14,7 +14,7 @@
 #include "maps.def"
 #undef VT_MAP
 
-// which ? a : b, by the bytes of an element.
+// a ? b : c, by the number of bytes of an element.
 template <class T>
 struct choice {
   typedef uint8_t A;

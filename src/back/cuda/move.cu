@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// move.cu - elements from one place to another.
+// move.cu - kernels that move elements: copy, transpose, reshape, pad, tile, iota.
 #include "gpu_words.cuh"
 #include "gpu_copy.h"
 #include "gpu_fill.h"
@@ -21,11 +21,12 @@ VT_KERNEL(copy_4, vt_gpu_copy, 256) { copy<uint32_t>(a); }
 VT_KERNEL(copy_8, vt_gpu_copy, 256) { copy<uint64_t>(a); }
 VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy<uint4>(a); }
 
-// ---- planes turned over: read along rows, written along columns, through shared memory ----
+// ---- transposes: read along rows, written along columns, through shared memory ----
 
-enum { LINES = 256 / VT_GPU_TRANSPOSE_TILE };  // that the threads of a block have at a time
+// lines of a tile that the threads of a block access at a time
+enum { LINES = 256 / VT_GPU_TRANSPOSE_TILE };
 
-// A square of a plane, its first row and column.
+// A square of a plane: its first row and column, and the offsets of the plane in both tensors.
 typedef struct square {
   int64_t row, column, to, from;
 } square;
@@ -72,7 +73,7 @@ TURN(turn_2, uint16_t)
 TURN(turn_4, uint32_t)
 TURN(turn_8, uint64_t)
 
-// ---- two shapes ----
+// ---- reshapes ----
 
 template <class T>
 VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
@@ -89,7 +90,7 @@ VT_KERNEL(reshape_2, vt_gpu_reshape, 256) { reshape<uint16_t>(a); }
 VT_KERNEL(reshape_4, vt_gpu_reshape, 256) { reshape<uint32_t>(a); }
 VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape<uint64_t>(a); }
 
-// ---- x in a frame, and x again and again ----
+// ---- pad and tile ----
 
 template <class T>
 VT_GPU_FN void pad(const vt_gpu_pad &a) {
@@ -131,7 +132,7 @@ VT_KERNEL(tile_2, vt_gpu_pad, 256) { tile<uint16_t>(a); }
 VT_KERNEL(tile_4, vt_gpu_pad, 256) { tile<uint32_t>(a); }
 VT_KERNEL(tile_8, vt_gpu_pad, 256) { tile<uint64_t>(a); }
 
-// ---- numbers ----
+// ---- iota, and one value ----
 
 VT_GPU_FN void number(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
 VT_GPU_FN void number(int64_t i, int64_t *to) { *to = i; }

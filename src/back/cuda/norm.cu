@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// norm.cu - layer_norm and its like for rows on chip, and the parts of all norms for any tensor.
+// norm.cu - norms: layer_norm and others for rows in registers or shared memory, and the separate
+// kernels of norms for any tensor.
 //
 //   u = S(x)/n, or 0 when not centred;   d = x - u;   r = 1/sqrt(S(d*d)/n + eps);
-//   ((d*r) * gamma) + beta, each if it is there.
+//   ((d*r) * gamma) + beta, each if it is given.
 #include "gpu_rows.cuh"
 
 /* ---- rows in registers ---- */
 
-/* Where gamma and beta of a row begin. */
+/* Addresses of gamma and beta of a row. */
 struct affine {
   const float *gamma, *beta;
 };
@@ -17,7 +18,8 @@ VT_GPU_FN affine affine_of(const vt_gpu_rows &a, int64_t line) {
   return affine{(const float *)a.gamma + at[2], (const float *)a.beta + at[3]};
 }
 
-/* Number i of the row has number i of gamma and beta, which like y begin with what is put. */
+/* Stores results with element i of gamma and beta for element i of the row; gamma, beta and y point
+ * to the first element to store. */
 template <bool BETA, int STEPS, class P>
 VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
                          float *y, P there) {
@@ -32,7 +34,8 @@ VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, c
   }
 }
 
-/* The same where there are registers for all of gamma and beta before anything is put. */
+/* Like put_dense, but loads gamma and beta before it stores anything; the caller has registers for
+ * that. */
 template <int STEPS, class P>
 VT_GPU_FN void put_ahead(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
                          float *y, P there) {
@@ -46,8 +49,8 @@ VT_GPU_FN void put_ahead(const float (&d)[STEPS], float r, const float *gamma, c
   }
 }
 
-/* Elements share a number, those of a channel; or there is no gamma. `first` is where in the row
- * these are. */
+/* Stores results if several elements share a number of gamma, as those of a channel do, or if there
+ * is no gamma. `first` is the position of the elements in the row. */
 template <int STEPS, class P>
 VT_GPU_FN void put_shared(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
                           int64_t first, float *y, P there) {
@@ -75,7 +78,8 @@ VT_GPU_FN void put_row(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], 
   }
 }
 
-/* Without a mean d is x - 0, which is x. Absent elements count +0. */
+/* Replaces v by d = v - u and adds the squares to s. Without a mean u is 0, and x - 0 is x. Absent
+ * elements count +0. */
 template <int STEPS, class P>
 VT_GPU_FN float centre(float (&v)[STEPS], float u, P there, float s) {
   VT_UNROLL
@@ -103,18 +107,19 @@ VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, floa
   const float q =
       vt_warps_sum(vt_lanes_join<sum>(centre<STEPS>(v, u, there, 0)), warps, room + VT_GPU_LANES);
   put_row<DENSE>(a, affine_of(a, row.line), v, vt_inverse_root<float>(q, a.n, a.eps), row.first,
-                 row.y, vt_present<0>{row.count}); /* so that not all of gamma is loaded at once */
+                 /* with no FULL elements the compiler does not load all of gamma at once */
+                 row.y, vt_present<0>{row.count});
 }
 
-/* A warp for a row, of which all but the last quarter of a chunk is full. */
+/* One warp per row. All of the row except the last quarter of its steps is full. */
 template <int STEPS, bool DENSE>
 VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
   const int64_t apart = vt_gpu_grid_stride() / VT_GPU_LANES;
   for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
     norm_row<STEPS, STEPS - VT_ROW_QUARTER, DENSE>(a, vt_row_of(a, line, 0), 1, nullptr);
 }
-/* A block for a row. Without a mean the warps meet once a row, so the rooms of two rows take turns.
- */
+/* One thread block per row. Without a mean there is one barrier per row, so two rows alternate
+ * between two exchange buffers. */
 template <int FULL, bool DENSE>
 VT_GPU_FN void norm_chunks(const vt_gpu_rows &a, float *room) {
   int turn = 0;
@@ -146,7 +151,7 @@ VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_whole<false
 
 /* ---- long rows ---- */
 
-enum { STRETCH = 8 }; /* elements of a lane at once */
+enum { STRETCH = 8 }; /* elements per lane of a span */
 
 VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room) {
   vt_row_sums<STRETCH>(a, t, row, room, [&](auto at, float s) {
@@ -230,7 +235,7 @@ VT_GPU_FN void norm_out(const vt_gpu_rows &a) {
 VT_KERNEL(norm_out_f32, vt_gpu_rows, 256) { norm_out<float>(a); }
 VT_KERNEL(norm_out_f64, vt_gpu_rows, 256) { norm_out<double>(a); }
 
-/* S(d*d) of each line becomes r; the running statistics of batch_norm are moved on before:
+/* Turns S(d*d) of each line into r. For batch_norm it first updates the running statistics:
  * (keep*old) + (weight*new). */
 template <class T>
 VT_GPU_FN void norm_ends(const vt_gpu_ends &a) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool.cu - max_pool and avg_pool: a thread a window, or a warp where an average has many taps.
+// pool.cu - max_pool and avg_pool: one thread per window, or one warp if an average has many taps.
 #include "gpu_words.cuh"
 #include "gpu_pool.h"
 
@@ -34,7 +34,7 @@ VT_GPU_FN window window_at(const vt_gpu_pool &a, int64_t i) {
   return a.small ? window_of<uint32_t>(a, (uint32_t)i) : window_of<int64_t>(a, i);
 }
 
-// Where a tap lies in x; whether it does.
+// Offset of a tap in x; returns whether it is inside of x.
 VT_GPU_FN bool tap_at(const vt_gpu_pool &a, const window &w, const int64_t (&t)[VT_GPU_POOL_AXES],
                       int64_t &at) {
   bool inside = true;
@@ -58,7 +58,7 @@ VT_GPU_FN void tap_next(const vt_gpu_pool &a, int64_t (&t)[VT_GPU_POOL_AXES]) {
 
 // ---- max ----
 
-// A key that grows with the one order: -inf .. -0, +0 .. +inf, NaN.
+// An integer key in the order -inf .. -0, +0 .. +inf, NaN.
 VT_GPU_FN uint32_t key_of(float x) {
   const uint32_t u = __float_as_uint(x), minus = 0u - (u >> 31);
   return x == x ? u ^ (minus | 0x80000000u) : UINT32_MAX;
@@ -108,7 +108,7 @@ VT_GPU_FN double plus(double a, double b) { return __dadd_rn(a, b); }
 VT_GPU_FN float ratio(float a, int64_t n) { return __fdiv_rn(a, __ll2float_rn(n)); }
 VT_GPU_FN double ratio(double a, int64_t n) { return __ddiv_rn(a, __ll2double_rn(n)); }
 
-// Taps with from <= begin + t*dilation < to.
+// Number of taps with from <= begin + t*dilation < to.
 VT_GPU_FN int64_t counted_along(const vt_gpu_pool_axis &x, int64_t begin) {
   int64_t below = 0, beyond = x.kernel;
   if (begin < x.from) below = (x.from - begin + x.dilation - 1) / x.dilation;
@@ -126,7 +126,7 @@ VT_GPU_FN int64_t counted(const vt_gpu_pool &a, const window &w) {
   return n;
 }
 
-// S of W taps at most, W a power of two up to 32: the lanes beyond hold +0, which adds nothing. An
+// S of at most W taps, W a power of two up to 32: the other lanes hold +0, which adds nothing. An
 // absent tap keeps its number.
 template <class T, int W>
 VT_GPU_FN T sum_few(const vt_gpu_pool &a, const window &w) {
@@ -156,7 +156,7 @@ VT_GPU_FN void avg_few(const vt_gpu_pool &a) {
   }
 }
 
-// The tree over the lanes of S, which are those of the warp; lane 0 has the result.
+// The tree over the lanes of S, which are the lanes of the warp; every lane gets the result.
 template <class T>
 VT_GPU_FN T folded(T s) {
   VT_UNROLL
@@ -164,8 +164,8 @@ VT_GPU_FN T folded(T s) {
   return __shfl_sync(0xffffffffu, s, 0);
 }
 
-// S of taps first .. first+n-1, of which there are 1024^(V+1) at most: of chunks of 1024, each
-// handed on as one number. All lanes have the result.
+// S of taps first .. first+n-1, at most 1024^(V+1) of them: each chunk of 1024^V counts as one
+// number. All lanes get the result.
 template <class T, int V>
 struct chunks {
   static __device__ T sum(const vt_gpu_pool &a, const window &w, int64_t first, int64_t n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// random.cu - random numbers: functions of seed, stream, step and position. A thread draws blocks
-// of four.
+// random.cu - random numbers, each a function of seed, stream, step and position. A thread draws
+// blocks of four.
 #include "gpu_words.cuh"
 #include "gpu_random.h"
 #include "vt_words_cuda.h"

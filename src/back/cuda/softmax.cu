@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax.cu - softmax and log_softmax of rows on chip, and the parts of those and of logsumexp for
-// any tensor: sums of exponentials, and what is made of them.
+// softmax.cu - softmax and log_softmax of rows in registers or shared memory, and the separate
+// kernels of these and of logsumexp for any tensor.
 //
-// m = max x here is without NaN, and either zero where both are there: a NaN makes the sum one,
-// whatever m is, and where two zeros are the greatest the sum is 2 or more, so that the sign is not
-// seen.
+// m = max x ignores NaN and is either zero if both zeros are greatest. A NaN makes the sum NaN
+// whatever m is. If both zeros are greatest the sum is 2 or more, so the sign of m does not show.
 #include "gpu_exp.cuh"
 #include "gpu_reductions.cuh"
 #include "gpu_rows.cuh"
 
-enum { FEW = 8 }; /* elements of a lane at once where more would take too many registers */
+enum { FEW = 8 }; /* elements per lane at a time where more would need too many registers */
 
 /* ---- e^(x - m) of a part of a row ---- */
 
-/* v[k] = x for the few k that are found out when it runs; so each is selected. */
+/* v[at] = x for an index known only at run time; a select per element keeps v in registers. */
 template <int STEPS>
 VT_GPU_FN void put_at(float (&v)[STEPS], int at, float x) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) v[k] = k == at ? x : v[k];
 }
-/* The elements that the quick way leaves open are read once more: they are rare. Bit k is of
- * element STEPS-1-k. */
+/* Recomputes the few elements that the quick phase left undecided, reading x again. Bit k of `open`
+ * is element STEPS-1-k. */
 template <int STEPS>
 VT_GPU_FN void exp_open(uint32_t open, const float *x, float m, float (&v)[STEPS]) {
   while (open != 0) {
@@ -30,8 +29,8 @@ VT_GPU_FN void exp_open(uint32_t open, const float *x, float m, float (&v)[STEPS
   }
 }
 
-/* Those far below m, and NaN: 0, or open. Returns which are open. A few at a time, for registers.
- */
+/* Handles elements far below m, and NaN: their exp is 0 or left to the accurate phase. Returns bits
+ * of the latter. Works on a few elements at a time to save registers. */
 template <int STEPS, class P>
 VT_GPU_FN uint32_t exp_far(const float *x, P there, float m, float (&v)[STEPS]) {
   uint32_t open = 0;
@@ -53,8 +52,8 @@ VT_GPU_FN uint32_t exp_far(const float *x, P there, float m, float (&v)[STEPS]) 
   return open;
 }
 
-/* What v holds becomes the exponentials; absent elements give +0. Returns whether some of them may
- * be below 2^-100 and not 0. */
+/* Replaces v by the exponentials; absent elements give +0. Returns true if some of them may be
+ * below 2^-100 without being 0. */
 template <int STEPS, class P>
 VT_GPU_FN bool exp_chunk(vt_exp_entry table, const float *x, P there, float m, float (&v)[STEPS]) {
   bool far = false;
@@ -80,15 +79,15 @@ VT_GPU_FN float lane_sum(const float (&v)[STEPS], float s) {
   return s;
 }
 
-/* ---- and what is made of them ---- */
+/* ---- results from exponentials ---- */
 
-/* For 1 <= sum < 2^24: r is the f32 nearest to 1/sum, so that e*r is within 1.5 of the last place
- * of e/sum, and after one correction within 0.6; by Markstein's theorem the next one gives the
- * quotient rounded. The remainders are exact while e is 0 or not below 2^-100. A sum that is NaN
- * gives NaN. */
+/* Divides by the sum. For 1 <= sum < 2^24, r is the f32 nearest to 1/sum, so e*r is within 1.5
+ * units in the last place of e/sum, and after one correction within 0.6; by Markstein's theorem the
+ * next correction gives the rounded quotient. The remainders are exact while e is 0 or not below
+ * 2^-100. A NaN sum gives NaN. */
 struct shares {
   float sum, r;
-  bool tiny; /* there may be an e between 0 and 2^-100 */
+  bool tiny; /* there may be an e between 0 and 2^-100, so real divisions are needed */
 
   __device__ __forceinline__ float of(float e) const {
     float q = e * r;
@@ -130,8 +129,8 @@ VT_GPU_FN float most_of(const float (&v)[STEPS]) {
   return vt_lanes_most(m);
 }
 
-/* The sum of the exponentials of a lane. They take the place of what they are of, unless that is
- * needed again: LOGS; for registers they are then made a few at a time. */
+/* Computes the exponentials of a lane and their sum. They replace the elements, unless LOGS needs
+ * those again; then the exponentials are computed a few at a time to save registers. */
 template <int STEPS, int FULL, bool LOGS>
 VT_GPU_FN float exp_row(vt_exp_entry table, const vt_row &row, float m, float (&v)[STEPS],
                         bool &tiny) {
@@ -173,7 +172,7 @@ VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, flo
   }
 }
 
-/* A warp for a row, of which all but the last quarter of a chunk is full. */
+/* One warp per row. All of the row except the last quarter of its steps is full. */
 template <int STEPS, bool LOGS>
 VT_GPU_FN void softmax_warps(const vt_gpu_rows &a) {
   const vt_exp_entry table = vt_exp_ready();
@@ -181,7 +180,7 @@ VT_GPU_FN void softmax_warps(const vt_gpu_rows &a) {
   for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
     softmax_row<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_of(a, line, 0), table, 1, nullptr);
 }
-/* A block for a row, a warp for a chunk. */
+/* One thread block per row, one warp per chunk. */
 template <int FULL, bool LOGS>
 VT_GPU_FN void softmax_chunks(const vt_gpu_rows &a, float *room) {
   const vt_exp_entry table = vt_exp_ready();
@@ -213,7 +212,7 @@ VT_KERNEL_RESIDENT(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) {
 
 /* ---- long rows ---- */
 
-/* A warp leaves what is greatest of all its chunks for each of them. */
+/* Writes the maximum of a warp's chunks to each of their entries in the exchange buffer. */
 VT_GPU_FN void long_most(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room) {
   float m = -INFINITY;
   vt_row_stretches<FEW>(a, row, [&](auto at) {
@@ -227,8 +226,8 @@ VT_GPU_FN void long_most(const vt_gpu_rows &a, const vt_team &t, const vt_row &r
     if (vt_lane() == 0) room[t.chunk + c] = m;
 }
 
-/* The sums of chunks; exponentials stay in the place of what they are of, unless that is needed
- * again. Returns whether there may be tiny ones. */
+/* Writes the sums of chunks to the exchange buffer. Exponentials replace the elements in shared
+ * memory, unless those are needed again. Returns true if there may be tiny exponentials. */
 VT_GPU_FN bool long_exps(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
                          vt_exp_entry table, float m, float *room) {
   bool tiny = false;
@@ -298,7 +297,7 @@ VT_KERNEL(reduce_columns_exp, vt_gpu_reduce, VT_REDUCE_THREADS) {
   vt_reduce_columns<float, only_exp>(a);
 }
 
-/* Element i of all, and where it is. */
+/* Computes the result of each element from m and S of its line. */
 VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
   for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_grid_stride()) {
     const int64_t up = a.beside ? i / a.lines.n : i / a.n;
@@ -312,7 +311,8 @@ VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
   }
 }
 
-/* The logarithms of sums; with m, if it is finite, logsumexp. */
+/* Replaces the sums by their logarithms; for logsumexp adds m, if it is finite, and stores the
+ * result. */
 VT_KERNEL(log_ends, vt_gpu_ends, 128) {
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     const float l = vt_both_log(((const float *)a.sum)[line]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort.cu - sorting. Few records are sorted by one block in its shared memory, many by their digits
-// from the lowest, each tile of them knowing from sums where its own go. The number of a record is
-// the last part of its key, so every way gives the one order.
+// sort.cu - sorting. Few records are sorted by one thread block in shared memory. Many are sorted
+// by digits from the lowest: prefix sums of digit counts tell each tile where its records go. The
+// number of a record is the last part of its key, so every variant gives the same order.
 #include "gpu_words.cuh"
 #include "gpu_scan.cuh"
 #include "gpu_sort.h"
@@ -25,7 +25,7 @@ VT_GPU_FN void record_make(uint64_t key, uint64_t at, vt_gpu_record *out) {
   out->at = at;
 }
 
-// Behind every record that is one.
+// A padding record that sorts after every real record.
 template <class R>
 VT_GPU_FN R record_none() {
   R r;
@@ -60,7 +60,7 @@ VT_GPU_FN R line_record(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i
   return r;
 }
 
-// Element `index` of a line is place i of its results.
+// Stores element `index` of a line as result i of the line.
 VT_GPU_FN void line_give(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i, int64_t index) {
   const int64_t from = at[0] + index * l.x_step, to = at[1] + i * l.values_step;
   l.indices[at[2] + i * l.indices_step] = index;
@@ -70,7 +70,7 @@ VT_GPU_FN void line_give(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t 
   if (l.bytes == 8) ((uint64_t *)l.values)[to] = ((const uint64_t *)l.x)[from];
 }
 
-// ---- by one block: a net of comparisons ----
+// ---- by one thread block: a bitonic sorting network ----
 
 template <class R>
 VT_GPU_FN void net_step(R *r, unsigned slots, unsigned size, unsigned step) {
@@ -126,7 +126,7 @@ VT_GPU_FN void squares(const vt_gpu_squares &a) {
 VT_KERNEL(sort_squares_short, vt_gpu_squares, 512) { squares<uint64_t>(a); }
 VT_KERNEL(sort_squares_long, vt_gpu_squares, 512) { squares<vt_gpu_record>(a); }
 
-// ---- by digits ----
+// ---- radix sort ----
 
 template <class R>
 VT_GPU_FN unsigned digit_of(const R &r, unsigned shift) {
@@ -154,16 +154,17 @@ VT_GPU_FN void digits(const vt_gpu_deal &a, unsigned *times) {
 DIGITS(sort_digits_short, uint64_t)
 DIGITS(sort_digits_long, vt_gpu_record)
 
-// What a block has beside its records: for each warp how often it has met a digit, then how many
-// of it the warps before have; for each digit where the first of this tile goes.
+// A block's shared memory for a radix pass. times: per warp, how many records with a digit it has,
+// later how many the warps before it have. start: per digit, where the tile's first record with it
+// goes.
 typedef struct dealing {
   unsigned times[VT_SCANNED / 32][VT_GPU_DIGITS];
   uint64_t start[VT_GPU_DIGITS], warps[VT_SCANNED / 32];
 } dealing;
 
-enum { ROWS = VT_GPU_DEALT / VT_SCANNED };  // of 32 records that a warp has
+enum { ROWS = VT_GPU_DEALT / VT_SCANNED };  // records per thread
 
-// How many records of this warp's before `r` have its digit.
+// Counts this warp's records before `r` that have its digit.
 template <class R>
 VT_GPU_FN unsigned meet(unsigned *times, const R &r, bool there, unsigned shift) {
   const unsigned lane = threadIdx.x % 32, digit = there ? digit_of(r, shift) : VT_GPU_DIGITS;
@@ -171,7 +172,7 @@ VT_GPU_FN unsigned meet(unsigned *times, const R &r, bool there, unsigned shift)
   const unsigned met = there ? times[digit] : 0;
   __syncwarp();
   if (there && (same >> lane) == 1)
-    times[digit] = met + (unsigned)__popc(same);  // the last of them
+    times[digit] = met + (unsigned)__popc(same);  // only the last lane of them writes
   __syncwarp();
   return met + (unsigned)__popc(same & ((1u << lane) - 1));
 }
@@ -241,7 +242,7 @@ VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
   }
 }
 
-// The same for short rows: a thread has a whole one.
+// Like sort_scan, for short rows: one thread per row.
 VT_KERNEL(sort_scan_few, vt_gpu_scan, 256) {
   for (int64_t row = vt_gpu_first(); row < a.rows; row += vt_gpu_grid_stride()) {
     uint64_t *x = a.x + row * a.n, before = 0;
