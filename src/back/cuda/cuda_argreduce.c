@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_argreduce.c - argmax, argmin, cumsum: what goes along one axis. */
+ * cuda_argreduce.c - argmax, argmin and cumsum: ops along one axis. */
 #include "cuda_lines.h"
 
 enum { THREADS = 256, RUNNING_THREADS = 128 };
 
-/* x and y along the axes of `mask`, y with the axes of x. */
+/* The lines of x and y along the axes of `mask`; y keeps the reduced axes. */
 static vt_cuda_lines lines_of(const vt_cuda_call *c, unsigned mask) {
   const vt_view *x = &c->in[0];
   const vt_view y = vt_cuda_kept(c->out, x, mask);
@@ -18,7 +18,7 @@ static vt_cuda_grid grid_of(const vt_cuda_call *c, int64_t threads, uint32_t blo
 
 /* ---- argmax, argmin ---- */
 
-/* Where lines are few, a line is cut into spans, so that there is work for all. */
+/* Cuts lines into spans if there are too few lines to keep the GPU busy. */
 static vt_gpu_argreduce seeking(const vt_cuda_call *c) {
   const vt_cuda_lines l = lines_of(c, 1u << ((const vt_attr_axis *)c->attrs)->axis);
   vt_gpu_argreduce a = {.x = c->in[0].data,
@@ -27,7 +27,7 @@ static vt_gpu_argreduce seeking(const vt_cuda_call *c) {
                         .least = c->step->op == VT_OP_argmin,
                         .lines = l.lines,
                         .along = l.along};
-  const int64_t wanted = (int64_t)1 << 15; /* threads, or warps, that keep any card busy */
+  const int64_t wanted = (int64_t)1 << 15; /* threads, or warps, that keep any GPU busy */
   const int64_t spans = vt_cuda_most(1, vt_cuda_least(wanted / a.lines.n, a.n / 256));
   a.span = vt_cuda_parts(a.n, spans);
   a.spans = vt_cuda_parts(a.n, a.span);
@@ -63,7 +63,7 @@ vt_status vt_cuda_run_argreduce(vt_cuda_call *c) {
 
 /* ---- cumsum ---- */
 
-/* Backwards is the same line with its last element first. */
+/* The view with an axis reversed: element 0 is the last one. */
 static vt_view turned(const vt_view *v, uint32_t axis) {
   vt_view t = *v;
   const int64_t last = (v->dim[axis] - 1) * v->stride[axis];

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_attention.c - attention whole: which kernels, and how much of it at once.
+ * cuda_attention.c - attention: chooses the kernels and how many rows are processed at a time.
  *
- *   many queries   attention.cu: the scores of the rows that are worked at are in memory, or none
- *   few, or wide   attention_split.cu: the scores of some rows are, never more than a fixed amount
- *                  unless one row needs more */
+ *   many queries          attention.cu: stores the scores of resident rows, or none
+ *   few, or wide heads    attention_split.cu: stores the scores of some rows; scratch is limited
+ *                         unless a single row needs more */
 #include "cuda_backend.h"
 #include "gpu_attention.h"
 #include "vt_alloc.h"
 #include "vt_num.h"
 
 enum {
-  MANY = 32,             /* queries for which blocks of them pay */
-  KEPT = 64,             /* of the card's memory, a part that scores of many queries may have */
-  SCRATCH = 1 << 26,     /* bytes that those of few may have, about */
-  MOST_UNITS = 65535 / 2 /* in one launch */
+  MANY = 32,             /* fewest queries for which the tiled kernels pay */
+  KEPT = 64,             /* stored scores of tiled kernels may take 1/KEPT of the card's memory */
+  SCRATCH = 1 << 26,     /* approximate limit of the split kernels' scratch in bytes */
+  MOST_UNITS = 65535 / 2 /* units in one launch */
 };
 
 /* ---- sizes ---- */
 
 typedef struct sizes {
   int64_t batch, heads, groups, queries, keys, depth, width;
-  int64_t rows, blocks, chunks; /* of all heads; of keys */
-  int64_t levels, sums;         /* of T; numbers that S of a row has on its way */
-  int64_t per_group, units;     /* of a key head: rows, and units of them */
-  int64_t all, at_once;         /* units */
+  int64_t rows, blocks, chunks; /* rows of all heads; blocks and chunks of keys */
+  int64_t levels, sums;         /* levels of T; numbers per row that the levels of S need */
+  int64_t per_group, units;     /* rows and units of one key head */
+  int64_t all, at_once;         /* units of the op; units per launch */
 } sizes;
 
-/* There is nothing to compute. */
+/* Returns 1 if the result has no elements. */
 static int is_empty(const vt_cuda_call *c) {
   const int64_t *dim = c->out[0].dim;
   return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0;
@@ -41,12 +41,12 @@ static uint64_t floats(int64_t a, int64_t b, int64_t c) {
   return times(times(times((uint64_t)a, (uint64_t)b), (uint64_t)c), sizeof(float));
 }
 
-/* Each part begins where a vector may. */
+/* Rounds up, so that the next array is aligned for vectors. */
 static uint64_t part(uint64_t bytes) {
   return bytes > UINT64_MAX - VT_CUDA_ALIGNMENT ? UINT64_MAX : vt_cuda_aligned(bytes);
 }
 
-typedef struct scratch { /* bytes */
+typedef struct scratch { /* bytes of each array */
   uint64_t upper, scores, most, products, sums;
 } scratch;
 
@@ -54,7 +54,7 @@ static uint64_t all_of(const scratch *x) {
   return plus(plus(plus(x->upper, x->scores), plus(x->most, x->products)), x->sums);
 }
 
-/* The scratch of n units. */
+/* Scratch of the split kernels for n units. */
 static scratch split_scratch(const sizes *s, int64_t n) {
   const int64_t rows = n * VT_ATTEND_ROWS;
   return (scratch){.scores = part(floats(rows, s->keys, 1)),
@@ -76,7 +76,7 @@ static int64_t sums_of(int64_t keys) {
   return n;
 }
 
-/* Of what is not empty, so that sizes of the result multiply without overflow. */
+/* The result must not be empty: then products of its sizes do not overflow. */
 static sizes sizes_of(const vt_cuda_call *c) {
   const vt_view *q = &c->in[0], *k = &c->in[1];
   sizes s = {.batch = q->dim[0],
@@ -101,18 +101,18 @@ static sizes sizes_of(const vt_cuda_call *c) {
   return s;
 }
 
-/* ---- kernels with tiles ---- */
+/* ---- tiled kernels ---- */
 
 typedef struct tiles {
-  uint32_t kernel, without; /* that keeps scores; that does not */
-  int64_t most;             /* of depth and width */
+  uint32_t kernel, without; /* kernels that store scores, and that do not */
+  int64_t most;             /* largest depth and width */
   uint32_t rows, shared, beside;
 } tiles;
 static const tiles kinds[] = {
     {VT_GPU_attend_64, VT_GPU_attend_64_long, 64, 64, VT_ATTEND_64_ROOM, 3},
     {VT_GPU_attend_128, VT_GPU_attend_128_long, 128, 32, VT_ATTEND_128_ROOM, 2}};
 
-/* NULL when these are not for it. */
+/* The tiled kernel for the op; NULL if the split kernels must compute it. */
 static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
   const int64_t most = vt_cuda_most(s->depth, s->width);
   const tiles *t = most <= kinds[0].most ? &kinds[0] : &kinds[1];
@@ -123,17 +123,18 @@ static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
 static int64_t blocks_of(const sizes *s, const tiles *t) {
   return vt_cuda_parts(s->queries, t->rows) * s->batch * s->heads;
 }
-/* Blocks of threads that are at work at once. */
+/* Thread blocks that are resident on the card at the same time. */
 static int64_t at_work(const vt_cuda_call *c, const sizes *s, const tiles *t) {
   const int64_t beside = vt_cuda_resident(c->traits, t->shared, t->beside);
   return vt_cuda_least(blocks_of(s, t), c->traits->processors * beside);
 }
-/* Scores of a block: of whole tiles of keys. */
+/* Scores that a thread block stores; keys are rounded up to tiles. */
 static int64_t kept_by_one(const sizes *s, const tiles *t) {
   return vt_cuda_parts(s->keys, VT_ATTEND_TILE) * VT_ATTEND_TILE * t->rows;
 }
 
-/* `scores` is 0 where they would be too many for the card: then they are computed twice. */
+/* `scores` is 0 if storing them would take too much of the card's memory; then they are computed
+ * twice. */
 static scratch tiles_scratch(const vt_cuda_call *c, const sizes *s, const tiles *t) {
   const uint64_t kept = floats(at_work(c, s, t), kept_by_one(s, t), 1);
   return (scratch){.upper = part(floats(s->levels - 1, s->rows, s->width)),
@@ -153,7 +154,7 @@ uint64_t vt_cuda_work_attention(const vt_cuda_call *c) {
   return all_of(&x);
 }
 
-/* ---- what the kernels are given ---- */
+/* ---- arguments of the kernels ---- */
 
 static vt_gpu_attended operand(const vt_view *v) {
   vt_gpu_attended x = {.data = v->data};
@@ -162,14 +163,14 @@ static vt_gpu_attended operand(const vt_view *v) {
   return x;
 }
 
-/* Rows of whole vectors of four, each at an address that a vector may have. */
+/* Returns 1 if rows consist of aligned vectors of four. */
 static uint32_t is_wide(const vt_view *v) {
   int wide = (v->stride[3] == 1 || v->dim[3] == 1) && v->dim[3] % 4 == 0;
   for (uint32_t i = 0; i < 3; i++) wide = wide && (v->dim[i] == 1 || v->stride[i] % 4 == 0);
   return wide && (uintptr_t)v->data % 16 == 0;
 }
 
-/* The operands after v tell themselves apart by their types. */
+/* The optional operands after v are identified by their types. */
 static void add_extras(const vt_cuda_call *c, vt_gpu_attention *a) {
   for (uint32_t i = 3; i < c->n_in; i++) {
     const vt_view *v = &c->in[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_backend.c - GPUs behind the plug-in ABI. Nothing of CUDA is needed to build or to load this:
- * without a driver there are no devices, and opening one says what is missing. */
+ * cuda_backend.c - GPUs behind the plug-in ABI. Neither building nor loading this needs anything of
+ * CUDA: without a driver there are no devices, and opening one reports what is missing. */
 #include "cuda_backend.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ vt_backend_query_fn vt_cuda_query;
 
 /* ---- devices ---- */
 
-/* No driver and no GPU are no failure here: there is nothing to count, and why is said. */
+/* A missing driver or GPU is not an error here: the count is 0, and the host is told why. */
 static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
   vt_diag d = {0};
   *out_count = vt_cuda_cards(&d);
@@ -19,7 +19,8 @@ static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
   return VT_OK;
 }
 
-/* A plan depends on what decides scratch: the number of processors, shared memory, memory. */
+/* The fingerprint has everything that decides the size of scratch and so the plan: the number of
+ * multiprocessors, shared memory and memory. */
 static void describe(vt_bk_device *dev) {
   const vt_cuda_traits *t = vt_cuda_card_traits(dev->card);
   const int version = vt_cuda_card_driver(dev->card)->version;
@@ -29,8 +30,8 @@ static void describe(vt_bk_device *dev) {
            t->minor, t->processors, t->shared, (unsigned long long)t->memory, VT_CUDA_OPTIONS);
 }
 
-/* A kernel that every program may need: that there are kernels for this GPU is found out when it is
- * opened, and not in a run. */
+/* Loads one kernel, so that a binary without kernels for this GPU fails when the device is opened,
+ * not during a run. */
 static int32_t try_kernels(const vt_bk_device *dev) {
   vt_diag d = {0};
   void *function;
@@ -96,14 +97,15 @@ static uint64_t memory_free(const vt_bk_device *dev) {
   return available;
 }
 
-/* What every card keeps that can be opened, which is VT_CUDA_OLDEST or newer. */
+/* Capabilities of every card that can be opened, which has compute capability VT_CUDA_OLDEST or
+ * newer. */
 static const uint64_t has =
-    VT_BK_FLOAT64 |                  /* such a card has fma in f64 */
-    VT_BK_INT8_EXACT |               /* products are summed in i32: gpu_ints.h */
-    VT_BK_ATOMIC_OPS |               /* rows that meet are sorted by place: cuda_scatter.c */
-    VT_BK_DETERMINISTIC_REDUCTIONS | /* no sum depends on which block comes first */
-    VT_BK_ROUNDED_MATH |             /* functions are those of src/num, and nothing is contracted */
-    VT_BK_SUBNORMALS |               /* nothing is flushed: cuda_options.h */
+    VT_BK_FLOAT64 |                  /* these cards have fma in f64 */
+    VT_BK_INT8_EXACT |               /* products are summed in i32 (gpu_ints.h) */
+    VT_BK_ATOMIC_OPS |               /* rows are sorted by position (cuda_scatter.c) */
+    VT_BK_DETERMINISTIC_REDUCTIONS | /* no sum depends on which thread block finishes first */
+    VT_BK_ROUNDED_MATH |             /* functions are those of src/num; no contraction */
+    VT_BK_SUBNORMALS |               /* subnormals are not flushed (cuda_options.h) */
     VT_BK_REGIONS;                   /* cuda_region.c */
 
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_bundle.c - lines on chip wherever they lie. */
+ * cuda_bundle.c - distributes lines along any axis over thread blocks and launches the kernels of
+ * bundle.cu. */
 #include "cuda_bundle.h"
 
-/* S has two levels then, and places in a line are an int. */
+/* longest line, so that S has two levels and positions fit in an int */
 enum { LONGEST = VT_GPU_CHUNK * VT_GPU_CHUNK };
 
 static vt_gpu_bundling bundling(const vt_cuda_call *c, const vt_cuda_lines *l) {
@@ -11,7 +12,8 @@ static vt_gpu_bundling bundling(const vt_cuda_call *c, const vt_cuda_lines *l) {
   return vt_gpu_bundle_of(vt_cuda_room(c), &w);
 }
 
-/* A thread has such a line. Those of all threads of a warp are in few pieces of memory. */
+/* Returns 1 if one thread can process a line, and the lines of a warp's threads touch few memory
+ * sectors. */
 static int is_short(const vt_cuda_call *c, const vt_cuda_lines *l) {
   enum { PIECE = 64 };
   const int64_t n = l->along.n, bytes = n * (int64_t)vt_cuda_bytes_of(c->in[0].dtype);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_cache.c - compiled kernels on disk. A file is a line that says what it is, the key that it
- * was compiled for, the hash of what follows, and the cubin; it is checked to its last byte before
- * anything of it is used. Who may have written it, that it appears whole, and how much is kept is
- * the store's to see to. */
+ * cuda_cache.c - compiled kernels on disk. A file is a title line, the key that the kernel was
+ * compiled for, the hash of the cubin, and the cubin. It is checked to its last byte before any of
+ * it is used. vt_store checks who may have written a file, makes files appear atomically, and
+ * limits the folder's size. */
 #include "cuda_cache.h"
 #include <stdio.h>
 #include <string.h>
@@ -17,16 +17,16 @@ static void name_file(const vt_hash256 *key, char out[VT_STORE_NAME_MAX]) {
   snprintf(out, VT_STORE_NAME_MAX, "%.32s.cubin", hex);
 }
 
-/* ---- finding ---- */
+/* ---- reading ---- */
 
 static vt_status check(const vt_file *f, const vt_hash256 *key, vt_diag *d) {
   if (f->size <= HEAD || memcmp(f->data, title, TITLE) != 0)
-    return VT_FAIL(d, VT_FORMAT, "it is damaged: it does not begin as it should");
+    return VT_FAIL(d, VT_FORMAT, "it is damaged: its first line is wrong");
   if (memcmp(f->data + TITLE, key, sizeof *key) != 0)
-    return VT_FAIL(d, VT_FORMAT, "it is of another kernel");
+    return VT_FAIL(d, VT_FORMAT, "it belongs to another kernel");
   const vt_hash256 hash = vt_hash_bytes(f->data + HEAD, f->size - HEAD);
   if (memcmp(f->data + TITLE + sizeof *key, &hash, sizeof hash) != 0)
-    return VT_FAIL(d, VT_FORMAT, "it is damaged: its hash is another");
+    return VT_FAIL(d, VT_FORMAT, "it is damaged: its hash does not match");
   return VT_OK;
 }
 
@@ -59,7 +59,7 @@ vt_status vt_cuda_cache_find(const vt_cuda_cache *c, const vt_hash256 *key, vt_t
   return s == VT_NOMEM ? s : VT_OK;
 }
 
-/* ---- keeping ---- */
+/* ---- writing ---- */
 
 static vt_status write(const vt_store *store, const vt_hash256 *key, const void *bytes, size_t n,
                        vt_alloc a, vt_diag *d) {

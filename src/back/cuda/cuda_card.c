@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_card.c - the GPUs of this machine, one card each for the whole process: its context, and the
- * modules of kernels on it. A card stays once it was asked for, since loading its kernels takes
- * longer than what most programs do with them. */
+ * cuda_card.c - the GPUs of this machine, one card object each for the whole process, with its
+ * context and modules of kernels. A card stays open once it was requested, because loading its
+ * kernels takes longer than most programs run. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,25 +9,26 @@
 #include "cuda_images.h"
 
 enum { MOST_CARDS = 32 };
-/* What a launch may have unasked is 48 KiB, and what a kernel declares itself is of them. */
+/* Every kernel may use 48 KiB of shared memory without asking the driver. 1 KiB of them is left for
+ * what a kernel declares statically. */
 enum { PLAIN_SHARED = 47 * 1024 };
 
 struct vt_cuda_card {
   const vt_cu *cu;
   vt_cuda_traits traits;
   int device;
-  void *context; /* NULL: not asked for yet */
+  void *context; /* NULL until the card is requested */
   void *module[VT_CUDA_MODULES];
   void *function[VT_GPU_TOTAL];
-  uint32_t shared[VT_GPU_TOTAL]; /* bytes that the function is ready for */
+  uint32_t shared[VT_GPU_TOTAL]; /* dynamic shared memory that the function may use, in bytes */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_cuda_card cards[MOST_CARDS];
 
-/* Kernels in their order, each module before its own. */
+/* Kernels in the order of kernels.def; a row with NULL precedes the kernels of each module. */
 static const struct entry {
-  const char *kernel; /* NULL: here a module begins */
+  const char *kernel; /* NULL if a module begins here */
 } entries[] = {
 #define VT_GPU_MODULE(name) {NULL},
 #define VT_GPU(name, args) {#name},
@@ -136,7 +137,8 @@ vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t 
   return e == VT_CU_SUCCESS ? VT_OK : fail(card, e, "give a kernel its shared memory", d);
 }
 
-/* The reason comes before the architectures: a list of backends has room for a sentence. */
+/* The reason comes before the architectures, because the list of backends has room for one sentence
+ * only. */
 static vt_status not_loaded(const vt_cuda_card *card, int e, const char *module, vt_diag *d) {
   char what[80];
   vt_diag reason = {0};

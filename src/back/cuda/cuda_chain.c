@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_chain.c - pointwise steps: one is a kernel of this binary, several are compiled as one where
- * that is possible (cuda_fused.c). */
+ * cuda_chain.c - pointwise steps. A single step uses a kernel of this binary. Several steps are
+ * compiled as one kernel if that is possible (cuda_fused.c). */
 #include "cuda_chain.h"
 #include <string.h>
 #include "vt_maps.h"
@@ -8,12 +8,12 @@
 enum { TYPES = VT_DTYPE_BF16 + 1, MOST_OPERANDS = 3, THREADS = 256 };
 
 struct vt_cuda_chain {
-  vt_cuda_fused *fused; /* NULL: a single step */
+  vt_cuda_fused *fused; /* generated kernel; NULL if the chain is a single step */
   const vt_bk_step *step[VT_CHAIN_STEPS];
   uint32_t n, kernel;
 };
 
-/* ---- which kernel: its number plus one, 0 where there is none ---- */
+/* ---- the kernel of a step: its number plus one, or 0 if there is no kernel ---- */
 
 #define VT_ROW_no(op, type) 0
 #define VT_ROW_yes(op, type) VT_GPU_map_##type##_##op + 1
@@ -54,7 +54,7 @@ static uint32_t kernel_of(const vt_bk_step *s) {
 int vt_cuda_chain_lists(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
 int vt_cuda_chain_takes(const vt_bk_step *s) { return kernel_of(s) != 0; }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
 static int32_t fill(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n, vt_cuda_chain *c) {
   if (n > VT_CHAIN_STEPS) return VT_UNSUPPORTED;
@@ -92,7 +92,7 @@ int32_t vt_cuda_chain_read(const vt_cuda_chain *chain, uint32_t sources, vt_chai
 
 /* ---- running ---- */
 
-/* What a kernel of three operands at most is given of it. */
+/* Converts arguments to the struct of kernels that have at most three operands. */
 static vt_gpu_map narrow(const vt_gpu_fused *f) {
   vt_gpu_map m = {.to = f->to, .grouped = f->grouped, .one = f->one, .rest = f->rest};
   memcpy(m.from, f->from, sizeof m.from);

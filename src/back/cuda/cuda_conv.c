@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv.c - convolutions in floating point: which kernel does them. What is as good as a
- * product of matrices is one; what has several rows and lies as usual goes by tiles
- * (cuda_conv_tiles.c); the rest has a thread an output. */
+ * cuda_conv.c - convolutions in floating point: chooses the kernel. A convolution that is a matrix
+ * product without copying x runs as one. One with several rows and usual strides runs as tiled
+ * matrix products (cuda_conv_tiles.c). The others run as direct convolutions, one thread per
+ * output. */
 #include "cuda_epilogue.h"
 
 static int is_single(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv_tiles.c - convolutions as products of matrices: the tile, and whether what is
- * contracted is cut into units that are computed apart and then added. */
+ * cuda_conv_tiles.c - convolutions as matrix products: chooses the tile, and whether the contracted
+ * axis is cut into slices of k whose partial results are added afterwards. */
 #include "cuda_epilogue.h"
 
 enum { UNITS = 65535, LEAST_ROWS = 8 };
@@ -11,7 +11,7 @@ typedef struct tile {
   uint32_t threads, shared, beside, speed;
 } tile;
 
-/* Stages, the sums of a group, and what the numbers of two blocks stand for. */
+/* Shared memory of a tile: the stages, the sums of a group, and the tables for two blocks of k. */
 #define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
 #define ALL_BYTES(type, bm, bn, bk, stages)                                        \
   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (bm) * (bn) * sizeof(type) + \
@@ -31,9 +31,10 @@ static const tile tiles[] = {
 };
 enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
 
-/* ---- what they are as products ---- */
+/* ---- convolutions as products ---- */
 
-/* The strides of several axes as one; 0 when they are not. Axes of length 1 do not matter. */
+/* Merges several axes into one: 1, and their common stride, if that is possible. Axes of length 1
+ * do not matter. */
 static int as_one(const int64_t *dim, const int64_t *stride, int n, int64_t *out) {
   int64_t length = 1, near = 1;
   for (int i = n; i-- > 0;) {
@@ -64,7 +65,7 @@ static int64_t places_of(const vt_gpu_direct_conv *s) {
   return s->axis[0].places * s->axis[1].places * s->axis[2].places;
 }
 
-/* Whether no place of an axis with a single tap is padding. */
+/* Returns 1 if no position along an axis with a single tap reads padding. */
 static int is_inside(const vt_gpu_direct_conv_axis *a) {
   return a->classes == 0 && a->base == 0 && (a->places - 1) * a->step < a->dim;
 }
@@ -140,7 +141,7 @@ int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gp
   return 1;
 }
 
-/* ---- the time that a way takes ---- */
+/* ---- estimated time of a variant ---- */
 
 static int64_t blocks_of(const vt_gpu_conv *v) { return vt_cuda_parts(v->g.k, VT_GPU_BLOCK); }
 
@@ -152,7 +153,8 @@ static int64_t tiles_of(const vt_gpu_conv *v, const tile *t) {
   return vt_cuda_parts(v->g.m, t->rows) * vt_cuda_parts(v->g.n, t->columns) * v->g.products;
 }
 
-/* Cycles. Blocks that a processor has at once share its speed; one of few warps is slower. */
+/* Estimates cycles. Resident thread blocks share a multiprocessor's speed; a block with few warps
+ * cannot reach it alone. */
 static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v,
                       const vt_cuda_variant *way) {
   const tile *t = &tiles[way->tile];
@@ -171,9 +173,9 @@ static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v,
   return time + 2500 + 2.0 * (double)units * results * t->bytes / (10.0 * traits->processors);
 }
 
-/* ---- ways ---- */
+/* ---- variants ---- */
 
-/* Units are single blocks of 256, or complete groups of 8 or of 64 of them. */
+/* A slice of k is one block of 256, or complete groups of 8 or of 64 blocks. */
 int vt_cuda_conv_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v,
                          uint32_t i, vt_cuda_variant *out) {
   static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
@@ -204,7 +206,7 @@ static vt_cuda_variant choose(const vt_cuda_call *c, const vt_gpu_conv *v) {
   return best;
 }
 
-/* Levels of sums that are neither the first nor the last have their place in memory. */
+/* Levels of sums that are stored in scratch: all but the first and the last. */
 static int64_t levels_of(const vt_gpu_conv *v, const vt_cuda_variant *way) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of(v); most *= VT_GPU_GROUP) top++;
@@ -221,7 +223,7 @@ uint64_t vt_cuda_conv_variant_work(uint32_t dtype, const vt_gpu_conv *v,
 
 /* ---- launches ---- */
 
-/* Sixteen bytes at a time where all of a row's pieces are aligned. */
+/* Results are stored 16 bytes at a time if all pieces of all rows are aligned. */
 static void prepare(vt_gpu_conv *v, uint32_t dtype) {
   vt_gpu_gemm *g = &v->g;
   const int64_t each = 16 / (int64_t)vt_cuda_bytes_of(dtype);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_copy.c - copies between tensors of one shape: as memory where both lie in one piece, in
- * pieces of up to 16 bytes where both have their elements side by side, and through squares where
- * one has rows side by side and the other columns. */
+ * cuda_copy.c - copies between tensors of one shape: one memory copy if both are contiguous; pieces
+ * of up to 16 bytes if both are contiguous along the last axis; a transpose in square tiles if one
+ * is contiguous along rows and the other along columns. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_copy.h"
@@ -20,7 +20,7 @@ vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i) {
 
 /* ---- pieces ---- */
 
-/* 1 when operand k moves in steps of two elements, but along the last axis, and begins on one. */
+/* 1 if operand k begins at an even element and has even strides on all axes but the last. */
 static int is_paired(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
   int paired = (uintptr_t)data % (2 * bytes) == 0;
   for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[k][i] % 2 == 0;
@@ -28,7 +28,7 @@ static int is_paired(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_
 }
 
 uint32_t vt_cuda_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uint32_t bytes) {
-  const uint32_t last = w->rank - 1; /* without axes there is nothing to join */
+  const uint32_t last = w->rank - 1; /* unused if there are no axes */
   int side_by_side = w->rank > 0;
   for (uint32_t k = 0; side_by_side && k < n; k++) side_by_side = w->stride[k][last] == 1;
   while (side_by_side && bytes < 16 && w->dim[last] % 2 == 0) {
@@ -43,9 +43,9 @@ uint32_t vt_cuda_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uin
   return bytes;
 }
 
-/* ---- planes turned over ---- */
+/* ---- transposes ---- */
 
-enum { FEW = 8 }; /* fewer rows or columns leave most of a square empty */
+enum { FEW = 8 }; /* fewest rows and columns: less would leave most of a tile empty */
 
 static int long_axis(const vt_gpu_walk *w, uint32_t k) {
   for (uint32_t i = w->rank; i-- > 0;)
@@ -53,7 +53,7 @@ static int long_axis(const vt_gpu_walk *w, uint32_t k) {
   return -1;
 }
 
-/* What is left of a walk without two of its axes. */
+/* The walk without two of its axes. */
 static vt_gpu_walk without(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
   vt_gpu_walk left = {.n = w->n / w->dim[a] / w->dim[b], .small = w->small};
   for (uint32_t i = 0; i < w->rank; i++) {
@@ -65,7 +65,7 @@ static vt_gpu_walk without(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
   return left;
 }
 
-/* 1 when it is done that way. */
+/* 1, with the kernel's arguments in *out, if the copy is a transpose. */
 static int turns(const vt_gpu_copy *a, vt_gpu_transpose *out) {
   const vt_gpu_walk *w = &a->walk;
   if (w->n == 0) return 0;

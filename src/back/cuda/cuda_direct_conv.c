@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_direct_conv.c - convolutions of all kinds as taps that slide. */
+ * cuda_direct_conv.c - brings all kinds of convolutions into the form of gpu_direct_conv.h. */
 #include "cuda_direct_conv.h"
 
 /* ---- sizes ---- */
@@ -17,7 +17,7 @@ int64_t vt_cuda_direct_conv_total(const vt_gpu_direct_conv *s) {
   return n;
 }
 
-/* Whether |a|*n stays within 31 bits together with what *sum has already. */
+/* Adds |a|*n to *sum; returns 0 if the result would exceed 31 bits. */
 static int adds_up(int64_t *sum, int64_t a, int64_t n) {
   const int64_t most = INT32_MAX, by = absolute(a);
   if (n <= 0 || by == 0) return 1;
@@ -72,7 +72,7 @@ static int is_plain(const vt_gpu_direct_conv_axis *a) {
   return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
 }
 
-/* Axes whose taps fall together and which lie dense are one. */
+/* Merges axes with a single tap and no padding that are contiguous. */
 static void merge(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
   for (int i = VT_GPU_AXES - 1; i-- > 0;) {
     vt_gpu_direct_conv_axis *a = &axis[i], *b = &axis[VT_GPU_AXES - 1];
@@ -133,7 +133,7 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
-/* Without a stride there is one class, of all outputs, and it is a convolution. */
+/* With stride 1 there is one class that contains all outputs: an ordinary convolution. */
 static vt_gpu_direct_conv_axis axis_turned(const vt_view *x, const vt_view *w, const vt_view *y,
                                            uint32_t at, const vt_window *v) {
   return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
@@ -221,8 +221,8 @@ int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s) {
 
 /* ---- conv_weight_grad ---- */
 
-/* Positions of dy are the taps, and taps of the kernel the places; channels of x are its images,
- * and its images are what is summed. */
+/* The gradient of the weight as a convolution of x with dy: positions of dy are the taps, taps of
+ * the kernel are the output positions, channels of x are its images, and its images are summed. */
 vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
   const vt_attr_conv_weight_grad *a = c->attrs;
   const vt_window_lists l = {

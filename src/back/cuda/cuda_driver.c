@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_driver.c - the driver's library and its entry points, asked for by version, so that a newer
- * driver still gives the meaning this code was written for. */
+ * cuda_driver.c - loads the driver's library and its entry points. They are requested by version,
+ * so that a newer driver gives the meaning that this code was written for. */
 #include "cuda_driver.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 typedef int get_proc_fn(const char *name, void **out, int version, uint64_t flags, int *status);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_cu driver; /* once found it stays */
+static vt_cu driver; /* set once, never unloaded */
 
 static const struct entry {
   const char *name;
@@ -31,7 +31,7 @@ const char *vt_cu_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]) {
   return out;
 }
 
-/* A pointer to a function comes back as one to an object; C has no other way to ask. */
+/* dlsym returns functions as object pointers; memcpy converts them without undefined behaviour. */
 static get_proc_fn *get_proc_of(void *library) {
   void *found = dlsym(library, "cuGetProcAddress_v2");
   get_proc_fn *fn = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_epilogue.c - tails of products: which there are, their kernels, and where their operands
- * lie. A product with its tail reads and writes its result once less, which is worth a compilation
- * only where much is read or written. */
+ * cuda_epilogue.c - epilogues of matrix products: decides which steps become one, generates its
+ * kernel, and finds the memory of its operands. An epilogue saves one write and one read of the
+ * product, which is worth a compilation only for large products. */
 #include "cuda_epilogue.h"
 #include <stddef.h>
 #include <string.h>
@@ -9,27 +9,27 @@
 #include "cuda_made.h"
 
 enum {
-  WORTH = 1 << 20, /* bytes that a product reads and writes */
-  MANY = 4,        /* steps that a tile may have in its tail */
-  CHEAP = 200      /* what the formula of one of them may cost */
+  WORTH = 1 << 20, /* fewest bytes that a product must read and write */
+  MANY = 4,        /* most steps of an epilogue of a tiled kernel */
+  CHEAP = 200      /* highest cost of the formula of one of them */
 };
 
 struct vt_launch_epilogue {
-  uint32_t kernel; /* what it was made of */
+  uint32_t kernel; /* the product kernel that it was generated from */
   void *function;
-  uint32_t n, rank, group; /* sides; leading axes; results of 16 bytes */
-  uint32_t shared;         /* bytes that it was made ready for */
-  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* of each side */
-  vt_gpu_epilogue args;                                /* without addresses */
+  uint32_t n, rank, group; /* number of sides, of leading axes, and of results per 16 bytes */
+  uint32_t shared;         /* dynamic shared memory that the function may use, in bytes */
+  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* tensor of each side */
+  vt_gpu_epilogue args; /* the kernel's arguments; addresses are set at launch */
   int64_t columns;
 };
 
-/* ---- kernels that end a product ---- */
+/* ---- kernels that store results of products ---- */
 
-/* A kernel of gpu_products.cuh, by its name there. */
+/* A kernel of gpu_products.cuh, and its name there. */
 typedef struct end {
   uint32_t kernel, dtype;
-  int brief; /* 1: with few rows, or of parts */
+  int brief; /* 1 for skinny kernels and sums of slices, which can run any chain */
   const char *name, *given;
 } end;
 #define END(name, dtype, brief) \
@@ -100,16 +100,18 @@ static int is_worth_it(const vt_cuda_call *c) {
   return vt_cuda_count(c->out) > 0 && bytes >= WORTH;
 }
 
-/* A function or a quotient takes long, and many steps do; where the results of a tile are stored
- * there is little else to do meanwhile, and a kernel of their own has more threads. Few rows are
- * over before one is begun, and where parts are added there is nothing but threads. */
+/* Returns 1 if the kernel should run the chain as an epilogue. A tiled kernel has little other work
+ * while it stores results, so it takes only a few cheap steps; a kernel of its own has more threads
+ * for expensive ones. Skinny products finish before a second kernel would start, and sums of slices
+ * have enough threads, so they take any chain. */
 static int has_epilogue(uint32_t kernel, const vt_chain *chain) {
   const end *e = end_of(kernel);
   if (e == NULL || e->brief) return e != NULL;
   int cheap = chain->n_steps <= MANY;
   for (uint32_t i = 0; i < chain->n_steps; i++) {
     const uint32_t map = chain->step[i].map;
-    cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= CHEAP); /* casts and choices are */
+    /* casts and selections are cheap */
+    cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= CHEAP);
   }
   return cheap;
 }
@@ -120,7 +122,7 @@ static int is_shape_of(const vt_bk_tensor *t, const vt_view *y) {
   return t->rank == y->rank && memcmp(t->dim, y->dim, y->rank * sizeof *y->dim) == 0;
 }
 
-/* t stretched to the shape of y. */
+/* A view of t, broadcast to the shape of y. */
 static vt_view stretched(const vt_bk_tensor *t, const vt_view *y) {
   vt_view v = *y;
   v.dtype = t->dtype;
@@ -131,8 +133,8 @@ static vt_view stretched(const vt_bk_tensor *t, const vt_view *y) {
   return v;
 }
 
-/* Where a tensor of y's shape lies as the product sees it: as if the product were stored there. 0
- * when its axes do not go together as those of y do. */
+/* Finds the strides of a tensor of y's shape as if the product were stored there. Returns 0 if its
+ * axes cannot be merged as those of y are. */
 static int take_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
                      vt_gpu_epilogue_side *out) {
   vt_cuda_call as = *c;
@@ -146,7 +148,7 @@ static int take_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_v
   return 1;
 }
 
-/* Bytes of two tensors in one arena: whether some may be those of both. */
+/* Returns 1 if two tensors may share bytes of an arena. */
 static int may_meet(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   const vt_bk_tensor *const t[2] = {a, b};
   int64_t from[2], to[2];
@@ -163,8 +165,8 @@ static int may_meet(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return from[0] < to[1] && from[1] < to[0];
 }
 
-/* The product becomes the chain's first source. It is stored nowhere, so that no other one may have
- * bytes of it. */
+/* Makes the product the chain's first source. Returns 0 if another source may share bytes with it,
+ * because the product is not stored. */
 static int find_product(vt_chain *chain, const vt_bk_tensor *y) {
   uint32_t found = chain->n_sources;
   for (uint32_t i = 0; i < chain->n_sources; i++) {
@@ -189,9 +191,9 @@ static int take_sides(const vt_cuda_call *c, const vt_cuda_product *p, const vt_
   return 1;
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
-/* Products with few columns are computed as their transposes. */
+/* Swaps rows and columns: products with few columns are computed as their transposes. */
 static void turn_sides(vt_cuda_epilogue *t) {
   for (uint32_t i = 0; i < t->n; i++) {
     vt_gpu_epilogue_side *s = &t->args.side[i];
@@ -251,7 +253,7 @@ void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *tail) {
 
 /* ---- running ---- */
 
-/* Whether groups of results lie side by side in a side, wherever one begins. */
+/* Returns 1 if every group of results is contiguous and aligned in this side. */
 static uint32_t is_wide(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t, uint32_t dtype) {
   const int64_t group = t->group, bytes = group * (int64_t)vt_cuda_bytes_of(dtype);
   int fits = s->column == 1 && s->row % group == 0 && t->columns % group == 0;
@@ -268,10 +270,11 @@ static vt_gpu_epilogue placed(const vt_cuda_epilogue *t, char *const *base) {
   return args;
 }
 
-/* What a kernel is given is that of the product, and the tail behind it. */
+/* The generated kernel's arguments are those of the product, directly followed by those of the
+ * epilogue. */
 _Static_assert(offsetof(vt_gpu_tailed, tail) == sizeof(vt_gpu_gemm) &&
                    offsetof(vt_gpu_tailed_conv, tail) == sizeof(vt_gpu_conv),
-               "nothing lies between");
+               "there is no padding between them");
 
 static vt_status make_ready(vt_cuda_call *c, vt_cuda_epilogue *t, uint32_t shared) {
   vt_diag d = {0};

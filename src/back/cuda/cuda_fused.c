@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_fused.c - several pointwise steps as one kernel: every operand is read once, every value
- * between them stays in a register. The text of the kernel is made from the steps (src/emit) and
- * says nothing of sizes, so that one kernel serves all shapes. */
+ * cuda_fused.c - chains of pointwise steps as one generated kernel: every operand is read once, and
+ * intermediate values stay in registers. src/emit writes the source text from the steps. It
+ * contains no sizes, so one kernel serves all shapes. */
 #include "cuda_chain.h"
 #include "cuda_made.h"
 #include "vt_emit.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_gemm.c - products of matrices: the tile, whether b is turned over for it, and whether k is
- * cut into units that are computed apart and then added. All is chosen by an estimate of the time.
- */
+ * cuda_gemm.c - matrix products: chooses the tile, whether b is transposed first, and whether k is
+ * cut into slices whose partial results are added afterwards. All choices minimize an estimate of
+ * the time. */
 #include "cuda_epilogue.h"
 
-enum { UNITS = 65535, CHUNK = INT32_MAX }; /* blocks of a grid at most, along y and along x */
+enum { UNITS = 65535, CHUNK = INT32_MAX }; /* most thread blocks of a grid along y, and along x */
 enum {
-  FEW_BESIDE = 6, /* blocks of the kernels few_... on a processor */
-  TURNED = 16     /* of the card's memory, a part that b turned over may have */
+  FEW_BESIDE = 6, /* resident blocks of the kernels few_... per multiprocessor */
+  TURNED = 16     /* a transposed copy of b may take 1/TURNED of the card's memory */
 };
 
-/* How the operands of a tile must lie: gpu_gemm.cuh. */
+/* The layout that a loader of gpu_gemm.cuh needs. */
 typedef enum coming { any, along, across } coming;
 
 typedef struct tile {
@@ -20,7 +20,7 @@ typedef struct tile {
   coming a, b;
 } tile;
 
-/* Lines of a stage that are written across are not apart. */
+/* Padding per line of a stage: none if the loader writes across k. */
 #define APART(type, comes) ((comes) == across ? 0 : 16 / sizeof(type))
 #define STAGE_BYTES(type, bm, bn, bk, a_comes, b_comes) \
   ((bk) * ((bm) + APART(type, a_comes) + (bn) + APART(type, b_comes)) * sizeof(type))
@@ -53,13 +53,13 @@ static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
   return vt_cuda_parts(g->m, t->rows) * vt_cuda_parts(g->n, t->columns) * g->products;
 }
 
-/* ---- b turned over: [k][columns], each line in whole vectors ---- */
+/* ---- the transposed copy of b: [k][columns], each line padded to whole vectors ---- */
 
 static int64_t turned_line(const vt_gpu_gemm *g, int64_t bytes) {
   return vt_cuda_parts(g->n, 16 / bytes) * (16 / bytes);
 }
 
-/* A product that b is the same for has no copy of its own. */
+/* Number of copies: products that share b share its copy. */
 static int64_t turned_copies(const vt_gpu_gemm *g) {
   int64_t n = 1;
   for (uint32_t i = 0; i < g->rank; i++) n *= g->b.step[i] == 0 ? 1 : g->dim[i];
@@ -85,7 +85,7 @@ static vt_gpu_side turned_side(const vt_gpu_gemm *g, int64_t bytes, void *data) 
   return s;
 }
 
-/* Lines of n numbers, k of them for every product that has its own. */
+/* A view of b, with k lines of n numbers for each product that has its own b. */
 static vt_view view_of_b(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *s) {
   vt_view v = {.dtype = dtype, .rank = g->rank + 2, .data = (void *)(uintptr_t)s->data};
   for (uint32_t i = 0; i < g->rank; i++) {
@@ -106,12 +106,13 @@ static vt_status turn_over(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void
   return vt_cuda_copy_view(c, &then, &now);
 }
 
-/* ---- the time that a way takes ---- */
+/* ---- estimated time of a variant ---- */
 
-/* Cycles of n blocks of threads that have `work` multiplications each. A processor with fewer
- * warps than keep it busy is slower, by less than they are fewer. */
+/* Estimates the cycles of n thread blocks of `work` multiplications each. A multiprocessor with too
+ * few warps is slower, but less than proportionally. */
 static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
-  const double full = 128.0 * t->speed / 100, start = 1500; /* multiplications a cycle */
+  /* multiplications per cycle; cycles to start a wave */
+  const double full = 128.0 * t->speed / 100, start = 1500;
   const int64_t beside = vt_cuda_resident(traits, t->shared, t->beside);
   const int64_t wave = traits->processors * beside;
   double time = (double)(n / wave) * ((double)beside * work / full + start);
@@ -123,7 +124,8 @@ static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, do
   return time;
 }
 
-/* Bytes that another kernel reads and writes: the copy of b, or parts that are added. */
+/* Estimates the cycles of another kernel that reads and writes `bytes`: the copy of b, or the sums
+ * of slices. */
 static double pass_of(const vt_cuda_traits *traits, double bytes) {
   return 2500 + 2.0 * bytes / (10.0 * traits->processors);
 }
@@ -151,7 +153,7 @@ static int steps_fit(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
   return 1;
 }
 
-/* How an operand of `n` rows or columns is read. */
+/* Decides how an operand of `n` rows or columns is loaded. */
 static void read_side(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int64_t bytes) {
   const int64_t v = 16 / bytes;
   s->by_k = n == 1 ||
@@ -170,7 +172,8 @@ static void prepare(vt_gpu_gemm *g, uint32_t dtype) {
               steps_fit(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
 }
 
-/* What is decided does not depend on where the operands are: memory for it was asked before. */
+/* The product without addresses. Variants are chosen from it, because scratch was sized before
+ * addresses were known. */
 static vt_gpu_gemm shape_of(const vt_gpu_gemm *g, uint32_t dtype) {
   vt_gpu_gemm s = *g;
   s.a.data = s.b.data = s.y = NULL;
@@ -178,13 +181,13 @@ static vt_gpu_gemm shape_of(const vt_gpu_gemm *g, uint32_t dtype) {
   return s;
 }
 
-/* ---- ways ---- */
+/* ---- variants ---- */
 
 static int is_few(uint32_t dtype, const vt_gpu_gemm *g) {
   return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_FEW && blocks_of(g) <= UNITS;
 }
 
-/* Whether the kernels `which` can do few rows with this b. */
+/* Returns 1 if the skinny kernels `which` can read this b. */
 static int has_few(const vt_gpu_gemm *g, uint32_t which) {
   const int streams = g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
   if (which == VT_CUDA_STREAM) return streams && g->m <= VT_GPU_STREAM;
@@ -206,14 +209,16 @@ static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm 
          is_whole(g, t);
 }
 
-/* Tiles for few rows have nothing but whole columns: where those do not lie well after all, the
- * kernels few_... must do, with the same memory. */
+/* Thin tiles are for skinny products only, and need a sliced k if it has several blocks: if b turns
+ * out unreadable for them at run time, the kernels few_... must be able to take over with the same
+ * scratch. */
 static int is_thin(const tile *t) { return t->rows <= VT_GPU_FEW; }
 static int suits(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t unit) {
   return !is_thin(t) || (is_few(dtype, g) && unit == (blocks_of(g) > 1));
 }
 
-/* Units are single blocks, or complete groups of 8 or of 64 of them: those may be added apart. */
+/* A slice of k is one block, or complete groups of 8 or of 64 blocks: their sums may be added
+ * separately without changing the order. */
 int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g,
                          uint32_t i, vt_cuda_variant *out) {
   static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
@@ -239,8 +244,8 @@ int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_
   return 0;
 }
 
-/* Where the card has more to do than it can have at once, b is better read as a stream, or as what
- * a thin tile has of it. */
+/* The kernel for a skinny product. If there are more thread blocks than the card can hold, b is
+ * better streamed or read by a thin tile. */
 static vt_cuda_variant few_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm shape = shape_of(g, dtype);
   const int64_t blocks = vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS) * g->products * blocks_of(g);
@@ -275,14 +280,14 @@ static vt_cuda_variant choose(const vt_cuda_traits *traits, uint32_t dtype, cons
   return best;
 }
 
-/* Sums of 8 x 8 blocks and more, in memory where they are neither the last nor the first. */
+/* Levels of sums that are stored in scratch: all but the first and the last. */
 static int64_t levels_of(const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of(g); most *= VT_GPU_GROUP) top++;
   return way->unit != 0 || top < 2 ? 0 : top - 1;
 }
 
-/* Of parts, or of levels of sums. */
+/* Bytes of scratch for partial results of slices, or for levels of sums. */
 static uint64_t sums_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   const uint64_t bytes = vt_cuda_bytes_of(dtype), units = (uint64_t)units_of(g, way);
   if (units > 1) return units * (uint64_t)(g->products * g->m * g->n) * bytes;
@@ -295,7 +300,7 @@ uint64_t vt_cuda_variant_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cud
   return turned_work(dtype, g, way) + sums_work(dtype, g, way);
 }
 
-/* y^T = b^T a^T: few columns are done as few rows. */
+/* y^T = b^T a^T: a product with few columns is computed as one with few rows. */
 int vt_cuda_gemm_is_turned(const vt_gpu_gemm *g) { return g->n <= VT_GPU_FEW && g->m > g->n; }
 
 static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
@@ -312,7 +317,7 @@ static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
   return t;
 }
 
-/* ---- parts ---- */
+/* ---- slices of k ---- */
 
 void vt_cuda_gemm_apart(vt_gpu_gemm *g, void *part) {
   int64_t step = g->m * g->n;
@@ -340,8 +345,8 @@ vt_status vt_cuda_gemm_sum(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g
 
 /* ---- launches ---- */
 
-/* Where operands do not lie as their shapes let expect, a tile that takes any and needs no more
- * memory. */
+/* If the operands' addresses do not allow the loaders of tile t, returns a tile that loads any
+ * layout and needs no more scratch. */
 static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   if (comes(&g->a, t->a) && comes(&g->b, t->b)) return t;
   for (uint32_t i = 0; i < TILES; i++)
@@ -351,8 +356,8 @@ static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   return t;
 }
 
-/* `most` of the blocks along x at a time. What they leave is the product, unless `parts` says that
- * it is parts of it. */
+/* Launches at most `most` blocks along x at a time. The results are those of the product, which may
+ * have an epilogue, unless `parts` says that they are partial results. */
 static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, int64_t blocks,
                             int64_t most, int parts, vt_gpu_gemm *g) {
   for (g->first = 0; g->first < blocks; g->first += most) {
@@ -363,7 +368,8 @@ static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
   return VT_OK;
 }
 
-/* Tiles beyond the counters that the device has are another launch. */
+/* Launches a kernel that adds its slices itself. A launch has at most as many tiles as the device
+ * has counters. */
 static vt_status launch_parts(vt_cuda_call *c, vt_gpu_gemm *g, uint32_t kernel, int64_t columns,
                               int64_t units, uint32_t threads, uint32_t floats) {
   const vt_cuda_grid grid = {1, (uint32_t)units, 1, threads, floats * (uint32_t)sizeof(float)};
@@ -403,7 +409,8 @@ static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
                                   VT_GPU_STREAM_THREADS, rows * VT_GPU_BLOCK);
 }
 
-/* There are more parts than one block of threads should add. */
+/* The slices are added by another kernel, because there are more than one thread block should add.
+ */
 static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
   const vt_cuda_grid grid = {1, (uint32_t)units, 1, VT_GPU_STREAM_THREADS,
                              VT_GPU_BAND_ROOM * (uint32_t)sizeof(float)};
@@ -413,7 +420,8 @@ static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
   g->part = units > 1 ? c->work : NULL;
   g->y_unit = g->products * g->m * g->n;
   g->arrived = NULL;
-  const int64_t most = vt_cuda_least(CHUNK, UINT32_MAX / units); /* they are numbered */
+  /* blocks are numbered in 32 bits */
+  const int64_t most = vt_cuda_least(CHUNK, UINT32_MAX / units);
   VT_TRY(launch_all(c, VT_GPU_band_along, grid, g->tiles_n * g->products, most, units > 1, g));
   return units > 1 ? vt_cuda_gemm_sum(c, VT_DTYPE_F32, g, g->unit, c->work) : VT_OK;
 }
@@ -426,7 +434,8 @@ static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chose
                     tiles_of(g, t), CHUNK, units > 1, g);
 }
 
-/* Columns do not lie as their shape let expect, and a thin tile cannot read them. */
+/* Returns 1 if a thin tile cannot load b, because its address is not aligned as its shape promised.
+ */
 static int is_thwarted(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
   vt_gpu_gemm now = *g;
   if (way->tile >= VT_CUDA_FEW || !is_thin(&tiles[way->tile]) || way->turn) return 0;
@@ -454,7 +463,7 @@ vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
   return units > 1 ? vt_cuda_gemm_sum(c, dtype, g, now.unit, sums) : VT_OK;
 }
 
-/* Where operands lie otherwise than their shapes let expect, a run takes another. */
+/* The kernel that is expected from shapes; a run may take another if operands are not aligned. */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm flip = flipped(g), t = shape_of(&flip, dtype);
   const vt_cuda_variant way = choose(traits, dtype, &t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_index.c - places that are looked up: the gathers and nonzero. Every gather is one walk over
- * the result, along which the operand and the index go with it. */
+ * cuda_index.c - gathers and nonzero. Every gather is one walk over the result, which gives the
+ * offsets of the operand and of the index as well. */
 #include <string.h>
 #include "cuda_lookup.h"
 #include "cuda_sort.h"
@@ -28,8 +28,8 @@ vt_status vt_cuda_lookup_check(vt_cuda_call *c, const vt_gpu_lookup *l) {
 
 /* ---- gathers ---- */
 
-/* Both have the axes of the result: `x` without what the index says, `index` without what it says
- * nothing of. */
+/* Views with the axes of the result: `x` has stride 0 along axes that only the index has, and
+ * `index` along axes that only x has. */
 typedef struct gathering {
   vt_view x, index;
   vt_gpu_lookup lookup;
@@ -42,7 +42,8 @@ static gathering gathering_of(const vt_cuda_call *c, int64_t apart) {
   return g;
 }
 
-/* Pieces of several elements, where the index is the same for all of a piece. */
+/* Merges elements into pieces if the index is the same for all of a piece; returns the bytes of a
+ * piece. */
 static uint32_t pieces(vt_gpu_gather *a, uint32_t bytes) {
   const void *const data[2] = {a->to, a->from};
   vt_gpu_walk wide = a->walk;
@@ -59,7 +60,7 @@ static uint32_t pieces(vt_gpu_gather *a, uint32_t bytes) {
 static vt_status gather(vt_cuda_call *c, const gathering *g) {
   const vt_view *const all[3] = {c->out, &g->x, &g->index};
   VT_TRY(vt_cuda_lookup_check(c, &g->lookup));
-  if (vt_cuda_count(&c->in[0]) == 0) return VT_OK; /* every index lies outside */
+  if (vt_cuda_count(&c->in[0]) == 0) return VT_OK; /* every index is out of range */
   vt_gpu_gather args = {
       .to = c->out->data, .from = c->in[0].data, .lookup = g->lookup, .walk = vt_cuda_walk(all, 3)};
   const uint32_t bytes = pieces(&args, vt_cuda_bytes_of(c->out->dtype));
@@ -106,7 +107,7 @@ vt_status vt_cuda_run_gather_nd(vt_cuda_call *c) {
   return gather(c, &g);
 }
 
-/* index and result have one shape; x is as long or longer on the axes besides `axis`. */
+/* index and result have the same shape; x is at least as long on all axes other than `axis`. */
 vt_status vt_cuda_run_gather_elements(vt_cuda_call *c) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)c->attrs)->axis;
   const vt_view *x = &c->in[0], *index = &c->in[1];
@@ -119,7 +120,7 @@ vt_status vt_cuda_run_gather_elements(vt_cuda_call *c) {
   return gather(c, &g);
 }
 
-/* ---- nonzero: counted by parts, then each part knows where its places go ---- */
+/* ---- nonzero: blocks count, prefix sums of counts give each block its first row ---- */
 
 static int64_t list_parts(const vt_cuda_call *c) {
   return vt_cuda_parts(vt_cuda_count(&c->in[0]), VT_GPU_LISTED);
@@ -129,7 +130,7 @@ uint64_t vt_cuda_work_nonzero(const vt_cuda_call *c) {
   return (uint64_t)list_parts(c) * sizeof(int64_t);
 }
 
-/* Every bit of an integer counts, all but the sign of a floating-point number. */
+/* Bits that make an element nonzero: all bits of an integer, all but the sign of a float. */
 static uint64_t mask_of(uint32_t dtype) {
   const int is_float = dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64 || dtype == VT_DTYPE_F16 ||
                        dtype == VT_DTYPE_BF16;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_ints.c - matmul_int, linear_int and conv_int: exact in i32. */
+ * cuda_ints.c - matmul_int, linear_int and conv_int, exact in i32. */
 #include "cuda_conv.h"
 #include "cuda_walk.h"
 #include "gpu_ints.h"
 
 static uint32_t flip_of(const vt_view *v) { return v->dtype == VT_DTYPE_I8 ? 0x80 : 0; }
 
-/* One number for all, or one for each of several. */
+/* The stride of a zero point or bias: 0 if one number serves all columns. */
 static int64_t step_of(const vt_view *v) {
   return v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
 }
@@ -51,7 +51,7 @@ static int is_multiple(const vt_gpu_walk *w, uint32_t operand, int64_t of) {
   return 1;
 }
 
-/* Whether pieces of so many bytes are aligned wherever one begins. */
+/* Returns 1 if every piece of `bytes` bytes is contiguous and aligned. */
 static int is_wide(const void *data, int64_t near, int64_t far, int64_t bytes) {
   return near == 1 && far % bytes == 0 && (uintptr_t)data % (uintptr_t)bytes == 0;
 }
@@ -60,7 +60,7 @@ typedef struct tile_size {
   int64_t m, n;
 } tile_size;
 static const tile_size large = {128, 128}, small = {64, 64};
-enum { LEAST = 16 }; /* products of a sum that are worth a tile */
+enum { LEAST = 16 }; /* fewest products per result that make a tiled kernel worthwhile */
 
 static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
   vt_gpu_ints_tile t = {.p = *p,
@@ -78,7 +78,8 @@ static int64_t tiles_of(const vt_gpu_ints *p, tile_size size) {
   return vt_cuda_parts(p->m, size.m) * vt_cuda_parts(p->n, size.n) * p->lead.n;
 }
 
-/* Few rows, in words of four, and columns that can be read in order. */
+/* Returns 1 if the skinny kernels can compute it: few rows, readable in words of four, and b
+ * contiguous along or across k. */
 static int is_few(const vt_gpu_ints_tile *t) {
   const vt_gpu_ints *p = &t->p;
   return p->m <= 16 && (t->b_squares || p->b_step == 1) && is_multiple(&p->lead, 1, 4) &&
@@ -95,7 +96,7 @@ static uint32_t shared_of(tile_size size) {
   return (uint32_t)(size.m + size.n) * 2 * VT_GPU_INTS_PITCH;
 }
 
-/* The larger tile reads less; it is taken where there are enough of it for every processor. */
+/* The larger tile reads less. It is used if there are enough tiles for every multiprocessor. */
 static int is_large(const vt_cuda_call *c, const vt_gpu_ints *p) {
   return tiles_of(p, large) >= c->traits->processors;
 }
@@ -130,7 +131,7 @@ static vt_gpu_direct_conv_int describe_conv(const vt_cuda_call *c) {
   return p;
 }
 
-/* Where images and groups of y, x and the weight begin. */
+/* A walk over images and groups, with the offsets of y, x and the weight. */
 static vt_gpu_walk lead_of(const vt_gpu_direct_conv *s) {
   const int64_t step[3][2] = {{s->y_image, s->y_group}, {s->x_image, s->x_group}, {0, s->w_group}};
   vt_view v[3];
@@ -140,7 +141,8 @@ static vt_gpu_walk lead_of(const vt_gpu_direct_conv *s) {
   return vt_cuda_walk(all, 3);
 }
 
-/* As a product: rows are places, columns are rows of the weight. 0: it is none that has tiles. */
+/* Describes the convolution as a product: rows are output positions, columns are rows of the
+ * weight. Returns 0 if tiled kernels cannot or should not compute it. */
 static int product_of(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
                       vt_gpu_ints_conv *out) {
   vt_gpu_conv v;

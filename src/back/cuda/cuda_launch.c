@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_launch.c - what handlers issue: kernels, fills, moves, and faults settled. */
+ * cuda_launch.c - what handlers call to issue work: kernel launches, fills, copies, and the
+ * recording of index faults. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include <stdio.h>
@@ -43,7 +44,8 @@ int vt_cuda_is_dense(const vt_view *v) {
 
 uint32_t vt_cuda_bytes_of(uint32_t dtype) { return (uint32_t)vt_dtype_bytes(dtype); }
 
-/* Thirty-two blocks a processor are more than run at once, and few enough to be begun quickly. */
+/* At most thirty-two blocks per multiprocessor: more than are resident, but few enough to start
+ * quickly. */
 vt_cuda_grid vt_cuda_line(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads) {
   const int64_t blocks = vt_cuda_parts(n, each * threads), most = 32 * c->traits->processors;
   return (vt_cuda_grid){.x = (uint32_t)vt_cuda_least(blocks, most), 1, 1, threads, 0};
@@ -56,7 +58,7 @@ static vt_status launch(vt_cuda_call *c, void *function, vt_cuda_grid g, int at_
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   void *params[1] = {NULL};
   if (c->rehearsal) return VT_OK;
-  memcpy(&params[0], &args, sizeof args); /* the driver copies what it points to */
+  memcpy(&params[0], &args, sizeof args); /* the driver copies the struct that it points to */
   const int e = at_once ? cu->cuLaunchCooperativeKernel(function, g.x, g.y, g.z, g.threads, 1, 1,
                                                         g.shared, c->dev->stream, params)
                         : cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,

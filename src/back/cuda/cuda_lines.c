@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_lines.c - tensors as lines. */
+ * cuda_lines.c - views of tensors as lines. */
 #include "cuda_lines.h"
 #include "cuda_walk.h"
 
@@ -31,7 +31,7 @@ vt_view vt_cuda_kept(const vt_view *y, const vt_view *x, unsigned mask) {
 
 static int64_t size_of(int64_t n) { return n < 0 ? -n : n; }
 
-/* The axes of a mask, in order. Once one is empty the others do not matter. */
+/* The axes of a mask, in order. If one of them is empty, only that one. */
 static uint32_t axes_of(const vt_view *x, unsigned mask, uint32_t *axis) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->rank; i++)
@@ -44,7 +44,7 @@ static uint32_t axes_of(const vt_view *x, unsigned mask, uint32_t *axis) {
   return n;
 }
 
-/* Those that lie further apart in x first; axes of one step stay as they are. */
+/* Sorts axes by descending stride in x; axes with equal strides keep their order. */
 static void sort_axes(const vt_view *x, uint32_t *axis, uint32_t n) {
   for (uint32_t i = 1; i < n; i++) {
     const uint32_t a = axis[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_made.c - kernels compiled by NVRTC, one module a text and card for the whole process. Who
- * asks first for a text compiles it, and others who ask for the same wait; different texts are
- * compiled at once. */
+ * cuda_made.c - generated kernels, compiled by NVRTC: one module per source text and card for the
+ * whole process. The first thread that needs a text compiles it; others that need the same text
+ * wait. Different texts are compiled in parallel. */
 #include "cuda_made.h"
 #include <pthread.h>
 #include <stddef.h>
@@ -11,29 +11,30 @@
 #include "cuda_images.h"
 #include "cuda_nvrtc.h"
 
-/* A text that could not be compiled is remembered too: it has no function. */
+/* An entry per text and card. A text that could not be compiled keeps its entry, with function
+ * NULL, so that it is not tried again. */
 typedef struct made {
   struct made *next;
   const vt_cuda_card *card;
   vt_hash256 text;
-  int busy; /* somebody compiles it */
+  int busy; /* 1 while a thread compiles it */
   void *function;
 } made;
-enum { MOST_MADE = 1 << 14 }; /* modules are never unloaded, so there is an end to them */
+enum { MOST_MADE = 1 << 14 }; /* limit, because modules are never unloaded */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list below */
 static pthread_cond_t settled = PTHREAD_COND_INITIALIZER;
 static made *all;
 static uint32_t n_all;
 
-/* One request. */
+/* A request for the kernel of a text. */
 typedef struct making {
   const vt_bk_device *dev;
   const char *text, *name, *otherwise;
   vt_cuda_cache cache;
-  vt_hash256 key; /* of the cubin */
+  vt_hash256 key; /* key of the cubin in the disk cache */
   vt_alloc a;
-  char note[640]; /* what to tell, or "" */
+  char note[640]; /* note for the user, or "" */
 } making;
 
 static void set_note(making *m, const char *what, const vt_diag *why) {
@@ -41,7 +42,7 @@ static void set_note(making *m, const char *what, const vt_diag *why) {
     snprintf(m->note, sizeof m->note, "%s: %s", what, why->text);
 }
 
-/* ---- the key of a cubin: all that it depends on ---- */
+/* ---- the key of a cubin: a hash of everything that it depends on ---- */
 
 static void add_text(vt_hasher *h, const char *text) {
   vt_hash_add_u64(h, strlen(text));
@@ -54,7 +55,8 @@ static vt_hash256 key_of(const char *text, const vt_nvrtc *n, const vt_nvrtc_opt
   vt_hash_add_u32(&h, (uint32_t)n->major);
   vt_hash_add_u32(&h, (uint32_t)n->minor);
   vt_hash_add_u32(&h, (uint32_t)o->n);
-  for (int i = 0; i < o->n; i++) add_text(&h, o->word[i]); /* the architecture is one of them */
+  /* one of the words is the architecture */
+  for (int i = 0; i < o->n; i++) add_text(&h, o->word[i]);
   for (uint32_t i = 0; i < vt_cuda_texts_count; i++) {
     add_text(&h, vt_cuda_texts[i].name);
     add_text(&h, vt_cuda_texts[i].text);
@@ -63,7 +65,7 @@ static vt_hash256 key_of(const char *text, const vt_nvrtc *n, const vt_nvrtc_opt
   return vt_hash_done(&h);
 }
 
-/* ---- making ---- */
+/* ---- compiling ---- */
 
 static vt_status load(const making *m, const vt_text *cubin, void **function, vt_diag *d) {
   const vt_cu *cu = vt_cuda_card_driver(m->dev->card);
@@ -77,7 +79,8 @@ static vt_status load(const making *m, const vt_text *cubin, void **function, vt
                  "the GPU does not load it: %s", vt_cu_text(cu, e, text));
 }
 
-/* Whatever is wrong with what was kept, it is compiled anew. */
+/* Loads a kernel from the disk cache. Any problem with the cached file leads to a new compilation.
+ */
 static vt_status load_kept(making *m, void **function) {
   vt_diag why = {0};
   vt_text cubin;
@@ -86,14 +89,14 @@ static vt_status load_kept(making *m, void **function) {
   vt_status s = vt_cuda_cache_find(&m->cache, &m->key, &cubin, &there, &why);
   if (s == VT_OK) s = there ? load(m, &cubin, function, &why) : VT_BACKEND;
   vt_text_done(&cubin);
-  set_note(m, "a kernel that was kept is ignored", &why);
+  set_note(m, "a cached kernel is ignored", &why);
   return s;
 }
 
 static void keep(making *m, const vt_text *cubin) {
   vt_diag why = {0};
   if (vt_cuda_cache_keep(&m->cache, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
-    set_note(m, "a kernel is not kept", &why);
+    set_note(m, "a kernel is not cached", &why);
 }
 
 static vt_status compile(making *m, const vt_nvrtc *n, const vt_nvrtc_options *o, void **function) {
@@ -112,16 +115,17 @@ static vt_status make(making *m, void **function) {
   const vt_cuda_traits *t = vt_cuda_card_traits(m->dev->card);
   const vt_nvrtc *n;
   vt_nvrtc_options o;
-  if (vt_nvrtc_get(&n, NULL) != VT_OK) return VT_BACKEND; /* `volta doctor` says it */
+  /* not reported here: `volta doctor` does */
+  if (vt_nvrtc_get(&n, NULL) != VT_OK) return VT_BACKEND;
   vt_nvrtc_options_init(&o, t->major * 10 + t->minor, VT_NVRTC_CUBIN);
   m->key = key_of(m->text, n, &o);
   if (m->cache.folder != NULL && load_kept(m, function) == VT_OK) return VT_OK;
   return compile(m, n, &o, function);
 }
 
-/* ---- what is there ---- */
+/* ---- the list of entries ---- */
 
-static vt_alloc lasting(void) { return vt_alloc_default(); } /* it outlives the host */
+static vt_alloc lasting(void) { return vt_alloc_default(); } /* entries outlive the host */
 
 static made *find(const vt_cuda_card *card, const vt_hash256 *text) {
   made *at = all;
@@ -130,8 +134,9 @@ static made *find(const vt_cuda_card *card, const vt_hash256 *text) {
   return at;
 }
 
-/* What is there of a text, when nobody is at it any more; else an entry that the caller fills. NULL
- * when there is no room. */
+/* Returns the finished entry of a text, waiting for another thread if that compiles it. If there is
+ * no entry, adds one and sets *mine: the caller must compile the text. NULL if the list is full or
+ * memory ran out. */
 static made *take(const vt_cuda_card *card, const vt_hash256 *text, int *mine) {
   made *one;
   *mine = 0;
@@ -155,7 +160,8 @@ static void forget(made *one) {
   vt_alloc_free(lasting(), one, sizeof *one);
 }
 
-/* For want of memory nothing is remembered, and the next program may have more. */
+/* Completes an entry. After an allocation failure it is removed, so that the next program tries
+ * again. */
 static void *settle(made *one, vt_status s, void *function) {
   if (s != VT_OK) function = NULL;
   pthread_mutex_lock(&lock);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_matmul.c - matmul, linear and matmul_masked as products of matrices: leading axes that lie
- * one after the other become rows, the others products of their own. */
+ * cuda_matmul.c - matmul, linear and matmul_masked as matrix products. Leading axes that are
+ * contiguous with the rows are merged into the rows; other leading axes number the products. */
 #include "cuda_epilogue.h"
 
-/* The stride of x along leading axis i of `rank`: 0 where it has none or is repeated. */
+/* The stride of x along leading axis i of `rank` leading axes: 0 if x does not have the axis or
+ * repeats along it. */
 static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
   const uint32_t missing = rank + 2 - x->rank;
   return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
@@ -21,7 +22,7 @@ static void take_axes(vt_gpu_gemm *g, const vt_view *a, const vt_view *b, const 
   }
 }
 
-/* The last leading axis continues the rows when b does not change along it. */
+/* Merges the last leading axis into the rows if b does not change along it and the strides fit. */
 static void reduce_axes(vt_gpu_gemm *g) {
   while (g->rank > 0 && g->products > 0) {
     const uint32_t i = g->rank - 1;
@@ -97,7 +98,7 @@ vt_status vt_cuda_run_linear(vt_cuda_call *c) {
   return vt_cuda_gemm(c, c->out->dtype, &g);
 }
 
-/* Which products are absent is one thing for each row, so that rows do not become longer. */
+/* Leading axes are not merged into rows here, because the mask differs from row to row. */
 vt_status vt_cuda_run_matmul_masked(vt_cuda_call *c) {
   const vt_attr_matmul *a = c->attrs;
   const vt_view *present = &c->in[2], *y = c->out;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_memory.c - memory of the card, and what passes between it and the host: through two pieces
- * of pinned memory, one filled while the other is on its way. A copy to the card returns when the
- * host's bytes are no longer needed; it is done before whatever is issued after it. */
+ * cuda_memory.c - memory of the card, and copies between it and the host. They go through two
+ * buffers of pinned memory, so that one is filled while the other is transferred. An upload returns
+ * when the host's bytes are no longer needed; it is complete before any work that is issued after
+ * it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,15 +11,15 @@
 enum { PIECES = 2, PIECE_BYTES = 4 << 20, KEPT = 16 };
 
 struct vt_cuda_staging {
-  const vt_cuda_card *card; /* NULL: this one is not made */
+  const vt_cuda_card *card; /* card whose pinned memory this is; NULL if nothing is allocated */
   int lent;
   char *piece[PIECES];
-  void *done[PIECES]; /* events: the piece may be used again */
+  void *done[PIECES]; /* events that mark when each piece may be reused */
   uint32_t next;
 };
 
-/* Pinning memory takes longer than many programs run, so that what a device leaves the next one on
- * its card takes over. */
+/* Staging memory of closed devices, for the next device on the same card: pinning memory takes
+ * longer than many programs run. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_cuda_staging kept[KEPT];
 
@@ -58,7 +59,7 @@ static int staging_make(const vt_bk_device *dev, vt_cuda_staging *s) {
   return e;
 }
 
-/* One that was left, else a place for one; NULL when all are lent. */
+/* Takes staging memory from the pool, or an unused slot of it; NULL if all are in use. */
 static vt_cuda_staging *staging_lend(const vt_cuda_card *card) {
   vt_cuda_staging *found = NULL;
   pthread_mutex_lock(&lock);
@@ -97,7 +98,7 @@ int32_t vt_cuda_staging_new(vt_bk_device *dev) {
   return vt_cuda_answer(dev, e, "pin memory for copies");
 }
 
-/* What is on its way is waited for: whoever has it next has another stream. */
+/* Waits for outstanding copies first, because the next owner uses another stream. */
 void vt_cuda_staging_free(vt_bk_device *dev) {
   vt_cuda_staging *s = dev->staging;
   if (s == NULL) return;
@@ -134,7 +135,7 @@ static int to_card(vt_bk_device *dev, uint64_t at, const char *host, uint64_t by
   return e;
 }
 
-/* Piece i comes in while piece i - 1 is copied out. */
+/* Downloads piece i while piece i - 1 is copied to the caller's memory. */
 static int from_card(vt_bk_device *dev, char *host, uint64_t at, uint64_t bytes) {
   const vt_cu *cu = driver(dev);
   vt_cuda_staging *s = dev->staging;
@@ -169,7 +170,7 @@ static int32_t no_room(vt_bk_device *dev, uint64_t bytes) {
   return vt_cuda_refuse(dev->host, VT_NOMEM, text);
 }
 
-/* Arenas of no bytes have a handle that is nobody's address. */
+/* handle of an arena of zero bytes; no allocation has this address */
 enum { NO_BYTES = VT_CUDA_ALIGNMENT };
 
 int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {

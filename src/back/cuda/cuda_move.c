@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_move.c - bits that are copied to places known beforehand: each op says how its operands and
- * its result see the same elements. */
+ * cuda_move.c - ops that copy elements to positions known in advance. Each op describes operand and
+ * result as views of the same shape. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_copy.h"
@@ -15,7 +15,7 @@ vt_status vt_cuda_run_literal(vt_cuda_call *c) {
 
 /* ---- views ---- */
 
-/* `n` places of a tensor along an axis, from place `first` on. */
+/* The range of `n` elements of a tensor along an axis, beginning with element `first`. */
 static vt_view part_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   vt_view part = *v;
   part.dim[axis] = n;
@@ -23,7 +23,7 @@ static vt_view part_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n
   return part;
 }
 
-/* What is dense in another shape of as many elements. */
+/* A dense tensor in the shape of another one with as many elements. */
 static vt_view reshaped(const vt_view *v, const vt_view *like) {
   vt_view as = *like;
   int64_t step = 1;
@@ -32,9 +32,9 @@ static vt_view reshaped(const vt_view *v, const vt_view *like) {
   return as;
 }
 
-/* ---- ops that are one copy, or a few ---- */
+/* ---- ops that are one or several copies ---- */
 
-/* The operand in the shape of the result, repeated along axes of length 1 and along new ones. */
+/* Copies the operand with stride 0 along new axes and axes of length 1. */
 vt_status vt_cuda_run_broadcast(vt_cuda_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   const uint32_t lead = y->rank - x->rank;
@@ -56,7 +56,8 @@ vt_status vt_cuda_run_transpose(vt_cuda_call *c) {
   return vt_cuda_copy_view(c, &c->out[0], &from);
 }
 
-/* A step that is never taken may be too large to multiply. */
+/* A step is multiplied only if the result has several elements along the axis; else the product
+ * could overflow. */
 vt_status vt_cuda_run_slice(vt_cuda_call *c) {
   const vt_attr_slice *a = c->attrs;
   vt_view part = c->in[0];
@@ -92,7 +93,7 @@ vt_status vt_cuda_run_flip(vt_cuda_call *c) {
   return vt_cuda_copy_view(c, c->out, &turned);
 }
 
-/* What is dense may be seen in the shape of the other one. */
+/* A dense side can be viewed in the shape of the other one. */
 vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   if (vt_cuda_is_dense(y)) {
@@ -111,7 +112,7 @@ vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
                         vt_cuda_line(c, args.to_walk.n, 1, 256), &args);
 }
 
-/* ---- x in a frame, and x again and again ---- */
+/* ---- pad and tile ---- */
 
 static vt_status frame(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_list *low) {
   const vt_view *x = &c->in[0], *y = c->out;
@@ -139,7 +140,8 @@ vt_status vt_cuda_run_tile(vt_cuda_call *c) { return frame(c, VT_CUDA_SIZES(tile
 
 /* ---- iota ---- */
 
-/* The number of an element is its place in a tensor of one axis that all the others share. */
+/* The second view has stride 1 along the axis and 0 elsewhere, so its offset is the element's
+ * number. */
 vt_status vt_cuda_run_iota(vt_cuda_call *c) {
   const vt_view *y = c->out;
   const int64_t asked = ((const vt_attr_iota *)c->attrs)->axis;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training, var, std.
- */
+ * cuda_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training, var and
+ * std. */
 #include "cuda_rows.h"
 #include "cuda_walk.h"
 
 typedef struct norming {
-  vt_cuda_lines at; /* operand 0: x, 1: y, 2: gamma, 3: beta */
+  vt_cuda_lines at; /* lines of operands x, y, gamma, beta */
   double eps;
   int centred;
 } norming;
 
-/* ---- views: which rows, and what of gamma belongs to one ---- */
+/* ---- views: the lines, and the part of gamma that belongs to each ---- */
 
-/* Operand i, if there is such, with the axes of x: its own ones are those from `first` on. */
+/* A view of operand i with the axes of x: its own axes are those from number `first`, the others
+ * have length 1. Data is NULL if the operand is absent. */
 static vt_view spread(const vt_cuda_call *c, uint32_t i, uint32_t first) {
   vt_view v = {.dtype = c->in[0].dtype, .rank = c->in[0].rank};
   for (uint32_t k = 0; k < v.rank; k++) v.dim[k] = 1;
@@ -45,13 +46,13 @@ static norming view_batch(const vt_cuda_call *c) {
   return n;
 }
 
-/* An axis more of a view that is being made. */
+/* Appends an axis to a view. */
 static void put_axis(vt_view *v, int64_t dim, int64_t stride) {
   v->dim[v->rank] = dim;
   v->stride[v->rank++] = stride;
 }
 
-/* x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a row. */
+/* Views x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a line. */
 static norming view_groups(const vt_cuda_call *c) {
   const int by_group = c->step->op == VT_OP_group_norm;
   const vt_view *x = &c->in[0];
@@ -87,10 +88,9 @@ static norming view(const vt_cuda_call *c) {
   }
 }
 
-/* ---- rows on chip ---- */
+/* ---- rows in registers or shared memory ---- */
 
-/* What x and y are along a row does not depend on gamma: the axes of that may have to stay apart.
- */
+/* Merges axes of a line as far as x and y allow; gamma may need them separate. */
 static int joins(const vt_gpu_walk *w, uint32_t axis) {
   return w->stride[0][axis - 1] == w->stride[0][axis] * w->dim[axis] &&
          w->stride[1][axis - 1] == w->stride[1][axis] * w->dim[axis];
@@ -106,7 +106,7 @@ static vt_cuda_lines rows_of(const norming *n) {
   return l;
 }
 
-/* Number i of operand k is that of element i of every row. */
+/* 1 if operand k has its own number for each element of a row, the same for all rows. */
 static int lies_along(const norming *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
   int dense = along->n == 1 || (along->rank == 1 && along->stride[k][0] == 1);
@@ -116,7 +116,7 @@ static int lies_along(const norming *n, uint32_t k) {
 static int is_dense(const vt_cuda_call *c, const norming *n) {
   return c->n_in > 1 && lies_along(n, 2) && (c->n_in < 3 || lies_along(n, 3));
 }
-/* Elements share their numbers, those of the last axis all of them. */
+/* 1 if all elements along the last axis of a line share one number of operand k. */
 static int shares(const norming *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
   return along->rank == 0 || (along->rank <= 2 && along->stride[k][along->rank - 1] == 0);
@@ -143,7 +143,8 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
                    .n = along->n,
                    .eps = n->eps,
                    .centred = (uint32_t)n->centred,
-                   .each = (uint32_t)vt_cuda_least(each, UINT32_MAX), /* on chip it is short */
+                   /* rows that use it are short */
+                   .each = (uint32_t)vt_cuda_least(each, UINT32_MAX),
                    .lines = n->at.lines,
                    .along = *along};
   if (along->rank == 2) {
@@ -155,7 +156,8 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
 
 /* ---- any tensor ---- */
 
-/* The statistics of batch_norm have a number for each channel, which is a line. */
+/* Arguments that turn statistics into factors. Each channel of batch_norm is a line and has its own
+ * running statistics. */
 static vt_gpu_ends ends_of(const vt_cuda_call *c, const norming *n, const vt_cuda_marks *at) {
   vt_gpu_ends e = {
       .sum = at->sum, .shift = at->shift, .n = n->at.along.n, .eps = n->eps, .lines = n->at.lines};
@@ -191,7 +193,7 @@ static vt_status run_parts(vt_cuda_call *c, const norming *n) {
   return vt_cuda_rows_out(c, dtype == VT_DTYPE_F64 ? VT_GPU_norm_out_f64 : VT_GPU_norm_out_f32, &a);
 }
 
-/* ---- lines on chip wherever they lie ---- */
+/* ---- lines along any axis in shared memory ---- */
 
 static vt_cuda_bundle_kernels kernels_of(const vt_cuda_call *c) {
   static const vt_cuda_bundle_kernels narrow = {VT_GPU_bundle_norm_f32, VT_GPU_short_norm_f32};
@@ -199,7 +201,8 @@ static vt_cuda_bundle_kernels kernels_of(const vt_cuda_call *c) {
   return c->in[0].dtype == VT_DTYPE_F64 ? wide : narrow;
 }
 
-/* The statistics of batch_norm are made of what the kernel leaves. */
+/* For batch_norm a second kernel updates the running statistics from the statistics that the first
+ * one stores. */
 static vt_status run_bundle(vt_cuda_call *c, const norming *n) {
   const int moves = c->step->op == VT_OP_batch_norm;
   vt_cuda_marks at = {.rest = c->work};
@@ -217,7 +220,8 @@ static vt_status run_bundle(vt_cuda_call *c, const norming *n) {
   return moves ? run_ends(c, n, &at) : VT_OK;
 }
 
-/* Rows of nothing have no results but the statistics of batch_norm. */
+/* 1 if there is nothing to compute. If x is empty, batch_norm may still have running statistics to
+ * update. */
 static int has_none(const vt_cuda_call *c) {
   return vt_cuda_is_empty(c->out) && (c->n_out == 1 || vt_cuda_is_empty(&c->out[1]));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_nvrtc.c - the library of NVRTC and its entry points; texts compiled by it. */
+ * cuda_nvrtc.c - loads NVRTC and its entry points, and compiles source texts with it. */
 #include "cuda_nvrtc.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include "cuda_options.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_nvrtc nvrtc; /* once found it stays */
+static vt_nvrtc nvrtc; /* set once, never unloaded */
 
 static const struct entry {
   const char *name;
@@ -20,7 +20,7 @@ static const struct entry {
 #undef VT_NVRTC
 };
 
-/* The newest first; where a toolkit puts it, after what the system knows. */
+/* Library names to try: the newest first, and a toolkit's folder after the system's search path. */
 static const char *const places[] = {
     "libnvrtc.so.13",
     "libnvrtc.so.12",
@@ -77,7 +77,7 @@ void vt_nvrtc_options_init(vt_nvrtc_options *o, int arch, vt_nvrtc_kind kind) {
   }
 }
 
-/* The line with the first error, or the first line there is. */
+/* Writes the first line with an error, or the first line if there is none. */
 static void first_error(const char *log, char *out, size_t n) {
   const char *at = strstr(log, "error");
   while (at != NULL && at > log && at[-1] != '\n') at--;

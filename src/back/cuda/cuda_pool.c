@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_pool.c - max_pool and avg_pool, whole. */
+ * cuda_pool.c - max_pool and avg_pool. */
 #include "cuda_backend.h"
 #include "gpu_pool.h"
 #include "op_pool.h"
@@ -8,7 +8,8 @@ static vt_gpu_pool_axis no_axis(void) {
   return (vt_gpu_pool_axis){.dim = 1, .places = 1, .kernel = 1, .step = 1, .dilation = 1, .to = 1};
 }
 
-/* Padding counts up to `high` and no further: a last window may reach beyond that. */
+/* If padding counts for averages, it counts up to `high` only, although the last window may reach
+ * further. */
 static vt_gpu_pool_axis axis_of(const vt_cuda_call *c, const vt_pooling *attrs, uint32_t i) {
   const vt_view *x = &c->in[0], *y = c->out;
   const vt_window w = vt_pooling_axis(attrs, i);

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_program.c - a list of steps as launches, and their runs. While a program is built its steps
- * are rehearsed, which loads every kernel: a card that has no room for them is found out before a
+ * cuda_program.c - programs: a list of steps as launches, and their runs. Building a program
+ * rehearses its steps, which loads every kernel, so a card without memory for them fails before a
  * run. A run issues everything to the stream and returns. The second run over the same buffers is
- * recorded as a graph, which all later ones replay: nothing is decided again, nothing allocated.
- * Where a step waits for what the card has computed, and where the time of every step is wanted,
- * each run is issued anew. */
+ * recorded as a CUDA graph, which all later ones replay: nothing is decided or allocated again. If
+ * a step waits for results on the host, or the time of every step is measured, each run is issued
+ * anew. */
 #include <string.h>
 #include "cuda_epilogue.h"
 #include "gpu_leave.h"
 
-/* What the host may look at. */
+/* A result that the host may read. */
 typedef struct result {
   uint64_t offset;
   int64_t count;
   uint32_t arena, dtype;
-  int canonical; /* 1: since the last run every NaN has become the canonical one */
+  int canonical; /* 1 if, since the last run, every NaN was replaced by the canonical one */
 } result;
 
 struct vt_bk_program {
   vt_bk_device *dev;
-  vt_bk_program *next; /* of the device's programs whose results were told */
+  vt_bk_program *next; /* next program in the device's list of programs with known results */
   vt_launches steps;
   vt_arenas arenas;
   result *results;
   uint64_t n_results;
-  int waits;           /* 1: a step waits for what the card has computed: it cannot be recorded */
-  int faults;          /* 1: the record of faults is used */
-  vt_gpu_fault *fault; /* on the card */
-  vt_gpu_fault *seen;  /* pinned: what the last run has left there */
+  int waits;  /* 1 if a step waits for results on the host, so that runs cannot be recorded */
+  int faults; /* 1 if a step may record an index fault */
+  vt_gpu_fault *fault; /* device address of the fault record */
+  vt_gpu_fault *seen;  /* pinned copy of the fault record after the last run */
   vt_bk_error error;
-  int ready;                  /* the last run went well */
-  int unrecorded;             /* a graph of it could not be made */
-  char *base[VT_CUDA_ARENAS]; /* of the last run */
-  void *graph;                /* recorded over `base`; NULL: not yet */
-  void **mark;                /* events before the first launch and after each; NULL: no times */
+  int ready;                  /* 1 if the last run was issued without an error */
+  int unrecorded;             /* 1 if recording failed, so runs are issued step by step */
+  char *base[VT_CUDA_ARENAS]; /* addresses of the arenas in the last run */
+  void *graph; /* graph recorded for the addresses in `base`; NULL if there is none */
+  void **mark; /* events before the first launch and after each; NULL if times are not measured */
   uint64_t *begin, *end, n_times;
 };
 
@@ -53,7 +53,7 @@ static const vt_cuda_handler handlers[ROWS] = {
 #undef vt_cuda_work_none
 };
 
-/* The row of each op number, plus one; 0 where an op has none. */
+/* Row of each op number, plus one; 0 if the op has no handler. */
 static const uint8_t row_of[] = {
 #define VT_CUDA(op, work, run) [VT_OP_##op] = ROW_##op + 1,
 #include "cuda_handlers.def"
@@ -66,11 +66,12 @@ const vt_cuda_handler *vt_cuda_handler_of(uint32_t op) {
   return row != 0 ? &handlers[row - 1] : NULL;
 }
 
-/* ---- what is taken ---- */
+/* ---- steps that are supported ---- */
 
 enum { MOST_VIEWS = 256 };
 
-/* A call without data; 0 when it has more operands than any op that asks for memory. */
+/* Makes a call without data; returns 0 if the step has more operands than any op that needs
+ * scratch. */
 static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
                       vt_cuda_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
@@ -88,7 +89,7 @@ static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST
 }
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
-  (void)dev; /* every card takes the same steps */
+  (void)dev; /* every card supports the same steps */
   if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
   const int takes =
       vt_cuda_chain_lists(s->op) ? vt_cuda_chain_takes(s) : vt_cuda_handler_of(s->op) != NULL;
@@ -103,7 +104,7 @@ uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s) {
   return h->work(&call);
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
 static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
   vt_cuda_chain *made = NULL;
@@ -156,7 +157,7 @@ static int32_t make_fault(vt_bk_program *p) {
   return vt_cuda_answer(p->dev, e, "give memory to a program");
 }
 
-/* An event before the first launch and one after each. */
+/* Creates an event before the first launch and one after each, if the host measures times. */
 static int32_t make_marks(vt_bk_program *p) {
   const vt_bk_host *host = p->dev->host;
   const int wanted = host->size >= offsetof(vt_bk_host, measure) + sizeof host->measure;
@@ -236,7 +237,7 @@ void vt_cuda_program_free(vt_bk_program *p) {
 
 typedef struct runner {
   vt_bk_program *p;
-  const vt_launch *at; /* whose bodies may be run */
+  const vt_launch *at; /* the launch whose bodies may be issued */
   int rehearsal;
 } runner;
 
@@ -261,7 +262,7 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
   return s;
 }
 
-/* `tailed`: the steps behind it were done with it. */
+/* Issues an anchor. *tailed is set to 1 if the anchor's kernel ran the epilogue too. */
 static vt_status run_anchor(runner *r, const vt_launch *at, int *tailed) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
@@ -317,15 +318,15 @@ static vt_status issue(vt_bk_program *p) {
   return (vt_status)vt_cuda_answer(p->dev, e, "tell of errors");
 }
 
-/* The steps as a run goes through them, and nothing issued: the kernels that they need are loaded.
- * Arenas lie nowhere yet; wherever they will, they begin as evenly, and none within another. */
+/* Goes through the steps as a run does, without issuing anything, which loads the kernels that they
+ * need. Arenas get fake addresses that are aligned as real ones are and do not overlap. */
 static vt_status rehearse(vt_bk_program *p) {
   runner r = {.p = p, .rehearsal = 1};
   for (uint64_t i = 0; i < VT_CUDA_ARENAS; i++) p->base[i] = (char *)(uintptr_t)((i + 1) << 48);
   return run_list(&r, &p->steps, 0);
 }
 
-/* ---- what the host looks at ---- */
+/* ---- results that the host reads ---- */
 
 static int leave_kernel(uint32_t dtype) {
   switch (dtype) {
@@ -337,7 +338,7 @@ static int leave_kernel(uint32_t dtype) {
     case VT_DTYPE_BF16:
       return VT_GPU_leave_half;
     default:
-      return -1; /* there is no NaN */
+      return -1; /* the type has no NaN */
   }
 }
 
@@ -352,7 +353,8 @@ static vt_status leave(vt_bk_program *p, const result *r, int rehearsal) {
   return vt_cuda_launch(&c, (uint32_t)kernel, vt_cuda_line(&c, args.n, 4, 256), &args);
 }
 
-/* Results that nobody asks for, and those that the next program goes on with, stay as they are. */
+/* Results that are never copied to the host, and those that another program uses on the device,
+ * keep their NaNs. */
 vt_status vt_cuda_programs_leave(vt_bk_device *dev, uint64_t at, uint64_t bytes) {
   for (vt_bk_program *p = dev->programs; p != NULL; p = p->next)
     for (uint64_t i = 0; i < p->n_results; i++) {
@@ -366,7 +368,7 @@ vt_status vt_cuda_programs_leave(vt_bk_device *dev, uint64_t at, uint64_t bytes)
   return VT_OK;
 }
 
-/* Their kernels too are loaded before a run. */
+/* Loads the kernels that write canonical NaNs, so that a run does not have to. */
 static int32_t load_leaves(vt_bk_program *p) {
   int32_t s = vt_cuda_enter(p->dev);
   if (s != VT_OK) return s;
@@ -378,7 +380,7 @@ static int32_t load_leaves(vt_bk_program *p) {
 
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   const vt_bk_host *host = p->dev->host;
-  if (p->results != NULL) return VT_UNSUPPORTED; /* they are told once */
+  if (p->results != NULL) return VT_UNSUPPORTED; /* results can be set once only */
   for (uint64_t i = 0; i < n; i++) {
     const vt_view v = vt_step_view(&results[i]);
     if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
@@ -407,7 +409,8 @@ static vt_status make_graph(vt_bk_program *p, void *recorded) {
   return (vt_status)vt_cuda_answer(p->dev, e, "make a graph");
 }
 
-/* What fails while it is recorded has not run: the recording is ended in any case. */
+/* Records a run as a graph. Recording executes nothing, so after a failure the run can still be
+ * issued. The capture must be ended in any case. */
 static vt_status record(vt_bk_program *p) {
   const vt_cu *cu = driver(p);
   void *recorded = NULL;
@@ -428,7 +431,7 @@ static vt_status replay(vt_bk_program *p) {
 
 /* ---- running ---- */
 
-/* 1 when the arenas are where they were in the last run. */
+/* Sets the addresses of the arenas; returns 1 if they are those of the last successful run. */
 static int place(vt_bk_program *p, const uint64_t *buffers) {
   int same = p->ready;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
@@ -439,7 +442,7 @@ static int place(vt_bk_program *p, const uint64_t *buffers) {
   return same;
 }
 
-/* A program that cannot be recorded runs unrecorded. */
+/* Replays the graph, recording it first if needed; if it cannot be recorded, issues the steps. */
 static vt_status run_recorded(vt_bk_program *p) {
   if (p->graph != NULL || record(p) == VT_OK) return replay(p);
   p->unrecorded = 1;
@@ -463,8 +466,8 @@ static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
   return s;
 }
 
-/* The steps of a run that failed may have found an index out of range. Nobody asks for it any more,
- * and the next run must not be blamed. */
+/* Clears the fault record after a failed run: nobody asks for its index fault, and the next run
+ * must not report it. */
 static void forget_fault(vt_bk_program *p) {
   if (p->faults) (void)clear_fault(p);
 }
@@ -510,7 +513,7 @@ static uint64_t time_of(const vt_bk_program *p, uint64_t i) {
   return (uint64_t)((double)ms * 1e6);
 }
 
-/* Of steps that ran as one the first has the time. */
+/* Times of the steps. The first step of a group gets the time of the whole group. */
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
   vt_bk_metrics m = {.size = sizeof m};
   if (p->mark != NULL && vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {

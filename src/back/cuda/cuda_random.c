@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_random.c - random numbers: functions of seed, stream, step and position. Seed and step are
- * on the card and are read there. */
+ * cuda_random.c - random numbers, each a function of seed, stream, step and position. The kernels
+ * read seed and step from device memory. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_random.h"

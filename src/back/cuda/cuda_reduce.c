@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_reduce.c - reductions: sum, prod, max, min, and the compositions that are one of them and a
- * last touch: mean, sum_square, norm_l1, norm_l2, any, all. A line longer than a chunk is folded in
- * levels, as S says: the results of chunks are a line again. */
+ * cuda_reduce.c - reductions: sum, prod, max and min, and the compositions that add a final step to
+ * one of them: mean, sum_square, norm_l1, norm_l2, any, all. A line longer than a chunk is reduced
+ * in levels, as S requires: the results of its chunks form a new line. */
 #include "cuda_lines.h"
 
 enum { THREADS = 256, WARPS = THREADS / VT_GPU_LANES };
-enum { MANY = 1024 }; /* lines that a thread each is enough for */
+enum { MANY = 1024 }; /* fewest lines for which one thread per line keeps the GPU busy */
 
 /* ---- levels ---- */
 
-/* A line of nothing is one chunk of nothing. */
+/* An empty line is one empty chunk. */
 static int64_t chunks_of(int64_t n) { return n == 0 ? 1 : vt_cuda_parts(n, VT_GPU_CHUNK); }
 
 uint64_t vt_cuda_reduce_bytes(int64_t lines, int64_t n, uint32_t dtype) {
@@ -24,7 +24,7 @@ static vt_cuda_grid grid_of(const vt_cuda_call *c, int64_t blocks) {
   return (vt_cuda_grid){(uint32_t)vt_cuda_least(blocks, most), 1, 1, THREADS, 0};
 }
 
-/* One level: lines or their chunks. */
+/* Reduces the chunks of all lines. */
 static vt_status reduce_level(vt_cuda_call *c, const vt_gpu_reduce *a, uint32_t dtype, int beside) {
   const int exp = a->kind == VT_GPU_REDUCE_EXP;
   const int64_t tiles = vt_cuda_parts(a->lines.n, VT_GPU_LANES);
@@ -38,7 +38,7 @@ static vt_status reduce_level(vt_cuda_call *c, const vt_gpu_reduce *a, uint32_t 
                         grid_of(c, vt_cuda_parts(a->lines.n * a->chunks, WARPS)), a);
 }
 
-/* What follows a level: the results of its chunks, a line of them for each line. */
+/* Makes the chunk results of a level the lines of the next one. */
 static void go_up(vt_gpu_reduce *a) {
   if (a->kind >= VT_GPU_REDUCE_SQUARES) a->kind = VT_GPU_REDUCE_SUM;
   a->x = a->y;
@@ -92,7 +92,7 @@ static const way ways[] = {
 
 static const way *way_of(uint32_t op) {
   const way *w = ways;
-  while (w->op != op) w++; /* cuda_handlers.def sends no other here */
+  while (w->op != op) w++; /* cuda_handlers.def calls this for the ops of the table only */
   return w;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_region.c - loop and cond: the steps of a body are issued as often as it runs. How often a
- * loop runs is known when it is planned; which body a cond runs, the card has to be asked. */
+ * cuda_region.c - loop and cond: issues the steps of a body once per execution. A loop's trip count
+ * is known when the program is planned; the condition of a cond must be read from the card. */
 #include "cuda_backend.h"
 #include "gpu_fill.h"
 
@@ -13,7 +13,8 @@ static vt_status put_index(vt_cuda_call *c, const vt_view *to, int64_t i) {
   return vt_cuda_launch(c, VT_GPU_put, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
 }
 
-/* The results of a body never lie where its arguments do, so they may be copied one by one. */
+/* Issues one iteration. A body's results never alias its arguments, so they may be copied one by
+ * one. */
 static vt_status iterate(vt_cuda_call *c, int64_t i, uint32_t carried, uint32_t each) {
   const vt_launch_body *b = &c->body[0];
   VT_TRY(put_index(c, &b->in[0], i));
@@ -30,11 +31,11 @@ static vt_status iterate(vt_cuda_call *c, int64_t i, uint32_t carried, uint32_t 
   return VT_OK;
 }
 
-/* How a slice is copied depends on where it lies between two addresses that are multiples of 16:
- * all places come in so many iterations. The body lies where it lies. */
+/* Iterations to rehearse. The kernel that copies a slice depends on the slice's address modulo 16,
+ * and 16 iterations have every possible remainder. The body's own addresses do not change. */
 enum { REHEARSED = 16 };
 
-/* Carried values live in the body's arguments from one iteration to the next. */
+/* Carried values stay in the body's arguments from one iteration to the next. */
 vt_status vt_cuda_run_loop(vt_cuda_call *c) {
   const vt_attr_loop *a = c->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;
@@ -60,6 +61,6 @@ static vt_status take(vt_cuda_call *c, uint32_t which) {
 vt_status vt_cuda_run_cond(vt_cuda_call *c) {
   uint8_t truth = 0;
   VT_TRY(vt_cuda_fetch(c, &truth, c->in[0].data, 1));
-  if (c->rehearsal) VT_TRY(take(c, 0)); /* a run may need either */
+  if (c->rehearsal) VT_TRY(take(c, 0)); /* a run may need either branch */
   return take(c, truth ? 0 : 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_rows.c - rows on chip. */
+ * cuda_rows.c - rows in registers or shared memory: chooses and launches the kernel variant for
+ * softmax and norms. */
 #include "cuda_rows.h"
 #include "gpu_share.h"
 
@@ -73,7 +74,7 @@ vt_status vt_cuda_rows_out(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
   return vt_cuda_launch(c, kernel, vt_cuda_line(c, a->lines.n * a->n, 1, 256), a);
 }
 
-/* ---- numbers of lines ---- */
+/* ---- statistics of lines ---- */
 
 static uint64_t mark_bytes(int64_t lines, uint32_t dtype) {
   return vt_cuda_aligned((uint64_t)lines * vt_cuda_bytes_of(dtype));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_scatter.c - rows of updates go to the places that an index names. The rows are sorted by
- * place, those of one place in ascending position; then the first row of each place sees to all. */
+ * cuda_scatter.c - scatters: rows of updates go to positions that an index names. Rows are sorted
+ * by position, those of one position in ascending order; then the first row of each position
+ * applies all of them. */
 #include <string.h>
 #include "cuda_lookup.h"
 #include "cuda_sort.h"
@@ -8,9 +9,9 @@
 
 /* base and result (B..., D..., R...), index (B..., I..., depth), updates (B..., I..., R...). */
 typedef struct scattering {
-  uint32_t batch, lead, depth; /* axes: B; B and I; D */
-  int64_t rows, slice;         /* of the updates: how many, elements of each */
-  int64_t places;              /* that a row may go to */
+  uint32_t batch, lead, depth; /* numbers of axes: B; B and I; D */
+  int64_t rows, slice;         /* rows of the updates, and elements per row */
+  int64_t places;              /* positions that a row may go to */
   vt_cuda_records records;
 } scattering;
 
@@ -44,7 +45,8 @@ static int is_sum(const vt_cuda_call *c) {
          (c->out->dtype == VT_DTYPE_F32 || c->out->dtype == VT_DTYPE_F64);
 }
 
-/* Sums of chunks, for places that have several: two rows for every chunk of positions. */
+/* Bytes for the sums of chunks of positions that have several: two rows for every chunk of sorted
+ * rows. */
 static uint64_t partial_bytes(const vt_cuda_call *c, const scattering *s) {
   if (!is_sum(c) || s->rows <= VT_GPU_CHUNK) return 0;
   return 2 * (uint64_t)vt_cuda_parts(s->rows, VT_GPU_CHUNK) * (uint64_t)s->slice *
@@ -57,9 +59,10 @@ uint64_t vt_cuda_work_scatter(const vt_cuda_call *c) {
   return vt_cuda_aligned(vt_cuda_records_bytes(&s.records)) + partial_bytes(c, &s);
 }
 
-/* ---- where each row goes ---- */
+/* ---- the position of each row ---- */
 
-/* Places are numbered row-major along B and D. */
+/* A lookup that numbers positions row-major along B and D; `own` gives the part of the number that
+ * the batch axes contribute. */
 static vt_gpu_lookup numbering(const vt_cuda_call *c, const scattering *s, vt_view *own) {
   const vt_view *y = c->out, *index = &c->in[1];
   vt_gpu_lookup l = vt_cuda_lookup(index, index->stride[s->lead]);
@@ -85,9 +88,9 @@ static vt_status find(vt_cuda_call *c, const scattering *s, const vt_gpu_lookup 
   return vt_cuda_launch(c, VT_GPU_scatter_find, vt_cuda_line(c, s->rows, 1, 256), &args);
 }
 
-/* ---- landing ---- */
+/* ---- scattering ---- */
 
-/* Some of a tensor's axes. */
+/* A view with n of a tensor's axes, beginning with `first`. */
 static vt_view axes_of(const vt_view *v, uint32_t first, uint32_t n) {
   vt_view some = {.dtype = v->dtype, .rank = n, .data = v->data};
   memcpy(some.dim, v->dim + first, n * sizeof *some.dim);
@@ -112,7 +115,8 @@ static vt_gpu_scatter landing_of(const vt_cuda_call *c, const scattering *s) {
                           .wide = (uint32_t)s->records.wide};
 }
 
-/* The kernel, and for S over several chunks the one that adds them, else VT_GPU_TOTAL. */
+/* Returns the kernel for a type. *more is set to the kernel that adds the sums of several chunks,
+ * or left at VT_GPU_TOTAL. */
 typedef uint32_t kernel_fn(uint32_t dtype, uint32_t *more);
 
 static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_softmax.c - softmax, log_softmax, logsumexp. */
+ * cuda_softmax.c - softmax, log_softmax and logsumexp. */
 #include "cuda_rows.h"
 
 static vt_cuda_lines lines_of(const vt_cuda_call *c) {

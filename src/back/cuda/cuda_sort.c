@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_sort.c - sort, argsort and top_k. A value becomes a key, an unsigned integer that grows with
- * the order asked for, and its index goes along with it: no two records are the same, so there is
- * one order, whichever way it is found. Short lines are sorted by a block each. Of long ones the
- * head, if it is short, is the head of the heads of their parts; else they are sorted by digits. */
+ * cuda_sort.c - sort, argsort and top_k. A value becomes a key, an unsigned integer that is ordered
+ * as requested, with the value's index beside it: no two records are equal, so every algorithm
+ * gives the same order. A thread block sorts a short line. If only a short head of a long line is
+ * wanted, the heads of its tiles are sorted again; else the line is sorted by digits. */
 #include "cuda_sort.h"
 #include "cuda_walk.h"
 
@@ -21,7 +21,7 @@ static uint64_t count_bytes(const vt_cuda_records *r) {
   return vt_cuda_aligned((uint64_t)(r->count * VT_GPU_DIGITS * tiles) * sizeof(uint64_t));
 }
 
-/* A block may sort them where they are. */
+/* 1 if one thread block can sort a line. */
 static int is_few(const vt_cuda_records *r) { return r->n <= VT_GPU_SLOTS; }
 
 uint64_t vt_cuda_records_bytes(const vt_cuda_records *r) {
@@ -36,7 +36,8 @@ static uint32_t slots_for(int64_t n) {
   return slots;
 }
 
-/* A thread has two records, or more of them where there are many; a block has whole warps. */
+/* Sorts tiles, one per thread block. A thread handles two records, or more if there are many; a
+ * block has at least a full warp. */
 static vt_status square(vt_cuda_call *c, const vt_gpu_squares *a, int wide) {
   const uint32_t threads = a->slots / 2 < 32 ? 32 : a->slots / 2 > 512 ? 512 : a->slots / 2;
   vt_cuda_grid grid = vt_cuda_line(c, a->count * a->tiles * threads, 1, threads);
@@ -44,7 +45,7 @@ static vt_status square(vt_cuda_call *c, const vt_gpu_squares *a, int wide) {
   return vt_cuda_launch(c, wide ? VT_GPU_sort_squares_long : VT_GPU_sort_squares_short, grid, a);
 }
 
-enum { SHORT = 64 }; /* a row that one thread is quick with */
+enum { SHORT = 64 }; /* longest row that one thread sums */
 
 vt_status vt_cuda_sum_before(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals) {
   const vt_gpu_scan args = {.x = x, .totals = totals, .rows = rows, .n = n};
@@ -97,8 +98,8 @@ vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *
 /* ---- lines ---- */
 
 typedef struct sorting {
-  vt_cuda_records records; /* one for each element */
-  int64_t best;            /* how many of a line are wanted */
+  vt_cuda_records records; /* one record for each element */
+  int64_t best;            /* how many first records of a line are wanted */
   uint32_t axis;
   int descending;
 } sorting;
@@ -131,7 +132,7 @@ static uint32_t kind_of(uint32_t dtype) {
   }
 }
 
-/* Along the axes but the one that is sorted. */
+/* The lines along the sorted axis, and where their results are stored. */
 static vt_gpu_lines lines_of(const vt_cuda_call *c, const sorting *s, const vt_view *values,
                              const vt_view *indices) {
   const vt_view *x = &c->in[0], *to = values == NULL ? indices : values;
@@ -151,11 +152,12 @@ static vt_gpu_lines lines_of(const vt_cuda_call *c, const sorting *s, const vt_v
                         .bytes = vt_cuda_bytes_of(x->dtype)};
 }
 
-/* ---- heads: those of the parts, then those of the parts of these ---- */
+/* ---- heads: sorts tiles, keeps their first records, and repeats with those ---- */
 
-enum { HEAD = VT_GPU_SLOTS / 4 }; /* longer ones would leave too many for the next round */
+/* longest head; longer ones would leave too many records for the next round */
+enum { HEAD = VT_GPU_SLOTS / 4 };
 
-/* How the work goes is known by the number of records of a line alone. */
+/* The algorithm depends only on the number of records of a line and on how many are wanted. */
 static int by_heads(const sorting *s) { return is_few(&s->records) || s->best <= HEAD; }
 
 static uint64_t head_bytes(const sorting *s, int64_t tiles) {
@@ -191,7 +193,7 @@ static vt_status sort_heads(vt_cuda_call *c, const sorting *s, const vt_gpu_line
   return square(c, &args, s->records.wide);
 }
 
-/* ---- the whole of a line ---- */
+/* ---- whole lines ---- */
 
 static vt_status sort_whole(vt_cuda_call *c, const sorting *s, const vt_gpu_lines *lines) {
   const vt_cuda_records *r = &s->records;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_walk.c - shapes brought to the fewest axes. */
+ * cuda_walk.c - builds walks: merges the axes of a shape as far as all operands allow. */
 #include "cuda_walk.h"
 #include <string.h>
 
-/* Of an operand with fewer axes, the last ones stand together. */
+/* The stride of a view along an axis of a walk of `rank` axes; missing leading axes have stride 0.
+ */
 static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
   const uint32_t missing = rank - v->rank;
   if (axis < missing || v->dim[axis - missing] == 1) return 0;
