@@ -72,7 +72,7 @@ __global__ void plain(vt_gpu_attention a, float *weights, float *chunks, float *
   const int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= a.pairs * a.queries) return;
   const int64_t pair = row / a.queries, i = row % a.queries, b = pair / a.heads, h = pair % a.heads;
-  const int64_t group = h / (a.heads / a.groups), count = attend_parts(a.keys, 1024);
+  const int64_t group = h / (a.heads / a.groups), count = attend_ceil_div(a.keys, 1024);
   const int64_t seen = a.causal ? i + 1 + a.keys - a.queries : a.keys;
   const float *q = attend_row<float>(a.q, b, h, i), *v = attend_row<float>(a.v, b, group, 0);
   float *e = weights + row * a.keys, *sums = chunks + row * count, m = attend_lowest();
@@ -82,7 +82,7 @@ __global__ void plain(vt_gpu_attention a, float *weights, float *chunks, float *
   }
   for (int64_t j = 0; j < seen; j++) e[j] = vt_s_narrow(vt_core_exp((double)(e[j] - m)));
   for (int64_t c = 0; c < count; c++)
-    sums[c] = plain_chunk(e + c * 1024, attend_most(0, attend_least(1024, seen - c * 1024)));
+    sums[c] = plain_chunk(e + c * 1024, attend_max(0, attend_min(1024, seen - c * 1024)));
   const float sum = plain_chunk(sums, count);
   for (int64_t c = 0; c < a.width; c++)
     out[row * a.width + c] = plain_dot(e, v + c, a.v.step[2], seen) / sum;
@@ -150,15 +150,15 @@ static vt_gpu_attention arguments(const shape &s, float *out) {
 static void launch(const shape &s, const vt_gpu_attention &a, bool kept) {
   const unsigned blocks = (unsigned)a.blocks, units = (unsigned)(s.batch * s.groups * a.units);
   if (!in_tiles(s)) {
-    split::attend_scores<<<dim3(blocks, units), 256, VT_ATTEND_SCORES_ROOM>>>(a);
-    split::attend_values<<<dim3(blocks, units), 256, VT_ATTEND_VALUES_ROOM>>>(a);
+    split::attend_scores<<<dim3(blocks, units), 256, VT_ATTEND_SCORES_SHARED>>>(a);
+    split::attend_values<<<dim3(blocks, units), 256, VT_ATTEND_VALUES_SHARED>>>(a);
     split::attend_results<<<units * 8, 128>>>(a);
   } else if (s.depth <= 64) {
     const auto kernel = kept ? tiles::attend_64 : tiles::attend_64_long;
-    kernel<<<(unsigned)tile_blocks(s, kept), 128, VT_ATTEND_64_ROOM>>>(a);
+    kernel<<<(unsigned)tile_blocks(s, kept), 128, VT_ATTEND_64_SHARED>>>(a);
   } else {
     const auto kernel = kept ? tiles::attend_128 : tiles::attend_128_long;
-    kernel<<<(unsigned)tile_blocks(s, kept), 128, VT_ATTEND_128_ROOM>>>(a);
+    kernel<<<(unsigned)tile_blocks(s, kept), 128, VT_ATTEND_128_SHARED>>>(a);
   }
 }
 
@@ -228,12 +228,12 @@ static int64_t measure(const shape &s, bool kept) {
 int main() {
   int64_t bad = 0;
   GOOD(cudaGetDeviceProperties(&device, 0));
-  describe("attend_64", tiles::attend_64, 128, VT_ATTEND_64_ROOM);
-  describe("attend_128", tiles::attend_128, 128, VT_ATTEND_128_ROOM);
-  describe("attend_64_long", tiles::attend_64_long, 128, VT_ATTEND_64_ROOM);
-  describe("attend_128_long", tiles::attend_128_long, 128, VT_ATTEND_128_ROOM);
-  describe("attend_scores", split::attend_scores, 256, VT_ATTEND_SCORES_ROOM);
-  describe("attend_values", split::attend_values, 256, VT_ATTEND_VALUES_ROOM);
+  describe("attend_64", tiles::attend_64, 128, VT_ATTEND_64_SHARED);
+  describe("attend_128", tiles::attend_128, 128, VT_ATTEND_128_SHARED);
+  describe("attend_64_long", tiles::attend_64_long, 128, VT_ATTEND_64_SHARED);
+  describe("attend_128_long", tiles::attend_128_long, 128, VT_ATTEND_128_SHARED);
+  describe("attend_scores", split::attend_scores, 256, VT_ATTEND_SCORES_SHARED);
+  describe("attend_values", split::attend_values, 256, VT_ATTEND_VALUES_SHARED);
   printf("%-14s %-5s %9s %9s %9s  %s\n", "shape", "score", "ms", "TFLOP/s", "GB/s", "bits");
   for (const shape &s : shapes) {
     bad += measure(s, true);

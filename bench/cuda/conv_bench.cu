@@ -105,7 +105,7 @@ static vt_gpu_conv conv_of(const vt_gpu_direct_conv &s, int bm, int bn, void *le
   v.g.a.by_k = 1;
   v.g.y = s.y, v.g.y_row = s.y_row, v.g.y_column = 1, v.g.y_step[0] = s.y_image,
   v.g.y_step[1] = s.y_group;
-  v.g.m = s.rows, v.g.n = s.axis[1].places * s.axis[2].places, v.g.k = v.g.unit = s.length;
+  v.g.m = s.rows, v.g.n = s.axis[1].places * s.axis[2].places, v.g.k = v.g.slice = s.length;
   v.g.products = s.images * s.groups, v.g.dim[0] = s.images, v.g.dim[1] = s.groups, v.g.rank = 2;
   v.g.levels = levels;
   v.g.tiles_m = (uint32_t)((v.g.m + bm - 1) / bm), v.g.tiles_n = (uint32_t)((v.g.n + bn - 1) / bn);

@@ -217,8 +217,9 @@ static void all_ways(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b, 
 }
 
 static bool is_for_few(const char *name) {
-  for (const char *way : {"few", "stream", "thin", "band"})
-    if (strncmp(name, way, strlen(way)) == 0 && strstr(name, "turned") == nullptr) return true;
+  for (const char *variant : {"few", "stream", "thin", "band"})
+    if (strncmp(name, variant, strlen(variant)) == 0 && strstr(name, "turned") == nullptr)
+      return true;
   return false;
 }
 
@@ -227,13 +228,13 @@ static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
   gemm_product p = product_of(m, n, k, false, turn_b);
   const float *all = p.b;
   const size_t each = (size_t)(n * k), copies = each < ELEMENTS ? ELEMENTS / each : 1;
-  const auto turn = [&](int i) { p.b = all + each * ((size_t)i % copies); };
+  const auto transpose_b = [&](int i) { p.b = all + each * ((size_t)i % copies); };
   Fastest blas_best = {};
   try_settings(
-      "gemm", [&](int i) { turn(i), by_cublas(p, false, turn_b); }, 15, 8, &blas_best);
+      "gemm", [&](int i) { transpose_b(i), by_cublas(p, false, turn_b); }, 15, 8, &blas_best);
   if (m == 1)
     try_settings(
-        "gemv", [&](int i) { turn(i), row_by_cublas(p, turn_b); }, 15, 8, &blas_best);
+        "gemv", [&](int i) { transpose_b(i), row_by_cublas(p, turn_b); }, 15, 8, &blas_best);
   const double theirs = blas_best.us;
   const double bytes = (double)n * (double)k * 4;
   printf("%2lld rows, w %s %lldx%lld  cublas (%s, %s) %8.2f us %5.0f GB/s", (long long)m,
@@ -243,8 +244,8 @@ static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
   uint64_t room = gemm_work(&p);
   for (int w = -1; w < 0 || gemm_variant(&p, (uint32_t)w, name, sizeof name, &room); w++) {
     if ((w >= 0 && !is_for_few(name)) || room > WORK) continue;
-    const double ours = time_of([&](int i) { turn(i), gemm_issue(&p, w); }, 15, 8);
-    turn(0), gemm_issue(&p, w);
+    const double ours = time_of([&](int i) { transpose_b(i), gemm_issue(&p, w); }, 15, 8);
+    transpose_b(0), gemm_issue(&p, w);
     if (w < 0)
       CHECK(cudaMemcpyAsync(first, y, (size_t)(m * n) * 4, cudaMemcpyDeviceToDevice, stream));
     printf("  %s %.2f us %.0f GB/s %.3f%s", name, ours, bytes / ours / 1e3, theirs / ours,

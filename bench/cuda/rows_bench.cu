@@ -60,10 +60,10 @@ static void tell(const char *name, int64_t lines, int64_t n, double time, double
 
 /* ---- what the library would launch ---- */
 
-static vt_gpu_walk even(int64_t n, int64_t apart) {
+static vt_gpu_walk even(int64_t n, int64_t line_step) {
   vt_gpu_walk w = {};
   w.n = w.dim[0] = n, w.rank = 1, w.small = 1;
-  w.stride[0][0] = w.stride[1][0] = apart;
+  w.stride[0][0] = w.stride[1][0] = line_step;
   return w;
 }
 
@@ -80,13 +80,13 @@ struct kernels {
 };
 
 static void launch_long(kernel *run, vt_gpu_rows a, int64_t chunks) {
-  const vt_gpu_room room = {processors, shared_most, 1024, 4096};
-  const vt_gpu_sharing s = vt_gpu_share(room, a.lines.n, chunks);
+  const vt_gpu_limits room = {processors, shared_most, 1024, 4096};
+  const vt_gpu_row_layout s = vt_gpu_row_layout_of(room, a.lines.n, chunks);
   const dim3 grid((unsigned)(s.teams * s.blocks)), threads((unsigned)s.warps * 32);
   const void *const function = (const void *)run;
   void *args[] = {&a};
   a.blocks = (uint32_t)s.blocks, a.chunks = (uint32_t)s.chunks, a.keep = (uint32_t)s.keep;
-  a.rooms = parts, a.arrived = arrived;
+  a.exchange = parts, a.arrived = arrived;
   check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
   check(s.blocks == 1
             ? cudaLaunchKernel(function, grid, threads, args, s.shared, nullptr)
@@ -132,9 +132,10 @@ typedef void bundler(const vt_gpu_bundle);
 template <class T>
 static void time_bundles(const char *name, bundler *run, bundler *shortest, uint32_t kind,
                          int64_t lines, int64_t n, bool columns) {
-  const vt_gpu_room room = {processors, shared_most, 1024, 4096};
-  const vt_gpu_bundled w = {lines, n, sizeof(T), columns, columns && kind == VT_GPU_BUNDLE_ROWS};
-  const vt_gpu_bundling b = vt_gpu_bundle_of(room, &w);
+  const vt_gpu_limits room = {processors, shared_most, 1024, 4096};
+  const vt_gpu_bundle_shape w = {lines, n, sizeof(T), columns,
+                                 columns && kind == VT_GPU_BUNDLE_ROWS};
+  const vt_gpu_bundle_layout b = vt_gpu_bundle_layout_of(room, &w);
   const dim3 grid((unsigned)(b.teams * b.blocks)), threads(b.threads);
   const double bytes = (kind == VT_GPU_BUNDLE_ROWS ? 2.0 : 1.0) * sizeof(T) * (double)(lines * n);
   vt_gpu_bundle a = {};
@@ -142,10 +143,10 @@ static void time_bundles(const char *name, bundler *run, bundler *shortest, uint
   a.x = in, a.y = out, a.n = n, a.divisor = n, a.eps = 1e-5, a.kind = kind, a.centred = 1;
   a.lines = even(lines, columns ? 1 : n), a.along = even(n, columns ? lines : 1);
   if (kind == VT_GPU_BUNDLE_ONE) a.lines.stride[1][0] = 1, a.along.stride[1][0] = 0;
-  a.wide = (uint32_t)b.wide, a.step = (uint32_t)b.step, a.apart = (uint32_t)b.apart;
+  a.wide = (uint32_t)b.wide, a.step = (uint32_t)b.step, a.line_step = (uint32_t)b.line_step;
   a.blocks = (uint32_t)b.blocks, a.chunks = (uint32_t)b.chunks;
-  a.x_beside = (uint32_t)w.x_beside, a.y_beside = (uint32_t)w.y_beside;
-  a.rooms = parts, a.arrived = arrived;
+  a.x_interleaved = (uint32_t)w.x_interleaved, a.y_interleaved = (uint32_t)w.y_interleaved;
+  a.exchange = parts, a.arrived = arrived;
   if (n <= VT_GPU_SHORT && (columns || n * sizeof(T) <= 64)) {
     const unsigned blocks = (unsigned)std::min((lines + 127) / 128, 32 * processors);
     tell(name, lines, n, seconds([&] { shortest<<<blocks, VT_GPU_SHORT_THREADS>>>(a); }), bytes);

@@ -36,7 +36,7 @@ static vt_status find_planted(const vt_cuda_call *c, void **out) {
   }
   *out = *mine;
   pthread_mutex_unlock(&lock);
-  return (vt_status)vt_cuda_answer(c->dev, e, "load the planted kernel");
+  return (vt_status)vt_cuda_driver_status(c->dev, e, "load the planted kernel");
 }
 
 /* The level above, which is the backend's own, adds zeros to the sum and changes nothing. */
@@ -47,6 +47,6 @@ vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g
   if (kernel != VT_GPU_reduce_lines_f32 || a->kind != VT_GPU_REDUCE_SUM || a->chunks == 1)
     return __real_vt_cuda_launch(c, kernel, grid, args);
   VT_TRY(find_planted(c, &function));
-  VT_TRY(vt_cuda_fill(c, a->y, 0, (uint64_t)(a->lines.n * a->chunks) * sizeof(float)));
+  VT_TRY(vt_cuda_set_bytes(c, a->y, 0, (uint64_t)(a->lines.n * a->chunks) * sizeof(float)));
   return vt_cuda_launch_function(c, function, grid, args);
 }

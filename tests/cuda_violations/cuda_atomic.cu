@@ -18,7 +18,7 @@ VT_KERNEL(cuda_atomic, vt_gpu_reduce, VT_REDUCE_THREADS) {
   for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += apart) {
     const int64_t line = item / a.chunks, chunk = item - line * a.chunks;
     int64_t at[1];
-    vt_places<1>(a.lines, line, at);
+    vt_offsets<1>(a.lines, line, at);
     const float *x = (const float *)a.x + at[0];
     const float y = vt_reduce_chunk<float, vt_reducer_sum<float>>(a, x, chunk * VT_GPU_CHUNK, 0);
     atomicAdd((float *)a.y + line * a.chunks, y);

@@ -154,9 +154,9 @@ static void emit_fma(flow *f) {
 static void emit_tails(flow *f) {
   vt_cuda_epilogue_kernel tail;
   uint32_t type;
-  for (uint32_t i = 0; vt_cuda_epilogue_end(i, &tail.kernel, &type); i++) {
+  for (uint32_t i = 0; vt_cuda_product_kernel_at(i, &tail.kernel, &type); i++) {
     vt_chain chain;
-    const int sums = tail.kernel == VT_GPU_parts_f32 || tail.kernel == VT_GPU_parts_f64;
+    const int sums = tail.kernel == VT_GPU_sum_slices_f32 || tail.kernel == VT_GPU_sum_slices_f64;
     f->kind = sums ? "plain" : type == VT_DTYPE_F32 ? "contraction" : "wide";
     f->n = 0, f->now = tensor_of(0, 0, type);
     add(f, VT_OP_mul, type, type, 2);

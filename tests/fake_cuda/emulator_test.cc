@@ -90,13 +90,13 @@ VT_KERNEL(leave_early, test_args, 128) {
 VT_KERNEL(run_ahead, test_args, 32) {
   float *s = vt_shared<float>();
   const unsigned t = threadIdx.x;
-  vt_ahead_16(s + 4 * t, a.in + 4 * t, true);
-  vt_ahead_close();
-  vt_ahead_4(s + 128 + t, a.in + 128 + t, t % 2 == 0);
-  vt_ahead_close();
-  if (a.mode == 0) vt_ahead_wait<0>();
-  if (a.mode == 1) vt_ahead_wait<1>();
-  if (a.mode == 2) vt_ahead_wait<2>();
+  vt_async_copy_16(s + 4 * t, a.in + 4 * t, true);
+  vt_async_close_group();
+  vt_async_copy_4(s + 128 + t, a.in + 128 + t, t % 2 == 0);
+  vt_async_close_group();
+  if (a.mode == 0) vt_async_wait<0>();
+  if (a.mode == 1) vt_async_wait<1>();
+  if (a.mode == 2) vt_async_wait<2>();
   __syncwarp();
   for (unsigned i = t; i < 160; i += 32) a.out[i] = s[i];
 }
@@ -143,7 +143,7 @@ VT_KERNEL(is_wrong, test_args, 64) {
   if (a.mode == BEHIND_SHARED) s[a.n] = 1;
   if (a.mode == BEHIND_ARRAY) four[t % 5] = 1;
   if (a.mode == NOT_ALIGNED) *(float4 *)(a.out + 1) = make_float4(1, 2, 3, 4);
-  if (a.mode == NOT_ALIGNED_AHEAD) vt_ahead_16(s, a.in + 1, true);
+  if (a.mode == NOT_ALIGNED_AHEAD) vt_async_copy_16(s, a.in + 1, true);
   if (a.mode == NOWHERE) a.out[(int64_t)1 << 43] = four[t % 4];
   if (a.mode == TOO_DEEP) a.count[0] = (unsigned)deeper(top, 100000);
   if (a.mode == SHIFTS_TOO_FAR) a.count[0] = 1u << (unsigned)a.n;
@@ -157,7 +157,7 @@ VT_KERNEL(meet_others, test_args, 64) {
     uint64_t *left = a.wide + i % 2 * gridDim.x * n;
     left[blockIdx.x * n + t] = i * 1000 + blockIdx.x;
     if (a.mode == 1 && blockIdx.x == 1) a.out[t] = *a.in; /* nowhere */
-    vt_blocks_meet(a.count, (i + 1) * gridDim.x);
+    vt_blocks_barrier(a.count, (i + 1) * gridDim.x);
     a.out[blockIdx.x * n + t] += (float)(left[next * n + n - 1 - t] - i * 1000);
   }
 }

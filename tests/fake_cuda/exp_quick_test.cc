@@ -19,7 +19,7 @@ static float entry_of(unsigned, float, int lane) { return table_low[lane & 31]; 
 static void fill_table() {
   for (unsigned lane = 0; lane < 32; lane++) {
     vt_gpu_now.thread.x = lane;
-    const vt_exp_entry e = vt_exp_ready();
+    const vt_exp_entry e = vt_exp_load_entry();
     table_t[lane] = e.t;
     table_low[lane] = e.low;
   }
@@ -32,7 +32,8 @@ struct Count {
 static bool is_settled(float x, bool *wrong) {
   float y = 0, usual = 0;
   const bool settled = vt_exp_quick(vt_exp_entry(), x, y);
-  const bool alike = x < VT_EXP_LEAST || (vt_exp_usual(vt_exp_entry(), x, usual) == 0) == settled;
+  const bool alike =
+      x < VT_EXP_LEAST || (vt_exp_quick_near(vt_exp_entry(), x, usual) == 0) == settled;
   *wrong = !alike || (settled && __float_as_uint(y) != __float_as_uint(vt_both_exp(x)));
   return settled;
 }

@@ -203,7 +203,7 @@ VT_GPU_FN T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
 /* ---- threads of several blocks ---- */
 
 VT_GPU_FOR_ALL void vt_gpu_pause();
-VT_GPU_FN uint32_t vt_look(const uint32_t *at) {
+VT_GPU_FN uint32_t vt_load_volatile(const uint32_t *at) {
   vt_gpu_pause();
   return __atomic_load_n(at, __ATOMIC_SEQ_CST);
 }
@@ -214,16 +214,16 @@ VT_GPU_FOR_ALL void vt_gpu_ahead(void *to, const void *from, unsigned bytes, boo
 VT_GPU_FOR_ALL void vt_gpu_ahead_close();
 VT_GPU_FOR_ALL void vt_gpu_ahead_wait(unsigned left);
 
-VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
+VT_GPU_FN void vt_async_copy_16(void *to, const void *from, bool there) {
   vt_gpu_ahead(to, from, 16, there);
 }
-VT_GPU_FN void vt_ahead_8(void *to, const void *from, bool there) {
+VT_GPU_FN void vt_async_copy_8(void *to, const void *from, bool there) {
   vt_gpu_ahead(to, from, 8, there);
 }
-VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
+VT_GPU_FN void vt_async_copy_4(void *to, const void *from, bool there) {
   vt_gpu_ahead(to, from, 4, there);
 }
-VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
+VT_GPU_FN void vt_load_16_now(const float *from, float *v) {
   const float4 x = *(const float4 *)from;
   v[0] = x.x;
   v[1] = x.y;
@@ -233,15 +233,15 @@ VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
 struct alignas(8) vt_gpu_two {
   float x, y;
 };
-VT_GPU_FN void vt_pass_8(const float *from, float *v) {
+VT_GPU_FN void vt_load_8_once(const float *from, float *v) {
   const vt_gpu_two f = *(const vt_gpu_two *)from;
   v[0] = f.x;
   v[1] = f.y;
 }
-VT_GPU_FN void vt_ahead_in_order() {}
-VT_GPU_FN void vt_ahead_close() { vt_gpu_ahead_close(); }
+VT_GPU_FN void vt_async_in_order() {}
+VT_GPU_FN void vt_async_close_group() { vt_gpu_ahead_close(); }
 template <int N>
-VT_GPU_FN void vt_ahead_wait() {
+VT_GPU_FN void vt_async_wait() {
   vt_gpu_ahead_wait(N);
 }
 

@@ -10,20 +10,20 @@
 #include "vt_num.h"
 
 enum {
-  MANY = 32,             /* fewest queries for which the tiled kernels pay */
-  KEPT = 64,             /* stored scores of tiled kernels may take 1/KEPT of the card's memory */
-  SCRATCH = 1 << 26,     /* approximate limit of the split kernels' scratch in bytes */
-  MOST_UNITS = 65535 / 2 /* units in one launch */
+  LEAST_QUERIES = 32,      /* fewest queries for which the tiled kernels pay */
+  SCORES_SHARE = 64,       /* stored scores of tiled kernels may take 1/KEPT of the card's memory */
+  SPLIT_SCRATCH = 1 << 26, /* approximate limit of the split kernels' scratch in bytes */
+  MAX_UNITS = 65535 / 2    /* units in one launch */
 };
 
 /* ---- sizes ---- */
 
 typedef struct sizes {
   int64_t batch, heads, groups, queries, keys, depth, width;
-  int64_t rows, blocks, chunks; /* rows of all heads; blocks and chunks of keys */
-  int64_t levels, sums;         /* levels of T; numbers per row that the levels of S need */
-  int64_t per_group, units;     /* rows and units of one key head */
-  int64_t all, at_once;         /* units of the op; units per launch */
+  int64_t rows, blocks, chunks;  /* rows of all heads; blocks and chunks of keys */
+  int64_t levels, sums;          /* levels of T; numbers per row that the levels of S need */
+  int64_t per_group, units;      /* rows and units of one key head */
+  int64_t all, units_per_launch; /* units of the op; units per launch */
 } sizes;
 
 /* Returns 1 if the result has no elements. */
@@ -32,17 +32,21 @@ static int is_empty(const vt_cuda_call *c) {
   return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0;
 }
 
-static uint64_t times(uint64_t a, uint64_t b) {
+static uint64_t multiply_saturating(uint64_t a, uint64_t b) {
   uint64_t out;
   return vt_size_mul(a, b, &out) ? out : UINT64_MAX;
 }
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-static uint64_t floats(int64_t a, int64_t b, int64_t c) {
-  return times(times(times((uint64_t)a, (uint64_t)b), (uint64_t)c), sizeof(float));
+static uint64_t add_saturating(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+static uint64_t float_bytes(int64_t a, int64_t b, int64_t c) {
+  return multiply_saturating(
+      multiply_saturating(multiply_saturating((uint64_t)a, (uint64_t)b), (uint64_t)c),
+      sizeof(float));
 }
 
 /* Rounds up, so that the next array is aligned for vectors. */
-static uint64_t part(uint64_t bytes) {
+static uint64_t aligned_bytes(uint64_t bytes) {
   return bytes > UINT64_MAX - VT_CUDA_ALIGNMENT ? UINT64_MAX : vt_cuda_aligned(bytes);
 }
 
@@ -50,27 +54,29 @@ typedef struct scratch { /* bytes of each array */
   uint64_t upper, scores, most, products, sums;
 } scratch;
 
-static uint64_t all_of(const scratch *x) {
-  return plus(plus(plus(x->upper, x->scores), plus(x->most, x->products)), x->sums);
+static uint64_t total_bytes(const scratch *x) {
+  return add_saturating(
+      add_saturating(add_saturating(x->upper, x->scores), add_saturating(x->most, x->products)),
+      x->sums);
 }
 
 /* Scratch of the split kernels for n units. */
 static scratch split_scratch(const sizes *s, int64_t n) {
   const int64_t rows = n * VT_ATTEND_ROWS;
-  return (scratch){.scores = part(floats(rows, s->keys, 1)),
-                   .most = part(floats(rows, s->blocks, 1)),
-                   .products = part(floats(rows, s->blocks, s->width)),
-                   .sums = part(floats(rows, s->sums, 1))};
+  return (scratch){.scores = aligned_bytes(float_bytes(rows, s->keys, 1)),
+                   .most = aligned_bytes(float_bytes(rows, s->blocks, 1)),
+                   .products = aligned_bytes(float_bytes(rows, s->blocks, s->width)),
+                   .sums = aligned_bytes(float_bytes(rows, s->sums, 1))};
 }
 static int64_t levels_of(int64_t blocks) {
   int64_t n = 1;
-  for (; blocks > VT_ATTEND_GROUP; blocks = vt_cuda_parts(blocks, VT_ATTEND_GROUP)) n++;
+  for (; blocks > VT_ATTEND_GROUP; blocks = vt_cuda_ceil_div(blocks, VT_ATTEND_GROUP)) n++;
   return n;
 }
 static int64_t sums_of(int64_t keys) {
   int64_t n = 0;
   do {
-    keys = vt_cuda_parts(keys, VT_ATTEND_CHUNK);
+    keys = vt_cuda_ceil_div(keys, VT_ATTEND_CHUNK);
     n += keys;
   } while (keys > 1);
   return n;
@@ -87,76 +93,76 @@ static sizes sizes_of(const vt_cuda_call *c) {
              .depth = q->dim[3],
              .width = c->in[2].dim[3]};
   s.rows = s.batch * s.heads * s.queries;
-  s.blocks = vt_cuda_parts(s.keys, VT_ATTEND_BLOCK);
-  s.chunks = vt_cuda_parts(s.keys, VT_ATTEND_CHUNK);
+  s.blocks = vt_cuda_ceil_div(s.keys, VT_ATTEND_BLOCK);
+  s.chunks = vt_cuda_ceil_div(s.keys, VT_ATTEND_CHUNK);
   s.levels = levels_of(s.blocks);
   s.sums = sums_of(s.keys);
   s.per_group = s.heads / s.groups * s.queries;
-  s.units = vt_cuda_parts(s.per_group, VT_ATTEND_ROWS);
+  s.units = vt_cuda_ceil_div(s.per_group, VT_ATTEND_ROWS);
   s.all = s.batch * s.groups * s.units;
   const scratch one = split_scratch(&s, 1);
-  const uint64_t fit = SCRATCH / (all_of(&one) + 1);
-  s.at_once = fit > MOST_UNITS ? MOST_UNITS : vt_cuda_most((int64_t)fit, 1);
-  s.at_once = vt_cuda_least(s.at_once, s.all);
+  const uint64_t fit = SPLIT_SCRATCH / (total_bytes(&one) + 1);
+  s.units_per_launch = fit > MAX_UNITS ? MAX_UNITS : vt_cuda_max((int64_t)fit, 1);
+  s.units_per_launch = vt_cuda_min(s.units_per_launch, s.all);
   return s;
 }
 
 /* ---- tiled kernels ---- */
 
 typedef struct tiles {
-  uint32_t kernel, without; /* kernels that store scores, and that do not */
-  int64_t most;             /* largest depth and width */
-  uint32_t rows, shared, beside;
+  uint32_t kernel, recomputing; /* kernels that store scores, and that do not */
+  int64_t most;                 /* largest depth and width */
+  uint32_t rows, shared, resident;
 } tiles;
 static const tiles kinds[] = {
-    {VT_GPU_attend_64, VT_GPU_attend_64_long, 64, 64, VT_ATTEND_64_ROOM, 3},
-    {VT_GPU_attend_128, VT_GPU_attend_128_long, 128, 32, VT_ATTEND_128_ROOM, 2}};
+    {VT_GPU_attend_64, VT_GPU_attend_64_long, 64, 64, VT_ATTEND_64_SHARED, 3},
+    {VT_GPU_attend_128, VT_GPU_attend_128_long, 128, 32, VT_ATTEND_128_SHARED, 2}};
 
 /* The tiled kernel for the op; NULL if the split kernels must compute it. */
 static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
-  const int64_t most = vt_cuda_most(s->depth, s->width);
+  const int64_t most = vt_cuda_max(s->depth, s->width);
   const tiles *t = most <= kinds[0].most ? &kinds[0] : &kinds[1];
-  if (most > t->most || s->queries < MANY || s->keys > VT_ATTEND_LONGEST) return NULL;
+  if (most > t->most || s->queries < LEAST_QUERIES || s->keys > VT_ATTEND_LONGEST) return NULL;
   return t->shared <= c->traits->shared ? t : NULL;
 }
 
 static int64_t blocks_of(const sizes *s, const tiles *t) {
-  return vt_cuda_parts(s->queries, t->rows) * s->batch * s->heads;
+  return vt_cuda_ceil_div(s->queries, t->rows) * s->batch * s->heads;
 }
 /* Thread blocks that are resident on the card at the same time. */
-static int64_t at_work(const vt_cuda_call *c, const sizes *s, const tiles *t) {
-  const int64_t beside = vt_cuda_resident(c->traits, t->shared, t->beside);
-  return vt_cuda_least(blocks_of(s, t), c->traits->processors * beside);
+static int64_t resident_blocks(const vt_cuda_call *c, const sizes *s, const tiles *t) {
+  const int64_t resident = vt_cuda_resident(c->traits, t->shared, t->resident);
+  return vt_cuda_min(blocks_of(s, t), c->traits->processors * resident);
 }
 /* Scores that a thread block stores; keys are rounded up to tiles. */
-static int64_t kept_by_one(const sizes *s, const tiles *t) {
-  return vt_cuda_parts(s->keys, VT_ATTEND_TILE) * VT_ATTEND_TILE * t->rows;
+static int64_t scores_per_block(const sizes *s, const tiles *t) {
+  return vt_cuda_ceil_div(s->keys, VT_ATTEND_TILE) * VT_ATTEND_TILE * t->rows;
 }
 
 /* `scores` is 0 if storing them would take too much of the card's memory; then they are computed
  * twice. */
 static scratch tiles_scratch(const vt_cuda_call *c, const sizes *s, const tiles *t) {
-  const uint64_t kept = floats(at_work(c, s, t), kept_by_one(s, t), 1);
-  return (scratch){.upper = part(floats(s->levels - 1, s->rows, s->width)),
-                   .scores = kept <= c->traits->memory / KEPT ? part(kept) : 0,
-                   .sums = s->chunks > 1 ? part(floats(s->rows, s->chunks, 1)) : 0};
+  const uint64_t stores = float_bytes(resident_blocks(c, s, t), scores_per_block(s, t), 1);
+  return (scratch){.upper = aligned_bytes(float_bytes(s->levels - 1, s->rows, s->width)),
+                   .scores = stores <= c->traits->memory / SCORES_SHARE ? aligned_bytes(stores) : 0,
+                   .sums = s->chunks > 1 ? aligned_bytes(float_bytes(s->rows, s->chunks, 1)) : 0};
 }
 
 static scratch scratch_of(const vt_cuda_call *c, const sizes *s) {
   const tiles *t = tiles_of(c, s);
-  return t != NULL ? tiles_scratch(c, s, t) : split_scratch(s, s->at_once);
+  return t != NULL ? tiles_scratch(c, s, t) : split_scratch(s, s->units_per_launch);
 }
 
 uint64_t vt_cuda_work_attention(const vt_cuda_call *c) {
   if (is_empty(c)) return 0;
   const sizes s = sizes_of(c);
   const scratch x = scratch_of(c, &s);
-  return all_of(&x);
+  return total_bytes(&x);
 }
 
 /* ---- arguments of the kernels ---- */
 
-static vt_gpu_attended operand(const vt_view *v) {
+static vt_gpu_attended operand_of(const vt_view *v) {
   vt_gpu_attended x = {.data = v->data};
   for (uint32_t i = 0; i < v->rank; i++)
     x.step[4 - v->rank + i] = v->dim[i] == 1 ? 0 : v->stride[i];
@@ -171,13 +177,13 @@ static uint32_t is_wide(const vt_view *v) {
 }
 
 /* The optional operands after v are identified by their types. */
-static void add_extras(const vt_cuda_call *c, vt_gpu_attention *a) {
+static void add_optional_operands(const vt_cuda_call *c, vt_gpu_attention *a) {
   for (uint32_t i = 3; i < c->n_in; i++) {
     const vt_view *v = &c->in[i];
     if (v->dtype == VT_DTYPE_BOOL) {
-      a->mask = operand(v);
+      a->mask = operand_of(v);
     } else if (v->dtype == VT_DTYPE_F32) {
-      a->bias = operand(v);
+      a->bias = operand_of(v);
     } else {
       a->length = v->data;
       a->length_step = v->stride[0];
@@ -200,14 +206,14 @@ static void place_scratch(vt_gpu_attention *a, void *work, const scratch *x) {
 }
 
 /* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
-static vt_gpu_attention args_of(const vt_cuda_call *c, const sizes *s) {
+static vt_gpu_attention attention_args(const vt_cuda_call *c, const sizes *s) {
   const vt_attr_attention *attrs = c->attrs;
-  const float usual = 1.0f / vt_f32_sqrt((float)s->depth);
-  const scratch room = scratch_of(c, s);
-  vt_gpu_attention a = {.q = operand(&c->in[0]),
-                        .k = operand(&c->in[1]),
-                        .v = operand(&c->in[2]),
-                        .out = operand(&c->out[0]),
+  const float default_scale = 1.0f / vt_f32_sqrt((float)s->depth);
+  const scratch sizes_of_scratch = scratch_of(c, s);
+  vt_gpu_attention a = {.q = operand_of(&c->in[0]),
+                        .k = operand_of(&c->in[1]),
+                        .v = operand_of(&c->in[2]),
+                        .out = operand_of(&c->out[0]),
                         .heads = s->heads,
                         .groups = s->groups,
                         .queries = s->queries,
@@ -215,7 +221,7 @@ static vt_gpu_attention args_of(const vt_cuda_call *c, const sizes *s) {
                         .depth = s->depth,
                         .width = s->width,
                         .window = attrs->window,
-                        .scale = attrs->scale == 0.0 ? usual : (float)attrs->scale,
+                        .scale = attrs->scale == 0.0 ? default_scale : (float)attrs->scale,
                         .causal = attrs->causal != 0,
                         .wide_out = is_wide(&c->out[0]),
                         .pairs = s->batch * s->heads,
@@ -225,28 +231,28 @@ static vt_gpu_attention args_of(const vt_cuda_call *c, const sizes *s) {
                         .stride = s->keys,
                         .blocks = s->blocks};
   for (uint32_t i = 0; i < 3; i++) a.wide[i] = is_wide(&c->in[i]);
-  add_extras(c, &a);
-  place_scratch(&a, c->work, &room);
+  add_optional_operands(c, &a);
+  place_scratch(&a, c->work, &sizes_of_scratch);
   return a;
 }
 
 /* ---- the op ---- */
 
 static vt_status run_tiles(vt_cuda_call *c, const sizes *s, const tiles *t) {
-  vt_gpu_attention a = args_of(c, s);
-  const int kept = tiles_scratch(c, s, t).scores > 0;
-  const int64_t blocks = kept ? at_work(c, s, t) : blocks_of(s, t);
-  a.stride = kept_by_one(s, t);
-  a.sums_stride = vt_cuda_most(s->chunks, 1);
-  return vt_cuda_launch(c, kept ? t->kernel : t->without,
+  vt_gpu_attention a = attention_args(c, s);
+  const int stores = tiles_scratch(c, s, t).scores > 0;
+  const int64_t blocks = stores ? resident_blocks(c, s, t) : blocks_of(s, t);
+  a.stride = scores_per_block(s, t);
+  a.sums_stride = vt_cuda_max(s->chunks, 1);
+  return vt_cuda_launch(c, stores ? t->kernel : t->recomputing,
                         (vt_cuda_grid){(uint32_t)blocks, 1, 1, VT_ATTEND_THREADS, t->shared}, &a);
 }
 
 static vt_status run_units(vt_cuda_call *c, const vt_gpu_attention *a, int64_t units) {
   const int deep = a->depth > VT_ATTEND_DEEP;
   const uint32_t keys = (uint32_t)a->blocks, rows = (uint32_t)units;
-  const vt_cuda_grid first = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_SCORES_ROOM};
-  const vt_cuda_grid second = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_VALUES_ROOM};
+  const vt_cuda_grid first = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_SCORES_SHARED};
+  const vt_cuda_grid second = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_VALUES_SHARED};
   VT_TRY(vt_cuda_launch(c, deep ? VT_GPU_attend_deep : VT_GPU_attend_scores, first, a));
   VT_TRY(vt_cuda_launch(c, VT_GPU_attend_values, second, a));
   return vt_cuda_launch(c, VT_GPU_attend_results,
@@ -258,9 +264,9 @@ vt_status vt_cuda_run_attention(vt_cuda_call *c) {
   const sizes s = sizes_of(c);
   const tiles *t = tiles_of(c, &s);
   if (t != NULL) return run_tiles(c, &s, t);
-  vt_gpu_attention a = args_of(c, &s);
+  vt_gpu_attention a = attention_args(c, &s);
   a.sums_stride = s.sums;
-  for (a.first = 0; a.first < s.all; a.first += s.at_once)
-    VT_TRY(run_units(c, &a, vt_cuda_least(s.at_once, s.all - a.first)));
+  for (a.first = 0; a.first < s.all; a.first += s.units_per_launch)
+    VT_TRY(run_units(c, &a, vt_cuda_min(s.units_per_launch, s.all - a.first)));
   return VT_OK;
 }

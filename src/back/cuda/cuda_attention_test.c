@@ -186,7 +186,7 @@ static void issue(const device *d, vt_cuda_call *c, uint64_t work_bytes) {
   memcpy(&c->work, &work, sizeof c->work);
   if (work_bytes == 0) c->work = NULL;
   CHECK(vt_cuda_enter(d->dev) == VT_OK);
-  CHECK(vt_cuda_fill(c, c->work, 0x7f, work_bytes) == VT_OK);
+  CHECK(vt_cuda_set_bytes(c, c->work, 0x7f, work_bytes) == VT_OK);
   CHECK(vt_cuda_run_attention(c) == VT_OK);
   CHECK(cu->cuStreamSynchronize(d->dev->stream) == VT_CU_SUCCESS);
   vt_cuda_card_leave(d->dev->card);

@@ -78,14 +78,14 @@ typedef struct vt_cuda_grid {
 vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args);
 /* Cooperative launch: like vt_cuda_launch, for kernels whose thread blocks wait for each other, so
  * all blocks must be resident at the same time. Fails if the card cannot hold them all. */
-vt_status vt_cuda_launch_at_once(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
-                                 const void *args);
+vt_status vt_cuda_launch_cooperative(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                     const void *args);
 /* Like vt_cuda_launch, for a function of a module that NVRTC compiled. */
 vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid grid,
                                   const void *args);
 /* Fill sets `bytes` bytes of device memory to a value; move copies them within device memory. */
-vt_status vt_cuda_fill(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
-vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
+vt_status vt_cuda_set_bytes(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
+vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 /* Copies bytes of device memory to the host and waits for them. A program that calls this cannot be
  * recorded as a graph; its rehearsal notices that. In a rehearsal the bytes are zero, and the
  * handler must also rehearse the launches that it would issue for other values. */
@@ -98,14 +98,14 @@ enum { VT_CUDA_OLDEST = 8 }; /* lowest compute capability that the kernels run o
 typedef struct vt_cuda_traits {
   /* Driver's device number; compute capability, for instance 9 and 0 for sm_90; multiprocessors. */
   int ordinal, major, minor, processors;
-  int at_once;     /* 1 if the GPU supports cooperative launches */
+  int cooperative; /* 1 if the GPU supports cooperative launches */
   uint32_t shared; /* most bytes of shared memory that one thread block may have */
   uint64_t memory; /* bytes of device memory */
   char name[96];
 } vt_cuda_traits;
 
 /* Number of usable GPUs; 0, and the reason in d, if there are none. */
-uint32_t vt_cuda_cards(vt_diag *d);
+uint32_t vt_cuda_card_count(vt_diag *d);
 vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) VT_NODISCARD;
 const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card);
 const vt_cu *vt_cuda_card_driver(const vt_cuda_card *card);
@@ -138,8 +138,8 @@ struct vt_bk_device {
 };
 /* Reports a driver's error to the host and returns its status: VT_OK for VT_CU_SUCCESS, VT_NOMEM if
  * the driver is out of memory, else VT_BACKEND. */
-int32_t vt_cuda_answer(const vt_bk_device *dev, int error, const char *what);
-int32_t vt_cuda_refuse(const vt_bk_host *host, int32_t status, const char *text);
+int32_t vt_cuda_driver_status(const vt_bk_device *dev, int error, const char *what);
+int32_t vt_cuda_report(const vt_bk_host *host, int32_t status, const char *text);
 /* Makes the context of the device's card current; on failure reports why to the host. */
 int32_t vt_cuda_enter(const vt_bk_device *dev) VT_NODISCARD;
 /* Passes information for the user to the host; it is not an error. */
@@ -172,14 +172,15 @@ struct vt_cuda_call {
   void *work; /* scratch of the size that the handler's `work` returned, aligned, uninitialized */
   const vt_launch_body *body;
   void *runner;
-  vt_gpu_fault *fault;    /* device address of the run's fault record */
-  int *faults;            /* set to 1 if this step may write the fault record */
-  int *waits;             /* set to 1 in a rehearsal if a run must wait for results on the host */
-  uint64_t number;        /* number of the step, as error records give it */
-  int rehearsal;          /* 1 in a rehearsal: addresses are NULL and nothing is issued */
-  vt_cuda_epilogue *tail; /* epilogue to run inside the product's kernel; NULL if there is none */
-  char *const *base;      /* addresses of the arenas, for the epilogue's operands */
-  int tailed;             /* set to 1 when the product's kernel ran the epilogue */
+  vt_gpu_fault *fault; /* device address of the run's fault record */
+  int *faults;         /* set to 1 if this step may write the fault record */
+  int *waits;          /* set to 1 in a rehearsal if a run must wait for results on the host */
+  uint64_t number;     /* number of the step, as error records give it */
+  int rehearsal;       /* 1 in a rehearsal: addresses are NULL and nothing is issued */
+  vt_cuda_epilogue
+      *epilogue;     /* epilogue to run inside the product's kernel; NULL if there is none */
+  char *const *base; /* addresses of the arenas, for the epilogue's operands */
+  int epilogue_done; /* set to 1 when the product's kernel ran the epilogue */
 };
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
@@ -203,8 +204,8 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 /* ---- chains: pointwise steps ---- */
 
 /* 1 if there are pointwise kernels for the op; 1 if they can compute this step. */
-int vt_cuda_chain_lists(uint32_t op);
-int vt_cuda_chain_takes(const vt_bk_step *s);
+int vt_cuda_is_pointwise(uint32_t op);
+int vt_cuda_has_pointwise_kernel(const vt_bk_step *s);
 /* Builds a chain from steps that have the shape of the last one's result. Only the last step's
  * result may be read by other steps. VT_UNSUPPORTED if the steps cannot be compiled as one kernel;
  * a single step is always supported. */
@@ -220,38 +221,41 @@ vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *c
  */
 vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *from);
 /* The slice of a tensor at index `i` of axis `axis`, without that axis. */
-vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i);
+vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i);
 
 /* ---- indices that must lie in a range ---- */
 
 /* Issue this after the kernels that left the lowest faulty position in `fault`. It records that
  * position with its step and value, if it is the first fault of the run. Positions count row-major
  * in `index`. */
-vt_status vt_cuda_settle(vt_cuda_call *c, const vt_view *index);
+vt_status vt_cuda_record_fault(vt_cuda_call *c, const vt_view *index);
 
 /* ---- sizes ---- */
 
-static inline int64_t vt_cuda_least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t vt_cuda_most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t vt_cuda_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t vt_cuda_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /* Rounded-up quotient n / each. */
-static inline int64_t vt_cuda_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+static inline int64_t vt_cuda_ceil_div(int64_t n, int64_t each) {
+  return n / each + (n % each != 0);
+}
 static inline uint64_t vt_cuda_aligned(uint64_t bytes) {
   return (bytes + VT_CUDA_ALIGNMENT - 1) / VT_CUDA_ALIGNMENT * VT_CUDA_ALIGNMENT;
 }
 /* Bytes of shared memory that the system reserves per thread block. */
-enum { VT_CUDA_SYSTEM = 1024 };
+enum { VT_CUDA_RESERVED_SHARED = 1024 };
 /* How many thread blocks with `shared` bytes of shared memory are resident on a multiprocessor: at
  * least 1, at most `most`. */
 static inline int64_t vt_cuda_resident(const vt_cuda_traits *t, uint32_t shared, int64_t most) {
-  const int64_t room = ((int64_t)t->shared + VT_CUDA_SYSTEM) / ((int64_t)shared + VT_CUDA_SYSTEM);
-  return vt_cuda_most(1, vt_cuda_least(most, room));
+  const int64_t room =
+      ((int64_t)t->shared + VT_CUDA_RESERVED_SHARED) / ((int64_t)shared + VT_CUDA_RESERVED_SHARED);
+  return vt_cuda_max(1, vt_cuda_min(most, room));
 }
 int64_t vt_cuda_count(const vt_view *v);
 int vt_cuda_is_dense(const vt_view *v);
 uint32_t vt_cuda_bytes_of(uint32_t dtype); /* bytes of one element of the type */
 /* A one-dimensional grid over n items, `each` per thread, in blocks of `threads`. The number of
  * blocks is limited, so threads may go round a grid-stride loop more than once. */
-vt_cuda_grid vt_cuda_line(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads);
+vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads);
 
 /* ---- programs ---- */
 
@@ -263,7 +267,7 @@ void vt_cuda_program_free(vt_bk_program *p);
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
 /* Writes the canonical NaN over every NaN of the results that are in these bytes, until the next
  * run changes them. */
-vt_status vt_cuda_programs_leave(vt_bk_device *dev, uint64_t at, uint64_t bytes);
+vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t bytes);
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out);
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out);

@@ -7,9 +7,9 @@
 #include "gpu_bundle.h"
 
 /* Limits of the card that decide how thread blocks share lines. */
-static inline vt_gpu_room vt_cuda_room(const vt_cuda_call *c) {
-  return (vt_gpu_room){c->traits->processors, c->traits->shared, VT_CUDA_SYSTEM,
-                       c->traits->at_once ? VT_CUDA_COUNTERS : 0};
+static inline vt_gpu_limits vt_cuda_limits(const vt_cuda_call *c) {
+  return (vt_gpu_limits){c->traits->processors, c->traits->shared, VT_CUDA_RESERVED_SHARED,
+                         c->traits->cooperative ? VT_CUDA_COUNTERS : 0};
 }
 
 /* 1 if the lines fit in shared memory. Operand 0 of l is x, the call's first operand; operand 1 is
@@ -22,7 +22,8 @@ typedef struct vt_cuda_bundle_kernels {
   uint32_t bundle, shortest;
 } vt_cuda_bundle_kernels;
 /* Launches kernel k.shortest or k.bundle. The caller sets the fields of `a` that do not describe
- * lines and sharing; this function sets the others. `rooms` is scratch for the exchange buffers. */
+ * lines and sharing; this function sets the others. `exchange` is scratch for the exchange buffers.
+ */
 vt_status vt_cuda_bundle_launch(vt_cuda_call *c, vt_cuda_bundle_kernels k, const vt_cuda_lines *l,
-                                vt_gpu_bundle *a, void *rooms);
+                                vt_gpu_bundle *a, void *exchange);
 #endif

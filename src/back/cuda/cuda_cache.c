@@ -11,7 +11,7 @@
 static const char title[] = "volta kernel 1\n";
 enum { TITLE = sizeof title - 1, HEAD = TITLE + 2 * (int)sizeof(vt_hash256) };
 
-static void name_file(const vt_hash256 *key, char out[VT_STORE_NAME_MAX]) {
+static void format_file_name(const vt_hash256 *key, char out[VT_STORE_NAME_MAX]) {
   char hex[65];
   vt_hash_hex(key, hex);
   snprintf(out, VT_STORE_NAME_MAX, "%.32s.cubin", hex);
@@ -19,7 +19,7 @@ static void name_file(const vt_hash256 *key, char out[VT_STORE_NAME_MAX]) {
 
 /* ---- reading ---- */
 
-static vt_status check(const vt_file *f, const vt_hash256 *key, vt_diag *d) {
+static vt_status check_file(const vt_file *f, const vt_hash256 *key, vt_diag *d) {
   if (f->size <= HEAD || memcmp(f->data, title, TITLE) != 0)
     return VT_FAIL(d, VT_FORMAT, "it is damaged: its first line is wrong");
   if (memcmp(f->data + TITLE, key, sizeof *key) != 0)
@@ -30,14 +30,14 @@ static vt_status check(const vt_file *f, const vt_hash256 *key, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status read(const vt_store *store, const vt_hash256 *key, vt_text *out, int *there,
-                      vt_diag *d) {
+static vt_status read_entry(const vt_store *store, const vt_hash256 *key, vt_text *out, int *there,
+                            vt_diag *d) {
   char name[VT_STORE_NAME_MAX];
   vt_file f;
-  name_file(key, name);
+  format_file_name(key, name);
   VT_TRY(vt_store_read(store, name, out->a, there, &f, d));
   if (!*there) return VT_OK;
-  const vt_status s = check(&f, key, d);
+  const vt_status s = check_file(&f, key, d);
   if (s == VT_OK) {
     vt_text_bytes(out, f.data + HEAD, f.size - HEAD);
     vt_store_touch(store, name);
@@ -52,7 +52,7 @@ vt_status vt_cuda_cache_find(const vt_cuda_cache *c, const vt_hash256 *key, vt_t
   *out_there = 0;
   vt_status s = vt_store_open(&store, c->folder, c->most, why);
   if (s == VT_OK) {
-    s = read(&store, key, out, out_there, why);
+    s = read_entry(&store, key, out, out_there, why);
     vt_store_close(&store);
   }
   if (s != VT_OK) *out_there = 0;
@@ -61,13 +61,13 @@ vt_status vt_cuda_cache_find(const vt_cuda_cache *c, const vt_hash256 *key, vt_t
 
 /* ---- writing ---- */
 
-static vt_status write(const vt_store *store, const vt_hash256 *key, const void *bytes, size_t n,
-                       vt_alloc a, vt_diag *d) {
+static vt_status write_entry(const vt_store *store, const vt_hash256 *key, const void *bytes,
+                             size_t n, vt_alloc a, vt_diag *d) {
   const vt_hash256 hash = vt_hash_bytes(bytes, n);
   char name[VT_STORE_NAME_MAX];
   uint64_t removed;
   vt_text all;
-  name_file(key, name);
+  format_file_name(key, name);
   vt_text_init(&all, a);
   vt_text_bytes(&all, title, TITLE);
   vt_text_bytes(&all, key, sizeof *key);
@@ -82,11 +82,11 @@ static vt_status write(const vt_store *store, const vt_hash256 *key, const void 
   return s;
 }
 
-vt_status vt_cuda_cache_keep(const vt_cuda_cache *c, const vt_hash256 *key, const void *bytes,
-                             size_t n, vt_alloc a, vt_diag *d) {
+vt_status vt_cuda_cache_store(const vt_cuda_cache *c, const vt_hash256 *key, const void *bytes,
+                              size_t n, vt_alloc a, vt_diag *d) {
   vt_store store;
   VT_TRY(vt_store_open(&store, c->folder, c->most, d));
-  const vt_status s = write(&store, key, bytes, n, a, d);
+  const vt_status s = write_entry(&store, key, bytes, n, a, d);
   vt_store_close(&store);
   return s;
 }

@@ -18,6 +18,6 @@ typedef struct vt_cuda_cache {
 vt_status vt_cuda_cache_find(const vt_cuda_cache *c, const vt_hash256 *key, vt_text *out,
                              int *out_there, vt_diag *why) VT_NODISCARD;
 /* Stores n bytes under the key and replaces what was stored before. */
-vt_status vt_cuda_cache_keep(const vt_cuda_cache *c, const vt_hash256 *key, const void *bytes,
-                             size_t n, vt_alloc a, vt_diag *d) VT_NODISCARD;
+vt_status vt_cuda_cache_store(const vt_cuda_cache *c, const vt_hash256 *key, const void *bytes,
+                              size_t n, vt_alloc a, vt_diag *d) VT_NODISCARD;
 #endif

@@ -21,6 +21,6 @@ int32_t vt_cuda_chain_read(const vt_cuda_chain *chain, uint32_t sources,
 
 /* Describes a result and at most VT_FUSED_SOURCES operands, which are broadcast to its shape, as
  * the struct that a pointwise kernel takes. */
-void vt_cuda_groups(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
-                    char *const *base, vt_gpu_fused *out);
+void vt_cuda_pointwise_args(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
+                            char *const *base, vt_gpu_fused *out);
 #endif

@@ -11,7 +11,7 @@ int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out);
 /* 1 if the convolution should be computed by the kernels of conv_tiles.def; *out then describes it.
  */
 int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gpu_conv *out);
-uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v);
+uint64_t vt_cuda_conv_scratch(const vt_cuda_call *c, const vt_gpu_conv *v);
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v);
 
 /* The kernel that stores the results; VT_GPU_TOTAL if that kernel cannot run an epilogue. */
@@ -21,7 +21,8 @@ uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v);
  * many. All variants give the same bits. */
 int vt_cuda_conv_variant(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_conv *v, uint32_t i,
                          vt_cuda_variant *out);
-uint64_t vt_cuda_conv_variant_work(uint32_t dtype, const vt_gpu_conv *v,
-                                   const vt_cuda_variant *way);
-vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_variant *way);
+uint64_t vt_cuda_conv_variant_scratch(uint32_t dtype, const vt_gpu_conv *v,
+                                      const vt_cuda_variant *variant);
+vt_status vt_cuda_conv_run_variant(vt_cuda_call *c, const vt_gpu_conv *v,
+                                   const vt_cuda_variant *variant);
 #endif

@@ -121,7 +121,7 @@ static int describe(const vt_cuda_call *c, vt_gpu_conv *out) {
 static vt_status issue_way(vt_cuda_call *c, const void *context) {
   vt_gpu_conv v;
   CHECK(describe(c, &v));
-  return vt_cuda_conv_by(c, &v, &((const one_way *)context)->way);
+  return vt_cuda_conv_run_variant(c, &v, &((const one_way *)context)->way);
 }
 
 /* From the tile `first_tile` on: the first are the largest, and take the longest where there is no
@@ -146,8 +146,8 @@ static int try_ways(device *d, const geometry *g, uint32_t dtype, uint32_t first
     for (; vt_cuda_conv_variant(c.traits, dtype, &v, (uint32_t)n, &w.way); n++) {
       if (w.way.tile < first_tile) continue;
       snprintf(what, sizeof what, "conv, tile %u, units of %lld", w.way.tile,
-               (long long)w.way.unit);
-      run_device(d, &t, vt_cuda_conv_variant_work(dtype, &v, &w.way), issue_way, &w);
+               (long long)w.way.slice);
+      run_device(d, &t, vt_cuda_conv_variant_scratch(dtype, &v, &w.way), issue_way, &w);
       trial_end(d, &t, first, what);
     }
   }

@@ -23,7 +23,7 @@ enum {
   VT_CU_ATTRIBUTE_PROCESSORS = 16,
   VT_CU_ATTRIBUTE_MAJOR = 75,
   VT_CU_ATTRIBUTE_MINOR = 76,
-  VT_CU_ATTRIBUTE_AT_ONCE = 95, /* whether the device supports cooperative launches */
+  VT_CU_ATTRIBUTE_COOPERATIVE = 95, /* whether the device supports cooperative launches */
   VT_CU_ATTRIBUTE_SHARED_OPTIN = 97,
   VT_CU_FUNCTION_SHARED = 8, /* the limit for a launch's dynamic shared memory */
   VT_CU_STREAM_NON_BLOCKING = 1,

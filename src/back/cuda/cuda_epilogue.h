@@ -14,11 +14,11 @@
  * select another kernel, that kernel computes the product and the chain runs after it. */
 int32_t vt_cuda_epilogue_new(vt_bk_device *dev, const vt_launch *at,
                              vt_cuda_epilogue **out) VT_NODISCARD;
-void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *tail);
+void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *epilogue);
 
 /* Enumerates the kernels that store results of products and can run an epilogue: *kernel and the
  * type of its results. Returns 0 if there is no kernel number i. */
-int vt_cuda_epilogue_end(uint32_t i, uint32_t *kernel, uint32_t *dtype);
+int vt_cuda_product_kernel_at(uint32_t i, uint32_t *kernel, uint32_t *dtype);
 /* Writes the source text of a kernel that does what `kernel` does and then runs the steps of
  * `chain`, whose first source is the product. `what` is a vt_cuda_epilogue_kernel. */
 typedef struct vt_cuda_epilogue_kernel {
@@ -30,8 +30,8 @@ void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out);
 /* Issues a kernel that stores results of a product; args is a vt_gpu_gemm or vt_gpu_conv of `bytes`
  * bytes. If the call has an epilogue that was generated for this kernel, issues that kernel instead
  * and sets c->epilogue_done. */
-vt_status vt_cuda_launch_end(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args,
-                             size_t bytes);
+vt_status vt_cuda_launch_product(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                 const void *args, size_t bytes);
 
 /* Describes an op as a matrix product; the functions return 0 if it is not one. If `tiled` is 1 all
  * of `v` is set, else only v.g. */

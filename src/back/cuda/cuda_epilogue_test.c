@@ -252,7 +252,7 @@ static uint32_t wanted(const product *p, follow_fn *follow) {
 
 /* A replayed run is one that was recorded: of three, two are issued. */
 static void try_story(device *d, const product *p, follow_fn *follow, const char *how) {
-  const uint32_t tailed = log_lines("cuLaunchKernel tailed_"),
+  const uint32_t epilogue_done = log_lines("cuLaunchKernel tailed_"),
                  chains = log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_");
   static story s;
   s = (story){0};
@@ -265,7 +265,7 @@ static void try_story(device *d, const product *p, follow_fn *follow, const char
   if (bad != 0) fprintf(stderr, "%s, %s: %lld differ\n", p->name, how, (long long)bad);
   CHECK(bad == 0);
   if (!is_logged()) return;
-  const uint32_t now = log_lines("cuLaunchKernel tailed_") - tailed;
+  const uint32_t now = log_lines("cuLaunchKernel tailed_") - epilogue_done;
   const uint32_t then =
       log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_") - chains;
   if (now != 2 * wanted(p, follow))

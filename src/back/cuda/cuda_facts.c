@@ -58,7 +58,7 @@ static int say_device(const vt_cu *cu, int i, char *out, size_t n) {
 void vt_cuda_say_devices(char *out, size_t n) {
   vt_diag why = {0};
   const vt_cu *cu;
-  const uint32_t total = vt_cuda_cards(&why);
+  const uint32_t total = vt_cuda_card_count(&why);
   size_t used = 0;
   if (total == 0 || vt_cu_get(&cu, &why) != VT_OK) {
     snprintf(out, n, "none");

@@ -51,13 +51,13 @@ static vt_gpu_gemm described(const trial *s, const vt_attr_matmul *turn) {
 static vt_status run_way(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
                          const vt_cuda_variant *how) {
   VT_TRY((vt_status)vt_cuda_enter(device));
-  const vt_status status = vt_cuda_gemm_by(c, dtype, g, how);
+  const vt_status status = vt_cuda_gemm_run_variant(c, dtype, g, how);
   vt_cuda_card_leave(device->card);
   return status;
 }
 
 static void try_way(trial *s, const vt_gpu_gemm *g, const vt_cuda_variant *how) {
-  const uint64_t bytes = vt_cuda_variant_work(s->out->dtype, g, how);
+  const uint64_t bytes = vt_cuda_gemm_variant_work(s->out->dtype, g, how);
   vt_cuda_call c = {.dev = device, .traits = vt_cuda_card_traits(device->card)};
   uint64_t work = 0;
   CHECK(api->buffer_new(device, bytes + 1, &work) == VT_OK);
@@ -70,7 +70,7 @@ static void try_way(trial *s, const vt_gpu_gemm *g, const vt_cuda_variant *how) 
   const int same = memcmp(seen, expected, (size_t)s->used) == 0;
   if (!same)
     fprintf(stderr, "%lldx%lldx%lld by tile %u, units of %lld: other bits\n", (long long)g->m,
-            (long long)g->n, (long long)g->k, how->tile, (long long)how->unit);
+            (long long)g->n, (long long)g->k, how->tile, (long long)how->slice);
   CHECK(same);
   api->buffer_free(device, work);
 }

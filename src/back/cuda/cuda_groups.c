@@ -32,7 +32,7 @@ static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32
   return fits;
 }
 
-static void take_groups(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
+static void use_groups(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
   vt_gpu_fused_walk *w = &m->walk;
   const uint32_t group = group_of(v, n);
   if (!can_group(w, v, n, group)) return;
@@ -53,8 +53,8 @@ static vt_view view_of(const vt_bk_tensor *t, char *const *base) {
   return v;
 }
 
-void vt_cuda_groups(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
-                    char *const *base, vt_gpu_fused *out) {
+void vt_cuda_pointwise_args(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
+                            char *const *base, vt_gpu_fused *out) {
   vt_view view[VT_FUSED_OPERANDS] = {view_of(to, base)};
   const vt_view *v[VT_FUSED_OPERANDS] = {&view[0]};
   *out = (vt_gpu_fused){.to = view[0].data};
@@ -64,5 +64,5 @@ void vt_cuda_groups(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uin
     out->from[k] = view[k + 1].data;
   }
   vt_cuda_walk_wide(v, n + 1, &out->walk);
-  take_groups(out, v, n + 1);
+  use_groups(out, v, n + 1);
 }

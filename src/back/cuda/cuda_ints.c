@@ -16,7 +16,7 @@ static const void *operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
   return c->in[i].data;
 }
 
-static vt_gpu_ints describe(const vt_cuda_call *c) {
+static vt_gpu_ints ints_args(const vt_cuda_call *c) {
   const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
   vt_view lead[3] = {*y, *a, *b};
   for (int i = 0; i < 3; i++) lead[i].rank -= 2;
@@ -60,12 +60,12 @@ typedef struct tile_size {
   int64_t m, n;
 } tile_size;
 static const tile_size large = {128, 128}, small = {64, 64};
-enum { LEAST = 16 }; /* fewest products per result that make a tiled kernel worthwhile */
+enum { LEAST_K = 16 }; /* fewest products per result that make a tiled kernel worthwhile */
 
 static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
   vt_gpu_ints_tile t = {.p = *p,
-                        .tiles_m = (uint32_t)vt_cuda_parts(p->m, size.m),
-                        .tiles_n = (uint32_t)vt_cuda_parts(p->n, size.n)};
+                        .tiles_m = (uint32_t)vt_cuda_ceil_div(p->m, size.m),
+                        .tiles_n = (uint32_t)vt_cuda_ceil_div(p->n, size.n)};
   t.a_wide = is_wide(p->a, p->a_step, p->a_row, 16) && is_multiple(&p->lead, 1, 16);
   t.b_squares = p->b_column == 1 && p->b_step != 1;
   t.b_wide = t.b_squares ? is_wide(p->b, p->b_column, p->b_step, 4) && is_multiple(&p->lead, 2, 4)
@@ -75,20 +75,21 @@ static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
 }
 
 static int64_t tiles_of(const vt_gpu_ints *p, tile_size size) {
-  return vt_cuda_parts(p->m, size.m) * vt_cuda_parts(p->n, size.n) * p->lead.n;
+  return vt_cuda_ceil_div(p->m, size.m) * vt_cuda_ceil_div(p->n, size.n) * p->lead.n;
 }
 
 /* Returns 1 if the skinny kernels can compute it: few rows, readable in words of four, and b
  * contiguous along or across k. */
-static int is_few(const vt_gpu_ints_tile *t) {
+static int is_skinny(const vt_gpu_ints_tile *t) {
   const vt_gpu_ints *p = &t->p;
   return p->m <= 16 && (t->b_squares || p->b_step == 1) && is_multiple(&p->lead, 1, 4) &&
          is_wide(p->a, p->a_step, p->m == 1 ? 0 : p->a_row, 4);
 }
 
-static vt_status run_few(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
+static vt_status run_skinny(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
   const vt_cuda_grid grid = {(uint32_t)(t->tiles_m * t->tiles_n * t->p.lead.n), 1, 1, 256, 0};
-  return vt_cuda_launch(c, t->b_squares ? VT_GPU_ints_few_across : VT_GPU_ints_few_along, grid, t);
+  return vt_cuda_launch(c, t->b_squares ? VT_GPU_ints_skinny_across : VT_GPU_ints_skinny_along,
+                        grid, t);
 }
 
 /* Bytes of shared memory: two stages of both operands. */
@@ -102,13 +103,14 @@ static int is_large(const vt_cuda_call *c, const vt_gpu_ints *p) {
 }
 
 vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
-  static const tile_size few = {VT_GPU_INTS_FEW_ROWS, VT_GPU_INTS_FEW_COLUMNS};
+  static const tile_size skinny = {VT_GPU_INTS_SKINNY_ROWS, VT_GPU_INTS_SKINNY_COLUMNS};
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_ints p = describe(c);
-  if (p.k < LEAST || tiles_of(&p, few) > INT32_MAX)
-    return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_line(c, vt_cuda_count(c->out), 1, 256), &p);
-  const vt_gpu_ints_tile f = tile_of(&p, few);
-  if (is_few(&f)) return run_few(c, &f);
+  const vt_gpu_ints p = ints_args(c);
+  if (p.k < LEAST_K || tiles_of(&p, skinny) > INT32_MAX)
+    return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_grid_over(c, vt_cuda_count(c->out), 1, 256),
+                          &p);
+  const vt_gpu_ints_tile f = tile_of(&p, skinny);
+  if (is_skinny(&f)) return run_skinny(c, &f);
   const tile_size size = is_large(c, &p) ? large : small;
   const vt_gpu_ints_tile t = tile_of(&p, size);
   const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256, shared_of(size)};
@@ -117,17 +119,17 @@ vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
 
 /* ---- conv_int ---- */
 
-static vt_gpu_direct_conv_int describe_conv(const vt_cuda_call *c) {
+static vt_gpu_direct_conv_int conv_int_args(const vt_cuda_call *c) {
   const vt_attr_conv_int *a = c->attrs;
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
-  vt_gpu_direct_conv_int p = {.slide = vt_cuda_direct_conv(c, &l, a->groups),
+  vt_gpu_direct_conv_int p = {.conv = vt_cuda_direct_conv(c, &l, a->groups),
                               .x_flip = flip_of(&c->in[0]),
                               .w_flip = flip_of(&c->in[1])};
   int64_t unused;
   p.x_zero = operand(c, 2, &unused);
   p.w_zero = operand(c, 3, &p.w_zero_step);
-  p.slide.bias = operand(c, 4, &p.slide.bias_step);
+  p.conv.bias = operand(c, 4, &p.conv.bias_step);
   return p;
 }
 
@@ -146,7 +148,7 @@ static vt_gpu_walk lead_of(const vt_gpu_direct_conv *s) {
 static int product_of(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
                       vt_gpu_ints_conv *out) {
   vt_gpu_conv v;
-  if (s->slide.length < LEAST || !vt_cuda_conv_tiled(c, &s->slide, &v)) return 0;
+  if (s->conv.length < LEAST_K || !vt_cuda_conv_tiled(c, &s->conv, &v)) return 0;
   *out = (vt_gpu_ints_conv){.t.p = {.a = v.x,
                                     .b = v.g.a.data,
                                     .za = s->x_zero,
@@ -164,27 +166,27 @@ static int product_of(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
                                     .bias_step = v.g.bias_row,
                                     .a_flip = s->x_flip,
                                     .b_flip = s->w_flip,
-                                    .lead = lead_of(&s->slide)},
+                                    .lead = lead_of(&s->conv)},
                             .gather = v.gather,
-                            .groups = s->slide.groups};
+                            .groups = s->conv.groups};
   return tiles_of(&out->t.p, small) <= INT32_MAX;
 }
 
 static vt_status run_tiles(vt_cuda_call *c, vt_gpu_ints_conv *v) {
-  const int by_large = is_large(c, &v->t.p);
-  const tile_size size = by_large ? large : small;
+  const int use_large = is_large(c, &v->t.p);
+  const tile_size size = use_large ? large : small;
   const uint32_t taps = 2 * VT_GPU_INTS_STEP * (uint32_t)sizeof(vt_gpu_tap);
   v->t = tile_of(&v->t.p, size);
   const vt_cuda_grid grid = {(uint32_t)tiles_of(&v->t.p, size), 1, 1, 256, shared_of(size) + taps};
-  return vt_cuda_launch(c, by_large ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
+  return vt_cuda_launch(c, use_large ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
 }
 
 vt_status vt_cuda_run_conv_int(vt_cuda_call *c) {
   vt_gpu_ints_conv v;
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_direct_conv_int p = describe_conv(c);
+  const vt_gpu_direct_conv_int p = conv_int_args(c);
   if (product_of(c, &p, &v)) return run_tiles(c, &v);
-  const int64_t total = vt_cuda_direct_conv_total(&p.slide);
-  const uint32_t kernel = p.slide.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
-  return vt_cuda_launch(c, kernel, vt_cuda_line(c, total, 1, p.slide.small ? 256 : 128), &p);
+  const int64_t total = vt_cuda_direct_conv_total(&p.conv);
+  const uint32_t kernel = p.conv.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
+  return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, total, 1, p.conv.small ? 256 : 128), &p);
 }

@@ -6,9 +6,9 @@
 #include "cuda_backend.h"
 #include "gpu_lookup.h"
 
-/* A lookup without axes; the coordinates of a row are `apart` elements from each other in the
- * index. */
-vt_gpu_lookup vt_cuda_lookup(const vt_view *index, int64_t apart);
+/* A lookup without axes; the coordinates of a row are `coordinate_step` elements from each other in
+ * the index. */
+vt_gpu_lookup vt_cuda_lookup(const vt_view *index, int64_t coordinate_step);
 /* Adds an axis: coordinates must be below `limit`, and neighbouring ones are `stride` elements
  * apart. */
 void vt_cuda_lookup_axis(vt_gpu_lookup *l, int64_t limit, int64_t stride);

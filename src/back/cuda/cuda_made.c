@@ -13,31 +13,31 @@
 
 /* An entry per text and card. A text that could not be compiled keeps its entry, with function
  * NULL, so that it is not tried again. */
-typedef struct made {
-  struct made *next;
+typedef struct generated {
+  struct generated *next;
   const vt_cuda_card *card;
   vt_hash256 text;
   int busy; /* 1 while a thread compiles it */
   void *function;
-} made;
-enum { MOST_MADE = 1 << 14 }; /* limit, because modules are never unloaded */
+} generated;
+enum { MAX_ENTRIES = 1 << 14 }; /* limit, because modules are never unloaded */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list below */
-static pthread_cond_t settled = PTHREAD_COND_INITIALIZER;
-static made *all;
-static uint32_t n_all;
+static pthread_cond_t entry_done = PTHREAD_COND_INITIALIZER;
+static generated *entries;
+static uint32_t n_entries;
 
 /* A request for the kernel of a text. */
-typedef struct making {
+typedef struct request {
   const vt_bk_device *dev;
   const char *text, *name, *otherwise;
   vt_cuda_cache cache;
   vt_hash256 key; /* key of the cubin in the disk cache */
   vt_alloc a;
   char note[640]; /* note for the user, or "" */
-} making;
+} request;
 
-static void set_note(making *m, const char *what, const vt_diag *why) {
+static void set_note(request *m, const char *what, const vt_diag *why) {
   if (why->text[0] != 0 && m->note[0] == 0)
     snprintf(m->note, sizeof m->note, "%s: %s", what, why->text);
 }
@@ -67,7 +67,7 @@ static vt_hash256 key_of(const char *text, const vt_nvrtc *n, const vt_nvrtc_opt
 
 /* ---- compiling ---- */
 
-static vt_status load(const making *m, const vt_text *cubin, void **function, vt_diag *d) {
+static vt_status load_cubin(const request *m, const vt_text *cubin, void **function, vt_diag *d) {
   const vt_cu *cu = vt_cuda_card_driver(m->dev->card);
   char text[VT_CU_TEXT];
   void *module = NULL;
@@ -81,37 +81,38 @@ static vt_status load(const making *m, const vt_text *cubin, void **function, vt
 
 /* Loads a kernel from the disk cache. Any problem with the cached file leads to a new compilation.
  */
-static vt_status load_kept(making *m, void **function) {
+static vt_status load_cached(request *m, void **function) {
   vt_diag why = {0};
   vt_text cubin;
   int there = 0;
   vt_text_init(&cubin, m->a);
   vt_status s = vt_cuda_cache_find(&m->cache, &m->key, &cubin, &there, &why);
-  if (s == VT_OK) s = there ? load(m, &cubin, function, &why) : VT_BACKEND;
+  if (s == VT_OK) s = there ? load_cubin(m, &cubin, function, &why) : VT_BACKEND;
   vt_text_done(&cubin);
   set_note(m, "a cached kernel is ignored", &why);
   return s;
 }
 
-static void keep(making *m, const vt_text *cubin) {
+static void store_in_cache(request *m, const vt_text *cubin) {
   vt_diag why = {0};
-  if (vt_cuda_cache_keep(&m->cache, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
+  if (vt_cuda_cache_store(&m->cache, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
     set_note(m, "a kernel is not cached", &why);
 }
 
-static vt_status compile(making *m, const vt_nvrtc *n, const vt_nvrtc_options *o, void **function) {
+static vt_status compile(request *m, const vt_nvrtc *n, const vt_nvrtc_options *o,
+                         void **function) {
   vt_diag why = {0};
   vt_text cubin;
   vt_text_init(&cubin, m->a);
   vt_status s = vt_nvrtc_compile(n, m->text, o, &cubin, &why);
-  if (s == VT_OK) s = load(m, &cubin, function, &why);
-  if (s == VT_OK && m->cache.folder != NULL) keep(m, &cubin);
+  if (s == VT_OK) s = load_cubin(m, &cubin, function, &why);
+  if (s == VT_OK && m->cache.folder != NULL) store_in_cache(m, &cubin);
   vt_text_done(&cubin);
   if (s != VT_OK) set_note(m, m->otherwise, &why);
   return s;
 }
 
-static vt_status make(making *m, void **function) {
+static vt_status find_or_compile(request *m, void **function) {
   const vt_cuda_traits *t = vt_cuda_card_traits(m->dev->card);
   const vt_nvrtc *n;
   vt_nvrtc_options o;
@@ -119,16 +120,16 @@ static vt_status make(making *m, void **function) {
   if (vt_nvrtc_get(&n, NULL) != VT_OK) return VT_BACKEND;
   vt_nvrtc_options_init(&o, t->major * 10 + t->minor, VT_NVRTC_CUBIN);
   m->key = key_of(m->text, n, &o);
-  if (m->cache.folder != NULL && load_kept(m, function) == VT_OK) return VT_OK;
+  if (m->cache.folder != NULL && load_cached(m, function) == VT_OK) return VT_OK;
   return compile(m, n, &o, function);
 }
 
 /* ---- the list of entries ---- */
 
-static vt_alloc lasting(void) { return vt_alloc_default(); } /* entries outlive the host */
+static vt_alloc process_alloc(void) { return vt_alloc_default(); } /* entries outlive the host */
 
-static made *find(const vt_cuda_card *card, const vt_hash256 *text) {
-  made *at = all;
+static generated *find_entry(const vt_cuda_card *card, const vt_hash256 *text) {
+  generated *at = entries;
   while (at != NULL && (at->card != card || memcmp(&at->text, text, sizeof *text) != 0))
     at = at->next;
   return at;
@@ -137,59 +138,60 @@ static made *find(const vt_cuda_card *card, const vt_hash256 *text) {
 /* Returns the finished entry of a text, waiting for another thread if that compiles it. If there is
  * no entry, adds one and sets *mine: the caller must compile the text. NULL if the list is full or
  * memory ran out. */
-static made *take(const vt_cuda_card *card, const vt_hash256 *text, int *mine) {
-  made *one;
+static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, int *mine) {
+  generated *one;
   *mine = 0;
   pthread_mutex_lock(&lock);
-  while ((one = find(card, text)) != NULL && one->busy) pthread_cond_wait(&settled, &lock);
-  if (one == NULL && n_all < MOST_MADE && (one = vt_alloc_new(lasting(), sizeof *one)) != NULL) {
-    *one = (made){.next = all, .card = card, .text = *text, .busy = 1};
-    all = one;
-    n_all++;
+  while ((one = find_entry(card, text)) != NULL && one->busy) pthread_cond_wait(&entry_done, &lock);
+  if (one == NULL && n_entries < MAX_ENTRIES &&
+      (one = vt_alloc_new(process_alloc(), sizeof *one)) != NULL) {
+    *one = (generated){.next = entries, .card = card, .text = *text, .busy = 1};
+    entries = one;
+    n_entries++;
     *mine = 1;
   }
   pthread_mutex_unlock(&lock);
   return one;
 }
 
-static void forget(made *one) {
-  made **at = &all;
+static void remove_entry(generated *one) {
+  generated **at = &entries;
   while (*at != one) at = &(*at)->next;
   *at = one->next;
-  n_all--;
-  vt_alloc_free(lasting(), one, sizeof *one);
+  n_entries--;
+  vt_alloc_free(process_alloc(), one, sizeof *one);
 }
 
 /* Completes an entry. After an allocation failure it is removed, so that the next program tries
  * again. */
-static void *settle(made *one, vt_status s, void *function) {
+static void *finish_entry(generated *one, vt_status s, void *function) {
   if (s != VT_OK) function = NULL;
   pthread_mutex_lock(&lock);
   if (s == VT_NOMEM) {
-    forget(one);
+    remove_entry(one);
   } else {
     one->function = function;
     one->busy = 0;
   }
-  pthread_cond_broadcast(&settled);
+  pthread_cond_broadcast(&entry_done);
   pthread_mutex_unlock(&lock);
   return function;
 }
 
-static int32_t get(const vt_bk_device *dev, const char *text, const char *name,
-                   const char *otherwise, void **out_function) {
+static int32_t get_kernel(const vt_bk_device *dev, const char *text, const char *name,
+                          const char *otherwise, void **out_function) {
   const vt_bk_host *host = dev->host;
   const vt_hash256 hash = vt_hash_bytes(text, strlen(text));
-  making m = {
+  request m = {
       .dev = dev, .text = text, .name = name, .otherwise = otherwise, .a = vt_cuda_alloc(host)};
   int mine;
   if (host->size >= offsetof(vt_bk_host, cache_bytes) + sizeof host->cache_bytes)
     m.cache = (vt_cuda_cache){host->cache, host->cache_bytes};
-  made *const one = take(dev->card, &hash, &mine);
+  generated *const one = claim_entry(dev->card, &hash, &mine);
   void *function = one != NULL && !mine ? one->function : NULL;
   if (mine) {
-    const vt_status s = make(&m, &function);
-    function = settle(one, s, function);
+    const vt_status s = find_or_compile(&m, &function);
+    function = finish_entry(one, s, function);
   }
   if (m.note[0] != 0) vt_cuda_note(dev, m.note);
   if (function == NULL) return VT_UNSUPPORTED;
@@ -208,8 +210,8 @@ static void name_kernel(const char *prefix, const vt_text *text, char out[NAME])
   snprintf(out, NAME, "%s_%.16s", prefix, hex);
 }
 
-int32_t vt_cuda_made_get(const vt_bk_device *dev, const vt_cuda_source *source,
-                         void **out_function) {
+int32_t vt_cuda_generated_get(const vt_bk_device *dev, const vt_cuda_source *source,
+                              void **out_function) {
   char name[NAME];
   vt_text plain, text;
   int32_t status = VT_NOMEM;
@@ -220,7 +222,7 @@ int32_t vt_cuda_made_get(const vt_bk_device *dev, const vt_cuda_source *source,
     name_kernel(source->prefix, &plain, name);
     source->write(source->what, name, &text);
     if (vt_text_status(&text) == VT_OK)
-      status = get(dev, text.s, name, source->otherwise, out_function);
+      status = get_kernel(dev, text.s, name, source->otherwise, out_function);
   }
   vt_text_done(&text);
   vt_text_done(&plain);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_made.h - generated kernels: compiles source texts while a program is built, and caches the
  * results in memory and on disk. */
-#ifndef VT_CUDA_MADE_H
-#define VT_CUDA_MADE_H
+#ifndef VT_CUDA_GENERATED_H
+#define VT_CUDA_GENERATED_H
 #include "cuda_backend.h"
 #include "vt_text.h"
 
@@ -21,6 +21,6 @@ typedef struct vt_cuda_source {
  * per card, or reads it from the disk cache; the compiled kernel stays loaded on the card.
  * VT_UNSUPPORTED if there is no NVRTC or the text does not compile: only speed is lost. The reason
  * is passed to the host as a note for users. */
-int32_t vt_cuda_made_get(const vt_bk_device *dev, const vt_cuda_source *source,
-                         void **out_function) VT_NODISCARD;
+int32_t vt_cuda_generated_get(const vt_bk_device *dev, const vt_cuda_source *source,
+                              void **out_function) VT_NODISCARD;
 #endif

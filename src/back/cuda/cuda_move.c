@@ -10,13 +10,13 @@ vt_status vt_cuda_run_literal(vt_cuda_call *c) {
   const vt_attr_literal *a = c->attrs;
   const vt_gpu_fill args = {
       .to = c->out->data, .bits = (uint64_t)a->bits, .bytes = vt_cuda_bytes_of(c->out->dtype)};
-  return vt_cuda_launch(c, VT_GPU_put, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
+  return vt_cuda_launch(c, VT_GPU_store_one, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
 }
 
 /* ---- views ---- */
 
 /* The range of `n` elements of a tensor along an axis, beginning with element `first`. */
-static vt_view part_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
+static vt_view range_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   vt_view part = *v;
   part.dim[axis] = n;
   part.data = (char *)v->data + first * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
@@ -63,7 +63,7 @@ vt_status vt_cuda_run_slice(vt_cuda_call *c) {
   vt_view part = c->in[0];
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
-    part = part_of(&part, i, a->start.v[i], c->out->dim[i]);
+    part = range_of(&part, i, a->start.v[i], c->out->dim[i]);
     if (a->step.n != 0 && c->out->dim[i] > 1) part.stride[i] *= a->step.v[i];
   }
   return vt_cuda_copy_view(c, c->out, &part);
@@ -73,7 +73,7 @@ vt_status vt_cuda_run_concat(vt_cuda_call *c) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)c->attrs)->axis;
   int64_t at = 0;
   for (uint32_t i = 0; i < c->n_in; at += c->in[i++].dim[axis]) {
-    const vt_view part = part_of(c->out, axis, at, c->in[i].dim[axis]);
+    const vt_view part = range_of(c->out, axis, at, c->in[i].dim[axis]);
     VT_TRY(vt_cuda_copy_view(c, &part, &c->in[i]));
   }
   return VT_OK;
@@ -87,7 +87,7 @@ vt_status vt_cuda_run_flip(vt_cuda_call *c) {
     int named = axes->n == 0;
     for (int64_t k = 0; k < axes->n; k++) named |= axes->v[k] == (int64_t)i;
     if (!named) continue;
-    turned = part_of(&turned, i, turned.dim[i] - 1, turned.dim[i]);
+    turned = range_of(&turned, i, turned.dim[i] - 1, turned.dim[i]);
     turned.stride[i] = -turned.stride[i];
   }
   return vt_cuda_copy_view(c, c->out, &turned);
@@ -109,12 +109,12 @@ vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
                                .to_walk = vt_cuda_walk(&y, 1),
                                .from_walk = vt_cuda_walk(&x, 1)};
   return vt_cuda_launch(c, VT_CUDA_SIZES(reshape)[vt_cuda_bytes_of(y->dtype)],
-                        vt_cuda_line(c, args.to_walk.n, 1, 256), &args);
+                        vt_cuda_grid_over(c, args.to_walk.n, 1, 256), &args);
 }
 
 /* ---- pad and tile ---- */
 
-static vt_status frame(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_list *low) {
+static vt_status launch_pad(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_list *low) {
   const vt_view *x = &c->in[0], *y = c->out;
   vt_gpu_pad args = {.to = y->data,
                      .from = x->data,
@@ -128,15 +128,15 @@ static vt_status frame(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_lis
     args.to_stride[i] = y->stride[i];
     args.from_stride[i] = x->stride[i];
   }
-  return vt_cuda_launch(c, sizes[vt_cuda_bytes_of(y->dtype)], vt_cuda_line(c, args.n, 1, 256),
+  return vt_cuda_launch(c, sizes[vt_cuda_bytes_of(y->dtype)], vt_cuda_grid_over(c, args.n, 1, 256),
                         &args);
 }
 
 vt_status vt_cuda_run_pad(vt_cuda_call *c) {
-  return frame(c, VT_CUDA_SIZES(pad), &((const vt_attr_pad *)c->attrs)->low);
+  return launch_pad(c, VT_CUDA_SIZES(pad), &((const vt_attr_pad *)c->attrs)->low);
 }
 
-vt_status vt_cuda_run_tile(vt_cuda_call *c) { return frame(c, VT_CUDA_SIZES(tile), NULL); }
+vt_status vt_cuda_run_tile(vt_cuda_call *c) { return launch_pad(c, VT_CUDA_SIZES(tile), NULL); }
 
 /* ---- iota ---- */
 
@@ -154,5 +154,5 @@ vt_status vt_cuda_run_iota(vt_cuda_call *c) {
                           : y->dtype == VT_DTYPE_I64 ? VT_GPU_iota_i64
                           : y->dtype == VT_DTYPE_F32 ? VT_GPU_iota_f32
                                                      : VT_GPU_iota_f64;
-  return vt_cuda_launch(c, kernel, vt_cuda_line(c, args.walk.n, 4, 256), &args);
+  return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, args.walk.n, 4, 256), &args);
 }

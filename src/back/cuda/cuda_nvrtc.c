@@ -21,7 +21,7 @@ static const struct entry {
 };
 
 /* Library names to try: the newest first, and a toolkit's folder after the system's search path. */
-static const char *const places[] = {
+static const char *const library_names[] = {
     "libnvrtc.so.13",
     "libnvrtc.so.12",
     "libnvrtc.so",
@@ -29,7 +29,7 @@ static const char *const places[] = {
     "/usr/local/cuda/lib64/libnvrtc.so.12",
 };
 
-static vt_status start(vt_nvrtc *n, vt_diag *d) {
+static vt_status find_entries(vt_nvrtc *n, vt_diag *d) {
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *found = dlsym(n->library, entries[i].name);
     if (found == NULL) return VT_FAIL(d, VT_BACKEND, "the NVRTC here has no %s", entries[i].name);
@@ -40,13 +40,13 @@ static vt_status start(vt_nvrtc *n, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status load(vt_diag *d) {
+static vt_status load_nvrtc(vt_diag *d) {
   vt_nvrtc n = {.library = NULL};
-  for (size_t i = 0; n.library == NULL && i < sizeof places / sizeof *places; i++)
-    n.library = dlopen(places[i], RTLD_NOW | RTLD_LOCAL);
+  for (size_t i = 0; n.library == NULL && i < sizeof library_names / sizeof *library_names; i++)
+    n.library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
   if (n.library == NULL)
     return VT_FAIL(d, VT_BACKEND, "there is no NVRTC here (libnvrtc.so.13 or .12)");
-  const vt_status s = start(&n, d);
+  const vt_status s = find_entries(&n, d);
   if (s == VT_OK) {
     nvrtc = n;
   } else {
@@ -57,7 +57,7 @@ static vt_status load(vt_diag *d) {
 
 vt_status vt_nvrtc_get(const vt_nvrtc **out, vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_status s = nvrtc.library != NULL ? VT_OK : load(d);
+  const vt_status s = nvrtc.library != NULL ? VT_OK : load_nvrtc(d);
   pthread_mutex_unlock(&lock);
   if (s == VT_OK) *out = &nvrtc;
   return s;
@@ -68,9 +68,10 @@ vt_status vt_nvrtc_get(const vt_nvrtc **out, vt_diag *d) {
 void vt_nvrtc_options_init(vt_nvrtc_options *o, int arch, vt_nvrtc_kind kind) {
   o->kind = kind;
   o->n = 0;
-  snprintf(o->room, sizeof o->room, "%s %s --gpu-architecture=%s_%d %s", VT_CUDA_STANDARD,
-           VT_CUDA_NO_HOST, kind == VT_NVRTC_PTX ? "compute" : "sm", arch, VT_CUDA_OPTIONS);
-  for (char *at = o->room; at != NULL && o->n < VT_NVRTC_WORDS;) {
+  snprintf(o->words_text, sizeof o->words_text, "%s %s --gpu-architecture=%s_%d %s",
+           VT_CUDA_STANDARD, VT_CUDA_NO_HOST, kind == VT_NVRTC_PTX ? "compute" : "sm", arch,
+           VT_CUDA_OPTIONS);
+  for (char *at = o->words_text; at != NULL && o->n < VT_NVRTC_WORDS;) {
     o->word[o->n++] = at;
     at = strchr(at, ' ');
     if (at != NULL) *at++ = 0;
@@ -85,7 +86,7 @@ static void first_error(const char *log, char *out, size_t n) {
   snprintf(out, n, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-static vt_status complain(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag *d) {
+static vt_status report_compile_error(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag *d) {
   size_t bytes = 0;
   char line[300] = "it does not say why";
   char *log = NULL;
@@ -97,8 +98,8 @@ static vt_status complain(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag 
   return VT_FAIL(d, VT_BACKEND, "NVRTC does not compile it: %s", line);
 }
 
-static vt_status fetch(void *program, int (*size)(void *program, size_t *bytes),
-                       int (*get)(void *program, char *to), vt_text *out, vt_diag *d) {
+static vt_status fetch_result(void *program, int (*size)(void *program, size_t *bytes),
+                              int (*get)(void *program, char *to), vt_text *out, vt_diag *d) {
   size_t bytes = 0;
   if (size(program, &bytes) != 0 || bytes == 0 || bytes >= SIZE_MAX / 2)
     return VT_FAIL(d, VT_BACKEND, "NVRTC does not give what it has compiled");
@@ -113,9 +114,11 @@ static vt_status fetch(void *program, int (*size)(void *program, size_t *bytes),
 
 static vt_status compile(const vt_nvrtc *n, void *program, const vt_nvrtc_options *o, vt_text *out,
                          vt_diag *d) {
-  if (n->nvrtcCompileProgram(program, o->n, o->word) != 0) return complain(n, program, out->a, d);
-  return o->kind == VT_NVRTC_PTX ? fetch(program, n->nvrtcGetPTXSize, n->nvrtcGetPTX, out, d)
-                                 : fetch(program, n->nvrtcGetCUBINSize, n->nvrtcGetCUBIN, out, d);
+  if (n->nvrtcCompileProgram(program, o->n, o->word) != 0)
+    return report_compile_error(n, program, out->a, d);
+  return o->kind == VT_NVRTC_PTX
+             ? fetch_result(program, n->nvrtcGetPTXSize, n->nvrtcGetPTX, out, d)
+             : fetch_result(program, n->nvrtcGetCUBINSize, n->nvrtcGetCUBIN, out, d);
 }
 
 vt_status vt_nvrtc_compile(const vt_nvrtc *n, const char *text, const vt_nvrtc_options *o,

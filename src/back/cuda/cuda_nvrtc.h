@@ -21,10 +21,10 @@ vt_status vt_nvrtc_get(const vt_nvrtc **out, vt_diag *d) VT_NODISCARD;
 /* The compiler options, one word each: VT_CUDA_OPTIONS, and the target for compute capability
  * `arch` (90 means 9.0). Compiles to a cubin or to PTX, not both. */
 typedef enum vt_nvrtc_kind { VT_NVRTC_CUBIN, VT_NVRTC_PTX } vt_nvrtc_kind;
-enum { VT_NVRTC_WORDS = 16, VT_NVRTC_ROOM = 256 };
+enum { VT_NVRTC_WORDS = 16, VT_NVRTC_BYTES = 256 };
 typedef struct vt_nvrtc_options {
   vt_nvrtc_kind kind;
-  char room[VT_NVRTC_ROOM];
+  char words_text[VT_NVRTC_BYTES];
   const char *word[VT_NVRTC_WORDS];
   int n;
 } vt_nvrtc_options;

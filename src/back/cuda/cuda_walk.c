@@ -11,7 +11,8 @@ static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
   return v->stride[axis - missing];
 }
 
-static int joins(const vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
+static int is_mergeable(const vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n,
+                        int64_t dim) {
   int all = w->rank > 0;
   for (uint32_t k = 0; all && k < n; k++) all = w->stride[k][w->rank - 1] == stride[k] * dim;
   return all;
@@ -19,7 +20,7 @@ static int joins(const vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, 
 
 static void add_axis(vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
   if (dim == 1) return;
-  if (joins(w, stride, n, dim)) {
+  if (is_mergeable(w, stride, n, dim)) {
     w->dim[w->rank - 1] *= dim;
   } else {
     w->dim[w->rank++] = dim;

@@ -16,5 +16,5 @@ void vt_cuda_walk_wide(const vt_view *const *v, uint32_t n, vt_gpu_fused_walk *o
 /* Merges contiguous elements into pieces of up to 16 bytes if the first n operands, which begin at
  * data[0..n-1], allow it; n, dim and stride of the walk then count pieces. Returns the bytes of a
  * piece. */
-uint32_t vt_cuda_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uint32_t bytes);
+uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uint32_t bytes);
 #endif

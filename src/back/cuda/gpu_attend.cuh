@@ -12,9 +12,9 @@
 #define ATTEND_ALL 0xffffffffu /* mask of all lanes of a warp */
 #define ATTEND_ABSENT 0x80000000u
 
-VT_GPU_FN int64_t attend_least(int64_t a, int64_t b) { return a < b ? a : b; }
-VT_GPU_FN int64_t attend_most(int64_t a, int64_t b) { return a > b ? a : b; }
-VT_GPU_FN int64_t attend_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+VT_GPU_FN int64_t attend_min(int64_t a, int64_t b) { return a < b ? a : b; }
+VT_GPU_FN int64_t attend_max(int64_t a, int64_t b) { return a > b ? a : b; }
+VT_GPU_FN int64_t attend_ceil_div(int64_t n, int64_t each) { return n / each + (n % each != 0); }
 
 /* ---- the keys of a row ---- */
 
@@ -26,18 +26,18 @@ struct attend_range {
 
 /* The range of keys that row i of batch b attends to. A length may be any integer: position
  * arithmetic wraps, as the op's formula does. */
-VT_GPU_FN attend_range attend_look(const vt_gpu_attention &a, int64_t b, int64_t i) {
+VT_GPU_FN attend_range attend_keys_of(const vt_gpu_attention &a, int64_t b, int64_t i) {
   int64_t length = a.keys;
   if (a.length != nullptr && a.long_length) length = ((const int64_t *)a.length)[b * a.length_step];
   if (a.length != nullptr && !a.long_length)
     length = ((const int32_t *)a.length)[b * a.length_step];
   const uint64_t p = (uint64_t)i + (uint64_t)length - (uint64_t)a.queries;
   const int64_t at = (int64_t)p, before = (int64_t)(p - (uint64_t)a.window);
-  attend_range x = {0, attend_most(0, attend_least(a.keys, length))};
-  if (a.causal && at < x.hi) x.hi = attend_most(0, at + 1);
+  attend_range x = {0, attend_max(0, attend_min(a.keys, length))};
+  if (a.causal && at < x.hi) x.hi = attend_max(0, at + 1);
   if (a.window > 0 && before >= 0) x.lo = before < a.keys ? before + 1 : a.keys;
   if (a.window > 0 && !a.causal)
-    x.hi = attend_most(0, attend_least(x.hi, (int64_t)(p + (uint64_t)a.window)));
+    x.hi = attend_max(0, attend_min(x.hi, (int64_t)(p + (uint64_t)a.window)));
   if (x.lo >= x.hi) x.lo = x.hi = 0;
   return x;
 }
@@ -69,13 +69,13 @@ VT_GPU_FN float attend_lowest() { return __uint_as_float(0xff800000u); }
 /* The tree of S over 2*HALF neighbouring threads. Every thread gets the result, because a + b
  * equals b + a. */
 template <int HALF>
-VT_GPU_FN float attend_join(float s) {
+VT_GPU_FN float attend_sum_lanes(float s) {
   VT_UNROLL
   for (int h = HALF; h > 0; h /= 2) s = s + __shfl_xor_sync(ATTEND_ALL, s, h);
   return s;
 }
 template <int HALF>
-VT_GPU_FN float attend_join_most(float m) {
+VT_GPU_FN float attend_max_lanes(float m) {
   VT_UNROLL
   for (int h = HALF; h > 0; h /= 2) m = attend_greater(m, __shfl_xor_sync(ATTEND_ALL, m, h));
   return m;

@@ -22,10 +22,11 @@ enum {
 
 /* Bytes of dynamic shared memory of the kernels: tiled with depth 64 and 128, scores, values. */
 enum {
-  VT_ATTEND_64_ROOM = 4 * (64 + 2 * 64) * (64 + 4) + 64 * (4 * (64 + 4) + 12) + 64 + 4 * 8 * 128,
-  VT_ATTEND_128_ROOM = 4 * (32 + 2 * 64) * (128 + 4) + 32 * (4 * (64 + 4) + 12) + 64 + 4 * 4 * 128,
-  VT_ATTEND_SCORES_ROOM = 4 * (256 + 8) * (32 + 4) + 4 * 8 * 8 + 8 * 32,
-  VT_ATTEND_VALUES_ROOM = 4 * 256 * 64 + 4 * 8 * (256 + 4) + 4 * 8 + 8 * 32
+  VT_ATTEND_64_SHARED = 4 * (64 + 2 * 64) * (64 + 4) + 64 * (4 * (64 + 4) + 12) + 64 + 4 * 8 * 128,
+  VT_ATTEND_128_SHARED =
+      4 * (32 + 2 * 64) * (128 + 4) + 32 * (4 * (64 + 4) + 12) + 64 + 4 * 4 * 128,
+  VT_ATTEND_SCORES_SHARED = 4 * (256 + 8) * (32 + 4) + 4 * 8 * 8 + 8 * 32,
+  VT_ATTEND_VALUES_SHARED = 4 * 256 * 64 + 4 * 8 * (256 + 4) + 4 * 8 + 8 * 32
 };
 
 /* A tensor of shape [b, h, i, j]; strides may be 0. */

@@ -9,13 +9,14 @@
 
 struct vt_band {
   typedef vt_ring<3> ring;
-  enum { R = VT_GPU_FEW / 4, C = 4, PITCH = VT_GPU_BLOCK + 4, ROWS = VT_GPU_FEW * PITCH };
-  static_assert(ROWS + ring::ROOM * VT_STREAM_T / 32 == VT_GPU_BAND_ROOM, "what a launch asks for");
+  enum { R = VT_GPU_SKINNY / 4, C = 4, PITCH = VT_GPU_BLOCK + 4, ROWS = VT_GPU_SKINNY * PITCH };
+  static_assert(ROWS + ring::FLOATS * VT_STREAM_T / 32 == VT_GPU_BAND_FLOATS,
+                "what a launch asks for");
   ring r;
   int rank, file; /* row and column of this lane in the warp's 4 x 8 grid */
 
   /* Neighbouring lanes share rows or columns, so one shared-memory access serves two lanes. */
-  __device__ __forceinline__ void stand() {
+  __device__ __forceinline__ void place_thread() {
     rank = (r.lane() >> 3 & 2) | (r.lane() & 1);
     file = r.lane() >> 1 & 7;
   }
@@ -28,11 +29,11 @@ struct vt_band {
   __device__ __forceinline__ void multiply(const float *x, const float *w, float (&p)[R][C]) {
     float u[C][4];
     VT_UNROLL
-    for (int c = 0; c < C; c++) vt_gemm_get(w + (file + 8 * c) * ring::PITCH, u[c]);
+    for (int c = 0; c < C; c++) vt_gemm_load_16(w + (file + 8 * c) * ring::PITCH, u[c]);
     VT_UNROLL
     for (int i = 0; i < R; i++) {
       float v[4];
-      vt_gemm_get(x + row(i) * PITCH, v);
+      vt_gemm_load_16(x + row(i) * PITCH, v);
       VT_UNROLL
       for (int q = 0; q < 4; q++) VT_UNROLL
       for (int c = 0; c < C; c++) p[i][c] = __fmaf_rn(v[q], u[c][q], p[i][c]);
@@ -43,13 +44,13 @@ struct vt_band {
 template <class End>
 VT_GPU_FN void vt_band_along(const vt_gpu_gemm &g, const End &end) {
   typedef vt_band::ring ring;
-  const vt_few_here h = vt_few_place<true, VT_STREAM_T>(g);
+  const vt_skinny_block h = vt_skinny_place<true, VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[vt_band::R][vt_band::C] = {};
   vt_band s;
-  s.stand();
-  vt_stream_rows<VT_GPU_FEW, vt_band::PITCH>(g, vt_few_a(g, h), x);
-  s.r.begin(g.b, vt_few_b(g, h), h, x + vt_band::ROWS);
-  vt_ahead_wait<ring::SENT>();
+  s.place_thread();
+  vt_stream_rows<VT_GPU_SKINNY, vt_band::PITCH>(g, vt_skinny_a(g, h), x);
+  s.r.begin(g.b, vt_skinny_b(g, h), h, x + vt_band::ROWS);
+  vt_async_wait<ring::SENT>();
   __syncthreads();
   s.r.template run<1>([&](const float *columns, int k) {
     VT_UNROLL
@@ -57,6 +58,6 @@ VT_GPU_FN void vt_band_along(const vt_gpu_gemm &g, const End &end) {
   });
   VT_UNROLL
   for (int i = 0; i < vt_band::R; i++) VT_UNROLL
-  for (int c = 0; c < vt_band::C; c++) vt_few_give(g, h, s.row(i), s.column(c), p[i][c], end);
+  for (int c = 0; c < vt_band::C; c++) vt_skinny_store(g, h, s.row(i), s.column(c), p[i][c], end);
 }
 #endif

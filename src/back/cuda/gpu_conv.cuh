@@ -32,7 +32,7 @@ struct vt_conv_places {
     for (int r = 0; r < ROUNDS; r++) {
       const int4 t = *(const int4 *)(taps + k + r * ROUND);
       const bool there = (k + r * ROUND < left) & place.has(v.gather, t);
-      vt_ahead_one(stage + to + r * ROUND * PITCH, there ? x + (place.at + t.x) : x, there);
+      vt_async_copy_one(stage + to + r * ROUND * PITCH, there ? x + (place.at + t.x) : x, there);
     }
   }
 };
@@ -49,7 +49,7 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
   __device__ __forceinline__ vt_conv_tile(const vt_gpu_conv &args) : tile(args.g), v(args) {}
 
   // Computes the table for block c of k. Entries beyond the last k are never read.
-  __device__ __forceinline__ void explain(int64_t k0, uint32_t c) {
+  __device__ __forceinline__ void compute_taps(int64_t k0, uint32_t c) {
     vt_gpu_tap *to = taps + (c & 1) * VT_GPU_BLOCK;
     for (int i = (int)threadIdx.x; i < VT_GPU_BLOCK; i += tile::T)
       to[i] = vt_gather_tap(v.gather, (uint32_t)k0 + c * VT_GPU_BLOCK + (uint32_t)i);
@@ -59,17 +59,17 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
   __device__ __forceinline__ void run(const End &end) {
     rows ra;
     columns rb;
-    vt_gemm_here h = vt_gemm_place(v.g, BM, BN);
+    vt_gemm_position h = vt_gemm_position_of(v.g, BM, BN);
     const int64_t image = h.z / v.g.dim[1], group = h.z - image * v.g.dim[1], k0 = h.k0;
     ra.begin(v.g.a, group * v.g.a.step[1], h.m0, v.g.m, k0);
     rb.begin(v, (const E *)v.x + image * v.x_image + group * v.x_group, h.n0);
-    h.y = (E *)v.g.y + image * v.g.y_step[0] + group * v.g.y_step[1] + blockIdx.y * v.g.y_unit;
-    if (threadIdx.x == 0) vt_gemm_kept_here() = h;
-    this->stand();
+    h.y = (E *)v.g.y + image * v.g.y_step[0] + group * v.g.y_step[1] + blockIdx.y * v.g.y_slice;
+    if (threadIdx.x == 0) vt_gemm_shared_position() = h;
+    this->place_thread();
     taps = (vt_gpu_tap *)(vt_shared<E>() + STAGES * tile::STAGE + BM * BN);
-    explain(k0, 0);
+    compute_taps(k0, 0);
     __syncthreads();
-    this->walk(
+    this->run_steps(
         h.k,
         [&](E *stage, uint32_t sent, int left) {
           ra.load(stage, left);
@@ -80,7 +80,7 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
         // steps lie between this step and the first load of the next block, so the table may be
         // replaced now.
         [&](uint32_t t) {
-          if (t % (VT_GPU_BLOCK / BK) == 0) explain(k0, t / (VT_GPU_BLOCK / BK) + 1);
+          if (t % (VT_GPU_BLOCK / BK) == 0) compute_taps(k0, t / (VT_GPU_BLOCK / BK) + 1);
         });
     const E *bias = (const E *)v.g.bias;
     this->store(bias != nullptr ? bias + group * v.g.bias_group : nullptr, end);

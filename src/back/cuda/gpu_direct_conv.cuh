@@ -19,10 +19,11 @@ template <class I>
 VT_GPU_FN vt_direct_conv_class<I> vt_direct_conv_class_of(const vt_gpu_direct_conv_axis &x,
                                                           I first) {
   if (x.classes == 0) return {(I)x.places, (I)x.taps, (I)x.base, 0, 0};
-  const I apart = (I)x.apart, at = first * (I)x.dilation - (I)x.low, r = at % apart;
-  const I remainder = r < 0 ? r + apart : r, left = (I)x.outputs - remainder;
-  return {left > 0 ? (left + apart - 1) / apart : 0,
-          ((I)x.kernel - first + (I)x.period - 1) / (I)x.period, (remainder - at) / apart,
+  const I conv_stride = (I)x.conv_stride, at = first * (I)x.dilation - (I)x.low,
+          r = at % conv_stride;
+  const I remainder = r < 0 ? r + conv_stride : r, left = (I)x.outputs - remainder;
+  return {left > 0 ? (left + conv_stride - 1) / conv_stride : 0,
+          ((I)x.kernel - first + (I)x.period - 1) / (I)x.period, (remainder - at) / conv_stride,
           first * (I)x.w_one, remainder * (I)x.y_one};
 }
 
@@ -36,7 +37,7 @@ struct vt_direct_conv_at {
 };
 
 template <class I>
-VT_GPU_FN I vt_direct_conv_take(I &i, int64_t n) {
+VT_GPU_FN I vt_direct_conv_divmod(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return here;
@@ -48,9 +49,9 @@ VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, 
   vt_direct_conv_at<I> o;
   I p[VT_GPU_AXES];
   VT_UNROLL
-  for (int k = VT_GPU_AXES - 1; k >= 0; k--) p[k] = vt_direct_conv_take(i, a.axis[k].places);
-  const I image = vt_direct_conv_take(i, a.images), row = vt_direct_conv_take(i, a.rows);
-  const I group = vt_direct_conv_take(i, a.groups);
+  for (int k = VT_GPU_AXES - 1; k >= 0; k--) p[k] = vt_direct_conv_divmod(i, a.axis[k].places);
+  const I image = vt_direct_conv_divmod(i, a.images), row = vt_direct_conv_divmod(i, a.rows);
+  const I group = vt_direct_conv_divmod(i, a.groups);
   o.channel = group * (I)a.rows + row;
   o.x = image * (I)a.x_image + group * (I)a.x_group;
   o.w = group * (I)a.w_group + row * (I)a.w_row;
@@ -60,7 +61,7 @@ VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, 
   for (int k = VT_GPU_AXES - 1; k >= 0; k--) {
     const vt_gpu_direct_conv_axis &x = a.axis[k];
     const vt_direct_conv_class<I> c =
-        vt_direct_conv_class_of<I>(x, x.classes > 1 ? vt_direct_conv_take(i, x.classes) : 0);
+        vt_direct_conv_class_of<I>(x, x.classes > 1 ? vt_direct_conv_divmod(i, x.classes) : 0);
     o.there = o.there && p[k] < c.places;
     o.begin[k] = p[k] * (I)x.step + c.base;
     o.taps[k] = c.taps;

@@ -21,7 +21,7 @@ typedef struct vt_gpu_direct_conv_axis {
   int64_t weight, out;       /* strides in w between taps and in y between positions */
   /* classes of a transposed convolution; 0 for others, which do not set the fields below */
   int64_t classes;
-  int64_t period, apart, dilation, low, kernel, outputs, w_one, y_one;
+  int64_t period, conv_stride, dilation, low, kernel, outputs, w_one, y_one;
 } vt_gpu_direct_conv_axis;
 
 /* Strides are in elements; those of the spatial axes are in `axis`. */
@@ -42,7 +42,7 @@ typedef struct vt_gpu_direct_conv {
 /* 8-bit integers: sums (x - x_zero) * (w - w_zero[row]) exactly. Padding adds 0. The bias is added
  * last. */
 typedef struct vt_gpu_direct_conv_int {
-  vt_gpu_direct_conv slide;
+  vt_gpu_direct_conv conv;
   const void *x_zero, *w_zero; /* zero points; NULL means 0 */
   int64_t w_zero_step;
   uint32_t x_flip, w_flip; /* 0x80 if the operand is i8, 0 if it is u8 */

@@ -11,7 +11,7 @@
 
 /* Offset of group u in side I. */
 template <int I, class H>
-VT_GPU_FN int64_t vt_epilogue_place(const vt_gpu_epilogue &m, const H &h, int u) {
+VT_GPU_FN int64_t vt_epilogue_offset(const vt_gpu_epilogue &m, const H &h, int u) {
   return h.begin[I] + h.r[u] * m.side[I].row + h.c[u] * m.side[I].column;
 }
 
@@ -43,7 +43,7 @@ VT_GPU_FN vt_fused_group<T, G> vt_epilogue_load(const vt_gpu_epilogue &m,
     const vt_gpu_epilogue_side &s = m.side[I];
     VT_UNROLL
     for (int u = 0; u < G / W; u++)
-      vt_epilogue_load_group<T, W>(s, (const T *)s.data + vt_epilogue_place<I>(m, h, u), h.left[u],
+      vt_epilogue_load_group<T, W>(s, (const T *)s.data + vt_epilogue_offset<I>(m, h, u), h.left[u],
                                    x.v + u * W);
   }
   return x;
@@ -55,7 +55,7 @@ VT_GPU_FN void vt_epilogue_store(const vt_gpu_epilogue &m, const vt_epilogue_her
   const vt_gpu_epilogue_side &s = m.side[0];
   VT_UNROLL
   for (int u = 0; u < G / W; u++) {
-    T *p = (T *)s.data + vt_epilogue_place<0>(m, h, u);
+    T *p = (T *)s.data + vt_epilogue_offset<0>(m, h, u);
     vt_fused_group<T, W> all;
     VT_UNROLL
     for (int k = 0; k < W; k++) all.v[k] = y.v[u * W + k];
@@ -77,7 +77,7 @@ struct vt_epilogue {
   const vt_gpu_epilogue &m;
   __device__ __forceinline__ void find(const vt_gpu_gemm &g, int64_t z, int64_t *begin) const {
     VT_UNROLL
-    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_product_of(g, m.side[i].step, z);
+    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_offset_of(g, m.side[i].step, z);
   }
   template <class E, int G, int W>
   __device__ __forceinline__ void put(const vt_epilogue_here<E, G, W> &h) const {

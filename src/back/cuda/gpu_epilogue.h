@@ -21,13 +21,13 @@ typedef struct vt_gpu_epilogue {
   vt_gpu_epilogue_side side[VT_GPU_EPILOGUE_SOURCES];
 } vt_gpu_epilogue;
 
-typedef struct vt_gpu_tailed {
+typedef struct vt_gpu_gemm_epilogue {
   vt_gpu_gemm product;
-  vt_gpu_epilogue tail;
-} vt_gpu_tailed;
+  vt_gpu_epilogue epilogue;
+} vt_gpu_gemm_epilogue;
 
-typedef struct vt_gpu_tailed_conv {
+typedef struct vt_gpu_conv_epilogue {
   vt_gpu_conv product;
-  vt_gpu_epilogue tail;
-} vt_gpu_tailed_conv;
+  vt_gpu_epilogue epilogue;
+} vt_gpu_conv_epilogue;
 #endif

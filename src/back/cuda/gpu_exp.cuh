@@ -42,7 +42,7 @@ struct vt_exp_entry {
   uint32_t t;
   float low;
 };
-VT_GPU_FN vt_exp_entry vt_exp_ready() {
+VT_GPU_FN vt_exp_entry vt_exp_load_entry() {
   const uint32_t lane = threadIdx.x % 32;
   const float t = fs_exp_table[4 * lane], low = fs_exp_table[4 * lane + 1];
   return vt_exp_entry{__float_as_uint(t) - (lane << 18), low / t - VT_EXP_ERROR};
@@ -50,10 +50,10 @@ VT_GPU_FN vt_exp_entry vt_exp_ready() {
 
 /* Bounds of e^x: the approximation minus and plus its error bound. All lanes of the warp must call
  * this together. It has no branches, so several evaluations can overlap. */
-struct vt_exp_ends {
+struct vt_exp_interval {
   float low, high;
 };
-VT_GPU_FN vt_exp_ends vt_exp_within(vt_exp_entry table, float x) {
+VT_GPU_FN vt_exp_interval vt_exp_bounds(vt_exp_entry table, float x) {
   const float shifted = __fmaf_rn(x, VT_EXP_PER_LN2, VT_EXP_MAGIC), n = shifted - VT_EXP_MAGIC;
   const uint32_t bits = __float_as_uint(shifted);
   const float t = __uint_as_float(__shfl_sync(0xffffffffu, table.t, (int)bits) + (bits << 18));
@@ -62,13 +62,13 @@ VT_GPU_FN vt_exp_ends vt_exp_within(vt_exp_entry table, float x) {
   const float rest = __fmaf_rn(__fmaf_rn(1.0f / 24, r, 1.0f / 6), r, 0.5f);
   const float low = __fmaf_rn(h, rest, __fmaf_rn(r, d, d));
   const float s = __fmaf_rn(t, r, t), tail = __fmaf_rn(t, low, __fmaf_rn(t, r, t - s));
-  return vt_exp_ends{s + tail, s + __fmaf_rn(s, 2 * VT_EXP_ERROR, tail)};
+  return vt_exp_interval{s + tail, s + __fmaf_rn(s, 2 * VT_EXP_ERROR, tail)};
 }
 
 /* Computes e^x in y for x <= 0. Returns whether y is decided; if not, the accurate phase must
  * compute it. */
 VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
-  const vt_exp_ends e = vt_exp_within(table, x);
+  const vt_exp_interval e = vt_exp_bounds(table, x);
   const bool none = x < VT_EXP_ZERO;
   y = none ? 0.0f : e.low;
   return none | ((x >= VT_EXP_LEAST) & (e.low == e.high));
@@ -76,8 +76,8 @@ VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
 
 /* Like vt_exp_quick, for x not below VT_EXP_LEAST. Returns 0 if y is decided and 1 if not: both
  * bounds are positive and equal or neighbouring floats, so their bits differ by 0 or 1. */
-VT_GPU_FN uint32_t vt_exp_usual(vt_exp_entry table, float x, float &y) {
-  const vt_exp_ends e = vt_exp_within(table, x);
+VT_GPU_FN uint32_t vt_exp_quick_near(vt_exp_entry table, float x, float &y) {
+  const vt_exp_interval e = vt_exp_bounds(table, x);
   y = e.low;
   return __float_as_uint(e.high) - __float_as_uint(e.low);
 }

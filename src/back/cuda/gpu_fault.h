@@ -16,11 +16,11 @@ typedef struct vt_gpu_fault {
   int64_t value;
 } vt_gpu_fault;
 
-typedef struct vt_gpu_settle {
+typedef struct vt_gpu_record_fault {
   vt_gpu_fault *fault;
   uint64_t step;
   const void *index;
   uint32_t wide, reserved; /* 1 if indices are i64, 0 if i32 */
   vt_gpu_walk walk;        /* walk over the index tensor */
-} vt_gpu_settle;
+} vt_gpu_record_fault;
 #endif

@@ -45,7 +45,7 @@ VT_GPU_FN void vt_fused_run(const vt_gpu_fused &m) {
   for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
     int64_t at[F::N + 1];
     if (i < n)
-      vt_places<F::N + 1>(m.walk, i, at);
+      vt_offsets<F::N + 1>(m.walk, i, at);
     else
       vt_fused_rest<F::N>(m, n * G + i - n, at);
     if (m.grouped && i < n)

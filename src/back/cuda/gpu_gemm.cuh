@@ -21,27 +21,29 @@ VT_GPU_FN float vt_gemm_add(float a, float b) { return __fadd_rn(a, b); }
 VT_GPU_FN double vt_gemm_add(double a, double b) { return __dadd_rn(a, b); }
 
 /* Loads 16 bytes as floats or doubles. */
-VT_GPU_FN void vt_gemm_get(const float *p, float *v) {
+VT_GPU_FN void vt_gemm_load_16(const float *p, float *v) {
   const float4 x = *(const float4 *)p;
   v[0] = x.x;
   v[1] = x.y;
   v[2] = x.z;
   v[3] = x.w;
 }
-VT_GPU_FN void vt_gemm_get(const double *p, double *v) {
+VT_GPU_FN void vt_gemm_load_16(const double *p, double *v) {
   const double2 x = *(const double2 *)p;
   v[0] = x.x;
   v[1] = x.y;
 }
-VT_GPU_FN void vt_gemm_put(float *p, const float *v) {
+VT_GPU_FN void vt_gemm_store_16(float *p, const float *v) {
   *(float4 *)p = make_float4(v[0], v[1], v[2], v[3]);
 }
-VT_GPU_FN void vt_gemm_put(double *p, const double *v) { *(double2 *)p = make_double2(v[0], v[1]); }
+VT_GPU_FN void vt_gemm_store_16(double *p, const double *v) {
+  *(double2 *)p = make_double2(v[0], v[1]);
+}
 
 /* ---- offsets ---- */
 
 /* Offset of product z in an operand. */
-VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
+VT_GPU_FN int64_t vt_gemm_product_offset(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
   int64_t at = 0;
   VT_LOOP
   for (int r = (int)a.rank - 1; r >= 0; r--) {
@@ -52,9 +54,10 @@ VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int
   return at;
 }
 
-/* Like vt_gemm_product, with a fast path for product 0: most launches have only one product. */
-VT_GPU_FN int64_t vt_gemm_product_of(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
-  return z == 0 ? 0 : vt_gemm_product(a, step, z);
+/* Like vt_gemm_product_offset, with a fast path for product 0: most launches have only one product.
+ */
+VT_GPU_FN int64_t vt_gemm_offset_of(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
+  return z == 0 ? 0 : vt_gemm_product_offset(a, step, z);
 }
 
 /* How a kernel finishes its results: vt_gemm_plain stores them in y; vt_epilogue of
@@ -78,8 +81,8 @@ struct vt_epilogue_here {
 /* ---- an operand on its way into shared memory ---- */
 
 /* Loaders copy W elements across k by BK along k with T threads; a tile uses one of three, by the
- * layout of its operand. `settle` is called for each k of a step after `load` and completes what
- * `load` started.
+ * layout of its operand. `finish_load` is called for each k of a step after `load` and completes
+ * what `load` started.
  *
  * vt_gemm_any loads any layout: single elements with 8 threads along k or all threads across k, or
  * 16 bytes across k at a time. The choice is the same for the whole launch. Strides between
@@ -88,7 +91,7 @@ struct vt_gemm_steps {
   int64_t round, octet; /* elements to the next round, and to the k that is 8 further */
 };
 template <int WHICH>
-VT_GPU_FN vt_gemm_steps &vt_gemm_kept_steps() {
+VT_GPU_FN vt_gemm_steps &vt_gemm_shared_steps() {
   __shared__ vt_gemm_steps steps;
   return steps;
 }
@@ -117,7 +120,8 @@ struct vt_gemm_any {
     const int64_t left = limit - first - i;
     side = &s;
     if (tid == 0)
-      vt_gemm_kept_steps<WHICH>() = {s.by_k ? T / 8 * s.across : T / lanes * s.along, 8 * s.along};
+      vt_gemm_shared_steps<WHICH>() = {s.by_k ? T / 8 * s.across : T / lanes * s.along,
+                                       8 * s.along};
     k = s.by_k ? tid % 8 : tid / lanes;
     there = 0;
     VT_UNROLL
@@ -128,7 +132,7 @@ struct vt_gemm_any {
 
   /* Loads the next BK values of k, of which `left` exist. A barrier must follow `begin` first. */
   __device__ __forceinline__ void load(E *stage, int left) {
-    const vt_gemm_steps step = vt_gemm_kept_steps<WHICH>();
+    const vt_gemm_steps step = vt_gemm_shared_steps<WHICH>();
     const E *at = from;
     stage += to;
     left -= k;
@@ -138,7 +142,7 @@ struct vt_gemm_any {
         const unsigned now = h < left ? there : 0;
         VT_UNROLL
         for (int r = 0; r < OCTET; r++, at += step.round)
-          vt_ahead_one(stage + h * PITCH + r * (T / 8), at, (now >> r & 1) != 0);
+          vt_async_copy_one(stage + h * PITCH + r * (T / 8), at, (now >> r & 1) != 0);
         at = from += step.octet;
       }
       return;
@@ -146,15 +150,15 @@ struct vt_gemm_any {
     if (side->wide) {
       VT_UNROLL
       for (int r = 0; r < BK; r += WIDE_LINES, at += step.round)
-        vt_ahead_16(stage + r * PITCH, at, there != 0 && r < left);
+        vt_async_copy_16(stage + r * PITCH, at, there != 0 && r < left);
     } else {
       VT_UNROLL
       for (int r = 0; r < BK; r += LINES, at += step.round)
-        vt_ahead_one(stage + r * PITCH, at, there != 0 && r < left);
+        vt_async_copy_one(stage + r * PITCH, at, there != 0 && r < left);
     }
     from += BK / 8 * step.octet;
   }
-  __device__ __forceinline__ void settle(E *, int) {}
+  __device__ __forceinline__ void finish_load(E *, int) {}
 };
 
 /* Loads an operand that is contiguous across k, 16 bytes at a time. All steps and all W columns
@@ -183,9 +187,9 @@ struct vt_gemm_across {
   __device__ __forceinline__ void load(E *stage, int left) {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++, from += round)
-      vt_ahead_16(stage + to + r * LINES * PITCH, from, left > 0);
+      vt_async_copy_16(stage + to + r * LINES * PITCH, from, left > 0);
   }
-  __device__ __forceinline__ void settle(E *, int) {}
+  __device__ __forceinline__ void finish_load(E *, int) {}
 };
 
 /* Loads an operand that is contiguous along k, 16 bytes at a time; all steps and all W lines exist.
@@ -197,12 +201,12 @@ struct vt_gemm_along {
     WHOLE = 1,
     V = 16 / (int)sizeof(E),
     PITCH = W + V,
-    BESIDE = BK / 8, /* warps along k */
-    LINES = T / 32 / BESIDE * 16,
+    WARPS_K = BK / 8, /* warps along k */
+    LINES = T / 32 / WARPS_K * 16,
     ROUNDS = W / LINES,
-    APART = BK / 2 / ROUNDS
+    SPACING = BK / 2 / ROUNDS
   };
-  static_assert(V == 4 && ROUNDS * LINES == W && APART > 0, "threads share an operand evenly");
+  static_assert(V == 4 && ROUNDS * LINES == W && SPACING > 0, "threads share an operand evenly");
   const E *from;
   int64_t round;
   int to;
@@ -211,7 +215,7 @@ struct vt_gemm_along {
   __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
                                         int64_t, int64_t k0) {
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
-    const int i = warp / BESIDE * 16 + (lane & 15), k = warp % BESIDE * 8 + (lane >> 4) * V;
+    const int i = warp / WARPS_K * 16 + (lane & 15), k = warp % WARPS_K * 8 + (lane >> 4) * V;
     from = (const E *)s.data + product + (first + i) * s.across + k0 + k;
     round = LINES * s.across;
     to = k * PITCH + i;
@@ -220,14 +224,14 @@ struct vt_gemm_along {
   __device__ __forceinline__ void load(E *, int left) {
     from -= left > 0 ? 0 : BK;
     VT_UNROLL
-    for (int r = 0; r < ROUNDS; r++) vt_fetch_16(from + r * round, held[r]);
+    for (int r = 0; r < ROUNDS; r++) vt_load_16_now(from + r * round, held[r]);
     from += BK;
   }
   /* Stores the registers in the second half of a step, when the loads have completed. */
-  __device__ __forceinline__ void settle(E *stage, int s) {
+  __device__ __forceinline__ void finish_load(E *stage, int s) {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
-      if (s != BK / 2 + r * APART) continue;
+      if (s != BK / 2 + r * SPACING) continue;
       VT_UNROLL
       for (int q = 0; q < V; q++) stage[to + r * LINES + q * PITCH] = held[r][q];
     }
@@ -245,12 +249,12 @@ enum { VT_GEMM_SHARED = 100 << 10 };
 enum { VT_GEMM_SHARED = 228 << 10 };
 #endif
 /* bytes that the system reserves, and that this file declares statically */
-enum { VT_GEMM_BESIDES = 1024 + 128 };
-__host__ __device__ constexpr int vt_gemm_least(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
+enum { VT_GEMM_RESERVED = 1024 + 128 };
+__host__ __device__ constexpr int vt_gemm_limit(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
 
 /* The position of a thread block. It is in shared memory because registers are needed for chains.
  */
-struct vt_gemm_here {
+struct vt_gemm_position {
   void *y;        /* y of this product and slice of k */
   int64_t m0, n0; /* first row and column of the tile */
   /* first row and column that it stores; a neighbouring tile stores those before */
@@ -260,15 +264,15 @@ struct vt_gemm_here {
   uint32_t blocks;   /* chains of this slice of k */
   int top;           /* levels of sums in memory */
 };
-VT_GPU_FN vt_gemm_here &vt_gemm_kept_here() {
-  __shared__ vt_gemm_here here;
+VT_GPU_FN vt_gemm_position &vt_gemm_shared_position() {
+  __shared__ vt_gemm_position here;
   return here;
 }
 
 /* Tiles are numbered in bands of 8 rows of tiles, so that thread blocks that run together share
  * operands in the cache. */
-VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns) {
-  vt_gemm_here h;
+VT_GPU_FN vt_gemm_position vt_gemm_position_of(const vt_gpu_gemm &a, int rows, int columns) {
+  vt_gemm_position h;
   h.number = a.first + blockIdx.x;
   const int64_t tiles = (int64_t)a.tiles_m * a.tiles_n;
   h.z = a.products == 1 ? 0 : h.number / tiles;
@@ -278,8 +282,8 @@ VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns
   h.n0 = (int64_t)(in / height) * columns;
   h.m1 = h.m0;
   h.n1 = h.n0;
-  h.k0 = blockIdx.y * a.unit;
-  h.k = min(a.unit, a.k - h.k0);
+  h.k0 = blockIdx.y * a.slice;
+  h.k = min(a.slice, a.k - h.k0);
   h.blocks = (uint32_t)((h.k + VT_GPU_BLOCK - 1) / VT_GPU_BLOCK);
   h.top = 0;
   for (uint64_t most = VT_GPU_GROUP; most < h.blocks; most *= VT_GPU_GROUP) h.top++;
@@ -301,35 +305,35 @@ struct vt_gemm_tile {
   /* The wanted number of resident blocks, or fewer if the shared memory of a multiprocessor does
    * not suffice. */
   static constexpr int fit(int wanted) {
-    return vt_gemm_least(
-        wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) + VT_GEMM_BESIDES)));
+    return vt_gemm_limit(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
+                                                         VT_GEMM_RESERVED)));
   }
 
   const vt_gpu_gemm &a;
   E acc[TM][TN];
   E fa[2][TM], fb[2][TN]; /* fragments of a and b of one k and of the next */
   /* this thread's first row and column in the tile; offset of its sums in shared memory */
-  int row, column, kept;
+  int row, column, sums_offset;
 
   __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
 
   /* Neighbouring lanes share rows or columns, so one shared-memory access serves two lanes. */
-  __device__ __forceinline__ void stand() {
+  __device__ __forceinline__ void place_thread() {
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
     row = warp / WARPS_N * 4 * TM + ((lane >> 3 & 2) | (lane & 1)) * V;
     column = warp % WARPS_N * 8 * TN + (lane >> 1 & 7) * V;
-    kept = STAGES * STAGE + (int)threadIdx.x * V;
+    sums_offset = STAGES * STAGE + (int)threadIdx.x * V;
   }
 
   /* ---- chains ---- */
 
-  __device__ __forceinline__ void take(int into, int stage, int at) {
+  __device__ __forceinline__ void load_fragments(int into, int stage, int at) {
     const E *pa = vt_shared<E>() + stage + at * rows::PITCH + row;
     const E *pb = vt_shared<E>() + stage + BK * rows::PITCH + at * columns::PITCH + column;
     VT_UNROLL
-    for (int i = 0; i < TM / V; i++) vt_gemm_get(pa + i * 4 * V, &fa[into][i * V]);
+    for (int i = 0; i < TM / V; i++) vt_gemm_load_16(pa + i * 4 * V, &fa[into][i * V]);
     VT_UNROLL
-    for (int j = 0; j < TN / V; j++) vt_gemm_get(pb + j * 8 * V, &fb[into][j * V]);
+    for (int j = 0; j < TN / V; j++) vt_gemm_load_16(pb + j * 8 * V, &fb[into][j * V]);
   }
 
   /* Alternates the direction along the columns, so that the operand read last is used again first.
@@ -351,17 +355,17 @@ struct vt_gemm_tile {
 
   /* ---- sums, in vectors of V results of a row; e numbers the vectors of this thread ---- */
 
-  __device__ __forceinline__ E *kept_at(int e) { return vt_shared<E>() + kept + e * V * T; }
+  __device__ __forceinline__ E *sums_at(int e) { return vt_shared<E>() + sums_offset + e * V * T; }
 
-  __device__ __forceinline__ E *level_at(const vt_gemm_here &h, int l, int e) {
+  __device__ __forceinline__ E *level_at(const vt_gemm_position &h, int l, int e) {
     const int64_t before = (h.number * (h.top - 1) + (l - 1)) * (BM * BN);
     return (E *)a.levels + before + (e * T + (int)threadIdx.x) * V;
   }
 
   /* Row, column and address of vector e in the product. Returns whether it is inside of the product
    * and stored by this tile. */
-  __device__ __forceinline__ bool find(const vt_gemm_here &h, int e, int64_t *r, int64_t *c,
-                                       E **at) {
+  __device__ __forceinline__ bool locate(const vt_gemm_position &h, int e, int64_t *r, int64_t *c,
+                                         E **at) {
     const int i = e / (TN / V);
     *r = h.m0 + row + i / V * 4 * V + i % V;
     *c = h.n0 + column + e % (TN / V) * 8 * V;
@@ -370,33 +374,33 @@ struct vt_gemm_tile {
   }
 
   /* Adds the chains of a complete block to the sums of its group. */
-  __device__ __forceinline__ void fold(bool fresh) {
+  __device__ __forceinline__ void close_chains(bool fresh) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL
     for (int j = 0; j < TN; j += V) {
       E t[V] = {};
-      if (!fresh) vt_gemm_get(kept_at((i * TN + j) / V), t);
+      if (!fresh) vt_gemm_load_16(sums_at((i * TN + j) / V), t);
       VT_UNROLL
       for (int q = 0; q < V; q++) {
         t[q] = vt_gemm_add(t[q], acc[i][j + q]);
         acc[i][j + q] = 0;
       }
-      vt_gemm_put(kept_at((i * TN + j) / V), t);
+      vt_gemm_store_16(sums_at((i * TN + j) / V), t);
     }
   }
 
-  __device__ __forceinline__ void get_y(int64_t c, const E *at, E *v) {
+  __device__ __forceinline__ void load_y(int64_t c, const E *at, E *v) {
     if (a.y_wide) {
-      vt_gemm_get(at, v);
+      vt_gemm_load_16(at, v);
       return;
     }
     VT_UNROLL
     for (int q = 0; q < V; q++)
       if (c + q < a.n) v[q] = at[q * a.y_column];
   }
-  __device__ __forceinline__ void put_y(int64_t c, E *at, const E *v) {
+  __device__ __forceinline__ void store_y(int64_t c, E *at, const E *v) {
     if (a.y_wide) {
-      vt_gemm_put(at, v);
+      vt_gemm_store_16(at, v);
       return;
     }
     VT_UNROLL
@@ -410,32 +414,32 @@ struct vt_gemm_tile {
   }
 
   /* Adds v to level l, or to +0 if the level is empty (fresh). The highest level is y. */
-  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh,
-                                       const E *v) {
+  __device__ __forceinline__ void add_to_level(const vt_gemm_position &h, int l, int e, bool fresh,
+                                               const E *v) {
     int64_t r, c;
     E t[V] = {}, *at;
     if (l < h.top) {
-      if (!fresh) vt_gemm_get(level_at(h, l, e), t);
+      if (!fresh) vt_gemm_load_16(level_at(h, l, e), t);
       add(t, v);
-      vt_gemm_put(level_at(h, l, e), t);
-    } else if (find(h, e, &r, &c, &at)) {
-      if (!fresh) get_y(c, at, t);
+      vt_gemm_store_16(level_at(h, l, e), t);
+    } else if (locate(h, e, &r, &c, &at)) {
+      if (!fresh) load_y(c, at, t);
       add(t, v);
-      put_y(c, at, t);
+      store_y(c, at, t);
     }
   }
 
   /* Adds group g, which is complete or the last, to the next level, and goes on upwards as long as
    * levels are complete. */
-  __device__ __forceinline__ void rise(const vt_gemm_here &h, uint32_t g, bool last) {
+  __device__ __forceinline__ void carry_up(const vt_gemm_position &h, uint32_t g, bool last) {
     bool complete = true;
     VT_LOOP
     for (int l = 0; l < h.top && complete; l++) {
       VT_LOOP
       for (int e = 0; e < EACH; e++) {
         E v[V];
-        vt_gemm_get(l == 0 ? kept_at(e) : level_at(h, l, e), v);
-        meet(h, l + 1, e, g % VT_GPU_GROUP == 0, v);
+        vt_gemm_load_16(l == 0 ? sums_at(e) : level_at(h, l, e), v);
+        add_to_level(h, l + 1, e, g % VT_GPU_GROUP == 0, v);
       }
       complete = last || g % VT_GPU_GROUP == VT_GPU_GROUP - 1;
       g /= VT_GPU_GROUP;
@@ -444,18 +448,18 @@ struct vt_gemm_tile {
 
   /* Ends block number c of k. */
   __device__ __forceinline__ void end_block(uint32_t c) {
-    const vt_gemm_here &h = vt_gemm_kept_here();
+    const vt_gemm_position &h = vt_gemm_shared_position();
     const bool last = c + 1 == h.blocks;
-    fold(c % VT_GPU_GROUP == 0);
+    close_chains(c % VT_GPU_GROUP == 0);
     if (h.top > 0 && (last || c % VT_GPU_GROUP == VT_GPU_GROUP - 1))
-      rise(h, c / VT_GPU_GROUP, last);
+      carry_up(h, c / VT_GPU_GROUP, last);
   }
 
   /* Loads the sums of vector e from shared memory or from y, and adds the bias, if there is one. */
-  __device__ __forceinline__ void result(const vt_gemm_here &h, int e, int64_t r, int64_t c,
+  __device__ __forceinline__ void result(const vt_gemm_position &h, int e, int64_t r, int64_t c,
                                          const E *at, const E *biases, E *t) {
-    if (h.top > 0) get_y(c, at, t);
-    if (h.top == 0 && h.blocks > 0) vt_gemm_get(kept_at(e), t);
+    if (h.top > 0) load_y(c, at, t);
+    if (h.top == 0 && h.blocks > 0) vt_gemm_load_16(sums_at(e), t);
     if (biases == nullptr) return;
     const E *bias = biases + r * a.bias_row + c * a.bias_column;
     VT_UNROLL
@@ -464,15 +468,15 @@ struct vt_gemm_tile {
   }
 
   __device__ __forceinline__ void store(const E *biases, const vt_gemm_plain &) {
-    const vt_gemm_here &h = vt_gemm_kept_here();
+    const vt_gemm_position &h = vt_gemm_shared_position();
     if (h.top > 0 && biases == nullptr) return;
 #pragma unroll 2
     for (int e = 0; e < EACH; e++) {
       int64_t r, c;
       E t[V] = {}, *at;
-      if (!find(h, e, &r, &c, &at)) continue;
+      if (!locate(h, e, &r, &c, &at)) continue;
       result(h, e, r, c, at, biases, t);
-      put_y(c, at, t);
+      store_y(c, at, t);
     }
   }
 
@@ -481,7 +485,7 @@ struct vt_gemm_tile {
   __device__ __forceinline__ void store(const E *biases, const End &end) {
     enum { GROUPS = 4 };
     static_assert(EACH % GROUPS == 0, "all are done");
-    const vt_gemm_here &h = vt_gemm_kept_here();
+    const vt_gemm_position &h = vt_gemm_shared_position();
     int64_t begin[End::SIDES];
     end.find(a, h.z, begin);
     VT_LOOP
@@ -490,7 +494,7 @@ struct vt_gemm_tile {
       vt_epilogue_here<E, GROUPS * V, V> here = {t, begin};
       VT_UNROLL
       for (int u = 0; u < GROUPS; u++) {
-        const bool there = find(h, e + u, &here.r[u], &here.c[u], &at);
+        const bool there = locate(h, e + u, &here.r[u], &here.c[u], &at);
         here.left[u] = there ? (int)min((int64_t)V, a.n - here.c[u]) : 0;
         if (there) result(h, e + u, here.r[u], here.c[u], at, biases, t + u * V);
       }
@@ -508,14 +512,14 @@ struct vt_gemm_tile {
     for (int s = 0; s < BK; s++) {
       arrive(s);
       if (s == BK - 1) reads = next_stage(reads);
-      take((s + 1) % 2, reads, (s + 1) % BK);
+      load_fragments((s + 1) % 2, reads, (s + 1) % BK);
       if (s == 0) load();
       multiply(s % 2);
     }
   }
 
   __device__ __forceinline__ int next_stage(int reads) {
-    vt_ahead_wait<STAGES - 2>();
+    vt_async_wait<STAGES - 2>();
     __syncthreads();
     return reads == (STAGES - 1) * STAGE ? 0 : reads + STAGE;
   }
@@ -525,7 +529,7 @@ struct vt_gemm_tile {
    * each k of the following step, and before(t) ahead of step t. Loads are issued without a branch
    * around them, so that the compiler can interleave them with multiplications. */
   template <class S, class G, class F>
-  __device__ __forceinline__ void walk(int64_t k, S send, G settle, F before) {
+  __device__ __forceinline__ void run_steps(int64_t k, S send, G finish_load, F before) {
     const uint32_t steps = (uint32_t)((k + BK - 1) / BK);
     const int rest = (int)(k % BK);
     uint32_t sent = 0;
@@ -535,11 +539,11 @@ struct vt_gemm_tile {
       const int left = sent + 1 == steps && rest != 0 ? rest : BK;
       send(vt_shared<E>() + writes, sent, sent < steps ? left : 0);
       sent++;
-      vt_ahead_close();
+      vt_async_close_group();
       last = writes;
       writes = writes == (STAGES - 1) * STAGE ? 0 : writes + STAGE;
     };
-    const auto arrive = [&](int s) { settle(vt_shared<E>() + last, s); };
+    const auto arrive = [&](int s) { finish_load(vt_shared<E>() + last, s); };
 
     clear();
     VT_LOOP
@@ -548,9 +552,9 @@ struct vt_gemm_tile {
       VT_UNROLL
       for (int at = 0; at < BK; at++) arrive(at);
     }
-    vt_ahead_wait<STAGES - 2>();
+    vt_async_wait<STAGES - 2>();
     __syncthreads();
-    take(0, reads, 0);
+    load_fragments(0, reads, 0);
     VT_LOOP
     for (uint32_t t = 0; t < steps; t++) {
       before(t);
@@ -559,7 +563,7 @@ struct vt_gemm_tile {
       } else {
         VT_LOOP
         for (int s = 0; s < rest; s++) {
-          take(0, reads, s);
+          load_fragments(0, reads, s);
           multiply(0);
         }
       }
@@ -571,26 +575,26 @@ struct vt_gemm_tile {
   __device__ __forceinline__ void run(const End &end) {
     rows ra;
     columns rb;
-    vt_gemm_here h = vt_gemm_place(a, BM, BN);
+    vt_gemm_position h = vt_gemm_position_of(a, BM, BN);
     /* The last tile of a row or column is moved back so that it is complete. Lines of b that exist
      * in whole vectors may be longer than those of y. */
     if (rows::WHOLE) h.m0 = min(h.m0, a.m - BM);
     if (columns::WHOLE) h.n0 = min(h.n0, (a.n - BN + V - 1) / V * V);
-    ra.begin(a.a, vt_gemm_product(a, a.a.step, h.z), h.m0, a.m, h.k0);
-    rb.begin(a.b, vt_gemm_product(a, a.b.step, h.z), h.n0, a.n, h.k0);
-    h.y = (E *)a.y + vt_gemm_product(a, a.y_step, h.z) + blockIdx.y * a.y_unit;
-    if (threadIdx.x == 0) vt_gemm_kept_here() = h;
-    stand();
+    ra.begin(a.a, vt_gemm_product_offset(a, a.a.step, h.z), h.m0, a.m, h.k0);
+    rb.begin(a.b, vt_gemm_product_offset(a, a.b.step, h.z), h.n0, a.n, h.k0);
+    h.y = (E *)a.y + vt_gemm_product_offset(a, a.y_step, h.z) + blockIdx.y * a.y_slice;
+    if (threadIdx.x == 0) vt_gemm_shared_position() = h;
+    place_thread();
     __syncthreads();
-    walk(
+    run_steps(
         h.k,
         [&](E *stage, uint32_t, int left) {
           ra.load(stage, left);
           rb.load(stage + BK * rows::PITCH, left);
         },
         [&](E *stage, int s) {
-          ra.settle(stage, s);
-          rb.settle(stage + BK * rows::PITCH, s);
+          ra.finish_load(stage, s);
+          rb.finish_load(stage + BK * rows::PITCH, s);
         },
         [](uint32_t) {});
     store((const E *)a.bias, end);

@@ -9,16 +9,16 @@ enum {
   VT_GPU_BATCH = 6,   /* most leading axes */
   VT_GPU_BLOCK = 256, /* products of a chain in the order fma256 */
   VT_GPU_GROUP = 8,   /* blocks per group, and groups per group of groups, in the order T */
-  VT_GPU_FEW = 16,    /* most rows of the kernels few_... and band_..., and of thin tiles */
-  VT_GPU_FEW_COLUMNS = 32,
-  VT_GPU_FEW_THREADS = 128,
+  VT_GPU_SKINNY = 16, /* most rows of the kernels few_... and band_..., and of thin tiles */
+  VT_GPU_SKINNY_COLUMNS = 32,
+  VT_GPU_SKINNY_THREADS = 128,
   /* floats per column in shared memory if b is contiguous along k */
-  VT_GPU_FEW_PITCH = VT_GPU_BLOCK + 4,
+  VT_GPU_SKINNY_PITCH = VT_GPU_BLOCK + 4,
   VT_GPU_STREAM = 4, /* most rows of the kernels stream_... */
   /* threads of stream_... and of band_along, which computes as many columns */
   VT_GPU_STREAM_THREADS = 64,
-  VT_GPU_STREAM_ROOM = 2 * 4 * 32 * 36, /* floats of shared memory if b is contiguous along k */
-  VT_GPU_BAND_ROOM = 16 * 260 + 2 * 3 * 32 * 36
+  VT_GPU_STREAM_FLOATS = 2 * 4 * 32 * 36, /* floats of shared memory if b is contiguous along k */
+  VT_GPU_BAND_FLOATS = 16 * 260 + 2 * 3 * 32 * 36
 };
 
 /* An operand: element (i, k) of product z is at data[i * across + k * along] plus the offsets of
@@ -37,8 +37,8 @@ typedef struct vt_gpu_gemm {
   void *y;
   int64_t y_row, y_column, y_step[VT_GPU_BATCH];
   /* elements between the results of two slices of k; all of one slice's results if they are in
-   * `part` */
-  int64_t y_unit;
+   * `partials` */
+  int64_t y_slice;
   /* bias of element (i, j) is bias[i * bias_row + j * bias_column]; NULL if none */
   const void *bias;
   /* strides; bias_group is that of the last leading axis */
@@ -46,12 +46,12 @@ typedef struct vt_gpu_gemm {
   int64_t m, n, k;
   int64_t products, dim[VT_GPU_BATCH];
   int64_t first; /* number of this launch's first thread block */
-  int64_t unit;  /* k per slice; each slice has a result of its own */
+  int64_t slice; /* k per slice; each slice has a result of its own */
   void *levels;  /* scratch for sums of groups of groups, if k needs them */
   /* For the kernels few_..., stream_..., band_... and parts_...: dense results of the slices of k,
    * NULL if there is one slice; and a counter per tile of the slices that are done. Counters are 0
    * before and after a launch, NULL if another kernel adds the slices. */
-  void *part;
+  void *partials;
   uint32_t *arrived;
   uint32_t tiles_m, tiles_n; /* tiles of one product along rows and columns */
   uint32_t rank, y_wide;     /* leading axes; y_wide is 1 if 16-byte stores along j are allowed */

@@ -20,7 +20,7 @@ typedef struct vt_gpu_ints {
 } vt_gpu_ints;
 
 /* Most rows, and columns, per thread block of the skinny kernels. */
-enum { VT_GPU_INTS_FEW_ROWS = 4, VT_GPU_INTS_FEW_COLUMNS = 32 };
+enum { VT_GPU_INTS_SKINNY_ROWS = 4, VT_GPU_INTS_SKINNY_COLUMNS = 32 };
 
 /* Tiled kernels: k per step, and bytes from a line of k to the next in shared memory. */
 enum { VT_GPU_INTS_STEP = 64, VT_GPU_INTS_PITCH = VT_GPU_INTS_STEP + 16 };

@@ -11,8 +11,8 @@
 #include "gpu_ints.h"
 
 // Loads sixteen bytes of a line along k as i8; bytes beyond `left` are 0.
-VT_GPU_FN uint4 vt_ints_line(const uint8_t *from, int64_t step, bool wide, int64_t left,
-                             uint32_t flip) {
+VT_GPU_FN uint4 vt_ints_load_line(const uint8_t *from, int64_t step, bool wide, int64_t left,
+                                  uint32_t flip) {
   uint32_t w[4] = {0, 0, 0, 0};
   if (wide && left >= 16) {
     const uint4 x = *(const uint4 *)from;
@@ -31,8 +31,8 @@ VT_GPU_FN uint4 vt_ints_line(const uint8_t *from, int64_t step, bool wide, int64
 }
 
 // Loads four neighbours across k at each of four k.
-VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t across, bool wide,
-                               int64_t k_left, int64_t left, uint32_t flip) {
+VT_GPU_FN uint4 vt_ints_load_square(const uint8_t *from, int64_t along, int64_t across, bool wide,
+                                    int64_t k_left, int64_t left, uint32_t flip) {
   uint32_t w[4] = {0, 0, 0, 0};
   VT_UNROLL
   for (int k = 0; k < 4; k++) {
@@ -49,7 +49,7 @@ VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t acros
 }
 
 // Transposes a 4 x 4 square of bytes.
-VT_GPU_FN void vt_ints_turn(uint4 x, uint32_t (&to)[4]) {
+VT_GPU_FN void vt_ints_transpose_4(uint4 x, uint32_t (&to)[4]) {
   const uint32_t low = __byte_perm(x.x, x.y, 0x5140), high = __byte_perm(x.z, x.w, 0x5140);
   const uint32_t low2 = __byte_perm(x.x, x.y, 0x7362), high2 = __byte_perm(x.z, x.w, 0x7362);
   to[0] = __byte_perm(low, high, 0x5410);
@@ -78,12 +78,12 @@ struct vt_ints_side {
       const int64_t left = limit - first - line, k_left = k - k0 - at;
       const uint8_t *p = from + (first + line) * across + (k0 + at) * along;
       part[i] = left <= 0 || k_left <= 0 ? make_uint4(0, 0, 0, 0)
-                : squares ? vt_ints_square(p, along, across, wide, k_left, left, flip)
-                          : vt_ints_line(p, along, wide, k_left, flip);
+                : squares ? vt_ints_load_square(p, along, across, wide, k_left, left, flip)
+                          : vt_ints_load_line(p, along, wide, k_left, flip);
     }
   }
 
-  __device__ __forceinline__ void explain(int64_t) {}
+  __device__ __forceinline__ void compute_taps(int64_t) {}
 
   __device__ __forceinline__ void store(uint8_t *to) const {
     VT_UNROLL
@@ -96,10 +96,10 @@ struct vt_ints_side {
       }
       const int line = (id / 32 % (W / 32) * 8 + id % 8) * 4;
       const int at = (id / 32 / (W / 32) * 4 + id % 32 / 8) * 4;
-      uint32_t turned[4];
-      vt_ints_turn(p, turned);
+      uint32_t transposed[4];
+      vt_ints_transpose_4(p, transposed);
       VT_UNROLL
-      for (int c = 0; c < 4; c++) *(uint32_t *)(to + (line + c) * PITCH + at) = turned[c];
+      for (int c = 0; c < 4; c++) *(uint32_t *)(to + (line + c) * PITCH + at) = transposed[c];
     }
   }
 };
@@ -191,7 +191,7 @@ struct vt_ints_tile {
   }
 
   // Computes the position of this thread block; returns the number of its product.
-  __device__ __forceinline__ int64_t stand() {
+  __device__ __forceinline__ int64_t place_block() {
     const vt_gpu_ints &p = v.p;
     const int64_t tiles = (int64_t)v.tiles_m * v.tiles_n, z = blockIdx.x / tiles;
     const int64_t at = blockIdx.x - z * tiles;
@@ -236,7 +236,7 @@ struct vt_ints_tile {
         a.load(m0, k + BK);
         b.load(n0, k + BK);
       }
-      a.explain(k + 2 * BK);
+      a.compute_taps(k + 2 * BK);
       multiply(stage);
       if (more) {
         a.store(other);
@@ -250,7 +250,7 @@ struct vt_ints_tile {
   __device__ __forceinline__ void run() {
     const vt_gpu_ints &p = v.p;
     int64_t at[3];
-    vt_places<3>(p.lead, stand(), at);
+    vt_offsets<3>(p.lead, place_block(), at);
     vt_ints_side<BM> a = {(const uint8_t *)p.a + at[1],
                           p.a_row,
                           p.a_step,

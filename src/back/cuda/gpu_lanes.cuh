@@ -120,7 +120,7 @@ VT_GPU_FN typename W::acc vt_lanes_join(typename W::acc s) {
 /* The same tree over N lanes of S that one thread holds; returns lane 0. All bounds are
  * compile-time constants, so the array stays in registers. */
 template <class W, int N>
-VT_GPU_FN typename W::acc vt_few_join(typename W::acc (&s)[N]) {
+VT_GPU_FN typename W::acc vt_thread_join(typename W::acc (&s)[N]) {
   VT_UNROLL
   for (int h = N / 2; h > 0; h /= 2) VT_UNROLL
   for (int k = 0; k < N / 2; k++)

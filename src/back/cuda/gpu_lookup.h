@@ -8,8 +8,8 @@
  * below. */
 typedef struct vt_gpu_lookup {
   const void *index;
-  uint32_t wide, depth; /* 1 if indices are i64, 0 if i32; coordinates per row */
-  int64_t apart;        /* elements between the coordinates of a row */
+  uint32_t wide, depth;    /* 1 if indices are i64, 0 if i32; coordinates per row */
+  int64_t coordinate_step; /* elements between the coordinates of a row */
   int64_t limit[VT_GPU_RANK], stride[VT_GPU_RANK];
 } vt_gpu_lookup;
 

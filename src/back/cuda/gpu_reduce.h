@@ -53,12 +53,12 @@ typedef struct vt_gpu_argreduce {
 
 /* Cumulative sums. `carry` has a number for each chunk of each line: first the sum of the chunk,
  * then the sum of all chunks before it. */
-typedef struct vt_gpu_running {
+typedef struct vt_gpu_cumsum {
   const void *x;
   void *y, *carry; /* carry is NULL if a line is one chunk */
   int64_t n, chunks;
   /* 1 for exclusive sums: each is stored one position later, and the last one nowhere */
   uint32_t late, reserved;
   vt_gpu_walk lines, along; /* walks over lines and along one; operand 0 is x, 1 is y */
-} vt_gpu_running;
+} vt_gpu_cumsum;
 #endif

@@ -25,17 +25,17 @@ typedef struct vt_gpu_rows {
   int64_t gamma_step, beta_step;
   uint32_t each;
   /* 1 if neighbouring lines are interleaved: neighbours in memory belong to different lines */
-  uint32_t beside;
+  uint32_t interleaved;
   /* blocks of a long row; chunks per block; chunks of these that stay in shared memory */
   uint32_t blocks, chunks, keep;
   /* exchange buffers, two of a chunk per team of blocks, and a counter per team */
-  void *rooms, *arrived;
+  void *exchange, *arrived;
   vt_gpu_walk lines, along; /* walks over lines and along one; operands x, y, gamma, beta */
 } vt_gpu_rows;
 
 /* Turns the reductions of each line into what the results need: `sum` holds S(e) or S(d*d), and
  * then its logarithm or 1/sqrt(sum/n + eps). */
-typedef struct vt_gpu_ends {
+typedef struct vt_gpu_line_factors {
   void *sum;
   const void *shift; /* m or u of each line */
   void *y;           /* result of logsumexp; else NULL */
@@ -46,5 +46,5 @@ typedef struct vt_gpu_ends {
   double eps, weight;
   /* walk over lines; operand 1 is y; for batch_norm 0 to 3 are mean, new_mean, var, new_var */
   vt_gpu_walk lines;
-} vt_gpu_ends;
+} vt_gpu_line_factors;
 #endif

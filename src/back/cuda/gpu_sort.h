@@ -27,32 +27,35 @@ typedef struct vt_gpu_lines {
   int64_t *indices;
   vt_gpu_walk walk; /* walk over the lines; operand 0 is x, 1 values, 2 indices */
   int64_t n, x_step, values_step, indices_step;
-  uint64_t turned; /* bits to invert in a key: all of them for a descending sort, else 0 */
+  uint64_t invert; /* bits to invert in a key: all of them for a descending sort, else 0 */
   uint32_t kind, bytes;
 } vt_gpu_lines;
 
 enum { VT_GPU_SLOTS = 2048 }; /* most records that one thread block sorts */
 /* Bitonic sorts: a thread block sorts up to `slots` neighbouring records of a line and passes on
  * the `best` first of them. */
-typedef struct vt_gpu_squares {
+typedef struct vt_gpu_sort_tiles {
   vt_gpu_lines lines;
   const void *from; /* input records; NULL to make records from the elements of the lines */
   void *to;         /* output records; NULL to store values and indices */
   /* lines, records per line, records passed on per tile, tiles per line */
   int64_t count, n, best, tiles;
   uint32_t slots, reserved; /* slots is a power of two */
-} vt_gpu_squares;
+} vt_gpu_sort_tiles;
 
-enum { VT_GPU_DIGITS = 256, VT_GPU_DEALT = 2048 }; /* digits of a radix pass; records per tile */
+enum {
+  VT_GPU_DIGITS = 256,
+  VT_GPU_RADIX_TILE = 2048
+}; /* digits of a radix pass; records per tile */
 /* A radix sort pass, by the digit of the key at bit `shift`. */
-typedef struct vt_gpu_deal {
+typedef struct vt_gpu_sort_digit {
   const void *from;
   void *to;
   /* how many records have a digit: [line][digit][tile] and [line][digit] */
   uint64_t *counts, *totals;
   int64_t count, n, tiles; /* lines, records per line, tiles per line */
   uint32_t shift, reserved;
-} vt_gpu_deal;
+} vt_gpu_sort_digit;
 
 /* Exclusive prefix sums of `rows` rows of n numbers, in place; the sum of each row goes to
  * `totals`. */
@@ -63,9 +66,9 @@ typedef struct vt_gpu_scan {
 
 /* Makes a record of each element of the lines, or stores the `best` first records of each line as
  * results. */
-typedef struct vt_gpu_keys {
+typedef struct vt_gpu_sort_keys {
   vt_gpu_lines lines;
   void *records;
   int64_t count, n, best;
-} vt_gpu_keys;
+} vt_gpu_sort_keys;
 #endif

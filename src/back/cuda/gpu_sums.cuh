@@ -37,12 +37,12 @@ struct vt_sums {
   }
 };
 
-/* Adds the partial results of slices: a result has `count` of them, less than 8^6, `apart` elements
+/* Adds the partial results of slices: a result has `count` of them, less than 8^6, `step` elements
  * from each other. There are N results, `next` elements from each other, of which the first `there`
  * are wanted. GROUPS groups of 8 partial results are loaded together and then added one by one. */
 template <int GROUPS, int N, class E>
-VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t next, int there,
-                             E (&sum)[N]) {
+VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t step, int64_t next, int there,
+                               E (&sum)[N]) {
   enum { AHEAD = GROUPS * VT_GPU_GROUP };
   vt_sums<E, 5> groups[N];
   VT_UNROLL
@@ -51,7 +51,7 @@ VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t n
     const int here = (int)min(count - first, (int64_t)AHEAD);
     E v[AHEAD][N];
     VT_UNROLL
-    for (int c = 0; c < AHEAD; c++, p += apart) VT_UNROLL
+    for (int c = 0; c < AHEAD; c++, p += step) VT_UNROLL
     for (int i = 0; i < N; i++) v[c][i] = c < here && i < there ? p[i * next] : (E)0;
     VT_UNROLL
     for (int i = 0; i < N; i++) VT_UNROLL
@@ -82,19 +82,19 @@ VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t 
     end.find(g, z, begin);
     end.put(vt_epilogue_here<E, 1, 1>{&p, begin, {i}, {j}, {1}});
   } else {
-    E *y = (E *)g.y + vt_gemm_product_of(g, g.y_step, z);
+    E *y = (E *)g.y + vt_gemm_offset_of(g, g.y_step, z);
     y[i * g.y_row + j * g.y_column] = p;
   }
 }
 
-/* Adds the partial results in `part` of all results of a product. */
+/* Adds the partial results in `partials` of all results of a product. */
 template <class E, class End>
-VT_GPU_FN void vt_parts(const vt_gpu_gemm &g, const End &end) {
-  const int64_t count = (g.k + g.unit - 1) / g.unit;
-  for (int64_t e = vt_gpu_first(); e < g.y_unit; e += vt_gpu_grid_stride()) {
+VT_GPU_FN void vt_sum_slices(const vt_gpu_gemm &g, const End &end) {
+  const int64_t count = (g.k + g.slice - 1) / g.slice;
+  for (int64_t e = vt_gpu_first(); e < g.y_slice; e += vt_gpu_grid_stride()) {
     const int64_t r = e / g.n, j = e - r * g.n, z = g.products == 1 ? 0 : r / g.m;
     E y[1];
-    vt_parts_sums<1>((const E *)g.part + e, count, g.y_unit, 0, 1, y);
+    vt_sum_partials<1>((const E *)g.partials + e, count, g.y_slice, 0, 1, y);
     vt_sum_store(g, z, r - z * g.m, j, y[0], end);
   }
 }
@@ -135,10 +135,10 @@ VT_GPU_FN void vt_masked(const vt_gpu_masked &a) {
   const int64_t all = g.products * g.m * g.n;
   for (int64_t e = vt_gpu_first(); e < all; e += vt_gpu_grid_stride()) {
     const int64_t r = e / g.n, j = e - r * g.n, z = r / g.m, i = r - z * g.m;
-    const E *x = (const E *)g.a.data + vt_gemm_product(g, g.a.step, z) + i * g.a.across;
-    const E *w = (const E *)g.b.data + vt_gemm_product(g, g.b.step, z) + j * g.b.across;
-    const uint8_t *present = a.present + vt_gemm_product(g, a.p_step, z) + i * a.p_row;
-    E *y = (E *)g.y + vt_gemm_product(g, g.y_step, z);
+    const E *x = (const E *)g.a.data + vt_gemm_product_offset(g, g.a.step, z) + i * g.a.across;
+    const E *w = (const E *)g.b.data + vt_gemm_product_offset(g, g.b.step, z) + j * g.b.across;
+    const uint8_t *present = a.present + vt_gemm_product_offset(g, a.p_step, z) + i * a.p_row;
+    E *y = (E *)g.y + vt_gemm_product_offset(g, g.y_step, z);
     y[i * g.y_row + j * g.y_column] = vt_masked_dot(a, x, w, present);
   }
 }

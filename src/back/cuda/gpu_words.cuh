@@ -33,49 +33,50 @@ static __device__ __forceinline__ T *vt_shared() {
 }
 
 /* Asynchronous copies of 16, 8 or 4 bytes from global to shared memory; they write zeros if `there`
- * is false. Copies between two calls of vt_ahead_close form a group, which completes as a whole. */
-VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
+ * is false. Copies between two calls of vt_async_close_group form a group, which completes as a
+ * whole. */
+VT_GPU_FN void vt_async_copy_16(void *to, const void *from, bool there) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from),
                "r"(there ? 16 : 0));
 }
-VT_GPU_FN void vt_ahead_8(void *to, const void *from, bool there) {
+VT_GPU_FN void vt_async_copy_8(void *to, const void *from, bool there) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from),
                "r"(there ? 8 : 0));
 }
-VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
+VT_GPU_FN void vt_async_copy_4(void *to, const void *from, bool there) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from),
                "r"(there ? 4 : 0));
 }
 /* Compiler barrier for threads that share nothing and so need no __syncthreads: earlier reads stay
  * before later copies that overwrite them, and reads of copied data stay after the wait. */
-VT_GPU_FN void vt_ahead_in_order() { asm volatile("" ::: "memory"); }
-VT_GPU_FN void vt_ahead_close() { asm volatile("cp.async.commit_group;"); }
+VT_GPU_FN void vt_async_in_order() { asm volatile("" ::: "memory"); }
+VT_GPU_FN void vt_async_close_group() { asm volatile("cp.async.commit_group;"); }
 /* Waits until at most N groups of asynchronous copies are incomplete. */
 template <int N>
-VT_GPU_FN void vt_ahead_wait() {
+VT_GPU_FN void vt_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(N));
 }
 
 /* Loads 16 bytes of global memory that this launch does not write. The asm keeps the load at this
  * point; the compiler may not move it to its first use. */
-VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
+VT_GPU_FN void vt_load_16_now(const float *from, float *v) {
   asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
                : "l"(__cvta_generic_to_global(from)));
 }
 
 /* Loads 8 bytes of global memory that are not read again (cache streaming). */
-VT_GPU_FN void vt_pass_8(const float *from, float *v) {
+VT_GPU_FN void vt_load_8_once(const float *from, float *v) {
   const float2 x = __ldcs((const float2 *)from);
   v[0] = x.x;
   v[1] = x.y;
 }
 
 /* Reads a number that other blocks change. */
-VT_GPU_FN uint32_t vt_look(const uint32_t *at) { return *(const volatile uint32_t *)at; }
+VT_GPU_FN uint32_t vt_load_volatile(const uint32_t *at) { return *(const volatile uint32_t *)at; }
 
 /* Tensor core product of a warp, c += a * b: 16 x 32 by 32 x 8 signed 8-bit integers, sums of 32
  * bits that wrap. Lane 4*g + t holds of a: rows g, g+8, g, g+8 at k = 4*t, 4*t, 16+4*t, 16+4*t,
@@ -91,22 +92,22 @@ VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const 
 #endif
 
 /* Asynchronous copy of one element. */
-VT_GPU_FN void vt_ahead_one(float *to, const float *from, bool there = true) {
-  vt_ahead_4(to, from, there);
+VT_GPU_FN void vt_async_copy_one(float *to, const float *from, bool there = true) {
+  vt_async_copy_4(to, from, there);
 }
-VT_GPU_FN void vt_ahead_one(double *to, const double *from, bool there = true) {
-  vt_ahead_8(to, from, there);
+VT_GPU_FN void vt_async_copy_one(double *to, const double *from, bool there = true) {
+  vt_async_copy_8(to, from, there);
 }
 
 /* Barrier of thread blocks: waits until `arrived` has counted `all` arrivals, including this one.
  * What the other blocks wrote before is visible afterwards. The blocks must be resident at the same
- * time (vt_cuda_launch_at_once). */
-VT_GPU_FN void vt_blocks_meet(uint32_t *arrived, uint32_t all) {
+ * time (vt_cuda_launch_cooperative). */
+VT_GPU_FN void vt_blocks_barrier(uint32_t *arrived, uint32_t all) {
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
     atomicAdd(arrived, 1u);
-    while (vt_look(arrived) < all) {
+    while (vt_load_volatile(arrived) < all) {
     }
     __threadfence();
   }
@@ -122,7 +123,7 @@ VT_GPU_FN int64_t vt_gpu_grid_stride() { return (int64_t)gridDim.x * blockDim.x;
 /* Offsets of element i in N operands. W is vt_gpu_walk or a struct with the same fields for more
  * operands; I is the integer type to divide in. */
 template <int N, class I, class W>
-VT_GPU_FN void vt_places_in(const W &w, I i, int64_t (&at)[N]) {
+VT_GPU_FN void vt_offsets_in(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] = 0;
   /* not unrolled, because a division is a lot of code */
@@ -138,14 +139,14 @@ VT_GPU_FN void vt_places_in(const W &w, I i, int64_t (&at)[N]) {
 }
 /* Offsets of element i in N operands, in elements. */
 template <int N, class W>
-VT_GPU_FN void vt_places(const W &w, int64_t i, int64_t (&at)[N]) {
+VT_GPU_FN void vt_offsets(const W &w, int64_t i, int64_t (&at)[N]) {
   if (w.rank == 0) {
     VT_UNROLL
     for (int k = 0; k < N; k++) at[k] = 0;
   } else if (w.small) {
-    vt_places_in<N, uint32_t>(w, (uint32_t)i, at);
+    vt_offsets_in<N, uint32_t>(w, (uint32_t)i, at);
   } else {
-    vt_places_in<N, int64_t>(w, i, at);
+    vt_offsets_in<N, int64_t>(w, i, at);
   }
 }
 #endif

@@ -16,13 +16,13 @@
 
 // a ? b : c, by the number of bytes of an element.
 template <class T>
-struct choice {
+struct select_by {
   typedef uint8_t A;
   typedef T B, C, R;
   static constexpr int N = 3;
   VT_GPU_FN R at(A a, B b, C c) { return a != 0 ? b : c; }
 };
-VT_KERNEL(map_choice_1, vt_gpu_map, VT_MAP_THREADS) { vt_map<choice<uint8_t>>::run(a); }
-VT_KERNEL(map_choice_2, vt_gpu_map, VT_MAP_THREADS) { vt_map<choice<uint16_t>>::run(a); }
-VT_KERNEL(map_choice_4, vt_gpu_map, VT_MAP_THREADS) { vt_map<choice<uint32_t>>::run(a); }
-VT_KERNEL(map_choice_8, vt_gpu_map, VT_MAP_THREADS) { vt_map<choice<uint64_t>>::run(a); }
+VT_KERNEL(map_choice_1, vt_gpu_map, VT_MAP_THREADS) { vt_map<select_by<uint8_t>>::run(a); }
+VT_KERNEL(map_choice_2, vt_gpu_map, VT_MAP_THREADS) { vt_map<select_by<uint16_t>>::run(a); }
+VT_KERNEL(map_choice_4, vt_gpu_map, VT_MAP_THREADS) { vt_map<select_by<uint32_t>>::run(a); }
+VT_KERNEL(map_choice_8, vt_gpu_map, VT_MAP_THREADS) { vt_map<select_by<uint64_t>>::run(a); }

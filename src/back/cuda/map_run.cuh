@@ -15,7 +15,7 @@ struct alignas(sizeof(T) * G) vt_map_group {
 };
 
 template <class T, int G>
-VT_GPU_FN vt_map_group<T, G> vt_map_load(const void *from, int64_t at, bool one) {
+VT_GPU_FN vt_map_group<T, G> vt_map_load_group(const void *from, int64_t at, bool one) {
   const T *p = (const T *)from + at;
   if (!one) return *(const vt_map_group<T, G> *)p;
   vt_map_group<T, G> x;
@@ -47,12 +47,12 @@ struct vt_map {
   }
 
   VT_GPU_FN void group(const vt_gpu_map &m, const int64_t (&at)[F::N + 1]) {
-    const group_a a = vt_map_load<typename F::A, G>(m.from[0], at[1], m.one & 1);
+    const group_a a = vt_map_load_group<typename F::A, G>(m.from[0], at[1], m.one & 1);
     group_b b = {};
     group_c c = {};
     group_r y;
-    if constexpr (F::N > 1) b = vt_map_load<typename F::B, G>(m.from[1], at[2], m.one & 2);
-    if constexpr (F::N > 2) c = vt_map_load<typename F::C, G>(m.from[2], at[3], m.one & 4);
+    if constexpr (F::N > 1) b = vt_map_load_group<typename F::B, G>(m.from[1], at[2], m.one & 2);
+    if constexpr (F::N > 2) c = vt_map_load_group<typename F::C, G>(m.from[2], at[3], m.one & 4);
     VT_UNROLL
     for (int k = 0; k < G; k++) y.v[k] = F::at(a.v[k], b.v[k], c.v[k]);
     *(group_r *)((typename F::R *)m.to + at[0]) = y;
@@ -72,7 +72,7 @@ struct vt_map {
     for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
       int64_t at[F::N + 1];
       if (i < n)
-        vt_places<F::N + 1>(m.walk, i, at);
+        vt_offsets<F::N + 1>(m.walk, i, at);
       else
         rest(m, i - n, at);
       if (m.grouped && i < n)

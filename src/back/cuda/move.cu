@@ -10,7 +10,7 @@ template <class T>
 VT_GPU_FN void copy(const vt_gpu_copy &a) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
-    vt_places<2>(a.walk, i, at);
+    vt_offsets<2>(a.walk, i, at);
     ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1]];
   }
 }
@@ -36,13 +36,13 @@ VT_GPU_FN square square_of(const vt_gpu_transpose &a, int64_t i) {
   const int64_t down = (a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t plane = i / (across * down), rest = i - plane * across * down;
   int64_t at[2];
-  vt_places<2>(a.walk, plane, at);
+  vt_offsets<2>(a.walk, plane, at);
   return {rest / across * VT_GPU_TRANSPOSE_TILE, rest % across * VT_GPU_TRANSPOSE_TILE, at[0],
           at[1]};
 }
 
 template <class T>
-VT_GPU_FN void turn(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
+VT_GPU_FN void transpose(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
   const int64_t across = (a.columns + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t n =
       a.walk.n * across * ((a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE);
@@ -63,15 +63,15 @@ VT_GPU_FN void turn(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE +
   }
 }
 
-#define TURN(name, T)                                                    \
+#define TRANSPOSE(name, T)                                               \
   VT_KERNEL(name, vt_gpu_transpose, 256) {                               \
     __shared__ T tile[VT_GPU_TRANSPOSE_TILE][VT_GPU_TRANSPOSE_TILE + 1]; \
-    turn<T>(a, tile);                                                    \
+    transpose<T>(a, tile);                                               \
   }
-TURN(turn_1, uint8_t)
-TURN(turn_2, uint16_t)
-TURN(turn_4, uint32_t)
-TURN(turn_8, uint64_t)
+TRANSPOSE(transpose_1, uint8_t)
+TRANSPOSE(transpose_2, uint16_t)
+TRANSPOSE(transpose_4, uint32_t)
+TRANSPOSE(transpose_8, uint64_t)
 
 // ---- reshapes ----
 
@@ -79,8 +79,8 @@ template <class T>
 VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
   for (int64_t i = vt_gpu_first(); i < a.to_walk.n; i += vt_gpu_grid_stride()) {
     int64_t to[1], from[1];
-    vt_places<1>(a.to_walk, i, to);
-    vt_places<1>(a.from_walk, i, from);
+    vt_offsets<1>(a.to_walk, i, to);
+    vt_offsets<1>(a.from_walk, i, from);
     ((T *)a.to)[to[0]] = ((const T *)a.from)[from[0]];
   }
 }
@@ -134,24 +134,24 @@ VT_KERNEL(tile_8, vt_gpu_pad, 256) { tile<uint64_t>(a); }
 
 // ---- iota, and one value ----
 
-VT_GPU_FN void number(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
-VT_GPU_FN void number(int64_t i, int64_t *to) { *to = i; }
-VT_GPU_FN void number(int64_t i, float *to) { *to = __ll2float_rn(i); }
-VT_GPU_FN void number(int64_t i, double *to) { *to = __ll2double_rn(i); }
+VT_GPU_FN void convert(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
+VT_GPU_FN void convert(int64_t i, int64_t *to) { *to = i; }
+VT_GPU_FN void convert(int64_t i, float *to) { *to = __ll2float_rn(i); }
+VT_GPU_FN void convert(int64_t i, double *to) { *to = __ll2double_rn(i); }
 
 template <class T>
-VT_GPU_FN void count(const vt_gpu_count &a) {
+VT_GPU_FN void iota(const vt_gpu_count &a) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
-    vt_places<2>(a.walk, i, at);
-    number(at[1], (T *)a.to + at[0]);
+    vt_offsets<2>(a.walk, i, at);
+    convert(at[1], (T *)a.to + at[0]);
   }
 }
 
-VT_KERNEL(iota_i32, vt_gpu_count, 256) { count<int32_t>(a); }
-VT_KERNEL(iota_i64, vt_gpu_count, 256) { count<int64_t>(a); }
-VT_KERNEL(iota_f32, vt_gpu_count, 256) { count<float>(a); }
-VT_KERNEL(iota_f64, vt_gpu_count, 256) { count<double>(a); }
+VT_KERNEL(iota_i32, vt_gpu_count, 256) { iota<int32_t>(a); }
+VT_KERNEL(iota_i64, vt_gpu_count, 256) { iota<int64_t>(a); }
+VT_KERNEL(iota_f32, vt_gpu_count, 256) { iota<float>(a); }
+VT_KERNEL(iota_f64, vt_gpu_count, 256) { iota<double>(a); }
 
 VT_KERNEL(put, vt_gpu_fill, 32) {
   if (threadIdx.x != 0) return;

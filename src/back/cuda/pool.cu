@@ -10,7 +10,7 @@ typedef struct window {
 } window;
 
 template <class I>
-VT_GPU_FN int64_t take(I &i, int64_t n) {
+VT_GPU_FN int64_t divmod(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return (int64_t)here;
@@ -21,11 +21,11 @@ VT_GPU_FN window window_of(const vt_gpu_pool &a, I i) {
   window w = {{0, 0, 0}, 0, 0};
   VT_UNROLL
   for (int k = VT_GPU_POOL_AXES - 1; k >= 0; k--) {
-    const int64_t p = take(i, a.axis[k].places);
+    const int64_t p = divmod(i, a.axis[k].places);
     w.begin[k] = p * a.axis[k].step - a.axis[k].low;
     w.y += p * a.axis[k].y;
   }
-  const int64_t channel = take(i, a.channels);
+  const int64_t channel = divmod(i, a.channels);
   w.x = channel * a.x_channel + (int64_t)i * a.x_image;
   w.y += channel * a.y_channel + (int64_t)i * a.y_image;
   return w;
@@ -109,7 +109,7 @@ VT_GPU_FN float ratio(float a, int64_t n) { return __fdiv_rn(a, __ll2float_rn(n)
 VT_GPU_FN double ratio(double a, int64_t n) { return __ddiv_rn(a, __ll2double_rn(n)); }
 
 // Number of taps with from <= begin + t*dilation < to.
-VT_GPU_FN int64_t counted_along(const vt_gpu_pool_axis &x, int64_t begin) {
+VT_GPU_FN int64_t counted_taps_along(const vt_gpu_pool_axis &x, int64_t begin) {
   int64_t below = 0, beyond = x.kernel;
   if (begin < x.from) below = (x.from - begin + x.dilation - 1) / x.dilation;
   if (x.to <= begin) {
@@ -119,10 +119,10 @@ VT_GPU_FN int64_t counted_along(const vt_gpu_pool_axis &x, int64_t begin) {
   }
   return beyond > below ? beyond - below : 0;
 }
-VT_GPU_FN int64_t counted(const vt_gpu_pool &a, const window &w) {
+VT_GPU_FN int64_t counted_taps(const vt_gpu_pool &a, const window &w) {
   int64_t n = 1;
   VT_UNROLL
-  for (int k = 0; k < VT_GPU_POOL_AXES; k++) n *= counted_along(a.axis[k], w.begin[k]);
+  for (int k = 0; k < VT_GPU_POOL_AXES; k++) n *= counted_taps_along(a.axis[k], w.begin[k]);
   return n;
 }
 
@@ -152,13 +152,13 @@ template <class T, int W>
 VT_GPU_FN void avg_few(const vt_gpu_pool &a) {
   for (int64_t i = vt_gpu_first(); i < a.total; i += vt_gpu_grid_stride()) {
     const window w = window_at(a, i);
-    ((T *)a.y)[w.y] = ratio(sum_few<T, W>(a, w), counted(a, w));
+    ((T *)a.y)[w.y] = ratio(sum_few<T, W>(a, w), counted_taps(a, w));
   }
 }
 
 // The tree over the lanes of S, which are the lanes of the warp; every lane gets the result.
 template <class T>
-VT_GPU_FN T folded(T s) {
+VT_GPU_FN T reduce_lanes(T s) {
   VT_UNROLL
   for (int h = 16; h > 0; h /= 2) s = plus(s, __shfl_down_sync(0xffffffffu, s, (unsigned)h));
   return __shfl_sync(0xffffffffu, s, 0);
@@ -176,7 +176,7 @@ struct chunks {
       const T x = chunks<T, V - 1>::sum(a, w, first + at, n - at < each ? n - at : each);
       if (c % 32 == lane) s = plus(s, x);
     }
-    return folded(s);
+    return reduce_lanes(s);
   }
 };
 
@@ -189,30 +189,30 @@ struct chunks<T, 0> {
       int64_t t[VT_GPU_POOL_AXES], at;
       if (a.small) {
         uint32_t left = (uint32_t)i;
-        t[2] = take(left, a.axis[2].kernel);
-        t[1] = take(left, a.axis[1].kernel);
+        t[2] = divmod(left, a.axis[2].kernel);
+        t[1] = divmod(left, a.axis[1].kernel);
         t[0] = left;
       } else {
         int64_t left = i;
-        t[2] = take(left, a.axis[2].kernel);
-        t[1] = take(left, a.axis[1].kernel);
+        t[2] = divmod(left, a.axis[2].kernel);
+        t[1] = divmod(left, a.axis[1].kernel);
         t[0] = left;
       }
       if (tap_at(a, w, t, at)) s = plus(s, x[at]);
     }
-    return folded(s);
+    return reduce_lanes(s);
   }
 };
 
 template <class T>
 VT_GPU_FN void avg_many(const vt_gpu_pool &a) {
-  const int64_t apart = vt_gpu_grid_stride() / 32;
-  for (int64_t i = vt_gpu_first() / 32; i < a.total; i += apart) {
+  const int64_t warp_stride = vt_gpu_grid_stride() / 32;
+  for (int64_t i = vt_gpu_first() / 32; i < a.total; i += warp_stride) {
     const window w = window_at(a, i);
     const T s = a.taps <= 1024      ? chunks<T, 0>::sum(a, w, 0, a.taps)
                 : a.taps <= 1 << 20 ? chunks<T, 1>::sum(a, w, 0, a.taps)
                                     : chunks<T, 3>::sum(a, w, 0, a.taps);
-    if (threadIdx.x % 32 == 0) ((T *)a.y)[w.y] = ratio(s, counted(a, w));
+    if (threadIdx.x % 32 == 0) ((T *)a.y)[w.y] = ratio(s, counted_taps(a, w));
   }
 }
 

@@ -40,7 +40,7 @@ VT_GPU_FN void draw(const vt_gpu_random &a) {
     for (int k = 0; k < 4; k++) {
       if (4 * i + k >= a.walk.n) break;
       int64_t at[1];
-      vt_places<1>(a.walk, 4 * i + k, at);
+      vt_offsets<1>(a.walk, 4 * i + k, at);
       ((typename D::type *)a.to)[at[0]] = D::of(f, k);
     }
   }

@@ -40,12 +40,12 @@ VT_GPU_FN bool is_shared(const vt_gpu_scatter &a, int64_t i, int64_t k) {
 // Offset of element `at` of sorted row i in the updates.
 VT_GPU_FN int64_t update_at(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t row[1];
-  vt_places<1>(a.rows, row_of(a, i), row);
+  vt_offsets<1>(a.rows, row_of(a, i), row);
   return row[0] + at;
 }
 VT_GPU_FN int64_t result_at(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t place[1];
-  vt_places<1>(a.places, (int64_t)place_of(a, i), place);
+  vt_offsets<1>(a.places, (int64_t)place_of(a, i), place);
   return place[0] + at;
 }
 
@@ -56,7 +56,7 @@ typedef struct spot {
 VT_GPU_FN spot spot_of(const vt_gpu_scatter &a, int64_t k) {
   const int64_t i = k / a.slice;
   int64_t at[2];
-  vt_places<2>(a.element, k - i * a.slice, at);
+  vt_offsets<2>(a.element, k - i * a.slice, at);
   return {i, at[0], at[1], k - i * a.slice};
 }
 
@@ -141,7 +141,7 @@ SCATTER_TWO(i64, int64_t)
 // all are there. Two chunks of such places may begin in the same 1024 positions, the last one of a
 // place and the first of the next; a third cannot.
 
-enum { TERMS = 32, LANDING = 128 };  // lanes of S, and threads of a block
+enum { TERMS = 32, THREADS = 128 };  // lanes of S, and threads of a block
 
 // The first sorted row with the position of row i, by bisection.
 VT_GPU_FN int64_t first_of(const vt_gpu_scatter &a, int64_t i) {
@@ -182,7 +182,7 @@ VT_GPU_FN int chunk_rows(const vt_gpu_scatter &a, int64_t i) {
 // S of the chunk that begins with row i. The lanes of S are in shared memory, one column per
 // thread. An unused lane counts +0, which adds nothing.
 template <class T>
-VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[LANDING]) {
+VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[THREADS]) {
   const int n = chunk_rows(a, i), me = (int)threadIdx.x;
   const T *u = (const T *)a.from;
   for (int k = 0; k < n; k++) {
@@ -195,7 +195,7 @@ VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane
 }
 
 template <class T>
-VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[LANDING]) {
+VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
   for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const spot s = spot_of(a, k);
     const int64_t first = chunk_of(a, s.i);
@@ -211,21 +211,21 @@ VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[LANDING]) {
 }
 
 #define SCATTER_SUM(name, T)                 \
-  VT_KERNEL(name, vt_gpu_scatter, LANDING) { \
-    __shared__ T lane[TERMS][LANDING];       \
+  VT_KERNEL(name, vt_gpu_scatter, THREADS) { \
+    __shared__ T lane[TERMS][THREADS];       \
     scatter_chunks<T>(a, lane);              \
   }
 SCATTER_SUM(scatter_add_f32, float)
 SCATTER_SUM(scatter_add_f64, double)
 
 template <class T>
-struct chunks;
+struct chunk_state;
 template <>
-struct chunks<float> {
+struct chunk_state<float> {
   typedef vt_sum_f32 type;
 };
 template <>
-struct chunks<double> {
+struct chunk_state<double> {
   typedef vt_sum_f64 type;
 };
 
@@ -234,7 +234,7 @@ VT_GPU_FN void scatter_long(const vt_gpu_scatter &a) {
   for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const spot s = spot_of(a, k);
     if (is_shared(a, s.i, s.i - 1) || !is_shared(a, s.i, s.i + VT_GPU_CHUNK)) continue;
-    typename chunks<T>::type sum;
+    typename chunk_state<T>::type sum;
     scatter_sum_init(&sum);
     for (int64_t i = s.i; i == s.i || is_shared(a, s.i, i); i += VT_GPU_CHUNK)
       scatter_sum_push(&sum, 0, *partial_at<T>(a, s.i, i, s.column));

@@ -78,7 +78,7 @@ static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn 
   CHECK(d->api->buffer_new(d->dev, work_bytes + 1, &work) == VT_OK);
   memcpy(&c.work, &work, sizeof c.work);
   CHECK(vt_cuda_card_enter(d->dev->card) == VT_OK);
-  CHECK(vt_cuda_fill(&c, c.work, 0xff, work_bytes) == VT_OK);
+  CHECK(vt_cuda_set_bytes(&c, c.work, 0xff, work_bytes) == VT_OK);
   CHECK(issue(&c, context) == VT_OK);
   CHECK(cu->cuStreamSynchronize(d->dev->stream) == VT_CU_SUCCESS);
   vt_cuda_card_leave(d->dev->card);
