@@ -235,10 +235,11 @@ int32_t vt_cuda_epilogue_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_epi
   if (vt_cuda_chain_read(at->chain, VT_GPU_EPILOGUE_SOURCES, &chain) != VT_OK) return VT_OK;
   if (!plan_epilogue(&c, &chain, &t)) return VT_OK;
   const vt_cuda_epilogue_kernel kernel = {.chain = &chain, .kernel = t.kernel};
-  const vt_cuda_source source = {.prefix = "tailed",
-                                 .write = vt_cuda_epilogue_write,
-                                 .what = &kernel,
-                                 .otherwise = "steps behind a product are a kernel of their own"};
+  const vt_cuda_source source = {
+      .prefix = "epilogue",
+      .write = vt_cuda_epilogue_write,
+      .what = &kernel,
+      .otherwise = "the steps after a product run as a kernel of their own"};
   const int32_t status = vt_cuda_generated_get(dev, &source, &t.function);
   if (status != VT_OK) return status == VT_UNSUPPORTED ? VT_OK : status;
   *out = vt_cuda_memory_new(dev->host, 1, sizeof **out);
