@@ -292,8 +292,8 @@ static void begin() {
   }
 }
 
-/* Times square products, transposed ones, those of a small transformer, and some whose sizes are no
- * multiples of tiles. */
+/* Times square products, transposed ones, those of a small transformer, and some whose sizes tiles
+ * do not divide. */
 static void products() {
   for (int64_t n = 128; n <= 8192; n *= 2) time_variants(n, n, n, false, false, true);
   for (int64_t n = 512; n <= 4096; n *= 8) {

@@ -15,8 +15,9 @@ trap 'rm -rf "$out"' EXIT
 if [[ $# -eq 0 ]]; then set -- 75 80 86 89 90; fi
 flags=(-std=c++17 -O3 -fmad=false -Werror all-warnings -Isrc/num -Itests/device)
 
-# Checks the PTX, before the assembler expands division and square root. Of the functions only
-# quick phases may have fused operations, in f32 only. Of the texts, D and the primitive fma may.
+# Checks the PTX, before the assembler expands division and square root. Functions may have fused
+# operations in their quick phases only, and in f32 only. Among the texts, D and the primitive fma
+# may have them.
 for unit in functions texts; do
   "$nvcc" "${flags[@]}" -arch="compute_$1" -ptx "tests/device/${unit}_device.cu" -o "$out/$unit.ptx"
 done

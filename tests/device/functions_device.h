@@ -20,7 +20,8 @@ typedef struct fd_slot {
   uint32_t *host;
 } fd_slot;
 
-const char *fd_device_name(char name[256]); /* name of the device; an error if there is none */
+/* writes the name of the device; fails without a device */
+const char *fd_device_name(char name[256]);
 const char *fd_slot_open(fd_slot *s);
 void fd_slot_close(fd_slot *s);
 

@@ -83,7 +83,7 @@ class Engine {
   void prepare_shared();
   void order_threads(const Rules &rules, uint64_t number);
   bool
-  run_ready_threads(); /* runs every thread that can continue; returns false if there was none */
+  run_ready_threads(); /* runs every thread that can continue; returns false if no thread can */
   void resume(unsigned t);
   void suspend(State state);
   void end_thread();

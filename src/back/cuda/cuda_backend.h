@@ -104,7 +104,7 @@ typedef struct vt_cuda_traits {
   char name[96];
 } vt_cuda_traits;
 
-/* Number of usable GPUs; 0, and the reason in d, if there are none. */
+/* Number of usable GPUs. If it is 0, d has the reason. */
 uint32_t vt_cuda_card_count(vt_diag *d);
 vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) VT_NODISCARD;
 const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card);
@@ -177,10 +177,9 @@ struct vt_cuda_call {
   int *waits;          /* set to 1 in a rehearsal if a run must wait for results on the host */
   uint64_t number;     /* number of the step, as error records give it */
   int rehearsal;       /* 1 in a rehearsal: addresses are NULL and nothing is issued */
-  vt_cuda_epilogue
-      *epilogue;     /* epilogue to run inside the product's kernel; NULL if there is none */
-  char *const *base; /* addresses of the arenas, for the epilogue's operands */
-  int epilogue_done; /* set to 1 when the product's kernel ran the epilogue */
+  vt_cuda_epilogue *epilogue; /* epilogue to run inside the product's kernel, or NULL */
+  char *const *base;          /* addresses of the arenas, for the epilogue's operands */
+  int epilogue_done;          /* set to 1 when the product's kernel ran the epilogue */
 };
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);

@@ -124,8 +124,8 @@ static vt_status issue_variant(vt_cuda_call *c, const void *context) {
   return vt_cuda_conv_run_variant(c, &v, &((const one_variant *)context)->variant);
 }
 
-/* Tries every variant with a tile from `first_tile` on; the first tiles are the largest and the
- * slowest without a GPU. Returns the number of variants. */
+/* Tries every variant whose tile has number `first_tile` or a higher one; the first tiles are the
+ * largest and the slowest without a GPU. Returns the number of variants. */
 static int try_variants(device *d, const geometry *g, uint32_t dtype, uint32_t first_tile) {
   const vt_attr_conv a = conv_attrs(g);
   int64_t places[3];
@@ -221,7 +221,7 @@ static void try_random(device *d) {
   for (int i = 0; i < 4; i++) CHECK(tried[i] > 0);
 }
 
-/* So many products that sums of groups, and of groups of groups, are stored in memory. */
+/* Tries contractions so long that sums of groups, and of groups of groups, are stored in memory. */
 static void try_long(device *d) {
   static const int64_t depths[] = {229, 1821};
   for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {

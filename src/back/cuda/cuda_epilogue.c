@@ -69,7 +69,7 @@ void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out) {
   const vt_cuda_epilogue_kernel *k = what;
   const product_kernel *e = product_kernel_of(k->kernel);
   vt_emit_chain(k->chain, &vt_dialect_epilogue, name, out);
-  vt_text_add(out, "#include \"gpu_products.cuh\"\nVT_KERNEL_TAILED(%s, %s, %s)\n", name, e->name,
+  vt_text_add(out, "#include \"gpu_products.cuh\"\nVT_KERNEL_EPILOGUE(%s, %s, %s)\n", name, e->name,
               e->args_type);
 }
 

@@ -252,7 +252,7 @@ static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
          p->late == 0;
 }
 
-/* Runs and compares one case. Of the three runs two launch kernels; the third replays the graph. */
+/* Runs and compares one case. Two of the three runs launch kernels; the third replays the graph. */
 static void try_group(device *d, const product *p, epilogue_fn *epilogue, const char *how) {
   const uint32_t epilogues = log_lines("cuLaunchKernel epilogue_"),
                  chains = log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_");

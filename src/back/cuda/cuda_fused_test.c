@@ -60,7 +60,7 @@ static uint32_t launches(const char *kernel) {
   return lines_of(driver_log, with);
 }
 
-/* Path of the only cached kernel; NULL if there is none. */
+/* Path of the only cached kernel, or NULL. */
 static const char *cached_file(void) {
   static char path[512];
   const char *found = NULL;

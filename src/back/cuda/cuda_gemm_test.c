@@ -201,7 +201,7 @@ int main(void) {
   test_variants(VT_DTYPE_F32, 1, 260, 132, 272, DENSE);
   test_variants(VT_DTYPE_F32, 0, 260, 132, 32, LATE);
   test_variants(VT_DTYPE_F32, 0, 68, 132, 2080, DENSE);
-  /* b is transposed, and its lines are no multiple of a vector. */
+  /* b is transposed, and its lines have lengths that vectors do not divide. */
   test_variants(VT_DTYPE_F32, 2, 68, 133, 64, DENSE);
   test_variants(VT_DTYPE_F32, 3, 132, 130, 272, DENSE);
   test_variants(VT_DTYPE_F32, 0, 68, 133, 64, DENSE);
@@ -215,8 +215,8 @@ int main(void) {
   test_variants(VT_DTYPE_F32, 2, 1, 260, 256, DENSE);
   test_variants(VT_DTYPE_F32, 2, 1, 1, 512, DENSE);
   test_variants(VT_DTYPE_F32, 0, 1, 260, 512, LATE);
-  /* Few rows: as many as a kernel supports and fewer, a in either layout, k that is no multiple of
-   * 256, and b that does not allow 16-byte loads. */
+  /* Few rows: as many as a kernel supports and fewer, a in either layout, k that 256 does not
+   * divide, and b that does not allow 16-byte loads. */
   test_variants(VT_DTYPE_F32, 0, 2, 132, 512, DENSE);
   test_variants(VT_DTYPE_F32, 2, 4, 68, 2304, DENSE);
   test_variants(VT_DTYPE_F32, 1, 3, 68, 256, DENSE);

@@ -81,16 +81,16 @@ vt_status vt_cuda_run_concat(vt_cuda_call *c) {
 
 vt_status vt_cuda_run_flip(vt_cuda_call *c) {
   const vt_attr_list *axes = &((const vt_attr_axes *)c->attrs)->axes;
-  vt_view turned = c->in[0];
+  vt_view flipped = c->in[0];
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  for (uint32_t i = 0; i < turned.rank; i++) {
+  for (uint32_t i = 0; i < flipped.rank; i++) {
     int named = axes->n == 0;
     for (int64_t k = 0; k < axes->n; k++) named |= axes->v[k] == (int64_t)i;
     if (!named) continue;
-    turned = range_of(&turned, i, turned.dim[i] - 1, turned.dim[i]);
-    turned.stride[i] = -turned.stride[i];
+    flipped = range_of(&flipped, i, flipped.dim[i] - 1, flipped.dim[i]);
+    flipped.stride[i] = -flipped.stride[i];
   }
-  return vt_cuda_copy_view(c, c->out, &turned);
+  return vt_cuda_copy_view(c, c->out, &flipped);
 }
 
 /* A dense side can be viewed in the shape of the other one. */

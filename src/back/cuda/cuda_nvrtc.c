@@ -78,7 +78,7 @@ void vt_nvrtc_options_init(vt_nvrtc_options *o, int arch, vt_nvrtc_kind kind) {
   }
 }
 
-/* Writes the first line with an error, or the first line if there is none. */
+/* Writes the first line that reports an error, else the first line. */
 static void first_error(const char *log, char *out, size_t n) {
   const char *at = strstr(log, "error");
   while (at != NULL && at > log && at[-1] != '\n') at--;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_pool_test.c - max_pool and avg_pool on a GPU have the bits of the reference kernels: all
- * types, random windows, and averages over so many taps that S has chunks. Skipped without a
+ * types, random windows, and averages over windows with several chunks of S. Skipped without a
  * device. */
 #include "slid_test.h"
 

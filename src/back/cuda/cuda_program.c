@@ -32,7 +32,7 @@ struct vt_bk_program {
   int ready;                  /* 1 if the last run was issued without an error */
   int unrecorded;             /* 1 if recording failed, so runs are issued step by step */
   char *base[VT_CUDA_ARENAS]; /* addresses of the arenas in the last run */
-  void *graph;       /* graph recorded for the addresses in `base`; NULL if there is none */
+  void *graph;                /* graph recorded for the addresses in `base`, or NULL */
   void **time_marks; /* events before the first launch and after each; NULL if times are not
                         measured */
   uint64_t *begin, *end, n_times;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * folded_cuda_test.h - runs a step with all its tensors in one arena, on a card through the ABI and
  * with the op's reference kernel, and compares every byte. Operands have many layouts. */
-#ifndef VT_FOLDED_CUDA_TEST_H
-#define VT_FOLDED_CUDA_TEST_H
+#ifndef VT_CARD_STEP_TEST_H
+#define VT_CARD_STEP_TEST_H
 #include <string.h>
 #include "cuda_backend.h"
 #include "vt_num.h"
@@ -28,7 +28,7 @@ static const vt_bk_host card_host = {.size = sizeof card_host,
                                      .resize = card_resize,
                                      .diag = card_says};
 
-/* Opens the card; returns 0 if there is none. */
+/* Opens the card; returns 0 on a machine without one. */
 static inline int card_open(void) {
   vt_backend_query_fn vt_cuda_query;
   card_api = vt_cuda_query(&card_host);

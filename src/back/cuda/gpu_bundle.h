@@ -27,7 +27,7 @@ enum { VT_GPU_BUNDLE_NOT_LONG = 128, VT_GPU_BUNDLE_LANES = 4, VT_GPU_SHORT_THREA
 typedef struct vt_gpu_bundle {
   const void *x;
   void *y;
-  const void *gamma, *beta; /* NULL if there is none */
+  const void *gamma, *beta; /* gain and bias, or NULL */
   void *shift, *sum; /* where u and S(d*d) of each line are stored; NULL if they are not wanted */
   /* exchange buffers, two per team, and a counter per team, for teams of several blocks */
   void *exchange, *arrived;

@@ -9,7 +9,7 @@
 #include "gpu_walk.h"
 
 typedef struct vt_gpu_fault {
-  /* lowest faulty position of the current step; UINT64_MAX if there is none */
+  /* lowest faulty position of the current step, or UINT64_MAX */
   unsigned long long pending;
   uint32_t none, reserved; /* 0 if a fault is recorded in the fields below */
   uint64_t step, position;

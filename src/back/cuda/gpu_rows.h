@@ -14,7 +14,7 @@ enum { VT_GPU_LONG_WARPS = 32, VT_GPU_LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_
 typedef struct vt_gpu_rows {
   const void *x;
   void *y;
-  const void *gamma, *beta; /* NULL if there is none */
+  const void *gamma, *beta; /* gain and bias, or NULL */
   /* per-line statistics: for softmax m and S(e) or its logarithm, for norms u and r */
   const void *shift, *scale;
   int64_t n; /* elements of a line */

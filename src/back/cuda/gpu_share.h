@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_share.h - how a launch distributes long rows over its thread blocks. C and CUDA include it.
  */
-#ifndef VT_GPU_SHARE_H
-#define VT_GPU_SHARE_H
+#ifndef VT_GPU_ROW_LAYOUT_H
+#define VT_GPU_ROW_LAYOUT_H
 #include "gpu_rows.h"
 
 /* A distribution: `teams` teams of `blocks` thread blocks process one row each at a time. A block

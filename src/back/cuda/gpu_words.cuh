@@ -100,8 +100,8 @@ VT_GPU_FN void vt_async_copy_one(double *to, const double *from, bool there = tr
 }
 
 /* Barrier of thread blocks: waits until `arrived` has counted `all` arrivals, including this one.
- * What the other blocks wrote before is visible afterwards. The blocks must be resident at the same
- * time (vt_cuda_launch_cooperative). */
+ * Afterwards the block sees everything that the other blocks wrote before. The blocks must be
+ * resident at the same time (vt_cuda_launch_cooperative). */
 VT_GPU_FN void vt_blocks_barrier(uint32_t *arrived, uint32_t all) {
   __syncthreads();
   if (threadIdx.x == 0) {

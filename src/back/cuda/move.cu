@@ -153,7 +153,7 @@ VT_KERNEL(iota_i64, vt_gpu_count, 256) { iota<int64_t>(a); }
 VT_KERNEL(iota_f32, vt_gpu_count, 256) { iota<float>(a); }
 VT_KERNEL(iota_f64, vt_gpu_count, 256) { iota<double>(a); }
 
-VT_KERNEL(put, vt_gpu_fill, 32) {
+VT_KERNEL(store_one, vt_gpu_fill, 32) {
   if (threadIdx.x != 0) return;
   if (a.bytes == 1) *(uint8_t *)a.to = (uint8_t)a.bits;
   if (a.bytes == 2) *(uint16_t *)a.to = (uint16_t)a.bits;

@@ -2,8 +2,8 @@
  * placed_test.h - for the tests of data movement, indexing and products: runs a step over tensors
  * of any layout on a device three times (issued, recorded, replayed) and once with the reference
  * kernel. Bytes between and around the results are compared too. */
-#ifndef VT_PLACED_TEST_H
-#define VT_PLACED_TEST_H
+#ifndef VT_LAYOUTS_TEST_H
+#define VT_LAYOUTS_TEST_H
 #include <string.h>
 #include "cuda_backend.h"
 #include "vt_fpenv.h"
@@ -248,7 +248,7 @@ static void placed_says(void *user, int32_t status, const char *text) {
   fprintf(stderr, "%d: %s\n", status, text);
 }
 
-/* Opens the device; returns 0 if there is none. */
+/* Opens the device; returns 0 on a machine without one. */
 static int placed_begin(void) {
   static const vt_bk_host host = {.size = sizeof host,
                                   .abi_major = VT_BK_ABI_MAJOR,

@@ -136,10 +136,10 @@ SCATTER_TWO(i64, int64_t)
 
 // ---- S ----
 //
-// A chunk of a place's rows is the business of the thread that has its first row. A place with one
-// chunk is done then. The others leave the sum of each chunk beside, and S of these is added when
-// all are there. Two chunks of such places may begin in the same 1024 positions, the last one of a
-// place and the first of the next; a third cannot.
+// The thread with the first row of a chunk adds the rows of that chunk. If a position has one chunk
+// only, its result is complete then. Else the sum of each chunk goes to `partial`, and a second
+// kernel computes S of these sums. At most two chunks of such positions begin in the same 1024
+// sorted rows: the last one of a position and the first of the next.
 
 enum { TERMS = 32, THREADS = 128 };  // lanes of S, and threads of a block
 

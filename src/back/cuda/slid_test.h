@@ -2,8 +2,8 @@
  * slid_test.h - for the tests of convolutions, pools and 8-bit integers: runs steps on a device and
  * with the op's reference kernel, on tensors that are transposed, have gaps, or have negative or
  * zero strides. A trial's host memory is copied to the device as a whole, and back. */
-#ifndef VT_SLID_TEST_H
-#define VT_SLID_TEST_H
+#ifndef VT_DEVICE_TRIAL_TEST_H
+#define VT_DEVICE_TRIAL_TEST_H
 #include "card_test.h"
 
 enum { OPERANDS = 5 };
