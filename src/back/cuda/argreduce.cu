@@ -117,35 +117,35 @@ VT_GPU_FN C rows_before(C sum) {
 
 /* A chunk in a warp's shared memory; each row of 32 has a pad of one element to avoid bank
  * conflicts. */
-enum { ROOM = VT_GPU_LANES * (VT_GPU_LANES + 1) };
-VT_GPU_FN int room_at(int i) { return i + i / VT_GPU_LANES; }
+enum { PADDED_CHUNK = VT_GPU_LANES * (VT_GPU_LANES + 1) };
+VT_GPU_FN int padded_index(int i) { return i + i / VT_GPU_LANES; }
 
 template <class T, class C>
-VT_GPU_FN void chunk_in(const vt_gpu_cumsum &a, const T *x, int64_t first, C *room) {
+VT_GPU_FN void chunk_in(const vt_gpu_cumsum &a, const T *x, int64_t first, C *shared) {
   const int count = a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
   for (int i = (int)threadIdx.x % VT_GPU_LANES; i < VT_GPU_CHUNK; i += VT_GPU_LANES) {
     int64_t at[1];
     vt_offsets<1>(a.along, first + (i < count ? i : 0), at);
-    room[room_at(i)] = i < count ? (C)x[at[0]] : (C)0;
+    shared[padded_index(i)] = i < count ? (C)x[at[0]] : (C)0;
   }
 }
 
 template <class T, class C>
-VT_GPU_FN void chunk_out(const vt_gpu_cumsum &a, T *y, int64_t first, const C *room) {
+VT_GPU_FN void chunk_out(const vt_gpu_cumsum &a, T *y, int64_t first, const C *shared) {
   const int count = a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
   for (int i = (int)threadIdx.x % VT_GPU_LANES; i < count; i += VT_GPU_LANES) {
     int64_t at[2];
     if (first + i + a.late >= a.n) continue;
     vt_offsets<2>(a.along, first + i + a.late, at);
-    y[at[1]] = (T)room[room_at(i)];
+    y[at[1]] = (T)shared[padded_index(i)];
   }
 }
 
 /* Replaces the elements of a chunk by their cumulative sums b + a; returns the last one. A shorter
  * chunk is padded by 0, which changes no sum. */
 template <class C>
-VT_GPU_FN C chunk_sums(C *room) {
-  C *row = room + (int)threadIdx.x % VT_GPU_LANES * (VT_GPU_LANES + 1), s = (C)0;
+VT_GPU_FN C chunk_sums(C *shared) {
+  C *row = shared + (int)threadIdx.x % VT_GPU_LANES * (VT_GPU_LANES + 1), s = (C)0;
   for (int k = 0; k < VT_GPU_LANES; k++) row[k] = s = s + row[k];
   const C b = rows_before<C>(s);
   for (int k = 0; k < VT_GPU_LANES; k++) row[k] = b + row[k];
@@ -157,8 +157,8 @@ VT_GPU_FN C chunk_sums(C *room) {
 template <class T>
 VT_GPU_FN void cumsum_of(const vt_gpu_cumsum &a, bool last) {
   typedef typename vt_lane_of<T>::acc C;
-  __shared__ C rooms[CUMSUM_THREADS / VT_GPU_LANES][ROOM];
-  C *room = rooms[threadIdx.x / VT_GPU_LANES];
+  __shared__ C rooms[CUMSUM_THREADS / VT_GPU_LANES][PADDED_CHUNK];
+  C *shared = rooms[threadIdx.x / VT_GPU_LANES];
   const int64_t items = a.lines.n * a.chunks, warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
   for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += warp_stride) {
@@ -166,18 +166,18 @@ VT_GPU_FN void cumsum_of(const vt_gpu_cumsum &a, bool last) {
     int64_t at[2], place[2];
     vt_offsets<2>(a.lines, line, at);
     __syncwarp();
-    chunk_in<T, C>(a, (const T *)a.x + at[0], first, room);
+    chunk_in<T, C>(a, (const T *)a.x + at[0], first, shared);
     __syncwarp();
-    const C sum = chunk_sums<C>(room);
+    const C sum = chunk_sums<C>(shared);
     if (!last) {
       if (lane == 0) ((T *)a.carry)[item] = (T)sum;
       continue;
     }
     const C carry = a.carry == nullptr ? (C)0 : (C)((const T *)a.carry)[item];
-    C *row = room + lane * (VT_GPU_LANES + 1);
+    C *row = shared + lane * (VT_GPU_LANES + 1);
     for (int k = 0; k < VT_GPU_LANES; k++) row[k] = carry + row[k];
     __syncwarp();
-    chunk_out<T, C>(a, (T *)a.y + at[1], first, room);
+    chunk_out<T, C>(a, (T *)a.y + at[1], first, shared);
     if (a.late && first == 0 && lane == 0) {
       vt_offsets<2>(a.along, 0, place);
       ((T *)a.y)[at[1] + place[1]] = (T)0;

@@ -35,7 +35,7 @@ static vt_gpu_argreduce argreduce_args(const vt_cuda_call *c) {
 }
 
 static uint64_t spans_bytes(const vt_gpu_argreduce *a) {
-  return a->spans == 1 ? 0 : vt_cuda_aligned((uint64_t)(a->lines.n * a->spans) * 8);
+  return a->spans == 1 ? 0 : vt_cuda_align_up((uint64_t)(a->lines.n * a->spans) * 8);
 }
 
 uint64_t vt_cuda_work_argreduce(const vt_cuda_call *c) {

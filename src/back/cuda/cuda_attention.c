@@ -11,7 +11,7 @@
 
 enum {
   LEAST_QUERIES = 32,      /* fewest queries for which the tiled kernels pay */
-  SCORES_SHARE = 64,       /* stored scores of tiled kernels may take 1/KEPT of the card's memory */
+  SCORES_SHARE = 64,       /* stored scores may take 1/SCORES_SHARE of the card's memory */
   SPLIT_SCRATCH = 1 << 26, /* approximate limit of the split kernels' scratch in bytes */
   MAX_UNITS = 65535 / 2    /* units in one launch */
 };
@@ -47,7 +47,7 @@ static uint64_t float_bytes(int64_t a, int64_t b, int64_t c) {
 
 /* Rounds up, so that the next array is aligned for vectors. */
 static uint64_t aligned_bytes(uint64_t bytes) {
-  return bytes > UINT64_MAX - VT_CUDA_ALIGNMENT ? UINT64_MAX : vt_cuda_aligned(bytes);
+  return bytes > UINT64_MAX - VT_CUDA_ALIGNMENT ? UINT64_MAX : vt_cuda_align_up(bytes);
 }
 
 typedef struct scratch { /* bytes of each array */

@@ -237,7 +237,7 @@ static inline int64_t vt_cuda_max(int64_t a, int64_t b) { return a > b ? a : b; 
 static inline int64_t vt_cuda_ceil_div(int64_t n, int64_t each) {
   return n / each + (n % each != 0);
 }
-static inline uint64_t vt_cuda_aligned(uint64_t bytes) {
+static inline uint64_t vt_cuda_align_up(uint64_t bytes) {
   return (bytes + VT_CUDA_ALIGNMENT - 1) / VT_CUDA_ALIGNMENT * VT_CUDA_ALIGNMENT;
 }
 /* Bytes of shared memory that the system reserves per thread block. */

@@ -87,13 +87,13 @@ static vt_view *add_map(device *d, group *s, uint32_t op, vt_view *to, vt_view *
 /* ---- epilogues ---- */
 
 /* y + r, stored over r. */
-static void residual(device *d, group *s, vt_view *y) {
+static void add_residual(device *d, group *s, vt_view *y) {
   vt_view *r = add_view(d, s, y->dtype, y->rank, y->dim);
   add_map(d, s, VT_OP_add, r, y, r, NULL);
 }
 
 /* max(y * w + r, r), with w along the last axis and r transposed. */
-static void scaled(device *d, group *s, vt_view *y) {
+static void add_scaled(device *d, group *s, vt_view *y) {
   vt_view *w = add_view(d, s, y->dtype, 1, &y->dim[y->rank - 1]),
           *r = reversed_view(d, s, y->dtype, y->rank, y->dim),
           *m = add_view(d, s, y->dtype, y->rank, y->dim),
@@ -105,7 +105,7 @@ static void scaled(device *d, group *s, vt_view *y) {
 }
 
 /* gelu(y) as bf16. */
-static void rounded(device *d, group *s, vt_view *y) {
+static void add_rounded(device *d, group *s, vt_view *y) {
   vt_view *g = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, VT_DTYPE_BF16, y->rank, y->dim);
   add_map(d, s, VT_OP_gelu, g, y, NULL, NULL);
@@ -113,7 +113,7 @@ static void rounded(device *d, group *s, vt_view *y) {
 }
 
 /* (mask ? y : one number) * y. */
-static void masked(device *d, group *s, vt_view *y) {
+static void add_masked(device *d, group *s, vt_view *y) {
   vt_view *mask = add_view(d, s, VT_DTYPE_BOOL, y->rank, y->dim),
           *one = add_view(d, s, y->dtype, 0, NULL), *t = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, y->dtype, y->rank, y->dim);
@@ -122,14 +122,14 @@ static void masked(device *d, group *s, vt_view *y) {
 }
 
 /* relu(y) + 1, stored over y. */
-static void scaled_in_place(device *d, group *s, vt_view *y) {
+static void add_in_place(device *d, group *s, vt_view *y) {
   vt_view *t = add_view(d, s, y->dtype, y->rank, y->dim), *one = add_view(d, s, y->dtype, 0, NULL);
   add_map(d, s, VT_OP_relu, t, y, NULL, NULL);
   add_map(d, s, VT_OP_add, y, t, one, NULL);
 }
 
 /* y + its first element, for which y must be stored. */
-static void reads_first_element(device *d, group *s, vt_view *y) {
+static void add_self_reader(device *d, group *s, vt_view *y) {
   vt_view *first = &s->view[s->n_tensors++];
   vt_view *z = add_view(d, s, y->dtype, y->rank, y->dim);
   *first = (vt_view){.dtype = y->dtype, .data = y->data};
@@ -247,8 +247,8 @@ static void clear_inner_values(device *d, const group *s) {
  * computes the product. */
 static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
   if (p->late_b != 0) return 0;
-  if (epilogue == rounded) return (uint32_t)p->any_epilogue;
-  return !(epilogue == scaled && p->op == VT_OP_conv) && epilogue != reads_first_element &&
+  if (epilogue == add_rounded) return (uint32_t)p->any_epilogue;
+  return !(epilogue == add_scaled && p->op == VT_OP_conv) && epilogue != add_self_reader &&
          p->late == 0;
 }
 
@@ -307,9 +307,8 @@ static const product products[] = {
 static const struct {
   const char *name;
   epilogue_fn *epilogue;
-} epilogue_list[] = {{"residual", residual},    {"scaled", scaled},
-                     {"rounded", rounded},      {"masked", masked},
-                     {"over", scaled_in_place}, {"own", reads_first_element}};
+} epilogue_list[] = {{"residual", add_residual}, {"scaled", add_scaled}, {"rounded", add_rounded},
+                     {"masked", add_masked},     {"over", add_in_place}, {"own", add_self_reader}};
 enum {
   PRODUCTS = sizeof products / sizeof *products,
   EPILOGUES = sizeof epilogue_list / sizeof *epilogue_list
@@ -335,7 +334,7 @@ static void try_all(device *d) {
   for (size_t p = 0; p < PRODUCTS; p++)
     for (size_t f = 0; f < EPILOGUES; f++) {
       /* gelu is for f32 only */
-      const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != rounded;
+      const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != add_rounded;
       if (has && is_tried(products[p].name, epilogue_list[f].name))
         try_group(d, &products[p], epilogue_list[f].epilogue, epilogue_list[f].name);
     }

@@ -9,8 +9,9 @@ enum {
   MAX_X = INT32_MAX
 }; /* most thread blocks of a grid along y, and along x */
 enum {
-  SKINNY_RESIDENT = 6,  /* resident blocks of the kernels few_... per multiprocessor */
-  TRANSPOSED_SHARE = 16 /* a transposed copy of b may take 1/TURNED of the card's memory */
+  SKINNY_RESIDENT = 6, /* resident blocks of the kernels few_... per multiprocessor */
+  /* a transposed copy of b may take 1/TRANSPOSED_SHARE of the card's memory */
+  TRANSPOSED_SHARE = 16
 };
 
 /* The layout that a loader of gpu_gemm.cuh needs. */
@@ -69,7 +70,7 @@ static int64_t transposed_copies(const vt_gpu_gemm *g) {
   return n;
 }
 static int64_t transposed_bytes(const vt_gpu_gemm *g, int64_t bytes) {
-  return (int64_t)vt_cuda_aligned(
+  return (int64_t)vt_cuda_align_up(
       (uint64_t)(transposed_copies(g) * g->k * transposed_line(g, bytes) * bytes));
 }
 
@@ -380,17 +381,21 @@ static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
   return VT_OK;
 }
 
-/* Launches a kernel that adds its slices itself. A launch has at most as many tiles as the device
- * has counters. */
-static vt_status launch_slices(vt_cuda_call *c, vt_gpu_gemm *g, uint32_t kernel, int64_t columns,
-                               int64_t slices, uint32_t threads, uint32_t floats) {
-  const vt_cuda_grid grid = {1, (uint32_t)slices, 1, threads, floats * (uint32_t)sizeof(float)};
+/* A kernel whose thread blocks add the slices of a tile themselves. */
+typedef struct slicing_kernel {
+  uint32_t kernel, threads, floats; /* number; threads, and floats of shared memory, of a block */
+  int64_t columns;                  /* columns that a thread block computes */
+} slicing_kernel;
+
+/* Launches such a kernel. A launch has at most as many tiles as the device has counters. */
+static vt_status launch_slices(vt_cuda_call *c, vt_gpu_gemm *g, slicing_kernel k, int64_t slices) {
+  const vt_cuda_grid grid = {1, (uint32_t)slices, 1, k.threads, k.floats * (uint32_t)sizeof(float)};
   g->tiles_m = 1;
-  g->tiles_n = (uint32_t)vt_cuda_ceil_div(g->n, columns);
+  g->tiles_n = (uint32_t)vt_cuda_ceil_div(g->n, k.columns);
   g->partials = slices > 1 ? c->work : NULL;
   g->y_slice = g->products * g->m * g->n;
   g->arrived = slices > 1 ? c->dev->counters : NULL;
-  return launch_all(c, kernel, grid, g->tiles_n * g->products,
+  return launch_all(c, k.kernel, grid, g->tiles_n * g->products,
                     slices > 1 ? VT_CUDA_COUNTERS : MAX_X, 0, g);
 }
 
@@ -403,8 +408,12 @@ static uint32_t skinny_kernel(const vt_gpu_gemm *g) {
 
 static vt_status launch_skinny(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
   const uint32_t rows = skinny_rows(g);
-  return launch_slices(c, g, skinny_kernel(g), VT_GPU_SKINNY_COLUMNS, slices, VT_GPU_SKINNY_THREADS,
-                       rows * VT_GPU_BLOCK + VT_GPU_SKINNY_COLUMNS * VT_GPU_SKINNY_PITCH);
+  const slicing_kernel k = {
+      .kernel = skinny_kernel(g),
+      .threads = VT_GPU_SKINNY_THREADS,
+      .floats = rows * VT_GPU_BLOCK + VT_GPU_SKINNY_COLUMNS * VT_GPU_SKINNY_PITCH,
+      .columns = VT_GPU_SKINNY_COLUMNS};
+  return launch_slices(c, g, k, slices);
 }
 
 static uint32_t stream_kernel(const vt_gpu_gemm *g) {
@@ -415,11 +424,12 @@ static uint32_t stream_kernel(const vt_gpu_gemm *g) {
 static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
   const uint32_t rows = g->m == 1 ? 1 : VT_GPU_STREAM;
   if (!g->b.wide) return launch_skinny(c, g, slices);
-  return g->b.by_k
-             ? launch_slices(c, g, stream_kernel(g), VT_GPU_STREAM_THREADS, slices,
-                             VT_GPU_STREAM_THREADS, rows * VT_GPU_BLOCK + VT_GPU_STREAM_FLOATS)
-             : launch_slices(c, g, stream_kernel(g), 2 * VT_GPU_STREAM_THREADS, slices,
-                             VT_GPU_STREAM_THREADS, rows * VT_GPU_BLOCK);
+  const slicing_kernel k = {
+      .kernel = stream_kernel(g),
+      .threads = VT_GPU_STREAM_THREADS,
+      .floats = rows * VT_GPU_BLOCK + (g->b.by_k ? VT_GPU_STREAM_FLOATS : 0),
+      .columns = g->b.by_k ? VT_GPU_STREAM_THREADS : 2 * VT_GPU_STREAM_THREADS};
+  return launch_slices(c, g, k, slices);
 }
 
 /* The slices are added by another kernel, because there are more than one thread block should add.

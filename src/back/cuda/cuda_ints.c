@@ -6,14 +6,13 @@
 
 static uint32_t flip_of(const vt_view *v) { return v->dtype == VT_DTYPE_I8 ? 0x80 : 0; }
 
-/* The stride of a zero point or bias: 0 if one number serves all columns. */
-static int64_t step_of(const vt_view *v) {
-  return v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
-}
-static const void *operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
+/* The data of a zero point or bias, NULL if operand i is absent. *step is its stride, 0 if one
+ * number serves all columns. */
+static const void *column_operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
   if (c->n_in <= i) return NULL;
-  *step = step_of(&c->in[i]);
-  return c->in[i].data;
+  const vt_view *v = &c->in[i];
+  *step = v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
+  return v->data;
 }
 
 static vt_gpu_ints ints_args(const vt_cuda_call *c) {
@@ -37,9 +36,9 @@ static vt_gpu_ints ints_args(const vt_cuda_call *c) {
                    .a_flip = flip_of(a),
                    .b_flip = flip_of(b),
                    .lead = vt_cuda_walk(all, 3)};
-  p.za = operand(c, 2, &unused);
-  p.zb = operand(c, 3, &p.zb_step);
-  p.bias = operand(c, 4, &p.bias_step);
+  p.za = column_operand(c, 2, &unused);
+  p.zb = column_operand(c, 3, &p.zb_step);
+  p.bias = column_operand(c, 4, &p.bias_step);
   return p;
 }
 
@@ -127,9 +126,9 @@ static vt_gpu_direct_conv_int conv_int_args(const vt_cuda_call *c) {
                               .x_flip = flip_of(&c->in[0]),
                               .w_flip = flip_of(&c->in[1])};
   int64_t unused;
-  p.x_zero = operand(c, 2, &unused);
-  p.w_zero = operand(c, 3, &p.w_zero_step);
-  p.conv.bias = operand(c, 4, &p.conv.bias_step);
+  p.x_zero = column_operand(c, 2, &unused);
+  p.w_zero = column_operand(c, 3, &p.w_zero_step);
+  p.conv.bias = column_operand(c, 4, &p.conv.bias_step);
   return p;
 }
 

@@ -15,7 +15,7 @@ static int64_t chunks_of(int64_t n) { return n == 0 ? 1 : vt_cuda_ceil_div(n, VT
 uint64_t vt_cuda_reduce_bytes(int64_t lines, int64_t n, uint32_t dtype) {
   uint64_t bytes = 0;
   for (n = chunks_of(n); n > 1; n = chunks_of(n))
-    bytes += vt_cuda_aligned((uint64_t)(lines * n) * vt_cuda_bytes_of(dtype));
+    bytes += vt_cuda_align_up((uint64_t)(lines * n) * vt_cuda_bytes_of(dtype));
   return bytes;
 }
 
@@ -64,7 +64,7 @@ vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_reduction *f, void *work
   char *scratch = work;
   for (a.chunks = chunks_of(a.n); a.chunks > 1; a.chunks = chunks_of(a.n), interleaved = 0) {
     a.y = scratch;
-    scratch += vt_cuda_aligned((uint64_t)(a.lines.n * a.chunks) * vt_cuda_bytes_of(f->dtype));
+    scratch += vt_cuda_align_up((uint64_t)(a.lines.n * a.chunks) * vt_cuda_bytes_of(f->dtype));
     VT_TRY(reduce_level(c, &a, f->dtype, interleaved));
     next_level(&a);
   }

@@ -80,7 +80,7 @@ vt_status vt_cuda_rows_results(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a)
 /* ---- statistics of lines ---- */
 
 static uint64_t mark_bytes(int64_t lines, uint32_t dtype) {
-  return vt_cuda_aligned((uint64_t)lines * vt_cuda_bytes_of(dtype));
+  return vt_cuda_align_up((uint64_t)lines * vt_cuda_bytes_of(dtype));
 }
 
 uint64_t vt_cuda_line_stats_bytes(int64_t lines, uint32_t dtype) {

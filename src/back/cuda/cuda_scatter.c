@@ -15,7 +15,7 @@ typedef struct scatter_plan {
   vt_cuda_records records;
 } scatter_plan;
 
-static int bits_of(int64_t most) {
+static int bit_length(int64_t most) {
   int bits = 0;
   while (bits < 63 && most >> bits != 0) bits++;
   return bits;
@@ -32,7 +32,7 @@ static scatter_plan scatter_plan_of(const vt_cuda_call *c) {
   for (uint32_t i = 0; i < s.lead; i++) s.rows *= index->dim[i];
   for (uint32_t i = s.lead; i < updates->rank; i++) s.slice *= updates->dim[i];
   for (uint32_t i = 0; i < s.batch + s.depth; i++) s.places *= y->dim[i];
-  const int bits = bits_of(s.places - 1);
+  const int bits = bit_length(s.places - 1);
   s.records = (vt_cuda_records){.count = 1, .n = s.rows, .bits = bits};
   s.records.wide = vt_cuda_records_wide(bits, s.rows);
   return s;
@@ -58,7 +58,7 @@ static uint64_t partial_bytes(const vt_cuda_call *c, const scatter_plan *s) {
 uint64_t vt_cuda_work_scatter(const vt_cuda_call *c) {
   const scatter_plan s = scatter_plan_of(c);
   if (is_empty(&s)) return 0;
-  return vt_cuda_aligned(vt_cuda_records_bytes(&s.records)) + partial_bytes(c, &s);
+  return vt_cuda_align_up(vt_cuda_records_bytes(&s.records)) + partial_bytes(c, &s);
 }
 
 /* ---- the position of each row ---- */
@@ -133,7 +133,7 @@ static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
   VT_TRY(vt_cuda_records_sort(c, &s.records, c->work, &sorted));
   vt_gpu_scatter args = scatter_args(c, &s);
   args.records = sorted;
-  args.partial = (char *)c->work + vt_cuda_aligned(vt_cuda_records_bytes(&s.records));
+  args.partial = (char *)c->work + vt_cuda_align_up(vt_cuda_records_bytes(&s.records));
   uint32_t more = VT_GPU_TOTAL;
   const uint32_t first = kernel(c->out->dtype, &more);
   const vt_cuda_grid grid = vt_cuda_grid_over(c, s.rows * s.slice, 1, 128);

@@ -13,12 +13,12 @@ int vt_cuda_records_wide(int bits, int64_t n) { return bits > 32 || n >= (int64_
 static uint64_t record_bytes(int wide) { return wide ? sizeof(vt_gpu_record) : sizeof(uint64_t); }
 
 static uint64_t line_bytes(const vt_cuda_records *r) {
-  return vt_cuda_aligned((uint64_t)r->count * (uint64_t)r->n * record_bytes(r->wide));
+  return vt_cuda_align_up((uint64_t)r->count * (uint64_t)r->n * record_bytes(r->wide));
 }
 
 static uint64_t count_bytes(const vt_cuda_records *r) {
   const int64_t tiles = vt_cuda_ceil_div(r->n, VT_GPU_RADIX_TILE);
-  return vt_cuda_aligned((uint64_t)(r->count * VT_GPU_DIGITS * tiles) * sizeof(uint64_t));
+  return vt_cuda_align_up((uint64_t)(r->count * VT_GPU_DIGITS * tiles) * sizeof(uint64_t));
 }
 
 /* 1 if one thread block can sort a line. */
@@ -164,7 +164,7 @@ static int by_heads(const sort_plan *s) { return fits_block(&s->records) || s->b
 
 static uint64_t head_bytes(const sort_plan *s, int64_t tiles) {
   const uint64_t records = (uint64_t)s->records.count * (uint64_t)tiles * (uint64_t)s->best;
-  return vt_cuda_aligned(records * record_bytes(s->records.wide));
+  return vt_cuda_align_up(records * record_bytes(s->records.wide));
 }
 
 static uint64_t heads_bytes(const sort_plan *s) {

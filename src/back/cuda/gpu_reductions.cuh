@@ -57,7 +57,7 @@ VT_GPU_FN void vt_reduce_store(const vt_gpu_reduce &a, int64_t line, int64_t chu
 /* Reduces a chunk with one stride; returns this lane's accumulator. Absent elements count as the
  * reducer's start value, which changes nothing. */
 template <class T, class W>
-VT_GPU_FN typename W::acc vt_reduce_even(const T *x, int64_t stride, int count, T shift) {
+VT_GPU_FN typename W::acc vt_reduce_strided(const T *x, int64_t stride, int count, T shift) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
   typename W::acc s = W::start();
   for (int k = 0; k < count; k += VT_REDUCE_AHEAD * VT_GPU_LANES) {
@@ -82,7 +82,7 @@ VT_GPU_FN typename W::acc vt_reduce_chunk(const vt_gpu_reduce &a, const T *x, in
   const int count = vt_reduce_count(a, first);
   if (a.along.rank <= 1) {
     const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
-    return vt_reduce_even<T, W>(x + first * stride, stride, count, shift);
+    return vt_reduce_strided<T, W>(x + first * stride, stride, count, shift);
   }
   typename W::acc s = W::start();
   for (int i = (int)threadIdx.x % VT_GPU_LANES; i < count; i += VT_GPU_LANES) {
@@ -124,8 +124,8 @@ VT_GPU_FN void vt_reduce_lines(const vt_gpu_reduce &a) {
 /* Accumulates lanes w, w + 8, w + 16, w + 24 of S for a chunk of the line that begins at x, where w
  * is the warp's number. */
 template <class T, class W>
-VT_GPU_FN void vt_reduce_four_even(const T *x, int64_t stride, int count, T shift,
-                                   typename W::acc (&s)[4]) {
+VT_GPU_FN void vt_reduce_four_strided(const T *x, int64_t stride, int count, T shift,
+                                      typename W::acc (&s)[4]) {
   for (int k = (int)threadIdx.x / VT_GPU_LANES; k < count; k += VT_REDUCE_AHEAD * VT_REDUCE_WARPS) {
     T v[VT_REDUCE_AHEAD];
     VT_UNROLL
@@ -147,7 +147,7 @@ VT_GPU_FN void vt_reduce_four(const vt_gpu_reduce &a, const T *x, int64_t first,
   const int count = vt_reduce_count(a, first);
   if (a.along.rank <= 1) {
     const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
-    vt_reduce_four_even<T, W>(x + first * stride, stride, count, shift, s);
+    vt_reduce_four_strided<T, W>(x + first * stride, stride, count, shift, s);
     return;
   }
   for (int i = (int)threadIdx.x / VT_GPU_LANES; i < count; i += VT_REDUCE_WARPS) {

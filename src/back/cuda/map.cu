@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // map.cu - pointwise kernels for floating types: the rows of maps.def that are formulas, and
-// `where`.
+// `select`.
 #define VT_GPU_WITHOUT_FUN
 #include "gpu_map.cuh"
 #include "map_run.cuh"

@@ -155,7 +155,7 @@ VT_GPU_FN void histogram(const vt_gpu_sort_digit &a, unsigned *counts) {
 HISTOGRAM(sort_histogram_short, uint64_t)
 HISTOGRAM(sort_histogram_long, vt_gpu_record)
 
-// A block's shared memory for a radix pass. times: per warp, how many records with a digit it has,
+// A block's shared memory for a radix pass. counts: per warp, how many records with a digit it has,
 // later how many the warps before it have. start: per digit, where the tile's first record with it
 // goes.
 typedef struct distribution {
