@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_atomic.c - the CUDA backend as a plug-in with one planted fault: where it would launch
+ * cuda_atomic.c - the CUDA backend as a plug-in with one planted fault. Where it would launch
  * reduce_lines_f32 for the chunks of long sums, it launches the kernel of cuda_atomic.cu, whose
  * threads add their terms in the order in which they arrive. The linker redirects the backend's
  * launches to this file (--wrap). */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_check.c - checks the numerics on a device: each function on all 2^32 inputs, in every
- * variant that it has, against exhaustive.digests; pow on pseudo-random pairs, and everything that
- * is not a function (texts_check.c) on pseudo-random operands, against the CPU.
+ * device_check.c - checks the numerics on a device. Each function runs on all 2^32 inputs, in every
+ * variant that it has, and is compared with exhaustive.digests. pow on pseudo-random pairs, and
+ * everything that is not a function (texts_check.c) on pseudo-random operands, are compared with
+ * the CPU.
  *
  *   functions_device [--func NAME | --texts] [--pow-slices N] [--plant] [DIGESTS]
  *
  * The device computes a slice of results while CPU threads check others. Output has one line per
- * function and variant: inputs, slices whose digest differs, and the speed over an ordinary range;
- * and one line per text: results, and how many differ. --texts skips the functions, --func all but
- * one. --plant inverts one bit per slice, which must be found. Exit 0 if all are equal, 1 if not, 2
- * for wrong usage, 77 without a device. */
+ * function and variant, with its inputs, the slices whose digest differs, and the speed over an
+ * ordinary range. It has one line per text, with its results and how many differ. --texts skips the
+ * functions, --func all but one. --plant inverts one bit per slice, which must be found. Exit 0 if
+ * all are equal, 1 if not, 2 for wrong usage, 77 without a device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

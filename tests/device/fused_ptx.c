@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fused_ptx.c - compiles generated kernels to PTX for the audit: chains that together have every
- * formula of every type and every cast, and every product kernel with an epilogue. `fused_ptx
- * FOLDER ARCH` writes one file per kernel; a kernel's name says which fused operations it may have.
- * Exits with 77 without NVRTC. */
+ * formula of every type and every cast. It also compiles every product kernel with an epilogue.
+ * `fused_ptx FOLDER ARCH` writes one file per kernel; a kernel's name says which fused operations
+ * it may have. Exits with 77 without NVRTC. */
 #include <stdlib.h>
 #include <string.h>
 #include "cuda_made.h"

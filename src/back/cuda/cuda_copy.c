@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_copy.c - copies between tensors of one shape: one memory copy if both are contiguous; pieces
- * of up to 16 bytes if both are contiguous along the last axis; a transpose in square tiles if one
- * is contiguous along rows and the other along columns. */
+ * cuda_copy.c - copies between tensors of one shape. Two contiguous tensors take one memory copy.
+ * Tensors that are contiguous along the last axis are copied in pieces of up to 16 bytes. If one is
+ * contiguous along rows and the other along columns, the copy is a transpose in square tiles. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_copy.h"

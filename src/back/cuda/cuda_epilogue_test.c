@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_epilogue_test.c - a matrix product or a convolution and its epilogue as one kernel, through
- * the ABI, have the bits that the reference kernels give step by step, for every product kernel and
- * every layout of the operands; bytes next to the result stay unchanged. With the emulated driver
- * of tests/fake_cuda the log tells whether it was one kernel. Skipped without a device. */
+ * the ABI. Results have the bits that the reference kernels give step by step, for every product
+ * kernel and every layout of the operands; bytes next to the result stay unchanged. With the
+ * emulated driver of tests/fake_cuda the log tells whether it was one kernel. Skipped without a
+ * device. */
 #include "card_test.h"
 
 enum { STEPS = 4, TENSORS = 12, RUNS = 3 };
@@ -241,10 +242,10 @@ static void clear_inner_values(device *d, const group *s) {
 
 /* ---- trials ---- */
 
-/* How many kernels with an epilogue a run should launch: 0 if a tiled kernel would compute a
- * function, if the operands' axes cannot be merged like the product's, if another source overlaps
- * the product, so that it must be stored, or if an operand is not aligned and another kernel
- * computes the product. */
+/* How many kernels with an epilogue a run should launch. It is 0 if a tiled kernel would compute a
+ * function, if the operands' axes cannot be merged like the product's, or if another source
+ * overlaps the product, so that it must be stored. It is also 0 if an operand is not aligned and
+ * another kernel computes the product. */
 static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
   if (p->late_b != 0) return 0;
   if (epilogue == add_rounded) return (uint32_t)p->any_epilogue;

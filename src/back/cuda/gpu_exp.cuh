@@ -3,18 +3,18 @@
  * shorter quick phase than that of num/fs_exp.inc. Each lane of a warp holds one entry of the
  * table.
  *
- * x = n*ln(2) + r, n a multiple of 1/32, |r| slightly above ln(2)/64 at most. 2^n = T*(1 + t), T an
- * f32 from the table and the exponent of 2^n. ln(2) is LN2 + LN2_LO. r is computed with LN2 only
- * and is exact: a multiple of 2^-30 of at most 24 bits. With d = t - n*LN2_LO,
+ * x = n*ln(2) + r, with n a multiple of 1/32 and |r| slightly above ln(2)/64 at most. 2^n = T*(1 +
+ * t), with T an f32 from the table and the exponent of 2^n. ln(2) is LN2 + LN2_LO. r is computed
+ * with LN2 only and is exact: a multiple of 2^-30 of at most 24 bits. With d = t - n*LN2_LO,
  *
  *   e^x = T*(1 + r) + T*(q + d*(1 + r)),   q = e^r - 1 - r,
  *
  * up to terms that the error bound covers. s = T*(1 + r) is rounded, and its rounding error is
- * computed exactly: T - s is exact, and T*r is added to it. In units of T, half units of the
- * rounded terms are 2^-39: the square and the polynomial 2^-38 each, the sums of the low part 2^-39
- * thrice, the first omitted term 2^-39.5, that of d 2^-36.3: together below 2^-35.1. If the two
- * ends of the interval around the value round to different f32, the quick phase does not decide and
- * vt_both_exp computes the result. */
+ * computed exactly: T - s is exact, and T*r is added to it. The error bound, in units of T, with
+ * half units of the rounded terms of 2^-39: the square and the polynomial 2^-38 each; the sums of
+ * the low part 2^-39 thrice; the first omitted term 2^-39.5; that of d 2^-36.3; together below
+ * 2^-35.1. If the two ends of the interval around the value round to different f32, the quick phase
+ * does not decide and vt_both_exp computes the result. */
 #ifndef VT_GPU_EXP_CUH
 #define VT_GPU_EXP_CUH
 #include "gpu_lanes.cuh"

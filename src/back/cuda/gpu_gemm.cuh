@@ -80,9 +80,9 @@ struct vt_epilogue_here {
 
 /* ---- an operand on its way into shared memory ---- */
 
-/* Loaders copy W elements across k by BK along k with T threads; a tile uses one of three, by the
- * layout of its operand. `finish_load` is called for each k of a step after `load` and completes
- * what `load` started.
+/* A loader copies W elements across k by BK along k with T threads. A tile uses one of three
+ * loaders, by the layout of its operand. `finish_load` is called for each k of a step after `load`
+ * and completes what `load` started.
  *
  * vt_gemm_any loads any layout: single elements with 8 threads along k or all threads across k, or
  * 16 bytes across k at a time. The choice is the same for the whole launch. Strides between
@@ -525,9 +525,9 @@ struct vt_gemm_tile {
   }
 
   /* Runs all steps of a slice of k with `k` products. send(stage, step, left) issues the loads of a
-   * step, of which `left` k exist; after the last step left is 0. settle(stage, s) is called for
-   * each k of the following step, and before(t) ahead of step t. Loads are issued without a branch
-   * around them, so that the compiler can interleave them with multiplications. */
+   * step, of which `left` k exist; after the last step left is 0. finish_load(stage, s) is called
+   * for each k of the following step. before(t) is called ahead of step t. Loads are issued without
+   * a branch around them, so that the compiler can interleave them with multiplications. */
   template <class S, class G, class F>
   __device__ __forceinline__ void run_steps(int64_t k, S send, G finish_load, F before) {
     const uint32_t steps = (uint32_t)((k + BK - 1) / BK);

@@ -14,9 +14,9 @@ typedef struct vt_gpu_row_layout {
   uint32_t shared; /* bytes of shared memory of each block */
 } vt_gpu_row_layout;
 
-/* Limits of a card: its multiprocessors, the shared memory of one, the part of that which the
- * system reserves per block, and the number of counters, one for each team of several blocks.
- * `counters` is 0 if blocks cannot wait for each other. */
+/* Limits of a card: its multiprocessors, the shared memory of one, and the part of that which the
+ * system reserves per block. `counters` is the number of counters for barriers, one per team of
+ * several blocks; it is 0 if blocks cannot wait for each other. */
 typedef struct vt_gpu_limits {
   int64_t processors, shared, system, counters;
 } vt_gpu_limits;

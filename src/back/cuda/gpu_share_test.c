@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_share_test.c - how long rows and bundles of lines are distributed: every chunk belongs to one
- * block, every block has a chunk, blocks that wait for each other fit on the card at the same time,
- * and rows stay in shared memory if they fit. */
+ * gpu_share_test.c - how long rows and bundles of lines are distributed. Every chunk belongs to one
+ * block, and every block has a chunk. Blocks that wait for each other fit on the card at the same
+ * time. Rows stay in shared memory if they fit. */
 #include "gpu_bundle.h"
 #include "vt_test.h"
 

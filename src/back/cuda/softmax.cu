@@ -82,7 +82,7 @@ VT_GPU_FN float lane_sum(const float (&v)[STEPS], float s) {
 
 /* ---- results from exponentials ---- */
 
-/* Divides by the sum. For 1 <= sum < 2^24, r is the f32 nearest to 1/sum, so e*r is within 1.5
+/* Divides by the sum. For 1 <= sum < 2^24, r is the f32 nearest to 1/sum. So e*r is within 1.5
  * units in the last place of e/sum, and after one correction within 0.6; by Markstein's theorem the
  * next correction gives the rounded quotient. The remainders are exact while e is 0 or not below
  * 2^-100. A NaN sum gives NaN. */
