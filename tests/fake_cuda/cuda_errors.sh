@@ -36,12 +36,12 @@ on=cuda:1 expect 5 "has 1 device, there is no number 1"
 on=cuda:1 expect 0 "^$right\$" FAKE_CUDA_DEVICES=2
 expect 6 "needs [0-9]+ bytes .* which has 81920 left" FAKE_CUDA_MEMORY=98304
 expect 6 "error: the program needs [0-9]+ bytes .* which has [0-9]+ left" FAKE_CUDA_MEMORY=524288
-expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_MEMORY=8192
-expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
-expect 6 "cannot give memory to a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:3=2
+expect 6 "cannot allocate memory for a device: out of memory" FAKE_CUDA_MEMORY=8192
+expect 6 "cannot allocate memory for a device: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
+expect 6 "cannot allocate memory for a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:3=2
 expect 6 "has no [0-9]+ bytes for .*: [0-9]+ bytes are needed on the GPU, and [0-9]+ of its [0-9]+ are free" \
   FAKE_CUDA_FAIL=cuMemAlloc:4=2
-expect 5 "cannot start a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
+expect 5 "cannot launch a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
 expect 5 "GPU 0 cannot load the kernels of 'base': .*; they are for" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
 # Kernels are loaded before a run, when another backend can still be chosen.
 expect 6 "cannot build the program: GPU 0 cannot load the kernels of 'reduce': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:2=2
@@ -51,7 +51,7 @@ expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]
 # Initial values of parameters are drawn when the device is chosen.
 expect 6 "cannot load the kernels of 'random': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:9=2 -- --fallback cpu
 expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
-expect 5 "cannot finish a run|cannot take a tensor|cannot give a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
+expect 5 "cannot finish a run|cannot upload a tensor|cannot download a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
 expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu
 expect 0 "FALLBACK.*$right" FAKE_CUDA_CC=7.5 -- --fallback cpu
 asked=$((asked + 1))
@@ -77,7 +77,7 @@ tells "^cuda.driver +unavailable: no CUDA device is visible here$" FAKE_CUDA_DEV
 # A missing compiler is no failure: it is reported once and changes no result.
 run=(run examples/lstm.vt --bind B=1,T=4 --random-inputs 7 --digest)
 right=$("$volta" "${run[@]}" --backend reference)
-warned="volta: warning: a group of steps runs step by step: NVRTC does not compile it: [^:]*: error: as it was asked to"
+warned="volta: warning: a group of steps runs step by step: NVRTC does not compile it: [^:]*: error: planted"
 expect 0 "^$warned"$'\n'"$right\$" FAKE_NVRTC=refuse
 expect 0 "^$right\$" FAKE_NVRTC=compile
 run=(run examples/mlp.vt --bind B=3 --random-inputs 7 --digest)

@@ -165,7 +165,7 @@ int nvrtcDestroyProgram(void **program) {
 int nvrtcCompileProgram(void *program, int options, const char *const *option) {
   write_log(options, option);
   if (environment("FAKE_NVRTC") == "compile") return compile(*program_of(program));
-  program_of(program)->log = "a warning\ntext.cu(1): error: as it was asked to\n";
+  program_of(program)->log = "a warning\ntext.cu(1): error: planted\n";
   return COMPILATION;
 }
 

@@ -84,7 +84,7 @@ static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
   if (e == 0)
     e = cu->cuDeviceGetAttribute(&t->cooperative, VT_CU_ATTRIBUTE_COOPERATIVE, card->device);
   if (e == 0) e = cu->cuDeviceTotalMem(&memory, card->device);
-  if (e != 0) return report_error(card, e, "be asked what it is", d);
+  if (e != 0) return report_error(card, e, "be queried", d);
   t->shared = (uint32_t)shared;
   t->memory = memory;
   t->name[sizeof t->name - 1] = 0;
@@ -135,7 +135,8 @@ vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t 
                              vt_diag *d) {
   if (shared <= PLAIN_SHARED) return VT_OK;
   const int e = card->cu->cuFuncSetAttribute(function, VT_CU_FUNCTION_SHARED, (int)shared);
-  return e == VT_CU_SUCCESS ? VT_OK : report_error(card, e, "give a kernel its shared memory", d);
+  return e == VT_CU_SUCCESS ? VT_OK
+                            : report_error(card, e, "provide the shared memory of a kernel", d);
 }
 
 /* The reason comes before the architectures, because the list of backends has room for one sentence

@@ -26,7 +26,7 @@ const char *vt_cu_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]) {
   const char *name = NULL, *text = NULL;
   (void)cu->cuGetErrorName(error, &name);
   (void)cu->cuGetErrorString(error, &text);
-  snprintf(out, VT_CU_TEXT, "%s (%s)", text != NULL ? text : "an error it has no words for",
+  snprintf(out, VT_CU_TEXT, "%s (%s)", text != NULL ? text : "an error without a description",
            name != NULL ? name : "unknown");
   return out;
 }
@@ -73,7 +73,8 @@ static vt_status load_driver(vt_diag *d) {
     const char *why = dlerror();
     return VT_FAIL(d, VT_BACKEND, "there is no CUDA driver here: %s", why != NULL ? why : "");
   }
-  /* A driver cannot be unloaded safely once it was called, whatever it answered. */
+  /* A driver cannot be unloaded safely once it was called, so the library stays loaded after a
+   * failure too. */
   const vt_status s = init_driver(&cu, d);
   if (s == VT_OK) driver = cu;
   return s;

@@ -495,7 +495,7 @@ static void test_without_compiler(void) {
   in_child(scale_step_by_step);
   CHECK(strcmp(noted,
                "a group of steps runs step by step: NVRTC does not compile it: "
-               "text.cu(1): error: as it was asked to") == 0);
+               "text.cu(1): error: planted") == 0);
   CHECK(setenv("FAKE_NVRTC", "compile", 1) == 0);
 }
 

@@ -9,7 +9,7 @@ enum {
   MAX_X = INT32_MAX
 }; /* most thread blocks of a grid along y, and along x */
 enum {
-  SKINNY_RESIDENT = 6, /* resident blocks of the kernels few_... per multiprocessor */
+  SKINNY_RESIDENT = 6, /* resident blocks of the kernels skinny_... per multiprocessor */
   /* a transposed copy of b may take 1/TRANSPOSED_SHARE of the card's memory */
   TRANSPOSED_SHARE = 16
 };
@@ -216,8 +216,8 @@ static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm 
 }
 
 /* Thin tiles are for skinny products only, and need a sliced k if it has several blocks: if b turns
- * out unreadable for them at run time, the kernels few_... must be able to take over with the same
- * scratch. */
+ * out unreadable for them at run time, the kernels skinny_... must be able to take over with the
+ * same scratch. */
 static int is_thin(const tile *t) { return t->rows <= VT_GPU_SKINNY; }
 static int suits_thin(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t slice) {
   return !is_thin(t) || (is_skinny(dtype, g) && slice == (blocks_of(g) > 1));

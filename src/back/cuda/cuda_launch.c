@@ -63,7 +63,7 @@ static vt_status launch(vt_cuda_call *c, void *function, vt_cuda_grid g, int coo
                                                             1, g.shared, c->dev->stream, params)
                             : cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
                                                  c->dev->stream, params, NULL);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "start a kernel");
+  return (vt_status)vt_cuda_driver_status(c->dev, e, "launch a kernel");
 }
 
 static int is_empty_grid(vt_cuda_grid g) { return g.x == 0 || g.y == 0 || g.z == 0; }
@@ -117,7 +117,7 @@ vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t by
   }
   int e = cu->cuMemcpyDtoHAsync(to, address(from), (size_t)bytes, c->dev->stream);
   if (e == VT_CU_SUCCESS) e = cu->cuStreamSynchronize(c->dev->stream);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "bring a value to the host");
+  return (vt_status)vt_cuda_driver_status(c->dev, e, "copy a value to the host");
 }
 
 /* ---- faults ---- */

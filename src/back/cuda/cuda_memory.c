@@ -181,7 +181,7 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
   if (bytes > 0)
     e = bytes > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver(dev)->cuMemAlloc(&at, (size_t)bytes);
   const int32_t s = e == VT_CU_OUT_OF_MEMORY ? report_no_memory(dev, bytes)
-                                             : vt_cuda_driver_status(dev, e, "give memory");
+                                             : vt_cuda_driver_status(dev, e, "allocate memory");
   vt_cuda_card_leave(dev->card);
   if (s == VT_OK) *out_handle = at;
   return s;
@@ -201,7 +201,7 @@ int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t of
   if (!to_device) s = (int32_t)vt_cuda_programs_canonicalize(dev, at, bytes);
   if (s == VT_OK) {
     const int e = to_device ? upload(dev, at, host, bytes) : download(dev, host, at, bytes);
-    s = vt_cuda_driver_status(dev, e, to_device ? "take a tensor" : "give a tensor back");
+    s = vt_cuda_driver_status(dev, e, to_device ? "upload a tensor" : "download a tensor");
   }
   vt_cuda_card_leave(dev->card);
   return s;

@@ -36,7 +36,7 @@ static vt_status find_entries(vt_nvrtc *n, vt_diag *d) {
     memcpy((char *)n + entries[i].at, &found, sizeof found);
   }
   if (n->nvrtcVersion(&n->major, &n->minor) != 0)
-    return VT_FAIL(d, VT_BACKEND, "the NVRTC here does not say its version");
+    return VT_FAIL(d, VT_BACKEND, "the NVRTC here does not report its version");
   return VT_OK;
 }
 
@@ -88,7 +88,7 @@ static void first_error(const char *log, char *out, size_t n) {
 
 static vt_status report_compile_error(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag *d) {
   size_t bytes = 0;
-  char line[300] = "it does not say why";
+  char line[300] = "it gives no reason";
   char *log = NULL;
   if (n->nvrtcGetProgramLogSize(program, &bytes) == 0 && bytes > 0 && bytes < SIZE_MAX / 2)
     log = vt_alloc_new(a, bytes + 1);
@@ -102,13 +102,13 @@ static vt_status fetch_result(void *program, int (*size)(void *program, size_t *
                               int (*get)(void *program, char *to), vt_text *out, vt_diag *d) {
   size_t bytes = 0;
   if (size(program, &bytes) != 0 || bytes == 0 || bytes >= SIZE_MAX / 2)
-    return VT_FAIL(d, VT_BACKEND, "NVRTC does not give what it has compiled");
+    return VT_FAIL(d, VT_BACKEND, "NVRTC does not return the compiled code");
   char *to = vt_alloc_new(out->a, bytes);
   if (to == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   const int e = get(program, to);
   if (e == 0) vt_text_bytes(out, to, bytes);
   vt_alloc_free(out->a, to, bytes);
-  if (e != 0) return VT_FAIL(d, VT_BACKEND, "NVRTC does not give what it has compiled");
+  if (e != 0) return VT_FAIL(d, VT_BACKEND, "NVRTC does not return the compiled code");
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
@@ -132,7 +132,7 @@ vt_status vt_nvrtc_compile(const vt_nvrtc *n, const char *text, const vt_nvrtc_o
     names[i] = vt_cuda_texts[i].name;
   }
   if (n->nvrtcCreateProgram(&program, text, "fused.cu", (int)count, texts, names) != 0)
-    return VT_FAIL(d, VT_BACKEND, "NVRTC does not take the text");
+    return VT_FAIL(d, VT_BACKEND, "NVRTC does not accept the text");
   const vt_status s = compile(n, program, o, out, d);
   (void)n->nvrtcDestroyProgram(&program);
   return s;

@@ -155,7 +155,7 @@ static int32_t new_fault_record(vt_bk_program *p) {
   if (e == VT_CU_SUCCESS) e = driver(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
   p->seen = seen;
   if (e == VT_CU_SUCCESS) e = clear_fault(p);
-  return vt_cuda_driver_status(p->dev, e, "give memory to a program");
+  return vt_cuda_driver_status(p->dev, e, "allocate memory for a program");
 }
 
 /* Creates an event before the first launch and one after each, if the host measures times. */
@@ -172,7 +172,7 @@ static int32_t new_time_marks(vt_bk_program *p) {
   if (p->time_marks == NULL || p->begin == NULL || p->end == NULL) return VT_NOMEM;
   for (uint64_t i = 0; i <= p->steps.n && e == VT_CU_SUCCESS; i++)
     e = driver(p)->cuEventCreate(&p->time_marks[i], 0);
-  return vt_cuda_driver_status(p->dev, e, "make an event");
+  return vt_cuda_driver_status(p->dev, e, "create an event");
 }
 
 static vt_status rehearse(vt_bk_program *p);
@@ -316,7 +316,7 @@ static vt_status issue_steps(vt_bk_program *p) {
   if (!p->faults) return VT_OK;
   const int e = driver(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
                                              sizeof *p->seen, p->dev->stream);
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "tell of errors");
+  return (vt_status)vt_cuda_driver_status(p->dev, e, "copy the fault record");
 }
 
 /* Goes through the steps as a run does, without issuing anything, which loads the kernels that they
@@ -407,7 +407,7 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
 static vt_status make_graph(vt_bk_program *p, void *recorded) {
   const int e = driver(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
   if (e != VT_CU_SUCCESS) p->graph = NULL;
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "make a graph");
+  return (vt_status)vt_cuda_driver_status(p->dev, e, "instantiate a graph");
 }
 
 /* Records a run as a graph. Recording executes nothing, so after a failure the run can still be
@@ -416,10 +416,11 @@ static vt_status record_graph(vt_bk_program *p) {
   const vt_cu *cu = driver(p);
   void *recorded = NULL;
   int e = cu->cuStreamBeginCapture(p->dev->stream, VT_CU_CAPTURE_THREAD_LOCAL);
-  if (e != VT_CU_SUCCESS) return (vt_status)vt_cuda_driver_status(p->dev, e, "begin a graph");
+  if (e != VT_CU_SUCCESS)
+    return (vt_status)vt_cuda_driver_status(p->dev, e, "begin a graph capture");
   vt_status s = issue_steps(p);
   e = cu->cuStreamEndCapture(p->dev->stream, &recorded);
-  if (s == VT_OK) s = (vt_status)vt_cuda_driver_status(p->dev, e, "end a graph");
+  if (s == VT_OK) s = (vt_status)vt_cuda_driver_status(p->dev, e, "end a graph capture");
   if (s == VT_OK) s = make_graph(p, recorded);
   if (recorded != NULL) (void)cu->cuGraphDestroy(recorded);
   return s;
@@ -427,7 +428,7 @@ static vt_status record_graph(vt_bk_program *p) {
 
 static vt_status replay_graph(vt_bk_program *p) {
   const int e = driver(p)->cuGraphLaunch(p->graph, p->dev->stream);
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "run a graph");
+  return (vt_status)vt_cuda_driver_status(p->dev, e, "launch a graph");
 }
 
 /* ---- running ---- */

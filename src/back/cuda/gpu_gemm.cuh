@@ -130,7 +130,8 @@ struct vt_gemm_any {
     from = (const E *)s.data + product + (first + i) * s.across + (k0 + k) * s.along;
   }
 
-  /* Loads the next BK values of k, of which `left` exist. A barrier must follow `begin` first. */
+  /* Loads the next BK values of k, of which `left` exist. A barrier must separate the first call
+   * from `begin`. */
   __device__ __forceinline__ void load(E *stage, int left) {
     const vt_gemm_steps step = vt_gemm_shared_steps<WHICH>();
     const E *at = from;

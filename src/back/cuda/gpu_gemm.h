@@ -9,7 +9,7 @@ enum {
   VT_GPU_BATCH = 6,   /* most leading axes */
   VT_GPU_BLOCK = 256, /* products of a chain in the order fma256 */
   VT_GPU_GROUP = 8,   /* blocks per group, and groups per group of groups, in the order T */
-  VT_GPU_SKINNY = 16, /* most rows of the kernels few_... and band_..., and of thin tiles */
+  VT_GPU_SKINNY = 16, /* most rows of the kernels skinny_... and band_..., and of thin tiles */
   VT_GPU_SKINNY_COLUMNS = 32,
   VT_GPU_SKINNY_THREADS = 128,
   /* floats per column in shared memory if b is contiguous along k */
@@ -48,9 +48,9 @@ typedef struct vt_gpu_gemm {
   int64_t first; /* number of this launch's first thread block */
   int64_t slice; /* k per slice; each slice has a result of its own */
   void *levels;  /* scratch for sums of groups of groups, if k needs them */
-  /* For the kernels few_..., stream_..., band_... and parts_...: dense results of the slices of k,
-   * NULL if there is one slice; and a counter per tile of the slices that are done. Counters are 0
-   * before and after a launch, NULL if another kernel adds the slices. */
+  /* For the kernels skinny_..., stream_..., band_... and sum_slices_...: dense results of the
+   * slices of k, NULL if there is one slice; and a counter per tile of the slices that are done.
+   * Counters are 0 before and after a launch, NULL if another kernel adds the slices. */
   void *partials;
   uint32_t *arrived;
   uint32_t tiles_m, tiles_n; /* tiles of one product along rows and columns */
