@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * folded_cuda_test.h - a step with its tensors in one arena, run through the ABI on a card and by
- * the op's own kernel, and every byte compared; operands in layouts of many kinds. */
-#ifndef VT_FOLDED_CUDA_TEST_H
-#define VT_FOLDED_CUDA_TEST_H
+ * folded_cuda_test.h - runs a step with all its tensors in one arena, on a card through the ABI and
+ * with the op's reference kernel, and compares every byte. Operands have many layouts. */
+#ifndef VT_CARD_STEP_TEST_H
+#define VT_CARD_STEP_TEST_H
 #include <string.h>
 #include "cuda_backend.h"
 #include "vt_num.h"
@@ -28,7 +28,7 @@ static const vt_bk_host card_host = {.size = sizeof card_host,
                                      .resize = card_resize,
                                      .diag = card_says};
 
-/* 0 when there is no card. */
+/* Opens the card; returns 0 on a machine without one. */
 static inline int card_open(void) {
   vt_backend_query_fn vt_cuda_query;
   card_api = vt_cuda_query(&card_host);
@@ -51,10 +51,10 @@ static inline uint64_t card_next(uint64_t *seed) {
 
 typedef enum card_layout {
   CARD_DENSE,
-  CARD_TURNED,   /* the first axis lies innermost */
-  CARD_STEPPED,  /* with gaps */
-  CARD_BACK,     /* the last axis goes backwards */
-  CARD_REPEATED, /* the last axis has one place: for operands */
+  CARD_TRANSPOSED, /* transposed: the first axis is innermost */
+  CARD_STEPPED,    /* elements have gaps between them */
+  CARD_BACK,       /* the last axis has a negative stride */
+  CARD_REPEATED,   /* the last axis has stride 0; for operands only */
   CARD_LAYOUTS
 } card_layout;
 
@@ -73,7 +73,7 @@ static inline vt_bk_tensor card_tensor(uint32_t dtype, uint32_t rank, const int6
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t stride = layout == CARD_STEPPED ? 2 : 1;
   for (uint32_t i = 0; i < rank; i++) {
-    const uint32_t k = layout == CARD_TURNED ? i : rank - 1 - i;
+    const uint32_t k = layout == CARD_TRANSPOSED ? i : rank - 1 - i;
     t.dim[k] = dim[k];
     t.stride[k] = layout == CARD_REPEATED && k == rank - 1 ? 0 : stride;
     stride *= t.stride[k] == 0 || dim[k] == 0 ? 1 : dim[k];
@@ -82,7 +82,8 @@ static inline vt_bk_tensor card_tensor(uint32_t dtype, uint32_t rank, const int6
   return t;
 }
 
-/* Elements before and from the first one on, as memory has them. */
+/* Number of elements from the lowest to the highest address; *before is how many of them precede
+ * element 0. */
 static inline int64_t card_span(const vt_bk_tensor *t, int64_t *before) {
   int64_t low = 0, high = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
@@ -115,8 +116,8 @@ static inline void card_fill(card_step *s, uint32_t dtype, char *at, int64_t n) 
   }
 }
 
-/* Gives the tensor a place behind the others, and every element of its span a value. */
-static inline vt_bk_tensor card_put(card_step *s, vt_bk_tensor t) {
+/* Places the tensor after the others and fills its whole span with values. */
+static inline vt_bk_tensor card_place(card_step *s, vt_bk_tensor t) {
   int64_t before;
   const int64_t n = card_span(&t, &before), size = (int64_t)vt_cuda_bytes_of(t.dtype);
   if (s->used + (uint64_t)(n * size) + 2 * CARD_GAP > CARD_ARENA) exit(2);
@@ -159,7 +160,8 @@ static inline int card_run(const card_step *s) {
   return status == VT_OK;
 }
 
-/* NaN of results are one; what lies between elements and around them is compared too. */
+/* Compares the arenas after making all NaNs of the results canonical. Bytes between and around
+ * elements are compared too. */
 static inline int card_same(const card_step *s) {
   for (uint32_t r = 0; r < s->n_out; r++) {
     int64_t before;

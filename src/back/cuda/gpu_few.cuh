@@ -1,90 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_few.cuh - a product with at most 16 rows, at the speed that b can be read with: a block of
- * threads brings 256 k of 32 columns into shared memory, all of it at once, and then a thread has
- * one column and ROWS chains. Many blocks wait while others compute. Which block of threads adds
- * the chains of a column's blocks of 256 is left to chance: the one that comes last. The order in
- * which they are added is not. Such a product is over soon: the code is kept short, as it is read
- * too. */
-#ifndef VT_GPU_FEW_CUH
-#define VT_GPU_FEW_CUH
+ * gpu_few.cuh - skinny GEMM of at most 16 rows, limited by the speed of reading b. A thread block
+ * copies 256 k of 32 columns to shared memory in one step; then a thread computes ROWS chains of
+ * one column. Other resident blocks compute while one waits. The block that finishes a tile last
+ * adds the partial results of its slices of k. Which block that is varies; the order of the
+ * additions does not. Such a product takes so little time that reading the code counts, so the code
+ * is short. */
+#ifndef VT_GPU_SKINNY_CUH
+#define VT_GPU_SKINNY_CUH
 #include "gpu_sums.cuh"
 
-enum { VT_FEW_C = VT_GPU_FEW_COLUMNS, VT_FEW_T = VT_GPU_FEW_THREADS };
+enum { VT_SKINNY_C = VT_GPU_SKINNY_COLUMNS, VT_SKINNY_T = VT_GPU_SKINNY_THREADS };
 
-/* What a block of threads has: `left` k from k0 on of `columns` columns from n0 on of product z. */
-struct vt_few_here {
+/* The part of a product that a thread block computes: `left` k starting at k0 and `columns` columns
+ * starting at n0 of product z. */
+struct vt_skinny_block {
   int64_t z, n0, k0;
   int left, columns;
-  uint32_t tile; /* of this launch */
-  uint32_t unit;
+  uint32_t tile; /* number of the tile in this launch */
+  uint32_t slice;
 };
 
-/* Blocks that begin together read what lies together: the units of a column, or one unit of many.
- */
+/* Places thread blocks so that those which start together read adjacent memory: if b is contiguous
+ * along k, the slices of one column block; else one slice of many column blocks. */
 template <bool BY_K, int COLUMNS>
-VT_GPU_FN vt_few_here vt_few_place(const vt_gpu_gemm &g) {
-  vt_few_here h;
+VT_GPU_FN vt_skinny_block vt_skinny_place(const vt_gpu_gemm &g) {
+  vt_skinny_block h;
   const uint32_t block = blockIdx.x + gridDim.x * blockIdx.y;
   h.tile = BY_K ? block / gridDim.y : blockIdx.x;
-  h.unit = BY_K ? block - h.tile * gridDim.y : blockIdx.y;
+  h.slice = BY_K ? block - h.tile * gridDim.y : blockIdx.y;
   const int64_t number = g.first + h.tile;
   h.z = g.products == 1 ? 0 : number / g.tiles_n;
   h.n0 = (number - h.z * g.tiles_n) * COLUMNS;
-  h.k0 = h.unit * g.unit;
+  h.k0 = h.slice * g.slice;
   h.left = (int)min((int64_t)VT_GPU_BLOCK, g.k - h.k0);
   h.columns = (int)min((int64_t)COLUMNS, g.n - h.n0);
   return h;
 }
 
-/* b as [column][k] or [k][column], as it lies in memory. */
+/* Copies b to shared memory as [column][k] or [k][column], whichever is its order in memory. */
 template <bool BY_K, int V>
-VT_GPU_FN void vt_few_load_b(const vt_gpu_side &s, const float *b, float *to,
-                             const vt_few_here &h) {
-  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_FEW_C) / V }; /* accesses side by side */
+VT_GPU_FN void vt_skinny_load_b(const vt_gpu_side &s, const float *b, float *to,
+                                const vt_skinny_block &h) {
+  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_SKINNY_C) / V }; /* accesses per line of b */
 #pragma unroll 4
-  for (int e = (int)threadIdx.x; e < VT_GPU_BLOCK * VT_FEW_C / V; e += VT_FEW_T) {
+  for (int e = (int)threadIdx.x; e < VT_GPU_BLOCK * VT_SKINNY_C / V; e += VT_SKINNY_T) {
     const int side = e % LINE * V, other = e / LINE;
     const int j = BY_K ? other : side, k = BY_K ? side : other;
-    float *place = to + (BY_K ? j * VT_GPU_FEW_PITCH + k : k * VT_FEW_C + j);
+    float *place = to + (BY_K ? j * VT_GPU_SKINNY_PITCH + k : k * VT_SKINNY_C + j);
     const float *from = b + (j < h.columns ? j : 0) * s.across + k * s.along;
     const bool there = j < h.columns && k < h.left;
     if (V == 4) {
-      vt_ahead_16(place, from, there);
+      vt_async_copy_16(place, from, there);
     } else {
-      vt_ahead_4(place, from, there);
+      vt_async_copy_4(place, from, there);
     }
   }
 }
 
-VT_GPU_FN void vt_few_load_a(const vt_gpu_gemm &g, const float *a, float *to, int left) {
+VT_GPU_FN void vt_skinny_load_a(const vt_gpu_gemm &g, const float *a, float *to, int left) {
 #pragma unroll 2
-  for (int e = (int)threadIdx.x; e < (int)g.m * VT_GPU_BLOCK; e += VT_FEW_T) {
+  for (int e = (int)threadIdx.x; e < (int)g.m * VT_GPU_BLOCK; e += VT_SKINNY_T) {
     const int i = e / VT_GPU_BLOCK, k = e % VT_GPU_BLOCK;
-    vt_ahead_4(to + e, a + i * g.a.across + k * g.a.along, k < left);
+    vt_async_copy_4(to + e, a + i * g.a.across + k * g.a.along, k < left);
   }
 }
 
-/* Four k of this thread's column. */
+/* Loads four k of this thread's column. */
 template <bool BY_K>
-VT_GPU_FN void vt_few_take(const float *b, int k, float *w) {
+VT_GPU_FN void vt_skinny_get(const float *b, int k, float *w) {
   if (BY_K) {
-    vt_gemm_get(b + k, w);
+    vt_gemm_load_16(b + k, w);
   } else {
     VT_UNROLL
-    for (int q = 0; q < 4; q++) w[q] = b[(k + q) * VT_FEW_C];
+    for (int q = 0; q < 4; q++) w[q] = b[(k + q) * VT_SKINNY_C];
   }
 }
 
 template <bool BY_K, int ROWS>
-VT_GPU_FN void vt_few_chain(const float *x, const float *b, int end, float *p) {
+VT_GPU_FN void vt_skinny_chain(const float *x, const float *b, int end, float *p) {
   int k = 0;
 #pragma unroll 4
   for (; k + 4 <= end; k += 4) {
     float w[4], v[4];
-    vt_few_take<BY_K>(b, k, w);
+    vt_skinny_get<BY_K>(b, k, w);
     VT_UNROLL
     for (int r = 0; r < ROWS; r++) {
-      vt_gemm_get(x + r * VT_GPU_BLOCK + k, v);
+      vt_gemm_load_16(x + r * VT_GPU_BLOCK + k, v);
       VT_UNROLL
       for (int q = 0; q < 4; q++) p[r] = __fmaf_rn(v[q], w[q], p[r]);
     }
@@ -92,34 +93,36 @@ VT_GPU_FN void vt_few_chain(const float *x, const float *b, int end, float *p) {
   VT_LOOP
   for (; k < end; k++) VT_UNROLL
   for (int r = 0; r < ROWS; r++)
-    p[r] = __fmaf_rn(x[r * VT_GPU_BLOCK + k], BY_K ? b[k] : b[k * VT_FEW_C], p[r]);
+    p[r] = __fmaf_rn(x[r * VT_GPU_BLOCK + k], BY_K ? b[k] : b[k * VT_SKINNY_C], p[r]);
 }
 
 /* ---- results ---- */
 
-/* What a chain of this block came to: row i and column j of it, if they are there. */
+/* Stores the sum p of a chain for row i and column j of this block, if they exist: as a result, or
+ * as the partial result of a slice of k. */
 template <class End>
-VT_GPU_FN void vt_few_give(const vt_gpu_gemm &g, const vt_few_here &h, int i, int j, float p,
-                           const End &end) {
+VT_GPU_FN void vt_skinny_store(const vt_gpu_gemm &g, const vt_skinny_block &h, int i, int j,
+                               float p, const End &end) {
   if (i >= g.m || j >= h.columns) return;
-  if (g.part == nullptr) {
+  if (g.partials == nullptr) {
     vt_sum_store(g, h.z, i, h.n0 + j, p, end);
   } else {
-    ((float *)g.part)[h.unit * g.y_unit + (h.z * g.m + i) * g.n + h.n0 + j] = p;
+    ((float *)g.partials)[h.slice * g.y_slice + (h.z * g.m + i) * g.n + h.n0 + j] = p;
   }
 }
 
-/* After all of them: the last unit of these columns sums what all have left. A thread has ROWS rows
- * of a column at once, and GROUPS groups of each. */
+/* The thread block that finishes last for these columns adds the partial results of all slices. A
+ * thread adds ROWS rows of a column at a time, with GROUPS groups of slices loaded ahead. */
 template <int GROUPS, int ROWS, class End>
-VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h, const End &end) {
+VT_GPU_FN void vt_skinny_sum_slices(const vt_gpu_gemm &g, const vt_skinny_block &h,
+                                    const End &end) {
   if (g.arrived == nullptr || !vt_is_last(&g.arrived[h.tile], gridDim.y)) return;
-  const float *part = (const float *)g.part + h.z * g.m * g.n + h.n0;
+  const float *partials = (const float *)g.partials + h.z * g.m * g.n + h.n0;
   const int m = (int)g.m, all = (m + ROWS - 1) / ROWS * h.columns;
   for (int e = (int)threadIdx.x; e < all; e += (int)blockDim.x) {
     const int i = e / h.columns * ROWS, j = e % h.columns;
     float y[ROWS];
-    vt_parts_sums<GROUPS>(part + i * g.n + j, gridDim.y, g.y_unit, g.n, m - i, y);
+    vt_sum_partials<GROUPS>(partials + i * g.n + j, gridDim.y, g.y_slice, g.n, m - i, y);
     VT_UNROLL
     for (int r = 0; r < ROWS; r++)
       if (i + r < m) vt_sum_store(g, h.z, i + r, h.n0 + j, y[r], end);
@@ -128,28 +131,28 @@ VT_GPU_FN void vt_few_end(const vt_gpu_gemm &g, const vt_few_here &h, const End 
 
 /* ---- the whole ---- */
 
-/* The operands from this block's first k and column on. */
-VT_GPU_FN const float *vt_few_a(const vt_gpu_gemm &g, const vt_few_here &h) {
-  return (const float *)g.a.data + vt_gemm_product_of(g, g.a.step, h.z) + h.k0 * g.a.along;
+/* Addresses of the operands at this block's first k and column. */
+VT_GPU_FN const float *vt_skinny_a(const vt_gpu_gemm &g, const vt_skinny_block &h) {
+  return (const float *)g.a.data + vt_gemm_offset_of(g, g.a.step, h.z) + h.k0 * g.a.along;
 }
-VT_GPU_FN const float *vt_few_b(const vt_gpu_gemm &g, const vt_few_here &h) {
-  return (const float *)g.b.data + vt_gemm_product_of(g, g.b.step, h.z) + h.n0 * g.b.across +
+VT_GPU_FN const float *vt_skinny_b(const vt_gpu_gemm &g, const vt_skinny_block &h) {
+  return (const float *)g.b.data + vt_gemm_offset_of(g, g.b.step, h.z) + h.n0 * g.b.across +
          h.k0 * g.b.along;
 }
 
 template <bool BY_K, int ROWS, class End>
-VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g, const End &end) {
-  const vt_few_here h = vt_few_place<BY_K, VT_FEW_C>(g);
-  const float *a = vt_few_a(g, h), *b = vt_few_b(g, h);
+VT_GPU_FN void vt_skinny_layout(const vt_gpu_gemm &g, const End &end) {
+  const vt_skinny_block h = vt_skinny_place<BY_K, VT_SKINNY_C>(g);
+  const float *a = vt_skinny_a(g, h), *b = vt_skinny_b(g, h);
   float *x = vt_shared<float>(), *w = x + VT_GPU_BLOCK * 4 * ROWS;
   if (g.b.wide) {
-    vt_few_load_b<BY_K, 4>(g.b, b, w, h);
+    vt_skinny_load_b<BY_K, 4>(g.b, b, w, h);
   } else {
-    vt_few_load_b<BY_K, 1>(g.b, b, w, h);
+    vt_skinny_load_b<BY_K, 1>(g.b, b, w, h);
   }
-  vt_few_load_a(g, a, x, h.left);
-  vt_ahead_close();
-  vt_ahead_wait<0>();
+  vt_skinny_load_a(g, a, x, h.left);
+  vt_async_close_group();
+  vt_async_wait<0>();
   __syncthreads();
 
   const int lane = (int)threadIdx.x & 31, first = ((int)threadIdx.x >> 5) * ROWS;
@@ -157,20 +160,20 @@ VT_GPU_FN void vt_few_by(const vt_gpu_gemm &g, const End &end) {
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) p[r] = 0;
   if (first < g.m)
-    vt_few_chain<BY_K, ROWS>(x + first * VT_GPU_BLOCK, w + (BY_K ? lane * VT_GPU_FEW_PITCH : lane),
-                             h.left, p);
+    vt_skinny_chain<BY_K, ROWS>(x + first * VT_GPU_BLOCK,
+                                w + (BY_K ? lane * VT_GPU_SKINNY_PITCH : lane), h.left, p);
 
   VT_UNROLL
-  for (int r = 0; r < ROWS; r++) vt_few_give(g, h, first + r, lane, p[r], end);
-  vt_few_end<1, 1>(g, h, end);
+  for (int r = 0; r < ROWS; r++) vt_skinny_store(g, h, first + r, lane, p[r], end);
+  vt_skinny_sum_slices<1, 1>(g, h, end);
 }
 
 template <int ROWS, class End>
-VT_GPU_FN void vt_few(const vt_gpu_gemm &g, const End &end) {
+VT_GPU_FN void vt_skinny(const vt_gpu_gemm &g, const End &end) {
   if (g.b.by_k) {
-    vt_few_by<true, ROWS>(g, end);
+    vt_skinny_layout<true, ROWS>(g, end);
   } else {
-    vt_few_by<false, ROWS>(g, end);
+    vt_skinny_layout<false, ROWS>(g, end);
   }
 }
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_fun.cuh - the functions of maps.def, f32 alone: the texts of the numerics over one lane a
- * thread, and the compositions made of one function. Part of gpu_map.cuh.
- * Where there is a short way it is taken, and the core for what that leaves open: it is as fast on
- * GPUs with slow f64, and no slower on others. */
+ * gpu_fun.cuh - the functions of maps.def, for f32: the sources of src/num compiled for one lane
+ * per thread, and the compositions of one function. Part of gpu_map.cuh. A function uses its quick
+ * phase if it has one, and the accurate phase for the arguments that the quick phase does not
+ * decide. That is faster on GPUs with slow f64 and no slower on others. */
 #ifndef VT_GPU_FUN_CUH
 #define VT_GPU_FUN_CUH
 #include "vt_words_cuda.h"
@@ -16,7 +16,8 @@
 #include "shorts.def"
 #undef VT_SHORT
 
-/* The cores are long: a call costs less than the room of several copies. */
+/* The accurate phases are long, so they are functions that are called: inlining would copy the code
+ * several times. */
 #define VT_BY_CORE(name)                                   \
   VT_RARE_FN float f32_##name(float a, float b, float c) { \
     return (void)b, (void)c, vt_s_##name(a);               \
@@ -35,7 +36,7 @@ VT_RARE_FN float f32_pow(float a, float b, float c) {
 
 /* ---- compositions, as docs/ops.md has them ---- */
 
-/* (0.5*x) * (1 + y) */
+/* Computes (0.5*x) * (1 + y). */
 VT_GPU_FN float f32_half_times(float x, float y) { return (0.5f * x) * (1.0f + y); }
 
 VT_GPU_FN float f32_silu(float a, float b, float c) { return a * f32_sigmoid(a, b, c); }

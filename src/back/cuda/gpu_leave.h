@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_leave.h - results that the host looks at: every NaN becomes the canonical one. Read by C and
- * by CUDA. */
-#ifndef VT_GPU_LEAVE_H
-#define VT_GPU_LEAVE_H
+ * gpu_leave.h - the argument struct of the kernels that write the canonical NaN over every NaN of a
+ * result before the host reads it. C and CUDA include it. */
+#ifndef VT_GPU_CANONICAL_H
+#define VT_GPU_CANONICAL_H
 #include <stdint.h>
 
-typedef struct vt_gpu_leave {
-  void *data; /* dense */
+typedef struct vt_gpu_canonical {
+  void *data; /* a contiguous array of n elements */
   int64_t n;
-  uint32_t infinity, reserved; /* of leave_half: the bits of +inf in f16 or bf16 */
-} vt_gpu_leave;
+  uint32_t infinity, reserved; /* for fix_nan_half: bits of +inf in f16 or bf16 */
+} vt_gpu_canonical;
 #endif

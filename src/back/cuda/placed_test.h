@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * placed_test.h - for the tests of moves and of what is looked up: a step over tensors that lie in
- * any way, run by a device three times (issued, recorded, replayed) and by the reference's kernel
- * once. What lies between and around the results is compared too. */
-#ifndef VT_PLACED_TEST_H
-#define VT_PLACED_TEST_H
+ * placed_test.h - for the tests of data movement, indexing and products: runs a step over tensors
+ * of any layout on a device three times (issued, recorded, replayed) and once with the reference
+ * kernel. Bytes between and around the results are compared too. */
+#ifndef VT_LAYOUTS_TEST_H
+#define VT_LAYOUTS_TEST_H
 #include <string.h>
 #include "cuda_backend.h"
 #include "vt_fpenv.h"
@@ -14,10 +14,11 @@ enum { ARENA = 1 << 22, OPERANDS = 4, GAP = 256 };
 static _Alignas(256) char arena[ARENA], expected[ARENA];
 static const vt_bk_api *api;
 static vt_bk_device *device;
-static uint64_t buffers[2]; /* tensors, scratch */
+static uint64_t buffers[2]; /* handles of the buffers for tensors and for scratch */
 
-/* How a tensor lies. */
-typedef enum way { DENSE, LATE, TURNED, SPREAD, REVERSED, REPEATED, WAYS } way;
+/* The layout of a tensor. LATE is contiguous but not aligned, SPREAD has gaps, REVERSED has
+ * negative strides, REPEATED has stride 0 along the first axis. */
+typedef enum layout { DENSE, LATE, TRANSPOSED, SPREAD, REVERSED, REPEATED, LAYOUTS } layout;
 
 typedef struct trial {
   uint32_t op, n_in, n_out;
@@ -36,19 +37,19 @@ static uint64_t any_number(void) {
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;
 }
-static int64_t below(int64_t n) { return (int64_t)(any_number() % (uint64_t)n); }
+static int64_t random_below(int64_t n) { return (int64_t)(any_number() % (uint64_t)n); }
 
-/* Special ones among them, and many that are equal. */
+/* A number; many are special, and many are equal. */
 static double any_real(void) {
   static const double special[] = {0, -0.0, 1, -1, 1e-40, -1e-45, 3e38, -3e38, 0.1, 0.25};
-  const int64_t r = below(40);
+  const int64_t r = random_below(40);
   if (r == 0) return vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | any_number() << 63);
   if (r == 1) return vt_f64_from_bits(UINT64_C(0x7ff8000000000000));
-  if (r < 12) return special[below(10)];
-  return (double)below(2000001) / 999983.0 - 1;
+  if (r < 12) return special[random_below(10)];
+  return (double)random_below(2000001) / 999983.0 - 1;
 }
 
-static void put_any(char *at, uint32_t dtype) {
+static void store_any(char *at, uint32_t dtype) {
   const double x = any_real();
   const uint64_t bits = any_number() % 5 == 0 ? 0 : any_number();
   if (dtype == VT_DTYPE_BOOL || dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16 ||
@@ -60,7 +61,8 @@ static void put_any(char *at, uint32_t dtype) {
 
 /* ---- tensors ---- */
 
-/* The bytes from the lowest to behind the highest element. */
+/* Offset of the lowest element from element 0, and number of bytes from the lowest to the highest
+ * element. */
 static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   int64_t least = 0, most = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
@@ -72,11 +74,11 @@ static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   *bytes = (most - least + 1) * (int64_t)vt_dtype_bytes(t->dtype);
 }
 
-static vt_bk_tensor lying(uint32_t dtype, uint32_t rank, const int64_t *dim, way w) {
+static vt_bk_tensor tensor_of(uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t step = w == SPREAD ? 2 : 1;
   for (uint32_t k = 0; k < rank; k++) {
-    const uint32_t axis = w == TURNED ? k : rank - 1 - k;
+    const uint32_t axis = w == TRANSPOSED ? k : rank - 1 - k;
     t.dim[axis] = dim[axis];
     t.stride[axis] = step;
     step *= dim[axis] > 0 ? dim[axis] : 1;
@@ -87,22 +89,23 @@ static vt_bk_tensor lying(uint32_t dtype, uint32_t rank, const int64_t *dim, way
   return t;
 }
 
-/* Gives a tensor its place, and a value to everything between its ends. */
-static void place(trial *s, vt_bk_tensor *t, way w) {
+/* Places a tensor after the others and fills everything between its ends. */
+static void place_tensor(trial *s, vt_bk_tensor *t, layout w) {
   const uint64_t size = vt_dtype_bytes(t->dtype);
   int64_t low, bytes;
   span_of(t, &low, &bytes);
   const uint64_t from = s->used + (w == LATE ? size : 0);
   t->offset = from - (uint64_t)low;
   if (from + (uint64_t)bytes + GAP > ARENA) abort();
-  for (uint64_t i = 0; i < (uint64_t)bytes / size; i++) put_any(arena + from + i * size, t->dtype);
+  for (uint64_t i = 0; i < (uint64_t)bytes / size; i++)
+    store_any(arena + from + i * size, t->dtype);
   s->used = (from + (uint64_t)bytes + 2 * GAP) / GAP * GAP;
 }
 
-static void give(trial *s, uint32_t dtype, uint32_t rank, const int64_t *dim, way w) {
+static void add_operand(trial *s, uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
   vt_bk_tensor *t = &s->in[s->n_in++];
-  *t = lying(dtype, rank, dim, w);
-  place(s, t, w);
+  *t = tensor_of(dtype, rank, dim, w);
+  place_tensor(s, t, w);
 }
 
 static inline int64_t count_of(const vt_bk_tensor *t) {
@@ -110,20 +113,20 @@ static inline int64_t count_of(const vt_bk_tensor *t) {
   for (uint32_t k = 0; k < t->rank; k++) n *= t->dim[k];
   return n;
 }
-/* Where element i, row-major, of a tensor lies. */
+/* Address of element i, row-major, of a tensor. */
 static char *element_of(const vt_bk_tensor *t, int64_t i) {
   int64_t at = 0;
   for (uint32_t k = t->rank; k-- > 0; i /= t->dim[k]) at += i % t->dim[k] * t->stride[k];
   return arena + t->offset + at * (int64_t)vt_dtype_bytes(t->dtype);
 }
-static inline void put_int(const vt_bk_tensor *t, int64_t i, int64_t x) {
+static inline void store_int(const vt_bk_tensor *t, int64_t i, int64_t x) {
   const int32_t narrow = (int32_t)x;
   memcpy(element_of(t, i), t->dtype == VT_DTYPE_I64 ? (const void *)&x : &narrow,
          vt_dtype_bytes(t->dtype));
 }
 
-/* The results' types are those that the op's rule says. */
-static void infer(trial *s, way w) {
+/* Adds the results; their types come from the op's inference rule. */
+static void add_results(trial *s, layout w) {
   vt_type in[OPERANDS], out[VT_MAX_RESULTS] = {{0}};
   vt_diag d = {0};
   vt_dims *dims = NULL;
@@ -136,8 +139,8 @@ static void infer(trial *s, way w) {
   if (status != VT_OK) fprintf(stderr, "%s: %s\n", vt_op_get(s->op)->name, d.text);
   if (status != VT_OK) abort();
   for (uint32_t i = 0; i < s->n_out; i++) {
-    s->out[i] = lying(out[i].dtype, out[i].rank, out[i].dim, w);
-    place(s, &s->out[i], w);
+    s->out[i] = tensor_of(out[i].dtype, out[i].rank, out[i].dim, w);
+    place_tensor(s, &s->out[i], w);
   }
 }
 
@@ -189,7 +192,7 @@ static int32_t run_device(const trial *s, vt_bk_error *error) {
   if (status == VT_OK) status = api->workspace(device, &step, &step.work_bytes);
   if (status == VT_OK) status = api->buffer_new(device, step.work_bytes + 1, &buffers[1]);
   if (status != VT_OK) return status;
-  if (step.work_bytes > 0) { /* scratch has anything in it */
+  if (step.work_bytes > 0) { /* fill scratch with junk */
     static char junk[ARENA];
     memset(junk, 0xa5, sizeof junk);
     for (uint64_t at = 0; at < step.work_bytes && status == VT_OK; at += ARENA)
@@ -204,14 +207,14 @@ static int32_t run_device(const trial *s, vt_bk_error *error) {
   return status;
 }
 
-static void one_nan(char *base, const vt_bk_tensor *t) {
+static void canonicalize(char *base, const vt_bk_tensor *t) {
   int64_t low, bytes;
   span_of(t, &low, &bytes);
   vt_canonical(base + (int64_t)t->offset + low, t->dtype,
                (uint64_t)bytes / vt_dtype_bytes(t->dtype));
 }
 
-/* The results, or the same error. */
+/* Runs the step on both sides and compares results, or the error's status, position and value. */
 static void compare(trial *s, const char *how) {
   vt_bk_error error = {.size = sizeof error};
   vt_kernel k;
@@ -220,8 +223,8 @@ static void compare(trial *s, const char *how) {
   const int32_t ran = run_device(s, &error);
   int same = ran == VT_OK && error.status == (int32_t)want;
   for (uint32_t i = 0; i < s->n_out; i++) {
-    one_nan(arena, &s->out[i]);
-    one_nan(expected, &s->out[i]);
+    canonicalize(arena, &s->out[i]);
+    canonicalize(expected, &s->out[i]);
   }
   if (same && want == VT_OK) same = memcmp(arena, expected, (size_t)s->used) == 0;
   if (same && want == VT_RANGE) same = error.position == k.position && error.value == k.value;
@@ -245,7 +248,7 @@ static void placed_says(void *user, int32_t status, const char *text) {
   fprintf(stderr, "%d: %s\n", status, text);
 }
 
-/* 0 when there is none. */
+/* Opens the device; returns 0 on a machine without one. */
 static int placed_begin(void) {
   static const vt_bk_host host = {.size = sizeof host,
                                   .abi_major = VT_BK_ABI_MAJOR,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// random.cu - random numbers: functions of seed, stream, step and position. A thread draws blocks
-// of four.
+// random.cu - random numbers, each a function of seed, stream, step and position. A thread draws
+// blocks of four.
 #include "gpu_words.cuh"
 #include "gpu_random.h"
 #include "vt_words_cuda.h"
@@ -40,7 +40,7 @@ VT_GPU_FN void draw(const vt_gpu_random &a) {
     for (int k = 0; k < 4; k++) {
       if (4 * i + k >= a.walk.n) break;
       int64_t at[1];
-      vt_places<1>(a.walk, 4 * i + k, at);
+      vt_offsets<1>(a.walk, 4 * i + k, at);
       ((typename D::type *)a.to)[at[0]] = D::of(f, k);
     }
   }

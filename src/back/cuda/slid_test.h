@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * slid_test.h - for the tests of convolutions, pools and small integers: steps run on a device
- * against the reference kernel of their op, with tensors that are turned, spread, reversed or
- * repeated. The host's memory for a trial is copied to the device as it is, and back. */
-#ifndef VT_SLID_TEST_H
-#define VT_SLID_TEST_H
+ * slid_test.h - for the tests of convolutions, pools and 8-bit integers: runs steps on a device and
+ * with the op's reference kernel, on tensors that are transposed, have gaps, or have negative or
+ * zero strides. A trial's host memory is copied to the device as a whole, and back. */
+#ifndef VT_DEVICE_TRIAL_TEST_H
+#define VT_DEVICE_TRIAL_TEST_H
 #include "card_test.h"
 
 enum { OPERANDS = 5 };
@@ -16,16 +16,17 @@ typedef struct trial {
 
 /* ---- tensors ---- */
 
-/* Axes in any order, with gaps, reversed or repeated; a result is never repeated. */
+/* A tensor with axes in random order, with gaps, reversed or repeated; results are never repeated.
+ */
 static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim, int wild,
                            int result) {
   const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);
-  const int dense = random_of(0, 2) > 0, turned = random_of(0, 2) == 0;
+  const int dense = random_of(0, 2) > 0, transposed = random_of(0, 2) == 0;
   vt_view v = {.dtype = dtype, .rank = rank};
   int64_t step = 1, low = 0;
   for (uint32_t i = 0; i < rank; i++) v.dim[i] = dim[i];
   for (uint32_t i = rank; i-- > 0;) {
-    const uint32_t axis = !dense && turned && rank > 1 ? (i + 1) % rank : i;
+    const uint32_t axis = !dense && transposed && rank > 1 ? (i + 1) % rank : i;
     v.stride[axis] = step;
     step *= dim[axis] > 0 ? dim[axis] : 1;
     if (!dense && random_of(0, 4) == 0) step += random_of(1, 5);
@@ -37,7 +38,7 @@ static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64
   }
   char *data = d->host + d->used;
   d->used = (d->used + (uint64_t)(step * bytes) + 15) / 16 * 16 + (random_of(0, 3) == 0 ? 8 : 0);
-  if (d->used > ROOM) abort();
+  if (d->used > CAPACITY) abort();
   for (int64_t i = 0; i < step; i++) put_random(data + i * bytes, dtype, wild);
   v.data = data + low * bytes;
   return v;
@@ -53,20 +54,20 @@ static void run_reference(const trial *t) {
   free(k.work);
 }
 
-static vt_view moved(const device *d, vt_view v) {
+static vt_view device_view(const device *d, vt_view v) {
   const uint64_t at = d->buffer + (uint64_t)((char *)v.data - d->host);
   memcpy(&v.data, &at, sizeof v.data);
   return v;
 }
 
-/* What is issued by `way`, with scratch that holds no numbers. */
+/* Runs `issue` on the device, with scratch filled with NaNs. */
 typedef vt_status issue_fn(vt_cuda_call *c, const void *context);
 static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn *issue,
                        const void *context) {
   const vt_cu *cu = vt_cuda_card_driver(d->dev->card);
-  vt_view in[OPERANDS], out = moved(d, t->out);
+  vt_view in[OPERANDS], out = device_view(d, t->out);
   uint64_t work = 0;
-  for (uint32_t i = 0; i < t->n_in; i++) in[i] = moved(d, t->in[i]);
+  for (uint32_t i = 0; i < t->n_in; i++) in[i] = device_view(d, t->in[i]);
   vt_cuda_call c = {.dev = d->dev,
                     .traits = vt_cuda_card_traits(d->dev->card),
                     .in = in,
@@ -78,7 +79,7 @@ static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn 
   CHECK(d->api->buffer_new(d->dev, work_bytes + 1, &work) == VT_OK);
   memcpy(&c.work, &work, sizeof c.work);
   CHECK(vt_cuda_card_enter(d->dev->card) == VT_OK);
-  CHECK(vt_cuda_fill(&c, c.work, 0xff, work_bytes) == VT_OK);
+  CHECK(vt_cuda_set_bytes(&c, c.work, 0xff, work_bytes) == VT_OK);
   CHECK(issue(&c, context) == VT_OK);
   CHECK(cu->cuStreamSynchronize(d->dev->stream) == VT_CU_SUCCESS);
   vt_cuda_card_leave(d->dev->card);
@@ -86,8 +87,8 @@ static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn 
   d->api->buffer_free(d->dev, work);
 }
 
-/* The result of the reference is in `want`, and `host` is as it was before. The result was the last
- * to be made. */
+/* Runs the reference; its memory goes to `want`, and `host` is restored. The result must be the
+ * last tensor that was added. */
 static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
   memcpy(d->want, d->host, d->used);
   run_reference(t);
@@ -99,7 +100,7 @@ static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
   return first;
 }
 
-/* Everything from the result on, so that what is written beside it shows too. */
+/* Compares all bytes from the result to the end, so that writes next to the result show too. */
 static int trial_end(const device *d, const trial *t, uint64_t first, const char *what) {
   const int64_t bad = differing(d->want + first, d->host + first, d->used - first, t->out.dtype);
   if (bad != 0) fprintf(stderr, "%s: %lld differ\n", what, (long long)bad);
@@ -123,7 +124,7 @@ static uint64_t handler_work(device *d, const trial *t) {
   return h->work == NULL ? 0 : h->work(&c);
 }
 
-/* As programs run it. `first` is where the result begins in the host's memory. */
+/* Runs the trial as a program would. `first` is the offset of the result in the host's memory. */
 static void trial_run(device *d, const trial *t, uint64_t first, const char *what) {
   trial_begin(d, t, first);
   run_device(d, t, handler_work(d, t), issue_handler, vt_cuda_handler_of(t->op));
