@@ -15,7 +15,7 @@
 #include <vector>
 #include "bundle.cu"
 #include "reduce.cu"
-#include "gpu_share.h"
+#include "gpu_row_layout.h"
 #include "norm.cu"
 #include "softmax.cu"
 

@@ -162,13 +162,13 @@ typedef struct vt_plan_lifetime {
   const char *name;            /* name of the value; lives as long as the plan */
   const char *type;            /* type of the value, "f32[4, 1024]"; "" for other memory */
 } vt_plan_lifetime;
-VT_API uint32_t vt_planned_stretches(const vt_planned *p); /* number of lifetimes */
+VT_API uint32_t vt_planned_lifetimes(const vt_planned *p); /* number of lifetimes */
 /* Writes lifetime `i`, up to the caller's `size`; VT_NAME past the end. */
 VT_API vt_status vt_planned_lifetime(const vt_planned *p, uint32_t i,
                                      vt_plan_lifetime *out) VT_NODISCARD;
 /* The old names of the struct and of the two functions above. They are accepted for one version. */
 typedef vt_plan_lifetime vt_plan_stretch;
-VT_API uint32_t vt_planned_old_stretches(const vt_planned *p);
+VT_API uint32_t vt_planned_stretches(const vt_planned *p);
 VT_API vt_status vt_planned_stretch(const vt_planned *p, uint32_t i,
                                     vt_plan_lifetime *out) VT_NODISCARD;
 /* Step `i` as text, "h = matmul(x, w)"; NULL past the end. */

@@ -46,9 +46,9 @@ int vt_admission_place_of(const char *backend, char *out, size_t capacity) {
   char path[VT_CERTIFICATE_PATH], place[VT_CERTIFICATE_PATH];
   uint32_t number;
   if (strchr(backend, '/') == NULL) return 0;
-  const size_t n = vt_device_path(backend, &number);
+  const size_t n = vt_device_path_length(backend, &number);
   snprintf(path, sizeof path, "%.*s", (int)n, backend);
-  vt_certificate_place(path, number, place);
+  vt_certificate_path(path, number, place);
   return (size_t)snprintf(out, capacity, "%s", place) < capacity;
 }
 
@@ -71,10 +71,10 @@ static vt_status set_backend_name(vt_admission *a, const char *device, vt_diag *
 static vt_status inspect_device(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
-  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   for (uint32_t i = 0; i < vt_op_total(); i++)
-    a->listed += vt_device_lists(dev, vt_op_at(i)->number) != 0;
-  vt_status s = vt_device_hold(dev, a->o.backend, &a->hold, d);
+    a->listed += vt_device_lists_op(dev, vt_op_at(i)->number) != 0;
+  vt_status s = vt_device_hold_plugin(dev, a->o.backend, &a->hold, d);
   if (s == VT_OK)
     s = vt_device_plugin(dev) != NULL ? set_place(a, d)
                                       : set_backend_name(a, vt_device_name(dev), d);

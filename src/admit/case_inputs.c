@@ -288,7 +288,7 @@ void vt_case_inputs_draw(vt_case_inputs *in, int mix, uint64_t seed) {
     vt_case_input_draw(&in->input[i], mix, seed ^ vt_case_seed(in->input[i].info.name));
 }
 
-vt_status vt_case_inputs_give(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
+vt_status vt_case_inputs_set(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < in->n; i++) {
     const vt_case_input *x = &in->input[i];
     if (x->info.kind == VT_PORT_INPUT) VT_TRY(vt_program_set_input(p, x->info.name, &x->t, d));

@@ -10,7 +10,7 @@
 
 static vt_status add_text(const vt_case *c, vt_alloc a, vt_text *out, vt_diag *d) {
   if (c->gradient) return vt_suite_gradient(c->model, a, out, d);
-  vt_text_bytes(out, c->model->text, strlen(c->model->text));
+  vt_text_add_bytes(out, c->model->text, strlen(c->model->text));
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
@@ -70,15 +70,15 @@ vt_status vt_case_open(const vt_suite *s, uint32_t i, const vt_alloc *alloc, vt_
 
 /* ---- the run of a case ---- */
 
-vt_status vt_case_start(const vt_model *m, const vt_case_inputs *in, const vt_options *how,
-                        vt_program **out_program, vt_diag *d) {
+vt_status vt_case_run_program(const vt_model *m, const vt_case_inputs *in, const vt_options *how,
+                              vt_program **out_program, vt_diag *d) {
   vt_alloc a;
-  vt_options o = vt_options_read(how, &a);
+  vt_options o = vt_options_copy(how, &a);
   o.size = sizeof o;
   if (o.passes == NULL) o.passes = "bind,lower";
   *out_program = NULL;
-  VT_TRY(vt_program_make(m, &o, VT_PREPARE_UNTRIED, out_program, d));
-  VT_TRY(vt_case_inputs_give(in, *out_program, d));
+  VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, out_program, d));
+  VT_TRY(vt_case_inputs_set(in, *out_program, d));
   return vt_program_run(*out_program, d);
 }
 
@@ -136,10 +136,10 @@ void vt_case_verdict(const vt_suite *s, uint32_t i, vt_program *p, vt_status sta
   }
 }
 
-void vt_case_try(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case_inputs *in,
-                 const vt_options *how, vt_program **out_program, vt_case_result *out) {
+void vt_case_run_opened(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case_inputs *in,
+                        const vt_options *how, vt_program **out_program, vt_case_result *out) {
   vt_diag d = {0};
-  const vt_status status = vt_case_start(m, in, how, out_program, &d);
+  const vt_status status = vt_case_run_program(m, in, how, out_program, &d);
   vt_case_verdict(s, i, *out_program, status, &d, out);
 }
 
@@ -149,9 +149,9 @@ void vt_case_run(const vt_suite *s, uint32_t i, const vt_options *how, vt_case_r
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_case_inputs in = {0};
-  (void)vt_options_read(how, &a);
+  (void)vt_options_copy(how, &a);
   const vt_status status = vt_case_open(s, i, &a, &m, &in, &d);
-  if (status == VT_OK) vt_case_try(s, i, m, &in, how, &p, out);
+  if (status == VT_OK) vt_case_run_opened(s, i, m, &in, how, &p, out);
   if (status != VT_OK) {
     *out = (vt_case_result){.status = status};
     set_failure(&d, VT_CASE_FAILED, out);

@@ -103,11 +103,11 @@ static void test_options(const vt_suite *s) {
   vt_program *p = NULL;
   CHECK(vt_case_open(s, 0, NULL, &m, &in, NULL) == VT_OK);
   if (m == NULL) return;
-  CHECK(vt_case_start(m, &in, &how, &p, NULL) == VT_OK && vt_program_passes(p) == 2);
+  CHECK(vt_case_run_program(m, &in, &how, &p, NULL) == VT_OK && vt_program_passes(p) == 2);
   CHECK(strcmp(vt_program_pass(p, 0), "bind") == 0 && strcmp(vt_program_pass(p, 1), "lower") == 0);
   vt_program_free(p);
   how.passes = "bind,lower,dead";
-  CHECK(vt_case_start(m, &in, &how, &p, NULL) == VT_OK && vt_program_passes(p) == 3);
+  CHECK(vt_case_run_program(m, &in, &how, &p, NULL) == VT_OK && vt_program_passes(p) == 3);
   vt_program_free(p);
   vt_case_inputs_done(&in);
   vt_model_free(m);

@@ -36,7 +36,7 @@ static vt_status hash_own_file(vt_hash256 *out, vt_diag *d) {
     (void)path_if_mapped(line, (uintptr_t)(void (*)(void))vt_admit, &path);
   fclose(maps);
   if (path == NULL) return VT_FAIL(d, VT_IO, "the file that contains Volta is not found");
-  VT_TRY(vt_sealed_read(path, VT_SEALED_MOST, &image, d));
+  VT_TRY(vt_sealed_read(path, VT_SEALED_MAX_BYTES, &image, d));
   *out = image.hash;
   vt_sealed_close(&image);
   return VT_OK;
@@ -63,7 +63,7 @@ static void set_number(draft *x, uint32_t field, uint64_t value) {
 static void set_quoted(draft *x, uint32_t field, const char *value) {
   vt_text t;
   vt_text_init(&t, x->arena->a);
-  vt_certificate_quote(&t, value);
+  vt_certificate_add_text(&t, value);
   if (vt_text_status(&t) == VT_OK) set_field(x, field, t.s);
   if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
   vt_text_done(&t);
@@ -78,7 +78,7 @@ static void set_hash(draft *x, uint32_t field, const vt_hash256 *h) {
 static void set_capabilities(draft *x, uint64_t has) {
   vt_text t;
   vt_text_init(&t, x->arena->a);
-  vt_certificate_list(&t, has);
+  vt_certificate_add_capabilities(&t, has);
   if (vt_text_status(&t) == VT_OK) set_field(x, VT_CERTIFICATE_capabilities, t.s);
   if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
   vt_text_done(&t);
@@ -97,7 +97,7 @@ static void set_counts(draft *x, const vt_admission_counts *c) {
 }
 
 static void set_build(draft *x) {
-  const vt_hash256 suite = vt_certificate_suite();
+  const vt_hash256 suite = vt_certificate_suite_digest();
   set_quoted(x, VT_CERTIFICATE_format, VT_CERTIFICATE_FORMAT);
   set_quoted(x, VT_CERTIFICATE_volta, VT_VERSION);
   set_number(x, VT_CERTIFICATE_numerics, VT_NUMERICS_VERSION);
@@ -130,7 +130,7 @@ static vt_status set_device(draft *x, const vt_device *dev, vt_diag *d) {
 static vt_status set_all_fields(const vt_admission *a, draft *x, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
-  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   const vt_status s = set_device(x, dev, d);
   vt_device_close(dev);
   set_build(x);

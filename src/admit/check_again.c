@@ -33,8 +33,8 @@ static vt_status run_round(const vt_admission *a, const variation *w, uint32_t r
     t->p = NULL;
   }
   if (t->p == NULL) {
-    VT_TRY(vt_program_make(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
-    VT_TRY(vt_case_inputs_give(&t->in, t->p, d));
+    VT_TRY(vt_program_new_flags(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
+    VT_TRY(vt_case_inputs_set(&t->in, t->p, d));
   }
   if (w->before != NULL) VT_TRY(w->before(t->p, round, d));
   return vt_program_run(t->p, d);
@@ -133,9 +133,9 @@ vt_status vt_check_threads(vt_admission *a, vt_diag *d) {
 /* ---- the floating-point mode ---- */
 
 static void run_checking_mode(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const uint64_t before = vt_gate_strayed();
+  const uint64_t before = vt_gate_mode_changes();
   vt_admission_run_case(a, i, out);
-  if (vt_gate_strayed() == before || out->r.outcome != VT_CASE_PASSED) return;
+  if (vt_gate_mode_changes() == before || out->r.outcome != VT_CASE_PASSED) return;
   out->r.outcome = VT_CASE_FAILED;
   snprintf(out->reason, sizeof out->reason,
            "it leaves the floating-point mode of the host changed");

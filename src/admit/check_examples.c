@@ -9,7 +9,7 @@
 /* ---- capabilities ---- */
 
 static vt_status set_probe_values(void *user, vt_program *p, vt_diag *d) {
-  return vt_probe_give(*(const vt_probe **)user, p, d);
+  return vt_probe_set_inputs(*(const vt_probe **)user, p, d);
 }
 
 /* Refuses the backend; the model of the probe that failed is run again to find the diverging op. */
@@ -39,7 +39,7 @@ static vt_status try_capability(vt_admission *a, const vt_capability *c, vt_diag
 vt_status vt_check_capabilities(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
-  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   const uint64_t has = vt_device_caps(dev)->has;
   vt_device_close(dev);
   for (uint32_t i = 0; i < VT_CAPABILITIES && !a->refused; i++) {
@@ -74,7 +74,7 @@ static vt_status check_example(vt_admission *a, vt_suite_example *x, const vt_ev
   uint8_t digest[32];
   vt_program *p = NULL;
   vt_diag why = {0};
-  vt_status s = vt_program_make(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
+  vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
   if (s == VT_UNSUPPORTED || s == VT_NOMEM)
     return VT_OK; /* a device may lack memory for large ones */
   if (s == VT_OK) s = set_example_values(x, p, &why);

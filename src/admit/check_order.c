@@ -40,7 +40,7 @@ static void run_open_case(const vt_admission *a, open_case *x, vt_case_outcome *
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_diag d = {0};
   if (x->p == NULL) {
-    vt_case_try(a->suite, x->i, x->m, &x->in, &how, &x->p, &out->r);
+    vt_case_run_opened(a->suite, x->i, x->m, &x->in, &how, &x->p, &out->r);
   } else {
     const vt_status s = vt_program_run(x->p, &d);
     vt_case_verdict(a->suite, x->i, x->p, s, &d, &out->r);

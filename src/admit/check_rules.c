@@ -20,7 +20,7 @@ static const rule rules[] = {
 enum { RULES = sizeof rules / sizeof *rules };
 
 static vt_status give(void *user, vt_program *p, vt_diag *d) {
-  return vt_case_inputs_give(user, p, d);
+  return vt_case_inputs_set(user, p, d);
 }
 
 /* Runs the model on the backend. VT_UNSUPPORTED leaves *out NULL and is no fault; any other failure
@@ -29,7 +29,7 @@ static vt_status try_run(vt_admission *a, const rule *r, const vt_evidence *e, v
                          vt_diag *d) {
   char reason[600];
   vt_diag why = {0};
-  vt_status s = vt_program_make(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
+  vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
   if (s == VT_UNSUPPORTED) return VT_OK;
   if (s == VT_OK) s = e->give(e->user, *out, &why);
   if (s == VT_OK) s = vt_program_run(*out, &why);
@@ -44,7 +44,7 @@ static vt_status compare_with_reference(vt_admission *a, const rule *r, vt_evide
   const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
   vt_difference x = {0};
   vt_program *q = NULL;
-  vt_status s = vt_program_make(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
+  vt_status s = vt_program_new_flags(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
   if (s == VT_OK) s = e->give(e->user, q, d);
   if (s == VT_OK) s = vt_program_run(q, d);
   if (s == VT_OK) s = vt_difference_find(p, q, &x, d);

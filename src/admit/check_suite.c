@@ -49,7 +49,7 @@ static void run_job(void *context, uint64_t job) {
 }
 
 static vt_status set_case_inputs(void *user, vt_program *p, vt_diag *d) {
-  return vt_case_inputs_give(user, p, d);
+  return vt_case_inputs_set(user, p, d);
 }
 
 static const char *reason_of(const vt_case_outcome *x, char out[600]) {
@@ -172,7 +172,7 @@ void vt_admission_find_difference(const vt_admission *a, const vt_model *m,
   const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
   vt_program *q = NULL;
   vt_diag d = {0};
-  vt_status s = vt_case_start(m, in, &ours, &q, &d);
+  vt_status s = vt_case_run_program(m, in, &ours, &q, &d);
   if (s == VT_OK) s = vt_difference_find(p, q, out, &d);
   if (s != VT_OK) *out = (vt_difference){0};
   vt_program_free(q);
@@ -186,7 +186,7 @@ void vt_admission_run_case(const vt_admission *a, uint32_t i, vt_case_outcome *o
   vt_diag d = {0};
   const vt_status s = vt_case_open(a->suite, i, &a->a, &m, &in, &d);
   if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
-  if (s == VT_OK) vt_case_try(a->suite, i, m, &in, &how, &p, &out->r);
+  if (s == VT_OK) vt_case_run_opened(a->suite, i, m, &in, &how, &p, &out->r);
   mark_program(a, i, p);
   if (out->r.outcome == VT_CASE_DIFFERS && out->r.status == VT_OK)
     vt_admission_find_difference(a, m, &in, p, &out->seen);
@@ -216,10 +216,10 @@ static vt_status check_listed(vt_admission *a, const vt_op_info *op, vt_diag *d)
 static vt_status check_list(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
-  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   vt_status s = VT_OK;
   for (uint32_t i = 0; i < vt_op_total() && s == VT_OK && !a->refused; i++)
-    if (vt_device_lists(dev, vt_op_at(i)->number)) s = check_listed(a, vt_op_at(i), d);
+    if (vt_device_lists_op(dev, vt_op_at(i)->number)) s = check_listed(a, vt_op_at(i), d);
   vt_device_close(dev);
   return s;
 }
@@ -243,7 +243,7 @@ static void plan_case(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_program *p = NULL;
   vt_diag d = {0};
   vt_status s = vt_case_model(a->suite, i, &a->a, &m, &d);
-  if (s == VT_OK) s = vt_program_make(m, &how, VT_PREPARE_UNTRIED, &p, &d);
+  if (s == VT_OK) s = vt_program_new_flags(m, &how, VT_PREPARE_UNTRIED, &p, &d);
   out->r.status = s;
   out->r.outcome = s == VT_UNSUPPORTED ? VT_CASE_UNSUPPORTED
                    : s == VT_OK        ? VT_CASE_PASSED

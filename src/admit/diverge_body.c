@@ -3,7 +3,7 @@
  * runs as a model with the arguments that the op would pass. A loop runs iteration by iteration on
  * values of the reference, up to the first iteration in which the two sides differ. */
 #include <string.h>
-#include "diverge_parts.h"
+#include "diverge_search.h"
 #include "prepare.h"
 
 typedef struct body_run {

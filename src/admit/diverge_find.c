@@ -6,7 +6,7 @@
  * then the end of the graph, and at last the whole model. */
 #include <stdio.h>
 #include <string.h>
-#include "diverge_parts.h"
+#include "diverge_search.h"
 #include "model.h"
 #include "program.h"
 
@@ -391,7 +391,7 @@ static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
   vt_program *p[VT_SIDES] = {NULL};
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++) {
-    status = vt_program_make(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
+    status = vt_program_new_flags(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
     if (status == VT_OK) status = vt_diverge_set_and_run(&s->v, p[i], d);
   }
   if (status == VT_OK) status = compare_first_run(s, p, d);
@@ -400,7 +400,7 @@ static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
 }
 
 static void pair_init(vt_diverge_pair *x, const vt_options *how) {
-  vt_options o = vt_options_read(how, &x->a);
+  vt_options o = vt_options_copy(how, &x->a);
   o.size = sizeof o;
   o.cache = NULL; /* a cached program has only its last graph */
   o.progress = NULL;
@@ -454,7 +454,7 @@ static vt_status bind_model(search *s, const vt_model *m, vt_diag *d) {
   vt_options o = s->x.side[VT_REFERENCE];
   vt_program *p = NULL;
   o.passes = "bind,lower";
-  VT_TRY(vt_program_make(m, &o, VT_PREPARE_UNTRIED, &p, d));
+  VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, &p, d));
   const vt_status status = parse_pass(s, p, "bind", &s->bound, d);
   vt_program_free(p);
   return status;

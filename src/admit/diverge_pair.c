@@ -3,7 +3,7 @@
  * on the reference, and finds the first output that differs. Only bits are compared. */
 #include <stdio.h>
 #include <string.h>
-#include "diverge_parts.h"
+#include "diverge_search.h"
 #include "program.h"
 
 static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
@@ -25,7 +25,7 @@ vt_status vt_diverge_pair_program(const vt_diverge_pair *x, int side, const vt_m
   o.n_bind = 0;
   o.stream = NULL;
   o.memory_budget = 0;
-  return vt_program_make(m, &o, how, out, d);
+  return vt_program_new_flags(m, &o, how, out, d);
 }
 
 vt_status vt_diverge_set_and_run(const vt_value_source *v, vt_program *p, vt_diag *d) {

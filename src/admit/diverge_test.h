@@ -67,7 +67,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 static uint32_t kind_of(uint32_t op) { return op == fault.whole ? VT_STEPS_WHOLE : 0; }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  return vt_steps_listed(op, kind_of(op));
+  return vt_steps_lists_op(op, kind_of(op));
 }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;

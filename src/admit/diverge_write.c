@@ -49,7 +49,7 @@ void vt_text_shell_word(vt_text *out, const char *word) {
     if (*c == '\'')
       vt_text_add(out, "'\\''");
     else
-      vt_text_bytes(out, c, 1);
+      vt_text_add_bytes(out, c, 1);
   vt_text_add(out, "'");
 }
 
@@ -265,7 +265,7 @@ vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const 
   vt_status s = add_command(x, name, backend, &command, d);
   if (s == VT_OK) add_page(x, backend, command.s, &page);
   if (s == VT_OK) s = write_page(x, name, &page, d);
-  if (s == VT_OK) vt_text_bytes(out_command, command.s, command.n);
+  if (s == VT_OK) vt_text_add_bytes(out_command, command.s, command.n);
   if (s == VT_OK && vt_text_status(out_command) != VT_OK) s = VT_FAIL(d, VT_NOMEM, "out of memory");
   vt_text_done(&command);
   vt_text_done(&page);

@@ -93,7 +93,7 @@ static int run_case(const vt_suite *s, uint32_t i, const char *device, int watch
   vt_case_inputs in = {0};
   vt_case_result r = {0};
   CHECK(vt_case_open(s, i, &a, &m, &in, NULL) == VT_OK);
-  vt_case_try(s, i, m, &in, &how, &p, &r);
+  vt_case_run_opened(s, i, m, &in, &how, &p, &r);
   const int ok = r.outcome == VT_CASE_PASSED && r.status == VT_OK;
   CHECK(r.outcome == VT_CASE_PASSED);
   if (ok) {

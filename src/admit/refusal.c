@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
-#include "diverge_parts.h"
+#include "diverge_search.h"
 
 /* ---- differences ---- */
 

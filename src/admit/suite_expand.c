@@ -52,7 +52,7 @@ static vt_status write_text(expander *e) {
   vt_text_add(out, "volta 1\nmodel m {\n");
   for (const char *at = e->b->text; *at != 0;) {
     const size_t plain = strcspn(at, "$");
-    vt_text_bytes(out, at, plain);
+    vt_text_add_bytes(out, at, plain);
     at += plain;
     if (*at == 0) break;
     size_t length;
@@ -75,7 +75,7 @@ static void write_name(expander *e) {
     for (uint32_t k = 0; k < e->b->over[i].n_names; k++) {
       vt_text_add(&e->name, "/%s=", e->b->over[i].name[k]);
       for (const char *v = value_of(e, i, k); *v != 0; v++)
-        if (*v != ' ') vt_text_bytes(&e->name, v, 1);
+        if (*v != ' ') vt_text_add_bytes(&e->name, v, 1);
     }
 }
 

@@ -135,11 +135,11 @@ vt_status vt_suite_from_image(const uint8_t *image, size_t n, const vt_alloc *al
 /* ---- the built-in suite ---- */
 
 static vt_status unpack(uint8_t *to, size_t n, vt_alloc a, vt_diag *d) {
-  const vt_source source = vt_source_memory(packed, sizeof packed);
+  const vt_source source = vt_source_from_memory(packed, sizeof packed);
   vt_stream stream;
   VT_TRY(vt_stream_open(&source, 0, sizeof packed, VT_STREAM_GZIP, a, &stream, d));
   vt_status s = vt_stream_read(&stream, to, n, d);
-  if (s == VT_OK) s = vt_stream_end(&stream, d);
+  if (s == VT_OK) s = vt_stream_check_end(&stream, d);
   vt_stream_close(&stream);
   return s;
 }

@@ -282,8 +282,8 @@ static void test_matches(void) {
 
 static void add_part(vt_text *t, const char *name, const void *bytes, size_t n) {
   vt_text_add(t, "%s %zu\n", name, n);
-  vt_text_bytes(t, bytes, n);
-  vt_text_bytes(t, "\n", 1);
+  vt_text_add_bytes(t, bytes, n);
+  vt_text_add_bytes(t, "\n", 1);
 }
 
 static const char tiny_model[] =

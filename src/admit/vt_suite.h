@@ -170,7 +170,7 @@ void vt_case_inputs_done(vt_case_inputs *in);
 void vt_case_inputs_draw(vt_case_inputs *in, int mix, uint64_t seed);
 void vt_case_input_draw(vt_case_input *x, int mix, uint64_t seed);
 /* Sets all inputs and parameters of a program. */
-vt_status vt_case_inputs_give(const vt_case_inputs *in, vt_program *p, vt_diag *d) VT_NODISCARD;
+vt_status vt_case_inputs_set(const vt_case_inputs *in, vt_program *p, vt_diag *d) VT_NODISCARD;
 /* The seed derived from a name, and the next number of the random generator (splitmix64). */
 uint64_t vt_case_seed(const char *name);
 uint64_t vt_case_random(uint64_t *state);
@@ -199,14 +199,14 @@ typedef struct vt_case_result {
 void vt_case_run(const vt_suite *s, uint32_t i, const vt_options *how, vt_case_result *out);
 /* The same for a case that is open. *out_program becomes the program, which the caller frees, or
  * NULL if it could not be created. */
-void vt_case_try(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case_inputs *in,
-                 const vt_options *how, vt_program **out_program, vt_case_result *out);
+void vt_case_run_opened(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case_inputs *in,
+                        const vt_options *how, vt_program **out_program, vt_case_result *out);
 /* The result of a case whose run ended with `status` and `d`. `p` is its program, or NULL. */
 void vt_case_verdict(const vt_suite *s, uint32_t i, vt_program *p, vt_status status, vt_diag *d,
                      vt_case_result *out);
 /* Creates a program with the options as above, sets its inputs and runs it. On failure *out_program
  * is the program if it was created, else NULL. Declared capabilities are not probed first: the case
  * itself tests the backend. */
-vt_status vt_case_start(const vt_model *m, const vt_case_inputs *in, const vt_options *how,
-                        vt_program **out_program, vt_diag *d) VT_NODISCARD;
+vt_status vt_case_run_program(const vt_model *m, const vt_case_inputs *in, const vt_options *how,
+                              vt_program **out_program, vt_diag *d) VT_NODISCARD;
 #endif

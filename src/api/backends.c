@@ -47,7 +47,7 @@ static void count_ops(const vt_device *dev, vt_backend_row *row) {
   uint32_t n_prims = 0;
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
-    const uint32_t has = vt_device_lists(dev, op->number) != 0;
+    const uint32_t has = vt_device_lists_op(dev, op->number) != 0;
     n_prims += op->prim;
     *(op->prim ? &row->prims : &row->comps) += has;
   }
@@ -89,7 +89,7 @@ static void fill_row(const vt_options *o, vt_backend_row *row) {
   vt_device *dev = NULL;
   vt_diag why = {0};
   options.policy = &waived;
-  if (vt_options_open(&options, vt_alloc_default(), &dev, &why) == VT_OK) {
+  if (vt_options_open_device(&options, vt_alloc_default(), &dev, &why) == VT_OK) {
     read_device(dev, row);
   } else {
     row->status = why.code;
@@ -116,7 +116,7 @@ vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) {
 
 void vt_backend_row_of(const vt_options *o, vt_backend_row *out) {
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
+  const vt_options options = vt_options_copy(o, &a);
   vt_backend_row row = {.size = out->size};
   snprintf(row.name, sizeof row.name, "%s", options.backend != NULL ? options.backend : "");
   fill_row(&options, &row);

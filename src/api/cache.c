@@ -20,8 +20,8 @@ struct vt_cache {
   char dir[4096];  /* absolute path of the folder; "" without a folder or if the path is too long */
   void (*note)(void *user, const char *text); /* the caller's callback for problems, or NULL */
   void *note_user;
-  pthread_mutex_t lock;     /* protects the fields below */
-  vt_kept *newest, *oldest; /* ends of the list of plans in memory, by last use */
+  pthread_mutex_t lock;            /* protects the fields below */
+  vt_cached_plan *newest, *oldest; /* ends of the list of plans in memory, by last use */
   vt_cache_counts counts;
 };
 
@@ -99,9 +99,9 @@ vt_status vt_cache_new(const vt_cache_options *o, vt_cache **out, vt_diag *d) {
 void vt_cache_free(vt_cache *c) {
   if (c == NULL) return;
   const vt_alloc a = c->a;
-  for (vt_kept *k = c->newest, *next; k != NULL; k = next) {
+  for (vt_cached_plan *k = c->newest, *next; k != NULL; k = next) {
     next = k->older;
-    vt_kept_release(k);
+    vt_cached_plan_release(k);
   }
   vt_store_close(&c->store);
   (void)pthread_mutex_destroy(&c->lock);
@@ -127,20 +127,21 @@ void vt_cache_info(vt_cache *c, vt_cache_counts *out) {
 
 /* ---- plans in memory; the caller holds the lock ---- */
 
-static void unlink_plan(vt_cache *c, vt_kept *k) {
+static void unlink_plan(vt_cache *c, vt_cached_plan *k) {
   *(k->newer != NULL ? &k->newer->older : &c->newest) = k->older;
   *(k->older != NULL ? &k->older->newer : &c->oldest) = k->newer;
   k->newer = k->older = NULL;
 }
 
-static void link_newest(vt_cache *c, vt_kept *k) {
+static void link_newest(vt_cache *c, vt_cached_plan *k) {
   k->older = c->newest;
   *(c->newest != NULL ? &c->newest->newer : &c->oldest) = k;
   c->newest = k;
 }
 
-static vt_kept *find_listed(const vt_cache *c, const char *key, size_t n, const vt_hash256 *hash) {
-  vt_kept *k = c->newest;
+static vt_cached_plan *find_listed(const vt_cache *c, const char *key, size_t n,
+                                   const vt_hash256 *hash) {
+  vt_cached_plan *k = c->newest;
   while (k != NULL && (memcmp(&k->hash, hash, sizeof *hash) != 0 || k->n_key != n ||
                        memcmp(k->key, key, n) != 0))
     k = k->older;
@@ -150,15 +151,15 @@ static vt_kept *find_listed(const vt_cache *c, const char *key, size_t n, const 
 /* Adds a plan to the list, unless the list has one with its key, which happens if two threads make
  * the same plan at the same time. Returns the plans that were evicted, chained by `older`; the
  * caller releases them after unlocking. */
-static vt_kept *add_plan(vt_cache *c, vt_kept *k) {
-  vt_kept *evicted = NULL;
+static vt_cached_plan *add_plan(vt_cache *c, vt_cached_plan *k) {
+  vt_cached_plan *evicted = NULL;
   if (find_listed(c, k->key, k->n_key, &k->hash) != NULL) return NULL;
   k->weight = atomic_load(&k->bytes);
   if (k->weight > c->limit) return NULL;
-  link_newest(c, vt_kept_hold(k));
+  link_newest(c, vt_cached_plan_retain(k));
   c->counts.bytes_memory += k->weight;
   while (c->counts.bytes_memory > c->limit) {
-    vt_kept *last = c->oldest;
+    vt_cached_plan *last = c->oldest;
     unlink_plan(c, last);
     c->counts.bytes_memory -= last->weight;
     c->counts.evicted_memory++;
@@ -170,26 +171,26 @@ static vt_kept *add_plan(vt_cache *c, vt_kept *k) {
 
 /* ---- plans in memory; the lock is taken inside ---- */
 
-static void add_in_memory(vt_cache *c, vt_kept *k) {
+static void add_in_memory(vt_cache *c, vt_cached_plan *k) {
   (void)pthread_mutex_lock(&c->lock);
-  vt_kept *evicted = add_plan(c, k);
+  vt_cached_plan *evicted = add_plan(c, k);
   (void)pthread_mutex_unlock(&c->lock);
   while (evicted != NULL) {
-    vt_kept *next = evicted->older;
+    vt_cached_plan *next = evicted->older;
     evicted->older = NULL;
-    vt_kept_release(evicted);
+    vt_cached_plan_release(evicted);
     evicted = next;
   }
 }
 
-static vt_kept *find_in_memory(vt_cache *c, const char *key, size_t n) {
+static vt_cached_plan *find_in_memory(vt_cache *c, const char *key, size_t n) {
   const vt_hash256 hash = vt_hash_bytes(key, n);
   (void)pthread_mutex_lock(&c->lock);
-  vt_kept *k = find_listed(c, key, n, &hash);
+  vt_cached_plan *k = find_listed(c, key, n, &hash);
   if (k != NULL) {
     unlink_plan(c, k);
     link_newest(c, k);
-    vt_kept_hold(k);
+    vt_cached_plan_retain(k);
     c->counts.hits_memory++;
   }
   (void)pthread_mutex_unlock(&c->lock);
@@ -215,7 +216,7 @@ static void name_file(const vt_cache *c, const char *key, size_t n, const char *
 /* Reads the plan of a key from its file. *out stays NULL if the file is missing, has another key or
  * is not trusted. */
 static vt_status find_on_disk(vt_cache *c, const char *key, size_t n_key, const vt_pass_list *list,
-                              const vt_target *t, vt_kept **out, vt_diag *d) {
+                              const vt_target *t, vt_cached_plan **out, vt_diag *d) {
   char name[VT_STORE_NAME_MAX];
   vt_diag why = {0};
   vt_file f;
@@ -225,7 +226,7 @@ static vt_status find_on_disk(vt_cache *c, const char *key, size_t n_key, const 
   vt_status s = vt_store_read(&c->store, name, c->a, &exists, &f, &why);
   if (s == VT_OK && !exists) return VT_OK;
   if (s == VT_OK) {
-    s = vt_kept_parse(f.data, f.size, key, n_key, list, t, c->a, out, &why);
+    s = vt_cached_plan_parse(f.data, f.size, key, n_key, list, t, c->a, out, &why);
     vt_file_done(&f);
   }
   if (s == VT_NOMEM) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -240,7 +241,7 @@ static vt_status find_on_disk(vt_cache *c, const char *key, size_t n_key, const 
   return VT_OK;
 }
 
-static void add_on_disk(vt_cache *c, const vt_kept *k) {
+static void add_on_disk(vt_cache *c, const vt_cached_plan *k) {
   char name[VT_STORE_NAME_MAX];
   vt_diag why = {0};
   vt_text bytes;
@@ -248,7 +249,7 @@ static void add_on_disk(vt_cache *c, const vt_kept *k) {
   if (c->store.folder < 0) return;
   name_file(c, k->key, k->n_key, ".plan", name);
   vt_text_init(&bytes, c->a);
-  vt_kept_print(k, &bytes);
+  vt_cached_plan_print(k, &bytes);
   vt_status s = vt_text_status(&bytes);
   if (s != VT_OK) s = VT_FAIL(&why, s, "out of memory");
   if (s == VT_OK) s = vt_store_write(&c->store, name, bytes.s, bytes.n, c->a, &removed, &why);
@@ -300,8 +301,8 @@ void vt_cache_add_trial(vt_cache *c, const vt_text *key) {
 /* ---- plans in memory and on disk ---- */
 
 vt_status vt_cache_find_plan(vt_cache *c, const char *key, size_t n_key, const vt_pass_list *list,
-                             const vt_target *t, vt_kept **out, vt_diag *d) {
-  vt_kept *k = find_in_memory(c, key, n_key);
+                             const vt_target *t, vt_cached_plan **out, vt_diag *d) {
+  vt_cached_plan *k = find_in_memory(c, key, n_key);
   if (k == NULL) {
     VT_TRY(find_on_disk(c, key, n_key, list, t, &k, d));
     if (k != NULL) {
@@ -314,7 +315,7 @@ vt_status vt_cache_find_plan(vt_cache *c, const char *key, size_t n_key, const v
   return VT_OK;
 }
 
-void vt_cache_add_plan(vt_cache *c, vt_kept *k) {
+void vt_cache_add_plan(vt_cache *c, vt_cached_plan *k) {
   add_in_memory(c, k);
   add_on_disk(c, k);
 }

@@ -3,7 +3,7 @@
  * disk, and records which trials of devices passed. Private to the api. */
 #ifndef VT_CACHE_H
 #define VT_CACHE_H
-#include "kept.h"
+#include "cached_plan.h"
 
 /* Number of hexadecimal digits of a key's hash that form the name of its file. */
 enum { VT_CACHE_DIGITS = 32 };
@@ -23,9 +23,9 @@ void vt_cache_note(void *cache, const char *text);
 /* The plan of this key with a reference for the caller, or NULL if there is no such plan. Its only
  * failure is VT_NOMEM. */
 vt_status vt_cache_find_plan(vt_cache *c, const char *key, size_t n_key, const vt_pass_list *list,
-                             const vt_target *t, vt_kept **out, vt_diag *d) VT_NODISCARD;
+                             const vt_target *t, vt_cached_plan **out, vt_diag *d) VT_NODISCARD;
 /* Stores a complete plan in memory and on disk. Problems are noted and are no failure. */
-void vt_cache_add_plan(vt_cache *c, vt_kept *k);
+void vt_cache_add_plan(vt_cache *c, vt_cached_plan *k);
 /* 1 if the file of a trial with this key is on disk, which means that the trial passed in some
  * process. The file contains the key and nothing else; a file with any other byte is noted and
  * ignored. */

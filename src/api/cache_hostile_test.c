@@ -15,10 +15,10 @@ static const vt_options bound = {.bind = two, .n_bind = 1};
 /* ---- the bytes of a cached plan ---- */
 
 typedef struct entry {
-  vt_device *dev;      /* the device that it is planned for */
-  vt_kept *cached;     /* the cached plan */
-  vt_text bytes;       /* its form in a file */
-  vt_text graph, plan; /* its graph and its plan, printed */
+  vt_device *dev;         /* the device that it is planned for */
+  vt_cached_plan *cached; /* the cached plan */
+  vt_text bytes;          /* its form in a file */
+  vt_text graph, plan;    /* its graph and its plan, printed */
 } entry;
 
 static entry make_entry(const char *backend) {
@@ -31,15 +31,15 @@ static entry make_entry(const char *backend) {
   o.size = sizeof o;
   o.backend = backend;
   o.cache = c;
-  o = vt_options_read(&o, &a);
+  o = vt_options_copy(&o, &a);
   vt_terms terms = {0};
   CHECK(vt_prepare(m, &o, a, 0, &x.dev, &line, &terms, NULL) == VT_OK);
   if (line.cached == NULL) exit(1);
-  x.cached = vt_kept_hold(line.cached);
+  x.cached = vt_cached_plan_retain(line.cached);
   vt_text_init(&x.bytes, a);
   vt_text_init(&x.graph, a);
   vt_text_init(&x.plan, a);
-  vt_kept_print(x.cached, &x.bytes);
+  vt_cached_plan_print(x.cached, &x.bytes);
   vt_graph_print(x.cached->g, 0, &x.graph);
   vt_plan_print(x.cached->plan, 1, &x.plan);
   vt_pipeline_done(&line);
@@ -52,15 +52,15 @@ static void free_entry(entry *x) {
   vt_text_done(&x->bytes);
   vt_text_done(&x->graph);
   vt_text_done(&x->plan);
-  vt_kept_release(x->cached);
+  vt_cached_plan_release(x->cached);
   vt_device_close(x->dev);
 }
 
-static vt_status read_entry(const entry *x, const void *bytes, size_t n, vt_kept **out,
+static vt_status read_entry(const entry *x, const void *bytes, size_t n, vt_cached_plan **out,
                             vt_diag *d) {
   const vt_target t = vt_device_target(x->dev);
-  return vt_kept_parse(bytes, n, x->cached->key, x->cached->n_key, &x->cached->list, &t,
-                       vt_alloc_default(), out, d);
+  return vt_cached_plan_parse(bytes, n, x->cached->key, x->cached->n_key, &x->cached->list, &t,
+                              vt_alloc_default(), out, d);
 }
 
 static int same_text(const vt_text *a, const vt_text *b) {
@@ -68,14 +68,14 @@ static int same_text(const vt_text *a, const vt_text *b) {
 }
 
 /* An accepted file gives the right graph and plan, and printing them gives its bytes again. */
-static void check_accepted(const entry *x, const vt_kept *k, const char *bytes, size_t n) {
+static void check_accepted(const entry *x, const vt_cached_plan *k, const char *bytes, size_t n) {
   vt_text graph, plan, again;
   vt_text_init(&graph, x->bytes.a);
   vt_text_init(&plan, x->bytes.a);
   vt_text_init(&again, x->bytes.a);
   vt_graph_print(k->g, 0, &graph);
   vt_plan_print(k->plan, 1, &plan);
-  vt_kept_print(k, &again);
+  vt_cached_plan_print(k, &again);
   CHECK(same_text(&graph, &x->graph) && same_text(&plan, &x->plan));
   CHECK(again.n == n && memcmp(again.s, bytes, n) == 0);
   CHECK(vt_plan_verify(k->plan, NULL) == VT_OK && vt_graph_verify(k->g, NULL) == VT_OK);
@@ -86,7 +86,7 @@ static void check_accepted(const entry *x, const vt_kept *k, const char *bytes, 
 
 /* Parses the bytes; if they are accepted, checks the result. */
 static vt_status parse_and_check(const entry *x, const char *bytes, size_t n) {
-  vt_kept *k = NULL;
+  vt_cached_plan *k = NULL;
   vt_diag d = {0};
   const vt_status s = read_entry(x, bytes, n, &k, &d);
   if (s == VT_OK) {
@@ -94,7 +94,7 @@ static vt_status parse_and_check(const entry *x, const char *bytes, size_t n) {
   } else {
     CHECK(k == NULL && d.code == s && d.text[0] != 0);
   }
-  vt_kept_release(k);
+  vt_cached_plan_release(k);
   return s;
 }
 
@@ -189,10 +189,10 @@ static void test_target(const entry *x) {
   t[2].self = &inner;
   t[2].workspace = more_scratch; /* it needs more than the plan has */
   for (int i = 0; i < 3; i++) {
-    vt_kept *k = NULL;
+    vt_cached_plan *k = NULL;
     vt_diag d = {0};
-    CHECK(vt_kept_parse(x->bytes.s, x->bytes.n, x->cached->key, x->cached->n_key, &x->cached->list,
-                        &t[i], vt_alloc_default(), &k, &d) == VT_FORMAT);
+    CHECK(vt_cached_plan_parse(x->bytes.s, x->bytes.n, x->cached->key, x->cached->n_key,
+                               &x->cached->list, &t[i], vt_alloc_default(), &k, &d) == VT_FORMAT);
     CHECK(k == NULL && strstr(d.text, "not for this target") != NULL);
   }
 }

@@ -201,7 +201,7 @@ static void test_key_text(void) {
   vt_text key;
   vt_text_init(&key, vt_alloc_default());
   CHECK(vt_device_open("island:1", vt_alloc_default(), &dev, NULL) == VT_OK);
-  CHECK(vt_pass_choose("bind,lower", &list, NULL) == VT_OK);
+  CHECK(vt_pass_list_parse("bind,lower", &list, NULL) == VT_OK);
   CHECK(vt_plan_key(m, &list, &passes, &plan, dev, &key, NULL) == VT_OK);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     CHECK(strstr(key.s, parts[i]) != NULL);

@@ -24,7 +24,7 @@ static const uint8_t suite[32] = {
 #include "suite_digest.inc"
 };
 
-vt_hash256 vt_certificate_suite(void) {
+vt_hash256 vt_certificate_suite_digest(void) {
   vt_hash256 h;
   memcpy(h.b, suite, sizeof h.b);
   return h;
@@ -34,14 +34,14 @@ vt_hash256 vt_certificate_suite(void) {
 
 static int is_plain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 
-void vt_certificate_quote(vt_text *t, const char *text) {
+void vt_certificate_add_text(vt_text *t, const char *text) {
   vt_text_add(t, "\"");
   for (const char *at = text; *at != 0; at++)
     vt_text_add(t, is_plain(*at) ? "%c" : "\\u%04x", (unsigned char)*at);
   vt_text_add(t, "\"");
 }
 
-void vt_certificate_list(vt_text *t, uint64_t has) {
+void vt_certificate_add_capabilities(vt_text *t, uint64_t has) {
   const char *comma = "";
   vt_text_add(t, "[");
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
@@ -84,7 +84,7 @@ static int skip_word(cursor *c, const char *word) {
 
 static int is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/* A text in quotes; the only escapes are those that vt_certificate_quote writes. */
+/* A text in quotes; the only escapes are those that vt_certificate_add_text writes. */
 static int skip_text(cursor *c) {
   if (!skip_word(c, "\"")) return 0;
   while (c->at < c->end && *c->at != '"') {
@@ -159,7 +159,7 @@ static int has_value(const vt_certificate *c, uint32_t field, const char *value)
 static int has_text(const vt_certificate *c, uint32_t field, const char *value) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
-  vt_certificate_quote(&t, value);
+  vt_certificate_add_text(&t, value);
   const int same = vt_text_status(&t) == VT_OK && has_value(c, field, t.s);
   vt_text_done(&t);
   return same;
@@ -168,7 +168,7 @@ static int has_text(const vt_certificate *c, uint32_t field, const char *value) 
 static int has_list(const vt_certificate *c, uint32_t field, uint64_t has) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
-  vt_certificate_list(&t, has);
+  vt_certificate_add_capabilities(&t, has);
   const int same = vt_text_status(&t) == VT_OK && has_value(c, field, t.s);
   vt_text_done(&t);
   return same;
@@ -186,8 +186,9 @@ static int has_number(const vt_certificate *c, uint32_t field, uint32_t value) {
   return has_value(c, field, text);
 }
 
-int vt_certificate_covers(const vt_certificate *c, const vt_bearer *b, char why[VT_WHY_NOT]) {
-  const vt_hash256 suite_digest = vt_certificate_suite();
+int vt_certificate_covers(const vt_certificate *c, const vt_plugin_candidate *b,
+                          char why[VT_WHY_BYTES]) {
+  const vt_hash256 suite_digest = vt_certificate_suite_digest();
   const char *mismatch = NULL;
   if (!has_text(c, VT_CERTIFICATE_format, VT_CERTIFICATE_FORMAT))
     mismatch = "has another format";
@@ -207,7 +208,7 @@ int vt_certificate_covers(const vt_certificate *c, const vt_bearer *b, char why[
     mismatch = "was issued for a device with another fingerprint";
   else if (b->fingerprint != NULL && !has_list(c, VT_CERTIFICATE_capabilities, b->has))
     mismatch = "was issued for a device that declares other capabilities";
-  if (mismatch != NULL) snprintf(why, VT_WHY_NOT, "its certificate %s", mismatch);
+  if (mismatch != NULL) snprintf(why, VT_WHY_BYTES, "its certificate %s", mismatch);
   return mismatch == NULL;
 }
 
@@ -220,23 +221,23 @@ static vt_status read_file(const char *path, vt_file *file, vt_certificate *c, v
   return s;
 }
 
-void vt_certificate_place(const char *plugin, uint32_t device, char out[VT_CERTIFICATE_PATH]) {
+void vt_certificate_path(const char *plugin, uint32_t device, char out[VT_CERTIFICATE_PATH]) {
   char number[16] = "";
   if (device != 0) snprintf(number, sizeof number, ".%u", device);
   snprintf(out, VT_CERTIFICATE_PATH, "%.4095s%s.certificate.json", plugin, number);
 }
 
-int vt_certificate_admits(const void *path, const vt_bearer *b, char why[VT_WHY_NOT]) {
+int vt_certificate_admits(const void *path, const vt_plugin_candidate *b, char why[VT_WHY_BYTES]) {
   char default_path[VT_CERTIFICATE_PATH];
   const char *from = path;
   vt_file file;
   vt_certificate c;
   vt_diag d = {0};
-  vt_certificate_place(b->path, b->device, default_path);
+  vt_certificate_path(b->path, b->device, default_path);
   const vt_status s = read_file(from != NULL ? from : default_path, &file, &c, &d);
   if (s == VT_IO && from == NULL) return 0; /* no certificate, and no reason to add */
   if (s != VT_OK) {
-    snprintf(why, VT_WHY_NOT, "its certificate cannot be used: %.120s", d.text);
+    snprintf(why, VT_WHY_BYTES, "its certificate cannot be used: %.120s", d.text);
     return 0;
   }
   const int covers = vt_certificate_covers(&c, b, why);

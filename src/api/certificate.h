@@ -18,7 +18,7 @@ enum {
 #define VT_CERTIFICATE_FORMAT "volta certificate 1"
 enum { VT_CERTIFICATE_PATH = 4200 }; /* bytes of a buffer for the path of a certificate */
 /* The default path of the certificate of a plug-in's device: in the plug-in's folder. */
-void vt_certificate_place(const char *plugin, uint32_t device, char out[VT_CERTIFICATE_PATH]);
+void vt_certificate_path(const char *plugin, uint32_t device, char out[VT_CERTIFICATE_PATH]);
 
 /* A parsed certificate: spans of its text, by field. */
 typedef struct vt_certificate {
@@ -27,9 +27,9 @@ typedef struct vt_certificate {
 } vt_certificate;
 
 /* Appends `text` in quotes; all bytes but plain ASCII are escaped. */
-void vt_certificate_quote(vt_text *t, const char *text);
+void vt_certificate_add_text(vt_text *t, const char *text);
 /* Appends the names of the capabilities in the bit set `has`, as a list. */
-void vt_certificate_list(vt_text *t, uint64_t has);
+void vt_certificate_add_capabilities(vt_text *t, uint64_t has);
 /* Appends the whole certificate: every field, then the seal. */
 void vt_certificate_print(const vt_certificate *c, vt_text *t);
 /* Parses the exact form that vt_certificate_print writes; VT_FORMAT says what is wrong with any
@@ -38,10 +38,11 @@ vt_status vt_certificate_parse(const char *text, size_t n, vt_certificate *out,
                                vt_diag *d) VT_NODISCARD;
 /* 1 if the certificate was issued for this device, this file content and the tests of this build;
  * otherwise 0, and `why` says what differs. */
-int vt_certificate_covers(const vt_certificate *c, const vt_bearer *b, char why[VT_WHY_NOT]);
-/* The callback vt_opening.certified. `path` is the file of the certificate; NULL means the default
- * path next to the plug-in. */
-int vt_certificate_admits(const void *path, const vt_bearer *b, char why[VT_WHY_NOT]);
+int vt_certificate_covers(const vt_certificate *c, const vt_plugin_candidate *b,
+                          char why[VT_WHY_BYTES]);
+/* The callback vt_device_options.certified. `path` is the file of the certificate; NULL means the
+ * default path next to the plug-in. */
+int vt_certificate_admits(const void *path, const vt_plugin_candidate *b, char why[VT_WHY_BYTES]);
 /* The digest of the conformance suite that is built into this library. */
-vt_hash256 vt_certificate_suite(void);
+vt_hash256 vt_certificate_suite_digest(void);
 #endif

@@ -16,27 +16,27 @@ static const uint64_t declared = VT_BK_FLOAT64 | VT_BK_REGIONS;
 
 /* Values of the fields with which a certificate covers `bearer`. */
 static void right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
-  const vt_hash256 suite = vt_certificate_suite();
+  const vt_hash256 suite = vt_certificate_suite_digest();
   char hex[65];
   for (int i = 0; i < VT_CERTIFICATE_FIELDS; i++) {
     vt_text_init(&value[i], vt_alloc_default());
     if (i < VT_CERTIFICATE_rules) continue;
     vt_text_add(&value[i], "%d", 10 * i);
   }
-  vt_certificate_quote(&value[VT_CERTIFICATE_format], VT_CERTIFICATE_FORMAT);
-  vt_certificate_quote(&value[VT_CERTIFICATE_backend], "libfoo.so:1");
+  vt_certificate_add_text(&value[VT_CERTIFICATE_format], VT_CERTIFICATE_FORMAT);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_backend], "libfoo.so:1");
   vt_text_add(&value[VT_CERTIFICATE_device], "1");
-  vt_certificate_quote(&value[VT_CERTIFICATE_about], "says \"caf\xc3\xa9\"\\\n and such");
+  vt_certificate_add_text(&value[VT_CERTIFICATE_about], "says \"caf\xc3\xa9\"\\\n and such");
   vt_hash_hex(&content, hex);
-  vt_certificate_quote(&value[VT_CERTIFICATE_content], hex);
-  vt_certificate_quote(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
-  vt_certificate_list(&value[VT_CERTIFICATE_capabilities], declared);
-  vt_certificate_quote(&value[VT_CERTIFICATE_isa], "avx2");
-  vt_certificate_quote(&value[VT_CERTIFICATE_volta], VT_VERSION);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_content], hex);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
+  vt_certificate_add_capabilities(&value[VT_CERTIFICATE_capabilities], declared);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_isa], "avx2");
+  vt_certificate_add_text(&value[VT_CERTIFICATE_volta], VT_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_numerics], "%u", VT_NUMERICS_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_abi], "%u", VT_BK_ABI_MAJOR);
   vt_hash_hex(&suite, hex);
-  vt_certificate_quote(&value[VT_CERTIFICATE_suite], hex);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_suite], hex);
 }
 
 /* Prints a certificate with a right seal, and with `field` replaced by `other` unless it is
@@ -55,13 +55,14 @@ static void print_with(int field, const char *other, vt_text *out) {
   for (int i = 0; i < VT_CERTIFICATE_FIELDS; i++) vt_text_done(&value[i]);
 }
 
-static const vt_bearer bearer = {"./libfoo.so", 1, &content, "avx2", "foo \"1\"", declared};
+static const vt_plugin_candidate bearer = {"./libfoo.so", 1,           &content,
+                                           "avx2",        "foo \"1\"", declared};
 
 static void test_round_trip(void) {
   vt_text t, again;
   vt_certificate c;
   vt_diag d = {0};
-  char why[VT_WHY_NOT] = "";
+  char why[VT_WHY_BYTES] = "";
   print_with(0, NULL, &t);
   CHECK(vt_certificate_parse(t.s, t.n, &c, &d) == VT_OK);
   CHECK(vt_certificate_covers(&c, &bearer, why) && why[0] == 0);
@@ -102,7 +103,7 @@ static void test_every_length(void) {
   vt_text t;
   print_with(0, NULL, &t);
   for (size_t n = 0; n < t.n; n++) CHECK(parse_copy(t.s, n) == VT_FORMAT);
-  vt_text_bytes(&t, "\n", 1);
+  vt_text_add_bytes(&t, "\n", 1);
   CHECK(parse_copy(t.s, t.n) == VT_FORMAT);
   vt_text_done(&t);
 }
@@ -139,11 +140,11 @@ static void test_malformed(void) {
   vt_text_done(&t);
 }
 
-static void expect_not_covered(int field, const char *value, const vt_bearer *b,
+static void expect_not_covered(int field, const char *value, const vt_plugin_candidate *b,
                                const char *words) {
   vt_text t;
   vt_certificate c;
-  char why[VT_WHY_NOT] = "";
+  char why[VT_WHY_BYTES] = "";
   print_with(field, value, &t);
   CHECK(vt_certificate_parse(t.s, t.n, &c, NULL) == VT_OK);
   CHECK(!vt_certificate_covers(&c, b, why) && strstr(why, words) != NULL);
@@ -160,8 +161,8 @@ static void test_issued_for_another(void) {
   expect_not_covered(VT_CERTIFICATE_suite, "\"00\"", &bearer, "another conformance suite");
   expect_not_covered(VT_CERTIFICATE_fingerprint, "\"foo\"", &bearer, "another fingerprint");
   const vt_hash256 other = {{1, 2, 3, 0xfe}};
-  const vt_bearer changed = {"./libfoo.so", 1, &other, "avx2", NULL, 0},
-                  next = {"./libfoo.so", 2, &content, "avx2", NULL, 0};
+  const vt_plugin_candidate changed = {"./libfoo.so", 1, &other, "avx2", NULL, 0},
+                            next = {"./libfoo.so", 2, &content, "avx2", NULL, 0};
   expect_not_covered(0, NULL, &changed, "other content");
   expect_not_covered(0, NULL, &next, "another device");
 }
@@ -169,7 +170,7 @@ static void test_issued_for_another(void) {
 /* A certificate does not cover another instruction set, because its kernels are others. The device
  * need not be open for that. */
 static void test_other_isa(void) {
-  vt_bearer no_isa = bearer, other = bearer, shut = bearer;
+  vt_plugin_candidate no_isa = bearer, other = bearer, shut = bearer;
   no_isa.isa = NULL;
   other.isa = "scalar";
   shut.isa = "";
@@ -183,10 +184,10 @@ static void test_other_isa(void) {
 /* A device with one capability more or less is not covered. Before it is open its capabilities are
  * unknown and not compared. */
 static void test_other_capabilities(void) {
-  vt_bearer more = bearer, less = bearer;
+  vt_plugin_candidate more = bearer, less = bearer;
   vt_text t;
   vt_certificate c;
-  char why[VT_WHY_NOT] = "";
+  char why[VT_WHY_BYTES] = "";
   more.has |= VT_BK_ATOMIC_OPS;
   less.has = VT_BK_FLOAT64;
   expect_not_covered(0, NULL, &more, "other capabilities");
@@ -211,8 +212,8 @@ static void write_file(const char *path, const char *bytes, size_t n) {
 
 /* Whether a certificate file admits the plug-in; if not, the reason must contain `words`. */
 static int admits(const char *path, const char *words) {
-  const vt_bearer b = {plugin, 1, &content, "avx2", "foo \"1\"", declared};
-  char why[VT_WHY_NOT] = "";
+  const vt_plugin_candidate b = {plugin, 1, &content, "avx2", "foo \"1\"", declared};
+  char why[VT_WHY_BYTES] = "";
   const int covers = vt_certificate_admits(path, &b, why);
   CHECK(covers || strstr(why, words) != NULL);
   CHECK(!covers || why[0] == 0);

@@ -56,7 +56,7 @@ static void print_default_device(char *out, size_t n) {
   const vt_options o = {.size = sizeof o};
   vt_device *dev = NULL;
   vt_diag why = {0};
-  const vt_status s = vt_options_open(&o, vt_alloc_default(), &dev, &why);
+  const vt_status s = vt_options_open_device(&o, vt_alloc_default(), &dev, &why);
   snprintf(out, n, "%s%s",
            s == VT_OK ? "ok: " : "FAILED: ", s == VT_OK ? vt_device_name(dev) : why.text);
   vt_device_close(dev);
@@ -65,7 +65,7 @@ static void print_default_device(char *out, size_t n) {
 static void print_version(char *out, size_t n) { snprintf(out, n, "%s", VT_VERSION); }
 static void print_numerics(char *out, size_t n) { snprintf(out, n, "%u", VT_NUMERICS_VERSION); }
 static void print_compiler(char *out, size_t n) { snprintf(out, n, "%s", COMPILER); }
-static void print_cpu(char *out, size_t n) { vt_cpu_describe(out, n); }
+static void print_cpu(char *out, size_t n) { vt_cpu_list_features(out, n); }
 static void print_cores(char *out, size_t n) { snprintf(out, n, "%u", vt_cpu_get()->cores); }
 static void print_default_backend(char *out, size_t n) {
   snprintf(out, n, "%s", vt_environment_backend());
@@ -117,7 +117,7 @@ static void try_probes(report *x, const char *backend, const char *device) {
 static void check_device(report *x, const char *backend, char out_device[80]) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_device *dev = NULL;
-  if (x->failed || vt_options_open(&o, vt_alloc_default(), &dev, NULL) != VT_OK) return;
+  if (x->failed || vt_options_open_device(&o, vt_alloc_default(), &dev, NULL) != VT_OK) return;
   const int is_reference = vt_device_is_reference(dev), built_in = vt_device_plugin(dev) == NULL;
   const int has = (vt_device_caps(dev)->has & x->c->bit) != 0;
   snprintf(out_device, 80, "%s", vt_device_name(dev));
@@ -128,7 +128,7 @@ static void check_device(report *x, const char *backend, char out_device[80]) {
 
 /* Tries the capability on every device of the first backend of a kind, but for the first device. */
 static void check_kind(report *x, vt_kind kind) {
-  const char *wanted = vt_registry_first(kind), *name = NULL;
+  const char *wanted = vt_registry_first_of_kind(kind), *name = NULL;
   char device[80];
   uint32_t devices = 0;
   for (uint32_t i = 0; wanted != NULL && i < vt_registry_total(); i++) {

@@ -20,7 +20,7 @@ vt_alloc vt_counting_alloc(vt_counting *c) {
 /* The cost of all steps together. */
 static vt_cost total_cost(const vt_program *p) {
   vt_cost sum = {0};
-  for (uint32_t i = 0; i < p->line.plan->n_runs; i++) {
+  for (uint32_t i = 0; i < p->line.plan->n_bk_steps; i++) {
     const vt_cost c = vt_exec_cost(p->line.exec, i);
     vt_cost_add(&sum, &c);
   }
@@ -29,7 +29,7 @@ static vt_cost total_cost(const vt_program *p) {
 
 void vt_program_info(const vt_program *p, vt_run_info *out) {
   const vt_plan *plan = p->line.plan;
-  const vt_exec_counts c = vt_exec_count(p->line.exec);
+  const vt_exec_counts c = vt_exec_get_counts(p->line.exec);
   const vt_cost cost = total_cost(p);
   const vt_run_info info = {
       .size = out->size,
@@ -81,8 +81,8 @@ static int fill_labels(vt_program *p, vt_step_label *labels, const char **names)
   if (labels == NULL || names == NULL) return 0;
   for (uint32_t v = 0; v < p->g->n_values; v++)
     if ((names[v] = name_text(p, v)) == NULL) return 0;
-  for (uint32_t i = 0; i < plan->n_runs; i++) {
-    const uint32_t value = p->g->nodes[plan->run_node[i]].first_out;
+  for (uint32_t i = 0; i < plan->n_bk_steps; i++) {
+    const uint32_t value = p->g->nodes[plan->bk_step_node[i]].first_out;
     labels[i] = (vt_step_label){names[value], type_text(p, value)};
     if (labels[i].type == NULL) return 0;
   }
@@ -93,7 +93,7 @@ static int fill_labels(vt_program *p, vt_step_label *labels, const char **names)
  * may succeed. */
 static vt_status make_labels(vt_program *p, vt_diag *d) {
   if (p->labels != NULL) return VT_OK;
-  vt_step_label *labels = VT_NEW_N(&p->label_arena, vt_step_label, p->line.plan->n_runs);
+  vt_step_label *labels = VT_NEW_N(&p->label_arena, vt_step_label, p->line.plan->n_bk_steps);
   const char **names = VT_NEW_N(&p->label_arena, const char *, p->g->n_values);
   if (!fill_labels(p, labels, names)) {
     vt_arena_done(&p->label_arena);
@@ -106,18 +106,18 @@ static vt_status make_labels(vt_program *p, vt_diag *d) {
 
 /* ---- steps, copies, phases ---- */
 
-uint32_t vt_program_steps(const vt_program *p) { return p->line.plan->n_runs; }
+uint32_t vt_program_steps(const vt_program *p) { return p->line.plan->n_bk_steps; }
 
 /* 1 if launch `run` of the plan makes the dense copy of a view, 0 if it is a step of the graph. */
 static uint32_t is_dense_copy(const vt_plan *p, uint32_t run) {
-  return p->dense[p->g->nodes[p->run_node[run]].first_out] != VT_NO_OFFSET;
+  return p->dense[p->g->nodes[p->bk_step_node[run]].first_out] != VT_NO_OFFSET;
 }
 
 vt_status vt_program_step(vt_program *p, uint32_t i, vt_step_info *out, vt_diag *d) {
   const vt_plan *plan = p->line.plan;
-  if (i >= plan->n_runs) return VT_FAIL(d, VT_NAME, "there is no step number %u", i);
+  if (i >= plan->n_bk_steps) return VT_FAIL(d, VT_NAME, "there is no step number %u", i);
   VT_TRY(make_labels(p, d));
-  const vt_bk_step *run = &plan->runs[i];
+  const vt_bk_step *run = &plan->bk_steps[i];
   const vt_cost cost = vt_exec_cost(p->line.exec, i);
   vt_step_info info = {.size = out->size,
                        .op = run->op,
@@ -141,7 +141,7 @@ uint32_t vt_program_copies(const vt_program *p) {
 }
 
 vt_status vt_program_copy(vt_program *p, uint32_t i, vt_copy_info *out, vt_diag *d) {
-  const vt_copied *c = vt_exec_copy(p->line.exec, i);
+  const vt_copy_record *c = vt_exec_copy(p->line.exec, i);
   if (c == NULL) return VT_FAIL(d, VT_NAME, "there is no copy number %u", i);
   VT_TRY(make_labels(p, d));
   const vt_copy_info info = {.size = out->size,

@@ -29,7 +29,7 @@ static int add_port_info(vt_model *m, uint32_t kind, const char *name, uint32_t 
   vt_type_print(&m->g->dims, type, &t);
   info->type = move_text(m, &t);
   vt_text_init(&t, m->a);
-  if (port != NULL) vt_port_print_extra(m->g, port, &t);
+  if (port != NULL) vt_port_print_suffix(m->g, port, &t);
   info->extra = move_text(m, &t);
   return info->type != NULL && info->extra != NULL;
 }

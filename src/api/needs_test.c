@@ -115,8 +115,8 @@ static void test_composition(void) {
   wrapped_reset();
   CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
   if (p == NULL) exit(1);
-  CHECK(p->line.plan->n_runs == 1 && p->line.plan->runs[0].op == VT_OP_softmax);
-  CHECK(vt_plan_needs(p->line.plan) ==
+  CHECK(p->line.plan->n_bk_steps == 1 && p->line.plan->bk_steps[0].op == VT_OP_softmax);
+  CHECK(vt_plan_needed_caps(p->line.plan) ==
         (VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_ROUNDED_MATH | VT_BK_SUBNORMALS));
   vt_program_free(p);
   vt_model_free(m);
@@ -161,7 +161,7 @@ static void test_training(void) {
       CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
       if (p == NULL) exit(1);
       p->line.plan->class_bytes[classes[c]] = 64;
-      CHECK(vt_device_accepts(p->dev, p->line.plan, &d) == (served ? VT_OK : VT_UNSUPPORTED));
+      CHECK(vt_device_check_plan(p->dev, p->line.plan, &d) == (served ? VT_OK : VT_UNSUPPORTED));
       CHECK(served || strstr(d.text, "backend 'fake:0' does not serve training") != NULL);
       p->line.plan->class_bytes[classes[c]] = 0;
       vt_program_free(p);
@@ -182,8 +182,8 @@ static void test_checked_once(void) {
     vt_program *p = NULL;
     CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
     if (p == NULL) exit(1);
-    CHECK(p->line.plan->n_runs > 3);
-    CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_CHECK] == i * p->line.plan->n_runs);
+    CHECK(p->line.plan->n_bk_steps > 3);
+    CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_CHECK] == i * p->line.plan->n_bk_steps);
     vt_program_free(p);
   }
   vt_model_free(m);

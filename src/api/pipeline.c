@@ -32,18 +32,18 @@ vt_status vt_pipeline_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag
 /* ---- cached plans ---- */
 
 /* Makes *p the pipeline of a cached plan, whose reference it takes over. */
-static void set_cached(vt_pipeline *p, vt_kept *k) {
+static void set_cached(vt_pipeline *p, vt_cached_plan *k) {
   *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .cached = k};
   p->after[k->list.n - 1] = k->g;
 }
 
 /* Runs the passes and makes the plan, and moves both the last graph and the plan into `k`. Earlier
  * graphs are freed before anyone else can share `k`, which gets only their hashes. */
-static vt_status make_plan(vt_kept *k, const vt_pipeline_request *r, vt_diag *d) {
+static vt_status make_plan(vt_cached_plan *k, const vt_pipeline_request *r, vt_diag *d) {
   vt_pipeline made;
   vt_pass_options passes = *r->passes;
   vt_pipeline_request request = *r;
-  passes.alloc = vt_kept_alloc(k);
+  passes.alloc = vt_cached_plan_alloc(k);
   request.list = &k->list;
   request.passes = &passes;
   VT_TRY(vt_pipeline_plan(&made, &request, d));
@@ -64,15 +64,15 @@ vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, 
                                   const vt_text *key, vt_diag *d) {
   const vt_target target = vt_device_target(r->dev);
   const uint64_t begin = vt_phase_begin();
-  vt_kept *k = NULL;
+  vt_cached_plan *k = NULL;
   VT_TRY(vt_cache_find_plan(cache, key->s, key->n, r->list, &target, &k, d));
   vt_phase_end(r->dev, "recall", begin);
   if (k == NULL) {
-    k = vt_kept_new(key->s, key->n, r->list, vt_cache_alloc(cache));
+    k = vt_cached_plan_new(key->s, key->n, r->list, vt_cache_alloc(cache));
     if (k == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
     const vt_status s = make_plan(k, r, d);
     if (s != VT_OK) {
-      vt_kept_release(k);
+      vt_cached_plan_release(k);
       return s;
     }
     vt_cache_add_plan(cache, k);
@@ -103,7 +103,7 @@ void vt_pipeline_done(vt_pipeline *p) {
     vt_plan_free(p->plan);
     for (uint32_t i = p->n_passes; i-- > 0;) vt_graph_free(p->after[i]);
   }
-  vt_kept_release(p->cached);
+  vt_cached_plan_release(p->cached);
   memset(p, 0, sizeof *p);
 }
 

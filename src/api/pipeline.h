@@ -4,7 +4,7 @@
  * Private to the api. */
 #ifndef VT_PIPELINE_H
 #define VT_PIPELINE_H
-#include "kept.h"
+#include "cached_plan.h"
 #include "vt_gate.h"
 
 typedef struct vt_pipeline {
@@ -13,7 +13,7 @@ typedef struct vt_pipeline {
   vt_graph *after[VT_PASS_COUNT]; /* the graph after each pass; NULL before the last if cached */
   vt_plan *plan;                  /* the plan of the last graph */
   vt_exec *exec;                  /* the execution of the plan; NULL until vt_pipeline_open */
-  vt_kept *cached;                /* owner of the plan and the last graph; NULL: this pipeline */
+  vt_cached_plan *cached;         /* owner of the plan and the last graph; NULL: this pipeline */
 } vt_pipeline;
 
 /* The inputs of a pipeline. */

@@ -21,7 +21,7 @@ static void add_library(vt_text *out, const char *what) {
 /* "what length:name", so that no character of a name can be taken for the end of it. */
 static void add_name(vt_text *out, const char *what, const char *name, size_t n) {
   vt_text_add(out, "%s %zu:", what, n);
-  vt_text_bytes(out, name, n);
+  vt_text_add_bytes(out, name, n);
 }
 
 /* ---- options; names are sorted, because their order does not matter ---- */
@@ -86,7 +86,7 @@ static void add_target(vt_device *dev, vt_text *out) {
   vt_text_add(out, "\ndense_only %u\nlists", t.dense_only);
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const uint32_t op = vt_op_at(i)->number;
-    if (vt_device_lists(dev, op)) vt_text_add(out, " %u", op);
+    if (vt_device_lists_op(dev, op)) vt_text_add(out, " %u", op);
   }
   vt_text_add(out, "\n");
 }

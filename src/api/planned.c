@@ -107,7 +107,7 @@ static void add_param_copies(vt_planned *p) {
 static void add_dense_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
   const vt_plan *plan = p->line.plan;
   char name[16];
-  vt_plan_copy_lives(plan, first, last);
+  vt_plan_copy_lifetimes(plan, first, last);
   for (uint32_t v = 0; v < plan->n_buffers; v++) {
     const vt_type *type = &plan->g->values[v].type;
     uint64_t elements, bytes;
@@ -130,13 +130,13 @@ static void add_dense_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
 static void add_step_memory(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
   vt_plan_lifetime scratch = {.memory_class = VT_CLASS_WORK, .name = "scratch", .type = ""};
-  for (uint32_t r = 0, step = 0; r < plan->n_runs; r++) {
-    const vt_bk_step *s = &plan->runs[r];
+  for (uint32_t r = 0, step = 0; r < plan->n_bk_steps; r++) {
+    const vt_bk_step *s = &plan->bk_steps[r];
     if (s->work_bytes > scratch.bytes) {
       scratch.bytes = s->work_bytes;
       scratch.offset = s->work_offset;
     }
-    if (plan->run_node[r] != plan->step_node[step]) continue;
+    if (plan->bk_step_node[r] != plan->step_node[step]) continue;
     add_lifetime(p, (vt_plan_lifetime){.memory_class = VT_CLASS_TEMP,
                                        .first = step,
                                        .last = step,
@@ -154,7 +154,7 @@ static void add_step_memory(vt_planned *p) {
 static vt_status describe_plan(vt_planned *p, vt_diag *d) {
   const vt_plan *plan = p->line.plan;
   const size_t max_lifetimes =
-      (size_t)plan->n_buffers + plan->n_transfers + plan->n_steps + plan->n_runs + 1;
+      (size_t)plan->n_buffers + plan->n_transfers + plan->n_steps + plan->n_bk_steps + 1;
   p->lifetimes = VT_NEW_N(&p->arena, vt_plan_lifetime, max_lifetimes);
   p->step = VT_NEW_N(&p->arena, const char *, plan->n_steps);
   uint32_t *scratch_a = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
@@ -175,7 +175,7 @@ static vt_status describe_plan(vt_planned *p, vt_diag *d) {
 
 vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_planned **out, vt_diag *d) {
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
+  const vt_options options = vt_options_copy(o, &a);
   vt_planned *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   p->a = a;
@@ -231,7 +231,7 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
                        .nodes = g->n_nodes,
                        .steps = plan->n_steps,
                        .transfers = plan->n_transfers,
-                       .dense_copies = plan->n_runs - plan->n_steps,
+                       .dense_copies = plan->n_bk_steps - plan->n_steps,
                        .peak = vt_plan_peak(plan),
                        .live = plan->live_bytes,
                        .fullest = plan->live_step};
@@ -249,7 +249,7 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
   memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
 }
 
-uint32_t vt_planned_stretches(const vt_planned *p) { return p->n_lifetimes; }
+uint32_t vt_planned_lifetimes(const vt_planned *p) { return p->n_lifetimes; }
 
 vt_status vt_planned_lifetime(const vt_planned *p, uint32_t i, vt_plan_lifetime *out) {
   if (i >= p->n_lifetimes) return VT_NAME;

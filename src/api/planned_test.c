@@ -186,7 +186,7 @@ static const job transformer = {
 static void check_lifetimes(const job *j, const char *backend) {
   vt_planned *p = plan_on(j, backend);
   vt_plan_info info = {.size = sizeof info};
-  const uint32_t n = vt_planned_stretches(p);
+  const uint32_t n = vt_planned_lifetimes(p);
   uint64_t top[VT_MEMORY_CLASSES] = {0};
   vt_planned_info(p, &info);
   CHECK(n > info.steps / 2);
@@ -272,7 +272,7 @@ static void test_struct_sizes(void) {
   vt_plan_lifetime s = {.size = 5}, whole = {.size = sizeof whole}, early, longer[2];
   vt_planned_info(p, &info);
   CHECK(vt_planned_step(p, info.steps) == NULL && vt_planned_step(p, info.steps - 1) != NULL);
-  CHECK(vt_planned_lifetime(p, vt_planned_stretches(p), &s) == VT_NAME && s.size == 5);
+  CHECK(vt_planned_lifetime(p, vt_planned_lifetimes(p), &s) == VT_NAME && s.size == 5);
   vt_planned_info(p, &part); /* the struct of an older header */
   CHECK(part.nodes == info.nodes && part.steps == info.steps && part.views == 0);
   CHECK(vt_planned_lifetime(p, 0, &whole) == VT_OK && whole.size == sizeof whole);

@@ -156,15 +156,15 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
 vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
   const vt_eval eval = {vt_pipeline_eval, &p->a};
   const vt_pass_options o = {
-      .listed = vt_device_lists, .target = p->dev, .eval = &eval, .alloc = p->a};
+      .listed = vt_device_lists_op, .target = p->dev, .eval = &eval, .alloc = p->a};
   vt_pass_list list;
   vt_graph *g = NULL;
   vt_pipeline init;
   vt_fpenv saved;
   const uint64_t begin = vt_phase_begin();
   vt_fpenv_enter(&saved);
-  vt_status s = vt_pass_choose(NULL, &list, d);
-  if (s == VT_OK) s = vt_pass_init(p->g, &o, &g, d);
+  vt_status s = vt_pass_list_parse(NULL, &list, d);
+  if (s == VT_OK) s = vt_pass_build_init(p->g, &o, &g, d);
   if (s == VT_OK && g != NULL) {
     const vt_pipeline_request r = {g, &list, &o, NULL, p->dev};
     s = vt_pipeline_build(&init, &r, d);

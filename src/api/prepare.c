@@ -11,7 +11,7 @@
 #include "probes.h"
 #include "vt_num.h"
 
-vt_options vt_options_read(const vt_options *o, vt_alloc *out_alloc) {
+vt_options vt_options_copy(const vt_options *o, vt_alloc *out_alloc) {
   vt_options options = {0};
   if (o != NULL) memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
   const int given = options.alloc != NULL && options.alloc->resize != NULL;
@@ -53,7 +53,7 @@ static vt_status parse_stream(const char *list, vt_arena *scratch, vt_plan_optio
 typedef struct request {
   const vt_model *m;
   vt_options o;
-  vt_opening opening; /* how the device is opened */
+  vt_device_options opening; /* how the device is opened */
   vt_alloc a;
   int flags; /* VT_PREPARE_* */
 } request;
@@ -76,18 +76,18 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
   const vt_eval eval = {vt_pipeline_eval, &a};
   const vt_pass_options passes = {.bind = r->o.bind,
                                   .n_bind = r->o.n_bind,
-                                  .listed = vt_device_lists,
+                                  .listed = vt_device_lists_op,
                                   .target = dev,
                                   .eval = &eval,
                                   .alloc = a};
   vt_plan_options options = {0};
   vt_pass_list list;
-  VT_TRY(vt_pass_choose(r->o.passes, &list, d));
+  VT_TRY(vt_pass_list_parse(r->o.passes, &list, d));
   VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
   VT_TRY(parse_stream(r->o.stream, scratch, &options, d));
   const vt_pipeline_request plan = {r->m->g, &list, &passes, &options, dev};
   const vt_status s = plan_passes(r, &plan, line, d);
-  return s == VT_LIMIT ? vt_pass_blame(&passes, s, d) : s;
+  return s == VT_LIMIT ? vt_pass_blame_bindings(&passes, s, d) : s;
 }
 
 static vt_status check_budget(const vt_options *o, const vt_pipeline *line, vt_diag *d) {
@@ -124,16 +124,16 @@ static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d)
 
 /* Collects how the device is opened. A name of an instruction set that is too long is refused,
  * because cut off it could be another name. */
-static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_opening *out,
+static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_device_options *out,
                               vt_diag *d) {
-  *out = (vt_opening){.admission = policy->admission,
-                      .threads = o->threads,
-                      .measure = o->measure,
-                      .certified = vt_certificate_admits,
-                      .user = o->certificate,
-                      .isa = o->isa != NULL ? o->isa : vt_environment_isa(),
-                      .note = o->note,
-                      .note_user = o->note_user};
+  *out = (vt_device_options){.admission = policy->admission,
+                             .threads = o->threads,
+                             .measure = o->measure,
+                             .certified = vt_certificate_admits,
+                             .user = o->certificate,
+                             .isa = o->isa != NULL ? o->isa : vt_environment_isa(),
+                             .note = o->note,
+                             .note_user = o->note_user};
   if (o->cache != NULL) {
     out->cache = vt_cache_folder(o->cache, &out->cache_bytes);
     out->note = vt_cache_note;
@@ -160,13 +160,13 @@ static int is_auto(const vt_options *o) { return strcmp(requested_name(o), "auto
  * GPU. The CPU is no fallback then, so no reason is reported. */
 static const char *backend_name(const vt_options *o) {
   if (!is_auto(o)) return requested_name(o);
-  const char *gpu = vt_registry_first(VT_KIND_GPU);
-  return gpu != NULL ? gpu : vt_registry_first(VT_KIND_CPU);
+  const char *gpu = vt_registry_first_of_kind(VT_KIND_GPU);
+  return gpu != NULL ? gpu : vt_registry_first_of_kind(VT_KIND_CPU);
 }
 
-vt_status vt_options_open(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
+vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
   vt_policy policy;
-  vt_opening opening;
+  vt_device_options opening;
   VT_TRY(read_policy(o->policy, &policy, d));
   VT_TRY(read_opening(o, &policy, &opening, d));
   return vt_device_open_as(&opening, backend_name(o), a, dev, d);
@@ -195,7 +195,7 @@ static vt_status plan_on_device(const request *r, vt_device *dev, vt_pipeline *l
   vt_arena_done(&scratch);
   if (s == VT_OK) s = check_budget(&r->o, line, d);
   const uint64_t begin = vt_phase_begin();
-  if (s == VT_OK) s = vt_device_accepts(dev, line->plan, d);
+  if (s == VT_OK) s = vt_device_check_plan(dev, line->plan, d);
   vt_phase_end(dev, "check", begin);
   return s;
 }
@@ -205,7 +205,7 @@ static vt_status try_capabilities(const request *r, vt_device *dev, const vt_pip
                                   vt_diag *d) {
   if (vt_device_is_reference(dev)) return VT_OK;
   const uint64_t begin = vt_phase_begin();
-  VT_TRY(vt_capabilities_try(dev, &r->o, vt_plan_needs(line->plan), r->a, d));
+  VT_TRY(vt_capabilities_try(dev, &r->o, vt_plan_needed_caps(line->plan), r->a, d));
   vt_phase_end(dev, "try", begin);
   return VT_OK;
 }
@@ -221,7 +221,7 @@ static vt_status prepare_on(const request *r, vt_device **dev, vt_pipeline *line
 /* 1 if another device may succeed: this one is missing, cannot run the plan, or is out of memory. A
  * misspelt name is an error of the caller, so it gives 0. */
 static int is_device_fault(vt_status s, const char *backend) {
-  if (!vt_registry_knows(backend)) return 0;
+  if (!vt_registry_knows_name(backend)) return 0;
   return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
 }
 
@@ -230,7 +230,7 @@ static vt_status fall_back(request *r, vt_device **dev, vt_pipeline *line, vt_di
   vt_pipeline_done(line);
   vt_device_close(*dev);
   *dev = NULL;
-  r->o.backend = vt_registry_first(VT_KIND_CPU);
+  r->o.backend = vt_registry_first_of_kind(VT_KIND_CPU);
   return prepare_on(r, dev, line, d);
 }
 
@@ -254,6 +254,6 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
   }
   if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
   /* From now on notes go to the caller, because the cache may be freed before the program. */
-  if (s == VT_OK) vt_device_hear(*dev, o->note, o->note_user);
+  if (s == VT_OK) vt_device_set_note(*dev, o->note, o->note_user);
   return s;
 }

@@ -15,10 +15,10 @@ typedef struct vt_terms {
 
 /* A copy of the caller's options, zero beyond the size that the caller set (`o` may be NULL), and
  * in `out_alloc` the allocator that they name or the default one. */
-vt_options vt_options_read(const vt_options *o, vt_alloc *out_alloc);
+vt_options vt_options_copy(const vt_options *o, vt_alloc *out_alloc);
 /* Opens the device that the options name, under their policy. */
-vt_status vt_options_open(const vt_options *o, vt_alloc a, vt_device **dev,
-                          vt_diag *d) VT_NODISCARD;
+vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev,
+                                 vt_diag *d) VT_NODISCARD;
 /* Flags of vt_prepare. OPEN: also make the execution, which takes the memory. UNTRIED: do not try
  * the capabilities that the device declares; callers that test a device set it. */
 enum { VT_PREPARE_OPEN = 1, VT_PREPARE_UNTRIED = 2 };

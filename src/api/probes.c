@@ -128,7 +128,7 @@ static vt_status set_port(vt_program *p, uint32_t i, values how, vt_diag *d) {
   return s;
 }
 
-vt_status vt_probe_give(const vt_probe *x, vt_program *p, vt_diag *d) {
+vt_status vt_probe_set_inputs(const vt_probe *x, vt_program *p, vt_diag *d) {
   if (x->values == UNIFORM) return vt_program_random_inputs(p, SEED, d);
   for (uint32_t i = 0; i < p->g->n_ports; i++) VT_TRY(set_port(p, i, x->values, d));
   return VT_OK;
@@ -141,9 +141,9 @@ vt_status vt_probe_give(const vt_probe *x, vt_program *p, vt_diag *d) {
 static vt_status run_on(const vt_model *m, const vt_options *o, const vt_probe *x,
                         int *out_accepted, vt_program **out, vt_diag *d) {
   vt_program *p = NULL;
-  vt_status s = vt_program_make(m, o, VT_PREPARE_UNTRIED, &p, d);
+  vt_status s = vt_program_new_flags(m, o, VT_PREPARE_UNTRIED, &p, d);
   *out_accepted = s != VT_UNSUPPORTED;
-  if (s == VT_OK) s = vt_probe_give(x, p, d);
+  if (s == VT_OK) s = vt_probe_set_inputs(x, p, d);
   if (s == VT_OK) s = vt_program_run(p, d);
   if (s == VT_OK) {
     *out = p;
@@ -283,7 +283,7 @@ static vt_status try_device(vt_device *dev, const vt_options *o, const vt_capabi
                             vt_diag *d) {
   trial t = {.dev = dev, .c = c, .all = vt_device_unadmitted(dev)};
   VT_TRY(run_trial(&t, o, a, d));
-  if (t.models != 0) vt_device_prove(dev, c->bit);
+  if (t.models != 0) vt_device_add_proven_caps(dev, c->bit);
   return VT_OK;
 }
 
@@ -297,10 +297,11 @@ static vt_status try_gpu_cached(vt_device *dev, const vt_options *o, const vt_ca
   if (s != VT_OK) {
     s = VT_FAIL(d, s, "out of memory");
   } else if (vt_cache_has_trial(o->cache, &key)) {
-    vt_device_prove(dev, c->bit);
+    vt_device_add_proven_caps(dev, c->bit);
   } else {
     s = try_device(dev, o, c, a, d);
-    if (s == VT_OK && (vt_device_proven(dev) & c->bit) != 0) vt_cache_add_trial(o->cache, &key);
+    if (s == VT_OK && (vt_device_proven_caps(dev) & c->bit) != 0)
+      vt_cache_add_trial(o->cache, &key);
   }
   vt_text_done(&key);
   return s;
@@ -321,10 +322,10 @@ static vt_status try_each(vt_device *dev, const vt_options *o, uint64_t untried,
  * that `dev` was opened with, even if the file changes meanwhile. */
 vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
                               vt_diag *d) {
-  const uint64_t untried = needs & vt_device_caps(dev)->has & ~vt_device_proven(dev);
+  const uint64_t untried = needs & vt_device_caps(dev)->has & ~vt_device_proven_caps(dev);
   vt_hold *hold = NULL;
   if (untried == 0) return VT_OK;
-  VT_TRY(vt_device_hold(dev, o->backend, &hold, d));
+  VT_TRY(vt_device_hold_plugin(dev, o->backend, &hold, d));
   const vt_status s = try_each(dev, o, untried, a, d);
   vt_hold_release(hold);
   return s;

@@ -22,7 +22,7 @@ typedef struct vt_probe vt_probe;
 vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out,
                          vt_diag *d) VT_NODISCARD;
 /* Sets the inputs of a program of the probe's model to the probe's values. */
-vt_status vt_probe_give(const vt_probe *x, vt_program *p, vt_diag *d) VT_NODISCARD;
+vt_status vt_probe_set_inputs(const vt_probe *x, vt_program *p, vt_diag *d) VT_NODISCARD;
 /* Tries one capability with all its probes, even if it was tried before. `out_models` receives how
  * many of them the device accepted, and `out_broken` the probe that failed, or NULL. */
 vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,

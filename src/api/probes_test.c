@@ -75,7 +75,7 @@ static uint32_t op_of(const char *inputs, const char *y) {
   vt_program *p = NULL;
   CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
   if (p == NULL) exit(1);
-  const uint32_t op = p->line.plan->runs[p->line.plan->n_runs - 1].op;
+  const uint32_t op = p->line.plan->bk_steps[p->line.plan->n_bk_steps - 1].op;
   vt_program_free(p);
   vt_model_free(m);
   return op;
@@ -119,11 +119,11 @@ static vt_status try_first(uint64_t bit, int unadmitted, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "fake"};
   vt_device *dev = NULL;
   wrapped_forget_trials();
-  CHECK(vt_options_open(&o, vt_alloc_default(), &dev, d) == VT_OK);
+  CHECK(vt_options_open_device(&o, vt_alloc_default(), &dev, d) == VT_OK);
   if (dev == NULL) exit(1);
   dev->unadmitted = unadmitted;
   const vt_status s = vt_capabilities_try(dev, &o, bit, vt_alloc_default(), d);
-  CHECK((vt_device_proven(dev) == bit) == (s == VT_OK));
+  CHECK((vt_device_proven_caps(dev) == bit) == (s == VT_OK));
   vt_device_close(dev);
   return s;
 }

@@ -42,7 +42,8 @@ static int has_own_bytes(const vt_program *p, uint32_t result) {
 static vt_status setup_output(vt_program *p, uint32_t i, vt_diag *d) {
   const uint32_t value = p->g->results[p->order[i]].value;
   p->results[i] = vt_tensor_like(&p->g->values[value].type);
-  if (has_own_bytes(p, p->order[i])) p->results[i].data = vt_exec_result(p->line.exec, value);
+  if (has_own_bytes(p, p->order[i]))
+    p->results[i].data = vt_exec_result_address(p->line.exec, value);
   p->in_place[i] = p->results[i].data != NULL;
   if (p->in_place[i]) return VT_OK;
   p->results[i].data = vt_arena_array(&p->arena, (size_t)p->line.plan->buffers[value].bytes, 1);
@@ -83,14 +84,14 @@ static vt_status setup_program(vt_program *p, const vt_model *m, const vt_option
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
                          vt_diag *d) {
-  return vt_program_make(m, o, 0, out_program, d);
+  return vt_program_new_flags(m, o, 0, out_program, d);
 }
 
-vt_status vt_program_make(const vt_model *m, const vt_options *o, int flags,
-                          vt_program **out_program, vt_diag *d) {
+vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags,
+                               vt_program **out_program, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
+  const vt_options options = vt_options_copy(o, &a);
   vt_program *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return out_of_memory(d);
   p->counting.inner = a;
@@ -131,7 +132,7 @@ static void report_progress(void *user, uint64_t done, uint64_t total) {
 }
 
 void vt_program_watch(vt_watch *w, vt_exec *x) {
-  if (w->p->progress != NULL) vt_exec_watch(x, report_progress, w);
+  if (w->p->progress != NULL) vt_exec_set_progress(x, report_progress, w);
 }
 
 /* Fails if a port has no value. */
@@ -157,7 +158,7 @@ static vt_status read_result(vt_program *p, uint32_t i, vt_diag *d) {
   uint64_t count, bytes;
   if (!p->in_place[i]) VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
   VT_TRY(vt_tensor_bytes(&p->results[i], &count, &bytes, d));
-  if (!vt_exec_canonical(p->line.exec))
+  if (!vt_exec_has_canonical_nan(p->line.exec))
     vt_canonical(p->results[i].data, p->results[i].dtype, count);
   p->read[i] = 1;
   return VT_OK;
@@ -181,7 +182,7 @@ vt_status vt_program_run(vt_program *p, vt_diag *d) {
   VT_TRY(check_given(p, d));
   vt_program_watch(&watch, p->line.exec);
   vt_status s = vt_exec_run(p->line.exec, d);
-  vt_exec_watch(p->line.exec, NULL, NULL); /* because `watch` is on this stack */
+  vt_exec_set_progress(p->line.exec, NULL, NULL); /* because `watch` is on this stack */
   if (s == VT_OK) s = publish_outputs(p, d);
   p->allocations = atomic_load(&p->counting.requests) - requests;
   return s;

@@ -45,8 +45,8 @@ struct vt_program {
 };
 
 /* Creates a program as vt_program_new does; `flags` are those of vt_prepare, OPEN is implied. */
-vt_status vt_program_make(const vt_model *m, const vt_options *o, int flags,
-                          vt_program **out_program, vt_diag *d) VT_NODISCARD;
+vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags,
+                               vt_program **out_program, vt_diag *d) VT_NODISCARD;
 
 /* Connects an execution to the progress callback of a program. */
 typedef struct vt_watch {

@@ -69,9 +69,9 @@ vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
 vt_status vt_op_supported_by(const vt_options *o, uint32_t number, int *out, vt_diag *d) {
   vt_device *dev;
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
-  VT_TRY(vt_options_open(&options, a, &dev, d));
-  *out = vt_device_lists(dev, number);
+  const vt_options options = vt_options_copy(o, &a);
+  VT_TRY(vt_options_open_device(&options, a, &dev, d));
+  *out = vt_device_lists_op(dev, number);
   vt_device_close(dev);
   return VT_OK;
 }
@@ -85,7 +85,7 @@ vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_dia
 static void print_support(const vt_device *dev, uint32_t number, char out[VT_OP_SUPPORT]) {
   const vt_op_info *op = vt_op_get(number);
   out[0] = 0;
-  if (vt_device_lists(dev, number)) {
+  if (vt_device_lists_op(dev, number)) {
     vt_device_variant(dev, number, out);
     if (out[0] == 0) snprintf(out, VT_OP_SUPPORT, "itself");
   } else {
@@ -99,8 +99,8 @@ _Static_assert(VT_OP_SUPPORT >= (int)VT_DEVICE_VARIANT,
 vt_status vt_op_support(const vt_options *o, uint32_t number, char out[VT_OP_SUPPORT], vt_diag *d) {
   vt_device *dev;
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
-  VT_TRY(vt_options_open(&options, a, &dev, d));
+  const vt_options options = vt_options_copy(o, &a);
+  VT_TRY(vt_options_open_device(&options, a, &dev, d));
   print_support(dev, number, out);
   vt_device_close(dev);
   return VT_OK;

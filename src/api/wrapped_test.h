@@ -96,7 +96,7 @@ typedef struct wrapper_program {
 /* Counts a call of function `call`; returns the status to fail with, or VT_OK. */
 static inline int32_t count_call(int row, int call) {
   wrapped.outside += !vt_gate_inside();
-  wrapped.bad_modes += !hostile_same(hostile_read(), hostile_numerics());
+  wrapped.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
   wrapped.calls[row][call]++;
   return row == WRAPPED_FAKE && wrapped.fails == call ? wrapped.status : VT_OK;
 }
@@ -322,7 +322,8 @@ static inline int32_t wrapper_wait(vt_bk_program *handle, vt_bk_error *out) {
   const wrapper_program *p = (const wrapper_program *)(const void *)handle;
   const int32_t noted = count_call(p->of->row, WRAPPED_WAIT);
   const int32_t s = noted == VT_OK ? p->of->api->wait(p->prog, out) : noted;
-  if (p->of->row == WRAPPED_FAKE && wrapped.changes_mode) hostile_write(hostile_worst());
+  if (p->of->row == WRAPPED_FAKE && wrapped.changes_mode)
+    hostile_write_words(hostile_worst_words());
   return s;
 }
 

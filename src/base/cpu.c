@@ -90,7 +90,7 @@ const vt_cpu *vt_cpu_get(void) {
   return &features;
 }
 
-void vt_cpu_describe(char *out, size_t n) {
+void vt_cpu_list_features(char *out, size_t n) {
   const vt_cpu *c = vt_cpu_get();
   const struct {
     const char *name;

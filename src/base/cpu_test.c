@@ -45,7 +45,7 @@ static int has_word(const char *text, const char *word) {
 static void test_description(void) {
   const vt_cpu *c = vt_cpu_get();
   char text[64], small[64];
-  vt_cpu_describe(text, sizeof text);
+  vt_cpu_list_features(text, sizeof text);
   CHECK(has_word(text, "sse2") == c->sse2 && has_word(text, "fma") == c->fma);
   CHECK(has_word(text, "f16c") == c->f16c);
   CHECK(has_word(text, "avx2") == c->avx2 && has_word(text, "avx512") == c->avx512);
@@ -53,7 +53,7 @@ static void test_description(void) {
   for (size_t n = 0; n < sizeof small;
        n++) { /* features are never cut in half, and nothing is written past the end */
     memset(small, '#', sizeof small);
-    vt_cpu_describe(small, n);
+    vt_cpu_list_features(small, n);
     for (size_t i = n; i < sizeof small; i++) CHECK(small[i] == '#');
     if (n == 0) continue;
     CHECK(strlen(small) < n && (small[0] == 0 || has_word(text, small) || strchr(small, ' ')));

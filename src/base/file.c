@@ -136,7 +136,7 @@ vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n, vt_d
 
 /* ---- reading in parts --------------------------------------------------------------------- */
 
-vt_source vt_source_memory(const void *p, size_t n) {
+vt_source vt_source_from_memory(const void *p, size_t n) {
   static const uint8_t none[1];
   return (vt_source){.bytes = n != 0 ? p : none, .size = n, .fd = -1};
 }
@@ -179,7 +179,7 @@ vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n, vt
   return VT_OK;
 }
 
-vt_status vt_source_check(const vt_source *s, vt_diag *d) {
+vt_status vt_source_check_unchanged(const vt_source *s, vt_diag *d) {
   return s->bytes != NULL ? VT_OK : check_state(s->fd, s->path, &s->state, d);
 }
 
@@ -274,7 +274,7 @@ vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file
   return open_temp(w, mode, d);
 }
 
-vt_status vt_file_put(vt_file_writer *w, const void *p, size_t n, vt_diag *d) {
+vt_status vt_file_write(vt_file_writer *w, const void *p, size_t n, vt_diag *d) {
   const uint8_t *from = p;
   if (w->temp[0] == 0) return VT_FAIL(d, VT_INTERNAL, "a file was written after it was closed");
   while (n != 0) {

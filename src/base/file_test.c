@@ -37,8 +37,8 @@ static int count_entries(void) {
 static vt_status write_all(const char *path, const void *p, size_t n, vt_diag *d) {
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
-  VT_TRY(vt_file_put(&w, p, n / 2, d));
-  VT_TRY(vt_file_put(&w, (const char *)p + n / 2, n - n / 2, d));
+  VT_TRY(vt_file_write(&w, p, n / 2, d));
+  VT_TRY(vt_file_write(&w, (const char *)p + n / 2, n - n / 2, d));
   return vt_file_commit(&w, d);
 }
 
@@ -228,13 +228,13 @@ static void test_replace(void) {
   CHECK(write_all(path, "old", 3, &d) == VT_OK);
   const int before = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
-  CHECK(vt_file_put(&w, "newer", 5, &d) == VT_OK);
+  CHECK(vt_file_write(&w, "newer", 5, &d) == VT_OK);
   CHECK(file_holds(path, "old", 3) && count_entries() == before + 1);
   CHECK(vt_file_commit(&w, &d) == VT_OK);
   CHECK(file_holds(path, "newer", 5) && count_entries() == before);
   vt_file_abort(&w); /* does nothing after commit */
   CHECK(file_holds(path, "newer", 5));
-  CHECK(vt_file_put(&w, "x", 1, &d) == VT_INTERNAL && d.code == VT_INTERNAL);
+  CHECK(vt_file_write(&w, "x", 1, &d) == VT_INTERNAL && d.code == VT_INTERNAL);
 }
 
 static void test_abort(void) {
@@ -243,7 +243,7 @@ static void test_abort(void) {
   const char *path = in_folder("aborted");
   const int before = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
-  CHECK(vt_file_put(&w, "half", 4, &d) == VT_OK);
+  CHECK(vt_file_write(&w, "half", 4, &d) == VT_OK);
   vt_file_abort(&w);
   vt_file_abort(&w);
   CHECK(access(path, F_OK) != 0 && count_entries() == before);
@@ -257,7 +257,7 @@ static void test_two_writers(void) {
   const char *path = in_folder("shared");
   CHECK(vt_file_create(path, &a, &d) == VT_OK && vt_file_create(path, &b, &d) == VT_OK);
   CHECK(strcmp(a.temp, b.temp) != 0);
-  CHECK(vt_file_put(&a, "first", 5, &d) == VT_OK && vt_file_put(&b, "2nd", 3, &d) == VT_OK);
+  CHECK(vt_file_write(&a, "first", 5, &d) == VT_OK && vt_file_write(&b, "2nd", 3, &d) == VT_OK);
   CHECK(vt_file_commit(&a, &d) == VT_OK && file_holds(path, "first", 5));
   CHECK(vt_file_commit(&b, &d) == VT_OK && file_holds(path, "2nd", 3));
 }
@@ -314,7 +314,7 @@ static void test_write_fails(void) {
   const int was = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
-  CHECK(vt_file_put(&w, block, sizeof block, &d) == VT_IO);
+  CHECK(vt_file_write(&w, block, sizeof block, &d) == VT_IO);
   CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
   CHECK(strstr(d.text, path) != NULL && count_entries() == was && access(path, F_OK) != 0);
 }
@@ -354,7 +354,7 @@ static void test_interrupted_writes(void) {
   const struct sigaction act = {.sa_handler = on_alarm};
   const struct itimerval often = {{0, 700}, {0, 700}}, off = {{0, 0}, {0, 0}};
   CHECK(sigaction(SIGALRM, &act, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
-  CHECK(vt_file_put(&w, p, N, &d) == VT_OK);
+  CHECK(vt_file_write(&w, p, N, &d) == VT_OK);
   CHECK(setitimer(ITIMER_REAL, &off, NULL) == 0);
   vt_file_abort(&w);
   CHECK(waitpid(child, &status, 0) == child && status == 0);
@@ -368,7 +368,7 @@ static void test_commit_fails(void) {
   const char *path = in_folder("late");
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(mkdir(path, 0700) == 0);
-  CHECK(vt_file_put(&w, "x", 1, &d) == VT_OK);
+  CHECK(vt_file_write(&w, "x", 1, &d) == VT_OK);
   CHECK(vt_file_commit(&w, &d) == VT_IO);
   CHECK(access(w.temp[0] != 0 ? w.temp : path, F_OK) == 0 && w.temp[0] == 0);
   CHECK(rmdir(path) == 0);
@@ -412,14 +412,14 @@ static void test_source(void) {
   CHECK(vt_source_read(&s, 10, got, 0, &d) == VT_OK);
   CHECK(vt_source_read(&s, 7, got, 4, NULL) == VT_INTERNAL);
   CHECK(vt_source_read(&s, UINT64_MAX, got, 2, NULL) == VT_INTERNAL);
-  CHECK(vt_source_check(&s, &d) == VT_OK);
+  CHECK(vt_source_check_unchanged(&s, &d) == VT_OK);
   vt_source_close(&s);
   vt_source_close(&s);
   CHECK(vt_source_open(path, 9, &s, NULL) == VT_LIMIT);
   CHECK(vt_source_open("/dev/zero", 9, &s, NULL) == VT_IO);
-  s = vt_source_memory("abc", 3);
+  s = vt_source_from_memory("abc", 3);
   CHECK(vt_source_read(&s, 1, got, 2, &d) == VT_OK && memcmp(got, "bc", 2) == 0);
-  CHECK(vt_source_check(&s, &d) == VT_OK);
+  CHECK(vt_source_check_unchanged(&s, &d) == VT_OK);
 }
 
 /* Reading fails when the file shrinks or is written to in place while it is open. */
@@ -433,11 +433,11 @@ static void test_source_changes(void) {
   CHECK(truncate(path, 100) == 0);
   CHECK(vt_source_read(&s, 4096, block, 4096, &d) == VT_IO);
   CHECK(strstr(d.text, "changed while it was read") != NULL);
-  CHECK(vt_source_check(&s, NULL) == VT_IO);
+  CHECK(vt_source_check_unchanged(&s, NULL) == VT_IO);
   vt_source_close(&s);
   CHECK(vt_source_open(path, 1u << 20, &s, NULL) == VT_OK);
   const struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-  CHECK(utimensat(AT_FDCWD, path, past, 0) == 0 && vt_source_check(&s, NULL) == VT_IO);
+  CHECK(utimensat(AT_FDCWD, path, past, 0) == 0 && vt_source_check_unchanged(&s, NULL) == VT_IO);
   vt_source_close(&s);
   CHECK(unlink(path) == 0);
 }
@@ -453,7 +453,7 @@ static void test_create_in(void) {
   CHECK(fd >= 0 && write_all(in_folder("target"), "old", 3, NULL) == VT_OK);
   CHECK(symlink("target", in_folder("link")) == 0);
   CHECK(vt_file_create_in(fd, "link", 0600, &w, NULL) == VT_OK);
-  CHECK(vt_file_put(&w, "new", 3, NULL) == VT_OK && vt_file_commit(&w, NULL) == VT_OK);
+  CHECK(vt_file_write(&w, "new", 3, NULL) == VT_OK && vt_file_commit(&w, NULL) == VT_OK);
   CHECK(lstat(in_folder("link"), &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
   CHECK(stat(in_folder("target"), &st) == 0 && st.st_size == 3);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -29,7 +29,7 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   x87_set((uint16_t)saved->legacy);
 }
 
-int vt_fpenv_kept(void) {
+int vt_fpenv_is_active(void) {
   const unsigned flags = 0x3f;
   return (_mm_getcsr() & ~flags) == MXCSR_NUMERICS && x87_get() == X87_NUMERICS;
 }
@@ -49,7 +49,7 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   __asm__ volatile("msr fpsr, %0" : : "r"(saved->legacy));
 }
 
-int vt_fpenv_kept(void) {
+int vt_fpenv_is_active(void) {
   uint64_t fpcr;
   __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
   return fpcr == 0;
@@ -70,6 +70,6 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   (void)feclearexcept(FE_ALL_EXCEPT & ~(int)saved->legacy);
 }
 
-int vt_fpenv_kept(void) { return fegetround() == FE_TONEAREST; }
+int vt_fpenv_is_active(void) { return fegetround() == FE_TONEAREST; }
 
 #endif

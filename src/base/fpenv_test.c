@@ -7,45 +7,45 @@
 
 /* The probe must detect a wrong environment, or the other tests prove nothing. */
 static void test_probe_detects_hostile_environment(void) {
-  const hostile_words before = hostile_read();
-  CHECK(hostile_right(hostile_compute()));
-  hostile_write(hostile_worst());
-  const hostile_probe p = hostile_compute();
-  hostile_write(before);
-  CHECK(!hostile_right(p) && p.two_thirds == 0x3f2aaaaau);
+  const hostile_words before = hostile_read_words();
+  CHECK(hostile_probe_is_right(hostile_run_probe()));
+  hostile_write_words(hostile_worst_words());
+  const hostile_probe p = hostile_run_probe();
+  hostile_write_words(before);
+  CHECK(!hostile_probe_is_right(p) && p.two_thirds == 0x3f2aaaaau);
 }
 
 static void test_enter_and_leave(void) {
-  const hostile_words before = hostile_read();
+  const hostile_words before = hostile_read_words();
   vt_fpenv saved;
-  hostile_write(hostile_worst());
-  const int outside = vt_fpenv_kept();
+  hostile_write_words(hostile_worst_words());
+  const int outside = vt_fpenv_is_active();
   vt_fpenv_enter(&saved);
-  const hostile_words inside = hostile_read();
-  const hostile_probe p = hostile_compute(); /* the computation raises exception flags */
-  const int holds = vt_fpenv_kept();
+  const hostile_words inside = hostile_read_words();
+  const hostile_probe p = hostile_run_probe(); /* the computation raises exception flags */
+  const int holds = vt_fpenv_is_active();
   vt_fpenv_leave(&saved);
-  const hostile_words after = hostile_read();
-  hostile_write(before);
-  CHECK(hostile_same(inside, hostile_numerics()));
-  CHECK(hostile_right(p));
-  CHECK(hostile_same(after, hostile_worst()));
+  const hostile_words after = hostile_read_words();
+  hostile_write_words(before);
+  CHECK(hostile_words_equal(inside, hostile_numerics_words()));
+  CHECK(hostile_probe_is_right(p));
+  CHECK(hostile_words_equal(after, hostile_worst_words()));
   CHECK(holds && !outside);
 }
 
 static void test_nested(void) {
-  const hostile_words before = hostile_read();
+  const hostile_words before = hostile_read_words();
   vt_fpenv outer, inner;
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   vt_fpenv_enter(&outer);
   vt_fpenv_enter(&inner);
   vt_fpenv_leave(&inner);
-  const hostile_words still_inside = hostile_read();
+  const hostile_words still_inside = hostile_read_words();
   vt_fpenv_leave(&outer);
-  const hostile_words after = hostile_read();
-  hostile_write(before);
-  CHECK(hostile_same(still_inside, hostile_numerics()));
-  CHECK(hostile_same(after, hostile_worst()));
+  const hostile_words after = hostile_read_words();
+  hostile_write_words(before);
+  CHECK(hostile_words_equal(still_inside, hostile_numerics_words()));
+  CHECK(hostile_words_equal(after, hostile_worst_words()));
 }
 
 /* Exception flags that are raised inside do not reach the caller's environment. */
@@ -53,7 +53,7 @@ static void test_flags_stay_inside(void) {
   vt_fpenv saved;
   hostile_clear_flags();
   vt_fpenv_enter(&saved);
-  (void)hostile_compute(); /* 2/3 is inexact */
+  (void)hostile_run_probe(); /* 2/3 is inexact */
   const int inside = hostile_is_inexact();
   vt_fpenv_leave(&saved);
   const int after = hostile_is_inexact();
@@ -76,19 +76,19 @@ static void test_deviations_are_detected(void) {
 #endif
     {0xffffffff, 0}
   };
-  const hostile_words before = hostile_read();
+  const hostile_words before = hostile_read_words();
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
   hostile_clear_flags();
-  const int fresh = vt_fpenv_kept();
-  (void)hostile_compute();
-  const int flagged = vt_fpenv_kept() && hostile_is_inexact();
+  const int fresh = vt_fpenv_is_active();
+  (void)hostile_run_probe();
+  const int flagged = vt_fpenv_is_active() && hostile_is_inexact();
   vt_fpenv_leave(&saved);
   CHECK(fresh && flagged);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    hostile_write(others[i].control == 0xffffffff ? hostile_worst() : others[i]);
-    const int kept = vt_fpenv_kept();
-    hostile_write(before);
+    hostile_write_words(others[i].control == 0xffffffff ? hostile_worst_words() : others[i]);
+    const int kept = vt_fpenv_is_active();
+    hostile_write_words(before);
     CHECK(!kept);
   }
 }

@@ -9,7 +9,7 @@
 enum { LARGE = 2 << 20, WORTH_ASKING = 2 * LARGE };
 
 /* The advice covers the whole pages inside the range. If the system refuses it, nothing changes. */
-void vt_memory_in_large_pages(void *p, size_t n) {
+void vt_memory_use_large_pages(void *p, size_t n) {
 #ifdef MADV_HUGEPAGE
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (page - (uintptr_t)p % page) % page;
   if (n < WORTH_ASKING) return;

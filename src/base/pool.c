@@ -135,9 +135,9 @@ static void publish_batch(vt_pool *p) {
 }
 
 vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
-  if (threads > VT_POOL_MOST)
+  if (threads > VT_POOL_MAX_THREADS)
     return VT_FAIL(d, VT_LIMIT, "%u threads asked for, at most %d are accepted", threads,
-                   VT_POOL_MOST);
+                   VT_POOL_MAX_THREADS);
   const unsigned workers = threads > 1 ? threads - 1 : 0;
   const size_t bytes = sizeof(vt_pool) + workers * sizeof(pthread_t);
   vt_pool *p = vt_alloc_new(a, bytes);

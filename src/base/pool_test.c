@@ -160,8 +160,8 @@ static void record_thread(void *context, uint64_t job) {
   sigset_t mask;
   atomic_fetch_add(&c->present, 1);
   while (atomic_load(&c->present) < THREADS) sched_yield();
-  c->probe[job] = hostile_compute();
-  c->words[job] = hostile_read();
+  c->probe[job] = hostile_run_probe();
+  c->words[job] = hostile_read_words();
   c->who[job] = pthread_self();
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   c->sigint_blocked[job] = sigismember(&mask, SIGINT);
@@ -170,19 +170,21 @@ static void record_thread(void *context, uint64_t job) {
 /* The pool is created and used by a thread in the worst environment, which new threads inherit. */
 static void test_hostile_caller(void) {
   static thread_records c;
-  const hostile_words before = hostile_read();
+  const hostile_words before = hostile_read_words();
   vt_fault f = {0};
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   vt_pool *p = new_pool(THREADS, &f);
-  const hostile_words made = hostile_read();
+  const hostile_words made = hostile_read_words();
   vt_pool_run(p, THREADS, record_thread, &c);
-  const hostile_words after = hostile_read();
+  const hostile_words after = hostile_read_words();
   vt_pool_free(p);
-  hostile_write(before);
-  CHECK(hostile_same(made, hostile_worst()) && hostile_same(after, hostile_worst()));
+  hostile_write_words(before);
+  CHECK(hostile_words_equal(made, hostile_worst_words()) &&
+        hostile_words_equal(after, hostile_worst_words()));
   for (int i = 0; i < THREADS; i++) {
     const int is_caller = pthread_equal(c.who[i], pthread_self()) != 0;
-    CHECK(hostile_right(c.probe[i]) && hostile_same(c.words[i], hostile_numerics()));
+    CHECK(hostile_probe_is_right(c.probe[i]) &&
+          hostile_words_equal(c.words[i], hostile_numerics_words()));
     CHECK(c.sigint_blocked[i] == !is_caller);
     for (int j = 0; j < i; j++) CHECK(!pthread_equal(c.who[i], c.who[j]));
   }
@@ -219,18 +221,18 @@ static void test_waits_for_the_last(void) {
  * environment of the numerics. */
 static void test_hostile_caller_alone(void) {
   static thread_records c;
-  const hostile_words before = hostile_read();
+  const hostile_words before = hostile_read_words();
   vt_fault f = {0};
   for (unsigned threads = 1; threads <= 2; threads++) {
     vt_pool *p = new_pool(threads, &f);
     atomic_store(&c.present, THREADS);
     memset(c.probe, 0, sizeof c.probe);
-    hostile_write(hostile_worst());
+    hostile_write_words(hostile_worst_words());
     vt_pool_run(p, 1, record_thread, &c);
-    const hostile_words after = hostile_read();
-    hostile_write(before);
+    const hostile_words after = hostile_read_words();
+    hostile_write_words(before);
     vt_pool_free(p);
-    CHECK(hostile_right(c.probe[0]) && hostile_same(after, hostile_worst()));
+    CHECK(hostile_probe_is_right(c.probe[0]) && hostile_words_equal(after, hostile_worst_words()));
   }
   CHECK(f.live == 0);
 }

@@ -214,7 +214,7 @@ static vt_status evict(const vt_store *s, const char *fresh, int64_t now, vt_all
 static vt_status write_and_commit(vt_file_writer *w, const void *bytes, size_t n, int64_t *out_now,
                                   vt_diag *d) {
   struct stat st;
-  VT_TRY(vt_file_put(w, bytes, n, d));
+  VT_TRY(vt_file_write(w, bytes, n, d));
   *out_now = fstat(w->fd, &st) == 0 ? (int64_t)st.st_mtim.tv_sec : 0;
   return vt_file_commit(w, d);
 }

@@ -32,7 +32,7 @@ static int reserve_bytes(vt_text *t, size_t more) {
   return 1;
 }
 
-void vt_text_bytes(vt_text *t, const void *p, size_t n) {
+void vt_text_add_bytes(vt_text *t, const void *p, size_t n) {
   if (!reserve_bytes(t, n)) return;
   if (n != 0) memcpy(t->s + t->n, p, n);
   t->n += n;
@@ -65,7 +65,7 @@ size_t vt_text_digits(char out[20], uint64_t x) {
 
 static void add_number(vt_text *t, uint64_t magnitude, int negative) {
   char digits[21] = "-";
-  vt_text_bytes(t, digits, vt_text_digits(digits + negative, magnitude) + (size_t)negative);
+  vt_text_add_bytes(t, digits, vt_text_digits(digits + negative, magnitude) + (size_t)negative);
 }
 
 static void add_signed(vt_text *t, int64_t x) {
@@ -78,13 +78,13 @@ static void add_signed(vt_text *t, int64_t x) {
 static int add_common(vt_text *t, const char *fmt, va_list ap) {
   for (;;) {
     const char *percent = strchr(fmt, '%');
-    vt_text_bytes(t, fmt, percent != NULL ? (size_t)(percent - fmt) : strlen(fmt));
+    vt_text_add_bytes(t, fmt, percent != NULL ? (size_t)(percent - fmt) : strlen(fmt));
     if (percent == NULL) return 1;
     fmt = percent + 1;
     if (*fmt == 's') {
       const char *s = va_arg(ap, const char *);
       s = s != NULL ? s : "(null)"; /* as printf does */
-      vt_text_bytes(t, s, strlen(s));
+      vt_text_add_bytes(t, s, strlen(s));
       fmt++;
     } else if (*fmt == 'u') {
       add_number(t, va_arg(ap, unsigned), 0);

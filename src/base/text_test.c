@@ -22,8 +22,8 @@ static void test_growth(void) {
 static void test_bytes(void) {
   vt_text t;
   vt_text_init(&t, (vt_alloc){NULL, NULL});
-  vt_text_bytes(&t, "a\0b", 3);
-  vt_text_bytes(&t, NULL, 0);
+  vt_text_add_bytes(&t, "a\0b", 3);
+  vt_text_add_bytes(&t, NULL, 0);
   vt_text_add(&t, "%s", "");
   vt_text_add(&t, "%c", 'c');
   CHECK(t.n == 4 && memcmp(t.s, "a\0bc", 5) == 0);
@@ -120,7 +120,7 @@ static void test_too_long_is_refused(void) {
   vt_text_init(&t, vt_fault_alloc(&f));
   vt_text_add(&t, "kept");
   const long asked = f.asked;
-  vt_text_bytes(&t, "x", SIZE_MAX - 2); /* never read: the size is refused first */
+  vt_text_add_bytes(&t, "x", SIZE_MAX - 2); /* never read: the size is refused first */
   CHECK(vt_text_status(&t) == VT_NOMEM && f.asked == asked);
   CHECK(strcmp(t.s, "kept") == 0);
   vt_text_add(&t, "more");

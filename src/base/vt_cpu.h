@@ -16,5 +16,5 @@ const vt_cpu *vt_cpu_get(void); /* detects the features on the first call; threa
 void vt_cpu_pause(void);
 /* Writes the names of the usable features separated by blanks, as "sse2 fma avx2", at most n bytes
  * with the 0. A name that does not fit is left out. */
-void vt_cpu_describe(char *out, size_t n);
+void vt_cpu_list_features(char *out, size_t n);
 #endif

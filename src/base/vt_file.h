@@ -49,7 +49,7 @@ typedef struct vt_source {
   int fd;
   vt_file_state state; /* state of the file when it was opened */
 } vt_source;
-vt_source vt_source_memory(const void *p, size_t n);
+vt_source vt_source_from_memory(const void *p, size_t n);
 /* Opens a regular file; more than `limit` bytes are VT_LIMIT. */
 vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) VT_NODISCARD;
 void vt_source_close(vt_source *s);
@@ -58,7 +58,7 @@ void vt_source_close(vt_source *s);
 vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n,
                          vt_diag *d) VT_NODISCARD;
 /* Returns VT_IO when the file has changed since it was opened. */
-vt_status vt_source_check(const vt_source *s, vt_diag *d) VT_NODISCARD;
+vt_status vt_source_check_unchanged(const vt_source *s, vt_diag *d) VT_NODISCARD;
 
 /* Writes a file under a temporary name in the same folder; commit syncs it and renames it to its
  * final name. Abort, or any failure, removes the temporary file. If the path is a symbolic link,
@@ -75,7 +75,7 @@ vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) VT_NOD
  * the folder open until commit or abort. */
 vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file_writer *w,
                             vt_diag *d) VT_NODISCARD;
-vt_status vt_file_put(vt_file_writer *w, const void *p, size_t n, vt_diag *d) VT_NODISCARD;
+vt_status vt_file_write(vt_file_writer *w, const void *p, size_t n, vt_diag *d) VT_NODISCARD;
 vt_status vt_file_commit(vt_file_writer *w, vt_diag *d) VT_NODISCARD;
 void vt_file_abort(vt_file_writer *w); /* does nothing after commit */
 #endif

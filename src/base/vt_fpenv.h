@@ -14,5 +14,5 @@ void vt_fpenv_enter(vt_fpenv *saved);
 void vt_fpenv_leave(const vt_fpenv *saved);
 /* Returns 1 if this thread is in the environment of the numerics; raised exception flags do not
  * matter. */
-int vt_fpenv_kept(void);
+int vt_fpenv_is_active(void);
 #endif

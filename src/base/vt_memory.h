@@ -18,5 +18,5 @@ uint64_t vt_memory_available_under(const char *root);
 /* Advises the system to back the n bytes at p, which have not been touched yet, with large pages,
  * so that address translation costs less. Does nothing for ranges too small to hold several large
  * pages. */
-void vt_memory_in_large_pages(void *p, size_t n);
+void vt_memory_use_large_pages(void *p, size_t n);
 #endif

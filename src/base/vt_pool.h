@@ -9,9 +9,9 @@
 typedef struct vt_pool vt_pool;
 typedef void vt_job_fn(void *context, uint64_t job);
 
-enum { VT_POOL_MOST = 1024 }; /* most threads that a pool may have */
+enum { VT_POOL_MAX_THREADS = 1024 }; /* most threads that a pool may have */
 /* Creates a pool. `threads` counts the calling thread too, so 1 starts no worker. More than
- * VT_POOL_MOST are VT_LIMIT. */
+ * VT_POOL_MAX_THREADS are VT_LIMIT. */
 vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) VT_NODISCARD;
 void vt_pool_free(vt_pool *p);
 /* Executes jobs 0..n-1 and returns when all are done. The calling thread executes jobs as well,

@@ -14,7 +14,7 @@ typedef struct vt_sealed {
 } vt_sealed;
 
 /* Size limit, in bytes, for a file that contains code. */
-#define VT_SEALED_MOST (UINT64_C(1) << 30)
+#define VT_SEALED_MAX_BYTES (UINT64_C(1) << 30)
 /* Reads a regular file into sealed memory; more than `limit` bytes are VT_LIMIT. vt_sealed_bytes
  * does the same for bytes in memory; tools such as lsof show them under `name`. */
 vt_status vt_sealed_read(const char *path, uint64_t limit, vt_sealed *out, vt_diag *d) VT_NODISCARD;

@@ -17,7 +17,7 @@ void vt_text_init(vt_text *t, vt_alloc a);
 void vt_text_done(vt_text *t);
 vt_status vt_text_status(const vt_text *t) VT_NODISCARD; /* VT_OK or VT_NOMEM */
 void vt_text_add(vt_text *t, const char *fmt, ...) VT_PRINTF(2, 3);
-void vt_text_bytes(vt_text *t, const void *p, size_t n);
+void vt_text_add_bytes(vt_text *t, const void *p, size_t n);
 /* Writes x in decimal without a terminating 0; returns the number of digits. */
 size_t vt_text_digits(char out[20], uint64_t x);
 

@@ -153,7 +153,7 @@ vt_status vt_archive_write_data(vt_file_writer *w, const vt_tensor *t, uint64_t 
   _Alignas(64) uint8_t piece[PIECE];
   for (uint64_t at = 0; at < bytes; at += PIECE) {
     const size_t n = vt_archive_copy_piece(t, bytes, at, piece, PIECE);
-    VT_TRY(vt_file_put(w, piece, n, d));
+    VT_TRY(vt_file_write(w, piece, n, d));
   }
   return VT_OK;
 }
@@ -161,7 +161,7 @@ vt_status vt_archive_write_data(vt_file_writer *w, const vt_tensor *t, uint64_t 
 vt_status vt_bytes_write(const char *path, const void *bytes, size_t n, vt_diag *d) {
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
-  vt_status s = vt_file_put(&w, bytes, n, d);
+  vt_status s = vt_file_write(&w, bytes, n, d);
   if (s == VT_OK) s = vt_file_commit(&w, d);
   vt_file_abort(&w);
   return s;
@@ -223,12 +223,12 @@ static vt_status parse_by_signature(vt_archive *ar, const vt_source *src, vt_dia
   return VT_FAIL(d, VT_FORMAT, "the file format is not npy, npz, safetensors or IDX");
 }
 
-vt_status vt_archive_take(const vt_source *src, vt_reader_fn *reader, vt_alloc a, vt_archive **out,
-                          vt_diag *d) {
+vt_status vt_archive_read_source(const vt_source *src, vt_reader_fn *reader, vt_alloc a,
+                                 vt_archive **out, vt_diag *d) {
   vt_archive *ar = NULL;
   VT_TRY(vt_archive_new(&a, &ar, d));
   vt_status s = reader(ar, src, d);
-  if (s == VT_OK) s = vt_source_check(src, d);
+  if (s == VT_OK) s = vt_source_check_unchanged(src, d);
   if (s != VT_OK) {
     vt_archive_free(ar);
     return s;
@@ -243,8 +243,8 @@ vt_status vt_archive_take(const vt_source *src, vt_reader_fn *reader, vt_alloc a
 
 vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc, vt_archive **out,
                            vt_diag *d) {
-  const vt_source src = vt_source_memory(bytes, n);
-  return vt_archive_take(&src, parse_by_signature, vt_archive_allocator(alloc), out, d);
+  const vt_source src = vt_source_from_memory(bytes, n);
+  return vt_archive_read_source(&src, parse_by_signature, vt_archive_allocator(alloc), out, d);
 }
 
 static int is_csv(const char *path) {
@@ -258,7 +258,7 @@ vt_status vt_archive_read(const char *path, const vt_alloc *alloc, vt_archive **
   if (is_csv(path)) return vt_csv_read(path, NULL, alloc, out, d);
   VT_TRY(vt_source_open(path, VT_ARCHIVE_FILE_LIMIT, &src, d));
   const vt_status s =
-      vt_archive_take(&src, parse_by_signature, vt_archive_allocator(alloc), out, d);
+      vt_archive_read_source(&src, parse_by_signature, vt_archive_allocator(alloc), out, d);
   vt_source_close(&src);
   return s;
 }

@@ -97,6 +97,6 @@ enum { VT_NPY_HEAD = 128 };
 vt_status vt_npy_print_head(const vt_tensor *t, uint8_t out[VT_NPY_HEAD], vt_diag *d) VT_NODISCARD;
 
 /* Reads a source into a new archive with the given reader, and makes every NaN canonical. */
-vt_status vt_archive_take(const vt_source *src, vt_reader_fn *reader, vt_alloc a, vt_archive **out,
-                          vt_diag *d) VT_NODISCARD;
+vt_status vt_archive_read_source(const vt_source *src, vt_reader_fn *reader, vt_alloc a,
+                                 vt_archive **out, vt_diag *d) VT_NODISCARD;
 #endif

@@ -356,7 +356,7 @@ static vt_status read_with_buffer(const vt_source *src, const vt_csv_options *op
   table t = {.options = options};
   if (r == NULL) return VT_FAIL(d, VT_NOMEM, "no memory to read a CSV file");
   vt_status s = read_table(ar, r, src, &t, d);
-  if (s == VT_OK) s = vt_source_check(src, d);
+  if (s == VT_OK) s = vt_source_check_unchanged(src, d);
   vt_alloc_free(ar->a, r, sizeof *r);
   return s;
 }
@@ -389,7 +389,7 @@ static vt_status read_archive(const vt_source *src, const vt_csv_options *option
 
 vt_status vt_csv_parse(const void *bytes, size_t n, const vt_csv_options *options,
                        const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
-  const vt_source src = vt_source_memory(bytes, n);
+  const vt_source src = vt_source_from_memory(bytes, n);
   return read_archive(&src, options, alloc, out, d);
 }
 

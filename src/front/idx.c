@@ -73,7 +73,7 @@ static vt_status read_file(vt_archive *ar, vt_stream *s, vt_diag *d) {
   VT_TRY(check_size(s, &t, &bytes, d));
   VT_TRY(vt_archive_add(ar, "", &t, &data, d));
   VT_TRY(vt_archive_read_data(s, &t, data, bytes, d));
-  VT_TRY(vt_stream_end(s, d));
+  VT_TRY(vt_stream_check_end(s, d));
   swap_elements(data, bytes, (size_t)vt_dtype_bytes(t.dtype));
   return VT_OK;
 }

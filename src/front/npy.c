@@ -384,7 +384,7 @@ vt_status vt_npy_write(const char *path, const vt_tensor *t, vt_diag *d) {
   VT_TRY(vt_npy_print_head(t, head, d));
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
-  vt_status s = vt_file_put(&w, head, HEAD, d);
+  vt_status s = vt_file_write(&w, head, HEAD, d);
   if (s == VT_OK) s = vt_archive_write_data(&w, t, bytes, d);
   if (s == VT_OK) s = vt_file_commit(&w, d);
   vt_file_abort(&w);

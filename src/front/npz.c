@@ -62,7 +62,7 @@ vt_status vt_npz_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
 static void add_number(vt_text *t, uint64_t v, int bytes) {
   for (int i = 0; i < bytes; i++) {
     const uint8_t b = (uint8_t)(v >> (8 * i));
-    vt_text_bytes(t, &b, 1);
+    vt_text_add_bytes(t, &b, 1);
   }
 }
 
@@ -93,7 +93,7 @@ static void add_name(vt_text *t, const char *name) { vt_text_add(t, "%s%s", name
 /* The local header of a member. It always has the zip64 field, as in NumPy. */
 static void add_local_header(vt_text *t, const vt_item *x, uint32_t crc) {
   const uint64_t size = x->bytes + VT_NPY_HEAD;
-  vt_text_bytes(t, "PK\3\4", 4);
+  vt_text_add_bytes(t, "PK\3\4", 4);
   add_facts(t, x->name, crc);
   add_number(t, NOT_HERE, 4);
   add_number(t, NOT_HERE, 4);
@@ -109,7 +109,7 @@ static void add_local_header(vt_text *t, const vt_item *x, uint32_t crc) {
 void vt_npz_add_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size, uint64_t at) {
   const int wide = size > POSITION_MAX, beyond = at > POSITION_MAX;
   const int field = (wide ? 16 : 0) + (beyond ? 8 : 0);
-  vt_text_bytes(t, "PK\1\2", 4);
+  vt_text_add_bytes(t, "PK\1\2", 4);
   add_number(t, 3 << 8 | VERSION, 2); /* made on Unix */
   add_facts(t, name, crc);
   add_number(t, wide ? NOT_HERE : size, 4);
@@ -129,7 +129,7 @@ void vt_npz_add_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size,
  */
 void vt_npz_add_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
   if (count > COUNT_MAX || begin > POSITION_MAX || size > POSITION_MAX) {
-    vt_text_bytes(t, "PK\6\6", 4);
+    vt_text_add_bytes(t, "PK\6\6", 4);
     add_number(t, 44, 8);
     add_number(t, VERSION | VERSION << 16, 4);
     add_number(t, 0, 8);
@@ -137,11 +137,11 @@ void vt_npz_add_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
     add_number(t, count, 8);
     add_number(t, size, 8);
     add_number(t, begin, 8);
-    vt_text_bytes(t, "PK\6\7\0\0\0\0", 8);
+    vt_text_add_bytes(t, "PK\6\7\0\0\0\0", 8);
     add_number(t, begin + size, 8);
     add_number(t, 1, 4);
   }
-  vt_text_bytes(t, "PK\5\6\0\0\0\0", 8);
+  vt_text_add_bytes(t, "PK\5\6\0\0\0\0", 8);
   add_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
   add_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
   add_number(t, size < NOT_HERE ? size : NOT_HERE, 4);
@@ -177,8 +177,8 @@ static vt_status write_item(writer *w, const vt_item *x, vt_diag *d) {
   vt_npz_add_entry(&w->directory, x->name, crc, x->bytes + VT_NPY_HEAD, w->at);
   if (vt_text_status(&w->local) != VT_OK || vt_text_status(&w->directory) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the directory of a npz file");
-  VT_TRY(vt_file_put(&w->file, w->local.s, w->local.n, d));
-  VT_TRY(vt_file_put(&w->file, head, sizeof head, d));
+  VT_TRY(vt_file_write(&w->file, w->local.s, w->local.n, d));
+  VT_TRY(vt_file_write(&w->file, head, sizeof head, d));
   VT_TRY(vt_archive_write_data(&w->file, x->tensor, x->bytes, d));
   w->at += w->local.n + sizeof head + x->bytes;
   return VT_OK;
@@ -189,7 +189,7 @@ static vt_status write_all(writer *w, const vt_item *items, uint32_t n, vt_diag 
   vt_npz_add_end(&w->directory, n, w->at, w->directory.n);
   if (vt_text_status(&w->directory) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the directory of a npz file");
-  VT_TRY(vt_file_put(&w->file, w->directory.s, w->directory.n, d));
+  VT_TRY(vt_file_write(&w->file, w->directory.s, w->directory.n, d));
   return vt_file_commit(&w->file, d);
 }
 

@@ -198,7 +198,7 @@ static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t 
     snprintf(text, sizeof text, "%s", name);
   else
     snprintf(text, sizeof text, "%s.%u", name, *times);
-  vt_graph_name(p->gb, value, text);
+  vt_graph_name_value(p->gb, value, text);
   const char **given = &p->gb->g->values[value].name;
   if (*given != NULL && strlen(*given) > VT_NAME_MAX) *given = NULL;
   ++*times;

@@ -467,7 +467,7 @@ vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *o
 
 static vt_status unknown_init(vt_parser *p, const char *name) {
   vt_suggestion s = {.wanted = name};
-  for (uint32_t i = 0; i < vt_init_total(); i++) vt_suggestion_consider(&s, vt_init_at(i)->name);
+  for (uint32_t i = 0; i < vt_init_count(); i++) vt_suggestion_consider(&s, vt_init_at(i)->name);
   const vt_status status = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "unknown initialiser '%s'", name);
   vt_parse_add_suggestion(p, &s);
   return status;

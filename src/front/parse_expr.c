@@ -116,7 +116,7 @@ static vt_status finish_call(vt_parser *p, const vt_token *of, const vt_op_info 
   vt_type first = {0};
   if (n > 0) first = *p->gb->b.type(&p->gb->b, in[0]);
   VT_TRY(vt_parse_attrs(p, op->attrs, of, n > 0 ? &first : NULL));
-  if (vt_op_bodies(op) == 0) return add_node(p, of, op->number, in, n, p->attrs, out);
+  if (vt_op_body_count(op) == 0) return add_node(p, of, op->number, in, n, p->attrs, out);
   uint32_t with = n; /* number of operands, including outer values that the bodies use */
   void *attrs = vt_arena_copy(&p->arena, p->attrs, op->attrs->size);
   if (attrs == NULL) return vt_parse_fail_nomem(p);

@@ -126,7 +126,7 @@ static vt_status parse_give(vt_parser *p, vt_open_body *f) {
   } while (p->tok.kind == ',');
   VT_TRY(vt_parse_skip_newlines(p));
   p->closed += f->gb->g->n_nodes + f->names.n;
-  vt_graph_close(f->gb, out, n);
+  vt_graph_close_body(f->gb, out, n);
   return vt_parse_set_position(p, &at, f->outer_gb->status);
 }
 
@@ -143,7 +143,7 @@ static vt_status parse_body(vt_parser *p, const vt_token *of, vt_open_body *f, c
   const uint32_t targets = p->targets;
   p->gb->line = of->line;
   p->gb->column = of->column;
-  f->gb = vt_graph_open(p->gb, NULL, NULL, 0);
+  f->gb = vt_graph_open_body(p->gb, NULL, NULL, 0);
   if (f->gb == NULL) return vt_parse_set_position(p, of, p->gb->status);
   p->body = f;
   p->gb = f->gb;
@@ -184,7 +184,7 @@ vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of
   if (type == NULL) return vt_parse_fail_nomem(p);
   if (*n > VT_MAX_REGION_ARGS - 1)
     return VT_FAIL_AT(p, of, VT_LIMIT, "bodies take at most %d values", VT_MAX_REGION_ARGS - 1);
-  for (uint32_t i = 0; i < vt_op_bodies(op); i++) {
+  for (uint32_t i = 0; i < vt_op_body_count(op); i++) {
     vt_open_body f = {.up = p->body, .outer_gb = p->gb, .names.arena = &p->arena};
     if (i > 0) {
       if (!vt_token_is(&p->tok, "else"))
@@ -197,11 +197,12 @@ vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of
     if (in_type == NULL) return vt_parse_set_position(p, of, vt_parse_fail_nomem(p));
     for (uint32_t k = 0; k < *n; k++) in_type[k] = *p->gb->b.type(&p->gb->b, (*in)[k]);
     const vt_rule rule = {.dims = p->gb->b.dims, .in = in_type, .n_in = *n, .attrs = attrs};
-    VT_TRY(vt_parse_set_position(p, of, vt_op_body_takes(op, &rule, i, type, &n_type, &p->diag)));
-    VT_TRY(parse_body(p, of, &f, type, n_type));
     VT_TRY(vt_parse_set_position(p, of,
-                                 insert_captured(p, &f, vt_op_body_end(op, attrs, *n, i), in, n)));
-    vt_op_body_grow(op, attrs, i, f.n_captured);
+                                 vt_op_body_argument_types(op, &rule, i, type, &n_type, &p->diag)));
+    VT_TRY(parse_body(p, of, &f, type, n_type));
+    VT_TRY(vt_parse_set_position(
+        p, of, insert_captured(p, &f, vt_op_body_operands_end(op, attrs, *n, i), in, n)));
+    vt_op_body_add_operands(op, attrs, i, f.n_captured);
   }
   return VT_OK;
 }

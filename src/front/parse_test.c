@@ -120,7 +120,7 @@ static vt_status parse_many(const char *head, const char *piece, size_t times, c
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_text_add(&t, "volta 1\nmodel m {\ninput x: f32[2, 2]\n%s", head);
-  for (size_t i = 0; i < times; i++) vt_text_bytes(&t, piece, strlen(piece));
+  for (size_t i = 0; i < times; i++) vt_text_add_bytes(&t, piece, strlen(piece));
   vt_text_add(&t, "%s\noutput y\n}\n", rest);
   memset(d, 0, sizeof *d);
   const vt_status s = parse_n(t.s, t.n, d);

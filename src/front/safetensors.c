@@ -509,7 +509,7 @@ static void print_name(vt_text *t, const char *name) {
   vt_text_add(t, "\"");
   for (const char *c = name; *c != '\0'; c++) {
     if (*c == '"' || *c == '\\') vt_text_add(t, "\\");
-    vt_text_bytes(t, c, 1);
+    vt_text_add_bytes(t, c, 1);
   }
   vt_text_add(t, "\"");
 }
@@ -533,7 +533,7 @@ static void print_item(vt_text *t, const vt_item *x, uint64_t begin) {
 static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
   uint8_t length[LENGTH_BYTES] = {0};
   uint64_t at = 0;
-  vt_text_bytes(t, length, sizeof length);
+  vt_text_add_bytes(t, length, sizeof length);
   vt_text_add(t, "{");
   for (uint32_t i = 0; i < n; i++) {
     if (i > 0) vt_text_add(t, ",");
@@ -542,7 +542,7 @@ static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_d
       return VT_FAIL(d, VT_LIMIT, "the tensors are too large for one safetensors file");
   }
   vt_text_add(t, "}");
-  while (vt_text_status(t) == VT_OK && t->n % 8 != 0) vt_text_bytes(t, " ", 1);
+  while (vt_text_status(t) == VT_OK && t->n % 8 != 0) vt_text_add_bytes(t, " ", 1);
   if (vt_text_status(t) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the header of a safetensors file");
   if (t->n - LENGTH_BYTES > HEADER_LIMIT)
@@ -557,7 +557,7 @@ static vt_status write_file(const char *path, const vt_text *head, const vt_item
                             vt_diag *d) {
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
-  vt_status s = vt_file_put(&w, head->s, head->n, d);
+  vt_status s = vt_file_write(&w, head->s, head->n, d);
   for (uint32_t i = 0; i < n && s == VT_OK; i++)
     s = vt_archive_write_data(&w, items[i].tensor, items[i].bytes, d);
   if (s == VT_OK) s = vt_file_commit(&w, d);

@@ -141,7 +141,7 @@ vt_status vt_stream_read(vt_stream *s, void *to, uint64_t n, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status vt_stream_end(vt_stream *s, vt_diag *d) {
+vt_status vt_stream_check_end(vt_stream *s, vt_diag *d) {
   struct unpacker *u = s->unpacker;
   if (u != NULL) {
     uint8_t more;

@@ -28,7 +28,7 @@ void vt_stream_close(vt_stream *s);
 /* Reads exactly `n` bytes; VT_FORMAT if fewer are left. */
 vt_status vt_stream_read(vt_stream *s, void *to, uint64_t n, vt_diag *d) VT_NODISCARD;
 /* VT_FORMAT unless the range was read to its end. The checksum of gzip is compared here. */
-vt_status vt_stream_end(vt_stream *s, vt_diag *d) VT_NODISCARD;
+vt_status vt_stream_check_end(vt_stream *s, vt_diag *d) VT_NODISCARD;
 /* Upper limit on the number of bytes that can still be read. */
 uint64_t vt_stream_max_left(const vt_stream *s);
 #endif

@@ -362,7 +362,7 @@ vt_status vt_zip_open_member(const vt_archive *ar, const vt_source *src, const v
 }
 
 vt_status vt_zip_check_member(const vt_member *m, vt_stream *s, vt_diag *d) {
-  VT_TRY(vt_stream_end(s, d));
+  VT_TRY(vt_stream_check_end(s, d));
   if (s->given != m->size) return VT_FAIL(d, VT_FORMAT, "its size is not the declared one");
   if (s->crc != m->crc)
     return VT_FAIL(d, VT_FORMAT, "its CRC is %08x and should be %08x", s->crc, m->crc);

@@ -57,7 +57,7 @@ vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_di
   return s;
 }
 
-static void host_init(vt_device *dev, const vt_opening *how, vt_alloc a) {
+static void host_init(vt_device *dev, const vt_device_options *how, vt_alloc a) {
   dev->a = a.resize != NULL ? a : vt_alloc_default();
   dev->host = (vt_bk_host){.size = sizeof dev->host,
                            .abi_major = VT_BK_ABI_MAJOR,
@@ -103,7 +103,7 @@ static vt_status count_devices(vt_device *dev, const vt_registry_row *row, uint3
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices, vt_diag *d) {
   const vt_registry_row *row = vt_registry_row_at(i);
   vt_device probe = {0};
-  const vt_opening plain = {0};
+  const vt_device_options plain = {0};
   uint32_t devices = 0;
   if (row == NULL) return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
   host_init(&probe, &plain, vt_alloc_default());
@@ -165,7 +165,7 @@ static const vt_registry_row *first_of_kind(vt_kind kind) {
   return NULL;
 }
 
-const char *vt_registry_first(vt_kind kind) {
+const char *vt_registry_first_of_kind(vt_kind kind) {
   const vt_registry_row *row = first_of_kind(kind);
   return row != NULL ? row->name : NULL;
 }
@@ -250,14 +250,14 @@ static void set_plugin_fingerprint(vt_device *dev, const vt_plugin *p) {
   dev->caps.fingerprint = dev->print;
 }
 
-size_t vt_device_path(const char *name, uint32_t *out_ordinal) {
+size_t vt_device_path_length(const char *name, uint32_t *out_ordinal) {
   const size_t n = split_name(name, out_ordinal);
   return n != 0 ? n : strlen(name);
 }
 
 static vt_status split_path(const char *name, char path[VT_PLUGIN_PATH], uint32_t *ordinal,
                             vt_diag *d) {
-  const size_t n = vt_device_path(name, ordinal);
+  const size_t n = vt_device_path_length(name, ordinal);
   if (n >= VT_PLUGIN_PATH)
     return VT_FAIL(d, VT_BACKEND, "the path of a plug-in is longer than %d bytes: '%.60s...'",
                    VT_PLUGIN_PATH - 1, name);
@@ -267,7 +267,8 @@ static vt_status split_path(const char *name, char path[VT_PLUGIN_PATH], uint32_
 }
 
 /* Opens a device of a plug-in. A name is the path of a plug-in exactly if it has a slash. */
-static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
+static vt_status open_plugin(vt_device *dev, const char *name, const vt_device_options *how,
+                             vt_diag *d) {
   uint32_t ordinal;
   char shown[VT_PLUGIN_NAME], path[VT_PLUGIN_PATH];
   vt_plugin *plugin = NULL;
@@ -277,12 +278,12 @@ static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening 
   const vt_registry_row row = {shown, plugin->query, VT_KIND_TEST, &plugin->proofs};
   dev->plugin = plugin;
   VT_TRY(open_row(dev, &row, ordinal, d));
-  const vt_bearer b = {.path = path,
-                       .device = ordinal,
-                       .content = &plugin->image.hash,
-                       .isa = how->isa,
-                       .fingerprint = dev->caps.fingerprint,
-                       .has = dev->caps.has};
+  const vt_plugin_candidate b = {.path = path,
+                                 .device = ordinal,
+                                 .content = &plugin->image.hash,
+                                 .isa = how->isa,
+                                 .fingerprint = dev->caps.fingerprint,
+                                 .has = dev->caps.has};
   int certified;
   VT_TRY(vt_plugin_check_admission(&b, how, &certified, d));
   dev->unadmitted = !certified;
@@ -290,7 +291,7 @@ static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening 
   return VT_OK;
 }
 
-vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out, vt_diag *d) {
+vt_status vt_device_hold_plugin(const vt_device *dev, const char *name, vt_hold **out, vt_diag *d) {
   char path[VT_PLUGIN_PATH];
   uint32_t ordinal;
   *out = NULL;
@@ -301,14 +302,15 @@ vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out, 
 
 static int is_gpu(const char *name, size_t n) { return n == 3 && memcmp(name, "gpu", 3) == 0; }
 
-int vt_registry_knows(const char *name) {
+int vt_registry_knows_name(const char *name) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return 1;
   const size_t n = split_name(name, &ordinal);
   return is_gpu(name, n) || find_row(name, n) != NULL;
 }
 
-static vt_status open_named(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
+static vt_status open_named(vt_device *dev, const char *name, const vt_device_options *how,
+                            vt_diag *d) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return open_plugin(dev, name, how, d);
   const size_t n = split_name(name, &ordinal);
@@ -321,8 +323,8 @@ static vt_status open_named(vt_device *dev, const char *name, const vt_opening *
   return row != NULL ? open_row(dev, row, ordinal, d) : fail_unknown_name(name, d);
 }
 
-vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a, vt_device **out,
-                            vt_diag *d) {
+vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_alloc a,
+                            vt_device **out, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -338,7 +340,7 @@ vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a,
 }
 
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) {
-  const vt_opening strict = {0};
+  const vt_device_options strict = {0};
   return vt_device_open_as(&strict, name, a, out, d);
 }
 
@@ -352,7 +354,7 @@ void vt_device_close(vt_device *dev) {
   vt_alloc_free(a, dev, sizeof *dev);
 }
 
-void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), void *user) {
+void vt_device_set_note(vt_device *dev, void (*note)(void *user, const char *text), void *user) {
   dev->note = note;
   dev->note_user = user;
 }
@@ -367,17 +369,17 @@ const vt_hash256 *vt_device_plugin(const vt_device *dev) {
 int vt_device_unadmitted(const vt_device *dev) { return dev->unadmitted; }
 const char *vt_device_isa(const vt_device *dev) { return dev->isa; }
 
-uint64_t vt_device_proven(const vt_device *dev) {
+uint64_t vt_device_proven_caps(const vt_device *dev) {
   return dev->proven != NULL ? atomic_load(dev->proven) : 0;
 }
 
-void vt_device_prove(vt_device *dev, uint64_t caps) {
+void vt_device_add_proven_caps(vt_device *dev, uint64_t caps) {
   if (dev->proven != NULL) atomic_fetch_or(dev->proven, caps);
 }
 
 const vt_bk_caps *vt_device_caps(const vt_device *dev) { return &dev->caps; }
 
-int vt_device_lists(const void *dev, uint32_t op) {
+int vt_device_lists_op(const void *dev, uint32_t op) {
   const vt_device *x = dev;
   vt_guard guard;
   vt_guard_enter(&guard);

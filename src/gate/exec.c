@@ -70,7 +70,7 @@ struct vt_exec {
 /* ---- backend steps and their names ---- */
 
 const vt_nested *vt_plan_bodies_of_bk_step(const vt_plan *p, uint32_t index, uint32_t *step) {
-  const int is_step = *step < p->n_steps && p->run_node[index] == p->step_node[*step];
+  const int is_step = *step < p->n_steps && p->bk_step_node[index] == p->step_node[*step];
   return is_step ? &p->nested[(*step)++] : NULL;
 }
 
@@ -91,7 +91,7 @@ static int find_bk_step(const vt_plan *p, cursor *at, uint32_t end, uint64_t num
     for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++) {
       const vt_plan *body = bodies->plan[k];
       cursor inner = {.number = next.number};
-      if (find_bk_step(body, &inner, body->n_runs, number, out, out_index)) return 1;
+      if (find_bk_step(body, &inner, body->n_bk_steps, number, out, out_index)) return 1;
       next.number = inner.number;
     }
     *at = next;
@@ -112,7 +112,7 @@ static int find_in_segment(vt_exec *x, uint64_t number, const vt_plan **out, uin
 
 /* The name of the first result of a backend step. */
 static const char *bk_step_name(const vt_plan *p, uint32_t index, char buffer[16]) {
-  return vt_value_name(p->g, p->g->nodes[p->run_node[index]].first_out, buffer);
+  return vt_value_name(p->g, p->g->nodes[p->bk_step_node[index]].first_out, buffer);
 }
 
 /* ---- programs ---- */
@@ -144,7 +144,7 @@ static void cut_segments(vt_exec *x) {
     }
     s->end_upload = i + 1;
   }
-  s->end = p->n_runs;
+  s->end = p->n_bk_steps;
   x->n_segments = (uint32_t)(s - x->segments) + 1;
 }
 
@@ -175,8 +175,8 @@ static vt_status build_programs(vt_exec *x, vt_diag *d) {
   for (uint32_t i = 0; i < x->n_segments; i++) {
     segment *s = &x->segments[i];
     vt_bk_program *built = NULL; /* read only if the call succeeds */
-    const int32_t status =
-        x->dev->api->program_build(x->dev->dev, x->p->runs + s->first, s->end - s->first, &built);
+    const int32_t status = x->dev->api->program_build(x->dev->dev, x->p->bk_steps + s->first,
+                                                      s->end - s->first, &built);
     if (status != VT_OK) return fail_build(x, status, d);
     if (built == NULL)
       return VT_FAIL(d, VT_ABI, "backend '%s' reports a built program but returns none",
@@ -242,7 +242,7 @@ static vt_status announce_results(vt_exec *x, vt_diag *d) {
   return VT_OK;
 }
 
-int vt_exec_canonical(const vt_exec *x) { return x->canonical; }
+int vt_exec_has_canonical_nan(const vt_exec *x) { return x->canonical; }
 
 /* ---- memory ---- */
 
@@ -335,7 +335,7 @@ static vt_status check_digests(const vt_plan *p, vt_diag *d) {
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out, vt_diag *d) {
   VT_TRY(vt_plan_verify(p, d));
   VT_TRY(check_digests(p, d));
-  VT_TRY(vt_device_accepts(dev, p, d));
+  VT_TRY(vt_device_check_plan(dev, p, d));
   vt_exec *x = vt_alloc_new(a, sizeof *x);
   if (x == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   x->a = a;
@@ -426,7 +426,7 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
 
 /* Returns NULL for inputs and parameters: they outlive a run, and the caller might write to
  * them. */
-void *vt_exec_result(vt_exec *x, uint32_t value) {
+void *vt_exec_result_address(vt_exec *x, uint32_t value) {
   const vt_buffer *b = &x->p->buffers[value];
   vt_guard guard;
   if (b->class != VT_CLASS_OUTPUT || !VT_BK_HAS(x->dev->api, vt_bk_api, buffer_map)) return NULL;
@@ -480,7 +480,7 @@ void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_fr
  * line and column of the node. */
 static vt_status range_error(const vt_plan *p, uint32_t index, const vt_bk_error *e, vt_diag *d) {
   const int first = d != NULL && d->code == VT_OK;
-  const vt_node *n = &p->g->nodes[p->run_node[index]];
+  const vt_node *n = &p->g->nodes[p->bk_step_node[index]];
   char name[16];
   (void)VT_FAIL(d, VT_RANGE, "'%s' = %s: index %lld at position %llu is out of range",
                 bk_step_name(p, index, name), vt_op_get(n->op)->name, (long long)e->value,
@@ -517,11 +517,11 @@ static uint64_t progress_units(const vt_exec *x, uint32_t index) {
          (c->bytes_written < most ? c->bytes_written : most) / 16 + 1;
 }
 
-void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user) {
+void vt_exec_set_progress(vt_exec *x, vt_exec_report *report, void *user) {
   x->report = report;
   x->report_user = user;
   x->units_total = 0;
-  for (uint32_t i = 0; i < x->p->n_runs; i++) x->units_total += progress_units(x, i);
+  for (uint32_t i = 0; i < x->p->n_bk_steps; i++) x->units_total += progress_units(x, i);
 }
 
 void vt_exec_step_done(vt_exec *x, uint64_t step) {
@@ -561,7 +561,7 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
   x->dev->running = NULL;
   if (s != VT_OK) return vt_device_fail(x->dev, s, "run", d);
-  if (!vt_fpenv_kept()) /* the step may have computed in the wrong mode */
+  if (!vt_fpenv_is_active()) /* the step may have computed in the wrong mode */
     return VT_FAIL(d, VT_BACKEND, "backend '%s' leaves another floating-point mode behind",
                    x->dev->name);
   if (e.status != VT_OK) return fail_with_error(x, &e, d);
@@ -593,7 +593,7 @@ vt_status vt_exec_run(vt_exec *x, vt_diag *d) {
 
 uint64_t vt_exec_wall_ns(const vt_exec *x) { return x->record.counts.wall_ns; }
 
-vt_exec_counts vt_exec_count(const vt_exec *x) { return vt_record_counts(&x->record); }
+vt_exec_counts vt_exec_get_counts(const vt_exec *x) { return vt_record_counts(&x->record); }
 
 vt_cost vt_exec_cost(const vt_exec *x, uint32_t step) { return x->record.costs[step]; }
 
@@ -601,6 +601,6 @@ int vt_exec_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t 
   return vt_record_time(&x->record, step, out_begin, out_end);
 }
 
-const vt_copied *vt_exec_copy(const vt_exec *x, uint32_t i) {
+const vt_copy_record *vt_exec_copy(const vt_exec *x, uint32_t i) {
   return i < x->record.n_copies ? &x->record.copies[i] : NULL;
 }

@@ -64,7 +64,7 @@ static void reset_fake(void) {
 static int32_t enter_call(int call) {
   const int fails = fake.failing_call == call && fake.calls[call] >= fake.succeed_first;
   fake.calls[call]++;
-  fake.bad_modes += !hostile_same(hostile_read(), hostile_numerics());
+  fake.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
   fake.outside_calls += !fake.inside;
   if (fails && fake.why != NULL) fake_host->diag(fake_host->user, fake.status, fake.why);
   return fails ? fake.status : VT_OK;
@@ -167,7 +167,7 @@ static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {
   (void)prog;
   *out = fake.error;
   const int32_t s = enter_call(WAIT);
-  if (fake.leaves_mode) hostile_write(hostile_worst());
+  if (fake.leaves_mode) hostile_write_words(hostile_worst_words());
   return s;
 }
 
@@ -227,8 +227,8 @@ static vt_graph *sample(void) {
                                .init_attrs = zeros->attrs->defaults},
                     &w);
   vt_graph_add_port(&gb, &(vt_port){.name = "index", .kind = VT_PORT_INPUT}, &index);
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_gather, H, INDEX), "y");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_gather, H, INDEX), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
   if (g == NULL) exit(1); /* the tests need a graph */
@@ -252,7 +252,7 @@ static vt_status write_and_run(vt_exec *x, session *l) {
   VT_TRY(vt_exec_write(x, X, in, &l->d));
   VT_TRY(vt_exec_write(x, W, in, &l->d));
   VT_TRY(vt_exec_write(x, INDEX, in, &l->d));
-  if (l->report != NULL) vt_exec_watch(x, l->report, l->user);
+  if (l->report != NULL) vt_exec_set_progress(x, l->report, l->user);
   VT_TRY(vt_exec_run(x, &l->d));
   l->wall_ns = vt_exec_wall_ns(x);
   return vt_exec_read(x, Y, l->y, &l->d);
@@ -299,20 +299,20 @@ static void test_success(void) {
       [COUNT] = 1,   [OPEN] = 1,  [CLOSE] = 1, [CAPS] = 2, [CHECK_STEP] = 2,
       [SCRATCH] = 2, [BUILD] = 1, [FREE] = 1,  [NEW] = 7,  [DROP] = 7,
       [COPY] = 4,    [RUN] = 1,   [WAIT] = 1};
-  const hostile_words mine = hostile_read();
+  const hostile_words mine = hostile_read_words();
   session l = {0};
   reset_fake();
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   run_session(&l);
-  const hostile_words succeed_first = hostile_read();
-  hostile_write(mine);
-  CHECK(hostile_same(succeed_first, hostile_worst()));
+  const hostile_words succeed_first = hostile_read_words();
+  hostile_write_words(mine);
+  CHECK(hostile_words_equal(succeed_first, hostile_worst_words()));
   CHECK(l.status == VT_OK && memcmp(fake.calls, want, sizeof want) == 0);
   CHECK(fake.copied == 96 + 120 + 24 + 60 && fake.built_steps == 2 && fake.run_buffers == 7);
   reset_fake(); /* the counters work: a call from outside is in the caller's mode */
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   (void)capabilities(NULL, &(vt_bk_caps){.size = 0});
-  hostile_write(mine);
+  hostile_write_words(mine);
   CHECK(fake.bad_modes == 1 && fake.outside_calls == 1);
 }
 
@@ -489,12 +489,12 @@ static void test_run_errors(void) {
 
 /* A run that leaves the mode changed may have computed in it, so the run fails. */
 static void test_mode_left_behind(void) {
-  const hostile_words mine = hostile_read();
+  const hostile_words mine = hostile_read_words();
   session l = {0};
   reset_fake();
   fake.leaves_mode = 1;
   run_session(&l); /* checks the mode of every later call */
-  CHECK(hostile_same(hostile_read(), mine));
+  CHECK(hostile_words_equal(hostile_read_words(), mine));
   CHECK(l.status == VT_BACKEND && fake.calls[COPY] == 3);
   CHECK(strcmp(l.d.text, "backend 'fake:0' leaves another floating-point mode behind") == 0);
   reset_fake(); /* the backend's own error takes precedence */
@@ -502,7 +502,7 @@ static void test_mode_left_behind(void) {
   fake.failing_call = WAIT;
   fake.status = VT_UNSUPPORTED;
   run_session(&l);
-  CHECK(l.status == VT_UNSUPPORTED && hostile_same(hostile_read(), mine));
+  CHECK(l.status == VT_UNSUPPORTED && hostile_words_equal(hostile_read_words(), mine));
 }
 
 static void test_capabilities(void) {
@@ -632,16 +632,16 @@ static void record_progress(void *user, uint64_t done, uint64_t total) {
   if (h->n < 4) h->done[h->n] = done;
   h->n++;
   h->total = total;
-  hostile_write(hostile_worst()); /* a listener cannot change the mode of later calls */
+  hostile_write_words(hostile_worst_words()); /* a listener cannot change the mode of later calls */
 }
 
 static void test_progress(void) {
-  const hostile_words mine = hostile_read();
+  const hostile_words mine = hostile_read_words();
   progress_record h = {0};
   session l = {.report = record_progress, .user = &h};
   reset_fake();
   run_session(&l); /* checks the mode of every later call */
-  CHECK(hostile_same(hostile_read(), mine));
+  CHECK(hostile_words_equal(hostile_read_words(), mine));
   CHECK(l.status == VT_OK && h.n == 2 && h.done[0] < h.done[1] && h.done[1] == h.total);
 }
 
@@ -698,8 +698,8 @@ static void test_op_listed(void) {
   vt_device *dev = NULL;
   reset_fake();
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
-  CHECK(vt_device_lists(dev, VT_OP_softmax) == 1);
-  CHECK(vt_device_lists(dev, VT_OP_gelu) == 0 && vt_device_lists(dev, VT_OP_relu) == 0);
+  CHECK(vt_device_lists_op(dev, VT_OP_softmax) == 1);
+  CHECK(vt_device_lists_op(dev, VT_OP_gelu) == 0 && vt_device_lists_op(dev, VT_OP_relu) == 0);
   CHECK(strcmp(vt_device_caps(dev)->about, "does as it is told") == 0);
   vt_device_close(dev);
 }

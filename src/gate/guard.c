@@ -17,19 +17,19 @@ void vt_guard_enter(vt_guard *g) {
 /* Only the outermost guard checks the mode: inside it, the host's listeners may have changed it,
  * which is not the backend's fault. */
 void vt_guard_leave(const vt_guard *g) {
-  if (--depth == 0 && !vt_fpenv_kept()) strayed++;
+  if (--depth == 0 && !vt_fpenv_is_active()) strayed++;
   vt_fpenv_leave(&g->saved);
 }
 
 int vt_gate_inside(void) { return depth > 0; }
 
-uint64_t vt_gate_strayed(void) { return strayed; }
+uint64_t vt_gate_mode_changes(void) { return strayed; }
 
 void vt_guard_count_event(vt_guard_counter what) {
   atomic_fetch_add_explicit(&counts[what], 1, memory_order_relaxed);
 }
 
-vt_gate_counts vt_gate_count(void) {
+vt_gate_counts vt_gate_get_counts(void) {
   return (vt_gate_counts){.devices = counts[VT_COUNT_DEVICES],
                           .programs = counts[VT_COUNT_PROGRAMS],
                           .runs = counts[VT_COUNT_RUNS],

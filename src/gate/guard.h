@@ -12,7 +12,7 @@ typedef struct vt_guard {
 void vt_guard_enter(vt_guard *g);
 void vt_guard_leave(const vt_guard *g);
 
-/* The events that the gateway counts; vt_gate_count returns the counts. */
+/* The events that the gateway counts; vt_gate_get_counts returns the counts. */
 typedef enum vt_guard_counter {
   VT_COUNT_DEVICES,
   VT_COUNT_PROGRAMS,

@@ -64,17 +64,17 @@ static uint64_t caps_of_steps(const vt_bk_step *steps, uint64_t n) {
   return needs;
 }
 
-uint64_t vt_plan_needs(const vt_plan *p) { return caps_of_steps(p->runs, p->n_runs); }
+uint64_t vt_plan_needed_caps(const vt_plan *p) { return caps_of_steps(p->bk_steps, p->n_bk_steps); }
 
 /* ---- refusals ---- */
 
 /* The diagnostic for a refused backend step, with the reason `why` unless it is "". */
 static vt_status fail_refused(vt_device *dev, const vt_plan *p, uint32_t index, const char *why,
                               vt_diag *d) {
-  const uint32_t value = p->g->nodes[p->run_node[index]].first_out;
+  const uint32_t value = p->g->nodes[p->bk_step_node[index]].first_out;
   char name[16], type[VT_TYPE_TEXT];
   (void)VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' does not run '%s' = %s giving %s%s%s", dev->name,
-                vt_value_name(p->g, value, name), vt_op_get(p->runs[index].op)->name,
+                vt_value_name(p->g, value, name), vt_op_get(p->bk_steps[index].op)->name,
                 vt_type_text(&p->g->dims, &p->g->values[value].type, type), why[0] != 0 ? ": " : "",
                 why);
   dev->reason[0] = 0;
@@ -82,7 +82,7 @@ static vt_status fail_refused(vt_device *dev, const vt_plan *p, uint32_t index, 
 }
 
 static vt_status check_declared(vt_device *dev, const vt_plan *p, uint32_t index, vt_diag *d) {
-  const uint64_t missing = caps_of_step(&p->runs[index]) & ~dev->caps.has;
+  const uint64_t missing = caps_of_step(&p->bk_steps[index]) & ~dev->caps.has;
   char why[80];
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     if ((missing & rows[i].bit) == 0) continue;
@@ -94,12 +94,12 @@ static vt_status check_declared(vt_device *dev, const vt_plan *p, uint32_t index
 
 static vt_status check_steps(vt_device *dev, const vt_plan *p, vt_diag *d) {
   uint32_t step = 0;
-  for (uint32_t i = 0; i < p->n_runs; i++) {
+  for (uint32_t i = 0; i < p->n_bk_steps; i++) {
     const vt_nested *bodies = vt_plan_bodies_of_bk_step(p, i, &step);
     for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++)
       VT_TRY(check_steps(dev, bodies->plan[k], d));
     dev->reason[0] = 0;
-    if (dev->api->step_check(dev->dev, &p->runs[i]) != VT_OK)
+    if (dev->api->step_check(dev->dev, &p->bk_steps[i]) != VT_OK)
       return fail_refused(dev, p, i, dev->reason, d);
     VT_TRY(check_declared(dev, p, i, d));
   }
@@ -120,7 +120,7 @@ static vt_status check_device(const vt_device *dev, const vt_plan *p, vt_diag *d
                  trains ? "training" : "inference");
 }
 
-vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) {
+vt_status vt_device_check_plan(vt_device *dev, const vt_plan *p, vt_diag *d) {
   vt_guard guard;
   VT_TRY(check_device(dev, p, d));
   if (memcmp(&dev->accepted, &p->target, sizeof p->target) == 0) return VT_OK;

@@ -38,7 +38,7 @@ static vt_status read_file(const char *path, vt_sealed *out, vt_diag *d) {
   static const char elf[4] = {0x7f, 'E', 'L', 'F'};
   vt_diag why = {0};
   char head[4] = "";
-  const vt_status s = vt_sealed_read(path, VT_SEALED_MOST, out, &why);
+  const vt_status s = vt_sealed_read(path, VT_SEALED_MAX_BYTES, out, &why);
   if (s != VT_OK) return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: %s", path, why.text);
   if (pread(out->fd, head, sizeof head, 0) == sizeof head && memcmp(head, elf, sizeof elf) == 0)
     return VT_OK;
@@ -46,7 +46,7 @@ static vt_status read_file(const char *path, vt_sealed *out, vt_diag *d) {
   return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it is not an ELF file", path);
 }
 
-static vt_status fail_not_admitted(const vt_bearer *b, const char *why, vt_diag *d) {
+static vt_status fail_not_admitted(const vt_plugin_candidate *b, const char *why, vt_diag *d) {
   char hex[65];
   vt_hash_hex(b->content, hex);
   const vt_status s =
@@ -59,9 +59,9 @@ static vt_status fail_not_admitted(const vt_bearer *b, const char *why, vt_diag 
   return s;
 }
 
-vt_status vt_plugin_check_admission(const vt_bearer *b, const vt_opening *how, int *out_certified,
-                                    vt_diag *d) {
-  char why[VT_WHY_NOT] = "";
+vt_status vt_plugin_check_admission(const vt_plugin_candidate *b, const vt_device_options *how,
+                                    int *out_certified, vt_diag *d) {
+  char why[VT_WHY_BYTES] = "";
   *out_certified = how->certified != NULL && how->certified(how->user, b, why);
   if (*out_certified || how->admission == VT_ADMISSION_WAIVED) return VT_OK;
   return fail_not_admitted(b, why, d);
@@ -175,10 +175,11 @@ static vt_plugin *find_held(const char *path) {
 }
 
 /* Checks admission of a held plug-in and probes its device. */
-static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal, const vt_opening *how,
-                            vt_diag *d) {
+static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal,
+                            const vt_device_options *how, vt_diag *d) {
   int certified;
-  const vt_bearer b = {.path = path, .device = ordinal, .content = &p->image.hash, .isa = how->isa};
+  const vt_plugin_candidate b = {
+      .path = path, .device = ordinal, .content = &p->image.hash, .isa = how->isa};
   VT_TRY(vt_plugin_check_admission(&b, how, &certified, d));
   VT_TRY(probe_unless_known(&p->image, ordinal, path, d));
   pthread_mutex_lock(&lock);
@@ -187,8 +188,8 @@ static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal, co
   return VT_OK;
 }
 
-vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
-                         vt_diag *d) {
+vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_device_options *how,
+                         vt_plugin **out, vt_diag *d) {
   vt_plugin *p = find_held(path);
   if (p != NULL) {
     VT_TRY(admit_held(p, path, ordinal, how, d));
@@ -198,7 +199,8 @@ vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_opening *h
   vt_sealed image = {0};
   VT_TRY(read_file(path, &image, d));
   int certified;
-  const vt_bearer b = {.path = path, .device = ordinal, .content = &image.hash, .isa = how->isa};
+  const vt_plugin_candidate b = {
+      .path = path, .device = ordinal, .content = &image.hash, .isa = how->isa};
   vt_status s = vt_plugin_check_admission(&b, how, &certified, d);
   if (s == VT_OK) s = probe_unless_known(&image, ordinal, path, d);
   if (s == VT_OK) {

@@ -18,14 +18,14 @@ typedef struct vt_plugin {
 /* Reads the file at `path`, checks its admission, probes it and loads it for device `ordinal`. A
  * plug-in stays loaded until the process ends. The same content is loaded only once, and a probed
  * device is not probed again. */
-vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
-                         vt_diag *d) VT_NODISCARD;
+vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_device_options *how,
+                         vt_plugin **out, vt_diag *d) VT_NODISCARD;
 /* Makes `path` mean `p` until vt_hold_release. */
 vt_status vt_plugin_hold(vt_plugin *p, const char *path, vt_hold **out, vt_diag *d) VT_NODISCARD;
 /* Finds out whether a certificate covers the device; VT_BACKEND if the options require one and none
  * covers it. */
-vt_status vt_plugin_check_admission(const vt_bearer *b, const vt_opening *how, int *out_certified,
-                                    vt_diag *d) VT_NODISCARD;
+vt_status vt_plugin_check_admission(const vt_plugin_candidate *b, const vt_device_options *how,
+                                    int *out_certified, vt_diag *d) VT_NODISCARD;
 /* The name of a plug-in in reports: the last part of its path, with '_' for control characters,
  * spaces, colons and bytes that are not ASCII. */
 void vt_plugin_display_name(const char *path, char out[VT_PLUGIN_NAME]);

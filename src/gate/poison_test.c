@@ -17,8 +17,8 @@ static vt_graph *sample_graph(void) {
   const vt_type x = {VT_DTYPE_F32, 1, {N}};
   CHECK(vt_graph_begin(&gb, "sample", vt_alloc_default(), NULL) == VT_OK);
   vt_graph_add_port(&gb, &(vt_port){.name = "x", .kind = VT_PORT_INPUT}, &x);
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_add, X, X), "h");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_mul, H, X), "y");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_add, X, X), "h");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_mul, H, X), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
   if (g == NULL) exit(1); /* the tests need a graph */
@@ -67,23 +67,23 @@ static void test_poison(const char *name) {
 /* A mode left changed inside a guard counts once. A mode changed by a listener in a nested guard,
  * which restores it, does not count. */
 static void test_mode_changes(void) {
-  const hostile_words mine = hostile_read();
-  const uint64_t before = vt_gate_strayed();
+  const hostile_words mine = hostile_read_words();
+  const uint64_t before = vt_gate_mode_changes();
   vt_guard outer, inner;
   vt_guard_enter(&outer);
   vt_guard_leave(&outer);
-  CHECK(vt_gate_strayed() == before);
+  CHECK(vt_gate_mode_changes() == before);
   vt_guard_enter(&outer);
   vt_guard_enter(&inner);
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   vt_guard_leave(&inner);
   vt_guard_leave(&outer);
-  CHECK(vt_gate_strayed() == before);
+  CHECK(vt_gate_mode_changes() == before);
   vt_guard_enter(&outer);
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   vt_guard_leave(&outer);
-  CHECK(vt_gate_strayed() == before + 1);
-  CHECK(hostile_same(hostile_read(), mine));
+  CHECK(vt_gate_mode_changes() == before + 1);
+  CHECK(hostile_words_equal(hostile_read_words(), mine));
 }
 
 int main(void) {

@@ -18,16 +18,17 @@ static size_t most_copies(const vt_plan *p) {
 vt_status vt_record_init(vt_record *r, const vt_plan *p, int measure, vt_alloc a, vt_diag *d) {
   vt_arena_init(&r->arena, a);
   r->measure = measure;
-  r->n_runs = p->n_runs;
-  r->costs = VT_NEW_N(&r->arena, vt_cost, p->n_runs);
+  r->n_bk_steps = p->n_bk_steps;
+  r->costs = VT_NEW_N(&r->arena, vt_cost, p->n_bk_steps);
   if (measure) {
-    r->begin = VT_NEW_N(&r->arena, uint64_t, p->n_runs);
-    r->end = VT_NEW_N(&r->arena, uint64_t, p->n_runs);
+    r->begin = VT_NEW_N(&r->arena, uint64_t, p->n_bk_steps);
+    r->end = VT_NEW_N(&r->arena, uint64_t, p->n_bk_steps);
     r->max_copies = (uint32_t)most_copies(p);
-    r->copies = VT_NEW_N(&r->arena, vt_copied, most_copies(p));
+    r->copies = VT_NEW_N(&r->arena, vt_copy_record, most_copies(p));
   }
   if (vt_arena_status(&r->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < p->n_runs; i++) VT_TRY(vt_step_cost(&p->runs[i], a, &r->costs[i], d));
+  for (uint32_t i = 0; i < p->n_bk_steps; i++)
+    VT_TRY(vt_step_cost(&p->bk_steps[i], a, &r->costs[i], d));
   return VT_OK;
 }
 
@@ -39,8 +40,8 @@ uint64_t vt_record_now(const vt_record *r) { return r->measure ? vt_clock_ns() :
 
 void vt_record_begin_run(vt_record *r) {
   if (r->measure) {
-    memset(r->begin, 0, r->n_runs * sizeof *r->begin);
-    memset(r->end, 0, r->n_runs * sizeof *r->end);
+    memset(r->begin, 0, r->n_bk_steps * sizeof *r->begin);
+    memset(r->end, 0, r->n_bk_steps * sizeof *r->end);
   }
   r->counts.runs++;
   r->counts.begin_ns = vt_clock_ns();
@@ -80,7 +81,8 @@ void vt_record_add_copy(vt_record *r, const vt_transfer *t, uint64_t begin) {
   *(to_device ? &r->counts.to_device : &r->counts.from_device) += t->bytes;
   *(to_device ? &r->counts.copies_to_device : &r->counts.copies_from_device) += 1;
   if (r->n_copies == r->max_copies) return;
-  r->copies[r->n_copies++] = (vt_copied){t->value, t->direction, t->bytes, begin, vt_clock_ns()};
+  r->copies[r->n_copies++] =
+      (vt_copy_record){t->value, t->direction, t->bytes, begin, vt_clock_ns()};
 }
 
 void vt_record_reset_copies(vt_record *r) {
@@ -100,7 +102,7 @@ int vt_record_time(const vt_record *r, uint32_t step, uint64_t *out_begin, uint6
 
 vt_exec_counts vt_record_counts(const vt_record *r) {
   vt_exec_counts c = r->counts;
-  for (uint32_t i = 0; r->measure && i < r->n_runs; i++) c.timed += r->begin[i] != 0;
+  for (uint32_t i = 0; r->measure && i < r->n_bk_steps; i++) c.timed += r->begin[i] != 0;
   return c;
 }
 

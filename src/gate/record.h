@@ -8,12 +8,12 @@
 typedef struct vt_record {
   vt_arena arena;        /* owns the arrays, which are allocated before the first run */
   int measure;           /* 1: times of steps and copies are recorded */
-  uint32_t n_runs;       /* number of backend steps of the plan */
+  uint32_t n_bk_steps;   /* number of backend steps of the plan */
   vt_cost *costs;        /* by backend step: its cost */
   uint64_t *begin, *end; /* by backend step: its times, both 0 if unknown; NULL unless `measure` */
   uint64_t mark;         /* when the running step began, according to progress reports */
   uint32_t n_copies, max_copies; /* copies listed, and the most that can be */
-  vt_copied *copies;             /* the listed copies; NULL unless `measure` */
+  vt_copy_record *copies;        /* the listed copies; NULL unless `measure` */
   vt_exec_counts counts;
 } vt_record;
 

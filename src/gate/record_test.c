@@ -92,9 +92,9 @@ static vt_graph *sample_graph(void) {
                                .init = zeros->number,
                                .init_attrs = zeros->attrs->defaults},
                     &square);
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_add, H, H), "s");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, S, W), "y");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_add, H, H), "s");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, S, W), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
   if (g == NULL) exit(1);
@@ -113,7 +113,7 @@ static void begin_session(session *t, uint32_t measure, int streamed) {
   static const char *const all[] = {"*"};
   const vt_alloc a = vt_fault_alloc(&t->fault);
   const vt_plan_options o = {.n_stream = streamed ? 1 : 0, .stream = all};
-  const vt_opening how = {.measure = measure};
+  const vt_device_options how = {.measure = measure};
   n_built = 0;
   t->g = sample_graph();
   CHECK(vt_device_open_as(&how, "fake", a, &t->dev, NULL) == VT_OK);
@@ -147,7 +147,7 @@ static void run_twice(session *t) {
 /* The number of steps that have a time. Each time must be within the run and after the one
  * before. */
 static uint64_t count_timed(const session *t) {
-  const vt_exec_counts c = vt_exec_count(t->x);
+  const vt_exec_counts c = vt_exec_get_counts(t->x);
   uint64_t n = 0, last = c.begin_ns;
   for (uint32_t i = 0; i < N_STEPS; i++) {
     uint64_t from = 7, to = 7;
@@ -223,12 +223,12 @@ static void test_copies(void) {
     fake.has_metrics = 0;
     begin_session(&t, measure, 1);
     run_twice(&t);
-    const vt_exec_counts c = vt_exec_count(t.x);
+    const vt_exec_counts c = vt_exec_get_counts(t.x);
     CHECK(c.copies_to_device == 3 && c.to_device == 3 * 64); /* x once, w for two steps */
     CHECK(c.copies_from_device == 1 && c.from_device == 64);
     static const uint32_t values[] = {X, W, W, Y};
     for (uint32_t i = 0; i < 4; i++) {
-      const vt_copied *one = vt_exec_copy(t.x, i);
+      const vt_copy_record *one = vt_exec_copy(t.x, i);
       CHECK((one != NULL) == (measure == 1));
       if (one == NULL) continue;
       CHECK(one->value == values[i] && one->bytes == 64);
@@ -238,7 +238,8 @@ static void test_copies(void) {
     CHECK(vt_exec_copy(t.x, 4) == NULL);
     float y[16];
     for (int i = 0; i < 50; i++) CHECK(vt_exec_read(t.x, Y, y, NULL) == VT_OK);
-    CHECK(vt_exec_count(t.x).copies_from_device == 51); /* all are counted, not all are listed */
+    CHECK(vt_exec_get_counts(t.x).copies_from_device ==
+          51); /* all are counted, not all are listed */
     CHECK(vt_exec_copy(t.x, 40) == NULL);
     end_session(&t);
   }

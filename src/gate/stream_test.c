@@ -28,11 +28,11 @@ static vt_graph *sample_graph(void) {
   param.name = "v";
   vt_graph_add_port(&gb, &param, &v);
   vt_graph_add_port(&gb, &(vt_port){.name = "index", .kind = VT_PORT_INPUT}, &index);
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
-  vt_graph_name(&gb, gb.b.node(&gb.b, VT_OP_transpose, &(uint32_t){V}, 1, &swap), "turned");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, H, TRANSPOSED), "t");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_add, T, T), "s");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_gather, S, INDEX), "y");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
+  vt_graph_name_value(&gb, gb.b.node(&gb.b, VT_OP_transpose, &(uint32_t){V}, 1, &swap), "turned");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, H, TRANSPOSED), "t");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_add, T, T), "s");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_gather, S, INDEX), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
   if (g == NULL) exit(1); /* the tests need a graph */
@@ -184,14 +184,14 @@ static void check_progress_and_errors(const char *device, uint32_t stream) {
   if (t.x == NULL) exit(1);
   write_params(&t);
   write_inputs(&t, 3);
-  vt_exec_watch(t.x, record_progress, &h);
+  vt_exec_set_progress(t.x, record_progress, &h);
   run_and_compare(&t);
-  CHECK(h.n == t.p->n_runs && h.done == h.total);
+  CHECK(h.n == t.p->n_bk_steps && h.done == h.total);
   h = (progress_record){0};
   run_and_compare(&t);
-  CHECK(h.n == t.p->n_runs && h.done == h.total);
-  CHECK(t.p->n_runs == (strcmp(device, "island:1") == 0 ? 5 : 4));
-  vt_exec_watch(t.x, NULL, NULL);
+  CHECK(h.n == t.p->n_bk_steps && h.done == h.total);
+  CHECK(t.p->n_bk_steps == (strcmp(device, "island:1") == 0 ? 5 : 4));
+  vt_exec_set_progress(t.x, NULL, NULL);
   write_inputs(&t, -9);
   CHECK(vt_exec_run(t.x, &t.d) == VT_RANGE);
   CHECK(strcmp(t.d.text, "'y' = gather: index -9 at position 2 is out of range") == 0);

@@ -16,10 +16,10 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
 /* The kinds of backends; backends.def says what each is chosen for. TRUTH is the reference. */
 typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TRUTH, VT_KIND_TEST } vt_kind;
 /* The name of the first backend of a kind that has a device, or NULL. */
-const char *vt_registry_first(vt_kind kind);
+const char *vt_registry_first_of_kind(vt_kind kind);
 /* 1 if the name could be opened on some machine: it is a path, or names a backend. 0 if it is
  * misspelt. */
-int vt_registry_knows(const char *name);
+int vt_registry_knows_name(const char *name);
 /* Fact `i` that a backend reports about this build and machine. Returns its key ("cuda.driver"), or
  * NULL past the end; writes its sentence to `out` unless `n` is 0. */
 const char *vt_registry_fact(uint32_t i, char *out, size_t n);
@@ -27,22 +27,22 @@ const char *vt_registry_fact(uint32_t i, char *out, size_t n);
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
 /* A plug-in's device for which a certificate is looked up. */
-typedef struct vt_bearer {
+typedef struct vt_plugin_candidate {
   const char *path;          /* path of the plug-in */
   uint32_t device;           /* number of the device */
   const vt_hash256 *content; /* digest of the plug-in's file */
   const char *isa;           /* instruction set that the device is limited to; NULL: no limit */
   const char *fingerprint;   /* that of the device; NULL while it is not open */
   uint64_t has;              /* capabilities that the device declares; 0 while it is not open */
-} vt_bearer;
-enum { VT_WHY_NOT = 160 }; /* bytes for the reason why no certificate covers a device */
+} vt_plugin_candidate;
+enum { VT_WHY_BYTES = 160 }; /* bytes for the reason why no certificate covers a device */
 /* The options for opening a device. All zero means strict: plug-ins need a certificate. */
-typedef struct vt_opening {
+typedef struct vt_device_options {
   uint32_t admission; /* whether a plug-in needs a certificate, VT_ADMISSION_* */
   /* Returns 1 if a certificate covers the device; if not, it may write a reason to `why`. It is
    * called before the plug-in is loaded and again when its device is open. NULL: no certificate
    * covers any device. */
-  int (*certified)(const void *user, const vt_bearer *b, char why[VT_WHY_NOT]);
+  int (*certified)(const void *user, const vt_plugin_candidate *b, char why[VT_WHY_BYTES]);
   const void *user;     /* first argument of `certified` */
   uint32_t threads;     /* most threads the backend may use; 0: as it likes */
   uint32_t measure;     /* 1: the backend measures the time of every step */
@@ -52,17 +52,17 @@ typedef struct vt_opening {
   /* Called with the backend's notes while programs are built or run; may be NULL. */
   void (*note)(void *user, const char *text);
   void *note_user; /* first argument of `note` */
-} vt_opening;
+} vt_device_options;
 /* Opens a device. `name` is "reference" or "reference:1"; "gpu" or "gpu:1"; or, with a slash in it,
  * the path of a plug-in: "./libfoo.so", "/opt/libfoo.so:1". A plug-in is probed in a child process
  * before this process loads it. */
-vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a, vt_device **out,
-                            vt_diag *d) VT_NODISCARD;
+vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_alloc a,
+                            vt_device **out, vt_diag *d) VT_NODISCARD;
 /* The same with all options zero. */
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) VT_NODISCARD;
 void vt_device_close(vt_device *dev);
 /* Replaces the `note` function of the options. */
-void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), void *user);
+void vt_device_set_note(vt_device *dev, void (*note)(void *user, const char *text), void *user);
 const char *vt_device_name(const vt_device *dev); /* backend and number: "reference:0" */
 vt_kind vt_device_kind(const vt_device *dev);     /* VT_KIND_TEST for a plug-in */
 /* The digest of the plug-in's file; NULL for a built-in device. */
@@ -73,10 +73,10 @@ const char *vt_device_isa(
 const vt_bk_caps *vt_device_caps(const vt_device *dev);
 /* The bits of vt_bk_caps.has that a probe has confirmed in this process, and a function to add
  * bits. Devices of one backend with the same number and instruction set share them. */
-uint64_t vt_device_proven(const vt_device *dev);
-void vt_device_prove(vt_device *dev, uint64_t caps);
+uint64_t vt_device_proven_caps(const vt_device *dev);
+void vt_device_add_proven_caps(vt_device *dev, uint64_t caps);
 /* 1 if the device has a kernel for op number `op`. It has the type of vt_pass_options.listed. */
-int vt_device_lists(const void *dev, uint32_t op);
+int vt_device_lists_op(const void *dev, uint32_t op);
 /* The device's own word for its kernel variant of an op ("vector"); "" if it gives no word. */
 enum { VT_DEVICE_VARIANT = 16 };
 void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]);
@@ -88,12 +88,12 @@ vt_target vt_device_target(vt_device *dev);
  * and the file is read and hashed only once. *out is NULL for a built-in device; NULL may be
  * released. */
 typedef struct vt_hold vt_hold;
-vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out,
-                         vt_diag *d) VT_NODISCARD;
+vt_status vt_device_hold_plugin(const vt_device *dev, const char *name, vt_hold **out,
+                                vt_diag *d) VT_NODISCARD;
 void vt_hold_release(vt_hold *h);
 /* The length of the path in the name of a plug-in's device: the whole name, or the part before the
  * device number ":1", which has at most four digits. The number goes to *out_ordinal. */
-size_t vt_device_path(const char *name, uint32_t *out_ordinal);
+size_t vt_device_path_length(const char *name, uint32_t *out_ordinal);
 
 /* ---- capabilities: what plans need and devices declare ---- */
 enum { VT_CAPABILITIES = 7 };
@@ -104,11 +104,11 @@ typedef struct vt_capability {
 } vt_capability;
 const vt_capability *vt_capability_at(uint32_t i); /* row `i`; NULL past the end */
 /* The bits of all capabilities that the steps of a plan need. */
-uint64_t vt_plan_needs(const vt_plan *p);
+uint64_t vt_plan_needed_caps(const vt_plan *p);
 /* Checks, before any memory is taken, that the device declares the capabilities that every step
  * needs and accepts every step. VT_UNSUPPORTED names the op and the capability. The device is not
  * asked again about the plan that it accepted last. */
-vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NODISCARD;
+vt_status vt_device_check_plan(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NODISCARD;
 
 /* ---- phases: the time that preparing an execution takes ---- */
 /* Phases such as opening the device or planning are recorded as they end, and may be nested. They
@@ -129,13 +129,13 @@ const vt_phase *vt_device_phase(const vt_device *dev,
 int vt_gate_inside(void);
 /* How often backends left the floating-point mode changed in this thread. The gateway restores the
  * mode each time; admission refuses a backend that does this. */
-uint64_t vt_gate_strayed(void);
+uint64_t vt_gate_mode_changes(void);
 /* Counts since the process began: devices opened, programs built, runs begun, copies made, plans
  * checked by a device. */
 typedef struct vt_gate_counts {
   uint64_t devices, programs, runs, copies, checks;
 } vt_gate_counts;
-vt_gate_counts vt_gate_count(void);
+vt_gate_counts vt_gate_get_counts(void);
 
 /* ---- executions: a plan on a device, with its memory ---- */
 typedef struct vt_exec vt_exec;
@@ -150,9 +150,9 @@ vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NODISCARD;
 /* The address of a result that the host can read between runs, valid until the execution is freed;
  * NULL if the result must be copied by vt_exec_read. */
-void *vt_exec_result(vt_exec *x, uint32_t value);
+void *vt_exec_result_address(vt_exec *x, uint32_t value);
 /* 1 if the backend promises that every NaN in results is the canonical one. */
-int vt_exec_canonical(const vt_exec *x);
+int vt_exec_has_canonical_nan(const vt_exec *x);
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
 /* Poisons the memory that a run must write before it reads it (temporaries, scratch and outputs) by
  * filling it with a byte. Admission tests use it to notice reads of unwritten memory. */
@@ -160,7 +160,7 @@ vt_status vt_exec_poison(vt_exec *x, uint8_t byte, vt_diag *d) VT_NODISCARD;
 /* Sets a function that is called as steps of later runs end, with the part of the run that is done.
  * The unit grows with the operations and bytes of a step. The function cannot change results. */
 typedef void vt_exec_report(void *user, uint64_t done, uint64_t total);
-void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user);
+void vt_exec_set_progress(vt_exec *x, vt_exec_report *report, void *user);
 /* Bytes copied for the last run: inputs before it, streamed parameters during it, and everything
  * read since. */
 void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device);
@@ -174,16 +174,16 @@ typedef struct vt_exec_counts {
   uint64_t copies_to_device, copies_from_device; /* number of these copies */
   uint64_t timed; /* backend steps that have a time; 0 unless the device measures */
 } vt_exec_counts;
-vt_exec_counts vt_exec_count(const vt_exec *x);
+vt_exec_counts vt_exec_get_counts(const vt_exec *x);
 /* The cost of backend step `step` by the definition of its op; it does not depend on a run. */
 vt_cost vt_exec_cost(const vt_exec *x, uint32_t step);
 /* Writes when backend step `step` began and ended in the last run; returns 0 if that is not
  * known. */
 int vt_exec_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t *out_end);
 /* A copy of the last run. They are listed in order, if the device measures. */
-typedef struct vt_copied {
+typedef struct vt_copy_record {
   uint32_t value, direction; /* id of the value; a vt_direction */
   uint64_t bytes, begin_ns, end_ns;
-} vt_copied;
-const vt_copied *vt_exec_copy(const vt_exec *x, uint32_t i); /* copy `i`; NULL past the end */
+} vt_copy_record;
+const vt_copy_record *vt_exec_copy(const vt_exec *x, uint32_t i); /* copy `i`; NULL past the end */
 #endif

@@ -5,7 +5,7 @@
 #ifndef VT_LANES_TEXTS_TEST_H
 #define VT_LANES_TEXTS_TEST_H
 #include "texts_test.inc"
-#include "judges_test.h"
+#include "texts_oracle_test.h"
 #include "num_test.h"
 
 /* The numbers first, first + 1, ... in VT_LANES lanes. */
@@ -40,7 +40,7 @@ static const struct {
   vt_w (*text)(case3 x);
   uint64_t (*oracle)(uint64_t a, uint64_t b, uint64_t c);
 } lanes_texts[] = {
-#define VT_TEXT(name, kind) {#name, CASE_##kind, text_##name, judge_##name},
+#define VT_TEXT(name, kind) {#name, CASE_##kind, text_##name, oracle_##name},
 #include "texts.def"
 #undef VT_TEXT
 };
@@ -68,7 +68,7 @@ static void lanes_test_cast(uint32_t from, uint32_t to) {
   for (uint64_t at = 0; at < 65536 && bad < MAX_DIFFERENCES; at += VT_LANES) {
     const vt_w x = text_cast_source(numbers_from(at), from), y = vt_cast_pattern(x, from, to);
     for (int k = 0; k < VT_LANES; k++)
-      bad += lane_differs(name, x[k], k, y[k], judge_cast(x[k], from, to));
+      bad += lane_differs(name, x[k], k, y[k], oracle_cast(x[k], from, to));
   }
   CHECK(bad == 0);
 }
@@ -85,10 +85,10 @@ static void lanes_test_random_numbers(void) {
   for (uint64_t at = 0; at < 12000 && bad < MAX_DIFFERENCES; at += VT_LANES) {
     const vt_w block = case_i64(numbers_from(at));
     const uint64_t seed = case_random(vt_word(at))[0];
-    const int draw = (int)(at / VT_LANES % TEXT_RANDOM_WAYS);
+    const int draw = (int)(at / VT_LANES % TEXT_RANDOM_DRAWS);
     const vt_w y = text_random(block, seed, draw);
     for (int k = 0; k < VT_LANES; k++)
-      bad += lane_differs("random numbers", at, k, y[k], judge_random(block[k], seed, draw));
+      bad += lane_differs("random numbers", at, k, y[k], oracle_random(block[k], seed, draw));
   }
   CHECK(bad == 0);
 }
@@ -115,11 +115,11 @@ static void lanes_test_sums(vt_w list, const int64_t n[VT_LANES], int64_t longes
     vt_sum_f64 scalar64;
     vt_sum_f32_init(&scalar), vt_sum_f64_init(&scalar64);
     for (int64_t i = 0; i < n[k]; i++) {
-      vt_sum_f32_add(&scalar, judge_s(case_element_f32(list, i)[k]));
-      vt_sum_f64_add(&scalar64, judge_d(case_element_f64(list, i)[k]));
+      vt_sum_f32_add(&scalar, pattern_to_f32(case_element_f32(list, i)[k]));
+      vt_sum_f64_add(&scalar64, pattern_to_f64(case_element_f64(list, i)[k]));
     }
-    bad += lane_differs("S of f32", list[0], k, y[k], judge_of_s(vt_sum_f32_done(&scalar)));
-    bad += lane_differs("S of f64", list[0], k, w[k], judge_of_d(vt_sum_f64_done(&scalar64)));
+    bad += lane_differs("S of f32", list[0], k, y[k], f32_to_pattern(vt_sum_f32_done(&scalar)));
+    bad += lane_differs("S of f64", list[0], k, w[k], f64_to_pattern(vt_sum_f64_done(&scalar64)));
   }
   CHECK(bad == 0);
 }
@@ -156,15 +156,15 @@ static operands lanes_operands;
 
 static void fill_operands(operands *o, uint64_t list, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
-    o->a[k] = judge_s(case_element_f32(vt_word(list), k)[0]);
-    o->a64[k] = judge_d(case_element_f64(vt_word(list), k)[0]);
+    o->a[k] = pattern_to_f32(case_element_f32(vt_word(list), k)[0]);
+    o->a64[k] = pattern_to_f64(case_element_f64(vt_word(list), k)[0]);
     o->present[k] = case_present(list, k);
     for (int64_t j = 0; j < COLUMNS; j += VT_LANES) {
       const vt_w number = numbers_from(list + 1 + (uint64_t)j);
       const vt_w x = case_element_f32(number, k), z = case_element_f64(number, k);
       for (int l = 0; l < VT_LANES; l++) {
-        o->b[k * COLUMNS + j + l] = judge_s(x[l]);
-        o->b64[k * COLUMNS + j + l] = judge_d(z[l]);
+        o->b[k * COLUMNS + j + l] = pattern_to_f32(x[l]);
+        o->b64[k * COLUMNS + j + l] = pattern_to_f64(z[l]);
       }
     }
   }
@@ -182,11 +182,13 @@ static void lanes_test_dots(operands *o, int64_t n, const uint8_t *present, int6
   for (int j = 0; j < COLUMNS; j++) {
     const float want = vt_dot_f32(o->a, 1, o->b + j * sbj, sbk, present, 1, n);
     const double want64 = vt_dot_f64(o->a64, 1, o->b64 + j * sbj, sbk, present, 1, n);
-    bad += lane_differs("D of f32", (uint64_t)n, j, judge_of_s(o->y[j]), judge_of_s(want));
-    bad += lane_differs("D of f64", (uint64_t)n, j, judge_of_d(o->y64[j]), judge_of_d(want64));
+    bad += lane_differs("D of f32", (uint64_t)n, j, f32_to_pattern(o->y[j]), f32_to_pattern(want));
+    bad +=
+        lane_differs("D of f64", (uint64_t)n, j, f64_to_pattern(o->y64[j]), f64_to_pattern(want64));
     if (j >= VT_LANES) continue;
-    bad += lane_differs("D of f32", (uint64_t)n, j, judge_of_s(first[j]), judge_of_s(want));
-    bad += lane_differs("D of f64", (uint64_t)n, j, judge_of_d(first64[j]), judge_of_d(want64));
+    bad += lane_differs("D of f32", (uint64_t)n, j, f32_to_pattern(first[j]), f32_to_pattern(want));
+    bad += lane_differs("D of f64", (uint64_t)n, j, f64_to_pattern(first64[j]),
+                        f64_to_pattern(want64));
   }
   CHECK(bad == 0);
 }
@@ -212,9 +214,9 @@ static const struct {
   vt_s (*two_phase)(vt_s x);
   float (*expected)(float x);
 } lanes_float_floats[] = {
-#define VT_SHORT(name, from, to, rare) {#name, vt_both_##name, vt_f32_##name},
-#include "shorts.def"
-#undef VT_SHORT
+#define VT_FF_FUNCTION(name, from, to, rare) {#name, vt_ff_##name, vt_f32_##name},
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
 };
 
 /* Six ranges of 2^15 consecutive patterns from common inputs of both signs, then inputs of every
@@ -229,7 +231,7 @@ static void lanes_test_float_float(size_t f) {
     const vt_w y = text_of_s(lanes_float_floats[f].two_phase(text_s(n)));
     for (int k = 0; k < VT_LANES; k++)
       bad += lane_differs(lanes_float_floats[f].name, n[k], k, y[k],
-                          judge_of_s(lanes_float_floats[f].expected(judge_s(n[k]))));
+                          f32_to_pattern(lanes_float_floats[f].expected(pattern_to_f32(n[k]))));
   }
   CHECK(bad == 0);
 }

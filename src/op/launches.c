@@ -51,10 +51,10 @@ static int32_t include_tensors(vt_arenas *a, const vt_bk_tensor *t, uint32_t n, 
 static int32_t include_body(vt_arenas *a, const vt_bk_body *b) {
   int32_t status = include_tensors(a, b->in, b->n_in, 1);
   if (status == VT_OK) status = include_tensors(a, b->out, b->n_out, 1);
-  return status == VT_OK ? vt_arenas_note(a, b->steps, b->n_steps) : status;
+  return status == VT_OK ? vt_arenas_include(a, b->steps, b->n_steps) : status;
 }
 
-int32_t vt_arenas_note(vt_arenas *a, const vt_bk_step *s, uint64_t n) {
+int32_t vt_arenas_include(vt_arenas *a, const vt_bk_step *s, uint64_t n) {
   int32_t status = VT_OK;
   for (; n > 0 && status == VT_OK; n--, s++) {
     status = include_tensors(a, s->in, s->n_in, 0);
@@ -79,7 +79,7 @@ static void host_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size
   if (p != NULL) host->resize(host->user, p, n * size + 1, 0);
 }
 
-static void launch_free(const vt_launching *how, vt_launch *at) {
+static void launch_free(const vt_launch_callbacks *how, vt_launch *at) {
   if (at->chain != NULL) how->chain_free(how->user, at->chain);
   if (at->anchor == NULL) return;
   how->anchor_free(how->user, at);
@@ -89,7 +89,7 @@ static void launch_free(const vt_launching *how, vt_launch *at) {
   host_free(how->host, at->views, at->n_views, sizeof *at->views);
 }
 
-void vt_launches_done(const vt_launching *how, vt_launches *l) {
+void vt_launches_done(const vt_launch_callbacks *how, vt_launches *l) {
   for (uint64_t i = 0; l->launches != NULL && i < l->n; i++) launch_free(how, &l->launches[i]);
   host_free(how->host, l->launches, l->cap, sizeof *l->launches);
   *l = (vt_launches){0};
@@ -104,10 +104,10 @@ static uint64_t count_steps(const vt_bk_step *s) {
   return n;
 }
 
-static int32_t build_list(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
+static int32_t build_list(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t n,
                           uint64_t number, vt_launches *out);
 
-static int32_t build_bodies(const vt_launching *how, vt_launch *at) {
+static int32_t build_bodies(const vt_launch_callbacks *how, vt_launch *at) {
   const vt_bk_step *s = at->anchor;
   uint64_t number = at->number + 1;
   if (s->n_body == 0) return VT_OK;
@@ -127,7 +127,7 @@ static vt_view *add_views(vt_view *v, const vt_bk_tensor *t, uint32_t n) {
   return v;
 }
 
-static int32_t build_anchor(const vt_launching *how, const vt_bk_step *s, uint64_t number,
+static int32_t build_anchor(const vt_launch_callbacks *how, const vt_bk_step *s, uint64_t number,
                             vt_launch *at) {
   at->anchor = s;
   at->number = number;
@@ -146,7 +146,7 @@ static int32_t build_anchor(const vt_launching *how, const vt_bk_step *s, uint64
   return status == VT_OK ? build_bodies(how, at) : status;
 }
 
-static int32_t build_single(const vt_launching *how, const vt_bk_step *s, uint64_t number,
+static int32_t build_single(const vt_launch_callbacks *how, const vt_bk_step *s, uint64_t number,
                             vt_launch *at) {
   *at = (vt_launch){.first = number, .n = count_steps(s), .number = number};
   return how->pointwise(s->op) ? how->chain_new(how->user, &s, 1, &at->chain)
@@ -156,7 +156,7 @@ static int32_t build_single(const vt_launching *how, const vt_bk_step *s, uint64
 /* The length of the group that starts at s, if it can run as one launch; otherwise 1. A group has
  * at most one anchor, and only steps without a group may be between its members. */
 enum { MOST_MEMBERS = 64 };
-static uint32_t group_length(const vt_launching *how, const vt_bk_step *s, uint64_t n) {
+static uint32_t group_length(const vt_launch_callbacks *how, const vt_bk_step *s, uint64_t n) {
   uint32_t length = 1, anchors = !how->pointwise(s->op);
   if (s->group == 0) return 1;
   while (length < n && s[length].group == s->group) anchors += !how->pointwise(s[length++].op);
@@ -179,7 +179,7 @@ static int is_anchor_place_reused(const vt_bk_step *s, uint32_t anchor) {
 /* Builds one launch from the n members of a group: the anchor first, then the pointwise steps as
  * its epilogue. The anchor reads none of their results. VT_UNSUPPORTED if they cannot run as one
  * launch. */
-static int32_t build_group(const vt_launching *how, const vt_bk_step *s, uint32_t n,
+static int32_t build_group(const vt_launch_callbacks *how, const vt_bk_step *s, uint32_t n,
                            uint64_t number, vt_launch *at) {
   const vt_bk_step *members[MOST_MEMBERS] = {NULL};
   uint32_t pointwise = 0;
@@ -207,7 +207,7 @@ static int is_group_begun(const vt_bk_step *steps, uint64_t i) {
 
 /* Builds the launch that starts with step i; *out_used is the number of steps in it. Members of a
  * group have no bodies, so each counts as one step. */
-static int32_t build_next(const vt_launching *how, const vt_bk_step *steps, uint64_t i,
+static int32_t build_next(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t i,
                           uint64_t end, uint64_t number, vt_launch *at, uint64_t *out_used) {
   const vt_bk_step *s = &steps[i];
   const uint32_t n = is_group_begun(steps, i) ? 1 : group_length(how, s, end - i);
@@ -221,7 +221,7 @@ static int32_t build_next(const vt_launching *how, const vt_bk_step *steps, uint
   return build_single(how, s, number, at);
 }
 
-static int32_t build_list(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
+static int32_t build_list(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t n,
                           uint64_t number, vt_launches *out) {
   uint64_t used = 0;
   out->cap = n;
@@ -236,7 +236,7 @@ static int32_t build_list(const vt_launching *how, const vt_bk_step *steps, uint
   return VT_OK;
 }
 
-int32_t vt_launches_init(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
+int32_t vt_launches_init(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t n,
                          vt_launches *out) {
   *out = (vt_launches){0};
   return build_list(how, steps, n, 0, out);
@@ -262,9 +262,9 @@ static int writes_result(const vt_launch *at, const vt_bk_tensor *result,
   return 0;
 }
 
-vt_launch *vt_launches_maker(const vt_launches *l, const vt_bk_tensor *result,
-                             const vt_bk_tensor *(*chain_result)(const void *chain),
-                             uint32_t *out_which) {
+vt_launch *vt_launches_find_writer(const vt_launches *l, const vt_bk_tensor *result,
+                                   const vt_bk_tensor *(*chain_result)(const void *chain),
+                                   uint32_t *out_which) {
   for (uint64_t i = l->n; i > 0; i--)
     if (writes_result(&l->launches[i - 1], result, chain_result, out_which))
       return &l->launches[i - 1];
@@ -278,7 +278,8 @@ static vt_view *place_views(vt_view *v, const vt_bk_tensor *t, uint32_t n, char 
   return v + n;
 }
 
-void vt_launch_place(const vt_launch *at, char *const *base, vt_launch_body body[VT_MAX_BODIES]) {
+void vt_launch_place_views(const vt_launch *at, char *const *base,
+                           vt_launch_body body[VT_MAX_BODIES]) {
   const vt_bk_step *s = at->anchor;
   vt_view *next = place_views(at->views, s->in, s->n_in, base);
   next = place_views(next, s->out, s->n_out, base);
@@ -290,7 +291,7 @@ void vt_launch_place(const vt_launch *at, char *const *base, vt_launch_body body
   }
 }
 
-void vt_launch_tell(const vt_launch *at, const vt_bk_host *host) {
+void vt_launch_report_progress(const vt_launch *at, const vt_bk_host *host) {
   const uint64_t steps = at->chain != NULL ? at->n : 1; /* steps of a body are not reported */
   if (!VT_BK_HAS(host, vt_bk_host, progress)) return;
   for (uint64_t i = 0; i < steps; i++) host->progress(host->user, at->first + i);

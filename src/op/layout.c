@@ -87,8 +87,8 @@ static const struct {
 #undef VT_VIEW
 };
 
-int vt_op_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
-               const vt_type *out, vt_layout *made) {
+int vt_op_result_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
+                      const vt_type *out, vt_layout *made) {
   const vt_view_rule r = {attrs, x, out, l, made};
   for (size_t i = 0; i < sizeof views / sizeof *views; i++)
     if (views[i].op == op) return views[i].rule(&r);

@@ -118,7 +118,7 @@ const char *vt_needs_name(vt_needs needs) {
   return names[needs];
 }
 
-uint32_t vt_op_results(const vt_op_info *op) {
+uint32_t vt_op_result_count(const vt_op_info *op) {
   return strstr(op->results, "...") != NULL ? 0 : count_names(op->results);
 }
 
@@ -135,7 +135,7 @@ static vt_status check_dims(const vt_op_info *op, const vt_type *type, vt_diag *
 vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint32_t *out_n,
                       vt_diag *d) {
   vt_type type[VT_MAX_RESULTS + 1];
-  const uint32_t known = vt_op_results(op), most = known != 0 ? known + 1 : VT_MAX_RESULTS;
+  const uint32_t known = vt_op_result_count(op), most = known != 0 ? known + 1 : VT_MAX_RESULTS;
   uint32_t n = 0;
   memset(type, 0, most * sizeof *type);
   VT_TRY(check_arity(op, r->n_in, d));
@@ -159,7 +159,7 @@ static const vt_init_info inits[] = {
 };
 enum { N_INITS = sizeof inits / sizeof *inits };
 
-uint32_t vt_init_total(void) { return N_INITS; }
+uint32_t vt_init_count(void) { return N_INITS; }
 
 const vt_init_info *vt_init_at(uint32_t i) { return i < N_INITS ? &inits[i] : NULL; }
 

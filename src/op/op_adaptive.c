@@ -161,7 +161,7 @@ uint32_t lower_adaptive_max_pool(const vt_lowering *l) {
   vt_builder *b = l->b;
   tap_map f;
   if (!init_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t w = gather_windows(b, &f, l->in[0], vt_pooling_least(b, f.dtype));
+  const uint32_t w = gather_windows(b, &f, l->in[0], vt_pooling_least_value(b, f.dtype));
   return to_spatial(b, &f, vt_build_reduce(b, VT_OP_max, w, 3, 0), f.out);
 }
 
@@ -197,7 +197,7 @@ void grad_adaptive_max_pool(const vt_gradient *g) {
   const int64_t planes = vt_count_elements((int64_t[2]){f.n, f.c}, 2);
   const int64_t rows[2] = {planes, f.positions}, flat[2] = {planes, f.length};
   const uint32_t swap[2] = {1, 0};
-  const uint32_t w = gather_windows(b, &f, g->in[0], vt_pooling_least(b, f.dtype));
+  const uint32_t w = gather_windows(b, &f, g->in[0], vt_pooling_least_value(b, f.dtype));
   const uint32_t tap = vt_build_reshape(b, b->node(b, VT_OP_argmax, &w, 1, &last), 2, rows);
   uint32_t in[3] = {f.index, vt_build_transpose(b, tap, swap, 2), VT_NO_VALUE};
   const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within); /* shape [positions, planes] */
@@ -265,7 +265,7 @@ vt_status kernel_adaptive_max_pool(vt_kernel *k) {
     const int64_t base = walk_window(x, &w, &here, &t);
     int64_t best = base;
     for (int64_t j = 0; j < t.count; j++, vt_walk_next(&t))
-      if (vt_view_above(x, base + t.at[0], best)) best = base + t.at[0];
+      if (vt_view_is_above(x, base + t.at[0], best)) best = base + t.at[0];
     memcpy((char *)y->data + w.at[0] * size, (const char *)x->data + best * size, (size_t)size);
   }
   return VT_OK;

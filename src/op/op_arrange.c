@@ -326,7 +326,7 @@ vt_status shape_diag(const vt_rule *r, vt_type *out, vt_diag *d) {
 }
 
 /* The row-major positions of the diagonal in a matrix with n columns: [length]. */
-static uint32_t diagonal_places(vt_builder *b, int64_t length, int64_t n, int64_t k) {
+static uint32_t diagonal_positions(vt_builder *b, int64_t length, int64_t n, int64_t k) {
   const uint32_t count = vt_build_iota(b, 1, 0, length);
   const uint32_t step = vt_build_int(b, VT_DTYPE_I64, n + 1);
   const uint32_t at = vt_build2(b, VT_OP_mul, count, step);
@@ -339,7 +339,7 @@ static uint32_t build_on_diagonal(vt_builder *b, uint32_t x, const vt_type *matr
   if (!vt_build_read_type(b, x, &t)) return VT_NO_VALUE;
   const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_elements(matrix->dim, 2)}};
   const uint32_t zeros = vt_build_full(b, t.dtype, 0.0, &line);
-  const uint32_t places = diagonal_places(b, t.dim[0], matrix->dim[1], k);
+  const uint32_t places = diagonal_positions(b, t.dim[0], matrix->dim[1], k);
   return vt_build_reshape(b, vt_build3(b, VT_OP_scatter, zeros, places, x), 2, matrix->dim);
 }
 
@@ -352,7 +352,7 @@ uint32_t lower_diag(const vt_lowering *l) {
   if (x.rank == 1) return build_on_diagonal(l->b, l->in[0], &y, k);
   const int64_t all = vt_count_elements(x.dim, 2);
   const uint32_t line = vt_build_reshape(l->b, l->in[0], 1, &all);
-  return vt_build2(l->b, VT_OP_gather, line, diagonal_places(l->b, y.dim[0], x.dim[1], k));
+  return vt_build2(l->b, VT_OP_gather, line, diagonal_positions(l->b, y.dim[0], x.dim[1], k));
 }
 
 /* Second implementation: the diagonal as a view whose stride advances along both axes. */

@@ -172,7 +172,7 @@ static uint32_t and_masks(vt_builder *b, uint32_t x, uint32_t y) {
 
 /* The mask that `causal` and `window` give: key j against p = i + (L - Tq). `length` is
  * (B,1,1,1,1), or VT_NO_VALUE. */
-static uint32_t by_position(const scores *s, uint32_t length) {
+static uint32_t mask_by_position(const scores *s, uint32_t length) {
   vt_builder *b = s->b;
   uint32_t shift, present = VT_NO_VALUE;
   if (length == VT_NO_VALUE) {
@@ -197,7 +197,7 @@ static uint32_t key_mask(const scores *s, const uint32_t *in, extras x) {
     const int64_t dim[5] = {s->batch, 1, 1, 1, 1};
     length = vt_build_cast(b, vt_build_reshape(b, in[x.length], 5, dim), VT_DTYPE_I64);
   }
-  if (s->a->causal || s->a->window != 0) present = by_position(s, length);
+  if (s->a->causal || s->a->window != 0) present = mask_by_position(s, length);
   if (x.length != 0) {
     const int64_t dim[5] = {s->batch, 1, 1, s->queries, s->keys};
     const uint32_t within_it = vt_build2(b, VT_OP_lt, iota_along(b, 1, s->keys, 1), length);

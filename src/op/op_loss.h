@@ -3,7 +3,7 @@
  * result. Private to src/op. */
 #ifndef VT_OP_LOSS_H
 #define VT_OP_LOSS_H
-#include "op_reducing.h"
+#include "op_reduction.h"
 #include "vt_num.h"
 
 /* Checks the attribute `reduction`: none, mean or sum, or with `batch` also batch. */

@@ -36,7 +36,7 @@ typedef int vt_before_fn(const void *context, int64_t i, int64_t j);
 void vt_rank_best(vt_before_fn *before, const void *context, int64_t n, int64_t *at, int64_t stride,
                   int64_t k);
 /* Whether element p of a tensor is above element q in the one order (NaN highest, -0 < +0). */
-int vt_view_above(const vt_view *x, int64_t p, int64_t q);
+int vt_view_is_above(const vt_view *x, int64_t p, int64_t q);
 
 /* ---- nodes ---- */
 

@@ -95,7 +95,7 @@ static unsigned last_axes(const vt_builder *b, const uint32_t *in, uint32_t n_in
 }
 
 /* layer_norm, or rms_norm if not `centred`. */
-static uint32_t lower_last(const vt_lowering *l, int centred) {
+static uint32_t lower_last_axes(const vt_lowering *l, int centred) {
   vt_builder *b = l->b;
   const double eps = ((const vt_attr_norm *)l->attrs)->eps;
   const unsigned mask = last_axes(b, l->in, l->n_in);
@@ -105,8 +105,8 @@ static uint32_t lower_last(const vt_lowering *l, int centred) {
   return l->n_in > 2 ? vt_build2(b, VT_OP_add, y, l->in[2]) : y;
 }
 
-uint32_t lower_layer_norm(const vt_lowering *l) { return lower_last(l, 1); }
-uint32_t lower_rms_norm(const vt_lowering *l) { return lower_last(l, 0); }
+uint32_t lower_layer_norm(const vt_lowering *l) { return lower_last_axes(l, 1); }
+uint32_t lower_rms_norm(const vt_lowering *l) { return lower_last_axes(l, 0); }
 
 /* ---- gradients ---- */
 

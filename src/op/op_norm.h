@@ -3,7 +3,7 @@
  * set (the elements that are normalised together). Private to src/op. */
 #ifndef VT_OP_NORM_H
 #define VT_OP_NORM_H
-#include "op_reducing.h"
+#include "op_reduction.h"
 
 /* ---- as ops ---- */
 

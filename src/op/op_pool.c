@@ -266,7 +266,7 @@ static uint32_t to_positions(vt_builder *b, const pool_sizes *f, uint32_t x) {
   return vt_build_reshape(b, x, f->axes + 2, dim);
 }
 
-uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype) {
+uint32_t vt_pooling_least_value(vt_builder *b, uint32_t dtype) {
   static const uint64_t bits[] = {
       [VT_DTYPE_F32] = 0xff800000, [VT_DTYPE_F64] = UINT64_C(0xfff0000000000000),
       [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
@@ -305,7 +305,7 @@ uint32_t lower_max_pool(const vt_lowering *l) {
   pool_sizes f;
   if (!max_pool_sizes(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   if (is_empty(&f, f.out)) return build_zeros(l->b, &f, f.dtype, f.out);
-  const uint32_t padded = pad_spatial(l->b, &f, l->in[0], vt_pooling_least(l->b, f.dtype), 0);
+  const uint32_t padded = pad_spatial(l->b, &f, l->in[0], vt_pooling_least_value(l->b, f.dtype), 0);
   const uint32_t w = gather_windows(l->b, &f, padded, tap_index(l->b, &f), f.n, f.c);
   return to_positions(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
 }
@@ -350,7 +350,7 @@ uint32_t lower_max_pool_index(const vt_lowering *l) {
   pool_sizes f;
   if (!max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   if (is_empty(&f, f.out)) return build_zeros(b, &f, VT_DTYPE_I64, f.out);
-  const uint32_t least = vt_pooling_least(b, f.dtype), index = tap_index(b, &f);
+  const uint32_t least = vt_pooling_least_value(b, f.dtype), index = tap_index(b, &f);
   const uint32_t w = gather_windows(b, &f, pad_spatial(b, &f, l->in[0], least, 0), index, f.n, f.c);
   const uint32_t there = tap_presence(b, &f, index, 0);
   const uint32_t first = b->node(b, VT_OP_argmax, &there, 1, &last);

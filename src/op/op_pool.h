@@ -36,5 +36,5 @@ static inline vt_window vt_pooling_axis(const vt_pooling *p, uint32_t i) {
 
 /* A literal of the least value of the type in the one order, in which it is not a NaN: -inf for
  * floats. */
-uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype);
+uint32_t vt_pooling_least_value(vt_builder *b, uint32_t dtype);
 #endif

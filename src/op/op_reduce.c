@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_reduce.c - sum, prod, max, min, argmax, argmin, cumsum, and mean. Several reduced axes are one
  * axis in row-major order; the order S of a float sum depends only on the length of that axis. */
-#include "op_reducing.h"
+#include "op_reduction.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_reduce_grad.c - gradients of the ops of op_reduce.c. */
-#include "op_reducing.h"
+#include "op_reduction.h"
 
 /* Reads the axes of a node with the attributes `reduce` as a mask; returns 0 if an earlier node
  * failed. */

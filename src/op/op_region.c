@@ -56,23 +56,24 @@ static vt_status cond_arguments(const vt_rule *r, uint32_t body, vt_type *out, u
   return VT_OK;
 }
 
-vt_status vt_op_body_takes(const vt_op_info *op, const vt_rule *r, uint32_t body, vt_type *out,
-                           uint32_t *out_n, vt_diag *d) {
+vt_status vt_op_body_argument_types(const vt_op_info *op, const vt_rule *r, uint32_t body,
+                                    vt_type *out, uint32_t *out_n, vt_diag *d) {
   if (op->number == VT_OP_loop && body == 0) return loop_arguments(r, out, out_n, d);
   if (op->number == VT_OP_cond && body < 2) return cond_arguments(r, body, out, out_n, d);
   return VT_FAIL(d, VT_INTERNAL, "'%s' has no body %u", op->name, body);
 }
 
-uint32_t vt_op_bodies(const vt_op_info *op) {
+uint32_t vt_op_body_count(const vt_op_info *op) {
   return op->needs != VT_NEEDS_regions ? 0 : op->number == VT_OP_cond ? 2 : 1;
 }
 
-uint32_t vt_op_body_end(const vt_op_info *op, const void *attrs, uint32_t n_in, uint32_t body) {
+uint32_t vt_op_body_operands_end(const vt_op_info *op, const void *attrs, uint32_t n_in,
+                                 uint32_t body) {
   if (op->number != VT_OP_cond || body != 0) return n_in;
   return 1 + (uint32_t)((const vt_attr_cond *)attrs)->first;
 }
 
-void vt_op_body_grow(const vt_op_info *op, void *attrs, uint32_t body, uint32_t n) {
+void vt_op_body_add_operands(const vt_op_info *op, void *attrs, uint32_t body, uint32_t n) {
   if (op->number == VT_OP_cond && body == 0) ((vt_attr_cond *)attrs)->first += n;
 }
 
@@ -108,7 +109,7 @@ static vt_status check_arguments(const vt_rule *r, uint32_t op, uint32_t body, v
   uint32_t n = 0;
   if (r->n_in + 1 > VT_MAX_REGION_ARGS)
     return VT_FAIL(d, VT_LIMIT, "a body takes at most %d values", VT_MAX_REGION_ARGS - 1);
-  VT_TRY(vt_op_body_takes(vt_op_get(op), r, body, want, &n, d));
+  VT_TRY(vt_op_body_argument_types(vt_op_get(op), r, body, want, &n, d));
   const vt_body_type *b = &r->body[body];
   if (b->n_in != n)
     return VT_FAIL(d, VT_VERIFY, "body %u takes %u values where it gets %u", body + 1, b->n_in, n);

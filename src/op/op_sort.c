@@ -61,7 +61,7 @@ typedef struct line { /* the elements along an axis; `at` is the offset of the f
   int descending;
 } line;
 
-int vt_view_above(const vt_view *x, int64_t p, int64_t q) {
+int vt_view_is_above(const vt_view *x, int64_t p, int64_t q) {
   if (x->dtype == VT_DTYPE_F32)
     return vt_f32_above(((const float *)x->data)[p], ((const float *)x->data)[q]);
   if (x->dtype == VT_DTYPE_F64)
@@ -72,7 +72,7 @@ int vt_view_above(const vt_view *x, int64_t p, int64_t q) {
 /* Whether element i must come before element j; if they are equal, neither must. */
 static int precedes(const line *l, int64_t i, int64_t j) {
   const int64_t p = l->at + i * l->stride, q = l->at + j * l->stride;
-  return l->descending ? vt_view_above(l->x, p, q) : vt_view_above(l->x, q, p);
+  return l->descending ? vt_view_is_above(l->x, p, q) : vt_view_is_above(l->x, q, p);
 }
 
 static line line_of(const vt_view *x, int64_t axis, int descending) {

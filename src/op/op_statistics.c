@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_statistics.c - compositions that reduce: sum_square, norm_l1, norm_l2, var, std, logsumexp,
  * any, all. Each is written twice: as ops (the definition) and line by line. */
-#include "op_reducing.h"
+#include "op_reduction.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */

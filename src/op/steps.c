@@ -43,22 +43,23 @@ static int step_is_dense(const vt_bk_step *s) {
   return dense;
 }
 
-int32_t vt_steps_listed(uint32_t number, uint32_t kind) {
+int32_t vt_steps_lists_op(uint32_t number, uint32_t kind) {
   const vt_op_info *op = vt_op_get(number);
   return op != NULL && (op->prim || (kind & VT_STEPS_WHOLE) != 0);
 }
 
-int vt_step_is_whole(const vt_bk_step *step) {
+int vt_step_is_well_formed(const vt_bk_step *step) {
   const vt_op_info *op = vt_op_get(step->op);
-  return op != NULL && step->region == 0 && step->n_body == vt_op_bodies(op) && step->n_out > 0 &&
-         (vt_op_results(op) == 0 || step->n_out == vt_op_results(op)) &&
+  return op != NULL && step->region == 0 && step->n_body == vt_op_body_count(op) &&
+         step->n_out > 0 &&
+         (vt_op_result_count(op) == 0 || step->n_out == vt_op_result_count(op)) &&
          step->attrs_size == op->attrs->size;
 }
 
 /* The kernels accept every type and layout that the verifier accepts. A group is only a hint: its
  * steps run one after the other. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind) {
-  if (!vt_step_is_whole(step) || !vt_steps_listed(step->op, kind)) return VT_UNSUPPORTED;
+  if (!vt_step_is_well_formed(step) || !vt_steps_lists_op(step->op, kind)) return VT_UNSUPPORTED;
   return (kind & VT_STEPS_DENSE) == 0 || step_is_dense(step) ? VT_OK : VT_UNSUPPORTED;
 }
 
@@ -66,7 +67,7 @@ uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind) {
   const vt_op_info *op = vt_op_get(step->op);
   enum { MOST = 8 };
   vt_view in[MOST];
-  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_listed(step->op, kind))
+  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_lists_op(step->op, kind))
     return 0;
   for (uint32_t i = 0; i < step->n_in; i++) in[i] = vt_step_view(&step->in[i]);
   return op->work(in, step->n_in);

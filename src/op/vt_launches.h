@@ -19,7 +19,7 @@ typedef struct vt_arenas {
 } vt_arenas;
 /* Adds the arenas that these steps and the steps of their bodies use. VT_UNSUPPORTED if an arena's
  * number is not below VT_STEPS_ARENAS. */
-int32_t vt_arenas_note(vt_arenas *a, const vt_bk_step *steps, uint64_t n) VT_NODISCARD;
+int32_t vt_arenas_include(vt_arenas *a, const vt_bk_step *steps, uint64_t n) VT_NODISCARD;
 
 /* ---- launches ---- */
 
@@ -37,7 +37,7 @@ struct vt_launch {
   const vt_bk_step *anchor;         /* step that a handler runs; NULL if there is only a chain */
   void *chain;                      /* pointwise steps; NULL if there is only the anchor */
   const vt_launch_handler *handler; /* of the anchor; NULL if the backend sets none */
-  vt_launch_epilogue *tail;         /* kernel of anchor and chain; NULL if the backend sets none */
+  vt_launch_epilogue *epilogue;     /* kernel of anchor and chain; NULL if the backend sets none */
   void *kept;                       /* memory of the anchor that outlasts a run, or NULL */
   vt_view *views; /* views of the anchor: its operands, its results, then the arguments and results
                      of its bodies */
@@ -49,7 +49,7 @@ struct vt_launch {
 };
 
 /* The functions of a backend that are called while launches are built and freed. */
-typedef struct vt_launching {
+typedef struct vt_launch_callbacks {
   const vt_bk_host *host;
   void *user;                    /* first argument of the functions below */
   int (*pointwise)(uint32_t op); /* whether the op may be part of a chain */
@@ -58,26 +58,26 @@ typedef struct vt_launching {
    * that is a failure. */
   int32_t (*chain_new)(void *user, const vt_bk_step *const *steps, uint32_t n, void **out);
   void (*chain_free)(void *user, void *chain);
-  /* Prepares at->anchor with at->views, whose data is not set yet; may set handler, tail and
+  /* Prepares at->anchor with at->views, whose data is not set yet; may set handler, epilogue and
    * kept. */
   int32_t (*anchor_new)(void *user, vt_launch *at);
   void (*anchor_free)(void *user, vt_launch *at);
-} vt_launching;
+} vt_launch_callbacks;
 
 /* Builds the launches of `steps`, which the backend's step_check has accepted; they are not checked
  * again. After a failure `out` must still be passed to vt_launches_done. */
-int32_t vt_launches_init(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
+int32_t vt_launches_init(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t n,
                          vt_launches *out) VT_NODISCARD;
-void vt_launches_done(const vt_launching *how, vt_launches *l);
+void vt_launches_done(const vt_launch_callbacks *how, vt_launches *l);
 
 /* The last launch that writes to the place of `result`; earlier launches may have stored other
  * values there. *out_which is the index of the anchor's result, or VT_LAUNCH_CHAIN. NULL if no
  * launch writes it or the anchor's result has gaps. `chain_result` returns the tensor that a chain
  * writes. */
 enum { VT_LAUNCH_CHAIN = 64 };
-vt_launch *vt_launches_maker(const vt_launches *l, const vt_bk_tensor *result,
-                             const vt_bk_tensor *(*chain_result)(const void *chain),
-                             uint32_t *out_which);
+vt_launch *vt_launches_find_writer(const vt_launches *l, const vt_bk_tensor *result,
+                                   const vt_bk_tensor *(*chain_result)(const void *chain),
+                                   uint32_t *out_which);
 int64_t vt_tensor_count(const vt_bk_tensor *t); /* the number of elements */
 
 /* ---- running ---- */
@@ -89,7 +89,8 @@ typedef struct vt_launch_body {
 } vt_launch_body;
 /* Sets the data of the anchor's views; base[i] is the address of arena i. body[k] gets the tensors
  * of body k. */
-void vt_launch_place(const vt_launch *at, char *const *base, vt_launch_body body[VT_MAX_BODIES]);
+void vt_launch_place_views(const vt_launch *at, char *const *base,
+                           vt_launch_body body[VT_MAX_BODIES]);
 /* Reports the steps of a finished launch to the host's `progress` callback. */
-void vt_launch_tell(const vt_launch *at, const vt_bk_host *host);
+void vt_launch_report_progress(const vt_launch *at, const vt_bk_host *host);
 #endif

@@ -19,6 +19,6 @@ uint64_t vt_layout_span(const vt_type *t, const vt_layout *l);
 /* Whether the result of op, which has the type `out`, is a view of its operand `x` in layout `l`:
  * 1, and the layout of the result in *made, or 0 if elements must be copied. Every dimension must
  * be bound. */
-int vt_op_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
-               const vt_type *out, vt_layout *made);
+int vt_op_result_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
+                      const vt_type *out, vt_layout *made);
 #endif

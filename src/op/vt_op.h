@@ -165,21 +165,22 @@ vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint
 /* The number of bodies of a node of this op, and the argument types of one of them. `out` holds
  * VT_MAX_REGION_ARGS types. */
 enum { VT_MAX_REGION_ARGS = 256 };
-uint32_t vt_op_bodies(const vt_op_info *op);
-vt_status vt_op_body_takes(const vt_op_info *op, const vt_rule *r, uint32_t body, vt_type *out,
-                           uint32_t *out_n, vt_diag *d) VT_NODISCARD;
-/* The operand list while bodies are parsed. vt_op_body_end is the index one past the last operand
- * that belongs to the body; vt_op_body_grow updates the attributes after n more operands were added
- * to the body. */
-uint32_t vt_op_body_end(const vt_op_info *op, const void *attrs, uint32_t n_in, uint32_t body);
-void vt_op_body_grow(const vt_op_info *op, void *attrs, uint32_t body, uint32_t n);
+uint32_t vt_op_body_count(const vt_op_info *op);
+vt_status vt_op_body_argument_types(const vt_op_info *op, const vt_rule *r, uint32_t body,
+                                    vt_type *out, uint32_t *out_n, vt_diag *d) VT_NODISCARD;
+/* The operand list while bodies are parsed. vt_op_body_operands_end is the index one past the last
+ * operand that belongs to the body; vt_op_body_add_operands updates the attributes after n more
+ * operands were added to the body. */
+uint32_t vt_op_body_operands_end(const vt_op_info *op, const void *attrs, uint32_t n_in,
+                                 uint32_t body);
+void vt_op_body_add_operands(const vt_op_info *op, void *attrs, uint32_t body, uint32_t n);
 /* Where an argument of a body may be stored: in memory of its own, or without a copy in operand or
  * result *out_index of the node. */
 typedef enum vt_arg_place { VT_ARG_OWN, VT_ARG_OPERAND, VT_ARG_RESULT } vt_arg_place;
 vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
                               uint32_t *out_index);
 /* The number of results of a node of this op; 0 if it depends on attributes or bodies. */
-uint32_t vt_op_results(const vt_op_info *op);
+uint32_t vt_op_result_count(const vt_op_info *op);
 /* The names that the table uses, for listings. */
 const char *vt_numerics_name(vt_numerics numerics);
 const char *vt_needs_name(vt_needs needs);
@@ -217,7 +218,7 @@ typedef struct vt_init_info {
   vt_init_fn *build;
   const char *formula;
 } vt_init_info;
-uint32_t vt_init_total(void);
+uint32_t vt_init_count(void);
 const vt_init_info *vt_init_at(uint32_t i);
 const vt_init_info *vt_init_get(uint32_t number);
 const vt_init_info *vt_init_find(const char *name);

@@ -22,11 +22,11 @@ enum { VT_STEPS_ARENAS = 16 }; /* the most arenas that a list of steps may use *
 vt_view vt_step_view(const vt_bk_tensor *t);
 /* Whether a step is well formed: it has the number of bodies and results and the attribute size
  * that its op requires. */
-int vt_step_is_whole(const vt_bk_step *step);
+int vt_step_is_well_formed(const vt_bk_step *step);
 
 /* Whether a backend with these flags lists the op at all: it is a prim, or VT_STEPS_WHOLE is set.
  */
-int32_t vt_steps_listed(uint32_t op, uint32_t kind);
+int32_t vt_steps_lists_op(uint32_t op, uint32_t kind);
 /* VT_OK if the step can be run, otherwise VT_UNSUPPORTED. Steps of bodies are not looked at: each
  * is checked by a call of its own. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind);

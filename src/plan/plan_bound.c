@@ -35,7 +35,7 @@ static vt_status count_copies(const vt_plan *p, tally *t, vt_arena *scratch, vt_
   uint32_t *first = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   if (first == NULL || last == NULL) return vt_plan_no_memory(d);
-  vt_plan_copy_lives(p, first, last);
+  vt_plan_copy_lifetimes(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     uint64_t elements, bytes;
     if (p->dense[v] == VT_NO_OFFSET) continue;
@@ -49,10 +49,10 @@ static vt_status count_copies(const vt_plan *p, tally *t, vt_arena *scratch, vt_
  * after the other, so only the one that needs most counts. */
 static void count_bk_steps(const vt_plan *p, tally *t) {
   uint64_t most = 0;
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
-    const int is_step = p->run_node[r] == p->step_node[step];
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
+    const int is_step = p->bk_step_node[r] == p->step_node[step];
     const uint64_t inner = is_step ? live_bytes_of_bodies(&p->nested[step]) : 0;
-    if (p->runs[r].work_bytes + inner > most) most = p->runs[r].work_bytes + inner;
+    if (p->bk_steps[r].work_bytes + inner > most) most = p->bk_steps[r].work_bytes + inner;
     if (!is_step) continue;
     count_bytes(t, step, step, most);
     most = 0;

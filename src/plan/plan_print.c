@@ -94,9 +94,9 @@ static void print_schedule(const vt_plan *p, uint32_t depth, vt_text *out) {
  * before the steps of its bodies. */
 static void print_bk_steps(const vt_plan *p, uint32_t *number, vt_text *out) {
   uint32_t step = 0;
-  for (uint32_t r = 0; r < p->n_runs; r++) {
-    const vt_bk_step *s = &p->runs[r];
-    const uint32_t node = p->run_node[r], made = p->g->nodes[node].first_out;
+  for (uint32_t r = 0; r < p->n_bk_steps; r++) {
+    const vt_bk_step *s = &p->bk_steps[r];
+    const uint32_t node = p->bk_step_node[r], made = p->g->nodes[node].first_out;
     vt_text_add(out, "  run %u work %llu: node %u", (*number)++, (ull)s->work_bytes, node);
     if (s->work_bytes > 0)
       vt_text_add(out, ", %s +%llu", vt_class_name(VT_CLASS_WORK), (ull)s->work_offset);

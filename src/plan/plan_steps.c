@@ -11,7 +11,7 @@
  * that `i` belongs to; it advances once `i` is that step itself. */
 static const vt_nested *bodies_of(const vt_plan *p, uint32_t i, uint32_t *step) {
   static const vt_nested none = {0};
-  return p->run_node[i] == p->step_node[*step] ? &p->nested[(*step)++] : &none;
+  return p->bk_step_node[i] == p->step_node[*step] ? &p->nested[(*step)++] : &none;
 }
 
 /* ---- listing backend steps ---- */
@@ -32,37 +32,37 @@ static void add_copies(vt_plan *p, uint32_t v, uint32_t *chain) {
   for (; needs_copy(p, v) && p->dense[v] == VT_NO_OFFSET; v = p->buffers[v].of) chain[n++] = v;
   while (n-- > 0) {
     p->dense[chain[n]] = 0;
-    p->run_node[p->n_runs++] = p->g->values[chain[n]].node;
+    p->bk_step_node[p->n_bk_steps++] = p->g->values[chain[n]].node;
   }
 }
 
 static vt_status list_bk_steps(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   const uint32_t n = p->g->n_nodes;
-  p->runs = VT_NEW_N(&p->arena, vt_bk_step, n);
-  p->run_node = VT_NEW_N(&p->arena, uint32_t, n);
+  p->bk_steps = VT_NEW_N(&p->arena, vt_bk_step, n);
+  p->bk_step_node = VT_NEW_N(&p->arena, uint32_t, n);
   p->dense = VT_NEW_N(&p->arena, uint64_t, p->n_buffers);
   uint32_t *chain = VT_NEW_N(scratch, uint32_t, n);
   if (vt_arena_status(&p->arena) != VT_OK || chain == NULL) return vt_plan_no_memory(d);
   memset(p->dense, 0xff, p->n_buffers * sizeof *p->dense);
-  p->n_runs = 0;
+  p->n_bk_steps = 0;
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *node = &p->g->nodes[p->step_node[i]];
     for (uint32_t k = 0; k < node->n_in; k++)
       add_copies(p, p->g->operands[node->first_in + k], chain);
-    p->run_node[p->n_runs++] = p->step_node[i];
+    p->bk_step_node[p->n_bk_steps++] = p->step_node[i];
   }
   return VT_OK;
 }
 
 /* ---- placing dense copies ---- */
 
-void vt_plan_copy_lives(const vt_plan *p, uint32_t *first, uint32_t *last) {
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
-    const vt_node *n = &p->g->nodes[p->run_node[r]];
+void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
+    const vt_node *n = &p->g->nodes[p->bk_step_node[r]];
     const uint32_t end = vt_plan_group_last(p, step);
     for (uint32_t k = 0; k < n->n_out; k++) first[n->first_out + k] = step;
     for (uint32_t k = 0; k < n->n_in; k++) last[p->g->operands[n->first_in + k]] = end;
-    step += p->run_node[r] == p->step_node[step];
+    step += p->bk_step_node[r] == p->step_node[step];
   }
 }
 
@@ -97,7 +97,7 @@ static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_d
   uint64_t *bodies = VT_NEW_N(scratch, uint64_t, p->n_steps), bytes, count;
   if (vt_arena_status(scratch) != VT_OK) return vt_plan_no_memory(d);
   VT_TRY(list_bk_steps(p, scratch, d));
-  vt_plan_copy_lives(p, first, last);
+  vt_plan_copy_lifetimes(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     if (p->dense[v] == VT_NO_OFFSET) continue;
     VT_TRY(vt_type_size(&p->g->values[v].type, &count, &bytes, d));
@@ -161,15 +161,15 @@ static vt_status build_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt
                       .n_out = g->n_results,
                       .in = in,
                       .out = results,
-                      .n_steps = body->n_runs,
-                      .steps = body->runs};
+                      .n_steps = body->n_bk_steps,
+                      .steps = body->bk_steps};
   return VT_OK;
 }
 
 /* Builds backend step `r`, which belongs to schedule step `step`. */
 static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d) {
   const vt_graph *g = p->g;
-  const vt_node *n = &g->nodes[p->run_node[r]];
+  const vt_node *n = &g->nodes[p->bk_step_node[r]];
   vt_bk_tensor *in = VT_NEW_N(&p->arena, vt_bk_tensor, n->n_in);
   vt_bk_tensor *out = VT_NEW_N(&p->arena, vt_bk_tensor, n->n_out);
   vt_bk_body *body = VT_NEW_N(&p->arena, vt_bk_body, n->n_body);
@@ -179,18 +179,18 @@ static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d
   for (uint32_t k = 0; k < n->n_out; k++) out[k] = tensor_for_step(p, step, n->first_out + k);
   for (uint32_t k = 0; k < n->n_body; k++)
     VT_TRY(build_body(p, p->nested[step].plan[k], &body[k], d));
-  p->runs[r] = (vt_bk_step){.size = sizeof *p->runs,
-                            .op = n->op,
-                            .n_in = n->n_in,
-                            .n_out = n->n_out,
-                            .group = n->group,
-                            .in = in,
-                            .out = out,
-                            .attrs = n->attrs,
-                            .attrs_size = vt_op_get(n->op)->attrs->size,
-                            .work_arena = vt_class_arena(VT_CLASS_WORK),
-                            .n_body = n->n_body,
-                            .body = n->n_body > 0 ? body : NULL};
+  p->bk_steps[r] = (vt_bk_step){.size = sizeof *p->bk_steps,
+                                .op = n->op,
+                                .n_in = n->n_in,
+                                .n_out = n->n_out,
+                                .group = n->group,
+                                .in = in,
+                                .out = out,
+                                .attrs = n->attrs,
+                                .attrs_size = vt_op_get(n->op)->attrs->size,
+                                .work_arena = vt_class_arena(VT_CLASS_WORK),
+                                .n_body = n->n_body,
+                                .body = n->n_body > 0 ? body : NULL};
   return VT_OK;
 }
 
@@ -198,7 +198,7 @@ static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d
 static vt_status build_bk_steps(vt_plan *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->n_steps; i++)
     for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(build_bk_steps(p->nested[i].plan[k], d));
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     VT_TRY(build_bk_step(p, r, step, d));
     (void)bodies_of(p, r, &step);
   }
@@ -209,12 +209,12 @@ static vt_status build_bk_steps(vt_plan *p, vt_diag *d) {
 
 /* Asks the target for the scratch bytes of every backend step, bodies included. */
 static vt_status ask_scratch(vt_plan *p, const vt_target *t, vt_diag *d) {
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     uint64_t bytes = 0;
-    VT_TRY(t->workspace(t->self, &p->runs[r], &bytes, d));
+    VT_TRY(t->workspace(t->self, &p->bk_steps[r], &bytes, d));
     if (bytes > VT_PLAN_MOST_BYTES)
       return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", r);
-    p->runs[r].work_bytes = bytes;
+    p->bk_steps[r].work_bytes = bytes;
     const vt_nested *bodies = bodies_of(p, r, &step);
     for (uint32_t k = 0; k < bodies->n; k++) VT_TRY(ask_scratch(bodies->plan[k], t, d));
   }
@@ -231,9 +231,9 @@ static uint64_t set_scratch_offsets(vt_bk_step *s, const vt_nested *bodies, uint
   if (own > 0) s->work_offset = at;
   for (uint32_t k = 0; k < bodies->n; k++) {
     const vt_plan *body = bodies->plan[k];
-    for (uint32_t r = 0, step = 0; r < body->n_runs; r++) {
+    for (uint32_t r = 0, step = 0; r < body->n_bk_steps; r++) {
       const uint64_t need =
-          set_scratch_offsets(&body->runs[r], bodies_of(body, r, &step), at + own);
+          set_scratch_offsets(&body->bk_steps[r], bodies_of(body, r, &step), at + own);
       if (need > inner) inner = need;
     }
   }
@@ -247,17 +247,17 @@ static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_
   uint64_t *need = VT_NEW_N(scratch, uint64_t, p->n_steps);
   uint64_t *at = VT_NEW_N(scratch, uint64_t, p->n_steps);
   if (need == NULL || at == NULL) return vt_plan_no_memory(d);
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    const uint64_t bytes = set_scratch_offsets(&p->runs[r], bodies_of(p, r, &step), 0);
+    const uint64_t bytes = set_scratch_offsets(&p->bk_steps[r], bodies_of(p, r, &step), 0);
     if (bytes > need[unit]) need[unit] = bytes;
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
     vt_plan_add_item(k, i, vt_plan_group_last(p, i), need[i], &at[i]);
   VT_TRY(vt_pack(k, scratch, d));
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    (void)set_scratch_offsets(&p->runs[r], bodies_of(p, r, &step), at[unit]);
+    (void)set_scratch_offsets(&p->bk_steps[r], bodies_of(p, r, &step), at[unit]);
   }
   return VT_OK;
 }

@@ -81,12 +81,12 @@ static void test_sample_plan(void) {
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_WORK) == 0 && vt_plan_arena_bytes(p, VT_CLASS_OUTPUT) == 0);
   /* live at step 4: x, w, c, e, f and scratch for two operands */
   CHECK(p->live_bytes == 5 * 400 + 1000 && p->live_step == 4);
-  for (uint32_t i = 0; i < p->n_steps; i++) CHECK(p->step_node[i] == i && p->run_node[i] == i);
+  for (uint32_t i = 0; i < p->n_steps; i++) CHECK(p->step_node[i] == i && p->bk_step_node[i] == i);
   /* scratch starts above the live values: a at step 0, a and b at step 1, and so on */
   static const uint64_t above[5] = {512, 1024, 1024, 1024, 1536},
                         bytes[5] = {1000, 500, 1000, 500, 1000};
   for (uint32_t i = 0; i < 5; i++) {
-    const vt_bk_step *s = &p->runs[i];
+    const vt_bk_step *s = &p->bk_steps[i];
     CHECK(s->work_arena == VT_CLASS_TEMP && s->work_offset == above[i] &&
           s->work_bytes == bytes[i]);
   }
@@ -98,7 +98,7 @@ static void test_sample_plan(void) {
 static void test_bk_step_fields(void) {
   vt_graph *g = sample();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
-  const vt_bk_step *s = &p->runs[2];
+  const vt_bk_step *s = &p->bk_steps[2];
   CHECK(s->size == sizeof *s && s->op == VT_OP_mul && s->n_in == 2 && s->n_out == 1);
   CHECK(s->attrs == g->nodes[2].attrs && s->attrs_size == sizeof(vt_attr_none));
   CHECK(s->in[0].arena == VT_CLASS_TEMP && s->in[1].arena == VT_CLASS_TEMP);
@@ -258,13 +258,14 @@ static void test_dense(void) {
   vt_graph *g = freeze(&gb);
   vt_plan *strided = plan_for(g, VT_SCHEDULE_SOURCE, 0, 100, NULL);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
-  CHECK(strided->n_runs == 5 && p->n_runs == 6 && p->n_steps == 5);
-  CHECK(p->run_node[0] == g->values[first].node && p->run_node[1] == g->values[t].node);
+  CHECK(strided->n_bk_steps == 5 && p->n_bk_steps == 6 && p->n_steps == 5);
+  CHECK(p->bk_step_node[0] == g->values[first].node && p->bk_step_node[1] == g->values[t].node);
   CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET); /* the copy is above the three sums */
-  CHECK(p->runs[1].out[0].arena == VT_CLASS_TEMP && p->runs[2].in[0].arena == VT_CLASS_TEMP);
-  CHECK(p->runs[2].in[0].stride[0] == 64 && p->runs[3].in[0].offset == 768);
-  CHECK(p->runs[2].work_offset == 512);        /* the third sum is not yet live there */
-  CHECK(p->runs[3].work_offset == 768 + 1024); /* above the copy: the third sum is live now */
+  CHECK(p->bk_steps[1].out[0].arena == VT_CLASS_TEMP &&
+        p->bk_steps[2].in[0].arena == VT_CLASS_TEMP);
+  CHECK(p->bk_steps[2].in[0].stride[0] == 64 && p->bk_steps[3].in[0].offset == 768);
+  CHECK(p->bk_steps[2].work_offset == 512);        /* the third sum is not yet live there */
+  CHECK(p->bk_steps[3].work_offset == 768 + 1024); /* above the copy: the third sum is live now */
   CHECK(p->class_bytes[VT_CLASS_WORK] == 1024 + 256);
   CHECK(memcmp(&p->core, &strided->core, sizeof p->core) == 0);
   vt_plan_free(strided);
@@ -323,7 +324,7 @@ static void test_streamed(void) {
   CHECK(all->n_transfers == 5 && all->transfers[1].value == w && all->transfers[1].step == 0);
   CHECK(all->transfers[2].value == w && all->transfers[2].step == 1);
   CHECK(all->transfers[3].value == v && all->transfers[3].class == VT_CLASS_TEMP);
-  const vt_bk_step *last = &all->runs[2];
+  const vt_bk_step *last = &all->bk_steps[2];
   CHECK(last->in[0].arena == VT_CLASS_TEMP);
   CHECK(last->in[0].offset == all->transfers[3].offset + 256); /* the view starts at row 16 */
   vt_plan_free(one);
@@ -359,10 +360,10 @@ static void test_group(void) {
   CHECK(p->n_transfers == 4 && p->transfers[1].value == GW && p->transfers[2].value == GV);
   CHECK(p->transfers[1].step == 2 && p->transfers[2].step == 2);
   CHECK(p->transfers[1].offset != p->transfers[2].offset);
-  const vt_bk_step *second = &p->runs[3];
+  const vt_bk_step *second = &p->bk_steps[3];
   CHECK(second->group == 1 && second->in[1].arena == VT_CLASS_TEMP);
   CHECK(second->in[1].offset == p->transfers[2].offset);
-  CHECK(p->runs[2].group == 1 && p->runs[4].group == 0);
+  CHECK(p->bk_steps[2].group == 1 && p->bk_steps[4].group == 0);
   free_both(p, g);
 }
 
@@ -479,7 +480,7 @@ static void test_parse(uint32_t schedule, uint32_t dense, const char *stream) {
   CHECK(vt_plan_parse(g, t.s, t.n, vt_alloc_default(), &q, &d) == VT_OK && prints_as(q, t.s, t.n));
   CHECK(q != NULL && memcmp(&q->core, &p->core, 32) == 0 &&
         memcmp(&q->target, &p->target, 32) == 0);
-  CHECK(q != NULL && q->n_runs == p->n_runs && vt_plan_peak(q) == vt_plan_peak(p));
+  CHECK(q != NULL && q->n_bk_steps == p->n_bk_steps && vt_plan_peak(q) == vt_plan_peak(p));
   vt_plan_free(q);
   uint32_t others = 0;
   const size_t step = vt_test_is_long() ? 1 : 7;

@@ -49,7 +49,7 @@ int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   const uint64_t size = vt_dtype_bytes(x->dtype);
   vt_layout l = {.first = 0}, made;
   memcpy(l.stride, from->stride, sizeof l.stride);
-  if (!vt_op_view(n->op, n->attrs, x, &l, y, &made)) return 0;
+  if (!vt_op_result_view(n->op, n->attrs, x, &l, y, &made)) return 0;
   if (made.first * size % VT_PLAN_ALIGNMENT != 0) return 0;
   b->place = VT_PLACE_VIEW;
   b->of = of;

@@ -369,8 +369,8 @@ static vt_status find_copies(const vt_verify *v, extent_list *out, target_bytes 
   const vt_graph *g = v->p->g;
   extent *copies = VT_NEW_N(v->scratch, extent, v->p->n_buffers);
   if (copies == NULL) return vt_verify_fail_memory(v);
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    const vt_node *n = &g->nodes[v->run_node[r]];
+  for (uint32_t r = 0; r < v->n_bk_steps; r++) {
+    const vt_node *n = &g->nodes[v->bk_step_node[r]];
     const uint32_t value = n->first_out, i = v->bk_step_owner[r];
     uint64_t count, bytes = 0;
     if (vt_verify_is_copied(v, value)) {
@@ -398,8 +398,8 @@ static int scratch_fits(const vt_bk_step *s, range all) {
 static vt_status find_scratch(const vt_verify *v, extent_list *out, target_bytes *a) {
   range *unit = VT_NEW_N(v->scratch, range, v->p->n_steps);
   if (unit == NULL) return vt_verify_fail_memory(v);
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    const vt_bk_step *s = &v->p->runs[r];
+  for (uint32_t r = 0; r < v->n_bk_steps; r++) {
+    const vt_bk_step *s = &v->p->bk_steps[r];
     if (!scratch_fits(s, a->all))
       return vt_verify_fail_step(v, v->bk_step_owner[r], "misplaces its scratch");
     widen(&unit[vt_verify_group_first(v, v->bk_step_owner[r])], s->work_offset, s->work_bytes);
@@ -461,9 +461,9 @@ static uint64_t extra_live_bytes(const vt_verify *v, uint32_t i) {
   const uint32_t step = v->bk_step_owner[i];
   const vt_nested *nested = &v->p->nested[step];
   uint64_t bodies = 0;
-  for (uint32_t k = 0; v->run_node[i] == v->p->step_node[step] && k < nested->n; k++)
+  for (uint32_t k = 0; v->bk_step_node[i] == v->p->step_node[step] && k < nested->n; k++)
     if (nested->plan[k]->live_bytes > bodies) bodies = nested->plan[k]->live_bytes;
-  return v->p->runs[i].work_bytes + bodies;
+  return v->p->bk_steps[i].work_bytes + bodies;
 }
 
 /* Checks the plan's live_bytes and live_step. Bytes by step are stored as differences, which may
@@ -482,7 +482,7 @@ static vt_status verify_live_bytes(const vt_verify *v, const extent_list *list) 
     change[e->first] += e->bytes;
     change[e->last + 1] -= e->bytes;
   }
-  for (uint32_t r = 0; r < v->n_runs; r++)
+  for (uint32_t r = 0; r < v->n_bk_steps; r++)
     if (extra_live_bytes(v, r) > extra[v->bk_step_owner[r]])
       extra[v->bk_step_owner[r]] = extra_live_bytes(v, r);
   for (uint32_t i = 0; i < n; i++) {

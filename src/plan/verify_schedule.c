@@ -100,9 +100,9 @@ static int bk_step_is_node(const vt_bk_step *s, const vt_node *n) {
 static vt_status verify_bk_step(const vt_verify *v, uint32_t i) {
   const vt_graph *g = v->p->g;
   const uint32_t step = v->bk_step_owner[i];
-  const vt_node *n = &g->nodes[v->run_node[i]];
-  const vt_bk_step *s = &v->p->runs[i];
-  if (v->p->run_node[i] != v->run_node[i])
+  const vt_node *n = &g->nodes[v->bk_step_node[i]];
+  const vt_bk_step *s = &v->p->bk_steps[i];
+  if (v->p->bk_step_node[i] != v->bk_step_node[i])
     return vt_verify_fail_step(v, step, "is out of order among the backend steps");
   if (!bk_step_is_node(s, n))
     return vt_verify_fail_step(v, step, "differs from its node as a backend step");
@@ -119,7 +119,7 @@ static vt_status verify_bk_step(const vt_verify *v, uint32_t i) {
 static int bk_body_agrees(const vt_verify *body, const vt_bk_body *b) {
   const vt_plan *p = body->p;
   return b->size == sizeof *b && b->n_in == p->g->n_ports && b->n_out == p->g->n_results &&
-         b->reserved == 0 && b->n_steps == p->n_runs && b->steps == p->runs &&
+         b->reserved == 0 && b->n_steps == p->n_bk_steps && b->steps == p->bk_steps &&
          (b->in != NULL || b->n_in == 0) && (b->out != NULL || b->n_out == 0) &&
          tensors_are_ports(body, b->in) && tensors_are_results(body, b->out);
 }
@@ -128,8 +128,8 @@ static int bk_body_agrees(const vt_verify *body, const vt_bk_body *b) {
 static vt_status verify_copies(const vt_verify *v) {
   uint8_t *copied = VT_NEW_N(v->scratch, uint8_t, v->p->n_buffers);
   if (copied == NULL) return vt_verify_fail_memory(v);
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    const uint32_t value = v->p->g->nodes[v->run_node[r]].first_out;
+  for (uint32_t r = 0; r < v->n_bk_steps; r++) {
+    const uint32_t value = v->p->g->nodes[v->bk_step_node[r]].first_out;
     copied[value] = vt_verify_is_copied(v, value) != 0;
   }
   for (uint32_t i = 0; i < v->p->n_buffers; i++)
@@ -141,7 +141,7 @@ static vt_status verify_copies(const vt_verify *v) {
 static vt_status verify_plan(const vt_verify *v);
 
 static vt_status verify_bodies(const vt_verify *v, uint32_t i) {
-  const vt_bk_step *s = &v->p->runs[i];
+  const vt_bk_step *s = &v->p->bk_steps[i];
   for (uint32_t k = 0; k < s->n_body; k++) {
     vt_verify body;
     VT_TRY(vt_verify_open_body(&body, v, v->bk_step_owner[i], k));
@@ -156,7 +156,7 @@ static vt_status verify_bodies(const vt_verify *v, uint32_t i) {
 static vt_status verify_plan(const vt_verify *v) {
   VT_TRY(verify_order(v));
   VT_TRY(verify_copies(v));
-  for (uint32_t r = 0; r < v->n_runs; r++) {
+  for (uint32_t r = 0; r < v->n_bk_steps; r++) {
     VT_TRY(verify_bk_step(v, r));
     VT_TRY(verify_bodies(v, r));
   }

@@ -109,7 +109,7 @@ static vt_status verify_layout(const vt_verify *v, uint32_t value) {
     const vt_buffer *of = &v->p->buffers[b->of];
     vt_layout from = {.first = 0};
     memcpy(from.stride, of->stride, sizeof from.stride);
-    if (!vt_op_view(n->op, n->attrs, &g->values[b->of].type, &from, type, &want))
+    if (!vt_op_result_view(n->op, n->attrs, &g->values[b->of].type, &from, type, &want))
       return vt_verify_fail_value(v, value, "has a view that its op does not allow:");
     bytes = vt_layout_span(type, &want);
     if (b->offset - of->offset != want.first * vt_dtype_bytes(type->dtype))
@@ -329,8 +329,8 @@ typedef struct bk_step_list {
 } bk_step_list;
 
 static void add_bk_step(vt_verify *v, uint32_t node, uint32_t step) {
-  v->run_node[v->n_runs] = node;
-  v->bk_step_owner[v->n_runs++] = step;
+  v->bk_step_node[v->n_bk_steps] = node;
+  v->bk_step_owner[v->n_bk_steps++] = step;
 }
 
 /* A dense copy runs before the first step that reads the view, and after the copy of the view that
@@ -350,7 +350,7 @@ static vt_status list_bk_steps(vt_verify *v) {
   const vt_graph *g = v->p->g;
   const bk_step_list list = {v, VT_NEW_N(v->scratch, uint8_t, g->n_values),
                              VT_NEW_N(v->scratch, uint32_t, g->n_values)};
-  v->run_node = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
+  v->bk_step_node = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
   v->bk_step_owner = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
   if (vt_arena_status(v->scratch) != VT_OK) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < v->p->n_steps; i++) {
@@ -358,8 +358,8 @@ static vt_status list_bk_steps(vt_verify *v) {
     for (uint32_t k = 0; k < n->n_in; k++) add_copies(&list, g->operands[n->first_in + k], i);
     add_bk_step(v, v->p->step_node[i], i);
   }
-  if (v->p->n_runs != v->n_runs ||
-      (v->n_runs > 0 && (v->p->runs == NULL || v->p->run_node == NULL)))
+  if (v->p->n_bk_steps != v->n_bk_steps ||
+      (v->n_bk_steps > 0 && (v->p->bk_steps == NULL || v->p->bk_step_node == NULL)))
     return fail_plan(v, "has another number of backend steps than its steps and views need");
   return VT_OK;
 }

@@ -109,7 +109,7 @@ static void add_plan(part_list *l, vt_plan *top, vt_plan *p) {
   for (uint32_t i = 0; i < p->n_buffers; i++) add_part(l, "vt_buffer", &p->buffers[i], top, p);
   for (uint32_t i = 0; i < p->n_transfers; i++)
     add_part(l, "vt_transfer", &p->transfers[i], top, p);
-  for (uint32_t i = 0; i < p->n_runs; i++) add_bk_step(l, &p->runs[i], top, p);
+  for (uint32_t i = 0; i < p->n_bk_steps; i++) add_bk_step(l, &p->bk_steps[i], top, p);
   for (uint32_t i = 0; i < p->n_steps; i++) {
     add_part(l, "vt_nested", &p->nested[i], top, p);
     for (uint32_t k = 0; k < p->nested[i].n; k++) add_plan(l, top, p->nested[i].plan[k]);
@@ -189,7 +189,7 @@ static void damage_pointer(const part *x, size_t field, void *at, tally *count) 
 
 static size_t length_of_list(const part *x, size_t field) {
   if (strcmp(fields[field].name, "dense") == 0) return x->plan->n_buffers;
-  return strcmp(fields[field].name, "run_node") == 0 ? x->plan->n_runs : x->plan->n_steps;
+  return strcmp(fields[field].name, "bk_step_node") == 0 ? x->plan->n_bk_steps : x->plan->n_steps;
 }
 
 static void damage_list(const part *x, size_t field, char *at, tally *count) {

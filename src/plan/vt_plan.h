@@ -23,7 +23,7 @@
  *           +---- step 0 ------- step 1 ------ step 2 ---- end
  *
  *   transfers  x in before step 0;  y out before step 3 = n_steps, that is, after the last
- *   runs       0 a = cumsum(x)   1 t = transpose(a)   2 b = cumsum(t)   3 y = neg(b)
+ *   bk_steps   0 a = cumsum(x)   1 t = transpose(a)   2 b = cumsum(t)   3 y = neg(b)
  *              (the backend steps of a dense_only target; any other target gets the three steps) */
 #ifndef VT_PLAN_H
 #define VT_PLAN_H
@@ -141,9 +141,10 @@ struct vt_plan {
   const char *fingerprint; /* fingerprint of the target; NULL in the plan of a body */
   uint32_t live_step;      /* the first step that has live_bytes; n_steps: after the last step */
   uint32_t dense_only;     /* 1: the target takes dense tensors only */
-  uint32_t n_runs;  /* number of backend steps: the steps, and a dense_only target's dense copies */
-  vt_bk_step *runs; /* the backend steps; their attributes point into the graph */
-  uint32_t *run_node;      /* by backend step: its node in the graph */
+  uint32_t
+      n_bk_steps; /* number of backend steps: the steps, and a dense_only target's dense copies */
+  vt_bk_step *bk_steps;    /* the backend steps; their attributes point into the graph */
+  uint32_t *bk_step_node;  /* by backend step: its node in the graph */
   uint64_t *dense;         /* by value: arena offset of a view's dense copy, or VT_NO_OFFSET */
   vt_hash256 core, target; /* digests of the printed plan without and with its target part */
 };
@@ -173,7 +174,7 @@ uint64_t vt_plan_peak(const vt_plan *p);
 uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena);
 /* Writes the lifetime of each dense copy, by value; other entries are meaningless. A copy lives
  * from the step that it is made for to the end of the group that reads it last. */
-void vt_plan_copy_lives(const vt_plan *p, uint32_t *first, uint32_t *last);
+void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last);
 
 /* The verifiers check a plan with code that shares nothing with the builder; a plan that fails is
  * never run. Schedule: every node runs once, after its operands are written, and every backend step

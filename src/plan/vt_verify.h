@@ -24,8 +24,8 @@ typedef struct vt_verify {
   /* By step: index of its first upload in `transfers`. It has n_steps + 1 entries, so that the
    * uploads of step i end where those of step i + 1 start. */
   uint32_t *first_upload;
-  uint32_t n_runs;         /* number of backend steps that the plan must have */
-  uint32_t *run_node;      /* by backend step: the node it must have */
+  uint32_t n_bk_steps;     /* number of backend steps that the plan must have */
+  uint32_t *bk_step_node;  /* by backend step: the node it must have */
   uint32_t *bk_step_owner; /* by backend step: the schedule step it is, or is a dense copy for */
 } vt_verify;
 

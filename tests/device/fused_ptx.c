@@ -5,7 +5,7 @@
  * it may have. Exits with 77 without NVRTC. */
 #include <stdlib.h>
 #include <string.h>
-#include "cuda_made.h"
+#include "cuda_generated.h"
 #include "cuda_nvrtc.h"
 #include "cuda_epilogue.h"
 #include "gpu_fused.h"
@@ -98,7 +98,7 @@ static void cast_to(generator *f, uint32_t type) {
 /* Adds a step for a row of maps.def, and one that adds a source to its result: else the compiler
  * would know too much about the values of a bool or a sign. */
 static void add_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
-  const uint32_t result = vt_map_is_truth(vt_map_of(op)) ? VT_DTYPE_BOOL : type;
+  const uint32_t result = vt_map_is_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
   cast_to(f, type);
   add_step(f, op, type, result, n_in);
   add_step(f, result == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, result, result, 2);
@@ -118,7 +118,7 @@ static void emit_plain(generator *f) {
   f->kind = "plain";
   for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++)
     for (uint32_t i = 0; i < ROWS; i++)
-      if (vt_map_has(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
+      if (vt_map_has_formula(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
         add_row(f, rows[i].op, rows[i].n_in, t);
   end_chain(f);
 }

@@ -49,7 +49,7 @@ static int noted; /* how many notes said that a program runs unrecorded */
 /* A note handler may change the floating-point modes. */
 static void count_note(void *user, const char *text) {
   (void)user;
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   noted += strstr(text, "a graph of the program could not be made") != NULL;
 }
 

@@ -228,7 +228,7 @@ static __device__ __noinline__ float exp_core(float x) {
   return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
 }
 VT_GPU_FN float exp_of(float x) {
-  const vt_short y = vt_short_exp(x);
+  const vt_ff_phase y = vt_ff_try_exp(x);
   return y.sure ? y.y : exp_core(x);
 }
 

@@ -3,7 +3,7 @@
 // canonical NaN.
 #include "gpu_words.cuh"
 #include "gpu_fault.h"
-#include "gpu_leave.h"
+#include "gpu_canonical.h"
 
 VT_KERNEL(record_fault, vt_gpu_record_fault, 32) {
   vt_gpu_fault *f = a.fault;

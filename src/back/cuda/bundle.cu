@@ -325,7 +325,7 @@ struct line_softmaxes {
   /* Returns S or its logarithm; for logsumexp stores the result at y. */
   VT_GPU_FN float finish(const vt_gpu_bundle &a, int64_t y, float m, float s, bool writes) {
     if (a.kind == VT_GPU_BUNDLE_ROWS) return s;
-    const float l = vt_both_log(s);
+    const float l = vt_ff_log(s);
     if (writes && a.kind == VT_GPU_BUNDLE_ONE) ((float *)a.y)[y] = m - m == 0.0f ? m + l : m;
     return l;
   }
@@ -363,7 +363,7 @@ struct line_softmaxes {
     const float m = l.reduce<most>(0);
     if (a.kind == VT_GPU_BUNDLE_ROWS) {
       VT_UNROLL
-      for (int k = 0; k < l.MOST; k++) l.v[k] = vt_both_exp(l.v[k] - m);
+      for (int k = 0; k < l.MOST; k++) l.v[k] = vt_ff_exp(l.v[k] - m);
     }
     const float s = finish(
         a, l.at[1], m,

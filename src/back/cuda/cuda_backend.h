@@ -16,7 +16,7 @@
  *   cuda_chain.c     pointwise steps, singly or as chains
  *   cuda_fused.c     generated kernels for chains; src/emit writes their source text
  *   cuda_epilogue.c  generated kernels for a matrix product and its epilogue
- *   cuda_made.c      compiles generated kernels (cuda_nvrtc.c) and caches them (cuda_cache.c)
+ *   cuda_generated.c      compiles generated kernels (cuda_nvrtc.c) and caches them (cuda_cache.c)
  *
  * Handlers (cuda_handlers.def) choose the kernels of an op and their grids. They only issue work.
  * Only vt_cuda_fetch waits for the GPU.

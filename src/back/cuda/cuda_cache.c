@@ -39,7 +39,7 @@ static vt_status read_entry(const vt_store *store, const vt_hash256 *key, vt_tex
   if (!*there) return VT_OK;
   const vt_status s = check_file(&f, key, d);
   if (s == VT_OK) {
-    vt_text_bytes(out, f.data + HEAD, f.size - HEAD);
+    vt_text_add_bytes(out, f.data + HEAD, f.size - HEAD);
     vt_store_touch(store, name);
   }
   vt_file_done(&f);
@@ -69,10 +69,10 @@ static vt_status write_entry(const vt_store *store, const vt_hash256 *key, const
   vt_text all;
   format_file_name(key, name);
   vt_text_init(&all, a);
-  vt_text_bytes(&all, title, TITLE);
-  vt_text_bytes(&all, key, sizeof *key);
-  vt_text_bytes(&all, &hash, sizeof hash);
-  vt_text_bytes(&all, bytes, n);
+  vt_text_add_bytes(&all, title, TITLE);
+  vt_text_add_bytes(&all, key, sizeof *key);
+  vt_text_add_bytes(&all, &hash, sizeof hash);
+  vt_text_add_bytes(&all, bytes, n);
   vt_status s = vt_text_status(&all);
   if (s != VT_OK)
     (void)VT_FAIL(d, s, "out of memory");

@@ -51,7 +51,7 @@ static uint32_t kernel_of(const vt_bk_step *s) {
   return maps[map][type];
 }
 
-int vt_cuda_is_pointwise(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
+int vt_cuda_is_pointwise(uint32_t op) { return vt_map_of_op(op) != VT_MAP_none; }
 int vt_cuda_has_pointwise_kernel(const vt_bk_step *s) { return kernel_of(s) != 0; }
 
 /* ---- building ---- */

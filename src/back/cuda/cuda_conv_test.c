@@ -3,7 +3,7 @@
  * random sizes, strides, dilations, padding and groups, the sizes at which the algorithm changes,
  * and every tile against the reference. Skipped without a device. */
 #include "cuda_conv.h"
-#include "slid_test.h"
+#include "device_trial_test.h"
 
 typedef struct geometry {
   uint32_t axes;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "cuda_chain.h"
-#include "cuda_made.h"
+#include "cuda_generated.h"
 
 enum {
   LEAST_BYTES = 1 << 20, /* fewest bytes that a product must read and write */
@@ -176,7 +176,7 @@ static int make_product_first(vt_chain *chain, const vt_bk_tensor *y) {
       return 0;
   }
   if (found == chain->n_sources) return 0;
-  vt_chain_first(chain, found);
+  vt_chain_swap_first(chain, found);
   return 1;
 }
 

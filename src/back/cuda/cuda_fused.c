@@ -3,7 +3,7 @@
  * intermediate values stay in registers. src/emit writes the source text from the steps. It
  * contains no sizes, so one kernel serves all shapes. */
 #include "cuda_chain.h"
-#include "cuda_made.h"
+#include "cuda_generated.h"
 #include "vt_emit.h"
 
 enum { THREADS = 256 };

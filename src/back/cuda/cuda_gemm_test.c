@@ -3,7 +3,7 @@
  * and every slicing of k, operands and results of every layout, and leading axes that are shared,
  * repeated or missing. Skipped without a device. */
 #include "cuda_gemm.h"
-#include "placed_test.h"
+#include "layouts_test.h"
 
 static const vt_attr_matmul transposes[] = {{sizeof *transposes, 0, 0, VT_ORDER_FMA256},
                                             {sizeof *transposes, 1, 0, VT_ORDER_FMA256},

@@ -2,7 +2,7 @@
  * cuda_index_test.c - gathers, scatters, sorts and random numbers on a GPU have the bits of the
  * reference kernels: short and long lines, positions that many rows go to, and the first index
  * fault. */
-#include "placed_test.h"
+#include "layouts_test.h"
 
 static const uint32_t numbers[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_I8,
                                    VT_DTYPE_U8,  VT_DTYPE_I32, VT_DTYPE_I64};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_ints_test.c - products and convolutions of 8-bit integers on a GPU against the reference
  * kernels: all types, zero points and biases, random shapes. Skipped without a device. */
-#include "slid_test.h"
+#include "device_trial_test.h"
 
 static uint32_t random_byte(void) { return random_of(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
 

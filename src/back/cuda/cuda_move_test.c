@@ -3,7 +3,7 @@
  * every size, tensors of every layout, transposes, pieces of 16 bytes. Results that the host copies
  * have canonical NaNs after every run, however often and in whatever parts they are copied, and
  * bytes next to them stay unchanged. */
-#include "placed_test.h"
+#include "layouts_test.h"
 
 static const uint32_t types[] = {VT_DTYPE_U8,  VT_DTYPE_F16,  VT_DTYPE_F32,
                                  VT_DTYPE_F64, VT_DTYPE_BOOL, VT_DTYPE_I64};

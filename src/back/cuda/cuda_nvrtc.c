@@ -106,7 +106,7 @@ static vt_status fetch_result(void *program, int (*size)(void *program, size_t *
   char *to = vt_alloc_new(out->a, bytes);
   if (to == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   const int e = get(program, to);
-  if (e == 0) vt_text_bytes(out, to, bytes);
+  if (e == 0) vt_text_add_bytes(out, to, bytes);
   vt_alloc_free(out->a, to, bytes);
   if (e != 0) return VT_FAIL(d, VT_BACKEND, "NVRTC does not return the compiled code");
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");

@@ -2,7 +2,7 @@
  * cuda_pool_test.c - max_pool and avg_pool on a GPU have the bits of the reference kernels: all
  * types, random windows, and averages over windows with several chunks of S. Skipped without a
  * device. */
-#include "slid_test.h"
+#include "device_trial_test.h"
 
 typedef struct windows {
   uint32_t axes;

@@ -7,7 +7,7 @@
  * anew. */
 #include <string.h>
 #include "cuda_epilogue.h"
-#include "gpu_leave.h"
+#include "gpu_canonical.h"
 
 /* A result that the host may read. */
 typedef struct result {
@@ -91,7 +91,7 @@ static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
   (void)dev; /* every card supports the same steps */
-  if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
+  if (!vt_step_is_well_formed(s)) return VT_UNSUPPORTED;
   const int takes = vt_cuda_is_pointwise(s->op) ? vt_cuda_has_pointwise_kernel(s)
                                                 : vt_cuda_handler_of(s->op) != NULL;
   return takes ? VT_OK : VT_UNSUPPORTED;
@@ -122,22 +122,22 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   const vt_bk_program *p = user;
   at->handler = vt_cuda_handler_of(at->anchor->op);
   if (at->handler == NULL) return VT_UNSUPPORTED;
-  return at->chain == NULL ? VT_OK : vt_cuda_epilogue_new(p->dev, at, &at->tail);
+  return at->chain == NULL ? VT_OK : vt_cuda_epilogue_new(p->dev, at, &at->epilogue);
 }
 
 static void anchor_free(void *user, vt_launch *at) {
   const vt_bk_program *p = user;
-  if (at->tail != NULL) vt_cuda_epilogue_free(p->dev, at->tail);
+  if (at->epilogue != NULL) vt_cuda_epilogue_free(p->dev, at->tail);
 }
 
-static vt_launching launch_functions(vt_bk_program *p) {
-  return (vt_launching){.host = p->dev->host,
-                        .user = p,
-                        .pointwise = vt_cuda_is_pointwise,
-                        .chain_new = chain_new,
-                        .chain_free = chain_free,
-                        .anchor_new = anchor_new,
-                        .anchor_free = anchor_free};
+static vt_launch_callbacks launch_functions(vt_bk_program *p) {
+  return (vt_launch_callbacks){.host = p->dev->host,
+                               .user = p,
+                               .pointwise = vt_cuda_is_pointwise,
+                               .chain_new = chain_new,
+                               .chain_free = chain_free,
+                               .anchor_new = anchor_new,
+                               .anchor_free = anchor_free};
 }
 
 static const vt_cu *driver(const vt_bk_program *p) { return vt_cuda_card_driver(p->dev->card); }
@@ -178,8 +178,8 @@ static int32_t new_time_marks(vt_bk_program *p) {
 static vt_status rehearse(vt_bk_program *p);
 
 static int32_t build_program(vt_bk_program *p, const vt_bk_step *steps, uint64_t n) {
-  const vt_launching how = launch_functions(p);
-  int32_t s = vt_arenas_note(&p->arenas, steps, n);
+  const vt_launch_callbacks how = launch_functions(p);
+  int32_t s = vt_arenas_include(&p->arenas, steps, n);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) s = new_fault_record(p);
   if (s == VT_OK) s = new_time_marks(p);
@@ -216,7 +216,7 @@ static void free_on_card(vt_bk_program *p) {
 
 void vt_cuda_program_free(vt_bk_program *p) {
   const vt_bk_host *host = p->dev->host;
-  const vt_launching how = launch_functions(p);
+  const vt_launch_callbacks how = launch_functions(p);
   if (vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {
     free_on_card(p);
     vt_cuda_card_leave(p->dev->card);
@@ -268,7 +268,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at, int *epilogue_done) 
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
   vt_cuda_call c = call_of(r);
-  vt_launch_place(at, r->p->base, body);
+  vt_launch_place_views(at, r->p->base, body);
   r->at = at;
   c.step = s;
   c.attrs = s->attrs;
@@ -279,7 +279,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at, int *epilogue_done) 
   c.out = at->views + s->n_in;
   c.n_out = s->n_out;
   if (s->work_bytes > 0) c.work = r->p->base[s->work_arena] + s->work_offset;
-  c.epilogue = at->tail;
+  c.epilogue = at->epilogue;
   c.base = r->p->base;
   const vt_status status = at->handler->run(&c);
   *epilogue_done = c.epilogue_done;

@@ -2,7 +2,7 @@
  * cuda_reduce_test.c - reductions, arg-reductions and cumulative sums on a card: every type, many
  * layouts, lengths around the chunks of S. Needs a driver: a GPU's, or the emulated one of
  * tests/fake_cuda. */
-#include "folded_cuda_test.h"
+#include "card_step_test.h"
 
 typedef struct shape {
   uint32_t rank;

@@ -2,7 +2,7 @@
  * cuda_rows.c - rows in registers or shared memory: chooses and launches the kernel variant for
  * softmax and norms. */
 #include "cuda_rows.h"
-#include "gpu_share.h"
+#include "gpu_row_layout.h"
 
 enum { THREADS = 128, ROWS = THREADS / VT_GPU_LANES };
 

@@ -12,7 +12,7 @@ typedef enum vt_cuda_rows_variant {
   VT_CUDA_ROWS_PARTS, /* several launches, for any tensor: reductions, then the results */
   VT_CUDA_ROWS_WARPS, /* one warp per row, in registers */
   VT_CUDA_ROWS_BLOCK, /* one thread block per row, in registers */
-  VT_CUDA_ROWS_LONG,  /* several thread blocks per row, in shared memory (gpu_share.h) */
+  VT_CUDA_ROWS_LONG,  /* several thread blocks per row, in shared memory (gpu_row_layout.h) */
   VT_CUDA_ROWS_BUNDLE /* lines along any axis, in shared memory or one per thread (gpu_bundle.h) */
 } vt_cuda_rows_variant;
 

@@ -4,7 +4,7 @@
  * tests/fake_cuda. */
 #include <stdlib.h>
 #include "far_rows_test.h"
-#include "folded_cuda_test.h"
+#include "card_step_test.h"
 
 static card_layout result_layout(card_layout layout) {
   return layout == CARD_REPEATED ? CARD_DENSE : layout;
@@ -86,11 +86,11 @@ static void test_softmax_columns(void) {
 }
 
 static int far_n;
-static void make_far(float *x) { far_rows(x, far_n); }
+static void make_far(float *x) { write_far_rows(x, far_n); }
 static void make_far_columns(float *x) {
   float *lines = malloc(sizeof(float) * FAR_ROWS * (size_t)far_n);
   if (lines == NULL) exit(2);
-  far_rows(lines, far_n);
+  write_far_rows(lines, far_n);
   for (int i = 0; i < FAR_ROWS * far_n; i++) x[i % far_n * FAR_ROWS + i / far_n] = lines[i];
   free(lines);
 }

@@ -10,7 +10,7 @@
  *   x not interleaved (step = 1):     g0: k0 k1 k2 .. gap  | g1: k0 k1 k2 .. gap  | ... */
 #ifndef VT_GPU_BUNDLE_H
 #define VT_GPU_BUNDLE_H
-#include "gpu_share.h"
+#include "gpu_row_layout.h"
 
 enum {
   VT_GPU_BUNDLE_ROWS, /* a result per element: softmax, or norms */

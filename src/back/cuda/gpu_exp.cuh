@@ -14,7 +14,7 @@
  * half units of the rounded terms of 2^-39: the square and the polynomial 2^-38 each; the sums of
  * the low part 2^-39 thrice; the first omitted term 2^-39.5; that of d 2^-36.3; together below
  * 2^-35.1. If the two ends of the interval around the value round to different f32, the quick phase
- * does not decide and vt_both_exp computes the result. */
+ * does not decide and vt_ff_exp computes the result. */
 #ifndef VT_GPU_EXP_CUH
 #define VT_GPU_EXP_CUH
 #include "gpu_lanes.cuh"
@@ -84,6 +84,6 @@ VT_GPU_FN uint32_t vt_exp_quick_near(vt_exp_entry table, float x, float &y) {
 
 /* Reducer for the sum of e^(x - m). */
 struct vt_reducer_exp : vt_reducer_sum<float> {
-  VT_GPU_FN float in(float x, float m) { return vt_both_exp(x - m); }
+  VT_GPU_FN float in(float x, float m) { return vt_ff_exp(x - m); }
 };
 #endif

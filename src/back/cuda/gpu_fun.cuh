@@ -9,12 +9,12 @@
 #include "fn_all.inc"
 #include "fs_all.inc"
 
-#define VT_SHORT(name, from, to, rare)                    \
+#define VT_FF_FUNCTION(name, from, to, rare)              \
   VT_GPU_FN float f32_##name(float a, float b, float c) { \
-    return (void)b, (void)c, vt_both_##name(a);           \
+    return (void)b, (void)c, vt_ff_##name(a);             \
   }
-#include "shorts.def"
-#undef VT_SHORT
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
 
 /* The accurate phases are long, so they are functions that are called: inlining would copy the code
  * several times. */

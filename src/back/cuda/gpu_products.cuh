@@ -9,7 +9,7 @@
 #ifndef VT_GPU_PRODUCTS_CUH
 #define VT_GPU_PRODUCTS_CUH
 #include "gpu_conv.cuh"
-#include "gpu_few.cuh"
+#include "gpu_skinny.cuh"
 #include "gpu_stream.cuh"
 #include "gpu_sums.cuh"
 

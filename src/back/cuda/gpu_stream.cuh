@@ -2,10 +2,10 @@
  * gpu_stream.cuh - skinny GEMM of at most 4 rows with a large matrix, k being a multiple of 256.
  * The matrix is streamed: a thread has 256 k of one or two columns, and a chain for each of them
  * and each of ROWS rows; it loads the next operands while it multiplies. Threads wait for no other
- * warp. gpu_few.cuh turns the chains of a column into its result. */
+ * warp. gpu_skinny.cuh turns the chains of a column into its result. */
 #ifndef VT_GPU_STREAM_CUH
 #define VT_GPU_STREAM_CUH
-#include "gpu_few.cuh"
+#include "gpu_skinny.cuh"
 
 enum { VT_STREAM_T = VT_GPU_STREAM_THREADS };
 

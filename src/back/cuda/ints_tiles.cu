@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ints_tiles.cu - tiled products and convolutions of 8-bit integers, and skinny products of them.
 #include "gpu_ints_conv.cuh"
-#include "gpu_ints_few.cuh"
+#include "gpu_ints_skinny.cuh"
 
 VT_KERNEL_RESIDENT(ints_128_128, vt_gpu_ints_tile, 256, 1) { vt_ints_tile<128, 128>(a).run(); }
 VT_KERNEL_RESIDENT(ints_64_64, vt_gpu_ints_tile, 256, 2) { vt_ints_tile<64, 64>(a).run(); }

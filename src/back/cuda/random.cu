@@ -12,9 +12,9 @@
 #include "fn_erf.inc"
 #include "fs_all.inc"
 
-VT_FN vt_s vt_s_log(vt_s x) { return vt_both_log(x); }
-VT_FN vt_s vt_s_sin(vt_s x) { return vt_both_sin(x); }
-VT_FN vt_s vt_s_cos(vt_s x) { return vt_both_cos(x); }
+VT_FN vt_s vt_s_log(vt_s x) { return vt_ff_log(x); }
+VT_FN vt_s vt_s_sin(vt_s x) { return vt_ff_sin(x); }
+VT_FN vt_s vt_s_cos(vt_s x) { return vt_ff_cos(x); }
 #include "philox.inc"
 
 struct draw_bits {

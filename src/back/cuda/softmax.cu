@@ -24,7 +24,7 @@ template <int STEPS>
 VT_GPU_FN void exp_undecided(uint32_t open, const float *x, float m, float (&v)[STEPS]) {
   while (open != 0) {
     const int bit = 31 - __clz((int)open), k = STEPS - 1 - bit;
-    set_at<STEPS>(v, k, vt_both_exp(x[vt_row_element(k)] - m));
+    set_at<STEPS>(v, k, vt_ff_exp(x[vt_row_element(k)] - m));
     open ^= 1u << bit;
   }
 }
@@ -167,7 +167,7 @@ VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, flo
   const float sum =
       vt_warps_sum(vt_lanes_join<vt_reducer_sum<float>>(s), warps, exchange + VT_GPU_LANES);
   if (LOGS) {
-    store_logs<STEPS>(v, m, vt_both_log(sum), row.y, there);
+    store_logs<STEPS>(v, m, vt_ff_log(sum), row.y, there);
   } else {
     store_quotients<STEPS>(v, quotients_by(sum, tiny), row.y, there);
   }
@@ -277,7 +277,7 @@ VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_THREADS) {
     vt_team_barrier(a, t.arrivals);
     const float sum = vt_chunks_sum(second, vt_row_chunks(a.n));
     if (a.logs) {
-      long_logs(a, t, row, m, vt_both_log(sum));
+      long_logs(a, t, row, m, vt_ff_log(sum));
     } else {
       long_quotients(a, t, row, table, m, quotients_by(sum, tiny));
     }
@@ -311,7 +311,7 @@ VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
     vt_offsets<2>(a.along, k, along);
     const float d = ((const float *)a.x)[at[0] + along[0]] - ((const float *)a.shift)[line];
     const float scale = ((const float *)a.scale)[line];
-    ((float *)a.y)[at[1] + along[1]] = a.logs ? d - scale : vt_both_exp(d) / scale;
+    ((float *)a.y)[at[1] + along[1]] = a.logs ? d - scale : vt_ff_exp(d) / scale;
   }
 }
 
@@ -319,7 +319,7 @@ VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
  * result. */
 VT_KERNEL(softmax_logs, vt_gpu_line_factors, 128) {
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
-    const float l = vt_both_log(((const float *)a.sum)[line]);
+    const float l = vt_ff_log(((const float *)a.sum)[line]);
     if (a.y == nullptr) {
       ((float *)a.sum)[line] = l;
     } else {

@@ -203,7 +203,7 @@ int main(int argc, char **argv) {
   (void)setrlimit(RLIMIT_CORE, &none); /* a crash is expected: no core file */
   vt_fpenv_enter(&mine);
   const int good = probe_plugin((uint32_t)strtoul(argv[1], NULL, 10));
-  const int kept = vt_fpenv_kept();
+  const int kept = vt_fpenv_is_active();
   vt_fpenv_leave(&mine);
   report_text("end\n");
   if (!good) return 1;
