@@ -127,7 +127,7 @@ static int32_t anchor_new(void *user, vt_launch *at) {
 
 static void anchor_free(void *user, vt_launch *at) {
   const vt_bk_program *p = user;
-  if (at->epilogue != NULL) vt_cuda_epilogue_free(p->dev, at->tail);
+  if (at->epilogue != NULL) vt_cuda_epilogue_free(p->dev, at->epilogue);
 }
 
 static vt_launch_callbacks launch_functions(vt_bk_program *p) {
