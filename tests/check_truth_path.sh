@@ -68,7 +68,7 @@ for query in $queries; do
   needed_only_by "$query" 'registry\.c\.o' "only the registry names a backend"
 done
 needed_only_by 'vt_registry_row_at' 'device\.c\.o' "only the gateway reads the registry"
-needed_only_by 'vt_exec_run' 'program\.c\.o|ports\.c\.o|constants\.c\.o' "only a program runs a plan, and what folds constants"
+needed_only_by 'vt_exec_run' 'program\.c\.o|ports\.c\.o|constant_eval\.c\.o' "only a program runs a plan, and what folds constants"
 needed_only_by 'vt_plan_build|vt_exec_new' 'pipeline\.c\.o' "there is one pipeline"
 
 # Every call to a backend is made within the guard, which belongs to the gateway, and is the only way
@@ -84,7 +84,7 @@ if [[ $(guards enter) -ne $(guards leave) ]]; then fail "$(guards enter) guards 
 # A backend sees the op table, numbers and memory: nothing of graphs, plans or the gateway.
 backend_objects=$(for library in "$build"/libvt_back_*.a; do nm -A "$library" 2>/dev/null; done |
   sed -nE 's|^[^:]*:([^:]+\.o):.*|\1|p' | sort -u)
-host_objects='(graph|pass|plan)(_[a-z]+)?\.c\.o|rewrite\.c\.o|identities\.c\.o|constants\.c\.o|device\.c\.o|exec\.c\.o|registry\.c\.o|program\.c\.o|pipeline\.c\.o|ports\.c\.o|model\.c\.o|parse(_[a-z]+)?\.c\.o|(suite|case)(_[a-z]+)?\.c\.o'
+host_objects='(graph|pass|plan)(_[a-z]+)?\.c\.o|rewrite\.c\.o|identities\.c\.o|constant_eval\.c\.o|device\.c\.o|exec\.c\.o|registry\.c\.o|program\.c\.o|pipeline\.c\.o|ports\.c\.o|model\.c\.o|parse(_[a-z]+)?\.c\.o|(suite|case)(_[a-z]+)?\.c\.o'
 for object in $backend_objects; do independent "${object//./\\.}" "$host_objects"; done
 
 # The tables themselves are handled by the gateway and by the backends that fill them.

@@ -94,8 +94,8 @@ static void test_invalid_groups_refused(void) {
   refuse("a = exp(x) @1\nb = tanh(a) @1\noutput c = a + b", VT_VERIFY, "inside group 1");
   refuse("a = exp(x) @1\nb = matmul(a, z) @1\noutput b", VT_VERIFY, "inside group 1");
   refuse("a = exp(x) @1\nb = tanh(a) @1\noutput b\noutput a", VT_VERIFY, "'a' is inside a group");
-  refuse("a = exp(x) @0\noutput a", VT_SYNTAX, "numbered from 1 on");
-  refuse("a = exp(x) @4294967297\noutput a", VT_SYNTAX, "numbered from 1 on");
+  refuse("a = exp(x) @0\noutput a", VT_SYNTAX, "must be 1 or more");
+  refuse("a = exp(x) @4294967297\noutput a", VT_SYNTAX, "must be 1 or more");
   refuse("a = exp(x) @\noutput a", VT_SYNTAX, "the number of a group");
   refuse("a = exp(x) @x\noutput a", VT_SYNTAX, "the number of a group");
   refuse("a = exp(x) @1 @1\noutput a", VT_SYNTAX, "end of the line");

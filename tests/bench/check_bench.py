@@ -102,7 +102,7 @@ def main():
     check_settings(args.volta, peers / "peer_wide.so")
     check_model(args.volta)
     quick = ["cpu", "--quick", "--only", "sgem", "--threads", "1", "--backend", "reference"]
-    check_refused(args.volta, 1, [*quick, "--compare", "openblas", "--peer", str(peers / "peer_wrong.so")], "by openblas")
+    check_refused(args.volta, 1, [*quick, "--compare", "openblas", "--peer", str(peers / "peer_wrong.so")], "in openblas")
     tanh = ["cpu", "--quick", "--only", "tanh", "--threads", "1", "--backend", "reference:1"]
     check_refused(args.diverging, 1, tanh, "differ in")
     print("\n".join(faults) if faults else f"volta bench: {len(KINDS)} kinds of work, two peers, two faults found")
