@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * approximate_exp.c - exp(x) as 2^(x * log2 e) in f32, which is one instruction and a product on
- * many devices. The product is rounded, and the power makes it visible. */
+ * approximate_exp.c - computes exp(x) as 2^(x * log2 e) in f32, which takes many devices one
+ * multiplication and one instruction. The product is rounded, and the power enlarges the error. */
 #include "violation.h"
 
 static const char *const ops[] = {"exp", NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * block_size.c - contractions in blocks of 512 products instead of 256, because the tiles of this
- * machine are of that size. No contraction of up to 256 shows it. */
+ * block_size.c - sums contractions in blocks of 512 products instead of 256, as hardware with tiles
+ * of that size would. Contractions of at most 256 products do not show it. */
 #include "violation.h"
 
 static const char *const ops[] = {"matmul", NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * half_accumulation.c - contractions are summed in f16, as matrix units do that were built for
- * networks which do not mind. */
+ * half_accumulation.c - sums contractions in f16, as some matrix units do that were built for
+ * networks that tolerate it. */
 #include "violation.h"
 
 static const char *const ops[] = {"matmul", NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * wide_accumulation.c - contractions are summed in f64 and rounded once at the end: more precise
- * than what is laid down, and therefore just as wrong. */
+ * wide_accumulation.c - sums contractions in f64 and rounds once at the end. This is more precise
+ * than the specified sum, and it is wrong because its bits differ. */
 #include "violation.h"
 
 static const char *const ops[] = {"matmul", NULL};

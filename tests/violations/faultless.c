@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * virtue.c - no sin at all: it must pass, or the refusals of the others prove nothing. What every
- * other file says with a function of its own is said here as the reference says it. */
+ * faultless.c - a backend without a fault, built like the others. It must pass, or the refusals of
+ * the others would prove nothing. Its hooks compute what the reference computes. */
 #include "violation.h"
 
 static const char *const ops[] = {"add",     "mul",           "neg",
@@ -17,5 +17,5 @@ const violation vt_violation = {
     .about = "keeps every rule",
     .ops = ops,
     .has = VT_BK_FLOAT64 | VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_ROUNDED_MATH | VT_BK_ATOMIC_OPS,
-    .work = 64,
+    .scratch = 64,
     .dot = dot};
