@@ -26,9 +26,9 @@ OPENINGS = re.compile(
     r"That is no\b|Nor is\b|Not so\b|So few\b|So many\b)")
 IDIOMS = [
     (re.compile(pattern), better) for pattern, better in (
-        (r"\b(?:is|are|was|were|has|have) none\b(?! of\b)", "there is no X, or X has no Y"),
+        (r"(?<!\bthere )\b(?:is|are|was|were|has|have) none\b(?! of\b)", "there is no X, or X has no Y"),
         (r"\b(?:is|are) no [a-z]+ (?:of|that|which)\b", "is not a X that"),
-        (r"\bfrom [a-z0-9]+ on\b(?! the\b| a\b)", "starting at X"),
+        (r"\bfrom (?!now\b|then\b)[a-z0-9]+ on\b(?! the\b| a\b)", "starting at X"),
         (r"\bso many\b", "that number of"),
         (r"\bone an? (?:thread|block|warp|lane|row|line|run|step|call|launch|op|element|family|file)\b", "one per X"),
         (r"\bcomes? besides\b|\bbesides?(?=[.,;:)])", "in addition, or also"),

@@ -32,7 +32,7 @@ GOOD = {
     "src/cli/main.c": '#include "volta/volta.h"\nint main(void) { printf("x"); exit(0); }\n',
     "tests/vt_test.h": '#include "vt_plan.h"\n',
     "tools/gen_ops.c": '#include "ops.def"\nint main(void) { puts("x"); }\n',
-    # Text that looks like forbidden calls but is none: comments, strings, members, longer names.
+    # Text that looks like forbidden calls but is not: comments, strings, members, longer names.
     "src/base/text.c": '/* exit(1) */ // abort()\nconst char *s = "printf(";\n'
     "void f(void) { snprintf(0, 0, s); vsnprintf(0, 0, s, 0); w->puts(1); w.exit(2); vt_abort(3); }\n",
 }
@@ -283,7 +283,7 @@ class Words(unittest.TestCase):
         self.catches("opens without its subject", "docs/b.md", "# Title\n\nA claim. What is stored is a number.\n")
 
     def test_idioms(self):
-        for text in ("There is none, or it is none.", "This is no list of ops.", "It counts from i on.", "It has so many.",
+        for text in ("NULL means that it is none.", "This is no list of ops.", "It counts from i on.", "It has so many.",
                      "It copies one a thread.", "It comes besides.", "It is overheard.", "It copies it as it lies.",
                      "It lies over another.", "It drops what is kept."):
             with self.subTest(text=text):
@@ -296,6 +296,11 @@ class Words(unittest.TestCase):
     def test_text_that_is_not_prose(self):
         self.passes("docs/b.md", "# Title\n\n```\nso many\n```\n\n| so many |\n\n`so many` is code.\n")
         self.passes("src/op/b.c", 'const char *s = "so many";\n')
+
+    def test_english_that_resembles_an_idiom(self):
+        for text in ("NULL if there is none.", "It is none of them.", "It is fast from then on.", "It reads from p on the host."):
+            with self.subTest(text=text):
+                self.passes("src/op/b.c", f"int x; /* {text} */\n")
 
     def test_long_sentences_are_listed(self):
         text = {"src/op/b.c": "int x; /* A " + "word " * 40 + "end. */\n"}
