@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pack_suite.c IMAGE DIGEST DIGESTS FILE... - writes the conformance suite into IMAGE: the FILEs,
- * which are case files and examples, and the stored digests of DIGESTS without the case names, which
- * the case files give. The image is gzip, without a time, so that its bytes depend on the files only.
- * src/admit/suite_image.c describes it and reads it. DIGEST gets the digest of the suite. */
+ * which are case files and examples, and the stored digests of DIGESTS without the case names,
+ * which the case files give. The image is gzip, without a time, so that its bytes depend on the
+ * files only. src/admit/suite_image.c describes it and reads it. DIGEST gets the digest of the
+ * suite. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,16 +73,16 @@ static int parse_digest(const char *line, uint8_t out[8]) {
   return line[16] == ' ';
 }
 
-/* Writes the digest of the suite to a file of its own, so that the code that reads certificates need
- * not unpack the suite. */
+/* Writes the digest of the suite to a file of its own, so that the code that reads certificates
+ * need not unpack the suite. */
 static void write_suite_digest(const char *path, const vt_hash256 *digest) {
   FILE *f = fopen(path, "wb");
   if (f == NULL || fwrite(digest->b, 1, 32, f) != 32 || fclose(f) != 0)
     fail(path, "cannot be written");
 }
 
-/* Writes the part "digests": the digest of the suite, computed as vt_suite_digest does, and then eight
- * bytes per case. */
+/* Writes the part "digests": the digest of the suite, computed as vt_suite_digest does, and then
+ * eight bytes per case. */
 static void write_digests(gzFile out, const char *path, const char *digest_path) {
   size_t n;
   char *text = read_file(path, &n);
