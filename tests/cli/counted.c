@@ -23,7 +23,7 @@ __attribute__((destructor)) static void write_counts(void) {
       "outside %u modes %u held %ld devices %llu=%u programs %llu=%u runs %llu=%u copies %llu=%u\n",
       (unsigned)wrapped.outside, (unsigned)wrapped.bad_modes, (long)wrapped.live,
       (unsigned long long)n.devices, count_calls(WRAPPED_OPEN), (unsigned long long)n.programs,
-      count_calls(WRAPPED_BUILD), (unsigned long long)n.runs, calls(WRAPPED_RUN),
+      count_calls(WRAPPED_BUILD), (unsigned long long)n.runs, count_calls(WRAPPED_RUN),
       (unsigned long long)n.copies, count_calls(WRAPPED_COPY));
   (void)fclose(f);
 }
