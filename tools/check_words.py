@@ -39,6 +39,7 @@ IDIOMS = [
     )
 ]
 DOCSTRING = re.compile(r'^[ \t]*"""(.*?)"""', re.M | re.S)
+DIRECTIVE = r"(?:include|ifn?def|if|endif|else|define|undef|error)\b"  # of C code inside a script
 IDENTIFIER = re.compile(r"(?<![\w\\%])[A-Za-z_]\w*")
 SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z\"'`(])|\n\s*\n")
 
@@ -72,7 +73,7 @@ def comments(text, path):
             yield text.count("\n", 0, match.start()) + 1, match[1]
     start, lines = 0, []
     for number, line in enumerate(text.splitlines() + [""], 1):
-        match = re.match(r"\s*#(?!!)\s?(.*)", line)
+        match = re.match(r"\s*#(?!!|" + DIRECTIVE + r")\s?(.*)", line)
         if match:
             start = start if lines else number
             lines.append(match[1])

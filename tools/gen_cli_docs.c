@@ -25,7 +25,7 @@ static int is_common(const cli_flag *f) {
   return strcmp(f->verb, "any") == 0 || strcmp(f->verb, "top") == 0;
 }
 
-/* Prints a name in lower case: users see status names so. */
+/* Prints a name of the table, which has capitals, in lower case, as users see it. */
 static void print_lower(const char *name) {
   for (; *name != '\0'; name++) putchar(*name >= 'A' && *name <= 'Z' ? *name - 'A' + 'a' : *name);
 }

@@ -18,6 +18,7 @@ import c_source
 
 FOLDERS = ("src", "include", "tests", "bench", "tools", "scripts", "cmake", "examples")
 SCRIPTS = (".py", ".sh", ".cmake")
+DIRECTIVE = r"(?:include|ifn?def|if|endif|else|define|undef|error)\b"  # of C code inside a script
 FUNCTION = re.compile(r"^(?!typedef|return|else|#)[A-Za-z_][\w \t*]*?[ *](\w+)\(([^;{}]*?)\)\s*\{", re.M)
 
 
@@ -64,7 +65,7 @@ def comments_of_c(text):
 
 
 def comments_of_script(text):
-    return [(m.start(), m.end(), m[0]) for m in re.finditer(r"(?:^[ \t]*#(?!!).*\n)+", text, re.M)]
+    return [(m.start(), m.end(), m[0]) for m in re.finditer(r"(?:^[ \t]*#(?!!|" + DIRECTIVE + r").*\n)+", text, re.M)]
 
 
 class Tree:

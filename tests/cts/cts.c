@@ -37,7 +37,7 @@ static const char usage[] =
     "  --dump DIR  write inputs, models and results to files\n";
 
 enum mode { RUN, LIST, WRITE, GRAD, LAYOUTS, COMPLETE, GRAPHS, WRITE_GRAPHS, DUMP };
-enum { MAX_VALUES = 64 }; /* values that an option may have */
+enum { MAX_VALUES = 64 }; /* most values that one option may have */
 
 typedef struct options {
   enum mode mode;
@@ -248,7 +248,7 @@ static void free_outcomes(selected_runs *w, uint32_t n) {
   free(w->out);
 }
 
-static void run_all(selected_runs *w, uint32_t n) {
+static void run_chosen_cases(selected_runs *w, uint32_t n) {
   vt_pool *pool = NULL;
   vt_diag d = {0};
   w->out = calloc((size_t)n * w->o->n_lanes + 1, sizeof *w->out);
@@ -338,7 +338,7 @@ static void print_json_summary(const selected_runs *w, uint32_t n, unsigned fail
       n, w->s->n_cases, n * w->o->n_lanes, failed, stale);
 }
 
-static unsigned report(const selected_runs *w, uint32_t n, unsigned stale) {
+static unsigned print_report(const selected_runs *w, uint32_t n, unsigned stale) {
   const options *o = w->o;
   unsigned failed = 0;
   if (o->json) printf("{\n  \"failures\": [");
@@ -365,8 +365,8 @@ static unsigned run_mode(const options *o, const vt_suite *s, const uint32_t *li
   selected_runs w = {.o = o, .s = s, .list = list};
   if (s->n_left_over > 0)
     fprintf(stderr, "cts: a stored digest belongs to no case: %s\n", s->left_over);
-  run_all(&w, n);
-  const unsigned failed = report(&w, n, s->n_left_over);
+  run_chosen_cases(&w, n);
+  const unsigned failed = print_report(&w, n, s->n_left_over);
   free_outcomes(&w, n);
   return failed + s->n_left_over;
 }
@@ -413,14 +413,14 @@ static unsigned write_mode(options *o, vt_suite *s, const uint32_t *list, uint32
   if (o->n_lanes != 2) bad_usage("--write takes no other backends");
   for (uint32_t i = 0; i < n; i++) s->cases[list[i]].expected = NULL;
   selected_runs w = {.o = o, .s = s, .list = list, .writing = 1};
-  run_all(&w, n);
+  run_chosen_cases(&w, n);
   for (uint32_t i = 0; i < n; i++) {
     merge_outcomes(o, s, list[i], &w.out[2 * i], &w.out[2 * i + 1]);
     w.out[i] = w.out[2 * i];
     if (i > 0) w.out[2 * i].message = NULL;
   }
   o->n_lanes = 1;
-  unsigned failed = report(&w, n, 0);
+  unsigned failed = print_report(&w, n, 0);
   if (failed == 0) failed += !store_digests(o, &w, n);
   free_outcomes(&w, n);
   return failed;

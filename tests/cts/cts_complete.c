@@ -194,7 +194,7 @@ static void add_types_and_ranks(const vt_graph *g, coverage *all) {
   }
 }
 
-static unsigned add_models(const vt_suite *s, coverage *all) {
+static unsigned add_all_models(const vt_suite *s, coverage *all) {
   unsigned failed = 0;
   for (uint32_t i = 0; i < s->n_models; i++) {
     const vt_suite_model *m = s->model[i];
@@ -278,7 +278,7 @@ unsigned cts_check_complete(const vt_suite *s, uint32_t least, int gradients_req
   coverage *all = calloc(MAX_OPS, sizeof *all);
   if (all == NULL || vt_op_total() >= MAX_OPS) cts_die("out of memory");
   count_cases_and_grads(s, all);
-  unsigned failed = add_models(s, all);
+  unsigned failed = add_all_models(s, all);
   for (uint32_t i = 0; i < vt_op_total(); i++)
     failed += check_op(vt_op_at(i), &all[i], gradients_required);
   if (s->n_cases < least)

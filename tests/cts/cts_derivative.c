@@ -3,13 +3,12 @@
  * `grad` line names, it compares the change of the weighted sum of all float outputs between x -
  * h*v and x + h*v with sum(dx * 2hv). The direction v is a single element or all elements.
  *
- * The gradient passes if, for one of several h, |difference - sum(dx * step)| is at most the sum of
- *     relative * sum|dx * step|,
- *     16 * eps * sum|weight * y| over the outputs that changed, and
- *     16 * eps * max|step| * sum|weight * y| over all outputs (rounding of a slope that is 0).
+ * The gradient gradient_passes if, for one of several h, |difference - sum(dx * step)| is at most
+ * the sum of relative * sum|dx * step|, 16 * eps * sum|weight * y| over the outputs that changed,
+ * and 16 * eps * max|step| * sum|weight * y| over all outputs (rounding of a slope that is 0).
  * `relative` is 2e-3 if any value is f32, and 1e-6 if all are f64. `step` is 2hv after rounding.
- * If a function bends within the steps, no h passes, so a point that fails is drawn again, at most
- * twice. */
+ * If a function bends within the steps, no h gradient_passes, so a point that fails is drawn again,
+ * at most twice. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"
@@ -41,7 +40,7 @@ static vt_case_input *find_input(vt_case_inputs *in, const char *prefix, const c
   return NULL;
 }
 
-static vt_status run_at(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
+static vt_status run_with_inputs(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
   VT_TRY(vt_case_inputs_give(in, p, d));
   return vt_program_run(p, d);
 }
@@ -159,10 +158,10 @@ static vt_status measure_change(checker *c, const direction *v, const vt_tensor 
   uint64_t n = 0;
   *out = (change){0};
   move_inputs(c, v, h);
-  vt_status s = run_at(&c->moved, c->f, d);
+  vt_status s = run_with_inputs(&c->moved, c->f, d);
   if (s == VT_OK) s = read_outputs(c->f, &up, &n, d);
   move_inputs(c, v, -h);
-  if (s == VT_OK) s = run_at(&c->moved, c->f, d);
+  if (s == VT_OK) s = run_with_inputs(&c->moved, c->f, d);
   if (s == VT_OK) s = read_outputs(c->f, &down, &n, d);
   if (s == VT_OK) {
     w = read_weights(c);
@@ -175,8 +174,9 @@ static vt_status measure_change(checker *c, const direction *v, const vt_tensor 
   return s;
 }
 
-/* Returns 1 if the gradient passes for one of the steps. NaN never passes. */
-static int passes(checker *c, const direction *v, const vt_tensor *dx, double width, vt_diag *d) {
+/* Returns 1 if the gradient gradient_passes for one of the steps. NaN never gradient_passes. */
+static int gradient_passes(checker *c, const direction *v, const vt_tensor *dx, double width,
+                           vt_diag *d) {
   static const double steps[2][STEPS] = {{0x1p-8, 0x1p-12, 0x1p-16, 0x1p-20},
                                          {0x1p-8, 0x1p-9, 0x1p-10, 0x1p-11}};
   const double relative = c->f32 ? 2e-3 : 1e-6;
@@ -202,7 +202,7 @@ static int check_input(checker *c, const vt_suite_domain *dom, const vt_tensor *
     direction v = {dom->input, i < SINGLES ? i : UINT64_MAX, vt_case_random(&state)};
     if (i < SINGLES && n > SINGLES) v.element = v.seed % n;
     if (n == 0 || (i < SINGLES && v.element >= n)) continue;
-    if (!passes(c, &v, dx, dom->hi - dom->lo, d)) return 0;
+    if (!gradient_passes(c, &v, dx, dom->hi - dom->lo, d)) return 0;
   }
   return 1;
 }
@@ -226,8 +226,8 @@ static void draw_point(checker *c, uint64_t seed) {
 static vt_status check_point(checker *c, uint64_t seed, vt_diag *d) {
   const vt_suite_block *b = c->model->block;
   draw_point(c, seed);
-  VT_TRY(run_at(&c->in, c->f, d));
-  VT_TRY(run_at(&c->d_in, c->df, d));
+  VT_TRY(run_with_inputs(&c->in, c->f, d));
+  VT_TRY(run_with_inputs(&c->d_in, c->df, d));
   for (uint32_t i = 0; i < b->n_domains; i++)
     for (uint32_t k = 0; b->domain[i].wanted && k < vt_program_outputs(c->df); k++) {
       const char *name;
@@ -242,7 +242,7 @@ static vt_status check_point(checker *c, uint64_t seed, vt_diag *d) {
 
 /* ---- one model ---- */
 
-static vt_status open_all(checker *c, const char *text, vt_diag *d) {
+static vt_status open_programs(checker *c, const char *text, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "reference:0"};
   VT_TRY(vt_model_parse(c->model->text, strlen(c->model->text), NULL, &c->m, d));
   VT_TRY(vt_model_parse(text, strlen(text), NULL, &c->dm, d));
@@ -256,7 +256,7 @@ static vt_status open_all(checker *c, const char *text, vt_diag *d) {
 }
 
 static vt_status check_points(checker *c, const char *text, vt_diag *d) {
-  VT_TRY(open_all(c, text, d));
+  VT_TRY(open_programs(c, text, d));
   vt_status s = VT_OK;
   for (int i = 0; i < POINTS; i++) {
     *d = (vt_diag){0};
@@ -286,7 +286,7 @@ typedef struct verdict {
   char message[700]; /* why the gradient failed, or empty */
 } verdict;
 
-static void check_model_of_verdict(void *context, uint64_t i) {
+static void check_model_job(void *context, uint64_t i) {
   verdict *v = &((verdict *)context)[i];
   vt_text text;
   vt_diag d = {0};
@@ -330,7 +330,7 @@ unsigned cts_check_gradients(const cts_selection *s) {
   if (v == NULL || vt_pool_new(s->jobs, vt_alloc_default(), &pool, &d) != VT_OK)
     cts_die("out of memory");
   const uint32_t n = list_models(s, v);
-  vt_pool_run(pool, n, check_model_of_verdict, v);
+  vt_pool_run(pool, n, check_model_job, v);
   for (uint32_t i = 0; i < n; i++) {
     if (v[i].message[0] == 0) continue;
     failed++;

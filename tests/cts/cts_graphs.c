@@ -29,7 +29,7 @@ static void add_printed(vt_hasher *h, const vt_graph *g) {
   vt_text_done(&t);
 }
 
-static unsigned undeclared; /* compositions whose row does not declare a needed capability */
+static unsigned undeclared; /* number of compositions whose row lacks a needed capability */
 /* Counts and reports a composition whose prims need a capability that its own row does not declare.
  * A backend that runs the composition as one step needs that capability too. */
 static void check_declared_needs(const vt_op_info *own, const vt_graph *g) {
@@ -110,7 +110,7 @@ static void write_lines(const vt_suite *s, vt_text *out) {
 
 /* Prints, with the message `what`, the op of each line of `text` that is not in `in`; returns their
  * number. */
-static unsigned report_missing(const char *text, const char *in, const char *what) {
+static unsigned report_missing_lines(const char *text, const char *in, const char *what) {
   unsigned n = 0;
   while (*text != 0) {
     const size_t length = strcspn(text, "\n");
@@ -134,9 +134,9 @@ unsigned cts_check_graphs(const vt_suite *s, const char *folder) {
   if (vt_file_read(path, 1 << 24, vt_alloc_default(), &stored, &d) != VT_OK) cts_die("%s", d.text);
   const char *lines = (const char *)stored.data;
   unsigned failed =
-      report_missing(now.s, lines, "the graphs of its models differ from the stored ones");
+      report_missing_lines(now.s, lines, "the graphs of its models differ from the stored ones");
   if (failed == 0)
-    failed = report_missing(lines, now.s, "a digest is stored, but there are no models");
+    failed = report_missing_lines(lines, now.s, "a digest is stored, but there are no models");
   printf("graphs: %u models, %u ops differ\n", s->n_models, failed);
   vt_file_done(&stored);
   vt_text_done(&now);

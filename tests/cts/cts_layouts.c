@@ -39,7 +39,7 @@ static int64_t offset_of(const vt_view *v, int64_t i) {
   return at;
 }
 
-static uint8_t *element(const vt_view *v, int64_t i) {
+static uint8_t *element_address(const vt_view *v, int64_t i) {
   return (uint8_t *)v->data + offset_of(v, i) * (int64_t)size_of(v);
 }
 
@@ -72,7 +72,8 @@ static block block_new(uint32_t dtype, uint32_t rank, const int64_t *dim, int la
 static block block_copy(const vt_view *from, int layout) {
   block b = block_new(from->dtype, from->rank, from->dim, layout);
   const int64_t n = count_elements(from);
-  for (int64_t i = 0; i < n; i++) memcpy(element(&b.v, i), element(from, i), size_of(from));
+  for (int64_t i = 0; i < n; i++)
+    memcpy(element_address(&b.v, i), element_address(from, i), size_of(from));
   return b;
 }
 
@@ -87,12 +88,12 @@ static block block_repeat(const vt_view *from, uint32_t axis) {
 }
 
 /* Returns 1 if a byte outside of the elements was written. */
-static int wrote_between(const block *b) {
+static int wrote_outside_elements(const block *b) {
   uint8_t *is_element = calloc(b->bytes + 1, 1);
   int found = 0;
   if (is_element == NULL) cts_die("out of memory");
   for (int64_t i = 0, n = count_elements(&b->v); i < n; i++)
-    memset(is_element + (element(&b->v, i) - b->base), 1, size_of(&b->v));
+    memset(is_element + (element_address(&b->v, i) - b->base), 1, size_of(&b->v));
   for (size_t i = 0; i < b->bytes; i++) found |= !is_element[i] && b->base[i] != 0xa5;
   free(is_element);
   return found;
@@ -139,7 +140,7 @@ static void run_kernel(const node_check *r, const vt_view *in, int layout, kerne
 /* Returns the bits of element i, with NaN made canonical. */
 static uint64_t bits_of(const vt_view *v, int64_t i) {
   uint64_t bits = 0;
-  memcpy(&bits, element(v, i), size_of(v));
+  memcpy(&bits, element_address(v, i), size_of(v));
   if (v->dtype != VT_DTYPE_BOOL) vt_canonical(&bits, v->dtype, 1);
   return bits;
 }
@@ -162,7 +163,7 @@ static void compare_runs(const node_check *r, const kernel_run *dense, const ker
                what, k, (long long)i, (unsigned long long)x, (unsigned long long)y);
       return;
     }
-    if (wrote_between(&other->out[k]))
+    if (wrote_outside_elements(&other->out[k]))
       snprintf(r->message, 300, "%s, %s: wrote outside of the elements of its result", r->op->name,
                what);
   }
@@ -170,8 +171,8 @@ static void compare_runs(const node_check *r, const kernel_run *dense, const ker
 
 /* ---- the layouts ---- */
 
-static void copy_all(const node_check *r, const vt_view *in, int layout, block *out,
-                     vt_view *views) {
+static void copy_operands(const node_check *r, const vt_view *in, int layout, block *out,
+                          vt_view *views) {
   for (uint32_t i = 0; i < r->n->n_in; i++) {
     /* The operands get different layouts, so that a kernel that mixes up their strides fails. */
     const int own = i == 0 || layout == DENSE ? layout : 1 + (layout + (int)i) % (LAYOUTS - 1);
@@ -184,7 +185,8 @@ static void check_untouched(const node_check *r, const vt_view *in, const block 
                             const char *what) {
   for (uint32_t k = 0; k < r->n->n_in; k++)
     for (int64_t i = 0, n = count_elements(&in[k]); i < n; i++)
-      if (memcmp(element(&in[k], i), element(&copy[k].v, i), size_of(&in[k])) != 0) {
+      if (memcmp(element_address(&in[k], i), element_address(&copy[k].v, i), size_of(&in[k])) !=
+          0) {
         snprintf(r->message, 300, "%s, %s: wrote into an operand", r->op->name, what);
         return;
       }
@@ -195,7 +197,7 @@ static void check_layout(const node_check *r, const vt_view *in, const kernel_ru
   block copy[VT_OP_ANY_IN];
   vt_view views[VT_OP_ANY_IN];
   kernel_run k = {0};
-  copy_all(r, in, layout, copy, views);
+  copy_operands(r, in, layout, copy, views);
   run_kernel(r, views, 1 + layout % (LAYOUTS - 1), &k);
   compare_runs(r, dense, &k, layout_name[layout]);
   check_untouched(r, in, copy, layout_name[layout]);
@@ -292,7 +294,7 @@ typedef struct verdict {
   char message[300];
 } verdict;
 
-static void check_case_of_verdict(void *context, uint64_t i) {
+static void check_case_job(void *context, uint64_t i) {
   verdict *v = &((verdict *)context)[i];
   check_case(v->c, v->message);
 }
@@ -307,7 +309,7 @@ unsigned cts_check_layouts(const cts_selection *s) {
     cts_die("out of memory");
   for (uint32_t i = 0; i < s->suite->n_cases; i++)
     if (s->chosen[i] && !s->suite->cases[i].gradient) v[n++].c = &s->suite->cases[i];
-  vt_pool_run(pool, n, check_case_of_verdict, v); /* the pool sets the floating-point environment */
+  vt_pool_run(pool, n, check_case_job, v); /* the pool sets the floating-point environment */
   for (uint32_t i = 0; i < n; i++) {
     if (v[i].message[0] == 0) continue;
     failed++;

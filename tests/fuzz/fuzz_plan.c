@@ -23,7 +23,7 @@ static const char *const models[] = {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static vt_graph *graph_of(uint32_t i) {
+static vt_graph *parse_model(uint32_t i) {
   vt_graph *g = NULL;
   if (vt_parse(models[i], strlen(models[i]), vt_alloc_default(), &g, NULL) != VT_OK) abort();
   return g;
@@ -55,7 +55,7 @@ static void check_printed_plans(void) {
   for (uint32_t i = 0; i < MODELS; i++) {
     vt_text text;
     vt_plan *built = NULL, *read = NULL;
-    vt_graph *g = graph_of(i);
+    vt_graph *g = parse_model(i);
     if (vt_plan_build(g, NULL, &t, vt_alloc_default(), &built, NULL) != VT_OK) abort();
     vt_text_init(&text, vt_alloc_default());
     vt_plan_print(built, 1, &text);
@@ -72,7 +72,7 @@ static void check_printed_plans(void) {
 static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
   vt_diag d = {0};
   vt_plan *p = NULL;
-  vt_graph *g = graph_of(data[0] % MODELS);
+  vt_graph *g = parse_model(data[0] % MODELS);
   const char *text = (const char *)data + 1;
   const vt_status s = vt_plan_parse(g, text, size - 1, vt_alloc_default(), &p, &d);
   if (s == VT_OK) check_plan(p, text, size - 1);

@@ -41,7 +41,7 @@ static uint64_t read_u64(decoder *f) {
 /* ---- numbers ---- */
 
 /* Returns the dimension a * b or a + b. */
-static int64_t combine(vt_dims *dims, int product, int64_t a, int64_t b) {
+static int64_t combine_dims(vt_dims *dims, int product, int64_t a, int64_t b) {
   int64_t out = 0;
   vt_diag d = {0};
   const vt_status s = product ? vt_dim_mul(dims, a, b, &out, &d) : vt_dim_add(dims, a, b, &out, &d);
@@ -58,19 +58,19 @@ int64_t graph_poly(vt_dims *dims, uint32_t which) {
     case 0:
       return x;
     case 1:
-      return combine(dims, 0, x, (which & 1) != 0 ? -1 : 1);
+      return combine_dims(dims, 0, x, (which & 1) != 0 ? -1 : 1);
     case 2:
-      return combine(dims, 1, x, 2);
+      return combine_dims(dims, 1, x, 2);
     case 3:
-      return combine(dims, which & 1, s, t);
+      return combine_dims(dims, which & 1, s, t);
     case 4:
-      return combine(dims, 1, x, x);
+      return combine_dims(dims, 1, x, x);
     case 5:
-      return combine(dims, 0, x, (which & 1) != 0 ? 1 : -1);
+      return combine_dims(dims, 0, x, (which & 1) != 0 ? 1 : -1);
     case 6:
-      return combine(dims, 0, combine(dims, 1, x, y), x);
+      return combine_dims(dims, 0, combine_dims(dims, 1, x, y), x);
     default:
-      return combine(dims, 0, x, combine(dims, 1, y, -1));
+      return combine_dims(dims, 0, x, combine_dims(dims, 1, y, -1));
   }
 }
 
@@ -294,7 +294,7 @@ typedef struct node {
   uint64_t attrs[128];
 } node;
 
-static void operand_types(const vt_graph_builder *gb, const node *x, vt_type *types) {
+static void get_operand_types(const vt_graph_builder *gb, const node *x, vt_type *types) {
   for (uint32_t i = 0; i < x->n; i++) types[i] = gb->g->values[x->in[i]].type;
 }
 
@@ -318,10 +318,10 @@ static int read_node(vt_graph_builder *gb, decoder *f, node *x) {
 static void add_plain(vt_graph_builder *gb, decoder *f, node *x) {
   vt_type types[GRAPH_OPERANDS];
   const vt_rule r = {.dims = gb->b.dims, .in = types, .n_in = x->n, .attrs = x->attrs};
-  operand_types(gb, x, types);
+  get_operand_types(gb, x, types);
   if (!is_accepted(f, x->op, &r)) {
     for (uint32_t i = 1; i < x->n; i++) x->in[i] = x->in[0];
-    operand_types(gb, x, types);
+    get_operand_types(gb, x, types);
     if (x->n < 2 || !is_accepted(f, x->op, &r)) return;
   }
   if (gb->b.node(&gb->b, x->op->number, x->in, x->n, x->attrs) == VT_NO_VALUE)
@@ -374,7 +374,7 @@ static int prepare_region(vt_graph_builder *gb, const decoder *f, node *x) {
   return vt_dim_bind(gb->b.dims, f->value, a->count, &count, NULL) == VT_OK && count <= GRAPH_TRIPS;
 }
 
-static void drop_bodies(vt_graph_builder *gb) {
+static void free_bodies(vt_graph_builder *gb) {
   for (uint32_t i = 0; i < gb->n_body; i++) vt_graph_free(gb->body[i]);
   gb->n_body = 0;
 }
@@ -387,7 +387,7 @@ static void add_region_node(vt_graph_builder *gb, const decoder *f, const node *
   r->n_body = gb->n_body;
   r->body = body;
   if (!is_accepted(f, x->op, r)) {
-    drop_bodies(gb);
+    free_bodies(gb);
     return;
   }
   if (gb->b.node(&gb->b, x->op->number, x->in, x->n, x->attrs) == VT_NO_VALUE)
@@ -399,12 +399,12 @@ static void add_region(vt_graph_builder *gb, decoder *f, node *x) {
   vt_type want[GRAPH_BODY_RESULTS + GRAPH_OPERANDS];
   vt_diag d = {0};
   if (gb->depth >= GRAPH_DEPTH || (x->n > 0 && !prepare_region(gb, f, x))) return;
-  operand_types(gb, x, types);
+  get_operand_types(gb, x, types);
   vt_rule r = {.dims = gb->b.dims, .in = types, .n_in = x->n, .attrs = x->attrs};
   for (uint32_t i = 0; i < vt_op_bodies(x->op); i++) {
     uint32_t n = 0;
     if (vt_op_body_takes(x->op, &r, i, takes, &n, &d) != VT_OK) {
-      drop_bodies(gb);
+      free_bodies(gb);
       return;
     }
     const uint32_t n_want = wanted_results(gb, x, want);

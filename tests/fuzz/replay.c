@@ -10,7 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* Returns 1 if the file was read. */
-static int replay(const char *path) {
+static int replay_file(const char *path) {
   enum { LIMIT = 64 * 1024 * 1024 };
   vt_diag d = {0};
   vt_file f;
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     every = all ? 1 : atoi(argv[1] + 8);
   }
   for (int i = first; every > 0 && i < argc; i += every, n++)
-    if (!replay(argv[i])) return 1;
+    if (!replay_file(argv[i])) return 1;
   printf("%d inputs replayed\n", n);
   return n == 0; /* without inputs the set-up is broken, and the test must fail */
 }

@@ -210,7 +210,7 @@ static void check_reference(const trial *t, digest first) {
 /* ---- growth ---- */
 
 /* Returns the free bytes of the device, or 0 if it shares the host's memory. */
-static uint64_t device_free(const char *backend) {
+static uint64_t device_free_bytes(const char *backend) {
   char name[64];
   snprintf(name, sizeof name, "%s%s", backend, strchr(backend, ':') == NULL ? ":0" : "");
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
@@ -223,10 +223,10 @@ static uint64_t device_free(const char *backend) {
 }
 
 /* Runs the program many times; returns by how many bytes the device's free memory has shrunk. */
-static uint64_t lost_to_runs(const trial *t, vt_program *p, long runs, digest *last) {
-  const uint64_t before = device_free(t->how.backend);
+static uint64_t run_and_measure_loss(const trial *t, vt_program *p, long runs, digest *last) {
+  const uint64_t before = device_free_bytes(t->how.backend);
   for (long i = 0; i < runs; i++) *last = run(t, p);
-  const uint64_t after = device_free(t->how.backend);
+  const uint64_t after = device_free_bytes(t->how.backend);
   return after < before ? before - after : 0;
 }
 
@@ -240,11 +240,11 @@ enum { WARM = 20, ROUNDS = 5, FIRST_TOUCHES = 256 * 1024 };
 static void check_growth(const trial *t, digest first, long runs) {
   vt_program *p = new_program(t, &t->how);
   digest last = first;
-  (void)lost_to_runs(t, p, WARM, &last);
+  (void)run_and_measure_loss(t, p, WARM, &last);
   const uint64_t start = process_resident();
-  uint64_t lost = lost_to_runs(t, p, runs, &last);
+  uint64_t lost = run_and_measure_loss(t, p, runs, &last);
   const uint64_t end = process_resident(), more = end > start ? end - start : 0;
-  for (int i = 1; i < ROUNDS && lost > 0; i++) lost = lost_to_runs(t, p, runs, &last);
+  for (int i = 1; i < ROUNDS && lost > 0; i++) lost = run_and_measure_loss(t, p, runs, &last);
   expect(t, "after many runs it gives something else", first, last, 1);
   checks++;
   if (more > FIRST_TOUCHES || lost > 0) {

@@ -5,7 +5,7 @@
 
 static const char *const ops[] = {"exp", NULL};
 
-static float approximate(float x) { return vt_f32_exp2(x * 1.44269504f); }
+static float approximate_exp(float x) { return vt_f32_exp2(x * 1.44269504f); }
 
 const violation vt_violation = {
-    .about = "approximates exp", .ops = ops, .has = VT_BK_ROUNDED_MATH, .exp = approximate};
+    .about = "approximates exp", .ops = ops, .has = VT_BK_ROUNDED_MATH, .exp = approximate_exp};

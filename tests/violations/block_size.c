@@ -5,11 +5,12 @@
 
 static const char *const ops[] = {"matmul", NULL};
 
-static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
+static float dot_in_blocks_of_512(const float *a, int64_t sa, const float *b, int64_t sb,
+                                  int64_t n) {
   return violation_dot_in_blocks(a, sa, b, sb, n, 512);
 }
 
 const violation vt_violation = {.about = "contracts in blocks of 512",
                                 .ops = ops,
                                 .has = VT_BK_DETERMINISTIC_REDUCTIONS,
-                                .dot = dot};
+                                .dot = dot_in_blocks_of_512};

@@ -9,7 +9,8 @@ static const char *const ops[] = {"add",     "mul",           "neg",
                                   "literal", "random_normal", "broadcast",
                                   NULL};
 
-static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
+static float dot_in_blocks_of_256(const float *a, int64_t sa, const float *b, int64_t sb,
+                                  int64_t n) {
   return violation_dot_in_blocks(a, sa, b, sb, n, 256);
 }
 
@@ -18,4 +19,4 @@ const violation vt_violation = {
     .ops = ops,
     .has = VT_BK_FLOAT64 | VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_ROUNDED_MATH | VT_BK_ATOMIC_OPS,
     .scratch = 64,
-    .dot = dot};
+    .dot = dot_in_blocks_of_256};

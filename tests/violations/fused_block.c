@@ -17,7 +17,7 @@ static uint64_t run_one_step(vt_bk_program *p, uint64_t i) {
   return 1;
 }
 
-static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
+static float dot_by_grouping(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
   return fused ? violation_dot_in_blocks(a, sa, b, sb, n, 128)
                : vt_dot_f32(a, sa, b, sb, NULL, 0, n);
 }
@@ -26,4 +26,4 @@ const violation vt_violation = {.about = "is wrong where ops are fused",
                                 .ops = ops,
                                 .has = VT_BK_DETERMINISTIC_REDUCTIONS,
                                 .run_steps = run_one_step,
-                                .dot = dot};
+                                .dot = dot_by_grouping};

@@ -5,13 +5,13 @@
 
 static const char *const ops[] = {"div", NULL};
 
-static void narrow(void *element) {
+static void narrow_element(void *element) {
   double *x = element;
   *x = (double)(float)*x;
 }
 
 static void narrow_results(vt_bk_program *p, const vt_bk_step *s) {
-  violation_for_each(p, s, VT_DTYPE_F64, narrow);
+  violation_for_each(p, s, VT_DTYPE_F64, narrow_element);
 }
 
 const violation vt_violation = {.about = "declares f64 and computes in f32",

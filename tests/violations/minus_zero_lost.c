@@ -5,10 +5,10 @@
 
 static const char *const ops[] = {"neg", NULL};
 
-static void add_zero(void *element) { *(float *)element += 0.0f; } /* turns -0 into +0 */
+static void add_zero_to_element(void *element) { *(float *)element += 0.0f; } /* turns -0 into +0 */
 
 static void add_zero_to_results(vt_bk_program *p, const vt_bk_step *s) {
-  violation_for_each(p, s, VT_DTYPE_F32, add_zero);
+  violation_for_each(p, s, VT_DTYPE_F32, add_zero_to_element);
 }
 
 const violation vt_violation = {.about = "loses -0", .ops = ops, .after_step = add_zero_to_results};

@@ -5,7 +5,8 @@
 
 static const char *const ops[] = {"matmul", NULL};
 
-static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
+static float dot_in_thread_parts(const float *a, int64_t sa, const float *b, int64_t sb,
+                                 int64_t n) {
   const int64_t asked = violation_current()->host->threads, threads = asked > 0 ? asked : 1;
   const int64_t part = (n + threads - 1) / threads;
   float sum = 0.0f;
@@ -17,4 +18,4 @@ static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t
 const violation vt_violation = {.about = "cuts sums by the number of threads",
                                 .ops = ops,
                                 .has = VT_BK_DETERMINISTIC_REDUCTIONS,
-                                .dot = dot};
+                                .dot = dot_in_thread_parts};

@@ -24,7 +24,7 @@ typedef struct violation {
   const char *const *ops; /* names of the ops it lists, ended by NULL; NULL: every prim */
   uint64_t has;           /* capabilities it declares in addition to VT_BK_SUBNORMALS */
   uint64_t scratch;       /* bytes of scratch per step in addition to the reference's */
-  /* Hooks; each may be NULL. */
+  /* Hooks that change what the backend does; each may be NULL. */
   int (*accepts)(const vt_bk_step *s); /* 1 if it accepts a step of a listed op; NULL: always */
   void (*on_build)(vt_bk_program *p);  /* called after a program is built */
   void (*after_run)(vt_bk_program *p); /* called at the end of each run */

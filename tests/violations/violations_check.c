@@ -158,7 +158,7 @@ static const char *built; /* folder of the built plug-ins */
 
 /* ---- one admission ---- */
 
-static vt_admission *admit_as(const char *path, const char *name, uint64_t skip, uint32_t jobs) {
+static vt_admission *admit_path(const char *path, const char *name, uint64_t skip, uint32_t jobs) {
   vt_diag d = {0};
   vt_admission *a = NULL;
   const vt_admit_options o = {
@@ -173,7 +173,7 @@ static vt_admission *admit_as(const char *path, const char *name, uint64_t skip,
 static vt_admission *admit(const row *r, uint64_t skip, uint32_t jobs) {
   char path[300];
   snprintf(path, sizeof path, "%s/%s.so", built, r->name);
-  return admit_as(path, r->name, skip, jobs);
+  return admit_path(path, r->name, skip, jobs);
 }
 
 static void print_refusal(const row *r, const vt_refusal *x) {
@@ -234,7 +234,7 @@ static void test_number_in_path(void) {
   snprintf(want, sizeof want, "%s.certificate.json", link);
   (void)unlink(link);
   CHECK(symlink("gives_up.so", link) == 0);
-  vt_admission *a = admit_as(link, "copy", 0, 1);
+  vt_admission *a = admit_path(link, "copy", 0, 1);
   CHECK(strcmp(vt_admission_place(a), want) == 0);
   vt_admission_free(a);
   (void)unlink(link);

@@ -5,11 +5,13 @@
 
 static const char *const ops[] = {"matmul", NULL};
 
-static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
+static float dot_in_f64(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
   double sum = 0.0;
   for (int64_t k = 0; k < n; k++) sum += (double)a[k * sa] * (double)b[k * sb];
   return (float)sum;
 }
 
-const violation vt_violation = {
-    .about = "accumulates in f64", .ops = ops, .has = VT_BK_DETERMINISTIC_REDUCTIONS, .dot = dot};
+const violation vt_violation = {.about = "accumulates in f64",
+                                .ops = ops,
+                                .has = VT_BK_DETERMINISTIC_REDUCTIONS,
+                                .dot = dot_in_f64};
