@@ -38,7 +38,7 @@ IDIOMS = [
         (r"\bwhat is (?:not )?(?:made|given|read|kept|left|asked|said)\b", "name the thing"),
     )
 ]
-DOCSTRING = re.compile(r'^[ \t]*"""(.*?)"""', re.M | re.S)
+TRIPLE_QUOTED = re.compile(r'([^\n]*?)"""(.*?)"""', re.S)
 DIRECTIVE = r"(?:include|ifn?def|if|endif|else|define|undef|error)\b"  # of C code inside a script
 IDENTIFIER = re.compile(r"(?<![\w\\%])[A-Za-z_]\w*")
 SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z\"'`(])|\n\s*\n")
@@ -69,8 +69,9 @@ def comments(text, path):
                 yield text.count("\n", 0, match.start()) + 1, body
         return
     if path.suffix == ".py":
-        for match in DOCSTRING.finditer(text):
-            yield text.count("\n", 0, match.start()) + 1, match[1]
+        for match in TRIPLE_QUOTED.finditer(text):
+            if not match[1].strip():
+                yield text.count("\n", 0, match.start(2)) + 1, match[2]
     start, lines = 0, []
     for number, line in enumerate(text.splitlines() + [""], 1):
         match = re.match(r"\s*#(?!!|" + DIRECTIVE + r")\s?(.*)", line)

@@ -3,11 +3,11 @@
  * `grad` line names, it compares the change of the weighted sum of all float outputs between x -
  * h*v and x + h*v with sum(dx * 2hv). The direction v is a single element or all elements.
  *
- * The gradient gradient_passes if, for one of several h, |difference - sum(dx * step)| is at most
+ * The gradient passes if, for one of several h, |difference - sum(dx * step)| is at most
  * the sum of relative * sum|dx * step|, 16 * eps * sum|weight * y| over the outputs that changed,
  * and 16 * eps * max|step| * sum|weight * y| over all outputs (rounding of a slope that is 0).
  * `relative` is 2e-3 if any value is f32, and 1e-6 if all are f64. `step` is 2hv after rounding.
- * If a function bends within the steps, no h gradient_passes, so a point that fails is drawn again,
+ * If a function bends within the steps, no h passes, so a point that fails is drawn again,
  * at most twice. */
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +174,7 @@ static vt_status measure_change(checker *c, const direction *v, const vt_tensor 
   return s;
 }
 
-/* Returns 1 if the gradient gradient_passes for one of the steps. NaN never gradient_passes. */
+/* Returns 1 if the gradient passes for one of the steps. NaN never passes. */
 static int gradient_passes(checker *c, const direction *v, const vt_tensor *dx, double width,
                            vt_diag *d) {
   static const double steps[2][STEPS] = {{0x1p-8, 0x1p-12, 0x1p-16, 0x1p-20},

@@ -292,6 +292,7 @@ class Words(unittest.TestCase):
 
     def test_python_docstrings(self):
         self.catches("'so many'", "tools/a.py", '"""a.py - has so many."""\n')
+        self.passes("tools/a.py", 'A = """\nso many\n"""\n\nb = "so many"\nC = """so many"""\n')
 
     def test_text_that_is_not_prose(self):
         self.passes("docs/b.md", "# Title\n\n```\nso many\n```\n\n| so many |\n\n`so many` is code.\n")
