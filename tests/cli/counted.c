@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * counted.c - linked with the command, counts all calls into the backends. When the program ends,
- * it appends a line to the file that VOLTA_COUNTED names: calls that did not come from the gateway,
- * objects that were not freed, and the number of devices, programs, runs and copies, each as
- * counted by the gateway and by the backends. */
+ * it appends a line to the file that VOLTA_COUNTED names. The line has the calls that did not come
+ * from the gateway, the objects that were not freed, and the number of devices, programs, runs and
+ * copies. Each number is given as counted by the gateway and by the backends. */
 #include "wrapped_test.h"
 
 __attribute__((constructor)) static void reset_counts(void) { wrapped_reset(); }

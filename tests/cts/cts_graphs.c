@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cts_graphs.c - checks that decompositions and gradients write the same graph with every compiler.
- * C does not define the order in which arguments are evaluated, so if two arguments of a call write
- * nodes, their numbers depend on the compiler. graphs.digests has one digest per op, of the printed
- * graphs of all its models: the lowered model, its gradient, and the lowered gradient. */
+ * C does not define the order in which arguments are evaluated. So if two arguments of a call write
+ * nodes, their numbers depend on the compiler. graphs.digests has one digest per op. It covers the
+ * printed graphs of all models of the op: the lowered model, its gradient, the lowered gradient. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"

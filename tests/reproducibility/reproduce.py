@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """reproduce.py --volta VOLTA [--backend BACKEND] [--models A,B] [--catches] - tests that each example has one digest.
 
-Every example runs on the reference and on the backend, each time in a process of its own: with several numbers of
-threads and instruction sets, with metrics and traces, with a new and with a cached plan, with another schedule, with
-parameters that were saved and loaded, from its printed form, and after a fallback. All runs must give the published
+Every example runs on the reference and on the backend, each time in a process of its own. The runs differ in the
+number of threads, the instruction set, metrics and traces, a new or cached plan, and the schedule. Others use saved
+parameters, the printed form of the model, or a fallback. All runs must give the published
 digest. A line for each example says how many do. Slow examples run only with VOLTA_TEST_FULL.
 
 --catches tests this program: it runs with a volta that gives a wrong digest in one of these situations, for each of
