@@ -16,7 +16,7 @@ static unsigned count_calls(int call) {
 __attribute__((destructor)) static void write_counts(void) {
   const char *path = getenv("VOLTA_COUNTED");
   FILE *f = path != NULL ? fopen(path, "a") : NULL;
-  const vt_gate_counts n = vt_gate_count();
+  const vt_gate_counts n = vt_gate_get_counts();
   if (f == NULL) return;
   fprintf(
       f,

@@ -41,7 +41,7 @@ static vt_case_input *find_input(vt_case_inputs *in, const char *prefix, const c
 }
 
 static vt_status run_with_inputs(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
-  VT_TRY(vt_case_inputs_give(in, p, d));
+  VT_TRY(vt_case_inputs_set(in, p, d));
   return vt_program_run(p, d);
 }
 

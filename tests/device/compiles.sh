@@ -34,7 +34,7 @@ kernels_of() {
   fi
   kernels=$((kernels + here))
 }
-ways=$(($(grep -c '^VT_FUNCTION(' src/num/functions.def) + $(grep -c '^VT_SHORT(' src/num/shorts.def)))
+ways=$(($(grep -c '^VT_FUNCTION(' src/num/functions.def) + $(grep -c '^VT_FF_FUNCTION(' src/num/ff_functions.def)))
 kernels_of functions $((2 * ways + 1))                          # and pow
 kernels_of texts $(($(grep -c '^VT_TEXT(' src/num/texts.def) + 8)) # casts, random numbers, S, D
 

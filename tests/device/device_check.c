@@ -36,9 +36,9 @@ typedef struct range {
   float from, to;
 } range;
 static const range ranges[] = {
-#define VT_SHORT(name, from, to, rare) {#name, from, to},
-#include "shorts.def"
-#undef VT_SHORT
+#define VT_FF_FUNCTION(name, from, to, rare) {#name, from, to},
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
     {"acosh", 1.0f, 100.0f},
     {"asinh", -100.0f, 100.0f},
     {"atan", -100.0f, 100.0f},

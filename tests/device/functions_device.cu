@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * functions_device.cu - the functions as device code: every function by its f64 core, those of
- * shorts.def by the short way too, and pow. Built with -fmad=false. */
+ * ff_functions.def by the short way too, and pow. Built with -fmad=false. */
 #define PAIRS_FN static __host__ __device__ inline
 #include <cstring>
 #include <cuda_runtime.h>
@@ -25,12 +25,12 @@
 #include "functions.def"
 #undef VT_FUNCTION
 
-#define VT_SHORT(name, ...)                                           \
-  struct both_##name {                                                \
-    static __device__ float at(float x) { return vt_both_##name(x); } \
+#define VT_FF_FUNCTION(name, ...)                                   \
+  struct both_##name {                                              \
+    static __device__ float at(float x) { return vt_ff_##name(x); } \
   };
-#include "shorts.def"
-#undef VT_SHORT
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
 
 static __device__ uint32_t canonical(float y) { return y != y ? 0x7fc00000u : __float_as_uint(y); }
 
@@ -77,9 +77,9 @@ static const entry cores[] = {
 #undef VT_FUNCTION
 };
 static const entry shorts[] = {
-#define VT_SHORT(name, ...) {#name, slice_kernel<both_##name>, time_kernel<both_##name>},
-#include "shorts.def"
-#undef VT_SHORT
+#define VT_FF_FUNCTION(name, ...) {#name, slice_kernel<both_##name>, time_kernel<both_##name>},
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
 };
 
 static const entry *find(int way, int function) {

@@ -5,7 +5,7 @@
  * fused in them. Exits with 77 when there is no NVRTC. */
 #include <stdlib.h>
 #include <string.h>
-#include "cuda_made.h"
+#include "cuda_generated.h"
 #include "cuda_nvrtc.h"
 #include "cuda_epilogue.h"
 #include "gpu_fused.h"
@@ -98,7 +98,7 @@ static void cast_to(flow *f, uint32_t type) {
 /* A row of maps.def over what there is now, and something added: a compiler knows too much of what
  * a truth value or a sign can be. */
 static void add_row(flow *f, uint32_t op, uint32_t n_in, uint32_t type) {
-  const uint32_t made = vt_map_is_truth(vt_map_of(op)) ? VT_DTYPE_BOOL : type;
+  const uint32_t made = vt_map_is_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
   cast_to(f, type);
   add(f, op, type, made, n_in);
   add(f, made == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, made, made, 2);
@@ -118,7 +118,7 @@ static void emit_plain(flow *f) {
   f->kind = "plain";
   for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++)
     for (uint32_t i = 0; i < ROWS; i++)
-      if (vt_map_has(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
+      if (vt_map_has_formula(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
         add_row(f, rows[i].op, rows[i].n_in, t);
   flush(f);
 }

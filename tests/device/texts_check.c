@@ -9,7 +9,7 @@
 #include "texts_device.h"
 #include "vt_words.h"
 #include "texts_test.inc"
-#include "judges_test.h"
+#include "texts_oracle_test.h"
 
 static uint64_t result(const fd_slot *s, size_t i) {
   uint64_t y;
@@ -24,7 +24,7 @@ static const struct {
   int kind;
   uint64_t (*judge)(uint64_t a, uint64_t b, uint64_t c);
 } texts[] = {
-#define VT_TEXT(name, kind) {#name, CASE_##kind, judge_##name},
+#define VT_TEXT(name, kind) {#name, CASE_##kind, oracle_##name},
 #include "texts.def"
 #undef VT_TEXT
 };
@@ -57,17 +57,17 @@ static unsigned long long judge_casts(const work *w, const fd_slot *s, unsigned 
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
     const uint64_t x = text_cast_source(cast_first(slice) + i, from);
-    bad += result(s, i) != judge_cast(x, from, cast_to(slice));
+    bad += result(s, i) != oracle_cast(x, from, cast_to(slice));
   }
   return bad;
 }
 
 /* ---- random numbers: a slice a seed and a way ---- */
 
-enum { RANDOM_SLICES = 8 * TEXT_RANDOM_WAYS };
+enum { RANDOM_SLICES = 8 * TEXT_RANDOM_DRAWS };
 
 static uint64_t seed_of(unsigned slice) { return case_random(slice); }
-static int way_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_WAYS); }
+static int way_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_DRAWS); }
 static const char *compute_random(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
   return td_random(s, seed_of(slice), way_of(slice), 0);
@@ -76,7 +76,7 @@ static unsigned long long judge_randoms(const work *w, const fd_slot *s, unsigne
   unsigned long long bad = 0;
   (void)w;
   for (uint64_t i = 0; i < TD_SLICE; i++)
-    bad += result(s, i) != judge_random(case_i64(i), seed_of(slice), way_of(slice));
+    bad += result(s, i) != oracle_random(case_i64(i), seed_of(slice), way_of(slice));
   return bad;
 }
 
@@ -98,10 +98,10 @@ static uint64_t sum_alone(int item, uint64_t list, int64_t n) {
   vt_sum_f64 d;
   vt_sum_f32_init(&s), vt_sum_f64_init(&d);
   for (int64_t i = 0; item == 0 && i < n; i++)
-    vt_sum_f32_add(&s, judge_s(case_element_f32(list, i)));
+    vt_sum_f32_add(&s, pattern_to_f32(case_element_f32(list, i)));
   for (int64_t i = 0; item == 1 && i < n; i++)
-    vt_sum_f64_add(&d, judge_d(case_element_f64(list, i)));
-  return item == 0 ? judge_of_s(vt_sum_f32_done(&s)) : judge_of_d(vt_sum_f64_done(&d));
+    vt_sum_f64_add(&d, pattern_to_f64(case_element_f64(list, i)));
+  return item == 0 ? f32_to_pattern(vt_sum_f32_done(&s)) : f64_to_pattern(vt_sum_f64_done(&d));
 }
 static unsigned long long judge_sums(const work *w, const fd_slot *s, unsigned slice) {
   const size_t lists = slice < LENGTHS ? TD_LISTS : JUDGED_LONG;
@@ -138,11 +138,13 @@ static uint64_t dot_alone(column *c, int item, uint64_t first, uint64_t list, in
   const uint8_t *present = holes ? c->present : NULL;
   for (int64_t k = 0; k < n; k++) {
     c->present[k] = case_present(first, k);
-    c->a[k] = judge_s(case_element_f32(first, k)), c->b[k] = judge_s(case_element_f32(list, k));
-    c->a64[k] = judge_d(case_element_f64(first, k)), c->b64[k] = judge_d(case_element_f64(list, k));
+    c->a[k] = pattern_to_f32(case_element_f32(first, k)),
+    c->b[k] = pattern_to_f32(case_element_f32(list, k));
+    c->a64[k] = pattern_to_f64(case_element_f64(first, k)),
+    c->b64[k] = pattern_to_f64(case_element_f64(list, k));
   }
-  return item == 0 ? judge_of_s(vt_dot_f32(c->a, 1, c->b, 1, present, 1, n))
-                   : judge_of_d(vt_dot_f64(c->a64, 1, c->b64, 1, present, 1, n));
+  return item == 0 ? f32_to_pattern(vt_dot_f32(c->a, 1, c->b, 1, present, 1, n))
+                   : f64_to_pattern(vt_dot_f64(c->a64, 1, c->b64, 1, present, 1, n));
 }
 static unsigned long long judge_dots(const work *w, const fd_slot *s, unsigned slice) {
   const uint64_t first = dot_first(slice);

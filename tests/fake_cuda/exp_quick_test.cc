@@ -33,7 +33,7 @@ static bool is_settled(float x, bool *wrong) {
   float y = 0, usual = 0;
   const bool settled = vt_exp_quick(vt_exp_entry(), x, y);
   const bool alike = x < VT_EXP_LEAST || (vt_exp_usual(vt_exp_entry(), x, usual) == 0) == settled;
-  *wrong = !alike || (settled && __float_as_uint(y) != __float_as_uint(vt_both_exp(x)));
+  *wrong = !alike || (settled && __float_as_uint(y) != __float_as_uint(vt_ff_exp(x)));
   return settled;
 }
 

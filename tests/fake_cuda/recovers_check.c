@@ -49,7 +49,7 @@ static int noted; /* how often a program has told that it runs unrecorded */
 /* A listener may leave any mode behind. */
 static void hear(void *user, const char *text) {
   (void)user;
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   noted += strstr(text, "a graph of the program could not be made") != NULL;
 }
 

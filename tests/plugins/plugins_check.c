@@ -119,7 +119,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 /* Opens a device; `allow`: 1 waives admission. */
 static vt_status open_device(const char *path, int allow, vt_diag *d) {
-  const vt_opening how = {.admission = allow ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
+  const vt_device_options how = {.admission = allow ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
   vt_device *dev = NULL;
   const vt_status s = vt_device_open_as(&how, path, vt_alloc_default(), &dev, d);
   CHECK((s == VT_OK) == (dev != NULL));
@@ -210,7 +210,7 @@ static void check_opens(const char *path, const char *ordinal, const char *want)
   char name[300];
   vt_diag d = {0};
   vt_device *dev = NULL;
-  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
+  const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   snprintf(name, sizeof name, "%s%s", path, ordinal);
   CHECK(vt_device_open_as(&how, name, vt_alloc_default(), &dev, &d) == VT_OK);
   if (dev == NULL) {
@@ -280,7 +280,7 @@ static void test_later_fields(void) {
 }
 
 static vt_device *open_waived(const char *path) {
-  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
+  const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   vt_device *dev = NULL;
   CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &dev, NULL) == VT_OK);
   if (dev == NULL) exit(1);
@@ -332,7 +332,7 @@ static void test_replaced_before_trial(void) {
   vt_device *dev = open_waived(path);
   CHECK(vt_capabilities_try(dev, &o, VT_BK_SUBNORMALS, vt_alloc_default(), &d) == VT_BACKEND);
   CHECK(strstr(d.text, "backend 'caps_unknown.so:0' was replaced while it was tried") != NULL);
-  CHECK(vt_device_proven(dev) == 0 && vt_device_kind(dev) == VT_KIND_TEST);
+  CHECK(vt_device_proven_caps(dev) == 0 && vt_device_kind(dev) == VT_KIND_TEST);
   vt_device_close(dev);
 }
 
@@ -340,7 +340,7 @@ static void test_replaced_before_trial(void) {
 static void test_replaced(void) {
   char path[256];
   vt_device *first = NULL, *second = NULL;
-  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
+  const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   path_of("+swapped", path);
   copy_file("good", "+swapped", 0, 0);
   CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &first, NULL) == VT_OK);
@@ -361,14 +361,14 @@ static void test_held(void) {
   char path[256], second[300];
   vt_device *dev[4] = {NULL};
   vt_hold *hold = NULL, *again = NULL;
-  const vt_opening waived = {.admission = VT_ADMISSION_WAIVED}, strict = {0};
+  const vt_device_options waived = {.admission = VT_ADMISSION_WAIVED}, strict = {0};
   path_of("+held", path);
   snprintf(second, sizeof second, "%s:1", path);
   copy_file("good", "+held", 0, 0);
   CHECK(vt_device_open_as(&waived, path, vt_alloc_default(), &dev[0], NULL) == VT_OK);
   if (dev[0] == NULL) exit(1);
-  CHECK(vt_device_hold(dev[0], path, &hold, NULL) == VT_OK && hold != NULL);
-  CHECK(vt_device_hold(dev[0], second, &again, NULL) == VT_OK && again != NULL);
+  CHECK(vt_device_hold_plugin(dev[0], path, &hold, NULL) == VT_OK && hold != NULL);
+  CHECK(vt_device_hold_plugin(dev[0], second, &again, NULL) == VT_OK && again != NULL);
   copy_file("good_too", "+held", 0, 0);
   CHECK(vt_device_open_as(&waived, second, vt_alloc_default(), &dev[1], NULL) == VT_OK);
   CHECK(vt_device_open_as(&strict, path, vt_alloc_default(), &dev[2], NULL) == VT_BACKEND);
@@ -383,7 +383,7 @@ static void test_held(void) {
   for (int i = 0; i < 4; i++) vt_device_close(dev[i]);
   hold = (vt_hold *)1;
   CHECK(vt_device_open("reference", vt_alloc_default(), &dev[0], NULL) == VT_OK);
-  CHECK(vt_device_hold(dev[0], "reference", &hold, NULL) == VT_OK && hold == NULL);
+  CHECK(vt_device_hold_plugin(dev[0], "reference", &hold, NULL) == VT_OK && hold == NULL);
   vt_hold_release(NULL);
   vt_device_close(dev[0]);
 }

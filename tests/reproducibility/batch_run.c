@@ -16,13 +16,13 @@ static int starts_with(const char *line, const char *word) {
 static void add_declaration(vt_text *out, const char *line, size_t length, int64_t n) {
   const char *open = memchr(line, '[', length);
   if (open == NULL || open[1] == ']') {
-    vt_text_bytes(out, line, length);
+    vt_text_add_bytes(out, line, length);
     return;
   }
   const size_t head = (size_t)(open - line) + 1, dim = strcspn(open + 1, ",]");
-  vt_text_bytes(out, line, head);
+  vt_text_add_bytes(out, line, head);
   vt_text_add(out, "%lld", (long long)n);
-  vt_text_bytes(out, open + 1 + dim, length - head - dim);
+  vt_text_add_bytes(out, open + 1 + dim, length - head - dim);
 }
 
 /* Writes "dim B, T" as "dim B = 3, T = 16" for n = 3; returns 0 if the line is another one. */
@@ -41,7 +41,7 @@ static void write_model(const batch *b, int64_t n, vt_text *out) {
     const int declares = starts_with(at, "input ") || starts_with(at, "param ");
     const int has_rows = declares && !b->example && (b->rows_of >> port & 1) != 0;
     if (has_rows) add_declaration(out, line, length, n);
-    if (!has_rows && !add_dims(out, at, n)) vt_text_bytes(out, line, length);
+    if (!has_rows && !add_dims(out, at, n)) vt_text_add_bytes(out, line, length);
     port += declares != 0;
     line += length;
   }
@@ -106,7 +106,7 @@ vt_status batch_run_start(const batch *b, int64_t n, const vt_case_inputs *all, 
   if (s != VT_OK) return s;
   VT_TRY(vt_case_inputs_init(out->m, NULL, &out->in, d));
   set_inputs(b, n, all, first, &out->in);
-  if (!b->example) return vt_case_start(out->m, &out->in, how, &out->p, d);
+  if (!b->example) return vt_case_run_program(out->m, &out->in, how, &out->p, d);
   VT_TRY(vt_program_new(out->m, how, &out->p, d));
   VT_TRY(set_example_ports(out, d));
   return vt_program_run(out->p, d);

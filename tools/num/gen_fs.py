@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gen_short.py - writes fs_tables.inc: the tables and constants of the short ways (fs_*.inc).
+# gen_fs.py - writes fs_tables.inc: the tables and constants of the short ways (fs_*.inc).
 #
-#   python3 gen_short.py > fs_tables.inc
+#   python3 gen_fs.py > fs_tables.inc
 #
 # Everything comes from mpmath at 60 digits; f32() rounds to nearest even. A pair is the value rounded to
 # f32 and the rest rounded to f32.
@@ -141,7 +141,7 @@ def error_function():
 
 def main():
     print("/* SPDX-License-Identifier: Apache-2.0\n"
-          " * fs_tables.inc - tables and constants of the short ways. Written by gen_short.py. */")
+          " * fs_tables.inc - tables and constants of the short ways. Written by gen_fs.py. */")
     exponential()
     logarithm()
     angle()
